@@ -48,7 +48,7 @@ int applog_add_rule(struct applog_rules *rules, const char *text, char *error, s
 	}
 	beyond = beyond_groups(name + 1, rule->regex.re_nsub);
 	if (beyond) {
-		snprintf(error, size, "\\%c is of no group: the pattern has %zu ( )", *beyond, rule->regex.re_nsub);
+		snprintf(error, size, "\\%c has no group: the pattern has %zu ( )", *beyond, rule->regex.re_nsub);
 		regfree(&rule->regex);
 		return -EINVAL;
 	}

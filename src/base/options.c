@@ -149,7 +149,7 @@ const char *option_duration(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_time(p, member, arg);
 
-	return why || *(uint64_t *)member ? why : "no time at all";
+	return why || *(uint64_t *)member ? why : "not more than zero";
 }
 
 const char *option_size(struct option_parse *p, void *member, char *arg)

@@ -32,7 +32,7 @@ static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
 static enum check_state not_tried(struct check *c, const char *need)
 {
 	return check_put(c, need, CHECK_NOTE, "not tried: %s",
-			 c->has_caps ? "no program can be loaded" : "takes the rights above");
+			 c->has_caps ? "no program can be loaded" : "needs the rights above");
 }
 
 enum check_state check_bpf(struct check *c)
@@ -140,7 +140,7 @@ static enum check_state backend_row(struct check *c, enum backend b, const struc
 	if (backend_try(b, btf, why, sizeof(why)) == 0)
 		return check_put(c, need, CHECK_OK, "a program was attached and saw a call");
 	return check_lacks(c, need, CHECK_MISSING,
-			   "nothing is lost where the probes below are ok: they take another way", "%s", why);
+			   "nothing is lost if the probes below are ok: they use another backend", "%s", why);
 }
 
 enum check_state check_backends(struct check *c)
@@ -152,7 +152,7 @@ enum check_state check_backends(struct check *c)
 		return not_tried(c, "hooks");
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
-		return check_lacks(c, "hooks", CHECK_FAIL, "see dmesg: the kernel or what was loaded of it is broken",
+		return check_lacks(c, "hooks", CHECK_FAIL, "see dmesg: the kernel or one of its modules is broken",
 				   "the kernel's BTF cannot be read: %s", strerror(errno));
 	for (unsigned int b = 0; b < BACKENDS; b++)
 		state = backend_row(c, b, btf);

@@ -128,8 +128,8 @@ static enum check_state put_speed(struct check *c, uint64_t bytes, uint64_t ns, 
 	bool slow = rows < RING_STALL_RECORDS_PER_S;
 
 	return check_lacks(c, speed, slow ? CHECK_NOTE : CHECK_OK,
-			   slow ? "-o DIR on a faster disk where more rows than that come for longer than the page cache and "
-				  "the rings (--buffer) take" : NULL,
+			   slow ? "-o DIR on a faster disk if more rows than that arrive for longer than the page cache and "
+				  "the rings (--buffer) can absorb" : NULL,
 			   "%s/s%s (%s in %s): about %llu rows/s", FMT_BYTES(per_s), direct ? "" : " through the page cache",
 			   FMT_BYTES(bytes), FMT_NS(ns), (unsigned long long)rows);
 }
@@ -177,7 +177,7 @@ enum check_state check_folder(struct check *c)
 	if (r >= 0)
 		r = space_look(&left, dir, c->min_free_bytes);
 	if (r < 0)
-		return check_lacks(c, space, CHECK_FAIL, "-o DIR, a folder that is there or can be made", "%s: %s",
+		return check_lacks(c, space, CHECK_FAIL, "-o DIR, a folder that exists or can be created", "%s: %s",
 				   dir < 0 ? path : at, outdir_strerror(r));
 	check_lacks(c, space, left.low ? CHECK_FAIL : CHECK_OK,
 		    left.low ? "-o DIR on a disk with more space, or --min-free SIZE: rows would be counted as lost" : NULL,

@@ -87,7 +87,7 @@ enum check_state check_tracefs(struct check *c)
 	if (find_mount(c, "tracefs", path, sizeof(path)))
 		return check_put(c, "tracefs", CHECK_OK, "%s", path);
 	return check_lacks(c, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
-			   "not mounted: the hooks tp and kprobe are found by it");
+			   "not mounted: the hooks tp and kprobe need it");
 }
 
 enum check_state check_cgroups(struct check *c)
@@ -155,7 +155,7 @@ static enum check_state sysstat_row(struct check *c, const char *name, const cha
 	if (version[0])
 		return check_put(c, name, CHECK_OK, "%s, %s", path, version);
 	check_put(c, name, CHECK_NOTE, "%s, which does not print its version", path);
-	return check_remedy(c, "%s -V should print one: is it sysstat's?", name);
+	return check_remedy(c, "%s -V should print one: is it the one of sysstat?", name);
 }
 
 /* The tools of the collectors, each once. */
@@ -247,7 +247,7 @@ enum check_state check_other_traces(struct check *c)
 		closedir(d);
 	if (!n)
 		return check_put(c, need, CHECK_OK, "none");
-	check_put(c, need, CHECK_NOTE, "%u of dltraced, process%s%s: each costs the machine on its own", n,
+	check_put(c, need, CHECK_NOTE, "%u of dltraced, process%s%s: each adds its own cost", n,
 		  n == 1 ? "" : "es", pids);
 	return check_remedy(c, "kill -INT%s ends %s; the files stay whole", pids, n == 1 ? "it" : "them");
 }

@@ -74,7 +74,7 @@ enum check_state check_rights(struct check *c)
 	if (other_namespace(c, "user", INIT_USER_NS))
 		return check_lacks(c, need, CHECK_FAIL,
 			"sudo dltraced on the host, or in a container that its root started",
-			"a user namespace of its own (rootless container, unshare): no capability in it counts for "
+			"its own user namespace (rootless container, unshare): capabilities in it do not count for "
 			"tracing");
 	if (!admin && !(bpf && perfmon))
 		return check_lacks(c, need, CHECK_FAIL, geteuid() == 0 ?
@@ -95,7 +95,7 @@ enum check_state check_pid_namespace(struct check *c)
 		return check_put(c, "pid namespace", CHECK_OK, "the initial one");
 	return check_lacks(c, "pid namespace", CHECK_FAIL,
 		"run dltraced on the host, or share its processes: docker run --pid=host",
-		"a container's own: the kernel side knows processes by other numbers");
+		"a container's own: the kernel side uses other PIDs");
 }
 
 /* --- what the kernel was built with, and what it forbids -------------------------------------- */
@@ -193,8 +193,8 @@ enum check_state check_preemption(struct check *c)
 	if (c->may_bpf && !skips_runs())
 		return check_put(c, need, CHECK_OK, "%s: tried, no run of a program is skipped", model);
 	return check_lacks(c, need, CHECK_NOTE,
-			   "nothing to do: start takes hooks that this does not happen to where there are some, and counts "
-			   "what is skipped as lost",
+			   "nothing to do: start uses hooks without this problem where there are some, and counts "
+			   "skipped runs as lost",
 			   "%s%s", model, c->may_bpf ? ": tried, runs of preempted programs are skipped" : "");
 }
 

@@ -131,8 +131,8 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool
 	if (v && v->text)
 		put_text(out, 0, v->text);
 	else if (v)
-		put_text(out, 0, v->late || v->large ? "What the job waited for takes longer than a moment to find out: `dltraced report' does" :
-					  "What the job waited for is not known: `dltraced report' says why");
+		put_text(out, 0, v->late || v->large ? "Finding out what the job waited for takes longer than a moment: run `dltraced report'" :
+					  "It is not known what the job waited for: `dltraced report' says why");
 	put_job(&m, out);
 	put_missing(&m, v, out);
 	put_left(&m, out);

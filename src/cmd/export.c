@@ -84,7 +84,7 @@ static const char *finish(struct option_parse *p)
 static const struct option_line line = {
 	.options = options,
 	.args_doc = "DIR...",
-	.doc = "Write the rows of a trace in the format of another program; several folders are hosts of one job. A trace may be "
+	.doc = "Write the rows of a trace in the format of another program; several folders are the hosts of one job. A trace may be "
 	       "cut off or still growing. Needs no root.",
 	.finish = finish,
 };

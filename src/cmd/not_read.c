@@ -29,19 +29,19 @@ static void log_packed(const char *dir)
 
 	shell_append(command, sizeof(command), gz ? "-xzf" : "-xf");
 	shell_append(command, sizeof(command), dir);
-	log_err("%s is packed: unpack it first (%s), and name the folder", dir, command);
+	log_err("%s is an archive: unpack it first (%s), and name the folder", dir, command);
 }
 
 int log_not_read(int res, const char *dir)
 {
 	if (res == -ENOENT)
-		log_err("%s is not there: name a trace folder (dltraced start says which one it made when it ends)", dir);
+		log_err("%s does not exist: name a trace folder (dltraced start prints its name when it ends)", dir);
 	else if (res == -ENOTDIR && is_packed(dir))
 		log_packed(dir);
 	else if (res == -ENOTDIR)
-		log_err("%s is not a trace folder but a file: name the folder that it is in", dir);
+		log_err("%s is a file, not a trace folder: name the folder that contains it", dir);
 	else if (res == -EACCES)
-		log_err("%s may not be read: report on it as the user that it belongs to, or as root", dir);
+		log_err("%s may not be read: report on it as its owner, or as root", dir);
 	else
 		log_err_r(res, "%s: cannot be reported on", dir);
 	return res;

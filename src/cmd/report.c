@@ -37,9 +37,9 @@ static int log_not_made(int res, const char *name)
 	if (res == -ELOOP)
 		log_err("%s is a symbolic link: name the file itself, or - for standard output", name);
 	else if (res == -EEXIST)
-		log_err("%s is there and no regular file: name another, or - for standard output", name);
+		log_err("%s exists and is not a regular file: name another, or - for standard output", name);
 	else if (res == -EISDIR)
-		log_err("%s is a folder: name a file, in it for one: %s/report.html", name, name);
+		log_err("%s is a folder: name a file, for example %s/report.html", name, name);
 	else
 		log_err_r(res, "%s: cannot be made", name);
 	return res;
@@ -61,7 +61,7 @@ static int html_file(struct json *j, const char *whose, const char *name)
 		return log_err_r(res, "%s: no page", whose);
 	}
 	if (res > 0)
-		log_warn("%s is larger than %u MiB: a browser may take its time", name, PAGE_BYTES_MAX >> 20);
+		log_warn("%s is larger than %u MiB: a browser may be slow", name, PAGE_BYTES_MAX >> 20);
 	res = new_file_commit(&f);
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
@@ -81,7 +81,7 @@ static bool is_of_trace(const struct report_args *o)
 	for (int i = 0; i < o->n_dirs && !is; i++)
 		is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
 	if (is)
-		log_err("%s is a name of the trace's own files: name another for the page, %sreport.html for one", o->html,
+		log_err("%s is a name of the trace's own files: choose another one for the page, for example %sreport.html", o->html,
 			folder);
 	return is;
 }
@@ -165,6 +165,7 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 /* Logs the files of R that do not match its manifest. Returns whether there are any. */
 static bool log_damage(const struct report *r)
 {
+	fflush(stdout); /* the error is behind the report, not within it, where both go to one file */
 	for (unsigned int i = 0; i < r->missing.n; i++)
 		if (missing_is_damage(&r->missing.reason[i]))
 			log_err("%s/%s", r->dir, r->missing.reason[i].text);
@@ -240,13 +241,13 @@ static int report_compared(const struct report_args *o)
 static int log_no_job(int res, const char *dir)
 {
 	if (res == -ENODATA)
-		log_err("%s: no time_align.out with a row, so it cannot be on one axis with others: report on it alone, or "
+		log_err("%s: no time_align.out with a row, so it cannot be put on one time axis with others: report on it alone, or "
 			"--compare", dir);
 	else if (res == -ERANGE)
-		log_err("%s: its clock does not reach back to when the others began, or they are months apart: no hosts of "
+		log_err("%s: its clock does not cover the time when the others began, or they are months apart: they are not hosts of "
 			"one job; report on each alone, or --compare", dir);
 	else if (res == -E2BIG)
-		log_err("at most %u trace folders are one job", JOB_HOSTS_MAX);
+		log_err("a job has at most %u trace folders", JOB_HOSTS_MAX);
 	else
 		log_not_read(res, dir);
 	return res;
@@ -312,7 +313,7 @@ static int report_cpu_one(const struct report_args *o, int i)
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder", dir);
 	else if (res == -ENOMSG)
-		log_err("%s has neither sched.out nor sched_switch.out with rows to come: CPU scheduling was not traced "
+		log_err("%s has neither sched.out nor sched_switch.out: CPU scheduling was not traced "
 			"(--sched sums, the default but with --all)",
 			dir);
 	else if (res == -EINVAL)
@@ -331,7 +332,8 @@ static int report_cpu_one(const struct report_args *o, int i)
 	if (res == 0)
 		res = write_csv(o, i, NULL, r);
 	if (res == 0 && r->damaged) {
-		log_err("%s: files are shorter than its manifest says; what is missing is in the report", dir);
+		fflush(stdout);
+		log_err("%s: files are shorter than its manifest says; the report says what is missing", dir);
 		res = 1;
 	}
 	report_cpu_free(r);

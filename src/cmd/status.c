@@ -142,7 +142,7 @@ static void print_verdict(const struct trace *t)
 	else if (v.text)
 		fmt_line(stdout, "so far: ", v.text);
 	else if (v.late || v.large)
-		puts("so far: what the job waits for takes longer than a moment to find out; dltraced report does");
+		puts("so far: finding out what the job waits for takes longer than a moment; run dltraced report");
 	verdict_free(&v);
 }
 
@@ -226,7 +226,7 @@ int cmd_status(int argc, char **argv)
 		print(&ts, one);
 	else
 		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
-			 ts.hidden ? "; those of others are root's to ask" : "",
+			 ts.hidden ? "; only root can see those of others" : "",
 			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their "
 				   "folders alone"
 				 : "");

@@ -48,7 +48,7 @@ static int request(const char *which, const char *verb, const char *text, bool e
 
 		r = trace_request(t, verb, text, &answer);
 		if (r == -EAGAIN)
-			log_err("process %s does not answer: it is stopped, or held by its disk; what it was asked it may do when it goes on",
+			log_err("process %s does not answer: it is stopped, or held by its disk; it may still do what was requested when it goes on",
 				t->pid);
 		else if (r < 0 && !answer)
 			log_err_r(r, "%s", t->dir);

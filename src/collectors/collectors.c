@@ -195,7 +195,7 @@ static void note_restart(struct collector *c)
 		dprintf(c->write_fd, "\n# %s ended and was started again\n", c->kind->argv[0]);
 }
 
-static const char only_noise[] = "not read any further: it printed 1 MiB without a row";
+static const char only_noise[] = "reading stopped: it printed 1 MiB without a row";
 
 static int on_end(void *ctx, int fd, uint32_t events)
 {
@@ -281,7 +281,7 @@ void collectors_stop(struct collectors *cs, struct loop *loop)
 	reap_running(cs, STOP_DEADLINE_NS);
 	for (unsigned int i = 0; i < cs->n; i++)
 		if (collector_is_running(&cs->c[i]))
-			ends[i] = "killed, did not end when asked";
+			ends[i] = "killed: it did not end when asked";
 	signal_running(cs, SIGKILL);
 	reap_running(cs, KILL_DEADLINE_NS);
 	for (unsigned int i = 0; i < cs->n; i++) {

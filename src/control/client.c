@@ -261,9 +261,9 @@ static void list(const struct trace *const *found, unsigned int n)
 static void say_several(const struct trace *const *found, unsigned int n, const char *which)
 {
 	if (which)
-		log_err("%u traces are called '%s': say which, by its process or its folder", n, which);
+		log_err("%u traces are called '%s': name one by its process or its folder", n, which);
 	else
-		log_err("%u traces are running: say which, by its name, its process or its folder", n);
+		log_err("%u traces are running: name one by its name, its process or its folder", n);
 	list(found, n);
 }
 
@@ -320,13 +320,13 @@ static void say_none(const struct traces *ts)
 			others[n++] = &ts->t[i];
 	}
 	if (n) {
-		log_err("no trace of yours is running; one of another user, or of the service, takes its name:");
+		log_err("no trace of yours is running; name a trace of another user or of the service:");
 		list(others, n);
 	} else if (own) {
-		log_err("no trace is running: those there are have ended, and their workloads go on");
+		log_err("no trace is running: they have ended, and their workloads go on");
 	} else {
-		log_err("no trace of yours is running%s%s", ts->hidden ? "; those of others are root's to ask" : "",
-			ts->deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their folders alone" : "");
+		log_err("no trace of yours is running%s%s", ts->hidden ? "; only root can see those of others" : "",
+			ts->deaf ? "; without XDG_RUNTIME_DIR traces that you started without root are found only by their folders" : "");
 	}
 }
 

@@ -303,7 +303,7 @@ void archiver_say(struct archiver *k, const char *dir)
 	k->error_logged = error;
 	k->over_for = __atomic_load_n(&k->over, __ATOMIC_RELAXED) ? k->over_for + 1 : 0;
 	if (k->over_for == OVER_LOGGED_AFTER && !k->over_logged) {
-		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and the names of files stay as long as they fit",
+		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and file names stay as long as they fit",
 			 dir);
 		k->over_logged = true;
 	}

@@ -255,7 +255,7 @@ static void put_calls(struct put *p)
 
 	put_head(p, "dltraced_read_bytes_total", "counter", "Bytes that the target's reads returned.");
 	put_u64(p, NULL, NULL, util_counted(&m->read_bytes));
-	put_head(p, "dltraced_written_bytes_total", "counter", "Bytes that the target's writes took.");
+	put_head(p, "dltraced_written_bytes_total", "counter", "Bytes that the target's writes accepted.");
 	put_u64(p, NULL, NULL, util_counted(&m->written_bytes));
 	put_head(p, "dltraced_fetched_bytes_total", "counter",
 		 "Bytes that the target's calls made the kernel fetch from disks, read-ahead included (DISK_BYTES).");
@@ -268,16 +268,16 @@ static const struct gauge {
 	size_t member;
 } gauges[] = {
 	{ "dltraced_processes", "Processes of the target that have not ended.", offsetof(struct metrics_now, processes) },
-	{ "dltraced_buffer_size_bytes", "Memory of the rings that rows wait in.",
+	{ "dltraced_buffer_size_bytes", "Memory of the rings in which rows wait.",
 	  offsetof(struct metrics_now, buffer_bytes) },
-	{ "dltraced_buffer_used_bytes", "What waits in all rings together.",
+	{ "dltraced_buffer_used_bytes", "Bytes waiting in all rings together.",
 	  offsetof(struct metrics_now, buffer_used_bytes) },
 	{ "dltraced_ring_size_bytes", "Memory of one ring.", offsetof(struct metrics_now, ring_bytes) },
-	{ "dltraced_ring_fullest_bytes", "What waits in the fullest ring: rows are lost when it is full.",
+	{ "dltraced_ring_fullest_bytes", "Bytes waiting in the fullest ring; when it is full, rows are lost.",
 	  offsetof(struct metrics_now, buffer_fullest_bytes) },
 	{ "dltraced_disk_free_bytes", "Space left on the file system of the trace.",
 	  offsetof(struct metrics_now, free_bytes) },
-	{ "dltraced_disk_min_free_bytes", "Space that is left to others: below, rows are lost (--min-free).",
+	{ "dltraced_disk_min_free_bytes", "Space that is left to others; with less, rows are lost (--min-free).",
 	  offsetof(struct metrics_now, least_bytes) },
 	{ "dltraced_resident_memory_bytes", "Memory that dltraced itself has in use, its rings included.",
 	  offsetof(struct metrics_now, resident_bytes) },
@@ -303,14 +303,14 @@ void metrics_put(FILE *out, const struct metrics_now *now)
 	fputs(",version=\"" DLT_VERSION "\"} 1\n", out);
 	put_head(&p, "dltraced_tracing", "gauge", "1: rows are being recorded; 0: not yet, or it has ended.");
 	put_u64(&p, NULL, NULL, now->tracing);
-	put_head(&p, "dltraced_paused", "gauge", "1: nothing is written for want of space (--min-free).");
+	put_head(&p, "dltraced_paused", "gauge", "1: nothing is written, for lack of space (--min-free).");
 	put_u64(&p, NULL, NULL, now->paused);
 	put_times(&p);
 	put_probes(&p);
 	put_head(&p, "dltraced_hook_runs_skipped_total", "counter",
-		 "Runs of the system call hooks that the kernel skipped; some may have been of other processes.");
+		 "Runs of the system call hooks that the kernel skipped; some may belong to other processes.");
 	put_u64(&p, NULL, NULL, now->counts->skipped);
-	put_head(&p, "dltraced_output_lost_bytes_total", "counter", "Bytes of the command's output that workload.log lacks.");
+	put_head(&p, "dltraced_output_lost_bytes_total", "counter", "Bytes of the command's output that are missing in workload.log.");
 	put_u64(&p, NULL, NULL, now->counts->log_lost);
 	put_calls(&p);
 	put_latencies(&p);

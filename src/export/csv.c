@@ -28,14 +28,14 @@ static int begin(struct export *x)
 	if (s->to_stdout) {
 		if (x->o->probes && !strchr(x->o->probes, ','))
 			return out_open(&x->out, "-");
-		log_err("csv on standard output is of one file: name it with --probes, or a folder with -o");
+		log_err("csv on standard output takes one file of the trace: name it with --probes, or give a folder with -o");
 		return -ECANCELED;
 	}
 	if (mkdir(x->o->out, 0777) == 0)
 		return 0;
 	if (errno == EEXIST && stat(x->o->out, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
-	log_err_r(errno == EEXIST ? -ENOTDIR : -errno, "%s: no folder for the CSV files can be made", x->o->out);
+	log_err_r(errno == EEXIST ? -ENOTDIR : -errno, "%s: the folder for the CSV files cannot be made", x->o->out);
 	return -ECANCELED;
 }
 
@@ -162,7 +162,7 @@ static void close_all(struct export *x)
 
 const struct exporter export_csv = {
 	.name = "csv",
-	.help = "-o FOLDER: a CSV file for each file of the trace; -o -: of the one that --probes names",
+	.help = "-o FOLDER: a CSV file for each file of the trace; -o -: the one that --probes names",
 	.order = EXPORT_BY_FILE,
 	.state_size = sizeof(struct csv_export),
 	.own_out = true,

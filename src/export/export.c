@@ -205,7 +205,7 @@ static int run(struct export *x)
 	if (res < 0 && res != -ECANCELED)
 		log_err_r(res, "%s: cannot be written", strcmp(x->o->out, "-") ? x->o->out : "standard output");
 	if (x->bad_numbers)
-		log_err("%llu fields that should be numbers are none, and are exported as empty", (unsigned long long)x->bad_numbers);
+		log_err("%llu fields that should be numbers are not, and are exported as empty", (unsigned long long)x->bad_numbers);
 	return res < 0 ? res : x->damaged || x->bad_numbers;
 }
 

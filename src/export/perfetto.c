@@ -679,9 +679,9 @@ static int end(struct export *x)
 	const struct perfetto *s = x->state;
 
 	if (s->left_out)
-		log_warn("%s rows have no place: there are too many threads, or too many of their calls overlap", FMT_COUNT(s->left_out));
+		log_warn("%s rows are left out: there are too many threads, or too many of their calls overlap", FMT_COUNT(s->left_out));
 	if (s->tracks.part > 1)
-		log_info("%u files, for each is as large as a browser can show; `trace_processor --httpd' shows larger ones (--split)",
+		log_info("%u files, each as large as a browser can show; `trace_processor --httpd' shows larger ones (--split)",
 			 s->tracks.part);
 	return out_close(&x->out);
 }

@@ -72,7 +72,7 @@ static int load_library(void)
 	}
 	if (handle)
 		return 0;
-	log_err("sqlite: " LIBRARY " is not here: install it (libsqlite3-0 on Debian, sqlite-libs on RHEL), or export with -f csv");
+	log_err("sqlite: " LIBRARY " is not installed: install it (libsqlite3-0 on Debian, sqlite-libs on RHEL), or export with -f csv");
 	return -ECANCELED;
 }
 
@@ -98,7 +98,7 @@ static int check_path(const char *path)
 	}
 	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode))
 		return 0;
-	log_err("%s is there and no regular file: name another with -o", path);
+	log_err("%s exists and is not a regular file: name another with -o", path);
 	return -ECANCELED;
 }
 

@@ -65,11 +65,11 @@ static void close_file(struct walk *w, struct export_file *f)
 
 	scan_note_error(&f->in, &notes);
 	if (f->in.error == -EBADMSG && probe_find(f->in.name))
-		notes_add(&notes, "%s.out: its header is damaged, or it is no file of dltraced", f->in.name);
+		notes_add(&notes, "%s.out: its header is damaged, or it is not a file of dltraced", f->in.name);
 	if (!f->in.error)
 		scan_note_header(&f->in, w->bad_rows[f->index], &notes);
 	if (f->in.reader.damaged || f->in.reader.bad || f->in.reader.missing)
-		notes_add(&notes, "%s.out: %zu of its segments are damaged or not there", f->in.name,
+		notes_add(&notes, "%s.out: %zu of its segments are damaged or missing", f->in.name,
 			  f->in.reader.damaged + f->in.reader.bad + f->in.reader.missing);
 	if (counted > f->in.reader.rows)
 		notes_add(&notes, "%s.out: %s of %s rows that the manifest counts are not in the file", f->in.name,

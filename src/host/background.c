@@ -101,7 +101,7 @@ void background_ready(const char *path, enum background_reach reach)
 	if (ready_fd < 0)
 		return;
 	if (!text || util_write_all(ready_fd, text, strlen(text)) < 0)
-		log_debug("the parent has gone");
+		log_debug("the parent has ended");
 	util_close(&ready_fd);
 	if (file_fd >= 0) {
 		dup2(file_fd, STDOUT_FILENO);

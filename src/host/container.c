@@ -177,7 +177,7 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
 static const char *answer(int r)
 {
 	return r == 0 ? "does not run" : r == -ESRCH ? "not known" : r == -ETIMEDOUT ? "no answer" :
-	       r == -EPROTO || r == -EMSGSIZE ? "an answer that makes no sense" : strerror(-r);
+	       r == -EPROTO || r == -EMSGSIZE ? "an answer that cannot be understood" : strerror(-r);
 }
 
 /* Does RUNTIME still say that PID is the first process of the container NAME, which is ID? */
@@ -240,8 +240,8 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 			 len ? ")" : "");
 		return -ESRCH;
 	}
-	snprintf(error, size, "--container %s: not found, and no docker, podman or nerdctl here to ask; "
-		 "12 or more digits of its id find it, new those to come", name);
+	snprintf(error, size, "--container %s: not found, and docker, podman and nerdctl are not installed; "
+		 "give 12 or more digits of its ID, or `new' for containers created from now on", name);
 	return -ENOENT;
 }
 

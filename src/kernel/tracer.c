@@ -56,14 +56,14 @@ int tracer_check(char *error, size_t size)
 	 * are not
 	 */
 	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NS_INO) {
-		snprintf(error, size, "this is a container with process numbers of its own (a pid namespace): "
-			 "run dltraced on the host, or in a container that shares them (docker run --pid=host)");
+		snprintf(error, size, "this is a container with its own PID namespace: "
+			 "run dltraced on the host, or in a container with the host's PID namespace (docker run --pid=host)");
 		return -EOPNOTSUPP;
 	}
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "dlt_check", "GPL", prog, ARRAY_SIZE(prog), NULL);
 	if (fd < 0) {
 		snprintf(error, size, errno == EPERM ?
-			 "not allowed to trace: run with sudo, or give CAP_BPF and CAP_PERFMON" :
+			 "not allowed to trace: run with sudo, or with CAP_BPF and CAP_PERFMON" :
 			 "this kernel refuses BPF programs (%s)", strerror(errno));
 		return -errno;
 	}
@@ -313,7 +313,7 @@ int tracer_emit(struct tracer *t, enum probe_emit when)
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
 		if (has_sums(t, i))
 			r = probes[i]->emit(&t->objects[i], when);
-	return r < 0 ? tracer_fail(t, r, "what a probe has added up cannot be read") : 0;
+	return r < 0 ? tracer_fail(t, r, "a probe's sums cannot be read") : 0;
 }
 
 int tracer_attach(struct tracer *t)

@@ -54,7 +54,7 @@ static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigne
 	char why[128];
 
 	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX) {
-		note_why_all(t, *mask, b, "too many ways at once");
+		note_why_all(t, *mask, b, "too many backends at the same time");
 		failed = *mask;
 	} else {
 		*d = (struct dispatcher){

@@ -46,36 +46,36 @@ const struct field_name bio_kind_names[] = {
 
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when its last byte was done, ns", AT(hdr.ts_ns)),
-	{ "PID", "process that queued it; of a flush, the first that waits for it", FIELD_U32,
+	{ "PID", "process that queued it; for a flush, the first that waits for it", FIELD_U32,
 	  AT(hdr.tgid) },
 	{ "TID", "thread that queued it", FIELD_U32, AT(hdr.tid) },
 	{ "COMM", "name of that thread; kworker: write-back", FIELD_COMM, AT(hdr.comm) },
-	{ "DONEPID", "process that was running when it completed, 0: the idle task", FIELD_S64,
+	{ "DONEPID", "process that was running at its completion, 0: the idle task", FIELD_S64,
 	  AT(done_tgid) },
 	{ "DONECOMM", "name of the thread that was running then", FIELD_COMM, AT(done_comm) },
 	{ "DISK", "name of the whole disk", FIELD_STR, AT(disk), .arg = DLT_DISK_LEN },
 	{ "T", "R read, W write, D discard, F flush, Z write zeroes, O other", FIELD_NAME,
 	  AT(type), .names = type_names },
-	{ "SECTOR", "first sector of 512 bytes, - where there is none", FIELD_S64, AT(sector) },
-	{ "BYTES", "length when it was given to the driver, with what was merged into it",
+	{ "SECTOR", "first sector of 512 bytes, - without one", FIELD_S64, AT(sector) },
+	{ "BYTES", "length when the driver got it, merged requests included",
 	  FIELD_U32, AT(bytes) },
 	{ "LAT_NS", "queued to done, ns", FIELD_U64, AT(hdr.lat_ns) },
-	{ "QLAT_NS", "queued to given to the driver, ns; LAT_NS - QLAT_NS is the device's",
+	{ "QLAT_NS", "from queued until the driver got it, ns; LAT_NS - QLAT_NS is the device's time",
 	  FIELD_S64, AT(qlat_ns) },
-	{ "FLAGS", "as queued; SELF: by dltraced; BIO: the disk takes bios, not requests",
+	{ "FLAGS", "as queued; SELF: by dltraced; BIO: a disk that handles bios, not requests",
 	  FIELD_FLAGS, AT(flags), .names = flag_names },
-	{ "STATUS", "0 or -errno, ? where the trace ended before it", FIELD_S64, AT(status) },
+	{ "STATUS", "0 or -errno, ? if the trace ended first", FIELD_S64, AT(status) },
 	{ "KIND", "data direct meta journal swap super; below: for a disk above; other", FIELD_NAME, AT(kind),
 	  .names = bio_kind_names },
 	FIELD_FID_OF(struct dlt_bio, id),
 	{ "FOFF", "where in the file it begins, bytes", FIELD_S64, AT(file_off) },
-	{ "EXTENTS", "number of pieces, each of one file without a gap; KIND, FID, FOFF are the first's", FIELD_S64,
+	{ "EXTENTS", "number of pieces, each a contiguous range of one file; KIND, FID, FOFF are of the first", FIELD_S64,
 	  AT(extents) },
-	{ "WPID", "of a write: process that made its first page dirty, or wrote past the page cache", FIELD_S64,
+	{ "WPID", "for a write: process that dirtied its first page, or wrote with direct I/O", FIELD_S64,
 	  AT(writer_tgid) },
 	{ "WTID", "thread that did", FIELD_S64, AT(writer_tid) },
 	{ "WCOMM", "name of that thread", FIELD_COMM, AT(writer_comm) },
-	{ "WN", "number of processes that made pages of it dirty, 8: or more", FIELD_S64, AT(writers) },
+	{ "WN", "number of processes that dirtied its pages, 8: or more", FIELD_S64, AT(writers) },
 	FIELD_FILE_OF(struct dlt_bio, id),
 };
 
@@ -293,7 +293,7 @@ static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const stru
 
 const struct probe bio_probe = {
 	.name = "bio",
-	.help = "requests to disks, of the whole machine, with the processes that queued them",
+	.help = "disk requests of the whole machine, with the processes that queued them",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_bio),
 	.flags = PROBE_SELECTABLE,
@@ -304,5 +304,5 @@ const struct probe bio_probe = {
 	 * untraced
 	 */
 	.skips_show = "bio_complete",
-	.plain = "the columns from KIND to FILE of bio.out are empty: which file a request is of, and who wrote it, is not known",
+	.plain = "the columns from KIND to FILE of bio.out are empty: the file and the writer of a request are not known",
 };

@@ -7,14 +7,14 @@
 
 #define AT(member) offsetof(struct dlt_bio_map, member)
 static const struct field fields[] = {
-	FIELDS_TIME("CLOCK_MONOTONIC when the request was given to the driver, ns", AT(hdr.ts_ns)),
+	FIELDS_TIME("CLOCK_MONOTONIC when the driver got the request, ns", AT(hdr.ts_ns)),
 	{ "DISK", "name of the whole disk", FIELD_STR, AT(disk), .arg = DLT_DISK_LEN },
 	{ "SECTOR", "first sector of 512 bytes", FIELD_S64, AT(sector) },
 	{ "BYTES", "length", FIELD_U32, AT(bytes) },
 	{ "KIND", "as in bio.out", FIELD_NAME, AT(kind), .names = bio_kind_names },
 	FIELD_FID_OF(struct dlt_bio_map, id),
 	{ "FOFF", "where in the file it begins, bytes", FIELD_S64, AT(file_off) },
-	{ "WPID", "of a write: process that made its first page dirty, or wrote past the page cache", FIELD_S64,
+	{ "WPID", "for a write: process that dirtied its first page, or wrote with direct I/O", FIELD_S64,
 	  AT(writer_tgid) },
 	{ "WTID", "thread that did", FIELD_S64, AT(writer_tid) },
 	FIELD_FILE_OF(struct dlt_bio_map, id),
@@ -23,7 +23,7 @@ static const struct field fields[] = {
 
 const struct probe bio_map_probe = {
 	.name = "bio_map",
-	.help = "the pieces of requests to disks that have several, each of one file without a gap",
+	.help = "the pieces of disk requests that have several, each a contiguous range of one file",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_bio_map),
 	.flags = PROBE_SELECTABLE,

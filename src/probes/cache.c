@@ -24,15 +24,15 @@ static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
 	{ "SPAN_NS", "time that the row covers, since the file's last row, ns", FIELD_U64, AT(hdr.lat_ns) },
 	FIELD_FID_OF(struct dlt_cache, id),
-	{ "READ", "read by calls of the target, through the cache, bytes", FIELD_U64, AT(read_bytes) },
-	{ "HIT", "pages of these calls that were in the cache", FIELD_U64, AT(hit) },
-	{ "MISS", "pages of these calls that were not", FIELD_U64, AT(miss) },
-	{ "AHEAD", "pages that came into the cache though no call had requested them yet", FIELD_U64, AT(ahead) },
-	{ "USED", "pages of these that a call has then touched, for the first time", FIELD_U64, AT(used) },
-	{ "EVICTED", "pages that left the cache, for whatever reason", FIELD_U64, AT(evicted) },
-	{ "WASTED", "of these, the ones that were read ahead and never touched", FIELD_U64, AT(wasted) },
-	{ "DIRTIED", "clean pages that became dirty; a folio of several as a whole", FIELD_U64, AT(dirtied) },
-	{ "WRITTEN", "pages that were written back; - without bio", FIELD_S64, AT(written) },
+	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes) },
+	{ "HIT", "pages of these reads that were in the cache", FIELD_U64, AT(hit) },
+	{ "MISS", "pages of these reads that were not", FIELD_U64, AT(miss) },
+	{ "AHEAD", "pages that entered the cache before any call requested them", FIELD_U64, AT(ahead) },
+	{ "USED", "of these, pages that a call then used for the first time", FIELD_U64, AT(used) },
+	{ "EVICTED", "pages that left the cache, for any reason", FIELD_U64, AT(evicted) },
+	{ "WASTED", "of these, pages that were read ahead and never used", FIELD_U64, AT(wasted) },
+	{ "DIRTIED", "clean pages that became dirty; a large folio counts with all its pages", FIELD_U64, AT(dirtied) },
+	{ "WRITTEN", "pages that were written back; - without the bio probe", FIELD_S64, AT(written) },
 	FIELD_FILE_OF(struct dlt_cache, id),
 };
 #undef AT
@@ -129,7 +129,7 @@ static int cache_send_sums(struct probe_object *o, enum probe_emit when)
 
 const struct probe cache_probe = {
 	.name = "cache",
-	.help = "the page cache, summed up per interval: hits, misses, read-ahead and evictions by file",
+	.help = "the page cache, summed per interval: hits, misses, read-ahead and evictions by file",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_cache),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,

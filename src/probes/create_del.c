@@ -32,7 +32,7 @@ static const struct field fields[] = {
 	{ "FLAGS", "O_* (create), AT_* (unlinkat, linkat), RENAME_* (renameat2), in hex", FIELD_ADDR,
 	  offsetof(struct dlt_create_del, flags) },
 	FIELD_FID_OF(struct dlt_create_del, id),
-	{ "PATH", "as passed, made absolute without resolving links", FIELD_ABS,
+	{ "PATH", "as passed, made absolute; links are not resolved", FIELD_ABS,
 	  offsetof(struct dlt_create_del, segs), 0, 2 },
 	{ "PATH2", "the new name of rename and link; the text of symlink", FIELD_ABS,
 	  offsetof(struct dlt_create_del, segs), 1, 3 },

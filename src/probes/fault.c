@@ -24,15 +24,15 @@ static const struct field_name kind_names[] = {
 #define AT(member) offsetof(struct dlt_fault, member)
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_fault),
-	{ "FUNC", "who touched the page: user (the program's own instruction), kernel (in a call of the program)", FIELD_NAME,
+	{ "FUNC", "who accessed the page: user (an instruction of the program), kernel (within a system call of the program)", FIELD_NAME,
 	  AT(func), 0, 0, func_names },
-	{ "KIND", "of the page: file (of a mapped file), swap (of anonymous memory), other (its begin was not seen)", FIELD_NAME,
+	{ "KIND", "the page's kind: file (of a mapped file), swap (of anonymous memory), other (its beginning was not seen)", FIELD_NAME,
 	  AT(kind), 0, 0, kind_names },
-	{ "LAT_NS", "duration, ns; - where the begin was not seen", FIELD_S64, AT(lat_ns) },
-	{ "ADDR", "address that was touched", FIELD_ADDR, AT(addr) },
-	{ "IP", "address of the program's instruction; - in the kernel", FIELD_ADDR, AT(ip) },
-	{ "OFFSET", "of the page in the file, bytes", FIELD_S64, AT(offset) },
-	{ "DISK_BYTES", "fetched from disk by this thread in the fault, read-ahead included; 0: it waited for another's read; - where the file "
+	{ "LAT_NS", "duration, ns; - if the beginning was not seen", FIELD_S64, AT(lat_ns) },
+	{ "ADDR", "accessed address", FIELD_ADDR, AT(addr) },
+	{ "IP", "address of the instruction that accessed it; - in the kernel", FIELD_ADDR, AT(ip) },
+	{ "OFFSET", "position of the page in the file, bytes", FIELD_S64, AT(offset) },
+	{ "DISK_BYTES", "fetched from disk by this thread in the fault, read-ahead included; 0: it waited for a read by another thread; - if the file "
 	  "is not on a disk (NFS, FUSE)",
 	  FIELD_S64, AT(disk_bytes) },
 	FIELD_FID_OF(struct dlt_fault, id),

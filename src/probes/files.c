@@ -6,13 +6,13 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	FIELDS_TIME("CLOCK_MONOTONIC when the file was met, ns", offsetof(struct dlt_files, hdr.ts_ns)),
-	{ "FID", "number of this file's life, from 1", FIELD_FID, offsetof(struct dlt_files, file) },
+	FIELDS_TIME("CLOCK_MONOTONIC when the file was first seen, ns", offsetof(struct dlt_files, hdr.ts_ns)),
+	{ "FID", "number of this file, from 1; never reused", FIELD_FID, offsetof(struct dlt_files, file) },
 	{ "DEV", "major:minor of its file system, of btrfs: of its subvolume", FIELD_FILEDEV, offsetof(struct dlt_files, file) },
 	{ "INO", "inode number", FIELD_U64, offsetof(struct dlt_files, file.id.ino) },
 	{ "TYPE", "reg dir chr blk fifo sock lnk anon shm memfd", FIELD_FILETYPE, offsetof(struct dlt_files, file) },
 	{ "FSTYPE", "file system", FIELD_STR, offsetof(struct dlt_files, file.fstype), sizeof(((struct dlt_file *)0)->fstype) },
-	{ "SIZE", "bytes when it was met", FIELD_U64, offsetof(struct dlt_files, file.size) },
+	{ "SIZE", "size when it was first seen, bytes", FIELD_U64, offsetof(struct dlt_files, file.size) },
 	{ "STATE", "ok deleted unreachable truncated", FIELD_FILESTATE, offsetof(struct dlt_files, file) },
 	{ "REALPATH", "full path; a later row with the same FID is a rename, or a copy-up", FIELD_REALPATH, offsetof(struct dlt_files, file) },
 	{ "REALDEV", "below overlayfs: DEV of the file that has the data", FIELD_REALDEV, offsetof(struct dlt_files, file.at) },
@@ -30,7 +30,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 const struct probe files_probe = {
 	.name = "files",
-	.help = "the FID table: every file that another row names",
+	.help = "the table of FIDs: every file that another row refers to",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_files),
 	.flags = PROBE_REFERENCE,

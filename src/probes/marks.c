@@ -5,7 +5,7 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	FIELDS_TIME("CLOCK_MONOTONIC when the mark came, ns", offsetof(struct dlt_marks, hdr.ts_ns)),
+	FIELDS_TIME("CLOCK_MONOTONIC when the mark arrived, ns", offsetof(struct dlt_marks, hdr.ts_ns)),
 	{ "PID", "the process that set it", FIELD_U32, offsetof(struct dlt_marks, hdr.tgid) },
 	{ "TEXT", "the mark", FIELD_USTR, offsetof(struct dlt_marks, segs) },
 };

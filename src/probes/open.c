@@ -50,7 +50,7 @@ static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_open),
 	FIELD_FUNC_OF(struct dlt_open),
 	FIELD_LAT_OF(struct dlt_open),
-	{ "VFS_LAT_NS", "the vfs_open() inside it, ns; - where not seen", FIELD_S64,
+	{ "VFS_LAT_NS", "the vfs_open() within it, ns; - if it was not seen", FIELD_S64,
 	  offsetof(struct dlt_open, vfs_lat_ns) },
 	{ "RET", "descriptor or -errno", FIELD_S64, offsetof(struct dlt_open, ret) },
 	{ "FLAGS", "O_* as passed", FIELD_FLAGS, offsetof(struct dlt_open, flags), 0, 0, flag_names },

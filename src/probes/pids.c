@@ -42,14 +42,14 @@ static const struct field fields[] = {
 	{ "PPID", "its parent", FIELD_U32, offsetof(struct row, rec.ppid) },
 	{ "COMM", "name of the thread, after the event", FIELD_COMM, offsetof(struct row, rec.hdr.comm) },
 	{ "EVENT", "snapshot fork thread exec rename exit left", FIELD_NAME, offsetof(struct row, rec.event), 0, 0, event_names },
-	{ "STATUS", "waitpid's raw number, in the row that ends a process; - for a thread", FIELD_S64, offsetof(struct row, rec.status) },
-	{ "NSPID", "process number in its own pid namespace", FIELD_U32, offsetof(struct row, rec.nspid) },
+	{ "STATUS", "raw wait status, in the row that ends a process; - for a thread", FIELD_S64, offsetof(struct row, rec.status) },
+	{ "NSPID", "PID in its own PID namespace", FIELD_U32, offsetof(struct row, rec.nspid) },
 	{ "UID", "real user", FIELD_U32, offsetof(struct row, rec.uid) },
 	{ "CGROUP", "path of its cgroup", FIELD_STR, offsetof(struct row, cgroup), 255 },
-	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK of its environment", FIELD_S64, offsetof(struct row, rank) },
+	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK from its environment", FIELD_S64, offsetof(struct row, rank) },
 	{ "ARGS", "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: the old name; "
 	  "exit: utime= stime= (ns) maxrss= (bytes) majflt= disk_read= disk_write= (bytes) minflt=, "
-	  "of the process where STATUS is given, else of the thread",
+	  "of the process if STATUS is given, else of the thread",
 	  FIELD_USTR, offsetof(struct row, rec.segs), 0 },
 };
 
@@ -271,7 +271,7 @@ static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const
 
 const struct probe pids_probe = {
 	.name = "pids",
-	.help = "process life: fork, exec, rename, exit, and processes from before the trace",
+	.help = "lives of processes: fork, exec, rename, exit, and processes that were running before the trace",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_pids),
 	.flags = PROBE_REFERENCE,

@@ -7,7 +7,7 @@
 #include "trace/probe.h"
 
 static const struct field fields[] = {
-	FIELDS_TIME("CLOCK_MONOTONIC when the last byte of it had been written, ns", offsetof(struct dlt_printed, hdr.ts_ns)),
+	FIELDS_TIME("CLOCK_MONOTONIC when its last byte was written, ns", offsetof(struct dlt_printed, hdr.ts_ns)),
 	{ "PID", "process that wrote it", FIELD_U32, offsetof(struct dlt_printed, hdr.tgid) },
 	{ "TID", "thread", FIELD_U32, offsetof(struct dlt_printed, hdr.tid) },
 	{ "COMM", "name of the thread", FIELD_COMM, offsetof(struct dlt_printed, hdr.comm) },
@@ -26,7 +26,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 const struct probe printed_probe = {
 	.name = "printed",
-	.help = "lines about epochs and other phases that the job prints; not with --log, which keeps all of them",
+	.help = "lines about epochs and other phases that the job prints; not with --log, which keeps all lines",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_printed),
 	.flags = PROBE_SELECTABLE | PROBE_REFERENCE,

@@ -14,20 +14,20 @@ static const struct field_name source_names[] = {
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct regions_row),
-	{ "CAT", "category: what the name has before its first dot, without ai.; app where it has none; mark: an instant; meta: a fact",
+	{ "CAT", "category: the part of the name before its first dot, without ai.; app if there is none; mark: an instant; meta: a fact",
 	  FIELD_USTR, offsetof(struct regions_row, segs), 0 },
 	{ "NAME", "name of the region", FIELD_USTR, offsetof(struct regions_row, segs), 1 },
-	{ "LAT_NS", "duration, from the start by the program's own clock, ns; 0 for an instant", FIELD_U64,
+	{ "LAT_NS", "duration from the start that the program read itself, ns; 0 for an instant", FIELD_U64,
 	  offsetof(struct regions_row, hdr.lat_ns) },
-	{ "RET", "0; -1: left by an exception; ?: its process ended in it, or the trace did", FIELD_S64,
+	{ "RET", "0; -1: left by an exception; ?: the process or the trace ended within it", FIELD_S64,
 	  offsetof(struct regions_row, ret) },
 	{ "EPOCH", "as the program passed it", FIELD_S64, offsetof(struct regions_row, epoch) },
 	{ "STEP", "as the program passed it", FIELD_S64, offsetof(struct regions_row, step) },
 	{ "BYTES", "as the program passed it, of a batch or a checkpoint", FIELD_S64, offsetof(struct regions_row, bytes) },
-	{ "LANE", "number of an asyncio task or a stream, whose regions overlap with others of the thread", FIELD_S64,
+	{ "LANE", "number of an asyncio task or a stream, whose regions may overlap with others of the thread", FIELD_S64,
 	  offsetof(struct regions_row, lane) },
 	{ "SOURCE", "api torch nvtx", FIELD_NAME, offsetof(struct regions_row, source), 0, 0, source_names },
-	{ "ARGS", "more of it, key=value with \\012 between; of a fact its value", FIELD_USTR,
+	{ "ARGS", "further data, key=value separated by \\012; for a fact its value", FIELD_USTR,
 	  offsetof(struct regions_row, segs), 2 },
 };
 

@@ -7,16 +7,16 @@
 #define AT(member) offsetof(struct dlt_rollup, member)
 
 static const struct field fields[] = {
-	FIELDS_TIME("CLOCK_MONOTONIC of the last row that was summed up, ns", AT(hdr.ts_ns)),
-	{ "MINUTE", "when the minute began that the rows lie in, UTC", FIELD_STR, AT(minute),
+	FIELDS_TIME("CLOCK_MONOTONIC of the last row in the sum, ns", AT(hdr.ts_ns)),
+	{ "MINUTE", "beginning of the minute of the rows, UTC", FIELD_STR, AT(minute),
 	  .arg = sizeof(((struct dlt_rollup *)0)->minute) },
-	{ "PROBE", "the file that the rows were of, or would have been", FIELD_STR, AT(file), .arg = DLT_COMM_LEN },
-	{ "PID", "process (tgid) of the rows; - where they are of none", FIELD_S64, AT(pid) },
+	{ "PROBE", "the trace file that the rows were in, or would have been in", FIELD_STR, AT(file), .arg = DLT_COMM_LEN },
+	{ "PID", "process (tgid) of the rows; - if they have none", FIELD_S64, AT(pid) },
 	{ "COMM", "name of one of its threads", FIELD_COMM, AT(hdr.comm) },
 	{ "RW", "of vfs_rw: RW; of bio: T", FIELD_STR, AT(rw), .arg = sizeof(((struct dlt_rollup *)0)->rw) },
 	{ "ROWS", "how many rows", FIELD_U64, AT(rows) },
-	{ "FAILED", "of those with an error as result", FIELD_U64, AT(failed) },
-	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of those without", FIELD_U64, AT(bytes) },
+	{ "FAILED", "how many of them failed", FIELD_U64, AT(failed) },
+	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of the others", FIELD_U64, AT(bytes) },
 	{ "LAT_NS", "sum of LAT_NS, ns", FIELD_U64, AT(lat_ns) },
 	{ "MAX_LAT_NS", "the longest LAT_NS, ns", FIELD_U64, AT(max_lat_ns) },
 	{ "SEGMENT", "number of the segment that --keep dropped; - with --rollup-only", FIELD_S64, AT(segment) },

@@ -44,18 +44,18 @@ static const struct field fields[] = {
 	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced), other (all processes beside the "
 	  "target, as one), idle", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
-	{ "CALL", "row of a call: the one that the thread waited in, fault (none: a page fault), stopped (by a "
-	  "signal or a debugger, whatever the call), worker (the thread is the kernel's work for the process), compat (a "
+	{ "CALL", "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a "
+	  "signal or a debugger, in any call), worker (a kernel thread that works for the process), compat (a "
 	  "32-bit call); - in rows of CPUs",
 	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
 	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
-	{ "COUNT", "times that the thread was given the CPU; in a call: that it waited", FIELD_S64, SUM(COUNT) },
-	{ "PREEMPTED", "times that the CPU was taken away while it could have run on", FIELD_S64, SUM(PREEMPTED) },
+	{ "COUNT", "how often the thread got the CPU; in rows of calls: how often it waited", FIELD_S64, SUM(COUNT) },
+	{ "PREEMPTED", "how often it lost the CPU while it could have run on", FIELD_S64, SUM(PREEMPTED) },
 	{ "RUN_NS", "time on the CPU, ns", FIELD_S64, SUM(RUN) },
-	{ "RUNQ_NS", "time that it could have run and waited for the CPU, ns", FIELD_S64, SUM(RUNQ) },
-	{ "DISK_NS", "time waited for I/O, ns", FIELD_S64, SUM(DISK) },
-	{ "BLOCKED_NS", "time waited uninterruptibly for other things, locks of the kernel for one, ns", FIELD_S64, SUM(BLOCKED) },
-	{ "SLEEP_NS", "time waited for anything else, ns", FIELD_S64, SUM(SLEEP) },
+	{ "RUNQ_NS", "time ready to run and waiting for the CPU, ns", FIELD_S64, SUM(RUNQ) },
+	{ "DISK_NS", "time waiting for I/O, ns", FIELD_S64, SUM(DISK) },
+	{ "BLOCKED_NS", "time in other uninterruptible waits, such as kernel locks, ns", FIELD_S64, SUM(BLOCKED) },
+	{ "SLEEP_NS", "time in all other waits, ns", FIELD_S64, SUM(SLEEP) },
 	{ "MAX_NS", "the longest wait, ns", FIELD_S64, offsetof(struct dlt_sched, max_ns) },
 };
 #undef SUM
@@ -171,7 +171,7 @@ static int sched_send_sums(struct probe_object *o, enum probe_emit when)
 
 const struct probe sched_probe = {
 	.name = "sched",
-	.help = "CPU scheduling, summed up per interval: time on each CPU, and waits for a CPU, for a disk, in each call",
+	.help = "CPU scheduling, summed per interval: time on each CPU, and waits for a CPU, for a disk, and in each call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
 	.flags = PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,

@@ -20,16 +20,16 @@ static const struct field_name state_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the switch, ns", AT(hdr.ts_ns)),
 	{ "CPU", "the CPU", FIELD_U32, AT(cpu) },
-	{ "PREV_PID", "process of the thread that left; 0: idle", FIELD_U32, AT(hdr.tgid) },
+	{ "PREV_PID", "process of the thread that left the CPU; 0: idle", FIELD_U32, AT(hdr.tgid) },
 	{ "PREV_TID", "the thread", FIELD_U32, AT(hdr.tid) },
 	{ "PREV_COMM", "its name", FIELD_COMM, AT(hdr.comm) },
 	{ "PREV_STATE", "why it left: S sleeps, D waits uninterruptibly, R yields, R+ preempted, I a kernel thread without "
 	  "work, T stopped, t traced, P parked, X has ended", FIELD_NAME, AT(state), 0, 0, state_names },
-	{ "NEXT_PID", "process of the thread that came; 0: idle", FIELD_U32, AT(next_tgid) },
+	{ "NEXT_PID", "process of the thread that got the CPU; 0: idle", FIELD_U32, AT(next_tgid) },
 	{ "NEXT_TID", "the thread", FIELD_U32, AT(next_tid) },
 	{ "NEXT_COMM", "its name", FIELD_COMM, AT(next_comm) },
-	{ "RUN_NS", "how long the thread that left had run, ns; - where it came before the trace", FIELD_S64, AT(run_ns) },
-	{ "WAIT_NS", "how long the thread that came was ready and waited for the CPU, ns; - for one outside of the target",
+	{ "RUN_NS", "how long the thread that left had run, ns; - if it began before the trace", FIELD_S64, AT(run_ns) },
+	{ "WAIT_NS", "how long the thread that got the CPU had been ready and waiting for it, ns; - outside the target",
 	  FIELD_S64, AT(wait_ns) },
 };
 #undef AT
@@ -49,7 +49,7 @@ static int sched_switch_open(struct probe_object *o, const struct dlt_config *cf
 
 const struct probe sched_switch_probe = {
 	.name = "sched_switch",
-	.help = "context switches of the target, a row each: the thread that left a CPU, why, and the one that came",
+	.help = "context switches of the target, one row each: the thread that left the CPU, why, and the thread that got it",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched_switch),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_TIMELINE,

@@ -27,11 +27,11 @@ static const struct field_name call_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "COMM", "name of the thread that made the call first", FIELD_COMM, AT(hdr.comm) },
+	{ "COMM", "name of the first thread that made the call", FIELD_COMM, AT(hdr.comm) },
 	{ "CALL", "the system call; compat: all 32-bit ones", FIELD_NAME, AT(nr), 0, 0, call_names },
 	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, AT(hdr.lat_ns) },
-	{ "COUNT", "calls that have returned", FIELD_U64, AT(count) },
-	{ "FAILED", "of these, with an error; a call that a signal interrupts and the kernel starts again is one", FIELD_U64,
+	{ "COUNT", "calls that returned", FIELD_U64, AT(count) },
+	{ "FAILED", "how many of them failed; a call that a signal interrupts and the kernel restarts is one", FIELD_U64,
 	  AT(failed) },
 	{ "TIME_NS", "time in the calls, ns", FIELD_U64, AT(ns) },
 	{ "MAX_NS", "the longest one since the trace began, ns", FIELD_U64, AT(max_ns) },
@@ -102,7 +102,7 @@ static int syscalls_send_sums(struct probe_object *o, enum probe_emit when)
 
 const struct probe syscalls_probe = {
 	.name = "syscalls",
-	.help = "system calls of all kinds, summed up per interval: number, failures and time by process and call",
+	.help = "all system calls, summed per interval: number, failures and time by process and call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_syscalls),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,

@@ -11,7 +11,7 @@ static const struct field_name event_names[] = {
 
 static const struct field fields[] = {
 	{ "TIMESTAMP", "CLOCK_MONOTONIC, ns", FIELD_TS, offsetof(struct dlt_time_align, hdr.ts_ns) },
-	{ "TIME", "the same instant in UTC by the map in force", FIELD_UTC, offsetof(struct dlt_time_align, hdr.ts_ns) },
+	{ "TIME", "the same instant in UTC, by the clock map in force", FIELD_UTC, offsetof(struct dlt_time_align, hdr.ts_ns) },
 	{ "REALTIME_NS", "CLOCK_REALTIME at that instant, ns since the epoch", FIELD_U64, offsetof(struct dlt_time_align, realtime_ns) },
 	{ "BOOTTIME_NS", "CLOCK_BOOTTIME at that instant, ns", FIELD_U64, offsetof(struct dlt_time_align, boottime_ns) },
 	{ "ERROR_NS", "uncertainty of the reading, ns", FIELD_U64, offsetof(struct dlt_time_align, error_ns) },

@@ -22,12 +22,12 @@ static void find_no_end(struct report *r)
 
 	if (!r->has_manifest) {
 		reason.brief = strdup("manifest.json is not there");
-		missing_add(&r->missing, reason, "manifest.json is not there, or not whole: how many rows are missing is "
+		missing_add(&r->missing, reason, "manifest.json is missing or incomplete: the number of missing rows is "
 						 "not known");
 	} else if (!r->manifest.complete) {
 		reason.brief = strdup("the trace has no end");
-		missing_add(&r->missing, reason, "the trace has no end: it still runs, or dltraced was killed; what came "
-						 "behind the last rows "
+		missing_add(&r->missing, reason, "the trace has no end: it is still running, or dltraced was killed; what came "
+						 "after the last rows "
 			    "is missing");
 	}
 }
@@ -104,12 +104,12 @@ static void find_kinds(struct report *r)
 
 	if (put_kinds(r, is_untraced, names, sizeof(names))) {
 		reason.brief = util_fmt("%s could not be traced", names);
-		missing_add(&r->missing, reason, "%s could not be traced: how many rows that would be is not known", names);
+		missing_add(&r->missing, reason, "%s could not be traced: the number of missing rows is not known", names);
 	}
 	reason.kind = MISSING_NOT_RECORDED;
 	if (put_kinds(r, is_not_recorded, names, sizeof(names))) {
 		reason.brief = util_fmt("calls of %s were not recorded", names);
-		missing_add(&r->missing, reason, "calls of %s were not recorded (--probes): how many there were is not "
+		missing_add(&r->missing, reason, "calls of %s were not recorded (--probes): their number is not "
 						 "known", names);
 	}
 }

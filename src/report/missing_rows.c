@@ -88,11 +88,11 @@ static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
 	if (!rd->n_segments)
 		return false;
 	if (rd->segments[rd->n_segments - 1].file.nr != SEGMENT_LAST)
-		fputs("the last of its segments is not there", out);
+		fputs("its last segment is missing", out);
 	else if (rd->missing)
-		fprintf(out, "segments between others are not there: %zu", rd->missing);
+		fprintf(out, "segments between others are missing: %zu", rd->missing);
 	else if (!dropped && rd->segments[0].file.nr != SEGMENT_LAST && rd->segments[0].file.nr > 1)
-		fputs("the first of its segments are not there", out);
+		fputs("its first segments are missing", out);
 	else
 		return false;
 	return true;
@@ -104,11 +104,11 @@ static void put_cause(const struct scan_file *f, bool dropped, FILE *out)
 	const struct reader *rd = &f->reader;
 
 	if (f->error == -ENOENT)
-		fputs("the file is not there", out);
+		fputs("the file is missing", out);
 	else if (f->error == -EBADMSG || f->error == -ENODATA)
-		fputs("it does not begin with the header of dltraced", out);
+		fputs("it does not begin with dltraced's header", out);
 	else if (f->error == -ENOTSUP || (rd->bad && rd->error == -ENOTSUP))
-		fputs("they are packed as this dltraced was built without", out);
+		fputs("they are compressed in a format that this dltraced was built without", out);
 	else if (f->error < 0)
 		fprintf(out, "%s", strerror(-f->error));
 	else if (put_segments(rd, dropped, out))
@@ -120,7 +120,7 @@ static void put_cause(const struct scan_file *f, bool dropped, FILE *out)
 	else if (rd->bad_rows + f->bad_rows)
 		fputs("lines in it are damaged", out);
 	else
-		fputs("it was cut off, or lines were taken out of it", out);
+		fputs("it was cut off, or lines were removed from it", out);
 }
 
 static void find_cut(struct report *r, enum report_kind kind, const struct tally *t)

@@ -141,7 +141,7 @@ void report_clock_gaps(struct report *r, const struct scan_clocks *c)
 			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
 		else if (g->kind == GAP_STALLED)
 			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns,
-				 "dltraced did not run: what happened is in later rows");
+				 "dltraced did not run: the events of that time are in later rows");
 		else
 			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
 	}

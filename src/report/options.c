@@ -48,7 +48,7 @@ static const char *set_zone(struct option_parse *p, void *member, char *arg)
 {
 	struct zone zone;
 
-	return zone_parse(&zone, arg) ? option_text(p, member, arg) : "not UTC, +02:00 nor a zone that this machine knows";
+	return zone_parse(&zone, arg) ? option_text(p, member, arg) : "not UTC, not +02:00, and not a zone that this machine knows";
 }
 
 static const char *add_rule(struct option_parse *p, void *member, char *arg)
@@ -63,11 +63,11 @@ enum { OF_CPU = 1 };
 static const struct option_row options[] = {
 	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true, TO(columns) },
 	{ "compare", 0, NULL,
-	  "Show the folders side by side, with ratios to the first; without it --json and --html take several folders as the hosts of one job",
+	  "Show the folders side by side, with ratios to the first; without this option several folders are the hosts of one job",
 	  option_true, TO(compare) },
-	{ "cpu", 0, NULL, "CPU time instead of files: which tasks ran, which waited, and for what", option_true,
+	{ "cpu", 0, NULL, "Report CPU time instead of files: which tasks ran, which waited, and for what", option_true,
 	  TO(cpu) },
-	{ "csv", 0, "DIR", "Also write each table as a CSV file into this new folder; of several traces into a folder each",
+	{ "csv", 0, "DIR", "Also write each table as a CSV file into this new folder; for several traces into one folder each",
 	  option_text, TO(csv) },
 	{ "full", 0, NULL, "All tables instead of the first screen", option_true, TO(full) },
 	{ "html", 0, "FILE", "Write one page for a browser, with a timeline; it needs no network; - is standard output", option_text,
@@ -118,15 +118,15 @@ static const char *finish(struct option_parse *p)
 	o->dirs = p->args;
 	o->n_dirs = p->n_args;
 	if (!o->n_dirs && is_folder(o->html))
-		return option_because(p, "which trace folder? %s is taken for the file of --html FILE", o->html);
+		return option_because(p, "which trace folder? %s is the file of --html FILE", o->html);
 	if (o->of_cpu && !o->cpu)
 		return "--gap, --merge, --pattern and --threshold are for --cpu";
 	if (o->html && (o->cpu || o->json))
-		return "--html goes without --cpu and --json: the page holds the JSON";
+		return "--html cannot be combined with --cpu or --json: the page holds the JSON";
 	if (o->cpu && (o->compare || o->path))
-		return "--compare and --path go without --cpu";
+		return "--compare and --path cannot be combined with --cpu";
 	if (o->compare && o->csv)
-		return "--csv goes without --compare";
+		return "--csv cannot be combined with --compare";
 	if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
 		return option_because(p, "--compare takes 2 to %u trace folders", COMPARE_MAX);
 	return NULL;

@@ -87,7 +87,7 @@ static void note_untraced(struct report *r)
 			snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", m->probes[k].name);
 		}
 		if (names[0])
-			report_note(r, "%s: not traced: %s", names, p->why[0] ? p->why : "no reason is given");
+			report_note(r, "%s: not traced: %s", names, p->why[0] ? p->why : "no reason given");
 	}
 }
 
@@ -96,11 +96,11 @@ static void note_manifest(struct report *r, int error)
 	const struct manifest_facts *m = &r->manifest;
 
 	if (error == -ENOENT)
-		report_note(r, "manifest.json is not there: no command, no host, no losses");
+		report_note(r, "manifest.json is missing: no command, no host, no losses");
 	else if (error < 0)
-		report_note(r, "manifest.json is not whole (%s)", strerror(-error));
+		report_note(r, "manifest.json is not complete (%s)", strerror(-error));
 	else if (!m->complete)
-		report_note(r, "the trace has no end: it still runs, or dltraced was killed");
+		report_note(r, "the trace has no end: it is still running, or dltraced was killed");
 	if (m->schema > READER_SCHEMA)
 		report_note(r, "manifest.json: schema %" PRIu64 ", newer than this dltraced knows",
 			    m->schema);
@@ -121,7 +121,7 @@ static void note_losses(struct report *r)
 		note_count(r, m->probes[i].name, m->probes[i].lost, "lost");
 	for (unsigned int i = 0; i < m->n_probes; i++) {
 		note_count(r, m->probes[i].name, m->probes[i].unsure,
-			   "rows were written and may be missing: the disk has refused some of what it was given");
+			   "rows were written but may be missing: the disk refused some writes");
 		note_count(r, m->probes[i].name, m->probes[i].unmatched, "ends without a start");
 		note_count(r, m->probes[i].name, m->probes[i].late, "rows out of time order");
 		note_count(r, m->probes[i].name, m->probes[i].dropped,
@@ -139,11 +139,11 @@ static void note_causes(struct report *r)
 
 	if (!c)
 		return;
-	note_count(r, "too many files", c->other_files.requests, "requests are in no file's sum");
-	note_count(r, "too many pieces of requests", c->pieces.left_out, "are in no file's sum");
-	note_count(r, "too many processes", c->other_processes.requests, "requests are in no process's sum");
-	note_count(r, "too much is dirty at a time", c->writebacks.writers.left_out, "bytes written have no writer when they are written back");
-	note_count(r, "write-back", c->writebacks.out_of_order, "writes ended so late that other writers may have their bytes");
+	note_count(r, "too many files", c->other_files.requests, "requests are in the sum of no file");
+	note_count(r, "too many pieces of requests", c->pieces.left_out, "are in the sum of no file");
+	note_count(r, "too many processes", c->other_processes.requests, "requests are in the sum of no process");
+	note_count(r, "too much is dirty at the same time", c->writebacks.writers.left_out, "written bytes have no writer when they are written back");
+	note_count(r, "write-back", c->writebacks.out_of_order, "writes ended so late that their bytes may count for other writers");
 }
 
 static void note_limits(struct report *r)
@@ -152,23 +152,23 @@ static void note_limits(struct report *r)
 
 	for (uint32_t i = 0; i < r->procs.n; i++)
 		reused += ((const struct report_proc *)table_at(&r->procs, i))->lives > 1;
-	note_count(r, "processes", reused, "PIDs were used again and are one line each");
+	note_count(r, "processes", reused, "PIDs were reused; each has one line");
 	if (r->present[REPORT_FILES])
 		note_count(r, "files", r->unknown_files, "FIDs are not in files.out");
-	note_count(r, "too many files", r->other_file.calls, "calls are in no file's sum");
-	note_count(r, "too many processes", r->other_proc.calls, "calls are in no process's sum");
-	note_count(r, "too many functions", r->func_left_out, "rows are in no function's sum");
+	note_count(r, "too many files", r->other_file.calls, "calls are in the sum of no file");
+	note_count(r, "too many processes", r->other_proc.calls, "calls are in the sum of no process");
+	note_count(r, "too many functions", r->func_left_out, "rows are in the sum of no function");
 	if (r->no_result)
 		report_note(r, "vfs_rw: %" PRIu64 " rows have no result; the %" PRIu64
-			    " bytes they asked for are in no sum", r->no_result,
+			    " bytes that they requested are in no sum", r->no_result,
 			    r->no_result_bytes);
 	report_only_note(r);
 	note_causes(r);
 	if (!r->uses)
 		return;
-	note_count(r, "too many processes and files", r->uses->left_out, "calls are in no sum of a process's file");
-	note_count(r, "too many processes", r->spreads.left_out, "calls are in no process's medians");
-	note_count(r, "too many logs", r->streams->left_out, "writes are in no log's sum");
+	note_count(r, "too many processes and files", r->uses->left_out, "calls are in no sum of a process and a file");
+	note_count(r, "too many processes", r->spreads.left_out, "calls are in the medians of no process");
+	note_count(r, "too many logs", r->streams->left_out, "writes are in the sum of no log");
 }
 
 /* --- in order ---------------------------------------------------------------------------- */
@@ -178,16 +178,16 @@ static void note_segments(struct report *r, const struct scan_file *f)
 	const struct reader *rd = &f->reader;
 
 	if (rd->missing)
-		report_note(r, "%s: %zu segments between others are not there", f->name, rd->missing);
+		report_note(r, "%s: %zu segments between others are missing", f->name, rd->missing);
 	if (rd->gone)
 		report_note(r, "%s: %zu segments were dropped before they could be read", f->name, rd->gone);
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_note(r, "%s: %zu segments are packed as this dltraced was built without; unpack them "
+		report_note(r, "%s: %zu segments are compressed in a format that this dltraced was built without; unpack them "
 			    "first (zstd -d --rm, gzip -d)", f->name, rd->bad);
 	else if (rd->bad)
-		report_note(r, "%s: %zu segments could not be read and were left out", f->name, rd->bad);
+		report_note(r, "%s: %zu segments could not be read and are left out", f->name, rd->bad);
 	if (rd->damaged)
-		report_note(r, "%s: %zu segments are damaged; what comes behind the damage was left out", f->name,
+		report_note(r, "%s: %zu segments are damaged; the rows behind the damage are left out", f->name,
 			    rd->damaged);
 }
 
@@ -228,8 +228,8 @@ static void note_files(struct report *r)
 static int note_leftover(void *ctx, const char *file)
 {
 	if (segment_is_leftover(file))
-		report_note(ctx, "%s is being made by a trace that runs, or was left by one that was cut off: "
-				 "then it can be removed", file);
+		report_note(ctx, "%s is being written by a running trace, or was left by one that was cut off: "
+				 "in that case it can be removed", file);
 	return 0;
 }
 
@@ -241,9 +241,9 @@ static void settle_phases(struct report *r)
 	const struct epoch_score *s = &r->phases->score;
 
 	if (phases_settle(r->phases, r->timeline) < 0)
-		report_note(r, "phases: there is no memory for them");
+		report_note(r, "phases: not enough memory");
 	if (r->phases->has_score && s->assumed)
-		report_note(r, "phases: the %" PRIu32 " lines about epochs fit the end of an epoch as well as its begin: it was "
+		report_note(r, "phases: the %" PRIu32 " lines about epochs can mean an epoch's end or its beginning: it was "
 			    "assumed that they %s one; --phase REGEX='epoch %s' says so", s->lines,
 			    s->side == EPOCH_ENDS ? "end" : "begin", s->side == EPOCH_ENDS ? "end" : "start");
 }
@@ -261,7 +261,7 @@ static void end_phases(struct report *r)
 	begin_ns = MAX(t->begin_ns, r->manifest.start_ns);
 	end_ns = MAX(MAX(t->end_ns, r->last_ns), r->manifest.end_ns);
 	phases_end(r->phases, begin_ns, end_ns);
-	note_count(r, "phases", r->phases->outside, "are not within the trace and were left out");
+	note_count(r, "phases", r->phases->outside, "are not within the trace and are left out");
 }
 
 /* Infers phases where the job shows none, once the trainers are known. */

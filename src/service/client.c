@@ -165,7 +165,7 @@ static int await_go(struct client *c)
 		int n = poll(fds, ARRAY_SIZE(fds), timeout_ms);
 
 		if (n == 0) { /* the service is busy, or does not answer */
-			log_warn("the dltraced service has not answered yet; waiting for it: ^C or TERM ends that");
+			log_warn("the dltraced service has not answered yet; waiting for it; ^C or TERM ends the wait");
 			timeout_ms = -1;
 		}
 		if (n <= 0)

@@ -71,7 +71,7 @@ static void stop_tick(struct daemon *d)
 	if (daemon_children(d, all | DAEMON_NOT_HELD, 0))
 		return;
 	if (daemon_children(d, all, 0))
-		log_err("%u traces are held by file servers that do not answer: left behind, each ends when they do",
+		log_err("%u traces wait for file servers that do not answer: they are left behind, and end when the servers answer",
 			daemon_children(d, all, 0));
 	loop_quit(&d->loop);
 }
@@ -118,7 +118,7 @@ static void reload(struct daemon *d)
 	if (r == 0 && (r = take(d, &fresh, &old)) < 0)
 		daemon_conf_free(&fresh);
 	if (r < 0) {
-		log_err("%s is not taken: what was before goes on", d->file);
+		log_err("%s is not used: the previous config stays in force", d->file);
 	} else {
 		log_set_level(d->conf.log_level);
 		daemon_always_apply(d, &old);
@@ -215,7 +215,7 @@ int daemon_run(const char *file, bool may_lack)
 	if (!r)
 		r = daemon_listen(&d);
 	if (!r) {
-		log_info("dltraced " DLT_VERSION ": %s%s, %u always-on traces", d.conf.users ? "users ask at " : "no users",
+		log_info("dltraced " DLT_VERSION ": %s%s, %u always-on traces", d.conf.users ? "socket for users: " : "no users",
 			 d.conf.users ? d.conf.socket : "", d.conf.n_traces);
 		daemon_always_apply(&d, NULL);
 		daemon_always_tick(&d);

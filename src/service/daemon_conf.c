@@ -96,21 +96,21 @@ static const char *set_level(struct option_parse *p, void *member, char *value)
 #define TO(m) offsetof(struct daemon_conf, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 static const struct option_row service_keys[] = {
-	{ "group", 0, "NAME", "Whose members may have their own processes traced. It must be there.", set_name, TO(group), 0,
+	{ "group", 0, "NAME", "Group whose members may trace their own processes. It must exist.", set_name, TO(group), 0,
 	  SERVICE_GROUP },
-	{ "keep-bytes", 0, "SIZE", "Bytes of whole traces to keep in the state folder: beyond, the oldest go. 0: no limit.",
+	{ "keep-bytes", 0, "SIZE", "Bytes of finished traces to keep in the state folder; beyond that the oldest are removed. 0: no limit.",
 	  option_size, TO(keep_bytes), 0, "0" },
 	{ "keep-time", 0, "TIME", "How long a trace stays there after its end. 0: no limit.", option_time, TO(keep_ns), 0,
 	  "0" },
 	{ "log", 0, "LEVEL", "What is logged: error, warning, info or debug.", set_level, TO(log_level), 0, "info" },
-	{ "max-buffer", 0, "SIZE", "Memory of the rings that a user's trace may have.", set_buffer, TO(max_buffer_bytes), 0,
+	{ "max-buffer", 0, "SIZE", "Memory that the rings of a user's trace may take.", set_buffer, TO(max_buffer_bytes), 0,
 	  "256M" },
-	{ "max-traces", 0, "N", "Traces of all users at a time, up to 32.", set_number, TO(max_traces), 0, "16" },
-	{ "max-traces-per-user", 0, "N", "Traces of one user at a time.", set_number, TO(max_traces_per_user), 0, "4" },
-	{ "socket", 0, "PATH", "Where users ask.", set_path, TO(socket), 0, SERVICE_SOCKET },
+	{ "max-traces", 0, "N", "Traces of all users at the same time, up to 32.", set_number, TO(max_traces), 0, "16" },
+	{ "max-traces-per-user", 0, "N", "Traces of one user at the same time.", set_number, TO(max_traces_per_user), 0, "4" },
+	{ "socket", 0, "PATH", "Socket on which users' requests arrive.", set_path, TO(socket), 0, SERVICE_SOCKET },
 	{ "state", 0, "PATH", "The state folder: always-on traces are PATH/NAME/UTC-STAMP.", set_path, TO(state), 0,
 	  "/var/lib/dltraced" },
-	{ "users", 0, "BOOL", "Whether users may ask at all.", set_bool, TO(users), 0, "yes" },
+	{ "users", 0, "BOOL", "Whether users may trace through the service.", set_bool, TO(users), 0, "yes" },
 	{ 0 },
 };
 
@@ -444,7 +444,7 @@ static int check_traces(const struct daemon_conf *c, const char *file)
 	for (unsigned int i = 0; i < c->n_traces; i++) {
 		const struct daemon_trace *t = &c->traces[i];
 		const char *why = !t->enabled || t->flawed ? NULL :
-				  !has_target(t)	      ? "says nothing to trace: all = yes, cgroup = PATH or container = NAME" :
+				  !has_target(t)	      ? "names nothing to trace: set all = yes, cgroup = PATH or container = NAME" :
 							contradiction(t);
 
 		if (!why)

@@ -116,9 +116,9 @@ static const char *why_not(const struct daemon *d, uid_t uid)
 	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
 		own += d->users[i].pid && d->users[i].uid == uid;
 	if (own >= d->conf.max_traces_per_user)
-		return "you have as many traces running as a user may have (max-traces-per-user; `dltraced status')";
+		return "you have reached the limit of traces per user (max-traces-per-user; see `dltraced status')";
 	if (daemon_children(d, DAEMON_USERS, 0) >= d->conf.max_traces)
-		return "as many traces are running as there may be (max-traces); try again later";
+		return "the limit of traces is reached (max-traces); try again later";
 	return NULL;
 }
 
@@ -129,7 +129,7 @@ static void serve(struct daemon *d, int *fd)
 	struct child *c = unused(d->users, ARRAY_SIZE(d->users));
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	const char *why = "the service does not know which user asks";
+	const char *why = "the service does not know which user is asking";
 	int r;
 
 	if (!getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
@@ -195,7 +195,7 @@ int daemon_group(const struct daemon_conf *c, gid_t *ret)
 	const struct group *group = getgrnam(c->group);
 
 	if (!group) {
-		log_err("group %s: there is none (groupadd --system %s, or systemd-sysusers); or say users = no", c->group,
+		log_err("group %s does not exist (groupadd --system %s, or systemd-sysusers); or set users = no", c->group,
 			c->group);
 		return -ENOENT;
 	}
@@ -215,7 +215,7 @@ int daemon_listen(struct daemon *d)
 		return -ENOENT;
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", d->conf.socket);
 	if (is_taken(&addr)) {
-		log_err("%s: another service listens there (systemctl status dltraced); end it, or give this one a socket of its own",
+		log_err("%s: another service listens there (systemctl status dltraced); end it, or configure another socket",
 			d->conf.socket);
 		return -EADDRINUSE;
 	}

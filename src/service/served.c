@@ -92,7 +92,7 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 		const struct option_row *o = option_find(start_options, given->name);
 
 		if (!o || !service_option_allowed(given->name)) {
-			snprintf(why, size, "--%s: not by way of the service", given->name);
+			snprintf(why, size, "--%s: not available through the service", given->name);
 			return why;
 		}
 		wrong = option_set(&p, o, (char *)given->value);
@@ -254,7 +254,7 @@ static int on_client(void *ctx, int fd, uint32_t events)
 		s->manifest.log_lost_bytes = lost;
 		workload_ended(s, status, true);
 	} else if (!strcmp(word, "stop")) {
-		log_debug("the client asks for the end");
+		log_debug("the client requests the end");
 		s->phase = PHASE_OVER;
 		watch_advance(s);
 	}
@@ -343,8 +343,8 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 
 	if (r < 0) {
 		log_err("the request: %s", r == -EPROTONOSUPPORT
-						   ? "the service is of another version of dltraced: restart it"
-					   : r == -EAGAIN ? "it did not come"
+						   ? "the service runs another version of dltraced: restart it"
+					   : r == -EAGAIN ? "it did not arrive"
 							  : strerror(-r));
 		return EXIT_DLTRACED;
 	}

@@ -115,7 +115,7 @@ int command_go(struct workload *w, const struct config *cfg)
 
 void command_say_it_goes_on(void)
 {
-	log_info("the workload has the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
+	log_info("the workload got the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
 }
 
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i)

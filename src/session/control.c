@@ -230,12 +230,12 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 static int say_stop(struct session *s, const struct control_request *rq, FILE *out)
 {
 	if (session_has_ended(s)) {
-		fputs("the trace has ended already; what runs is its workload\n", out);
+		fputs("the trace has ended; only its workload is running\n", out);
 		return -EALREADY;
 	}
 	watch_stop(s, "stop");
 	if (session_is_stuck(s))
-		fprintf(out, "%s does not answer: the trace ends without what is not written yet, unless it answers before the workload ends\n",
+		fprintf(out, "%s does not answer: the trace ends without the rows not yet written, unless it answers before the workload ends\n",
 			s->dir.path);
 	status_put_summary(&s->status, s->dir.path, out);
 	return 0;
@@ -247,7 +247,7 @@ static int say_mark(struct session *s, const struct control_request *rq, FILE *o
 	int r;
 
 	if (!s->traced || session_has_ended(s) || s->phase == PHASE_DELAY) {
-		fputs("it is not tracing now\n", out);
+		fputs("it is not tracing\n", out);
 		return -EAGAIN;
 	}
 	r = len && len <= CONTROL_TEXT_MAX ? drain_mark(&s->drain, (uint32_t)rq->pid, rq->text, len) : -EINVAL;
@@ -272,7 +272,7 @@ static int on_request(void *ctx, const struct control_request *rq, FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(rq->verb, verbs[i].name))
 			return verbs[i].say(ctx, rq, out);
-	fputs("the trace was started by another version of dltraced: it does not know this request\n", out);
+	fputs("the trace was started by another version of dltraced, which does not know this request\n", out);
 	return -ENOSYS;
 }
 

@@ -95,7 +95,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || end_is_requested(s))
 			return false;
 		if (!waits && !warned)
-			log_warn("%s does not answer, and there are rows to be written; waiting for it: ^C or TERM ends that, without them",
+			log_warn("%s does not answer, and rows are still to be written; waiting for it: ^C or TERM ends the wait and drops them",
 				 s->dir.path);
 		warned = true;
 	}
@@ -108,8 +108,8 @@ static void say_stuck(struct session *s)
 	bool runs = s->workload.pid && !s->workload.ended;
 
 	s->files = s->files >= FILES_CLOSED ? FILES_CLOSED_STUCK : FILES_STUCK;
-	log_err("%s does not answer: the trace ends without what is not written yet, %s", s->dir.path,
-		runs ? "unless it answers before the workload ends" : "and there is no manifest of its end");
+	log_err("%s does not answer: the trace ends without the rows not yet written, %s", s->dir.path,
+		runs ? "unless it answers before the workload ends" : "and its manifest stays without an end");
 }
 
 /* Compresses closed segments, unless a signal asks for the end. False: stuck. */

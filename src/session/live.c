@@ -171,7 +171,7 @@ int session_live_say(struct session *s, const struct control_request *rq, FILE *
 	int r = -EINVAL;
 
 	if (!s->traced || session_has_ended(s)) {
-		fputs("it is not tracing now\n", out);
+		fputs("it is not tracing\n", out);
 		return -EAGAIN;
 	}
 	if (sscanf(rq->text, "%llu %llu", &ms, &max) != 2 || ms < LIVE_INTERVAL_MIN_MS || ms > LIVE_INTERVAL_MAX_MS) {
@@ -184,7 +184,7 @@ int session_live_say(struct session *s, const struct control_request *rq, FILE *
 		w->live = live_new(ms, (uint32_t)MIN(max, (unsigned long long)LIVE_PROCESSES_MAX));
 	r = !w ? -EBUSY : !w->live || !s->live_fd_added ? -ENOMEM : lives_add(&s->drain.lives, w->live);
 	if (r < 0) {
-		fprintf(out, r == -EBUSY ? "%d watch it already, which is the most\n" : "no memory to watch it\n",
+		fprintf(out, r == -EBUSY ? "%d commands watch it already, the maximum\n" : "no memory to watch it\n",
 			LIVE_WATCHERS_MAX);
 		if (w)
 			live_free(TAKE_PTR(w->live));

@@ -75,8 +75,8 @@ int metrics_file_write(struct new_file *f, const char *text, size_t len)
 
 static const char *reason(int r)
 {
-	return r == -EEXIST ? "is there, and is no file of dltraced's metrics: name another" :
-	       r == -EISDIR ? "is a folder: name a file in it, ending in .prom for node_exporter" : strerror(-r);
+	return r == -EEXIST ? "exists, and is not a metrics file of dltraced: name another" :
+	       r == -EISDIR ? "is a folder: name a file in it, with the suffix .prom for node_exporter" : strerror(-r);
 }
 
 int session_metrics_begin(struct session *s)
@@ -144,7 +144,7 @@ static bool take_written(struct session *s, int wait_ms)
 		return false;
 	free(TAKE_PTR(w->text));
 	if (w->r < 0 && w->r != s->metrics_logged)
-		log_warn("--metrics-file %s: %s; it is as old as it is until it can be written again",
+		log_warn("--metrics-file %s: %s; it stays out of date until it can be written again",
 			 s->cfg->metrics_file, reason(w->r));
 	s->metrics_logged = w->r;
 	return true;

@@ -269,7 +269,7 @@ static int interrupted(const struct session *s)
 	int code = s->phase == PHASE_TRACING && !s->workload.pid ? 0 : stall_guard_lost();
 
 	if (code)
-		log_info("ended by a signal before the start was over: nothing has run, nothing is traced");
+		log_info("ended by a signal during the start: nothing was run, nothing is traced");
 	return code;
 }
 

@@ -49,10 +49,10 @@ static void warn_refused(struct session *s)
 		return;
 	s->folder.refused = r;
 	if (r)
-		log_warn("%s is refused by its server: %s (is it exported still, and there?); rows are counted as lost or unsure until it is not",
+		log_warn("the server refuses %s: %s (is it still exported?); rows count as lost or unsure until it accepts it again",
 			 s->dir.path, strerror(-r));
 	else
-		log_info("%s is not refused any more: writing goes on", s->dir.path);
+		log_info("the server accepts %s again: writing goes on", s->dir.path);
 }
 
 static int end_without_folder(struct session *s)
@@ -141,11 +141,11 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 			session_note_manifest(s); /* its start is known now */
 		}
 	} else if (s->phase == PHASE_TRACING) {
-		watch_stop(s, "--duration is over");
+		watch_stop(s, "--duration has passed");
 		return 0;
 	} else if (s->phase == PHASE_LINGER) {
 		if (!machine_dirty_bytes("", &n))
-			log_info("%llu MiB are still dirty", (unsigned long long)n >> 20);
+			log_info("%llu MiB are not written back yet", (unsigned long long)n >> 20);
 		s->phase = PHASE_OVER;
 	}
 	watch_advance(s);

@@ -385,11 +385,11 @@ static const char *check(const struct config *cfg)
 		return "nothing to trace: give --workload \"CMD\" or -- CMD ARG..., or attach with "
 		       "--pid, --cgroup, --container or --all";
 	if (!cfg->argv && cfg->log)
-		return "--log is of a workload's output, and there is no workload";
+		return "--log keeps a workload's output, and there is no workload";
 	if (!cfg->argv && cfg->wait_all)
 		return "--wait-all waits for a workload's descendants, and there is no workload";
 	if (!cfg->argv && cfg->regions_auto)
-		return "--regions auto is of a workload, and there is none: those that run have their environment";
+		return "--regions auto needs a workload: the environment of running processes cannot be changed";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
 	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))

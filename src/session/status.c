@@ -186,11 +186,11 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 	if (!refused && d->archiver)
 		refused = __atomic_load_n(&d->archiver->refused, __ATOMIC_RELAXED);
 	if (s->log_unsure && !s->log_unsure_logged)
-		log_warn("the disk of %s has refused what it was given: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
+		log_warn("the disk of %s refused writes: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
 			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
 	s->log_unsure_logged = s->log_unsure;
 	if (is_news(&s->unsure_logged, s->unsure))
-		log_warn("the disk of %s has refused what it was given: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
+		log_warn("the disk of %s refused writes: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
 			 dir, strerror(-refused), (unsigned long long)s->unsure);
 }
 
@@ -200,7 +200,7 @@ static void warn_lost(struct status *s)
 	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);
 
 	if (is_news(&s->unseen_logged, unseen))
-		log_info("unseen so far: %llu calls or requests, which have no row: the kernel did not report their begin or their end",
+		log_info("unseen so far: %llu calls or requests, which have no row: the kernel did not report their beginning or their end",
 			 (unsigned long long)unseen);
 	if (is_news(&s->lost_logged, lost)) {
 		uint64_t by[LOSSES];
@@ -232,18 +232,18 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 			 dir, strerror(-failed_with));
 	warn_refused(s, d, dir);
 	if (stalled && !s->stalled_logged)
-		log_warn("writing to %s has stalled; once the rings are full, what follows is counted as lost", dir);
+		log_warn("writing to %s has stalled; once the rings are full, further rows count as lost", dir);
 	if (!stalled && s->stalled_logged)
 		log_info("writing to %s goes on", dir);
 	s->stalled_logged = stalled;
 	if (!s->same_dev_logged && atomic_load(&d->decode.same_dev)) {
-		log_info("%s is on a file system that the target uses too: its writes compete with the job's (-o puts it elsewhere)",
+		log_info("%s is on a file system that the target uses too: its writes compete with the job's (choose another one with -o)",
 			 dir);
 		s->same_dev_logged = true;
 	}
 	if (s->counts.skipped && !s->skipped_logged) {
 		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as "
-			 "lost, though some may have been of other processes",
+			 "lost, though some may belong to other processes",
 			 (unsigned long long)s->counts.skipped);
 		s->skipped_logged = true;
 	}
@@ -335,10 +335,10 @@ void status_put_summary(const struct status *s, const char *dir, FILE *out)
 		fprintf(out, "  %llu rows of these were dropped by --keep; rollup.out has their sums\n",
 			(unsigned long long)s->dropped);
 	if (s->unsure)
-		fprintf(out, "  %llu rows of these may be missing: the disk has refused what it was given\n",
+		fprintf(out, "  %llu rows of these may be missing: the disk refused writes\n",
 			(unsigned long long)s->unsure);
 	if (s->log_unsure)
-		fprintf(out, "  %llu bytes of workload.log may be missing: the disk has refused what it was given\n",
+		fprintf(out, "  %llu bytes of workload.log may be missing: the disk refused writes\n",
 			(unsigned long long)s->log_unsure);
 	if (s->counts.log_lost)
 		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->counts.log_lost);

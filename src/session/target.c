@@ -59,14 +59,14 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 	if (r < 0) {
 		snprintf(error, size, "--cgroup %s: %s", path,
 			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" :
-			 r == -EINVAL ? "what does not exist yet cannot be named with . or .." :
+			 r == -EINVAL ? "a cgroup that does not exist yet cannot be named with . or .." :
 					strerror(-r));
 		return r;
 	}
 	for (unsigned int i = before; i < ts->cgroups.n; i++)
 		if (!cgroup_key(&ts->cgroups.items[i], &key))
 			return 0;
-	log_warn("--cgroup %s does not exist yet: the trace waits for it (if that is not its name, end the trace)", path);
+	log_warn("--cgroup %s does not exist yet: the trace waits for it (if the name is wrong, end the trace)", path);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m,
 				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" : "");
 			return watched;
 		}
-		log_warn("%s: the trace waits for it (if that is not its name, end the trace)", error);
+		log_warn("%s: the trace waits for it (if the name is wrong, end the trace)", error);
 		container_wait_for(ts->wait, names->items[i]);
 	}
 	if (ts->wait && !container_wait_count(ts->wait))
@@ -312,7 +312,7 @@ static int enter(struct join *j, const struct process *p, char *error, size_t si
 	r = join(j, p);
 	if (r < 0 || tracer_target_has(j->tracer, p->pid))
 		return r;
-	snprintf(error, size, "process %d cannot be traced: it has ended, or become somebody else's", p->pid);
+	snprintf(error, size, "process %d cannot be traced: it has ended, or belongs to another user now", p->pid);
 	return -ESRCH;
 }
 

@@ -100,7 +100,7 @@ static int load(struct session *s)
 	if (r < 0)
 		return failed(s, r, "%s", s->tracer.error);
 	r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
-	return r < 0 ? failed(s, r, "snapshot of what runs already: %s", strerror(-r)) : 0;
+	return r < 0 ? failed(s, r, "snapshot of running processes: %s", strerror(-r)) : 0;
 }
 
 /* --compress, --rotate, --keep: starts the archiver. Returns 0 or -errno. */
@@ -171,7 +171,7 @@ static int record(struct session *s)
 	if (!r)
 		r = drain_start(&s->drain, &s->collectors);
 	if (r < 0)
-		return failed(s, r, "cannot begin to write the trace: %s", strerror(-r));
+		return failed(s, r, "cannot start to write the trace: %s", strerror(-r));
 	for (unsigned int i = 0; i < s->collectors.n; i++)
 		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
 	creds_root();
@@ -311,6 +311,6 @@ bool session_give_up_privileges(struct session *s)
 		async_log_begin();
 	s->privileges.given_up = r == 0;
 	if (r < 0)
-		log_warn("cannot give up privileges that are not needed any more: %s", strerror(-r));
+		log_warn("cannot give up privileges that are no longer needed: %s", strerror(-r));
 	return true;
 }

@@ -6,13 +6,13 @@
 #include "base/fmt.h"
 
 const struct loss_kind loss_kinds[LOSSES] = {
-	[LOSS_BUFFER] = { "buffer", "no room in the ring buffers (a larger --buffer helps)" },
-	[LOSS_IN_FLIGHT] = { "in_flight", "more calls and requests in flight at a time than there is room for" },
-	[LOSS_UNSEEN] = { "unseen", "the kernel did not report their begin or their end" },
-	[LOSS_SKIPPED] = { "skipped", "the kernel skipped runs of the hooks" },
+	[LOSS_BUFFER] = { "buffer", "the ring buffers were full (use a larger --buffer)" },
+	[LOSS_IN_FLIGHT] = { "in_flight", "too many calls and requests were in flight at the same time" },
+	[LOSS_UNSEEN] = { "unseen", "the kernel did not report their beginning or their end" },
+	[LOSS_SKIPPED] = { "skipped", "the kernel skipped runs of the hooks' programs" },
 	[LOSS_DISK] = { "disk", "the disk was full, refused them, or had less than --min-free left" },
-	[LOSS_STALLED] = { "stalled", "the disk stood still when the trace ended" },
-	[LOSS_UNMATCHED] = { "unmatched", "they were seen, and not written, for reasons unknown" },
+	[LOSS_STALLED] = { "stalled", "the disk did not answer when the trace ended" },
+	[LOSS_UNMATCHED] = { "unmatched", "they were seen but not written, for an unknown reason" },
 };
 
 char *loss_text(const uint64_t by[LOSSES])

@@ -439,7 +439,7 @@ const char *outdir_strerror(int r)
 		{ -EBUSY, "another dltraced is writing there" },
 		{ -EEXIST, "holds a trace already; --force replaces it" },
 		{ -ENOSPC, "No space left on device; free some, or give a folder on another disk with -o" },
-		{ -ENOTDIR, "is no folder, or a symbolic link to one that is not followed; give its real path" },
+		{ -ENOTDIR, "is not a folder, or is a symbolic link, which is not followed; give its real path" },
 		{ -ENOTEMPTY, "is not empty and holds no trace; give a new folder with -o" },
 		{ -EPERM, "cannot become the user's own: it is shared or somebody else's" },
 	};

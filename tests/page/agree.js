@@ -55,7 +55,7 @@ function sections(text) {
 	return all;
 }
 
-/* What the text begins with and its rules: [{ code, title, share, size, evidence, advice }], facts, and what is not looked at. */
+/* What the text begins with and its rules: [{ code, title, share, size, evidence, advice }], facts, and what is not checked. */
 function findings(text) {
 	const all = [], missing = [], facts = [];
 	let ended = false;
@@ -67,8 +67,8 @@ function findings(text) {
 		if (ended) {
 			if (head)
 				facts.push({ code: head[1], title: head[2] });
-		} else if (row.startsWith('not looked at: '))
-			for (const group of row.slice('not looked at: '.length).split('; ')) {
+		} else if (row.startsWith('not checked: '))
+			for (const group of row.slice('not checked: '.length).split('; ')) {
 				const [, codes, needs] = /^(.*?) \(needs (.*)\)$/.exec(group);
 				missing.push(...codes.split(', ').map(code => `${code}: needs ${needs}`));
 			}

@@ -44,8 +44,8 @@ int filecaps_begin(char *const *argv, bool traces)
 	int r;
 
 	if ((!geteuid() && getuid()) || getegid() != getgid()) {
-		log_err("set-user-ID or set-group-ID on dltraced would give the command that it runs what it has itself: take "
-			"it off (chmod ug-s); the service is there for users, see dltraced(8)");
+		log_err("with set-user-ID or set-group-ID, dltraced would pass its own rights to the command that it runs: remove "
+			"it (chmod ug-s); users can trace through the service, see dltraced(8)");
 		return -EPERM;
 	}
 	if (!file_capabilities())

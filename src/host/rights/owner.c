@@ -30,21 +30,21 @@ bool owner_is_thread(const char *status, const struct owner *o, char *why, size_
 
 	if (process_numbers(status, "\nUid:\t", 10, uids, 4) != 4 || process_numbers(status, "\nGid:\t", 10, gids, 4) != 4 ||
 	    process_numbers(status, "\nCapPrm:\t", 16, &caps, 1) != 1) {
-		snprintf(why, size, "the kernel does not say whose it is");
+		snprintf(why, size, "its owner cannot be found out");
 		return false;
 	}
 	for (int i = 0; i < 4; i++) {
 		if (uids[i] != o->uid) {
-			snprintf(why, size, "it is not yours alone: it runs as user %llu", uids[i]);
+			snprintf(why, size, "it is not only yours: it runs as user %llu", uids[i]);
 			return false;
 		}
 		if (gids[i] != gids[0] || !has_group(o, (gid_t)gids[i])) {
-			snprintf(why, size, "it has rights that you have not: it runs with group %llu", gids[i]);
+			snprintf(why, size, "it has rights that you do not have: it runs with group %llu", gids[i]);
 			return false;
 		}
 	}
 	if (caps)
-		snprintf(why, size, "it has rights that you have not: capabilities %llx", caps);
+		snprintf(why, size, "it has rights that you do not have: capabilities %llx", caps);
 	return !caps;
 }
 
@@ -83,7 +83,7 @@ bool owner_is(pid_t pid, const struct owner *o, char *why, size_t size)
 	closedir(dir);
 	/* root's where the kernel lets no other process of the user look into it: "dumpable", proc(5) */
 	if (ok && st.st_uid != o->uid) {
-		snprintf(why, size, "it has had rights that you have not, and may know what you may not");
+		snprintf(why, size, "it had rights that you do not have, and may hold data that you may not read");
 		return false;
 	}
 	if (ok && !n)

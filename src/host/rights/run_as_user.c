@@ -82,7 +82,7 @@ int run_as_user_wait(pid_t pid, const char *what)
 			stall_clock_begin(&still, pid, cpu_ns(pid), now);
 			kill(pid, SIGKILL);
 		} else if (!warned) {
-			log_warn("%s: a file system does not answer; waiting for it: ^C or TERM ends that", what);
+			log_warn("%s: a file system does not answer; waiting for it; ^C or TERM ends the wait", what);
 		}
 		warned = true;
 	}

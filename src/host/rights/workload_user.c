@@ -64,7 +64,7 @@ static int restore_from_sudo(struct workload_user *u)
 			    r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
 			    !sudo ? "no sudo process above this one" :
 			    r < 0 ? strerror(-r) :
-				    "its caller has gone");
+				    "its caller has ended");
 	return u->lacks ? 0 : -ENOMEM;
 }
 

@@ -59,7 +59,7 @@ static __attribute__((noreturn)) void leave(int lost)
 {
 	int code = watched.code == STALL_GUARD_BY_SIGNAL ? lost : watched.code;
 
-	log_err("%s: not waited for any longer", watched.what);
+	log_err("%s: no longer waited for", watched.what);
 	if (front)
 		front->leave(code);
 	_exit(code);
@@ -77,7 +77,7 @@ static void *watch_main(void *arg)
 		if (stall_clock_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STALL_CLOCK_NS)
 			continue;
 		if (!warned)
-			log_warn("%s: its file system does not answer; waiting for it: ^C or TERM ends that", watched.what);
+			log_warn("%s: its file system does not answer; waiting for it; ^C or TERM ends the wait", watched.what);
 		warned = true;
 		lost = watched.code == STALL_GUARD_REPORTS ? 0 : stall_guard_lost();
 		if (lost)

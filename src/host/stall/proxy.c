@@ -158,7 +158,7 @@ static int stand(pid_t pid, int code_fd, int signal_fd)
 		waited_s += end_signals >= ENOUGH;
 		held_s = process_is_held(pid) ? held_s + 1 : 0;
 		if (waited_s >= ENOUGH_WAIT_S || held_s >= HELD_S) {
-			log_err("process %d does not end: it is left behind, and ends when what it waits for answers", pid);
+			log_err("process %d does not end: it is left behind, and ends when the file system that it waits for answers", pid);
 			return 128 + (held_s ? SIGKILL : SIGINT);
 		}
 	}

@@ -90,7 +90,7 @@ struct cpu_proc {
 /* A process under one of its names. */
 struct cpu_role {
 	struct cpu_sums sums;
-	uint64_t life_ns; /* the lives of its threads, added up */
+	uint64_t life_ns; /* the sum of its threads' lifetimes */
 	uint32_t proc, task, threads;
 };
 

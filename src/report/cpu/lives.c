@@ -282,7 +282,7 @@ int report_cpu_lives(struct report_cpu *r, const struct scan_file *pids, const s
 	if (res == -ENOENT || res == -ENODATA || res == -EBADMSG)
 		report_cpu_note(
 			r,
-			"pids.out is not there: lives are taken to be from the first to the last time on a CPU");
+			"pids.out is missing: lives are taken as the time from the first to the last use of a CPU");
 	return res == -ENOMEM ? res : 0;
 }
 

@@ -96,13 +96,13 @@ static void note_manifest(struct report_cpu *r, int error)
 	const struct manifest_facts *m = &r->manifest;
 
 	if (error == -ENOENT)
-		report_cpu_note(r, "manifest.json is not there: no command, no host, no losses");
+		report_cpu_note(r, "manifest.json is missing: no command, no host, no losses");
 	else if (error < 0)
-		report_cpu_note(r, "manifest.json is not whole (%s)", strerror(-error));
+		report_cpu_note(r, "manifest.json is not complete (%s)", strerror(-error));
 	else if (!m->complete)
 		report_cpu_note(
 			r,
-			"the trace has no end: it still runs, or dltraced was killed; the last interval is missing, "
+			"the trace has no end: it is still running, or dltraced was killed; the last interval is missing, "
 			"and CPUs do not end together");
 }
 
@@ -110,7 +110,7 @@ static void note_full(struct report_cpu *r)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		if (tables[i].of && table_of(r, i)->n == tables[i].max)
-			report_cpu_note(r, "too many %s: of those after %u only the sums are there", tables[i].of, tables[i].max);
+			report_cpu_note(r, "too many %s: beyond %u there are only sums", tables[i].of, tables[i].max);
 	if (r->gaps.more)
 		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not listed", r->gaps.more);
 }
@@ -120,7 +120,7 @@ static void note_late(struct report_cpu *r)
 	const struct manifest_probe *p = manifest_probe(&r->manifest, "sched_switch");
 
 	if (p && p->late)
-		report_cpu_note(r, "sched_switch: %" PRIu64 " rows are out of time order and were left out", p->late);
+		report_cpu_note(r, "sched_switch: %" PRIu64 " rows are out of time order and are left out", p->late);
 }
 
 static void note_short(struct report_cpu *r, struct scan_folder *folder)

@@ -19,9 +19,9 @@ static void note_segments(struct report_cpu *r, const struct scan_file *f)
 	const struct reader *rd = &f->reader;
 
 	if (rd->missing + rd->gone)
-		report_cpu_note(r, "%s: %zu segments are not there", f->name, rd->missing + rd->gone);
+		report_cpu_note(r, "%s: %zu segments are missing", f->name, rd->missing + rd->gone);
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_cpu_note(r, "%s: %zu segments are packed as this dltraced was built without; unpack them first "
+		report_cpu_note(r, "%s: %zu segments are compressed in a format that this dltraced was built without; unpack them first "
 				"(zstd -d --rm, gzip -d)", f->name, rd->bad);
 	else if (rd->bad + rd->damaged)
 		report_cpu_note(r, "%s: %zu segments could not be read to their end", f->name, rd->bad + rd->damaged);

@@ -213,7 +213,7 @@ static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 	}
 	free(edges);
 	if (sw->offs_full)
-		report_cpu_note(r, "too many long stretches without the job: gaps after the first of them are missing");
+		report_cpu_note(r, "too many long gaps without the job: only the first are listed");
 }
 
 static void off_row(struct switches *sw, const struct scan *s, struct at *at, const struct side *prev,

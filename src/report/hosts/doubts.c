@@ -89,15 +89,15 @@ void report_job_doubts(const struct report_job *job, struct report *total)
 	unsigned int n;
 
 	if (!report_job_at_a_time(job))
-		report_note(total, "at no time were all of these traced: runs one after the other are no hosts of one job, "
-			    "and are held against each other by --compare; totals are of all of them");
+		report_note(total, "these traces do not overlap in time: runs one after the other are not hosts of one job, "
+			    "use --compare for them; totals include all of them");
 	n = count(job, is_copy_of, &first, &again);
 	if (n)
-		report_note(total, "copies of others of these traces: %u (%s of %s); what is in them counts again in totals: "
+		report_note(total, "copies of other traces given: %u (%s of %s); their rows count twice in totals: "
 			    "leave them out, or see --compare", n, again, first);
 	n = count(job, is_beside, &first, &again);
 	if (n)
-		report_note(total, "traced on the machine of another of these at a time: %u (%s and %s); requests to disks, "
-			    "CPUs and GPUs are the machine's, and count again in totals: --compare reports each alone", n, first,
+		report_note(total, "traced on the same machine at the same time as another: %u (%s and %s); disk requests, "
+			    "CPUs and GPUs belong to the machine and count twice in totals: --compare reports each trace alone", n, first,
 			    again);
 }

@@ -99,7 +99,7 @@ static void show_hosts(const struct report_job *job, const char *code, bool othe
 		fprintf(out, ", and %u more", n - HOSTS_SHOWN);
 	fclose(out);
 	if (n)
-		finding_add(f, others ? "on %u of %u hosts something else: %s" : "found on %u of %u hosts: %s", n,
+		finding_add(f, others ? "other answers on %u of %u hosts: %s" : "found on %u of %u hosts: %s", n,
 			     job->n, text);
 	free(text);
 }

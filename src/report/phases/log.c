@@ -181,19 +181,19 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 	note_rules(r, log);
 	r->entries += log->passes ? log->entries : 0;
 	if (log->broken)
-		phase_note(r, "%s: %" PRIu64 " lines about phases are not whole and were left out", log->name,
+		phase_note(r, "%s: %" PRIu64 " lines about phases are incomplete and are left out", log->name,
 			   log->broken);
 	if (log->untimed)
-		phase_note(r, "%s: %" PRIu64 " lines about phases have no time%s and were left out", log->name,
+		phase_note(r, "%s: %" PRIu64 " lines about phases have no time%s and are left out", log->name,
 			   log->untimed, r->clock.has_zone ? "" :
-			   ", or one of a zone that is not known (give it with --app-log-tz),");
+			   ", or a time in an unknown time zone (give it with --app-log-tz),");
 	if (named && !log->entries && !log->broken && !log->untimed)
 		phase_note(r, "%s: no line marks a phase; name those that do with --phase REGEX=NAME", log->name);
 	if (log->entries && !is_of_trace(log))
 		phase_note(r, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
-			   " s %s, and were left out; if the log was written in another time zone, give it with "
+			   " s %s, and are left out; if the log was written in another time zone, give it with "
 			   "--app-log-tz", log->name,
-			   (uint64_t)(log->off_ns / NSEC_PER_SEC), log->before ? "before its begin" : "behind its end");
+			   (uint64_t)(log->off_ns / NSEC_PER_SEC), log->before ? "before it began" : "after it ended");
 }
 
 /* --- files of lines ----------------------------------------------------------------------------------------- */
@@ -230,7 +230,7 @@ static void note_last(struct phase_reader *r, const struct phase_log *log, size_
 	struct applog_line l;
 
 	if (len && applog_parse(&l, r->options->rules, r->text, len) != APPLOG_NOTHING)
-		phase_note(r, "%s: its last line is about a phase, has no end and was left out", log->name);
+		phase_note(r, "%s: its last line is about a phase, is incomplete and is left out", log->name);
 }
 
 /* Whether the text of a packed log is larger than any log's, as only a hostile file's is. */
@@ -242,11 +242,11 @@ static bool is_bomb(const struct unpack *u)
 static void note_packed(const struct phase_reader *r, const char *name, const struct unpack *u)
 {
 	if (u->cut)
-		phase_note(r, "%s: it is packed and cut off: what is there was read", name);
+		phase_note(r, "%s: it is compressed and cut off: the rest was read", name);
 	if (u->damaged)
-		phase_note(r, "%s: it is packed and damaged: what is before that was read", name);
+		phase_note(r, "%s: it is compressed and damaged: the part before the damage was read", name);
 	if (is_bomb(u))
-		phase_note(r, "%s: it is packed and has more than %u GiB of text: the rest was not read", name,
+		phase_note(r, "%s: it is compressed and has more than %u GiB of text: the rest was not read", name,
 			   BOMB_BYTES >> 30);
 }
 
@@ -303,7 +303,7 @@ static int read_log(struct phase_reader *r, int fd, const char *name, bool named
 static const char *why_not(int error)
 {
 	return error == -EBADMSG ? "it is not a regular file" :
-	       error == -ENOTSUP ? "this dltraced was built without what unpacks it: unpack it before" :
+	       error == -ENOTSUP ? "this dltraced was built without a library that unpacks it: unpack it first" :
 				     strerror(-error);
 }
 

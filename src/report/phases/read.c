@@ -42,10 +42,10 @@ static void read_named(struct phase_reader *r, const char *path)
 static void note_rows(struct phase_reader *r, const struct reader *rd, const char *file, uint64_t bad_rows)
 {
 	if (rd->bad_rows + bad_rows)
-		phase_note(r, "%s: %" PRIu64 " rows could not be read and were left out", file,
+		phase_note(r, "%s: %" PRIu64 " rows could not be read and are left out", file,
 			   rd->bad_rows + bad_rows);
 	if (rd->cut)
-		phase_note(r, "%s: the last row is cut off and was left out", file);
+		phase_note(r, "%s: the last row is cut off and is left out", file);
 }
 
 /*
@@ -163,7 +163,7 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 	const struct manifest_probe *printed = manifest_probe(m, "printed");
 
 	if (printed && printed->unread)
-		phase_note(r, "printed.out: %" PRIu64 " writes to the job's output were too many or too long to be looked at for "
+		phase_note(r, "printed.out: %" PRIu64 " writes to the job's output were too many or too long to be searched for "
 			   "lines about phases; --log keeps all of it", printed->unread);
 }
 
@@ -203,9 +203,9 @@ static void note_pairs(struct phase_reader *r)
 	const struct phases *p = r->phases;
 
 	if (p->unpaired)
-		phase_note(r, "phases: %" PRIu64 " begins or ends have no other side and were left out", p->unpaired);
+		phase_note(r, "phases: %" PRIu64 " beginnings or ends have no counterpart and are left out", p->unpaired);
 	if (p->left_out)
-		phase_note(r, "phases: too many: %" PRIu64 " were left out", p->left_out);
+		phase_note(r, "phases: too many: %" PRIu64 " are left out", p->left_out);
 }
 
 /* Makes room for counting the lines that each rule of --phase matches. */

@@ -164,9 +164,9 @@ int phase_regions_read(struct phase_reader *r, int dirfd)
 	while ((got = reader_next(&rd, &row)) > 0)
 		x.bad_rows += !take(&x, &row);
 	if (rd.bad_rows + x.bad_rows)
-		phase_note(r, "regions.out: %" PRIu64 " rows could not be read and were left out", rd.bad_rows + x.bad_rows);
+		phase_note(r, "regions.out: %" PRIu64 " rows could not be read and are left out", rd.bad_rows + x.bad_rows);
 	if (rd.cut)
-		phase_note(r, "regions.out: the last row is cut off and was left out");
+		phase_note(r, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);
 	phase_steps_end(&r->phases->steps);
 	if (!x.has_epochs)

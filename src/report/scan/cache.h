@@ -20,7 +20,7 @@ enum cache_sum {
 struct report_cache_row {
 	uint64_t fid;
 	uint64_t sum[CACHE_SUMS];
-	uint64_t again; /* pages that came in beyond the file's size: a second time, at least */
+	uint64_t again; /* pages that entered beyond the file's size: at least a second time */
 	char *path;
 };
 

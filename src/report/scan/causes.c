@@ -12,13 +12,13 @@
 static const struct {
 	const char *name, *no_file, *no_writer;
 } kinds[CAUSE_KINDS] = {
-	[CAUSE_DATA] = { "data", "(files that are not known)", "(writers that are not known)" },
-	[CAUSE_DIRECT] = { "direct", "(direct I/O of files that are not known)", "(direct I/O of processes that are not known)" },
+	[CAUSE_DATA] = { "data", "(unknown files)", "(unknown writers)" },
+	[CAUSE_DIRECT] = { "direct", "(direct I/O of unknown files)", "(direct I/O of unknown processes)" },
 	[CAUSE_META] = { "meta", "(metadata of file systems)", "(metadata, written back)" },
 	[CAUSE_JOURNAL] = { "journal", "(journals)", "(journals)" },
 	[CAUSE_SWAP] = { "swap", "(swap)", "(swap, written)" },
 	[CAUSE_SUPER] = { "super", "(superblocks)", "(superblocks)" },
-	[CAUSE_OTHER] = { "other", "(requests of no known kind)", "(writes of no known kind)" },
+	[CAUSE_OTHER] = { "other", "(requests of unknown kind)", "(writes of unknown kind)" },
 	[CAUSE_NO_DATA] = { "-", "(flushes and discards)", "(flushes and discards)" },
 	[CAUSE_SEVERAL] = { NULL, "(several files in one request)", "(several files in one request)" },
 };

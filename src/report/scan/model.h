@@ -111,7 +111,7 @@ struct report_file {
 	uint64_t read_bytes, write_bytes;
 	uint64_t calls, time_ns;
 	uint64_t size;	     /* the largest in files.out */
-	uint32_t opens, users; /* users: processes that did more with it than a close */
+	uint32_t opens, users; /* users: processes that did more than close it */
 	uint8_t type, medium;
 	uint8_t stream; /* 1 + its class in streams, 0: a file with data */
 	bool log, inside; /* a log, by its name; inside --path */

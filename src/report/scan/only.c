@@ -83,9 +83,9 @@ void report_only_note(struct report *r)
 {
 	if (!r->only.path)
 		return;
-	report_note(r, "--path: what the job waited for, rules and epochs are of a report on all files");
+	report_note(r, "--path: answers, rules and epochs need a report on all files");
 	if (r->n_sums)
-		report_note(r, "--path: rollup.out has sums without paths, which are those of all files");
+		report_note(r, "--path: rollup.out has sums without paths; they are of all files");
 	if (r->only.rows == r->only.left_out)
 		report_note(r, "--path %s: no row is of a file there; paths are those of REALPATH in files.out, links "
 			    "resolved", r->only.path[0] ? r->only.path : "/");

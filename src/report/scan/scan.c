@@ -230,19 +230,19 @@ void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct
 	if (strcmp(rd->name, f->name) != 0)
 		notes_add(to, "%s.out: its header names another file", f->name);
 	if (rd->schema > READER_SCHEMA)
-		notes_add(to, "%s.out: schema %u, newer than this dltraced knows; columns were taken by name", f->name,
+		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name", f->name,
 			  rd->schema);
 	if (rd->bad_rows + bad_rows)
-		notes_add(to, "%s.out: %" PRIu64 " rows could not be read and were left out", f->name,
+		notes_add(to, "%s.out: %" PRIu64 " rows could not be read and are left out", f->name,
 			  rd->bad_rows + bad_rows);
 	if (rd->cut)
-		notes_add(to, "%s.out: the last row is cut off and was left out", f->name);
+		notes_add(to, "%s.out: the last row is cut off and is left out", f->name);
 }
 
 void scan_note_error(const struct scan_file *f, const struct notes *to)
 {
 	if (f->error == -ENOTSUP)
-		notes_add(to, "%s.out is packed as this dltraced was built without; unpack it first (zstd -d --rm, gzip -d)",
+		notes_add(to, "%s.out is compressed in a format that this dltraced was built without; unpack it first (zstd -d --rm, gzip -d)",
 			  f->name);
 	else if (f->error < 0 && f->error != -ENOENT && f->error != -ENODATA && f->error != -EBADMSG)
 		notes_add(to, "%s.out could not be read: %s", f->name, strerror(-f->error));

@@ -36,7 +36,7 @@ static void facts(const struct report_cpu *r, FILE *out)
 	else
 		fprintf(out,
 			FACT_LABEL
-			"sched_switch.out: single switches of the job's threads; who ran beside them is known in "
+			"sched_switch.out: single switches of the job's threads; the other threads are known in "
 			"part only\n",
 			"from");
 }
@@ -50,7 +50,7 @@ static void differing_cpus(const struct report_cpu *r, FILE *out)
 		lines += differs;
 		if (differs)
 			fprintf(out, "  CPU %u has %s: %s\n", i, SECONDS(ns),
-				r->manifest.complete ? "it was not online all the time, or rows are missing" :
+				r->manifest.complete ? "it was not always online, or rows are missing" :
 						       "the trace has no end");
 	}
 }

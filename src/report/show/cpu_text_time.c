@@ -14,9 +14,9 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 	const struct report_cpu *r = of;
 	static const char *const meanings[GAP_KINDS] = {
 		[GAP_IDLE] = "nothing ran on any CPU",
-		[GAP_OFF] = "nothing of the job ran on any CPU; others did, or that is not known",
+		[GAP_OFF] = "nothing of the job ran on any CPU; others did, or this is not known",
 		[GAP_LOST] = "records are lost",
-		[GAP_STALLED] = "dltraced itself did not run: what happened is in later rows",
+		[GAP_STALLED] = "dltraced itself did not run: the events of that time are in later rows",
 		[GAP_STEP] = "the clock of TIME was set; durations are not affected",
 		[GAP_SUSPEND] = "the machine slept; no clock of the trace ran",
 	};
@@ -32,9 +32,9 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 			fprintf(out, "%-8s %s, together %s: %s\n", gap_kind_names[k], FMT_COUNT(n[k]),
 				FMT_NS(ns[k]), meanings[k]);
 	if (!r->gaps.n)
-		fprintf(out, "none that is known\n");
+		fprintf(out, "none known\n");
 	if (!r->has_switches)
-		fputs("That nothing ran for a while is known by the timeline alone (dltraced start --sched timeline).\n",
+		fputs("Only the timeline shows that nothing ran for a while (dltraced start --sched timeline).\n",
 		      out);
 	view_text(&view_cpu_gaps, r, out);
 }
@@ -110,8 +110,8 @@ void report_cpu_text_phases(const void *of, FILE *out)
 		table_free(&parts);
 	}
 	if (!r->has_switches)
-		fputs("By sums: what a thread ran in an interval counts evenly for all of it.\n", out);
+		fputs("From sums: a thread's time in an interval is spread evenly over it.\n", out);
 	else if (r->has_sums)
-		fputs("The job's threads by single switches; what others ran in an interval counts evenly for all of it.\n",
+		fputs("The job's threads from single switches; the time of others in an interval is spread evenly over it.\n",
 		      out);
 }

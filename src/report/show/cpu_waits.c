@@ -321,7 +321,7 @@ static const struct view_column columns[] = {
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct one, comm) },
 	{ NULL, "PID", VIEW_ID, 8, .get = pid },
 	{ "threads", "THREADS", VIEW_COUNT, 8, 0, VIEW_AT(struct one, threads) },
-	{ "wall_ns", "WALL", VIEW_NS, 10, 0, VIEW_AT(struct one, wall_ns), .what = "the lives of its threads, added up" },
+	{ "wall_ns", "WALL", VIEW_NS, 10, 0, VIEW_AT(struct one, wall_ns), .what = "the sum of its threads' lifetimes" },
 	PART("RUNNING", sums.run_ns),
 	PART("RUNNABLE", sums.runq_ns),
 	PART("DISK", sums.disk_ns),
@@ -350,7 +350,7 @@ const struct view view_cpu_waits = {
 };
 
 static const struct view by_task = {
-	.title = "Why was it waiting: by thread name", .note = "WALL: the lives of its threads, added up; ?: not known",
+	.title = "Why was it waiting: by thread name", .note = "WALL: the sum of its threads' lifetimes; ?: not known",
 	.columns = columns, .rows = long_tasks, .bare = true, .below = sentences,
 };
 static const struct view by_role = {
@@ -364,11 +364,11 @@ void report_cpu_text_waits(const void *of, FILE *out)
 	view_text(&by_task, r, out);
 	view_text(&by_role, r, out);
 	if (r->folders.n)
-		fputs("DISK: uninterruptible, for I/O; BLOCKED: uninterruptible else (a file system's journal, locks). The folders'\n"
-		      "parts are by the latencies of the calls that went there (of those that made the kernel fetch, where there\n"
-		      "are any), of page faults by the sizes of what is mapped.\n",
+		fputs("DISK: uninterruptible, for I/O; BLOCKED: other uninterruptible waits (a file system's journal, locks). The folders'\n"
+		      "parts follow the latencies of the calls that went there (if any calls fetched from disk, of those\n"
+		      "only), and those of page faults the sizes of the mapped files.\n",
 		      out);
 	if (!r->has_sums)
-		fputs("The timeline alone knows no calls, nor whether a disk was waited for: BLOCKED has both.\n",
+		fputs("The timeline alone has no calls, and does not show whether a thread waited for a disk: BLOCKED has both.\n",
 		      out);
 }

@@ -49,7 +49,7 @@ void report_columns_markdown(FILE *out)
 	view_sections_markdown(report_sections, out);
 	fputs("\nIn the object `cpu`:\n\n", out);
 	view_sections_markdown(report_cpu_sections, out);
-	fputs("\nThe CSV files of CPU time, which have all that there is:\n\n", out);
+	fputs("\nThe CSV files of CPU time, which have every line:\n\n", out);
 	view_sections_markdown(report_cpu_files, out);
 }
 

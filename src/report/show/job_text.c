@@ -46,7 +46,7 @@ static void head(const struct report_job *job, FILE *out)
 	if (report_job_why(job, &f))
 		why_finding_text(&f, out);
 	finding_free(&f);
-	fprintf(out, "\n%u hosts of one job, from %s on (AFTER: began so long after the first; CLOCK: may be wrong by so much)\n",
+	fprintf(out, "\n%u hosts of one job, from %s on (AFTER: began this long after the first; CLOCK: maximum error of its clock)\n",
 		job->n, report_started(job->total));
 	fmt_text(out, "HOST", NAME_WIDTH);
 	fprintf(out, HOST_LINE, "AFTER", "LASTED", "ROWS", "LOST", "CLOCK");
@@ -55,9 +55,9 @@ static void head(const struct report_job *job, FILE *out)
 	for (unsigned int i = 0; i < job->n; i++)
 		host(job, i, out);
 	if (job->between_known)
-		fprintf(out, "times of two hosts may be apart by %s\n", FMT_NS(job->between_ns));
+		fprintf(out, "times of two hosts may differ by up to %s\n", FMT_NS(job->between_ns));
 	else
-		fprintf(out, "how far times of two hosts may be apart is not known; their clocks were read within %s\n",
+		fprintf(out, "by how much times of two hosts may differ is not known; their clocks were read within %s\n",
 			FMT_NS(job->read_error_ns));
 }
 

@@ -97,8 +97,8 @@ void report_rest_json(const void *of, struct json *j)
 	for (unsigned int i = 0; i < r->n_notes; i++)
 		json_str(j, NULL, r->notes[i]);
 	if (r->thin)
-		json_str(j, NULL, "lists are shorter here than they could be, since a page has 5 MiB at most: the text of dltraced "
-			 "report and the trace folder have more");
+		json_str(j, NULL, "lists are shortened here, since a page has 5 MiB at most: the text of dltraced "
+			 "report and the trace folder have the rest");
 	json_end(j);
 }
 

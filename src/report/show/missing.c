@@ -15,7 +15,7 @@ void report_missing_text(const struct report *r, FILE *out)
 	for (unsigned int i = 0; i < MIN(m->n, REASONS_SHOWN); i++)
 		fmt_line(out, "missing      ", m->reason[i].text);
 	if (m->n > REASONS_SHOWN)
-		fprintf(out, "missing      %u reasons more: see missing_reasons of --json\n", m->n - REASONS_SHOWN);
+		fprintf(out, "missing      %u more reasons: see missing_reasons of --json\n", m->n - REASONS_SHOWN);
 	if (m->n == 0)
 		fputs("missing      no call is known to be missing\n", out);
 }
@@ -28,20 +28,20 @@ VIEW_GET(is_damage, struct report, r, struct missing_reason, reason)
 static const struct view_column reason_columns[] = {
 	{ "code", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, kind), .names = missing_codes,
 	  .what = "[rules.md](rules.md#what-is-missing) has them" },
-	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file), .what = "which is affected; null: several" },
+	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file), .what = "the affected probe; null: several" },
 	{ "count", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct missing_reason, n), .what = "of rows, calls or processes" },
 	{ "of", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct missing_reason, of),
 	  .what = "rows of the file, bytes, calls, processes" },
 	{ "share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(struct missing_reason, share), .what = "their part of that; null: not known" },
 	{ "matters", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct missing_reason, matters),
-	  .what = "the answer could be another one" },
+	  .what = "the answer could be different" },
 	{ "damage", NULL, VIEW_FLAG, .get = is_damage,
-	  .what = "a file is not as the manifest says, for which `report` returns 1" },
+	  .what = "a file differs from the manifest, for which `report` returns 1" },
 	{ "text", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct missing_reason, text), .what = "a sentence" },
 	{ 0 },
 };
 
 const struct view view_missing_reasons = {
-	.key = "missing_reasons", .what = "each reason why something is missing, the gravest first",
+	.key = "missing_reasons", .what = "each reason why something is missing, the most serious first",
 	.columns = reason_columns, VIEW_ARRAY(struct report, missing.reason, missing.n),
 };

@@ -97,7 +97,7 @@ static void put_foreign(const struct report *r, unsigned int width, FILE *out)
 	}
 	if (!first || all_ns < LEAST_BUSY * (double)report_duration_ns(r) || foreign_ns < LEAST_FOREIGN * all_ns)
 		return;
-	len = snprintf(text, sizeof(text), "%.0f %% of their time was for no file of the job: %.200s %.0f %%",
+	len = snprintf(text, sizeof(text), "%.0f %% of their time was for files outside the job: %.200s %.0f %%",
 		       100 * foreign_ns / all_ns, first->path ? first->path : first->what ? first->what : "a file",
 		       100 * (double)first->sum.time_ns / all_ns);
 	if (second && (double)second->sum.time_ns >= LEAST_FOREIGN * all_ns)

@@ -127,10 +127,10 @@ static const struct view_column probe_columns[] = {
 	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, BY_ROWS(failed),
 	  .what = "of calls that failed" },
 	{ "running", "RUNNING", VIEW_COUNT, 0, OF_ROWS | VIEW_NO_TEXT, BY_ROWS(running),
-	  .what = "of calls that had not ended when the trace did" },
+	  .what = "of calls that had not ended when the trace ended" },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, OF_ROWS | VIEW_DASH, BY_ROWS(bytes) },
 	{ "time_ns", "TIME", VIEW_NS, 10, OF_ROWS, LAT, .get = lat_time,
-	  .what = "all latencies, but of calls still running" },
+	  .what = "all latencies, without calls still running" },
 	LATENCIES(OF_ROWS, LAT),
 	{ 0 },
 };
@@ -138,7 +138,7 @@ static const struct view_column probe_columns[] = {
 const struct view view_probes = {
 	.key = "probes",
 	.title = "Rows by probe",
-	.note = "TIME: all latencies, but of calls still running",
+	.note = "TIME: all latencies, without calls still running",
 	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files that the "
 		"report "
 		"does not read there are `rows` and `lost` alone, by the manifest",
@@ -162,7 +162,7 @@ static const struct view_column rollup_columns[] = {
 
 const struct view view_rollup = {
 	.key = "rollup", .title = "By rollup.out: rows that --keep dropped or --rollup-only did not write",
-	.what = "rows of which only sums are kept", .columns = rollup_columns, VIEW_ARRAY(struct report, sums, n_sums),
+	.what = "rows of which only sums remain", .columns = rollup_columns, VIEW_ARRAY(struct report, sums, n_sums),
 };
 
 /* Reads and writes of a type. */
@@ -230,12 +230,12 @@ static const struct view_column source_columns[] = {
 	{ "calls", "CALLS", VIEW_COUNT, 11, 0, VIEW_AT(struct report_source_sum, calls) },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, 0, VIEW_AT(struct report_source_sum, bytes) },
 	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 10, 0, VIEW_AT(struct report_source_sum, disk_bytes), .get = source_number,
-	  .what = "what these calls made the kernel fetch, read-ahead included" },
+	  .what = "what the kernel fetched from disk for these calls, read-ahead included" },
 	{ NULL, "SHARE", VIEW_SHARE, 9, .get = source_share },
 	{ "disk_calls", "CALLS TO DISK", VIEW_COUNT, 14, 0, VIEW_AT(struct report_source_sum, disk_calls),
 	  .get = source_number, .what = "calls that did" },
 	{ "unaccounted", "NOT ACCOUNTED", VIEW_COUNT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_source_sum, unaccounted),
-	  .what = "calls of which that is not known" },
+	  .what = "calls of which this is not known" },
 	{ 0 },
 };
 
@@ -297,7 +297,7 @@ static const struct view_column size_columns[] = {
 
 const struct view view_read_sizes = {
 	.key = "read_sizes", .title = "Sizes of reads from files", .note = "not from pipes, sockets, terminals, devices",
-	.what = "reads that returned so many bytes; 0 is the end of a file", .columns = size_columns,
+	.what = "reads that returned this many bytes; 0 is the end of a file", .columns = size_columns,
 	VIEW_FIXED(struct report, read_size), VIEW_HAVING(struct size_row, calls),
 };
 
@@ -331,7 +331,7 @@ const struct view view_waits = {
 const struct view view_running = {
 	.key = "running",
 	.title = "Still running at the end",
-	.what = "calls on files that had not ended when the trace did",
+	.what = "calls on files that had not ended when the trace ended",
 	LONGEST(running),
 };
 const struct view view_running_waits = {
@@ -392,7 +392,7 @@ static const struct view_column disk_op_columns[] = {
 	{ "requests", "REQUESTS", VIEW_COUNT, 11, 0, VIEW_AT(struct disk_row, op.requests) },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, 0, VIEW_AT(struct disk_row, op.bytes) },
 	{ "queue_ns", "IN QUEUES", VIEW_NS, 0, VIEW_NO_TEXT, VIEW_AT(struct disk_row, op.queue_ns),
-	  .what = "before the driver had them" },
+	  .what = "before the driver got them" },
 	{ "time_ns", "TIME", VIEW_NS, 0, VIEW_NO_TEXT, DISK_LAT, .get = lat_time, .what = "all latencies" },
 	LATENCIES(0, DISK_LAT),
 	{ NULL, "QUEUED", VIEW_SHARE, 8, .get = disk_queued },
@@ -401,14 +401,14 @@ static const struct view_column disk_op_columns[] = {
 };
 
 const struct view view_disk_ops = {
-	.key = "ops", .title = "Disks, whole machine", .note = "QUEUED: share of the latency before the driver had it",
+	.key = "ops", .title = "Disks, whole machine", .note = "QUEUED: share of the latency before the driver got it",
 	.what = "by T of bio.out", .columns = disk_op_columns, .rows = disk_ops, .parent = &view_disks,
 };
 
 static const struct view_column disk_columns[] = {
 	{ "name", "DISK", VIEW_TEXT, 12, VIEW_KEY | VIEW_EMPTY, VIEW_AT(struct report_disk, name) },
 	{ "bios", "BIOS", VIEW_FLAG, 0, VIEW_KEY | VIEW_NO_TEXT, VIEW_AT(struct report_disk, stacked),
-	  .what = "a disk without requests, whose bytes the disks below it have too" },
+	  .what = "a disk that handles bios, whose bytes also count for the disks below it" },
 	{ "failed", "FAILED", VIEW_COUNT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_disk, failed) },
 	{ "self_requests", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct report_disk, self_requests),
 	  .what = "of dltraced itself" },

@@ -34,7 +34,7 @@ GET(share, struct report_cause_row, v)
 	{ "time_ns", "TIME", VIEW_NS, 10, 0, ROW(sum.time_ns), .what = "from queued to done, added up" },                    \
 	{ "share", "SHARE", VIEW_SHARE, 9, .get = share, .what = "of the time of all requests" }
 #define OF_JOB(meaning) { "of_job", "JOB", VIEW_FLAG, 3, 0, ROW(of_job), .what = (meaning) }
-#define WHAT { "what", NULL, VIEW_TEXT, 0, 0, ROW(what), .what = "a row that is no single one" }
+#define WHAT { "what", NULL, VIEW_TEXT, 0, 0, ROW(what), .what = "a row that sums up several" }
 #define ID(key, head, width) { key, head, VIEW_ID, width, VIEW_DASH, ROW(id), VIEW_KNOWN(struct report_cause_row, id) }
 
 static const struct view_column file_columns[] = {
@@ -49,8 +49,8 @@ static const struct view_column file_columns[] = {
 static const struct view_column process_columns[] = {
 	SUMS,
 	{ "unsure_bytes", "UNSURE", VIEW_BYTES, 10, VIEW_DASH, ROW(unsure_bytes),
-	  .what = "of those written: other processes wrote to the same pages, and no call says what" },
-	OF_JOB("it is of the job"),
+	  .what = "of the bytes written: other processes wrote to the same pages, and no call says which bytes" },
+	OF_JOB("it belongs to the job"),
 	ID("pid", "PID", 8),
 	WHAT,
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, .get = comm },
@@ -61,7 +61,7 @@ static const struct view_column process_columns[] = {
 
 const struct view view_causes = {
 	.key = "disk_files",
-	.title = "What the disks worked for, by time",
+	.title = "Files that caused the disks' work, by time",
 	.note = "TIME: of requests, from queued to done; JOB: a call of the job was on the file",
 	.what = "twenty files, the others of the job as one, all others as one, and what is for no file; together all requests of bio.out that have ended, but "
 		"those for a disk above",

@@ -36,7 +36,7 @@ static bool has_share(const void *of, const void *row)
 
 static void rest_name(const void *of, uint64_t n, char *buf, size_t size)
 {
-	snprintf(buf, size, "other: %llu below %g %% of what is not idle", (unsigned long long)n,
+	snprintf(buf, size, "other: %llu below %g %% of the busy time", (unsigned long long)n,
 		 ((const struct report_cpu *)of)->options.threshold_permille / 10.0);
 }
 
@@ -203,7 +203,7 @@ static const struct view_column task_columns[] = {
 	CPU_SUMS_REST(struct cpu_group),
 	{ "name", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_group, name) },
 	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_group), .what = "target, kernel, self (dltraced), other, idle" },
-	{ "workers", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct cpu_group, workers), .what = "many of the kernel's as one" },
+	{ "workers", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct cpu_group, workers), .what = "many kernel threads as one" },
 	{ "by_cpu", NULL, VIEW_JSON, 0, VIEW_SUM, .json = by_cpu, .what = "`run_ns` on each of `cpus`, in their order" },
 	{ 0 },
 };
@@ -218,7 +218,7 @@ const struct view view_tasks = {
 	.csv = "",
 	.title = "CPU time by task",
 	.note = "SHARE: of all; BUSY: without idle; OWN: without the kernel's workers as well",
-	.what = "threads of one name, the first 40, idle and dltraced",
+	.what = "threads with one name: the first 40, idle and dltraced",
 	.columns = task_columns,
 	.rows = groups,
 	.bare = true,
@@ -280,8 +280,8 @@ static const struct view_rest other_processes = {
 const struct view view_cpu_processes = {
 	.key = "processes",
 	.csv = "",
-	.title = "Processes, by CPU time; one that was renamed or executed another program has a line for each name",
-	.what = "the first 40, without idle; a process has an entry for each name that it had",
+	.title = "Processes, by CPU time; a process that was renamed or executed another program has a line for each name",
+	.what = "the first 40, without idle; a process has an entry for each of its names",
 	.columns = role_columns,
 	MOST_CPU(struct cpu_role, roles),
 	.has = is_process,
@@ -363,7 +363,7 @@ GET(pattern_mean, struct cpu_pattern, p)
 static const struct view_column pattern_columns[] = {
 	{ "pattern", "PATTERN", VIEW_TEXT, 23, VIEW_EMPTY, PATTERN(glob) },
 	{ "threads", "THREADS", VIEW_COUNT, 8, 0, PATTERN(threads) },
-	{ "cut", "CUT", VIEW_COUNT, 8, 0, PATTERN(cut), .what = "how many did not begin or end in the trace" },
+	{ "cut", "CUT", VIEW_COUNT, 8, 0, PATTERN(cut), .what = "how many did not begin or end within the trace" },
 	{ NULL, "LIFESPAN", VIEW_NS, 12, 0, PATTERN(life_ns), .get = pattern_mean },
 	{ NULL, "CPU", VIEW_NS, 12, 0, PATTERN(run_ns), .get = pattern_mean },
 	{ NULL, "IDLE", VIEW_NS, 12, 0, PATTERN(idle_ns), .get = pattern_mean },
@@ -375,7 +375,7 @@ static const struct view_column pattern_columns[] = {
 
 const struct view view_lifespans = {
 	.key = "lifespans", .title = "Lifespans of threads",
-	.note = "averages; IDLE: LIFESPAN - CPU; CUT: how many did not begin or end in the trace",
+	.note = "averages; IDLE: LIFESPAN - CPU; CUT: how many did not begin or end within the trace",
 	.what = "sums over the threads whose name matches", .columns = pattern_columns,
 	VIEW_ARRAY(struct report_cpu, patterns, n_patterns), .bare = true,
 };
@@ -425,7 +425,7 @@ void view_gap_cpu(const struct view_column *c, const void *of, const void *row, 
 static const struct view_column gap_columns[] = {
 	{ "kind", "KIND", VIEW_TEXT, 8, 0, VIEW_AT(struct gap, kind), .names = gap_kind_names, .what = "as in gaps.csv" },
 	{ "begin_ns", "AT", VIEW_NS, 14, .get = gap_begin },
-	{ "length_ns", "LENGTH", VIEW_SIGNED_NS, 12, .get = gap_length, .what = "of a step how far" },
+	{ "length_ns", "LENGTH", VIEW_SIGNED_NS, 12, .get = gap_length, .what = "size of the step" },
 	{ "cpu", "CPU", VIEW_ID, 5, .get = view_gap_cpu },
 	{ "records", "RECORDS", VIEW_COUNT, 10, VIEW_DASH, VIEW_AT(struct gap, count) },
 	{ 0 },

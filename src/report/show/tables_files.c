@@ -66,7 +66,7 @@ GET(log_path, struct report_log, l)
 	{ "read_bytes", "READ", VIEW_BYTES, 10, 0, VIEW_AT(struct report_top_file, sum.read_bytes) },                       \
 	{ "write_bytes", "WRITTEN", VIEW_BYTES, 10, 0, VIEW_AT(struct report_top_file, sum.write_bytes) },                  \
 	{ "time_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct report_top_file, sum.time_ns),                                  \
-	  .what = "in calls on it, those still running too" },                                                            \
+	  .what = "in calls on it, including those still running" },                                                            \
 	{ "calls", "CALLS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_top_file, sum.calls) }
 #define NAME_COLUMNS                                                                                                      \
 	FID_COLUMN(struct report_top_file), PATH_COLUMN(file_path),                                                         \
@@ -78,7 +78,7 @@ static const struct view_column shared_columns[] = {
 	FILE_COLUMNS,
 	{ "opens", "OPENS", VIEW_COUNT, 8, 0, VIEW_AT(struct report_top_file, sum.opens), .what = "opens that succeeded" },
 	{ "users", "USERS", VIEW_COUNT, 8, 0, VIEW_AT(struct report_top_file, sum.users),
-	  .what = "processes that did more with it than a close" },
+	  .what = "processes that did more than close it" },
 	NAME_COLUMNS,
 	{ 0 },
 };
@@ -97,7 +97,7 @@ const struct view view_files_by_bytes = {
 const struct view view_files_by_time = {
 	.key = "files_by_time",
 	.title = "Files with the most time",
-	.note = "in calls still running too",
+	.note = "including calls still running",
 	.what = "the first ten",
 	FILES(top_time, n_top_time),
 };
@@ -113,7 +113,7 @@ const struct view view_files_by_opens = {
 const struct view view_files_shared = {
 	.key = "files_shared",
 	.title = "Files that several processes used, by bytes",
-	.note = "USERS: with more than a close",
+	.note = "USERS: processes that did more than close it",
 	.what = "the first ten by bytes of those that had several users",
 	USED(shared, n_shared),
 };
@@ -145,7 +145,7 @@ const struct view view_uses_by_bytes = {
 	.total = "n_uses", PAIRS(by_bytes, n_by_bytes),
 };
 const struct view view_uses_by_time = {
-	.key = "uses_by_time", .title = "Processes and their files with the most time", .note = "in calls still running too",
+	.key = "uses_by_time", .title = "Processes and their files with the most time", .note = "including calls still running",
 	.what = "the first ten pairs", PAIRS(by_time, n_by_time),
 };
 
@@ -153,10 +153,10 @@ const struct view view_uses_by_time = {
 
 static const struct view_column shm_columns[] = {
 	{ "size_bytes", "SIZE", VIEW_BYTES, 10, 0, VIEW_AT(struct report_shm, size),
-	  .what = "the largest that was seen, by files.out and truncations" },
+	  .what = "the largest size seen, from files.out and truncations" },
 	{ "mappings", "MAPPINGS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_shm, maps) },
 	{ "mapped_bytes", "MAPPED", VIEW_BYTES, 10, 0, VIEW_AT(struct report_shm, map_bytes),
-	  .what = "the lengths of all of them" },
+	  .what = "the sum of their lengths" },
 	{ "calls", "CALLS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_shm, calls) },
 	{ "time_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct report_shm, time_ns) },
 	FID_COLUMN(struct report_shm),
@@ -167,7 +167,7 @@ static const struct view_column shm_columns[] = {
 const struct view view_shm = {
 	.key = "shm",
 	.title = "Shared memory in /dev/shm",
-	.note = "MAPPED: the lengths of all its mappings; SIZE: the largest that was seen",
+	.note = "MAPPED: the lengths of all its mappings; SIZE: the largest one seen",
 	.what = "twenty of the files in /dev/shm",
 	.columns = shm_columns,
 	VIEW_BEHIND(struct report, uses),
@@ -207,7 +207,7 @@ const struct view view_classes = {
 	.key = "classes",
 	.title = "Pipes, sockets, terminals, devices and the like, by class",
 	.note = "TIME: of all calls on them",
-	.what = "descriptors that are no files on disks",
+	.what = "descriptors that are not files on disks",
 	.columns = class_columns,
 	.rows = classes,
 };
@@ -235,7 +235,7 @@ static const struct view_column log_columns[] = {
 	{ "writes", "WRITES", VIEW_COUNT, 9, 0, VIEW_AT(struct report_log, calls) },
 	{ "write_bytes", "BYTES", VIEW_BYTES, 10, 0, VIEW_AT(struct report_log, bytes) },
 	{ "time_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct report_log, time_ns) },
-	{ "per_s", "PER S", VIEW_NUMBER, 9, .get = log_rate, .what = "how many in a second from the first to the last" },
+	{ "per_s", "PER S", VIEW_NUMBER, 9, .get = log_rate, .what = "how many a second, from the first to the last" },
 	{ "gap_p50_ns", "GAP", VIEW_NS, 10, .get = log_gap, .what = "the median time between two" },
 	PROCESS_COLUMNS(struct report_log),
 	{ "as", "AS", VIEW_TEXT, 14, .get = log_how,

@@ -231,8 +231,8 @@ void report_octaves_text(const void *of, FILE *out)
 	struct view_rows rows = { 0 };
 
 	view_rows_fill(&rows, &view_histograms, of, NULL);
-	octaves(&rows, false, "Latencies: how many calls and requests took so long", out);
-	octaves(&rows, true, "Sizes: how many calls and requests were of so many bytes (pipes and the like too)", out);
+	octaves(&rows, false, "Latencies: how many calls and requests took this long", out);
+	octaves(&rows, true, "Sizes: how many calls and requests had this many bytes (pipes and the like included)", out);
 	view_rows_free(&rows);
 }
 

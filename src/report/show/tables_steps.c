@@ -49,7 +49,7 @@ GET(number_of_step, struct step, s)
 static const struct view_column sum_columns[] = {
 	{ "epoch", "EPOCH", VIEW_ID, 6, 0, .get = epoch_of_sum },
 	{ "steps", "STEPS", VIEW_COUNT, 8, 0, VIEW_AT(struct step_sum, n) },
-	{ "wall_ns", "TOTAL", VIEW_NS, 10, 0, VIEW_AT(struct step_sum, wall_ns), .what = "the sum of its parts, which follow; with what comes behind the last step" },
+	{ "wall_ns", "TOTAL", VIEW_NS, 10, 0, VIEW_AT(struct step_sum, wall_ns), .what = "the sum of the parts that follow, with the time after the last step" },
 	PARTS(struct step_sum),
 	{ "p50_ns", "P50", VIEW_NS, 10, 0, VIEW_AT(struct step_sum, p50_ns), .what = "of a step" },
 	{ "p99_ns", "P99", VIEW_NS, 10, 0, VIEW_AT(struct step_sum, p99_ns) },
@@ -62,7 +62,7 @@ static const struct view_column sum_columns[] = {
 const struct view view_steps = {
 	.key = "steps",
 	.title = "Steps of epochs, by the job's own regions",
-	.note = "a step ends with compute.step and begins where the one before ended; TOTAL has what follows the last one, too",
+	.note = "a step ends with compute.step and begins where the previous one ended; TOTAL includes the time after the last one",
 	.what = "the steps of a process in an epoch",
 	.columns = sum_columns,
 	VIEW_BEHIND(struct report, phases),

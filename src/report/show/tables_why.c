@@ -123,14 +123,14 @@ static const struct view_column epoch_columns[] = {
 	{ "waited_share", "WAITED", VIEW_SHARE, 9, .get = waited,
 	  .what = "of the time of trainers of which it is known when they waited; null: of none" },
 	{ "samples", "SAMPLES", VIEW_COUNT, 9, 0, EPOCH(samples), .get = of_opens,
-	  .what = "regular files of data opened to be read" },
+	  .what = "regular data files opened for reading" },
 	{ "read_bytes", "READ", VIEW_BYTES, 10, 0, EPOCH(read_bytes), .get = of_reads },
 	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 10, 0, EPOCH(disk_bytes), .get = of_disk },
 	{ "cache_bytes", "FROM CACHE", VIEW_BYTES, 0, VIEW_NO_TEXT, .get = from_cache },
 	{ "disk_reads", NULL, VIEW_COUNT, 0, 0, EPOCH(disk_reads), .get = of_disk },
 	{ "reads", "READS", VIEW_COUNT, 10, 0, EPOCH(reads), .get = of_reads },
 	{ "sequential_share", "IN ORDER", VIEW_SHARE, 9, .get = in_order,
-	  .what = "of reads by a descriptor that had read the file before, but those from where it first did: those that went on" },
+	  .what = "of reads by a descriptor that had read the file before, without those at its first position: those that continued" },
 	{ "again_bytes", "AGAIN", VIEW_BYTES, 10, 0, EPOCH(again_bytes), .get = of_reads,
 	  .what = "read a second time in it" },
 	{ "writes", NULL, VIEW_COUNT, 0, 0, EPOCH(writes), .get = of_reads },
@@ -141,7 +141,7 @@ static const struct view_column epoch_columns[] = {
 	{ "workers.slowest_ns", "A SAMPLE", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(slow_worker_ns), .get = of_worker,
 	  .what = "in its calls on files" },
 	{ "workers.median_ns", "MEDIAN", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(median_worker_ns), .get = of_worker,
-	  .what = "of those that ran at a time with it" },
+	  .what = "of those that ran at the same time" },
 	{ "name", "EPOCH", VIEW_TEXT, 0, VIEW_EMPTY | VIEW_KEY, EPOCH(name) },
 	{ "read_sizes", NULL, VIEW_ROWS, .list = &view_epoch_sizes },
 	{ "slowest_files", NULL, VIEW_ROWS, .list = &view_epoch_files },
@@ -156,7 +156,7 @@ const struct view view_epochs = {
 	.key = "epochs",
 	.title = "Reads of regular files, by epoch",
 	.note = "AGAIN: bytes read a second time in it",
-	.what = "of regular files but software, by epoch; one for all of the trace where no phase is an epoch",
+	.what = "of regular files without software, by epoch; one for the whole trace if no phase is an epoch",
 	.columns = epoch_columns,
 	EPOCHS,
 	.left_out = "epochs_left_out",
@@ -277,7 +277,7 @@ static const struct view_column more_columns[] = {
 /* On a terminal, in place of the two tables above. */
 const struct view view_epochs_more = {
 	.title = "Sizes of reads, workers and slowest files, by epoch",
-	.note = "MOST OF: most reads returned so much, to twice as much; A SAMPLE: in calls on files",
+	.note = "MOST OF: most reads returned this much, up to twice as much; A SAMPLE: time in calls on files",
 	.columns = more_columns,
 	EPOCHS,
 };
@@ -351,6 +351,6 @@ static const struct view_column phase_columns[] = {
 
 /* In JSON, `timeline' has each phase. */
 const struct view view_phase_sums = {
-	.title = "Phases of the job", .note = "TRACE: share of the trace's time; one may lie in another", .csv = "phases",
+	.title = "Phases of the job", .note = "TRACE: share of the trace's time; phases may be nested", .csv = "phases",
 	.columns = phase_columns, .rows = phase_sums, .shown = PHASES_SHOWN,
 };

@@ -95,7 +95,7 @@ static void sources_text(const void *of, FILE *out)
 	const struct report *r = of;
 
 	view_text(&view_sources, r, out);
-	fputs("FROM DISK is what these calls made the kernel fetch, read-ahead included; the\n"
+	fputs("FROM DISK is what the kernel fetched from disk for these calls, read-ahead included; the\n"
 	      "rest of the buffered bytes came from the page cache.\n", out);
 	if (r->source[REPORT_BUFFERED].unaccounted)
 		fprintf(out, "Buffered reads without an account of it (DISK_BYTES is -): %s.\n",
@@ -147,12 +147,12 @@ static void phases_text(const void *of, FILE *out)
 		fmt_line(out, " of ", p->rules[i].text);
 	}
 	if (p && p->has_score)
-		fprintf(out, "%s lines are about epochs and name no begin or end: by what they say, workers and reading they are at %s of one%s.\n",
+		fprintf(out, "%s lines are about epochs and name neither beginning nor end: by their text, the workers and the reads they mark %s of an epoch%s.\n",
 			FMT_COUNT(p->score.lines), sides[p->score.side], p->score.assumed ? ", which is assumed" : "");
 	if (p && has_source(p, PHASE_WORKERS))
-		fputs("No log and no mark names epochs: each is a generation of worker processes.\n", out);
+		fputs("Neither a log nor a mark names epochs: each is a generation of worker processes.\n", out);
 	if (p && has_source(p, PHASE_INFERRED))
-		fputs("No log and no mark names phases: these are inferred from what was read and written when.\n", out);
+		fputs("Neither a log nor a mark names phases: these are inferred from the reads and writes.\n", out);
 }
 
 static void top_text(const void *r, FILE *out)

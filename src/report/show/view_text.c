@@ -167,7 +167,7 @@ void view_text(const struct view *v, const void *of, FILE *out)
 		lines(v, of, &rows, out);
 	}
 	if (rows.failed)
-		fprintf(out, "memory is out: not all of this table is here\n");
+		fprintf(out, "not enough memory: this table is incomplete\n");
 	view_rows_free(&rows);
 }
 

@@ -100,7 +100,7 @@ static void one_of_several(const struct finding *f, FILE *out)
 static void facts(const struct rules *rules, FILE *out)
 {
 	if (rules->n_facts)
-		fprintf(out, "\nFacts: what describes the job, or takes less than %.0f %% of its time\n", 100 * RULES_PROBLEM);
+		fprintf(out, "\nFacts: they describe the job, or take less than %.0f %% of its time\n", 100 * RULES_PROBLEM);
 	for (unsigned int i = 0; i < rules->n_facts; i++) {
 		const struct finding *f = &rules->found[rules->n + i];
 
@@ -122,7 +122,7 @@ void why_answer(const struct report *r, FILE *out)
 static void not_looked_at(const struct rules *rules, FILE *out)
 {
 	static const char needs[] = ": needs ";
-	const char *before = "not looked at: ";
+	const char *before = "not checked: ";
 
 	for (unsigned int i = 0; i < rules->n_missing; i++) {
 		const char *this = strstr(rules->missing[i], needs), *next = i + 1 < rules->n_missing ? strstr(rules->missing[i + 1], needs) : NULL;

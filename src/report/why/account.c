@@ -121,7 +121,7 @@ static void name_others(const struct report *r, const struct why_trainer *t, dou
 	else if (p && sleeps_busy_ns(&r->why->others) > a->ns[ACCOUNT_OTHERS] / 2)
 		snprintf(a->awaited, sizeof(a->awaited), "process %u (%s)", (unsigned int)p->pid, p->comm);
 	else if (outside_ns > pipes_ns + t->main.ns[SLEEP_CHILD])
-		snprintf(a->awaited, sizeof(a->awaited), "the network, or a process that is not of the job");
+		snprintf(a->awaited, sizeof(a->awaited), "the network, or a process outside the job");
 	else if (p)
 		snprintf(a->awaited, sizeof(a->awaited), "other processes of the job");
 }

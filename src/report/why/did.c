@@ -93,7 +93,7 @@ static void put_calls(const struct report *r, double all_ns, FILE *out)
 		fputs("CPU time not known", out);
 	put(out, file_ns, all_ns, "in calls on files");
 	put(out, pipe_ns, all_ns, "in calls on pipes and sockets");
-	fputs("; their other waits are in sched.out alone", out);
+	fputs("; their other waits are only in sched.out", out);
 }
 
 void why_show_did(const struct report *r, struct finding *f)

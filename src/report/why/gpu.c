@@ -108,10 +108,10 @@ static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
 		spans_close(&g->idle);
 		w->has_gpu |= g->numbers;
 		if (g->pid && !g->numbers)
-			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of how much it was used", g->nr);
+			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of its use", g->nr);
 		else if (g->by_device)
 			why_note(w,
-				 "GPU %u: how much it was used is by gpu_dev.out, by whatever process: gpu.out does not say",
+				 "GPU %u: its use is that of all processes, from gpu_dev.out: gpu.out has no numbers",
 				 g->nr);
 	}
 }

@@ -117,11 +117,11 @@ void why_drop_launchers(struct report *r)
 		if (!launches(p))
 			w->more_trainers = false; /* nor are those trainers for which there was no room */
 		else if (!why_copied_from(r, p))
-			why_note(w, "process %u (%s) only waited for %u of its kind that it had started: those are looked at",
+			why_note(w, "process %u (%s) only waited for %u processes of its kind that it had started: the report is about those",
 				 (unsigned int)p->pid, p->comm, (unsigned int)p->copies);
 	}
 	memset(&w->trainer[n], 0, (w->n_trainers - n) * sizeof(w->trainer[0]));
 	w->n_trainers = n;
 	if (w->more_trainers)
-		why_note(w, "more than %u processes train: the others are not looked at", n);
+		why_note(w, "more than %u processes train: the report leaves out the others", n);
 }

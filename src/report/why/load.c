@@ -143,7 +143,7 @@ void why_end(struct report *r)
 	res = w->error < 0 ? w->error : why_walk(r);
 	end_calls(w);
 	if (res < 0)
-		why_note(w, "why the job waited could not be looked at: %s", strerror(-res));
+		why_note(w, "why the job waited could not be analysed: %s", strerror(-res));
 	else
 		why_read_loader_sched(r);
 	w->overlaps = overlap_all(r, &w->n_overlaps);

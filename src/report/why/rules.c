@@ -123,7 +123,7 @@ static bool has_steps(const struct report *r)
 	return r->phases && r->phases->steps.n_trainers > 0;
 }
 
-#define TRAINS "somebody who trains: in gpu.out, with loaders, or with epochs"
+#define TRAINS "a process that trains: in gpu.out, with loaders, or with epochs"
 
 static const struct {
 	enum rule_need need;
@@ -145,7 +145,7 @@ static const struct {
 				 "--sched timeline)" },
 	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
 	{ RULE_ACCOUNT, has_account,
-	  "how much a read fetched from disk (DISK_BYTES): this kernel does not account for it" },
+	  "how much a read fetched from disk (DISK_BYTES): this kernel does not count it" },
 	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies" },
 	{ RULE_BIO, has_requests, "bio.out (probe bio), with the files of requests" },
 	{ RULE_CACHE, has_cache, "cache.out (--probes +cache)" },

@@ -109,7 +109,7 @@ static struct finding_size size_of_no_readahead(const struct report *r)
 
 static void show_no_readahead(struct report *r, struct finding *f)
 {
-	rules_show_counts(r, f, SIDE_READ, "went to the disk all the same",
+	rules_show_counts(r, f, SIDE_READ, "went to the disk anyway",
 			  sums(r)->sequential_disk,
 			  "sequential reads of less than 128 KiB", sums(r)->sequential_small);
 }

@@ -193,7 +193,7 @@ static void show_contention(struct report *r, struct finding *f)
 	finding_add(
 		f,
 		"main threads that train were ready to run and had no CPU for %.1f %% of the time, "
-		"loaders that they waited for were so for %.1f %%",
+		"the loaders that they waited for, for %.1f %%",
 		100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
@@ -268,8 +268,8 @@ static void show_trainer(struct report *r, struct finding *f)
 	waits_show(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
 		finding_add(f,
-			     "meanwhile loaders waited to be asked for more, or for what they had "
-			     "loaded to be taken");
+			     "meanwhile loaders waited for new requests, or for their finished "
+			     "batches to be fetched");
 }
 
 /* Shows the process that was taken for a trainer because none is known to be one, and what it did. */
@@ -287,7 +287,7 @@ static void show_unknown(struct report *r, struct finding *f)
 	const struct why *w = r->why;
 
 	if (!w->n_trainers) {
-		finding_add(f, "no process of the job is known: pids.out names none");
+		finding_add(f, "no process of the job is known: pids.out has none");
 		return;
 	}
 	if (w->seen < WHY_SEEN_PHASES)
@@ -301,8 +301,8 @@ static void show_unknown(struct report *r, struct finding *f)
 	}
 	waits_show(r, f);
 	if (!w->has_sums && !w->has_switches)
-		finding_add(f, "what is not known may be computing, page faults, or waiting in poll(2), futex(2) and the like, which "
-			     "are in sched.out alone");
+		finding_add(f, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) and the like, which "
+			     "only sched.out has");
 }
 
 /* --- work instead of waits --------------------------------------------------------------------------- */

@@ -27,8 +27,8 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_REGIONS] = "by regions.out: the time in which they fetched their next batch, and wrote files, within their steps",
 	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
-	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are in sched.out alone",
-	[WHY_BY_CPU_TIME] = "at most, by CPU time: waits in poll(2) and the like are in sched.out alone",
+	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are only in sched.out",
+	[WHY_BY_CPU_TIME] = "at most, by CPU time: waits in poll(2) and the like are only in sched.out",
 	[WHY_BY_NOTHING] = "not known",
 	[WHY_BY_SEVERAL] = "measured in different ways",
 };
@@ -107,7 +107,7 @@ static void show_bases(const struct why *w, struct finding *f)
 		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
 			a.n > 1 ? " and others" : "");
 		if (b == WHY_BY_NOTHING) {
-			fputs("left out: its GPU has no numbers", out);
+			fputs("left out: there are no numbers of its GPU", out);
 		} else {
 			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
 			put_basis(w, b, out);

@@ -41,7 +41,7 @@ not a number of whole seconds|interval|500ms
 not a number of whole seconds|interval|0
 not a time|linger|x
 not a time|delay|-1
-no time at all|duration|0s
+not more than zero|duration|0s
 not a time|duration|99999999999h
 no such collector: 'nope'|collectors|cpu,nope
 no such probe: 'nope'|probes|open,nope
@@ -88,8 +88,8 @@ echo mine >full/vfs_rw.out
 echo '{"tool": "other"}' >full/manifest.json
 untouched full 'full: is not empty and holds no trace' -o full
 untouched full 'full: is not empty and holds no trace' -o full --force
-untouched full 'full/mine: is no folder' -o full/mine
-untouched full 'full/mine: is no folder' -o full/mine/t/u
+untouched full 'full/mine: is not a folder' -o full/mine
+untouched full 'full/mine: is not a folder' -o full/mine/t/u
 mkdir dots
 "$DLT" start -q --collectors none --probes close -o "$TMPDIR/dots/a/b/../../c/t" -- true || fail "a folder by way of others: status $?"
 equal "what a folder by way of others has made" "$(ls dots)" c
@@ -113,7 +113,7 @@ warned() {
 	for quiet in '' -q; do
 		"$DLT" start $quiet --collectors none --probes close --duration 100ms "$@" -o later 2>err || fail "$*: status $?: $(cat err)"
 		equal "said of $* ${quiet:-without -q}" "$(grep -e "$1" err | sed 's/ ([^()]*: not known)//')" \
-			"dltraced: warning: $text: the trace waits for it (if that is not its name, end the trace)"
+			"dltraced: warning: $text: the trace waits for it (if the name is wrong, end the trace)"
 		rm -r later
 	done
 }
@@ -191,7 +191,7 @@ equal "probes" "$(manifest '{p["backend"] for p in m["probes"]}')" "{'none'}"
 manifest '{p["why"] for p in m["probes"]}' | grep -q 'not allowed' || fail "no reason in the manifest"
 "$DLT" report --full "$t" >out || fail "no report of it"
 grep -q '^- .*open.*: not traced: not allowed to trace' out || fail "no reason in the report: $(cat out)"
-! grep 'not there' out || fail "files that cannot be there are missed"
+! grep 'file is missing' out || fail "files that cannot be there are missed"
 
 # Processes have other numbers there than the kernel side sees: a trace would be of nobody.
 unshare --pid --fork --mount-proc "$DLT" start -q --collectors none -o nobody -- touch ran 2>err
@@ -205,7 +205,7 @@ mkdir empty
 for what in empty full err no-such-folder; do
 	"$DLT" report $what >out 2>err
 	equal "status of a report on $what" $? 125
-	grep -q "$what.* \(is not a trace folder\|is not there\)" err ||
+	grep -q "$what.* \(is not a trace folder\|is a file, not a trace folder\|does not exist\)" err ||
 		fail "report on $what said: $(cat err)"
 	[ ! -s out ] || fail "report on $what printed: $(cat out)"
 done

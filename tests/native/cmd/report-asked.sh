@@ -38,11 +38,11 @@ for name in a/report.html manifest.json; do
 	rm $name
 done
 refused "html '': empty" --html '' a
-refused "which trace folder? a is taken for the file of --html" --html a
+refused "which trace folder? a is the file of --html" --html a
 refused "a is a folder: name a file" --html a b
-refused "no regular file: name another, or -" --html /dev/full a
+refused "is not a regular file: name another, or -" --html /dev/full a
 mkfifo fifo
-refused "no regular file: name another, or -" --html fifo a
+refused "is not a regular file: name another, or -" --html fifo a
 refused "symbolic link: .* or -" --html /dev/stdout a
 mkdir small
 mount -t tmpfs -o size=64k none small || skip "to mount tmpfs"
@@ -52,8 +52,8 @@ equal "what is left on a full disk" "$(ls -A small)" ""
 
 # --- folders --------------------------------------------------------------------------------------
 
-refused "nope is not there: name a trace folder" nope
-refused "is not a trace folder but a file: name the folder" a/manifest.json
+refused "nope does not exist: name a trace folder" nope
+refused "is a file, not a trace folder: name the folder" a/manifest.json
 for form in --json '--html page' ''; do
 	refused "a and linked are the same folder: name it once" $form a b linked
 done
@@ -67,7 +67,7 @@ for mode in 700 755; do # neither the folder, nor what is in it
 	chmod $mode locked
 	for how in '' --cpu --json --compare; do
 		nobody $how locked a >out 2>err && fail "locked, $mode: status 0"
-		grep -q 'locked may not be read: report on it as the user that it belongs to, or as root' err ||
+		grep -q 'locked may not be read: report on it as its owner, or as root' err ||
 			fail "report $how on a folder that is $mode said: $(cat err)"
 	done
 done
@@ -84,9 +84,9 @@ doubted() {
 		fail "it is not the first thing that is missing"
 }
 cp -r b c
-doubted 'copies of others of these traces: 1 (c of b)'
+doubted 'copies of other traces given: 1 (c of b)'
 sed -i 's/"monotonic_ns": 5000000000000/"monotonic_ns": 5000000000001/' c/manifest.json
-doubted 'traced on the machine of another of these at a time: 1 (b and c)'
+doubted 'traced on the same machine at the same time as another: 1 (b and c)'
 sed -i 's/"monotonic_ns": 500/"monotonic_ns": 510/' c/manifest.json
 sed -i 's/^500/510/; s/\t17952229/\t17952230/' c/*.out
-doubted 'at no time were all of these traced: .* --compare'
+doubted 'these traces do not overlap in time: .* --compare'

@@ -59,11 +59,11 @@ equal "the first words of both" "$(cut -c1-40 screen | head -n 1)" "$(cut -c1-40
 
 touch 'a trace.tar.gz' b.tar
 "$DLT" report 'a trace.tar.gz' 2>err && fail "a packed one: status 0"
-grep -qF "a trace.tar.gz is packed: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
+grep -qF "a trace.tar.gz is an archive: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
 "$DLT" report b.tar 2>err && fail "a packed one: status 0"
 grep -qF "(tar -xf b.tar)" err || fail "said: $(cat err)"
 "$DLT" export -f csv -o - 'a trace.tar.gz' 2>err && fail "an export of a packed one: status 0"
-grep -qF "a trace.tar.gz is packed: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
+grep -qF "a trace.tar.gz is an archive: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
 for command in '' check daemon export help mark probes report start status stop; do
 	# shellcheck disable=SC2086 # no command is no word
 	"$DLT" $command -h >short || fail "$command -h: status $?"

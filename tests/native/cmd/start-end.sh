@@ -94,7 +94,7 @@ os.truncate(fd, 3 << 30)  # takes no space
 END
 shown -- python3 large "$t"
 ended
-grep -q '^dltraced: What the job waited for takes longer than a moment to find out' said || fail "said: $(cat said)"
+grep -q '^dltraced: Finding out what the job waited for takes longer than a moment' said || fail "said: $(cat said)"
 
 # --- stop and status ------------------------------------------------------------------------------
 

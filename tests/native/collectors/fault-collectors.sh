@@ -46,7 +46,7 @@ for FAULT in dies garbage no-lines no-end; do
 	case $FAULT in
 	dies) await grep -q 'mpstat exited 3 after a restart; cpu.out ends here' err ;;
 	garbage) await grep -qs '^[0-9].*all' "$t/cpu.out" ;;
-	no-lines | no-end) await grep -q 'mpstat not read any further: it printed 1 MiB without a row' err ;;
+	no-lines | no-end) await grep -q 'mpstat reading stopped: it printed 1 MiB without a row' err ;;
 	esac
 	echo >&9
 	join
@@ -56,8 +56,8 @@ for FAULT in dies garbage no-lines no-end; do
 	state=$(manifest 'm["collectors"][0]["state"]')
 	case $FAULT:$state in
 	dies:'exited 3 after a restart') ;;
-	no-*:'not read any further: it printed 1 MiB without a row') ;;
-	garbage:'killed, did not end when asked') ;;
+	no-*:'reading stopped: it printed 1 MiB without a row') ;;
+	garbage:'killed: it did not end when asked') ;;
 	*) fail "$FAULT: the manifest says: $state" ;;
 	esac
 	while read -r pid; do

@@ -83,7 +83,7 @@ printf '%s\n' 'by\040the\040job' 'epoch\0402\011begins' '\033[2J\377' "$long" | 
 	fail "marks.out: $(cat "$t/marks.out")"
 [ ! -e went-on ] || fail "the workload did not wait"
 "$DLT" stop "$t" 2>err && fail "stopped twice"
-grep -q "has ended already" err || fail "said: $(cat err)"
+grep -q "the trace has ended; only its workload is running" err || fail "said: $(cat err)"
 "$DLT" mark -t "$t" late 2>err && fail "marked after its end"
 echo >&9
 join
@@ -104,7 +104,7 @@ await is tracing "$odd"
 grep -qF 'odd\011name \033[2J\302\2332J' table || fail "not escaped: $(cat table)"
 grep -q "$(printf '\033')" table && fail "an order to the terminal"
 "$DLT" stop 2>err && fail "stopped one of several"
-grep -q "traces are running: say which" err || fail "said: $(cat err)"
+grep -q "traces are running: name one" err || fail "said: $(cat err)"
 grep -q " one of experiment several, process $(field pid "$TMPDIR/one"), folder $TMPDIR/one\$" err &&
 	grep -qF 'odd\011name\040\033[2J??2J of experiment several' err || fail "not listed: $(cat err)"
 "$DLT" stop several 2>err && fail "stopped one of two of an experiment"

@@ -55,9 +55,9 @@ print(sorted((t["uid"], t["by_service"]) for t in json.load(sys.stdin)))')" "[(0
 equal "phase of mine" "$(phase mine)" untraced
 equal "phase of theirs" "$(phase "their home/theirs")" tracing
 equal "marks" "$(sed 1,2d mine/marks.out | cut -f 4)$(sed 1,2d "their home/theirs/marks.out")" 'one\040of\040mine'
-refused 'no trace of yours is running; one of another user' "$DLT" stop
+refused 'no trace of yours is running; name a trace of another user' "$DLT" stop
 grep -q "  theirs of experiment sh, process [0-9]*, folder $TMPDIR/their home/theirs\$" err || fail "not listed: $(cat err)"
-refused 'no trace of yours is running; one of another user' "$DLT" mark x
+refused 'no trace of yours is running; name a trace of another user' "$DLT" mark x
 equal "phase of theirs" "$(phase "their home/theirs")" tracing
 "$DLT" mark -t theirs "by its name" 2>err || fail "mark by name: $(cat err)"
 theirs "$DLT" stop 2>err || fail "their stop: $(cat err)"
@@ -75,7 +75,7 @@ export DLT
 python3 "$here/terminal.py" /dev/null 80 sh on-one >screen 9>&- &
 await test -e started
 begin two setsid -w
-refused '2 traces are running: say which' "$DLT" stop 9>&-
+refused '2 traces are running: name one' "$DLT" stop 9>&-
 begin three setsid -w
 : >go-on
 wait $! || fail "on a terminal: $(cat screen)"

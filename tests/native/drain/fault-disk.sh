@@ -128,7 +128,7 @@ as_reported() {
 	missing=$(($(count rows) - has))
 	[ "$missing" -ge 0 ] && [ "$missing" -le "$(count unsure)" ] ||
 		fail "$(count rows) rows, $has can be read, $(count unsure) unsure"
-	set -- '^- vfs_rw: [0-9]* rows were written and may be missing'
+	set -- '^- vfs_rw: [0-9]* rows were written but may be missing'
 	disk_trace=$t t=now
 	[ "$missing" = 0 ] || set -- "$@" "vfs_rw.out: $missing of $(count rows) rows are not in the file"
 	reported $status "$@"
@@ -145,7 +145,7 @@ thin_disk_gone() {
 
 thin_disk 8m
 trace -- "$W/storm" -n $reads data >out 2>err || fail "thin: status $?: $(cat err)"
-grep -q 'warning: the disk of .*/t has refused what it was given: ' err || fail "thin: said: $(cat err)"
+grep -q 'warning: the disk of .*/t refused writes: ' err || fail "thin: said: $(cat err)"
 equal "thin: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
 [ "$(count calls)" -ge $made ] && [ "$(count unsure)" -gt 0 ] || fail "thin: $(count calls) calls, $(count unsure) unsure"
 as_reported

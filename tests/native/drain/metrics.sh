@@ -29,7 +29,7 @@ for file in foreign node/link.prom; do
 	spawn --metrics-file "$file" -- true
 	join
 	equal "status of $file" $rc 125
-	grep -q "is no file of dltraced's metrics" err || fail "said: $(cat err)"
+	grep -q "is not a metrics file of dltraced" err || fail "said: $(cat err)"
 done
 equal "somebody else's file" "$(cat foreign)" precious
 

@@ -47,7 +47,7 @@ for segments in 3 17; do
 	done
 	leftover=$(find "$t" -name '*.tmp' -o -name '*.out.new' | head -n 1)
 	if [ -n "$leftover" ]; then
-		grep -q "${leftover##*/} is being made by a trace" json || fail "nothing said of $leftover"
+		grep -q "${leftover##*/} is being written by a running trace" json || fail "nothing said of $leftover"
 	fi
 done
 

@@ -57,6 +57,6 @@ if lacking != wanted:
     sys.exit(f"{lacking} rows without a path, {wanted} without a file")' || fail "sqlite"
 	[ -z "$(find . -name '*.tmp')" ] || fail "a file was left: $(find . -name '*.tmp')"
 else
-	grep -q 'libsqlite3.so.0 is not here: install it' err || fail "sqlite: $(cat err)"
+	grep -q 'libsqlite3.so.0 is not installed: install it' err || fail "sqlite: $(cat err)"
 	echo "note: without libsqlite3.so.0"
 fi

@@ -27,7 +27,7 @@ for name in cpu gpus hostile other panels small switches; do
 	whole 0 "$golden/trace-$name"
 done
 whole 1 "$golden/trace-cut"
-grep -q 'vfs_rw.out: the last row is cut off and was left out; the rest is exported' err || fail "cut: $(cat err)"
+grep -q 'vfs_rw.out: the last row is cut off and is left out; the rest is exported' err || fail "cut: $(cat err)"
 whole 0 "$golden/trace-small" "$golden/trace-other" "$golden/trace-hostile"
 
 "$gen" -r 5000 -g 2 -w 4 -c 2 -s 8 made >/dev/null || fail "gen_trace: status $?"

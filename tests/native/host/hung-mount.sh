@@ -59,7 +59,7 @@ end_server
 
 hung
 : >go
-await grep -q 'does not answer, and there are rows to be written; waiting for it' err
+await grep -q 'does not answer, and rows are still to be written; waiting for it' err
 kill -INT "$dlt"
 join
 equal "not waited: status" $rc 7

@@ -21,7 +21,7 @@ begin() {
 	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 -o "$t" "$@" 2>err &
 	dlt=$!
 }
-waits() { await grep -q "warning: .*$1.*does not answer; waiting for it: ^C or TERM ends that" err; }
+waits() { await grep -q "warning: .*$1.*does not answer; waiting for it; ^C or TERM ends the wait" err; }
 # interrupt STATUS WHAT: by one signal.
 interrupt() {
 	kill -INT $dlt

@@ -63,7 +63,7 @@ equal "lines on a terminal" "$(grep -c finished out)" 5
 trace --workload "python3 '$job' lines account 2>&1 | tee of-tee" >out 2>err || fail "tee: $?"
 cmp out of-tee || fail "tee"
 check printed account
-equal "lines of tee that were left out" "$(manifest 'next(p["filtered"] for p in m["probes"] if p["name"] == "printed")')" 5
+equal "lines of tee that are left out" "$(manifest 'next(p["filtered"] for p in m["probes"] if p["name"] == "printed")')" 5
 
 # A bar is drawn 500 times a second: what is left out is counted, and the calls are all there.
 trace -- python3 -c '

@@ -87,7 +87,7 @@ says "^missing *vfs_rw.out: 500 of $((rw + 500)) rows are more than dltraced has
 again
 rm "$t/open.out"
 reported 1
-says '^missing *open.out: \([0-9]*\) of \1 rows are not in the file: the file is not there'
+says '^missing *open.out: \([0-9]*\) of \1 rows are not in the file: the file is missing'
 
 # --- nothing recorded ---------------------------------------------------------------------------------
 
@@ -188,6 +188,6 @@ kill -9 $dlt
 join
 echo >&9
 reported 0
-says '^missing *the trace has no end: it still runs, or dltraced was killed'
+says '^missing *the trace has no end: it is still running, or dltraced was killed'
 grep -q '^files *NOT complete' text || fail "complete"
 share no-end >/dev/null

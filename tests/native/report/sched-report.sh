@@ -187,7 +187,7 @@ truncate -s -5 "$t/sched.out"
 grep -q 'sched.out: the last row is cut off' text || fail "it does not say that a row is cut off"
 rm "$t/pids.out" "$t/manifest.json" "$t/workload.out"
 "$DLT" report --cpu "$t" >text || fail "without pids.out: status $?"
-grep -q 'pids.out is not there' text || fail "it does not say that pids.out is not there"
+grep -q 'pids.out is missing' text || fail "it does not say that pids.out is not there"
 rm "$t"/sched*.out
 "$DLT" report --cpu "$t" 2>err && fail "neither sched.out nor sched_switch.out: no error"
 grep -q -e '--sched sums' err || fail "it does not say what to do: $(cat err)"

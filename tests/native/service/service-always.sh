@@ -60,16 +60,16 @@ cp daemon.conf good.conf
 sed -i 's/^probes = open/probes = opne/' daemon.conf
 kill -HUP "$daemon"
 await told "daemon.conf:[0-9]*: probes = opne: no such probe: 'opne'"
-await told 'is not taken: what was before goes on'
+await told 'is not used: the previous config stays in force'
 await notified RELOADING=1 1
 await notified READY=1 2
 # nor is one with a group that is not there, and who asks is still served
 sed 's/^group = .*/group = nosuchgroup/' good.conf >daemon.conf
 "$DLT" daemon --check --config daemon.conf 2>err && fail "--check of a group that is not there"
-grep -q 'group nosuchgroup: there is none' err || fail "--check: $(cat err)"
+grep -q 'group nosuchgroup does not exist' err || fail "--check: $(cat err)"
 kill -HUP "$daemon"
-await told 'group nosuchgroup: there is none'
-await eval '[ "$(grep -c "is not taken: what was before goes on" daemon.err)" = 2 ]'
+await told 'group nosuchgroup does not exist'
+await eval '[ "$(grep -c "is not used: the previous config stays in force" daemon.err)" = 2 ]'
 await test -S "$DLTRACED_SOCKET"
 sed 's/^probes = open/probes = sync/' good.conf >daemon.conf
 kill -HUP "$daemon"

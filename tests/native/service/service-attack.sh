@@ -50,7 +50,7 @@ mine = folder("mine")
 null = os.open("/dev/null", os.O_RDONLY)
 
 refused("junk", "the request: Protocol error", os.urandom(1000))
-refused("another version", "of another version", b"dltraced 99\0", [mine, me])
+refused("another version", "runs another version", b"dltraced 99\0", [mine, me])
 refused("no end", "Protocol error", good + b"cwd=/x", [mine, me])
 refused("an unknown key", "Protocol error", good + b"fd=3\0", [mine, me])
 refused("too large", "Message too long", good + b"arg=" + b"x" * 100000 + b"\0", [mine, me])
@@ -59,7 +59,7 @@ refused("a folder alone", "Protocol error", good, [mine])
 refused("too many", "Argument list too long", good, [mine] + [me] * 200)
 for option in ("all", "cgroup=/", "container=new", "user=root", "output=/root/t", "archive", "collect=/etc/shadow",
                "drop-caches", "metrics-file=/root/m", "verbose", "pid=%d" % roots, "nonsense"):
-    refused(option, "not by way of the service", good + b"opt=" + option.encode() + b"\0", [mine, me])
+    refused(option, "not available through the service", good + b"opt=" + option.encode() + b"\0", [mine, me])
 refused("a bad value", "no such probe", good + b"opt=probes=no\0", [mine, me])
 refused("a path for a disk", "no such disk", good + b"opt=disk=../../../root\0", [mine, me])
 refused("root's process", "it runs as user 0", good, [mine, root])
@@ -72,8 +72,8 @@ gone = subprocess.Popen(["true"])
 fd = os.pidfd_open(gone.pid)
 gone.wait()
 refused("one that has ended", "ended", good, [mine, fd])
-refused("no folder", "is no folder", good, [null, me])
-refused("a path, not open", "is no folder", good, [os.open("mine", os.O_PATH), me])
+refused("no folder", "is not a folder", good, [null, me])
+refused("a path, not open", "is not a folder", good, [os.open("mine", os.O_PATH), me])
 refused("somebody else's folder", "cannot become the user's own", good, [os.open("/etc", os.O_RDONLY), me])
 refused("a shared folder", "cannot become the user's own", good, [folder("shared", 0o755), me])
 if os.listdir("mine") and set(os.listdir("mine")) - {"manifest.json"}:
@@ -101,7 +101,7 @@ while True:
     held += [silent() for _ in range(3 - len(held))]
     said, s = ask(good, [folder(f"more{tries}"), me])
     s.close()
-    if "as many traces running as a user may have" in said and said.endswith("|end"):
+    if "the limit of traces per user" in said and said.endswith("|end"):
         break
     if not select.select(held, [], [], 0)[0]:
         sys.exit(f"one more: {said}")

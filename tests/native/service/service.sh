@@ -81,13 +81,13 @@ for option in --all '--cgroup /' '--container new' '--user root' '--drop-caches'
 done
 sleep 1000 &
 roots=$!
-refused "process $roots cannot be traced: it is not yours alone: it runs as user 0" as_start --pid $roots
+refused "process $roots cannot be traced: it is not only yours: it runs as user 0" as_start --pid $roots
 kill $roots
 # of the user's uid, but of a group that the user has not
 setpriv --reuid nobody --regid 2 --clear-groups sleep 1000 &
 grouped=$!
 await grep -qs '^sleep' /proc/$grouped/comm
-refused "process $grouped cannot be traced: it has rights that you have not: it runs with group 2" as_start --pid $grouped
+refused "process $grouped cannot be traced: it has rights that you do not have: it runs with group 2" as_start --pid $grouped
 kill $grouped
 "$DLT" daemon --config daemon.conf 2>err && fail "a second service on the same socket"
 grep -q 'another service listens there' err || fail "a second service: $(cat err)"

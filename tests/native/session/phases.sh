@@ -198,7 +198,7 @@ trace -v --linger 1 -- sh -c 'exit 7' 2>err
 equal "status" $? 7
 check whole
 grep -q 'dltraced: the targets have ended; tracing goes on for 1 s' err || fail "said: $(cat err)"
-grep -q 'dltraced: [0-9]* MiB are still dirty' err || fail "said nothing of what is dirty: $(cat err)"
+grep -q 'dltraced: [0-9]* MiB are not written back yet' err || fail "said nothing of what is dirty: $(cat err)"
 [ "$(manifest 'm["end"]["monotonic_ns"] - m["workload"]["end"]["monotonic_ns"] >= 10**9')" = True ] ||
 	fail "it did not linger: $(manifest 'm["end"], m["workload"]')"
 

@@ -296,10 +296,10 @@ static void rules_that_are_none_are_refused(void **state)
 {
 	static const char *const bad[] = { "", "=", "x", "x=", "=x", "(=x", "[z-a]=x" };
 	static const struct { const char *text, *error; } beyond[] = {
-		{ "Starting epoch=e \\1", "\\1 is of no group: the pattern has 0 ( )" },
-		{ "epoch ([0-9]+)=e \\2", "\\2 is of no group: the pattern has 1 ( )" },
-		{ "epoch ([0-9]+)=\\1 \\9", "\\9 is of no group: the pattern has 1 ( )" },
-		{ "epoch \\(([0-9]+)=e \\2", "\\2 is of no group: the pattern has 1 ( )" },
+		{ "Starting epoch=e \\1", "\\1 has no group: the pattern has 0 ( )" },
+		{ "epoch ([0-9]+)=e \\2", "\\2 has no group: the pattern has 1 ( )" },
+		{ "epoch ([0-9]+)=\\1 \\9", "\\9 has no group: the pattern has 1 ( )" },
+		{ "epoch \\(([0-9]+)=e \\2", "\\2 has no group: the pattern has 1 ( )" },
 	};
 	struct applog_rules rules = { .n = 0 };
 	autofree char *name = calloc(1, 1024);

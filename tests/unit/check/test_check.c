@@ -360,10 +360,10 @@ static void folder_that_is_none(void **state)
 	new_check();
 	check.out = file;
 	check_folder(&check);
-	expect("space", CHECK_FAIL, "is no folder", "-o DIR");
+	expect("space", CHECK_FAIL, "is not a folder", "-o DIR");
 	check.out = below;
 	check_folder(&check);
-	expect("space", CHECK_FAIL, "is no folder", "-o DIR");
+	expect("space", CHECK_FAIL, "is not a folder", "-o DIR");
 }
 
 /* --- rings and the whole ---------------------------------------------------------------------- */

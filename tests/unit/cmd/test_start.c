@@ -230,7 +230,7 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	accept(ARGS("--regions", "auto", "--regions", "off", "--", "x"));
 	assert_false(cfg.regions_auto);
 	refuse(ARGS("--regions", "always", "--", "x"), "not one of auto, off");
-	refuse(ARGS("--regions", "auto", "--all"), "of a workload");
+	refuse(ARGS("--regions", "auto", "--all"), "needs a workload");
 	refuse(ARGS("--phase", "step", "--", "x"), "not REGEX=NAME");
 	refuse(ARGS("--phase", "(=x", "--", "x"), "'(=x'");
 }
@@ -253,7 +253,7 @@ static void background_logs_the_workload(void **state)
 
 static void what_needs_a_workload_says_so(void **state)
 {
-	refuse(ARGS("--all", "--log"), "--log is of a workload's output");
+	refuse(ARGS("--all", "--log"), "--log keeps a workload's output");
 	refuse(ARGS("--all", "--wait-all"), "--wait-all waits");
 }
 
@@ -276,7 +276,7 @@ static void bad_values_are_named(void **state)
 		{ "--disk", "..", "no such disk" },
 		{ "--disk", "../../kernel", "no such disk" },
 		{ "--disk", "/dev/", "no such disk" },
-		{ "--duration", "0", "no time at all" },
+		{ "--duration", "0", "not more than zero" },
 		{ "--duration", "5x", "not a time" },
 		{ "--experiment", "a/b", "a name has letters" },
 		{ "--experiment", "..", "a name has letters" },

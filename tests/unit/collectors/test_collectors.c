@@ -469,7 +469,7 @@ static void noise_without_end_is_not_read_without_end(void **state)
 	assert_int_equal(c->read_fd, -1);
 	finish(c, fd);
 	file = file_text("cpu.out");
-	assert_int_equal(count(file, "# 1 MiB without a row: not read any further\n"), 1);
+	assert_int_equal(count(file, "# 1 MiB without a row: reading stopped\n"), 1);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -717,7 +717,7 @@ static void hung_tool_is_killed_at_the_deadline(void **state)
 	assert_int_equal(collectors_start(&cs, "cpu", NSEC_PER_SEC, dirfd_), 0);
 	read_rows(&cs.c[0], 1);
 	stop_and_free(&cs);
-	assert_string_equal(cs.c[0].state, "killed, did not end when asked");
+	assert_string_equal(cs.c[0].state, "killed: it did not end when asked");
 	assert_true(WIFSIGNALED(cs.c[0].status));
 	text = file_without_times("cpu.out");
 	assert_non_null(strstr(text, CPU_COLUMNS CPU_ROW));

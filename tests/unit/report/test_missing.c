@@ -88,8 +88,8 @@ static void rows_that_the_manifest_counts_and_the_file_lacks_are_an_error(void *
 	assert_int_equal(r->missing.n, 1);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_CUT);
 	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 4 of 6 rows are not in the file: it was cut off, or "
-						       "lines were taken "
-						       "out of it");
+						       "lines were removed "
+						       "from it");
 	assert_true(fabs(missing_share(&r->missing) - 4.0 / 8) < 1e-9);
 	assert_true(fabs(r->missing.reason[0].share - 4.0 / 6) < 1e-9);
 	assert_string_equal(r->missing.caveat, "50.0 % of the calls are missing: this may be otherwise");
@@ -115,7 +115,7 @@ static void a_file_that_is_gone_is_all_missing(void **state)
 	report_free(r);
 	assert_int_equal(remove(path), 0);
 	r = loaded();
-	assert_string_equal(r->missing.reason[0].text, "open.out: 2 of 2 rows are not in the file: the file is not there");
+	assert_string_equal(r->missing.reason[0].text, "open.out: 2 of 2 rows are not in the file: the file is missing");
 	report_free(r);
 }
 
@@ -178,12 +178,12 @@ static void each_loss_has_its_reason(void **state)
 	assert_int_equal(r->missing.n, 4);
 	assert_string_equal(r->missing.reason[0].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: there was no room for them in "
 						       "memory or on the disk");
-	assert_string_equal(r->missing.reason[1].text, "3 of 10 calls (3 vfs_rw) were lost while tracing: no room in the ring buffers "
-						       "(a larger --buffer helps)");
+	assert_string_equal(r->missing.reason[1].text, "3 of 10 calls (3 vfs_rw) were lost while tracing: the ring buffers were full "
+						       "(use a larger --buffer)");
 	assert_string_equal(r->missing.reason[2].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: the disk was full, refused "
 						       "them, or had less than --min-free left");
 	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) were lost while tracing: the kernel did not report "
-						       "their begin or their end");
+						       "their beginning or their end");
 	report_free(r);
 }
 

@@ -274,12 +274,12 @@ static void json_is_well_formed(void **state)
 static void says_what_is_missing(void **state)
 {
 	static const char *const notes[] = {
-		"manifest.json is not there: no command, no host, no losses",
+		"manifest.json is missing: no command, no host, no losses",
 		"close.out is not a dltraced file",
 		"open.out has no header yet",
-		"vfs_rw.out: schema 2, newer than this dltraced knows; columns were taken by name",
-		"vfs_rw.out: 2 rows could not be read and were left out",
-		"vfs_rw.out: the last row is cut off and was left out",
+		"vfs_rw.out: schema 2 is newer than this dltraced; columns are identified by name",
+		"vfs_rw.out: 2 rows could not be read and are left out",
+		"vfs_rw.out: the last row is cut off and is left out",
 		"not there: pids.out time_align.out bio.out create_del.out mmap.out sync.out",
 		"files: 1 FIDs are not in files.out",
 	};
@@ -301,9 +301,9 @@ static void has_the_reason_of_a_probe_not_traced(void **state)
 	static const char *const notes[] = {
 		"open, pids: not traced: open: the kernel said no",
 		"bio: not traced: no rings",
-		"files: not traced: no reason is given",
+		"files: not traced: no reason given",
 		"not there: close.out", /* its WHY is of another backend */
-		"calls of create_del, mmap, sync, vfs_rw were not recorded (--probes): how many there were is not known",
+		"calls of create_del, mmap, sync, vfs_rw were not recorded (--probes): their number is not known",
 	};
 	struct report *r = load(GOLDEN "trace-untraced");
 
@@ -366,7 +366,7 @@ static void a_number_that_is_none_is_in_no_sum(void **state)
 	put_strange_numbers();
 	r = load(tree);
 	src = &r->source[REPORT_BUFFERED];
-	assert_string_equal(r->notes[1], "vfs_rw.out: 9 rows could not be read and were left out"); /* PID, TID, LAT_NS */
+	assert_string_equal(r->notes[1], "vfs_rw.out: 9 rows could not be read and are left out"); /* PID, TID, LAT_NS */
 	assert_int_equal(r->rw[0].rows, 7 + 4 * 3);
 	/* RETURNED: not told, it still runs, it failed */
 	assert_int_equal(r->no_result, 1);

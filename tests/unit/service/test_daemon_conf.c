@@ -89,9 +89,9 @@ static void all_mistakes_are_reported_at_once(void **state)
 {
 	static const char *const wanted[] = {
 		"c.conf:2: neither [section] nor key = value", "c.conf:3: users = maybe", "c.conf:4: neither", "c.conf:5: [sevrice]",
-		"c.conf:7: probes = opne", "c.conf:10: [trace b] says nothing to trace",
+		"c.conf:7: probes = opne", "c.conf:10: [trace b] names nothing to trace",
 		"c.conf:12: [trace c] --rollup-only writes no rows", "c.conf:16: [trace d] --keep is less than --rotate",
-		"c.conf:20: [trace e] says nothing to trace",
+		"c.conf:20: [trace e] names nothing to trace",
 	};
 	struct daemon_conf c;
 	unsigned int lines = 0;
@@ -124,11 +124,11 @@ static void each_mistake_has_its_line(void **state)
 		{ "[trace a/b]\nall = yes\n", "c.conf:1: [trace a/b]: a name has" },
 		{ "[trace t]\nall = yes\nrotate = 3\n", "c.conf:3: rotate = 3: not a size (64M, 1G) nor a time" },
 		{ "[trace t]\nall = yes\noutput = /x\n", "c.conf:3: no such key in [trace t]: 'output'" },
-		{ "[trace t]\nprobes = open\n", "[trace t] says nothing to trace" },
-		{ "[trace t]\nall = no\n", "[trace t] says nothing to trace" },
-		{ "[trace t]\n", "[trace t] says nothing to trace" },
-		{ "\xef\xbb\xbf[trace t]", "[trace t] says nothing to trace" },
-		{ "[service]\n[trace t] ; later\n# all = yes\n", "[trace t] says nothing to trace" },
+		{ "[trace t]\nprobes = open\n", "[trace t] names nothing to trace" },
+		{ "[trace t]\nall = no\n", "[trace t] names nothing to trace" },
+		{ "[trace t]\n", "[trace t] names nothing to trace" },
+		{ "\xef\xbb\xbf[trace t]", "[trace t] names nothing to trace" },
+		{ "[service]\n[trace t] ; later\n# all = yes\n", "[trace t] names nothing to trace" },
 		{ "[trace]\n", "c.conf:1: [trace]: a section is" },
 		{ "[service]\n\n[sevrice]\n[trace t]\nall = yes\n", "c.conf:3: [sevrice]: a section is" },
 		{ "[trace abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\nall = yes\n",

@@ -58,7 +58,7 @@ static void losses_have_their_reasons(void **state)
 	lose(&s, LOSS_BUFFER, 2);
 	warned(&s, message, sizeof(message));
 	assert_non_null(strstr(message, "unseen so far: 7 calls"));
-	assert_non_null(strstr(message, "warning: 2 rows lost so far: no room in the ring buffers (a larger --buffer helps)\n"));
+	assert_non_null(strstr(message, "warning: 2 rows lost so far: the ring buffers were full (use a larger --buffer)\n"));
 	assert_null(strstr(strstr(message, "2 rows lost"), "7"));
 }
 
@@ -70,7 +70,7 @@ static void several_reasons_have_their_numbers(void **state)
 	lose(&s, LOSS_BUFFER, 2);
 	lose(&s, LOSS_DISK, 30);
 	warned(&s, message, sizeof(message));
-	assert_non_null(strstr(message, "warning: 32 rows lost so far: no room in the ring buffers (a larger --buffer helps) [2]; "
+	assert_non_null(strstr(message, "warning: 32 rows lost so far: the ring buffers were full (use a larger --buffer) [2]; "
 					"the disk was full, refused them, or had less than --min-free left [30]\n"));
 }
 

@@ -28,7 +28,7 @@ withdrawn() {
 	begin -v "$@" -- sh home/job "$W/storm" >out
 	await grep -qs '	sh	' "$t/vfs_rw.out"
 	withdraw_it
-	await grep -q 'warning: .*/t is refused by its server: Stale file handle' err
+	await grep -q 'warning: the server refuses .*/t: Stale file handle' err
 	echo >&9
 	await test -e home/state # the workload does not wait for it
 	gone "$dlt" && fail "it has ended: $(cat err)"
@@ -38,7 +38,7 @@ for option in '' '--rotate 256K'; do
 	# shellcheck disable=SC2086 # an option and its value
 	withdrawn $option
 	export_it
-	await grep -q '/t is not refused any more' err
+	await grep -q 'the server accepts .*/t again' err
 	: >home/more
 	await test -e home/done
 	: >home/go

@@ -90,7 +90,7 @@ echo "ok stopped, and ended"
 
 # interrupted WHAT: that is said, and one ^C ends it.
 interrupted() {
-	await grep -q 'does not answer; waiting for it: ^C or TERM ends that' err
+	await grep -q 'does not answer; waiting for it; ^C or TERM ends the wait' err
 	kill -INT "$dlt"
 	join
 	equal "$1: status ($(cat err))" $rc 130

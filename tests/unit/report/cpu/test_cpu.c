@@ -396,7 +396,7 @@ static bool is_noted(char *const *notes, uint32_t n, const char *note)
 /* The report of all leaves a row without a process out, too: in CPU time that is no trouble. */
 static void rows_of_calls_without_a_time_are_noted(void **state)
 {
-	static const char one[] = "sync.out: 1 rows could not be read and were left out";
+	static const char one[] = "sync.out: 1 rows could not be read and are left out";
 	const struct report_options o = { .cpu = &defaults };
 	struct report_cpu *alone;
 	struct report *r;
@@ -410,7 +410,7 @@ static void rows_of_calls_without_a_time_are_noted(void **state)
 	report_cpu_free(alone);
 	assert_int_equal(report_load(&r, tree, &o), 0);
 	assert_true(is_noted(r->cpu->notes, r->cpu->n_notes, one));
-	assert_true(is_noted(r->notes, r->n_notes, "sync.out: 2 rows could not be read and were left out"));
+	assert_true(is_noted(r->notes, r->n_notes, "sync.out: 2 rows could not be read and are left out"));
 	report_free(r);
 }
 

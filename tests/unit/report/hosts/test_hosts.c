@@ -120,7 +120,7 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	assert_ptr_equal(strstr(text, "storage-read: "), text);
 	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
 	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  unknown "));
-	assert_non_null(strstr(text, "\nhow far times of two hosts may be apart is not known"));
+	assert_non_null(strstr(text, "\nby how much times of two hosts may differ is not known"));
 	/* runs one after the other are no hosts of one job */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
 	out = open_memstream(&apart, &len);
@@ -172,14 +172,14 @@ static void folders_of_no_job_are_noted(void **state)
 		m[i] = &job.host[i].report->manifest;
 	doubts(&job, NULL);
 	strcpy(m[0]->boot_id, m[1]->boot_id);
-	doubts(&job, "traced on the machine of another of these at a time: 1 (tests/golden/trace-small and tests/golden/trace-other)");
+	doubts(&job, "traced on the same machine at the same time as another: 1 (tests/golden/trace-small and tests/golden/trace-other)");
 	m[0]->end_ns += m[1]->start_ns - m[0]->start_ns;
 	m[0]->start_ns = m[1]->start_ns;
-	doubts(&job, "copies of others of these traces: 1 (tests/golden/trace-other of tests/golden/trace-small)");
+	doubts(&job, "copies of other traces given: 1 (tests/golden/trace-other of tests/golden/trace-small)");
 	m[0]->start_ns++;
 	/* one after the other */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
-	doubts(&job, "at no time were all of these traced");
+	doubts(&job, "these traces do not overlap in time");
 	/* of a machine that is not known nothing is said */
 	job.host[1].begin_ns -= 3600 * 1000000000ULL;
 	m[0]->boot_id[0] = m[1]->boot_id[0] = '\0';
@@ -238,7 +238,7 @@ static void the_job_waits_for_what_a_host_waits_for(void **state)
 	assert_true(report_job_why(&job, &f));
 	assert_string_equal(f.rule->code, "storage-read");
 	assert_float_equal(f.share, bottleneck_of(&job, 0)->share / 3, 1e-9);
-	assert_non_null(strstr(f.evidence[1], "on 2 of 3 hosts something else: node1 (2) trainer-bound 100.0 %, node1 (3) unknown"));
+	assert_non_null(strstr(f.evidence[1], "other answers on 2 of 3 hosts: node1 (2) trainer-bound 100.0 %, node1 (3) unknown"));
 	finding_free(&f);
 	bottleneck_of(&job, 0)->rule = &rule_unknown;
 	assert_true(report_job_why(&job, &f));

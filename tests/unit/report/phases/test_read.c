@@ -115,7 +115,7 @@ static void the_option_has_another_zone(void **state)
 	phases_free(p);
 	p = read_log(DLIO, &(struct phases_options){ .zone = "UTC" });
 	assert_int_equal(p->all.n, 0);
-	has_note("all of its lines about phases are outside of the trace, the first by 2610 s behind its end");
+	has_note("all of its lines about phases are outside of the trace, the first by 2610 s after it ended");
 	has_note("--app-log-tz");
 	phases_free(p);
 }
@@ -136,8 +136,8 @@ static void a_log_of_another_time_marks_nothing(void **state)
 		assert_int_equal(p->recorded.n, 0);
 		assert_int_equal(p->all.n, 0);
 		assert_int_equal(p->unpaired, 0);
-		has_note(i ? "the first by 35010 s behind its end, and were left out; if the log was written in another time zone" :
-			 "the first by 290 s before its begin, and were left out; if the log was written in another time zone");
+		has_note(i ? "the first by 35010 s after it ended, and are left out; if the log was written in another time zone" :
+			 "the first by 290 s before it began, and are left out; if the log was written in another time zone");
 		phases_free(p);
 	}
 	/* it is as if it was not there: the next one may be */
@@ -246,13 +246,13 @@ static void lines_without_enough_words_are_counted(void **state)
 	expect(p, "epoch 2 mllog 10.5-20.5\nepoch 2 mllog 30.5-1000\n");
 	assert_true(p->all.v[1].unfinished);
 	assert_int_equal(p->all.v[1].rank, 1);
-	has_note("log: 1 lines about phases are not whole and were left out");
-	has_note("log: 3 lines about phases have no time and were left out");
+	has_note("log: 1 lines about phases are incomplete and are left out");
+	has_note("log: 3 lines about phases have no time and are left out");
 	phases_free(p);
 	p = read_log("2026-11-22T09:00:01.5 Starting epoch 1\n2026-11-22T09:00:02.5 Ending epoch 1\n"
 		     "2026-11-22T09:00:03.5 Starting epoch 1", NULL); /* of 12, perhaps */
 	expect(p, "epoch 1 dlio 1.5-2.5\n");
-	has_note("its last line is about a phase, has no end and was left out");
+	has_note("its last line is about a phase, is incomplete and is left out");
 	phases_free(p);
 	p = read_log("loss 0.1\n", NULL);
 	has_note("no line marks a phase; name those that do with --phase REGEX=NAME");
@@ -335,7 +335,7 @@ static void printed_lines_count_where_there_is_no_log(void **state)
 				"1020000000000\t-\t7\t7\tpython\t2\tEnding\\040epoch\\0401\n");
 	p = read_with(&m, NULL);
 	expect(p, "epoch 1 log 10-20\n");
-	has_note("printed.out: 1234 writes to the job's output were too many or too long to be looked at");
+	has_note("printed.out: 1234 writes to the job's output were too many or too long to be searched for");
 	phases_free(p);
 	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n"
 				 "1011000000000\t-\tStarting\\040epoch\\0401\n"
@@ -493,12 +493,12 @@ static void a_packed_log_is_read(void **state)
 		/* less its end: the first member is whole, of the second what can be had */
 		assert_int_equal(truncate(path, (off_t)file_size(path) - 6), 0);
 		ph = read_with(&berlin, &named);
-		has_note("it is packed and cut off: what is there was read");
+		has_note("it is compressed and cut off: the rest was read");
 		assert_int_not_equal(ph->all.n, 0);
 		phases_free(ph);
 		put_packed(path + strlen(tree) + 1, "behind what is cut off", p);
 		ph = read_with(&berlin, &named);
-		has_note("it is packed and damaged: what is before that was read");
+		has_note("it is compressed and damaged: the part before the damage was read");
 		phases_free(ph);
 	}
 }
@@ -529,7 +529,7 @@ static void without_a_zone_no_time_is_guessed(void **state)
 	tree_put("log", DLIO);
 	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1 });
 	assert_int_equal(p->all.n, 0);
-	has_note("log: 6 lines about phases have no time, or one of a zone that is not known (give it with --app-log-tz), and were "
+	has_note("log: 6 lines about phases have no time, or a time in an unknown time zone (give it with --app-log-tz), and are "
 	     "left out");
 	phases_free(p);
 	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1, .zone = "Mars/Olympus" });

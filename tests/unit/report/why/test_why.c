@@ -1062,7 +1062,7 @@ static void a_job_that_waits_for_a_server_waits_for_the_outside(void **state)
 	b = is_bottleneck(r, "outside-wait");
 	expect_near(b->share, 0.9);
 	assert_true(has_evidence(b, "waiting in recvfrom"));
-	assert_string_equal(account_of(r, 100)->awaited, "the network, or a process that is not of the job");
+	assert_string_equal(account_of(r, 100)->awaited, "the network, or a process outside the job");
 	report_free(r);
 }
 
