@@ -196,7 +196,7 @@ grep -q '^- .*open.*: not traced: not allowed to trace' out || fail "no reason i
 # Processes have other numbers there than the kernel side sees: a trace would be of nobody.
 unshare --pid --fork --mount-proc "$DLT" start -q --collectors none -o nobody -- touch ran 2>err
 equal "status in a pid namespace" $? 125
-grep -q 'error: .*pid namespace' err || fail "said: $(cat err)"
+grep -q 'error: .*PID namespace' err || fail "said: $(cat err)"
 [ ! -e ran ] && [ ! -e nobody ] || fail "made or ran something in a pid namespace"
 
 # --- reports --------------------------------------------------------------------------------------
