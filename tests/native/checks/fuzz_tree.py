@@ -25,6 +25,8 @@ class Node:
         self.life = None
         self.vague = False  # see rename_known()
         self.names = set()  # every path so far; empty: it never had one
+        self.removed = []  # of a folder: (name, node) of what was removed from it
+        self.gone = set()  # paths of removed names, in folders that were renamed afterwards: the kernel's for an open file
 
     def path(self):
         if self.at is None:
@@ -59,9 +61,9 @@ class Tree:
         return node.path() if node and node.kind == "dir" else None
 
     def names(self, life):
-        """Every path that the file has had; None: any."""
+        """Every path that the file has had, and those that it may have as a deleted one alone; None: any."""
         node = self.nodes.get(life)
-        return node.names if node and node.names and not node.vague else None
+        return (node.names, node.gone) if node and node.names and not node.vague else None
 
     def base(self, call, i, raw):
         if raw.startswith(b"/"):
@@ -106,7 +108,13 @@ class Tree:
 
     # --- what becomes of it
 
+    @staticmethod
+    def remove(folder, name):
+        folder.removed.append((name, folder.children.pop(name)))
+
     def bind(self, folder, name, node):
+        if folder.children.get(name, node) is not node:
+            self.remove(folder, name)
         folder.children[name] = node
         node.at = (folder, name)
         self.name(node)
@@ -118,6 +126,12 @@ class Tree:
                 self.name(child)
             else:  # another of its names is the last one
                 child.names.add(node.path() + b"/" + name)
+        self.name_gone(node, node.path())
+
+    def name_gone(self, folder, path):
+        for name, node in folder.removed:
+            node.gone.add(path + b"/" + name)
+            self.name_gone(node, path + b"/" + name)
 
     def rename_known(self, call, i, nodes):
         """
@@ -222,7 +236,7 @@ class Tree:
         if not node:
             return "removed what is not there"
         self.rename_known(call, 0, (node,))
-        del folder.children[name]
+        self.remove(folder, name)
         return None
 
     do_rmdir = do_unlinkat = do_unlink
@@ -256,6 +270,7 @@ class Tree:
             if not there:
                 return "exchanged with nothing"
             if there is not node:
+                folder.children[name], to.children[to_name] = there, node
                 self.bind(folder, name, there)
                 self.bind(to, to_name, node)
             return None

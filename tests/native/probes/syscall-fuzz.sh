@@ -9,6 +9,7 @@
 # - descriptors of close_range(2) beyond INT_MAX, unknown flags of mremap(2), a folder renamed through "k/../a"
 # - on tmpfs before Linux 6.6: a file that a failing open has made, with O_DIRECT
 # - of io_uring: one of the ring's own files in a request that was not issued; OFFSET of a stream's part, of direct I/O
+# - the path of a deleted file, which has the name that its folder has by then
 . "${0%/*}/../lib.sh"
 need mkfs.ext4 python3
 seeds='1 2 3' calls=20000
