@@ -4,7 +4,7 @@
 #define BASE_EXIT_CODES_H
 
 #define EXIT_DLTRACED 125 /* dltraced itself failed */
-#define EXIT_DAMAGED 1 /* report: the trace's files do not match its manifest; the rest was read */
+#define EXIT_DAMAGED 1 /* report: the trace's files do not match its manifest; the rest was read; validate: the trace is not valid */
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 

@@ -22,6 +22,7 @@ int cmd_serve(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
+int cmd_validate(int argc, char **argv);
 
 /*
  * For its unit test: parses and checks the command line of start, ARGV, into *CFG, which keeps pointers into it. Reads the

@@ -30,6 +30,7 @@ static const struct command {
 	{ "start", "trace a command, or running processes", cmd_start, TRACES },
 	{ "status", "list the running traces", cmd_status },
 	{ "stop", "end a running trace, not its workload", cmd_stop },
+	{ "validate", "check that a trace is whole and well-formed", cmd_validate, PRINTS },
 };
 
 static void print_usage(FILE *out)

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The order of a validation: the manifest, what other rows refer to, then each file once, row by row. Memory is bounded: a
+ * row, a bit for each FID and PID, and a limited number of clock offsets. One thread.
+ */
+#include "validate/validate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "report/scan/counted.h"
+#include "trace/manifest_read.h"
+#include "trace/probe.h"
+#include "trace/reader.h"
+#include "validate/form.h"
+#include "validate/ids.h"
+#include "validate/problems.h"
+
+#define OFFSETS_MAX 65536 /* of a trace with more of them, TIME is not compared */
+
+struct validate {
+	int dirfd;
+	struct manifest_facts m;
+	struct problems problems;
+	struct ids fids, pids;
+	uint64_t *offsets; /* UTC minus CLOCK_MONOTONIC, of each row of time_align.out */
+	unsigned int n_offsets;
+	bool clock_known;
+	uint64_t rows;
+	unsigned int files;
+	char scratch[FORM_SCRATCH(READER_BUFFER_BYTES)];
+};
+
+/* A file that is being read. */
+struct file {
+	const char *name;
+	const struct probe *probe; /* NULL: a collector's */
+	struct reader r;
+	uint8_t kind[READER_COLUMNS_MAX]; /* 1 + enum field_kind of each column; 0: text that no table describes */
+	unsigned int fid, pid, time, timestamp; /* columns; 0: none */
+	uint64_t last_ns, earlier;
+	size_t segment; /* of the last row, how many rows, damaged ones too, came before it, and the line to name */
+	uint64_t before, line;
+	unsigned int offset; /* of the last row */
+	struct text_utc_cache utc;
+};
+
+static int read_offsets(struct validate *v)
+{
+	struct reader_row row;
+	struct reader r;
+	uint64_t ns, utc;
+
+	v->offsets = malloc(OFFSETS_MAX * sizeof(*v->offsets));
+	if (!v->offsets)
+		return -ENOMEM;
+	if (reader_open(&r, v->dirfd, "time_align.out") < 0)
+		return 0;
+	const unsigned int at = reader_column(&r, "TIMESTAMP"), utc_at = reader_column(&r, "REALTIME_NS");
+
+	v->clock_known = at && utc_at && !counted_of(&v->m, "time_align").dropped && !counted_of(&v->m, "time_align").lost;
+	while (v->clock_known && reader_next(&r, &row) > 0) {
+		if (!reader_u64(reader_field(&row, at), &ns) || !reader_u64(reader_field(&row, utc_at), &utc))
+			continue;
+		if (v->n_offsets == OFFSETS_MAX)
+			v->clock_known = false;
+		else
+			v->offsets[v->n_offsets++] = utc - ns;
+	}
+	reader_close(&r);
+	return 0;
+}
+
+/* --- one row ------------------------------------------------------------------------------------------------- */
+
+static void add(struct validate *v, struct file *f, enum problem kind)
+{
+	const size_t at = MIN(f->r.at, f->r.n_segments ? f->r.n_segments - 1 : 0);
+	char name[NAME_MAX + 1];
+
+	if (v->problems.of[kind].n) {
+		v->problems.of[kind].n++;
+		return;
+	}
+	if (f->r.n_segments)
+		segment_format(name, f->name, f->r.segments[at].file.nr, f->r.segments[at].file.pack);
+	else
+		snprintf(name, sizeof(name), "%s.out", f->name);
+	problems_add(&v->problems, kind, name, f->line, 1);
+}
+
+static bool has_time(struct file *f, uint64_t ns, struct reader_field time)
+{
+	char text[TEXT_UTC_LEN + TEXT_U64_MAX];
+
+	return (size_t)(text_put_utc(text, ns, &f->utc) - text) == time.len && !memcmp(text, time.p, time.len);
+}
+
+static bool is_by_clock(const struct validate *v, struct file *f, uint64_t ns, struct reader_field time)
+{
+	if (f->offset < v->n_offsets && has_time(f, ns + v->offsets[f->offset], time))
+		return true;
+	for (f->offset = 0; f->offset < v->n_offsets; f->offset++)
+		if (has_time(f, ns + v->offsets[f->offset], time))
+			return true;
+	return false;
+}
+
+static void check_times(struct validate *v, struct file *f, const struct reader_row *row)
+{
+	uint64_t ns;
+
+	if (!reader_u64(reader_field(row, f->timestamp), &ns))
+		return; /* counted as a number already */
+	f->earlier += ns < f->last_ns;
+	if (ns < f->last_ns && f->earlier > (manifest_probe(&v->m, f->name) ? manifest_probe(&v->m, f->name)->late : 0))
+		add(v, f, PROBLEM_ORDER);
+	f->last_ns = MAX(ns, f->last_ns);
+	if ((v->m.start_ns && ns < v->m.start_ns) || (v->m.end_ns && ns > v->m.end_ns))
+		add(v, f, PROBLEM_SPAN);
+	if (v->clock_known && f->time && !is_by_clock(v, f, ns, reader_field(row, f->time)))
+		add(v, f, PROBLEM_CLOCK);
+}
+
+static void check_row(struct validate *v, struct file *f, const struct reader_row *row)
+{
+	uint64_t id;
+
+	for (unsigned int i = 1; i <= f->r.n_columns; i++) {
+		const struct reader_field field = reader_field(row, i);
+		const uint8_t kind = f->kind[i - 1];
+
+		if (kind && !form_has_text(kind - 1)) {
+			if (!form_is(kind - 1, field))
+				add(v, f, PROBLEM_NUMBER);
+		} else if (!form_is_text(field, v->scratch)) {
+			add(v, f, PROBLEM_TEXT);
+		}
+	}
+	check_times(v, f, row);
+	if (f->fid && reader_u64(reader_field(row, f->fid), &id) && !ids_have(&v->fids, id))
+		add(v, f, PROBLEM_FID);
+	if (f->pid && reader_u64(reader_field(row, f->pid), &id) && !ids_have(&v->pids, id))
+		add(v, f, PROBLEM_PID);
+}
+
+/* --- one file ------------------------------------------------------------------------------------------------ */
+
+static void check_header(struct validate *v, struct file *f)
+{
+	unsigned int known = 0, last = 0;
+	bool in_order = true;
+
+	f->line = 1;
+	if (strcmp(f->r.name, f->name) || f->r.schema > READER_SCHEMA)
+		add(v, f, PROBLEM_HEADER);
+	for (unsigned int i = 0; f->probe && i < f->probe->n_fields; i++) {
+		const unsigned int at = reader_column(&f->r, f->probe->fields[i].name);
+
+		if (!at)
+			continue; /* an older version's */
+		f->kind[at - 1] = (uint8_t)(1 + f->probe->fields[i].kind);
+		in_order &= at > last;
+		last = at;
+		known++;
+	}
+	f->line = 2;
+	f->timestamp = reader_column(&f->r, "TIMESTAMP");
+	f->time = reader_column(&f->r, "TIME");
+	if (f->probe && (!f->timestamp || !in_order || known != f->r.n_columns)) /* a tool that had no sample has no columns */
+		add(v, f, PROBLEM_COLUMNS);
+	if (f->probe && strcmp(f->name, "files"))
+		f->fid = reader_column(&f->r, "FID");
+	if (f->probe && f->probe->flags & PROBE_OF_TARGET)
+		f->pid = reader_column(&f->r, "PID");
+}
+
+static void check_counts(struct validate *v, struct file *f, int error)
+{
+	const struct counted c = counted_of(&v->m, f->name);
+	const struct manifest_probe *p = manifest_probe(&v->m, f->name);
+	uint64_t reasons = 0;
+	char name[NAME_MAX + 1];
+
+	snprintf(name, sizeof(name), "%s.out", f->name);
+	problems_add(&v->problems, PROBLEM_READ, name, 0, error < 0 && error != -ENOENT);
+	problems_add(&v->problems, PROBLEM_SEGMENTS, name, 0, f->r.missing + f->r.bad + f->r.damaged);
+	problems_add(&v->problems, PROBLEM_CUT, name, 0, f->r.cut);
+	if (v->m.complete)
+		problems_add(&v->problems, PROBLEM_ROWS, name, 0, f->r.rows != c.rows - MIN(c.rows, c.dropped));
+	for (unsigned int i = 0; p && i < LOSSES; i++)
+		reasons += p->lost_by[i];
+	problems_add(&v->problems, PROBLEM_LOST, name, 0, p && reasons != p->lost);
+}
+
+/* Counts the rows that the reader has left out since there were BAD, after ROWS whole ones. */
+static void add_bad_rows(struct validate *v, struct file *f, uint64_t rows, uint64_t bad)
+{
+	while (bad < f->r.bad_rows) {
+		f->line = 2 + rows + ++bad - f->before;
+		add(v, f, PROBLEM_FIELDS);
+	}
+}
+
+static void read_rows(struct validate *v, struct file *f, int *error)
+{
+	uint64_t bad = f->r.bad_rows;
+	struct reader_row row;
+
+	while ((*error = reader_next(&f->r, &row)) > 0) {
+		if (f->r.at != f->segment) {
+			f->segment = f->r.at;
+			f->before = f->r.rows - 1 + bad;
+		}
+		add_bad_rows(v, f, f->r.rows - 1, bad);
+		bad = f->r.bad_rows;
+		f->line = 2 + f->r.rows + bad - f->before;
+		/* more fields than columns: the reader takes such a row, for the sake of later versions */
+		if (row.text[row.stop[f->r.n_columns]] == '\t')
+			add(v, f, PROBLEM_FIELDS);
+		check_row(v, f, &row);
+	}
+	add_bad_rows(v, f, f->r.rows, bad);
+}
+
+static void check_file(struct validate *v, const char *name)
+{
+	const unsigned int nr = probe_find(name);
+	struct file f = { .name = name, .probe = nr ? probes[nr] : NULL };
+	autofree char *file = util_fmt("%s.out", name);
+	int error = file ? reader_open(&f.r, v->dirfd, file) : -ENOMEM;
+
+	f.segment = f.r.at;
+	if (error == 0) {
+		check_header(v, &f);
+		read_rows(v, &f, &error);
+		v->files++;
+	}
+	check_counts(v, &f, error);
+	v->rows += f.r.rows;
+	reader_close(&f.r);
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------- */
+
+static int read_manifest(struct validate *v, const char *dir)
+{
+	const int res = manifest_read_at(&v->m, v->dirfd);
+
+	if (res == -ENOENT)
+		return log_err_r(-ENODATA, "%s: is not a trace folder: it has no manifest.json", dir);
+	problems_add(&v->problems, PROBLEM_MANIFEST, "manifest.json", 0, res < 0 || strcmp(v->m.tool, "dltraced"));
+	problems_add(&v->problems, PROBLEM_INCOMPLETE, "manifest.json", 0, res == 0 && !v->m.complete);
+	return 0;
+}
+
+/* The processes are known where no row of pids.out is missing. */
+static int read_references(struct validate *v)
+{
+	const struct counted files = counted_of(&v->m, "files"), pids = counted_of(&v->m, "pids");
+	int res = ids_read(&v->fids, v->dirfd, "files.out", "FID");
+
+	if (res == 0)
+		res = ids_read(&v->pids, v->dirfd, "pids.out", "PID");
+	v->fids.known &= !files.lost && !files.dropped;
+	v->pids.known &= !pids.lost && !pids.dropped;
+	return res < 0 ? res : read_offsets(v);
+}
+
+static void check_files(struct validate *v)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		check_file(v, probes[i]->name);
+	for (unsigned int i = 0; i < v->m.n_collectors; i++)
+		if (!strchr(v->m.collectors[i].name, '/')) /* a forged manifest names no file outside of the folder */
+			check_file(v, v->m.collectors[i].name);
+}
+
+int validate_run(const char *dir)
+{
+	struct validate *v = calloc(1, sizeof(*v));
+	int res = v ? 0 : -ENOMEM;
+
+	if (!v)
+		return res;
+	v->dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (v->dirfd < 0)
+		res = log_err_r(-errno, "%s: cannot be read: name a trace folder", dir);
+	if (res == 0)
+		res = read_manifest(v, dir);
+	if (res == 0)
+		res = read_references(v);
+	if (res == 0) {
+		check_files(v);
+		res = problems_print(&v->problems, dir) ? 1 : 0;
+		if (!res)
+			printf("%s: valid: %u files, %s rows\n", dir, v->files, FMT_COUNT(v->rows));
+	}
+	util_close(&v->dirfd);
+	ids_free(&v->fids);
+	ids_free(&v->pids);
+	free(v->offsets);
+	free(v);
+	return res;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether a trace folder keeps the promises of docs/traces.md, as far as the folder itself can show it. */
+#ifndef VALIDATE_VALIDATE_H
+#define VALIDATE_VALIDATE_H
+
+/*
+ * Reads the trace in the folder DIR and prints what is wrong with it on standard output, a line for each kind of problem.
+ * Returns 0: it is valid, 1: it is not, or -errno after a message: it cannot be read, or is no trace folder.
+ */
+int validate_run(const char *dir);
+
+#endif

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# dltraced validate accepts a trace that Python's own reader (checks/tracefolder.py) accepts, split and packed or not, and finds
+# each of these breakages, one at a time, with the file, the line and the number of them.
+. "${0%/*}/../lib.sh"
+python
+touch 'a file' 'ü #1'
+
+trace --workload "cat 'a file' 'ü #1' /etc/passwd" >/dev/null || fail "start: status $?"
+python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import tracefolder; tracefolder.Trace(sys.argv[2]).finish()' "$here/checks" "$t" ||
+	fail "tracefolder: not valid"
+"$DLT" validate "$t" >out || fail "valid: status $?: $(cat out)"
+grep -q ': valid: ' out || fail "valid: $(cat out)"
+
+# broken WHAT FILE EXPECTED COMMAND...: COMMAND changes FILE of a copy; validate then prints the line EXPECTED, which comes after FILE.
+broken() {
+	what=$1 file=$2 expected=$3
+	shift 3
+	rm -rf copy
+	cp -r "$t" copy
+	"$@" <"$t/$file" >"copy/$file" || fail "$what: $1"
+	cmp -s "$t/$file" "copy/$file" && fail "$what: nothing is changed"
+	"$DLT" validate copy >out
+	equal "$what: status" $? 1
+	grep -qxF "copy/$file$expected" out || fail "$what: $(cat out)"
+}
+row() { awk -F'\t' -v OFS='\t' "NR == 4 { $1 } { print }"; }
+
+broken fields open.out ':4: the row has too few or too many fields, or is damaged' row '$0 = $1 "\t" $2'
+broken more open.out ':4: the row has too few or too many fields, or is damaged' row '$0 = $0 "\tx"'
+broken number open.out ':4: a field does not have the form of its column' row '$3 = "0" $3'
+broken escape open.out ':4: a field is not escaped as it is to be' row '$5 = "\\141"'
+broken clock open.out ':4: TIME is not TIMESTAMP by a row of time_align.out' row '$2 = "2001" substr($2, 5)'
+broken pid open.out ":4: the row's PID is not in pids.out" row '$3 = 4194303'
+broken span open.out ":4: the row's TIMESTAMP is not within the trace" row '$1 = 1'
+broken order open.out ':4: the row is earlier than the one before it' row '$1 = 1'
+broken cut open.out ': the last row is not whole' head -c -1
+broken rows open.out ': the file has not as many rows as the manifest counts' sed 4d
+broken header open.out ":1: line 1 has another file's name, or a newer schema" sed '1s/open/close/'
+broken columns open.out ':2: line 2 has unknown columns, or has them in another order' sed '2s/COMM/NAME/'
+rows=$(awk -F'\t' 'NR > 2 && $2' "$t/open.out" | wc -l)
+broken many open.out ":3: a field does not have the form of its column (the first of $rows)" sed 's/^\([0-9]*\t[^\t]*\t\)/\10/'
+broken manifest manifest.json ': the trace has not ended, or was cut off' sed 's/"complete": *true/"complete": false/'
+
+fid=$(awk -F'\t' 'NR == 2 { for (i = 1; i <= NF; i++) if ($i == "FID") print i }' "$t/open.out")
+last=$(awk -F'\t' -v at="$fid" 'NR > 2 && $at != "-" && $at != "?" { print NR; exit }' "$t/open.out")
+broken fid open.out ":$last: the row's FID is not in files.out" awk -F'\t' -v OFS='\t' -v at="$fid" -v nr="$last" 'NR == nr { $at = 99999 } { print }'
+
+mkdir empty
+"$DLT" validate empty >out 2>&1
+equal "empty folder: status" $? 125
+"$DLT" validate >out 2>&1
+equal "no folder: status" $? 125
