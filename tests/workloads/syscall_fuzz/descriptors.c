@@ -143,10 +143,11 @@ long name_any(struct worker *w, unsigned int i, long *dirfd)
 		memset(path + head, 'n', len - head);
 		path[len] = 0;
 	}
-	if (!w->batching && one_in(w, 60)) { /* up to the last byte that may be read */
+	if (!w->batching && one_in(w, 60)) { /* up to the last byte that may be read, where the call's other path is not */
 		const size_t len = strlen(path) + 1;
+		const char *other = w->notes.paths[!i];
 
-		if (len <= 4096)
+		if (len <= 4096 && !(other >= w->buf && other < w->buf + BUF))
 			path = memcpy(w->buf + BUF - len, path, len);
 	}
 	w->notes.paths[i] = path;
