@@ -57,5 +57,5 @@ grep -q "no phase 'lunch'; there are: init, epoch, eval, checkpoint" err || fail
 grep -q 'the trace shows no phases' err || fail "$(cat err)"
 ! "$DLT" export made -f csv -o x --from 3 --to 2 2>err || fail "--to before --from: status 0"
 ! "$DLT" export "$golden/trace-hostile" -f csv -o x --from 1 2>err || fail "without time_align.out: status 0"
-grep -q 'not known when it began' err || fail "$(cat err)"
+grep -q 'does not say when it began' err || fail "$(cat err)"
 [ ! -e x ] || fail "a folder of nothing"
