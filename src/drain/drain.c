@@ -74,6 +74,7 @@ static void clock_row(struct drain *d, const struct clock_reading *r, uint32_t e
 
 	__atomic_store_n(&d->end_ns, r->mono_ns, __ATOMIC_RELAXED);
 	decode_record(&d->decode, &rec, sizeof(rec));
+	memory_tick(&d->memory, &d->decode, r->mono_ns, event == DLT_TIME_END);
 }
 
 static void clock_tick(struct drain *d, bool step)
@@ -419,13 +420,15 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 	int r;
 
 	memset(d, 0, sizeof(*d));
-	d->marks[0] = d->marks[1] = d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = -1;
+	d->marks[0] = d->marks[1] = d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = d->memory.fd = -1;
 	d->tracer = t;
 	d->ring_bytes = t->ring_bytes;
 	d->archiver = archiver;
 	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = archiver };
 	d->split_ns = cfg->rotate_ns;
 	r = decode_init(&d->decode, cfg);
+	if (!r && mask >> DLT_memory & 1)
+		memory_open(&d->memory, cfg->interval_ns);
 	if (!r && mask >> DLT_printed & 1) {
 		d->decode.printed = printed_new(&cfg->phases);
 		r = d->decode.printed ? 0 : -ENOMEM;
@@ -500,6 +503,7 @@ void drain_free(struct drain *d)
 	printed_free(TAKE_PTR(d->decode.printed));
 	rings_free(&d->rings);
 	logtail_close(&d->log);
+	memory_close(&d->memory);
 	util_close(&d->marks[0]);
 	util_close(&d->marks[1]);
 	util_close(&d->lives.fd);

@@ -15,6 +15,7 @@
 #include "drain/decode.h"
 #include "drain/live.h"
 #include "drain/logtail.h"
+#include "drain/memory.h"
 #include "kernel/ring.h"
 #include "trace/probe_mask.h"
 
@@ -33,6 +34,7 @@ struct drain {
 	unsigned int idle_rounds; /* in a row */
 	struct collectors *collectors;
 	struct logtail log;
+	struct memory memory;
 	int marks[2]; /* SOCK_SEQPACKET: the drain's end, and the end of the control plane, which receives marks */
 	struct lives lives;
 	struct tracer *tracer;

@@ -109,6 +109,8 @@ int export_walk(struct export *x);
 /* Sets T's columns by the probe NAME, or else by those of R. 0 or -ENOMEM. */
 int export_table_init(struct export_table *t, const char *name, const struct reader *r);
 void export_table_free(struct export_table *t);
+/* Are the rows samples of the machine: a collector's, or of a probe with numbers alone behind the columns of time? */
+bool export_table_is_numbers(const struct export_table *t);
 /* Returns 1 + index of T's column NAME; 0: it has none. */
 unsigned int export_table_column(const struct export_table *t, const char *name);
 

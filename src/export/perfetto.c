@@ -168,7 +168,7 @@ uint8_t perfetto_column(const struct export_table *t, const char *name)
 static enum plan_kind kind_of(const struct export_table *t)
 {
 #define HAS(name) (perfetto_column(t, name) != COLUMNS_NONE)
-	if (!t->probe)
+	if (export_table_is_numbers(t))
 		return PLAN_NUMBERS;
 	if (HAS("REALTIME_NS"))
 		return PLAN_CLOCK;

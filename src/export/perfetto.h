@@ -26,7 +26,7 @@ enum plan_kind {
 	PLAN_CPUS,    /* PREV_TID and RUN_NS: slices of CPUs */
 	PLAN_INSTANTS, /* EVENT or TEXT */
 	PLAN_CLOCK,   /* REALTIME_NS */
-	PLAN_NUMBERS, /* of a collector: counters */
+	PLAN_NUMBERS, /* samples of the machine: counters */
 };
 
 struct plan {

@@ -173,8 +173,8 @@ static void make_plan(struct pfw_plan *p, const struct export_table *t)
 	p->category = column(t, "CAT", NULL);
 	p->fid = column(t, "FID", NULL);
 	p->path = column(t, "REALPATH", NULL);
-	p->counter = !t->probe;
-	p->none = t->probe && !(p->fid != NO_COLUMN && !strcmp(t->name, "files")) && column(t, "TEXT", NULL) == NO_COLUMN &&
+	p->counter = export_table_is_numbers(t);
+	p->none = !p->counter && !(p->fid != NO_COLUMN && !strcmp(t->name, "files")) && column(t, "TEXT", NULL) == NO_COLUMN &&
 		  (p->lat == NO_COLUMN || p->tid == NO_COLUMN || column(t, "SPAN_NS", NULL) != NO_COLUMN);
 	for (unsigned int i = 0; i < ARRAY_SIZE(arguments); i++) {
 		const uint8_t c = column(t, arguments[i].column, NULL);
@@ -300,7 +300,7 @@ static char *put_event(struct export *x, char *p, const struct pfw_row *r)
 	return put_arguments(x, p, r);
 }
 
-/* A row of a collector. The first dialect has none. */
+/* A sample of the machine. The first dialect has none. */
 static char *put_counter(struct export *x, char *p, const struct pfw_row *r)
 {
 	struct pfw *s = x->state;

@@ -62,6 +62,14 @@ void export_table_free(struct export_table *t)
 	t->names = NULL;
 }
 
+bool export_table_is_numbers(const struct export_table *t)
+{
+	for (unsigned int i = 2; t->probe && i < t->n; i++)
+		if (t->column[i].type != COLUMN_UINT && t->column[i].type != COLUMN_INT)
+			return false;
+	return true;
+}
+
 unsigned int export_table_column(const struct export_table *t, const char *name)
 {
 	for (unsigned int i = 0; i < t->n; i++)

@@ -20,6 +20,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "host/meminfo.h"
 
 #define MOUNTS_MAX 512U	    /* a node full of containers has thousands */
 #define TEXT_MAX (4U << 20)
@@ -370,12 +371,12 @@ void machine_put(struct json *j, const char *root)
 int machine_dirty_bytes(const char *root, uint64_t *ret)
 {
 	autofree char *text = read_text(root, "proc/meminfo", TEXT_MAX);
-	uint64_t dirty, writeback;
+	int64_t bytes[MEMINFO_LINES];
 
-	if (!text || !find_kilobytes(text, "Dirty", &dirty) ||
-	    !find_kilobytes(text, "Writeback", &writeback))
+	meminfo_parse(text, bytes);
+	if (bytes[MEMINFO_DIRTY] < 0 || bytes[MEMINFO_WRITEBACK] < 0)
 		return -ENODATA;
-	*ret = dirty + writeback;
+	*ret = (uint64_t)bytes[MEMINFO_DIRTY] + (uint64_t)bytes[MEMINFO_WRITEBACK];
 	return 0;
 }
 

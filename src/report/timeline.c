@@ -242,12 +242,22 @@ static void take_disk(struct scan *s)
 	put_column(s, panel, "busy", "%", COL_PERCENT_UTIL);
 }
 
+/* Dirty pages are few beside the page cache, of which they are a part: a panel of their own. */
+static void take_memory(struct scan *s)
+{
+	put_column(s, "memory", "programs", "B", COL_ANON);
+	put_column(s, "memory", "page cache", "B", COL_CACHED);
+	put_column(s, "memory", "free", "B", COL_FREE);
+	put_column(s, "memory_dirty", "dirty", "B", COL_DIRTY);
+	put_column(s, "memory_dirty", "write-back", "B", COL_WRITEBACK);
+}
+
 static const struct taker {
 	const char *file;
 	void (*take)(struct scan *s);
 } takers[] = {
 	{ "cpu", take_cpu }, { "gpu", take_gpu }, { "gpu_dev", take_gpu_dev }, { "disk", take_disk }, { "sched", take_sched },
-	{ "fault", take_fault },
+	{ "fault", take_fault }, { "memory", take_memory },
 };
 
 /* Notes that --keep dropped rows before the first one, at FIRST_NS. */

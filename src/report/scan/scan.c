@@ -29,6 +29,7 @@ static const char *const column_names[COLUMNS] = {
 	[COL_WAIT_NS] = "WAIT_NS", [COL_WCOMM] = "WCOMM", [COL_WN] = "WN", [COL_WPID] = "WPID",
 	[COL_AHEAD] = "AHEAD", [COL_DIRTIED] = "DIRTIED", [COL_EVICTED] = "EVICTED", [COL_HIT] = "HIT",
 	[COL_MISS] = "MISS", [COL_READ] = "READ", [COL_SECTOR] = "SECTOR", [COL_USED] = "USED", [COL_WASTED] = "WASTED",
+	[COL_ANON] = "ANON", [COL_CACHED] = "CACHED", [COL_DIRTY] = "DIRTY", [COL_FREE] = "FREE", [COL_WRITEBACK] = "WRITEBACK",
 	[COL_WRITTEN] = "WRITTEN", [COL_EXTENTS] = "EXTENTS", [COL_FOFF] = "FOFF", [COL_PERCENT_GNICE] = "%gnice", [COL_PERCENT_GUEST] = "%guest",
 	[COL_PERCENT_IDLE] = "%idle", [COL_PERCENT_IOWAIT] = "%iowait", [COL_PERCENT_IRQ] = "%irq",
 	[COL_PERCENT_NICE] = "%nice", [COL_PERCENT_SOFT] = "%soft", [COL_PERCENT_STEAL] = "%steal",

@@ -942,8 +942,8 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		/* it has neither --log nor a mark, all its rows, no extents, no faults, no scheduling, no lines, no regions, and none on demand */
-		if (i == DLT_bio_map || i == DLT_fault || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_regions || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
+		/* it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no scheduling, no lines, no regions, and none on demand */
+		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_regions || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* /proc/meminfo (proc_meminfo(5)): the machine's memory. In a container, too, it is that of the machine. */
+#ifndef HOST_MEMINFO_H
+#define HOST_MEMINFO_H
+
+#include <stdint.h>
+
+/* Lines of the file, by the names that memory.out has for them. */
+enum meminfo_line {
+	MEMINFO_FREE,	   /* MemFree */
+	MEMINFO_AVAILABLE, /* MemAvailable */
+	MEMINFO_CACHED,	   /* Cached */
+	MEMINFO_DIRTY,	   /* Dirty */
+	MEMINFO_WRITEBACK, /* Writeback */
+	MEMINFO_ANON,	   /* AnonPages */
+	MEMINFO_SHMEM,	   /* Shmem */
+	MEMINFO_SWAP_FREE, /* SwapFree */
+	MEMINFO_LINES,
+};
+
+/* Find the lines in TEXT: bytes, -1 for those that it lacks. */
+void meminfo_parse(const char *text, int64_t bytes[MEMINFO_LINES]);
+
+/* Read FD, which is open on the file, from its begin. 0 or -errno. */
+int meminfo_read(int fd, int64_t bytes[MEMINFO_LINES]);
+
+#endif

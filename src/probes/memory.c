@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* memory.out: rows made by the drain (src/drain/memory.c) from /proc/meminfo; nothing in the kernel. */
+#include "dlt/memory.h"
+
+#include "trace/probe.h"
+
+#define AT(member) offsetof(struct dlt_memory, member)
+static const struct field fields[] = {
+	FIELDS_TIME("CLOCK_MONOTONIC of the reading, ns", AT(hdr.ts_ns)),
+	{ "FREE", "unused memory, bytes", FIELD_S64, AT(free) },
+	{ "AVAILABLE", "memory that programs can get without swapping, by the kernel's estimate, bytes", FIELD_S64, AT(available) },
+	{ "CACHED", "page cache, SHMEM included, bytes", FIELD_S64, AT(cached) },
+	{ "DIRTY", "pages of files that wait to be written to disk, bytes", FIELD_S64, AT(dirty) },
+	{ "WRITEBACK", "pages of files that are being written to disk, bytes", FIELD_S64, AT(writeback) },
+	{ "ANON", "memory of programs that is of no file, bytes", FIELD_S64, AT(anon) },
+	{ "SHMEM", "shared memory and tmpfs, bytes", FIELD_S64, AT(shmem) },
+	{ "SWAP_FREE", "unused swap space, bytes", FIELD_S64, AT(swap_free) },
+};
+#undef AT
+
+const struct probe memory_probe = {
+	.name = "memory",
+	.help = "the machine's memory, read once an interval: page cache, dirty pages, write-back, programs, swap",
+	PROBE_FIELDS(fields),
+	.rec_size = sizeof(struct dlt_memory),
+	.flags = PROBE_SELECTABLE,
+};

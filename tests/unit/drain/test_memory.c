@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The machine's memory as rows: tests/golden/memory.txt; and how often there is one. */
+#include "drain/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dlt/memory.h"
+#include "records.h"
+#include "trace/record.h"
+
+static void rows_are_bytes(void **state)
+{
+	autofree char *want = NULL, *got = NULL;
+	char header[4096];
+	struct dlt_memory *rec = rec_begin(DLT_memory);
+
+	rec->free = 1;
+	rec->available = 2;
+	rec->cached = 3;
+	rec->dirty = 4;
+	rec->writeback = 5;
+	rec->anon = 6;
+	rec->shmem = 7;
+	rec->swap_free = INT64_MAX;
+	rec_emit();
+	rec->available = rec->shmem = DLT_NONE;
+	rec->swap_free = 0;
+	rec_emit();
+	got = rows_of(DLT_memory);
+	*record_put_header(header, probes[DLT_memory]) = '\0';
+	want = util_fmt("%s%s", header, got);
+	free(TAKE_PTR(got));
+	assert_int_equal(util_read_file("tests/golden/memory.txt", 1 << 20, &got, NULL), 0);
+	assert_string_equal(want, got);
+}
+
+static unsigned int n_rows(void)
+{
+	autofree char *rows = rows_of(DLT_memory);
+	unsigned int n = 0;
+
+	for (const char *p = rows; *p; p++)
+		n += *p == '\n';
+	return n;
+}
+
+/* A tick is some ms late or early; between intervals there is no row, at the end there is one more. */
+static void there_is_one_each_interval(void **state)
+{
+	const uint64_t at = 1000 * NSEC_PER_SEC, ms = NSEC_PER_MSEC;
+	struct memory m;
+
+	memory_open(&m, 2 * NSEC_PER_SEC);
+	assert_true(m.fd >= 0);
+	memory_tick(&m, &decode, at, false);
+	assert_int_equal(n_rows(), 1);
+	memory_tick(&m, &decode, at + 1003 * ms, false);
+	assert_int_equal(n_rows(), 1);
+	memory_tick(&m, &decode, at + 1999 * ms, false);
+	assert_int_equal(n_rows(), 2);
+	memory_tick(&m, &decode, at + 3002 * ms, false);
+	assert_int_equal(n_rows(), 2);
+	memory_tick(&m, &decode, at + 3100 * ms, true);
+	assert_int_equal(n_rows(), 3);
+	memory_close(&m);
+	memory_tick(&m, &decode, at + 9000 * ms, true);
+	assert_int_equal(n_rows(), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(rows_are_bytes, decoder_make, decoder_remove),
+		cmocka_unit_test_setup_teardown(there_is_one_each_interval, decoder_make, decoder_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
