@@ -88,7 +88,7 @@ head -n 1 text | grep -Eq '^t  tracing 00:[0-9:]*  [0-9]* rows  0 lost  [0-9]* p
 awk '/ PID / { on = 1 } !NF { on = 0 } on && length > 80 { exit 1 }' text || fail "more than 80 columns: $(cat text)"
 grep -Eq '^ *[0-9]+ [a-z]+ +[0-9.]+ openat +/.*/nobody$' text || fail "no call that hangs: $(cat text)"
 "$DLT" status --watch "$t" 2>err && fail "a fifth one watches"
-grep -q "4 watch it already" err || fail "said: $(cat err)"
+grep -q "4 commands watch it already" err || fail "said: $(cat err)"
 kill -INT $text
 wait $text || fail "status after an interrupt: $?: $(cat err-text)"
 kill -STOP $silent

@@ -93,8 +93,8 @@ at_least sys_exit "others" "$exit"
 kill $stats
 python3 -B "$here/checks/programs.py" "$t" "$dlt" >programs || fail "programs"
 
-# The drain's thread: what it does from one wait to the next, but for writes, and for its timer, which it
-# sets when there is something again and when there has been nothing for a second.
+# The drain's thread: what it does from one wait to the next, but for writes, for its timer, which it sets when there is
+# something again and when there has been nothing for a second, and for its look at /proc/meminfo each interval.
 # It is the one that has done most beside the main one; others write messages (host/stall/async_log.c) or look at the folder
 # (host/stall/folder_watch.c).
 drain=$(for tid in "/proc/$dlt/task"/*; do
@@ -111,7 +111,7 @@ kill $strace
 wait $strace
 put wakeup.syscalls "$(awk '/^epoll_wait/ { if (events > 0 && n / events > most) most = n / events
 		n = 0; events = $NF; next }
-	!/^(pwrite64|fallocate|sync_file_range|timerfd_settime)/ { n++ } END { print most + 0 }' trace)"
+	!/^(pwrite64|fallocate|sync_file_range|timerfd_settime|pread64\([0-9]+, "MemTotal)/ { n++ } END { print most + 0 }' trace)"
 echo >&9
 join
 equal "status" "$rc" 0
