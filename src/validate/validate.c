@@ -262,6 +262,23 @@ static int read_manifest(struct validate *v, const char *dir)
 	return 0;
 }
 
+/* Were processes running before the trace? One that ends before it is listed has rows of calls, and none in pids.out. */
+static bool has_snapshot(const struct validate *v)
+{
+	struct reader_row row;
+	struct reader r;
+	bool found = false;
+
+	if (reader_open(&r, v->dirfd, "pids.out") < 0)
+		return false;
+	const unsigned int event = reader_column(&r, "EVENT");
+
+	while (event && !found && reader_next(&r, &row) > 0)
+		found = reader_is(reader_field(&row, event), "snapshot");
+	reader_close(&r);
+	return found;
+}
+
 /* The processes are known where no row of pids.out is missing. */
 static int read_references(struct validate *v)
 {
@@ -271,7 +288,7 @@ static int read_references(struct validate *v)
 	if (res == 0)
 		res = ids_read(&v->pids, v->dirfd, "pids.out", "PID");
 	v->fids.known &= !files.lost && !files.dropped;
-	v->pids.known &= !pids.lost && !pids.dropped;
+	v->pids.known &= !pids.lost && !pids.dropped && !has_snapshot(v);
 	return res < 0 ? res : read_offsets(v);
 }
 
