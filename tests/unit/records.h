@@ -12,6 +12,7 @@
 #include "drain/decode.h"
 #include "trace/files.h"
 #include "trace/probe.h"
+#include "trace/record.h"
 #include "tree.h"
 
 #define START_NS (1000 * NSEC_PER_SEC)		  /* CLOCK_MONOTONIC when the trace began */
@@ -165,6 +166,17 @@ static inline void expect_rows(unsigned int probe, const char *want)
 {
 	autofree char *got = rows_of(probe);
 
+	expect_lines(got, want);
+}
+
+/* The file of PROBE, with its header, is what stands in tests/golden/NAME.txt. */
+static inline void expect_golden(unsigned int probe)
+{
+	autofree char *path = util_fmt("tests/golden/%s.txt", probes[probe]->name), *want = NULL;
+	autofree char *rows = rows_of(probe), *got = malloc(4096 + strlen(rows));
+
+	strcpy(record_put_header(got, probes[probe]), rows);
+	assert_int_equal(util_read_file(path, 1 << 20, &want, NULL), 0);
 	expect_lines(got, want);
 }
 

@@ -27,9 +27,7 @@ static struct dlt_fault *fault(uint32_t func, uint32_t kind, uint64_t addr)
 
 static void rows_have_the_page_of_the_wait(void **state)
 {
-	autofree char *want = NULL, *got = NULL;
 	struct dlt_fault *rec;
-	char header[4096];
 
 	learn(file_of(42), "/data/tokens.bin");
 	rec = fault(DLT_FAULT_USER, DLT_FAULT_FILE, 0x7f0000001234);
@@ -51,12 +49,7 @@ static void rows_have_the_page_of_the_wait(void **state)
 	rec->lat_ns = DLT_NONE;
 	strcpy(record.hdr.comm, "a b\t-");
 	rec_emit();
-	got = rows_of(DLT_fault);
-	*record_put_header(header, probes[DLT_fault]) = '\0';
-	want = util_fmt("%s%s", header, got);
-	free(TAKE_PTR(got));
-	assert_int_equal(util_read_file("tests/golden/fault.txt", 1 << 20, &got, NULL), 0);
-	assert_string_equal(want, got);
+	expect_golden(DLT_fault);
 }
 
 /* A record that is shorter than its fixed part is no row. */

@@ -54,9 +54,7 @@ static unsigned int count(const char *text, char c)
 
 static void rows_have_a_programs_regions(void **state)
 {
-	autofree char *want = NULL, *got = NULL;
 	struct dltraced_msg m;
-	char header[4096];
 
 	m = message(DLTRACED_OP_WHOLE, "ai.compute.step", "samples=32\nlr=0.1");
 	m.epoch = 1;
@@ -73,12 +71,7 @@ static void rows_have_a_programs_regions(void **state)
 	sends(message(DLTRACED_OP_WHOLE, ".odd", ""), 1);
 	sends(message(DLTRACED_OP_MARK, "half.way", ""), 1);
 	sends(message(DLTRACED_OP_META, "batch_size", "32 or\tso"), 1);
-	got = rows_of(DLT_regions);
-	*record_put_header(header, probes[DLT_regions]) = '\0';
-	want = util_fmt("%s%s", header, got);
-	free(TAKE_PTR(got));
-	assert_int_equal(util_read_file("tests/golden/regions.txt", 1 << 20, &got, NULL), 0);
-	assert_string_equal(want, got);
+	expect_golden(DLT_regions);
 }
 
 static void a_live_region_has_one_row_however_it_ends(void **state)

@@ -32,16 +32,6 @@
 /* Every byte that must not come out as it is; ä and 嗨 may. */
 #define HOSTILE "\t\n\r \x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8"
 
-static void expect_golden(unsigned int probe)
-{
-	autofree char *path = util_fmt("tests/golden/%s.txt", probes[probe]->name), *want = NULL;
-	autofree char *rows = rows_of(probe), *got = malloc(4096 + strlen(rows));
-
-	strcpy(record_put_header(got, probes[probe]), rows);
-	assert_int_equal(util_read_file(path, 1 << 20, &want, NULL), 0);
-	expect_lines(got, want);
-}
-
 static uint16_t func_of(const char *name)
 {
 	const struct probe *p = probes[record.hdr.probe];
