@@ -164,17 +164,6 @@ static bool find_value(const char *text, const char *label, char *buf, size_t si
 	return false;
 }
 
-/* A line of /proc/meminfo, in bytes. */
-static bool find_kilobytes(const char *text, const char *label, uint64_t *ret)
-{
-	char value[64];
-
-	if (!find_value(text, label, value, sizeof(value)))
-		return false;
-	*ret = strtoull(value, NULL, 10) * 1024;
-	return true;
-}
-
 /* Calls PUT for each entry of the folder DIR, in the order of the numbers in their names. */
 static void put_entries(struct json *j, const char *key, const char *dir,
 			void (*put)(struct json *j, const char *dir, const char *name))
@@ -326,12 +315,13 @@ static void put_cgroups(struct json *j, const char *root)
 static void put_memory(struct json *j, const char *root)
 {
 	autofree char *text = read_text(root, "proc/meminfo", TEXT_MAX);
-	uint64_t bytes;
+	int64_t bytes[MEMINFO_LINES];
 
-	if (text && find_kilobytes(text, "MemTotal", &bytes))
-		json_u64(j, "memory_bytes", bytes);
-	if (text && find_kilobytes(text, "SwapTotal", &bytes))
-		json_u64(j, "swap_bytes", bytes);
+	meminfo_parse(text, bytes);
+	if (bytes[MEMINFO_TOTAL] >= 0)
+		json_u64(j, "memory_bytes", (uint64_t)bytes[MEMINFO_TOTAL]);
+	if (bytes[MEMINFO_SWAP_TOTAL] >= 0)
+		json_u64(j, "swap_bytes", (uint64_t)bytes[MEMINFO_SWAP_TOTAL]);
 	json_u64(j, "page_bytes", (uint64_t)sysconf(_SC_PAGESIZE));
 }
 

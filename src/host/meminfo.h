@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* Lines of the file, by the names that memory.out has for them. */
+/* Lines of the file. */
 enum meminfo_line {
+	MEMINFO_TOTAL,	   /* MemTotal */
 	MEMINFO_FREE,	   /* MemFree */
 	MEMINFO_AVAILABLE, /* MemAvailable */
 	MEMINFO_CACHED,	   /* Cached */
@@ -14,6 +15,7 @@ enum meminfo_line {
 	MEMINFO_WRITEBACK, /* Writeback */
 	MEMINFO_ANON,	   /* AnonPages */
 	MEMINFO_SHMEM,	   /* Shmem */
+	MEMINFO_SWAP_TOTAL, /* SwapTotal */
 	MEMINFO_SWAP_FREE, /* SwapFree */
 	MEMINFO_LINES,
 };
@@ -21,7 +23,7 @@ enum meminfo_line {
 /* Find the lines in TEXT: bytes, -1 for those that it lacks. */
 void meminfo_parse(const char *text, int64_t bytes[MEMINFO_LINES]);
 
-/* Read FD, which is open on the file, from its begin. 0 or -errno. */
+/* Read FD, which is open on the file, from its beginning. 0 or -errno. */
 int meminfo_read(int fd, int64_t bytes[MEMINFO_LINES]);
 
 #endif

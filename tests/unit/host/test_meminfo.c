@@ -19,6 +19,7 @@ static void lines_are_found_by_their_whole_label(void **state)
 		      "Writeback:           16 kB\nAnonPages:       1955828 kB\nShmem:             11496 kB\n"
 		      "ShmemHugePages:        5 kB\nSwapFree:             12 kB",
 		      bytes);
+	assert_int_equal(bytes[MEMINFO_TOTAL], 24650940LL * 1024);
 	assert_int_equal(bytes[MEMINFO_FREE], 17730612LL * 1024);
 	assert_int_equal(bytes[MEMINFO_AVAILABLE], -1); /* before Linux 3.14 */
 	assert_int_equal(bytes[MEMINFO_CACHED], 2481572LL * 1024);
