@@ -349,6 +349,41 @@ static __attribute__((noinline)) void fill_cache(struct text_utc_cache *c, uint6
 	c->valid = true;
 }
 
+/* The date and second of FIELD into the cache: false where there is no such time since the epoch, or it exceeds 64 bits. */
+static bool get_second(const char *field, struct text_utc_cache *c)
+{
+	char text[sizeof(c->prefix) + 1];
+	struct tm tm = { 0 };
+	time_t second;
+
+	memcpy(text, field, sizeof(c->prefix));
+	text[sizeof(c->prefix)] = '\0';
+	c->valid = false;
+	if (!strptime(text, "%Y-%m-%dT%H:%M:%S.", &tm))
+		return false;
+	second = timegm(&tm);
+	if (second < 0 || (uint64_t)second > UINT64_MAX / NSEC_PER_SEC)
+		return false;
+	fill_cache(c, (uint64_t)second);
+	return !memcmp(c->prefix, field, sizeof(c->prefix)); /* else another time, which the cache has now, or another form */
+}
+
+bool text_get_utc(const char *field, size_t len, uint64_t *realtime_ns, struct text_utc_cache *cache)
+{
+	uint64_t ns = 0;
+
+	if (len != TEXT_UTC_LEN || field[len - 1] != 'Z')
+		return false;
+	if ((!cache->valid || memcmp(cache->prefix, field, sizeof(cache->prefix)) != 0) && !get_second(field, cache))
+		return false;
+	for (size_t i = sizeof(cache->prefix); i < len - 1; i++) {
+		if (field[i] < '0' || field[i] > '9')
+			return false;
+		ns = 10 * ns + (uint64_t)(field[i] - '0');
+	}
+	return !__builtin_add_overflow(cache->begin_ns, ns, realtime_ns);
+}
+
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache)
 {
 	uint32_t ns;

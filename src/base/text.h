@@ -70,6 +70,8 @@ struct text_utc_cache {
 	bool valid;
 };
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);
+/* The inverse, of FIELD. Returns whether it is what text_put_utc() writes for a time. */
+bool text_get_utc(const char *field, size_t len, uint64_t *realtime_ns, struct text_utc_cache *cache);
 
 /*
  * Writes what text_put_u64 writes, for the time of a clock: all but its last eight digits are cached for a

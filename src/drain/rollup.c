@@ -170,27 +170,6 @@ bool rollup_record(struct rollup *r, const struct probe *p, const struct dlt_hdr
 
 /* --- from rows ------------------------------------------------------------------------------------ */
 
-/* Parses "2026-11-21T01:02:03.123456789Z" to ns since the epoch; false: it is not a time. */
-static bool parse_utc(struct reader_field f, uint64_t *ret)
-{
-	char text[TEXT_UTC_LEN + 1];
-	unsigned int ns;
-	struct tm tm = { 0 };
-	int end = 0;
-
-	if (f.len != TEXT_UTC_LEN)
-		return false;
-	memcpy(text, f.p, f.len);
-	text[f.len] = '\0';
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%9uZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-		   &tm.tm_min, &tm.tm_sec, &ns, &end) != 7 || end != TEXT_UTC_LEN)
-		return false;
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	*ret = (uint64_t)timegm(&tm) * NSEC_PER_SEC + ns;
-	return true;
-}
-
 struct rows {
 	struct rollup *r;
 	const struct reader *rd;
@@ -235,7 +214,7 @@ static bool minute_of(struct rows *w, struct reader_field time, uint64_t *ret)
 		*ret = w->minute;
 		return true;
 	}
-	if (!parse_utc(time, &ns))
+	if (!text_get_utc(time.p, time.len, &ns, &(struct text_utc_cache){ 0 }))
 		return false;
 	memcpy(w->minute_text, time.p, sizeof(w->minute_text));
 	*ret = w->minute = ns / NSEC_PER_MINUTE;
@@ -281,7 +260,7 @@ static void write_rows(struct rows *w, struct sink *out, uint32_t segment)
 	struct reader_field last = { w->last_time, sizeof(w->last_time) };
 	uint64_t utc;
 
-	if (w->has_last && parse_utc(last, &utc))
+	if (w->has_last && text_get_utc(last.p, last.len, &utc, &(struct text_utc_cache){ 0 }))
 		w->r->offset_ns = (int64_t)(utc - w->r->last_ns);
 	rollup_write(w->r, out, segment, ROLLUP_ALL);
 }

@@ -267,9 +267,41 @@ static void expect_utc(uint64_t ns, const char *want)
 	char text[TEXT_UTC_LEN + 1];
 	char *end = text_put_utc(text, ns, &cache);
 
+	uint64_t back;
+
 	assert_ptr_equal(end, text + TEXT_UTC_LEN);
 	*end = '\0';
 	assert_string_equal(text, want);
+	cache.valid = false;
+	for (int again = 0; again < 2; again++) { /* parsed, and by the cache */
+		assert_true(text_get_utc(text, TEXT_UTC_LEN, &back, &cache));
+		assert_true(back == ns);
+	}
+}
+
+static void what_is_no_utc_is_refused(void **state)
+{
+	static const char *const no[] = {
+		"2026-02-29T00:00:00.000000000Z", "2026-12-31T24:00:00.000000000Z", "2026-12-31T23:59:60.000000000Z",
+		"2026-12-31 23:59:59.000000000Z", "2026-12-31T23:59:59.00000000:Z", "2026-12-31T23:59:59.000000000z",
+		" 026-12-31T23:59:59.000000000Z", "1969-12-31T23:59:59.999999999Z", "2554-07-21T23:34:33.709551616Z",
+		"9999-12-31T23:59:59.000000000Z", "2026-1-031T23:59:59.000000000Z", "2026-12-31T23:59:59,000000000Z",
+	};
+	struct text_utc_cache cache = { 0 };
+	char text[TEXT_UTC_LEN];
+	uint64_t ns = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		if (text_get_utc(no[i], strlen(no[i]), &ns, &cache))
+			fail_msg("%s", no[i]);
+	assert_false(text_get_utc("-", 1, &ns, &cache));
+	text_put_utc(text, 5, &cache);
+	assert_false(text_get_utc(text, sizeof(text) - 1, &ns, &cache));
+	/* a refused one leaves no cache that another would be taken by */
+	assert_false(text_get_utc(no[0], TEXT_UTC_LEN, &ns, &cache));
+	assert_false(text_get_utc(no[0], TEXT_UTC_LEN, &ns, &cache));
+	assert_true(text_get_utc(text, sizeof(text), &ns, &cache));
+	assert_int_equal(ns, 5);
 }
 
 static void utc_at_the_edges(void **state)
@@ -334,6 +366,7 @@ int main(void)
 		cmocka_unit_test(unescape_takes_broken_escapes_as_they_stand),
 		cmocka_unit_test(utc_at_the_edges),
 		cmocka_unit_test(utc_agrees_with_libc),
+		cmocka_unit_test(what_is_no_utc_is_refused),
 		cmocka_unit_test(utc_cache_notices_every_second),
 	};
 
