@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dltraced validate: whether trace folders keep the promises of docs/traces.md. */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/exit_codes.h"
 #include "base/options.h"
@@ -33,7 +34,7 @@ int cmd_validate(int argc, char **argv)
 	if (proxy_wait(p.args, p.n_args, &status))
 		return status;
 	for (int i = 0; i < p.n_args; i++) {
-		const int one = validate_run(p.args[i]);
+		const int one = validate_run(p.args[i], stdout);
 
 		res = one < 0 || res < 0 ? -1 : one | res;
 	}

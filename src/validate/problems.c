@@ -3,28 +3,27 @@
 #include "validate/problems.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/fmt.h"
 
 static const char *const texts[PROBLEMS] = {
-	[PROBLEM_MANIFEST] = "is not whole, or not dltraced's",
+	[PROBLEM_MANIFEST] = "is incomplete, or not written by dltraced",
 	[PROBLEM_INCOMPLETE] = "the trace has not ended, or was cut off",
 	[PROBLEM_READ] = "cannot be read to its end",
 	[PROBLEM_SEGMENTS] = "a segment is damaged, missing, or another file's",
-	[PROBLEM_HEADER] = "line 1 has another file's name, or a newer schema",
-	[PROBLEM_COLUMNS] = "line 2 has unknown columns, or has them in another order",
+	[PROBLEM_HEADER] = "line 1 names another file, or a newer schema",
+	[PROBLEM_COLUMNS] = "line 2 has unknown columns, or columns in another order",
 	[PROBLEM_FIELDS] = "the row has too few or too many fields, or is damaged",
-	[PROBLEM_CUT] = "the last row is not whole",
+	[PROBLEM_CUT] = "the last row is incomplete",
 	[PROBLEM_NUMBER] = "a field does not have the form of its column",
-	[PROBLEM_TEXT] = "a field is not escaped as it is to be",
+	[PROBLEM_TEXT] = "a field is not escaped correctly",
 	[PROBLEM_ORDER] = "the row is earlier than the one before it",
 	[PROBLEM_SPAN] = "the row's TIMESTAMP is not within the trace",
-	[PROBLEM_CLOCK] = "TIME is not TIMESTAMP by a row of time_align.out",
+	[PROBLEM_CLOCK] = "TIME and TIMESTAMP differ by more or less than the clocks in time_align.out",
 	[PROBLEM_FID] = "the row's FID is not in files.out",
 	[PROBLEM_PID] = "the row's PID is not in pids.out",
-	[PROBLEM_ROWS] = "the file has not as many rows as the manifest counts",
-	[PROBLEM_LOST] = "the manifest's reasons for lost rows do not add up to them",
+	[PROBLEM_ROWS] = "the number of rows differs from the manifest's",
+	[PROBLEM_LOST] = "the manifest's reasons for lost rows do not add up to their number",
 };
 
 void problems_add(struct problems *p, enum problem kind, const char *file, uint64_t line, uint64_t n)
@@ -36,7 +35,7 @@ void problems_add(struct problems *p, enum problem kind, const char *file, uint6
 	p->of[kind].n += n;
 }
 
-uint64_t problems_print(const struct problems *p, const char *dir)
+uint64_t problems_print(const struct problems *p, const char *dir, FILE *out)
 {
 	uint64_t all = 0;
 
@@ -44,13 +43,13 @@ uint64_t problems_print(const struct problems *p, const char *dir)
 		if (!p->of[i].n)
 			continue;
 		all += p->of[i].n;
-		printf("%s/%s", dir, p->of[i].file);
+		fprintf(out, "%s/%s", dir, p->of[i].file);
 		if (p->of[i].line)
-			printf(":%" PRIu64, p->of[i].line);
-		printf(": %s", texts[i]);
+			fprintf(out, ":%" PRIu64, p->of[i].line);
+		fprintf(out, ": %s", texts[i]);
 		if (p->of[i].n > 1)
-			printf(" (the first of %s)", FMT_COUNT(p->of[i].n));
-		putchar('\n');
+			fprintf(out, " (the first of %s)", FMT_COUNT(p->of[i].n));
+		fputc('\n', out);
 	}
 	return all;
 }

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum problem {
 	PROBLEM_MANIFEST, PROBLEM_INCOMPLETE, PROBLEM_READ, PROBLEM_SEGMENTS, PROBLEM_HEADER, PROBLEM_COLUMNS,
@@ -22,7 +23,7 @@ struct problems {
 
 /* Counts N problems of KIND; the first is in LINE of FILE. */
 void problems_add(struct problems *p, enum problem kind, const char *file, uint64_t line, uint64_t n);
-/* Prints a line for each kind that there is, after DIR. Returns how many problems there are. */
-uint64_t problems_print(const struct problems *p, const char *dir);
+/* Prints a line for each kind that there is, after DIR, to OUT. Returns how many problems there are. */
+uint64_t problems_print(const struct problems *p, const char *dir, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The order of a validation: the manifest, what other rows refer to, then each file once, row by row. Memory is bounded: a
- * row, a bit for each FID and PID, and a limited number of clock offsets. One thread.
+ * row, and a bit for each FID and PID. One thread.
  */
 #include "validate/validate.h"
 
@@ -24,15 +24,13 @@
 #include "validate/ids.h"
 #include "validate/problems.h"
 
-#define OFFSETS_MAX 65536 /* of a trace with more of them, TIME is not compared */
-
 struct validate {
 	int dirfd;
 	struct manifest_facts m;
 	struct problems problems;
 	struct ids fids, pids;
-	uint64_t *offsets; /* UTC minus CLOCK_MONOTONIC, of each row of time_align.out */
-	unsigned int n_offsets;
+	/* UTC minus CLOCK_MONOTONIC: the least and the most of time_align.out; TIME is between, also while UTC stands still */
+	int64_t offset_min, offset_max;
 	bool clock_known;
 	uint64_t rows;
 	unsigned int files;
@@ -46,37 +44,33 @@ struct file {
 	struct reader r;
 	uint8_t kind[READER_COLUMNS_MAX]; /* 1 + enum field_kind of each column; 0: text that no table describes */
 	unsigned int fid, pid, time, timestamp; /* columns; 0: none */
-	uint64_t last_ns, earlier;
+	uint64_t last_ns, earlier, late; /* rows that are earlier than one before them; by the manifest */
 	size_t segment; /* of the last row, how many rows, damaged ones too, came before it, and the line to name */
 	uint64_t before, line;
-	unsigned int offset; /* of the last row */
 	struct text_utc_cache utc;
 };
 
-static int read_offsets(struct validate *v)
+static void read_clock(struct validate *v)
 {
+	const struct counted c = counted_of(&v->m, "time_align");
 	struct reader_row row;
 	struct reader r;
 	uint64_t ns, utc;
 
-	v->offsets = malloc(OFFSETS_MAX * sizeof(*v->offsets));
-	if (!v->offsets)
-		return -ENOMEM;
 	if (reader_open(&r, v->dirfd, "time_align.out") < 0)
-		return 0;
+		return;
 	const unsigned int at = reader_column(&r, "TIMESTAMP"), utc_at = reader_column(&r, "REALTIME_NS");
 
-	v->clock_known = at && utc_at && !counted_of(&v->m, "time_align").dropped && !counted_of(&v->m, "time_align").lost;
-	while (v->clock_known && reader_next(&r, &row) > 0) {
+	while (at && utc_at && !c.dropped && !c.lost && reader_next(&r, &row) > 0) {
 		if (!reader_u64(reader_field(&row, at), &ns) || !reader_u64(reader_field(&row, utc_at), &utc))
 			continue;
-		if (v->n_offsets == OFFSETS_MAX)
-			v->clock_known = false;
-		else
-			v->offsets[v->n_offsets++] = utc - ns;
+		const int64_t offset = (int64_t)(utc - ns);
+
+		v->offset_min = v->clock_known ? MIN(v->offset_min, offset) : offset;
+		v->offset_max = v->clock_known ? MAX(v->offset_max, offset) : offset;
+		v->clock_known = true;
 	}
 	reader_close(&r);
-	return 0;
 }
 
 /* --- one row ------------------------------------------------------------------------------------------------- */
@@ -97,21 +91,13 @@ static void add(struct validate *v, struct file *f, enum problem kind)
 	problems_add(&v->problems, kind, name, f->line, 1);
 }
 
-static bool has_time(struct file *f, uint64_t ns, struct reader_field time)
-{
-	char text[TEXT_UTC_LEN + TEXT_U64_MAX];
-
-	return (size_t)(text_put_utc(text, ns, &f->utc) - text) == time.len && !memcmp(text, time.p, time.len);
-}
-
 static bool is_by_clock(const struct validate *v, struct file *f, uint64_t ns, struct reader_field time)
 {
-	if (f->offset < v->n_offsets && has_time(f, ns + v->offsets[f->offset], time))
-		return true;
-	for (f->offset = 0; f->offset < v->n_offsets; f->offset++)
-		if (has_time(f, ns + v->offsets[f->offset], time))
-			return true;
-	return false;
+	uint64_t utc;
+
+	if (!text_get_utc(time.p, time.len, &utc, &f->utc))
+		return false;
+	return (int64_t)(utc - ns) >= v->offset_min && (int64_t)(utc - ns) <= v->offset_max;
 }
 
 static void check_times(struct validate *v, struct file *f, const struct reader_row *row)
@@ -120,8 +106,7 @@ static void check_times(struct validate *v, struct file *f, const struct reader_
 
 	if (!reader_u64(reader_field(row, f->timestamp), &ns))
 		return; /* counted as a number already */
-	f->earlier += ns < f->last_ns;
-	if (ns < f->last_ns && f->earlier > (manifest_probe(&v->m, f->name) ? manifest_probe(&v->m, f->name)->late : 0))
+	if (ns < f->last_ns && ++f->earlier > f->late)
 		add(v, f, PROBLEM_ORDER);
 	f->last_ns = MAX(ns, f->last_ns);
 	if ((v->m.start_ns && ns < v->m.start_ns) || (v->m.end_ns && ns > v->m.end_ns))
@@ -235,10 +220,12 @@ static void check_file(struct validate *v, const char *name)
 {
 	const unsigned int nr = probe_find(name);
 	struct file f = { .name = name, .probe = nr ? probes[nr] : NULL };
+	const struct manifest_probe *p = manifest_probe(&v->m, name);
 	autofree char *file = util_fmt("%s.out", name);
 	int error = file ? reader_open(&f.r, v->dirfd, file) : -ENOMEM;
 
 	f.segment = f.r.at;
+	f.late = p ? p->late : 0;
 	if (error == 0) {
 		check_header(v, &f);
 		read_rows(v, &f, &error);
@@ -289,7 +276,13 @@ static int read_references(struct validate *v)
 		res = ids_read(&v->pids, v->dirfd, "pids.out", "PID");
 	v->fids.known &= !files.lost && !files.dropped;
 	v->pids.known &= !pids.lost && !pids.dropped && !has_snapshot(v);
-	return res < 0 ? res : read_offsets(v);
+	return res;
+}
+
+/* A forged manifest names no file outside of the folder, and nothing that a terminal obeys. */
+static bool is_name(const char *collector)
+{
+	return collector[strspn(collector, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
 }
 
 static void check_files(struct validate *v)
@@ -297,11 +290,11 @@ static void check_files(struct validate *v)
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		check_file(v, probes[i]->name);
 	for (unsigned int i = 0; i < v->m.n_collectors; i++)
-		if (!strchr(v->m.collectors[i].name, '/')) /* a forged manifest names no file outside of the folder */
+		if (is_name(v->m.collectors[i].name))
 			check_file(v, v->m.collectors[i].name);
 }
 
-int validate_run(const char *dir)
+int validate_run(const char *dir, FILE *out)
 {
 	struct validate *v = calloc(1, sizeof(*v));
 	int res = v ? 0 : -ENOMEM;
@@ -316,15 +309,15 @@ int validate_run(const char *dir)
 	if (res == 0)
 		res = read_references(v);
 	if (res == 0) {
+		read_clock(v);
 		check_files(v);
-		res = problems_print(&v->problems, dir) ? 1 : 0;
+		res = problems_print(&v->problems, dir, out) ? 1 : 0;
 		if (!res)
-			printf("%s: valid: %u files, %s rows\n", dir, v->files, FMT_COUNT(v->rows));
+			fprintf(out, "%s: valid: %u files, %s rows\n", dir, v->files, FMT_COUNT(v->rows));
 	}
 	util_close(&v->dirfd);
 	ids_free(&v->fids);
 	ids_free(&v->pids);
-	free(v->offsets);
 	free(v);
 	return res;
 }

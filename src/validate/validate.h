@@ -3,10 +3,12 @@
 #ifndef VALIDATE_VALIDATE_H
 #define VALIDATE_VALIDATE_H
 
+#include <stdio.h>
+
 /*
- * Reads the trace in the folder DIR and prints what is wrong with it on standard output, a line for each kind of problem.
+ * Reads the trace in the folder DIR and prints what is wrong with it to OUT, a line for each kind of problem.
  * Returns 0: it is valid, 1: it is not, or -errno after a message: it cannot be read, or is no trace folder.
  */
-int validate_run(const char *dir);
+int validate_run(const char *dir, FILE *out);
 
 #endif

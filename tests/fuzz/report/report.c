@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and
- * rendered in every form, that on CPU time too.
+ * rendered in every form, that on CPU time too, and validated.
  */
 #include "fuzz.h"
 #include "base/json.h"
@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
+#include "validate/validate.h"
 
 static const char *const names[] = {
 	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "create_del.out", "files.000001.out.zst",
@@ -94,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put_files(data, size);
 	of_cpu();
 	of_path();
+	validate_run(fuzz_folder(), fuzz_nowhere());
 	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true }) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());

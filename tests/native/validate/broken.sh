@@ -30,15 +30,15 @@ row() { awk -F'\t' -v OFS='\t' "NR == 4 { $1 } { print }"; }
 broken fields open.out ':4: the row has too few or too many fields, or is damaged' row '$0 = $1 "\t" $2'
 broken more open.out ':4: the row has too few or too many fields, or is damaged' row '$0 = $0 "\tx"'
 broken number open.out ':4: a field does not have the form of its column' row '$3 = "0" $3'
-broken escape open.out ':4: a field is not escaped as it is to be' row '$5 = "\\141"'
-broken clock open.out ':4: TIME is not TIMESTAMP by a row of time_align.out' row '$2 = "2001" substr($2, 5)'
+broken escape open.out ':4: a field is not escaped correctly' row '$5 = "\\141"'
+broken clock open.out ':4: TIME and TIMESTAMP differ by more or less than the clocks in time_align.out' row '$2 = "2001" substr($2, 5)'
 broken pid open.out ":4: the row's PID is not in pids.out" row '$3 = 4194303'
 broken span open.out ":4: the row's TIMESTAMP is not within the trace" row '$1 = 1'
 broken order open.out ':4: the row is earlier than the one before it' row '$1 = 1'
-broken cut open.out ': the last row is not whole' head -c -1
-broken rows open.out ': the file has not as many rows as the manifest counts' sed 4d
-broken header open.out ":1: line 1 has another file's name, or a newer schema" sed '1s/open/close/'
-broken columns open.out ':2: line 2 has unknown columns, or has them in another order' sed '2s/COMM/NAME/'
+broken cut open.out ': the last row is incomplete' head -c -1
+broken rows open.out ": the number of rows differs from the manifest's" sed 4d
+broken header open.out ":1: line 1 names another file, or a newer schema" sed '1s/open/close/'
+broken columns open.out ':2: line 2 has unknown columns, or columns in another order' sed '2s/COMM/NAME/'
 rows=$(awk -F'\t' 'NR > 2 && $2' "$t/open.out" | wc -l)
 broken many open.out ":3: a field does not have the form of its column (the first of $rows)" sed 's/^\([0-9]*\t[^\t]*\t\)/\10/'
 broken manifest manifest.json ': the trace has not ended, or was cut off' sed 's/"complete": *true/"complete": false/'
