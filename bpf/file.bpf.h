@@ -230,13 +230,12 @@ static __always_inline __u32 where_describe(struct scratch *s, struct task_struc
 		out->flags |= DLT_PATH_DELETED;
 	if (!len && (s->walk_flags & DLT_PATH_UNREACHABLE)) {
 		/* pipes, sockets, anonymous inodes: the name of the root dentry itself */
-		__u32 used = s->used;
+		const void *name = KLOAD(dentry, d_name.name);
+		__u32 used = s->used; /* behind the load: a copy on the stack would have no bounds for the verifier of 6.1 */
 		long n = 0;
 
 		if (used <= REC_MAX - DLT_PATH_MAX)
-			n = bpf_probe_read_kernel_str(&s->rec[used], 256,
-						      (void *)KLOAD(dentry, d_name.name));
-
+			n = bpf_probe_read_kernel_str(&s->rec[used], 256, name);
 		out->flags |= DLT_PATH_FLOATING;
 		if (n > 0) {
 			len = n;
