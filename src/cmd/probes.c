@@ -2,27 +2,32 @@
 /*
  * `dltraced probes`: every file of a trace with its columns, from the tables by which they are written, and the backend of
  * each probe here, found by loading all programs, if that is permitted. With --markdown the tables of docs/traces.md, with
- * --duckdb the views by which DuckDB reads them: both are equal on every machine.
+ * --duckdb the views by which DuckDB reads them, with --json what programs need to read them: these are equal on every
+ * machine.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "cmd/cmd.h"
 #include "cmd/duckdb.h"
+#include "cmd/probes_json.h"
 #include "collectors/kinds.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 
 struct options {
-	bool duckdb, markdown;
+	bool duckdb, json, markdown;
 };
 
 static const struct option_row options[] = {
 	{ "duckdb", 0, NULL, "Print SQL instead: views for DuckDB, with typed columns", option_true, offsetof(struct options, duckdb) },
+	{ "json", 'j', NULL, "Print JSON instead: files, and their columns with types and units", option_true,
+	  offsetof(struct options, json) },
 	{ "markdown", 'm', NULL, "Print the tables of docs/traces.md instead", option_true, offsetof(struct options, markdown) },
 	{ 0 },
 };
@@ -121,11 +126,18 @@ int cmd_probes(int argc, char **argv)
 	struct tracer tracer = {}, *t;
 	struct option_parse p;
 	struct options o = {};
+	int r;
 
 	options_parse(&line, argc, argv, 0, &p, &o);
 	if (o.duckdb) {
 		duckdb_print_views(stdout);
 		return 0;
+	}
+	if (o.json) {
+		r = probes_json_print(stdout);
+		if (r < 0)
+			log_err_r(r, "no JSON");
+		return r < 0 ? EXIT_DLTRACED : 0;
 	}
 	t = o.markdown ? NULL : load_all(&tracer);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)

@@ -12,7 +12,7 @@ static const struct field fields[] = {
 	{ "INO", "inode number", FIELD_U64, offsetof(struct dlt_files, file.id.ino) },
 	{ "TYPE", "reg dir chr blk fifo sock lnk anon shm memfd", FIELD_FILETYPE, offsetof(struct dlt_files, file) },
 	{ "FSTYPE", "file system", FIELD_STR, offsetof(struct dlt_files, file.fstype), sizeof(((struct dlt_file *)0)->fstype) },
-	{ "SIZE", "size when it was first seen, bytes", FIELD_U64, offsetof(struct dlt_files, file.size) },
+	{ "SIZE", "size when it was first seen, bytes", FIELD_U64, offsetof(struct dlt_files, file.size), .unit = "bytes" },
 	{ "STATE", "ok deleted unreachable truncated", FIELD_FILESTATE, offsetof(struct dlt_files, file) },
 	{ "REALPATH", "full path; a later row with the same FID is a rename, or a copy-up", FIELD_REALPATH, offsetof(struct dlt_files, file) },
 	{ "REALDEV", "below overlayfs: DEV of the file that has the data", FIELD_REALDEV, offsetof(struct dlt_files, file.at) },

@@ -7,14 +7,15 @@
 #define AT(member) offsetof(struct dlt_memory, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the reading, ns", AT(hdr.ts_ns)),
-	{ "FREE", "unused memory, bytes", FIELD_S64, AT(free) },
-	{ "AVAILABLE", "memory that programs can get without swapping, by the kernel's estimate, bytes", FIELD_S64, AT(available) },
-	{ "CACHED", "page cache, SHMEM included, bytes", FIELD_S64, AT(cached) },
-	{ "DIRTY", "pages of files that wait to be written to disk, bytes", FIELD_S64, AT(dirty) },
-	{ "WRITEBACK", "pages of files that are being written to disk, bytes", FIELD_S64, AT(writeback) },
-	{ "ANON", "memory of programs that is of no file, bytes", FIELD_S64, AT(anon) },
-	{ "SHMEM", "shared memory and tmpfs, bytes", FIELD_S64, AT(shmem) },
-	{ "SWAP_FREE", "unused swap space, bytes", FIELD_S64, AT(swap_free) },
+	{ "FREE", "unused memory, bytes", FIELD_S64, AT(free), .unit = "bytes" },
+	{ "AVAILABLE", "memory that programs can get without swapping, by the kernel's estimate, bytes", FIELD_S64, AT(available),
+	  .unit = "bytes" },
+	{ "CACHED", "page cache, SHMEM included, bytes", FIELD_S64, AT(cached), .unit = "bytes" },
+	{ "DIRTY", "pages of files that wait to be written to disk, bytes", FIELD_S64, AT(dirty), .unit = "bytes" },
+	{ "WRITEBACK", "pages of files that are being written to disk, bytes", FIELD_S64, AT(writeback), .unit = "bytes" },
+	{ "ANON", "memory of programs that is of no file, bytes", FIELD_S64, AT(anon), .unit = "bytes" },
+	{ "SHMEM", "shared memory and tmpfs, bytes", FIELD_S64, AT(shmem), .unit = "bytes" },
+	{ "SWAP_FREE", "unused swap space, bytes", FIELD_S64, AT(swap_free), .unit = "bytes" },
 };
 #undef AT
 

@@ -16,7 +16,7 @@ static const struct field fields[] = {
 	{ "RW", "of vfs_rw: RW; of bio: T", FIELD_STR, AT(rw), .arg = sizeof(((struct dlt_rollup *)0)->rw) },
 	{ "ROWS", "how many rows", FIELD_U64, AT(rows) },
 	{ "FAILED", "how many of them failed", FIELD_U64, AT(failed) },
-	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of the others", FIELD_U64, AT(bytes) },
+	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of the others", FIELD_U64, AT(bytes), .unit = "bytes" },
 	{ "LAT_NS", "sum of LAT_NS, ns", FIELD_U64, AT(lat_ns) },
 	{ "MAX_LAT_NS", "the longest LAT_NS, ns", FIELD_U64, AT(max_lat_ns) },
 	{ "SEGMENT", "number of the segment that --keep dropped; - with --rollup-only", FIELD_S64, AT(segment) },

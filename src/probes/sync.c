@@ -15,8 +15,8 @@ static const struct field fields[] = {
 	FIELD_LAT_OF(struct dlt_sync),
 	{ "RET", "0 or -errno", FIELD_S64, offsetof(struct dlt_sync, ret) },
 	{ "FD", "descriptor", FIELD_S64, offsetof(struct dlt_sync, fd) },
-	{ "OFFSET", "start of the range, bytes", FIELD_S64, offsetof(struct dlt_sync, offset) },
-	{ "LEN", "length of the range, or the new size, bytes", FIELD_S64, offsetof(struct dlt_sync, len) },
+	{ "OFFSET", "start of the range, bytes", FIELD_S64, offsetof(struct dlt_sync, offset), .unit = "bytes" },
+	{ "LEN", "length of the range, or the new size, bytes", FIELD_S64, offsetof(struct dlt_sync, len), .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_sync, id),
 	FIELD_FILE_OF(struct dlt_sync, id),
 };

@@ -49,6 +49,7 @@ struct field {
 	uint16_t offset;
 	uint8_t arg, arg2;
 	const struct field_name *names;
+	const char *unit; /* bytes, pages, sectors; NULL: ns where NAME ends in _NS, else none */
 };
 
 /* The time of the row, which HELP describes: the first columns of all. */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/probes_json.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/util.h"
+#include "collectors/kinds.h"
+#include "trace/probe.h"
+
+/* What a reader makes of a field. Unsigned ones may exceed 63 bits: a call may request any length. */
+static const char *const types[] = {
+	[FIELD_TS] = "int64",	   [FIELD_UTC] = "time",      [FIELD_U16] = "int64",	  [FIELD_U32] = "int64",
+	[FIELD_S32] = "int64",	   [FIELD_U64] = "uint64",    [FIELD_S64] = "int64",	  [FIELD_HEX] = "hex",
+	[FIELD_ADDR] = "hex",	   [FIELD_MODE] = "octal",    [FIELD_COMM] = "text",	  [FIELD_STR] = "text",
+	[FIELD_FUNC] = "name",	   [FIELD_NAME] = "name",     [FIELD_FLAGS] = "flags",	  [FIELD_BITS] = "flags",
+	[FIELD_FID] = "int64",	   [FIELD_FILE] = "text",     [FIELD_USTR] = "text",	  [FIELD_ABS] = "text",
+	[FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",  [FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name",
+	[FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64",
+};
+
+static bool is_time_ns(const struct field *f)
+{
+	size_t len = strlen(f->name);
+
+	return f->kind == FIELD_TS || (len > 3 && strcmp(f->name + len - 3, "_NS") == 0);
+}
+
+static void put_columns(struct json *j, const struct probe *p)
+{
+	json_array(j, "columns");
+	for (const struct field *f = p->fields; f < p->fields + p->n_fields; f++) {
+		json_object(j, NULL);
+		json_str(j, "name", f->name);
+		json_str(j, "type", types[f->kind]);
+		json_str(j, "unit", is_time_ns(f) ? "ns" : f->unit);
+		json_str(j, "description", f->help);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_probes(struct json *j)
+{
+	char file[64];
+
+	json_array(j, "probes");
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", probes[i]->name);
+		snprintf(file, sizeof(file), "%s.out", probes[i]->name);
+		json_str(j, "file", file);
+		json_str(j, "description", probes[i]->help);
+		put_columns(j, probes[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_collectors(struct json *j)
+{
+	json_array(j, "collectors");
+	for (unsigned int i = 0; i < COLLECTOR_KINDS; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", collector_kinds[i].name);
+		json_str(j, "file", collector_kinds[i].file);
+		json_str(j, "description", collector_kinds[i].help);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+int probes_json_print(FILE *out)
+{
+	struct json j = {};
+
+	json_object(&j, NULL);
+	json_str(&j, "version", DLT_VERSION);
+	put_probes(&j);
+	put_collectors(&j);
+	json_end(&j);
+	return json_write(&j, out);
+}
