@@ -18,7 +18,7 @@ struct workload_user;
  */
 int command_signals(void);
 
-/* Checks what can be known about U's command in advance, and logs how sudo has changed it. */
+/* Checks that U's command can be found and executed, and logs where sudo has changed which program that is. */
 int command_look(const struct config *cfg, const struct workload_user *u);
 
 /*
@@ -43,13 +43,14 @@ struct command_interrupts {
 };
 
 /*
- * Takes a signal from FD and passes it on to W, unless it has reached W through the terminal. Where W does not run, or is
- * REMOTE, or on the second ^C or TERM, the signal ends the trace: then it is noted in I, and true returned.
+ * Takes a signal from FD and passes it on to W, unless it has reached W through the terminal. The signal ends the trace
+ * instead where W does not run, where W is REMOTE, and on the second ^C or TERM: then I keeps it, and true is returned.
  */
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i);
 
 /*
- * Runs --collect, --archive and, for a WHOLE trace, prints the answer. CODE is the exit status should the disk not answer.
+ * Runs --collect, --archive and, for a WHOLE trace, prints the answer. If the disk does not answer, the process exits with
+ * CODE.
  */
 void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole);
 

@@ -37,7 +37,7 @@ const char *session_name(const char *folder)
 	return slash && slash[1] ? slash + 1 : folder;
 }
 
-/* Returns how long it has traced; 0: not yet, or never. */
+/* Returns for how long the session has traced; 0: not yet, or never. */
 static double elapsed_s(const struct session *s)
 {
 	uint64_t end_ns = session_has_ended(s) ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
@@ -46,7 +46,7 @@ static double elapsed_s(const struct session *s)
 		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
 }
 
-#define ANSWER_MS 20 /* a client of status waits no longer */
+#define ANSWER_MS 20 /* how long a client of `status' may wait for a slow file system */
 
 static uint64_t free_bytes(struct session *s)
 {
@@ -70,7 +70,7 @@ static void refresh(struct session *s)
 
 /* --- targets and sources --------------------------------------------------------------------------------- */
 
-/* Puts KIND:ONE or KINDs:N, after a comma if it is not the first. */
+/* Puts KIND:ONE or KINDs:N, after a comma if it is not the first one. */
 static void put_kind(FILE *out, const char *kind, unsigned int n, const char *one)
 {
 	const char *comma = ftell(out) > 0 ? "," : "";
@@ -135,8 +135,8 @@ static void put_words(const struct session *s, void (*put)(const struct session 
 
 /*
  * Puts one line of words: name, PID, phase, seconds, rows, lost, bytes written, bytes free, folder, experiment, rows/s,
- * bytes/s, target, collectors, the user who started it (a number, after a comma that of --user; `service'), the session.
- * Clients may be older or newer: new words come last.
+ * bytes/s, target, collectors, owner, terminal session. The owner is `service', or the uid of the user who started the
+ * trace, with that of --user after a comma if it is another one. Clients may be older or newer: new words come last.
  */
 static int say_status(struct session *s, const struct control_request *rq, FILE *out)
 {

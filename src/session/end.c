@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The end of a trace: hooks off, rows written, segments packed, the manifest. The drain, the archiver and an async_call
- * write, and this waits for them: without a limit where they progress, or where only the workload has ended; but where the
- * file system does not answer, no longer than until a signal, or until something waits for the end. A thread in the kernel
- * cannot be ended then. It is left there, and its work is done later if the file system answers while the workload still
- * runs.
+ * The end of a trace: turns hooks off, and waits until the rows, the segments and the manifest are written. Other threads
+ * write them: the drain, the archiver and an async_call. While they progress, the wait has no limit. When the file system
+ * does not answer, a signal ends the wait; and if something waits for the end (the caller of `dltraced stop', --duration, a
+ * client of the service), the wait ends after STALL_GUARD_NS. A thread that hangs in the kernel cannot be ended. It stays
+ * there, and its work is finished later, if the file system answers while the workload still runs.
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,8 +32,9 @@ bool session_look(struct session *s, int wait_ms)
 /* --- waiting --------------------------------------------------------------------------------------- */
 
 /*
- * Returns since when the drain has made no progress; 0: it does, or does not run. It beats between two rounds, and a round
- * may take long on a busy machine: STILL, begun at FIRST, watches whether the thread works.
+ * Returns the time since which the drain has made no progress; 0: it makes progress, or does not run. Its heartbeat comes
+ * only between two rounds, and a round may take long on a busy machine: so STILL, begun at FIRST, watches the thread's CPU
+ * time as well.
  */
 static uint64_t drain_still_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
@@ -45,7 +46,7 @@ static uint64_t drain_still_since(struct session *s, struct stall_clock *still, 
 	return still->since_ns > first ? MAX(beat, still->since_ns) : beat;
 }
 
-/* Returns since when nothing has progressed, CLOCK_MONOTONIC; 0: something does. */
+/* Returns the time since which drain and file system have made no progress, CLOCK_MONOTONIC; 0: they make progress. */
 static uint64_t stall_clock_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
 	uint64_t since = drain_still_since(s, still, first, now);
@@ -56,7 +57,7 @@ static uint64_t stall_clock_since(struct session *s, struct stall_clock *still, 
 	return folder_watch_hangs(&s->folder_watch) ? now - async_call_busy_ns(&s->folder_watch.call) : 0;
 }
 
-/* Whether a signal from a process that still exists asks for the end: takes one signal. */
+/* Takes one signal, if there is one. Returns whether it asks for the end. */
 static bool end_is_requested(struct session *s)
 {
 	struct signalfd_siginfo si;
@@ -66,7 +67,10 @@ static bool end_is_requested(struct session *s)
 	return si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM || si.ssi_signo == SIGQUIT || si.ssi_signo == SIGHUP;
 }
 
-/* Waits until FD is readable. False: no progress is in sight, and something waits for the end. */
+/*
+ * Waits until FD is readable, and returns true. Returns false when nothing progresses and the end cannot wait longer. With
+ * HURRIED_BY_SIGNALS, a signal makes the archiver leave the rest uncompressed.
+ */
 static bool await(struct session *s, int fd, bool hurried_by_signals)
 {
 	bool waits = s->end.awaited || s->end.by.signal || s->kind->remote, warned = false;
@@ -82,7 +86,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		poll(p, ARRAY_SIZE(p), STEP_MS);
 		if (p[0].revents)
 			return true;
-		if (proxy_gone()) /* the proxy was killed, and so are we */
+		if (proxy_gone()) /* killed: this process ends in the same way */
 			kill(getpid(), SIGKILL);
 		if (p[1].revents) {
 			archiver_hurry(&s->archiver);
@@ -112,7 +116,7 @@ static void say_stuck(struct session *s)
 		runs ? "unless it answers before the workload ends" : "and its manifest stays without an end");
 }
 
-/* Compresses closed segments, unless a signal asks for the end. False: stuck. */
+/* Compresses closed segments, until a signal asks for the end. Returns false when stuck. */
 static bool finish_segments(struct session *s)
 {
 	uint64_t left;
@@ -122,7 +126,7 @@ static bool finish_segments(struct session *s)
 	if (__atomic_load_n(&s->archiver.waiting, __ATOMIC_RELAXED) > 1)
 		log_info("compressing the rest; a signal leaves it as it is");
 	archiver_end(&s->archiver);
-	/* through the service, a signal has asked for the end already */
+	/* through the service, a signal only asks for the end, which has come */
 	if (!await(s, s->archiver.done_fd, !s->kind->remote))
 		return false;
 	left = archiver_finish(&s->archiver);
@@ -132,7 +136,7 @@ static bool finish_segments(struct session *s)
 	return true;
 }
 
-/* Writes the last manifest. False: stuck. */
+/* Writes the last manifest. Returns false when stuck. */
 static bool finish_manifest(struct session *s)
 {
 	while (session_begin_manifest(s, true) == -EBUSY)
@@ -144,7 +148,7 @@ static bool finish_manifest(struct session *s)
 	return true;
 }
 
-/* Finishes the files that the drain, which has ended, leaves. False: stuck. */
+/* Closes the files after the drain's end, and writes the last manifest. Returns false when stuck. */
 static bool finish_files(struct session *s)
 {
 	uint64_t late;
@@ -174,7 +178,7 @@ static bool finish_files(struct session *s)
 	return finish_manifest(s);
 }
 
-/* Accounts for rows that will not be written. */
+/* Counts the rows that will not be written as lost. */
 static void account_stuck(struct session *s)
 {
 	status_update(&s->status, &s->tracer, &s->drain);

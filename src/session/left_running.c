@@ -12,7 +12,10 @@ struct adding {
 	const struct tracer *t;
 };
 
-/* A process that ends leaves the target before its number can be another's. */
+/*
+ * Adds the process PID, unless it has ended. A process leaves the target before its PID can be reused: if PID is in the
+ * target after the read, the right process was read.
+ */
 static void add(void *ctx, pid_t pid)
 {
 	struct adding *a = ctx;
@@ -42,7 +45,7 @@ void left_running_settle(struct left_running *l)
 	for (size_t i = 0; i < l->n; i++) {
 		struct process now;
 
-		/* another process may have its number by now */
+		/* another process may have its PID by now */
 		if (process_read(&now, l->v[i].pid) == 0 && now.start_ticks == l->v[i].start_ticks)
 			l->v[n++] = now;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes of the job that outlive its trace: their further calls are in no file, so the manifest names them. Listed while
- * the hooks still follow the target, and checked when all is written, so that a process that was just ending does not count.
- * Control plane.
+ * Processes of the job that outlive its trace: their further calls are in no file, so the manifest names them. They are
+ * listed while the hooks still follow the target, and checked again when all files are written, so that a process that was
+ * just ending does not count. Control plane.
  */
 #ifndef SESSION_LEFT_RUNNING_H
 #define SESSION_LEFT_RUNNING_H
@@ -19,7 +19,7 @@ struct left_running {
 	bool known; /* with --all there is no job */
 	struct process *v;
 	size_t n;
-	uint64_t more; /* beyond those in V; not checked again */
+	uint64_t more; /* further ones, which V has no room for; not checked again */
 };
 
 /* Lists the processes in T's target. */

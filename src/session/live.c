@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `status --watch': sends the drain's sums to watchers, a view as a line of JSON, which with --json is printed as it is.
- * Control plane; never waits for a watcher. Of a call in flight the watcher finds the rest:
+ * `status --watch': sends the drain's sums to watchers. A view is a line of JSON, which `status --watch --json' prints
+ * nearly unchanged. Control plane; never waits for a watcher. The watcher completes the calls in flight, where these members
+ * are null:
  *
- *	comm	null: the thread's present name
- *	file	null: the drain knows no path, or no name of a disk; "fd" and "addr", if present, are those of call_file()
+ *	comm	the thread's present name
+ *	file	the drain knows no path, or no name of a disk; "fd" and "addr", if present, are those of call_file()
  */
 #include <errno.h>
 #include <stdio.h>
@@ -89,7 +90,7 @@ static void put_view(struct session *s, struct json *j, const struct live_view *
 	json_end(j);
 }
 
-/* Returns -EAGAIN while W is busy with the last view; the drain goes on summing. */
+/* Returns -EAGAIN while W is busy with the last view; the drain goes on adding to the sums. */
 static int send_view(struct session *s, struct session_watcher *w)
 {
 	struct json j = { .flat = true };
@@ -109,7 +110,7 @@ static void look(struct session *s)
 
 		if (!w->live)
 			continue;
-		/* a watcher that leaves meanwhile sets HERE to false */
+		/* the watcher may leave during send_view(): then session_live_gone() sets HERE to false */
 		if (w->here && atomic_load(&w->live->state) == LIVE_FULL && send_view(s, w) != -EAGAIN && w->here)
 			atomic_store(&w->live->state, LIVE_EMPTY);
 		if (atomic_load(&w->live->state) == LIVE_GONE)
@@ -149,7 +150,7 @@ void session_live_gone(void *ctx, unsigned int client)
 	}
 }
 
-/* Returns NULL when the places are taken, or not yet released by the drain. */
+/* Returns a free place; NULL when there are too many watchers, or the drain has not released a place yet. */
 static struct session_watcher *free_place(struct session *s)
 {
 	unsigned int here = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes manifest.json from the session's state. Members that hold from the start are kept as text, HEAD, which opens every
- * version, so that they never change. manifest_file.c writes the file. Control plane.
+ * Makes the text of manifest.json from the session's state. The constant members are made once, as the text HEAD, and open
+ * every version of the file. manifest_file.c writes the file. Control plane.
  */
 #include "session/manifest.h"
 
@@ -50,7 +50,7 @@ static void put_list(struct json *j, const char *key, char *const *items)
 	json_end(j);
 }
 
-/* In place of what --no-args hides. */
+/* Stands in place of what --no-args hides. */
 static const char hidden[] = "(hidden)";
 
 /* Puts dltraced's own command line, which ends with the workload's. */
@@ -62,7 +62,7 @@ static void put_cmdline(struct json *j, const struct session *s)
 	for (char *const *arg = s->argv; arg && *arg; arg++) {
 		const char *shell = cfg->no_args ? cfg->shell_cmd : NULL;
 
-		/* the text of --workload, after "=" as well */
+		/* the text of --workload, alone or in "--workload=TEXT" */
 		if (shell && *arg <= shell && shell <= *arg + strlen(*arg)) {
 			json_str(j, NULL, hidden);
 		} else if (cfg->no_args && cfg->argv && *arg == cfg->argv[0] && arg[1]) {
@@ -225,7 +225,7 @@ static void put_job(struct json *j, const struct session *s)
 	const struct left_running *l = &s->left;
 	uint64_t cpu_us = 0;
 
-	if (s->files < FILES_CLOSED || !l->known) { /* a process may be just ending */
+	if (s->files < FILES_CLOSED || !l->known) { /* before that, a process in the list may be just ending */
 		json_null(j, "job");
 		return;
 	}
@@ -246,7 +246,7 @@ static void put_job(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* Puts the size of the kept output. Through the service, the relay is the client's, which reports the losses. */
+/* Puts the size of the kept output. Through the service, the client has the relay, and reports what was lost. */
 static void put_workload_log(struct json *j, const struct session *s)
 {
 	const struct relay_log *log = s->workload.relay.log;
@@ -275,7 +275,7 @@ static bool has_file(const struct session *s, unsigned int i)
 	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
 }
 
-/* Puts the losses by cause, without zeros. */
+/* Puts the losses by cause, without causes of 0. */
 static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
 {
 	bool any = false;
@@ -291,7 +291,7 @@ static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
 	json_end(j);
 }
 
-/* Puts the counts of a probe. The calls made, where each is one row, are rows + summed + filtered + lost. */
+/* Puts the counts of a probe. Where each call is one row: calls = rows + summed + filtered + lost. */
 static void put_probe(struct json *j, const struct session *s, unsigned int i)
 {
 	const bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
@@ -369,7 +369,7 @@ static void put_segment(void *ctx, const struct archiver_segment *s)
 	json_end(j);
 }
 
-/* Puts the form of storage; without segments the archiver is all zero. */
+/* Puts how the rows are stored. Without segments the archiver is all zero, so its counts are 0. */
 static void put_storage(struct json *j, struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -432,7 +432,7 @@ static uint64_t max_rss_bytes(const struct rusage *ru, const struct tracer *t)
 	return bytes > 2 * rings ? bytes - rings : bytes;
 }
 
-/* Puts the privileges that the running trace has kept; null: all. */
+/* Puts the privileges that the running trace has kept; null means all. */
 static void put_privileges(struct json *j, const struct privileges *p)
 {
 	const struct privilege *kept;
@@ -472,7 +472,7 @@ static void put_self(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* Puts what is known only at the end: bytes of the workload's output that no disk has yet. */
+/* Puts what is known only at the end: the clock, the machine's dirty pages, and bytes of the trace that no disk has yet. */
 static void put_end(struct json *j, const struct session *s)
 {
 	uint64_t dirty;
@@ -504,7 +504,7 @@ static void put_manifest(struct json *j, struct session *s, bool complete)
 	json_end(j);
 	put_uring(j, s);
 	put_storage(j, s);
-	/* runs of hooks that the kernel skipped, of any process: calls may be missing */
+	/* the kernel skipped these runs of hooks, in any process: calls may be missing */
 	json_u64(j, "skipped_runs", s->status.counts.skipped);
 	/* 32-bit calls: counted, not decoded */
 	json_u64(j, "compat_calls", s->tracer.shared ? s->tracer.shared->compat : 0);
@@ -516,7 +516,7 @@ static void put_manifest(struct json *j, struct session *s, bool complete)
 	json_end(j);
 }
 
-/* Copies J, with its objects still open, to be extended. */
+/* Copies J, with its objects still open, so that members can be added to the copy. */
 static int json_dup(struct json *copy, const struct json *j)
 {
 	*copy = *j;

@@ -20,7 +20,7 @@ struct manifest_time {
 	uint64_t mono_ns, utc_ns;
 };
 
-/* The members that no other part of the session holds. */
+/* What only the manifest needs; the other members come from the session. */
 struct manifest {
 	struct json head; /* the constant members */
 	struct manifest_time start, end;
@@ -29,17 +29,17 @@ struct manifest {
 	uint64_t log_lost_bytes; /* output lost by the process that has the workload as its child */
 };
 
-/* Takes the constant members, among them this machine and its clock. Returns 0 or -ENOMEM. */
+/* Makes the constant members, which describe also this machine and its clock. Returns 0 or -ENOMEM. */
 int manifest_begin(struct session *s);
 
 /*
- * Makes the present text of manifest.json, to be freed; COMPLETE: the trace has ended and its files are whole. Returns 0 or
- * -ENOMEM.
+ * Makes the present text of manifest.json, which the caller frees. COMPLETE: the trace has ended and its files are whole.
+ * Returns 0 or -ENOMEM.
  */
 int manifest_text(struct session *s, bool complete, char **text_ret, size_t *len_ret);
 /*
- * Puts it into the folder DIRFD, in place of an old one; may block. The file gets the folder's owner. Returns 0, or -errno,
- * and then the old one stays.
+ * Writes TEXT as manifest.json of the folder DIRFD, in place of an old one; may block. The file gets the folder's owner.
+ * Returns 0, or -errno with the old file still in place.
  */
 int manifest_put(int dirfd, const char *text, size_t len);
 

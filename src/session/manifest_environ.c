@@ -35,7 +35,7 @@ static bool is_secret(const char *name)
 	return false;
 }
 
-/* As in "scheme://user:password@host". */
+/* Whether VALUE has a part such as "scheme://user:password@host". */
 static bool has_password(const char *value)
 {
 	const char *at = strstr(value, "://");
@@ -53,7 +53,7 @@ void manifest_put_environ(struct json *j, char *const *env)
 		autofree char *name = util_fmt("%.*s", (int)len, *entry);
 		const char *value = *entry + len;
 
-		/* As for getenv(), the first of several with one name counts. */
+		/* of several entries with one name the first counts, as in getenv() */
 		if (!name || !*value || !manifest_shows(name) || env_find(env, *entry) != *entry)
 			continue;
 		value++;

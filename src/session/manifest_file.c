@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes manifest.json in the trace folder: replaces it as a whole; on a full disk, overwrites it. */
+/* Writes manifest.json into the trace folder: replaces the file as a whole; on a full disk, overwrites it. */
 #include "session/manifest.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define MANIFEST_TMP "manifest.json.tmp"
 #define GROWTH_BYTES (16 << 10) /* more than a manifest grows from the first version to the last */
 
-/* Writes a new file of the temporary name; an old one is removed, even a link, which is never followed. */
+/* Writes a new file of the temporary name. An old one is removed first; a link is removed, too, and never followed. */
 static int write_tmp(int dirfd, const char *buf, size_t len)
 {
 	autoclose int fd = -1;
@@ -29,7 +29,7 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 	fd = util_create_at(dirfd, MANIFEST_TMP, 0);
 	if (fd < 0)
 		return fd;
-	/* Space for write_over(); not needed on a file system without it. */
+	/* keeps room for write_over(); a file system without fallocate(2) is tried as it is */
 	(void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(len + len / 2) + GROWTH_BYTES);
 	r = util_write_all(fd, buf, len);
 	if (r < 0)
@@ -38,9 +38,9 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 }
 
 /*
- * Overwrites the first version, not atomically: a full disk has no room for a second file, and just then the losses must be
- * recorded. A user may have changed the folder, so the file is checked. WHY is the error of the second file: where there is
- * no first one, that is the error.
+ * Overwrites the present manifest, which is not atomic: a full disk has no room for a second file, but the manifest must
+ * record what the full disk has lost. A user may have changed the folder, so the file is checked. WHY is the error of the
+ * second file; it is returned where there is no manifest to overwrite.
  */
 static int write_over(int dirfd, const char *buf, size_t len, int why)
 {
@@ -125,7 +125,7 @@ int session_begin_manifest(struct session *s, bool complete)
 	r = manifest_text(s, complete, &w->text, &w->len);
 	if (r == 0)
 		r = async_call_begin(&w->call, put_file, s);
-	if (r < 0) { /* else the thread owns all of it now */
+	if (r < 0) { /* otherwise the thread owns W until its call has ended */
 		free(TAKE_PTR(w->text));
 		w->r = log_err_r(r, "%s/manifest.json", s->dir.path);
 	}

@@ -19,9 +19,9 @@
 #include "session/state.h"
 #include "trace/config.h"
 
-#define FIRST "# HELP dltraced_" /* the begin of such a file */
+#define FIRST "# HELP dltraced_" /* a metrics file of dltraced begins with this */
 #define WAIT_MS 20	 /* a file system that answers needs less */
-#define WAIT_END_MS 2000 /* for the last values */
+#define WAIT_END_MS 2000 /* at the end of the trace: the last values matter more than a short delay */
 
 /* --- the file -------------------------------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ static void write_metrics(void *ctx)
 	privileges_own_files(write_file, ctx); /* the folder may be another service's, such as node_exporter's */
 }
 
-/* Takes the result of the last writing. False: it is in progress. */
+/* Takes the result of the last writing. Returns false while it is in progress. */
 static bool take_written(struct session *s, int wait_ms)
 {
 	struct session_writing *w = &s->metrics_writing;
@@ -182,7 +182,7 @@ void session_metrics_write(struct session *s)
 	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
-/* The tick of a second comes a little earlier or later each time. */
+/* Ticks come a little early or late, so half a second of the interval may be missing. */
 void session_metrics_tick(struct session *s)
 {
 	if (s->metrics && clock_now_ns(CLOCK_MONOTONIC) - s->metrics_ns >= s->cfg->interval_ns - NSEC_PER_SEC / 2)

@@ -14,7 +14,7 @@
 #include "host/rights/workload_user.h"
 #include "trace/config.h"
 
-/* From the folder of the program: as installed, and as built. */
+/* Relative to the folder of the program: the first as installed, the others as built. */
 static const char *const places[] = { "../share/dltraced/python", "../python", "../../python" };
 
 /* Returns the folder, or NULL. */

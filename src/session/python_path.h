@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The workload's PYTHONPATH, by which Python programs mark their regions. */
+/* The workload's PYTHONPATH, through which a Python program loads our module and marks its regions. */
 #ifndef SESSION_PYTHON_PATH_H
 #define SESSION_PYTHON_PATH_H
 

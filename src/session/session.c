@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The start and the end of a trace, in the order of the steps below; session_loop.c has the time in between. */
+/* The start and the end of a trace, as a list of steps. session_loop.c has the time in between. */
 #include "session/session.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "trace/config.h"
 
 #define CALLS_END_MS 1000 /* a file system that answers needs less */
-#define NOBODY 65534 /* where no user of the name exists */
+#define NOBODY 65534 /* where no user is called "nobody" */
 
 /* --- a trace of the caller ------------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static int own_user(struct session *s)
 	}
 	if (r == 0)
 		r = python_path_set(s->cfg, &s->user);
-	s->environ = s->user.environ ? s->user.environ : environ; /* the user's, where sudo has removed it */
+	s->environ = s->user.environ ? s->user.environ : environ; /* under sudo, the one from before it */
 	s->cwd = getcwd(NULL, 0);
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
@@ -90,7 +90,7 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
 	stall_guard_begin(path, STALL_GUARD_BY_SIGNAL);
 	r = open_folder(d, cfg, path, u);
-	/* of a run in the same second, or of another rank on this host: no reason not to run the job */
+	/* a run in the same second, or another rank on this host, has the default name: take another, and run the job */
 	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
 		size_t len = strlen(path);
 
@@ -104,8 +104,8 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 }
 
 /*
- * A user's folder may be on a server that gives root no rights (root_squash), where only the user can make files. Where that
- * fails, root makes them.
+ * A user's folder may be on a file server that gives root no rights (root_squash): only the user can make files there. Where
+ * this process cannot become the user, root makes them.
  */
 void session_files_of_user(const struct session *s)
 {
@@ -130,8 +130,8 @@ static int own_folder(struct session *s)
 }
 
 /*
- * Forks before the rings are mapped, whose memory the log's relay, which outlives us, would keep; and before the limit of
- * open files is raised, since the workload must have the caller's limit.
+ * The fork comes early for two reasons. The relay of the log is forked here, too, and outlives us: if the rings were mapped
+ * already, it would keep their memory. And the workload must have the caller's limit of open files, which is raised later.
  */
 static int own_fork(struct session *s)
 {
@@ -217,7 +217,7 @@ static void plan_privileges(struct session *s)
 		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
 }
 
-/* The workload waits at its gate. */
+/* Begins to trace, while the workload waits at its gate. */
 static int step_begin(struct session *s)
 {
 	int written;
@@ -230,7 +230,7 @@ static int step_begin(struct session *s)
 			return r;
 		s->phase = PHASE_TRACING;
 	}
-	/* as the manifest will have it: by then, they are given up */
+	/* the manifest that is written next describes the running trace, which has given them up */
 	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait;
 	session_files_of_user(s);
 	background_log(s->dir.fd);
@@ -261,8 +261,8 @@ static int step_go(struct session *s)
 }
 
 /*
- * From step_watch on, signals wait: each step before the loop checks for one. Without a command to run, what is traced
- * already is a trace like any other, and the loop ends it.
+ * Returns 0, or an exit status when a signal asks for the end. From step_watch() on, signals are blocked, so each later step
+ * calls this first. A trace without a command that has begun is a trace like any other: there the loop takes the signal.
  */
 static int interrupted(const struct session *s)
 {
@@ -303,7 +303,7 @@ static int finish(struct session *s)
 {
 	int code = session_exit_code(s);
 
-	if (session_has_ended(s)) /* before the workload: its status was not known then */
+	if (session_has_ended(s)) /* the trace ended before the workload: the manifest lacks the workload's status */
 		session_end_again(s);
 	session_end_tracing(s);
 	if (s->folder.gone || session_is_stuck(s))
@@ -342,7 +342,7 @@ static void session_free(struct session *s)
 	free(s->cwd);
 }
 
-/* Waits for calls in other threads, whose arguments are on this thread's stack. */
+/* Waits for calls in other threads, which use S on this thread's stack. Returns whether all of them have ended. */
 static bool calls_end(struct session *s)
 {
 	struct async_call *const calls[] = { &s->folder_watch.call, &s->writing.call, &s->metrics_writing.call };
@@ -354,12 +354,12 @@ static bool calls_end(struct session *s)
 }
 
 /*
- * Ends the process while threads of it are in the kernel and use memory that would be freed. The end waits for them, maybe
- * for ever: so whoever waits for us is informed first.
+ * Ends the process without freeing memory, as threads that hang in the kernel still use it. The process ends only when these
+ * threads leave the kernel, perhaps never: so the processes that wait for us are released first.
  */
 static __attribute__((noreturn)) void leave(struct session *s, int code)
 {
-	/* nothing waits for processes that end meanwhile */
+	/* nothing joins these threads any more */
 	if (s->drain.running)
 		pthread_detach(s->drain.thread);
 	if (s->archiver.running)
@@ -395,7 +395,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 	};
 	int code;
 
-	caller_find(&s.caller); /* in the background the session is another one */
+	caller_find(&s.caller); /* now: in the background, the process is in a new terminal session */
 	code = cfg->background ? background_start() : 0;
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
@@ -403,7 +403,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		return code;
 	code = start(&s);
 	if (code) {
-		/* nothing has run: leave no trace */
+		/* nothing has run: leave no files behind */
 		tracer_detach(&s.tracer);
 		stall_guard_begin(s.dir.path, code);
 		if (!kind->remote) /* else the client undoes it */

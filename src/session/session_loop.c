@@ -18,7 +18,7 @@
 #include "session/state.h"
 #include "trace/config.h"
 
-#define ANSWER_MS 200 /* a file system that takes longer answers for an earlier second */
+#define ANSWER_MS 200 /* with a slower file system, a second uses an earlier answer */
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
 
 /* --- space ----------------------------------------------------------------------------------------- */
@@ -40,7 +40,10 @@ void watch_space(struct session *s)
 
 /* --- the folder -------------------------------------------------------------------------------------- */
 
-/* Warns that the folder is refused. Rows written meanwhile are lost, or refused later: sinks count both. */
+/*
+ * Warns when the file server begins to refuse the folder, or accepts it again. Rows that are written meanwhile are lost, or
+ * the server refuses them later: the sinks count both.
+ */
 static void warn_refused(struct session *s)
 {
 	int r = s->folder_watch.refused;
@@ -70,9 +73,9 @@ static int end_without_folder(struct session *s)
 /* --- phases ---------------------------------------------------------------------------------------- */
 
 /*
- * Whether the trace's targets have ended. A workload ends with its root process, or with --wait-all with its last
- * descendant; processes of --pid with the last of them; cgroups, containers and --all only when stopped, unless there is
- * also a workload.
+ * Whether the trace's targets have ended: the workload's first process, or with --wait-all its last descendant; the last
+ * process of --pid. With cgroups, containers or --all the trace goes on until it is stopped, or until the workload ends, if
+ * there is one.
  */
 static bool targets_ended(const struct session *s)
 {
@@ -83,7 +86,7 @@ static bool targets_ended(const struct session *s)
 		return false;
 	if (!s->traced || session_has_ended(s))
 		return true;
-	if (s->phase == PHASE_DELAY && cfg->n_pids) /* these have not joined yet */
+	if (s->phase == PHASE_DELAY && cfg->n_pids) /* these are not in the target yet */
 		return false;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return by_workload;
@@ -154,7 +157,7 @@ static int on_phase(void *ctx, int fd, uint32_t events)
 
 /* --- events ---------------------------------------------------------------------------------------- */
 
-/* A trace of days lists its segments, and the dropped ones, even if it never comes to its end. */
+/* Reports problems of the archiver, and keeps the manifest's list of segments recent: a long trace may be killed. */
 static void list_segments(struct session *s)
 {
 	if (!s->split)
@@ -164,7 +167,7 @@ static void list_segments(struct session *s)
 		session_note_manifest(s);
 }
 
-/* After ^C without an effect, prints why. */
+/* Some seconds after a first ^C or TERM that the workload survived, logs how to end the trace. */
 static void explain_interrupt(struct session *s)
 {
 	if (s->end.by.n == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == COMMAND_GOES_ON_S)
@@ -227,7 +230,7 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* The proxy was killed, and so are we. */
+/* The proxy was killed. Whoever killed it meant dltraced, so this process ends in the same way. */
 static int on_front_gone(void *ctx, int fd, uint32_t events)
 {
 	return kill(getpid(), SIGKILL) < 0 ? -errno : 0;

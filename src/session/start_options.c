@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of options and their setters. A setter reads the machine (does the disk exist?) and changes nothing. */
+/* The table of options and their setters. A setter may look at the machine (does the disk exist?) but changes nothing. */
 #include "session/start_options.h"
 
 #include <ctype.h>
@@ -60,7 +60,7 @@ static const char *add_phase(struct option_parse *p, void *member, char *arg)
 	return add_text(p, member, arg);
 }
 
-/* Tools that sample take whole seconds. */
+/* The tools that sample (mpstat, iostat) accept only whole seconds. */
 static const char *set_interval(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_time(p, member, arg);
@@ -173,7 +173,7 @@ static const char *add_pids(struct option_parse *p, void *member, char *arg)
 		if (pid <= 0 || pid > INT_MAX || (*end && *end != ','))
 			return "not a process ID";
 		r = util_pidfd_open((pid_t)pid);
-		if (r == -EINVAL || r == -ENOENT) /* newer kernels: the second */
+		if (r == -EINVAL || r == -ENOENT) /* -ENOENT on newer kernels */
 			return option_because(p, "%ld is a thread, not a process", pid);
 		if (r < 0)
 			return option_because(p, "%ld: %s", pid, strerror(-r));
@@ -373,7 +373,7 @@ void start_config_defaults(struct config *cfg)
 	};
 }
 
-/* Returns what the options together lack or contradict; NULL: nothing. */
+/* Returns what the options lack, or how they contradict one another; NULL: they fit. */
 static const char *check(const struct config *cfg)
 {
 	bool target = cfg->argv || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all;
@@ -399,7 +399,7 @@ static const char *check(const struct config *cfg)
 	return NULL;
 }
 
-/* Compression and dropping need segments: without --rotate, their size has a default. */
+/* --compress and --keep need segments: without --rotate, the segments get a default size. */
 static void imply_rotate(struct config *cfg)
 {
 	if (cfg->rotate_bytes || cfg->rotate_ns || (!cfg->pack && !cfg->keep_bytes))
@@ -410,8 +410,9 @@ static void imply_rotate(struct config *cfg)
 }
 
 /*
- * Sums of CPU scheduling are on by default for a target, as the report knows waits by them, and page faults, unless the
- * kernel refuses them. Where they are requested, a refusal is an error.
+ * Sums of CPU scheduling are on by default, as the report needs them to find waits, but not with --all. Probes that are on
+ * by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user requests may
+ * not.
  */
 static void imply_sched(struct config *cfg)
 {
@@ -429,8 +430,8 @@ static void imply_sched(struct config *cfg)
 }
 
 /*
- * The job's lines are on by default where writes of a target are traced; with --all there is no job. --log has all lines,
- * from the relay.
+ * The lines that the job prints are kept by default where writes of a target are traced. With --all there is no job; with
+ * --log the relay has all lines already.
  */
 static void imply_printed(struct config *cfg)
 {
@@ -441,7 +442,7 @@ static void imply_printed(struct config *cfg)
 		cfg->probes &= ~printed;
 }
 
-/* The pieces of requests are on by default where the requests have rows. */
+/* The probe of the pieces of requests is on by default where the requests have rows. */
 static void imply_bio_map(struct config *cfg)
 {
 	const probe_mask map = PROBE_BIT(DLT_bio_map);

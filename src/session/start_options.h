@@ -11,20 +11,20 @@ enum start_flag {
 	START_BY_SERVICE = 2, /* a user may request it from the service */
 	START_LIST = 4,	      /* may be given more than once */
 	START_TARGET = 8,     /* names a target */
-	START_BY_USER = 16,   /* a user's own dltraced handles it, beside the service */
+	START_BY_USER = 16,   /* with the service, the user's own process handles it */
 };
 
 struct config;
 
-/* Their members are of struct config. */
+/* The offsets in it are of members of struct config. */
 extern const struct option_row start_options[];
 
-/* Sets a config without any option. */
+/* Sets CFG to the defaults. */
 void start_config_defaults(struct config *cfg);
 
 /*
- * Completes CFG after the last option. Returns what the options lack or contradict together, a constant text; or NULL, and
- * the members that follow from others are set.
+ * Completes CFG after the last option: sets the members that follow from others, and returns NULL. If the options lack
+ * something, or contradict one another, returns a constant text that says so.
  */
 const char *start_config_finish(struct config *cfg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One trace while it lives: shared by session.c (start and end) and session_loop.c (in between). */
+/* The state of one trace from start to end, and the functions that the files of this room share. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
@@ -31,7 +31,7 @@ struct session_kind;
 enum session_phase {
 	PHASE_DELAY,	/* the workload runs, tracing begins later */
 	PHASE_TRACING,
-	PHASE_LINGER,	/* the targets have ended */
+	PHASE_LINGER,	/* the targets have ended, tracing goes on for --linger */
 	PHASE_UNTRACED, /* the trace has ended, the workload goes on */
 	PHASE_OVER,
 };
@@ -39,30 +39,30 @@ enum session_phase {
 /* The state of the trace's files, whatever phase the job is in. */
 enum session_files {
 	FILES_GROWING,
-	FILES_ENDING, /* hooks off: rows that exist are being written */
-	FILES_STUCK,  /* likewise, and the file system does not answer */
-	FILES_CLOSED, /* closed by drain and collectors: all but the last manifest are whole */
-	FILES_CLOSED_STUCK,
+	FILES_ENDING, /* hooks are off, the remaining rows are being written */
+	FILES_STUCK,  /* hooks are off, and the file system does not answer: rows remain */
+	FILES_CLOSED, /* drain and collectors have closed them: all are whole, only the last manifest remains */
+	FILES_CLOSED_STUCK, /* only the last manifest remains, and the file system does not answer */
 };
 
 struct session {
 	const struct config *cfg;
 	const struct session_kind *kind;
-	void *of; /* of the kind */
+	void *of; /* the kind's own data */
 	char **argv; /* dltraced's own arguments */
-	char *const *environ; /* the workload's; where it is another process's, selected variables */
+	char *const *environ; /* the workload's; through the service, only the variables that the client selected */
 	char *cwd;
 	struct workload_user user;
 	struct caller caller;
-	struct workload_user nobody; /* the user of collectors, where the trace's user is root */
+	struct workload_user nobody; /* collectors run as this user where the trace's user is root */
 	struct privileges privileges;
-	bool gave_up; /* the main thread has given up what privileges says */
+	bool gave_up; /* the main thread keeps only what PRIVILEGES plans, or has tried to */
 	struct outdir dir;
 	struct targets targets;
 	struct tracer tracer;
 	struct collectors collectors;
 	struct drain drain;
-	struct archiver archiver; /* zero where files are not split */
+	struct archiver archiver; /* all zero unless SPLIT */
 	bool split;
 	uint64_t manifest_ns; /* CLOCK_MONOTONIC when the manifest was last written */
 	struct workload workload;
@@ -80,12 +80,12 @@ struct session {
 
 	struct metrics *metrics; /* --metrics-file, else NULL */
 	struct new_file metrics_file;
-	struct session_writing metrics_writing; /* on a server of its own, maybe */
-	uint64_t metrics_ns; /* CLOCK_MONOTONIC when it was last written */
+	struct session_writing metrics_writing; /* apart from the manifest's: this file may be on another file server */
+	uint64_t metrics_ns; /* CLOCK_MONOTONIC when the metrics were last written */
 	int metrics_logged;    /* the last result that was logged */
 
 	struct session_watcher {
-		struct live *live; /* NULL: none; shared with the drain until it releases it */
+		struct live *live; /* NULL: none; shared with the drain until the drain releases it */
 		unsigned int client;
 		bool here; /* CLIENT still listens */
 	} watchers[LIVE_PLACES];
@@ -94,19 +94,19 @@ struct session {
 	struct loop loop;
 	struct control control;
 	int signal_fd, tick_fd;
-	int interval_fd; /* each --interval; 0: none */
+	int interval_fd; /* a timer of --interval, for the kernel's sums; -1: none */
 	int phase_fd; /* --delay, --duration, --linger: one at a time */
 	enum session_phase phase;
-	bool traced; /* false where tracing is not possible: --best-effort, or the end of --delay */
+	bool traced; /* false where tracing has failed and the workload runs all the same: --best-effort, or after --delay */
 	char why_not[1024];
 	enum session_files files;
 	struct {
 		bool gone;   /* removed: nothing is written any more */
 		bool paused; /* below --min-free */
-		int refused; /* by its server: the error that was logged, 0 or -errno */
+		int refused; /* the error, as logged, with which the file server refuses the folder; 0: none */
 	} folder;
 	struct {
-		bool awaited; /* something waits for the end: by a signal, stop, --duration */
+		bool awaited; /* `dltraced stop' or --duration has ended the trace, and something waits for that */
 		struct command_interrupts by;
 		unsigned int ticks; /* seconds since the first ^C or TERM */
 	} end;
@@ -130,56 +130,57 @@ int watch_setup(struct session *s);
 int watch_workload(struct session *s);
 /* Stops writing below --min-free, and resumes when there is space. Called every second, and at the start. */
 void watch_space(struct session *s);
-/* Ends the trace, not the workload; WHY is logged when that goes on. */
+/* Ends the trace, but not the workload. If the workload goes on, WHY is logged. */
 void watch_stop(struct session *s, const char *why);
-/* To be called when something has ended: ends the trace, if that was the last. */
+/* To be called when the workload, a target or a phase has ended: ends the trace, if nothing is left to trace. */
 void watch_advance(struct session *s);
 /* Emits the kernel's sums each interval, if a probe has any. Returns 0 or -errno. */
 int watch_interval(struct session *s);
 /* Sets the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 
-/* Loads the programs; with --force the old trace is removed then. Returns 0 or an exit status. */
+/* Loads the programs, then removes the old trace of --force. Returns 0 or an exit status. */
 int session_load(struct session *s);
 /*
- * Decides, when tracing has failed before the workload runs, whether it runs untraced: with --best-effort. Returns 0 or an
- * exit status.
+ * To be called when tracing has failed before the workload runs. With --best-effort the workload will run untraced: returns
+ * 0. Otherwise logs the reason and returns an exit status.
  */
 int session_go_untraced(struct session *s);
 /* Turns hooks on, adds targets, and starts --duration. Returns 0, or -errno and s->why_not. */
 int session_begin_tracing(struct session *s);
 /*
- * Logs that session_begin_tracing() failed with R at the end of --delay; the workload goes on. Returns -errno when there is
- * none.
+ * Logs that session_begin_tracing() has failed with R at the end of --delay. Returns 0, as the workload goes on; without a
+ * workload R, which ends dltraced.
  */
 int session_give_up(struct session *s, int r);
 /*
- * Keeps only the privileges that a running trace needs, unless it does not run yet, or awaits containers, whose runtimes
- * need all. Works once; failures are logged, and the trace goes on. Returns whether it did so now.
+ * Keeps only the privileges that a running trace needs. Does nothing while the trace does not run yet, or waits for
+ * containers, since querying their runtimes needs all privileges; and nothing after the first time. A failure is logged, and
+ * the trace goes on. Returns whether this was that time.
  */
 bool session_give_up_privileges(struct session *s);
 /*
- * Turns hooks off, stops helpers, writes rows and manifest. Works once. Where the folder's file system does not answer and
- * something waits for the end, S is stuck afterwards, after a message.
+ * Turns hooks off, stops helpers, writes rows and manifest; later calls do nothing. Where the folder's file system does not
+ * answer and something waits for the end, logs that, and S is stuck afterwards.
  */
 void session_end_tracing(struct session *s);
-/* For a trace that ended before its workload: writes what has become known since, and finishes what was stuck. */
+/* For a trace that ended before its workload: finishes a stuck trace, and writes the workload's end into the manifest. */
 void session_end_again(struct session *s);
 /* Finishes a stuck trace, if that is possible now. */
 void session_try_to_end(struct session *s);
-/* Updates s->folder_watch, waiting for at most WAIT_MS. Returns whether it is up to date. */
+/* Updates s->folder_watch, and waits for at most WAIT_MS. Returns whether it is up to date. */
 bool session_look(struct session *s, int wait_ms);
 
-/* Answers stop, status and mark from now on, where a socket is possible. */
+/* Answers stop, status and mark from now on, if a socket can be made. */
 void session_listen(struct session *s);
 
-/* Returns the folder's present path, whatever it was at the start; its last component is the trace's name. */
+/* Returns the folder's present path, as it may have been renamed. Its last component is the trace's name. */
 const char *session_folder(const struct session *s, char path[PATH_MAX]);
 const char *session_name(const char *folder);
 
 /*
- * At the start, makes files with the user's rights; existing files do not change. A file system that does not answer is
- * reported meanwhile, and a signal ends the wait.
+ * Between these two calls, at the start, files are made with the user's rights. A file system that does not answer is
+ * reported, and a signal ends the wait for it.
  */
 void session_files_of_user(const struct session *s);
 void session_files_done(void);
@@ -187,41 +188,42 @@ void session_files_done(void);
 /* Returns the phase as a word. */
 const char *session_phase(const struct session *s);
 
-/* status --watch: a client subscribes; leaves; each second, for busy clients; the trace has ended. */
+/* status --watch: a client subscribes; a client leaves; a second has passed, for busy clients; the trace has ended. */
 int session_live_say(struct session *s, const struct control_request *rq, FILE *out);
 void session_live_gone(void *ctx, unsigned int client);
 void session_live_tick(struct session *s);
 void session_live_end(struct session *s);
 
 /*
- * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST: it is another
- * program's; -EISDIR; or the error of a file beside it. metrics_file_write() replaces it by LEN bytes, readable by all.
- * Returns 0, or -errno, and then the old one is still there.
+ * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it is
+ * another program's file; -EISDIR; or the error of making a file beside it. metrics_file_write() replaces it by LEN bytes,
+ * readable by all. Returns 0, or -errno with the old file still in place.
  */
 int metrics_file_open(struct new_file *f, const char *path);
 int metrics_file_write(struct new_file *f, const char *text, size_t len);
 
 /* Checks whether --metrics-file can be written. Returns 0 or an exit status. */
 int session_metrics_begin(struct session *s);
-/* Writes it; each second, when an interval is over; for the last time. Without --metrics-file they do nothing. */
+/* Write the metrics; write them if an interval is over (each second); free all. Without --metrics-file they do nothing. */
 void session_metrics_write(struct session *s);
 void session_metrics_tick(struct session *s);
 void session_metrics_free(struct session *s);
 
 /* Writes manifest.json; COMPLETE: the files are whole. Returns 0, or -errno after a message. */
 int session_write_manifest(struct session *s, bool complete);
-/* Returns, at the end, bytes of the trace that its disk has not accepted; 0 before. */
+/* Returns the bytes of the trace that are not on its disk yet; known at the end, 0 before. */
 uint64_t session_not_on_disk(const struct session *s);
 /*
- * Write it in the background: begin, unless the last one is in progress (-EBUSY); wait up to WAIT_MS (-1: without a limit).
- * The latter returns 1 when it was written, or failed with a message, else 0.
+ * Write manifest.json in the background. The first begins; it returns 0 or -errno, -EBUSY while the last writing is in
+ * progress. The second waits up to WAIT_MS (-1: without a limit); it returns 1 when the file was written, or failed with a
+ * message, else 0.
  */
 int session_begin_manifest(struct session *s, bool complete);
 int session_await_manifest(struct session *s, int wait_ms);
-/* Writes it in the background while the trace goes on. */
+/* Writes manifest.json in the background while the trace goes on. */
 void session_note_manifest(struct session *s);
 struct manifest_time session_now(void);
-/* Returns the workload's own status; 0 without a workload; 128+N when it outlives us after signal N. */
+/* Returns the workload's own status; 0 without a workload; 128+N when signal N ended the trace and the workload goes on. */
 int session_exit_code(const struct session *s);
 
 #endif

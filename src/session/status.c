@@ -20,12 +20,12 @@
 #define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
-/* Files that do not depend on probes; some need an option. */
+/* Files that are there whatever probes are on; some need an option. */
 #define ALWAYS                                                                                                         \
 	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) |                   \
 	 PROBE_BIT(DLT_workload))
 
-/* With --keep the drain does not own it. */
+/* Returns the sink of PROBE's file. With --keep, rollup.out is the archiver's, not the drain's. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
 	return probe == DLT_rollup && d->archiver && d->archiver->o.keep_bytes ? &d->archiver->rollup
@@ -41,7 +41,7 @@ static void update_kept(struct probe_counts *p, const struct drain *d, const str
 	p->unsure += f ? util_counted(&f->unsure_rows) : 0;
 }
 
-/* Sets the losses by cause that the kernel side and the sink of PROBE counted. */
+/* Sets the losses of a probe by cause, as the kernel side and the probe's sink have counted them. */
 static void update_lost(struct probe_counts *p, const struct dlt_stats *st, const struct sink *sink, uint64_t skipped)
 {
 	memset(p->lost_by, 0, sizeof(p->lost_by));
@@ -97,7 +97,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->unsure += p->unsure;
 	}
 	s->log_unsure = util_counted(&d->log.unsure_bytes);
-	s->lost += s->counts.skipped; /* of any process, so perhaps of the job: never too few */
+	s->lost += s->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
 	s->lost_by[LOSS_SKIPPED] += s->counts.skipped;
 }
 
@@ -165,7 +165,7 @@ void status_give_up(struct status *s)
 	}
 }
 
-/* Whether N is worth a message: more than at the last one, and not too soon after it. Notes the message. */
+/* Whether N is worth a message: it has grown since the last message, which is not too recent. Notes the new one. */
 static bool is_news(struct status_logged *logged, uint64_t n)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
@@ -176,7 +176,7 @@ static bool is_news(struct status_logged *logged, uint64_t n)
 	return true;
 }
 
-/* Warns of bytes that were written, and refused by the disk later. */
+/* Warns of bytes that write(2) accepted, and that the disk refused later. */
 static void warn_refused(struct status *s, const struct drain *d, const char *dir)
 {
 	int refused = 0;
@@ -194,7 +194,10 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 			 dir, strerror(-refused), (unsigned long long)s->unsure);
 }
 
-/* Calls that the kernel hides from its hooks are reported as that: dltraced did not lose them, and nothing can be mended. */
+/*
+ * Calls that the kernel has hidden from its hooks are reported apart from losses, and only as information: dltraced did not
+ * lose them, and the user can do nothing about them.
+ */
 static void warn_lost(struct status *s)
 {
 	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);

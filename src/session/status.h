@@ -30,7 +30,7 @@ struct status {
 	uint64_t rows, bytes, lost, dropped, summed;
 	uint64_t lost_by[LOSSES];
 	uint64_t log_unsure; /* bytes of workload.log that the disk may not have */
-	uint64_t unsure;
+	uint64_t unsure;     /* rows that the disk may not have */
 	uint64_t start_ns;
 	/* The values of the last messages. */
 	struct status_logged {
@@ -41,19 +41,19 @@ struct status {
 
 /* Updates the counts. */
 void status_update(struct status *s, const struct tracer *t, const struct drain *d);
-/* After the end: each recorded event must be written, lost or in flight; the rest is `unmatched`. */
+/* To be called after the end: counts as `unmatched' events that were seen, but are not emitted, lost or in flight. */
 void status_account(struct status *s, struct tracer *t);
 /* Warns of new losses, write errors, and a stalled or shared disk. HANGS: the file system does not even answer queries. */
 void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs);
-/* To be called when the drain will write no more: its rows, and the records that wait for it, are lost. */
+/* To be called when the drain will write no more: counts its rows, and the records that wait for it, as lost. */
 void status_give_up(struct status *s);
-/* --log: notes and reports what the log of the workload's output lacks. LOG NULL: none. */
+/* With --log: counts and reports the bytes that the log of the workload's output lacks. LOG NULL: there is no log. */
 void status_log(struct status *s, const struct relay_log *log, const char *dir);
 /* Updates the rates; once a second, after status_update(). */
 void status_rates_tick(struct status *s);
 /* Redraws the status line (elapsed, rows, bytes, lost, rates by probe). */
 void status_line(struct status *s);
-/* Logs each probe's losses: they are nowhere else when the manifest could not be written. */
+/* Logs each probe's losses: for the case that the manifest, which lists them, could not be written. */
 void status_say_lost(const struct status *s);
 /* Puts the summary at the end: rows, bytes, losses, and the place of the files. */
 void status_put_summary(const struct status *s, const char *dir, FILE *out);

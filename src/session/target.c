@@ -40,7 +40,7 @@ int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
 	pid_t pid = owner_pidfd_pid(pidfd);
 	int r = pid < 0 ? pid : resolve_pid(ts, pid, error, size);
 
-	if (!r && owner_pidfd_ended(pidfd)) /* the number was the process's own up to here */
+	if (!r && owner_pidfd_ended(pidfd)) /* if not, the PID has not been reused up to here */
 		r = -ESRCH;
 	if (r == -ESRCH || pid < 0)
 		snprintf(error, size, "--pid: the process has ended");
@@ -81,7 +81,7 @@ static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, 
 	return r;
 }
 
-/* For containers that do not exist yet. The watch comes first, so that none is missed. */
+/* Finds the containers, and waits for those that do not exist yet. The watch is opened first, so that none is missed. */
 static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m, const struct config_list *names,
 			      char *error, size_t size)
 {
@@ -154,14 +154,14 @@ void targets_free(struct targets *ts)
 struct join {
 	const struct targets *ts;
 	struct tracer *tracer;
-	struct snapshot *snapshot; /* NULL: none; joining processes are followed */
-	uint64_t *joined; /* by number: the start of the process that joined */
+	struct snapshot *snapshot; /* NULL: no rows yet, processes are only followed */
+	uint64_t *joined; /* by PID: the start time of the process that joined */
 	unsigned int added;
 };
 
 /*
- * Adds P, unless it is in the target, was in it and is ending, which may take long, or its number is another process's by
- * now. Returns 0 or -errno.
+ * Adds P. Does nothing where P is in the target already, where P has joined before and is ending (which may take long), or
+ * where another process has its PID by now. Returns 0 or -errno.
  */
 static int join(struct join *j, const struct process *p)
 {
@@ -173,7 +173,7 @@ static int join(struct join *j, const struct process *p)
 		return 0;
 	j->joined[p->pid] = p->start_ticks;
 	tracer_target_add(j->tracer, p->pid);
-	/* checked while it is in the target: the kernel side watches what it executes from now on */
+	/* checked only after it was added: from then on the kernel side notices when it executes another program */
 	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks ||
 	    (j->ts->owned && !owner_is(p->pid, &j->ts->owner, why, sizeof(why)))) {
 		tracer_target_remove(j->tracer, p->pid);
@@ -183,7 +183,7 @@ static int join(struct join *j, const struct process *p)
 	return j->snapshot ? snapshot_want(j->snapshot, p->pid) : 0;
 }
 
-/* Whether P is ourselves or a helper; processes of ours that belong to the target were added before. */
+/* Whether P is dltraced, its client, or a child of one: a helper. (The workload, also a child, is added elsewhere.) */
 static bool is_ours(const struct join *j, const struct process *p)
 {
 	pid_t client = j->ts->client;
@@ -191,7 +191,7 @@ static bool is_ours(const struct join *j, const struct process *p)
 	return p->pid == getpid() || p->ppid == getpid() || (client && (p->pid == client || p->ppid == client));
 }
 
-/* Adds children of target processes, until a pass over all processes finds none: the fork hook adds later ones. */
+/* Adds children of target processes, until a pass over all processes finds no more: the fork hook adds later ones. */
 static int join_descendants(struct join *j)
 {
 	unsigned int before;
@@ -229,7 +229,10 @@ static int join_cgroup(void *ctx, const char *dir)
 	return cgroup_tasks(dir, join_task, ctx);
 }
 
-/* Moves into the cgroups are recorded from here on, so that passes until none is new find every process. */
+/*
+ * Adds the cgroups and their processes. Once the tracer knows a cgroup, it follows moves into it: so the passes, which go on
+ * until one finds nothing new, miss no process.
+ */
 static int join_cgroups(struct join *j, const struct cgroup_list *list)
 {
 	unsigned int before;
@@ -238,7 +241,7 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 	for (unsigned int i = 0; !r && i < list->n; i++) {
 		struct dlt_cgroup_key key;
 
-		/* awaited before the pass: the cgroup may be made in between, or removed and made again */
+		/* awaited, even if it exists: it may be made just now, or be removed and made again */
 		r = tracer_cgroup_await(j->tracer, &list->items[i].path);
 		if (!r && !cgroup_key(&list->items[i], &key))
 			r = tracer_cgroup_add(j->tracer, &key);
@@ -252,8 +255,8 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 }
 
 /*
- * Requests rows of processes that have joined since tracer_follow(). Rows are on already, so a process that joins just now
- * may also have its own; none is left out.
+ * Requests snapshot rows of the processes that have joined since tracer_follow(). None is left out; but as rows are on
+ * already, a process that joins just now may have two rows.
  */
 static int want_followed(struct join *j)
 {
@@ -299,7 +302,7 @@ int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
 	return ts->all || ts->n_roots || ts->cgroups.n || later ? snapshot_open(&ts->snapshot, t) : 0;
 }
 
-/* Adds a root or the workload, which must be OWNER's. Returns 0, or -errno and the reason. */
+/* Adds P, a root or the workload, which must be OWNER's. Returns 0, or -errno with the reason in ERROR. */
 static int enter(struct join *j, const struct process *p, char *error, size_t size)
 {
 	char why[128];
@@ -376,7 +379,7 @@ static int on_container(void *ctx, int fd, uint32_t events)
 		log_warn("--container %s cannot be joined: %s", f->name, strerror(-r));
 	else if (f)
 		log_info("--container %s is there: traced from now on", f->name);
-	if (f && --ts->awaited == 0) /* its thread has all of root's rights */
+	if (f && --ts->awaited == 0) /* the last: end the waiting thread, which has all of root's rights */
 		targets_await_end(ts, ts->loop);
 	container_found_free(f);
 	return 0;

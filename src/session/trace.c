@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tracing of a session: loading, beginning, and the workload's fate where it fails. */
+/* The tracing of a session: loads the programs, begins to trace, and decides about the workload where that fails. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void note_start(struct session *s)
 	s->status.start_ns = s->manifest.start.mono_ns;
 }
 
-/* Keeps why tracing failed with R, and what would help. */
+/* Keeps in S why tracing has failed with R, and what would help. Returns R. */
 static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r, const char *fmt, ...)
 {
 	struct rlimit limit = {};
@@ -65,7 +65,7 @@ static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r
 	return r;
 }
 
-/* Does all that may fail for a reason in this machine. Returns 0 or -errno. */
+/* Does the steps that may fail because of this machine. Returns 0 or -errno. */
 static int load(struct session *s)
 {
 	const struct config *cfg = s->cfg;
@@ -184,7 +184,7 @@ static int record(struct session *s)
 	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
 	if (r < 0)
 		return failed(s, r, "%s", text);
-	/* the processes in the target are known now */
+	/* only now are all processes in the target */
 	creds_root();
 	r = tracer_emit(&s->tracer, PROBE_EMIT_BEGIN);
 	creds_user();
@@ -194,7 +194,7 @@ static int record(struct session *s)
 	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
 }
 
-/* Removes the failed trace; the manifest will have s->why_not. */
+/* Undoes the failed trace; the manifest will have s->why_not. */
 static void untrace(struct session *s)
 {
 	targets_await_end(&s->targets, &s->loop);
@@ -209,7 +209,6 @@ static void untrace(struct session *s)
 	tracer_free(&s->tracer);
 }
 
-/* Called before the workload runs. */
 int session_go_untraced(struct session *s)
 {
 	if (!s->cfg->best_effort || !s->cfg->argv || s->kind->remote) {
@@ -222,9 +221,9 @@ int session_go_untraced(struct session *s)
 }
 
 /*
- * A --min-free that is not met at the start would lose every row: it was meant for another disk. The default always leaves
- * room, unless only root's reserve is left. With --best-effort, watch_space() warns when tracing begins. Returns 0 or an
- * exit status.
+ * Refuses a --min-free that is not met at the start: every row would be lost, so it was probably meant for another disk. The
+ * default leaves room, unless only root's reserve is free. With --best-effort, watch_space() warns when tracing begins.
+ * Returns 0 or an exit status.
  */
 static int look_at_space(struct session *s)
 {
