@@ -82,7 +82,7 @@ int cmd_check(int argc, char **argv)
 	int r = 0;
 
 	options_parse(&line, argc, argv, 0, &p, &o);
-	/* the trial file may exceed ulimit -f: an error, not a signal */
+	/* a trial file may exceed ulimit -f: that must be an error, not a signal */
 	signal(SIGXFSZ, SIG_IGN);
 	util_raise_open_files(); /* as start does */
 	check_run(&o.check);

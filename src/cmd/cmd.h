@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands, one file <name>.c each. ARGV[0] is "dltraced NAME", with which argp begins its messages, and ARGV[-1] the
- * program as it was called. Each returns the exit status, or argp exits with it.
+ * The commands, each in a file of its name (mark is in stop.c, serve in daemon.c). ARGV[0] is "dltraced NAME", with which
+ * argp begins its messages; ARGV[-1] is the program as it was called. Each returns the exit status, or argp exits with it.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
@@ -25,30 +25,30 @@ int cmd_stop(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 
 /*
- * For its unit test: parses and checks the command line of start, ARGV, into *CFG, which keeps pointers into it. Reads the
- * machine, changes nothing. Returns 0, or EINVAL after a message on stderr that names the mistake; with ARGP_FLAGS 0 the
- * process exits instead, also after --help.
+ * Parses and checks the command line of start, ARGV, into *CFG, which keeps pointers into ARGV. Looks at the machine, but
+ * changes nothing. Returns 0, or EINVAL after a message on stderr that names the mistake; with ARGP_FLAGS 0 the process
+ * exits instead, also after --help. A function of its own for its unit test.
  */
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
 
-/* Returns the columns of FD's terminal to print in; 80 without one. */
+/* Returns how many columns to use on FD's terminal; 80 if FD is none. */
 unsigned int terminal_width(int fd);
 
-/* Returns a part of DIR, as a user would write it: from the working directory, where it lies below that. */
+/* Returns DIR as a user would write it: where it is below the working directory, only the part from there on. */
 const char *path_from_here(const char *dir);
 
 /*
- * Prints the last messages of a trace in the folder DIRFD, which is DIR, with its answer V; NULL: that was not requested.
- * ARCHIVED: --archive has packed it, or has logged why not.
+ * Prints the last messages of a trace in the folder DIRFD, which is DIR, with the answer V; NULL: no answer was requested.
+ * ARCHIVED: --archive has packed the folder, or has logged why not.
  */
 void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived);
 
-/* Logs why nothing reads DIR, which is no trace folder, by -errno RES. Returns RES. */
+/* Logs why DIR cannot be read as a trace folder; RES is the -errno. Returns RES. */
 int log_not_read(int res, const char *dir);
 
 /*
- * `dltraced status --watch': shows a running trace on a terminal, as blocks of text or as JSON, every INTERVAL_MS until the
- * trace WHICH (NULL: the only one) ends, or we are interrupted. Returns 0, or 1 with a message when there is none.
+ * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as blocks
+ * of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something failed.
  */
 int status_watch(const char *which, uint64_t interval_ms, bool json);
 

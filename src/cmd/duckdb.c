@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The views. They name the types of columns, since DuckDB infers the types of several files by reading all of them
- * repeatedly: for four files of 250 000 rows this took 47 s, and 0.4 s with types (DuckDB 1.5.6).
+ * The SQL of the views. They name the types of columns: without types, DuckDB reads several files repeatedly to infer them.
+ * Four files of 250 000 rows took 47 s, and 0.4 s with types (DuckDB 1.5.6).
  *
- * The script looks for files when it runs; a view reads them when it is queried. A view of a file that no folder has is
- * empty: DuckDB refuses an empty list of files, so the view names another file, under a condition that is false, and DuckDB
- * does not read that. Lists are made by comprehensions, as some versions refuse the one syntax of lambdas and some the
- * other.
+ * The script looks for files when it runs; a view reads them when it is queried. Where no folder has the file of a view, the
+ * view is empty. DuckDB refuses an empty list of files, so such a view names another file, under a condition that is false,
+ * and DuckDB does not read it. Lists are made by comprehensions: there are two syntaxes of lambdas, and each is refused by
+ * some version of DuckDB.
  */
 #include "cmd/duckdb.h"
 
@@ -101,7 +101,7 @@ static void print_files(FILE *out, const char *name)
 	       name, name);
 }
 
-/* Prints the view NAME up to its columns; FROM stands before its files. */
+/* Prints the view NAME up to its columns. The text FROM goes before read_csv(). */
 static void begin_view(FILE *out, const char *name, const char *from)
 {
 	fprintf(out, "CREATE OR REPLACE VIEW %s AS\n"
@@ -122,9 +122,10 @@ static void end_view(FILE *out, const char *name)
 }
 
 /*
- * Takes the files of folders with fewer columns out of the view's list, and puts a SELECT of them into dltraced_NAME_older: one
- * for each number of columns, as DuckDB fills up no rows but with null_padding, which would take those that were cut off, too.
- * The number is read from each folder's first segment; LIMIT 1 does not read on.
+ * Handles files of older versions, which have fewer columns. Takes them out of the view's list, and puts a SELECT of them,
+ * for each number of columns, into dltraced_NAME_older. (With null_padding DuckDB could fill up short rows itself, but it
+ * would accept rows that were cut off, too.) The number is read from the header of each folder's first segment; LIMIT 1
+ * reads no further.
  */
 static void print_older(FILE *out, const struct probe *p)
 {
@@ -157,7 +158,7 @@ static void print_older(FILE *out, const struct probe *p)
 	       name, name);
 }
 
-/* skip: the two lines of the header; comment='#' with header=true would skip a row of each file, too. */
+/* skip=2 leaves out the two header lines. (comment='#' with header=true would leave out a row of each file, too.) */
 static void print_probe(FILE *out, const struct probe *p)
 {
 	print_files(out, p->name);

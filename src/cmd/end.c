@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The last lines of `start': what the job waited for, how it ended, what is missing, where the trace is, and further
- * commands. A few lines of 80 columns with the program's name before each; a command stays in one line, to be copied.
+ * The last lines of `start': what the job waited for, how it ended, what is missing, where the trace is, and what to run
+ * next. With the program's name before each line they fit in 80 columns; but a command is never wrapped, as users copy it.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void put_job(const struct manifest_facts *m, FILE *out)
 		put_fact(out, "job", text);
 }
 
-/* Prints processes that outlive the job; after a trace that was ended before the job, all of it still runs. */
+/* Prints how many processes outlive the job; not where the trace ended before the job, as then all of it still runs. */
 static void put_left(const struct manifest_facts *m, FILE *out)
 {
 	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export -f parquet and duckdb: a script on the views of `dltraced probes --duckdb', which DuckDB's own command runs. There is
- * no writer of Parquet in dltraced, and no library of one is needed.
+ * export -f parquet and duckdb: makes a script that uses the views of `dltraced probes --duckdb', and runs it by the command
+ * duckdb. So dltraced needs no writer of Parquet, and no library for that.
  */
 #include "cmd/export_duckdb.h"
 
@@ -25,7 +25,7 @@
 #include "trace/probe.h"
 #include "trace/reader.h"
 
-/* A literal. */
+/* Puts S as a string of SQL. */
 static void put_text(FILE *out, const char *s)
 {
 	putc('\'', out);
@@ -37,14 +37,14 @@ static void put_text(FILE *out, const char *s)
 	putc('\'', out);
 }
 
-/* A part of a file's name. */
+/* Puts HOST as a part of a file's name. */
 static void put_host(FILE *out, const char *host)
 {
 	for (; *host; host++)
 		putc(strchr("/'", *host) || (unsigned char)*host < ' ' ? '_' : *host, out);
 }
 
-/* A file of a host, and which columns it has that rows are cut by. */
+/* A file of a trace folder, and whether it has the columns by which --pid and --path select rows. */
 struct source {
 	const char *name;
 	bool has_pid, has_fid;
@@ -70,7 +70,7 @@ struct target {
 	const char *path; /* of the database, or of the folder of Parquet files */
 	char *const *dirs;
 	int n;
-	char **hosts; /* of each folder; a second one of a host has a number behind it */
+	char **hosts; /* the name of each folder's host; for its second folder HOST#2 */
 };
 
 /* --- the script ----------------------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static void put_folders(const struct target *t)
 	fputs("];\n", t->out);
 }
 
-/* --- cuts: conditions behind another ------------------------------------------------------------------------------ */
+/* --- cuts: each adds a condition ---------------------------------------------------------------------------------- */
 
 static void put_pids(const struct target *t, const struct source *s)
 {
@@ -126,7 +126,7 @@ static void put_pids(const struct target *t, const struct source *s)
 	putc(')', t->out);
 }
 
-/* As report_only_has() has it: the path itself, and what is below it. */
+/* As in report_only_has(): the path itself, and what is below it. */
 static void put_path(const struct target *t, const struct source *s)
 {
 	if (!t->cut.only || !s->has_fid)
@@ -151,7 +151,7 @@ static void put_times(const struct target *t, int i)
 	fputs(host->n ? ")" : "", t->out);
 }
 
-/* Of host I alone. */
+/* Puts the condition for the folder of host I, which the statement has selected. */
 static void put_host_times(const struct target *t, int i, const struct source *s)
 {
 	if (!times_cut(&t->times, s->name))
@@ -175,7 +175,7 @@ static void put_all_times(const struct target *t, const struct source *s)
 
 /* --- statements ------------------------------------------------------------------------------------------------ */
 
-/* A file of host I, as PATH/host=NAME/FILE.parquet. */
+/* Puts the statement that writes a file of host I as PATH/host=NAME/FILE.parquet. */
 static void put_parquet(const struct target *t, int i, const struct source *s)
 {
 	const char *name = s->name;
@@ -257,14 +257,14 @@ static int make_folders(const struct target *t)
 
 static bool is_installed(void)
 {
-	return system("command -v duckdb >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c): no word of it is anybody's */
+	return system("command -v duckdb >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c): the command is constant */
 }
 
 static int run_script(struct target *t, bool parquet)
 {
 	if (parquet && make_folders(t) < 0)
 		return EXIT_DLTRACED;
-	signal(SIGPIPE, SIG_IGN); /* its own message says why it ended */
+	signal(SIGPIPE, SIG_IGN); /* if duckdb ends early, its own message says why */
 	t->out = popen("duckdb -bail", "w"); /* NOLINT(cert-env33-c): likewise */
 	if (!t->out)
 		return EXIT_DLTRACED;

@@ -81,8 +81,8 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Occupies standard streams that the caller has closed, so that none of our files gets their number and with it our
- * messages. Close-on-exec, so that the workload finds them closed.
+ * Occupies standard streams that the caller has closed: otherwise a file of ours could get such a number, and our messages
+ * would go into it. The descriptors are close-on-exec, so that the workload finds these streams closed.
  */
 static void hold_standard_streams(void)
 {
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	FILE *plain;
 
 	hold_standard_streams();
-	/* argp and getopt print arguments there, which may contain a terminal's escape sequences */
+	/* argp and getopt print arguments on stderr, and these may contain a terminal's escape sequences */
 	plain = log_stream();
 	if (plain)
 		stderr = plain;

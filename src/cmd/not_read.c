@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why report and export do not read what is no trace folder, and what to do instead. */
+/* The message of report and export about a name that is not a trace folder: why they cannot read it, and what to do. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 
-/* Whether NAME is packed as --archive does. */
+/* Whether NAME is an archive, such as --archive makes, by its suffix. */
 static bool is_packed(const char *name)
 {
 	static const char *const ends[] = { ".tar.gz", ".tgz", ".tar", ".tar.zst" };

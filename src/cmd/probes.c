@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced probes`: every file of a trace with its columns, from the tables by which they are written, and the backend of
- * each probe here, found by loading all programs, if that is permitted. With --markdown the tables of docs/traces.md, with
- * --duckdb the views by which DuckDB reads them, with --json what programs need to read them: these are equal on every
- * machine.
+ * `dltraced probes`: prints every file of a trace with its columns, from the tables by which the files are written, and the
+ * backend of each probe on this machine, which it finds by loading all programs, if that is permitted. With --markdown it
+ * prints the tables of docs/traces.md, with --duckdb views for DuckDB, with --json what a program needs to read the files:
+ * these are equal on every machine.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void print_column(const struct probe *p, const struct field *f, bool mark
 	puts(markdown ? " |" : "");
 }
 
-/* T: with everything loaded; NULL: that is not permitted. */
+/* Prints the backend of probe I on this machine. T has all programs loaded; NULL: that was not possible. */
 static void print_backend(const struct tracer *t, unsigned int i)
 {
 	const struct backend_kind *backend;

@@ -9,7 +9,7 @@
 #include "collectors/kinds.h"
 #include "trace/probe.h"
 
-/* What a reader makes of a field. Unsigned ones may exceed 63 bits: a call may request any length. */
+/* The type for a reader of the field. An unsigned number may exceed 63 bits: a call may request any length. */
 static const char *const types[] = {
 	[FIELD_TS] = "int64",	   [FIELD_UTC] = "time",      [FIELD_U16] = "int64",	  [FIELD_U32] = "int64",
 	[FIELD_S32] = "int64",	   [FIELD_U64] = "uint64",    [FIELD_S64] = "int64",	  [FIELD_HEX] = "hex",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dltraced report: sums up trace folders, on the terminal, as JSON, as a page for a browser or as CSV files. */
+/* dltraced report: sums up trace folders on the terminal, as JSON, as a page for a browser, or as CSV files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -45,7 +45,7 @@ static int log_not_made(int res, const char *name)
 	return res;
 }
 
-/* Writes the page around J, which is freed, as the file NAME; that is whole or not changed. WHOSE: for messages. */
+/* Writes the page with J as the file NAME, which is replaced as a whole or not at all. Frees J. WHOSE is for messages. */
 static int html_file(struct json *j, const char *whose, const char *name)
 {
 	struct new_file f = NEW_FILE_NONE;
@@ -66,7 +66,7 @@ static int html_file(struct json *j, const char *whose, const char *name)
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
-/* Whether the page would replace one of the trace's own files; then there is a message. */
+/* Whether the page would replace one of a trace's own files; logs that. */
 static bool is_of_trace(const struct report_args *o)
 {
 	const char *name;
@@ -86,7 +86,7 @@ static bool is_of_trace(const struct report_args *o)
 	return is;
 }
 
-/* Writes J, which is freed, to stdout or as a page, by O. */
+/* Writes J as JSON or as a page, to stdout or a file, as O wants. Frees J. */
 static int put(struct json *j, const char *whose, const struct report_args *o)
 {
 	int res;
@@ -109,8 +109,8 @@ static char *name_of(const char *dir)
 }
 
 /*
- * Returns the folder for the CSV files of the I-th of several traces: in OUT, named after the trace; equal names get a
- * number. NULL: errno.
+ * Returns the folder for the CSV files of the I-th trace. A single trace has the folder of --csv itself; of several, each
+ * has a folder in it, named after the trace, with a number where names are equal. Returns NULL with errno on an error.
  */
 static char *csv_folder(const struct report_args *o, int i)
 {
@@ -129,7 +129,7 @@ static char *csv_folder(const struct report_args *o, int i)
 	return same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
 }
 
-/* Writes the CSV files of R or, with --cpu, of CPU, if they were requested. */
+/* Writes the CSV files of R, or of CPU if that is not NULL (--cpu), if they were requested. */
 static int write_csv(const struct report_args *o, int i, const struct report *r, const struct report_cpu *cpu)
 {
 	autofree char *dir = o->csv ? csv_folder(o, i) : NULL;
@@ -140,7 +140,10 @@ static int write_csv(const struct report_args *o, int i, const struct report *r,
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
-/* BEGIN_NS: the timeline's, 0: the trace's own. Comparison and text need no CPU time. */
+/*
+ * Loads the trace DIR. Its timeline begins at BEGIN_NS, or with the trace where that is 0. Comparison and text do not show
+ * the CPU time, so it is not loaded for them.
+ */
 static int load(struct report **ret, const char *dir, const struct report_args *o, uint64_t begin_ns)
 {
 	const struct report_options how = {
@@ -165,14 +168,14 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 /* Logs the files of R that do not match its manifest. Returns whether there are any. */
 static bool log_damage(const struct report *r)
 {
-	fflush(stdout); /* the error is behind the report, not within it, where both go to one file */
+	fflush(stdout); /* where both go to one file, the error comes after the report, not within it */
 	for (unsigned int i = 0; i < r->missing.n; i++)
 		if (missing_is_damage(&r->missing.reason[i]))
 			log_err("%s/%s", r->dir, r->missing.reason[i].text);
 	return r->missing.damaged;
 }
 
-/* Returns 0; 1 when files are damaged, and the report is of the rest; or -errno. */
+/* Returns 0; 1 when files are damaged, and only the rest was reported; or -errno. */
 static int report_one(const struct report_args *o, int i)
 {
 	const char *dir = o->dirs[i];
@@ -274,8 +277,8 @@ static int print_job(struct report_job *job, const struct report_args *o)
 #define NO_JOB 2
 
 /*
- * Returns 0; 1 when files of a host are damaged; or -errno. For text also NO_JOB: the folders are no hosts of one job, or
- * one is no trace; then each is reported by itself, as far as possible.
+ * Returns 0; 1 when files of a host are damaged; or -errno. Where text is wanted, returns NO_JOB when the folders are not
+ * hosts of one job, or one is no trace: then each is reported by itself, as far as possible.
  */
 static int report_job(const struct report_args *o)
 {
@@ -340,7 +343,7 @@ static int report_cpu_one(const struct report_args *o, int i)
 	return res;
 }
 
-/* Whether a trace is given twice, where sums would count it twice; --compare may have one twice. */
+/* Whether a trace is given twice, which sums would count twice; logs that. --compare and --cpu may have one twice. */
 static bool is_twice(const struct report_args *o)
 {
 	unsigned int first, again;
@@ -357,7 +360,7 @@ static int status_of(int res)
 	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
 }
 
-/* A rule that matches nothing is mostly a mistake. */
+/* Warns of each rule of --phase that matches nothing, as that is mostly a mistake. */
 static void warn_of_rules(const struct report_args *o)
 {
 	for (unsigned int i = 0; i < o->rules.n; i++)
@@ -366,7 +369,7 @@ static void warn_of_rules(const struct report_args *o)
 				 "--collect and --app-log name; of what a job prints without --log only lines of known forms are kept, and those that --phase of start names", o->rules.rule[i].text);
 }
 
-/* Without a folder: takes the newest below the folder in which start puts traces. */
+/* Called when no folder is given: takes the newest trace below the folder in which start puts traces. */
 static bool take_newest(struct report_args *o)
 {
 	static char path[PATH_MAX];
@@ -384,7 +387,7 @@ static bool take_newest(struct report_args *o)
 	return true;
 }
 
-/* A folder that is no trace and contains traces: prints a line for each. */
+/* If the folder is no trace, but contains traces, prints a line for each of them. Returns whether it did. */
 static bool is_listed(const struct report_args *o)
 {
 	return o->n_dirs == 1 && !o->json && !o->html && !o->cpu && !o->csv && !o->path && traces_list(o->dirs[0], stdout);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced start': from the command line to a checked struct config, or to a message and 125. Finds all mistakes that can
- * be known before anything starts. start_options.c knows what each option accepts, the session what it does.
+ * `dltraced start': makes a checked struct config of the command line, or prints a message and exits with 125. Finds all
+ * mistakes that can be known before anything starts. start_options.c knows what each option accepts, the session what it
+ * does.
  */
 #include <argp.h>
 #include <stdbool.h>
@@ -77,7 +78,7 @@ static const char *finish(struct option_parse *p)
 	return why;
 }
 
-/* The report uses the rules by which the job's lines were kept; they were checked at the start. */
+/* Prints the report's first screen. It needs the rules of --phase, which the start has checked, to find the job's phases. */
 static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 {
 	struct applog_rules rules = { .n = 0 };
@@ -95,7 +96,7 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 	applog_free_rules(&rules);
 }
 
-/* What the user requested goes to standard output; the last lines are messages. */
+/* Called at the end of the trace. The requested report goes to standard output; the last lines are messages. */
 static void at_end(const struct config *cfg, const char *dir, int dirfd)
 {
 	struct verdict v = { 0 };

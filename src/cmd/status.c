@@ -96,7 +96,7 @@ static void print_trace(const struct trace *t)
 		bytes(size, t->bytes), bytes(size_s, t->bytes_s), bytes(left, t->free_bytes), t->target,
 		t->collectors, t->dir);
 
-	/* words are escaped as in the .out files, where a terminal may still find escape sequences */
+	/* the words are escaped as in the .out files, which leaves control characters beyond ASCII */
 	fmt_text(stdout, line, 0);
 	putchar('\n');
 }
@@ -116,7 +116,7 @@ static void put_json(const struct trace *t, bool *any)
 	if (r == -EAGAIN)
 		answer = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", t->pid);
 	else if (r < 0)
-		return; /* it has ended meanwhile */
+		return; /* the trace has ended meanwhile */
 	len = answer ? strlen(answer) : 0;
 	if (len && answer[len - 1] == '\n')
 		answer[len - 1] = '\0';
@@ -125,9 +125,9 @@ static void put_json(const struct trace *t, bool *any)
 }
 
 /*
- * Prints the answer of T so far, by the rows on the disk. The counts of a running trace have calls and latencies, but
- * neither trainers nor who waited for whom, and the answer must be the report's. It costs as much as verdict_read() allows,
- * so only `status' of one trace has it.
+ * Prints what the job of T has waited for so far, from the rows on the disk. The counts of the running trace do not suffice:
+ * they have calls and latencies, but not which process trains and what it waits for, and the answer must be the report's. As
+ * reading takes time, this is done only where a single trace is shown.
  */
 static void print_verdict(const struct trace *t)
 {
@@ -146,7 +146,7 @@ static void print_verdict(const struct trace *t)
 	verdict_free(&v);
 }
 
-/* Lists traces of other users: only their names, by which they can be queried. */
+/* Lists traces of other users: only their names, which are the arguments for a query. */
 static void print_others(const struct traces *ts)
 {
 	const char *before = "not yours: ";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the lines of JSON that session/live.c sends, as they are or as text. The file of a call in flight is found here,
- * with this user's rights: a look into a process may hang like the process itself, and here it delays no other user.
+ * Prints the lines of JSON that session/live.c sends, as JSON or as text. The file of a call in flight is found here, with
+ * this user's rights: a look into a process may hang as the process does, and here it delays only this user.
  */
 #include "cmd/cmd.h"
 
@@ -55,8 +55,8 @@ struct frame {
 	struct sum all, sums[SUMS_MAX];
 	struct call calls[LIVE_CALLS_MAX];
 	unsigned int n_sums, n_calls;
-	struct sum *sum; /* the last sum of each process; NULL: no room */
-	struct call *call;
+	struct sum *sum; /* that is being read; NULL: no room for it */
+	struct call *call; /* likewise */
 	const char *running; /* in the line, after the bracket that opens the calls; NULL: not received yet */
 };
 
@@ -64,7 +64,7 @@ struct watch {
 	const struct trace *trace;
 	bool json, terminal;
 	int fd;
-	struct answer came; /* received and not shown yet */
+	struct answer came; /* text that was received and is not shown yet */
 	struct frame frame;
 	unsigned int frames;
 };
@@ -73,7 +73,7 @@ struct watch {
 
 struct member {
 	const char *key;
-	size_t at, size; /* of a string, or a word as it is; 0: a number */
+	size_t at, size; /* of the place for a string, or for a word as it is; size 0: a number */
 };
 
 #define NUMBER(type, key, name) { key, offsetof(struct type, name), 0 }
@@ -165,7 +165,7 @@ static void on_value(void *ctx, const char *path, enum json_event event, const c
 		take(places[i].into, places[i].members, path + n, event, text, len);
 }
 
-/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. The byte after them belongs to no number. */
+/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. The byte after them must end a number, for strtoull(3). */
 static int frame_read(struct frame *f, const char *line, size_t len)
 {
 	*f = (struct frame){};
@@ -208,7 +208,7 @@ static ssize_t read_path(const struct call *c, char path[2 * PATH_MAX])
 	return len < 0 ? len : len + MAX(base, 0);
 }
 
-/* Is C's thread still there, which was at SINCE_NS, and no later one with its number? */
+/* Whether C's thread, which existed at SINCE_NS, still exists; a later thread with its number does not count. */
 static bool thread_is_there(const struct call *c, uint64_t since_ns)
 {
 	autofree char *text = NULL;
@@ -220,7 +220,10 @@ static bool thread_is_there(const struct call *c, uint64_t since_ns)
 	       process_parse(&thread, (pid_t)c->tid, text) == 0 && process_is_from(&thread, since_ns);
 }
 
-/* Fills in what the frame lacks of C, as far as it can be found: whoever has the numbers when the look ends had them all along. */
+/*
+ * Fills in what the frame lacks of C, as far as it can be found. The thread is checked before and after the look: if it is
+ * still there, no other thread or process had its numbers in between.
+ */
 static void look_up(struct call *c)
 {
 	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -248,7 +251,7 @@ static void look_up(struct call *c)
 
 /* --- JSON ------------------------------------------------------------------------------------------- */
 
-/* Prints LINE, which is F; the calls are its last member. */
+/* Prints LINE, from which F was read, but the calls, its last member, as F has them now. */
 static void show_json(const struct frame *f, const char *line)
 {
 	struct json j = { .flat = true };
@@ -280,7 +283,7 @@ static double per_s(uint64_t n, uint64_t ms)
 	return ms ? (double)n * 1000 / (double)ms : 0;
 }
 
-/* Prints TEXT, of JSON, as a word of the text files: both write a byte that is no UTF-8 as \\ooo. */
+/* Prints TEXT, from JSON, as a word of the text files. Both have a byte that is not UTF-8 as \\ooo. */
 static void print_word(FILE *out, int width, const char *text)
 {
 	char plain[TEXT_ESCAPED_MAX(PATH_MAX)], word[TEXT_ESCAPED_MAX(sizeof(plain)) + 1];
@@ -296,7 +299,7 @@ static void print_sum(FILE *out, const struct sum *s, uint64_t ms)
 
 	if (s->reads)
 		snprintf(share, sizeof(share), "%.1f", 100.0 * (double)s->disk_reads / (double)s->reads);
-	/* 80 columns, with the two before */
+	/* with the two columns that stand before, a line has 80 characters */
 	fprintf(out, " %8.1f %10.2f %11.2f %10.2f %5s %7.*f\n", per_s(s->calls, ms), per_s(s->read_bytes, ms) / mib,
 		per_s(s->written_bytes, ms) / mib, per_s(s->fetched_bytes, ms) / mib, share, p99_ms < 1000 ? 3 : 0, p99_ms);
 }
@@ -323,7 +326,7 @@ static void print_call(FILE *out, const struct call *c)
 	fputc('\n', out);
 }
 
-/* Prints a frame. Processes get the ROWS that calls in flight leave. */
+/* Prints a frame in about ROWS lines: calls in flight get at most a third of them, processes the rest. */
 static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 {
 	const struct frame *f = &w->frame;
@@ -370,8 +373,8 @@ static void redraw(const struct watch *w, const char *text, const struct winsize
 }
 
 /*
- * Returns TEXT's lines without a terminal's escape sequences, since names come from other users; to be freed. NULL when
- * memory is out.
+ * Returns a copy of TEXT without a terminal's escape sequences, as names come from other users. NULL when there is no
+ * memory.
  */
 static char *tame(const char *text)
 {
@@ -412,7 +415,7 @@ static void show_text(const struct watch *w)
 
 /* --- frames ----------------------------------------------------------------------------------------- */
 
-/* Shows LINE, which ends at END. */
+/* Shows LINE, which ends at END. Returns 0, or -errno after which nothing more can be shown. */
 static int show(struct watch *w, const char *line, const char *end)
 {
 	if (frame_read(&w->frame, line, (size_t)(end - line)) < 0) {
@@ -430,7 +433,7 @@ static int show(struct watch *w, const char *line, const char *end)
 	return fflush(stdout) || ferror(stdout) ? -EPIPE : 0; /* the reader has gone */
 }
 
-/* Shows all whole lines; keeps the begin of the next. */
+/* Shows all lines that have come whole, and keeps the begin of the next one. */
 static int show_whole(struct watch *w)
 {
 	char *end;

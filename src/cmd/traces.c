@@ -25,7 +25,7 @@ struct entry {
 struct entries {
 	struct entry *v;
 	size_t n;
-	struct manifest_facts facts; /* of the current folder: too large for the stack at each depth */
+	struct manifest_facts facts; /* of the current folder; here, as it is too large for the stack at each depth */
 };
 
 static void entries_free(struct entries *es)
@@ -50,7 +50,7 @@ static void add(struct entries *es, int fd, const char *path)
 	es->v[es->n++] = e;
 }
 
-/* Searches the folder FD, which is closed, and those below it, without following links. */
+/* Searches the folder FD and those below it, without following links. Closes FD. */
 static void look(struct entries *es, int fd, const char *path, unsigned int depth)
 {
 	DIR *dir;
@@ -86,7 +86,7 @@ static int earlier(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-/* Returns the traces by their begins; NULL: there is none, or FOLDER is one itself. */
+/* Returns the traces below FOLDER, the oldest first; NULL when there is none, or FOLDER is a trace itself. */
 static struct entries *find(const char *folder)
 {
 	autofree char *path = strdup(folder);
@@ -138,7 +138,7 @@ bool traces_newest(const char *folder, char path[PATH_MAX])
 
 static void put_line(const struct manifest_facts *m, const struct entry *e, const struct verdict *v, const char *folder, FILE *out)
 {
-	/* such as 2026-11-25T02:33:09.000752701Z, without fractions of a second */
+	/* of 2026-11-25T02:33:09.000752701Z, for example, all but the fraction of a second */
 	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *m->start_utc ? m->start_utc : "-", *m->start_utc ? 1 : 19,
 		*m->start_utc ? "Z" : "");
 	fprintf(out, "%9s  %-18s  ", m->end_ns > m->start_ns ? FMT_NS(m->end_ns - m->start_ns) : "-",

@@ -20,12 +20,12 @@
 #include "report/show/show.h"
 
 /*
- * A larger trace is not read: at 0.4 s of CPU time for 277 MiB (gen_trace -r 2000000), 1.4 GiB take VERDICT_CPU_S, and
- * reading more in vain would cost a machine that has work to do.
+ * A larger trace is not read. 277 MiB take 0.4 s of CPU time (gen_trace -r 2000000), so VERDICT_CPU_S suffices for 1.4 GiB:
+ * reading much more would give no answer, and would take CPU time from the job.
  */
 #define TOO_LARGE (2ULL << 30)
 #define ANSWER_MAX 4096
-#define ENDS_MS 200 /* time for its end; a reader that is held by its disk is left to end later */
+#define ENDS_MS 200 /* how long to wait for the reader's end; if its disk holds it in the kernel, it ends later */
 
 uint64_t verdict_trace_bytes(int dirfd)
 {
@@ -48,7 +48,7 @@ uint64_t verdict_trace_bytes(int dirfd)
 
 /* --- the reader's process --------------------------------------------------------------------------------- */
 
-/* Whether start lists the reason itself: processes that still run. */
+/* Whether `start' prints the reason by itself: processes that still run. */
 static bool is_listed(const struct missing_reason *r)
 {
 	return r->kind == MISSING_LEFT_RUNNING || r->kind == MISSING_ENDED_BEFORE;
@@ -73,7 +73,7 @@ static void put_missing(const struct report_missing *m, FILE *out)
 		fprintf(out, " (and %u more)", more);
 }
 
-/* Writes three strings, each with its NUL; "": there is none. */
+/* Writes three strings, each with its NUL: text, brief and missing of struct verdict; "" for none. */
 static void answer(const char *dir, int dirfd, FILE *out)
 {
 	struct report *r;
@@ -92,14 +92,14 @@ static void answer(const char *dir, int dirfd, FILE *out)
 #define EXIT_LARGE 2
 
 /*
- * Closes all inherited descriptors but *FD and *DIRFD, which may be -1: while this process is held in the kernel, no other
- * may wait for the end of what it holds, such as a pipe.
+ * Closes all inherited descriptors but *FD and *DIRFD, which may be -1. The kernel may hold this process for long, and no
+ * other process should wait because, for example, an end of a pipe is still open here.
  */
 static bool leave_descriptors(int *fd, int *dirfd)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	/* above the numbers that they will get */
+	/* for now to numbers above those that they get below */
 	*fd = fcntl(*fd, F_DUPFD, STDERR_FILENO + 4);
 	*dirfd = *dirfd < 0 ? -1 : fcntl(*dirfd, F_DUPFD, STDERR_FILENO + 4);
 	if (*fd < 0 || null < 0)
@@ -128,12 +128,12 @@ static __attribute__((noreturn)) void read_trace(const char *dir, int dirfd, int
 	out = dirfd < 0 ? NULL : fdopen(fd, "w");
 	if (out)
 		answer(dir, dirfd, out);
-	_exit(EXIT_SUCCESS); /* the rest belongs to the parent */
+	_exit(EXIT_SUCCESS); /* not exit(3): buffered output belongs to the parent */
 }
 
 /* --- the waiting process ---------------------------------------------------------------------------------- */
 
-/* Reads FD until its other end is closed. Returns how many bytes; -ETIME when the time is over; or -errno. */
+/* Reads FD until its other end is closed. Returns the number of bytes; -ETIME when the time is over; or -errno. */
 static ssize_t take(int fd, char buf[ANSWER_MAX])
 {
 	const uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + VERDICT_MS * NSEC_PER_MSEC;
@@ -168,7 +168,7 @@ static int end_reader(pid_t pid, bool over)
 	return waitpid(pid, &status, WNOHANG) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Returns the string at *AT of those in BUF, LEN bytes; NULL: it is empty, or not whole. */
+/* Returns the string at *AT in the LEN bytes of BUF, and moves *AT behind it; NULL when it is empty, or not whole. */
 static char *next_string(const char *buf, size_t len, size_t *at)
 {
 	const char *s = buf + *at;
