@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client of the service. It forks the workload, so that the workload has this process's cgroup, limits, namespaces and
- * terminal, and waits at its gate until the service says go. From then on the workload depends neither on this process nor
- * on the service: it goes on when either ends.
+ * The client of the service. It forks the workload itself, so that the workload has this process's cgroup, limits,
+ * namespaces and terminal. The workload waits at its gate until the service says "go". From then on it depends neither on
+ * this process nor on the service: it goes on when either ends.
  */
 #include "service/service.h"
 
@@ -39,7 +39,7 @@
 #include "trace/config.h"
 #include "trace/outdir.h"
 
-#define ANSWER_MS 3000 /* loading seldom takes longer; then a message says what we wait for */
+#define ANSWER_MS 3000 /* loading seldom takes longer; if it does, a message says what this process waits for */
 
 struct client {
 	const struct config *cfg;
@@ -51,7 +51,7 @@ struct client {
 	int log_fd, socket_fd, signal_fd, timer_fd;
 	bool whole;	 /* the service has reported that the files are whole */
 	bool went;	 /* the service has let the workload go */
-	struct command_interrupts ended; /* by a second signal, without waiting for the workload */
+	struct command_interrupts ended; /* whether signals have ended the trace before the workload */
 };
 
 bool client_needed(void)
@@ -90,7 +90,7 @@ static int service_connect(const struct config *cfg)
 		log_msg(level, "not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
 			"service (as root: usermod -aG " SERVICE_GROUP " %s; it counts from the next login)",
 			pw ? pw->pw_name : "NAME");
-	else if (r == -ENOENT || r == -ECONNREFUSED) /* where the workload runs untraced, the warning says so */
+	else if (r == -ENOENT || r == -ECONNREFUSED) /* where the workload will run untraced, another warning says so */
 		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level, "not allowed to trace: run with sudo, or have the dltraced service started on this machine "
 			"(as root: systemctl enable --now dltraced)");
 	else
@@ -98,7 +98,7 @@ static int service_connect(const struct config *cfg)
 	return r;
 }
 
-/* Returns the option that only root may give, or NULL: one that neither the service nor this process handles. */
+/* Returns an option that neither the service nor this process handles, so that only root may give it; NULL: none. */
 static const char *for_root(const struct config *cfg)
 {
 	for (unsigned int i = 0; i < cfg->n_given; i++)
@@ -126,7 +126,7 @@ static int send_request(struct client *c)
 	r = service_request_pack(c->cfg, c->argv, c->user.environ ?: environ, cwd, &text, &len);
 	if (!r)
 		r = service_send(c->socket_fd, text, len, fds, n);
-	if (r == -EPIPE) /* already refused: the reason can be received */
+	if (r == -EPIPE) /* the service has refused already: await_go() receives the reason */
 		r = 0;
 	if (r < 0)
 		log_err_r(r, "the dltraced service");
@@ -174,7 +174,7 @@ static int await_go(struct client *c)
 			return 128 + (int)si.ssi_signo;
 		if (fds[0].revents)
 			r = listen_once(c);
-		if (c->whole) /* the trace has ended without a go, and the service has said why */
+		if (c->whole) /* the trace has ended without "go", and the service has said why */
 			return EXIT_DLTRACED;
 	}
 	if (!c->went)
@@ -342,13 +342,13 @@ static int run(struct client *c)
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++)
 		code = steps[i](c);
 	if (code) {
-		util_close(&c->socket_fd); /* nothing more is written */
+		util_close(&c->socket_fd); /* so that the service writes nothing more there */
 		stall_guard_begin(c->dir.path, code);
 		outdir_discard(&c->dir, collectors_file);
 		stall_guard_end();
 		return code;
 	}
-	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* the number would be that of the tracing process */
+	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* not by PID: `status' has that of the service's process */
 	if (watch(c) < 0)
 		return EXIT_DLTRACED;
 	command_finish(c->cfg, &c->user, &c->dir, exit_code(c), c->whole);

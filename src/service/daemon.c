@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The service: its children, signals and timers. */
+/* The service: its config, signals and timers; and the order in which its children end. */
 #include "service/service.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void prune_tick(struct daemon *d)
 
 /* --- the service ------------------------------------------------------------------------------------------ */
 
-/* Stops users' traces first, whose files may be slow; then always-on traces, which record their end. */
+/* Stops users' traces first, as their files may be slow. Always-on traces go on meanwhile, and are stopped last. */
 static void stop_tick(struct daemon *d)
 {
 	const unsigned int all = DAEMON_USERS | DAEMON_ALWAYS;

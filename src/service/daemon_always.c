@@ -11,7 +11,7 @@
 
 #define BACKOFF_MIN_NS NSEC_PER_SEC
 #define BACKOFF_MAX_NS (60 * NSEC_PER_SEC)
-#define SETTLED_NS (60 * NSEC_PER_SEC) /* after so long a run, the delay begins anew */
+#define SETTLED_NS (60 * NSEC_PER_SEC) /* after a run of this length, the delay begins at its minimum again */
 
 static int on_always(void *ctx, int fd, uint32_t events);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The processes of the service: start, end and count. A trace is one, with rings and counters of its own. */
+/* The child processes of the service: starts, ends and counts them. Each trace is one, with its own rings and counters. */
 #include "base/exit_codes.h"
 #include "service/daemon_impl.h"
 
@@ -18,8 +18,8 @@
 #define LEAVE_US 200000 /* time for a child that only closes a descriptor */
 
 /*
- * As fork(2), but hands *FD over: the child goes on when it alone has the descriptor, so that the service never closes the
- * last copy, which may take long (SO_LINGER). Returns in both processes, or -errno.
+ * As fork(2), but hands *FD over to the child: the parent closes its copy, and the child goes on only after that. So the
+ * service never closes the last copy, which may take long (SO_LINGER). Returns in both processes, or -errno.
  */
 static pid_t fork_over(int *fd)
 {
@@ -39,7 +39,7 @@ static pid_t fork_over(int *fd)
 		util_close(fd);
 		return pid;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* a trace ends with the service; after TERM its files are whole */
 	util_close(&held);
 	(void)!read(gate, &none, 1);
 	if (getppid() != parent)
@@ -63,7 +63,7 @@ static int watch(struct daemon *d, struct child *c, pid_t pid, loop_fn fn)
 	return r;
 }
 
-/* The child up to its exec: async-signal-safe. It ends with the service, by TERM, which leaves its files whole. */
+/* Runs in the child up to its exec, so it calls only async-signal-safe functions. */
 static void __attribute__((noreturn)) run_child(char *const argv[], int connection, int null_fd)
 {
 	util_signals_default();

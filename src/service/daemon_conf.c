@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the config. Syntax by inih, with our own reader of lines: it counts lines, refuses those that inih would cut, and
- * sees sections without a key, which inih does not report. Pure but for messages.
+ * Reads the config. The library inih parses it, but gets its lines from a reader of ours, which counts them, refuses lines
+ * that inih would cut, and sees sections without a key, which inih does not report. Logs mistakes, and has no other effect.
  */
 #include "service/daemon_conf.h"
 
@@ -216,7 +216,7 @@ static int enter(struct reading *rd, const char *section)
 	return 1;
 }
 
-/* Returns the text of a line, after a byte order mark in the first. */
+/* Returns the text of LINE; in the first line, after a byte order mark if there is one. */
 static const char *text_of(const struct reading *rd, const char *line)
 {
 	static const char bom[] = "\xef\xbb\xbf";
@@ -224,7 +224,7 @@ static const char *text_of(const struct reading *rd, const char *line)
 	return rd->line == 1 && !strncmp(line, bom, strlen(bom)) ? line + strlen(bom) : line;
 }
 
-/* Takes a line that is [NAME]; NAME must fit inih's buffer. */
+/* Enters the section NAME if LINE is [NAME]. NAME must fit inih's buffer. */
 static void look_for_section(struct reading *rd, const char *line)
 {
 	char name[sizeof(rd->section)];
@@ -245,18 +245,18 @@ static void look_for_section(struct reading *rd, const char *line)
 	strcpy(rd->section, name);
 }
 
-/* Whether LINE is neither a section nor a key: inih would report only the first of these. */
+/* Whether LINE is neither a section nor a key. Checked here, as inih reports only the first such line. */
 static bool is_nothing(const char *line)
 {
 	const char *text = line + strspn(line, " \t\r\n");
 
-	/* indented: a continuation of the line before */
+	/* an indented line continues the line before */
 	if (!*text || *text == ';' || *text == '#' || (text > line && *line != '\n'))
 		return false;
 	return *text == '[' ? !strchr(text, ']') : !strpbrk(text, "=:");
 }
 
-/* As fgets(3). A line that inih would split, or take for an error, is reported and skipped. */
+/* As fgets(3), but reports and skips a line that inih would split, or take for an error. */
 static char *read_line(char *buf, int size, void *ctx)
 {
 	struct reading *rd = ctx;
@@ -356,7 +356,7 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 {
 	struct reading *rd = ctx;
 
-	if (!*rd->section || strcmp(rd->section, section)) /* no section, or an indented one */
+	if (!*rd->section || strcmp(rd->section, section)) /* before any section, or in one whose line is indented */
 		enter(rd, section);
 	if (!strcmp(section, "service"))
 		return set_service(rd, name, value ? value : "");
@@ -424,7 +424,7 @@ static bool has_target(const struct daemon_trace *t)
 	return false;
 }
 
-/* Returns what the keys of T contradict together, in the words of `start'; NULL: nothing. Each key is valid alone. */
+/* Each key of T is valid alone. Returns how they contradict one another, in the words of `start'; NULL: they do not. */
 static const char *contradiction(const struct daemon_trace *t)
 {
 	static struct config cfg;

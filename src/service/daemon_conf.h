@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * /etc/dltraced/dltraced.conf and conf.d/: read and checked as a whole. Every key is a row of one table,
- * from which `dltraced daemon --keys' and the manual page dltraced.conf(5) have their text.
+ * /etc/dltraced/dltraced.conf and conf.d/: read and checked as a whole. Every key is a row of a table, that of [service] or
+ * that of the options of `start', from which `dltraced daemon --keys' and the manual page dltraced.conf(5) have their text.
  */
 #ifndef SERVICE_DAEMON_CONF_H
 #define SERVICE_DAEMON_CONF_H
@@ -27,8 +27,8 @@ struct daemon_trace {
 	char *words[DAEMON_WORDS_MAX]; /* owned */
 	const struct option_row *options[DAEMON_WORDS_MAX]; /* the options of these words */
 	unsigned int n_words;
-	unsigned int line; /* of its begin */
-	bool flawed; /* a line of it is a mistake, so a missing key is not reported as well */
+	unsigned int line; /* where it begins */
+	bool flawed; /* one of its lines is a mistake, so the trace is not checked for missing keys */
 };
 
 struct daemon_conf {
@@ -48,7 +48,10 @@ struct daemon_conf {
  * and the allowed values; C is empty then.
  */
 int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack);
-/* Reads likewise, but keeps in C all that is valid. Returns the number of mistakes, each with a message; or -errno. */
+/*
+ * Reads as daemon_conf_read() does, but keeps in C all that is valid. Returns the number of mistakes, each with a message;
+ * or -errno.
+ */
 int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack);
 void daemon_conf_free(struct daemon_conf *c);
 

@@ -19,17 +19,17 @@
 struct child {
 	pid_t pid; /* 0: none */
 	int pidfd;
-	uid_t uid;	   /* a user's */
-	uint64_t start_ns; /* CLOCK_MONOTONIC, also below */
+	uid_t uid;	   /* of the user whom it serves, if it serves one */
+	uint64_t start_ns; /* CLOCK_MONOTONIC, as all times below */
 };
 
 /* An always-on trace. */
 struct always {
-	const struct daemon_trace *trace; /* of the config; NULL: removed from it, and ending */
+	const struct daemon_trace *trace; /* in the config; NULL: the config has it no longer, and it ends */
 	char name[DAEMON_NAME_MAX];
 	struct child child;
-	uint64_t again_ns, backoff_ns; /* when it is tried again; the length of that delay */
-	bool restart;		       /* it ends, to start again with the new config */
+	uint64_t again_ns, backoff_ns; /* when it is to be started again; the length of that delay */
+	bool restart;		       /* it is ending, and will start again with the new config */
 };
 
 struct daemon {
@@ -40,10 +40,10 @@ struct daemon {
 	int signal_fd, tick_fd, listen_fd;
 	struct always always[2 * DAEMON_TRACES_MAX];
 	struct child users[DAEMON_USERS_MAX];
-	struct child leavers[DAEMON_LEAVERS_MAX + 1]; /* of refused connections; the last one of the socket itself */
-	bool full; /* no more is accepted until one of them has ended */
+	struct child leavers[DAEMON_LEAVERS_MAX + 1]; /* each closes a refused connection; the last one, the socket */
+	bool full; /* all leavers are busy, so no connection is accepted until one has ended */
 	uint64_t retain_ns; /* when the state folder was last checked */
-	uint64_t stop_ns;   /* stopping since; 0: not */
+	uint64_t stop_ns;   /* since when the service is stopping; 0: it is not */
 	bool users_stopped, killed;
 };
 
@@ -52,14 +52,14 @@ static inline uint64_t daemon_now(void)
 	return clock_now_ns(CLOCK_MONOTONIC);
 }
 
-/* daemon.c: sends a line to systemd, if it has started us: FIRST and the number of traces. */
+/* daemon.c: sends FIRST and the number of traces to systemd, if the service was started by it. */
 void daemon_notify(struct daemon *d, const char *first);
 
 /*
- * prune.c: removes the oldest traces until at most KEEP_BYTES of whole traces are in the folder STATE (0: any number), and
- * none that ended more than KEEP_NS before NOW_NS (CLOCK_REALTIME; KEEP_NS 0: any age). A trace that is being written is
- * locked and stays. Calls REPORT for each removed trace, with its path below STATE and its bytes. Returns how many were
- * removed, or -errno when STATE cannot be read.
+ * prune.c: removes traces from the folder STATE: those that ended more than KEEP_NS before NOW_NS (CLOCK_REALTIME; KEEP_NS
+ * 0: none), and the oldest until at most KEEP_BYTES remain (0: any number). A trace that is being written is locked, and
+ * stays. Calls REPORT for each trace that was to be removed, with its path below STATE, its bytes, and the error or 0.
+ * Returns how many were removed, or -errno when STATE cannot be read.
  */
 int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
 		 void (*report)(const char *path, uint64_t bytes, int error));
@@ -72,12 +72,12 @@ int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint6
  */
 int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *connection, loop_fn fn);
 /*
- * Hands *FD over to a child C, which calls LAST with it and TEXT, and ends: within a moment, however long closing *FD takes.
- * Closes *FD here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
+ * Hands *FD over to a child C, which calls LAST with it and TEXT, and exits. So closing *FD, which may take long, delays
+ * only the child. Closes *FD here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
  */
 int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const char *text), const char *text,
 		 loop_fn fn);
-/* Whether C has ended; true once, with the raw status. */
+/* Returns true once when C has ended, with the raw status. */
 bool daemon_reap(struct daemon *d, struct child *c, int *status);
 /* Returns how a child ended, in words. */
 const char *daemon_end_of(int status, char buf[64]);
@@ -87,14 +87,14 @@ void daemon_signal(const struct child *c, int sig);
 enum daemon_children {
 	DAEMON_ALWAYS = 1,
 	DAEMON_USERS = 2,
-	DAEMON_NOT_HELD = 4, /* without children that were killed and are held by a file server: their end may never come */
+	DAEMON_NOT_HELD = 4, /* of these, not the killed ones that a file server holds in the kernel: they may never end */
 };
 /* Sends SIG (0: none) to the children WHICH; returns how many there are. */
 unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig);
 
 /* --- daemon_always.c ------------------------------------------------------------------------------------- */
 
-/* Makes the always-on traces those of the current config; OLD is the one before, or NULL. */
+/* Ends, restarts and plans always-on traces so that they match the current config. OLD is the previous one, or NULL. */
 void daemon_always_apply(struct daemon *d, const struct daemon_conf *old);
 /* Starts the traces that are due. */
 void daemon_always_tick(struct daemon *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Users: the socket, the right to use it, and each connection's child. Reads nothing that users send. */
+/* Users: the socket, the right to use it, and the child of each connection. The service reads nothing that users send. */
 #include "service/daemon_impl.h"
 
 #include <errno.h>
@@ -42,8 +42,9 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
 /* --- refusals ------------------------------------------------------------------------------------------- */
 
 /*
- * Sends the reason of a refusal, if that needs no waiting. Unread data in a closed socket makes the other end's recv(2) fail
- * with ECONNRESET before it returns our text: so the receiving side is shut down, and what has arrived is discarded.
+ * Sends the reason of a refusal, if that needs no waiting. If data is unread when a socket is closed, the other end's
+ * recv(2) fails with ECONNRESET before it returns our text: so this shuts down the receiving side, and discards what has
+ * arrived.
  */
 static void send_refusal(int fd, const char *why)
 {
@@ -68,7 +69,7 @@ static struct child *unused(struct child *c, size_t n)
 	return n ? c : NULL;
 }
 
-/* Accepts connections while a child is free to refuse them; else they wait. */
+/* Accepts connections while a child is free to refuse them; otherwise they wait in the socket. */
 static void accept_or_wait(struct daemon *d)
 {
 	bool full = !unused(d->leavers, DAEMON_LEAVERS_MAX);
@@ -93,7 +94,7 @@ static int on_leaver_end(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-/* A child of its own discards what the user has sent: descriptors in it may take long to close. */
+/* Refuses a connection in a child, which discards what the user has sent: closing descriptors in it may take long. */
 static void refuse(struct daemon *d, int *fd, const char *why)
 {
 	struct child *c = unused(d->leavers, DAEMON_LEAVERS_MAX);
@@ -167,13 +168,13 @@ void daemon_listen_end(struct daemon *d)
 		loop_del(&d->loop, d->listen_fd);
 	d->full = false;
 	unlink(d->conf.socket);
-	/* this also closes connections that were not accepted, with their data */
+	/* in a child, too: connections that were not accepted are closed with it, and their data */
 	if (c)
 		daemon_leave(d, c, &d->listen_fd, nothing_more, NULL, on_leaver_end);
 	util_close(&d->listen_fd);
 }
 
-/* Makes the folder of sockets, which traces started by hand use, too (control.c): any user may search it. */
+/* Makes the folder of the socket. Traces that are started by hand use it, too (control.c), so any user may search it. */
 static void make_folder(const char *path)
 {
 	autofree char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
@@ -182,7 +183,7 @@ static void make_folder(const char *path)
 		chmod(folder, 0755);
 }
 
-/* Whether a process listens at ADDR: its name is not taken away. */
+/* Whether a process listens at ADDR: then the name must not be taken from it. */
 static bool is_taken(const struct sockaddr_un *addr)
 {
 	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -221,7 +222,7 @@ int daemon_listen(struct daemon *d)
 	}
 	make_folder(d->conf.socket);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* no user may connect before the socket is the group's: bind(2) makes it with this mode */
+	/* bind(2) makes the file with this mode: no user may connect before the file is the group's */
 	if (fd < 0 || fchmod(fd, 0600) < 0)
 		return log_err_r(-errno, "a socket");
 	unlink(d->conf.socket);

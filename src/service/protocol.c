@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets, and the writing and parsing of a request. Both ends use it; it trusts neither. */
+/* Sends and receives packets, writes and parses requests. Both ends use it; it trusts neither of them. */
 #include "service/protocol.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ bool service_option_allowed(const char *name)
 
 /* --- writing --------------------------------------------------------------------------------------- */
 
-/* Puts KEY=TEXT, if there is room for it and LEAVE more bytes. */
+/* Puts KEY=TEXT, if that leaves room for LEAVE more bytes. */
 static void put(FILE *out, const char *key, const char *text, size_t leave)
 {
 	long at = ftell(out);
@@ -177,7 +177,7 @@ int service_send(int fd, const void *packet, size_t len, const int *fds, unsigne
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Takes the descriptors of a packet; those beyond MAX are closed, which makes the packet invalid. */
+/* Takes the descriptors of a packet. If there are more than MAX, closes the rest, and the packet is invalid. */
 static int take_fds(struct msghdr *msg, int *fds, unsigned int max, unsigned int *n_ret)
 {
 	bool many = msg->msg_flags & MSG_CTRUNC;

@@ -24,14 +24,14 @@
 
 /* A request as it was read. All zero: none. */
 struct service_request {
-	char *text;   /* owned: the memory of the others */
-	char **words; /* owned: the three vectors */
-	char **cmdline, **argv, **environ; /* the client's; the workload's, NULL: none; selected variables */
+	char *text;   /* owned: the memory of all strings below */
+	char **words; /* owned: the memory of the three vectors below */
+	char **cmdline, **argv, **environ; /* of the client; of the workload, NULL: none; its variables, those selected */
 	const char *cwd;
 	struct config_given options[CONFIG_GIVEN_MAX];
 	unsigned int n_options;
 	bool log; /* the workload's output goes into the folder, as OUTDIR_LOG_NEW */
-	int fds[1 + SERVICE_PIDS_MAX]; /* the trace folder; pidfds, with ARGV the workload's first. -1: taken */
+	int fds[1 + SERVICE_PIDS_MAX]; /* the trace folder, then pidfds; with ARGV the first is the workload's. -1: taken */
 	unsigned int n_fds;
 };
 
@@ -39,8 +39,8 @@ struct service_request {
 bool service_option_allowed(const char *name);
 
 /*
- * Writes the request of CFG, of a client that was called with CMDLINE, into a new buffer, and leaves out what is too long
- * for a request, the ends of command lines first. Returns 0 or -errno.
+ * Writes the request for CFG into a new buffer. CMDLINE is the client's own command line. What is too long for a request is
+ * left out, first the ends of command lines. Returns 0 or -errno.
  */
 int service_request_pack(const struct config *cfg, char *const *cmdline, char *const *env, const char *cwd,
 			 char **text_ret, size_t *len_ret);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prunes the state folder of the service, STATE/NAME/STAMP: removes whole traces when they have too many bytes or are too
- * old. By descriptors, and never through a symbolic link: only files below STATE are removed.
+ * Prunes the state folder of the service, where traces are STATE/NAME/STAMP: removes whole traces when together they have
+ * too many bytes, or when they are too old. It works with descriptors and follows no symbolic link, so that it cannot remove
+ * a file that is not below STATE.
  */
 #include "service/daemon_impl.h"
 
@@ -20,7 +21,7 @@
 
 struct held {
 	char *name, *trace; /* STATE/NAME/TRACE */
-	uint64_t bytes, end_ns; /* CLOCK_REALTIME of the last change of its manifest or of itself */
+	uint64_t bytes, end_ns; /* CLOCK_REALTIME of the manifest's last change */
 };
 
 struct all {
@@ -28,7 +29,7 @@ struct all {
 	size_t n;
 };
 
-/* Calls FN for each entry of AT but . and .. and returns 0 or its first negative result. Does not close AT. */
+/* Calls FN for each entry of AT but . and .. until its result is not 0. Returns that result, or 0. Does not close AT. */
 static int each(int at, int (*fn)(void *ctx, int at, const char *name), void *ctx)
 {
 	autoclose int again = openat(at, ".", DIR_FLAGS);

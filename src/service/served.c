@@ -29,7 +29,7 @@
 #define STATUS_WAIT_NS (2 * NSEC_PER_SEC)
 
 struct served {
-	struct config *cfg; /* of its session, which sees it const: the request is resolved step by step */
+	struct config *cfg; /* the session has it const; here the steps below fill it in from the request */
 	int fd; /* to the client; -1: the client has gone */
 	uid_t uid;
 	gid_t gid;
@@ -37,12 +37,12 @@ struct served {
 	size_t n_groups;
 	pid_t client;
 	struct service_request rq;
-	uint64_t over_ns; /* CLOCK_MONOTONIC when the workload ended without a known status; 0: it has not */
+	uint64_t over_ns; /* CLOCK_MONOTONIC when the workload ended, its status being unknown at first; 0: it runs */
 };
 
 /* --- the request ------------------------------------------------------------------------------------ */
 
-/* Finds the user of the connection by the kernel; this process works for that user from now on. Returns 0 or -errno. */
+/* Asks the kernel whose connection this is; from now on this process works for that user. Returns 0 or -errno. */
 static int become_peer(struct served *sv)
 {
 	autofree gid_t *groups = calloc(GROUPS_MAX, sizeof(*groups));
@@ -103,7 +103,7 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 	}
 	cfg->argv = sv->rq.argv;
 	cfg->log = sv->rq.log && cfg->argv;
-	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* their descriptors determine which */
+	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* which ones: served_targets() gets that from their pidfds */
 	return start_config_finish(cfg);
 }
 
@@ -188,7 +188,7 @@ static int served_folder(struct session *s)
 	struct served *sv = s->of;
 	int r = outdir_take(&s->dir, sv->rq.fds[0], sv->uid);
 
-	sv->rq.fds[0] = -1; /* owned by the session from here on, also on an error */
+	sv->rq.fds[0] = -1; /* the session owns it from here on, also after an error */
 	if (r < 0)
 		log_err("the trace folder: %s", outdir_strerror(r));
 	return r < 0 ? EXIT_DLTRACED : 0;
@@ -228,7 +228,7 @@ static void client_gone(struct session *s)
 	struct served *sv = s->of;
 
 	loop_del(&s->loop, sv->fd);
-	/* the client has gone: messages go into our own stderr, which is the journal's */
+	/* from now on messages go to our own stderr, which is the journal */
 	log_to(STDERR_FILENO);
 	util_close(&sv->fd);
 	if (sv->over_ns)
@@ -273,7 +273,7 @@ static int served_go(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-/* Waits for the workload's status, which the client sends. */
+/* The status is still unknown: only the client, the workload's parent, gets it, and sends it. */
 static void served_workload_ended(struct session *s, int fd)
 {
 	struct served *sv = s->of;
@@ -285,7 +285,7 @@ static void served_workload_ended(struct session *s, int fd)
 		workload_ended(s, 0, false);
 }
 
-/* Limits the wait for the workload's status. */
+/* Ends the wait for the workload's status when it takes too long. */
 static void served_tick(struct session *s)
 {
 	uint64_t over_ns = served_of(s)->over_ns;
@@ -294,7 +294,7 @@ static void served_tick(struct session *s)
 		workload_ended(s, 0, false);
 }
 
-/* A close alone would leave the connection open as long as our threads are in the kernel. */
+/* Ends the connection by shutdown(2), which takes effect even while threads that hang still use the descriptor. */
 static void served_hang_up(struct session *s)
 {
 	struct served *sv = s->of;
@@ -319,8 +319,8 @@ static const struct session_kind of_user = {
 /* --- one trace ---------------------------------------------------------------------------------------- */
 
 /*
- * The connection is our standard input: it is moved from there, so that no child inherits it. Messages go to the client and
- * never block; a client that does not read loses them.
+ * Takes the connection from our standard input and moves it to another descriptor, so that no child inherits it. Returns 0
+ * or -errno.
  */
 static int take_connection(struct served *sv)
 {
@@ -355,7 +355,7 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	}
 	cfg->buffer_bytes = MIN(cfg->buffer_bytes ? cfg->buffer_bytes : UINT64_MAX, max_buffer_bytes);
 	log_set_level(cfg->log_level);
-	fcntl(sv->fd, F_SETFL, O_NONBLOCK);
+	fcntl(sv->fd, F_SETFL, O_NONBLOCK); /* messages go there and must not wait: a client that does not read loses them */
 	return session_run_as(&of_user, sv, cfg, sv->rq.cmdline[0] ? sv->rq.cmdline : argv);
 }
 
