@@ -39,14 +39,13 @@ static volatile __u32 overflowed; /* the overflow hash has been used */
 /*
  * Is the process of the target, or was it until its last thread ended? That end is reported before the
  * thread has left its CPU for good (pids.bpf.c). The number has no new owner before a fork, which clears
- * the byte.
+ * the byte. With dlt_cfg.all only processes of the target have DLT_TARGET_ENDED.
  */
 static __always_inline bool target_had(__u32 tgid)
 {
-	__u8 *byte = target_byte(tgid);
-	bool set = byte && *byte;
+	__u8 *byte = target_byte(tgid), is = byte ? *byte : 0;
 
-	return dlt_cfg.all ? !set && tgid != 0 : set;
+	return dlt_cfg.all ? !(is & DLT_TARGET_IN) && tgid != 0 : is != 0;
 }
 
 /* --- slots -------------------------------------------------------------------------------------- */
