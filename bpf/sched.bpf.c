@@ -299,12 +299,14 @@ int sched_switch(__u64 *ctx)
 	__u32 cpu = bpf_get_smp_processor_id(), state = switch_state(ctx);
 	struct dlt_sched_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
 	volatile struct dlt_sched_cpu *seen = here;
+	__u32 seq;
 
 	if (!here)
 		return 0;
-	seen->seq++;
+	seq = seen->seq | 1; /* kept here: the daemon may write the entry meanwhile, when the trace begins */
+	seen->seq = seq;
 	switched(here, cpu, ctx, state);
-	seen->seq++;
+	seen->seq = seq + 1;
 	return 0;
 }
 

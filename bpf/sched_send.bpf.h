@@ -9,7 +9,9 @@
 
 /*
  * RUN, plus the time that the running thread has run since it came, where this is its cell. A CPU is taken
- * to have been idle if no switch has been seen on it to the end and no thread was running.
+ * to have been idle if no switch has been seen on it to the end and no thread was running. While the hook of
+ * a switch runs, the rest is left to the next interval; after the end there is none, and the daemon has
+ * waited for the hooks.
  */
 static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
@@ -23,7 +25,11 @@ static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32
 		return now - sched_clock.begin_ns;
 	seq = s->seq;
 	since = s->since_ns;
-	if (seq & 1 || s->cell != i || !since || since > now)
+	if (s->cell != i || !since || since > now)
+		return ran;
+	if (sched_clock.end_ns)
+		return ran + now - since;
+	if (seq & 1)
 		return ran;
 	ran = c->sums[DLT_SCHED_RUN];
 	return s->seq == seq ? ran + now - since : ran;
