@@ -26,7 +26,7 @@ struct tracer;
 #define LIVE_INTERVAL_MIN_MS 100
 #define LIVE_INTERVAL_MAX_MS 3600000
 
-/* Rows of one process, or of all: of every probe but bio. */
+/* Calls of one process, or of all. */
 struct live_sum {
 	uint32_t pid; /* 0: of all */
 	char comm[DLT_COMM_LEN]; /* of the thread of the last row */

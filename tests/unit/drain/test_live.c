@@ -15,8 +15,10 @@
 #include "base/util.h"
 #include "dlt/bio.h"
 #include "dlt/create_del.h"
+#include "dlt/fault.h"
 #include "dlt/mmap.h"
 #include "dlt/open.h"
+#include "dlt/regions.h"
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
 #include "drain/decode.h"
@@ -76,6 +78,8 @@ static void sums_are_those_of_the_rows(void **state)
 	struct live *l = come(10);
 	const struct live_view *v = &l->view;
 	const struct dlt_bio bio = { .hdr = { .tgid = 7, .probe = DLT_bio }, .bytes = 512 };
+	const struct dlt_fault fault = { .hdr = { .tgid = 7, .lat_ns = 5000, .probe = DLT_fault } };
+	const struct dlt_regions epoch = { .hdr = { .tgid = 7, .lat_ns = SECOND, .probe = DLT_regions } };
 	const struct dlt_open there = { .hdr = { .tgid = 7, .probe = DLT_open, .func = DLT_OPEN_SNAPSHOT } };
 
 	row(7, 100, regular, DLT_RW_R, 4096, 8192);
@@ -86,7 +90,9 @@ static void sums_are_those_of_the_rows(void **state)
 	row(8, 80, regular, DLT_RW_W, -ENOSPC, DLT_NONE);
 	row(8, 90, fifo, DLT_RW_R, DLT_UNKNOWN, DLT_UNKNOWN);
 	lives_row(&lives, DLT_bio, &bio.hdr, files);	 /* no call */
-	lives_row(&lives, DLT_open, &there.hdr, files); /* neither */
+	lives_row(&lives, DLT_fault, &fault.hdr, files); /* neither are these */
+	lives_row(&lives, DLT_regions, &epoch.hdr, files);
+	lives_row(&lives, DLT_open, &there.hdr, files);
 
 	lives_turn(&lives, SECOND + SECOND / 2, false, files, NULL);
 	assert_int_equal(atomic_load(&l->state), LIVE_EMPTY); /* not yet */
