@@ -34,6 +34,7 @@
 #include "trace/record.h"
 
 #define OF_TARGET (PROBE_SELECTABLE | PROBE_OF_TARGET)
+#define CALLS (OF_TARGET | PROBE_CALLS)
 #define ON_DEMAND (PROBE_SELECTABLE | PROBE_ON_DEMAND)
 
 /* docs/traces.md: what users and other programs read. */
@@ -46,19 +47,19 @@ static const struct {
 		"TIMESTAMP TIME PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS "
 		"FLAGS STATUS KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE", sizeof(struct dlt_bio), PROBE_SELECTABLE },
 	[DLT_close] = { "close", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD LAST FID FILE",
-		sizeof(struct dlt_close), OF_TARGET },
+		sizeof(struct dlt_close), CALLS },
 	[DLT_create_del] = { "create_del",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2",
-		sizeof(struct dlt_create_del), OF_TARGET },
+		sizeof(struct dlt_create_del), CALLS },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH REALDEV REALINO",
 		sizeof(struct dlt_files), PROBE_REFERENCE },
 	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), PROBE_REFERENCE },
 	[DLT_mmap] = { "mmap",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
-		"OLD_ADDR OLD_LEN FID FILE", sizeof(struct dlt_mmap), OF_TARGET },
+		"OLD_ADDR OLD_LEN FID FILE", sizeof(struct dlt_mmap), CALLS },
 	[DLT_open] = { "open",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH "
-		"REALPATH", sizeof(struct dlt_open), OF_TARGET },
+		"REALPATH", sizeof(struct dlt_open), CALLS },
 	[DLT_pids] = { "pids",
 		"TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
 		sizeof(struct dlt_pids), PROBE_REFERENCE },
@@ -74,12 +75,12 @@ static const struct {
 		"TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
 		"RUN_NS WAIT_NS", sizeof(struct dlt_sched_switch), ON_DEMAND | PROBE_SCHED_TIMELINE },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
-		sizeof(struct dlt_sync), OF_TARGET },
+		sizeof(struct dlt_sync), CALLS },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",
 		sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE },
 	[DLT_vfs_rw] = { "vfs_rw",
 		"TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
-		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), OF_TARGET },
+		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), CALLS },
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };
 
