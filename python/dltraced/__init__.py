@@ -12,24 +12,39 @@
 
 Names are "category.name". dltraced.ai has those of deep learning. DLTRACED_REGIONS=0 in the environment switches all of
 it off. Where nobody traces, a region costs one system call that fails.
+
+read() and report() are for traces: the rows of a file as a frame, and what `dltraced report` finds. Their modules are
+imported when they are first used, since a job that marks regions does not need them.
 """
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, TypeVar
 
 from . import _decorate, _implementation
 
 if TYPE_CHECKING:
     from ._fallback import Region
+    from ._read import read
+    from ._report import report
 
     region = Region
 else:
     Region, region = _implementation.Region, _implementation.region
 
-__all__ = ["Region", "enabled", "iterate", "mark", "meta", "region"]
+__all__ = ["Region", "enabled", "iterate", "mark", "meta", "read", "region", "report"]
 __version__ = "0.1.0"
 
+_OF_TRACES = {"read": "_read", "report": "_report"}
+
 T = TypeVar("T")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_TRACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(importlib.import_module(f"{__name__}.{_OF_TRACES[name]}"), name)
+    return globals()[name]
 
 
 def enabled() -> bool:

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "collectors/kinds.h"
 #include "trace/probe.h"
+#include "trace/reader.h"
 
 /* The type for a reader of the field. An unsigned number may exceed 63 bits: a call may request any length. */
 static const char *const types[] = {
@@ -77,6 +78,7 @@ int probes_json_print(FILE *out)
 
 	json_object(&j, NULL);
 	json_str(&j, "version", DLT_VERSION);
+	json_u64(&j, "schema", READER_SCHEMA);
 	put_probes(&j);
 	put_collectors(&j);
 	json_end(&j);

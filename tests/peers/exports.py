@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """exports.py READER REPORT FOLDER [ARG]: has READER the counts, bytes and times of REPORT (`dltraced report --json') in FOLDER?
 
-FOLDER holds the exports of one trace: csv/, parquet/, rows.ndjson, trace.db, trace.pftrace, pfw/trace.pfw.gz. What is compared
+FOLDER holds the exports of one trace: csv/, parquet/, rows.ndjson, trace.db, trace.pftrace, pfw/trace.pfw.gz; trace is the
+trace itself, for the package for Python. What is compared
 are rows and ns of each file of the trace, and of each process and of the files that the report lists: calls, bytes, ns. The
 status is 1, with a line for each difference, when there is one.
 """
@@ -170,6 +171,26 @@ def dask_parquet(name):
     return pandas_columns(frame)
 
 
+def own_pandas(name):
+    import dltraced
+    return pandas_columns(dltraced.read(f"{folder}/trace", name))
+
+
+def own_polars(name):
+    import dltraced
+    return dltraced.read(f"{folder}/trace", name, engine="polars").to_dict(as_series=False)
+
+
+def own_pyarrow(name):
+    import dltraced
+    return dltraced.read(f"{folder}/trace", name, engine="pyarrow").to_pydict()
+
+
+def own_dask(name):
+    import dltraced
+    return pandas_columns(dltraced.read(f"{folder}/trace", name, engine="dask").compute(scheduler="synchronous"))
+
+
 # --- Perfetto -------------------------------------------------------------------------------------------------------------
 
 def perfetto():
@@ -309,7 +330,8 @@ readers = {
     **{name.replace("_", "-"): lambda load=load: by_columns(load) for name, load in (
         ("pyarrow_parquet", pyarrow_parquet), ("pandas_csv", pandas_csv), ("pandas_parquet", pandas_parquet),
         ("pandas_ndjson", pandas_ndjson), ("polars_csv", polars_csv), ("polars_parquet", polars_parquet),
-        ("polars_ndjson", polars_ndjson), ("dask_parquet", dask_parquet))},
+        ("polars_ndjson", polars_ndjson), ("dask_parquet", dask_parquet), ("read_pandas", own_pandas), ("read_polars", own_polars),
+        ("read_pyarrow", own_pyarrow), ("read_dask", own_dask))},
     "perfetto": perfetto,
     "dftracer-utils": dftracer_utils,
     "dfanalyzer": dfanalyzer,

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Exports of a generated trace and of a job that is traced here, read by Perfetto's trace processor, pyarrow, pandas, Polars,
-# Dask, DuckDB, SQLite, dftracer-utils and DFAnalyzer: counts, bytes and times are those of the report, of each file of the
+# Dask, DuckDB, SQLite, dftracer-utils and DFAnalyzer, and the traces themselves by the package for Python: counts, bytes and times are those of the report, of each file of the
 # trace, each process, and the files that the report lists. DFTracer's readers are tried on a trace of its own first, and
 # what they make of that is a note.
 native=${0%/*}/../native
 . "$native/lib.sh"
 peers=$native/../peers
 python=$("$peers/environment" exports) || fail "no environment"
+PYTHONPATH=$(cd "$here/../../python" && pwd)
+export PYTHONPATH DLTRACED_PROGRAM="$DLT"
 read_by() { "$python" -B "$peers/exports.py" "$@"; }
 
 # DuckDB's command, which the registry has no package of
@@ -19,6 +21,7 @@ chmod +x bin/duckdb
 # export_to FOLDER TRACE: all formats of it.
 export_to() {
 	mkdir -p "$1/pfw"
+	ln -s "$(cd "$2" && pwd)" "$1/trace"
 	"$DLT" report --json "$2" >"$1/report.json" || fail "report: status $?"
 	for of in csv:csv ndjson:rows.ndjson sqlite:trace.db perfetto:trace.pftrace pfw:pfw/trace.pfw.gz parquet:parquet; do
 		PATH=$TMPDIR/bin:$PATH "$DLT" export "$2" -f "${of%%:*}" -o "$1/${of#*:}" 2>err || fail "${of%%:*}: $(cat err)"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which rows are wanted: those of processes, ranks and epochs. Lines are left out before they are parsed."""
+from __future__ import annotations
+
+import functools
+import os
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _lines, _program
+from ._folder import Host
+
+Numbers = Union[int, Iterable[int], None]
+Span = Tuple[int, int]
+# Other rows refer to theirs, whenever they are from: dltraced export leaves them in, too.
+TIMELESS = ("files", "pids", "time_align")
+
+
+class Selection(NamedTuple):
+    """Spans are from, up to and without, by TIMESTAMP; None: all. TIMESTAMP is the first column."""
+    spans: Optional[Sequence[Span]]
+    pids: Optional[FrozenSet[bytes]]
+    pid_at: int
+
+    def __call__(self, line: bytes) -> bool:
+        fields = line.split(b"\t", self.pid_at + 1)
+        if self.pids is not None and fields[self.pid_at] not in self.pids:
+            return False
+        return self.spans is None or any(begin <= int(fields[0]) < end for begin, end in self.spans)
+
+
+def _numbers(wanted: Numbers) -> Optional[FrozenSet[int]]:
+    return None if wanted is None else frozenset([wanted] if isinstance(wanted, int) else wanted)
+
+
+@functools.lru_cache(maxsize=64)
+def _epochs(folder: str, state: object) -> Dict[int, List[Span]]:
+    spans: Dict[int, List[Span]] = {}
+    for phase in _program.json_of("report", "--json", folder)["timeline"]["phases"]:
+        if phase["kind"] == "epoch" and phase["number"] is not None:
+            spans.setdefault(phase["number"], []).append((phase["begin_ns"], phase["end_ns"]))
+    return spans
+
+
+def _epochs_of(host: Host) -> Dict[int, List[Span]]:
+    """{number: spans} as the report finds them; once for each state of the trace."""
+    try:
+        state = os.stat(os.path.join(host.folder, "manifest.json")).st_mtime_ns
+    except OSError:
+        state = 0
+    return _epochs(host.folder, state)
+
+
+def _utc_offset_ns(host: Host) -> int:
+    """What is to be added to a TIMESTAMP of HOST for UTC."""
+    for row in _lines.records(host.folder, "time_align"):
+        return int(row["REALTIME_NS"]) - int(row["TIMESTAMP"])
+    raise ValueError(f"{host.folder}: it has no time_align.out, so epochs of other hosts cannot be found in it")
+
+
+def _spans(hosts: Sequence[Host], wanted: FrozenSet[int]) -> Dict[str, List[Span]]:
+    """{folder: spans of the epochs WANTED}: by a host's own account, else by that of the first one that has the epoch."""
+    own = {host.folder: _epochs_of(host) for host in hosts}
+    spans: Dict[str, List[Span]] = {host.folder: [] for host in hosts}
+    for number in sorted(wanted):
+        first = next((host for host in hosts if number in own[host.folder]), None)
+        if first is None:
+            there = sorted({n for epochs in own.values() for n in epochs})
+            raise ValueError(f"the trace shows no epoch {number}; it shows: {', '.join(map(str, there)) or 'none'}")
+        for host in hosts:
+            if number in own[host.folder]:
+                spans[host.folder] += own[host.folder][number]
+            else:
+                later = _utc_offset_ns(first) - _utc_offset_ns(host)
+                spans[host.folder] += [(begin + later, end + later) for begin, end in own[first.folder][number]]
+    return spans
+
+
+def _pids(host: Host, pids: Optional[FrozenSet[int]], ranks: Optional[FrozenSet[int]]) -> FrozenSet[bytes]:
+    found = None if pids is None else frozenset(str(pid).encode() for pid in pids)
+    if ranks is not None:
+        named = {str(rank) for rank in ranks}
+        of_rank = frozenset(row["PID"].encode() for row in _lines.records(host.folder, "pids") if row["RANK"] in named)
+        found = of_rank if found is None else found & of_rank
+    return found or frozenset()
+
+
+def selections(hosts: Sequence[Host], probe: str, names: Sequence[str], *, epoch: Numbers = None, rank: Numbers = None,
+               pid: Numbers = None) -> Dict[str, Optional[Selection]]:
+    """{folder: what is wanted of its PROBE.out, whose columns are NAMES}; None: all of it."""
+    epochs, ranks, pids = _numbers(epoch), _numbers(rank), _numbers(pid)
+    if (ranks is not None or pids is not None) and "PID" not in names:
+        raise ValueError(f"rows of {probe}.out are of no process: read it without rank= and pid=")
+    if epochs is not None and names[0] != "TIMESTAMP":
+        raise ValueError(f"rows of {probe}.out have no TIMESTAMP: read it without epoch=")
+    spans = None if epochs is None or probe in TIMELESS else _spans(hosts, epochs)
+    of_process = ranks is not None or pids is not None
+    if spans is None and not of_process:
+        return {host.folder: None for host in hosts}
+    return {host.folder: Selection(spans and spans[host.folder], _pids(host, pids, ranks) if of_process else None,
+                                   names.index("PID") if of_process else 0) for host in hosts}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""reading GOLDEN TRACE...: does the package for Python read each TRACE as gzip, zstd and a loop over lines do, with the rows that
+its manifest counts? How does it treat what is damaged or missing? With pandas: are GOLDEN's values what the text has?"""
+import gzip
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import warnings
+
+import dltraced
+
+assert not [name for name in sys.modules if re.fullmatch(r"dltraced\._(read|report|lines|folder|columns|program)", name)], \
+    "importing the package imports what reads traces"
+
+from dltraced import _columns, _folder, _lines, _select  # noqa: E402
+from tracefolder import unescape  # noqa: E402
+
+golden, traces = sys.argv[1], sys.argv[2:]
+
+
+def text_of(file):
+    if file.endswith(".gz"):
+        with gzip.open(file) as f:
+            return f.read()
+    if file.endswith(".zst"):
+        return subprocess.run(["zstd", "-dcq", file], stdout=subprocess.PIPE, check=True).stdout
+    with open(file, "rb") as f:
+        return f.read()
+
+
+def plain_rows(trace, probe):
+    files = sorted((f for f in os.listdir(trace) if re.fullmatch(probe + r"(\.\d+)?\.out(\.gz|\.zst)?", f)),
+                   key=lambda f: int((re.search(r"\.(\d+)\.", f) or [0, "9" * 9])[1]))
+    return [line for f in files for line in text_of(os.path.join(trace, f)).split(b"\n")[2:] if line]
+
+
+def package_rows(trace, probe, size=0):
+    lines = []
+    for file in _folder.segments(trace, probe):
+        names = _lines.header(file, probe)
+        blocks = list(_lines.blocks(file, size))
+        if not file.endswith((".gz", ".zst")):
+            assert [b.begin for b in blocks[1:]] == [b.end for b in blocks[:-1]] and blocks[-1].end == os.path.getsize(file), blocks
+        for block in blocks:
+            lines += _lines.rows(block, len(names))
+    return lines
+
+
+def shown(text):
+    """TEXT as Python's own decoder has it; bytes that are no UTF-8 as \\ooo."""
+    return "".join(f"\\{ord(c) & 255:03o}" if "\udc80" <= c <= "\udcff" else c for c in unescape(text).decode(errors="surrogateescape"))
+
+
+def whole(trace):
+    with open(os.path.join(trace, "manifest.json"), encoding="utf-8") as f:
+        manifest = json.load(f)
+    n = 0
+    for probe in manifest["probes"]:
+        if not _folder.segments(trace, probe["name"]):
+            continue
+        wanted = plain_rows(trace, probe["name"])
+        assert len(wanted) == probe["rows"], (probe["name"], len(wanted), probe["rows"])
+        for size in (0, 1, 1000, 1 << 20):
+            got = package_rows(trace, probe["name"], size)
+            assert got == wanted, f"{trace}: {probe['name']} in blocks of {size}: {len(got)} rows, not {len(wanted)}"
+        n += len(wanted)
+    assert n > 1000, n
+    host, = _folder.hosts(trace)
+    assert host == (manifest["host"], trace), host
+    kinds = set()
+    for row in _lines.records(trace, "files"):
+        assert _columns.unescape(row["REALPATH"]) == shown(row["REALPATH"]), row
+        is_text = unescape(row["REALPATH"]).decode(errors="ignore").encode() == unescape(row["REALPATH"])
+        kinds.add("no UTF-8" if not is_text else "escaped" if "\\" in row["REALPATH"] else "plain")
+    assert kinds == {"escaped", "plain", "no UTF-8"}, kinds
+
+
+def warned(function):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return function(), [str(w.message) for w in caught]
+
+
+def refused(function, kind, words):
+    try:
+        function()
+    except kind as error:
+        assert words in str(error), f"{words!r} is not in {error!s}"
+        return
+    raise AssertionError(f"nothing was refused: {words}")
+
+
+def with_file(name, text):
+    os.makedirs("made", exist_ok=True)
+    for old in os.listdir("made"):
+        os.unlink(os.path.join("made", old))
+    with open(os.path.join("made", name), "wb") as f:
+        f.write(text)
+
+
+HEADER = b"# dltraced close 1\nTIMESTAMP\tTIME\tPID\n"
+GOOD = [b"%d\t2026-11-21T01:02:03.123456789Z\t7" % i for i in range(3)]
+
+
+def damaged():
+    """Text behind the header | the rows that there are | a word of the warning."""
+    one, two, three = GOOD
+    lines = b"\n".join
+    for text, wanted, word in (
+            (lines([one, two, b""]), [one, two], None),
+            (lines([one, two[:9]]), [one], "cut off"),
+            (lines([one, b"# a banner", two, b""]), [one, two], None),
+            (lines([one, b"5\tlittle", two, b""]), [one, two], "1 damaged"),
+            (lines([one, b"\0" * 9 + two, three, b""]), [one, three], "1 damaged"),
+            (lines([one, two + b"\tlater column", b""]), [one, two], None),
+            (lines([one + b" \r\x7f\"#", b""]), [one + rb"\040\015\177\042\043"], None),
+            (lines([one + b"\xff\xc3\xa9", b""]), [one + b"\\377\xc3\xa9"], None),
+            (b"", [], None)):
+        with_file("close.out", HEADER + text)
+        got, warning = warned(lambda: package_rows("made", "close"))
+        assert got == wanted, (text, got)
+        assert bool(warning) == bool(word) and (not word or word in warning[0]), (text, warning)
+    for text in (b"", b"# dltr", HEADER[:25], b"# dltraced close 1\n# Linux 6.18\n"):
+        with_file("close.out", text)
+        assert _lines.header("made/close.out", "close") == [], text
+    for text, word in ((b"TIMESTAMP\n" * 9, "does not begin with"), (HEADER.replace(b"close", b"open"), "does not begin with"),
+                       (HEADER.replace(b" 1\n", b" 99\n"), "later dltraced")):
+        with_file("close.out", text)
+        refused(lambda: _lines.header("made/close.out", "close"), ValueError, word)
+
+
+def cut_off():
+    """A packed file loses its last member or frame, and says so."""
+    first, second = HEADER + GOOD[0] + b"\n", GOOD[1] + b"\n"
+    packers = {".gz": gzip.compress}
+    if any(trace.endswith("zstd") for trace in traces):
+        packers[".zst"] = lambda text: subprocess.run(["zstd", "-cq"], input=text, stdout=subprocess.PIPE, check=True).stdout
+    for suffix, pack in packers.items():
+        packed = pack(first) + pack(second)
+        with_file("close.out" + suffix, packed)
+        assert package_rows("made", "close", 1) == GOOD[:2], suffix
+        with_file("close.out" + suffix, packed[:-5])
+        got, warning = warned(lambda: package_rows("made", "close", 1))
+        assert got == GOOD[:1] and "cut off" in warning[0], (suffix, got, warning)
+    with_file("close.000001.out.gz", gzip.compress(first))
+    with open("made/close.000001.out", "wb") as f:  # as after a crash: there twice
+        f.write(first)
+    assert _folder.segments("made", "close") == ["made/close.000001.out"]
+
+
+def missing():
+    refused(lambda: _folder.hosts("nowhere"), FileNotFoundError, "no such trace folder")
+    os.makedirs("empty", exist_ok=True)
+    refused(lambda: _folder.hosts("empty"), FileNotFoundError, "no trace")
+    assert [host.folder for host in _folder.hosts([traces[0], traces[0] + "/", "trace.*"])] == traces
+    refused(lambda: _columns.of("vfs"), ValueError, "vfs_rw")
+    refused(lambda: _columns.chosen(_columns.of("close"), ["LATNS"]), ValueError, "LAT_NS")
+    refused(lambda: dltraced.read(traces[0], "close", engine="spark"), ValueError, "polars")
+    refused(lambda: dltraced.unknown, AttributeError, "unknown")
+    hosts = _folder.hosts(traces[0])
+    refused(lambda: _select.selections(hosts, "files", ["TIMESTAMP"], pid=1), ValueError, "no process")
+    refused(lambda: _select.selections(hosts, "close", ["TIMESTAMP", "PID"], epoch=3), ValueError, "no epoch 3")
+    assert dltraced.report(traces[0])["complete"] is True
+    program = os.environ["DLTRACED_PROGRAM"]
+    os.environ["DLTRACED_PROGRAM"] = "nothing/dltraced"
+    refused(lambda: dltraced.report(traces[0]), FileNotFoundError, "install dltraced")
+    os.environ["DLTRACED_PROGRAM"] = "false"
+    refused(lambda: dltraced.report(traces[0]), RuntimeError, "failed: status 1")
+    os.environ["DLTRACED_PROGRAM"] = program
+
+
+def golden_values():
+    """Each value of each golden file, by pandas, as Python reads the text."""
+    import pandas
+    for name in sorted(_columns._files()):
+        source = os.path.join(golden, name + ".txt")
+        if not os.path.exists(source):
+            continue
+        with open(source, "rb") as f:
+            with_file(name + ".out", f.read())
+        frame = dltraced.read("made", name)
+        rows = list(_lines.records("made", name))
+        assert len(frame) == len(rows), name
+        for column in _columns.of(name):
+            for row, got in zip(rows, frame[column.name]):
+                text = row[column.name]
+                if text in "-?":
+                    assert pandas.isna(got), (name, column, text, got)
+                elif "int" in column.type:
+                    assert int(got) == int(text), (name, column, text, got)
+                elif column.type == "time":
+                    assert f"{got:%Y-%m-%dT%H:%M:%S}.{got.microsecond * 1000 + got.nanosecond:09}Z" == text, (name, text, got)
+                else:
+                    assert got == (shown(text) if column.type == "text" else text), (name, column, text, got)
+        assert set(frame["host"]) <= {"made"} and set(frame["folder"]) <= {"made"}, name
+
+
+for trace in traces:
+    whole(trace)
+damaged()
+cut_off()
+missing()
+if importlib.util.find_spec("pandas"):
+    golden_values()
+else:
+    print("note: without pandas, golden values were not read")
