@@ -24,7 +24,7 @@ static const struct {
 	[FIELD_ADDR] = { ADDRESS, INT64_MAX },
 	[FIELD_MODE] = { OCTAL, 0 },
 	[FIELD_FID] = { UNSIGNED, UINT64_MAX },
-	[FIELD_REALPATH] = { TEXT, 0 }, /* the last kinds are text, too */
+	[FIELD_REALPATH] = { TEXT, 0 }, /* kinds that this table does not name are text, too */
 	[FIELD_REALINO] = { UNSIGNED, UINT64_MAX },
 };
 

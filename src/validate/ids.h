@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IDS_MAX (1ULL << 30) /* 128 MiB: higher ones are in no set, and every set has them */
+#define IDS_MAX (1ULL << 30) /* 128 MiB of bits; higher numbers are not kept, and count as part of every set */
 
 struct ids {
-	uint64_t *bits, n; /* n: numbers that there is room for */
-	bool known; /* false: has every number */
+	uint64_t *bits, n; /* N: how many numbers BITS has room for */
+	bool known; /* false: every number counts as part of the set */
 };
 
-/* Reads COLUMN of FILE in the folder DIRFD. Returns 0 or -ENOMEM; a file that cannot be read leaves a set that is not known. */
+/* Reads COLUMN of FILE in the folder DIRFD. Returns 0 or -ENOMEM. If the file cannot be read, the set is not KNOWN. */
 int ids_read(struct ids *s, int dirfd, const char *file, const char *column);
 void ids_free(struct ids *s);
 bool ids_have(const struct ids *s, uint64_t id);

@@ -16,14 +16,14 @@ enum problem {
 
 struct problems {
 	struct {
-		uint64_t n, line; /* line: of the first; 0: it is in no line */
-		char file[NAME_MAX + 1]; /* of the first */
+		uint64_t n, line; /* LINE: of the first problem; 0: it is not in a line */
+		char file[NAME_MAX + 1]; /* of the first problem */
 	} of[PROBLEMS];
 };
 
 /* Counts N problems of KIND; the first is in LINE of FILE. */
 void problems_add(struct problems *p, enum problem kind, const char *file, uint64_t line, uint64_t n);
-/* Prints a line for each kind that there is, after DIR, to OUT. Returns how many problems there are. */
+/* Prints to OUT a line for each kind that has occurred; file names are below DIR. Returns how many problems there are. */
 uint64_t problems_print(const struct problems *p, const char *dir, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order of a validation: the manifest, what other rows refer to, then each file once, row by row. Memory is bounded: a
- * row, and a bit for each FID and PID. One thread.
+ * The order of a validation: the manifest; the FIDs, PIDs and clocks that rows refer to; then each file once, row by row.
+ * Memory is bounded: a row, and a bit for each FID and PID. One thread.
  */
 #include "validate/validate.h"
 
@@ -29,7 +29,7 @@ struct validate {
 	struct manifest_facts m;
 	struct problems problems;
 	struct ids fids, pids;
-	/* UTC minus CLOCK_MONOTONIC: the least and the most of time_align.out; TIME is between, also while UTC stands still */
+	/* the least and the most that time_align.out has of UTC minus CLOCK_MONOTONIC: each TIME must be within these */
 	int64_t offset_min, offset_max;
 	bool clock_known;
 	uint64_t rows;
@@ -44,9 +44,9 @@ struct file {
 	struct reader r;
 	uint8_t kind[READER_COLUMNS_MAX]; /* 1 + enum field_kind of each column; 0: text that no table describes */
 	unsigned int fid, pid, time, timestamp; /* columns; 0: none */
-	uint64_t last_ns, earlier, late; /* rows that are earlier than one before them; by the manifest */
-	size_t segment; /* of the last row, how many rows, damaged ones too, came before it, and the line to name */
-	uint64_t before, line;
+	uint64_t last_ns, earlier, late; /* latest TIMESTAMP; rows before that; how many the manifest has */
+	size_t segment; /* of the last row */
+	uint64_t before, line; /* rows before that segment, damaged ones too; the line to name in a problem */
 	struct text_utc_cache utc;
 };
 
@@ -105,7 +105,7 @@ static void check_times(struct validate *v, struct file *f, const struct reader_
 	uint64_t ns;
 
 	if (!reader_u64(reader_field(row, f->timestamp), &ns))
-		return; /* counted as a number already */
+		return; /* check_row() has counted a problem of the number */
 	if (ns < f->last_ns && ++f->earlier > f->late)
 		add(v, f, PROBLEM_ORDER);
 	f->last_ns = MAX(ns, f->last_ns);
@@ -151,7 +151,7 @@ static void check_header(struct validate *v, struct file *f)
 		const unsigned int at = reader_column(&f->r, f->probe->fields[i].name);
 
 		if (!at)
-			continue; /* an older version's */
+			continue; /* an older version did not write this column */
 		f->kind[at - 1] = (uint8_t)(1 + f->probe->fields[i].kind);
 		in_order &= at > last;
 		last = at;
@@ -160,7 +160,8 @@ static void check_header(struct validate *v, struct file *f)
 	f->line = 2;
 	f->timestamp = reader_column(&f->r, "TIMESTAMP");
 	f->time = reader_column(&f->r, "TIME");
-	if (f->probe && (!f->timestamp || !in_order || known != f->r.n_columns)) /* a tool that had no sample has no columns */
+	/* not of a collector: it has the tool's columns, and none if the tool printed no sample */
+	if (f->probe && (!f->timestamp || !in_order || known != f->r.n_columns))
 		add(v, f, PROBLEM_COLUMNS);
 	if (f->probe && strcmp(f->name, "files"))
 		f->fid = reader_column(&f->r, "FID");
@@ -186,7 +187,7 @@ static void check_counts(struct validate *v, struct file *f, int error)
 	problems_add(&v->problems, PROBLEM_LOST, name, 0, p && reasons != p->lost);
 }
 
-/* Counts the rows that the reader has left out since there were BAD, after ROWS whole ones. */
+/* Counts the damaged rows that the reader has left out, but the first BAD of them. ROWS whole rows came before these. */
 static void add_bad_rows(struct validate *v, struct file *f, uint64_t rows, uint64_t bad)
 {
 	while (bad < f->r.bad_rows) {
@@ -208,7 +209,7 @@ static void read_rows(struct validate *v, struct file *f, int *error)
 		add_bad_rows(v, f, f->r.rows - 1, bad);
 		bad = f->r.bad_rows;
 		f->line = 2 + f->r.rows + bad - f->before;
-		/* more fields than columns: the reader takes such a row, for the sake of later versions */
+		/* more fields than columns: the reader accepts such a row, which a later version may write */
 		if (row.text[row.stop[f->r.n_columns]] == '\t')
 			add(v, f, PROBLEM_FIELDS);
 		check_row(v, f, &row);
@@ -249,7 +250,10 @@ static int read_manifest(struct validate *v, const char *dir)
 	return 0;
 }
 
-/* Were processes running before the trace? One that ends before it is listed has rows of calls, and none in pids.out. */
+/*
+ * Whether processes were running before the trace. Such a process may end before the snapshot lists it: then its calls have
+ * rows, but pids.out has none of it.
+ */
 static bool has_snapshot(const struct validate *v)
 {
 	struct reader_row row;
@@ -266,7 +270,10 @@ static bool has_snapshot(const struct validate *v)
 	return found;
 }
 
-/* The processes are known where no row of pids.out is missing. */
+/*
+ * Reads the FIDs and PIDs that rows refer to. They are checked only where the file that defines them is complete: where it
+ * has lost and dropped no row, and, for PIDs, no process was running before the trace.
+ */
 static int read_references(struct validate *v)
 {
 	const struct counted files = counted_of(&v->m, "files"), pids = counted_of(&v->m, "pids");
@@ -279,7 +286,7 @@ static int read_references(struct validate *v)
 	return res;
 }
 
-/* A forged manifest names no file outside of the folder, and nothing that a terminal obeys. */
+/* Whether a collector's name is safe: a forged manifest must not name a file elsewhere, or control a terminal. */
 static bool is_name(const char *collector)
 {
 	return collector[strspn(collector, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';

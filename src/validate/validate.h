@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether a trace folder keeps the promises of docs/traces.md, as far as the folder itself can show it. */
+/* Whether a trace folder keeps the promises of docs/traces.md, as far as the folder alone can show that. */
 #ifndef VALIDATE_VALIDATE_H
 #define VALIDATE_VALIDATE_H
 
@@ -7,7 +7,7 @@
 
 /*
  * Reads the trace in the folder DIR and prints what is wrong with it to OUT, a line for each kind of problem.
- * Returns 0: it is valid, 1: it is not, or -errno after a message: it cannot be read, or is no trace folder.
+ * Returns 0 if it is valid; 1 if it is not; or -errno, after a message, if it cannot be read or is not a trace folder.
  */
 int validate_run(const char *dir, FILE *out);
 
