@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A CSV file (RFC 4180, lines end with LF) for each file of the trace, in a folder; of one file also to standard output.
- * Fields that are not there or not known are empty. Text is as base/csv.h describes, so that spreadsheets run nothing.
+ * A CSV file (RFC 4180, but lines end with LF) for each file of the trace, in a folder; a single one may go to standard
+ * output. Absent and unknown values are empty. Text is written as base/csv.h describes, so that spreadsheets run nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int begin(struct export *x)
 	return -ECANCELED;
 }
 
-/* A field of a text of ours, of the manifest or of a tool's header. */
+/* Returns S as a field; NULL: no memory. For text that is not from a row, but ours, the manifest's or a tool's. */
 static char *field(const char *s)
 {
 	autofree char *escaped = NULL, *scratch = NULL;

@@ -7,7 +7,7 @@
 
 #include "report/scan/only.h"
 
-#define FIDS_MAX (1ULL << 32) /* half a GiB of bits: more are in no trace but a damaged one */
+#define FIDS_MAX (1ULL << 32) /* half a GiB of bits; only a damaged trace has larger FIDs */
 
 static int parse_pids(struct export_cut *c, const char *s)
 {
@@ -115,7 +115,7 @@ static unsigned int column(const struct export_file *f, const char *name)
 	return i ? f->at[i - 1] : 0;
 }
 
-/* All rows of a file without the column stay. */
+/* Keeps the rows of the chosen processes; of a file without the column, all rows. */
 static unsigned int keep_pids(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
 {
 	const unsigned int at = column(f, "PID");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows that --pid and --path leave. */
+/* Selects rows by --pid and --path, and files by --probes. */
 #ifndef EXPORT_CUT_H
 #define EXPORT_CUT_H
 
@@ -11,18 +11,18 @@ struct export_cut {
 	uint64_t pids[CUT_PIDS_MAX];
 	unsigned int n_pids;
 	struct report *only; /* of --path; NULL: none */
-	uint64_t *fids; /* of the current host: a bit for each file there */
+	uint64_t *fids; /* of the current host: a bit for each FID that --path selects */
 	uint64_t n_fids;
 };
 
-/* Returns 0, -EINVAL (PIDS is no list of numbers, PATH no absolute path) or -ENOMEM. */
+/* Returns 0; -EINVAL when PIDS is not a list of numbers, or PATH not an absolute path; or -ENOMEM. */
 int cut_init(struct export_cut *c, const char *pids, const char *path);
 void cut_free(struct export_cut *c);
-/* Whether the LIST of --probes has the file NAME; NULL has all. */
+/* Whether the LIST of --probes has the file NAME; LIST NULL has all. */
 bool cut_names(const char *list, const char *name);
-/* Reads the files of a host, by their names in files.out. Returns 0 or -ENOMEM; without that file no row is of a file. */
+/* Finds the FIDs that --path selects, in a host's files.out. Returns 0 or -ENOMEM. Without files.out it selects none. */
 int cut_host(struct export_cut *c, int dirfd);
-/* Keeps those of the N rows of F that are to be exported; returns how many. */
+/* Keeps the selected ones of the N rows of F; returns how many. */
 unsigned int cut_rows(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n);
 
 #endif

@@ -35,7 +35,10 @@ const char *export_format(unsigned int i, const char **help)
 
 /* --- hosts --------------------------------------------------------------------------------------------------- */
 
-/* What the manifest says of how many rows there are; of a trace that has not ended the files may have more or fewer. */
+/*
+ * Takes the numbers of rows from the manifest: those of probes only if the trace has ended, as before that the files may
+ * have more or fewer.
+ */
 static void count_rows(struct export_host *h, const struct manifest_facts *m, uint64_t *all)
 {
 	for (unsigned int i = 0; i < m->n_probes && m->complete; i++) {
@@ -51,7 +54,7 @@ static void count_rows(struct export_host *h, const struct manifest_facts *m, ui
 		*all += m->collectors[i].rows - MIN(m->collectors[i].rows, m->collectors[i].dropped);
 }
 
-/* The name of host I, which no host before it has. */
+/* Returns a name for host I that no host before it has. */
 static char *name_host(const struct export *x, unsigned int i, const char *host)
 {
 	unsigned int same = 1;
@@ -64,7 +67,7 @@ static char *name_host(const struct export *x, unsigned int i, const char *host)
 	return same > 1 ? util_fmt("%s#%u", host, same) : strdup(host);
 }
 
-/* Without a manifest: after the folder. */
+/* For a trace without a manifest: names host I after the folder. */
 static char *name_by_folder(const struct export *x, unsigned int i)
 {
 	autofree char *real = realpath(x->hosts[i].dir, NULL);
@@ -155,7 +158,7 @@ static void close_hosts(struct export *x)
 
 /* --- the export ----------------------------------------------------------------------------------------------- */
 
-/* A file of the trace itself is not replaced. */
+/* Whether PATH is one of a trace's own files, which must not be replaced; logs that. */
 static bool is_of_trace(const char *path)
 {
 	const char *name;
@@ -201,7 +204,7 @@ static int run(struct export *x)
 		else
 			out_drop(&x->out);
 	}
-	/* a format that has said why returns -ECANCELED */
+	/* -ECANCELED: the format has logged why */
 	if (res < 0 && res != -ECANCELED)
 		log_err_r(res, "%s: cannot be written", strcmp(x->o->out, "-") ? x->o->out : "standard output");
 	if (x->bad_numbers)

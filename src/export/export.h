@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced export': the rows of trace folders in the formats of other programs. Every file is streamed once, and no more
- * of a trace is kept than its processes, files and disks need. Offline: needs no root, and trusts no byte of the folders.
+ * `dltraced export': the rows of trace folders in the formats of other programs. Rows are read once, as a stream: memory
+ * depends on the number of processes, files and disks, not of rows. Offline: needs no root, and trusts no byte of the
+ * folders.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -18,7 +19,7 @@ struct export_options {
 	const struct exporter *format;
 	const char *out; /* "-": standard output */
 	const char *probes; /* files by name, with commas; NULL: all */
-	const char *path; /* absolute; of calls only those on files at or below it. NULL: all */
+	const char *path; /* absolute: of rows with a FID, only those of files at or below it. NULL: all */
 	const char *pids; /* numbers, with commas; NULL: all */
 	struct times_options times;
 	unsigned int dialect; /* of pfw: 1, 2, 3 */
@@ -27,14 +28,14 @@ struct export_options {
 	int n_dirs;
 };
 
-/* Returns the format NAME, NULL when there is none. */
+/* Returns the format NAME; NULL when there is none. */
 const struct exporter *export_find(const char *name);
-/* Returns the I-th format's name, and what it is for in *HELP; NULL past the last. */
+/* Returns the name of the I-th format, and its help in *HELP; NULL past the last. */
 const char *export_format(unsigned int i, const char **help);
 
 /*
- * Exports the folders of O. Messages go to the log. Returns 0; 1: a folder's files are damaged or rows are missing, and the
- * rest has been exported; or -errno.
+ * Exports the folders of O. Returns 0; 1 when files are damaged or rows are missing, and the rest has been exported; or
+ * -errno. Messages go to the log.
  */
 int export_run(const struct export_options *o);
 

@@ -9,7 +9,7 @@
 #include "export/text.h"
 #include "stats/table.h"
 
-#define STACKS_MAX (1U << 17) /* some 25 MiB; what comes behind goes to (others) */
+#define STACKS_MAX (1U << 17) /* some 25 MiB; the time of further stacks goes to (others) */
 #define STACK_BYTES 512
 
 struct stack {
@@ -23,7 +23,7 @@ struct folded {
 	uint64_t last_ns, last_tid; /* of the row before */
 };
 
-/* A call that moves data between two files has two rows, one after the other, and its time counts once. */
+/* Whether ROW is the second row of a call that moves data between two files: the call's time must count only once. */
 static bool is_again(struct folded *s, const struct export_file *f, const struct reader_row *row)
 {
 	const unsigned int tid = export_table_column(f->table, "TID");
@@ -47,7 +47,7 @@ static int forget_row(struct export *x)
 	return 0;
 }
 
-/* A part of a stack: a semicolon would begin another, a line's end another stack. */
+/* Puts V as a part of a stack. A semicolon would begin another part, and a line's end another stack: both are replaced. */
 static char *put_part(struct export *x, char *p, const char *end, struct reader_field v)
 {
 	size_t len = text_unescape(x->scratch, v.p, v.len);

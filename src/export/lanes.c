@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 
-/* More than that of a lane become one, the older half of them: a slice that begins inside of it goes to another lane. */
+/* If a lane has more spans, the older half of them become one. A slice that begins inside of that goes to another lane. */
 #define SPANS_MAX 2048
 
 void lanes_free(struct lanes *l)
@@ -50,7 +50,10 @@ uint32_t lanes_put(struct lanes *l, uint64_t begin_ns, uint64_t end_ns)
 	return best;
 }
 
-/* Returns how many of LANE's outermost slices are outside of the new one; UINT32_MAX: it overlaps one. *TWIN: it is one. */
+/*
+ * Returns how many of LANE's outermost slices lie before the new one; the others are inside of it. Returns UINT32_MAX if the
+ * new one overlaps one of them. *TWIN: one of them has the same begin and end.
+ */
 static inline uint32_t outside(const struct lane *lane, uint64_t begin_ns, uint64_t end_ns, bool *twin)
 {
 	uint32_t i = lane->n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts slices of time onto lanes on which none overlaps another, or only as a whole: viewers silently shorten slices of one
- * track that overlap otherwise. Slices come by their ends, as rows of a trace do. Pure.
+ * Puts slices of time onto lanes. Two slices of a lane do not overlap, or one contains the other: viewers silently shorten
+ * slices of one track that overlap in another way. Slices come in the order of their ends, as rows of a trace do. Pure.
  */
 #ifndef EXPORT_LANES_H
 #define EXPORT_LANES_H
@@ -16,10 +16,10 @@ struct lane {
 	uint64_t id;	 /* the caller's */
 	uint64_t end_ns; /* of the last slice */
 	uint32_t part;	 /* the caller's */
-	/* of a lane with slices in each other: the outermost ones, none of which overlaps another; the first may stand for many */
+	/* for lanes_nest(): the outermost slices, which do not overlap; the first may stand for many */
 	struct lane_span { uint64_t begin_ns, end_ns; } *spans;
 	uint32_t n, room;
-	uint8_t merged; /* the first one does */
+	uint8_t merged; /* the first span stands for many slices */
 };
 
 struct lanes {
@@ -30,15 +30,16 @@ struct lanes {
 void lanes_free(struct lanes *l);
 
 /*
- * Returns the lane for a slice that may overlap no other at all: of the free ones that which became free last. Lanes by this
- * rule are as many as slices overlap at most, and few of them where few do.
+ * Returns a lane for a slice that must not overlap any other: of the free lanes, the one that became free last. So there are
+ * never more lanes than slices that overlap, and while few slices overlap only the first lanes are used.
  */
 uint32_t lanes_put(struct lanes *l, uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * Returns the first lane on which the slice contains whole slices, or lies behind them. Slices of a lane, written one after
- * the other as begin and end and sorted by time, those of one instant as they were written, nest rightly: so a slice
- * that begins when one within it does is put on another lane, but one of the same begin and end is not.
+ * Returns the first lane on which the slice overlaps no other, but may contain whole ones. A slice is written as a begin and
+ * an end; viewers sort these by time, and those of one instant in the order of writing. An inner slice is written before the
+ * outer one. So a slice that begins in the same instant as one inside of it would nest wrongly, and goes to another lane;
+ * one with the same begin and end as another does not.
  */
 uint32_t lanes_nest(struct lanes *l, uint64_t begin_ns, uint64_t end_ns);
 

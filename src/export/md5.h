@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* MD5 (RFC 1321), which .pfw traces name strings by. For no secret. Pure. */
+/* MD5 (RFC 1321), by which .pfw traces name strings. Not for secrets. Pure. */
 #ifndef EXPORT_MD5_H
 #define EXPORT_MD5_H
 

@@ -6,17 +6,17 @@
 #include "export/exporter.h"
 #include "export/text.h"
 
-#define KEY_MAX 32 /* of `,"NAME":': as long as it is copied at once */
+#define KEY_MAX 32 /* of `,"NAME":'; the copy always has this length, which is fast */
 
 struct ndjson {
-	const struct export_table *table; /* that the keys are of */
+	const struct export_table *table; /* whose keys are below */
 	struct key {
 		char text[KEY_MAX];
 		unsigned int len;
 	} key[READER_COLUMNS_MAX];
 	char *head; /* {"host":"H","probe":"P" */
 	size_t head_len;
-	char *long_key[READER_COLUMNS_MAX]; /* of a tool's column whose name is longer; else NULL */
+	char *long_key[READER_COLUMNS_MAX]; /* of a tool's column with a longer name; else NULL */
 };
 
 static void free_keys(struct ndjson *s)
@@ -85,7 +85,7 @@ static inline char *put_digits(char *p, struct reader_field v)
 	return p + v.len;
 }
 
-/* `-' is null, and a value that is not known, `?', has no member. */
+/* Puts the member of column I: null for `-', and nothing at all for a value that is not known, `?'. */
 static inline char *put_value(struct export *x, const struct ndjson *s, char *p, unsigned int i, enum column_type type,
 			      struct reader_field v)
 {

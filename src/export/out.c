@@ -77,7 +77,7 @@ static void write_plain(struct export_out *o, const char *p, size_t n)
 		o->error = errno ? -errno : -EIO;
 }
 
-/* The buffer as one member. */
+/* Writes the buffer as one gzip member. */
 static void write_member(struct export_out *o)
 {
 	z_stream *z = o->deflate;

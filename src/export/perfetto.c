@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace for ui.perfetto.dev: host, process and thread as tracks, calls as slices that nest by time, requests in lanes of
- * their own where they overlap, numbers of collectors as counters. Written by hand: numbers of fields are those of
- * protos/perfetto/trace/ of google/perfetto. The time is CLOCK_MONOTONIC, of several hosts that of the first.
+ * A trace for ui.perfetto.dev: hosts, processes and threads are tracks, calls are slices that nest by time, requests get
+ * lanes of their own where they overlap, numbers of collectors are counters. The format is written by hand: the numbers of
+ * fields are those of protos/perfetto/trace/ of google/perfetto. Times are CLOCK_MONOTONIC; of several hosts, the first
+ * host's.
  */
 #include "export/perfetto.h"
 
@@ -41,7 +42,7 @@ static char *put_clock(char *p, unsigned int id, uint64_t ns)
 	return proto_end(proto_u64(p, CLOCK_TIME, ns), at);
 }
 
-/* REALTIME_NS 0: not known. */
+/* Puts the clocks of one moment. REALTIME_NS 0: not known. */
 static void put_snapshot(struct export *x, uint64_t mono_ns, uint64_t realtime_ns)
 {
 	char *p = out_room(&x->out, 128), *packet, *snapshot;
@@ -58,7 +59,7 @@ static void put_snapshot(struct export *x, uint64_t mono_ns, uint64_t realtime_n
 	out_put(&x->out, proto_end(proto_end(p, snapshot), packet));
 }
 
-/* The first packets of each file: the clock of all others, and that nothing has been said before. */
+/* Puts the first packets of a file: the clock of all later packets, and that none depends on packets before. */
 static void put_head(struct export *x, uint64_t ns)
 {
 	char *p, *packet, *defaults;
@@ -210,7 +211,7 @@ static void make_plan(struct plan *p, const struct export_table *t)
 	p->cpu = perfetto_column(t, "CPU");
 	p->bytes = first_of(t, bytes);
 	p->rw = first_of(t, sides);
-	for (unsigned int i = 2; i < t->n; i++) /* behind TIMESTAMP and TIME */
+	for (unsigned int i = 2; i < t->n; i++) /* after TIMESTAMP and TIME */
 		if (i != p->lat && i != p->name && i != p->category &&
 		    (p->kind != PLAN_CALLS || (i != p->pid && i != p->tid && i != p->comm)))
 			p->more[p->n_more++] = (uint8_t)i;
@@ -221,7 +222,7 @@ static struct reader_field text_field(const char *s)
 	return (struct reader_field){ s, strlen(s) };
 }
 
-/* The names of its columns have to be in the file. */
+/* Writes the names of T's columns, unless the output file has them. */
 static void write_plan(struct export *x, struct plan *p, const struct export_table *t)
 {
 	if (p->part == state(x)->tracks.part)
@@ -240,7 +241,7 @@ uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_
 	return table_key_more(table_key_more(table_key(&kind, 1), (const char *)&s->host, sizeof(s->host)), of, len);
 }
 
-/* OF is escaped as in a row. */
+/* Names T with the texts BEFORE, OF and AFTER; OF is escaped as in a row. */
 static void name_track(struct export *x, struct track *t, const char *before, struct reader_field of, const char *after)
 {
 	const size_t len = strlen(before);
@@ -268,13 +269,13 @@ uint32_t perfetto_track(struct export *x, uint64_t key, enum track_kind kind, ui
 	return i;
 }
 
-/* Processes of other hosts than the first have other numbers than there, as a viewer knows but one machine. */
+/* Returns the number of a process for the viewer, which knows one machine only: each host gets a range of numbers. */
 static int32_t number_of(const struct perfetto *s, uint64_t pid)
 {
 	return (int32_t)((pid + ((uint64_t)s->host << 22)) & INT32_MAX);
 }
 
-/* The name of a process and, of several hosts, which it is on. */
+/* Names the track of a process; of several hosts, also by the host that it is on. */
 static void name_process(struct export *x, struct track *t, struct reader_field comm)
 {
 	autofree char *before = x->n_hosts > 1 ? util_fmt("%s: ", x->host->name) : NULL;
@@ -314,7 +315,7 @@ static uint32_t process_track(struct export *x, uint64_t pid, struct reader_fiel
 	return i;
 }
 
-/* A thread has the name that its last row has. */
+/* Returns the track of a thread, which gets the name of the thread's last row. */
 static uint32_t thread_track(struct export *x, uint64_t pid, uint64_t tid, struct reader_field comm)
 {
 	struct perfetto *s = x->state;
@@ -394,7 +395,7 @@ static inline char *put_annotations(struct export *x, char *p, const struct row 
 	return p;
 }
 
-/* The name's number; rows one after the other have few names. 0: it has none. */
+/* Returns the number of NAME; 0: it has none. Successive rows often have the same name, so the last one is kept. */
 static inline uint64_t name_iid(struct export *x, struct plan *p, struct reader_field name)
 {
 	if (name.len == p->last_len && !memcmp(name.p, p->last, name.len))
@@ -405,7 +406,7 @@ static inline uint64_t name_iid(struct export *x, struct plan *p, struct reader_
 	return p->last_iid;
 }
 
-/* A slice where the row has a begin before its end or is a call, else an instant. */
+/* Puts the row onto a lane of TRACK: as a SLICE from its begin to its end, or as an instant. */
 static int put_event(struct export *x, struct row *r, uint32_t track, uint32_t lane, bool slice)
 {
 	struct perfetto *s = x->state;
@@ -436,7 +437,7 @@ static int put_event(struct export *x, struct row *r, uint32_t track, uint32_t l
 	return 0;
 }
 
-/* Requests of io_uring and libaio overlap, and so does what has a lane of its own. */
+/* Whether the row may overlap others of its thread: a request of io_uring or libaio, or a region in a lane of its own. */
 static bool is_async(const struct row *r)
 {
 	const struct reader_field name = of(r, r->plan->name), lane = of(r, r->plan->lane);
@@ -445,7 +446,7 @@ static bool is_async(const struct row *r)
 	       (!export_is_none(lane) && !(lane.len == 1 && lane.p[0] == '0'));
 }
 
-/* The track of the thread's requests, such as io_uring. */
+/* Returns the track below THREAD for such rows: "io_uring", for example, or "regions". */
 static uint32_t async_track(struct export *x, const struct row *r, uint32_t thread)
 {
 	const struct perfetto *s = x->state;
@@ -465,7 +466,7 @@ static int put_call(struct export *x, struct row *r)
 	uint32_t track = thread_track(x, number(r, r->plan->pid), number(r, r->plan->tid), of(r, r->plan->comm)), lane = LANES_NONE;
 
 	if (track != TRACKS_NONE && async) {
-		/* the thread's own lane is what they are below */
+		/* their track is below the thread's first lane, so there must be one */
 		if (!tracks_at(&s->tracks, track)->lanes.n)
 			lanes_nest(&tracks_at(&s->tracks, track)->lanes, 0, 0);
 		track = async_track(x, r, track);
@@ -479,7 +480,7 @@ static int put_call(struct export *x, struct row *r)
 	return put_event(x, r, track, lane, true);
 }
 
-/* Disks and CPUs: a track below the host, with as many lanes as it needs. */
+/* Puts a row of a disk or a CPU onto its track below the host, which has as many lanes as it needs. */
 static int put_in_lane(struct export *x, struct row *r, char kind, struct reader_field name)
 {
 	struct perfetto *s = x->state;
@@ -494,7 +495,7 @@ static int put_in_lane(struct export *x, struct row *r, char kind, struct reader
 	return put_event(x, r, track, lane, true);
 }
 
-/* How long the thread that left had run; the idle task is no slice. */
+/* Puts a slice for the time that the thread which leaves the CPU has run. The idle task gets none. */
 static int put_switch(struct export *x, struct row *r)
 {
 	char name[CPUS_NAME];
@@ -524,7 +525,7 @@ static int put_instant(struct export *x, struct row *r)
 	return put_event(x, r, track, 0, false);
 }
 
-/* The axis of time is the first host's. */
+/* Puts clocks of the first host only, as the axis of time is that host's. */
 static int put_clock_row(struct export *x, struct row *r)
 {
 	const uint64_t realtime_ns = number(r, perfetto_column(r->f->table, "REALTIME_NS"));
@@ -572,7 +573,7 @@ static int put_row(struct export *x, struct row *r)
 
 /* --- files ---------------------------------------------------------------------------------------------------- */
 
-/* PATH, of further files with their number before its suffix. */
+/* Returns the name of the output file: -o, and for further files with their number before the suffix. */
 static char *path_of(const struct export *x)
 {
 	const char *path = x->o->out, *slash = strrchr(path, '/'), *dot = strchr(slash ? slash + 1 : path, '.');
@@ -595,7 +596,7 @@ static int open_part(struct export *x)
 	return res < 0 ? -ECANCELED : 0;
 }
 
-/* Viewers in browsers hold a file in memory several times over. */
+/* Begins another output file if this one is large: a viewer in a browser takes several times a file's size of memory. */
 static int split(struct export *x)
 {
 	struct perfetto *s = x->state;

@@ -17,7 +17,7 @@ enum { INTERNED_CATEGORIES = 1, INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NA
 
 #define COLUMNS_NONE 0xff
 
-/* What becomes of the rows of a file: by its columns, so that a new probe needs nothing here. */
+/* How the rows of a file are shown. That follows from its columns, so that a new probe needs no code here. */
 enum plan_kind {
 	PLAN_NEW,
 	PLAN_NONE,    /* sums, tables of files */
@@ -33,13 +33,13 @@ struct plan {
 	enum plan_kind kind;
 	/* indices of the table's columns, or COLUMNS_NONE */
 	uint8_t pid, tid, comm, lat, name, second, category, lane, disk, cpu, bytes, rw;
-	/* the others: what a slice says of itself */
+	/* the other columns: annotations of the slice */
 	uint8_t more[READER_COLUMNS_MAX];
 	uint64_t more_iid[READER_COLUMNS_MAX];
 	unsigned int n_more;
-	uint32_t part; /* the file that the names of these have been written to */
-	uint64_t table_iid; /* the name of the file, as a category */
-	/* the name of the row before */
+	uint32_t part; /* the last output file that has their names */
+	uint64_t table_iid; /* the number of the trace file's name, a category */
+	/* the name of the last row */
 	char last[64];
 	size_t last_len;
 	uint64_t last_iid;
@@ -53,12 +53,12 @@ struct interned {
 struct perfetto {
 	struct tracks tracks;
 	struct plan plan[WALK_FILES_MAX];
-	struct table names[INTERNED_KINDS]; /* text's hash to struct interned */
-	unsigned int host; /* its number */
+	struct table names[INTERNED_KINDS]; /* from a text's hash to struct interned */
+	unsigned int host; /* number of the current host */
 	uint32_t host_track;
-	bool begun; /* the file has its first packet */
+	bool begun; /* the output file has its first packet */
 	uint32_t parts;
-	/* the thread of the row before */
+	/* the thread of the last row */
 	uint64_t last_pid, last_tid;
 	uint32_t last_track;
 	uint64_t left_out; /* rows for which there is no track */
@@ -68,24 +68,24 @@ struct perfetto {
 uint8_t perfetto_column(const struct export_table *t, const char *name);
 /* Returns a key for a track of the current host. */
 uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_t len);
-/* Returns the track KEY below PARENT, which is made with the NAME, escaped as in a row, when it is new. */
+/* Returns the track KEY. A new one is made below PARENT, with the NAME, which is escaped as in a row. */
 uint32_t perfetto_track(struct export *x, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name);
-/* Returns TEXT's number for KIND, written before if it has to be; 0: there is no room for more. */
+/* Returns TEXT's number for KIND, after writing TEXT if the output file lacks it; 0: there is no room for more. */
 uint64_t perfetto_intern(struct export *x, unsigned int kind, struct reader_field text);
 static inline uint64_t perfetto_ns(const struct export *x, uint64_t ns)
 {
 	return ns + (uint64_t)x->host->shift_ns;
 }
-/* Writes a slice named NAME, as text, without more. */
+/* Writes a slice with the plain text NAME and no annotations. */
 void perfetto_slice(struct export *x, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns);
 void perfetto_counter(struct export *x, uint32_t track, uint64_t ns, double v);
 
 /* perfetto_counters.c */
 void perfetto_numbers(struct export *x, const struct export_file *f, struct plan *p, const struct reader_row *row, uint64_t ns);
-/* Adds V to the sum by time of the name that A and B make. */
+/* Adds V at NS to the counter with the name AB, which shows sums over short times. */
 void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint64_t ns, double v);
 void perfetto_end_rates(struct export *x);
-/* perfetto_phases.c: the phases of the host's job. 0 or -ENOMEM. */
+/* perfetto_phases.c: writes the phases of the host's job. Returns 0 or -ENOMEM. */
 int perfetto_phases(struct export *x);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers by time: what collectors print, and the bytes that calls and disks move, by tenths of a second. */
+/* Counters: the numbers that collectors print, and the bytes that calls and disks move in each tenth of a second. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define BIN_NS (100 * NSEC_PER_MSEC)
 
-/* Columns of tools that name what the others are of, and those that are no measure. */
+/* Columns of tools that name what a row measures (a CPU, a device), and columns that are neither name nor measure. */
 static const char *const names[] = { "CPU", "DEV", "Device", "GPU", "IFACE", "INTR", "Idx", "command", "gpu", "pid", NULL };
 static const char *const others[] = { "CLOCK", "Date", "TIME", "TIMESTAMP", "Time", "type", NULL };
 
@@ -21,7 +21,7 @@ static bool is_in(const char *const *list, const char *name)
 
 #define NAME_MAX_BYTES 512
 
-/* "gpu 0 1000": the file and what the row is of; returns its length. */
+/* Puts into NAME the file and what the row measures, such as "gpu 0 1000". Returns its length. */
 static size_t name_row(const struct export_file *f, const struct reader_row *row, char *name)
 {
 	char *p = stpcpy(name, f->table->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The phases of the job, as the report finds them by its output and its marks: a track for each kind. */
+/* The phases of the job, as the report finds them in its output and its marks: a track for each kind. */
 #include <errno.h>
 
 #include "export/perfetto.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .pfw, the lines of JSON that DFTracer writes and DFAnalyzer reads, in three dialects: 1 has brackets around all lines and
- * hashes as numbers, 2 hashes of 16 hex digits, 3 neither brackets nor names for kinds of lines. `POSIX' is the category
- * of calls alone, as readers count bytes of that only; files and hosts are named by lines before their first use.
+ * .pfw: lines of JSON as DFTracer writes and DFAnalyzer reads them, in three dialects. Dialect 1 has brackets around all
+ * lines, and hashes are numbers. In dialect 2 a hash is 16 hex digits. Dialect 3 has no brackets, and kinds of lines are
+ * numbers. Only system calls have the category `POSIX', as readers count the bytes of that category. A line names each file
+ * and host before its first use.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #include "export/md5.h"
 #include "export/text.h"
 
-#define FIDS_MAX (1U << 22) /* 32 MiB of hashes; files beyond have no name */
+#define FIDS_MAX (1U << 22) /* 32 MiB of hashes; files with larger FIDs get no name */
 
-/* What becomes of a column: the argument's name, and whether it is text. */
+/* The columns that become arguments, with the argument's name, and whether it is text. */
 static const struct argument {
 	const char *column, *name;
 	bool text;
@@ -26,7 +27,7 @@ static const struct argument {
 	{ "QLAT_NS", "qlat_ns" },
 };
 
-/* Calls under the names that libc has for them, which readers know. */
+/* Calls that have another name in libc, by which readers know them. */
 static const struct { const char *call, *libc; } libc_names[] = {
 	{ "fadvise64", "posix_fadvise" }, { "ftruncate64", "ftruncate" }, { "openat2", "openat" }, { "pread64", "pread" },
 	{ "preadv2", "preadv" }, { "pwrite64", "pwrite" }, { "pwritev2", "pwritev" }, { "renameat2", "renameat" },
@@ -48,16 +49,16 @@ struct pfw {
 	uint64_t id;
 	int64_t utc_ns; /* of the host: CLOCK_REALTIME - CLOCK_MONOTONIC */
 	char host_hash[HASH_MAX];
-	uint64_t *hashes; /* of the host's files, by FID; 0: no name */
+	uint64_t *hashes; /* of the names of the host's files, by FID; 0: no name */
 	uint64_t n_hashes;
 	struct pfw_plan plan[64];
-	/* of the row before: the second row of a call is not the call */
+	/* of the last row, to recognize the second row of a call, which must not count as a call again */
 	uint64_t last_ns, last_tid;
 };
 
 /* --- hashes --------------------------------------------------------------------------------------------------- */
 
-/* Every other byte of the MD5 of the text, so that equal names of all hosts agree. */
+/* Returns every other byte of the text's MD5, and never 0. Equal names have equal hashes on all hosts. */
 static uint64_t hash_of(const char *text, size_t len)
 {
 	uint8_t digest[16];
@@ -69,7 +70,7 @@ static uint64_t hash_of(const char *text, size_t len)
 	return hash ? hash : 1;
 }
 
-/* As numbers they must fit into an int64. */
+/* A hash that is written as a number must fit into an int64. */
 static char *put_hash(const struct pfw *s, char *p, uint64_t hash)
 {
 	if (s->dialect == 1)
@@ -81,7 +82,7 @@ static char *put_hash(const struct pfw *s, char *p, uint64_t hash)
 	return p;
 }
 
-/* The bytes LEN of TEXT: readers stumble over brackets and quotes, and over what is no UTF-8. */
+/* Puts the LEN bytes of TEXT, but not brackets, quotes and invalid UTF-8, at which readers fail. */
 static char *put_name(char *p, const char *text, size_t len)
 {
 	while (len) {
@@ -101,7 +102,7 @@ static char *put_name(char *p, const char *text, size_t len)
 
 /* --- lines ---------------------------------------------------------------------------------------------------- */
 
-/* {"id":1,"name": of an event; of metadata the newest dialect has no id. */
+/* Puts the begin of a line, {"id":1,"name":". In the newest dialect, metadata has no id. */
 static char *begin_line(struct pfw *s, char *p, bool with_id)
 {
 	p = stpcpy(p, "{");
@@ -226,7 +227,7 @@ static char *put_field(struct export *x, char *p, struct reader_field v)
 	return put_name(p, x->scratch, text_unescape(x->scratch, v.p, v.len));
 }
 
-/* NAME","cat":"CATEGORY" */
+/* Puts NAME","cat":"CATEGORY". FIRST: this is not the second row of a call. *POSIX: it is a system call. */
 static char *put_names(struct export *x, char *p, const struct pfw_row *r, bool first, bool *posix)
 {
 	const struct reader_field name = of(r, r->plan->name), category = of(r, r->plan->category);
@@ -278,7 +279,7 @@ static char *put_arguments(struct export *x, char *p, const struct pfw_row *r)
 	return stpcpy(p, "}}\n");
 }
 
-/* Times are whole microseconds, rounded so that events that were apart stay apart. */
+/* Times are whole microseconds. Begin and end are rounded down each, so that events that do not overlap still do not. */
 static char *put_event(struct export *x, char *p, const struct pfw_row *r)
 {
 	struct pfw *s = x->state;
@@ -300,7 +301,7 @@ static char *put_event(struct export *x, char *p, const struct pfw_row *r)
 	return put_arguments(x, p, r);
 }
 
-/* A sample of the machine. The first dialect has none. */
+/* Puts a sample of the machine. The first dialect has none. */
 static char *put_counter(struct export *x, char *p, const struct pfw_row *r)
 {
 	struct pfw *s = x->state;

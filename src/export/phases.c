@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See phases.h: the clock of the folder first, then the lines of the job's output by it. */
+/* See phases.h. The folder's clock is read first, as the times in the job's output are converted by it. */
 #include "export/phases.h"
 
 #include <errno.h>

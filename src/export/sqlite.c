@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An SQLite database: a table for each file of the trace with typed columns and the host, and views that join the files.
- * The library is loaded when it is asked for, as few machines that are traced have it.
+ * An SQLite database: a table for each file of the trace, with the host and typed columns, and views that join the files.
+ * The library is loaded only for this format, as few of the traced machines have it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define LIBRARY "libsqlite3.so.0"
 
-/* Of sqlite3.h, whose ABI is stable. */
+/* From sqlite3.h, whose ABI is stable. */
 enum { SQLITE_OK = 0, SQLITE_DONE = 101 };
 struct sqlite3;
 struct sqlite3_stmt;
@@ -87,7 +87,7 @@ static int run_sql(const struct sqlite_export *s, const char *sql)
 	return lib.exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, "the database cannot be written");
 }
 
-/* Only a regular file is replaced. */
+/* Checks that PATH is not standard output, and would replace only a regular file. */
 static int check_path(const char *path)
 {
 	struct stat st;
@@ -127,7 +127,7 @@ static int begin(struct export *x)
 	return run_sql(s, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
 }
 
-/* A name of a tool's column may be anything. */
+/* Puts NAME quoted, as the name of a tool's column may be any text. */
 static void put_identifier(FILE *out, const char *name)
 {
 	putc('"', out);
@@ -188,7 +188,7 @@ static void bind_text(struct export *x, int i, struct reader_field v)
 	lib.bind_text(s->insert, i, s->text, (int)(end - s->text), transient);
 }
 
-/* Numbers beyond SQLite's integers are text, so that they lose nothing. */
+/* A number beyond SQLite's integers becomes text, so that no digit is lost. */
 static void bind(struct export *x, int i, enum column_type type, struct reader_field v)
 {
 	const struct sqlite_export *s = x->state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of a file and their types: of a probe's file by its field table, of a collector's by its header. */
+/* The columns of a file and their types: for a probe's file from its field table, for a collector's from its header. */
 #include <errno.h>
 #include <string.h>
 
 #include "export/exporter.h"
 
-/* Without one: text, as addresses in hex and modes in octal are. */
+/* Kinds that are not here are text, such as addresses in hex and modes in octal. */
 static const enum column_type types[] = {
 	[FIELD_TS] = COLUMN_UINT,  [FIELD_UTC] = COLUMN_TIME, [FIELD_U16] = COLUMN_UINT,     [FIELD_U32] = COLUMN_UINT,
 	[FIELD_S32] = COLUMN_INT,  [FIELD_U64] = COLUMN_UINT, [FIELD_S64] = COLUMN_INT,	     [FIELD_FID] = COLUMN_UINT,
@@ -22,7 +22,7 @@ static void by_probe(struct export_table *t)
 	}
 }
 
-/* The tools' own columns are behind the two of ours. */
+/* A collector's columns are the two times, which we write, and the tool's own. */
 static int by_header(struct export_table *t, const struct reader *r)
 {
 	char *at;

@@ -10,7 +10,7 @@
 
 /* --- whether a text can be copied as it stands -------------------------------------------------------------- */
 
-/* A bit for each byte of W that is zero, and perhaps for others after the first such. */
+/* Returns a bit for each byte of W that is zero, and perhaps for others after the first such byte. */
 static inline uint64_t zero_bytes(uint64_t w)
 {
 	return (w - BYTES(1)) & ~w & BYTES(0x80);
@@ -23,7 +23,7 @@ static inline bool is_odd(uint64_t w)
 		zero_bytes(w ^ BYTES('\\')) | zero_bytes(w ^ BYTES(0x7f))) != 0;
 }
 
-/* Whether a byte of W is odd, a blank, a comma or a semicolon, which some programs take for a comma. */
+/* Whether a byte of W is odd, a blank, a comma, or a semicolon, which some programs take for a comma. */
 static inline bool is_odd_in_csv(uint64_t w)
 {
 	return is_odd(w) || (zero_bytes(w ^ BYTES(' ')) | zero_bytes(w ^ BYTES(',')) | zero_bytes(w ^ BYTES(';'))) != 0;
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) bool copy(char *p, struct reader_fi
 	}
 	if (i == f.len)
 		return true;
-	w = 0; /* a text that is of no row may end where its memory does */
+	w = 0; /* no whole word is read here: a text that is not from a row may end where its memory ends */
 	memcpy(&w, f.p + i, f.len - i);
 	memcpy(p + i, &w, sizeof(w));
 	return !odd(le64toh(w) | BYTES('a') << 8 * (f.len - i));
@@ -59,7 +59,7 @@ static char *put_octal(char *p, unsigned char c)
 	return p;
 }
 
-/* Returns the bytes at S that stand for themselves, 0: S[0] becomes \ooo. */
+/* Returns how many bytes at S are written as they are; 0: S[0] is written as \ooo. */
 static inline unsigned int shown(const char *s, size_t len)
 {
 	return *s == '\\' ? 0 : *s == '\t' || *s == '\n' || *s == '\r' ? 1 : text_shown_len(s, len);
@@ -123,7 +123,7 @@ char *text_put_json_s(char *p, const char *s)
 	return put_json(p, s, strlen(s));
 }
 
-/* What a spreadsheet takes for a formula; see base/csv.h. */
+/* Whether a spreadsheet would take the text for a formula; see base/csv.h. */
 static bool begins_formula(const char *s, size_t len)
 {
 	return (len && memchr("=+-@\t\r\n'", s[0], 8)) ||

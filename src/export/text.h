@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace's fields as other formats want them. Text is unescaped, but the bytes that would be no text stay \ooo: those
- * that are not valid UTF-8, control characters other than TAB, LF and CR, and the backslash itself, so that a reader that
- * turns each \ooo into its byte has the name as it was. Pure.
+ * Writes a trace's fields as other formats want them. Text is unescaped, but bytes that are not text stay \ooo: invalid
+ * UTF-8, and control characters other than TAB, LF and CR. The backslash itself stays \ooo, too, so that a reader that turns
+ * each \ooo into its byte gets the original name. Pure.
  */
 #ifndef EXPORT_TEXT_H
 #define EXPORT_TEXT_H
@@ -10,19 +10,19 @@
 #include "base/digits.h"
 #include "trace/reader_fields.h"
 
-/* Bytes that the functions below may write of a field of LEN bytes, with what they write beyond their end. */
+/* The most bytes that the functions below write for a field of LEN bytes, even beyond the end that they return. */
 #define TEXT_JSON_MAX(len) (6 * (len) + 16)
 
 /* Puts F as text at P, which has room for TEXT_JSON_MAX(F.len); returns its end. SCRATCH has room for F. */
 char *text_put_utf8(char *p, struct reader_field f, char *scratch);
 /* Puts F as a JSON string without its quotes. */
 char *text_put_json(char *p, struct reader_field f, char *scratch);
-/* Puts the NUL-terminated S, any bytes, likewise. */
+/* Puts S, any bytes with a NUL at the end, as a JSON string without its quotes. */
 char *text_put_json_s(char *p, const char *s);
 /* Puts F as a field of RFC 4180, with quotes where they are needed. */
 char *text_put_csv(char *p, struct reader_field f, char *scratch);
 
-/* Is F a whole number, without a sign or zeros in front? */
+/* Whether F is a whole number, without a sign or zeros in front. */
 bool text_is_long_uint(struct reader_field f);
 static inline bool text_is_uint(struct reader_field f)
 {
@@ -30,20 +30,20 @@ static inline bool text_is_uint(struct reader_field f)
 
 	if (f.len - 1 >= sizeof(last) || (f.p[0] == '0' && f.len > 1))
 		return text_is_long_uint(f);
-	memcpy(&last, f.p + f.len - sizeof(last), sizeof(last)); /* a row has bytes before it */
+	memcpy(&last, f.p + f.len - sizeof(last), sizeof(last)); /* may read before F, where a row has bytes, too */
 	return digits_are(digits_last(le64toh(last), f.len));
 }
 
-/* Is F a whole number, perhaps with a minus in front? */
+/* Whether F is a whole number, perhaps with a minus in front. */
 static inline bool text_is_int(struct reader_field f)
 {
 	return f.p[0] == '-' ? f.len > 1 && text_is_uint((struct reader_field){ f.p + 1, f.len - 1 }) : text_is_uint(f);
 }
 
-/* Returns F as a number in *RET; false when it is none, or out of range. */
+/* Puts F as a number into *RET. Returns false when it is not a number, or out of range. */
 bool text_s64(struct reader_field f, int64_t *ret);
 
-/* Is F a number in JSON, which may have a fraction and an exponent? */
+/* Whether F is a number in JSON, which may have a fraction and an exponent. */
 bool text_is_number(struct reader_field f);
 
 #endif

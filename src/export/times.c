@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See times.h: phases of the first host that has them, then the other hosts' by the difference of their clocks. */
+/* See times.h. Phases are taken from the first host that has them, and converted to the clocks of the other hosts. */
 #include "export/times.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct named {
 	const char *name;
 	struct time_span *v;
 	unsigned int n;
-	char there[512]; /* names that there are, for the message */
+	char there[512]; /* the names that the trace has, for a message */
 	size_t len;
 };
 
@@ -34,7 +34,7 @@ static void note_name(struct named *of, const char *name)
 		of->len += (size_t)sprintf(of->there + of->len, "%s%s", of->len ? ", " : "", name);
 }
 
-/* By its label ("epoch 3"), by its name, or by the name of its kind. */
+/* Whether NAME is the label of P ("epoch 3"), its name, or the name of its kind. */
 static bool is_named(const struct phases *phases, const struct phase *p, enum phase_kind kind, const char *name)
 {
 	char label[PHASE_LABEL_MAX];
@@ -43,7 +43,7 @@ static bool is_named(const struct phases *phases, const struct phase *p, enum ph
 	       !strcmp(phase_kind_names[kind], name);
 }
 
-/* Adds the phases of a folder, from ZERO_NS on. Returns 0 or -ENOMEM. */
+/* Adds the phases of a folder that have the name, as times since ZERO_NS. Returns 0 or -ENOMEM. */
 static int add_phases(struct named *of, const struct phases *phases, uint64_t zero_ns)
 {
 	for (enum phase_kind kind = 0; kind < PHASE_KINDS; kind++)
@@ -212,7 +212,7 @@ bool times_overlap(const struct export_times *t, unsigned int i, uint64_t begin_
 	const struct host_times *host = &t->host[i];
 	unsigned int low = 0, high = host->n;
 
-	/* the first that ends behind BEGIN_NS */
+	/* finds the first interval that ends after BEGIN_NS */
 	while (low < high) {
 		const unsigned int middle = (low + high) / 2;
 

@@ -48,7 +48,7 @@ void tracks_name(struct track *track, const char *name, size_t len)
 		track->lanes.v[i].part = 0;
 }
 
-/* What the track is, beside its place. */
+/* Puts the fields that depend on the kind of track. */
 static char *put_kind(char *p, const struct track *track)
 {
 	const char *name = track->name ? track->name : "";
@@ -78,7 +78,7 @@ static uint64_t parent_id(struct tracks *t, uint32_t parent)
 {
 	struct track *track = tracks_at(t, parent);
 
-	/* a parent may have no event of its own, and so no lane yet */
+	/* a parent without an event of its own has no lane yet */
 	if (!track->lanes.n && lanes_nest(&track->lanes, 0, 0) == LANES_NONE)
 		return 0;
 	return tracks_id(t, parent, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pass over the files of all hosts: opens each once, by the order that the format asks for, and gives its rows to the
- * format. Says what is damaged, and goes on with the rest.
+ * The pass over the files of all hosts: reads each once, in the order that the format wants, and gives its rows to the
+ * format. Logs what is damaged, and goes on with the rest.
  */
 #include "export/walk.h"
 
@@ -18,7 +18,7 @@
 
 /* --- one file ----------------------------------------------------------------------------------------------- */
 
-/* Sets F to the columns of T, and T to those of F where F is the first of its name. 0 or -ENOMEM. */
+/* Finds the columns of table T in F. If F is the first file of its name, T gets its columns first. Returns 0 or -ENOMEM. */
 static int find_columns(struct export_file *f, struct export_table *t, const char *name)
 {
 	int res = t->n ? 0 : export_table_init(t, name, &f->in.reader);
@@ -29,7 +29,7 @@ static int find_columns(struct export_file *f, struct export_table *t, const cha
 	return res;
 }
 
-/* Opens the file of table I. Returns 1, 0: the host has none that can be read, or -ENOMEM. */
+/* Opens the host's file of table I. Returns 1; 0 when there is none that can be read; or -ENOMEM. */
 static int open_file(struct walk *w, struct export_file *f, unsigned int i)
 {
 	const char *name = w->names[i];
@@ -55,7 +55,7 @@ static uint64_t rows_counted(const struct export_host *h, const char *name)
 
 #define NOTES_MAX 8
 
-/* Logs what is odd about F, which has been read. */
+/* Logs the damage of F, which has been read, and closes it. */
 static void close_file(struct walk *w, struct export_file *f)
 {
 	const uint64_t counted = rows_counted(w->x->host, f->in.name);
@@ -98,7 +98,7 @@ static void show_status(struct export *x)
 	log_status(line);
 }
 
-/* Keeps the rows that have a TIMESTAMP, which goes into NS. */
+/* Keeps the rows that have a TIMESTAMP, which goes into NS. Returns how many. */
 static unsigned int keep_timed(struct walk *w, const struct export_file *f, struct reader_row *rows, unsigned int n, uint64_t *ns)
 {
 	const uint32_t are = reader_column_u64(rows, n, f->at[0], ns), all = (uint32_t)((1ULL << n) - 1);
@@ -115,7 +115,7 @@ static unsigned int keep_timed(struct walk *w, const struct export_file *f, stru
 	return kept;
 }
 
-/* Keeps the rows in the times that are to be exported. */
+/* Keeps the rows in the selected times. Returns how many. */
 static unsigned int keep_in_time(const struct walk *w, const struct export_file *f, struct reader_row *rows, unsigned int n, uint64_t *ns)
 {
 	unsigned int kept = 0;
@@ -192,7 +192,7 @@ static int begin_host(struct walk *w, unsigned int h)
 	return res < 0 ? res : hook(x, x->format->host);
 }
 
-/* The table's columns are those of the first host that has the file. */
+/* Gives table I the columns of the first host that has the file, and begins it. Returns 1; 0: no host has it; or -errno. */
 static int open_table(struct walk *w, unsigned int i)
 {
 	const struct exporter *e = w->x->format;
@@ -260,7 +260,7 @@ struct ahead {
 	unsigned int n, at;
 };
 
-/* Returns the file with the earliest next row, and in *NEXT_NS the next time of the others; NULL: all have ended. */
+/* Returns the file with the earliest row, and in *NEXT_NS the time of the next row of the others; NULL: all have ended. */
 static struct ahead *earliest(struct ahead *const *v, unsigned int n, uint64_t *next_ns)
 {
 	struct ahead *first = NULL;
@@ -281,7 +281,7 @@ static struct ahead *earliest(struct ahead *const *v, unsigned int n, uint64_t *
 	return first;
 }
 
-/* Gives the rows of A up to NEXT_NS, one at least. */
+/* Gives the rows of A up to NEXT_NS, at least one, to the format. */
 static int give_run(struct walk *w, struct ahead *a, uint64_t next_ns)
 {
 	const unsigned int begin = a->at;
@@ -376,7 +376,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Files and processes first, as rows of others are about them; then the probes' files; then what else is there. */
+/* Lists the names of files: first files and pids, to which other rows refer; then other probes; then what else there is. */
 static int list_names(struct walk *w)
 {
 	unsigned int n_probes;

@@ -12,7 +12,7 @@ struct walk {
 	struct export_cut cut;
 	char names[WALK_FILES_MAX][16]; /* of the files, without .out */
 	unsigned int n;
-	uint64_t bad_rows[WALK_FILES_MAX]; /* of a file that is being read: rows without a TIMESTAMP */
+	uint64_t bad_rows[WALK_FILES_MAX]; /* for a file that is being read: its rows without a TIMESTAMP */
 };
 
 #endif
