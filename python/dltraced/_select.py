@@ -50,7 +50,7 @@ def _epochs_of(host: Host) -> Dict[int, List[Span]]:
     return _epochs(host.folder, state)
 
 
-def _utc_offset_ns(host: Host) -> int:
+def utc_offset_ns(host: Host) -> int:
     """What is to be added to a TIMESTAMP of HOST for UTC."""
     for row in _lines.records(host.folder, "time_align"):
         return int(row["REALTIME_NS"]) - int(row["TIMESTAMP"])
@@ -70,7 +70,7 @@ def _spans(hosts: Sequence[Host], wanted: FrozenSet[int]) -> Dict[str, List[Span
             if number in own[host.folder]:
                 spans[host.folder] += own[host.folder][number]
             else:
-                later = _utc_offset_ns(first) - _utc_offset_ns(host)
+                later = utc_offset_ns(first) - utc_offset_ns(host)
                 spans[host.folder] += [(begin + later, end + later) for begin, end in own[first.folder][number]]
     return spans
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """reading GOLDEN TRACE...: does the package for Python read each TRACE as gzip, zstd and a loop over lines do, with the rows that
-its manifest counts? How does it treat what is damaged or missing? With pandas: are GOLDEN's values what the text has?"""
+its manifest counts? How does it treat what is damaged or missing? With pandas: are GOLDEN's values
+what the text has, and are the overlaps of summary() exact?"""
+import contextlib
 import gzip
 import importlib.util
+import io
 import json
 import os
 import re
@@ -12,7 +15,7 @@ import warnings
 
 import dltraced
 
-assert not [name for name in sys.modules if re.fullmatch(r"dltraced\._(read|report|lines|folder|columns|program)", name)], \
+assert not [name for name in sys.modules if re.fullmatch(r"dltraced\._(read|report|summary|lines|folder|columns|program)", name)], \
     "importing the package imports what reads traces"
 
 from dltraced import _columns, _folder, _lines, _select  # noqa: E402
@@ -198,6 +201,56 @@ def golden_values():
         assert set(frame["host"]) <= {"made"} and set(frame["folder"]) <= {"made"}, name
 
 
+def trace_of(folder, **files):
+    """FILES: rows of the columns that matter, {column: text}."""
+    os.makedirs(folder)
+    for name, rows in files.items():
+        columns = [c.name for c in _columns.of(name)]
+        with open(os.path.join(folder, name + ".out"), "w", encoding="utf-8") as f:
+            f.write(f"# dltraced {name} 1\n" + "\t".join(columns) + "\n")
+            f.writelines("\t".join(str(row.get(c, "-")) for c in columns) + "\n" for row in rows)
+
+
+def summed_up():
+    """The lines of summary(): of hand-made rows, whose overlaps can be counted on a page; of a golden trace, as the report has it."""
+    def read(begin, end, fid, pid=1, moved=10, func="read"):
+        return {"TIMESTAMP": end, "LAT_NS": end - begin, "PID": pid, "TID": pid, "FUNC": func, "FID": fid, "RETURNED": moved, "RW": "R"}
+
+    def region(begin, end, cat, name):
+        return {"TIMESTAMP": end, "LAT_NS": end - begin, "PID": 1, "TID": 1, "CAT": cat, "NAME": name}
+
+    trace_of("summed",
+             files=[{"TIMESTAMP": 1, "FID": 1, "TYPE": "reg"}, {"TIMESTAMP": 1, "FID": 2, "TYPE": "fifo"}, {"TIMESTAMP": 1, "FID": 3, "TYPE": "reg"}],
+             # I/O: 100-200, 150-300 in another process, 1000-1100; a wait for a pipe is none
+             vfs_rw=[read(100, 200, 1), read(150, 300, 3, pid=2, moved=30), read(0, 900, 2), read(1000, 1100, 1, moved=-5, func="pread64")],
+             # fetches 90-310; computing 250-1050, of it 300-400 twice
+             regions=[region(90, 310, "dataloader", "fetch"), region(250, 1050, "compute", "forward"), region(300, 400, "compute", "backward")])
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        got = dltraced.summary("summed")
+    wanted = {"nodes": 1, "processes": 2, "compute_threads": 1, "io_threads": 2, "events": 6, "files": 2, "total_ns": 1010,
+              "app_io_ns": 220, "app_io_alone_ns": 160, "app_compute_alone_ns": 740, "compute_ns": 800,
+              "io_ns": 300, "io_alone_ns": 150 + 50, "compute_alone_ns": 700}
+    assert {name: got[name] for name in wanted} == wanted, got
+    assert got["functions"]["read"] == {"count": 2, "size_bytes": {"min": 10, "p25": 15, "mean": 20, "median": 20, "p75": 25, "max": 30}}, got
+    assert got["functions"]["pread64"] == {"count": 1, "size_bytes": {}}, got
+    assert "Unoverlapped I/O:" in printed.getvalue() and re.search(r"read +2 +10 +15 +20 ", printed.getvalue()), printed.getvalue()
+    events = []
+    with contextlib.redirect_stdout(io.StringIO()):
+        got = dltraced.summary("summed", classify=lambda event: events.append(event) or (False, event["name"] == "backward", event["cat"] == "POSIX"))
+    assert got["compute_ns"] == 100 and got["app_io_ns"] == 0 and got["io_alone_ns"] == 300, got
+    assert {"name": "forward", "cat": "compute"} in events and len(events) == 5, events
+
+    trace = os.path.join(golden, "trace-panels")
+    with contextlib.redirect_stdout(io.StringIO()):
+        functions = dltraced.summary(trace)["functions"]
+    for of in dltraced.report(trace)["functions"]:
+        if of["func"] != "create":
+            got = functions[of["func"]]
+            assert got["count"] == of["calls"], (got, of)
+            for mine, theirs in (("min", "size_min_bytes"), ("mean", "size_mean_bytes"), ("max", "size_max_bytes")):
+                assert of["probe"] != "vfs_rw" or int(got["size_bytes"][mine]) == of[theirs], (mine, got, of)
+
+
 for trace in traces:
     whole(trace)
 damaged()
@@ -205,5 +258,6 @@ cut_off()
 missing()
 if importlib.util.find_spec("pandas"):
     golden_values()
+    summed_up()
 else:
-    print("note: without pandas, golden values were not read")
+    print("note: without pandas, golden values and summary() were not tested")
