@@ -18,7 +18,7 @@
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
-/* Returns the index of the measure, or, where it is not *THERE, the one after the last of its section. */
+/* Returns the index of the measure; where there is none (*THERE is false), the index after the last one of its section. */
 static size_t place_of(const struct compare *c, const char *section, const char *name, bool *there)
 {
 	size_t behind = c->n_measures;
@@ -115,7 +115,7 @@ static void run(struct filler *f, const struct report *r)
 	    r->has_manifest ? (double)(m->self_user_us + m->self_system_us) * 1000 : (double)NAN);
 }
 
-/* Puts the measures of OP, each called NAME and what it is; MOVES: it has bytes. */
+/* Puts the measures of OP; each is called NAME and what it measures. MOVES: OP has bytes. */
 static void put_op(struct filler *f, const char *name, const struct report_op *op, bool moves)
 {
 	bool ended = op->lat.n > 0;
@@ -264,7 +264,7 @@ static void phases(struct filler *f, const struct report *r)
 	}
 }
 
-/* NAME: of the epoch, unlike those of all epochs before it. */
+/* Puts the measures of an epoch. NAME: no epoch before it has this name. */
 static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 {
 	put_of(f, name, "lasted", "ns", (double)(e->end_ns - e->begin_ns));

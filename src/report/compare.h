@@ -18,7 +18,7 @@ struct compare_measure {
 struct compare {
 	struct report *const *trace;
 	unsigned int n; /* traces */
-	struct compare_measure *measure; /* a section's measures lie together */
+	struct compare_measure *measure; /* sorted by section */
 	size_t n_measures, room;
 };
 

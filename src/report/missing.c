@@ -125,7 +125,7 @@ static void find_io_uring(struct report *r)
 					 "%s", r->manifest.uring_why);
 }
 
-/* Adds calls that the kernel side counted, of any kind: at most they are all on files. */
+/* Adds N calls that the kernel side counted without their kind: at the most, all of them are on files. */
 static void find_counted(struct report *r, enum missing_kind kind, uint64_t n, const char *brief, const char *text)
 {
 	struct missing_reason reason = { .kind = kind, .n = n, .of = "calls" };

@@ -17,10 +17,10 @@
 #include "report/scan/model.h"
 #include "report/scan/scan.h"
 
-/* Files that the answer needs, too, and of whose rows the report may skip some: their bytes are compared. */
+/* The answer needs these files, too. The report may skip some of their rows, so their bytes are compared instead. */
 static const char *const by_bytes[] = { "cpu", "gpu", "sched", "sched_switch" };
 
-/* Rows of one file: whole ones, and the others by cause. */
+/* Numbers of rows of one file: those that are there, and the missing ones by cause. */
 struct tally {
 	uint64_t there, cut, surplus, dropped, summed;
 	uint64_t lost; /* the trace does not show why */
@@ -158,7 +158,7 @@ static void find_surplus(struct report *r, enum report_kind kind, const struct t
 		    "another trace", name, FMT_COUNT(t->surplus), FMT_COUNT(t->there));
 }
 
-/* Causes for which rows that the manifest counts are in no file. */
+/* The ways in which rows that the manifest counts may be missing from the files. */
 #define OF_LOSS(why) offsetof(struct tally, lost_by[why])
 static const struct way {
 	enum missing_kind kind;

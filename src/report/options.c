@@ -110,7 +110,7 @@ static bool is_folder(const char *path)
 	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Checks what options need of each other. */
+/* Checks that options are given with those that they need. */
 static const char *finish(struct option_parse *p)
 {
 	struct report_args *o = p->into;

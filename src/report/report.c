@@ -68,7 +68,7 @@ static bool is_expected(const struct report *r, enum report_kind kind)
 	return kind == REPORT_FILES || kind == REPORT_PIDS || r->manifest.n_probes == 0;
 }
 
-/* Adds a note for each reason; mostly all probes have one. */
+/* Adds a note for each reason, with all probes that have it: mostly the same reason holds for all of them. */
 static void note_untraced(struct report *r)
 {
 	const struct manifest_facts *m = &r->manifest;
@@ -235,7 +235,7 @@ static int note_leftover(void *ctx, const char *file)
 
 /* --- phases and gaps --------------------------------------------------------------------- */
 
-/* The times of reads also show which side of an epoch its lines are on. */
+/* Derives phases again: the times of reads show, too, on which side of an epoch its lines are. */
 static void settle_phases(struct report *r)
 {
 	const struct epoch_score *s = &r->phases->score;

@@ -299,8 +299,8 @@ static bool take_either(struct scan *s)
 }
 
 /*
- * Most rows of most traces: compiled once for reads and once for writes whose numbers are all there. Rows that lack one take
- * a third copy, which tests each number.
+ * These are most rows of most traces. So the code is compiled three times: for reads and for writes whose numbers are all
+ * there, and for rows that lack one, which tests each number.
  */
 __attribute__((flatten)) static void rows_vfs_rw(struct scan *s, unsigned int n)
 {
@@ -328,8 +328,8 @@ static bool is_memory(const char *disk)
 }
 
 /*
- * Whether D is the lowest disk. Of disks that take bios, only those in memory have none below; other such rows appear again
- * further down.
+ * Whether D is the lowest disk of its requests. A disk that takes bios passes them on to a disk below, where they have rows
+ * again; only disks in memory do not.
  */
 static bool is_lowest(const struct report_disk *d)
 {
@@ -427,7 +427,7 @@ static void rows_of_names(struct scan *s, unsigned int n)
 static const report_rows_fn rows_fns[REPORT_KINDS] = {
 	[REPORT_FILES] = rows_of_names,		     [REPORT_PIDS] = rows_of_names,
 	[REPORT_TIME_ALIGN] = rows_of_names,	     [REPORT_ROLLUP] = rows_of_names,
-	/* most rows: calls and requests */
+	/* calls and requests, which are most rows */
 	[REPORT_BIO] = rows_bio,
 	[REPORT_CLOSE] = rows_call,	     [REPORT_CREATE_DEL] = rows_call,
 	[REPORT_MMAP] = rows_call,	     [REPORT_OPEN] = rows_call,

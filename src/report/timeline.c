@@ -58,7 +58,7 @@ static bool begins(struct reader_field f, const char *with)
 	return f.len >= strlen(with) && memcmp(f.p, with, strlen(with)) == 0;
 }
 
-/* A close that took no time had nothing to write back. */
+/* Whether the call opens a file for writing, or flushes one. A close that took no time had nothing to write back. */
 static bool is_mark(const struct scan *s, const struct report_call_facts *c, enum phase_save_mark *what)
 {
 	struct reader_field flags = scan_field(s, COL_FLAGS); /* the first flag is how the file is opened */
@@ -134,7 +134,7 @@ static void take_sched(struct scan *s)
 
 /* --- fault.out ------------------------------------------------------------------------------------ */
 
-/* Faults that the kernel makes for a call are part of its time. */
+/* Counts all faults, but the time only of the program's own: faults that the kernel makes for a call are in its time. */
 static void take_fault(struct scan *s)
 {
 	struct timeline *t = s->report->timeline;
@@ -242,7 +242,7 @@ static void take_disk(struct scan *s)
 	put_column(s, panel, "busy", "%", COL_PERCENT_UTIL);
 }
 
-/* Dirty pages are few beside the page cache, of which they are a part: a panel of their own. */
+/* Dirty pages are a part of the page cache, but so few that they need a panel of their own to be visible. */
 static void take_memory(struct scan *s)
 {
 	put_column(s, "memory", "programs", "B", COL_ANON);

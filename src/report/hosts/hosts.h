@@ -12,7 +12,7 @@
 
 struct job_host {
 	const char *dir;
-	char name[300]; /* of the host; a second folder of it has a number behind it */
+	char name[300]; /* of the host; with a number if it has several folders */
 	struct report *report;
 	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
@@ -28,7 +28,7 @@ struct report_job {
 	uint64_t read_error_ns; /* of reading the clock: the sum of the two largest hosts' errors */
 	uint64_t between_ns;	/* how far the clocks of two hosts may differ; see known_between */
 	bool between_known;
-	unsigned int n_doubts; /* as many of the total's first notes doubt that these are hosts of one job */
+	unsigned int n_doubts; /* so many of the total's notes, the first ones, are doubts that these are hosts of one job */
 };
 
 /* Whether two of the N folders DIRS, *FIRST and *AGAIN, are one folder, under any names. A missing folder does not count. */
@@ -43,11 +43,11 @@ int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, u
 uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
 /* Returns how much later than the first host I began. */
 uint64_t report_job_after_ns(const struct report_job *job, unsigned int i);
-/* Does the rest, after all hosts' reports. Returns 0 or -ENOMEM. */
+/* Completes the job when all hosts' reports are loaded. Returns 0 or -ENOMEM. */
 int report_job_close(struct report_job *job);
 void report_job_free(struct report_job *job);
 
-/* Whether the hosts were traced at a time; else they are mostly runs one after the other. */
+/* Whether the hosts were traced at the same time; if not, they are mostly successive runs. */
 bool report_job_at_a_time(const struct report_job *job);
 /* Returns the sums of all hosts; the first *N_DOUBTS of its notes are by report_job_doubts(). NULL when memory is out. */
 struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts);
@@ -56,8 +56,8 @@ void report_job_doubts(const struct report_job *job, struct report *total);
 
 struct finding;
 /*
- * Finds the answer for all hosts: its share is the mean of theirs, weighted by their time. False: nothing is known of any.
- * To be released by finding_free().
+ * Finds the answer for all hosts. Its share is the mean of the hosts' shares, weighted by their time. Returns false when
+ * nothing is known of any host. The result is released by finding_free().
  */
 bool report_job_why(const struct report_job *job, struct finding *ret);
 

@@ -47,7 +47,7 @@ static void add_sums(struct report *sum, const struct report *r)
 	}
 }
 
-/* Adds up two structs of uint64_t alone. */
+/* Adds FROM to TO: structs that have only uint64_t members. */
 static void add_all(void *to, const void *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)

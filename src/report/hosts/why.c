@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bottleneck of a job on several hosts, by the findings of each. Hosts go in step: one that waits makes the others wait,
- * in calls that look like work. So a wait on any host precedes the finding that others did not wait.
+ * The bottleneck of a job on several hosts, from the findings of each. Hosts train in step: if one waits, the others wait
+ * for it, in calls that look like work. So a wait on any host counts more than the finding that other hosts did not wait.
  */
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static unsigned int rank_of(const struct rule *rule)
 	return strcmp(rule->code, rule_unknown.code) == 0 ? 0 : strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
 }
 
-/* NULL: nothing is known of any host. */
+/* Returns the rule that is the answer for all hosts; NULL: nothing is known of any host. */
 static const struct rule *choose(const struct report_job *job)
 {
 	const struct rule *best = NULL;

@@ -52,7 +52,7 @@ static bool take(struct scan *s, void *own)
 	return true;
 }
 
-/* Files of which the size is not known have nothing that came again. */
+/* Returns how many pages came in again, beyond the file's size; 0 where the size is not known. */
 static uint64_t again(const struct report *r, uint64_t fid, const struct report_cache_row *row)
 {
 	const struct report_file *f = table_find(&r->files, fid);

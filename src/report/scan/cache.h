@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of cache.out, by file and in all: the page cache as the kernel filled and emptied it. Rows of one file in intervals
- * are added up. Bounded: a file without room is in the sums of all alone.
+ * Sums of cache.out, by file and in all: how the kernel filled and emptied the page cache. A file's rows of all intervals
+ * are added up. Bounded: a file without room is only in the sums of all.
  */
 #ifndef REPORT_SCAN_CACHE_H
 #define REPORT_SCAN_CACHE_H
@@ -11,7 +11,7 @@
 #define CACHE_FILES_MAX (1U << 18)
 #define CACHE_SHOWN 20
 
-/* Pages, but for READ. */
+/* All are pages, except CACHE_READ. */
 enum cache_sum {
 	CACHE_READ, CACHE_HIT, CACHE_MISS, CACHE_AHEAD, CACHE_USED, CACHE_EVICTED, CACHE_WASTED, CACHE_DIRTIED, CACHE_WRITTEN,
 	CACHE_SUMS,

@@ -25,7 +25,7 @@ static void give_up(struct callstore *s)
 	*s = (struct callstore){ .fd = -1, .failed = true };
 }
 
-/* One that nobody else can open, and that is gone when its descriptor is. Its descriptor or -errno. */
+/* Makes an unnamed file: nobody else can open it, and it is gone when it is closed. Returns its descriptor or -errno. */
 static int new_file(void)
 {
 	const char *dir = secure_getenv("TMPDIR");
@@ -38,7 +38,7 @@ static int new_file(void)
 	return fd;
 }
 
-/* Where files are memory they would spare none. */
+/* Whether FD's file system has enough space. If it is in memory (tmpfs), a file there would not save any memory. */
 static bool has_room(int fd)
 {
 	struct statfs v;
@@ -102,7 +102,7 @@ void callstore_close(struct callstore_cursor *c)
 	*c = (struct callstore_cursor){ 0 };
 }
 
-/* From the file, and what has not got there from memory. */
+/* Reads from the file, and from memory what is not in the file yet. */
 int callstore_fill(struct callstore_cursor *c)
 {
 	const struct callstore *s = c->store;

@@ -54,11 +54,11 @@ struct callstore_cursor {
 	uint64_t last_ns;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int callstore_open(struct callstore_cursor *c, const struct callstore *s, struct callstore_part part);
-/* 1, 0 at the end, -errno. */
+/* Returns 1, 0 at the end, or -errno. */
 static inline int callstore_next(struct callstore_cursor *c, struct callstore_row *row);
-/* Fine on one that is all zero. */
+/* C may be all zero. */
 void callstore_close(struct callstore_cursor *c);
 
 /* --- the format ------------------------------------------------------------------------------------ */
@@ -74,9 +74,9 @@ void callstore_close(struct callstore_cursor *c);
 #define CALLSTORE_FILE_BITS 40
 #define CALLSTORE_ROW_MAX (6 * sizeof(uint64_t))
 
-/* Make room for a row in S's buffer, or give up. */
+/* Makes room for a row in S's buffer, or gives up. */
 void callstore_flush(struct callstore *s);
-/* More of the part into C's buffer. 0 or -errno. */
+/* Reads more of the part into C's buffer. Returns 0 or -errno. */
 int callstore_fill(struct callstore_cursor *c);
 
 static inline void callstore_word(char *p, uint64_t v)

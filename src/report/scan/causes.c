@@ -68,7 +68,10 @@ static void add_to_process(struct report_causes *c, struct report_cause_process 
 
 /* --- write-backs --------------------------------------------------------------------------------------- */
 
-/* Takes a part of a write-back. Its time is divided by bytes, without a rest; it is one request of who wrote most of it. */
+/*
+ * Takes a part of a write-back. The time is divided in proportion to the bytes, and the last part gets the rest, so that the
+ * parts add up. The request counts once, for the process that wrote most of it.
+ */
 static void take_part(void *ctx, const struct writeback *x, uint64_t len, uint32_t pid)
 {
 	struct report_causes *c = ctx;
@@ -102,7 +105,7 @@ static void take_part(void *ctx, const struct writeback *x, uint64_t len, uint32
 		add(&c->no_writer[CAUSE_DATA], &one);
 }
 
-/* What a request, or a piece of it, is of. */
+/* The file and process that a request, or a piece of one, belongs to. */
 struct target {
 	enum cause_kind kind;
 	uint64_t fid, off, pid, writers; /* FID, PID 0: not known */
@@ -110,7 +113,7 @@ struct target {
 	bool placed; /* OFF is known */
 };
 
-/* Keeps a write-back of a file for the comparison with writes; false: it is none, or there is no room. */
+/* Keeps a write-back of a file for the comparison with writes. Returns false if it is none, or there is no room. */
 static bool keep(struct report *r, const struct target *t, const struct report_cause *one)
 {
 	struct report_file *f = t->fid ? table_find(&r->files, t->fid) : NULL;
@@ -136,7 +139,7 @@ void report_causes_write_of(const struct scan *s, const struct report_call_facts
 
 /* --- requests ------------------------------------------------------------------------------------------- */
 
-/* Adds ONE, all or a piece of a request, to its file, or to what has none, and to its process. */
+/* Adds ONE, a request or a piece of one, to its file, or to the sums without a file, and to its process. */
 static void add_target(struct report *r, const struct target *t, const struct report_cause *one)
 {
 	struct report_causes *c = r->causes;
@@ -151,7 +154,7 @@ static void add_target(struct report *r, const struct target *t, const struct re
 		add(&c->no_writer[t->kind], one);
 }
 
-/* Adds the pieces of the current row, and takes them from LEFT; the first is the request. */
+/* Adds the pieces of the current row, and subtracts them from LEFT. The first piece counts as the request. */
 static void add_pieces(const struct scan *s, const struct target *whole, struct report_cause *left)
 {
 	struct report_causes *c = s->report->causes;
@@ -169,7 +172,7 @@ static void add_pieces(const struct scan *s, const struct target *whole, struct 
 
 		if (!n)
 			break;
-		if (!t.fid && t.kind == CAUSE_OTHER) /* all beyond the most that bio_map.out lists */
+		if (!t.fid && t.kind == CAUSE_OTHER) /* the rest of a request that has more pieces than bio_map.out lists */
 			t.kind = CAUSE_SEVERAL;
 		*(left->write_bytes ? &one.write_bytes : &one.read_bytes) = n;
 		if (n < bytes)
@@ -198,7 +201,7 @@ static struct target target_of(const struct scan *s, enum report_t t, uint64_t l
 	return whole;
 }
 
-/* Only reads of files by processes of the job count. */
+/* Notes a write of the disk, or compares a read with them. Only reads of files by processes of the job count. */
 static void add_interference(const struct scan *s, enum report_t t, uint64_t lat_ns)
 {
 	struct reader_field name = scan_field(s, COL_DISK);
@@ -235,7 +238,7 @@ void report_causes_request(const struct scan *s, enum report_t t, uint64_t bytes
 	whole = target_of(s, t, lat_ns);
 	if (scan_number(s, COL_EXTENTS) > 1) {
 		add_pieces(s, &whole, &one);
-		/* what is merged with a journal, metadata or swap is more of it */
+		/* the rest belongs to several files; but what was merged with a journal, metadata or swap counts as that */
 		whole.kind = whole.kind == CAUSE_DATA || whole.kind == CAUSE_DIRECT ? CAUSE_SEVERAL : whole.kind;
 		whole.fid = 0;
 	}
@@ -283,7 +286,7 @@ void report_causes_free(struct report_causes *c)
 	free(c);
 }
 
-/* Adds a row that is no single file or process, behind those with more time. */
+/* Inserts a row that stands for no single file or process after the rows with more time. */
 static struct report_cause_row *put_rest(struct report_cause_row *rows, unsigned int *n, const struct report_cause *sum,
 					 const char *what)
 {

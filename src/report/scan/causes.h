@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the disks worked for, by the requests of bio.out: files, or a file system's own needs; and the processes that caused
- * it. Reads are the reader's; write-back is the process's that wrote, by its calls where these are known (writebacks.h), else
- * by the first that made the pages dirty. Each sum of rows is that of all requests. A request that a disk passes on to one
- * below counts once, above, where its file is known. Bounded: files and processes without room are one row.
+ * it. A read belongs to the process that reads. A write-back belongs to the process that wrote, as its calls show
+ * (writebacks.h); where these are not known, to the first one that made the pages dirty. The rows of a table add up to all
+ * requests. A request that a disk passes on to a disk below counts once, for the upper one, where its file is known.
+ * Bounded: files and processes without room are one row.
  */
 #ifndef REPORT_SCAN_CAUSES_H
 #define REPORT_SCAN_CAUSES_H
@@ -46,7 +47,7 @@ struct report_cause_reads {
 	uint64_t n, ns;
 };
 
-#define CAUSES_ROWS (CAUSES_SHOWN + 2 + CAUSE_KINDS) /* with what is not shown, of the job and of others, and what is of none */
+#define CAUSES_ROWS (CAUSES_SHOWN + 2 + CAUSE_KINDS) /* also the rest of the job, the rest of others, and what has no file */
 
 /* A row of either table. */
 struct report_cause_row {
@@ -65,14 +66,14 @@ struct report_causes {
 	struct report_cause other_files, other_processes; /* that had no room */
 	struct table files;	/* struct report_cause, by FID */
 	struct table processes; /* struct report_cause_process, by PID */
-	struct report_cause_reads beside, alone; /* while the disk also wrote, and not (interference.h) */
+	struct report_cause_reads beside, alone; /* reads while the disk also wrote; other reads (interference.h) */
 	struct table disks; /* struct interference, by table_key(name) */
 	struct report_pieces pieces;
 	struct writebacks writebacks;
 	uint64_t time_left_ns, bytes_left, largest_bytes; /* of the write-back that is being compared; its largest part */
 	uint32_t largest_pid;
 
-	/* made by report_causes_end(), by time: the first CAUSES_SHOWN, and what is not one file or process */
+	/* made by report_causes_end(), sorted by time: the first CAUSES_SHOWN, and rows that are not one file or process */
 	struct report_cause_row file[CAUSES_ROWS], process[CAUSES_ROWS];
 	unsigned int n_files, n_processes;
 };

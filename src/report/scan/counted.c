@@ -24,7 +24,7 @@ struct counted counted_of(const struct manifest_facts *m, const char *name)
 	return (struct counted){ 0 };
 }
 
-/* Whether the file is as it was written. A packed one shows how much text it holds only when it is unpacked. */
+/* Whether the file is neither split nor packed: the size of a packed text is known only after unpacking. */
 static bool is_plain(const struct reader *rd)
 {
 	return rd->n_segments <= 1 && rd->growing_pack == PACK_NONE &&

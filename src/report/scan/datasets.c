@@ -42,7 +42,7 @@ void report_datasets_free(struct report_datasets *d)
 
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
-/* ARRAY, of *N entries of SIZE each, with one for each file of R, the new ones zeroed. NULL: there is no memory. */
+/* Returns ARRAY, which has *N entries of SIZE, grown to one entry for each file of R; new ones are zero. NULL: no memory. */
 static void *grow(const struct report *r, void *array, uint32_t *n, size_t size)
 {
 	char *grown;
@@ -120,7 +120,7 @@ void report_datasets_map(struct report_datasets *d, uint64_t fid, uint64_t bytes
 
 /* --- files ----------------------------------------------------------------------------------------------- */
 
-/* What adds data sets up. */
+/* The state while data sets are added up. */
 struct adding {
 	struct report *r;
 	report_fetched_fn *fetched;
@@ -169,7 +169,7 @@ static bool is_closed_only(const struct report_file *f)
 	return f->type != REPORT_DIR && !f->users && !f->opens && !f->read_bytes && !f->write_bytes;
 }
 
-/* False when the file counts in no row at all. */
+/* Sets *RET to the kind of file I, which is F. Returns false when the file counts in no row at all. */
 static bool kind_of(const struct report *r, uint32_t i, const struct report_file *f, enum dataset_kind *ret)
 {
 	const uint32_t where = i < r->datasets->n_where ? r->datasets->where[i] : 0;
@@ -236,7 +236,7 @@ static void put_in_folder(const struct adding *a, struct gather_folder *to, uint
 	to->largest_bytes = bytes;
 }
 
-/* All files of KIND, each in its folder. */
+/* Adds all files of KIND, each to its folder. */
 static void gather_kind(struct adding *a, enum dataset_kind kind, struct gather_folder *folders)
 {
 	struct report_datasets *d = a->r->datasets;

@@ -33,8 +33,8 @@ static void add(struct report_fault_sum *to, uint64_t ns, uint64_t bytes)
 }
 
 /*
- * Whether a fault at OFFSET, which fetched BYTES, goes on where the process's last one of the file was: within what that one
- * fetched, or right behind it. The kernel reads ahead of a fault and, where it is at random, around it.
+ * Compares a fault at OFFSET, which fetched BYTES, with the process's last one in the file. It goes on from there if it is
+ * not before it and no farther behind it than one fetch reaches; otherwise it is a jump.
  */
 static void place(struct report_faults *f, uint64_t key, uint64_t offset, uint64_t bytes, uint64_t ns)
 {

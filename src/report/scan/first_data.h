@@ -11,8 +11,8 @@
 
 #include "base/util.h"
 
-#define FIRST_DATA_BYTES (256U << 10) /* so much read without a break is no settings file */
-#define FIRST_DATA_READS 16	      /* nor are so many reads without a break */
+#define FIRST_DATA_BYTES (256U << 10) /* so many bytes, read without a break, are not a settings file */
+#define FIRST_DATA_READS 16	      /* so many reads without a break are not one either */
 #define FIRST_DATA_BREAK_NS NSEC_PER_SEC
 
 struct first_data {

@@ -46,7 +46,7 @@ static uint32_t get(struct folders *f, uint64_t key, const char *path, size_t le
 	return number_of(f, folder);
 }
 
-/* From the root downwards: those above come first. */
+/* Adds the folders of PATH from the root downwards, so that upper ones get lower numbers. Returns the last one's number. */
 static uint32_t walk(struct folders *f, struct reader_field path)
 {
 	uint64_t key = table_key("/", 1);

@@ -112,7 +112,7 @@ int scan_begin(struct scan *s, struct scan_folder *f, const char *name)
 	return res;
 }
 
-/* The N rows of ahead[] have been read. */
+/* Parses the numbers of the N rows in ahead[], and finds which rows have them all. */
 static void read_numbers(struct scan *s, unsigned int n)
 {
 	for (unsigned int c = 0; c < SCAN_NUMBERS; c++) {
@@ -191,7 +191,7 @@ static void find_gap(const struct scan *s, struct scan_place *before)
 	*before = now;
 }
 
-/* --keep removes a file's first segments. */
+/* Adds a gap from the trace's begin to the first row if --keep has removed the file's first segments. */
 static void find_dropped(const struct scan *s)
 {
 	const struct report *r = s->report;

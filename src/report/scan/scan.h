@@ -83,7 +83,7 @@ struct scan {
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each row of ahead[] */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
 	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
-	uint32_t plain; /* likewise, and all other fields of vfs_rw that may lack a number have one */
+	uint32_t plain; /* bit I: the same holds, and all other fields of vfs_rw that may lack a number have one */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
 	uint64_t time_ns;    /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
@@ -158,8 +158,8 @@ struct report_call_facts {
 	enum report_type type;
 	bool on_file; /* by its type */
 	bool running, failed;
-	bool rw; /* of vfs_rw: a field, and not a look at scan.kind, so that inlined code sees a constant. For vfs_rw alone: */
-	bool plain; /* the row's bit of scan.plain, a constant likewise */
+	bool rw; /* of vfs_rw: a constant in inlined code, unlike scan.kind. The next two lines are for vfs_rw only */
+	bool plain; /* the row's bit of scan.plain, for the same reason */
 	bool write, done, accounted; /* done: it returned a number of bytes; accounted: the bytes from disks are known */
 	/* A further row of the call before (sendfile, io_submit), whose time is counted already; again_side: */
 	bool again, again_side; /* for this side (R or W), too */

@@ -37,7 +37,10 @@ static bool begins(struct reader_field f, const char *s)
 	return f.len >= strlen(s) && memcmp(f.p, s, strlen(s)) == 0;
 }
 
-/* eventpoll of anon_inode:[eventpoll], bpf-map of anon_inode:bpf-map; text after a further colon is of one file. */
+/*
+ * Returns the class of an anonymous file: "eventpoll" for anon_inode:[eventpoll], "bpf-map" for anon_inode:bpf-map. Text
+ * after a further colon names one file, so it is left out.
+ */
 static struct reader_field anon_name(struct reader_field f)
 {
 	static const char prefix[] = "anon_inode:";

@@ -138,7 +138,10 @@ static uint64_t opens(const struct report_file *f)
 	return f->opens;
 }
 
-/* By bytes, since else libraries would come first; files that are only mapped, by users. A file of one user is not shared. */
+/*
+ * Returns the key by which shared files are sorted; 0: the file has one user. Bytes count first, as otherwise libraries
+ * would lead the list; files that are only mapped are sorted by their number of users.
+ */
 static uint64_t sharers(const struct report_file *f)
 {
 	uint64_t bytes = f->read_bytes + f->write_bytes;

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 
-#define STEPS 32 /* as many writes at a time are usual: a write moves by so many places at most */
+#define STEPS 32 /* usually not more writes run at the same time: so a write moves by at most so many places */
 
 void writebacks_init(struct writebacks *b, writebacks_fn take, void *ctx)
 {
@@ -83,7 +83,7 @@ static int by_issue(const void *a, const void *b)
 	return (x->issued_ns > y->issued_ns) - (x->issued_ns < y->issued_ns);
 }
 
-/* Takes the first N writes, and of the late ones those that began before the next one; all late ones when ALL is set. */
+/* Takes the first N writes, and the late ones that began before the write after these; with ALL, all late ones. */
 static void apply_first(struct writebacks *b, uint32_t n, bool all)
 {
 	const uint64_t until_ns = n < b->n_writes && !all ? b->write[n].begin_ns : UINT64_MAX;

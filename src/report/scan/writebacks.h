@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who wrote what the kernel writes back: each write-back is compared with the writes that began before it was given to the
- * disk. A write has its row when it ends, which may be long after parts of it were written back, so writes are put in the
- * order of their begins. Pure: knows no columns. Memory is bounded: 56 bytes a write-back, 40 a write of the last
- * WRITEBACKS_WRITES, and the writers of what is dirty (writers.h).
+ * Finds the process that wrote the bytes which the kernel writes back: compares each write-back with the writes that began
+ * before it was given to the disk. A write gets its row when it ends, which may be long after parts of it were written back,
+ * so writes are first sorted by their begins. Pure: knows no columns. Memory is bounded: 56 bytes for each write-back, 40
+ * for each of the last WRITEBACKS_WRITES writes, and the writers of dirty bytes (writers.h).
  */
 #ifndef REPORT_SCAN_WRITEBACKS_H
 #define REPORT_SCAN_WRITEBACKS_H
@@ -11,8 +11,8 @@
 #include "report/scan/writers.h"
 
 #define WRITEBACKS_MAX (1U << 20)    /* write-backs */
-#define WRITEBACKS_WRITES (1U << 19) /* writes that wait until none that began before can come */
-#define WRITEBACKS_LATE (1U << 16)   /* of these, that ended long after others that began later */
+#define WRITEBACKS_WRITES (1U << 19) /* writes that wait until no write that began earlier can come */
+#define WRITEBACKS_LATE (1U << 16)   /* those of them that ended long after writes that began later */
 
 struct writeback {
 	uint64_t issued_ns, fid, off, bytes;
@@ -25,15 +25,15 @@ struct writebacks_write {
 	uint32_t pid;
 };
 
-/* Takes LEN bytes of X, written by PID; 0: by no write that is known. The stretches of X come in order. */
+/* Takes LEN bytes of X, which PID wrote; 0: no known write did. The stretches of X come in order. */
 typedef void (*writebacks_fn)(void *ctx, const struct writeback *x, uint64_t len, uint32_t pid);
 
 struct writebacks {
 	struct writeback *v;
 	uint32_t n, room, next; /* next: the first that is not compared yet */
-	struct writebacks_write *write, *late; /* in the order of their begins; not yet in it */
+	struct writebacks_write *write, *late; /* those sorted by their begins; those not sorted yet */
 	uint32_t n_writes, n_late;
-	uint64_t compared_ns;  /* writes that began before it were taken */
+	uint64_t compared_ns;  /* writes that began before this time have been taken */
 	uint64_t out_of_order; /* writes whose rows came too late */
 	struct writers writers;
 	writebacks_fn take;

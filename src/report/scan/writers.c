@@ -9,7 +9,7 @@
 #define CHUNK_BYTES (1ULL << WRITERS_CHUNK_BITS)
 #define CHUNK_NUMBER_BITS 28 /* files of 256 TiB */
 
-/* From BEGIN to END within a chunk. */
+/* The bytes from BEGIN to END of a chunk, and their writer. */
 struct stretch {
 	uint32_t begin, end, pid;
 };
@@ -101,7 +101,7 @@ static bool write_chunk(struct writers *w, struct writers_chunk *c, struct stret
 	uint32_t from = first_behind(c, s.begin), to = from, n = 0;
 	struct stretch new[3];
 
-	/* one of the same writer that ends where this begins */
+	/* joins a stretch of the same writer that ends where this one begins */
 	if (from && c->v[from - 1].end == s.begin && c->v[from - 1].pid == s.pid)
 		s.begin = c->v[--from].begin;
 	while (to < c->n && c->v[to].begin < s.end)
@@ -146,7 +146,7 @@ static void take_chunk(struct writers *w, struct writers_chunk *c, uint32_t begi
 		take(ctx, end - at, 0);
 	if (from == to || replace(w, c, from, to, rest, n))
 		return;
-	/* no room for the second of two rests: the bytes behind END lose their writer */
+	/* no room for the second of two rests: the bytes after END lose their writer */
 	w->left_out += rest[1].end - rest[1].begin;
 	c->v[from] = rest[0];
 }
