@@ -81,10 +81,10 @@ void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s);
 /* The life of a process. */
 struct cpu_proc {
 	uint64_t start_ns, end_ns;
-	uint32_t pid, before; /* before: the previous life with this PID; 0: none */
+	uint32_t pid, before; /* BEFORE: the previous life with this PID; 0: none */
 	uint32_t threads;     /* the newest of its threads */
 	uint8_t kind;
-	bool born, ended; /* its begin was seen; its end */
+	bool born, ended; /* its begin was seen; its end was seen */
 };
 
 /* A process under one of its names. */
@@ -147,7 +147,7 @@ struct cpu_phase {
 /* The threads of which a name matches. */
 struct cpu_pattern {
 	char glob[CPU_COMM_MAX];
-	uint64_t threads, cut; /* cut: their begin or end was not seen */
+	uint64_t threads, cut; /* CUT: threads whose begin or end was not seen */
 	uint64_t life_ns, run_ns, idle_ns;
 };
 
@@ -169,13 +169,13 @@ struct report_cpu {
 	struct table files;	  /* FID to folder */
 	struct folders tree;	  /* numbers the folders */
 	struct cpu_cpu *cpus; /* CPU_CPUS_MAX */
-	uint32_t n_cpus, cpus_seen; /* 1 + the highest number; how many there are */
+	uint32_t n_cpus, cpus_seen; /* 1 + the highest number of a CPU; how many CPUs have rows */
 	char call_names[CPU_CALLS_MAX][32];
 	uint32_t n_calls;
 
 	/* sums over CPUs and over tasks, each from other rows */
 	uint64_t wall_ns, by_cpu_ns, by_task_ns;
-	uint64_t busy_ns, own_ns; /* of tasks: without idle time; and without the kernel's workers */
+	uint64_t busy_ns, own_ns; /* of tasks: without idle time; also without the kernel's workers */
 	uint64_t kind_ns[CPU_KINDS];
 
 	struct cpu_phase *phases;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The folders of calls that waited uninterruptibly, for a disk or for what file systems do with it. sched.out has the call,
- * but not its file; the files of calls have the file and the latency, but no cause of waits. So a folder's part of a
- * thread's waits in a call is by the latencies of that call's rows on its files: of those that made the kernel fetch
- * (DISK_BYTES) where there are any, else of all. For page faults, which are no calls, it is by the sizes of the mappings.
+ * but not its file; the rows of calls have the file and the latency, but no cause of waits. So the waits of a thread in a
+ * call are divided among folders in proportion to the latencies of that call's rows on their files: only of rows that made
+ * the kernel fetch (DISK_BYTES) if there are any, otherwise of all. For page faults, which are not calls, the sizes of the
+ * mappings count.
  */
 #include "report/cpu/load.h"
 
@@ -44,8 +45,8 @@ bool report_cpu_files_row(struct scan *s, void *own)
 /* --- calls ----------------------------------------------------------------------------------------------- */
 
 /*
- * Returns the call of FUNC: io_submit for io_submit:pread. Calls by io_uring are in io_uring_enter, unless a worker makes
- * them.
+ * Returns the call that FUNC was made in: io_submit for io_submit:pread. Requests of io_uring run in io_uring_enter, unless
+ * a worker thread runs them.
  */
 static struct reader_field call_of(struct reader_field func)
 {
@@ -71,7 +72,7 @@ static struct cpu_call *call_of_proc(struct report_cpu *r, const struct scan *s,
 	return c && c->disk_ns + c->blocked_ns ? c : NULL;
 }
 
-/* The fields of a row that are used here; 0 for those that are no number. */
+/* The fields of a row that are used here; 0 where the row has no number. */
 struct call_row {
 	uint64_t time_ns, pid, lat_ns, fid, disk_bytes, len;
 };
@@ -153,7 +154,7 @@ static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const
 
 	if (!f)
 		return;
-	/* no branch on whether it fetched, which the processor cannot predict */
+	/* without a branch on whether the row fetched, which the processor cannot predict */
 	f->calls++;
 	f->lat_ns += weight;
 	c->lat_ns += weight;
@@ -253,7 +254,7 @@ struct cpu_calls *report_cpu_calls_begin(struct report_cpu *r, const struct scan
 {
 	for (size_t i = 0; r && r->call_files && i < ARRAY_SIZE(call_files); i++)
 		if (strcmp(call_files[i].name, s->file->name) == 0) {
-			/* a call of the same name may be another in another file */
+			/* the cache is per file, as the same name may be another call in another file */
 			memset(r->callers, 0, CALLERS * sizeof(*r->callers));
 			return &r->call_files[i];
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lives: from when to when a process and a thread existed, by pids.out, and which of them a PID or TID was at a given time,
- * since numbers are used again. Of CPU time it knows only that a thread that ran was alive.
+ * Lives: when each process and thread began and ended, from pids.out, and which of them had a PID or TID at a given time, as
+ * numbers are reused. Of CPU time it knows only that a thread that ran was alive.
  */
 #include "report/cpu/scan.h"
 
@@ -155,7 +155,7 @@ uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pi
 	uint64_t key = key_of(kind, tid, task), pid_key = key_of(kind, pid, task);
 	uint32_t i = thread_at_time(r, key, time_ns), proc;
 
-	/* without a row of its birth; or the row is of a life that ended long before */
+	/* the thread has no row of its birth; or the known life ended long before */
 	if (i && !(thread_at(r, i)->ended && thread_at(r, i)->end_ns + NSEC_PER_SEC < time_ns))
 		return i;
 	proc = proc_at_time(r, pid_key, time_ns);
@@ -205,7 +205,7 @@ static void thread_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 	t->ended = true;
 }
 
-/* Returns the process of a row: a new one at its birth, or when none is there. */
+/* Returns the process of a row: a new one if the row is its birth (FORK), or if none is known. */
 static uint32_t row_proc(struct report_cpu *r, const struct scan *s, uint32_t pid, bool fork)
 {
 	uint32_t i = newest(&r->pids, pid);

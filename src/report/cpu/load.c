@@ -21,7 +21,7 @@ static const struct {
 	size_t at, value_size;
 	uint32_t max;
 	enum { BY_HASH, BY_PID, FROM_0, FROM_NONE } keys;
-	const char *of; /* of which there may be too many */
+	const char *of; /* what it holds, for the note that there are too many */
 } tables[] = {
 #define TABLE(name, type, ...) { offsetof(struct report_cpu, name), sizeof(type), __VA_ARGS__ }
 	TABLE(tasks, struct cpu_task, CPU_TASKS_MAX, FROM_NONE, "names"),
@@ -138,7 +138,7 @@ static void note_short(struct report_cpu *r, struct scan_folder *folder)
 	}
 }
 
-/* Sums up by CPU and by task, from different rows. The trace's length is that of the CPU with most time. */
+/* Sums up by CPU and by task, from different rows, so that both can be compared. The trace is as long as its longest CPU. */
 static void check_sums(struct report_cpu *r)
 {
 	for (uint32_t i = 0; i < r->n_cpus; i++) {

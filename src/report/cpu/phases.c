@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU time by the job's phases (phases.h). Phases of one name are one; so are those of several ranks, from the first one's
- * begin on. Phases may overlap: each is counted for itself.
+ * CPU time by the job's phases (phases.h). All phases of a name count as one, also those of several ranks. Phases may
+ * overlap: each gets all of the CPU time within it.
  */
 #include "report/cpu/scan.h"
 
@@ -24,7 +24,7 @@ static void interval_add(struct cpu_phase *p, const struct phase *phase, uint64_
 	p->open += phase->unfinished;
 	if (p->n == p->room) {
 		v = p->room < CPU_INTERVALS_MAX ? reallocarray(p->v, room, sizeof(*v)) : NULL;
-		if (!v) { /* no room: the last one then goes on */
+		if (!v) { /* no room: the last interval is extended */
 			if (p->n)
 				p->v[p->n - 1].end_ns = MAX(p->v[p->n - 1].end_ns, end_ns);
 			return;

@@ -131,7 +131,7 @@ static bool row(struct scan *s, void *own)
 	run.sums.preempted = scan_number(s, COL_PREEMPTED);
 	report_cpu_add(r, &run);
 	thread = table_at(&r->threads, run.thread);
-	if (!r->has_switches || kind != CPU_TARGET) /* else the timeline has it more exactly */
+	if (!r->has_switches || kind != CPU_TARGET) /* sched_switch.out has the target's time more exactly */
 		report_cpu_phase_add(r, run.task, run.from_ns,
 				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns)
 						   : run.to_ns,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_switch.out: a row for each switch by which a thread of the target comes to a CPU or leaves it. Without sched.out,
- * all sums are made of these; with it, they show to the nanosecond in which phase the target ran, and when it ran on no CPU.
+ * sched_switch.out: a row for each switch by which a thread of the target gets a CPU or leaves it. Without sched.out, all
+ * sums are made of these rows; with it, they show to the nanosecond in which phase the target ran, and when it ran on no
+ * CPU.
  *
- * A row has the thread that left and how long it had run, so the time on a CPU since the previous row is known except for
- * threads in between that are not of the target: that time is nobody's.
+ * A row has the thread that left and how long it had run. So the time of a CPU since its previous row is known, except that
+ * of other threads in between, which are not of the target: it counts as nobody's.
  */
 #include "report/cpu/scan.h"
 
@@ -26,7 +27,7 @@ struct at {
 	bool seen;
 	uint64_t first_ns, first_run_ns, last_ns;
 	struct side first, next; /* which thread left at the first row; which came at the last */
-	uint64_t off_ns;	 /* since when it is without the target, where it is */
+	uint64_t off_ns;	 /* since when the target does not run there, if it does not */
 	bool off, off_idle;
 };
 
@@ -257,7 +258,7 @@ static void between(struct report_cpu *r, const struct scan *s, struct at *at, u
 		return; /* the row is late */
 	whole = is_same(prev, &at->next) && (prev->kind == CPU_TARGET || run_ns + SLACK_NS >= now - begin_ns);
 	since = whole || run_ns == NOT_KNOWN ? begin_ns : now - MIN(run_ns, now - begin_ns);
-	/* an exec by a thread other than the first makes it the first */
+	/* the thread that calls execve(2) becomes its process's first thread, with that one's TID */
 	if (at->next.kind == CPU_TARGET && at->next.pid != prev->pid) {
 		uint64_t end_ns = end_of(r, &at->next, begin_ns, since);
 

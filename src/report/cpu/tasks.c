@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names: all threads of one name are a task, a process under one of its names is a role, and rules by prefix join the
+ * Names: all threads of one name are a task; a process under one of its names is a role; rules with prefixes join the
  * kernel's many workers to groups. Knows neither files nor times.
  */
 #include "report/cpu/scan.h"
@@ -18,7 +18,7 @@ const char *const report_cpu_kind_names[CPU_KINDS] = {
 	[CPU_OTHER] = "other",	 [CPU_IDLE] = "idle",
 };
 
-/* Kernel threads of a CPU, a disk or an interrupt: their names end with a number or a device. */
+/* Kernel threads that exist for each CPU, disk or interrupt: their names end with a number or a device. */
 static const char default_rules[] =
 	"kworker,migration,ksoftirqd,rcu,cpuhp,irq,kswapd,kcompactd,idle_inject,watchdog,jbd2,xfs,btrfs,dm-,md,loop,"
 	"nvme,scsi_eh,iou-sqp,nfsd,kthreadd,khugepaged,kblockd,kauditd,writeback";

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-#define LATE_NS (600 * NSEC_PER_SEC) /* how late a row may have its line: a larger difference is a wrong zone */
+#define LATE_NS (600 * NSEC_PER_SEC) /* a line may be in its row so much later; a larger difference is a wrong zone */
 #define BACK_NS NSEC_PER_SEC	     /* how far lines of several ranks may be out of order */
 
 bool phase_clock_zone(struct phase_clock *c, const char *name)
@@ -85,7 +85,7 @@ uint64_t phase_clock_in_row(struct phase_clock *c, const struct applog_time *t, 
 	return best ? best : row_ns;
 }
 
-/* Returns how unlikely it is that the line after one of LAST_NS is of NS; 0: nothing speaks against it. */
+/* Returns how unlikely it is that a line after one of LAST_NS was written at NS; 0: nothing speaks against it. */
 static unsigned int oddity(const struct phase_clock *c, uint64_t ns, uint64_t last_ns)
 {
 	bool before;

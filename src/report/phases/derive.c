@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "report/phases/phases.h"
 
-/* the longest time between the lines of two ranks about one end, in a log without ranks */
+/* in a log without ranks, the longest time between the lines of two ranks about the same end */
 #define AGAIN_NS (10 * NSEC_PER_SEC)
 #define WORKED_LEAST 5 /* workers exist for at least this part of the time from the first to the last: a 5th */
 
@@ -27,7 +27,7 @@ static void put_derived(struct phases *p, struct phase phase)
 
 /* --- ends alone --------------------------------------------------------------------------------------------- */
 
-/* Whether the phases of NAME have ends only: each begins where the one before ended, the first with the first activity. */
+/* Whether the phases of NAME have lines only at their ends: each begins with the end before, the first with any activity. */
 static bool is_by_ends(const struct phases *p, uint32_t name)
 {
 	const struct phase_name *n = &p->names[name];

@@ -9,10 +9,10 @@
 #include "report/phases/workers.h"
 #include "stats/timeline.h"
 
-#define BACK 2 /* how many groups before the last one may still get a line, from a rank that is behind */
+#define BACK 2 /* so many groups before the last one may still get a line, from a rank that is behind */
 #define BACK_NS (10 * NSEC_PER_SEC)
 #define LATE_NS (250 * NSEC_PER_MSEC) /* from writing a line to reading it: tens of ms, more on a busy machine */
-/* settings, and scripts that start the job, are less than this part of all that is read before the first line: a 32nd */
+/* reads of settings and start scripts are less than this part of what is read before the first line: a 32nd */
 #define SETTINGS 32
 
 const char *const epoch_side_names[] = { [EPOCH_ENDS] = "ends", [EPOCH_BEGINS] = "begins", [EPOCH_LASTS] = "both" };
@@ -185,7 +185,7 @@ static double nearness(const struct epoch_groups *g, const struct phase_workers 
 
 		while (at < w->n && w->v[at].end_ns <= ns)
 			at++;
-		if (!at || at == w->n || w->v[at].begin_ns <= ns) /* while workers live, before all, or after all */
+		if (!at || at == w->n || w->v[at].begin_ns <= ns) /* before all workers, after all, or while some live */
 			continue;
 		sum += ns - w->v[at - 1].end_ns <= w->v[at].begin_ns - ns ? 1 : -1;
 		n++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Epochs by lines that name neither begin nor end: "epoch 0: loss 1.23", which most scripts print after an epoch, "Epoch
- * 1/10", which others print before it, and progress bars. Lines of one epoch are one group; which side of it they are on is
- * decided for all groups of a log at once, by a score (struct epoch_score). Pure.
+ * Epochs from lines that name neither begin nor end: "epoch 0: loss 1.23", which most scripts print after an epoch; "Epoch
+ * 1/10", which others print before it; and progress bars. The lines of one epoch are a group. A score (struct epoch_score)
+ * decides, for all groups of a log at once, on which side of their epochs the lines are. Pure.
  */
 #ifndef REPORT_PHASES_EPOCHS_H
 #define REPORT_PHASES_EPOCHS_H
@@ -81,7 +81,7 @@ struct epoch_score epoch_side_of(const struct epoch_groups *g, const struct epoc
 /* An epoch. SINCE_START: no line shows its begin, which is that of workers, reading or the trace. */
 struct epoch_bounds {
 	uint64_t begin_ns, end_ns;
-	bool since_start, until_end; /* until_end: no line shows its end */
+	bool since_start, until_end; /* UNTIL_END: no line shows its end */
 };
 /* Returns the I-th epoch of G by SIDE. A begin before the first epoch's line is that of workers or data in T. */
 struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t);

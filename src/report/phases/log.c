@@ -12,8 +12,8 @@
 #include "trace/unpack.h"
 
 #define PIECES_MAX 512 /* of a line that is redrawn; more are dropped, the first ones first */
-#define BOMB_BYTES (1U << 31) /* the largest size of a packed log's text, where it is */
-#define BOMB_RATIO 300		     /* so many times its packed size: repeated lines pack as well */
+#define BOMB_BYTES (1U << 31) /* a packed log's text that is larger than this, */
+#define BOMB_RATIO 300		     /* and than this times its packed size, is refused: repeated lines reach the ratio, too */
 
 struct piece {
 	const char *p;
@@ -32,7 +32,7 @@ static void dlio_init(struct phase_reader *r, struct phase_log *log, const struc
 		phases_add(r->phases, PHASE_DLIO, "init", log->first_ns, at_ns, true);
 }
 
-/* Whether the log is about the trace's time: by a line within it, or by lines on both sides of it. */
+/* Whether the log is about the trace's time: it has a line within that, or lines before and after it. */
 static bool is_of_trace(const struct phase_log *log)
 {
 	return log->within || (log->before && log->behind);
@@ -112,7 +112,7 @@ static void take_pieces(struct phase_reader *r, struct phase_log *log, const str
 		ago_ns[i] = i + 1 < n ? ago_ns[i + 1] : 0;
 		if (!bar_ns(r, pieces[i], &ns, &number))
 			continue;
-		if (any) /* another epoch's bar: it ended when that of the next epoch began */
+		if (any) /* an earlier epoch's bar: it ended when the next epoch's bar began */
 			ago_ns[i] += number == last ? last_ns - MIN(ns, last_ns) : last_ns;
 		any = true;
 		last_ns = ns;
@@ -148,7 +148,7 @@ static size_t split(char *line, size_t len, struct piece pieces[PIECES_MAX])
 	}
 }
 
-/* Whether the line has control characters; most have none. */
+/* Whether the line has control characters, as redrawn ones do. */
 static bool is_drawn(const char *line, size_t len)
 {
 	return memchr(line, '\r', len) || memchr(line, '\033', len) || memchr(line, '\b', len);

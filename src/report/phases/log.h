@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A log of the job, line by line, plain or packed: passes its lines about phases to the phases, and notes oddities. Read in
- * the reader's buffer, as long as the longest line: up to the first such line of the trace's time, and from the begin again
- * when there is one. A log that has none was written by another clock, or in another run, and is not used. Trusts no byte of
- * it.
+ * Reads a log of the job, plain or packed: passes its lines about phases to the phases, and notes oddities. The first pass
+ * only looks for a line about phases within the trace's time. If there is one, the log is read again from its begin; if not,
+ * it was written with another clock, or in another run, and is not used. The buffer holds the longest line. Trusts no byte
+ * of the log.
  */
 #ifndef REPORT_PHASES_LOG_H
 #define REPORT_PHASES_LOG_H
@@ -16,15 +16,15 @@
 
 struct phase_reader;
 
-/* A log being read; .name set, the rest 0. */
+/* A log that is being read; at first, all but NAME is 0. */
 struct phase_log {
 	const char *name;
 	uint64_t entries, broken, untimed; /* lines about phases */
 	uint64_t last_ns;  /* of its last line with a time */
 	uint64_t first_ns; /* of its first line as DLIO writes them */
 	uint64_t off_ns;   /* the distance to the trace of the first line outside of it */
-	bool before, within, behind; /* it has lines from before, within and after the trace */
-	bool passes; /* its lines go to the phases; else it is only looked at */
+	bool before, within, behind; /* it has lines from before the trace, within it, after it */
+	bool passes; /* its lines go to the phases; false in the first pass */
 	bool has_init;
 	uint64_t rule_lines[APPLOG_RULES_MAX]; /* lines that each rule matched */
 };

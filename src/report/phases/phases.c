@@ -13,7 +13,7 @@
 #include "stats/timeline.h"
 
 #define LASTING_MAX 4096 /* ranks */
-/* the longest time between the lines of two ranks about one begin, in a log without ranks */
+/* in a log without ranks, the longest time between the lines of two ranks about the same begin */
 #define AGAIN_NS (10 * NSEC_PER_SEC)
 
 const char *const phase_kind_names[PHASE_KINDS] = {
@@ -32,7 +32,7 @@ struct begun {
 	uint64_t since_ns;
 	uint64_t until_ns; /* it was over by then, if no end of it is recorded */
 	int64_t number;
-	uint32_t name; /* of a lasting phase: 1 + its name; 0: none lasts */
+	uint32_t name; /* of a phase that lasts until the next one: 1 + its name; 0: none does */
 	bool is_open;
 	bool heading; /* the line is a heading, which need not be a begin */
 };
@@ -221,7 +221,7 @@ static bool is_again(const struct begun *b, const struct phase_entry *t)
 	       t->at_ns - b->since_ns < AGAIN_NS;
 }
 
-/* Ends B, which is open, where the next phase of its name begins. An earlier begin is another log's and does not end it. */
+/* Ends B, which is open, where the next phase of its name begins. An earlier begin is from another log, and does not. */
 static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_entry *t)
 {
 	uint64_t next_ns = t->at_ns < b->since_ns ? PHASE_NO_END : t->at_ns;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The job's phases: when it started up, trained, evaluated and wrote checkpoints, by its log and its marks, or inferred
- * where neither shows it. Pure: knows neither files nor lines of logs. All instants are CLOCK_MONOTONIC in ns, as TIMESTAMP
- * is.
+ * The job's phases: when it started up, trained, evaluated and wrote checkpoints. They come from its log and its marks, or
+ * are inferred where neither shows them. Pure: knows neither files nor lines of logs. All instants are CLOCK_MONOTONIC in
+ * ns, as TIMESTAMP is.
  *
- * The phases are there before the rows: phases_close() precedes the first row, phases_end() follows the last. Inferred
- * phases are there after the rows only.
+ * The phases are known before the rows: phases_close() is called before the first row, phases_end() after the last. Only
+ * inferred phases are known after the rows.
  */
 #ifndef REPORT_PHASES_PHASES_H
 #define REPORT_PHASES_PHASES_H
@@ -45,7 +45,7 @@ struct phase_name {
 	char name[PHASE_NAME_MAX]; /* escaped as in the .out files */
 	enum phase_kind kind;
 	enum phase_source source;
-	bool has_begins, has_ends; /* a begin was recorded, an end, of any rank */
+	bool has_begins, has_ends; /* a begin was recorded, or an end, of any rank */
 	bool by_rule; /* the user's --phase named its lines */
 };
 
@@ -58,7 +58,7 @@ struct phase {
 	bool unfinished; /* no end was recorded: it lasts until the trace ends */
 	bool cut;	 /* it began before the trace */
 	bool inferred;	 /* no line and no mark shows it */
-	bool derived;	 /* by derive.c: no pair of lines begins and ends it */
+	bool derived;	 /* derive.c made it: no pair of lines begins and ends it */
 	bool since_start; /* no line shows its begin, which is that of workers, of reading or of the trace */
 	bool heading;	 /* its begin is a heading, which need not be a begin */
 	bool until_next; /* its end is the next one's begin: phases_close() drops it where the log has ends */
@@ -102,7 +102,7 @@ struct phases {
 	} *rules; /* those of --phase, with the number of lines that each matched */
 	unsigned int n_rules;
 
-	uint64_t unpaired;    /* begins without an end, ends without a begin */
+	uint64_t unpaired;    /* begins without an end, and ends without a begin */
 	uint64_t outside;     /* phases outside of the trace */
 	uint64_t left_out;    /* phases for which there was no room */
 	char *notes[PHASES_NOTES_MAX]; /* oddities of the sources, a sentence each */
@@ -182,8 +182,8 @@ uint32_t phases_name(struct phases *p, enum phase_source source, const char *nam
 /* False when there are too many. */
 bool phases_put(struct phase_list *l, const struct phase *phase);
 /*
- * For phases.c: makes the lists of the recorded phases. Those that ended before BEGIN_NS go, and are counted in *OUTSIDE,
- * which may be NULL. Returns 0 or -ENOMEM.
+ * For phases.c: makes the lists of the recorded phases. Leaves out those that ended before BEGIN_NS, and counts them in
+ * *OUTSIDE, which may be NULL. Returns 0 or -ENOMEM.
  */
 int phases_make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside);
 
@@ -191,9 +191,9 @@ int phases_make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside);
 
 struct phase_saves;
 /*
- * Adds to the lists of P, marked as inferred, start-up and steady state where no phase was recorded, and checkpoints where
- * none was, by the times of reads and writes. After phases_end(). No checkpoint begins before FROM_NS, nor, unless it is
- * SURE that training began then, before an inferred steady state.
+ * To be called after phases_end(): adds phases to the lists of P, marked as inferred, by the times of reads and writes.
+ * Start-up and steady state are added where no phase was recorded, checkpoints where no checkpoint was. No checkpoint begins
+ * before FROM_NS; and, unless it is SURE that training began then, none before an inferred steady state.
  */
 void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves *saves, uint64_t from_ns, bool sure);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The phases of a trace folder's job: from logs that were named, else from the job's output (workload.out), else
- * from logs in collected/; and from marks.out. Offline; trusts no byte of them; memory is bounded.
+ * Reads the phases of a trace folder's job: from logs that the user names; without these from the job's output
+ * (workload.out); without that from logs in collected/; and always from marks.out. Offline; trusts no byte of them; memory
+ * is bounded.
  */
 #ifndef REPORT_PHASES_READ_H
 #define REPORT_PHASES_READ_H

@@ -44,7 +44,7 @@ static bool is(struct reader_field f, const char *text)
 	return f.len == strlen(text) && !memcmp(f.p, text, f.len);
 }
 
-/* Processes have ordinals by the order in which they speak: ranks of one epoch become one. */
+/* Returns an ordinal for the process as its rank, so that the epochs of several ranks are joined; -1: there is no room. */
 static int64_t rank_of(struct regions_read *x, uint64_t pid)
 {
 	uint32_t *ordinal = table_get(&x->ranks, pid + 1);
@@ -82,7 +82,7 @@ static void epoch_of_row(struct regions_read *x, int64_t number, uint64_t begin_
 	e->any = true;
 }
 
-/* -1: there is none. */
+/* Returns the number in COLUMN; -1: there is none. */
 static int64_t number_of(const struct reader_row *row, unsigned int column)
 {
 	uint64_t n;
@@ -131,7 +131,7 @@ static void put_epochs(struct regions_read *x)
 	}
 }
 
-/* A process that speaks alone has no rank. */
+/* Removes the rank from the phases, from FIRST on, where only one process has regions. */
 static void drop_single_rank(struct regions_read *x, uint32_t first)
 {
 	struct phase_list *l = &x->r->phases->recorded;

@@ -14,7 +14,7 @@
 #define PART_BYTES (1U << 20)	  /* the least size of a checkpoint's file */
 #define SAVE_BYTES (16U << 20)	  /* the least size of a checkpoint */
 #define MARKS_LOOKED_AT 4096 /* of one file: hostile traces have more */
-#define TIMES 4 /* a file whose open is not known must be written at so many times the trace's mean rate */
+#define TIMES 4 /* if a file's open is not known, it must be written at this many times the trace's mean rate */
 
 /* Writes of one file, from the first to the last, or to a pause. */
 struct run {
@@ -54,7 +54,7 @@ void phase_saves_free(struct phase_saves *s)
 	free(s);
 }
 
-/* Makes room for one more of SIZE after the N of V; false when there are too many. */
+/* Makes room in V for one more of SIZE after the first N. Returns false when there are too many. */
 static bool grow(void **v, uint32_t n, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? 2 * *room : 64;
@@ -85,7 +85,7 @@ void phase_saves_write(struct phase_saves *s, uint64_t fid, uint64_t at_ns, uint
 		r->bytes += bytes;
 		return;
 	}
-	/* a short run, such as a log's line: its place is free */
+	/* the last run was too short, for example a log's line: this one takes its place */
 	if (r && r->bytes < LINE_BYTES && begin_ns >= r->end_ns + GAP_NS) {
 		*r = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checkpoints by their writes: files that are written in one go, by processes that train or save for one that does. A file's
- * writing lasts from its opening for writing, where that is right before, or its first write, to the end of its last write,
- * of its syncs and of its rename; files that are written together are one checkpoint. Rows come file by file of the trace,
- * each in order of time. Bounded memory; pure.
+ * Finds checkpoints by their writes: files that are written in one go, by processes that train, or that save for one that
+ * does. The writing of a file begins with its opening, if that is right before the first write, or else with that write. It
+ * ends with the last write, with the syncs after it, or with a rename. Files that are written together are one checkpoint.
+ * Rows come one file of the trace after the other, and each file's in order of time. Bounded memory; pure.
  */
 #ifndef REPORT_PHASES_SAVES_H
 #define REPORT_PHASES_SAVES_H

@@ -13,7 +13,7 @@ struct skew_step {
 	unsigned int n, slowest;
 };
 
-/* Adds the step up; of one process alone it is no comparison. */
+/* Adds the step to the sums if several processes took it: with one process, there is nothing to compare. */
 static void settle(struct skew *s, struct skew_step *step)
 {
 	if (step->n > 1) {

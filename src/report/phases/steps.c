@@ -20,14 +20,14 @@ struct interval {
 
 /* A thread since its last step. */
 struct thread {
-	struct interval *v; /* what regions have covered: apart, by time */
+	struct interval *v; /* what regions have covered: sorted, without overlap */
 	uint32_t n, room;
 	bool any;
 	uint64_t begin_ns; /* of the step */
 	uint64_t end_ns;   /* of its last region */
 	uint64_t part_ns[STEP_PARTS];
-	uint64_t save_ns, backward_ns; /* in checkpoint.save and compute.backward, likewise */
-	int64_t epoch; /* by other regions than the step's own */
+	uint64_t save_ns, backward_ns; /* of that time, in checkpoint.save and in compute.backward */
+	int64_t epoch; /* from other regions than the step's own */
 	uint64_t steps;
 	uint32_t sum, trainer; /* 1 + the places of its last step's sum and of its process; 0: none */
 	struct spans spans[STEP_OTHER];
@@ -110,7 +110,7 @@ static bool room_for_one(struct thread *t)
 
 	if (t->n < t->room)
 		return true;
-	if (t->room == INTERVALS_MAX) { /* the earlier half: only a region around all of it would still look there */
+	if (t->room == INTERVALS_MAX) { /* joins the earlier half: only a region around all of it still needs it */
 		memmove(t->v, t->v + t->n / 2, (t->n - t->n / 2) * sizeof(*t->v));
 		t->n -= t->n / 2;
 		return true;
@@ -124,8 +124,8 @@ static bool room_for_one(struct thread *t)
 }
 
 /*
- * Covers [BEGIN, END), which ends no earlier than anything before; returns how much of it was not covered. What lies
- * within it has ended before and is there already, so what is left is the region's own.
+ * Covers [BEGIN, END), a region that ends no earlier than all before it. Returns how much of it was not covered. Regions
+ * within it have ended before and are there already, so the rest is the region's own time.
  */
 static uint64_t cover(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -154,8 +154,8 @@ static void add_span(struct phase_steps *s, struct spans *to, uint64_t begin_ns,
 }
 
 /*
- * Keeps the first fetch of each epoch; of one within another, the outer one, which ends later. Where the loader's start is a
- * region, it begins with that.
+ * Keeps the first fetch of each epoch. If a fetch is within another, the outer one counts, which ends later. If the start of
+ * the loader is a region, the fetch begins with that.
  */
 static void note_fetch(struct thread *t, const struct step_region *r, uint64_t begin_ns)
 {
@@ -177,7 +177,9 @@ static void note_fetch(struct thread *t, const struct step_region *r, uint64_t b
 
 /* --- trainers --------------------------------------------------------------------------------------------- */
 
-/* Returns the process of thread T, of which this is the first thread with steps; NULL: another one is, or there is no room. */
+/*
+ * Returns the process of thread T, of which this is the first thread with steps; NULL: another one is, or there is no room.
+ */
 static struct step_trainer *trainer_of(struct phase_steps *s, struct thread *t, const struct step_region *r)
 {
 	struct step_trainer *of;
@@ -201,7 +203,7 @@ static struct step_trainer *trainer_of(struct phase_steps *s, struct thread *t, 
 	return of;
 }
 
-/* FIRST: of its epoch, and with what is done between epochs. */
+/* Adds a step to its process. FIRST: it is its epoch's first one, so it also has what is done between epochs. */
 static void add_to_trainer(struct phase_steps *s, struct thread *t, const struct step_region *r, const struct step *step, bool first)
 {
 	struct step_trainer *of = trainer_of(s, t, r);
@@ -216,7 +218,10 @@ static void add_to_trainer(struct phase_steps *s, struct thread *t, const struct
 	if (first)
 		return;
 	hist_add(of->steady, step->wall_ns - MIN(step->part_ns[STEP_CHECKPOINT], step->wall_ns));
-	/* in collectives and, with DistributedDataParallel, in backward, ranks wait for the slowest; one saves for all */
+	/*
+	 * left out: in collectives and, with DistributedDataParallel, in backward, ranks wait for the slowest; one saves for
+	 * all
+	 */
 	skew_take(&s->skew, &(struct skew_one){
 		.process = t->trainer - 1, .process_begin_ns = of->begin_ns, .epoch = step->epoch,
 		.number = step->number >= 0 ? step->number : (int64_t)t->steps, .end_ns = r->end_ns,
@@ -320,7 +325,7 @@ static void step_end(struct phase_steps *s, struct thread *t, const struct step_
 	t->sum = (uint32_t)(sum - s->sums) + 1;
 }
 
-/* Adds what T did behind its last step to that step's epoch. */
+/* Adds what T did after its last step to that step's epoch. */
 static void end_thread(struct phase_steps *s, struct thread *t)
 {
 	uint64_t part_ns[STEP_PARTS], wall_ns = t->end_ns > t->begin_ns ? t->end_ns - t->begin_ns : 0;
@@ -373,7 +378,7 @@ void phase_steps_take(struct phase_steps *s, const struct step_region *r)
 		epoch_end(s, r);
 		t->first.any = t->first.starts = false;
 	}
-	if (part == STEP_OTHER) /* what is around steps, such as an epoch, and what is none of their parts */
+	if (part == STEP_OTHER) /* regions around steps, such as an epoch, and those that are no part of a step */
 		return;
 	if (!t->any) {
 		t->any = true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Steps of training by the program's own regions (regions.out). A step of a thread ends with its compute.step and begins
- * where the one before ended, so steps add up to the thread's time, checkpoints and evaluations between them included.
+ * Steps of training from the program's own regions (regions.out). A step of a thread ends with its compute.step and begins
+ * where the last one ended. So the steps add up to the thread's time, including checkpoints and evaluations between them.
  * Within a step each instant belongs to the innermost of the thread's regions: a step is the sum of its parts, to the
- * nanosecond. What the thread does behind its last step, up to the end of its last region, belongs to the last step's
- * epoch. Rows come in order of their ends, as the file has them; memory is bounded.
+ * nanosecond. What the thread does after its last step, up to the end of its last region, belongs to the last step's epoch.
+ * Rows come in order of their ends, as in the file. Memory is bounded.
  */
 #ifndef REPORT_PHASES_STEPS_H
 #define REPORT_PHASES_STEPS_H
@@ -66,7 +66,7 @@ struct step {
 	uint64_t pid;
 	int64_t epoch, number; /* -1: not given */
 	uint64_t begin_ns, wall_ns, part_ns[STEP_PARTS];
-	uint64_t io_ns[STEP_IOS]; /* of the process and its loaders, while it fetched, added up; slowest steps have it */
+	uint64_t io_ns[STEP_IOS]; /* only in SLOWEST: sums of the process and its loaders while the step fetched */
 };
 
 struct phase_steps {
@@ -92,10 +92,12 @@ struct step_region {
 
 void phase_steps_init(struct phase_steps *s);
 void phase_steps_take(struct phase_steps *s, const struct step_region *r);
-/* All rows have been taken. */
+/* To be called after the last row. */
 void phase_steps_end(struct phase_steps *s);
 void phase_steps_free(struct phase_steps *s);
-/* Adds I/O of the process OF, or of a loader of its, to the slowest of its steps that fetched meanwhile; after the end. */
+/*
+ * Adds I/O of the process OF, or of one of its loaders, to those of its slowest steps that fetched meanwhile; after the end.
+ */
 void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the process PID; NULL: it has no steps. */
 struct step_trainer *phase_steps_trainer(const struct phase_steps *s, uint64_t pid);

@@ -39,7 +39,7 @@ static void join(struct phase_seen *into, const struct phase *phase)
 	into->times++;
 }
 
-/* False when there is no room for one more. */
+/* Puts PHASE into the list; joins short ones that are near each other. Returns false when there is no room for one more. */
 static bool put(struct merging *m, const struct phase *phase)
 {
 	bool is_short = phase->end_ns - phase->begin_ns < m->cell_ns;

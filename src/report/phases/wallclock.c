@@ -25,7 +25,7 @@ unsigned int wallclock_mono(const struct wallclock *w, uint64_t real_ns, uint64_
 
 		if (!early && !late)
 			ret[n++] = ns;
-		else if (early && !left_out) /* and late for the step before */
+		else if (early && !left_out) /* it is also too late for the step before */
 			left_out = w->step[i].from_ns;
 	}
 	if (!n && w->n)

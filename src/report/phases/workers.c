@@ -11,7 +11,7 @@
 #include "trace/reader.h"
 
 #define LIVES_MAX (1U << 20)
-/* this part of a generation may still live when the next one starts, because its loader is freed late: a 10th */
+/* when the next generation starts, a 10th of this one may still live, because its loader is freed late */
 #define OVERLAP 10
 #define MINOR_PERCENT 60 /* of the length of the others, at most */
 #define TURNS_LEAST 4	 /* generations; with fewer, alternation is not recognised */
@@ -75,7 +75,7 @@ static bool take_turns(const struct phase_workers *w, uint32_t first)
 		if (i % 2 == first) {
 			longest = MAX(longest, length(g));
 			most = MAX(most, g->workers);
-		} else if (i + 1 < w->n) { /* the last one may be cut off */
+		} else if (i + 1 < w->n) { /* the last one may be shorter, as the trace may have cut it off */
 			shortest = MIN(shortest, length(g));
 			fewest = MIN(fewest, g->workers);
 		}
@@ -261,7 +261,7 @@ static bool is_copy(const struct lives *all, const struct life *l, uint64_t end_
 	return 2 * (end_of(l, end_ns) - l->begin_ns) <= end_of(parent, end_ns) - parent->begin_ns;
 }
 
-/* Puts the processes that loaders name so (NAMED), or all copies, INTO. Returns how many. */
+/* Puts into INTO the processes that have a loader's name (NAMED), or all copies of their parents. Returns how many. */
 static uint32_t pick(const struct lives *all, uint64_t end_ns, bool named, struct phase_worker *into)
 {
 	uint32_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Generations of worker processes, by pids.out alone: processes that one process forks together and that end together, as
- * data loaders do for each epoch. Of the process with the most generations.
+ * Finds generations of worker processes in pids.out: processes that one process forks together, and that end together, as
+ * data loaders do in each epoch. Those of the process with the most generations are kept.
  */
 #ifndef REPORT_PHASES_WORKERS_H
 #define REPORT_PHASES_WORKERS_H

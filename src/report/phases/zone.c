@@ -19,7 +19,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Such as +02:00, -0530 or +2. */
+/* Parses an offset such as +02:00, -0530 or +2. */
 static bool parse_offset(const char *s, int32_t *ret)
 {
 	int sign = *s == '-' ? -1 : 1, hours = 0, minutes = 0, n = 0;
@@ -40,7 +40,7 @@ static bool parse_offset(const char *s, int32_t *ret)
 	return minutes < 60 && hours <= 14;
 }
 
-/* Whether NAME is a file of the data base; a name cannot lead out of it. */
+/* Whether NAME is a file of the database of zones; no name leads out of that. */
 static bool is_known(const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time zones: from the wall clock of a log, which names none, to UTC. By the C library and its data base of zones, selected
- * by the environment variable TZ: not for processes with several threads.
+ * Time zones: converts the local time of a log, which names no zone, to UTC. Uses the C library and its database of zones,
+ * through the environment variable TZ: so it is not for processes with several threads.
  */
 #ifndef REPORT_PHASES_ZONE_H
 #define REPORT_PHASES_ZONE_H
@@ -12,7 +12,7 @@
 #define ZONE_NAME_MAX 64
 
 struct zone {
-	char name[ZONE_NAME_MAX]; /* "": it is OFFSET_S always */
+	char name[ZONE_NAME_MAX]; /* "": the offset is always OFFSET_S */
 	int32_t offset_s;	  /* east of UTC */
 	int64_t cached; /* 1 + the quarter of an hour whose offset is OFFSET_S; 0: none yet */
 };
