@@ -13,8 +13,8 @@
 Names are "category.name". dltraced.ai has those of deep learning. DLTRACED_REGIONS=0 in the environment switches all of
 it off. Where nobody traces, a region costs one system call that fails.
 
-read(), report() and summary() are for traces: the rows of a file as a frame, what `dltraced report` finds, and how computing
-and I/O overlap. Their modules are imported when they are first used, since a job that marks regions does not need them.
+read(), report(), summary() and plot() are for traces: the rows of a file as a frame, what `dltraced report` finds, how
+computing and I/O overlap, and figures. Their modules are imported when they are first used, since a job that marks regions does not need them.
 """
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from . import _decorate, _implementation
 
 if TYPE_CHECKING:
     from ._fallback import Region
+    from ._plot import plot
     from ._read import read
     from ._report import report
     from ._summary import summary
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 else:
     Region, region = _implementation.Region, _implementation.region
 
-__all__ = ["Region", "enabled", "iterate", "mark", "meta", "read", "region", "report", "summary"]
+__all__ = ["Region", "enabled", "iterate", "mark", "meta", "plot", "read", "region", "report", "summary"]
 __version__ = "0.1.0"
 
-_OF_TRACES = {"read": "_read", "report": "_report", "summary": "_summary"}
+_OF_TRACES = {"plot": "_plot", "read": "_read", "report": "_report", "summary": "_summary"}
 
 T = TypeVar("T")
 

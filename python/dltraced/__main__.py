@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """python -m dltraced PROGRAM ARG...: runs PROGRAM (a file, -m MODULE, -c TEXT), as `python PROGRAM ARG...` does, with its
-regions marked. Only PYTHONPATH is another: see site/sitecustomize.py."""
+regions marked. Only PYTHONPATH is another: see site/sitecustomize.py. python -m dltraced plot ...: draws a figure of a trace."""
 from __future__ import annotations
 
 import os
@@ -10,11 +10,23 @@ import sys
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 
 
+def plot() -> None:
+    try:
+        from ._plot import main as draw
+    except ModuleNotFoundError as error:
+        sys.exit(f"dltraced: a figure needs the package {error.name}: pip install {error.name}")
+    draw(sys.argv[2:])
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["plot"]:  # a program of that name is ./plot
+        return plot()
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
-        print("usage: python -m dltraced PROGRAM [ARG...]\n\n"
+        print("usage: python -m dltraced PROGRAM [ARG...]\n"
+              "       python -m dltraced plot KIND DIR... -o FILE\n\n"
               "Runs a Python program (a file, -m MODULE or -c TEXT) with its fetches, batches, steps, backward passes,\n"
-              "checkpoints and collectives of PyTorch marked as regions, for a trace by dltraced.")
+              "checkpoints and collectives of PyTorch marked as regions, for a trace by dltraced. With plot: draws a figure of\n"
+              "a trace, for a paper; `python -m dltraced plot --help' lists the kinds.")
         sys.exit(0 if len(sys.argv) > 1 else 2)
     if sys.flags.ignore_environment or sys.flags.no_site:
         sys.exit("dltraced: -E, -I and -S keep Python from reading PYTHONPATH: regions cannot be marked; leave them out")
