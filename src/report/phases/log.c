@@ -12,8 +12,9 @@
 #include "trace/unpack.h"
 
 #define PIECES_MAX 512 /* of a line that is redrawn; more are dropped, the first ones first */
-#define BOMB_BYTES (1U << 31) /* a packed log's text that is larger than this, */
-#define BOMB_RATIO 300		     /* and than this times its packed size, is refused: repeated lines reach the ratio, too */
+/* a packed log is refused if its text is larger than both limits: repeated lines alone reach the ratio, too */
+#define BOMB_BYTES (1U << 31)
+#define BOMB_RATIO 300 /* times the packed size */
 
 struct piece {
 	const char *p;

@@ -140,7 +140,7 @@ static void trace_json(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* Counts are whole numbers. */
+/* Puts V; counts, which have no unit, as whole numbers. */
 static void number(struct json *j, const char *unit, double v)
 {
 	if (strcmp(unit, "%") != 0 && v >= 0 && v < (double)(1ULL << 53))

@@ -5,7 +5,7 @@
 
 #define BLOCK 12 /* columns at a time */
 
-/* Prints a task's line, for the CPUs from FIRST on; where NAME is "other", that of all tasks without a line. */
+/* Prints a task's line, for the CPUs from FIRST on. NAME "other" stands for all tasks without a line. */
 static void line(const struct report_cpu *r, uint32_t first, const char *name, const uint64_t *by_cpu, FILE *out)
 {
 	for (uint32_t cpu = first; cpu < MIN(first + BLOCK, r->n_cpus); cpu++) {

@@ -266,7 +266,7 @@ GET(pid, struct one, v)
 		strcpy(cell->shown, " ");
 }
 
-/* The part of its time at C's place. */
+/* A sum at C's place, as a part of its time. */
 GET(part, struct one, v)
 {
 	rough_percent(cell->shown, view_number(c, v), v->wall_ns);

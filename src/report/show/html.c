@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pages: that of page.h around the JSON of a report, and the fitting of large ones. */
+/* Makes pages: puts the JSON of a report into the page of page.h, and shortens what is too large. */
 #include <errno.h>
 
 #include "base/json.h"
@@ -58,8 +58,8 @@ static bool thin(const struct page_fit *f)
 }
 
 /*
- * A fold removes half of the part that depends on bins. Where the rest alone exceeds the limit, folds do not help, so lists
- * are thinned before the next fold.
+ * Each fold of the bins halves the part of the page that depends on them. Where the rest alone exceeds the limit, folds do
+ * not help: then lists are shortened before the next fold.
  */
 void report_page_fit(const struct page_fit *f, struct json *j)
 {

@@ -10,7 +10,7 @@
 
 struct json;
 
-/* For sections of report_sections[]: OF is a struct report. */
+/* For report_sections[]; OF is a struct report. */
 void report_facts_json(const void *of, struct json *j);
 void report_more_facts_json(const void *of, struct json *j);
 void report_why_json(const void *of, struct json *j);
@@ -26,7 +26,7 @@ void report_only_json(const struct report *r, struct json *j);
 
 /* --- pages: html.c --- */
 
-/* A page: BUILD makes its object; the N reports determine its size. */
+/* What a page is made of: BUILD makes its object from WHAT; the N reports are shortened until it fits. */
 struct page_fit {
 	void (*build)(const void *what, struct json *j);
 	const void *what;
@@ -35,8 +35,8 @@ struct page_fit {
 };
 
 /*
- * Lengthens bins and shortens lists until the page fits into PAGE_BYTES_MAX, or none can shrink further. Leaves the page's
- * object in J, which is empty at first.
+ * Lengthens bins and shortens lists until the page fits into PAGE_BYTES_MAX, or nothing can be shortened further. Leaves the
+ * page's object in J, which must be empty.
  */
 void report_page_fit(const struct page_fit *f, struct json *j);
 

@@ -8,7 +8,7 @@
 #define VIEWS_MARK "@views@"
 #define DATA_MARK "@data@"
 
-/* build/page.html; the Makefile makes an object of it. */
+/* The text of build/page.html, which the Makefile turns into an object file. */
 extern const char page_html[], page_html_end[];
 
 /*

@@ -6,8 +6,8 @@
 #include "report/scan/model.h"
 #include "report/timeline.h"
 
-#define SPANS_SHOWN 8192 /* of all processes and parts together, */
-#define SPANS_LEAST 32	 /* and of each part of each, at least */
+#define SPANS_SHOWN 8192 /* of all processes and parts together */
+#define SPANS_LEAST 32	 /* of each part of each process, in any case */
 
 static const char *const names[STEP_OTHER] = {
 	[STEP_FETCH] = "fetch", [STEP_COMPUTE] = "compute", [STEP_CHECKPOINT] = "checkpoint", [STEP_COMM] = "comm",

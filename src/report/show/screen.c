@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first screen of a struct report: the answer with its evidence, where the time went, other findings, missing data, and
- * further commands. About 24 lines of 80 columns; report_text() has the rest.
+ * what to run next. It has about 24 lines of 80 columns; report_text() has the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define FOUND_SHOWN 3U
 #define COMMAND_MAX 4096
 #define LEAST_BUSY 0.1   /* of the job's time, in requests: the disks matter */
-#define LEAST_FOREIGN 0.1 /* of that */
+#define LEAST_FOREIGN 0.1 /* of the time in requests: what is not for the job matters */
 #define LABEL 9 /* columns of a fact's name, with a blank */
 
 /* Prints the text that PUT writes of F, broken at WIDTH. */
@@ -65,7 +65,7 @@ static void fact(FILE *out, const char *label, const char *text, unsigned int wi
 	wrap_text(out, text, LABEL, width);
 }
 
-/* Prints what is missing of calls; notes also have oddities, and other missing data. */
+/* Prints which calls are missing; the notes also have oddities, and other missing data. */
 static void put_missing(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct report_missing *m = &r->missing;
@@ -76,7 +76,7 @@ static void put_missing(const struct report *r, unsigned int width, FILE *out)
 	fact(out, "missing", text ? text : first, width);
 }
 
-/* Prints what else than files of the job the disks worked for, where that is much. */
+/* Prints what the disks worked for beside files of the job, if that is much. */
 static void put_foreign(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct report_causes *c = r->causes;

@@ -11,7 +11,7 @@ struct report;
 struct report_cpu;
 struct report_job;
 
-/* Prints the whole report; as much as fits a terminal's screen, in lines up to WIDTH. */
+/* The first prints the whole report; the second as much as fits a terminal's screen, in lines of up to WIDTH columns. */
 void report_text(const struct report *r, FILE *out);
 void report_screen(const struct report *r, unsigned int width, FILE *out);
 /* Prints the columns of the tables of --json and --csv, as Markdown. */
@@ -21,13 +21,13 @@ char *report_views(void);
 /* Puts the report into J, an object, for json_write() or report_page(). */
 void report_json(const struct report *r, struct json *j);
 /*
- * Prints one self-contained page around J, which is freed. Returns 0, 1 when it is larger than PAGE_BYTES_MAX, or -errno;
- * errors of writing stay in OUT.
+ * Prints one self-contained page with J, and frees J. Returns 0; 1 when the page is larger than PAGE_BYTES_MAX; or -errno.
+ * Errors of writing stay in OUT.
  */
 int report_page(struct json *j, FILE *out);
 /*
- * For report_json(), when a page will follow: lengthens bins, and shortens long lists, until the page fits into
- * PAGE_BYTES_MAX. So JSON and page are equal.
+ * As report_json(), but lengthens bins and shortens long lists until a page with J fits into PAGE_BYTES_MAX. It is called
+ * for JSON, too, so that JSON and page have the same numbers.
  */
 void report_fit(struct report *r, struct json *j);
 

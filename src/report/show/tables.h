@@ -16,7 +16,7 @@ extern const struct view view_causes, view_causers;
 extern const struct view view_datasets;
 /* tables_functions.c */
 extern const struct view view_functions;
-/* Whether a row of view_probes is of a file that was read; else only the manifest has it. */
+/* Whether a row of view_probes is about a file that was read; others are only in the manifest. */
 bool report_probe_has_rows(const void *row);
 /* missing.c */
 extern const struct view view_missing_reasons;

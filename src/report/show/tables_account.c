@@ -15,7 +15,7 @@
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report, r, type, parent)
 
 #define LINES 8
-#define BRIEF_LINES 1U /* main threads, and the loaders beside */
+#define BRIEF_LINES 1U /* main threads with a line; the loaders have one in addition */
 #define BRIEF_TERMS 4U
 #define BRIEF_INDENT 2U
 #define LEAST 0.005 /* of the time: less is not printed */

@@ -369,7 +369,7 @@ GET(disk_queued, struct disk_row, v)
 	cell->f = op->lat->sum ? (double)op->queue_ns / (double)op->lat->sum : 0;
 }
 
-/* What belongs to the disk, not to one of its lines: in the first line only. */
+/* A note on the disk as a whole: only in the first of its lines. */
 GET(disk_note, struct disk_row, d)
 {
 	char *at = cell->shown, *end = at + sizeof(cell->shown);

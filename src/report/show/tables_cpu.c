@@ -170,7 +170,7 @@ static void by_cpu(const void *of, const void *row, struct json *j)
 	json_end(j);
 }
 
-/* Every CPU has an idle thread, and some of the others are not known: so neither has a count. */
+/* Idle threads and others have no count: each CPU has an idle thread, and not all of the others are known. */
 GET(group_count, struct cpu_group, g)
 {
 	cell->n = view_number(c, g);
@@ -178,7 +178,7 @@ GET(group_count, struct cpu_group, g)
 		strcpy(cell->shown, "-");
 }
 
-/* A share that leaves out idle time and, for OWN_NS, the kernel's workers: these have none. */
+/* A share of the time without idle time and, for OWN_NS, without the kernel's workers; these have no such share. */
 GET(group_busy, struct cpu_group, g)
 {
 	cell->n = view_number(c, g);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The CSV files of `report --cpu', of a struct report_cpu: all rows, under names of their own. Seconds have nine decimals,
- * so that their sums equal the trace's; instants are CLOCK_MONOTONIC, as TIMESTAMP is; shares are fractions. New columns are
- * added after the others only.
+ * so that their sums equal the trace's; instants are CLOCK_MONOTONIC, as TIMESTAMP is; shares are fractions. A new column
+ * goes after the others, as programs may find columns by their position.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of the steps that the job's own regions tell apart, of a struct report. */
+/* Tables of the job's steps, which its own regions show, of a struct report. */
 #include "report/phases/phases.h"
 #include "report/scan/model.h"
 #include "report/show/tables.h"

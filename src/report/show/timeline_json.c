@@ -16,7 +16,7 @@
 
 /* --- series --------------------------------------------------------------------------------------- */
 
-/* FILE: the source; those of page faults are of fault.out, and those after TIMELINE_RUN of sched.out. */
+/* FILE: where the numbers come from. Those of page faults come from fault.out, those after TIMELINE_RUN from sched.out. */
 static const struct {
 	const char *panel, *name, *unit;
 	enum report_kind file;
@@ -40,7 +40,7 @@ static const struct {
 	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
 };
 
-/* Times of several hosts are on one axis, which begins at 0, as each host has a CLOCK_MONOTONIC of its own. */
+/* Each host has its own CLOCK_MONOTONIC, so times of several hosts are put on one axis, which begins at 0. */
 uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns)
 {
 	return t->host ? ns - MIN(ns, t->begin_ns) : ns;
@@ -69,7 +69,7 @@ static void series_end(struct json *j)
 	json_end(j);
 }
 
-/* Bins in which rows of FILE are missing: one without a row is unknown, not zero. */
+/* Bins in which rows of FILE are missing: if such a bin has no row, its value is unknown, not zero. */
 struct unknown {
 	const char *file;
 	bool bin[TIMELINE_BINS];
@@ -80,7 +80,7 @@ static uint32_t bin_of(const struct timeline *t, uint64_t ns)
 	return ns > t->begin_ns ? (uint32_t)MIN((ns - t->begin_ns) / t->bin_ns, TIMELINE_BINS - 1) : 0;
 }
 
-/* Whether nothing happened in BIN: while dltraced did not run, the machine may have stood still, too. */
+/* Whether nothing happened in BIN. While dltraced did not run, the machine may have stood still, too. */
 static bool is_empty(const struct timeline *t, uint32_t bin)
 {
 	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
@@ -184,7 +184,7 @@ static void series(const struct report *r, struct json *j)
 
 /* --- samples ---------------------------------------------------------------------------------------- */
 
-/* Whether the points need no panel: iostat has a line for each loop device. */
+/* Whether the points need no panel, such as those of idle loop devices, which iostat lists, too. */
 static bool is_dull(const struct timeline_points *p)
 {
 	if (strncmp(p->panel, "iostat:", strlen("iostat:")))
@@ -272,7 +272,7 @@ static bool is_worker(const struct report_proc *p)
 	return p && !strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker"));
 }
 
-/* Whether a child of PID has a loader's name. Where gpu.out has processes, they train instead. */
+/* Whether a child of PID has a loader's name. Not used where gpu.out names the processes that train. */
 static bool is_parent_of_workers(const struct report *r, uint64_t pid)
 {
 	for (uint32_t i = 0; i < r->procs.n; i++) {
@@ -399,7 +399,7 @@ static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
 	for (uint32_t i = 0; i < MIN(n, most); i++)
 		lane(r, j, by_time[i], gpus);
 	free(by_time);
-	/* lanes beyond the table are counted when they had calls */
+	/* of processes beyond the table, those with calls are counted */
 	if (t->lanes_left_out)
 		all = MAX(n, r->n_procs);
 	else
@@ -418,8 +418,8 @@ static void of_each(struct json *j, const char *key, const struct report *const 
 }
 
 /*
- * Returns the disks and collectors' series of all hosts that are not in the output, for want of room or as too many for a
- * page.
+ * Returns how many disks and series of collectors, of all hosts, are not in the output: because there was no room, or
+ * because a page cannot hold so many.
  */
 static uint64_t series_left_out(const struct report *const *r, unsigned int n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A table of a report, described once: names, kinds and places of its columns. One renderer each makes text, JSON and CSV of
- * all of them, and describes them for the page and docs/report-json.md. So a new table is a struct view and an entry in its
- * report's list of sections.
+ * A table of a report, described once: names, kinds and places of its columns. There is one renderer for text, one for JSON
+ * and one for CSV, and one that describes tables for the page and docs/report-json.md. So a new table is a struct view and
+ * an entry in its report's list of sections.
  */
 #ifndef REPORT_SHOW_VIEW_H
 #define REPORT_SHOW_VIEW_H
@@ -56,7 +56,7 @@ struct view_cell {
 enum view_flag {
 	VIEW_DASH = 1,	   /* text: 0 is shown as - */
 	VIEW_OPTIONAL = 2, /* JSON: no member when it is not known */
-	VIEW_SUM = 4,	   /* is added up: the sum of rows without a row has it, too */
+	VIEW_SUM = 4,	   /* can be added up: the line for rows that are not shown has it, too */
 	VIEW_FOOT = 512,   /* as VIEW_SUM, but not in JSON */
 	/* identifies the row to rows that belong to it: in text, CSV and on the page these begin with it */
 	VIEW_KEY = 8,
@@ -100,7 +100,7 @@ struct view_column {
 	unsigned int arg;	    /* for GET */
 	const struct view *list;
 	void (*json)(const void *of, const void *row, struct json *j);
-	const char *what; /* for the docs, and as the page's tooltip; NULL: the name suffices */
+	const char *what; /* for the docs and the page's tooltip; NULL: the name says enough */
 };
 
 /* Returns the place of column C's value in ROW. */
@@ -140,7 +140,7 @@ struct view_rows {
 		size_t nr; /* in the order of adding */
 	} *v;
 	size_t n, room;
-	uint64_t total; /* how many rows there are, of which these are the first; 0: these are all */
+	uint64_t total; /* the number of all rows, if these are only the first; 0: these are all */
 	const void *parent;
 	struct view_made *made;
 	bool failed; /* memory is out */
@@ -165,7 +165,7 @@ void view_pair(struct view_rows *rows, uint64_t keys, const void *value);
 struct view {
 	const char *key;	 /* in JSON, and the CSV file's name; NULL: absent */
 	const char *title, *note; /* in text and on the page; NULL: absent */
-	const char *what;	 /* for the docs: which rows there are; NULL: the title suffices */
+	const char *what;	 /* for the docs: which rows there are; NULL: the title says enough */
 	const struct view_column *columns;
 	/* Adds the rows of the report OF that belong to PARENT, a row of `parent' (NULL without one). */
 	void (*rows)(const void *of, const void *parent, struct view_rows *rows);

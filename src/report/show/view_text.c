@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A view for a terminal. Numbers are flush right, texts left and two blanks from a number; the column without a width comes
- * last, wherever it is declared.
+ * Prints a view for a terminal. Numbers are aligned to the right, texts to the left, two blanks after a number. The column
+ * without a width comes last, wherever it is declared.
  */
 #include "report/show/view.h"
 

@@ -11,7 +11,7 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-/* Whether F has a share for people: that of `unknown' is the part of all waits, and nobody waited for the unknown. */
+/* Whether F has a share to be printed. Not that of `unknown': it is not time that the job waited for one thing. */
 static bool has_share(const struct finding *f)
 {
 	return !isnan(f->share) && strcmp(f->rule->code, rule_unknown.code) != 0;
@@ -96,7 +96,7 @@ static void one_of_several(const struct finding *f, FILE *out)
 	evidence(f, out);
 }
 
-/* Prints facts about the job, without evidence and advice, as nothing is to be done. */
+/* Prints facts about the job, without evidence and advice, as they need no action. */
 static void facts(const struct rules *rules, FILE *out)
 {
 	if (rules->n_facts)

@@ -34,8 +34,9 @@ static void take(double *from, double *much)
 }
 
 /*
- * The rest of the wall clock is ACCOUNT_OTHER. Where the terms exceed the wall clock, a call also waited for a CPU, which then
- * counts in the call alone; else calls overlapped, as those of io_uring do.
+ * Makes the terms add up to the wall clock. If time is left, it goes to ACCOUNT_OTHER. If the terms exceed the wall clock,
+ * calls also ran or waited for a CPU, so that time is taken out of the CPU's terms. If they still exceed it, calls
+ * overlapped, as those of io_uring do: then all terms are scaled down.
  */
 static void settle(struct account *a)
 {
@@ -52,7 +53,10 @@ static void settle(struct account *a)
 		a->ns[i] *= scale;
 }
 
-/* A has the terms of calls on files already. PIPES: the sleep in reads and writes that waits for others. THREADS may be NULL. */
+/*
+ * Adds the terms that S has, to A, which has those of calls on files already. PIPES_NS: the part of the sleep in reads and
+ * writes that was waiting for others. THREADS may be NULL.
+ */
 static void add_sleeps(struct account *a, const struct sleeps *s, double pipes_ns, const struct sleeps *threads)
 {
 	double calls_ns = a->ns[ACCOUNT_READ] + a->ns[ACCOUNT_CACHE] + a->ns[ACCOUNT_OPEN] + a->ns[ACCOUNT_WRITE];
@@ -65,7 +69,7 @@ static void add_sleeps(struct account *a, const struct sleeps *s, double pipes_n
 				s->ns[SLEEP_SOCKET] + pipes_ns;
 	a->ns[ACCOUNT_DEVICE] = s->ns[SLEEP_DEVICE];
 	a->ns[ACCOUNT_SLEEP] = s->ns[SLEEP_TIMER];
-	/* a call without a row: it is in flight, or its probe is off */
+	/* asleep in calls that have no row: they are in flight, or their probe is off */
 	a->ns[ACCOUNT_OTHER] = s->ns[SLEEP_OTHER] + MAX(asleep_ns - calls_ns, 0.0);
 }
 
@@ -77,7 +81,7 @@ static void add_calls(struct account *a, const double state_ns[WHY_STATES])
 	a->ns[ACCOUNT_WRITE] += state_ns[WHY_WRITE];
 }
 
-/* Page faults with rows are stretches like reads that fetched. */
+/* Moves the time of page faults with rows, which was counted like reads that fetched, to its own term. */
 static void take_out_faults(struct account *a, double fault_ns)
 {
 	fault_ns = MIN(fault_ns, a->ns[ACCOUNT_READ]);
@@ -85,7 +89,7 @@ static void take_out_faults(struct account *a, double fault_ns)
 	a->ns[ACCOUNT_FAULT] += fault_ns;
 }
 
-/* The other states of calls have terms of their own. */
+/* Sets TERM to NS; takes them out of the term OF if that includes them (IS_IN). */
 static void take_out(struct account *a, enum account_term of, enum account_term term, double ns, bool is_in)
 {
 	a->ns[term] = ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the time of a process went: each moment of its main thread counts in one term, and the terms add up to the window of
- * the analysis. Time in calls on files comes from their rows; time on a CPU, waiting for one and asleep from sched.out, which
- * leaves nothing out. Without sched.out, all time outside of rows is ACCOUNT_OTHER.
+ * the analysis. Time in calls on files comes from their rows. Time on a CPU, waiting for a CPU, and asleep comes from
+ * sched.out, which leaves nothing out. Without sched.out, all time outside of rows is ACCOUNT_OTHER.
  */
 #ifndef REPORT_WHY_ACCOUNT_H
 #define REPORT_WHY_ACCOUNT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The causes of the trainers' waits. Time of a trainer's own calls on files within its waits counts as these calls; the
- * rest was waiting for its loaders. As long as the busiest loader had work, the states of the busy ones count, each for an
- * equal part. Where one was busy and the others had nothing to do, it is that one's.
+ * The causes of the trainers' waits. Where a trainer's own calls on files lie within its waits, the calls are the cause. In
+ * the rest of the time it waited for its loaders. As long as the busiest loader had work, the states of the busy loaders are
+ * the cause, each for an equal part. Where one was busy and the others had nothing to do, that one is the cause.
  */
 #include <stdlib.h>
 
@@ -10,10 +10,10 @@
 #include "report/why/account.h"
 #include "report/why/impl.h"
 
-#define NO_CALLS 0.05		/* of the time: a process with fewer waits in its calls may wait in calls that are not traced; */
-#define FEW_CALLS 0.5		/* of the waits that there must be: with fewer in its calls, it does */
-#define STRAGGLER_BUSY 0.5	/* of its generation's waits: the straggler was busy for this part at least, and */
-#define STRAGGLER_OTHERS 0.4	/* the others for this part of it at most */
+#define NO_CALLS 0.05		/* of the time: with fewer waits in its calls, a process may wait in untraced calls */
+#define FEW_CALLS 0.5		/* of the waits that there must be: with fewer in its calls, it waits in others, too */
+#define STRAGGLER_BUSY 0.5	/* of its generation's waits: a straggler was busy for at least this part, */
+#define STRAGGLER_OTHERS 0.4	/* and the others of its generation for at most this part */
 
 static double sum_of(const double v[WHY_STATES])
 {
@@ -34,7 +34,10 @@ static double take(double *from, double want)
 
 /* --- loaders ------------------------------------------------------------------------------------------ */
 
-/* Finds what a loader did outside of traced calls during its trainer's waits: by sched.out, else by its CPU time at exit. */
+/*
+ * Finds what a loader did outside of traced calls during its trainer's waits: from sched.out, or else from its CPU time at
+ * exit.
+ */
 static void resolve_gap(struct report *r, struct why_loader *l)
 {
 	const struct report_proc *p = table_find(&r->procs, l->pid);
@@ -142,9 +145,9 @@ static struct blame_of_loaders look_at_generations(struct why *w, uint32_t t)
 /* --- trainers ----------------------------------------------------------------------------------------- */
 
 /*
- * A trainer may wait in calls that are not traced, poll(2) or futex(2). Its CPU time is the basis where its calls show
- * hardly any wait, or few of the waits that there must be even if all of its CPU time lies in the window. Where CPU time is
- * not known, or means nothing (a GPU works meanwhile), all time outside of its calls is unseen.
+ * A trainer may wait in calls that are not traced, such as poll(2) and futex(2). Its CPU time is used instead where its
+ * calls show hardly any wait, or only few of the waits that there must be even if all of its CPU time lies in the window.
+ * Where its CPU time is not known, or means nothing because a GPU works meanwhile, all time outside of its calls is unseen.
  */
 static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 {
@@ -174,7 +177,7 @@ static void estimate(struct report *r, struct why_trainer *t, double window_ns)
 	t->cpu_wait = wait;
 }
 
-/* Of each sample of its GPU, the trainer's own calls get at most the time in which the GPU was idle. */
+/* Puts the trainer's own calls into OWN: of each sample of its GPU, at most the time in which the GPU was idle. */
 static void own_by_samples(struct why *w, const struct why_trainer *t, double own[WHY_STATES])
 {
 	const struct spans *samples = why_samples(w, t);
@@ -192,9 +195,9 @@ static void own_by_samples(struct why *w, const struct why_trainer *t, double ow
 }
 
 /*
- * Returns the account of T, where its waits come from sched.out: the account is exact, while the waits are spread evenly over
- * their intervals. Waits by sched_switch.out are exact, too, including their times, which is of use with loaders alone. NULL:
- * the waits have another source.
+ * Returns the account of T, if its waits come from sched.out; NULL: they have another source. The account is exact, while
+ * waits from sched.out are spread evenly over their intervals. Waits from sched_switch.out are exact, too, and so are their
+ * times, but these are needed only to compare them with loaders: so without loaders the account is used, too.
  */
 static const struct account *account_of(const struct why *w, const struct why_trainer *t)
 {
@@ -214,14 +217,17 @@ static double own_by_account(const struct account *a, double own[WHY_STATES])
 	return sum_of(own) + a->ns[ACCOUNT_THREADS] + a->ns[ACCOUNT_OTHERS];
 }
 
-/* Counts all of the checkpoints that T writes itself as writing, whatever it did in them. Returns the waits, which were ALL_NS. */
+/*
+ * Counts all time of the checkpoints that T writes itself as writing, whatever it did in them. Returns the waits, which were
+ * ALL_NS before.
+ */
 static double own_saves(struct why *w, struct why_trainer *t, double own[WHY_STATES], double all_ns)
 {
 	const double waited_ns = why_saves_waited(w, t);
 
 	if (!why_saves_itself(t))
 		return all_ns;
-	if (t->basis != WHY_BY_GPU) /* writes and syncs are among the waits, the rest of the checkpoints is not */
+	if (t->basis != WHY_BY_GPU) /* the waits have the writes and syncs of checkpoints, but not the rest */
 		all_ns += MAX(waited_ns - (double)t->in_saves_ns[WHY_WRITE], 0.0);
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		if (t->basis == WHY_BY_GPU || s == WHY_WRITE)
@@ -254,13 +260,15 @@ static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_S
 	all_ns = own_saves(w, t, own, all_ns);
 	all_ns = MIN(all_ns, window_ns);
 	sum = sum_of(own);
-	scale = sum > all_ns ? all_ns / sum : 1; /* calls of several threads */
+	scale = sum > all_ns ? all_ns / sum : 1; /* calls of several threads may overlap */
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		own[s] *= scale;
 	return all_ns;
 }
 
-/* T waited for WAIT while those that S is of did this; what they computed was work of the job's. */
+/*
+ * Divides WAIT_NS of T by what the threads in S, for which it waited, did meanwhile. What they computed was work of the job.
+ */
 static void blame_helpers(struct why *w, struct why_trainer *t, const struct sleeps *s, double wait_ns)
 {
 	double busy_ns = sleeps_busy_ns(s), part = busy_ns > 0 ? wait_ns / busy_ns : 0;
@@ -287,8 +295,9 @@ static void blame_others(struct why *w, struct why_trainer *t, const struct acco
 }
 
 /*
- * For a trainer that has no loaders and fetches what it reads itself: what its main thread did in its fetches by sched.out,
- * outside of calls on files. What it computes there, by itself or by threads of its own, counts as decoding.
+ * For a trainer that has no loaders and reads its data itself: divides REST_NS by what its main thread did in its fetches
+ * outside of calls on files, by sched.out. What it computes there, in this or other threads, counts as decoding. Returns
+ * false where sched.out does not show it.
  */
 static bool blame_fetching(struct why *w, const struct why_trainer *t, double rest_ns)
 {
@@ -307,7 +316,7 @@ static bool blame_fetching(struct why *w, const struct why_trainer *t, double re
 	return true;
 }
 
-/* For a trainer that has no loaders and no row in sched.out: what it computes in its waits counts as decoding. */
+/* As blame_fetching(), but for a trainer without a row in sched.out: by its CPU time, which counts as decoding. */
 static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns)
 {
 	const struct report_proc *p = table_find(&r->procs, t->pid);
@@ -378,7 +387,7 @@ static void blame_trainer(struct report *r, struct why_trainer *t)
 	w->waited_ns += (double)t->waited_ns;
 }
 
-/* Trainers whose waits are not known have no part in the sums. */
+/* Returns the basis of all trainers whose waits are known; the others have no part in the sums. */
 static enum why_basis basis_of_all(const struct why *w)
 {
 	enum why_basis basis = WHY_BY_NOTHING;

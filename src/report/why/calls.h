@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls for walk.c, a stream per .out file. They are kept while the report reads its rows; where that fails, the files
- * are read again, with equal results.
+ * The calls for walk.c, a stream for each .out file. They are kept while the report reads its rows; if that fails, the files
+ * are read again, with the same results.
  */
 #ifndef REPORT_WHY_CALLS_H
 #define REPORT_WHY_CALLS_H
@@ -24,7 +24,7 @@ struct scan;
 struct why_calls_stream {
 	struct report *report;
 	struct callstore_cursor kept;
-	struct scan *text; /* where they are not kept: the file, read again */
+	struct scan *text; /* the file, which is read again if the calls were not kept */
 };
 
 /* Returns 0, -ENOENT when there are no such calls, or -errno. */

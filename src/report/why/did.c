@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the main threads of possible trainers did, as evidence where their waits have no known cause: time on a CPU and the
- * calls that they slept in, by sched.out; without it, their CPU time and the calls that have rows.
+ * What the main threads of possible trainers did, as evidence for waits without a known cause: time on a CPU, and the calls
+ * that they slept in, from sched.out; without that file, their CPU time and the calls that have rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void put(FILE *out, double ns, double all_ns, const char *what)
 		fprintf(out, ", %.1f %% %s", rules_percent(ns, all_ns), what);
 }
 
-/* A row counts evenly over its interval, so at the edges of the window the sum may be a little more than the window. */
+/* Returns all time. A row is spread evenly over its interval, so the sum may exceed the window a little at its edges. */
 static double sum_of(const struct why_did *d)
 {
 	double ns = d->run_ns + d->runq_ns;
@@ -70,7 +70,7 @@ static void put_sums(const struct why *w, double all_ns, FILE *out)
 	fputs(" (by sched.out)", out);
 }
 
-/* CPU time is of all threads, since no other is known; the calls are the main threads'. */
+/* Puts CPU time, which is only known for all threads together, and the calls of main threads. */
 static void put_calls(const struct report *r, double all_ns, FILE *out)
 {
 	double cpu_ns = 0, file_ns = 0, pipe_ns = 0, life_ns = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slow reads whose cause is not known yet. When two processes read the same pages at a time, the kernel accounts the bytes
- * to one of them; the other waits for these pages with zero bytes of its own, and may end first. Its time moves from the
- * page cache to the disk when the row of the first read comes.
+ * Slow reads whose cause is not known yet. When two processes read the same pages at the same time, the kernel accounts the
+ * bytes to one of them. The other read waits for these pages, too, but with zero bytes, and may end first. Its time is moved
+ * from the page cache to the disk when the row of the read that fetched comes.
  */
 #include "base/util.h"
 #include "report/why/impl.h"

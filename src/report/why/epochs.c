@@ -11,10 +11,9 @@
 #include "report/scan/lookup.h"
 #include "report/why/impl.h"
 
-#define OUTLIER 6.0 /* of many equal workers, the slowest is off by about 3 deviations by chance */
+#define OUTLIER 6.0 /* deviations; the slowest of many equal workers is about 3 off by chance */
 #define LEAST_SAMPLES 8
 
-/* Only epochs from a log or marks: an inferred one is no evidence against the job. */
 static const struct phases *phases_of(const struct report *r)
 {
 	return r->phases;
@@ -55,7 +54,7 @@ bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns)
 
 /* --- epochs ----------------------------------------------------------------------------------------- */
 
-/* Numbers the epochs that have no number. */
+/* Puts the name of epoch I; epochs without a number get #1, #2 ... */
 static void name_epoch(const struct phases *p, uint32_t i, char name[PHASE_LABEL_MAX])
 {
 	const struct phase *phase = phases_get(p, PHASE_EPOCH, i);
@@ -87,7 +86,7 @@ int why_epochs_begin(struct report *r)
 	return 0;
 }
 
-/* The N epochs from FROM on get the boundaries that the phases have now. */
+/* Keeps the N epochs from FROM on, with the boundaries that the phases have now. */
 static void settle_named(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
 {
 	w->by_epoch = true;
@@ -174,7 +173,7 @@ struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t 
 	return work;
 }
 
-/* A worker's time per sample; GENERATION: of loaders, else 0. */
+/* A worker's time per sample. GENERATION: that of a loader; 0 for others. */
 struct pace {
 	uint64_t pid, generation, samples;
 	double each_ns;
@@ -224,8 +223,8 @@ static bool stands_out(const struct pace *all, uint32_t n, const struct pace *sl
 }
 
 /*
- * The slowest worker, compared with the median of those that ran at the same time: a later one may have found the files in
- * the page cache. Of several generations, the one with the largest difference counts, if it has an outlier.
+ * Finds the slowest worker, compared with the median of those that ran at the same time, since later workers may have found
+ * the files in the page cache. Of several generations with an outlier, the one with the largest difference counts.
  */
 static void find_slow_worker(struct why *w, uint32_t epoch)
 {
@@ -256,8 +255,8 @@ static void find_slow_worker(struct why *w, uint32_t epoch)
 }
 
 /*
- * Returns the part of the checkpoints of T in E that is in none of its waits by regions: all but the writes and syncs in them,
- * which are spread evenly over them.
+ * Returns the part of T's checkpoints in E that is not among its waits by regions: all but the writes and syncs, which count
+ * as spread evenly over the checkpoints.
  */
 static uint64_t saves_beside(struct why_trainer *t, const struct why_epoch *e)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The part of fault.out in the walk through the calls: page faults that waited for a disk are stretches of time like reads
- * that fetched. Those that the kernel made for a call are in that call's time already.
+ * fault.out in the walk through the calls: page faults that waited for a disk are stretches of time like reads that fetched.
+ * Faults that the kernel made for a call are in that call's time already.
  */
 #include "base/util.h"
 #include "report/why/walk.h"
 
-#define ROWS_LEAST 0.8 /* of the time that threads wait in page faults: rows with less leave too much out */
+#define ROWS_LEAST 0.8 /* of the time that threads wait in page faults: if the rows have less, too much is left out */
 
 static void next_fault(struct why_fault_rows *f)
 {
@@ -19,7 +19,7 @@ static void next_fault(struct why_fault_rows *f)
 		}
 }
 
-/* Time that the target's threads waited for a disk in page faults, by the sums of sched.out; 0 without these. */
+/* Returns the time that the target's threads waited for a disk in page faults, by the sums of sched.out; 0 without these. */
 static uint64_t waited_by_sums(struct report *r)
 {
 	struct scan s = { .report = r };
@@ -34,8 +34,8 @@ static uint64_t waited_by_sums(struct report *r)
 }
 
 /*
- * A fault on a page that is being read already, ahead of its use, waits and is no major one (filemap_fault(), mm/filemap.c): it
- * has no row. So where the sums have much more time than the rows they are the better source.
+ * A fault on a page that read-ahead is reading already waits for it, but is not a major fault (filemap_fault(),
+ * mm/filemap.c), so it has no row. If the sums have much more time than the rows, the sums are the better source.
  */
 bool why_faults_are_rows(struct report *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A thread's uninterruptible waits outside of calls. Switches do not show what a thread waits in; the rows of its calls do,
- * when they end. So waits are kept until the thread's next call ends: waits within it are that call's, and those before it
- * were page faults, for pages that lie on a disk. Pure. All times ns.
+ * but they come when the calls end. So waits are kept until the thread's next call ends: those within the call belong to it,
+ * and those before it were page faults, for pages on a disk. Pure. All times ns.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void 
 {
 	if (!f->left_ns || end_ns <= f->left_ns)
 		return;
-	if (f->n == ARRAY_SIZE(f->v)) /* so many waits are in a long call */
+	if (f->n == ARRAY_SIZE(f->v)) /* so many waits without an end of a call are in one long call */
 		give(f, f->n / 2, take, ctx);
 	f->v[f->n].begin_ns = f->left_ns;
 	f->v[f->n++].end_ns = end_ns;

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* Bytes beyond the highest read are a repeated read. */
+/* Returns how many of BYTES were moved again: those beyond END, the end of the highest read or write. */
 static uint64_t excess(uint64_t bytes, uint64_t end)
 {
 	return MAX(bytes, end) - end;
@@ -152,11 +152,11 @@ static void add_file(struct why *w, const struct report_file *f, struct why_file
 	const struct why_file_rest *rest = why_file_rest_of(w, sums);
 
 	why_files_end_epoch(w, sums);
-	/* files that were written in one call each had the largest possible writes */
+	/* a file that was written in one call had the largest possible write */
 	s->small_writes += rest->small_next ? rest->small_first + (uint64_t)rest->small_next : 0;
 	s->again_bytes += excess(f->read_bytes, sums->end);
 	s->again_disk_bytes += excess(sums->disk_bytes - rest->direct_bytes, whole_of(f, sums->end));
-	if (sums->turns && sums->turns >= MAX(f->users, 2)) { /* one of the processes came back to it */
+	if (sums->turns && sums->turns >= MAX(f->users, 2)) { /* more turns than users: one of them came back to it */
 		s->shared += sums->moved;
 		s->small_shared += sums->small;
 		s->small_shared_ns += f->calls ? (uint64_t)((double)f->time_ns * sums->small / (double)f->calls) : 0;
@@ -173,7 +173,7 @@ static void add_epoch(struct why_sums *s, const struct why_epoch *e)
 	s->sequential += e->sequential;
 }
 
-/* Adds the writes of O, unless another process of the job reads them: then they are not for people. */
+/* Adds the writes of O, unless the job reads the file: then they are not meant for people. */
 static void add_output(struct report *r, const struct why_output *o)
 {
 	const struct report_file *f = table_find(&r->files, o->fid);

@@ -12,7 +12,7 @@
 
 #define WHY_TINY 4096
 #define WHY_SMALL (64U << 10)
-#define WHY_WINDOW (128U << 10) /* read-ahead's default: a larger read exceeds it and must fetch */
+#define WHY_WINDOW (128U << 10) /* the default of read-ahead: a larger read needs more than that, and must fetch itself */
 #define WHY_PAGE 4096
 
 /* One file: the fields that each read uses; why_file_rest has those of writes and of reads that fetch. */
@@ -23,8 +23,8 @@ struct why_file {
 	uint64_t epoch_bytes, epoch_end, epoch_ns; /* bytes read; the end of the highest read; time in calls */
 	uint64_t end, disk_bytes; /* in all of the trace */
 	uint32_t pid; /* the process that read or wrote it last in the epoch; 0: none yet */
-	uint32_t turns; /* how often another process went on in the middle of it, within one epoch */
-	uint32_t moved, small; /* reads and writes that moved bytes; those of less than 64 KiB and less than the whole file */
+	uint32_t turns; /* how often, within one epoch, another process continued in the middle of it */
+	uint32_t moved, small; /* reads and writes that moved bytes; those of less than 64 KiB, but not of the whole file */
 };
 _Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
 struct why_file_rest {
@@ -35,7 +35,7 @@ struct why_file_rest {
 	uint32_t small_first, small_next; /* writes of less than 64 KiB: at its beginning; elsewhere */
 };
 
-/* A read or write of FILE, on a disk or network. Has values in place of a pointer to the row, so that they can be constants. */
+/* A read or write of FILE, on a disk or network. It has values, not a pointer to the row, so that they can be constants. */
 struct why_transfer {
 	const struct report_file *file;
 	uint64_t pid, fid, fd, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
@@ -123,8 +123,8 @@ static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, 
 }
 
 /*
- * Prefetches for a row that comes soon, of PID reading FD, which is FID; helps where FIDs are small numbers, as most are. Must
- * be inlined: gcc takes a function that only prefetches for one without effect and drops its calls.
+ * Prefetches for a row that comes soon, of PID reading FD, which is FID; this helps where FIDs are small numbers, as most
+ * are. It must be inlined: gcc thinks that a function which only prefetches has no effect, and drops its calls.
  */
 static inline __attribute__((always_inline)) void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd)
 {
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) void why_files_expect(const struct 
 	__builtin_prefetch(why_place_of(w, pid, fid, fd, &key));
 }
 
-/* Whether X begins where P's first read did, or the file does: the file is read again, which is no jump. */
+/* Whether X begins where P's first read began, or at the file's begin: then the file is read again, which is not a jump. */
 static inline bool why_is_restart(const struct why_place *p, uint64_t key, const struct why_transfer *x)
 {
 	return p->key != key || !x->offset || x->offset == p->first;
@@ -204,9 +204,9 @@ static inline bool why_is_whole(const struct why_transfer *x)
 static inline void why_add_read(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
 {
 	struct why_sums *s = &w->sums;
-	const bool fetched = x->disk_bytes != 0; /* not predictable, so nothing here branches on it */
+	const bool fetched = x->disk_bytes != 0; /* the processor cannot predict it, so nothing here branches on it */
 	const bool part = !why_is_whole(x), tiny = part & (x->requested < WHY_TINY);
-	/* a small read served by read-ahead, or of a small whole file, is no small request to the disk */
+	/* a small read that read-ahead serves, or that reads a whole small file, is not a small request to the disk */
 	const bool small = fetched & part & (x->requested < WHY_SMALL) & (x->disk_bytes < WHY_SMALL) &
 			   (!x->file->size | (x->disk_bytes < x->file->size));
 	uint64_t nowhere; /* takes the time of a read that fetched nothing */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpu.out, `nvidia-smi pmon`: when the GPUs of the target were idle. It has a line for each process of each GPU, all of
- * one moment, with the mean since the lines before: a GPU that is 60 % busy was idle for 40 % of that time, at an unknown
- * part of it.
+ * gpu.out, from `nvidia-smi pmon`: when the GPUs of the target were idle. At each sample it has a line for each process of
+ * each GPU, with the mean since the last sample: a GPU that is 60 % busy was idle for 40 % of that time, but it is not known
+ * when.
  */
 #include "report/why/impl.h"
 
@@ -13,7 +13,7 @@
 
 #define SAME_SAMPLE_NS (300 * 1000000ULL)
 #define FIRST_SAMPLE_NS NSEC_PER_SEC /* length of the first sample, where nothing else is known */
-#define MISSED 3		     /* times the usual distance of samples: after a longer one, samples are missing */
+#define MISSED 3		     /* times the usual distance of samples: if it is longer, samples are missing */
 
 static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 {
@@ -36,7 +36,7 @@ static void sample_ends(struct why_gpu *g)
 			length_ns = usual_ns ? usual_ns : FIRST_SAMPLE_NS;
 		length_ns = MIN(length_ns, g->sample_ns);
 		spans_append(&g->idle, g->sample_ns - length_ns, g->sample_ns, 1 - MIN(g->busy, 100) / 100);
-		g->idle.total_ns += length_ns; /* the length of all samples, until spans_close() */
+		g->idle.total_ns += length_ns; /* until spans_close() this member has the length of all samples */
 		g->samples++;
 	}
 	g->since_ns = g->sample_ns;
@@ -71,8 +71,8 @@ static void take(struct report *r, const struct scan *s)
 }
 
 /*
- * For some GPUs (parts of one, by MIG) and drivers pmon has no use by process, but dmon has the use of the whole GPU: that
- * counts as the job's, from the first sample with the job on that GPU to the last.
+ * For some GPUs (parts of one, by MIG) and drivers, pmon does not show the use by process. But dmon shows the use of the
+ * whole GPU: that counts as the job's, from the first sample with the job on that GPU to the last.
  */
 static void read_devices(struct report *r)
 {

@@ -8,7 +8,7 @@
 
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* roles.c: finds the trainers, before the rows, and the loaders of each, after them. */
+/* roles.c: the first finds the trainers, before the rows; the second the loaders of each, after the rows. */
 void why_find_trainers(struct report *r);
 void why_find_loaders(struct report *r);
 struct why_loader *why_loader(const struct why *w, uint64_t pid);
@@ -22,7 +22,9 @@ void why_add_trainer(struct report *r, const struct report_proc *p);
 /* Returns the process that P is a copy of; NULL: none. */
 struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p);
 
-/* launchers.c: adds possible trainers, before the rows; drops those that turn out not to train, after them. */
+/*
+ * launchers.c: the first adds possible trainers, before the rows; the second drops those that do not train, after the rows.
+ */
 void why_add_ranks(struct report *r);
 void why_drop_launchers(struct report *r);
 
@@ -32,11 +34,13 @@ void why_read_gpu(struct report *r);
 /* fault_rows.c: whether fault.out is there, and has the times of page faults, or most of them by sched.out. */
 bool why_faults_are_rows(struct report *r);
 
-/* sched.c: how busy each process was. Called only where no other sign of a trainer exists, since it reads all of sched.out. */
+/*
+ * sched.c: how busy each process was. Called only where no other sign of a trainer exists, since it reads all of sched.out.
+ */
 void why_read_busy(struct report *r);
 /* Finds when the trainers waited. */
 void why_read_trainer_sched(struct report *r);
-/* What the loaders, or trainers that fetch for themselves, did while they were waited for; after why_walk(). */
+/* Finds what the loaders, or trainers that fetch for themselves, did while they were waited for; after why_walk(). */
 void why_read_loader_sched(struct report *r);
 
 /* waits.c */
@@ -81,8 +85,8 @@ static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uin
 }
 
 /*
- * Whether what T's main thread does in STATE outside of its waits is waiting, too. A trainer's regions say when it fetches data;
- * what it reads elsewhere is none of that, but while it writes, it does not train.
+ * Whether what T's main thread does in STATE counts as waiting even outside of its waits. Where regions show the fetches of
+ * data, other reads do not count. But writes do, as the trainer does not train while it writes.
  */
 static inline bool why_waits_outside(const struct why_trainer *t, enum why_state state)
 {
@@ -107,7 +111,7 @@ int why_epochs_begin(struct report *r);
 /* Keeps the epochs within the trace, after the rows. Without any, the only epoch is W->outside, which is all of it. */
 void why_epochs_settle(struct report *r);
 struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns);
-/* Returns the epoch at AT_NS, mostly that of the call before; NULL: between two, or after the last. */
+/* Returns the epoch at AT_NS, mostly that of the last call; NULL: between two epochs, or after the last one. */
 static inline struct why_epoch *why_epoch_at(struct why *w, uint64_t at_ns)
 {
 	struct why_epoch *e = &w->epoch[w->at_epoch];
@@ -118,7 +122,9 @@ static inline struct why_epoch *why_epoch_at(struct why *w, uint64_t at_ns)
 bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
 /* Returns the work of PID in E; NULL when there is no room. */
 struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t pid);
-/* Adds NS in calls on files and SAMPLES opened by loader PID. AT, 0 at first, caches its place in the table, for each PID. */
+/*
+ * Adds NS in calls on files and SAMPLES opened by loader PID. AT, 0 at first, caches its place in the table, for each PID.
+ */
 static inline void why_add_work(struct why *w, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns,
 				uint64_t samples)
 {
@@ -153,9 +159,9 @@ static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_
 void why_find_saves(struct report *r);
 /* Adds a call of T's main thread. */
 void why_saves_call(struct why_trainer *t, enum why_state state, uint64_t begin_ns, uint64_t end_ns);
-/* Whether T's main thread wrote them itself; after the last call. */
+/* Whether T's main thread wrote the checkpoints itself; after the last call. */
 bool why_saves_itself(const struct why_trainer *t);
-/* Returns how long T waited in them, ns. */
+/* Returns how long T waited in its checkpoints, ns. */
 double why_saves_waited(struct why *w, struct why_trainer *t);
 
 /* files.c, see files.h. Returns 0 or -ENOMEM. */
@@ -172,10 +178,10 @@ struct why_doubts {
 		double ns, idle_ns; /* the time added to its WHY_CACHE */
 	} v[256];
 	unsigned int n; /* all that were added; only the last 256 are kept */
-	uint64_t latest_ns; /* a read that began later settles none of them */
+	uint64_t latest_ns; /* a read that began later cannot settle any of them */
 };
 void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
-/* Whether a read that began at BEGIN can settle any doubt: few can. */
+/* Whether a read that began at BEGIN can settle any doubt, as few can. */
 static inline bool why_doubts_any(const struct why_doubts *d, uint64_t begin_ns)
 {
 	return begin_ns < d->latest_ns;

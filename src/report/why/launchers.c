@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that only start the trainers and wait for them (mp.spawn, a script that forks a process for each rank). By
- * pids.out alone, such a process looks like a trainer with loaders. But it computes little, reads no data and receives
- * none. The last two are known only after the rows, so until then its copies count as trainers as well.
+ * Launchers: processes that only start the trainers and wait for them (mp.spawn, a script that forks a process for each
+ * rank). In pids.out alone, a launcher looks like a trainer with loaders. But it computes little, reads no data and receives
+ * none. What it reads and receives is known only after the rows, so until then its copies count as trainers, too.
  */
 #include <string.h>
 
@@ -11,7 +11,8 @@
 
 #define LAZY 4 /* a launcher's CPU time is at most a 4th of what its busiest descendant used */
 /*
- * The messages that a launcher may receive, plus two for each process below it: its start, and an error. Batches are more.
+ * So many messages may a launcher receive, and two more for each process below it: that it has started, and an error. A
+ * trainer receives more: batches.
  */
 #define GREETINGS 8
 #define LITTLE_DATA (1U << 20)
@@ -28,7 +29,7 @@ static bool may_launch(const struct report_proc *p)
 	return (p->end_ns || p->spawned) && p->below_cpu_ns && p->below_cpu_ns / LAZY >= cpu_ns(p);
 }
 
-/* Whether P only launches, by what it received and read, too. */
+/* Whether P only launches: pids.out allows it, and P has received and read little. */
 static bool launches(const struct report_proc *p)
 {
 	return may_launch(p) && p->received <= 2 * p->below + GREETINGS &&
@@ -36,7 +37,7 @@ static bool launches(const struct report_proc *p)
 }
 
 /*
- * Returns the first of the launchers above P, which does the work; NULL where P has a parent that is none, or does little.
+ * Returns the uppermost launcher above P, a process that does work. NULL: P's parent is not a launcher, or P does little.
  */
 static const struct report_proc *launcher_of(const struct report *r, const struct report_proc *p,
 					     bool (*is_launcher)(const struct report_proc *p))
@@ -115,7 +116,7 @@ void why_drop_launchers(struct report *r)
 		}
 		spans_free(&w->trainer[i].calls);
 		if (!launches(p))
-			w->more_trainers = false; /* nor are those trainers for which there was no room */
+			w->more_trainers = false; /* those for which there was no room are not trainers either */
 		else if (!why_copied_from(r, p))
 			why_note(w, "process %u (%s) only waited for %u processes of its kind that it had started: the report is about those",
 				 (unsigned int)p->pid, p->comm, (unsigned int)p->copies);

@@ -83,7 +83,7 @@ static void read_cpu_idle(struct report *r)
 		w->cpu_idle_percent = sum / (double)n;
 }
 
-/* Notes what the limits of memory cut from the analysis. */
+/* Notes what the analysis leaves out because of the limits of memory. */
 static void note_bounds(struct why *w)
 {
 	uint64_t glued_ns = 0, unsure_ns = 0;

@@ -19,7 +19,10 @@ static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_n
 bool why_trains_from(const struct report *r, uint64_t *ns);
 /* Returns the bytes that reads of the file at place I of R's table fetched from disks. */
 uint64_t why_fetched_bytes(const struct report *r, uint32_t i);
-/* After the last row: who trains, in which time, and by which source it is known when they waited. Phases can be inferred then. */
+/*
+ * To be called after the last row: finds which processes train, when, and which source shows when they waited. Phases can be
+ * inferred then.
+ */
 void why_settle(struct report *r);
 /* Does the rest, after the last row, why_settle() and phases_infer(). */
 void why_end(struct report *r);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which processes train, and which load data for them. Where gpu.out names processes, they train; else the processes with
- * children called pt_data_worker; else those with children that run their own program, or, where a parent only waits for
- * them, these children (launchers.c); else those of the busiest name, each with at least half of the busiest one's work,
- * which need not train.
+ * Finds which processes train, and which load data for them. The trainers are, by the first of these that there is:
+ * - the processes that gpu.out names;
+ * - processes with children called pt_data_worker;
+ * - processes with children that run their own program; or these children, if the parent only waits for them (launchers.c);
+ * - processes of the busiest name, each with at least half of the busiest one's work: these need not train.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +27,15 @@ static bool is_worker(const struct report_proc *p)
 	return strncmp(p->comm, WORKER, strlen(WORKER)) == 0;
 }
 
-/* Whether P is a shell. A script has a name of its own, and arguments that begin with the shell. */
+/* Whether P is a shell. A script has its own name as COMM, but arguments that begin with the shell. */
 static bool is_shell(const struct report_proc *p)
 {
 	return p->shell || why_is_shell((struct reader_field){ p->comm, strlen(p->comm) });
 }
 
 /*
- * Whether P runs its parent's program: forked without an exec, or spawned as a worker. How a process began is not known when
- * it is older than the trace, but its program is. Another run of the same program is a job of its own.
+ * Whether P runs its parent's program: it was forked without an exec, or spawned as a worker. If P is older than the trace,
+ * it is not known how it began, but its program is. Another run of the same program is another job.
  */
 static bool is_copy(const struct report_proc *p, const struct report_proc *parent)
 {
@@ -105,7 +106,7 @@ struct report_proc *why_copied_from(const struct report *r, const struct report_
 	return is_copy(p, parent) ? parent : NULL;
 }
 
-/* Returns the process that P is a copy of, directly or by a server that forks for it and is its copy, too; NULL: none. */
+/* Returns the process that P is a copy of, perhaps through a server that forks for it and is its copy, too; NULL: none. */
 static const struct report_proc *origin_of(const struct report *r, const struct report_proc *p)
 {
 	const struct report_proc *origin = why_copied_from(r, p);
@@ -148,7 +149,7 @@ static void by_copies(struct report *r)
 	r->why->by_copies = r->why->n_trainers > 0;
 }
 
-/* Returns P's work: its busy time, else its CPU time, else the length of its life, which counts a thousandth. */
+/* Returns P's work: its busy time, or its CPU time, or a thousandth of the length of its life: the first that is known. */
 static uint64_t effort(const struct report_proc *p)
 {
 	uint64_t cpu_ns = p->user_ns + p->sys_ns;
@@ -158,15 +159,16 @@ static uint64_t effort(const struct report_proc *p)
 	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
 }
 
-/* The CPU time of a shell includes that of its children; only sched.out has its own. */
+/* Whether P may be a trainer by its work. A shell's CPU time includes its children's; only sched.out has its own. */
 static bool may_be_it(const struct report_proc *p)
 {
 	return p->named && (p->busy_ns || !is_shell(p));
 }
 
 /*
- * All processes of one name, which may be many that live for a moment each. Shells of one name run scripts that have nothing
- * in common (those of pyenv, before the python that they choose), so the busiest counts instead of their sum.
+ * The work of all processes of one name, of which there may be many that live for a moment each. Shells of one name run
+ * scripts that have nothing in common (as those of pyenv do before the python that they choose), so for them the busiest
+ * process counts, not the sum.
  */
 struct namesakes {
 	uint64_t effort, most;
@@ -240,7 +242,7 @@ struct why_loader *why_loader(const struct why *w, uint64_t pid)
 	return l ? *l : NULL;
 }
 
-/* The index of the trainer that P loads for, or -1. */
+/* Returns the index of the trainer that P loads for, or -1. */
 static int trainer_of(const struct report *r, const struct report_proc *p)
 {
 	const struct report_proc *up = p;
@@ -315,7 +317,7 @@ static void find_generations(struct why *w)
 	free(all);
 }
 
-/* Data read by all possible loaders of one trainer, and by the one that read most. */
+/* The bytes of data that all possible loaders of one trainer read, and those of the one that read most. */
 struct loads {
 	uint64_t sum, most;
 };
@@ -334,7 +336,7 @@ static void sum_loads(const struct report *r, struct loads loads[WHY_TRAINERS_MA
 }
 
 /*
- * Whether P reads enough data for a loader: helpers read little of what loaders read, or of what the trainer itself reads.
+ * Whether P reads enough data for a loader. Helpers read only a small part of what loaders, or the trainer itself, read.
  */
 static bool loads_data(const struct report_proc *p, const struct report_proc *trainer, const struct loads *loads)
 {
@@ -371,7 +373,7 @@ const char *const why_sight_names[WHY_SIGHTS] = {
 	[WHY_SEEN_GPU] = "gpu",
 };
 
-/* Whether P takes in data for most of the trace without handing them on. */
+/* Whether P reads data over half of the trace or more, and does not write most of them out again. */
 static bool is_reader(const struct report *r, const struct report_proc *p)
 {
 	uint64_t begin_ns = MAX(p->begin_ns, r->first_ns), end_ns = p->end_ns ? p->end_ns : r->last_ns;

@@ -51,7 +51,7 @@ static inline bool is_call(const struct scan *s)
 {
 	if (s->kind == REPORT_OPEN)
 		return !scan_is(s, COL_FUNC, "snapshot");
-	/* an open that made its file also has a row in create_del, of the same time */
+	/* an open that creates its file has a second row, in create_del.out, with the same time */
 	return s->kind != REPORT_CREATE_DEL || !scan_is(s, COL_FUNC, "create");
 }
 
@@ -106,7 +106,7 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 
 void why_rows_begin(struct report *r)
 {
-	/* rows come by time within a file only: those of the next file lie before and after the ones of this */
+	/* only rows of one file are sorted by time: those of the next file lie before and after these */
 	for (unsigned int k = 0; r->why && k < WHY_KINDS; k++) {
 		r->why->kind[k].cover.n = 0;
 		r->why->kind[k].cover.floor_ns = 0;

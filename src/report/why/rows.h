@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The part of a row of a call in why: what it adds to sums, and what is kept of it for the second pass, which goes in
+ * What why does with a row of a call: adds it to sums, and keeps what the second pass needs of it, which takes all calls in
  * order of time (calls.h).
  */
 #ifndef REPORT_WHY_ROWS_H
@@ -15,8 +15,8 @@ void why_rows_begin(struct report *r);
 void why_rows_take(const struct scan *s, const struct report_call_facts *c);
 
 /*
- * Takes a row that is read again, in the order of its file from the first one on, without adding to sums. Returns false when
- * it is no call, else true and *ROW.
+ * Takes a row that is read again, without adding to sums. Rows come in the order of their file, from the first one on.
+ * Returns true with *ROW; false when it is not a call.
  */
 bool why_rows_again(const struct scan *s, const struct report_call_facts *c, struct callstore_row *row);
 /* To be called before the rows of KIND are read again. */

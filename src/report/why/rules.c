@@ -14,7 +14,7 @@
 #include "report/scan/faults.h"
 #include "report/why/rules_impl.h"
 
-#define LEAST_UNSEEN 0.1 /* of the time: a job with more waits that are not seen may have waited for data */
+#define LEAST_UNSEEN 0.1 /* of the time: if more waits are not seen, the job may have waited for data in these */
 
 const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_disks,
 					   rules_of_sharing, rules_of_steps, rules_of_workers, NULL };
@@ -63,7 +63,7 @@ static bool has_sync(const struct report *r)
 	return r->present[REPORT_SYNC];
 }
 
-/* Whether the waits are the job's: by sched.out those of any process are known; else a trainer must be known. */
+/* Whether waits can be called the job's: sched.out has those of any process; without it, a trainer must be known. */
 bool rules_know_job(const struct report *r)
 {
 	return r->why->has_sums ? r->why->n_trainers > 0 : r->why->seen >= WHY_SEEN_READING;

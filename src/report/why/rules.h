@@ -25,7 +25,7 @@ struct finding_size {
 struct finding {
 	const struct rule *rule;
 	double measure;
-	double share; /* of the time; NAN: its measure is no share of it */
+	double share; /* of the time; NAN: its measure is not a share of the time */
 	struct finding_size size;
 	bool is_bottleneck, is_fact;
 	char *caveat; /* missing data that could change it; NULL: none */
@@ -54,20 +54,20 @@ struct rule {
 	const char *code, *title;
 	double threshold;
 	unsigned int needs;
-	bool waits;    /* about the waits: may be the bottleneck; its measure is a share of the time */
+	bool waits;    /* it is about the waits: it may be the bottleneck, and its measure is a share of the time */
 	bool is_share; /* its measure is a part of something */
 	double (*measure)(const struct report *r); /* returns 0 where the rule does not apply */
 	double (*share)(const struct report *r);   /* the part of the time; NULL: the measure is one */
 	struct finding_size (*size)(const struct report *r); /* NULL: the share is a part of the time */
 	bool is_fact;       /* describes the job: nothing needs mending */
-	const char *within; /* also a fact where the rule of this code fires, which includes it */
+	const char *within; /* it is also a fact if the rule of this code fires, which includes it */
 	void (*evidence)(struct report *r, struct finding *f);
 	const char *advice;
 };
 
 struct rules {
 	struct finding bottleneck;
-	struct finding found[RULES_MAX]; /* problems, the largest first; then facts, likewise */
+	struct finding found[RULES_MAX]; /* problems, the largest first; then facts, the largest first */
 	unsigned int n, n_facts;
 	char *missing[RULES_MAX]; /* rules that could not be tried, and why: a sentence each */
 	unsigned int n_missing;
@@ -76,9 +76,11 @@ struct rules {
 /* Each table ends with a rule without a code, and is in the file of its name. */
 extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_disks[],
 	rules_of_sharing[], rules_of_steps[], rules_of_workers[];
-/* All of them, that of waits first; ends with NULL. */
+/* All tables of rules, that of waits first; ends with NULL. */
 extern const struct rule *const rules_tables[];
-/* The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did instead. */
+/*
+ * The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did instead.
+ */
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
 
 /* Tries all rules on R->why. NULL when memory is out. */
@@ -96,7 +98,7 @@ bool rules_know_waits(const struct report *r);
 const char *rules_lack(const struct report *r, const struct rule *rule);
 void rules_take_out(struct rules *rules, struct finding *f);
 struct finding finding_of(const struct report *r, const struct rule *rule, double measure);
-/* Frees its texts. */
+/* Frees F's texts. */
 void finding_free(struct finding *f);
 /* Adds a line of evidence. */
 void finding_add(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -44,7 +44,7 @@ static double small_writes(const struct report *r)
 	return part(sums(r)->small_writes, sums(r)->writes, MANY);
 }
 
-/* Writes of whole small files cannot be larger, so only the others count in the time. */
+/* A write of a whole small file cannot be larger, so only the time of other small writes counts. */
 static struct finding_size size_of_small_writes(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
@@ -128,7 +128,7 @@ static uint64_t again_in_epochs(const struct report *r, uint64_t *all)
 	return again;
 }
 
-/* Without a known epoch, reading everything once more is what an epoch does: no problem. */
+/* Where no epochs are known, reading everything once more may be the next epoch, so it is not a problem. */
 static double redundant_reads(const struct report *r)
 {
 	uint64_t all, again = again_in_epochs(r, &all);
@@ -162,7 +162,7 @@ static double cache_too_small(const struct report *r)
 	return part(sums(r)->again_disk_bytes, sums(r)->disk_bytes, 16 * MiB);
 }
 
-/* Each byte that was fetched again costs the mean of all that came from disks. */
+/* The cost of bytes that were fetched again: each takes the mean time of all bytes from disks. */
 static struct finding_size size_of_disk_again(const struct report *r)
 {
 	const struct why_sums *s = sums(r);

@@ -12,7 +12,7 @@
 
 #define SMALL_SAMPLE (64U << 10)
 #define FOLDERS_MAX (1U << 14)
-#define LEAST_NS (NSEC_PER_SEC / 10) /* in calls: with less time in them, their cause does not matter */
+#define LEAST_NS (NSEC_PER_SEC / 10) /* if calls take less time in all, their cause does not matter */
 
 static double open_storm(const struct report *r)
 {
@@ -131,8 +131,8 @@ static double share_of(const struct imports *i)
 }
 
 /*
- * Returns the imports of the interpreter that trains, or is most like a trainer; of several, of the one that spent the
- * largest part of its life.
+ * Returns the imports of the interpreter that trains, or is most like a trainer. Of several, it is the one that spent the
+ * largest part of its life in imports.
  */
 static struct imports slowest_imports(const struct report *r)
 {

@@ -10,8 +10,8 @@
 #include "report/scan/lookup.h"
 
 #define LEAST_PAGES 4096 /* of read-ahead */
-#define LEAST_NS 1e8	 /* as little time in all is nothing to mend */
-#define LEAST_READS 100 /* beside writes, and without: fewer have no mean */
+#define LEAST_NS 1e8	 /* less time in all is not worth a change */
+#define LEAST_READS 100 /* beside writes, and as many without: the mean of fewer means little */
 
 /* --- page faults ---------------------------------------------------------------------------------- */
 
@@ -31,7 +31,9 @@ static double calls_ns(const struct report *r)
 	return ns;
 }
 
-/* Returns the cost of NS of faults: their part of the waits for disks, else of the time with any fault. */
+/*
+ * Returns the cost of NS of faults: a part of the waits for disks, or, where these are not known, of the time with faults.
+ */
 static struct finding_size size_of_faults(const struct report *r, double ns)
 {
 	const struct report_faults *f = faults(r);
@@ -141,7 +143,7 @@ static double waste(const struct report *r)
 	return part(all->sum[CACHE_WASTED], all->sum[CACHE_AHEAD], 0) * (all->sum[CACHE_AHEAD] >= LEAST_PAGES);
 }
 
-/* Each page that came in costs the mean of all. */
+/* The cost of wasted pages: each takes the mean time of all pages that came in. */
 static struct finding_size size_of_waste(const struct report *r)
 {
 	const struct report_cache_row *all = &r->cache->all;
@@ -232,7 +234,7 @@ static double journal(const struct report *r)
 	return c ? part(own_writes(c), c->all.write_bytes, 4 * MiB) : 0;
 }
 
-/* The journal is waited for in syncs. */
+/* The cost of the journal: a part of the time in syncs, as calls wait for the journal there. */
 static struct finding_size size_of_journal(const struct report *r)
 {
 	return rules_size(r, WHY_WRITES, (uint64_t)(journal(r) * (double)sums(r)->sync_ns));

@@ -9,7 +9,7 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define MANY 1000 /* the least number of calls that matters for most rules */
+#define MANY 1000 /* for most rules, fewer calls do not matter */
 #define MiB (1024.0 * 1024)
 
 /* Which of the bytes a rule is about. */
@@ -29,18 +29,21 @@ static inline double part(uint64_t part, uint64_t whole, double least)
 
 /* --- how much of the job ------------------------------------------------------------------------- */
 
-/* Returns the job's time that PART_NS of calls of KIND cost: of the waits for them, else of the time with a call. */
+/*
+ * Returns the job's time that PART_NS of calls of KIND cost: a part of the waits for such calls, or, where these are not
+ * known, of the time with such a call.
+ */
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
 /* Returns the cost of PART_NS of calls of all kinds. */
 struct finding_size rules_size_of_all(const struct report *r, double part_ns);
-/* Returns the cost of BYTES of all bytes read or written. */
+/* Returns the cost of BYTES, as a part of all bytes that were read or written. */
 struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes);
-/* Returns PART of the trainers' windows, or else of the job's time. */
+/* Returns PART of the trainers' windows, or, without trainers, of the job's time. */
 struct finding_size rules_size_of_share(const struct report *r, double part);
 /* Returns the cost of all reads; of all writes. */
 struct finding_size rules_size_of_reads(const struct report *r);
 struct finding_size rules_size_of_writes(const struct report *r);
-/* Returns NS of the job's duration. */
+/* Returns NS as a part of the job's duration. */
 struct finding_size rules_size_of_life(const struct report *r, double ns);
 /* Whether the job's waits are known, without further unseen ones. */
 bool rules_know_all_waits(const struct report *r);

@@ -45,7 +45,7 @@ struct portion {
 	uint32_t n;
 };
 
-/* Whether PID has a role, with others that should do as much as it; *ROLE: which. */
+/* Whether PID has a role in which others should do as much as it does; *ROLE is that role. */
 static bool role_of(const struct why *w, uint64_t pid, uint64_t *role)
 {
 	const struct why_loader *const *l = table_find(&w->loaders, pid);
@@ -117,7 +117,7 @@ static double file_imbalance(const struct report *r)
 	return most_uneven(r, &p);
 }
 
-/* The cost of the bytes that one process moved more than the other. */
+/* The cost of the bytes by which one process moved more than the other. */
 static struct finding_size size_of_imbalance(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
@@ -166,7 +166,7 @@ static void show_random_writes(struct report *r, struct finding *f)
 			  sums(r)->placed_writes);
 }
 
-/* As for reads: without a known epoch, a checkpoint that is written over the last one is no problem. */
+/* As redundant_reads(): where no epochs are known, a checkpoint may replace the last one, so that is not a problem. */
 static double redundant_writes(const struct report *r)
 {
 	uint64_t all = 0;

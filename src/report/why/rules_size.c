@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of the job's time the calls of a rule cost. Where the causes of the trainers' waits are known, the cost is
- * these waits: the loaders' other time costs nothing. Else the waits between processes are not known, and the cost is at
- * most the time in which any process was in a call of the kind. A rule's part of it is its calls' part of all calls' time.
+ * How much of the job's time the calls of a rule cost. Where the causes of the trainers' waits are known, the cost of a kind
+ * of calls is these waits: the rest of the loaders' time costs nothing. Where they are not known, the cost is at most the
+ * time in which any process was in a call of the kind. A rule gets the part of it that its calls have of the time of all
+ * such calls.
  */
 #include "report/why/rules_impl.h"
 
@@ -82,7 +83,7 @@ static double waits_for(const struct why *w, enum why_kind kind)
 	switch (kind) {
 	case WHY_READS:
 		return w->blame_ns[WHY_DISK] + w->blame_ns[WHY_CACHE];
-	case WHY_WRITES: /* without what makes the bytes of checkpoints */
+	case WHY_WRITES: /* without the time in checkpoints outside of writes, which makes their bytes */
 		return MAX(w->blame_ns[WHY_WRITE] - (w->saves_ns - w->saves_write_ns), 0.0);
 	default:
 		return w->blame_ns[WHY_META];

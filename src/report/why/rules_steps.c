@@ -9,7 +9,7 @@
 #include "report/phases/phases.h"
 #include "stats/hist.h"
 
-#define LEAST_STEADY 100 /* steps: with fewer, the 99th percentile is the longest of them */
+#define LEAST_STEADY 100 /* steps: of fewer, the 99th percentile is just the longest one */
 
 static const struct phase_steps *steps_of(const struct report *r)
 {
@@ -25,7 +25,7 @@ static double all_wall_ns(const struct phase_steps *s)
 	return ns;
 }
 
-/* Returns NS of all processes' steps as a part of these. */
+/* Returns NS as a part of the time of all processes' steps. */
 static struct finding_size size_of(const struct report *r, double ns)
 {
 	double all_ns = all_wall_ns(steps_of(r));
@@ -58,7 +58,7 @@ static double step_jitter(const struct report *r)
 	return t ? jitter_of(t) : 0;
 }
 
-/* What its steps took beyond as many of the median. */
+/* The cost of uneven steps: the time beyond that of as many steps of the median length, of the most uneven process. */
 static struct finding_size size_of_jitter(const struct report *r)
 {
 	const struct step_trainer *t = most_uneven(r);
@@ -193,8 +193,8 @@ static const struct report_proc *process_of(const struct report *r, const struct
 }
 
 /*
- * Whether two processes are of one job: their ranks are known and not the same, or one process started both and neither has a
- * rank, as those of torch.multiprocessing. Trainings beside each other, or one behind the other, are none.
+ * Whether two processes are ranks of one job: their ranks are known and differ; or one process started both, and neither has
+ * a rank, as with torch.multiprocessing. Separate trainings, at the same time or one after the other, are not.
  */
 static bool are_ranks(const struct report *r, const struct step_trainer *a, const struct step_trainer *b)
 {

@@ -15,8 +15,8 @@
 #include "report/why/waits_evidence.h"
 
 #define SHARE 0.05 /* of the windows */
-#define OWN_RUNQ 0.3 /* of the windows: main threads waited for a CPU for this part; less is usual on any busy machine */
-/* where there are more than ten times as many reads as page faults, or the reverse, the evidence omits the smaller one */
+#define OWN_RUNQ 0.3 /* of the windows: if main threads waited for a CPU for less, that is usual on a busy machine */
+/* if there are more than ten times as many reads as page faults, or the reverse, the evidence omits the rare ones */
 #define LEAST_FAULTS 10
 
 /* --- the rules -------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static double in_term(const struct why *w, enum account_term term)
 	return ns;
 }
 
-/* The file whose pages were waited for longest, but for programs and libraries: a job reads those once. */
+/* Shows the file with the longest waits for its pages. Not programs and libraries, as a job reads those only once. */
 static void show_fault_file(struct report *r, struct finding *f)
 {
 	const struct table *faults = &r->why->faults;
@@ -140,13 +140,13 @@ static void show_decode(struct report *r, struct finding *f)
 			     w->cpu_idle_percent);
 }
 
-/* All of T's waits for a CPU. */
+/* Returns all of T's waits for a CPU. */
 static double runq(const struct why_trainer *t)
 {
 	return t->runq_ns;
 }
 
-/* Those that are not within its waits: a fetch lasts until the process that fetches runs again. */
+/* Returns T's waits for a CPU outside of its other waits: a fetch lasts until the process that fetches has a CPU again. */
 static double runq_outside(const struct why_trainer *t)
 {
 	const double outside_ns = (double)(t->end_ns - t->begin_ns) - (double)t->waited_ns;
@@ -156,7 +156,9 @@ static double runq_outside(const struct why_trainer *t)
 	return MIN(MAX(t->runq_ns - t->fetching.runq_ns, 0.0), MAX(outside_ns, 0.0));
 }
 
-/* Returns the share of such waits; of the trainers whose waits are known by their GPU, or of the others. */
+/*
+ * Returns the share of waits for a CPU, as OF has them: of the trainers whose basis is their GPU (BY_GPU), or of the others.
+ */
 static double runq_of(const struct report *r, bool by_gpu, double (*of)(const struct why_trainer *t))
 {
 	double ns = 0;
@@ -175,8 +177,9 @@ static double trainers_runq(const struct report *r)
 }
 
 /*
- * The waits for loaders that waited for a CPU, and those of trainers for one. A GPU works on while its process waits, so
- * where samples show when GPUs were idle, the trainer's part is at most the idle time that has no other cause.
+ * Returns the share of waits for loaders that waited for a CPU, and of waits of trainers for a CPU. A GPU goes on while its
+ * process waits: so where samples show when GPUs were idle, the trainer's part is at most the idle time without another
+ * cause.
  */
 static double contention(const struct report *r)
 {
@@ -251,13 +254,16 @@ static void show_straggler(struct report *r, struct finding *f)
 		waits_show_longest(r, f, most, "longest");
 }
 
-/* The part in which the loaders had delivered all that they were asked for, and the GPUs or trainers were idle. */
+/*
+ * Returns the part of the time in which the GPUs or trainers were idle, though the loaders had delivered all that was
+ * ordered.
+ */
 static double trainer(const struct report *r)
 {
 	return waits_part(r, WHY_QUEUE);
 }
 
-/* The part of the time that went to training: without waits, or with waits in which the loaders waited as well. */
+/* Returns the part of the time that went to training: all but the waits in which the loaders had work. */
 static double training(const struct report *r)
 {
 	return 1 - MIN(waits_share(r, r->why->waited_ns - r->why->blame_ns[WHY_QUEUE]), 1);
@@ -338,7 +344,7 @@ static void show_sleeping(struct report *r, struct finding *f)
 
 /* --- causes outside of the job ------------------------------------------------------------------------- */
 
-/* Returns the part of the waits that nothing in the job explains. With loaders, the trainers waited for these. */
+/* Returns the part of the waits that nothing in the job explains. (With loaders, the trainers waited for the loaders.) */
 static double outside(const struct report *r)
 {
 	return r->why->has_sums && !r->why->loaders.n ? waits_part(r, WHY_OTHER) : 0;

@@ -14,8 +14,8 @@ static const struct why_loader *loader_at(const struct report *r, uint32_t i)
 }
 
 /*
- * Returns how much more data the busiest loader read than the mean of the others of its generation: as a part, and *MORE in
- * bytes.
+ * Returns how much more data the busiest loader read than the others of its generation on average: as a part, and in bytes
+ * in *MORE.
  */
 static double unequal_data(const struct report *r, const struct why_loader **most, double *more)
 {
@@ -106,7 +106,7 @@ static double slow_worker(const struct report *r)
 	return ratio;
 }
 
-/* The time that the slow worker took beyond the median for as many samples. */
+/* The cost of a slow worker: the time beyond what the median worker takes for as many samples. */
 static struct finding_size size_of_slow_worker(const struct report *r)
 {
 	double ratio;
@@ -129,7 +129,9 @@ static void show_slow_worker(struct report *r, struct finding *f)
 		rules_seconds(r, e->end_ns));
 }
 
-/* Returns the part of the loaders' lives in which they computed; one with several threads counts its life at most. */
+/*
+ * Returns the part of the loaders' lives in which they computed. A loader with several threads counts for its life at most.
+ */
 static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *life_ns)
 {
 	uint64_t busy_ns = 0;
@@ -155,7 +157,7 @@ static double loader_cpu_bound(const struct report *r)
 	return loader_cpu(r, &cpu_ns, &life_ns);
 }
 
-/* The waits for loaders that computed; where these are not known, the loaders' CPU time. */
+/* The cost of computing loaders: the waits for these; where the waits are not known, the loaders' CPU time. */
 static struct finding_size size_of_loader_cpu(const struct report *r)
 {
 	uint64_t cpu_ns, life_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a row of vfs_rw means for why, as rows.h has it of all: it is done for most rows of a trace, and is here to be
- * compiled into where they are taken.
+ * What why does with a row of vfs_rw; rows.h has the other rows. As these are most rows of a trace, the code is in a header,
+ * to be inlined where they are taken.
  */
 #ifndef REPORT_WHY_RW_H
 #define REPORT_WHY_RW_H
@@ -10,7 +10,7 @@
 #include "report/why/call.h"
 #include "report/why/files.h"
 
-#define WHY_SLOW_NS 200000 /* reads that do not show whether they fetched: longer ones came from storage */
+#define WHY_SLOW_NS 200000 /* if it is not known whether a read fetched, a longer one counts as fetched from storage */
 
 /* Returns the row's file, if the report has sums of it; else NULL. */
 static inline const struct report_file *why_row_file(const struct scan *s, const struct report_call_facts *c)
@@ -18,7 +18,7 @@ static inline const struct report_file *why_row_file(const struct scan *s, const
 	return c->file == &s->report->other_file ? NULL : c->file;
 }
 
-/* Whether F may be read from a disk and stay on one. */
+/* Whether F lies on a disk or network, so that reads may fetch, and writes stay. */
 static inline bool why_is_stored(const struct report_file *f)
 {
 	return f->type == REPORT_REG && f->medium != REPORT_MEMORY;
@@ -59,7 +59,7 @@ static inline enum why_state why_rw_state(const struct scan *s, const struct rep
 		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
 	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
 		return WHY_CACHE;
-	/* the processor cannot predict whether a read fetches: no branch on that alone */
+	/* without a branch, as the processor cannot predict whether a read fetches */
 	disk = (c->disk_bytes != 0) | why_is_direct(s);
 	/* this read may have waited for pages that an earlier read, of this process or another, had begun to fetch */
 	if (why_is_slow(c) && !disk)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checkpoints that a trainer's main thread writes itself: training stands still from their begins to their ends, also while
- * the thread copies weights from the GPU and makes the file's bytes of them, which no call shows. Where the waits are known
- * by scheduling or by calls, their sources say what the main thread did, and nothing is to be added.
+ * Checkpoints that a trainer's main thread writes itself. Training stands still from the begin of a checkpoint to its end,
+ * even while the thread copies weights from the GPU and turns them into the file's bytes, which no call shows. Where waits
+ * are known by scheduling or by calls, these sources show what the main thread did, so nothing is added.
  */
 #include "base/util.h"
 #include "report/phases/phases.h"
 #include "report/phases/saves.h"
 #include "report/why/impl.h"
 
-#define OWN_WRITES 0.02 /* of the checkpoints: one that another process or thread saves is none of the main thread's */
+#define OWN_WRITES 0.02 /* of the checkpoints: with less time in writes, another process or thread has saved them */
 
 static bool is_looked_at(const struct why_trainer *t)
 {
@@ -35,7 +35,7 @@ static bool is_shown(const struct phase_list *l, const struct phase_save *s)
 }
 
 /*
- * Where a log or a region shows a checkpoint, what is written of its files before and behind it is a part of it: torch.save()
+ * Where a log or a region shows a checkpoint, writing of its files right before and after belongs to it, too: torch.save()
  * ends before a script's own fsync(2).
  */
 void why_find_saves(struct report *r)

@@ -14,8 +14,8 @@
 #define TRACER "dltraced" /* COMM of the daemon's own processes */
 #define THREADS_MAX (1U << 16)
 /*
- * Rows of sched.out are a second apart, or more. Bins are shorter where BINS of them suffice, so that hardly any of a wait
- * goes to the time before its process began, or to time outside of its window.
+ * Rows of sched.out are a second apart, or more. Bins are shorter than that if BINS of them suffice, so that hardly any part
+ * of a wait is counted before its process began, or outside of its window.
  */
 #define BINS 65536
 #define FINE_BINS 16384
@@ -133,8 +133,8 @@ static bool trainers_by_switches(struct report *r)
 /* --- sched.out -------------------------------------------------------------------------------------- */
 
 /*
- * The time that the row covers, within the life of its process. A wait gets its row when it is over, and may have begun
- * long before the row's interval.
+ * Returns the time that the row covers, within the life of its process. A wait gets its row when it is over, and may have
+ * begun long before the row's interval.
  */
 static struct span span_of(const struct scan *s)
 {
@@ -191,13 +191,15 @@ static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, d
 	to->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
-/* The workload's process before its execve(2): dltraced's own code, which waits until the trace has begun. */
+/*
+ * Whether the row is from the workload's process before its execve(2): our own code, which waits until the trace has begun.
+ */
 static bool before_exec(const struct scan *s, const struct report_proc *p)
 {
 	return p && p->named && scan_is(s, COL_COMM, TRACER) && strcmp(p->comm, TRACER) != 0;
 }
 
-/* A process that sleeps in wait4(2), poll(2) or for a time is not busy. */
+/* Adds the busy time of a row to its process: not its sleep, as a process that waits in wait4(2) or poll(2) is not busy. */
 static void take_busy(struct scan *s, void *own)
 {
 	struct report_proc *p = scan_is(s, COL_KIND, "target") ? table_find(&s->report->procs, scan_number(s, COL_PID)) : NULL;
@@ -251,7 +253,7 @@ static void add_to_waits(const struct scan *s, const struct sums *sums, uint32_t
 	}
 }
 
-/* Whether fault.out has what the row sums up: page faults of a main thread. Calls that fill pages ahead have no rows there. */
+/* Whether fault.out has rows for what this row sums up: page faults of main threads, but not calls that fill pages ahead. */
 static bool is_in_rows(const struct scan *s, const struct sleeps *sleeps, const struct why_trainer *t)
 {
 	const struct why *w = s->report->why;
@@ -289,7 +291,7 @@ static void take_sum(struct scan *s, void *own)
 		add_to_waits(s, sums, (uint32_t)(t - w->trainer), &span);
 }
 
-/* Returns the length of a bin; MOST: the bins that a trainer has room for. */
+/* Returns the length of a bin. MOST: the number of bins that a trainer has room for. */
 static uint64_t bin_length(uint64_t all_ns, uint64_t most)
 {
 	uint64_t fine_ns = MAX(all_ns / (FINE_BINS - 1) + 1, FINE_NS);
@@ -375,7 +377,7 @@ static void take_loader_sum(struct scan *s, void *own)
 		l->sleep_idle_ns += share * (double)scan_number(s, COL_SLEEP_NS);
 }
 
-/* The main thread of a trainer whose fetches are known. */
+/* Whether the row is of T's main thread, and T's fetches are known. */
 static bool is_fetching(const struct scan *s, const struct why_trainer *t)
 {
 	return t && t->basis == WHY_BY_REGIONS && scan_number(s, COL_TID) == t->pid;
@@ -395,7 +397,7 @@ static void take_fetching_sum(struct scan *s, void *own)
 	add_to_sleeps(s, scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL)), share, &t->fetching);
 }
 
-/* Without sums: the time in which no thread of T could run is for others, or in calls on files, which are known. */
+/* Without sched.out: while no thread of T could run, it waited for others, or was in calls on files, which are known. */
 static void fetching_by_switches(struct why *w, struct why_trainer *t)
 {
 	double asleep_ns = (double)spans_both(&t->steps->spans[STEP_FETCH], &t->waits, t->begin_ns, t->end_ns), own_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time of threads by sched.out: on a CPU, waiting for one, and asleep by kind of call. The BPF programs add it up for each
- * interval, so all of a thread's time is in it.
+ * The time of threads by sched.out: on a CPU, waiting for a CPU, and asleep by kind of call. The BPF programs add it up for
+ * each interval, so it has all of a thread's time.
  */
 #ifndef REPORT_WHY_SLEEPS_H
 #define REPORT_WHY_SLEEPS_H
@@ -33,13 +33,13 @@ struct sleeps {
 	double ns[SLEEP_KINDS];
 };
 
-/* Returns the time that other processes may wait for: all but waits for others and sleep. */
+/* Returns the time that other processes may have to wait for: all but sleep and waits for others. */
 double sleeps_busy_ns(const struct sleeps *s);
 
 struct sleep_call {
 	const char *name;
 	enum sleep_kind kind;
-	bool for_others; /* asleep in it, a thread waits for another one, or another process; reads and writes on pipes are such */
+	bool for_others; /* a thread asleep in it waits for another thread or process, as in reads and writes of pipes */
 };
 
 /* CALL is one of sched.out's names, or is of SLEEP_OTHER. */

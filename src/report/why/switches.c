@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The part of sched_switch.out in the walk through the calls: when loaders ran, or could have; and uninterruptible waits
- * outside of calls, which are for pages when the process has mapped data.
+ * sched_switch.out in the walk through the calls: when loaders ran, or could have run; and uninterruptible waits outside of
+ * calls, which are waits for pages if the process has mapped data.
  */
 #include "base/util.h"
 #include "report/why/walk.h"
@@ -32,8 +32,10 @@ static struct why_stretch faults_of(struct why_walk *w, const struct thread_faul
 				     .main = f->pid == f->tid };
 }
 
-/* Only a process that has mapped data, or was forked by one that has, waits for pages outside of calls. With fault.out
- * nothing is left to find. */
+/*
+ * Whether PID may wait for pages outside of calls: it has mapped data, or was forked by a process that has. False with
+ * fault.out, which shows these waits.
+ */
 static bool maps_data(const struct why_walk *w, uint64_t pid, const struct why_role *role)
 {
 	const struct report_proc *p = table_find(&w->r->procs, pid), *trainer = NULL;
@@ -128,8 +130,8 @@ static void thread_switched(struct why_walk *w, const struct why_switches *s)
 /* --- the file ---------------------------------------------------------------------------------------------- */
 
 /*
- * Reads the next switch. The file was read before, for CPU time and the trainers' waits; now it goes with the calls, by
- * time.
+ * Reads the next switch. The file was read before, for CPU time and the trainers' waits; now its rows are taken among the
+ * calls, in order of time.
  */
 static void next_switch(struct why_switches *s)
 {

@@ -10,7 +10,8 @@
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
-#define LEAST_KNOWN 0.5 /* the causes that are known have more than this part of the unknown ones */
+/* to be the answer, a cause must exceed this part of the unknown waits; the job's own work, this part of the time */
+#define LEAST_KNOWN 0.5
 #define LEAST_WAIT 0.1 /* of the time: a job with fewer waits is bound by what it computes */
 
 static double part(const struct why *w, double ns)
@@ -19,8 +20,8 @@ static double part(const struct why *w, double ns)
 }
 
 /*
- * A process that loads for itself computes both for its samples and for training, and the two cannot be separated, but by its
- * own regions. One with loaders or a GPU waits for these, or trains.
+ * Returns the rule for what the job did. A process that loads data itself computes both for its samples and for training,
+ * which only its own regions can separate. One with loaders or a GPU waits for these, or trains.
  */
 static const struct rule *work_of(const struct report *r)
 {
@@ -38,7 +39,9 @@ static const struct rule *work_of(const struct report *r)
 	return rules_lack(r, &rule_trainer_bound) ? &rule_unknown : &rule_trainer_bound;
 }
 
-/* Takes the job's work as the answer. When hardly anything waited, a finding that loaders waited, too, is dropped. */
+/*
+ * Takes what the job did as the answer. If that is training, drops a finding of the same code: that loaders waited as well.
+ */
 static void work_is_it(struct report *r, struct rules *rules)
 {
 	const struct rule *work = work_of(r);
@@ -53,7 +56,7 @@ void verdict_choose(struct report *r, struct rules *rules)
 {
 	const struct why *w = r->why;
 	struct finding *most = NULL, *b = &rules->bottleneck;
-	/* with loaders; without them it is a wait for something outside of the job */
+	/* WHY_OTHER is unknown with loaders; without them, it is a wait for something outside of the job */
 	double unknown = part(w, (w->loaders.n || !w->has_sums ? w->blame_ns[WHY_OTHER] : 0) + w->unseen_ns);
 
 	for (unsigned int i = 0; i < rules->n; i++)

@@ -12,8 +12,9 @@ const char *const why_basis_names[WHY_BASES] = {
 };
 
 /*
- * Sets the part of the trace in which T trains: its steps, else by its phases, else while it has loaders, else from its
- * first read of data on, since it starts before that. A trainer that reads none has its whole life as its window.
+ * Sets the window of T, the part of the trace in which it trains: by its steps, or its phases, or the lives of its loaders,
+ * or its first read of data, as it starts up before that: by the first of these that is known. A trainer that reads no data
+ * has its whole life as its window.
  */
 static void find_window(struct report *r, struct why_trainer *t)
 {
@@ -71,8 +72,9 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
 }
 
 /*
- * A GPU's samples do not show when in a second it was idle. The trainer's own waits do, where their sum is about as large;
- * where it is not, the trainer also waits for the GPU, or in calls without rows.
+ * Returns a basis that shows when in a second T waited, which the samples of a GPU do not. The trainer's own waits do, if
+ * their sum is about as large as the GPU's idle time. If it is not, the trainer waits also for the GPU, or in calls without
+ * rows.
  */
 static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 {
@@ -88,7 +90,7 @@ static enum why_basis find_finer(struct why *w, struct why_trainer *t)
 	return WHY_BY_GPU;
 }
 
-/* Without a fetch it is not known where its waits are: the program marks only its steps. */
+/* Returns the steps of T; NULL: it has none, or marks only its steps, so that it is not known when it fetched. */
 static struct step_trainer *steps_of(const struct report *r, const struct why_trainer *t)
 {
 	struct step_trainer *of = r->phases ? phase_steps_trainer(&r->phases->steps, t->pid) : NULL;

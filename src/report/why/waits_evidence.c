@@ -10,7 +10,7 @@
 #include "report/scan/model.h"
 
 #define TEXT_MAX 256
-#define LEAST_STATES 0.02 /* of the windows: with fewer waits, their causes are not shown */
+#define LEAST_STATES 0.02 /* of the windows: the causes of fewer waits are not shown */
 
 double waits_share(const struct report *r, double ns)
 {
@@ -159,7 +159,7 @@ const char *const waits_state_texts[WHY_STATES] = {
 	[WHY_OTHER] = "not known",
 };
 
-/* Shows the causes of the waits; none where hardly any trainer waited. */
+/* Shows the causes of the waits, unless the trainers hardly waited. */
 static void show_states(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;

@@ -9,11 +9,13 @@
 
 extern const char *const waits_state_texts[WHY_STATES];
 
-/* Returns NS as a part of the windows, 0 without any; and the part that was waited for state S. */
+/*
+ * The first returns NS as a part of the windows, 0 without any; the second the part of them with waits because of state S.
+ */
 double waits_share(const struct report *r, double ns);
 double waits_part(const struct report *r, enum why_state s);
 
-/* Adds how much was waited, when, by which source, and for what; for a finding that is not the bottleneck, its part alone. */
+/* Adds how long the trainers waited, when, by which source, and for what; if F is not the bottleneck, only F's part. */
 void waits_show(struct report *r, struct finding *f);
 /* Adds the two longest calls of a state; WHAT introduces the first. */
 void waits_show_longest(struct report *r, struct finding *f, enum why_state s, const char *what);

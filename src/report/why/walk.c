@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The second pass over the calls, merged by time, when trainers and loaders are known: each call becomes a stretch of
- * its process's time in one state, and is compared with the trainer's waits. A loader in no call between sending a result
- * and receiving the next order waits for that order, in poll(2) or the like.
+ * The second pass over the calls, sorted by time, when trainers and loaders are known. Each call becomes a stretch of its
+ * process's time in one state, and is compared with the trainer's waits. A loader that is in no call after it has sent a
+ * result, and before it receives the next order, waits for that order, in poll(2) or the like.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 	l->idle_ns[x->state] += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
 }
 
-/* Adds a call of the main thread by samples of its GPU: in each sample, at most the time in which the GPU was idle. */
+/* Adds a call of the main thread to the samples of its GPU: to each at most the time in which the GPU was idle. */
 static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns,
 			   uint64_t end_ns)
 {
@@ -220,8 +220,8 @@ static void cached(const struct why_role *role, double *ns, double *idle_ns)
 }
 
 /*
- * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches, which is known at that
- * one's end.
+ * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches. That is known when the
+ * other read ends.
  */
 static void doubt(struct why_walk *w, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
 {
@@ -292,8 +292,8 @@ static int begin_merge(struct merge *m, struct report *r)
 }
 
 /*
- * Returns the file whose next call ended first; of several, the first in order. Without branches, as they cannot be
- * predicted.
+ * Returns the file with the call that ended first; of several, the first in order. Without branches, which the processor
+ * could not predict.
  */
 static inline unsigned int first_of(const struct merge *m)
 {

@@ -7,7 +7,7 @@
 #include "report/why/calls.h"
 #include "report/why/impl.h"
 
-/* The role of a PID; neither loader nor trainer: no part in the analysis. */
+/* The role of a PID; with neither loader nor trainer, it has no part in the analysis. */
 struct why_role {
 	struct why_loader *loader;
 	struct why_trainer *trainer;

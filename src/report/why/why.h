@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why the job waited: which processes train and which load data for them, when the GPUs, or else the trainers, were
- * idle, and what the loaders did at those times. Of a trace folder, for the report.
+ * Why the job of a trace folder waited: which processes train and which load data for them; when the GPUs, or, where that is
+ * not known, the trainers, were idle; and what the loaders did at those times.
  *
  * There are two passes. The first goes with the rest of the report: it collects the waits of trainers (why_wait()), sums
  * up files and epochs, and keeps what is needed of each call (rows.h). When trainers and loaders are known, the second
@@ -93,7 +93,7 @@ struct why_gpu {
 	uint64_t samples, sample_ns, since_ns; /* the sample that is being read, and since when it is one */
 	double busy;
 	uint64_t seen_ns;
-	bool seen, numbers, by_device; /* used by the target; gpu.out has `sm`; by gpu_dev.out */
+	bool seen, numbers, by_device; /* the target uses it; gpu.out has `sm'; the numbers come from gpu_dev.out */
 	struct spans idle;
 };
 
@@ -101,7 +101,7 @@ struct why_trainer {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its window, which is the part of the trace that is analysed */
 	enum why_basis basis;
-	enum why_basis then; /* for what its loaders did meanwhile: finer than a GPU's samples where there is such */
+	enum why_basis then; /* for what its loaders did meanwhile: where possible a finer one than a GPU's samples */
 	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
 	size_t at_sample;
 	struct spans calls;    /* of its main thread on pipes and the like */
@@ -110,7 +110,7 @@ struct why_trainer {
 	struct spans io;	    /* with STEPS: calls on files and waits for pages, its own and its loaders' */
 	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
 	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
-	struct spans saves;		   /* by GPU and by regions: checkpoints, in its window */
+	struct spans saves;		   /* WHY_BY_GPU, WHY_BY_REGIONS: checkpoints, in its window */
 	uint64_t in_saves_ns[WHY_STATES];  /* its main thread's calls in these */
 	uint64_t waited_ns;
 	double fault_ns; /* by fault.out: its main thread, in its window */
@@ -121,7 +121,7 @@ struct why_trainer {
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
 	uint32_t loaders;
-	bool uses_gpu; /* opened one's device */
+	bool uses_gpu; /* it has opened the device of a GPU */
 	uint32_t n_gpus; /* how many GPUs with numbers it used, and their indexes in struct why; set with the bases */
 	uint8_t gpu[WHY_GPUS_MAX];
 };
@@ -136,7 +136,7 @@ struct why_loader {
 	uint64_t samples, bytes;
 	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
 	double alive_idle_ns; /* its trainer's waits within its life */
-	double fault_ns; /* by fault.out, as its trainer's */
+	double fault_ns; /* by fault.out, as for its trainer */
 	/* sched.out */
 	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
 	struct sleeps main;
@@ -200,14 +200,14 @@ _Static_assert(sizeof(struct why_place) == 32, "two are a cache line");
 struct why_sums {
 	uint64_t reads, read_bytes, writes, write_bytes; /* of regular files; without ends of files */
 	uint64_t read_files_ns, write_files_ns, open_ns, sync_ns, meta_ns;
-	/* Of those that rules count, in calls. */
+	/* Time in the calls that rules count. */
 	uint64_t disk_reads_ns, tiny_reads_ns, small_disk_reads_ns, small_writes_ns, jumps_ns, write_jumps_ns, sequential_disk_ns;
-	uint64_t misaligned_ns, small_shared_ns, opens_failed_ns, all_small_writes; /* small_writes: but those of whole files */
+	uint64_t misaligned_ns, small_shared_ns, opens_failed_ns, all_small_writes; /* SMALL_WRITES: not of whole files */
 	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
 	uint64_t tiny_reads, small_disk_reads, small_writes;
 	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
 	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; bytes written again within an epoch */
-	uint64_t shared, small_shared; /* reads and writes of files that several processes use in an epoch; of less than 64 KiB */
+	uint64_t shared, small_shared; /* reads and writes of files that several processes use in an epoch; the small ones */
 	uint64_t misaligned, with_offset, direct, direct_misaligned;
 	uint64_t opens, opens_failed, opens_read, syncs;
 	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */
@@ -244,12 +244,12 @@ struct why {
 	uint32_t n_trainers;
 	enum why_sight seen; /* less than WHY_SEEN_PHASES: the trainers may not train at all */
 	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: the phases have epochs */
-	bool has_faults; /* fault.out has page faults with their times, and most of these: nothing is inferred of them */
+	bool has_faults; /* fault.out has page faults with times, and most of them: none need be inferred */
 	bool by_copies, more_trainers; /* trainers are processes with copies; there are more than WHY_TRAINERS_MAX */
 	struct why_gpu gpu[WHY_GPUS_MAX];
 	uint32_t n_gpus;
 	uint64_t gpu_sample_ns; /* mean distance of samples */
-	struct why_calls *calls; /* kept for why_walk(); gone behind it */
+	struct why_calls *calls; /* kept for why_walk(), freed after it */
 	struct table loaders; /* struct why_loader *, by PID */
 	struct why_file *files; /* the first N_FILES of the report's table of files */
 	struct why_file_rest *files_rest;
@@ -271,8 +271,8 @@ struct why {
 	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
 	/* the results, of all trainers together */
-	enum why_basis basis;	/* theirs, of those that have one; WHY_BY_SEVERAL where these differ */
-	double window_ns;	/* what is looked at */
+	enum why_basis basis;	/* of the trainers that have one; WHY_BY_SEVERAL if these differ */
+	double window_ns;	/* the sum of their windows */
 	double waited_ns;
 	double unseen_ns; /* further time in the windows in which it is not known whether they waited */
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
@@ -281,7 +281,7 @@ struct why {
 	double saves_ns, saves_write_ns; /* of waited_ns: in checkpoints that main threads wrote; in writes and syncs of these */
 	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */
-	double straggler_busy, straggler_others, straggler_most_ns; /* as parts of its generation's waits */
+	double straggler_busy, straggler_others, straggler_most_ns; /* the first two as parts of its generation's waits */
 	double loader_idle_ns;	     /* the loaders' time while they were waited for */
 	double cpu_idle_percent;     /* of the machine, by cpu.out; NAN: not known */
 	uint32_t n_cpus;
