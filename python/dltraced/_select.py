@@ -96,5 +96,5 @@ def selections(hosts: Sequence[Host], probe: str, names: Sequence[str], *, epoch
     of_process = ranks is not None or pids is not None
     if spans is None and not of_process:
         return {host.folder: None for host in hosts}
-    return {host.folder: Selection(spans and spans[host.folder], _pids(host, pids, ranks) if of_process else None,
+    return {host.folder: Selection(None if spans is None else spans[host.folder], _pids(host, pids, ranks) if of_process else None,
                                    names.index("PID") if of_process else 0) for host in hosts}

@@ -108,6 +108,44 @@ HEADER = b"# dltraced close 1\nTIMESTAMP\tTIME\tPID\n"
 GOOD = [b"%d\t2026-11-21T01:02:03.123456789Z\t7" % i for i in range(3)]
 
 
+def trace_of(folder, **files):
+    """FILES: rows of the columns that matter, {column: text}."""
+    os.makedirs(folder)
+    for name, rows in files.items():
+        columns = [c.name for c in _columns.of(name)]
+        with open(os.path.join(folder, name + ".out"), "w", encoding="utf-8") as f:
+            f.write(f"# dltraced {name} 1\n" + "\t".join(columns) + "\n")
+            f.writelines("\t".join(str(row.get(c, "-")) for c in columns) + "\n" for row in rows)
+
+
+def selected():
+    """Ranks and processes are those of pids.out; an epoch that only one host shows is found in the others by UTC."""
+    hosts = _folder.hosts(os.path.join(golden, "trace-panels"))
+    names = [c.name for c in _columns.of("vfs_rw")]
+    lines = package_rows(hosts[0].folder, "vfs_rw")
+    pids = {rank: {r["PID"] for r in _lines.records(hosts[0].folder, "pids") if r["RANK"] == str(rank)} for rank in (0, 1)}
+    assert pids == {0: {"1000", "1002"}, 1: {"1001", "1003"}}, pids
+    for query, wanted in (({"rank": 1}, pids[1]), ({"rank": (0, 1)}, pids[0] | pids[1]), ({"rank": 0, "pid": 1002}, {"1002"}),
+                          ({"rank": 0, "pid": 1003}, set()), ({"rank": 7}, set()), ({"pid": [1000, 1003]}, {"1000", "1003"})):
+        keep = _select.selections(hosts, "vfs_rw", names, **query)[hosts[0].folder]
+        assert [line for line in lines if keep(line)] == [line for line in lines if line.decode().split("\t")[2] in wanted], query
+
+    # regions of the first host alone: epoch 3 from 2 s to 3 s after its begin; the other one's clock is 5000 s behind
+    second = 10**9
+    zero = 1795000000 * second
+    trace_of("hosts/one", time_align=[{"TIMESTAMP": 9000 * second, "REALTIME_NS": zero, "EVENT": "start"}],
+             regions=[{"TIMESTAMP": 9003 * second, "LAT_NS": second, "PID": 1, "TID": 1, "CAT": "pipeline", "NAME": "epoch", "EPOCH": 3, "RET": 0}],
+             close=[{"TIMESTAMP": 9001 * second + i * second // 2, "PID": 1, "TID": 1, "LAT_NS": 5} for i in range(6)])
+    trace_of("hosts/two", time_align=[{"TIMESTAMP": 4000 * second, "REALTIME_NS": zero, "EVENT": "start"}],
+             close=[{"TIMESTAMP": 4001 * second + i * second // 2, "PID": 1, "TID": 1, "LAT_NS": 5} for i in range(6)])
+    hosts = _folder.hosts("hosts/*")
+    assert [host.name for host in hosts] == ["one", "two"], hosts
+    keep = _select.selections(hosts, "close", [c.name for c in _columns.of("close")], epoch=3)
+    for host, begin in zip(hosts, (9002, 4002)):
+        kept = [int(line.split(b"\t")[0]) for line in package_rows(host.folder, "close") if keep[host.folder](line)]
+        assert kept == [begin * second, begin * second + second // 2], (host, kept)
+
+
 def damaged():
     """Text behind the header | the rows that there are | a word of the warning."""
     one, two, three = GOOD
@@ -201,16 +239,6 @@ def golden_values():
         assert set(frame["host"]) <= {"made"} and set(frame["folder"]) <= {"made"}, name
 
 
-def trace_of(folder, **files):
-    """FILES: rows of the columns that matter, {column: text}."""
-    os.makedirs(folder)
-    for name, rows in files.items():
-        columns = [c.name for c in _columns.of(name)]
-        with open(os.path.join(folder, name + ".out"), "w", encoding="utf-8") as f:
-            f.write(f"# dltraced {name} 1\n" + "\t".join(columns) + "\n")
-            f.writelines("\t".join(str(row.get(c, "-")) for c in columns) + "\n" for row in rows)
-
-
 def summed_up():
     """The lines of summary(): of hand-made rows, whose overlaps can be counted on a page; of a golden trace, as the report has it."""
     def read(begin, end, fid, pid=1, moved=10, func="read"):
@@ -253,6 +281,7 @@ def summed_up():
 
 for trace in traces:
     whole(trace)
+selected()
 damaged()
 cut_off()
 missing()

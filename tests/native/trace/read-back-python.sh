@@ -13,8 +13,8 @@ PYTHONPATH=$(cd "$here/../../python" && pwd)
 export PYTHONPATH PYTHONDONTWRITEBYTECODE=1 DLTRACED_PROGRAM="$DLT"
 
 packings=none
-for name in gzip zstd; do
-	"$DLT" start --help | grep -q "$name" && packings="$packings $name"
+for name in gzip zstd; do # the commands, too: they are the witness
+	"$DLT" start --help | grep -q "$name" && command -v "$name" >/dev/null && packings="$packings $name"
 done
 for packing in $packings; do
 	compress=
