@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""hungfs FOLDER [squash]: a file system in memory on FOLDER, by the kernel's FUSE protocol (linux/fuse.h), that hangs.
+"""hungfs FOLDER [squash]: a file system in memory on FOLDER that can hang, by the kernel's FUSE protocol (linux/fuse.h).
 
-With squash root is nobody there, as with NFS's root_squash; until SIGHUP.
-SIGUSR1: requests are taken from now on and not answered, as by a server that is gone; SIGALRM: all are refused
-with ESTALE, as by one that exports it no more, and files that are open then are refused for ever, as by NFS's
-client; SIGUSR2: all of them are answered, in their order. It says "mounted" once it is; when it ends, by SIGTERM,
-what waits gets an error.
+With squash, root is nobody there, as with NFS's root_squash, until SIGHUP.
+
+SIGUSR1: from now on requests are taken but not answered, as if the server were gone. SIGALRM: all requests are refused
+with ESTALE, as by a server that has withdrawn the export; files that are open then are refused for ever, as by NFS's
+client. SIGUSR2: all waiting requests are answered, in their order. It prints "mounted" once it is. When it ends, by
+SIGTERM, waiting requests get an error.
 """
 import ctypes
 import errno

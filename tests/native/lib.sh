@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2034
 #
-# What the scripts here share; each begins with: . "${0%/*}/../lib.sh"
-# They are run by tests/run-native, in a folder of their own, and end at the first failure. Those of
-# tests/vm/scripts set native= to this folder first. DLT_BACKEND says which backend they are about.
+# Shared by the scripts here, each of which begins with: . "${0%/*}/../lib.sh"
+# tests/run-native runs them, each in a folder of its own; a script ends at its first failure. Those of tests/vm/scripts
+# set native= to this folder first. DLT_BACKEND names the backend to test.
 set -u
 : "${DLT:?is not set: run tests/run-native ${0##*/}}" "$W"
 here=${native:-${0%/*}/..} # this folder

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `dltraced check` says what start finds: where it returns 0 a trace can be made, where it says fail
-# start refuses. What it tells of the machine is what others tell, it leaves nothing behind, and its
-# two forms say the same.
+# `dltraced check` reports what start would find: if it returns 0, a trace can be made; if it says "fail", start
+# refuses. What it reports about the machine agrees with other tools. It leaves nothing behind, and its text and its
+# JSON agree.
 . "${0%/*}/../lib.sh"
 need python3 setpriv script unshare
 with_helpers

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What an option does not take is named, with status 125, before anything is made or run. A folder
-# that is not to be had is named too, and nothing in it is touched: --force replaces what a trace
-# has written, and only that. Without the right to trace, --best-effort runs the workload and says
-# in the manifest what was not traced. A report is of a trace, or says that it is none.
-# (exit-status.sh has the rest.)
+# An option that gets a wrong value is named, with status 125, before anything is made or run. A folder that cannot be
+# used is named, too, and nothing in it is touched: --force replaces only what a trace has written. Without the right to
+# trace, --best-effort runs the workload, and the manifest names what was not traced. `report' of a folder that is not a
+# trace reports just that. (exit-status.sh has the rest.)
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `dltraced probes --json` has each file with the columns of its header line, in their order; each value of the golden
-# files, which have the largest ones and all kinds of rows, is of its column's type; and a number whose meaning names a unit
-# has that unit.
+# `dltraced probes --json` has each file with the columns of its header line, in their order. Each value of the golden
+# files, which have the largest values and all kinds of rows, fits the type of its column. A number has a unit if its
+# meaning names one.
 #
 # smoke
 . "${0%/*}/../lib.sh"

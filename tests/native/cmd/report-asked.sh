@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What `dltraced report' is asked for in vain is refused with status 125 and a line that says what to do, and
-# nothing is written: a page in the place of a trace's own file or of what is no file, one folder twice in one sum,
-# folders that may not be read. What is no job, though it may be one, is said with it.
+# `dltraced report' refuses what it cannot do, with status 125 and a line that says what to do, and writes nothing: a
+# page in the place of a trace's own file or of something that is not a file, one folder twice in one sum, folders that
+# may not be read. If folders may not be hosts of one job, the report on them says so first.
 . "${0%/*}/../lib.sh"
 need python3 setpriv
 golden=$here/../golden

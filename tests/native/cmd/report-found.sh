@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `report' without a folder takes the newest trace below ./traces, also where Slurm's jobs have a folder a host; of a folder that
-# holds traces and is none it prints a line for each, the oldest first, with start, length, the job's end and what it waited
-# for; what is packed is to be unpacked first. Its text is a screen, and with --full all tables. -h is --help everywhere.
+# `report' without a folder takes the newest trace below ./traces, also where Slurm's jobs have a folder for each host.
+# For a folder that contains traces but is none, it prints a line for each, the oldest first, with start, length, how
+# the job ended and what it waited for. For an archive it says how to unpack it. Its text is one screen, with --full all
+# tables. -h is --help for every command.
 . "${0%/*}/../lib.sh"
 need python3
 golden=$here/../golden

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The last thing that `start' writes on a terminal, whatever the job has written, is a screen of at most 12 lines that fit 80
-# columns: what the job waited for, how it ended, what is missing, who still runs, where the trace is and what to type next.
-# What it says is what the report says. -q has none of it, --no-report does not read the trace, and what is too large to be
-# read in a moment is not waited for. The status is the workload's all the same. `stop' ends with it, too, and `status' of
-# one trace says what is known so far.
+# The last thing that `start' writes on a terminal, whatever the job has written, is a screen of at most 12 lines of 80
+# columns: what the job waited for, how it ended, what is missing, which processes still run, where the trace is, and
+# what to type next. It agrees with the report. -q prints none of it; --no-report does not read the trace; a trace that
+# is too large to be read in a moment is not waited for. The status is always the workload's. `stop' ends with the same
+# screen, and `status' of one trace prints what is known so far.
 . "${0%/*}/../lib.sh"
 need python3
 trap '[ ! -s children ] || kill $(cat children); cleanup' EXIT

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# mpstat, iostat and a stand-in for nvidia-smi beside the trace: cpu.out, disk.out, gpu.out and
-# gpu_dev.out have the tools' own columns with TIMESTAMP and TIME in front, and are whole at the
-# end; no tool is left running. A tool that is not installed is one line; one that dies is started
-# once more, and how it ended is in the manifest.
+# mpstat, iostat and a stand-in for nvidia-smi run beside the trace: cpu.out, disk.out, gpu.out and gpu_dev.out have the
+# tools' own columns after TIMESTAMP and TIME, and are whole at the end; no tool is left running. A tool that is not
+# installed is one line. A tool that dies is started once more, and the manifest has how it ended.
 #
 # smoke
 . "${0%/*}/../lib.sh"

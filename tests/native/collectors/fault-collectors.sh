@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A collector that dies at once, that prints garbage and then hangs and does not care for signals, lines
-# without end, or rubbish without end after a good beginning: the trace beside it is whole, the
-# collector's file is a text that can be read and small, how it ended is in the manifest, and none of
-# its processes is left.
+# A collector that dies at once; that prints garbage, then hangs and ignores signals; that prints lines without an end,
+# or garbage without an end after a good beginning: the trace beside it is whole, the collector's file is small and
+# readable text, the manifest has how the collector ended, and none of its processes is left.
 . "${0%/*}/../lib.sh"
 need python3
 with_helpers

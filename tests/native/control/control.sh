@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# stop, status and mark: the running traces answer those who may ask, and nobody else. A trace that is
-# stopped is whole, and its workload goes on; what a mark says is a row, whoever said it, the job too.
+# stop, status and mark: running traces answer those who may ask, and nobody else. A trace that is stopped is whole, and
+# its workload goes on. The text of a mark is a row, whoever has set it, even the job.
 . "${0%/*}/../lib.sh"
 need jq python3 setpriv
 gate

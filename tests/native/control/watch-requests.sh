@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# status --watch tells of requests that hang as of calls: of libaio and what the disk has got of it, on a disk
-# that stands still; of io_uring, a read and an open. Each once, and those that are done no more.
+# status --watch shows requests in flight as it shows calls: of libaio, and the part of them that the disk has got, on a
+# disk that stands still; of io_uring, a read and an open. Each is there once, and is gone when it is done.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# status --watch looks up what a call in flight is about in /proc: of a process that has begun after the call, which has
-# the number of the one that made it, nothing is shown.
+# status --watch looks in /proc for the file of a call in flight. If another process has the PID by then, which began
+# after the call, nothing of that process is shown.
 . "${0%/*}/../lib.sh"
 need python3
 gate

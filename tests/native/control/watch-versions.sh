@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# status --watch and a trace of another version, or whatever else answers at its socket: a message that says so, nothing else
-# on stdout, no crash. A view that it can read is shown as it is, without orders to a terminal; an older watcher hears why not.
+# status --watch with a trace of another version, or with anything else that answers at its socket: a message says so,
+# nothing else is on stdout, and it does not crash. A view that it can read is shown, without control sequences for a
+# terminal. An older watcher is told why it gets nothing.
 . "${0%/*}/../lib.sh"
 need python3
 gate

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# status --watch: what it says of each process is what the rows say, whether it looks often or once; the
-# calls that hang are there, with their files; it redraws on a terminal and nowhere else, and ends with the
-# trace or on ^C. Thousands of processes are more than a packet holds; one who does not read, or more than may
-# watch, are in nobody's way.
+# status --watch: its numbers for each process are those of the rows, whether it looks often or once. Calls that hang
+# are there, with their files. It redraws on a terminal and nowhere else, and ends with the trace or on ^C. There may be
+# more processes than a packet holds; a watcher that does not read, or too many watchers, disturb nobody.
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4
 gate

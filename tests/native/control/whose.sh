@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Without a name stop, mark and status are about traces that the user has started, by sudo too: of several the one of this
-# terminal, else the only one. One of another user takes its name, which status has; so does --json, of all.
+# Without a name, stop, mark and status are about traces that the user has started, also by sudo: if there are several,
+# the one of this terminal, otherwise the only one. A trace of another user needs its name, which status prints; --json
+# prints all.
 . "${0%/*}/../lib.sh"
 need python3 setsid
 # Sockets of our own: there may be other traces on this machine.

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What a row, a wake-up and a traced call cost stays within tests/budgets: instructions, allocations and
-# system calls, none of which depends on how busy the machine is. RECORD=1 writes them there instead.
+# The cost of a row, of a wake-up and of a traced call stays within tests/budgets: instructions, allocations and system
+# calls, none of which depends on how busy the machine is. RECORD=1 writes the numbers there instead.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --comm and --exclude-comm narrow the rows of calls to threads whose name matches a glob at that
-# moment, and to those where none does. What is left out is counted as filtered; process life is
-# not left out.
+# --comm restricts the rows of calls to threads whose name at that moment matches a glob, --exclude-comm to threads
+# whose name matches none. Rows that are left out are counted as filtered. The life of processes is not left out.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The trace's disk fails in the ways that a full tmpfs (full-disk) does not show: ext4 without space;
-# thin storage that refuses what the page cache had taken; I/O errors at every write; a disk that
-# stands still when the trace ends. The workload and its status are unharmed, calls are rows or lost,
-# rows that the disk may not have are counted as unsure, all of it is said, and what can be read is.
+# The trace's disk fails in ways that a full tmpfs (full-disk.sh) does not show: ext4 without space; thin storage that
+# refuses what the page cache had taken; I/O errors at every write; a disk that stands still when the trace ends. The
+# workload and its status are unharmed. Calls are rows or count as lost, and rows that the disk may not have count as
+# unsure. All of that is reported, and what can be read is right.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

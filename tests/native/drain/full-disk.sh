@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The trace's file system is full, by the trace itself or by the job, or has less space than
-# --min-free: the workload goes on, every row is written or counted as lost, it is said at once,
-# files end on a whole row, and the manifest is complete. Space that comes back is used. The same
-# holds for the bytes of the workload's log.
+# The trace's file system is full, because of the trace itself or of the job, or has less space than --min-free. The
+# workload goes on, every row is written or counted as lost, a message comes at once, files end with a whole row, and
+# the manifest is complete. Space that comes back is used. The same holds for the bytes of the workload's log.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

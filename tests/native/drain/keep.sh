@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --keep drops the oldest rows and counts them: kept and dropped are the tally, rollup.out has the sums
-# of what was dropped, and the names of files stay. --rollup-only writes sums alone, equal to the tally.
+# --keep drops the oldest rows and counts them: kept and dropped rows add up to the tally, rollup.out has the sums of
+# the dropped ones, and the names of files stay. --rollup-only writes only sums, which equal the tally.
 . "${0%/*}/../lib.sh"
 need python3 gzip
 head -c 1048576 /dev/zero >data

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Prometheus' own tool finds nothing to complain of in a file of --metrics-file, nor of two together.
+# Prometheus' own tool accepts a file of --metrics-file, and also two of them together.
 . "${0%/*}/../lib.sh"
 promtool=$(command -v promtool || echo "$here/../../build/promtool/promtool") # where scripts/install-deps has it
 [ -x "$promtool" ] || skip promtool

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --metrics-file: at the end its counters and histograms are those of the rows, counted from the text,
-# disks too; meanwhile it is whole whenever somebody reads it, and counters never fall. Hostile names are
-# labels like others. It takes the place of nothing but metrics.
+# --metrics-file: at the end its counters and histograms are those of the rows, counted from the text, also for disks.
+# Meanwhile the file is whole whenever it is read, and counters never decrease. Hostile names are labels like others. It
+# replaces nothing but a metrics file.
 #
 # smoke
 . "${0%/*}/../lib.sh"

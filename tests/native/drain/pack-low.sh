@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Less space than --min-free, and segments to compress: that goes on, as it takes little and gives back more.
-# Rows that are lost meanwhile are counted, and writing goes on by the space that it won. A segment for which
-# there is none at all stays plain. What the manifest lists is what is there, each once, with all rows.
+# There is less space than --min-free, and there are segments to compress: compression goes on, as it takes little space
+# and frees more. Rows that are lost meanwhile are counted, and writing resumes with the space that was freed. A segment
+# for which there is no space at all stays plain. The manifest lists exactly the files that are there, each once, with
+# all rows.
 . "${0%/*}/../lib.sh"
 need python3 gzip
 gate

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A trace folder that is removed while it is written is said at once, and once. The workload goes on,
-# and its status is ours; what only attaches has nothing left to do, and has failed.
+# A trace folder that is removed during the trace is reported at once, and once. The workload goes on, and dltraced
+# returns its status. A trace that is only attached ends as failed, as it has nothing left to do.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Killed by SIGKILL while it splits, packs and drops: every file that stays can be read, no row is there
-# twice, and a file that was being made is said. A full disk while it packs: plain segments stay, and
-# everything is counted.
+# Killed by SIGKILL while it splits, compresses and drops: every file that stays can be read, no row is there twice, and
+# a file that was being made is reported. If the disk is full during compression, segments stay plain, and everything is
+# counted.
 . "${0%/*}/../lib.sh"
 need python3 gzip
 head -c 1048576 /dev/zero >data

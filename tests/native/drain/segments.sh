@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --rotate and --compress: whatever a trace is stored as, its rows are those of the tally, the report is
-# the same to the digit, and every segment begins with its header. With collectors too, by size and time.
+# --rotate and --compress: however a trace is stored, its rows are those of the tally, the report is the same to the
+# last digit, and every segment begins with its header. Also with collectors, by size and by time.
 . "${0%/*}/../lib.sh"
 need python3 gzip
 head -c 1048576 /dev/zero >data

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The disk that the trace is written to stands still, and then dltraced itself does: the workload
-# goes on. It is said, what the rings hold is written later, and what they do not hold is counted:
-# rows and lost ones are the calls made.
+# The disk with the trace stands still, and then dltraced itself does: the workload goes on. A message says so. What the
+# rings hold is written later, and what they cannot hold is counted: rows and lost ones add up to the calls made.
 . "${0%/*}/../lib.sh"
 need python3 fsfreeze
 disk_ext4 256M

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --from, --to and --phase leave the rows whose TIMESTAMP is in these times, in every format, of each host by its own clock; rows
-# of files, processes and clocks stay. As Parquet and for DuckDB, too, with --pid, --path and --probes, where Python has DuckDB
-# (build/peers-exports, or the first on PATH). Needs no root.
+# --from, --to and --phase select the rows whose TIMESTAMP is in these times, in every format, for each host by its own
+# clock; rows of files, processes and clocks stay. The same holds for Parquet and DuckDB, with --pid, --path and
+# --probes, too, where Python has DuckDB (build/peers-exports, or the first on PATH). Needs no root.
 . "${0%/*}/../lib.sh"
 python
 golden=$here/../golden

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# As Parquet files and as a database of DuckDB: without its command the script is printed and that is said; with it, the script
-# is what it is given, with each file of each host once, and its failure is ours. Where Python has DuckDB (build/peers-exports,
-# or the first on PATH) it runs the script, and the sums are those of the rows. Needs no root.
+# Export as Parquet files and as a database of DuckDB. Without the command duckdb, the script for it is printed, and a
+# message says so. With it, the command gets exactly that script, with each file of each host once, and if it fails,
+# dltraced fails. Where Python has DuckDB (build/peers-exports, or the first on PATH), it runs the script, and the sums
+# are those of the rows. Needs no root.
 . "${0%/*}/../lib.sh"
 golden=$here/../golden
 cp -r "$golden/trace-small" second

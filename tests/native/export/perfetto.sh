@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# As a Perfetto trace each call, request and switch is a slice with its own length, on the track of its thread, disk or CPU,
-# nested as a viewer does it: of golden traces, of a generated one, of two hosts, of calls that overlap or begin and
-# end together, and of several files where one would be too large. Needs no root.
+# In a Perfetto trace each call, request and switch is a slice of its own length, on the track of its thread, disk or
+# CPU, and slices nest as a viewer nests them: for golden traces, a generated one, two hosts, calls that overlap or
+# begin and end together, and several files where one would be too large. Needs no root.
 . "${0%/*}/../lib.sh"
 python
 golden=$here/../golden

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# As .pfw, in each dialect, a trace holds to the format and has each call once, with its file; hostile names too; packed,
-# members end where lines end. As an SQLite database and as stacks the sums are those of the rows. Needs no root.
+# A .pfw file of each dialect follows the format and has each call once, with its file, also with hostile names; if it
+# is packed, members end where lines end. In an SQLite database and in folded stacks the sums are those of the rows.
+# Needs no root.
 . "${0%/*}/../lib.sh"
 python
 golden=$here/../golden

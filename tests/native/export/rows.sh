@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
+# ndjson and csv have each row of a trace, with its values, and no other: for golden traces, some with hostile names or
+# cut files, for packed segments, several hosts, a generated trace, and one file to standard output. Damage is reported
+# on standard error, and the status is 1. Needs no root.
+#
 # smoke
-# As ndjson and csv each row of a trace is there with its values, and no other: of golden traces, hostile names and cut files
-# among them, of segments that are packed, of several hosts, of a generated one, of one file to standard output. What is
-# damaged is on standard error, and the status is 1. Needs no root.
 . "${0%/*}/../lib.sh"
 python
 golden=$here/../golden

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A program with cap_bpf and cap_perfmon (setcap), run by a plain user: traces are whole, the command has no
-# capability and the environment of the caller; what asks, collects and packs works, and nobody reads or
-# runs by it what they could not. What is not allowed is said: one of the two alone, --user, set-user-ID, and
-# to trace in a user namespace.
+# A program with cap_bpf and cap_perfmon (setcap) that a plain user runs: traces are whole; the command has no
+# capability, and the caller's environment; stop, status, collectors and --archive work; and nobody can read or run
+# anything through it that they could not before. What is not allowed is named: only one of the two capabilities,
+# --user, set-user-ID, and tracing in a user namespace.
 . "${0%/*}/../lib.sh"
 ! grep -qa __tsan_init "$DLT" || skip "a program without ThreadSanitizer, whose own thread gives nothing up"
 need python3 setcap setpriv unshare

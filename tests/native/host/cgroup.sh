@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --cgroup and --container, on v2 and on v1 as they are mounted here. A container is the child of
-# its runtime's daemon: here a helper that was started earlier forks the job, which moves itself
-# into the cgroup and executes; every row of it is there, and of a twin outside of it none. Cgroups
-# may be there with processes in them, be there and empty, or come later, their parents too; so may
-# containers, whose names stand-ins for docker know. Such targets add to a workload, here one that
-# only waits.
+# --cgroup and --container, on v2 and on v1 as they are mounted here. A container is a child of its runtime's daemon:
+# here a helper that was started earlier forks the job, which moves itself into the cgroup and executes. Every row of it
+# is there, and none of a twin outside of the cgroup. Cgroups may exist with processes in them, exist and be empty, or
+# come later, even with their parents; so may containers, whose names stand-ins for docker know. Such targets add to a
+# workload, here one that only waits.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Who owns the trace folder, or the way to it, gains nothing by what they plant there: nothing outside is
-# made, written, given away or read, and the trace comes to its end.
+# The owner of the trace folder, or of a folder above it, gains nothing by planting files and links there: nothing
+# outside is made, written, given away or read, and the trace ends normally.
 . "${0%/*}/../lib.sh"
 need python3 setpriv tar gzip
 getent passwd nobody >nobody || skip "a user nobody"

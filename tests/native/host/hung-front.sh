@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A trace on a file server (hungfs.py): who was called stands in front of the one that traces. One of the two
-# is killed, while the server answers or hangs, in a trace of root's and in one of a user's: the other
-# goes too, with that status, and the workload goes on. In the background nobody stands in front: status
-# and stop do what they do, and the process is gone with its workload, whether the server answers or not.
+# A trace on a file server (hungfs.py): the process that was called is a proxy in front of the one that traces. One of
+# the two is killed, while the server answers or hangs, in a trace of root and in one of a user: the other ends, too,
+# with the status of the signal, and the workload goes on. In the background there is no proxy: status and stop work,
+# and the process ends with its workload, whether the server answers or not.
 #
 # slow: waits for half a minute
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The trace lies on a file system whose server hangs (hungfs.py). That is said, once; status and mark
-# answer; the workload goes on. Comes it back, so does the trace, and rows and lost ones are the calls. Is it
-# to end meanwhile, by TERM twice or by stop, it ends at once, with what is lost, and who has called
+# The trace is on a file system whose server hangs (hungfs.py). A message says so, once; status and mark answer; the
+# workload goes on. If the server comes back, the trace goes on, and rows and lost ones add up to the calls. If the
+# trace is to end meanwhile, by a second TERM or by stop, it ends at once and names what is lost, and the caller of
 # dltraced goes on.
 #
 # slow: waits for half a minute

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The server hangs (hungfs.py) when a trace is to begin there, and when it is over: at the start, by --background
-# too, in report, --collect and --archive. That is said, and waited for; one ^C ends it, nothing has run of
-# what was to begin, and a workload's status is its own.
+# The server hangs (hungfs.py) when a trace is to begin there, and when it is over: at the start, also with
+# --background, and in report, --collect and --archive. A message says so, and dltraced waits. One ^C ends the wait:
+# nothing that was to begin has run, and a workload's status is its own.
 #
 # slow: waits for half a minute
 . "${0%/*}/../lib.sh"

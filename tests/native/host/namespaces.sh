@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A container as the runtimes make them: a pid and a mount namespace of its own, another root by
-# pivot_root, the old one gone. PID and TID are the numbers outside, NSPID is the one inside; REALPATH
-# is what the process's root shows, and so in a chroot. What no path of that root leads to says so.
+# A container as runtimes make them: with its own pid and mount namespaces, and another root by pivot_root, the old one
+# gone. PID and TID are the numbers outside, NSPID is the one inside. REALPATH is the path below the process's root,
+# also in a chroot. A file that no path below that root leads to is marked so.
 . "${0%/*}/../lib.sh"
 need python3 unshare pivot_root chroot
 unshare --pid --mount --fork true 2>/dev/null || skip "namespaces"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What pids.out says of a process is what the kernel said of it at that time: RANK is that of the exec, also of a command
-# that has ended before its row is written, and of one whose number is another process's by then, nothing is that one's.
+# pids.out has what the kernel showed of a process at the time of the row: RANK is that of the exec, even if the command
+# has ended before its row is written. If another process has its number by then, nothing of that process is in the row.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Once the workload runs dltraced has only the capabilities of its table, in every thread and in the
-# bounding set; it gains none by executing, and its files are the user's. The manifest says so. The
-# workload loses nothing but what its user lacks. The tools of collectors have no privilege, nor our
-# environment, nor our files. What is kept is enough for what a trace does until its end.
+# Once the workload runs, dltraced has only the capabilities of its table, in every thread and in the bounding set; it
+# gains none by executing a program, and its files are the user's. The manifest lists them. The workload loses nothing
+# that its user has. The tools of collectors have no privilege, and neither our environment nor our files. The kept
+# capabilities suffice for all that a trace does until its end.
 . "${0%/*}/../lib.sh"
 ! grep -qa __tsan_init "$DLT" || skip "a program without ThreadSanitizer, whose own thread gives nothing up"
 need python3 mpstat setpriv

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The trace goes to a user's home on a server that takes root for nobody (hungfs.py squash): every file is
-# made as the user, from the first one on.
+# The trace is in a user's home on a server that treats root as nobody (hungfs.py squash): every file is made as the
+# user, from the first one on.
 . "${0%/*}/../lib.sh"
 need python3
 [ -c /dev/fuse ] || skip "/dev/fuse"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --user, and sudo's SUDO_UID and SUDO_GID: the workload has that user's ids, groups and home, in
-# the same folder, with the same umask and limits; the trace folder is the user's alone. Without
-# them it has our own.
+# --user, and sudo's SUDO_UID and SUDO_GID: the workload has that user's ids, groups and home, in the same folder, with
+# the same umask and limits; the trace folder is the user's alone. Without them, the workload has our ids.
 #
 # smoke
 . "${0%/*}/../lib.sh"

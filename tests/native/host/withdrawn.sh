@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The server of the trace folder refuses it in the middle (hungfs.py), as NFS does whose export is withdrawn:
-# that is said, once, and nothing hangs. Comes it back, so does the trace, and what could not be written is
-# counted; does it not, the trace ends with the workload, and says of all rows that they are lost.
+# During the trace, the server of its folder begins to refuse it (hungfs.py), as NFS does when the export is withdrawn.
+# A message says so, once, and nothing hangs. If the server accepts the folder again, the trace goes on, and what could
+# not be written is counted. If not, the trace ends with the workload, and all rows are reported as lost.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../hungfs.inc"
 gate

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Where another program has apt's lock, install-deps says that alone of it, and that it is to be tried later. apt-get is a stub here.
+# If another program has apt's lock, install-deps reports only that, and to try again later. apt-get is a stub here.
 . "${0%/*}/../lib.sh"
 script=$here/../../scripts/install-deps
 [ -e "$script" ] || skip "scripts/install-deps"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The benchmark counts right: every call of its workloads is a row of dltraced's. What it says of time is not looked at;
-# what other tracers count is for make check-peers.
+# The benchmark counts right: every call of its workloads is a row of dltraced. Its times are not looked at; the counts
+# of other tracers are checked by make check-peers.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

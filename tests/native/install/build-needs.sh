@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A build without clang or bpftool says at once which program is not there, and which script installs it.
+# A build without clang or bpftool names at once the missing program, and the script that installs it.
 . "${0%/*}/../lib.sh"
 top=$here/../..
 [ -e "$top/Makefile" ] || skip "the Makefile"

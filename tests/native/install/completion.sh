@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Completion in bash: commands, options, probes and running traces as the program tells them, lists
-# with commas, values behind =; and as a user has it, with the TAB key.
+# Completion in bash: commands, options, probes and running traces as the program prints them, lists with commas, values
+# after =; and as a user does it, with the TAB key.
 . "${0%/*}/../lib.sh"
 need python3
 completion=$here/../../scripts/dltraced.bash-completion

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `make demo' ends with what its job waited for, where the trace is, and its page, which is there.
+# `make demo' ends with what its job waited for, where the trace is, and the name of its page, which exists.
 . "${0%/*}/../lib.sh"
 mkdir -p demo/scripts demo/build/workloads
 cp "$here/../../scripts/demo" demo/scripts

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# dltraced.h, as installed, is found by pkg-config and builds without a warning in every standard it is for; what is built
-# leaves regions: those that end with their block, by a return, and by an exception.
+# pkg-config finds dltraced.h as it is installed, and programs with it build without a warning in every standard that it
+# supports. They leave regions, also those that end with their block, by a return, or by an exception.
 . "${0%/*}/../lib.sh"
 need make cc pkg-config
 top=$here/../..

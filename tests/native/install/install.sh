@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# make install puts everything below DESTDIR and where its variables say, with manual pages that have
-# every column and that no checker finds fault with; make uninstall takes all of it away again.
+# make install puts everything below DESTDIR, in the folders that its variables name, with manual pages that have every
+# column and that every checker accepts. make uninstall removes all of it.
 . "${0%/*}/../lib.sh"
 need make
 top=$here/../..

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The recipes: the script's options, arguments and status arrive, whatever blanks and quotes they have; a
-# container that a script starts is traced (docker is a stand-in here); compare runs what it was told, in
-# any order, counts what failed apart, and reckons right.
+# The recipes: options and arguments of the script arrive with all their blanks and quotes; a container that a script
+# starts is traced (docker is a stand-in here); compare runs the given commands in any order, counts failures apart, and
+# calculates right.
 . "${0%/*}/../lib.sh"
 need python3 shuf
 recipes=$(realpath "$here/../../scripts/recipes")

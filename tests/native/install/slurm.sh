@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Slurm: a cluster of two nodes on this machine, with its own configuration, ports, state, keys and
-# host names. A job that asks for it is traced on each node by prolog and epilog, whatever its name and
-# comment are, and one that does not is not; what fails there fails no job and drains no node, nor takes
-# long. `srun dltraced start' writes a folder for each node, on a file system that they share.
+# Slurm: a cluster of two nodes on this machine, with its own configuration, ports, state, keys and host names. A job
+# that asks for it is traced on each node by prolog and epilog, whatever its name and comment are; a job that does not
+# ask is not. A failure there makes no job fail, drains no node, and does not take long. `srun dltraced start' writes a
+# folder for each node, on a file system that they share.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --collect copies the workload's files into the trace folder and --archive packs it, both as the
-# workload's user, who can read all of the archive and gets nothing that was not theirs before.
+# --collect copies the workload's files into the trace folder and --archive packs it, both as the workload's user, who
+# can read all of the archive and gets nothing that was not readable before.
 . "${0%/*}/../lib.sh"
 need setpriv tar
 

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --log: workload.log is the workload's output byte by byte, workload.out line by line with the time
-# of each; stdout and stderr reach the caller as without it, a terminal too. A reader that goes away
-# ends the workload as it would without the log. What a process that goes on writes later is in the
-# log as well, and nobody waits for it.
+# --log: workload.log is the workload's output byte by byte, workload.out has each line with its time; stdout and stderr
+# reach the caller as without --log, even a terminal. A reader that goes away ends the workload as it would without the
+# log. What a process writes that outlives the job is in the log, too, and nobody waits for it.
 . "${0%/*}/../lib.sh"
 need python3
 gate

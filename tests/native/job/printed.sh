@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# printed.out: lines about epochs, as the job itself has them, each at the time at which the job wrote it, while its output
-# is what it would be without a trace: a pipe, a file, a terminal, the same bytes. In pieces, of two processes, of one that
-# is killed, among many others and among junk. What tee passes on is no second line. --log and -P -printed leave it out.
+# printed.out has the job's lines about epochs, with the time at which the job wrote each, while the output is as
+# without a trace: a pipe, a file, a terminal, the same bytes. Lines may come in pieces, from two processes, from one
+# that is killed, among many others and among junk. A line that tee passes on is not a second line. --log and -P
+# -printed leave the file out.
 . "${0%/*}/../lib.sh"
 need python3
 job=$here/../workloads/prints.py

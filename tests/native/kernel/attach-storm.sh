@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Processes come and go by the hundred when a trace of theirs begins, by --pid and by --cgroup. Of
-# those that begin after the search is over each has all its rows; none that passed its end in the
-# middle of the search stays in the target, or the trace would not end with the last.
+# Hundreds of processes come and go while a trace of them begins, by --pid and by --cgroup. Each process that begins
+# after the search has all its rows. None that ends during the search stays in the target: otherwise the trace would not
+# end with the last process.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The kernel takes the BTF of every object that is loaded, those of an attach too. libbpf goes on
-# without it, but then older kernels verify for minutes what they would in a second.
+# The kernel accepts the BTF of every object that is loaded, also of those that attach. libbpf would go on without BTF,
+# but then older kernels verify for minutes what otherwise takes a second.
 . "${0%/*}/../lib.sh"
 
 sleep 1000 &

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Eight threads on however few CPUs there are: where BPF programs can be preempted the kernel skips
-# runs of them. What has no row for that reason is counted, as lost, as unseen or as a skipped run, and it is
-# said. On another kernel (tests/vm), where every backend can be had, the one that dltraced chooses is
-# none that misses: every probe has the rows of the tally, and nothing is lost or skipped.
+# Eight threads on only a few CPUs: where BPF programs can be preempted, the kernel skips runs of them. Calls that have
+# no row for that reason are counted, as lost, as unseen or as skipped runs, and that is reported. On a kernel where
+# every backend works (tests/vm), dltraced chooses one that misses nothing: every probe has the rows of the tally, and
+# nothing is lost or skipped.
 . "${0%/*}/../lib.sh"
 need python3
 

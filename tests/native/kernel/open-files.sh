@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The many descriptors of a trace do not take a ulimit from the user: we raise our own soft limit as
-# far as the hard one allows, and the workload has the limits that dltraced was called with. A hard
-# limit that is too low is named with what to do, and the workload does not run.
+# The many descriptors of a trace need no ulimit by the user: dltraced raises its own soft limit as far as the hard one
+# allows, and the workload has the limits that dltraced was called with. If the hard limit is too low, a message says so
+# and what to do, and the workload does not run.
 . "${0%/*}/../lib.sh"
 
 hard=$(ulimit -Hn)

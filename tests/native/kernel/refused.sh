@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A kernel that refuses the programs which find a request's file does not take bio.out away: it has its requests, with
-# nothing in the columns about files, and that is in one warning, in the manifest and in `dltraced check`. refuse_bpf
-# is that kernel. What is refused without need stays an error.
+# If a kernel refuses the programs that find a request's file, bio.out still has its requests, without values in the
+# columns about files; one warning, the manifest and `dltraced check` say so. refuse_bpf plays that kernel. The refusal
+# of a program that is needed stays an error.
 . "${0%/*}/../lib.sh"
 need python3 fallocate dd
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A thread whose slot of calls in flight is another's goes beside the slots, and is a row all the same. A call
-# that stands there yet, as the kernel has skipped its end, is counted as lost once the thread makes another, and
-# its place is given back. No kernel skips at will: the test puts it there, by way of bpftool.
+# If a thread's slot for calls in flight is occupied by another thread, its call is kept beside the slots, and still
+# becomes a row. If an old call is still in the slot, because the kernel skipped its end, it is counted as lost when the
+# thread makes its next call, and the place is freed. No kernel skips on demand, so the test puts such a call there with
+# bpftool.
 . "${0%/*}/../lib.sh"
 need bpftool python3
 gate
