@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""slowfs FOLDER [meta=MS] [sync=MS] [read=MIB] [write=MIB]: the file system of hungfs.py, but slow as a far server is.
+"""slowfs FOLDER [meta=MS] [sync=MS] [read=MIB] [write=MIB]: the file system of hungfs.py, but as slow as a far server.
 
-    meta=MS     each look-up, open, stat and flush at close takes so long; any number of them at a time
-    sync=MS     an fsync likewise
-    read=MIB    MiB per second that are read: one piece after the other
-    write=MIB   likewise written
+    meta=MS     each look-up, open, stat and flush at close takes this long; any number of them at a time
+    sync=MS     so does an fsync
+    read=MIB    MiB per second for reads: one piece after the other
+    write=MIB   MiB per second for writes
 
-It is slow from SIGUSR1 to SIGUSR2 and fast else, so that what is to be there can be put there. A file of it under
-a loop device is a slow disk. It prints "mounted" once it is, "slow" and "fast" when it has taken such a signal (of two
-that wait the kernel delivers the lower number first, whichever was sent first), and ends by SIGTERM or umount(8).
+It is slow from SIGUSR1 to SIGUSR2, and fast otherwise, so that files can be put there. A file of it under a loop device
+is a slow disk. It prints "mounted" once it is, and "slow" and "fast" when it has taken such a signal (if two wait, the
+kernel delivers the lower number first, whichever was sent first), and ends by SIGTERM or umount(8).
 """
 import ctypes
 import heapq

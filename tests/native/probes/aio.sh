@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# libaio: every iocb that the kernel took has one row, with the result that its event had: also where
-# another thread reaps it before io_submit has returned. One that is taken from the ring in memory,
-# without a call, has its row too, without a result.
+# libaio: every iocb that the kernel accepted has one row, with the result of its event, even if another thread reaps it
+# before io_submit has returned. One that is taken from the ring in memory, without a call, has its row, too, without a
+# result.
 . "${0%/*}/../lib.sh"
 need python3
 

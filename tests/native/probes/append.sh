@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# OFFSET is where a write began, not where it was asked to: one that appends goes to the file's end
-# whatever position it gives (pwrite(2), BUGS).
+# OFFSET is where a write began, not the position that it gave: a write that appends goes to the end of the file
+# whatever its position is (pwrite(2), BUGS).
 . "${0%/*}/../lib.sh"
 need python3
 

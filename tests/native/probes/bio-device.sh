@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Block devices themselves, without a file system: direct I/O by calls and libaio, and I/O through the page cache. bio.out
-# has KIND, who wrote, and the place in the device: a partition's where it is one. Of a device that somebody holds, and of
-# memory that is a file's, the place is not known, and counted. On a partition and on all of a loop device.
+# Block devices themselves, without a file system: direct I/O by calls and libaio, and I/O through the page cache, on a
+# partition and on a whole loop device. bio.out has KIND, the writer, and the place in the device, or in the partition
+# if it is one. The place is not known for a device that somebody holds, and for memory that belongs to a file; both are
+# counted.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# device-mapper: dm-linear and dm-crypt over a loop device of our own, with ext4 on it. The rows of dm-N are what
-# it counted itself, marked BIO, those of the loop device below are what that counted, as requests; a
-# report counts a byte once, at the lowest disk. Files and places of dm-N are those of FIEMAP, and those that the requests
-# below name are the same.
+# device-mapper: dm-linear and dm-crypt over a loop device of the test's own, with ext4. The rows of dm-N are what it
+# counted itself, marked BIO; those of the loop device below are what that counted, as requests. A report counts a byte
+# once, at the lowest disk. The files and places of dm-N are those of FIEMAP, and the requests below name the same ones.
 . "${0%/*}/../lib.sh"
 need python3 dmsetup mkfs.ext4
 dmsetup version >/dev/null 2>&1 || skip "device-mapper (CONFIG_BLK_DEV_DM)"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Requests of files where a path or a number is no help: below an overlayfs, in a mount namespace that only the job has, and
-# files that come and go with one inode. bio.out has the file that the disk has, its name and its writer; files.out says
-# which one that is of the overlayfs's. On ext4 and XFS, each on a disk of our own; in a guest on its disk.
+# Requests of files where a path or a number is no help: below an overlayfs, in a mount namespace that only the job has,
+# and files that come and go with one inode. bio.out has the file on the disk, its name and its writer; files.out has
+# which file of the overlayfs that is. On ext4 and XFS, each on a disk of the test's own; in a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# bio.out names the file and the place in it of every byte that is read and written back, through the page
-# cache and past it: each 4 KiB is compared with what FIEMAP shows, of a request of
-# several extents in bio_map.out. Nobody has opened the files under the trace
-# when they are read: their names come from the kernel's own. Write-back names the processes that dirtied the pages. On ext4,
-# XFS and btrfs, each on a disk of our own; in a guest on its disk.
+# bio.out names the file, and the place in it, of every byte that is read or written back, through the page cache or
+# past it: each 4 KiB is compared with FIEMAP; the extents of a request of several are in bio_map.out. The files are
+# read without having been opened under the trace, so their names come from the kernel itself. Write-back names the
+# processes that dirtied the pages. On ext4, XFS and btrfs, each on a disk of the test's own; in a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3 fallocate
 

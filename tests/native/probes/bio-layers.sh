@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What lies below the file that a program uses: the disk on which the image of a loop device lies, through its page cache
-# and past it, names the image and the place in it, as FIEMAP does; and btrfs that compresses, where bio.out names no file
-# but counts what it does not know.
+# What lies below the file that a program uses: requests of the disk with the image of a loop device, through its page
+# cache and past it, name the image and the place in it, as FIEMAP shows; and btrfs with compression, where bio.out
+# names no file, but counts what it does not know.
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# bio.out of a disk of our own, with ext4 on it, through direct and buffered reads and writes, fsync,
-# discards, zeroes and the unmount: requests and bytes of every kind are those that the disk counted
-# itself (/sys/block/DISK/stat). Direct reads are rows of the process that made them, byte by byte.
+# bio.out of a disk of the test's own, with ext4, for direct and buffered reads and writes, fsync, discards, zeroes and
+# the unmount: requests and bytes of every kind are what the disk counted itself (/sys/block/DISK/stat). Direct reads
+# are rows of the process that made them, byte by byte.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# In whatever way a file is written, bio.out names the process that did: calls, io_uring and its workers, libaio, stores into a
-# mapping, a thread, past the page cache, truncate, fallocate, copies and clones, a file without a name. Each process has
-# ended before its pages are written back. On ext4, XFS and btrfs, each on a disk of our own; in a guest on its disk.
+# However a file is written, bio.out names the process that wrote it: by calls, io_uring and its workers, libaio, stores
+# into a mapping, a thread, past the page cache, truncate, fallocate, copies and clones, or into a file without a name.
+# Each process has ended before its pages are written back. On ext4, XFS and btrfs, each on a disk of the test's own; in
+# a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A disk that takes bios and not requests, a zram of our own with ext4 on it: its rows are those that
-# it counted itself, marked BIO; direct reads are rows of who made them.
+# A disk that takes bios and not requests, a zram of the test's own with ext4: its rows are what it counted itself,
+# marked BIO; direct reads are rows of the process that made them.
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4
 zram=$(cat /sys/class/zram-control/hot_add 2>/dev/null) || skip "zram (CONFIG_ZRAM)"

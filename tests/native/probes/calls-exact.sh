@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The workload "calls" makes every call of every file probe, well and badly, and keeps a tally. Of
-# every function the rows between its marks equal it: number, failures, bytes asked for and moved,
-# sum of the errnos, files created. Every read and write without a position of its own begins where
-# the one before it ended. Alone, in threads that share descriptors, in processes.
+# The workload "calls" makes every call of every file probe, with and without success, and keeps a tally. The rows
+# between its marks equal it for every function: number, failures, bytes requested and moved, sum of the errnos, files
+# created. Every read and write without a position of its own begins where the last one ended. Alone, in threads that
+# share descriptors, in processes.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# DISK_BYTES is what a call made the kernel fetch: of a file read for the first time all of it,
-# whatever the read-ahead, nothing the second time, and all of it again around the page cache.
+# DISK_BYTES is what a call made the kernel fetch: of a file that is read for the first time all of it, whatever the
+# read-ahead; nothing the second time; and all of it again past the page cache.
 . "${0%/*}/../lib.sh"
 
 disk_ext4

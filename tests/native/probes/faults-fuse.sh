@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# fault.out has the page faults of files on FUSE, whose server answers late: the file, the place, the time that it took.
+# fault.out has the page faults of files on FUSE, whose server answers late: the file, the place, and the time.
 . "${0%/*}/../lib.sh"
 need python3
 [ -e /dev/fuse ] || skip "fuse (CONFIG_FUSE_FS)"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A FID is one life of a file, and a life has one FID, whatever becomes of its names, its inode number and the
-# layer that it lies on: at random (see tests/workloads/file_lives.c), and in the cases that are easily got wrong.
-# LONG=1: 100 000 calls on each file system.
+# A FID is one life of a file, and a life has one FID, whatever happens to its names, its inode number and the layer
+# that it is on: at random (see tests/workloads/file_lives.c), and in the cases that are easily got wrong. LONG=1: 100
+# 000 calls on each file system.
 . "${0%/*}/../lib.sh"
 need mkfs.ext4
 calls=3000 missing='' types='ext4 xfs tmpfs'

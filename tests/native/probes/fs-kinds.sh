@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# File systems that number their files in ways of their own: FUSE with 64-bit numbers, and with one number for all files;
-# hugetlbfs; images of squashfs and erofs. One life is one FID, at its path, with what statx(2) says, and each read is a row.
+# File systems that number their files in unusual ways: FUSE with 64-bit numbers, and with one number for all files;
+# hugetlbfs; images of squashfs and erofs. One life is one FID, at its path, with what statx(2) returns, and each read
+# is a row.
 . "${0%/*}/../lib.sh"
 need python3
 missing='' mounted='' server=''

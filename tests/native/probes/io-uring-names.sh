@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Requests of io_uring that are hard to tell from each other: the ring has no room for completions, or
-# all requests have one user_data.
+# Requests of io_uring that are hard to tell apart: the ring has no room for completions, or all requests have the same
+# user_data.
 . "${0%/*}/../lib.sh"
 need python3
 mkdir try

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Requests of io_uring that have not completed when the trace ends have a row each, with what they
-# asked for and without a result.
+# Requests of io_uring that have not completed when the trace ends have a row each, with what they requested and without
+# a result.
 . "${0%/*}/../lib.sh"
 need python3
 mkdir try

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Requests of io_uring that the kernel's own thread takes (SQPOLL) are the process's, as any others.
+# Requests of io_uring that the kernel's own thread takes (SQPOLL) belong to the process, like all others.
 . "${0%/*}/../lib.sh"
 need python3
 mkdir try

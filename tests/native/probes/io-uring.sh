@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Requests of io_uring: the workload "aio" makes every file operation, well and badly, and writes down
-# what the ring told of each. The rows are those, one for each and none besides: also where a worker
-# does the work.
+# Requests of io_uring: the workload "aio" makes every file operation, with and without success, and writes down what
+# the ring returned for each. There is one row for each of them, and no other, even where a worker thread does the work.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# LAT_NS has 64 bits: a read that blocks for longer than 2^31 ns is as long as it was. And a read
-# that still blocks when the trace ends is a row too, with its time so far and no result.
+# LAT_NS has 64 bits: a read that blocks for longer than 2^31 ns has its true length. A read that still blocks when the
+# trace ends is a row, too, with its time so far and no result.
 . "${0%/*}/../lib.sh"
 
 gate

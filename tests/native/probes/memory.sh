@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# memory.out is there by default, has a row each second and one at the end, and says what /proc/meminfo says: before and
-# after the job, and while it holds shared memory. The report draws it. Not without the probe, and with --interval 2 every
-# other second.
+# memory.out is written by default, has a row each second and one at the end, and agrees with /proc/meminfo: before and
+# after the job, and while it holds shared memory. The report draws it. Without the probe there is no file, and with
+# --interval 2 a row every other second.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A file that lies in several places, by bind mounts and in another mount namespace, is one file, and each open has the
+# A file that is in several places, by bind mounts and in another mount namespace, is one file, and each open has the
 # path that its process saw. A name that ends as the kernel marks a deleted file is a name like any other.
 . "${0%/*}/../lib.sh"
 unshare -m true 2>/dev/null || skip "mount namespaces"

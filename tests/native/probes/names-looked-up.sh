@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Where the kernel's functions can be hooked, the file of a rename, a removal or a link is the one that the kernel found,
-# whatever links and mounts the path goes through: its FID, and its name in files.out. Elsewhere each call has its row.
+# Where the kernel's functions can be hooked, the file of a rename, a removal or a link is the one that the kernel
+# found, whatever links and mounts the path goes through: its FID, and its name in files.out. Elsewhere each call still
+# has its row.
 . "${0%/*}/../lib.sh"
 python
 hooked=''

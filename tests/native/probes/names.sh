@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Files whose names and kinds are easily got wrong (see tests/workloads/names.c): every name comes
-# back byte by byte in every column, no name forges a row, each file has a FID of its own with the
-# right type, and of each the bytes read and written. A file that was deleted before it was met says so.
+# Files whose names and kinds are easily got wrong (see tests/workloads/names.c): every name is in every column byte by
+# byte, no name forges a row, each file has its own FID with the right type, and the bytes read from it and written to
+# it. A file that was deleted before the trace met it is marked so.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# cache.out knows what became of each page: of epochs over small files, of a large one that is read in turns and at random,
-# and dropped, all sums are those that the kernel and the job's own count give (page_cache.py). It is not there unless
-# it is wanted. On a disk of our own; in a guest on its disk.
+# cache.out shows what happened to each page: for epochs over small files, and for a large file that is read in turns,
+# at random, and dropped, all sums are those of the kernel and of the job's own count (page_cache.py). The file is
+# written only on request. On a disk of the test's own; in a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3 dd
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # fault.out: each major page fault of threads, children and processes on the same pages is a row with its address, file,
-# offset, bytes from disk and a time within the job's own, whether the program or the kernel touched the page; those that
-# direct I/O out of a mapping makes are counted. So it is of a file that was mapped before the trace.
+# offset, bytes from disk, and a time within the job's own, whether the program or the kernel touched the page; faults
+# of direct I/O out of a mapping are counted. The same holds for a file that was mapped before the trace.
 . "${0%/*}/../lib.sh"
 
 job=$here/../workloads/page_faults.py

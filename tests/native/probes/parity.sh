@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every backend writes the same rows: of the workload "calls" in threads and processes, all columns
-# but times, addresses and numbers that are the run's own, as often, of the same files, and as its tally has it. On another
-# kernel (tests/vm) what there is to compare is left in $OUT, see tests/vm/parity. DLT_BACKEND names
-# the one backend that must be there; without it, those are compared that this machine has.
+# Every backend writes the same rows: for the workload "calls" in threads and processes, all columns but times,
+# addresses and the run's own numbers, equally often, for the same files, and as its tally has them. On another kernel
+# (tests/vm), data for the comparison is left in $OUT, see tests/vm/parity. DLT_BACKEND names the one backend that must
+# work; without it, the backends of this machine are compared.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A program for DFTracer leaves regions under its names, each number in its own column (its `step' is no image's size), and
-# so do the callbacks for Lightning and Hugging Face, called as their trainers call them.
+# A program for DFTracer leaves regions under its names, each number in its own column (its `step' is not an image's
+# size), and so do the callbacks for Lightning and Hugging Face, called as their trainers call them.
 . "${0%/*}/../lib.sh"
 python
 version=$(python3 -c 'import sys; print(sys.version_info >= (3, 9))') && [ "$version" = True ] || skip "Python 3.9"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The package dltraced: each region of a Python program has one row, with its numbers, its arguments and its time within
-# the program's own clock, whichever thread, task or process it is of; the extension and pure Python leave the same rows,
-# and nothing where they are switched off, as where nobody traces.
+# The package dltraced: each region of a Python program has one row, with its numbers, its arguments, and its time
+# within the program's own clock, in whichever thread, task or process it is. The extension and pure Python leave the
+# same rows. There are none where regions are switched off, or nobody traces.
 . "${0%/*}/../lib.sh"
 
 python

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A PyTorch program that knows nothing of regions has them all the same, by --regions auto and by `python -m dltraced':
-# as many as it has batches, steps and checkpoints, with any optimizer and however its workers are started. Its losses stay
-# the same to the last digit; a sitecustomize of its own still runs; without the option its environment is as it was.
-# LONG=1: workers that import torch themselves, too.
+# A PyTorch program that knows nothing of regions has them all the same, through --regions auto and through `python -m
+# dltraced': as many as it has batches, steps and checkpoints, with any optimizer, and however its workers are started.
+# Its losses stay the same to the last digit; a sitecustomize of its own still runs; without the option its environment
+# is unchanged. LONG=1: also workers that import torch themselves.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# regions.out: each region of a static program has one row, with its name, its step, its arguments and its time within
-# the program's own clock, whichever thread or process it is of; a live one whose process is killed has a row that
-# says so; hostile messages do no harm; all of it in a root that has nothing else, and nothing where it is switched off.
+# regions.out: each region of a static program has one row, with its name, its step, its arguments, and its time within
+# the program's own clock, in whichever thread or process it is. A region whose process is killed has a row that says
+# so. Hostile messages do no harm. All of it works in a root folder without other files, and nothing is written where
+# regions are switched off.
 . "${0%/*}/../lib.sh"
 
 python

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# After a folder was renamed, files.out has what lies below by its new path: when it is next used, and
-# at the end what is not. The FID stays.
+# After a folder was renamed, files.out has the files below it under their new paths: when a file is next used, and at
+# the end for all others. The FID stays.
 . "${0%/*}/../lib.sh"
 
 cat >job <<'END'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A read that a signal interrupts and the kernel starts again is two rows: the first has -512, which
-# no program ever sees.
+# A read that a signal interrupts, and that the kernel starts again, is two rows: the first has -512, which no program
+# ever sees.
 . "${0%/*}/../lib.sh"
 
 cat >job <<'END'

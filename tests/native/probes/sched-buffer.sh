@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Rings that are too small for what happens while dltraced stands still: rows of the timeline are lost, and
-# counted; sums wait in their cells until there is room again, and are whole.
+# Rings are too small for what happens while dltraced stands still: rows of the timeline are lost, and counted; sums
+# wait in their cells until there is room again, and are whole.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A process number is used again and again, on one CPU or another, by processes that are renamed or execute
-# a program: each life has its own beginning, end, CPU time, CPU and names, in sched.out and in the
-# report on it (tests/workloads/lives.c).
+# A PID is used again and again, on one CPU or another, by processes that are renamed or execute a program: each life
+# has its own begin, end, CPU time, CPU and names, in sched.out and in the report on it (tests/workloads/lives.c).
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Who had which CPU, who waited for one, and in which call for what else: sched.out and sched_switch.out
-# agree with the kernel's own accounts, with the threads' clocks (tests/workloads/sched.c), with each other.
+# Which thread had which CPU, which waited for one, and which waited in which call: sched.out and sched_switch.out agree
+# with the kernel's own accounts, with the threads' clocks (tests/workloads/sched.c), and with each other.
 . "${0%/*}/../lib.sh"
 
 mkdir dir

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The same run of the workload "calls" under dltraced and under strace, from the first instruction
-# of the dynamic loader to the end: the same calls as often, with the same results, errors, paths,
-# lengths and offsets.
+# The same run of the workload "calls" under dltraced and under strace, from the first instruction of the dynamic loader
+# to the end: the same calls, equally often, with the same results, errors, paths, lengths and offsets.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Calls and requests of io_uring and libaio at random, by several processes and threads, well and badly, each of which the
-# workload "syscall_fuzz" writes down: each has its row, with its result, its arguments and its file, and there is no
-# other row. A seed makes the same calls each time, but for what its threads do to each other; another version of the
-# workload makes others. LONG=1: more seeds, one that nobody has tried, and more kinds of requests of io_uring.
-# SEED=N: only that one; odd ones are on tmpfs, even ones on ext4. What seeds have found so far, each by calls that any seed makes again and again:
+# Calls, and requests of io_uring and libaio, at random, by several processes and threads, with and without success. The
+# workload "syscall_fuzz" writes each of them down: each has its row, with its result, its arguments and its file, and
+# there is no other row. A seed makes the same calls each time, except for the effects of its threads on each other;
+# another version of the workload makes other calls. LONG=1: more seeds, one of them new, and more kinds of requests of
+# io_uring. SEED=N: only that one; odd seeds are on tmpfs, even ones on ext4. What seeds have found so far, each now by
+# calls that every seed makes again and again:
 # - descriptors of close_range(2) beyond INT_MAX, unknown flags of mremap(2), a folder renamed through "k/../a"
 # - on tmpfs before Linux 6.6: a file that a failing open has made, with O_DIRECT
 # - of io_uring: one of the ring's own files in a request that was not issued; OFFSET of a stream's part, of direct I/O

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# syscalls.out: of calls that threads and forked processes make, some of which fail, each is in a sum, under its name and
-# process, as the job and strace -c count them; in rows each interval and at the end; those of a thread that sleeps from
-# before the trace on are not. It costs nothing where it is not asked for: nothing is attached.
+# syscalls.out: each call of threads and forked processes, some of which fail, is in a sum, under its name and process,
+# as the job and strace -c count them, with rows each interval and at the end. The call of a thread that has been asleep
+# since before the trace is not counted. It costs nothing if it is not requested: nothing is attached.
 . "${0%/*}/../lib.sh"
 
 need strace

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every process and thread that the workload ever starts is traced, however it is started (see
-# tests/workloads/forks.c): each makes a file with its own numbers in the name, and each has its
-# beginning and end in pids.out. Of the same job that runs beside it, untraced, nothing is there.
+# Every process and thread that the workload ever starts is traced, however it is started (see tests/workloads/forks.c):
+# each makes a file with its own numbers in the name, and each has its begin and end in pids.out. The same job that runs
+# beside it, untraced, leaves no row.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The job's phases in `report': by its output, which is as DLIO and MLPerf print, and in the zone of the host; by a
-# log of its own in another zone, with --app-log, --app-log-tz and --phase; by marks; in the text, in --json, in the
-# page and in --cpu. Each is where the job's own clock has it. Without any of that they are inferred, or there are none.
+# The job's phases in `report': from its output, printed as DLIO and MLPerf do, in the host's zone; from a log of its
+# own in another zone, with --app-log, --app-log-tz and --phase; from marks; in the text, in --json, in the page and in
+# --cpu. Each is where the job's own clock has it. Without any of these sources they are inferred, or there are none.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The page cache in the report: the table's sums are those of cache.out by awk; a job that has a MiB read ahead for each 64
-# KiB that it reads wastes fifteen parts of sixteen, and one that reads all of it nothing; a file that is read whole, dropped
-# and read again came in twice, by the cache's own count.
+# The page cache in the report: the table's sums are those of cache.out by awk. A job with a read-ahead of 1 MiB for
+# each 64 KiB that it reads wastes fifteen sixteenths; a job that reads all of it wastes nothing. A file that is read,
+# dropped and read again came in twice, by the cache's own count.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The table of data sets: a job counts itself what it does with each of its own, and how long; the table must have the same
-# counts, no more time, and all that the trace has on files in all its rows together.
+# The table of data sets: a job counts what it does with each of its data sets, and how long. The table must have the
+# same counts and no more time, and its rows together all that the trace has on files.
 . "${0%/*}/../lib.sh"
 need python3 mkfs.ext4
 disk_ext4 256M

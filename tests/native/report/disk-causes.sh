@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What the disks worked for, by file and by process: the tables' sums are those of bio.out by awk, and what is written back is
-# each writer's to the byte: of two processes that write every other page, over each other, parts of the same pages; and of a
-# call that has no row yet when its first half is written back. Of a job that syncs each small file, journal-writes fires with
-# the share that awk finds, and of one large file it does not.
+# What the disks worked for, by file and by process. The tables' sums are those of bio.out by awk. Write-back belongs to
+# each writer to the byte: of two processes that write every other page, over each other, or parts of the same pages;
+# and of a call that has no row yet when its first half is written back. For a job that syncs each small file,
+# journal-writes fires, with the share that awk finds; for a job with one large file it does not.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The epochs of a job that prints them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face and MLPerf
-# do, none of which the user has told dltraced of: `report' has as many as there were, where the job's own clock has
-# them, whether lines come before an epoch, behind it or while it goes on, with workers of each epoch, of all of them
-# and none. A job that prints nothing has those of its workers. Checkpoints are what is written of them. By default lines
-# are seen as they are written, each with its own time; --log has the job's output pass through dltraced. LONG=1: more
+# The epochs of jobs that print them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face and MLPerf
+# do, without any option by the user: `report' has as many as there were, where the job's own clock has them, whether
+# lines come before an epoch, after it or within it, with workers for each epoch, for all epochs, or without workers. A
+# job that prints nothing has the epochs of its workers. Checkpoints are found by their writes. By default lines are
+# seen when they are written, each with its own time; with --log the job's output passes through dltraced. LONG=1: more
 # ways to print them.
 #
 # slow: half a minute and more

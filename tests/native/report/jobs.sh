@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `report --json' says what jobs wait for that are written as people write them (tests/workloads/jobs), traced with no
-# option at all: each has one fault, which is most of its time, and keeps an account by its own clock. The code of the
-# bottleneck must be the fault's, and its share within 0.1 of the account's, which is a part of the time from the job's
-# imports to its end or of its life. A table says what came of each:
+# `report --json' names what jobs wait for that are written as people write them (tests/workloads/jobs), traced without
+# any option. Each job has one fault, which takes most of its time, and keeps an account by its own clock. The code of
+# the bottleneck must be the fault's, and its share within 0.1 of the account's, which is a part of the time from the
+# job's imports to its end, or of its life. A table has the result of each:
 #
 #     JOB VERDICT SHARE_SAID SHARE_TRUE SHARE_OF_LIFE
 #
-# A job that the machine had no time for (its account says so) is tried again, and then left out: the script is a skip.
-# Some run always; the others while the machine is quiet and SECONDS_AT_MOST (45) are not over, or with LONG=1 in any case.
-# How many of them did is a note. By hand, as root, those with a word in their names:
+# A job for which the machine had no time (its account shows that) is tried again, and then left out: the script is a
+# skip. Some jobs run always, the others while the machine is quiet and SECONDS_AT_MOST (45) have not passed, or with
+# LONG=1 in any case. A note says how many did. By hand, as root, those with a word in their names:
 #
 #     tests/native/report/jobs.sh tokens
 #     KEEP=DIR tests/native/report/jobs.sh tokens         keeps DIR/JOB/trace, account, report.json, log

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A job that touches a mapped file in two epochs: in a memory cgroup that holds less than the file, the second epoch waits for
-# the disk again, and rows, account, findings and data sets say so, with the file; in memory, nothing waits for a page.
+# A job touches a mapped file in two epochs. In a memory cgroup that holds less than the file, the second epoch waits
+# for the disk again, and rows, account, findings and data sets show that, with the file. In memory, nothing waits for a
+# page.
 . "${0%/*}/../lib.sh"
 need python3
 

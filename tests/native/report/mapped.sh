@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The account of a job that touches pages of a mapped file has the time of its rows in fault.out as page faults, at most what the
-# job measures around them, and the verdict names the file. A trace without fault.out is reported as before.
+# The account of a job that touches pages of a mapped file has the time of its rows in fault.out as page faults, at most
+# what the job measures around them, and the verdict names the file. A trace without fault.out is reported as before.
 . "${0%/*}/../lib.sh"
 
 disk_ext4 128M

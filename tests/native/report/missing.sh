@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What is missing of a trace stands with the answer, as a share of the calls: rows that were taken out of a file, lost on a
-# full disk, dropped by --keep, or never recorded. A file that is not as the manifest says is an error by its name. What is
-# whole is said so in one line.
+# The report shows what is missing of a trace beside the answer, as a share of the calls: rows that were removed from a
+# file, lost on a full disk, dropped by --keep, or never recorded. If a file is not as the manifest says, an error names
+# it. For a whole trace, one line says so.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The tables of a report are the same as CSV files and as JSON: of a trace with all that there is, and of the golden ones,
-# cut and hostile names among them. Calls by function are those of the rows. Several hosts have a folder each; what cannot be written is said.
+# The tables of a report are the same as CSV files and as JSON: for a trace with all files, and for the golden ones,
+# some cut off or with hostile names. Calls by function are those of the rows. Several hosts have a folder each. What
+# cannot be written is reported.
 . "${0%/*}/../lib.sh"
 need python3
 

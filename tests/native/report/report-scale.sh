@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A report on a trace as large as a machine makes them (16 GPUs, 128 data loaders, 256 CPUs, 10 disks, a
-# million rows) is a page of 5 MiB at most, what it says is what --json says, ten times the rows take no more
-# memory, it tells the same where it cannot keep what it read, and what the generator counts is what the report
-# does. Needs no root.
+# A report on a trace as large as a machine makes them (16 GPUs, 128 data loaders, 256 CPUs, 10 disks, a million rows):
+# the page has at most 5 MiB and agrees with --json; ten times the rows take no more memory; the report is the same
+# where it cannot keep what it has read; and its counts are the generator's. Needs no root.
 . "${0%/*}/../lib.sh"
 gen=$W/../tests/gen_trace
 

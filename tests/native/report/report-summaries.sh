@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Who used which file, what is no file, output with its cadence, --path, --compare, hosts of one job: against what
-# the workload itself has done and counted, and against the rows.
+# Which process used which file, what is not a file, output with its rate, --path, --compare, hosts of one job: compared
+# with what the workload itself has done and counted, and with the rows.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `dltraced report` on a trace as it is, on one that was cut off in the middle of a row, and on one
-# that is still growing: its sums are those of the whole rows, and it says what is missing. It needs
-# no root.
+# `dltraced report` on a trace as it is, on one that was cut off within a row, and on one that is still growing: its
+# sums are those of the whole rows, and it reports what is missing. Needs no root.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Each rule about access fires where it must, with the number that the job itself counted (access.py), and, with LONG=1,
-# not where something only looks like it: unit tests have such rows, too. What describes a job, or costs next to nothing, is
-# a fact. On a disk of our own.
+# does not fire where something only looks like it; unit tests have such rows, too. What describes a job, or costs next
+# to nothing, is a fact. On a disk of the test's own.
 #
 # alone: shares of the time in small jobs
 . "${0%/*}/../lib.sh"

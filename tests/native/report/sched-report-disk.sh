@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `report --cpu' says in which folder the files lie that a thread waited for the disk with, in which
-# call: of two folders that are read through the same call, and of one that is written.
+# `report --cpu' shows the folder of the files for which a thread waited for the disk, and the call: for two folders
+# that are read through the same call, and for one that is written.
 . "${0%/*}/../lib.sh"
 need python3
 disk_ext4

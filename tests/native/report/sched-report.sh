@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `report --cpu': of a job of seven processes, some of which have threads, are renamed or execute
-# another program, the sums are whole, agree with each other, with the rows and with what the job had
-# from getrusage() and its own clock; by sums, by the timeline, by both; without pids.out too, of a file
-# that is cut off, and of several traces. Names do no harm in CSV files nor on a terminal.
+# `report --cpu' on a job of seven processes, some of which have threads, are renamed or execute another program: the
+# sums are whole, and agree with each other, with the rows, and with the job's getrusage() and its own clock; from sums,
+# from the timeline, from both; also without pids.out, with a file that is cut off, and for several traces. Names do no
+# harm in CSV files or on a terminal.
 . "${0%/*}/../lib.sh"
 need python3
 

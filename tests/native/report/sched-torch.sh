@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The CPU time of a PyTorch job, as a user asks for it: `start -P sched --workload', then `report --cpu'. It
-# adds up, the data loader's workers and the job's phases are in it, and dltraced has its own line.
+# The CPU time of a PyTorch job, as a user would look at it: `start -P sched --workload', then `report --cpu'. It adds
+# up, it has the data loader's workers and the job's phases, and dltraced has its own line.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The steps of an unmodified PyTorch job by --regions auto add up to its own time: no more than from before its first
-# iteration to behind its last checkpoint by its own clock, and no less than from within the one to within the other. Its
-# waits are its fetches, with loaders and without; its epochs' computing and I/O are held against regions.out and vfs_rw.out.
+# The steps of an unmodified PyTorch job with --regions auto add up to its own time: at most the time from before its
+# first iteration to after its last checkpoint by its own clock, and at least that from within the first to within the
+# last. Its waits are its fetches, with loaders and without. Its epochs' computing and I/O are compared with regions.out
+# and vfs_rw.out.
 . "${0%/*}/../lib.sh"
 python torch
 for workers in 2 0; do

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A real PyTorch job: 512 sample files read twice by two forked data-loader workers, a checkpoint
-# after each epoch. Every sample's open and read comes from a worker, the checkpoints are created,
-# written and renamed by the trainer, nothing is lost.
+# A real PyTorch job: 512 sample files read twice by two forked data-loader workers, a checkpoint after each epoch.
+# Every open and read of a sample comes from a worker; the trainer creates, writes and renames the checkpoints; nothing
+# is lost.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

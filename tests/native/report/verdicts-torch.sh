@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `report --json' says what a PyTorch job waits for: for its samples on a slow disk, and, when they are in memory, for
-# nothing but itself, as it computes for longer than the loaders load.
+# `report --json' names what a PyTorch job waits for: its samples, on a slow disk; and, when they are in memory, only
+# itself, as it computes for longer than the loaders load.
 #
 # alone: shares of the time in a job of some seconds
 [ "${LONG-}" ] || { echo "needs LONG=1 (a minute, of a machine with little else to do)"; exit 77; }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `report --json' says what a training job waits for: of jobs that are made to wait for one thing (staged.py), on a
-# slow disk, on a file system with slow metadata, with a GPU that tells what the trainer does. Where the trace lacks
-# sched.out it may say that it does not know, and nothing that is wrong.
+# `report --json' names what a training job waits for: for jobs that are made to wait for one thing (staged.py), on a
+# slow disk, on a file system with slow metadata, with a GPU that shows what the trainer does. If the trace lacks
+# sched.out, the report may say that it does not know, but nothing that is wrong.
 #
 # alone: shares of the time in jobs of few seconds
 . "${0%/*}/../verdicts.inc"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What `report` says a job waited for is made of the rows' times to the nanosecond, and its epochs of their bytes.
+# What `report` says about a job's waits comes from the rows' times to the nanosecond, and its epochs from their bytes.
 . "${0%/*}/../lib.sh"
 need python3
 

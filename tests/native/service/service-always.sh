@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The service's own traces: started as the config says, again when one dies, ended when the config lacks
-# them, old ones removed; a config with mistakes is not taken. What systemd is told.
+# The service's own traces: started as the config says, started again when one dies, ended when the config no longer has
+# them; old ones are removed; a config with mistakes is not used. Also what systemd is notified of.
 . "${0%/*}/../service.inc"
 
 cat >listen <<'END'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What a member of the group may send to the service: whatever it is, it is refused with a reason or
-# harms only its sender. Others are served meanwhile.
+# Whatever a member of the group sends to the service is refused with a reason, or harms only the sender. Others are
+# served meanwhile.
 . "${0%/*}/../service.inc"
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The service, and a user's folder on a server that hangs (hungfs.py): only that trace waits for it. It is
-# said, others are served, the user can end the trace and so can the stop of the service, and the workload goes on.
+# The service, and a user's folder on a server that hangs (hungfs.py): only that trace waits for it. A message says so,
+# others are served, the user or the stop of the service can end the trace, and the workload goes on.
 #
 # slow: waits for half a minute
 . "${0%/*}/../service.inc"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A user's trace by way of the service tells of nobody else: a process that executes a set-user-ID or
-# set-group-ID program leaves it with one row, before the program does anything, and requests to disks
-# that others queue are counted and not told.
+# A user's trace through the service shows nobody else: a process that executes a set-user-ID or set-group-ID program
+# leaves it with one row, before the program does anything; requests to disks that others queue are counted, but not
+# shown.
 . "${0%/*}/../service.inc"
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t

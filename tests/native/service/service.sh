@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The service: a member of its group traces own processes without sudo, and nothing else. The workload
-# is the client's child, with its groups, limits and environment; files are written as the user. When the
-# client or the service is killed, the workload goes on and the files are whole.
+# The service: a member of its group traces their own processes without sudo, and nothing else. The workload is the
+# client's child, with its groups, limits and environment; files are written as the user. When the client or the service
+# is killed, the workload goes on and the files are whole.
 #
 # smoke
 . "${0%/*}/../service.inc"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --pid: a process and its descendants, those it has and those it will have. What they have at that
-# moment is there as snapshot rows, exactly as /proc tells it; then every call. Of other processes
-# nothing is there. The trace ends with the last of them, which need not be the one that was named.
+# --pid: a process and its descendants, present and future. What they have at that moment is there as snapshot rows,
+# exactly as in /proc; then every call. Of other processes there is nothing. The trace ends with the last of them, which
+# need not be the named one.
 . "${0%/*}/../lib.sh"
 need python3
 gate

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --background without a command: --cgroup and --container of processes that run already, that come into an empty
-# cgroup, and of a container that starts later. The terminal is given back once it traces, status shows it, it
-# goes on when its processes have ended, as others may come, and stop ends it with its files whole.
+# --background without a command: --cgroup and --container for processes that run already, that come into an empty
+# cgroup, and for a container that starts later. The shell gets the terminal back once it traces, and status shows the
+# trace. It goes on when its processes have ended, as others may come, and stop ends it with its files whole.
 . "${0%/*}/../lib.sh"
 need python3
 with_helpers

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --background: the terminal is given back at once, with the folder and the process to wait for;
-# trace and workload go on without us and end by themselves, what they say is in the folder. What
-# is wrong with the command is still said here, with its status.
+# --background: the shell gets the terminal back at once, with the folder and the process to wait for. Trace and
+# workload go on and end by themselves, and their output is in the folder. An error in the command is still reported on
+# the terminal, with its status.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The exit status is the workload's own, 128+N when signal N ended it, 126 when it could not be
-# executed, 127 when it was not found, 125 when dltraced itself failed. What is known to be wrong
-# beforehand is said in a line, starts nothing and leaves nothing behind.
+# The exit status is the workload's own; 128+N when signal N ended it; 126 when it could not be executed; 127 when it
+# was not found; 125 when dltraced itself failed. A mistake that is known beforehand is reported in one line: nothing
+# starts, and nothing is left behind.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Very many of everything: 5000 children, 64 at a time, 4096 threads at once, 100 000 distinct files
-# (LONG=1: 20 000 and a million). Each has all its rows, under its own number, or they are counted as lost; each
-# file has a FID of its own; dltraced's memory grows by at most 512 bytes for each.
+# Very many of everything: 5000 children, 64 at a time; 4096 threads at once; 100 000 distinct files (LONG=1: 20 000
+# children and a million files). Each has all its rows, under its own number, or they are counted as lost; each file has
+# its own FID; dltraced's memory grows by at most 512 bytes for each.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# dltraced killed, by SIGKILL and by SIGSEGV, at moments that nobody chose (LONG=1: 100 of them): in the
-# start, while it writes, at its end. A workload that has begun goes on to its end, one that has not
-# never runs; no program, link or collector of ours stays; what is in the folder can be read.
+# dltraced is killed, by SIGKILL and by SIGSEGV, at random moments (LONG=1: 100 of them): during the start, while it
+# writes, at its end. A workload that has begun goes on to its end, and one that has not never runs. No program, link or
+# collector of dltraced stays, and what is in the folder can be read.
 . "${0%/*}/../lib.sh"
 # a sanitizer lets a SIGSEGV do what it does without one
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS-}:handle_segv=0"

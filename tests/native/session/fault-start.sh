@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# ^C at every phase of the start, once and twice, and an attached target that ends there (LONG=1: at
-# every phase each):
-# dltraced ends in the end, with the signal's status or the trace whole; the workload has got the ^C
-# or has never run; no process, program or link of ours is left, and no folder without a manifest.
+# ^C at every phase of the start, once and twice, and an attached target that ends there (LONG=1: each at every phase):
+# dltraced always ends, with the signal's status or with the trace whole. The workload has got the ^C, or has never run.
+# No process, program or link of dltraced is left, and no folder without a manifest.
 . "${0%/*}/../lib.sh"
 need python3 bpftool
 

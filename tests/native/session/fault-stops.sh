@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A container (a cgroup) that is frozen while it is traced, also at the trace's end, or stopped; two traces of the
-# same process, one of which is killed; rings of the least size; dltraced stopped for 2 s (LONG=1: 10 s)
-# with rings of the usual size: rows and lost ones are the calls made, and the workload does not notice.
+# A container (a cgroup) that is frozen or stopped while it is traced, also at the trace's end; two traces of the same
+# process, one of which is killed; rings of the smallest size; dltraced stopped for 2 s (LONG=1: 10 s) with rings of the
+# usual size: rows and lost ones add up to the calls made, and the workload does not notice.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# When the trace begins and ends: --delay records from then on, nothing from before, and what is open
-# at that moment, of all that the workload has started meanwhile; when that fails the workload goes on;
-# --duration ends the trace and not the workload, whose status is waited for; --linger records on
-# after the workload; --wait-all until the last of its descendants; without it the trace
-# ends with the workload's first process, and what goes on is neither waited for nor touched.
+# When the trace begins and ends. --delay records from then on, and nothing from before, but also files that are open at
+# that moment, of all that the workload has started meanwhile; if that fails, the workload goes on. --duration ends the
+# trace, but not the workload, and dltraced waits for its status. --linger records on after the workload, --wait-all
+# until its last descendant ends. Without these, the trace ends with the workload's first process, and processes that go
+# on are neither waited for nor touched.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"

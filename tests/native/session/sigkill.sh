@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# dltraced killed by SIGKILL: the workload lives on, output and log with it; no BPF program, link or
-# map of ours stays, and no collector; the folder reads cleanly up to the last flush, and says that
-# it is not complete.
+# dltraced is killed by SIGKILL: the workload lives on, and its output and log, too. No BPF program, link or map of
+# dltraced stays, and no collector. The folder can be read up to the last flush, and its manifest is not complete.
 . "${0%/*}/../lib.sh"
 need bpftool mpstat
 gate

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# TERM, HUP, QUIT, USR1 and USR2 reach the workload and tracing goes on; it may die of one, which
-# is 128+N. A second TERM ends the trace without waiting, files whole, and the workload goes on. ^C
-# and ^\ reach it through the terminal, once; a second ^C ends the trace. A process that was attached
-# to is sent nothing.
+# TERM, HUP, QUIT, USR1 and USR2 reach the workload, and tracing goes on; if it dies of one, the status is 128+N. A
+# second TERM ends the trace without waiting, with whole files, and the workload goes on. ^C and ^\ reach it through the
+# terminal, once; a second ^C ends the trace. An attached process gets no signal.
 . "${0%/*}/../lib.sh"
 need python3
 ulimit -c 0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Two traces at the same time: each has its own workload and nothing of the other. A trace of a
-# trace: the inner one is as it would be alone, the outer one has all that both do.
+# Two traces at the same time: each has its own workload and nothing of the other. A trace of a trace: the inner one is
+# as it would be alone, the outer one has all that both do.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The views of `dltraced probes --duckdb' on traces with the hardest names in them, in segments, packed, of two hosts,
-# and on rows with the largest numbers: every row that the manifest counts is one there, under the file's own columns. The
-# lines of docs/traces.md for DuckDB run as they stand.
+# The views of `dltraced probes --duckdb' on traces with the hardest names, in segments, packed, of two hosts, and on
+# rows with the largest numbers: every row that the manifest counts is one there, under the file's own columns. The
+# lines of docs/traces.md for DuckDB run as they are.
 . "${0%/*}/../lib.sh"
 need python3
 top=$here/../..

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The lines of docs/traces.md for pandas, run on a trace with the hardest names in it.
+# The lines of docs/traces.md for pandas, run on a trace with the hardest names.
 . "${0%/*}/../lib.sh"
 /usr/bin/python3 -c 'import pandas' 2>/dev/null || skip "pandas for /usr/bin/python3 (python3-pandas)"
 

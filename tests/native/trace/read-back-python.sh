@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The package for Python reads a trace of the hardest names, in segments, plain and packed: its rows are the manifest's and
-# its names those that the job printed, whatever the size of its blocks. What is cut off, damaged or missing is skipped with a
-# warning or named, and importing the package imports none of this. With pandas the largest numbers and the
-# overlaps of summary() are exact.
+# The package for Python reads a trace with the hardest names, in segments, plain and packed: its rows are the
+# manifest's, and its names those that the job printed, whatever the size of its blocks. What is cut off, damaged or
+# missing is skipped with a warning, or named; importing the package does not import its readers. With pandas, the
+# largest numbers and the overlaps of summary() are exact.
 . "${0%/*}/../lib.sh"
 
 python

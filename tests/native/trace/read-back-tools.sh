@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The lines of docs/traces.md for SQLite and jq, run on a trace with the hardest names in it.
+# The lines of docs/traces.md for SQLite and jq, run on a trace with the hardest names.
 . "${0%/*}/../lib.sh"
 need jq sqlite3
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The lines of docs/traces.md for cut, awk, a shell and Python, run as they stand on a trace with
-# the hardest names in it: they count and show what is there.
+# The lines of docs/traces.md for cut, awk, a shell and Python, run as they are on a trace with the hardest names: they
+# count and show what is there.
 #
 # smoke
 . "${0%/*}/../lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# time_align.out: the three clocks read together at the start, every second and at the end. TIME is
-# REALTIME_NS but for the uncertainty, and in no file does it go back.
+# time_align.out: the three clocks are read together at the start, every second and at the end. TIME is REALTIME_NS
+# within the uncertainty, and it goes back in no file.
 . "${0%/*}/../lib.sh"
 need python3
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# dltraced validate accepts a trace that Python's own reader (checks/tracefolder.py) accepts, split and packed or not, and finds
-# each of these breakages, one at a time, with the file, the line and the number of them.
+# dltraced validate accepts a trace that Python's own reader (checks/tracefolder.py) accepts, split and packed or not,
+# and finds each of these kinds of damage, one at a time, with the file, the line and the number.
 . "${0%/*}/../lib.sh"
 python
 touch 'a file' 'ü #1'
