@@ -266,7 +266,7 @@ int HELD_PROG(cache_dirty_page)
 
 /* --- sums are sent ------------------------------------------------------------------------------ */
 
-/* Run by the daemon, for the file that its arguments name. */
+/* Run by the daemon, for the file and with the begin of the interval that its arguments name. */
 SEC("raw_tp")
 int cache_send(__u64 *ctx)
 {
@@ -274,14 +274,18 @@ int cache_send(__u64 *ctx)
 	struct dlt_cache_cell *cell = cache_cell(&of);
 	struct dlt_stats *st = stats_of(DLT_cache);
 	struct dlt_shared *sh = shared();
+	__u64 begin_ns = ctx[2];
 	struct dlt_cache_sums now;
 	struct dlt_cache *rec;
 	void *ring = ring_here();
 
 	if (!cell || !st || !sh || !ring)
 		return 0;
+	if (cell->owed_ns)
+		begin_ns = cell->owed_ns;
 	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
 	if (!rec) {
+		cell->owed_ns = begin_ns;
 		if (ended) {
 			st->seen++;
 			st->lost++;
@@ -294,7 +298,7 @@ int cache_send(__u64 *ctx)
 	rec->hdr.probe = DLT_cache;
 	rec->hdr.size = sizeof(*rec);
 	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
-	rec->hdr.lat_ns = rec->hdr.ts_ns - cell->sent_at_ns;
+	rec->hdr.lat_ns = rec->hdr.ts_ns - begin_ns;
 	rec->id = cell->id;
 	now = *(volatile struct dlt_cache_sums *)&cell->sums;
 #define SINCE(sum) (now.sum - cell->sent.sum)
@@ -308,7 +312,7 @@ int cache_send(__u64 *ctx)
 	rec->dirtied = SINCE(dirtied);
 	rec->written = sh->writes_shown ? (__s64)SINCE(written) : DLT_NONE;
 	cell->sent = now;
-	cell->sent_at_ns = rec->hdr.ts_ns;
+	cell->owed_ns = 0;
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	return 0;
 }

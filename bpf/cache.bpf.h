@@ -89,7 +89,6 @@ static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_f
 	if (!r)
 		return NULL;
 	r->cell.id = *id;
-	r->cell.sent_at_ns = bpf_ktime_get_ns();
 	bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST); /* or another thread has */
 	made = bpf_map_lookup_elem(&dlt_cache_cells, of);
 	if (!made) {

@@ -37,7 +37,7 @@ struct dlt_cache {
 struct dlt_cache_cell {
 	struct dlt_cache_sums sums, sent;
 	struct dlt_file_id id; /* what other rows call it */
-	__u64 sent_at_ns;      /* CLOCK_MONOTONIC; before the first time, when the cell was made */
+	__u64 owed_ns;	       /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
 	__s64 cached;	       /* pages that came and have not gone */
 };
 #define DLT_CACHE_CELLS 131072

@@ -22,7 +22,7 @@
 #define AT(member) offsetof(struct dlt_cache, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
-	{ "SPAN_NS", "time that the row covers, since the file's last row, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers: since the rows before it were sent, ns", FIELD_U64, AT(hdr.lat_ns) },
 	FIELD_FID_OF(struct dlt_cache, id),
 	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes), .unit = "bytes" },
 	{ "HIT", "pages of these reads that were in the cache", FIELD_U64, AT(hit), .unit = "pages" },
@@ -60,19 +60,25 @@ struct batch {
 	struct dlt_cache_cell cells[BATCH];
 };
 
-/* Send the sums of ID's cell. */
-static int cell_send(const struct cache_bpf *skel, const struct dlt_file_id *id)
+/* What is kept between two intervals. */
+struct walked {
+	uint64_t at_ns; /* CLOCK_MONOTONIC: end of the last walk, begin of the interval */
+	int cells;	/* that there were */
+};
+
+/* Send the sums of ID's cell, since BEGIN_NS. */
+static int cell_send(const struct cache_bpf *skel, const struct dlt_file_id *id, uint64_t begin_ns)
 {
-	const uint64_t args[] = { id->ino, id->dev | (uint64_t)id->gen << 32 };
+	const uint64_t args[] = { id->ino, id->dev | (uint64_t)id->gen << 32, begin_ns };
 
 	return object_run(skel->progs.cache_send, args, ARRAY_SIZE(args));
 }
 
 /*
- * Send what has changed. FULL: the table has little room, so that a cell of which nothing is cached and nothing
+ * Send what has changed since BEGIN_NS. FULL: the table has little room, so that a cell of which nothing is cached and nothing
  * has changed for an interval goes. Returns the number of cells, or -errno.
  */
-static int cells_walk(const struct cache_bpf *skel, struct batch *b, bool full)
+static int cells_walk(const struct cache_bpf *skel, struct batch *b, uint64_t begin_ns, bool full)
 {
 	int map = bpf_map__fd(skel->maps.dlt_cache_cells), seen = 0, r = 0;
 	uint32_t at = 0;
@@ -91,7 +97,7 @@ static int cells_walk(const struct cache_bpf *skel, struct batch *b, bool full)
 			const struct dlt_cache_cell *cell = &b->cells[i];
 
 			if (memcmp(&cell->sums, &cell->sent, sizeof(cell->sums)))
-				r = cell_send(skel, &b->ids[i]);
+				r = cell_send(skel, &b->ids[i], begin_ns);
 			else if (full && cell->cached <= 0)
 				bpf_map_delete_elem(map, &b->ids[i]);
 		}
@@ -104,12 +110,16 @@ static int cache_send_sums(struct probe_object *o, enum probe_emit when)
 {
 	struct cache_bpf *skel = o->owner;
 	struct batch *batch;
-	int *cells = o->state, r;
+	struct walked *last = o->state;
+	int r;
 
 	if (when == PROBE_EMIT_BEGIN) {
-		o->state = calloc(1, sizeof(*cells));
+		o->state = last = calloc(1, sizeof(*last));
 		o->state_free = free;
-		return o->state ? 0 : -ENOMEM;
+		if (!last)
+			return -ENOMEM;
+		last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
+		return 0;
 	}
 	if (when == PROBE_EMIT_STOP) {
 		skel->bss->ended = 1;
@@ -118,12 +128,11 @@ static int cache_send_sums(struct probe_object *o, enum probe_emit when)
 	batch = malloc(sizeof(*batch));
 	if (!batch)
 		return -ENOMEM;
-	r = cells_walk(skel, batch, when == PROBE_EMIT && cells && *cells > DLT_CACHE_CELLS / 2);
+	r = cells_walk(skel, batch, last->at_ns, when == PROBE_EMIT && last->cells > DLT_CACHE_CELLS / 2);
 	free(batch);
 	if (r < 0)
 		return r;
-	if (cells)
-		*cells = r;
+	*last = (struct walked){ .at_ns = clock_now_ns(CLOCK_MONOTONIC), .cells = r };
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "report/scan/lookup.h"
 #include "stats/top.h"
 
+#define TOGETHER_NS 10000000 /* rows of an interval are at most so far from each other */
 #define PAGE_BYTES 4096 /* where the manifest has no size of pages */
 
 struct report_cache *report_cache_new(void)
@@ -25,8 +26,71 @@ void report_cache_free(struct report_cache *c)
 	for (unsigned int i = 0; i < c->n; i++)
 		free(c->row[i].path);
 	table_free(&c->files);
+	free(c->span);
 	free(c);
 }
+
+/* --- by time ---------------------------------------------------------------------------------------- */
+
+/* Makes one of each two. */
+static void spans_halve(struct report_cache *c)
+{
+	uint32_t n = c->n_spans / 2;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct report_cache_span *a = &c->span[i];
+		const struct report_cache_span *first = &c->span[2 * i], *second = first + 1;
+
+		for (unsigned int k = 0; k < CACHE_SUMS; k++)
+			a->sum[k] = first->sum[k] + second->sum[k];
+		a->begin_ns = first->begin_ns;
+		a->end_ns = second->end_ns;
+	}
+	if (c->n_spans % 2)
+		c->span[n++] = c->span[c->n_spans - 1];
+	c->n_spans = n;
+}
+
+/* Returns the interval of a row that was sent at AT_NS and covers SPAN_NS; NULL: no memory. */
+static struct report_cache_span *span_at(struct report_cache *c, uint64_t at_ns, uint64_t span_ns)
+{
+	struct report_cache_span *last = c->n_spans ? &c->span[c->n_spans - 1] : NULL;
+	const uint64_t from_ns = at_ns - MIN(span_ns, at_ns);
+
+	if (last && at_ns < last->end_ns + TOGETHER_NS) {
+		last->end_ns = MAX(last->end_ns, at_ns);
+		return last;
+	}
+	if (c->n_spans == CACHE_SPANS_MAX)
+		spans_halve(c);
+	if (c->n_spans == c->spans_room) {
+		const uint32_t room = MAX(2 * c->spans_room, 64);
+		struct report_cache_span *more = reallocarray(c->span, room, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		c->span = more;
+		c->spans_room = room;
+	}
+	last = &c->span[c->n_spans++];
+	*last = (struct report_cache_span){ .begin_ns = last > c->span ? MAX(from_ns, last[-1].end_ns) : from_ns, .end_ns = at_ns };
+	return last;
+}
+
+void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS])
+{
+	for (uint32_t i = 0; i < c->n_spans && c->span[i].begin_ns < end_ns; i++) {
+		const struct report_cache_span *at = &c->span[i];
+		const uint64_t from_ns = MAX(at->begin_ns, begin_ns), to_ns = MIN(at->end_ns, end_ns);
+
+		if (from_ns >= to_ns)
+			continue;
+		for (unsigned int k = 0; k < CACHE_SUMS; k++)
+			sum[k] += (uint64_t)((double)at->sum[k] * (double)(to_ns - from_ns) / (double)(at->end_ns - at->begin_ns) + 0.5);
+	}
+}
+
+/* --- by file ---------------------------------------------------------------------------------------- */
 
 static bool take(struct scan *s, void *own)
 {
@@ -37,17 +101,21 @@ static bool take(struct scan *s, void *own)
 	};
 	struct report_cache *c = own;
 	struct report_cache_row *file;
+	struct report_cache_span *span;
 	uint64_t fid;
 
 	if (!scan_u64(s, COL_FID, &fid))
 		return false;
 	file = table_get(&c->files, fid);
+	span = span_at(c, scan_number(s, COL_TIMESTAMP), scan_number(s, COL_SPAN_NS));
 	for (unsigned int i = 0; i < CACHE_SUMS; i++) {
 		const uint64_t n = scan_number(s, columns[i]);
 
 		c->all.sum[i] += n;
 		if (file)
 			file->sum[i] += n;
+		if (span)
+			span->sum[i] += n;
 	}
 	return true;
 }

@@ -10,6 +10,7 @@ extern const struct view view_probes, view_rollup, view_types, view_sources, vie
 	view_running, view_running_waits, view_disks, view_disk_ops;
 /* tables_cache.c */
 extern const struct view view_cache;
+extern const struct view view_cache_epochs;
 /* tables_causes.c */
 extern const struct view view_causes, view_causers;
 /* tables_datasets.c */

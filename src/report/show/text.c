@@ -219,6 +219,7 @@ const struct view_section report_sections[] = {
 	{ &view_causes },
 	{ &view_causers },
 	{ &view_cache },
+	{ &view_cache_epochs },
 	{ .text = notes_text, .json = report_rest_json },
 	{ 0 },
 };

@@ -56,3 +56,42 @@ python3 -c '
 import json, sys
 row = next(row for row in json.load(open("json"))["page_cache"] if (row["path"] or "").endswith("/data.bin"))
 sys.exit(row["again_bytes"] != 32 << 20)' || fail "again: $(rows cache)"
+
+# An epoch has what came in and what was there in it: the first and the third read from the disk, the second from the cache.
+# Between them nothing happens for longer than an interval, unless the machine is slow: then it is tried again.
+cat >epochs.py <<'PY'
+import os
+import sys
+import time
+
+fd = os.open(sys.argv[1], os.O_RDONLY)
+time.sleep(1.2)
+for epoch in 1, 2, 3:
+    print(f"Epoch {epoch}/3", flush=True)
+    time.sleep(1.2)
+    for at in range(0, 32 << 20, 1 << 20):
+        os.pread(fd, 1 << 20, at)
+    time.sleep(1.2)
+    if epoch == 2:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+PY
+cat >by-epoch.py <<'PY'
+import json
+
+DATA = 32 << 20
+rows = json.load(open("json"))["page_cache_epochs"]
+assert len(rows) == 3, rows
+for row, cold in zip(rows, (True, False, True)):
+    assert abs(row["read_bytes"] - DATA) < DATA / 50, row
+    came = row["miss_bytes"] + row["ahead_bytes"]
+    assert abs(came - DATA) < DATA / 50 if cold else came < DATA / 50, row
+    assert cold or row["hit_share"] > 0.98, row
+PY
+epochs() {
+	echo 1 >/proc/sys/vm/drop_caches
+	trace --probes +cache -- python3 epochs.py "$mnt/data.bin" >out 2>err || fail "epochs: status $?: $(cat err)"
+	"$DLT" report --json "$t" >json 2>err || fail "report of epochs: $(cat err)"
+	python3 by-epoch.py 2>err
+}
+epochs || epochs || epochs || fail "by epoch: $(tail -n 1 err)"
+"$DLT" report --full "$t" | grep -q '^Page cache by epoch' || fail "no table by epoch"
