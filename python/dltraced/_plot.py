@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Counter, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy
 from matplotlib import rc_context
@@ -63,8 +63,9 @@ def _begin_ns(timeline: Mapping[str, Any]) -> int:
 
 
 def _mark_epochs(axes: Any, timeline: Mapping[str, Any]) -> None:
-    """Every other epoch shaded."""
+    """Epochs shaded in turn: those of the first host that has any."""
     epochs = [phase for phase in timeline["phases"] if phase["kind"] == "epoch"]
+    epochs = [phase for phase in epochs if phase.get("host") == epochs[0].get("host")]
     for number, phase in enumerate(epochs):
         begin, end = ((phase[key] - _begin_ns(timeline)) / 1e9 for key in ("begin_ns", "end_ns"))
         axes.axvspan(begin, end, color="#000000" if number % 2 else "#0072b2", alpha=.06, linewidth=0)
@@ -117,7 +118,8 @@ def timeline(axes: Any, found: Mapping[str, Any]) -> None:
     """A lane for each process: the part of its time on a CPU, and before that in calls, one upon the other, up to all of it.
     Where there are calls at all, they take a sixteenth at least."""
     of = found["timeline"]
-    lanes = of["lanes"][:LANES]
+    busiest = sorted(of["lanes"], key=lambda lane: -sum(share for cells in lane["busy"].values() for _, share in cells))[:LANES]
+    lanes = [lane for lane in of["lanes"] if lane in busiest]
     n_bins = -(-of["bins"] * of["bin_ns"] // of["lane_bin_ns"])
     group = -(-n_bins // POINTS)
     edges = numpy.arange(-(-n_bins // group) + 1) * group * of["lane_bin_ns"] / 1e9
@@ -141,22 +143,25 @@ def timeline(axes: Any, found: Mapping[str, Any]) -> None:
 
 def sizes(axes: Any, found: Mapping[str, Any]) -> None:
     """How many reads and writes moved how much, by powers of two; those of pipes and sockets, too."""
-    bars = [(of["of"], of["counts"]) for of in found["histograms"] if of["probe"] == "vfs_rw" and of["unit"] == "B" and of["counts"]]
-    powers = sorted({int(begin).bit_length() for _, counts in bars for begin, _ in counts})
-    powers = list(range(powers[0], powers[-1] + 1)) if powers else []
-    for place, (name, counts) in enumerate(bars):
-        calls = {int(begin).bit_length(): n for begin, n in counts}
-        axes.bar(numpy.arange(len(powers)) + .42 * place - .21, [calls.get(power, 0) for power in powers], .42,
-                 label=name, color=("#0072b2", "#d55e00")[place % 2])
+    calls: Dict[str, Counter[int]] = {"reads": Counter(), "writes": Counter()}
+    for host in found.get("hosts", [found]):
+        for of in host["histograms"]:
+            if of["probe"] == "vfs_rw" and of["unit"] == "B":
+                calls[of["of"]].update({int(begin).bit_length(): n for begin, n in of["counts"]})
+    there = sorted({power for of_way in calls.values() for power in of_way})
+    powers = list(range(there[0], there[-1] + 1)) if there else []
+    for (name, counts), place, color in zip(calls.items(), (-.21, .21), ("#0072b2", "#d55e00")):
+        if counts:
+            axes.bar(numpy.arange(len(powers)) + place, [counts[power] for power in powers], .42, label=name, color=color)
     axes.set_xticks(numpy.arange(len(powers)), [_binary(2 ** (power - 1)) if power else "0" for power in powers], rotation=45,
                     ha="right")
-    axes.set(xlabel="size, from", ylabel="calls", yscale="log" if bars else "linear")
+    axes.set(xlabel="size, from", ylabel="calls", yscale="log" if there else "linear")
 
 
 def heatmap(axes: Any, found: Mapping[str, Any]) -> Any:
-    """Latencies of calls over time: how many took how long."""
+    """Latencies of calls on files, and of page faults, over time: how many took how long."""
     of = found["timeline"]
-    cells = [cell for heat in of["heat"] for cell in heat["counts"]]
+    cells = [cell for heat in of["heat"] if not heat["name"].startswith("bio ") for cell in heat["counts"]]
     if not cells:
         return None
     columns = min(of["bins"], 256)

@@ -1,27 +1,36 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""plot.py TRACE: do the figures of TRACE show what its rows add up to?"""
+"""plot.py TRACE GOLDEN: do the figures of TRACE show what its rows add up to? The one of latencies is checked for GOLDEN, too."""
 import sys
 
 import dltraced
 
-trace = sys.argv[1]
-files = dltraced.read(trace, "files", columns=["FID", "TYPE"])
-types = dict(zip(files["FID"], files["TYPE"]))
+trace, golden = sys.argv[1:]
 
-
-def on_files(rows):
-    return rows[~rows["FID"].map(types).isin(("fifo", "sock", "chr", "anon"))]
+def on_files(folder, probe):
+    """The rows that are of files, and not of a pipe, a socket, a terminal or the like."""
+    files = dltraced.read(folder, "files").drop_duplicates(["host", "FID"])[["host", "FID", "TYPE"]]
+    typed = dltraced.read(folder, probe).merge(files, on=["host", "FID"], how="left")
+    return typed[~typed["TYPE"].isin(("fifo", "sock", "chr", "anon")).astype(bool)]
 
 
 def near(what, got, wanted, by=0.02):
     assert abs(got - wanted) <= by * wanted and wanted, f"{what}: {got}, not {wanted}"
 
 
-rows = dltraced.read(trace, "vfs_rw")
-opens = dltraced.read(trace, "open")
-moved = on_files(rows)
-moved = moved[moved["RETURNED"] > 0]
+def check_heatmap(folder):
+    opens = on_files(folder, "open")
+    calls = len(on_files(folder, "vfs_rw")) + int((opens["FUNC"] != "snapshot").sum())
+    try:
+        faults = dltraced.read(folder, "fault")
+        calls += int((faults["LAT_NS"].notna() & (faults["FUNC"] == "user")).sum())
+    except FileNotFoundError:  # a kernel that refuses this probe
+        pass
+    mesh = dltraced.plot("heatmap", folder).axes[0].collections[0]
+    assert mesh.get_array().sum() == calls, (folder, mesh.get_array().sum(), calls)
 
+
+rows = on_files(trace, "vfs_rw")
+moved = rows[rows["RETURNED"] > 0]
 axes = dltraced.plot("bandwidth", trace).axes[0]
 lines = {line.get_label(): line for line in axes.get_lines()}
 unit = {"KiB/s": 2**10, "MiB/s": 2**20, "GiB/s": 2**30}[axes.get_ylabel()]
@@ -29,17 +38,15 @@ for label, way in (("reads of files", "R"), ("writes of files", "W")):
     x, y = lines[label].get_data()
     near(label, float(y.sum() * (x[1] - x[0]) * unit), int(moved["RETURNED"][moved["RW"] == way].sum()))
 
+every = dltraced.read(trace, "vfs_rw")
 bars = {bar.get_label(): sum(patch.get_height() for patch in bar) for bar in dltraced.plot("sizes", trace).axes[0].containers}
 for label, way in (("reads", "R"), ("writes", "W")):
-    assert bars[label] == ((rows["RW"] == way) & (rows["RETURNED"] >= 0)).sum(), (label, bars)
+    assert bars[label] == ((every["RW"] == way) & (every["RETURNED"] >= 0)).sum(), (label, bars)
 
-mesh, = dltraced.plot("heatmap", trace).axes[0].collections[:1]
-calls = len(on_files(rows)) + len(on_files(opens)[on_files(opens)["FUNC"] != "snapshot"])
-try:
-    calls += dltraced.read(trace, "fault")["LAT_NS"].notna().sum()
-except FileNotFoundError:  # a kernel that refuses this probe
-    pass
-assert mesh.get_array().sum() == calls, (mesh.get_array().sum(), calls)
+check_heatmap(trace)
+check_heatmap(golden)  # it has requests of disks, too
 
-labels = [text.get_text() for text in dltraced.plot("timeline", trace).axes[0].get_yticklabels()]
-assert sorted(int(label.split()[-1]) for label in labels) == sorted(map(int, on_files(rows)["PID"].unique())), labels
+axes = dltraced.plot("timeline", trace).axes[0]
+labels = [text.get_text() for text in axes.get_yticklabels()]
+assert sorted(int(label.split()[-1]) for label in labels) == sorted(rows[["host", "PID"]].drop_duplicates()["PID"].tolist()), labels
+assert [text.get_text() for text in axes.texts] == ["epoch 1", "epoch 2", "epoch 3"], axes.texts

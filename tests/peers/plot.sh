@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Figures of the package for Python on a traced data loader: what they show adds up to what the rows have; each is written as PDF,
+# Figures of the package for Python on a traced data loader, and on it as two hosts: what they show adds up to what the rows have; each is written as PDF,
 # SVG and PNG; names that are no text, or mathematics to matplotlib, do no harm. All cells of docs/python.ipynb run.
 native=${0%/*}/../native
 . "$native/lib.sh"
@@ -13,7 +13,13 @@ export PYTHONPATH PYTHONDONTWRITEBYTECODE=1 DLTRACED_PROGRAM="$DLT"
 mkdir traces
 trace -- "$W/loader" -d data -n 60 -s 262144 -w 2 -e 3 >out || fail "loader: status $?"
 mv "$t" traces/loader
-"$python" -B "$peers/plot.py" traces/loader || fail "the lines above"
+mkdir hosts
+cp -r traces/loader hosts/one
+cp -r traces/loader hosts/two
+sed -i 's/^\( *"host": \).*/\1"other",/' hosts/two/manifest.json
+for of in traces/loader "hosts/*"; do
+	"$python" -B "$peers/plot.py" "$of" "$native/../golden/trace-panels" || fail "the lines above: $of"
+done
 
 for kind in timeline bandwidth sizes heatmap; do
 	for format in pdf svg png; do
