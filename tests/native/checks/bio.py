@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bio TRACE DISK BEFORE AFTER [may-lose]: are the rows of bio.out what the disk counted between two
-copies of its stat file (Documentation/block/stat.rst)? May-lose: but for those counted as lost.
+"""bio TRACE DISK BEFORE AFTER [may-lose]: are the rows of bio.out what the disk counted between two copies of its stat file
+(Documentation/block/stat.rst)? May-lose: except for rows that are counted as lost.
 """
 import collections
 import sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bio_below TRACE ABOVE DISK TYPE: are the requests of DISK those of the device-mapper disk ABOVE, of the target TYPE?
 
-ABOVE begins at sector 0 of DISK. Each request of DISK is marked as being for a disk above; one that names a file names the
-file and the place that ABOVE has there. What it cannot name it does not: direct I/O, and what dm-crypt writes.
+ABOVE begins at sector 0 of DISK. Each request of DISK is marked as one for a disk above. If it names a file, it names the
+file and the place that ABOVE has there. It names none for direct I/O, and for what dm-crypt writes.
 """
 import collections
 import sys

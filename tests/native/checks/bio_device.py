@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bio_device TRACE DISK START TALLY PLACES: are the requests of a block device itself what the tally says?
 
-The device begins at the sector START of DISK; the tally is block_device.py's. Each byte is in a row, and each row in the
-tally, with its KIND, its place in the device and its writer. PLACES: no, where the kernel does not show which device a bio
-was sent to (before Linux 5.12): direct I/O then has no FOFF, and is counted.
+The device begins at the sector START of DISK; the tally is that of block_device.py. Each byte is in a row, and each row
+in the tally, with its KIND, its place in the device and its writer. PLACES: "no" where the kernel does not show to which
+device a bio was sent (before Linux 5.12): then direct I/O has no FOFF, and is counted.
 """
 import collections
 import sys

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bio_files TRACE MOUNT WHAT [PIDS]: are the files and places of bio.out those that FIEMAP shows?
 
-Each block of each row is looked up in the extents of the files at MOUNT. WHAT is what the workload did (bio_files.py of
-tests/workloads) in MOUNT's folder files: after read and write every byte of every file there must have been in a row, with
-its file. PIDS: what was printed, of the processes that did the direct I/O, or wrote.
+Each block of each row is looked up in the extents of the files at MOUNT. WHAT is what the workload (bio_files.py of
+tests/workloads) did in MOUNT's folder "files": after read and write, every byte of every file there must have been in a
+row with its file. PIDS: the workload's output, with the processes that did the direct I/O, or wrote.
 """
 import collections
 import fcntl

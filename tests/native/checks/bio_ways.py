@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bio_ways TRACE TALLY LEAST: is each write of a file by the process that the tally names?
 
-And is all that must be written back of it in the rows. A line of the tally, of which there are LEAST: FILE PID TID INODE,
-then FROM-TO of bytes, as the workload "writers" prints them. TID -: any thread; PID -: the file was read. The inode may have
-been that of an earlier file.
+And do the rows have all bytes that must be written back? The tally has at least LEAST lines, as the workload "writers"
+prints them: FILE PID TID INODE, then FROM-TO of bytes. TID -: any thread; PID -: the file was read. An earlier file may
+have had the same inode.
 """
 import os
 import sys

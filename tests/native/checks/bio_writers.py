@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bio_writers TRACE PATH WAY PIDS: does each write of PATH name the process that dirtied its pages?
 
-WAY is how two processes shared its pages (bio_files.py of tests/workloads), PIDS what was printed; before that the workload's
-own process wrote it once.
+WAY is how two processes shared the pages (bio_files.py of tests/workloads), PIDS the workload's output. Before these two,
+the workload's own process wrote the file once.
 """
 import os
 import sys

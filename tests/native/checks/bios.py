@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bios TRACE DISK BEFORE AFTER [splits]: are the rows that bio.out has of DISK, which takes bios and not
-requests, what the disk counted itself between two copies of its stat file, and marked as bios? Splits: it counts each piece
-of a bio that it divides, as dm-crypt does.
+"""bios TRACE DISK BEFORE AFTER [splits]: are the rows of DISK in bio.out what it counted itself, and marked as bios?
+
+DISK takes bios, not requests; BEFORE and AFTER are copies of its stat file. Splits: it counts each piece of a bio that it
+divides, as dm-crypt does.
 """
 import collections
 import platform

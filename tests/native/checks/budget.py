@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """budget TRACE MEASURED BUDGETS: no number in MEASURED is above what BUDGETS allows it.
 
-BUDGETS has a line for each: name, number as recorded, how much more it may be in %, and what it is. A
-number without a line is refused, so that every new program gets one. With RECORD in the environment the
-numbers are written there instead; comments, percentages and explanations stay, as do the lines of what
-was not measured.
+BUDGETS has a line for each: name, number as recorded, how much more it may be in %, and what it is. A number without a
+line is refused, so that every new program gets one. With RECORD in the environment the numbers are written there instead;
+comments, percentages and explanations stay, and so do the lines of numbers that were not measured.
 """
 import os
 import sys

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """causes TRACE JSON FILE [TRUTH]: are the tables of what the disks worked for those of the rows?
 
-Their sums are the sums of bio.out. What is written back of FILE is the processes' whose calls of vfs_rw.out wrote it: here
-an array has each byte's last writer, and calls count from their begins. TRUTH: lines of a PID and the bytes of FILE that it
-wrote and nobody has written since; the table must say that where each byte was written back once.
+Their sums are the sums of bio.out. What is written back of FILE belongs to the processes whose calls in vfs_rw.out wrote
+it: here an array has the last writer of each byte, and calls count from their begins. TRUTH has lines of a PID and the
+bytes of FILE that it wrote and that nobody has written since; where each byte was written back once, the table must
+agree.
 """
 import collections
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""clocks TRACE TICKS: the rows of time_align.out, at least TICKS of them ticks, and every TIME."""
+"""clocks TRACE TICKS: checks the rows of time_align.out, of which at least TICKS are ticks, and every TIME."""
 import sys
 
 import tracefolder

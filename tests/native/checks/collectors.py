@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""collectors TRACE NAME=COLUMN[,COLUMN...]...: the files of tools that sampled beside the trace.
+"""collectors TRACE NAME=COLUMN[,COLUMN...]...: checks the files of tools that sampled beside the trace.
 
-Whole lines, rows of as many fields as the header has columns, time going on in both forms and by
-the trace's own clock, within the trace; the named columns are there and have values.
+Lines are whole, rows have as many fields as the header has columns, and both times increase, by the trace's own clock and
+within the trace. The named columns are there and have values.
 """
 import os
 import sys

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """datasets TRACE JSON ACCOUNT: is the table of data sets in `dltraced report --json` what the job of datasets.sh has
-counted of its own, and does it have in all its rows together what the rows of the trace have on files?
+counted?
+
+And do all its rows together have what the rows of the trace have on files?
 """
 import collections
 import csv

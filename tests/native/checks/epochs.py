@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """epochs.py ACCOUNT SOURCE SIDE [FIRST]: the epochs in the report on stdin are those of tests/workloads/epochs.py.
 
-As many as ACCOUNT has, numbered from FIRST on, by SOURCE, each more than half of its own; SIDE of which the lines
-are, `-' where no line is on one side alone. Output of a job comes late by as much as a busy machine makes it. Checkpoints
-that ACCOUNT has are inferred, each within its own time and most of it: calls come at once.
+There are as many as ACCOUNT has, numbered from FIRST on, by SOURCE, each with more than half of the real one. SIDE is the
+side of an epoch that its lines are on; `-' where there is no such side. A job's output may come as late as a busy machine
+makes it. Checkpoints that ACCOUNT has are inferred; each lies within the real one and covers most of it, as calls are
+never late.
 """
 import json
 import sys

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""export_cuts.py INTERVALS [--OPTION VALUE]... FOLDER...: have the exports here the rows that the cuts leave, and no other?
+"""export_cuts.py INTERVALS [--OPTION VALUE]... FOLDER...: do the exports here have exactly the rows that the cuts leave?
 
-Which these are is read here from the .out files: INTERVALS in ns since the trace began, --pid, --path, --probes as the export
-had them. Looks at rows.ndjson, csv/, trace.db, trace.pftrace, trace.pfw, stacks, and parquet/ and db.duckdb where they are.
+The expected rows are read here from the .out files: INTERVALS in ns since the trace began, --pid, --path and --probes as
+for the export. Checks rows.ndjson, csv/, trace.db, trace.pftrace, trace.pfw, stacks, and parquet/ and db.duckdb where
+they are there.
 """
 import collections
 import csv

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""export_rows.py NDJSON CSV VIEWS FOLDER...: each row of the folders is in both exports, with its values, and no other is.
+"""export_rows.py NDJSON CSV VIEWS FOLDER...: both exports have each row of the folders, with its values, and no other.
 
-The .out files are read here line by line; VIEWS, what `dltraced probes --duckdb' prints, has the columns that are numbers.
+The .out files are read here line by line. VIEWS, the output of `dltraced probes --duckdb', shows which columns are
+numbers.
 """
 import collections
 import csv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fids TRACE: every FID of any row, lost rows or not, has its row in files.out."""
+"""fids TRACE: every FID of any row has its row in files.out, even if rows were lost."""
 import csv
 import glob
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""file_lives TRACE EXPECTED DIR: has each life of a file one FID, and each FID one life?
+"""file_lives TRACE EXPECTED DIR: does each life of a file have one FID, and each FID one life?
 
-EXPECTED is the output of the workload "file_lives" in DIR (see tests/workloads/file_lives.c). Each of its calls
-has its row, of that file, under a path that the file then had, with what stat(2) says of it and of the file below.
+EXPECTED is the output of the workload "file_lives" in DIR (see tests/workloads/file_lives.c). Each of its calls has its
+row, of that file, under a path that the file had then, with what stat(2) returned for it and for the file below.
 """
 import collections
 import os

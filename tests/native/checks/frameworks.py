@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """frameworks.py ACCOUNT: the epochs in the report on stdin are those that tests/workloads/frameworks.py counted.
 
-As many, and each covers most of its own and not much else. Epochs by workers alone (Lightning draws one bar on a pipe, at the end) are
-counted from 0.
+There are as many, and each covers most of the real one and not much else. Epochs that only workers show are counted from
+0 (Lightning draws one bar on a pipe, at the end).
 """
 import json
 import sys

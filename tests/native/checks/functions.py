@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""functions.py TRACE JSON: the table of calls by function is that of the trace's rows: counts, bytes, times, the smallest
-and the largest to the digit, quantiles within two percent.
+"""functions.py TRACE JSON: the table of calls by function is that of the trace's rows.
+
+Counts, bytes, times, and the smallest and largest value are equal to the digit, quantiles within two percent.
 """
 import collections
 import json

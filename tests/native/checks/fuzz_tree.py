@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fuzz_tree: the file system of the workload "syscall_fuzz", by what its calls are known to do.
+"""fuzz_tree: the file system of the workload "syscall_fuzz", modeled by what its calls are known to do.
 
-A node is one file, whatever its names; apply() makes a call again that succeeded. Nothing here is from the trace.
+A node is one file, whatever its names are; apply() repeats a call that succeeded. Nothing here comes from the trace.
 """
 import errno
 import os

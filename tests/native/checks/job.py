@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""job NAME REPORT ACCOUNT CODE[,CODE...]: does `report --json' say of a job of tests/workloads/jobs what its account says?
+"""job NAME REPORT ACCOUNT CODE[,CODE...]: does `report --json' agree with the account of a job of tests/workloads/jobs?
 
-CODE is what it was made to wait for; behind it is what else is true of it, where a trace need not have the difference. A
-row of the table is printed: name, verdict, share in the report, shares in the account: of the time since the job's
-imports, and of all of its life; and how that is to be seen. The report does not know when imports end, and takes less of them
-for the job's time than there was, or all: its share must lie between the two, or close to one. The
-status is 0 where it is right, 75 where the machine had no time for the job, 76 where the report does not know, and
-1 where it says something that is wrong.
+The first CODE is what the job was made to wait for; the others are also true of it where the trace need not show the
+difference. Prints a row of the table: name, verdict, share in the report, shares in the account (of the time since the
+job's imports, and of all of its life), and how that was known. The report does not know when imports end, and counts only
+a part of them as the job's time, or all: its share must lie between the two, or close to one. The status is 0 if it is
+right, 75 if the machine had no time for the job, 76 if the report does not know, and 1 if it says something wrong.
 """
 import json
 import sys

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""latency TRACE PID RESULT BEGUN DONE END: did the read of the gate begin after what the process
-did before it, before BEGUN, and end between DONE and END?
+"""latency TRACE PID RESULT BEGUN DONE END: does the read of the gate have the right begin and end?
+
+It began after what the process did before it, and before BEGUN, and ended between DONE and END.
 """
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""lines TRACE: of a trace that need not be complete, every line but a last one is whole."""
+"""lines TRACE: every line but the last one is whole, in a trace that need not be complete."""
 import glob
 import os
 import sys

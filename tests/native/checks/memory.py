@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""memory TRACE BEFORE AFTER BYTES: does memory.out say what /proc/meminfo said before and after, and that BYTES of
-shared memory came in between?"""
+"""memory TRACE BEFORE AFTER BYTES: does memory.out agree with /proc/meminfo before and after the trace, and show BYTES of
+shared memory that came in between?
+"""
 import sys
 
 import tracefolder

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""metrics TRACE FILE: what --metrics-file says at the end is what the rows say, counted from the text.
+"""metrics TRACE FILE: the values of --metrics-file at the end are those of the rows, counted from the text.
 
-Reads the format strictly by its description (exposition_formats.md of Prometheus), with no client library:
-each metric has HELP and TYPE before its series, which stand together; no series is there twice;
-histograms are cumulative, and +Inf is the count.
+Reads the format strictly by its description (exposition_formats.md of Prometheus), without a client library: each metric
+has HELP and TYPE before its series, which are together; no series is there twice; histograms are cumulative, and +Inf is
+the count.
 """
 import collections
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""names TRACE EXPECTED: are the rows what the workload "names" says that it did?
+"""names TRACE EXPECTED: are the rows what the workload "names" has done?
 
 EXPECTED is its output (see tests/workloads/names.c).
 """

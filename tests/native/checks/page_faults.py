@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""page_faults FOLDER LIST FILE FS: rows of fault.out are the major faults that the processes of
-tests/workloads/page_faults.py list, in FILE on a file system FS."""
+"""page_faults FOLDER LIST FILE FS: the rows of fault.out are the major faults in FILE, on a file system FS, that the
+processes of tests/workloads/page_faults.py list.
+"""
 import collections
 import json
 import mmap

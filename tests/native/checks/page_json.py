@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""page_json PAGE JSON ROWS: the page holds that JSON, which counts so many rows in all of the trace's files."""
+"""page_json PAGE JSON ROWS: the page holds that JSON, which counts ROWS rows in all of the trace's files."""
 import json
 import re
 import sys

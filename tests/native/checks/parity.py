@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""parity TRACE PIDS: print the rows of the workload "calls" so that two traces of it can be
-compared, whatever backend and kernel they are of.
+"""parity TRACE PIDS: prints the rows of the workload "calls" so that two traces of it can be compared.
 
-Of every kind of row, that is of all its columns but times, addresses, and numbers of processes,
-files and descriptors, a line with how often it was there; each worker must have had it as often as
-every other. Paths are relative to the folder of the test. Before it a line per function:
-rows, failures, bytes asked for and moved, sum of the errnos. Behind it a line per file name: lives
-(FIDs), and rows and bytes of each function.
+The output does not depend on the backend and the kernel. First comes a line for each function: rows, failures, bytes
+requested and moved, sum of the errnos. Then a line for each kind of row (all its columns but times, addresses, and
+numbers of processes, files and descriptors) with how often it was there; each worker must have had it equally often.
+Paths are relative to the folder of the test. Last comes a line for each file name: lives (FIDs), and rows and bytes of
+each function.
 """
 import collections
 import os

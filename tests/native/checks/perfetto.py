@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """perfetto.py FOLDER PFTRACE... [-- FOLDER...]: the files hold each call, request and switch of the folders once, as slices.
 
-Reads the protocol buffers by itself, by the numbers of protos/perfetto/trace of google/perfetto, and nests slices as the
-trace processor does: events by time, those of one instant in the order of the file, an end ends the innermost slice. So a
-slice that overlaps another on its track has a wrong length here, too.
+Reads the protocol buffers itself, by the numbers of protos/perfetto/trace of google/perfetto, and nests slices as the
+trace processor does: events are sorted by time, those of one instant stay in the order of the file, and an end ends the
+innermost slice. So a slice that overlaps another on its track gets a wrong length here, too.
 """
 import collections
 import glob

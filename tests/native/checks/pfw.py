@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""pfw.py DIALECT FILE [FOLDER...]: does a .pfw or .pfw.gz hold to the format, and does it have the calls of the folders?
+"""pfw.py DIALECT FILE [FOLDER...]: does a .pfw or .pfw.gz follow the format, and does it have the calls of the folders?
 
-Stands alone: by what DFTracer writes and its readers expect. Dialects 1 and 2 are lines of JSON between brackets, 3 has none;
-hashes are numbers in 1 and 16 hex digits in 2 and 3, of which each is every other byte of the name's MD5; a name comes before
-its first use; gzip members end where a line ends; `ret' of POSIX events is what readers count as bytes.
+Independent of the export: by what DFTracer writes and its readers expect. Dialects 1 and 2 are lines of JSON between
+brackets, 3 has none; hashes are numbers in 1 and 16 hex digits in 2 and 3, every other byte of the name's MD5; a name
+comes before its first use; gzip members end where a line ends; readers count `ret' of POSIX events as bytes.
 """
 import collections
 import glob

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""programs TRACE PID [HOOK]: what the BPF programs of the running dltraced PID are, a number a line.
+"""programs TRACE PID [HOOK]: prints numbers about the BPF programs of the running dltraced PID, a number a line.
 
-The kernel tells it of every descriptor (/proc/PID/fdinfo): how many instructions the verifier looked
-at, how often the program has run, and of a link what it is attached to; bpftool knows names and sizes.
+The kernel shows them for every descriptor (/proc/PID/fdinfo): how many instructions the verifier looked at, how often the
+program has run, and what a link is attached to; bpftool knows names and sizes.
 
-program.NAME.verified, program.NAME.xlated: of each program; of those of one name the largest.
+program.NAME.verified, program.NAME.xlated: of each program; of several with one name, the largest.
 hook.NAME: the programs that run whenever the tracepoint NAME is hit, exactly one for each link.
 
 With HOOK: only how often the programs at that tracepoint have run, where BPF_ENABLE_STATS is in force.

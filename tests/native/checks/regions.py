@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""regions FOLDER TALLY: the rows of regions.out are the regions of tests/workloads/regions.c, begun and ended within its clock."""
+"""regions FOLDER TALLY: the rows of regions.out are the regions of tests/workloads/regions.c, with begins and ends within
+its clock.
+"""
 import collections
 import sys
 

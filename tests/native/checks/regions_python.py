@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""regions_python FOLDER TALLY: the rows of regions.out are the regions of tests/workloads/regions.py, no more and no fewer,
-each begun and ended within the program's own clock; those of different tasks have different lanes."""
+"""regions_python FOLDER TALLY: the rows of regions.out are exactly the regions of tests/workloads/regions.py.
+
+Each begins and ends within the program's own clock; those of different tasks have different lanes.
+"""
 import collections
 import json
 import sys

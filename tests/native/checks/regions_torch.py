@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""regions_torch FOLDER WORKERS: the regions of tests/workloads/regions_torch.py, two epochs of eight batches: how many of
-each, of which process, with which steps and epochs. WORKERS: batches are of other processes than steps are."""
+"""regions_torch FOLDER WORKERS: regions.out has the regions of tests/workloads/regions_torch.py, two epochs of eight
+batches.
+
+Checks how many there are of each kind, of which process, with which steps and epochs. WORKERS: batches come from other
+processes than steps.
+"""
 import collections
 import sys
 

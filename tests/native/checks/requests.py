@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """requests TRACE TALLY PREFIX [N]: are the rows whose FUNC begins with PREFIX what the tally says?
 
-TALLY is the -T file of the workload "aio": a line per row, the file and COLUMN=VALUE by TABs. Each
-has a row of its own and no row is left over; N may be missing if the manifest counts them as lost.
+TALLY is the -T file of the workload "aio": a line for each row, the file and COLUMN=VALUE with TABs between. Each line
+has its own row, and no row is left over; N may be missing if the manifest counts them as lost.
 """
 import collections
 import sys

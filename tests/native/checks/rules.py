@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """rules REPORTS TABLE RULES: does each rule fire where it must, with the job's own number, and not where it must not?
 
-REPORTS has JOB.json, what `dltraced report --json` says of JOB, and JOB.account, what that counted. TABLE has lines of
+REPORTS has JOB.json, the output of `dltraced report --json` on JOB, and JOB.account, what the job counted. TABLE has
+lines of
     CODE problem|fact JOB-THAT-FIRES TOLERANCE(%) NEAR-MISS...
-of which JOB must have CODE among its `rules` or `facts`, and no near miss may have it among either; one that ends with +fact
-may have it as a fact, which costs next to nothing. RULES is docs/rules.md, which has the thresholds.
+JOB must have CODE among its `rules` or `facts`, and no near miss may have it among either; a near miss that ends with
++fact may have it as a fact, which costs next to nothing. RULES is docs/rules.md, which has the thresholds.
 
-Prints the table. Status 75, with the names of the jobs, where all that is wrong is that the machine had no time for a job
-to become what it is for: its own number is too near the threshold, or that of a near miss is, or it is too small a part of a life that took too long, or its own clock saw other times.
+Prints the table. The status is 75, with the names of the jobs, if all that is wrong is that the machine had no time for a
+job to become what it is for: its own number, or that of a near miss, is too near the threshold; or the number is too
+small a part of a life that took too long; or its own clock measured other times.
 """
 import json
 import pathlib

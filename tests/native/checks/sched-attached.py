@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sched-attached TRACE HOG SLEEPER: of two threads that were there before and go on, all the time is told.
+"""sched-attached TRACE HOG SLEEPER: all time of two threads is recorded that existed before the trace and outlive it.
 
 The one runs or waits for a CPU, the other sleeps in pause().
 """

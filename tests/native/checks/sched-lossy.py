@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sched-lossy TRACE FACTS BEFORE AFTER: rows of switches are lost and counted, sums are whole.
 
-FACTS is by the job of ../sched-buffer.sh, BEFORE and AFTER are /proc/stat around the trace.
+FACTS comes from the job of ../sched-buffer.sh; BEFORE and AFTER are /proc/stat around the trace.
 """
 import collections
 import json

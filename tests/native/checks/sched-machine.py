@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sched-machine TRACE COMM AWAY_NS: sums of the whole machine, of which CPU 1 was away for AWAY_NS at least.
+"""sched-machine TRACE COMM AWAY_NS: sums of the whole machine, of which CPU 1 was away for at least AWAY_NS.
 
-Three processes COMM have run for 0.3 s each by their own clocks, the second of them meanwhile. What each ran
-under another name, before it was COMM, is of its own clock too.
+Three processes COMM have run for 0.3 s each by their own clocks, the second one while the CPU was away. The time that
+each ran under another name, before it was called COMM, is in its own clock, too.
 """
 import collections
 import sys

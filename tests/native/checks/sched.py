@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sched TRACE TALLY BEFORE AFTER: is what sched.out says of each thread what the kernel and it say?
+"""sched TRACE TALLY BEFORE AFTER: does sched.out agree with the kernel, and with each thread's own account?
 
-TALLY is by the workload "sched" (see its head); BEFORE and AFTER are /proc/stat around the trace: the
-kernel's own account of a thread leaves out interrupts and what a hypervisor took, where it can. Where
-there is a sched_switch.out, it is compared with the same, and with sched.out.
+TALLY is by the workload "sched" (see its head). BEFORE and AFTER are /proc/stat around the trace: the kernel's own
+account of a thread leaves out interrupts, and what a hypervisor took, where it can. If there is a sched_switch.out, it is
+compared with the same accounts, and with sched.out.
 
-There are kernels that do not tell of each switch (docs/traces.md).
-That is counted as unseen, or lost, and may be missing here.
+Some kernels do not report each switch (docs/traces.md). Such switches are counted as unseen, or lost, and may be missing
+here.
 """
 import collections
 import os

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sched_lives TRACE CSV TALLY BEFORE AFTER: lives under one number are kept apart, and each is whole.
+"""sched_lives TRACE CSV TALLY BEFORE AFTER: lives under one PID are kept apart, and each is whole.
 
-TALLY is by the workload "lives" (see its head), CSV the folder of `report --cpu --csv', BEFORE and AFTER are
-/proc/stat around the trace. CPU time is that of schedstat and of wait4(), but for a tick, 1 %, and what
-interrupts and the hypervisor took.
+TALLY is by the workload "lives" (see its head), CSV the folder of `report --cpu --csv', BEFORE and AFTER are /proc/stat
+around the trace. CPU time is that of schedstat and of wait4(), except for a tick, 1 %, and what interrupts and the
+hypervisor took.
 """
 import collections
 import csv

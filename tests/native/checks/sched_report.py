@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sched_report: `report --cpu' against the trace itself, and against what the workload knew.
+"""sched_report TRACE CSV TEXT FACTS: `report --cpu' agrees with the trace itself, and with what the workload knew.
 
-TRACE CSV TEXT FACTS: the folder, the folder of CSV files, the report as text, and a JSON file of the
-job (see ../sched-report.sh). Sums are made anew here, of the rows alone.
+The trace folder, the folder of CSV files, the report as text, and a JSON file of the job (see ../sched-report.sh). The
+sums are made here again, from the rows alone.
 """
 import collections
 import csv

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""slept TRACE BEFORE AFTER REPORT: the machine was suspended between BEFORE and AFTER, files with what the clocks
-MONOTONIC, BOOTTIME and REALTIME said around it, in ns. One row `step` of time_align.out comes of it, by which
-BOOTTIME_NS and REALTIME_NS have gone on as far as these clocks did and TIMESTAMP has not; no call lasts longer than
-the time in which the machine ran; REPORT, the JSON of dltraced report, tells when it slept, and for how long."""
+"""slept TRACE BEFORE AFTER REPORT: is the machine's suspension between BEFORE and AFTER in the trace and in the report?
+
+BEFORE and AFTER are files with the clocks MONOTONIC, BOOTTIME and REALTIME around it, in ns. time_align.out has one row
+`step': by that, BOOTTIME_NS and REALTIME_NS have advanced as far as these clocks did, and TIMESTAMP has not. No call
+lasts longer than the time in which the machine ran. REPORT, the JSON of dltraced report, has when the machine slept, and
+for how long.
+"""
 import json
 import sys
 

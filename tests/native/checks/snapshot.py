@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""snapshot save PID FILE: what /proc says a process has, while it stands still.
-snapshot TRACE PID FILE: is exactly this in the trace as snapshot rows?
+"""snapshot save PID FILE: saves what a process has by /proc, while it stands still.
+snapshot TRACE PID FILE: does the trace have exactly this as snapshot rows?
 """
 import json
 import os

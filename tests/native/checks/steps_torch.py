@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""steps_torch FOLDER REPORT ACCOUNT WORKERS: the steps, waits and overlap that the report has of tests/workloads/steps_torch.py,
-held against that job's own clock, and against sets of nanoseconds made of regions.out and the rows of calls here.
+"""steps_torch FOLDER REPORT ACCOUNT WORKERS: are the report's steps, waits and overlap of tests/workloads/steps_torch.py
+right?
+
+They are compared with that job's own clock, and with sets of nanoseconds that are made here from regions.out and the rows
+of calls.
 """
 import json
 import pathlib

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """strace TRACE OUTPUT: does strace's output of an identical run list the same calls?
 
-Compared is all that depends neither on where things are in memory nor on which thread gets which
-descriptor.
+Everything is compared that depends neither on addresses in memory nor on which thread gets which descriptor.
 """
 import collections
 import errno

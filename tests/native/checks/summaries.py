@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""summaries TRACE JSON [COUNTS FOLDER]: are the summaries of `dltraced report --json` those of the rows, and of what
-the workload of report-summaries.sh has counted? Of several hosts (no COUNTS): is every key documented?
+"""summaries TRACE JSON [COUNTS FOLDER]: are the summaries of `dltraced report --json` those of the rows?
+
+And are they what the workload of report-summaries.sh has counted? For several hosts (no COUNTS): is every key documented?
 """
 import collections
 import csv

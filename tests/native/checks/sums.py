@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""sums TRACE WHAT: what the lines of docs/traces.md are to print, without their order.
+"""sums TRACE WHAT: prints what the lines of docs/traces.md should print, in any order.
 
-WHAT: read, the ten regular files most read by their last names; written, the ten files most
-written by their names at that time; comm, what was read by each COMM; names, REALPATHs as they are.
+WHAT: read, the ten regular files that were read most, by their last names; written, the ten files that were written most,
+by their names at that time; comm, the bytes that each COMM read; names, all REALPATHs.
 """
 import collections
 import sys

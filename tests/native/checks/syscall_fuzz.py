@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""syscall_fuzz TRACE TALLY SEED: is there for each call of TALLY its row, with what the program knows of it?
+"""syscall_fuzz TRACE TALLY SEED: does each call of TALLY have its row, with what the program knows of it?
 
-TALLY is by the workload "syscall_fuzz" (see tests/workloads/syscall_fuzz/main.c). Rows and calls are compared
-thread by thread, in order. Names are those of a file system in memory here, on which the calls are made again
-as they turned out (fuzz_tree.py): it says which paths a file has had, and which call has made one.
+TALLY is by the workload "syscall_fuzz" (see tests/workloads/syscall_fuzz/main.c). Rows and calls are compared thread by
+thread, in order. Names come from a model of the file system in memory (fuzz_tree.py), on which the calls are repeated
+with their results: it shows which paths a file has had, and which call has made one.
 """
 import collections
 import mmap

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""syscalls FOLDER COUNTS: the sums of syscalls.out are those of tests/native/probes/syscalls.sh and of strace -c in COUNTS."""
+"""syscalls FOLDER COUNTS: the sums of syscalls.out are those that tests/native/probes/syscalls.sh and strace -c have in
+COUNTS.
+"""
 import collections
 import sys
 

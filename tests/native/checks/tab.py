@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tab.py COMPLETION PROGRAM LINE: what LINE is after the TAB key at its end, in an interactive bash
-with COMPLETION loaded and PROGRAM's folder in PATH. The line is not run."""
+"""tab.py COMPLETION PROGRAM LINE: prints what LINE becomes after the TAB key at its end.
+
+That is in an interactive bash with COMPLETION loaded and PROGRAM's folder in PATH. The line is not run.
+"""
 import os
 import pty
 import select

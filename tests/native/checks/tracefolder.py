@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tracefolder: a trace folder read strictly, by the promises of the documentation alone.
+"""tracefolder: reads a trace folder strictly, by the promises of the documentation alone.
 
-It shares no code with dltraced, so that the two check each other: here it is Python's own decoder
-that says what valid UTF-8 is. What holds of every complete trace without loss is checked whatever
-the test is about; finish() names each rule that was broken and ends the test.
+It shares no code with dltraced, so that the two check each other: here, Python's own decoder decides what valid UTF-8 is.
+The rules for every complete trace without loss are checked in every test. finish() names each rule that was broken, and
+ends the test.
 """
 import calendar
 import collections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tree TRACE COUNTS: is every process and thread of the workload "forks" there, and no other?
+"""tree TRACE COUNTS: is every process and thread of the workload "forks" in the trace, and no other?
 
 COUNTS is its output (see tests/workloads/forks.c).
 """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""verdict REPORT ACCOUNT CODE[,unknown]: does `report --json' say what a job waited for?
+"""verdict REPORT ACCOUNT CODE[,unknown]: does `report --json' name what a job waited for?
 
-ACCOUNT is the own one of a job of staged.py or train.py. What it was made to wait for, CODE, must have come true there,
-else the status is 75 and another run may do better. Where threads waited for a CPU, as the kernel told the job, the
-report may say cpu-contention; where one worker of an epoch was busy and the others waited, straggler-worker. With
-",unknown" the trace lacks what it takes to be sure, and the report may say so; without, its shares must be those of the
-account, too.
+ACCOUNT is the own one of a job of staged.py or train.py. It must show that CODE, what the job was made to wait for, has
+come true; otherwise the status is 75, and another run may do better. If threads waited for a CPU, as the kernel told the
+job, the report may have cpu-contention; if one worker of an epoch was busy while the others waited, straggler-worker.
+With ",unknown" the trace lacks what is needed to be sure, and the report may say so. Without it, the report's shares must
+be those of the account, too.
 """
 import json
 import sys

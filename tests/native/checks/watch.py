@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""watch TRACE OFTEN ONCE PIDS: what `status --watch --json' said of processes that began after it did.
+"""watch TRACE OFTEN ONCE PIDS: are the sums of `status --watch --json' for processes that began after it those of the rows?
 
-Over all looks of OFTEN, and in the last one of ONCE alone, the sums of each of those PIDs are those of the
-rows in the trace, and ONCE's percentiles are within an eighth.
+The sums of each of PIDS, over all views of OFTEN, and in the last view of ONCE alone, equal those of the rows in the
+trace; the percentiles of ONCE are within an eighth.
 """
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""whole TRACE: what holds of every complete trace without loss, and nothing else."""
+"""whole TRACE: checks only what holds for every complete trace without loss."""
 import sys
 
 import tracefolder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""why TRACE JSON: is what `dltraced report --json` says of waits and epochs what the rows say?
+"""why TRACE JSON: are the waits and epochs of `dltraced report --json` those of the rows?
 
 The job is the workload loader: its trainer is the parent of pt_data_worker, and waits in read(2) of pipes.
 """

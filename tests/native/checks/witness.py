@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""witness TRACE SEEN [may-lose]: do the rows of COMM "calls", and those of bio.out, say what bpftrace
-counted in the same boot? SEEN is its JSON output (see tests/vm/scripts/witness.sh). May-lose:
-requests may be missing that are counted as lost. x86-64.
+"""witness TRACE SEEN [may-lose]: are the rows of COMM "calls", and those of bio.out, what bpftrace counted in the same boot?
+
+SEEN is its JSON output (see tests/vm/scripts/witness.sh). May-lose: requests may be missing that are counted as lost.
+x86-64.
 """
 import collections
 import json
