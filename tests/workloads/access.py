@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""access: small jobs, each of which uses its files in one way, and counts itself what a rule says of it (docs/rules.md).
+"""access: small jobs, each of which uses its files in one way, and itself counts the number of a rule (docs/rules.md).
 
-    access.py --prepare JOB DIR     makes its files, and leaves them on the disk alone
+    access.py --prepare JOB DIR     makes its files, and leaves them only on the disk
     access.py JOB DIR ACCOUNT       the job; ACCOUNT is JSON: the rule's code, and its number by the job's count or clock
 
-A function is a job, its name with dashes; prepare_NAME makes its files. Workers are forked, called pt_data_worker, and send a
-message for each file, which the job waits for. Epochs are MLPerf lines (:::MLLOG).
+A function is a job, named with dashes; prepare_NAME makes its files. Workers are forked, called pt_data_worker, and send
+a message for each file, which the job waits for. Epochs are MLPerf lines (:::MLLOG).
 """
 import ctypes
 import hashlib

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bio_files WHAT FOLDER: I/O whose files and places are known afterwards, by FIEMAP; less of it where VM is set.
+"""bio_files WHAT FOLDER: does I/O whose files and places FIEMAP shows afterwards; less of it where VM is set.
 
-write: files of 3 to 300 kB, two that grow in turns, a large one; written back by sync. read: all of them, by four
-processes at once. direct: reads and writes that pass the page cache, also into memory that is another file of the
-folder or of /dev/shm. shared: two processes write a file, in each of the ways halves, turns, over, mapped. hostile: direct
-reads into a page of the cache, holes, files that are gone. Printed are lines "WHAT PID" of its processes, or WAY in place of
-WHAT.
+write: files of 3 to 300 kB, two that grow in turns, a large one; sync writes them back. read: all of them, by four
+processes at once. direct: reads and writes past the page cache, also into memory that belongs to another file of the
+folder or of /dev/shm. shared: two processes write a file, in each of the ways halves, turns, over, mapped. hostile:
+direct reads into a page of the cache, holes, files that are gone. Prints a line "WHAT PID" for each of its processes, for
+shared with the way in place of WHAT.
 """
 import mmap
 import os

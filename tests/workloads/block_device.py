@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""block_device DEVICE: I/O on a block device itself, past its page cache by calls, libaio and from memory that is shared, and
-through it. Printed are lines "WAY T PID OFFSET BYTES": way is direct, shared, held or buffered, T is R or W.
+"""block_device DEVICE: does I/O on a block device itself, past its page cache and through it.
+
+Past the cache by calls, by libaio, and from shared memory. Prints lines "WAY T PID OFFSET BYTES": WAY is direct, shared,
+held or buffered, T is R or W.
 """
 import ctypes
 import mmap

@@ -5,9 +5,9 @@
     epochs.py SHAPE DIR ACCOUNT [--epochs N] [--first N] [--workers N] [--persistent] [--steps N] [--step-ms MS]
                                 [--validate] [--save MIB] [--startup-ms MS]
 
-SHAPE is a key of SHAPES; `none' prints nothing. Workers are forked for each epoch, called pt_data_worker as PyTorch's
-are, and read files of DIR, which are made here if they are not there; --workers 0: the trainer reads by itself.
---save writes a checkpoint after each epoch: two files, each written under another name, synced and renamed.
+SHAPE is a key of SHAPES; `none' prints nothing. Workers are forked for each epoch, are called pt_data_worker as PyTorch's
+are, and read files of DIR, which are made here if they are missing; --workers 0: the trainer reads by itself. --save
+writes a checkpoint after each epoch: two files, each written under another name, synced and renamed.
 
 ACCOUNT is JSON, ns of CLOCK_MONOTONIC: epochs and checkpoints as [begin, end].
 """

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * file_lives: files that are made, linked, renamed, exchanged, removed, cloned and snapshotted at random, and
- * which of them each read and write was of.
+ * file_lives: makes, links, renames, exchanges, removes, clones and snapshots files at random, and prints which file each
+ * read and write was of.
  *
  *   file_lives [-n CALLS] [-s SEED] [-u UPPER -l LOWER] DIR
- *   file_lives -p DIR		only put files there, as they may lie on the lower layer of an overlay
+ *   file_lives -p DIR		only puts files there, as they may lie on the lower layer of an overlay
  *
- * What is in DIR by an earlier -p are files, too. On btrfs DIR/c0 is a subvolume, and there are snapshots of it.
- * A life is what one file is from its creation to its end, whatever its names and its inode number are; the
- * account of lives is kept here by what each call is known to do, and the file system is not asked. Each
- * pread(2) and pwrite(2) has an offset that no other has, and a line on stdout, TAB between:
+ * Files that an earlier -p has put into DIR are used, too. On btrfs DIR/c0 is a subvolume, and there are snapshots of it.
+ * A life is one file from its creation to its end, whatever its names and its inode number are. The account of lives is
+ * kept here, by what each call is known to do; the file system is not queried for it. Each pread(2) and pwrite(2) has an
+ * offset that no other has, and a line on stdout, with TABs between:
  *
  *   OFFSET RW LIFE DEV INO REALDEV:REALINO PATH...
  *
- * DEV and INO are fstat(2)'s, ? where the subvolume is deleted. Real is the file below in UPPER or LOWER, ? where
- * these are not given or the file has no name to look for, - where DIR is on no overlay. PATHs are those by which the file may be known: by which it was opened last, or
- * that the descriptor now has; * is a name that nobody has given it. On stderr is how often each thing was done.
+ * DEV and INO are those of fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where
+ * these are not given or the file has no name to look for; - where DIR is not on an overlay. PATHs are the paths by which
+ * the file may be known: the one by which it was opened last, or the one that the descriptor has now; * is a name that
+ * nobody has given it. On stderr is how often each thing was done.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * forks: process trees in the shapes that a tracer may lose a branch of.
+ * forks: starts process trees in the shapes in which a tracer may lose a branch.
  *
- *   forks -s SHAPE [-n N] [-l LINGER_MS] DIR        (no SHAPE: the list of them)
+ *   forks -s SHAPE [-n N] [-l LINGER_MS] DIR        (without SHAPE: lists the shapes)
  *
- * Every process and thread of the shape makes a leaf: it creates, closes and unlinks the file
- * DIR/leaf.PID.TID, with its own numbers in the name, so each row of a trace can be checked by
- * itself. Then one line counts what was started: processes (but for the first), threads, execs,
- * leaves. It exits 0 only when all of them did.
+ * Every process and thread of the shape makes a leaf: it creates, closes and unlinks the file DIR/leaf.PID.TID, with its
+ * own numbers in the name, so that each row of a trace can be checked by itself. Then a line has the numbers of what was
+ * started: processes (without the first), threads, execs, leaves. The exit status is 0 only if all of them succeeded.
  */
 #include <errno.h>
 #include <fcntl.h>

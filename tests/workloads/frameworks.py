@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""frameworks: a small network, trained by the real trainers that people use, which print as they do.
+"""frameworks: trains a small network with the real trainers that people use, which print as they always do.
 
     frameworks.py lightning|transformers|keras|tqdm DIR ACCOUNT [--epochs N] [--workers N]
 
-The samples are files of DIR, which are made here if they are not there. What each trainer prints is its own, with its
-defaults. ACCOUNT is JSON, ns of CLOCK_MONOTONIC, by the trainer's own callbacks: epochs as [begin, end], and the number
-that the trainer counts the first by.
+The samples are files of DIR, which are made here if they are missing. Each trainer prints with its defaults. ACCOUNT is
+JSON, ns of CLOCK_MONOTONIC, by the trainer's own callbacks: epochs as [begin, end], and the number that the trainer gives
+the first one.
 """
 import argparse
 import json

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lives: processes one after the other, all of them under the same number, as soon as it is free again.
+ * lives: processes one after the other, all with the same PID, as soon as it is free again.
  *
  *   lives [-n N] TALLY
  *
- * Each has one CPU, from before its begin, runs and sleeps a little there, and some take another name or
- * execute a program. TALLY has two lines of "key value" pairs of each: the child's says when by its own
- * clock it began and ended, the parent's (role life) what it was, its number, clock readings before the
- * fork and after it was reaped, its CPU, and what the kernel has of it: run by /proc/PID/schedstat while
- * nobody had reaped it, rusage by wait4(2). CLOCK_MONOTONIC, ns.
+ * Each has one CPU, from before its begin, runs and sleeps a little there, and some take another name or execute a
+ * program. TALLY has two lines of "key value" pairs for each. The child's has its begin and end by its own clock. The
+ * parent's (role life) has what it was, its PID, clock readings before the fork and after it was reaped, its CPU, and the
+ * kernel's account of it: run from /proc/PID/schedstat before it was reaped, rusage from wait4(2). CLOCK_MONOTONIC, ns.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * names: uses files whose names and kinds a tracer easily gets wrong, and says what it did.
+ * names: uses files whose names and kinds a tracer easily gets wrong, and prints what it did.
  *
  *   names DIR >EXPECTATION
  *
- * Blanks, newlines, escape sequences, 255 bytes of UTF-8, invalid UTF-8, names that look like a
- * trace's own syntax, a tree 200 deep whose last path has 4095 bytes and one beyond it, deleted
- * files, memfd, pipes, sockets, eventfd, /proc, /sys, /dev/shm.
+ * Blanks, newlines, escape sequences, 255 bytes of UTF-8, invalid UTF-8, names that look like a trace's own syntax, a
+ * tree 200 deep whose last path has 4095 bytes and one beyond it, deleted files, memfd, pipes, sockets, eventfd, /proc,
+ * /sys, /dev/shm.
  *
- * The expectation has a line per thing done: KIND PATH PATH2 READ WRITTEN, tab separated.
- *   KIND   the call for what only moves names (mkdir, rmdir, rename, unlink, symlink, mknod), the
- *          expected error for an open that fails (ENAMETOOLONG, ENOENT, ENOTDIR), else the kind of
- *          file that was opened, read and written
- *   PATH   hex of the full path; of what readlink(/proc/self/fd/N) says for files without one
- *   PATH2  hex of a rename's target, a symlink's text, the file that an opened symlink led to;
- *          the name as passed for files opened relative to a folder
+ * The expectation has a line for each operation: KIND PATH PATH2 READ WRITTEN, with TABs between.
+ *   KIND   for an operation on names only, the call (mkdir, rmdir, rename, unlink, symlink, mknod); for an
+ *          open that fails, the expected error (ENAMETOOLONG, ENOENT, ENOTDIR); else the kind of file that
+ *          was opened, read and written
+ *   PATH   hex of the full path; for files without one, of readlink(/proc/self/fd/N)
+ *   PATH2  hex of a rename's target, of a symlink's text, or of the file that an opened symlink led to;
+ *          for files that were opened relative to a folder, the name as it was passed
  *          (`-`: none, or empty)
  *   READ, WRITTEN  bytes
  * DIR is left empty.

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """page_cache FOLDER TALLY: reads, evictions and writes whose effect on the page cache is known.
 
-The witness is the kernel's own account of a file's pages, before and after each call: cachestat(2), from 6.5 on, or mincore(2),
-for which a page that is still being read is not there, so that it is called until nothing changes. A page of a read's
-range that was not there before is a miss, one that is there after it and is outside of the range came ahead, one
-that was there and is gone has left. TALLY gets a line for each file: its name, bytes read, hits, misses, pages ahead,
-pages of these that were touched, pages that left, those never touched, pages that were written; then the pages that are there
-at the end, and those of them never touched: the kernel may have them leave before the trace ends.
+The witness is the kernel's own account of a file's pages, before and after each call: cachestat(2), from 6.5 on, or
+mincore(2). For mincore(2) a page that is still being read is not there, so it is called until nothing changes. A page of
+a read's range that was not there before is a miss; a page outside of the range that is there afterwards was read ahead; a
+page that was there and is gone was evicted. TALLY gets a line for each file: its name, bytes read, hits, misses, pages
+ahead, pages of these that were touched, pages that left, those of them that were never touched, pages that were written;
+then the pages that are there at the end, and those of them that were never touched: the kernel may evict them before the
+trace ends.
 """
 import ctypes
 import mmap

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""page_faults.py FILE OTHER LIST [GATE]: major page faults in a mapping of FILE, of which each process knows.
+"""page_faults.py FILE OTHER LIST [GATE]: causes major page faults in a mapping of FILE, and each process lists its own.
 
-FILE has 64 MiB on a disk. Each process drops it from the page cache, maps it and touches pages one after the
-other; it measures each touch, counts its own major faults and bytes from disk around it, and appends what it knows
-to LIST, a line of JSON a process. OTHER is a file for direct I/O, on a disk too. With GATE it has mapped FILE
-before it reads a line of GATE, and touches pages only then.
+FILE has 64 MiB on a disk. Each process drops it from the page cache, maps it and touches its pages one by one. It
+measures each touch, counts its own major faults and bytes from disk around it, and appends what it knows to LIST, a line
+of JSON for each process. OTHER is a file for direct I/O, on a disk, too. With GATE, a process maps FILE before it reads a
+line of GATE, and touches pages only after that.
 """
 import json
 import mmap

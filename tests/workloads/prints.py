@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""prints: prints lines about epochs in one of many ways, and knows when each was written.
+"""prints: prints lines about epochs in one of many ways, and notes when each was written.
 
     prints.py WAY ACCOUNT
 
-WAY is a function below. ACCOUNT is JSON: for each line [fd, text, begin, end], ns of CLOCK_MONOTONIC around the write that
-has the last byte of it.
+WAY is a function below. ACCOUNT is JSON: for each line [fd, text, begin, end], in ns of CLOCK_MONOTONIC around the write
+that has its last byte.
 """
 import json
 import os

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * refuse_bpf NAME[,NAME...] CMD ARG...: run CMD, to which bpf(2) refuses programs of these names with EACCES, as a
- * verifier does. The status is CMD's. Its calls come here by a seccomp filter that its children have, too.
+ * refuse_bpf NAME[,NAME...] CMD ARG...: runs CMD, and makes bpf(2) refuse it programs of these names with EACCES, as a
+ * verifier does. The status is CMD's. The calls come here through a seccomp filter, which CMD's children have, too.
  */
 #include <errno.h>
 #include <linux/bpf.h>

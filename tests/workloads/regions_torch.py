@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""regions_torch.py METHOD [persistent] [OPTIMIZER]: a PyTorch job that knows nothing of regions: two epochs of eight
-batches by two workers, a checkpoint after each. Prints its losses, every digit of them. METHOD: fork, spawn, forkserver, none."""
+"""regions_torch.py METHOD [persistent] [OPTIMIZER]: a PyTorch job that knows nothing of regions.
+
+Two epochs of eight batches by two workers, a checkpoint after each. Prints its losses with all digits. METHOD: fork,
+spawn, forkserver, none.
+"""
 import io
 import sys
 

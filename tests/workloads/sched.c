@@ -4,12 +4,11 @@
  *
  *   sched [-q] [-k] TALLY DIR       (-q: less of everything; -k: run and sleep until killed)
  *
- * Each says in TALLY, a line of "key value" pairs, what it knows of itself: its numbers, clock readings
- * before it was made, at its begin and end, how often it waited in which call, how long by its own clock
- * (waited_ns), how long the longest time (longest_ns), how long it asked for (wanted_ns); a thread also
- * what the kernel has in its schedstat and rusage just then. Of each process that has ended, its parent
- * says what the kernel has, before it reaps it: nothing is to come any more. DIR is where files are made
- * and read. CLOCK_MONOTONIC, ns.
+ * Each thread writes a line of "key value" pairs to TALLY with what it knows of itself: its numbers, clock readings
+ * before it was made, at its begin and at its end, how often it waited in which call, how long by its own clock
+ * (waited_ns), the longest of these times (longest_ns), the time that it requested (wanted_ns); and the kernel's numbers
+ * in its schedstat and rusage at that moment. For each process that has ended, its parent writes the kernel's numbers
+ * before it reaps it, when they no longer change. DIR is where files are made and read. CLOCK_MONOTONIC, ns.
  */
 #include <errno.h>
 #include <fcntl.h>

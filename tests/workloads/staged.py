@@ -1,18 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""staged: training jobs of which it is known what they wait for, because they are made so.
+"""staged: training jobs that are made to wait for a known thing.
 
     staged.py --prepare JOB DIR               makes the data set, where that may be fast
     staged.py [OPTIONS] JOB DIR ACCOUNT       trains on it, for two epochs
 
-JOBS says what each job is made of; a DIR on a slow disk or file system is the caller's to bring. The loader is
-PyTorch's without PyTorch: forked workers called pt_data_worker, a multiprocessing.Queue of indices for each and one
-of results for all, two batches ahead, batches in their order, new workers for each epoch. A step is a sleep, as of a
-thread that waits for its GPU, or work of the trainer's own. Phases are MLPerf lines (:::MLLOG).
+JOBS has what each job is made of; the caller provides a DIR on a slow disk or file system. The loader is PyTorch's
+without PyTorch: forked workers called pt_data_worker, a multiprocessing.Queue of indices for each and one of results for
+all, two batches ahead, batches in their order, new workers for each epoch. A step is a sleep, like that of a thread that
+waits for its GPU, or work of the trainer's own. Phases are MLPerf lines (:::MLLOG).
 
 ACCOUNT is JSON: what the trainer and each worker spent their time in by their own clocks, ns (wait: for a batch; idle:
-for indices; start, stop: of the workers), and what the kernel has in their schedstat (cpu, runq: waited for a CPU). --gpu FILE is kept up to date
-for a stand-in for nvidia-smi: pid, ns that the GPU was busy, since when it is, 0: it is not.
+for indices; start, stop: of the workers), and what the kernel has in their schedstat (cpu; runq: waited for a CPU). --gpu
+FILE is kept up to date for a stand-in for nvidia-smi: pid, ns for which the GPU was busy, and since when it is busy; 0:
+it is not.
 """
 import argparse
 import contextlib

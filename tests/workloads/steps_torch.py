@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""steps_torch.py WORKERS FOLDER ACCOUNT: a PyTorch job that knows nothing of regions, and knows when it trained: three epochs
-of 25 batches of files of FOLDER, which are made here, a checkpoint after each.
+"""steps_torch.py WORKERS FOLDER ACCOUNT: a PyTorch job that knows nothing of regions, but knows when it trained.
 
-ACCOUNT is JSON, ns of CLOCK_MONOTONIC: `outer', from before the first iteration to behind the last checkpoint, and `inner',
-from within the start of the first iteration to within the last checkpoint; `steps'; `fetches', how long the loop waited for
+It trains for three epochs of 25 batches of files of FOLDER, which are made here, with a checkpoint after each. ACCOUNT is
+JSON, ns of CLOCK_MONOTONIC: `outer', from before the first iteration to after the last checkpoint, and `inner', from
+within the start of the first iteration to within the last checkpoint; `steps'; `fetches', how long the loop waited for
 all batches together, by a clock around each wait.
 """
 import json

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * storm: reads as fast as it can, to see what tracing costs.
+ * storm: reads as fast as it can, to show what tracing costs.
  *
  *   storm [-t THREADS] [-n READS] [-w READS] [-r ROUNDS] [-a] [FILE]
  *
- * In each of ROUNDS rounds THREADS threads make READS pread64 calls of 4 KiB each, from a file that
- * is in the page cache (without FILE: one of 1 MiB, made in the current folder and deleted). Before
- * each round every thread makes the reads of -w, which are not measured.
- * With -a every round but the first waits for a line on stdin, so that a tracer can attach or go
- * between two rounds: untraced and traced are then measured in one process, on the same file.
+ * In each of ROUNDS rounds THREADS threads make READS pread64 calls of 4 KiB each, from a file that is in the page cache
+ * (without FILE: one of 1 MiB, made in the current folder and deleted). Before each round every thread makes the reads of
+ * -w, which are not measured. With -a every round but the first waits for a line on stdin, so that a tracer can attach or
+ * end between two rounds: untraced and traced rounds are then measured in one process, on the same file.
  *
- * A line per round: round, threads, reads in all, CPU ns per read, wall ns per read (what a thread
- * waited for one; equal to the CPU time as long as every thread has a CPU).
+ * A line for each round: round, threads, reads in all, CPU ns per read, wall ns per read (the time that a thread waited
+ * for one; equal to the CPU time as long as every thread has a CPU).
  */
 #include <errno.h>
 #include <fcntl.h>

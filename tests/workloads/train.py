@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""train: a real PyTorch job, small: DataLoader with forked workers, torch.save, os.replace.
+"""train: a real PyTorch job, but a small one: DataLoader with forked workers, torch.save, os.replace.
 
     train.py --prepare DIR      makes the data set, DIR/sample.NNNNNN (no torch needed)
     train.py DIR                trains on it, DIR/checkpoint.pt at the end of every epoch
 
-The phases are MLPerf lines (:::MLLOG) on stdout; the last line counts what was read and saved.
-Every worker adds a line to DIR/workers: epoch, worker, pid, tab separated.
-The interpreter is the distribution's, because python3-torch is.
+The phases are MLPerf lines (:::MLLOG) on stdout; the last line counts what was read and saved. Every worker adds a line
+to DIR/workers: epoch, worker, pid, with TABs between. It needs the distribution's interpreter, as python3-torch does.
 """
 import argparse
 import inspect

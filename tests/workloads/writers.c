@@ -2,11 +2,12 @@
 /*
  * writers: writes files in every way there is, each by a process that ends before its pages are written back.
  *
- *   writers prepare FOLDER   what the ways begin with
- *   writers run FOLDER       a file for each way, synced one after the other when its writer has ended
+ *   writers prepare FOLDER   makes what the ways begin with
+ *   writers run FOLDER       writes a file in each way, and syncs each when its writer has ended
  *
- * A line for each: WAY PID TID INODE, then FROM-TO of the bytes that must be written back; none where that is the file
- * system's choice. A way that this kernel or file system lacks is left out. No library: the system calls themselves.
+ * Prints a line for each: WAY PID TID INODE, then FROM-TO of the bytes that must be written back; none where that is the
+ * file system's choice. A way that this kernel or file system lacks is left out. No library: only the system calls
+ * themselves.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """writers HOW FILE: two processes write FILE, which is then written back.
 
-turns: every other 4 KiB. over: the second writes every other 4 KiB over what the first has written. bytes: in turn 1000
-bytes, so that they share pages. long: the first writes 200 MiB by one call, while the second makes the kernel write back.
-Prints a line for each process: its PID, and how many bytes are its.
+turns: every other 4 KiB. over: the second writes every other 4 KiB over what the first has written. bytes: 1000 bytes in
+turn, so that they share pages. long: the first writes 200 MiB by one call, while the second makes the kernel write back.
+Prints a line for each process: its PID, and how many of the bytes are from it.
 """
 import os
 import sys

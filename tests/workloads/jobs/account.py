@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a job spent its time in, by its own clock: the truth that a report on its trace is compared with.
+"""What a job spent its time in, by its own clock: the truth for a report on its trace.
 
-Nothing of it is in the trace but memory that is mapped at the start and two reads of /proc: each process notes when it
-began and ended to do something, the trainer adds it up and writes it to the file $ACCOUNT as it ends. Spans do not
-lie in each other. The kinds:
+Nothing of it is in the trace, except memory that is mapped at the start and two reads of /proc. Each process notes when
+it began and ended to do something; the trainer adds that up and writes it to the file $ACCOUNT at its end. Spans do not
+lie within each other. The kinds:
 
     open        stat, list, open and close files
     read        read files, by calls or by page faults
-    decode      make a sample of what was read
-    write       write files that are no checkpoints
+    decode      make a sample from what was read
+    write       write files that are not checkpoints
     checkpoint  write and sync a checkpoint
     wait        the trainer has nothing from its loaders
     compute     the trainer trains on a CPU
     gpu         it sleeps, as a thread that waits for its GPU
 
-A wait is for what those workers did that did something: the time in it in which at least one was in a span goes to the
-kinds in proportion to the time that all of them together spent in each. What is left of it is idle, and where there
-was no worker, start. Shares are parts of wall_s, the time between the job's imports and its end:
+A wait is divided by what the busy workers did: the time in which at least one worker was in a span goes to the kinds, in
+proportion to the time that all of them together spent in each. The rest is idle; where there was no worker, start. Shares
+are parts of wall_s, the time between the job's imports and its end:
 
     storage-read, open-metadata, checkpoint-write   read, open, checkpoint: of the trainer itself and of its waits
-    decode-cpu          decode, likewise, but for the part in which they waited for a CPU
-    straggler-worker    of the waits, how much more of them than the others' mean the busiest worker was busy
+    decode-cpu          decode, of both, without the part in which they waited for a CPU
+    straggler-worker    of the waits: how much longer the busiest worker was busy than the others on average
     cpu-contention      what the trainer waited for a CPU, and of its waits for busy workers the part of their spans in
                         which they did
     trainer-bound       all but read, open, decode, write and checkpoint
-    cpu-bound           what the trainer was on a CPU, for whatever
+    cpu-bound           what the trainer was on a CPU, for any purpose
 
-runq_share says whether the machine was too busy for a job that is not about that: the part of their time for which the
-trainer, or the mean of the workers, had no CPU; the larger. Of a process only its main thread counts.
+runq_share shows whether the machine was too busy for a job that is not about that: the part of their time for which the
+trainer, or the workers on average, had no CPU; the larger of the two. Of a process only its main thread counts.
 """
 import bisect
 import contextlib

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Train on what is in memory, and save a checkpoint every few steps, which is on the disk before it goes on."""
+"""Train on data in memory, and save a checkpoint every few steps, which is synced to the disk before training goes on."""
 import argparse
 import os
 import pathlib

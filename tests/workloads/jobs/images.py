@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Train a classifier on a folder of images, a folder for each class.
+"""Train a classifier on a folder of images, with a folder for each class.
 
-Images are zlib-compressed pixels, as those of PNG. --decode-ms is CPU time of cropping and filtering each of them;
-a step is --cpu-ms of training with the CPU, or --gpu-ms of sleep, as of a thread that waits for its GPU.
+Images are zlib-compressed pixels, like those of PNG. --decode-ms is the CPU time of cropping and filtering each of them;
+a step is --cpu-ms of training on the CPU, or --gpu-ms of sleep, like a thread that waits for its GPU.
 """
 import argparse
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What people have their jobs print: a bar that is drawn again and again on stderr, as of tqdm."""
+"""Prints what people's jobs print: a bar that is drawn again and again on stderr, like that of tqdm."""
 import sys
 import time
 

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""plain.py COMMAND...: runs it, and writes to $ACCOUNT what a command that keeps none (cp, tar) waited for.
+"""plain.py COMMAND...: runs it, and writes to $ACCOUNT what a command without an account (cp, tar) waited for.
 
-What it had no CPU for, and did not wait for one, it waited for its disk: it has nobody else. It must be one process.
+It must be one process. The time in which it had no CPU, and did not wait for one, it waited for its disk, as there is
+nothing else that it waits for.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Convert a folder of raw files: read each, scale its samples, compress them, write what comes out. Trains nothing."""
+"""Convert a folder of raw files: read each, scale its samples, compress them, write the result. Trains nothing."""
 import argparse
 import array
 import pathlib

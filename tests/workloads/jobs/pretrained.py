@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Load a model as safetensors are loaded, by mapping the file and copying tensor after tensor out of it, and train it.
+"""Load a model as safetensors are loaded, by mapping the file and copying each tensor out of it, and train it.
 
 The file: 8 bytes with the header's length, the header (JSON: name to dtype, shape and data_offsets), the tensors.
 """

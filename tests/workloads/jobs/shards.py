@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Train on shards: tar files of samples, each worker reads every so-manieth of them from its beginning to its end."""
+"""Train on shards: tar files of samples. Of N workers, each reads every N-th shard from begin to end."""
 import argparse
 import pathlib
 import tarfile

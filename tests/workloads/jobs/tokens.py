@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Train a language model on random windows of a file of 16-bit tokens, which is mapped into memory.
 
-With --workers their windows come from a DataLoader; without, the trainer slices the map by itself.
+With --workers the windows come from a DataLoader; without, the trainer takes slices of the map by itself.
 """
 import argparse
 import time

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The cage: the calls remove, overwrite and rename what they reach, so they are made where nothing can be
- * reached but a file system of their own: one mount, in a mount namespace of their own, without devices, /proc
- * and network, by a user without rights. Each of these is checked before the first call, and a lack ends the
- * program.
+ * The cage: the calls remove, overwrite and rename what they reach. So they are made where they can reach nothing but a
+ * file system of their own: one mount, in its own mount namespace, without devices, /proc and network, by a user without
+ * rights. Each of these is checked before the first call; if one is missing, the program ends.
  */
 #include "fuzz.h"
 

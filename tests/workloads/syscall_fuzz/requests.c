@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Requests of io_uring and of libaio, a few at once. The system calls that carry them are not recorded; each
- * request is, in the order in which the kernel has ended them. No library: the ABI alone, which the build
- * machine's headers may lack.
+ * Requests of io_uring and of libaio, a few at once. The tally does not have the system calls that carry them; it has
+ * each request, in the order in which the kernel has ended them. No library, only the ABI, which the build machine's
+ * headers may lack.
  *
- * Requests of a batch run in any order, so that no two are about one file, and one at most is about names; those of
- * a chain run one after the other. A worker with a ring never leaves its table of descriptors: the kernel's own
- * threads, which do some of its requests, would stay in it.
+ * Requests of a batch run in any order, so no two of them are about one file, and at most one is about names; those of a
+ * chain run one after the other. A worker with a ring never leaves its table of descriptors: the kernel's own threads,
+ * which do some of its requests, would stay in it.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Descriptors that come and go without an open, processes of odd shapes, and reads that signals interrupt. What
- * is done with dup(2), sockets, pidfds, clone(2) and timers is not recorded; the calls around it are.
+ * Descriptors that come and go without an open, processes of unusual shapes, and reads that signals interrupt. Calls of
+ * dup(2), sockets, pidfds, clone(2) and timers are not in the tally; the calls around them are.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tally: a record of each call, in memory that all processes share, written as text at the end. Its columns
- * are described in main.c. Nothing here is a call that dltraced records, but for the one that is to be made.
+ * The tally: a record of each call, in memory that all processes share, written as text at the end. main.c describes its
+ * columns. The code here makes no call that dltraced records, except the one that is to be made.
  */
 #include "fuzz.h"
 
