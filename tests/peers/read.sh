@@ -3,7 +3,7 @@
 #
 # dltraced.read() of the package for Python, by pandas, Polars, pyarrow and Dask, on three hosts of which one has segments that
 # are compressed by zstd: every column of every file has the sums that DuckDB finds by the views of `dltraced probes --duckdb',
-# also in many small blocks; rows of an epoch are those of `dltraced export --phase'; the example of docs/python.md runs.
+# also in many small blocks; rows of an epoch are those of `dltraced export --phase'; the examples of docs/python.md run.
 native=${0%/*}/../native
 . "$native/lib.sh"
 python=$("$native/../peers/environment" exports) || fail "no environment"
@@ -20,11 +20,11 @@ cp -r "$native/../golden/trace-panels" job/three # of collectors, too
 "$DLT" probes --duckdb >views.sql || fail "probes --duckdb: status $?"
 "$python" -B "$native/../peers/read.py" "job/*" views.sql || fail "the lines above"
 
-# the example of docs/python.md, as it stands
+# the examples of docs/python.md, as they stand
 mkdir traces
 ln -s ../job/two traces/loader
 awk '/^```/ { on = /^```python$/; next } on' "$native/../../docs/python.md" >example.py
-"$python" -B example.py >said || fail "the example: status $?: $(cat said)"
+"$python" -B example.py >said || fail "the examples: status $?: $(cat said)"
 equal "bytes of the loaders" "$(awk '$1 == "pt_data_worker" { print $2 }' said)" $((40 * 100000 * 3))
 
 # shellcheck disable=SC2016 # the job's
