@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of a trace and their columns as JSON, for programs that read traces; from the tables by which they are written. */
+/* The files of a trace and their columns as JSON, for programs that read traces; made from the writer's own tables. */
 #ifndef CMD_PROBES_JSON_H
 #define CMD_PROBES_JSON_H
 

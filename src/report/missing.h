@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is missing of a trace, measured: the manifest's counts against the rows that were read. */
+/* Measures what is missing of a trace: compares the manifest's counts with the rows that were read. */
 #ifndef REPORT_MISSING_H
 #define REPORT_MISSING_H
 

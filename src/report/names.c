@@ -198,7 +198,7 @@ void report_sum_add(struct report_sum *to, const struct report_sum *s)
 	to->max_lat_ns = MAX(to->max_lat_ns, s->max_lat_ns);
 }
 
-/* After a kill between writing a sum and removing its rows, the trace has both: then the rows count. */
+/* If dltraced was killed after writing a sum, before removing its rows, the trace has both: then the rows count. */
 bool report_row_rollup(struct scan *s)
 {
 	struct report_sum sum;

@@ -14,7 +14,7 @@ bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, un
 
 	for (unsigned int i = 0; st && i < n; i++) {
 		if (stat(dirs[i], &st[i]) < 0)
-			continue; /* a missing folder has inode 0, which no folder has */
+			continue; /* a missing folder has inode 0 here, which no folder has */
 		for (unsigned int k = 0; k < i; k++) {
 			if (st[k].st_dev != st[i].st_dev || st[k].st_ino != st[i].st_ino)
 				continue;

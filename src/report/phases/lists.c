@@ -59,7 +59,7 @@ static void join(struct phase *into, const struct phase *phase)
 	into->rank = -1;
 }
 
-/* The I-th phase of a name and number of each rank is one phase of the job, where they overlap: all ranks mean one epoch. */
+/* Joins ranks: their I-th phases of one name and number are one phase of the job if they overlap, as of the same epoch. */
 static int join_ranks(struct phases *p)
 {
 	struct phase_list by_rank = p->all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sums of fault.out: page faults of the job that waited for a disk, by file. Faults that the kernel made for a call are in
- * that call's time already, and count with their bytes alone. Bounded: what finds no room is in the sums of all.
+ * that call's time already, so only their bytes count. Bounded: a file without room is only in the sums of all.
  */
 #ifndef REPORT_SCAN_FAULTS_H
 #define REPORT_SCAN_FAULTS_H
@@ -21,9 +21,9 @@ struct report_faults {
 	bool present; /* fault.out is there */
 	struct report_fault_sum file, swap, kernel, other;
 	uint64_t untimed;	 /* without a latency: the kernel had no hook for their begins */
-	uint64_t placed, jumps;	 /* that could have gone on where the process's last one of the file was; that did not */
+	uint64_t placed, jumps;	 /* those after another of the process in the file; those that jumped */
 	uint64_t jumps_ns;
-	uint64_t busy_ns;	 /* in which any process waited for one */
+	uint64_t busy_ns;	 /* time in which any process waited for one */
 	struct cover cover;
 	struct table files;	 /* struct report_fault_sum, by FID */
 	struct table last;	 /* the offset behind the last one, by report_pair_key() */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define INTERFERENCE_BIN_NS 10000000
-#define INTERFERENCE_BINS 1024 /* what a read longer than these was beside is not known */
+#define INTERFERENCE_BINS 1024 /* for a read that is longer, it is not known whether there were writes */
 
 struct interference {
 	uint64_t bin; /* of the last write, 1 + its number; 0: none */

@@ -116,7 +116,7 @@ struct report_file {
 	uint8_t stream; /* 1 + its class in streams, 0: a file with data */
 	bool log, inside; /* a log, by its name; inside --path */
 	bool data;	  /* by its name neither a program, nor source code, nor a file of the system */
-	bool software;	  /* by its name one of these; folders, too */
+	bool software;	  /* by its name one of these; set for folders, too */
 	bool written_back; /* by a request of bio.out */
 };
 
@@ -132,7 +132,7 @@ struct report_proc {
 	uint64_t reads, writes, read_bytes, write_bytes;
 	uint64_t file_ns, wait_ns; /* in calls on files; on pipes, sockets, terminals, devices */
 	struct timeline_lane *lane; /* in the timeline; NULL until it is looked up */
-	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; maps of such */
+	uint64_t data_read, data_written, data_maps; /* bytes of files that are data; how often it mapped such files */
 	struct first_data first_data; /* when it began to read data */
 	uint64_t stored_read; /* bytes of data read from disks and networks; 0 without WHY */
 	uint64_t software_ns, software_calls; /* in opens, reads and closes of programs and packages; likewise */
@@ -142,10 +142,12 @@ struct report_proc {
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
 	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker spawned with an exec of the program */
-	bool interpreter;	   /* likewise: it runs an interpreter, which reads the packages that a program imports */
+	bool interpreter;	   /* it runs an interpreter, which reads the packages that a program imports */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	uint64_t received; /* reads of pipes and sockets that returned data, since copies_from_ns */
-	/* copies: children that run its program; below: these and their copies. _cpu_ns, _data: the largest of one of them. */
+	/*
+	 * COPIES: children that run its program; BELOW: these and their copies. *_CPU_NS, *_DATA: the largest value of one.
+	 */
 	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;
 	struct spans *waits; /* takes its main thread's calls on pipes and the like; NULL: not wanted */
 	uint64_t ppid;
@@ -253,7 +255,7 @@ struct report {
 	/* Reads from files by size: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes. */
 	struct { uint64_t calls, bytes; } read_size[65];
 
-	/* On files, and waiting for others: on pipes, sockets, terminals, devices. */
+	/* SLOW, RUNNING: on files. WAITS, RUNNING_WAITS: waiting for others, on pipes, sockets, terminals, devices. */
 	struct report_calls slow, waits, running, running_waits;
 	struct report_top_file top_bytes[REPORT_TOP], top_time[REPORT_TOP];
 	unsigned int n_top_bytes, n_top_time;
@@ -264,8 +266,8 @@ struct report {
 	unsigned int n_notes;
 
 	/*
-	 * How often report_fit() has halved the lists of JSON and page so that the page is not too large. A list then has its
-	 * first entries, and the number of those left out.
+	 * How often report_fit() has halved the lists of JSON and page so that the page is not too large. A list then has
+	 * its first entries, and the number of those left out.
 	 */
 	unsigned int thin;
 };
@@ -283,7 +285,9 @@ extern const char *const report_type_names[REPORT_TYPES];
 extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
-/* Whether M is a probe whose rows this report does not read: its counts are the manifest's. For sched see report/cpu/cpu.h. */
+/*
+ * Whether M is a probe whose rows this report does not read: its counts are the manifest's. For sched see report/cpu/cpu.h.
+ */
 bool report_is_by_manifest(const struct manifest_probe *m);
 /* Returns the workload's command line, else dltraced's; "" when it is not known. */
 const char *report_command(const struct report *r);

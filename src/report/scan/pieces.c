@@ -5,7 +5,9 @@
 
 #include "base/util.h"
 
-/* A piece has its row's time, which is taken before or after the request's; an older one is of a request without a row. */
+/*
+ * A piece's row is stamped shortly before or after its request's. A piece that is older belongs to a request without a row.
+ */
 #define SLACK_NS 10000000
 
 struct place {

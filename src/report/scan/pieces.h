@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pieces of requests that have several, from bio_map.out: each is of one file without a gap. They are found by disk,
- * sector and time for the request's row in bio.out, which comes when the request is done. Bounded: pieces without room are
- * left out, and their bytes count as those of several files.
+ * The pieces of requests that have more than one, from bio_map.out: each is a part of one file without a gap. The request's
+ * row in bio.out comes when the request is done: its pieces are found by disk, sector and time. Bounded: pieces without room
+ * are left out, and their bytes count as those of several files.
  */
 #ifndef REPORT_SCAN_PIECES_H
 #define REPORT_SCAN_PIECES_H

@@ -28,7 +28,7 @@ static bool is_one_of(struct reader_field f, const struct name *names, size_t n)
 	return false;
 }
 
-/* Folders in which systems keep programs, settings and files without storage. */
+/* Whether PATH is in a folder in which systems keep programs, settings and files without storage. */
 static bool is_of_system(struct reader_field path)
 {
 	static const struct name folders[] = {
@@ -56,7 +56,7 @@ bool report_is_package(struct reader_field folder)
 		memcmp(folder.p, "python3", strlen("python3")) == 0);
 }
 
-/* The interpreter: python, python3, python3.12. */
+/* Whether NAME is the interpreter: python, python3, python3.12. */
 static bool is_python(struct reader_field name)
 {
 	static const char python[] = "python";
@@ -70,7 +70,7 @@ static bool is_python(struct reader_field name)
 	return true;
 }
 
-/* Programs, sources and compiled sources. */
+/* Whether NAME is a program, a source or a compiled source. */
 static bool is_program(struct reader_field name)
 {
 	static const struct name ends[] = {

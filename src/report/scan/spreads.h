@@ -25,7 +25,7 @@ unsigned int report_columns(const struct report *r, struct report_column columns
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 
-/* NULL: no memory. */
+/* Makes an empty spread as *S. Returns it; NULL: no memory. */
 struct spread *report_spreads_make(struct spread **s);
 /* Whether P, which has no spreads yet, may have them; else the call is counted as left out. */
 bool report_spreads_admit(struct report *r, struct report_proc *p);

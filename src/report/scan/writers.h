@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process that wrote each byte of a file last, for bytes that no write-back has taken yet. Pure: knows neither rows nor
- * time; writes and write-backs come in their order. Memory is 12 bytes a stretch with one writer, for what is dirty, and
- * 32 bytes for each MiB of a file that was ever written; bounded: what finds no room is counted and has no writer.
+ * Knows which process wrote each dirty byte of a file last, that is, each byte that no write-back has taken yet. Pure: knows
+ * neither rows nor time; writes and write-backs come in their order. Memory is 12 bytes for each stretch of dirty bytes with
+ * one writer, and 32 bytes for each MiB of a file that was ever written. Bounded: bytes without room are counted, and have
+ * no writer.
  */
 #ifndef REPORT_SCAN_WRITERS_H
 #define REPORT_SCAN_WRITERS_H
@@ -29,7 +30,7 @@ void writers_free(struct writers *w);
 void writers_write(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid);
 /* Takes a stretch of LEN bytes whose last writer is PID; 0: none is known. */
 typedef void (*writers_fn)(void *ctx, uint64_t len, uint32_t pid);
-/* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order; none of these bytes has a writer then. */
+/* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order. After that, none of these bytes has a writer. */
 void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx);
 
 #endif

@@ -44,7 +44,7 @@ static int open_text(struct why_calls_stream *s, enum report_kind kind)
 	return scan_begin(s->text, s->report->folder, report_kind_names[kind]);
 }
 
-/* Takes and drops rows as report/rows.c does. */
+/* Takes the same rows as report/rows.c, and drops the same. */
 static bool parse(struct scan *s, struct callstore_row *row)
 {
 	const bool rw = s->kind == REPORT_VFS_RW;
