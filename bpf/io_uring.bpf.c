@@ -198,6 +198,11 @@ static __always_inline int request_start(__u64 key)
 		return 0;
 	request_replaced(key);
 	req = request_begin(key, ctx, &sqe);
+	if (req && req->flags & DLT_URING_SKIP && !row_keep(req, key)) {
+		count_lost_room(req->call.probe);
+		bpf_map_delete_elem(&requests, &key);
+		req = NULL;
+	}
 	if (req)
 		req->head = head;
 	if (!kernel.done_req)
@@ -302,6 +307,21 @@ SEC("tp/io_uring/io_uring_cqe_overflow")
 int tp_overflow(struct trace_event_raw_io_uring_cqe_overflow___dlt *ctx)
 {
 	return overflowed((__u64)ctx->ctx, ctx->user_data, ctx->res);
+}
+
+/* Of a chain that has failed, each request behind: also one that will have no completion. */
+SEC("tp_btf/io_uring_fail_link")
+int HELD_PROG(btf_fail_link)
+{
+	__u64 link = arg(ctx, kernel.fail_link);
+
+	return request_done(link, kiocb_canceled(link), false);
+}
+
+SEC("tp/io_uring/io_uring_fail_link")
+int tp_fail_link(struct trace_event_raw_io_uring_fail_link___dlt *ctx)
+{
+	return request_done((__u64)ctx->link, kiocb_canceled((__u64)ctx->link), false);
 }
 
 SEC("tp_btf/io_uring_req_failed")

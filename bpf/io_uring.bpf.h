@@ -115,6 +115,26 @@ static __always_inline __s32 kiocb_res(__u64 kiocb)
 	return bpf_core_field_exists(with_cqe->cqe) ? KLOAD(with_cqe, cqe.res) : 0;
 }
 
+/*
+ * Returns the result of a request whose chain has failed before it was issued: its own, if the kernel has refused it
+ * (bit 8 of its flags, behind the byte of the entry's), else that it is canceled.
+ */
+#define REQ_FAIL 0x100
+#define CANCELED (-125) /* -ECANCELED */
+struct io_kiocb___flags {
+	__u32 flags; /* the lower half of 64 bits on newer kernels */
+} KERNEL_TYPE;
+
+static __always_inline __s32 kiocb_canceled(__u64 kiocb)
+{
+	struct io_kiocb___flags *with_flags = KCAST_AS(io_kiocb, io_kiocb___flags, kiocb);
+	__s32 res = kiocb_res(kiocb);
+	__u32 flags = 0;
+
+	bpf_core_read(&flags, sizeof(flags), &with_flags->flags);
+	return flags & REQ_FAIL && res < 0 ? res : CANCELED;
+}
+
 /* The task that submitted it: through its io_uring state since 6.13 (commit b6f58a3f4aa8). */
 struct io_kiocb___v6_12 {
 	struct task_struct *task;
@@ -285,6 +305,9 @@ struct trace_event_raw_io_uring_cqe_overflow___dlt {
 	void *ctx;
 	unsigned long long user_data;
 	__s32 res;
+} KERNEL_TYPE;
+struct trace_event_raw_io_uring_fail_link___dlt {
+	void *link;
 } KERNEL_TYPE;
 struct trace_event_raw_io_uring_req_failed___dlt {
 	void *req;

@@ -4,7 +4,6 @@
 #define IO_URING_DONE_BPF_H
 
 #include "dlt/close.h"
-#include "dlt/sync.h"
 
 /* The task whose open files and root a request uses; alive as long as the request. */
 static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kiocb)
@@ -23,17 +22,7 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
 {
 	struct file *file = kiocb ? KLOAD(kiocb, file) : NULL;
 
-	if (file)
-		return KCAST(file, file);
-	if (req->flags & DLT_URING_FIXED)
-		return ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)req->fd);
-	return file_of_fd(task, (__u32)req->fd);
-}
-
-static __always_inline bool appends(const struct dlt_call *call, struct file *file)
-{
-	return call->shape & DLT_RW_WRITE && !(call->args[5] & RWF_NOAPPEND) &&
-	       (KLOAD(file, f_flags) | rwf_flags(call->args[5])) & O_APPEND;
+	return file ? KCAST(file, file) : file_passed(req, task);
 }
 
 /*
@@ -80,17 +69,11 @@ static __noinline int splice_done(struct dlt_uring_req *req, struct io_kiocb___d
 	struct task_struct *task = submitter(kiocb);
 	struct dlt_call *call = &req->call;
 	bool fixed = call->args[5] & SPLICE_FD_IN_FIXED;
-	struct file *file;
 	struct dlt_vfs_rw_pair *rec;
 	struct side in, out;
-	__s64 at;
+	__s64 at = call->args[1];
 
-	if (fixed)
-		file = ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)call->args[0]);
-	else
-		file = file_of_fd(task, (__u32)call->args[0]);
-	at = call->args[1];
-	side_look(&in, task, file, call, call->tid, fixed ? DLT_NONE32 : (__s32)call->args[0],
+	side_look(&in, task, file_spliced(req, task), call, call->tid, fixed ? DLT_NONE32 : (__s32)call->args[0],
 		  at == -1 ? DLT_NONE : at, res);
 	at = call->args[3];
 	side_look(&out, task, request_file(req, kiocb, task), call, call->tid,
@@ -157,21 +140,7 @@ static __noinline int sync_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 		file_note(task, file, call, call->tid, &id);
 	rec = (struct dlt_sync *)s->rec;
 	vrec_begin(s, call, task, call->tid, DLT_sync, sizeof(*rec));
-	rec->id = id;
-	rec->segs.len[0] = rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
-	rec->ret = res;
-	rec->fd = req->flags & DLT_URING_FIXED ? DLT_NONE : req->fd;
-	rec->offset = DLT_NONE;
-	rec->view = rec->pad = 0;
-	if (call->shape == DLT_SYNC_FALLOCATE) {
-		rec->offset = call->args[2];
-		rec->len = call->args[3];
-	} else if (call->shape == DLT_SYNC_FTRUNCATE) {
-		rec->len = call->args[1];
-	} else {
-		rec->offset = call->args[1];
-		rec->len = call->args[2];
-	}
+	sync_fill(rec, req, &id, res);
 	record_send(s, req, DLT_sync);
 	return 0;
 }
@@ -237,31 +206,33 @@ static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	return 0;
 }
 
-static __always_inline bool is_relative(const char *rec, __u32 at, __u32 len)
-{
-	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
-}
-
 static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key,
 				      __s64 res)
 {
 	struct task_struct *task = submitter(kiocb);
 	struct scratch *s = record_take(req, key);
-	struct dlt_create_del *rec;
-	__u32 at = sizeof(*rec);
 
 	if (!s) {
 		count_lost_room(DLT_create_del);
 		return 0;
 	}
-	rec = (struct dlt_create_del *)s->rec;
-	rec->ret = res;
-	if (is_relative(s->rec, at, rec->segs.len[0]))
-		rec->segs.len[2] = dir_append(s, task, req->fd);
-	at += rec->segs.len[0];
-	if (rec->segs.len[3] != DLT_SEG_VERBATIM && is_relative(s->rec, at, rec->segs.len[1]))
-		rec->segs.len[3] = dir_append(s, task, (__s32)req->call.args[2]);
+	((struct dlt_create_del *)s->rec)->ret = res;
+	if (!(req->flags & DLT_URING_SKIP)) /* else they are there */
+		folders_append(s, task, req->fd, (__s32)req->call.args[2]);
 	record_send(s, req, DLT_create_del);
+	return 0;
+}
+
+/* The row that was kept for REQ, which has ended without a word. */
+static __noinline int kept_send(struct dlt_uring_req *req, __u64 key)
+{
+	__u32 probe = req->call.probe;
+	struct scratch *s = record_take(req, key);
+
+	if (!s)
+		count_lost_room(probe);
+	else if (!record_send(s, req, probe) && probe == DLT_vfs_rw && req->call.nr == OP_SPLICE)
+		count_row_lost(probe);
 	return 0;
 }
 
@@ -273,9 +244,15 @@ __noinline int request_row(__u64 key, __u64 res, __u32 alive)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
 	struct io_kiocb___dlt *kiocb = alive ? KCAST_AS(io_kiocb, io_kiocb___dlt, key) : NULL;
+	bool kept;
 
 	if (!req)
 		return 0;
+	kept = req->flags & DLT_URING_SHORT && (req->call.probe == DLT_vfs_rw || req->call.probe == DLT_sync);
+	if (kept && (__s64)res == DLT_NONE)
+		return kept_send(req, key);
+	if (kept)
+		bpf_map_delete_elem(&short_records, &key);
 	switch (req->call.probe) {
 	case DLT_vfs_rw:
 		if (req->call.nr == OP_SPLICE)

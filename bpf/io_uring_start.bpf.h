@@ -6,6 +6,7 @@
 #include "dlt/create_del.h"
 #include "dlt/io_uring.h"
 #include "dlt/open.h"
+#include "dlt/sync.h"
 
 const volatile struct dlt_uring_op ops[DLT_URING_OPS] = {};
 const volatile __u8 fdatasync_func = 0;
@@ -79,6 +80,24 @@ static __noinline bool open_keep(struct dlt_uring_req *req, const struct uring_s
 	return record_keep(s, req, key);
 }
 
+static __always_inline bool is_relative(const char *rec, __u32 at, __u32 len)
+{
+	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
+}
+
+/* What the paths in scratch are relative to. */
+static __always_inline void folders_append(struct scratch *s, struct task_struct *task, __s32 fd, __s32 fd2)
+{
+	struct dlt_create_del *rec = (struct dlt_create_del *)s->rec;
+	__u32 at = sizeof(*rec);
+
+	if (is_relative(s->rec, at, rec->segs.len[0]))
+		rec->segs.len[2] = dir_append(s, task, fd);
+	at += rec->segs.len[0];
+	if (rec->segs.len[3] != DLT_SEG_VERBATIM && is_relative(s->rec, at, rec->segs.len[1]))
+		rec->segs.len[3] = dir_append(s, task, fd2);
+}
+
 /* The parameters of create_del's operations. */
 static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
 {
@@ -106,7 +125,37 @@ static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct u
 	}
 	req->call.args[0] = sqe->fd;
 	req->call.args[2] = sqe->len; /* rename, link: the second folder */
+	if (req->flags & DLT_URING_SKIP) /* its end may be seen late, see below */
+		folders_append(s, task_current(), sqe->fd, (__s32)sqe->len);
 	return record_keep(s, req, key);
+}
+
+static __always_inline bool appends(const struct dlt_call *call, struct file *file)
+{
+	return call->shape & DLT_RW_WRITE && !(call->args[5] & RWF_NOAPPEND) &&
+	       (KLOAD(file, f_flags) | rwf_flags(call->args[5])) & O_APPEND;
+}
+
+static __always_inline void sync_fill(struct dlt_sync *rec, const struct dlt_uring_req *req, const struct dlt_file_id *id,
+				      __s64 res)
+{
+	const struct dlt_call *call = &req->call;
+
+	rec->id = *id;
+	rec->segs.len[0] = rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
+	rec->ret = res;
+	rec->fd = req->flags & DLT_URING_FIXED ? DLT_NONE : req->fd;
+	rec->offset = DLT_NONE;
+	rec->view = rec->pad = 0;
+	if (call->shape == DLT_SYNC_FALLOCATE) {
+		rec->offset = call->args[2];
+		rec->len = call->args[3];
+	} else if (call->shape == DLT_SYNC_FTRUNCATE) {
+		rec->len = call->args[1];
+	} else {
+		rec->offset = call->args[1];
+		rec->len = call->args[2];
+	}
 }
 
 /* The arguments in the order of the system call: see the probes' shapes. */
@@ -225,6 +274,94 @@ static __noinline struct dlt_uring_req *request_begin(__u64 key, __u64 ctx, cons
 lost:
 	count_lost_room(op.probe);
 	return NULL;
+}
+
+/* --- the row of a request of which only a failure is reported: nobody looks at its files when it ends ---------- */
+
+/* The file behind the descriptor that REQ has, or in its slot of the ring's own; NULL where there is none. */
+static __always_inline struct file *file_passed(struct dlt_uring_req *req, struct task_struct *task)
+{
+	if (req->flags & DLT_URING_FIXED)
+		return ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)req->fd);
+	return file_of_fd(task, (__u32)req->fd);
+}
+
+/* The file that a splice reads, likewise. */
+static __always_inline struct file *file_spliced(struct dlt_uring_req *req, struct task_struct *task)
+{
+	if (req->call.args[5] & SPLICE_FD_IN_FIXED)
+		return ring_file(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, req->ctx), (__u32)req->call.args[0]);
+	return file_of_fd(task, (__u32)req->call.args[0]);
+}
+
+/* Looks at FILE before the request: where one begins that is given no position, or appends, is not known. */
+static __noinline int side_look_ahead(struct side *side, struct dlt_uring_req *req, struct file *file, __s32 fd, __s64 at)
+{
+	bool known = at != -1 && !(file && appends(&req->call, file));
+
+	side_look(side, task_current(), file, &req->call, req->call.tid, fd, known ? at : 0, 0);
+	if (!known)
+		side->offset = DLT_NONE;
+	return 0;
+}
+
+static __noinline bool rw_keep(struct dlt_uring_req *req, __u64 key)
+{
+	bool splice = req->call.nr == OP_SPLICE, fixed = req->flags & DLT_URING_FIXED;
+	const struct dlt_call *call = &req->call;
+	struct task_struct *task = task_current();
+	struct dlt_vfs_rw_pair *rec;
+	struct scratch *s;
+	struct side side, in;
+
+	side_look_ahead(&side, req, file_passed(req, task), fixed ? DLT_NONE32 : req->fd, call->args[3]);
+	if (splice)
+		side_look_ahead(&in, req, file_spliced(req, task),
+				call->args[5] & SPLICE_FD_IN_FIXED ? DLT_NONE32 : (__s32)call->args[0], call->args[1]);
+	s = scratch_get();
+	if (!s)
+		return false;
+	rec = (struct dlt_vfs_rw_pair *)s->rec;
+	__builtin_memset(rec, 0, sizeof(*rec));
+	vrec_begin(s, call, task, call->tid, DLT_vfs_rw, splice ? sizeof(*rec) : sizeof(rec->from));
+	rec->from.hdr.size = s->used;
+	if (splice) {
+		rw_fill(&rec->from, &in, DLT_RW_R, call->args[4], 0, DLT_NONE, DLT_NONE);
+		rw_fill(&rec->to, &side, DLT_RW_W, call->args[4], 0, DLT_NONE, DLT_NONE);
+		rec->to.hdr.probe = DLT_vfs_rw;
+	} else {
+		rw_fill(&rec->from, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, req->requested,
+			rwf_flags(call->args[5]), DLT_NONE, DLT_NONE);
+	}
+	return record_keep(s, req, key);
+}
+
+static __noinline bool sync_keep(struct dlt_uring_req *req, __u64 key)
+{
+	struct task_struct *task = task_current();
+	struct file *file = file_passed(req, task);
+	struct dlt_file_id id = {};
+	struct scratch *s;
+
+	if (file)
+		file_note(task, file, &req->call, req->call.tid, &id);
+	s = scratch_get();
+	if (!s)
+		return false;
+	vrec_begin(s, &req->call, task, req->call.tid, DLT_sync, sizeof(struct dlt_sync));
+	((struct dlt_hdr *)s->rec)->size = sizeof(struct dlt_sync);
+	sync_fill((struct dlt_sync *)s->rec, req, &id, DLT_NONE);
+	return record_keep(s, req, key);
+}
+
+/* Called from the hook itself, for the stack's sake. */
+static __always_inline bool row_keep(struct dlt_uring_req *req, __u64 key)
+{
+	switch (req->call.probe) {
+	case DLT_sync: return sync_keep(req, key);
+	case DLT_vfs_rw: return rw_keep(req, key);
+	default: return true;
+	}
 }
 
 #endif

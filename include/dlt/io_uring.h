@@ -58,10 +58,11 @@ struct dlt_uring_kernel {
 	__u8 done_req;	  /* likewise of io_uring_complete; 0: it has none, requests are known by user_data */
 	__u8 done_cqe;	  /* io_uring_complete(ctx, req, cqe), else (..., user_data, res, flags) */
 	__u8 failed_req;  /* number of the argument of io_uring_req_failed that is the request */
+	__u8 fail_link;   /* likewise of io_uring_fail_link, of the request that is canceled */
 };
 
 DLT_ASSERT_SIZE(dlt_uring_op, 4);
 DLT_ASSERT_SIZE(dlt_uring_req, 160);
-DLT_ASSERT_SIZE(dlt_uring_kernel, 4);
+DLT_ASSERT_SIZE(dlt_uring_kernel, 5);
 
 #endif

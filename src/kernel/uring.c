@@ -105,7 +105,7 @@ static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel 
 	 */
 	bool sqe = !btf_tp_proto(kernel, "io_uring_submit_req");
 	const char *submit = sqe ? "io_uring_submit_sqe" : "io_uring_submit_req", *complete = "io_uring_complete";
-	const struct btf_type *start = btf_tp_proto(kernel, submit);
+	const struct btf_type *start = btf_tp_proto(kernel, submit), *link = btf_tp_proto(kernel, "io_uring_fail_link");
 
 	if (!start || !btf_tp_proto(kernel, complete))
 		return -ENOENT;
@@ -115,18 +115,21 @@ static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel 
 		.done_cqe = arg_is_pointer(kernel, complete, 2),
 		/* (sqe, ctx, req, error) in 5.18, (sqe, req, error) since; (sqe, error) before */
 		.failed_req = arg_is_pointer(kernel, "io_uring_req_failed", 2) ? 2 : 1,
+		/* (req, link), and with more before it in 5.18; the first parameter of a prototype is the hook's own */
+		.fail_link = link ? (uint8_t)(btf_vlen(link) - 2) : 0,
 	};
 	return k->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
 }
 
 /* --- loading and attachment ---------------------------------------------------------------------- */
 
-enum { HOOK_COMPLETE, HOOK_OVERFLOW, HOOK_FAILED, HOOK_SUBMIT, HOOK_SUBMIT_SQE };
+enum { HOOK_COMPLETE, HOOK_OVERFLOW, HOOK_FAIL_LINK, HOOK_FAILED, HOOK_SUBMIT, HOOK_SUBMIT_SQE };
 static const struct hook_names {
 	const char *name, *tp;
 } hooks[] = {
 	[HOOK_COMPLETE] = { "complete", "io_uring_complete" },
 	[HOOK_OVERFLOW] = { "overflow", "io_uring_cqe_overflow" },
+	[HOOK_FAIL_LINK] = { "fail_link", "io_uring_fail_link" },
 	[HOOK_FAILED] = { "failed", "io_uring_req_failed" },
 	[HOOK_SUBMIT] = { "submit_req", "io_uring_submit_req" },
 	[HOOK_SUBMIT_SQE] = { "submit_sqe", "io_uring_submit_sqe" },

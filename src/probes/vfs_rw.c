@@ -95,14 +95,18 @@ static void decode_one(struct decode *d, const struct dlt_vfs_rw *rec)
 static void decode(struct decode *d, const struct dlt_hdr *hdr)
 {
 	const struct dlt_vfs_rw_pair *pair = (const void *)hdr;
+	struct dlt_vfs_rw to;
 
 	decode_one(d, &pair->from);
 	if (hdr->size < sizeof(*pair))
 		return;
-	if (pair->to.hdr.probe == DLT_vfs_rw)
-		decode_one(d, &pair->to);
-	else
+	if (pair->to.hdr.probe != DLT_vfs_rw) {
 		d->counts[DLT_vfs_rw].bad++;
+		return;
+	}
+	to = pair->to;
+	to.hdr = *hdr; /* one event: where its row was kept until the end (io_uring), only the first head has its times */
+	decode_one(d, &to);
 }
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)

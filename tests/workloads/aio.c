@@ -782,8 +782,8 @@ static void do_skip(struct ring *ring, struct space *s)
 	*last = 0;
 	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, F_SKIP_SUCCESS);
 	r = queue_rw(ring, OP_READ, "read", &t, s->buf, 21, 0, "-", 21, F_SKIP_SUCCESS);
-	snprintf(r->row, sizeof(r->row), "vfs_rw\tFUNC=io_uring:read\t%s\tRW=R\tREQUESTED=21\tRETURNED=-\tFD=%d",
-		 process_text(ring), s->fd); /* no file, when it is found out after the end of the process */
+	snprintf(r->row, sizeof(r->row), "vfs_rw\tFUNC=io_uring:read\t%s\tRW=R\tREQUESTED=21\tRETURNED=-\tOFFSET=0\tFD=%d\tFILE=%s",
+		 process_text(ring), s->fd, s->file);
 	r->fixed_result = true;
 	ring_enter(ring, 0);
 	row_end(r, 0);
