@@ -14,10 +14,10 @@ import sys
 import fuzz_tree
 import tracefolder
 
-NR, FUNC, PID, TID, START, END, RET, INTERRUPTS, SHARED, ARGS = range(10)
+NR, FUNC, PID, TID, START, END, RET, INTERRUPTS, SHARED, RING, SILENT, ARGS = range(12)
 NONE, NOTHING = "-", -1 << 63
 RESTARTS = (-512, -513, -514, -516)
-EINTR = -4
+EINTR, ECANCELED = -4, -125
 
 O_LARGEFILE = {"aarch64": 0o400000}.get(os.uname().machine, 0o100000)
 O_NAMES = {name: getattr(os, "O_" + name) for name in (
@@ -71,6 +71,11 @@ class Side:
         return self.life is not None and (stat.S_ISREG(self.mode) or stat.S_ISDIR(self.mode)) and \
             not self.f_flags & os.O_PATH
 
+    @property
+    def nowhere(self):
+        """The offset in what cannot be sought in; an eventfd, which has no kind, says that it can."""
+        return NONE if self.life is None or stat.S_IFMT(self.mode) else None
+
 
 class Call:
     def __init__(self, line):
@@ -81,6 +86,7 @@ class Call:
         self.func = {"io_uring:renameat": "renameat2"}.get(self.name, self.name.removeprefix("io_uring:"))
         self.start, self.end, self.ret = int(f[START]), int(f[END]), int(f[RET])
         self.interrupts, self.shared = int(f[INTERRUPTS]), f[SHARED] == "1"
+        self.ring, self.silent = f[RING], f[SILENT] == "1"
         self.args = [NOTHING if t == NONE else int(t) for t in f[ARGS:ARGS + 6]]
         self.bytes = None if f[ARGS + 6] == NONE else int(f[ARGS + 6])
         self.sides = Side(*f[ARGS + 7:ARGS + 14]), Side(*f[ARGS + 14:ARGS + 21])
@@ -144,7 +150,7 @@ def rw_flags(side, rwf):
 
 def offset_of(call, side, given, writes, appends):
     if side.life is None or not side.seekable:
-        return NONE
+        return side.nowhere
     if writes and appends and call.ret > 0:
         return None if given is not None or call.shared else side.after - call.ret
     if given is not None:
@@ -170,7 +176,7 @@ def want_ring_rw(call, _tree, rw, vector=False):
     appends = rw == "W" and (side.f_flags & os.O_APPEND or call.args[5] & RWF_APPEND)
     offset = side.how if appends and call.ret > 0 else side.before if given == -1 else given
     if not side.seekable:
-        offset = NONE
+        offset = side.nowhere
     elif call.shared and (given == -1 or appends):
         offset = None
     return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
@@ -185,7 +191,7 @@ def want_ring_copy(call, i):
     if given == -1 and call.shared:
         offset = None
     return {"RW": "RW"[i], "REQUESTED": u64(call.args[4]), "RETURNED": call.ret, "FD": fd_of(call, 2 * i),
-            "FLAGS": rw_flags(side, 0), "OFFSET": offset if side.seekable else NONE, "FID": side.life}
+            "FLAGS": rw_flags(side, 0), "OFFSET": offset if side.seekable else side.nowhere, "FID": side.life}
 
 
 def want_aio(call, _tree, rw, vector=False):
@@ -193,7 +199,7 @@ def want_aio(call, _tree, rw, vector=False):
     side = call.sides[0]
     return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
             "RETURNED": call.ret, "FD": s32(call.args[0]), "FLAGS": rw_flags(side, call.args[5]),
-            "OFFSET": call.args[3] if side.seekable else NONE, "FID": side.life}
+            "OFFSET": call.args[3] if side.seekable else side.nowhere, "FID": side.life}
 
 
 def want_io_submit(call, _tree):
@@ -211,7 +217,7 @@ def want_copy(call, i):
     if call.shared:
         offset = None
     if not side.seekable:
-        offset = NONE
+        offset = side.nowhere
     return {"RW": "RW"[i], "REQUESTED": u64(call.args[length]), "RETURNED": call.ret, "FD": s32(call.args[fd]),
             "FLAGS": rw_flags(side, 0), "OFFSET": offset, "FID": side.life}
 
@@ -309,17 +315,16 @@ def of_requests(prefix, want, shapes):
 WANT_AIO = {"io_submit": ("vfs_rw", want_io_submit)} | of_requests("io_submit:", want_aio, {
     "pread": ("R",), "pwrite": ("W",), "fsync": (NONE,), "fdsync": (NONE,), "preadv": ("R", True), "pwritev": ("W", True)})
 WANT_RING = of_requests("io_uring:", want_ring_rw, {
-    "read": ("R",), "read_fixed": ("R",), "readv": ("R", True), "write": ("W",), "write_fixed": ("W",),
+    "read": ("R",), "read_fixed": ("R",), "read_multishot": ("R",), "readv": ("R", True), "write": ("W",), "write_fixed": ("W",),
     "writev": ("W", True), "readv_fixed": ("R", True), "writev_fixed": ("W", True)}) | {
         "io_uring:splice": ("vfs_rw", lambda call, _tree: want_ring_copy(call, 0))} | {"io_uring:" + func: WANT[func] for func in (
-        "close", "fallocate", "fdatasync", "fsync", "linkat", "mkdirat", "openat", "openat2", "symlinkat", "sync_file_range",
-        "unlinkat")} | {"io_uring:renameat": WANT["renameat2"]}
-# which not every kernel has, and which only -m makes
-RING_NEW = {"io_uring:ftruncate", "io_uring:readv_fixed", "io_uring:writev_fixed", "io_uring:splice"}
-RING_NAMES = set(WANT_RING) | RING_NEW
-WANT |= WANT_AIO | WANT_RING | {"io_uring:ftruncate": WANT["ftruncate"]}
+        "close", "fallocate", "fdatasync", "fsync", "ftruncate", "linkat", "mkdirat", "openat", "openat2", "symlinkat",
+        "sync_file_range", "unlinkat")} | {"io_uring:renameat": WANT["renameat2"]}
+WANT |= WANT_AIO | WANT_RING
+RESULTS = {name: "RETURNED" if name == "vfs_rw" else "RET" for name in tracefolder.PROBES}
 ADDRESSES = ("ADDR", "OLD_ADDR")
 ENOUGH = 60  # requests for each kind of them, until there must be one of each
+RINGS = ("plain", "skip", "sqpoll", "coop", "defer")
 
 
 # --- the comparison ------------------------------------------------------------------------------------------
@@ -372,6 +377,8 @@ class Comparison:
                 return self.differ(call, row, f"{column} is {row[column]}, not {value[0] if isinstance(value, tuple) else value}")
         if not self.same_file(call, row, want["FID"]):
             return False
+        if row["PID"] != call.pid or call.ring == "sqpoll" and not row["COMM"].startswith("iou-sqp-"):
+            return self.differ(call, row, "of another process or thread")
         begin, end = row.n("TIMESTAMP") - row.n("LAT_NS"), row.n("TIMESTAMP")
         if begin < call.start or end > call.end:
             return self.differ(call, row, "not within the call's time")
@@ -427,6 +434,9 @@ class Comparison:
         if name != file or row["FUNC"] != call.name:
             return self.differ(call, row, f"{name} has {row['FUNC']} here")
         want = want(call, self.tree)
+        if call.silent and row.ret < 0:  # canceled; one of its chain was refused, for its own reason
+            call.ret = row.ret
+            want = {**want, RESULTS[file]: row.ret}
         if call.func in tracefolder.BETWEEN_TWO:
             if not rows or rows[0][1]["TIMESTAMP"] != row["TIMESTAMP"]:
                 return self.differ(call, row, "no second row")
@@ -440,6 +450,42 @@ class Comparison:
                 self.created(call, rows.popleft()[1])
         self.same(call, row, want)
         return True
+
+    def silent(self, tid, calls, rows):
+        """
+        Requests that succeeded without a word: rows without a result, once their memory is used again, or at the end. Both
+        in the order of their submission. Of an open nobody knows what it opened; at the end, less is known of the others.
+        """
+        rows = collections.deque(rows)
+        for call in calls:
+            if not rows:
+                return self.differ(call, None, f"silently: thread {tid} has no more rows")
+            name, row = rows.popleft()
+            file, want = WANT[call.name]
+            if name != file or row["FUNC"] != call.name:
+                return self.differ(call, row, f"silently: {name} has {row['FUNC']} here")
+            if call.func in tracefolder.BETWEEN_TWO and rows and rows[0][1]["TIMESTAMP"] == row["TIMESTAMP"]:
+                self.silent_row(call, *rows.popleft(), want_ring_copy(call, 1), 1)
+            self.silent_row(call, name, row, want(call, self.tree), 0)
+        if rows:
+            return self.differ(None, rows[0][1], f"{len(rows)} silent rows of thread {tid} that are no requests")
+        return True
+
+    def silent_row(self, call, name, row, want, i):
+        """Where one has begun that had no position of its own, or that appended, nobody has seen."""
+        want = {**want, RESULTS[name]: NONE}
+        unknown = {"REALPATH", "FID"} if call.func in fuzz_tree.OPENS else set()
+        if name == "vfs_rw" and call.sides[i].seekable:
+            given = call.args[2 * i + 1 if call.func == "splice" else 3]
+            appends = call.sides[i].f_flags & os.O_APPEND or call.args[5] & RWF_APPEND and call.func != "splice"
+            want["OFFSET"] = NONE if given == -1 or want["RW"] == "W" and appends else given
+        for column, value in want.items():
+            if column not in ("FID", *unknown) and not self.same_value(column, value, row[column]):
+                return self.differ(call, row, f"silently: {column} is {row[column]}, not {value}")
+        begin = row.n("TIMESTAMP") - row.n("LAT_NS")
+        if row["PID"] != call.pid or not call.start < begin < call.end:
+            return self.differ(call, row, "silently: another process or time")
+        return "FID" in unknown or self.same_file(call, row, want["FID"])
 
     def created(self, call, row):
         self.same(call, row, {"RET": 0, "MODE": call.open_mode, "FLAGS": call.open_flags, "PATH": self.tree.paths[call.nr][0],
@@ -476,11 +522,17 @@ def eval_or(numbers):
     return total
 
 
+def begin_of(named):
+    return named[1].n("TIMESTAMP") - named[1].n("LAT_NS")
+
+
 def main():
     folder, tally, seed = sys.argv[1:]
     trace = tracefolder.Trace(folder)
     with open(tally, encoding="ascii") as f:
-        calls = [Call(line) for line in f]
+        lines = list(f)
+    lacks = {line.split()[2] for line in lines if line.startswith("# lacks ")}
+    calls = [Call(line) for line in lines if not line.startswith("#")]
     calls.sort(key=lambda call: call.end)
     tree = fuzz_tree.Tree({call.dir for call in calls})
     for call in calls:
@@ -489,20 +541,25 @@ def main():
         trace.require(not problem, f"seed {seed}, call {call.nr}: the account: {problem}\n    {call.line}")
 
     rings_are_seen = "hooks" in (trace.manifest.get("io_uring") or {})
-    of_thread = collections.defaultdict(list)
+    streams = collections.defaultdict(lambda: ([], []))  # each of calls and rows, in one order
     for call in calls:
-        if call.name in RING_NAMES and not rings_are_seen:
+        if call.name in WANT_RING and not rings_are_seen:
             continue
         if call.name != "io_submit" or call.ret <= 0:  # those that have taken requests have no row of their own
-            of_thread[call.tid].append(call)
-    rows = collections.defaultdict(list)
+            silent = call.silent and call.ret != ECANCELED
+            streams[call.tid, silent, call.func == "read_multishot"][0].append(call)
     for name, row in trace.calls():
-        rows[row["TID"]].append((name, row))
+        streams[row["TID"], row[RESULTS[name]] == NONE, row["FUNC"] == "io_uring:read_multishot"][1].append((name, row))
     comparison = Comparison(trace, calls, tree, seed)
-    for tid, mine in of_thread.items():
+    for (tid, silent, _), (mine, theirs) in streams.items():
+        if not mine:
+            continue
+        if silent:
+            comparison.silent(tid, sorted(mine, key=lambda call: call.nr), sorted(theirs, key=begin_of))
+            continue
         begin, end = min(call.start for call in mine), mine[-1].end
         # open's row is before that of the file that it made, a copy's R before its W
-        theirs = sorted((r for r in rows[tid] if begin < r[1].n("TIMESTAMP") < end),
+        theirs = sorted((r for r in theirs if begin < r[1].n("TIMESTAMP") < end),
                         key=lambda r: (r[1].n("TIMESTAMP"), r[1]["FUNC"] == "create"))
         comparison.thread(tid, mine, theirs)
     comparison.files()
@@ -510,14 +567,21 @@ def main():
         if name in tracefolder.PROBES:
             trace.require(counter["lost"] == 0, f"{name}: {counter['lost']} lost")
     made = collections.Counter(call.name for call in calls)
-    due = set(WANT) - RING_NEW
-    for names, what in ((set(WANT_AIO), "libaio"), (RING_NAMES, "io_uring")):
+    due = set(WANT) - lacks
+    for names, what in ((set(WANT_AIO), "libaio"), (set(WANT_RING), "io_uring")):
         n = sum(made[name] for name in names)
         due -= names if n < ENOUGH * len(names) else set()
         if not n:
             print(f"note: the kernel allows no {what}")
-    if any(made[name] for name in RING_NAMES) and not rings_are_seen:
+    used = collections.Counter("ring:" + call.ring for call in calls)
+    if sum(made[name] for name in WANT_RING) >= ENOUGH * len(RINGS):
+        unused = {"ring:" + ring for ring in RINGS} - lacks - set(used)
+        trace.require(not unused, f"never used: {unused}")
+    trace.require("refused" not in str(trace.manifest.get("io_uring")), f"io_uring: {trace.manifest.get('io_uring')}")
+    if any(made[name] for name in WANT_RING) and not rings_are_seen:
         print(f"note: the trace has no hooks of io_uring: {trace.manifest.get('io_uring')}")
+    elif lacks and used["ring:plain"]:
+        print(f"note: the kernel lacks {' '.join(sorted(lacks))}")
     trace.require(due <= set(made), f"never called: {due - set(made)}")
     trace.require(len(comparison.lives) > 1, "no file was compared")
     if comparison.kinds:

@@ -4,12 +4,13 @@
 # Calls, and requests of io_uring and libaio, at random, by several processes and threads, with and without success. The
 # workload "syscall_fuzz" writes each of them down: each has its row, with its result, its arguments and its file, and
 # there is no other row. A seed makes the same calls each time, except for the effects of its threads on each other;
-# another version of the workload makes other calls. LONG=1: more seeds, one of them new, and more kinds of requests of
-# io_uring. SEED=N: only that one; odd seeds are on tmpfs, even ones on ext4. What seeds have found so far, each now by
-# calls that every seed makes again and again:
+# another version of the workload makes other calls. LONG=1: more seeds, one of them new. SEED=N: only that one; odd
+# seeds are on tmpfs, even ones on ext4. What seeds have found so far, each now by calls that every seed makes again
+# and again:
 # - descriptors of close_range(2) beyond INT_MAX, unknown flags of mremap(2), a folder renamed through "k/../a"
 # - on tmpfs before Linux 6.6: a file that a failing open has made, with O_DIRECT
 # - of io_uring: one of the ring's own files in a request that was not issued; OFFSET of a stream's part, of direct I/O
+# - of io_uring: a request that is canceled without a completion; the file of one whose success nobody reports
 # - the path of a deleted file, which has the name that its folder has by then
 . "${0%/*}/../lib.sh"
 need mkfs.ext4 python3
@@ -19,7 +20,6 @@ seeds='1 2 3' calls=20000
 
 # Kernels that preempt the programs of fentry skip runs of them, and count those: none where one thread works.
 [ "${DLT_BACKEND-}" = fentry ] && alone=-1 || alone=''
-[ -z "${LONG-}" ] || more=-m
 
 unmount() {
 	umount -q tmp
@@ -36,7 +36,7 @@ disk_done() {
 
 # fuzz SEED DIR: the calls are made on the file system that is mounted there, which is then done with.
 fuzz() {
-	trace -- "$W/syscall_fuzz" $alone ${more-} -n $calls -s "$1" -T tally "$2" 2>err || fail "seed $1 on $2: status $?: $(cat err)"
+	trace -- "$W/syscall_fuzz" $alone -n $calls -s "$1" -T tally "$2" 2>err || fail "seed $1 on $2: status $?: $(cat err)"
 	check syscall_fuzz tally "$1"
 }
 

@@ -160,12 +160,27 @@ static long position_any(struct worker *w, unsigned int i)
 	return (long)pos;
 }
 
+/* What neither reads nor writes a file, but fills the pipes from which splice(2) takes: it has no row. */
+static void pipe_fill(struct worker *w)
+{
+	const long in = pipe_any(w, O_RDONLY), out = pipe_any(w, O_WRONLY), n = length_any(w);
+	const struct iovec iov = { w->buf, (size_t)PICK(w, 1, 100, 2 * PAGE) };
+
+	if (one_in(w, 2))
+		vmsplice((int)out, &iov, 1, SPLICE_F_NONBLOCK);
+	else
+		tee((int)in, (int)out, (size_t)n, SPLICE_F_NONBLOCK);
+}
+
+/* Mostly with a pipe on one side, or on both: or the kernel refuses to splice. */
 void deed_copy(struct worker *w)
 {
-	const long in = fd_any(w), out = fd_any(w), n = length_any(w);
-	const unsigned int which = pick(w, 3);
-	const long in_at = position_any(w, 0), out_at = which ? position_any(w, 1) : 0;
+	const unsigned int which = pick(w, 3), pipes = which == 1 ? pick(w, 4) : 0;
+	const long in = pipes & 1 ? pipe_any(w, O_RDONLY) : fd_any(w), out = pipes & 2 ? pipe_any(w, O_WRONLY) : fd_any(w);
+	const long n = length_any(w);
+	const long in_at = pipes & 1 ? 0 : position_any(w, 0), out_at = which && !(pipes & 2) ? position_any(w, 1) : 0;
 
+	pipe_fill(w);
 	if (which == 0)
 		CALL(w, sendfile, out, in, in_at, n);
 	else if (which == 1)

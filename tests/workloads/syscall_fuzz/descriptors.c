@@ -101,6 +101,19 @@ long fd_any(struct worker *w)
 	return -1;
 }
 
+long pipe_any(struct worker *w, int access)
+{
+	const unsigned int from = pick(w, FDS);
+
+	for (unsigned int i = 0; i < FDS; i++) {
+		const struct fd *f = &w->fds[(from + i) % FDS];
+
+		if (f->fd >= 0 && S_ISFIFO(f->life.mode) && (fcntl(f->fd, F_GETFL) & O_ACCMODE) == access)
+			return f->fd;
+	}
+	return -1;
+}
+
 /* Nothing, nothing mapped, the kernel's, or what nobody may read. */
 long address_bad(struct worker *w)
 {

@@ -9,9 +9,12 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+
+#include "ring.h"
 
 _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one register");
 
@@ -67,10 +70,10 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 #define RING_OPS(X)                                                                                              \
 	X(close, 19, 0, -1) X(fallocate, 17, 0, -1) X(fdatasync, 3, 0, -1) X(fsync, 3, 0, -1)                     \
 	X(ftruncate, 55, 0, -1) X(linkat, 39, 0, 2) X(mkdirat, 37, 0, -1) X(openat, 18, -1, 0)                    \
-	X(openat2, 28, -1, 0) X(read, 22, 0, -1) X(read_fixed, 4, 0, -1) X(readv, 1, 0, -1)                \
-	X(readv_fixed, 60, 0, -1) X(renameat, 35, 0, 2) X(splice, 30, 0, 2) X(symlinkat, 38, 1, -1)               \
-	X(sync_file_range, 8, 0, -1) X(unlinkat, 36, 0, -1) X(write, 23, 0, -1) X(write_fixed, 5, 0, -1)          \
-	X(writev, 2, 0, -1) X(writev_fixed, 61, 0, -1)
+	X(openat2, 28, -1, 0) X(read, 22, 0, -1) X(read_fixed, 4, 0, -1) X(read_multishot, 49, 0, -1)             \
+	X(readv, 1, 0, -1) X(readv_fixed, 60, 0, -1) X(renameat, 35, 0, 2) X(splice, 30, 0, 2)                    \
+	X(symlinkat, 38, 1, -1) X(sync_file_range, 8, 0, -1) X(tee, 33, 0, 2) X(unlinkat, 36, 0, -1)              \
+	X(write, 23, 0, -1) X(write_fixed, 5, 0, -1) X(writev, 2, 0, -1) X(writev_fixed, 61, 0, -1)
 #define AIO_OPS(X) X(pread, 0) X(pwrite, 1) X(fsync, 2) X(fdsync, 3) X(preadv, 7) X(pwritev, 8)
 
 enum func {
@@ -120,7 +123,9 @@ struct record {
 	struct life lives[2];
 	struct text texts[2];
 	const char *dir; /* of the worker */
+	const char *ring; /* the kind of ring that a request was given to, or - */
 	bool shared; /* another process may move the position */
+	bool silent; /* a request that was to have no completion, and has none: RET is 0, or -ECANCELED */
 };
 
 /* What a call is about beside its arguments; for one call. */
@@ -132,7 +137,7 @@ struct notes {
 
 #define PROCESSES 3
 #define THREADS_MAX 3
-#define FDS 24
+#define FDS 28
 #define PATHS 16 /* two for each request of a batch, at least */
 
 /* A descriptor that is this worker's alone; no other thread of its table uses the number. */
@@ -163,7 +168,8 @@ struct worker {
 	char path_bufs[PATHS][5120];
 	unsigned int next_path;
 	bool batching;		/* requests are put together: reads may overwrite buf before the kernel has seen all of them */
-	struct ring *ring;	/* NULL: none */
+	struct ring *rings[RING_KINDS]; /* NULL: the kernel has none of the kind */
+	struct ring *ring;	/* that is used now; NULL: there are none */
 	unsigned long aio;	/* libaio's context, 0: none */
 };
 
@@ -182,6 +188,7 @@ bool one_in(struct worker *w, unsigned int n);
 void tally_begin(unsigned int records);
 long call(struct worker *w, enum func f, const long args[6]);
 struct record *record_begin(struct worker *w, enum func f, const long args[6]); /* to be made now */
+struct record *record_again(const struct record *r); /* as it has begun */
 void record_end(struct worker *w, struct record *r, long ret);
 bool tally_is_full(void);
 void tally_write(int fd);
@@ -200,6 +207,7 @@ struct life life_of(int fd);
 struct life life_at(int dirfd, const char *path, bool follow);
 long address_bad(struct worker *w);
 long name_any(struct worker *w, unsigned int i, long *dirfd); /* of path I; with DIRFD the call takes one */
+long pipe_any(struct worker *w, int access); /* an end of a pipe of ours that is open as ACCESS, -1: none */
 
 /* deeds: calls at random, a file for each kind */
 void deed_any(struct worker *w); /* one of them */
@@ -221,12 +229,21 @@ long open_flags(struct worker *w);
 long size_any(struct worker *w);
 long vector_any(struct worker *w, long *n);
 
-/* requests.c: several at once */
-extern bool more_requests; /* also splice, readv_fixed and writev_fixed, opens and closes in slots */
+/* ring.c */
+#define PROC_FD 901	      /* the folder /proc: until the rings are made */
+void rings_begin(struct worker *w); /* before the first call: its own are not written down */
+void rings_files(struct worker *w); /* once there are the worker's folder and sockets */
+void rings_print_lacks(FILE *f);
+void rings_probe(void);
+bool ring_knows(unsigned int op);
+const char *ring_kind_name(const struct ring *r);
+struct ring *ring_any(struct worker *w); /* NULL: there are none */
+
+/* requests.c, multishot.c: several at once; nothing without a ring */
+void aio_begin(struct worker *w); /* before the first call */
 void deed_aio(struct worker *w);
-void deed_ring(struct worker *w); /* nothing without a ring */
-void ring_begin(struct worker *w); /* before the first call: its own are not written down */
-void ring_files(struct worker *w); /* once there are the worker's folder and sockets; nothing without a ring */
+void deed_multishot(struct worker *w);
+void deed_ring(struct worker *w);
 
 void __attribute__((noreturn)) die(const char *what);
 

@@ -2,22 +2,27 @@
 /*
  * syscall_fuzz: calls of every kind that dltraced records, at random, well and badly, and what each of them was.
  *
- *   syscall_fuzz [-1] [-m] [-n CALLS] [-s SEED] -T TALLY DIR
+ *   syscall_fuzz [-1] [-n CALLS] [-s SEED] -T TALLY DIR
  *
  * DIR is the mount point of an empty tmpfs or ext4: the calls are made in there by nobody, in a mount namespace
  * that has nothing else, as they would remove what they reach (cage.c). Some processes of one to three threads
  * each work in folders of their own, "/p0/t0" and so on; a process's working directory is its "/p0". Threads
  * have a table of descriptors together, until one leaves it. Children come and go, by fork and vfork. With -1 there is
- * one process of one thread, beside its children. Half of the threads have a ring, that one always; where the kernel
- * allows none, there are no requests of io_uring. -m: with more kinds of them (fuzz.h).
+ * one process of one thread, beside its children. Half of the threads have rings, that one always: one of each kind
+ * (ring.c).
  *
- * TALLY has a line for each call, in the order in which they began, TAB between:
+ * TALLY begins with a line "# lacks NAME" for each kind of ring (ring:NAME) and of request that the kernel does not
+ * have, and that is left out. Then it has a line for each call, in the order in which they began, TAB between:
  *
- *   NR FUNC PID TID START END RET INTERRUPTS SHARED ARG0 ... ARG5 BYTES, and for its file and a second one
+ *   NR FUNC PID TID START END RET INTERRUPTS SHARED RING SILENT ARG0 ... ARG5 BYTES, and for its file and a second one
  *   HOW BEFORE AFTER LIFE MODE F_FLAGS TEXT
  *
  * - is nothing. START and END are CLOCK_MONOTONIC around the call; RET is -errno where it failed; INTERRUPTS is
- * how often a signal's handler ran in it; SHARED is 1 where another process has the same open file. BYTES is
+ * how often a signal's handler ran in it; SHARED is 1 where another process has the same open file. RING is the kind of
+ * ring that a request was given to, TID then the thread that takes it from there. SILENT is 1 where a request has no
+ * completion, as it or an earlier one of its chain asked for that: RET is 0 where that shows that it succeeded, else
+ * -ECANCELED, but for one that the kernel has refused with an error of its own. A multishot read has a line for each
+ * completion. BYTES is
  * the sum of a vector, where the kernel can read it. HOW are flags and mode of open_how; of a read or write of io_uring
  * the first is the file's size before it. BEFORE and AFTER are the file's position, as the call was given it or by
  * lseek(2), negative where it has none. LIFE, MODE, F_FLAGS: which file it was by what the program knows of its
@@ -44,6 +49,7 @@
 
 static struct worker *workers;
 static unsigned int n_workers, calls_each, processes = PROCESSES;
+static pthread_barrier_t begin; /* of a process's threads */
 
 void die(const char *what)
 {
@@ -98,6 +104,14 @@ static void worker_init(struct worker *w, unsigned int process, unsigned int thr
 	n_workers++;
 }
 
+/* No call is made before /proc has been left. */
+static void rings_made(void)
+{
+	if (pthread_barrier_wait(&begin) == PTHREAD_BARRIER_SERIAL_THREAD && close(PROC_FD) < 0)
+		die("close /proc");
+	pthread_barrier_wait(&begin);
+}
+
 static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
@@ -105,7 +119,9 @@ static void *worker_run(void *arg)
 	w->pid = getpid();
 	w->tid = (pid_t)syscall(SYS_gettid);
 	if (processes == 1 || one_in(w, 2))
-		ring_begin(w);
+		rings_begin(w);
+	aio_begin(w);
+	rings_made();
 	if (w->pid == w->tid && one_in(w, 2))
 		CALL(w, close, 0); /* opens then return 0 */
 	w->notes.paths[0] = w->dir;
@@ -117,11 +133,13 @@ static void *worker_run(void *arg)
 		die("socketpair");
 	fd_take(w, w->sock[0], true, false);
 	fd_take(w, w->sock[1], true, false);
-	ring_files(w);
+	rings_files(w);
 	while (w->made < calls_each) {
 		deed_any(w);
-		if (w->ring && one_in(w, 8))
+		if (one_in(w, 8))
 			deed_ring(w);
+		if (one_in(w, 40))
+			deed_multishot(w);
 		if (one_in(w, 24))
 			deed_aio(w);
 	}
@@ -138,6 +156,9 @@ static void __attribute__((noreturn)) process_run(unsigned int process, struct w
 	snprintf(dir, sizeof(dir), "/p%u", process);
 	if (chdir(dir) < 0)
 		die(dir);
+	errno = pthread_barrier_init(&begin, NULL, n);
+	if (errno)
+		die("pthread_barrier_init");
 	pthread_attr_init(&attr);
 	for (unsigned int i = 1; i < n; i++) {
 		pthread_attr_setstack(&attr, first[i].stack, STACK);
@@ -194,20 +215,19 @@ int main(int argc, char **argv)
 {
 	const char *path = NULL;
 	uint64_t seed = 1;
-	int o, tally;
+	int o, tally, proc;
 
 	calls_each = 10000;
-	while ((o = getopt(argc, argv, "1mn:s:T:")) != -1)
+	while ((o = getopt(argc, argv, "1n:s:T:")) != -1)
 		switch (o) {
 		case '1': processes = 1; break;
-		case 'm': more_requests = true; break;
 		case 'n': calls_each = (unsigned int)strtoul(optarg, NULL, 10); break;
 		case 's': seed = strtoull(optarg, NULL, 10); break;
 		case 'T': path = optarg; break;
 		default: return 2;
 		}
 	if (argc - optind != 1 || !path) {
-		fputs("usage: syscall_fuzz [-1] [-m] [-n CALLS] [-s SEED] -T TALLY DIR\n", stderr);
+		fputs("usage: syscall_fuzz [-1] [-n CALLS] [-s SEED] -T TALLY DIR\n", stderr);
 		return 2;
 	}
 	tally = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -216,8 +236,12 @@ int main(int argc, char **argv)
 	/* where the calls would reach it no number of theirs leads to */
 	if (dup3(tally, 900, O_CLOEXEC) < 0 || close(tally) < 0)
 		die(path);
+	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0 || dup3(proc, PROC_FD, O_CLOEXEC) < 0 || close(proc) < 0)
+		die("/proc");
 	tally_begin(4 * calls_each + 65536);
 	cage_enter(argv[optind]);
+	rings_probe();
 	interrupts_begin();
 	umask(022);
 	run(seed);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Requests of io_uring and of libaio, a few at once. The tally does not have the system calls that carry them; it has
- * each request, in the order in which the kernel has ended them. No library, only the ABI, which the build machine's
- * headers may lack.
+ * each request, in the order in which the kernel has ended them.
  *
  * Requests of a batch run in any order, so no two of them are about one file, and at most one is about names; those of a
  * chain run one after the other. A worker with a ring never leaves its table of descriptors: the kernel's own threads,
@@ -15,88 +14,16 @@
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BATCH 6
 
-/* --- the ABI of io_uring, linux/io_uring.h --------------------------------------------------------------- */
-
-#define SYS_RING_SETUP 425
-#define SYS_RING_ENTER 426
-#define SYS_RING_REGISTER 427
-#define ENTER_GETEVENTS 1
-#define REGISTER_BUFFERS 0
-#define REGISTER_FILES 2
-#define REGISTER_PROBE 8
-#define OFF_CQ 0x8000000L
-#define OFF_SQES 0x10000000L
-#define SQE_FIXED_FILE 1
-#define SQE_DRAIN 2
-#define SQE_LINK 4
-#define SQE_HARDLINK 8
-#define SQE_ASYNC 16
 #define FSYNC_DATASYNC 1
-#define FEAT_CQE_SKIP (1U << 11) /* since 5.17: opens and closes in slots are since 5.15, which no bit shows */
 #define OP_FIXED_FD_INSTALL 54
 #define FILE_INDEX_ALLOC (~0U)
 #define SPLICE_FD_IN_FIXED (1U << 31)
-
-struct sqe {
-	uint8_t op, flags;
-	uint16_t ioprio;
-	int32_t fd;
-	uint64_t off, addr;
-	uint32_t len, op_flags;
-	uint64_t user_data;
-	uint16_t buf, personality;
-	uint32_t file_index; /* or splice_fd_in */
-	uint64_t pad[2];
-};
-
-struct cqe {
-	uint64_t user_data;
-	int32_t res;
-	uint32_t flags;
-};
-
-struct offsets {
-	uint32_t head, tail, mask, entries, word[2], array, pad; /* of completions the second word: where they are */
-	uint64_t user_addr;
-};
-
-struct params {
-	uint32_t sq_entries, cq_entries, flags, cpu, idle, features, wq_fd, pad[3];
-	struct offsets sq, cq;
-};
-
-struct op_probe {
-	uint8_t last, n;
-	uint16_t pad;
-	uint32_t pad2[3];
-	struct {
-		uint8_t op, pad;
-		uint16_t flags; /* 1: there is this one */
-		uint32_t pad2;
-	} ops[64];
-};
-
-/* --- a worker's ring --------------------------------------------------------------------------------------- */
-
-enum { SLOT_FILE, SLOT_APPEND, SLOT_FOLDER, SLOT_SOCKET, SLOT_FREE, SLOTS };
-
-struct ring {
-	int fd;
-	struct params p;
-	char *sq, *cq;
-	struct sqe *sqes;
-	struct op_probe known;
-	int slots[SLOTS]; /* descriptors of the ring's own files: kept, so that we know their positions; -1: none is there */
-};
-
-bool more_requests;
 
 /* A request that is not done, and what it is about. */
 struct request {
@@ -105,10 +32,12 @@ struct request {
 	int fds[2]; /* -1: none */
 	bool over;  /* closes the first */
 	bool slot;  /* opens or closes in SLOT_FREE */
+	uint8_t flags; /* SQE_* */
+	bool ended;
 };
 
 static struct batch {
-	unsigned int n;
+	unsigned int n, nr; /* nr: of the batch */
 	bool chain, vector;
 	bool named, over; /* one is about names, one closes a descriptor: that may be a name's folder */
 	bool slot;	  /* one is about SLOT_FREE */
@@ -116,70 +45,7 @@ static struct batch {
 	struct open_how how[BATCH];
 } batches[PROCESSES * THREADS_MAX];
 
-static uint32_t *word(char *at, uint32_t offset)
-{
-	return (uint32_t *)(void *)(at + offset);
-}
-
-static void *ring_map(int fd, size_t size, long offset)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-
-	if (p == MAP_FAILED)
-		die("mmap of a ring");
-	return p;
-}
-
-void ring_begin(struct worker *w)
-{
-	const struct iovec buffer = { w->buf, BUF };
-	struct ring *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int fd;
-
-	if (r == MAP_FAILED)
-		die("mmap of a ring");
-	fd = (int)syscall(SYS_RING_SETUP, BATCH, &r->p);
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* kernel.io_uring_disabled */
-		return;
-	if (fd < 0)
-		die("io_uring_setup");
-	/* no number of a call leads to it */
-	r->fd = dup3(fd, 800 + (int)w->nr, O_CLOEXEC);
-	if (r->fd < 0 || close(fd) < 0)
-		die("the ring's descriptor");
-	r->sq = ring_map(r->fd, r->p.sq.array + r->p.sq_entries * sizeof(uint32_t), 0);
-	r->cq = ring_map(r->fd, r->p.cq.word[1] + r->p.cq_entries * sizeof(struct cqe), OFF_CQ);
-	r->sqes = ring_map(r->fd, r->p.sq_entries * sizeof(struct sqe), OFF_SQES);
-	if (syscall(SYS_RING_REGISTER, r->fd, REGISTER_PROBE, &r->known, 64) < 0 ||
-	    syscall(SYS_RING_REGISTER, r->fd, REGISTER_BUFFERS, &buffer, 1) < 0)
-		die("io_uring_register");
-	w->ring = r;
-}
-
-void ring_files(struct worker *w)
-{
-	static const struct {
-		const char *name;
-		long flags;
-	} files[] = { [SLOT_FILE] = { "fixed", O_RDWR }, [SLOT_APPEND] = { "appended", O_RDWR | O_APPEND } };
-
-	struct ring *r = w->ring;
-
-	if (!r)
-		return;
-	for (unsigned int i = 0; i < 2; i++) {
-		w->notes.paths[0] = files[i].name;
-		r->slots[i] = (int)CALL(w, openat, w->dir_fd, (long)files[i].name, files[i].flags | O_CREAT | O_NONBLOCK, 0600);
-		fd_take(w, r->slots[i], true, false);
-	}
-	r->slots[SLOT_FOLDER] = w->dir_fd;
-	r->slots[SLOT_SOCKET] = w->sock[0];
-	r->slots[SLOT_FREE] = -1;
-	if (syscall(SYS_RING_REGISTER, r->fd, REGISTER_FILES, r->slots, SLOTS) < 0)
-		die("io_uring_register: files");
-}
-
-/* --- a request of it ------------------------------------------------------------------------------------------ */
+/* --- a request of a ring ------------------------------------------------------------------------------------------ */
 
 static struct batch *batch_of(const struct worker *w)
 {
@@ -222,8 +88,10 @@ static struct record *request_add(struct worker *w, struct sqe *sqe, enum func f
 	*q = (struct request){ .fds = { -1, -1 }, .over = over };
 	request_file(w, q, 0, fd);
 	sqe->op = (uint8_t)funcs[f].nr;
-	sqe->user_data = b->n++;
+	sqe->user_data = (uint64_t)b->nr << 8 | b->n++;
 	q->r = record_begin(w, f, args);
+	q->r->tid = w->ring->tid;
+	q->r->ring = ring_kind_name(w->ring);
 	w->notes = NO_NOTES;
 	return q->r;
 }
@@ -237,7 +105,7 @@ static long file_any(struct worker *w, struct sqe *sqe)
 	long fd = fd_any(w);
 
 	if (one_in(w, 3)) {
-		b->slot |= more_requests && slot == SLOT_FREE;
+		b->slot |= slot == SLOT_FREE;
 		sqe->flags |= SQE_FIXED_FILE;
 		sqe->fd = (int32_t)slot;
 		fd = w->ring->slots[slot];
@@ -262,9 +130,9 @@ static int64_t size_of(long fd)
 	return fstat((int)fd, &st) < 0 ? NOTHING : st.st_size;
 }
 
-static bool is_known(const struct worker *w, unsigned int op)
+static bool is_known(enum func f)
 {
-	return w->ring->known.ops[op].flags & 1;
+	return ring_knows((unsigned int)funcs[f].nr);
 }
 
 static bool ring_rw(struct worker *w, struct sqe *sqe)
@@ -272,12 +140,12 @@ static bool ring_rw(struct worker *w, struct sqe *sqe)
 	static const enum func which[] = { F_ring_read,	  F_ring_write,	 F_ring_read_fixed,  F_ring_write_fixed,
 					   F_ring_readv,  F_ring_writev, F_ring_readv_fixed, F_ring_writev_fixed };
 	struct batch *b = batch_of(w);
-	const unsigned int i = pick(w, b->vector ? 4 : more_requests ? 8 : 6);
+	const unsigned int i = pick(w, b->vector ? 4 : 8);
 	const long fd = file_any(w, sqe);
 	const struct fd *known = fd_find(w, fd);
 	long n;
 
-	if (fd == NOTHING || !is_known(w, (unsigned int)funcs[which[i]].nr))
+	if (fd == NOTHING || !is_known(which[i]))
 		return false;
 	sqe->op_flags = (uint32_t)PICK(w, 0, 0, 0, RWF_APPEND, RWF_APPEND, RWF_DSYNC, RWF_SYNC, RWF_NOWAIT, 1 << 20);
 	sqe->off = (uint64_t)(one_in(w, 2) ? -1 : offset_any(w));
@@ -296,20 +164,6 @@ static bool ring_rw(struct worker *w, struct sqe *sqe)
 	fixed_set(sqe, request_add(w, sqe, which[i], fd, false,
 				   (const long[6]){ (int)fd, (long)sqe->addr, sqe->len, (long)sqe->off, 0, sqe->op_flags }));
 	return true;
-}
-
-/* An end of a pipe of ours that is open as ACCESS, -1: none. */
-static long pipe_any(struct worker *w, int access)
-{
-	const unsigned int from = pick(w, FDS);
-
-	for (unsigned int i = 0; i < FDS; i++) {
-		const struct fd *f = &w->fds[(from + i) % FDS];
-
-		if (f->fd >= 0 && S_ISFIFO(f->life.mode) && (fcntl(f->fd, F_GETFL) & O_ACCMODE) == access)
-			return f->fd;
-	}
-	return -1;
 }
 
 /* The other side of a pipe: one of the ring's own files, which have something in them. */
@@ -360,6 +214,21 @@ static bool ring_splice(struct worker *w, struct sqe *sqe)
 	return true;
 }
 
+/* From a pipe to a pipe: it has no row. */
+static bool ring_tee(struct worker *w, struct sqe *sqe)
+{
+	const long in = pipe_any(w, O_RDONLY), out = pipe_any(w, O_WRONLY);
+
+	if (in < 0 || out < 0 || !is_free(w, in) || !is_free(w, out))
+		return false;
+	sqe->file_index = (uint32_t)in;
+	sqe->fd = (int)out;
+	sqe->len = (uint32_t)length_any(w);
+	ADD(w, sqe, tee, in, false, (int)in, 0, (int)out, 0, sqe->len);
+	request_file(w, &batch_of(w)->all[batch_of(w)->n - 1], 1, out);
+	return true;
+}
+
 static bool ring_sync(struct worker *w, struct sqe *sqe)
 {
 	const long fd = file_any(w, sqe), off = one_in(w, 2) ? offset_any(w) : 4096L * pick(w, 3), len = size_any(w);
@@ -384,7 +253,7 @@ static bool ring_sync(struct worker *w, struct sqe *sqe)
 		r = ADD(w, sqe, sync_file_range, fd, false, (int)fd, off, sqe->len, sqe->op_flags);
 		break;
 	case 3:
-		if (!is_known(w, (unsigned int)funcs[F_ring_ftruncate].nr))
+		if (!is_known(F_ring_ftruncate))
 			return false;
 		sqe->off = (uint64_t)len;
 		sqe->len = 0;
@@ -408,7 +277,7 @@ static bool slot_take(struct worker *w)
 	struct batch *b = batch_of(w);
 	unsigned int room = 0;
 
-	if (b->slot || !(w->ring->p.features & FEAT_CQE_SKIP) || !is_known(w, OP_FIXED_FD_INSTALL))
+	if (b->slot || !(w->ring->p.features & FEAT_CQE_SKIP) || !ring_knows(OP_FIXED_FD_INSTALL))
 		return false;
 	for (const struct fd *f = w->fds; f < w->fds + FDS; f++)
 		room += f->fd < 0;
@@ -433,7 +302,7 @@ static bool slot_close(struct worker *w, struct sqe *sqe)
 
 static bool ring_close(struct worker *w, struct sqe *sqe)
 {
-	if (more_requests && one_in(w, 3) && slot_take(w))
+	if (one_in(w, 3) && slot_take(w))
 		return slot_close(w, sqe);
 
 	const long fd = one_in(w, 8) ? PICK(w, -1, 1L << 20, 1023) : fd_own(w);
@@ -464,7 +333,7 @@ static bool ring_open(struct worker *w, struct sqe *sqe)
 	struct request *q = &b->all[b->n];
 	struct open_how *how = &b->how[b->n];
 	long dirfd, path = name_any(w, 0, &dirfd), flags = open_flags(w), mode = PICK(w, 0600, 0644, 0, 07777);
-	const bool slot = more_requests && one_in(w, 2) && slot_take(w);
+	const bool slot = one_in(w, 2) && slot_take(w);
 
 	if (flags & O_CREAT) /* of one that is made and not opened we could not know when */
 		flags &= ~(O_DIRECT | O_DIRECTORY);
@@ -548,11 +417,12 @@ static bool request_any(struct worker *w, struct sqe *sqe)
 	struct batch *b = batch_of(w);
 
 	*sqe = (struct sqe){};
-	switch (pick(w, more_requests ? 13 : 12)) {
+	switch (pick(w, 14)) {
 	case 0 ... 5: return ring_rw(w, sqe);
 	case 6 ... 7: return ring_sync(w, sqe);
 	case 8: return ring_close(w, sqe);
 	case 12: return ring_splice(w, sqe);
+	case 13: return ring_tee(w, sqe);
 	default:
 		if (b->over || (b->named && !b->chain))
 			return false;
@@ -561,48 +431,83 @@ static bool request_any(struct worker *w, struct sqe *sqe)
 	}
 }
 
-static void requests_put(struct worker *w, unsigned int n)
-{
-	struct ring *r = w->ring;
-	struct batch *b = batch_of(w);
-	const uint32_t mask = *word(r->sq, r->p.sq.mask);
-	uint32_t tail = *word(r->sq, r->p.sq.tail);
-
-	*b = (struct batch){ .chain = one_in(w, 2) };
-	w->batching = true;
-	for (unsigned int tries = 0; b->n < n && tries < 4 * n; tries++) {
-		struct sqe *sqe = &r->sqes[tail & mask];
-
-		if (!request_any(w, sqe)) {
-			w->notes = NO_NOTES;
-			continue;
-		}
-		sqe->flags |= one_in(w, 3) ? SQE_ASYNC : 0;
-		sqe->flags |= one_in(w, 20) ? SQE_DRAIN : 0;
-		if (b->chain && b->n < n)
-			sqe->flags |= one_in(w, 3) ? SQE_HARDLINK : SQE_LINK;
-		word(r->sq, r->p.sq.array)[tail & mask] = tail & mask;
-		tail++;
-	}
-	w->batching = false;
-	__atomic_store_n(word(r->sq, r->p.sq.tail), tail, __ATOMIC_RELEASE);
-}
-
 static bool is_open(const struct request *q)
 {
 	return q->r->func == F_ring_openat || q->r->func == F_ring_openat2;
 }
 
-/* REQUEST has ended with RES, and all others of its batch have, too. */
-static void request_end(struct worker *w, struct request *q, int res)
+/*
+ * May nobody report that it has succeeded? Of an open there must be somebody who knows which file that made. The kernel
+ * does not report either that a request for a name has failed.
+ */
+static bool may_skip(const struct request *q)
+{
+	const int64_t flags = q->r->func == F_ring_openat ? q->r->args[2] : q->r->how[0];
+
+	switch (q->r->func) {
+	case F_ring_linkat:
+	case F_ring_mkdirat:
+	case F_ring_renameat:
+	case F_ring_symlinkat:
+	case F_ring_unlinkat: return false;
+	case F_ring_openat:
+	case F_ring_openat2: return q->slot && flags != NOTHING && !(flags & (O_CREAT | __O_TMPFILE));
+	default: return true;
+	}
+}
+
+/*
+ * In a chain one request comes after the other: the last one's completion shows that those before it have ended. What the
+ * kernel refuses makes a normal link of a hard one at the head, and which it was no completion would show.
+ */
+static uint8_t flags_any(struct worker *w, unsigned int i)
+{
+	struct batch *b = batch_of(w);
+	const bool last = i + 1 == b->n, skips = w->ring->kind == RING_SKIP;
+	const bool drains = w->ring->kind == RING_PLAIN || skips; /* in others Linux 6.18 may never come to what a drain holds up */
+	uint8_t flags = one_in(w, 3) ? SQE_ASYNC : 0;
+
+	flags |= drains && one_in(w, 20) ? SQE_DRAIN : 0;
+	if (!b->chain || (last && !one_in(w, 8)))
+		return flags;
+	if (last || !skips || !may_skip(&b->all[i]) || one_in(w, 2))
+		return flags | (one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
+	return flags | SQE_CQE_SKIP_SUCCESS | (i && one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
+}
+
+static void requests_put(struct worker *w, unsigned int n)
+{
+	struct batch *b = batch_of(w);
+	struct sqe sqes[BATCH];
+
+	*b = (struct batch){ .nr = b->nr + 1, .chain = one_in(w, 2) };
+	w->batching = true;
+	for (unsigned int tries = 0; b->n < n && tries < 4 * n; tries++) {
+		if (!request_any(w, &sqes[b->n]))
+			w->notes = NO_NOTES;
+	}
+	w->batching = false;
+	for (unsigned int i = 0; i < b->n; i++) {
+		b->all[i].flags = flags_any(w, i);
+		sqes[i].flags |= b->all[i].flags;
+		*ring_next(w->ring) = sqes[i];
+	}
+}
+
+/* REQUEST has ended with RES, and all others of its batch have, too. SILENT: without a completion. */
+static void request_end(struct worker *w, struct request *q, int res, bool silent)
 {
 	const enum func f = (enum func)q->r->func;
 	const int64_t fds[2] = { q->r->args[0], q->r->args[2] };
 
+	q->ended = true;
+	if (f == F_ring_tee)
+		return;
 	for (unsigned int i = 0; i < 2; i++)
 		if (fds[i] == NOTHING) /* one of the ring's: its position is its descriptor's */
 			q->r->args[2 * i] = q->fds[i];
 	record_end(w, q->r, res);
+	q->r->silent = silent;
 	q->r->args[0] = fds[0];
 	q->r->args[2] = fds[1];
 	if (f == F_ring_close && res == 0 && !q->slot && fd_find(w, q->fds[0]))
@@ -611,32 +516,10 @@ static void request_end(struct worker *w, struct request *q, int res)
 		q->r->lives[0] = life_of(res);
 }
 
-/* A descriptor of the file in SLOT_FREE, by a request that is none of a file: it has no row. */
-static int slot_install(struct worker *w)
-{
-	struct ring *r = w->ring;
-	const uint32_t mask = *word(r->sq, r->p.sq.mask), tail = *word(r->sq, r->p.sq.tail);
-	const uint32_t head = *word(r->cq, r->p.cq.head);
-	int fd;
-
-	r->sqes[tail & mask] = (struct sqe){ .op = OP_FIXED_FD_INSTALL, .flags = SQE_FIXED_FILE, .fd = SLOT_FREE };
-	word(r->sq, r->p.sq.array)[tail & mask] = tail & mask;
-	__atomic_store_n(word(r->sq, r->p.sq.tail), tail + 1, __ATOMIC_RELEASE);
-	while (*word(r->cq, r->p.cq.tail) == head)
-		if (syscall(SYS_RING_ENTER, r->fd, 1, 1, ENTER_GETEVENTS, NULL, 0) < 0 && errno != EINTR)
-			die("io_uring_enter");
-	fd = ((const struct cqe *)(void *)(r->cq + r->p.cq.word[1]))[head & *word(r->cq, r->p.cq.mask)].res;
-	__atomic_store_n(word(r->cq, r->p.cq.head), head + 1, __ATOMIC_RELEASE);
-	if (fd < 0) {
-		errno = -fd;
-		die("a descriptor of the ring's file");
-	}
-	return fd;
-}
-
 /* Q has opened or closed in SLOT_FREE: what was there is no longer. */
 static void slot_changed(struct worker *w, struct request *q)
 {
+	const struct sqe install = { .op = OP_FIXED_FD_INSTALL, .flags = SQE_FIXED_FILE, .fd = SLOT_FREE };
 	int *fd = &w->ring->slots[SLOT_FREE];
 
 	if (*fd >= 0) {
@@ -646,7 +529,11 @@ static void slot_changed(struct worker *w, struct request *q)
 	}
 	if (!is_open(q))
 		return;
-	*fd = slot_install(w);
+	*fd = ring_alone(w->ring, install); /* a descriptor of the file, by a request that is none of a file: it has no row */
+	if (*fd < 0) {
+		errno = -*fd;
+		die("a descriptor of the ring's file");
+	}
 	fd_take(w, *fd, true, false);
 	q->r->lives[0] = life_of(*fd);
 }
@@ -660,40 +547,87 @@ static void shared_mark(struct batch *b)
 				p->r->shared |= same_life(&p->lives[i & 1], &q->lives[i >> 1]);
 }
 
-void deed_ring(struct worker *w)
+static struct request *request_of(struct batch *b, const struct cqe *cqe)
+{
+	const unsigned int i = cqe->user_data & 0xff;
+
+	if (cqe->user_data >> 8 != b->nr || i >= b->n) {
+		errno = EPROTO;
+		die("a completion of no request");
+	}
+	return &b->all[i];
+}
+
+/*
+ * Has the request that CQE is of, which was to succeed without one, ended its chain? It has failed: those behind it are
+ * canceled, without a word. One that is canceled itself, by one before it, is not the end; at the head it is, as the kernel
+ * has refused one behind it.
+ */
+static bool ends_silently(struct batch *b, const struct cqe *cqe)
+{
+	const struct request *q = request_of(b, cqe);
+
+	return q->flags & SQE_CQE_SKIP_SUCCESS && q->flags & SQE_LINK && (q == b->all || cqe->res != -ECANCELED);
+}
+
+/* Waits until all have ended. Returns how many completions there are. */
+static unsigned int completions_await(struct worker *w)
 {
 	struct ring *r = w->ring;
 	struct batch *b = batch_of(w);
-	const uint32_t mask = r ? *word(r->cq, r->p.cq.mask) : 0;
-	unsigned int given = 0, done = 0, opened = 0;
+	const bool all = r->kind != RING_SKIP || !b->chain;
+	bool over = b->n == 0;
+	unsigned int n = 0;
+
+	while (!over) {
+		ring_enter(r, all ? b->n : n + 1);
+		for (const unsigned int there = ring_completions(r); n < there; n++) {
+			const struct cqe *cqe = ring_completion(r, n);
+
+			over |= request_of(b, cqe) == &b->all[b->n - 1] || ends_silently(b, cqe);
+		}
+		over = all ? n == b->n : over;
+	}
+	return n;
+}
+
+/* Ends with RES those before Q, or all, that have no completion. */
+static void silent_end(struct worker *w, const struct request *q, int res)
+{
+	struct batch *b = batch_of(w);
+
+	for (struct request *before = b->all; b->chain && before < (q ? q : b->all + b->n); before++)
+		if (!before->ended)
+			request_end(w, before, res, true);
+}
+
+void deed_ring(struct worker *w)
+{
+	struct batch *b = batch_of(w);
+	unsigned int n, opened = 0;
 	struct request *changed = NULL;
 	int fds[BATCH];
-	uint32_t head;
 
-	if (!r || w->depth)
+	if (!w->ring || w->depth)
 		return;
+	w->ring = ring_any(w);
 	requests_put(w, 1 + pick(w, BATCH));
 	shared_mark(b);
-	while (done < b->n) {
-		const long n = syscall(SYS_RING_ENTER, r->fd, b->n - given, b->n, ENTER_GETEVENTS, NULL, 0);
+	n = completions_await(w);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct cqe *cqe = ring_completion(w->ring, i);
+		struct request *q = request_of(b, cqe);
 
-		if (n < 0 && errno != EINTR)
-			die("io_uring_enter");
-		given += n < 0 ? 0 : (unsigned int)n;
-		done = *word(r->cq, r->p.cq.tail) - *word(r->cq, r->p.cq.head);
-	}
-	head = *word(r->cq, r->p.cq.head);
-	for (unsigned int i = 0; i < b->n; i++) {
-		const struct cqe *cqe = (const struct cqe *)(void *)(r->cq + r->p.cq.word[1]) + ((head + i) & mask);
-		struct request *q = &b->all[cqe->user_data];
-
-		request_end(w, q, cqe->res);
-		if (q->slot && cqe->res >= 0)
-			changed = q;
-		else if (is_open(q) && cqe->res >= 0)
+		silent_end(w, q, 0);
+		request_end(w, q, cqe->res, false);
+		if (is_open(q) && !q->slot && cqe->res >= 0)
 			fds[opened++] = cqe->res;
 	}
-	__atomic_store_n(word(r->cq, r->p.cq.head), head + b->n, __ATOMIC_RELEASE);
+	silent_end(w, NULL, -ECANCELED);
+	ring_taken(w->ring, n);
+	for (struct request *q = b->all; q < b->all + b->n; q++)
+		if (q->slot && q->r->ret >= 0)
+			changed = q;
 	if (changed)
 		slot_changed(w, changed);
 	for (unsigned int i = 0; i < opened; i++) /* makes calls where there is no room */
@@ -732,6 +666,13 @@ static struct record *iocb_any(struct worker *w, struct iocb *io)
 	return q->r;
 }
 
+/* Before the first call: later the kernel may put the context's ring into a hole of the arena, where mappings come and go. */
+void aio_begin(struct worker *w)
+{
+	if (syscall(SYS_io_setup, BATCH, &w->aio) < 0 && errno != ENOSYS) /* CONFIG_AIO */
+		die("io_setup");
+}
+
 /* Those that the kernel has not taken are no requests, and have no record. */
 void deed_aio(struct worker *w)
 {
@@ -742,14 +683,9 @@ void deed_aio(struct worker *w)
 	struct io_event events[BATCH];
 	long taken, got;
 
-	if (w->depth)
+	if (w->depth || !w->aio)
 		return;
-	if (!w->aio && syscall(SYS_io_setup, BATCH, &w->aio) < 0) {
-		if (errno == ENOSYS) /* CONFIG_AIO */
-			return;
-		die("io_setup");
-	}
-	*b = (struct batch){};
+	*b = (struct batch){ .nr = b->nr };
 	for (unsigned int i = 0; i < n; i++) {
 		iocb_any(w, &ios[i]);
 		list[i] = one_in(w, 30) ? (struct iocb *)address_bad(w) : &ios[i];

@@ -110,17 +110,30 @@ static void open_look(struct worker *w, struct record *r)
 		r->lives[0] = life_at(at ? (int)r->args[0] : AT_FDCWD, w->notes.paths[0], !(flags & (O_NOFOLLOW | O_EXCL)));
 }
 
-struct record *record_begin(struct worker *w, enum func f, const long args[6])
+static struct record *record_new(void)
 {
 	const unsigned int at = __atomic_fetch_add(&shared->n, 1, __ATOMIC_RELAXED);
-	struct record *r;
 
 	if (at >= room) {
 		errno = ENOSPC;
 		die("the tally is full");
 	}
-	r = &shared->records[at];
-	*r = (struct record){ .func = (int32_t)f, .pid = w->pid, .tid = w->tid, .dir = w->dir, .bytes = w->notes.bytes };
+	return &shared->records[at];
+}
+
+struct record *record_again(const struct record *r)
+{
+	struct record *again = record_new();
+
+	*again = *r;
+	return again;
+}
+
+struct record *record_begin(struct worker *w, enum func f, const long args[6])
+{
+	struct record *r = record_new();
+
+	*r = (struct record){ .func = (int32_t)f, .pid = w->pid, .tid = w->tid, .dir = w->dir, .bytes = w->notes.bytes, .ring = "-" };
 	memcpy(r->args, args, sizeof(r->args));
 	memcpy(r->how, w->notes.how, sizeof(r->how));
 	side_begin(w, r, 0);
@@ -193,13 +206,14 @@ void tally_write(int fd)
 
 	if (!f)
 		die("the tally");
+	rings_print_lacks(f);
 	for (unsigned int i = 0; i < shared->n; i++) {
 		const struct record *r = &shared->records[i];
 
-		if (!r->end_ns) /* a request that the kernel has not taken */
+		if (!r->end_ns) /* a request that the kernel has not taken, or that has no row */
 			continue;
-		fprintf(f, "%u\t%s\t%d\t%d\t%lu\t%lu\t%ld\t%u\t%d", i, funcs[r->func].name, r->pid, r->tid, r->start_ns,
-			r->end_ns, r->ret, r->interrupts, r->shared);
+		fprintf(f, "%u\t%s\t%d\t%d\t%lu\t%lu\t%ld\t%u\t%d\t%s\t%d", i, funcs[r->func].name, r->pid, r->tid,
+			r->start_ns, r->end_ns, r->ret, r->interrupts, r->shared, r->ring, r->silent);
 		for (unsigned int a = 0; a < 6; a++)
 			put_number(f, r->args[a]);
 		put_number(f, r->bytes);
