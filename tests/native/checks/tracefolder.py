@@ -74,7 +74,7 @@ def call_of(row):
         return None
     if row["FUNC"].startswith("io_submit:"):
         return row["TID"], row.n("TIMESTAMP") - row.n("LAT_NS")
-    return row["TID"], row.n("TIMESTAMP")
+    return row["TID"], row.n("TIMESTAMP"), row["LAT_NS"]  # what is still in flight at the end has one TIMESTAMP
 
 
 class Trace:
