@@ -142,7 +142,7 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
 {
 	struct item it = { .rec = rec };
 
-	if (!(probes[probe]->flags & PROBE_CALLS) || (probe == DLT_open && rec->func == DLT_OPEN_SNAPSHOT) ||
+	if (!(probes[probe]->flags & PROBE_OF_CALLS) || (probe == DLT_open && rec->func == DLT_OPEN_SNAPSHOT) ||
 	    (probe == DLT_mmap && rec->func == DLT_MMAP_SNAPSHOT))
 		return;
 	if (probe == DLT_vfs_rw)

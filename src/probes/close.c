@@ -46,7 +46,7 @@ const struct probe close_probe = {
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_close),
-	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_CALLS,
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS,
 	.open = close_open,
 	.running = running,
 };

@@ -88,7 +88,7 @@ const struct probe mmap_probe = {
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_mmap),
-	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_CALLS,
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS,
 	.open = mmap_open,
 	.running = running,
 };

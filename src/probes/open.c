@@ -137,7 +137,7 @@ const struct probe open_probe = {
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_open),
-	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_CALLS,
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS,
 	.open = open_open,
 	.decode = decode,
 	.running = running,

@@ -91,7 +91,7 @@ const struct probe sync_probe = {
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_sync),
-	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_CALLS,
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS,
 	.open = sync_open,
 	.decode = decode,
 	.running = running,

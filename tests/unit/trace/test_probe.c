@@ -34,7 +34,7 @@
 #include "trace/record.h"
 
 #define OF_TARGET (PROBE_SELECTABLE | PROBE_OF_TARGET)
-#define CALLS (OF_TARGET | PROBE_CALLS)
+#define CALLS (OF_TARGET | PROBE_OF_CALLS)
 #define ON_DEMAND (PROBE_SELECTABLE | PROBE_ON_DEMAND)
 
 /* docs/traces.md: what users and other programs read. */
