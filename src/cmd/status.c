@@ -48,7 +48,7 @@ static const struct option_row options[] = {
 	  "Print an array with an object per trace: target, rates, collectors, and rows and losses per "
 	  "probe; with --watch an object on each line",
 	  option_true, offsetof(struct status_options, json) },
-	{ "watch", 'w', NULL, "Show calls, bytes and latencies of each process, and the files of hanging calls, until the trace ends",
+	{ "watch", 'w', NULL, "Show calls, bytes and latencies of each process, live regions, and the files of hanging calls, until the trace ends",
 	  option_true, offsetof(struct status_options, watch) },
 	{ 0 },
 };

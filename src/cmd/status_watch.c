@@ -17,6 +17,7 @@
 #include "control/client.h"
 #include "base/json.h"
 #include "base/json_read.h"
+#include "dltraced.h"
 #include "drain/live.h"
 #include "base/log.h"
 #include "base/fmt.h"
@@ -49,14 +50,22 @@ struct call {
 	char file[TEXT_ESCAPED_MAX(PATH_MAX)];
 };
 
+/* A region that the job has begun and not ended. */
+struct region {
+	uint64_t pid, tid, running_ms;
+	char comm[COMM_MAX], name[TEXT_ESCAPED_MAX(DLTRACED_NAME_MAX)], epoch[TEXT_U64_MAX + 1], step[TEXT_U64_MAX + 1]; /* "": none */
+};
+
 struct frame {
 	char phase[16];
 	uint64_t elapsed_ms, rows, lost, interval_ms, alive, with_calls;
 	struct sum all, sums[SUMS_MAX];
 	struct call calls[LIVE_CALLS_MAX];
-	unsigned int n_sums, n_calls;
+	struct region regions[LIVE_REGIONS_MAX];
+	unsigned int n_sums, n_calls, n_regions;
 	struct sum *sum; /* that is being read; NULL: no room for it */
 	struct call *call; /* likewise */
+	struct region *region;
 	const char *running; /* in the line, after the bracket that opens the calls; NULL: not received yet */
 };
 
@@ -116,6 +125,17 @@ static const struct member of_call[] = {
 	{ 0 },
 };
 
+static const struct member of_region[] = {
+	NUMBER(region, "pid", pid),
+	NUMBER(region, "tid", tid),
+	TEXT(region, "comm", comm),
+	TEXT(region, "name", name),
+	TEXT(region, "epoch", epoch),
+	TEXT(region, "step", step),
+	NUMBER(region, "running_ms", running_ms),
+	{ 0 },
+};
+
 static void take(void *into, const struct member *m, const char *key, enum json_event event, const char *text, size_t len)
 {
 	while (m->key && strcmp(m->key, key) != 0)
@@ -136,6 +156,8 @@ static void on_open(struct frame *f, const char *path, const char *text)
 		f->running = f->running ?: text;
 	else if (!strcmp(path, "processes[]"))
 		f->sum = f->n_sums < SUMS_MAX ? &f->sums[f->n_sums++] : NULL;
+	else if (!strcmp(path, "regions[]"))
+		f->region = f->n_regions < LIVE_REGIONS_MAX ? &f->regions[f->n_regions++] : NULL;
 	else if (!strcmp(path, "running[]"))
 		f->call = f->n_calls < LIVE_CALLS_MAX ? &f->calls[f->n_calls++] : NULL;
 }
@@ -150,6 +172,7 @@ static void on_value(void *ctx, const char *path, enum json_event event, const c
 	} places[] = {
 		{ "all.", &f->all, of_sum },
 		{ "processes[].", f->sum, of_sum },
+		{ "regions[].", f->region, of_region },
 		{ "running[].", f->call, of_call },
 		{ "", f, of_frame },
 	};
@@ -326,11 +349,28 @@ static void print_call(FILE *out, const struct call *c)
 	fputc('\n', out);
 }
 
-/* Prints a frame in about ROWS lines: calls in flight get at most a third of them, processes the rest. */
+static void print_region(FILE *out, const struct region *r)
+{
+	fprintf(out, "%7llu ", (unsigned long long)r->tid);
+	print_word(out, 15, r->comm);
+	fprintf(out, " %9.2f ", (double)r->running_ms / 1000);
+	print_word(out, 0, r->name);
+	if (*r->epoch)
+		fprintf(out, " epoch=%s", r->epoch);
+	if (*r->step)
+		fprintf(out, " step=%s", r->step);
+	fputc('\n', out);
+}
+
+/*
+ * Prints a frame in about ROWS lines: calls in flight get at most a third of them, live regions at most a sixth, processes
+ * the rest.
+ */
 static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 {
 	const struct frame *f = &w->frame;
-	unsigned int calls = MIN(f->n_calls, rows / 3), left = rows > calls + 5 ? rows - calls - 5 : 1;
+	unsigned int calls = MIN(f->n_calls, rows / 3), regions = MIN(f->n_regions, rows / 6);
+	unsigned int others = calls + regions + (regions ? 2 : 0) + 5, left = rows > others ? rows - others : 1;
 
 	print_head(out, w);
 	fprintf(out, "%7s %-15s", "all", "");
@@ -340,6 +380,10 @@ static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 		print_word(out, 15, f->sums[i].comm);
 		print_sum(out, &f->sums[i], f->interval_ms);
 	}
+	if (regions)
+		fprintf(out, "\n%7s %-15s %9s %s\n", "TID", "COMM", "RUNNING_S", "REGION");
+	for (unsigned int i = 0; i < regions; i++)
+		print_region(out, &f->regions[i]);
 	if (calls)
 		fprintf(out, "\n%7s %-15s %9s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
 	for (unsigned int i = 0; i < calls; i++)

@@ -27,7 +27,7 @@ struct metrics;
 struct names;
 struct owner;
 struct printed;
-struct regions;
+struct live_regions;
 
 struct decode_counts {
 	uint64_t records;
@@ -53,7 +53,7 @@ struct decode {
 	struct lives *lives;	 /* a client watches, else NULL: the drain's */
 	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
 	struct names *names;	 /* of calls in flight, once there were such; a single allocation: drain/names.c's */
-	struct regions *regions; /* live ones, once there was one; a single allocation */
+	struct live_regions *regions; /* live ones, once there was one; a single allocation */
 	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
 	struct escape escape;
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */

@@ -437,6 +437,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
 	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, d->marks) < 0)
 		r = -errno;
+	d->lives.regions = &d->decode.regions;
 	d->lives.fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!r && workload_log)
 		r = logtail_open(&d->log, dirfd, workload_log);

@@ -12,6 +12,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
+#include "drain/live_regions.h"
 #include "kernel/tracer.h"
 #include "stats/table.h"
 #include "trace/files.h"
@@ -313,6 +314,29 @@ static void fill_calls(struct live_view *v, const struct oldest *o)
 	v->n_calls = o->n;
 }
 
+/* --- drain: live regions -------------------------------------------------------------------------- */
+
+/* Keeps the region if it is among the oldest. */
+static void consider_region(void *ctx, const struct dlt_hdr *begin, const struct dltraced_msg *m)
+{
+	struct live_view *v = ctx;
+	struct live_region *r;
+	unsigned int at;
+
+	for (at = v->n_regions; at && v->regions[at - 1].start_ns > m->start_ns; at--)
+		;
+	if (at == LIVE_REGIONS_MAX)
+		return;
+	v->n_regions = MIN(v->n_regions + 1, LIVE_REGIONS_MAX);
+	r = &v->regions[at];
+	memmove(r + 1, r, (v->n_regions - 1 - at) * sizeof(*r));
+	*r = (struct live_region){
+		.start_ns = m->start_ns, .pid = begin->tgid, .tid = begin->tid, .epoch = m->epoch, .step = m->step,
+	};
+	memcpy(r->comm, begin->comm, sizeof(r->comm));
+	memcpy(r->name, m->text, m->name_len); /* regions_take() has checked its length */
+}
+
 /* --- drain: views ---------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -361,7 +385,7 @@ static void fill_sums(struct live_view *v, struct live *l)
 	v->n = MIN(l->processes.n, l->max);
 }
 
-static void publish(struct live *l, uint64_t now_ns, const struct oldest *o)
+static void publish(struct live *l, uint64_t now_ns, const struct oldest *o, const struct live_regions *regions)
 {
 	struct live_view *v = &l->view;
 
@@ -370,6 +394,8 @@ static void publish(struct live *l, uint64_t now_ns, const struct oldest *o)
 	forget_calls(v);
 	fill_sums(v, l);
 	fill_calls(v, o);
+	v->n_regions = 0;
+	live_regions_each(regions, consider_region, v);
 	table_free(&l->processes);
 	memset(&l->all, 0, sizeof(l->all));
 	l->from_ns = now_ns;
@@ -422,7 +448,7 @@ void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files
 		if (!looked)
 			look(&o, t);
 		looked = handed = true;
-		publish(ls->on[i], now_ns, &o);
+		publish(ls->on[i], now_ns, &o, ls->regions ? *ls->regions : NULL);
 	}
 	for (unsigned int i = 0; i < o.n; i++)
 		free(o.call[i].path);

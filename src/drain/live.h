@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data of `status --watch': the rows of an interval summed up per process, and the calls and requests
- * that have been in flight longest. The drain sums, and only while a client watches; the control plane
+ * The data of `status --watch': the rows of an interval summed up per process, the calls and requests
+ * that have been in flight longest, and the live regions. The drain sums, and only while a client watches; the control plane
  * requests and takes, by flags alone. Nothing here waits, touches a file, or looks into a process.
  */
 #ifndef DRAIN_LIVE_H
@@ -12,15 +12,18 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
+#include "dltraced.h"
 #include "stats/table.h"
 
 struct files;
+struct live_regions;
 struct tracer;
 
 #define LIVE_WATCHERS_MAX 4
 #define LIVE_PLACES (2 * LIVE_WATCHERS_MAX) /* including those that are leaving */
 #define LIVE_PROCESSES_MAX 32768 /* in an interval; calls of more are in the total alone */
 #define LIVE_CALLS_MAX 20
+#define LIVE_REGIONS_MAX 20
 #define LIVE_LOOK_MAX 4096 /* requests of a kind that are looked at for them */
 #define LIVE_CALL_MIN_NS 10000000 /* a call in flight for less is not worth a line */
 #define LIVE_INTERVAL_MIN_MS 100
@@ -50,6 +53,15 @@ struct live_call {
 	char *path;    /* of the file, where the drain knows it, or the name of a disk: owned, or NULL */
 };
 
+/* A region that the job has begun and not ended. */
+struct live_region {
+	uint64_t start_ns; /* CLOCK_MONOTONIC, as the program read it */
+	uint32_t pid, tid;
+	char comm[DLT_COMM_LEN];
+	char name[DLTRACED_NAME_MAX + 1]; /* as the program passed it */
+	int64_t epoch, step; /* DLTRACED_NONE: not given */
+};
+
 struct live_view {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
 	struct live_sum all;
@@ -58,6 +70,8 @@ struct live_view {
 	uint32_t processes; /* with calls; those beyond N are in ALL alone */
 	struct live_call calls[LIVE_CALLS_MAX]; /* the oldest first */
 	unsigned int n_calls;
+	struct live_region regions[LIVE_REGIONS_MAX]; /* the oldest first */
+	unsigned int n_regions;
 };
 
 enum live_state {
@@ -93,6 +107,7 @@ struct lives {
 	_Atomic bool any; /* there may be one */
 	struct live *on[LIVE_PLACES]; /* drain: those it sums for */
 	unsigned int n;
+	struct live_regions *const *regions; /* the drain's live regions; NULL: none */
 	int fd; /* eventfd: a view is full, or a client gone; -1: none */
 };
 

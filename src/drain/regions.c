@@ -3,35 +3,15 @@
 #include "drain/regions.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "drain/decode.h"
+#include "drain/live_regions.h"
 
 _Static_assert(sizeof(struct dltraced_msg) == DLT_REGIONS_MSG_MAX, "the message");
 _Static_assert(offsetof(struct dltraced_msg, text) == DLT_REGIONS_HEAD, "its head");
 _Static_assert(DLTRACED_PRCTL == DLT_REGIONS_PRCTL, "the operation");
-
-#define SETS 512U
-#define WAYS 8U /* live regions that meet in a set: a later one is left out, and has no row before its end */
-
-struct live {
-	struct dlt_hdr hdr; /* of the begin */
-	struct dltraced_msg msg;
-};
-
-struct live_key {
-	uint64_t id;
-	uint32_t tgid; /* 0: free */
-};
-
-/* Apart from what they are keys of: a search touches little memory, whatever a program sends. */
-struct regions {
-	struct live_key keys[SETS * WAYS];
-	struct live live[SETS * WAYS];
-	unsigned int in_use;
-};
 
 /* --- rows ------------------------------------------------------------------------------------------------- */
 
@@ -101,28 +81,6 @@ static void row_put(struct decode *d, const struct dlt_hdr *hdr, const struct dl
 
 /* --- live regions ----------------------------------------------------------------------------------------- */
 
-/* Returns the slot of TGID's region ID, else one for it: negative where there is none. */
-static int slot_find(const struct regions *r, uint32_t tgid, uint64_t id, bool *found_ret)
-{
-	unsigned int set = (unsigned int)((id ^ tgid) * 0x9e3779b97f4a7c15ULL >> 32) % SETS * WAYS;
-	int spare = -1;
-
-	for (unsigned int i = set; i < set + WAYS; i++) {
-		*found_ret = r->keys[i].tgid == tgid && r->keys[i].id == id;
-		if (*found_ret)
-			return (int)i;
-		if (!r->keys[i].tgid)
-			spare = (int)i;
-	}
-	return spare;
-}
-
-static void slot_free(struct regions *r, int slot)
-{
-	r->keys[slot].tgid = 0;
-	r->in_use--;
-}
-
 /* A begin that becomes no row of its own. */
 static void leave_out(struct decode *d)
 {
@@ -131,44 +89,34 @@ static void leave_out(struct decode *d)
 
 static void live_begin(struct decode *d, const struct dlt_hdr *hdr, const struct dltraced_msg *m)
 {
-	struct regions *r = d->regions ?: (d->regions = calloc(1, sizeof(*r)));
-	bool found = false;
-	int slot = r && hdr->tgid ? slot_find(r, hdr->tgid, m->id, &found) : -1;
-
-	if (slot < 0 || found) {
+	d->regions = d->regions ?: live_regions_new();
+	if (!d->regions || !live_regions_add(d->regions, hdr, m))
 		leave_out(d);
-		return;
-	}
-	r->keys[slot] = (struct live_key){ m->id, hdr->tgid };
-	r->live[slot] = (struct live){ *hdr, *m };
-	r->in_use++;
 }
 
 static void live_end(struct decode *d, const struct dlt_hdr *hdr, const struct dltraced_msg *m)
 {
-	bool found;
-	int slot;
+	if (live_regions_remove(d->regions, hdr->tgid, m->id))
+		leave_out(d);
+}
 
-	if (!d->regions || !d->regions->in_use)
-		return;
-	slot = slot_find(d->regions, hdr->tgid, m->id, &found);
-	if (slot < 0 || !found)
-		return;
-	slot_free(d->regions, slot);
-	leave_out(d);
+struct ended {
+	struct decode *d;
+	uint64_t now_ns;
+};
+
+static void put_running(void *ctx, const struct dlt_hdr *begin, const struct dltraced_msg *m)
+{
+	const struct ended *e = ctx;
+	struct dlt_hdr hdr = *begin;
+
+	hdr.ts_ns = e->now_ns;
+	row_put(e->d, &hdr, m, true);
 }
 
 void regions_end(struct decode *d, uint32_t tgid, uint64_t now_ns)
 {
-	struct regions *r = d->regions;
-
-	for (unsigned int i = 0; r && r->in_use && i < SETS * WAYS; i++) {
-		if (!r->keys[i].tgid || (tgid && r->keys[i].tgid != tgid))
-			continue;
-		r->live[i].hdr.ts_ns = now_ns;
-		row_put(d, &r->live[i].hdr, &r->live[i].msg, true);
-		slot_free(r, (int)i);
-	}
+	live_regions_end(d->regions, tgid, put_running, &(struct ended){ d, now_ns });
 }
 
 /* --- messages --------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages of include/dltraced.h to rows of regions.out. A region is one message at its end. A live one has a message
- * at its begin as well, which waits here for the end, or for the end of its process or of the trace: then its row
+ * at its begin as well, which waits (live_regions.h) for the end, or for the end of its process or of the trace: then its row
  * says "?".
  *
  * Messages are whatever a program of the target chose to send, and say nothing about any process but that one. Memory
@@ -16,7 +16,6 @@
 #include "dltraced.h"
 
 struct decode;
-struct regions;
 
 /* Columns that need no message. */
 struct regions_row {

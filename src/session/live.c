@@ -58,6 +58,27 @@ static void put_call(struct json *j, const struct live_call *c, uint64_t now_ns)
 	json_end(j);
 }
 
+static void put_number(struct json *j, const char *key, int64_t n)
+{
+	if (n == DLTRACED_NONE)
+		json_null(j, key);
+	else
+		json_s64(j, key, n);
+}
+
+static void put_region(struct json *j, const struct live_region *r, uint64_t now_ns)
+{
+	json_object(j, NULL);
+	json_u64(j, "pid", r->pid);
+	json_u64(j, "tid", r->tid);
+	put_comm(j, r->comm);
+	json_str(j, "name", r->name);
+	put_number(j, "epoch", r->epoch);
+	put_number(j, "step", r->step);
+	json_u64(j, "running_ms", (now_ns - MIN(r->start_ns, now_ns)) / NSEC_PER_MSEC);
+	json_end(j);
+}
+
 static void put_view(struct session *s, struct json *j, const struct live_view *v)
 {
 	char path[PATH_MAX];
@@ -82,6 +103,10 @@ static void put_view(struct session *s, struct json *j, const struct live_view *
 		put_comm(j, v->sums[i].comm);
 		put_numbers(j, &v->sums[i]);
 	}
+	json_end(j);
+	json_array(j, "regions");
+	for (unsigned int i = 0; i < v->n_regions; i++)
+		put_region(j, &v->regions[i], v->to_ns);
 	json_end(j);
 	json_array(j, "running");
 	for (unsigned int i = 0; i < v->n_calls; i++)
