@@ -297,7 +297,7 @@ static __always_inline struct file *file_spliced(struct dlt_uring_req *req, stru
 /* Looks at FILE before the request: where one begins that is given no position, or appends, is not known. */
 static __noinline int side_look_ahead(struct side *side, struct dlt_uring_req *req, struct file *file, __s32 fd, __s64 at)
 {
-	bool known = at != -1 && !(file && appends(&req->call, file));
+	bool known = at != -1 && (!file || req->call.nr == OP_SPLICE || !appends(&req->call, file));
 
 	side_look(side, task_current(), file, &req->call, req->call.tid, fd, known ? at : 0, 0);
 	if (!known)
