@@ -86,7 +86,7 @@ class Call:
         self.func = {"io_uring:renameat": "renameat2"}.get(self.name, self.name.removeprefix("io_uring:"))
         self.start, self.end, self.ret = int(f[START]), int(f[END]), int(f[RET])
         self.interrupts, self.shared = int(f[INTERRUPTS]), f[SHARED] == "1"
-        self.ring, self.silent = f[RING], f[SILENT] == "1"
+        self.ring, self.silent, self.or_refused = f[RING], f[SILENT] != "0", f[SILENT] == "2"
         self.args = [NOTHING if t == NONE else int(t) for t in f[ARGS:ARGS + 6]]
         self.bytes = None if f[ARGS + 6] == NONE else int(f[ARGS + 6])
         self.sides = Side(*f[ARGS + 7:ARGS + 14]), Side(*f[ARGS + 14:ARGS + 21])
@@ -379,8 +379,8 @@ class Comparison:
             return False
         if row["PID"] != call.pid or call.ring == "sqpoll" and not row["COMM"].startswith("iou-sqp-"):
             return self.differ(call, row, "of another process or thread")
-        begin, end = row.n("TIMESTAMP") - row.n("LAT_NS"), row.n("TIMESTAMP")
-        if begin < call.start or end > call.end:
+        begin, end = begin_of(row), row.n("TIMESTAMP")
+        if begin < call.start or end > call.end and not call.silent:
             return self.differ(call, row, "not within the call's time")
         return True
 
@@ -434,7 +434,7 @@ class Comparison:
         if name != file or row["FUNC"] != call.name:
             return self.differ(call, row, f"{name} has {row['FUNC']} here")
         want = want(call, self.tree)
-        if call.silent and row.ret < 0:  # canceled; one of its chain was refused, for its own reason
+        if call.or_refused and row.ret < 0:
             call.ret = row.ret
             want = {**want, RESULTS[file]: row.ret}
         if call.func in tracefolder.BETWEEN_TWO:
@@ -451,24 +451,29 @@ class Comparison:
         self.same(call, row, want)
         return True
 
-    def silent(self, tid, calls, rows):
+    def requests(self, tid, calls, rows):
         """
-        Requests that succeeded without a word: rows without a result, once their memory is used again, or at the end. Both
-        in the order of their submission. Of an open nobody knows what it opened; at the end, less is known of the others.
+        Those of io_uring, in the order of their submission: one that is canceled without a word may have its row after the
+        thread has gone on. One that succeeded without a word has a row without a result, once its memory is used again, or
+        at the end.
         """
         rows = collections.deque(rows)
         for call in calls:
             if not rows:
-                return self.differ(call, None, f"silently: thread {tid} has no more rows")
+                return self.differ(call, None, f"thread {tid} has no more rows of requests")
             name, row = rows.popleft()
             file, want = WANT[call.name]
+            if not call.silent or call.ret == ECANCELED:
+                if not self.call(call, name, row, rows):
+                    return False
+                continue
             if name != file or row["FUNC"] != call.name:
                 return self.differ(call, row, f"silently: {name} has {row['FUNC']} here")
             if call.func in tracefolder.BETWEEN_TWO and rows and rows[0][1]["TIMESTAMP"] == row["TIMESTAMP"]:
                 self.silent_row(call, *rows.popleft(), want_ring_copy(call, 1), 1)
             self.silent_row(call, name, row, want(call, self.tree), 0)
         if rows:
-            return self.differ(None, rows[0][1], f"{len(rows)} silent rows of thread {tid} that are no requests")
+            return self.differ(None, rows[0][1], f"{len(rows)} rows of thread {tid} that are no requests")
         return True
 
     def silent_row(self, call, name, row, want, i):
@@ -477,13 +482,13 @@ class Comparison:
         unknown = {"REALPATH", "FID"} if call.func in fuzz_tree.OPENS else set()
         if name == "vfs_rw" and call.sides[i].seekable:
             given = call.args[2 * i + 1 if call.func == "splice" else 3]
-            appends = call.sides[i].f_flags & os.O_APPEND or call.args[5] & RWF_APPEND and call.func != "splice"
-            want["OFFSET"] = NONE if given == -1 or want["RW"] == "W" and appends else given
+            appends = call.func != "splice" and want["RW"] == "W" and \
+                (call.sides[i].f_flags & os.O_APPEND or call.args[5] & RWF_APPEND)
+            want["OFFSET"] = NONE if given == -1 or appends else given
         for column, value in want.items():
             if column not in ("FID", *unknown) and not self.same_value(column, value, row[column]):
                 return self.differ(call, row, f"silently: {column} is {row[column]}, not {value}")
-        begin = row.n("TIMESTAMP") - row.n("LAT_NS")
-        if row["PID"] != call.pid or not call.start < begin < call.end:
+        if row["PID"] != call.pid or not call.start < begin_of(row) < call.end:
             return self.differ(call, row, "silently: another process or time")
         return "FID" in unknown or self.same_file(call, row, want["FID"])
 
@@ -522,8 +527,13 @@ def eval_or(numbers):
     return total
 
 
-def begin_of(named):
-    return named[1].n("TIMESTAMP") - named[1].n("LAT_NS")
+def begin_of(row):
+    return row.n("TIMESTAMP") - row.n("LAT_NS")
+
+
+def stream_of(func):
+    """Of a multishot read each completion is one of these, in their order; other calls may be made meanwhile."""
+    return "reads" if func == "io_uring:read_multishot" else "requests" if func.startswith("io_uring:") else "calls"
 
 
 def main():
@@ -546,19 +556,21 @@ def main():
         if call.name in WANT_RING and not rings_are_seen:
             continue
         if call.name != "io_submit" or call.ret <= 0:  # those that have taken requests have no row of their own
-            silent = call.silent and call.ret != ECANCELED
-            streams[call.tid, silent, call.func == "read_multishot"][0].append(call)
+            streams[call.tid, stream_of(call.name)][0].append(call)
+    ends = {(row["TID"], row["TIMESTAMP"]) for _, row in trace.calls() if stream_of(row["FUNC"]) == "requests"}
     for name, row in trace.calls():
-        streams[row["TID"], row[RESULTS[name]] == NONE, row["FUNC"] == "io_uring:read_multishot"][1].append((name, row))
+        made = row["FUNC"] == "create" and (row["TID"], row["TIMESTAMP"]) in ends  # by an open that is a request
+        streams[row["TID"], "requests" if made else stream_of(row["FUNC"])][1].append((name, row))
     comparison = Comparison(trace, calls, tree, seed)
-    for (tid, silent, _), (mine, theirs) in streams.items():
+    for (tid, stream), (mine, theirs) in streams.items():
         if not mine:
             continue
-        if silent:
-            comparison.silent(tid, sorted(mine, key=lambda call: call.nr), sorted(theirs, key=begin_of))
+        if stream == "requests":
+            # open's row is before that of the file that it made, a copy's R before its W
+            theirs.sort(key=lambda r: (begin_of(r[1]), r[1]["FUNC"] == "create"))
+            comparison.requests(tid, sorted(mine, key=lambda call: call.nr), theirs)
             continue
         begin, end = min(call.start for call in mine), mine[-1].end
-        # open's row is before that of the file that it made, a copy's R before its W
         theirs = sorted((r for r in theirs if begin < r[1].n("TIMESTAMP") < end),
                         key=lambda r: (r[1].n("TIMESTAMP"), r[1]["FUNC"] == "create"))
         comparison.thread(tid, mine, theirs)

@@ -110,6 +110,9 @@ struct text {
 	int32_t len; /* -1: there is none, or it is not readable */
 };
 
+/* Has a request a completion? One that has none has RET 0, or -ECANCELED; or the kernel's reason to refuse the chain. */
+enum silent { REPORTED, SILENT, SILENT_OR_REFUSED };
+
 struct record {
 	int32_t func, pid, tid;
 	uint32_t interrupts; /* of it, by a signal's handler */
@@ -125,7 +128,7 @@ struct record {
 	const char *dir; /* of the worker */
 	const char *ring; /* the kind of ring that a request was given to, or - */
 	bool shared; /* another process may move the position */
-	bool silent; /* a request that was to have no completion, and has none: RET is 0, or -ECANCELED */
+	enum silent silent;
 };
 
 /* What a call is about beside its arguments; for one call. */

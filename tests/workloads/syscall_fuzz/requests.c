@@ -470,7 +470,7 @@ static uint8_t flags_any(struct worker *w, unsigned int i)
 	flags |= drains && one_in(w, 20) ? SQE_DRAIN : 0;
 	if (!b->chain || (last && !one_in(w, 8)))
 		return flags;
-	if (last || !skips || !may_skip(&b->all[i]) || one_in(w, 2))
+	if (last || !skips || !may_skip(&b->all[i]) || one_in(w, 4))
 		return flags | (one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
 	return flags | SQE_CQE_SKIP_SUCCESS | (i && one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
 }
@@ -480,7 +480,7 @@ static void requests_put(struct worker *w, unsigned int n)
 	struct batch *b = batch_of(w);
 	struct sqe sqes[BATCH];
 
-	*b = (struct batch){ .nr = b->nr + 1, .chain = one_in(w, 2) };
+	*b = (struct batch){ .nr = b->nr + 1, .chain = w->ring->kind == RING_SKIP ? !one_in(w, 8) : one_in(w, 2) };
 	w->batching = true;
 	for (unsigned int tries = 0; b->n < n && tries < 4 * n; tries++) {
 		if (!request_any(w, &sqes[b->n]))
@@ -495,7 +495,7 @@ static void requests_put(struct worker *w, unsigned int n)
 }
 
 /* REQUEST has ended with RES, and all others of its batch have, too. SILENT: without a completion. */
-static void request_end(struct worker *w, struct request *q, int res, bool silent)
+static void request_end(struct worker *w, struct request *q, int res, enum silent silent)
 {
 	const enum func f = (enum func)q->r->func;
 	const int64_t fds[2] = { q->r->args[0], q->r->args[2] };
@@ -591,14 +591,20 @@ static unsigned int completions_await(struct worker *w)
 	return n;
 }
 
+/* Of a refused chain not even the head runs: that it was refused, or canceled for another one, is reported. */
+static bool may_be_refused(const struct batch *b)
+{
+	return b->all[0].flags & SQE_CQE_SKIP_SUCCESS && b->all[0].r->silent == REPORTED;
+}
+
 /* Ends with RES those before Q, or all, that have no completion. */
-static void silent_end(struct worker *w, const struct request *q, int res)
+static void silent_end(struct worker *w, const struct request *q, int res, enum silent silent)
 {
 	struct batch *b = batch_of(w);
 
 	for (struct request *before = b->all; b->chain && before < (q ? q : b->all + b->n); before++)
 		if (!before->ended)
-			request_end(w, before, res, true);
+			request_end(w, before, res, silent);
 }
 
 void deed_ring(struct worker *w)
@@ -618,12 +624,12 @@ void deed_ring(struct worker *w)
 		const struct cqe *cqe = ring_completion(w->ring, i);
 		struct request *q = request_of(b, cqe);
 
-		silent_end(w, q, 0);
-		request_end(w, q, cqe->res, false);
+		silent_end(w, q, 0, SILENT);
+		request_end(w, q, cqe->res, REPORTED);
 		if (is_open(q) && !q->slot && cqe->res >= 0)
 			fds[opened++] = cqe->res;
 	}
-	silent_end(w, NULL, -ECANCELED);
+	silent_end(w, NULL, -ECANCELED, may_be_refused(b) ? SILENT_OR_REFUSED : SILENT);
 	ring_taken(w->ring, n);
 	for (struct request *q = b->all; q < b->all + b->n; q++)
 		if (q->slot && q->r->ret >= 0)
