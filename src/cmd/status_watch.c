@@ -200,7 +200,7 @@ static int frame_read(struct frame *f, const char *line, size_t len)
 
 /* --- the file of a call ------------------------------------------------------------------------------ */
 
-_Static_assert(REMOTE_STRING_MAX <= PATH_MAX && 2 * PATH_MAX <= sizeof(((struct call *)NULL)->file), "a path");
+_Static_assert(REMOTE_STRING_MAX <= PATH_MAX && 2UL * PATH_MAX <= sizeof(((struct call *)NULL)->file), "a path");
 
 /* Reads the path of C's descriptor, or of AT_FDCWD. Returns its length, or -1. */
 static ssize_t read_link(const struct call *c, char path[PATH_MAX])

@@ -105,7 +105,8 @@ static struct entries *find(const char *folder)
 	for (size_t len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 	look(es, fd, path, DEPTH);
-	qsort(es->v, es->n, sizeof(*es->v), earlier);
+	if (es->n)
+		qsort(es->v, es->n, sizeof(*es->v), earlier);
 	if (es->n)
 		return es;
 	entries_free(es);

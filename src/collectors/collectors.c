@@ -46,7 +46,7 @@ static void put_first_line(struct collector *c)
 		      (unsigned long long)c->interval_s);
 	if (c->singles_every > 1)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " each_s=%llu",
-			      (unsigned long long)(c->singles_every * c->interval_s));
+			      (unsigned long long)c->singles_every * c->interval_s);
 	line[n++] = '\n';
 	sink_header(&c->sink, line, (size_t)n);
 }

@@ -60,7 +60,7 @@ static char *name_host(const struct export *x, unsigned int i, const char *host)
 	unsigned int same = 1;
 
 	for (unsigned int k = 0; k < i; k++) {
-		const char *other = x->hosts[k].name;
+		const char *other = x->hosts[k].name; /* NOLINT(clang-analyzer-core.NonNullParamChecker) none is without */
 
 		same += !strncmp(other, host, strlen(host)) && (!other[strlen(host)] || other[strlen(host)] == '#');
 	}

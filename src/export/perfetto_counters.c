@@ -69,7 +69,7 @@ static void end_bin(struct export *x, uint32_t i)
 	const struct track *t = tracks_at(&s->tracks, i);
 	const uint64_t bin = t->bin;
 
-	perfetto_counter(x, i, bin * BIN_NS, t->sum * (double)(NSEC_PER_SEC / BIN_NS));
+	perfetto_counter(x, i, bin * BIN_NS, t->sum * (double)NSEC_PER_SEC / (double)BIN_NS);
 	perfetto_counter(x, i, (bin + 1) * BIN_NS, 0);
 }
 

@@ -238,12 +238,10 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 	t->n_order = backend_rank(allowed, skips, t->order);
 	t->enrich = allowed >> BACKEND_FENTRY & 1 && !backend_refused(t, BACKEND_FENTRY);
 	/* the cheaper one, unless it loses runs */
-	if (t->enrich && !skips)
+	if (t->enrich && (!skips || backend_refused(t, BACKEND_KPROBE)))
 		t->cfg.func_hook = DLT_FUNC_HOOK_FENTRY;
 	else if (!backend_refused(t, BACKEND_KPROBE))
 		t->cfg.func_hook = DLT_FUNC_HOOK_KPROBE;
-	else if (t->enrich)
-		t->cfg.func_hook = DLT_FUNC_HOOK_FENTRY;
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */

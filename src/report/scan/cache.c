@@ -39,7 +39,7 @@ static void spans_halve(struct report_cache *c)
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct report_cache_span *a = &c->span[i];
-		const struct report_cache_span *first = &c->span[2 * i], *second = first + 1;
+		const struct report_cache_span *first = &c->span[2UL * i], *second = first + 1;
 
 		for (unsigned int k = 0; k < CACHE_SUMS; k++)
 			a->sum[k] = first->sum[k] + second->sum[k];

@@ -12,7 +12,7 @@
 
 #define SMALL_SAMPLE (64U << 10)
 #define FOLDERS_MAX (1U << 14)
-#define LEAST_NS (NSEC_PER_SEC / 10) /* if calls take less time in all, their cause does not matter */
+#define LEAST_NS 1e8 /* if calls take less time in all, their cause does not matter */
 
 static double open_storm(const struct report *r)
 {
