@@ -60,8 +60,9 @@ static char *name_host(const struct export *x, unsigned int i, const char *host)
 	unsigned int same = 1;
 
 	for (unsigned int k = 0; k < i; k++) {
-		const char *other = x->hosts[k].name; /* NOLINT(clang-analyzer-core.NonNullParamChecker) none is without */
+		const char *other = x->hosts[k].name;
 
+		/* no host is without a name: NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 		same += !strncmp(other, host, strlen(host)) && (!other[strlen(host)] || other[strlen(host)] == '#');
 	}
 	return same > 1 ? util_fmt("%s#%u", host, same) : strdup(host);
