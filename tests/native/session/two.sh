@@ -50,7 +50,7 @@ await read_all
 echo >&9
 echo >&9
 wait $target
-finished() { ! "$DLT" status 2>/dev/null | grep -q " $TMPDIR/four\$"; }
+finished() { [ "$(t=four manifest 'm["complete"]')" = True ]; } # status may not list it any more before that
 await finished
 equal "reads of the first half" "$(reads three data)" 15256
 equal "reads of all of it" "$(reads four data)" $((15256 + 13256))
