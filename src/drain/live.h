@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The data of `status --watch': the rows of an interval summed up per process, the calls and requests
- * that have been in flight longest, and the live regions. The drain sums, and only while a client watches; the control plane
- * requests and takes, by flags alone. Nothing here waits, touches a file, or looks into a process.
+ * that have been in flight longest, and the live regions. The drain sums, and only while a client watches;
+ * the control plane requests and takes, by flags alone. Nothing here waits, touches a file, or looks into a process.
  */
 #ifndef DRAIN_LIVE_H
 #define DRAIN_LIVE_H

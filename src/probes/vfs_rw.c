@@ -106,6 +106,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	}
 	to = pair->to;
 	to.hdr = *hdr; /* one event: where its row was kept until the end (io_uring), only the first head has its times */
+	to.hdr.size = sizeof(to);
 	decode_one(d, &to);
 }
 
