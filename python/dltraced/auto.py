@@ -11,6 +11,7 @@ torch is not imported for it. PyTorch 1.13 and 2.
     ai.comm.*               collectives of torch.distributed that the program calls; those of DistributedDataParallel are C++
 
 STEP counts the steps of an optimizer from 0: what comes before step N has N too. EPOCH counts the iterations of a loader.
+A backward pass has the number of samples of its batch, where that is certain (_samples.py).
 """
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ import weakref
 from typing import Any, Callable, Optional
 
 from . import _implementation as implementation
+from ._samples import Samples
 
 _inside: contextvars.ContextVar[tuple] = contextvars.ContextVar("dltraced_inside", default=())
 
@@ -37,6 +39,7 @@ class _Progress:
         self.steps: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # optimizer: its steps
         self.epochs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # loader: its iterations
         self.of_iterator: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # iterator: its loader's epoch
+        self.samples = Samples()
 
 
 _progress = _Progress()
@@ -84,7 +87,7 @@ def _wrap(owner: Any, attribute: str, name: str, live: bool = False, fields: Opt
 
 def _patch_loaders(module: Any) -> None:
     iterator, loader = module._BaseDataLoaderIter, module.DataLoader
-    next_item, begin = iterator.__next__, loader.__iter__
+    next_item, begin, next_index, reset = iterator.__next__, loader.__iter__, iterator._next_index, iterator._reset
 
     @functools.wraps(begin)
     def __iter__(self: Any) -> Any:
@@ -104,13 +107,27 @@ def _patch_loaders(module: Any) -> None:
             _progress.step = 0
         with _region("ai.dataloader.fetch") as fetch:
             try:
-                return next_item(self)
+                batch = next_item(self)
             except StopIteration:
                 fetch.update(end=1)
                 raise
+        _progress.samples.returned(self, batch)
+        return batch
+
+    @functools.wraps(next_index)
+    def _next_index(self: Any) -> Any:
+        index = next_index(self)
+        _progress.samples.chosen(self, index)
+        return index
+
+    @functools.wraps(reset)
+    def _reset(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _progress.samples.reset(self)
+        return reset(self, *args, **kwargs)
 
     loader.__iter__ = __iter__
     iterator.__next__ = __next__
+    iterator._next_index, iterator._reset = _next_index, _reset
     if "next" in vars(iterator):
         iterator.next = __next__
 
@@ -179,8 +196,13 @@ def _patch_optimizers(module: Any) -> None:
     after("__setstate__")  # of a pickled one
 
 
+def _batch_fields(args: tuple, kwargs: dict) -> dict[str, Any]:
+    samples = _progress.samples.taken()
+    return {} if samples is None else {"samples": samples}
+
+
 def _patch_tensors(module: Any) -> None:
-    _wrap(module.Tensor, "backward", "ai.compute.backward")
+    _wrap(module.Tensor, "backward", "ai.compute.backward", fields=_batch_fields)
 
 
 # --- checkpoints and collectives -------------------------------------------------------------------------------

@@ -4,8 +4,9 @@
 
 It trains for three epochs of 25 batches of files of FOLDER, which are made here, with a checkpoint after each. ACCOUNT is
 JSON, ns of CLOCK_MONOTONIC: `outer', from before the first iteration to after the last checkpoint, and `inner', from
-within the start of the first iteration to within the last checkpoint; `steps'; `fetches', how long the loop waited for
-all batches together, by a clock around each wait.
+within the start of the first iteration to within the last checkpoint; `steps'; `samples' of each epoch, of which
+the last batch has fewer; `fetches', how long the loop waited for all batches together, by a clock around each wait. After
+each epoch it evaluates, which trains nothing.
 """
 import json
 import pathlib
@@ -22,7 +23,7 @@ inner = []
 
 class Samples(Dataset):
     def __init__(self, folder):
-        self.paths = [folder / f"sample.{i:03}" for i in range(BATCHES * BATCH)]
+        self.paths = [folder / f"sample.{i:03}" for i in range(BATCHES * BATCH - 1)]
 
     def __len__(self):
         return len(self.paths)
@@ -57,20 +58,27 @@ def main():
     model = torch.nn.Linear(1, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = Loader(Samples(folder), batch_size=BATCH, num_workers=int(sys.argv[1]))
-    begin, fetches = now(), 0
+    evaluated = DataLoader(Samples(folder), batch_size=50)
+    begin, fetches, samples = now(), 0, []
     for _ in range(EPOCHS):
+        samples.append(0)
         at = now()
         for batch in loader:
             fetches += now() - at
             optimizer.zero_grad()
             model(batch).square().mean().backward()
             optimizer.step()
+            samples[-1] += len(batch)
             at = now()
+        with torch.no_grad():
+            for batch in evaluated:
+                model(batch)
         fetches += now() - at
         torch.save(model.state_dict(), Out())
     end = now()
     pathlib.Path(sys.argv[3]).write_text(json.dumps({
-        "outer": end - begin, "inner": inner[-1] - inner[0], "steps": EPOCHS * BATCHES, "fetches": fetches}), encoding="ascii")
+        "outer": end - begin, "inner": inner[-1] - inner[0], "steps": EPOCHS * BATCHES, "samples": samples,
+        "fetches": fetches}), encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ struct regions_read {
 	struct phase_reader *r;
 	struct table ranks;  /* 1 + ordinal, by process */
 	struct table epochs; /* struct epoch, by number */
-	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step;
+	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step, args;
 	bool has_epochs; /* as regions */
 	uint64_t bad_rows;
 };
@@ -90,6 +90,26 @@ static int64_t number_of(const struct reader_row *row, unsigned int column)
 	return reader_u64(reader_field(row, column), &n) && n <= INT64_MAX ? (int64_t)n : -1;
 }
 
+/* Returns the number of samples that ARGS name: key=value pairs with the newlines between them escaped; 0: none. */
+static uint64_t samples_of(struct reader_field args)
+{
+	static const char key[] = "samples=", newline[] = "\\012";
+	const size_t key_len = sizeof(key) - 1, newline_len = sizeof(newline) - 1;
+	uint64_t n;
+
+	while (args.len) {
+		const char *end = memmem(args.p, args.len, newline, newline_len);
+		size_t len = end ? (size_t)(end - args.p) : args.len, whole = MIN(len + newline_len, args.len);
+
+		if (len > key_len && !memcmp(args.p, key, key_len) &&
+		    reader_u64((struct reader_field){ args.p + key_len, len - key_len }, &n))
+			return n;
+		args.p += whole;
+		args.len -= whole;
+	}
+	return 0;
+}
+
 static bool take(struct regions_read *x, const struct reader_row *row)
 {
 	struct reader_field cat = reader_field(row, x->cat), name = reader_field(row, x->name);
@@ -103,6 +123,7 @@ static bool take(struct regions_read *x, const struct reader_row *row)
 	phase_steps_take(&x->r->phases->steps, &(struct step_region){
 		.cat = cat.p, .cat_len = (uint32_t)cat.len, .name = name.p, .name_len = (uint32_t)name.len, .pid = pid, .tid = tid,
 		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number, .number = number_of(row, x->step),
+		.samples = samples_of(reader_field(row, x->args)),
 	});
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (!is(cat, known[i].cat) || !is(name, known[i].name))
@@ -161,6 +182,7 @@ int phase_regions_read(struct phase_reader *r, int dirfd)
 	x.ret = reader_column(&rd, "RET");
 	x.epoch = reader_column(&rd, "EPOCH");
 	x.step = reader_column(&rd, "STEP");
+	x.args = reader_column(&rd, "ARGS");
 	while ((got = reader_next(&rd, &row)) > 0)
 		x.bad_rows += !take(&x, &row);
 	if (rd.bad_rows + x.bad_rows)

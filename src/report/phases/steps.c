@@ -27,6 +27,7 @@ struct thread {
 	uint64_t end_ns;   /* of its last region */
 	uint64_t part_ns[STEP_PARTS];
 	uint64_t save_ns, backward_ns; /* of that time, in checkpoint.save and in compute.backward */
+	uint64_t samples;	       /* of its batches */
 	int64_t epoch; /* from other regions than the step's own */
 	uint64_t steps;
 	uint32_t sum, trainer; /* 1 + the places of its last step's sum and of its process; 0: none */
@@ -319,6 +320,7 @@ static void step_end(struct phase_steps *s, struct thread *t, const struct step_
 		sum->first_fetch_ns = t->first.any ? t->first.end_ns - t->first.begin_ns : 0;
 	}
 	sum->n++;
+	sum->samples += t->samples;
 	add_to_sum(sum, r->end_ns, step.wall_ns, step.part_ns);
 	hist_add(sum->hist, step.wall_ns);
 	put_slowest(s, &step);
@@ -400,6 +402,8 @@ void phase_steps_take(struct phase_steps *s, const struct step_region *r)
 		t->save_ns += own_ns;
 	if (part == STEP_COMPUTE && is(r->name, r->name_len, "backward"))
 		t->backward_ns += own_ns;
+	if (part == STEP_COMPUTE)
+		t->samples += r->samples;
 	if (r->epoch >= 0)
 		t->epoch = r->epoch;
 	if (!is_step)
@@ -408,7 +412,7 @@ void phase_steps_take(struct phase_steps *s, const struct step_region *r)
 	t->steps++;
 	t->begin_ns = r->end_ns;
 	t->n = 0;
-	t->save_ns = t->backward_ns = 0;
+	t->save_ns = t->backward_ns = t->samples = 0;
 	memset(t->part_ns, 0, sizeof(t->part_ns));
 }
 

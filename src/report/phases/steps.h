@@ -36,6 +36,7 @@ struct step_sum {
 	int64_t epoch; /* -1: not given */
 	uint64_t n, wall_ns, part_ns[STEP_PARTS];
 	uint64_t begin_ns, end_ns;	 /* of the first step; of the last one, or of what comes behind it */
+	uint64_t samples;		 /* that its regions of compute name; 0: none does */
 	uint64_t p50_ns, p99_ns, max_ns; /* at the end */
 	uint64_t first_fetch_ns;	 /* how long the epoch's first fetch took */
 	struct hist *hist;
@@ -88,6 +89,7 @@ struct step_region {
 	uint32_t cat_len, name_len;
 	uint64_t pid, tid, begin_ns, end_ns;
 	int64_t epoch, number; /* -1: not given */
+	uint64_t samples;      /* 0: not given */
 };
 
 void phase_steps_init(struct phase_steps *s);

@@ -14,6 +14,12 @@ GET(epoch_of_sum, struct step_sum, s)
 	cell->n = (uint64_t)s->epoch;
 }
 
+GET(samples_per_s, struct step_sum, s)
+{
+	cell->known = s->samples && s->wall_ns;
+	cell->f = cell->known ? (double)s->samples * 1e9 / (double)s->wall_ns : 0;
+}
+
 GET(epoch_of_overlap, struct overlap, o)
 {
 	cell->known = o->epoch >= 0;
@@ -55,6 +61,9 @@ static const struct view_column sum_columns[] = {
 	{ "p99_ns", "P99", VIEW_NS, 10, 0, VIEW_AT(struct step_sum, p99_ns) },
 	{ "max_ns", "LONGEST", VIEW_NS, 10, 0, VIEW_AT(struct step_sum, max_ns) },
 	{ "first_fetch_ns", NULL, VIEW_NS, 0, 0, VIEW_AT(struct step_sum, first_fetch_ns), .what = "of the epoch's first batch" },
+	{ "samples", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct step_sum, samples), VIEW_KNOWN(struct step_sum, samples),
+	  .what = "that regions of compute name" },
+	{ "samples_per_s", "SAMPLES/S", VIEW_NUMBER, 9, 0, .get = samples_per_s, .what = "samples by the time of TOTAL" },
 	PROCESS(struct step_sum),
 	{ 0 },
 };

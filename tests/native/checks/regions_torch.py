@@ -30,6 +30,8 @@ def main():
     for name in ("compute.backward", "compute.step"):
         steps = [(row["EPOCH"], row["STEP"]) for row in rows[name]]
         trace.require(steps == [(str(n // 8), str(n)) for n in range(16)], f"{name}: epochs and steps: {steps}")
+    samples = [row["ARGS"] for row in rows["compute.backward"]]
+    trace.require(samples == ["samples=8"] * 16, f"samples: {samples}")
     fetches = [(row["EPOCH"], row["STEP"], row["ARGS"]) for row in rows["dataloader.fetch"]]
     wanted = []
     for epoch in range(2):

@@ -57,6 +57,8 @@ def main():
     trace.require(sum(s["steps"] for s in sums) == account["steps"] == len(steps), f"steps: {sums}, not {account['steps']}")
     for s in sums:
         trace.require(s["wall_ns"] == sum(s[part] for part in PARTS), f"parts of {s}")
+    trace.require([s["samples"] for s in sums] == account["samples"], f"samples {sums}, not {account['samples']}")
+    trace.require(all(abs(s["samples_per_s"] * s["wall_ns"] / 1e9 - s["samples"]) < 0.01 for s in sums), f"rates of {sums}")
     wall = sum(s["wall_ns"] for s in sums)
     trace.require(account["inner"] <= wall <= account["outer"], f"steps take {wall} ns, the job from {account['inner']} to {account['outer']}")
     trace.require(wall == max(e for _, e in mine) - min(b for b, _ in mine), f"steps take {wall} ns, which are not all")

@@ -537,9 +537,10 @@ static void without_a_zone_no_time_is_guessed(void **state)
 	phases_free(p);
 }
 
-#define REGION_ROW(end_s, pid, cat, name, lat_s, ret, epoch)                                                           \
+#define REGION_ARGS(end_s, pid, cat, name, lat_s, ret, epoch, args)                                                    \
 	#end_s "000000000\t-\t" #pid "\t" #pid "\tpython\t" cat "\t" name "\t" #lat_s "000000000\t" ret "\t" epoch \
-	"\t-\t-\t-\tapi\t-\n"
+	"\t-\t-\t-\tapi\t" args "\n"
+#define REGION_ROW(end_s, pid, cat, name, lat_s, ret, epoch) REGION_ARGS(end_s, pid, cat, name, lat_s, ret, epoch, "-")
 #define REGION_HEAD                                                                                                    \
 	"# dltraced regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE\tARGS\n"
 
@@ -583,6 +584,24 @@ static void epochs_last_from_their_first_step_to_their_last(void **state)
 	phases_free(p);
 }
 
+/* Only a whole number under this very key counts. */
+static void samples_are_an_argument_of_a_region(void **state)
+{
+	struct phases *p;
+
+	tree_put("regions.out", REGION_HEAD
+		 REGION_ARGS(1011, 7, "compute", "backward", 1, "0", "0", "worker=1\\012samples=32")
+		 REGION_ARGS(1012, 7, "compute", "step", 1, "0", "0", "samples=8\\012x=samples=9")
+		 REGION_ARGS(1013, 7, "compute", "step", 1, "0", "0", "samples=x\\012samples\\012resamples=5\\012samples=")
+		 REGION_ARGS(1014, 7, "compute", "step", 1, "0", "0", "?")
+		 REGION_ARGS(1015, 7, "dataloader", "fetch", 1, "0", "0", "samples=7"));
+	p = read_with(&berlin, NULL);
+	assert_int_equal(p->steps.n_sums, 1);
+	assert_int_equal(p->steps.sums[0].n, 3);
+	assert_int_equal(p->steps.sums[0].samples, 40);
+	phases_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -604,6 +623,7 @@ int main(void)
 		IN_TREE(workers_have_generations),
 		IN_TREE(the_programs_own_regions_are_phases),
 		IN_TREE(epochs_last_from_their_first_step_to_their_last),
+		IN_TREE(samples_are_an_argument_of_a_region),
 		IN_TREE(lines_of_another_run_are_no_epochs),
 		IN_TREE(rules_say_how_many_lines_they_matched),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),

@@ -77,6 +77,28 @@ static void a_step_is_the_sum_of_its_parts(void **state)
 	assert_int_equal(steps.slowest[2].begin_ns, 175);
 }
 
+static void computes(const char *name, uint64_t begin, uint64_t end, uint64_t samples)
+{
+	phase_steps_take(&steps, &(struct step_region){
+		.cat = "compute", .cat_len = strlen("compute"), .name = name, .name_len = (uint32_t)strlen(name),
+		.pid = PID, .tid = PID, .begin_ns = begin, .end_ns = end, .epoch = 0, .number = -1, .samples = samples });
+}
+
+/* Batches of several backward passes before a step; a pass after the last step trained nothing. */
+static void samples_of_its_batches_are_a_steps(void **state)
+{
+	computes("backward", 110, 120, 32);
+	computes("backward", 130, 140, 32);
+	computes("step", 150, 160, 0);
+	computes("step", 170, 180, 7);
+	computes("backward", 190, 195, 32);
+	ends(8, "compute", "step", 100, 150, 0, 0);
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 2);
+	assert_int_equal(steps.sums[0].samples, 71);
+	assert_int_equal(steps.sums[1].samples, 0);
+}
+
 /* What follows the last step is of its epoch: the last checkpoint, the fetch that finds the end. */
 static void what_follows_the_last_step_counts(void **state)
 {
@@ -322,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_step_is_the_sum_of_its_parts, make, drop),
+		cmocka_unit_test_setup_teardown(samples_of_its_batches_are_a_steps, make, drop),
 		cmocka_unit_test_setup_teardown(what_follows_the_last_step_counts, make, drop),
 		cmocka_unit_test_setup_teardown(fetches_and_computing_are_exact_unions, make, drop),
 		cmocka_unit_test_setup_teardown(the_first_fetch_is_the_epochs_own, make, drop),
