@@ -23,6 +23,7 @@
 #include "report/cpu/cpu.h"
 #include "report/cpu/load.h"
 #include "report/hosts/hosts.h"
+#include "report/hosts/summary.h"
 #include "report/options.h"
 #include "report/report.h"
 #include "report/scan/model.h"
@@ -251,6 +252,10 @@ static int log_no_job(int res, const char *dir)
 			"one job; report on each alone, or --compare", dir);
 	else if (res == -E2BIG)
 		log_err("a job has at most %u trace folders", JOB_HOSTS_MAX);
+	else if (res == -EPROTONOSUPPORT)
+		log_err("%s: written by a newer dltraced; this one reads summaries up to version %u", dir, SUMMARY_VERSION);
+	else if (res == -EBADMSG)
+		log_err("%s: not a whole summary of a trace: dltraced report --summary-only makes one", dir);
 	else
 		log_not_read(res, dir);
 	return res;
@@ -297,6 +302,73 @@ static int report_job(const struct report_args *o)
 			log_err_r(res, "no report on the job");
 	}
 	res = res == 0 ? print_job(&job, o) : text ? NO_JOB : res;
+	report_job_free(&job);
+	return res;
+}
+
+/* --- summaries ---------------------------------------------------------------------------------------------- */
+
+static int write_summary(const struct job_host *host)
+{
+	autofree char *name = util_fmt("%s/" SUMMARY_FILE, host->dir);
+	struct new_file f = NEW_FILE_NONE;
+	struct json j = { 0 };
+	int res = name ? new_file_open(&f, name) : -ENOMEM;
+
+	if (res < 0)
+		return log_err_r(res, "%s/" SUMMARY_FILE ": cannot be made", host->dir);
+	summary_put(host, &j);
+	res = json_write(&j, f.stream);
+	if (res < 0)
+		new_file_drop(&f);
+	else
+		res = new_file_commit(&f);
+	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
+}
+
+/* Writes the summary of the trace in folder I. Returns 0; 1 when files are damaged; or -errno. */
+static int summarize(const struct report_args *o, int i)
+{
+	struct report_job job;
+	unsigned int bad;
+	int res = report_job_open(&job, &o->dirs[i], 1, &bad);
+
+	if (res < 0)
+		return log_no_job(res, o->dirs[i]);
+	res = load(&job.host[0].report, o->dirs[i], o, report_job_begin_ns(&job, 0));
+	if (res == 0)
+		res = write_summary(&job.host[0]);
+	if (res == 0)
+		res = log_damage(job.host[0].report);
+	report_job_free(&job);
+	return res;
+}
+
+/* Whether the arguments are summaries, by the first one. */
+static bool are_summaries(const struct report_args *o)
+{
+	const char *name = o->n_dirs ? o->dirs[0] : "";
+	const size_t len = strlen(name), suffix = strlen(".json");
+	struct stat st;
+
+	return len > suffix && !strcmp(name + len - suffix, ".json") && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int report_summaries(const struct report_args *o)
+{
+	struct report_job job;
+	unsigned int bad;
+	int res;
+
+	if (o->html || o->csv || o->cpu || o->compare || o->path || o->summary_only) {
+		log_err("summaries give text and --json only: name the trace folders instead");
+		return -EINVAL;
+	}
+	res = summary_open_job(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
+	if (res < 0)
+		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
+	res = report_job_close(&job);
+	res = res < 0 ? log_err_r(res, "no report on the job") : print_job(&job, o);
 	report_job_free(&job);
 	return res;
 }
@@ -390,7 +462,7 @@ static bool take_newest(struct report_args *o)
 /* If the folder is no trace, but contains traces, prints a line for each of them. Returns whether it did. */
 static bool is_listed(const struct report_args *o)
 {
-	return o->n_dirs == 1 && !o->json && !o->html && !o->cpu && !o->csv && !o->path && traces_list(o->dirs[0], stdout);
+	return o->n_dirs == 1 && !o->summary_only && !o->json && !o->html && !o->cpu && !o->csv && !o->path && traces_list(o->dirs[0], stdout);
 }
 
 int cmd_report(int argc, char **argv)
@@ -418,7 +490,10 @@ int cmd_report(int argc, char **argv)
 		return EXIT_DLTRACED;
 	}
 	huge_heap();
-	if (o.compare || (o.n_dirs > 1 && !o.cpu)) {
+	if (are_summaries(&o)) {
+		status = status_of(report_summaries(&o));
+		o.n_dirs = 0;
+	} else if (!o.summary_only && (o.compare || (o.n_dirs > 1 && !o.cpu))) {
 		res = o.compare ? report_compared(&o) : report_job(&o);
 		if (res != NO_JOB) {
 			status = status_of(res);
@@ -426,9 +501,9 @@ int cmd_report(int argc, char **argv)
 		}
 	}
 	for (int i = 0; i < o.n_dirs; i++) {
-		res = o.cpu ? report_cpu_one(&o, i) : report_one(&o, i);
+		res = o.summary_only ? summarize(&o, i) : o.cpu ? report_cpu_one(&o, i) : report_one(&o, i);
 		status = MAX(status, status_of(res));
-		if (res >= 0 && !o.json && !o.html && i + 1 < o.n_dirs)
+		if (res >= 0 && !o.json && !o.html && !o.summary_only && i + 1 < o.n_dirs)
 			putchar('\n');
 	}
 	if (status != EXIT_DLTRACED)

@@ -76,6 +76,9 @@ static const struct option_row options[] = {
 	{ "path", 0, "PATH",
 	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
 	  set_path, TO(path) },
+	{ "summary-only", 0, NULL,
+	  "Write only DIR/summary.json, a small file with what adds up over hosts; report on such files merges them without the rows",
+	  option_true, TO(summary_only) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
 	{ "merge", 0, "PREFIX[,PREFIX]",
@@ -125,6 +128,8 @@ static const char *finish(struct option_parse *p)
 		return "--html cannot be combined with --cpu or --json: the page holds the JSON";
 	if (o->cpu && (o->compare || o->path))
 		return "--compare and --path cannot be combined with --cpu";
+	if (o->summary_only && (o->html || o->json || o->csv || o->cpu || o->compare || o->full))
+		return "--summary-only cannot be combined with --compare, --cpu, --csv, --full, --html or --json";
 	if (o->compare && o->csv)
 		return "--csv cannot be combined with --compare";
 	if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
@@ -134,10 +139,11 @@ static const char *finish(struct option_parse *p)
 
 static const struct option_line line = {
 	.options = options,
-	.args_doc = "[DIR...]",
+	.args_doc = "[DIR|FILE...]",
 	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one screen, or with "
 	       "--full all tables. The default DIR is the newest trace below ./traces. Of a folder of traces each one has a "
-	       "line. A trace may be cut off or still growing. Needs no root."
+	       "line. FILEs are summaries of the hosts of one job, by --summary-only. A trace may be cut off or still growing. "
+	       "Needs no root."
 	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
 	       "sched.out does not know the files of a call: a wait for a disk is divided among folders by the "
 	       "latencies of the calls on their files.",

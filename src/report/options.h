@@ -15,6 +15,7 @@ struct report_args {
 	bool json, cpu, compare;
 	bool full; /* all tables, as text */
 	bool of_cpu; /* an option was given that needs --cpu */
+	bool summary_only; /* write a summary beside each trace, and nothing else */
 	bool columns; /* print what the tables hold, and nothing else */
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
@@ -23,7 +24,7 @@ struct report_args {
 	const char *logs[REPORT_LOGS_MAX];
 	struct applog_rules rules;
 	struct phases_options phases;
-	char **dirs; /* the trace folders; none: the newest trace */
+	char **dirs; /* the trace folders, or summaries; none: the newest trace */
 	int n_dirs;
 };
 

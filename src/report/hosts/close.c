@@ -15,12 +15,14 @@ static void align(struct report_job *job)
 {
 	uint64_t span_ns = 0, bin_ns = 0;
 
+	if (job->by_summaries)
+		return;
 	for (unsigned int i = 0; i < job->n; i++) {
 		struct timeline *t = job->host[i].report->timeline;
 
 		t->host = job->host[i].name;
 		t->host_begin_ns = job->host[i].begin_ns;
-		t->host_end_ns = t->end_ns;
+		t->host_end_ns = job->host[i].end_ns = t->end_ns;
 		span_ns = MAX(span_ns, t->end_ns - t->begin_ns);
 	}
 	for (unsigned int i = 0; i < job->n; i++) {

@@ -58,7 +58,7 @@ static int read_clock(struct job_host *host)
 	return 0;
 }
 
-int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad)
+int report_job_open_by(struct report_job *ret, char *const *names, unsigned int n, unsigned int *bad, int (*read)(struct job_host *host))
 {
 	struct report_job job = { .host = calloc(n, sizeof(*job.host)), .n = n, .begin_utc_ns = UINT64_MAX };
 	int res = n > JOB_HOSTS_MAX ? -E2BIG : !job.host ? -ENOMEM : 0;
@@ -66,8 +66,8 @@ int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, u
 	for (*bad = 0; res == 0 && *bad < n; ++*bad) {
 		struct job_host *host = &job.host[*bad];
 
-		host->dir = dirs[*bad];
-		res = read_clock(host);
+		host->dir = names[*bad];
+		res = read(host);
 		if (res < 0)
 			break;
 		job.begin_utc_ns = MIN(job.begin_utc_ns, (uint64_t)((int64_t)host->begin_ns + host->utc_ns));
@@ -82,11 +82,17 @@ int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, u
 			res = -ERANGE;
 	}
 	if (res < 0) {
-		free(job.host);
+		job.n = job.host ? n : 0;
+		report_job_free(&job);
 		return res;
 	}
 	*ret = job;
 	return 0;
+}
+
+int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad)
+{
+	return report_job_open_by(ret, dirs, n, bad, read_clock);
 }
 
 uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i)

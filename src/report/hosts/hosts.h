@@ -15,7 +15,7 @@ struct job_host {
 	char name[300]; /* of the host; with a number if it has several folders */
 	struct report *report;
 	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
-	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; END_NS: of its last row */
 	uint64_t error_ns; /* of its UTC: the error of reading its clock, plus the clock's own */
 	bool synchronised;
 };
@@ -28,6 +28,7 @@ struct report_job {
 	uint64_t read_error_ns; /* of reading the clock: the sum of the two largest hosts' errors */
 	uint64_t between_ns;	/* how far the clocks of two hosts may differ; see known_between */
 	bool between_known;
+	bool by_summaries; /* the reports have only what a summary has: see summary.h */
 	unsigned int n_doubts; /* so many of the total's notes, the first ones, are doubts that these are hosts of one job */
 };
 
@@ -39,6 +40,8 @@ bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, un
  * have it; -ERANGE when *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
  */
 int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad);
+/* Opens it likewise with hosts that READ, which returns 0 or -errno, makes of their names. */
+int report_job_open_by(struct report_job *ret, char *const *names, unsigned int n, unsigned int *bad, int (*read)(struct job_host *host));
 /* Returns where host I's timeline has to begin, so that all hosts have one axis. */
 uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
 /* Returns how much later than the first host I began. */

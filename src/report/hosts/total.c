@@ -116,7 +116,7 @@ static void describe(struct report *sum, const struct report_job *job)
 		keep_common(m->version, sizeof(m->version), r->manifest.version, i == 0);
 		keep_common(m->kernel, sizeof(m->kernel), r->manifest.kernel, i == 0);
 		keep_common(m->user, sizeof(m->user), r->manifest.user, i == 0);
-		span_ns = MAX(span_ns, r->timeline->host_end_ns - r->timeline->begin_ns);
+		span_ns = MAX(span_ns, job->host[i].end_ns - report_job_begin_ns(job, i));
 		if (r->manifest.has_status && (!m->has_status || m->status == 0)) {
 			m->has_status = true;
 			m->status = r->manifest.status;

@@ -98,7 +98,7 @@ const struct view_section report_cpu_sections[] = {
 
 void report_cpu_text(const struct report_cpu *r, FILE *out)
 {
-	view_sections_text(report_cpu_sections, r, out);
+	view_sections_text(report_cpu_sections, r, false, out);
 }
 
 void report_cpu_json_members(const struct report_cpu *r, struct json *j)

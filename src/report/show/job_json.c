@@ -24,7 +24,7 @@ static void hosts(const struct report_job *job, struct json *j)
 		json_u64(j, "after_ns", report_job_after_ns(job, i));
 		json_bool(j, "synchronised", h->synchronised);
 		json_u64_known(j, "maxerror_ns", h->error_ns, h->error_ns);
-		view_sections_json(report_sections, h->report, h->report->thin, false, j);
+		view_sections_json(report_sections, h->report, h->report->thin, job->by_summaries, j);
 		json_end(j);
 	}
 	json_end(j);
@@ -45,6 +45,26 @@ static void bottleneck(const struct report_job *job, struct json *j)
 	if (report_job_why(job, &f))
 		why_json_finding(j, "bottleneck", &f);
 	finding_free(&f);
+}
+
+/* Names the members that only a report on the folders has. */
+static void not_in_summaries(struct json *j)
+{
+	static const char *const others[] = {
+		"timeline", "hosts[].bottleneck", "hosts[].cpu", "hosts[].facts", "hosts[].missing", "hosts[].n_processes", "hosts[].n_uses",
+		"hosts[].rules", "hosts[].rules_missing", "hosts[].waited",
+	};
+
+	json_array(j, "not_in_summaries");
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		json_str(j, NULL, others[i]);
+	for (const struct view_section *s = report_sections; s->view || s->text || s->json; s++)
+		if (s->view && !s->sum && s->view->key && !s->view->parent) {
+			autofree char *member = util_fmt("hosts[].%s", s->view->key);
+
+			json_str(j, NULL, member);
+		}
+	json_end(j);
 }
 
 static struct report **reports_of(const struct report_job *job)
@@ -70,7 +90,10 @@ void report_job_json(const struct report_job *job, struct json *j)
 	bottleneck(job, j);
 	between(job, j);
 	hosts(job, j);
-	report_timelines_json((const struct report *const *)reports, job->n, report_started(job->total), j);
+	if (job->by_summaries)
+		not_in_summaries(j);
+	else
+		report_timelines_json((const struct report *const *)reports, job->n, report_started(job->total), j);
 	json_strs(j, "missing", job->total->notes, job->total->n_notes);
 	json_end(j);
 }
@@ -85,7 +108,9 @@ void report_job_fit(struct report_job *job, struct json *j)
 	autofree struct report **reports = reports_of(job);
 	const struct page_fit f = { .build = build, .what = job, .reports = reports, .n = job->n };
 
-	if (reports)
+	if (job->by_summaries)
+		report_job_json(job, j); /* no page */
+	else if (reports)
 		report_page_fit(&f, j);
 	else
 		j->error = -ENOMEM;

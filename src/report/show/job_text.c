@@ -5,6 +5,7 @@
 #include "base/fmt.h"
 #include "report/hosts/hosts.h"
 #include "report/show/show.h"
+#include "report/show/tables.h"
 #include "report/show/text.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
@@ -76,7 +77,11 @@ void report_job_text(const struct report_job *job, unsigned int width, FILE *out
 	doubts(job, out);
 	if (hosts || job->n_doubts)
 		fputc('\n', out);
-	for (unsigned int i = 0; i < job->n; i++) {
+	if (job->by_summaries) {
+		view_sections_text(report_sections, job->total, true, out);
+		text_notes(out, job->total->notes, job->total->n_notes);
+	}
+	for (unsigned int i = 0; i < job->n && !job->by_summaries; i++) {
 		if (i)
 			fputc('\n', out);
 		if (width)

@@ -226,5 +226,5 @@ const struct view_section report_sections[] = {
 
 void report_text(const struct report *r, FILE *out)
 {
-	view_sections_text(report_sections, r, out);
+	view_sections_text(report_sections, r, false, out);
 }

@@ -248,8 +248,8 @@ int view_csv(const struct view *v, const void *of, int dirfd);
 
 /* --- all sections: the last one has neither a view nor a function ----------------------------------- */
 
-void view_sections_text(const struct view_section *s, const void *of, FILE *out);
 /* SUM: only sections that sums over hosts have. */
+void view_sections_text(const struct view_section *s, const void *of, bool sum, FILE *out);
 void view_sections_json(const struct view_section *s, const void *of, unsigned int thin, bool sum, struct json *j);
 int view_sections_csv(const struct view_section *s, const void *of, int dirfd); /* returns 0 or -errno */
 /* Describe the tables' columns: as JSON objects for the page, in the array that J is in; as a table in Markdown. */

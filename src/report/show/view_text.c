@@ -171,10 +171,10 @@ void view_text(const struct view *v, const void *of, FILE *out)
 	view_rows_free(&rows);
 }
 
-void view_sections_text(const struct view_section *s, const void *of, FILE *out)
+void view_sections_text(const struct view_section *s, const void *of, bool sum, FILE *out)
 {
 	for (; s->view || s->text || s->json; s++) {
-		if (s->has && !s->has(of))
+		if ((sum && !s->sum) || (s->has && !s->has(of)))
 			continue;
 		if (s->text)
 			s->text(of, out);

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads a summary, by its tables; trusts no byte of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_read.h"
+#include "base/util.h"
+#include "report/hosts/summary.h"
+#include "report/hosts/summary_tables.h"
+#include "report/why/why.h"
+
+struct take {
+	struct summary summary;
+	struct report *report;
+	const struct member_list *list; /* the array that is being read; NULL: none is known */
+	void *base; /* what the array is a part of */
+	void *element; /* of it; NULL: not known */
+	struct hist *hist; /* that is being read */
+	uint64_t bucket; /* the number of its current one; or UINT64_MAX: a number comes next */
+	int error;
+};
+
+static void *at(void *base, size_t offset)
+{
+	return (char *)base + offset;
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------ */
+
+/* Whether the LEN bytes of TEXT are IS. */
+static bool is(const char *text, size_t len, const char *is)
+{
+	return strlen(is) == len && !memcmp(text, is, len);
+}
+
+/* Returns a word as a number; of another word, 0. */
+static uint64_t number(const char *text, size_t len)
+{
+	char word[24];
+
+	if (len >= sizeof(word))
+		return 0;
+	memcpy(word, text, len);
+	word[len] = '\0';
+	return word[0] == '-' ? (uint64_t)strtoll(word, NULL, 10) : strtoull(word, NULL, 10);
+}
+
+static void take_owned(struct take *t, char **to, enum json_event event, const char *text, size_t len)
+{
+	if (event != JSON_STRING)
+		return;
+	free(*to);
+	*to = malloc(3 * len + 1); /* an escape of two bytes may become U+FFFD, of three */
+	if (*to)
+		json_read_string(*to, 3 * len + 1, text, len);
+	else
+		t->error = -ENOMEM;
+}
+
+/* Returns the number of the text among NAMES, which end with NULL or after N; N or more: it is none of them. */
+static unsigned int find(const char *const *names, unsigned int n, const char *text, size_t len)
+{
+	unsigned int i = 0;
+
+	while (i < n && names[i] && !is(text, len, names[i]))
+		i++;
+	return i < n && names[i] ? i : n;
+}
+
+static void take_double(double *to, enum json_event event, const char *text, size_t len)
+{
+	char word[40];
+
+	*to = (double)NAN;
+	if (event != JSON_STRING || len >= sizeof(word))
+		return;
+	memcpy(word, text, len);
+	word[len] = '\0';
+	*to = strtod(word, NULL);
+}
+
+static void take_value(struct take *t, const struct member *m, void *to, enum json_event event, const char *text, size_t len)
+{
+	unsigned int i;
+
+	switch (m->kind) {
+	case MEMBER_FLAG: *(bool *)to = is(text, len, "true"); break;
+	case MEMBER_COUNT: *(uint64_t *)to = number(text, len); break;
+	case MEMBER_SIGNED: *(int64_t *)to = (int64_t)number(text, len); break;
+	case MEMBER_STATUS: *(int *)to = (int)number(text, len); break;
+	case MEMBER_TEXT:
+		if (event == JSON_STRING)
+			json_read_string(to, m->size, text, len);
+		break;
+	case MEMBER_OWNED: take_owned(t, to, event, text, len); break;
+	case MEMBER_DOUBLE: take_double(to, event, text, len); break;
+	case MEMBER_CODE:
+		i = find(missing_codes, MISSING_KINDS, text, len);
+		*(enum missing_kind *)to = i < MISSING_KINDS ? i : MISSING_NO_END;
+		break;
+	case MEMBER_OF:
+		i = find(summary_ofs, UINT32_MAX, text, len);
+		*(const char **)to = i < UINT32_MAX ? summary_ofs[i] : NULL;
+		break;
+	case MEMBER_HIST: /* it has members of its own */
+		break;
+	}
+}
+
+/* --- histograms -------------------------------------------------------------------------------------------------- */
+
+static void take_hist(struct take *t, const char *member, const char *text, size_t len)
+{
+	struct hist *h = t->hist;
+	const uint64_t v = number(text, len);
+
+	if (!strcmp(member, "n"))
+		h->n = v;
+	else if (!strcmp(member, "sum"))
+		h->sum = v;
+	else if (!strcmp(member, "min"))
+		h->not_min = ~v;
+	else if (!strcmp(member, "max"))
+		h->max = v;
+	else if (strcmp(member, "buckets[]"))
+		return;
+	else if (t->bucket == UINT64_MAX)
+		t->bucket = v;
+	else {
+		if (t->bucket >= HIST_BUCKETS)
+			t->error = -EBADMSG;
+		else
+			h->counts[t->bucket] = v;
+		t->bucket = UINT64_MAX;
+	}
+}
+
+/* --- arrays ------------------------------------------------------------------------------------------------------ */
+
+/* Begins an element of the list. One of a fixed array is known only by its first member. */
+static void begin_element(struct take *t)
+{
+	const struct member_list *l = t->list;
+	unsigned int *n = l->count ? at(t->base, l->count) : NULL;
+
+	t->element = n && *n < l->n ? at(t->base, l->at + (*n)++ * l->stride) : NULL;
+}
+
+static void identify(struct take *t, const char *member, const char *text, size_t len)
+{
+	const struct member_list *l = t->list;
+	unsigned int i = l->n;
+
+	if (l->names && !strcmp(member, "name"))
+		i = find(l->names, l->n, text, len);
+	else if (!l->names && !strcmp(member, "number"))
+		i = (unsigned int)MIN(number(text, len), (uint64_t)l->n);
+	if (i < l->n)
+		t->element = at(t->base, l->at + i * l->stride);
+}
+
+static void take_element(struct take *t, const char *member, enum json_event event, const char *text, size_t len)
+{
+	if (!t->list->count && !t->element) {
+		identify(t, member, text, len);
+		return;
+	}
+	for (const struct member *m = t->list->members; t->element && m->key; m++) {
+		const size_t n = strlen(m->key);
+
+		if (strncmp(member, m->key, n))
+			continue;
+		if (m->kind == MEMBER_HIST && !member[n] && event == JSON_OPEN) {
+			t->hist = at(t->element, m->at);
+			t->bucket = UINT64_MAX;
+		} else if (m->kind == MEMBER_HIST && member[n] == '.' && event == JSON_WORD) {
+			take_hist(t, member + n + 1, text, len);
+		} else if (!member[n] && event != JSON_OPEN) {
+			take_value(t, m, at(t->element, m->at), event, text, len);
+		}
+	}
+}
+
+/* Whether the LEN bytes of PATH name one of LISTS, which are in BASE; it is the current one then. */
+static bool take_list(struct take *t, const struct member_list *lists, void *base, const char *path, size_t len)
+{
+	for (t->list = lists; t->list->key; t->list++)
+		if (is(path, len, t->list->key)) {
+			t->base = base;
+			return true;
+		}
+	t->list = NULL;
+	return false;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------------- */
+
+static void take_member(struct take *t, const struct member *m, void *base, const char *path, enum json_event event,
+			const char *text, size_t len)
+{
+	for (; m->key; m++)
+		if (!strcmp(path, m->key))
+			take_value(t, m, at(base, m->at), event, text, len);
+}
+
+static void take_event(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
+{
+	struct take *t = ctx;
+	const char *brackets = strstr(path, "[]");
+	const size_t name = brackets ? (size_t)(brackets - path) : 0;
+
+	if (!brackets) {
+		if (event == JSON_OPEN)
+			return;
+		take_member(t, summary_members, &t->summary, path, event, text, len);
+		take_member(t, summary_report_members, t->report, path, event, text, len);
+		return;
+	}
+	if (!brackets[2] && event == JSON_OPEN) {
+		if (take_list(t, summary_lists, &t->summary, path, name) || take_list(t, summary_report_lists, t->report, path, name))
+			begin_element(t);
+	} else if (t->list && brackets[2] == '.') {
+		take_element(t, brackets + 3, event, text, len);
+	}
+}
+
+/* Takes RULE into *FOUND if it has F's code; returns whether it has the title, too. */
+static bool is_rule(const struct rule *rule, const struct summary_finding *f, const struct rule **found)
+{
+	if (strcmp(rule->code, f->code))
+		return false;
+	*found = rule;
+	return !strcmp(rule->title, f->title);
+}
+
+static const struct rule *rule_of(const struct summary_finding *f)
+{
+	static const struct rule *const answers[] = { &rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle };
+	const struct rule *found = NULL;
+
+	for (const struct rule *const *table = rules_tables; *table; table++)
+		for (const struct rule *rule = *table; rule->code; rule++)
+			if (is_rule(rule, f, &found))
+				return rule;
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		if (is_rule(answers[i], f, &found))
+			break;
+	return found;
+}
+
+/* Makes the findings. One of a rule that this version does not know is left out, with a note. */
+static int make_why(struct report *r, const struct summary *s)
+{
+	struct why *w = calloc(1, sizeof(*w));
+	struct rules *rules = calloc(1, sizeof(*rules));
+
+	if (!w || !rules) {
+		free(w);
+		free(rules);
+		return -ENOMEM;
+	}
+	r->why = w;
+	w->window_ns = s->window_ns;
+	w->rules = rules;
+	for (unsigned int i = 0; i < s->n_findings; i++) {
+		const struct rule *rule = rule_of(&s->finding[i]);
+		const struct finding f = { .rule = rule, .share = s->finding[i].share, .measure = s->finding[i].share };
+
+		if (!rule)
+			report_note(r, "findings: this version does not know the rule %s", s->finding[i].code);
+		else if (s->finding[i].is_answer)
+			rules->bottleneck = f;
+		else if (rules->n < RULES_MAX)
+			rules->found[rules->n++] = f;
+	}
+	if (rules->bottleneck.rule)
+		return 0;
+	rules_free(TAKE_PTR(w->rules));
+	return 0;
+}
+
+#define NS_MAX (1ULL << 62) /* sums of two are in range; of UTC it is the year 2116 */
+
+/* Takes what the members say together. */
+static int finish(struct job_host *host, struct take *t)
+{
+	const struct summary *s = &t->summary;
+	struct report *r = t->report;
+
+	if (s->version != SUMMARY_VERSION)
+		return s->version > SUMMARY_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
+	if (!r->dir || s->begin_ns > NS_MAX || s->end_ns > NS_MAX || s->utc_ns > (int64_t)NS_MAX || s->utc_ns < -(int64_t)NS_MAX)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < r->missing.n; i++)
+		if (!r->missing.reason[i].text)
+			return -EBADMSG;
+	for (unsigned int i = 0; i < r->n_notes; i++)
+		if (!r->notes[i])
+			return -EBADMSG;
+	host->dir = r->dir;
+	host->utc_ns = s->utc_ns;
+	host->begin_ns = s->begin_ns;
+	host->end_ns = MAX(s->end_ns, s->begin_ns);
+	host->error_ns = s->error_ns;
+	host->synchronised = s->synchronised;
+	return s->n_findings ? make_why(r, s) : 0;
+}
+
+int summary_take(struct job_host *host, const char *text, size_t len)
+{
+	struct take *t = calloc(1, sizeof(*t));
+	int res;
+
+	host->report = calloc(1, sizeof(*host->report));
+	if (!t || !host->report) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->report = host->report;
+	res = json_read(text, len, take_event, t);
+	if (res == 0)
+		res = t->error;
+	if (res == 0)
+		res = finish(host, t);
+	free(t);
+	return res;
+}
+
+/* --- a job -------------------------------------------------------------------------------------------------------- */
+
+#define SUMMARY_BYTES_MAX (16U << 20)
+
+static int read_summary(struct job_host *host)
+{
+	autoclose int fd = util_open_regular(AT_FDCWD, host->dir, 0);
+	autofree char *text = NULL;
+	size_t len;
+	int res = fd < 0 ? fd : util_read_fd(fd, SUMMARY_BYTES_MAX, &text, &len);
+
+	return res < 0 ? res : summary_take(host, text, len);
+}
+
+int summary_open_job(struct report_job *ret, char *const *files, unsigned int n, unsigned int *bad)
+{
+	int res = report_job_open_by(ret, files, n, bad, read_summary);
+
+	if (res == 0)
+		ret->by_summaries = true;
+	return res;
+}
