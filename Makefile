@@ -163,7 +163,7 @@ $(B)/workloads/%: tests/workloads/%.c
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude $(CFLAGS) -MMD -MP -o $@ $< $(LINKED) -lpthread
 
 # One of several files.
-$(B)/workloads/syscall_fuzz: $(wildcard tests/workloads/syscall_fuzz/*.[ch])
+$(B)/workloads/syscall_fuzz: $(wildcard tests/workloads/syscall_fuzz/*.[ch]) tests/workloads/uring.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread

@@ -36,70 +36,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "uring.h"
+
 #define PART 4096
 #define PARTS 16
-
-/* --- the ABI of io_uring (linux/io_uring.h), which the build machine's headers may lack ----------- */
-
-enum {
-	OP_READV = 1, OP_WRITEV, OP_FSYNC, OP_READ_FIXED, OP_WRITE_FIXED, OP_SYNC_FILE_RANGE = 8,
-	OP_ASYNC_CANCEL = 14, OP_FALLOCATE = 17, OP_OPENAT, OP_CLOSE, OP_READ = 22, OP_WRITE,
-	OP_OPENAT2 = 28, OP_SPLICE = 30, OP_PROVIDE_BUFFERS, OP_RENAMEAT = 35, OP_UNLINKAT, OP_MKDIRAT,
-	OP_SYMLINKAT, OP_LINKAT, OP_READ_MULTISHOT = 49, OP_FTRUNCATE = 55, OPS,
-};
-
-#define F_FIXED_FILE 1
-#define F_LINK 4
-#define F_HARDLINK 8
-#define F_ASYNC 16
-#define F_BUFFER_SELECT 32
-#define F_SKIP_SUCCESS 64
-#define F_MORE 2
-#define ENTER_GETEVENTS 1
-#define ENTER_WAKEUP 2
-#define ENTER_SQ_WAIT 4
-#define SETUP_SQPOLL 2
-#define SETUP_CQSIZE 8
-#define FEAT_CQE_SKIP (1U << 11)
-#define FEAT_LINKED_FILE (1U << 12)
-#define NEED_WAKEUP 1
-#define OFF_SQES 0x10000000ULL
-#define OFF_CQ 0x8000000ULL
-
-struct sqe {
-	uint8_t op, flags;
-	uint16_t ioprio;
-	int32_t fd;
-	uint64_t off, addr;
-	uint32_t len, op_flags;
-	uint64_t user_data;
-	uint16_t buf, personality;
-	uint32_t file_index;
-	uint64_t pad[2];
-};
-
-struct cqe {
-	uint64_t user_data;
-	int32_t res;
-	uint32_t flags;
-};
-
-struct offsets {
-	uint32_t head, tail, mask, entries, word[2], array, pad;
-	uint64_t user_addr;
-}; /* of sq; of cq: overflow and cqes for the words, flags for array */
-
-struct params {
-	uint32_t sq_entries, cq_entries, flags, cpu, idle, features, wq_fd, pad[3];
-	struct offsets sq, cq;
-};
-
-struct probe {
-	uint8_t last_op, n;
-	uint16_t pad;
-	uint32_t pad2[3];
-	struct { uint8_t op, pad; uint16_t flags; uint32_t pad2; } ops[256];
-};
 
 /* --- tally ---------------------------------------------------------------------------------------- */
 
@@ -160,7 +100,7 @@ static void ring_open(struct ring *r, unsigned int entries, unsigned int cq_entr
 	r->p.flags = (sqpoll ? SETUP_SQPOLL : 0) | (cq_entries ? SETUP_CQSIZE : 0);
 	r->p.cq_entries = cq_entries;
 	r->p.idle = 50;
-	r->fd = (int)syscall(SYS_io_uring_setup, entries, &r->p);
+	r->fd = (int)syscall(URING_SETUP, entries, &r->p);
 	if (r->fd < 0)
 		err(77, "io_uring_setup");
 	sq_bytes = r->p.sq.array + r->p.sq_entries * sizeof(uint32_t);
@@ -173,7 +113,7 @@ static void ring_open(struct ring *r, unsigned int entries, unsigned int cq_entr
 		err(1, "mmap of a ring");
 	r->cqes = (struct cqe *)(void *)(r->cq + r->p.cq.word[1]);
 	r->tid = sqpoll ? 0 : (pid_t)syscall(SYS_gettid);
-	if (syscall(SYS_io_uring_register, r->fd, 8, &probe, 256) < 0)
+	if (syscall(URING_REGISTER, r->fd, REGISTER_PROBE, &probe, OPS) < 0)
 		err(1, "io_uring_register: probe");
 	for (unsigned int i = 0; i < OPS && i < probe.n; i++)
 		r->ops[i] = probe.ops[i].flags & 1;
@@ -186,7 +126,7 @@ static struct sqe *ring_entry(struct ring *r)
 	struct sqe *sqe = &r->sqes[i];
 
 	while ((r->p.flags & SETUP_SQPOLL) && r->tail - *AT(r->sq, r->p.sq.head) >= r->p.sq_entries)
-		if (syscall(SYS_io_uring_enter, r->fd, 0, 0, ENTER_WAKEUP | ENTER_SQ_WAIT, NULL, 0) < 0 && errno != EINTR)
+		if (syscall(URING_ENTER, r->fd, 0, 0, ENTER_SQ_WAKEUP | ENTER_SQ_WAIT, NULL, 0) < 0 && errno != EINTR)
 			err(1, "io_uring_enter: a full ring");
 	memset(sqe, 0, sizeof(*sqe));
 	((uint32_t *)(void *)(r->sq + r->p.sq.array))[i] = i;
@@ -208,11 +148,11 @@ static int ring_enter(struct ring *r, unsigned int wait)
 	atomic_store(AT(r->sq, r->p.sq.tail), r->tail);
 	if (r->p.flags & SETUP_SQPOLL) {
 		atomic_thread_fence(memory_order_seq_cst);
-		if (*AT(r->sq, r->p.sq.word[0]) & NEED_WAKEUP)
-			flags |= ENTER_WAKEUP;
+		if (*AT(r->sq, r->p.sq.word[0]) & SQ_NEED_WAKEUP)
+			flags |= ENTER_SQ_WAKEUP;
 	}
 	do
-		got = (int)syscall(SYS_io_uring_enter, r->fd, n, wait, flags, NULL, 0);
+		got = (int)syscall(URING_ENTER, r->fd, n, wait, flags, NULL, 0);
 	while (got < 0 && errno == EINTR);
 	if (got < 0 && errno != EBUSY)
 		err(1, "io_uring_enter");
@@ -234,7 +174,7 @@ static bool ring_take(struct ring *r, struct cqe *cqe)
 		return false;
 	*cqe = r->cqes[head & *AT(r->cq, r->p.cq.mask)];
 	atomic_store(AT(r->cq, r->p.cq.head), head + 1);
-	if (!(cqe->flags & F_MORE))
+	if (!(cqe->flags & CQE_MORE))
 		r->out--;
 	return true;
 }
@@ -326,7 +266,7 @@ static void target_set(struct sqe *sqe, const struct target *t)
 {
 	sqe->fd = t->fixed >= 0 ? t->fixed : t->fd;
 	if (t->fixed >= 0)
-		sqe->flags |= F_FIXED_FILE;
+		sqe->flags |= SQE_FIXED_FILE;
 }
 
 /* A read or write; SHOWN: the OFFSET that its row has. */
@@ -483,7 +423,7 @@ static void do_rw(struct ring *ring, struct space *s)
 	snprintf(dirname, sizeof(dirname), "%s", strrchr(s->dir, '/') + 1);
 	if (syscall(SYS_io_uring_register, ring->fd, 2, fds, 8) < 0 || syscall(SYS_io_uring_register, ring->fd, 0, &bufs, 1) < 0)
 		err(1, "io_uring_register");
-	for (int flags = 0; flags <= F_ASYNC; flags += F_ASYNC) {
+	for (int flags = 0; flags <= SQE_ASYNC; flags += SQE_ASYNC) {
 		queue_rw(ring, OP_WRITE, "write", &plain, s->buf, PART, 0, "0", PART, flags);
 		ring_finish(ring, 0);
 		queue_rw(ring, OP_READ, "read", &plain, s->buf, PART, 4096, "4096", PART, flags);
@@ -528,7 +468,7 @@ static void do_append(struct ring *ring, struct space *s)
 	t.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
 	queue_rw(ring, OP_WRITE, "write", &t, s->buf, 100, 0, "0", 100, 0);
 	ring_finish(ring, 0);
-	queue_rw(ring, OP_WRITE, "write", &t, s->buf, 100, 0, "100", 100, F_ASYNC);
+	queue_rw(ring, OP_WRITE, "write", &t, s->buf, 100, 0, "100", 100, SQE_ASYNC);
 	ring_finish(ring, 0);
 	close(t.fd);
 }
@@ -538,14 +478,14 @@ static void do_chains(struct ring *ring, struct space *s)
 {
 	struct target t = { s->fd, s->file, -1 }, none = { 9999, "-", -1 };
 
-	queue_rw(ring, OP_WRITE, "write", &t, s->buf, PART, 0, "0", PART, F_LINK);
-	queue_sync(ring, OP_FSYNC, "fsync", &t, 0, 0, 0, 0, "-", "-", F_LINK);
+	queue_rw(ring, OP_WRITE, "write", &t, s->buf, PART, 0, "0", PART, SQE_LINK);
+	queue_sync(ring, OP_FSYNC, "fsync", &t, 0, 0, 0, 0, "-", "-", SQE_LINK);
 	queue_rw(ring, OP_READ, "read", &t, s->buf, PART, 0, "0", PART, 0);
 	ring_finish(ring, 0);
-	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, F_HARDLINK);
+	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, SQE_HARDLINK);
 	queue_rw(ring, OP_READ, "read", &t, s->buf, 11, 0, "0", 11, 0);
 	ring_finish(ring, 0);
-	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, F_LINK);
+	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, SQE_LINK);
 	queue_rw(ring, OP_READ, "read", &t, s->buf, 10, 0, "0", 10, 0); /* ECANCELED */
 	ring_finish(ring, 0);
 }
@@ -579,8 +519,8 @@ static void do_open(struct ring *ring, struct space *s)
 	expect_row("create_del\tFUNC=create\tPID=%d\tRET=0\tMODE=0640\tPATH=%s/%s", getpid(), s->dir, path);
 	queue_close(ring, r->res, 0, path, 0);
 	ring_finish(ring, 0);
-	queue_close(ring, 9996, 0, "-", F_ASYNC); /* EBADF; not the same again, which may be another thread's by now */
-	queue_open(ring, s->dirfd, path, O_RDWR | O_CREAT | O_EXCL, "RDWR|CREAT|EXCL", "-", 0, F_ASYNC); /* EEXIST */
+	queue_close(ring, 9996, 0, "-", SQE_ASYNC); /* EBADF; not the same again, which may be another thread's by now */
+	queue_open(ring, s->dirfd, path, O_RDWR | O_CREAT | O_EXCL, "RDWR|CREAT|EXCL", "-", 0, SQE_ASYNC); /* EEXIST */
 	snprintf(missing, sizeof(missing), "%s/missing", s->dir);
 	queue_open(ring, AT_FDCWD, missing, O_RDONLY, "RDONLY", "-", 0, 0); /* ENOENT */
 	ring_finish(ring, 0);
@@ -612,7 +552,7 @@ static void do_open(struct ring *ring, struct space *s)
 	struct target slot = { 0, path, 3 };
 
 	/* where the files of a chain are looked up when it is submitted, it is no chain */
-	link = ring->p.features & FEAT_LINKED_FILE ? F_LINK : 0;
+	link = ring->p.features & FEAT_LINKED_FILE ? SQE_LINK : 0;
 	chain[0] = queue_open(ring, s->dirfd, path, O_RDWR, "RDWR", path, 4, link);
 	if (!link)
 		ring_finish(ring, 0);
@@ -641,7 +581,7 @@ static void do_names(struct ring *ring, struct space *s)
 	snprintf(c, sizeof(c), "%s/link", s->dir);
 	queue_name(ring, OP_MKDIRAT, "mkdirat", s->dirfd, "sub", 0, NULL, 0750, 0, "0750", "-", a, "-", 0);
 	ring_finish(ring, 0);
-	queue_name(ring, OP_MKDIRAT, "mkdirat", AT_FDCWD, a, 0, NULL, 0755, 0, "0755", "-", a, "-", F_ASYNC); /* EEXIST */
+	queue_name(ring, OP_MKDIRAT, "mkdirat", AT_FDCWD, a, 0, NULL, 0755, 0, "0755", "-", a, "-", SQE_ASYNC); /* EEXIST */
 	ring_finish(ring, 0);
 	queue_name(ring, OP_RENAMEAT, "renameat", s->dirfd, "sub", s->dirfd, "sub2", 0, 1, "-", "0x1", a, b, 0);
 	ring_finish(ring, 0);
@@ -651,7 +591,7 @@ static void do_names(struct ring *ring, struct space *s)
 	snprintf(b, sizeof(b), "%s/hard", s->dir);
 	queue_name(ring, OP_LINKAT, "linkat", AT_FDCWD, a, s->dirfd, "hard", 0, 0, "-", "0", a, b, 0);
 	ring_finish(ring, 0);
-	queue_name(ring, OP_UNLINKAT, "unlinkat", s->dirfd, "hard", 0, NULL, 0, 0, "-", "0", b, "-", F_ASYNC);
+	queue_name(ring, OP_UNLINKAT, "unlinkat", s->dirfd, "hard", 0, NULL, 0, 0, "-", "0", b, "-", SQE_ASYNC);
 	queue_name(ring, OP_UNLINKAT, "unlinkat", s->dirfd, "link", 0, NULL, 0, 0, "-", "0", c, "-", 0);
 	ring_finish(ring, 0);
 	snprintf(b, sizeof(b), "%s/sub2", s->dir);
@@ -702,7 +642,7 @@ static void do_pipes(struct ring *ring, struct space *s)
 		err(1, "pipe");
 	t.fd = p[0];
 	pipe_name(p[0], name);
-	for (int flags = 0; flags <= F_ASYNC; flags += F_ASYNC) {
+	for (int flags = 0; flags <= SQE_ASYNC; flags += SQE_ASYNC) {
 		queue_rw(ring, OP_READ, "read", &t, s->buf, 100, 0, "-", 100, flags);
 		while (ring->queued)
 			ring_enter(ring, 0);
@@ -726,7 +666,7 @@ static void do_pipes(struct ring *ring, struct space *s)
 		ring_push(ring);
 		ring_finish(ring, 0);
 		next.buf = 5;
-		r = queue_rw(ring, OP_READ_MULTISHOT, "read_multishot", &t, NULL, 0, -1, "-", 0, F_BUFFER_SELECT);
+		r = queue_rw(ring, OP_READ_MULTISHOT, "read_multishot", &t, NULL, 0, -1, "-", 0, SQE_BUFFER_SELECT);
 		while (ring->queued)
 			ring_enter(ring, 0);
 		for (int i = 1; i <= 3; i++) {
@@ -775,13 +715,13 @@ static void do_skip(struct ring *ring, struct space *s)
 	volatile char *last = s->buf + 20;
 	struct request *r;
 
-	if (!(ring->p.features & FEAT_CQE_SKIP))
+	if (!(ring->p.features & FEAT_SKIP_SUCCESS))
 		return;
 	if (pwrite(s->fd, "read without a result", 21, 0) != 21)
 		err(1, "%s", s->file);
 	*last = 0;
-	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, F_SKIP_SUCCESS);
-	r = queue_rw(ring, OP_READ, "read", &t, s->buf, 21, 0, "-", 21, F_SKIP_SUCCESS);
+	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, SQE_SKIP_SUCCESS);
+	r = queue_rw(ring, OP_READ, "read", &t, s->buf, 21, 0, "-", 21, SQE_SKIP_SUCCESS);
 	snprintf(r->row, sizeof(r->row), "vfs_rw\tFUNC=io_uring:read\t%s\tRW=R\tREQUESTED=21\tRETURNED=-\tOFFSET=0\tFD=%d\tFILE=%s",
 		 process_text(ring), s->fd, s->file);
 	r->fixed_result = true;
@@ -829,7 +769,7 @@ static void *overflow_thread(void *arg)
 	for (int round = 0; round < rounds; round++) {
 		for (int batch = 0; batch < 4; batch++) {
 			for (unsigned int i = 0; i < 8; i++)
-				queue_rw(&ring, OP_READ, "read", &t, s.buf, 100 + i, i, dec(i), 100 + i, i & 1 ? F_ASYNC : 0);
+				queue_rw(&ring, OP_READ, "read", &t, s.buf, 100 + i, i, dec(i), 100 + i, i & 1 ? SQE_ASYNC : 0);
 			while (ring.queued) {
 				if (ring_enter(&ring, 0) < 0)
 					ring_finish(&ring, 0);
@@ -858,7 +798,7 @@ static void *same_thread(void *arg)
 			struct target t = { s.fd, s.file, -1 };
 
 			next.user_data = 42;
-			row_end(queue_rw(&ring, OP_READ, "read", &t, s.buf, 1 + i, 0, "0", 1 + i, F_ASYNC), (int)(1 + i));
+			row_end(queue_rw(&ring, OP_READ, "read", &t, s.buf, 1 + i, 0, "0", 1 + i, SQE_ASYNC), (int)(1 + i));
 		}
 		while (ring.queued)
 			ring_enter(&ring, 0);
@@ -887,7 +827,7 @@ static void *hang_thread(void *arg)
 	pipe_name(p[0], name);
 	t.fd = p[0];
 	queue_rw(&ring, OP_READ, "read", &t, s.buf, 100, 0, "-", 100, 0);
-	queue_open(&ring, s.dirfd, "fifo", O_RDONLY, "RDONLY", "-", 0, F_ASYNC);
+	queue_open(&ring, s.dirfd, "fifo", O_RDONLY, "RDONLY", "-", 0, SQE_ASYNC);
 	while (ring.queued)
 		ring_enter(&ring, 0);
 	expect_row("hangs");

@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "uring.h"
+
 #define BYTES (256 << 10)
 #define LACKING 77 /* status of a writer whose way this system lacks */
 #define WHOLE "0-262144"
@@ -122,32 +124,7 @@ static void by_clone(int fd)
 		err(1, "pwrite");
 }
 
-/* --- io_uring, whose ABI (linux/io_uring.h) the build machine's headers may lack ------------------- */
-
-struct offsets {
-	uint32_t head, tail, mask, entries, word[2], array, pad;
-	uint64_t user_addr;
-};
-
-struct params {
-	uint32_t sq_entries, cq_entries, flags, cpu, idle, features, wq_fd, pad[3];
-	struct offsets sq, cq;
-};
-
-struct sqe {
-	uint8_t op, flags;
-	uint16_t ioprio;
-	int32_t fd;
-	uint64_t off, addr;
-	uint32_t len, op_flags;
-	uint64_t user_data, pad[3];
-};
-
-#define OP_WRITE 23
-#define F_ASYNC 16
-#define ENTER_GETEVENTS 1
-#define OFF_SQES 0x10000000ULL
-#define OFF_CQ 0x8000000ULL
+/* --- io_uring ------------------------------------------------------------------------------------- */
 
 static void *ring_map(int ring, size_t bytes, off_t off)
 {
@@ -159,22 +136,22 @@ static void *ring_map(int ring, size_t bytes, off_t off)
 static void uring_write(int fd, uint8_t flags)
 {
 	struct params p = { 0 };
-	int ring = (int)syscall(SYS_io_uring_setup, 1, &p);
+	int ring = (int)syscall(URING_SETUP, 1, &p);
 	struct sqe *sqe;
 	char *sq, *cq;
 
 	if (ring < 0)
 		exit(LACKING);
 	sq = ring_map(ring, p.sq.array + p.sq_entries * sizeof(uint32_t), 0);
-	cq = ring_map(ring, p.cq.word[1] + p.cq_entries * 16, OFF_CQ);
+	cq = ring_map(ring, p.cq.word[1] + p.cq_entries * sizeof(struct cqe), OFF_CQ);
 	sqe = ring_map(ring, p.sq_entries * sizeof(*sqe), OFF_SQES);
 	*sqe = (struct sqe){ .op = OP_WRITE, .flags = flags, .fd = fd, .addr = (uintptr_t)data, .len = BYTES };
 	*(uint32_t *)(void *)(sq + p.sq.array) = 0;
 	atomic_store((_Atomic uint32_t *)(void *)(sq + p.sq.tail), 1);
-	if (syscall(SYS_io_uring_enter, ring, 1, 1, ENTER_GETEVENTS, NULL, 0) != 1)
+	if (syscall(URING_ENTER, ring, 1, 1, ENTER_GETEVENTS, NULL, 0) != 1)
 		err(1, "io_uring_enter");
 	errno = EIO;
-	whole_or_die(*(int32_t *)(void *)(cq + p.cq.word[1] + 8), "io_uring"); /* res of the first */
+	whole_or_die(((struct cqe *)(void *)(cq + p.cq.word[1]))->res, "io_uring");
 }
 
 static void by_uring(int fd)
@@ -184,7 +161,7 @@ static void by_uring(int fd)
 
 static void by_uring_worker(int fd)
 {
-	uring_write(fd, F_ASYNC);
+	uring_write(fd, SQE_ASYNC);
 }
 
 /* --- sizes and holes ------------------------------------------------------------------------------ */

@@ -67,13 +67,17 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 	X(unlink, -1, -1) X(unlinkat, 0, -1) X(write, 0, -1) X(writev, 0, -1)
 
 /* Likewise each request of io_uring, with its IORING_OP_*, and each of libaio, with its IOCB_CMD_*. */
-#define RING_OPS(X)                                                                                              \
-	X(close, 19, 0, -1) X(fallocate, 17, 0, -1) X(fdatasync, 3, 0, -1) X(fsync, 3, 0, -1)                     \
-	X(ftruncate, 55, 0, -1) X(linkat, 39, 0, 2) X(mkdirat, 37, 0, -1) X(openat, 18, -1, 0)                    \
-	X(openat2, 28, -1, 0) X(read, 22, 0, -1) X(read_fixed, 4, 0, -1) X(read_multishot, 49, 0, -1)             \
-	X(readv, 1, 0, -1) X(readv_fixed, 60, 0, -1) X(renameat, 35, 0, 2) X(splice, 30, 0, 2)                    \
-	X(symlinkat, 38, 1, -1) X(sync_file_range, 8, 0, -1) X(tee, 33, 0, 2) X(unlinkat, 36, 0, -1)              \
-	X(write, 23, 0, -1) X(write_fixed, 5, 0, -1) X(writev, 2, 0, -1) X(writev_fixed, 61, 0, -1)
+#define RING_OPS(X)                                                                                             \
+	X(close, OP_CLOSE, 0, -1) X(fallocate, OP_FALLOCATE, 0, -1) X(fdatasync, OP_FSYNC, 0, -1)               \
+	X(fsync, OP_FSYNC, 0, -1) X(ftruncate, OP_FTRUNCATE, 0, -1) X(linkat, OP_LINKAT, 0, 2)                  \
+	X(mkdirat, OP_MKDIRAT, 0, -1) X(openat, OP_OPENAT, -1, 0) X(openat2, OP_OPENAT2, -1, 0)                 \
+	X(read, OP_READ, 0, -1) X(read_fixed, OP_READ_FIXED, 0, -1)                                             \
+	X(read_multishot, OP_READ_MULTISHOT, 0, -1) X(readv, OP_READV, 0, -1)                                   \
+	X(readv_fixed, OP_READV_FIXED, 0, -1) X(renameat, OP_RENAMEAT, 0, 2) X(splice, OP_SPLICE, 0, 2)         \
+	X(symlinkat, OP_SYMLINKAT, 1, -1) X(sync_file_range, OP_SYNC_FILE_RANGE, 0, -1)                         \
+	X(tee, OP_TEE, 0, 2) X(unlinkat, OP_UNLINKAT, 0, -1) X(write, OP_WRITE, 0, -1)                          \
+	X(write_fixed, OP_WRITE_FIXED, 0, -1) X(writev, OP_WRITEV, 0, -1)                                       \
+	X(writev_fixed, OP_WRITEV_FIXED, 0, -1)
 #define AIO_OPS(X) X(pread, 0) X(pwrite, 1) X(fsync, 2) X(fdsync, 3) X(preadv, 7) X(pwritev, 8)
 
 enum func {

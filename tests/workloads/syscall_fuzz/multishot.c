@@ -12,9 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OP_ASYNC_CANCEL 14
-#define OP_PROVIDE_BUFFERS 31
-#define OP_REMOVE_BUFFERS 32
 #define GROUP 7
 #define NAME 0x5107 /* user_data */
 

@@ -21,7 +21,6 @@
 #define BATCH 6
 
 #define FSYNC_DATASYNC 1
-#define OP_FIXED_FD_INSTALL 54
 #define FILE_INDEX_ALLOC (~0U)
 #define SPLICE_FD_IN_FIXED (1U << 31)
 
@@ -277,7 +276,7 @@ static bool slot_take(struct worker *w)
 	struct batch *b = batch_of(w);
 	unsigned int room = 0;
 
-	if (b->slot || !(w->ring->p.features & FEAT_CQE_SKIP) || !ring_knows(OP_FIXED_FD_INSTALL))
+	if (b->slot || !(w->ring->p.features & FEAT_SKIP_SUCCESS) || !ring_knows(OP_FIXED_FD_INSTALL))
 		return false;
 	for (const struct fd *f = w->fds; f < w->fds + FDS; f++)
 		room += f->fd < 0;
@@ -472,7 +471,7 @@ static uint8_t flags_any(struct worker *w, unsigned int i)
 		return flags;
 	if (last || !skips || !may_skip(&b->all[i]) || one_in(w, 4))
 		return flags | (one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
-	return flags | SQE_CQE_SKIP_SUCCESS | (i && one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
+	return flags | SQE_SKIP_SUCCESS | (i && one_in(w, 3) ? SQE_HARDLINK : SQE_LINK);
 }
 
 static void requests_put(struct worker *w, unsigned int n)
@@ -567,7 +566,7 @@ static bool ends_silently(struct batch *b, const struct cqe *cqe)
 {
 	const struct request *q = request_of(b, cqe);
 
-	return q->flags & SQE_CQE_SKIP_SUCCESS && q->flags & SQE_LINK && (q == b->all || cqe->res != -ECANCELED);
+	return q->flags & SQE_SKIP_SUCCESS && q->flags & SQE_LINK && (q == b->all || cqe->res != -ECANCELED);
 }
 
 /* Waits until all have ended. Returns how many completions there are. */
@@ -594,7 +593,7 @@ static unsigned int completions_await(struct worker *w)
 /* Of a refused chain not even the head runs: that it was refused, or canceled for another one, is reported. */
 static bool may_be_refused(const struct batch *b)
 {
-	return b->all[0].flags & SQE_CQE_SKIP_SUCCESS && b->all[0].r->silent == REPORTED;
+	return b->all[0].flags & SQE_SKIP_SUCCESS && b->all[0].r->silent == REPORTED;
 }
 
 /* Ends with RES those before Q, or all, that have no completion. */

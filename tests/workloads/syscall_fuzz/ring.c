@@ -13,22 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SYS_RING_SETUP 425
-#define SYS_RING_ENTER 426
-#define SYS_RING_REGISTER 427
-#define SETUP_SQPOLL (1U << 1)
-#define SETUP_COOP_TASKRUN (1U << 8)
-#define SETUP_TASKRUN_FLAG (1U << 9)
-#define SETUP_SINGLE_ISSUER (1U << 12)
-#define SETUP_DEFER_TASKRUN (1U << 13)
-#define ENTER_GETEVENTS 1
-#define ENTER_SQ_WAKEUP 2
-#define SQ_NEED_WAKEUP 1
-#define REGISTER_BUFFERS 0
-#define REGISTER_FILES 2
-#define REGISTER_PROBE 8
-#define OFF_CQ 0x8000000L
-#define OFF_SQES 0x10000000L
 #define IDLE_MS 1 /* until the kernel's thread sleeps: it does so between most batches */
 
 static const struct kind {
@@ -45,16 +29,7 @@ static const struct kind {
 /* --- what this kernel has ------------------------------------------------------------------------------- */
 
 static bool kind_is_there[RING_KINDS];
-static struct {
-	uint8_t last, n;
-	uint16_t pad;
-	uint32_t pad2[3];
-	struct {
-		uint8_t op, pad;
-		uint16_t flags; /* 1: there is this one */
-		uint32_t pad2;
-	} ops[64];
-} known;
+static struct probe known;
 
 bool ring_knows(unsigned int op)
 {
@@ -67,8 +42,8 @@ static int ring_setup(enum ring_kind kind, struct params *p)
 	int fd;
 
 	*p = (struct params){ .flags = kinds[kind].flags, .idle = IDLE_MS };
-	fd = (int)syscall(SYS_RING_SETUP, ENTRIES, p);
-	if (fd >= 0 && kind == RING_SKIP && !(p->features & FEAT_CQE_SKIP)) {
+	fd = (int)syscall(URING_SETUP, ENTRIES, p);
+	if (fd >= 0 && kind == RING_SKIP && !(p->features & FEAT_SKIP_SUCCESS)) {
 		close(fd);
 		errno = EINVAL;
 		return -1;
@@ -89,7 +64,7 @@ void rings_probe(void)
 		if (fd < 0)
 			continue;
 		kind_is_there[k] = true;
-		if (k == RING_PLAIN && syscall(SYS_RING_REGISTER, fd, REGISTER_PROBE, &known, 64) < 0)
+		if (k == RING_PLAIN && syscall(URING_REGISTER, fd, REGISTER_PROBE, &known, OPS) < 0)
 			die("io_uring_register: probe");
 		close(fd);
 	}
@@ -167,7 +142,7 @@ static struct ring *ring_make(struct worker *w, enum ring_kind kind)
 	r->sq = ring_map(r->fd, r->p.sq.array + r->p.sq_entries * sizeof(uint32_t), 0);
 	r->cq = ring_map(r->fd, r->p.cq.word[1] + r->p.cq_entries * sizeof(struct cqe), OFF_CQ);
 	r->sqes = ring_map(r->fd, r->p.sq_entries * sizeof(struct sqe), OFF_SQES);
-	if (syscall(SYS_RING_REGISTER, r->fd, REGISTER_BUFFERS, &buffer, 1) < 0)
+	if (syscall(URING_REGISTER, r->fd, REGISTER_BUFFERS, &buffer, 1) < 0)
 		die("io_uring_register");
 	r->tid = kind == RING_SQPOLL ? poller(r->fd) : w->tid;
 	return r;
@@ -214,7 +189,7 @@ void rings_files(struct worker *w)
 		if (!r)
 			continue;
 		memcpy(r->slots, slots, sizeof(slots));
-		if (syscall(SYS_RING_REGISTER, r->fd, REGISTER_FILES, r->slots, SLOTS) < 0)
+		if (syscall(URING_REGISTER, r->fd, REGISTER_FILES, r->slots, SLOTS) < 0)
 			die("io_uring_register: files");
 	}
 }
@@ -262,7 +237,7 @@ void ring_enter(struct ring *r, unsigned int completions)
 		flags = ENTER_GETEVENTS;
 		if (__atomic_load_n(word(r->sq, r->p.sq.word[0]), __ATOMIC_RELAXED) & SQ_NEED_WAKEUP)
 			flags |= ENTER_SQ_WAKEUP;
-		if (syscall(SYS_RING_ENTER, r->fd, n, completions, flags, NULL, 0) < 0 && errno != EINTR)
+		if (syscall(URING_ENTER, r->fd, n, completions, flags, NULL, 0) < 0 && errno != EINTR)
 			die("io_uring_enter");
 	} while (ring_completions(r) < completions);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A worker's rings, one of each kind that the kernel has. No library: the ABI alone (linux/io_uring.h), which the build
- * machine's headers may lack.
- */
+/* A worker's rings, one of each kind that the kernel has. */
 #ifndef RING_H
 #define RING_H
 
@@ -10,45 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../uring.h"
+
 #define ENTRIES 8 /* submissions; completions are twice as many */
-
-#define SQE_FIXED_FILE 1
-#define SQE_DRAIN 2
-#define SQE_LINK 4
-#define SQE_HARDLINK 8
-#define SQE_ASYNC 16
-#define SQE_BUFFER_SELECT 32
-#define SQE_CQE_SKIP_SUCCESS 64
-#define CQE_MORE 2
-#define FEAT_CQE_SKIP (1U << 11) /* since 5.17: opens and closes in slots are since 5.15, which no bit shows */
-
-struct sqe {
-	uint8_t op, flags;
-	uint16_t ioprio;
-	int32_t fd;
-	uint64_t off, addr;
-	uint32_t len, op_flags;
-	uint64_t user_data;
-	uint16_t buf, personality;
-	uint32_t file_index; /* or splice_fd_in */
-	uint64_t pad[2];
-};
-
-struct cqe {
-	uint64_t user_data;
-	int32_t res;
-	uint32_t flags;
-};
-
-struct offsets {
-	uint32_t head, tail, mask, entries, word[2], array, pad; /* word: flags of submissions; where the completions are */
-	uint64_t user_addr;
-};
-
-struct params {
-	uint32_t sq_entries, cq_entries, flags, cpu, idle, features, wq_fd, pad[3];
-	struct offsets sq, cq;
-};
 
 enum ring_kind {
 	RING_PLAIN,
