@@ -14,7 +14,7 @@ with open(before, encoding="ascii") as a, open(after, encoding="ascii") as b:
     stat = [int(y) - int(x) for x, y in zip(a.read().split(), b.read().split())]
 
 got = collections.Counter()
-requested = 0  # flushes before (PREFLUSH) and behind (FUA) a write; a loop device does not know FUA itself
+requested = 0  # flushes before (PREFLUSH) and after (FUA) a write; a loop device does not have FUA itself
 for row in trace["bio"]:
     kind = {"Z": "W"}.get(row["T"], row["T"])  # the kernel counts zeroes as written
     got[kind, "requests"] += 1
@@ -30,10 +30,10 @@ for row in trace["bio"]:
 wanted = {("R", "requests"): stat[0], ("R", "bytes"): stat[2] * 512,
           ("W", "requests"): stat[4], ("W", "bytes"): stat[6] * 512,
           ("D", "requests"): stat[11], ("D", "bytes"): stat[13] * 512}
-if len(stat) > 15:  # from Linux 5.5 on
+if len(stat) > 15:  # since Linux 5.5
     wanted["F", "requests"] = stat[15]
-# A flush that no write asked for is an empty write too when it is counted at its end (blk-flush.c,
-# blk_flush_restore_request), and is given to the driver, and to us, as the flush alone.
+# A flush without a write is counted as an empty write, too, at its end (blk-flush.c, blk_flush_restore_request); the
+# driver and bio.out have only the flush.
 wanted["W", "requests"] -= got["F", "requests"] - requested
 for key, n in wanted.items():
     least = 0 if lost and "bytes" in key else n - lost

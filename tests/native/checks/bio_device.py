@@ -10,7 +10,7 @@ import sys
 
 import tracefolder
 
-# KIND in the rows of each way; memory that is shared is of tmpfs, and nothing says whose bio that is
+# KIND in the rows of each way to read or write; shared memory belongs to tmpfs, and nothing shows whose bio that is
 KINDS = {"direct": ("direct",), "held": ("direct",), "shared": ("other", "direct"), "buffered": ("data",)}
 PAGE = 4096
 
@@ -26,7 +26,7 @@ def main():
         if row["T"] not in "RW" or row["DISK"] != disk:
             continue
         at = row.n("SECTOR") * 512 - int(start) * 512
-        # read ahead and in whole pages: a row of the page cache may begin or end outside
+        # read ahead and in whole pages: a row of the page cache may begin or end outside of the part
         mine = [i for i, (way, kind, _, begin, size) in enumerate(pieces) if kind == row["T"] and
                 begin - PAGE < at < begin + size + (row["T"] == "R" and way == "buffered") * (4 << 20)]
         if not trace.require(mine, f"of nothing that was done: {row}"):

@@ -19,7 +19,7 @@ LAST, INLINE = 1, 0x200
 
 
 def extents(path):
-    """Yields (offset, place on the device, length) of the file's data, from linux/fiemap.h."""
+    """Yields (offset, place on the device, length) of the file's extents, from FIEMAP."""
     with open(path, "rb") as file:
         start = 0
         while True:
@@ -37,7 +37,7 @@ def extents(path):
 
 
 def device(folder):
-    """Major and minor number as files.out has them, and the file system's name."""
+    """Returns major and minor number as in files.out, and the file system's name."""
     with open("/proc/self/mountinfo", encoding="ascii") as file:
         for line in file:
             fields = line.split()
@@ -47,7 +47,7 @@ def device(folder):
 
 
 def owners(folder):
-    """Who has a block of the device: block number to (path, offset)."""
+    """Returns a dictionary of the device's blocks: block number to (path, offset)."""
     blocks = {}
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -59,12 +59,12 @@ def owners(folder):
 
 
 def runs(pieces):
-    """The number of extents that these (path, offset) are."""
+    """Returns the number of extents that these (path, offset) form."""
     return sum(1 for a, b in zip([(None, 0)] + pieces[:-1], pieces) if b != (a[0], a[1] + BLOCK))
 
 
 def shift_of(rows, names, places):
-    """btrfs: FIEMAP has addresses of its own; how far they lie from those of the disk, for most of the bytes."""
+    """btrfs: FIEMAP has addresses of its own; returns their distance from those of the disk, for most of the bytes."""
     shifts = collections.Counter()
     for row in rows:
         place = places.get((names.get(row["FID"]), int(row["FOFF"])) if row["FOFF"] != "-" else None)
@@ -73,11 +73,13 @@ def shift_of(rows, names, places):
     return shifts.most_common(1)[0][0] if shifts else 0
 
 
-ROWS_OF_REQUEST = 16  # in bio_map.out; what is behind them is one row more
+ROWS_OF_REQUEST = 16  # rows in bio_map.out; one more row stands for the rest
 
 
 def pieces_of(trace, row, maps, names, blocks):
-    """Bytes of ROW, a request of several extents, whose file and place bio_map.out has; all of its rows are compared."""
+    """Returns how many bytes of ROW, a request of several extents, have the right file and place in bio_map.out; compares
+    all its rows.
+    """
     first, behind = row.n("SECTOR"), row.n("SECTOR") + row.n("BYTES") // 512
     mine = [m for m in maps if m["DISK"] == row["DISK"] and first <= m.n("SECTOR") < behind and
             row.n("TIMESTAMP") - row.n("LAT_NS") <= m.n("TIMESTAMP") <= row.n("TIMESTAMP")]
@@ -110,7 +112,7 @@ def main():
             pids = [line.split()[1] for line in file]
     trace = tracefolder.Trace(folder, may_lose=("bio",))
     lost = trace.counters["bio"]["lost"]
-    # writers for which there was no room, or whose hook the kernel skipped
+    # writers without room in the table, or whose hook the kernel skipped
     forgotten = trace.counters["bio"].get("overwritten", 0) + trace.manifest["skipped_runs"] + lost
     dev, fstype = device(mount)
     blocks = owners(mount)
@@ -139,15 +141,15 @@ def main():
         if row["EXTENTS"] not in "-1" and whole_map:
             right, bytes_mapped = pieces_of(trace, row, maps, names, blocks)
             sums["mapped"] += right
-            # what is unknown must be a file's that is gone, or behind the sixteenth piece
+            # unknown bytes belong to a removed file, or come after the sixteenth piece
             if whole and kind == "data" and what != "hostile":
                 trace.require(right == bytes_mapped, f"of {bytes_mapped} bytes {right} have their file in the map: {row}")
-        # a request may also have blocks that were a removed file's: those that are a file's are covered all the same
+        # a request may also contain blocks of a removed file: the blocks of existing files are covered nevertheless
         if what != "hostile":
             covered.update(first + i for i, piece in enumerate(there) if piece is not None)
         trace.require(kind in ("data", "direct", "meta", "journal", "super", "other", "below", "swap"), f"of no kind: {row}")
         if row["FID"] == "-":
-            # the blocks of metadata may be a file's by now
+            # blocks that were metadata may belong to a file by now
             if any(there) and what != "hostile" and kind not in ("meta", "journal", "super"):
                 sums["unknown"] += not (fstype == "btrfs" and what == "direct" and kind in ("direct", "data"))
                 sums["unknown " + kind] += row.n("BYTES")
@@ -176,7 +178,7 @@ def main():
         trace.require(not missing, f"{len(missing)} blocks are in no row, the first: {missing[:3]}")
     # the kernel may have skipped the hook that notes direct I/O
     trace.require(sums["unknown"] <= forgotten, f"{sums['unknown']} requests for files are of no known file, {forgotten} can be: {dict(sums)}")
-    # a disk that takes bios merges none of them, so that each is one piece
+    # a disk that takes bios merges none of them, so each of them is one piece
     merges = any("BIO" not in row["FLAGS"].split("|") for row in rows)
     trace.require(sums["right"] > 0 and (what != "write" or not whole_map or sums["mapped"] > 0 or not merges),
                   f"nothing was compared: {dict(sums)}")

@@ -17,7 +17,7 @@ def main():
     folder, tally, least = sys.argv[1:4]
     trace = tracefolder.Trace(folder, may_lose=("bio",))
     counter = trace.counters["bio"]
-    # writers for which there was no room, or whose hook the kernel skipped; requests without a row
+    # writers without room in the table, or whose hook the kernel skipped; requests without a row
     forgotten = counter.get("overwritten", 0) + trace.manifest["skipped_runs"] + counter["lost"]
     with open(tally, encoding="ascii") as file:
         lines = [line.split() for line in file]
@@ -38,7 +38,7 @@ def main():
                 continue
             trace.require(row["WPID"] == pid and row["WN"] == "1", f"{way}, by {pid}: {row}")
             trace.require(tid in ("-", row["WTID"]), f"{way}, by thread {tid}: {row}")
-            # synced by itself, where a copy-on-write file system puts pages apart side by side
+            # it is synced by itself, and a copy-on-write file system may put its separate pages side by side
             trace.require(row.n("EXTENTS") <= max(1, len(ranges)), f"{way}: {row}")
         ranges = [list(map(int, text.split("-"))) for text in ranges]
         if any(row["EXTENTS"] != "1" for row in rows):

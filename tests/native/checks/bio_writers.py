@@ -23,11 +23,11 @@ def main():
     truth = {
         "halves": lambda page: first if page < pages // 2 else second,
         "turns": lambda page: second if page % 2 else first,
-        "over": lambda page: first,  # a page that is dirty already has its writer
+        "over": lambda page: first,  # a page that is dirty already keeps its writer
         "mapped": lambda page: second if page % 2 else first,
     }[what]
     rows = [row for row in trace["bio"] if row["T"] == "W" and row["FID"] in fids]
-    # pages apart in the file that lie side by side on the disk, written back while they were being dirtied
+    # separate pages of the file that lie side by side on the disk, written back while they were being dirtied
     merged = sum(row.n("BYTES") // PAGE for row in rows if row["EXTENTS"] != "1" and row["WPID"] in (first, second))
     rows = [row for row in rows if row["EXTENTS"] == "1"]
     theirs = [row for row in rows if row["WPID"] not in own]
@@ -37,7 +37,7 @@ def main():
         there = range(at, at + row.n("BYTES") // PAGE)
         seen.update(there)
         wanted = [truth(page) for page in there]
-        if what == "mapped":  # one store makes all of a large folio dirty
+        if what == "mapped":  # one store makes a whole large folio dirty
             trace.require(row["WPID"] in (first, second) and row["WN"] in ("1", "2"), f"not of the two: {row}")
             continue
         trace.require(row["WPID"] == wanted[0], f"by {wanted[0]}: {row}")

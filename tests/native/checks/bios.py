@@ -29,10 +29,10 @@ for row in trace["bio"]:
     if row["T"] == "W" and "PREFLUSH" in row["FLAGS"].split("|"):
         flushes += 1
         flushed += int(row["BYTES"])
-# dm counts an empty flush as a write of nothing. Of a write that has a flush before it, it does the flush, then puts the write
-# into its queue once more: that is counted twice as a write, and until 5.18 its bytes are too (dm.c: dec_pending() puts it back,
-# start_io_acct() counts it; mended by commit 8d394bc4adf5, dm_io_acct()). 7.2 counts it once. A disk without a cache is asked
-# for no flush: such a write has lost the flag before it is queued.
+# dm counts an empty flush as a write of nothing. Of a write with a flush before it, it does the flush, then queues the
+# write again: this is counted as two writes, and until 5.18 its bytes count twice, too (dm.c: dec_pending() queues it
+# again, start_io_acct() counts it; fixed by commit 8d394bc4adf5, dm_io_acct()). 7.2 counts it once. A disk without a
+# cache gets no flushes: such a write has lost the flag before it is queued.
 got["W", "bios"] += got["F", "bios"]
 ways = {"once": (0, 0), "twice, the bytes once": (flushes, 0)}
 if tuple(int(n) for n in platform.release().split("-")[0].split(".")[:2]) < (5, 18):

@@ -8,7 +8,7 @@ comments, percentages and explanations stay, and so do the lines of numbers that
 import os
 import sys
 
-SLACK = 8  # a few instructions are nothing, however small the program
+SLACK = 8  # a few instructions never count, however small the program
 
 
 def read_numbers(path):
@@ -17,7 +17,7 @@ def read_numbers(path):
 
 
 def read_budgets(path):
-    """[name, number, percent, what it is] of each line; of others [line]."""
+    """Yields [name, number, percent, what it is] for each line of numbers, [line] for others."""
     with open(path) as f:
         for line in f.read().splitlines():
             words = line.split(None, 3)

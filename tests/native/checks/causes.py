@@ -47,7 +47,7 @@ for piece in pieces:
 for row in report["disk_files"]:
     if row["fid"] is not None:
         got = [row[key] for key in ("read_bytes", "write_bytes", "requests", "time_ns")]
-        if pieces:  # whose part of a request and of its time is not compared
+        if pieces:  # the report's division of a request and of its time is not compared
             got, files[row["fid"]] = sum(got[:2]), sum(files[row["fid"]][:2])
         trace.require(got == files[row["fid"]], f"{row['path']}: {got}, in rows {files[row['fid']]}")
 
@@ -80,7 +80,7 @@ unsure = {row["pid"]: row["unsure_bytes"] for row in report["disk_processes"] if
 if truth is not None:
     written = sum(r.n("BYTES") for _, _, r in backs)
     over = written - sum(truth.values())
-    once = 0 <= over < 4096  # the file's last block has bytes that nobody wrote
+    once = 0 <= over < 4096  # no process wrote the last bytes of the file's last block
     for pid in truth:
         trace.require(reported.get(pid, 0) == expected[pid], f"PID {pid}: {reported.get(pid, 0)} bytes, by an array {expected[pid]}")
     trace.require(none <= over or not once, f"{none} bytes were written by no call")

@@ -7,7 +7,7 @@ import tracefolder
 trace = tracefolder.Trace(sys.argv[1])
 rows = trace["time_align"]
 first, last = rows[0], rows[-1]
-steps = [row.n("TIMESTAMP") for row in rows if row["EVENT"] == "step"]  # somebody set the clock
+steps = [row.n("TIMESTAMP") for row in rows if row["EVENT"] == "step"]  # the clock has been set
 ticks = [row for row in rows[1:-1] if row["EVENT"] in ("tick", "adjust")]
 trace.require(first["EVENT"] == "start" and last["EVENT"] == "end" and
               len(rows) == len(ticks) + len(steps) + 2, f"events: {[row['EVENT'] for row in rows]}")

@@ -11,7 +11,7 @@ report = json.load(open(sys.argv[1], encoding="utf-8"), parse_float=decimal.Deci
 folder = sys.argv[2]
 INSIDE = {"shm": "largest", "logs": "busiest", "slowest": "longest", "waits": "longest", "running": "longest", "running_waits": "longest"}
 NESTED = {"disks": "ops", "epochs": ("read_sizes", "slowest_files")}
-OWN = {"phases", "process_medians", "histogram_counts"}  # JSON has these otherwise
+OWN = {"phases", "process_medians", "histogram_counts"}  # JSON has these in another form
 compared = 0
 
 
@@ -22,7 +22,7 @@ def rows_of(name):
 
 
 def text(escaped):
-    """As a CSV file has what the .out files escape: see csv.h."""
+    """Returns a field as in a CSV file, from the escaped text of .out files: see csv.h."""
     raw = re.sub(rb"\\([0-3][0-7]{2})", lambda m: bytes([int(m[1], 8)]), escaped.encode())
     out = ""
     while raw:

@@ -28,7 +28,7 @@ def rows_of(name):
         return list(csv.DictReader(f.readlines()[1:], delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-# what the job says
+# the job's account
 by_path = {d["path"]: d for d in sets}
 COUNTS = "files", "opens", "read_bytes", "write_bytes", "mapped_bytes"
 for path, own in account.items():
@@ -37,12 +37,12 @@ for path, own in account.items():
         sys.exit(f"no data set {path!r}, but {list(by_path)}")
     equal(f"{path!r}", [row[c] for c in COUNTS], [own[c] for c in COUNTS])
     equal(f"kind of {path!r}", row["kind"], "output" if own["write_bytes"] else "data")
-    # a call takes no longer than whoever made it has seen
+    # a call takes no longer than its caller has measured
     if not 0 < row["time_ns"] <= own["ns"] or row["rw_ns"] + row["open_ns"] > row["time_ns"]:
         sys.exit(f"time of {path!r}: {row}, and {own}")
 own_set = next(d for path, d in by_path.items() if path and path.endswith("/set/train"))
 shards = next(d for path, d in by_path.items() if path and path.endswith("/shards"))
-# each file was read from disk once, whole pages of it, and once from memory
+# each file was read once from the disk, in whole pages, and once from the page cache
 if not 200 * 9000 <= own_set["disk_bytes"] <= 200 * 12288:
     sys.exit(f"bytes from disk: {own_set}")
 equal("the share of shards that came from disk", shards["disk_share"], 1)
@@ -51,7 +51,7 @@ if not any(d["kind"] == "software" and d["path"] and "python3" in d["path"] for 
 if len(sets) > 20:
     sys.exit(f"{len(sets)} rows")
 
-# what the rows say
+# sums of the rows
 files = {row["FID"]: row for row in rows_of("files")}
 want, called = collections.Counter(), set()
 for probe in ("close", "create_del", "mmap", "open", "sync", "vfs_rw"):

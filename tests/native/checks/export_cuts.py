@@ -13,7 +13,7 @@ import os
 import sqlite3
 import sys
 
-intervals, args = eval(sys.argv[1]), sys.argv[2:]  # a literal of the script
+intervals, args = eval(sys.argv[1]), sys.argv[2:]  # a literal in the script
 cuts = {}
 while args[0].startswith("--"):
     cuts[args[0]] = args[1]

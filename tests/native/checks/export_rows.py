@@ -22,7 +22,7 @@ csv.field_size_limit(1 << 24)
 
 
 def text(field):
-    """What an export has of it: what is no text stays \\ooo, and the backslash too."""
+    """Returns a field as in an export: bytes that are not text stay \\ooo, as does the backslash."""
     raw = re.sub(rb"\\([0-3][0-7]{2})", lambda m: bytes([int(m[1], 8)]), field)
     out = []
     for char in raw.decode(errors="surrogateescape"):
@@ -40,7 +40,7 @@ def is_number(probe, column, field):
 
 
 def value(probe, column, field):
-    """As JSON has it; Ellipsis: it has no such member."""
+    """Returns the value as in JSON; Ellipsis: there is no such member."""
     if field == b"-":
         return None
     if field == b"?":
@@ -57,7 +57,7 @@ def cell(value, number=False):
 
 
 def lines(path):
-    """Whole lines of all segments in order."""
+    """Yields the complete lines of all segments, in order."""
     base = path[: -len(".out")]
     for part in sorted(glob.glob(base + ".[0-9]*.out*")) + [path]:
         with (gzip.open if part.endswith(".gz") else open)(part, "rb") as f:
@@ -66,7 +66,7 @@ def lines(path):
 
 
 def rows_of(trace):
-    """(probe, {column: field}) of each."""
+    """Yields (probe, {column: field}) of each row."""
     for path in sorted(glob.glob(os.path.join(trace, "*.out"))):
         probe = os.path.basename(path)[: -len(".out")]
         for part in lines(path):

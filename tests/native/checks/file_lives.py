@@ -19,7 +19,7 @@ for row in trace["vfs_rw"]:
     if row["FUNC"] in ("pread64", "pwrite64") and row.n("OFFSET") >= 1000000:
         rows[row["OFFSET"]].append(row)
 
-# What files.out says of a FID at the time of a call: its last row until then.
+# For each FID: its rows of files.out, of which the last one before a call describes the file then.
 described = collections.defaultdict(list)
 for row in trace["files"]:
     described[row["FID"]].append(row)

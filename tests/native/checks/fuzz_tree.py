@@ -21,12 +21,12 @@ class Node:
     def __init__(self, kind, text=b""):
         self.kind, self.text = kind, text  # dir reg link other
         self.children = {} if kind == "dir" else None
-        self.at = None  # (folder, name) of the last name
+        self.at = None  # (folder, name) of its last name
         self.life = None
-        self.vague = False  # see rename_known()
+        self.vague = False  # its names are not certain: see rename_known()
         self.names = set()  # every path so far; empty: it never had one
-        self.removed = []  # of a folder: (name, node) of what was removed from it
-        self.gone = set()  # paths of removed names, in folders that were renamed afterwards: the kernel's for an open file
+        self.removed = []  # of a folder: (name, node) of the entries removed from it
+        self.gone = set()  # paths of removed names in folders that were renamed later: the kernel has these for an open file
 
     def path(self):
         if self.at is None:
@@ -37,7 +37,7 @@ class Node:
 
 class Tree:
     def __init__(self, dirs):
-        """Dirs: the workers' folders."""
+        """DIRS: the workers' folders."""
         self.root = Node("dir")
         self.nodes = {}  # life -> node
         self.opened = {}  # number of the open -> path
@@ -50,7 +50,7 @@ class Tree:
                     self.bind(here, part, Node("dir"))
                 here = here.children[part]
 
-    # --- what there is
+    # --- lookups
 
     @staticmethod
     def cwd(call):
@@ -61,7 +61,7 @@ class Tree:
         return node.path() if node and node.kind == "dir" else None
 
     def names(self, life):
-        """Every path that the file has had, and those that it may have as a deleted one alone; None: any."""
+        """Returns every path that the file has had, and those that it may have only as a deleted file; None: any path."""
         node = self.nodes.get(life)
         return (node.names, node.gone) if node and node.names and not node.vague else None
 
@@ -74,7 +74,7 @@ class Tree:
         return self.nodes.get(folder.life) if folder else None
 
     def walk(self, base, raw, follow, links=0):
-        """The folder, last name and node that a path leads to; the node is None where there is none."""
+        """Returns the folder, last name and node of a path; the node is None where there is none."""
         here, name = base, None
         parent = base
         parts = [part for part in raw.split(b"/") if part not in (b"", b".")]
@@ -106,7 +106,7 @@ class Tree:
         base = self.base(call, i, raw)
         return self.walk(base, raw, follow) if base else (None, None, None)
 
-    # --- what becomes of it
+    # --- changes
 
     @staticmethod
     def remove(folder, name):
@@ -124,7 +124,7 @@ class Tree:
         for name, child in (node.children or {}).items():
             if child.at and child.at == (node, name):
                 self.name(child)
-            else:  # another of its names is the last one
+            else:  # another of its names becomes the last one
                 child.names.add(node.path() + b"/" + name)
         self.name_gone(node, node.path())
 
@@ -134,9 +134,8 @@ class Tree:
             self.name_gone(node, path + b"/" + name)
 
     def rename_known(self, call, i, nodes):
-        """
-        Where a name was changed by a path that links or ".." lead through, its row has the path as passed
-        (docs/traces.md), and nobody learns what became of NODES and of what is below them.
+        """A path through links or ".." may change a name: then its row has the path as passed (docs/traces.md), and the
+        account no longer knows the names of NODES and of everything below them.
         """
         folder, name, _ = self.find(call, i)
         if folder is None or name is None or tracefolder.unescape(self.paths[call.nr][i] or "-") == folder.path() + b"/" + name:
@@ -154,7 +153,7 @@ class Tree:
         return node.life == life
 
     def apply(self, call):
-        """Returns what cannot be, by the account so far, or None."""
+        """Applies a call. Returns what contradicts the account so far, or None."""
         if call.ret < 0:
             return self.failed_open(call) if call.func in OPENS and call.sides[0].life else None
         todo = getattr(self, "do_" + call.func.rstrip("2"), None)
@@ -162,15 +161,14 @@ class Tree:
 
     @staticmethod
     def makes_and_fails(call):
-        """
-        The kernel makes the file and then refuses to open it: O_DIRECT where the file system has none (tmpfs before
-        Linux 6.6), O_DIRECTORY | O_CREAT (before 6.4, commit 43b450632676). docs/traces.md says that it has no row create.
+        """Whether the kernel makes the file and then refuses to open it: O_DIRECT on a file system without it (tmpfs before
+        Linux 6.6), O_DIRECTORY | O_CREAT (before 6.4, commit 43b450632676). By docs/traces.md this is no row create.
         """
         flags = call.open_flags
         return call.ret == -errno.EINVAL and flags & os.O_DIRECT or call.ret == -errno.ENOTDIR and flags & os.O_DIRECTORY
 
     def failed_open(self, call):
-        """An open with O_CREAT has failed, and there is a file at that name, as the program has seen."""
+        """An open with O_CREAT has failed, but the program has seen a file at that name."""
         flags, life = call.open_flags, call.sides[0].life
         folder, name, node = self.find(call, 0, not flags & (os.O_NOFOLLOW | os.O_EXCL))
         if node is None:
@@ -187,7 +185,7 @@ class Tree:
             self.created.add(call.nr)
             self.know(Node("reg"), life)
             return None
-        # O_EXCL does not follow; nor does O_NOFOLLOW, which only O_PATH opens a link with
+        # O_EXCL does not follow links; nor does O_NOFOLLOW, with which only O_PATH opens one
         follow = not flags & os.O_NOFOLLOW and not (flags & os.O_CREAT and flags & os.O_EXCL and not flags & os.O_PATH)
         folder, name, node = self.find(call, 0, follow)
         if node is None:
@@ -275,7 +273,7 @@ class Tree:
                 self.bind(to, to_name, node)
             return None
         if there is node:
-            return None  # two names of one file, or one and the same
+            return None  # two names of one file, or the same name
         del folder.children[name]
         self.bind(to, to_name, node)
         if flags & RENAME_WHITEOUT:

@@ -11,9 +11,9 @@ import json
 import sys
 
 AGAIN, UNKNOWN = 75, 76
-BUSY = 0.12  # of its time that a job which is not about that may wait for a CPU
-LEAST = 0.5  # of its time that a job must have waited for what it was made to wait for
-APART = 0.10  # that the report's share may be from the account's
+BUSY = 0.12  # part of its time that a job with another fault may wait for a CPU
+LEAST = 0.5  # part of its time that a job must have waited for the intended cause
+APART = 0.10  # largest difference of the report's share from the account's
 
 
 def main():

@@ -21,13 +21,13 @@ def main():
     rows = trace["memory"]
     for row in rows:
         trace.require(all(row.n(column) >= 0 and row.n(column) % 1024 == 0 for column in COLUMNS), f"no bytes: {row}")
-    for a, b in zip(rows, rows[1:-1]):  # the last one is that of the end
+    for a, b in zip(rows, rows[1:-1]):  # the last row is read at the end
         trace.require(b.n("TIMESTAMP") - a.n("TIMESTAMP") >= 500_000_000, f"two rows of one interval: {a} {b}")
-    # the machine goes on beside us: the unit is right
+    # other processes go on: this shows that the unit is right
     for column, label in COLUMNS.items():
         low, high = sorted((before[label], after[label]))
         trace.require(low / 2 - (1 << 31) <= rows[0].n(column) <= high * 2 + (1 << 31), f"{column} is {rows[0][column]}, not {low} to {high}")
-    # half of what came is more than others take and give by chance
+    # half of the new memory is more than other processes take and free by chance
     shared = [row.n("SHMEM") for row in rows]
     trace.require(come / 2 <= max(shared) - shared[0], f"{come} bytes came, and SHMEM was {shared}")
     trace.finish()

@@ -19,7 +19,7 @@ NO_CALL = "snapshot"
 
 
 def parse(path):
-    """{metric: type}, {name: {labels without trace and experiment: value}}, those two."""
+    """Returns {metric: type}, {name: {labels without trace and experiment: value}}, (trace, experiment)."""
     types, series, whose, family = {}, collections.defaultdict(dict), set(), None
     with open(path, encoding="utf-8", newline="\n") as file:
         text = file.read()
@@ -67,7 +67,7 @@ def check_hist(series, name, latencies, **labels):
 def main(folder, path):
     types, series, whose = parse(path)
     assert whose[0] == os.path.basename(os.path.realpath(folder)), whose
-    # the folder's name with bytes that no label can hold as the program has to write them
+    # in the folder's name, bytes that no label can hold are replaced as the program does it
     files = {name[:-4]: rows(folder, name[:-4]) for name in os.listdir(folder)
              if name.endswith(".out") and name[:-4] not in ("cpu", "disk", "gpu", "gpu_dev")}
     counted = {dict(k)["probe"]: v for k, v in series["dltraced_rows_total"].items()}
@@ -95,7 +95,7 @@ def main(folder, path):
         int(r["DISK_BYTES"]) for r in files["vfs_rw"] if r["DISK_BYTES"] not in "-?")
     assert series["dltraced_tracing"][()] == 0 and series["dltraced_end_time_seconds"][()] > 0
     assert 0 < series["dltraced_resident_memory_bytes"][()] and 0 < sum(series["dltraced_cpu_seconds_total"].values())
-    # docs/metrics.md has all of them, with their types
+    # docs/metrics.md lists all of them, with their types
     docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../docs/metrics.md")
     with open(docs, encoding="utf-8") as file:
         documented = dict(re.findall(r"^\| `([a-z_]+)` \| (\w+) \|", file.read(), re.M))

@@ -10,7 +10,7 @@ import sys
 
 import tracefolder
 
-# The calls that may do what the first column says
+# The calls for each kind of deed in the first column
 NAMED = {
     "mkdir": ("mkdir", "mkdirat"),
     "mknod": ("mknod", "mknodat"),
@@ -24,7 +24,7 @@ WITHOUT_OPEN = ("eventfd", "memfd", "pipe", "socket")
 CREATED = ("beyond", "deep", "deleted", "follow", "reg", "shm")
 TYPES = {"chr": "chr", "eventfd": "anon", "fifo": "fifo", "memfd": "memfd", "pipe": "fifo", "shm": "shm",
          "socket": "sock"}  # all others: reg
-PATH_BYTES = 4095  # what of a path is kept
+PATH_BYTES = 4095  # longer paths are cut off
 
 
 def path(field):
@@ -48,11 +48,12 @@ class Expected:
 
     @property
     def passed(self):
-        """What open was given."""
+        """Returns the path passed to open."""
         return self.path2 if self.kind in ("beyond", "deep") and self.path2 else self.path
 
     def is_opened_by(self, row):
-        """An open of the same name may be of a folder, or of what a link led to."""
+        """Whether ROW is the open of this file: an open with an equal name may be of a folder, or of the target of a link.
+        """
         real = self.path2 if self.kind == "follow" else self.path
         if self.kind == "proc":  # /proc/self is a link
             real = real.replace(b"self", row["PID"].encode())
@@ -64,7 +65,7 @@ class Expected:
 
 
 def check_moved(trace, expected):
-    """Rows of what only moves names, as often as it was done; the workload does a little more."""
+    """Calls that only change names have as many rows as there were calls; the workload makes a few more."""
     done = collections.Counter((row["FUNC"], row.b("PATH"), row.b("PATH2"), row.ret)
                                for row in trace["create_del"])
     for e in expected:
@@ -83,7 +84,7 @@ def check_failed(trace, expected):
 
 
 def fid_of(trace, e):
-    """Of the file that was used: as its one open says, or by the name that the kernel gave it."""
+    """Returns the FID of the file: by the open of its path, or by the name that the kernel gave it."""
     if e.kind in WITHOUT_OPEN:
         name = e.path.removesuffix(b" (deleted)")
         row = one(trace, (r for r in trace["files"] if r.b("REALPATH") == name), e)

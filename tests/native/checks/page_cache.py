@@ -10,7 +10,7 @@ COLUMNS = ("READ", "HIT", "MISS", "AHEAD", "USED", "EVICTED", "WASTED", "DIRTIED
 
 def main():
     trace = tracefolder.Trace(sys.argv[1], may_lose=("pids", "vfs_rw", "cache"))
-    # A kernel that preempts programs skips runs of them, and counts them (docs/traces.md): each is of one file.
+    # A kernel that preempts programs skips runs of them, and counts them (docs/traces.md): each run concerns one file.
     skipped = trace.manifest["skipped_runs"]
     trace.require(sum(counter["lost"] for counter in trace.counters.values()) <= skipped, "more is lost than was skipped")
     with open(sys.argv[2], encoding="ascii") as file:
@@ -25,7 +25,7 @@ def main():
     for name, numbers in tally.items():
         got = [sums[name][column] for column in (*COLUMNS[:-1], "WRITTEN")]
         *numbers, left, untouched = numbers
-        for column, more in (("EVICTED", left), ("WASTED", untouched)):  # behind the job's last look
+        for column, more in (("EVICTED", left), ("WASTED", untouched)):  # after the job's last look
             i = COLUMNS.index(column)
             numbers[i] = min(max(got[i], numbers[i]), numbers[i] + more)
         # a folio of several pages becomes dirty as a whole
@@ -33,7 +33,7 @@ def main():
             continue
         trace.require(skipped > 0, f"{name}: {got}, not {numbers}, of {COLUMNS}, dirtied {sums[name]['DIRTIED']}")
         skipped -= 1
-    for rows in stamps.values():  # one after the other
+    for rows in stamps.values():  # rows of one file come one after the other
         trace.require(all(a[0] <= b[0] - b[1] for a, b in zip(rows, rows[1:])), f"rows of a file overlap: {rows}")
     total = [sum(numbers[i] for numbers in tally.values()) for i in range(len(COLUMNS))]
     trace.require(all(total), f"nothing to compare: {dict(zip(COLUMNS, total))}")

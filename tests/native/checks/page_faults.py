@@ -14,13 +14,13 @@ PAGE = mmap.PAGESIZE
 
 
 def exits(trace):
-    """Of each process that ended, its counts at the exit."""
+    """Returns the counts in the exit row of each process that ended."""
     return {row["PID"]: dict(pair.split("=") for pair in row.b("ARGS").decode().split())
             for row in trace["pids"] if row["EVENT"] == "exit" and row["STATUS"] != "-"}
 
 
 def main():
-    # where a kernel preempts programs it skips runs of those of calls, a few, and counts them
+    # where the kernel preempts programs it skips and counts a few runs of the programs of calls
     calls = ("close", "open", "vfs_rw")
     trace = tracefolder.Trace(sys.argv[1], may_lose=calls)
     for counter in (trace.counters[name] for name in calls if name in trace.counters):
@@ -70,7 +70,7 @@ def main():
             trace.require(row.n("LAT_NS") > 0, f"{what}: no time: {row}")
     trace.require(len(known) in (1, 8), f"{len(known)} processes")
     if len(known) > 1:
-        # others touch the pages first, which is a fault like any other
+        # other processes touch the pages first, in faults without a row
         trace.require(unseen >= 50 or sys.argv[4] != "ext4", f"{unseen} faults for direct I/O without a row")
         counted = trace.counters["fault"].get("unseen", 0)
         trace.require(counted == unseen, f"{unseen} faults without a row, {counted} counted")

@@ -18,7 +18,7 @@ def main():
     rows = sum(p["rows"] for p in probes.values())
     if not 0.8 * int(sys.argv[3]) < rows <= int(sys.argv[3]):
         sys.exit(f"{rows} rows of probes, of {sys.argv[3]}")
-    # what the timeline has is what the sums have: but for the rounding of rates to six digits
+    # the timeline adds up to the sums, apart from the rounding of rates to six digits
     seconds = timeline["bin_ns"] / 1e9
     for panel, name, whole in (("vfs", "read", probes["vfs_rw"]["reads"]["bytes"]),
                                ("vfs_calls", "writes", probes["vfs_rw"]["writes"]["rows"]),

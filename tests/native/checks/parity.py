@@ -15,7 +15,7 @@ import sys
 import tally
 import tracefolder
 
-# What depends on when and where it ran; of addresses and new descriptors it counts that there is one.
+# Columns that depend on when and where the job ran; of addresses and new descriptors, only whether there is one.
 VOLATILE = {"TIMESTAMP", "TIME", "PID", "TID", "LAT_NS", "VFS_LAT_NS", "DISK_BYTES", "FID"}
 POSITIVE = {"ADDR", "OLD_ADDR", "RET", "FD", "LAST"}
 WORKER = re.compile(r"\bworker\.(\d+)")
@@ -23,7 +23,7 @@ UNNAMED = re.compile(r"(?<=\\043)\d+|(?<=:\[)\d+(?=\])")  # of O_TMPFILE, of a p
 
 
 class Normal:
-    """Rows without what differs from run to run."""
+    """Rows without the values that differ between runs."""
 
     def __init__(self, trace):
         self.trace = trace
@@ -44,13 +44,13 @@ class Normal:
         return " ".join([name, *fields])
 
     def file(self, fid):
-        """What it was called first, and what it is."""
+        """Returns a file's type and its first path."""
         first = self.trace.file(fid)
         return f"{first['TYPE']}:{self.path(first['REALPATH'])}"
 
 
 def by_worker(trace, rows, normal):
-    """The kinds of rows of each thread; which worker it is its paths say."""
+    """Returns the kinds of rows of each thread; the paths in them show which worker it is."""
     kinds, worker = collections.defaultdict(collections.Counter), {}
     for name, row in rows:
         text = normal.row(name, row)

@@ -15,7 +15,7 @@ import sys
 
 
 def fields(data):
-    """(number, value) of each field: an int, or bytes."""
+    """Yields (number, value) of each field of a message: an int, or bytes."""
     at = 0
 
     def varint():
@@ -59,7 +59,7 @@ def signed(value):
 
 
 class Reader:
-    """What is in one file."""
+    """The content of one file."""
 
     def __init__(self, path):
         self.names = {1: {}, 2: {}, 3: {}}  # categories, event names, names of annotations

@@ -25,7 +25,7 @@ def bad(line, why):
 
 
 def members(data):
-    """The text of each gzip member."""
+    """Yields the text of each gzip member."""
     while data:
         z = zlib.decompressobj(31)
         text = z.decompress(data)

@@ -53,7 +53,7 @@ def package_rows(trace, probe, size=0):
 
 
 def shown(text):
-    """TEXT as Python's own decoder has it; bytes that are no UTF-8 as \\ooo."""
+    """TEXT as Python's own decoder reads it; bytes that are not UTF-8 as \\ooo."""
     return "".join(f"\\{ord(c) & 255:03o}" if "\udc80" <= c <= "\udcff" else c for c in unescape(text).decode(errors="surrogateescape"))
 
 
@@ -109,7 +109,7 @@ GOOD = [b"%d\t2026-11-21T01:02:03.123456789Z\t7" % i for i in range(3)]
 
 
 def trace_of(folder, **files):
-    """FILES: rows of the columns that matter, {column: text}."""
+    """Makes a trace. FILES: rows of the columns that matter, {column: text}."""
     os.makedirs(folder)
     for name, rows in files.items():
         columns = [c.name for c in _columns.of(name)]
@@ -119,7 +119,7 @@ def trace_of(folder, **files):
 
 
 def selected():
-    """Ranks and processes are those of pids.out; an epoch that only one host shows is found in the others by UTC."""
+    """Ranks and processes come from pids.out; an epoch that only one host shows is found on the others by UTC."""
     hosts = _folder.hosts(os.path.join(golden, "trace-panels"))
     names = [c.name for c in _columns.of("vfs_rw")]
     lines = package_rows(hosts[0].folder, "vfs_rw")
@@ -130,7 +130,8 @@ def selected():
         keep = _select.selections(hosts, "vfs_rw", names, **query)[hosts[0].folder]
         assert [line for line in lines if keep(line)] == [line for line in lines if line.decode().split("\t")[2] in wanted], query
 
-    # regions of the first host alone: epoch 3 from 2 s to 3 s after its begin; the other one's clock is 5000 s behind
+    # regions only on the first host: epoch 3 from 2 s to 3 s after its begin; the clock of the other host is 5000 s
+    # behind
     second = 10**9
     zero = 1795000000 * second
     trace_of("hosts/one", time_align=[{"TIMESTAMP": 9000 * second, "REALTIME_NS": zero, "EVENT": "start"}],
@@ -147,7 +148,7 @@ def selected():
 
 
 def damaged():
-    """Text behind the header | the rows that there are | a word of the warning."""
+    """Text after the header | the expected rows | a word of the warning."""
     one, two, three = GOOD
     lines = b"\n".join
     for text, wanted, word in (
@@ -174,7 +175,7 @@ def damaged():
 
 
 def cut_off():
-    """A packed file loses its last member or frame, and says so."""
+    """A packed file without its last member or frame: a warning says so."""
     first, second = HEADER + GOOD[0] + b"\n", GOOD[1] + b"\n"
     packers = {".gz": gzip.compress}
     if any(trace.endswith("zstd") for trace in traces):
@@ -187,7 +188,7 @@ def cut_off():
         got, warning = warned(lambda: package_rows("made", "close", 1))
         assert got == GOOD[:1] and "cut off" in warning[0], (suffix, got, warning)
     with_file("close.000001.out.gz", gzip.compress(first))
-    with open("made/close.000001.out", "wb") as f:  # as after a crash: there twice
+    with open("made/close.000001.out", "wb") as f:  # as after a crash: the segment is there twice
         f.write(first)
     assert _folder.segments("made", "close") == ["made/close.000001.out"]
 
@@ -214,7 +215,7 @@ def missing():
 
 
 def golden_values():
-    """Each value of each golden file, by pandas, as Python reads the text."""
+    """Compares each value of each golden file, as pandas reads it, with the text as Python reads it."""
     import pandas
     for name in sorted(_columns._files()):
         source = os.path.join(golden, name + ".txt")
@@ -240,7 +241,9 @@ def golden_values():
 
 
 def summed_up():
-    """The lines of summary(): of hand-made rows, whose overlaps can be counted on a page; of a golden trace, as the report has it."""
+    """The lines of summary(): of made-up rows, whose overlaps are easy to count by hand; of a golden trace, compared with
+    the report.
+    """
     def read(begin, end, fid, pid=1, moved=10, func="read"):
         return {"TIMESTAMP": end, "LAT_NS": end - begin, "PID": pid, "TID": pid, "FUNC": func, "FID": fid, "RETURNED": moved, "RW": "R"}
 
@@ -249,9 +252,9 @@ def summed_up():
 
     trace_of("summed",
              files=[{"TIMESTAMP": 1, "FID": 1, "TYPE": "reg"}, {"TIMESTAMP": 1, "FID": 2, "TYPE": "fifo"}, {"TIMESTAMP": 1, "FID": 3, "TYPE": "reg"}],
-             # I/O: 100-200, 150-300 in another process, 1000-1100; a wait for a pipe is none
+             # I/O: 100-200, 150-300 in another process, 1000-1100; a wait for a pipe is not I/O
              vfs_rw=[read(100, 200, 1), read(150, 300, 3, pid=2, moved=30), read(0, 900, 2), read(1000, 1100, 1, moved=-5, func="pread64")],
-             # fetches 90-310; computing 250-1050, of it 300-400 twice
+             # fetches 90-310; computing 250-1050, of which 300-400 is covered twice
              regions=[region(90, 310, "dataloader", "fetch"), region(250, 1050, "compute", "forward"), region(300, 400, "compute", "backward")])
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         got = dltraced.summary("summed")

@@ -11,7 +11,7 @@ import tracefolder
 
 
 def category(name):
-    """CAT and NAME of it."""
+    """Returns CAT and NAME of the expected row."""
     if name in ("py.instant", "batch_size"):
         return ("mark" if "." in name else "meta"), name
     name = name.removeprefix("ai.")
@@ -34,7 +34,7 @@ def main():
     for one in sorted(made, key=lambda m: m["at"][3]):
         key = (str(one["pid"]), str(one["tid"]), *category(one["name"]), text(one["epoch"]), text(one["step"]), text(one["bytes"]),
                "-1" if one["failed"] else "0", one["args"])
-        # those of tasks that differ in nothing else: by when they were
+        # equal regions of several tasks: those that were at that time
         inside = [r for r in rows[key] if one["at"][2] <= r.n("TIMESTAMP") <= one["at"][3]
                   and (key[2] in ("mark", "meta") or one["at"][0] <= r.n("TIMESTAMP") - r.n("LAT_NS") <= one["at"][1])]
         if not trace.require(inside, f"no row of {one}: {rows[key]}"):

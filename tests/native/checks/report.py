@@ -11,7 +11,7 @@ import re
 import sys
 
 PROBES = ("bio", "close", "create_del", "mmap", "open", "sync", "vfs_rw")
-ON_DISK = ("reg", "shm", "memfd")  # files as people see them
+ON_DISK = ("reg", "shm", "memfd")  # kinds of files with content
 folder = sys.argv[1]
 with open(sys.argv[2], encoding="utf-8") as f:
     report = json.load(f)
@@ -98,7 +98,7 @@ most = sorted(map(sum, by_file.values()), reverse=True)
 equal("files with the most bytes", [e["read_bytes"] + e["write_bytes"] for e in report["files_by_bytes"]],
       [n for n in most if n][:len(report["files_by_bytes"])])
 
-# the slowest and what had not ended
+# the slowest calls, and those in flight at the end
 for key in ("slowest", "waits", "running", "running_waits"):
     longest = [call["lat_ns"] for call in report[key]["longest"]]
     equal(f"{key}, in order", longest, sorted(longest, reverse=True))
@@ -108,12 +108,14 @@ for key in ("slowest", "waits", "running", "running_waits"):
 equal("still running", report["running"]["seen"] + report["running_waits"]["seen"],
       sum(row.get("RETURNED", row.get("RET")) == "?" for name in rows if name != "bio" for row in rows[name]))
 
-# the timeline: its rates are those of the rows, whatever the bins
+# the timeline: its rates add up to the rows, whatever the size of the bins
 timeline = report["timeline"]
 
 
 def seconds(i):
-    """What the trace covers of a bin; where it covers less than half, the rate is that with its neighbour, of both."""
+    """Returns how much of a bin the trace covers; where it covers less than half, the rate is that of the bin and its
+    neighbor together.
+    """
     left = timeline["end_ns"] - timeline["begin_ns"] - i * timeline["bin_ns"]
     least = timeline["bin_ns"] // 8 if timeline["bins"] == 1 else 0
     return max(min(left, timeline["bin_ns"]), least) / 1e9
@@ -148,7 +150,7 @@ if "vfs_rw" in rows:
         equal("timeline: latencies of " + name, sum(n for _, _, n in heat[0]) if heat else 0, len(mine))
 
 
-# every key has its place in the documentation
+# docs/report-json.md has every key
 def keys(value):
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -27,7 +27,7 @@ def main():
     shapes = collections.defaultdict(list)
     for name, fields in wanted(tally):
         shapes[name, tuple(column for column, _ in fields)].append(tuple(value for _, value in fields))
-    # what is said most of first: a line that says less must not take another's row
+    # the lines with the most columns first: a line with fewer columns must not take their rows
     for (name, columns), lines in sorted(shapes.items(), key=lambda s: -len(s[0][1])):
         index = collections.defaultdict(list)
         for key, row in left.items():

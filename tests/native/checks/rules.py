@@ -19,9 +19,9 @@ reports, table, rules = map(pathlib.Path, sys.argv[1:4])
 THRESHOLDS = {cells[1].strip(" `"): float(cells[3]) for line in rules.read_text().splitlines()
               if len(cells := line.split("|")) == 7 and cells[1].startswith(" `") and cells[3].strip().replace(".", "").isdigit()}
 DESCRIBE = ("read-often", "read-intensive", "write-often", "write-intensive")
-SIZE = 0.01  # the part of a job's life from which on it is a problem
-TWO_CLOCKS = 10  # %: a larger tolerance is that of a time by two clocks, between which a process can lose its CPU
-NEAR = 1.15  # times the threshold: what is nearer may be on either side of it
+SIZE = 0.01  # the part of a job's life above which it is a problem
+TWO_CLOCKS = 10  # %: larger tolerances are those of a time measured by two clocks, between which a process can lose its CPU
+NEAR = 1.15  # times the threshold: a size nearer than that may be on either side
 wrong, again = [], []
 
 
@@ -45,7 +45,7 @@ def check_fires(code, kind, job, tolerance):
     true, f = account[code], pick(report["rules" if kind == "problem" else "facts"], code)
     other = pick(report["facts" if kind == "problem" else "rules"], code)
     if f is None and other is not None and kind == "problem" and other["size_share"] > SIZE / 2:
-        again.append(job)  # all else of its life has taken longer
+        again.append(job)  # the rest of its life took longer than planned
     elif f is None and other is not None:
         wrong.append(f"{code}: of {job} no {kind}: its size is {other['size_share']:.4f}")
     elif f is None and true < NEAR * THRESHOLDS[code]:
@@ -74,7 +74,7 @@ def check_near_miss(code, job):
 
 
 def check_all(job):
-    """What holds of any report."""
+    """Checks what holds for any report."""
     report, _ = load(job)
     sizes = [f["size_share"] for f in report["rules"]]
     if sizes != sorted(sizes, reverse=True):

@@ -33,7 +33,7 @@ def main():
     trace.require(left + switches["lost"] >= facts["voluntary"], f"{left} rows, {switches}: {facts}")
     trace.require(left < facts["voluntary"] and switches["lost"] > 0, f"64K held all: {left} rows, {switches}")
 
-    # What the kernel has not told of is lost in both; a row of sums never is.
+    # Switches that the kernel did not report are missing in both; a row of sums never is.
     sums, cpus = collections.Counter(), collections.Counter()
     for row in trace["sched"]:
         if row["CALL"] != "-":

@@ -20,10 +20,10 @@ OF_CALL = ("DISK_NS", "BLOCKED_NS", "SLEEP_NS")
 SAME_CALL = {"nanosleep": ("nanosleep", "clock_nanosleep"), "poll": ("poll", "ppoll")}
 TICK_NS = 10_000_000
 APART_NS = 200_000_000 if os.environ.get("VM") else 0  # a virtual CPU that is stopped between two hooks
-# Of a thread's time: a virtual CPU that is stopped, as its host is busy, between where the kernel takes its time and where
-# the hook takes ours, and that some twenty times a second. On machines of their own the two are within a hundredth.
+# Part of a thread's time: a busy host may stop a virtual CPU between the moments at which the kernel and the hook read
+# the time, some twenty times a second. On other machines the two differ by less than a hundredth.
 PART = 2 if os.environ.get("VM") else 100
-US = 1000 * (30 if os.environ.get("VM") else 1)  # what the hooks take, as guests are emulated
+US = 1000 * (30 if os.environ.get("VM") else 1)  # the time of the hooks, as guests are emulated
 
 
 def read_tally(path):
@@ -34,7 +34,7 @@ def read_tally(path):
 
 
 def taken_ns(before, after):
-    """What interrupts and the hypervisor took meanwhile, of all CPUs, and a tick for each of them."""
+    """Returns the time that interrupts and the hypervisor took in between, over all CPUs, and a tick for each CPU."""
     def of(path):
         with open(path, encoding="ascii") as f:
             n = [int(word) for word in f.readline().split()[1:]]
@@ -47,8 +47,9 @@ def missed(trace):
 
 
 class Threads:
-    """Of each thread: sums of its rows. One that executes a program has its leader's number from then on:
-    they are one account, by the leader's."""
+    """For each thread: sums of its rows. A thread that executes a program gets its leader's number: both are one account,
+    under that number.
+    """
 
     def __init__(self, rows, taken):
         self.taken = taken
@@ -108,7 +109,7 @@ def check_rows(trace):
 
 
 def check_cpus(trace):
-    """The length of the trace -> ns."""
+    """Returns the length of the trace in ns: each CPU's idle time, the target's and the others' add up to it."""
     run = collections.Counter()
     for row in trace["sched"]:
         if row["CALL"] == "-":
@@ -117,12 +118,12 @@ def check_cpus(trace):
     return max(run.values())
 
 
-# --- what the kernel says -------------------------------------------------------------------------
+# --- the kernel's numbers -------------------------------------------------------------------------
 
 class Kernel:
     def __init__(self, tally, of):
         self.sums = collections.defaultdict(collections.Counter)
-        self.whole = set()  # nothing comes after
+        self.whole = set()  # threads that make nothing after the reading
         for line in tally:
             if line["role"] in ("zombie", "thread", "leader"):
                 tid = of(line["tid"])
@@ -142,12 +143,12 @@ def check_kernel(trace, threads, kernel, taken):
         slack = k["run"] // PART + 1000 * US + taken + late_ns + APART_NS
         of = f"thread {tid}: {dict(cpu)} waits {dict(waits)}, the kernel: {dict(k)}"
         trace.require(k["run"] - slack <= cpu["RUN_NS"] <= k["run"] + slack + late, f"RUN_NS: {of}")
-        # the time at which it was woken may be told by a clock that stood still, up to a tick
+        # the wakeup may have a time of a clock that stood still for up to a tick
         slack = k["runq"] // PART + 1000 * US + 20 * US * k["slices"] + taken + late_ns + APART_NS
         trace.require(k["runq"] - slack <= cpu["RUNQ_NS"] <= k["runq"] + slack + late or not whole, f"RUNQ_NS: {of}")
-        # it may have been taken off its CPU once more while it was looked at, and its last switch be to come
+        # it may have lost its CPU once more during the reading, and its last switch may come later
         more = (2 * k["n"] if whole else 200) + lost
-        # slices leave out where it has come to without having been queued; what goes has come
+        # slices omit switches to a thread that was not queued; each switch to a thread has one from it
         goes = k["voluntary"] + k["involuntary"]
         trace.require(max(goes, k["slices"]) - lost <= cpu["COUNT"] <= goes + more, f"COUNT: {of}")
         trace.require(k["involuntary"] - lost <= cpu["PREEMPTED"] <= k["involuntary"] + more, f"PREEMPTED: {of}")
@@ -155,7 +156,7 @@ def check_kernel(trace, threads, kernel, taken):
                       f"times waited: {of}")
 
 
-# --- what they say themselves ---------------------------------------------------------------------
+# --- the threads' own numbers ---------------------------------------------------------------------
 
 def check_calls(trace, threads, own):
     tid, name = threads.of(own["tid"]), own["call"]
@@ -164,7 +165,7 @@ def check_calls(trace, threads, own):
     of = f"{own}: {dict(got)}"
     if name == "none":
         return
-    if name != "futex":  # one is woken before it sleeps now and then
+    if name != "futex":  # a futex is sometimes woken before it sleeps
         trace.require(got["COUNT"] >= own["waits"] - cpu["PREEMPTED"] - missed(trace), f"waits: {of}")
     if missed(trace):
         return
@@ -173,15 +174,16 @@ def check_calls(trace, threads, own):
     for same in SAME_CALL.get(name, (name,)):
         trace.require(threads.longest[tid, same] <= own["longest_ns"], f"the longest: {of}")
     where = {"fault": "DISK_NS", "pread64": "DISK_NS", "vfork": "BLOCKED_NS"}.get(name, "SLEEP_NS")
-    # who is taken off its CPU on the way into a wait may be woken before it gets there
+    # a thread that loses its CPU on the way into a wait may be woken before it gets there
     trace.require(not own["waits"] or got[where] > 0 or not got["COUNT"] and cpu["PREEMPTED"], f"{where}: {of}")
     if where == "SLEEP_NS":
         trace.require(got["DISK_NS"] == got["BLOCKED_NS"] == 0, f"sleeps: {of}")
 
 
 class Lives:
-    """Beginning and end of each thread by pids.out. The last row of a process is its leader's, who may have
-    ended before, and stands for the thread that ended last too."""
+    """Begin and end of each thread, from pids.out. The last row of a process has its leader's number: the leader may have
+    ended earlier, and the row is the end of the last thread as well.
+    """
 
     def __init__(self, trace):
         self.begin, self.end, self.process_end = {}, {}, {}
@@ -204,15 +206,16 @@ def check_life(trace, threads, lives, own, reaped_ns):
     trace.require(own["end"] <= end or own["what"].endswith("exec"), f"end {end}: {own}")
     trace.require(not reaped_ns or end <= lives.process_end[tid] <= reaped_ns, f"end {end} after {reaped_ns}: {own}")
     if threads.of(tid) in threads.taken.values():
-        return  # two threads' accounts
+        return  # two accounts of one thread
     if missed(trace):
         return
     life = threads.life_ns(tid)
     slack = (end - begin) // 100 + 2000 * US
-    # its parent may be off the CPU between the fork's tracepoint and the wakeup, from which on the kernel knows of waiting
+    # its parent may lose the CPU between the fork's tracepoint and the wakeup, with which the kernel begins to count
+    # waiting
     known = begin if own["what"].endswith("exec") else own["begin"]
     trace.require(life >= end - known - slack, f"{end - known - life} ns of its life are missing: {own}")
-    # between its exit and its last switch it may wait for a CPU, for as long as the machine likes
+    # between its exit and its last switch it may wait for a CPU for any time
     queued = threads.cpu[threads.of(tid)]["RUNQ_NS"]
     trace.require(life <= end - begin + slack + max(queued, 100_000 * US), f"lives {life - (end - begin)} ns too long: {own}")
 
@@ -220,7 +223,7 @@ def check_life(trace, threads, lives, own, reaped_ns):
 # --- switch by switch -----------------------------------------------------------------------------
 
 def check_chain(trace, taken):
-    """What comes to a CPU leaves it next, of the target always."""
+    """The thread that a switch brings onto a CPU is the one that the next switch takes off it, always for the target."""
     last, broken = {}, []
     tids = {row["TID"] for row in trace["sched"] if row["KIND"] == "target"}
     for row in trace["sched_switch"]:
@@ -229,7 +232,7 @@ def check_chain(trace, taken):
         ours = row["PREV_TID"] in tids
         trace.require(ours or row["NEXT_TID"] in tids, f"of nobody: {row}")
         trace.require(row["PREV_TID"] != row["NEXT_TID"], f"no switch: {row}")
-        # an exec exchanges numbers with the leader
+        # an exec exchanges the numbers of the thread and its leader
         came, goes = (int(r) for r in (before["NEXT_TID"], row["PREV_TID"])) if before else (0, 0)
         if (ours or came and before["NEXT_TID"] in tids) and taken.get(came, came) != taken.get(goes, goes):
             broken.append(f"from {before} to {row}")
@@ -237,8 +240,9 @@ def check_chain(trace, taken):
 
 
 def check_switches(trace, threads, stolen):
-    """The same sums by both probes. Of who was there before, the first row's time is not known; between both
-    hooks others may have had the CPU."""
+    """Both probes have equal sums. For threads that existed before the trace, the time of the first row is unknown; between
+    the two hooks others may have had the CPU.
+    """
     run, runq, comes, goes = (collections.Counter() for _ in range(4))
     states = collections.defaultdict(collections.Counter)
     for row in trace["sched_switch"]:

@@ -12,13 +12,13 @@ import sys
 
 import tracefolder
 
-US = 1000 * (30 if os.environ.get("VM") else 1)  # what the hooks take, as guests are emulated
+US = 1000 * (30 if os.environ.get("VM") else 1)  # the time of the hooks, as guests are emulated
 TICK_NS = 10_000_000
 LAST_NAMES = {"plain": "lives", "renamed": "renamed", "execs": "exe"}
 
 
 def read_tally(path):
-    """Lives in their order, and what each said itself."""
+    """Returns the lives in their order, and the numbers that each printed itself."""
     lives, own = [], {}
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -64,8 +64,8 @@ def main():
     folder, tables, tally, before, after = sys.argv[1:]
     trace = tracefolder.Trace(folder)
     lives, taken = read_tally(tally), taken_ns(before, after)
-    lost = trace.unseen()  # switches that the kernel has not told of
-    # a tick, and until a thread that is reaped is off its CPU
+    lost = trace.unseen()  # switches that the kernel did not report
+    # a tick, and the time until a reaped thread is off its CPU
     slack = TICK_NS + taken + 100 * TICK_NS * bool(lost)
     times = collections.Counter(life["pid"] for life in lives)
     trace.require(max(times.values()) > 1, f"no number was used twice: {times}")
@@ -87,7 +87,7 @@ def main():
         trace.require(ns(one["life_s"]) + slack * bool(lost) >= ns(one["cpu_s"]), f"ran for longer than it lived: {one}")
         trace.require((one["first_comm"], one["comm"]) == ("lives", LAST_NAMES[life["what"]]), f"names: {one}: {life}")
         check_cpu_time(trace, life, ns(one["cpu_s"]), "threads.csv", slack)
-        # the rows themselves: those that begin within its life
+        # the rows of this life: those that begin within it
         rows = [r for r in by_tid[life["pid"]] if life["before"] <= r.n("TIMESTAMP") - r.n("SPAN_NS") <= life["after"]]
         check_cpu_time(trace, life, sum(r.n("RUN_NS") for r in rows), "sched.out", slack)
         trace.require({int(r["CPU"]) for r in rows} == {life["cpu"]}, f"CPUs: {rows}: {life}")

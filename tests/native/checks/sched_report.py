@@ -22,7 +22,7 @@ def expect(what, ok, *values):
 
 
 def unescape(field):
-    """As a CSV file has it: control characters but TAB, LF and CR stay as they are in the trace."""
+    """Returns a field as in a CSV file: control characters except TAB, LF and CR stay escaped as in the trace."""
     keep = [b"\\%03o" % c for c in (*range(9), 11, 12, *range(14, 32), 127)]
     return re.sub(rb"\\[0-7]{3}", lambda m: m[0] if m[0] in keep else bytes([int(m[0][1:], 8)]), field.encode()).decode()
 
@@ -62,7 +62,7 @@ def of_text(label):
     return ns(re.search(rf"^{label} +([0-9.]+) s", read_text(), re.M)[1])
 
 
-# Some kernels do not tell of every switch: that is counted as lost, and its time is somebody else's.
+# Some kernels do not report every switch: these are counted as lost, and their time becomes another thread's.
 lost, lost_ns = 0, 0
 if os.path.exists(f"{trace}/manifest.json"):
     with open(f"{trace}/manifest.json") as f:
@@ -110,14 +110,14 @@ if os.path.exists(f"{trace}/sched.out"):
         sleeps[comm(row["comm"]), row["call"]] += sum(ns(row[c]) for c in ("disk_wait_s", "blocked_s", "sleep_s"))
     expect("waits:", +sleeps == +waits, sleeps - waits, waits - sleeps)
 
-# --- what the job knew -----------------------------------------------------------------------------
+# --- the job's own numbers -------------------------------------------------------------------------
 
 with open(facts) as f:
     job = json.load(f)
 for child in job["children"]:
     pid = str(child["pid"])
     ran = sum(ns(r["cpu_s"]) for r in processes if r["pid"] == pid and r["kind"] == "target")
-    # what a hypervisor took, and interrupts, are not counted by getrusage() where the kernel knows of them
+    # getrusage() does not count the time that a hypervisor or interrupts took, where the kernel measures it
     slack = max(10**7, child["rusage_ns"] // 50) + job["stolen_ns"] + lost_ns
     expect("CPU time of", abs(ran - child["rusage_ns"]) <= slack, child["name"], ran, child["rusage_ns"], job["stolen_ns"])
     names = {comm(r["comm"]) for r in processes if r["pid"] == pid}

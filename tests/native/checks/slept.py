@@ -16,7 +16,7 @@ before, after = ([int(n) for n in open(name).read().split()] for name in sys.arg
 off = [[clocks[i] - clocks[0] for i in (1, 2)] for clocks in (before, after)]
 slept, moved = off[1][0] - off[0][0], off[1][1] - off[0][1]
 rows = trace["time_align"]
-near = 10**8  # each reading is as exact as who reads is let run
+near = 10**8  # each reading is as late as the reading process gets a CPU
 
 
 def offsets(row):

@@ -9,7 +9,7 @@ import sys
 
 
 def save(pid):
-    """Descriptors with target and flags, threads, mappings, command line."""
+    """Returns descriptors with target and flags, threads, mappings, command line."""
     proc = f"/proc/{pid}"
     fds = {}
     for fd in os.listdir(f"{proc}/fd"):
@@ -21,7 +21,7 @@ def save(pid):
         for line in f:
             words = line.rstrip("\n").split(None, 5) + [""]
             start, end = (int(word, 16) for word in words[0].split("-"))
-            if words[5] != "[vsyscall]":  # the kernel's, of no mmap
+            if words[5] != "[vsyscall]":  # the kernel's own, from no mmap
                 name = "" if words[5].startswith("[") else words[5]
                 maps.append([start, end - start, words[1], int(words[2], 16), name])
     with open(f"{proc}/cmdline", encoding="utf-8") as f:
@@ -30,7 +30,7 @@ def save(pid):
 
 
 def path(text):
-    """As /proc writes it, without the mark of what is deleted."""
+    """Returns the path as in /proc, without the mark of deleted files."""
     return text.removesuffix(" (deleted)")
 
 
@@ -52,7 +52,7 @@ def check(trace, pid, proc):
         trace.require(row["LAT_NS"] == "0" and row["PATH"] == row["MODE"] == "-", f"a call: {row}")
     trace.require(not proc["fds"], f"no rows: {proc['fds']}")
 
-    if tuple(int(n) for n in platform.release().split("-")[0].split(".")[:2]) < (5, 12):  # no iterator over mappings
+    if tuple(int(n) for n in platform.release().split("-")[0].split(".")[:2]) < (5, 12):  # no BPF iterator over mappings
         trace.require(not rows("mmap", "FUNC"), "mappings without an iterator")
         return
     maps = []

@@ -16,7 +16,7 @@ CALLS = ("close", "create_del", "open", "sync", "vfs_rw")
 
 
 def union(spans):
-    """Sorted, apart."""
+    """Returns sorted spans that do not overlap."""
     out = []
     for begin, end in sorted(spans):
         if out and begin <= out[-1][1]:
@@ -35,7 +35,7 @@ def length(spans):
 
 
 def both(one, other):
-    """What is in both is what their lengths count twice."""
+    """Returns the length of the overlap: that is how much the two lengths exceed the union's."""
     return length(one) + length(other) - length(union([*one, *other]))
 
 
@@ -88,7 +88,7 @@ def main():
     begins, ends[-1] = [min(b for b, _ in mine), *ends[:-1]], max(e for _, e in mine)
     for o, begin, end in zip(report["overlap"], begins, ends):
         io, compute = within(calls, begin, end), within(computed, begin, end)
-        faults = any(begin < at < end + 10**9 for at in faulted)  # they may end behind it
+        faults = any(begin < at < end + 10**9 for at in faulted)  # they may end after it
         trace.require(o["wall_ns"] == end - begin and o["compute_ns"] == length(compute), f"{o}: computing {length(compute)} ns")
         trace.require(o["io_ns"] == length(io) > 0 or (faults and o["io_ns"] > length(io)), f"{o}: I/O of {length(io)} ns")
         trace.require(o["compute_io_ns"] == both(io, compute) or faults, f"{o}: both for {both(io, compute)} ns")

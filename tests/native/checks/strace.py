@@ -10,7 +10,7 @@ import sys
 
 import tracefolder
 
-# Columns, and the arguments that they come from
+# Columns, and the number of the argument for each
 ARGS = {
     "close_range": {"FD": 0, "LAST": 1},
     "creat": {"PATH": 0},
@@ -24,18 +24,18 @@ ARGS = {
     "openat": {"PATH": 1},
     "openat2": {"PATH": 1},
     "pread64": {"REQUESTED": 2, "OFFSET": 3},
-    "pwrite64": {"REQUESTED": 2},  # with O_APPEND the OFFSET is another than was asked for
+    "pwrite64": {"REQUESTED": 2},  # with O_APPEND the OFFSET is not the argument
     "read": {"REQUESTED": 2},
     "sendfile": {"REQUESTED": 3},
     "sync_file_range": {"OFFSET": 1, "LEN": 2},
     "write": {"REQUESTED": 2},
 }
-STDOUT = "0x1"  # the numbers of the processes go there: their lengths may differ
+STDOUT = "0x1"  # the program prints pids there, whose lengths may differ
 LINE = re.compile(r"(\w+)\((.*)\) += (-?\w+)(?: (E\w+) .*)?")
 
 
 def whole_lines(path):
-    """Each call in one line, those too that strace had to interrupt for another thread's."""
+    """Yields each call in one line; strace splits a call that another thread's interrupts."""
     begun = {}
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -51,7 +51,7 @@ def whole_lines(path):
 def argument(column, text):
     if column != "PATH":
         return int(text, 0) % 2**32 if column in ("FD", "LAST") else int(text, 0) % 2**64
-    return bytes.fromhex(text[1:-1].replace("\\x", "")) or None if text[0] == '"' else None  # not readable
+    return bytes.fromhex(text[1:-1].replace("\\x", "")) or None if text[0] == '"' else None  # strace could not read it
 
 
 def strace_calls(path):
@@ -63,7 +63,7 @@ def strace_calls(path):
         result = -getattr(errno, error) if error else int(ret, 0)
         values = {c: argument(c, args[i]) for c, i in ARGS.get(func, {}).items()}
         if result == -errno.ESPIPE and func == "pread64":
-            values["OFFSET"] = None  # there is none in such a file
+            values["OFFSET"] = None  # such a file has no offset
         yield func, result, values
 
 
@@ -76,7 +76,7 @@ def column(row, name):
 
 
 def traced_calls(trace):
-    """A call that took iocbs has their rows and none of its own, so it is put together again."""
+    """A call that took iocbs has a row for each of them, and none of its own; this puts it together again."""
     submitted = collections.Counter()
     for _, row in trace.calls():
         func = row["FUNC"]

@@ -55,7 +55,7 @@ files = {row["FID"]: row for row in rows_of("files")}
 rows = {name: rows_of(name) for name in ("close", "create_del", "mmap", "open", "sync", "vfs_rw")}
 ANON = ("anon", "chr", "fifo", "sock")
 
-# what the workload says
+# the workload's counts
 shared = [f for f in report["files_shared"] if f["path"] == f"{base}/data/set/shared"][0]
 equal("users of the shared file", shared["users"], 3)
 equal("its opens", shared["opens"], 3)
@@ -72,7 +72,7 @@ equal("eventfd", [event["writes"], event["write_bytes"]], [counts["events"], 8 *
 shm = [s for s in report["shm"]["largest"] if "dltraced-test" in s["path"]][0]
 equal("shared memory", [shm["size_bytes"], shm["mappings"], shm["mapped_bytes"]], [1 << 20, 1, 1 << 20])
 
-# what the rows say
+# sums of the rows
 uses = collections.defaultdict(lambda: [0, 0, 0])  # bytes, calls, ns
 opens = collections.Counter()
 for name, list_ in rows.items():

@@ -20,7 +20,7 @@ def read(trace):
 def written(trace):
     rows = [*trace["files"], *(row for row in trace["vfs_rw"] if row["RW"] == "W")]
     name = {}
-    for row in sorted(rows, key=lambda row: row.n("TIMESTAMP")):  # stable: a file before its use
+    for row in sorted(rows, key=lambda row: row.n("TIMESTAMP")):  # stable: a file comes before its use
         if "REALPATH" in row:
             name[row["FID"]] = row["REALPATH"]
         else:

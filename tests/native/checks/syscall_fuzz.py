@@ -48,12 +48,12 @@ def u64(n):
 
 
 def fd_of(call, arg=0):
-    """A file of the ring's own has no descriptor."""
+    """A file that only the ring has (in a slot) has no descriptor."""
     return NONE if call.args[arg] == NOTHING else s32(call.args[arg])
 
 
 class Side:
-    """A file of a call, with the path that was passed beside it."""
+    """A file of a call, with the path that was passed for it."""
 
     def __init__(self, how, before, after, life, mode, f_flags, text):
         self.how, self.before, self.after = (None if t == NONE else int(t) for t in (how, before, after))
@@ -67,13 +67,13 @@ class Side:
 
     @property
     def seekable(self):
-        """By its kind: regular files and folders, but for O_PATH."""
+        """Whether it has an offset, by its kind: regular files and folders, unless opened with O_PATH."""
         return self.life is not None and (stat.S_ISREG(self.mode) or stat.S_ISDIR(self.mode)) and \
             not self.f_flags & os.O_PATH
 
     @property
     def nowhere(self):
-        """The offset in what cannot be sought in; an eventfd, which has no kind, says that it can."""
+        """Returns the OFFSET of a file without offsets; an eventfd, which has no kind, seems to have them."""
         return NONE if self.life is None or stat.S_IFMT(self.mode) else None
 
 
@@ -82,7 +82,7 @@ class Call:
         f = line.rstrip("\n").split("\t")
         self.line = line.rstrip("\n")
         self.nr, self.name, self.pid, self.tid = int(f[NR]), f[FUNC], f[PID], f[TID]
-        # the system call that does what a request of io_uring does
+        # the system call that a request of io_uring corresponds to
         self.func = {"io_uring:renameat": "renameat2"}.get(self.name, self.name.removeprefix("io_uring:"))
         self.start, self.end, self.ret = int(f[START]), int(f[END]), int(f[RET])
         self.interrupts, self.shared = int(f[INTERRUPTS]), f[SHARED] == "1"
@@ -104,7 +104,7 @@ class Call:
         return self.args[{"creat": 1, "open": 2, "openat": 3}[self.func]] & 0xffff
 
     def dirfd(self, i):
-        """The folder that path I is relative to: AT_FDCWD, or the file's life and mode."""
+        """Returns the folder that path I is relative to: AT_FDCWD, or the file's life and mode."""
         arg = {"openat": 0, "openat2": 0, "mkdirat": 0, "mknodat": 0, "unlinkat": 0, "symlinkat": 1}.get(self.func)
         if self.func in ("linkat", "renameat", "renameat2"):
             arg = 2 * i
@@ -114,14 +114,14 @@ class Call:
         return side if side.life else None
 
 
-# --- what a row is to have: column -> value, None: anything; numbers as numbers ----------------------------
+# --- the expected row: column -> value, None: any; numbers as numbers ------------------------------------
 
 def path_as_passed(raw):
     return NONE if not raw else tracefolder.escape(raw[:4095])
 
 
 def absolute(call, tree, i):
-    """A path of create_del; None where it does not follow from what we know."""
+    """Returns a path of create_del; None where the account does not determine it."""
     raw = call.sides[i].text
     if not raw:
         return NONE
@@ -168,9 +168,8 @@ def want_rw(call, rw, vector, pos, rwf):
 
 
 def want_ring_rw(call, _tree, rw, vector=False):
-    """
-    A request at position -1 begins at the file's own, one that appends at its end (its size is in HOW). What several
-    requests of a batch do with one file's position, none of them shows.
+    """A request at position -1 begins at the file's own position, one that appends at its end (its size is in HOW). Requests
+    of one batch may move a file's position in any order, which no row shows.
     """
     side, given = call.sides[0], call.args[3]
     appends = rw == "W" and (side.f_flags & os.O_APPEND or call.args[5] & RWF_APPEND)
@@ -185,7 +184,7 @@ def want_ring_rw(call, _tree, rw, vector=False):
 
 
 def want_ring_copy(call, i):
-    """As want_copy(), but -1 is no position: the file's own."""
+    """Like want_copy(), but -1 means the file's own position."""
     side, given = call.sides[i], call.args[2 * i + 1]
     offset = side.before if given == -1 else given
     if given == -1 and call.shared:
@@ -195,7 +194,7 @@ def want_ring_copy(call, i):
 
 
 def want_aio(call, _tree, rw, vector=False):
-    """OFFSET is what was passed (docs/traces.md)."""
+    """OFFSET is the argument (docs/traces.md)."""
     side = call.sides[0]
     return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
             "RETURNED": call.ret, "FD": s32(call.args[0]), "FLAGS": rw_flags(side, call.args[5]),
@@ -203,12 +202,12 @@ def want_aio(call, _tree, rw, vector=False):
 
 
 def want_io_submit(call, _tree):
-    """A call that has taken no request."""
+    """An io_submit that took no request."""
     return {"RW": NONE, "REQUESTED": 0, "RETURNED": call.ret, "FD": -1, "FLAGS": NONE, "OFFSET": NONE, "FID": None}
 
 
 def want_copy(call, i):
-    """I: 0 the source, 1 the destination. Where a position cannot be read, the call fails, and shows what it likes."""
+    """I: 0 the source, 1 the destination. Where a position cannot be read, the call fails, and OFFSET may be anything."""
     fd, pos, length = {"sendfile": [(1, 2, 3), (0, None, 3)]}.get(call.func, [(0, 1, 4), (2, 3, 4)])[i]
     side = call.sides[i]
     offset = side.before
@@ -260,7 +259,7 @@ def want_mremap(call, _tree):
 
 
 def want_sync(call, _tree):
-    """The arguments that are FD, OFFSET and LEN."""
+    """Returns which arguments are FD, OFFSET and LEN."""
     fd, offset, length = {"fallocate": (0, 2, 3), "ftruncate": (0, None, 1), "msync": (None, None, 1),
                           "sync_file_range": (0, 1, 2), "truncate": (None, None, 1)}.get(call.func, (0, None, None))
     if call.name in ("io_uring:fsync", "io_uring:fdatasync") and any(call.args[1:3]):
@@ -271,7 +270,9 @@ def want_sync(call, _tree):
 
 
 def want_name(call, tree):
-    """The arguments that are MODE and FLAGS; symlink's text comes first in the call, and as PATH2 in the row."""
+    """Returns which arguments are MODE and FLAGS. The text of a symlink is the first argument of the call, and PATH2 of the
+    row.
+    """
     mode = {"mkdir": 1, "mkdirat": 2, "mknod": 1, "mknodat": 2}.get(call.func)
     flags = {"unlinkat": 2, "linkat": 4, "renameat2": 4}.get(call.func)
     two = call.func in ("rename", "renameat", "renameat2", "link", "linkat")
@@ -307,7 +308,7 @@ WANT = {
 
 
 def of_requests(prefix, want, shapes):
-    """SHAPES: the names of the operations, and each one's arguments of WANT."""
+    """SHAPES: the names of the operations, and the arguments of WANT for each."""
     return {prefix + name: ("vfs_rw", lambda call, tree, shape=shape: want(call, tree, *shape))
             for name, shape in shapes.items()}
 
@@ -323,7 +324,7 @@ WANT_RING = of_requests("io_uring:", want_ring_rw, {
 WANT |= WANT_AIO | WANT_RING
 RESULTS = {name: "RETURNED" if name == "vfs_rw" else "RET" for name in tracefolder.PROBES}
 ADDRESSES = ("ADDR", "OLD_ADDR")
-ENOUGH = 60  # requests for each kind of them, until there must be one of each
+ENOUGH = 60  # with so many requests for each operation (or kind of ring), each of them must have occurred
 RINGS = ("plain", "skip", "sqpoll", "coop", "defer")
 
 
@@ -336,7 +337,7 @@ class Comparison:
         self.kinds = collections.Counter()  # of differences
 
     def differ(self, call, row, message):
-        """One difference, with both lines, if none like it has been shown."""
+        """Prints a difference with both lines, unless one of its kind has been printed."""
         kind = call and call.name, message.split(" ")[0]
         self.kinds[kind] += 1
         if self.kinds[kind] == 1:
@@ -385,7 +386,7 @@ class Comparison:
         return True
 
     def is_restart(self, call, name, row):
-        """A try of CALL that a signal has ended: the kernel makes another, or the program is given EINTR."""
+        """Whether ROW is a try of CALL that a signal interrupted: the kernel repeats it, or the program gets EINTR."""
         file, want = WANT[call.name]
         if name != file or row["FUNC"] != call.name or row.ret not in RESTARTS or not call.interrupts:
             return False
@@ -394,18 +395,18 @@ class Comparison:
 
     @staticmethod
     def has_ended(outer, call, rows):
-        """The kernel is through with OUTER, and its thread makes CALL in a handler before it sees the result."""
+        """Whether the kernel has ended OUTER, but its thread makes CALL in a signal handler before it returns."""
         return rows and rows[0][1]["FUNC"] == outer.name != call.name and rows[0][1].ret == outer.ret
 
     def require_tries(self, call, tries):
-        """At most one for each signal that came in it; a call that is not tried again has one."""
+        """There is at most one interrupted try for each signal; a call that is not repeated has one row."""
         wrong = tries > call.interrupts or call.ret == EINTR and tries != 1
         return not wrong or self.differ(call, None, f"{tries} rows that say interrupted")
 
     def thread(self, tid, calls, rows):
-        """Rows are those of one thread, with their files, in order; calls in the order of their ends."""
+        """Compares the calls of one thread, in the order of their ends, with its rows, in order with their files."""
         rows = collections.deque(rows)
-        waiting = collections.Counter()  # tries of a call that have ended, by its number
+        waiting = collections.Counter()  # call number -> interrupted tries so far
         ended = set()
         for at, call in enumerate(calls):
             outer = next((c for c in calls[at:at + 16] if c.interrupts and c.start <= call.start and c.end >= call.end), None)
@@ -419,7 +420,7 @@ class Comparison:
             if not self.require_tries(call, waiting[call.nr]):
                 return False
             if call.ret == EINTR or call.nr in ended:
-                continue  # it has had its last row
+                continue  # this call had its last row already
             if not rows:
                 return self.differ(call, None, f"thread {tid} has no more rows")
             name, row = rows.popleft()
@@ -452,10 +453,9 @@ class Comparison:
         return True
 
     def requests(self, tid, calls, rows):
-        """
-        Those of io_uring, in the order of their submission: one that is canceled without a word may have its row after the
-        thread has gone on. One that succeeded without a word has a row without a result, once its memory is used again, or
-        at the end.
+        """Compares requests of io_uring in the order of their submission: one that is canceled without a completion may have
+        its row after the thread has gone on. One that succeeds without a completion has a row without a result, once its
+        memory is used again, or at the end.
         """
         rows = collections.deque(rows)
         for call in calls:
@@ -477,7 +477,9 @@ class Comparison:
         return True
 
     def silent_row(self, call, name, row, want, i):
-        """Where one has begun that had no position of its own, or that appended, nobody has seen."""
+        """Compares the row of a request without a completion. Its OFFSET is not known where it began at the file's own
+        position, or appended.
+        """
         want = {**want, RESULTS[name]: NONE}
         unknown = {"REALPATH", "FID"} if call.func in fuzz_tree.OPENS else set()
         if name == "vfs_rw" and call.sides[i].seekable:
@@ -497,9 +499,8 @@ class Comparison:
                               "PATH2": NONE, "FID": call.sides[0].life})
 
     def files(self):
-        """
-        A FID's paths are some that the file has had; of many files that is known, how many depends on the threads' order.
-        The path of a deleted one is the kernel's: with its folder's name of that time.
+        """The paths of a FID are some of those that the file has had; for many files these are known, how many depends on
+        the order of the threads. The path of a deleted file is the kernel's: with its folder's name at the time.
         """
         known = 0
         deleted = {(row["FID"], row.b("REALPATH")) for row in self.trace["files"] if row["STATE"] == "deleted"}
@@ -532,7 +533,7 @@ def begin_of(row):
 
 
 def stream_of(func):
-    """Of a multishot read each completion is one of these, in their order; other calls may be made meanwhile."""
+    """Each completion of a multishot read is one of these, in order; other calls may come in between."""
     return "reads" if func == "io_uring:read_multishot" else "requests" if func.startswith("io_uring:") else "calls"
 
 
@@ -551,22 +552,22 @@ def main():
         trace.require(not problem, f"seed {seed}, call {call.nr}: the account: {problem}\n    {call.line}")
 
     rings_are_seen = "hooks" in (trace.manifest.get("io_uring") or {})
-    streams = collections.defaultdict(lambda: ([], []))  # each of calls and rows, in one order
+    streams = collections.defaultdict(lambda: ([], []))  # the calls and the rows of each, in one order
     for call in calls:
         if call.name in WANT_RING and not rings_are_seen:
             continue
-        if call.name != "io_submit" or call.ret <= 0:  # those that have taken requests have no row of their own
+        if call.name != "io_submit" or call.ret <= 0:  # a call that took requests has no row of its own
             streams[call.tid, stream_of(call.name)][0].append(call)
     ends = {(row["TID"], row["TIMESTAMP"]) for _, row in trace.calls() if stream_of(row["FUNC"]) == "requests"}
     for name, row in trace.calls():
-        made = row["FUNC"] == "create" and (row["TID"], row["TIMESTAMP"]) in ends  # by an open that is a request
+        made = row["FUNC"] == "create" and (row["TID"], row["TIMESTAMP"]) in ends  # by a request that opens
         streams[row["TID"], "requests" if made else stream_of(row["FUNC"])][1].append((name, row))
     comparison = Comparison(trace, calls, tree, seed)
     for (tid, stream), (mine, theirs) in streams.items():
         if not mine:
             continue
         if stream == "requests":
-            # open's row is before that of the file that it made, a copy's R before its W
+            # the row of an open comes before that of the file that it created, a copy's R before its W
             theirs.sort(key=lambda r: (begin_of(r[1]), r[1]["FUNC"] == "create"))
             comparison.requests(tid, sorted(mine, key=lambda call: call.nr), theirs)
             continue

@@ -19,7 +19,7 @@ seen = b""
 
 
 def until(what):
-    """Read until WHAT is there; a minute at most, as the machine may be busy."""
+    """Reads until WHAT is there, for at most a minute, as the machine may be busy."""
     global seen
     while what not in seen:
         if not select.select([fd], [], [], 60)[0]:
@@ -29,7 +29,8 @@ def until(what):
 
 os.write(fd, b"bind 'set enable-bracketed-paste off'; . '%s'; echo re'ady'\n" % completion.encode())
 until(b"\nready")
-# to the front, and there a command that shows the words: '<' and '>' are made by the shell
+# back to the front, to insert a command that prints the words; printf makes '<' and '>', so that the echo of the line
+# has none
 os.write(fd, line.encode() + b"\t\x01printf '\\074%s\\076\\n' \x05; echo do'ne'\n")
 until(b"\ndone")
 os.close(fd)

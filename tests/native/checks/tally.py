@@ -10,12 +10,12 @@ import sys
 import tracefolder
 
 COLUMNS = ("CALLS", "FAILS", "REQUESTED", "RETURNED", "ERRNO_SUM")
-LENGTH = {"vfs_rw": "REQUESTED", "mmap": "LEN", "sync": "LEN"}  # what the tally calls REQUESTED
+LENGTH = {"vfs_rw": "REQUESTED", "mmap": "LEN", "sync": "LEN"}  # the columns that correspond to the tally's REQUESTED
 PLAIN = ("read", "write", "readv", "writev")
 
 
 def wanted(path):
-    """The tally, but for io_submit: a call that took its iocbs has their rows instead of its own."""
+    """Returns the tally without io_submit: a call that took its iocbs has their rows instead of its own."""
     with open(path, encoding="ascii") as f:
         want = {row["FUNC"]: [int(row[c]) for c in COLUMNS] for row in csv.DictReader(f, delimiter="\t")}
     if "io_submit" in want:
@@ -24,7 +24,7 @@ def wanted(path):
 
 
 def between_marks(trace, pids):
-    """The tallied rows; the two marks are opens that fail, made while all others wait."""
+    """Returns the tallied rows; the two marks are opens that fail, made while all other threads wait."""
     begin, end = ([row.n("TIMESTAMP") for row in trace["open"] if row["PATH"] == name]
                   for name in ("MARK_BEGIN", "MARK_END"))
     if not trace.require(len(begin) == len(end) == 1, f"marks: {begin} {end}"):
@@ -38,7 +38,7 @@ def counted(rows):
     got = collections.defaultdict(lambda: [0] * len(COLUMNS))
     for name, row in rows:
         if row["FUNC"] in tracefolder.BETWEEN_TWO and row["RW"] == "W":
-            continue  # the same call's second row
+            continue  # the second row of a call
         sums = got[row["FUNC"]]
         sums[0] += 1
         sums[2] += int(row.get(LENGTH.get(name), "-").replace("-", "0"))
@@ -51,14 +51,14 @@ def counted(rows):
 
 
 def moves(row, position):
-    """Does it use the file's own position? preadv2 and pwritev2 do where they are given -1."""
+    """Whether the call uses the file's own position. preadv2 and pwritev2 do so with -1."""
     if row["FUNC"] in ("preadv2", "pwritev2"):
         return row.n("OFFSET") == position and "APPEND" not in row["FLAGS"]
     return row["FUNC"] in PLAIN or (row["FUNC"] == "sendfile" and row["RW"] == "W")
 
 
 def check_positions(trace, pids):
-    """Follows every descriptor of a regular file from its open on: nothing of PIDS seeks or dups."""
+    """Follows every descriptor of a regular file from its open on: the processes PIDS neither seek nor dup."""
     position, checked = {}, 0
     rows = [(name, row) for name, row in trace.calls()
             if name in ("open", "vfs_rw") and row["PID"] in pids and row.ret is not None and row.ret >= 0]

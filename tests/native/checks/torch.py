@@ -13,7 +13,7 @@ EPOCHS = 2
 
 
 def check_samples(trace, folder, workers):
-    """Per epoch each sample is opened once, by a worker of that epoch, and read to its end."""
+    """In each epoch, each sample is opened once, by a worker of that epoch, and read to its end."""
     names = [name for name in os.listdir(folder) if name.startswith("sample.")]
     trace.require(len(names) == 512, f"{len(names)} samples")
     opens, moved = collections.defaultdict(list), collections.Counter()

@@ -18,16 +18,16 @@ PROBES = ("close", "create_del", "mmap", "open", "sync", "vfs_rw")  # one row is
 BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
 OWN = PROBES + ("bio", "bio_map", "cache", "fault", "files", "marks", "pids", "printed", "sched", "sched_switch", "time_align")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
-PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing to escape, and nothing escaped
-# Kernels may keep a switch or a request's end to themselves (docs/traces.md); those of the guests do not.
+PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing needs an escape, and nothing is escaped
+# Kernels may not report a switch or the end of a request (docs/traces.md); those of the guests report all.
 MAY_MISS = () if os.environ.get("VM") else ("sched_switch",)
-MAY_NOT_END = not os.environ.get("VM")  # of a request: it has no row then, or one without an end
+MAY_NOT_END = not os.environ.get("VM")  # the end of a request: it then has no row, or one without an end
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE",
                   "REALPATH"}
 
 
 def escape(raw):
-    """The one way in which these bytes may be written."""
+    """Returns the only form in which these bytes may be written."""
     if raw in (b"-", b"?"):
         return "\\%03o" % raw[0]
     out = []
@@ -48,12 +48,12 @@ def _second(text):
 
 
 def ns_of(utc):
-    """2026-11-21T01:02:03.123456789Z as nanoseconds since the epoch."""
+    """Returns 2026-11-21T01:02:03.123456789Z as nanoseconds since the epoch."""
     return _second(utc[:19]) * 10**9 + int(re.fullmatch(r"\.(\d{9})Z", utc[19:])[1])
 
 
 class Row(dict):
-    """A row as the text has it; row.n("LAT_NS") as a number, row.b("PATH") as bytes."""
+    """A row of text; row.n("LAT_NS") is a number, row.b("PATH") bytes."""
 
     def n(self, column):
         return int(self[column], 0)
@@ -63,23 +63,23 @@ class Row(dict):
 
     @property
     def ret(self):
-        """The call's result, whatever the column is called; None where there is none."""
+        """Returns the result of the call, whatever its column is called; None where there is none."""
         text = self["RETURNED"] if "RETURNED" in self else self["RET"]
         return None if text in "-?" else int(text, 0)
 
 
 def call_of(row):
-    """What is the same in all rows of one call: None in rows that are of none."""
+    """Returns what all rows of one call share: None for rows of no call."""
     if row["FUNC"] in ("create", "snapshot"):
         return None
     if row["FUNC"].startswith("io_submit:"):
         return row["TID"], row.n("TIMESTAMP") - row.n("LAT_NS")
-    return row["TID"], row.n("TIMESTAMP"), row["LAT_NS"]  # what is still in flight at the end has one TIMESTAMP
+    return row["TID"], row.n("TIMESTAMP"), row["LAT_NS"]  # calls in flight at the end share one TIMESTAMP
 
 
 class Trace:
     def __init__(self, folder, may_lose=()):
-        """May_lose: the probes of which rows may be lost, as far as that is counted."""
+        """MAY_LOSE: the probes that may lose rows, if the losses are counted."""
         self.folder = folder
         self.may_lose = may_lose
         self.broken = []
@@ -97,21 +97,21 @@ class Trace:
         return self.files[name]
 
     def unseen(self):
-        """Context switches that the kernel did not report (docs/traces.md)."""
+        """Returns the number of context switches that the kernel did not report (docs/traces.md)."""
         return self.counters.get("sched", {}).get("unseen", 0)
 
     def calls(self):
-        """Every row of every call, whichever file it is in, with the file's name as PROBE."""
+        """Yields every row of every call, from all files, with the file's name as PROBE."""
         for name in PROBES:
             for row in self.files.get(name, ()):
                 yield name, row
 
     def paths(self, fid):
-        """Every path that the file had."""
+        """Returns every path that the file had."""
         return self._paths[fid]
 
     def file(self, fid):
-        """The file's first row in files.out."""
+        """Returns the file's first row in files.out."""
         return self._file[fid]
 
     def require(self, ok, message):
@@ -120,7 +120,7 @@ class Trace:
         return ok
 
     def finish(self):
-        """Ends a test that found something broken."""
+        """Ends the test; it fails if something was broken."""
         for line in self.broken[:20]:
             print("  " + line)
         if len(self.broken) > 20:
@@ -151,7 +151,7 @@ class Trace:
 
     @staticmethod
     def _problem(columns, fields, plain):
-        """What is wrong with a line, or None."""
+        """Returns what is wrong with a line, or None."""
         if len(fields) != len(columns):
             return f"{len(fields)} fields"
         if "" in fields:
@@ -169,27 +169,30 @@ class Trace:
         return None
 
     def _check_times(self):
-        """TIME is TIMESTAMP by a measurement that time_align.out has."""
+        """TIME corresponds to TIMESTAMP by one of the measurements in time_align.out."""
         offsets = {row.n("REALTIME_NS") - row.n("TIMESTAMP") for row in self["time_align"]}
         for name, rows in self.files.items():
             off = [row for row in rows if ns_of(row["TIME"]) - row.n("TIMESTAMP") not in offsets]
             self.require(not off, f"{name}: {len(off)} times of no clock, first: {off[:1]}")
 
     def unended(self, counter):
-        """The number of requests that are lost since the kernel did not report their end; None: others are lost, too."""
+        """Returns the number of requests that are lost because the kernel did not report their end; None: others are lost,
+        too.
+        """
         lost = counter.get("lost", 0)
         few = lost <= 1 + counter.get("rows", 0) // 100
         return lost if MAY_NOT_END and few and counter.get("lost_by", {}).get("unseen", 0) == lost else None
 
     @staticmethod
     def preempted(counter):
-        """Whether all that is lost are runs that the kernel skipped, and few: a hook's program that is preempted makes it skip those
-        of the same program on that CPU, which happens where a machine, or a guest, has more to do than CPUs."""
+        """Whether all losses are runs that the kernel skipped, and few: while a program of a hook is preempted, the kernel
+        skips the runs of this program on that CPU, which happens on machines and guests with more to do than CPUs.
+        """
         lost = counter.get("lost", 0)
         return lost <= 1 + counter.get("rows", 0) // 100 and counter.get("lost_by", {}).get("skipped", 0) == lost
 
     def _check_bio(self):
-        """Nearly all requests have an end, and a process that was running then."""
+        """Nearly all requests have an end, and a process that ran at that time."""
         rows = self.files.get("bio", ())
         unended = [row for row in rows if row["STATUS"] == "?"]
         self.require(len(unended) <= (1 + len(rows) // 100 if MAY_NOT_END else 0),
@@ -206,7 +209,7 @@ class Trace:
                 for row in rows if row.get("FID", "-") not in "-?"}
         for name, fid, file in uses:
             self.require(fid in names, f"{name}: FID {fid} is not in files.out")
-            nameless = name == "bio" and file == "?" and self._file[fid]["REALPATH"] == "-"  # no name in memory
+            nameless = name == "bio" and file == "?" and self._file[fid]["REALPATH"] == "-"  # a file only in memory
             self.require(file is None or nameless or unescape(file) in names.get(fid, ()),
                          f"{name}: FILE {file} of FID {fid}: {names.get(fid)}")
 
@@ -229,7 +232,7 @@ class Trace:
             if name in PROBES:
                 calls = len({call_of(row) for row in rows} - {None})
                 calls += sum(row["FUNC"] == "snapshot" for row in rows)
-                # iocbs count each for itself, although they share their call's start
+                # each iocb counts, although all of one call share its start
                 iocbs = [row for row in rows if row["FUNC"].startswith("io_submit:")]
                 calls += len(iocbs) - len({call_of(row) for row in iocbs})
                 lost = c.get("lost") if name in self.may_lose else 0

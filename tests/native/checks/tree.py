@@ -11,12 +11,12 @@ import sys
 import tracefolder
 
 LEAF = re.compile(rb"leaf\.(\d+)\.(\d+)").fullmatch
-# Who is to be the parent: of all others it depends on which is first
+# Shapes in which the root is the parent; in others this depends on which process comes first
 PARENT_IS_ROOT = ("exec", "fork", "many", "sibling", "threadexec", "threadexit", "vfork")
 
 
 def check_leaves(trace, leaves):
-    """Each was opened, created, closed and removed by the one that its name says."""
+    """The process in whose name a file was made has opened, created, closed and removed it."""
     made = collections.defaultdict(collections.Counter)
     for _, row in trace.calls():
         name = row.b("FILE" if "FILE" in row else "PATH").rsplit(b"/", 1)[-1]
@@ -33,7 +33,7 @@ def check_leaves(trace, leaves):
 
 
 def check_processes(trace, counts):
-    """Every one begins below one that lives, ends once and well, and has only the parent it has."""
+    """Every process begins below a live one, ends once and without a signal, and has one parent."""
     root = str(trace.manifest["workload"]["pid"])
     alive, ended, threads = {root}, set(), set()
     events = collections.Counter(row["EVENT"] for row in trace["pids"])
@@ -56,7 +56,7 @@ def check_processes(trace, counts):
         trace.require(pid in alive | ended, f"from nowhere: {row}")
     trace.require(not alive, f"without an end: {alive}")
     with open(os.environ["DLT"], "rb") as f:
-        if b"__tsan_init" in f.read():  # it has a thread of its own, which ends at the workload's exec
+        if b"__tsan_init" in f.read():  # ThreadSanitizer has a thread of its own, which ends at the workload's exec
             events["exit"] -= sum(row["EVENT"] == "exit" and row["COMM"] == "dltraced" for row in trace["pids"])
     for event, count in (("fork", counts["processes"]), ("thread", counts["threads"]),
                          ("exec", counts["execs"] + 1), ("exit", counts["processes"] + counts["threads"] + 1)):

@@ -11,8 +11,8 @@ import json
 import sys
 
 AGAIN = 75
-TAKEN_NS = 20e6  # of a process, by a hypervisor
-SHARES_DIFFER = 0.25  # sched.out is evenly within its seconds, and the job's clock goes on where it has no CPU
+TAKEN_NS = 20e6  # that a hypervisor may take from a process
+SHARES_DIFFER = 0.25  # the seconds of sched.out are evenly filled, and the job's clock goes on while it has no CPU
 with open(sys.argv[1], encoding="utf-8") as f:
     report = json.load(f)
 with open(sys.argv[2], encoding="utf-8") as f:
@@ -46,18 +46,18 @@ def idle(some):
 
 
 def part_of_wait(ns):
-    """The part of the time in which the trainer waited and the workers did what they did for NS in all."""
+    """Returns the part of the time in which the trainer waited and the workers did something for NS in all."""
     return share(of(trainer, "wait"), whole) * share(ns, lives)
 
 
 def share_of_reads():
     if "mapped" in account["job"]:
-        return None  # faults are in no call: what else a worker waited for at the time is not told from them
+        return None  # faults are in no call: the worker's other waits of that time cannot be separated from them
     return part_of_wait(all_of("read")) if workers else share(of(trainer, "read"), whole) or None
 
 
-# What must be true of the account for the verdict to be the only one. Who has no workers loads by himself; those
-# of train.py have no clock: there it is known that data is cold, and that there is a wait for it.
+# What must be true of the account, so that the verdict is the only right one. A process without workers loads by
+# itself; the workers of train.py have no clock: their data is known to be cold, and waits for it are.
 TRUE = {
     "checkpoint-write": lambda: saves > 0.6,
     "cpu-contention": lambda: waits > 0.6 and share(all_of("runq"), busy) > 0.6,
@@ -68,12 +68,12 @@ TRUE = {
     "trainer-bound": lambda: steps > 0.75,
 }
 
-# What the report's share then comes to; null: it is not said what.
+# The share in the report for each verdict; null: there is none.
 SHARE = {
     "checkpoint-write": lambda: share(of(trainer, "checkpoint"), whole),
     "cpu-contention": lambda: part_of_wait(all_of("runq")),
     "decode-cpu": lambda: part_of_wait(all_of("cpu")),
-    # stat(2) has no rows, and is known by sched.out alone
+    # stat(2) has no rows, and is only in sched.out
     "open-metadata": lambda: part_of_wait(all_of("stat", "meta")) if report["waited"]["by"] == "sched" else
                              part_of_wait(all_of("meta")),
     "storage-read": share_of_reads,
@@ -83,12 +83,14 @@ SHARE = {
 
 
 def contended():
-    """The trainer waited for a CPU, which a tenth of the time is enough for (docs/rules.md), or for workers that did."""
+    """Whether the trainer waited for a CPU, for which a tenth of the time is enough (docs/rules.md), or for workers that
+    did.
+    """
     return share(of(trainer, "runq"), loop) > 0.08 or waits > 0.25 and share(all_of("runq"), busy) > 0.25
 
 
 def lagged():
-    """Of an epoch's workers one was busy, by chance, while the others had to wait for it."""
+    """Whether one of an epoch's workers was busy, by chance, while the others had to wait for it."""
     for epoch in {w["epoch"] for w in workers if "epoch" in w}:
         mine = [w for w in workers if w["epoch"] == epoch]
         some = [(idle([w]), idle([o for o in mine if o is not w])) for w in mine]
@@ -111,11 +113,11 @@ def check_shares(code):
 
 
 def check_sums():
-    """Time in calls on files, as the report has it, is what the job's own clock says, but for a hypervisor's."""
+    """The report's time in calls on files equals that by the job's own clock, except for the time that a hypervisor took."""
     reported = {p["pid"]: p for p in report["processes"]}
     for w in workers:
         own, files = of(w, "meta", "read"), reported.get(w["pid"], {}).get("file_ns", 0)
-        # page faults are no calls; who has lost the CPU is not always in one
+        # page faults are no calls; a process that loses its CPU is not always in a call
         least = 0 if "mapped" in account["job"] else 0.8 * of(w, "read") - of(w, "runq") - TAKEN_NS
         expect("a worker's time in calls on files:", least <= files <= 1.1 * own + TAKEN_NS, w, files)
     saved = of(trainer, "checkpoint")

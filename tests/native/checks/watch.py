@@ -21,7 +21,7 @@ def frames(path):
         found = [json.loads(line) for line in file]
     for frame in found:
         assert list(frame) == KEYS, list(frame)
-        for key in SUMS:  # all of them fit
+        for key in SUMS:  # all processes fit
             assert frame["all"][key] == sum(p[key] for p in frame["processes"]), (key, frame)
         ages = [c["running_ms"] for c in frame["running"]]
         assert ages == sorted(ages, reverse=True), ages
@@ -71,7 +71,7 @@ def main(folder, often, once, *pids):
         p99 = latencies[-(-len(latencies) * 99 // 100) - 1]
         assert abs(last[pid]["latency_p99_ns"] - p99) <= p99 / 8 + 1, (pid, last[pid]["latency_p99_ns"], p99)
         assert last[pid]["latency_max_ns"] == latencies[-1]
-    # of all there were, those that made calls are there, in one look as in many
+    # a single look has the processes that made calls, as many looks have
     assert set(sums(often)) == set(sums(once)) >= set(pids)
     print(os.path.basename(folder), len(sums(once)), "processes")
 

@@ -36,7 +36,7 @@ def span(row):
 
 
 def union(spans, begin, end):
-    """How much of [begin, end) is in one of them."""
+    """Returns how much of [begin, end) the spans cover."""
     total, at = 0, begin
     for a, b in sorted(spans):
         a, b = max(a, at), min(b, end)
@@ -46,14 +46,14 @@ def union(spans, begin, end):
 
 
 types = {row["FID"]: row["TYPE"] for row in rows_of("files")}
-# all that the loader reads is data but what ld.so reads for it
+# everything that the loader reads is data, except the files that ld.so reads for it
 disks = {row["FID"]: row["FSTYPE"] not in ("tmpfs", "proc", "sysfs") and
          not re.match(r"/(etc|lib|lib64|usr)/|.*\.so[.0-9]*$", row["REALPATH"]) for row in rows_of("files")}
 workers = {row["PID"] for row in rows_of("pids") if row["COMM"] == "pt_data_worker"}
 parents = {row["PPID"] for row in rows_of("pids") if row["EVENT"] == "fork" and row["PID"] in workers}
 rw = rows_of("vfs_rw")
 
-# who
+# the trainer
 equal("trainers", len(report["waited"]["trainers"]), 1)
 trainer = report["waited"]["trainers"][0]
 equal("the trainer", trainer["pid"], int(*parents))
@@ -66,13 +66,13 @@ calls = [row for name in ("open", "close", "sync", "create_del") for row in rows
 spans = [span(row) for row in calls if int(row["PID"]) == int(row["TID"]) == trainer["pid"] and
          ("RW" in row or row.get("FUNC") != "close" or types.get(row["FID"], "reg") in ON_DISK)]
 begin, end = trainer["begin_ns"], trainer["end_ns"]
-# calls on files and waits never overlap in one thread: what is rounded is a share of each
+# calls on files and waits never overlap in one thread: only shares are rounded
 equal("waited", trainer["waited_ns"], union(spans, begin, end), 1000)
 share = report["waited"]["share"]
 equal("share", share, trainer["waited_ns"] / (end - begin), 1e-5)
 equal("what they were for", sum(report["waited"]["for"].values()), 1, 1e-4)
 
-# epochs: all of what was read from regular files of disks, by when it ended
+# epochs: all reads from regular files on disks, by the time of their end
 regular = [row for row in rw if row["RW"] == "R" and types.get(row["FID"]) == "reg" and disks[row["FID"]] and
            row["RETURNED"].isdigit()]
 opened = [row for row in rows_of("open") if row["FLAGS"].startswith("RDONLY") and types.get(row["FID"]) == "reg" and
@@ -86,7 +86,7 @@ for e in report["epochs"]:
     equal(f"{e['name']}: samples", e["samples"], sum(e["begin_ns"] <= int(row["TIMESTAMP"]) < e["end_ns"] or
                                                      len(report["epochs"]) == 1 for row in opened))
 
-# what is said
+# the verdict
 known = ("storage-read", "open-metadata", "decode-cpu", "cpu-contention", "checkpoint-write", "straggler-worker",
          "trainer-bound", "unknown")
 if report["bottleneck"]["code"] not in known or not report["bottleneck"]["evidence"]:

@@ -22,7 +22,7 @@ BY_VFS = ("read", "pread64", "write", "pwrite64")
 
 
 def summed(pairs):
-    """An object; of a map whose keys look alike (bytes behind a string's end), the sums."""
+    """Returns an object; of a map with equal-looking keys (bytes after a string's end differ), the sums."""
     result = {}
     for key, value in pairs:
         result[key] = result[key] + value if isinstance(value, int) and key in result else value
@@ -30,7 +30,7 @@ def summed(pairs):
 
 
 def witnessed(path):
-    """The maps at its end: name to what is in it."""
+    """Returns the maps at its end: name to content."""
     maps = collections.defaultdict(dict)
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -74,7 +74,7 @@ def check_calls(trace, seen):
 
 
 def kind(rwbs):
-    """rwbs of the kernel's events: F for a flush before, the operation, then flags."""
+    """Returns the operation in rwbs of the kernel's events: F for a flush before, the operation, then flags."""
     return re.fullmatch(r"F?([WDRNF])E?[FASM]*", rwbs).group(1)
 
 
@@ -91,7 +91,7 @@ def check_bio(trace, seen):
     for key in sorted({*got, *want}):
         kind_, what = key
         least = 0 if lost and what != "requests" else want[key] - lost
-        # The kernel does not run bpftrace's program in an interrupt of another such program.
+        # The kernel does not run bpftrace's program in an interrupt during another such program.
         most = got[key] if what == "bytes completed" else want[key]
         trace.require(least <= got[key] <= most,
                       f"{kind_} {what}: {got[key]} in bio.out, {lost} lost, bpftrace saw {want[key]}")
