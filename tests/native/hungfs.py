@@ -34,13 +34,13 @@ class Node:
 
 class Fs:
     squash = stale = False
-    opened = 0  # how often it has been withdrawn when a file was
+    opened = 0  # number of withdrawals when the file was opened
 
     def __init__(self):
         self.nodes = {ROOT: Node(ROOT, stat.S_IFDIR | 0o777, 0, 0)}
 
     def may(self, n, head, want):
-        """As who asks; WANT: 4 read, 2 write, 1 search."""
+        """With the rights of the requesting process; WANT: 4 read, 2 write, 1 search."""
         uid, gid = head[5] or 65534, head[6] or 65534
         bits = n.mode >> 6 if uid == n.uid else n.mode >> 3 if gid == n.gid else n.mode
         if self.squash and bits & want != want:
@@ -199,12 +199,12 @@ def answer(fs, fd, request):
     try:
         os.write(fd, OUT.pack(OUT.size + len(body), error, head[2]) + body)
     except OSError as e:
-        if e.errno != errno.ENOENT:  # whoever asked has been killed
+        if e.errno != errno.ENOENT:  # ENOENT: the requesting process has been killed
             raise
 
 
 def mount(folder, name, options=""):
-    """A file system called NAME on FOLDER: the descriptor that its requests come from."""
+    """Mounts a file system called NAME on FOLDER. Returns the descriptor for its requests."""
     fd = os.open("/dev/fuse", os.O_RDWR | os.O_NONBLOCK)
     libc = ctypes.CDLL(None, use_errno=True)
     options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other{options}"
@@ -214,14 +214,14 @@ def mount(folder, name, options=""):
 
 
 def signals():
-    """The descriptor that is readable when a signal has come."""
+    """Returns a descriptor that is readable once a signal has come."""
     wake, waker = os.pipe2(os.O_NONBLOCK)
     signal.set_wakeup_fd(waker)
     return wake
 
 
 def request(fd):
-    """The next one; b"" where there is none after all, None once it is unmounted."""
+    """Returns the next one; b"" where there is none yet, None once it is unmounted."""
     try:
         return os.read(fd, 1 << 17)
     except OSError as e:
@@ -236,7 +236,7 @@ def main():
     folder, held, hangs = sys.argv[1], [], [False]
     fs = Fs()
     fs.squash = sys.argv[2:] == ["squash"]
-    # with squash it is not the kernel, which lets root do anything, who decides
+    # with squash the server checks permissions itself, as the kernel would allow root everything
     fd = mount(folder, "hungfs", "" if fs.squash else ",default_permissions")
     wake = signals()
     signal.signal(signal.SIGUSR1, lambda *_: hangs.__setitem__(0, True))

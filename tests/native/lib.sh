@@ -6,21 +6,21 @@
 # set native= to this folder first. DLT_BACKEND names the backend to test.
 set -u
 : "${DLT:?is not set: run tests/run-native ${0##*/}}" "$W"
-here=${native:-${0%/*}/..} # this folder
-t=$TMPDIR/t  # the trace
-slow=${VM-}  # a guest of tests/vm, where a trace takes seconds to begin: fewer will do
-patience=2000 # tries of await
+here=${native:-${0%/*}/..} # the folder tests/native
+t=$TMPDIR/t  # the trace folder
+slow=${VM-}  # set in a guest of tests/vm, where a trace takes seconds to begin: a script makes fewer of them
+patience=2000 # number of tries of await
 [ -z "$slow" ] || patience=1000
 cd "$TMPDIR" || exit 1
 
 skip() { echo "needs $*"; exit 77; }
 fail() { echo "$*" >&2; exit 1; }
 
-# need COMMAND...: skip where one of them is not installed.
+# need COMMAND...: skips the script where one of them is not installed.
 need() { for c; do command -v "$c" >/dev/null || skip "$c"; done; }
 
-# python [MODULE...]: `python3' is one that has these modules from here on, the distribution's if that does: what comes
-# first on PATH may be a wrapper, or a bare one. Without modules nothing is started to find out.
+# python [MODULE...]: from here on, `python3' is one that has these modules, if possible the distribution's: the first
+# one on PATH may be a wrapper, or one without modules. Without arguments nothing is started to find out.
 # shellcheck disable=SC2120 # scripts may
 python() {
 	for interpreter in /usr/bin/python3 "$(command -v python3)"; do
@@ -34,11 +34,11 @@ sys.exit(not all(map(u.find_spec, sys.argv[1:])))' "$@"; } || continue
 	skip "python3${*:+ with the modules $*}"
 }
 
-# equal WHAT GOT WANTED
+# equal WHAT VALUE WANTED
 equal() { [ "$2" = "$3" ] || fail "$1: $2, not $3"; }
 
-# with_helpers: root's helpers (docker, nvidia-smi ...) are looked for in fixed folders. The script goes on
-# where the first of them is $TMPDIR/helpers, seen by nobody else.
+# with_helpers: dltraced looks for root's helpers (docker, nvidia-smi ...) in fixed folders. After this call the first
+# of these folders is $TMPDIR/helpers, for this script alone.
 with_helpers() {
 	if [ -z "${HELPERS-}" ]; then
 		[ -d /usr/local/sbin ] || skip "/usr/local/sbin"
@@ -51,32 +51,32 @@ with_helpers() {
 
 # --- tracing --------------------------------------------------------------------------------------
 
-# trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t. Block requests are the
-# machine's and not the script's, so -P must name bio, and --disk one of its own, to have them.
+# trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t. Requests to disks are the machine's, not only
+# the script's, so a script that wants them has to name bio with -P, and its own disk with --disk.
 trace() {
 	rm -rf "$t"
 	"$DLT" start -q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} \
 		-o "$t" "$@"
 }
 
-# spawn ARG...: as trace, but in the background: its pid is $dlt, its messages go to err. Signals
-# are as a terminal has them (sh would have INT and QUIT ignored).
+# spawn ARG...: like trace, but in the background: its pid is $dlt, its messages go to err. Signals are set as in a
+# terminal (sh would have INT and QUIT ignored).
 spawn() {
 	rm -rf "$t"
-	: >err # what is awaited there is not of the trace before
+	: >err # await must not see messages of an earlier trace
 	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 \
 		${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" "$@" 2>err 9>&- &
 	dlt=$!
 }
 
-# join: wait for its end; its status is in $rc.
+# join: waits for its end; its status goes to $rc.
 join() {
 	wait "$dlt"
 	rc=$? dlt=''
 }
 
-# await COMMAND...: until it succeeds, for minutes at most: a busy machine takes its time. Fewer of them than run-native
-# gives a script, which then says what it waited for.
+# await COMMAND...: repeats it until it succeeds, for minutes, as a machine may be busy; but for less time than
+# run-native gives the script, which then prints what it waited for.
 await() {
 	tries=0
 	until "$@"; do
@@ -86,23 +86,22 @@ await() {
 	done
 }
 
-# messages: what err says, but for what a machine with much to do makes dltraced say at any time.
+# messages: the lines of err, without those that any trace on a busy machine may print.
 messages() { grep -vE 'warning: (writing to .* has stalled|[0-9]+ rows? lost so far)' err; }
 
-# gone PID: it has ended, reaped or not.
+# gone PID: the process has ended, reaped or not.
 gone() { ! grep -qs '^State:[[:blank:]][^ZX]' "/proc/$1/status"; }
 
-# at_gate PID: it stands there, in a read of its stdin.
+# at_gate PID: the process waits in a read of its stdin, the gate.
 at_gate() { [ "$(stat -Lc %d:%i "/proc/$1/fd/0" 2>&1)" = "$(stat -Lc %d:%i gate)" ] && grep -q '^State:[[:blank:]]S' "/proc/$1/status"; }
 
-# gate: a workload that does `read _ <gate` stands still until `echo >&9`, or until we are gone.
+# gate: a workload that does `read _ <gate` waits until `echo >&9`, or until this script has ended.
 gate() {
 	mkfifo gate && exec 9<>gate
 }
 
-# each FILE ACTION: awk's ACTION on every row of $t/FILE.out, its columns as variables: COMM is the
-# command, _usr is %usr. Numbers beyond 2^53, as of TIMESTAMP in some years, must be compared as
-# strings.
+# each FILE ACTION: awk's ACTION on every row of $t/FILE.out, with its columns as variables: COMM is called command,
+# %usr is _usr. Numbers above 2^53, such as TIMESTAMP in some years, must be compared as strings.
 each() {
 	file=$t/$1.out
 	columns=$(sed -n '2{s/\r//;p;q}' "$file" |
@@ -115,20 +114,20 @@ each() {
 	awk -F'\t' "NR > 2 && !/^#/ { $columns $2 }" "$file"
 }
 
-# rows FILE [CONDITION]: the rows for which awk's CONDITION holds, as 'COMM == "cat" && RET < 0'.
+# rows FILE [CONDITION]: the rows that meet awk's CONDITION, such as 'COMM == "cat" && RET < 0'.
 rows() { each "$1" "if (${2:-1}) print"; }
 
-# col FILE COLUMN [CONDITION]: one column of them.
+# col FILE COLUMN [CONDITION]: one column of these rows.
 col() { each "$1" "if (${3:-1}) print $2"; }
 
-# manifest EXPRESSION: python's, of the manifest m.
+# manifest EXPRESSION: the value of this Python expression on the manifest m.
 manifest() {
 	python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' \
 		"$t/manifest.json" "$1"
 }
 
-# check NAME ARG...: checks/NAME.py on $t, which tells what is wrong. What checks/tracefolder.py accepts `dltraced validate'
-# has to accept, too.
+# check NAME ARG...: runs checks/NAME.py on $t, which prints what is wrong. A trace that checks/tracefolder.py accepts
+# must be valid for `dltraced validate', too.
 check() {
 	name=$1
 	shift
@@ -138,7 +137,7 @@ check() {
 	fi
 }
 
-# recipe TEXT: the block of code in docs/traces.md in which TEXT occurs.
+# recipe TEXT: the block of code in docs/traces.md that contains TEXT.
 recipe() {
 	TEXT=$1 awk '
 		/^```/ { if (inside && index(block, ENVIRON["TEXT"])) printf "%s", block
@@ -159,11 +158,11 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-# settle: udev looks at a disk that was written to; that is over when this returns.
+# settle: udev looks at a disk after it was written to; when this returns, that is over.
 settle() { ! command -v udevadm >/dev/null || udevadm settle 2>/dev/null || :; }
 
-# disk_ext4 [SIZE]: a new ext4 on the loop device $disk (loop3), mounted on $mnt until the end. It is
-# quiet: what mkfs may leave to the kernel for later is done at once.
+# disk_ext4 [SIZE]: a new ext4 on the loop device $disk (loop3), mounted on $mnt until the script ends. It is quiet: the
+# work that mkfs may leave to the kernel is done at once.
 disk_ext4() {
 	truncate -s "${1:-64M}" disk.img
 	loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
@@ -174,11 +173,12 @@ disk_ext4() {
 	mnt=$TMPDIR/disk disk=${loop#/dev/}
 }
 
-# has_types MODULE STRUCT: its types are to be had. Modules have none before Linux 5.11, and what needs them is left out.
+# has_types MODULE STRUCT: BTF has the module's types. Modules have none before Linux 5.11; tests that need them are
+# left out there.
 has_types() { [ -e "/sys/kernel/btf/$1" ] || grep -q "$2" /sys/kernel/btf/vmlinux; }
 
-# each_fs FUNCTION [TYPE...]: on ext4, XFS and btrfs, each on a loop device of our own; in a guest on its disk, ext4. The
-# function has $fs, $mnt and $disk; /dev/$disk is what is mounted.
+# each_fs FUNCTION [TYPE...]: calls it on ext4, XFS and btrfs, each on a new loop device; in a guest on the guest's
+# disk, ext4. FUNCTION has $fs, $mnt and $disk; /dev/$disk is mounted.
 each_fs() {
 	each=$1
 	shift

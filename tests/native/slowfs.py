@@ -24,11 +24,11 @@ import hungfs
 
 LOOKUP, GETATTR, OPEN, READ, WRITE, FSYNC, FLUSH, OPENDIR, CREATE = 1, 3, 14, 15, 16, 20, 25, 27, 35
 META, PIECES = (LOOKUP, GETATTR, OPEN, FLUSH, OPENDIR, CREATE), {READ: "read", WRITE: "write"}
-PR_SET_IO_FLUSHER = 57  # a disk may lie on us: our memory must not wait for what we are to write
+PR_SET_IO_FLUSHER = 57  # a disk may lie on this file system: this process's memory must not wait for writes to it
 
 
 class Pace:
-    """When a request may be answered."""
+    """Returns when a request may be answered."""
 
     def __init__(self, words):
         self.rates, self.slow, self.free = {}, False, {}

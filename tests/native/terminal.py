@@ -14,13 +14,13 @@ import termios
 keys = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]
 pid, fd = pty.fork()
 if not pid:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 0, int(sys.argv[2]), 0, 0))  # no rows: no status line
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 0, int(sys.argv[2]), 0, 0))  # height 0: no status line
     os.execvp(sys.argv[3], sys.argv[3:])
 seen = b""
 while True:
     try:
         got = os.read(fd, 4096)
-    except OSError:  # nobody holds the other end any more
+    except OSError:  # no process holds the other end any more
         break
     if not got:
         break

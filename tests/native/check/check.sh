@@ -8,14 +8,14 @@
 need python3 setpriv script unshare
 with_helpers
 
-# checked [OPTION...]: as JSON into rows, its status into $rc.
+# checked [OPTION...]: the JSON of `check` goes to rows, its status to $rc.
 checked() {
 	"$DLT" check --json "$@" >rows 2>err
 	rc=$?
 	[ ! -s err ] || fail "check $*: said: $(cat err)"
 }
 
-# row NEED KEY: of the last checked.
+# row NEED KEY: a value of the last `checked`.
 row() {
 	python3 -c '
 import json, sys
@@ -23,7 +23,7 @@ for r in json.load(open("rows")):
     if r["need"] == sys.argv[1]: print(r[sys.argv[2]])' "$1" "$2"
 }
 
-# found NEED STATE TEXT: the row has this state, and what was found has TEXT in it.
+# found NEED STATE TEXT: the need has this state, and the text beside it contains TEXT.
 found() {
 	equal "state of $1" "$(row "$1" state)" "$2"
 	row "$1" found | grep -qF -e "$3" || fail "$1: found '$(row "$1" found)', not '$3'"
@@ -109,9 +109,9 @@ tr -s ' \n' ' ' <text | grep -qF 'out/\033[2J \342\200\256x\377' || fail "name n
 checked -o "$bad" --min-free 0 # and the JSON is valid
 found space ok "/out/"
 
-# --- what it lacks, start lacks -------------------------------------------------------------------
+# --- what check finds missing, start refuses -----------------------------------------------------
 
-# refused COMMAND...: in front of it, check returns 1 and start 125.
+# refused COMMAND...: run by COMMAND, check returns 1 and start 125.
 refused() {
 	"$@" "$DLT_COPY" check --json -o out --min-free 0 >rows 2>err
 	equal "status of check under $*" $? 1
@@ -133,8 +133,8 @@ found "pid namespace" fail "container's own"
 refused unshare --user --map-root-user
 found rights fail "user namespace"
 
-# Of open files it is the hard limit that counts. Below what all programs take, where some would still
-# load and which of them is left to chance, all is refused; as many as check asks for are enough.
+# The hard limit of open files decides. Below the number that all programs need, some would still load, at random: check
+# refuses all such limits, and the number that it asks for is enough.
 for files in 40 100 150 400; do
 	refused prlimit --nofile=$files:$files
 	grep -qF "open files, $files, is too low" err || fail "start with $files open files said: $(cat err)"
@@ -173,7 +173,7 @@ for tool in docker podman; do
 	printf '#!/bin/sh\nsleep 600\n' >helpers/$tool
 	chmod 755 helpers/$tool
 done
-# as if it were not there; in this script's mounts alone
+# the tools seem not to be installed; only in the mounts of this script
 for folder in /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
 	[ ! -e $folder/mpstat ] || mount --bind /dev/null $folder/mpstat
 done

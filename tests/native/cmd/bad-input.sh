@@ -10,7 +10,7 @@
 . "${0%/*}/../lib.sh"
 need python3 setpriv unshare
 
-# refuse TEXT ARG...: by `trace ARG... -- touch ran`, in a line with TEXT; nothing is run or made.
+# refuse TEXT ARG...: `trace ARG... -- touch ran` fails with a line that contains TEXT; it runs and makes nothing.
 refuse() {
 	text=$1
 	shift
@@ -57,7 +57,7 @@ refuse "workload 'b': given twice" --workload a --workload b
 refuse "not by both" --workload a
 refuse "unexpected argument 'stray'" stray
 
-# What is repeated of an argument gives no orders to a terminal.
+# An argument that a message repeats cannot control a terminal.
 evil=$(printf 'x\033]0;owned\a')
 for arg in "$evil" "--$evil" "--linger=$evil"; do
 	refuse 'x?]0;owned?' "$arg"
@@ -72,7 +72,7 @@ contents() {
 	find "$1" -type f -exec cksum {} + | sort
 }
 
-# untouched FOLDER TEXT ARG...: refused with TEXT, and all of FOLDER is as it was.
+# untouched FOLDER TEXT ARG...: refused with TEXT, and FOLDER is unchanged.
 untouched() {
 	folder=$1 text=$2
 	shift 2
@@ -104,8 +104,10 @@ refuse 'readonly/t: Read-only' -o readonly/t
 
 # --- targets ----------------------------------------------------------------------------------------
 
-# A target that does not exist yet may be a wrong name: it is said once, and with -q, too, and the trace waits for it.
-# warned TEXT ARG...: by a trace that its --duration ends, with status 0; TEXT is all that speaks of the target.
+# A target that does not exist yet may be a wrong name: one warning says so, with -q too, and the trace waits for the
+# target.
+#
+# warned TEXT ARG...: a trace that its --duration ends, with status 0; only TEXT mentions the target.
 warned() {
 	text=$1
 	shift
@@ -120,7 +122,7 @@ warned "--cgroup none-$$ does not exist yet" --cgroup "none-$$"
 id=$(printf '%064d' $$)
 warned "--container $id is not there yet" --container "$id"
 
-# What can never be: once, too, and with status 125.
+# Impossible targets: one message as well, and status 125.
 refused() {
 	for quiet in '' -q; do
 		rc=0
@@ -147,8 +149,8 @@ equal "what --force left" "$(echo old/*)" \
 equal "what was not the trace's" "$(cat old/mine)" mine
 equal "rows of the trace before" "$(grep -c /dev/null old/files.out)" 0
 
-# A start that fails leaves everything as it was: an old trace, a folder that somebody has made. There
-# is no load here for want of descriptors.
+# A start that fails changes neither an old trace nor a folder that somebody has made. It fails here for lack of
+# descriptors.
 mkdir -m 750 made
 chmod 750 old
 (
@@ -192,7 +194,7 @@ manifest '{p["why"] for p in m["probes"]}' | grep -q 'not allowed' || fail "no r
 grep -q '^- .*open.*: not traced: not allowed to trace' out || fail "no reason in the report: $(cat out)"
 ! grep 'file is missing' out || fail "files that cannot be there are missed"
 
-# Processes have other numbers there than the kernel side sees: a trace would be of nobody.
+# Process numbers there are not those that the kernel side sees: the trace would contain no process.
 unshare --pid --fork --mount-proc "$DLT" start -q --collectors none -o nobody -- touch ran 2>err
 equal "status in a pid namespace" $? 125
 grep -q 'error: .*PID namespace' err || fail "said: $(cat err)"

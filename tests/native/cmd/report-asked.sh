@@ -11,7 +11,7 @@ cp -r "$golden/trace-small" a
 cp -r "$golden/trace-other" b
 ln -s a linked
 
-# refused TEXT ARG...: `report ARG...`, with TEXT in what it says; all files stay what they were.
+# refused TEXT ARG...: `report ARG...` fails with TEXT, and all files are unchanged.
 refused() {
 	text=$1
 	shift
@@ -28,7 +28,7 @@ refused() {
 for name in manifest.json vfs_rw.out open.000007.out.zst workload.log; do
 	refused "a/$name is a name of the trace's own files: .*a/report.html" --html a/$name a
 	refused "a/report.html" --html "$TMPDIR/a/$name" linked b
-	refused "b/report.html" --html b/$name a # a trace too, by its manifest
+	refused "b/report.html" --html b/$name a # a trace too, as its manifest shows
 done
 rm a/manifest.json
 refused "linked/report.html" --html linked/manifest.json a
@@ -63,7 +63,7 @@ install -m 755 "$DLT" dltraced
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups ./dltraced report "$@"; }
 cp -r b locked
 chmod 600 locked/*
-for mode in 700 755; do # neither the folder, nor what is in it
+for mode in 700 755; do # neither the folder nor its contents can be read
 	chmod $mode locked
 	for how in '' --cpu --json --compare; do
 		nobody $how locked a >out 2>err && fail "locked, $mode: status 0"
@@ -74,7 +74,7 @@ done
 
 # --- no job ---------------------------------------------------------------------------------------
 
-# doubted TEXT: of b and c as text, JSON and page.
+# doubted TEXT: in the report on b and c as text, JSON and page.
 doubted() {
 	"$DLT" report b c >text && "$DLT" report --json b c >json && "$DLT" report --html page b c || fail "status $?"
 	for form in text json page; do

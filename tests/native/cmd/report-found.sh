@@ -37,7 +37,7 @@ sed -n 3p out | grep -q ' job_4711/node1  ' || fail "the second line: $(cat out)
 "$DLT" report --json traces >out 2>err && fail "a list as JSON"
 grep -q 'traces is not a trace folder.*holds traces.*dltraced report traces' err || fail "said: $(cat err)"
 
-# A name gives no orders to the terminal, and what is no trace is no line.
+# A name cannot control the terminal, and a folder without a trace has no line.
 evil=$(printf 'evil\033]0;owned\a')
 cp -r "$golden/trace-hostile" "traces/$evil"
 cp "$golden/trace-small/manifest.json" "traces/$evil"
@@ -66,7 +66,7 @@ grep -qF "(tar -xf b.tar)" err || fail "said: $(cat err)"
 "$DLT" export -f csv -o - 'a trace.tar.gz' 2>err && fail "an export of a packed one: status 0"
 grep -qF "a trace.tar.gz is an archive: unpack it first (tar -xzf 'a trace.tar.gz')" err || fail "said: $(cat err)"
 for command in '' check daemon export help mark probes report start status stop; do
-	# shellcheck disable=SC2086 # no command is no word
+	# shellcheck disable=SC2086 # an empty command is no argument
 	"$DLT" $command -h >short || fail "$command -h: status $?"
 	grep -nE ' $|.{80}' short && fail "$command -h: blanks at the end of a line, or more than 79 columns"
 	# shellcheck disable=SC2086

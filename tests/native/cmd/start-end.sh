@@ -10,7 +10,7 @@
 need python3
 trap '[ ! -s children ] || kill $(cat children); cleanup' EXIT
 
-# shown ARG...: `start ARG...` on a terminal; what it writes there is in screen, its lines of ours in said, its status in $rc.
+# shown ARG...: `start ARG...` on a terminal. screen has all of the output, said the lines of dltraced, $rc the status.
 shown() {
 	rm -rf "$t"
 	python3 "$here/terminal.py" /dev/null 80 "$DLT" start --collectors none --probes -bio --min-free 0 -o "$t" "$@" >screen
@@ -18,7 +18,7 @@ shown() {
 	sed -n '/^dltraced: [A-Z]/,$p' screen >said
 }
 
-# A trace folder below the working directory is named from there.
+# A trace folder below the working directory is named relative to it.
 ended() {
 	[ "$(wc -l <said)" -le 12 ] || fail "$(wc -l <said) lines: $(cat said)"
 	awk 'length > 80' said | grep . && fail "wider than 80 columns"
@@ -48,7 +48,7 @@ shown -- sh -c 'kill -9 $$'
 equal "status after SIGKILL" $rc 137
 fact job 'ended by SIGKILL, traced for .*s'
 
-# --- who still runs -------------------------------------------------------------------------------
+# --- processes that still run ---------------------------------------------------------------------
 
 shown -- sh -c 'for i in 1 2; do sleep 100 </dev/null >/dev/null 2>&1 & echo $! >>children; done'
 ended
@@ -84,7 +84,7 @@ shown --report -- true
 ended
 grep -q "^next     dltraced report --full t$" screen || fail "--report prints no report: $(cat screen)"
 
-# A trace that cannot be read in a moment, by its size: it is refused at once, and the command is named.
+# A trace too large to be read at once: no summary, but the command for it.
 cat >large <<'END'
 import os, sys, glob
 while not glob.glob(sys.argv[1] + "/pids.out"):

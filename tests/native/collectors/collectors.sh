@@ -10,11 +10,11 @@
 need python3 mpstat iostat
 with_helpers
 gate
-# Readable by whom the tools run as, wherever the tests are.
+# The users that run the tools can read it, wherever the tests lie.
 install -m 755 "$here/../stubs/nvidia-smi" stub || fail "no stub"
 install -m 755 stub helpers/nvidia-smi
 
-# enough N FILE...: each has rows of N arrivals.
+# enough N FILE...: each has rows of at least N samples.
 enough() {
 	n=$1
 	shift
@@ -23,10 +23,10 @@ enough() {
 	done
 }
 
-# states: of the collectors, as the manifest has them.
+# states: of the collectors, from the manifest.
 states() { manifest "'; '.join(c['name'] + ' ' + c['state'] for c in m['collectors'])"; }
 
-# tools: those of these that dltraced has running, without their paths.
+# tools: which of these dltraced runs now, without their paths.
 tools() {
 	ps -o args= --ppid "$dlt" | sed -n 's/.*\(mpstat\|iostat\|nvidia-smi\) /\1 /p' | sort
 }
@@ -72,7 +72,7 @@ grep -q '^# dltraced cpu 1 .* each_s=60$' "$t/cpu.out" || fail "$(head -n 1 "$t/
 
 rm helpers/nvidia-smi
 if ! command -v nvidia-smi >there; then
-	# one that is in root's own PATH is not: anybody's could be
+	# a tool in root's own PATH is not run: anybody might have put it there
 	PATH=$TMPDIR:$PATH
 	mv stub nvidia-smi
 	spawn --collectors cpu,disk,gpu,gpu_dev -- sh -c 'read _ <gate'

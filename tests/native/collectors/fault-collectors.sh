@@ -9,7 +9,7 @@ need python3
 with_helpers
 gate
 
-# Its environment is not ours, so it is told by files.
+# Its environment is not this one, so files pass the values.
 cat >helpers/mpstat <<END
 #!/bin/sh
 trap '' INT TERM

@@ -7,7 +7,7 @@
 need jq python3 setpriv
 gate
 
-# field KEY [DIR]: of status --json, of the trace in that folder.
+# field KEY [DIR]: a value of `status --json` for the trace in that folder.
 field() {
 	"$DLT" status --json | python3 -c '
 import json, sys
@@ -32,7 +32,7 @@ equal "collectors, rates" "$(field collectors) $(field rows_per_s | grep -c '^[0
 "$DLT" status nobody 2>err && fail "status of nobody"
 grep -q "no trace 'nobody'" err || fail "said: $(cat err)"
 
-# One that does not answer keeps nobody from hearing of the others.
+# A process that does not answer does not delay the answers of the others.
 kill -STOP "$pid"
 "$DLT" status >table
 grep -q "^?  *$pid silent " table || fail "not silent: $(cat table)"
@@ -47,7 +47,7 @@ await is tracing
 long=$(head -c 4096 /dev/zero | tr '\0' x)
 "$DLT" mark -t "$t" "$long" 2>err || fail "a mark of 4096 bytes: $(cat err)"
 
-# Whoever connects and says nothing, too much or nonsense does not keep it from its work.
+# Clients that send nothing, too much or nonsense do not block the trace.
 python3 - "/run/dltraced/$pid.sock" <<'END' || fail "the socket"
 import socket, sys
 def connect():
@@ -74,7 +74,7 @@ for s in silent:
 END
 await is untraced
 equal "complete" "$(manifest 'm["complete"]')" True
-# It counts no seconds any more.
+# The elapsed time no longer grows.
 equal "elapsed" "$(field elapsed_ms)" \
 	"$(manifest '(m["end"]["monotonic_ns"] - m["start"]["monotonic_ns"]) // 1000000')"
 check whole
@@ -112,12 +112,12 @@ grep -q "2 traces are called 'several'" err || fail "said: $(cat err)"
 "$DLT" stop nobody 2>err && fail "stopped nobody"
 grep -q "no trace 'nobody'" err || fail "said: $(cat err)"
 
-# Nobody else may ask, or hear of them.
+# Other users can neither stop a trace nor see it.
 setpriv --reuid 54321 --regid 54321 --clear-groups "$DLT" stop one 2>err && fail "stopped by somebody else"
 equal "what others are told" "$(setpriv --reuid 54321 --regid 54321 --clear-groups "$DLT" status --json)" "[]"
 equal "phase after that" "$(field phase "$TMPDIR/one")" tracing
 
-# By the folder, as seen from here; and one that was killed leaves a socket that does not stay.
+# A trace is found by its folder, relative to the working directory; the socket of a killed process is removed.
 (cd "$TMPDIR" && "$DLT" stop "./$(basename "$odd")") 2>err || fail "stop by folder: $(cat err)"
 grep -q "rows, .* lost, in " err || fail "no summary: $(cat err)"
 "$DLT" mark -t several "now there is one" 2>err || fail "mark by experiment: $(cat err)"
@@ -127,7 +127,7 @@ swept() { "$DLT" status >/dev/null 2>&1; [ ! -e "/run/dltraced/$pid.sock" ]; }
 await swept
 printf '\n\n' >&9
 
-# Before it begins, too: nothing was traced then, and the workload has gone on.
+# Stopped before it begins: nothing was traced, and the workload has gone on.
 spawn --delay 1h -- sh -c 'read -r _ <gate; exit 5'
 await is delay
 "$DLT" stop "$t" 2>err || fail "stop under --delay: $(cat err)"

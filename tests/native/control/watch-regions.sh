@@ -30,7 +30,7 @@ with dltraced.region("ai.pipeline.epoch", epoch=7, live=True):
     open("outside", "w").close()
     step()
 PY
-# seen N: so many views have come.
+# seen N: at least N views have arrived.
 seen() { [ "$(wc -l <views)" -ge "$1" ]; }
 
 : >views

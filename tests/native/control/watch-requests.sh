@@ -44,7 +44,7 @@ await test -e "/run/dltraced/$dlt.sock"
 "$DLT" status --watch --json -i 100ms "$t" >looks 2>err-looks 9>&- &
 watcher=$!
 
-# hangs PROBE CALL FILE: once, in the last look but one, which is whole.
+# hangs PROBE CALL FILE: once, in the last look but one (the last may be incomplete).
 hangs() {
 	[ "$(wc -l <looks)" -ge 2 ] && tail -n 2 looks | head -n 1 | python3 -c '
 import json, sys

@@ -11,7 +11,7 @@ sh -c 'exec 7<secret; read -r _ <gate' 9>&- &
 process=$!
 await test -e "/proc/$process/fd/7"
 
-# One call of descriptor 7, which has been running for SINCE ms.
+# One call on descriptor 7, in flight for SINCE ms.
 cat >fake.py <<'END'
 import json, os, socket, sys
 path = f"/run/dltraced/{os.getpid()}.sock"

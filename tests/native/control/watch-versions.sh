@@ -27,7 +27,7 @@ for answer in sys.argv[1:]:
     client.close()
 os.unlink(path)
 END
-# Each watcher gets the next of these; the `.' is the beginning of a line that never ends.
+# Each watcher gets the next one of these; `.' begins a line that never ends.
 view='{"name":"n","pid":1,"phase":"tracing","all":{"calls":2},"processes":[{"pid":7,"comm":"a b\u001b[2J\\377"}],"running":[]}'
 python3 fake.py "$(printf 'ok\nbegin\ttracing\t9\t9\t0\t9\t1\t1\nend\n.')" "$(printf 'ok\n{"running": [\n.')" \
 	"$(printf 'ok\n{"running": {}}\n.')" "$(printf 'ok\n{"x": "\033", "running": []}\n.')" \

@@ -38,7 +38,7 @@ await test -e forked
 
 # --- what hangs ------------------------------------------------------------------------------------
 
-# hangs CALL FILE: in the last look but one, which is whole.
+# hangs CALL FILE: in the last look but one (the last may be incomplete).
 hangs() {
 	tail -n 2 often | head -n 1 | python3 -c '
 import json, sys

@@ -6,7 +6,7 @@
 # prints all.
 . "${0%/*}/../lib.sh"
 need python3 setsid
-# Sockets of our own: there may be other traces on this machine.
+# A folder of sockets for this script: other traces may run on this machine.
 if [ -z "${ALONE-}" ]; then
 	unshare -m true 2>/dev/null || skip "mount namespaces"
 	ALONE=1 exec unshare -m --propagation private sh "$0"
@@ -14,11 +14,12 @@ fi
 mkdir -p /run/dltraced && mount -t tmpfs none /run/dltraced || skip "to mount tmpfs"
 getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)
-install -d -o "$uid" "their home" # its blank stays one in messages
+install -d -o "$uid" "their home" # messages show the blank as it is
 gate
 
-# begin DIR [CMD...]: a trace there, in the background, until the gate opens, started by CMD. theirs CMD...: as root, by the
-# sudo of another user.
+# begin DIR [CMD...]: a trace in the background, started by CMD, which runs until the gate opens.
+#
+# theirs CMD...: as root, by the sudo of another user.
 begin() {
 	dir=$1
 	shift
@@ -83,7 +84,7 @@ wait $! || fail "on a terminal: $(cat screen)"
 equal "phases" "$(phase one) $(phase two) $(phase three)" "untraced tracing tracing"
 equal "marks" "$(sed 1,2d one/marks.out | cut -f 4)" 'on\040this\040terminal'
 
-# where it is the only one that is left it is taken, from wherever
+# the only trace left is stopped from any session
 "$DLT" stop three 2>err || fail "stop three: $(cat err)"
 setsid -w "$DLT" stop 2>err || fail "the only one, from another session: $(cat err)"
 equal "phase" "$(phase two)" untraced

@@ -16,7 +16,7 @@ put() { echo "$1 $2" >>measured; }
 
 # --- the drain, on rings in memory ------------------------------------------------------------------
 
-# insns ARG...: instructions of the rounds of the replay; what it printed is in out.
+# insns ARG...: instructions of the replay's rounds; out has what the replay printed.
 insns() {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=replay_round \
 		"$replay" "$@" >out 2>err || fail "replay $*: $(cat out err)"
@@ -42,7 +42,7 @@ put round.insns.2_of_256 $(($(insns -n $((2 * rounds)) -b 2 -k 2) / rounds))
 fewer=$(calls 100000)
 put row.syscalls_per_million $(($(calls 1100000) - fewer))
 put row.allocations "$(awk '$1 == "allocations" { n += $2 } END { print n + 0 }' outs)"
-# new files, whose paths are kept
+# new files, whose paths are stored
 put row.insns.small_files $(($(insns -n $rows -b 2 -f) / rows))
 
 # --- the daemon -------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ spawn --probes +bio --sched timeline --disk "$disk" -- \
 	sh -c 'touch ready; read _ <gate; "$0" -n 100000 -w 0 >traced; read _ <gate; : >again; read _ <gate' "$W/storm"
 await test -e ready
 
-# The kernel counts runs as long as this is held, at most as long as we are there.
+# The kernel counts runs while this descriptor is open, so no longer than this process lives.
 python3 - >stats <<'END' &
 import ctypes, os, platform, time
 nr = {"x86_64": 321, "aarch64": 280}[platform.machine()]
@@ -75,8 +75,8 @@ equal "counting of runs" "$(cat stats)" on
 runs() { python3 -B "$here/checks/programs.py" "$t" "$dlt" "$1" || fail "programs"; }
 done_calls() { grep -q '^round' "$1"; }
 
-# at_least HOOK WHOSE BEFORE: 100000 calls more than before. The machine makes calls too, so no more is
-# known from counts; but a program is attached as often as hook.HOOK says, and runs as often for a call.
+# at_least HOOK WHOSE BEFORE: 100000 more runs than BEFORE. Other calls on the machine count as well, so this is only a
+# lower bound; but a call runs a program as often as hook.HOOK says that it is attached.
 at_least() {
 	n=$(($(runs "$1") - $3))
 	[ $n -ge 100000 ] || fail "$n runs at $1 for 100000 calls of $2"
@@ -93,9 +93,9 @@ at_least sys_exit "others" "$exit"
 kill $stats
 python3 -B "$here/checks/programs.py" "$t" "$dlt" >programs || fail "programs"
 
-# The drain's thread: what it does from one wait to the next, but for writes, for its timer, which it sets when there is
-# something again and when there has been nothing for a second, and for its look at /proc/meminfo each interval.
-# It is the one that has done most beside the main one; others write messages (host/stall/async_log.c) or look at the folder
+# The thread of the drain: its system calls from one wait to the next. Not counted: writes; the timer, which it sets
+# when rows come again and after a second without rows; its look at /proc/meminfo each interval. It is the thread with
+# the most CPU time beside the main thread; others write messages (host/stall/async_log.c) or watch the folder
 # (host/stall/folder_watch.c).
 drain=$(for tid in "/proc/$dlt/task"/*; do
 	[ "${tid##*/}" = "$dlt" ] || echo "$(cut -d' ' -f1 "$tid/schedstat" 2>gone) ${tid##*/}"

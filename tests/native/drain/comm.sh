@@ -6,7 +6,7 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-# No call of these has two rows, as cat's copy_file_range does.
+# Each of these calls has one row; a copy_file_range of cat would have two.
 echo data >data
 cat >job <<'END'
 od data
@@ -14,7 +14,7 @@ head -c 3 data
 wc -c <data
 END
 
-# counts CONDITION: rows of each file of calls in the trace whose COMM is such; counted: the manifest's.
+# counts CONDITION: rows of each file of calls whose COMM meets CONDITION. counted: the manifest's numbers.
 counts() {
 	for file in close create_del mmap open sync vfs_rw; do
 		printf '%s %d ' $file "$(rows $file "$1" | wc -l)"
@@ -25,7 +25,7 @@ counted() {
 		if p['name'] in ('close', 'create_del', 'mmap', 'open', 'sync', 'vfs_rw')) + ' '"
 }
 
-# narrowed CONDITION ARG...: with these options there are the rows that meet awk's CONDITION.
+# narrowed CONDITION ARG...: with these options, the trace has exactly the rows that meet awk's CONDITION.
 narrowed() {
 	condition=$1
 	shift

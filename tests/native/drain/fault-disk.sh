@@ -11,9 +11,9 @@
 need python3 fsfreeze
 gate
 head -c 1048576 /dev/zero >data
-reads=100000 made=110256 # storm's: it warms up, and reads all of the file once
+reads=100000 made=110256 # storm warms up, and reads the whole file once
 
-# count WHAT: of vfs_rw, in the manifest.
+# count KEY: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
 # reported STATUS TEXT...: by dltraced report.
@@ -44,7 +44,7 @@ reported 0 "^- vfs_rw: $(count lost) lost"
 
 # --- errors at every write ------------------------------------------------------------------------
 
-# What ext4 does to a disk that has failed for good, on request (EXT4_IOC_SHUTDOWN, without a flush).
+# An ext4 whose disk has failed for good, on request (EXT4_IOC_SHUTDOWN, without a flush).
 rm -rf "$t"
 cat >job <<'END'
 : >state
@@ -70,10 +70,10 @@ mnt='' loop=''
 
 # --- thin storage ---------------------------------------------------------------------------------
 
-# thin_disk SIZE: a disk of 256 MiB on so much memory: what is too much is refused when it is written back.
-# The kernel's own thread would fill it sooner or later with empty tables of inodes. A request has a page:
-# of a larger one the memory may take a part, and Linux 6.18's loop driver says then that all was written
-# (tmpfs of 1 MiB, dd oflag=direct bs=300K: four succeed).
+# thin_disk SIZE: a disk of 256 MiB on SIZE of memory; write-back of more than that fails. noinit_itable, as the
+# kernel's thread would fill the memory with empty inode tables sooner or later. A request has one page
+# (max_sectors_kb): of a larger one the memory may take a part, and the loop driver of Linux 6.18 then reports that all
+# was written (tmpfs of 1 MiB, dd oflag=direct bs=300K: four succeed).
 thin_disk() {
 	mkdir -p pool disk
 	mount -t tmpfs -o size="$1" none pool || skip "to mount tmpfs"
@@ -82,7 +82,7 @@ thin_disk() {
 	truncate -s 256M pool/disk.img
 	loop=$(losetup -f --show pool/disk.img) || { loop=''; skip "a loop device"; }
 	largest=/sys/block/${loop##*/}/queue/max_sectors_kb
-	largest_was=$(cat "$largest") # it outlives the disk
+	largest_was=$(cat "$largest") # the setting outlives the disk
 	trap 'cleanup; thin_pool_gone' EXIT
 	echo 4 >"$largest" || fail "$largest"
 	mkfs.ext4 -q -b 4096 -J size=4 "$loop" || fail "mkfs.ext4 $loop"
@@ -91,15 +91,15 @@ thin_disk() {
 	mnt=$TMPDIR/disk t=$TMPDIR/disk/t
 }
 
-# The kernel gives a loop device back once whoever looks at it (udev) has let go of it.
+# The kernel frees a loop device once every reader of it (udev) has closed it.
 unmounted() { umount "$1" 2>err.umount; }
 thin_pool_gone() {
 	echo "$largest_was" >"$largest"
 	await unmounted "$pool"
 }
 
-# forget [OFFSET LENGTH]: all is given to the disk and the system's copies, or those of this part of each file, are
-# forgotten: what is read there is what the disk has.
+# forget [OFFSET LENGTH]: writes everything to the disk and drops the page cache, or only this part of each file: later
+# reads return what the disk has.
 forget() {
 	sync -f "$t" 2>/dev/null
 	for file in "$t"/*.out "$t"/*.log; do
@@ -109,8 +109,8 @@ os.posix_fadvise(os.open(sys.argv[1], os.O_RDONLY), int(sys.argv[2]), int(sys.ar
 	done
 }
 
-# as_reported: the report on what can be read of the trace now, which may be less in a moment, names exactly the rows
-# in which something is missing. What the disk refused is read as zeros once the system has no copy of it.
+# as_reported: the report on what can be read of the trace now, which may be less a moment later, names exactly the
+# files with missing rows. What the disk refused is read as zeros once it is not in the page cache.
 as_reported() {
 	rm -rf now
 	mkdir now
@@ -152,10 +152,10 @@ as_reported
 forget 4194304 8388608 # and then of a part of each file (a folio of the cache, up to 2 MiB, goes as a whole)
 as_reported
 forget
-as_reported # all of it is
+as_reported # all of it is dropped
 thin_disk_gone
 
-# In parts, which are closed long before the disk is asked for them; and with a log.
+# In segments, which are closed long before the disk gets them; and with a log.
 thin_disk 8m
 trace --rotate 1M --log -- sh -c '"$1" -n "$2" data; head -c 4194304 /dev/zero | tr "\0" x' - "$W/storm" $reads >out 2>err ||
 	fail "parts: status $?"
@@ -181,7 +181,7 @@ fsfreeze -f "$mnt" || skip "to freeze a file system"
 trap 'fsfreeze -u "$mnt" 2>err.thaw; cleanup' EXIT
 rm state
 echo >&9
-await grep -qs over state # it does not wait for the disk
+await grep -qs over state # the workload does not wait for the disk
 fsfreeze -u "$mnt"
 trap cleanup EXIT
 join

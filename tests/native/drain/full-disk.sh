@@ -15,16 +15,16 @@ mount -t tmpfs -o size=2m none small || skip "to mount tmpfs"
 mnt=$TMPDIR/small
 head -c 1048576 /dev/zero >data
 
-# count WHAT: of vfs_rw, in the manifest.
+# count KEY: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
-# said TEXT: and how many rows were lost.
+# said TEXT: a warning of TEXT, and the number of lost rows.
 said() {
 	grep -q "warning: $1" err || fail "nothing said of '$1': $(cat err)"
 	grep -Eq 'warning: [0-9]* rows? lost' err || fail "no number of lost rows said: $(cat err)"
 }
 
-# accounted CALLS: they are rows or lost, the file has the rows, and all files are whole.
+# accounted CALLS: each is a row or lost, the file has the rows, and all files are complete.
 accounted() {
 	equal "complete" "$(manifest 'm["complete"]')" True
 	equal "calls" "$(count calls)" "$1"
@@ -64,7 +64,7 @@ grep -q "^- vfs_rw: $(count lost) lost" report || fail "no loss in the report: $
 
 # --- by the job -----------------------------------------------------------------------------------
 
-# Takes $1 bytes of the space, reads, gives the space back, reads; stands at the gate in between.
+# Takes $1 bytes of the space, reads, frees the space, reads; it waits at the gate in between.
 cat >job <<'END'
 head -c $1 /dev/zero >small/fill 2>/dev/null
 echo full >state
@@ -79,7 +79,7 @@ cat data >/dev/null
 END
 state() { grep -qs "$1" state; }
 
-# taken: storm's reads are rows or lost ones: none of them waits in a ring and takes the space that comes back.
+# taken: storm's reads are rows or lost: none is still in a ring, where it would take the freed space.
 taken() {
 	"$DLT" status -j | python3 -c '
 import json, sys
@@ -87,7 +87,7 @@ ours = [t for t in json.load(sys.stdin) if t["dir"] == sys.argv[1]]
 sys.exit(110256 > sum(p["rows"] + p["lost"] for t in ours for p in t["probes"] if p["name"] == "vfs_rw"))' "$t"
 }
 
-# job BYTES WARNING NEWS ARG...: WARNING is said of the full disk, NEWS (if any) of space.
+# job BYTES WARNING NEWS ARG...: WARNING is the message about the full disk, NEWS (if any) the one about space.
 job() {
 	bytes=$1 warning=$2 news=$3
 	shift 3
@@ -116,7 +116,7 @@ job() {
 job 4m 'cannot write to .*/small/t: No space left' ''
 job 1200k 'only .* free in .*/small/t (--min-free is 1.00 MiB)' 'space in .* again' -v --min-free 1M
 
-# Full to the end: the manifest gets in all the same.
+# Full to the end: the manifest is written nevertheless.
 sed -i '/^rm/,$d' job
 rm state
 PATH=$W:$PATH spawn -- sh job 4m >out
@@ -145,7 +145,7 @@ said 'only 1\..* MiB free in .*/small/t (--min-free is 1.00 GiB)'
 
 # --- a small disk, by default ---------------------------------------------------------------------
 
-# small_disk SIZE: half of what is free, or 5 %, is left, and nothing is lost before.
+# small_disk SIZE: half of the free space, or 5 %, stays free, and nothing is lost before that.
 small_disk() {
 	mkdir other
 	mount -t tmpfs -o "size=$1" none other || skip "to mount tmpfs"
@@ -166,29 +166,29 @@ small_disk 16m
 
 # --- disks with a reserve ---------------------------------------------------------------------------
 
-# statvfs EXPRESSION: of the file system at disk.
+# statvfs EXPRESSION: python's, of the file system at disk.
 statvfs() { python3 -c "import os; s = os.statvfs('disk'); print($1)"; }
-available='s.f_bavail * s.f_frsize' # to users
+available='s.f_bavail * s.f_frsize' # for users without the reserve
 
-# as_user COMMAND: sh's, by somebody whom no reserve is for.
+# as_user COMMAND: by sh, as a user for whom nothing is reserved.
 as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$1"; }
 
-# there ARG...: a trace at disk, of one call.
+# there ARG...: a trace of one call, on that disk.
 there() {
 	"$DLT" start -q --collectors none --probes -bio -o disk/t "$@" -- touch ran 2>err
 }
 
-# refused ARG...: nothing runs, nothing is left and no block is taken.
+# refused ARG...: nothing runs, no file is left, and no block is used.
 refused() {
 	rc=0 before=$(statvfs s.f_bfree)
 	there "$@" || rc=$?
 	equal "status on $type with $available_bytes for users" "$rc: $(cat err)" "125: $(grep -E "only .* free in .*/disk/t, and|disk/t: No space" err)"
 	[ ! -e ran ] && [ ! -e disk/t ] || fail "on $type something has run, or is left"
-	[ "$type" = xfs ] || equal "blocks free on $type" "$(statvfs s.f_bfree)" "$before" # xfs frees some later
+	[ "$type" = xfs ] || equal "blocks free on $type" "$(statvfs s.f_bfree)" "$before" # xfs frees some blocks later
 }
 
-# on_disk TYPE SIZE MIB: what is left by default is of what users may have: root's reserve is no space. Where only that is
-# free the start fails, or with --best-effort loses all rows, and says so.
+# on_disk TYPE SIZE MIB: by default dltraced leaves a part of what users may use: root's reserve is not free space.
+# Where only the reserve is free, start fails, or with --best-effort it loses all rows and warns.
 on_disk() {
 	type=$1
 	command -v "mkfs.$type" >mkfs || { echo "note: not on $type: needs mkfs.$type"; return; }
@@ -198,9 +198,9 @@ on_disk() {
 	mount -o loop "$type.image" disk 2>mount.err || { rmdir disk; echo "note: not on $type: needs a loop device: $(cat mount.err)"; return; }
 	chmod 777 disk
 	as_user "head -c $(($(statvfs "$available") - ($3 << 20))) /dev/zero >disk/fill"
-	sync -f disk # what is allocated by then is counted
+	sync -f disk # blocks allocated by then are counted
 	later=0
-	[ "$type" != xfs ] || later=1048576 # xfs frees some later, as in refused()
+	[ "$type" != xfs ] || later=1048576 # xfs frees some blocks later, as in refused()
 	available_bytes=$(statvfs "$available")
 	"$DLT" start -q --collectors none --probes -bio --metrics-file prom -o disk/t -- "$W/storm" -n 1000 -w 0 "$TMPDIR/data" >out 2>err ||
 		fail "on $type: status $?: $(cat err)"
@@ -211,7 +211,7 @@ on_disk() {
 	rm -r disk/t
 	available_bytes=$(statvfs "$available")
 	refused --min-free $((2 * available_bytes))
-	for _ in 1 2 3 4 5; do # what is reserved for blocks that are not allocated yet is free again once they are
+	for _ in 1 2 3 4 5; do # space reserved for delayed allocation is free again once the blocks are allocated
 		as_user 'dd if=/dev/zero bs=1k >>disk/fill' 2>/dev/null
 		sync -f disk
 		available_bytes=$(statvfs "$available")
@@ -228,11 +228,11 @@ on_disk() {
 }
 
 on_disk ext4 64m 2
-on_disk xfs 300m 16 # it gives each file more than that has
+on_disk xfs 300m 16 # xfs preallocates more than the file has
 
 # --- the workload's log ---------------------------------------------------------------------------
 
-# Few lines: each is a row of workload.out too, which takes space.
+# Few lines: each is a row of workload.out as well, which takes space.
 
 rm -rf "$t"
 cat >job <<'END'
@@ -250,7 +250,7 @@ until [ $(stat -c %s small/t/workload.log) -gt $size ]; do seq 10; sleep 0.1; do
 seq 2000
 END
 
-# logged BYTES WHY NEWS ARG...: with BYTES taken, output is left out of the log, for WHY; NEWS as above.
+# logged BYTES WHY NEWS ARG...: BYTES are taken, and the log omits output because of WHY; NEWS as above.
 logged() {
 	bytes=$1 why=$2 news=$3
 	shift 3

@@ -10,7 +10,7 @@ head -c 1048576 /dev/zero >data
 # probe NAME KEY: of the manifest.
 probe() { manifest "next(p['$2'] for p in m['probes'] if p['name'] == '$1')"; }
 
-# summed CONDITION COLUMN: of rollup.out.
+# summed CONDITION COLUMN: the sum over rollup.out.
 summed() {
 	each rollup "if ($1) print $2" | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
@@ -27,7 +27,7 @@ equal "rows summed up" "$(summed 'PROBE == "vfs_rw"' ROWS)" "$dropped"
 reads=$(cat "$t"/vfs_rw.*out | awk -F'\t' '$7 == "pread64" && $16 == "data"' | wc -l)
 calls=$(($(summed 'PROBE == "vfs_rw" && COMM == "storm" && RW == "R"' BYTES) / 4096 + reads))
 [ "$calls" -ge 120256 ] && [ "$calls" -le 120259 ] || fail "$calls reads by rows and sums"
-# the oldest went first: what is left has no gap, up to the growing one
+# the oldest went first: the rest has no gap, up to the growing file
 first=$(cd "$t" && ls -- vfs_rw.0* | head -n 1 | cut -d. -f2 | sed 's/^0*//')
 last=$(cd "$t" && ls -- vfs_rw.0* | tail -n 1 | cut -d. -f2 | sed 's/^0*//')
 equal "segments" "$(find "$t" -name 'vfs_rw.0*' | wc -l)" $((last - first + 1))
@@ -37,7 +37,7 @@ grep -q "^- vfs_rw: $dropped rows were dropped by --keep; rollup.out has their s
 grep -q "^vfs_rw  *$dropped  " report || fail "no sums in the report: $(cat report)"
 grep -q 'in the manifest counts' report && fail "$(cat report)"
 
-# Killed between sum and removal: the rows are there, and count once.
+# Killed between the sum and the removal: the rows are there as well, and count once.
 cp "$t/vfs_rw.00${last}.out" again 2>/dev/null || cp "$t/vfs_rw.$(printf %06d "$last").out" again
 one=$(each rollup 'if (PROBE == "vfs_rw" && SEGMENT == 1) print ROWS' | awk '{ n += $1 } END { print n }')
 sed "1s/segment=.*/segment=1/" again >"$t/vfs_rw.000001.out"
@@ -48,7 +48,7 @@ print(next(s["rows"] for s in json.load(open("json"))["rollup"] if s["name"] == 
 
 # --- marks stay -------------------------------------------------------------------------------------
 
-# Parts by time, so that each file has some to drop.
+# Segments by time, so that each file has some to drop.
 cat >job <<'END'
 for i in $(seq 40); do
 	"$DLT" mark -t "$t" "mark $i" || exit 1

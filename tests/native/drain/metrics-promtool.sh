@@ -3,7 +3,7 @@
 #
 # Prometheus' own tool accepts a file of --metrics-file, and also two of them together.
 . "${0%/*}/../lib.sh"
-promtool=$(command -v promtool || echo "$here/../../build/promtool/promtool") # where scripts/install-deps has it
+promtool=$(command -v promtool || echo "$here/../../build/promtool/promtool") # where scripts/install-deps puts it
 [ -x "$promtool" ] || skip promtool
 
 for name in one 'two "2" \'; do

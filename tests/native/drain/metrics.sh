@@ -33,7 +33,7 @@ for file in foreign node/link.prom; do
 done
 equal "somebody else's file" "$(cat foreign)" precious
 
-# Read as often as can be while it is written: whole, and nothing falls.
+# Read as often as possible while it is written: always complete, and no counter falls.
 cat >reader.py <<'END'
 import os, re, sys
 sys.path.insert(0, sys.argv[1])
@@ -75,7 +75,7 @@ equal "what is left beside it" "$(ls -A node | tr '\n' ' ')" "link.prom m.prom "
 check metrics node/m.prom
 check whole
 
-# And again over the same file, attached, with sums only: nothing is a row then, all is counted.
+# Again over the same file, attached, with sums only: no rows are written, and all of them are counted.
 sh -c 'read -r _ <gate; read -r _ <gate' 9>&- &
 target=$!
 spawn --rollup-only --pid $target --metrics-file "$TMPDIR/node/m.prom"

@@ -13,14 +13,14 @@ mkdir small
 mount -t tmpfs -o size=16m none small || skip "to mount tmpfs"
 mnt=$TMPDIR/small t=$TMPDIR/small/t
 
-# leave KIB: the job takes all space but that.
+# leave KIB: the job takes all space but this.
 cat >leave <<'END'
 free=$(df -k --output=avail small | tail -n 1)
 head -c $(((free - $1) * 1024)) /dev/zero >>small/fill 2>/dev/null
 END
 vfs() { manifest "next(p['$1'] for p in m['probes'] if p['name'] == 'vfs_rw')"; }
 unpacked() { for f in "$t/vfs_rw".*; do case $f in *.gz) gzip -dc "$f" ;; *) cat "$f" ;; esac; done; }
-# listed: the parts of vfs_rw.out that there are.
+# accounted: every call is a row or lost, the rows are in the files once, and the manifest lists these files.
 accounted() {
 	equal "complete" "$(manifest 'm["complete"]')" True
 	equal "rows and lost" $(($(vfs rows) + $(vfs lost))) "$(vfs calls)"
@@ -50,7 +50,7 @@ read -r _ <gate
 END
 export W
 spawn -v --min-free 4M --rotate 2s --compress gzip -- sh job >out
-# what is still to be written would take the space that is left
+# rows that are not yet written would take the space that is left
 written() { [ "$(unpacked 2>unpacked.err | grep -c '^[0-9]')" -ge 30000 ]; }
 await grep -qs read state
 await written

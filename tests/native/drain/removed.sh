@@ -8,7 +8,7 @@
 . "${0%/*}/../lib.sh"
 gate
 
-# said: that it is lost, in the one line there is.
+# said: the only line of messages says that the trace is lost.
 said() {
 	[ "$(messages | wc -l)" = 1 ] || fail "not one line said: $(cat err)"
 	grep -q "error: .*/t has been removed: the trace is lost" err || fail "said: $(cat err)"

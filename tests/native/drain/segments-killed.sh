@@ -8,7 +8,7 @@
 need python3 gzip
 head -c 1048576 /dev/zero >data
 
-# facts: rows of vfs_rw that the report has, those in sums, and what it says is bad.
+# facts: rows of vfs_rw in the report, rows in sums, and the damage that it reports.
 facts() {
 	"$DLT" report --json "$t" >json || fail "report: status $?"
 	python3 -c '
@@ -22,7 +22,7 @@ for note in r["missing"]:
         print("bad:", note)'
 }
 
-# Every row that a reader may take, once: plain before packed.
+# Every row that a reader may take, once: of a segment that is there twice, the plain one.
 stamps() {
 	for nr in $(cd "$t" && ls -- vfs_rw.0*.out vfs_rw.0*.out.gz 2>/dev/null | cut -d. -f2 | sort -u) ''; do
 		file=$t/vfs_rw${nr:+.$nr}.out

@@ -7,7 +7,7 @@
 need python3 gzip
 head -c 1048576 /dev/zero >data
 
-# text NAME: all segments of a file in order of `ls`, unpacked.
+# text NAME: all segments of a file, in the order of `ls`, unpacked.
 text() {
 	for file in "$t/$1".*out*; do
 		case $file in
@@ -18,10 +18,10 @@ text() {
 	done
 }
 
-# reads NAME: how many rows of the storm's reads all segments have.
+# reads NAME: rows of the storm's reads in all segments.
 reads() { text vfs_rw | awk -F'\t' '$7 == "pread64" && $16 == "data" { n++ } END { print n + 0 }'; }
 
-# whole: what is listed is there, and every line of every file is one of ours.
+# whole: all listed segments exist, and every line of every file is valid.
 whole() {
 	manifest '"\n".join(s["file"] for s in m["segments"])' | sort >listed
 	(cd "$t" && ls -- *.out*) | sort >there
@@ -43,7 +43,7 @@ whole() {
 	equal "lost" "$(manifest 'sum(p["lost"] for p in m["probes"])')" 0
 }
 
-# same FOLDER: the report on it is the one on $t, but for how the files are stored.
+# same FOLDER: its report is that of $t, apart from how the files are stored.
 same() {
 	for dir in "$t" "$1"; do
 		"$DLT" report --json "$dir" | python3 -c '
@@ -77,7 +77,7 @@ for how in '' $formats; do
 	done
 	[ -z "$how" ] || [ -z "$(find "$t" -name '*.out')" ] || fail "plain files are left: $(ls "$t")"
 
-	# the same trace as one plain file, put together by others
+	# the same trace as one plain file, joined by other tools
 	rm -rf one
 	mkdir one
 	for name in $(cd "$t" && ls -- *.out* | cut -d. -f1 | sort -u); do

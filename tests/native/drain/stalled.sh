@@ -8,11 +8,11 @@ need python3 fsfreeze
 disk_ext4 256M
 gate
 
-# count WHAT: of vfs_rw, in the manifest.
+# count KEY: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
 head -c 1048576 /dev/zero >data
-# Reads all of the file once, 10 000 times to warm up, and as often as it is told.
+# Reads the whole file once, 10 000 times to warm up, and as often as its argument says.
 cat >job <<'END'
 read _ <gate
 "$1" -n 100000 data

@@ -30,7 +30,7 @@ else
 	echo "note: without DuckDB"
 fi
 
-# cut INTERVALS OPTION...: INTERVALS is what python has of it: (begin, end) in ns since the begin.
+# cut INTERVALS OPTION...: INTERVALS is a Python expression, a list of (begin, end) in ns from the begin.
 cut() {
 	intervals=$1
 	shift

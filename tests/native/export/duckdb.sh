@@ -46,7 +46,7 @@ c.execute("ATTACH '\''out.duckdb'\'' AS db")
 print(*c.execute("SELECT count(*), sum(LAT_NS) FROM " + sys.argv[1]).fetchone())' "$from")" "$wanted"
 done
 
-# Columns that an older version did not write are NULL, beside a trace of this one; a row that was cut off ends it there, too.
+# Columns that an older version did not write are NULL, beside a trace of this version; a partial row is skipped.
 PATH=$bare "$DLT" export "$golden/trace-panels" "$golden/trace-small" -f duckdb -o older.duckdb 2>err || fail "an older trace: $(cat err)"
 summed() {
 	awk -F'\t' 'FNR == 2 { for (i = 1; i <= NF; i++) if ($i == "LAT_NS") at = i } FNR > 2 { n++; sum += $at } END { printf "%d %.0f\n", n, sum }' "$@"

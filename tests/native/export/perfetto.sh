@@ -30,7 +30,8 @@ awk -F'\t' -v OFS='\t' 'NR > 2 { $3 = substr($3, 1, length($3) - 9) + 5 substr($
 "$DLT" export made other -f perfetto -o two.pftrace 2>err || fail "two hosts: $(cat err)"
 python3 -B "$here/checks/perfetto.py" - two.pftrace -- made other >out || fail "two hosts: $(cat out)"
 
-# One thread: a call within a region, regions that begin together, a twin, partial overlaps, requests of a ring in one another.
+# One thread: a call within a region, regions that begin together, two equal regions, partial overlaps, nested requests
+# of a ring.
 mkdir odd
 head() { printf '# dltraced %s 1\n%s\n' "$1" "$2" | tr ' ' '\t' | sed '1s/\t/ /g' >"odd/$1.out"; }
 row() { file=$1; shift; echo "$*" | tr ' ' '\t' >>"odd/$file.out"; }

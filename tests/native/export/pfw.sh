@@ -25,7 +25,7 @@ python3 -B "$here/checks/pfw.py" 2 default.pfw.gz made >out || fail "packed: $(c
 equal "status of a damaged trace" $? 1
 python3 -B "$here/checks/pfw.py" 2 cut.pfw >out || fail "cut: $(cat out)"
 
-# stacks: the time of all calls, each once
+# stacks: the time of all calls, each counted once
 "$DLT" export made -f folded -o - >stacks || fail "folded: status $?"
 equal "ns in stacks" "$(python3 -c 'print(sum(int(line.rsplit(" ", 1)[1]) for line in open("stacks")))')" "$(python3 -c '
 import glob

@@ -12,7 +12,7 @@ golden=$here/../golden
 gen=$W/../tests/gen_trace
 "$DLT" probes --duckdb >views
 
-# whole STATUS FOLDER...: both exports of the folders have their rows.
+# whole STATUS FOLDER...: both exports of the folders have all rows.
 whole() {
 	status=$1
 	shift
@@ -67,7 +67,7 @@ equal "rows below /mnt/nfs" "$(wc -l <cut)" "$("$DLT" report --json --path /mnt/
 import json, sys
 print(next(p["rows"] for p in json.load(sys.stdin)["probes"] if p["name"] == "vfs_rw"))')"
 
-# what cannot be
+# impossible outputs
 ! "$DLT" export made -f ndjson -o made/vfs_rw.out 2>err || fail "the trace's own file was replaced"
 ! "$DLT" export . -f ndjson -o x 2>err || fail "no trace: status 0"
 grep -q 'is not a trace folder' err || fail "$(cat err)"

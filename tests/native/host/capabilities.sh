@@ -11,7 +11,7 @@ need python3 setcap setpriv unshare
 getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)
 program=$DLT
-ulimit -l unlimited # rings count before Linux 5.11
+ulimit -l unlimited # rings count against it before Linux 5.11
 gate
 chmod 666 gate
 chmod 755 .
@@ -24,7 +24,8 @@ LD_LIBRARY_PATH=/a exec setpriv --reuid $uid --regid $gid --clear-groups "$TMPDI
 END
 chmod 755 plain
 
-# capable CAPS: a program of theirs, which the functions of lib.sh take, as a plain user.
+# capable CAPS: dltraced as an executable file with these capabilities, which the functions of lib.sh then run as a
+# plain user.
 capable() {
 	rm -f capable
 	install -m 755 "$program" capable
@@ -32,7 +33,7 @@ capable() {
 	DLT=$TMPDIR/plain
 }
 
-# refused TEXT COMMAND...: by dltraced, and with TEXT in what it says.
+# refused TEXT COMMAND...: the command fails with a message that contains TEXT.
 refused() {
 	text=$1
 	shift
@@ -81,7 +82,7 @@ equal "of others" "$(find "$t" "$t.tar.gz" ! -uid "$uid")" ""
 [ -e "$t/collected/any/made" ] || fail "nothing collected: $(cat err)"
 equal "complete" "$(manifest 'm["complete"]')" True
 lost=$(manifest 'sum(p["lost"] for p in m["probes"])')
-# hooks that no kernel skips may be found by tracefs alone, which is root's
+# only root's tracefs may show which hooks no kernel skips
 [ "$lost" = 0 ] || grep -q 'skips runs of them' "$t/manifest.json" || fail "$lost lost: $(cat err)"
 equal "marked" "$(zcat "$t/marks.out.gz" | tail -n 1 | cut -f 4)" 'half\040way'
 
@@ -91,7 +92,7 @@ trace -- sh -c 'for i in 1 2 3; do cat /etc/passwd; done >any/copy' || fail "sta
 	check whole
 }
 
-# Who has no place for sockets has one in the trace's folder, and nobody else asks there.
+# A user without a runtime folder has the socket in the trace's folder, and other users cannot use it.
 if [ ! -d "/run/user/$uid" ]; then
 	rm -rf "$t"
 	without_place ./plain start --collectors none --probes -bio --background -o "$t" -- sh -c 'read -r _ <gate' 2>err ||
@@ -103,7 +104,7 @@ if [ ! -d "/run/user/$uid" ]; then
 	without_place ./plain mark -t "$t" there 2>said || fail "mark by the folder: $(cat said)"
 	(cd any && without_place "$TMPDIR/plain" stop t) 2>said || fail "stop by the folder: $(cat said)"
 	equal "marked" "$(tail -n 1 "$t/marks.out" | cut -f 4)" there
-	echo >&9 # it goes with the command
+	echo >&9 # the folder is removed with the command
 	await [ ! -e "$t/control.sock" ]
 	"$DLT" report --full "$t" >report 2>&1 || fail "report: status $?: $(cat report)"
 
@@ -123,8 +124,8 @@ if [ ! -d "/run/user/$uid" ]; then
 	export XDG_RUNTIME_DIR="$TMPDIR/runtime"
 fi
 
-# A soft limit of the stack above 8 MiB is made that by the kernel, which has it from setuid programs; what is
-# less, and the hard limit, are the caller's.
+# For programs with privileges the kernel lowers a soft stack limit above 8 MiB to 8 MiB; a lower one, and the hard
+# limit, are the caller's.
 stack() { (ulimit -S -s "$1" && trace -- sh -c 'ulimit -S -s; ulimit -H -s') 2>err | tr '\n' ' '; }
 hard=$(ulimit -H -s)
 if [ "$hard" = unlimited ] || [ "$hard" -gt 16384 ]; then
@@ -138,7 +139,8 @@ equal "stack of 4 MiB ($(cat err))" "$(stack 4096)" "4096 $hard "
 refused "only root can run a command as another user" trace --user root -- id
 equal "output" "$(cat out)" ""
 
-# To read everything is not the user's by it: of those who are traced alone, and of no command.
+# The right to read every file does not become the user's: it serves to trace the user's own processes, and no command
+# has it.
 capable cap_bpf,cap_perfmon,cap_dac_read_search,cap_dac_override,cap_setuid=ep
 mkdir -m 700 private
 "$program" start -q --collectors none --probes -bio --min-free 0 -o private/t -- true || fail "status $?"

@@ -14,7 +14,7 @@ with_helpers
 gate
 
 id=$(printf '%064x' $$)
-short=$(printf 'c%015d' $$) # how another begins
+short=$(printf 'c%015d' $$) # another name's prefix
 other=$short$(printf '%048d' 0)
 made=''
 finish() {
@@ -24,13 +24,13 @@ finish() {
 }
 trap finish EXIT
 
-# cgroup DIR: make it, to be removed at the end.
+# cgroup DIR: makes it; it is removed at the end.
 cgroup() {
 	mkdir "$1" || fail "mkdir $1"
 	made="$1 $made"
 }
 
-# v2 or v1, one mount each that can be written; cpuset takes nobody in before it is set up.
+# v2 or v1, one writable mount each; cpuset accepts processes only once it is configured.
 hierarchies=$(awk '/ - cgroup2 / && !v2++ { print $5 }
 	/ - cgroup / && !/cpuset/ && !v1++ { print $5 }' /proc/self/mountinfo)
 for top in $hierarchies; do
@@ -41,7 +41,7 @@ for top in $hierarchies; do
 done
 [ "${tops-}" ] || skip "a cgroup hierarchy that can be written"
 
-# A runtime: it knows a container from when known/NAME has what to answer.
+# A container runtime: it knows a container once known/NAME has the answer.
 mkdir known
 cat >helpers/docker <<END
 #!/bin/sh
@@ -49,7 +49,7 @@ cat >helpers/docker <<END
 END
 chmod +x helpers/docker
 
-# The helper: for each line a cgroup (or nothing) and a folder, the job moves there and runs.
+# The helper reads lines with a cgroup (or nothing) and a folder: the job moves there and runs.
 mkfifo todo
 (
 	while read -r group dir; do
@@ -60,7 +60,7 @@ mkfifo todo
 ) <todo 9>&- &
 exec 8>todo
 
-# job GROUP: run it in GROUP, and beside it a twin in none; both are over when this returns.
+# job GROUP: runs it in GROUP, and a twin of it in no group; both have ended when this returns.
 job() {
 	rm -rf dir twin counts
 	mkdir dir twin
@@ -71,7 +71,7 @@ job() {
 	await [ -s counts ]
 }
 
-# traced OPTION...: the trace that is running had every row of the job, and none of the twin.
+# traced OPTION...: the running trace has every row of the job, and none of the twin.
 traced() {
 	echo >&9
 	join
@@ -88,7 +88,7 @@ traced() {
 	check whole
 }
 
-# begin OPTION...: a trace; the workload begins when the other targets have been seen to.
+# begin OPTION...: a trace; the workload begins once the other targets are being traced.
 begin() {
 	rm -f begun
 	spawn "$@" -- sh -c ': >begun; read -r _ <gate'
@@ -104,7 +104,7 @@ for top in $tops; do
 	job "$group/docker-$id.scope"
 	traced --container new
 
-	# the same by name, which is known before it has a process
+	# the same by name, which exists before the container has a process
 	rmdir "$group/docker-$id.scope"
 	begin -v --container later_job
 	grep -q -- '--container later_job is not there yet (docker: not known): the trace waits for it' err ||
@@ -116,7 +116,7 @@ for top in $tops; do
 	traced --container NAME
 	rm known/later_job
 
-	# a shim's own cgroup below it
+	# the cgroup of a shim below it
 	begin --container "$id"
 	cgroup "$group/docker-$id.scope/inner"
 	job "$group/docker-$id.scope/inner"
@@ -139,7 +139,7 @@ for top in $tops; do
 	traced --cgroup PATH
 done
 
-# stay GROUP FILE: move there, make the file, and open it now and then until there is a file `over'. As one process.
+# stay GROUP FILE: one process that moves there, makes the file, and opens it now and then until a file `over' exists.
 stay() {
 	exec sh -c 'echo $$ >"$1/cgroup.procs"; : >"$2"
 		exec python3 -c "import os, sys, time
@@ -148,7 +148,8 @@ while not os.path.exists(\"over\"):
     time.sleep(0.01)" "$2"' stay "$@"
 }
 
-# is_tracing: the start is over. Rows come before that, and a signal then ends it as if nothing had been traced.
+# is_tracing: the start is complete. Rows come before that; a signal then would end the trace as if nothing had been
+# traced.
 is_tracing() {
 	"$DLT" status --json | python3 -c 'import json, sys
 sys.exit(all(t["phase"] != "tracing" for t in json.load(sys.stdin)))'
@@ -156,7 +157,7 @@ sys.exit(all(t["phase"] != "tracing" for t in json.load(sys.stdin)))'
 
 # --- processes that are there already -------------------------------------------------------------
 
-# With --delay, one that is made meanwhile has them when the trace begins.
+# With --delay, a cgroup that is made meanwhile already has processes when the trace begins.
 group=$top/dltraced-$$/$other
 spawn --container new --delay 2
 await [ -s "$t/manifest.json" ]
@@ -188,7 +189,7 @@ wait $stay
 
 # --- a process that is there by the time its container is known ---------------------------------------
 
-# Another container's cgroup is looked at too, and left alone.
+# Another container's cgroup is looked at as well, but not traced.
 other=$short$(printf '%048d' 1)
 apart=$short$(printf '%048d' 2)
 spawn -v --container slow_job
@@ -203,7 +204,7 @@ done
 # shellcheck disable=SC2086 # words
 set -- $stays
 echo "$1 $other" >known/slow_job
-mkdir "$top/dltraced-$$/$short$(printf '%048d' 3)" # makes it ask again
+mkdir "$top/dltraced-$$/$short$(printf '%048d' 3)" # has dltraced ask the runtime again
 made="$top/dltraced-$$/$short$(printf '%048d' 3) $made"
 await grep -q -- '--container slow_job is there' err
 await grep -qs "	ready-$other	" "$t/open.out"

@@ -9,7 +9,7 @@ getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody)
 as_nobody() { setpriv --reuid "$uid" --regid "$gid" --clear-groups "$@"; }
 
-# What is not theirs: a file that holds what a commit looks like, and folders with nothing in them.
+# What the user may not see or change: a file whose content looks like a commit, and empty folders.
 secret=$(printf '%064d' 7)
 echo "$secret" >secret
 chmod 600 secret
@@ -21,7 +21,7 @@ outside() { find secret roots private -printf '%p %u %g %m %n %s %T@\n' | sort; 
 before=$(outside)
 untouched() { equal "outside, $1" "$(outside)" "$before"; }
 
-# --- the way to the folder ------------------------------------------------------------------------
+# --- the path to the folder -----------------------------------------------------------------------
 
 ln -s ../roots theirs/way
 for user in nobody root; do
@@ -33,13 +33,13 @@ for user in nobody root; do
 		untouched "as $user, -o $t"
 	done
 done
-# What they may do by themselves, they may: their link, to what is theirs.
+# What users may do by themselves is allowed: their own link, to their own folder.
 as_nobody mkdir theirs/far
 ln -s far theirs/near
 t=$TMPDIR/theirs/near/t
 trace --user nobody -- true || fail "a link of the user's: $?"
 equal "owner" "$(stat -c %u theirs/far/t)" "$uid"
-# Root's link leads everywhere, and root's folders are root's to give.
+# Root's link may lead anywhere, and root may give root's folders away.
 ln -s roots rootslink
 t=$TMPDIR/rootslink/empty
 "$DLT" start -q --collectors none --probes -bio --min-free 0 --user nobody -o "$t" -- true || fail "root's link: $?"
@@ -71,11 +71,11 @@ kill "$(cat swapper)"
 cd "$TMPDIR" || exit 1
 untouched "--collect"
 
-# --- the folder, while it is written --------------------------------------------------------------
+# --- the folder, while dltraced writes to it ------------------------------------------------------
 
 gate
 chmod 666 gate
-# All that dltraced may write to or read, as links to the secret or to a folder, as FIFO, again and again.
+# Every name that dltraced may write or read becomes a link to the secret or to a folder, or a FIFO, again and again.
 cat >plant <<'END'
 cd "$1/theirs/t" || exit 1
 : >"$1/theirs/planting"
@@ -106,7 +106,7 @@ echo >&9
 await test -e theirs/looped
 rm theirs/planting
 wait $planter
-# And another folder in its place.
+# Another folder in its place.
 as_nobody mv theirs/t theirs/was
 as_nobody ln -s "$TMPDIR/roots" theirs/t
 echo >&9
@@ -118,4 +118,4 @@ equal "complete" "$(manifest 'm["complete"]')" True
 grep -rq "$secret" theirs/was --include='*.out' --exclude=close.out && fail "the secret is in the trace"
 [ ! -e roots.tar.gz ] || fail "an archive of what is root's"
 
-# Where nothing can be planted in time, a log that is not ours is not read: see test_logtail.
+# Where nothing can be planted in time: test_logtail shows that a foreign log is not read.

@@ -13,7 +13,7 @@ chmod 755 .
 job=''
 trap '[ -z "$job" ] || kill $job; end_server; cleanup' EXIT
 
-# workload PID: the child of the one that traces, beside which there may be the relay of its log.
+# workload PID: the child of the tracing process; the relay of its log may be another child.
 workload() {
 	for job in $(cat "/proc/$1/task/$1/children"); do
 		[ "$(cat "/proc/$job/comm")" != sleep ] || break
@@ -27,7 +27,8 @@ goes_on() {
 	job=''
 }
 
-# who is killed, whose trace it is, what the server does; whose ids are another's has no signal when a parent dies
+# which process is killed, whose trace it is, what the server does; a process of another user gets no signal when its
+# parent dies
 server
 while read -r killed user state; do
 	what="$killed killed, $user, server $state"
@@ -44,7 +45,7 @@ while read -r killed user state; do
 	equal "$what: status" $rc 137
 	goes_on "$what"
 	[ "$state" = answers ] || answer
-	await gone "$behind" # FUSE holds it until then
+	await gone "$behind" # FUSE blocks it until then
 	"$DLT" report --full "$t" >report || fail "$what: report: $?"
 	grep -q '^files *NOT complete' report || fail "$what: report: $(cat report)"
 done <<'END'

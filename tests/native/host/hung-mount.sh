@@ -12,11 +12,12 @@
 gate
 trap ': >go; end_server; cleanup' EXIT
 
-# count WHAT: of vfs_rw, in the manifest.
+# count KEY: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
 head -c 1048576 /dev/zero >data
-# Reads all of the file once, 10 000 times to warm up, and as often as it is told; lives on until `go' is there.
+# Reads the whole file once, 10 000 times to warm up, and as often as its argument says; it ends once a file `go'
+# exists.
 cat >job <<'END'
 trap ': >term' TERM
 echo $$ >workload
@@ -44,7 +45,7 @@ await sh -c '"$1" status -j >status && grep -q "\"phase\": *\"stalled\"" status'
 "$DLT" status >status || fail "status: $?"
 grep -q "^t  *$(tracer)  *stalled " status || fail "status says: $(cat status)"
 "$DLT" mark -t "$t" meanwhile || fail "mark: $?"
-[ "$(wc -l <err)" -le 2 ] || fail "said: $(cat err)" # and rows that are lost
+[ "$(wc -l <err)" -le 2 ] || fail "said: $(cat err)" # and one about lost rows
 answer
 await grep -qs meanwhile "$t/marks.out"
 : >go
@@ -66,9 +67,9 @@ equal "not waited: status" $rc 7
 grep -q 'error: .*/t does not answer: the trace ends without' err || fail "not waited: $(cat err)"
 end_server
 
-# --- it is to end ---------------------------------------------------------------------------------
+# --- it must end ----------------------------------------------------------------------------------
 
-# lost: what is said of rows that are written and lost is what was called.
+# lost: the rows and the lost rows in the summary add up to the calls.
 lost() {
 	said=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err)
 	[ "${said:-0}" -ge 110256 ] || fail "$1: ${said:-nothing} of 110256: $(cat err)"

@@ -14,7 +14,7 @@ chmod 755 .
 install -d -m 777 any
 trap 'end_server; cleanup' EXIT
 
-# begin ARG...: as spawn of lib.sh, but the folder is not looked at before.
+# begin ARG...: like spawn of lib.sh, but does not look at the folder before.
 begin() {
 	rm -f any/ran
 	: >err
@@ -55,14 +55,14 @@ equal "answered: status ($(cat err))" $rc 3
 [ -e any/ran ] || fail "answered: nothing has run"
 check whole
 
-# Once the folder is there. A start that is faster than that is tried again.
+# The folder exists by then. A start that was too fast for that is tried again.
 said_or_ran() { grep -q 'does not answer; waiting' err || [ -e any/ran ]; }
 for way in front background killed; do
 	options=''
 	[ $way != background ] || options=--background
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		rm -rf "$t"
-		# whose ids take away the signal that comes when a parent dies
+		# a change of ids takes away the signal that comes when a parent dies
 		# shellcheck disable=SC2086 # perhaps nothing
 		begin $options --user daemon -- sh -c ': >any/ran'
 		await test -d "$t"
@@ -83,7 +83,7 @@ for way in front background killed; do
 		interrupt 130 "$way: in the start"
 	fi
 	answer
-	await gone "$behind" # FUSE holds it until then
+	await gone "$behind" # FUSE blocks it until then
 	[ ! -e any/ran ] || fail "$way: the workload has run"
 done
 

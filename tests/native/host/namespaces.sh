@@ -16,7 +16,7 @@ for link in bin sbin lib lib64; do
 	if [ -L "/$link" ]; then cp -P "/$link" root/; else mkdir "root/$link"; fi
 done
 
-# In the namespaces, before the change of roots and after it.
+# Runs in the namespaces, before the root is changed and after it.
 cat >enter <<'END'
 mount --bind root root
 for dir in usr bin sbin lib lib64; do
@@ -53,7 +53,7 @@ END
 
 spawn --wait-all -- unshare --pid --mount --fork sh -e enter
 await [ -e data/in-thread ]
-# Process 1 of that namespace, as /proc shows it here, and its thread
+# Process 1 of that namespace, as /proc here shows it, and its thread
 of=$(grep -ls '^NSpid:.*	1$' /proc/[0-9]*/status | while read -r status; do
 	! tr '\0' ' ' <"${status%status}cmdline" | grep -q in-thread || echo "$status"
 done)

@@ -6,7 +6,8 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-# Shorter than any look into /proc, one variable among many, a long one before it, none at all, an empty environment.
+# Processes shorter than any look into /proc: with RANK as one variable among many, after a long one, without it,
+# without any variable.
 RANK=0 trace -- sh -c '
 	i=1
 	while [ $i -le 20 ]; do RANK=$i /bin/true; i=$((i + 1)); done

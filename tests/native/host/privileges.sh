@@ -17,7 +17,7 @@ printf '#!/bin/sh\nSTUB_SAMPLES=1 exec %s/stub "$@"\n' "$TMPDIR" >helpers/nvidia
 chmod 755 . helpers/nvidia-smi
 gate
 chmod 666 gate
-exec 8<nobody # what a caller leaves open is not for the tools
+exec 8<nobody # descriptors that the caller left open must not reach the tools
 
 cat >look.py <<'END'
 import glob, sys
@@ -36,13 +36,13 @@ for path in sys.argv[1:]:
         except (FileNotFoundError, ProcessLookupError):  # a thread that has ended since
             pass
 END
-# threads: how those of $dlt stand, the same ones once.
+# threads: the rights of the threads of $dlt, equal ones once.
 threads() { python3 look.py "/proc/$dlt/task/*" | LC_ALL=C sort -u; }
-# given_up: that is the last thing done at a start.
+# given_up: the last step of a start is done.
 given_up() { ! threads | grep -q ' 0 [0-9]*:[0-9]*$'; }
-# stands CAPS IDS: what is to be seen of a thread with these.
+# stands CAPS IDS: the line for a thread with these.
 stands() { echo "$1 $1 $1   1 $2"; }
-# both CAPS IDS: of the threads, of which the one that writes rows may read what others have in /proc.
+# both CAPS IDS CAPS2: of the threads; one of them writes rows, and may read other users' /proc.
 both() { { stands "$1" "$2"; stands "$3" "$2"; } | LC_ALL=C sort; }
 kept() { manifest "' '.join(k['name'][4:] for k in m['privileges']['kept'])"; }
 # tool: the mpstat of $dlt is $pid.
@@ -69,9 +69,9 @@ equal "its environment" "$(tr '\0' '\n' <"/proc/$pid/environ" | sort | tr '\n' '
 	"LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin S_COLORS=never S_TIME_FORMAT=ISO TZ=UTC "
 equal "its descriptors" "$(find "/proc/$pid/fd" -name '*[3-9]' -o -name '??*' ! -name fd | wc -l)" 0
 equal "its session" "$(awk '{ print $6 }' "/proc/$pid/stat")" "$pid"
-# one that has ended is started again, by what is kept
+# a tool that has ended is started again, with the capabilities kept for that
 await grep -q 'gpu.out ends here' err
-kill -TERM "$dlt" # which is passed on
+kill -TERM "$dlt" # passed on to the workload
 join
 equal "status" "$rc" 143
 equal "kept" "$(kept)" "BPF DAC_OVERRIDE DAC_READ_SEARCH KILL SETGID SETUID SYS_PTRACE"
@@ -110,8 +110,8 @@ equal "status" "$rc" 0
 [ -s "$t.tar.gz" ] || fail "no archive: $(cat err)"
 check whole
 
-# Of attached processes of other users too all is known: the rank, and the path of an open that still
-# runs. With --delay privileges are given up when that is over.
+# Everything is known of attached processes of other users, too: the rank, and the path of an open in flight. With
+# --delay, privileges are given up at its end.
 mkfifo -m 666 closed
 RANK=3 setpriv --reuid $other --regid $other --clear-groups \
 	sh -c 'read _ <gate; exec 3<"$0"' "$TMPDIR/closed" 9>&- &

@@ -19,7 +19,7 @@ setpriv --reuid daemon --regid daemon --clear-groups mkdir -m 700 far/home || sk
 mkdir far/home/root 2>/dev/null && fail "root is not nobody there"
 
 t=$TMPDIR/far/home/t
-# complete: as the user sees it; root may not look.
+# complete: seen by the user; root has no access.
 complete() {
 	setpriv --reuid daemon --regid daemon --clear-groups grep -qs '"complete": *true' "$t/manifest.json"
 }

@@ -13,7 +13,7 @@ groups=$(id -G nobody)
 install -d -m 777 anybody
 t=$TMPDIR/anybody/t
 
-# Signals 32 and 33 are the C library's own: a program with threads, as one with ThreadSanitizer, uses them.
+# Signals 32 and 33 belong to the C library: programs with threads, such as those built with ThreadSanitizer, use them.
 cat >job <<'END'
 echo $(id -u) $(id -ru) $(id -g) $(id -G)
 echo "$USER $HOME"
@@ -24,7 +24,7 @@ grep -E '^(NoNewPrivs|CapEff|CapAmb|SigBlk):' /proc/self/status
 echo $((0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & ~0x180000000))
 END
 
-# ran NAME UID "GID GROUPS" "USER HOME": the job ran as this user, whose alone the folder is.
+# ran NAME UID "GID GROUPS" "USER HOME": the job ran as this user, who alone owns the folder.
 ran() {
 	equal "ids" "$(sed -n 1p out)" "$2 $2 $3"
 	equal "environment" "$(sed -n 2p out)" "$4"
@@ -64,7 +64,7 @@ unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 
 # --- below a sudo ---------------------------------------------------------------------------------
 
-# A set-user-ID program of root's named sudo, that changes what sudo changes.
+# A set-user-ID program of root, named sudo, that changes what sudo changes.
 cp -L /bin/sh sudo
 chmod 4755 sudo
 mkdir -m 755 theirs roots
@@ -89,7 +89,7 @@ equal "mode of the folder" "$(stat -c '%a %u %g' "$t")" "700 $uid $gid"
 
 # --- and no more ----------------------------------------------------------------------------------
 
-# What it may not do, it may not: the trace is not its way to root's files.
+# What the user may not do, the trace does not do for the user: no access to root's files.
 mkdir -m 700 private
 trace --user nobody -- ls private >out 2>err && fail "it reads what is root's"
 [ -e private ] || fail "private has gone"

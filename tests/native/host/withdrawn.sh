@@ -9,10 +9,10 @@
 gate
 trap ': >go; end_server; cleanup' EXIT
 
-# count WHAT: of vfs_rw, in the manifest.
+# count KEY: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
-made=30256 more=11256 # storm's: it warms up, and reads all of the file once
+made=30256 more=11256 # storm warms up, and reads the whole file once
 head -c 1048576 /dev/zero >data
 cat >job <<'END'
 read _ <gate
@@ -23,7 +23,7 @@ until [ -e go ]; do sleep 0.05; done
 exit 7
 END
 
-# missing: what storm has made is lost, and none of it on its way yet.
+# missing: storm's calls are lost, and none is still on its way.
 missing() {
 	"$DLT" status --json | python3 -c '
 import json, sys
@@ -64,5 +64,5 @@ withdrawn
 join
 equal "not back: status ($(cat err))" $rc 7
 grep -q 'error: .*manifest.json: Stale file handle' err || fail "not back: nothing of the manifest: $(cat err)"
-lost=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err) # what the summary says of rows and lost ones
+lost=$(awk '$3 == "vfs_rw:" { print $4 + $(NF - 1) }' err) # the rows and lost rows of the summary
 [ "${lost:-0}" -ge $made ] || fail "not back: ${lost:-nothing} of $made: $(cat err)"

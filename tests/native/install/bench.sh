@@ -20,7 +20,7 @@ for run in json.load(open(sys.argv[1]))["runs"]:
         sys.exit("%(workload)s, %(tracer)s: %(calls)d calls, %(rows)d rows, %(lost)d lost" % run)
 END
 
-# what disks cost: the reads that it makes are requests there. Others' are on the same counter.
+# the cost with a disk: the reads that it makes are requests there. The counter has other processes' requests, too.
 BENCH=disk "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat err)"
 grep -q '^disk: skipped' err ||
 	awk -F ' *[|] *' '$2 == "direct" && $4 ~ /^bio_issue/ && $3 == 200 && $5 >= 200 { found = 1 } END { exit !found }' tables ||

@@ -9,7 +9,7 @@ completion=$here/../../scripts/dltraced.bash-completion
 # shellcheck source=/dev/null
 . "$completion"
 
-# offered WORD...: what bash would offer for the last one, sorted, a line each.
+# offered WORD...: what bash would offer for the last word, sorted, one per line.
 # shellcheck disable=SC2034
 offered() {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
@@ -17,12 +17,12 @@ offered() {
 	printf '%s\n' "${COMPREPLY[@]}" | sort -u
 }
 
-# offers WANTED WORD...: exactly these, a line each.
+# offers WANTED WORD...: exactly these, one per line.
 offers() {
 	equal "offered for '${*:2}'" "$(offered "${@:2}")" "$(sort -u <<<"$1")"
 }
 
-# offers_too WANTED WORD...: this among others.
+# offers_too WANTED WORD...: this and others.
 offers_too() {
 	grep -qxF -e "$1" <<<"$(offered "${@:2}")" || fail "'$1' is not offered for '${*:2}'"
 }
@@ -33,7 +33,7 @@ for command in check export mark probes report start status stop help --help --v
 	offers_too $command dltraced ''
 done
 
-# argp says them once more, in another form.
+# argp prints them as well, in another form.
 long=$("$DLT" start --usage | grep -oE -- '--[a-z-]+' | sort -u)
 equal "options of start" "$(offered dltraced start -- | sed 's/=$//')" "$long"
 [ "$(wc -l <<<"$long")" -gt 30 ] || fail "few options: $long"
@@ -63,7 +63,7 @@ offers 'tra ces/one' dltraced report 'tra ces/'
 offers 'tra ces/one' dltraced report --cpu --csv 'tra ces/'
 offers --csv= dltraced report --cs
 
-# A name is text, whatever is in it.
+# A file name is text, whatever it contains.
 : >'$(touch hacked)'
 offers_too '$(touch hacked)' dltraced start --collect '$(to'
 [ ! -e hacked ] || fail "a file's name was run"
@@ -77,7 +77,7 @@ offers completed-$$ dltraced mark -t comple
 echo >&9
 join
 
-# tab LINE WANTED: the words of it after TAB.
+# tab LINE WANTED: the words of the line after TAB.
 tab() { equal "'$1' and TAB" "$(python3 -B "$here/checks/tab.py" "$completion" "$DLT" "$1")" "$2"; }
 tab 'dltraced pro' 'dltraced probes'
 tab 'dltraced start --backend=trace' 'dltraced start --backend=tracepoint'

@@ -19,10 +19,10 @@ for page in man8/dltraced.8 man5/dltraced-traces.5; do
 done
 [ -s "$root/usr/share/bash-completion/completions/dltraced" ] || fail "the completion is not installed"
 
-# So are the views for DuckDB, as the program prints them.
+# The views for DuckDB are installed as the program prints them.
 "$DLT" probes --duckdb | cmp - "$root/usr/share/dltraced/duckdb.sql" || fail "the views for DuckDB are not installed"
 
-# The page of files has all of them, with their columns in order.
+# The manual page of the files has all of them, with their columns in order.
 "$DLT" probes --markdown | sed -n 's/^### \(.*\.out\)$/.Ss \1/p; s/^| \([A-Z][A-Z0-9_]*\) | .*/.It \1/p' >wanted
 grep -xE '\.Ss .*\.out|\.It [A-Z][A-Z0-9_]*' "$man/man5/dltraced-traces.5" >got
 cmp -s wanted got || fail "columns: $(diff wanted got | head)"
@@ -38,7 +38,7 @@ for page in "$man"/man?/*; do
 	fi
 done
 
-# A configuration that is there stays as it is, and stays behind when it was changed.
+# An existing configuration stays unchanged; a changed one stays when the program is removed.
 if [ -e "$root/conf/dltraced/dltraced.conf" ]; then
 	echo '# mine' >>"$root/conf/dltraced/dltraced.conf"
 	install_with install PREFIX=/usr sysconfdir=/conf
@@ -47,7 +47,7 @@ if [ -e "$root/conf/dltraced/dltraced.conf" ]; then
 	rm "$root/conf/dltraced/dltraced.conf" || fail "the changed configuration was removed"
 fi
 
-# The unit starts programs that are there, of which all but ours every system has; a reload is a HUP.
+# The unit starts existing programs; all but ours are on every system. A reload is a HUP.
 unit=$root/usr/lib/systemd/system/dltraced.service
 if [ -e "$unit" ]; then
 	others=$(sed -n 's/^Exec[A-Za-z]*=[-@:+!]*\([^ ]*\).*/\1/p' "$unit" | grep -vx /usr/bin/dltraced)

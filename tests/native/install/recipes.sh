@@ -24,7 +24,7 @@ trap finish EXIT
 for recipe in compare python unet3d-docker; do
 	"$recipes/$recipe" --help >help || fail "$recipe --help: status $?"
 	head -n 1 help | grep -q "^$recipe \[OPTION...\] " || fail "$recipe --help: $(cat help)"
-	# every option that it takes is in its help, and the other way round
+	# every option that it takes is in its help, and vice versa
 	equal "$recipe: options in its help" "$(sed -nE 's/^  -([a-z]) .*/\1/p' help | sort | tr -d '\n')" \
 		"$(sed -nE 's/.*getopts h([a-z:]*) opt.*/\1/p' "$recipes/$recipe" | tr -d ':\n' | fold -w 1 | sort | tr -d '\n')"
 	"$recipes/$recipe" >out 2>&1
@@ -39,7 +39,7 @@ open(sys.argv[1], "w").close()
 print("argument", sys.argv[2])
 sys.exit(5)
 END
-# --linger 10 is of the recipe; the last one counts
+# the recipe has --linger 10; the last one counts
 "$recipes/python" -n try -o 'a trace' "${plain[@]}" -x --linger -x 0 'my train.py' 'a "new" file' '$x *' >out 2>err
 equal "python: status" $? 5
 t="$TMPDIR/a trace"
@@ -106,7 +106,7 @@ equal "compare: text" "$(cut -f 7 "$tsv" | tail -n +2 | sort -u)" "'./a job' b #
 ./a\\ job a"
 equal "compare: traces" "$(find 'comp are' -name manifest.json | wc -l)" 6
 grep -Eq '^2 .* 2 of 3 ' out || fail "compare: the failed run was counted: $(cat out)"
-# medians and overheads of the table, out of the rows
+# medians and overheads of the table, computed from the rows
 python3 - "$tsv" out <<'END' || exit 1
 import csv, re, statistics, sys
 rows = list(csv.DictReader(open(sys.argv[1]), delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -14,7 +14,7 @@ scripts=$(realpath "$here/../../scripts/slurm")
 a=dlta$$ b=dltb$$ # nodes
 pids=()
 
-# The daemons are given some seconds; steps that are stuck are in the nodes' cgroups.
+# The daemons get some seconds to end; steps that are stuck are found in the nodes' cgroups.
 finish() {
 	local pid node
 	kill "${pids[@]}" 2>/dev/null
@@ -36,9 +36,9 @@ trap finish EXIT
 
 # --- the cluster ----------------------------------------------------------------------------------
 
-# A busy machine may take its time: no timeout of Slurm's ends what run-native's LIMIT does not.
+# A busy machine may be slow: no timeout of Slurm is shorter than run-native's LIMIT.
 export SLURM_CONF=$TMPDIR/slurm.conf
-export -n TMPDIR # jobs of another user cannot write there
+export -n TMPDIR # another user's jobs cannot write there
 mkdir state shared
 read -r port port_a port_b < <(python3 -c '
 import socket
@@ -80,7 +80,7 @@ for script in prolog epilog; do
 	printf '#!/bin/sh\nexec %s/%s.sh %s/conf\n' "$scripts" $script "$TMPDIR" >$script
 	chmod 755 $script
 done
-# conf LINE...: what prolog and epilog read
+# conf LINE...: the configuration that prolog and epilog read
 conf() {
 	printf '%s\n' "DIR=$TMPDIR/traces" "PROGRAM=$DLT" "LIMIT_S=1000" \
 		"OPTIONS='--probes -bio --collectors none --min-free 0'" "$@" >conf
@@ -104,8 +104,8 @@ done
 idle() { [ "$(sinfo -h -N -o %T 2>/dev/null | sort -u)" = idle ]; }
 await idle
 
-# on_both [OPTION...] -- ARG...: a job with salloc's OPTIONs, in it srun on either node: two steps, since
-# the slurmstepd of one wait for each other, for minutes where the machine is busy. $as is in front.
+# on_both [OPTION...] -- ARG...: a job with salloc's OPTIONs; srun runs ARG on each node, as two steps, since the
+# slurmstepd of a single step wait for each other, for minutes on a busy machine. The command begins with $as.
 as=()
 on_both() {
 	local options=()
@@ -120,8 +120,8 @@ on_both() {
 		$a $b "${@:2}"
 }
 
-# run [OPTION...]: a job of nobody that writes a file for each node. Then it is over, its epilogs too,
-# and $job is its number.
+# run [OPTION...]: a job of nobody that writes a file for each node. When this returns, the job and its epilogs have
+# ended, and $job is its number.
 run() {
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	job=$(on_both -D / "$@" -- sh -c "echo \$SLURM_JOB_ID; : >$TMPDIR/made/\$SLURMD_NODENAME-file") ||
@@ -150,12 +150,12 @@ done
 
 run --comment="no-dltraced dltraced2" -J dltraced
 [ ! -e "traces/$job" ] || fail "a job that did not ask for it was traced"
-# What fails there is not the job's concern.
+# A failure there does not affect the job.
 conf PROGRAM=/nonexistent
 run --comment=dltraced
 [ -e "$TMPDIR/made/$a-file" ] || fail "the job did not run"
 
-# alone [VARIABLE=VALUE]...: both as slurmd calls them, without the cluster; the status is always 0.
+# alone [VARIABLE=VALUE]...: calls both as slurmd does, without the cluster; their status is always 0.
 alone() {
 	for script in prolog epilog; do
 		env -i SLURM_JOB_ID=900 SLURMD_NODENAME=n SLURM_JOB_UID=65534 SLURM_JOB_COMMENT=dltraced "$@" \
@@ -178,13 +178,13 @@ for bad in SLURM_JOB_ID=../900 SLURM_JOB_ID= SLURMD_NODENAME=../x SLURM_JOB_UID=
 done
 chmod 666 conf
 alone
-# not anywhere in a path: our PID, and so a node's name, may have a 900 in it
+# not anywhere in a path: our PID, and thus a node's name, may contain 900
 [ -z "$(find traces -path 'traces/900*' ! -path 'traces/900.2*' ! -path traces/900)" ] || fail "traced: $(find traces)"
 
 # --- srun dltraced start --------------------------------------------------------------------------
 
 cd shared || exit 1
-# it lives until its row is there, as the rank is read from its environment then
+# it lives until its row is there, as the rank is read from its environment at that time
 on_both -- "$DLT" start -q -e train --probes -bio --collectors none --min-free 0 -- sh -c '
 	echo $SLURM_JOB_ID
 	until grep -q exec "traces/train_$SLURM_JOB_ID/$SLURMD_NODENAME/pids.out"; do sleep 0.1; done' >job ||

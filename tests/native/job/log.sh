@@ -8,7 +8,7 @@
 need python3
 gate
 
-# logged FILE: workload.log is FILE, and the lines of workload.out put together are it too.
+# logged FILE: workload.log equals FILE, and so do the joined lines of workload.out.
 logged() {
 	cmp "$t/workload.log" "$1" || fail "workload.log is not what was written"
 	check lines
@@ -44,11 +44,11 @@ equal "stdout" "$(cat out)" "$(printf 'one\nthree')"
 equal "stderr" "$(cat err)" two
 equal "log" "$(sort "$t/workload.log" | tr '\n' ' ')" "one three two "
 trace --log -- sh -c 'echo one; echo two >&2; echo three' >both 2>&1
-grep -v '^dltraced: warning: .*: its file system does not answer; waiting' both >out # as a busy disk has it say
+grep -v '^dltraced: warning: .*: its file system does not answer; waiting' both >out # a busy disk causes this warning
 equal "stdout and stderr in one" "$(cat out)" "$(printf 'one\ntwo\nthree')"
 logged out
 
-# --- a reader that goes away ------------------------------------------------------------------------
+# --- a reader that ends early -----------------------------------------------------------------------
 
 for log in '' --log; do
 	# shellcheck disable=SC2086 # none or one
@@ -67,7 +67,7 @@ stty size
 read -r line
 echo "read $line"
 END
-# The first line of keys is this shell's, which waits for it: then the terminal has its size.
+# This shell reads the first line of keys: after that the terminal has its size.
 cat >shell <<'END'
 stty rows 33 columns 133 -echo
 "$@"
@@ -89,10 +89,10 @@ tr -d '\r' <screen >out
 logged out
 check whole
 
-# --- later ----------------------------------------------------------------------------------------
+# --- late output ------------------------------------------------------------------------------------
 
-# The trace ends with the workload's root, and does not wait for who holds its output open: a wait
-# would be one of a second at least, each time.
+# The trace ends with the workload's root process, and does not wait for processes that hold its output open: such a
+# wait would take at least a second, each time.
 wait_ms() { manifest '(m["end"]["monotonic_ns"] - m["workload"]["end"]["monotonic_ns"]) // 10**6'; }
 for try in 1 2 3 4 5; do
 	trace --log -- sh -c '(read _ <gate; echo late) & echo early' >out 9>&- || fail "status $?"

@@ -9,7 +9,7 @@
 need python3
 job=$here/../workloads/prints.py
 
-# prints WAY [OPTION...]: the job by that, its output into out and err; its lines are rows.
+# prints WAY [OPTION...]: the job prints its lines in that way, into out and err; the lines are rows.
 prints() {
 	way=$1
 	shift
@@ -25,15 +25,15 @@ for way in $ways; do
 	prints $way
 	for file in out err; do
 		[ $file = err ] && got=err9 || got=out
-		[ $way = two ] && continue # who comes first is chance
-		# on a busy machine dltraced itself has something to say there
+		[ $way = two ] && continue # the order of two processes is chance
+		# on a busy machine dltraced itself may print warnings there
 		sed '/^dltraced: warning: /d' $got >got
 		cmp got $file-plain || fail "$way: std$file is another than without a trace"
 	done
 done
 status=137 prints killed
 
-# Descriptors are the caller's own.
+# The descriptors are the caller's own.
 [ -n "$slow" ] && exit
 stat -L -c '%d %i' out >inode
 trace -- sh -c 'stat -L -c "%d %i" /dev/stdout /dev/stderr' >out 2>&1
@@ -66,7 +66,7 @@ cmp out of-tee || fail "tee"
 check printed account
 equal "lines of tee that are left out" "$(manifest 'next(p["filtered"] for p in m["probes"] if p["name"] == "printed")')" 5
 
-# A bar is drawn 500 times a second: what is left out is counted, and the calls are all there.
+# A bar is drawn 500 times a second: the lines that are left out are counted, and no call is lost.
 trace -- python3 -c '
 import os, time
 for i in range(1001):
@@ -81,7 +81,7 @@ seconds=$(col vfs_rw TIMESTAMP 'FD == 2 && RW == "W"' | sed -n '1p;$p' | awk '{ 
 equal "its last state" "$(col printed TEXT | tail -n 1 | grep -c 1000/1000)" 1
 equal "its writes" "$(rows vfs_rw 'FD == 2 && RW == "W" && COMM ~ /^python/' | wc -l)" 1001
 
-# A flood costs no row of a call, and all of it is counted.
+# A flood of output costs no row of a call, and all of it is counted.
 trace -- python3 -c '
 import os
 os.write(1, b"Epoch 0 finished\n")
@@ -94,7 +94,7 @@ if [ "$(manifest 'next(p.get("unread", 0) for p in m["probes"] if p["name"] == "
 	grep -q 'writes to the job.s output were too many' json || fail "the report does not say what was not looked at"
 fi
 
-# The user's own lines, which no rule knows, and no others.
+# Only the lines of the user's own rule, which no built-in rule knows.
 trace --phase 'iteration ([0-9]+)=block \1' -- sh -c 'echo "iteration 1 of two"; echo other; echo "iteration 2 of two"' >out ||
 	fail "phase: $?"
 check whole

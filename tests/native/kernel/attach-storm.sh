@@ -17,7 +17,7 @@ finish() {
 }
 trap finish EXIT
 
-# Runs in the current folder until there is a file over, with a line of counts for each.
+# Runs in the current folder until a file `over' exists, and writes a line of counts for each run.
 cat >storm <<'END'
 dir=before
 until [ -e over ]; do
@@ -26,7 +26,7 @@ until [ -e over ]; do
 done
 END
 
-# start_storm [GROUP]: its pid is $job.
+# start_storm [GROUP]: sets $job to its pid.
 start_storm() {
 	rm -rf before* after* over begun
 	mkdir before after
@@ -35,7 +35,7 @@ start_storm() {
 	await [ -s before.counts ]
 }
 
-# end_storm: some runs after the trace has begun.
+# end_storm: after some more runs that begin after the trace has.
 end_storm() {
 	: >begun
 	await test -s after.counts
@@ -43,7 +43,7 @@ end_storm() {
 	wait $job || fail "storm: status $?"
 }
 
-# check_storm WHAT: all leaves of the runs after the trace had begun.
+# check_storm WHAT: the rows have all leaves of the runs that began after the trace.
 check_storm() {
 	equal "$1: status" $rc 0
 	equal "$1: leaves" "$(rows create_del 'FUNC == "create" && PATH ~ /\/after\/leaf/' | wc -l)" \
@@ -56,7 +56,7 @@ for round in 1 2 3; do
 	spawn -P open,create_del,time_align --pid $job
 	await grep -qs "	snapshot	.*	$job	" "$t/pids.out"
 	end_storm
-	join # by itself
+	join # the trace ends by itself
 	check_storm "--pid, round $round"
 done
 

@@ -11,7 +11,7 @@ disk_ext4
 bytes=$((4 << 20))
 real=$DLT
 
-# refusing NAMES: the kernel refuses programs of these names from here on.
+# refusing NAMES: from here on, the kernel refuses programs of these names.
 refusing() {
 	DLT=$TMPDIR/dltraced
 	printf '#!/bin/sh\nexec "%s" "%s" "%s" "$@"\n' "$W/refuse_bpf" "$1" "$real" >"$DLT"
@@ -23,11 +23,11 @@ write_file() {
 		conv=fsync 2>err
 }
 
-# written: bytes of requests.
+# written: the bytes of write requests.
 written() { col bio BYTES 'T == "W"' | awk '{ n += $1 } END { print n + 0 }'; }
 
 everything='bio_issue bio_queue bio_dirty_folio,bio_dirty_page'
-[ -z "$slow" ] || everything=bio_issue # bio-files shows there that nothing is refused without us
+[ -z "$slow" ] || everything=bio_issue # bio-files shows that nothing is refused there without refuse_bpf
 
 if [ -z "$slow" ]; then
 	refusing no_such_program
@@ -48,7 +48,7 @@ for names in $everything; do
 		"$(manifest '"KIND to FILE" in next(p for p in m["probes"] if p["name"] == "bio")["plain"]')" True
 done
 
-"$DLT" check >out 2>err # its status is about all of the machine
+"$DLT" check >out 2>err # its status is about the whole machine
 grep -q '^ *[a-z]* *probe bio *.*in part' out || fail "check: $(cat out)"
 
 refusing bio_issue,bio_issue_plain

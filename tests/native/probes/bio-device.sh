@@ -8,7 +8,7 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-# Until 5.11 a bio has its disk alone, which may be one above.
+# Until 5.11 a bio names only its disk, which may be an upper one.
 places=$(grep -q 'bi_bdev' /sys/kernel/btf/vmlinux && echo yes || echo no)
 
 # device NODE START

@@ -17,7 +17,7 @@ finish() {
 }
 trap finish EXIT
 key=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f
-# The disks' counters are read while the trace runs, and when nothing writes there any more.
+# The disks' counters are read while the trace runs, and once all writes are done.
 cat >job <<'END'
 for d in $dm $disk; do cp /sys/block/$d/stat before.$d; done
 dd if=$mnt/data of=/dev/null bs=4k count=64 iflag=direct
@@ -29,7 +29,7 @@ umount $mnt
 for d in $dm $disk; do cp /sys/block/$d/stat after.$d; done
 END
 
-# mapped TYPE TABLE: on a disk of that type of target, whose table is TABLE without the disk below and the offset.
+# mapped TYPE TABLE: makes a disk with a target of that type; TABLE omits the disk below and the offset.
 mapped() {
 	truncate -s 100M disk.img
 	loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
@@ -59,7 +59,8 @@ mapped() {
 	rm disk.img
 }
 
-# run: the job, traced; again, up to three times, where the kernel has skipped runs, and dltraced has counted rows as lost.
+# run: traces the job; up to three times more, where the kernel has skipped runs of programs, and dltraced has counted
+# lost rows.
 run() {
 	for try in 1 2 3; do
 		[ -n "$mnt" ] || { mount node disk && mnt=$TMPDIR/disk; } || fail "mount again"
@@ -84,7 +85,7 @@ rows_of() {
 		equal "direct reads of $d" "$(rows bio "DISK == \"$d\" && PID == $pid && T == \"R\" && BYTES == 4096" | wc -l)" 64
 	done
 	equal "disks" "$(col bio DISK | sort -u | tr '\n' ' ')" "$(printf '%s\n' "$dm" "$disk" | sort | tr '\n' ' ')"
-	# what the loop device counted: requests and bytes of reads and writes
+	# the loop device's counters: requests and sectors of reads and writes
 	read -r a _ b _ _ _ d _ <"before.$disk"
 	read -r e _ f _ _ _ h _ <"after.$disk"
 	equal "requests of $disk" "$(col bio T "DISK == \"$disk\"" | sort | uniq -c | awk '$2 == "R" { print $1 }')" $((e - a))

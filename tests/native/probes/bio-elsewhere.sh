@@ -42,7 +42,7 @@ elsewhere() {
 	rm -rf "$top"
 	mkdir -p "$top/lower" "$top/upper" "$top/work" over away
 	head -c 300000 /dev/urandom >"$top/lower/low"
-	# The daemon looks for the types of overlayfs when a trace begins: by then it is loaded.
+	# The daemon looks for the types of overlayfs when a trace begins: the module must be loaded before.
 	mount -t overlay -o "lowerdir=$top/lower,upperdir=$top/upper,workdir=$top/work" overlay over || skip "overlayfs (CONFIG_OVERLAY_FS)"
 	umount over
 	sync -f "$mnt"
@@ -52,7 +52,7 @@ elsewhere() {
 	trace --probes bio,open,vfs_rw,time_align --disk "$disk" -- unshare -m --propagation private sh -e job >out 2>err ||
 		fail "$fs: $(cat err out)"
 	check bio_ways tally 9
-	# the rows of calls have the overlayfs's file, whose REALDEV and REALINO are DEV and INO of that which bio.out has
+	# rows of calls name the file of overlayfs; its REALDEV and REALINO are the DEV and INO of the file in bio.out
 	names='low up'
 	has_types overlay ovl_inode || names=''
 	for name in $names; do

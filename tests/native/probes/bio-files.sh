@@ -10,7 +10,7 @@ need python3 fallocate
 
 # phase WHAT [ARG...]
 phase() {
-	sync -f "$mnt" # what was dirty before a trace has no writer
+	sync -f "$mnt" # pages that were dirty before a trace have no writer
 	trace --probes bio,bio_map,time_align --disk "$disk" --linger 1 -- python3 "$here/../workloads/bio_files.py" "$1" "$mnt/files" \
 		>pids 2>err || fail "$fs $1: status $?: $(cat err)"
 	case $1 in
@@ -30,13 +30,13 @@ again() {
 	mount "/dev/$disk" "$mnt" || fail "cannot mount $mnt again"
 }
 
-# files: all of it, on the file system at $mnt
+# files: all phases, on the file system at $mnt
 files() {
 	rm -rf "$mnt/files"
 	sync -f "$mnt"
 	phase write
 	again
-	# a mount of a part of the file system, which names nothing outside of it
+	# a mount of a part of the file system, where files outside of this part have no path
 	mkdir -p "$mnt/part" bound
 	mount -o bind "$mnt/part" bound || fail "mount --bind"
 	phase read

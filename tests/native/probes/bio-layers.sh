@@ -23,7 +23,7 @@ dd if=$upper/file of=/dev/null bs=64k iflag=direct
 sync -f $mnt
 END
 
-# Blocks of 4 KiB below, as the sums of the check are.
+# Blocks of 4 KiB below, as the check adds these up.
 truncate -s 300M disk.img
 loop=$(losetup -f --show disk.img) || { loop=''; skip "a loop device"; }
 disk=${loop#/dev/}
@@ -32,9 +32,9 @@ mkdir below above
 mount "$loop" below || skip "to mount ext4"
 mnt=$TMPDIR/below
 settle
-# written, or reads of what nothing was written to would have no blocks
+# the image is written first, as reads of unwritten parts would need no blocks
 dd if=/dev/zero of="$mnt/image" bs=1M count=64 conv=fsync 2>/dev/null
-# By the page cache it is write-back like any other: that with LONG=1, or in a guest.
+# Through the page cache the requests below are ordinary write-back: only with LONG=1, or in a guest.
 through=''
 [ -z "${LONG-}${VM-}" ] || through=off
 for direct in $through on; do
@@ -67,7 +67,7 @@ sync -f $mnt
 for f in compressed random; do dd if=$mnt/$f iflag=nocache count=0; cat $mnt/$f >/dev/null; done
 END
 trace --probes bio,time_align --disk "$disk" -- sh -e job >out 2>err || fail "btrfs: $(cat err)"
-# what is merged of both has the first one's name
+# a request merged of both files has the first one's name
 unknown=$(rows bio 'KIND == "data" && FID == "-"' | wc -l)
 [ "$unknown" -ge 2 ] || fail "btrfs: $unknown requests of no file"
 counted=$(manifest 'next(p for p in m["probes"] if p["name"] == "bio").get("fileless", 0)')

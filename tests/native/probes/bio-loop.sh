@@ -12,10 +12,10 @@ disk_ext4 64M
 head -c 8388608 /dev/urandom >"$mnt/data"
 sync -f "$mnt"
 
-# What a loop device can do besides reading and writing depends on what its file lies on.
+# can KEY: the loop device's abilities beyond reading and writing depend on its file's file system.
 can() { [ "$(cat "/sys/block/$disk/queue/$1")" != 0 ]; }
 
-# The disk's counters are read while the trace runs: a sync of somebody else's flushes this disk too, at any time.
+# The disk's counters are read while the trace runs: another process's sync may flush this disk, too, at any time.
 cat >job <<'END'
 cp /sys/block/$disk/stat before
 # 256 direct reads of 4 KiB, 4 of 1 MiB; then all of it through the page cache, which is to be empty
@@ -45,12 +45,13 @@ check bio "$disk" before after
 equal "direct reads of 4 KiB" "$(rows vfs_rw 'FLAGS ~ /DIRECT/ && RW == "R" && RETURNED == 4096' | wc -l)" 256
 equal "what each had the disk read" "$(col vfs_rw DISK_BYTES 'FLAGS ~ /DIRECT/ && RETURNED == 4096' | sort -u)" 4096
 pid=$(col vfs_rw PID 'FLAGS ~ /DIRECT/ && RETURNED == 4096' | sort -u)
-# A request whose end the kernel did not report is lost (docs/traces.md); check whole wants that to be few, and no others.
+# A request whose end the kernel did not report is lost (docs/traces.md); check whole allows only a few of these, and no
+# other losses.
 lost=$(manifest 'sum(p["lost"] for p in m["probes"] if p["name"] == "bio")')
-# all WHAT N OF: N rows, but for lost ones, of so many requests.
+# all WHAT N OF: N rows for OF requests; the difference is no more than the lost ones.
 all() { [ "$2" -le "$3" ] && [ "$2" -ge $(($3 - lost)) ] || fail "$1: $2, not $3, of which $lost may be lost"; }
 all "their requests" "$(rows bio "PID == $pid && T == \"R\" && BYTES == 4096" | wc -l)" 256
-# by PID: the dd that copied wrote back what it had dirtied in requests of any size, 16 KiB too
+# by PID: the dd that copied also wrote back its dirty pages, in requests of any size, 16 KiB among them
 pid=$(col vfs_rw PID 'FLAGS ~ /DIRECT/ && RW == "W"' | sort -u)
 all "requests of direct writes" "$(rows bio "PID == $pid && T == \"W\" && BYTES == 16384" | wc -l)" 64
 if can discard_max_bytes; then
@@ -58,7 +59,7 @@ if can discard_max_bytes; then
 fi
 if can write_zeroes_max_bytes; then
 	zeroes=$(col bio BYTES 'T == "Z"' | awk '{ n += $1 } END { print n + 0 }')
-	# of lost ones the size is not known
+	# the size of lost requests is unknown
 	[ "$lost" = 0 ] || [ "$zeroes" -gt 2097152 ] || zeroes=2097152
 	equal "zeroes" "$zeroes" 2097152
 fi

@@ -9,7 +9,7 @@ disk_ext4
 dd if=/dev/urandom of="$mnt/file" bs=1M count=1 2>err || fail "$(cat err)"
 umount "$mnt" && mount "/dev/$disk" "$mnt" || fail "cannot mount it again"
 
-# fetched OPTION...: by a dd of the whole file.
+# fetched OPTION...: DISK_BYTES of a dd of the whole file.
 fetched() {
 	trace -- dd if="$mnt/file" of=/dev/null bs=64k "$@" 2>err || fail "status $?: $(cat err)"
 	check whole
@@ -18,7 +18,7 @@ fetched() {
 }
 
 equal "first time" "$(fetched)" "1048576 -"
-# What has little memory may have given up a page in between: then it is read once more.
+# With little memory, the kernel may have dropped a page in between: then the file is read once more.
 for _ in 1 2 3 4 5; do
 	again=$(fetched) || exit
 	[ "$again" != "0 -" ] || break

@@ -20,7 +20,7 @@ trap unmount EXIT
 
 lacks() { missing="${missing:+$missing, }$1" && false; }
 
-# fs TYPE: a new file system in the folder of that name, false where there can be none.
+# fs TYPE: a new file system in the folder of that name; fails where this is impossible.
 fs() {
 	mkdir -p "$1"
 	if [ "$1" = tmpfs ]; then
@@ -34,7 +34,8 @@ fs() {
 	mounted="$PWD/$1 $mounted"
 }
 
-# overlay DIR: one at DIR/merged of DIR/lower and DIR/upper. Without xino stat(2) has a device for each layer.
+# overlay DIR: mounts one at DIR/merged, of DIR/lower and DIR/upper. Without xino, stat(2) shows a device for each
+# layer.
 overlay() {
 	mkdir -p "$1/lower" "$1/upper" "$1/work" "$1/merged"
 	mount -t overlay -o "xino=on,lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" overlay "$1/merged" 2>/dev/null ||
@@ -42,7 +43,7 @@ overlay() {
 	mounted="$PWD/$1/merged $mounted"
 }
 
-# lives SEED DIR [OPTION...]: the random ones; SEED 2 goes on with what 1 has left.
+# lives SEED DIR [OPTION...]: the random calls; SEED 2 goes on with the files that SEED 1 has left.
 lives() {
 	seed=$1 dir=$2
 	shift 2
@@ -50,18 +51,19 @@ lives() {
 	check file_lives expected "$dir"
 }
 
-# fids FILE: how many files were of that name.
+# fids FILE: the number of files with that name.
 fids() { col files FID "REALPATH ~ \"/$1\$\"" | sort -u | wc -l; }
 
 # shellcheck disable=SC2016 # for the inner shell
-# Each is gone before the next one comes, with its number.
+#
+# Each file is removed before the next one comes, with the same number.
 again() {
 	trace -- sh -c 'for i in 1 2 3 4 5 6 7 8; do echo $i >again && cat again && rm again; done' >"$TMPDIR/out" || fail "status $?"
 	equal "lives of one name on overlayfs on $1" "$(fids again)" 8
 }
 
-# copy_up WHERE FILE: before and after it is copied up, FILE of the lower layer is one file, also for the descriptor of
-# before, and it is known where its data is.
+# copy_up WHERE FILE: FILE of the lower layer is one file before and after it is copied up, also for a descriptor opened
+# before, and the trace knows where its data is.
 copy_up() {
 	echo low >../lower/up
 	exec 3<up
@@ -71,7 +73,7 @@ copy_up() {
 	equal "files below it" "$(col files 'REALDEV ":" REALINO' 'REALPATH ~ "/up$"')" "$(stat -c '%Hd:%Ld:%i' "$2" ../upper/up2)"
 }
 
-# A process is attached to, with a file mapped: the kernel has the mapping of the file below, but it is the same file.
+# Attaches to a process with a mapped file: the kernel maps the file below, but it is the same file.
 mapped() {
 	head -c 5000 "$0" >../lower/mapped
 	mkfifo "$TMPDIR/go.$1" && exec 8<>"$TMPDIR/go.$1"
@@ -93,7 +95,7 @@ f.read(1)' <&8 8>&- &
 	equal "files mapped on overlayfs on $1" "$(fids mapped)" 1
 }
 
-# Two names of one file of the lower layer, of which one is copied up, are two files from then on (index=off).
+# Two names (links) of one file in the lower layer: once one is copied up they are two files (index=off).
 break_link() {
 	trace -- sh -c 'cat one two; echo x >>one; cat one two' >"$TMPDIR/out" || fail "status $?"
 	equal "one link, copied up on $1" "$(fids one)" 2
@@ -117,7 +119,7 @@ for type in $types; do
 	cd "$TMPDIR" || exit 1
 done
 
-# An overlay on another one. Of links and names looked up anew the kernel does not know there what they came from.
+# An overlay on another one. There the kernel does not know the origin of links and of names that are looked up again.
 if [ -d ext4/merged ] && [ -z "$slow" ] && has_types overlay ovl_inode; then
 	mkdir ext4/stack
 	ln -s ../merged ext4/stack/lower

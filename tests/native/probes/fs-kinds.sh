@@ -19,8 +19,8 @@ lacks() { missing="${missing:+$missing, }$1" && false; }
 
 # --- FUSE -------------------------------------------------------------------------------------------
 
-# Of two folders the numbers differ above 32 bits only (wide), or all files have one (same): what a server says there is
-# its own affair, as the kernel goes by node and generation.
+# The numbers of two folders differ only above 32 bits (wide), or all files have one number (same): a FUSE server may
+# choose them freely, as the kernel identifies files by node and generation.
 cat >kindfs.py <<'END'
 import os, select, sys
 sys.path.insert(0, sys.argv[3])
@@ -61,7 +61,7 @@ for numbers in wide same; do
 	rmdir fuse
 done
 
-# --- images that cannot be written to -----------------------------------------------------------------
+# --- read-only images -------------------------------------------------------------------------------
 
 mkdir -p tree/sub image
 for i in 1 2 3 4 5; do head -c $((i * 1000)) "$0" >"tree/f$i"; done

@@ -18,7 +18,8 @@ requests() {
 
 requests -t 2 -n 10 overflow
 
-# Of those that share a name, older kernels do not say which has ended: a row, or counted as lost.
+# Of requests that share a user_data, older kernels do not report which one has ended: each is a row, or is counted as
+# lost.
 rm -rf dir
 mkdir dir
 trace -- "$W/aio" -T tally -t 3 same "$PWD/dir" || fail "aio same: status $?"

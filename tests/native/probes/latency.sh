@@ -11,7 +11,7 @@ gate
 now() { eval "$1=\$(python3 -c 'import time; print(time.monotonic_ns())')"; }
 blocked() { grep -qs '(head) S' "/proc/$(cat pid)/stat"; }
 
-# block: trace a program until it blocks in a read of the gate; nothing else makes it sleep.
+# block: traces a program until it blocks in a read of the gate; nothing else makes it sleep.
 block() {
 	rm -f pid
 	spawn -- sh -c 'trap "" TERM; echo $$ >pid; exec head -c 1 gate'
@@ -19,7 +19,7 @@ block() {
 	await blocked
 }
 
-# spans RESULT BEGUN DONE END: the read's row began before BEGUN and ended between DONE and END.
+# spans RESULT BEGUN DONE END: the row of the read began before BEGUN and ended between DONE and END.
 spans() {
 	check latency "$(cat pid)" "$@"
 }
@@ -34,7 +34,7 @@ equal status $rc 0
 now end
 spans 1 "$begun" "$woken" "$end"
 
-# The first TERM goes to the workload, which ignores it; another one ends the trace.
+# The first TERM goes to the workload, which ignores it; a later one ends the trace.
 ended() { gone $dlt || ! kill -TERM $dlt; }
 block
 now begun

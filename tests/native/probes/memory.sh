@@ -9,7 +9,7 @@ need python3
 
 meminfo() { grep -E '^(MemFree|MemAvailable|Cached|Dirty|Writeback|AnonPages|Shmem|SwapFree):' /proc/meminfo; }
 
-# The job holds what it has until two more rows are on the disk.
+# The job holds its memory until two more rows are on the disk.
 bytes=268435456
 meminfo >before
 trace -- /usr/bin/python3 -c "

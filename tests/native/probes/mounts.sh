@@ -30,8 +30,8 @@ equal "other names" "$(col files 'STATE, REALPATH' 'REALPATH ~ "deleted"' | sort
 ok $PWD/b/odd\\040(deleted)"
 check whole
 
-# A process in namespaces of its own shows its own file as another's path: what others do by that path is not done to its
-# file. So does one with another root, and a folder that is renamed is renamed for those who see it.
+# Processes whose file has another process's path: one in its own mount namespace, one with another root. What others do
+# to that path does not happen to their files. A renamed folder is renamed for the processes that see it.
 mkdir -p own/real jail/real real
 echo victim >real/file
 echo attacker >own/real/file
@@ -57,8 +57,9 @@ equal "what they did to theirs" "$({ col sync FUNC "FID == $theirs"; col create_
 	"ftruncate truncate renameat2 unlinkat "
 check whole
 
-# A folder is renamed by one path, and files below it are known by others: through a bind mount, and as an overlay's of a lower
-# layer. They keep the path by which they were opened, which is what REALPATH means (docs/traces.md), until they are opened again.
+# A folder is renamed by one path, while files below it are known by other paths: through a bind mount, and as the lower
+# layer of an overlay. They keep the path by which they were opened, which is the meaning of REALPATH (docs/traces.md),
+# until they are opened again.
 mkdir -p top/dir view low/dir up work merged
 for f in one two; do echo text >top/dir/$f; done
 echo text >low/dir/low
@@ -83,8 +84,8 @@ equal "a file of an overlay, which is renamed below it" "$(paths low)" "$PWD/mer
 equal "files of these names" "$(col files FID 'REALPATH ~ "/(one|two)$"' | sort -u | wc -l)" 2
 check whole
 
-# A mount is laid over the data while it is traced: what is open stays the file that it was, at its path; what is opened
-# from then on is the other one.
+# A mount covers the data during the trace: open files stay what they were, at their paths; from then on an open reaches
+# the other file.
 mkdir data
 echo below >data/set
 rm -rf "$t"

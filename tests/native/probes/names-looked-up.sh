@@ -9,8 +9,8 @@ python
 hooked=''
 "$DLT" check 2>/dev/null | grep -qE '^hook (fentry|kprobe) +ok' && grep -q ' security_path_rename$' /proc/kallsyms && hooked=1
 
-# What is done, and in expected what rows must say of it: FUNC and the first name under which the file was opened; then, of
-# each file, what its last path is.
+# The job's calls. expected has what the rows must have: FUNC and the name under which the file was first opened; then
+# the last path of each file.
 cat >job.py <<'END'
 import ctypes, os, sys
 
@@ -125,7 +125,8 @@ trace -- python3 job.py >expected || fail "status $?"
 python3 -B held.py "$t" expected "$here/checks" ${hooked:+hooked} ${hooked:-not} || fail "names"
 check whole
 
-# A file that was opened by a bind mount, or in another mount namespace, has the name that it is given by another path.
+# A file that was opened through a bind mount, or in another mount namespace, gets the name that a rename through
+# another path gives it.
 if [ "$hooked" ] && unshare -m true 2>/dev/null; then
 	mkdir a b
 	for f in bound apart; do echo text >a/$f; done

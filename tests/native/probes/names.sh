@@ -12,7 +12,8 @@ need python3
 trace -- "$W/names" dir >expected || fail "status $?"
 check names expected
 
-# A thread's name may have any byte but NUL, 15 of them: in the row of the rename, in those of calls, and as the old one.
+# The name of a thread may contain any byte but NUL, 15 of them: in the row of the rename, in rows of calls, and as the
+# old name.
 cat >comms.py <<'END'
 import ctypes, re, sys
 
@@ -47,7 +48,7 @@ rm gone
 trace -- sh -c 'echo text >&5' || fail "status $?"
 equal "row of a deleted file" "$(rows files 'REALPATH ~ "/gone$"' | cut -f 6,9)" "reg	deleted"
 
-# A link's text is no path: it is not made absolute or shorter.
+# The text of a link is not a path: it is neither made absolute nor shortened.
 for text in a//b/./.. //a/./b/; do
 	[ -z "$slow" ] || break
 	trace -- ln -sf "$text" link || fail "status $?"

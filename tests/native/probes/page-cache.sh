@@ -26,7 +26,7 @@ trace --probes cache,bio,time_align --disk "$disk" -- /usr/bin/python3 "$here/..
 check page_cache tally
 [ ! -e "$t/vfs_rw.out" ] || fail "vfs_rw.out is there without being wanted"
 
-# without bio nobody knows what is written
+# without bio, the bytes written to disks are unknown
 trace --probes cache -- cat "$folder/big" >/dev/null || fail "without bio: status $?"
 [ "$(rows cache 'FILE == "big"')" ] || fail "no row of the file"
 equal "WRITTEN without bio" "$(col cache WRITTEN | sort -u)" -

@@ -9,7 +9,7 @@
 job=$here/../workloads/page_faults.py
 need python3
 
-# faults FS: on a disk with file system FS.
+# faults FS: on a new disk with this file system.
 faults() {
 	command -v "mkfs.$1" >/dev/null || { echo "note: no mkfs.$1"; return; }
 	truncate -s 400M disk.img

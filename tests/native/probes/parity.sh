@@ -8,15 +8,15 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-# uses BACKEND: that of every probe of system calls, by the manifest.
+# uses BACKEND: the manifest has it for every probe of system calls.
 uses() {
 	equal "backends under $DLT_BACKEND" \
 		"$(manifest '" ".join({p["backend"] for p in m["probes"] if p["name"] in
 			("close", "create_del", "mmap", "open", "sync", "vfs_rw")})')" "$1"
 }
 
-# vfs_lat: VFS_LAT_NS is there for every open that came to vfs_open(), is a part of LAT_NS, and needs
-# fentry. Lookups that fail do not come that far; unnamed files (since 6.1) are opened otherwise.
+# vfs_lat: every open that reached vfs_open() has a VFS_LAT_NS, a part of LAT_NS; it needs fentry. Failed lookups do not
+# reach it; unnamed files (since 6.1) are opened in another way.
 vfs_lat() {
 	any=$(rows open 'VFS_LAT_NS != "-"' | wc -l)
 	case $DLT_BACKEND in
@@ -30,20 +30,20 @@ vfs_lat() {
 		"$(rows open 'VFS_LAT_NS == "-" && RET >= 0 && FLAGS !~ /TMPFILE/')" ''
 }
 
-# What a kernel refuses is not passed over: of system calls `uses' shows it, and requests of io_uring have no other way.
+# A refused program must be noticed: for system calls `uses' shows it, and requests of io_uring have only this way.
 io_uring_is_seen() {
 	equal "io_uring, $DLT_BACKEND" "$(manifest '(m.get("io_uring") or {"why": "nothing about it"}).get("why", "")' |
 		grep -v '^this kernel has no io_uring')" ''
 }
 
-# Where programs can be preempted the kernel skips runs of them (docs/design.md).
+# preempts: where programs can be preempted the kernel skips runs of them (docs/design.md).
 preempts() { grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt 2>/dev/null; }
 
-# fentry skips nothing of a job that nobody preempts, on a CPU that the others keep off.
+# alone: with fentry, the kernel skips no run of a job that nothing preempts, on a CPU that other threads keep off.
 alone() { [ "$DLT_BACKEND" != fentry ] || ! preempts || echo -r; }
 [ -z "$(DLT_BACKEND=${DLT_BACKEND-} alone)" ] || taskset -pc 0 $$ >/dev/null || skip "two CPUs"
 
-# run: the workload, traced; again, up to three times, where the kernel has skipped runs, and dltraced has counted them.
+# run: traces the workload; up to three times more, where the kernel has skipped runs, and dltraced has counted them.
 run() {
 	for again in 3 2 1 0; do
 		rm -rf dir
@@ -60,7 +60,7 @@ tried='' why=''
 for DLT_BACKEND in ${wanted:-fentry kprobe tp_btf tp}; do
 	run
 	rc=$?
-	# Not one of its probes could be had, and the workload has not run.
+	# None of its probes can be attached, and the workload has not run.
 	if [ -z "$wanted" ] && [ $rc = 125 ] && grep -q "error: probe [a-z_]*: $DLT_BACKEND: " err; then
 		why=$(cat err)
 		continue

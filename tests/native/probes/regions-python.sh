@@ -12,7 +12,7 @@ cp -rL "$here/../../python" package || fail "no package"
 export PYTHONPATH="$TMPDIR/package" PYTHONDONTWRITEBYTECODE=1
 program=$here/../workloads/regions.py
 
-# same_for FILE: the rows without what is of one run: times, processes, and the order of threads and tasks.
+# same_for FILE: the rows without what differs between runs: times, processes, and the order of threads and tasks.
 same_for() { cut -f 6-7,9- "$t/regions.out" | sed 1,2d | sort >"$1"; }
 
 # run NAME [ARG]

@@ -12,7 +12,7 @@ python torch
 program=$here/../workloads/regions_torch.py
 export PYTHONDONTWRITEBYTECODE=1
 
-# job WORKERS OPTION... -- COMMAND...: traced; its losses are those of the same without us.
+# job WORKERS OPTION... -- COMMAND...: traced; its losses (of the training) are those of the same job without dltraced.
 job() {
 	workers=$1
 	shift
@@ -35,7 +35,8 @@ equal "the manifest's regions" "$(manifest 'm["regions"]')" auto
 PYTHONPATH=$(cd "$here/../../python" && pwd) job workers -- python3 -m dltraced "$program" fork persistent
 equal "the manifest's regions" "$(manifest 'm.get("regions")')" None
 
-# What Python does at its start for others; sys.path and the environment's other value are as without us.
+# What Python runs at its start for other programs still runs; sys.path and the other value of the variable are
+# unchanged.
 mkdir own
 echo 'import sys; sys.own = __file__' >own/sitecustomize.py
 cat >own.py <<'PY'

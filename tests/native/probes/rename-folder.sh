@@ -18,7 +18,7 @@ END
 trace -- sh job || fail "status $?"
 check whole
 
-# paths FILE: those of the file with this name, in the order of rows; one FID has them all.
+# paths FILE: the paths of the file with this name, in the order of rows; one FID has them all.
 paths() {
 	equal "FIDs of $1" "$(col files FID "REALPATH ~ /\\/$1\$/" | sort -u | wc -l)" 1
 	col files REALPATH "REALPATH ~ /\\/$1\$/" | sed "s,^$TMPDIR/,," | tr '\n' ' '

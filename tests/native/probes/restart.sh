@@ -29,5 +29,5 @@ END
 trace -- python3 job || fail "status $?"
 check whole
 pid=$(manifest 'm["workload"]["pid"]')
-# the last of it: what python3 is may be a script that reads pipes too
+# the last reads of the pipe: python3 may be a script that reads pipes, too
 equal reads "$(col vfs_rw RETURNED "PID == $pid && RW == \"R\" && FILE ~ /^pipe:/" | tail -n 2 | xargs)" "-512 1"

@@ -7,7 +7,7 @@
 
 mkdir dir
 
-# run OPTION...: the workload under them, and compare.
+# run OPTION...: traces the workload, and compares.
 run() {
 	rm -f tally
 	cat /proc/stat >before
@@ -16,7 +16,7 @@ run() {
 	check sched tally before after
 }
 
-# Guests have no time for other probes.
+# A guest is too slow for other probes.
 if [ -n "$slow" ]; then
 	run --probes sched,sched_switch,time_align
 else
@@ -24,7 +24,7 @@ else
 	run --sched sums --interval 2
 fi
 
-# Who runs and who sleeps since before the trace and beyond it: all of it is told.
+# Threads that run or sleep since before the trace and beyond its end have rows, too.
 rm -f tally
 "$W/sched" -k tally dir &
 job=$!

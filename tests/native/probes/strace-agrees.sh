@@ -13,7 +13,7 @@ trace -- $run >pids || fail "status $?"
 rm -r dir
 traced=$(sed '1d; /^create\t/d; /^io_submit:/d; s/\t.*//' tally | paste -s -d ,)
 data=read,readv,preadv,preadv2,pread64,write,writev,pwritev,pwritev2,pwrite64,io_submit
-# raw: not what was read and written
+# raw: the data of reads and writes is not printed
 strace -f -qq -xx -s 4096 -e signal=none -e "trace=$traced" -e "raw=$data" -o strace.out $run >pids ||
 	fail "strace: status $?"
 check strace strace.out

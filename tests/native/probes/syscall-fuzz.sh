@@ -18,7 +18,7 @@ seeds='1 2 3' calls=20000
 [ -z "$slow" ] || seeds="1 3" calls=3000
 [ -z "${LONG-}" ] || seeds="$seeds 4 5 6 7 8 9 10 $(od -An -N4 -tu4 /dev/urandom | tr -d ' ')"
 
-# Kernels that preempt the programs of fentry skip runs of them, and count those: none where one thread works.
+# Kernels that preempt the programs of fentry skip runs of them, and count these: none with a single thread.
 [ "${DLT_BACKEND-}" = fentry ] && alone=-1 || alone=''
 
 unmount() {
@@ -28,19 +28,19 @@ unmount() {
 trap unmount EXIT
 mkdir tmp
 
-# disk_done: with what disk_ext4 has made.
+# disk_done: undoes disk_ext4.
 disk_done() {
 	umount disk && losetup -d "$loop" && rmdir disk || fail "to unmount $loop"
 	mnt='' loop=''
 }
 
-# fuzz SEED DIR: the calls are made on the file system that is mounted there, which is then done with.
+# fuzz SEED DIR: makes the calls on the file system that is mounted there, and unmounts it.
 fuzz() {
 	trace -- "$W/syscall_fuzz" $alone -n $calls -s "$1" -T tally "$2" 2>err || fail "seed $1 on $2: status $?: $(cat err)"
 	check syscall_fuzz tally "$1"
 }
 
-# refused WHY USER DIR: nothing is there afterwards but what was, and no call has been made.
+# refused WHY USER DIR: it makes no call, and the folder is unchanged.
 refused() {
 	before=$(ls -A "$3")
 	setpriv --reuid "$2" --regid "$2" --clear-groups "$W/syscall_fuzz" -n 0 -T "tally.$2" "$3" 2>err
@@ -50,7 +50,7 @@ refused() {
 	equal "$3 ($1) holds" "$(ls -A "$3")" "$before"
 }
 
-# Where the calls would reach what is not theirs they are not made.
+# It makes no calls that might reach other files.
 chmod 777 . # for the user's tally
 mkdir plain
 : >plain/kept

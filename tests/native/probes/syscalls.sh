@@ -7,7 +7,7 @@
 . "${0%/*}/../lib.sh"
 
 need strace
-python=/usr/bin/python3 # the interpreter itself: a wrapper of one makes calls of its own
+python=/usr/bin/python3 # the interpreter itself: a wrapper script would make calls of its own
 [ -x "$python" ] || skip "$python"
 cat >job.py <<'PY'
 import os

@@ -16,7 +16,7 @@ done >beside &
 twin=$!
 await [ -s beside ]
 
-# Not before the daemon's last child has ended, which its root does not wait for.
+# Not before the daemon's last child has ended: its root process does not wait for it.
 shapes='daemon exec fork many nest setsid sibling thread threadexec threadexit vfork'
 [ -z "$slow" ] || shapes='many threadexec'
 for shape in $shapes; do

@@ -96,7 +96,7 @@ python3 check.py <json init:dlio:init:first:'epoch 1 begin' \
 	'eval 1:mllog:eval:eval 1 begin:eval 1 end' 'eval 2:mllog:eval:eval 2 begin:eval 2 end' \
 	'tidy\040up:marks:mark:mark begin:mark end' || fail "phases of the output"
 
-# the log of another zone, and lines that only a rule knows
+# a log of another zone, and lines that only a rule of the user knows
 report() { "$DLT" report --app-log job.log --phase 'Epoch ([0-9]+)/=epoch \1' --phase 'all done=epoch_end' "$@" "$t"; }
 report --app-log-tz=-05:30 --json >json || fail "report --app-log"
 python3 check.py <json 'epoch 1:log:epoch:own 1:own 2' 'epoch 2:log:epoch:own 2:own end' \
@@ -114,8 +114,8 @@ report --app-log-tz=+12:00 --json >json || fail "report in the wrong zone"
 grep -q 'outside of the trace.*--app-log-tz' json || fail "the wrong zone is not said"
 python3 check.py <json 'tidy\040up:marks:mark:mark begin:mark end' || fail "phases of a log of another time"
 
-# ends alone: the first begins where the trace does, as nothing is read, each other one at the end before; a rule that
-# matches nothing is a mistake, mostly
+# lines only for the ends: the first epoch begins with the trace, as nothing is read, each later one at the end before;
+# a rule that matches no line is probably a mistake, and a warning
 "$DLT" report --app-log job.log --app-log-tz=-05:30 --phase 'INFO - Epoch ([0-9]+)/=round \1 end' --phase 'Epohc=epoch' --json "$t" >json 2>err ||
 	fail "report of ends"
 python3 -c 'import json
@@ -138,7 +138,7 @@ grep -q -- "--phase 'epoch (.* the pattern has 1 ( )" err || fail "said: $(cat e
 "$DLT" report --app-log-tz Mars "$t" 2>err >/dev/null && fail "a zone that is none"
 grep -q -- "--app-log-tz 'Mars': " err || fail "said: $(cat err)"
 
-# with --cpu the same
+# with --cpu as well
 if "$DLT" probes | grep -q '^sched.out'; then
 	trace --sched sums --log -- python3 job.py "$DLT" "$t" >/dev/null || fail "status $? with --sched"
 	"$DLT" report --cpu "$t" >text || fail "report --cpu"
@@ -149,7 +149,7 @@ if "$DLT" probes | grep -q '^sched.out'; then
 		fail "--cpu has no phases of the log"
 fi
 
-# nothing says anything
+# no line names an epoch
 trace -- true || fail "status $?"
 "$DLT" report --json "$t" | python3 -c 'import json, sys; assert json.load(sys.stdin)["timeline"]["phases"] == []' ||
 	fail "phases of nothing"

@@ -25,7 +25,7 @@ for epoch in range(2 if how == "twice" else 1):
 PY
 dd if=/dev/urandom of="$mnt/data.bin" bs=1M count=32 conv=fsync 2>err || fail "$(cat err)"
 
-# measure CODE: of the finding or fact; none where there is none.
+# measure CODE: of the finding or fact with this code; none where there is none.
 measure() {
 	python3 -c '
 import json, sys
@@ -33,7 +33,7 @@ r = json.load(open("json"))
 print(next((f["measure"] for f in r["rules"] + r["facts"] if f["code"] == sys.argv[1]), "none"))' "$1"
 }
 
-# job HOW: traced, and its report.
+# job HOW: traced, with its report.
 job() {
 	trace --probes cache,close,open,vfs_rw,time_align -- python3 job.py "$1" "$mnt/data.bin" 2>err || fail "$1: status $?: $(cat err)"
 	"$DLT" report --json "$t" >json 2>err || fail "report: $(cat err)"
@@ -57,8 +57,9 @@ import json, sys
 row = next(row for row in json.load(open("json"))["page_cache"] if (row["path"] or "").endswith("/data.bin"))
 sys.exit(row["again_bytes"] != 32 << 20)' || fail "again: $(rows cache)"
 
-# An epoch has what came in and what was there in it: the first and the third read from the disk, the second from the cache.
-# Between them nothing happens for longer than an interval, unless the machine is slow: then it is tried again.
+# Each epoch has the pages that came in during it, and those that were there: the first and the third epoch read from
+# the disk, the second from the cache. Between two epochs nothing happens for longer than an interval, except on a slow
+# machine: then the test is tried again.
 cat >epochs.py <<'PY'
 import os
 import sys

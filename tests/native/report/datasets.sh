@@ -7,7 +7,7 @@
 need python3 mkfs.ext4
 disk_ext4 256M
 
-# Classes of images, shards, a file of tokens that is mapped, and a folder that is read from disk alone.
+# Images in folders of classes, shards, a mapped file of tokens, and a folder that is read only from the disk.
 cat >job.py <<'END'
 import json, mmap, os, sys, time
 root, job = sys.argv[1:3]
@@ -76,7 +76,7 @@ with open(job, "w") as f:
     json.dump(done, f)
 END
 python3 -B job.py "$mnt" prepare || fail "prepare: status $?"
-# what lies there is in memory no more
+# the page cache no longer has the files there
 umount "$mnt" && mount "$loop" "$mnt" || fail "mount again"
 trace -- python3 -B job.py "$mnt" "$TMPDIR/account" >out || fail "the workload: status $?"
 check whole
@@ -92,7 +92,7 @@ with open("csv/datasets.csv", encoding="utf-8", newline="") as f:
     rows = [(r["path"] or None, int(r["files"]), int(r["mapped_bytes"])) for r in csv.DictReader(f)]
 sys.exit(rows != [(plain(d["path"]), d["files"], d["mapped_bytes"]) for d in json.load(open("json"))["datasets"]])
 END
-# with a path it is those of the calls there
+# with a path, the sums are those of the calls there
 "$DLT" report --json --path "$mnt/shards" "$t" >json || fail "report --path: status $?"
 python3 - "$mnt" <<'END' || fail "--path"
 import json, sys

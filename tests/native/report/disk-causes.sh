@@ -11,7 +11,7 @@ need python3
 # sum TABLE KEY
 sum() { python3 -c 'import json, sys; print(sum(row[sys.argv[2]] for row in json.load(open("json"))[sys.argv[1]]))' "$1" "$2"; }
 
-# rows_sum EXPRESSION: awk's, over the requests that have ended, but those for a disk above.
+# rows_sum EXPRESSION: awk's, over the requests that have ended, without those that serve an upper disk.
 rows_sum() { each bio "if (STATUS != \"?\" && KIND != \"below\") print $1" | awk '{ n += $1 } END { printf "%.0f", n }'; }
 
 disk_ext4 400M
@@ -29,7 +29,7 @@ for how in turns over bytes long; do
 	rm "$mnt/$how"
 done
 
-# journal: the number of journal-writes among findings and facts; none where there is none.
+# journal: the measure of journal-writes among findings and facts; none where there is none.
 journal() {
 	python3 -c 'import json
 r = json.load(open("json"))

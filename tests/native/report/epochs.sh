@@ -28,7 +28,7 @@ shape() {
 	run "$@"
 	python3 -B "$here/checks/epochs.py" account "$source" "$side" "$first" <json || fail "epochs of $*"
 }
-# numbers WANTED: of the epochs in the report.
+# numbers WANTED: the numbers of the epochs in the report.
 numbers() {
 	python3 -c 'import json, sys
 print(*(p["number"] for p in json.load(sys.stdin)["timeline"]["phases"] if p["kind"] == "epoch"))' <json >numbers
@@ -36,7 +36,7 @@ print(*(p["number"] for p in json.load(sys.stdin)["timeline"]["phases"] if p["ki
 }
 python3 "$job" none data account --epochs 1 --steps 1 --step-ms 1 || fail "no data"
 
-# more COMMAND...: with LONG=1 only
+# more COMMAND...: only with LONG=1
 more() { [ -z "${LONG-}" ] || "$@"; }
 
 log=
@@ -59,7 +59,7 @@ shape mllog - 0 mllog
 more shape workers - 0 none --save 20
 shape workers - 0 none --validate
 
-# One generation is of all epochs, or of one: nothing is said.
+# One generation of workers may be for all epochs, or for one: the report names none.
 run none --persistent
 numbers "" "workers of all epochs"
 
@@ -70,7 +70,8 @@ shape log both 0 keras
 more shape log - 0 named
 more shape mllog - 0 mllog
 
-# Bars show whole seconds, and when one that is drawn over itself came is known of the line alone: as many there are.
+# Bars show whole seconds, and the time of a line that is drawn over itself is known only from the line: the report has
+# one epoch for each bar.
 run bar --step-ms 150
 numbers "0 1 2" "a bar for each"
 run lightning --step-ms 150

@@ -34,11 +34,12 @@ fi
 need python3 taskset
 /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null || skip "torch for /usr/bin/python3 (python3-torch)"
 jobs=$here/../workloads/jobs
-# The servers of the job's disks come before what else runs here, as does the job itself ($first), where we may say so.
+# The servers of the job's disks run before everything else here, as does the job itself ($first), where priorities may
+# be raised.
 renice -n -20 -p $$ >/dev/null 2>&1
 right=0 wrong='' unknown='' busy=''
 
-# quiet: of a second, the CPUs are idle for most of it.
+# quiet: the CPUs are idle for most of a second.
 quiet() {
 	python3 -c 'import time
 def idle():
@@ -51,7 +52,7 @@ after = idle()
 raise SystemExit(after[0] - before[0] < 0.7 * (after[1] - before[1]))'
 }
 
-# may_run: a job that need not.
+# may_run: whether an optional job may run.
 jobs_there=0 jobs_run=0 why_not='' began=$(date +%s)
 may_run() {
 	[ "${LONG-}${REPORT-}" ] && return
@@ -62,7 +63,7 @@ may_run() {
 	[ -z "$why_not" ]
 }
 
-# data PATH: what lies there, made where it is not yet.
+# data PATH: makes this data, unless it exists.
 data() {
 	[ ! -e "$1" ] || return 0
 	fast
@@ -80,7 +81,7 @@ data() {
 	"$jobs/data.py" "$@" || fail "data.py $*"
 }
 
-# ready PATH...: what a job reads is there, and as slow and cold as it is to be.
+# ready PATH...: the data of a job exists, and is as slow and as cold as it must be.
 ready() {
 	rm -rf out
 	for path; do
@@ -96,7 +97,7 @@ ready() {
 	done
 }
 
-# run COMMAND...: traced with default options, to $t and account.
+# run COMMAND...: traced with default options; the trace goes to $t, the account to $ACCOUNT.
 run() {
 	rm -rf "$t"
 	# shellcheck disable=SC2086 # words
@@ -110,13 +111,14 @@ keep() {
 	cp account report.json log "$KEEP/$1"
 }
 
-# judge NAME CODES TRACE ACCOUNT: a row of the table, and its status.
+# judge NAME CODES TRACE ACCOUNT: prints a row of the table; the status is that of the comparison.
 judge() {
 	"$DLT" report --json "$3" >report.json || fail "report --json: status $?"
 	python3 -B "$here/checks/job.py" "$1" report.json "$4" "$2"
 }
 
-# attempt NAME CODES PATHS COMMAND...: it is run, reported and judged. What keeps no account is run once more, untraced.
+# attempt NAME CODES PATHS COMMAND...: runs it, and judges the report. A command that keeps no account runs once more,
+# untraced.
 attempt() {
 	name=$1 codes=$2 paths=$3
 	shift 3
@@ -170,26 +172,27 @@ two=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=","
 images=$jobs/images.py
 
 printf '%-22s %-17s %6s %6s %6s\n' JOB VERDICT SAID TRUE LIFE
-# Samples are read from a slow disk, and are in no memory.
+# Samples come from a slow disk, and are not in the page cache.
 job images-workers  always storage-read     disk/images "$images" disk/images --workers 2 --gpu-ms 60
 job images-alone    always storage-read     disk/images "$images" disk/images --workers 0 --gpu-ms 60
 job tokens-alone    always storage-read     disk/tokens "$jobs/tokens.py" disk/tokens
 job tokens-workers  long   storage-read     disk/tokens "$jobs/tokens.py" disk/tokens --workers 2
 job shards-workers  long   storage-read     disk/shards "$jobs/shards.py" disk/shards --steps 48
-# One of three workers has its shard there.
+# Only one of three workers has its shard on the slow disk.
 job straggler       long   straggler-worker "shards disk/shard" "$jobs/shards.py" mixed --workers 3 --gpu-ms 5
-# They are in memory: making them takes a CPU, or nothing is wrong with them. Who does all by itself computes in any case.
+# Samples are in the page cache: decoding them takes CPU time, or nothing is wrong. A job without workers computes in
+# any case.
 job decode-workers  long   decode-cpu       images "$images" images --workers 2 --epochs 2 --decode-ms 10 --gpu-ms 20
 job decode-alone    long   decode-cpu,cpu-bound images "$images" images --workers 0 --decode-ms 10 --cpu-ms 40
 job contention      long   cpu-contention   images taskset -c "$two" "$images" images --workers 8 --decode-ms 20 --gpu-ms 20
 job train-workers   long   trainer-bound    images "$images" images --workers 2 --epochs 2 --cpu-ms 100
 job train-gpu       long   trainer-bound    images "$images" images --workers 2 --epochs 2 --gpu-ms 100
 job train-alone     long   trainer-bound,cpu-bound images "$images" images --workers 0 --cpu-ms 200
-# Something else than samples is slow.
+# Something other than samples is slow.
 job tiny-files      long   open-metadata    near/tiny "$images" near/tiny --workers 2 --gpu-ms 10 --check
 job checkpoints     always checkpoint-write disk/save "$jobs/finetune.py" disk/save
 job pretrained      long   storage-read     disk/model "$jobs/pretrained.py" disk/model
-# Nobody trains.
+# No training.
 job preprocess      always storage-read     disk/images "$jobs/preprocess.py" disk/images out
 job copy            long   storage-read     disk/images cp -r disk/images out
 job archive         long   storage-read     disk/images tar -cf out disk/images

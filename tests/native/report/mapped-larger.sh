@@ -7,7 +7,7 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-# The hierarchy that limits memory, and its file for that.
+# The mount of the cgroup hierarchy that limits memory, and the name of the file with the limit.
 # shellcheck disable=SC2046 # words
 set -- $(awk '/ - cgroup / && / rw.*,memory|memory,|[ ,]memory$/ { print $5, "memory.limit_in_bytes"; exit }' /proc/self/mountinfo)
 # shellcheck disable=SC2046

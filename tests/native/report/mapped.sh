@@ -25,7 +25,7 @@ for i in range(8000):
 print(ns)
 PY
 
-# account COLUMN: of the main process.
+# account COLUMN: a value of the main process.
 account() {
 	"$DLT" report --json "$t" 2>err | python3 -c '
 import json, sys

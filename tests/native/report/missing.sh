@@ -15,7 +15,7 @@ for i in range(5000):
     os.pread(fd, 4096, i % 100 * 4096)
 END
 
-# reported STATUS: the report on $t is in text, json, and its messages in err.
+# reported STATUS: makes the report on $t; it is in text and json, its messages in err.
 reported() {
 	rc=0
 	"$DLT" report --full "$t" >text 2>err || rc=$?
@@ -23,10 +23,10 @@ reported() {
 	"$DLT" report --json "$t" >json 2>>err
 }
 
-# says PATTERN: one of the first 25 lines of the text, which is a screen of a terminal.
+# says PATTERN: it is in the first 25 lines of the text, a screen of a terminal.
 says() { sed 25q text | grep -q -e "$1" || fail "not on the first screen: '$1': $(sed 25q text)"; }
 
-# share CODE: the missing share of JSON, and CODE one of its reasons.
+# share CODE: the missing share in JSON; CODE is one of its reasons.
 share() {
 	python3 -c 'import json, sys
 r = json.load(open("json"))
@@ -35,10 +35,10 @@ assert not r["complete"]
 print(r["missing_share"])' "$1"
 }
 
-# about SHARE WANTED: within a thousandth.
+# about SHARE WANTED: they differ by less than a thousandth.
 about() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 0.001 && b - a < 0.001) }' || fail "a share of $1, not $2"; }
 
-# again: a fresh copy of the whole trace is $t.
+# again: makes $t a fresh copy of the whole trace.
 again() {
 	rm -rf "$t"
 	cp -r whole "$t"
@@ -73,7 +73,7 @@ about "$(share cut)" "$(awk -v a=$gone -v b="$all" 'BEGIN { print a / b }')"
 "$DLT" report --html page.html "$t" 2>err && fail "the page: status 0"
 grep -q 'rows are not in the file: it was cut off' page.html || fail "not on the page"
 
-# --- lines out of the middle, and lines too many ----------------------------------------------------
+# --- lines missing in the middle, and lines too many --------------------------------------------------
 
 again
 sed -i 100,1099d "$t/vfs_rw.out"
@@ -96,7 +96,7 @@ reported 0
 says '^missing *calls of open were not recorded'
 head -1 text | grep -q 'calls of open were not recorded: this may be otherwise' || fail "not in the answer: $(head -1 text)"
 
-# --- segments that --keep has dropped are known, those that somebody else removed are not -------------
+# --- the report knows segments that --keep has dropped, and misses segments that were removed otherwise --
 
 trace --rotate 64K --keep 1M -- python3 -c 'import os
 fd = os.open("data", os.O_RDONLY)
@@ -138,7 +138,7 @@ rc=0
 equal "report --cpu: status" $rc 1
 grep -q '^- sched.out: 30 B of .* are not in the file' text || fail "report --cpu: $(cat text)"
 
-# --- 32-bit calls, which are counted alone -------------------------------------------------------------
+# --- 32-bit calls, which are only counted --------------------------------------------------------------
 
 cat >calls.S <<'END'
 .globl _start

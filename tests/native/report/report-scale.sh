@@ -7,7 +7,7 @@
 . "${0%/*}/../lib.sh"
 gen=$W/../tests/gen_trace
 
-# peak FILE ARG...: the most memory in KiB that `dltraced ARG...' had, whose output goes to FILE.
+# peak FILE ARG...: prints the largest memory use in KiB of `dltraced ARG...', whose output goes to FILE.
 peak() {
 	python3 -c '
 import os, subprocess, sys
@@ -30,7 +30,7 @@ for rows in 30000 300000; do
 	"$gen" -r $rows -g 4 -w 16 -c 8 -f 1000 -s 60 $rows >/dev/null || fail "gen_trace: status $?"
 	peak out report --html - $rows >peak.$rows
 done
-# where nothing can be kept beside the reading, rows are read again, and tell the same
+# where no copies can be kept beside the reading, rows are read again, with equal results
 for format in '' --json; do
 	"$DLT" report $format 300000 >kept || fail "report $format: status $?"
 	TMPDIR=/nonexistent "$DLT" report $format 300000 >again || fail "report $format, without a TMPDIR: status $?"

@@ -11,7 +11,7 @@ head -c 300000 /dev/urandom >data/set/shared
 head -c 5000 /dev/urandom >'data/set/a b/own'
 head -c 7000 /dev/urandom >data/settler/else
 
-# The workload says what it has done: lines of "what number" in counts.
+# The workload counts what it does: lines of "what number" in counts.
 cat >job.py <<'END'
 import mmap, os, sys, time
 done = dict(shared_reads=0, shared_bytes=0, log_writes=0, log_bytes=0, events=0, out_bytes=0)

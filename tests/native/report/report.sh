@@ -33,13 +33,13 @@ reported() {
 	check report json
 }
 
-# told LINE: the report has it, a pattern.
+# told PATTERN: the report has a line with it.
 told() { grep -q -e "$1" text || fail "the report does not say '$1': $(cat text)"; }
 
 # --- still growing --------------------------------------------------------------------------------
 
-# Every second all files are flushed, one by one, and time_align.out has a row more; so with the
-# second one all of what the first flush may have been in the middle of is there.
+# Every second all files are flushed, one by one, and time_align.out gets a row; so at its second new row, everything is
+# there that the first flush may have missed.
 lines() { [ "$(wc -l <"$t/time_align.out")" -ge "$1" ]; }
 
 spawn -- sh job
@@ -108,7 +108,7 @@ told 'manifest.json'
 "$DLT" report --full "$t" >text || fail "an empty file: status $?"
 told 'vfs_rw.out'
 
-# --- what had not ended ---------------------------------------------------------------------------
+# --- calls in flight at the end -------------------------------------------------------------------
 
 # The second TERM ends the trace, and the workload goes on.
 ended() { gone $dlt || ! kill -TERM $dlt; }

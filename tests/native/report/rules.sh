@@ -12,7 +12,7 @@ need python3 tar gzip
 [ -x /usr/bin/python3 ] || skip "/usr/bin/python3"
 access=$here/../workloads/access.py
 
-# The machine's idle time is what helpers/idle says, and not what others leave of it.
+# helpers/idle says how idle the machine is, so that other processes do not decide it.
 cat >helpers/mpstat <<'EOF'
 #!/bin/sh
 echo "Linux 6.0.0 (x)  2026-11-24  _x86_64_  (2 CPU)"
@@ -29,8 +29,8 @@ EOF
 chmod 755 helpers/mpstat
 echo 60 >helpers/idle
 
-# CODE, problem or fact, the job that has it, by how many % of its own number the report's may be off, near misses.
-# Counts are exact but for what Python does itself; times are two clocks around the same calls.
+# CODE; problem or fact; the job that has it; by how many % the report's number may differ from the job's; near misses.
+# Counts are exact except for Python's own calls; times are taken by two clocks around the same calls.
 cat >table <<'EOF'
 cache-too-small   problem reread-dropped        3  reread-cached reread-direct read-ahead
 checkpoint-blocks problem checkpoints-wait     15  checkpoints-behind
@@ -70,7 +70,7 @@ EOF
 
 [ "${LONG-}" ] || { awk '{ print $1, $2, $3, $4 }' table >some && mv some table; }
 
-# job NAME: traced, and its report; without its files once that is done.
+# job NAME: traced, with its report; its files are removed then.
 job() {
 	name=${1%-busy}
 	"$access" --prepare "$name" "$mnt/job" || fail "--prepare $name"

@@ -30,7 +30,7 @@ equal "status" $? 0
 check whole
 "$DLT" report --cpu --threshold 0 --csv csv "$t" >text || fail "report --cpu: status $?"
 
-# seconds CALL FOLDER: of a wait for disk, in ns.
+# seconds CALL FOLDER: how long the reader waited for the disk in these calls, in ns.
 seconds() {
 	awk -F, -v call="$1" -v folder="$TMPDIR/disk/$2" '$2 == "reader" && $3 == call && $4 == folder { printf "%.0f\n", ($5 + $6) * 1e9; n++ }
 		END { if (n != 1) print 0 }' csv/folders.csv

@@ -118,7 +118,7 @@ for body, pid, r, _ in children:
 json.dump({"children": facts, "phase_name": "in-epoch", "stolen_ns": stolen() - was_stolen}, open("facts", "w"))
 PY
 
-# reported: the report on $t, with CSV files in csv, checked.
+# reported: makes the report on $t, with CSV files in csv, and checks it.
 reported() {
 	rm -rf csv
 	"$DLT" report --cpu --csv csv "$t" >text || fail "report --cpu: status $?"
@@ -135,7 +135,7 @@ grep -q 'in-epoch' text || fail "the text has not: in-epoch"
 
 # --- levels ---------------------------------------------------------------------------------------
 
-# damaged ARG...: a report of a folder that lacks what its manifest counts is made, and its status says so.
+# damaged ARG...: a report on a folder that lacks rows of its manifest is made, and its status says so.
 damaged() {
 	"$DLT" report "$@" >text 2>err
 	equal "report $*: status" $? 1
@@ -145,7 +145,7 @@ damaged() {
 cp -r "$t" whole
 rm "$t/sched_switch.out"
 damaged --cpu --csv csv "$t"
-# the phase is shorter than an interval: by sums alone it is not known to the nanosecond
+# the phase is shorter than an interval: with sums alone, its CPU time is not exact
 python3 -c 'import json; f = json.load(open("facts")); f["phase_name"] = "nobody"; json.dump(f, open("facts.sums", "w"))'
 check sched_report csv text facts.sums
 rm -rf "$t"
@@ -172,7 +172,7 @@ for bad in '--gap 1s' '--cpu --threshold 101' '--cpu --gap 0'; do
 	[ -s err ] || fail "report $bad: no message"
 done
 
-# --- several, and those that are not whole ----------------------------------------------------------
+# --- several traces, and incomplete ones ----------------------------------------------------------------
 
 mkdir other
 cp -r whole other/t

@@ -21,7 +21,7 @@ done
 for phase in init run epoch checkpoint; do
 	grep -q "^mllog .* $phase\$" text || fail "it has no phase $phase: $(cat text)"
 done
-# Its lines come out of a pipe some at once, and say themselves when they were meant, to the millisecond.
+# A pipe may pass on several lines at once; each line contains the time of its event, in milliseconds.
 awk -F, '$1 == "checkpoint" { n++; ns += $4 * 1e9 } END { exit !(n == 2 && ns >= 1e6) }' csv/phase_times.csv ||
 	fail "checkpoints are not so short: $(cat csv/phase_times.csv)"
 equal "workers" "$(grep -c . data/workers)" 4

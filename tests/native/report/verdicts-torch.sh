@@ -16,6 +16,6 @@ again() { cold; }
 cold
 verdict storage-read --sched sums --probes +bio --disk "$disk" -- "$first" "$train" --files 640 --epochs 1 --account account disk/data
 again() { :; }
-# Of what is in memory now.
+# Data that is in the page cache now.
 verdict trainer-bound --sched sums -- "$first" "$train" --files 256 --epochs 1 --passes 16 --account account disk/data
 verdict trainer-bound,unknown -- "$first" "$train" --files 256 --epochs 1 --passes 16 --account account disk/data

@@ -10,7 +10,7 @@
 with_helpers
 install -m 755 "$here/../stubs/nvidia-smi.py" helpers/nvidia-smi || fail "no stand-in for nvidia-smi"
 
-# With samples of GPUs, one a second, a job lasts for some.
+# With GPU samples, one a second, a job must last for several of them.
 longer=''
 # staged CODE[,unknown] JOB FOLDER [OPTION...]
 staged() {
@@ -21,7 +21,7 @@ staged() {
 }
 prepare() { "$here/../workloads/staged.py" --prepare "$@" || fail "--prepare $*"; }
 
-# --- nothing but this machine -----------------------------------------------------------------------
+# --- without a slow file system -------------------------------------------------------------------
 
 for job in trainer-bound decode-cpu straggler-sleeps; do prepare $job "$job"; done
 longer='--seconds 1.5'
@@ -57,7 +57,7 @@ again() { :; }
 cat disk/save/*/* >/dev/null
 staged checkpoint-write checkpoint-write disk/save --sched sums --probes +bio --disk "$disk"
 
-# --- a far server -----------------------------------------------------------------------------------
+# --- a slow server ----------------------------------------------------------------------------------
 
 server near meta=2
 prepare open-metadata near/data

@@ -9,7 +9,7 @@ trace --sched off -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 2 -c 0 -k 4 || f
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 
-# with the job's output its epochs are known
+# the job's output names its epochs
 trace --sched off --log -- "$W/loader" -d data -n 48 -s 65536 -w 2 -e 3 -c 0 -k 4 >log || fail "status $?"
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json

@@ -23,7 +23,7 @@ for n in 1 2; do
 	touch -d "$((10 - n)) days ago" "state/own/old$n/manifest.json"
 done
 
-# folders: those of the traces that there are, but the old ones.
+# folders: number of traces, without the old ones.
 folders() { find state/own -mindepth 1 -maxdepth 1 ! -name 'old*' | wc -l; }
 count() { [ "$(folders)" = "$1" ]; }
 told() { grep -q "$1" daemon.err; }
@@ -44,7 +44,7 @@ await count 1
 await test ! -e state/own/old1
 [ -e state/own/old2 ] || fail "more was removed than had to be"
 told 'removed the trace own/old1, 1 MiB' || fail "nothing said: $(cat daemon.err)"
-# runs N: the Nth start of it, $trace, stands and can be asked.
+# runs N: the Nth start of the trace has succeeded, as process $trace, which answers.
 runs() {
 	trace=$(sed -n 's/.*\[trace own\] started as process \([0-9]*\),.*/\1/p' daemon.err | sed -n "$1p")
 	[ "$trace" ] && [ -S "/run/dltraced/$trace.sock" ]
@@ -63,7 +63,7 @@ await told "daemon.conf:[0-9]*: probes = opne: no such probe: 'opne'"
 await told 'is not used: the previous config stays in force'
 await notified RELOADING=1 1
 await notified READY=1 2
-# nor is one with a group that is not there, and who asks is still served
+# nor does the service accept a group that does not exist; clients are still served
 sed 's/^group = .*/group = nosuchgroup/' good.conf >daemon.conf
 "$DLT" daemon --check --config daemon.conf 2>err && fail "--check of a group that is not there"
 grep -q 'group nosuchgroup does not exist' err || fail "--check: $(cat err)"
@@ -76,7 +76,7 @@ kill -HUP "$daemon"
 await told 'trace own\] has ended'
 await runs 3
 await count 3
-# By its name, and by nothing less: neither root's own traces nor a stop without a name are about it.
+# An always-on trace is addressed by its name only: neither root's own traces nor a stop without a name affect it.
 listed() { "$DLT" status own | grep -q "$TMPDIR/state/own"; }
 await listed
 "$DLT" status | grep -q '^not yours: .*own (of the service)' || fail "status: $("$DLT" status)"

@@ -165,6 +165,6 @@ echo go >&9
 wait $attack
 equal "status of the attacks" $? 0
 gone "$daemon" && fail "the service has gone: $(cat daemon.err)"
-# who said nothing has gone with its client
+# a connection that sent nothing has ended with its client
 await as_start -- true
 check whole

@@ -16,13 +16,13 @@ server
 install -d -o nobody -m 700 far/home
 far=$TMPDIR/far/home/t
 
-# The client that asks stands behind the one that was called: $served is the last who traces for one.
+# listening_behind: the client's child asks the service: $served is the newest process that traces for a client.
 listening_behind() {
 	served=$(sed -n "s/.*process \([0-9]*\) for user $uid, who asks as process [0-9]*\$/\1/p" daemon.err | tail -n 1)
 	[ "$served" ] && [ -S "/run/dltraced/$served.sock" ]
 }
 
-# hung: a trace of nobody's, whose folder hangs; $job is the workload.
+# hung: a trace for nobody, whose folder hangs; $job is the workload.
 hung() {
 	rm -f home/pid
 	t=$far
@@ -42,7 +42,7 @@ goes_on() {
 	answer
 }
 
-# --- the user ends it, and has others meanwhile ------------------------------------------------------------
+# --- the user ends it, and starts other traces meanwhile -----------------------------------------------------
 
 hung
 t=$TMPDIR/home/t
@@ -56,7 +56,7 @@ join
 equal "two TERMs: status ($(cat err))" $rc 143
 grep -q 'error: .*/t does not answer: the trace ends without' err || fail "two TERMs: $(cat err)"
 goes_on "two TERMs"
-await gone "$served" # FUSE holds it until then
+await gone "$served" # FUSE blocks it until then
 
 # --- the service is stopped -------------------------------------------------------------------------------
 

@@ -48,10 +48,10 @@ equal "who was running at the end" "$(col bio DONEPID 'DONEPID != "-"' | sort -u
 [ "$(manifest '[p["foreign"] for p in m["probes"] if p["name"] == "bio"][0]')" -ge 8 ] || fail "foreign requests"
 check whole
 
-# --- the root process leaves ------------------------------------------------------------------------------
+# --- the root process becomes another user's --------------------------------------------------------------
 
-# Its trace has nothing more, and ends with it.
-[ -z "$slow" ] || exit 0 # the same to any kernel
+# Its trace gets no further rows, and ends with it.
+[ -z "$slow" ] || exit 0 # no difference between kernels
 as_start -- ./env sh -c 'cat /etc/hosts; exit 9' >out
 equal "status of a workload that left" $? 9
 equal "events" "$(col pids EVENT 'TID == PID' | tr '\n' ' ')" "left "

@@ -10,10 +10,10 @@
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t
 
-# --- a workload of one's own --------------------------------------------------------------------------
+# --- a user's own workload --------------------------------------------------------------------------
 
 daemon
-# Signals 32 and 33 are the C library's own: a program with threads, as one with ThreadSanitizer, uses them.
+# Signals 32 and 33 belong to the C library: programs with threads, such as those built with ThreadSanitizer, use them.
 cat >job <<'END'
 echo $(id -u) $(id -g) $(id -G); umask; ulimit -n; echo $RANK; grep -E '^(NoNewPrivs|CapEff|SigBlk):' /proc/self/status
 echo $((0x$(sed -n 's/^SigIgn:.//p' /proc/self/status) & ~0x180000000))
@@ -32,7 +32,7 @@ equal "exit" "$(manifest '[m["workload"][k] for k in ("user", "exit_code", "stat
 	"['nobody', 7, 1792, 'sh', 'job']"
 check whole
 
-# A job that ignores the first signal goes on, which is said; the last lines are those of a trace of root's.
+# A job that ignores the first signal goes on, and a message says so; the last lines are those of a trace by root.
 as_spawn -v -- sh -c 'trap "" TERM; echo ready >&2; until [ -e go ]; do sleep 0.1; done; exit 5'
 await grep -qx ready err
 kill -TERM "$dlt"
@@ -54,7 +54,7 @@ as_start --duration 100ms -- sh -c 'sleep 2; exit 3' 2>err
 equal "status after --duration" $? 3
 check whole
 
-# In the background: stop takes what the message says, mark the name, too.
+# In the background: stop accepts the name from the message, and so does mark.
 rm -rf "$t"
 as "$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- sleep 100 2>err ||
 	fail "in the background: $(cat err)"
@@ -83,7 +83,7 @@ sleep 1000 &
 roots=$!
 refused "process $roots cannot be traced: it is not only yours: it runs as user 0" as_start --pid $roots
 kill $roots
-# of the user's uid, but of a group that the user has not
+# a process with the user's uid, but of a group that the user does not have
 setpriv --reuid nobody --regid 2 --clear-groups sleep 1000 &
 grouped=$!
 await grep -qs '^sleep' /proc/$grouped/comm
@@ -102,9 +102,9 @@ own=$!
 as_spawn --pid $own
 await listening
 for thread in "/proc/$served/task/"*; do
-	! grep -qa __tsan_init "$DLT" || break # has a thread of its own there
+	! grep -qa __tsan_init "$DLT" || break # ThreadSanitizer has a thread of its own there
 	fsuid=$(sed -n 's/^Uid:.*\t//p' "$thread/status" 2>err.sed)
-	[ -e "$thread" ] || continue # of those that only open something
+	[ -e "$thread" ] || continue # the thread of a helper that has only opened something
 	equal "file system uid of a thread" "$fsuid" "$uid"
 	equal "quotas hold" "$(($(printf '0x%s' "$(sed -n 's/^CapEff:\t//p' "$thread/status")") >> 24 & 1))" 0
 done
@@ -123,7 +123,7 @@ equal "its child" "$(rows open 'COMM == "cat" && PATH == "/etc/hostname"' | wc -
 equal "marks" "$(rows marks | wc -l)" 1
 check whole
 
-# One that is held is told of, and waited for no longer than one wants to.
+# A client that waits for a service that does not answer says so, and can be interrupted.
 kill -STOP "$daemon"
 as_spawn -- true
 await grep -q 'the dltraced service has not answered yet' err
@@ -169,7 +169,7 @@ rm -f home/pid
 as_spawn -- sh -c 'trap "" TERM; echo $$ >"$0"; read -r word <&9' "$TMPDIR/home/pid"
 await test -s home/pid
 await listening
-# two that come before the first is taken are one
+# two signals count as one if the second comes before the first is read
 ended_by_term() { gone "$dlt" || { kill -TERM "$dlt"; false; }; }
 await ended_by_term
 join

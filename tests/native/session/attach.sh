@@ -8,10 +8,10 @@
 need python3
 gate
 
-# attached PID: its snapshot row is in the file, so the search is over.
+# attached PID: its snapshot row is in the file, so the search has ended.
 attached() { grep -qs "	snapshot	.*	$1	" "$t/pids.out"; }
 
-# --- what it has ----------------------------------------------------------------------------------
+# --- what a process has open ----------------------------------------------------------------------
 
 cat >job.py <<'END'
 import ctypes, mmap, os, resource, socket, sys, threading
@@ -55,11 +55,11 @@ equal "status" $rc 0
 check snapshot $job proc
 equal "what it did next" "$(rows create_del 'FUNC == "create" && PATH ~ /\/after$/' | wc -l)" 1
 
-# Its files and mappings are told once though all threads have them, and the first has ended.
+# Files and mappings have one row, though all threads have them, and though the first thread has ended.
 rm ready after
 python3 job.py without <gate &
 job=$!
-await [ -e ready ] && await gone $job # by its first thread
+await [ -e ready ] && await gone $job # its first thread has ended
 spawn --pid $job
 await grep -qs snapshot "$t/pids.out"
 echo >&9
@@ -74,7 +74,7 @@ check whole
 
 # --- descendants ----------------------------------------------------------------------------------
 
-# A child, its child in a session of its own, and one that lives on when the named one has ended.
+# A child, its child in a new session, and one that outlives the named process.
 cat >job <<'END'
 (setsid sh -c 'echo $$ >grandchild; read _ && : >made.grandchild') <gate &
 : >made.early
@@ -89,7 +89,7 @@ await [ -s grandchild ] && await [ -s child ]
 spawn --pid $job
 await attached $job
 await attached "$(cat grandchild)"
-# a line each: who reads it makes the row
+# a line for each process: the one that reads it makes the row
 echo >&9
 echo >&9
 join

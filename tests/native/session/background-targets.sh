@@ -31,26 +31,26 @@ cat >helpers/docker <<END
 END
 chmod +x helpers/docker
 
-# job CGROUP: in it, a process that opens the file for each that is asked for: its pid is in $pids too.
+# job CGROUP: a process there that opens each file whose name it reads; its pid is added to $pids.
 job() {
 	sh -c 'echo $$ >"$1/cgroup.procs"; while read -r file <gate; do : >"$file"; done' job "$1" &
 	pids="$pids $!"
 	job=$!
 	await grep -q "/dltraced-$$/" "/proc/$job/cgroup"
 }
-# wants FILE PID: the job makes it, and there is its row, of this process.
+# wants FILE PID: this process makes the file, and its row has this PID.
 wants() {
 	echo "$1" >&9
 	await grep -qs "	$2	.*	$PWD/$1	" "$t/create_del.out"
 }
-# start ARG...: in the background; $pid is who goes on.
+# start ARG...: in the background; $pid is the process that goes on.
 start() {
 	rm -rf "$t"
 	said=$("$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" "$@" 2>&1 </dev/null 9>&-) ||
 		fail "status $? of $*: $said"
 	pid=$(expr "$said" : '.*background: process \([0-9]*\),')
 }
-# stops WHAT: asked and ended.
+# stops WHAT: stop asks the process to end, and it ends.
 stops() {
 	"$DLT" status | awk -v pid="$pid" '$2 == pid && $3 == "tracing"' | grep -q . || fail "$1: not in status: $("$DLT" status)"
 	"$DLT" mark -t "$pid" here 2>marked || fail "$1: mark: $(cat marked)"
@@ -71,7 +71,7 @@ stops --cgroup
 echo "$job $id" >known/my_job
 start --container my_job
 wants by-name "$job"
-# its processes go, others may come
+# its processes end, and others may come
 kill "$job"
 await gone "$job"
 job "$scope"

@@ -10,15 +10,15 @@
 need python3
 gate
 
-# start ARG...: in the background; all that it says is in $said, and the status is its own. This
-# waits until nobody holds our end of the pipe any more.
+# start ARG...: in the background; $said has its messages, and the status is its own. It returns once no process holds
+# the writing end of the pipe.
 start() {
 	rm -rf "$t"
 	said=$("$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" "$@" \
 		2>&1 </dev/null 9>&-)
 }
 
-# running: the process that goes on.
+# running: the pid of the process that goes on.
 running() { expr "$said" : '.*background: process \([0-9]*\),'; }
 
 start -- sh -c 'echo to stdout; echo to stderr >&2; cat; read _ <gate; exit 7' || fail "status $?"
@@ -36,7 +36,7 @@ equal "log" "$(cat "$t/workload.log")" "$(printf 'to stdout\nto stderr')"
 grep -q "^dltraced:   next     dltraced report t$" "$t/dltraced.log" || fail "it ends with: $(tail -n 8 "$t/dltraced.log")"
 check whole
 
-# TERM is the workload's, as in the foreground.
+# TERM goes to the workload, as in the foreground.
 start -- sh -c 'echo ready; read _ <gate' || fail "status $?"
 pid=$(running)
 await grep -qs ready "$t/workload.log"
@@ -44,8 +44,8 @@ kill -TERM "$pid"
 await gone "$pid"
 equal "exit code after TERM" "$(manifest 'm["workload"]["exit_code"]')" 143
 
-# The command has umask, working directory and arguments of the caller and no terminal, and a hangup of
-# the caller's is not the trace's: it has a terminal here, which goes.
+# The command has the caller's umask, working directory and arguments, and no terminal. A hangup of the caller does not
+# end the trace: here the caller's terminal goes away.
 mkdir there
 rm -rf "$t"
 cat >on-a-terminal.py <<'END'
@@ -79,7 +79,7 @@ equal "what the command has" "$(cat "$t/workload.log")" "$(printf '0027\n%s\nno 
 equal "its terminal" "$(sed 's/.*) . [0-9]* [0-9]* [0-9]* \([-0-9]*\).*/\1/' "/proc/$pid/stat")" 0
 equal "phase" "$("$DLT" status | awk -v pid="$pid" '$2 == pid { print $3 }')" tracing
 
-# stop says what a foreground trace says at its end.
+# stop prints what a foreground trace prints at its end.
 "$DLT" stop "$pid" 2>stopped || fail "stop: $(cat stopped)"
 grep -q "rows, .* lost, in $t" stopped && grep -q "^dltraced:   next     dltraced report t$" stopped || fail "no summary: $(cat stopped)"
 grep -q "stop: the trace has ended, the workload goes on; dltraced report $t" "$t/dltraced.log" || fail "$(cat "$t/dltraced.log")"
@@ -89,7 +89,7 @@ echo >&9
 await gone "$pid"
 equal "exit code" "$(manifest 'm["workload"]["exit_code"]')" 0
 
-# What runs already: no command, no log of it; stop ends it, and its process with it.
+# A running target: no command and no log; stop ends the trace and its process.
 sh -c 'read _ <gate; exec cat /dev/null' 9>&- &
 target=$!
 start --pid $target || fail "status $?: $said"
@@ -106,7 +106,7 @@ wait $target
 await gone "$pid"
 equal "opens of the target" "$(rows open "PID == $target && FUNC == \"openat\" && FILE == \"null\"" | wc -l)" 1
 
-# What fails, fails in front.
+# A start that fails does so in the foreground.
 start -- no-such-command
 equal "status of an unknown command" $? 127
 expr "$said" : '.*no-such-command' >expr || fail "said nothing of it: $said"

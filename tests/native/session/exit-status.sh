@@ -8,7 +8,7 @@
 # smoke
 . "${0%/*}/../lib.sh"
 
-# expect STATUS ARG...: of `trace ARG...`, whose messages are in err.
+# expect STATUS ARG...: the status of `trace ARG...`; its messages are in err.
 expect() {
 	wanted=$1
 	shift
@@ -17,7 +17,7 @@ expect() {
 	[ $rc = "$wanted" ] || fail "trace $*: status $rc, not $wanted: $(cat err)"
 }
 
-# refuse STATUS TEXT ARG...: the same, said in a line with TEXT, without a trace or a workload.
+# refuse STATUS TEXT ARG...: as well, with a line that contains TEXT, and without a trace or a workload.
 refuse() {
 	wanted=$1 text=$2
 	shift 2
@@ -49,7 +49,7 @@ refuse 127 no-such-command -- no-such-command
 refuse 127 ./no-such-file -- ./no-such-file
 refuse 126 ./plain -- ./plain
 refuse 126 ./folder -- ./folder
-expect 127 --workload no-such-command # the shell's own
+expect 127 --workload no-such-command # the shell's own status
 expect 126 --workload ./plain
 rm -rf "$t"
 
@@ -68,7 +68,7 @@ refuse 125 full -o "$TMPDIR/full" -- touch ran
 equal "what was in the folder" "$(ls full)$(cat full/mine)" minemine
 refuse 125 full/mine -o "$TMPDIR/full/mine/t" -- touch ran
 
-# A name that dltraced has made up itself is taken: by another rank, or by a run that has ended.
+# A name that dltraced has chosen itself is in use: by another rank, or by a trace that has ended.
 (trace() { SLURM_JOB_ID=7 "$DLT" start -q --collectors none --probes -bio -- "$@"; }
 trace sh -c 'cd traces/sh_7/* && exit 3'
 equal "status of one rank" $? 3

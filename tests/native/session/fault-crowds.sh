@@ -9,10 +9,10 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-# lost PROBE: as the manifest counts it.
+# lost PROBE: the manifest's number.
 lost() { manifest "next(p for p in m['probes'] if p['name'] == '$1')['lost']"; }
 
-# leaves WANTED WHAT: rows of leaves made and lost ones are WANTED, and each name has its maker's number.
+# leaves WANTED WHAT: rows of leaves made, and lost ones, are WANTED; each name contains its maker's number.
 leaves() {
 	made=$(each create_del 'if (FUNC == "create" && PATH ~ /\/leaf/) print PID, TID, PATH' |
 		awk '{ n = split($3, part, "."); if (part[n - 1] == $1 && part[n] == $2) made++; else print "not its own: " $0 }
@@ -37,7 +37,7 @@ forks=$(rows pids 'EVENT == "fork"' | wc -l)
 
 # --- threads --------------------------------------------------------------------------------------
 
-# Here each is a system thread: as many as the limits allow.
+# Each of them is a system thread: as many as the limits allow.
 threads=4096
 for limit in /proc/sys/kernel/threads-max /proc/sys/kernel/pid_max; do
 	[ "$(cat $limit)" -ge $((2 * threads)) ] || threads=$(($(cat $limit) / 4))
@@ -51,7 +51,7 @@ equal "threads: each has its own" "$(col create_del TID 'FUNC == "create" && PAT
 
 files=100000
 [ -z "${LONG-}" ] || files=1000000
-# A thousand at a time, so that they need no space; who makes them counts.
+# A thousand at a time, so that they need little space; the program counts them.
 cat >files.py <<'END'
 import os, sys
 n = int(sys.argv[1])
@@ -77,7 +77,7 @@ echo "$files files: $bytes bytes each, from $before bytes on; $(manifest 'sum(p[
 	"$(manifest 'sum(p["lost"] for p in m["probes"])') lost"
 # a sanitizer has memory of its own for each byte
 grep -qa -e __asan_init -e __tsan_init "$DLT" || [ $bytes -le 512 ] || fail "$bytes bytes of memory for each file"
-# What a busy machine loses is counted.
+# Calls that a busy machine loses are counted.
 lost=$(lost vfs_rw)
 col vfs_rw FID 'FILE ~ /^f[0-9]+$/ && RW == "W"' >fids
 seen=$(wc -l <fids)

@@ -5,7 +5,7 @@
 # writes, at its end. A workload that has begun goes on to its end, and one that has not never runs. No program, link or
 # collector of dltraced stays, and what is in the folder can be read.
 . "${0%/*}/../lib.sh"
-# a sanitizer lets a SIGSEGV do what it does without one
+# with a sanitizer, SIGSEGV must still kill
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS-}:handle_segv=0"
 need python3 bpftool mpstat
 ulimit -c 0

@@ -23,10 +23,10 @@ finish() {
 }
 trap finish EXIT
 
-# count WHAT: of vfs_rw, in the manifest.
+# count KEY: of vfs_rw, in the manifest.
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
-# accounted WHAT: all calls are rows or lost, and the rows are in the file.
+# accounted WHAT: every call is a row or lost, and the file has the rows.
 accounted() {
 	equal "$1: complete" "$(manifest 'm["complete"]')" True
 	equal "$1: rows and lost" $(($(count rows) + $(count lost))) "$(count calls)"
@@ -36,7 +36,7 @@ accounted() {
 	"$DLT" report --full "$t" >report || fail "$1: report: status $?"
 }
 
-# reads FILE: rows of reads of it.
+# reads FILE: number of rows for reads of it.
 reads() { rows vfs_rw "FUNC == \"pread64\" && FILE == \"$1\"" | wc -l; }
 
 # --- rings of the least size ----------------------------------------------------------------------
@@ -114,7 +114,7 @@ for top in $(awk '/ - cgroup2 / { print $5 } / - cgroup .*freezer/ { print $5 }'
 done
 [ -n "$group" ] || skip "a cgroup that can be frozen"
 
-# Reads until it is told, and counts.
+# Reads until a file `enough' exists, and counts.
 cat >reads.py <<'END'
 import os
 open("reader", "w").write(str(os.getpid()))
@@ -135,7 +135,7 @@ for round in whole ended; do
 	freeze
 	await frozen
 	if [ $round = ended ]; then
-		kill -TERM $dlt # the trace ends while nobody in it can
+		kill -TERM $dlt # the trace ends while no process in it can run
 		join
 		equal "frozen, $round: status" $rc 0
 		accounted "frozen, $round"
@@ -149,7 +149,7 @@ for round in whole ended; do
 		equal "frozen, $round: status" $rc 0
 		accounted "frozen, $round"
 		made=$(cat reads) seen=$(($(reads other) + $(count lost)))
-		# what it read before the trace had begun is not in it
+		# reads before the begin of the trace have no rows
 		[ "$seen" -le "$made" ] && [ "$seen" -gt 0 ] || fail "frozen: $seen rows and lost of $made reads"
 	fi
 	t=$TMPDIR/t
@@ -157,7 +157,7 @@ done
 
 # --- a container that is stopped --------------------------------------------------------------------
 
-# Its process is killed in the middle of its calls and its cgroup goes; the trace goes on until it is ended.
+# Its process is killed during its calls, and its cgroup is removed; the trace goes on until it is ended.
 rm -f enough reads reader
 sh -c 'echo $$ >"$1/cgroup.procs" && exec python3 reads.py' sh "$group" 9>&- &
 job=$!

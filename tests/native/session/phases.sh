@@ -27,7 +27,7 @@ od late
 exit 7
 END
 recording() { grep -qs '	snapshot	' "$t/pids.out"; }
-# in_time: was it so far before the trace began? A busy machine may need a longer delay.
+# in_time: did the job reach this point before the trace began? A busy machine may need a longer delay.
 in_time() { [ "$(date -r state +%s%N)" -lt "$(col time_align REALTIME_NS | head -n 1)" ]; }
 
 for delay in 300ms 3 30; do
@@ -48,7 +48,7 @@ equal "reads from then on" "$(col vfs_rw FILE 'COMM == "od" && RETURNED > 0 && F
 [ -n "$(rows open 'FUNC == "snapshot" && FILE == "open"')" ] || fail "no snapshot of an open file"
 [ -n "$(rows pids 'EVENT == "snapshot" && COMM == "sh"')" ] || fail "no snapshot of the process"
 
-# Those whose parents have ended during the delay are in the target, disks and collectors begin then too.
+# Processes whose parents have ended during the delay are in the target; disks and collectors begin then, too.
 disk_ext4
 cat >job <<'END'
 write() { dd if=/dev/zero of="disk/$1" bs=4k count=8 oflag=direct 2>/dev/null; }
@@ -84,8 +84,8 @@ after='>= m["workload"]["start"]["monotonic_ns"] + 2 * 10**9'
 equal "the first row of all, $(cat first)" "$(manifest "$(cut -d' ' -f1 first) $after")" True
 equal "the start" "$(manifest "m['start']['monotonic_ns'] $after")" True
 
-# Where the hooks are refused at its end, which a lack of descriptors stands for here, the workload
-# runs already: it goes on, and its status is ours.
+# The hooks are refused at the end of the delay, here for lack of descriptors. The workload already runs: it goes on,
+# and its status is the one of start.
 cat >job.py <<'END'
 import os, resource, sys
 parent = os.getppid()
@@ -111,7 +111,7 @@ equal "status" $rc 7
 equal "backends" "$(manifest '{p["backend"] for p in m["probes"]}, m["complete"]')" "({'none'}, True)"
 equal "rows" "$(rows pids | wc -l)" 0
 
-# What is attached to need not have ended because it has not been joined yet.
+# A target counts as ended only once the trace has attached to it, which --delay puts off.
 sh -c 'read _ <gate; od late; read _ <gate' >out 9>&- &
 job=$!
 await at_gate $job
@@ -202,7 +202,7 @@ grep -q 'dltraced: [0-9]* MiB are not written back yet' err || fail "said nothin
 [ "$(manifest 'm["end"]["monotonic_ns"] - m["workload"]["end"]["monotonic_ns"] >= 10**9')" = True ] ||
 	fail "it did not linger: $(manifest 'm["end"], m["workload"]')"
 
-# TERM ends the lingering: nobody is left to get it.
+# TERM ends the lingering: no workload is left to receive it.
 spawn -v --linger 1h -- true
 await grep -q 'the targets have ended' err
 kill -TERM "$dlt"

@@ -10,7 +10,7 @@ gate
 # ids KIND: of the BPF objects that $dlt holds.
 ids() { sed -n "s/^$1_id:[[:blank:]]*//p" /proc/"$dlt"/fdinfo/* 2>/dev/null | sort -u; }
 
-# freed KIND ID...: the kernel has let go of each, which it does some time after the last close.
+# freed KIND ID...: the kernel has freed each object, some time after the last close.
 freed() {
 	kind=$1
 	shift
@@ -71,7 +71,7 @@ equal "rows of the second file" "$(rows vfs_rw 'FILE == "second"')" ""
 "$DLT" report --full "$t" >report || fail "report: status $?"
 grep -q '^files *NOT complete' report || fail "report does not say so: $(cat report)"
 
-# --- in the middle of writing ---------------------------------------------------------------------
+# --- killed while it writes -----------------------------------------------------------------------
 
 large() { [ "$(wc -c <"$t/vfs_rw.out")" -gt 10000000 ]; }
 

@@ -9,7 +9,7 @@ need python3
 ulimit -c 0
 trap '[ ! -s workload ] || kill -9 "$(cat workload)"; cleanup' EXIT
 
-# Says which signals come, until USR2. It ends by itself if nobody cares for it any more.
+# Prints the signals that arrive, until USR2. It ends by itself once no process needs it any more.
 cat >catch <<'END'
 import os, signal, sys
 names = sys.argv[1:]
@@ -27,7 +27,7 @@ END
 # got N: the workload has written N lines.
 got() { [ -e got ] && [ "$(wc -l <got)" = "$1" ]; }
 
-# signalled PID SIGNAL...: each is sent when the one before it has come.
+# signalled PID SIGNAL...: sends each signal once the one before has arrived.
 signalled() {
 	pid=$1 n=1
 	shift
@@ -49,7 +49,7 @@ equal "signals" "$(tr '\n' ' ' <got)" "ready HUP QUIT USR1 TERM USR2 "
 rm got workload
 check whole
 
-# --- what it dies of ------------------------------------------------------------------------------
+# --- the signal that ends the workload ------------------------------------------------------------
 
 for signal in HUP:1 QUIT:3 USR1:10 USR2:12 TERM:15; do
 	spawn -- sh -c 'echo ready >got; exec sleep 60'
@@ -61,7 +61,7 @@ for signal in HUP:1 QUIT:3 USR1:10 USR2:12 TERM:15; do
 	rm got
 done
 
-# As the OOM killer does it, in the middle of millions of reads by two threads.
+# As the OOM killer kills, during millions of reads by two threads.
 spawn -- sh -c 'echo $$ >workload; exec "$0" -t 2 -n 1000000000' "$W/storm"
 await grep -qs pread64 "$t/vfs_rw.out"
 kill -KILL "$(cat workload)"
@@ -90,7 +90,7 @@ rm got workload
 
 # --- ^C -------------------------------------------------------------------------------------------
 
-# on_terminal CMD...: on a terminal, whose keys come from the fifo keys; its status goes to status.
+# on_terminal CMD...: on a terminal whose keys come from the FIFO `keys'; its status goes to status.
 cat >shell <<'END'
 trap : INT QUIT # as an interactive shell, this one outlives ^C
 "$@"
@@ -142,7 +142,7 @@ pid=$(cat workload)
 for signal in HUP TERM; do
 	spawn --pid "$pid"
 	await grep -qs snapshot "$t/pids.out"
-	kill -USR1 "$dlt" # which would end a process that does not care for it
+	kill -USR1 "$dlt" # it would end a process that does not handle it
 	kill -$signal "$dlt"
 	join
 	equal "status after $signal, attached" $rc 0
@@ -150,13 +150,13 @@ for signal in HUP TERM; do
 	check whole
 done
 
-# nohup(1) has it ignored: the end of a terminal is not the end of the trace.
+# nohup(1) ignores the signal: the end of a terminal is not the end of the trace.
 trap '' HUP
 spawn --pid "$pid"
 trap - HUP
 await grep -qs snapshot "$t/pids.out"
 kill -HUP "$dlt"
-sleep 1 # by now it would have ended
+sleep 1 # time enough for it to end wrongly
 gone "$dlt" && fail "HUP ended the trace under nohup"
 kill -USR1 "$pid"
 await got 2

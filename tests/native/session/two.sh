@@ -11,7 +11,7 @@ gate
 head -c 1048576 /dev/zero >data
 cp data other
 
-# reads TRACE FILE: how many.
+# reads TRACE FILE: number of rows.
 reads() {
 	t=$TMPDIR/$1
 	check whole
@@ -32,7 +32,7 @@ equal "reads of the second" "$(reads two data) $(reads two other)" "0 60256"
 
 # --- of the same process --------------------------------------------------------------------------
 
-# Whoever has it first, and whatever the one that ends first takes away: both have all of it.
+# Neither the order of their begins nor that of their ends matters: both have all rows of the process.
 mkfifo begin
 sh -c 'read _ <begin; "$0" -n 5000 data >out; read _ <gate; "$0" -n 3000 data >out; read _ <gate' "$W/storm" 9>&- &
 target=$!
@@ -50,7 +50,7 @@ await read_all
 echo >&9
 echo >&9
 wait $target
-finished() { [ "$(t=four manifest 'm["complete"]')" = True ]; } # status may not list it any more before that
+finished() { [ "$(t=four manifest 'm["complete"]')" = True ]; } # status may list it no longer before that
 await finished
 equal "reads of the first half" "$(reads three data)" 15256
 equal "reads of all of it" "$(reads four data)" $((15256 + 13256))

@@ -17,10 +17,10 @@ else
 fi
 "$DLT" probes --duckdb >views.sql || fail "probes --duckdb: status $?"
 
-# sql TRACE: what is on stdin, run behind the views of TRACE, an expression; '' is the folder that it runs in.
+# sql TRACE: runs stdin behind the views. TRACE is an SQL expression; '' means the current folder.
 sql() { { [ -z "$1" ] || echo "SET VARIABLE trace = $1;"; cat "$TMPDIR/views.sql" -; } | run_sql; }
 
-# counts: the rows of each view of the probes $probes, by TRACE.
+# counts: the number of rows in each view of $probes, by TRACE.
 counts() {
 	for name in $probes; do
 		[ "$name" = "${probes%% *}" ] || echo "UNION ALL"
@@ -48,7 +48,7 @@ for name in $probes; do
 done | sort >wanted
 cmp wanted got || fail "rows by the manifest and in the views: $(diff wanted got)"
 
-# columns are the file's own, in order, then the host and the folder
+# columns are those of the file, in order, then the host and the folder
 echo "SELECT table_name, string_agg(column_name, ' ' ORDER BY column_index) FROM duckdb_columns() GROUP BY ALL ORDER BY 1;" |
 	sql "'$t'" >columns
 for file in "$t"/*.out; do
@@ -61,7 +61,7 @@ equal "TIME and MODE" "$(echo "SELECT strftime(TIME, '%Y-%m-%dT%H:%M:%S.%n') || 
 	WHERE MODE IS NOT NULL ORDER BY \"TIMESTAMP\", TID;" | sql "'$t'" | LC_ALL=C sort)" \
 	"$(col open 'TIME "\t" MODE' 'MODE != "-" && MODE != "?"' | LC_ALL=C sort)"
 
-# names as they were, but for bytes that are no text
+# names are unchanged, except bytes that are not text
 echo 'SELECT DISTINCT to_json(FILE), to_json(dlt_text(FILE)) FROM files JOIN open USING (folder, FID);' | sql "'$t'" >texts
 python3 - <<'END' || fail "dlt_text()"
 import json, re
@@ -79,7 +79,7 @@ mv "$t" job/one
 "$DLT" start -q --collectors cpu --probes -bio --min-free 0 --rotate 64K --compress gzip -o "$t" -- \
 	"$W/storm" -n 20000 -w 0 >out || fail "status $?"
 [ -e "$t/vfs_rw.000002.out.gz" ] || fail "no segments: $(ls "$t")"
-gzip -dk "$t/vfs_rw.000002.out.gz" # as after a crash: there twice
+gzip -dk "$t/vfs_rw.000002.out.gz" # as after a crash: the segment is there twice
 second=$(expect_rows)
 sed -i 's/^\( *"host": \).*/\1"other",/' "$t/manifest.json"
 mv "$t" job/two
@@ -99,17 +99,17 @@ for name in $probes; do
 	cp "$top/tests/golden/$name.txt" "golden/$name.out" || fail "no golden $name"
 	printf '%s\t%s\n' "$name" "$(tail -n +3 "$top/tests/golden/$name.txt" | wc -l)"
 done | sort >wanted
-for name in $probes; do # the whole rows, so that all columns are read
+for name in $probes; do # whole rows, so that all columns are read
 	[ "$name" = "${probes%% *}" ] || echo "UNION ALL"
 	echo "SELECT '$name', count(t::VARCHAR) FROM $name t"
 done | { cat; echo 'ORDER BY 1;'; } | sql "'golden'" | sort >got
 cmp wanted got || fail "golden rows: $(diff wanted got)"
 equal "the largest" "$(echo 'SELECT max(ROWS), any_value(host) FROM rollup;' | sql "'golden'")" "18446744073709551615	golden"
 
-# --- what is damaged, or not there -----------------------------------------------------------------
+# --- damaged and missing files ---------------------------------------------------------------------
 
 n=$(grep -c '^[0-9]' job/one/open.out)
-truncate -s -$(($(tail -n 1 job/one/open.out | wc -c) - 30)) job/one/open.out # 30 bytes of the last row
+truncate -s -$(($(tail -n 1 job/one/open.out | wc -c) - 30)) job/one/open.out # cuts off 30 bytes of the last row
 echo 'SELECT count(FILE) FROM open;' | sql "'job/one'" >got 2>&1 && fail "half a row is a row: $(cat got)"
 grep -q 'job/one/open.out' got || fail "the damaged file is not named: $(cat got)"
 equal "whole rows" "$({ echo 'SET VARIABLE ignore_damaged = true;'; echo 'SELECT count(*) FROM open;'; } | sql "'job/one'")" $((n - 1))

@@ -13,7 +13,7 @@ PYTHONPATH=$(cd "$here/../../python" && pwd)
 export PYTHONPATH PYTHONDONTWRITEBYTECODE=1 DLTRACED_PROGRAM="$DLT"
 
 packings=none
-for name in gzip zstd; do # the commands, too: they are the witness
+for name in gzip zstd; do # the commands as well: they are the witness
 	"$DLT" start --help | grep -q "$name" && command -v "$name" >/dev/null && packings="$packings $name"
 done
 for packing in $packings; do

@@ -9,7 +9,7 @@
 
 trace -- "$W/names" dir >expected || fail "status $?"
 
-# prints WHAT TEXT: the block with TEXT prints what checks/sums.py says.
+# prints WHAT TEXT: the block with TEXT prints the output of checks/sums.py.
 prints() {
 	check sums "$1" >sums
 	LC_ALL=C sort sums >wanted

@@ -13,7 +13,8 @@ python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import tracefolder; tra
 "$DLT" validate "$t" >out || fail "valid: status $?: $(cat out)"
 grep -q ': valid: ' out || fail "valid: $(cat out)"
 
-# broken WHAT FILE EXPECTED COMMAND...: COMMAND changes FILE of a copy; validate then prints the line EXPECTED, which comes after FILE.
+# broken WHAT FILE EXPECTED COMMAND...: COMMAND makes another FILE of the one on stdin; validate then prints a line with
+# the path of FILE and EXPECTED.
 broken() {
 	what=$1 file=$2 expected=$3
 	shift 3
