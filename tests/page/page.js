@@ -669,6 +669,57 @@ const tests = {
 		await close(p);
 	},
 
+	/* Two trainers: steps of 2 : 1 : 1, and one that lasts as long as these. A click, and the table, show a step. */
+	async steps_are_drawn_as_high_as_they_took() {
+		const report = REPORTS.training(), begin = report.timeline.begin_ns, at = 1e9, long = 4e8;
+		const times = [[[0, 2e8], [2e8, 1e8], [3e8, 1e8]], [[0, 4e8]]];
+
+		report.timeline.regions = times.map((steps, i) => ({
+			pid: 4100 + i, comm: 'python', rank: null, begin_ns: begin + at, end_ns: begin + at + long, closed_ns: 0, steps_joined: i ? 4 : 1,
+			spans: { fetch: [], compute: [], checkpoint: [], comm: [] }, steps: steps.map(([from, ns]) => [at + from, ns, i ? 1e8 : ns]),
+		}));
+		report.slowest_steps = [[2e8, 2e8], [3e8, 1e8]].map(([from, ns], i) => ({
+			epoch: 0, step: i, begin_ns: begin + at + from, wall_ns: ns, fetch_ns: ns, compute_ns: 0, checkpoint_ns: 0, comm_ns: 0, other_ns: 0,
+			io_disk_ns: 0, io_cache_ns: 0, io_names_ns: 0, io_write_ns: 0, pid: 4100, rank: null, comm: 'python',
+		}));
+		for (const uplot of [true, false]) {
+			const p = await opened(written('steps', report, { uplot })), title = 'Time of each step';
+
+			assert.equal(await p.panel(title).locator('header .aside').innerText(), 'the longest of each 4 steps');
+			await p.evaluate(([a, b]) => View.set(a, b), [at, at + long]);
+			await p.panel(title).locator('.legend button').nth(1).click(); /* off */
+			await drawn(p);
+			const heights = await p.evaluate(title => {
+				const panel = Panel.all.find(x => x.title === title), a = panel.area, canvas = panel.host.querySelector('canvas');
+				const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+
+				copy.fillStyle = Theme.color('c1');
+				copy.fillRect(0, 0, 1, 1);
+				const wanted = copy.getImageData(0, 0, 1, 1).data;
+
+				copy.clearRect(0, 0, 1, 1);
+				copy.drawImage(canvas, 0, 0);
+				return [0.25, 0.6, 0.9].map(x => {
+					const column = copy.getImageData(Math.round(a.x + x * a.w), 0, 1, canvas.height).data;
+					const y = [...Array(canvas.height).keys()].find(k => column[4 * k + 3] > 128 &&
+						[0, 1, 2].every(c => Math.abs(column[4 * k + c] - wanted[c]) < 40));
+
+					return (a.y + a.h - y) / a.h;
+				});
+			}, title);
+
+			for (const [i, wanted] of [2 / 2.1, 1 / 2.1, 1 / 2.1].entries())
+				assert(Math.abs(heights[i] - wanted) < 0.03, `${uplot}: heights ${heights}`);
+			const where = await plot(p, title);
+
+			await p.mouse.click(where.x(0.9), where.y);
+			assert.deepEqual(await shownRange(p), [at + 3e8, at + long]);
+			await p.locator('section.table[aria-label="Slowest steps"] tbody button').first().click();
+			assert.deepEqual(await shownRange(p), [at + 2e8, at + long]);
+			await close(p);
+		}
+	},
+
 	async every_panel_of_the_golden_trace_is_drawn() {
 		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-panels')], big));
 		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, mean of all: frame buffer', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',

@@ -66,6 +66,7 @@ void phase_steps_free(struct phase_steps *s)
 	free(s->sums);
 	for (uint32_t i = 0; i < s->n_trainers; i++) {
 		free(s->trainers[i].steady);
+		step_times_free(&s->trainers[i].times);
 		for (unsigned int part = 0; part < STEP_OTHER; part++)
 			spans_free(&s->trainers[i].spans[part]);
 	}
@@ -216,6 +217,7 @@ static void add_to_trainer(struct phase_steps *s, struct thread *t, const struct
 	of->wall_ns += step->wall_ns;
 	of->save_ns += t->save_ns;
 	of->end_ns = r->end_ns;
+	step_times_add(&of->times, step->begin_ns, r->end_ns);
 	if (first)
 		return;
 	hist_add(of->steady, step->wall_ns - MIN(step->part_ns[STEP_CHECKPOINT], step->wall_ns));

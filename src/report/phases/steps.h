@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "report/phases/skew.h"
+#include "report/phases/step_times.h"
 #include "stats/spans.h"
 #include "stats/table.h"
 
@@ -49,6 +50,7 @@ struct step_trainer {
 	uint64_t begin_ns, end_ns; /* of the first step; of the last one, or of what comes behind it */
 	uint64_t save_ns;	   /* in checkpoint.save */
 	struct spans spans[STEP_OTHER]; /* exact unions of its regions of each part, whatever lies within these */
+	struct step_times times;
 	/* Steps without their checkpoints, and without the first of each epoch. */
 	struct hist *steady;
 	uint64_t steady_p50_ns, steady_p99_ns; /* at the end */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The regions of processes that take steps, for the timeline: one lane each. */
+/* The regions and steps of processes that take steps, for the timeline: one lane each. */
 #include "base/json.h"
 #include "base/util.h"
 #include "report/phases/phases.h"
@@ -8,6 +8,8 @@
 
 #define SPANS_SHOWN 8192 /* of all processes and parts together */
 #define SPANS_LEAST 32	 /* of each part of each process, in any case */
+#define TIMES_SHOWN 8192 /* of the steps of all processes together */
+#define TIMES_LEAST 64	 /* of each process, in any case */
 
 static const char *const names[STEP_OTHER] = {
 	[STEP_FETCH] = "fetch", [STEP_COMPUTE] = "compute", [STEP_CHECKPOINT] = "checkpoint", [STEP_COMM] = "comm",
@@ -50,7 +52,34 @@ static void part(struct json *j, const struct timeline *t, const char *name, con
 	json_end(j);
 }
 
-static void trainer(const struct report *r, struct json *j, const struct step_trainer *of, size_t most)
+/* Puts at most MOST groups of consecutive steps, each with the longest of their times. */
+static void times(struct json *j, const struct timeline *t, const struct step_times *of, uint32_t most)
+{
+	uint32_t joined = 1;
+
+	while ((of->n + joined - 1) / joined > most)
+		joined *= 2;
+	json_row(j, "steps");
+	for (uint32_t i = 0; i < of->n; i += joined) {
+		const uint32_t next = MIN(i + joined, of->n);
+		const uint64_t begin_ns = MAX(of->v[i].begin_ns, t->begin_ns), end_ns = of->v[next - 1].end_ns;
+		uint64_t longest_ns = 0;
+
+		for (uint32_t k = i; k < next; k++)
+			longest_ns = MAX(longest_ns, of->v[k].longest_ns);
+		if (end_ns <= begin_ns)
+			continue;
+		json_array(j, NULL);
+		json_u64(j, NULL, begin_ns - t->begin_ns);
+		json_u64(j, NULL, end_ns - begin_ns);
+		json_u64(j, NULL, longest_ns);
+		json_end(j);
+	}
+	json_end(j);
+	json_u64(j, "steps_joined", of->each * joined);
+}
+
+static void trainer(const struct report *r, struct json *j, const struct step_trainer *of, size_t most, uint32_t most_times)
 {
 	const struct report_proc *p = table_find(&r->procs, of->pid);
 	const struct timeline *t = r->timeline;
@@ -72,6 +101,7 @@ static void trainer(const struct report *r, struct json *j, const struct step_tr
 	}
 	json_end(j);
 	json_u64(j, "closed_ns", closed_ns);
+	times(j, t, &of->times, most_times);
 	json_end(j);
 }
 
@@ -80,5 +110,6 @@ void report_regions_json(const struct report *r, struct json *j)
 	const struct phase_steps *s = r->phases ? &r->phases->steps : NULL;
 
 	for (uint32_t i = 0; s && i < s->n_trainers; i++)
-		trainer(r, j, &s->trainers[i], MAX(report_at_most(r, SPANS_SHOWN, 1) / (s->n_trainers * STEP_OTHER), SPANS_LEAST));
+		trainer(r, j, &s->trainers[i], MAX(report_at_most(r, SPANS_SHOWN, 1) / (s->n_trainers * STEP_OTHER), SPANS_LEAST),
+			MAX(report_at_most(r, TIMES_SHOWN, 1) / s->n_trainers, TIMES_LEAST));
 }

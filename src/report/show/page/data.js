@@ -89,6 +89,23 @@ const Data = (() => {
 		}
 	}
 
+	/* The times of a process's steps, each as long as its step; of several that are joined, the longest. */
+	class Steps extends Series {
+		constructor(lane) {
+			const rows = (Array.isArray(lane.steps) ? lane.steps : []).slice().sort((a, b) => a[0] - b[0]);
+
+			super({ panel: 'steps', name: lane.pid, unit: 'ns', host: lane.host, t: true, values: rows.map(row => row[2]) },
+				Float64Array.from(rows, row => row[0] + row[1]));
+			this.begins = Float64Array.from(rows, row => row[0]);
+			this.ends = Float64Array.from(rows, row => row[0] + row[1]);
+			this.joined = lane.steps_joined || 1;
+		}
+
+		from(i) {
+			return this.begins[i];
+		}
+	}
+
 	/* The median of the distances. */
 	function interval(t) {
 		const d = Array.from(t.subarray(1), (v, i) => v - t[i]).sort((a, b) => a - b);
@@ -124,6 +141,7 @@ const Data = (() => {
 			...between(l),
 			spans: Object.fromEntries(['fetch', 'compute', 'checkpoint', 'comm'].map(k => [k, (Array.isArray(l.spans?.[k]) ? l.spans[k] : [])
 				.map(([from, ns]) => [from, from + ns])])),
+			steps: new Steps(l),
 		})),
 		/* several phases listed as one have their number in the name */
 		phases: list('phases').map(between).map(p => ({

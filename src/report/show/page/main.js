@@ -31,6 +31,11 @@
 
 			add('Regions', 'Regions of trainers', regions, regions.note);
 		}
+		if (StepTimes.series().length) {
+			const steps = new StepTimes(StepTimes.series());
+
+			add('Regions', 'Time of each step', steps, steps.note);
+		}
 		series();
 		for (const map of Data.heat)
 			if (map.counts.length)

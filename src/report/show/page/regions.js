@@ -21,7 +21,7 @@ class Regions extends CanvasBody {
 		return closed ? `gaps of up to ${Format.value(closed, 'ns')} are closed` : '';
 	}
 
-	name(l) {
+	static nameOf(l) {
 		return `${Dom.safe(l.comm)} ${l.pid}${l.host != null ? ` on ${Dom.safe(l.host)}` : ''}${l.rank != null ? ` #${Dom.safe(l.rank)}` : ''}`;
 	}
 
@@ -32,7 +32,7 @@ class Regions extends CanvasBody {
 		ctx.fillStyle = Theme.color('muted');
 		ctx.textAlign = 'right';
 		ctx.textBaseline = 'middle';
-		Data.regions.forEach((l, i) => ctx.fillText(this.name(l), a.x - 6, a.y + (i + 0.5) * Regions.ROW, a.x - 10));
+		Data.regions.forEach((l, i) => ctx.fillText(Regions.nameOf(l), a.x - 6, a.y + (i + 0.5) * Regions.ROW, a.x - 10));
 		Panel.clip(ctx, a);
 		Data.regions.forEach((l, i) => this.drawLane(ctx, panel, l, a.y + i * Regions.ROW + 1, Regions.ROW - 2));
 	}
@@ -78,7 +78,7 @@ class Regions extends CanvasBody {
 
 		if (!lane)
 			return [];
-		return [[this.name(lane), `${View.label(lane.begin, 1e6)} to ${View.label(lane.end, 1e6)}`]]
+		return [[Regions.nameOf(lane), `${View.label(lane.begin, 1e6)} to ${View.label(lane.end, 1e6)}`]]
 			.concat(this.legend.filter(item => item.on).flatMap(item => lane.spans[item.key]
 				.filter(([from, to]) => from <= t + slack && to >= t - slack).slice(0, 2)
 				.map(([from, to]) => [`${item.label} from ${View.label(from, (to - from) / 100)}`, Format.value(to - from, 'ns'), item.color()])));

@@ -64,8 +64,18 @@ const Tables = (() => {
 		return left > 0 && !view.list ? `and ${Format.count(left)} more` : all > rows.length ? `${Format.count(rows.length)} of ${Format.count(all)}` : null;
 	}
 
+	/* A step's time zooms to it. */
+	function zooming(column) {
+		return { ...column, text: (v, row) => {
+			const zoom = StepTimes.zoom(row);
+
+			return zoom ? el('button', { type: 'button', title: 'zoom to this step', onclick: zoom }, column.text(v)) : column.text(v);
+		} };
+	}
+
 	function table(view) {
-		const rows = isOfEach(view.key) ? each(h => of(view, h)) : of(view, r), columns = view.columns.map(column);
+		const rows = isOfEach(view.key) ? each(h => of(view, h)) : of(view, r);
+		const columns = view.columns.map(c => view.key === 'slowest_steps' && c.key === 'wall_ns' ? zooming(column(c)) : column(c));
 
 		return [view.title, isOfEach(view.key) ? [HOST, ...columns] : columns, rows, note(view, rows)];
 	}

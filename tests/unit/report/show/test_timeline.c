@@ -164,6 +164,28 @@ static void short_gaps_between_regions_are_closed(void **state)
 	assert_true(has(text, "\"closed_ns\": 1024"));
 }
 
+static void steps_have_their_times(void **state)
+{
+	autofree char *text = with_steps(500, 3);
+
+	assert_true(has(text, "\"steps\": [[500,2000,2000],[2500,2000,2000],[4500,2000,2000]]"));
+	assert_true(has(text, "\"steps_joined\": 1"));
+}
+
+/* Of more than 2048 steps two are one, as long as both together, with the time of the longer one. */
+static void many_steps_are_shown_with_their_longest_time(void **state)
+{
+	autofree char *text = with_steps(0, 2100);
+	unsigned int pairs = 0;
+
+	assert_true(has(text, "\"steps\": [[0,4000,2000],[4000,4000,2000],"));
+	assert_true(has(text, "[196000,4000,2000],[200000,24000,12000],"));
+	assert_true(has(text, "\"steps_joined\": 2"));
+	for (const char *at = strstr(text, "\"steps\": ["); (at = strstr(at + 1, ",24000,12000]")); pairs++)
+		;
+	assert_int_equal(pairs, (2100 - 100) / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +195,8 @@ int main(void)
 		TEST(while_dltraced_did_not_run_what_is_empty_is_unknown),
 		TEST(regions_are_each_from_begin_to_end),
 		TEST(short_gaps_between_regions_are_closed),
+		TEST(steps_have_their_times),
+		TEST(many_steps_are_shown_with_their_longest_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
