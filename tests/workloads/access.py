@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 
-BEGIN = time.monotonic_ns()  # nearly: Python itself has taken some milliseconds
+BEGIN = time.monotonic_ns()  # nearly: Python's start has taken some milliseconds
 KIB, MIB = 1 << 10, 1 << 20
 RNG = random.Random(1)
 
@@ -28,7 +28,7 @@ RNG = random.Random(1)
 
 
 def make(path, size):
-    """Written in one call of at most 4 MiB each, on the disk, and nowhere else."""
+    """Writes the file to the disk, in calls of at most 4 MiB, and drops it from the page cache."""
     path.parent.mkdir(parents=True, exist_ok=True)
     block = RNG.randbytes(min(size, 4 * MIB))
     with open(path, "wb", buffering=0) as f:
@@ -54,7 +54,7 @@ def opened(path, flags=os.O_RDONLY):
 
 
 def drop(path):
-    """It is in memory no more."""
+    """Drops a file from the page cache."""
     fd = opened(path)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(fd)
@@ -67,7 +67,7 @@ def no_read_ahead(path):
 
 
 def warm(path):
-    """In memory, by reads that are large and few."""
+    """Brings a file into the page cache, with few large reads."""
     fd = opened(path)
     while os.read(fd, 4 * MIB):
         pass
@@ -75,7 +75,7 @@ def warm(path):
 
 
 def sequential(fd, size):
-    """How many reads of SIZE the file behind FD takes."""
+    """Reads the file behind FD to its end. Returns the number of reads of SIZE."""
     n = 0
     while os.read(fd, size):
         n += 1
@@ -90,7 +90,7 @@ def epoch(number, end=False):
 
 
 def epochs(do, n=2):
-    """The lines have milliseconds: nothing is done near them."""
+    """The lines have milliseconds: nothing else happens near them."""
     for number in range(1, n + 1):
         epoch(number)
         time.sleep(0.01)
@@ -101,7 +101,7 @@ def epochs(do, n=2):
 
 
 class Clock:
-    """How long calls take, by our own clock."""
+    """How long calls take, by this program's clock."""
 
     def __init__(self):
         self.ns = {}
@@ -120,7 +120,7 @@ class Clock:
 
 
 def workers(*jobs):
-    """Runs each of them in a worker, in which it calls send() for each file; what they return."""
+    """Runs each function in a worker, which calls send() for each file. Returns what the functions return."""
     pipes = []
     for job in jobs:
         out, into = os.pipe()
@@ -145,7 +145,7 @@ def workers(*jobs):
 
 
 def read_files(paths, send, memory=bytearray(16 * MIB)):
-    """Each whole, in one call; ns for a file in opens, reads and closes."""
+    """Reads each file in one call. Returns the time in ns for a file, in opens, reads and closes."""
     clock = Clock()
     for path in paths:
         fd = clock.call("open", opened, path)
@@ -163,7 +163,7 @@ def read_parts(path, begin, end, send, piece=MIB):
     os.close(fd)
 
 
-# --- from disk ------------------------------------------------------------------------------------
+# --- from the disk --------------------------------------------------------------------------------
 
 
 def prepare_reread(folder):
@@ -225,7 +225,7 @@ def prepare_no_read_ahead(folder):
 
 
 def no_read_ahead_at_all(folder):
-    """Of the reads in order, all but the first of a file could have gained."""
+    """Read-ahead could have helped the reads in order, except the first one of a file."""
     warm(folder / "warm")
     fd = opened(folder / "warm")
     gained = sequential(fd, 16 * KIB) - 1
@@ -244,12 +244,12 @@ prepare_read_ahead_large = prepare_read_ahead
 
 
 def read_ahead(folder):
-    """Nearly every other read makes the disk read 128 KiB."""
+    """Nearly every second read makes the disk read 128 KiB."""
     sequential(opened(folder / "data"), 60 * KIB)
 
 
 def read_ahead_large(folder):
-    """Three of four do."""
+    """Three of four reads do."""
     sequential(opened(folder / "data"), 96 * KIB)
 
 
@@ -279,7 +279,7 @@ def whole_files(folder):
         os.close(fd)
 
 
-# --- from memory ----------------------------------------------------------------------------------
+# --- from the page cache --------------------------------------------------------------------------
 
 
 def prepare_cached(folder):
@@ -290,7 +290,7 @@ prepare_random_reads = prepare_two_descriptors = prepare_header_skipped = prepar
 
 
 def random_reads(folder):
-    """Places in any order, of each two reads that follow each other: half of them jump."""
+    """Pairs of adjacent reads at places in random order: half of the reads jump."""
     warm(folder / "data")
     fd, places = opened(folder / "data"), [i * 24 * KIB for i in range(1, 1001)]
     RNG.shuffle(places)
@@ -308,7 +308,7 @@ def prepare_whole_again(folder):
 
 
 def whole_again(folder):
-    """Three epochs, each file in three reads from its beginning."""
+    """Three epochs; each file is read from its beginning, in three reads."""
     def each(_):
         for path in sorted((folder / "set").iterdir()):
             fd = opened(path)
@@ -318,7 +318,7 @@ def whole_again(folder):
 
 
 def two_descriptors(folder):
-    """In turn, each in order within its half."""
+    """Reads alternate between the two halves of the file, in order within each."""
     warm(folder / "data")
     fds = [opened(folder / "data"), opened(folder / "data")]
     for i in range(3000):
@@ -361,7 +361,7 @@ def mapped(path):
 
 
 def touch(pages, order):
-    """How long that takes, with what Python itself takes."""
+    """Returns how long that takes, including Python's own time."""
     begin = time.perf_counter_ns()
     for i in order:
         pages[i * 4 * KIB]
@@ -369,8 +369,9 @@ def touch(pages, order):
 
 
 def fault_storm(folder):
-    """A fault for each page, one after the other; and reads, in pieces of 64 KiB. For a while: 0.1 s of faults is nothing
-    to mend, and some disks need less for the file."""
+    """A fault for each page, one after the other; and reads of 64 KiB each. Both go on for a while: 0.1 s of faults is no
+    problem, and some disks need less for the file.
+    """
     clock, fault_ns = Clock(), 0
     while fault_ns < 300_000_000:
         with mapped(folder / "data") as pages:
@@ -392,7 +393,7 @@ def random_faults(folder):
 
 
 def mapped_warm(folder):
-    """Faults that wait for nothing."""
+    """Faults that need no disk."""
     warm(folder / "data")
     pages = mapped(folder / "data")
     for _ in range(20):
@@ -486,7 +487,7 @@ prepare_read_each_epoch = prepare_read_again
 
 
 def syncs(folder):
-    """As many as take 0.3 s."""
+    """As many as fill 0.3 s."""
     fd, clock = opened(folder / "out", os.O_WRONLY | os.O_CREAT), Clock()
     while clock.ns.get("sync", 0) < 3 * 10**8:
         clock.call("write", os.write, fd, bytes(64 * KIB))
@@ -495,7 +496,7 @@ def syncs(folder):
 
 
 def one_sync(folder):
-    """Behind much that was written, and as long as it takes."""
+    """After many writes, as long as it takes."""
     fd = opened(folder / "out", os.O_WRONLY | os.O_CREAT)
     begin = time.perf_counter_ns()
     os.write(fd, bytes(4 * KIB))
@@ -510,7 +511,7 @@ def one_sync(folder):
 
 
 def lines(folder):
-    """To standard output, where nobody of the job reads it."""
+    """Writes to standard output, which no process of the job reads."""
     line, data, n = b"x" * 99 + b"\n", bytes(MIB), 10000
     for _ in range(n):
         os.write(1, line)
@@ -524,13 +525,13 @@ def prepare_data_through_pipes(folder):
 
 
 def data_through_pipes(folder):
-    """tar | gzip > x, as a shell does it."""
+    """tar | gzip > x, by a shell."""
     os.chdir(folder)
     os.system("tar -b 8 -cf - data | gzip -1 >x.gz")
 
 
 def lines_through_pipes(folder):
-    """For another process of the job, which begins to read late; and a file by standard output."""
+    """Output for another process of the job, which begins to read late; and a file by standard output."""
     os.chdir(folder)
     os.system("i=0; while [ $i -lt 3000 ]; do echo a line of $i; i=$((i + 1)); done | { sleep 0.2; sort >out; }")
 
@@ -553,7 +554,7 @@ def small_files(folder):
         os.read(fd, 2 * KIB)
         os.close(fd)
     most = n = begin = 0
-    for at in when:  # seconds, each from the first open behind the last
+    for at in when:  # seconds, each from the last open to the next first one
         if at - begin >= 10**9:
             begin, n = at, 0
         n += 1
@@ -591,7 +592,7 @@ def opens(folder):
 
 
 def metadata(folder):
-    """As much as takes 0.4 s."""
+    """As many as fill 0.4 s."""
     clock, i = Clock(), 0
     fd = opened(folder / "data", os.O_WRONLY | os.O_CREAT)
     while sum(clock.ns.values()) < 4 * 10**8:
@@ -618,7 +619,7 @@ def prepare_imports(folder):
 
 
 def imports(folder):
-    """As many as take 0.5 s."""
+    """As many as fill 0.5 s."""
     clock = Clock()
     while sum(clock.ns.values()) < 5 * 10**8:
         import_all(folder, clock)
@@ -630,7 +631,7 @@ def prepare_few_imports(folder):
 
 
 def few_imports(folder):
-    """Many and small, of a job that does something else for ten times as long."""
+    """Many small files, in a job that does something else for ten times as long."""
     begin = time.monotonic()
     import_all(folder, Clock())
     time.sleep(10 * (time.monotonic() - begin))
@@ -647,7 +648,7 @@ prepare_shared_in_turn = prepare_one_reads_more = prepare_shared_evenly = prepar
 
 
 def shared_in_turn(folder):
-    """Two processes, in turn a hundred reads each."""
+    """Two processes take turns, with a hundred reads each."""
     warm(folder / "data")
     fd, (mine, theirs), (yours, ours), small, large = opened(folder / "data"), os.pipe(), os.pipe(), 100, 20
     if os.fork() == 0:
@@ -674,7 +675,7 @@ def prepare_each_epochs_workers(folder):
 
 
 def each_epochs_workers(folder):
-    """Every epoch has workers of its own, which read all files in small pieces between them."""
+    """Each epoch has new workers, which all read all files, in small pieces."""
     paths = sorted((folder / "set").iterdir())
 
     def load(mine, send):
@@ -687,7 +688,7 @@ def each_epochs_workers(folder):
 
 
 def handed_over(folder):
-    """One process writes, the next reads."""
+    """One process writes, then another one reads."""
     if os.fork() == 0:
         fd = opened(folder / "out", os.O_WRONLY | os.O_CREAT)
         for _ in range(3000):
@@ -733,7 +734,9 @@ def large_for_one(folder):
 
 
 def slowest(epochs):
-    """None is slow by itself: what a machine that was busy made of it, of ns for a file of each worker in each epoch."""
+    """No worker is slow by design. Returns how much a busy machine slowed one down, from the ns for a file of each worker in
+    each epoch.
+    """
     return {"slow-worker": max(max(each) / sorted(each)[(len(each) - 1) // 2] for each in epochs)}
 
 
@@ -742,7 +745,7 @@ def prepare_sampled(folder):
 
 
 def sampled(folder):
-    """Sixteen workers, and each file for one of them, drawn anew in each of two epochs; no epoch is named."""
+    """Sixteen workers; two epochs assign each file to a random worker; no line names an epoch."""
     paths = sorted((folder / "set").iterdir())
     epochs = []
     for _ in range(2):
@@ -756,7 +759,7 @@ def prepare_cold_then_warm(folder):
 
 
 def cold_then_warm(folder):
-    """The second epoch's workers find all in memory."""
+    """The workers of the second epoch find everything in the page cache."""
     paths = sorted((folder / "set").iterdir())
     return slowest([workers(*(lambda send, k=k: read_files(paths[k::2], send) for k in range(2))) for _ in range(2)])
 
@@ -772,7 +775,7 @@ prepare_computing_loader = prepare_sleeping_loader = prepare_computing
 
 
 def loader(folder, work):
-    """One worker, and WORK for each file; the part of its life that it computes."""
+    """One worker, and WORK for each file. Returns the part of its life in which it computes."""
     def load(send):
         begin = time.monotonic_ns()
         for path in sorted((folder / "set").iterdir()):
@@ -792,7 +795,7 @@ def spin(ms=20, data=bytes(64 * KIB)):
 
 def computing_loader(folder):
     busy = loader(folder, spin)
-    return {"loader-cpu-bound": busy, **({"too-few-workers": 0.6} if busy > 0.8 else {})}  # by the stand-in for mpstat
+    return {"loader-cpu-bound": busy, **({"too-few-workers": 0.6} if busy > 0.8 else {})}  # mpstat's stand-in
 
 
 def sleeping_loader(folder):
@@ -808,7 +811,7 @@ def save(folder, clock, mib):
 
 
 def checkpoints(folder, save_it):
-    """Steps of which every fourth ends with a checkpoint; ns of all."""
+    """Every fourth step ends with a checkpoint. Returns the ns of all steps."""
     begin = time.monotonic_ns()
     epoch(1)
     for step in range(16):
@@ -826,7 +829,7 @@ def checkpoints_wait(folder):
 
 
 def checkpoints_behind(folder):
-    """By a process of their own."""
+    """In a process of its own."""
     def behind():
         if os.fork() == 0:
             save(folder, Clock(), 8)
@@ -843,8 +846,9 @@ def checkpoints_behind(folder):
 
 
 def steps(n, fetch_ms, save=None, number=0, compute=0.002):
-    """An epoch of N steps with regions; save(i) is done within step I, and returns how long it took. By our own clock the
-    length of each step, of what it fetched, and of what it saved, in ns."""
+    """An epoch of N steps with regions. save(i) runs within step I, and returns how long it took. Returns, by this program's
+    clock and in ns, the length of each step, of its fetch, and of its save.
+    """
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
     import dltraced
 
@@ -864,7 +868,7 @@ def steps(n, fetch_ms, save=None, number=0, compute=0.002):
 
 
 def jitter(taken):
-    """Of all steps but the first, without what they saved."""
+    """The 99th percentile of the steps, without their saves, to their median; the first step does not count."""
     own = sorted(wall - saved for wall, _, saved in taken[1:])
     return own[-(-99 * len(own) // 100) - 1] / own[-(-len(own) // 2) - 1]
 
@@ -874,7 +878,7 @@ def stall(taken):
 
 
 def saving(every, ms):
-    """A save() for steps(): checkpoint.save, which takes MS, in each EVERYth step."""
+    """Returns a save() for steps(): checkpoint.save, which takes MS, in each EVERYth step."""
     def save(i):
         import dltraced
 
@@ -888,19 +892,19 @@ def saving(every, ms):
 
 
 def uneven_steps(_):
-    """Every twentieth batch comes late."""
+    """Every twentieth batch is late."""
     taken = steps(140, lambda i: 150 if i % 20 == 10 else 20)
     return {"step-jitter": jitter(taken), "checkpoint-stall": stall(taken)}
 
 
 def steps_that_save(_):
-    """They are slow for a reason that has a name."""
+    """These steps are slow for a reason that has a name."""
     taken = steps(140, lambda i: 20, saving(20, 150))
     return {"step-jitter": jitter(taken), "checkpoint-stall": stall(taken)}
 
 
 def steps_saved_behind(_):
-    """By a thread of its own."""
+    """In a thread of its own."""
     threads = []
 
     def save(i):
@@ -915,7 +919,7 @@ def steps_saved_behind(_):
 
 
 def first_batch(fetch_ms):
-    """Of three epochs: by how much the first batch came later than the others, as a part of all."""
+    """In three epochs: by how much the first batch was later than the others, as a part of the whole time."""
     late = all_ns = 0
     for number in range(3):
         taken = steps(12, fetch_ms, number=number)
@@ -933,7 +937,9 @@ def late_batches(_):
 
 
 def ranks(*all_ms, at_a_time=True):
-    """A process for each of ALL_MS, in which fetches take so long: the slowest of each step to the mean, all steps added up."""
+    """A process for each of ALL_MS, whose fetches take that long. Returns the sum of each step's slowest process, to the sum
+    of the means.
+    """
     pipes, pids = [], []
     for ms in all_ms:
         out, into = os.pipe()
@@ -964,7 +970,7 @@ def runs_behind_each_other(_):
     return ranks(10, 40, at_a_time=False)
 
 
-# --- what a job is like ---------------------------------------------------------------------------
+# --- kinds of jobs --------------------------------------------------------------------------------
 
 
 def prepare_reads_much(folder):

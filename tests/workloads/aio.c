@@ -48,7 +48,7 @@ static pthread_mutex_t tally_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A request and the row that it must have. */
 struct request {
-	char row[12288]; /* with one %lld for the result, unless RESULT */
+	char row[12288]; /* with one %lld for the result, unless FIXED_RESULT */
 	bool fixed_result; /* ROW is whole */
 	bool ended;
 	int res;
@@ -59,7 +59,7 @@ static void row_end(struct request *r, int res)
 {
 	char line[12400];
 
-	/* a printf of our own: names may have any byte */
+	/* not printf: names may contain any byte */
 	char *at = r->fixed_result ? NULL : strstr(r->row, "%lld");
 
 	if (at)
@@ -85,7 +85,7 @@ struct ring {
 	struct cqe *cqes;
 	uint32_t tail;
 	unsigned int queued, out; /* entries not submitted yet; submitted and not completed */
-	pid_t tid; /* whose requests these are: with SQPOLL not known, 0 */
+	pid_t tid; /* the thread whose requests these are; 0 with SQPOLL: not known */
 	bool ops[OPS];
 };
 
@@ -119,7 +119,7 @@ static void ring_open(struct ring *r, unsigned int entries, unsigned int cq_entr
 		r->ops[i] = probe.ops[i].flags & 1;
 }
 
-/* The next entry, all zero. One that SQPOLL has not taken yet is waited for. */
+/* Returns the next entry, all zero. Waits where SQPOLL has not taken it yet. */
 static struct sqe *ring_entry(struct ring *r)
 {
 	uint32_t i = r->tail & *AT(r->sq, r->p.sq.mask);
@@ -144,7 +144,7 @@ static int ring_enter(struct ring *r, unsigned int wait)
 	unsigned int flags = wait ? ENTER_GETEVENTS : 0, n = r->queued;
 	int got;
 
-	/* all at once: what SQPOLL finds is a whole chain */
+	/* all at once, so that SQPOLL finds the whole chain */
 	atomic_store(AT(r->sq, r->p.sq.tail), r->tail);
 	if (r->p.flags & SETUP_SQPOLL) {
 		atomic_thread_fence(memory_order_seq_cst);
@@ -165,7 +165,7 @@ static int ring_enter(struct ring *r, unsigned int wait)
 	return got;
 }
 
-/* One completion, if there is one. */
+/* Takes one completion. Returns false where there is none. */
 static bool ring_take(struct ring *r, struct cqe *cqe)
 {
 	uint32_t head = *AT(r->cq, r->p.cq.head);
@@ -179,7 +179,7 @@ static bool ring_take(struct ring *r, struct cqe *cqe)
 	return true;
 }
 
-/* What is done already. */
+/* Takes all completions that are there. */
 static void ring_reap(struct ring *r)
 {
 	struct cqe cqe;
@@ -189,7 +189,7 @@ static void ring_reap(struct ring *r)
 			row_end((struct request *)(uintptr_t)cqe.user_data, cqe.res);
 }
 
-/* Submit what is queued, and wait until all but LEFT are done. */
+/* Submits what is queued, and waits until all but LEFT requests are done. */
 static void ring_finish(struct ring *r, unsigned int left)
 {
 	while (r->queued)
@@ -208,7 +208,7 @@ static void ring_close(struct ring *r)
 
 static struct request *request_new(void)
 {
-	struct request *r = calloc(1, sizeof(*r)); /* kept until the end: few */
+	struct request *r = calloc(1, sizeof(*r)); /* kept until the end: there are few */
 
 	return r ? r : (err(1, "out of memory"), NULL);
 }
@@ -242,7 +242,7 @@ static const char *fd_text(const struct target *t)
 	return text;
 }
 
-/* What the next request has besides. */
+/* More fields of the next request. */
 static __thread struct {
 	uint16_t buf;
 	uint32_t op_flags;
@@ -269,7 +269,7 @@ static void target_set(struct sqe *sqe, const struct target *t)
 		sqe->flags |= SQE_FIXED_FILE;
 }
 
-/* A read or write; SHOWN: the OFFSET that its row has. */
+/* A read or write. SHOWN: the OFFSET of its row. */
 static struct request *queue_rw(struct ring *ring, int op, const char *func, const struct target *t,
 				void *addr, unsigned int len, long long off, const char *shown, unsigned int requested,
 				int flags)
@@ -316,7 +316,7 @@ static struct request *queue_sync(struct ring *ring, int op, const char *func, c
 	return r;
 }
 
-/* FLAGS of the open as the trace has them; SLOT: of the ring's files plus 1, 0: a descriptor. */
+/* SHOWN: the FLAGS of the row. SLOT: number of the ring's slot plus 1; 0: a descriptor. */
 static struct request *queue_open(struct ring *ring, int dirfd, const char *path, unsigned int open_flags,
 				  const char *shown, const char *file, unsigned int slot, int flags)
 {
@@ -347,7 +347,7 @@ static struct request *queue_close(struct ring *ring, int fd, unsigned int slot,
 	return r;
 }
 
-/* PATH, PATH2: absolute, as the row has them; MODE and FLAGS likewise. */
+/* PATH, PATH2, MODE_SHOWN, FLAGS_SHOWN: as in the row; paths are absolute. */
 static void queue_name(struct ring *ring, int op, const char *func, int dirfd, const char *name, int dirfd2,
 		       const char *name2, unsigned int mode, unsigned int op_flags, const char *mode_shown,
 		       const char *flags_shown, const char *path, const char *path2, int flags)
@@ -381,15 +381,15 @@ static void expect_row(const char *fmt, ...)
 	pthread_mutex_unlock(&tally_lock);
 }
 
-/* --- what a thread does with io_uring ------------------------------------------------------------- */
+/* --- the requests of a thread ----------------------------------------------------------------------- */
 
 static const char *folder;
 static int rounds = 3;
 static bool sqpoll;
 
 struct space {
-	char dir[2048];	 /* absolute: this thread's own */
-	char file[32];	 /* its file's name */
+	char dir[2048];	 /* absolute, for this thread alone */
+	char file[32];	 /* the name of its file */
 	int dirfd, fd;
 	char *buf;
 };
@@ -448,7 +448,7 @@ static void do_rw(struct ring *ring, struct space *s)
 		queue_rw(ring, OP_READ, "read", &plain, s->buf, 60, -1, "1050", 60, flags);
 		ring_finish(ring, 0);
 	}
-	/* refused, by most kernels outright: no such buffer, no such flags of a request and of a read */
+	/* refused, by most kernels at once: no such buffer, no such flags of a request and of a read */
 	next.buf = 7;
 	queue_rw(ring, OP_READ_FIXED, "read_fixed", &plain, s->buf, 10, 0, "0", 10, 0);
 	ring_finish(ring, 0);
@@ -473,7 +473,7 @@ static void do_append(struct ring *ring, struct space *s)
 	close(t.fd);
 }
 
-/* A chain that works, one that breaks, one that goes on all the same. */
+/* A chain that succeeds, one that breaks, one that goes on nevertheless. */
 static void do_chains(struct ring *ring, struct space *s)
 {
 	struct target t = { s->fd, s->file, -1 }, none = { 9999, "-", -1 };
@@ -519,13 +519,13 @@ static void do_open(struct ring *ring, struct space *s)
 	expect_row("create_del\tFUNC=create\tPID=%d\tRET=0\tMODE=0640\tPATH=%s/%s", getpid(), s->dir, path);
 	queue_close(ring, r->res, 0, path, 0);
 	ring_finish(ring, 0);
-	queue_close(ring, 9996, 0, "-", SQE_ASYNC); /* EBADF; not the same again, which may be another thread's by now */
+	queue_close(ring, 9996, 0, "-", SQE_ASYNC); /* EBADF; not the number above, which another thread may have by now */
 	queue_open(ring, s->dirfd, path, O_RDWR | O_CREAT | O_EXCL, "RDWR|CREAT|EXCL", "-", 0, SQE_ASYNC); /* EEXIST */
 	snprintf(missing, sizeof(missing), "%s/missing", s->dir);
 	queue_open(ring, AT_FDCWD, missing, O_RDONLY, "RDONLY", "-", 0, 0); /* ENOENT */
 	ring_finish(ring, 0);
 
-	/* whole paths, however long */
+	/* paths are whole, however long */
 	memset(long_name, 0, sizeof(long_name));
 	for (size_t i = 0; i < 2000; i += 2)
 		memcpy(long_name + i, "./", 2);
@@ -548,10 +548,10 @@ static void do_open(struct ring *ring, struct space *s)
 		close(r->res);
 	}
 
-	/* into a slot of the ring's files, read from there, close: one chain */
+	/* one chain: open into a slot of the ring, read from it, close it */
 	struct target slot = { 0, path, 3 };
 
-	/* where the files of a chain are looked up when it is submitted, it is no chain */
+	/* older kernels look up the slots of a chain when it is submitted: there it cannot be a chain */
 	link = ring->p.features & FEAT_LINKED_FILE ? SQE_LINK : 0;
 	chain[0] = queue_open(ring, s->dirfd, path, O_RDWR, "RDWR", path, 4, link);
 	if (!link)
@@ -612,8 +612,8 @@ static void pipe_name(int fd, char name[64])
 }
 
 /*
- * The only request in flight ends. Once is not always enough: a worker that has taken the request and does not wait in
- * it yet is woken in vain (io_wq_worker_cancel), and the request waits for ever. Later ones find nothing to cancel.
+ * Cancels the only request in flight. One try may not be enough: if a worker has taken the request but does not wait in it
+ * yet, it is woken in vain (io_wq_worker_cancel), and the request waits for ever. Later tries find nothing to cancel.
  */
 static void cancel(struct ring *ring, struct request *r)
 {
@@ -629,7 +629,7 @@ static void cancel(struct ring *ring, struct request *r)
 	} while (ring->out);
 }
 
-/* Reads that wait: one is given something, one is cancelled, one has many completions. */
+/* Reads that wait: one gets data, one is canceled, one has many completions. */
 static void do_pipes(struct ring *ring, struct space *s)
 {
 	int p[2];
@@ -684,7 +684,7 @@ static void do_pipes(struct ring *ring, struct space *s)
 		if (r->rows != 4)
 			errx(1, "multishot: %d rows", r->rows);
 	}
-	/* a splice is two rows: R of the source, W of the destination */
+	/* a splice has two rows: R of the source, W of the destination */
 	char to[64];
 
 	pipe_name(p[1], to);
@@ -706,8 +706,8 @@ static void do_pipes(struct ring *ring, struct space *s)
 }
 
 /*
- * Told of only if it fails: the row of one that does not has no result. The data that it reads shows that it has ended: on a
- * busy machine it may be left to a worker, and would fail where the ring is closed before that runs.
+ * Requests without a report of success: their rows have no result, unless they fail. The data that one reads shows that it
+ * has ended: on a busy machine a worker may still have it, and it would fail if the ring were closed before.
  */
 static void do_skip(struct ring *ring, struct space *s)
 {
@@ -727,7 +727,7 @@ static void do_skip(struct ring *ring, struct space *s)
 	r->fixed_result = true;
 	ring_enter(ring, 0);
 	row_end(r, 0);
-	ring->out--; /* of this one nothing comes */
+	ring->out--; /* it has no completion */
 	ring_finish(ring, 0);
 	while (!*last)
 		poll(NULL, 0, 1);
@@ -755,7 +755,7 @@ static void *uring_thread(void *arg)
 	return NULL;
 }
 
-/* More completions than there is room for: they wait in the kernel. */
+/* More completions than the ring has room for: the kernel keeps them. */
 static void *overflow_thread(void *arg)
 {
 	struct space s;
@@ -777,14 +777,14 @@ static void *overflow_thread(void *arg)
 					poll(NULL, 0, 20);
 			}
 		}
-		poll(NULL, 0, 20); /* the workers' too */
+		poll(NULL, 0, 20); /* those of workers as well */
 		ring_finish(&ring, 0);
 	}
 	ring_close(&ring);
 	return NULL;
 }
 
-/* One user_data for all, in flight together: what it is worth as a name the kernel does not promise. */
+/* Many requests in flight with one user_data, which the kernel does not require to be unique. */
 static void *same_thread(void *arg)
 {
 	struct space s;
@@ -810,7 +810,7 @@ static void *same_thread(void *arg)
 	return NULL;
 }
 
-/* Reads of an empty pipe and an open of a fifo that nobody writes: they go on until we are ended. */
+/* Reads of an empty pipe and an open of a FIFO without a writer: they wait until a signal ends the program. */
 static void *hang_thread(void *arg)
 {
 	struct space s;
@@ -907,7 +907,7 @@ static void *libaio_thread(void *arg)
 			iocb_set(&c[n++], IOCB_CMD_PREAD, "pread", direct, s.file, s.buf + PART, PART, 4096, PART, "4096");
 		for (long i = 0; i < n; i++)
 			list[i] = &c[i].iocb;
-		/* what is refused ends the call: it and those behind it are nobody's rows */
+		/* a refused iocb ends the call: it and those after it have no rows */
 		iocb_set(&c[n], IOCB_CMD_PREAD, "pread", 9999, no_such, s.buf, PART, 0, PART, "-");
 		list[n] = &c[n].iocb;
 		taken = syscall(SYS_io_submit, ctx, n + 1, list);
@@ -929,7 +929,7 @@ static void *libaio_thread(void *arg)
 	return NULL;
 }
 
-/* One thread submits, another reaps what may be done before io_submit has returned. */
+/* One thread submits, another reaps, perhaps before io_submit has returned. */
 struct two {
 	aio_context_t ctx;
 	long n;
@@ -977,7 +977,7 @@ static void *two_thread(void *arg)
 	return NULL;
 }
 
-/* For a disk that stands still: nobody waits for it. */
+/* For a disk that stands still: no thread waits for the write. */
 static void *stuck_thread(void *arg __attribute__((unused)))
 {
 	struct iocb_row *c = calloc(1, sizeof(*c));
@@ -1000,7 +1000,7 @@ static void *stuck_thread(void *arg __attribute__((unused)))
 	return NULL;
 }
 
-/* Taken from the ring in memory, without a call, and the iocb used again; then left there. */
+/* Takes an event from the ring in memory, without a call, and reuses the iocb; then leaves the event there. */
 static void *unreaped_thread(void *arg)
 {
 	struct ring_memory { unsigned int id, nr, head, tail; } *ring;

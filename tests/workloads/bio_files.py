@@ -105,7 +105,7 @@ def direct(folder):
             if other.startswith("/dev/shm"):
                 os.unlink(other)
 
-    def huge():  # folios of 2 MiB where the file system has them
+    def huge():  # folios of 2 MiB, on file systems that have them
         fd = os.open(path, os.O_RDONLY)
         memory = mmap.mmap(fd, BIG, prot=mmap.PROT_READ)
         os.close(fd)

@@ -11,7 +11,7 @@ import platform
 import struct
 import sys
 
-SIZES = (4096, 65536, 1 << 20, 4 << 20)  # the last is of several bios
+SIZES = (4096, 65536, 1 << 20, 4 << 20)  # the last one has several bios
 MIB = 1 << 20
 SYS_IO_SETUP, SYS_IO_GETEVENTS, SYS_IO_SUBMIT = {"x86_64": (206, 208, 209), "aarch64": (0, 4, 2)}.get(platform.machine(), (None,) * 3)
 
@@ -27,7 +27,7 @@ def calls(fd, memory, way, at):
         at += size
         os.pwritev(fd, [memoryview(memory)[:size]], at)
         did(way, "W", at, size)
-        at += size + MIB  # what lies side by side may be one request
+        at += size + MIB  # a gap, as adjacent parts might become one request
 
 
 def libaio(fd, memory, at):

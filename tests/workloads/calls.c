@@ -64,7 +64,7 @@
 
 _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one register");
 
-/* The old calls that newer architectures were not given. */
+/* Old calls that newer architectures do not have. */
 #define ABSENT -1
 #ifndef SYS_creat
 #define SYS_creat ABSENT
@@ -100,7 +100,7 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 #define SYS_unlink ABSENT
 #endif
 
-/* name, whether it returns bytes */
+/* name, and whether it returns bytes */
 #define CALLS(X)                                                                                   \
 	X(close, 0) X(close_range, 0) X(copy_file_range, 1) X(creat, 0) X(fallocate, 0)            \
 	X(fdatasync, 0) X(fsync, 0) X(ftruncate, 0) X(io_submit, 0) X(link, 0) X(linkat, 0)        \
@@ -115,7 +115,7 @@ enum func {
 #define X(name, bytes) F_##name,
 	CALLS(X)
 #undef X
-	F_NR_CALLS, /* below it: lines of the tally that are no calls */
+	F_NR_CALLS, /* from here on, lines of the tally that are not calls */
 	F_create = F_NR_CALLS,
 	F_aio_fsync,
 	F_aio_poll,
@@ -155,8 +155,8 @@ struct worker {
 	char dir[64]; /* relative: every process runs in DIR */
 	char a[64], b[64], none[64];
 	int dirfd;
-	int pipe[2], dry[2], sock[2]; /* dry: nobody waits for it */
-	int fd_base; /* where close_range has room for itself */
+	int pipe[2], dry[2], sock[2]; /* nothing is written to dry, and no process waits for it */
+	int fd_base; /* where close_range has room for its descriptors */
 	aio_context_t aio;
 	uint64_t calls;
 	struct tally tally[F_NR];
@@ -175,10 +175,10 @@ static struct {
 } opt = { .threads = 1, .iterations = 4 };
 
 static struct shared *shared;
-static bool lacks_close_range; /* CLOSE_RANGE_CLOEXEC: from 5.11 on */
+static bool lacks_close_range; /* CLOSE_RANGE_CLOEXEC: since 5.11 */
 static pid_t main_pid;
 
-/* Others wait at the barrier for whoever fails before it, so the whole run ends. */
+/* If a worker fails before the barrier, others wait there, so this ends all of them. */
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
 {
 	int err = errno;
@@ -267,7 +267,7 @@ static void part_open(struct worker *w)
 	shut(w, CALL(open, 0, w->a, O_RDONLY));
 	CALL(open, 0, w->none, O_RDONLY); /* ENOENT */
 	CALL(creat, 0, w->dir, 0600);	  /* EISDIR */
-	/* There already: no "create". */
+	/* The file exists: no row "create". */
 	shut(w, CALL(openat, 0, w->dirfd, "a", O_WRONLY | O_CREAT | O_TRUNC, 0600));
 	shut(w, created(w, CALL(openat, 0, w->dirfd, ".", O_RDWR | O_TMPFILE, 0600)));
 	CALL(openat, 0, w->dirfd, "a/b", O_RDONLY); /* ENOTDIR */
@@ -332,7 +332,7 @@ static void part_rw_flags(struct worker *w)
 	shut(w, fd);
 	fd = CALL(openat, 0, AT_FDCWD, w->a, O_RDWR | O_APPEND);
 	CALL(write, PART, fd, w->buf, PART);
-	CALL(pwrite64, PART, fd, w->buf, PART, PART); /* at the end all the same */
+	CALL(pwrite64, PART, fd, w->buf, PART, PART); /* at the end nevertheless */
 	CALL(pread64, PART, fd, w->buf, PART, BUF + PART);
 	CALL(read, BUF, fd, w->buf, BUF); /* the end of file */
 	shut(w, fd);
@@ -448,7 +448,7 @@ static void part_aio(struct worker *w)
 		taken = syscall(SYS_io_getevents, w->aio, taken, (long)NR, events, NULL);
 	for (long i = 0; i < taken; i++)
 		tally(w, kinds[events[i].data].f, (long)events[i].res, BUF);
-	/* The third is refused, so there are two; then it is the first. */
+	/* The third iocb is refused, so the call takes two; then it is the first. */
 	cb[0] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_FSYNC, .aio_fildes = (uint32_t)fd,
 			       .aio_data = F_aio_fsync };
 	cb[1] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)w->pipe[1],
@@ -477,18 +477,18 @@ static void part_map(struct worker *w)
 	CALL(mmap, 0, NULL, 0L, prot, (long)MAP_SHARED, fd, 0L);     /* EINVAL */
 	CALL(msync, BUF, p, BUF, MS_ASYNC);
 	CALL(msync, PART, p, PART, MS_SYNC);
-	CALL(msync, PART, p + 1, PART, MS_SYNC); /* EINVAL: not on a page */
+	CALL(msync, PART, p + 1, PART, MS_SYNC); /* EINVAL: not at a page's begin */
 	CALL(mremap, 2 * BUF, p + 1, BUF, 2 * BUF, (long)MREMAP_MAYMOVE, 0L); /* EINVAL */
 	p = CALL(mremap, 2 * BUF, p, BUF, 2 * BUF, (long)MREMAP_MAYMOVE, 0L);
 	CALL(mmap, PART, p, PART, prot, (long)(MAP_SHARED | MAP_FIXED), fd, PART);
 	CALL(mmap, PART, p, PART, prot, (long)(MAP_SHARED | MAP_FIXED_NOREPLACE), fd, 0L); /* EEXIST */
-	CALL(mmap, PART, NULL, PART, prot, (long)MAP_PRIVATE, fd, 1L); /* EINVAL: not of a page */
+	CALL(mmap, PART, NULL, PART, prot, (long)MAP_PRIVATE, fd, 1L); /* EINVAL: the offset is not a page's */
 	CALL(mmap, PART, NULL, PART, prot, (long)MAP_PRIVATE, (long)w->dirfd, 0L); /* ENODEV */
 	CALL(mremap, PART, anon, BUF, PART, 0L, 0L);
 	moved = CALL(mremap, PART, anon, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_DONTUNMAP), 0L);
 	moved = CALL(mremap, PART, moved, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), anon);
 	CALL(munmap, PART, moved, PART);
-	CALL(msync, PART, PART, PART, MS_SYNC); /* ENOMEM: so low (vm.mmap_min_addr) nothing is mapped */
+	CALL(msync, PART, PART, PART, MS_SYNC); /* ENOMEM: nothing is mapped at so low an address (vm.mmap_min_addr) */
 	CALL(munmap, 0, p, 0L);		/* EINVAL */
 	CALL(munmap, BUF, p + 1, BUF); /* EINVAL */
 	CALL(munmap, 2 * BUF, p, 2 * BUF);
@@ -629,7 +629,7 @@ static void (*const parts[])(struct worker *) = {
 	part_open, part_rw,    part_rw_flags, part_sync, part_vectors,
 };
 
-/* What a fast loader does, over and over: the load of -m. */
+/* The calls of a fast loader, over and over: the load of -m. */
 static void mixed(struct worker *w)
 {
 	const long flags = MAP_SHARED, prot = PROT_READ;
@@ -659,10 +659,10 @@ static void worker_setup(struct worker *w)
 	    pipe2(w->dry, O_CLOEXEC | O_NONBLOCK) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->sock) < 0)
 		die("%s", w->dir);
-	/* ENOSYS or EAGAIN: io_submit then fails, and is tallied as such */
+	/* ENOSYS or EAGAIN: io_submit then fails, and the tally has this error */
 	if (syscall(SYS_io_setup, 16, &w->aio) < 0)
 		w->aio = 0;
-	/* Well above what MAX_THREADS threads have open, below the usual limit of 1024. */
+	/* More than MAX_THREADS threads have open, less than the usual limit of 1024. */
 	w->fd_base = 768 + 4 * (int)(w->nr % opt.threads);
 }
 
@@ -678,7 +678,7 @@ static void worker_run(struct worker *w)
 			parts[p](w);
 }
 
-/* Only the first worker marks, while all others are held at the barrier. */
+/* Only the first worker sets marks, while all others wait at the barrier. */
 static void mark(const struct worker *w, const char *name)
 {
 	pthread_barrier_wait(&shared->barrier);
@@ -827,13 +827,13 @@ int main(int argc, char **argv)
 		usage();
 	if (opt.alone)
 		cpu_take();
-	/* Before chdir: TALLY is relative to where the user is. */
+	/* Before chdir: the path TALLY is relative to the caller's folder. */
 	if (opt.tally_path && !(out = fopen(opt.tally_path, "we")))
 		die("%s", opt.tally_path);
 	if ((mkdir(argv[optind], 0700) < 0 && errno != EEXIST) || chdir(argv[optind]) < 0)
 		die("%s", argv[optind]);
 	main_pid = getpid();
-	/* of no descriptor */
+	/* no descriptor has that number */
 	lacks_close_range = syscall(SYS_close_range, ~0U, ~0U, CLOSE_RANGE_CLOEXEC) < 0;
 	shared_init();
 	printf("pids\t%d", main_pid);

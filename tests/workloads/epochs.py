@@ -24,7 +24,7 @@ FILES, SIZE = 64, 64 << 10
 
 
 class Shape:
-    """What is printed when; by default nothing."""
+    """Prints lines at certain times; this one prints none."""
 
     def __init__(self, args):
         self.args = args
@@ -80,7 +80,7 @@ class Headings(Shape):
 
 
 class BestSoFar(Shape):
-    """A begin that looks like an end."""
+    """A line for a begin that looks like one for an end."""
 
     def begin(self, epoch):
         self.out(f"Epoch {epoch}, lr 0.001, best loss {1 / (epoch + 1):.4f}")
@@ -100,7 +100,7 @@ class Named(Shape):
 
 
 class Every(Shape):
-    """Each fifth step, with the part that is done."""
+    """Every fifth step, with its part of the epoch."""
 
     def step(self, epoch, done, of, seconds):
         if done % 5 == 0:
@@ -108,7 +108,7 @@ class Every(Shape):
 
 
 class Bar(Shape):
-    """One bar for each epoch, drawn over itself, as tqdm does."""
+    """One bar for each epoch, drawn over itself, like tqdm's."""
 
     def draw(self, epoch, done, of, seconds, end=""):
         clock = f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
@@ -123,7 +123,7 @@ class Bar(Shape):
 
 
 class Lightning(Bar):
-    """The bar of an epoch stays, and is drawn once more with what was measured."""
+    """The bar of an epoch stays, and is drawn once more with the results."""
 
     def more(self):
         return ", v_num=0, train_loss=0.5"
@@ -145,7 +145,7 @@ class Keras(Shape):
 
 
 class Trainer(Shape):
-    """Hugging Face's, that logs each epoch."""
+    """The lines of Hugging Face, one for each epoch."""
 
     def end(self, epoch, loss):
         self.out(str({"loss": round(loss, 4), "learning_rate": 5e-05, "epoch": float(epoch + 1)}))
@@ -200,7 +200,7 @@ def fork_worker(paths, requests, done):
 
 
 class Loader:
-    """N samples from each call of take(), by workers, which are AHEAD by some, or by itself."""
+    """take() returns after N more samples were read, by workers, which read AHEAD samples in advance, or by this process."""
 
     AHEAD = 8
 
@@ -222,7 +222,7 @@ class Loader:
         self.paths = self.paths[n:]
 
     def close(self):
-        if self.pids:  # what nobody has taken
+        if self.pids:  # lets the workers read the rest
             os.write(self.pipes[1], b"." * len(self.paths))
         for pid in self.pids:
             os.waitpid(pid, 0)
@@ -231,7 +231,7 @@ class Loader:
 
 
 def save(folder, epoch, mib):
-    """Both files of a checkpoint; by its own clock."""
+    """Writes both files of a checkpoint, and notes the times."""
     begin = now()
     for name in "model", "optimizer":
         path = folder / f"{name}-{epoch}.pt"

@@ -34,16 +34,16 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define FIRST_OFFSET 1000000 /* no program's loader reads there */
+#define FIRST_OFFSET 1000000 /* no program's loader reads at such an offset */
 #define VOLUMES 5
-#define NAMES 24 /* in a volume, in FOLDERS of it */
+#define NAMES 24 /* in each volume, in FOLDERS folders */
 #define FOLDERS 2
 #define FDS 24
 #define PATHS 8
-#define DEEDS_MAX 3 /* between two calls */
-#define LIVES_MAX 4000000 /* of which memory is taken when they begin */
+#define DEEDS_MAX 3 /* calls between two reads or writes */
+#define LIVES_MAX 4000000 /* memory for all of them is allocated at the beginning */
 
-/* The names that a file may be known by, as "c0/d1/n07"; "*": any; "!c0/d1/n07": it was one, and is no longer. */
+/* The names that dltraced may give a file, such as "c0/d1/n07"; "*": any; "!c0/d1/n07": it was one, and is no longer. */
 struct paths {
 	char v[PATHS][16];
 	unsigned int n;
@@ -115,7 +115,7 @@ static void know(struct paths *p, const char *path)
 	for (unsigned int i = 0; i < p->n; i++)
 		if (!strcmp(p->v[i], path))
 			return;
-	if (p->n == PATHS) { /* more than worth following */
+	if (p->n == PATHS) { /* too many to follow */
 		p->n = 0;
 		path = "*";
 	}
@@ -128,7 +128,7 @@ static void known_only_by(int life, const char *path)
 	know(&lives[life].known, path);
 }
 
-/* What LIFE and its descriptors that came in there have as FROM is TO. */
+/* Renames FROM to TO in the names of LIFE and of its descriptors. */
 static void moved(int life, const char *from, const char *to)
 {
 	struct paths old = lives[life].known;
@@ -141,7 +141,7 @@ static void moved(int life, const char *from, const char *to)
 			strcpy(f->path, to);
 }
 
-/* The name leads to LIFE no longer. Should it do so again by another link's rename, nobody is told. */
+/* The name no longer leads to LIFE. If another rename makes it lead there again, dltraced does not know. */
 static void left(int life, const char *path)
 {
 	char gone[16];
@@ -150,7 +150,7 @@ static void left(int life, const char *path)
 	moved(life, path, gone);
 }
 
-/* A place with a file (USED) or without, in any volume or in that of LIKE; false: not found. */
+/* Finds a place with a file (USED) or without one, in any volume or in that of LIKE. Returns false where there is none. */
 static bool place_pick(struct place *at, bool used, const struct place *like)
 {
 	for (unsigned int tries = 0; tries < 64; tries++) {
@@ -175,9 +175,9 @@ static int names_of(int life, struct place *any)
 	return n;
 }
 
-/* --- what is done: each returns whether it was ------------------------------------------------------- */
+/* --- the deeds: each returns whether it did something ------------------------------------------------ */
 
-/* Each use of a descriptor may be what the file is known by. */
+/* Each use of a descriptor may give the file its name. */
 static void fd_close(struct fd *f)
 {
 	know(&lives[f->life].known, f->path);
@@ -233,7 +233,7 @@ static bool create_file(void)
 	return place_pick(&at, false, NULL) && make(at);
 }
 
-/* A volume's folder is where it has its nameless file. */
+/* In the volume's folder, which has the nameless file. */
 static bool tmpfile_link(void)
 {
 	struct place at;
@@ -282,7 +282,7 @@ static bool unlink_file(void)
 	return true;
 }
 
-/* Another file at once, which has the inode number where the file system hands it out again. */
+/* Replaces a file by another one at once, which has its inode number where the file system reuses numbers. */
 static bool recreate_file(void)
 {
 	struct place at;
@@ -301,7 +301,7 @@ static bool rename_file(bool over, unsigned int flags)
 	int life, other;
 
 	if (!place_pick(&from, true, NULL) || !place_pick(&to, over, &from) || *life_at(from) == *life_at(to))
-		return false; /* of two names of one file it does nothing */
+		return false; /* rename does nothing to two names of one file */
 	if (renameat2(dir_fd, path_of(from), dir_fd, path_of(to), flags) < 0) {
 		if (flags && errno == EINVAL)
 			return false;
@@ -314,7 +314,7 @@ static bool rename_file(bool over, unsigned int flags)
 	if (over && !flags)
 		left(other, path_of(to));
 	moved(life, path_of(from), path_of(to));
-	/* the only name that is left may be what it is known by, though it was opened by another one */
+	/* the only name left may be the known one, although the file was opened by another */
 	if (names_of(life, &any) == 1)
 		know(&lives[life].known, path_of(to));
 	if (flags & RENAME_EXCHANGE)
@@ -354,7 +354,7 @@ static int folder_fd(unsigned int volume)
 	return openat(dir_fd, name, O_RDONLY | O_DIRECTORY);
 }
 
-/* Each file of the volume lives a second time. */
+/* The copy has a life of its own of each file in the volume. */
 static void volume_copy(unsigned int from, unsigned int to)
 {
 	for (unsigned int i = 0; i < NAMES; i++) {
@@ -398,7 +398,7 @@ static bool snapshot_delete(void)
 
 	if (!btrfs || !volumes[volume])
 		return false;
-	for (struct fd *f = fds; f < fds + FDS; f++) /* so that its device number comes free */
+	for (struct fd *f = fds; f < fds + FDS; f++) /* so that its device number becomes free */
 		for (unsigned int i = 0; f->fd >= 0 && i < NAMES; i++)
 			if (names[volume][i] == f->life)
 				fd_close(f);
@@ -412,7 +412,7 @@ static bool snapshot_delete(void)
 
 /* --- reads and writes ------------------------------------------------------------------------------- */
 
-/* Below an overlay a file has the name that it has in it: on the upper layer where there is one. */
+/* Below an overlay, a file has the name that it has in the overlay; it lies on the upper layer if there is one. */
 static void real_put(int life)
 {
 	struct place at;
@@ -457,7 +457,7 @@ static bool call(long long offset)
 	return true;
 }
 
-/* --- all -------------------------------------------------------------------------------------------- */
+/* --- the deeds, by weight ----------------------------------------------------------------------------- */
 
 static struct deed {
 	bool (*do_it)(void);
@@ -493,7 +493,7 @@ static void do_one(void)
 		}
 }
 
-/* The volume and its folders; a subvolume where there are such, without the snapshots of before. */
+/* Makes the volume and its folders; a subvolume, where the file system has them, without earlier snapshots. */
 static void volume_make(void)
 {
 	struct btrfs_ioctl_vol_args_v2 args = { .name = "c0" };
@@ -513,7 +513,7 @@ static void volume_make(void)
 	volumes[0] = true;
 }
 
-/* Those of before: each a file of its own, so of several links one stays. */
+/* The files of an earlier run: each is one file, so of several links only one stays. */
 static void files_find(void)
 {
 	memset(names, -1, sizeof(names));

@@ -81,7 +81,7 @@ static void wait_one(void)
 		die("a child ended with status %d", status);
 }
 
-/* What an exec runs, by option -x: makes a leaf and execs itself until n leaves are made. */
+/* The program of an exec, run with the option -x: makes a leaf and execs itself until n leaves are made. */
 static void exec_chain(long n)
 {
 	char number[24];
@@ -144,7 +144,7 @@ static void shape_nest(struct counts *c)
 	wait_one();
 }
 
-/* The child shares our memory until it execs, so that is all it does. */
+/* The child shares its parent's memory until it execs, so it does nothing else. */
 static void vfork_exec(void)
 {
 	pid_t pid = vfork();
@@ -194,7 +194,7 @@ static void *in_crowd(void *arg)
 	return arg;
 }
 
-/* All are alive when the first makes its leaf, and when the last has made it. */
+/* All children are alive when the first makes its leaf, and when the last has made it. */
 static void shape_crowd(struct counts *c)
 {
 	pthread_t *t = calloc((size_t)opt.n, sizeof(*t));
@@ -214,7 +214,7 @@ static void shape_crowd(struct counts *c)
 	*c = (struct counts){ .threads = opt.n, .leaves = opt.n };
 }
 
-/* A thread that execs takes over the process's number from the leader, which dies. */
+/* A thread that execs takes the process's number from the leader, which ends. */
 static void *in_exec_thread(void *arg)
 {
 	leaf();
@@ -268,7 +268,7 @@ static void in_threadexit(void)
 	pthread_barrier_wait(&leaves_made);
 }
 
-/* All threads end at once, on as many CPUs as there are: any of them may be the last. */
+/* All threads end at once, on as many CPUs as possible: any of them may be the last. */
 static void shape_threadexit(struct counts *c)
 {
 	for (long i = 0; i < opt.n; i++) {
@@ -296,7 +296,7 @@ static void shape_setsid(struct counts *c)
 	*c = (struct counts){ .processes = 2 * opt.n, .leaves = 2 * opt.n };
 }
 
-/* CLONE_PARENT: the child of one process is told to be its sibling. */
+/* CLONE_PARENT: the child of a process becomes its sibling. */
 static void in_clone_parent(void)
 {
 	long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0L, 0L, 0L, 0L);
@@ -316,7 +316,7 @@ static void shape_sibling(struct counts *c)
 	*c = (struct counts){ .processes = 2 * opt.n, .leaves = 2 * opt.n };
 }
 
-static int parent_alive[2]; /* its write end stays open as long as the first process lives */
+static int parent_alive[2]; /* its write end is open as long as the first process lives */
 
 static void in_daemon(void)
 {
@@ -345,7 +345,7 @@ static void in_daemon_session(void)
 	start(in_daemon);
 }
 
-/* Outlives the first process by LINGER_MS, and makes its second leaf then. */
+/* Outlives the first process by LINGER_MS, then makes its second leaf. */
 static void shape_daemon(struct counts *c)
 {
 	if (pipe2(parent_alive, O_CLOEXEC) < 0)

@@ -30,7 +30,7 @@ class Samples(torch.utils.data.Dataset):
 
     def __getitem__(self, i):
         data = torch.frombuffer(bytearray(self.paths[i].read_bytes()), dtype=torch.uint8)
-        time.sleep(0.002)  # what a decoder takes
+        time.sleep(0.002)  # as a decoder would
         return data[:256].float() / 255, int(data[0]) % 2
 
 

@@ -57,11 +57,11 @@ static void __attribute__((format(printf, 1, 2))) say(const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	if (write(tally, line, (size_t)len) != len) /* O_APPEND: a line is whole */
+	if (write(tally, line, (size_t)len) != len) /* O_APPEND: lines are never mixed */
 		die("the tally");
 }
 
-/* How often it has left its CPU by itself. */
+/* Returns how often the thread has left its CPU by itself. */
 static long left(void)
 {
 	struct rusage usage;
@@ -72,8 +72,8 @@ static long left(void)
 }
 
 /*
- * Leaves the CPU afterwards, so that what it did has the name that it has now. On a slow machine the time to sleep may be
- * over before it has left.
+ * Computes, then leaves the CPU, so that the time counts for the thread's present name. On a slow machine the sleep may be
+ * over before the thread has left the CPU.
  */
 static void run(void)
 {
@@ -110,7 +110,7 @@ static void child(int nr, char *path)
 	second_half(nr, begin);
 }
 
-/* Under the number PID, where that is free; 0: any. */
+/* Forks a child with the number PID, if that is free; 0: any number. */
 static pid_t fork_as(pid_t pid)
 {
 	struct clone_args args = { .exit_signal = SIGCHLD };

@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_PIECE (128 << 10) /* what one read asks for: the default read-ahead window */
+#define READ_PIECE (128 << 10) /* size of a read: the default read-ahead window */
 #define CHECKPOINT_BYTES (4 << 20)
 #define WRITE_PIECE (1 << 20)
 #define MAX_FILES 1000000
@@ -60,7 +60,7 @@ struct job {
 
 struct worker {
 	pid_t pid;
-	int task, result; /* our ends of its pipes */
+	int task, result; /* the trainer's ends of its pipes */
 };
 
 static char buf[WRITE_PIECE];
@@ -93,7 +93,7 @@ static int64_t clock_us(clockid_t clock)
 	       "\"lineno\": %d" metadata "}}\n",                                                   \
 	       clock_us(CLOCK_REALTIME) / 1000, __LINE__, ##__VA_ARGS__)
 
-/* SplitMix64, Steele et al. 2014: our own, so that a seed means the same under every libc. */
+/* SplitMix64, Steele et al. 2014; not the C library's, so that a seed means the same sequence everywhere. */
 static uint64_t prng_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -212,7 +212,7 @@ static void __attribute__((noreturn)) worker_run(int task, int result)
 	_exit(0);
 }
 
-/* Only the worker keeps the far ends, so its death is an end of file to the trainer. */
+/* Only the worker holds the other ends, so the trainer sees an end of file when it dies. */
 static void worker_start(struct worker *w)
 {
 	int task[2], result[2];
@@ -275,7 +275,7 @@ static void send_index(const struct worker *w, int index)
 	write_all(w->task, &index, sizeof(index), "a task pipe");
 }
 
-/* Samples go round the workers and come back in the same order, as DataLoader's do. */
+/* Samples go to the workers in turn, and come back in order, as DataLoader's do. */
 static void train(struct job *job, const struct worker *workers)
 {
 	const long ahead = opt.workers * PREFETCH * opt.batch;
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 	int o;
 
 	setlinebuf(stdout);
-	signal(SIGPIPE, SIG_IGN); /* a dead worker is an error with a message */
+	signal(SIGPIPE, SIG_IGN); /* the death of a worker is an error with a message */
 	while ((o = getopt(argc, argv, "d:n:s:w:e:b:k:c:S:p")) != -1)
 		switch (o) {
 		case 'd': opt.dir = optarg; break;

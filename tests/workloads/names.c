@@ -41,16 +41,16 @@
 static const char *const names[] = {
 	" ", " blanks  around ", "tab\tin", "new\nline", "\n", "carriage\rreturn", "\x01\x02\x1f",
 	"del\x7f",
-	/* what an unescaped name would do to a terminal */
+	/* names that would control a terminal if they were not escaped */
 	"\033[31mred\033[0m", "\033]0;title\007", "\b\b\b",
-	/* what looks like a trace's own text */
+	/* names that look like text of the trace itself */
 	"-", "?", "--", "#", "# dltraced open 1", "\"", "\"quoted\"", "it's", "\\", "\\011",
 	"\\055", "a\\", "row\n1\t2\t3", "%s%n", "$(id)`id`;&|<>*",
-	/* UTF-8, whole: 2, 3, 4 bytes, combining mark, right-to-left override, first and last */
+	/* valid UTF-8: 2, 3, 4 bytes, combining mark, right-to-left override, first and last */
 	"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "e\xcc\x81", "\xe2\x80\xae" "exe",
 	"\xc2\x80", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xf4\x8f\xbf\xbf",
 	X85("\xe2\x82\xac"), /* 255 bytes */
-	/* UTF-8, broken: stray, cut, overlong, surrogate, above U+10FFFF */
+	/* invalid UTF-8: stray, cut, overlong, surrogate, above U+10FFFF */
 	"\x80", "\xff\xfe", "cut\xc3", "cut\xe2\x82", "cut\xf0\x9f\x98", "\xc3\xc3\xa9", "\xc0\xaf",
 	"\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
 	"\xf8\x88\x80\x80\x80",
@@ -139,7 +139,7 @@ static void use_file(int fd, const char *kind, const char *path, const char *pat
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The lengths differ, so that a row cannot be mistaken for another's. */
+/* The lengths differ, so that no row can be mistaken for another's. */
 static void name_life(const char *name, size_t len)
 {
 	char path[PATH_MAX], path2[PATH_MAX], folder[PATH_MAX];
@@ -183,8 +183,8 @@ static void symlinks(void)
 }
 
 /*
- * Steps down DEPTH folders of equal names, so long that a file at the bottom has a path of LONGEST
- * bytes; then one folder more, whose files no path reaches.
+ * Steps down DEPTH folders of equal names, so long that a file at the bottom has a path of LONGEST bytes; then one folder
+ * further, whose files no path reaches.
  */
 static void deep_tree(void)
 {
@@ -249,7 +249,7 @@ static void failed_opens(void)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/* The kernel's own name for a file that was not opened by path. */
+/* Returns the kernel's own name for a file that was not opened by path. */
 static const char *fd_name(char *path, int fd)
 {
 	char link[64];
@@ -278,7 +278,7 @@ static void memory_files(void)
 	int fd = must(memfd_create("weights\n#1", MFD_CLOEXEC), "memfd_create");
 
 	use_file(fd, "memfd", fd_name(path, fd), NULL, 501);
-	snprintf(shm, sizeof(shm), "/dev/shm/names\ttest.%d", getpid()); /* nobody else's */
+	snprintf(shm, sizeof(shm), "/dev/shm/names\ttest.%d", getpid()); /* unique on the machine */
 	use_file(must(open(shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), shm), "shm", shm, NULL, 502);
 	must(unlink(shm), shm);
 }

@@ -25,9 +25,9 @@ libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 
 
 def cachestat(fd, first, end):
-    """How many pages are there; -1: this kernel has no such call."""
+    """Returns how many of these pages are in the page cache; -1: this kernel has no cachestat(2)."""
     span = (ctypes.c_uint64 * 2)(first * PAGE, (end - first) * PAGE)
-    counts = (ctypes.c_uint64 * 5)()  # the first: in the cache
+    counts = (ctypes.c_uint64 * 5)()  # the first field: pages in the cache
     return counts[0] if libc.syscall(SYS_CACHESTAT, fd, span, counts, 0) == 0 else -1
 
 
@@ -36,11 +36,11 @@ class File:
         self.path = path
         self.fd = os.open(path, os.O_RDWR)
         self.size = os.fstat(self.fd).st_size
-        self.fresh = set()  # came ahead, and untouched
+        self.fresh = set()  # read ahead, and not touched yet
         self.bytes = self.hit = self.miss = self.ahead = self.used = self.evicted = self.wasted = self.dirtied = 0
 
     def cached(self):
-        """The numbers of its pages that are in the cache."""
+        """Returns the numbers of its pages that are in the page cache."""
         pages = (self.size + PAGE - 1) // PAGE
         return set(self.by_cachestat(0, pages)) if has_cachestat else self.by_mincore(pages)
 
@@ -54,7 +54,7 @@ class File:
         return (*self.by_cachestat(first, middle), *self.by_cachestat(middle, end))
 
     def by_mincore(self, pages):
-        """The mapping is gone before anything else happens to the file."""
+        """The mapping is removed before anything else happens to the file."""
         same, last = 0, None
         while same < 5:
             addr = libc.mmap(None, self.size, mmap.PROT_READ, mmap.MAP_SHARED, self.fd, 0)
@@ -91,7 +91,7 @@ class File:
         self.fresh -= gone
 
     def write(self, off, size):
-        """Over pages that are clean."""
+        """Writes over clean pages."""
         before = self.cached()
         os.pwrite(self.fd, os.urandom(size), off)
         pages = set(range(off // PAGE, (off + size - 1) // PAGE + 1))
@@ -117,9 +117,9 @@ def main():
             f.read(0, f.size)
     for f in small[:10]:
         f.drop()
-    for f in small:  # half of them again from the disk
+    for f in small:  # half of them from the disk again
         f.read(0, f.size)
-    for off in range(0, 2 << 20, 65536):  # in turns: read-ahead, used in part
+    for off in range(0, 2 << 20, 65536):  # read-ahead that is used only in part
         big.read(off, 65536)
     big.drop()
     os.posix_fadvise(big.fd, 0, 0, os.POSIX_FADV_RANDOM)

@@ -40,8 +40,8 @@ class Mapping:
             self.start = [int(line.split("-")[0], 16) for line in f if line.rstrip().endswith(PATH)][-1]
 
     def touch(self, pages, touches):
-        """What is known of each page's touch that was a major fault."""
-        for _ in range(3):  # what this takes is in memory by then
+        """Touches pages one by one. Returns the facts of each major fault."""
+        for _ in range(3):  # so that these calls fault no more
             faults(), disk_bytes(), time.monotonic_ns()
         for page in pages:
             bytes_before, before = disk_bytes(), faults()
@@ -89,7 +89,7 @@ def threads():
 
 
 def written_to(out):
-    """The number of faults in the calls that write 100 pages of the mapping to descriptor OUT."""
+    """Returns the number of faults in the calls that write 100 pages of the mapping to descriptor OUT."""
     view, n = memoryview(Mapping(mmap.MADV_RANDOM).map), 0
     faults()
     for page in pages_at_random(100):
@@ -100,12 +100,12 @@ def written_to(out):
 
 
 def kernel():
-    """The kernel reads the mapping, for calls."""
+    """The kernel reads the mapping, in calls."""
     write_line("kernel", [], faults=written_to(os.memfd_create("out")))
 
 
 def direct():
-    """The kernel has a driver read the mapping: its pages are faulted in without an event."""
+    """The kernel has a driver read the mapping: it faults in the pages without an event."""
     write_line("direct", [], faults=written_to(os.open(OTHER, os.O_WRONLY | os.O_CREAT | os.O_DIRECT, 0o644)))
 
 

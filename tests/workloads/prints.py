@@ -18,7 +18,7 @@ account = []
 
 
 def say(fd, text, *pieces):
-    """One line; where PIECES are given these make it up, a write each, and the newline is the last."""
+    """Prints one line. PIECES are its parts, with a write each; the newline is the last."""
     for piece in pieces[:-2]:
         os.write(fd, piece.encode())
     begin = now()
@@ -29,7 +29,7 @@ def say(fd, text, *pieces):
 
 
 def lines():
-    """On stdout and stderr, among others; one by print(), one by writev(2), which does not end."""
+    """Lines about epochs among others, on stdout and stderr; one by print(), one by a writev(2) without a newline."""
     for epoch in range(3):
         os.write(1, b"loading\n")
         say(1 + epoch % 2, f"Epoch {epoch} finished")
@@ -43,14 +43,14 @@ def lines():
 
 
 def pieces():
-    """A line in five writes; between them there is time."""
+    """A line in five writes, with time between them."""
     for epoch in range(3):
         say(2, f"Epoch {epoch} finished", "Ep", "och", f" {epoch} fin", "ished", "\n")
         time.sleep(0.1)
 
 
 def two():
-    """Two processes, half a line each in turn, then the other half; and each knows its own."""
+    """Two processes each write half a line in turn, then the other halves; each notes its own lines."""
     here, there = os.pipe(), os.pipe()
     child = os.fork()
     mine, yours = (here, there) if child else (there, here)
@@ -69,7 +69,7 @@ def two():
 
 
 def many():
-    """100 000 lines, in writes of 8 KiB as far as Python has it so, and a few about epochs, with some rest before each."""
+    """100 000 lines, in writes of 8 KiB as far as Python buffers them, and a few about epochs, each after a pause."""
     for i in range(100_000):
         if i % 20_000 == 19_999:
             sys.stdout.flush()
@@ -79,7 +79,7 @@ def many():
 
 
 def junk():
-    """Every byte, much of it without a newline."""
+    """Every byte value, much of it without newlines."""
     os.write(1, bytes(range(256)) * 300)
     os.write(2, bytes(b for b in range(256) if b not in b"\n\r\b") * 40_000)
     time.sleep(0.3)
@@ -88,7 +88,7 @@ def junk():
 
 
 def killed():
-    """By SIGKILL, and then nobody writes an account."""
+    """Ends by SIGKILL, without an account."""
     say(1, "Epoch 0 finished")
     say(1, "Epoch 1 finished", "Epoch 1 ", "finished", "")
     write(sys.argv[2])

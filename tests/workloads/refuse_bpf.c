@@ -30,7 +30,7 @@ static void die(const char *what)
 	exit(126);
 }
 
-/* bpf(BPF_PROG_LOAD) goes to the listener, whose descriptor is returned. */
+/* Has bpf(BPF_PROG_LOAD) go to a listener. Returns the listener's descriptor. */
 static int filter_install(void)
 {
 	struct sock_filter code[] = {
@@ -46,7 +46,7 @@ static int filter_install(void)
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
 }
 
-/* Is one of NAMES that of the program that PID loads by the attributes at ADDR? */
+/* Whether NAMES contains the name of the program that PID loads with the attributes at ADDR. */
 static int is_named(const char *names, pid_t pid, __u64 addr)
 {
 	char name[BPF_OBJ_NAME_LEN + 1] = "";

@@ -52,7 +52,7 @@ static void note(const char *name, long step, const uint64_t at[4], const char *
 		die("tally");
 }
 
-/* A region with regions in it, DEPTH deep. */
+/* A region that contains others, DEPTH of them, one in another. */
 static void region(const char *name, long step, int depth)
 {
 	dltraced_region r;
@@ -75,7 +75,7 @@ static void region(const char *name, long step, int depth)
 		fprintf(stderr, "errno is %d\n", errno);
 		_exit(1);
 	}
-	dltraced_end(&r); /* for nothing */
+	dltraced_end(&r); /* ends it twice */
 	note(name, step, at, arg);
 }
 
@@ -142,14 +142,14 @@ static void killed_in_one(void)
 		dltraced_begin_live(&ended, "ai.pipeline.epoch");
 		dltraced_begin_live(&r, "ai.checkpoint.save");
 		at[1] = now();
-		dltraced_end(&ended); /* not in the tally's form: regions.py knows of it */
+		dltraced_end(&ended); /* this line has another form than the tally's: regions.py knows it */
 		note("ai.checkpoint.save", -1, at, "-");
 		kill(getpid(), SIGKILL);
 	}
 	await(pid, SIGKILL);
 }
 
-/* prctl(2) fails with EPERM from now on. */
+/* From now on, prctl(2) fails with EPERM. */
 static void forbid_prctl(void)
 {
 	struct sock_filter code[] = {
@@ -182,35 +182,36 @@ static void silent(bool by_seccomp)
 	await(pid, 0);
 }
 
-/* What no header of ours sends: five of these are rows, named hostile or nothing at all. */
+/* Messages that our header never sends: five of these are rows, named hostile or without a name. */
 static void hostile(void)
 {
 	struct dltraced_msg m = { .op = DLTRACED_OP_WHOLE, .name_len = 12, .step = 1 };
 	char *edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memcpy(m.text, "hostile.name\n\t\\ and more \xff\xfe", 27);
-	prctl(DLTRACED_PRCTL, 0x10, sizeof(m), 0, 0);	  /* no memory */
+	prctl(DLTRACED_PRCTL, 0x10, sizeof(m), 0, 0);	  /* an address without memory */
 	prctl(DLTRACED_PRCTL, (unsigned long)&m, 8, 0, 0); /* too short */
-	prctl(PR_GET_NAME, edge, 0, 0, 0);		  /* another prctl */
+	prctl(PR_GET_NAME, edge, 0, 0, 0);		  /* another command of prctl */
 	if (edge == MAP_FAILED || munmap(edge + 4096, 4096))
 		die("mmap");
 	memset(edge, 'x', 4096);
-	prctl(DLTRACED_PRCTL, (unsigned long)(edge + 4096 - 100), sizeof(m), 0, 0); /* ends where nothing is */
+	prctl(DLTRACED_PRCTL, (unsigned long)(edge + 4096 - 100), sizeof(m), 0, 0); /* ends in memory that is not mapped */
 
-	prctl(DLTRACED_PRCTL, (unsigned long)&m, ~0UL, 0, 0); /* row 1: longer than any */
+	prctl(DLTRACED_PRCTL, (unsigned long)&m, ~0UL, 0, 0); /* row 1: longer than any message */
 	m.name_len = 255;
 	m.args_len = 255;
 	m.start_ns = ~0ULL;
-	prctl(DLTRACED_PRCTL, (unsigned long)&m, 60, 0, 0); /* row 2: name of 4 bytes, a start to come */
+	prctl(DLTRACED_PRCTL, (unsigned long)&m, 60, 0, 0); /* row 2: a name of 4 bytes, a start in the future */
 	m.op = 99;
 	m.source = 200;
-	prctl(DLTRACED_PRCTL, (unsigned long)&m, sizeof(m), 0, 0); /* row 3: an operation of the future */
+	prctl(DLTRACED_PRCTL, (unsigned long)&m, sizeof(m), 0, 0); /* row 3: an unknown operation */
 	m = (struct dltraced_msg){ .op = DLTRACED_OP_END, .id = 77, .name_len = 12, .text = "hostile.name" };
-	prctl(DLTRACED_PRCTL, (unsigned long)&m, sizeof(m), 0, 0); /* row 4: the end of what never began */
+	prctl(DLTRACED_PRCTL, (unsigned long)&m, sizeof(m), 0, 0); /* row 4: the end of a region that never began */
 	m.op = DLTRACED_OP_MARK;
 	m.name_len = 0;
 	prctl(DLTRACED_PRCTL, (unsigned long)&m, DLTRACED_NONE, 0, 0); /* row 5: a mark without a name */
-	for (m.op = DLTRACED_OP_BEGIN, m.id = 0; m.id < 10000; m.id++) /* more than are remembered: 4096 rows, "?" */
+	for (m.op = DLTRACED_OP_BEGIN, m.id = 0; m.id < 10000; m.id++) /* more open regions than dltraced keeps: 4096 rows
+								        * with "?" */
 		prctl(DLTRACED_PRCTL, (unsigned long)&m, sizeof(m), 0, 0);
 }
 

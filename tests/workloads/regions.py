@@ -18,7 +18,7 @@ import time
 FALLBACK = "fallback" in sys.argv or os.environ.get("FALLBACK")
 if FALLBACK:
     sys.modules["dltraced._region"] = None
-    os.environ["FALLBACK"] = "1"  # of spawned processes too
+    os.environ["FALLBACK"] = "1"  # for spawned processes as well
 
 import dltraced  # noqa: E402
 from dltraced import ai  # noqa: E402
@@ -28,14 +28,15 @@ tally = None
 
 
 def note(name, at, *, step=None, epoch=None, bytes=None, args="-", failed=False, task=None):
-    """AT: before and after the begin, before and after the end. TASK: regions of different ones have different lanes."""
+    """AT: times before and after the begin, before and after the end. TASK: regions of different tasks have different lanes.
+    """
     line = {"pid": os.getpid(), "tid": threading.get_native_id(), "name": name, "at": at, "step": step, "epoch": epoch,
             "bytes": bytes, "args": args, "failed": failed, "task": task}
     os.write(tally, json.dumps(line).encode() + b"\n")
 
 
 class Clock:
-    """The times around a region, in the order of its calls."""
+    """The times around a region, in the order of calls."""
 
     def __init__(self):
         self.at = [now()]
@@ -58,7 +59,7 @@ def context_managers():
         clock = Clock()
         with reused as r:
             clock()
-            r.update(use=i)  # of this use alone
+            r.update(use=i)  # for this use only
             clock()
         clock()
         note("py.reused", clock.at, args=f"use={i}")
@@ -69,7 +70,7 @@ def context_managers():
     clock()
     note("py.live", clock.at, args="size=1")
     outer = Clock()
-    with reused:  # in itself
+    with reused:  # nested in itself
         outer()
         inner = Clock()
         with reused:
@@ -119,7 +120,7 @@ def decorators():
         del inside[:]
         result = call(depth)
         clock()
-        # the innermost begin and the last end are known; those between by their order
+        # known are the innermost begin and the last end; the order of calls bounds those between
         at = [clock.at[0], inside[0] if not depth else clock.at[1], inside[-1], clock.at[1]]
         note("py.call", at, args="fixed=1")
         return result
@@ -167,7 +168,7 @@ def decorators():
 
 
 def iterators():
-    """Each wait, and that for the end."""
+    """A region for each wait, and for the one at the end."""
     for name, made in (("ai.dataloader.fetch", lambda: ai.dataloader.fetch.iter(range(8))),
                        ("py.iterate", lambda: dltraced.iterate(range(8), "py.iterate"))):
         at = now()
@@ -204,7 +205,7 @@ def iterators():
     for epoch in ai.pipeline.epoch.iter(range(2)):
         clock = Clock()
         clock()
-    # the begin of its last epoch is before, its end after the clock
+    # its last epoch begins before, and ends after, the clock
     note("ai.pipeline.epoch", [clock.at[0] - 10**9, clock.at[0], clock.at[1], now()], epoch=1)
     note("ai.pipeline.epoch", [clock.at[0] - 10**9, clock.at[0], clock.at[0] - 10**9, clock.at[0]], epoch=0)
 
@@ -241,7 +242,7 @@ def exceptions():
 
 
 async def tasks():
-    """They overlap on one thread, each in a lane of its own."""
+    """Regions that overlap on one thread, each in its own lane."""
     @dltraced.region("py.async")
     async def coroutine(task):
         begun = now()
@@ -283,7 +284,7 @@ async def tasks():
 
 
 def names():
-    """start() and stop(), nested, and numbers that are there until they are others."""
+    """start() and stop(), nested, and numbers that stay until they are replaced."""
     ai.update(epoch=7, step=9)
     outer = Clock()
     ai.checkpoint.save.start(bytes=5)
@@ -299,7 +300,7 @@ def names():
     ai.checkpoint.save.stop()
     outer()
     note("ai.checkpoint.save", outer.at, epoch=7, step=9, bytes=5)
-    ai.checkpoint.save.stop()  # of nothing
+    ai.checkpoint.save.stop()  # without a start()
     clock = Clock()
     with ai.comm.my_own(step=3):
         clock()
@@ -356,7 +357,7 @@ def open_tally(path):
 
 
 def bench():
-    """ns per region, by the thread's own CPU time: the median of three."""
+    """Returns the ns per region, in the thread's CPU time: the median of three."""
     def nothing(x):
         return x
 

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Own(torch.optim.Optimizer):
-    """Not one of torch's."""
+    """An optimizer that is not one of torch's."""
 
     def __init__(self, params, lr):
         super().__init__(params, {"lr": lr})

@@ -92,11 +92,11 @@ static void say(const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	if (write(opt.tally, line, (size_t)len) != len) /* O_APPEND: a line is whole */
+	if (write(opt.tally, line, (size_t)len) != len) /* O_APPEND: lines are never mixed */
 		die("the tally");
 }
 
-/* --- what the kernel knows ------------------------------------------------------------------------ */
+/* --- the kernel's numbers ------------------------------------------------------------------------- */
 
 struct kernel {
 	long long run_ns, runq_ns, slices;
@@ -138,7 +138,7 @@ static void kernel_say(const char *role, int pid, int tid, const struct kernel *
 	    tid, (long long)now_ns(), k->run_ns, k->runq_ns, k->slices, k->voluntary, k->involuntary);
 }
 
-/* --- what a thread knows of itself ---------------------------------------------------------------- */
+/* --- a thread's own numbers ----------------------------------------------------------------------- */
 
 static void own_begin(struct own *o)
 {
@@ -164,13 +164,13 @@ static void own_end(const struct own *o)
 	    o->call ?: "none", o->waits, (long long)o->waited_ns, (long long)o->longest_ns, (long long)o->wanted_ns);
 }
 
-/* Of a thread nobody can ask once it has ended. What it does from here on is in no tally. */
+/* A thread's numbers cannot be read once it has ended. The tally omits what it does from here on. */
 static void thread_end(const struct own *o)
 {
 	struct kernel k;
 
 	own_end(o);
-	clock_ns(CLOCK_THREAD_CPUTIME_ID); /* brings the next up to date */
+	clock_ns(CLOCK_THREAD_CPUTIME_ID); /* makes the kernel update the following numbers */
 	kernel_read(&k, getpid(), gettid());
 	kernel_say("thread", getpid(), gettid(), &k);
 }
@@ -193,7 +193,9 @@ static pid_t start(const char *what, void (*fn)(struct own *o))
 	return pid;
 }
 
-/* One child that has ended, PID or any for 0: what the kernel has of it, then it is reaped. False: there is none. */
+/*
+ * Reads the kernel's numbers of one child that has ended, PID or any for 0, and reaps it. Returns false where there is none.
+ */
 static bool reap(pid_t pid)
 {
 	siginfo_t si = {};
@@ -258,7 +260,7 @@ static void pin(int nth)
 		die("sched_setaffinity");
 }
 
-/* --- what they do --------------------------------------------------------------------------------- */
+/* --- the threads' work ---------------------------------------------------------------------------- */
 
 static void hog(struct own *o)
 {
@@ -325,7 +327,7 @@ static void futexes(struct own *o)
 		seen = word;
 	}
 	since = now_ns();
-	pthread_join(t, NULL); /* by futex too */
+	pthread_join(t, NULL); /* waits by futex as well */
 	own_waited(o, since, 0);
 }
 
@@ -371,7 +373,7 @@ static void migrator(struct own *o)
 	}
 }
 
-/* Mostly without a switch meanwhile. Names must do no harm in a row. */
+/* Mostly without a switch in between. No name may damage a row. */
 static void renamer(struct own *o)
 {
 	char name[16];
@@ -399,7 +401,7 @@ static void execs(struct own *o)
 	reexec("exec", o->before);
 }
 
-/* The leader's number is taken over, and its account goes with it. */
+/* The thread takes the leader's number, and with it the leader's account. */
 static void *exec_main(void *arg)
 {
 	const struct own *o = arg;
@@ -483,7 +485,7 @@ static void short_processes(struct own *o)
 	}
 }
 
-/* The parent waits in vfork until its child, in its memory, has ended. */
+/* The parent waits in vfork until its child, in the parent's memory, has ended. */
 static void vforker(struct own *o)
 {
 	struct timespec ts = { 0, 60 * MS };
@@ -522,7 +524,7 @@ static int data(const char *name, int flags)
 	return fd;
 }
 
-/* Since the last time: how often a thread has let go of its CPU. */
+/* Returns how often the thread has left its CPU by itself since the last call. */
 static long voluntary(void)
 {
 	static long last;
@@ -545,7 +547,7 @@ static void faults(struct own *o)
 	if (at == MAP_FAILED || fstat(fd, &st) < 0)
 		die("mmap");
 	madvise((char *)at, BLOCKS * BLOCK, MADV_RANDOM);
-	o->call = major(st.st_dev) ? "fault" : "none"; /* where there is a disk */
+	o->call = major(st.st_dev) ? "fault" : "none"; /* only a file system with a disk waits for one */
 	voluntary();
 	since = now_ns();
 	for (int i = 0; i < BLOCKS; i++)
@@ -597,7 +599,7 @@ static void stopped(pid_t pid)
 		die("SIGSTOP");
 }
 
-/* What is known of a process that cannot say it. */
+/* Writes the facts of a process that cannot do so itself. */
 static void say_of(const char *what, pid_t pid, int64_t before, const char *call, long waits, int64_t waited_ns)
 {
 	int64_t now = now_ns();
@@ -643,7 +645,7 @@ static const struct {
 
 /* --- the command line ----------------------------------------------------------------------------- */
 
-/* What an exec has become. */
+/* The rest of a thread's life, after its exec. */
 static int after_exec(const char *what, int64_t before)
 {
 	struct own o = { .what = what, .before = before, .call = "nanosleep" };
@@ -655,7 +657,7 @@ static int after_exec(const char *what, int64_t before)
 	return 0;
 }
 
-/* Both kinds at once, until killed, for a trace that comes later and one that goes earlier. */
+/* Threads that run and threads that sleep, until killed: for a trace that begins later and ends earlier. */
 static int go_on(void)
 {
 	struct own o = { .what = "forever" };

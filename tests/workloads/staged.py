@@ -38,14 +38,14 @@ BASE = {
     "bytes": 16 * KIB,  # of each file
     "batch": 4,
     "step_ms": 2,
-    "step": "gpu",  # or cpu: the trainer computes by itself
+    "step": "gpu",  # or cpu: the trainer computes
     "decode_ms": 0,  # CPU time for each sample
-    "stat": 0,  # times that each sample is looked at before it is opened
-    "slow_worker": None,  # (how, ms): what the first worker does with each batch besides
+    "stat": 0,  # calls of stat for each sample before it is opened
+    "slow_worker": None,  # (how, ms): an additional activity of the first worker for each batch
     "checkpoint_steps": 0,
     "mapped": False,  # samples are read by page faults
-    "parts": 1,  # folders that the files lie in
-    "one_cpu": False,  # the workers have one CPU together
+    "parts": 1,  # folders with the files
+    "one_cpu": False,  # all workers share one CPU
 }
 JOBS = {name: {**BASE, **job} for name, job in {
     "checkpoint-write": {"step_ms": 3, "checkpoint_steps": 16, "checkpoint_bytes": 3 * MIB // 2},
@@ -64,7 +64,7 @@ JOBS = {name: {**BASE, **job} for name, job in {
 
 
 def sample_path(folder, job, index):
-    """With as many parts as workers each worker has one, which may lie on another disk."""
+    """With as many parts as workers, each worker has one part, which may lie on another disk."""
     return folder / f"part-{index // job['batch'] % job['parts']}" / f"sample.{index:06}"
 
 
@@ -90,7 +90,7 @@ def work(ms, data=bytes(64 * KIB)):
 
 
 class Account:
-    """Where the time of one role goes."""
+    """Measures the times of one role."""
 
     def __init__(self, **facts):
         self.facts = {"pid": os.getpid(), "begin_ns": now(), **facts}
@@ -109,7 +109,7 @@ class Account:
 
 
 class Gpu:
-    """What a GPU of ours would be doing, in memory that nvidia-smi's stand-in reads too."""
+    """What a GPU would be doing, in memory that the stand-in for nvidia-smi reads as well."""
 
     def __init__(self, path):
         self.state = struct.Struct("=3q")
@@ -132,7 +132,7 @@ class Gpu:
 
 
 def get(things, goes_on):
-    """What comes next; looking now and then whether anybody is left who would send it, as PyTorch does."""
+    """Returns the next message; checks now and then whether a process that could send one still exists, as PyTorch does."""
     while True:
         try:
             return things.get(timeout=5)
@@ -202,7 +202,7 @@ def worker(job, folder, number, epoch, indices, results):
 
 
 class Alone:
-    """Without workers the trainer loads by itself."""
+    """A loader without workers: the trainer loads by itself."""
 
     def __init__(self, job, folder, account):
         self.job, self.folder, self.account, self.sent, self.got = job, folder, account, 1, 0
@@ -220,7 +220,7 @@ class Alone:
 
 
 class Loader:
-    """The workers of an epoch; over it goes (batch, samples) in order, until told to stop."""
+    """The workers of an epoch; next() returns their batches in order."""
 
     def __init__(self, job, folder, epoch):
         self.job, self.order, self.accounts = job, list(range(job["files"])), []
@@ -228,7 +228,7 @@ class Loader:
         self.results, self.early = context.Queue(), {}
         self.indices = [context.Queue() for _ in range(job["workers"])]
         self.workers = [context.Process(target=worker, args=(job, folder, n, epoch, self.indices[n], self.results),
-                                        daemon=True)  # else who gives up would wait for them
+                                        daemon=True)  # else an exit would wait for them
                         for n in range(job["workers"])]
         self.sent = self.got = 0
         for process in self.workers:

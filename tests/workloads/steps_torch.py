@@ -39,7 +39,7 @@ class Loader(DataLoader):
 
 
 class Out:
-    """A checkpoint that goes nowhere, and whose writes are noted."""
+    """A file that discards a checkpoint, and notes its writes."""
 
     def write(self, data):
         inner.append(now())

@@ -57,7 +57,7 @@ def mllog(event_type, key, **metadata):
 
 
 def timed(loader, spent):
-    """Its batches; adds the times of waiting for them and of using them to SPENT."""
+    """Yields the loader's batches; adds the times of waiting for them and of using them to SPENT."""
     batches = iter(loader)
     while True:
         begin = time.monotonic_ns()

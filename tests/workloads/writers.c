@@ -32,10 +32,10 @@
 #include "uring.h"
 
 #define BYTES (256 << 10)
-#define LACKING 77 /* status of a writer whose way this system lacks */
+#define LACKING 77 /* status of a writer that this system does not support */
 #define WHOLE "0-262144"
 
-static char *data; /* BYTES of it, on pages of their own */
+static char *data; /* BYTES bytes, aligned to a page */
 
 static void whole_or_die(ssize_t n, const char *what)
 {
@@ -66,7 +66,7 @@ static void *thread_main(void *arg)
 	return (void *)(intptr_t)syscall(SYS_gettid);
 }
 
-static pid_t tid; /* of the thread that wrote */
+static pid_t tid; /* the thread that wrote */
 
 static void by_thread(int fd)
 {
@@ -115,7 +115,7 @@ static void by_copy(int fd)
 	whole_or_die(syscall(SYS_copy_file_range, source(), NULL, fd, NULL, (size_t)BYTES, 0), "copy_file_range");
 }
 
-/* The clone shares its blocks with the source, but for a page that is written then. */
+/* The clone shares its blocks with the source, except for a page that is written then. */
 static void by_clone(int fd)
 {
 	if (ioctl(fd, FICLONE, source()))
@@ -208,8 +208,8 @@ static const struct way {
 	const char *name;
 	void (*write)(int fd);
 	const char *ranges;
-	int flags;    /* of open */
-	int prepared; /* the file is there, and clean */
+	int flags;    /* for open */
+	int prepared; /* the file exists, and is clean */
 	int worker;   /* another thread of the process may write */
 } ways[] = {
 	{ .name = "aio", .write = by_libaio, .ranges = WHOLE },
@@ -244,7 +244,7 @@ static void prepare(const char *name)
 	close(fd);
 }
 
-/* The writer: opens its file, or has the one without a name in FD. */
+/* The writer: opens its file; FD: the file without a name. */
 static void writer(const struct way *w, int fd, int out)
 {
 	tid = getpid();

@@ -40,31 +40,31 @@ import time
 now = time.monotonic_ns
 KINDS = ("life", "open", "read", "decode", "write", "checkpoint", "wait", "compute", "gpu")
 DOES = tuple(kind for kind in KINDS if kind not in ("life", "wait"))
-SPANS = 40000  # of a role; memory that is not written to is none
+SPANS = 40000  # for each role; pages that are never written to take no memory
 COUNT, CPU, RUNQ, FIRST = range(4)  # a role's numbers: spans, ns on a CPU, ns without one; then three for each span
 
 
 def schedstat():
-    """Of the main thread: ns on a CPU, ns in which it waited for one."""
+    """Returns, for the main thread, the ns on a CPU, and the ns in which it waited for one."""
     with open("/proc/self/schedstat", encoding="ascii") as f:
         return [int(n) for n in f.read().split()[:2]]
 
 
 def with_cpu(roles):
-    """The part of their time in which they had work for a CPU and had one."""
+    """Returns which part of the time in which the roles had work for a CPU they had one."""
     ready = sum(role.cpu + role.runq for role in roles)
     return sum(role.cpu for role in roles) / ready if ready else 1
 
 
 def life_s():
-    """Seconds since this process was started."""
+    """Returns the seconds since this process was started."""
     with open("/proc/self/stat", encoding="ascii") as f:
         began = int(f.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
     return time.clock_gettime(time.CLOCK_BOOTTIME) - began
 
 
 def between(spans, ends, begin, end):
-    """Of sorted SPANS, which end at ENDS, what lies between BEGIN and END."""
+    """Yields the parts of sorted SPANS, which end at ENDS, that lie between BEGIN and END."""
     for at in range(bisect.bisect(ends, begin), len(spans)):
         if spans[at][0] >= end:
             break
@@ -72,7 +72,7 @@ def between(spans, ends, begin, end):
 
 
 def union(pieces):
-    """The time in which there is at least one of them."""
+    """Returns the time that at least one of the pieces covers."""
     total = last = 0
     for begin, end in sorted(pieces):
         total += max(0, end - max(begin, last))
@@ -81,7 +81,7 @@ def union(pieces):
 
 
 class Role:
-    """The trainer or a worker as it is left: sorted (begin, end) by kind."""
+    """The account of the trainer or a worker: sorted (begin, end) by kind."""
 
     def __init__(self, numbers):
         self.cpu, self.runq = numbers[CPU], numbers[RUNQ]
@@ -99,7 +99,7 @@ class Role:
         return sum(end - begin for begin, end in self.spans[kind])
 
     def pieces(self, begin, end):
-        """Of what it did between BEGIN and END, in any order."""
+        """Yields its spans of all kinds between BEGIN and END, in any order."""
         for kind in DOES:
             for piece in between(self.spans[kind], self.ends[kind], begin, end):
                 yield piece
@@ -110,13 +110,13 @@ class Role:
 
 class Account:
     def __init__(self, workers=0):
-        self.begin, self.slot, self.before = now(), 0, schedstat()  # imports are no part of it
+        self.begin, self.slot, self.before = now(), 0, schedstat()  # the time of imports does not count
         size = 8 * (FIRST + 3 * SPANS)
         memory = memoryview(mmap.mmap(-1, size * (1 + workers))).cast("q")
         self.slots = [memory[size // 8 * n:size // 8 * (n + 1)] for n in range(1 + workers)]
         self.workers = workers
 
-    # --- while it runs ---
+    # --- during the job ---
 
     def note(self, kind, begin, end):
         mine = self.slots[self.slot]
@@ -131,7 +131,7 @@ class Account:
         self.note(kind, begin, now())
 
     def wait(self):
-        """Around what asks for a batch: who has no workers does not wait for them, but loads by itself."""
+        """Surrounds a request for a batch: a process without workers does not wait for them, but loads by itself."""
         return self.time("wait") if self.workers else contextlib.nullcontext()
 
     def worker(self, number):
@@ -146,7 +146,7 @@ class Account:
         mine[RUNQ] += runq - before[1]
         self.note("life", begin, now())
 
-    # --- at the end ---
+    # --- after the job ---
 
     def close(self):
         """To be called once all workers have ended."""
@@ -206,13 +206,13 @@ class Account:
 
     @staticmethod
     def lag(trainer, workers):
-        """How much more of the waits than the others the busiest worker was busy."""
+        """Returns how much longer than the other workers the busiest one was busy during the waits."""
         busy = sorted(sum(w.busy(*wait) for wait in trainer.spans["wait"]) for w in workers)
         return busy[-1] - sum(busy[:-1]) / len(busy[:-1]) if len(busy) > 1 else 0
 
 
 def check():
-    """A made-up job of 100 s: its sums are those that one counts by hand."""
+    """A made-up job of 100 s, whose sums are easy to count by hand."""
     account = Account(2)
     for slot, spans in enumerate((
             (("life", 0, 100), ("wait", 10, 20), ("gpu", 20, 50), ("wait", 50, 60), ("checkpoint", 60, 90),
@@ -224,7 +224,7 @@ def check():
             account.note(kind, begin * 10**9, end * 10**9)
     account.slots[1][CPU], account.slots[1][RUNQ] = 2 * 10**9, 10**9
     sums = account.sums()
-    # 10 to 20: somebody reads for 8 s; 50 to 60: somebody does something for 6 s, half of it is decoding
+    # 10 to 20: a worker reads for 8 s; 50 to 60: a worker is busy for 6 s, half of it decoding
     waits = {"start": 2, "idle": 2 + 4, "read": 8 + 3, "decode": 3}
     assert {kind: s for kind, s in sums["waits_for_s"].items() if s} == waits, sums
     shares = {"storage-read": 11, "decode-cpu": 3 * 2 / 3, "checkpoint-write": 30, "straggler-worker": 12 - 6,

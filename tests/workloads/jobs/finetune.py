@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from account import Account
 
-FEATURES, HIDDEN = 1024, 256  # a checkpoint of 1 MiB; 3 with what Adam keeps of each parameter
+FEATURES, HIDDEN = 1024, 256  # a checkpoint of 1 MiB; 3 MiB with the two values that Adam keeps for each parameter
 
 
 def save(folder, step, model, optimizer):

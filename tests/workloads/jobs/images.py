@@ -18,12 +18,12 @@ from torch.utils.data import DataLoader, Dataset
 from account import Account
 from lines import Bar
 
-SIDE = 32  # of an image as the model has it
+SIDE = 32  # pixels of an image in the model
 FILTER = np.array([0.25, 0.5, 0.25], dtype=np.float32)
 
 
 def augment(pixels, milliseconds):
-    """Filters the image until that much CPU time is used."""
+    """Filters the image until it has used that much CPU time."""
     end = time.thread_time_ns() + milliseconds * 1e6
     image = pixels[:SIDE * SIDE].astype(np.float32) / 255
     while time.thread_time_ns() < end:

@@ -28,7 +28,7 @@ class Shards(IterableDataset):
             yield from self.samples(path)
 
     def samples(self, path):
-        """As a stream: members come one after the other, and nothing is looked for."""
+        """As a stream: members are read in order, without seeking."""
         with self.account.time("open"):
             f = open(path, "rb")
         with self.account.time("read"):

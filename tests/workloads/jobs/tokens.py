@@ -17,7 +17,7 @@ BLOCK, VOCABULARY = 256, 512
 
 
 def window(tokens, at):
-    """What is seen and what is to be said next."""
+    """Returns the input, and the tokens to predict."""
     part = torch.from_numpy(tokens[at:at + BLOCK + 1].astype(np.int64)) % VOCABULARY
     return part[:-1], part[1:]
 
@@ -50,7 +50,7 @@ def batches_of_workers(args, account):
 def batches_by_itself(args, account):
     for _ in range(args.iters):
         with account.time("read"):
-            # mapped anew for each batch, else all of the file's pages that were seen stay ours
+            # mapped anew for each batch, else all pages that were read would stay this process's
             tokens = np.memmap(args.data, dtype=np.uint16, mode="r")
             begins = torch.randint(len(tokens) - BLOCK, (args.batch,)).tolist()
             pairs = [window(tokens, at) for at in begins]

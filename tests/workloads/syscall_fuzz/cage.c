@@ -31,7 +31,7 @@ static void refuse(bool unsafe, const char *what)
 	die(what);
 }
 
-/* But for what mkfs.ext4 makes. */
+/* Whether there are only the files that mkfs.ext4 makes. */
 static bool is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -53,7 +53,7 @@ static void marker_write(const char token[16])
 		die(MARKER);
 }
 
-/* The root is the file system whose mount point DIR was, and it alone is mounted. */
+/* Checks that the root is the file system whose mount point DIR was, and that nothing else is mounted. */
 static void cage_check(const char token[16], dev_t outside, dev_t inside, int mounts)
 {
 	static char text[4096];
@@ -81,10 +81,10 @@ static void rights_drop(void)
 {
 	const struct rlimit size = { 8 << 20, 8 << 20 }, files = { 1024, 1024 }, none = { 0, 0 }, locked = { 64 << 20, 64 << 20 };
 
-	setrlimit(RLIMIT_MEMLOCK, &locked); /* of which rings and their buffers take, before Linux 5.12 */
+	setrlimit(RLIMIT_MEMLOCK, &locked); /* rings and their buffers count against it before Linux 5.12 */
 	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
 		die("give up rights");
-	/* descriptors are taken from one another with pidfd_getfd(2) */
+	/* processes take each other's descriptors with pidfd_getfd(2) */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		die("prctl");
 	setrlimit(RLIMIT_FSIZE, &size);

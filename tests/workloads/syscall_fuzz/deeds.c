@@ -13,7 +13,7 @@
 
 #define PAGE 4096L
 
-/* A length, as often as not one that the kernel refuses. */
+/* A length; the kernel refuses about half of them. */
 long length_any(struct worker *w)
 {
 	if (one_in(w, 16))
@@ -91,7 +91,7 @@ void deed_open(struct worker *w)
 	fd_take(w, (int)fd, false, false);
 }
 
-/* A vector, and its sum if the kernel can read it. No read overwrites it: rows have what is there afterwards. */
+/* A vector, with its sum if the kernel can read it. No read overwrites it, so that rows can read it after the call. */
 long vector_any(struct worker *w, long *n)
 {
 	struct iovec *iov = w->vector;
@@ -134,7 +134,7 @@ void deed_rw(struct worker *w)
 {
 	const long fd = fd_any(w), at = buffer_any(w), n = length_any(w);
 
-	/* not recorded, and no call moves the position of a file that one process has alone */
+	/* lseek is not recorded, and no other process moves the position of this file */
 	if (one_in(w, 4))
 		lseek((int)fd, PICK(w, 0, 1, 5000, 100000), PICK(w, SEEK_SET, SEEK_END));
 	switch (pick(w, 6)) {
@@ -146,7 +146,7 @@ void deed_rw(struct worker *w)
 	}
 }
 
-/* Behind the position that copy calls are given, in buf: none, one that is readable, or a bad address. */
+/* A position for copy calls, behind buf: none, a readable one, or a bad address. */
 static long position_any(struct worker *w, unsigned int i)
 {
 	int64_t *pos = (void *)(w->buf + 2 * PAGE + 8 * i);
@@ -160,7 +160,7 @@ static long position_any(struct worker *w, unsigned int i)
 	return (long)pos;
 }
 
-/* What neither reads nor writes a file, but fills the pipes from which splice(2) takes: it has no row. */
+/* Fills the pipes from which splice(2) takes data, with calls that have no row. */
 static void pipe_fill(struct worker *w)
 {
 	const long in = pipe_any(w, O_RDONLY), out = pipe_any(w, O_WRONLY), n = length_any(w);
@@ -172,7 +172,7 @@ static void pipe_fill(struct worker *w)
 		tee((int)in, (int)out, (size_t)n, SPLICE_F_NONBLOCK);
 }
 
-/* Mostly with a pipe on one side, or on both: or the kernel refuses to splice. */
+/* Mostly with a pipe on one side, or on both: else the kernel refuses to splice. */
 void deed_copy(struct worker *w)
 {
 	const unsigned int which = pick(w, 3), pipes = which == 1 ? pick(w, 4) : 0;
@@ -191,7 +191,7 @@ void deed_copy(struct worker *w)
 
 /* --- mappings --------------------------------------------------------------------------------------- */
 
-/* A place in the arena, of whole pages; now and then one that is neither. */
+/* An address in the arena, mostly that of a page. */
 static long place_any(struct worker *w)
 {
 	return (long)w->arena + PAGE * (long)pick(w, 48) + (one_in(w, 20) ? 100 : 0);
@@ -202,7 +202,7 @@ static long pages_any(struct worker *w)
 	return one_in(w, 20) ? PICK(w, 0, -1, 1L << 62) : PICK(w, 1, PAGE, 2 * PAGE, 5000, 16 * PAGE);
 }
 
-/* What lies outside of the arena is given back at once. */
+/* Unmaps at once what lies outside of the arena. */
 static void map_drop(struct worker *w, long at, long len)
 {
 	if (at >= 0 && (at < (long)w->arena || at >= (long)w->arena + ARENA))
@@ -244,7 +244,7 @@ void deed_map(struct worker *w)
 	}
 }
 
-/* --- sizes, and what is on disk ---------------------------------------------------------------------- */
+/* --- sizes and data on the disk ---------------------------------------------------------------------- */
 
 long size_any(struct worker *w)
 {
@@ -303,7 +303,7 @@ static void name_two(struct worker *w)
 	}
 }
 
-/* No fifo: creat(2) would wait for its other end. Nobody may make a device. */
+/* No FIFO: creat(2) would wait for its other end. Devices are not allowed. */
 static void node_make(struct worker *w)
 {
 	const long mode = PICK(w, S_IFREG, S_IFREG, 0, S_IFSOCK, S_IFCHR, S_IFBLK, S_IFDIR) | 0600;

@@ -34,7 +34,7 @@ struct life life_of(int fd)
 	return (struct life){ .dev = st.st_dev, .ino = st.st_ino, .mode = st.st_mode, .handle = handle_hash(fd, "", AT_EMPTY_PATH) };
 }
 
-/* What is at PATH: without calls that are recorded. */
+/* Returns the file at PATH, found without calls that are recorded. */
 struct life life_at(int dirfd, const char *path, bool follow)
 {
 	struct stat st;
@@ -51,7 +51,7 @@ void fd_take(struct worker *w, int fd, bool kept, bool shared)
 
 	if (fd < 0)
 		return;
-	f = fd_find(w, fd); /* dup2(2) onto one of ours */
+	f = fd_find(w, fd); /* dup2(2) onto one of the worker's own */
 	for (unsigned int i = 0; !f && i < FDS; i++)
 		if (w->fds[i].fd < 0)
 			f = &w->fds[i];
@@ -87,7 +87,7 @@ long fd_own(struct worker *w)
 	return -1;
 }
 
-/* The upper half of a register is not part of a descriptor. */
+/* A descriptor; the upper half of the register does not count. */
 long fd_any(struct worker *w)
 {
 	if (one_in(w, 12))
@@ -114,7 +114,7 @@ long pipe_any(struct worker *w, int access)
 	return -1;
 }
 
-/* Nothing, nothing mapped, the kernel's, or what nobody may read. */
+/* NULL, an unmapped address, one of the kernel, or memory without read permission. */
 long address_bad(struct worker *w)
 {
 	return PICK(w, 0, 1, 0x7fffffffe000L, -4096, INT64_MIN, (long)w->buf + BUF, (long)w->buf + BUF + 8);
@@ -127,8 +127,8 @@ static const char *const names[] = {
 #define SHORT_NAMES (sizeof(names) / sizeof(names[0]))
 
 /*
- * A name in the worker's folder, by the folder's descriptor, from the working directory, or from the root; or
- * one that is no name. It is noted for the next call.
+ * A name in the worker's folder, by the folder's descriptor, from the working directory, or from the root; or an invalid
+ * one. It is noted for the next call.
  */
 long name_any(struct worker *w, unsigned int i, long *dirfd)
 {
@@ -156,7 +156,7 @@ long name_any(struct worker *w, unsigned int i, long *dirfd)
 		memset(path + head, 'n', len - head);
 		path[len] = 0;
 	}
-	if (!w->batching && one_in(w, 60)) { /* up to the last byte that may be read, where the call's other path is not */
+	if (!w->batching && one_in(w, 60)) { /* ends with the last readable byte, unless the call's other path does */
 		const size_t len = strlen(path) + 1;
 		const char *other = w->notes.paths[!i];
 

@@ -18,7 +18,7 @@
 
 _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one register");
 
-/* The old calls that newer architectures were not given. */
+/* Old calls that newer architectures do not have. */
 #define ABSENT -1
 #ifndef SYS_creat
 #define SYS_creat ABSENT
@@ -54,7 +54,7 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 #define SYS_unlink ABSENT
 #endif
 
-/* Each call, and which of its arguments are descriptors: the file that it works on, and a second one; -1: none. */
+/* Each call, and which of its arguments are descriptors: of its file, and of a second one; -1: none. */
 #define CALLS(X)                                                                                            \
 	X(close, 0, -1) X(close_range, -1, -1) X(copy_file_range, 0, 2) X(creat, -1, -1) X(fallocate, 0, -1) \
 	X(fdatasync, 0, -1) X(fsync, 0, -1) X(ftruncate, 0, -1) X(io_submit, -1, -1) X(link, -1, -1)         \
@@ -66,7 +66,7 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 	X(symlink, -1, -1) X(symlinkat, 1, -1) X(sync_file_range, 0, -1) X(syncfs, 0, -1) X(truncate, -1, -1) \
 	X(unlink, -1, -1) X(unlinkat, 0, -1) X(write, 0, -1) X(writev, 0, -1)
 
-/* Likewise each request of io_uring, with its IORING_OP_*, and each of libaio, with its IOCB_CMD_*. */
+/* As above, each request of io_uring, with its operation, and each of libaio, with its IOCB_CMD_*. */
 #define RING_OPS(X)                                                                                             \
 	X(close, OP_CLOSE, 0, -1) X(fallocate, OP_FALLOCATE, 0, -1) X(fdatasync, OP_FSYNC, 0, -1)               \
 	X(fsync, OP_FSYNC, 0, -1) X(ftruncate, OP_FTRUNCATE, 0, -1) X(linkat, OP_LINKAT, 0, 2)                  \
@@ -99,43 +99,45 @@ extern const struct func_info {
 	int fd, fd2;
 } funcs[F_NR];
 
-/* One file, from its creation to its end: a handle has the generation, where the file system has one. */
+/* One file, from its creation to its end. HANDLE contains the generation, on file systems that have one. */
 struct life {
 	uint64_t dev, ino, handle;
 	uint32_t mode;
-	uint32_t f_flags; /* of the descriptor, fcntl(2) */
+	uint32_t f_flags; /* flags of the descriptor, fcntl(2) */
 };
 
-#define TEXT 64 /* of a path; a longer one repeats its last byte */
-#define NOTHING INT64_MIN /* no such number */
+#define TEXT 64 /* bytes of a path that are kept; a longer path repeats its last byte */
+#define NOTHING INT64_MIN /* no number */
 
 struct text {
 	char head[TEXT];
-	int32_t len; /* -1: there is none, or it is not readable */
+	int32_t len; /* -1: none, or not readable */
 };
 
-/* Has a request a completion? One that has none has RET 0, or -ECANCELED; or the kernel's reason to refuse the chain. */
+/*
+ * Does a request have a completion? One without has the RET 0 or -ECANCELED; or the kernel's reason for refusing the chain.
+ */
 enum silent { REPORTED, SILENT, SILENT_OR_REFUSED };
 
 struct record {
 	int32_t func, pid, tid;
-	uint32_t interrupts; /* of it, by a signal's handler */
+	uint32_t interrupts; /* of the call, by a signal handler */
 	uint64_t start_ns, end_ns;
 	int64_t ret; /* or -errno */
 	int64_t args[6];
-	int64_t bytes;	    /* the sum of a vector */
-	int64_t how[2];	    /* of openat2: flags, mode */
-	int64_t before[2];  /* positions of the files before it, by pointer or lseek(2) */
+	int64_t bytes;	    /* sum of a vector's lengths */
+	int64_t how[2];	    /* flags and mode of openat2 */
+	int64_t before[2];  /* positions of the files before the call, by pointer or lseek(2) */
 	int64_t after[2];
 	struct life lives[2];
 	struct text texts[2];
-	const char *dir; /* of the worker */
-	const char *ring; /* the kind of ring that a request was given to, or - */
+	const char *dir; /* the worker's folder */
+	const char *ring; /* the kind of ring of a request, or - */
 	bool shared; /* another process may move the position */
 	enum silent silent;
 };
 
-/* What a call is about beside its arguments; for one call. */
+/* Facts about the next call beside its arguments. */
 struct notes {
 	const char *paths[2];
 	int64_t bytes, how[2];
@@ -147,16 +149,16 @@ struct notes {
 #define FDS 28
 #define PATHS 16 /* two for each request of a batch, at least */
 
-/* A descriptor that is this worker's alone; no other thread of its table uses the number. */
+/* A descriptor of this worker alone; no other thread with the same table uses the number. */
 struct fd {
 	int fd;	     /* -1: free */
-	bool kept;   /* never given up: the worker's folder, pipes */
+	bool kept;   /* is never closed: the worker's folder, pipes */
 	bool shared; /* another process has the same open file */
 	struct life life;
 };
 
 struct worker {
-	unsigned int nr, kin; /* kin: of its process's workers, how many share the table of descriptors */
+	unsigned int nr, kin; /* kin: how many workers of the process share this table of descriptors */
 	pid_t pid, tid;
 	uint64_t random;
 	char dir[16]; /* "/p0/t1" */
@@ -165,18 +167,19 @@ struct worker {
 	struct notes notes;
 	struct record *running; /* the call in flight */
 	struct worker *spare;	/* for a child */
-	bool apart;		/* its table is not that of its process's first thread */
-	unsigned int depth;	/* of processes below the first */
-	unsigned int made;	/* calls */
+	bool apart;		/* its table differs from the one of its process's first thread */
+	unsigned int depth;	/* level of its process below the first one */
+	unsigned int made;	/* number of calls */
 	char *arena;		/* for mappings */
-	char *stack;		/* of STACK bytes for its thread, and as many for a child */
-	char *buf;		/* BUF bytes, behind them is nothing */
+	char *stack;		/* STACK bytes for its thread, and as many for a child */
+	char *buf;		/* BUF bytes; the memory after them is not readable */
 	struct iovec vector[128];
 	char path_bufs[PATHS][5120];
 	unsigned int next_path;
-	bool batching;		/* requests are put together: reads may overwrite buf before the kernel has seen all of them */
+	bool batching;		/* requests are being put together: reads may overwrite buf before the kernel has seen all
+				 * of them */
 	struct ring *rings[RING_KINDS]; /* NULL: the kernel has none of the kind */
-	struct ring *ring;	/* that is used now; NULL: there are none */
+	struct ring *ring;	/* the one in use; NULL: there are none */
 	unsigned long aio;	/* libaio's context, 0: none */
 };
 
@@ -194,8 +197,8 @@ bool one_in(struct worker *w, unsigned int n);
 /* tally.c */
 void tally_begin(unsigned int records);
 long call(struct worker *w, enum func f, const long args[6]);
-struct record *record_begin(struct worker *w, enum func f, const long args[6]); /* to be made now */
-struct record *record_again(const struct record *r); /* as it has begun */
+struct record *record_begin(struct worker *w, enum func f, const long args[6]); /* for a call that begins now */
+struct record *record_again(const struct record *r); /* for a call that began when R did */
 void record_end(struct worker *w, struct record *r, long ret);
 bool tally_is_full(void);
 void tally_write(int fd);
@@ -207,17 +210,17 @@ void cage_enter(const char *dir);
 /* descriptors.c */
 void fd_take(struct worker *w, int fd, bool kept, bool shared);
 void fd_forget(struct fd *f);
-struct fd *fd_find(struct worker *w, long fd); /* NULL: none of ours */
+struct fd *fd_find(struct worker *w, long fd); /* NULL: not this worker's */
 long fd_any(struct worker *w);
-long fd_own(struct worker *w); /* that may be closed, -1: none */
+long fd_own(struct worker *w); /* may be closed; -1: none */
 struct life life_of(int fd);
 struct life life_at(int dirfd, const char *path, bool follow);
 long address_bad(struct worker *w);
-long name_any(struct worker *w, unsigned int i, long *dirfd); /* of path I; with DIRFD the call takes one */
-long pipe_any(struct worker *w, int access); /* an end of a pipe of ours that is open as ACCESS, -1: none */
+long name_any(struct worker *w, unsigned int i, long *dirfd); /* path I; DIRFD: the call has that argument */
+long pipe_any(struct worker *w, int access); /* an end of an own pipe that is open for ACCESS; -1: none */
 
-/* deeds: calls at random, a file for each kind */
-void deed_any(struct worker *w); /* one of them */
+/* deeds: random calls, a file for each kind */
+void deed_any(struct worker *w); /* any of these */
 void deed_copy(struct worker *w);
 void deed_descriptor(struct worker *w);
 void deed_interrupted(struct worker *w);
@@ -237,9 +240,9 @@ long size_any(struct worker *w);
 long vector_any(struct worker *w, long *n);
 
 /* ring.c */
-#define PROC_FD 901	      /* the folder /proc: until the rings are made */
-void rings_begin(struct worker *w); /* before the first call: its own are not written down */
-void rings_files(struct worker *w); /* once there are the worker's folder and sockets */
+#define PROC_FD 901	      /* the folder /proc, until the rings are made */
+void rings_begin(struct worker *w); /* before the first call; the tally omits its calls */
+void rings_files(struct worker *w); /* once the worker has its folder and sockets */
 void rings_print_lacks(FILE *f);
 void rings_probe(void);
 bool ring_knows(unsigned int op);

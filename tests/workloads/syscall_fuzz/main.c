@@ -49,7 +49,7 @@
 
 static struct worker *workers;
 static unsigned int n_workers, calls_each, processes = PROCESSES;
-static pthread_barrier_t begin; /* of a process's threads */
+static pthread_barrier_t begin; /* for the threads of a process */
 
 void die(const char *what)
 {
@@ -84,7 +84,7 @@ static void *mapped(size_t size, int flags)
 	return p;
 }
 
-/* All memory is there before the calls begin. Behind buf nothing may be read. */
+/* All memory exists before the calls begin. The memory after buf is not readable. */
 static void worker_init(struct worker *w, unsigned int process, unsigned int thread, uint64_t seed)
 {
 	w->nr = n_workers;
@@ -104,7 +104,7 @@ static void worker_init(struct worker *w, unsigned int process, unsigned int thr
 	n_workers++;
 }
 
-/* No call is made before /proc has been left. */
+/* No call is made before the process has left /proc. */
 static void rings_made(void)
 {
 	if (pthread_barrier_wait(&begin) == PTHREAD_BARRIER_SERIAL_THREAD && close(PROC_FD) < 0)
@@ -123,11 +123,11 @@ static void *worker_run(void *arg)
 	aio_begin(w);
 	rings_made();
 	if (w->pid == w->tid && one_in(w, 2))
-		CALL(w, close, 0); /* opens then return 0 */
+		CALL(w, close, 0); /* the next open returns 0 */
 	w->notes.paths[0] = w->dir;
 	w->dir_fd = (int)CALL(w, openat, AT_FDCWD, (long)w->dir, O_RDONLY | O_DIRECTORY);
 	fd_take(w, w->dir_fd, true, false);
-	w->notes.paths[0] = "keep"; /* so that nothing removes the folder */
+	w->notes.paths[0] = "keep"; /* so that the folder is never empty, and no call removes it */
 	CALL(w, mknodat, w->dir_fd, (long)w->notes.paths[0], S_IFREG | 0600, 0);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, w->sock) < 0)
 		die("socketpair");
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 	tally = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (tally < 0)
 		die(path);
-	/* where the calls would reach it no number of theirs leads to */
+	/* with a number that no call of the fuzzer uses */
 	if (dup3(tally, 900, O_CLOEXEC) < 0 || close(tally) < 0)
 		die(path);
 	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -15,7 +15,7 @@
 #define GROUP 7
 #define NAME 0x5107 /* user_data */
 
-/* The file that is read, and the descriptor by which it is written. */
+/* The file that is read, and a descriptor for writing to it. */
 struct source {
 	int in, out;
 	bool slot; /* IN is the ring's SLOT_SOCKET */
@@ -39,7 +39,7 @@ static bool source_open(struct worker *w, struct source *s)
 	case 0:
 		s->slot = true;
 		return true;
-	case 1: /* which nobody can wait for */
+	case 1: /* a file that cannot be polled */
 		s->in = (int)fd_any(w);
 		return fd_find(w, s->in) && S_ISREG(fd_find(w, s->in)->life.mode);
 	case 2:
@@ -72,7 +72,7 @@ static struct record *read_begin(struct worker *w, const struct source *s, bool 
 	*sqe = (struct sqe){ .op = (uint8_t)funcs[F_ring_read_multishot].nr, .user_data = NAME, .fd = s->slot ? SLOT_SOCKET : s->in };
 	sqe->flags = (uint8_t)((s->slot ? SQE_FIXED_FILE : 0) | (one_in(w, 4) ? SQE_ASYNC : 0) | (buffers ? SQE_BUFFER_SELECT : 0));
 	sqe->off = (uint64_t)(one_in(w, 4) && !s->ours ? offset_any(w) : -1);
-	sqe->len = one_in(w, 20) ? 100 : 0; /* refused: the buffer has a length */
+	sqe->len = one_in(w, 20) ? 100 : 0; /* refused: the buffer gives the length */
 	sqe->buf = GROUP;
 	r = record_begin(w, F_ring_read_multishot, (const long[6]){ s->in, 0, sqe->len, (long)sqe->off, 0, 0 });
 	r->tid = w->ring->tid;
@@ -83,7 +83,10 @@ static struct record *read_begin(struct worker *w, const struct source *s, bool 
 	return r;
 }
 
-/* Takes what there is: those of the read each get a copy of R. MORE: it goes on. Returns how many are others'. */
+/*
+ * Takes all completions: each of the read gets a copy of R. MORE: the read goes on. Returns how many belong to other
+ * requests.
+ */
 static unsigned int reads_take(struct worker *w, const struct record *r, bool *more)
 {
 	const unsigned int n = ring_completions(w->ring);
@@ -103,7 +106,7 @@ static unsigned int reads_take(struct worker *w, const struct record *r, bool *m
 	return others;
 }
 
-/* It may end otherwise before that: with 0, as its pipe is closed. */
+/* Cancels the read, which may end before that: with 0, as its pipe is closed. */
 static void read_cancel(struct worker *w, const struct record *r)
 {
 	unsigned int canceled;
@@ -142,7 +145,7 @@ void deed_multishot(struct worker *w)
 	ring_enter(w->ring, 0);
 	reads_take(w, r, &more);
 	for (unsigned int i = 0; more && i < writes; i++) {
-		*(uint64_t *)(void *)w->buf = 3; /* to an eventfd */
+		*(uint64_t *)(void *)w->buf = 3; /* the number for an eventfd */
 		if (CALL(w, write, s.out, (long)w->buf, PICK(w, 8, 8, 50, 5000)) <= 0)
 			break;
 		ring_enter(w->ring, 1);

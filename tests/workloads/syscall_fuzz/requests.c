@@ -24,22 +24,22 @@
 #define FILE_INDEX_ALLOC (~0U)
 #define SPLICE_FD_IN_FIXED (1U << 31)
 
-/* A request that is not done, and what it is about. */
+/* A request in flight, and its files. */
 struct request {
 	struct record *r;
 	struct life lives[2];
 	int fds[2]; /* -1: none */
-	bool over;  /* closes the first */
+	bool over;  /* closes its first file */
 	bool slot;  /* opens or closes in SLOT_FREE */
 	uint8_t flags; /* SQE_* */
 	bool ended;
 };
 
 static struct batch {
-	unsigned int n, nr; /* nr: of the batch */
+	unsigned int n, nr; /* nr: of the next batch */
 	bool chain, vector;
-	bool named, over; /* one is about names, one closes a descriptor: that may be a name's folder */
-	bool slot;	  /* one is about SLOT_FREE */
+	bool named, over; /* one request is about names, one closes a descriptor, perhaps of a name's folder */
+	bool slot;	  /* one request is about SLOT_FREE */
 	struct request all[BATCH];
 	struct open_how how[BATCH];
 } batches[PROCESSES * THREADS_MAX];
@@ -56,7 +56,7 @@ static bool same_life(const struct life *a, const struct life *b)
 	return a->mode && a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Is the file of FD still to be had: in a chain, unless a request closes it? */
+/* Whether a request may use the file of FD: a chain may, unless one of its requests closes it. */
 static bool is_free(struct worker *w, long fd)
 {
 	const struct batch *b = batch_of(w);
@@ -69,7 +69,7 @@ static bool is_free(struct worker *w, long fd)
 	return true;
 }
 
-/* File I of Q is that of FD, if we know it. */
+/* File I of Q becomes that of FD, if it is known. */
 static void request_file(struct worker *w, struct request *q, unsigned int i, long fd)
 {
 	const struct fd *known = fd_find(w, fd);
@@ -96,7 +96,10 @@ static struct record *request_add(struct worker *w, struct sqe *sqe, enum func f
 }
 #define ADD(w, sqe, name, fd, over, ...) request_add(w, sqe, F_ring_##name, fd, over, (const long[6]){ __VA_ARGS__ })
 
-/* The descriptor of a file that is free, in SQE as itself or as one of the ring's; NOTHING: none. */
+/*
+ * The descriptor of a file that is free, put into SQE directly or as a slot of the ring. Returns NOTHING where there is
+ * none.
+ */
 static long file_any(struct worker *w, struct sqe *sqe)
 {
 	struct batch *b = batch_of(w);
@@ -114,14 +117,14 @@ static long file_any(struct worker *w, struct sqe *sqe)
 	return is_free(w, fd) ? fd : NOTHING;
 }
 
-/* One of the ring's own files has no descriptor in its row. */
+/* A file in a slot of the ring has no descriptor in its row. */
 static void fixed_set(const struct sqe *sqe, struct record *r)
 {
 	if (sqe->flags & SQE_FIXED_FILE)
 		r->args[0] = NOTHING;
 }
 
-/* Where a write that appends begins. */
+/* Returns where a write that appends begins. */
 static int64_t size_of(long fd)
 {
 	struct stat st;
@@ -165,7 +168,7 @@ static bool ring_rw(struct worker *w, struct sqe *sqe)
 	return true;
 }
 
-/* The other side of a pipe: one of the ring's own files, which have something in them. */
+/* The other side of a pipe: a slot of the ring whose file has data. */
 static long splice_file(struct worker *w, struct sqe *sqe, int64_t *at)
 {
 	const unsigned int slot = pick(w, 2);
@@ -176,7 +179,7 @@ static long splice_file(struct worker *w, struct sqe *sqe, int64_t *at)
 	return is_free(w, w->ring->slots[slot]) ? w->ring->slots[slot] : NOTHING;
 }
 
-/* One of the two is a pipe, mostly: or the kernel refuses it. None waits: all that we have do not block. */
+/* Mostly one of the two is a pipe: else the kernel refuses to splice. None waits: all own files are non-blocking. */
 static bool ring_splice(struct worker *w, struct sqe *sqe)
 {
 	const unsigned int side = pick(w, 3); /* of the pipe */
@@ -213,7 +216,7 @@ static bool ring_splice(struct worker *w, struct sqe *sqe)
 	return true;
 }
 
-/* From a pipe to a pipe: it has no row. */
+/* From pipe to pipe, without a row. */
 static bool ring_tee(struct worker *w, struct sqe *sqe)
 {
 	const long in = pipe_any(w, O_RDONLY), out = pipe_any(w, O_WRONLY);
@@ -268,8 +271,8 @@ static bool ring_sync(struct worker *w, struct sqe *sqe)
 }
 
 /*
- * Is a request to open or close in SLOT_FREE possible now? It is the only one of its batch that is about the slot, and
- * there is room for a descriptor of what it opens.
+ * Whether a request may open or close in SLOT_FREE now: it is the only one of its batch for the slot, and there is room for
+ * a descriptor of the file that it opens.
  */
 static bool slot_take(struct worker *w)
 {
@@ -284,7 +287,7 @@ static bool slot_take(struct worker *w)
 	return room > 0;
 }
 
-/* In SLOT_FREE, or where there is none; of a descriptor, too, the kernel has none of it. */
+/* Closes SLOT_FREE, or a slot that does not exist. The kernel refuses a request that has a descriptor as well. */
 static bool slot_close(struct worker *w, struct sqe *sqe)
 {
 	const bool there = !one_in(w, 8);
@@ -314,7 +317,7 @@ static bool ring_close(struct worker *w, struct sqe *sqe)
 	return true;
 }
 
-/* An open with FLAGS in a slot. Where there is none for it the kernel opens the file all the same: no new one. */
+/* An open with FLAGS into a slot. Without the slot the kernel opens the file nevertheless: so it must not create one. */
 static long slot_open(struct worker *w, struct sqe *sqe, long flags)
 {
 	const bool filled = w->ring->slots[SLOT_FREE] >= 0;
@@ -323,7 +326,7 @@ static long slot_open(struct worker *w, struct sqe *sqe, long flags)
 			  one_in(w, 3) ? FILE_INDEX_ALLOC : SLOT_FREE + 1;
 	if (sqe->file_index != SLOT_FREE + 1 && (filled || sqe->file_index != FILE_INDEX_ALLOC))
 		flags &= ~(O_CREAT | __O_TMPFILE);
-	return one_in(w, 8) ? flags : flags & ~O_CLOEXEC; /* which it refuses */
+	return one_in(w, 8) ? flags : flags & ~O_CLOEXEC; /* refused with a slot */
 }
 
 static bool ring_open(struct worker *w, struct sqe *sqe)
@@ -334,7 +337,7 @@ static bool ring_open(struct worker *w, struct sqe *sqe)
 	long dirfd, path = name_any(w, 0, &dirfd), flags = open_flags(w), mode = PICK(w, 0600, 0644, 0, 07777);
 	const bool slot = one_in(w, 2) && slot_take(w);
 
-	if (flags & O_CREAT) /* of one that is made and not opened we could not know when */
+	if (flags & O_CREAT) /* a file that is made but not opened could appear at any time */
 		flags &= ~(O_DIRECT | O_DIRECTORY);
 	if (slot)
 		flags = slot_open(w, sqe, flags);
@@ -410,7 +413,7 @@ static bool ring_name(struct worker *w, struct sqe *sqe)
 	return true;
 }
 
-/* Puts a request into SQE. False: another try. */
+/* Puts a request into SQE. Returns false where another one must be tried. */
 static bool request_any(struct worker *w, struct sqe *sqe)
 {
 	struct batch *b = batch_of(w);
@@ -436,8 +439,8 @@ static bool is_open(const struct request *q)
 }
 
 /*
- * May nobody report that it has succeeded? Of an open there must be somebody who knows which file that made. The kernel
- * does not report either that a request for a name has failed.
+ * Whether the success of the request may go unreported. For an open, the fuzzer must learn which file it made. For requests
+ * about names, the kernel does not report failures either.
  */
 static bool may_skip(const struct request *q)
 {
@@ -456,14 +459,15 @@ static bool may_skip(const struct request *q)
 }
 
 /*
- * In a chain one request comes after the other: the last one's completion shows that those before it have ended. What the
- * kernel refuses makes a normal link of a hard one at the head, and which it was no completion would show.
+ * In a chain the requests run in order: the last one's completion shows that all before it have ended. The kernel turns a
+ * hard link at the head of a refused chain into a normal one; without a completion this would go unnoticed.
  */
 static uint8_t flags_any(struct worker *w, unsigned int i)
 {
 	struct batch *b = batch_of(w);
 	const bool last = i + 1 == b->n, skips = w->ring->kind == RING_SKIP;
-	const bool drains = w->ring->kind == RING_PLAIN || skips; /* in others Linux 6.18 may never come to what a drain holds up */
+	const bool drains = w->ring->kind == RING_PLAIN || skips; /* on other rings Linux 6.18 may never run the requests
+								   * that a drain holds up */
 	uint8_t flags = one_in(w, 3) ? SQE_ASYNC : 0;
 
 	flags |= drains && one_in(w, 20) ? SQE_DRAIN : 0;
@@ -493,7 +497,7 @@ static void requests_put(struct worker *w, unsigned int n)
 	}
 }
 
-/* REQUEST has ended with RES, and all others of its batch have, too. SILENT: without a completion. */
+/* Q has ended with RES, and so have all others of its batch. SILENT: without a completion. */
 static void request_end(struct worker *w, struct request *q, int res, enum silent silent)
 {
 	const enum func f = (enum func)q->r->func;
@@ -503,7 +507,7 @@ static void request_end(struct worker *w, struct request *q, int res, enum silen
 	if (f == F_ring_tee)
 		return;
 	for (unsigned int i = 0; i < 2; i++)
-		if (fds[i] == NOTHING) /* one of the ring's: its position is its descriptor's */
+		if (fds[i] == NOTHING) /* a file of the ring: its position is its descriptor's */
 			q->r->args[2 * i] = q->fds[i];
 	record_end(w, q->r, res);
 	q->r->silent = silent;
@@ -515,7 +519,7 @@ static void request_end(struct worker *w, struct request *q, int res, enum silen
 		q->r->lives[0] = life_of(res);
 }
 
-/* Q has opened or closed in SLOT_FREE: what was there is no longer. */
+/* Q has opened or closed in SLOT_FREE: the file before it is gone. */
 static void slot_changed(struct worker *w, struct request *q)
 {
 	const struct sqe install = { .op = OP_FIXED_FD_INSTALL, .flags = SQE_FIXED_FILE, .fd = SLOT_FREE };
@@ -528,7 +532,8 @@ static void slot_changed(struct worker *w, struct request *q)
 	}
 	if (!is_open(q))
 		return;
-	*fd = ring_alone(w->ring, install); /* a descriptor of the file, by a request that is none of a file: it has no row */
+	*fd = ring_alone(w->ring, install); /* a request without a file, and so without a row, makes a descriptor of the
+					     * file */
 	if (*fd < 0) {
 		errno = -*fd;
 		die("a descriptor of the ring's file");
@@ -537,7 +542,7 @@ static void slot_changed(struct worker *w, struct request *q)
 	q->r->lives[0] = life_of(*fd);
 }
 
-/* Both sorts of batches: whose file does more than one request use? Of its position nobody knows at each. */
+/* For both sorts of batches: marks files that several requests use, as their positions at each request are unknown. */
 static void shared_mark(struct batch *b)
 {
 	for (struct request *p = b->all; p < b->all + b->n; p++)
@@ -558,9 +563,9 @@ static struct request *request_of(struct batch *b, const struct cqe *cqe)
 }
 
 /*
- * Has the request that CQE is of, which was to succeed without one, ended its chain? It has failed: those behind it are
- * canceled, without a word. One that is canceled itself, by one before it, is not the end; at the head it is, as the kernel
- * has refused one behind it.
+ * Whether the request of CQE, which was to succeed silently, has ended its chain. It has failed: the requests after it are
+ * canceled silently. One that was canceled itself, because of one before it, is not the end; at the head it is, as the
+ * kernel has refused a later one.
  */
 static bool ends_silently(struct batch *b, const struct cqe *cqe)
 {
@@ -569,7 +574,7 @@ static bool ends_silently(struct batch *b, const struct cqe *cqe)
 	return q->flags & SQE_SKIP_SUCCESS && q->flags & SQE_LINK && (q == b->all || cqe->res != -ECANCELED);
 }
 
-/* Waits until all have ended. Returns how many completions there are. */
+/* Waits until all requests have ended. Returns the number of completions. */
 static unsigned int completions_await(struct worker *w)
 {
 	struct ring *r = w->ring;
@@ -590,13 +595,16 @@ static unsigned int completions_await(struct worker *w)
 	return n;
 }
 
-/* Of a refused chain not even the head runs: that it was refused, or canceled for another one, is reported. */
+/*
+ * Whether the kernel may have refused the chain: then not even its head runs, and the completion of the head shows that it
+ * was refused, or canceled because of another request.
+ */
 static bool may_be_refused(const struct batch *b)
 {
 	return b->all[0].flags & SQE_SKIP_SUCCESS && b->all[0].r->silent == REPORTED;
 }
 
-/* Ends with RES those before Q, or all, that have no completion. */
+/* Ends with RES all requests before Q (NULL: all) that have no completion. */
 static void silent_end(struct worker *w, const struct request *q, int res, enum silent silent)
 {
 	struct batch *b = batch_of(w);
@@ -635,7 +643,7 @@ void deed_ring(struct worker *w)
 			changed = q;
 	if (changed)
 		slot_changed(w, changed);
-	for (unsigned int i = 0; i < opened; i++) /* makes calls where there is no room */
+	for (unsigned int i = 0; i < opened; i++) /* its calls may need room */
 		fd_take(w, fds[i], false, false);
 }
 
@@ -671,14 +679,16 @@ static struct record *iocb_any(struct worker *w, struct iocb *io)
 	return q->r;
 }
 
-/* Before the first call: later the kernel may put the context's ring into a hole of the arena, where mappings come and go. */
+/*
+ * Before the first call: later the kernel may put the context's ring into a hole of the arena, where mappings come and go.
+ */
 void aio_begin(struct worker *w)
 {
 	if (syscall(SYS_io_setup, BATCH, &w->aio) < 0 && errno != ENOSYS) /* CONFIG_AIO */
 		die("io_setup");
 }
 
-/* Those that the kernel has not taken are no requests, and have no record. */
+/* Iocbs that the kernel has not taken are no requests, and have no record. */
 void deed_aio(struct worker *w)
 {
 	struct iocb ios[BATCH], *list[BATCH + 1];

@@ -36,7 +36,7 @@ bool ring_knows(unsigned int op)
 	return known.ops[op].flags & 1;
 }
 
-/* A ring of KIND, or -1: the kernel has none. */
+/* Returns a ring of KIND, or -1: the kernel has none. */
 static int ring_setup(enum ring_kind kind, struct params *p)
 {
 	int fd;
@@ -51,7 +51,7 @@ static int ring_setup(enum ring_kind kind, struct params *p)
 	return fd;
 }
 
-/* kernel.io_uring_disabled, an older kernel: all that is missing is known before the first call. */
+/* All that is missing (kernel.io_uring_disabled, an older kernel) is known before the first call. */
 void rings_probe(void)
 {
 	struct params p;
@@ -70,7 +70,7 @@ void rings_probe(void)
 	}
 }
 
-/* A line for each kind of ring and request that the kernel lacks. */
+/* Prints a line for each kind of ring and of request that the kernel lacks. */
 void rings_print_lacks(FILE *f)
 {
 	for (enum ring_kind k = 0; k < RING_KINDS; k++)
@@ -86,7 +86,7 @@ const char *ring_kind_name(const struct ring *r)
 	return kinds[r->kind].name;
 }
 
-/* --- a worker's ------------------------------------------------------------------------------------------- */
+/* --- a worker's rings -------------------------------------------------------------------------------------- */
 
 static uint32_t *word(char *at, uint32_t offset)
 {
@@ -102,7 +102,7 @@ static void *ring_map(int fd, size_t size, long offset)
 	return p;
 }
 
-/* The kernel's thread of ring FD: it has the number of ours until it runs. */
+/* Returns the kernel's thread of ring FD. Until that thread runs, fdinfo shows this thread's number. */
 static pid_t poller(int fd)
 {
 	char path[64], text[4096];
@@ -135,7 +135,7 @@ static struct ring *ring_make(struct worker *w, enum ring_kind kind)
 	if (fd < 0)
 		die("io_uring_setup");
 	r->kind = kind;
-	/* no number of a call leads to it */
+	/* with a number that no call of the fuzzer uses */
 	r->fd = dup3(fd, 800 + RING_KINDS * (int)w->nr + (int)kind, O_CLOEXEC);
 	if (r->fd < 0 || close(fd) < 0)
 		die("the ring's descriptor");
@@ -167,7 +167,7 @@ struct ring *ring_any(struct worker *w)
 	return r;
 }
 
-/* The files that are in a slot of each ring of W: descriptors that are kept. */
+/* Puts files with descriptors that are kept into the slots of each ring of W. */
 void rings_files(struct worker *w)
 {
 	static const struct {
@@ -196,7 +196,7 @@ void rings_files(struct worker *w)
 
 /* --- submission and completion ------------------------------------------------------------------------------- */
 
-/* The kernel's thread may have to go as far as to say that it has taken all of the last batch. */
+/* Returns the next submission, all zero. Waits for the kernel's thread, which may not have taken the last batch yet. */
 struct sqe *ring_next(struct ring *r)
 {
 	const uint32_t mask = *word(r->sq, r->p.sq.mask), i = r->tail++ & mask;
@@ -229,7 +229,7 @@ void ring_enter(struct ring *r, unsigned int completions)
 {
 	unsigned int flags, n;
 
-	/* seen by the kernel's thread before we see whether it sleeps */
+	/* the kernel's thread must see it before this thread sees whether that one sleeps */
 	__atomic_store_n(word(r->sq, r->p.sq.tail), r->tail, __ATOMIC_SEQ_CST);
 	do {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);

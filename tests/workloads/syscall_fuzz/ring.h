@@ -13,10 +13,10 @@
 
 enum ring_kind {
 	RING_PLAIN,
-	RING_SKIP,   /* requests may ask for no report of their success: from then on the kernel refuses drains */
+	RING_SKIP,   /* requests may omit the report of their success: from then on the kernel refuses drains */
 	RING_SQPOLL, /* the kernel's own thread submits */
-	RING_COOP,   /* nothing interrupts the thread to complete requests */
-	RING_DEFER,  /* they complete in io_uring_enter(2) alone */
+	RING_COOP,   /* the kernel does not interrupt the thread to complete requests */
+	RING_DEFER,  /* requests complete only in io_uring_enter(2) */
 	RING_KINDS,
 };
 
@@ -31,14 +31,14 @@ struct ring {
 	char *sq, *cq;
 	struct sqe *sqes;
 	uint32_t tail;
-	int slots[SLOTS]; /* descriptors of the ring's own files: kept, so that we know their positions; -1: none is there */
+	int slots[SLOTS]; /* descriptors of the files in slots: kept, so that their positions are known; -1: none */
 };
 
 struct sqe *ring_next(struct ring *r); /* the next submission, all zero */
-void ring_enter(struct ring *r, unsigned int completions); /* submits, and waits until there are so many */
+void ring_enter(struct ring *r, unsigned int completions); /* submits, and waits for that number of completions */
 unsigned int ring_completions(const struct ring *r);
 const struct cqe *ring_completion(const struct ring *r, unsigned int i);
-void ring_taken(struct ring *r, unsigned int n); /* so many completions */
-int ring_alone(struct ring *r, struct sqe sqe);	 /* its result: nothing else is in flight */
+void ring_taken(struct ring *r, unsigned int n); /* removes N completions */
+int ring_alone(struct ring *r, struct sqe sqe);	 /* returns the result; nothing else is in flight */
 
 #endif

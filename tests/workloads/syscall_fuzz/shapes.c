@@ -41,13 +41,13 @@ static void fd_duplicate(struct worker *w)
 	case 1: fd = fcntl(f->fd, one_in(w, 2) ? F_DUPFD : F_DUPFD_CLOEXEC, (int)pick(w, 200)); break;
 	case 2: fcntl(f->fd, F_SETFL, O_NONBLOCK | PICK(w, 0, O_APPEND, O_DIRECT)); break;
 	default:
-		if (onto && onto != f) /* a close without a call */
+		if (onto && onto != f) /* a close without a call of close */
 			fd = one_in(w, 2) ? dup2(f->fd, onto->fd) : dup3(f->fd, onto->fd, O_CLOEXEC);
 	}
 	fd_take(w, fd, false, shared);
 }
 
-/* By SCM_RIGHTS, through a pair of sockets of our own: it comes back as another number. */
+/* By SCM_RIGHTS, through the worker's pair of sockets: it comes back with another number. */
 static void fd_pass(struct worker *w)
 {
 	const struct fd *f = fd_find(w, fd_own(w));
@@ -74,7 +74,7 @@ static void fd_pass(struct worker *w)
 	fd_take(w, fd, false, shared);
 }
 
-/* Of the process itself, by its pidfd: of its first thread's table. */
+/* Takes a descriptor from the table of the process's first thread, by the process's pidfd. */
 static void fd_get(struct worker *w)
 {
 	const struct fd *f = fd_find(w, fd_own(w));
@@ -101,7 +101,7 @@ static void fd_new(struct worker *w)
 	fd_take(w, ends[1], false, false);
 }
 
-/* W has left its process's table, where the copies of its descriptors are nobody's from now on. */
+/* W has left its process's table, in which the copies of its descriptors belong to no worker now. */
 static void table_left(struct worker *w)
 {
 	w->kin = 1;
@@ -109,15 +109,15 @@ static void table_left(struct worker *w)
 }
 
 /*
- * The first thread stays in its process's table, see fd_get(); so does one with a ring, as the kernel's own threads, which
- * do some of its requests, would stay there.
+ * The first thread stays in its process's table, see fd_get(); so does one with a ring, as the kernel's threads, which do
+ * some of its requests, would stay there.
  */
 static bool may_leave(const struct worker *w)
 {
 	return w->kin > 1 && !w->depth && !w->ring && w->tid != w->pid;
 }
 
-/* Only a table of our own may have more than our numbers in the range, or one that is by then. */
+/* A range may contain others' numbers only where the worker has a table of its own, or gets one by CLOSE_RANGE_UNSHARE. */
 static void fd_close_range(struct worker *w)
 {
 	const bool alone = w->kin == 1 && !w->depth && !w->ring;
@@ -189,8 +189,8 @@ static int child_run(void *arg)
 }
 
 /*
- * A child by fork or vfork, with a table of its own or with ours; until it has ended we stand still. Workers are
- * in memory that all processes share, so that we know afterwards what it has done with our table.
+ * A child by fork or vfork, with its own table or the worker's, which waits until it has ended. Workers lie in memory that
+ * all processes share, so the worker knows afterwards what the child has done with its table.
  */
 void deed_process(struct worker *w)
 {
@@ -222,20 +222,20 @@ void deed_process(struct worker *w)
 
 static __thread struct worker *interrupted; /* the one that waits in a read */
 static __thread struct {
-	int timer, fd; /* fd: the pipe's other end */
+	int timer, fd; /* fd: the other end of the pipe */
 	unsigned int n;
 	bool over;
 } waiting;
 
 static void timer_start(void)
 {
-	/* later each time, so that a machine as slow as can be is in the read by then */
+	/* later each time, so that the slowest machine is in the read by then */
 	const struct itimerspec when = { .it_value.tv_nsec = 100000L << (waiting.n < 12 ? waiting.n : 12) };
 
 	syscall(SYS_timer_settime, waiting.timer, 0, &when, NULL);
 }
 
-/* Also makes calls: those are between the tries of the read. */
+/* Also makes calls, between the tries of the read. */
 static void on_signal(int signal)
 {
 	struct worker *w = interrupted;
@@ -265,7 +265,7 @@ void interrupts_begin(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* A read of an empty pipe, which ends with EINTR, or is tried again until a handler has written something. */
+/* A read of an empty pipe, which ends with EINTR, or is repeated until a handler has written something. */
 void deed_interrupted(struct worker *w)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = one_in(w, 2) ? SIGUSR1 : SIGUSR2 };
@@ -275,7 +275,7 @@ void deed_interrupted(struct worker *w)
 		return;
 	fd_take(w, ends[0], true, false);
 	fd_take(w, ends[1], true, false);
-	if (!fd_find(w, ends[0]) || !fd_find(w, ends[1])) { /* no room: it is closed already */
+	if (!fd_find(w, ends[0]) || !fd_find(w, ends[1])) { /* no room: the descriptor is closed already */
 		if (fd_find(w, ends[0])) {
 			CALL(w, close, ends[0]);
 			fd_forget(fd_find(w, ends[0]));

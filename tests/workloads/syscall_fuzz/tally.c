@@ -41,7 +41,7 @@ void tally_begin(unsigned int records)
 		die("the tally");
 }
 
-/* Some room is left for what ends a deed that has begun. */
+/* Some room is left for the rest of a deed that has begun. */
 bool tally_is_full(void)
 {
 	return __atomic_load_n(&shared->n, __ATOMIC_RELAXED) + 4096 > room;
@@ -98,7 +98,7 @@ static int64_t open_flags_of(const struct record *r)
 	}
 }
 
-/* An open: the file that it has opened; where it failed and was to make one, what is there. */
+/* Looks at the file that an open has opened; where the open failed and was to make one, at the file of that name. */
 static void open_look(struct worker *w, struct record *r)
 {
 	const int64_t flags = open_flags_of(r);
@@ -151,7 +151,7 @@ void record_end(struct worker *w, struct record *r, long ret)
 	w->made++;
 }
 
-/* Makes the call, and leaves its record. Returns its result, or -errno. */
+/* Makes the call, and records it. Returns its result, or -errno. */
 long call(struct worker *w, enum func f, const long args[6])
 {
 	struct record *r, *outer = w->running;
@@ -210,7 +210,7 @@ void tally_write(int fd)
 	for (unsigned int i = 0; i < shared->n; i++) {
 		const struct record *r = &shared->records[i];
 
-		if (!r->end_ns) /* a request that the kernel has not taken, or that has no row */
+		if (!r->end_ns) /* a request that the kernel has not taken, or one without a row */
 			continue;
 		fprintf(f, "%u\t%s\t%d\t%d\t%lu\t%lu\t%ld\t%u\t%d\t%s\t%d", i, funcs[r->func].name, r->pid, r->tid,
 			r->start_ns, r->end_ns, r->ret, r->interrupts, r->shared, r->ring, r->silent);
