@@ -32,7 +32,7 @@ import workloads
 
 
 class Bench:
-    """Where things are: a folder on disk, one in memory, a disk of our own for dltraced's --disk."""
+    """The places of a run: a folder on the disk, one in memory, a disk of its own for dltraced's --disk."""
 
     def __init__(self, part=1):
         self.part = part
@@ -50,7 +50,7 @@ class Bench:
                 f.write(b"x" * 4096)
 
     def take_disk(self):
-        """dltraced's probe of disks sees the whole machine's: with a disk of ours, nothing of it."""
+        """dltraced's probe of disks sees all of the machine's: with a disk of the bench's own, it has nothing to record."""
         image = os.path.join(self.folder, "disk.img")
         with open(image, "wb") as f:
             f.truncate(1 << 20)
@@ -68,8 +68,9 @@ class Bench:
 
 @contextlib.contextmanager
 def in_front(figures=True):
-    """Where FIGURES count: before all else that the machine has to do, bench, tracers and workloads alike: the session as a
-    whole, where the scheduler groups by it (autogroup), and each process."""
+    """Where FIGURES count, bench, tracers and workloads all get the CPU before other work of the machine: the whole session,
+    where the scheduler groups by it (autogroup), and each process.
+    """
     if not figures:
         yield
         return
@@ -88,7 +89,7 @@ def say(text):
 
 
 def pairs(args, missing):
-    """What is run in a round, in an order that differs from round to round."""
+    """Yields the runs of a round, in an order that differs from round to round."""
     for w in workloads.WORKLOADS:
         if args.workload and w.name not in args.workload:
             continue
@@ -96,7 +97,7 @@ def pairs(args, missing):
                   if t.name not in missing and (not t.only or w.name in t.only)
                   and (not w.only or t.name in w.only)
                   and (not args.tracer or t.name in args.tracer)]
-        if w.calls and not w.stall_s and w.rounds > 1:  # what all else is compared with, more often
+        if w.calls and not w.stall_s and w.rounds > 1:  # the runs to compare with, more often than others
             again = {"none": 2, "dltraced": 1}
             chosen += [t for t in chosen for _ in range(again.get(t.name, 0))]
         random.shuffle(chosen)
@@ -146,7 +147,7 @@ def run(args):
             if whole:
                 results["bystanders"] += extras.bystanders(bench, nr)
             results["minutes"] = (time.monotonic() - begin) / 60
-            save(args, results)  # each round: what is interrupted is not in vain
+            save(args, results)  # after each round, so that an interrupted bench has results
         if whole:
             run_extras(bench, results)
     finally:
@@ -165,8 +166,8 @@ def main():
     p.add_argument("-p", "--page")
     p.add_argument("-s", "--show")
     args = p.parse_args()
-    args.output = os.path.abspath(args.output)  # the workloads run in a folder of their own
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that what was made goes away
+    args.output = os.path.abspath(args.output)  # the workloads run in another folder
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that files and mounts are cleaned up
     if args.show:
         with open(args.show) as f:
             results = json.load(f)

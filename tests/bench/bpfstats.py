@@ -14,7 +14,7 @@ BPF_ENABLE_STATS, BPF_STATS_RUN_TIME = 32, 0
 
 @contextlib.contextmanager
 def counted():
-    """Meanwhile the kernel counts, for all programs of the machine: as long as the descriptor is open."""
+    """Within it the kernel counts, for all programs of the machine, as long as the descriptor is open."""
     attr = (ctypes.c_uint32 * 32)(BPF_STATS_RUN_TIME)
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.syscall(SYS_BPF[platform.machine()], BPF_ENABLE_STATS, attr, ctypes.sizeof(attr))
@@ -27,12 +27,12 @@ def counted():
 
 
 def own(pid):
-    """{id: what fdinfo has of it}, of the programs of which the process has a descriptor."""
+    """Returns {id: fields of fdinfo} for the programs that the process has descriptors of."""
     found = {}
     for name in os.listdir(f"/proc/{pid}/fdinfo"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as f:
             lines = dict(line.rstrip("\n").split("\t")[:2] for line in f if "\t" in line)
-            if "run_cnt:" in lines:  # of a program, not of a link to one
+            if "run_cnt:" in lines:  # a program, not a link to one
                 found[int(lines["prog_id:"])] = lines
     return found
 
@@ -42,7 +42,7 @@ def search_path():
 
 
 def missing():
-    """Why nothing can be counted here, or None."""
+    """Returns why nothing can be counted here, or None."""
     if not shutil.which("bpftool", path=search_path()):
         return "bpftool not found"
     try:
@@ -53,7 +53,7 @@ def missing():
 
 
 def runs(pid):
-    """{id: (name, ns, runs)} of its programs so far."""
+    """Returns {id: (name, ns, runs)} of the process's programs so far."""
     ids = own(pid)
     got = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True, check=True,
                          env=dict(os.environ, PATH=search_path()))
@@ -62,13 +62,15 @@ def runs(pid):
 
 
 def again(pid, known):
-    """The same by fdinfo alone, where KNOWN has the names: starts no process, whose own page faults would be counted."""
+    """Returns the same as runs(), with names from KNOWN, by fdinfo alone: it starts no process, whose page faults would
+    count.
+    """
     return {prog: (known[prog][0], int(lines["run_time_ns:"]), int(lines["run_cnt:"]))
             for prog, lines in own(pid).items() if prog in known}
 
 
 def between(before, after):
-    """{name: (ns, runs)} of what ran meanwhile; programs of one name are one."""
+    """Returns {name: (ns, runs)} of the time between; programs of one name are added up."""
     total = {}
     for prog, (name, ns, count) in after.items():
         _, ns_before, count_before = before.get(prog, (name, 0, 0))

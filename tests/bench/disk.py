@@ -29,7 +29,7 @@ LOAD = os.path.join(tracers.HERE, "disk_load.py")
 REFUSE = os.path.realpath(os.path.join(tracers.BUILD, "workloads/refuse_bpf"))
 IMAGE_MIB = 256
 WITH, WITHOUT = "with the file", "without"
-# The kernel refuses the programs that look for a request's file: then those run that do not.
+# WITHOUT: the kernel refuses the programs that look for a request's file, so that those without it run.
 WAYS = {WITH: [], WITHOUT: [REFUSE, "bio_issue"]}
 
 REQUEST = ("bio_issue", "bio_queue", "bio_issue_plain", "bio_queue_plain")
@@ -38,7 +38,7 @@ FAULT = ("fault_file", "fault_file_kprobe", "fault_file_tp", "fault_swap", "faul
 INSERTED = ("cache_add",)
 PROGRAMS = {"direct": REQUEST, "synced": REQUEST, "flushed": REQUEST, "dirty": DIRTIED, "overwrite": DIRTIED,
             "inserted": INSERTED, "ahead": INSERTED, "major": FAULT, "minor": FAULT, "mapped": FAULT, "stored": FAULT}
-# What disk_load.py cannot count is counted by these programs' runs: requests, and folios put into the page cache.
+# Runs of these programs count what disk_load.py cannot count: requests, and folios put into the page cache.
 COUNTERS = {REQUEST: ("bio_issue", "bio_issue_plain"), INSERTED: INSERTED}
 
 
@@ -47,7 +47,7 @@ def output(argv):
 
 
 class Disk:
-    """A file system on a loop device of our own, in the bench's folder."""
+    """A file system on its own loop device, in the bench's folder."""
 
     def __init__(self, folder):
         self.image, self.path, self.loop = os.path.join(folder, "image"), os.path.join(folder, "disk"), None
@@ -56,7 +56,7 @@ class Disk:
             f.truncate(IMAGE_MIB << 20)
 
     def up(self):
-        """Why it cannot be had here, or None."""
+        """Returns why it is not possible here, or None."""
         try:
             self.loop = output(["losetup", "-f", "--show", self.image])
             output(["mkfs.ext4", "-q", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.loop])
@@ -69,13 +69,13 @@ class Disk:
 
     def down(self):
         if os.path.ismount(self.path):
-            subprocess.run(["umount", "--lazy", self.path], check=True)  # where a run has failed, its load may still end
+            subprocess.run(["umount", "--lazy", self.path], check=True)  # the load of a failed run may not have ended yet
         if self.loop:
             subprocess.run(["losetup", "-d", self.loop], check=True)
 
 
 class DiskRun:
-    """A trace of all patterns in turns; measure.spawn() starts what it consists of."""
+    """A trace of all patterns in turn; measure.spawn() starts its processes."""
 
     def __init__(self, b, disk, patterns, times):
         self.folder, self.processes = os.path.join(b.folder, "run"), []
@@ -92,13 +92,13 @@ class DiskRun:
 
 
 def child_of(pid):
-    """The one process that it has."""
+    """Returns its only child."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return int(f.read().split()[0])
 
 
 def one(b, disk, way, patterns, times):
-    """{pattern: (times it was done, {program: (ns, runs)})}"""
+    """Returns {pattern: (number of times, {program: (ns, runs)})}."""
     run = DiskRun(b, disk, patterns, times)
     gate, got, known = measure.Gate(run.path("gate")), {}, None
     try:
@@ -124,7 +124,7 @@ def one(b, disk, way, patterns, times):
 
 
 def floor_ns(b, times):
-    """What the kernel counts for a program that does nothing."""
+    """Returns the time that the kernel counts for a run of a program that does nothing."""
     with subprocess.Popen([extras.HOOKS, "empty"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
         if p.stdout.readline() != "ready\n":
             raise measure.Failed("the empty hooks cannot be attached")
@@ -154,7 +154,7 @@ def run_rounds(args, b, disk):
 # --- figures --------------------------------------------------------------------------------------
 
 def cost(this, way, pattern):
-    """ns of the pattern's programs each time, less what the kernel counts for as many that do nothing."""
+    """Returns the ns of the pattern's programs each time, without the time counted for as many empty ones."""
     times, ran = this[way][pattern]
     names = PROGRAMS[pattern]
     if names in COUNTERS:
@@ -163,7 +163,7 @@ def cost(this, way, pattern):
 
 
 class Figures:
-    """A value a round."""
+    """The figures; each is a value per round."""
 
     def __init__(self, rounds):
         self.rounds = rounds
@@ -172,7 +172,7 @@ class Figures:
         return [cost(r, WITH, pattern) for r in self.rounds]
 
     def more(self, pattern):
-        """Than without a look at its file."""
+        """Returns the cost of the look for a request's file."""
         return [cost(r, WITH, pattern) - cost(r, WITHOUT, pattern) for r in self.rounds]
 
 
@@ -211,7 +211,7 @@ def main():
     p.add_argument("-p", "--page")
     args = p.parse_args()
     before = os.getloadavg()[0]
-    b = bench.Bench(1000)  # few files: they are of other workloads
+    b = bench.Bench(1000)  # the few files belong to other workloads
     disk = Disk(b.folder)
     try:
         why = bpfstats.missing() or disk.up()

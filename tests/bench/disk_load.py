@@ -21,7 +21,7 @@ import resource
 import sys
 
 PAGE = 4096
-FAULTS = {"major": "ru_majflt", "minor": "ru_minflt", "mapped": "ru_minflt", "stored": "ru_minflt"}  # count these
+FAULTS = {"major": "ru_majflt", "minor": "ru_minflt", "mapped": "ru_minflt", "stored": "ru_minflt"}  # counters
 
 
 def gate(base, word, n):
@@ -33,13 +33,13 @@ def gate(base, word, n):
 
 
 class File:
-    """Of so many pages, on disk and, unless COLD, in memory, clean."""
+    """A file of PAGES pages, on the disk and, unless COLD, clean in the page cache."""
 
     def __init__(self, folder, pages, cold, flags=0):
         path = os.path.join(folder, "file")
         self.pages = pages
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
-        for i in range(pages):  # each in a folio of its own, as far as the file system does that
+        for i in range(pages):  # each in its own folio, if the file system does that
             os.pwrite(self.fd, bytes(PAGE), i * PAGE)
         os.fsync(self.fd)
         if cold:
@@ -54,7 +54,7 @@ class File:
 
 
 def direct(folder, pages):
-    file, buffer = File(folder, pages, True, os.O_DIRECT), mmap.mmap(-1, PAGE)  # which is aligned
+    file, buffer = File(folder, pages, True, os.O_DIRECT), mmap.mmap(-1, PAGE)  # it is aligned
     return lambda: [os.preadv(file.fd, [buffer], i * PAGE) for i in range(pages)]
 
 

@@ -13,9 +13,9 @@ import workloads
 HOOKS = os.path.realpath(os.path.join(tracers.BUILD, "bench/hooks"))
 SAMPLE = 32 << 20
 PACKERS = {"gzip": ["gzip", "-6"], "zstd -3": ["zstd", "-3"], "zstd -19": ["zstd", "-19"]}
-BYSTANDERS = {"others": 400000, "bytes": 300000, "reads": 150000}  # pattern of load.c: times
-BLOCK = 500  # of them, some 0.1 ms
-TURNS = 6  # a round
+BYSTANDERS = {"others": 400000, "bytes": 300000, "reads": 150000}  # pattern of load.c: number of times
+BLOCK = 500  # a block has that many, some 0.1 ms
+TURNS = 6  # in each round
 
 
 # --- bystanders: processes that are not traced, while something is attached ---------------------
@@ -36,7 +36,7 @@ def hooks(bench):
 
 @contextlib.contextmanager
 def dltraced(bench):
-    """It traces a workload that waits all the time."""
+    """It traces a workload that only waits."""
     run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload("start"))
     gate = measure.Gate(run.path("gate"))
     try:
@@ -53,11 +53,11 @@ def dltraced(bench):
         gate.close()
 
 
-# name, what is attached meanwhile, what the load is run by, its patterns
+# name, what is attached during the load, how the load is run, its patterns
 STANDING = (
     ("none", nothing, [], BYSTANDERS),
     ("empty hooks", hooks, [], BYSTANDERS),
-    ("least row", nothing, [HOOKS, "row"], ("reads",)),  # of this load: no bystander, but as short
+    ("least row", nothing, [HOOKS, "row"], ("reads",)),  # this traces the load itself, which is as short
     ("dltraced", dltraced, [], BYSTANDERS),
 )
 
@@ -81,7 +81,7 @@ def packed(argv, data):
 
 
 def sizes(bench, name):
-    """Of vfs_rw.out of a workload: bytes per row, how many of them are COMM and FILE, compressed."""
+    """Returns bytes per row of a workload's vfs_rw.out, how many of them are COMM and FILE, and bytes when compressed."""
     run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload(name))
     measure.measure(bench, run.tracer, run.workload, keep=True)
     path = run.path("trace/vfs_rw.out")
@@ -101,7 +101,7 @@ def sizes(bench, name):
 # --- the peak while loading -----------------------------------------------------------------------
 
 def load_peak(bench):
-    """Looked at every few ms until the workload begins: resident beside the rings, at most."""
+    """Returns the highest resident memory beside the rings, read every few ms until the workload begins."""
     run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload("start"))
     gate = measure.Gate(run.path("gate"))
     peak = 0

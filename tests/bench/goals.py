@@ -16,8 +16,9 @@ class Goal(NamedTuple):
         return value >= self.target if self.at_least else value <= self.target
 
     def judge(self, figures):
-        """(value, spread, verdict). Where rounds lie on both sides of the target none of them decides: who
-        measures again may find the median on the other one."""
+        """Returns (value, spread, verdict). Where rounds lie on both sides of the target they decide nothing: another
+        measurement may have its median on the other side.
+        """
         got = self.value(figures)
         if got is None or got == []:
             return None, None, "not measured"
@@ -29,7 +30,7 @@ class Goal(NamedTuple):
 
 
 def of_round(workload, tracer, key):
-    """The ratio to dltraced."""
+    """Returns a function for the ratio to dltraced."""
     return lambda f: f.ratios(workload, tracer, key)
 
 
@@ -89,7 +90,7 @@ def start(f):
     return [ns / 1e9 for ns in f.values("start", "dltraced", "start_ns")]
 
 
-NEWEST = "bpftrace newest, big buffers"  # without, it loses a good part of the rows and their cost
+NEWEST = "bpftrace newest, big buffers"  # with small buffers it loses a good part of the rows, and their cost
 MORE, LESS = True, False
 GOALS = [
     Goal("1", "added CPU per read: bpftrace with the file's name, ratio to dltraced", 15, MORE, "x",
@@ -138,7 +139,7 @@ GOALS = [
     Goal("8", "own CPU per row of 10 M rows, ratio to 1 M rows", 1.1, LESS, "x", linear),
 ]
 
-# Of disk.py. Others on the machine dirty pages and have faults, too: 1 ns stands for nothing.
+# Goals of disk.py. Other processes dirty pages and have faults, too: 1 ns counts as nothing.
 DISK_GOALS = [
     Goal("9", "a disk request, its file looked for: reads of 4 KiB, direct", 500, LESS, "ns more", lambda f: f.more("direct")),
     Goal("9", "a disk request, its file and writer looked for: writes of 4 KiB", 500, LESS, "ns more",

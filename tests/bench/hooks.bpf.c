@@ -13,10 +13,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define CALLS 512
 #define PIDS 4194304
 #define SLOTS 65536
-#define RECORD_BYTES 112 /* a read's of dltraced */
+#define RECORD_BYTES 112 /* dltraced's record of a read */
 
 const volatile __u8 traced[CALLS] = {};
-__u64 pids[PIDS / 64]; /* a bit for each */
+__u64 pids[PIDS / 64]; /* a bit for each process */
 
 struct slot {
 	__u64 tid, start_ns, args[6];

@@ -26,7 +26,7 @@ static struct hooks_bpf *attached(bool row)
 	return hooks_bpf__load(skel) || hooks_bpf__attach(skel) ? NULL : skel;
 }
 
-/* Run it; what of it is traced is known before its first instruction. Its status. */
+/* Runs a command, with the selection of processes set before its first instruction. Returns its status. */
 static int run(struct hooks_bpf *skel, char **argv)
 {
 	int go[2], status = 1;

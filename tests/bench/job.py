@@ -25,19 +25,19 @@ import tracers
 from switches import rows_of
 
 BEGIN, END = "<!-- BENCH=job tests/bench/run -->", "<!-- end of job -->"
-PYTHON = "/usr/bin/python3"  # the distribution's, as its python3-torch is
+PYTHON = "/usr/bin/python3"  # the distribution's, which has python3-torch
 TRAIN = os.path.realpath(os.path.join(tracers.HERE, "../workloads/train.py"))
 TIMED = os.path.join(tracers.HERE, "timed.py")
 FILES, BYTES, WORKERS = 512, 16384, 2
-GOAL = 1  # per cent of the job's CPU time
-OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # of bpf/sched.bpf.c
+GOAL = 1  # percent of the job's CPU time
+OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # in bpf/sched.bpf.c
 
 UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced", "dltraced, BPF programs timed"
 WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), COUNTED: ()}
 
 
 class JobRun:
-    """One run of the job in a folder of its own; measure.spawn() starts what it consists of."""
+    """One run of the job in its own folder; measure.spawn() starts its processes."""
 
     def __init__(self, b, argv):
         self.folder = os.path.join(b.folder, "run")
@@ -67,7 +67,7 @@ def programs(process, counts):
 
 
 def timed(run, argv, counts):
-    """Starts ARGV, which runs the job between its gates: -> what it took, and what dltraced took meanwhile."""
+    """Starts ARGV, which runs the job between its gates. Returns what the job and dltraced took."""
     gate = measure.Gate(run.path("gate"))
     try:
         with open(run.path("log"), "w", encoding="utf-8") as log:
@@ -107,7 +107,7 @@ def one(b, way, argv):
 
 
 def share(m, ours):
-    """Of the job's CPU time, per cent: the run time of the BPF programs of sched, or of all others."""
+    """Returns the run time of the BPF programs of sched (OURS), or of all others, in percent of the job's CPU time."""
     return 100 * sum(ns for name, (ns, _) in m["programs"].items() if (name in OF_SCHED) == ours) / m["cpu_ns"]
 
 
@@ -119,12 +119,12 @@ def say(nr, way, m):
 
 
 def run_rounds(args):
-    got, loads, b = {way: [] for way in WAYS}, [], bench.Bench(1000)  # few files: they are of other workloads
+    got, loads, b = {way: [] for way in WAYS}, [], bench.Bench(1000)  # the few files belong to other workloads
     argv = train(b, args.epochs)
     try:
         b.take_disk()
         subprocess.run([*argv, "--prepare"], check=True)
-        one(b, UNTRACED, argv)  # what it reads is in memory then
+        one(b, UNTRACED, argv)  # brings its data into the page cache
         for nr in range(1, args.rounds + 1):
             for way in random.sample(list(WAYS), len(WAYS)):
                 loads.append(os.getloadavg()[0])
@@ -146,7 +146,7 @@ def values(runs, key, scale=1.0):
 
 
 def added(got, way, key, to=UNTRACED):
-    """Per cent, a value a round."""
+    """Returns the differences in percent, a value per round."""
     base = {m["round"]: m[key] for m in got[to]}
     return [100 * (m[key] / base[m["round"]] - 1) for m in got[way] if m["round"] in base]
 

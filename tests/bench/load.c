@@ -45,14 +45,14 @@
 
 struct kind {
 	const char *name;
-	long per_time; /* calls of it each time */
+	long per_time; /* calls for each time */
 };
 
 struct worker {
 	long nr;
 	int fd;
 	int64_t cpu_ns, wall_ns;
-	int64_t least_ns; /* CPU, of opt.block times */
+	int64_t least_ns; /* CPU time for opt.block times */
 	pid_t child;
 	int to, from; /* the child */
 };
@@ -96,7 +96,7 @@ static int64_t clock_ns(clockid_t clock)
 
 /* --- the patterns ------------------------------------------------------------------------------- */
 
-/* A path is put together by hand: what is not a system call should cost next to nothing. */
+/* Paths are put together by hand: code beside the system calls should cost next to nothing. */
 static char *path_begin(char *path, const char *middle)
 {
 	return stpcpy(stpcpy(path, opt.dir), middle);
@@ -125,7 +125,7 @@ static void open_data(struct worker *w)
 		die("%s", path);
 }
 
-/* Spinning, since no sleep is as short; clock_gettime() is no system call. */
+/* Spins, as no sleep is so short; clock_gettime() is not a system call. */
 static void pace(int64_t *next)
 {
 	while (clock_ns(CLOCK_MONOTONIC) < *next)
@@ -255,7 +255,7 @@ static void start_echo(struct worker *w)
 	w->from = back[0];
 }
 
-/* The child's CPU time is on our account. */
+/* The child's CPU time counts as well. */
 static void switches(struct worker *w, long times)
 {
 	clockid_t clock;
@@ -287,7 +287,7 @@ static const struct pattern patterns[] = {
 
 /* --- running one -------------------------------------------------------------------------------- */
 
-/* Block by block: others that run meanwhile only add, and leave some of them alone. */
+/* Block by block: other work on the machine only adds to the time, and does not disturb every block. */
 static void run_blocks(struct worker *w)
 {
 	int64_t before, after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -345,7 +345,7 @@ static int gate_fd(const char *end)
 	return fd;
 }
 
-/* gate WORD: say it and wait to be let through. */
+/* Writes WORD, and waits for permission to go on. */
 static void gate(const char *word)
 {
 	static int up = -1, down = -1;
@@ -362,7 +362,7 @@ static void gate(const char *word)
 		;
 }
 
-/* Of a call in the best block of all threads; 0 without blocks. */
+/* Returns the ns of a call in the best block of all threads; 0 without blocks. */
 static double least_ns(const struct worker *workers)
 {
 	int64_t least = workers[0].least_ns;
@@ -454,7 +454,7 @@ static void parse(int argc, char **argv)
 		pattern_find(NULL);
 }
 
-/* Those below FIRST_FD are taken, so that the pattern's own are recognised. */
+/* Takes all descriptors below FIRST_FD, so that the pattern's own are easy to recognize. */
 static void take_fds(void)
 {
 	int fd;
@@ -479,7 +479,7 @@ int main(int argc, char **argv)
 		if (pattern->prepare)
 			pattern->prepare(&workers[i]);
 	run(workers);
-	/* No call of the pattern is made from here on, nor one that looks like it. */
+	/* From here on it makes no call of the pattern, nor a similar one. */
 	gate("done");
 	print_result(main_ns, workers);
 	return 0;

@@ -36,7 +36,7 @@ def version(argv):
 
 
 def tracing_programs():
-    """BPF programs on tracepoints that are there before: somebody else traces, and slows down all."""
+    """Returns the BPF programs on tracepoints that exist already: another tracer slows everything down."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     try:
         got = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True,
@@ -47,7 +47,7 @@ def tracing_programs():
 
 
 def line(m):
-    """What describe() came to, for a page."""
+    """Returns the result of describe() as text."""
     return f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']}, {m['system']}"
 
 

@@ -12,7 +12,7 @@ import tracers
 
 LOAD = os.path.realpath(os.path.join(tracers.BUILD, "bench/load"))
 LIMIT_S = 300
-QUIET_S = 0.3   # a tracer whose output has not grown for so long has written what it had
+QUIET_S = 0.3   # a tracer has written everything when its output has not grown for that time
 
 
 class Failed(Exception):
@@ -20,7 +20,7 @@ class Failed(Exception):
 
 
 class Gate:
-    """load's two FIFOs: it says that it is ready, and then that it is done, and waits each time."""
+    """load's two FIFOs: it writes that it is ready, later that it is done, and waits each time."""
 
     def __init__(self, base):
         self.base = base
@@ -33,7 +33,7 @@ class Gate:
         return bool(select.select([self.up], [], [], 0)[0])
 
     def wait(self, word, process):
-        """The PID of load, once it has said the word."""
+        """Returns the PID of load, once it has written WORD."""
         deadline = time.monotonic() + LIMIT_S
         while not select.select([self.up], [], [], 0.1)[0]:
             if process.poll() is not None:
@@ -74,7 +74,7 @@ class Run:
                 self.workload.pattern]
 
     def end(self):
-        """Whatever of it still runs, since something failed: each was started as a group."""
+        """Ends the processes that still run after a failure: each was started as a process group."""
         for process in self.processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -85,10 +85,10 @@ class Run:
                    if os.path.exists(self.path(f)))
 
 
-# --- what /proc tells of a tracer -----------------------------------------------------------------
+# --- a tracer in /proc ------------------------------------------------------------------------------
 
 def cpu_ns(pid):
-    """What its threads have run so far."""
+    """Returns the CPU time of its threads so far."""
     total = 0
     try:
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -100,7 +100,7 @@ def cpu_ns(pid):
 
 
 def memory(pid):
-    """Bytes: resident beside the maps of BPF rings, those rings, the peak of both."""
+    """Returns bytes: resident beside the maps of BPF rings, these rings, the peak of both."""
     kib = {"rest": 0, "rings": 0, "peak": 0}
     try:
         with open(f"/proc/{pid}/smaps") as f:
@@ -144,9 +144,9 @@ def spawn(argv, run, **more):
 
 
 def traced(run, gate, log):
-    """Start both, let the workload run: -> {} of measurements, both having ended."""
+    """Starts both, lets the workload run, and returns the measurements once both have ended."""
     t = run.tracer
-    own = t.name == "none" or t.count == "shim"  # there is no process of the tracer
+    own = t.name == "none" or t.count == "shim"  # without a process of its own
     start_ns = time.monotonic_ns()
     if t.attaches:
         load = spawn(run.load(), run)
@@ -183,7 +183,7 @@ def losses(run, counted):
 
 
 def measure(bench, tracer, workload, keep=False):
-    """-> a dict that goes into the machine-readable file."""
+    """Returns a dictionary for the machine-readable file."""
     run = Run(bench, tracer, workload)
     gate = Gate(run.path("gate"))
     try:

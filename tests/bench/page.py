@@ -57,7 +57,7 @@ def goal_rows(f):
 
 
 def accounts(f, w, t):
-    """What the tracer says it lost against what is missing."""
+    """Returns, as text, whether the losses that the tracer reports are the missing rows."""
     missing = f.unaccounted(w.name, t.name)
     if missing == 0 or (t.per_call > 1 and missing < 0):
         return "yes" if missing == 0 else "yes, in events"
@@ -71,8 +71,9 @@ FLOORS = {
 
 
 def floor_rows(f):
-    """What the programs of hooks.bpf.c add to a read, at begin and end of every call: nothing that is
-    hooked there costs less, and no row."""
+    """Returns lines with the cost of hooks.bpf.c for a read, at begin and end of every call: no tracer with these hooks
+    costs less, even without rows.
+    """
     none, ours = f.bystander_ns("reads", "none"), mid(f.added("reads", "dltraced", "cpu_ns"))
     for what, attached in FLOORS.items():
         ns = f.bystander_ns("reads", attached)
@@ -100,7 +101,7 @@ def workload_rows(f, w):
 
 
 def rate(f, w, t):
-    """Thousands of calls a second, of all threads."""
+    """Returns thousands of calls a second, over all threads."""
     wall_ns = f.median(w.name, t.name, "wall_ns")
     return number(w.threads * 1e6 / wall_ns) if wall_ns else "-"
 
@@ -152,7 +153,7 @@ def page(f):
 
 
 def replace(path, text, begin=BEGIN, end=END):
-    """The part of the page between its two marks."""
+    """Replaces the part of the page between its two marks."""
     with open(path) as f:
         old = f.read()
     before, rest = old.split(begin + "\n", 1)

@@ -31,12 +31,12 @@ def dltraced(*options):
 
 
 def whole(*options):
-    """All probes, but those of disks, which see the whole machine's."""
+    """All probes except those of disks, which record the whole machine's."""
     return lambda run, load: tracers.dltraced(run, load, *options)
 
 
 def rows_of(run, name, *columns):
-    """Those columns of each row of a file, with their names' places by the header."""
+    """Yields these columns of each row of a file; the header has their positions."""
     with open(run.path("trace/" + name), encoding="utf-8") as f:
         f.readline()
         head = f.readline().rstrip("\n").split("\t")
@@ -77,7 +77,7 @@ def tracer(name, argv, settings, **more):
     return tracers.Tracer(name, argv, "none", settings, **more)
 
 
-# tracer, what counts its switches
+# tracer, and what counts its switches
 TRACERS = [
     (tracer("none", lambda run, load: load, "", needs="/bin/sh"), None),
     (tracer("dltraced -P sched", dltraced("-P", "sched"), "sums each second", needs=tracers.DLTRACED,
@@ -99,7 +99,7 @@ TRACERS = [
 
 def run_rounds(args):
     work = workloads.Workload("switches", "switches", ("switch",), args.times, split=False)
-    got, b = {}, bench.Bench(1000)  # few files: they are of other workloads
+    got, b = {}, bench.Bench(1000)  # the few files belong to other workloads
     b.part = 1
     try:
         for nr in range(1, args.rounds + 1):
@@ -128,7 +128,7 @@ def added(got, name, key="cpu_ns"):
 
 
 def in_all(got, name):
-    """With the tracer's own."""
+    """Returns the added time, with the tracer's own."""
     return [ns + m["tracer_cpu_ns"] / m["calls"] for ns, m in zip(added(got, name), got.get(name, []))]
 
 

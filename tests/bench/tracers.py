@@ -13,8 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILD", os.path.join(HERE, "../../build"))
 DLTRACED = os.path.realpath(os.environ.get("DLT", os.path.join(BUILD, "dltraced")))
 SHIM = os.path.realpath(os.path.join(BUILD, "bench/shim.so"))
-BEFORE = os.environ.get("BENCH_BEFORE", "")    # another dltraced, to be compared in the same rounds
-NEWEST = os.environ.get("BENCH_BPFTRACE", "")  # set by run, where it could be had
+BEFORE = os.environ.get("BENCH_BEFORE", "")    # another dltraced, for comparison in the same rounds
+NEWEST = os.environ.get("BENCH_BPFTRACE", "")  # tests/bench/run sets it where it is available
 
 DLTRACED_FILES = ("vfs_rw.out", "open.out", "close.out", "mmap.out", "create_del.out")
 
@@ -22,19 +22,19 @@ DLTRACED_FILES = ("vfs_rw.out", "open.out", "close.out", "mmap.out", "create_del
 class Tracer(NamedTuple):
     name: str
     argv: Callable               # (run, command of the workload) -> argv
-    count: str                   # which script of count/
-    settings: str                # said in the table
-    files: tuple = ("out",)      # where the rows are, in the run's folder
-    part: int = 1                # of a workload that can be split, 1/part is enough: it takes the time of the whole without
+    count: str                   # which script of count/ counts its rows
+    settings: str                # for the table
+    files: tuple = ("out",)      # files with its rows, in the run's folder
+    part: int = 1                # does only 1/part of a workload that can be split, which takes long enough
     env: Callable = lambda run: {}
     to_text: Optional[Callable] = None   # (run) -> argv that prints the rows, where they are binary
-    attaches: bool = False       # is started with the PID of a workload that waits
-    per_call: int = 1            # events a call, in what it says it lost
+    attaches: bool = False       # is started with the PID of a waiting workload
+    per_call: int = 1            # lost events for each call, in the tracer's report
     only: tuple = ()             # workloads; all, if empty
-    needs: str = ""              # what it is, if it is not found
+    needs: str = ""              # the program, if it is not the first word of the name
 
     def missing(self):
-        """Why it cannot be run here, or None."""
+        """Returns why it cannot run here, or None."""
         program = self.needs or self.name.split()[0]
         if not program.startswith("/"):
             return None if shutil.which(program) else f"{program} not found"
@@ -56,7 +56,7 @@ def bpftrace(program, named=False):
 
 
 def newest():
-    """The newest bpftrace by its own loader and libraries: no chroot, so it finds the workload."""
+    """The newest bpftrace with its own loader and libraries, without a chroot, so that it finds the workload."""
     libs = os.path.join(NEWEST, "usr/lib/x86_64-linux-gnu")
     return [os.path.join(NEWEST, "usr/lib64/ld-linux-x86-64.so.2"), "--library-path", libs,
             os.path.join(NEWEST, "usr/bin/bpftrace")]
@@ -136,7 +136,7 @@ def tracer(name):
 
 
 def count(t, run):
-    """{call: rows} and "lost", from what the tracer wrote."""
+    """Returns {call: rows} and "lost", from the tracer's output."""
     if t.count == "none":
         return {}
     script = os.path.join(HERE, "count", t.count + ".awk")

@@ -6,14 +6,14 @@ from typing import NamedTuple
 class Workload(NamedTuple):
     name: str
     pattern: str        # of load.c
-    calls: tuple        # system calls that it consists of
-    times: int          # how often, under a tracer that is fast
+    calls: tuple        # the system calls that it makes
+    times: int          # number of times, under a fast tracer
     threads: int = 1
-    split: bool = True  # slow tracers get only a part of it (what is told is per call)
+    split: bool = True  # slow tracers get only a part of it (figures are per call)
     tmpfs: bool = False
-    pace_ns: int = 0    # a call so often, at most
-    stall_s: float = 0  # how long the tracer is stopped meanwhile
-    rounds: int = 99    # at most so many
+    pace_ns: int = 0    # at most a call in that time
+    stall_s: float = 0  # how long the tracer is stopped during the load
+    rounds: int = 99    # at most
     only: tuple = ()    # under these tracers; all that can, if empty
     help: str = ""
 

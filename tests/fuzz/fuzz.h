@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
-/* The input as a string of its own, so that a byte read behind its end is seen. */
+/* Returns the input as a string of its own, so that a read beyond its end is noticed. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -41,7 +41,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 	return text;
 }
 
-/* The next piece of the input, up to MARK, of which *DATA is behind then. */
+/* Returns the next piece of the input, up to MARK; *DATA is then after it. */
 static inline char *fuzz_piece(const uint8_t **data, size_t *size, const char *mark)
 {
 	const uint8_t *end = memmem(*data, *size, mark, strlen(mark));
@@ -53,7 +53,7 @@ static inline char *fuzz_piece(const uint8_t **data, size_t *size, const char *m
 	return text;
 }
 
-/* The input as a file. */
+/* Returns the input as a file. */
 static inline int fuzz_file(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -62,7 +62,7 @@ static inline int fuzz_file(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* Where nobody reads what is printed. */
+/* Returns a stream that discards its output. */
 static inline FILE *fuzz_nowhere(void)
 {
 	static FILE *out;
@@ -73,7 +73,7 @@ static inline FILE *fuzz_nowhere(void)
 	return out;
 }
 
-/* A folder of this process, the same in every run of the target. It is left to tests/run-fuzz. */
+/* Returns this process's folder, with the same path in every run of the target. tests/run-fuzz removes it. */
 static inline const char *fuzz_folder(void)
 {
 	static char folder[256];
@@ -86,7 +86,7 @@ static inline const char *fuzz_folder(void)
 	return folder;
 }
 
-/* NAME, below the folder, holds BYTES; the folders on the way are made. */
+/* Writes BYTES to NAME in that folder, and makes the folders on the way. */
 static inline void fuzz_put(const char *name, const void *bytes, size_t size)
 {
 	autofree char *path = util_fmt("%s/%s", fuzz_folder(), name);

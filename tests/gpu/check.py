@@ -22,7 +22,7 @@ def rows(path):
 
 
 def samples(path):
-    """Seconds since the epoch, % of use, MiB."""
+    """Yields seconds since the epoch, utilization in %, MiB."""
     for line in pathlib.Path(path).read_text(encoding="ascii").splitlines():
         at, use, memory = line.split(", ")
         yield datetime.datetime.strptime(at, "%Y/%m/%d %H:%M:%S.%f").timestamp(), float(use), float(memory)

@@ -29,7 +29,7 @@ def prepare(folder):
 
 
 def uncache(folder):
-    """The files' pages leave the page cache: clean ones do at once."""
+    """Drops the files from the page cache, at once as they are clean."""
     for path in folder.iterdir():
         fd = os.open(path, os.O_RDONLY)
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -42,7 +42,7 @@ def main():
     from torch.utils.data import DataLoader, Dataset
 
     class Samples(Dataset):
-        """One file a sample; some bytes of it are the input."""
+        """One file per sample; some of its bytes are the input."""
 
         def __len__(self):
             return FILES if kind in ("read", "inline") else 200

@@ -8,7 +8,7 @@
 const N = String.raw`(\d+|-|\?)`, B = String.raw`([\d.]+ (?:B|[KMGTPE]iB)|-)`, T = String.raw`([\d.]+ (?:ns|us|ms|s)|-)`, P = String.raw`([\d.]+ %|-)`;
 const line = (...parts) => new RegExp('^ *' + parts.join(' +') + '$');
 
-/* How a section begins, and what its lines look like. */
+/* How each section begins, and the form of its lines. */
 const SECTIONS = {
 	probes: [/^Rows by probe/, line('(\\S+)', N, '(?:' + N, ')?' + N, B, T, T, T, T)],
 	epochs: [/^Reads of regular files, by epoch/, line(T, P, N, B, B, N, P, B, N, ' ?(\\S.*)')],
@@ -35,7 +35,7 @@ const SECTIONS = {
 	cpu_processes: [/^Processes, by CPU time/, line(N, N, T, P, T, N, N, ' ?(\\S.*)')],
 };
 
-/* { section: [[field, ...]] } of TEXT. */
+/* Returns { section: [[field, ...]] } of TEXT. */
 function sections(text) {
 	const all = {};
 	let now = null;
@@ -55,7 +55,7 @@ function sections(text) {
 	return all;
 }
 
-/* What the text begins with and its rules: [{ code, title, share, size, evidence, advice }], facts, and what is not checked. */
+/* Returns the answer and its rules: [{ code, title, share, size, evidence, advice }], the facts, and what is not checked. */
 function findings(text) {
 	const all = [], missing = [], facts = [];
 	let ended = false;

@@ -20,14 +20,14 @@ const dltraced = path.join(built, 'dltraced');
 const golden = name => path.join(root, 'tests/golden', name);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dltraced-page-'));
 const big = { maxBuffer: 1 << 28 };
-const DEADLINE = 120e3; /* of a busy machine */
+const DEADLINE = 120e3; /* for a busy machine */
 let browser;
 
 const { FIREFOX, CHROMIUM } = process.env;
 
 /*
- * CHROMIUM, or where it is named FIREFOX as a distribution has it, by WebDriver BiDi. That one gets no default back
- * that its users have: what automation turns off of how files are kept apart; and it knows no emulated media.
+ * Starts CHROMIUM or, where FIREFOX names one, a distribution's Firefox by WebDriver BiDi. Firefox keeps automation's
+ * setting for the separation of files, and cannot emulate media.
  */
 function launched(dark = false) {
 	if (!FIREFOX)
@@ -40,7 +40,7 @@ function launched(dark = false) {
 
 /* --- pages ---------------------------------------------------------------------------------------- */
 
-/* The page around REPORT as a file, by the program's own code. */
+/* Writes the page of REPORT as a file, with the program's own code. */
 function written(name, report, { uplot = true } = {}) {
 	const file = path.join(folder, `${name}${uplot ? '' : '-plain'}.html`);
 	let html = execFileSync(path.join(built, 'tests/page'), { input: JSON.stringify(report), ...big }).toString();
@@ -55,7 +55,7 @@ function written(name, report, { uplot = true } = {}) {
 	return file;
 }
 
-/* FILE opened, with what it logs and asks for in p.errors and p.requests. */
+/* Opens FILE; p.errors and p.requests have what it logs and requests. */
 async function opened(file, options = {}, by = browser) {
 	const context = await by.newContext({ viewport: { width: 1300, height: 900 }, ...options });
 	const p = await context.newPage();
@@ -66,14 +66,14 @@ async function opened(file, options = {}, by = browser) {
 	p.requests = [];
 	p.on('console', m => ['error', 'warning'].includes(m.type()) && p.errors.push(m.text()));
 	p.on('pageerror', e => p.errors.push(e.stack));
-	/* but for the page itself, which not every browser tells of */
+	/* except for the page itself, which not every browser reports */
 	p.on('request', r => r.url() !== 'file://' + file && p.requests.push(r.url()));
 	await p.goto('file://' + file);
 	await drawn(p);
 	return p;
 }
 
-/* All panels, seen or not, as they are now; uPlot draws in a microtask. */
+/* Waits until all panels, visible or not, are drawn; uPlot draws in a microtask. */
 async function drawn(p) {
 	await p.evaluate(() => new Promise(done => {
 		Panel.drawAll();
@@ -81,7 +81,7 @@ async function drawn(p) {
 	}));
 }
 
-/* { title: a number that tells pictures apart, colours: how many } of each panel that is on, or of what is BEHIND it. */
+/* Returns { title: a number for the picture, colors: how many } of each panel that is on, or of what lies BEHIND it. */
 function pictures(p, behind = false) {
 	return p.evaluate(behind => Panel.all.filter(x => x.on).map(x => {
 		const canvas = behind ? x.back : x.host.querySelector('canvas'), seen = new Set();
@@ -109,7 +109,7 @@ async function close(p) {
 	await p.context().close();
 }
 
-/* The middle of the plot of the panel TITLE, in sight: { x(share), y }. */
+/* Returns the middle of the plot of the panel TITLE, scrolled into view: { x(share), y }. */
 async function plot(p, title) {
 	const section = p.panel(title);
 
@@ -131,7 +131,7 @@ async function drag(p, where, from, to) {
 	await drawn(p);
 }
 
-/* Clicks by BiDi are never double ones. */
+/* By BiDi, clicks never become a double click. */
 async function doubleClick(p, x, y) {
 	await p.mouse.dblclick(x, y);
 	if (FIREFOX)
@@ -141,14 +141,14 @@ async function doubleClick(p, x, y) {
 
 const changed = (a, b) => a.filter(x => b.find(y => y.title === x.title)?.sum !== x.sum).map(x => x.title);
 
-/* What is exactly between two goes to the even one, as by printf. */
+/* Rounds halves to even, as printf does. */
 function fixed(v, decimals) {
 	const scaled = v * 10 ** decimals, below = Math.floor(scaled);
 
 	return ((Number.isInteger(v * 1024) && scaled - below === 0.5 ? below + below % 2 : Math.round(scaled)) / 10 ** decimals).toFixed(decimals);
 }
 
-/* Three digits, as the report on the terminal has them; written here once more to check the page. */
+/* Three digits, as on the terminal; written here again, as a check. */
 function three(v, units, base) {
 	let k = 0;
 
@@ -159,11 +159,11 @@ function three(v, units, base) {
 	return `${k === 0 ? v : fixed(v, v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2)} ${units[k]}`;
 }
 const bytes = v => three(v, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
-/* A name of a trace's files with its quotes, #, backslashes and single blanks within as they are: the other escapes stay. */
+/* A name from a trace's files with quotes, #, backslashes and single blanks unescaped: other escapes stay. */
 const plain = s => s.replace(/\\042/g, '"').replace(/\\043/g, '#').replace(/\\134(?![0-3][0-7][0-7])/g, '\\').split('\\040').reduce((a, b) =>
 	a === '' || b === '' || / $/.test(a) || /^ /.test(b) || /\\040$/.test(a) ? `${a}\\040${b}` : `${a} ${b}`);
 const plainly = (_, v) => typeof v === 'string' ? plain(v) : v;
-/* What shows nothing, or turns round what stands behind it, by its number. */
+/* Invisible characters, and those that reverse the text after them, become their numbers. */
 const visible = s => plain(s).replace(/[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
 	c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 const ns = v => three(v, ['ns', 'us', 'ms', 's'], 1000);
@@ -187,7 +187,7 @@ const tests = {
 		}
 	},
 
-	/* By a script of the page's own: what is evaluated from outside is not held to its policy everywhere. */
+	/* A script of the page tries it: code from outside is not always subject to the page's policy. */
 	async nothing_may_be_fetched() {
 		const file = written('fetches', REPORTS.training()), wanted = ['file:///etc/hostname', 'http://127.0.0.1:9/x'];
 		const tries = `<script>window.tried = Promise.all(${JSON.stringify(wanted)}.map(u => fetch(u).then(() => 'fetched', () => 'refused')));</script>`;
@@ -218,7 +218,7 @@ const tests = {
 		}
 	},
 
-	/* As `report --json' tells them: bands and hatching change the picture of every panel. */
+	/* Phases as in `report --json': bands and hatching change the picture of every panel. */
 	async phases_and_gaps_are_behind_every_panel() {
 		const told = REPORTS.training(), bare = REPORTS.training();
 
@@ -237,7 +237,7 @@ const tests = {
 		await close(q);
 	},
 
-	/* Neither what the report does not know (null) nor where a collector stood still: no pixel of the line is there. */
+	/* Where the report has no value (null), and where a collector stood still, no pixel of the line is drawn. */
 	async what_is_not_known_is_a_gap_and_not_zero() {
 		const report = REPORTS.training(), { series, sampled, bin_ns: bin, bins, begin_ns: begin } = report.timeline;
 		const from = Math.floor(bins * 0.4), to = Math.floor(bins * 0.5);
@@ -251,7 +251,10 @@ const tests = {
 		}
 		for (const uplot of [true, false]) {
 			const p = await opened(written('gaps', report, { uplot }));
-			/* how many pixels have the colour of TITLE's first line, in the middle of the gap and in as much before it */
+			/*
+			 * number of pixels with the color of TITLE's first line, in the middle of the gap and in an equal
+			 * part before it
+			 */
 			const drawn = title => p.evaluate(([title, share]) => {
 				const panel = Panel.all.find(x => x.title === title), canvas = panel.host.querySelector('canvas'), ratio = devicePixelRatio;
 				const probe = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
@@ -285,7 +288,7 @@ const tests = {
 		}
 	},
 
-	/* Reads of some MiB/s beside a checkpoint of some GiB/s; what is of like size stays together. */
+	/* Reads of some MiB/s beside a checkpoint of some GiB/s; series of similar size stay together. */
 	async series_of_very_different_size_have_scales_of_their_own() {
 		const report = REPORTS.training(), { series } = report.timeline;
 		const scale = title => p.evaluate(t => Panel.all.find(x => x.title === t).body.max(), title);
@@ -345,7 +348,7 @@ const tests = {
 		await p.keyboard.press('Escape');
 		assert(await p.locator('#range').isHidden());
 
-		/* a quarter of it, with Shift; as exact as a pointer is */
+		/* a quarter of it, with Shift; as exactly as a pointer allows */
 		const where = await plot(p, 'Files: bytes read and written');
 
 		await p.keyboard.down('Shift');
@@ -503,7 +506,10 @@ const tests = {
 		await close(p);
 	},
 
-	/* Each term of half a percent and more is a part of the bar as wide as its share, and in words; who is not known has none. */
+	/*
+	 * Each term of at least half a percent is a part of the bar as wide as its share, and has its words; threads without
+	 * numbers have no bar.
+	 */
 	async where_the_time_went_is_a_bar_for_each_main_thread_and_for_the_loaders() {
 		const p = await opened(written('account', REPORTS.training()));
 		const all = await p.locator('.account').all();
@@ -560,7 +566,7 @@ const tests = {
 		assert.deepEqual(await column('CPU time by CPU', '.num'), cpu.cpus.map(c => `${ns(c.busy_ns)} 50.0 %`));
 		assert.equal(await chart('Tasks by CPUs').locator('tbody tr').count(), cpu.tasks.length + 1);
 		assert.deepEqual(await chart('Tasks by CPUs').locator('tbody tr').nth(1).locator('td').allInnerTexts(), cpu.cpus.map(() => '25.0'));
-		/* no bar is without a length; parts of waits can be switched off, and are then in no bar */
+		/* every bar has a length; parts of waits can be switched off, and then leave all bars */
 		for (const name of ['CPU time by task', 'CPU time by process', 'CPU time by CPU', 'What threads waited for'])
 			assert(await chart(name).evaluate(e => [...e.querySelectorAll('.bar')].every(b => b.firstChild.getBoundingClientRect().width > 0)), name);
 		const parts = () => chart('What threads waited for').locator('.bar').first().locator('i').count(), before = await parts();
@@ -591,7 +597,7 @@ const tests = {
 		await p.getByRole('checkbox', { name: 'Data loaders' }).check();
 		await p.keyboard.press('Escape');
 		await p.locator('.menu summary', { hasText: 'Lanes' }).click();
-		/* a click on its name */
+		/* a click on the name */
 		const y = await p.evaluate(() => Panel.all.find(x => x.body instanceof Lanes).body.items.find(i => i.lane?.pid === 5002).y);
 
 		await p.panel('Processes').locator('.plot').click({ position: { x: 40, y: y + 5 } });
@@ -606,7 +612,10 @@ const tests = {
 		assert.equal(from, begin);
 		await p.evaluate(([a, b]) => View.set(a, b), [from - took, from + 3 * took]);
 		await drawn(p);
-		/* the foot of the lane of the first trainer has the colour of reads from a quarter to the half of what is shown */
+		/*
+		 * at the foot of the first trainer's lane, the color of reads reaches from a quarter to half of the visible
+		 * time
+		 */
 		const found = await p.evaluate(pid => {
 			const panel = Panel.all.find(x => x.body instanceof Lanes), item = panel.body.items.find(i => i.lane?.pid === pid);
 			const { canvas } = panel.body, a = panel.area, y = item.y + item.h - 2;
@@ -627,7 +636,7 @@ const tests = {
 		await close(p);
 	},
 
-	/* A fetch from a quarter to the half of what is shown, in the first lane alone, then computing for an eighth of it. */
+	/* A fetch from a quarter to half of the visible time, only in the first lane, then computing for an eighth of it. */
 	async regions_are_drawn_as_long_as_they_took() {
 		const report = REPORTS.training(), begin = report.timeline.begin_ns, at = 1e9, long = 4e8;
 
@@ -740,7 +749,7 @@ const tests = {
 		}
 	},
 
-	/* nvidia-smi's own lines: a part of a GPU (MIG), one that cannot be asked, one that is lost in the middle. */
+	/* nvidia-smi's own lines: a part of a GPU (MIG), a GPU without values, one that disappears during the run. */
 	async gpus_that_do_not_tell_are_to_be_seen() {
 		const p = await opened(written('trace-gpus', JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-gpus')], big))));
 		const rows = title => p.evaluate(t => Panel.all.find(x => x.title === t).body.members.map(s => [s.label, s.values.length]), title);
@@ -752,10 +761,10 @@ const tests = {
 		await close(p);
 	},
 
-	/* A trace that was killed, that had one probe, that has headers alone, or is half there. */
+	/* A trace that was killed, one of a single probe, one with headers only, and one with half of its files. */
 	async parts_of_a_trace_make_a_page() {
 		const whole = golden('trace-panels'), all = fs.readdirSync(whole), rest = name => all.filter(f => f !== name);
-		/* 1: files of it are damaged */
+		/* status 1: some files are damaged */
 		const reported = (...args) => {
 			const run = spawnSync(dltraced, ['report', ...args], big);
 
@@ -796,7 +805,7 @@ const tests = {
 
 			assert.deepEqual(await p.evaluate(() => Data.report), json);
 			assert.equal(await p.evaluate(() => window.evil), undefined);
-			/* what is missing stands with the answer, and each reason among the facts */
+			/* what is missing is beside the answer, and each reason is among the facts */
 			const answer = await p.locator('.verdict h2').first().textContent(), caveat = json.bottleneck.caveat;
 
 			assert.equal(answer.includes(caveat ?? '('), caveat != null, name);
@@ -818,7 +827,7 @@ const tests = {
 		for (const title of ['node1: Files: bytes read and written', 'node2: Files: bytes read and written', 'node1: Latency: read'])
 			assert.equal(await p.panel(title).count(), 1, title);
 		assert.match(await p.locator('#facts').innerText(), /node1, node2/);
-		/* what all of it waited for, then what each host did, with its evidence */
+		/* what the whole job waited for, then each host, with its evidence */
 		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', ...dirs], big)), answer = await p.locator('#answer').evaluate(e => e.textContent);
 
 		assert.equal(await p.locator('#answer > .verdict').getAttribute('data-code'), json.bottleneck.code);
@@ -846,7 +855,7 @@ const tests = {
 		await close(p);
 	},
 
-	/* Each number of the text is the JSON's, rounded, and stands so on the page. */
+	/* Each number of the text is the JSON's, rounded, and is on the page in this form. */
 	async text_json_and_page_agree_to_the_digit() {
 		for (const name of ['trace-small', 'trace-panels', 'trace-cpu']) {
 			const trace = golden(name), file = path.join(folder, `${name}-agree.html`), report = (...args) => execFileSync(dltraced, ['report', ...args, trace], big).toString();
@@ -857,7 +866,7 @@ const tests = {
 			const num = v => v == null ? '\u2013' : String(v);
 			const table = title => p.locator(`#tables .table[aria-label="${title}"] tbody tr`).evaluateAll(rows => rows.map(r =>
 				[...r.querySelectorAll('td')].map(c => c.textContent.replace(/\u202f/g, ''))));
-			/* the text leaves out zeros where there is nothing to measure, the page what the JSON lacks */
+			/* the text omits zeros where there is nothing to measure, the page omits what is not in the JSON */
 			const same = (got, wanted, what) => assert.deepEqual(got.map(row => row.map(c => c === '\u2013' || /^0( |$)/.test(c) ? null : c)),
 				wanted.map(row => row.map(c => c === null || c === '?' || /^0( |$)/.test(c) ? null : c)), `${name}: ${what}`);
 			const compare = async (what, title, jsonRows, pick) => {
@@ -878,7 +887,7 @@ const tests = {
 			const median = (q, of, unit, text) => text(q.histograms.find(h => h.of === of && h.unit === unit)?.p50 ?? 0);
 			const told = findings(report('--full')), answer = await p.locator('#answer').evaluate(e => e.textContent);
 
-			/* the answer and the rules: the same words, and each number in them, in all three */
+			/* the answer and the rules: equal words and numbers in all three */
 			assert.deepEqual(told.all.map(f => [f.code, f.title, f.evidence, f.advice]),
 				[json.bottleneck, ...json.rules].map(f => [f.code, f.title, f.evidence, f.advice]), `${name}: answer`);
 			assert.deepEqual(told.all.slice(1).map(f => f.size), json.rules.map(f => f.size_share == null ? null : `${ns(f.size_ns)}, ${pct(f.size_share)}`));

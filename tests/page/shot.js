@@ -14,7 +14,7 @@ async function main(page, png, scheme = 'light') {
 
 	p.setDefaultTimeout(120e3);
 	await p.goto('file://' + path.resolve(page));
-	/* as if it were scrolled through; the bar of the axis stays where it stands in the page */
+	/* as if it were scrolled through; the bar of the axis stays at its place in the page */
 	await p.addStyleTag({ content: '#bar { position: static !important; }' }).catch(() => {});
 	await p.evaluate(() => {
 		const wanted = /^(Phases|CPU, all|CPU, each|GPU, mean|Files: (bytes|other)|Latency: (read|write)$|Threads|Processes)/;

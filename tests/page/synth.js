@@ -6,7 +6,7 @@
  */
 'use strict';
 
-/* Numbers from 0 to 1, xorshift. */
+/* Numbers from 0 to 1 (xorshift). */
 function dice(seed) {
 	let s = seed;
 
@@ -25,7 +25,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 	const bin = secs * SEC / bins, random = dice(4711);
 	const round = v => Math.round(v * 1000) / 1000;
 	const t = i => i / bins; /* 0 to 1 */
-	/* what the job does: start, three epochs that read in bursts, a checkpoint behind each */
+	/* the job's course: start, three epochs that read in bursts, a checkpoint after each */
 	const epoch = x => x < 0.1 ? -1 : Math.min(2, Math.floor((x - 0.1) / 0.3));
 	const inEpoch = x => ((x - 0.1) / 0.3) % 1;
 	const reading = x => x < 0.1 ? 0.2 : inEpoch(x) < 0.85 ? 0.55 + 0.4 * Math.sin(x * 180) ** 2 : 0.03;
@@ -90,7 +90,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 		return { name, counts };
 	});
 
-	const lanes = [], wide = bins > 1500 ? 8 : 2; /* their bins are wider */
+	const lanes = [], wide = bins > 1500 ? 8 : 2; /* large reports have wider bins */
 	const lane = (pid, ppid, comm, rank, group, from, to, busy, cpu) => {
 		const cells = f => Array.from({ length: Math.ceil(bins / wide) }, (_, i) => [i, round(Math.max(0, f(t(i * wide)) * (0.6 + 0.4 * random())))])
 			.filter(([i, v]) => t(i * wide) >= from && t(i * wide) <= to && v > 0.02).map(([i, v]) => [i, +v.toPrecision(2)]);
@@ -98,7 +98,9 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 		lanes.push({
 			pid, ppid, comm, rank, group, begin_ns: BEGIN + Math.round(from * secs * SEC), end_ns: BEGIN + Math.round(to * secs * SEC),
 			busy: Object.fromEntries(Object.entries({ ...busy, cpu }).map(([k, f]) => [k, cells(f)])),
-			/* one by one: a call of a hundredth of the time in each tenth of its life, of every kind in turn */
+			/*
+			 * one by one: in each tenth of its life, a call of a hundredth of the time, with each kind in turn
+			 */
 			longest: Object.fromEntries(['read', 'write', 'open', 'other'].map((k, i) => [k, [0, 4, 8].map(n => n + i).filter(n => n < 10)
 				.map(n => [Math.round((from + (to - from) * n / 10) * secs * SEC), Math.round((to - from) * secs * SEC / 100)])])),
 		});
@@ -178,7 +180,7 @@ function facts(secs) {
 	};
 }
 
-/* What report/cpu has summed up: every CPU half busy, the loaders most of it. */
+/* The sums of report/cpu: every CPU is half busy, mostly with the loaders. */
 function scheduling(secs, cpus, workers) {
 	const total = secs * SEC * cpus;
 	const sums = share => ({ run_ns: total * share, runq_ns: total * share / 10, disk_ns: total * share / 2, blocked_ns: total * share / 20,
@@ -227,12 +229,12 @@ function slow(n) {
 	}));
 }
 
-/* The most that one machine may have: it must stay within the page's limit. */
+/* The largest report for one machine: it must stay within the page's limit. */
 function large() {
 	const all = training({ secs: 4000, bins: 2000, gpus: 16, cpus: 256, workers: 128, trainers: 16,
 		disks: Array.from({ length: 10 }, (_, i) => `nvme${i}n1`) });
 
-	/* as a report that keeps to its size would: three digits, wider bins */
+	/* as in a report of limited size: three digits, wider bins */
 	for (const s of all.timeline.sampled) {
 		s.t = s.t.filter((_, i) => i % 8 === 0);
 		s.values = s.values.filter((_, i) => i % 8 === 0);
@@ -251,12 +253,12 @@ function empty() {
 	};
 }
 
-/* As a version that knows no timeline would write it. */
+/* As a version without a timeline would write it. */
 function bare() {
 	return { ...facts(3), probes: [probe('open', 12, 0)], files_by_bytes: files(2, 'x'), missing: [] };
 }
 
-/* One bin, one sample, one of everything, half of it not known. */
+/* One bin, one sample, one of everything, half of it unknown. */
 function sparse() {
 	return {
 		...facts(1), started: null, host: null, probes: [{ ...probe('open', 1, 0), lost: null }],
@@ -272,7 +274,7 @@ function sparse() {
 	};
 }
 
-/* Every string of a report is somebody else's. */
+/* Every string of a report may come from an attacker. */
 const EVIL = [
 	'</script><script>window.evil=1</script>', '<img src=x onerror="window.evil=2">', '"\'><svg onload=window.evil=3>', '<!--<script>',
 	'\u202egnp.exe\u202c', '\\040\\011<b>octal</b>', '\u2028window.evil=4\u2029', ']]>&lt;i&gt;', '__proto__', 'javascript:window.evil=5', '${window.evil=6}',
@@ -287,7 +289,7 @@ function hostile() {
 	const keep = small.timeline.begin_utc, panels = small.timeline.series.map(s => s.panel), sampled = small.timeline.sampled.map(s => s.panel);
 	const out = evil(small);
 
-	/* so that panels are drawn too */
+	/* so that panels are drawn as well */
 	out.timeline.begin_utc = keep;
 	out.timeline.series.forEach((s, i) => { s.panel = i % 7 ? panels[i] : s.panel; });
 	out.timeline.sampled.forEach((s, i) => { s.panel = i % 7 ? sampled[i] : s.panel; });

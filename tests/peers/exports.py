@@ -51,7 +51,7 @@ def compare(got):
 # --- SQL ------------------------------------------------------------------------------------------------------------------
 
 def by_sql(run, tables):
-    """RUN gives the rows of a query; TABLES maps names of files to what stands behind FROM."""
+    """RUN returns the rows of a query; TABLES maps names of files to what is written after FROM."""
     moved = "CASE WHEN RETURNED > 0 THEN RETURNED ELSE 0 END"
     union = " UNION ALL ".join(
         f"SELECT FID, LAT_NS, {f'RW, {moved}' if name == 'vfs_rw' else 'NULL, 0'} FROM {tables[name]}" for name in calls)
@@ -63,7 +63,7 @@ def by_sql(run, tables):
             f"FROM {tables['vfs_rw']} GROUP BY PID")},
         {row[0]: row[1:] for row in run(
             "WITH calls(FID, LAT_NS, RW, moved) AS (" + union + "), named AS "
-            # a file that was renamed has a row for each name, and goes under its last one
+            # a renamed file has a row for each name, and is listed under its last one
             f"(SELECT f.FID AS FID, max(f.REALPATH) AS path FROM {tables['files']} f JOIN (SELECT FID AS of, max(\"TIMESTAMP\") AS last "
             f"FROM {tables['files']} GROUP BY FID) l ON f.FID = l.of AND f.\"TIMESTAMP\" = l.last GROUP BY f.FID) "
             "SELECT path, sum(CASE WHEN RW = 'R' THEN moved ELSE 0 END), sum(CASE WHEN RW = 'W' THEN moved ELSE 0 END), "
@@ -238,12 +238,12 @@ def tool(name, *args):
 
 
 def functions():
-    """{libc's name: report's}, of calls: a create row is beside its open."""
+    """Returns {libc's name: report's} of calls: a row create is not a call."""
     return {f["func"]: f for f in report["functions"] if f["func"] != "create"}
 
 
 def requests():
-    """{path: [requests, ns]} of bio.csv: they have a file's hash, as calls have."""
+    """Returns {path: [requests, ns]} of bio.csv: its rows have a file's hash, as those of calls."""
     paths, of = {}, collections.defaultdict(lambda: [0, 0])
     for name in ("files", "bio"):
         if not os.path.exists(f"{folder}/csv/{name}.csv"):
@@ -259,7 +259,7 @@ def requests():
 
 
 def dftracer_utils():
-    """Times are whole microseconds there, of the begin and of the end."""
+    """Times of begin and end are whole microseconds there."""
     def grouped(by):
         answer = json.loads(tool("dftracer_stats", "-d", f"{folder}/pfw", "--json", "--report", "detailed", "--group-by", by))
         return answer[0]["detailed"]["grouped_duration"]
@@ -282,9 +282,11 @@ def dftracer_utils():
 
 
 def dfanalyzer_of(trace):
-    """Its summary of the folder TRACE. It takes what it finds in a folder that it has used for that of the same trace."""
+    """Returns its summary of the folder TRACE. It takes the files in its own folder for those of the same trace, so each
+    trace has one.
+    """
     into = f"{folder}/dfanalyzer-{os.path.basename(trace)}"
-    os.environ.setdefault("USER", "root")  # it takes it for granted
+    os.environ.setdefault("USER", "root")  # it expects the variable
     tool("dfanalyzer", f"trace_path={trace}", f"hydra.run.dir={into}", "analyzer=dftracer", "analyzer/preset=posix", "cluster=local",
          "cluster.n_workers=1", "output=json")
     with open(f"{into}/dfanalyzer_output.json", encoding="utf-8") as answer:
@@ -292,7 +294,7 @@ def dfanalyzer_of(trace):
 
 
 def left_out():
-    """Calls and bytes on files that it leaves out: those of the system, by a list of its own."""
+    """Counts the calls and bytes on files that it ignores: those of the system, by its own list."""
     from dftracer.analyzer.dftracer import IGNORED_FILE_PATTERNS
     paths, n, moved = {}, 0, 0
     for name in ("files", *calls):
@@ -316,7 +318,7 @@ def dfanalyzer():
 
 
 def own():
-    """What the readers say of 200 calls of a function that DFTracer itself has written to the folder ARG: notes alone."""
+    """What the readers report of 200 calls of a function that DFTracer itself has written to the folder ARG: only notes."""
     got = dfanalyzer_of(arg)
     print(f"note: of DFTracer's own trace of 202 events dftracer_event_count has {tool('dftracer_event_count', '-d', arg).strip()}, "
           f"dfanalyzer {got['total_event_count']} in {got['job_time_s']:.0f} s")

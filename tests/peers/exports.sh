@@ -13,7 +13,7 @@ PYTHONPATH=$(cd "$here/../../python" && pwd)
 export PYTHONPATH DLTRACED_PROGRAM="$DLT"
 read_by() { "$python" -B "$peers/exports.py" "$@"; }
 
-# DuckDB's command, which the registry has no package of
+# DuckDB's command, which PyPI has no package of
 mkdir -p bin
 printf '#!/bin/sh\nexec "%s" -c "import sys, duckdb; duckdb.connect().execute(sys.stdin.read())"\n' "$python" >bin/duckdb
 chmod +x bin/duckdb

@@ -9,7 +9,7 @@ need script
 python=$("$native/../peers/environment") || fail "no environment"
 job=$native/../workloads/frameworks.py
 
-# epochs TRAINER HOW: the report's, held against the account.
+# epochs TRAINER HOW: compares the report's epochs with the account.
 epochs() {
 	"$DLT" report --json "$t" >json || fail "report of $1"
 	python3 -B "$native/checks/frameworks.py" account <json >shown 2>&1 || fail "$1, on a $2: $(cat shown)"

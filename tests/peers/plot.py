@@ -7,7 +7,7 @@ import dltraced
 trace, golden = sys.argv[1:]
 
 def on_files(folder, probe):
-    """The rows that are of files, and not of a pipe, a socket, a terminal or the like."""
+    """The rows of files; not those of pipes, sockets, terminals and the like."""
     files = dltraced.read(folder, "files").drop_duplicates(["host", "FID"])[["host", "FID", "TYPE"]]
     typed = dltraced.read(folder, probe).merge(files, on=["host", "FID"], how="left")
     return typed[~typed["TYPE"].isin(("fifo", "sock", "chr", "anon")).astype(bool)]
@@ -44,7 +44,7 @@ for label, way in (("reads", "R"), ("writes", "W")):
     assert bars[label] == ((every["RW"] == way) & (every["RETURNED"] >= 0)).sum(), (label, bars)
 
 check_heatmap(trace)
-check_heatmap(golden)  # it has requests of disks, too
+check_heatmap(golden)  # this trace has requests of disks, too
 
 axes = dltraced.plot("timeline", trace).axes[0]
 labels = [text.get_text() for text in axes.get_yticklabels()]

@@ -28,7 +28,7 @@ for kind in timeline bandwidth sizes heatmap; do
 	for word in '%PDF' '<svg' 'PNG'; do
 		grep -q -a -e "$word" "$kind".* || fail "$kind: no file with $word"
 	done
-	# all of a trace, parts of one, and hostile names
+	# whole traces, partial ones, and hostile names
 	for folder in panels cut small hostile; do
 		"$python" -W error -B -m dltraced plot "$kind" "$native/../golden/trace-$folder" -o x.svg 2>err || fail "$kind of $folder: $(cat err)"
 	done

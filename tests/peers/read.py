@@ -14,7 +14,7 @@ ENGINES = ("pandas", "polars", "pyarrow", "dask")
 
 
 def wanted_of(db, probe, columns):
-    """{column: facts}, and the number of rows of each folder."""
+    """Returns {column: facts} and the number of rows, for each folder."""
     select = []
     escaped = _columns.of(probe)
     for c in columns:
@@ -33,7 +33,7 @@ def wanted_of(db, probe, columns):
 
 
 def column_of(frame, name, engine):
-    """A list of values, null ones left out; times as ns."""
+    """Returns the values without null; times as ns."""
     if engine == "pyarrow":
         values = frame.column(name)
         if "timestamp" in str(values.type):
@@ -96,5 +96,5 @@ def main():
     print(f"{n} columns")
 
 
-if __name__ == "__main__":  # not in the processes of Dask
+if __name__ == "__main__":  # not in Dask's processes
     main()

@@ -16,11 +16,11 @@ mv "$t" job/one
 trace --rotate 64K --compress zstd -- "$W/loader" -d data -n 40 -s 100000 -w 2 -e 3 >out || fail "loader: status $?"
 sed -i 's/^\( *"host": \).*/\1"other",/' "$t/manifest.json"
 mv "$t" job/two
-cp -r "$native/../golden/trace-panels" job/three # of collectors, too
+cp -r "$native/../golden/trace-panels" job/three # it has collectors' files, too
 "$DLT" probes --duckdb >views.sql || fail "probes --duckdb: status $?"
 "$python" -B "$native/../peers/read.py" "job/*" views.sql || fail "the lines above"
 
-# the examples of docs/python.md, as they stand
+# the examples of docs/python.md, unchanged
 mkdir traces
 ln -s ../job/two traces/loader
 awk '/^```/ { on = /^```python$/; next } on' "$native/../../docs/python.md" >example.py

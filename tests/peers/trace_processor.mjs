@@ -35,7 +35,7 @@ class Engine extends EngineBase {
 }
 
 const engine = new Engine();
-// What it starts with resolves promises; nothing waits for anything else.
+// Its start resolves promises; nothing else has to be awaited.
 await new Promise((resolve) => setImmediate(resolve));
 await engine.parse(new Uint8Array(readFileSync(trace)));
 await engine.notifyEof();

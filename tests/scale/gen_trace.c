@@ -50,7 +50,7 @@ enum {
 #define OUT(n, c, p) { .name = (n), .columns = (c), .probe = (p) }
 static struct out {
 	const char *name, *columns;
-	bool probe; /* the manifest has it among `probes' */
+	bool probe; /* is among `probes' of the manifest */
 	int fd;
 	size_t len;
 	uint64_t rows, bytes;
@@ -203,7 +203,7 @@ static uint64_t dice(void)
 	return s >> 11;
 }
 
-/* Mostly about TYPICAL, now and then 200 times as much, never before P's last call ended. */
+/* Mostly about TYPICAL, sometimes 200 times as much, and never before P's last call ended. */
 static uint64_t latency(struct proc *p, uint64_t now_ns, uint64_t typical)
 {
 	uint64_t ns = typical / 2 + dice() % typical, free_ns = now_ns - p->free_ns;
@@ -216,7 +216,7 @@ static uint64_t latency(struct proc *p, uint64_t now_ns, uint64_t typical)
 
 enum stage { INIT, READING, EVAL, CHECKPOINT };
 
-/* What the job does at NS; the epoch, from 0, into *EPOCH. */
+/* Returns what the job does at NS; *EPOCH is the number of the epoch, from 0. */
 static enum stage stage_at(uint64_t ns, unsigned int *epoch)
 {
 	uint64_t span = o.seconds * SEC, x = (ns - BEGIN_NS) * 100000 / span, in;
@@ -447,7 +447,7 @@ static void sched_call(uint64_t ns, const struct proc *p, const char *name, uint
 	end_row(f);
 }
 
-/* Each process stays on its CPU, which is idle for what is left of the second. */
+/* Each process stays on its CPU, which is idle for the rest of the second. */
 static void sched(uint64_t ns, enum stage stage)
 {
 	uint64_t per_cpu = (n_procs + o.cpus - 1) / o.cpus;
@@ -554,7 +554,7 @@ static void second(uint64_t ns, uint64_t n)
 		disk_row(ns, d, stage == READING ? 40 + dice() % 50 : 5);
 }
 
-/* --- what is there at the begin and at the end ---------------------------------------------------- */
+/* --- rows at the begin and at the end -------------------------------------------------------------- */
 
 static void put_proc(uint64_t ns, const struct proc *p, const char *event, const char *status, const char *args)
 {
@@ -627,7 +627,7 @@ static void put_files(void)
 	put_file(o.files + 1, "/out/checkpoint.pt", 1 << 30);
 }
 
-/* As `dltraced mark' writes them: an epoch and a checkpoint have a begin and an end. */
+/* Like `dltraced mark': an epoch and a checkpoint have a begin and an end. */
 static void put_mark(uint64_t part, const char *name)
 {
 	struct out *f = &outs[MARKS];

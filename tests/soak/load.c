@@ -31,10 +31,10 @@
 #define FOLDERS 20
 #define FILE_BYTES (16 << 10)
 #define READ_BYTES (4 << 10)
-#define THREADS 2	   /* of a loader */
+#define THREADS 2	   /* in each loader */
 #define CHECKPOINT_BYTES (4 << 20)
 #define CHECKPOINT_S 10
-#define NEW_PER_MINUTE 60  /* files that stay for KEPT_NEW of them */
+#define NEW_PER_MINUTE 60  /* each new file stays for KEPT_NEW of them */
 #define KEPT_NEW 600
 #define STACK_BYTES (64 << 10)
 #define PATH_BYTES 256
@@ -52,7 +52,7 @@ struct count {
 struct part {
 	const char *comm;
 	void (*run)(unsigned int nr);
-	unsigned int n;	   /* how many at a time */
+	unsigned int n;	   /* number of them at a time */
 	bool epoch;	   /* forked anew for each epoch */
 };
 
@@ -63,7 +63,7 @@ static struct {
 
 #define N_PARTS 8
 static struct count (*tallies)[N_PROBES][N_RW];
-static struct count (*mine)[N_RW]; /* those of this process's part */
+static struct count (*mine)[N_RW]; /* counters of this process's part */
 static uint64_t end_ns;		   /* when this part ends */
 static int pipe_fds[2];
 static char pattern[FILE_BYTES];
@@ -109,7 +109,7 @@ static uint32_t next_random(uint32_t *x)
 
 /* --- calls, counted ------------------------------------------------------------------------------- */
 
-/* A row with this result; BYTES of it count where it is no error. */
+/* Counts a row with this result; BYTES: the result is a number of bytes unless it is an error. */
 static long counted(int probe, int rw, long ret, bool bytes)
 {
 	struct count *c = &mine[probe][rw];
@@ -174,7 +174,7 @@ static const char *data_path(char *path, unsigned int i)
 
 /* --- parts ---------------------------------------------------------------------------------------- */
 
-/* The data set, before all else. */
+/* The data set, before all other parts. */
 static void part_make(unsigned int nr)
 {
 	char path[PATH_BYTES];
@@ -199,7 +199,7 @@ static void load_one(uint32_t *seed)
 	uint32_t r = next_random(seed);
 	int fd;
 
-	/* One in 64 is not there. */
+	/* One file in 64 does not exist. */
 	fd = c_open(data_path(path, r >> 8 & 63 ? (r >> 14) % opt.files : opt.files + 7), O_RDONLY);
 	if (fd < 0)
 		return;
@@ -223,7 +223,7 @@ static void *load_files(void *arg)
 /* A data loader: some threads that open, read and close. */
 static void part_load(unsigned int nr)
 {
-	static char stacks[THREADS][STACK_BYTES] __attribute__((aligned(4096))); /* else libc maps them */
+	static char stacks[THREADS][STACK_BYTES] __attribute__((aligned(4096))); /* else libc would map them */
 	pthread_t threads[THREADS];
 	pthread_attr_t attr;
 
@@ -239,7 +239,7 @@ static void part_load(unsigned int nr)
 		pthread_join(threads[i], NULL);
 }
 
-/* Files through a mapping, from the disk at first. */
+/* Reads of files through a mapping, from the disk at first. */
 static void part_map(unsigned int nr)
 {
 	uint32_t seed = (uint32_t)now_ns() | 1;
@@ -289,7 +289,7 @@ static void part_checkpoint(unsigned int nr)
 	}
 }
 
-/* Names that come, change and go, a folder around them. */
+/* Names that are made, changed and removed, in a folder that is, too. */
 static void part_names(unsigned int nr)
 {
 	char dir[PATH_BYTES], a[PATH_BYTES + 16], b[PATH_BYTES];
@@ -378,7 +378,7 @@ static void start(unsigned int part, unsigned int nr)
 	_exit(0);
 }
 
-/* Those of an epoch, or the others. */
+/* Starts the loaders of an epoch, or the other parts. */
 static unsigned int start_all(bool epoch)
 {
 	unsigned int n = 0;
@@ -401,7 +401,7 @@ static void wait_for(unsigned int n)
 	}
 }
 
-/* What is to reach the disk does so while it is traced. */
+/* All writes reach the disk during the trace. */
 static void sync_folder(void)
 {
 	int fd = open(opt.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -25,7 +25,7 @@ IDLE = " {stamp}      0           -      -      -      -      -      -      -   
 
 
 def busy():
-    """The process that has the GPU, 0 where none has, and for how long it has been busy, ns."""
+    """Returns the process that uses the GPU, 0 without one, and the ns for which it has been busy."""
     try:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu"), "rb") as f:
             pid, total, since = STATE.unpack(f.read(STATE.size))

@@ -5,8 +5,8 @@
 # of its own in $dir/apt, so that nothing is installed and the machine's own is left alone. Who sources
 # this sets $dir, $suite and $archive ("security", or anything else), and has say() of lib.bash.
 
-# mirror: the URI of a Debian archive, from apt itself: it has read every kind of sources file.
-# DLT_VM_MIRROR and DLT_VM_SECURITY_MIRROR overrule it.
+# mirror: the URI of a Debian archive, as apt prints it: apt has read every form of its sources. DLT_VM_MIRROR and
+# DLT_VM_SECURITY_MIRROR override it.
 mirror() {
 	local pattern uri=${DLT_VM_MIRROR-}
 
@@ -19,8 +19,8 @@ mirror() {
 		awk -v p="$pattern" '$1 ~ p && $2 == "main" { print $3; exit }'
 }
 
-# configure URI: the machine's own configuration (proxies, credentials) with this on top. The
-# archive's keys, where the machine has them as a file, else those that its apt trusts.
+# configure URI: the machine's own configuration (proxies, credentials), plus this. The archive's keys come from the
+# machine's file; where there is none, apt's own trusted keys count.
 configure() {
 	local uri=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -48,10 +48,10 @@ configure() {
 
 get() { apt-get -c "$dir/apt/conf" "$@"; }
 
-# depends PACKAGE REGEX: those of its dependencies whose names match.
+# depends PACKAGE REGEX: the dependencies whose names match.
 depends() { apt-cache -c "$dir/apt/conf" depends "$1" | sed -nE "s/^ +\\|?Depends: ($2)\$/\\1/p"; }
 
-# Signatures are checked as ever: what fails here may be keys that this machine does not have yet.
+# Signatures are always checked: an update may fail because the machine does not have new keys yet.
 update_lists() {
 	get update -qq >"$dir/apt/log" 2>&1 && ! grep -q '^[EW]:' "$dir/apt/log" && return
 	cat "$dir/apt/log" >&2

@@ -12,7 +12,7 @@ vm_cache=${DLT_VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/dltraced/vm}
 say() { echo "${0##*/}: $*" >&2; }
 fail() { say "$@"; exit 1; }
 
-# skip WHY: this machine cannot do it, which is not a failure of what is tested.
+# skip WHY: this machine lacks something; the tests have not failed.
 skip() { say "$@"; exit 77; }
 
 # need COMMAND:PACKAGE...
@@ -24,7 +24,7 @@ need() {
 	done
 }
 
-# lock NAME: hold it until this program ends.
+# lock NAME: holds the lock until this program ends.
 lock() {
 	mkdir -p "$vm_cache" || exit 1
 	exec 8>"$vm_cache/$1.lock"
@@ -33,8 +33,8 @@ lock() {
 	flock 8
 }
 
-# ext4_image FOLDER FILE LABEL FREE [OPTION...]: an image of it with FREE MiB to spare, made without
-# mounting and without root. There is a MiB more, for an -E offset.
+# ext4_image FOLDER FILE LABEL FREE [OPTION...]: makes an image of the folder with FREE MiB to spare, without mounting
+# it and without root. It is one MiB larger, for an -E offset.
 ext4_image() {
 	local dir=$1 file=$2 label=$3 free=$4 mib inodes
 

@@ -37,7 +37,7 @@ static int log_fd = -1;
 static pid_t pid;
 static struct out *outs[MAX_THREADS];
 static int n_outs;
-static __thread struct out *mine; /* a buffer per thread: they do not wait for each other */
+static __thread struct out *mine; /* a buffer per thread, so that threads do not wait for each other */
 
 static char names[MAX_FD][64]; /* the last component, by file descriptor */
 

@@ -29,7 +29,7 @@ static void there_and_back(const char *s, size_t len)
 	EXPECT(text_unescape(back, field, field_len) == len && !memcmp(back, s, len));
 }
 
-/* A command line's text as the manifest has it, and as its reader sees it again. */
+/* A command line's text in the manifest, and as the manifest's reader returns it. */
 static void through_json(const char *s, size_t len)
 {
 	static struct manifest_facts m;

@@ -34,7 +34,7 @@ static unsigned int tabs_in(const char *line)
 	return n;
 }
 
-/* A line is a comment, the header, or a row of as many fields. */
+/* Each line is a comment, the header, or a row with the header's number of fields. */
 static void check_file(const char *path, const struct collector *c)
 {
 	autofree char *text = NULL;

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.writing.call = ASYNC_CALL_NONE,
 		.metrics_writing.call = ASYNC_CALL_NONE,
 	};
-	/* what counts rows has nothing to count, so of a trace that runs only marks are taken */
+	/* no counters exist here, so a running trace is only asked for marks */
 	running = size > 4 && !memcmp(data + 1, "mark", 4);
 	s.traced = data[0] & 1;
 	s.files = running ? FILES_GROWING : FILES_CLOSED;
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(s.drain.marks[0]);
 	close(s.drain.marks[1]);
 	loop_free(&s.loop);
-	/* what has been begun is about S, which is made anew for the next input */
+	/* started tasks point to S, which is overwritten for the next input */
 	EXPECT(async_call_wait(&s.folder_watch.call, -1) && async_call_wait(&s.writing.call, -1) &&
 	       async_call_wait(&s.metrics_writing.call, -1));
 	async_call_free(&s.folder_watch.call);

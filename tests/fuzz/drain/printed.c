@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		now_ns += head[1] * 16 * NSEC_PER_MSEC;
 		gaps += !!(head[2] & GAP);
 		take(&d, head, data + HEAD, len, now_ns, gaps);
-		most += 2 + len; /* a line has a byte at least, and is looked at once more when it goes on */
+		most += 2 + len; /* a line has at least a byte, and is read once more when it continues */
 		data += HEAD + len;
 		size -= HEAD + len;
 	}

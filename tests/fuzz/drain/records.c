@@ -22,7 +22,7 @@ static void decoder_open(struct decode *d)
 	clock_map_init(&d->clock, &start);
 }
 
-/* Only those that there is something for: each takes a file and a megabyte. */
+/* Only for probes with records: each sink takes a file and a megabyte. */
 static void sink_needed(struct decode *d, unsigned int probe)
 {
 	autoclose int dir = open(fuzz_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,7 +33,7 @@ static void sink_needed(struct decode *d, unsigned int probe)
 	EXPECT(sink_open(&d->sinks[probe], dir, probes[probe]->name) == 0);
 }
 
-/* What decode_row() does, into memory of exactly the size that a row may have. */
+/* Like decode_row(), into memory of exactly the size that a row may have. */
 static void put_row(struct decode *d, const struct probe *p, const struct dlt_hdr *rec)
 {
 	autofree char *row = malloc(SINK_ROW_MAX);
@@ -47,7 +47,10 @@ static void put_row(struct decode *d, const struct probe *p, const struct dlt_hd
 	EXPECT(!memchr(row, '\0', (size_t)(end - row)));
 }
 
-/* At the end of its memory; of the header what would only send us to /proc or to sleep is ours. */
+/*
+ * The record lies at the end of its memory. Fields of its header that would only cause reads of /proc or sleeps are
+ * replaced.
+ */
 static void take(struct decode *d, const uint8_t *data, size_t size, unsigned int probe, bool whole)
 {
 	autofree struct dlt_hdr *rec = calloc(1, size);
@@ -55,7 +58,7 @@ static void take(struct decode *d, const uint8_t *data, size_t size, unsigned in
 	memcpy(rec, data, size);
 	if (size >= sizeof(*rec)) {
 		rec->probe = (uint16_t)probe;
-		rec->tgid |= 1U << 30; /* of no process */
+		rec->tgid |= 1U << 30; /* a number that no process has */
 		if (whole || rec->size > size)
 			rec->size = (uint32_t)size;
 	}

@@ -66,7 +66,7 @@ static void of_cpu(void)
 	report_cpu_free(r);
 }
 
-/* One data set of it, and held against itself. */
+/* A report on one data set, and a comparison of the trace with itself. */
 static void of_path(void)
 {
 	static const struct report_options o = { .timed = true, .path = "/d" };

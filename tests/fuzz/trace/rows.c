@@ -10,7 +10,7 @@
 
 #define BACK_MAX 8
 
-/* Every row, and the first ones again: what is found there then must be the same. */
+/* Reads every row, then the first ones again, which must be the same. */
 static void read_all(struct reader *rd)
 {
 	uint64_t offsets[BACK_MAX], number, rows = 0;

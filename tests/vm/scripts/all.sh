@@ -7,13 +7,13 @@ native=${0%/*}/../../native
 . "$native/lib.sh"
 gate
 
-# before: waits for the trace; its shell is there first.
+# before: waits for the trace, which begins after it.
 sh -c 'read -r _ <gate; : >made-before' &
 before=$!
 said=$("$DLT" start --background --collectors none --probes -bio --min-free 0 \
 	${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" --all 2>&1 </dev/null 9>&-) || fail "status $?: $said"
 dlt=$(expr "$said" : '.*background: process \([0-9]*\),') || fail "not in the background: $said"
-# Everything that is found running is told, then it is in the target.
+# Every running process that the trace finds has a row, and is then in the target.
 await grep -qs "	snapshot	.*	$before	" "$t/pids.out"
 echo >&9
 wait $before || fail "the one that was there: status $?"

@@ -37,7 +37,7 @@ cp "/sys/block/$disk/stat" after
 mount -o noatime "/dev/$disk" "$VM_MNT" || fail "cannot mount $disk again: status was $rc: $(cat err)"
 mnt='' disk=''
 equal "status" $rc 0
-# Kernels that preempt BPF programs skip runs of them; what they skip is counted as lost.
+# Kernels that preempt BPF programs skip runs of them; these count as lost.
 may_lose=''
 ! grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt 2>/dev/null || may_lose=may-lose
 check bio "$VM_DISK" before after $may_lose

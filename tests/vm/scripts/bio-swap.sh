@@ -36,7 +36,7 @@ majors = resource.getrusage(resource.RUSAGE_SELF).ru_majflt - majors
 print(os.getpid(), majors)
 END
 
-# Pages that the kernel has counted as swapped in and out.
+# pages DIRECTION: the kernel's count of pages swapped in or out.
 pages() { awk '$1 == "pswp'$1'" { print $2 }' /proc/vmstat; }
 
 # swap DISK
@@ -71,12 +71,12 @@ modprobe -q zram || skip "zram (CONFIG_ZRAM)"
 echo 64M >/sys/block/zram0/disksize || skip "memory for a zram"
 swap zram0
 [ -z "$(rows bio 'T == "W"')" ] || equal "zram: kinds of writes" "$(col bio KIND 'T == "W"' | sort -u)" swap
-# Until 6.2 a page goes there without a bio (rw_page), but for huge ones.
+# Until 6.2 a page is written without a bio (rw_page), except for huge ones.
 if grep -q ' bdev_write_page$' /proc/kallsyms; then
 	echo "note: zram: pages go without bios"
 else
 	equal "zram: bytes swapped out" "$(bytes 'T == "W"')" $((out * 4096))
-	# a page that is read has no owner yet, and the bio says no more than that its thread waits
+	# a page that is being read has no owner yet, and the bio shows only that its thread waits
 	equal "zram: kinds of reads" "$(col bio KIND 'T == "R"' | sort -u)" other
 	equal "zram: counted" "$(manifest 'next(p for p in m["probes"] if p["name"] == "bio").get("fileless", 0)')" "$(rows bio 'T == "R"' | wc -l)"
 fi

@@ -10,7 +10,7 @@ gate
 top=/sys/fs/cgroup
 scope=docker-$(printf '%064x' $$).scope
 
-# layout NAME: mount the hierarchies so; $job is the one for --cgroup, $unit the one for containers.
+# layout NAME: mounts the hierarchies in this layout; $job is the one for --cgroup, $unit the one for containers.
 layout() {
 	umount $top || fail "umount $top"
 	case $1 in
@@ -32,7 +32,7 @@ layout() {
 	esac || fail "$1 cannot be mounted"
 }
 
-# As the guest had it, for the scripts that come after this one.
+# As the guest had it, for later scripts.
 restore() {
 	cleanup
 	mountpoint -q $top && [ -e $top/cgroup.procs ] && return
@@ -48,11 +48,11 @@ away() {
 	esac
 }
 
-# in_cgroup DIR FILE: a process that moves there, executes, makes FILE and stays until it is read to.
+# in_cgroup DIR FILE: a process that moves there, executes, makes FILE and waits for a line.
 in_cgroup() {
 	sh -c 'echo $$ >"$1/cgroup.procs" && exec sh -c ": >$2; read -r _ <stay"' mover "$1" "$2" 9>&- &
 	await [ -e "$2" ]
-	await grep -qs "	${1#"$3"}	" "$t/pids.out" # its CGROUP is looked up while it is there
+	await grep -qs "	${1#"$3"}	" "$t/pids.out" # its CGROUP is looked up while the process exists
 }
 
 mkfifo stay

@@ -7,7 +7,7 @@
 native=${0%/*}/../../native
 . "$native/lib.sh"
 need python3 dmsetup
-export DM_DISABLE_UDEV=1 # nobody else makes nodes here
+export DM_DISABLE_UDEV=1 # no udev makes nodes here
 modprobe dm-mod 2>/dev/null
 modprobe dm-flakey 2>/dev/null
 dmsetup targets | grep -q '^flakey' || skip "dm-flakey"
@@ -28,14 +28,14 @@ finish() {
 }
 trap finish EXIT
 
-# table TARGET ARG...: what the disk is from now on; what is under way meanwhile waits.
+# table TARGET ARG...: replaces the disk's table; requests wait in between.
 table() {
 	target=$1
 	shift
 	dmsetup suspend --noflush --nolockfs "$name" && dmsetup load "$name" --table "0 $sectors $target${1+ $loop $*}" &&
 		dmsetup resume "$name" || fail "table $target"
 }
-# disk OPTION...: an ext4 on it.
+# disk OPTION...: an ext4 on the disk.
 disk() {
 	truncate -s 64M disk.img
 	loop=$(losetup -f --show disk.img) || skip "a loop device"
@@ -65,7 +65,7 @@ exit 7
 END
 export W
 
-# --- for good -------------------------------------------------------------------------------------
+# --- errors for good --------------------------------------------------------------------------------
 
 disk
 spawn -v -- sh job $reads >out
@@ -73,7 +73,7 @@ await grep -qs '	sh	' "$t/open.out"
 table error
 echo >&9
 await grep -qs over state
-# ext4 has let go by the time that its journal has been written, which is every 5 s
+# ext4 gives up when it writes its journal, which it does every 5 s
 await grep -Eq 'warning: (cannot write to|the disk of) .*/t' err
 echo >&9
 join
@@ -84,9 +84,9 @@ cat err
 table linear 0
 no_disk
 
-# --- for some time --------------------------------------------------------------------------------
+# --- errors for some time ---------------------------------------------------------------------------
 
-# Without a journal, which would be given up for good.
+# Without a journal, as ext4 would give it up for good.
 disk -O ^has_journal
 rm -f state
 spawn -v -- sh job $reads >out
@@ -94,7 +94,7 @@ await grep -qs '	sh	' "$t/open.out"
 table flakey 0 0 3600 1 error_writes
 echo >&9
 await grep -qs over state
-# the rows of its reads are written, and the disk is given them and refuses: not only those of a file before
+# the rows of its reads are written, and the disk refuses them: not only those of an earlier file
 await eval '[ "$(grep -c "	storm	" "$t/vfs_rw.out")" -ge $reads ]'
 sync -f "$mnt" 2>/dev/null || :
 await grep -Eq 'warning: (cannot write to|the disk of) .*/t' err

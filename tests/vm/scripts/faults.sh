@@ -19,13 +19,13 @@ finish() {
 }
 trap finish EXIT
 
-# Time passes: until time_align.out has $1 more rows.
+# ticks N: waits until time_align.out has N more rows.
 ticks() {
 	want=$(($(wc -l <"$t/time_align.out") + $1))
 	await eval '[ "$(wc -l <"$t/time_align.out")" -ge $want ]'
 }
 
-# --- a CPU, the clock, a gap ----------------------------------------------------------------------
+# --- a CPU, the clock, a pause --------------------------------------------------------------------
 
 cat >job <<'END'
 read -r _ <gate
@@ -51,7 +51,7 @@ for step in '+1 hour' '-1 hour'; do
 	steps=$((steps + 1))
 	ticks 2
 done
-# Half a second, at the 500 ppm at which the kernel does it: no step.
+# Half a second, which the kernel adjusts at 500 ppm: no step.
 python3 -c '
 import ctypes, struct
 timex = ctypes.create_string_buffer(struct.pack("=I4xq", 0x8001, 500000), 512)
@@ -65,7 +65,7 @@ join
 equal "status ($(cat err))" $rc 0
 check tally tally pids
 [ "$(rows time_align 'EVENT == "step"' | wc -l)" -ge $steps ] || fail "steps: $(col time_align EVENT | uniq -c)"
-# An hour on and an hour back: TIME says so, as far as from one row of time_align to the next.
+# An hour forward and an hour back: TIME shows it, from one row of time_align to the next.
 equal "steps of an hour" "$(col time_align REALTIME_NS,TIMESTAMP | awk '
 	NR > 1 { d = ($1 - $2) - (r - m); if (d > 3.5e12) up++; if (d < -3.5e12) down++ } { r = $1; m = $2 }
 	END { print up + 0, down + 0 }')" "1 1"
@@ -97,7 +97,7 @@ for kind in prog link; do
 	eval "echo \"\$${kind}s\"" | sort >ids
 	await eval 'bpftool $kind show | sed -n "s/^\([0-9]*\):.*/\1/p" | sort >now; [ -z "$(comm -12 ids now)" ]'
 done
-dmesg -C # its report is a trace of calls, which is taken for a complaint of the kernel's
+dmesg -C # its report has a call trace, which would look like a complaint of the kernel
 dmesg -n 5
 check lines
 "$DLT" report --full "$t" >report || fail "OOM: report: status $?"

@@ -8,9 +8,9 @@
 . "${0%/*}/nfs.inc"
 
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
-# of all segments
+# rows in all segments
 in_files() { cat "$t"/vfs_rw*.out | grep -c '^[0-9]'; }
-made=30256 more=11000 # storm's: it warms up, and reads all of the file once
+made=30256 more=11000 # storm warms up, and reads the whole file once
 cp "$srv/home/data" home/data
 cat >home/job <<'END'
 read _ <gate

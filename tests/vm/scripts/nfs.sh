@@ -8,7 +8,7 @@
 # do it with FUSE.
 . "${0%/*}/nfs.inc"
 
-# --- a user's, by way of the service ---------------------------------------------------------------------
+# --- a user's trace, through the service ----------------------------------------------------------------
 
 daemon
 echo 3 >/proc/sys/vm/drop_caches
@@ -33,7 +33,7 @@ echo "ok by the service"
 # --- the server is stopped -------------------------------------------------------------------------------
 
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
-made=30256 # storm's: it warms up, and reads all of the file once
+made=30256 # storm warms up, and reads the whole file once
 cp "$srv/home/data" home/data
 cat >home/job <<'END'
 trap ': >home/term' TERM
@@ -86,9 +86,9 @@ start_server
 await gone "$behind"
 echo "ok stopped, and ended"
 
-# --- before a start, in one, and before a report --------------------------------------------------------------
+# --- before and during a start, and before a report -------------------------------------------------------
 
-# interrupted WHAT: that is said, and one ^C ends it.
+# interrupted WHAT: a message says that WHAT waits, and one ^C ends it.
 interrupted() {
 	await grep -q 'does not answer; waiting for it; ^C or TERM ends the wait' err
 	kill -INT "$dlt"

@@ -11,7 +11,7 @@ cpu=/sys/devices/system/cpu/cpu1/online
 trap '[ -e $cpu ] && echo 1 >$cpu; cleanup' EXIT
 gate
 
-# burn NAME: a process of that name runs for a while.
+# burn NAME: a process of that name computes for a while.
 cp "$(command -v python3)" burner
 burn() { ./burner -S -c 'import time
 end = time.process_time() + 0.3

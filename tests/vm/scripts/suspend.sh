@@ -17,7 +17,7 @@ ticks() {
 }
 count() { manifest "next(p for p in m['probes'] if p['name'] == 'vfs_rw')['$1']"; }
 
-# A read that is under way all the while, and calls until then and from then on.
+# A read that is in flight all the time, and calls before and after the suspension.
 head -c 1048576 /dev/zero >data
 cat >job <<'END'
 "$1" -n 1000 data
@@ -40,7 +40,7 @@ echo >&9
 join
 equal "status ($(cat err))" $rc 7
 messages
-made=$((2 * (1000 + 10000 + 256))) # storm's: it warms up, and reads all of the file once
+made=$((2 * (1000 + 10000 + 256))) # storm warms up, and reads the whole file once
 equal "lost" "$(count lost)" 0
 [ "$(count rows)" -ge $made ] || fail "$(count rows) rows of $made calls"
 check clocks 5

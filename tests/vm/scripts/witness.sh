@@ -11,7 +11,8 @@ native=${0%/*}/../../native
 need python3 bpftrace
 gate
 
-# An interval at both ends: when both have fired, all between them is attached. A program of the name "enough" ends it.
+# An interval probe at both ends: when the first has fired, all probes between are attached. A program named "enough"
+# ends it.
 major_minor=$(cat "/sys/block/$VM_DISK/dev")
 cat >witness.bt <<END
 interval:ms:100 { @first = 1; }
@@ -53,7 +54,7 @@ END
 export W VM_MNT
 sync -f "$VM_MNT"
 spawn --probes bio,close,create_del,mmap,open,sync,time_align,vfs_rw --disk "$VM_DISK" --linger 1 -- sh -e job
-# Where it cannot use the kernel's BTF (5.10) it asks for headers, which a guest has not.
+# Where bpftrace cannot use the kernel's BTF (5.10) it needs headers, which a guest lacks.
 mkdir -p include/linux
 echo 'typedef unsigned char __u8; typedef unsigned short __u16; typedef unsigned int __u32;
 	typedef unsigned long long __u64; typedef signed char __s8; typedef short __s16; typedef int __s32;
@@ -68,11 +69,11 @@ await [ -s "$t/manifest.json" ]
 echo >&9
 join
 equal "status ($(cat err))" $rc 0
-# Not by a signal: bpftrace looks for that only where it was interrupted waiting, and may go on for ever.
+# Not by a signal: bpftrace checks for one only after an interrupted wait, and might go on for ever.
 cp /bin/true enough
 until gone $witness; do ./enough; done
 wait $witness || fail "bpftrace: $(cat bpftrace.err)"
-# Kernels that preempt BPF programs skip runs of them; what they skip is counted as lost.
+# Kernels that preempt BPF programs skip runs of them; these count as lost.
 may_lose=''
 ! grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt 2>/dev/null || may_lose=may-lose
 check witness seen $may_lose

@@ -6,7 +6,7 @@
 native=${0%/*}/../../native
 . "$native/lib.sh"
 
-# Write-back of what is a second old, looked for twice a second.
+# Write-back of pages that are dirty for a second, checked twice a second.
 cd /proc/sys/vm || exit 1
 set -- dirty_expire_centisecs dirty_writeback_centisecs
 for name; do eval "$name=$(cat "$name")"; done
@@ -32,7 +32,7 @@ spawn -v --probes bio,vfs_rw,time_align --disk "$VM_DISK" --linger 1h -- \
 	dd if=/dev/zero of="$VM_MNT/dirty" bs=64k count=$((mib * 16))
 await grep -q 'the targets have ended' err
 await written
-sync -f "$VM_MNT" # what is left of it
+sync -f "$VM_MNT" # the rest
 kill -TERM $dlt
 join
 equal "status ($(cat err))" $rc 0
@@ -44,7 +44,7 @@ equal "bytes by calls" "$(col vfs_rw RETURNED 'RW == "W" && FILE == "dirty"' | s
 written=$(col bio BYTES 'T == "W"' | sum)
 equal "bytes, by the disk" "$written" \
 	"$((($(awk '{ print $7 }' after) - $(awk '{ print $7 }' before)) * 512))"
-# The rest is ext4's own: journal, bitmaps, inode tables.
+# The other writes are ext4's own: journal, bitmaps, inode tables.
 kworker=$(col bio BYTES 'T == "W" && COMM ~ /^kworker\//' | sum)
 [ "$kworker" -ge $((mib << 20)) ] || fail "only $kworker bytes written by kernel threads"
 equal "bytes by dd itself" "$(col bio BYTES 'T == "W" && COMM == "dd"' | sum)" 0

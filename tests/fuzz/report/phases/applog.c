@@ -25,7 +25,7 @@ static void check(const struct phases *p)
 		check_list(p, &p->lanes[k], true);
 }
 
-/* A rule whose expression may repeat takes as long as it likes: those are the user's own. */
+/* Rules with repetitions are left out, as they may take any time: only users write rules. */
 static void add_rule(struct applog_rules *rules, const char *text)
 {
 	char error[128];
