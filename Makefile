@@ -45,9 +45,9 @@ SANITIZERS := $(if $(filter 1,$(DEBUG)),address$(comma)undefined)$(if $(filter 1
 	      $(filter 1,$(FUZZ)),fuzzer-no-link$(comma)address$(comma)undefined)
 SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
-# BPF objects and what is generated from them are the same with a sanitizer.
+# BPF objects, and the files generated from them, do not depend on the sanitizer.
 G := $(if $(SANITIZERS),build,$(B))
-# A record is seen as its header and as its probe's struct, one memory under two types.
+# -fno-strict-aliasing: a record is read as its header and as its probe's struct, the same memory as two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-field-initializers \
 	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
@@ -58,7 +58,7 @@ LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(G) -MMD -MP
 
-# --- what there is -------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.probed.bpf.o)
 SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(G)/%.skel.h)
@@ -86,17 +86,17 @@ $(B)/dltraced: $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# Skeletons first: which object needs which is known only once dependencies have been generated.
+# Skeletons first: which objects need which is only known once dependencies have been generated.
 $(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# What is built with or without libzstd is built again when that has changed.
+# Files that differ with and without libzstd are built again when that changes.
 $(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; touch zstd-$(ZSTD); }; })
 $(B)/obj/trace/pack.o $(B)/obj/trace/unpack.o: $(B)/zstd-$(ZSTD)
 
-# The page of report --html, in one piece, as an object: page_html to page_html_end.
+# The page of report --html in one piece, as an object: page_html to page_html_end.
 UPLOT := $(if $(UPLOT_DIR),$(wildcard $(UPLOT_DIR)/uPlot.iife.min.js))
 $(shell mkdir -p $(B) && cd $(B) && { [ -e uplot-$(words $(UPLOT)) ] || { rm -f uplot-?; touch uplot-$(words $(UPLOT)); }; })
 $(B)/page.html: $(wildcard src/report/show/page/*.html src/report/show/page/*.css src/report/show/page/*.js) src/report/show/page/assemble $(UPLOT) $(B)/uplot-$(words $(UPLOT))
@@ -118,7 +118,8 @@ $(G)/vmlinux.h:
 		"(CONFIG_DEBUG_INFO_BTF=y); set VMLINUX_BTF to that of another kernel to build" >&2; exit 1; }
 	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
 
-# Twice, see bpf/compat.bpf.h: 1 for kernels whose verifier takes loads through casts, 0 for the others.
+# Each program is compiled twice, see bpf/compat.bpf.h: 1 for kernels whose verifier accepts loads through casts, 0 for
+# the others.
 $(G)/bpf/%.1.o: bpf/%.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
@@ -128,7 +129,7 @@ $(G)/bpf/%.0.o: bpf/%.bpf.c Makefile | $(G)/vmlinux.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
 
-# Linked alone: without DWARF, a tenth of the size.
+# Linked alone, which drops DWARF: a tenth of the size.
 $(G)/bpf/%.bpf.o: $(G)/bpf/%.1.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 $(G)/bpf/%.probed.bpf.o: $(G)/bpf/%.0.o
@@ -162,13 +163,13 @@ $(B)/workloads/%: tests/workloads/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinclude $(CFLAGS) -MMD -MP -o $@ $< $(LINKED) -lpthread
 
-# One of several files.
+# A program of several files.
 $(B)/workloads/syscall_fuzz: $(wildcard tests/workloads/syscall_fuzz/*.[ch]) tests/workloads/uring.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
-# Traces of any size that nobody recorded.
+# Generates traces of any size.
 $(B)/tests/gen_trace: tests/scale/gen_trace.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -176,7 +177,7 @@ $(B)/tests/gen_trace: tests/scale/gen_trace.c
 
 workloads: $(WORKLOADS) $(BENCH) $(B)/tests/gen_trace
 
-# All of the program but main(), once: tests take what they name of it.
+# All of the program except main(), built once: a test links the functions that it uses.
 $(B)/lib.a: $(LIB_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -185,8 +186,8 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -Werror=unused-function $(ALL_LDFLAGS) -o $@ $< $(B)/lib.a -lcmocka $(LDLIBS)
 
-# Only this one is linked with all of report/ and, as far as that names it, with what src/README.md calls common: no libbpf.
-# Headers, which its .d file adds, are nothing to link.
+# This one is linked only with report/ and, as far as that needs it, with what src/README.md calls common: no libbpf.
+# Headers, which its .d file adds, are not linked.
 COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,applog/% base/% stats/% trace/%),$(LIB_OBJ))
 OFFLINE_OBJ := $(filter $(B)/obj/report/% $(B)/obj/page_html.o,$(LIB_OBJ))
 $(B)/common.a: $(COMMON_OBJ)
@@ -198,7 +199,7 @@ $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) 
 	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka \
 		$(filter-out $(LIBBPF_LIBS),$(LDLIBS))
 
-# clang's warnings, which need no code: of everything, and of what FUZZ=1 CC=clang does not compile.
+# clang's warnings without code generation: of everything, and of the files that FUZZ=1 CC=clang does not compile.
 SYNTAX_REST := $(WORK_SRC) $(wildcard tests/workloads/*/*.c tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
 syntax: SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(FUZZ_SRC) $(SYNTAX_REST)
 syntax-rest: SYNTAX_SRC := $(SYNTAX_REST)
@@ -215,13 +216,13 @@ unit-asan:
 native: all workloads $(B)/tests/drain/test_replay
 	$(Q)DLT="$(CURDIR)/$(B)/dltraced" W="$(CURDIR)/$(B)/workloads" tests/run-native $(T)
 
-# A target that includes a file of src/ for what is static in it has its own copy, and none of the archive's.
+# A target that includes a file of src/ to reach its static functions has its own copy, not the archive's.
 $(B)/tests/%: tests/fuzz/%.c $(B)/lib.a
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/fuzz $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/lib.a $(LDLIBS)
 
-# The page alone, around a JSON text: tests/page draws traces that nobody has recorded.
+# The page alone, around a JSON text: tests/page draws generated reports.
 $(B)/tests/page: tests/page/page.c $(B)/lib.a
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -304,7 +305,7 @@ deps:
 	$(Q)scripts/install-deps
 
 # --- install -------------------------------------------------------------------------------------
-# Each of these can be set; DESTDIR goes in front. The daemon reads $(sysconfdir) from /etc only.
+# Each of these can be set; DESTDIR is put before all of them. The daemon reads $(sysconfdir) only if it is /etc.
 bindir        ?= $(PREFIX)/bin
 mandir        ?= $(PREFIX)/share/man
 includedir    ?= $(PREFIX)/include
@@ -317,7 +318,7 @@ unitdir       ?= $(PREFIX)/lib/systemd/system
 sysusersdir   ?= $(PREFIX)/lib/sysusers.d
 tmpfilesdir   ?= $(PREFIX)/lib/tmpfiles.d
 
-# Columns of a trace, out of the program's own tables.
+# The columns of a trace, from the program's own tables.
 $(B)/dltraced-traces.5: docs/dltraced-traces.5.in scripts/man-columns $(B)/dltraced
 	$(call say,MAN,$@)
 	$(Q)scripts/man-columns $(B)/dltraced $< >$@
@@ -326,7 +327,7 @@ $(B)/duckdb.sql: $(B)/dltraced
 	$(call say,SQL,$@)
 	$(Q)$(B)/dltraced probes --duckdb >$@
 
-# Where the header of regions is; made anew each time, as PREFIX may be another.
+# Names the folder of dltraced.h; made each time, as PREFIX may have changed.
 .PHONY: $(B)/dltraced.pc
 $(B)/dltraced.pc:
 	$(Q)mkdir -p $(@D)
@@ -355,14 +356,14 @@ INSTALL_LIST = \
 scripts_of = $(patsubst %,644:%:$(datadir)/$(1),scripts/$(1)/common.sh) $(patsubst %,755:%:$(datadir)/$(1), \
 	$(filter-out %/common.sh %.example %.yaml,$(sort $(wildcard scripts/$(1)/*))))
 
-# What has $(CONFIG) as its target belongs to the administrator: never replaced, removed only as it was.
+# A file installed to $(CONFIG) belongs to the administrator: it is never replaced, and removed only if it is unchanged.
 CONFIG_FILE = $(wildcard scripts/dltraced.conf)
 CONFIG = $(sysconfdir)/dltraced/dltraced.conf
 
 for_each = printf '%s\n' $(foreach f,$(INSTALL_LIST),'$(f)') | while IFS=: read -r mode file dir name; do \
 	to="$(DESTDIR)$$dir/$${name:-$${file\#\#*/}}";
 
-# A unit names the program by its path: that is where it is now.
+# A unit names the program by its path: this puts the installed path there.
 install: all $(B)/dltraced.pc
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)$(for_each) install -D -m "$$mode" "$$file" "$$to" || exit; \
@@ -381,8 +382,8 @@ uninstall:
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 
 # --- packages ------------------------------------------------------------------------------------
-# Made from the files that git knows, as they are now, elsewhere: nothing that was built here gets in.
-# NOTEST=1 leaves out the unit tests.
+# Made elsewhere, from the files that git knows in their present state: nothing built here gets into a package. NOTEST=1
+# leaves out the unit tests.
 deb:
 	$(Q)scripts/install-deps --deb
 	$(Q)scripts/package deb

@@ -5,7 +5,7 @@
 
 die() { echo "${0##*/}: $*" >&2; exit 125; }
 
-# The program: DLTRACED, or the one that was built or installed beside us, or that of PATH. Sets $dltraced.
+# Sets $dltraced to the program: DLTRACED, or the one built or installed with this script, or the one on PATH.
 find_dltraced() {
 	local here
 	here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
@@ -15,12 +15,12 @@ find_dltraced() {
 	die "dltraced not found: install it, or say where it is by DLTRACED=/path/to/dltraced"
 }
 
-# start ARG...: dltraced start, by sudo where we are not root. The command is still ours then.
+# start ARG...: dltraced start, by sudo unless this is root. The command then still runs as the caller.
 start() {
 	[ "$(id -u)" = 0 ] || set -- sudo "$dltraced" start "$@"
 	[ "$(id -u)" != 0 ] || set -- "$dltraced" start "$@"
 	"$@"
 }
 
-# usage: the comment at the top of the script, from its third line on.
+# usage: prints the comment at the top of the script, from its third line on.
 usage() { sed -n '3,/^[^#]/{/^#/!d; s/^# \{0,1\}//; p}' "$0"; }

@@ -10,7 +10,7 @@ export PATH LC_ALL=C
 umask 022
 set -f # options and comments are words, not patterns
 
-# What /etc/dltraced/slurm.conf can set, see slurm.conf.example.
+# The values that /etc/dltraced/slurm.conf can set, see slurm.conf.example.
 JOBS=comment
 DIR=/var/lib/dltraced-slurm
 OPTIONS='--keep 10G --compress gzip'
@@ -27,8 +27,8 @@ leave() {
 	exit 0
 }
 
-# limited COMMAND...: for LIMIT_S seconds at most. What it said is then in $said: by way of a file, as a
-# trace that is still beginning would hold a pipe open for longer.
+# limited COMMAND...: for LIMIT_S seconds at most. Its output is then in $said: by a file, as a trace that is still
+# beginning would keep a pipe open for longer.
 limited() {
 	messages=$(mktemp) || messages=/dev/null
 	timeout -k 5 "$LIMIT_S" "$@" </dev/null >"$messages" 2>&1
@@ -41,7 +41,7 @@ limited() {
 is_number() { case $1 in '' | *[!0-9]*) false ;; esac; }
 is_name() { case $1 in '' | [.-]* | *[!A-Za-z0-9_.-]*) false ;; esac; }
 
-# Root reads this and nobody else may have written it: it is shell.
+# Root runs this as shell code, so nobody else may be able to write it.
 read_conf() {
 	[ -e "$1" ] || return 0
 	[ -z "$(find -L "$1" \( ! -user root -o -perm /022 \) -print)" ] ||
@@ -64,7 +64,7 @@ wanted() {
 	esac
 }
 
-# Sets $job, $node and $trace, the trace's folder: of each job, requeue and node another.
+# Sets $job, $node and $trace, the trace's folder: each job, requeue and node has its own.
 names() {
 	job=${SLURM_JOB_ID-} node=${SLURMD_NODENAME-} restart=${SLURM_JOB_RESTART_COUNT-0}
 	if ! is_number "$job" || ! is_number "$restart" || ! is_number "${SLURM_JOB_UID-}" || ! is_name "$node"; then

@@ -8,7 +8,7 @@ trap 'exit 0' EXIT # also where sh itself gives up
 # shellcheck source=scripts/slurm/common.sh
 . "${0%/*}/common.sh"
 
-# The job's cgroup, whether there are several slurmd on this host or one: v1 or v2, which may be there or not.
+# Prints the job's cgroups, for several slurmd on this host or one: v1 and v2, as far as they exist.
 cgroups() {
 	if [ -n "$CGROUPS" ]; then
 		printf '%s\n' "$CGROUPS" | sed "s/%j/$job/g; s/%u/$SLURM_JOB_UID/g; s/%N/$node/g"
@@ -24,7 +24,7 @@ cgroups() {
 read_conf "${1:-/etc/dltraced/slurm.conf}"
 wanted || exit 0
 names
-# Root's own, so that no user can put anything in the way; the trace's folder is the user's.
+# Root's own folder, so that no user can put a link there; the trace's folder is the user's.
 mkdir -p "$DIR/$job_folder" || leave "cannot make $DIR/$job_folder, nothing is traced"
 
 # shellcheck disable=SC2086 # words
