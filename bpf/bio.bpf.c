@@ -56,7 +56,7 @@ __u64 bios_in_flight;
 #define REQUEST(p) KCAST(request, p)
 #define BIO(p) KCAST(bio, p)
 
-/* --- what is noted ---------------------------------------------------------------------------- */
+/* --- an entry --------------------------------------------------------------------------------- */
 
 static __always_inline bool disk_wanted(struct gendisk *disk)
 {
@@ -110,7 +110,7 @@ static __always_inline void io_note(struct dlt_bio_flight *io, __u32 opf, __u32 
 		     FLAG(opf, RAHEAD) | (rec->hdr.tgid == dlt_cfg.self_tgid ? DLT_BIO_SELF : 0);
 	rec->bytes = bytes;
 	io->queued_ns = bpf_ktime_get_ns();
-	if (dlt_cfg.owned && !target_has(rec->hdr.tgid)) /* no task's: see foreign() */
+	if (dlt_cfg.owned && !target_has(rec->hdr.tgid)) /* it belongs to no task: see foreign() */
 		rec->hdr.tgid = rec->hdr.tid = 0;
 }
 
@@ -119,7 +119,7 @@ static __always_inline bool foreign(const struct dlt_bio_flight *io)
 {
 	struct dlt_stats *st = stats_of(DLT_bio);
 
-	/* an owner's trace notes its target's writers alone */
+	/* an owner's trace notes only the writers of its target */
 	if (!dlt_cfg.owned || io->rec.hdr.tgid || io->rec.writers > 0)
 		return false;
 	if (st)
@@ -154,7 +154,7 @@ static __always_inline bool io_seen(void)
 	return true;
 }
 
-/* A stale entry that was to become a row: the kernel skipped the program at its end (recursion, policy). */
+/* Counts a stale entry that was to become a row: the kernel skipped the program at its end (recursion, policy). */
 static __always_inline long io_put(__u64 key, const struct dlt_bio_flight *io)
 {
 	struct dlt_bio_flight *old = bpf_map_lookup_elem(&in_flight, &key);
@@ -198,7 +198,7 @@ static __always_inline __s64 errno_of(__u8 status)
 
 /* --- without block_io_start ------------------------------------------------------------------- */
 
-/* The entry of RQ and the bio by which it is found; a front merge puts other bios before that one. */
+/* Returns the entry of RQ, and in *KEY the bio by which it is found; a front merge puts other bios before that one. */
 static __always_inline struct dlt_bio_flight *queued_find(struct request *rq, __u64 *key)
 {
 	struct bio *bio = rq->bio;
@@ -214,7 +214,7 @@ static __always_inline struct dlt_bio_flight *queued_find(struct request *rq, __
 	return NULL;
 }
 
-/* RQ is gone: the address of its bio may soon belong to another. */
+/* Forgets RQ, which has ended: the address of its bio may soon belong to another request. */
 static __always_inline void queued_drop(struct request *rq)
 {
 	__u64 key;
@@ -256,7 +256,7 @@ __noinline __u64 bios_bytes(__u64 bio)
 	return bytes;
 }
 
-/* Complete as many, up to BYTES. Returns the bio after them, 0 after the last. */
+/* Completes as many bios, up to BYTES. Returns the bio after them, 0 after the last. */
 __noinline __u64 carried_some(__u64 bio, __s64 status, __u32 bytes)
 {
 	for (int i = 0; i < BIOS_AT_ONCE && bio; i++) {
@@ -423,7 +423,7 @@ static __noinline struct dlt_bio_flight *io_adopt(struct request *rq)
 	return bpf_map_lookup_elem(&in_flight, &key);
 }
 
-/* FILES: look at what the request is for. A constant of two programs: that which does not holds no code that does. */
+/* FILES: look for the file of the request. A constant of two programs: the one without it has no code for that. */
 static __always_inline int issued(unsigned long long *ctx, bool files)
 {
 	struct request *rq = REQUEST(SECOND_IF(kernel.queue_before_rq, ctx));
@@ -463,7 +463,7 @@ int HELD_PROG(bio_issue)
 	return issued(ctx, true);
 }
 
-/* The same for a kernel that refuses it: dlt_config.plain. */
+/* As above, for a kernel that refuses the look for files: dlt_config.plain. */
 SEC("tp_btf/block_rq_issue")
 int HELD_PROG(bio_issue_plain)
 {
@@ -499,7 +499,7 @@ int HELD_PROG(bio_getrq)
 	return 0;
 }
 
-/* --- who dirties pages -------------------------------------------------------------------------- */
+/* --- which task dirties pages ------------------------------------------------------------------ */
 
 SEC("tp_btf/writeback_dirty_folio")
 int HELD_PROG(bio_dirty_folio)
@@ -512,7 +512,7 @@ int HELD_PROG(bio_dirty_folio)
 	return 0;
 }
 
-/* Its name until 5.16. */
+/* The same tracepoint until 5.16. */
 SEC("tp_btf/writeback_dirty_page")
 int HELD_PROG(bio_dirty_page)
 {
@@ -526,7 +526,7 @@ int HELD_PROG(bio_dirty_page)
 
 /* --- disks without requests: dm, md, nvme multipath heads, zram, pmem ------------------------- */
 
-/* Apart, since an entry takes half of the stack, of which the look at its file needs most. */
+/* A function of its own, since an entry takes half of the stack, and the look for its file needs most of it. */
 static __noinline struct dlt_bio_flight *bio_put(struct bio *bio, struct gendisk *disk)
 {
 	struct dlt_bio_flight io = {};
@@ -540,7 +540,7 @@ static __noinline struct dlt_bio_flight *bio_put(struct bio *bio, struct gendisk
 	return bpf_map_lookup_elem(&in_flight, &key);
 }
 
-/* FILES: as above. */
+/* FILES: see issued(). */
 static __always_inline int bio_queued(unsigned long long *ctx, bool files)
 {
 	struct bio *bio = BIO(SECOND_IF(kernel.queue_before_bio, ctx));

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a request is for: which file, and where in it. Its bios name pages, and a page of the page cache
- * names its file and its place there. At issue the pages stay as they are: they are locked (reads) or under
- * write-back (writes), and nothing is merged any more.
+ * Which file a request is for, and the place in that file. The request's bios name pages, and a page of the page cache names
+ * its file and its place there. At issue the pages stay as they are: they are locked (reads) or under write-back (writes),
+ * and no requests are merged any more.
  *
- * Looked at are the two ends of each bio. If they have one file, and lie as far apart in it as in the bio,
- * the bio is one extent (measured against a look at each page: equal results, at a fortieth of the cost).
- * Else each of its vectors is looked at, by its two ends, and only where these disagree each page.
+ * This looks at the two ends of each bio. If both have the same file, and are as far apart in it as in the bio, the bio is
+ * one extent (compared with a look at each page: equal results, at a fortieth of the cost). Otherwise it looks at each
+ * vector of the bio, again by its two ends, and only where these disagree at each page.
  *
- * A page may belong to another file than the request: direct I/O into a mapped file, or into shared memory.
- * So a file is believed only where the page is being read (not up to date) or written back, and of direct
- * I/O only what was noted of its bio when it was queued.
+ * A page may belong to another file than the request: direct I/O into a mapped file, or into shared memory. So a file counts
+ * only where the page is being read (not up to date) or written back; for direct I/O only what was noted about its bio when
+ * it was queued counts.
  */
 #ifndef BIO_FILE_BPF_H
 #define BIO_FILE_BPF_H
 
-/* A program that others preempt, or that preempts them, must have the buffer that names are put into for itself. */
+/* The buffer for names must be its own: other programs may preempt this one, and it may preempt them. */
 #define dlt_scratch bio_scratch
-/* And it remembers alone which names it has sent: a process that opens the file sends the path that it uses. */
+/* What it has sent is its own, too: a process that opens the file sends the path that it uses. */
 #define dlt_seen bio_seen
 #include "file.bpf.h"
 
@@ -26,7 +26,7 @@
 
 extern const volatile struct dlt_bio_kernel kernel;
 
-#define LOOKUPS 320 /* pages of a request for whose dirtier is looked: 1.25 MiB */
+#define LOOKUPS 320 /* pages of a request whose dirtier is looked up: 1.25 MiB */
 #define BIOS_OF_REQUEST 1024 /* merged: 4 MiB in pages */
 #define VECS_OF_BIO 2048
 #define STEPS_AT_ONCE 32
@@ -39,59 +39,59 @@ extern const volatile struct dlt_bio_kernel kernel;
 #define MODE_DIR 0040000
 
 struct bio_extent {
-	__u64 inode; /* 0: of no known file */
+	__u64 inode; /* 0: the file is not known */
 	__u64 off;   /* in the file, or in the block device; NOWHERE */
 	__u64 sector;
 	__u32 bytes, kind;
-	__u32 tgid, tid; /* of the first writer that is known, 0: none is */
+	__u32 tgid, tid; /* the first writer that is known; 0: none */
 };
 
-/* Where the look at a request is. */
+/* The position of the look at a request. */
 struct bio_look {
-	__u64 bio;  /* the next */
-	__u64 vecs; /* of the present one, from here on: struct bio_vec[] */
+	__u64 bio;  /* the next bio */
+	__u64 vecs; /* from here on, of the present bio: struct bio_vec[] */
 	__u64 sector;
-	__u64 origin; /* the bio that was queued: another where this is a part split off it */
-	__u32 at, done, size; /* vector, bytes of it that are behind, bytes of the bio ahead */
-	__u32 last, last_len; /* its last vector, and the bytes of that which are its own; 0: all */
+	__u64 origin; /* the bio that was queued: not this one if this one was split off it */
+	__u32 at, done, size; /* vector, its bytes that are done, the rest of the bio in bytes */
+	__u32 last, last_len; /* its last vector, and how many bytes of that belong to it; 0: all */
 	__u32 op;
 	__u32 opf_meta;
 	__u32 kind;
-	/* of the last page: its mapping, and the inode that has it, 0: none */
+	/* of the last page: its mapping, and that mapping's inode, 0: none */
 	__u64 mapping, inode;
-	__u64 start; /* of the partition that INODE, a block device, is; sectors */
+	__u64 start; /* first sector of the partition, if INODE is a block device */
 	__u32 is_file, is_block;
-	__u32 is_held; /* the block device: by a file system, md, whoever opened it with O_EXCL */
-	/* the extent that grows, and the first; files by their inodes' addresses, which stay during the look */
+	__u32 is_held; /* the block device is in use: by a file system, md, a program that opened it with O_EXCL */
+	/* the extent that grows, and the first one; files by their inodes' addresses, which stay during the look */
 	__u64 cur_inode, first_inode;
 	__u64 cur_end; /* its end in the file or block device, NOWHERE */
 	__s64 first_off;
 	__u32 cur_kind, first_kind;
 	__u32 extents;
-	/* who dirtied its pages */
-	__u64 head_index;      /* of the compound of the last page that was looked at */
-	__u64 cur_index;       /* of the compound in which the extent begins */
-	__u64 cur_off;	       /* the extent's beginning */
+	/* the tasks that dirtied its pages */
+	__u64 head_index;      /* index of the compound of the last page */
+	__u64 cur_index;       /* index of the compound in which the extent begins */
+	__u64 cur_off;	       /* begin of the extent */
 	__u64 ino, page, from, end_page; /* the pages to look up next */
 	__u32 dev;
-	__u32 lookups;	       /* left */
-	__u32 tgid, tid;       /* of the first found */
+	__u32 lookups;	       /* that are left */
+	__u32 tgid, tid;       /* the first that was found */
 	char comm[DLT_COMM_LEN];
 	__u32 tgids[DLT_BIO_WRITERS];
 	__u32 writers;
-	__u32 first_is_known;  /* one of the first extent's */
-	__u32 unknown; /* bytes of files whose file is not known */
-	__u32 busy;    /* the program that uses all this was preempted by the one that looks at it now */
-	struct dlt_file_id id; /* of inode_note() */
-	/* for bio_map: the extents, the first sector and the bytes of those for which there is no room, and the next to send */
+	__u32 first_is_known;  /* one of the first extent's is known */
+	__u32 unknown; /* bytes for files that are not known */
+	__u32 busy;    /* the program that uses this struct was preempted by the one that runs now */
+	struct dlt_file_id id; /* for inode_note() */
+	/* for bio_map: the extents; the first sector and the bytes of those without room; the next one to send */
 	struct bio_extent map[DLT_BIO_EXTENTS];
 	struct bio_extent rest, next;
 	__u64 cur_sector;
 	__u32 cur_bytes;
 	__u32 cur_tgid, cur_tid;
 	char disk[DLT_DISK_LEN];
-	__u64 private, end_now; /* the bio's */
-	/* kept from one to the next: what ends bios is mostly one function */
+	__u64 private, end_now; /* of the bio */
+	/* kept from one bio to the next: most bios are ended by the same function */
 	__u64 end;
 	__u64 end_kind;
 };
@@ -110,14 +110,14 @@ static __always_inline struct bio_look *look_get(void)
 	return bpf_map_lookup_elem(&bio_looks, &zero);
 }
 
-/* --- direct I/O: what is noted when its bio is queued ------------------------------------------- */
+/* --- direct I/O: what is noted when a bio is queued --------------------------------------------- */
 
-/* By the address of the bio. */
+/* Found by the address of the bio. */
 struct bio_direct {
 	__u64 bio; /* 0: none */
 	__u64 sector;
-	__u64 off; /* in the file or block device, of that sector; NOWHERE */
-	__u64 inode; /* open until the bio is done; 0: it is of a block device itself */
+	__u64 off; /* of that sector, in the file or block device; NOWHERE */
+	__u64 inode; /* the inode, which is open until the bio is done; 0: the block device itself */
 	__u32 bytes;
 	__u32 tgid, tid;
 	__u32 pad;
@@ -139,12 +139,12 @@ static __always_inline struct bio_direct *direct_slot(__u64 bio)
 	return bpf_map_lookup_elem(&bio_directs, &i);
 }
 
-/* 7.2 adds a bio's bytes to those of the call after it has been queued: there the first has none yet. */
+/* 7.2 adds a bio's bytes to those of the call only after it has been queued: at the hook, the first bio finds 0. */
 __u32 direct_counts_later;
 
 /* --- pages -------------------------------------------------------------------------------------- */
 
-/* The first sector of the block device whose inode is at ADDR; its page cache's index is from there on. */
+/* Returns the first sector of the block device whose inode is at ADDR; its page cache's index begins there. */
 struct bdev_inode___dlt {
 	struct block_device bdev;
 	struct inode vfs_inode;
@@ -172,7 +172,7 @@ static __always_inline __u64 bdev_start(__u64 addr)
 	return NOWHERE;
 }
 
-/* Does anybody hold the block device whose inode is at ADDR? True where that cannot be seen. */
+/* Whether the block device whose inode is at ADDR is in use. True where that cannot be read. */
 static __always_inline bool bdev_inode_is_held(__u64 addr)
 {
 	if (!bpf_core_field_exists(struct bdev_inode___dlt, vfs_inode))
@@ -180,7 +180,7 @@ static __always_inline bool bdev_inode_is_held(__u64 addr)
 	return bdev_is_held(addr - bpf_core_field_offset(struct bdev_inode___dlt, vfs_inode));
 }
 
-/* L->inode, id and the rest are those of MAPPING, which a page of the request has. */
+/* Makes L->inode, id and the rest those of MAPPING, which a page of the request has. */
 static __always_inline void mapping_note(struct bio_look *l, __u64 mapping)
 {
 	struct inode *inode;
@@ -194,7 +194,7 @@ static __always_inline void mapping_note(struct bio_look *l, __u64 mapping)
 	if (!mapping || mapping & 3) /* anonymous, movable: linux/page-flags.h */
 		return;
 	l->inode = load_u64(mapping + bpf_core_field_offset(struct address_space, host));
-	/* else it is no page of the page cache: the word means something else */
+	/* otherwise it is not a page of the page cache, and the word means something else */
 	if (l->inode + bpf_core_field_offset(struct inode, i_data) != mapping) {
 		l->inode = 0;
 		return;
@@ -209,7 +209,7 @@ static __always_inline void mapping_note(struct bio_look *l, __u64 mapping)
 	}
 }
 
-/* Returns the place in L->inode of byte IN of the page at PAGE, NOWHERE if it cannot be its request's. */
+/* Returns the place in L->inode of byte IN of the page at PAGE; NOWHERE if the page cannot be the request's. */
 __noinline __u64 page_place(__u64 page, __u32 in)
 {
 	struct bio_look *l = look_get();
@@ -221,7 +221,7 @@ __noinline __u64 page_place(__u64 page, __u32 in)
 	mapping_note(l, head_mapping(head));
 	if (!l->inode)
 		return NOWHERE;
-	if (!l->is_block) { /* whose pages jbd2 writes without the flag */
+	if (!l->is_block) { /* jbd2 writes its pages without the flag */
 		flags = load_u64(head);
 		if (l->op == DLT_BIO_WRITE ? !PAGE_HAS(flags, writeback) : PAGE_HAS(flags, uptodate))
 			return NOWHERE;
@@ -231,9 +231,9 @@ __noinline __u64 page_place(__u64 page, __u32 in)
 	return (index << (kernel.page_shift & 31)) + in;
 }
 
-/* --- who dirtied pages -------------------------------------------------------------------------- */
+/* --- which task dirtied pages ------------------------------------------------------------------- */
 
-/* By the number of a page; the daemon sets their number. */
+/* Found by the number of a page; the daemon sets their number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -241,7 +241,7 @@ struct {
 	__type(value, struct dlt_dirtier);
 } bio_dirtiers SEC(".maps");
 
-/* A page has two slots: neighbours lie side by side in the first, so that files would meet there in whole stretches. */
+/* A page has two slots. In the first, neighbors lie side by side, so two files may collide there over long stretches. */
 static __always_inline struct dlt_dirtier *dirtier_slot(__u64 ino, __u32 dev, __u64 index, bool second)
 {
 	__u32 hash = (__u32)((ino * 0x9e3779b97f4a7c15ULL >> 32) + dev * 31 + index), i;
@@ -255,7 +255,7 @@ static __always_inline bool dirtier_is_of(const struct dlt_dirtier *d, __u64 ino
 	return d->ino == ino && d->index == index && d->dev == dev;
 }
 
-/* Returns the slot that has the page, NULL: none. */
+/* Returns the slot of the page, NULL: none. */
 static __always_inline struct dlt_dirtier *dirtier_find(__u64 ino, __u32 dev, __u64 index)
 {
 	struct dlt_dirtier *d = dirtier_slot(ino, dev, index, false);
@@ -266,7 +266,7 @@ static __always_inline struct dlt_dirtier *dirtier_find(__u64 ino, __u32 dev, __
 	return d && dirtier_is_of(d, ino, dev, index) ? d : NULL;
 }
 
-/* Returns the slot for the page, which none has; with *LOST_RET, where it forgets a page that has not been written back. */
+/* Returns a slot for the page, which has none. *LOST_RET: the slot forgets another page, which has not been written back. */
 static __always_inline struct dlt_dirtier *dirtier_free(__u64 ino, __u32 dev, __u64 index, bool *lost_ret)
 {
 	struct dlt_dirtier *first = dirtier_slot(ino, dev, index, false), *second;
@@ -279,7 +279,10 @@ static __always_inline struct dlt_dirtier *dirtier_free(__u64 ino, __u32 dev, __
 	return second;
 }
 
-/* FOLIO of INODE was clean, and the task that runs makes it dirty. For each one on the machine: nothing but this. */
+/*
+ * The current task makes FOLIO of INODE, which was clean, dirty. This runs for each such folio on the machine, so it does
+ * nothing else.
+ */
 static __always_inline void dirtier_note(__u64 folio, struct inode *inode)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), ino = inode->i_ino, index;
@@ -292,8 +295,8 @@ static __always_inline void dirtier_note(__u64 folio, struct inode *inode)
 		return;
 	index = head_index(folio);
 	/*
-	 * mostly the first slot will do: the second is anywhere in memory, and to look there, too, was 80 % of the cost.
-	 * Should that have the page from an earlier time, the first is found before it.
+	 * mostly the first slot is enough: the second is anywhere in memory, and to look there, too, was 80 % of the cost.
+	 * If the second has the page from an earlier time, the first is found before it.
 	 */
 	d = dirtier_slot(ino, dev, index, false);
 	if (!d || !(dirtier_is_of(d, ino, dev, index) || (!dlt_cfg.owned && (!d->ino || d->looked))))
@@ -348,7 +351,7 @@ static __always_inline void extent_writer(struct bio_look *l, __u32 tgid, __u32 
 	l->cur_tid = tid;
 }
 
-/* The next of L's pages. Nonzero: there is none. */
+/* Looks up the next of L's pages. Nonzero: there is none. */
 __noinline int writer_step(void)
 {
 	struct bio_look *l = look_get();
@@ -360,7 +363,7 @@ __noinline int writer_step(void)
 	d = dirtier_find(l->ino, l->dev, l->page);
 	if (d) {
 		d->looked = 1;
-		/* the extent may begin behind the end of what was dirtied before it */
+		/* the extent may begin after the end of the pages dirtied before it */
 		if (l->page + d->pages > l->from) {
 			writer_add(l, d->tgid, d->tid, d->comm);
 			extent_writer(l, d->tgid, d->tid);
@@ -374,7 +377,7 @@ __noinline int writer_step(void)
 	return 0;
 }
 
-/* Of the extent that L has just come to the end of. */
+/* Looks up the writers of the extent that L has just ended. */
 __noinline int writers_look(void)
 {
 	struct bio_look *l = look_get();
@@ -387,7 +390,7 @@ __noinline int writers_look(void)
 	sb = KLOAD(inode, i_sb);
 	l->ino = inode_ino(inode);
 	l->dev = KLOAD(sb, s_dev);
-	l->page = l->cur_index; /* of a compound, the first page's is the one that was noted */
+	l->page = l->cur_index; /* in a compound, the first page was noted */
 	l->from = l->cur_off >> (kernel.page_shift & 31);
 	l->end_page = (l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31);
 	for (int i = 0; i < LOOKUPS; i++)
@@ -398,23 +401,23 @@ __noinline int writers_look(void)
 
 /* --- extents ------------------------------------------------------------------------------------ */
 
-/* What L's present bytes are for, known to lie at OFF of L->inode, NOWHERE: in no known file. */
+/* Returns the kind of L's present bytes, which lie at OFF of L->inode; NOWHERE: in an unknown file. */
 static __always_inline __u32 kind_of(const struct bio_look *l, __u64 off)
 {
 	if (l->kind == DLT_BIO_METADATA && l->inode && l->is_file)
 		return DLT_BIO_DATA; /* by buffer heads */
 	if ((l->kind == DLT_BIO_DATA || l->kind == DLT_BIO_UNKNOWN) && l->opf_meta)
-		return DLT_BIO_METADATA; /* btrfs: in pages of an inode of its own, which seems a file's */
+		return DLT_BIO_METADATA; /* btrfs: these are pages of its own inode, which looks like a file's */
 	if (l->kind == DLT_BIO_METADATA && l->is_block && !l->is_held && !l->opf_meta)
-		return DLT_BIO_DATA; /* no file system is on it: a program reads or writes the device itself */
-	/* a block's own place is where it is in the device: what is written elsewhere is a copy of it */
+		return DLT_BIO_DATA; /* it has no file system: a program reads or writes the device itself */
+	/* a block's own place is its place in the device: a write to another place is a copy */
 	if (l->kind == DLT_BIO_METADATA && l->op == DLT_BIO_WRITE && l->inode && l->is_block && off != NOWHERE &&
 	    l->start != NOWHERE && off >> 9 != l->sector - l->start)
 		return DLT_BIO_JOURNAL;
 	return l->kind;
 }
 
-/* Pages of the extent that L has just come to the end of are written back: add them to their file's sum. */
+/* The extent that L has just ended is written back: adds its pages to the file's sum. */
 __noinline int extent_written(void)
 {
 	struct bio_look *l = look_get();
@@ -431,7 +434,7 @@ __noinline int extent_written(void)
 	return 0;
 }
 
-/* The place of extent I. The asm keeps clang from omitting the mask: the verifier does not see that I is small enough. */
+/* Returns extent I. The asm keeps clang from omitting the mask: the verifier does not see that I is small enough. */
 static __always_inline struct bio_extent *extent_at(struct bio_look *l, __u32 i)
 {
 	asm volatile("" : "+r"(i));
@@ -459,7 +462,7 @@ static __always_inline void extent_map(struct bio_look *l)
 	e->tid = l->cur_tid;
 }
 
-/* L's extent is over: look for who dirtied its pages. */
+/* The extent of L has ended: looks up which tasks dirtied its pages. */
 static __always_inline void extent_written_by(struct bio_look *l)
 {
 	if (dlt_cfg.cache_mask && l->op == DLT_BIO_WRITE && l->cur_inode && l->cur_kind == DLT_BIO_DATA)
@@ -478,7 +481,10 @@ static __always_inline void extent_end(struct bio_look *l)
 		extent_map(l);
 }
 
-/* The next LEN bytes of the bio lie at OFF of INODE, or of a block device where that is 0; NOWHERE: of no file that is known. */
+/*
+ * Adds the next LEN bytes of the bio, which lie at OFF of INODE, or of a block device where that is 0; NOWHERE: the file is
+ * not known.
+ */
 static __always_inline void extent_add(struct bio_look *l, __u32 kind, __u64 inode, __u64 off, __u32 len)
 {
 	bool follows = l->extents && l->cur_kind == kind && l->cur_inode == inode && l->cur_end == off;
@@ -505,7 +511,7 @@ static __always_inline void extent_add(struct bio_look *l, __u32 kind, __u64 ino
 	l->extents++;
 }
 
-/* The same, where pages were looked at. */
+/* As above, for pages that were looked at. */
 static __always_inline void pages_add(struct bio_look *l, __u64 off, __u32 len)
 {
 	__u32 kind = kind_of(l, off);
@@ -517,7 +523,7 @@ static __always_inline void pages_add(struct bio_look *l, __u64 off, __u32 len)
 
 /* --- a bio -------------------------------------------------------------------------------------- */
 
-/* Byte IN of VEC: the page that it lies in, and *IN_RET its place there. */
+/* Returns the page that has byte IN of VEC, and in *IN_RET its place there. */
 static __always_inline __u64 vec_page(const struct bio_vec *vec, __u32 in, __u32 *in_ret)
 {
 	__u32 at = vec->bv_offset + in;
@@ -531,7 +537,9 @@ static __always_inline void vec_read(const struct bio_look *l, __u32 i, struct b
 	bpf_probe_read_kernel(vec, sizeof(*vec), (void *)(l->vecs + (__u64)i * sizeof(*vec)));
 }
 
-/* The bytes from FROM of the vector A to before TO of the vector B, LEN in all: one extent? Then it is added. */
+/*
+ * If the bytes from FROM of the vector A to before TO of the vector B, LEN in all, are one extent, adds it and returns true.
+ */
 static __always_inline bool ends_agree(struct bio_look *l, const struct bio_vec *a, __u32 from, const struct bio_vec *b,
 				       __u32 to, __u32 len)
 {
@@ -549,7 +557,7 @@ static __always_inline bool ends_agree(struct bio_look *l, const struct bio_vec 
 	return true;
 }
 
-/* The next piece of a bio whose ends disagree. Nonzero: there is none. */
+/* Adds the next piece of a bio whose ends disagree. Nonzero: there is none. */
 __noinline int vec_step(void)
 {
 	struct bio_look *l = look_get();
@@ -589,7 +597,7 @@ __noinline int vec_steps(void)
 	return 0;
 }
 
-/* The whole bio by its two ends: true where they agree. */
+/* Adds the whole bio if its two ends agree, and returns whether they do. */
 static __always_inline bool bio_by_ends(struct bio_look *l)
 {
 	struct bio_vec a = {}, b = {};
@@ -608,7 +616,7 @@ static __always_inline void direct_add(struct bio_look *l)
 	struct bio_direct *d = direct_slot(l->origin);
 	__u64 ahead = d ? (l->sector - d->sector) * 512 : 0;
 
-	/* a slot of another bio, or of one that had this address before */
+	/* the slot belongs to another bio, or to an earlier one with this address */
 	if (!d || d->bio != l->origin || l->sector < d->sector || ahead + l->size > d->bytes) {
 		extent_add(l, l->kind, 0, NOWHERE, l->size);
 		return;
@@ -620,7 +628,7 @@ static __always_inline void direct_add(struct bio_look *l)
 	}
 }
 
-/* What the function at END ends: the kind, and DLT_BIO_END_*. */
+/* Returns what the function at END ends: the kind, and DLT_BIO_END_*. */
 __noinline __u64 end_find(__u64 end)
 {
 	__u32 i;
@@ -631,7 +639,7 @@ __noinline __u64 end_find(__u64 end)
 	return kernel.n_ends ? DLT_BIO_UNKNOWN : DLT_BIO_KIND_NONE;
 }
 
-/* In the bio of a buffer head: the journal's have a function of their own. 7.2 has it in the bio. */
+/* In the bio of a buffer head: the journal has its own function for these. 7.2 has it in the bio. */
 struct buffer_head___v7_1 {
 	void *b_end_io;
 } __attribute__((preserve_access_index));
@@ -646,8 +654,8 @@ static __always_inline __u32 head_kind(__u64 head)
 }
 
 /*
- * Of a bio that its thread waits for: a program's own memory is the buffer of direct I/O on a block device, but for pages
- * on their way to swap space.
+ * For a bio that its thread waits for: in direct I/O on a block device the buffer is the program's own memory; except for
+ * pages on their way to swap space.
  */
 static __always_inline __u32 waited_kind(const struct bio_look *l)
 {
@@ -663,7 +671,10 @@ static __always_inline __u32 waited_kind(const struct bio_look *l)
 	return l->op == DLT_BIO_WRITE && PAGE_HAS(flags, swapcache) && PAGE_HAS(flags, writeback) ? DLT_BIO_SWAP : DLT_BIO_DIRECT;
 }
 
-/* LOOK->kind, by the function that ends the bio. Apart: what comes out of memory are numbers to the verifier. */
+/*
+ * Sets LOOK->kind, by the function that ends the bio. A function of its own: values from memory are plain numbers to the
+ * verifier.
+ */
 __noinline int end_look(void)
 {
 	struct bio_look *l = look_get();
@@ -683,8 +694,8 @@ __noinline int end_look(void)
 }
 
 /*
- * A piece that was split off the front of a bio has the bio's vectors and no count of its own: it ends where
- * the bio, its private data, begins now.
+ * A piece split off the front of a bio has the bio's vectors, but no count of its own: it ends where the bio, its private
+ * data, begins now.
  */
 static __always_inline __u64 bio_split(struct bio_look *l, __u64 end, __u64 private)
 {
@@ -702,7 +713,7 @@ static __always_inline __u64 bio_split(struct bio_look *l, __u64 end, __u64 priv
 	return (__u64)KLOAD(parent, bi_end_io);
 }
 
-/* Look at the next bio of the request. Nonzero: there is none. */
+/* Looks at the next bio of the request. Nonzero: there is none. */
 __noinline int bio_step(void)
 {
 	struct bio_look *l = look_get();
@@ -740,9 +751,9 @@ __noinline int bio_steps(void)
 	return 0;
 }
 
-/* --- who a file is ------------------------------------------------------------------------------ */
+/* --- the identity of a file --------------------------------------------------------------------- */
 
-/* LOOK->id is the file of the inode at ADDR; its name is sent once: that of the open file at OPEN, or any, where that is 0. */
+/* Sets LOOK->id to the file of the inode at ADDR, and sends its name once: that of the open file at OPEN; 0: any name. */
 __noinline int inode_note(__u64 addr, __u64 open)
 {
 	struct bio_look *l = look_get();
@@ -755,7 +766,10 @@ __noinline int inode_note(__u64 addr, __u64 open)
 	if (!l || !where_is_new(&w, &l->id))
 		return 0;
 	if (open) {
-		/* a loop device's file is not opened by the thread that uses it, whose root may be in another mount namespace */
+		/*
+		 * a loop device's thread, which uses the file, has not opened it, and its root may be in another mount
+		 * namespace
+		 */
 		if (!(KLOAD(task, flags) & PF_KTHREAD))
 			w.file = file;
 		w.dentry = KLOAD(file, f_path.dentry);
@@ -779,7 +793,7 @@ static __always_inline void fileless_count(void)
 
 /* --- the extents of a request that has several -------------------------------------------------- */
 
-/* The request's extent I is the next to send. Nonzero: there is none. */
+/* Makes the request's extent I the next to send. Nonzero: there is none. */
 __noinline int map_next(__u32 i)
 {
 	struct bio_look *l = look_get();
@@ -827,7 +841,7 @@ __noinline int map_send(void)
 	return 0;
 }
 
-/* A record for each extent, with the names of their files. REC's own may then be another one's. */
+/* Sends a record for each extent, with the names of their files. The memory of REC may then be another record's. */
 static __always_inline void map_emit(struct bio_look *l, const struct dlt_bio *rec)
 {
 	__builtin_memcpy(l->disk, rec->disk, sizeof(l->disk));
@@ -847,8 +861,8 @@ static __always_inline void file_unknown(struct dlt_bio *rec)
 }
 
 /*
- * Fill REC, of a request or of the bio that it is, whose first bio is at BIO. A trace with an owner learns
- * about the files of its target's requests alone, and in write-back about those of pages that its target dirtied.
+ * Fills REC, of a request, or of a bio on a disk without requests; the first bio is at BIO. A trace with an owner gets only
+ * the files of its target's requests, and in write-back only those whose pages its target dirtied.
  */
 static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 {
@@ -901,7 +915,7 @@ static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 
 /* --- direct I/O --------------------------------------------------------------------------------- */
 
-/* D is of the bio at ADDR, which the task that runs has just queued. */
+/* Fills D for the bio at ADDR, which the current task has just queued. */
 static __always_inline void direct_put(struct bio_direct *d, __u64 addr)
 {
 	struct bio *bio = KCAST(bio, addr);
@@ -914,7 +928,10 @@ static __always_inline void direct_put(struct bio_direct *d, __u64 addr)
 	comm_read(d->comm, task_current());
 }
 
-/* LOOK->bio, which iomap's direct I/O has just queued: its file, and its place there. In the submitter's context. */
+/*
+ * Notes the file, and the place in it, of LOOK->bio, which iomap's direct I/O has just queued. Runs in the submitter's
+ * context.
+ */
 __noinline int direct_note(void)
 {
 	struct bio_look *l = look_get();
@@ -945,7 +962,7 @@ __noinline int direct_note(void)
 	return 0;
 }
 
-/* The same of a bio that may be direct I/O on a block device itself, which says nothing of the open file. */
+/* As above, for a bio that may be direct I/O on a block device itself, and does not name the open file. */
 __noinline int raw_note(void)
 {
 	struct bio_look *l = look_get();
@@ -977,7 +994,7 @@ static __always_inline void direct_queued(struct bio *bio)
 	if (!end || (end != kernel.end_direct && !end_is_raw(end)) || !l || l->busy)
 		return;
 	l->busy = 1;
-	l->bio = (__u64)bio; /* in memory it is a number to the verifier, as a global function's arguments must be */
+	l->bio = (__u64)bio; /* read from memory it is a number to the verifier, as arguments of global functions must be */
 	if (end == kernel.end_direct)
 		direct_note();
 	else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages that enter and leave the page cache, of files that the target reads or writes, whoever makes them come or
- * go. What calls touch is added by vfs_rw and io_uring, what is written back by bio (cache.bpf.h).
+ * Pages that enter and leave the page cache, for files that the target reads or writes, whichever process brings them in or
+ * removes them. vfs_rw and io_uring add the pages that calls touch, bio adds those that are written back (cache.bpf.h).
  *
- * A page that the thread of a read inserts within the range of that read is a miss; what else it inserts, and
- * what comes without a call, is read-ahead. It is kept of each page until it is touched. A page of a file that
- * is mapped may be touched without our notice, so nothing is kept of it: it is never called wasted.
+ * A page that a reading thread inserts within the range of its read is a miss. Other pages that it inserts, and pages that
+ * come without a call, are read-ahead. Each page is noted as untouched until it is touched. A page of a mapped file may be
+ * touched without any event, so it is not noted: it never counts as wasted.
  */
 #define dlt_scratch cache_scratch
 #include "file.bpf.h"
@@ -17,7 +17,7 @@ const volatile __u32 splice_nr = 0, io_submit_nr = 0;
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
-/* --- pages come --------------------------------------------------------------------------------- */
+/* --- pages enter -------------------------------------------------------------------------------- */
 
 /* Nonzero: nothing is left. */
 __noinline int fresh_note_step(void)
@@ -71,7 +71,7 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 			break;
 }
 
-/* SLOT is taken over: what its read has inserted, and no end has divided, was read ahead. */
+/* SLOT is taken over: pages that its read has inserted, and that no end of a call has counted, were read ahead. */
 static __always_inline void read_forget(struct dlt_cache_read *slot)
 {
 	struct dlt_cache_cell *cell = slot->tid ? cache_cell(&slot->of) : NULL;
@@ -103,7 +103,7 @@ static __always_inline void read_inserts(const struct dlt_call *call, const stru
 		return;
 	}
 	i = slot->runs & (DLT_CACHE_RUNS - 1);
-	if (slot->runs >= DLT_CACHE_RUNS) /* reads go upwards: the oldest one lies in the read's range */
+	if (slot->runs >= DLT_CACHE_RUNS) /* reads go upwards: the oldest run lies in the read's range */
 		slot->before += slot->run[i].end - slot->run[i].first;
 	slot->run[i].first = first;
 	slot->run[i].end = end;
@@ -112,7 +112,7 @@ static __always_inline void read_inserts(const struct dlt_call *call, const stru
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
 
-/* What kind of call of this thread inserts pages? */
+/* Returns which kind of call makes this thread insert pages. */
 static __always_inline enum inserter inserter_of(const struct dlt_call *call)
 {
 	if (!call || call->probe != DLT_vfs_rw || call->nr == io_submit_nr)
@@ -120,7 +120,7 @@ static __always_inline enum inserter inserter_of(const struct dlt_call *call)
 	return call->nr != splice_nr && call->shape & 1 /* DLT_RW_WRITE */ ? INSERTS_WRITE : INSERTS_READ;
 }
 
-/* The inode of the range, a file of the target, has no cell: make one. Its name is sent once. */
+/* Makes a cell for the inode of the range, which is a file of the target. Its name is sent once. */
 __noinline int cell_begin(void)
 {
 	struct cache_range *r = range_get();
@@ -139,7 +139,7 @@ __noinline int cell_begin(void)
 	return 0;
 }
 
-/* The cell of INODE; where it has none it gets one if this is a process of the target. */
+/* Returns the cell of INODE; makes one if there is none and the current process is in the target. */
 static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, struct dlt_file_id *of)
 {
 	struct dlt_cache_cell *cell;
@@ -207,7 +207,7 @@ int HELD_PROG(cache_add)
 	return 0;
 }
 
-/* --- pages go ----------------------------------------------------------------------------------- */
+/* --- pages leave -------------------------------------------------------------------------------- */
 
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
 int HELD_PROG(cache_delete)
@@ -256,7 +256,7 @@ int HELD_PROG(cache_dirty_folio)
 	return 0;
 }
 
-/* Its name until 5.16. */
+/* The same tracepoint until 5.16. */
 SEC("tp_btf/writeback_dirty_page")
 int HELD_PROG(cache_dirty_page)
 {
@@ -266,7 +266,7 @@ int HELD_PROG(cache_dirty_page)
 
 /* --- sums are sent ------------------------------------------------------------------------------ */
 
-/* Run by the daemon, for the file and with the begin of the interval that its arguments name. */
+/* The daemon runs it; the arguments are the file, and the begin of the interval. */
 SEC("raw_tp")
 int cache_send(__u64 *ctx)
 {

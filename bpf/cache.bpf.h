@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page cache by file: sums that several probes add to. cache.bpf.c sees pages come and go, vfs_rw and
- * io_uring what calls touch, bio what is written back. A file has a cell from its target's first read, or
- * first insertion, on; by its inode, as the page cache is: below overlayfs that of the file that has the data.
+ * The page cache by file: sums that several probes add to. cache.bpf.c counts pages that enter and leave, vfs_rw and
+ * io_uring those that calls touch, bio those that are written back. A file has a cell from the target's first read, or from
+ * the first insertion, on. It is found by the inode, as the page cache is: below overlayfs that of the file with the data.
  */
 #ifndef CACHE_BPF_H
 #define CACHE_BPF_H
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct dlt_cache_cell);
 } dlt_cache_cells SEC(".maps");
 
-/* By the number of a chunk; two places for each, as with dirtier_slot(). */
+/* Found by the number of a chunk; two places for each, as in dirtier_slot(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -54,15 +54,15 @@ static __always_inline struct dlt_cache_cell *cache_cell(const struct dlt_file_i
 	return bpf_map_lookup_elem(&dlt_cache_cells, of);
 }
 
-/* What global functions are given beside numbers, which is all that they take on 5.10. */
+/* Arguments of global functions beside numbers, as on 5.10 these take only numbers. */
 struct cache_range {
 	struct dlt_file_id of;
-	__u64 page, end; /* the next pages of a range, and its end: the walks go on by a chunk */
-	__u64 fresh;	 /* of those that were passed */
-	/* a file or an inode, and what other rows call it; in memory a pointer is a number to the verifier */
+	__u64 page, end; /* the next pages of a range, and its end: the walks proceed by chunks */
+	__u64 fresh;	 /* fresh pages among those that are done */
+	/* a file or an inode, and its identity in other rows; a pointer in memory is a number to the verifier */
 	__u64 at;
 	struct dlt_file_id id;
-	struct dlt_cache_cell cell; /* the next one made, which would take half of a stack */
+	struct dlt_cache_cell cell; /* a new cell, which would take half of a stack */
 };
 
 struct {
@@ -89,7 +89,7 @@ static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_f
 	if (!r)
 		return NULL;
 	r->cell.id = *id;
-	bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST); /* or another thread has */
+	bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST); /* unless another thread has done so */
 	made = bpf_map_lookup_elem(&dlt_cache_cells, of);
 	if (!made) {
 		st = stats_of(DLT_cache);
@@ -100,7 +100,7 @@ static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_f
 	return made;
 }
 
-/* --- pages that nothing has touched ------------------------------------------------------------- */
+/* --- untouched pages ---------------------------------------------------------------------------- */
 
 static __always_inline struct dlt_cache_chunk *chunk_slot(const struct dlt_file_id *of, __u64 number, bool second)
 {
@@ -135,7 +135,9 @@ static __always_inline bool chunk_is_free(const struct dlt_cache_chunk *c)
 	return !any;
 }
 
-/* Of page I of the chunk. The asm keeps clang from omitting the mask: the verifier does not see that I is small enough. */
+/*
+ * Returns the byte of page I. The asm keeps clang from omitting the mask: the verifier does not see that I is small enough.
+ */
 static __always_inline __u8 *fresh_of(struct dlt_cache_chunk *c, __u32 i)
 {
 	asm volatile("" : "+r"(i));
@@ -179,7 +181,7 @@ __noinline int fresh_take_steps(void)
 	return 0;
 }
 
-/* Returns how many of the pages from FIRST to before END nothing has touched so far. Now it has. CHUNKS: a constant, the limit. */
+/* Returns how many of the pages from FIRST to before END were untouched until now. CHUNKS: a constant, the limit. */
 static __always_inline __u64 fresh_take(const struct dlt_file_id *of, __u64 first, __u64 end, __u32 chunks)
 {
 	struct cache_range *r = range_get();
@@ -196,10 +198,10 @@ static __always_inline __u64 fresh_take(const struct dlt_file_id *of, __u64 firs
 	return r->fresh;
 }
 
-#define CACHE_CALL_CHUNKS 8192 /* of the longest read, 2 GiB, in pages of 4 KiB */
+#define CACHE_CALL_CHUNKS 8192 /* of the longest read, 2 GiB, with pages of 4 KiB */
 #define CACHE_FOLIO_CHUNKS 32  /* of the largest folio */
 
-/* --- what calls do ------------------------------------------------------------------------------ */
+/* --- calls -------------------------------------------------------------------------------------- */
 
 static __always_inline struct dlt_cache_read *cache_read_slot(__u32 tid)
 {
@@ -208,7 +210,10 @@ static __always_inline struct dlt_cache_read *cache_read_slot(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_cache_reads, &i);
 }
 
-/* The pages between FIRST and END that this thread's call, which began at CALL_NS, has inserted; *ALL_RET: all that it has. */
+/*
+ * Returns how many pages between FIRST and END this thread's call, which began at CALL_NS, has inserted; *ALL_RET: all its
+ * pages.
+ */
 static __always_inline __u64 inserted_here(const struct dlt_file_id *of, __u64 call_ns, __u64 first, __u64 end, __u64 *all_ret)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -249,7 +254,8 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 		return 0;
 	cache_id(inode, &of);
 	cell = cache_cell(&of);
-	if (!cell && host == front) /* it was cached before; on overlayfs the inode below has another name */
+	if (!cell && host == front) /* the file was cached before its first cell; on overlayfs the inode below has another
+				     * identity */
 		cell = cache_cell_make(&of, &r->id);
 	if (!cell)
 		return 0;
@@ -299,8 +305,8 @@ static __always_inline __s64 cache_inside(struct file *file, __s64 off, __s64 le
 }
 
 /*
- * The target has moved LEN bytes at OFF of FILE, which other rows call ID, opened with FLAGS. WRITE: to it. CALL_NS: when
- * the thread's call began; 0: a request, which others may have carried out.
+ * The target has moved LEN bytes at OFF of FILE, which has the identity ID in other rows and was opened with FLAGS. WRITE:
+ * it has written them. CALL_NS: when the thread's call began; 0: a request, perhaps carried out by another thread.
  */
 static __always_inline void cache_touch(struct file *file, const struct dlt_file_id *id, __u32 flags, __s64 off, __s64 len,
 					__u64 call_ns, bool write)

@@ -14,10 +14,10 @@
 
 #include "dlt/regions.h"
 
-/* By system call number; filled by the daemon from the probes' tables before the load. */
+/* Indexed by system call number; the daemon fills it from the probes' tables before the load. */
 const volatile struct dlt_callinfo call_table[DLT_SYSCALLS] = {};
 
-/* Where backends share a trace, each ends the calls whose start it saw. */
+/* With several backends in a trace, each ends the calls whose start it saw. */
 const volatile __u8 dispatcher = 0;
 
 struct {
@@ -51,7 +51,7 @@ static __noinline struct dlt_call *call_overflow(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
-/* Is this prctl a region's? Others, such as the names of threads, are none of ours: neither counted nor slowed. */
+/* Whether this prctl is a region's. Others, such as the names of threads, are neither counted nor slowed down. */
 static __always_inline bool call_is_region(const void *args, enum call_args_in in)
 {
 	if (in == ARGS_IN_REGS)
@@ -132,9 +132,8 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 }
 
 /*
- * At the end of every call of the machine: an untraced call leaves without a look at the thread's slot. The
- * number is the one that the call began with, except for rt_sigreturn, whose registers are those of the
- * interrupted code.
+ * At the end of every call of the machine: an untraced call leaves without a look at the thread's slot. The number is the
+ * one that the call began with, except for rt_sigreturn, whose registers are those of the interrupted code.
  */
 static __always_inline bool call_is_traced(long nr)
 {
@@ -149,7 +148,7 @@ static __always_inline int call_finish(void *ctx)
 	if (!call || call->flags / DLT_CALL_OWNER != dispatcher)
 		return 0;
 	bpf_tail_call(ctx, &exit_handlers, call->nr);
-	/* no handler: the daemon armed a number without one, or the tail-call limit */
+	/* there is no handler: the daemon has armed a number without one, or it is the limit of tail calls */
 	call_count_unseen(call);
 	call_end(call, tid);
 	return 0;
@@ -175,14 +174,14 @@ int tp_enter(__u64 *ctx)
 	return call_begin(ctx, ctx[1], ctx, ARGS_IN_TP);
 }
 
-/* The end for kprobe as well. */
+/* Ends calls for kprobe as well. */
 SEC("tp/raw_syscalls/sys_exit")
 int tp_exit(__u64 *ctx)
 {
 	return call_is_traced(ctx[1]) ? call_finish(ctx) : 0;
 }
 
-/* --- by function: the daemon sets the function's name and attaches the program to each ---------- */
+/* --- by function: the daemon sets the function's name, and attaches the program to each --------- */
 
 SEC("fentry")
 int BPF_PROG(fentry_enter, struct pt_regs *regs)

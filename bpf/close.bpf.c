@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* close and close_range: the file is looked up at the entry, since it is gone at the end. */
+/* close and close_range: the file is looked up at the start of the call, since it is gone at the end. */
 #include "file.bpf.h"
 
 #include "dlt/close.h"

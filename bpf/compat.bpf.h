@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every kernel drift that the BPF side handles, one small function each, with the commit that made it.
+ * Every difference between kernels that the BPF side handles, in one small function each, with the commit that made it.
  * Chosen by BTF at load time, never by version numbers.
  */
 #ifndef COMPAT_BPF_H
@@ -68,8 +68,8 @@ static __always_inline void cpu_release(void)
 	static __always_inline int held_##name(unsigned long long *ctx, ##args)
 
 /*
- * KLOAD(p, field): a field of a kernel object. Where the verifier allows it (DLT_DIRECT) this is one load,
- * else a probe read; measured at a third of the cost over a chain of three.
+ * KLOAD(p, field): reads a field of a kernel object. Where the verifier allows it (DLT_DIRECT) this is one load, else a
+ * probe read; a load takes a third of the time, measured over a chain of three.
  */
 #define KLOAD(p, f)                                                                                 \
 	({                                                                                          \
@@ -82,8 +82,8 @@ static __always_inline void cpu_release(void)
 	})
 
 /*
- * Makes a pointer that came out of a probe read or a map readable by KLOAD, as a struct NAME of the
- * DLT_CAST_TYPES. KCAST_AS: as a view of our own.
+ * Makes a pointer from a probe read or a map readable by KLOAD, as a struct NAME of the DLT_CAST_TYPES. KCAST_AS: as
+ * dltraced's own view of that struct.
  */
 #define KCAST_AS(name, view, addr)                                                                  \
 	({                                                                                          \
@@ -187,7 +187,7 @@ static __always_inline __u64 perf_event_ip(const struct perf_event_ctx *ctx)
 	return ctx->regs[PERF_EVENT_IP];
 }
 
-/* Was the thread in user mode? */
+/* Whether the thread was in user mode. */
 static __always_inline bool perf_event_is_user(const struct perf_event_ctx *ctx)
 {
 	__u64 mode = ctx->regs[PERF_EVENT_IP + 1];
@@ -245,8 +245,8 @@ static __always_inline __u64 load_u64(__u64 addr)
 }
 
 /*
- * Who has a block device: a file system, md and others that claim it hold it, and it is open as often as it is. The
- * number of opens is atomic since 6.0.
+ * The users of a block device: a file system, md and others that claim it hold it; it also has a count of its opens. That
+ * count is atomic since 6.0.
  */
 struct block_device___dlt {
 	__u64 bd_start_sect;
@@ -259,7 +259,7 @@ struct block_device___v6_0 {
 	atomic_t bd_openers;
 } __attribute__((preserve_access_index));
 
-/* True where that cannot be seen. */
+/* True where it cannot be read. */
 static __always_inline bool bdev_is_held(__u64 bdev)
 {
 	return !bpf_core_field_exists(struct block_device___dlt, bd_holder) ||
@@ -281,8 +281,9 @@ static __always_inline bool bdev_is_open(__u64 bdev)
 }
 
 /*
- * The first sector of the block device that was opened for the bio at ADDR; all ones: not known. The bio has it until a disk
- * above passes it on to one below, which nobody but that one has open. Until 5.11 it has the whole disk alone.
+ * Returns the first sector of the block device that was opened for the bio at ADDR; all ones: not known. The bio names that
+ * device until an upper disk passes it on to a lower one, which only the upper disk has open. Until 5.11 it names only the
+ * whole disk.
  */
 static __always_inline __u64 bio_opened_at(__u64 addr)
 {
@@ -297,8 +298,8 @@ static __always_inline __u64 bio_opened_at(__u64 addr)
 }
 
 /*
- * Pages, by numbers: their fields are unions, which the verifier takes for what they mostly are. A page's
- * mapping and index are those of the first of its compound: its folio's from 5.16 on.
+ * Pages, as numbers: their fields are unions, of which the verifier sees only the first type. A page's mapping and index are
+ * those of the first page of its compound: since 5.16 its folio's.
  */
 struct page___v5_15 {
 	struct address_space *mapping;
@@ -315,7 +316,10 @@ struct page___v7_2 {
 	unsigned long compound_info;
 } __attribute__((preserve_access_index));
 
-/* The first page of PAGE's compound. From 7.2 on a tail may have a mask for its address instead of the head's. */
+/*
+ * Returns the first page of PAGE's compound. Since 7.2, a tail may have a mask for its address instead of the head's
+ * address.
+ */
 static __always_inline __u64 page_head(__u64 page)
 {
 	__u64 info;
@@ -343,10 +347,10 @@ static __always_inline __u64 head_index(__u64 head)
 	return load_u64(head + bpf_core_field_offset(struct page___v5_15, index));
 }
 
-/* The flags come first in all kernels (a struct since 6.18). Their bits move. */
+/* The flags are the first field in all kernels (a struct since 6.18). Their bits move. */
 #define PAGE_HAS(flags, name) ((flags) >> (bpf_core_enum_value(enum pageflags, PG_##name) & 63) & 1)
 
-/* A compound's number of pages: of the second page until 5.16, then of the folio, under two names. */
+/* A compound's number of pages: in the second page until 5.16, then in the folio, under two names. */
 struct page___v5_9 {
 	unsigned int compound_nr;
 } __attribute__((preserve_access_index));
@@ -376,10 +380,7 @@ static __always_inline __u32 head_pages(__u64 head)
 	return n ?: 1;
 }
 
-/*
- * The same of a folio that a tracepoint hands over: plain loads, where the verifier knows its type. Until 5.16 it is a
- * page there.
- */
+/* As above, for a folio from a tracepoint: plain loads, where the verifier knows its type. Until 5.16 it is a page. */
 static __always_inline __u64 folio_index(__u64 *ctx)
 {
 	if (DLT_DIRECT)
@@ -407,7 +408,7 @@ static __always_inline __u32 folio_pages(__u64 *ctx)
 	return ((struct folio___v6_13 *)ctx[0])->_folio_nr_pages;
 }
 
-/* Not by KLOAD, which takes its address: it is packed. */
+/* Not by KLOAD, which takes the field's address: it is packed. */
 static __always_inline __u64 bio_sector(struct bio *bio)
 {
 	if (DLT_DIRECT)
@@ -415,7 +416,7 @@ static __always_inline __u64 bio_sector(struct bio *bio)
 	return load_u64((__u64)bio + bpf_core_field_offset(struct bio, bi_iter.bi_sector));
 }
 
-/* A dentry among its inode's: out of the union d_u on 7.2. */
+/* A dentry in its inode's list: no longer in the union d_u on 7.2. */
 struct dentry___v7_0 {
 	union {
 		struct hlist_node d_alias;
@@ -437,7 +438,7 @@ static __always_inline __u64 inode_dentry(struct inode *inode)
 	return node - bpf_core_field_offset(struct dentry___v7_0, d_u);
 }
 
-/* A file system's mounts, the oldest first: chained by pointers since 6.18. */
+/* A file system's mounts, the oldest first: linked by pointers since 6.18. */
 struct super_block___v6_17 {
 	struct list_head s_mounts;
 } __attribute__((preserve_access_index));
@@ -454,15 +455,16 @@ struct mount___v6_18 {
 #define MOUNTS_LOOKED_AT 16
 
 /*
- * Returns a mount of all of INODE's file system, a struct vfsmount *; 0: it is mounted nowhere. A bind mount shows a part of
- * it, and is the first in the list from 6.18 on, which begins with the newest; it is returned where there is no other.
+ * Returns a mount of the whole file system of INODE, a struct vfsmount *; 0: it is not mounted. A bind mount shows only a
+ * part of it, and since 6.18 may be the first in the list, which begins with the newest; it is returned only where there is
+ * no other.
  */
 static __always_inline __u64 inode_mount(struct inode *inode)
 {
 	__u64 sb = (__u64)BPF_CORE_READ(inode, i_sb), root = (__u64)BPF_CORE_READ(inode, i_sb, s_root), first = 0, at = 0, next;
 	__u64 list, link, end = 0, back = 0;
 
-	/* the asm keeps clang from computing both and choosing, of which the verifier would see the one that is not there */
+	/* the asm keeps clang from computing both and choosing, as the verifier would refuse the one that does not exist */
 	if (bpf_core_field_exists(struct mount___v6_18, mnt_next_for_sb)) {
 		list = sb + bpf_core_field_offset(struct super_block___v6_18, s_mounts);
 		link = bpf_core_field_offset(struct mount___v6_18, mnt_next_for_sb);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that make, remove or rename names. A record has both paths as passed and what they are relative to.
- * A file that an open made has a row from the open probe's record.
+ * Calls that make, remove or rename names. A record has both paths as passed, and the folders that they are relative to. A
+ * file that an open made has a row from the open probe's record.
  */
 #include "file.bpf.h"
 
@@ -38,7 +38,7 @@ static __always_inline bool seg_is_relative(const char *rec, __u32 at, __u32 len
 	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
 }
 
-/* In a call's id: the record of its names had no room. */
+/* In a call's id: the ring had no room for the record of its names. */
 #define NOT_SENT (~0ULL)
 
 /* renameat has no flags, renameat2 and linkat do: see the table of FUNC. */
@@ -76,7 +76,7 @@ CALL_END(create_del_exit)
 		dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd)) : 0;
 	rec->segs.len[3] = 0;
 	if (i == DLT_CD_SYMLINK || i == DLT_CD_SYMLINKAT)
-		rec->segs.len[3] = DLT_SEG_VERBATIM; /* a symlink's text is no path to resolve */
+		rec->segs.len[3] = DLT_SEG_VERBATIM; /* the text of a symlink is not resolved */
 	else if (seg_is_relative(s->rec, at2, rec->segs.len[1]))
 		rec->segs.len[3] = dir_append(s, task, sh.dirfd2 == NO_ARG ? AT_FDCWD :
 							       (__s32)arg(call, sh.dirfd2));
@@ -95,8 +95,8 @@ CALL_END(create_del_exit)
 /* --- inside a call: the names that the kernel has looked up --------------------------------------- */
 
 /*
- * The I-th path of S's record leads to DENTRY on MNT. A global function: paths are walked in two places, and each takes the
- * verifier long.
+ * Appends the path of DENTRY on MNT as the I-th path of S's record. A global function: paths are walked in two places, each
+ * of which takes the verifier long.
  */
 __noinline int name_put(__u32 i)
 {
@@ -109,7 +109,7 @@ __noinline int name_put(__u32 i)
 
 	if (!s)
 		return 0;
-	barrier_var(i); /* else the verifier does not see the bounds of what it becomes */
+	barrier_var(i); /* otherwise the verifier loses the bounds of the value */
 	i &= 1;
 	rec = (struct dlt_cd_names *)s->rec;
 	dentry = KCAST(dentry, s->dentry);
@@ -128,8 +128,8 @@ __noinline int name_put(__u32 i)
 }
 
 /*
- * OLD and NEW (0: there is none) are struct dentry *, DIR the struct path * of a folder on their mount. Of calls that are no
- * create_del's own, as those of an overlay for the layer below, nothing comes here: these functions are for paths alone.
+ * OLD and NEW (0: there is none) are struct dentry *, DIR the struct path * of a folder on their mount. Only calls of
+ * create_del get here, not those of an overlay for its lower layer: the hooked functions are for paths.
  */
 static __always_inline int names_found(__u64 dir, __u64 old, __u64 new)
 {
@@ -165,7 +165,7 @@ static __always_inline int names_found(__u64 dir, __u64 old, __u64 new)
 	return 0;
 }
 
-/* CONFIG_SECURITY_PATH; called by what handles the system call, once the names are looked up and locked. */
+/* With CONFIG_SECURITY_PATH: the code of the system call calls it once the names are looked up and locked. */
 #define NAMES_FOUND(func, dir, old, new)                                                            \
 	SEC("fentry/security_path_" #func)                                                          \
 	int HELD_PROG(func##_names)                                                                 \

@@ -51,9 +51,9 @@ struct {
 } dlt_shared SEC(".maps");
 
 /*
- * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread exits, by
- * several CPUs and the daemon at once: a store of a byte cannot undo a neighbour's. With dlt_cfg.all the
- * meaning is inverted: the bytes mark ourselves and our helpers.
+ * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread exits, by several CPUs and
+ * the daemon at once: storing a byte does not change its neighbors. With dlt_cfg.all the meaning is inverted: the bytes mark
+ * dltraced and its helpers.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -95,7 +95,7 @@ static __always_inline struct dlt_stats *stats_of(__u32 probe)
 	return bpf_map_lookup_elem(&dlt_stats, &at);
 }
 
-/* A ring was full. */
+/* Counts a record that is lost because a ring was full. */
 static __always_inline void count_lost(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -104,7 +104,7 @@ static __always_inline void count_lost(__u32 probe)
 		st->lost++;
 }
 
-/* Lost, since the kernel did not call the program at its start or at its end. */
+/* Counts a call that is lost because the kernel did not run the program at its start or at its end. */
 static __always_inline void count_lost_unseen(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -115,7 +115,7 @@ static __always_inline void count_lost_unseen(__u32 probe)
 	}
 }
 
-/* Lost, since the table of what is in flight was full. */
+/* Counts a call that is lost because the table of calls in flight was full. */
 static __always_inline void count_lost_room(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -126,7 +126,7 @@ static __always_inline void count_lost_room(__u32 probe)
 	}
 }
 
-/* A row beyond a call's first: the call is counted elsewhere. */
+/* Counts a lost row beyond a call's first: the call itself is counted elsewhere. */
 static __always_inline void count_row_lost(__u32 probe)
 {
 	struct dlt_stats *st = stats_of(probe);
@@ -168,7 +168,7 @@ static __always_inline bool target_has(__u32 tgid)
 	return dlt_cfg.all ? !set && tgid != 0 : set;
 }
 
-/* x86: the call came in by the 32-bit entry, where numbers mean other calls. */
+/* x86: whether the call came by the 32-bit entry, whose numbers mean other calls. */
 static __always_inline bool call_is_compat(struct task_struct *task)
 {
 #ifdef __TARGET_ARCH_x86
@@ -196,7 +196,7 @@ static __always_inline struct dlt_call *call_find(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_overflow, &tid);
 }
 
-/* The kernel skipped its end. A call without a row of its own was not counted as seen. */
+/* The kernel skipped the end of the call. A call without a row of its own was not counted as seen. */
 static __always_inline void call_count_unseen(const struct dlt_call *call)
 {
 	if (!(call->flags & DLT_CALL_NO_ROW))
@@ -219,9 +219,9 @@ static __always_inline void call_end(struct dlt_call *call, __u32 tid)
 }
 
 /*
- * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start, and at the end with
- * the call's result. libbpf knows no type for these sections: the daemon gives them the type of the
- * backend's hooks (dispatcher.c). The types differ only in where the context has the result.
+ * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start of a call, and at its end with the
+ * result. libbpf knows no type for these sections: the daemon gives them the type of the backend's hooks (dispatcher.c). The
+ * types differ only in the position of the result in the context.
  */
 #define CALL_BEGIN(name) SEC("call_begin") int HELD_PROG(name)
 #define CALL_END(name) SEC("call_end") int HELD_PROG(name)
@@ -257,7 +257,7 @@ static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struc
 	}
 }
 
-/* For the end of a call: read after the reserve, so that no record appears behind the drain's clock. */
+/* For the end of a call: the clock is read after the reserve, so that no record appears behind the drain's clock. */
 static __always_inline void hdr_fill(struct dlt_hdr *h, const struct dlt_call *call,
 				     struct task_struct *task, __u32 tid, __u32 size)
 {

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Major page faults of the target: those that waited for a disk. The end is the kernel's own software event,
- * which minor faults do not touch. The begin is the function that looks for the page: filemap_fault() for a
- * page of a file, do_swap_page() for one that was swapped out. A fault that the kernel tries again ends once.
- * Where functions cannot be hooked, a tracepoint has the begins of files, and the mapping is looked up at the
- * end; begins of swap-ins are then not known.
+ * Major page faults of the target: those that waited for a disk. The end is the kernel's own software event, which minor
+ * faults do not cause. The begin is the function that looks for the page: filemap_fault() for a page of a file,
+ * do_swap_page() for a swapped page. A fault that the kernel tries again ends once. Where functions cannot be hooked, a
+ * tracepoint marks the begins for files, and the mapping is looked up at the end; begins of swap-ins are then not known.
  *
- * Nothing says that a fault has become a minor one. A begin is the end's if its page is the same and the
- * thread has counted no fault in between. The thread's own count of major faults also shows those that have
- * no event: of pages that the kernel faults in by itself (get_user_pages(), as for direct I/O out of a
- * mapping). They are counted as not seen.
+ * No event shows that a fault was only a minor one. A begin belongs to an end if its page is the same and the thread has
+ * counted no fault in between. The thread's own count of major faults also includes those without an event: for pages that
+ * the kernel faults in by itself (get_user_pages(), as for direct I/O from a mapping). They count as not seen.
  */
 #include "file.bpf.h"
 
 #include "dlt/fault.h"
 
-const volatile __u32 page_shift = 12; /* arm64 has pages of 64 KiB too */
+const volatile __u32 page_shift = 12; /* arm64 also has pages of 64 KiB */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -37,7 +35,7 @@ static __always_inline __u64 disk_bytes_of(struct task_struct *task)
 	return bpf_core_field_exists(task->ioac.read_bytes) ? KLOAD(task, ioac.read_bytes) : (__u64)DLT_NONE;
 }
 
-/* Major faults of SLOT's thread, MAJORS by now, that ended without an event. */
+/* Counts major faults of SLOT's thread that ended without an event; by now it has had MAJORS. */
 static __always_inline void count_unseen(struct dlt_fault_slot *slot, __u64 majors)
 {
 	struct dlt_stats *st = stats_of(DLT_fault);
@@ -73,7 +71,7 @@ static __always_inline void begins(__u32 kind, __u64 page, __u64 of, __u64 pgoff
 	} else if (slot->majors != majors) {
 		count_unseen(slot, majors);
 	}
-	/* else it is tried again: the first time counts */
+	/* otherwise it is tried again: the first begin counts */
 	if (!slot->begin_ns || slot->faults != faults || slot->page != page || slot->pgoff != pgoff || slot->kind != kind) {
 		slot->begin_ns = bpf_ktime_get_ns();
 		slot->disk_bytes = disk_bytes_of(task);
@@ -82,7 +80,7 @@ static __always_inline void begins(__u32 kind, __u64 page, __u64 of, __u64 pgoff
 		slot->pgoff = pgoff;
 		slot->kind = kind;
 	}
-	slot->of = of; /* of the last try, by whose lock it stays until the end */
+	slot->of = of; /* from the last try, whose lock keeps it until the end */
 }
 
 SEC("fentry/filemap_fault")
@@ -99,7 +97,7 @@ int BPF_PROG(fault_swap, struct vm_fault *vmf)
 	return 0;
 }
 
-/* The same hooks where the kernel lacks those, or would skip runs of them. */
+/* The hooks where the kernel lacks those above, or would skip runs of them. */
 SEC("kprobe/filemap_fault")
 int fault_file_kprobe(struct pt_regs *ctx)
 {
@@ -119,7 +117,7 @@ int fault_swap_kprobe(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The same where no function can be hooked: from 6.12 on. */
+/* The hook where no function can be hooked: since 6.12. */
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(fault_file_tp, struct address_space *mapping, unsigned long index)
 {
@@ -129,7 +127,7 @@ int BPF_PROG(fault_file_tp, struct address_space *mapping, unsigned long index)
 
 /* --- end ---------------------------------------------------------------------------------------- */
 
-/* The mapping that the page is in, as far as it could be looked up. */
+/* The mapping with the page, as far as it could be looked up. */
 struct vma_look {
 	__u64 page;
 	__u64 pgoff;
@@ -147,7 +145,7 @@ static long vma_found(struct task_struct *task, struct vm_area_struct *vma, void
 	return 0;
 }
 
-/* Who FILE is: the daemon is sent its name when it may not know it. */
+/* Sets ID to the identity of FILE; sends its name if the daemon may not know it. */
 static __always_inline void file_look(struct task_struct *task, __u64 file, __u64 pid_tgid, struct dlt_file_id *id)
 {
 	struct dlt_call call = { .tgid = pid_tgid >> 32 };
@@ -157,7 +155,7 @@ static __always_inline void file_look(struct task_struct *task, __u64 file, __u6
 		where_emit(task, &w, &call, (__u32)pid_tgid);
 }
 
-/* Without its file, whose name is then not sent. */
+/* Sets ID without the open file: the name is not sent. */
 static __always_inline void inode_look(__u64 addr, struct dlt_file_id *id)
 {
 	struct inode *inode = KCAST(inode, addr);
@@ -168,7 +166,7 @@ static __always_inline void inode_look(__u64 addr, struct dlt_file_id *id)
 		id_end(s, inode, NULL, magic, id);
 }
 
-/* Is the fault that ends at PAGE the one that SLOT has the begin of? */
+/* Whether SLOT has the begin of the fault that ends at PAGE. */
 static __always_inline bool slot_is_of(const struct dlt_fault_slot *slot, struct task_struct *task, __u32 tid, __u64 page)
 {
 	return slot->tid == tid && slot->begin_ns && (slot->page == page || slot->page == DLT_FAULT_NO_PAGE) &&
@@ -177,7 +175,10 @@ static __always_inline bool slot_is_of(const struct dlt_fault_slot *slot, struct
 
 #define FS_REQUIRES_DEV 1 /* linux/fs.h */
 
-/* Is the file of the inode at ADDR on a disk? A server's (NFS, FUSE) is not, and what comes from there is not counted. */
+/*
+ * Whether the file of the inode at ADDR is on a disk. A file from a server (NFS, FUSE) is not, and its bytes are not
+ * counted.
+ */
 static __always_inline bool is_on_disk(__u64 addr)
 {
 	struct inode *inode = KCAST(inode, addr);
@@ -187,7 +188,7 @@ static __always_inline bool is_on_disk(__u64 addr)
 	return KLOAD(type, fs_flags) & FS_REQUIRES_DEV;
 }
 
-/* The end of the fault that SLOT has the begin of; INODE, 0: none, is its file's. */
+/* Fills REC for a fault with a begin in SLOT; INODE is its file's, 0: none. */
 static __always_inline void record_begun(struct dlt_fault *rec, const struct dlt_fault_slot *slot, struct task_struct *task,
 					 __u64 inode)
 {
@@ -201,7 +202,7 @@ static __always_inline void record_begun(struct dlt_fault *rec, const struct dlt
 	rec->lat_ns = rec->hdr.lat_ns;
 }
 
-/* The end of a fault without a known begin. */
+/* Fills REC for a fault without a known begin. */
 static __always_inline void record_unbegun(struct dlt_fault *rec, const struct vma_look *look)
 {
 	rec->kind = look && look->found && !look->file ? DLT_FAULT_SWAP : DLT_FAULT_OTHER;
@@ -211,7 +212,7 @@ static __always_inline void record_unbegun(struct dlt_fault *rec, const struct v
 	rec->hdr.ts_ns = bpf_ktime_get_ns();
 }
 
-/* The end of a fault, of the file ID, whose inode is at INODE. LOOK: NULL where the mapping was not looked up. */
+/* Sends the record of a fault of the file ID, whose inode is at INODE. LOOK: NULL where the mapping was not looked up. */
 static __always_inline void record_send(const struct perf_event_ctx *ctx, struct dlt_fault_slot *slot, bool begun,
 					const struct vma_look *look, const struct dlt_file_id *id, __u64 inode)
 {
@@ -244,7 +245,7 @@ static __always_inline void record_send(const struct perf_event_ctx *ctx, struct
 	}
 }
 
-/* The slot of this thread, in which a major fault ends; NULL: it is not traced. */
+/* Returns the slot of this thread, in which a major fault ends; NULL: the thread is not traced. */
 static __always_inline struct dlt_fault_slot *slot_at_end(void)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -277,7 +278,7 @@ int fault_end(struct perf_event_ctx *ctx)
 	return 0;
 }
 
-/* Is the inode of SLOT's fault the last one that was looked up? Its memory may have become another one's since. */
+/* Whether the inode of SLOT's fault is the last one that was looked up. Its memory may belong to another inode by now. */
 static __always_inline bool inode_is_known(const struct dlt_fault_slot *slot)
 {
 	struct inode *inode = KCAST(inode, slot->of);
@@ -297,8 +298,8 @@ static __always_inline void inode_know(struct dlt_fault_slot *slot, const struct
 }
 
 /*
- * bpf_find_vma() came in 5.17 (commit 7c7e3d31e785). It took 7 us here, 20 times the rest of the program, so a thread's
- * faults on one file look it up once.
+ * bpf_find_vma() came in 5.17 (commit 7c7e3d31e785). It took 7 us when measured, 20 times the rest of the program, so a
+ * thread's faults on one file look it up once.
  */
 SEC("perf_event")
 int fault_end_vma(struct perf_event_ctx *ctx)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files: from a descriptor to an identity, from an identity to a name that is sent once, from a
- * dentry to the path that the process would see. Records with strings are put together in a
- * per-CPU buffer and sent in one of a few sizes.
+ * Files: the identity behind a descriptor, the name of an identity (sent once), and the path of a dentry as the process
+ * would see it. Records with strings are put together in a per-CPU buffer and sent in one of a few sizes.
  */
 #ifndef FILE_BPF_H
 #define FILE_BPF_H
@@ -17,7 +16,7 @@
 
 #define WALK_STEPS 1024
 
-/* Which files the daemon has been told the name of: the last identity per hash. */
+/* Files whose names the daemon knows: the last identity for each hash. */
 #define SEEN_SLOTS 65536
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -47,10 +46,7 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u64 f
 	return file ? KCAST(file, file) : NULL;
 }
 
-/*
- * The daemon is to know of each identity, and of a stacked file also where its data is: what is
- * remembered is one for both.
- */
+/* The daemon must know each identity, and for a stacked file also where its data is: this remembers both together. */
 static __always_inline struct dlt_file_id *seen_slot(const struct dlt_file_id *id)
 {
 	__u32 i = (__u32)((id->ino * 0x9e3779b97f4a7c15ULL >> 32) + id->dev * 31 + id->gen) & (SEEN_SLOTS - 1);
@@ -63,7 +59,7 @@ static __always_inline __u32 seen_gen(const struct dlt_file_id *id, const struct
 	return at->real_ino ? id->gen ^ hash32(at->real_ino, at->real_dev) : id->gen;
 }
 
-/* GEN: of seen_gen(). */
+/* GEN: from seen_gen(). */
 static __always_inline bool file_seen(const struct dlt_file_id *id, __u32 gen)
 {
 	struct dlt_file_id *seen = seen_slot(id);
@@ -84,7 +80,10 @@ static __always_inline void file_mark_seen(const struct dlt_file *file)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* In a namespace: not the kernel's own (an error for a pointer), and not taken out of the tree (none). */
+/*
+ * Whether the mount is in a namespace: not the kernel's own (an error instead of a pointer), and not removed from the tree
+ * (none).
+ */
 static __always_inline bool mount_is_somewhere(struct mount *mount)
 {
 	__u64 ns = (__u64)BPF_CORE_READ(mount, mnt_ns);
@@ -93,9 +92,8 @@ static __always_inline bool mount_is_somewhere(struct mount *mount)
 }
 
 /*
- * One step up from scratch->dentry: append its name, or cross to the parent mount. Nonzero at the
- * end. A global function is verified once, so the walk may be long on every kernel that has them
- * (5.6); bpf_loop would need 5.17.
+ * Takes one step up from scratch->dentry: appends its name, or crosses to the parent mount. Nonzero at the end. A global
+ * function is verified once, so the walk may be long on every kernel that has them (5.6); bpf_loop would need 5.17.
  */
 __noinline int path_step(void)
 {
@@ -120,7 +118,7 @@ __noinline int path_step(void)
 		if (d == mnt_root && up == mount && !s->root_dentry && mount_is_somewhere(mount))
 			return 1;
 		if (d != mnt_root || up == mount) {
-			/* a root that is not the process's: a file of the kernel's own, or out of reach */
+			/* this root is not the process's: a file of the kernel's own, or one out of reach */
 			s->walk_flags |= DLT_PATH_UNREACHABLE;
 			return 1;
 		}
@@ -145,7 +143,7 @@ __noinline int path_step(void)
 	return 0;
 }
 
-/* Two levels of global functions: what is verified is 32 + 32 turns, not 1024 at every caller. */
+/* Two levels of global functions: the verifier checks 32 + 32 turns, not 1024 at every caller. */
 #define WALK_BATCH 32
 __noinline int path_steps(void)
 {
@@ -156,7 +154,7 @@ __noinline int path_steps(void)
 }
 
 /*
- * Append the path of DENTRY on MNT, last component first, as TASK's root sees it, or, ANYWHERE, that of MNT's
+ * Appends the path of DENTRY on MNT, last component first, as seen from TASK's root; ANYWHERE: from the root of MNT's
  * namespace. Returns its length in bytes; DLT_PATH_* go to scratch->walk_flags.
  */
 static __always_inline __u32 path_append_from(struct scratch *s, struct task_struct *task, __u64 dentry, __u64 mnt,
@@ -189,8 +187,8 @@ static __always_inline __u32 path_append(struct scratch *s, struct task_struct *
 }
 
 /*
- * Which root TASK sees paths from: a path means one file only to those with the same one. A mount namespace has mounts of
- * its own, and whoever may change the root (chroot, pivot_root) has another dentry or mount.
+ * Returns a number for the root from which TASK sees paths: a path means the same file only for tasks with the same root. A
+ * mount namespace has its own mounts, and a changed root (chroot, pivot_root) is another dentry or mount.
  */
 static __noinline __u32 view_of(struct task_struct *task)
 {
@@ -200,7 +198,7 @@ static __noinline __u32 view_of(struct task_struct *task)
 	return fs ? hash32((__u64)BPF_CORE_READ(fs, root.dentry), (__u64)BPF_CORE_READ(fs, root.mnt)) | 1 : 0;
 }
 
-/* Everything about the file at W that files.out holds, and its path as a segment. Returns the length. */
+/* Fills OUT with everything that files.out has of the file at W, and appends its path as a segment. Returns the length. */
 static __always_inline __u32 where_describe(struct scratch *s, struct task_struct *task, const struct file_where *w,
 					    struct dlt_file *out)
 {
@@ -224,14 +222,14 @@ static __always_inline __u32 where_describe(struct scratch *s, struct task_struc
 	bpf_probe_read_kernel_str(out->fstype, sizeof(out->fstype), (void *)KLOAD(type, name));
 	len = path_append_from(s, task, (__u64)dentry, where_mnt(w), !w->file);
 	out->view = !w->file ? DLT_VIEW_ANYWHERE : hash32(s->root_dentry, s->root_mnt) | 1;
-	/* a mount's root and a kernel's own file have no hash entry either: a name is needed first */
+	/* the root of a mount and the kernel's own files have no hash entry either: a removed file had a name */
 	out->flags = s->walk_flags;
 	if (!KLOAD(inode, i_nlink) || (!KLOAD(dentry, d_hash.pprev) && KLOAD(dentry, d_parent) != dentry))
 		out->flags |= DLT_PATH_DELETED;
 	if (!len && (s->walk_flags & DLT_PATH_UNREACHABLE)) {
 		/* pipes, sockets, anonymous inodes: the name of the root dentry itself */
 		const void *name = KLOAD(dentry, d_name.name);
-		__u32 used = s->used; /* behind the load: a copy on the stack would have no bounds for the verifier of 6.1 */
+		__u32 used = s->used; /* after the load: a copy on the stack would lose its bounds for the verifier of 6.1 */
 		long n = 0;
 
 		if (used <= REC_MAX - DLT_PATH_MAX)
@@ -254,8 +252,8 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
 }
 
 /*
- * What a relative path is relative to: DIRFD's path, or the working directory's. The root has one
- * component, empty: no bytes at all mean that it is not known.
+ * Appends the folder that a relative path is relative to: DIRFD's path, or the working directory's. A root has one
+ * component, an empty one: no bytes at all mean that the folder is not known.
  */
 static __noinline __u32 dir_append(struct scratch *s, struct task_struct *task, __s32 dirfd)
 {
@@ -288,7 +286,7 @@ static __noinline __u32 dir_append(struct scratch *s, struct task_struct *task, 
 
 /* --- records with strings --------------------------------------------------------------------- */
 
-/* Append a user string of at most PATH_MAX bytes: its length with the NUL, 0 when unreadable. */
+/* Appends a user string of at most PATH_MAX bytes. Returns its length with the NUL, 0 when it is unreadable. */
 static __always_inline __u32 user_append(struct scratch *s, __u64 addr)
 {
 	__u32 used = s->used;
@@ -303,7 +301,7 @@ static __always_inline __u32 user_append(struct scratch *s, __u64 addr)
 	return n;
 }
 
-/* Begin a record of SIZE fixed bytes for CALL; its strings are appended behind it. */
+/* Begins a record of SIZE fixed bytes for CALL; its strings are appended after it. */
 static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call *call,
 				       struct task_struct *task, __u32 tid, __u32 probe, __u32 size)
 {
@@ -319,8 +317,8 @@ static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call 
 }
 
 /*
- * A ring reserves constant sizes only, so a record takes the smallest of four. bpf_ringbuf_output
- * would fit exactly, but its record would appear after its own TIMESTAMP: behind the drain's clock.
+ * A ring reserves constant sizes only, so a record takes the smallest of four. bpf_ringbuf_output would fit exactly, but its
+ * record would appear after its own TIMESTAMP: behind the drain's clock.
  */
 #define VREC_CLASS(bytes)                                                                           \
 	if (used <= (bytes)) {                                                                      \
@@ -335,7 +333,7 @@ static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call 
 		return 1;                                                                           \
 	}
 
-/* Send what scratch holds: 1, or 0 when the ring had no room. Counting is the caller's. */
+/* Sends what scratch holds. Returns 1, or 0 when the ring had no room, which the caller counts. */
 __noinline int vrec_send(void)
 {
 	struct scratch *s = scratch_get();
@@ -384,7 +382,10 @@ static __noinline void file_emit(struct task_struct *task, struct file *file, co
 	where_emit(task, &w, call, tid);
 }
 
-/* Where an identity is elsewhere: ID is put right. Is the file to be told of? Apart, to spare the callers' stack. */
+/*
+ * Corrects ID where the file system has a part of the identity elsewhere. Returns whether the daemon needs the file's name.
+ * A function of its own, to spare the callers' stack.
+ */
 static __noinline bool special_is_new(struct inode *inode, struct dentry *dentry, __u32 magic, struct dlt_file_id *id)
 {
 	struct scratch *s = scratch_get();

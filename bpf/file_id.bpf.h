@@ -61,8 +61,8 @@ struct nfs_inode___dlt {
 } __attribute__((preserve_access_index));
 
 /*
- * fs/overlayfs/ovl_entry.h, overlayfs.h. What lies below: an inode until 5.19, its path from 6.0 on (commit
- * ffa5723c6d25), the stack of all layers from 6.5 on (commit 0af950f57fef).
+ * fs/overlayfs/ovl_entry.h, overlayfs.h. The lower layer: an inode until 5.19, its path since 6.0 (commit ffa5723c6d25), the
+ * stack of all layers since 6.5 (commit 0af950f57fef).
  */
 struct ovl_path___dlt {
 	struct dentry *dentry;
@@ -94,7 +94,7 @@ static __always_inline __u32 hash32(__u64 a, __u64 b)
 	return (a ^ a >> 29) * 0xbf58476d1ce4e5b9ULL >> 32;
 }
 
-/* A stand-in for the generation where one inode serves many: a hash of the name's first bytes. */
+/* Returns a stand-in for the generation where one inode serves many files: a hash of the name's first bytes. */
 static __always_inline __u32 anon_gen(struct dentry *d)
 {
 	__u64 name[2] = {};
@@ -103,10 +103,10 @@ static __always_inline __u32 anon_gen(struct dentry *d)
 	return (__u32)((name[0] ^ name[1] >> 3) * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
-/* The object of a file system's own around INODE. */
+/* The file system's own object around INODE. */
 #define INODE_OF(type, inode) ((struct type *)((char *)(inode) - bpf_core_field_offset(struct type, vfs_inode)))
 
-/* A subvolume's number is never given to another. Returns what btrfs_getattr() has as st_dev, 0: not known. */
+/* A subvolume's number is never used again. Returns st_dev of btrfs_getattr(), 0: not known. */
 static __always_inline __u32 btrfs_look(struct inode *inode, struct dlt_file_id *id)
 {
 	struct btrfs_root___dlt *root;
@@ -121,7 +121,7 @@ static __always_inline __u32 btrfs_look(struct inode *inode, struct dlt_file_id 
 	return BPF_CORE_READ(root, anon_dev);
 }
 
-/* One node is one file until the kernel forgets it; another one of that number has another generation. */
+/* A node is one file until the kernel forgets it; a later node with that number has another generation. */
 static __always_inline __u32 fuse_gen(struct inode *inode, __u32 gen)
 {
 	struct fuse_inode___dlt *fi;
@@ -132,7 +132,7 @@ static __always_inline __u32 fuse_gen(struct inode *inode, __u32 gen)
 	return hash32(BPF_CORE_READ(fi, nodeid), gen);
 }
 
-/* A hash of the handle by which the server knows the file at ADDR; GEN where it cannot be read. */
+/* Returns a hash of the handle by which the server knows the file at ADDR; GEN where it cannot be read. */
 static __noinline __u32 nfs_gen(struct scratch *s, __u64 addr, __u32 gen)
 {
 	struct nfs_inode___dlt *ni = INODE_OF(nfs_inode___dlt, addr);
@@ -162,7 +162,7 @@ static __always_inline bool ovl_is_known(void)
 	       bpf_core_field_exists(struct ovl_inode___dlt, __upperdentry);
 }
 
-/* By numbers: what is read out of a module's types has no type to the verifier. */
+/* As numbers: values from a module's types have no type for the verifier. */
 static __always_inline __u64 dentry_inode(__u64 addr)
 {
 	struct dentry *d = KCAST(dentry, addr);
@@ -187,14 +187,14 @@ static __always_inline __u64 ovl_lower(struct ovl_inode___dlt *oi)
 	return 0;
 }
 
-/* Is FLAG set, or not known to this kernel? */
+/* Whether FLAG is set, or not known to this kernel. */
 #define OVL_HAS(flags, flag)                                                                        \
 	(!bpf_core_enum_value_exists(enum ovl_inode_flag___dlt, flag) ||                            \
 	 (flags) >> (bpf_core_enum_value(enum ovl_inode_flag___dlt, flag) & 63) & 1)
 
 /*
- * The inodes below the one at ADDR: s->origin is who the file is, copied up or not, s->data has its data now. Results
- * are left in scratch: the stack is 512 bytes with all callers', and some of them need most of it.
+ * Finds the inodes below the one at ADDR: s->origin identifies the file, copied up or not; s->data has its data now. Results
+ * are left in scratch: the stack of 512 bytes includes the callers', and some of them need most of it.
  */
 static __noinline int ovl_below(struct scratch *s, __u64 addr)
 {
@@ -206,16 +206,16 @@ static __noinline int ovl_below(struct scratch *s, __u64 addr)
 	s->origin = s->data = upper ?: lower;
 	if (!lower || !upper)
 		return 0;
-	/* else copying it up made another file of it: a hard link without index=on (ovl_hash_bylower()) */
+	/* otherwise copying it up made another file of it: a hard link without index=on (ovl_hash_bylower()) */
 	if (OVL_HAS(flags, OVL_CONST_INO___dlt))
 		s->origin = lower;
-	/* with metacopy=on only its attributes are copied up until its data is needed there */
+	/* with metacopy=on only its attributes are copied up, until its data is needed there */
 	if (!OVL_HAS(flags, OVL_UPPERDATA___dlt) && (KLOAD(inode, i_mode) & MODE_FMT) == MODE_REG)
 		s->data = lower;
 	return 0;
 }
 
-/* s->below is the identity of the inode at ADDR, with the device that stat(2) has. Returns s_magic. */
+/* Sets s->below to the identity of the inode at ADDR, with the device of stat(2). Returns s_magic. */
 static __noinline __u32 id_below(struct scratch *s, __u64 addr)
 {
 	struct inode *inode = KCAST(inode, addr);
@@ -232,7 +232,7 @@ static __noinline __u32 id_below(struct scratch *s, __u64 addr)
 	return magic;
 }
 
-/* An overlay may lie on another one, and that is the deepest stack (FILESYSTEM_MAX_STACK_DEPTH, linux/fs.h). */
+/* An overlay may lie on another one; deeper stacks do not exist (FILESYSTEM_MAX_STACK_DEPTH, linux/fs.h). */
 static __always_inline void ovl_look(struct scratch *s)
 {
 	__u64 data;
@@ -257,12 +257,12 @@ static __always_inline void ovl_look(struct scratch *s)
 
 /* --- all ---------------------------------------------------------------------------------------- */
 
-/* What a file's identity and its name are taken from; inlined, so that it costs no stack. */
+/* The sources of a file's identity and of its name; inlined, so that it costs no stack. */
 struct file_where {
 	struct inode *inode;
 	struct dentry *dentry;
-	__u64 mnt;	   /* struct vfsmount *, 0: that of FILE's path, which is read when it is needed */
-	struct file *file; /* NULL: no process's, so that its path begins at the root of the mount's own namespace */
+	__u64 mnt;	   /* struct vfsmount *; 0: the mount of FILE's path, which is read when it is needed */
+	struct file *file; /* NULL: of no process, so that its path begins at the root of the mount's own namespace */
 };
 
 static __always_inline struct file_where file_where(struct file *file)
@@ -279,9 +279,9 @@ static __always_inline __u64 where_mnt(const struct file_where *w)
 }
 
 /*
- * Of a mapping's file. That of a file on overlayfs is one of the kernel's own, with the inode below; the path
- * of the mapped file is f_path, from 6.7 on (commit def3ae83da02) it is beside it. FMODE_BACKING has had two
- * bits, FMODE_NOACCOUNT one: such files have both, and no process's own has either.
+ * For a mapping's file. On overlayfs that is a file of the kernel's own, with the inode below; the path of the mapped file
+ * is its f_path, since 6.7 (commit def3ae83da02) it is beside it. FMODE_BACKING has had two bits, FMODE_NOACCOUNT one: such
+ * files have both, and no process's own file has either.
  */
 struct backing_file___dlt {
 	struct path user_path;
@@ -302,8 +302,8 @@ static __always_inline struct file_where file_where_mapped(struct file *file)
 }
 
 /*
- * In scratch a file's identity is what its inode says: put right what the file system MAGIC has elsewhere. A
- * global function: it is verified once for each object and not at each use.
+ * In scratch, the identity of a file is what its inode says: this corrects the parts that the file system MAGIC has
+ * elsewhere. A global function: it is verified once for each object, not at each use.
  */
 __noinline int file_id_special(__u32 magic)
 {
@@ -324,7 +324,7 @@ __noinline int file_id_special(__u32 magic)
 	return 0;
 }
 
-/* What INODE says. Returns s_magic. */
+/* Fills ID from INODE. Returns s_magic. */
 static __always_inline __u32 id_begin(struct inode *inode, struct dlt_file_id *id)
 {
 	struct super_block *sb = KLOAD(inode, i_sb);
@@ -341,7 +341,7 @@ static __always_inline bool id_is_elsewhere(__u32 magic)
 	       magic == NFS_SUPER_MAGIC || magic == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Where it is. What is no part of the identity is in s->at. */
+/* Completes ID. What is not part of the identity goes to s->at. */
 static __always_inline void id_end(struct scratch *s, struct inode *inode, struct dentry *dentry, __u32 magic,
 				   struct dlt_file_id *id)
 {

@@ -16,7 +16,7 @@
 
 const volatile struct dlt_uring_kernel kernel = {};
 
-/* Requests whose completion does not give the address. */
+/* Requests whose completion does not contain the address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
@@ -48,7 +48,7 @@ static __always_inline void user_data_add(__u64 key, __u64 ctx, __u64 user_data)
 	__sync_fetch_and_add(&named->sum, key);
 }
 
-/* One of them is done: returns its address if that is known, else 0. MORE: it goes on. */
+/* One of the requests with this user_data has ended: returns its address if that is known, else 0. MORE: it goes on. */
 static __always_inline __u64 user_data_done(__u64 ctx, __u64 user_data, bool more)
 {
 	struct dlt_uring_name name = { ctx, user_data };
@@ -69,7 +69,7 @@ static __always_inline __u64 user_data_done(__u64 ctx, __u64 user_data, bool mor
 	return 0;
 }
 
-/* KEY is done, as another hook has shown. */
+/* The request KEY has ended, as another hook has shown. */
 static __always_inline void user_data_remove(__u64 key, __u64 ctx, __u64 user_data)
 {
 	struct dlt_uring_name name = { ctx, user_data };
@@ -103,7 +103,7 @@ static __always_inline int request_done(__u64 key, __s64 res, bool more)
 		return 0;
 	request_row(key, res, true);
 	if (more) {
-		/* this was one of several: the request itself is still to end */
+		/* one completion of several: the request itself has not ended */
 		stats = stats_of(req->call.probe);
 		if (stats)
 			stats->seen++;
@@ -114,8 +114,8 @@ static __always_inline int request_done(__u64 key, __s64 res, bool more)
 }
 
 /*
- * An entry at KEY whose end was missed: it is over, since its memory now belongs to another request. If
- * only its failure was to be reported, it has not failed.
+ * The entry at KEY has ended unnoticed, since its memory now belongs to another request. If only its failure was to be
+ * reported, it has succeeded.
  */
 static __always_inline void request_replaced(__u64 key)
 {
@@ -192,7 +192,10 @@ static __always_inline int request_start(__u64 key)
 		return 0;
 	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
 		return 0; /* its file operations, if any, are not traced: see docs/design.md */
-	/* within a chain one is accepted, and then refused, where its vector cannot be copied: io_req_prep_async() of 6.1 */
+	/*
+	 * in a chain, an accepted request may be refused later, where its vector cannot be copied: io_req_prep_async() of
+	 * 6.1
+	 */
 	req = bpf_map_lookup_elem(&requests, &key);
 	if (req && req->ctx == ctx && req->head == head)
 		return 0;
@@ -215,7 +218,7 @@ static __always_inline int request_start(__u64 key)
 	return 0;
 }
 
-/* Is KEY the request whose completion has USER_DATA and RES? If so it is done. */
+/* Whether KEY is the request whose completion has USER_DATA and RES. If so it has ended. */
 static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
@@ -230,8 +233,8 @@ static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 }
 
 /*
- * Look at some requests of the list from NODE on. Returns the next one to look at, 0 when found or at the
- * end. A global function: verified once, not at each step.
+ * Looks at some requests of the list from NODE on. Returns the next one to look at, 0 when found or at the end. A global
+ * function: verified once, not at each step.
  */
 __noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
 {
@@ -244,8 +247,8 @@ __noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
 }
 
 /*
- * No room in the ring: newer kernels post nothing yet, and do not say for which request. It is either the
- * worker's current request, or one of the ring's list of those done but not posted, in their order.
+ * The ring has no room: newer kernels post nothing yet, and do not report which request has ended. It is either the worker's
+ * current request, or one of the ring's list of those that are done but not posted, in their order.
  */
 static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 {
@@ -266,7 +269,7 @@ static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
  * first, so that no entry is made whose end would be missed.
  */
 
-/* Argument I as a number, which global functions need: a typed one is a pointer. */
+/* Returns argument I as a number, which global functions need: a typed one is a pointer. */
 static __always_inline __u64 arg(const __u64 *ctx, __u32 i)
 {
 	__u64 v = 0;
@@ -309,7 +312,7 @@ int tp_overflow(struct trace_event_raw_io_uring_cqe_overflow___dlt *ctx)
 	return overflowed((__u64)ctx->ctx, ctx->user_data, ctx->res);
 }
 
-/* Of a chain that has failed, each request behind: also one that will have no completion. */
+/* In a chain that has failed, each later request, including those without a completion. */
 SEC("tp_btf/io_uring_fail_link")
 int HELD_PROG(btf_fail_link)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_uring as the kernel has it: the differences between kernels, and the ABI of submission entries. The
- * types are our own, so that this builds against a kernel without io_uring.
+ * io_uring in the kernel: the differences between kernels, and the ABI of submission entries. The types are dltraced's own,
+ * so that this builds against a kernel without io_uring.
  */
 #ifndef IO_URING_BPF_H
 #define IO_URING_BPF_H
@@ -58,7 +58,7 @@ struct io_uring_cqe___dlt {
 	__u32 flags;
 };
 
-/* --- the kernel's own ---------------------------------------------------------------------------- */
+/* --- the kernel's structs ------------------------------------------------------------------------ */
 
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 
@@ -97,7 +97,7 @@ struct io_kiocb___v5_18 {
 	__u64 user_data;
 } KERNEL_TYPE;
 
-/* The program's own name for the request: in a struct with its result since 5.19 (commit cef216fc32d7). */
+/* Returns the program's name for the request: in a struct with its result since 5.19 (commit cef216fc32d7). */
 static __always_inline __u64 kiocb_user_data(struct io_kiocb___dlt *kiocb)
 {
 	struct io_kiocb___v5_19 *with_cqe = KCAST_AS(io_kiocb, io_kiocb___v5_19, kiocb);
@@ -116,8 +116,8 @@ static __always_inline __s32 kiocb_res(__u64 kiocb)
 }
 
 /*
- * Returns the result of a request whose chain has failed before it was issued: its own, if the kernel has refused it
- * (bit 8 of its flags, behind the byte of the entry's), else that it is canceled.
+ * Returns the result of a request whose chain has failed before it was issued: its own if the kernel has refused it (bit 8
+ * of its flags, after the entry's byte), else -ECANCELED.
  */
 #define REQ_FAIL 0x100
 #define CANCELED (-125) /* -ECANCELED */
@@ -135,7 +135,7 @@ static __always_inline __s32 kiocb_canceled(__u64 kiocb)
 	return flags & REQ_FAIL && res < 0 ? res : CANCELED;
 }
 
-/* The task that submitted it: through its io_uring state since 6.13 (commit b6f58a3f4aa8). */
+/* Returns the task that submitted it: by its io_uring state since 6.13 (commit b6f58a3f4aa8). */
 struct io_kiocb___v6_12 {
 	struct task_struct *task;
 } KERNEL_TYPE;
@@ -180,7 +180,7 @@ static __always_inline bool compl_reqs_known(void)
 
 static __always_inline __u64 compl_reqs_first(struct io_ring_ctx___dlt *ring)
 {
-	__u64 first = 0; /* a number: it is computed with */
+	__u64 first = 0; /* a number, for arithmetic */
 
 	bpf_core_read(&first, sizeof(first), &ring->submit_state.compl_reqs.first);
 	return first;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An io_uring request has its result: the row that it becomes, as of the equivalent system call. */
+/* An io_uring request has its result: this makes its row, like that of the equivalent system call. */
 #ifndef IO_URING_DONE_BPF_H
 #define IO_URING_DONE_BPF_H
 
 #include "dlt/close.h"
 
-/* The task whose open files and root a request uses; alive as long as the request. */
+/* Returns the task whose open files and root a request uses; it is alive as long as the request. */
 static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kiocb)
 {
 	struct task_struct *task = kiocb ? kiocb_task(kiocb) : NULL;
@@ -14,8 +14,8 @@ static __always_inline struct task_struct *submitter(struct io_kiocb___dlt *kioc
 }
 
 /*
- * Returns the file that REQ was issued on; if it was not issued (cancelled in a chain, refused), the file behind
- * its descriptor or in its slot of the ring's own files. NULL where there is none.
+ * Returns the file that REQ was issued on; if it was not issued (canceled in a chain, refused), the file behind its
+ * descriptor or in its slot of the ring's own files. NULL where there is none.
  */
 static __always_inline struct file *request_file(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb,
 						 struct task_struct *task)
@@ -26,10 +26,10 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
 }
 
 /*
- * Returns where a request on FILE that moved RES bytes began, for side_look(). One at the file's own position
- * (-1), or that appends, has found out where; the kernel brings that forward in the request, whose struct kiocb is
- * its first member (struct io_rw). The file's position stays where it was if a later part of the request failed,
- * and under direct I/O that ends later.
+ * Returns where a request on FILE that moved RES bytes began, for side_look(). For one at the file's own position (-1), or
+ * one that appends, the kernel has found the position and advances it in the request, whose struct kiocb is its first member
+ * (struct io_rw). The file's position stays where it was if a later part of the request failed, and under direct I/O that
+ * ends later.
  */
 static __always_inline __s64 began_at(struct io_kiocb___dlt *kiocb, const struct dlt_call *call, struct file *file,
 				      __s64 res)
@@ -108,7 +108,7 @@ static __noinline int close_done(struct dlt_uring_req *req, __s64 res)
 	return 0;
 }
 
-/* Send what scratch holds for REQ, and count it. */
+/* Sends what scratch holds for REQ, and counts it. */
 static __always_inline bool record_send(struct scratch *s, struct dlt_uring_req *req, __u32 probe)
 {
 	struct dlt_hdr *h = (struct dlt_hdr *)s->rec;
@@ -145,7 +145,7 @@ static __noinline int sync_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	return 0;
 }
 
-/* The record kept for KEY, in scratch, or NULL. */
+/* Returns the record kept for KEY, in scratch, or NULL. */
 static __always_inline struct scratch *record_take(struct dlt_uring_req *req, __u64 key)
 {
 	struct scratch *s = scratch_get();
@@ -217,13 +217,13 @@ static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb
 		return 0;
 	}
 	((struct dlt_create_del *)s->rec)->ret = res;
-	if (!(req->flags & DLT_URING_SKIP)) /* else they are there */
+	if (!(req->flags & DLT_URING_SKIP)) /* otherwise the folders are in the record */
 		folders_append(s, task, req->fd, (__s32)req->call.args[2]);
 	record_send(s, req, DLT_create_del);
 	return 0;
 }
 
-/* The row that was kept for REQ, which has ended without a word. */
+/* Sends the row that was kept for REQ, which has ended without a completion. */
 static __noinline int kept_send(struct dlt_uring_req *req, __u64 key)
 {
 	__u32 probe = req->call.probe;
@@ -237,8 +237,8 @@ static __noinline int kept_send(struct dlt_uring_req *req, __u64 key)
 }
 
 /*
- * The row of request KEY, which has the result RES. ALIVE: the kernel still has the request; otherwise
- * another may be at its address. A global function: verified once, not at each caller.
+ * Sends the row of request KEY, which has the result RES. ALIVE: the kernel still has the request; otherwise another one may
+ * be at its address. A global function: verified once, not at each caller.
  */
 __noinline int request_row(__u64 key, __u64 res, __u32 alive)
 {

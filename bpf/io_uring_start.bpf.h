@@ -11,7 +11,7 @@
 const volatile struct dlt_uring_op ops[DLT_URING_OPS] = {};
 const volatile __u8 fdatasync_func = 0;
 
-/* By address of the request. */
+/* Found by the address of the request. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
@@ -33,7 +33,7 @@ struct {
 	__type(value, char[DLT_URING_LONG_BYTES]);
 } long_records SEC(".maps");
 
-/* Keep the record in scratch for request KEY. False when there is no room, and the request counts as lost. */
+/* Keeps the record in scratch for request KEY. Returns false when there is no room, and the request counts as lost. */
 static __noinline bool record_keep(struct scratch *s, struct dlt_uring_req *req, __u64 key)
 {
 	req->rec_used = s->used;
@@ -50,7 +50,7 @@ static __noinline bool record_keep(struct scratch *s, struct dlt_uring_req *req,
 	return false;
 }
 
-/* The parameters of an open; its results come with the completion. */
+/* Keeps the parameters of an open; its results come with the completion. */
 static __noinline bool open_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
 {
 	struct scratch *s = scratch_get();
@@ -85,7 +85,7 @@ static __always_inline bool is_relative(const char *rec, __u32 at, __u32 len)
 	return len && rec[at & (2 * DLT_PATH_MAX - 1)] != '/';
 }
 
-/* What the paths in scratch are relative to. */
+/* Appends the folders that the paths in scratch are relative to. */
 static __always_inline void folders_append(struct scratch *s, struct task_struct *task, __s32 fd, __s32 fd2)
 {
 	struct dlt_create_del *rec = (struct dlt_create_del *)s->rec;
@@ -98,7 +98,7 @@ static __always_inline void folders_append(struct scratch *s, struct task_struct
 		rec->segs.len[3] = dir_append(s, task, fd2);
 }
 
-/* The parameters of create_del's operations. */
+/* Keeps the parameters of create_del's operations. */
 static __noinline bool create_del_keep(struct dlt_uring_req *req, const struct uring_sqe *sqe, __u64 key)
 {
 	bool two = sqe->opcode != OP_MKDIRAT && sqe->opcode != OP_UNLINKAT;
@@ -158,14 +158,14 @@ static __always_inline void sync_fill(struct dlt_sync *rec, const struct dlt_uri
 	}
 }
 
-/* The arguments in the order of the system call: see the probes' shapes. */
+/* Takes the arguments in the order of the system call: see the probes' shapes. */
 static __always_inline void args_take(struct dlt_uring_req *req, const struct uring_sqe *sqe)
 {
 	__u64 *args = req->call.args;
 
 	args[0] = (__s64)sqe->fd;
 	switch (sqe->opcode) {
-	case OP_FSYNC: /* a range of no length: all */
+	case OP_FSYNC: /* a range without a length: the whole file */
 		req->call.func = sqe->op_flags & FSYNC_DATASYNC ? fdatasync_func : req->call.func;
 		args[1] = sqe->off || sqe->len ? sqe->off : DLT_NONE;
 		args[2] = sqe->off || sqe->len ? sqe->len : DLT_NONE;
@@ -198,7 +198,7 @@ static __always_inline void args_take(struct dlt_uring_req *req, const struct ur
 	}
 }
 
-/* A close loses its file, so look it up now. */
+/* A close loses its file, so this looks it up now. */
 static __always_inline void close_look(struct dlt_uring_req *req)
 {
 	struct task_struct *task = task_current();
@@ -212,7 +212,7 @@ static __always_inline void close_look(struct dlt_uring_req *req)
 		file_note(task, file, &req->call, req->call.tid, &req->call.id);
 }
 
-/* Note request KEY of ring CTX, from its entry SQE. Returns NULL when it is not ours, or lost. */
+/* Notes request KEY of ring CTX, from its entry SQE. Returns NULL when it is not the target's, or lost. */
 static __noinline struct dlt_uring_req *request_begin(__u64 key, __u64 ctx, const struct uring_sqe *sqe)
 {
 	static const struct dlt_uring_req empty;
@@ -276,9 +276,9 @@ lost:
 	return NULL;
 }
 
-/* --- the row of a request of which only a failure is reported: nobody looks at its files when it ends ---------- */
+/* --- the row of a request that reports only failures: its files are not looked up when it ends ----------------- */
 
-/* The file behind the descriptor that REQ has, or in its slot of the ring's own; NULL where there is none. */
+/* Returns the file behind REQ's descriptor, or in its slot of the ring's own files; NULL where there is none. */
 static __always_inline struct file *file_passed(struct dlt_uring_req *req, struct task_struct *task)
 {
 	if (req->flags & DLT_URING_FIXED)
@@ -286,7 +286,7 @@ static __always_inline struct file *file_passed(struct dlt_uring_req *req, struc
 	return file_of_fd(task, (__u32)req->fd);
 }
 
-/* The file that a splice reads, likewise. */
+/* Returns the file that a splice reads, in the same way. */
 static __always_inline struct file *file_spliced(struct dlt_uring_req *req, struct task_struct *task)
 {
 	if (req->call.args[5] & SPLICE_FD_IN_FIXED)
@@ -294,7 +294,7 @@ static __always_inline struct file *file_spliced(struct dlt_uring_req *req, stru
 	return file_of_fd(task, (__u32)req->call.args[0]);
 }
 
-/* Looks at FILE before the request: where one begins that is given no position, or appends, is not known. */
+/* Looks at FILE before the request: where it begins is not known for one without a position, or one that appends. */
 static __noinline int side_look_ahead(struct side *side, struct dlt_uring_req *req, struct file *file, __s32 fd, __s64 at)
 {
 	bool known = at != -1 && (!file || req->call.nr == OP_SPLICE || !appends(&req->call, file));
@@ -354,7 +354,7 @@ static __noinline bool sync_keep(struct dlt_uring_req *req, __u64 key)
 	return record_keep(s, req, key);
 }
 
-/* Called from the hook itself, for the stack's sake. */
+/* Called from the hook itself, to save stack. */
 static __always_inline bool row_keep(struct dlt_uring_req *req, __u64 key)
 {
 	switch (req->call.probe) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* open, openat, openat2, creat: both paths in one record, and whether the file was made by it. */
+/* open, openat, openat2, creat: both paths in one record, and whether the call made the file. */
 #include "file.bpf.h"
 
 #include "dlt/open.h"
@@ -48,7 +48,7 @@ CALL_END(open_exit)
 		rec->mode = (__u16)(shape == DLT_OPEN_AT ? call->args[3] : call->args[2]);
 	}
 	if (!(rec->flags & (O_CREAT | O_TMPFILE_BIT)))
-		rec->mode = DLT_NONE; /* the register is garbage */
+		rec->mode = DLT_NONE; /* the register has no defined value */
 	rec->segs.len[0] = user_append(s, path);
 	if (ret >= 0)
 		file = file_of_fd(task, ret);
@@ -79,8 +79,8 @@ CALL_END(open_exit)
 }
 
 /*
- * The file system's part of an open, where fentry is available. An overlay's vfs_open() calls the one of
- * the layer below: the outer one ends last.
+ * The file system's part of an open, where fentry is available. An overlay's vfs_open() calls that of the lower layer: the
+ * outer one ends last.
  */
 SEC("fentry/vfs_open")
 int vfs_open_begin(void *ctx)

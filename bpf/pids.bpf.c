@@ -13,7 +13,7 @@ struct {
 	__type(value, __u8);
 } dlt_cgroups SEC(".maps");
 
-/* Cgroups that will be traced as soon as they are made. */
+/* Cgroups that are traced as soon as they are made. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -36,7 +36,7 @@ const volatile __u32 page_bytes = 4096; /* arm64 has pages of 64 KiB too */
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* Add what TASK has used so far. */
+/* Adds the resources that TASK has used so far. */
 static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *task)
 {
 	rec->utime_ns += BPF_CORE_READ(task, utime);
@@ -51,10 +51,10 @@ static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *
 
 /* --- an environment --------------------------------------------------------------------------- */
 
-/* Where in rec strings are read to, and those that are kept: behind any arguments. */
+/* Where in rec strings are read to, and where those to keep are: after any arguments. */
 #define ENV_TEXT 16384
 #define ENV_KEPT 20480
-#define ENV_STEPS 4096 /* strings that are looked at, or pieces of 4 KiB of long ones */
+#define ENV_STEPS 4096 /* strings, or pieces of 4 KiB of long ones */
 
 static const char rank_name[] = "RANK=", slurm_name[] = "SLURM_PROCID=", ompi_name[] = "OMPI_COMM_WORLD_RANK=";
 
@@ -67,7 +67,7 @@ static const char rank_name[] = "RANK=", slurm_name[] = "SLURM_PROCID=", ompi_na
 		same_;                                                                              \
 	})
 
-/* As getenv(3): the first of a name counts. */
+/* Like getenv(3): the first string with a name counts. */
 static __always_inline void env_keep(struct scratch *s, __u32 variable, long n)
 {
 	if (s->env_found.len[variable])
@@ -76,7 +76,7 @@ static __always_inline void env_keep(struct scratch *s, __u32 variable, long n)
 	bpf_probe_read_kernel(s->rec + ENV_KEPT + variable * DLT_VARIABLE_MAX, DLT_VARIABLE_MAX, s->rec + ENV_TEXT);
 }
 
-/* One string. Nonzero at the end. A global function, as path_step() is. */
+/* Reads one string. Nonzero at the end. A global function, like path_step(). */
 __noinline int env_step(void)
 {
 	struct scratch *s = scratch_get();
@@ -127,7 +127,7 @@ static __always_inline void env_append(struct scratch *s, struct dlt_pids *rec, 
 	s->used = used + len;
 }
 
-/* The ranks in the environment of TASK, which has just executed a program and runs nothing of it yet. */
+/* Reads the ranks in the environment of TASK, which has just executed a program and has not run it yet. */
 static __always_inline void env_read(struct scratch *s, struct task_struct *task, struct dlt_pids *rec)
 {
 	int i;
@@ -165,7 +165,7 @@ static __always_inline void target_remove(__u32 tgid)
 		*in = 0;
 }
 
-/* Is CGRP or one of its ancestors traced? */
+/* Whether CGRP or one of its ancestors is traced. */
 static __noinline bool cgroup_traced(struct cgroup *cgrp)
 {
 	struct dlt_cgroup_key key = {};
@@ -214,8 +214,8 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	if (!dlt_cfg.cgroups)
 		return 0;
 	/*
-	 * CLONE_INTO_CGROUP moves no task: there is no cgroup_attach_task. Other children are in their
-	 * parent's cgroup. A process in a traced cgroup that is not in the target is one of ours.
+	 * With CLONE_INTO_CGROUP no task is moved: there is no cgroup_attach_task. Other children are in their parent's
+	 * cgroup. A process in a traced cgroup that is not in the target belongs to dltraced.
 	 */
 	cgrp = BPF_CORE_READ(child, cgroups, dfl_cgrp);
 	if (cgrp != BPF_CORE_READ(parent, cgroups, dfl_cgrp) && cgroup_traced(cgrp)) {
@@ -226,9 +226,9 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 }
 
 /*
- * dlt_cfg.owned: does TASK now run with rights that the owner does not have: as another user or group, or
- * with capabilities? The new credentials are in force before the tracepoint. In a user namespace that the
- * owner has made, everything is the owner's.
+ * dlt_cfg.owned: whether TASK now runs with rights that the owner does not have: as another user or group, or with
+ * capabilities. The new credentials are in force before the tracepoint. In a user namespace that the owner has made,
+ * everything is the owner's.
  */
 static __always_inline bool is_others(struct task_struct *task)
 {
@@ -285,7 +285,7 @@ int HELD_PROG(pids_rename, struct task_struct *task, const char *comm)
 
 	if (!s || !target_has(BPF_CORE_READ(task, tgid)))
 		return 0;
-	/* an exec renames as well, and has a row of its own */
+	/* an exec renames as well, but has a row of its own */
 	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
 		return 0;
 	rec = pids_begin(s, task, DLT_PIDS_RENAME);
@@ -298,7 +298,7 @@ int HELD_PROG(pids_rename, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-/* No thread ends within a call that has a row: the kernel skipped our program at the call's end. */
+/* No thread ends within a call that has a row: the kernel skipped the program at the call's end. */
 static __always_inline void call_drop(__u32 tid)
 {
 	struct dlt_call *call = call_find(tid);
@@ -310,8 +310,8 @@ static __always_inline void call_drop(__u32 tid)
 }
 
 /*
- * The kernel decrements the number of live threads before the tracepoint: of threads that end at the same time
- * several may find 0. One of them is the last: true for it, and end_release() follows. IN is the process's byte.
+ * The kernel decrements the number of live threads before the tracepoint: if threads end at the same time, several may find
+ * 0. Returns true for one of them, the last one; end_release() follows. IN is the process's byte.
  */
 static __always_inline bool end_claim(__u32 tgid, __u8 *in)
 {
@@ -330,7 +330,7 @@ static __always_inline bool end_claim(__u32 tgid, __u8 *in)
 
 static __always_inline void end_release(__u32 tgid, __u8 *in)
 {
-	/* only now: it counts as alive until its row is sent */
+	/* only now: the process counts as alive until its row is sent */
 	*in = DLT_TARGET_ENDED;
 	bpf_map_delete_elem(&dlt_ending, &tgid);
 }
@@ -360,7 +360,7 @@ static __always_inline int exited(struct task_struct *task)
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
-		/* a leader that ended first has been a zombie: it is not yet in the signal's sums */
+		/* a leader that ended earlier is a zombie: the signal's sums do not include it yet */
 		if (leader != task)
 			usage_add(rec, leader);
 		rec->utime_ns += BPF_CORE_READ(signal, utime);
@@ -400,9 +400,9 @@ int HELD_PROG(pids_exit, struct task_struct *task)
 }
 
 /*
- * The same hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf): kprobes and perf's
- * tracepoints run with preemption off. A fork is hooked by the function between its tracepoint and the
- * child's first run, as perf's tracepoint gives no pointer; the other events happen to the current task.
+ * The hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf): kprobes and perf's tracepoints run with
+ * preemption off. A fork is hooked by the function between its tracepoint and the child's first run, as perf's tracepoint
+ * has no pointer; the other events concern the current task.
  */
 SEC("kprobe/wake_up_new_task")
 int pids_fork_perf(struct pt_regs *ctx)
@@ -466,7 +466,7 @@ static __always_inline bool name_is_container(struct scratch *s, const char *nam
 	return true;
 }
 
-/* Is a cgroup at PATH, from the root of its HIERARCHY, to be traced? */
+/* Whether a cgroup at PATH, from the root of its HIERARCHY, is to be traced. */
 static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, const char *path)
 {
 	/* too large for the stack */
@@ -479,8 +479,8 @@ static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, con
 }
 
 /*
- * --cgroup of a path that did not exist yet, and --container new: every container's cgroup that is made
- * while tracing. It cannot have members yet.
+ * --cgroup with a path that did not exist yet, and --container new: every container's cgroup that is made during the trace.
+ * It cannot have members yet.
  */
 SEC("tp_btf/cgroup_mkdir")
 int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
@@ -499,7 +499,7 @@ int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 	return 0;
 }
 
-/* Containers come and go for days. */
+/* Removes cgroups that are gone: containers come and go for days. */
 SEC("tp_btf/cgroup_rmdir")
 int HELD_PROG(pids_cgroup_rmdir, struct cgroup *cgrp, const char *path)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the target prints: a copy of what it writes to its descriptors 1 and 2. This holds for every process
- * and any file behind the descriptors: a launcher's, a worker's, and what a script has redirected count as
- * well. The copy is made at the end of the call, when the kernel has faulted the text in and has reported
- * how much of it was written. Rows of calls come first: a CPU copies no more than a budget, and nothing
- * while its ring is half full; skipped writes are counted.
+ * What the target prints: a copy of what it writes to its descriptors 1 and 2, for every process and any file behind them:
+ * also for launchers, workers, and redirected output. The copy is made at the end of the call, when the kernel has faulted
+ * the text in and has returned how much of it was written. Rows of calls come first: a CPU copies no more than a budget, and
+ * nothing while its ring is half full; skipped writes are counted.
  */
 #ifndef PRINTED_BPF_H
 #define PRINTED_BPF_H
@@ -78,7 +77,7 @@ static __always_inline void printed_fill(struct dlt_printed *rec, const struct d
 	if (rec)                                                                                    \
 		failed = bpf_probe_read_user(rec + 1, n, (void *)addr)
 
-/* LEN bytes at ADDR, which the thread's call has written. A global function: verified once for all callers. */
+/* Sends LEN bytes at ADDR, which the thread's call has written. A global function: verified once for all callers. */
 __noinline int printed_send(__u64 addr, __u64 len)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), zero = 0;
@@ -105,7 +104,7 @@ __noinline int printed_send(__u64 addr, __u64 len)
 		n = DLT_PRINTED_MAX;
 	b->writes++;
 	b->bytes += n;
-	asm volatile("" : "+r"(n)); /* clang forgets, and the verifier does not know, where N came from */
+	asm volatile("" : "+r"(n)); /* so that clang forgets where N came from, which the verifier does not know */
 	if (n <= 168) {
 		PRINTED_RESERVE(168);
 	} else if (n <= 936) {
@@ -127,7 +126,7 @@ __noinline int printed_send(__u64 addr, __u64 len)
 	return 0;
 }
 
-/* The text of a write that wrote RET bytes. */
+/* Notes the text of a write that wrote RET bytes. */
 static __always_inline void printed_note(const struct dlt_call *call, long ret)
 {
 	if (dlt_cfg.printed && call->shape & DLT_RW_PRINTS && is_output(call->args[0]) && ret > 0)

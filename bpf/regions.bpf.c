@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions of the target's programs: messages that they hand to prctl(2) (include/dltraced.h). The dispatcher calls
- * this for prctls with our operation alone. All there is to know is there at the start, so no end is waited for.
+ * Regions of the target's programs: messages that they pass to prctl(2) (include/dltraced.h). The dispatcher calls this only
+ * for prctls with that operation. Everything is known at the start of the call, so its end is not traced.
  */
 #include "dlt.bpf.h"
 
 #include "dlt/regions.h"
 
-/* A record with room for ROOM bytes, as a ring reserves constant sizes only, and in it LEN bytes of the message at ADDR. */
+/* A record with room for ROOM bytes, as a ring reserves constant sizes only, which gets LEN bytes of the message at ADDR. */
 #define REGION_SEND(room)                                                                           \
 	do {                                                                                        \
 		rec = rec_reserve(DLT_regions, offsetof(struct dlt_regions, msg) + (room), false);  \
@@ -23,7 +23,7 @@
 		rec_submit(rec, DLT_regions);                                                       \
 	} while (0)
 
-/* The address was wrong: what was counted at the start of the call is no region. */
+/* The address was wrong: the call was counted at its start, but is not a region. */
 static __always_inline void region_is_none(void)
 {
 	struct dlt_stats *st = stats_of(DLT_regions);
@@ -45,7 +45,7 @@ CALL_BEGIN(regions_entry)
 	len = call->args[2];
 	if (len > DLT_REGIONS_MSG_MAX)
 		len = DLT_REGIONS_MSG_MAX;
-	asm volatile("" : "+r"(len)); /* the verifier is to see the bounds below on the value that is used */
+	asm volatile("" : "+r"(len)); /* so that the verifier sees the bounds below on the value in use */
 	if (len < DLT_REGIONS_HEAD)
 		region_is_none();
 	else if (len <= DLT_REGIONS_SHORT)

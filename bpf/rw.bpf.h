@@ -18,8 +18,8 @@ struct side {
 };
 
 /*
- * Look at FILE, which may be NULL, at the end of a call that moved RET bytes. OFFSET: where it began if the
- * call passed that; DLT_NONE: the file's own position, less RET.
+ * Looks at FILE, which may be NULL, at the end of a call that moved RET bytes. OFFSET: where it began if that was an
+ * argument; DLT_NONE: at the file's own position, less RET.
  */
 static __always_inline void side_look(struct side *side, struct task_struct *task, struct file *file,
 				      const struct dlt_call *call, __u32 tid, __s32 fd, __s64 offset,
@@ -38,7 +38,7 @@ static __always_inline void side_look(struct side *side, struct task_struct *tas
 	if (!(KLOAD(file, f_mode) & FMODE_LSEEK))
 		return; /* pipes, sockets, terminals */
 	side->offset = offset != DLT_NONE ? offset : KLOAD(file, f_pos) - moved;
-	/* eventfd, /dev/zero: seekable in name only, their position does not move */
+	/* eventfd, /dev/zero: seekable in name only, their position never moves */
 	if (offset == DLT_NONE && side->offset < 0)
 		side->offset = DLT_NONE;
 }
@@ -57,7 +57,7 @@ static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *s
 	rec->pad = 0;
 }
 
-/* RWF_* (linux/fs.h) as the equivalent open flags. */
+/* Returns RWF_* (linux/fs.h) as the equivalent open flags. */
 static __always_inline __u32 rwf_flags(__u64 rwf)
 {
 	return (rwf & 2 ? 010000 /* RWF_DSYNC: O_DSYNC */ : 0) |
@@ -66,8 +66,8 @@ static __always_inline __u32 rwf_flags(__u64 rwf)
 }
 
 /*
- * Returns where a write of RET bytes began that had a position but went to the end of the file all the same
- * (pwrite(2), BUGS): the position is wrong there, the file's size is right.
+ * Returns where a write of RET bytes began that had a position but appended nevertheless (pwrite(2), BUGS): the position is
+ * wrong, so this goes by the file's size.
  */
 static __always_inline __s64 appended_at(struct file *file, long ret)
 {
@@ -80,10 +80,10 @@ static __always_inline __s64 appended_at(struct file *file, long ret)
 }
 
 /*
- * The sum of the lengths of an iovec: the kernel has copied it in, so that it is resident at the call's
- * end. Two global functions, verified once each: as one loop it took the verifier 85 ms at each caller.
+ * Returns the sum of the lengths of an iovec: the kernel has copied it, so it is resident at the call's end. Two global
+ * functions, verified once each: as a single loop it took the verifier 85 ms at each caller.
  */
-#define IOV_BATCH 8 /* a larger one would exceed the stack, with those of the callers */
+#define IOV_BATCH 8 /* a larger one would exceed the stack, which includes the callers' */
 __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
 {
 	struct iovec iov[IOV_BATCH] = {};

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU scheduling, added up: which thread had which CPU for how long, which waited for one, and what else
- * threads waited for. This file has the scheduler's hooks; cells hold sums (sched_cells.bpf.h), slots hold
- * what each thread is doing (sched_life.bpf.h), others send rows (sched_send.bpf.h).
+ * CPU scheduling, in sums: which thread had which CPU for how long, which waited for one, and what else threads waited for.
+ * This file has the scheduler's hooks. Cells hold sums (sched_cells.bpf.h), slots hold what each thread is doing
+ * (sched_life.bpf.h), other programs send rows (sched_send.bpf.h).
  */
 #include "sched.bpf.h"
 #include "sched_cells.bpf.h"
 #include "sched_life.bpf.h"
 #include "sched_send.bpf.h"
 
-/*
- * What has been sent of a run stays in the cell that sent it: the thread that leaves is charged only what
- * comes after.
- */
+/* The part of a run that was sent stays in the cell that sent it: the thread that leaves is charged only for the rest. */
 static __always_inline void settle(struct dlt_sched_cpu *here)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
@@ -26,8 +23,8 @@ static __always_inline void settle(struct dlt_sched_cpu *here)
 }
 
 /*
- * Returns the cell of W, which has been running: the cell that it came with, unless W has a new name since,
- * the cell is another's because W's program is, or the cell was another's before W joined the target.
+ * Returns the cell of W, which has been running: the cell that it came with. Not if W has a new name since, if the cell
+ * belongs to another program because W has executed one, or if it was another's before W joined the target.
  */
 static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu,
 							   __u64 now)
@@ -41,7 +38,7 @@ static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu 
 	return cell_at(cell_find(here, w, cpu, now));
 }
 
-/* Note what PREV, which leaves, waits for from NOW on. */
+/* Notes what PREV, which leaves, waits for from NOW on. */
 static __always_inline void slot_leaves(const struct task_id *w, struct task_struct *prev, __u32 state, __u64 now)
 {
 	struct dlt_sched_slot *slot;
@@ -85,8 +82,8 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 }
 
 /*
- * W, which comes, has been able to run since WAKE. For one that was not seen to come, WAKE may be later
- * than NOW, see came().
+ * W, which comes, has been able to run since WAKE. For a thread that was not seen to come, WAKE may be later than NOW, see
+ * came().
  */
 static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sched_cell *c, __u64 wake, __u64 now)
 {
@@ -99,7 +96,7 @@ static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sche
 	c->sums[DLT_SCHED_RUNQ] += runq;
 }
 
-/* W has waited in a call. */
+/* Adds that W has waited in a call. */
 static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w, __u32 cpu, struct dlt_sched_slot *slot,
 				   __u64 ns, __u64 now)
 {
@@ -134,9 +131,8 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_i
 }
 
 /*
- * A switch that the kernel did not call us for: the thread that leaves a CPU now is not the one that came
- * to it last. No row is lost by it, as the sums have the time until now; but how the threads shared this
- * time is not known.
+ * Counts a switch that the kernel did not report: the thread that leaves a CPU now is not the one that came to it last. No
+ * row is lost, as the sums have the time until now; but how the threads shared this time is not known.
  */
 static __always_inline void count_unseen(void)
 {
@@ -146,7 +142,7 @@ static __always_inline void count_unseen(void)
 		__sync_fetch_and_add(&st->unseen, 1);
 }
 
-/* W was not seen to come. It is taken to have come right after the last thread that was. */
+/* W was not seen to come. It is assumed to have come right after the last thread that was seen. */
 static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
@@ -158,9 +154,9 @@ static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const st
 	comes(here, cpu, &own, here->since_ns);
 }
 
-/* --- threads that are not known, or not any more ------------------------------------------------------ */
+/* --- threads that are not known, or no longer --------------------------------------------------------- */
 
-/* Keeps the verifier from going through all that follows for each value again. */
+/* Keeps the verifier from going through all following code for each value again. */
 static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
 {
 	here->found = value;
@@ -189,7 +185,7 @@ static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct ta
 	return comes(here, cpu, &w, now);
 }
 
-/* The trace has not begun: note only what threads are doing. */
+/* The trace has not begun: notes only what threads are doing. */
 static __noinline int before_begin(struct task_struct *prev, __u32 state, struct task_struct *next, __u64 now)
 {
 	struct dlt_sched_slot *slot;
@@ -206,8 +202,8 @@ static __noinline int before_begin(struct task_struct *prev, __u32 state, struct
 /* --- threads that are known --------------------------------------------------------------------------- */
 
 /*
- * Most switches are of threads that have not changed since they last came here: nothing has to be searched
- * for. Both functions return false, having counted nothing, where that is not so.
+ * Most switches are between threads that have not changed since they last came here: then nothing has to be searched for.
+ * Otherwise both functions count nothing and return false.
  */
 static __always_inline bool known_leaves(struct dlt_sched_cpu *here, struct task_struct *prev, __u32 state, __u64 now)
 {
@@ -303,14 +299,14 @@ int sched_switch(__u64 *ctx)
 
 	if (!here)
 		return 0;
-	seq = seen->seq | 1; /* kept here: the daemon may write the entry meanwhile, when the trace begins */
+	seq = seen->seq | 1; /* kept here: the daemon may write the entry at the same time, when the trace begins */
 	seen->seq = seq;
 	switched(here, cpu, ctx, state);
 	seen->seq = seq + 1;
 	return 0;
 }
 
-/* The clock is read last: most threads that are woken on a machine are not of the target. */
+/* The clock is read last: most threads woken on a machine are not in the target. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {

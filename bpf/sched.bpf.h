@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What both probes of the scheduler use: a slot for each known thread, and what a thread that has left its
- * CPU waits for. Each object has slots of its own.
+ * Parts that both scheduler probes use: a slot for each known thread, and what a thread that has left its CPU waits for.
+ * Each object has its own slots.
  */
 #ifndef SCHED_BPF_H
 #define SCHED_BPF_H
@@ -21,7 +21,7 @@
 /* The context of sched_switch has the state: see src/probes/sched.h. */
 const volatile __u8 state_is_given = 0;
 
-/* By tid & slot_mask; threads that meet another there go to the overflow hash, as calls in flight do. */
+/* Found by tid & slot_mask; a thread whose slot is taken goes to the overflow hash, as calls in flight do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -37,9 +37,9 @@ struct {
 static volatile __u32 overflowed; /* the overflow hash has been used */
 
 /*
- * Is the process of the target, or was it until its last thread ended? That end is reported before the
- * thread has left its CPU for good (pids.bpf.c). The number has no new owner before a fork, which clears
- * the byte. With dlt_cfg.all only processes of the target have DLT_TARGET_ENDED.
+ * Whether the process is in the target, or was until its last thread ended. That end is reported before the thread has left
+ * its CPU for good (pids.bpf.c). The number has no new owner before a fork, which clears the byte. With dlt_cfg.all only
+ * processes of the target have DLT_TARGET_ENDED.
  */
 static __always_inline bool target_had(__u32 tgid)
 {
@@ -118,9 +118,8 @@ static __always_inline __u32 task_state(struct task_struct *task)
 }
 
 /*
- * tp_btf/sched_switch: the state that prev leaves in, 0 where it could run on. A waker may have changed
- * task->state since, so the tracepoint has passed it from 5.18 on (commit fa2c3254d7cf; its place:
- * 9c2136be0878).
+ * Returns the state in which prev leaves, in tp_btf/sched_switch; 0 where it could run on. A waker may have changed
+ * task->state since, so the tracepoint passes it since 5.18 (commit fa2c3254d7cf; its place: 9c2136be0878).
  */
 static __always_inline __u32 switch_state(const __u64 *ctx)
 {

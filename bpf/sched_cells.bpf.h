@@ -9,7 +9,7 @@
 #ifndef SCHED_CELLS_BPF_H
 #define SCHED_CELLS_BPF_H
 
-#define PLACES 4 /* where a cell may be */
+#define PLACES 4 /* places where a cell may be */
 #define NO_CELL 0xffffffffu
 
 /* Written by the daemon. */
@@ -49,7 +49,7 @@ static __always_inline __u32 kind_of(struct task_struct *task)
 	       target_had(tgid)			    ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
 }
 
-/* By plain loads: through the tracepoint's own pointers they need no check of the address. */
+/* Fills W by plain loads: through the tracepoint's own pointers they need no check of the address. */
 static __always_inline void task_id_of(struct task_id *w, struct task_struct *task)
 {
 	w->tid = task->pid;
@@ -94,7 +94,7 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 	}
 }
 
-/* Hooks and the programs that send both come here, and a hook may interrupt these. */
+/* Counts with atomic additions: hooks may interrupt the programs that send, and both count here. */
 static __always_inline void count(bool sent)
 {
 	struct dlt_stats *st = stats_of(DLT_sched);
@@ -129,7 +129,7 @@ static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64
 	return 0;
 }
 
-/* Of one wait, in state SUM. */
+/* A row of one wait, in state SUM. */
 static __always_inline void row_wait(const struct task_id *w, __u32 cpu, __u32 sum, __u64 ns)
 {
 	__u64 sums[DLT_SCHED_SUMS] = { [DLT_SCHED_COUNT] = 1 };
@@ -157,7 +157,7 @@ static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const str
 	       c->kind == w->kind;
 }
 
-/* cell_is_of() for TASK as it is now, whose kind is KIND. */
+/* cell_is_of() for TASK at this moment, whose kind is KIND. */
 static __always_inline bool cell_fits(const struct dlt_sched_cell *c, struct task_struct *task, __u32 kind, __u32 call)
 {
 	return c->tid == (__u32)task->pid && c->call == call && c->kind == kind && c->start_ns == task->start_time &&
@@ -185,7 +185,7 @@ static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const s
 	c->kind = w->kind;
 }
 
-/* Threads that rename themselves often do not crowd their neighbours. */
+/* Includes the name: threads that often rename themselves do not fill their neighbors' places. */
 static __always_inline __u32 cell_hash(const struct task_id *w)
 {
 	__u64 comm = *(__u64 *)w->comm ^ *(__u64 *)(w->comm + 8) << 1;
@@ -194,8 +194,8 @@ static __always_inline __u32 cell_hash(const struct task_id *w)
 }
 
 /*
- * Returns the number of W's cell on this CPU among all cells, taking a new one if need be; NO_CELL when its
- * places are taken.
+ * Returns the number of W's cell on this CPU among all cells; takes a new one if it has none; NO_CELL when all its places
+ * are taken.
  */
 static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u64 now)
 {
@@ -228,7 +228,7 @@ static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const str
 	return here->found;
 }
 
-/* What C's thread waited in its call, in state SUM. */
+/* Adds a wait of C's thread in its call, in state SUM. */
 static __always_inline void cell_add_wait(struct dlt_sched_cell *c, __u32 sum, __u64 ns)
 {
 	if (ns > c->max_ns || cell_is_sent(c))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread has been doing and since when: on a CPU, waiting for one, or waiting in a call. A slot,
- * found by the thread's number, holds this. It is written by the CPUs that the thread leaves and comes to
- * and by its waker; the scheduler serialises these.
+ * What a thread has been doing, and since when: on a CPU, waiting for one, or waiting in a call. A slot, found by the
+ * thread's number, holds this. The CPUs that the thread leaves and comes to, and its waker, write it; the scheduler
+ * serializes these.
  */
 #ifndef SCHED_LIFE_BPF_H
 #define SCHED_LIFE_BPF_H
 
-const volatile __u32 stack_bytes = 0; /* of a kernel stack; 0: bpf_task_pt_regs is there */
+const volatile __u32 stack_bytes = 0; /* size of a kernel stack; 0: the kernel has bpf_task_pt_regs */
 
 /* --- slots --------------------------------------------------------------------------------------- */
 
@@ -20,8 +20,8 @@ static __always_inline __u64 slot_since(const struct dlt_sched_slot *s)
 }
 
 /*
- * Returns since when the thread has been able to run, at the latest NOW. Where its wake-up was not seen,
- * none of the time counts as waiting for a CPU.
+ * Returns since when the thread has been able to run, at the latest NOW. If its wake-up was not seen, no time counts as
+ * waiting for a CPU.
  */
 static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now)
 {
@@ -36,7 +36,7 @@ static __always_inline __u64 slot_wake_at(const struct dlt_sched_slot *s, __u64 
 	return s->state == DLT_SCHED_RUN ? now : slot_wake(s, now);
 }
 
-/* Has it waited in a call? */
+/* Whether it has waited in a call. */
 static __always_inline bool slot_waits(const struct dlt_sched_slot *s)
 {
 	return s->state > DLT_SCHED_RUNQ && s->call != DLT_SCHED_NO_CALL;
@@ -66,7 +66,7 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	return BPF_CORE_READ(task, thread_info.cpu);
 }
 
-/* Returns the sum to add to for TASK, which is not running any more, in STATE. */
+/* Returns the sum to add to for TASK, which no longer runs, in STATE. */
 static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 {
 	if (!state)
@@ -77,8 +77,8 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 }
 
 /*
- * Returns the call by which TASK, which has stopped in the kernel, came in: its registers are saved at the
- * end of its stack. Exceptions leave -1 there (arch/x86/entry/entry_64.S).
+ * Returns the call of TASK, which has stopped in the kernel: its registers are saved at the end of its stack. Exceptions
+ * leave -1 there (arch/x86/entry/entry_64.S).
  */
 static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The programs that send rows of the cells. One looks at all cells each interval, sends what has been
- * added since the last time and notes what it has sent; at the begin and at the end of the trace an
- * iterator visits each thread for what no switch has shown.
+ * The programs that send the cells as rows. One goes through all cells each interval, sends what has been added since the
+ * last time, and notes what it has sent; at the begin and at the end of the trace an iterator visits each thread for what no
+ * switch has shown.
  */
 #ifndef SCHED_SEND_BPF_H
 #define SCHED_SEND_BPF_H
 
 /*
- * RUN, plus the time that the running thread has run since it came, where this is its cell. A CPU is taken
- * to have been idle if no switch has been seen on it to the end and no thread was running. While the hook of
- * a switch runs, the rest is left to the next interval; after the end there is none, and the daemon has
- * waited for the hooks.
+ * Returns RUN, plus the time of the running thread since it came, if this is its cell. A CPU without any switch until the
+ * end, and without a running thread, is assumed to have been idle. While the hook of a switch runs, the rest is left to the
+ * next interval; after the end there is none, and the daemon has waited for the hooks.
  */
 static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
@@ -46,9 +45,8 @@ static __always_inline void task_id_of_cell(struct task_id *w, volatile struct d
 }
 
 /*
- * Send what C has beyond what has been sent, as of NOW. Where there is no room it is sent the next time.
- * Once all of it counts as sent (cell_is_sent) another thread may take the cell: RUN and COUNT come last,
- * and only where they are new.
+ * Sends what C has beyond what has been sent, as of NOW. Without room in the ring it is sent the next time. Once all of it
+ * counts as sent (cell_is_sent) another thread may take the cell: RUN and COUNT come last, and only if they are new.
  */
 static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
 {
@@ -89,7 +87,7 @@ static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }
 
-/* Not static: the verifier then looks at it once, and not at each turn of the loop below. */
+/* Not static: the verifier then checks it once, not at each turn of the loop below. */
 __noinline int sched_send_cell(__u32 i)
 {
 	volatile struct dlt_sched_cell *c = bpf_map_lookup_elem(&cells, &i);
@@ -99,7 +97,7 @@ __noinline int sched_send_cell(__u32 i)
 	return 0;
 }
 
-/* Run by the daemon, with the number of the first cell. */
+/* The daemon runs it, with the number of the first cell. */
 SEC("raw_tp")
 int sched_send(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -110,13 +108,13 @@ int sched_send(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* An int in 6.18, narrower in 7.2, with other fields behind it: read at the width that it has. */
+/* An int on 6.18, narrower on 7.2, with other fields after it: read with the width that it has. */
 static __always_inline bool task_on_cpu(struct task_struct *task)
 {
 	return BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu);
 }
 
-/* Before the begin: note what TASK is doing, which has not run since the hooks were attached. */
+/* Before the begin: notes what TASK is doing, which has not run since the hooks were attached. */
 static __always_inline void task_begin(struct task_struct *task, const struct task_id *w)
 {
 	struct dlt_sched_slot *slot;
@@ -148,12 +146,12 @@ static __always_inline void task_runs(struct task_struct *task, const struct tas
 	} else {
 		return;
 	}
-	s->since_ns = end; /* it is sent */
+	s->since_ns = end; /* now it is sent */
 	s->cell = NO_CELL;
 	row_single(w, cpu, sums);
 }
 
-/* After the end: send what the thread has been doing until then and no switch has shown. */
+/* After the end: sends what the thread was doing until then and no switch has shown. */
 static __always_inline void task_end(struct task_struct *task, struct task_id *w)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Context switches, a row each, where a thread of the target leaves or comes. The scheduler's hooks run
- * with interrupts off.
+ * Context switches, a row for each in which a thread of the target leaves or comes. The scheduler's hooks run with
+ * interrupts off.
  */
 #include "sched.bpf.h"
 #include "dlt/sched_switch.h"
@@ -28,10 +28,7 @@ static __always_inline __u32 state_of(__u32 state, bool preempted)
 	       state & TASK_PARKED ? DLT_STATE_P : DLT_STATE_S;
 }
 
-/*
- * May rows have the process's name? An owner without rights does not see the names of other users'
- * processes.
- */
+/* Whether rows may have the process's name. An owner without rights does not see the names of other users' processes. */
 static __always_inline bool may_name(__u32 tgid)
 {
 	return !dlt_cfg.owned || target_had(tgid);
@@ -69,7 +66,7 @@ static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64
 	rec_submit(rec, DLT_sched_switch);
 }
 
-/* PREV, in STATE, can run on or has ended: note since when it waits. */
+/* PREV, in STATE, can run on or has ended: notes since when it waits. */
 static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 now)
 {
 	struct dlt_sched_slot *slot;
@@ -84,8 +81,8 @@ static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 
 }
 
 /*
- * A switch that the kernel did not call us for: the thread that leaves a CPU now is not the one that came
- * to it last. Its row is missing.
+ * Counts a switch that the kernel did not report: the thread that leaves a CPU now is not the one that came to it last. Its
+ * row is missing.
  */
 static __always_inline void count_unseen(void)
 {
@@ -98,7 +95,7 @@ static __always_inline void count_unseen(void)
 	}
 }
 
-/* The row has both neighbours, in the target or not. */
+/* The row has both threads, in the target or not. */
 SEC("tp_btf/sched_switch")
 int row_switch(__u64 *ctx)
 {
@@ -131,7 +128,7 @@ int row_switch(__u64 *ctx)
 		count_unseen();
 	if (!ours && !comes)
 		return 0;
-	if (before.since_ns) /* at most, where a switch was missed */
+	if (before.since_ns) /* at most, as a switch was missed */
 		run_ns = now - before.since_ns;
 	if (ours)
 		leaves(prev, state, now);
@@ -144,7 +141,7 @@ int row_switch(__u64 *ctx)
 	return 0;
 }
 
-/* While a thread has not left its CPU, its wake-up time is not used: it is set anew when the thread leaves. */
+/* While a thread has not left its CPU, its wake-up time is not used: it is set again when the thread leaves. */
 static __always_inline int woken(struct task_struct *task)
 {
 	struct dlt_sched_slot *slot;

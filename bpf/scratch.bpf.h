@@ -17,13 +17,13 @@ struct scratch {
 	__u32 walk_end;
 	__u32 pad;
 	__u64 start_ns; /* of the call; 0: no latency */
-	__u64 id_inode, id_dentry; /* what file_id_special() looks at, and what it finds */
+	__u64 id_inode, id_dentry; /* input of file_id_special(), and its results */
 	struct dlt_file_id id, below;
 	struct dlt_file_at at;
 	__u64 origin, data;
 	__u64 handle[16]; /* of a file on NFS */
 	__u64 env_at, env_end; /* the walk over an environment */
-	__u32 env_inside;      /* env_at lies within a string that is too long to be looked at */
+	__u32 env_inside;      /* env_at lies within a string that is too long to be read whole */
 	__u32 env_failed;
 	struct dlt_segs env_found;
 };

@@ -43,14 +43,14 @@ struct {
 	__type(value, struct dlt_newcomer);
 } dlt_newcomers SEC(".maps");
 
-/* The files or memory that were walked last: threads mostly share them, and one walk is enough. */
+/* The files or memory walked last: threads mostly share them, so one walk is enough. */
 struct walked {
 	__u64 table; /* struct files_struct * or mm_struct * */
 	__u32 tgid, tid;
 };
 /*
- * Volatile: else clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes on
- * without any BTF, and then global functions are verified anew at every call (for minutes, on 6.1).
+ * Volatile: otherwise clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes on without any
+ * BTF, and then global functions are verified again at every call (for minutes, on 6.1).
  */
 static volatile struct walked walked_files, walked_memory;
 
@@ -61,7 +61,7 @@ static __always_inline struct dlt_newcomer *newcomer(struct task_struct *task)
 	return target_has(tgid) ? bpf_map_lookup_elem(&dlt_newcomers, &key) : NULL;
 }
 
-/* Is TABLE of TASK the one of another thread that has been walked? */
+/* Whether TABLE of TASK is that of another thread, and has been walked. */
 static __always_inline bool walked_before(volatile struct walked *w, struct task_struct *task,
 					  __u64 table)
 {
@@ -137,7 +137,7 @@ int snapshot_file(struct bpf_iter__task_file *ctx)
 	rec = (struct dlt_open *)s->rec;
 	row_begin(s, task, DLT_open, DLT_OPEN_SNAPSHOT, sizeof(*rec));
 	rec->ret = ctx->fd;
-	/* leaving out the descriptor's own flag and those that the kernel adds */
+	/* without the descriptor's own flag, and those that the kernel adds */
 	rec->flags = BPF_CORE_READ(file, f_flags) & ~(O_CLOEXEC | O_LARGEFILE);
 	rec->mode = rec->vfs_lat_ns = DLT_NONE;
 	rec->created = rec->pad = 0;

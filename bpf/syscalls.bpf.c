@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls
- * of the machine and a program that sends, each interval, what has been added. There are some hundred
- * rows a second, however many calls there are.
+ * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls of the machine,
+ * and a program that sends what has been added each interval. There are some hundred rows a second, however many calls there
+ * are.
  */
 #include "dlt.bpf.h"
 #include "dlt/syscalls.h"
 
 /* rt_sigreturn returns whatever the interrupted code had in that register. */
 const volatile __u32 sigreturn_nr = 0;
-/* These do not return: once noted, they would keep their thread's slot for good. */
+/* These do not return: if they were noted, they would keep their thread's slot for good. */
 const volatile __u32 exit_nr = 0, exit_group_nr = 0;
 
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct dlt_syscalls_cell);
 } cells SEC(".maps");
 
-/* Count what the probe saw: a record, or a call that no sum has. */
+/* Counts what the probe saw: a record, or a call that is in no sum. */
 static __always_inline void count(bool sent)
 {
 	struct dlt_stats *st = stats_of(DLT_syscalls);
@@ -85,14 +85,14 @@ int syscalls_enter(__u64 *ctx)
 	return call_enters((__u32)ctx[1]);
 }
 
-/* The same hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf). */
+/* The hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf). */
 SEC("tp/raw_syscalls/sys_enter")
 int syscalls_enter_perf(struct trace_event_raw_sys_enter *ctx)
 {
 	return call_enters((__u32)ctx->id);
 }
 
-/* Takes TID's call out of flight. Returns false when it began before the trace. */
+/* Ends TID's call in flight. Returns false when it began before the trace. */
 static __always_inline bool start_take(__u32 tid, struct dlt_syscalls_start *ret)
 {
 	__u32 i = tid & dlt_cfg.slot_mask;
@@ -120,7 +120,7 @@ static __noinline struct dlt_syscalls_cell *cell_make(const struct dlt_syscalls_
 	if (!key)
 		return NULL;
 	bpf_get_current_comm(cell.comm, sizeof(cell.comm));
-	bpf_map_update_elem(&cells, key, &cell, BPF_NOEXIST); /* or another thread has */
+	bpf_map_update_elem(&cells, key, &cell, BPF_NOEXIST); /* unless another thread has done so */
 	return bpf_map_lookup_elem(&cells, key);
 }
 
@@ -165,7 +165,7 @@ int syscalls_exit_perf(struct trace_event_raw_sys_exit *ctx)
 	return call_returns(ctx->ret);
 }
 
-/* Run by the daemon for each cell, with its process and call. */
+/* The daemon runs it for each cell, with its process and call. */
 SEC("raw_tp")
 int syscalls_send(struct bpf_raw_tracepoint_args *ctx)
 {

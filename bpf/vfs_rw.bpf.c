@@ -4,7 +4,9 @@
 #include "printed.bpf.h"
 #include "rw.bpf.h"
 
-/* The bytes that the call made the kernel fetch from disk: charged to the task when a bio is submitted. */
+/*
+ * Returns the bytes that the call made the kernel fetch from the disk: they are charged to the task when a bio is submitted.
+ */
 static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struct dlt_call *call)
 {
 	if (!bpf_core_field_exists(task->ioac.read_bytes))
@@ -136,8 +138,8 @@ CALL_END(rw_copy_exit)
 /* --- libaio: a row for each iocb, when a call reaps its event ------------------------------------ */
 
 /*
- * In flight, and events reaped before their io_submit has returned to us. Shared: different objects of ours
- * may see the submission and the reaping (dispatcher.h).
+ * Iocbs in flight, and events reaped before their io_submit has returned. Shared: different objects may see the submission
+ * and the reaping (dispatcher.h).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -161,8 +163,8 @@ static __noinline int aio_send(const struct dlt_aio *aio, __s64 res)
 }
 
 /*
- * AIO, which CALL has submitted, waits for its event; unless another thread has reaped it before the
- * submitting call ended, or is reaping it right now.
+ * AIO, which CALL has submitted, waits for its event; unless another thread has reaped it before the submitting call ended,
+ * or is reaping it right now.
  */
 static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_key *key,
 				      const struct dlt_call *call)
@@ -183,12 +185,12 @@ static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_
 		aio_send(aio, res);
 		return;
 	}
-	if (!old->early_ns) /* reaped from the ring in memory: otherwise its iocb would not be in use again */
+	if (!old->early_ns) /* it was reaped from the ring in memory: otherwise its iocb would not be in use again */
 		aio_send(old, DLT_NONE);
 	bpf_map_update_elem(&dlt_aios, key, aio, BPF_ANY);
 }
 
-/* Element I of the list at IOCBPP is in flight: returns 0, or 1 when it cannot be read. */
+/* Notes element I of the list at IOCBPP as in flight. Returns 0, or 1 when it cannot be read. */
 __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 {
 	struct task_struct *task = task_current();
@@ -210,11 +212,11 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
 	file = file_of_fd(task, iocb.aio_fildes);
 	side_look(&side, task, file, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
-	/* through the cache all of it has been done by now, but for what is beyond the end of the file */
+	/* with the page cache all of it is done by now, except what is beyond the end of the file */
 	if (dir != DLT_RW_NEITHER && iocb.aio_lio_opcode < IOCB_CMD_PREADV)
 		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, iocb.aio_nbytes), 0,
 			    dir == DLT_RW_W);
-	/* put together in scratch, as the names of files are already sent: it is too large for the stack */
+	/* in scratch, which has already been used for the names of files: it is too large for the stack */
 	aio = (struct dlt_aio *)s->rec;
 	rw_fill(&aio->rec, &side, dir,
 		op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes,
@@ -233,7 +235,7 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 /* Loops as global functions, here and below: a loop of a thousand turns takes the verifier long. */
 #define AIO_BATCH 32
 
-/* Elements from FROM to TO, at most a batch: returns how many of them were lost. */
+/* Notes the elements from FROM to TO, at most a batch. Returns how many of them were lost. */
 __noinline int iocbs_begin(__u64 iocbpp, __u32 from, __u32 to)
 {
 	int lost = 0;
@@ -243,7 +245,7 @@ __noinline int iocbs_begin(__u64 iocbpp, __u32 from, __u32 to)
 	return lost;
 }
 
-/* Each iocb that the kernel accepted counts as an operation; the call has a row of its own if there is none. */
+/* Each iocb that the kernel accepted counts as an operation; a call without any has a row of its own. */
 CALL_END(io_submit_exit)
 {
 	long ret = call_result(ctx);
@@ -277,7 +279,7 @@ CALL_END(io_submit_exit)
 	return 0;
 }
 
-/* The event at ADDR has been reaped. */
+/* Handles the reaped event at ADDR. */
 __noinline int event_reaped(__u64 addr)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
