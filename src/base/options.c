@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "base/moment.h"
 #include "base/units.h"
 
 #define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
@@ -143,6 +144,11 @@ const char *option_text(struct option_parse *p, void *member, char *arg)
 const char *option_time(struct option_parse *p, void *member, char *arg)
 {
 	return units_parse_time(arg, member) < 0 ? "not a time (500ms, 30, 30s, 5m, 1h30m)" : NULL;
+}
+
+const char *option_moment(struct option_parse *p, void *member, char *arg)
+{
+	return moment_parse(member, arg) < 0 ? "neither a time since the start (90, 1m30s, 250ms) nor UTC (2026-11-27T04:00:00Z)" : NULL;
 }
 
 const char *option_duration(struct option_parse *p, void *member, char *arg)

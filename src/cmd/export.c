@@ -50,12 +50,12 @@ static const char *set_dialect(struct option_parse *p, void *member, char *arg)
 static const struct option_row options[] = {
 	{ "format", 'f', "FORMAT", "One of: csv, duckdb, folded, ndjson, parquet, perfetto, pfw, sqlite", set_format, TO(format) },
 	{ "output", 'o', "FILE", "The output; - is standard output. A name that ends with .gz is compressed", option_text, TO(out) },
-	{ "from", 0, "T", "Only rows from this time on, counted from the start of the trace: 90, 1m30s, 250ms", option_time, TO(times.from_ns) },
+	{ "from", 0, "T", "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)", option_moment, TO(times.from) },
 	{ "path", 0, "PATH", "Only calls on files at or below this absolute path", option_text, TO(path) },
 	{ "phase", 0, "NAME", "Only rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text, TO(times.phase) },
 	{ "pid", 'p', "PID[,PID]", "Only rows of these processes, in files whose rows have a process", option_text, TO(pids) },
 	{ "probes", 'P', "LIST", "Only these files of the trace, named without .out", option_text, TO(probes) },
-	{ "to", 0, "T", "Only rows before this time", option_duration, TO(times.to_ns) },
+	{ "to", 0, "T", "Only rows before this time, given likewise", option_moment, TO(times.to) },
 	{ "dialect", 0, "N", "Dialect of pfw: 1, 2 or 3, higher for newer readers (default: 2)", set_dialect, TO(dialect) },
 	{ "split", 0, "SIZE", "For perfetto: begin another file at this size (default: 500M)", option_size, TO(split_bytes) },
 	{ 0 },
@@ -76,8 +76,6 @@ static const char *finish(struct option_parse *p)
 		return "parquet and duckdb need a file with -o";
 	if (o->path && o->path[0] != '/')
 		return "--path: not an absolute path";
-	if (o->times.to_ns && o->times.to_ns <= o->times.from_ns)
-		return "--to: not later than --from";
 	return o->n_dirs ? NULL : "which trace folder?";
 }
 

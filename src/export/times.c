@@ -143,9 +143,12 @@ static int make_hosts(struct export_times *t, const struct report_job *job, cons
 static int make(struct export_times *t, const struct times_options *o, const struct report_job *job)
 {
 	struct named of = { .name = o->phase };
-	const uint64_t to_ns = o->to_ns ? o->to_ns : UINT64_MAX;
+	const uint64_t from_ns = moment_since(&o->from, job->begin_utc_ns);
+	const uint64_t to_ns = o->to.given ? moment_since(&o->to, job->begin_utc_ns) : UINT64_MAX;
 	int res = 0;
 
+	if (to_ns <= from_ns)
+		return log_err_r(-EINVAL, "--to: not later than --from, or than the start of the trace");
 	if (o->phase) {
 		res = find_phases(&of, job);
 	} else {
@@ -153,11 +156,11 @@ static int make(struct export_times *t, const struct times_options *o, const str
 		res = of.v ? 0 : -ENOMEM;
 		of.n = 1;
 		if (res == 0)
-			of.v[0] = (struct time_span){ o->from_ns, to_ns };
+			of.v[0] = (struct time_span){ from_ns, to_ns };
 	}
 	if (res == 0) {
 		for (unsigned int i = 0; i < of.n; i++) {
-			of.v[i].begin_ns = MAX(of.v[i].begin_ns, o->from_ns);
+			of.v[i].begin_ns = MAX(of.v[i].begin_ns, from_ns);
 			of.v[i].end_ns = MIN(of.v[i].end_ns, to_ns);
 		}
 		of.n = times_join(of.v, of.n);
@@ -174,7 +177,7 @@ int times_init(struct export_times *t, const struct times_options *o, char *cons
 	int res;
 
 	*t = (struct export_times){ 0 };
-	if (!o->from_ns && !o->to_ns && !o->phase)
+	if (!o->from.given && !o->to.given && !o->phase)
 		return 0;
 	res = report_job_open(&job, dirs, n, &bad);
 	if (res < 0)

@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/moment.h"
+
 struct times_options {
 	const char *phase; /* a phase of the job, or all phases of a name or kind; NULL: all times */
-	uint64_t from_ns, to_ns; /* since the first host began; TO_NS 0: to the end */
+	struct moment from, to; /* since the first host began; not given: all from the begin, all to the end */
 };
 
 struct time_span {
