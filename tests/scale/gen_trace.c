@@ -68,7 +68,7 @@ static struct out {
 	[PIDS] = OUT("pids", "PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS", true),
 	[FILES] = OUT("files", "FID DEV INO TYPE FSTYPE SIZE STATE REALPATH", true),
 	[TIME_ALIGN] = OUT("time_align", "REALTIME_NS BOOTTIME_NS ERROR_NS EVENT", true),
-	[MARKS] = OUT("marks", "PID TEXT", false),
+	[MARKS] = OUT("marks", "PID TEXT", true),
 	[CPU] = OUT("cpu", "CLOCK CPU %usr %nice %sys %iowait %irq %soft %steal %guest %gnice %idle", false),
 	[DISK] = OUT("disk", "Device r/s rMB/s w/s wMB/s aqu-sz %util", false),
 	[GPU] = OUT("gpu", "gpu pid type sm mem fb command", false),
@@ -680,9 +680,16 @@ static void put_manifest(void)
 			outs[i].name, outs[i].rows);
 		comma = ",";
 	}
-	fprintf(m, "\n  ],\n  \"collectors\": [{\"name\": \"cpu\", \"state\": \"stopped\"}, {\"name\": \"gpu\", \"state\": \"%s\"}],\n"
-		   "  \"self\": {\"pid\": 7, \"cpu_user_us\": 1000, \"cpu_system_us\": 2500}\n}\n",
-		o.gpus ? "stopped" : "not found");
+	fputs("\n  ],\n  \"collectors\": [", m);
+	comma = "";
+	for (int i = 0; i < N_OUTS; i++) {
+		if (outs[i].probe)
+			continue;
+		fprintf(m, "%s\n    {\"name\": \"%s\", \"state\": \"%s\", \"rows\": %" PRIu64 "}", comma, outs[i].name,
+			outs[i].buf ? "stopped" : "not found", outs[i].rows);
+		comma = ",";
+	}
+	fputs("\n  ],\n  \"self\": {\"pid\": 7, \"cpu_user_us\": 1000, \"cpu_system_us\": 2500}\n}\n", m);
 	if (fclose(m) != 0)
 		die("manifest.json");
 }
