@@ -12,10 +12,13 @@
 struct config;
 struct verdict;
 
+int cmd_anonymize(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_cut(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_serve(int argc, char **argv);

@@ -20,10 +20,13 @@ static const struct command {
 		PRINTS = 2, /* its result is its standard output */
 	} flags;
 } commands[] = {
+	{ "anonymize", "copy a trace with stand-ins for its names", cmd_anonymize },
 	{ "check", "check that this machine can be traced, with a remedy for each lack", cmd_check, TRACES | PRINTS },
+	{ "cut", "copy a part of a trace: some times, some processes", cmd_cut },
 	{ "daemon", "run the service: always-on traces, and traces of users", cmd_daemon, TRACES },
 	{ "export", "write a trace in the format of another program", cmd_export, PRINTS },
 	{ "mark", "add a row to marks.out of a running trace", cmd_mark },
+	{ "merge", "copy a trace with its segments as one file each", cmd_merge },
 	{ "probes", "list the files of a trace and their columns", cmd_probes, TRACES | PRINTS },
 	{ "report", "say what the job of a trace waited for", cmd_report, PRINTS },
 	{ "serve", NULL, cmd_serve, TRACES }, /* for the daemon only */
@@ -40,7 +43,7 @@ static void print_usage(FILE *out)
 	      "\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].help)
-			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+			fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fputs("\n"
 	      "`dltraced help COMMAND' lists its options. To trace a script from its first\n"
 	      "instruction to its end, into a folder of text files:\n"

@@ -53,7 +53,7 @@ static const struct field fields[] = {
 	{ "DONEPID", "process that was running at its completion, 0: the idle task", FIELD_S64,
 	  AT(done_tgid) },
 	{ "DONECOMM", "name of the thread that was running then", FIELD_COMM, AT(done_comm) },
-	{ "DISK", "name of the whole disk", FIELD_STR, AT(disk), .arg = DLT_DISK_LEN },
+	{ "DISK", "name of the whole disk", FIELD_WORD, AT(disk), .arg = DLT_DISK_LEN },
 	{ "T", "R read, W write, D discard, F flush, Z write zeroes, O other", FIELD_NAME,
 	  AT(type), .names = type_names },
 	{ "SECTOR", "first sector of 512 bytes, - without one", FIELD_S64, AT(sector), .unit = "sectors" },

@@ -8,7 +8,7 @@
 #define AT(member) offsetof(struct dlt_bio_map, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when the driver got the request, ns", AT(hdr.ts_ns)),
-	{ "DISK", "name of the whole disk", FIELD_STR, AT(disk), .arg = DLT_DISK_LEN },
+	{ "DISK", "name of the whole disk", FIELD_WORD, AT(disk), .arg = DLT_DISK_LEN },
 	{ "SECTOR", "first sector of 512 bytes", FIELD_S64, AT(sector), .unit = "sectors" },
 	{ "BYTES", "length", FIELD_U32, AT(bytes), .unit = "bytes" },
 	{ "KIND", "as in bio.out", FIELD_NAME, AT(kind), .names = bio_kind_names },

@@ -11,7 +11,7 @@ static const struct field fields[] = {
 	{ "DEV", "major:minor of its file system, of btrfs: of its subvolume", FIELD_FILEDEV, offsetof(struct dlt_files, file) },
 	{ "INO", "inode number", FIELD_U64, offsetof(struct dlt_files, file.id.ino) },
 	{ "TYPE", "reg dir chr blk fifo sock lnk anon shm memfd", FIELD_FILETYPE, offsetof(struct dlt_files, file) },
-	{ "FSTYPE", "file system", FIELD_STR, offsetof(struct dlt_files, file.fstype), sizeof(((struct dlt_file *)0)->fstype) },
+	{ "FSTYPE", "file system", FIELD_WORD, offsetof(struct dlt_files, file.fstype), sizeof(((struct dlt_file *)0)->fstype) },
 	{ "SIZE", "size when it was first seen, bytes", FIELD_U64, offsetof(struct dlt_files, file.size), .unit = "bytes" },
 	{ "STATE", "ok deleted unreachable truncated", FIELD_FILESTATE, offsetof(struct dlt_files, file) },
 	{ "REALPATH", "full path; a later row with the same FID is a rename, or a copy-up", FIELD_REALPATH, offsetof(struct dlt_files, file) },

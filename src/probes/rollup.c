@@ -8,12 +8,12 @@
 
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the last row in the sum, ns", AT(hdr.ts_ns)),
-	{ "MINUTE", "beginning of the minute of the rows, UTC", FIELD_STR, AT(minute),
+	{ "MINUTE", "beginning of the minute of the rows, UTC", FIELD_WORD, AT(minute),
 	  .arg = sizeof(((struct dlt_rollup *)0)->minute) },
-	{ "PROBE", "the trace file that the rows were in, or would have been in", FIELD_STR, AT(file), .arg = DLT_COMM_LEN },
+	{ "PROBE", "the trace file that the rows were in, or would have been in", FIELD_WORD, AT(file), .arg = DLT_COMM_LEN },
 	{ "PID", "process (tgid) of the rows; - if they have none", FIELD_S64, AT(pid) },
 	{ "COMM", "name of one of its threads", FIELD_COMM, AT(hdr.comm) },
-	{ "RW", "of vfs_rw: RW; of bio: T", FIELD_STR, AT(rw), .arg = sizeof(((struct dlt_rollup *)0)->rw) },
+	{ "RW", "of vfs_rw: RW; of bio: T", FIELD_WORD, AT(rw), .arg = sizeof(((struct dlt_rollup *)0)->rw) },
 	{ "ROWS", "how many rows", FIELD_U64, AT(rows) },
 	{ "FAILED", "how many of them failed", FIELD_U64, AT(failed) },
 	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of the others", FIELD_U64, AT(bytes), .unit = "bytes" },

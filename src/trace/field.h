@@ -21,6 +21,7 @@ enum field_kind {
 	FIELD_MODE,  /* s64: octal */
 	FIELD_COMM,  /* char[16] */
 	FIELD_STR,   /* char[arg], NUL-terminated when shorter */
+	FIELD_WORD,  /* likewise, of a set that all machines share: no name of the user's */
 	FIELD_FUNC,  /* u16: index in the probe's table of calls */
 	FIELD_NAME,  /* u32: index in NAMES */
 	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex (shifted down by ARG), "0" when none */

@@ -44,6 +44,7 @@ static const struct fact facts[] = {
 	{ "collectors[].state", COLLECTOR, STR, MEMBER(manifest_collector, state) },
 	{ "compat_calls", TOP, UINT, MEMBER(manifest_facts, compat_calls) },
 	{ "complete", TOP, BOOL, MEMBER(manifest_facts, complete) },
+	{ "cut.begin_ns", TOP, UINT, MEMBER(manifest_facts, cut_begin_ns) },
 	{ "end.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, end_ns) },
 	{ "end.utc", TOP, STR, MEMBER(manifest_facts, end_utc) },
 	{ "host", TOP, STR, MEMBER(manifest_facts, host) },

@@ -358,6 +358,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_COMM:
 		return text_put_str(out, at, strnlen(at, DLT_COMM_LEN));
 	case FIELD_STR:
+	case FIELD_WORD:
 		return text_put_str(out, at, strnlen(at, f->arg));
 	case FIELD_FUNC:
 		return put_name(out, *(const uint16_t *)at < p->n_calls ? p->calls[*(const uint16_t *)at].name : "?", ctx);

@@ -44,6 +44,7 @@ struct file {
 	struct reader r;
 	uint8_t kind[READER_COLUMNS_MAX]; /* 1 + enum field_kind of each column; 0: text that no table describes */
 	unsigned int fid, pid, time, timestamp; /* columns; 0: none */
+	bool whole; /* the file of a whole trace, of which the folder is a part */
 	uint64_t last_ns, earlier, late; /* latest TIMESTAMP; rows before that; how many the manifest has */
 	size_t segment; /* of the last row */
 	uint64_t before, line; /* rows before that segment, damaged ones too; the line to name in a problem */
@@ -109,7 +110,7 @@ static void check_times(struct validate *v, struct file *f, const struct reader_
 	if (ns < f->last_ns && ++f->earlier > f->late)
 		add(v, f, PROBLEM_ORDER);
 	f->last_ns = MAX(ns, f->last_ns);
-	if ((v->m.start_ns && ns < v->m.start_ns) || (v->m.end_ns && ns > v->m.end_ns))
+	if (!f->whole && ((v->m.start_ns && ns < v->m.start_ns) || (v->m.end_ns && ns > v->m.end_ns)))
 		add(v, f, PROBLEM_SPAN);
 	if (v->clock_known && f->time && !is_by_clock(v, f, ns, reader_field(row, f->time)))
 		add(v, f, PROBLEM_CLOCK);
@@ -227,6 +228,7 @@ static void check_file(struct validate *v, const char *name)
 
 	f.segment = f.r.at;
 	f.late = p ? p->late : 0;
+	f.whole = v->m.cut_begin_ns && (!strcmp(name, "files") || !strcmp(name, "pids") || !strcmp(name, "time_align"));
 	if (error == 0) {
 		check_header(v, &f);
 		read_rows(v, &f, &error);

@@ -215,6 +215,8 @@ void report_scan_place(const struct scan *s, struct scan_place *place)
 			find_dropped(s);
 		find_gap(s, place);
 	}
+	if (r->manifest.cut_begin_ns && s->kind < REPORT_ROLLUP)
+		return; /* the rows of the whole trace */
 	if (r->first_ns == 0 || taken->earliest_ns < r->first_ns) {
 		r->first_ns = taken->earliest_ns;
 		report_copy(r->first_time, sizeof(r->first_time), reader_field(&s->ahead[taken->earliest], s->at[COL_TIME]));

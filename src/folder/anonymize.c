@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See anonymize.h. Of a probe's file the kinds of its columns say which hold names; of a collector's all that is not a
+ * number. Of the manifest every text is replaced but those of members that hold none of the user's, which are listed here.
+ */
+#include "folder/anonymize.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "export/text.h"
+#include "folder/copy.h"
+#include "trace/probe.h"
+
+struct anonymize {
+	const struct names *names;
+	bool named[READER_COLUMNS_MAX]; /* columns of the current file */
+	char *plain, *name, *escaped; /* room for the longest field */
+};
+
+static const bool kinds[] = {
+	[FIELD_COMM] = true, [FIELD_STR] = true, [FIELD_FILE] = true, [FIELD_USTR] = true, [FIELD_ABS] = true, [FIELD_REALPATH] = true,
+};
+
+static void begin_file(void *ctx, const struct copy_file *f)
+{
+	struct anonymize *a = ctx;
+	const struct reader *r = &f->reader;
+
+	/* a column that no table knows, of a later version or a collector, may hold anything, but for the times */
+	for (unsigned int i = 0; i < r->n_columns; i++)
+		a->named[i] = strcmp(r->columns[i], "TIMESTAMP") && strcmp(r->columns[i], "TIME");
+	for (unsigned int k = 0; f->probe && k < f->probe->n_fields; k++) {
+		const struct field *field = &f->probe->fields[k];
+		const unsigned int at = reader_column(r, field->name);
+
+		if (at)
+			a->named[at - 1] = field->kind < ARRAY_SIZE(kinds) && kinds[field->kind];
+	}
+}
+
+/* Puts the stand-in of V, escaped; a number of a tool as it is. */
+static void put_field(const struct anonymize *a, struct reader_field v, bool of_tool, FILE *out)
+{
+	size_t len;
+
+	if ((v.len == 1 && (v.p[0] == '-' || v.p[0] == '?')) || (of_tool && text_is_number(v))) {
+		fwrite(v.p, 1, v.len, out);
+		return;
+	}
+	len = text_unescape(a->plain, v.p, v.len);
+	len = names_put(a->names, a->name, a->plain, len);
+	fwrite(a->escaped, 1, (size_t)(text_put_str(a->escaped, a->name, len) - a->escaped), out);
+}
+
+static void put(void *ctx, const struct copy_file *f, const struct reader_row *row, FILE *out)
+{
+	const struct anonymize *a = ctx;
+
+	for (unsigned int i = 1; i <= f->reader.n_columns; i++) {
+		const struct reader_field v = reader_field(row, i);
+
+		if (i > 1)
+			fputc('\t', out);
+		if (a->named[i - 1])
+			put_field(a, v, !f->probe, out);
+		else
+			fwrite(v.p, 1, v.len, out);
+	}
+}
+
+/* --- the manifest ------------------------------------------------------------------------------------------------- */
+
+/* Members without names: a path, or with a point at its end all below it. */
+static const char *const open_members[] = {
+	"tool", "version", "kernel", "kernel_version", "start.", "end.", "probes[].", "collectors[].name", "collectors[].file", "collectors[].state",
+	"storage.", "io_uring.", "rings.", "privileges.", "clock.source", "clock_at_end.source", "workload.start.", "workload.end.",
+	"machine.cpu_model", "machine.nvidia.driver", "machine.nvidia.gpus[].model", "machine.disks[].scheduler", "machine.mounts[].fstype",
+};
+
+/* Members of which not even a stand-in is of use: a zone without its name is none. */
+static const char *const left_out[] = { "clock.tz", "clock.localtime", "clock_at_end.tz", "clock_at_end.localtime" };
+
+static bool is_open(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(open_members); i++) {
+		const size_t n = strlen(open_members[i]);
+
+		if (open_members[i][n - 1] == '.' ? !strncmp(path, open_members[i], n) : !strcmp(path, open_members[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the stand-in of the JSON string TEXT, as JSON. */
+static char *stand_in(const struct anonymize *a, const char *text, size_t len)
+{
+	autofree char *plain = malloc(3 * len + 1), *name = malloc(NAMES_ROOM(3 * len));
+	struct json j = { .flat = true };
+
+	if (!plain || !name)
+		return strdup("null");
+	json_read_string(plain, 3 * len + 1, text, len);
+	json_strn(&j, NULL, name, names_put(a->names, name, plain, strlen(plain)));
+	if (json_finish(&j) < 0) {
+		json_free(&j);
+		return strdup("null");
+	}
+	j.buf[j.len - 1] = '\0'; /* the newline */
+	return j.buf;
+}
+
+static char *value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++)
+		if (!strcmp(path, left_out[i]))
+			return strdup("null");
+	return event == JSON_STRING && !is_open(path) ? stand_in(ctx, text, len) : NULL;
+}
+
+static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t rows_left_out)
+{
+	json_u64(j, "rows", rows);
+}
+
+int anonymize_folder(const char *from, const char *to, const struct names *names)
+{
+	static const struct copy_kind kind = {
+		.key = "anonymized", .file = begin_file, .put = put, .value = value, .describe = describe,
+	};
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	autofree char *plain = malloc(READER_BUFFER_BYTES), *name = malloc(NAMES_ROOM(READER_BUFFER_BYTES));
+	autofree char *escaped = malloc(TEXT_ESCAPED_MAX(NAMES_ROOM(READER_BUFFER_BYTES)));
+	struct anonymize a = { .names = names, .plain = plain, .name = name, .escaped = escaped };
+	int fd = m && plain && name && escaped ? copy_open(from, m) : -ENOMEM;
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return copy_folder(from, to, m, &kind, &a);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See cut.h. The rows to which others refer stay whole: those of files, processes and clocks. The manifest's start and end
+ * are those of the selected times; its losses stay, as nobody knows when they happened.
+ */
+#include "folder/cut.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "folder/copy.h"
+
+#define PIDS_MAX 64
+
+struct cut {
+	const char *from;
+	const struct cut_options *o;
+	struct export_times times;
+	uint64_t begin_ns, end_ns; /* of the selected times, within the trace; END_NS 0: not known */
+	uint64_t pids[PIDS_MAX];
+	unsigned int n_pids;
+	const struct manifest_facts *m;
+	unsigned int timestamp, pid; /* columns of the file */
+	bool timed; /* its rows are selected by time */
+};
+
+static int parse_pids(struct cut *c, const char *s)
+{
+	char *end = NULL;
+
+	do {
+		if (c->n_pids == PIDS_MAX || *s < '0' || *s > '9')
+			break;
+		c->pids[c->n_pids++] = strtoull(s, &end, 10);
+		s = end + 1;
+	} while (*end == ',');
+	if (end && !*end)
+		return 0;
+	log_err("--pid: not a list of at most %u numbers", PIDS_MAX);
+	return -EINVAL;
+}
+
+static void begin_file(void *ctx, const struct copy_file *f)
+{
+	struct cut *c = ctx;
+	const bool whole = !strcmp(f->name, "files") || !strcmp(f->name, "pids") || !strcmp(f->name, "time_align");
+
+	c->timed = times_cut(&c->times, f->name);
+	c->timestamp = reader_column(&f->reader, "TIMESTAMP");
+	c->pid = whole || !c->n_pids ? 0 : reader_column(&f->reader, "PID");
+}
+
+static bool has_pid(const struct cut *c, uint64_t pid)
+{
+	for (unsigned int i = 0; i < c->n_pids; i++)
+		if (c->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static bool has(void *ctx, const struct copy_file *f, const struct reader_row *row)
+{
+	const struct cut *c = ctx;
+	uint64_t ns, pid;
+
+	if (c->timed && !(reader_u64(reader_field(row, c->timestamp), &ns) && times_have(&c->times, 0, ns)))
+		return false;
+	return !c->pid || (reader_u64(reader_field(row, c->pid), &pid) && has_pid(c, pid));
+}
+
+/* Returns the time NS of the trace's CLOCK_MONOTONIC in UTC, as JSON. */
+static char *utc(const struct cut *c, uint64_t ns)
+{
+	struct text_utc_cache cache = { 0 };
+	char text[TEXT_UTC_LEN + 1];
+	uint64_t start;
+
+	if (!text_get_utc(c->m->start_utc, strlen(c->m->start_utc), &start, &cache))
+		return NULL;
+	cache.valid = false;
+	*text_put_utc(text, start + (ns - c->m->start_ns), &cache) = '\0';
+	return util_fmt("\"%s\"", text);
+}
+
+static char *value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
+{
+	const struct cut *c = ctx;
+
+	if (!strcmp(path, "start.monotonic_ns"))
+		return util_fmt("%" PRIu64, c->begin_ns);
+	if (!strcmp(path, "end.monotonic_ns") && c->end_ns)
+		return util_fmt("%" PRIu64, c->end_ns);
+	if (!strcmp(path, "start.utc"))
+		return utc(c, c->begin_ns);
+	return !strcmp(path, "end.utc") && c->end_ns ? utc(c, c->end_ns) : NULL;
+}
+
+static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out)
+{
+	const struct cut *c = ctx;
+	uint64_t dropped = 0;
+
+	for (unsigned int i = 0; i < c->m->n_probes; i++)
+		dropped += c->m->probes[i].dropped;
+	json_str(j, "from", c->from);
+	json_u64(j, "from_start_ns", c->m->start_ns);
+	json_u64_known(j, "from_end_ns", c->m->end_ns, c->m->end_ns);
+	json_u64(j, "begin_ns", c->begin_ns);
+	json_str(j, "phase", c->o->times.phase);
+	json_array(j, "times");
+	for (unsigned int i = 0; c->times.host && i < c->times.host[0].n; i++) {
+		json_row(j, NULL);
+		json_u64(j, NULL, c->times.host[0].v[i].begin_ns);
+		json_u64(j, NULL, c->times.host[0].v[i].end_ns);
+		json_end(j);
+	}
+	json_end(j);
+	json_row(j, "pids");
+	for (unsigned int i = 0; i < c->n_pids; i++)
+		json_u64(j, NULL, c->pids[i]);
+	json_end(j);
+	json_u64(j, "rows", rows);
+	json_u64(j, "rows_left_out", left_out);
+	json_u64(j, "rows_dropped_before", dropped);
+}
+
+/* Finds the part of the trace that the selected times cover. */
+static int find_bounds(struct cut *c)
+{
+	const struct host_times *t = c->times.host;
+	const struct manifest_facts *m = c->m;
+
+	c->begin_ns = m->start_ns;
+	c->end_ns = m->end_ns;
+	if (!t)
+		return 0;
+	if (t->n) {
+		const uint64_t end_ns = t->v[t->n - 1].end_ns;
+
+		c->begin_ns = MAX(c->begin_ns, t->v[0].begin_ns);
+		c->end_ns = m->end_ns ? MIN(m->end_ns, end_ns) : end_ns == UINT64_MAX ? 0 : end_ns;
+	}
+	if (t->n && (!c->end_ns || c->begin_ns < c->end_ns))
+		return 0;
+	log_err("%s: the trace has no such time", c->from);
+	return -ENODATA;
+}
+
+int cut_folder(const char *from, const char *to, const struct cut_options *o)
+{
+	static const struct copy_kind kind = {
+		.key = "cut", .fewer = true, .file = begin_file, .has = has, .value = value, .describe = describe,
+	};
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	char *dirs[] = { (char *)from };
+	struct cut c = { .from = from, .o = o, .m = m };
+	int res = m ? copy_open(from, m) : -ENOMEM;
+
+	if (res < 0)
+		return res;
+	close(res);
+	res = o->pids ? parse_pids(&c, o->pids) : 0;
+	if (res == 0)
+		res = times_init(&c.times, &o->times, dirs, 1);
+	if (res == 0)
+		res = find_bounds(&c);
+	if (res == 0)
+		res = copy_folder(from, to, m, &kind, &c);
+	times_free(&c.times);
+	return res;
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# smoke
+# What dltraced merge and anonymize make of a trace in packed segments, of files with names that are easily got wrong: merge
+# gives the lines of the segments as zcat prints them; without names no name of the job is anywhere in the folder, and files
+# and processes still match each other. Python's reader and validate accept both.
+. "${0%/*}/../lib.sh"
+need python3
+
+mkdir -p 'secretdir/deep est' secretdir/data
+head -c 300000 /dev/urandom >'secretdir/deep est/secretfile.tar.gz'
+printf 'x' >'secretdir/secret "ü"#\'
+cp /bin/cat secretprogram
+cat >secretjob.sh <<'END'
+echo secretoutput epoch 1 start
+cd secretdir || exit 1
+i=0
+while [ $((i += 1)) -le 80 ]; do
+	../secretprogram 'deep est/secretfile.tar.gz' 'secret "ü"#\' >data/secretcopy
+	mv data/secretcopy data/secretnew.npy
+done
+"$DLT" mark -t secrettrace 'secretmark 5'
+echo secretoutput epoch 1 end secretargument=$1
+END
+t=$TMPDIR/secrettrace
+SLURM_JOB_NAME=secretvalue "$DLT" start -o "$t" -e secretexperiment --log --rotate 64K --compress gzip --collectors none -- \
+	sh secretjob.sh secretword </dev/null >out 2>err || fail "start: $(cat err)"
+
+accepted() {
+	"$DLT" validate "$t" >out || fail "$1: $(cat out)"
+	python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import tracefolder; tracefolder.Trace(sys.argv[2]).finish()' "$here/checks" "$t" ||
+		fail "$1: tracefolder: not valid"
+}
+
+original=$t t=$TMPDIR/merged
+"$DLT" merge "$original" -o "$t" || fail "merge: status $?"
+accepted merge
+[ "$(ls "$original" | grep -c '\.000[0-9]*\.out')" -gt 2 ] || fail "no segments: $(ls "$original")"
+[ "$(ls "$t" | grep -c '\.000[0-9]*\.out')" = 0 ] || fail "segments: $(ls "$t")"
+for file in "$t"/*.out; do
+	name=${file##*/}
+	for part in "$original/${name%.out}".*out*; do
+		case $part in *.gz) zcat "$part" ;; *) cat "$part" ;; esac | sed 1,2d
+	done >lines
+	sed 1,2d "$file" | cmp - lines || fail "merge: $name"
+done
+cmp "$original/workload.log" "$t/workload.log" || fail "merge: workload.log"
+! "$DLT" merge "$original" -o "$t" 2>err || fail "into a folder that exists: status 0"
+grep -q 'exists: name a new folder' err || fail "$(cat err)"
+
+head -c 32 /dev/urandom | od -An -tx1 >key
+"$DLT" anonymize "$original" -o hidden --key-file key 2>err || fail "anonymize: $(cat err)"
+"$DLT" anonymize merged -o again --key-file key || fail "anonymize: status $?"
+"$DLT" anonymize merged -o other 2>err || fail "anonymize: status $?"
+grep -q 'the key of this trace is [0-9a-f]\{32\}: ' err || fail "no key: $(cat err)"
+t=$TMPDIR/hidden
+accepted anonymize
+for name in secret deep "\"host\": \"$(hostname)\"" "$TMPDIR" "$(cat /proc/sys/kernel/random/boot_id)" 'ü' '\\303'; do
+	! grep -rqF -- "$name" hidden || fail "$name: $(grep -rF -- "$name" hidden | head -n 2)"
+done
+[ ! -e hidden/workload.log ] || fail "workload.log is there"
+for file in hidden/*.out; do
+	cmp "$file" "again/${file##*/}" || fail "another stand-in for the same name and key"
+done
+cmp -s hidden/files.out other/files.out && fail "the same stand-ins by another key"
+
+# depth, suffixes, and what refers to each other
+depth() { sed 1,2d "$1/files.out" | awk -F'\t' '{ n = gsub("/", "/", $10); print $3, n }'; }
+equal "depths" "$(depth hidden)" "$(depth merged)"
+grep -q '\.tar\.gz' hidden/files.out && grep -q '\.npy' hidden/create_del.out || fail "no suffixes: $(cat hidden/files.out)"
+grep -q 'epoch\\0401\\040start$' hidden/workload.out || fail "no epoch: $(cat hidden/workload.out)"
+equal "sums" "$("$DLT" report --json hidden | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["probes"], r["types"], r["read_sizes"])')" \
+	"$("$DLT" report --json merged | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["probes"], r["types"], r["read_sizes"])')"
