@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records put together as the kernel side does, and what decode makes of them in a folder of the
- * test's own: decoder_make() and decoder_remove() are its fixture.
+ * Records put together as the kernel side does, and what decode makes of them in a folder of the test: decoder_make() and
+ * decoder_remove() are its fixture.
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -27,7 +27,7 @@ static union {
 	char bytes[IN_FLIGHT_REC_MAX];
 } record;
 
-/* The one record at hand, empty but for its header: each a millisecond later than the last. */
+/* The current record, empty except for its header: each is a millisecond later than the last. */
 static inline void *rec_begin(unsigned int probe)
 {
 	uint64_t ts_ns = record.hdr.ts_ns ? record.hdr.ts_ns + NSEC_PER_MSEC : START_NS;
@@ -45,7 +45,7 @@ static inline void *rec_begin(unsigned int probe)
 	return &record;
 }
 
-/* Append BYTES as segment I, segments in rising order. */
+/* Appends BYTES as segment I; segments come in rising order. */
 static inline void rec_bytes(struct dlt_segs *segs, unsigned int i, const char *bytes, size_t len)
 {
 	assert_true(record.hdr.size + len <= sizeof(record));
@@ -78,7 +78,7 @@ static inline void rec_path(struct dlt_segs *segs, unsigned int i, const char *p
 	rec_bytes(segs, i, walked, at);
 }
 
-/* As a ring hands it out, but at the end of its memory, so that ASan sees a byte read beyond. */
+/* The record as a ring returns it, but at the end of its memory, so that ASan notices a read beyond. */
 static inline void rec_emit(void)
 {
 	autofree char *copy = malloc(record.hdr.size);
@@ -103,7 +103,7 @@ static inline struct dlt_file file_of(uint64_t ino)
 	};
 }
 
-/* Have decode learn that FILE has PATH. */
+/* Informs decode that FILE has PATH. */
 static inline void learn(struct dlt_file file, const char *path)
 {
 	struct dlt_files *rec = rec_begin(DLT_files);
@@ -136,7 +136,7 @@ static inline int decoder_remove(void **state)
 	return tree_remove(state);
 }
 
-/* The rows of PROBE so far. */
+/* Returns the rows of PROBE so far. */
 static inline char *rows_of(unsigned int probe)
 {
 	autofree char *path = tree_path(probes[probe]->name);
@@ -147,7 +147,7 @@ static inline char *rows_of(unsigned int probe)
 	return text;
 }
 
-/* Line by line: of a long text cmocka shows the beginning only. */
+/* Line by line: of a long text cmocka shows only the beginning. */
 static inline void expect_lines(const char *got, const char *want)
 {
 	while (*got || *want) {
@@ -169,7 +169,7 @@ static inline void expect_rows(unsigned int probe, const char *want)
 	expect_lines(got, want);
 }
 
-/* The file of PROBE, with its header, is what stands in tests/golden/NAME.txt. */
+/* The file of PROBE, with its header, equals tests/golden/NAME.txt. */
 static inline void expect_golden(unsigned int probe)
 {
 	autofree char *path = util_fmt("tests/golden/%s.txt", probes[probe]->name), *want = NULL;

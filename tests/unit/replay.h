@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPUs that make records, in rings in memory, as bpf/ does: a full or crowded ring counts a record as
- * lost, TIMESTAMP is taken after the reserve, others come in between, a file's name is sent before its
- * first use. What each CPU made is kept as counts and a hash, to compare the rows with.
+ * CPUs that make records in rings in memory, as bpf/ does: a full or crowded ring counts a record as lost, TIMESTAMP is
+ * taken after the reserve, other records come in between, a file's name is sent before its first use. The records of each
+ * CPU are kept as counts and a hash, for comparison with the rows.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -17,25 +17,25 @@
 #include "ring_memory.h"
 
 #define REPLAY_CPUS_MAX 512
-#define REPLAY_FILES 8	     /* of each CPU, */
-#define REPLAY_FILE_READS 32 /* read in turn, so many times each */
+#define REPLAY_FILES 8	     /* for each CPU, */
+#define REPLAY_FILE_READS 32 /* read in turn, this many times each */
 
-/* What a CPU's threads do: reads of a few files, the same with other calls in between, or small files. */
+/* The activity of a CPU's threads: reads of a few files, the same with other calls in between, or small files. */
 enum replay_mode { REPLAY_READS, REPLAY_MIX, REPLAY_SMALL_FILES };
 
 struct replay_cpu {
 	struct ring_memory *ring;
-	uint32_t tid;	/* its number, from 1: what its rows are known by */
+	uint32_t tid;	/* its number, from 1, which identifies its rows */
 	uint64_t reads; /* begun */
 	uint64_t steps;
-	uint64_t read_hash; /* of those that came into the ring, in order */
-	uint32_t *held;	    /* reserved, and then something came in between */
+	uint64_t read_hash; /* of those in the ring, in order */
+	uint32_t *held;	    /* reserved, with other records after it */
 	bool named[REPLAY_FILES];
 	struct dlt_file_id small; /* the last new file */
 	struct dlt_stats stats[DLT_PROBES];
 };
 
-/* A record as its probe's program writes it, but for what each has of its own. */
+/* A record as its probe's program writes it, without the values that differ. */
 struct replay_template {
 	uint32_t len;
 	union {
@@ -125,13 +125,13 @@ static inline struct dlt_file_id replay_file(const struct replay_cpu *c, unsigne
 	return (struct dlt_file_id){ .ino = 1 + c->tid * REPLAY_FILES + file, .dev = 259 << 20 | 2, .gen = 7 };
 }
 
-/* The file that the next read of C is of. */
+/* Returns which file the next read of C is of. */
 static inline unsigned int replay_at(const struct replay_cpu *c)
 {
 	return c->reads / REPLAY_FILE_READS % REPLAY_FILES;
 }
 
-/* rec_reserve() of bpf/dlt.bpf.h. */
+/* Like rec_reserve() of bpf/dlt.bpf.h. */
 static inline uint32_t *replay_reserve(struct replay_cpu *c, unsigned int probe, bool rare)
 {
 	const struct replay_template *t = &replay_templates[probe];
@@ -158,7 +158,7 @@ static inline void replay_submit(struct replay_cpu *c, uint32_t *head, uint64_t 
 	ring_memory_submit(head);
 }
 
-#define REPLAY_HASH(hash, read) (((hash) ^ (read)) * 0x100000001b3ULL) /* FNV-1a, of whole numbers */
+#define REPLAY_HASH(hash, read) (((hash) ^ (read)) * 0x100000001b3ULL) /* FNV-1a, over whole numbers */
 
 static inline uint32_t *replay_read(struct replay_cpu *c, const struct dlt_file_id *id)
 {
@@ -176,7 +176,7 @@ static inline uint32_t *replay_read(struct replay_cpu *c, const struct dlt_file_
 	return head;
 }
 
-/* NAME, a last component like img_0000.jpg, is the file's own. */
+/* Writes the file's own NAME, a last component like img_0000.jpg. */
 static inline void replay_put_name(char *name, const struct dlt_file_id *id)
 {
 	uint64_t v = id->ino;
@@ -185,7 +185,7 @@ static inline void replay_put_name(char *name, const struct dlt_file_id *id)
 		name[i] = (char)('0' + v % 10);
 }
 
-/* The name of the file that the next read is of, where it has not been sent: as rare as files are. */
+/* The name of the next read's file, if it has not been sent; as rare as in real traces. */
 static inline uint32_t *replay_name(struct replay_cpu *c)
 {
 	unsigned int file = replay_at(c);
@@ -204,7 +204,7 @@ static inline uint32_t *replay_name(struct replay_cpu *c)
 	return head;
 }
 
-/* In a mix: of 16 events one is an open, one a close, one a request to a disk; rarely a thread's start. */
+/* In a mix: of 16 events one is an open, one a close, one a request to a disk; rarely a thread starts. */
 static inline uint32_t *replay_other(struct replay_cpu *c)
 {
 	static const uint8_t of[16] = { [3] = DLT_open, [7] = DLT_close, [12] = DLT_bio };
@@ -232,7 +232,7 @@ static inline void replay_put_digits(char *at, unsigned int n, uint64_t v)
 	}
 }
 
-/* A file that was never there before, 10 000 in a folder, is opened, ... */
+/* Opens a new file, 10 000 in a folder, ... */
 static inline uint32_t *replay_open_small(struct replay_cpu *c)
 {
 	static const char folder[] = "n01440764/", name[] = "img_0000.jpg";
@@ -248,14 +248,14 @@ static inline uint32_t *replay_open_small(struct replay_cpu *c)
 	rec->file.id = c->small;
 	walked = (char *)(rec + 1) + rec->segs.len[0];
 	passed = walked - strlen(name) - 1;
-	replay_put_digits(passed + 8, 4, nr); /* at the end, where they are hardest to hash */
+	replay_put_digits(passed + 8, 4, nr); /* at the end of the name, where they are hardest to hash */
 	replay_put_digits(passed - strlen(folder) + 1, 8, nr / 10000 * REPLAY_CPUS_MAX + c->tid);
 	replay_put_digits(walked + 8, 4, nr);
 	replay_put_digits(walked + strlen(name) + 2, 8, nr / 10000 * REPLAY_CPUS_MAX + c->tid);
 	return head;
 }
 
-/* ... read twice, and closed. */
+/* ... reads it twice, and closes it. */
 static inline uint32_t *replay_small(struct replay_cpu *c)
 {
 	uint32_t *head;
@@ -270,7 +270,7 @@ static inline uint32_t *replay_small(struct replay_cpu *c)
 	return head;
 }
 
-/* The next record of C, reserved; NULL: it was lost. */
+/* Returns the next record of C, reserved; NULL: it was lost. */
 static inline uint32_t *replay_event(struct replay_cpu *c, enum replay_mode mode)
 {
 	uint32_t *head = mode == REPLAY_SMALL_FILES ? replay_small(c) : replay_name(c);
@@ -296,7 +296,7 @@ static inline void replay_cpus(struct replay_cpu *cpus, unsigned int n, struct r
 	}
 }
 
-/* What all of them counted. */
+/* Returns the sum of all their counters. */
 static inline struct dlt_stats replay_sum(const struct replay_cpu *cpus, unsigned int n, unsigned int probe)
 {
 	struct dlt_stats sum = {};

@@ -30,8 +30,8 @@ struct ring_memory {
 };
 
 /*
- * The consumer's page, and the producer's with the data twice behind it, so that no record has a seam.
- * BYTES: a power of two, of whole pages.
+ * The consumer's page, and the producer's with the data twice after it, so that every record is contiguous. BYTES: a power
+ * of two, whole pages.
  */
 static inline void ring_memory_make(struct ring_memory *m, struct ring *r, size_t bytes)
 {
@@ -64,7 +64,7 @@ static inline uint64_t ring_memory_waiting(const struct ring_memory *m)
 	return *m->producer - __atomic_load_n(m->consumer, __ATOMIC_ACQUIRE);
 }
 
-/* A record of LEN bytes, busy; NULL when there is no room. Its memory is what was there before. */
+/* Reserves a record of LEN bytes, busy; NULL when there is no room. Its memory keeps its old content. */
 static inline uint32_t *ring_memory_reserve(struct ring_memory *m, uint32_t len)
 {
 	const uint64_t total = (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;

@@ -34,7 +34,7 @@ static inline int tree_remove(void **state)
 	return nftw(tree, tree_rm, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Where NAME is, with the folders on the way made. */
+/* Returns the path of NAME, and makes the folders on the way. */
 static inline char *tree_path(const char *name)
 {
 	char *path = util_fmt("%s/%s", tree, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of the workload share: the test is its own dltraced, and what it asks of a
- * workload the workload answers through files, pipes and statuses. A hang is ended by an alarm.
+ * Shared parts of the workload's tests: the test plays dltraced, and its workload answers by files, pipes and statuses. An
+ * alarm ends a test that hangs.
  */
 #ifndef WORKLOAD_FIXTURE_H
 #define WORKLOAD_FIXTURE_H
@@ -33,14 +33,14 @@
 		}                                                                                \
 	} while (0)
 
-/* A test with a fixture. */
+/* A test with this fixture. */
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 struct fixture {
 	struct workload_user self;
 	struct workload w;
 	char dir[64];
-	int out, err; /* the test's own stdout and stderr, which teardown puts back */
+	int out, err; /* the test's own stdout and stderr, which teardown restores */
 };
 
 static inline int setup(void **state)
@@ -59,7 +59,7 @@ static inline int setup(void **state)
 	return 0;
 }
 
-/* Send our stdout and stderr elsewhere, as a caller's shell would have. */
+/* Sends the test's stdout and stderr elsewhere, as a caller's shell would. */
 static inline void redirect(int out, int err)
 {
 	fflush(NULL);
@@ -83,7 +83,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* A new file in the test's folder; its path is the caller's to free. */
+/* Makes a new file in the test's folder. Returns its path, to be freed. */
 static inline char *new_file(struct fixture *f, const char *name, const char *text, mode_t mode)
 {
 	char *path = util_fmt("%s/%s", f->dir, name);
@@ -95,7 +95,7 @@ static inline char *new_file(struct fixture *f, const char *name, const char *te
 	return path;
 }
 
-/* All that comes from FD until its end, which is EIO on a pty. */
+/* Returns everything from FD until its end, which is EIO on a pty. */
 static inline char *slurp(int fd, size_t *len)
 {
 	char *buf = malloc(SLURP_MAX);
@@ -124,7 +124,7 @@ static inline void expect_file(const char *path, const char *text)
 	expect_text(fd, text);
 }
 
-/* Read FD until what came ends in TEXT. */
+/* Reads FD until the text so far ends in TEXT. */
 static inline void await_text(int fd, const char *text)
 {
 	char buf[4096];

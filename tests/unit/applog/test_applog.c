@@ -13,7 +13,7 @@
 
 #include "base/util.h"
 
-/* In memory that ends where the line does: a read beyond is found by ASan. */
+/* The line ends where its memory does, so that ASan notices a read beyond it. */
 static enum applog_found parse(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len)
 {
 	autofree char *copy = malloc(len ? len : 1);
@@ -111,7 +111,7 @@ static void lines_mark_phases(void **state)
 	}
 }
 
-/* As training scripts and their libraries say it. */
+/* As training scripts and their libraries print it. */
 static void ends_have_many_forms(void **state)
 {
 	static const struct { const char *line; enum phase_event event; const char *name; int64_t number; } cases[] = {
@@ -155,7 +155,7 @@ static void ends_have_many_forms(void **state)
 	}
 }
 
-/* What a line about an epoch says that is neither its begin nor its end by its words. */
+/* Lines about an epoch whose words name neither its begin nor its end. */
 static void lines_near_an_epoch_say_how_far_it_is(void **state)
 {
 	static const struct { const char *line; int64_t number; bool results, heading; int percent; int elapsed_s, run_s; } cases[] = {
@@ -189,7 +189,7 @@ static void lines_near_an_epoch_say_how_far_it_is(void **state)
 		{ "Epoch 3/10: 100%|##########| 50/50 [00:12<00:00,  4.10it/s]", 3, false, false, 100, 12, 0 },
 		{ "Epoch 3: 100%|\xe2\x96\x88\xe2\x96\x88| 50/50 [1:02:03<00:00,  4.10it/s, v_num=0, train_loss=0.5]", 3, true, false,
 		  100, 3723, 0 },
-		/* the trainer of Hugging Face counts what is done */
+		/* the trainer of Hugging Face counts completed epochs */
 		{ "{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 1.0}", 1, true, false, 100, -1, 0 },
 		{ "{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 1.25}", 2, true, false, 25, -1, 0 },
 		{ "{'eval_loss': 0.4, 'eval_runtime': 1.5, 'epoch': 2.0}", 2, true, false, 100, -1, 0 },

@@ -13,7 +13,7 @@
 #define START ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1700000000123, \"event_type\": \"INTERVAL_START\", " \
 	      "\"key\": \"epoch_start\", \"value\": null, \"metadata\": {\"epoch_num\": 3}}"
 
-/* In memory that ends where the line does: a read beyond is found by ASan. */
+/* The line ends where its memory does, so that ASan notices a read beyond it. */
 static bool parse(struct mllog *m, const char *line, size_t len)
 {
 	autofree char *copy = malloc(len ? len : 1);
@@ -69,7 +69,7 @@ static void ranks_stand_before_the_line(void **state)
 	}
 }
 
-/* Cut off anywhere, it is none; and what looks like one is none either. */
+/* A line cut off anywhere does not count; nor does one that only looks like it. */
 static void what_is_not_whole_is_no_line(void **state)
 {
 	static const char *const none[] = {

@@ -11,18 +11,18 @@
 
 #define CPUS 12
 
-/* LIST, as a string of one character a CPU. */
+/* Expects LIST as a string of one character per CPU. */
 static void expect_cpus(const char *list, const char *wanted)
 {
 	bool in[CPUS + 1];
 	char got[CPUS + 1] = "";
 
-	memset(in, 1, sizeof(in)); /* what was there before does not count */
+	memset(in, 1, sizeof(in)); /* old values do not count */
 	cpus_in(list, in, CPUS);
 	for (unsigned int i = 0; i < CPUS; i++)
 		got[i] = in[i] ? 'x' : '.';
 	assert_string_equal(got, wanted);
-	assert_true(in[CPUS]); /* not ours */
+	assert_true(in[CPUS]); /* beyond the array */
 }
 
 static void cpus_are_those_of_the_list(void **state)

@@ -32,7 +32,7 @@ static char *content(const char *name)
 	return text;
 }
 
-/* What becomes of one field of a trace. */
+/* Returns what a field of a trace becomes. */
 static char *written(const char *field)
 {
 	autoclose int fd = dir();
@@ -85,7 +85,7 @@ static void what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe(voi
 		{ "\\015=1", "\"'\r=1\"" },
 		{ "\xef\xbc\x9d" "1", "'\xef\xbc\x9d" "1" },
 		{ "=cmd|'/C\\040calc'!A0,1", "\"'=cmd|'/C calc'!A0,1\"" },
-		{ "'quoted", "''quoted" }, /* or its own would be taken away */
+		{ "'quoted", "''quoted" }, /* otherwise the name's own quote would be removed */
 		{ "a=1", "a=1" },
 	};
 
@@ -96,7 +96,7 @@ static void what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe(voi
 	}
 }
 
-/* One such byte would make pandas refuse the file, or steer the terminal that shows it. */
+/* One such byte would make pandas refuse the file, or control the terminal that shows it. */
 static void bytes_that_are_no_text_stay_escaped(void **state)
 {
 	static const struct { const char *field, *want; } cases[] = {

@@ -39,7 +39,7 @@ static void names_are_shown_without_the_escapes_that_do_no_harm(void **state)
 	shows("a\\13440b\\134481", 10, "a\\40b\\481 ");
 }
 
-/* A blank that would be overlooked, an escaped backslash with digits behind it, and what could steer a terminal. */
+/* A blank that would be overlooked, an escaped backslash before digits, and bytes that could control a terminal. */
 static void other_escapes_stay(void **state)
 {
 	shows("\\040a", 0, "\\040a");
@@ -51,7 +51,7 @@ static void other_escapes_stay(void **state)
 	shows("a\\04", 0, "a\\04");
 }
 
-/* A command as it was given. */
+/* A command as the user typed it. */
 static void a_backslash_of_text_without_escapes_is_one(void **state)
 {
 	is_shown(fmt_plain, "printf 'a\\040b\\134' \"c\\\"", 0, "printf 'a\\040b\\134' \"c\\\"");
@@ -59,7 +59,7 @@ static void a_backslash_of_text_without_escapes_is_one(void **state)
 	is_shown(fmt_plain, "a\nb\033[2J", 0, "a\\012b\\033[2J");
 }
 
-/* Each name that text_put_str() has escaped is shown otherwise than the others. */
+/* Different names that text_put_str() has escaped are shown differently. */
 static void names_that_differ_are_shown_so(void **state)
 {
 	static const char *const names[] = { "a b", "a\\040b", "a\\134040b", "a\\ b", "a\\", "a\\b", "a\nb", "a\\012b", "a ", "a\\040", "a\\377",

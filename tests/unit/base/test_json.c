@@ -113,7 +113,7 @@ static void names_are_escaped_too(void **state)
 
 static void grows_for_long_strings(void **state)
 {
-	size_t len = 400000; /* six times as much just does not fit where five times does */
+	size_t len = 400000; /* five times as much still fits, six times does not */
 	autofree char *s = malloc(len);
 	struct json j = { 0 };
 

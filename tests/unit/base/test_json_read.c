@@ -49,7 +49,7 @@ static void values_before_a_cut_are_given(void **state)
 	assert_string_equal(seen, " o ;a s x;b o ;b[] w 1;");
 }
 
-/* Not by a byte behind LEN, whatever is there. */
+/* The text ends at LEN, whatever the byte after it is. */
 static void text_ends_at_its_length(void **state)
 {
 	seen[0] = '\0';

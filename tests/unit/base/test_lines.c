@@ -35,7 +35,7 @@ static void separators_are_found_alike(void **state)
 	}
 }
 
-/* By each byte, one after the other: what is in L are the next lines, and there are some unless none is whole. */
+/* Goes through the text byte by byte: L holds the next lines, and at least one unless none is complete. */
 static void assert_lines(const struct lines *l, uint32_t begin, uint32_t end)
 {
 	uint32_t at = begin;
@@ -56,7 +56,7 @@ static void assert_lines(const struct lines *l, uint32_t begin, uint32_t end)
 	assert_true(l->n || !memchr(text + at, '\n', end - at));
 }
 
-/* Texts in which of each 16 bytes TABS are tabs and NEWLINES are newlines, about. */
+/* Texts in which about TABS of each 16 bytes are tabs, and NEWLINES are newlines. */
 static void assert_text(unsigned int tabs, unsigned int newlines, uint64_t *seed)
 {
 	uint32_t len = 0;
@@ -65,7 +65,7 @@ static void assert_text(unsigned int tabs, unsigned int newlines, uint64_t *seed
 		*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
 		text[i] = *seed >> 60 < tabs ? '\t' : (*seed >> 56 & 15) < newlines ? '\n' : 'x';
 	}
-	memset(text + TEXT, '\n', LINES_BYTES); /* behind the end nothing counts */
+	memset(text + TEXT, '\n', LINES_BYTES); /* bytes after the end do not count */
 	for (uint32_t begin = 0; begin < TEXT; begin += 1 + len) {
 		uint32_t end = begin + (uint32_t)(*seed >> 33) % (TEXT - begin + 1);
 
@@ -89,7 +89,7 @@ static void lines_of_any_length_are_found(void **state)
 			assert_text(tabs, newlines, &seed);
 }
 
-/* Where the first line has more fields than there is room for, it is for lines_one(). */
+/* A first line with more fields than there is room for is left to lines_one(). */
 static void too_many_fields_are_left_out(void **state)
 {
 	memset(text, '\t', TEXT);

@@ -59,7 +59,7 @@ static void one_message_is_one_line(void **state)
 	setenv("JOURNAL_STREAM", stream, 1);
 	log_err_r(-ENOENT, "%s", "a\n<0>forged");
 	expect("<3>error: a?<0>forged: No such file or directory\n");
-	/* a service's child, whose messages go elsewhere */
+	/* a child of a service, whose messages go elsewhere */
 	setenv("JOURNAL_STREAM", "8:1", 1);
 	log_info("x");
 	expect("dltraced: x\n");
@@ -82,7 +82,7 @@ static void messages_of_libraries_are_plain_too(void **state)
 	fclose(stream);
 	expect("name: option '--?[31m?'\nTry \xc3\xbc??");
 
-	/* no character is taken apart */
+	/* a character is never split */
 	stream = log_stream();
 	memset(name, 'a', sizeof(name));
 	memcpy(name + 1022, "\xf0\x9f\x98\x80", 4);

@@ -16,7 +16,7 @@
 
 static struct loop loop;
 
-/* Eventfds, and how often the callback of each ran. */
+/* Eventfds, and how often the callback of each has run. */
 static int fds[3];
 static unsigned int ran[3];
 
@@ -53,7 +53,7 @@ static unsigned int index_of(int fd)
 	return i;
 }
 
-/* Takes the event and counts; fails where there is none to take. */
+/* Takes the event and counts; fails without an event. */
 static int on_event(void *ctx, int fd, uint32_t events)
 {
 	uint64_t n;
@@ -88,14 +88,14 @@ static void removed_sources_are_not_called(void **state)
 	loop_del(&loop, fds[0]);
 	assert_int_equal(loop_once(&loop, 0), 0);
 	assert_int_equal(ran[0], 0);
-	loop_del(&loop, fds[0]); /* twice, or never there, is fine */
+	loop_del(&loop, fds[0]); /* twice, or without having been added */
 	loop_del(&loop, -1);
 	assert_int_equal(loop_add(&loop, fds[0], EPOLLIN, on_event, NULL), 0);
 	assert_int_equal(loop_once(&loop, 0), 0);
 	assert_int_equal(ran[0], 1);
 }
 
-/* Of two that are ready, whichever is first takes the other out. */
+/* Of two ready descriptors, the first one removes the other. */
 static int on_event_other_out(void *ctx, int fd, uint32_t events)
 {
 	loop_del(&loop, fds[!index_of(fd)]);
@@ -114,7 +114,7 @@ static void a_callback_may_take_out_one_that_is_ready_too(void **state)
 	assert_int_equal(ran[0] + ran[1], 1);
 }
 
-/* The same, and a third one, which is not ready, gets its place. */
+/* As above; a third one, which is not ready, takes its place. */
 static int on_event_third_in(void *ctx, int fd, uint32_t events)
 {
 	loop_del(&loop, fds[!index_of(fd)]);
@@ -212,7 +212,7 @@ static void runs_until_it_is_to_quit(void **state)
 	raise_fd(0);
 	assert_int_equal(loop_run(&loop), 0);
 	assert_int_equal(ran[0], 3);
-	assert_int_equal(loop_run(&loop), 0); /* stays so */
+	assert_int_equal(loop_run(&loop), 0); /* it stays ended */
 }
 
 static void a_loop_that_is_not_there_any_more_fails(void **state)

@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "tree.h"
 
-/* How many names there are in the folder that we are in, hidden ones too. */
+/* Returns how many names the current folder has, with hidden ones. */
 static int names(void)
 {
 	FILE *f = popen("ls -A | wc -l", "r");
@@ -71,7 +71,7 @@ static void is_there_whole_or_not_at_all(void **state)
 	assert_int_equal(st.st_mode & 07777, 0640);
 	assert_int_equal(names(), 1);
 
-	/* what was there stays until the new one is whole, and when that is given up */
+	/* the old file stays until the new one is complete, and if the new one is given up */
 	assert_int_equal(new_file_open(&f, "./page"), 0);
 	fputs("half", f.stream);
 	has("page", "new");
@@ -133,7 +133,7 @@ static void a_full_disk_leaves_nothing(void **state)
 	assert_int_equal(new_file_commit(&f), -ENOSPC);
 	has("page", "old");
 	assert_int_equal(names(), 1);
-	/* nor when all has been tried to write before the end */
+	/* nor if a write has failed before the end */
 	assert_int_equal(new_file_open(&f, "page"), 0);
 	full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	assert_true(dup2(full, fileno(f.stream)) >= 0);

@@ -12,7 +12,7 @@
 
 #include "base/util.h"
 
-/* Buffers end where the promise ends, so that ASan sees a byte too many. */
+/* Buffers end where the promise ends, so that ASan notices a byte too many. */
 static char *put_str(const char *s, size_t len)
 {
 	char *room = malloc(TEXT_ESCAPED_MAX(len)), *text;
@@ -116,7 +116,7 @@ static void every_byte_value_comes_back(void **state)
 	}
 }
 
-/* At every place of strings of every length around words of eight: the fast scan must see all of them. */
+/* At every place in strings of every length around words of eight: the fast scan must notice the byte. */
 static void expect_byte_at(char c, unsigned int at, unsigned int len)
 {
 	const bool plain = (uint8_t)c > 0x20 && (uint8_t)c < 0x7f && !strchr("\"#\\", c);
@@ -201,7 +201,7 @@ static void utf8_by_rfc_3629(void **state)
 	static const struct {
 		const char *s, *field;
 	} invalid[] = {
-		{ "\x80", "\\200" }, /* a tail alone */
+		{ "\x80", "\\200" }, /* a continuation byte alone */
 		{ "\xc0\x80", "\\300\\200" }, /* overlong */
 		{ "\xc1\xbf", "\\301\\277" },
 		{ "\xe0\x9f\xbf", "\\340\\237\\277" },
@@ -215,7 +215,7 @@ static void utf8_by_rfc_3629(void **state)
 		{ "a\xe2\x82", "a\\342\\202" },
 		{ "a\xf0\x9f\x98", "a\\360\\237\\230" },
 		{ "\xe2\x82zz", "\\342\\202zz" }, /* cut off in the middle */
-		{ "\xf0\x9f\xc3\xbc", "\\360\\237\xc3\xbc" }, /* what follows is whole again */
+		{ "\xf0\x9f\xc3\xbc", "\\360\\237\xc3\xbc" }, /* the rest is valid again */
 		{ "\xc3\xc3\xbc", "\\303\xc3\xbc" },
 	};
 
@@ -223,7 +223,7 @@ static void utf8_by_rfc_3629(void **state)
 		expect_field(valid[i], strlen(valid[i]), valid[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(invalid); i++)
 		expect_field(invalid[i].s, strlen(invalid[i].s), invalid[i].field);
-	/* The bytes that would complete the character lie beyond the string. */
+	/* The bytes that would complete the character are beyond the string. */
 	expect_field("\xf0\x9f\x98\x80", 3, "\\360\\237\\230");
 	assert_int_equal(text_utf8_len("", 0), 0);
 	assert_int_equal(text_utf8_len("a", 1), 1);
@@ -231,7 +231,7 @@ static void utf8_by_rfc_3629(void **state)
 	assert_int_equal(text_utf8_len("\xe2\x82\xac", 2), 0);
 }
 
-/* Every code point there is, and nothing else, passes unescaped. */
+/* Every code point, and nothing else, passes unescaped. */
 static void every_code_point_passes(void **state)
 {
 	for (uint32_t c = 0x80; c <= 0x10ffff; c++) {
@@ -273,7 +273,7 @@ static void expect_utc(uint64_t ns, const char *want)
 	*end = '\0';
 	assert_string_equal(text, want);
 	cache.valid = false;
-	for (int again = 0; again < 2; again++) { /* parsed, and by the cache */
+	for (int again = 0; again < 2; again++) { /* parsed, then from the cache */
 		assert_true(text_get_utc(text, TEXT_UTC_LEN, &back, &cache));
 		assert_true(back == ns);
 	}
@@ -297,7 +297,7 @@ static void what_is_no_utc_is_refused(void **state)
 	assert_false(text_get_utc("-", 1, &ns, &cache));
 	text_put_utc(text, 5, &cache);
 	assert_false(text_get_utc(text, sizeof(text) - 1, &ns, &cache));
-	/* a refused one leaves no cache that another would be taken by */
+	/* a refused text leaves no cache by which another one would be accepted */
 	assert_false(text_get_utc(no[0], TEXT_UTC_LEN, &ns, &cache));
 	assert_false(text_get_utc(no[0], TEXT_UTC_LEN, &ns, &cache));
 	assert_true(text_get_utc(text, sizeof(text), &ns, &cache));
@@ -321,7 +321,7 @@ static void utc_at_the_edges(void **state)
 
 static void utc_agrees_with_libc(void **state)
 {
-	/* 86399 s a step: every day, and every time of day. */
+	/* steps of 86399 s: every day, and every time of day */
 	for (uint64_t s = 0; s < UINT64_MAX / NSEC_PER_SEC; s += 86399) {
 		time_t t = (time_t)s;
 		char want[TEXT_UTC_LEN + 1];

@@ -14,14 +14,14 @@
 
 static struct check check;
 
-/* A new question about the machine in the tree. */
+/* A new check, on the machine in the tree. */
 static struct check *new_check(void)
 {
 	check = (struct check){ .root = tree, .min_free_bytes = UINT64_MAX };
 	return &check;
 }
 
-/* The last row: its state, a part of what was found and a part of the remedy (NULL: none). */
+/* Expects the last row: its state, a part of its finding, and a part of the remedy (NULL: none). */
 static void expect(const char *need, enum check_state state, const char *found, const char *remedy)
 {
 	const struct check_row *row = &check.rows[check.n - 1];
@@ -49,7 +49,7 @@ static void put_caps(const char *hex)
 	tree_put("proc/self/status", text);
 }
 
-/* An executable script as NAME in the folder bin of the tree. */
+/* Writes an executable script NAME into the folder bin of the tree. */
 static void put_tool(const char *name, const char *text)
 {
 	autofree char *file = util_fmt("bin/%s", name), *path = tree_path(file);

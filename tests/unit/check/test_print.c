@@ -47,7 +47,7 @@ static void table_is_aligned_and_wrapped(void **state)
 				  "                        buffers: 5.8 or newer\n");
 }
 
-/* Names of folders and what tools print come from others. */
+/* Names of folders and the output of tools come from others. */
 static void nothing_steers_the_terminal(void **state)
 {
 	autofree char *text = NULL;

@@ -188,7 +188,7 @@ static void scheduling_is_summed_up_for_a_target(void **state)
 	assert_int_equal(cfg.probes & timeline, 0);
 }
 
-/* What was asked for is there, or there is no trace. */
+/* A probe that was requested is there, or there is no trace. */
 static void requested_scheduling_is_not_optional(void **state)
 {
 	const probe_mask sums = PROBE_BIT(DLT_sched);
@@ -408,7 +408,7 @@ static void thread_is_no_process(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* The base name of the first path that PATTERN matches, or the test is skipped. */
+/* Returns the base name of the first path that PATTERN matches, or skips the test. */
 static void first_block_device(const char *pattern, unsigned int strip, char *name, size_t size)
 {
 	glob_t found;

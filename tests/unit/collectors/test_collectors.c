@@ -62,7 +62,7 @@ static int tear_down(void **state)
 	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What an mpstat prints, and what becomes of it. */
+/* The output of an mpstat, and the file made of it. */
 #define CPU_HEADER "03:04:44     CPU    %usr   %idle\n"
 #define CPU_COLUMNS "TIMESTAMP\tTIME\tCLOCK\tCPU\t%usr\t%idle\n"
 #define CPU_ALL "03:04:45     all    0.50   99.50\n"
@@ -79,7 +79,7 @@ static char *file_text(const char *name)
 	return text;
 }
 
-/* The file with the two times of every row as T and U, so that it can be compared. */
+/* Returns the file with the two times of every row as T and U, for comparison. */
 static char *file_without_times(const char *name)
 {
 	autofree char *text = file_text(name);
@@ -110,7 +110,7 @@ static unsigned int count(const char *text, const char *needle)
 	return n;
 }
 
-/* A collector of kind I that reads from the pipe whose write end is *WRITE_FD. */
+/* Returns a collector of kind I that reads from a pipe, whose write end is *WRITE_FD. */
 static struct collector *reader(unsigned int i, uint64_t interval_s, int *write_fd)
 {
 	struct collector *c = calloc(1, sizeof(*c));
@@ -134,7 +134,7 @@ static void finish(struct collector *c, int write_fd)
 	free(c);
 }
 
-/* What the file of kind I holds after the tool has printed TEXT, CHUNK bytes at a time. */
+/* Returns the file of kind I after the tool has printed TEXT, CHUNK bytes at a time. */
 static char *read_text_n(unsigned int i, uint64_t interval_s, const char *text, size_t len,
 			 size_t chunk)
 {
@@ -156,7 +156,7 @@ static char *read_text(unsigned int i, const char *text)
 	return read_text_n(i, 1, text, strlen(text), 4096);
 }
 
-/* A script NAME first on PATH. */
+/* Puts a script NAME first on PATH. */
 static void fake_tool(const char *name, const char *body)
 {
 	autofree char *path = util_fmt("%s/bin", folder);
@@ -174,8 +174,8 @@ static void fake_tool(const char *name, const char *body)
 }
 
 /*
- * An mpstat that prints a header and, by PREFIX tail, a row and then waits. The row comes after the
- * exec: a shell that is about to exec loses the signal that the test sends.
+ * An mpstat that prints a header and, with the PREFIX tail, a row, and then waits. The row comes after the exec: a shell
+ * that is about to exec loses the signal that the test sends.
  */
 static void fake_waiting_mpstat(const char *prefix, const char *suffix)
 {
@@ -205,7 +205,7 @@ static void stop_and_free(struct collectors *cs)
 	collectors_free(cs);
 }
 
-/* collectors_start() with what it logs in LOG. */
+/* collectors_start(); LOG gets its messages. */
 static int start_logged(struct collectors *cs, const char *list, char *log, size_t size)
 {
 	autoclose int fd = memfd_create("log", MFD_CLOEXEC);
@@ -307,12 +307,12 @@ static void single_cpus_are_in_every_sample_up_to_128_of_them(void **state)
 	assert_int_equal(collectors_each_s(0, 2), 0);
 	assert_int_equal(collectors_each_s(0, 128), 0);
 	assert_int_equal(collectors_each_s(0, 129), 10);
-	assert_int_equal(collectors_each_s(0, -1), 0); /* it is not known */
+	assert_int_equal(collectors_each_s(0, -1), 0); /* the number of CPUs is not known */
 	assert_int_equal(collectors_each_s(30 * NSEC_PER_SEC, 2), 30);
 	assert_int_equal(collectors_each_s(NSEC_PER_SEC, 256), 1);
 }
 
-/* Asked for each 5 s with samples of 2 s: each 6 s, and the file says so. */
+/* Each 5 s with samples of 2 s means each 6 s, and the file says so. */
 static void thinned_cpus_are_announced(void **state)
 {
 	struct collectors cs = { .each_ns = 5 * NSEC_PER_SEC };
@@ -376,7 +376,7 @@ static void overlong_lines_are_left_out(void **state)
 	autofree char *file = NULL;
 	char *p = stpcpy(text, CPU_HEADER);
 
-	p = (char *)memset(p, 'x', 4095) + 4095; /* the longest that is kept */
+	p = (char *)memset(p, 'x', 4095) + 4095; /* the longest line that is kept */
 	p = stpcpy(p, "\n" CPU_ALL);
 	p = (char *)memset(p, 'y', 4096) + 4096;
 	p = stpcpy(p, "\n" CPU_ALL);
@@ -399,7 +399,7 @@ static void no_byte_can_forge_a_row(void **state)
 		text[len++] = (char)byte;
 	memcpy(text + len, "\n" CPU_ALL, sizeof("\n" CPU_ALL) - 1);
 	len += sizeof("\n" CPU_ALL) - 1;
-	/* the right number of words, with an escape sequence and a tab among them */
+	/* the right number of words, among them an escape sequence and a tab */
 	len += (size_t)sprintf(text + len, "03:04:45  a\033[2J  \"\\  \xff\xfe\n");
 	file = read_text_n(CPU, 1, text, len, 4096);
 	for (char *p = file; *p; p++)
@@ -453,7 +453,7 @@ static void noise_without_end_is_not_read_without_end(void **state)
 		noise[i] = '\n';
 	c = reader(CPU, 1, &fd);
 	dprintf(fd, "%s", CPU_HEADER CPU_ALL);
-	for (int round = 0; round < 2; round++) { /* a row begins it all anew */
+	for (int round = 0; round < 2; round++) { /* a row resets the count of noise */
 		for (size_t n = 0; n < COLLECTOR_NOISE_MAX / 2; n += sizeof(noise)) {
 			assert_int_equal(write(fd, noise, sizeof(noise)), sizeof(noise));
 			assert_false(collector_read(c, &map));
@@ -577,7 +577,7 @@ static void existing_file_is_not_overwritten(void **state)
 	fake_tool("iostat", "exec sleep 1000");
 	assert_true(fd >= 0);
 	assert_int_equal(collectors_start(&cs, "cpu,disk", NSEC_PER_SEC, dirfd_), -EEXIST);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and nothing was left running */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no process is left */
 }
 
 static void real_sysstat_gives_rows_and_averages(void **state)
@@ -644,7 +644,7 @@ static void tool_gets_a_clean_slate(void **state)
 	struct pollfd p = { .events = POLLIN };
 	sigset_t usr1, saved;
 
-	/* 32 and 33 are libc's own: it lets nobody reset them, and make may leave them ignored */
+	/* the C library uses 32 and 33 itself: they cannot be reset, and make may leave them ignored */
 	fake_tool("mpstat", "grep -E '^Sig(Blk|Ign)' /proc/self/status | sed 's/0000000[01][08]0000000$/0000000000000000/'\n"
 			    "env | grep -E '^(TZ|LC_ALL|S_TIME_FORMAT|S_COLORS)=' | sort\n"
 			    "readlink /proc/self/fd/0\n"
@@ -669,7 +669,7 @@ static void tool_gets_a_clean_slate(void **state)
 	stop_and_free(&cs);
 	assert_string_equal(cs.c[0].state, "exited 0: not fine");
 	text = file_text("cpu.out");
-	/* 3 is the folder that ls itself has open */
+	/* 3 is the folder that ls itself opens */
 	assert_string_equal(text, "# dltraced cpu 1 command=\"mpstat -P ALL 3\"\n"
 				  "# SigBlk: 0000000000000000\n"
 				  "# SigIgn: 0000000000000000\n"
@@ -733,7 +733,7 @@ static void wrapper_script_ends_with_the_tool_in_it(void **state)
 	read_rows(&cs.c[0], 1);
 	collectors_stop(&cs, NULL);
 	end.fd = cs.c[0].read_fd;
-	assert_int_equal(poll(&end, 1, -1), 1); /* once nobody holds the other end */
+	assert_int_equal(poll(&end, 1, -1), 1); /* once no process holds the other end */
 	assert_int_equal(end.revents, POLLHUP);
 	stop_and_free(&cs);
 	assert_string_equal(cs.c[0].state, "stopped");

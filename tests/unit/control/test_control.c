@@ -23,7 +23,7 @@ static struct control control;
 static unsigned int stayed, left;
 static char folder[] = "/tmp/dltraced-control-XXXXXX";
 
-/* "big N": N bytes; "stay": the connection goes on; all else is an error. */
+/* "big N": N bytes; "stay": the connection stays open; everything else is an error. */
 static int serve(void *ctx, const struct control_request *rq, FILE *out)
 {
 	if (!strcmp(rq->verb, "big")) {
@@ -62,7 +62,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A client of its own process, since both ends wait: what FN returns is its status. */
+/* Runs FN as a client, in a process of its own since both ends wait; the status is what FN returns. */
 static int client(int (*fn)(const struct trace *t))
 {
 	struct trace t = {};
@@ -109,7 +109,9 @@ static void an_error_comes_with_its_reason(void **state)
 	assert_int_equal(client(wrong_request), 0);
 }
 
-/* More than there are places connect and say nothing, or ask and do not read; then one asks. */
+/*
+ * More clients than there are places connect and send nothing, or send a request and do not read; then one sends a request.
+ */
 static int request_beside_silent_clients(const struct trace *t)
 {
 	autofree char *answer = NULL;
@@ -128,7 +130,7 @@ static void silent_ones_keep_nobody_out(void **state)
 	assert_int_equal(client(request_beside_silent_clients), 0);
 }
 
-/* Until it is seen here that N have left. */
+/* Waits until the server has noticed that N have left. */
 static void await_left(unsigned int n)
 {
 	for (int i = 0; i < 3000 && left < n; i++)
@@ -167,7 +169,7 @@ static void one_that_stays_hears_more(void **state)
 	assert_int_equal(say(fd, buf, sizeof(buf)), 4);
 	assert_string_equal(buf, "more");
 
-	/* what it does not read is bounded, and comes whole */
+	/* the data that it does not read is limited, and arrives complete */
 	much = calloc(1, 1000000);
 	for (int i = 0; i < 100 && !r; i++) {
 		r = control_push(&control, stayed, much, 1000000);
@@ -181,7 +183,7 @@ static void one_that_stays_hears_more(void **state)
 	assert_int_equal(control_push(&control, stayed, "again", 5), 0);
 	assert_int_equal(say(fd, buf, sizeof(buf)), 5);
 
-	/* and when it has been told all */
+	/* also after it has received everything */
 	control_dismiss(&control, stayed);
 	assert_int_equal(say(fd, buf, sizeof(buf)), 0);
 	close(fd);

@@ -48,7 +48,7 @@ static void begin(enum pack pack, uint64_t keep_bytes)
 	open_one(&marks, "marks.out", true);
 }
 
-/* N rows into a segment of its own. */
+/* Puts N rows into a segment of their own. */
 static void put_segment(struct sink *s, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static uint64_t rows_in(const char *file)
 	return rows;
 }
 
-/* The sum of column ROWS. */
+/* Returns the sum of column ROWS. */
 static uint64_t rows_summed(void)
 {
 	struct reader_row row;
@@ -166,7 +166,7 @@ static void drops_the_oldest_and_sums_them_up(void **state)
 	assert_true(archiver_file(&k, &x)->dropped_rows > 0);
 	assert_int_equal(rows_in("x.out") + archiver_file(&k, &x)->dropped_rows, 5000);
 	assert_int_equal(rows_summed(), archiver_file(&k, &x)->dropped_rows);
-	/* what other rows are read with stays, though it is older */
+	/* files that other rows need stay, though they are older */
 	assert_int_equal(archiver_file(&k, &files)->dropped_rows, 0);
 	assert_int_equal(rows_in("files.out"), 20);
 	assert_int_equal(k.not_summed, 0);
@@ -175,7 +175,7 @@ static void drops_the_oldest_and_sums_them_up(void **state)
 	assert_int_equal(sums[2] + archiver_file(&k, &x)->dropped_bytes, x.bytes + files.bytes);
 }
 
-/* The largest of them gives its oldest part; the last of the rows have gone before. */
+/* The largest of these files loses its oldest segment; all rows of others are dropped before. */
 static void drops_reference_files_only_where_they_alone_are_too_large(void **state)
 {
 	uint64_t sums[4] = { 0 };
@@ -218,7 +218,7 @@ static void requests_a_split_where_nothing_can_be_dropped(void **state)
 	assert_int_equal(rows_summed(), 100);
 }
 
-/* The folder is its user's: what was put in place of a segment is neither read nor believed. */
+/* The folder belongs to the user: a file that replaced a segment is neither read nor trusted. */
 static void does_not_follow_a_link_in_place_of_a_segment(void **state)
 {
 	begin(PACK_GZIP, 0);
@@ -236,7 +236,7 @@ static void does_not_follow_a_link_in_place_of_a_segment(void **state)
 	assert_true(is_there("x.000003.out.gz") && is_there("secret"));
 }
 
-/* Also a name of the moment that somebody holds. That the next one can be packed is no reason to say nothing. */
+/* Nor when another process holds the temporary name. That the next segment can be packed does not suppress the message. */
 static void what_cannot_be_packed_stays_plain(void **state)
 {
 	begin(PACK_GZIP, 0);
@@ -252,7 +252,7 @@ static void what_cannot_be_packed_stays_plain(void **state)
 	assert_int_equal(unlinkat(dir, "x.000001.out.gz.tmp", AT_REMOVEDIR), 0);
 }
 
-/* What could not get its name is the plain file as ever, whose rows are summed up when it goes. */
+/* A segment that could not get its name stays the plain file, whose rows are summed up when it is dropped. */
 static void segments_packed_in_vain_are_dropped_plain(void **state)
 {
 	begin(PACK_GZIP, 40000);

@@ -11,7 +11,7 @@
 #include "dlt/vfs_rw.h"
 #include "records.h"
 
-/* Columns FIRST and on, from 0, of all rows of PROBE. */
+/* Returns the columns from FIRST (from 0) on, of all rows of PROBE. */
 static char *columns_from(unsigned int probe, unsigned int first)
 {
 	autofree char *rows = rows_of(probe);
@@ -35,7 +35,7 @@ static void expect_columns(unsigned int probe, unsigned int first, const char *w
 	expect_lines(got, want);
 }
 
-/* FID DEV INO TYPE FSTYPE SIZE STATE REALPATH, and no REALDEV REALINO behind them */
+/* FID DEV INO TYPE FSTYPE SIZE STATE REALPATH, without REALDEV REALINO after them */
 static void expect_files(const char *want)
 {
 	static const char none[] = "\t-\t-\n";
@@ -87,7 +87,7 @@ static void rename_of(const char *path, const char *path2)
 	rec_emit();
 }
 
-/* --- what comes out of a ring ----------------------------------------------------------------- */
+/* --- records from a ring ---------------------------------------------------------------------- */
 
 static uint64_t all_bad(void)
 {
@@ -112,7 +112,7 @@ static void records_of_no_probe_are_counted(void **state)
 	expect_rows(DLT_close, "");
 }
 
-/* Of exactly LEN bytes: ASan sees what is read beyond. */
+/* Of exactly LEN bytes, so that ASan notices a read beyond them. */
 static void decode_exactly(uint32_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -157,7 +157,7 @@ static void records_that_say_they_are_longer_than_they_are_counted(void **state)
 	}
 }
 
-/* The kernel side reserves constant sizes: what lies behind the record is nothing. */
+/* The kernel side reserves constant sizes: bytes after the record are not part of it. */
 static void a_reserve_may_be_larger_than_its_record(void **state)
 {
 	struct dlt_close *rec = rec_begin(DLT_close);
@@ -169,7 +169,7 @@ static void a_reserve_may_be_larger_than_its_record(void **state)
 	expect_columns(DLT_close, 5, "close\t1500\t0\t0\t-\t-\t-\n");
 }
 
-/* Every probe's decode, fed with anything: rows may be nonsense, reads may not leave the record. */
+/* Every probe's decode gets arbitrary bytes: rows may be nonsense, but reads may not leave the record. */
 static void any_bytes_at_all_are_survived(void **state)
 {
 	uint64_t x = 88172645463325252ULL;
@@ -187,7 +187,7 @@ static void any_bytes_at_all_are_survived(void **state)
 		record.hdr.func = (uint16_t)(x % 32);
 		record.hdr.size = len;
 		if (probe == DLT_vfs_rw && len >= sizeof(struct dlt_vfs_rw_pair))
-			((struct dlt_vfs_rw_pair *)&record)->to.hdr = record.hdr; /* any other is no row */
+			((struct dlt_vfs_rw_pair *)&record)->to.hdr = record.hdr; /* for any other probe it is not a row */
 		decode_exactly(len);
 	}
 	assert_int_equal(all_bad(), 0);
@@ -264,7 +264,7 @@ static void an_excluded_name_wins(void **state)
 }
 
 /* Sixteen bytes need no NUL. */
-/* PID, TID and COMM are put together once per thread: not for another one, nor when it has a new name. */
+/* PID, TID and COMM are put together once per thread: again for another thread, and when it has a new name. */
 static void every_row_has_its_thread(void **state)
 {
 	static const struct { uint32_t tgid, tid; const char *comm; } of[] = {
@@ -303,7 +303,7 @@ static void the_longest_name_is_matched_whole(void **state)
 	expect_kept(3, 2);
 }
 
-/* The verdicts are kept in a small table: more names than it has places, in turns. */
+/* The results are kept in a small table: more names than it has places, in turn. */
 static void names_do_not_take_each_others_verdict(void **state)
 {
 	char comm[DLT_COMM_LEN];
@@ -328,7 +328,7 @@ static void what_is_of_the_machine_is_not_narrowed(void **state)
 	}
 }
 
-/* A shell opens what it hands on; the kernel sends a name once. */
+/* A shell opens files that it passes on; the kernel sends a name once. */
 static void a_file_is_known_whoever_opened_it(void **state)
 {
 	config.exclude_comm = (struct config_list){ .items = { "sh" }, .n = 1 };
@@ -367,7 +367,7 @@ static void an_inode_used_again_is_another_file(void **state)
 	expect_columns(DLT_close, 10, "2\tx\n1\tx\n");
 }
 
-/* A link that nobody opened by its name is renamed over a file, which is known by that name no longer. */
+/* A link that was never opened by its name is renamed over a file, which loses that name. */
 static void a_name_that_an_unknown_file_took_is_not_the_old_ones(void **state)
 {
 	learn(file_of(11), "/a");
@@ -378,7 +378,7 @@ static void a_name_that_an_unknown_file_took_is_not_the_old_ones(void **state)
 	expect_columns(DLT_create_del, 10, "-\t/link\t/a\n-\t/a\t/b\n");
 }
 
-/* Its name was another file's in between, and nobody opened it then. */
+/* In between its name was another file's, which was not opened then. */
 static void a_file_found_at_its_old_path_moves_on_from_there(void **state)
 {
 	learn(file_of(11), "/a");
@@ -408,7 +408,7 @@ static void a_copy_up_is_a_row_of_the_same_file(void **state)
 				     "1\t259:2\t11\treg\text4\t4096\tok\t/data/y\t8:1\t6\n");
 }
 
-/* Its first row had no name, and what was below it then is not known. */
+/* Its first row had no name, and the lower file was not known then. */
 static void a_stacked_file_that_gets_its_name_is_no_copy_up(void **state)
 {
 	close_of(id_of(11));
@@ -451,7 +451,7 @@ static void a_path_that_grew_too_long_is_cut_at_its_beginning(void **state)
 	rec_str(&rec->segs, 1, path + 1);
 	rec_path(&rec->segs, 3, path);
 	rec_emit();
-	/* of twice that path there is room for all but the components at its beginning */
+	/* of twice that path everything fits but the components at its beginning */
 	sprintf(want, "1\t259:2\t11\treg\text4\t4096\tok\t/a\n"
 		      "1\t259:2\t11\treg\text4\t4096\ttruncated\t%s\n", path);
 	expect_files(want);
@@ -487,7 +487,7 @@ static void a_failed_rename_moves_nothing(void **state)
 	rec_str(&rec->segs, 1, "/b");
 	rec_emit();
 	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
-	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n"); /* which file it was about is known */
+	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n"); /* the file is known */
 }
 
 static void two_files_may_change_places(void **state)
@@ -514,7 +514,7 @@ static void two_files_may_change_places(void **state)
 
 #define FILES_ROW(fid, ino, path) #fid "\t259:2\t" #ino "\treg\text4\t4096\tok\t" path "\n"
 
-/* The folder has not been opened itself: what is renamed may be one. */
+/* The folder itself has not been opened: the renamed file may be a folder. */
 static void files_below_a_renamed_folder_get_a_row_at_their_next_use(void **state)
 {
 	struct dlt_create_del *rec;
@@ -583,7 +583,7 @@ static void unlink_of(const char *path, int64_t ret)
 	rec_emit();
 }
 
-/* k may be a link: /w/k/.. is any folder, and so the a in it is whichever. */
+/* k may be a link: /w/k/.. is any folder, so the a in it is any file. */
 static void after_a_rename_through_a_parent_no_file_of_that_name_is_known(void **state)
 {
 	learn(file_of(11), "/w/a/x");
@@ -595,7 +595,7 @@ static void after_a_rename_through_a_parent_no_file_of_that_name_is_known(void *
 	rename_of("/v/a", "/v/c");
 	rename_of("/w/ab/x", "/w/ab/y");
 	rename_of("/w/ba/x", "/w/ba/y");
-	learn(file_of(11), "/w/b/x"); /* opened where it really is */
+	learn(file_of(11), "/w/b/x"); /* opened at its real place */
 	rename_of("/w/b/x", "/w/b/y");
 	decode_files_again(&decode, record.hdr.ts_ns);
 	expect_columns(DLT_create_del, 10,
@@ -606,7 +606,7 @@ static void after_a_rename_through_a_parent_no_file_of_that_name_is_known(void *
 		     FILES_ROW(1, 11, "/w/b/x") FILES_ROW(1, 11, "/w/b/y"));
 }
 
-/* The file that moves there is known, and its row has the name as passed; the one that it replaced may be any. */
+/* The moved file is known, and its row has the name as passed; the replaced one may be any. */
 static void after_a_rename_to_a_parent_no_file_of_that_name_is_known(void **state)
 {
 	struct dlt_create_del *rec;
@@ -635,10 +635,10 @@ static void after_a_rename_to_a_parent_no_file_of_that_name_is_known(void **stat
 static void after_an_unlink_through_a_parent_no_file_of_that_name_is_known(void **state)
 {
 	learn(file_of(11), "/w/f");
-	unlink_of("/w/k/../f", -2); /* there was none */
+	unlink_of("/w/k/../f", -2); /* there was no such file */
 	rename_of("/w/f", "/w/g");
 	unlink_of("/w/k/../g", 0);
-	rename_of("/w/g", "/w/h"); /* one that mknod(2) made */
+	rename_of("/w/g", "/w/h"); /* a file made by mknod(2) */
 	close_of(id_of(11));
 	expect_files(FILES_ROW(1, 11, "/w/f") FILES_ROW(1, 11, "/w/g"));
 	expect_columns(DLT_create_del, 10, "-\t/w/k/../f\t-\n1\t/w/f\t/w/g\n-\t/w/k/../g\t-\n-\t/w/g\t/w/h\n");
@@ -666,7 +666,7 @@ static void every_file_of_every_probe_has_a_row(void **state)
 			struct dlt_file_id id = id_of(ino + 1);
 
 			if (probes[i]->fields[j].kind != FIELD_FID || i == DLT_create_del)
-				continue; /* create_del has files that are known by their path */
+				continue; /* create_del has files known by their path */
 			rec_begin(i);
 			memcpy(record.bytes + probes[i]->fields[j].offset, &id, sizeof(id));
 			rec_emit();
@@ -683,7 +683,7 @@ static void no_file_is_no_row(void **state)
 	expect_columns(DLT_close, 10, "-\t-\n");
 }
 
-/* Whoever joins finds the file: it has a row that is not later than the row that names it. */
+/* A reader that joins the tables finds the file: its row is not later than the row that has its FID. */
 static void a_file_comes_before_the_row_that_names_it(void **state)
 {
 	struct dlt_vfs_rw_pair *pair = rec_begin(DLT_vfs_rw);
@@ -771,9 +771,9 @@ static void an_open_that_made_its_file_is_two_rows(void **state)
 	expect_columns(DLT_create_del, 5, "create\t1500\t0\t0600\t0x41\t1\t/out/ckpt\t-\n");
 }
 
-/* --- what files.out has lost ------------------------------------------------------------------ */
+/* --- lost rows of files.out ------------------------------------------------------------------- */
 
-/* As if a write of files.out had failed: its rows so far may be among the lost ones. */
+/* As if a write of files.out had failed: its rows so far may be lost. */
 static void lose_rows_of_files(void)
 {
 	decode.sinks[DLT_files].len = 0;
@@ -809,7 +809,7 @@ static void rows_of_paths_come_again_too(void **state)
 	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
 }
 
-/* What was lost is told as it was before, of whatever kind the file is. */
+/* A lost row is written again unchanged, for any kind of file. */
 static void rows_that_come_again_are_the_same(void **state)
 {
 	const uint32_t floating = DLT_PATH_FLOATING | DLT_PATH_UNREACHABLE;
@@ -857,7 +857,7 @@ static void rows_that_come_again_are_the_same(void **state)
 	expect_columns(DLT_files, 2, first);
 }
 
-/* The name of a memfd is any bytes, slashes too. */
+/* The name of a memfd may have any bytes, also slashes. */
 static void the_name_of_a_memfd_is_no_path(void **state)
 {
 	static const char name[] = "memfd:a/b//c";
@@ -890,7 +890,7 @@ static void at_the_end_all_that_were_lost_come_again(void **state)
 		     "1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
 }
 
-/* --- what of ours shares a disk with the target ----------------------------------------------- */
+/* --- own files on a disk of the target -------------------------------------------------------- */
 
 static void open_at(struct dlt_file file, const char *path)
 {
@@ -911,9 +911,9 @@ static void the_target_is_seen_on_the_disk_of_the_trace(void **state)
 	open_at(other, "/data/x");
 	folder.mode = S_IFDIR;
 	open_at(folder, "/data");
-	open_at(file_of(11), "/usr/lib/libc.so.6"); /* read once, and soon in the page cache */
+	open_at(file_of(11), "/usr/lib/libc.so.6"); /* read once, and then in the page cache */
 	open_at(file_of(12), "/lib64/ld.so");
-	learn(file_of(16), "/home/job.log"); /* its output, which the shell opened */
+	learn(file_of(16), "/home/job.log"); /* its output, opened by the shell */
 	assert_false(decode.same_dev);
 	open_at(file_of(15), "/usr2/x");
 	assert_true(decode.same_dev);

@@ -14,11 +14,11 @@
 #include "host/rights/owner.h"
 #include "records.h"
 
-/* Late enough that this process was there when a call of 2 s ago began. */
+/* Late enough that this process existed when a call began 2 s ago. */
 static uint64_t now_ns;
 #define NOW_NS now_ns
 
-/* An open of PATH by this very thread, begun 2 s ago. */
+/* An open of PATH by this thread, begun 2 s ago. */
 static struct dlt_call opening(const char *path)
 {
 	const uint16_t openat = 2;
@@ -35,7 +35,7 @@ static struct dlt_call opening(const char *path)
 	};
 }
 
-/* Column N, from 0, of the one row of open.out. */
+/* Returns column N, from 0, of the only row of open.out. */
 static char *column(unsigned int n)
 {
 	autofree char *rows = rows_of(DLT_open);
@@ -86,7 +86,7 @@ static void names_are_those_of_threads_that_are_still_there(void **state)
 	expect_column(PATH, "x"); /* the process is still there */
 }
 
-/* Its number is another's now, as that began after the call: what this one has is not told. */
+/* Another process has its number by now, as it started after the call began: it is not looked at. */
 static void another_process_has_no_rows(void **state)
 {
 	struct dlt_call call = opening("x");
@@ -119,7 +119,7 @@ static void a_path_that_cannot_be_read_is_empty(void **state)
 	expect_column(PATH, "-");
 }
 
-/* Strings may end where their memory ends: what is mapped behind it is not theirs to ask for. */
+/* Strings may end where their memory ends: the memory mapped after it must not be read. */
 static void a_path_may_end_with_its_memory(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -191,7 +191,7 @@ static void no_string_is_written_beyond_the_record(void **state)
 	assert_int_equal(record.hdr.size, IN_FLIGHT_REC_MAX - DLT_PATH_MAX + 1);
 }
 
-/* What a relative path is relative to is not known from here: it must not look absolute. */
+/* The base of a relative path is not known: the path must not look absolute. */
 static void a_relative_path_is_not_made_absolute(void **state)
 {
 	struct dlt_call call = opening("data/x");
@@ -222,7 +222,7 @@ static void a_close_knows_its_file(void **state)
 	assert_non_null(strstr(rows, "\tclose\t2000000000\t?\t5\t-\t1\tx\n"));
 }
 
-/* What hangs is known by what it was asked to do. */
+/* A hanging call is known by its arguments. */
 static void a_range_is_known_before_its_end(void **state)
 {
 	struct dlt_call call = opening(NULL);
@@ -238,7 +238,7 @@ static void a_range_is_known_before_its_end(void **state)
 	assert_non_null(strstr(rows, "\tfallocate\t2000000000\t?\t1000000\t4096\t8192\t-\t-\n"));
 }
 
-/* The file at FD, as the kernel side describes it, has PATH. */
+/* The kernel side describes the file at FD with PATH. */
 static void learn_open(int fd, const char *path)
 {
 	struct dlt_file file = file_of(0);
@@ -265,7 +265,9 @@ static void expect_fsync(int fd, const char *fid_and_file)
 	assert_non_null(strstr(rows, want));
 }
 
-/* The kernel's name for a descriptor may be that of another file, by the mark of a deleted one or from another root. */
+/*
+ * The kernel's name for a descriptor may be another file's, because of the mark of deleted files, or seen from another root.
+ */
 static void a_descriptor_is_of_the_file_that_is_open_there(void **state)
 {
 	static const char gone[] = "/dev/shm/dltraced-test", odd[] = "/dev/shm/dltraced-test (deleted)";

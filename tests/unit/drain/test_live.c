@@ -49,7 +49,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* One that watches, and has had its first, empty view. */
+/* Returns a watcher that has had its first, empty view. */
 static struct live *come(uint32_t max)
 {
 	struct live *l = live_new(1000, max);
@@ -84,13 +84,13 @@ static void sums_are_those_of_the_rows(void **state)
 
 	row(7, 100, regular, DLT_RW_R, 4096, 8192);
 	row(7, 300, regular, DLT_RW_R, 1000, 0);
-	row(7, 200, fifo, DLT_RW_R, 5, 0);    /* no file: in no share */
-	row(7, 50, regular, DLT_RW_R, 0, 0);  /* its end: neither */
+	row(7, 200, fifo, DLT_RW_R, 5, 0);    /* not a file: no share */
+	row(7, 50, regular, DLT_RW_R, 0, 0);  /* end of file: neither */
 	row(8, 70, regular, DLT_RW_W, 9000, DLT_NONE);
 	row(8, 80, regular, DLT_RW_W, -ENOSPC, DLT_NONE);
 	row(8, 90, fifo, DLT_RW_R, DLT_UNKNOWN, DLT_UNKNOWN);
-	lives_row(&lives, DLT_bio, &bio.hdr, files);	 /* no call */
-	lives_row(&lives, DLT_fault, &fault.hdr, files); /* neither are these */
+	lives_row(&lives, DLT_bio, &bio.hdr, files);	 /* not a call */
+	lives_row(&lives, DLT_fault, &fault.hdr, files); /* nor are these */
 	lives_row(&lives, DLT_regions, &epoch.hdr, files);
 	lives_row(&lives, DLT_open, &there.hdr, files);
 
@@ -102,7 +102,7 @@ static void sums_are_those_of_the_rows(void **state)
 	assert_int_equal(v->to_ns, 2 * SECOND);
 	assert_int_equal(v->processes, 2);
 	assert_int_equal(v->n, 2);
-	assert_int_equal(v->sums[0].pid, 8); /* moved most */
+	assert_int_equal(v->sums[0].pid, 8); /* it moved the most bytes */
 	assert_string_equal(v->sums[0].comm, "worker");
 	assert_int_equal(v->sums[0].calls, 3);
 	assert_int_equal(v->sums[0].failed, 1);
@@ -129,7 +129,7 @@ static void what_is_not_taken_is_not_lost(void **state)
 	lives_turn(&lives, 2 * SECOND, false, files, NULL);
 	row(7, 1, regular, DLT_RW_R, 1, 0);
 	lives_turn(&lives, 3 * SECOND, false, files, NULL);
-	assert_int_equal(l->view.all.calls, 1); /* as it was when it was full */
+	assert_int_equal(l->view.all.calls, 1); /* unchanged since it was full */
 	row(7, 1, regular, DLT_RW_R, 1, 0);
 	atomic_store(&l->state, LIVE_EMPTY);
 	lives_turn(&lives, 3 * SECOND + 1, false, files, NULL);
@@ -159,7 +159,7 @@ static void a_percentile_is_within_an_eighth(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-		values[i] = (seed >> 33) >> (seed >> 59); /* of every size up to 2 s */
+		values[i] = (seed >> 33) >> (seed >> 59); /* of any size up to 2 s */
 		row(7, values[i], regular, DLT_RW_R, 1, 0);
 	}
 	qsort(values, ARRAY_SIZE(values), sizeof(values[0]), by_value);

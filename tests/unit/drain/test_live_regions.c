@@ -65,7 +65,7 @@ static void a_process_ends_with_its_regions_alone(void **state)
 	free(r);
 }
 
-/* Whatever a program sends: memory does not grow, and what is kept still ends. */
+/* Whatever a program sends: memory does not grow, and regions that are kept still end. */
 static void what_finds_no_room_is_left_out(void **state)
 {
 	struct live_regions *r = live_regions_new();

@@ -42,7 +42,7 @@ static unsigned int n_rows(void)
 	return n;
 }
 
-/* A tick is some ms late or early; between intervals there is no row, at the end there is one more. */
+/* Ticks are some ms late or early; between intervals there is no row, at the end one more. */
 static void there_is_one_each_interval(void **state)
 {
 	const uint64_t at = 1000 * NSEC_PER_SEC, ms = NSEC_PER_MSEC;

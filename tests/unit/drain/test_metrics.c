@@ -124,7 +124,7 @@ static void disks_are_kept_apart_up_to_a_number(void **state)
 	has("dltraced_disk_bytes_total{trace=\"t\",experiment=\"e\",disk=\"sda\",op=\"read\"} 4096\n");
 	has("disk=\"sda\",op=\"write\",le=\"1e-06\"} 1\n");
 	has("dltraced_disk_bytes_total{trace=\"t\",experiment=\"e\",disk=\"sda\",op=\"other\"} 4096\n");
-	/* sda and 62 of them have their own */
+	/* sda and 62 others have their own series */
 	has("disk=\"disk61\",op=\"read\",le=\"1e-06\"} 1\n");
 	assert_null(strstr(text, "disk=\"disk62\""));
 	has("disk=\"(others)\",op=\"read\",le=\"1e-06\"} 67\n");
@@ -162,7 +162,7 @@ static void a_file_is_replaced_whole(void **state)
 	struct stat before, after;
 
 	assert_int_equal(metrics_file_open(&f, "m.prom"), 0);
-	assert_int_equal(access("m.prom", F_OK), -1); /* not before there is something to say */
+	assert_int_equal(access("m.prom", F_OK), -1); /* not before there are numbers */
 	assert_int_equal(metrics_file_write(&f, one, strlen(one)), 0);
 	assert_int_equal(stat("m.prom", &before), 0);
 	assert_int_equal(before.st_mode, S_IFREG | 0644);
@@ -172,9 +172,9 @@ static void a_file_is_replaced_whole(void **state)
 	holds("m.prom", two);
 	new_file_drop(&f);
 
-	/* of a trace before */
+	/* of an earlier trace */
 	assert_int_equal(metrics_file_open(&f, "./m.prom"), 0);
-	/* meanwhile somebody puts his own there */
+	/* in the meantime another user puts a file there */
 	write_text("m.prom", "mine\n");
 	assert_int_equal(metrics_file_write(&f, one, strlen(one)), -EEXIST);
 	holds("m.prom", "mine\n");
@@ -216,6 +216,6 @@ int main(void)
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	free(text);
 	if (chdir("/") == 0)
-		failed += rmdir(folder) < 0; /* nothing is left in it */
+		failed += rmdir(folder) < 0; /* fails unless it is empty */
 	return failed;
 }

@@ -18,7 +18,7 @@
 
 static uint64_t start_ns;
 
-/* What the kernel found: the I-th name, as PATH, of the file with number INO (0: none), which has so many LINKS. */
+/* What the kernel found: PATH as the I-th name, of the file INO (0: none) with LINKS links. */
 struct finding {
 	uint64_t ino;
 	uint32_t links, mode;
@@ -48,7 +48,7 @@ static void found(struct finding first, struct finding second)
 	rec_emit();
 }
 
-/* The call that it was in, with paths that lead nowhere by themselves. */
+/* The end of the call, with paths that lead nowhere by themselves. */
 static void call_ends(const char *func, int64_t ret, int64_t flags, uint32_t named)
 {
 	struct dlt_create_del *rec = rec_begin(DLT_create_del);
@@ -81,7 +81,7 @@ static void learn_in(uint32_t view, uint64_t ino, const char *path)
 	learn(file, path);
 }
 
-/* The FID of the last row of create_del, and where the file of FID is now. */
+/* Returns the FID of the last row of create_del, and where the file FID is now. */
 static const char *fid_of_row(void)
 {
 	static char fid[16];
@@ -121,7 +121,7 @@ static void a_rename_has_the_file_that_the_kernel_found(void **state)
 	assert_int_equal(decode.counts[DLT_create_del].records, 1);
 }
 
-/* The path as passed was another file's, which has gone unseen. */
+/* The path as passed was another file's, which the trace has not seen. */
 static void an_old_path_is_no_file_of_a_row(void **state)
 {
 	learn_in(VIEW, 11, "/link/from");
@@ -157,7 +157,7 @@ static void an_exchange_names_both(void **state)
 	assert_ptr_equal(files_by_path(decode.ctx.files, VIEW, "/real/from", 10), files_at(decode.ctx.files, 2));
 }
 
-/* Of several links the one that was renamed, or removed, need not be the one that the file is known by. */
+/* Of several links, the one that was renamed or removed need not be the one by which the file is known. */
 static void another_link_of_a_file_leaves_its_name(void **state)
 {
 	learn_in(VIEW, 11, "/real/a");
@@ -170,7 +170,7 @@ static void another_link_of_a_file_leaves_its_name(void **state)
 	assert_string_equal(fid_of_row(), "1");
 	assert_true(leads_somewhere("/real/a"));
 	found((struct finding)LINK_AT(11, "/real/a"), (struct finding)LINK_AT(11, "/real/d"));
-	call("rename"); /* rename(2): of two names of one file it does nothing */
+	call("rename"); /* rename(2) does nothing to two names of one file */
 	expect_path(1, "/real/a");
 }
 
@@ -183,7 +183,7 @@ static void a_name_seen_from_another_root_is_renamed(void **state)
 	expect_path(1, "/real/to");
 	assert_int_equal(files_at(decode.ctx.files, 1)->view, VIEW);
 	found((struct finding)LINK_AT(12, "/real/from"), (struct finding)NOTHING_AT("/real/y"));
-	call("rename"); /* that is another link, by its name */
+	call("rename"); /* it is another link, as its name shows */
 	expect_path(2, "/mnt/x");
 }
 
@@ -219,7 +219,7 @@ static void a_call_that_fails_moves_nothing(void **state)
 	expect_path(1, "/real/from");
 }
 
-/* Where what was found is lost, the file is not known, and neither is any file by that name. */
+/* Where the kernel's names are lost, the file is not known, and neither is any file with that name. */
 static void lost_names_are_no_fact(void **state)
 {
 	learn_in(VIEW, 11, "/link/from");
@@ -232,7 +232,7 @@ static void lost_names_are_no_fact(void **state)
 	assert_true(leads_somewhere("/far/other"));
 }
 
-/* The record of the call for which it was found never came; the next one's found nothing. */
+/* The record of the call that they belong to never came; the next call found nothing. */
 static void names_are_of_their_own_call_alone(void **state)
 {
 	learn_in(VIEW, 11, "/real/from");
@@ -247,7 +247,7 @@ static void names_are_of_their_own_call_alone(void **state)
 	expect_path(1, "/real/to");
 }
 
-/* A server does not answer: thousands of calls stand there. */
+/* A server does not answer: thousands of calls wait there. */
 static void many_calls_in_flight_are_held_apart(void **state)
 {
 	struct dlt_create_del *end;

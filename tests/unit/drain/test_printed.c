@@ -11,7 +11,7 @@
 #define TERMINAL 6
 #define MS NSEC_PER_MSEC
 
-/* Of PID, to FD, which is the file INO, at AT_MS; LEN of BYTES come out of the ring. */
+/* PID writes to FD, the file INO, at AT_MS; LEN of BYTES bytes arrive by the ring. */
 static void writes_part(uint32_t pid, uint32_t fd, uint64_t ino, uint32_t at_ms, const char *text, size_t len, size_t bytes)
 {
 	struct dlt_printed *rec = rec_begin(DLT_printed);
@@ -33,7 +33,7 @@ static void writes(uint32_t pid, uint32_t fd, uint32_t at_ms, const char *text)
 	writes_part(pid, fd, TERMINAL, at_ms, text, strlen(text), strlen(text));
 }
 
-/* The rows, "MS PID FD TEXT" each. */
+/* Expects the rows, each as "MS PID FD TEXT". */
 static void expect_printed(const char *want)
 {
 	autofree char *got = NULL, *rows = NULL;
@@ -101,7 +101,7 @@ static void lines_of_phases_are_rows(void **state)
 	assert_int_equal(filtered() + unread(), 0);
 }
 
-/* Python's unbuffered print() writes the newline by itself; the line was there before. */
+/* Python's unbuffered print() writes the newline separately; the line was there before. */
 static void a_line_has_the_time_of_its_last_byte(void **state)
 {
 	writes(7, 1, 10, "ep");
@@ -125,7 +125,7 @@ static void lines_of_two_processes_and_descriptors_do_not_mix(void **state)
 		    "6 7 1 epoch\\0401:\\040loss\\0401\n");
 }
 
-/* 101 states of a bar, 10 ms apart, the last of which nothing ends. */
+/* 101 states of a bar, 10 ms apart; nothing ends the last one. */
 static void of_a_bar_the_first_the_last_and_some_between_are_kept(void **state)
 {
 	for (uint32_t i = 0; i <= 100; i++) {
@@ -142,7 +142,7 @@ static void of_a_bar_the_first_the_last_and_some_between_are_kept(void **state)
 	assert_int_equal(filtered(), 101 - 5);
 }
 
-/* Of the first one's the end is kept too, however soon the next begins. */
+/* The end of the first bar is kept, too, however soon the next begins. */
 static void a_bar_that_begins_anew_is_another(void **state)
 {
 	writes(7, 2, 0, "\r 1/2 [==>...] - 0s 60ms/step");
@@ -173,7 +173,7 @@ static void a_line_without_an_end_is_a_row_once_it_stands_still(void **state)
 	expect_printed("0 7 1 Epoch\\0401/3\n6000 7 1 Epoch\\0402/3\n");
 }
 
-/* The line of 7 is looked at when it ends, or stands still; those of 8 have come meanwhile. */
+/* The line of 7 is examined when it ends, or has stood still; those of 8 come in the meantime. */
 static void rows_are_in_order_of_time(void **state)
 {
 	writes(7, 1, 0, "Epoch 1/3");
@@ -238,7 +238,7 @@ static void a_long_line_is_known_by_its_begin(void **state)
 	assert_int_equal(decode.sinks[DLT_printed].rows_buffered, 1);
 }
 
-/* tee writes what it has read from a pipe; ranks of a job write the same to one file. */
+/* tee writes what it has read from a pipe; ranks of a job write equal lines to one file. */
 static void what_another_process_passes_on_is_no_line_of_its_own(void **state)
 {
 	static const char line[] = "Starting epoch 1\n";
@@ -278,7 +278,7 @@ static void more_than_can_be_looked_at_is_counted(void **state)
 	char junk[8192];
 
 	memset(junk, '\n', sizeof(junk));
-	for (uint32_t i = 0; i < 1000; i++) /* 8 MB in a moment */
+	for (uint32_t i = 0; i < 1000; i++) /* 8 MB at a time */
 		writes_part(7, 1, TERMINAL, 1, junk, sizeof(junk), sizeof(junk));
 	assert_in_range(unread(), 400, 600);
 	writes(7, 1, 2000, "epoch 1: loss\n");

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Machines with many CPUs, replayed: rings that 2 to 256 CPUs fill, through the drain, the decoder and
- * the sinks. Rows must come in the order of time, all that was counted as written, in memory that does
- * not grow with the events.
+ * Machines with many CPUs, replayed: rings that 2 to 256 CPUs fill, through the drain, the decoder and the sinks. Rows must
+ * come in the order of time, with everything that was counted as written, in memory that does not grow with the events.
  *
- * With arguments it is no test but a measurement, by hand and for tests/native/drain/budget.sh:
+ * With arguments it measures instead of testing, by hand and for tests/native/drain/budget.sh:
  *
  *   test_replay [-c CPUS] [-r RINGS] [-b BUSY] [-n EVENTS] [-k EVENTS] [-m|-f]
  *
- * BUSY of CPUS CPUs (256, all) make EVENTS events (a million), on RINGS rings (as many as CPUs; CPUs
- * beyond share them), whichever comes next at random, with a round of the drain after every -k of them
- * (50 for each busy CPU; 0: N rounds with nothing to do). Reads alone, with -m a mix, with -f
- * small files: open, read, read, close, each a new one. Rows go to /dev/null. Prints a count a line; what a row costs is what callgrind says of replay_round(), as
+ * BUSY of CPUS CPUs (256, all) make EVENTS events (a million), on RINGS rings (as many as CPUs; more CPUs than rings share
+ * them), each next event on a random CPU, with a round of the drain after every -k of them (50 for each busy CPU; 0: N
+ * rounds without events). Only reads; with -m a mix, with -f small files: open, read, read, close, a new one each time. Rows
+ * go to /dev/null. Prints a count per line; callgrind measures the cost of a row, in replay_round():
  *
  *   valgrind --tool=callgrind --toggle-collect=replay_round build/tests/drain/test_replay -b 2
  */
@@ -71,10 +70,10 @@ static struct machine {
 	unsigned int n_cpus, n_rings;
 	struct ring_memory rings[REPLAY_CPUS_MAX];
 	struct replay_cpu cpus[REPLAY_CPUS_MAX];
-	struct tracer tracer; /* one that traces nothing: the drain asks it for calls in flight */
+	struct tracer tracer; /* traces nothing: the drain looks in it for calls in flight */
 	struct dlt_call no_call;
 	struct drain drain;
-	uint64_t now_ns; /* the clock, but for the tests with a thread */
+	uint64_t now_ns; /* the clock, except in tests with a thread */
 	uint64_t random;
 } m;
 
@@ -110,7 +109,7 @@ static void machine_make(unsigned int n_cpus, unsigned int n_rings, size_t ring_
 	for (unsigned int i = 0; i < TRACER_MAPS; i++)
 		m.tracer.maps[i] = -1;
 	assert_int_equal(drain_open(&m.drain, &config, &m.tracer, mask, dir, NULL, NULL), 0);
-	rings_free(&m.drain.rings); /* of no descriptors */
+	rings_free(&m.drain.rings); /* without descriptors */
 	assert_int_equal(rings_init_memory(&m.drain.rings, rings, n_rings, n_cpus), 0);
 	clock_map_init(&m.drain.decode.clock, &start);
 }
@@ -127,13 +126,13 @@ static void on_record(void *ctx, const void *rec, uint32_t len)
 	decode_record(ctx, rec, len);
 }
 
-/* What the drain's thread does when it wakes up, at the replay's time. */
+/* The work of the drain's thread at a wake-up, at the replay's time. */
 static __attribute__((noinline)) uint64_t replay_round(void)
 {
 	return rings_consume(&m.drain.rings, m.now_ns, on_record, &m.drain.decode);
 }
 
-/* The same by another name, which callgrind does not look at. */
+/* The same under another name, which callgrind does not count. */
 static uint64_t other_round(void)
 {
 	uint64_t n = rings_consume(&m.drain.rings, m.now_ns, on_record, &m.drain.decode);
@@ -150,7 +149,7 @@ static void drain_all(void)
 			assert_int_equal(sink_flush(&m.drain.decode.sinks[i]), 0);
 }
 
-/* --- what CPUs do ---------------------------------------------------------------------------- */
+/* --- the CPUs -------------------------------------------------------------------------------- */
 
 static uint64_t stamp(void)
 {
@@ -164,8 +163,8 @@ static void release_held(struct replay_cpu *c)
 }
 
 /*
- * One of the first BUSY CPUs at random makes its next record, in one go or, one in HOLD times (0:
- * never), in two: reserved now, stamped and submitted when its turn comes again.
+ * A random one of the first BUSY CPUs makes its next record: at once or, once in HOLD times (0: never), in two steps:
+ * reserved now, stamped and submitted at its next turn.
  */
 static void step(unsigned int busy, unsigned int hold, enum replay_mode mode)
 {
@@ -183,7 +182,7 @@ static void step(unsigned int busy, unsigned int hold, enum replay_mode mode)
 		replay_submit(c, head, stamp());
 }
 
-/* Some give up what they had reserved. */
+/* Some give up their reserved records. */
 static void give_up(unsigned int busy)
 {
 	struct replay_cpu *c = &m.cpus[random_next() % busy];
@@ -193,7 +192,7 @@ static void give_up(unsigned int busy)
 		ring_memory_discard(head);
 }
 
-/* --- what came out --------------------------------------------------------------------------- */
+/* --- the rows -------------------------------------------------------------------------------- */
 
 static uint64_t sum_of(unsigned int probe, size_t counter)
 {
@@ -202,7 +201,7 @@ static uint64_t sum_of(unsigned int probe, size_t counter)
 	return *(const uint64_t *)((const char *)&sum + counter);
 }
 
-/* All that was seen is a row or counted as lost, by the CPU or by the sink. */
+/* Every event that was seen is a row or counted as lost, by the CPU or by the sink. */
 static void expect_accounted(void)
 {
 	static const unsigned int of[] = { DLT_vfs_rw, DLT_open, DLT_close, DLT_bio, DLT_pids, DLT_files };
@@ -217,7 +216,7 @@ static void expect_accounted(void)
 		assert_int_equal(d->counts[of[i]].bad, 0);
 		if (of[i] != DLT_files)
 			assert_int_equal(sink->rows + sink->lost, sum.emitted);
-		else if (sum.lost) /* a file whose name was lost has a row at its first use too */
+		else if (sum.lost) /* a file whose name was lost also has a row at its first use */
 			assert_true(sink->rows + sink->lost >= files_count(d->ctx.files));
 		else
 			assert_int_equal(sink->rows + sink->lost, files_count(d->ctx.files));
@@ -234,7 +233,7 @@ static uint64_t late_rows(void)
 	return n;
 }
 
-/* The field of number N (from 0) of the row at LINE. */
+/* Returns field N (from 0) of the row at LINE. */
 static uint64_t number_at(const char *line, unsigned int n)
 {
 	for (; n; n--)
@@ -242,7 +241,7 @@ static uint64_t number_at(const char *line, unsigned int n)
 	return strtoull(line, NULL, 10);
 }
 
-/* The rows of NAME.out, each with its TIMESTAMP; returns how many are earlier than one before them. */
+/* Calls ROW for each row of NAME.out, with its TIMESTAMP. Returns how many are earlier than one before them. */
 static uint64_t read_rows(unsigned int probe, void (*row)(const char *line, void *ctx), void *ctx)
 {
 	autofree char *name = util_fmt("%s.out", probes[probe]->name), *path = tree_path(name), *text = NULL;
@@ -271,7 +270,7 @@ static void hash_read(const char *line, void *ctx)
 	hashes[tid - 1] = REPLAY_HASH(hashes[tid - 1], number_at(line, 10)); /* OFFSET */
 }
 
-/* Of every file, in order; of reads, those that were made, in the order in which each CPU made them. */
+/* Rows of every file are in order; the reads are those that were made, in each CPU's order. */
 static void expect_rows_in_order(uint64_t late)
 {
 	uint64_t hashes[REPLAY_CPUS_MAX] = {}, early = read_rows(DLT_vfs_rw, hash_read, hashes);
@@ -287,7 +286,7 @@ static void expect_rows_in_order(uint64_t late)
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
-/* CPUs and rings: one each; and as memory has it by default, shared. */
+/* CPUs and rings: one each; and shared, as the default is for this memory. */
 static const struct { unsigned int cpus, rings; } machines[] = {
 	{ 1, 1 }, { 2, 2 }, { 128, 128 }, { 256, 256 }, { 128, 16 }, { 256, 16 }, { 256, 2 },
 };
@@ -306,7 +305,7 @@ static void rows_come_in_order_from_any_number_of_cpus(void **state)
 			step(cpus, 20, REPLAY_MIX);
 			if (n % 97 == 0)
 				give_up(cpus);
-			if (random_next() % 200 == 0) /* at any moment: some records are only half there */
+			if (random_next() % 200 == 0) /* at any moment: some records are incomplete */
 				replay_round();
 		}
 		for (unsigned int c = 0; c < cpus; c++)
@@ -321,7 +320,7 @@ static void rows_come_in_order_from_any_number_of_cpus(void **state)
 	}
 }
 
-/* The drain stands still time and again, until rings are full. */
+/* The drain stands still again and again, until rings are full. */
 static void what_is_lost_is_counted_exactly(void **state)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(machines); i++) {
@@ -347,7 +346,7 @@ static void what_is_lost_is_counted_exactly(void **state)
 	}
 }
 
-/* As they never come from the kernel side; if they do, they are there and counted. */
+/* Late rows, which the kernel side never sends; if it did, they would be kept and counted. */
 static void late_rows_are_counted_and_kept(void **state)
 {
 	uint64_t late = 0;
@@ -359,7 +358,7 @@ static void late_rows_are_counted_and_kept(void **state)
 		step(m.n_cpus, 0, REPLAY_READS);
 		if (n % 100 == 99)
 			replay_round();
-		/* of files whose names have come: they would be late too */
+		/* only files whose names have arrived: names would be late as well */
 		if (n % 100 == 99 && c->named[replay_at(c)]) {
 			struct dlt_file_id id = replay_file(c, replay_at(c));
 			uint32_t *head = replay_read(c, &id);
@@ -396,7 +395,7 @@ static void what_a_paused_sink_loses_is_counted(void **state)
 #define PRODUCERS 2
 static unsigned int producers_left;
 
-/* This thread is every second CPU. */
+/* This thread plays every second CPU. */
 static void *producer_main(void *arg)
 {
 	const unsigned int first = (unsigned int)(uintptr_t)arg;
@@ -412,7 +411,7 @@ static void *producer_main(void *arg)
 	return NULL;
 }
 
-/* Faster than the drain may be: how much is lost is the machine's affair, that it is counted is ours. */
+/* Perhaps faster than the drain: the machine decides how much is lost, but it must be counted. */
 static void the_drains_thread_keeps_order_and_count(void **state)
 {
 	pthread_t producers[PRODUCERS];
@@ -434,7 +433,7 @@ static void the_drains_thread_keeps_order_and_count(void **state)
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-/* The rows to nowhere: what is looked at is the counts. */
+/* Discards the rows: only the counts matter. */
 static void rows_to_nowhere(void)
 {
 	autoclose int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -465,9 +464,9 @@ static void run_events(uint64_t n, unsigned int busy, uint64_t per_round, enum r
 	}
 }
 
-#define WARM_UP 600 /* events of each CPU after which it has named its files, and filled its ring once */
+#define WARM_UP 600 /* events per CPU after which it has named its files, and filled its ring once */
 
-/* Files have been named and rings have been filled once; from then on nothing grows. */
+/* After files are named and rings have been filled once, nothing grows. */
 static void memory_does_not_grow_with_events(void **state)
 {
 	static const unsigned int cpus[] = { 128, 256 };
@@ -483,8 +482,8 @@ static void memory_does_not_grow_with_events(void **state)
 		made = allocations;
 		run_events(1000000, cpus[i], 50 * cpus[i], REPLAY_MIX, replay_round);
 		drain_all();
-		assert_int_equal(allocations, made); /* both 0 where they are not counted */
-		/* but for the sinks' buffers, of which those with few rows fill up later; ASan keeps what is freed */
+		assert_int_equal(allocations, made); /* both are 0 where they are not counted */
+		/* except the sinks' buffers, of which those with few rows fill later; ASan keeps freed memory */
 		if (COUNTS_ALLOCATIONS)
 			assert_true(peak_kb() <= kb + 2048);
 		expect_accounted();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rollup.c: the same sums from records as from the rows that they would have been. */
+/* rollup.c: records have the same sums as the rows made of them. */
 #include "drain/rollup.h"
 
 #include "dlt/bio.h"
@@ -22,7 +22,7 @@ static void emit_rw(uint32_t tgid, unsigned int dir, int64_t returned, uint64_t 
 	rec_emit();
 }
 
-/* Over the turn of a minute: it begins at 01:02:03, and each row is a ms later. */
+/* Across a minute: begins at 01:02:03, with a row each ms. */
 static void emit_all(void)
 {
 	struct dlt_close *close;
@@ -56,7 +56,7 @@ static void emit_all(void)
 	rec_emit();
 }
 
-/* Whatever is in TIMESTAMP, TIME and SEGMENT is cut off, and the rows are put in order. */
+/* Cuts off TIMESTAMP, TIME and SEGMENT, and sorts the rows. */
 static char *sums_of(const char *text)
 {
 	autofree char *copy = strdup(text);
@@ -120,7 +120,7 @@ static void records_are_summed_up_instead_of_written(void **state)
 	assert_int_equal(sink_open(&decode.sinks[DLT_rollup], dir, "sums"), 0);
 	emit_all();
 	assert_int_equal(decode.counts[DLT_vfs_rw].summed, 6);
-	/* the minute that is not over stays */
+	/* the current minute stays */
 	rollup_write(decode.rollup, &decode.sinks[DLT_rollup], 0, START_REAL_NS / NSEC_PER_SEC / 60 + 1);
 	sink_flush(&decode.sinks[DLT_rollup]);
 	assert_int_equal(decode.sinks[DLT_rollup].rows, 5);
@@ -130,7 +130,7 @@ static void records_are_summed_up_instead_of_written(void **state)
 	assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 	got = sums_of(text);
 	expect_lines(got, want);
-	/* of the last row that was summed up: TIME is that of its own clock */
+	/* TIMESTAMP is that of the last row that was summed up, and TIME is by its own clock */
 	assert_non_null(strstr(text, "\t2026-11-21T01:03:03.010000000Z\t2026-11-21T01:02:00Z"));
 	assert_non_null(strstr(text, "\t-\n"));
 	assert_int_equal(decode.sinks[DLT_rollup].late, 0);
@@ -168,7 +168,7 @@ static void rows_give_the_same_sums(void **state)
 	assert_int_equal(decode.sinks[DLT_rollup].late, 0);
 }
 
-/* Another tool's columns are not ours: rows are counted, by no process. */
+/* Another tool's columns are unknown: rows are counted, without a process. */
 static void rows_of_collectors_are_counted(void **state)
 {
 	autofree char *path = NULL, *text = NULL, *got = NULL;

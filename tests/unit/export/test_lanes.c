@@ -26,7 +26,7 @@ static uint64_t random_below(uint64_t *seed, uint64_t n)
 	return (*seed >> 33) % n;
 }
 
-/* How many of the N slices are open at most. */
+/* Returns how many of the N slices are open at a time, at most. */
 static unsigned int depth(const struct slice *v, unsigned int n)
 {
 	unsigned int most = 0;
@@ -79,18 +79,18 @@ static void slices_nest_as_a_whole(void **state)
 
 	assert_int_equal(lanes_nest(&l, 10, 20), 0);
 	assert_int_equal(lanes_nest(&l, 20, 30), 0);
-	assert_int_equal(lanes_nest(&l, 20, 30), 0); /* a twin, as the two rows of sendfile are */
+	assert_int_equal(lanes_nest(&l, 20, 30), 0); /* an equal one, like the second row of a sendfile */
 	assert_int_equal(lanes_nest(&l, 5, 30), 0);  /* around all of them */
-	assert_int_equal(lanes_nest(&l, 25, 40), 1); /* begins within it and ends behind it */
-	assert_int_equal(lanes_nest(&l, 5, 45), 1);  /* begins when that does, and would be taken for what is within */
+	assert_int_equal(lanes_nest(&l, 25, 40), 1); /* begins within one and ends after it */
+	assert_int_equal(lanes_nest(&l, 5, 45), 1);  /* begins with that one, and would look like it were within */
 	assert_int_equal(lanes_nest(&l, 4, 50), 0);
 	assert_int_equal(lanes_nest(&l, 50, 50), 0);
 	assert_int_equal(lanes_nest(&l, 50, 60), 0);
-	assert_int_equal(lanes_nest(&l, 1, 55), 1);  /* late for the first: it ends before the last slice there */
+	assert_int_equal(lanes_nest(&l, 1, 55), 1);  /* too late for the first lane: it ends before the last slice there */
 	lanes_free(&l);
 }
 
-/* What a viewer does with begins and ends by time. */
+/* As a viewer pairs begins and ends by time. */
 static void any_slices_keep_their_lengths(void **state)
 {
 	uint64_t seed = 7;
@@ -136,7 +136,7 @@ static void what_is_far_back_takes_bounded_memory(void **state)
 		assert_int_equal(lanes_nest(&l, 100 + 10 * i, 105 + 10 * i), 0);
 	assert_true(l.v[0].room <= 4096);
 	assert_int_equal(lanes_nest(&l, 50, 2000000), 0);     /* around all */
-	assert_int_equal(lanes_nest(&l, 100, 2000001), 1);    /* not of it: within the one before */
+	assert_int_equal(lanes_nest(&l, 100, 2000001), 1);    /* not within it: within the one before */
 	lanes_free(&l);
 }
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* A field as it lies in a row: bytes before and behind it that are none of it. */
+/* A field within a row: bytes before and after it do not belong to it. */
 static struct reader_field field(const char *s)
 {
 	static char room[4096];
@@ -41,11 +41,11 @@ static void json_strings_are_valid_and_lose_no_byte(void **state)
 	assert_string_equal(with(text_put_json, "a\\000b"), "a\\\\000b");
 	assert_string_equal(with(text_put_json, "\\377"), "\\\\377");
 	assert_string_equal(with(text_put_json, "gr\xc3\xb6\xc3\x9f" "e"), "gr\xc3\xb6\xc3\x9f" "e");
-	/* a name that holds a backslash and three digits differs from one with that byte */
+	/* a name with a backslash and three digits differs from one with that byte */
 	assert_string_equal(with(text_put_json, "\\134377"), "\\\\134377");
 }
 
-/* For sanitizers: nothing is read behind it. */
+/* For sanitizers: nothing after the text is read. */
 static void a_text_may_end_where_its_memory_does(void **state)
 {
 	char out[64], scratch[64], *text = malloc(3);

@@ -31,7 +31,7 @@ static void joins_what_touches(void **state)
 	assert_int_equal(times_join(v, 0), 0);
 }
 
-/* Each instant, and each pair of them, against a table of instants. */
+/* Compares each instant, and each pair of them, with a table of instants. */
 static void has_what_any_interval_has(void **state)
 {
 	uint64_t seed = 26;

@@ -6,7 +6,7 @@
 
 #include "tree.h"
 
-/* As a hybrid host shows them: controllers, of which two share one, a name, v2, and others. */
+/* As on a hybrid host: controllers, of which two share one mount, a name, v2, and others. */
 static const char mountinfo[] =
 	"22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
 	"31 22 0:28 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
@@ -30,7 +30,7 @@ static void knows_mounted_hierarchies_of_both_versions(void **state)
 		{ "/sys/fs/cgroup/memory", "/", 4 },
 		{ "/sys/fs/cgroup/systemd", "/", 9 },
 		{ "/sys/fs/cgroup/uni fied", "/", 0 },
-		/* pids has no number here: left out */
+		/* pids has no number here: it is left out */
 		{ "/srv/bound", "/docker/a", 4 },
 	};
 	struct cgroup_mounts m;
@@ -82,7 +82,7 @@ static int mounts_remove(void **state)
 	return tree_remove(state);
 }
 
-/* cgroup_find() of NAME (with the tree's path for a leading @) appends exactly this. */
+/* cgroup_find() of NAME (a leading @ stands for the tree's path) appends exactly WANT. */
 static void expect(const char *name, unsigned int n, const struct cgroup want[])
 {
 	autofree char *path = *name == '@' ? util_fmt("%s%s", tree, name + 1) : strdup(name);
@@ -154,13 +154,13 @@ static void refuses_what_would_never_come(void **state)
 	memset(deep, 'x', sizeof(deep));
 	deep[DLT_CGROUP_PATH_MAX] = '\0';
 	expect_error(deep, -ENAMETOOLONG);
-	deep[DLT_CGROUP_PATH_MAX - 2] = '\0'; /* a slash comes in front */
+	deep[DLT_CGROUP_PATH_MAX - 2] = '\0'; /* a slash is put before it */
 	cgroup_list_free(&list);
 	assert_int_equal(cgroup_find(&list, &mounts, deep), 0);
 	assert_int_equal(list.n, 2);
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- existing cgroups ------------------------------------------------------------------------- */
 
 static void the_key_is_inode_and_hierarchy(void **state)
 {

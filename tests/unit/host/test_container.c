@@ -40,7 +40,7 @@ static struct cgroup_list list;
 static char error[512];
 static char *old_path;
 
-/* Hierarchies v2 and 4 in the tree, and a folder bin that is the PATH. */
+/* Hierarchies v2 and 4 in the tree, and its folder bin as PATH. */
 static int world_make(void **state)
 {
 	int r = tree_make(state);
@@ -145,7 +145,7 @@ static void runtime(const char *name, const char *script)
 	assert_int_equal(chmod(path, 0755), 0);
 }
 
-/* Our own process, which here is in no container. */
+/* The test's own process, which is in no container here. */
 static void queries_one_runtime_after_the_other(void **state)
 {
 	static const char calls[] = "inspect -f {{.State.Pid}} {{.Id}} --type container web";
@@ -160,7 +160,7 @@ static void queries_one_runtime_after_the_other(void **state)
 	assert_non_null(strstr(error, "docker: not known; podman: not known"));
 }
 
-/* Between the runtime's answer and the look at that process the container ends: the number is anybody's. */
+/* The container ends between the runtime's answer and the look at the process: its number may be another's. */
 static void a_process_is_looked_at_while_it_is_the_containers(void **state)
 {
 	autofree char *again = tree_path("again");
@@ -276,7 +276,7 @@ static void a_runtime_gets_no_descriptor_of_ours(void **state)
 	runtime("docker", script);
 	find("web", &pid);
 	assert_int_equal(util_read_file(out, 65536, &text, NULL), 0);
-	assert_string_equal(text, "0\n1\n2\n3\n"); /* the last is that of ls itself */
+	assert_string_equal(text, "0\n1\n2\n3\n"); /* the last one is that of ls itself */
 }
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_make, world_remove)

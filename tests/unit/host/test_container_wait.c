@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In a made-up hierarchy, with scripts for runtimes: which of its folders are containers is the same. */
+/* In a made-up hierarchy, with scripts as runtimes: which of its folders are containers. */
 #include "host/container_wait.h"
 
 #include <poll.h>
@@ -13,7 +13,7 @@
 static struct container_wait *wait;
 static char *old_path;
 
-/* Two hierarchies in the tree, of which one has folders already; the PATH is its bin. */
+/* Two hierarchies in the tree, one with folders already; its bin is PATH. */
 static int world_make(void **state)
 {
 	struct cgroup_mounts mounts = {};
@@ -41,7 +41,7 @@ static int world_remove(void **state)
 	return tree_remove(state);
 }
 
-/* A runtime that counts in asked.1, asked.2 ... how often it was asked, in the tree. */
+/* A runtime that counts its calls in the tree, in asked.1, asked.2 ... */
 static void runtime(const char *script)
 {
 	autofree char *path = tree_path("bin/docker");
@@ -102,7 +102,7 @@ static void others_are_not_it(void **state)
 	container_wait_for(wait, "web");
 	container_wait_for(wait, "never");
 	assert_int_equal(container_wait_start(wait), 0);
-	await_calls(2); /* for each */
+	await_calls(2); /* for each of them */
 	tree_put("memory/docker/not-one/cgroup.procs", "");
 	tree_put("memory/docker/" ID_B "/cgroup.procs", "");
 	await_calls(4);
@@ -131,7 +131,7 @@ static void an_id_comes_without_a_runtime(void **state)
 	expect_found("0123456789ab", 0, "/" ID_A);
 }
 
-/* Days of containers come and go, and watches with them. */
+/* For days, containers come and go, and watches with them. */
 static void folders_may_go_and_come_again(void **state)
 {
 	autofree char *dir = util_fmt("%s/v2/pod/" ID_B, tree), *file = util_fmt("%s/cgroup.procs", dir);

@@ -89,7 +89,7 @@ static void refs_that_lead_on_or_nowhere(void **state)
 	expect("p", "p", "refs/heads/a", "");
 }
 
-/* Nothing but a commit comes out, whatever root can read. */
+/* It returns a commit only, whatever root can read. */
 static void discloses_no_other_file(void **state)
 {
 	tree_put("secret", "root:x\n");

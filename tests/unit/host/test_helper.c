@@ -27,7 +27,7 @@ static void the_environment_is_a_few_names(void **state)
 	assert_null(bare[2]);
 }
 
-/* The first test that is to see it as it is: others trust PATH from then on. */
+/* The first test, which must see the fixed folders: others trust PATH from then on. */
 static void roots_are_looked_for_in_fixed_folders(void **state)
 {
 	autofree char *bin = tree_path("bin"), *tool = tree_path("bin/dlt-tool");

@@ -43,7 +43,7 @@ static void nothing_is_found_in_nothing(void **state)
 	assert_int_equal(bytes[MEMINFO_DIRTY], 0);
 }
 
-/* Each reading is of the present, from the file's begin. */
+/* Each reading begins at the file's begin, with new values. */
 static void this_machine_has_all_of_them(void **state)
 {
 	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);

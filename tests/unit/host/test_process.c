@@ -101,7 +101,7 @@ static void a_process_outlives_its_first_thread(void **state)
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(process_read(&p, pid), 0);
 	assert_int_equal(p.ppid, getpid());
-	/* which is not an end that can be waited for */
+	/* the end of that thread cannot be waited for */
 	si.si_pid = 0;
 	assert_int_equal(waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT | WNOHANG), 0);
 	assert_int_equal(si.si_pid, 0);

@@ -14,7 +14,7 @@
 
 #include "base/util.h"
 
-/* Where other people write too, so all bounds are far apart. */
+/* Other processes write there, too, so all limits are far apart. */
 static void is_low_below_the_least_and_until_there_is_more(void **state)
 {
 	autoclose int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -70,7 +70,7 @@ static void by_default_a_disk_of_any_size_has_room(void **state)
 	assert_true(s.least_bytes <= s.free_bytes / 2);
 }
 
-/* As the trace takes its half, the half of the rest is not what has to stay. */
+/* When the trace has taken its half, the limit is not half of the rest. */
 static void the_default_is_that_of_the_first_look(void **state)
 {
 	autoclose int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -27,7 +27,7 @@
 static struct workload_user user;
 static char error[512];
 
-/* The trace folder, and beside it the folder that we are in. */
+/* Makes the trace folder, and beside it the working directory. */
 static int enter(void **state)
 {
 	autofree char *work = NULL, *trace = NULL;
@@ -85,7 +85,7 @@ static void expect_error(const char *text)
 		fail_msg("'%s' is not in '%s'", text, error);
 }
 
-/* Give a file or folder of the tree to nobody, whom USER becomes. */
+/* Gives a file or folder of the tree to nobody, whom USER becomes. */
 static void give_to_nobody(const char *name)
 {
 	autofree char *path = tree_path(name);
@@ -250,7 +250,7 @@ static void interrupted_leaves_no_half_file(void **state)
 	expect_error("0 copied; 1 failed (endless: Interrupted");
 	assert_true(exists("trace/collected"));
 	assert_false(exists("trace/collected/endless"));
-	sigprocmask(SIG_SETMASK, &old, NULL); /* the signal has been consumed */
+	sigprocmask(SIG_SETMASK, &old, NULL); /* this takes the pending signal */
 }
 
 /* --- the archive ----------------------------------------------------------------------------- */
@@ -304,7 +304,7 @@ static void packs_only_where_the_user_may_write(void **state)
 	expect_error("/trace.tar.gz.part: Permission denied");
 }
 
-/* Run F with a tar that is the shell script TEXT. */
+/* Runs F with a tar that is the shell script TEXT. */
 static void with_tar(const char *text, void (*f)(void))
 {
 	autofree char *path = strdup(getenv("PATH")), *bin = tree_path("bin");

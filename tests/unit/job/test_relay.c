@@ -24,7 +24,7 @@ static void expect_log(int fd, const char *text)
 	expect_text(fd, text);
 }
 
-/* Start TEXT with its log on LOG_FD, and our own stdout and stderr on OUT and ERR until it runs. */
+/* Starts TEXT with its log on LOG_FD; the test's own stdout and stderr are OUT and ERR until it runs. */
 static void start(struct fixture *f, const struct workload_user *u, char *text, int out, int err,
 		  int log_fd)
 {
@@ -37,7 +37,7 @@ static void start(struct fixture *f, const struct workload_user *u, char *text, 
 	assert_int_equal(workload_go(&f->w), 0);
 }
 
-/* The workload's status, once all of its output has been passed on. */
+/* Returns the workload's status, once all of its output has been passed on. */
 static int finish(struct fixture *f)
 {
 	struct pollfd p = { .fd = f->w.relay.pidfd, .events = POLLIN };
@@ -49,7 +49,7 @@ static int finish(struct fixture *f)
 	return r;
 }
 
-/* SIZE bytes of every value, in no order. */
+/* A file of SIZE bytes, with every value in random order. */
 static char *binary_file(struct fixture *f, size_t size)
 {
 	char *path = new_file(f, "binary", "", 0644);
@@ -81,7 +81,7 @@ static void copies_every_byte_to_both_sides(void **state)
 	int fds[2];
 
 	assert_return_code(pipe2(fds, O_CLOEXEC), errno);
-	/* A caller may have left its pipe non-blocking; nothing may be lost by that. */
+	/* A caller may have left its pipe non-blocking, which must lose nothing. */
 	assert_return_code(fcntl(fds[1], F_SETFL, O_WRONLY | O_NONBLOCK), errno);
 	start(f, &f->self, cmd, fds[1], fds[1], log_fd);
 	close(fds[1]);
@@ -144,9 +144,9 @@ static void a_failing_log_does_not_stop_stdout(void **state)
 	expect_log(out, "one\ntwo\n");
 }
 
-/* --- nobody reads any more -------------------------------------------------------------------- */
+/* --- no reader any more ---------------------------------------------------------------------- */
 
-/* The relay has seen that its last output has gone, and has ended. */
+/* Waits until the relay has noticed that its last output is gone, and has ended. */
 static void await_hang_up(struct fixture *f)
 {
 	struct pollfd p = { .fd = f->w.relay.pidfd, .events = POLLIN };
@@ -205,7 +205,7 @@ static void one_stream_without_a_reader_does_not_stop_the_other(void **state)
 	expect_log(err, "err\n");
 }
 
-/* Named, it may get another reader: not told before a write has failed. */
+/* A named FIFO may get another reader: nothing is reported before a write has failed. */
 static void a_fifo_may_be_opened_again(void **state)
 {
 	struct fixture *f = *state;
@@ -222,7 +222,7 @@ static void a_fifo_may_be_opened_again(void **state)
 	util_close(&fd);
 	await_text(in, "one\n");
 	util_close(&in);
-	assert_int_equal(relay_await(&f->w.relay, 60000), 0); /* it has had the time to look */
+	assert_int_equal(relay_await(&f->w.relay, 60000), 0); /* it has had time to check */
 	in = open(out, O_RDONLY | O_CLOEXEC);
 	go = open(fifo, O_WRONLY | O_CLOEXEC);
 	assert_int_equal(util_write_all(go, "go\n", 3), 0);
@@ -305,9 +305,9 @@ static void a_log_that_has_ended_gets_nothing(void **state)
 	expect_log(log_fd, "");
 }
 
-/* --- so far ------------------------------------------------------------------------------------- */
+/* --- output so far ------------------------------------------------------------------------------ */
 
-/* What has been written is there, whoever holds the output open. OUT and ERR lead to MASTER. */
+/* What has been written is there, whichever process holds the output open. OUT and ERR lead to MASTER. */
 static void expect_await(struct fixture *f, const char *name, int out, int master, const char *passed_on)
 {
 	autofree char *fifo = util_fmt("%s/%s", f->dir, name);
@@ -405,7 +405,7 @@ static void a_terminal_stays_a_terminal(void **state)
 	      "test -t 1 && test -t 2 && stty size <&1 && printf '\\033[1m\\t\\377\\r\\n' >&2",
 	      slave, slave, log_fd);
 	close(slave);
-	/* The terminal makes \r\n of \n, once; the log has what the workload wrote. */
+	/* The terminal makes \r\n of \n, once; the log has the workload's own bytes. */
 	expect_text(master, "33 99\r\n\033[1m\t\377\r\r\n");
 	assert_int_equal(finish(f), 0);
 	expect_log(log_fd, "33 99\n\033[1m\t\377\r\n");
@@ -456,7 +456,7 @@ static void passes_size_changes_on(void **state)
 	autoclose int log_fd = new_log();
 	int master, slave;
 
-	/* The workload hears of the size when the pty has it, not before. */
+	/* The workload gets the signal about the size after the pty has it. */
 	new_terminal(&master, &slave, 24, 80);
 	start(f, &f->self,
 	      "trap 'stty size <&1; exit 7' WINCH; stty size <&1; while :; do sleep 0.02; done",
@@ -530,7 +530,7 @@ static void outlives_its_parent(void **state)
 	assert_int_equal(read(pids[0], &relay, sizeof(relay)), sizeof(relay));
 	await_text(out[0], "before\n");
 	assert_int_equal(getsid(relay), relay);
-	assert_int_equal(count_fds(relay), 4); /* the log, our question, the pipe, where it leads */
+	assert_int_equal(count_fds(relay), 4); /* the log, the question socket, the pipe, and its target */
 	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
 		assert_return_code(kill(relay, harmless[i]), errno);
 	assert_return_code(kill(starter, SIGKILL), errno);
@@ -559,7 +559,7 @@ static void ends_with_a_workload_that_never_went(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
-/* As a program of its own, for the sake of its stdin: does a logged `cat` find it? */
+/* Runs as a program of its own, because of its stdin: does a logged `cat` find it? */
 static int cat_logged(void)
 {
 	struct fixture f = { .out = STDOUT_FILENO, .err = STDERR_FILENO };

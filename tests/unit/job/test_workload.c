@@ -50,7 +50,7 @@ static void says_why_exec_failed(void **state)
 	expect_exec_error(f, f->dir, -EACCES, 126);
 }
 
-/* A loop waits for it by its number, which nobody else may get before the loop has let go of it. */
+/* A loop waits for it by its number, which must not be reused before the loop has released it. */
 static void its_descriptor_outlives_its_end(void **state)
 {
 	struct fixture *f = *state;
@@ -133,7 +133,7 @@ static void makes_no_traced_call_before_the_program_runs(void **state)
 		assert_true(is_untraced_call(info.entry.nr));
 		execs += info.entry.nr == SYS_execve;
 	}
-	assert_true(execs >= 2); /* one for each directory of PATH up to the right one */
+	assert_true(execs >= 2); /* one for each folder of PATH up to the right one */
 	assert_return_code(ptrace(PTRACE_DETACH, f->w.pid, NULL, NULL), errno);
 	assert_int_equal(workload_go(&f->w), 0);
 	assert_int_equal(await_exit(&f->w), 0);
@@ -338,7 +338,7 @@ static void does_not_start_as_somebody_it_cannot_become(void **state)
 	assert_int_equal(workload_exit_code(status), 0);
 }
 
-/* As a program of its own, for what is inherited by exec: run TEXT with sh, return its status. */
+/* A program of its own, for what exec inherits: runs TEXT with sh, returns its status. */
 static int run_shell(char *text)
 {
 	struct workload_user u;

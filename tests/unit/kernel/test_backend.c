@@ -62,7 +62,7 @@ static void each_has_what_the_dispatcher_needs(void **state)
 		assert_non_null(k->enter);
 		assert_non_null(k->exit);
 		assert_true(k->enter_type.type && k->exit_type.type);
-		/* a form means one backend */
+		/* each form means one backend */
 		assert_int_equal(backend_parse(k->form), BIT(b));
 	}
 }

@@ -15,7 +15,7 @@ static const char *name_of(const struct btf *btf, const struct btf_type *t)
 	return btf__name_by_offset(btf, t->name_off);
 }
 
-/* A in ALL and B in EXCERPT are the same to whoever reads a field: kind, size, and all their parts. */
+/* Asserts that A in ALL and B in EXCERPT are equal for a reader of fields: kind, size, and all their parts. */
 static void assert_same(const struct btf *all, uint32_t a, const struct btf *excerpt, uint32_t b)
 {
 	const struct btf_type *s = btf__type_by_id(all, a), *t = btf__type_by_id(excerpt, b);
@@ -55,7 +55,7 @@ static void assert_same(const struct btf *all, uint32_t a, const struct btf *exc
 
 static const char *const names[] = { "file", "no_such_struct_dlt", "req_flag_bits", "task_struct" };
 
-/* How often NAME is a struct or an enum; the last one's id in *ID. */
+/* Returns how often NAME is a struct or an enum; the last one's id is in *ID. */
 static unsigned int count(const struct btf *btf, const char *name, uint32_t *id)
 {
 	unsigned int n = 0;
@@ -92,7 +92,7 @@ static void loaded_types_are_those_of_the_kernel(void **state)
 	btf__free(all);
 }
 
-/* Two structs of one name: both, for libbpf to decide on. */
+/* Two structs with one name: both are taken, as libbpf decides. */
 static void namesakes_are_all_taken(void **state)
 {
 	static const char *const one[] = { "mount" };
@@ -112,7 +112,7 @@ static void namesakes_are_all_taken(void **state)
 	btf__free(all);
 }
 
-/* A module's types build on the kernel's; those of other names are not asked for. */
+/* Types of modules build on the kernel's; types with other names are not looked up. */
 static void types_of_modules_are_taken(void **state)
 {
 	static const char *const wanted[] = { "file", "fs_inode", "inode" };
@@ -124,7 +124,7 @@ static void types_of_modules_are_taken(void **state)
 
 	assert_int_equal(btf__add_field(kernel, "i_ino", num, 0, 0), 0);
 	modules[1].btf = btf__new_empty_split(kernel);
-	assert_true(btf__add_struct(modules[1].btf, "file", 4) > 0); /* a namesake */
+	assert_true(btf__add_struct(modules[1].btf, "file", 4) > 0); /* another struct of that name */
 	assert_true(btf__add_struct(modules[1].btf, "fs_inode", 8) > 0);
 	assert_int_equal(btf__add_field(modules[1].btf, "id", num, 0, 0), 0);
 	assert_int_equal(btf__add_field(modules[1].btf, "vfs_inode", inode, 32, 0), 0);

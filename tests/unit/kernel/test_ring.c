@@ -17,7 +17,7 @@
 #define RING_BYTES 65536UL
 #define RINGS 4
 
-/* --- rings in memory, and what the kernel does to them ---------------------------------------- */
+/* --- rings in memory, and the kernel's operations on them ------------------------------------- */
 
 static struct ring_memory memories[RINGS];
 static struct ring ring[RINGS];
@@ -37,7 +37,7 @@ static int make(void **state)
 	return rings_init_memory(&rings, ring, RINGS, RINGS);
 }
 
-/* The first ring with BYTES; what was in the others is not looked at again. */
+/* Makes the first ring with BYTES; old content of the others is not read again. */
 static void make_first(size_t bytes)
 {
 	rings_free(&rings);
@@ -54,7 +54,7 @@ static int unmake(void **state)
 	return 0;
 }
 
-/* A record of LEN bytes, busy; NULL when there is no room. Its memory is what was there before. */
+/* A record of LEN bytes, busy; NULL when there is no room. Its memory keeps its old content. */
 static uint32_t *reserve(unsigned int i, uint32_t len)
 {
 	uint32_t *head = ring_memory_reserve(&memories[i], len);
@@ -64,7 +64,7 @@ static uint32_t *reserve(unsigned int i, uint32_t len)
 	return head;
 }
 
-/* It is written, at TS_NS: TID tells it from others, and its bytes from those of others. */
+/* Completes it at TS_NS; TID and its bytes differ from those of others. */
 static void submit(uint32_t *head, uint64_t ts_ns, uint32_t tid)
 {
 	struct dlt_hdr *rec = ring_memory_rec(head);
@@ -107,7 +107,7 @@ static uint64_t consume(uint64_t until_ns)
 
 #define EXPECT(...) expect((const uint64_t[]){ __VA_ARGS__, 0 })
 
-/* All that came so far. */
+/* Expects all records so far. */
 static void expect(const uint64_t *ts_ns)
 {
 	unsigned int n = 0;
@@ -179,7 +179,7 @@ static void the_earliest_may_lie_as_far_as_the_window_reaches(void **state)
 		assert_int_equal(seen[1 + i].ts_ns, 10 + i);
 }
 
-/* An interrupt between a reserve and its TIMESTAMP may last: its record waits while others pass. */
+/* An interrupt between a reserve and its TIMESTAMP may last: its record waits while others pass it. */
 static void a_late_record_lets_any_number_pass(void **state)
 {
 	put(0, 1000);
@@ -201,7 +201,7 @@ static void beyond_the_window_a_record_is_late_but_there(void **state)
 	expect_all_free();
 }
 
-/* CPUs that share a ring reserve one after the other, and the last of them is the first to be done. */
+/* CPUs that share a ring reserve one after the other, and the last of them submits first. */
 static void the_window_is_as_wide_as_cpus_share_a_ring(void **state)
 {
 	static const unsigned int cpus[] = { 16, 64, 128, 512 };
@@ -216,7 +216,7 @@ static void the_window_is_as_wide_as_cpus_share_a_ring(void **state)
 		for (unsigned int lap = 0; lap < 3; lap++) {
 			for (unsigned int i = 0; i < n; i++)
 				put(0, 1 + lap * n + (n - 1 - i));
-			put(0, 1000000 + lap); /* one that was held up all the time */
+			put(0, 1000000 + lap); /* one that is always held up */
 		}
 		assert_int_equal(consume(999999), 3 * n);
 		for (unsigned int i = 0; i < 3 * n; i++)
@@ -250,7 +250,7 @@ static void what_is_later_than_the_round_waits_for_the_next(void **state)
 	expect_all_free();
 }
 
-/* What is not handed out yet must not be written over. */
+/* Records that have not been handed out must not be overwritten. */
 static void space_is_given_back_up_to_the_first_that_waits(void **state)
 {
 	uint64_t pos;
@@ -339,7 +339,7 @@ static void nothing_later_than_a_busy_record_is_handed_out(void **state)
 	expect_all_free();
 }
 
-/* It may be swapped with its neighbour too. */
+/* It may also be exchanged with its neighbor. */
 static void a_busy_record_may_be_earlier_than_those_before_it(void **state)
 {
 	uint32_t *busy;
@@ -353,7 +353,7 @@ static void a_busy_record_may_be_earlier_than_those_before_it(void **state)
 	EXPECT(5, 9, 10, 12, 20);
 }
 
-/* The same of what lies behind it, where one ahead that was held up says nothing of that. */
+/* As above, for a record after it, if an earlier one that was held up does not show the time. */
 static void nothing_overtakes_what_a_busy_record_hides(void **state)
 {
 	uint32_t *busy;
@@ -449,8 +449,8 @@ static void positions_go_on_at_the_consumers(void **state)
 }
 
 /*
- * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or
- * discards); the drain looks at any moment. All come, once, in order.
+ * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or discards); the drain
+ * reads at any moment. All records come, once, and in order.
  */
 static void whatever_the_moment_all_come_in_order(void **state)
 {
@@ -489,7 +489,7 @@ static void whatever_the_moment_all_come_in_order(void **state)
 	expect_all_free();
 }
 
-/* --- as many as there can be, and as the kernel maps them ------------------------------------- */
+/* --- the largest number, and the kernel's mapping ---------------------------------------------- */
 
 static void no_more_rings_than_there_is_room_for(void **state)
 {
@@ -511,7 +511,7 @@ static void as_many_rings_as_there_can_be(void **state)
 	struct rings rs;
 
 	for (unsigned int i = 0; i < RINGS_MAX; i++) {
-		mem[i].rec.ts_ns = 1 + i * 7919 % RINGS_MAX; /* a prime: each once */
+		mem[i].rec.ts_ns = 1 + i * 7919 % RINGS_MAX; /* a prime: each value once */
 		mem[i].rec.size = sizeof(mem[i].rec);
 		mem[i].head[0] = sizeof(mem[i].rec);
 		mem[i].producer = HDR_BYTES + sizeof(mem[i].rec);
@@ -527,13 +527,13 @@ static void as_many_rings_as_there_can_be(void **state)
 	rings_free(&rs);
 }
 
-/* A file laid out as the kernel lays out a ring's descriptor: consumer, producer, data, data. */
+/* A file laid out like a ring's descriptor in the kernel: consumer, producer, data, data. */
 static int ring_fd(size_t bytes, uint64_t ts_ns)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 	const struct dlt_hdr rec = { .ts_ns = ts_ns, .size = sizeof(rec) };
-	/* the record lies in the second half, behind one that was given up */
+	/* the record lies in the second half, after a discarded one */
 	const uint32_t gone[2] = { (uint32_t)(bytes / 2) | DISCARD }, head[2] = { sizeof(rec) };
 	const uint64_t at = HDR_BYTES + bytes / 2, producer = at + HDR_BYTES + sizeof(rec);
 	off_t data = (off_t)(2 * page);
@@ -560,7 +560,7 @@ static void descriptors_are_mapped_as_the_kernel_lays_them_out(void **state)
 	EXPECT(1, 2);
 	rings_free(&rs);
 	assert_null(rs.ring);
-	/* the kernel was told, through the mapping */
+	/* the kernel has the new position, through the mapping */
 	assert_int_equal(pread(fds[0], &consumer, sizeof(consumer), 0), sizeof(consumer));
 	assert_int_equal(consumer, HDR_BYTES + 4096 + HDR_BYTES + sizeof(struct dlt_hdr));
 	close(fds[0]);
@@ -578,7 +578,7 @@ static void half_of_the_rings_are_freed_when_one_cannot_be_mapped(void **state)
 	close(fds[0]);
 }
 
-/* --- how many of which size ------------------------------------------------------------------- */
+/* --- number and size of rings ----------------------------------------------------------------- */
 
 #define MIB (1ULL << 20)
 #define GIB (1ULL << 30)
@@ -601,7 +601,7 @@ static void memory_is_bounded_on_any_number_of_cpus(void **state)
 		{ 0, 64 * GIB, 2 * GIB, { { 1, 256 }, { 2, 128 }, { 4, 64 }, { 4, 64 }, { 4, 64 }, { 4, 64 } } },
 		{ 0, 64 * GIB, 64 * MIB, { { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 8 } } },
 		{ 0, 8 * GIB, UINT64_MAX, { { 1, 128 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 } } },
-		/* --buffer, whatever memory there is */
+		/* with --buffer, whatever the memory */
 		{ 16 * MIB, GIB, 64 * MIB, { { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 } } },
 		{ 100 * MIB, GIB, 0, { { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 } } },
 		{ 16 * GIB, 8 * GIB, 0, { { 1, 2048 }, { 2, 2048 }, { 64, 256 }, { 128, 128 }, { 256, 64 }, { 256, 64 } } },

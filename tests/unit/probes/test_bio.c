@@ -44,7 +44,7 @@ static void put_row(char row[1024], const struct dlt_bio *rec)
 	*record_put_row(row, &bio_probe, rec, &ctx) = '\0';
 }
 
-/* The row that REC makes, without what the records here have in common. */
+/* Expects the row of REC, without the columns that all records here share. */
 static void expect_row(const struct dlt_bio *rec, const char *from_disk_on)
 {
 	char row[1024], want[1024];
@@ -113,7 +113,7 @@ static void passthrough_without_a_disk_is_o(void **state)
 	expect_row(&rec, "-\tO\t2048\t1048576\t300\t100\tSYNC|FUA|SELF\t0");
 }
 
-/* --- not done at the end ---------------------------------------------------------------------- */
+/* --- in flight at the end --------------------------------------------------------------------- */
 
 static void what_the_driver_never_had_is_no_row(void **state)
 {
@@ -166,7 +166,7 @@ static int pointer_to(struct btf *btf, const char *type)
 	return btf__add_ptr(btf, id > 0 ? id : btf__add_struct(btf, type, 0));
 }
 
-/* btf_trace_NAME as the kernel's BTF has it, with up to three more parameters of these types. */
+/* Adds btf_trace_NAME as in the kernel's BTF, with up to three more parameters of these types. */
 static void add_tracepoint(struct btf *btf, const char *name, const int params[3])
 {
 	int data = btf__add_ptr(btf, 0), proto = btf__add_func_proto(btf, 0);
@@ -179,7 +179,7 @@ static void add_tracepoint(struct btf *btf, const char *name, const int params[3
 	assert_true(btf__add_typedef(btf, type, btf__add_ptr(btf, proto)) > 0);
 }
 
-/* The tracepoints of a kernel: OLD with queues and errno in them, else as since 6.5. */
+/* The tracepoints of a kernel: OLD with queues and errno in them, otherwise as since 6.5. */
 static struct dlt_bio_kernel kernel(bool old, bool zone_resource)
 {
 	struct btf *btf = btf__new_empty();

@@ -34,7 +34,7 @@ static void rows_are_extents(void **state)
 	rec->writer_tgid = 100;
 	rec->writer_tid = 101;
 	rec_emit();
-	extent(DLT_BIO_DATA, 2056, UINT32_MAX); /* a read, or of no known writer, of no known file */
+	extent(DLT_BIO_DATA, 2056, UINT32_MAX); /* a read, or without a known writer or file */
 	rec_emit();
 	extent(DLT_BIO_KIND_NONE, INT64_MAX, 0);
 	rec_emit();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What pids.out takes from /proc: of real processes of the test's own, which wait on a pipe. */
+/* What pids.out takes from /proc, for real processes of the test, which wait on a pipe. */
 #include "dlt/pids.h"
 
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 enum { PID = 2, CGROUP = 10, RANK = 11, ARGS = 12 };
 
-/* The exec closes files first and has an environment later. */
+/* An exec closes files first, and has its environment later. */
 static void environment_await(pid_t pid, char *const env[])
 {
 	autofree char *name = util_fmt("/proc/%d/environ", pid);
@@ -25,7 +25,7 @@ static void environment_await(pid_t pid, char *const env[])
 	}
 }
 
-/* A cat that waits for its input, with ENV, once its exec is done. */
+/* Starts a cat with ENV that waits for its input, and waits until its exec is done. */
 static pid_t cat_start(char *const env[], int *stdin_ret)
 {
 	int execed[2], input[2];
@@ -55,7 +55,7 @@ static void cat_end(pid_t pid, int stdin_fd)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* As the kernel reports PID; one that does not exist has not started. */
+/* A record of the kernel for PID; a process that does not exist has no start. */
 static struct dlt_pids *event_begin(uint32_t event, pid_t pid, pid_t ppid)
 {
 	struct dlt_pids *rec = rec_begin(DLT_pids);
@@ -76,7 +76,7 @@ static void event(uint32_t event, pid_t pid, pid_t ppid)
 	rec_emit();
 }
 
-/* Column N of the last row. */
+/* Returns column N of the last row. */
 static char *column(unsigned int n)
 {
 	autofree char *rows = rows_of(DLT_pids);
@@ -125,7 +125,7 @@ static void a_rank_that_is_no_number_is_none(void **state)
 	expect_rank((char *[]){ "RANK=", "SLURM_PROCID=4", NULL }, "4");
 }
 
-/* STRING is what an exec's record has of VARIABLE, behind one argument. */
+/* An exec's record has STRING for VARIABLE, after one argument. */
 static void exec_with(unsigned int variable, const char *string, pid_t pid)
 {
 	struct dlt_pids *rec = event_begin(DLT_PIDS_EXEC, pid, getpid());
@@ -137,7 +137,7 @@ static void exec_with(unsigned int variable, const char *string, pid_t pid)
 	rec_emit();
 }
 
-/* What the kernel had at the exec counts, and not what /proc has by now. */
+/* The kernel's value at the exec counts, not that of /proc by now. */
 static void the_rank_is_that_of_the_exec(void **state)
 {
 	int in;
@@ -206,7 +206,7 @@ static void of_another_process_nothing_is_shown(void **state)
 	rec = event_begin(DLT_PIDS_SNAPSHOT, pid, getpid());
 	rec->args_at = p.args_at + 16;
 	rec_emit();
-	if (p.args_at) /* the kernel shows it to those who may trace */
+	if (p.args_at) /* the kernel shows it only to processes that may trace */
 		expect_nothing(3);
 	cat_end(pid, in);
 }
@@ -279,7 +279,7 @@ static void a_number_used_again_is_another_process(void **state)
 	cat_end(pid, in);
 }
 
-/* The longest of the paths, as cgroups(7) has the lines: ID:CONTROLLERS:PATH. */
+/* The longest of the paths in the lines of cgroups(7): ID:CONTROLLERS:PATH. */
 static void the_cgroup_is_the_one_that_says_most(void **state)
 {
 	autofree char *text = NULL, *got = NULL;
@@ -357,7 +357,7 @@ static void a_length_beyond_the_record_is_not_believed(void **state)
 	}
 }
 
-/* The cache is small: what fell out is read again, and nothing is taken for another's. */
+/* The cache is small: dropped entries are read again, and none is mistaken for another's. */
 static void processes_that_share_a_place_in_the_cache(void **state)
 {
 	const pid_t others[] = { NO_SUCH_PID, NO_SUCH_PID + 4096, NO_SUCH_PID + 8192 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages of dltraced.h as rows (tests/golden/regions.txt); live regions, and messages that no header of ours sends. */
+/* Messages of dltraced.h as rows (tests/golden/regions.txt); live regions, and messages that our header never sends. */
 #include "drain/regions.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "records.h"
 #include "trace/record.h"
 
-/* The message for the next record, with its texts. */
+/* Returns a message for the next record, with its texts. */
 static struct dltraced_msg message(enum dltraced_op op, const char *name, const char *args)
 {
 	struct dltraced_msg m = {
@@ -25,7 +25,7 @@ static struct dltraced_msg message(enum dltraced_op op, const char *name, const 
 	return m;
 }
 
-/* LEN bytes of M come out of the ring, begun NS before their TIMESTAMP. */
+/* LEN bytes of M arrive by the ring; the region began NS before their TIMESTAMP. */
 static void sends_part(struct dltraced_msg m, uint64_t ns, size_t len)
 {
 	struct dlt_regions *rec = rec_begin(DLT_regions);
@@ -86,7 +86,7 @@ static void a_live_region_has_one_row_however_it_ends(void **state)
 	sends(stays, 0);
 	ends.op = DLTRACED_OP_END;
 	sends(ends, 1000000);
-	sends(ends, 1000000); /* of what is no more: a row of its own, as of a forked child */
+	sends(ends, 1000000); /* the end of a forgotten region: a row of its own, as in a forked child */
 	regions_end(&decode, 4711, record.hdr.ts_ns); /* another process's */
 	assert_int_equal(decode.counts[DLT_regions].filtered, 1);
 	regions_end(&decode, record.hdr.tgid, record.hdr.ts_ns + 1);

@@ -12,7 +12,7 @@
 
 #include "kernel/btf.h"
 
-/* A kernel whose tracepoint sched_switch has the arguments of ARGS, p a pointer and i a number, behind its own. */
+/* Tests a kernel whose tracepoint sched_switch has ARGS after its own arguments: p is a pointer, i a number. */
 static int given_by(const char *args)
 {
 	struct kernel_btf k = { .btf = btf__new_empty(), .excerpt_fd = -1 };

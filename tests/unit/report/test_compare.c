@@ -76,7 +76,7 @@ static void a_section_is_in_one_piece(void **state)
 			assert_string_not_equal(all.measure[k].section, all.measure[i].section);
 }
 
-/* A trace whose three epochs have no number. */
+/* A trace whose three epochs have no numbers. */
 static void epochs_of_one_name_are_kept_apart(void **state)
 {
 	struct report *r;

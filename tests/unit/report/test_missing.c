@@ -24,7 +24,7 @@
 #define RW_ROW "1000100000000\t-\t101\t101\tpython\tR\tread\t2000000\t4096\t4096\t0\t4096\t5\t-\t1\ta\n"
 #define PROBE(name, more) "{\"name\":\"" name "\",\"backend\":\"fentry\"" more "}"
 #define MOST "18446744073709551615"
-/* the other kinds of calls: recorded, and there are none */
+/* the other kinds of calls: recorded, without any call */
 #define OTHERS PROBE("close", "") "," PROBE("create_del", "") "," PROBE("mmap", "") "," PROBE("sync", "") ","
 
 static void put_manifest(const char *members, const char *probes)
@@ -34,7 +34,7 @@ static void put_manifest(const char *members, const char *probes)
 	tree_put("manifest.json", text);
 }
 
-/* NAME with N rows, and TAIL behind them. */
+/* Writes NAME with N rows, and TAIL after them. */
 static void put_rows(const char *name, const char *head, const char *row, unsigned int n, const char *tail)
 {
 	autofree char *text = NULL;
@@ -57,7 +57,7 @@ static struct report *loaded(void)
 	return r;
 }
 
-/* A trace of two opens and six reads by its manifest, of which the files have OPENS and READS. */
+/* A trace with two opens and six reads in the manifest, of which the files have OPENS and READS. */
 static struct report *of_rows(const char *members, unsigned int opens, unsigned int reads, const char *tail)
 {
 	put_manifest(members, OTHERS PROBE("open", ",\"rows\":2") ","
@@ -141,7 +141,7 @@ static void rows_too_many_are_an_error(void **state)
 	report_free(r);
 }
 
-/* While it runs the manifest is older than the files, and no count of it holds. */
+/* While a trace runs, the manifest is older than the files, and its counts do not hold. */
 static void a_trace_without_an_end_is_not_damaged(void **state)
 {
 	struct report *r = of_rows("\"complete\":false,", 1, 8, "");
@@ -165,7 +165,7 @@ static void a_trace_without_a_manifest_is_not_complete(void **state)
 	report_free(r);
 }
 
-/* A row that was lost has a reason, and what the manifest gives none for is said to be lost. */
+/* A lost row has a reason; rows without one in the manifest are called lost. */
 static void each_loss_has_its_reason(void **state)
 {
 	struct report *r;
@@ -187,7 +187,7 @@ static void each_loss_has_its_reason(void **state)
 	report_free(r);
 }
 
-/* What --keep dropped, what was lost, and what --rollup-only summed up is known, and no error. */
+/* Rows that --keep dropped, that were lost, or that --rollup-only summed up are known, and not an error. */
 static void rows_that_were_given_up_are_known(void **state)
 {
 	struct report *r;
@@ -212,7 +212,7 @@ static void rows_that_were_given_up_are_known(void **state)
 	report_free(r);
 }
 
-/* All syncs are few calls, and may be what the job waited for. */
+/* All syncs are few calls, but the job may have waited for them. */
 static void a_kind_of_call_that_is_lost_matters_however_few_they_are(void **state)
 {
 	struct report *r;
@@ -226,7 +226,7 @@ static void a_kind_of_call_that_is_lost_matters_however_few_they_are(void **stat
 	report_free(r);
 }
 
-/* Of gpu.out and sched.out each row need not have been read. */
+/* Not every row of gpu.out and sched.out has to be read. */
 static void other_files_are_held_against_their_bytes(void **state)
 {
 	struct report *r;
@@ -263,7 +263,7 @@ static void probes_that_are_off_are_named(void **state)
 	report_free(r);
 }
 
-/* Two beside the eight that have rows; some of the two may be no calls on files. */
+/* Two calls in addition to the eight with rows; some of the two may not be on files. */
 static void calls_that_were_only_counted_are_a_share_at_most(void **state)
 {
 	struct report *r = of_rows(WHOLE "\"compat_calls\":2,\"skipped_runs\":0,", 2, 6, "");
@@ -335,7 +335,7 @@ static void processes_that_outlive_the_job_are_a_part_of_it(void **state)
 	report_free(r);
 }
 
-/* By stop or --duration: the answer is of the time that was asked for. */
+/* By stop or --duration: the answer is for the requested time. */
 static void a_trace_that_ends_before_the_job_is_complete(void **state)
 {
 	struct report *r = of_rows(LEFT(1100), 2, 6, "");
@@ -347,7 +347,7 @@ static void a_trace_that_ends_before_the_job_is_complete(void **state)
 	report_free(r);
 }
 
-/* The first line has the caveat, the facts begin with the reasons: on the first screen. */
+/* The first line has the caveat, and the facts begin with the reasons: on the first screen. */
 static void text_has_it_beside_the_answer(void **state)
 {
 	struct report *r = of_rows(WHOLE, 2, 2, "");

@@ -69,13 +69,13 @@ static void calls_are_counted_by_probe(void **state)
 	assert_int_equal(r->rw[1].rows, 3);
 	assert_int_equal(rw->bytes, r->rw[0].bytes + r->rw[1].bytes);
 	assert_int_equal(r->rw[1].bytes, 512 + 262144 + 4096);
-	/* the two rows of a sendfile are one call, those still running have no latency yet */
+	/* the two rows of a sendfile are one call; calls in flight have no latency yet */
 	assert_int_equal(rw->lat.n, 16 - 1 - 2);
 	assert_int_equal(r->rw[0].lat.n, 13 - 2);
 	assert_int_equal(r->rw[1].lat.n, 3);
 	assert_int_equal(rw->lat.max, 500000000);
 	assert_int_equal(r->op[REPORT_MMAP].rows, 4);
-	assert_int_equal(r->op[REPORT_MMAP].failed, 1); /* -12, and not the addresses */
+	assert_int_equal(r->op[REPORT_MMAP].failed, 1); /* -12; addresses are not failures */
 	assert_int_equal(r->op[REPORT_OPEN].failed, 1);
 	assert_int_equal(r->op[REPORT_SYNC].lat.sum, 12000000);
 	report_free(r);
@@ -97,7 +97,7 @@ static void reads_are_kept_apart_by_their_source(void **state)
 	assert_int_equal(src[REPORT_NO_TYPE].calls, 0);
 	assert_int_equal(r->map_calls, 1);
 	assert_int_equal(r->map_bytes, 8192);
-	/* a submitted request without its result is in no sum, and that is said */
+	/* a submitted request without a result is in no sum, and a note says so */
 	assert_int_equal(r->no_result, 1);
 	assert_int_equal(r->no_result_bytes, 8192);
 	report_free(r);
@@ -119,7 +119,7 @@ static void files_have_their_newest_name(void **state)
 {
 	struct report *r = load(GOLDEN "trace-small");
 
-	assert_int_equal(r->n_top_bytes, 6); /* no pipe among them, nor what moved no bytes */
+	assert_int_equal(r->n_top_bytes, 6); /* without pipes, and without files that moved no bytes */
 	assert_string_equal(r->top_bytes[0].path, "/data/raw.bin");
 	assert_int_equal(r->top_bytes[0].sum.read_bytes, MiB);
 	assert_string_equal(r->top_bytes[1].path, "/out/ckpt.pt");
@@ -136,9 +136,9 @@ static void processes_have_parents_and_names(void **state)
 
 	assert_int_equal(r->n_procs, 2);
 	assert_string_equal(worker->comm, "pt_data_worker");
-	assert_int_equal(worker->ppid, 100); /* not the reaper that its exit row names */
+	assert_int_equal(worker->ppid, 100); /* not the reaper in its exit row */
 	assert_string_equal(worker->rank, "0");
-	assert_int_equal(worker->reads, 4); /* of both its threads */
+	assert_int_equal(worker->reads, 4); /* by both its threads */
 	assert_int_equal(worker->writes, 1);
 	assert_int_equal(worker->read_bytes, 131072 + 65536 + 4096);
 	assert_int_equal(worker->wait_ns, 3000);
@@ -194,7 +194,7 @@ static void disks_work_for_files_and_their_writers(void **state)
 	const struct report_cause *file = table_find(&c->files, 5);
 	const struct report_cause_process *python = table_find(&c->processes, 100), *worker = table_find(&c->processes, 101);
 
-	assert_int_equal(c->all.requests, 6); /* not what dm-0 has passed on */
+	assert_int_equal(c->all.requests, 6); /* without those that dm-0 has passed on */
 	assert_int_equal(c->all.read_bytes, 131072 + MiB);
 	assert_int_equal(c->all.write_bytes, 266240 + 4096);
 	assert_int_equal(c->no_file[CAUSE_JOURNAL].requests, 1);
@@ -202,7 +202,7 @@ static void disks_work_for_files_and_their_writers(void **state)
 	assert_int_equal(c->no_file[CAUSE_NO_DATA].requests, 1);
 	assert_int_equal(file->write_bytes, 266240);
 	assert_int_equal(file->requests, 1);
-	/* another process made its first page dirty, and two pages of it; but its calls have written all of it */
+	/* another process dirtied its first page, and two pages of it; but its calls have written all of it */
 	assert_int_equal(python->sum.write_bytes, 266240);
 	assert_int_equal(python->sum.requests, 2);
 	assert_int_equal(python->unsure_bytes, 0);
@@ -224,7 +224,7 @@ static void screen(const struct report *r, FILE *out)
 	report_screen(r, 80, out);
 }
 
-/* But for commands, which are to be typed, no line is wider than it was to be. */
+/* No line is too wide, except commands to be typed. */
 static void screen_fits_a_terminal(void **state)
 {
 	static const char *const dirs[] = { GOLDEN "trace-small", GOLDEN "trace-panels", GOLDEN "trace-other",
@@ -302,7 +302,7 @@ static void has_the_reason_of_a_probe_not_traced(void **state)
 		"open, pids: not traced: open: the kernel said no",
 		"bio: not traced: no rings",
 		"files: not traced: no reason given",
-		"not there: close.out", /* its WHY is of another backend */
+		"not there: close.out", /* its WHY is another backend's */
 		"calls of create_del, mmap, sync, vfs_rw were not recorded (--probes): their number is not known",
 	};
 	struct report *r = load(GOLDEN "trace-untraced");
@@ -313,7 +313,7 @@ static void has_the_reason_of_a_probe_not_traced(void **state)
 	report_free(r);
 }
 
-/* By BOOTTIME_NS and REALTIME_NS, which go on then. */
+/* By BOOTTIME_NS and REALTIME_NS, which go on during sleep. */
 static void says_for_how_long_the_machine_slept(void **state)
 {
 	static const char rows[] = "# dltraced time_align 1\n"
@@ -330,7 +330,7 @@ static void says_for_how_long_the_machine_slept(void **state)
 	assert_non_null(strstr(js, "\"asleep_ns\": 10500000000"));
 }
 
-/* Reads of 4096 bytes, of which 512 are fetched: four for each of COLUMNS, which has a number in the last alone. */
+/* Reads of 4096 bytes, of which 512 are fetched: four for each of COLUMNS; only the last of them has a number there. */
 static void put_strange_numbers(void)
 {
 	static const char *const columns[] = { "PID", "TID", "LAT_NS", "RETURNED", "OFFSET", "DISK_BYTES", "FID" };
@@ -357,7 +357,7 @@ static void put_strange_numbers(void)
 	tree_put("files.out", "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tFSTYPE\tREALPATH\n1\t1\treg\text4\t/data/a.bin\n");
 }
 
-/* Fewer rows than are taken at once, so that those that lack a number are among those that do not. */
+/* Fewer rows than are read at a time, so that rows without a number are among those with one. */
 static void a_number_that_is_none_is_in_no_sum(void **state)
 {
 	const struct report_source_sum *src;
@@ -368,7 +368,7 @@ static void a_number_that_is_none_is_in_no_sum(void **state)
 	src = &r->source[REPORT_BUFFERED];
 	assert_string_equal(r->notes[1], "vfs_rw.out: 9 rows could not be read and are left out"); /* PID, TID, LAT_NS */
 	assert_int_equal(r->rw[0].rows, 7 + 4 * 3);
-	/* RETURNED: not told, it still runs, it failed */
+	/* RETURNED: not known, in flight, failed */
 	assert_int_equal(r->no_result, 1);
 	assert_int_equal(r->no_result_bytes, 4096);
 	assert_int_equal(r->rw[0].running, 1);
@@ -376,7 +376,7 @@ static void a_number_that_is_none_is_in_no_sum(void **state)
 	assert_int_equal(r->rw[0].lat.n, 7 + 4 * 3 - 1);
 	assert_int_equal(r->rw[0].size.n, 7 + 3 * 3);
 	assert_int_equal(r->rw[0].bytes, (7 + 3 * 3) * 4096);
-	/* FID: of no file, and not of one that files.out lacks */
+	/* FID: without a file, which is not a file that files.out lacks */
 	assert_int_equal(r->files.n, 1);
 	assert_int_equal(r->unknown_files, 0);
 	assert_int_equal(src->calls, 7 + 2 * 3);
@@ -403,7 +403,7 @@ static void it_starts_with_the_earliest_row_that_is_one(void **state)
 	assert_string_equal(r->first_time, "second");
 	assert_int_equal(r->last_ns, 5000);
 	report_free(r);
-	/* the latest time that there is, too */
+	/* even at the latest possible time */
 	tree_put("close.out", CLOSE "-\tnone\t1\t1\t0\n18446744073709551615\tthe last\t1\t1\t0\n");
 	r = load(tree);
 	assert_int_equal(r->first_ns, UINT64_MAX);
@@ -422,7 +422,7 @@ static void folder_that_is_no_trace(void **state)
 	assert_int_equal(report_load_at(&r, "tests/golden", fd, &(struct report_options){ .timed = true }), -ENODATA);
 }
 
-/* trace-hostile: names escaped as they should be, and others that nobody escaped. */
+/* trace-hostile: names that are escaped correctly, and others without escapes. */
 static void no_name_reaches_the_terminal_unescaped(void **state)
 {
 	autofree char *text = rendered(GOLDEN "trace-hostile", report_text);
@@ -444,7 +444,7 @@ static void numbers_have_three_digits_and_a_unit(void **state)
 	assert_string_equal(FMT_BYTES(1024), "1.00 KiB");
 	assert_string_equal(FMT_BYTES(MiB - 1), "1.00 MiB");
 	assert_string_equal(FMT_BYTES(UINT64_MAX), "16.0 EiB");
-	/* as the page has them too (tests/page): to the even one, and to the next unit when rounded */
+	/* as the page rounds, too (tests/page): halves to even, and to the next unit when the result needs it */
 	assert_string_equal(FMT_BYTES(1152), "1.12 KiB");
 	assert_string_equal(FMT_BYTES(1408), "1.38 KiB");
 	assert_string_equal(FMT_BYTES(1048063), "1023 KiB");

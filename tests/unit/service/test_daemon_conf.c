@@ -14,7 +14,7 @@
 
 static char messages[4096];
 
-/* Read TEXT as the config, with what it says in SAID. */
+/* Reads TEXT as the config; its message goes to SAID. */
 static int read_text(struct daemon_conf *c, const char *text)
 {
 	autofree char *path = tree_path("c.conf");
@@ -151,7 +151,7 @@ static void each_mistake_has_its_line(void **state)
 	assert_non_null(strstr(messages, "c.conf:3:"));
 }
 
-/* --- whole traces -------------------------------------------------------------------------------------- */
+/* --- existing traces ----------------------------------------------------------------------------------- */
 
 static char gone[512];
 

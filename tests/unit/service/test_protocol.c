@@ -36,7 +36,7 @@ static void a_request_comes_back_unchanged(void **state)
 	assert_string_equal(rq.options[1].name, "no-args");
 	assert_null(rq.options[1].value);
 	assert_string_equal(rq.options[2].value, "ls");
-	assert_string_equal(rq.cmdline[2], "--all"); /* what was typed, for the manifest; asks for nothing */
+	assert_string_equal(rq.cmdline[2], "--all"); /* the typed command, for the manifest; it is not a request */
 	assert_string_equal(rq.argv[1], "-l");
 	assert_string_equal(rq.argv[2], "");
 	assert_null(rq.argv[3]);
@@ -86,7 +86,7 @@ static void what_is_no_request_is_refused(void **state)
 	assert_int_equal(PARSE("dltraced 2\0opt=all"), -EPROTONOSUPPORT);
 	assert_int_equal(PARSE("dltraced 1\0what"), -EPROTO);
 	assert_int_equal(PARSE("dltraced 1\0\0"), -EPROTO);
-	assert_int_equal(parse("dltraced 1\0cwd=/x", 16), -EPROTO); /* no end */
+	assert_int_equal(parse("dltraced 1\0cwd=/x", 16), -EPROTO); /* without its end */
 	assert_int_equal(PARSE("dltraced 1"), 0);
 	for (int i = 0; i <= CONFIG_GIVEN_MAX; i++, len += 6)
 		memcpy(options + len, "opt=x", 6);

@@ -188,7 +188,7 @@ static void leaves_open_what_has_not_ended(void **state)
 	assert_null(strstr(text, "at_end"));
 }
 
-/* Their names are anybody's. */
+/* Anybody may choose their names. */
 static void names_processes_that_outlive_the_trace(void **state)
 {
 	struct process v[10] = { { .pid = 7, .cpu_us = 30, .comm = "a\"b\n" }, { .pid = 8, .cpu_us = 12, .comm = "c" } };
@@ -255,7 +255,7 @@ static uint64_t max_rss(const struct session *s)
 	return strtoull(at + strlen(key), NULL, 10);
 }
 
-/* They are mapped twice, which the kernel's figure has in it. */
+/* They are mapped twice, and the kernel's number counts both. */
 static void memory_of_rings_counts_once(void **state)
 {
 	struct session s = sample;
@@ -377,7 +377,7 @@ static void a_failed_write_leaves_the_old_one(void **state)
 	json_free(&s.manifest.head);
 }
 
-/* A full file system of our own, on dir. */
+/* A full file system for this test, on dir. */
 static int full_folder(void)
 {
 	static const char zeros[65536];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is said of a trace while it runs. */
+/* Messages about a running trace. */
 #include "session/status.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "base/util.h"
 #include "drain/drain.h"
 
-/* What status_warn() says of S, into SAID. */
+/* MESSAGE gets the output of status_warn() for S. */
 static void warned(struct status *s, char *message, size_t size)
 {
 	struct drain *d = calloc(1, sizeof(*d));

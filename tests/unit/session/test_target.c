@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known before the load; that it then gets traced is for tests/native/session/attach.sh. */
+/* The facts that are known before the load; tests/native/session/attach.sh shows that the target is then traced. */
 #include "session/target.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void nothing_named_is_nothing_found(void **state)
 	assert_int_equal(ts.n_roots, 0);
 	assert_int_equal(ts.cgroups.n, 0);
 	assert_false(ts.all);
-	cfg.containers = (struct config_list){ { "new" }, 1 }; /* none of them is there */
+	cfg.containers = (struct config_list){ { "new" }, 1 }; /* none of them exists */
 	assert_int_equal(targets_resolve(&ts, &cfg, error, sizeof(error)), 0);
 	assert_int_equal(ts.cgroups.n, 0);
 }
@@ -89,7 +89,7 @@ static void a_kernel_thread_makes_no_calls(void **state)
 	struct process p;
 
 	if (process_read(&p, 2) < 0 || !p.kernel)
-		skip(); /* a pid namespace of our own */
+		skip(); /* a pid namespace of this test */
 	assert_int_equal(resolve_pid(2), -EINVAL);
 	assert_non_null(strstr(error, "kernel thread"));
 }

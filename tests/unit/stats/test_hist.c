@@ -25,7 +25,7 @@ static void small_values_are_exact(void **state)
 {
 	for (uint64_t v = 0; v < 128; v++) {
 		empty(state);
-		/* a neighbour on each side, so that the limits do not do the work */
+		/* with a neighbor on each side, so that the limits do not decide */
 		hist_add(&h, v ? v - 1 : 0);
 		hist_add(&h, v);
 		hist_add(&h, v + 1);

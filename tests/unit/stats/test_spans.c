@@ -23,7 +23,7 @@ static void what_touches_becomes_one(void **state)
 	assert_int_equal(s.n, 2);
 	spans_add(&s, 20, 25);
 	assert_int_equal(s.n, 2);
-	spans_add(&s, 5, 50); /* a long call that ends behind the others it was around */
+	spans_add(&s, 5, 50); /* a long call that ends after the others, which are within it */
 	assert_int_equal(s.n, 1);
 	spans_add(&s, 60, 60);
 	assert_int_equal(s.n, 1);
@@ -63,7 +63,7 @@ static void weights_count_in_part(void **state)
 	struct spans s = { 0 };
 
 	spans_append(&s, 0, 1000, 0.25);
-	spans_append(&s, 500, 2000, 0.5); /* never before what is there */
+	spans_append(&s, 500, 2000, 0.5); /* never before the last one */
 	spans_close(&s);
 	assert_int_equal(s.total_ns, 250 + 500);
 	assert_int_equal(spans_within(&s, 900, 1100), 25 + 50);
@@ -202,7 +202,7 @@ static void spans_too_far_back_are_reported(void **state)
 	free(c);
 }
 
-/* Against each instant by itself. */
+/* Compares with each single instant. */
 static void what_is_in_both(void **state)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {

@@ -30,7 +30,7 @@ static void median_is_off_by_a_sixteenth_at_most(void **state)
 		struct spread s = { 0 };
 		uint64_t v = values[i], got;
 
-		/* with one more on each side, so that neither least nor greatest helps */
+		/* with one more on each side, so that neither smallest nor largest decides */
 		spread_add(&s, 0);
 		spread_add(&s, v);
 		spread_add(&s, UINT64_MAX);
@@ -60,7 +60,7 @@ static void powers_of_two_are_counted_exactly(void **state)
 	assert_memory_equal(a, b, sizeof(a));
 	assert_int_equal(a[0], 1);  /* 0 */
 	assert_int_equal(a[1], 2);  /* 1 as 2^0 and as 2^1 - 1 */
-	assert_int_equal(a[64], 3); /* 2^63, 2^63 + 1, the greatest */
+	assert_int_equal(a[64], 3); /* 2^63, 2^63 + 1, the largest */
 	assert_int_equal(s.n, h.n);
 }
 

@@ -41,7 +41,7 @@ static void keeps_its_entries_while_it_grows(void **state)
 	assert_null(table_find(&t, 1));
 }
 
-/* Keys that count from 1, which are not looked up, as far as they do; and others among and behind them. */
+/* Keys that count from 1, which need no search as long as they do; and others among and after them. */
 static void numbers_in_order_are_found_as_all_other_keys(void **state)
 {
 	static const uint64_t others[] = { 0, 502, 501, 503, 1000, UINT64_MAX, 1ULL << 32 };
@@ -84,7 +84,7 @@ static void takes_no_more_than_its_cap(void **state)
 	table_free(&t);
 }
 
-/* Of PIDs and of what cannot be one, in any order. */
+/* PIDs, and numbers that cannot be one, in any order. */
 static void pids_are_found_as_all_other_keys(void **state)
 {
 	static const uint64_t keys[] = {

@@ -60,7 +60,7 @@ static void before_the_begin_is_the_first_bin(void **state)
 	assert_int_equal(timeline_bins(t), 1);
 }
 
-/* However long it gets: nothing is lost, and all stays where it was. */
+/* However long it gets: nothing is lost, and everything stays in its place. */
 static void folding_keeps_sums_and_order(void **state)
 {
 	struct timeline *t = *state;
@@ -89,7 +89,7 @@ static void folding_keeps_sums_and_order(void **state)
 			heat += t->heat[TIMELINE_H_READ][i][row];
 		if (p->n[i])
 			assert_float_equal(p->sum[i] / (float)p->n[i], 50, 0.01);
-		/* an even rate stays one, but for the last bin, which is not over */
+		/* an even rate stays even, except in the last bin, which is not over */
 		if (i + 1 < timeline_bins(t))
 			assert_in_range(t->sum[TIMELINE_READS][i], t->bin_ns / step, t->bin_ns / step + 1);
 	}
@@ -126,7 +126,7 @@ static void latencies_are_in_rows_of_powers_of_two(void **state)
 	assert_int_equal(t->heat[TIMELINE_H_OPEN][0][63], 1);
 }
 
-/* And with the time that each took, whatever becomes of bins. */
+/* With the time of each, whatever happens to bins. */
 static void the_longest_calls_of_a_process_are_kept(void **state)
 {
 	struct timeline *t = *state;
@@ -180,7 +180,7 @@ static void without_a_begin_it_is_the_first_thing_added(void **state)
 	timeline_free(t);
 }
 
-/* A bin of which the trace has little says no more of it than there is: one read in its last moment is no spike. */
+/* A bin of which the trace covers little has no larger rate than its neighbor: one read in its last moment is no spike. */
 static void rates_are_of_what_the_trace_covers(void **state)
 {
 	const uint64_t bin = TIMELINE_FIRST_BIN_NS;
@@ -195,12 +195,12 @@ static void rates_are_of_what_the_trace_covers(void **state)
 	/* 11 in 1.01 ms */
 	assert_float_equal(timeline_rate(t, reads, 9), 11 / 1.01e-3, 0.001);
 	assert_float_equal(timeline_rate(t, reads, 10), 11 / 1.01e-3, 0.001);
-	/* half of one is enough for a rate of its own: 6 in 0.6 ms */
+	/* half of a bin is enough for its own rate: 6 in 0.6 ms */
 	for (unsigned int i = 1; i < 6; i++)
 		timeline_add(t, TIMELINE_READS, BEGIN + 10 * bin + (i + 1) * bin / 10, 1);
 	assert_float_equal(timeline_rate(t, reads, 9), 10000, 0.001);
 	assert_float_equal(timeline_rate(t, reads, 10), 10000, 0.001);
-	/* of one of several hosts, which began and ended within bins */
+	/* on one of several hosts, which began and ended within bins */
 	t->host = "node2";
 	t->host_begin_ns = BEGIN + 2 * bin - bin / 5;
 	t->host_end_ns = BEGIN + 8 * bin + bin / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Against qsort(3): the largest, in order, of which equals stay in the order in which they came. */
+/* Compares with qsort(3): the largest, in order; equal ones stay in the order in which they came. */
 #include "stats/top.h"
 
 #include <setjmp.h>

@@ -53,7 +53,7 @@ static void a_reading_lies_between_readings_around_it(void **state)
 	assert_in_range(r.mono_ns, before, after);
 	assert_true(r.error_ns <= (after - before + 1) / 2);
 	assert_true(r.boot_ns + r.error_ns >= r.mono_ns);
-	clock_read(&r, 0); /* reads all the same */
+	clock_read(&r, 0); /* it reads nevertheless */
 	assert_true(r.mono_ns >= after);
 }
 
@@ -106,7 +106,7 @@ static void stands_still_rather_than_going_back(void **state)
 	assert_int_equal(clock_utc_ns(&m, 5 * SEC + 3001), OFFSET + 5 * SEC + 1);
 }
 
-/* Set back again before the first stall is over: the floor is what was shown, not the clock. */
+/* Set back again before the first stall is over: the lower limit is what was shown, not the clock. */
 static void two_stalls_do_not_add_a_way_back(void **state)
 {
 	struct clock_map m = map_at(1 * SEC, OFFSET, 50);
@@ -139,7 +139,7 @@ static void a_large_change_is_a_step_unannounced(void **state)
 	assert_int_equal(m.steps, 2);
 }
 
-/* The reading came first, the kernel's word after it. */
+/* The reading came first, the kernel's notice after it. */
 static void a_late_announcement_ends_the_stall(void **state)
 {
 	struct clock_map m = map_at(1 * SEC, OFFSET, 50);
@@ -160,8 +160,8 @@ static void a_clock_set_before_the_epoch_gives_zero(void **state)
 	assert_int_equal(clock_utc_ns(&m, 500 * SEC), 0);
 }
 
-/* Setting the machine's clock is left to the tests that own a machine. */
-/* No clock shows it, but a forged row or a broken record may. Seen by UBSan. */
+/* Tests that own a machine set the machine's clock. */
+/* No clock shows it, but a forged row or a broken record may. UBSan notices it. */
 static void a_time_beyond_all_clocks_is_no_overflow(void **state)
 {
 	struct clock_map m = map_at(1000, OFFSET, 0);

@@ -32,7 +32,7 @@ static struct file_entry *get(uint64_t ino, uint32_t dev, uint32_t gen)
 	return files_get(files, &id);
 }
 
-/* Buffers end where the promise ends, so that ASan sees a byte too many. */
+/* Buffers end where the promise ends, so that ASan notices a byte too many. */
 static bool name(struct file_entry *e, const char *path)
 {
 	size_t len = strlen(path);
@@ -69,7 +69,7 @@ static void the_same_file_has_the_same_number(void **state)
 
 static void every_part_of_an_identity_counts(void **state)
 {
-	/* each right behind one that differs in that part alone */
+	/* each one right after one that differs in only this part */
 	assert_int_equal(get(11, 2, 3)->fid, 1);
 	assert_int_equal(get(11, 2, 4)->fid, 2); /* the inode's number was reused */
 	assert_int_equal(get(11, 3, 4)->fid, 3);
@@ -95,7 +95,7 @@ static void a_hundred_thousand_files_keep_their_numbers_and_names(void **state)
 	char path[64];
 
 	for (uint32_t i = 0; i < N; i++) {
-		/* inodes of one folder lie close together, those of two disks alike */
+		/* inodes of one folder have close numbers, those of two disks equal ones */
 		entries[i] = get(1000 + i / 2, i % 2, i % 7);
 		assert_int_equal(entries[i]->fid, i + 1);
 		snprintf(path, sizeof(path), "/data/%u/img%u.jpg", i % 100, i);
@@ -190,13 +190,13 @@ static void a_file_renamed_over_another_takes_its_path(void **state)
 	name(new, "/ckpt.tmp");
 	name(new, "/ckpt.pt");
 	assert_ptr_equal(by_path("/ckpt.pt"), new);
-	/* and what becomes of the old one takes nothing away */
+	/* later changes of the old one take nothing away */
 	name(old, "/elsewhere");
 	assert_ptr_equal(by_path("/ckpt.pt"), new);
 	assert_ptr_equal(by_path("/elsewhere"), old);
 }
 
-/* Processes with another root, or other mounts, mean another file by the same path, and take nobody's path away. */
+/* For processes with another root, or other mounts, an equal path means another file: it takes the path away from none. */
 static void a_path_belongs_to_its_mount_namespace(void **state)
 {
 	struct file_entry *ours = get(1, 1, 1), *theirs = get(2, 1, 1), *below = get(3, 1, 1);
@@ -222,7 +222,7 @@ static void a_path_belongs_to_its_mount_namespace(void **state)
 	files_forget_path(files, 1, "/etc/passwd", 11);
 	assert_ptr_equal(files_by_path(files, 2, "/etc/passwd", 11), theirs);
 
-	/* the same file, then seen from there: here nobody knows what it is called */
+	/* the same file, then seen from there: its name here is not known */
 	ours->file.view = 2;
 	name(ours, "/moved/passwd");
 	assert_null(files_by_path(files, 1, "/moved/passwd", 13));
@@ -239,12 +239,12 @@ static void a_path_that_is_gone_leads_nowhere(void **state)
 	files_forget_path(files, 0, "/a", 2);
 	files_forget_path(files, 0, "/b", 2);
 	files_forget_path(files, 0, "", 0);
-	assert_int_equal(e->path_len, 2); /* its own name it keeps */
+	assert_int_equal(e->path_len, 2); /* it keeps its own name */
 	name(get(2, 1, 1), "/a");
 	assert_ptr_equal(by_path("/a"), get(2, 1, 1));
 }
 
-/* What no path of a live file is must not take that path from one that is. */
+/* A path that is no live file's must not be taken from a live file. */
 static void only_files_that_are_there_are_found_by_path(void **state)
 {
 	static const uint32_t flags[] = { DLT_PATH_DELETED, DLT_PATH_FLOATING, DLT_PATH_TRUNCATED,
@@ -261,7 +261,7 @@ static void only_files_that_are_there_are_found_by_path(void **state)
 	}
 }
 
-/* Tables of paths that come and go: what was forgotten must neither fill them nor break a chain. */
+/* Tables of paths that come and go: forgotten paths must neither fill them nor break a chain. */
 static void paths_that_come_and_go(void **state)
 {
 	struct file_entry *kept[100];
@@ -289,7 +289,7 @@ static void paths_that_come_and_go(void **state)
 	assert_int_equal(files_count(files), 150);
 }
 
-/* In a table that is half full most paths lie behind others: those go, and these must be found. */
+/* In a table that is half full most paths lie after others: those are removed, and these must be found. */
 static void paths_behind_those_that_went(void **state)
 {
 	enum { N = 250 };
@@ -316,7 +316,7 @@ static void freeing_nothing_is_fine(void **state)
 
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, make, unmake)
 
-/* A lock file, taken and removed all day. With a place of the table for each, it would take all day here. */
+/* A lock file, taken and removed all day. If each needed a place in the table, this test would take all day. */
 static void one_name_that_comes_and_goes(void **state)
 {
 	static const char lock[] = "/tmp/lock";

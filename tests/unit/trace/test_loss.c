@@ -24,7 +24,7 @@ static void reasons_are_listed_with_their_counts_where_there_are_several(void **
 	assert_string_equal(none, "");
 }
 
-/* Each that the manifest may have is read back. */
+/* Each reason that the manifest may have is read back. */
 static void each_reason_is_read_from_a_manifest(void **state)
 {
 	for (enum loss why = 0; why < LOSSES; why++) {

@@ -60,7 +60,7 @@ static void escapes_are_decoded(void **state)
 {
 	assert_int_equal(parse("{\"host\":\"a\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\u20AC\\ud83d\\ude00z\"}"), 0);
 	assert_string_equal(m.host, "a\"\\/\b\f\n\r\t\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z");
-	/* what a C string cannot hold, and halves of pairs */
+	/* characters that a C string cannot hold, and halves of pairs */
 	assert_int_equal(parse("{\"host\":\"\\u0000\\ud800x\\udc00\"}"), 0);
 	assert_string_equal(m.host, "\xef\xbf\xbd\xef\xbf\xbdx\xef\xbf\xbd");
 }

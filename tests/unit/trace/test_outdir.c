@@ -19,13 +19,13 @@
 #include "host/rights/privileges.h"
 #include "job/workload.h"
 
-#define SOMEBODY 54321 /* a user that nobody is */
+#define SOMEBODY 54321 /* no user has this number */
 #define MANIFEST "{ \"tool\": \"dltraced\", \"complete\": false }"
 
 static char root[] = "/tmp/test_outdir.XXXXXX";
 static char *no_env[] = { NULL };
 
-/* PATH below a fresh folder; a ring of buffers, so that a few live at once. */
+/* PATH below a fresh folder; a ring of buffers, so that a few are valid at a time. */
 static const char *at(const char *path)
 {
 	static char buf[8][PATH_MAX];
@@ -383,7 +383,7 @@ static void all_that_is_made_belongs_to_the_user(void **state)
 	assert_int_equal(stat_of("mine/a/b").st_mode, S_IFDIR | 0700);
 }
 
-/* Not root's way: whoever may write in the folder could make root give away what is root's. */
+/* Root does not: any user who may write in the folder could make root give away root's files. */
 static void root_follows_no_link_of_others(void **state)
 {
 	struct outdir d;
@@ -405,7 +405,7 @@ static void root_follows_no_link_of_others(void **state)
 	assert_int_equal(make("shared/link/new", false), -ENOTDIR);
 }
 
-/* With a user's rights to files links lead where the user may go, and root's folders stay root's. */
+/* With a user's rights to files, links lead where the user may go, and root's folders stay root's. */
 static void a_user_may_do_what_they_may(void **state)
 {
 	struct workload_user u = { .uid = SOMEBODY, .gid = SOMEBODY };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pack.c and unpack.c: what the one writes the other reads, whole, cut off and damaged. */
+/* pack.c and unpack.c: one reads what the other writes, complete, cut off and damaged. */
 #include "trace/pack.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static uint64_t size_of(int fd)
 	return (uint64_t)st.st_size;
 }
 
-/* The text packed; skips where this was built without the library. */
+/* Returns a file with the packed text; skips where this was built without the library. */
 static int packed_text(enum pack pack, bool behind)
 {
 	int from = file_of(text, text_len), to = file_of("", 0);
@@ -77,7 +77,7 @@ static int packed_text(enum pack pack, bool behind)
 	return to;
 }
 
-/* All that FD gives, compared with the text's beginning: how much. */
+/* Compares all that FD gives with the text's beginning. Returns its length. */
 static size_t expect_text(struct unpack *u)
 {
 	static char buf[10007];
@@ -103,7 +103,7 @@ static void text_comes_back(enum pack pack)
 		assert_int_equal(unpack_open(&u, fd, pack, size_of(fd), &marks), 0);
 		assert_int_equal(expect_text(&u), text_len);
 		assert_false(u.cut || u.damaged);
-		/* every member begins a line, and none is much larger than the others */
+		/* every member begins with a line, and none is much larger than the others */
 		assert_true(marks.n >= text_len / PACK_MEMBER_BYTES);
 		for (size_t i = 1; i < marks.n; i++)
 			assert_int_equal(text[marks.v[i].plain - 1], '\n');
@@ -134,10 +134,10 @@ static void cut_off_anywhere(enum pack pack)
 
 		assert_int_equal(unpack_open(&u, dup(fd), pack, limit, &marks), 0);
 		got = expect_text(&u);
-		/* the last bytes may be but a checksum */
+		/* the last bytes may be only a checksum */
 		assert_true(got <= text_len);
 		assert_false(u.damaged);
-		/* no less than the members that are whole */
+		/* at least the complete members */
 		assert_true(!marks.n || got >= marks.v[marks.n - 1].plain);
 		assert_int_equal(u.cut, limit > 0 && !u.between);
 		unpack_close(&u);
@@ -166,7 +166,7 @@ static void damaged(enum pack pack)
 		got += (size_t)n;
 	assert_int_equal(n, 0);
 	assert_true(u.damaged);
-	/* what came before is good */
+	/* everything before it is good */
 	assert_true(got >= marks.v[marks.n - 1].plain && got < text_len);
 	unpack_close(&u);
 	unpack_marks_free(&marks);

@@ -37,7 +37,7 @@
 #define CALLS (OF_TARGET | PROBE_OF_CALLS)
 #define ON_DEMAND (PROBE_SELECTABLE | PROBE_ON_DEMAND)
 
-/* docs/traces.md: what users and other programs read. */
+/* docs/traces.md: the columns for users and other programs. */
 static const struct {
 	const char *name, *columns;
 	size_t rec_size;
@@ -139,12 +139,12 @@ static void probes_say_what_they_are(void **state)
 		assert_true(p->needs < DLT_PROBES && p->needs != i);
 		if (p->needs)
 			assert_non_null(probes[p->needs]->open);
-		/* a call that is still running at the end is a row, whichever probe's, unless it was over at its start */
+		/* a call in flight at the end is a row, whichever probe's, unless it ended at its start */
 		assert_int_equal(p->running != NULL, ends);
 	}
 }
 
-/* Bytes of the record that a field of KIND reads at its offset. */
+/* Returns how many bytes of the record a field of KIND reads at its offset. */
 static size_t width_of(const struct field *f)
 {
 	switch (f->kind) {
@@ -172,7 +172,7 @@ static size_t width_of(const struct field *f)
 	case FIELD_REALDEV:
 	case FIELD_REALINO:
 		return sizeof(struct dlt_file_at);
-	case FIELD_FILETYPE: /* looks at the path too */
+	case FIELD_FILETYPE: /* looks at the path as well */
 	case FIELD_REALPATH:
 		return sizeof(struct dlt_file) + sizeof(struct dlt_segs);
 	default:

@@ -102,7 +102,7 @@ static void comments_and_further_fields_are_no_trouble(void **state)
 	assert_int_equal(r.bad_rows, 0);
 }
 
-/* All of them, so that each can be looked at after the last. */
+/* All rows are read before any is compared. */
 static void rows_in_the_buffer_stay_valid(void **state)
 {
 	struct reader_row rows[4];
@@ -113,7 +113,7 @@ static void rows_in_the_buffer_stay_valid(void **state)
 	assert_true(reader_is(reader_field(&rows[0], 1), "1") && reader_is(reader_field(&rows[0], 2), "2"));
 	assert_true(reader_is(reader_field(&rows[1], 1), "4") && reader_is(reader_field(&rows[1], 2), "5"));
 	assert_true(reader_is(reader_field(&rows[2], 1), "6") && reader_is(reader_field(&rows[2], 2), "7"));
-	assert_int_equal(reader_next_rows(&r, rows, 4), 1); /* without an end it is none */
+	assert_int_equal(reader_next_rows(&r, rows, 4), 1); /* without its end it is not a row */
 	assert_true(reader_is(reader_field(&rows[0], 2), "9"));
 	assert_int_equal(reader_next_rows(&r, rows, 4), 0);
 	assert_int_equal(reader_next(&r, &row), 0);
@@ -131,7 +131,7 @@ static void short_rows_are_counted_and_passed_over(void **state)
 	assert_int_equal(r.bad_rows, 2);
 }
 
-/* A hole may begin and end in the same column: two rows then look like one that is whole. */
+/* A hole may begin and end in the same column: two rows then look like one complete row. */
 static void rows_around_lost_blocks_are_no_rows(void **state)
 {
 	static const char text[] = HEADER "1\ta\tb\n2\ta\0\0\0\0z\tb\n3\ta\tb\n";
@@ -156,7 +156,7 @@ static void cut_last_row_is_left_out_and_noted(void **state)
 	assert_true(r.cut);
 }
 
-/* What a crash leaves where blocks were allocated and not written. */
+/* As after a crash, where blocks were allocated and not written. */
 static void zeroes_at_the_end_are_a_cut_row(void **state)
 {
 	char zeroes[5000] = { 0 };
@@ -195,7 +195,7 @@ static void what_is_no_trace_file_is_refused(void **state)
 	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), -ENOENT);
 	assert_int_equal(open_text("hello\nworld\n"), -EBADMSG);
 	unlinkat(dirfd, FILE_NAME, 0);
-	/* nor does a FIFO make it wait */
+	/* nor does it wait for a FIFO */
 	assert_int_equal(mkfifoat(dirfd, FILE_NAME, 0600), 0);
 	assert_int_equal(reader_open(&r, dirfd, FILE_NAME), -EBADMSG);
 }
@@ -279,7 +279,7 @@ static void put(const char *file, const char *text)
 	append_to(file, text, strlen(text));
 }
 
-/* FILE in place of FROM, packed. */
+/* Replaces FROM by FILE, packed. */
 static void pack(const char *from, const char *file, enum pack how)
 {
 	autoclose int in = openat(dirfd, from, O_RDONLY), out = openat(dirfd, file, O_WRONLY | O_CREAT, 0600);
@@ -294,7 +294,7 @@ static void pack(const char *from, const char *file, enum pack how)
 	assert_int_equal(unlinkat(dirfd, from, 0), 0);
 }
 
-/* The TIMESTAMPs of all rows that are left, as "1 2 3". */
+/* Expects the TIMESTAMPs of all remaining rows, as "1 2 3". */
 static void expect_times(const char *want)
 {
 	char got[256] = "";
@@ -336,7 +336,7 @@ static void goes_back_into_other_segments(void **state)
 		at[i] = row.offset;
 	}
 	assert_int_equal(reader_next(&r, &row), 0);
-	/* packed meanwhile */
+	/* packed in the meantime */
 	pack("x.000002.out", "x.000002.out.gz", PACK_GZIP);
 	for (int i = 3; i >= 0; i--) {
 		uint64_t time;
@@ -372,7 +372,7 @@ static void dropped_before_its_turn_is_counted(void **state)
 	assert_int_equal(r.gone, 1);
 }
 
-/* A trace that was killed between the names of a segment, or has no growing file yet. */
+/* A trace that was killed during the renames of a segment, or has no growing file yet. */
 static void plain_and_packed_count_once(void **state)
 {
 	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n");
@@ -423,7 +423,7 @@ static void one_file_by_its_descriptor(void **state)
 
 /* --- fields ------------------------------------------------------------------------------------ */
 
-/* As in a row: there are bytes before it. */
+/* As in a row: with bytes before it. */
 static struct reader_field field(const char *s)
 {
 	static char row[64];
@@ -451,7 +451,7 @@ static void numbers_are_whole_and_in_range(void **state)
 	assert_int_equal(u, 0);
 }
 
-/* All lengths, and a byte in each place that is no digit. */
+/* All lengths, with a byte that is not a digit in each place. */
 static void numbers_of_all_lengths(void **state)
 {
 	static const char digits[] = "12345678901234567890";
@@ -461,7 +461,7 @@ static void numbers_of_all_lengths(void **state)
 
 	for (size_t len = 1; len < sizeof(digits); len++) {
 		want = want * 10 + (uint64_t)(digits[len - 1] - '0');
-		memcpy(row, "0123456789\t:/9\t\t", 16); /* whatever is before it */
+		memcpy(row, "0123456789\t:/9\t\t", 16); /* any bytes before it */
 		memcpy(row + 16, digits, len);
 		assert_true(reader_u64((struct reader_field){ row + 16, len }, &v));
 		assert_true(v == want);

@@ -21,7 +21,7 @@ typedef uint32_t (*column_fn)(const struct reader_row *rows, unsigned int n, uns
 
 static const column_fn ways[] = { reader_column_u64, reader_column_u64_anywhere };
 
-/* Rows of which each column has FIELD_OF(row, column), a number or not. */
+/* Rows in which each column has FIELD_OF(row, column), a number or not. */
 static char room[LINES_BYTES + READER_ROWS_MAX * 128 + LINES_BYTES];
 static uint32_t stops[READER_ROWS_MAX * COLUMNS + 1];
 static struct reader_row rows[READER_ROWS_MAX];
@@ -31,7 +31,7 @@ static void make_rows(unsigned int n, void (*field_of)(unsigned int row, unsigne
 	char *const text = room + LINES_BYTES;
 	uint32_t *stop = stops, at = 0;
 
-	memset(room, '9', sizeof(room)); /* what is before a field does not count, digits or not */
+	memset(room, '9', sizeof(room)); /* bytes before a field do not count, digits or not */
 	*stop = at - 1;
 	for (unsigned int i = 0; i < n; i++) {
 		rows[i] = (struct reader_row){ .text = text, .stop = stop };
@@ -47,7 +47,7 @@ static void make_rows(unsigned int n, void (*field_of)(unsigned int row, unsigne
 	}
 }
 
-/* As strtoull() has it. */
+/* Compares with strtoull(). */
 static void assert_columns(unsigned int n)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(ways); k++)
@@ -74,7 +74,8 @@ static unsigned int shift, with;
 
 static void of_all_lengths(unsigned int row, unsigned int column, char *text)
 {
-	unsigned int len = (row * column + shift) % LENGTHS; /* 0 is none, 17 and more are long ones, 21 and more too long */
+	unsigned int len = (row * column + shift) % LENGTHS; /* 0 is an empty field, 17 and more are long, 21 and more too
+							      * long */
 
 	snprintf(text, 64, "%.*s", (int)len, &"184467440737095516150000000000000000000000000000000000"[len < 17 ? row % 4 : 0]);
 }
@@ -90,7 +91,7 @@ static void numbers_of_all_lengths(void **state)
 
 static const char strange[] = { '/', ':', '-', ' ', 0x7f, (char)0x80, (char)0xb0, (char)0xfa, (char)0xff, '?' };
 
-/* A byte that is no digit at one place, in some rows. */
+/* A byte that is not a digit at one place, in some rows. */
 static void with_strange_bytes(unsigned int row, unsigned int column, char *text)
 {
 	unsigned int len = 1 + (row + column + shift) % 18;
@@ -111,7 +112,7 @@ static void a_word_for_a_number_is_reported(void **state)
 
 static unsigned int place;
 
-/* Rows that are short, as most are and nearly all next to each other, but for one: with a strange byte, or of another length. */
+/* Rows with short numbers, the usual case, but for one: with another byte, or of another length. */
 static void short_but_one(unsigned int row, unsigned int column, char *text)
 {
 	static const unsigned int lengths[] = { 0, 8, 9, 16, 17, 19, 21 };

@@ -23,7 +23,7 @@
 struct rec {
 	struct dlt_hdr hdr;
 	struct dlt_file file;
-	struct dlt_segs segs; /* directly behind FILE: FIELD_REALPATH */
+	struct dlt_segs segs; /* directly after FILE: FIELD_REALPATH */
 	int64_t s64;
 	uint64_t u64;
 	uint32_t u32;
@@ -41,7 +41,7 @@ static const struct field_name kinds[] = { { 0, "zero" }, { 7, "seven" }, { 0, N
 static const struct probe_call calls[] = { { "first", 1 }, { "second", -1 } };
 
 static char row[SINK_ROW_MAX];
-static const struct clock_map utc = {}; /* the two clocks are one */
+static const struct clock_map utc = {}; /* both clocks are equal */
 
 static struct files *files;
 
@@ -57,7 +57,7 @@ static int without_files(void **state)
 	return 0;
 }
 
-/* The row of one field, checked against WANT. */
+/* Expects WANT as the row with this one field. */
 static void expect(const struct field *f, const void *rec, const char *want)
 {
 	const struct probe p = {
@@ -107,7 +107,7 @@ static void unsigned_numbers(void **state)
 
 	expect_u64(FIELD_TS, UINT64_MAX, "18446744073709551615");
 	expect_u64(FIELD_U64, 0, "0");
-	expect_u64(FIELD_U64, 1ULL << 63, "9223372036854775808"); /* no kind of "-" */
+	expect_u64(FIELD_U64, 1ULL << 63, "9223372036854775808"); /* has no "-" */
 	expect_u64(FIELD_HEX, 0, "0x0");
 	expect_u64(FIELD_HEX, UINT64_MAX, "0xffffffffffffffff");
 	expect_u64(FIELD_UTC, 1, "1970-01-01T00:00:00.000000001Z");
@@ -147,7 +147,7 @@ static void addresses_in_hex_and_errors_in_decimal(void **state)
 	expect_s64(FIELD_ADDR, 0, "0");
 	expect_s64(FIELD_ADDR, -ENOMEM, "-12");
 	expect_s64(FIELD_ADDR, -4095, "-4095");
-	expect_s64(FIELD_ADDR, -4096, "0xfffffffffffff000"); /* vsyscall's neighbour, no -errno */
+	expect_s64(FIELD_ADDR, -4096, "0xfffffffffffff000"); /* next to vsyscall, and not -errno */
 }
 
 static void modes_in_octal(void **state)
@@ -161,7 +161,7 @@ static void flags_by_name_and_the_rest_in_hex(void **state)
 {
 	expect_s64(FIELD_FLAGS, 0, "NONE"); /* as O_RDONLY */
 	expect_s64(FIELD_FLAGS, 1, "ONE");
-	expect_s64(FIELD_FLAGS, 2, "0x2"); /* no name has this value of the field of two bits */
+	expect_s64(FIELD_FLAGS, 2, "0x2"); /* the field of two bits has no name for this value */
 	expect_s64(FIELD_FLAGS, 1 | 4, "ONE|FOUR");
 	expect_s64(FIELD_FLAGS, 1 | 12, "ONE|BOTH"); /* not again as FOUR and EIGHT */
 	expect_s64(FIELD_FLAGS, 0x1000 | 8, "NONE|EIGHT|0x1000");
@@ -361,13 +361,13 @@ static void segments_may_begin_elsewhere(void **state)
 	assert_ptr_equal(record_seg(&p, &r, offsetof(struct rec, segs), 0, &len), r.seg);
 }
 
-/* What a record claims of its segments is believed no further than the record goes. */
+/* Lengths in a record count only as far as the record goes. */
 static void lengths_beyond_the_record_are_no_segments(void **state)
 {
 	static const struct probe p = { .rec_size = sizeof(struct rec) };
 	static const struct {
 		uint16_t len[4];
-		unsigned int there; /* bits of the segments that are */
+		unsigned int there; /* a bit for each existing segment */
 	} lies[] = {
 		{ { 8, 0, 0, 0 }, 1 },
 		{ { 9, 0, 0, 0 }, 0 },
@@ -392,7 +392,7 @@ static void lengths_beyond_the_record_are_no_segments(void **state)
 
 			assert_int_equal(s != NULL, lies[i].there >> j & 1);
 			assert_int_equal(len, s ? lies[i].len[j] : 0);
-			/* a NUL at the end is no part of it */
+			/* a NUL at the end does not belong to it */
 			expect(FIELD(FIELD_USTR, segs, .arg = (uint8_t)j), rec,
 			       len > 1 ? nuls + 4 * (8 - len) : "-");
 		}
@@ -400,7 +400,7 @@ static void lengths_beyond_the_record_are_no_segments(void **state)
 	}
 }
 
-/* Longer than the longest path is none of ours: it would not fit where paths are made. */
+/* A segment longer than the longest path is not read: it would not fit where paths are put together. */
 static void segments_longer_than_any_path_are_none(void **state)
 {
 	static const struct probe p = { .rec_size = sizeof(struct rec) };
@@ -451,7 +451,7 @@ static void strings_as_passed(void **state)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Buffers end where the promise ends, so that ASan sees a byte too many. */
+/* Buffers end where the promise ends, so that ASan notices a byte too many. */
 static void expect_path(const char *seg, size_t len, const char *want)
 {
 	autofree char *in = malloc(len ? len : 1), *out = malloc(RECORD_PATH_MAX);
@@ -465,7 +465,7 @@ static void expect_path(const char *seg, size_t len, const char *want)
 static void walked_paths_begin_at_the_root(void **state)
 {
 	expect_path("", 0, "/");
-	expect_path("", 1, "/"); /* the root said outright */
+	expect_path("", 1, "/"); /* the root itself */
 	expect_path("a", 2, "/a");
 	expect_path("file\0dir\0top", 13, "/top/dir/file");
 }
@@ -549,7 +549,7 @@ static void dots_and_doubled_slashes_go(void **state)
 
 static void dotdot_stays(void **state)
 {
-	/* links may lie before it: only the kernel knows where it leads */
+	/* there may be links before it: only the kernel knows where it leads */
 	expect_abs("/a/../b", NULL, 0, "/a/../b");
 	expect_abs("../b", "d", 2, "/d/../b");
 	expect_abs("..", "", 1, "/..");
@@ -587,9 +587,9 @@ static void real_paths_of_files_in_folders(void **state)
 {
 	expect_realpath(0, 0xef53, "b\0a", 4, "/a/b");
 	expect_realpath(0, 0xef53, "", 0, "/");
-	expect_realpath(DLT_PATH_DELETED, 0xef53, "b\0a", 4, "/a/b"); /* STATE says it */
+	expect_realpath(DLT_PATH_DELETED, 0xef53, "b\0a", 4, "/a/b"); /* STATE shows it */
 	expect_realpath(DLT_PATH_UNREACHABLE, 0xef53, "b\0a", 4, "(unreachable)/a/b");
-	expect_realpath(DLT_PATH_UNREACHABLE, 0xef53, "", 0, ""); /* never told */
+	expect_realpath(DLT_PATH_UNREACHABLE, 0xef53, "", 0, ""); /* never sent */
 }
 
 static void real_paths_of_files_without_a_folder(void **state)
@@ -625,7 +625,7 @@ static void real_path_of_a_file_with_a_name_is_that(void **state)
 	files_name(files, e, "/my data/\xff" "#1", 12);
 	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/my\\040data/\\377\\0431");
 	expect(FIELD(FIELD_FILE, file), &rec, "\\377\\0431");
-	files_name(files, e, "/data/-", 7); /* as a field of its own it would be "nothing" */
+	files_name(files, e, "/data/-", 7); /* as a field of its own this would be "nothing" */
 	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/data/-");
 	expect(FIELD(FIELD_FILE, file), &rec, "\\055");
 	rec.file.flags = DLT_PATH_TRUNCATED; /* this row's path is not the name */
@@ -652,8 +652,8 @@ static void fields_are_separated_by_tabs(void **state)
 }
 
 /*
- * The longest row that a record can make: both paths of create_del relative, and all four strings
- * as long as the kernel takes them, of bytes that are each written as four.
+ * The longest row of a record: both paths of create_del relative, and all four strings of the kernel's largest length, of
+ * bytes that are escaped as four each.
  */
 static void the_longest_row_fits_in_a_sink(void **state)
 {

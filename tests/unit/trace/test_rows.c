@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of every probe, compared whole with tests/golden/<probe>.txt: what records of the kernel
- * side come out as, with a line for each escape, longest value, negative value, "-" and "?".
+ * The rows of every probe, compared whole with tests/golden/<probe>.txt: the text of the kernel side's records, with a line
+ * for each escape, longest value, negative value, "-" and "?".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include "kernel/syscalls.h"
 #include "records.h"
 
-/* Every byte that must not come out as it is; ä and 嗨 may. */
+/* Every byte that must be escaped, and ä and 嗨, which need not. */
 #define HOSTILE "\t\n\r \x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8"
 
 static uint16_t func_of(const char *name)
@@ -57,7 +57,7 @@ static void set_comm(const char *comm)
 	memcpy(record.hdr.comm, comm, strnlen(comm, DLT_COMM_LEN - 1) + 1);
 }
 
-/* The row of the call NAME that has been running for 3 s. */
+/* The row of the call NAME, in flight for 3 s. */
 static void still_running(unsigned int probe, const char *name, const uint64_t args[6])
 {
 	struct dlt_call call = { .tid = NO_SUCH_PID, .tgid = NO_SUCH_PID, .probe = (uint8_t)probe };
@@ -137,7 +137,7 @@ static void rows_of_bio(void **state)
 	rec_emit();
 
 	learn(file_of(11), "/data/ä b");
-	rec = bio_begin(); /* of a file; of one without a name in memory; the journal has none */
+	rec = bio_begin(); /* of a file; of one without a name in memory; of the journal, which has none */
 	rec->kind = DLT_BIO_DATA;
 	rec->id = id_of(11);
 	rec->file_off = INT64_MAX;
@@ -210,7 +210,7 @@ static void rows_of_close(void **state)
 
 /* --- create_del ------------------------------------------------------------------------------- */
 
-/* A call on PATH relative to BASE (NULL: PATH is absolute), likewise PATH2. */
+/* A call on PATH relative to BASE (NULL: PATH is absolute), and on PATH2 in the same way. */
 static struct dlt_create_del *cd(const char *call, const char *path, const char *base,
 				 const char *path2, const char *base2)
 {
@@ -276,14 +276,14 @@ static void rows_of_create_del(void **state)
 
 	cd("unlink", "/out/../out/" HOSTILE, NULL, NULL, NULL);
 	rec_emit();
-	cd("rmdir", "/out/../out/" HOSTILE, NULL, NULL, NULL); /* gone already */
+	cd("rmdir", "/out/../out/" HOSTILE, NULL, NULL, NULL); /* removed already */
 	rec_emit();
 
 	rec = cd("unlink", "", NULL, NULL, NULL);
 	rec->ret = -ENOENT;
 	rec_emit();
 
-	still_running(DLT_create_del, "rename", ARGS(0)); /* and its memory out of reach */
+	still_running(DLT_create_del, "rename", ARGS(0)); /* and its memory cannot be read */
 	expect_golden(DLT_create_del);
 }
 
@@ -321,7 +321,7 @@ static void rows_of_files(void **state)
 	most.size = UINT64_MAX;
 	learn(most, "/-");
 
-	rec = rec_call(DLT_close, "close"); /* one whose name never came */
+	rec = rec_call(DLT_close, "close"); /* a file whose name never came */
 	rec->id = id_of(23);
 	rec_emit();
 
@@ -510,7 +510,7 @@ static void rows_of_pids(void **state)
 
 	rec = pids_begin(DLT_PIDS_RENAME);
 	set_comm("pt_data_worker");
-	rec_bytes(&rec->segs, 0, "python\0\0\0\0\0\0\0\0\0", DLT_COMM_LEN); /* as in the task */
+	rec_bytes(&rec->segs, 0, "python\0\0\0\0\0\0\0\0\0", DLT_COMM_LEN); /* as the kernel stores it */
 	rec_emit();
 
 	rec = pids_begin(DLT_PIDS_EXIT); /* of a thread */
@@ -598,7 +598,7 @@ static void rows_of_time_align(void **state)
 
 /* --- sched, sched_switch ------------------------------------------------------------------------ */
 
-/* A row of a CPU; of a call where CALL is one. */
+/* A row of a CPU; or, with CALL, of a call. */
 static struct dlt_sched *sched_begin(uint32_t kind, int64_t cpu, uint32_t call)
 {
 	struct dlt_sched *rec = rec_begin(DLT_sched);
@@ -675,7 +675,7 @@ static void rows_of_sched_switch(void **state)
 		}
 		rec_emit();
 	}
-	rec = rec_begin(DLT_sched_switch); /* neighbours of another user's */
+	rec = rec_begin(DLT_sched_switch); /* beside another user's */
 	rec->hdr.tgid = rec->hdr.tid = 0;
 	memset(rec->hdr.comm, 0, sizeof(rec->hdr.comm));
 	rec->run_ns = rec->wait_ns = INT64_MAX;
@@ -754,7 +754,7 @@ static void rows_of_vfs_rw(void **state)
 	expect_golden(DLT_vfs_rw);
 }
 
-/* Its second half is there by its length, but has no header: the first is a row, the other is counted. */
+/* The length includes the second half, but it has no header: the first half is a row, the second is counted. */
 static void half_a_pair_is_no_row(void **state)
 {
 	struct dlt_vfs_rw_pair *pair = (struct dlt_vfs_rw_pair *)moved("sendfile", DLT_RW_R, 4096);
@@ -869,7 +869,7 @@ static bool is_hex(const char *s)
 	return !strncmp(s, "0x", 2) && s[2] && strspn(s + 2, "0123456789abcdef") == strlen(s + 2);
 }
 
-/* Words joined by '|', with what has no name behind them in hex. */
+/* Whether TEXT has words joined by '|', with a rest in hex that has no name. */
 static bool are_flags(const struct field *f, const char *text)
 {
 	autofree char *copy = strdup(text);
@@ -881,7 +881,7 @@ static bool are_flags(const struct field *f, const char *text)
 	return true;
 }
 
-/* Could P have written TEXT in the column of F? */
+/* Whether P could have written TEXT in the column of F. */
 static bool could_be(const struct probe *p, const struct field *f, const char *text)
 {
 	bool none = !strcmp(text, "-") || !strcmp(text, "?");
@@ -924,7 +924,7 @@ static void expect_rows_of(const struct probe *p, char *rows)
 	}
 }
 
-/* tests/golden/trace-small was written by hand, and what reads it is to read ours. */
+/* tests/golden/trace-small was written by hand, and our readers must accept it. */
 static void the_sample_trace_could_be_ours(void **state)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
@@ -932,7 +932,10 @@ static void the_sample_trace_could_be_ours(void **state)
 		autofree char *text = NULL;
 		char header[4096];
 
-		/* it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no scheduling, no lines, no regions, and none on demand */
+		/*
+		 * it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no scheduling, no lines,
+		 * no regions, and no probe on demand
+		 */
 		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_regions || i == DLT_rollup || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);

@@ -67,7 +67,7 @@ static void other_names_are_no_segments(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		assert_false(segment_parse(files[i], &name));
-	/* a number that is none of ours belongs to the name */
+	/* any other number belongs to the name */
 	assert_true(segment_parse("x.000000.out", &name));
 	assert_string_equal(name.base, "x.000000");
 	assert_true(segment_parse("x.12.out", &name));

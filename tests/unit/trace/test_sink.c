@@ -208,7 +208,7 @@ static void swallows_rows_when_not_open(void **state)
 	assert_int_equal(closed.rows + closed.lost, 0);
 }
 
-/* A file size limit in the middle of a row: the kernel writes up to it, then fails. */
+/* A limit of the file size within a row: the kernel writes up to it, then fails. */
 static void cuts_back_to_whole_rows_and_counts_the_rest(void **state)
 {
 	struct sink s;
@@ -289,7 +289,7 @@ static void survives_a_full_file_system(void **state)
 	struct sink s;
 	size_t len;
 
-	/* A mount namespace of its own: what this process mounts goes when it ends. */
+	/* A mount namespace for this process: its mounts end with it. */
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", dir, "tmpfs", 0, "size=1m") < 0) {
 		print_message("CAP_SYS_ADMIN is missing: cannot mount a small file system\n");
@@ -399,7 +399,7 @@ static void splits_when_requested_but_not_without_rows(void **state)
 	expect_file("x.out", "# dltraced x 1 segment=3\nT\tA\n");
 }
 
-/* Something else has the name: nothing is overwritten, and nothing lost. */
+/* Another file has the name: nothing is overwritten, and nothing is lost. */
 static void goes_on_in_the_old_file_where_no_new_one_can_be_had(void **state)
 {
 	struct sink s;
@@ -453,11 +453,11 @@ static void knows_the_bytes_that_are_not_on_the_disk(void **state)
 		row(&s, "row\n", ts_ns);
 	sink_flush(&s);
 	sink_check_disk(&s);
-	assert_int_equal(sink_to_disk(&s, 0), 3 * strlen("row\n")); /* no time for it */
+	assert_int_equal(sink_to_disk(&s, 0), 3 * strlen("row\n")); /* not enough time */
 	assert_int_equal(sink_to_disk(&s, UINT64_MAX), 0);
 	assert_int_equal(s.unsure, 0);
 	sink_close(&s);
-	sink_check_disk(&s); /* fine, and nothing, when it is closed */
+	sink_check_disk(&s); /* no error, and no work, on a closed sink */
 	assert_int_equal(sink_to_disk(&s, UINT64_MAX), 0);
 }
 

@@ -39,7 +39,7 @@ static void groups_and_capabilities_count(void **state)
 {
 	assert_false(is("1000\t1000\t1000\t1000", "5\t4\t5\t5", "0000000000000000"));
 	assert_false(is("1000\t1000\t1000\t1000", "5\t5\t5\t4", "0000000000000000"));
-	/* newgrp(1) and sg(1): of the groups that the user has, and of one that the user has not */
+	/* newgrp(1) and sg(1): with a group of the user, and with another one */
 	assert_true(is("1000\t1000\t1000\t1000", "6\t6\t6\t6", "0000000000000000"));
 	assert_false(is("1000\t1000\t1000\t1000", "7\t7\t7\t7", "0000000000000000"));
 	assert_false(is("1000\t1000\t1000\t1000", "5\t5\t5\t5", "0000000000000400"));
@@ -67,7 +67,7 @@ static pid_t child(bool drop)
 	return pid;
 }
 
-/* Of a process that was root's and did not execute anything since, the memory may hold root's secrets. */
+/* A process that was root's, and has executed nothing since, may have root's secrets in memory. */
 static void a_process_that_had_more_rights_is_not_his(void **state)
 {
 	const struct owner his = { .uid = 12345, .gid = 12345 }, others = { .uid = 12346, .gid = 12345 };

@@ -61,7 +61,7 @@ static void takes_a_user_by_name_or_number(void **state)
 
 static void refuses_unknown_users(void **state)
 {
-	/* 4294967295 is (uid_t)-1, which setresuid() would take for "stay who you are". */
+	/* 4294967295 is (uid_t)-1, which setresuid() takes for "no change". */
 	static const char *const names[] = { "", "no-such-user", "-1", "0x0", "1 ", "+0",
 					     "4294967295", "4294967296" };
 	struct workload_user u;
@@ -82,7 +82,7 @@ static void environments_merge_by_name(void **state)
 	assert_null(env[ARRAY_SIZE(want)]);
 }
 
-/* As in /proc/PID/environ, which its process may have written over: the last one without its end. */
+/* As in /proc/PID/environ, which its process may have overwritten: the last one without its end. */
 static void strings_are_split_at_their_ends(void **state)
 {
 	autofree char **some = env_strings("A=1\0\0B=2", 8), **none = env_strings("", 0);
@@ -97,8 +97,8 @@ static void strings_are_split_at_their_ends(void **state)
 /* --- sudo ------------------------------------------------------------------------------------ */
 
 /*
- * A stand-in for sudo: this program under that name, set-user-id root, which with use_pty forks a
- * monitor, drops its environment, changes the umask and runs its arguments after VAR=VALUE ones.
+ * A stand-in for sudo: this program under that name, set-user-ID root. With use_pty it forks a monitor, drops its
+ * environment, changes the umask and runs its arguments after VAR=VALUE ones.
  */
 static int be_sudo(char **argv)
 {
@@ -123,7 +123,7 @@ static int be_sudo(char **argv)
 	return workload_exit_code(status);
 }
 
-/* What dltraced would make of its place under sudo, one value a line. */
+/* Prints what dltraced would make of its place under sudo, one value per line. */
 static int print_user(void)
 {
 	struct workload_user u;
@@ -183,7 +183,7 @@ static void says_what_it_cannot_give_back(void **state)
 	assert_int_equal(workload_user_get(&u, NULL), 0);
 	assert_true(u.sudo);
 	assert_int_equal(u.uid, 65534);
-	/* Where the test itself runs under sudo, there is an environment to restore. */
+	/* If the test itself runs under sudo, there is an environment to restore. */
 	if (u.lacks)
 		assert_non_null(strstr(u.lacks, "before sudo"));
 	assert_non_null(u.environ);
@@ -212,7 +212,7 @@ static void does_not_believe_a_forged_sudo_uid(void **state)
 
 /* --- PATH ------------------------------------------------------------------------------------ */
 
-/* What execvp itself says: 0 when it ran something, else -errno. */
+/* Returns what execvp itself returns: 0 when it ran something, else -errno. */
 static int execvp_says(struct fixture *f, char *name, char *path)
 {
 	struct workload_user u = f->self;

@@ -114,7 +114,7 @@ static void looks_whether_a_folder_is_there(void **state)
 	assert_int_equal(rmdir(path), 0);
 	assert_true(folder_watch_request(&l, fd, 0, -1));
 	assert_true(l.gone);
-	assert_true(folder_watch_request(&l, -1, 0, -1)); /* as good as a server that says no: that is not gone */
+	assert_true(folder_watch_request(&l, -1, 0, -1)); /* counts as a server's error: the folder is not gone */
 	assert_false(l.gone);
 	assert_int_equal(l.refused, -EBADF);
 	assert_false(folder_watch_hangs(&l));
@@ -127,7 +127,7 @@ static void stands_in_front_of_servers_only(void **state)
 
 	assert_true(proxy_is_remote(0x6969)); /* nfs */
 	assert_true(proxy_is_remote(0x65735546)); /* fuse */
-	assert_true(proxy_is_remote(0xff534d42)); /* cifs: the sign of an int */
+	assert_true(proxy_is_remote(0xff534d42)); /* cifs: the sign bit of an int */
 	assert_false(proxy_is_remote(0xef53)); /* ext4 */
 	assert_false(proxy_is_remote(0x01021994)); /* tmpfs */
 	assert_false(proxy_stand("/proc/self/not/there/%e", &code));

@@ -33,7 +33,7 @@ static char state_of(pid_t pid)
 	return strrchr(line, ')')[2];
 }
 
-/* For ever, or until PARENT ends: it may have ended before prctl(2). */
+/* Sleeps for ever, or until PARENT ends, which may have been before prctl(2). */
 static __attribute__((noreturn)) void sleep_below(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,13 +46,13 @@ static __attribute__((noreturn)) void stand(void)
 {
 	const pid_t self = getpid();
 
-	/* not vfork(3), of which ThreadSanitizer makes a fork(2) */
+	/* not vfork(3), which ThreadSanitizer makes a fork(2) */
 	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0)
 		sleep_below(self);
 	_exit(1);
 }
 
-/* A child that sleeps, or stands where no signal but KILL reaches it, as who waits for a server: as in vfork(2). */
+/* Returns a child that sleeps; HELD: waits where no signal but KILL reaches it, as for a server: as in vfork(2). */
 static pid_t child(bool held)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -84,7 +84,7 @@ static void a_thread_without_cpu_time_stands_still(void **state)
 	end(pid);
 }
 
-/* On a busy machine a thread may have no CPU for seconds. */
+/* On a busy machine a thread may be without a CPU for seconds. */
 static void a_thread_that_could_run_does_not_stand_still(void **state)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -112,7 +112,7 @@ static void a_thread_that_waits_in_a_wait_stands_still(void **state)
 	stall_clock_begin(&s, pid, 0, 0);
 	for (uint64_t n = 1; n < 1000; n++)
 		assert_int_equal(stall_clock_ns(&s, 200 * n * US, n * S), n * S);
-	assert_int_equal(stall_clock_ns(&s, 10 * S, 1000 * S), 0); /* that is work */
+	assert_int_equal(stall_clock_ns(&s, 10 * S, 1000 * S), 0); /* the thread has worked */
 	assert_int_equal(stall_clock_ns(&s, 10 * S + 5000 * US, 1001 * S), S);
 	assert_int_equal(stall_clock_ns(&s, 10 * S + 7000 * US, 1002 * S), 0);
 	end(pid);

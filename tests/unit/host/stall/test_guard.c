@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/util.h"
 
-/* A child that waits for what never comes, with SIG waiting: patient for CODE. */
+/* A child that waits for ever, with SIG pending; the guard gives CODE. */
 static pid_t hangs(int code, int sig)
 {
 	pid_t pid = fork();
@@ -56,7 +56,7 @@ static void names_the_file_that_hangs_and_ends_by_a_signal_that_waits(void **sta
 	assert_int_equal(pipe(fds), 0);
 	log_to(fds[1]);
 	stall_guard_begin("far/away", STALL_GUARD_REPORTS);
-	assert_true(read(fds[0], message, sizeof(message) - 1) > 0); /* what is waited for is just that */
+	assert_true(read(fds[0], message, sizeof(message) - 1) > 0); /* it waits only for this */
 	stall_guard_end();
 	log_to(STDERR_FILENO);
 	assert_non_null(strstr(message, "warning: far/away: its file system does not answer"));

@@ -103,7 +103,7 @@ static void text_is_that_of_the_golden_file(void **state)
 	}
 }
 
-/* The sum of all numbers behind "KEY": in TEXT from FROM to TO, each either one or a row of them. */
+/* Returns the sum of all numbers after "KEY": in TEXT between FROM and TO; each may be an array. */
 static uint64_t sum_of(const char *text, const char *from, const char *to, const char *key)
 {
 	const char *at = strstr(text, from), *end = at ? strstr(at, to) : NULL;
@@ -123,7 +123,7 @@ static uint64_t sum_of(const char *text, const char *from, const char *to, const
 	return sum;
 }
 
-/* A sleep of a minute that is told of in one row was not a minute in that second. */
+/* A sleep of a minute with a single row was not a minute in that second. */
 static void a_long_wait_is_at_its_time(void **state)
 {
 	struct report *r = NULL;
@@ -146,7 +146,7 @@ static void a_long_wait_is_at_its_time(void **state)
 	report_free(r);
 }
 
-/* What is told one by one and in the sums of others is all that there is. */
+/* The listed ones and the sums of the others are the whole. */
 static void json_has_all_of_the_time(void **state)
 {
 	static const char *const names[] = { GOLDEN "trace-cpu", GOLDEN "trace-switches" };
@@ -252,7 +252,7 @@ static void workers_are_merged_by_rules(void **state)
 	assert_false(group(r, "kworker/0:1")->workers);
 	report_cpu_free(r);
 
-	o.merge = "+p"; /* beside the default ones, and for every kind */
+	o.merge = "+p"; /* in addition to the default ones, and for every kind */
 	r = load(GOLDEN "trace-cpu", &o);
 	assert_int_equal(group(r, "p")->tasks, 2);
 	assert_int_equal(group(r, "p")->pids, 2);
@@ -269,19 +269,19 @@ static void phases_have_the_time_of_their_ranks(void **state)
 	const struct cpu_phase *epoch = phase(r, "epoch");
 
 	assert_int_equal(epoch->times, 2);
-	assert_int_equal(epoch->n, 1); /* of two ranks, from the first one's begin to the last one's end */
+	assert_int_equal(epoch->n, 1); /* of two ranks, from the begin of the first to the end of the last */
 	assert_int_equal(epoch->wall_ns, 2500000000);
-	/* by the job's own time, and not by that of a line out of a buffer */
+	/* by the job's own time, not by that of a line from a buffer */
 	assert_int_equal(epoch->v[0].start_ns, 1005 * SEC);
 	assert_int_equal(phase(r, "eval")->open, 1);
 	assert_int_equal(phase(r, "eval")->wall_ns, 1500000000);
-	assert_int_equal(phase(r, "warm\\040up")->wall_ns, 4 * SEC); /* to the next mark without a begin or an end */
+	assert_int_equal(phase(r, "warm\\040up")->wall_ns, 4 * SEC); /* until the next mark without a begin or an end */
 	assert_int_equal(phase(r, "load")->wall_ns, 2 * SEC);
 	assert_int_equal(phase(r, "load")->n, 1);
 	report_cpu_free(r);
 }
 
-/* By the calls that made the kernel fetch: 1 s of 1.25 s in train, though the longest call was from the cache. */
+/* By the calls that made the kernel fetch: 1 s of 1.25 s in train, though the longest call hit the cache. */
 static void waits_for_disk_go_to_folders(void **state)
 {
 	struct report_cpu *r = load(GOLDEN "trace-cpu", NULL);
@@ -313,7 +313,7 @@ static void put_folders(void)
 		 "1\t3\treg\t/three/f\n");
 }
 
-/* N rows of PID under COMM in CALL went to PATH; their weights are SUM. */
+/* N rows of PID under COMM in CALL were counted for PATH; their weights add up to SUM. */
 struct in_folder {
 	uint32_t pid, n, sum;
 	const char *comm, *call, *path;
@@ -343,7 +343,7 @@ static void folders_are(const struct report_cpu *r, const struct in_folder *want
 	}
 }
 
-/* By who reads the files of calls: CPU time alone, and the report of all. */
+/* Both reports have folders: that of CPU time, and the one of everything. */
 static void both_have_folders(const struct in_folder *want, uint32_t n)
 {
 	const struct report_options o = { .cpu = &defaults };
@@ -357,7 +357,9 @@ static void both_have_folders(const struct in_folder *want, uint32_t n)
 	report_free(r);
 }
 
-/* What a row came to is remembered by its PID and text: two names of a process, and PIDs that meet where it is kept. */
+/*
+ * The result of a row is remembered by its PID and text: two names of a process, and PIDs that share a place in the cache.
+ */
 static void a_caller_is_a_process_and_a_name(void **state)
 {
 	static const struct in_folder want[] = {
@@ -373,7 +375,7 @@ static void a_caller_is_a_process_and_a_name(void **state)
 	both_have_folders(want, ARRAY_SIZE(want));
 }
 
-/* A process has waited for what it had mapped when it was first seen, and not for what it had open. */
+/* A process may have waited for files that were mapped when it was first seen, but not for those that were open. */
 static void the_same_row_is_another_call_in_another_file(void **state)
 {
 	static const struct in_folder want[] = { { 7, 1, 8192, "a", "fault", "/two" } };
@@ -393,7 +395,7 @@ static bool is_noted(char *const *notes, uint32_t n, const char *note)
 	return false;
 }
 
-/* The report of all leaves a row without a process out, too: in CPU time that is no trouble. */
+/* The report of everything omits a row without a process, too; in that of CPU time this is no problem. */
 static void rows_of_calls_without_a_time_are_noted(void **state)
 {
 	static const char one[] = "sync.out: 1 rows could not be read and are left out";
@@ -450,11 +452,11 @@ static void the_timeline_has_the_same_begin_and_end_on_all_cpus(void **state)
 {
 	struct report_cpu *r = load(GOLDEN "trace-switches", NULL);
 
-	assert_int_equal(r->begin_ns, 1000500000000); /* by how long the first one on CPU 1 had run */
+	assert_int_equal(r->begin_ns, 1000500000000); /* by how long the first thread on CPU 1 had run */
 	assert_int_equal(r->end_ns, 1010 * SEC);
 	assert_int_equal(r->cpus[0].busy_ns + r->cpus[0].idle_ns, 9500000000);
 	assert_int_equal(r->cpus[1].busy_ns + r->cpus[1].idle_ns, 9500000000);
-	/* 1 + 1 + .5 s on CPU 1, and from its last coming to its end */
+	/* 1 + 1 + .5 s on CPU 1, and from its last switch to its end */
 	assert_int_equal(task(r, "pt_data_worker", CPU_TARGET)->sums.run_ns, 2750000000);
 	assert_int_equal(task(r, "python3", CPU_TARGET)->sums.blocked_ns, 875000000);
 	report_cpu_free(r);
@@ -475,7 +477,7 @@ static void csv_files_have_their_columns(void **state)
 	autofree char *dir = util_fmt("%s/csv", tree);
 
 	assert_int_equal(report_cpu_csv(r, dir), 0);
-	assert_int_equal(report_cpu_csv(r, dir), 0); /* and in place of themselves */
+	assert_int_equal(report_cpu_csv(r, dir), 0); /* and over existing files */
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		autofree char *path = util_fmt("%s/%s", dir, files[i].file), *text = NULL;
 
@@ -489,7 +491,7 @@ static void csv_files_have_their_columns(void **state)
 #define SCHED "# dltraced sched 1\nTIMESTAMP\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\n"
 #define PIDS "# dltraced pids 1\nTIMESTAMP\tPID\tTID\tCOMM\tEVENT\tSTATUS\n"
 
-/* A thread goes on for a while behind its exit's event. */
+/* A thread goes on for a while after the event of its exit. */
 static void nobody_has_run_for_longer_than_it_lived(void **state)
 {
 	struct report_cpu *r;
@@ -503,7 +505,7 @@ static void nobody_has_run_for_longer_than_it_lived(void **state)
 	report_cpu_free(r);
 }
 
-/* Rows of two threads that had the same number, the second while the first's sums were still to be told. */
+/* Rows of two threads with one number; the second began before the first one's sums were sent. */
 static void numbers_are_used_again(void **state)
 {
 	struct report_cpu *r;
@@ -535,7 +537,7 @@ static void without_pids_out_a_life_is_that_of_its_rows(void **state)
 	assert_int_equal(thread(r, 7)->end_ns, 6000);
 	assert_int_equal(task(r, "a", CPU_TARGET)->life_ns, 1000);
 	assert_int_equal(task(r, "b", CPU_TARGET)->life_ns, 1000);
-	assert_int_equal(r->n_notes, 4); /* no manifest, no pids.out, a bad row, a cut one */
+	assert_int_equal(r->n_notes, 4); /* no manifest, no pids.out, a bad row, a partial one */
 	report_cpu_free(r);
 }
 

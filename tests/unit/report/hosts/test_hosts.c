@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two hosts: the clock of trace-other's is 4000 s ahead of trace-small's, and it began 0.5 s after that. */
+/* Two hosts: the clock of trace-other is 4000 s ahead of trace-small's, and it began 0.5 s after that. */
 #include "report/hosts/hosts.h"
 
 #include <errno.h>
@@ -79,15 +79,15 @@ static void error_between_hosts_is_shown_or_not_known(void **state)
 
 	open_job(&job, dirs, 2);
 	assert_int_equal(job.read_error_ns, 310 + 120);
-	assert_false(job.between_known); /* trace-small does not say that its clock was synchronised */
+	assert_false(job.between_known); /* trace-small does not contain whether its clock was synchronized */
 	assert_non_null(strstr(job.total->notes[0], "node1: its clock was not synchronised"));
 	report_job_free(&job);
-	/* of one boot: however wrong the clock is, it is the same one */
+	/* one boot: however wrong the clock is, both have the same */
 	open_job(&job, twice, 2);
 	assert_true(job.between_known);
 	assert_int_equal(job.between_ns, 240);
 	assert_string_equal(job.host[1].name, "node2 (2)");
-	/* two machines, both synchronised within 900 us: the larger of begin and end */
+	/* two machines, both synchronized within 900 us: the larger of begin and end */
 	strcpy(job.host[1].report->manifest.boot_id, "3");
 	report_free(job.total);
 	assert_int_equal(report_job_close(&job), 0);
@@ -121,7 +121,7 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
 	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  unknown "));
 	assert_non_null(strstr(text, "\nby how much times of two hosts may differ is not known"));
-	/* runs one after the other are no hosts of one job */
+	/* traces one after the other are not hosts of one job */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
 	out = open_memstream(&apart, &len);
 	report_job_text(&job, 0, out);
@@ -143,7 +143,7 @@ static void folder_is_itself_by_any_name(void **state)
 	assert_int_equal(second, 4);
 }
 
-/* What each of the two hosts of JOB is changed to leads to one note before others, or to none; it is in the text too. */
+/* A change to the two hosts of JOB leads to one note before others, or to none; the text has it, too. */
 static void doubts(struct report_job *job, const char *wanted)
 {
 	autofree char *text = NULL;
@@ -180,7 +180,7 @@ static void folders_of_no_job_are_noted(void **state)
 	/* one after the other */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
 	doubts(&job, "these traces do not overlap in time");
-	/* of a machine that is not known nothing is said */
+	/* without a known machine there is no note */
 	job.host[1].begin_ns -= 3600 * 1000000000ULL;
 	m[0]->boot_id[0] = m[1]->boot_id[0] = '\0';
 	doubts(&job, NULL);
@@ -218,7 +218,7 @@ static struct finding *bottleneck_of(const struct report_job *job, unsigned int 
 	return &job->host[i].report->why->rules->bottleneck;
 }
 
-/* One host waits, and the others with it; who only trained counts with nothing. */
+/* One host waits, and the others wait for it; a host that only trained adds nothing. */
 static void the_job_waits_for_what_a_host_waits_for(void **state)
 {
 	char *const dirs[] = { small, small, small };

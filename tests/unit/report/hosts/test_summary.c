@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Summaries of trace-small and trace-other, and files that are none. */
+/* Summaries of trace-small and trace-other, and files that are not summaries. */
 #include "report/hosts/summary.h"
 
 #include <errno.h>

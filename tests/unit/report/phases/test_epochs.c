@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Epochs by lines that name no side of them, as training scripts and libraries print them, with and without workers and
- * reading around them. All jobs here train from 1002 s on, in a trace from 1000 to 1100 s.
+ * Epochs from lines that do not name their begin or end, as training scripts and libraries print them, with and without
+ * workers and reads around them. All jobs here train from 1002 s on, in a trace from 1000 to 1100 s.
  */
 #include "report/phases/epochs.h"
 
@@ -21,13 +21,13 @@
 
 #define S NSEC_PER_SEC
 
-/* A line and when it came; NULL ends them. */
+/* A line, and its time; NULL ends the list. */
 struct printed {
 	double at_s;
 	const char *line;
 };
 
-/* Workers that were there. */
+/* The lives of workers. */
 struct lived {
 	double begin_s, end_s;
 	uint32_t workers;
@@ -35,9 +35,9 @@ struct lived {
 
 struct job {
 	const struct printed *printed;
-	const struct lived *lived; /* until one of no workers; NULL: none */
-	const double *read_s;	   /* from, to, from, to, ... 0: something was read then; NULL: rows were not looked at */
-	bool part;		   /* the trace is of a part of the job */
+	const struct lived *lived; /* up to one with 0 workers; NULL: none */
+	const double *read_s;	   /* from, to, from, to, ... 0: something was read then; NULL: rows were not read */
+	bool part;		   /* the trace covers a part of the job */
 };
 
 static uint64_t ns_of(double s)
@@ -97,7 +97,7 @@ static struct phases *look_at(const struct job *job)
 	return p;
 }
 
-/* All phases of it as "LABEL BEGIN-END"; * where a begin is not said. */
+/* Expects all phases as "LABEL BEGIN-END"; * marks an inferred begin. */
 static struct phases *expect(const struct job *job, const char *want)
 {
 	char text[4096] = "", label[PHASE_LABEL_MAX];
@@ -129,7 +129,7 @@ static void expect_side(const struct job *job, enum epoch_side side, bool assume
 static const struct lived three[] = { { 1002, 1011.5, 2 }, { 1012.5, 1021.5, 2 }, { 1022.5, 1031.5, 2 }, { 0 } };
 #define THREE_ENDS "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 2 1022-1032"
 
-/* --- lines behind their epochs ------------------------------------------------------------------------------ */
+/* --- lines after their epochs ------------------------------------------------------------------------------- */
 
 static void results_behind_workers_end_epochs(void **state)
 {
@@ -137,11 +137,11 @@ static void results_behind_workers_end_epochs(void **state)
 					    { 1032, "epoch 2: loss 0.5 acc 0.6" }, { 0 } };
 
 	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
-	/* nothing is known of what went on: the first epoch is all that was before its line */
+	/* nothing is known of the job's course: the first epoch is everything before its line */
 	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
 }
 
-/* Output is read some time after it was written, when the next workers may be there. */
+/* Output is read some time after it was written, when the next workers may already exist. */
 static void lines_that_come_late_are_before_the_next_workers(void **state)
 {
 	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23" }, { 1022.2, "epoch 1: loss 0.9" }, { 1032.4, "epoch 2: loss 0.5" },
@@ -152,7 +152,7 @@ static void lines_that_come_late_are_before_the_next_workers(void **state)
 		    "epoch 0 *1002-1011.9, epoch 1 1011.9-1022.1, epoch 2 1022.1-1032.4");
 }
 
-/* Even without a word of a result. */
+/* Even without a word for a result. */
 static void plain_lines_behind_workers_end_epochs(void **state)
 {
 	static const struct printed printed[] = { { 1012, "epoch 0" }, { 1022, "epoch 1" }, { 1032, "epoch 2" }, { 0 } };
@@ -177,7 +177,7 @@ static void a_job_goes_on_with_its_running_epoch(void **state)
 		    "epoch 7 *1002-1012, epoch 8 1012-1022, epoch 9 1022-1032");
 }
 
-/* Each says so, soon one after the other; the last one to do so ends it. */
+/* Each rank prints it, soon one after the other; the last one ends the epoch. */
 static void several_ranks_say_it(void **state)
 {
 	static const struct printed printed[] = {
@@ -190,7 +190,7 @@ static void several_ranks_say_it(void **state)
 
 	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false,
 		    "epoch 0 *1002-1012.2, epoch 1 1012.2-1022.1, epoch 2 1022.1-1032.25");
-	/* one that says it when the other is an epoch further is heard no more: what it says was long before */
+	/* a rank that prints it when the others are an epoch further does not count: it should have come long before */
 	expect_side(&(struct job){ .printed = late, .lived = two }, EPOCH_ENDS, false, "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 0 1022-1022.1");
 }
 
@@ -207,7 +207,7 @@ static void a_validation_is_of_its_epoch(void **state)
 	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_ENDS, false, THREE_ENDS);
 }
 
-/* The same workers all the time: it is by when they read. */
+/* The same workers all the time: the times of their reads decide. */
 static void reading_says_when_the_first_began(void **state)
 {
 	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23" }, { 1022, "epoch 1: loss 0.9" },
@@ -240,7 +240,7 @@ static void headings_before_workers_begin_epochs(void **state)
 	expect_side(&(struct job){ .printed = printed, .part = true }, EPOCH_BEGINS, false, THREE_BEGIN);
 }
 
-/* What they say is of the epoch before, or of the best. */
+/* They print results of the epoch before, or of the best one. */
 static void results_before_workers_begin_epochs(void **state)
 {
 	static const struct printed printed[] = { { 1002, "Epoch 0, loss so far 99" }, { 1012, "Epoch 1, loss so far 1.2" },
@@ -249,7 +249,7 @@ static void results_before_workers_begin_epochs(void **state)
 	static const double read_s[] = { 1002.5, 1011, 1012.5, 1021, 1022.5, 1031, 0 };
 
 	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
-	/* with reading alone it takes the time behind the last line, too */
+	/* with reads alone, the time after the last line counts as well */
 	expect_side(&(struct job){ .printed = printed, .read_s = read_s }, EPOCH_BEGINS, false, THREE_BEGIN);
 }
 
@@ -264,7 +264,7 @@ static void what_fits_both_sides_is_assumed(void **state)
 		    "epoch 0 1030-1050, epoch 1 1050-1070, epoch 2 1070-1090, epoch 3 1090-1100...");
 }
 
-/* Attached to in the middle of an epoch: there are results, and that is all that is known. */
+/* Attached during an epoch: only results are known. */
 static void of_a_part_of_the_job_words_decide(void **state)
 {
 	static const struct printed printed[] = { { 1005, "epoch 41: loss 1.23" }, { 1035, "epoch 42: loss 1.22" },
@@ -310,7 +310,7 @@ static void a_bar_is_one_epoch(void **state)
 		{ 1012, "Epoch 0: 100%|##########| 50/50 [00:10<00:00,  5.00it/s, v_num=0]" },
 		{ 1013, "Epoch 1:   0%|          | 0/50 [00:00<?, ?it/s, v_num=0]" },
 		{ 1023, "Epoch 1: 100%|##########| 50/50 [00:10<00:00,  5.00it/s, v_num=0]" }, { 0 },
-	}, ends[] = { /* only what stays when it is over came to the log */
+	}, ends[] = { /* only the final state of each bar is in the log */
 		{ 1012, "Epoch 0: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" },
 		{ 1023, "Epoch 1: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" }, { 0 },
 	};
@@ -319,7 +319,7 @@ static void a_bar_is_one_epoch(void **state)
 	expect_side(&(struct job){ .printed = ends }, EPOCH_ENDS, false, "epoch 0 1002-1012, epoch 1 1012-1023");
 }
 
-/* Every ten steps, from the tenth on: what came before it is reckoned. */
+/* Every ten steps, from the tenth on: the time before is extrapolated. */
 static void lines_within_an_epoch_are_of_it(void **state)
 {
 	static const struct printed printed[] = {
@@ -338,7 +338,7 @@ static void bars_below_a_heading_are_of_its_epoch(void **state)
 		{ 1002, "Epoch 1/2" }, { 1007, "25/50 [===============>..............] - ETA: 2s - loss: 0.4" },
 		{ 1012, "50/50 [==============================] - 10s 200ms/step - loss: 0.3 - val_loss: 0.3" },
 		{ 1012, "Epoch 2/2" }, { 1022, "50/50 [==============================] - 10s 200ms/step - loss: 0.2" },
-		{ 1030, "10/10 [==============================] - 1s 90ms/step - loss: 0.2" }, { 0 }, /* of evaluate() */
+		{ 1030, "10/10 [==============================] - 1s 90ms/step - loss: 0.2" }, { 0 }, /* from evaluate() */
 	};
 
 	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
@@ -359,7 +359,7 @@ static void a_trainer_counts_epochs_that_are_done(void **state)
 	expect_side(&(struct job){ .printed = odd }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
 }
 
-/* Numbers have quotes around them from version 5 on. */
+/* Numbers have quotes around them since version 5. */
 static void a_trainer_that_quotes_its_numbers_is_understood(void **state)
 {
 	static const struct printed printed[] = {
@@ -372,7 +372,7 @@ static void a_trainer_that_quotes_its_numbers_is_understood(void **state)
 	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
 }
 
-/* Lightning without a terminal: the last epoch's bar, when all is done. */
+/* Lightning without a terminal: only the last epoch's bar, at the very end. */
 static void a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs(void **state)
 {
 	static const struct printed last[] = { { 1032, "Epoch 2/2  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } },
@@ -380,7 +380,7 @@ static void a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs(void **st
 
 	phases_free(expect(&(struct job){ .printed = last, .lived = three },
 			   "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
-	/* of one epoch it is that */
+	/* with one epoch it is that one */
 	expect_side(&(struct job){ .printed = only, .lived = three }, EPOCH_ENDS, false, "epoch 0 *1022.5-1032");
 }
 
@@ -404,7 +404,7 @@ static void generations_of_workers_are_epochs(void **state)
 	phases_free(expect(&(struct job){ .lived = turns }, "eval 1001-1001.5, epoch 0 1002-1011.5, eval 1010-1011.5, "
 							    "epoch 1 1012.5-1021.5, eval 1020-1021.5"));
 	phases_free(expect(&(struct job){ .lived = late }, "epoch 0 1002-1012.5, epoch 1 1012-1022.5"));
-	phases_free(expect(&(struct job){ .lived = all }, "")); /* for all epochs there are, or one */
+	phases_free(expect(&(struct job){ .lived = all }, "")); /* for all epochs together, or for one */
 	p = look_at(&(struct job){ .lived = three, .printed = other });
 	assert_int_equal(phases_count(p, PHASE_EPOCH), 3);
 	phases_free(p);
@@ -424,7 +424,7 @@ static void helpers_that_live_for_a_moment_are_none(void **state)
 	phases_free(expect(&(struct job){ .lived = moments }, ""));
 }
 
-/* --- ends alone, by rules ---------------------------------------------------------------------------------------- */
+/* --- only ends, by rules ----------------------------------------------------------------------------------------- */
 
 static void rules_for_ends_alone_begin_at_the_end_before(void **state)
 {

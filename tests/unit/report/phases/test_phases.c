@@ -25,7 +25,7 @@ struct line {
 	uint64_t at_s;
 };
 
-/* The number of the phase of KIND that it is at AT_NS. */
+/* Returns the number of the phase of KIND at AT_NS. */
 static uint32_t phase_at(const struct phases *p, enum phase_kind kind, uint64_t at_ns)
 {
 	for (uint32_t i = 0; i < phases_count(p, kind); i++)
@@ -52,7 +52,7 @@ static struct phases *phases_of(const struct line *lines, size_t n)
 	return p;
 }
 
-/* All phases as "LABEL KIND BEGIN-END RANKS", a line each. */
+/* Expects all phases as "LABEL KIND BEGIN-END RANKS", a line each. */
 static void expect(const struct phases *p, const char *want)
 {
 	char text[4096] = "", label[PHASE_LABEL_MAX];
@@ -126,15 +126,15 @@ static void without_an_end_the_next_begin_is_one(void **state)
 	phases_free(p);
 }
 
-/* Of a phase whose end was lost nobody knows when that was. */
+/* If the end of a phase was lost, its time is not known. */
 static void with_ends_the_next_begin_is_none(void **state)
 {
 	static const struct line lines[] = {
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	  { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 3 },
 		{ PHASE_BEGINS, PHASE_LOG, "eval", 2, -1, 5 },	  { PHASE_ENDS, PHASE_LOG, "epoch", 2, -1, 6 },
-		{ PHASE_ENDS, PHASE_LOG, "eval", 2, -1, 8 }, /* beside the next epoch, but it says when */
+		{ PHASE_ENDS, PHASE_LOG, "eval", 2, -1, 8 }, /* beside the next epoch, but with its number */
 		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, -1, 2 }, { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, -1, 3 },
-		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, -1, 4 }, /* these are never without */
+		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, -1, 4 }, /* these always have ends */
 	};
 	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
@@ -145,13 +145,13 @@ static void with_ends_the_next_begin_is_none(void **state)
 	phases_free(p);
 }
 
-/* Of a log that does not say which rank each is of; and of the next log, which begins where the first one did. */
+/* A log that does not name the rank of each line; and the next log, which begins where the first one did. */
 static void a_phase_marked_twice_is_one(void **state)
 {
 	static const struct line lines[] = {
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	 { PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 2 },
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 30 }, { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 31 },
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 60 }, /* it was begun anew */
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 60 }, /* it has begun again */
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },
 	};
 	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
@@ -182,7 +182,7 @@ static void what_lasts_ends_with_the_next_or_its_end(void **state)
 	phases_free(p);
 }
 
-/* From when the first is in it to when the last has left; the next epoch of one may begin before. */
+/* From when the first rank is in it until the last has left; the next epoch of one may begin before. */
 static void ranks_are_one(void **state)
 {
 	static const struct line lines[] = {
@@ -263,7 +263,7 @@ static void kinds_are_by_the_words_of_a_name(void **state)
 		assert_int_equal(phase_kind_of(cases[i].name, cases[i].source), cases[i].kind);
 }
 
-/* Names, ranks and phases beyond the caps are counted, and the memory for them is bounded. */
+/* Names, ranks and phases beyond the limits are counted, and the memory for them is limited. */
 static void too_many_are_left_out(void **state)
 {
 	struct phases *p = phases_new();
@@ -291,7 +291,7 @@ static void too_many_are_left_out(void **state)
 
 /* --- inferred -------------------------------------------------------------------------------------- */
 
-/* 100 s: of 10 s starting up, with reads; 80 of strong reading with checkpoints at 40 and 70; nothing. */
+/* 100 s: 10 s of start, with reads; 80 s of strong reads with checkpoints at 40 and 70; nothing. */
 static struct timeline *job(bool checkpoints, bool steady)
 {
 	struct timeline *t = timeline_new(1000 * S);
@@ -306,7 +306,7 @@ static struct timeline *job(bool checkpoints, bool steady)
 	return t;
 }
 
-/* A second of writing of a new file. */
+/* A second of writes to a new file. */
 static void save(struct phase_saves *s, uint64_t fid, uint64_t at_s)
 {
 	phase_saves_mark(s, fid, PHASE_OPENED, at_s * S, 10);
@@ -314,7 +314,7 @@ static void save(struct phase_saves *s, uint64_t fid, uint64_t at_s)
 		phase_saves_write(s, fid, at_s * S + ms * NSEC_PER_MSEC, NSEC_PER_MSEC, 1 << 20);
 }
 
-/* Of that job, and a log that is written all the time. */
+/* The saves of that job, and a log that is written all the time. */
 static struct phase_saves *saved(bool checkpoints)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -363,7 +363,7 @@ static void what_does_not_stand_out_is_not(void **state)
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_infer(p, empty, s, 0, false);
 	assert_int_equal(p->all.n, 0);
-	phases_infer(p, t, s, 0, false); /* the same all the time: that is steady, and begins at once */
+	phases_infer(p, t, s, 0, false); /* the same all the time: that is steady, from the begin on */
 	assert_int_equal(p->all.n, 1);
 	assert_string_equal(p->names[p->all.v[0].name].name, "steady");
 	phases_free(p);
@@ -372,7 +372,7 @@ static void what_does_not_stand_out_is_not(void **state)
 	phase_saves_free(s);
 }
 
-/* The data set is made before it is read: a second of writing while it starts up, and a checkpoint as large. */
+/* The data set is written before it is read: a second of writes during the start, and a checkpoint of the same size. */
 static void what_is_written_before_training_is_no_checkpoint(void **state)
 {
 	static const struct {
@@ -382,7 +382,7 @@ static void what_is_written_before_training_is_no_checkpoint(void **state)
 	} cases[] = {
 		{ 0, false, 2 },	/* of the three: none before the steady state */
 		{ 1001 * S, false, 2 }, /* nor before that, whatever was read at first */
-		{ 1001 * S, true, 3 },	/* but where loaders were there from then on */
+		{ 1001 * S, true, 3 },	/* unless loaders existed from then on */
 		{ 1060 * S, true, 1 },
 		{ UINT64_MAX, false, 0 },
 	};
@@ -402,7 +402,7 @@ static void what_is_written_before_training_is_no_checkpoint(void **state)
 	}
 }
 
-/* Checkpoints are, where others are told; no start-up and no steady state. */
+/* Checkpoints are inferred where other phases are marked; start-up and steady state are not. */
 static void a_marked_phase_is_not_inferred(void **state)
 {
 	static const struct line mark[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } },
@@ -428,7 +428,7 @@ static void a_marked_phase_is_not_inferred(void **state)
 	}
 }
 
-/* The sum over N of how many each stands for. */
+/* Returns the sum of the numbers of phases that each entry stands for. */
 static uint64_t times(const struct phase_seen *v, uint32_t n)
 {
 	uint64_t sum = 0;
@@ -438,7 +438,7 @@ static uint64_t times(const struct phase_seen *v, uint32_t n)
 	return sum;
 }
 
-/* 60 000 steps in an hour of ten epochs: from afar the epochs are to be seen, and steps as blocks. */
+/* 60 000 steps in an hour of ten epochs: at a distance, epochs are visible, and steps are blocks. */
 static void what_is_too_short_to_be_seen_is_merged(void **state)
 {
 	struct phases *p = phases_new();
@@ -481,7 +481,7 @@ static void names_beyond_number_are_one_of_their_kind(void **state)
 	assert_int_equal(times(v, n), 20000);
 	assert_true(v[0].by_kind);
 	free(v);
-	/* less than the kinds is not asked for, what fits stays as it is */
+	/* no fewer than there are kinds, and lists that fit are unchanged */
 	v = phases_visible(p, 1, &n);
 	assert_in_range(n, 2, PHASE_KINDS * PHASE_SOURCES);
 	free(v);

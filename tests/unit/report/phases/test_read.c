@@ -43,7 +43,7 @@ static struct phases *read_with(const struct manifest_facts *m, const struct pha
 	return p;
 }
 
-/* Of one log, named or in the folder. */
+/* Reads one log, named or in the folder. */
 static struct phases *read_log(const char *text, const struct phases_options *o)
 {
 	autofree char *path = tree_path("log");
@@ -56,7 +56,7 @@ static struct phases *read_log(const char *text, const struct phases_options *o)
 	return read_with(&berlin, &options);
 }
 
-/* All phases as "LABEL SOURCE BEGIN-END", the first instant being 1000 s. */
+/* Expects all phases as "LABEL SOURCE BEGIN-END"; the first instant is 1000 s. */
 static void expect(const struct phases *p, const char *want)
 {
 	char text[4096] = "", label[PHASE_LABEL_MAX];
@@ -97,7 +97,7 @@ static uint64_t file_size(const char *path)
 	"[OUTPUT] 2026-11-22T09:00:21.000000 Starting eval - 2 steps expected\n"                                       \
 	"[OUTPUT] 2026-11-22T09:00:23.000000 Ending eval - 2 steps completed in 2.00 s\n"
 
-/* The data base does not know the zone of the manifest: it is the offset that the host had. */
+/* The data base does not have the manifest's zone: the host's offset counts. */
 static void a_dlio_log_is_of_the_hosts_zone(void **state)
 {
 	struct phases *p = read_log(DLIO, NULL);
@@ -124,7 +124,7 @@ static void the_option_has_another_zone(void **state)
 	"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:20,000 INFO Ending epoch 1\n"                 \
 	"2026-11-22 09:00:20,000 INFO Starting epoch 2\n"
 
-/* What has begun would else last over all of the trace. */
+/* Otherwise, a phase that has begun would last over the whole trace. */
 static void a_log_of_another_time_marks_nothing(void **state)
 {
 	static const char *const zones[] = { "+01:05", "-09:00" };
@@ -140,7 +140,7 @@ static void a_log_of_another_time_marks_nothing(void **state)
 			 "the first by 290 s before it began, and are left out; if the log was written in another time zone");
 		phases_free(p);
 	}
-	/* it is as if it was not there: the next one may be */
+	/* it is ignored: the next log may be the right one */
 	tree_put("workload.log", "2026-11-22T00:00:10Z INFO Starting epoch 7\n");
 	tree_put("collected/x.log", EPOCHS);
 	p = read_with(&berlin, NULL);
@@ -148,7 +148,7 @@ static void a_log_of_another_time_marks_nothing(void **state)
 	phases_free(p);
 }
 
-/* As Python's logging writes them where nobody thinks of an end. */
+/* As Python's logging writes them when nobody adds lines for the ends. */
 static void a_log_of_begins_alone_marks_all_epochs(void **state)
 {
 	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:15,000 INFO Starting epoch 2\n"
@@ -160,7 +160,7 @@ static void a_log_of_begins_alone_marks_all_epochs(void **state)
 	phases_free(p);
 }
 
-/* What ended early did: the next begin is no end. */
+/* An epoch that ended early did so: the next begin is not its end. */
 static void an_end_is_marked_behind_its_epoch(void **state)
 {
 	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:14,000 INFO Epoch 1 finished\n"
@@ -172,7 +172,7 @@ static void an_end_is_marked_behind_its_epoch(void **state)
 	phases_free(p);
 }
 
-/* Of a trace of a part of an epoch no line is within. */
+/* The trace covers a part of an epoch, and no line is within it. */
 static void a_log_around_the_trace_is_of_it(void **state)
 {
 	struct phases *p = read_log("2026-11-22 08:50:00,000 INFO Starting epoch 1\n"
@@ -183,7 +183,7 @@ static void a_log_around_the_trace_is_of_it(void **state)
 	phases_free(p);
 }
 
-/* The first line of the trace's own time is the last one. */
+/* Only the last line is from the trace's own time. */
 static void a_log_of_many_runs_is_read_from_its_begin(void **state)
 {
 	struct phases *p = read_log("2025-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 08:50:00,000 INFO Ending epoch 1\n"
@@ -195,7 +195,7 @@ static void a_log_of_many_runs_is_read_from_its_begin(void **state)
 	phases_free(p);
 }
 
-/* From 02:59:50 to 02:00:10: the hour comes twice, and what goes on is the second time. */
+/* From 02:59:50 to 02:00:10: the hour comes twice, and the continuation is the second time. */
 static void a_log_goes_through_the_end_of_summer(void **state)
 {
 	static const struct manifest_facts m = {
@@ -215,7 +215,7 @@ static void a_log_goes_through_the_end_of_summer(void **state)
 	phases_free(p);
 }
 
-/* Set back by 100 s at 1050 s. */
+/* The clock is set back by 100 s at 1050 s. */
 static void a_log_goes_through_a_set_clock(void **state)
 {
 	struct phases *p;
@@ -259,7 +259,7 @@ static void lines_without_enough_words_are_counted(void **state)
 	phases_free(p);
 }
 
-/* NULs, a line of megabytes, no newline at all: the rest is read. */
+/* NULs, a line of megabytes, no newline at all: everything else is read. */
 static void garbage_is_passed_over(void **state)
 {
 	static const char line[] = "2026-11-22T08:00:05Z Starting epoch 1\n", last[] = "2026-11-22T08:00:06Z Ending epoch 1\n";
@@ -273,7 +273,7 @@ static void garbage_is_passed_over(void **state)
 	for (size_t i = 0; i < size; i++)
 		text[i] = (char)(i * 2654435761U >> 13);
 	memset(text + 100000, 'x', 3U << 20);
-	memcpy(text + 200000, line, strlen(line) - 1); /* within a long line, beyond what is looked at */
+	memcpy(text + 200000, line, strlen(line) - 1); /* within a long line, beyond its examined part */
 	text[50000] = '\n';
 	memcpy(text + 50001, line, strlen(line));
 	text[size - 2 - strlen(last)] = '\n';
@@ -308,7 +308,7 @@ static void a_row_is_a_line_with_a_time(void **state)
 {
 	struct phases *p;
 
-	/* a time of its own counts where it is before the row; one of another zone does not */
+	/* a line's own time counts if it is before the row; a time of another zone does not */
 	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n"
 				 "1010000000000\t-\tStarting\\040epoch\\0401\n"
 				 "1020000000000\t-\t2026-11-22\\04009:00:19,500\\040Ending\\040epoch\\0401\n"
@@ -322,7 +322,7 @@ static void a_row_is_a_line_with_a_time(void **state)
 	phases_free(p);
 }
 
-/* What --log kept is all of the output. */
+/* With --log, the rows are all of the output. */
 static void printed_lines_count_where_there_is_no_log(void **state)
 {
 	struct manifest_facts m = berlin;
@@ -345,7 +345,7 @@ static void printed_lines_count_where_there_is_no_log(void **state)
 	phases_free(p);
 }
 
-/* What a bar shows came as long before its row as it says itself; terminals' escapes are passed over. */
+/* The bar itself shows how long before its row its state was; terminal escapes are skipped. */
 static void a_bar_is_drawn_over_and_over_in_one_row(void **state)
 {
 	struct phases *p;
@@ -375,7 +375,7 @@ static void a_bar_is_drawn_over_and_over_in_one_row(void **state)
 	"1001000000001\t-\t51\t51\t50\tnvidia-smi\texec\t-\t51\t0\t/\t-\tnvidia-smi\n"                                \
 	WORKER("60", "1010", "1019") WORKER("61", "1020", "1029") WORKER("60", "1030", "1039") /* the PID of the first again */
 
-/* By pids.out: also what nobody prints of. */
+/* By pids.out: also workers about which nothing is printed. */
 static void workers_have_generations(void **state)
 {
 	struct timeline *t;
@@ -395,7 +395,7 @@ static void workers_have_generations(void **state)
 	phases_free(p);
 }
 
-/* Of a run of the day before: nothing of it is said, and what others say counts. */
+/* The log of a run on the day before: its lines do not count, other sources do. */
 static void lines_of_another_run_are_no_epochs(void **state)
 {
 	struct phases *p;
@@ -446,7 +446,7 @@ static void logs_of_the_folder_are_read_where_the_output_says_nothing(void **sta
 	phases_free(p);
 }
 
-/* NAME with TEXT packed as P is, as one member behind what is there. */
+/* Writes NAME with TEXT packed as P, as one member after the existing content. */
 static void put_packed(const char *name, const char *text, enum pack p)
 {
 	autofree char *path = tree_path(name);
@@ -477,7 +477,7 @@ static void a_packed_log_is_read(void **state)
 					     "ing epoch 1\n2026-11-22T08:00:07Z Starting epoch 2\n2026-11-22T08:00:09Z Ending epoch 2\n" };
 
 	for (enum pack p = PACK_GZIP; p < PACKS; p++) {
-		autofree char *path = tree_path(p == PACK_GZIP ? "log-a" : "log-b.zst"); /* whatever it is called */
+		autofree char *path = tree_path(p == PACK_GZIP ? "log-a" : "log-b.zst"); /* whatever its name */
 		const char *logs[] = { path };
 		const struct phases_options named = { .logs = logs, .n_logs = 1 };
 		struct phases *ph;
@@ -490,7 +490,7 @@ static void a_packed_log_is_read(void **state)
 		expect(ph, "epoch 1 log 5-6\nepoch 2 log 7-9\n");
 		assert_string_equal(notes, "");
 		phases_free(ph);
-		/* less its end: the first member is whole, of the second what can be had */
+		/* without its end: the first member is whole, of the second as much as possible */
 		assert_int_equal(truncate(path, (off_t)file_size(path) - 6), 0);
 		ph = read_with(&berlin, &named);
 		has_note("it is compressed and cut off: the rest was read");
@@ -544,7 +544,7 @@ static void without_a_zone_no_time_is_guessed(void **state)
 #define REGION_HEAD                                                                                                    \
 	"# dltraced regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE\tARGS\n"
 
-/* Of two ranks, whose epochs are the same; better than what a log says. */
+/* Two ranks with equal epochs; regions count more than a log. */
 static void the_programs_own_regions_are_phases(void **state)
 {
 	struct phases *p;
@@ -584,7 +584,7 @@ static void epochs_last_from_their_first_step_to_their_last(void **state)
 	phases_free(p);
 }
 
-/* Only a whole number under this very key counts. */
+/* Only a whole number under exactly this key counts. */
 static void samples_are_an_argument_of_a_region(void **state)
 {
 	struct phases *p;

@@ -14,7 +14,7 @@
 #define MS NSEC_PER_MSEC
 #define BEGIN (1000 * NSEC_PER_SEC)
 
-/* A file of MIB, each of which takes MS_EACH; from its opening at MS on. When the last one was written. */
+/* Writes a file of MIB MiB, MS_EACH for each, from its open at MS on. Returns when the last one was written. */
 static uint64_t write_file(struct phase_saves *s, uint64_t fid, uint64_t ms, unsigned int mib, uint64_t ms_each)
 {
 	for (unsigned int i = 0; i < mib; i++) {
@@ -29,7 +29,7 @@ static void mark(struct phase_saves *s, uint64_t fid, enum phase_save_mark what,
 	phase_saves_mark(s, fid, what, BEGIN + to_ms * MS, (to_ms - from_ms) * MS);
 }
 
-/* In a trace of S seconds: "BEGIN-END" in ms. */
+/* Expects "BEGIN-END" in ms, in a trace of so many SECONDS. */
 static void expect(struct phase_saves *s, uint64_t seconds, const char *want)
 {
 	char text[1024] = "";
@@ -45,7 +45,7 @@ static void expect(struct phase_saves *s, uint64_t seconds, const char *want)
 	phase_saves_free(s);
 }
 
-/* Opened, written, synced, renamed: rows of the trace's files come one file after the other, closes first. */
+/* Opened, written, synced, renamed: the rows come file by file of the trace, closes first. */
 static void a_checkpoint_is_from_the_open_to_the_rename(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -57,7 +57,7 @@ static void a_checkpoint_is_from_the_open_to_the_rename(void **state)
 	expect(s, 20, "1990-2611");
 }
 
-/* Five, of two files each; between them 2 s. */
+/* Five checkpoints of two files each, 2 s apart. */
 static void checkpoints_are_kept_apart(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -73,7 +73,7 @@ static void checkpoints_are_kept_apart(void **state)
 	expect(s, 10, "0-346 2000-2346 4000-4346 6000-6346 8000-8346");
 }
 
-/* Ranks write their own, at the same time. */
+/* Each rank writes its own, at the same time. */
 static void files_that_are_written_together_are_one(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -85,7 +85,7 @@ static void files_that_are_written_together_are_one(void **state)
 	expect(s, 20, "3000-3481");
 }
 
-/* Tensors come from a GPU: the file is the same and open all the time; of another one it is not known. */
+/* Tensors come from a GPU: the pause is within one open file; the file may also be another one. */
 static void a_pause_within_a_file_is_of_it(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -114,7 +114,7 @@ static void a_sync_of_another_time_is_none_of_it(void **state)
 	expect(s, 60, "2000-2201");
 }
 
-/* Neither what is small, nor a log, which is open from the begin to the end, nor what is written all the time. */
+/* Not checkpoints: small files, a log that is open from begin to end, files that are written all the time. */
 static void what_is_no_checkpoint_is_none(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -123,11 +123,11 @@ static void what_is_no_checkpoint_is_none(void **state)
 	write_file(s, 1, 2001, 15, 1);
 	mark(s, 2, PHASE_OPENED, 0, 1);
 	write_file(s, 2, 1, 199, 100); /* 200 MiB in 20 s */
-	write_file(s, 3, 1, 40, 100);  /* opened before the trace: as others write */
+	write_file(s, 3, 1, 40, 100);  /* opened before the trace: writes like any other */
 	expect(s, 20, "");
 }
 
-/* Opened before the trace, it stands out. */
+/* Opened before the trace, but the writes stand out. */
 static void what_stands_out_is_one_without_an_open(void **state)
 {
 	struct phase_saves *s = phase_saves_new();
@@ -136,7 +136,7 @@ static void what_stands_out_is_one_without_an_open(void **state)
 	expect(s, 20, "5000-5500");
 }
 
-/* Line by line for a day, and a checkpoint at its end. */
+/* Lines for a day, and a checkpoint at the end. */
 static void logs_take_no_room(void **state)
 {
 	struct phase_saves *s = phase_saves_new();

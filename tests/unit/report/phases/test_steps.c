@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Steps out of regions: held against a clock that knows the innermost region of each instant. */
+/* Steps from regions, compared with a clock that knows the innermost region of each instant. */
 #include "report/phases/steps.h"
 
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void a_step_is_the_sum_of_its_parts(void **state)
 	ends(PID, "compute", "backward", 150, 170, -1, -1);
 	ends(PID, "compute", "step", 170, 175, -1, 4);
 	ends(PID, "checkpoint", "save", 180, 200, -1, -1);
-	ends(PID, "dataloader", "fetch", 170, 210, -1, -1); /* begun in the step before: only what lies in this one */
+	ends(PID, "dataloader", "fetch", 170, 210, -1, -1); /* begun in the step before: only the part in this step counts */
 	ends(PID, "compute", "step", 215, 220, -1, 5);
 	ends(PID, "pipeline", "epoch", 90, 225, 3, -1);
 	ends(PID, "compute", "step", 300, 310, -1, 6);
@@ -84,7 +84,7 @@ static void computes(const char *name, uint64_t begin, uint64_t end, uint64_t sa
 		.pid = PID, .tid = PID, .begin_ns = begin, .end_ns = end, .epoch = 0, .number = -1, .samples = samples });
 }
 
-/* Batches of several backward passes before a step; a pass after the last step trained nothing. */
+/* Batches with several backward passes before a step; a pass after the last step trained nothing. */
 static void samples_of_its_batches_are_a_steps(void **state)
 {
 	computes("backward", 110, 120, 32);
@@ -99,7 +99,7 @@ static void samples_of_its_batches_are_a_steps(void **state)
 	assert_int_equal(steps.sums[1].samples, 0);
 }
 
-/* What follows the last step is of its epoch: the last checkpoint, the fetch that finds the end. */
+/* Regions after the last step belong to its epoch: the last checkpoint, the fetch that finds the end. */
 static void what_follows_the_last_step_counts(void **state)
 {
 	ends(PID, "dataloader", "fetch", 100, 110, 0, -1);
@@ -115,7 +115,7 @@ static void what_follows_the_last_step_counts(void **state)
 	assert_int_equal(steps.sums[0].wall_ns, 80);
 	assert_int_equal(steps.sums[0].begin_ns, 100);
 	assert_int_equal(steps.sums[0].end_ns, 180);
-	assert_int_equal(steps.sums[0].max_ns, 20); /* it is no step */
+	assert_int_equal(steps.sums[0].max_ns, 20); /* not a step */
 	expect_parts(steps.sums[0].part_ns, 10 + 3, 5, 40 + 5, 0, 5 + 1 + 6 + 5);
 	assert_int_equal(steps.n_trainers, 1);
 	assert_null(phase_steps_trainer(&steps, 8));
@@ -145,7 +145,7 @@ static void fetches_and_computing_are_exact_unions(void **state)
 	assert_int_equal(t->spans[STEP_COMPUTE].total_ns, 20 + 5);
 }
 
-/* The fetch that finds the end of an epoch, and those of an evaluation, are not the next epoch's first. */
+/* The fetch that finds the end of an epoch, and those of an evaluation, are not the next epoch's first fetch. */
 static void the_first_fetch_is_the_epochs_own(void **state)
 {
 	ends(PID, "data", "batch", 100, 140, 0, 0);
@@ -164,7 +164,7 @@ static void the_first_fetch_is_the_epochs_own(void **state)
 	assert_int_equal(steps.sums[1].first_fetch_ns, 70);
 }
 
-/* The start of the loader's workers is a part of it. */
+/* It includes the start of the loader's workers. */
 static void the_first_fetch_begins_with_the_loader(void **state)
 {
 	for (unsigned int e = 0; e < 2; e++) {
@@ -183,7 +183,7 @@ static void the_first_fetch_begins_with_the_loader(void **state)
 	assert_int_equal(steps.trainers[0].spans[STEP_FETCH].total_ns, 2 * (30 + 19 + 5));
 }
 
-/* Epochs that only the regions around them number. */
+/* Only the regions around the epochs number them. */
 static void the_first_fetch_without_numbers(void **state)
 {
 	for (unsigned int e = 0; e < 2; e++) {
@@ -202,7 +202,7 @@ static void the_first_fetch_without_numbers(void **state)
 	assert_int_equal(steps.sums[1].first_fetch_ns, 60);
 }
 
-/* Steady steps are those behind an epoch's first one, without what checkpoints take. */
+/* Steady steps exclude an epoch's first one, and the time of checkpoints. */
 static void steady_steps_are_without_checkpoints(void **state)
 {
 	uint64_t at = 1000;
@@ -223,7 +223,7 @@ static void steady_steps_are_without_checkpoints(void **state)
 	assert_int_equal(steps.trainers[0].save_ns, 10 * 500);
 }
 
-/* Ranks wait for the slowest in collectives and in backward: the whole steps are alike, what each does itself is not. */
+/* Ranks wait for the slowest one in collectives and in backward: whole steps are equal, their own work is not. */
 static void the_same_step_of_ranks_is_compared(void **state)
 {
 	for (unsigned int i = 0; i < 11; i++) {
@@ -247,7 +247,7 @@ static void the_same_step_of_ranks_is_compared(void **state)
 	assert_int_equal(steps.skew.slowest[1], 10);
 }
 
-/* Two runs of a job, one behind the other, with the same numbers: no ranks. */
+/* Two runs of a job, one after the other, with equal numbers: not ranks. */
 static void runs_behind_each_other_are_not_compared(void **state)
 {
 	for (unsigned int i = 0; i < 20; i++) {
@@ -291,7 +291,7 @@ static const struct {
 	{ "comm", "barrier", STEP_COMM }, { "mine", "own", STEP_OTHER },
 };
 
-/* A region from BEGIN with regions in it; returns its end. */
+/* A region from BEGIN on with regions in it. Returns its end. */
 static uint64_t region(uint64_t begin, unsigned int depth)
 {
 	unsigned int kind = (unsigned int)rand() % ARRAY_SIZE(kinds);
@@ -328,7 +328,7 @@ static void each_instant_is_of_its_innermost_region(void **state)
 		}
 		for (uint64_t i = from; i < TICKS; i++)
 			last = clock_part[i] ? i + 1 : last;
-		for (; from < last; from++) /* behind the last step, up to the last region */
+		for (; from < last; from++) /* after the last step, up to the last region */
 			want[clock_part[from] ? clock_part[from] - 1U : STEP_OTHER]++;
 		want[STEP_COMPUTE]++; /* the first step */
 		phase_steps_end(&steps);

@@ -19,7 +19,7 @@ static void one_reading_is_enough(void **state)
 
 	assert_int_equal(wallclock_mono(&w, REAL, at), 0);
 	wallclock_add(&w, 1000 * S, REAL);
-	for (unsigned int i = 1; i < 100; i++) /* drift within a millisecond is none */
+	for (unsigned int i = 1; i < 100; i++) /* drift within a millisecond does not count */
 		wallclock_add(&w, (1000 + i) * S, REAL + i * S + i * 5000);
 	assert_int_equal(w.n, 1);
 	assert_int_equal(wallclock_mono(&w, REAL + 5 * S, at), 1);

@@ -11,7 +11,7 @@
 
 #include "base/util.h"
 
-#define RULE "CET-1CEST,M3.5.0,M10.5.0/3" /* what Europe/Berlin is, for machines without the data base */
+#define RULE "CET-1CEST,M3.5.0,M10.5.0/3" /* Europe/Berlin, for machines without the data base */
 
 static void offsets_are_always_the_same(void **state)
 {
@@ -39,7 +39,7 @@ static void what_is_no_zone_is_refused(void **state)
 	struct zone z;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		if (strcmp(bad[i], "CET") != 0) /* which some data bases have */
+		if (strcmp(bad[i], "CET") != 0) /* some data bases have it */
 			assert_false(zone_parse(&z, bad[i]));
 }
 

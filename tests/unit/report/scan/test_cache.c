@@ -11,7 +11,7 @@
 
 static struct report_cache_span spans[] = {
 	{ 100, 200, { [CACHE_HIT] = 10, [CACHE_MISS] = 4 } },
-	{ 200, 200, { [CACHE_HIT] = 1000 } }, /* of no length: a trace that somebody has changed */
+	{ 200, 200, { [CACHE_HIT] = 1000 } }, /* without length: somebody has changed the trace */
 	{ 300, 400, { [CACHE_HIT] = 20 } },
 };
 static const struct report_cache cache = { .span = spans, .n_spans = ARRAY_SIZE(spans) };

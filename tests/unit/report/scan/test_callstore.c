@@ -14,10 +14,10 @@
 
 #include "base/util.h"
 
-#define ROWS 200000 /* several times what stays in memory */
+#define ROWS 200000 /* several times as many as stay in memory */
 #define PARTS 3
 
-/* The numbers that lie at the ends of what takes so many bytes, and others. */
+/* A number at a limit of its size in bytes, or between two. */
 static uint64_t number(uint64_t *seed)
 {
 	static const uint64_t edges[] = { 0,	    1,	      0xffff,	  0x10000,    0xffffff,
@@ -28,7 +28,7 @@ static uint64_t number(uint64_t *seed)
 	return *seed >> 60 < ARRAY_SIZE(edges) ? edges[*seed >> 60] : *seed >> 40;
 }
 
-/* Row I: every other one as rows are. */
+/* Row I: every second one like real rows. */
 static struct callstore_row row_of(uint64_t *seed, uint64_t i)
 {
 	struct callstore_row row = {
@@ -58,7 +58,7 @@ static void add_parts(struct callstore *s, struct callstore_part *part, unsigned
 	}
 }
 
-/* All parts at once, as who merges them does. */
+/* Expects all parts together, as a merge reads them. */
 static void expect_parts(const struct callstore *s, const struct callstore_part *part, unsigned int rows)
 {
 	struct callstore_cursor c[PARTS];
@@ -113,7 +113,7 @@ static void gives_back_the_calls_put_in(void **state)
 	}
 }
 
-/* Parts that lie in the file, in memory, and in both. */
+/* A part may lie in the file, in memory, or in both. */
 static void a_part_may_be_in_both(void **state)
 {
 	struct callstore_part part[PARTS];

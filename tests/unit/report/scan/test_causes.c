@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests of several pieces, with the rows of bio_map.out, on traces that are made up here. */
+/* Requests of several pieces, with the rows of bio_map.out, in made-up traces. */
 #include "report/scan/causes.h"
 
 #include <inttypes.h>
@@ -104,7 +104,7 @@ static uint64_t written_by(const struct report *r, uint64_t pid)
 	return p ? p->sum.write_bytes : 0;
 }
 
-/* Both tables have all requests. */
+/* Both tables contain all requests. */
 static void is_whole(const struct report *r)
 {
 	const struct report_causes *c = r->causes;
@@ -132,7 +132,7 @@ static void pieces_are_of_their_files_and_writers(void **state)
 	struct report *r;
 
 	(void)state;
-	/* PID 9 has written over half of what PID 8 made dirty */
+	/* PID 9 has overwritten half of the pages that PID 8 made dirty */
 	fprintf(row(RW, 5 * MS), "9\t9\tnine\tW\twrite\t1000\t8192\t8192\t4096\t0\t3\tWRONLY\t2\t2\n");
 	piece(9 * MS, 100, 4096, "data\t1\t0\t7\t7\t1");
 	piece(9 * MS, 108, 12288, "data\t2\t4096\t8\t8\t2");
@@ -149,7 +149,7 @@ static void pieces_are_of_their_files_and_writers(void **state)
 	report_free(r);
 }
 
-/* The disk writes the same place twice; and a piece is of a request that has no row. */
+/* The disk writes one place twice; and a piece belongs to a request without a row. */
 static void pieces_are_of_the_request_at_their_time(void **state)
 {
 	struct report *r;
@@ -174,7 +174,7 @@ static void what_has_no_piece_is_of_several_files(void **state)
 
 	(void)state;
 	piece(9 * MS, 100, 4096, "journal\t-\t-\t-\t-\t-"); /* the other one was lost */
-	piece(29 * MS, 300, 16384, "other\t-\t-\t-\t-\t-"); /* more of them than are listed */
+	piece(29 * MS, 300, 16384, "other\t-\t-\t-\t-\t-"); /* more than are listed */
 	request(10 * MS, 100);
 	request(20 * MS, 200);
 	request(30 * MS, 300);
@@ -198,7 +198,7 @@ static void pieces_of_a_journal_are_more_of_it(void **state)
 	report_free(r);
 }
 
-/* Half of the files are the job's. Those that have no row of their own are in one of two. */
+/* Half of the files are the job's. Files without a row of their own are in one of two rows. */
 static void files_beyond_the_shown_ones_are_the_jobs_or_not(void **state)
 {
 	uint64_t of_job = 0, of_others = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which folders are data sets, on traces that are made up here: files, and a few rows on each of them. */
+/* Which folders are data sets, in made-up traces: files, and a few rows for each. */
 #include "report/scan/datasets.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static FILE *row(unsigned int file)
 	return made.out[file];
 }
 
-/* A file that nobody has called yet. */
+/* A file that no call has used yet. */
 static uint64_t file(const char *type, const char *fstype, uint64_t size, const char *path)
 {
 	made.fid++;
@@ -142,9 +142,9 @@ static struct report *loaded(void)
 	return loaded_below(NULL);
 }
 
-/* --- looking at it --------------------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------------------ */
 
-/* That of PATH, the others' for NULL; NULL: there is none. */
+/* Returns the data set of PATH, the row of others for NULL; NULL: there is none. */
 static const struct dataset *find(const struct report *r, const char *path)
 {
 	for (unsigned int i = 0; i < r->datasets->n; i++) {
@@ -171,7 +171,7 @@ static const struct dataset *has(const struct report *r, const char *path, enum 
 	return d;
 }
 
-/* All sums together, over all rows. */
+/* Returns the total over all rows. */
 static uint64_t total(const struct report *r, enum dataset_sum sum)
 {
 	uint64_t n = 0;
@@ -338,7 +338,7 @@ static void small_folders_are_one(void **state)
 	report_free(r);
 }
 
-/* Unrelated files of a job that hardly has any: the root is none. */
+/* Unrelated files of a job with hardly any: the root is not a data set. */
 static void the_root_is_no_data_set(void **state)
 {
 	struct report *r;
@@ -396,7 +396,7 @@ static void software_is_apart(void **state)
 	has(r, "/opt/conda/lib/python3.11", DATASET_SOFTWARE, 200);
 	has(r, "/usr/lib/x86_64-linux-gnu", DATASET_SOFTWARE, 100);
 	has(r, "/opt/conda/bin/python3.11", DATASET_SOFTWARE, 1);
-	/* one small thing of many is not asked for */
+	/* a small file among many is not listed */
 	assert_null(find(r, "/home/me/run/train.py"));
 	assert_int_equal(find(r, NULL)->sum[DATASET_FILES], 1);
 	has(r, "/opt/x/lib", DATASET_SOFTWARE, 2);
@@ -416,7 +416,7 @@ static void files_that_are_only_written_are_output(void **state)
 		fid = file("reg", "ext4", 0, path);
 		moved(fid, 'W', 100 * MiB, 0, 50 * US);
 	}
-	/* and beside it what is read, too: a resumed checkpoint, a map */
+	/* beside it, files that are read as well: a resumed checkpoint, a mapped file */
 	fid = file("reg", "ext4", 0, "/run1/ckpt/last.pt");
 	moved(fid, 'W', 40 * MiB, 0, 50 * US);
 	moved(fid, 'R', 40 * MiB, 0, 50 * US);
@@ -443,7 +443,7 @@ static void mapped_bytes_count(void **state)
 	d = has(r, "/data/tokens.bin", DATASET_DATA, 1);
 	assert_int_equal(d->sum[DATASET_MAPPED], 400 * MiB);
 	assert_int_equal(d->sum[DATASET_OPENS], 1);
-	/* what page faults read is not known: nothing is made up */
+	/* the bytes of page faults are not known: nothing is invented */
 	assert_int_equal(d->sum[DATASET_READ], 0);
 	assert_true(report_dataset_disk_share(d) < 0);
 	report_free(r);
@@ -524,7 +524,7 @@ static void only_files_that_are_called_count(void **state)
 	report_free(r);
 }
 
-/* --- where from ------------------------------------------------------------------------------------------ */
+/* --- the medium ------------------------------------------------------------------------------------------ */
 
 static void the_medium_is_known(void **state)
 {
@@ -545,7 +545,7 @@ static void the_medium_is_known(void **state)
 	assert_string_equal(report_dataset_medium(find(r, "/ram/b.bin")), "memory");
 	assert_true(report_dataset_disk_share(find(r, "/ram/b.bin")) == 0);
 	assert_string_equal(report_dataset_medium(find(r, "/disk/c.bin")), "disk");
-	/* read-ahead fetches more than is read, but there is no more than all */
+	/* read-ahead fetches more than is read, but the share is at most 1 */
 	assert_true(report_dataset_disk_share(find(r, "/disk/c.bin")) == 1);
 	assert_true(report_dataset_disk_share(find(r, "/dev/sdb")) < 0);
 	report_free(r);
@@ -559,7 +559,7 @@ static void below_a_path_only(void **state)
 	many(100, "/data/b/%u.jpg", KiB);
 	r = loaded_below("/data/b");
 	assert_int_equal(r->datasets->n, 1);
-	/* what was fetched is known where it is asked why the job waited, which it is not of a part */
+	/* the fetched bytes are known if the report says why the job waited, which a part does not */
 	assert_true(report_dataset_disk_share(has(r, "/data/b", DATASET_DATA, 100)) < 0);
 	report_free(r);
 }
@@ -595,7 +595,7 @@ static void most_time_has_an_answer(void **state)
 	r = loaded();
 	reads = report_dataset_most(r, DATASET_BY_READS);
 	opens = report_dataset_most(r, DATASET_BY_OPENS);
-	assert_string_equal(reads->path, "/data/img"); /* what was written took longer */
+	assert_string_equal(reads->path, "/data/img"); /* its writes took longer */
 	assert_string_equal(opens->path, "/opt/x/site-packages");
 	assert_string_equal(report_dataset_most(r, DATASET_BY_CALLS)->path, "/opt/x/site-packages");
 	first = printed(reads, DATASET_BY_READS);
@@ -655,7 +655,7 @@ static void files_without_a_path_are_among_the_others(void **state)
 
 	moved(file("reg", "ext4", 0, "-"), 'R', KiB, 0, US);
 	moved(file("reg", "ext4", 0, "relative/x"), 'R', KiB, 0, US);
-	moved(++made.fid, 'R', KiB, 0, US); /* files.out lacks it */
+	moved(++made.fid, 'R', KiB, 0, US); /* not in files.out */
 	r = loaded();
 	assert_int_equal(r->datasets->n, 1);
 	assert_int_equal(find(r, NULL)->sum[DATASET_FILES], 3);
@@ -741,7 +741,7 @@ static void paths_have_bounds(void **state)
 		memcpy(path + i, "/d", 2);
 	n = folders_number(&f, text(path));
 	assert_int_equal(strlen(folders_path(&f, n)), 2 * FOLDERS_DEPTH_MAX);
-	/* many whose paths take all the memory there may be */
+	/* many paths, which take all the memory that they may */
 	for (unsigned int i = 0; i < 10000; i++) {
 		memset(path, 'x', 8000);
 		path[0] = '/';
@@ -757,7 +757,7 @@ static void paths_have_bounds(void **state)
 
 #define MADE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
-/* Those that the kernel made for a call are in the call's time. */
+/* Faults that the kernel had for a call are in the call's time. */
 static void page_faults_are_of_the_files_that_are_mapped(void **state)
 {
 	const uint64_t tokens = file("reg", "ext4", 64 * MiB, "/data/tokens.bin");

@@ -55,7 +55,7 @@ static void they_are_in_order_and_bounded(void **state)
 	   "\tFD\tFLAGS\tFID\tFILE\n"
 #define RW_ROW "%d000000000\t-\t1\t1\tx\tR\tread\t1\t1\t1\t0\t0\t3\t-\t-\t-\n"
 
-/* Seconds, of a row each; below 0: a row that is none. */
+/* A row at each of these seconds; below 0: a line that is not a row. */
 #define AT(...) (const int[]){ __VA_ARGS__, 0 }
 
 static void put_segment(const char *name, unsigned int nr, const int *at_s)
@@ -71,7 +71,7 @@ static void put_segment(const char *name, unsigned int nr, const int *at_s)
 	tree_put(name, text);
 }
 
-/* A set clock, and segments 2 and 3 that are gone; what --keep dropped is from the begin on. */
+/* A set clock; segments 2 and 3 are missing; the rows that --keep dropped are those from the begin on. */
 static void a_report_has_them(void **state)
 {
 	struct report *r;
@@ -96,7 +96,7 @@ static void a_report_has_them(void **state)
 	report_free(r);
 }
 
-/* As rows stand in their segments, in order of time or not. */
+/* Rows in their segments may be in order of time or not. */
 static void a_gap_is_from_the_last_row_before_to_the_first_behind(void **state)
 {
 	struct report *r;
@@ -112,7 +112,7 @@ static void a_gap_is_from_the_last_row_before_to_the_first_behind(void **state)
 	assert_string_equal(r->gaps.v[1].what, "vfs_rw: rows are missing");
 	assert_int_equal(r->gaps.v[1].begin_ns, 1005 * S);
 	assert_int_equal(r->gaps.v[1].end_ns, 1009 * S);
-	/* the trace itself is from the earliest to the latest of all */
+	/* the trace itself lasts from the earliest to the latest row */
 	assert_int_equal(r->first_ns, 1001 * S);
 	assert_int_equal(r->last_ns, 1012 * S);
 	report_free(r);

@@ -17,7 +17,7 @@ static void reads_begin_in_the_bin_behind_a_write(void **state)
 	(void)state;
 	assert_false(interference_read(&i, BEGIN));
 	interference_write(&i, BEGIN + 5);
-	assert_false(interference_read(&i, BEGIN + 6)); /* of its own bin not all writes have ended */
+	assert_false(interference_read(&i, BEGIN + 6)); /* in the present bin, some writes have not ended */
 	assert_true(interference_read(&i, BEGIN + BIN));
 	assert_true(interference_read(&i, BEGIN + 2 * BIN - 1));
 	assert_false(interference_read(&i, BEGIN + 2 * BIN));
@@ -34,7 +34,7 @@ static void old_writes_are_forgotten(void **state)
 	assert_true(interference_read(&i, BEGIN + BIN));
 	assert_false(interference_read(&i, BEGIN + 2 * BIN));
 	interference_write(&i, BEGIN + INTERFERENCE_BINS * BIN);
-	assert_false(interference_read(&i, BEGIN + BIN)); /* longer ago than is known */
+	assert_false(interference_read(&i, BEGIN + BIN)); /* longer ago than is kept */
 	assert_true(interference_read(&i, BEGIN + 4 * BIN));
 	interference_write(&i, BEGIN + 10 * INTERFERENCE_BINS * BIN);
 	for (unsigned int b = 0; b < INTERFERENCE_BINS - 1; b++)

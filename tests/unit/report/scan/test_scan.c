@@ -44,7 +44,7 @@ static void a_file_is_opened_once_and_walked_as_often_as_need_be(void **state)
 		assert_int_equal(taker.bad_rows, 0);
 	}
 	assert_int_equal(folder->n, 1);
-	/* what is removed meanwhile was opened before */
+	/* the removed file was already open */
 	assert_int_equal(unlinkat(dirfd, "sched.out", 0), 0);
 	assert_int_equal(scan_begin(&s, folder, "sched"), 0);
 	assert_int_equal(scan_next(&s), 1);

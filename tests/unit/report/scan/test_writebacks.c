@@ -49,7 +49,7 @@ static void writes(uint64_t begin_ns, uint64_t off, uint64_t len, uint32_t pid)
 	writebacks_write(&b, &(struct writebacks_write){ begin_ns, 1, off, len, pid });
 }
 
-/* A call of 200 MiB, of which the first half is written back before it ends, and others that begin later and end before. */
+/* A call of 200 MiB, whose first half is written back before it ends, and others that begin later and end before. */
 static void a_write_counts_from_its_begin(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void later_writes_do_not_count(void **state)
 	assert_int_equal(sum[0], 4096);
 }
 
-/* More than are kept, so that the first are compared early; each eighth of them ends late. */
+/* More writes than are kept, so that the first are compared early; every eighth of them ends late. */
 static void order_is_kept_beyond_the_room(void **state)
 {
 	const uint64_t n = 3 * (uint64_t)WRITEBACKS_WRITES;

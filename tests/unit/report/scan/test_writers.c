@@ -133,7 +133,7 @@ static void files_are_apart_and_keys_are_bounded(void **state)
 	assert_int_equal(sum[1], 4096);
 }
 
-/* Stretches of one byte in turn: 24 bytes of memory for two of them. */
+/* Single bytes in turn: 24 bytes of memory for two of them. */
 static void memory_is_bounded(void **state)
 {
 	uint64_t sum[2] = { 0 };

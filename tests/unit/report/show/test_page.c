@@ -16,7 +16,7 @@
 #include "report/scan/model.h"
 #include "report/show/show.h"
 
-/* The page around JSON; free() it. */
+/* Returns the page around JSON, to be freed. */
 static char *page(const char *json, size_t *bytes)
 {
 	char *text = NULL;
@@ -30,7 +30,7 @@ static char *page(const char *json, size_t *bytes)
 	return text;
 }
 
-/* What stands in the page's element for JSON. */
+/* Expects WANTED in the page's element for JSON. */
 static void holds(const char *json, const char *wanted)
 {
 	static const char begin[] = "<script type=\"application/json\" id=\"report\">";
@@ -50,12 +50,12 @@ static void nothing_in_the_json_ends_its_element(void **state)
 {
 	holds("{\"a\":\"</script><!--\"}", "{\"a\":\"\\u003c/script>\\u003c!--\"}");
 	holds("[\"\xe2\x80\xa8\xe2\x80\xa9\"]", "[\"\\u2028\\u2029\"]");
-	/* their neighbours, and one that is cut off */
+	/* their neighbors, and a partial character */
 	holds("[\"\xe2\x80\xaa\xe2\x81\xa8\"]", "[\"\xe2\x80\xaa\xe2\x81\xa8\"]");
 	holds("[\"\xe2\x80", "[\"\xe2\x80");
 }
 
-/* Counted without being written. */
+/* The size is counted without writing the page. */
 static void its_size_is_known_before(void **state)
 {
 	static const char json[] = "{\n  \"a b\": [ \"</script>\", \"\\\" \", \"\xe2\x80\xa8\" ]\n}\n";
@@ -66,7 +66,7 @@ static void its_size_is_known_before(void **state)
 	assert_int_equal(page_write("[]", json, strlen(json), NULL), bytes);
 }
 
-/* A busy machine for hours: 16 GPUs, 200 processes, each with something to do all the time. */
+/* A busy machine for hours: 16 GPUs, 200 processes, each active all the time. */
 static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 {
 	struct json j = { 0 };
@@ -105,7 +105,7 @@ static void a_timeline_that_is_too_large_gets_longer_bins(void **state)
 	timeline_free(t);
 }
 
-/* It is not the bins: most of them stay. */
+/* Not because of the bins: most of them stay. */
 static void what_is_too_large_by_itself_keeps_its_timeline(void **state)
 {
 	struct report r = { .dir = "t", .timeline = timeline_new(1) };
@@ -129,7 +129,7 @@ static void what_is_too_large_by_itself_keeps_its_timeline(void **state)
 
 #define EVIL "</script><!--\\040\\011<<<<\xe2\x80\xa8&\\\\"
 
-/* 3900 bytes of which the page has six for each. */
+/* 3900 bytes, each of which takes six in the page. */
 static char *long_path(void)
 {
 	char *path = calloc(1, 3901);
@@ -163,7 +163,10 @@ static void put_much_of_a_machine(struct timeline *t)
 			timeline_busy(t, pid, TIMELINE_B_READ, 1 + (pid % 1000 + call * 16) * TIMELINE_FIRST_BIN_NS, 990000, 900000);
 }
 
-/* 65536 phases of a thousand names, 5000 processes, 512 series of collectors, 64 disks, gaps, and paths that are all markup. */
+/*
+ * 65536 phases with a thousand names, 5000 processes, 512 series of collectors, 64 disks, gaps, and paths that are all
+ * markup.
+ */
 static void the_page_of_any_trace_has_5_mib_at_most(void **state)
 {
 	struct json j = { 0 };
@@ -218,7 +221,7 @@ static void blanks_outside_of_strings_are_left_out(void **state)
 	holds("[ \"x \\\" y\" , \" \\\\\" , 1 ]", "[\"x \\\" y\",\" \\\\\",1]");
 	holds("", "");
 	holds("[\"\\", "[\"\\");
-	/* the mark of the page's own in a name */
+	/* the page's own mark in a name */
 	holds("[\"@data@\"]", "[\"@data@\"]");
 }
 

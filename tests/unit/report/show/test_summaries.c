@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tests/golden/trace-other was made for this: a file that two processes share, shared memory, output, logs. */
+/* tests/golden/trace-other was made for this test: a file that two processes share, shared memory, output, logs. */
 #include "report/show/show.h"
 
 #include <errno.h>
@@ -57,16 +57,16 @@ static void opens_and_users_are_counted(void **state)
 	struct report *r = load();
 	const struct report_uses *u = r->uses;
 
-	assert_int_equal(file(r, 1)->opens, 2); /* neither snapshots nor what failed */
+	assert_int_equal(file(r, 1)->opens, 2); /* without snapshots and failed opens */
 	assert_int_equal(file(r, 1)->users, 2); /* 203 has only closed it */
 	assert_int_equal(file(r, 6)->opens, 0);
 	assert_int_equal(file(r, 7)->users, 1);
 	assert_int_equal(u->n_opened, 2);
 	assert_string_equal(u->opened[0].path, "/data/img/0001.jpg");
-	assert_int_equal(u->n_shared, 2); /* that file, and what two have mapped */
+	assert_int_equal(u->n_shared, 2); /* that file, and the one that two have mapped */
 	assert_string_equal(u->shared[0].path, "/data/img/0001.jpg");
 	assert_string_equal(u->shared[1].path, "/dev/shm/torch_200_1");
-	assert_int_equal(u->n_written, 2); /* the log, the memfd; no pipe, no terminal */
+	assert_int_equal(u->n_written, 2); /* the log, the memfd; neither pipe nor terminal */
 	assert_string_equal(u->written[0].path, "/out/train.log");
 	assert_int_equal(u->written[0].sum.write_bytes, 200);
 	report_free(r);
@@ -85,7 +85,7 @@ static void a_process_and_its_file_are_a_pair(void **state)
 	use = table_find(&u->uses, report_pair_key(203, 1));
 	assert_int_equal(use->calls, 1);
 	assert_false(use->used);
-	/* none of pipes, sockets, eventfds, terminals */
+	/* none for pipes, sockets, eventfds, terminals */
 	assert_null(table_find(&u->uses, report_pair_key(201, 4)));
 	assert_int_equal(u->by_bytes[0].pid, 201);
 	assert_int_equal(u->by_bytes[0].sum.read_bytes, 196608);
@@ -93,7 +93,7 @@ static void a_process_and_its_file_are_a_pair(void **state)
 	assert_string_equal(u->by_bytes[1].path, "/data/img/0001.jpg");
 	assert_int_equal(u->by_time[0].sum.time_ns, 119000);
 	assert_int_equal(u->left_out, 0);
-	/* pairs are told apart, and what does not fit is none */
+	/* pairs are distinguished, and numbers that do not fit have none */
 	assert_int_equal(report_pair_pid(report_pair_key(201, 7)), 201);
 	assert_int_equal(report_pair_fid(report_pair_key(201, 7)), 7);
 	assert_int_equal(report_pair_key(1ULL << 24, 1), 0);
@@ -108,7 +108,7 @@ static void shared_memory_has_its_size_and_mappings(void **state)
 
 	assert_int_equal(r->uses->n_top_shm, 2);
 	assert_string_equal(shm[0].path, "/dev/shm/torch_200_1");
-	assert_int_equal(shm[0].size, MiB); /* by its truncation: it was met when it was empty */
+	assert_int_equal(shm[0].size, MiB); /* by its truncation: it was empty when first seen */
 	assert_int_equal(shm[0].maps, 2);
 	assert_int_equal(shm[0].map_bytes, 2 * MiB);
 	assert_int_equal(shm[0].calls, 3);
@@ -158,7 +158,7 @@ static void output_and_logs_have_a_cadence(void **state)
 	assert_int_equal(u->top[0].bytes, 200);
 	assert_string_equal(report_log_how(u->top[0].how, how), "append,log");
 	assert_true(report_log_rate(&u->top[0]) > 9.99 && report_log_rate(&u->top[0]) < 10.01);
-	assert_in_range(spread_quantile(u->top[0].gaps, 500), 99999999, 100000001); /* all are the same: exact */
+	assert_in_range(spread_quantile(u->top[0].gaps, 500), 99999999, 100000001); /* all are equal: exact */
 	assert_string_equal(u->top[1].path, "/dev/pts/0");
 	assert_string_equal(report_log_how(u->top[1].how, how), "stdout");
 	assert_string_equal(u->top[2].path, "pipe:[7]");
@@ -178,13 +178,13 @@ static void processes_have_medians_of_their_own(void **state)
 	assert_in_range(spread_quantile(p->spread[REPORT_READ_NS], 500), 9375, 10625);
 	assert_int_equal(spread_min(p->spread[REPORT_READ_BYTES]), 0);
 	assert_int_equal(p->spread[REPORT_OPEN_NS]->n, 1);
-	assert_null(p->spread[REPORT_WRITE_NS]); /* to an eventfd and a pipe: no files */
+	assert_null(p->spread[REPORT_WRITE_NS]); /* to an eventfd and a pipe, not to files */
 	assert_int_equal(proc(r, 200)->spread[REPORT_WRITE_NS]->n, 5);
 	assert_null(proc(r, 200)->spread[REPORT_OPEN_NS]); /* a snapshot is no call */
 	report_free(r);
 }
 
-/* Two reads of each, the second ones when all of the first are done. */
+/* Two reads of each file; the second ones come after all first ones. */
 static void the_first_processes_have_medians(void **state)
 {
 	const uint32_t n = REPORT_SPREADS_MAX + 3;
@@ -211,7 +211,7 @@ static void the_first_processes_have_medians(void **state)
 	report_free(r);
 }
 
-/* trace-small: the rows of a sendfile are one call, and have sizes of their own. */
+/* trace-small: the two rows of a sendfile are one call, each with its own size. */
 static void histograms_add_up_with_the_rest(void **state)
 {
 	struct report *r = load_path(GOLDEN "trace-small", NULL);
@@ -228,9 +228,9 @@ static void histograms_add_up_with_the_rest(void **state)
 			sum += octaves[e];
 		assert_int_equal(sum, columns[i].lat->n);
 	}
-	assert_int_equal(r->bio[0].rows + r->bio[1].rows, 5); /* neither the flush nor the bio above */
+	assert_int_equal(r->bio[0].rows + r->bio[1].rows, 5); /* without the flush and the upper disk's bio */
 	assert_int_equal(r->bio[0].bytes, 131072 + MiB);
-	assert_int_equal(r->rw[0].size.n, 9); /* of those that ended, did not fail, and tell a result */
+	assert_int_equal(r->rw[0].size.n, 9); /* of those that ended, succeeded, and have a result */
 	assert_int_equal(r->rw[1].size.sum, r->rw[1].bytes);
 	assert_int_equal(r->op[REPORT_MMAP].size.n, 1);
 	report_free(r);
@@ -245,7 +245,7 @@ static void path_restricts_calls_on_files(void **state)
 	assert_int_equal(r->op[REPORT_VFS_RW].rows, 4); /* not those of /data/imgs */
 	assert_int_equal(r->rw[0].bytes, 2 * 196608);
 	assert_int_equal(r->rw[1].rows, 0);
-	assert_int_equal(r->op[REPORT_OPEN].rows, 3); /* one that failed: by its path as passed */
+	assert_int_equal(r->op[REPORT_OPEN].rows, 3); /* a failed one counts by its path as passed */
 	assert_int_equal(r->op[REPORT_CLOSE].rows, 1);
 	assert_int_equal(r->op[REPORT_MMAP].rows, 0);
 	assert_int_equal(r->only.left_out, r->only.rows - 4 - 3 - 1);
@@ -253,7 +253,7 @@ static void path_restricts_calls_on_files(void **state)
 	assert_int_equal(r->uses->n_top_shm, 0);
 	assert_int_equal(r->streams->n_classes, 0);
 	assert_int_equal(r->streams->n_top, 0);
-	assert_int_equal(r->n_notes, 2); /* why is not asked, and probes were off */
+	assert_int_equal(r->n_notes, 2); /* the reason for waits is not computed, and probes were off */
 	report_free(r);
 }
 
@@ -281,9 +281,9 @@ static void path_of_one_file_and_of_all(void **state)
 	report_free(r);
 	r = load_path(GOLDEN "trace-other", "/");
 	assert_string_equal(r->only.path, "");
-	assert_int_equal(r->rw[1].rows, 4 + 3 + 1); /* no pipe, no socket, no eventfd */
+	assert_int_equal(r->rw[1].rows, 4 + 3 + 1); /* without pipe, socket, eventfd */
 	report_free(r);
-	/* a file is where its newest name is */
+	/* a file is listed under its newest name */
 	r = load_path(GOLDEN "trace-small", "/out/ckpt.pt");
 	assert_int_equal(r->rw[1].bytes, 262144 + 4096);
 	report_free(r);
@@ -300,12 +300,12 @@ static void path_is_compared_as_it_is_escaped(void **state)
 
 	assert_true(r->only.left_out < r->only.rows);
 	report_free(r);
-	/* as it is printed */
+	/* in the printed form */
 	r = load_path(GOLDEN "trace-hostile", "/d/\\033[2Jnew\\012line\\011tab\\134\\042\\043");
 	assert_true(r->only.left_out < r->only.rows);
 	assert_string_equal(r->only.path, "/d/\\033[2Jnew\\012line\\011tab\\134\\042\\043");
 	report_free(r);
-	/* what is not as the printed form of any name is a name as it is */
+	/* a text that is no printed form is taken as the name itself */
 	r = load_path(GOLDEN "trace-other", "/w\\040 \\101");
 	assert_string_equal(r->only.path, "/w\\134040\\040\\134101");
 	report_free(r);

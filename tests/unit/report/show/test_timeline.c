@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report/show/timeline_json.c: what a report's timeline says of times of which rows are missing. */
+/* report/show/timeline_json.c: a report's timeline at times of which rows are missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The values of PANEL's series NAME, a letter each: 0, null (n) or more (x). */
+/* Expects the values of PANEL's series NAME, a letter each: 0, null (n) or more (x). */
 static void expect(const char *panel, const char *name, const char *wanted)
 {
 	autofree char *of_panel = util_fmt("\"panel\": \"%s\"", panel), *of_name = util_fmt("\"name\": \"%s\"", name);
@@ -82,7 +82,7 @@ static void dropped_time_is_unknown_and_not_zero(void **state)
 	expect("calls", "open", "0000000x");
 }
 
-/* Of which file is not known. */
+/* The files of lost rows are not known. */
 static void lost_rows_may_be_of_any_file(void **state)
 {
 	gaps_add(&r.gaps, GAP_LOST, NULL, BEGIN + 3 * BIN, BEGIN + 3 * BIN + 5, "rows are missing");
@@ -91,7 +91,7 @@ static void lost_rows_may_be_of_any_file(void **state)
 	expect("calls", "open", "000n000x");
 }
 
-/* A machine that stood still did not read nothing; where some rows are, all are. */
+/* While dltraced was stopped, the machine may have read something; a bin with rows has all of them. */
 static void while_dltraced_did_not_run_what_is_empty_is_unknown(void **state)
 {
 	gaps_add(&r.gaps, GAP_STALLED, NULL, BEGIN + 5, BEGIN + 4 * BIN, "dltraced did not run");
@@ -105,7 +105,7 @@ static void while_dltraced_did_not_run_what_is_empty_is_unknown(void **state)
 
 /* --- regions ---------------------------------------------------------------------------------------------------- */
 
-/* N steps of 2 us from BEGIN + FROM on, a half of each a fetch; from the 100th on 10 us apart. */
+/* N steps of 2 us from BEGIN + FROM on, half of each a fetch; from the 100th on, 10 us apart. */
 static char *with_steps(uint64_t from_ns, unsigned int n)
 {
 	struct json j = { 0 };
@@ -172,7 +172,7 @@ static void steps_have_their_times(void **state)
 	assert_true(has(text, "\"steps_joined\": 1"));
 }
 
-/* Of more than 2048 steps two are one, as long as both together, with the time of the longer one. */
+/* With more than 2048 steps, each pair becomes one of both lengths, with the time of the longer. */
 static void many_steps_are_shown_with_their_longest_time(void **state)
 {
 	autofree char *text = with_steps(0, 2100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One table of all kinds of columns, in each of the forms that a view has, held against what is written here. */
+/* One table with all kinds of columns, in each form of a view, compared with texts here. */
 #include "report/show/view.h"
 
 #include <fcntl.h>
@@ -129,7 +129,7 @@ static void is_text(const struct view *v, const char *want)
 	assert_string_equal(text, want);
 }
 
-/* Without blanks and line ends. */
+/* Compares without blanks and line ends. */
 static void is_json(const struct view *v, unsigned int thin, const char *want)
 {
 	struct json j = { 0 };
@@ -212,10 +212,10 @@ static void csv_has_all_rows(void **state)
 	is_csv(&young_view, "animals_young.csv", "name,id\ncat,10\ncat,11\nant,12\n");
 }
 
-/* --- rows that a view lists by itself, and columns that say where their value lies --------------------------------- */
+/* --- rows that a view lists itself, and columns that find their own values ------------------------------------------- */
 
 struct keeper {
-	uint32_t boss; /* the number of the keeper that is */
+	uint32_t boss; /* number of the keeper who is the boss */
 	uint8_t shift;
 	bool paid;
 	uint64_t wage;
@@ -306,7 +306,7 @@ static void rows_are_those_of_a_table_or_an_array(void **state)
 	feed(&s, 2, 0, 7);
 	feed(&s, 0, 2, 8);
 	feed(&s, 0, 1, 9);
-	/* of the same wage as they were hired */
+	/* those with equal wages stay in the order in which they were hired */
 	staff_is(&s, &by_wage, "NAME  BOSS  SHIFT  WAGE   SHARE\n"
 			       "Bob   Bob   day       -  50.0 %\n"
 			       "Ann   Bob   night    10  25.0 %\n"

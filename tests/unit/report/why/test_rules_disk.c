@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules about page faults and disks, on traces that are made up here: ten seconds, a process that reads, and what else. */
+/* The rules about page faults and disks, in made-up traces: ten seconds, a process that reads, and more. */
 #include "report/why/rules.h"
 
 #include <inttypes.h>
@@ -186,7 +186,7 @@ static void faults_that_jump_are_random(void **state)
 	struct report *r;
 
 	(void)state;
-	for (uint64_t i = 0; i < 2001; i++) /* every fourth goes on where the last one was */
+	for (uint64_t i = 0; i < 2001; i++) /* every fourth continues where the last one ended */
 		fault((10 + i) * MS, "file", MS / 100, i % 4 == 3 ? (i - 1) * 1000003 + 4096 : i * 1000003);
 	r = load();
 	f = found(r, "random-faults");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Verdicts and rules, each on a trace that is made up here: process 100 trains, 101 and 102 load for it, in steps of
- * a second. What each does in a step stands in one function of a dozen rows.
+ * Verdicts and rules, each in a made-up trace: process 100 trains, 101 and 102 load for it, in steps of a second. One
+ * function of a dozen rows has what each does in a step.
  */
 #include "report/why/why.h"
 
@@ -78,7 +78,7 @@ static int by_time(const void *a, const void *b)
 	return x->end_ns != y->end_ns ? (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns) : (int)x->nr - (int)y->nr;
 }
 
-/* Write what was put, and read it. */
+/* Writes the rows that were put, and reads them. */
 static struct report *loaded_with(bool timed)
 {
 	struct report *r = NULL;
@@ -123,7 +123,7 @@ static void put_file(unsigned int fid, const char *type, const char *fstype, uin
 	put(FILES, BEGIN, "%u\t259:2\t%u\t%s\t%s\t%llu\tok\t%s", fid, fid, type, fstype, N(size), path);
 }
 
-/* A call on a file that ended at END; DISK: what it fetched. */
+/* A call on a file that ended at END; DISK: the bytes that it fetched. */
 static void put_rw(unsigned int pid, uint64_t end, uint64_t lat, char rw, uint64_t bytes, uint64_t offset, uint64_t disk, unsigned int fid)
 {
 	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t5\t-\t%u\tf", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat),
@@ -140,7 +140,7 @@ static void put_open(unsigned int pid, uint64_t end, uint64_t lat, unsigned int 
 	put(OPEN, end, "%u\t%u\tx\topenat\t%llu\t-\t5\tRDONLY|CLOEXEC\t-\t%u\tf\tf\t/data/f", pid, pid, N(lat), fid);
 }
 
-/* USER_NS: the CPU time that each loader has used when it ends; TRAINER_NS: the trainer, 0: it has not ended. */
+/* USER_NS: the CPU time of each loader at its end; TRAINER_NS: the trainer's, 0: it has not ended. */
 static void put_job_of(uint64_t user_ns, uint64_t trainer_ns)
 {
 	const uint64_t end = BEGIN + STEPS * S;
@@ -159,13 +159,13 @@ static void put_job_of(uint64_t user_ns, uint64_t trainer_ns)
 	put_file(3, "reg", "ext4", 64 * MiB, "/out/ckpt.pt");
 }
 
-/* Of a trainer that computes. */
+/* The job of a trainer that computes. */
 static void put_job(uint64_t user_ns)
 {
 	put_job_of(user_ns, 19900 * MS);
 }
 
-/* One process of COMM that uses USER of CPU time and tells of nothing. */
+/* One process named COMM that uses USER of CPU time, without other rows. */
 static void put_alone(const char *comm, uint64_t user)
 {
 	put(PIDS, BEGIN, "100\t100\t1\t%s\texec\t-\t100\t0\t/\t-\t%s", comm, comm);
@@ -181,14 +181,14 @@ static uint64_t step(unsigned int i)
 	return BEGIN + i * S;
 }
 
-/* The trainer waits for WAIT of each second, from its beginning. */
+/* The trainer waits for WAIT at the begin of each second. */
 static void put_waits(uint64_t wait)
 {
 	for (unsigned int i = 0; i < STEPS; i++)
 		put_pipe(100, step(i) + wait, wait, 'R');
 }
 
-/* The loader gets work, does not wait for it, and hands over when AT of the step have passed. */
+/* The loader gets work without waiting, and hands over at AT of the step. */
 static void put_work(unsigned int pid, unsigned int i, uint64_t at)
 {
 	put_pipe(pid, step(i) + 10, 5, 'R');
@@ -196,7 +196,7 @@ static void put_work(unsigned int pid, unsigned int i, uint64_t at)
 	put_pipe(pid, step(i) + S - 10, S - 10 - at, 'R');
 }
 
-/* As something to mend, or as a fact: most jobs here last long, and call little. */
+/* Returns the finding, a problem or a fact: most jobs here last long, with few calls. */
 static const struct finding *found(const struct report *r, const char *code)
 {
 	for (unsigned int i = 0; i < r->why->rules->n + r->why->rules->n_facts; i++)
@@ -247,7 +247,7 @@ static void expect_near(double got, double want)
 		fail_msg("%.6f and not %.6f", got, want);
 }
 
-/* PART of each step, of the time from when the first data is read, FROM behind the trace's begin. */
+/* Returns PART of each step relative to the time since the first read, FROM after the trace's begin. */
 static double since(uint64_t from, double part)
 {
 	return part * STEPS * S / (double)(STEPS * S - from);
@@ -273,7 +273,7 @@ static void reads_from_storage(void **state)
 	assert_int_equal(r->why->loaders.n, 2);
 	assert_int_equal(r->why->basis, WHY_BY_CALLS);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.8);
-	/* of the waits 690 ms of 800 */
+	/* 690 of 800 ms of the waits */
 	expect_near(b->measure, 0.69);
 	assert_non_null(strstr(b->evidence[4], "/data/shard.tar"));
 	report_free(r);
@@ -291,7 +291,7 @@ static void time_in_no_call_is_the_cpu_by_the_time_used(void **state)
 			put_work(pid, i, 800 * MS);
 		}
 	r = loaded();
-	/* all of the 800 ms but for some ns: 90 from the cache, 710 in no call, for which 700 of CPU time were used */
+	/* all of the 800 ms but some ns: 90 from the page cache, 710 in no call, with 700 of CPU time */
 	expect_near(is_bottleneck(r, "decode-cpu")->measure, 0.09 + 0.71 * 700 / 710);
 	report_free(r);
 }
@@ -373,7 +373,7 @@ static bool lacks(const struct report *r, const char *what)
 	return false;
 }
 
-/* The trainer polls, of which there is no row, and then reads what has come: its calls tell of WAIT of each second. */
+/* The trainer polls, which has no row, and then reads the data: its calls show WAIT of each second. */
 static struct report *polling(uint64_t trainer_ns, uint64_t wait)
 {
 	put_job_of(18 * S, trainer_ns);
@@ -396,7 +396,7 @@ static void computing_less_than_possible_is_waiting_in_calls_without_rows(void *
 	expect_near(r->why->unseen_ns, 0);
 	is_bottleneck(r, "decode-cpu");
 	report_free(r);
-	/* its calls tell of most of what it must have waited, and when */
+	/* its calls show most of its possible waits, and when */
 	r = polling(3 * S, 800 * MS);
 	assert_int_equal(r->why->basis, WHY_BY_CALLS);
 	expect_near(r->why->unseen_ns / r->why->window_ns, 0.05);
@@ -413,12 +413,13 @@ static void a_running_process_may_wait_in_calls_without_rows(void **state)
 	autofree char *sentence = sentence_of(r);
 
 	expect_near(b->share, 0.073);
-	assert_string_equal(sentence, rule_unknown.title); /* the share is of all waits: no part of an unknown one */
+	assert_string_equal(sentence, rule_unknown.title); /* the share refers to all waits, not to a part of an unknown
+							    * one */
 	expect_near(r->why->unseen_ns / r->why->window_ns, 1 - 0.073);
 	assert_true(lacks(r, "trainer-bound: needs all waits of the trainers"));
 	assert_non_null(strstr(b->evidence[2], "for another 92.7 % of the time it is not known whether they waited"));
 	report_free(r);
-	/* more than half of the time is waited for something that is known */
+	/* more than half of the time, it waits for something known */
 	r = polling(0, 800 * MS);
 	is_bottleneck(r, "decode-cpu");
 	assert_true(lacks(r, "trainer-bound: "));
@@ -434,13 +435,13 @@ static void a_process_that_runs_all_the_time_waits_for_nothing(void **state)
 		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(980 * MS), N(0));
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SUMS);
-	/* who runs does not wait, whatever is not traced */
+	/* a thread that runs does not wait, whatever is not traced */
 	expect_near(is_bottleneck(r, "cpu-bound")->measure, 0.98);
 	assert_true(lacks(r, "trainer-bound: needs vfs_rw.out"));
 	report_free(r);
 }
 
-/* The trainer waits for WAIT of a second and its loaders read for the first READ of it. */
+/* The trainer waits for WAIT of a second, and its loaders read for the first READ of it. */
 static double training_share(uint64_t wait, uint64_t read)
 {
 	struct report *r;
@@ -459,7 +460,7 @@ static double training_share(uint64_t wait, uint64_t read)
 	return share;
 }
 
-/* Whether a tenth of the time is waited or a little less or more does not change what is told of it. */
+/* A tenth of waits, a little less or a little more gives equal text. */
 static void the_share_of_training_is_all_but_what_is_waited_for(void **state)
 {
 	expect_near(training_share(98 * MS, 10 * MS), 0.99);
@@ -468,7 +469,7 @@ static void the_share_of_training_is_all_but_what_is_waited_for(void **state)
 	expect_near(training_share(600 * MS, 290 * MS), 0.71);
 }
 
-/* Its loaders poll, which makes no rows: they wait from what they sent to what they receive. */
+/* Its loaders poll, which has no rows: they wait from sending until receiving. */
 static void between_sending_and_receiving_a_loader_waits(void **state)
 {
 	const struct why_loader *l;
@@ -506,12 +507,12 @@ static void a_gpu_is_idle_for_what_it_is_not_used(void **state)
 	assert_int_equal(r->why->basis, WHY_BY_GPU);
 	assert_int_equal(r->why->gpu_sample_ns, S);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.75);
-	/* the loaders read for 600 ms of a second, wait for 10, and the rest is in no call */
+	/* the loaders read for 600 ms of a second, wait for 10, and spend the rest in no call */
 	expect_near(is_bottleneck(r, "storage-read")->measure, 0.75 * 0.6);
 	report_free(r);
 }
 
-/* It has work to do meanwhile. */
+/* The trainer works meanwhile. */
 static void a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu(void **state)
 {
 	struct report *r;
@@ -546,7 +547,7 @@ static void a_gpu_without_values_by_process(void **state)
 	report_free(r);
 }
 
-/* A second rank, of whose GPU nothing tells how much it is used; WAIT: of each second, by sched.out. */
+/* A second rank, whose GPU has no numbers; WAIT: in each second, by sched.out. */
 static struct report *two_ranks(uint64_t wait)
 {
 	put_job(0);
@@ -576,7 +577,7 @@ static bool has_evidence(const struct finding *f, const char *text)
 	return false;
 }
 
-/* What is known of one is neither thrown away nor made coarser for the other. */
+/* The numbers of one are neither discarded nor made coarser because of the other. */
 static void a_process_without_a_source_is_left_out(void **state)
 {
 	struct report *r = two_ranks(0);
@@ -610,7 +611,7 @@ static void each_trainer_is_judged_by_the_best_that_is_known_of_it(void **state)
 	report_free(r);
 }
 
-/* SWITCH rows: COMES at a time and LEAVES at another, having waited for WAIT. */
+/* SWITCH rows: the thread comes and leaves at these times, after a wait of WAIT. */
 static void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t wait)
 {
 	put(SWITCH, comes, "0\t0\t0\tidle\tR\t%u\t%u\tx\t-\t%llu", pid, pid, N(wait));
@@ -631,9 +632,9 @@ static void switches_show_waits_for_a_cpu(void **state)
 		put_rw(pid, step(0) + 100, 10, 'R', MiB, 0, 0, 2);
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
-	/* it cannot run for 700 ms and the last 10 of each second */
+	/* it cannot run for 700 ms, nor in the last 10, of each second */
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.71);
-	expect_near(is_bottleneck(r, "cpu-contention")->measure, 0.5); /* the trainer's own 0.1 is not much */
+	expect_near(is_bottleneck(r, "cpu-contention")->measure, 0.5); /* the trainer's own 0.1 is too little */
 	expect_near(found(r, "decode-cpu")->measure, 0.2);
 	report_free(r);
 }
@@ -643,7 +644,7 @@ static void put_map(unsigned int pid, uint64_t end)
 	put(MMAP, end, "%u\t%u\tx\tmmap\t1000\t0x7f0000000000\t0x0\t1048576\tREAD\tSHARED\t5\t0\t-\t-\t2\tshard.tar", pid, pid);
 }
 
-/* SWITCH rows: it waits uninterruptibly from then to then. */
+/* SWITCH rows: an uninterruptible wait from BEGIN to END. */
 static void put_fault(unsigned int pid, uint64_t begin, uint64_t end)
 {
 	put(SWITCH, begin, "0\t%u\t%u\tx\tD\t0\t0\tidle\t1000\t-", pid, pid);
@@ -651,7 +652,7 @@ static void put_fault(unsigned int pid, uint64_t begin, uint64_t end)
 	put(SWITCH, end + MS, "0\t%u\t%u\tx\tS\t0\t0\tidle\t1000\t-", pid, pid);
 }
 
-/* Switches tell no call: an uninterruptible wait is a page fault where no call ends that it is in. */
+/* Switches do not show calls: an uninterruptible wait is a page fault if no call around it ends. */
 static void switches_show_page_faults(void **state)
 {
 	const struct why_loader *l;
@@ -674,7 +675,7 @@ static void switches_show_page_faults(void **state)
 	expect_near(is_bottleneck(r, "storage-read")->measure, 0.4);
 	l = why_find(r, 101) ? *(struct why_loader **)why_find(r, 101) : NULL;
 	assert_non_null(l);
-	expect_near(l->ns[WHY_WRITE] / S, STEPS * 0.099); /* it was on a CPU for the rest */
+	expect_near(l->ns[WHY_WRITE] / S, STEPS * 0.099); /* it had a CPU for the rest */
 	report_free(r);
 }
 
@@ -696,7 +697,7 @@ static void sums_show_page_faults(void **state)
 	report_free(r);
 }
 
-/* Of who maps nothing they are something else. */
+/* Without mapped files these waits are something else. */
 static void a_process_that_maps_no_data_does_not_fault_for_them(void **state)
 {
 	struct report *r;
@@ -716,7 +717,7 @@ static void a_process_that_maps_no_data_does_not_fault_for_them(void **state)
 	report_free(r);
 }
 
-/* Who trains by itself on mapped data waits in its own faults, by switches and by sums. */
+/* A trainer that loads by itself from mapped data waits in its own faults, by switches and by sums. */
 static void faults_of_a_trainer_without_loaders_are_its_own(void **state)
 {
 	struct report *r;
@@ -760,14 +761,14 @@ static void sums_show_it_by_the_second(void **state)
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SUMS);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.6);
-	/* on a CPU for half of the time, the reads from the cache within */
+	/* on a CPU for half of the time, with the cached reads in it */
 	expect_near(is_bottleneck(r, "decode-cpu")->measure, 0.6 * 0.5);
 	expect_near(found(r, "cpu-contention")->measure, 0.6 * 0.1);
 	expect_near(found(r, "trainer-bound")->measure, 0.6 * 0.3);
 	report_free(r);
 }
 
-/* A job of a second that begins within one of the trace, and of which the sums are told LATE: how much it waited. */
+/* A job of one second in a longer trace, whose sums have rows LATE. Returns how much it waited. */
 static double waited_of_a_second(uint64_t late)
 {
 	const uint64_t begin = BEGIN + 700 * MS, end = begin + S;
@@ -790,7 +791,7 @@ static double waited_of_a_second(uint64_t late)
 	return waited;
 }
 
-/* What a row says is of when its process was there, and neither of the time before nor of that after. */
+/* The sums of a row count for the life of its process, and not before or after it. */
 static void sums_of_a_job_that_is_there_for_a_part_of_the_time(void **state)
 {
 	for (uint64_t late = 0; late < S; late += 300 * MS) {
@@ -801,7 +802,7 @@ static void sums_of_a_job_that_is_there_for_a_part_of_the_time(void **state)
 	}
 }
 
-/* It is told when it is over, by a row of the last second. */
+/* The row of the last second, when the wait is over, has all of it. */
 static void a_wait_of_many_seconds_is_whole(void **state)
 {
 	struct report *r;
@@ -842,7 +843,7 @@ static void is_no_training(struct report *r)
 	report_free(r);
 }
 
-/* Sleeping, copying, compiling, listing: without CPU scheduling it is not known what they wait for. */
+/* Sleeping, copying, compiling, listing: without CPU scheduling the cause of their waits is not known. */
 static void what_does_not_train_is_bound_by_nothing(void **state)
 {
 	put_alone("sleep", MS);
@@ -864,7 +865,7 @@ static void what_does_not_train_is_bound_by_nothing(void **state)
 	is_no_training(loaded());
 }
 
-/* Who reads data and tells of no training has waited for its reads, and for all that is known trains no more than that. */
+/* A process that reads data and shows no training has waited for its reads, and nothing proves that it trains. */
 static void a_job_that_only_reads_is_not_bound_by_training(void **state)
 {
 	const struct finding *b;
@@ -882,15 +883,15 @@ static void a_job_that_only_reads_is_not_bound_by_training(void **state)
 	report_free(r);
 }
 
-/* --- whatever it is: by CPU scheduling ------------------------------------------------------------------ */
+/* --- other jobs, by CPU scheduling ---------------------------------------------------------------------- */
 
-/* Of PID's main thread in step I: RUN on a CPU, RUNQ waiting for one. */
+/* PID's main thread in step I: RUN on a CPU, RUNQ waiting for one. */
 static void put_ran(unsigned int pid, unsigned int i, uint64_t run, uint64_t runq)
 {
 	put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid, N(S), N(run), N(runq));
 }
 
-/* Of its thread TID: for a disk, and else, in CALL. */
+/* PID's thread TID, in CALL: waits for a disk, and other waits. */
 static void put_slept(unsigned int pid, unsigned int tid, unsigned int i, const char *call, uint64_t disk, uint64_t sleep)
 {
 	put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\t%s\t%llu\t9\t-\t-\t-\t%llu\t0\t%llu\t%llu", pid, tid, call, N(S), N(disk),
@@ -927,7 +928,7 @@ static void a_job_that_computes_is_bound_by_the_cpu(void **state)
 
 	put_alone("python", 19 * S);
 	for (unsigned int i = 0; i < STEPS; i++) {
-		/* 8 of 10 ms on a CPU, which is in the call */
+		/* 8 of 10 ms on a CPU, within the call */
 		put_rw(100, step(i) + 10 * MS, 10 * MS, 'R', MiB, i * MiB, 0, 2);
 		put_ran(100, i, 908 * MS, 30 * MS);
 		put_slept(100, 100, i, "read", 2 * MS, 0);
@@ -947,7 +948,7 @@ static void a_job_that_computes_is_bound_by_the_cpu(void **state)
 	report_free(r);
 }
 
-/* With a row for each switch besides, it is the same. */
+/* With a row for each switch in addition, the result is equal. */
 static void a_job_that_computes_is_bound_by_the_cpu_by_switches_too(void **state)
 {
 	struct report *r;
@@ -965,7 +966,7 @@ static void a_job_that_computes_is_bound_by_the_cpu_by_switches_too(void **state
 	report_free(r);
 }
 
-/* What sched.out lost is not what did not happen. */
+/* Time that sched.out has lost is not time without work. */
 static void a_process_without_rows_of_sched_out_does_not_compute(void **state)
 {
 	struct report *r;
@@ -977,7 +978,7 @@ static void a_process_without_rows_of_sched_out_does_not_compute(void **state)
 	assert_false(r->why->has_sums);
 	is_bottleneck(r, "unknown");
 	report_free(r);
-	/* the first of twenty seconds alone */
+	/* only the first of twenty seconds */
 	put_alone("python", 2 * S);
 	put_rw(100, step(0) + 1000, 500, 'R', MiB, 0, 0, 2);
 	put_ran(100, 0, S, 0);
@@ -987,7 +988,7 @@ static void a_process_without_rows_of_sched_out_does_not_compute(void **state)
 	report_free(r);
 }
 
-/* What the workload's process waited for before it was the workload. */
+/* Waits of the workload's process before its exec. */
 static void what_waits_before_exec_is_not_the_job(void **state)
 {
 	const struct account *a;
@@ -1022,8 +1023,8 @@ static void a_job_that_sleeps_is_idle(void **state)
 }
 
 /*
- * It reads mapped tokens: no read has a row, and yet nothing else is what it waits for. Faults on pages that are being read
- * already have no rows either: where few have, the sums count.
+ * It reads mapped tokens: no read has a row, but it waits for nothing else. Faults on pages that are already being read have
+ * no rows either: where few faults have rows, the sums count.
  */
 static void a_job_that_faults_in_mapped_files_waits_for_storage(void **state)
 {
@@ -1066,7 +1067,7 @@ static void a_job_that_waits_for_a_server_waits_for_the_outside(void **state)
 	report_free(r);
 }
 
-/* What others of the job do meanwhile is what it waits for: one computes and reads. */
+/* The job waits for what its other processes do: one computes and reads. */
 static void a_job_that_waits_for_its_children_waits_for_their_calls(void **state)
 {
 	struct report *r;
@@ -1089,7 +1090,7 @@ static void a_job_that_waits_for_its_children_waits_for_their_calls(void **state
 	report_free(r);
 }
 
-/* Its main thread waits for others of its own, which read. */
+/* Its main thread waits for its other threads, which read. */
 static void a_job_that_reads_by_threads_waits_for_their_reads(void **state)
 {
 	const struct account *a;
@@ -1112,7 +1113,7 @@ static void a_job_that_reads_by_threads_waits_for_their_reads(void **state)
 	report_free(r);
 }
 
-/* Nobody's name says who does the work: of a pipe's two ends it is the one that does not wait for the other. */
+/* No name shows which process works: of a pipe's two ends it is the one that does not wait for the other. */
 static void of_a_pipe_the_answer_names_the_end_that_works(void **state)
 {
 	struct report *r;
@@ -1136,7 +1137,7 @@ static void of_a_pipe_the_answer_names_the_end_that_works(void **state)
 	report_free(r);
 }
 
-/* It makes its data set, reads it for the rest of the time, and saves once; another process writes as much, at 15 s. */
+/* It writes its data set, reads it for the rest of the time, and saves once; another process writes as much, at 15 s. */
 static void what_a_job_writes_before_it_reads_is_no_checkpoint(void **state)
 {
 	struct report *r;
@@ -1165,7 +1166,7 @@ static void put_copy(unsigned int pid, unsigned int parent, const char *args, ui
 	put(PIDS, end, "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=1000\\040stime=0", pid, pid, parent, pid);
 }
 
-/* A script runs programs, of its own name too, and forks where it only writes a log: nobody loads for it. */
+/* A script runs programs, also some with its own name, and forks only to write a log: it has no loaders. */
 static void helpers_of_a_script_are_no_loaders(void **state)
 {
 	struct report *r;
@@ -1187,7 +1188,7 @@ static void helpers_of_a_script_are_no_loaders(void **state)
 	report_free(r);
 }
 
-/* Who starts the training has forked, too, for a moment; the CPU was used by another. */
+/* The process that starts the training has forked, too, for a moment; another one used the CPU. */
 static void a_launcher_is_no_trainer_for_a_moments_fork(void **state)
 {
 	struct report *r;
@@ -1206,7 +1207,7 @@ static void a_launcher_is_no_trainer_for_a_moments_fork(void **state)
 	report_free(r);
 }
 
-/* The shells of pyenv run before the python that they choose; together they are busier than it. */
+/* The shells of pyenv run before the python that they choose, and together they are busier. */
 static void shells_that_choose_the_python_do_not_train(void **state)
 {
 	struct report *r;
@@ -1225,7 +1226,7 @@ static void shells_that_choose_the_python_do_not_train(void **state)
 	report_free(r);
 }
 
-/* Subshells of a script fork, and read data; it loads nothing. */
+/* Subshells of a script fork, and read data; nothing is loaded. */
 static void a_shell_script_has_no_loaders(void **state)
 {
 	struct report *r;
@@ -1243,7 +1244,7 @@ static void a_shell_script_has_no_loaders(void **state)
 	report_free(r);
 }
 
-/* Workers without a name: forked; spawned; forked by a server that was spawned; there before the trace began. */
+/* Workers without a name: forked; spawned; forked by a spawned server; started before the trace began. */
 static void loaders_are_known_by_how_they_began_and_what_they_read(void **state)
 {
 	static const char server[] = "python\\000-c\\000from\\040multiprocessing.forkserver\\040import\\040main";
@@ -1277,7 +1278,9 @@ static void put_fork(unsigned int pid, unsigned int parent, uint64_t user)
 	put(PIDS, step(STEPS), "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0", pid, pid, parent, pid, N(user));
 }
 
-/* mp.spawn without GPU, loaders and epochs: who started them only waits, and looks like a trainer with loaders. */
+/*
+ * mp.spawn without GPU, loaders and epochs: the process that started them only waits, and looks like a trainer with loaders.
+ */
 static void a_process_that_only_waits_for_its_copies_does_not_train(void **state)
 {
 	struct report *r;
@@ -1288,7 +1291,7 @@ static void a_process_that_only_waits_for_its_copies_does_not_train(void **state
 		for (unsigned int i = 0; i < STEPS; i++)
 			put_rw(pid, step(i) + 700 * MS, 300 * MS, 'R', MiB, i * MiB, MiB, 2);
 	}
-	put_fork(105, 100, 10 * MS); /* it only tidies up */
+	put_fork(105, 100, 10 * MS); /* it only cleans up */
 	put_pipe(100, step(STEPS) - 10, 5, 'R');
 	r = loaded();
 	assert_int_equal(r->why->n_trainers, 4);
@@ -1321,7 +1324,7 @@ static void so_is_one_whose_server_forks_them(void **state)
 	report_free(r);
 }
 
-/* The same, but what they read is sent to it: they load, and it has little to do because it waits for them. */
+/* As above, but they send what they read to it: they load, and it has little to do because it waits for them. */
 static void a_process_that_gets_its_data_from_its_copies_trains(void **state)
 {
 	struct report *r;
@@ -1344,7 +1347,7 @@ static void a_process_that_gets_its_data_from_its_copies_trains(void **state)
 	report_free(r);
 }
 
-/* A launcher, two ranks that wait for their loaders, and those, all of one name. */
+/* A launcher, two ranks that wait for their loaders, and the loaders, all with one name. */
 static void ranks_of_a_launcher_may_have_loaders(void **state)
 {
 	struct report *r;
@@ -1371,7 +1374,7 @@ static void ranks_of_a_launcher_may_have_loaders(void **state)
 	report_free(r);
 }
 
-/* Two that train by themselves on the same files: one fetches, and the other waits for the same pages. */
+/* Two that load by themselves from the same files: one fetches, and the other waits for the same pages. */
 static void two_that_read_the_same_wait_for_the_same(void **state)
 {
 	struct report *r;
@@ -1384,10 +1387,10 @@ static void two_that_read_the_same_wait_for_the_same(void **state)
 	for (unsigned int i = 0; i < STEPS; i++) {
 		const unsigned int first = 100, second = 200;
 
-		/* done before the other, of whose fetch it is only known then */
+		/* ended before the other, which shows only then that it fetched */
 		put_rw(first, step(i) + 690 * MS, 300 * MS, 'R', MiB, i * 2 * MiB, 0, 2);
 		put_rw(second, step(i) + 700 * MS, 600 * MS, 'R', 2 * MiB, i * 2 * MiB, 2 * MiB, 2);
-		/* and what it had fetched beyond */
+		/* and the pages that it had fetched in advance */
 		put_rw(first, step(i) + 990 * MS, 300 * MS, 'R', MiB, (i * 2 + 1) * MiB, 0, 2);
 	}
 	r = loaded();
@@ -1396,7 +1399,7 @@ static void two_that_read_the_same_wait_for_the_same(void **state)
 	report_free(r);
 }
 
-/* What nobody fetches is slow for itself. */
+/* A read that nobody fetches for is slow by itself. */
 static void a_slow_read_of_what_is_in_memory_is_no_disk(void **state)
 {
 	struct report *r;
@@ -1416,7 +1419,7 @@ static void a_slow_read_of_what_is_in_memory_is_no_disk(void **state)
 	report_free(r);
 }
 
-/* O_DIRECT: whatever the disk is known to have been asked for. */
+/* O_DIRECT: whatever requests to the disk are known. */
 static void a_read_past_the_cache_is_the_disk(void **state)
 {
 	struct report *r;
@@ -1449,7 +1452,7 @@ static void without_anybody_nothing_is_known(void **state)
 
 /* --- rules --------------------------------------------------------------------------------------------- */
 
-/* N reads of BYTES by each loader, at MULTIPLE times its number. */
+/* N reads of BYTES by each loader, at multiples of MULTIPLE. */
 static void put_reads(unsigned int n, uint64_t bytes, uint64_t multiple, uint64_t disk, unsigned int fid)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -1473,7 +1476,7 @@ static void sizes_and_order_of_reads(void **state)
 	report_free(r);
 }
 
-/* Whole files, each epoch again, in two reads: none jumps, and half of them could have. */
+/* Whole files, again in each epoch, in two reads: none jumps, though half of them could. */
 static void reading_a_file_again_is_no_jump(void **state)
 {
 	struct report *r;
@@ -1503,7 +1506,7 @@ static void fewer_than_many_do_not_matter(void **state)
 	report_free(r);
 }
 
-/* Small ones that find all of it in memory are none of the disk's: of 800 that fetch, 200 are. */
+/* Small reads that find everything in the page cache do not count for the disk: of 800 that fetch, 200 are small. */
 static void small_reads_count_where_they_fetch(void **state)
 {
 	struct report *r;
@@ -1520,7 +1523,10 @@ static void small_reads_count_where_they_fetch(void **state)
 	report_free(r);
 }
 
-/* As large as the buffer, known by files.out, and shorter than it; in two pieces, of which the first fetches all; in many. */
+/*
+ * As large as the buffer, known by files.out, and shorter than it; in two reads, of which the first fetches everything; in
+ * many.
+ */
 static void small_files_read_whole_are_no_small_reads(void **state)
 {
 	struct report *r;
@@ -1554,7 +1560,7 @@ static void small_files_read_whole_are_no_small_reads(void **state)
 	report_free(r);
 }
 
-/* Of reads of 8 KiB in order one in 16 fetches, 128 KiB: the disk sees nothing that is small, and no read is in vain. */
+/* Of reads of 8 KiB in order one in 16 fetches 128 KiB: the disk gets no small requests, and no read is wasted. */
 static void read_ahead_makes_reads_large(void **state)
 {
 	struct report *r;
@@ -1567,7 +1573,7 @@ static void read_ahead_makes_reads_large(void **state)
 	assert_null(found(r, "small-reads"));
 	assert_null(found(r, "no-readahead"));
 	report_free(r);
-	/* of 64 KiB every other one fetches */
+	/* of reads of 64 KiB every second one fetches */
 	put_job(0);
 	for (unsigned int i = 0; i < 2000; i++)
 		put_rw(101, BEGIN + (i + 1) * MS, 10, 'R', 65536, i * 65536ULL, i % 2 ? 0 : 131072, 2);
@@ -1576,7 +1582,7 @@ static void read_ahead_makes_reads_large(void **state)
 	report_free(r);
 }
 
-/* Two threads, each with a descriptor of its own and in its half; and a header of each epoch that is left out. */
+/* Two threads, each with its own descriptor and half; and a header that each epoch skips. */
 static void reads_in_order_by_each_descriptor_do_not_jump(void **state)
 {
 	struct report *r;
@@ -1601,7 +1607,7 @@ static void reads_in_order_by_each_descriptor_do_not_jump(void **state)
 	report_free(r);
 }
 
-/* What takes half of a second of 20 s is a problem, what takes 2 ms none; what describes a job never is. */
+/* A problem takes half a second of 20 s, 2 ms are none; a description of the job never is. */
 static void what_costs_little_is_a_fact(void **state)
 {
 	for (unsigned int costly = 0; costly < 2; costly++) {
@@ -1646,12 +1652,15 @@ static void what_came_from_disk_again(void **state)
 	r = loaded();
 	expect_near(found(r, "cache-too-small")->measure, 0.5);
 	assert_int_equal(r->why->sums.again_bytes, 64 * MiB);
-	assert_null(found(r, "redundant-reads")); /* nobody told of epochs */
+	assert_null(found(r, "redundant-reads")); /* no epochs are known */
 	assert_non_null(found(r, "read-intensive"));
 	report_free(r);
 }
 
-/* All of a file twice in an epoch, and a file for each that is written over; from one epoch to the next it is none. */
+/*
+ * All of a file twice in an epoch, and a file for each epoch that is overwritten; from one epoch to the next it does not
+ * count.
+ */
 static void what_is_read_and_written_again_in_an_epoch(void **state)
 {
 	struct report *r;
@@ -1674,14 +1683,14 @@ static void what_is_read_and_written_again_in_an_epoch(void **state)
 	report_free(r);
 }
 
-/* A mebibyte in the middle of each of N steps, the same one each time. */
+/* A mebibyte in the middle of each of N steps, always the same. */
 static void put_same_reads(unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		put_rw(101, step(i) + 500 * MS, 1000, 'R', MiB, 0, 0, 2);
 }
 
-/* Before the first, between two, behind the last: that counts in the sums of all, and in no epoch's. */
+/* Before the first epoch, between two, after the last one: this counts in the sums of everything, and in no epoch's. */
 static void what_is_read_in_no_epoch(void **state)
 {
 	struct report *r;
@@ -1706,7 +1715,7 @@ static void what_is_read_in_no_epoch(void **state)
 	report_free(r);
 }
 
-/* A log of another day: its epochs are known before the rows, and are none of the trace's. */
+/* A log of another day: its epochs are known before the rows, and are not the trace's. */
 static void epochs_that_are_all_behind_the_trace(void **state)
 {
 	struct report *r;
@@ -1728,7 +1737,7 @@ static void epochs_that_are_all_behind_the_trace(void **state)
 	report_free(r);
 }
 
-/* Loaders that read the same file, one of them much more; in pieces that are small. */
+/* Loaders that read one file, one of them much more; in small pieces. */
 static void what_several_share(void **state)
 {
 	struct report *r;
@@ -1745,7 +1754,7 @@ static void what_several_share(void **state)
 	expect_near(found(r, "small-shared")->measure, 0.8);
 	expect_near(found(r, "read-often")->measure, 1);
 	report_free(r);
-	/* to each its own file */
+	/* each has its own file */
 	put_job(0);
 	put_file(4, "reg", "ext4", 64 * MiB, "/data/cold.tar");
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -1780,7 +1789,7 @@ static void a_worker_of_the_next_epoch_shares_nothing(void **state)
 	report_free(r);
 }
 
-/* A thousand small reads of packages are no small reads of data; that they take half of a life is a rule of its own. */
+/* A thousand small reads of packages are not small reads of data; another rule covers that they take half of a life. */
 static void software_is_no_data(void **state)
 {
 	struct report *r;
@@ -1810,7 +1819,7 @@ static void software_is_no_data(void **state)
 		}
 		report_free(r);
 	}
-	/* who reads sources and is no interpreter works on them */
+	/* a process that reads sources and is no interpreter works on them */
 	put_alone("tar", S);
 	for (unsigned int i = 0; i < 2000; i++)
 		put_open(100, BEGIN + (i + 1) * 5 * MS, 4 * MS, 4);
@@ -1819,7 +1828,7 @@ static void software_is_no_data(void **state)
 	report_free(r);
 }
 
-/* A file of settings is read, and then packages are imported for seconds: what is looked at begins behind that. */
+/* A file of settings is read, and then packages are imported for seconds: the examined time begins after that. */
 static void settings_are_not_where_the_data_begins(void **state)
 {
 	struct report *r;
@@ -1835,7 +1844,7 @@ static void settings_are_not_where_the_data_begins(void **state)
 	r = loaded();
 	assert_int_equal(why_trainer_of(r, 100)->begin_ns, step(5) + 10 * MS - 1000);
 	report_free(r);
-	/* a little now and then is all that it reads */
+	/* it reads only a little now and then */
 	put_alone("python3.12", 15 * S);
 	for (unsigned int i = 0; i < STEPS; i += 2)
 		put_rw(100, step(i) + 10 * MS, 1000, 'R', 4000, i * 4000, 0, 2);
@@ -1846,7 +1855,7 @@ static void settings_are_not_where_the_data_begins(void **state)
 	report_free(r);
 }
 
-/* Libraries are mapped: what they cost is in page faults, and in stat(2) of where they may be, before there is data. */
+/* Libraries are mapped: their cost is in page faults, and in stat(2) of possible places, before there is data. */
 static void imports_wait_in_faults_and_stat_before_the_data(void **state)
 {
 	const struct finding *f;
@@ -1891,7 +1900,7 @@ static void writes_that_jump(void **state)
 	report_free(r);
 }
 
-/* Two processes in turn, of which neither goes on where it ended; and by O_APPEND, whatever the offset says. */
+/* Two processes in turn, neither of which continues where it ended; and with O_APPEND, whatever the offset is. */
 static void appending_is_no_jump(void **state)
 {
 	struct report *r;
@@ -1938,7 +1947,7 @@ static void opens_that_fail(void **state)
 	report_free(r);
 }
 
-/* A loader of three threads: no part is more than all. */
+/* A loader of three threads: no part exceeds the whole. */
 static void no_share_is_more_than_all(void **state)
 {
 	struct report *r;
@@ -1966,7 +1975,7 @@ static void writes_and_standard_output(void **state)
 	r = loaded();
 	expect_near(found(r, "small-writes")->measure, 1);
 	expect_near(found(r, "stdout-heavy")->measure, 1. / 3);
-	assert_null(found(r, "write-intensive")); /* 16 MiB are not much */
+	assert_null(found(r, "write-intensive")); /* 16 MiB are little */
 	report_free(r);
 }
 
@@ -2008,7 +2017,7 @@ static void loaders_that_differ(void **state)
 	report_free(r);
 }
 
-/* The workers of the second epoch find all in the page cache; that is nothing that those of the first did wrong. */
+/* The workers of the second epoch find everything in the page cache; those of the first did nothing wrong. */
 static void workers_are_compared_with_those_of_their_time(void **state)
 {
 	struct report *r;
@@ -2069,7 +2078,7 @@ static void missing_files_are_noted(void **state)
 	report_free(r);
 }
 
-/* What is told of R's epochs, and all behind it. */
+/* Returns the JSON of R's epochs, and everything after them. */
 static char *epoch_json(const struct report *r)
 {
 	struct json j = { 0 };
@@ -2143,13 +2152,13 @@ static void each_rule_is_documented(void **state)
 
 /* --- by regions ------------------------------------------------------------------------------------------ */
 
-/* Step I of PID, of epoch I / 10: CAT.NAME in it, from FROM to TO. */
+/* Step I of PID, in epoch I / 10: a region CAT.NAME in it, from FROM to TO. */
 static void put_region(unsigned int pid, unsigned int i, const char *cat, const char *name, uint64_t from, uint64_t to)
 {
 	put(REGIONS, step(i) + to, "%u\t%u\tx\t%s\t%s\t%llu\t0\t%u\t%u\t-\t-\ttorch\t-", pid, pid, cat, name, N(to - from), i / 10, i);
 }
 
-/* A step that fetches until FETCHED, and computes for the last 400 ms of its second. */
+/* A step that fetches until FETCHED, and computes in the last 400 ms of its second. */
 static void put_step(unsigned int pid, unsigned int i, uint64_t fetched)
 {
 	put_region(pid, i, "dataloader", "fetch", 0, fetched);
@@ -2157,7 +2166,7 @@ static void put_step(unsigned int pid, unsigned int i, uint64_t fetched)
 	put_region(pid, i, "compute", "step", 900 * MS, S);
 }
 
-/* Neither poll(2) nor futex(2), in which it waits, has a row here: its regions say that it waited, and when. */
+/* Neither poll(2) nor futex(2), in which it waits, has a row here: its regions show that it waited, and when. */
 static void regions_show_when_it_waits(void **state)
 {
 	const struct finding *b;
@@ -2180,7 +2189,7 @@ static void regions_show_when_it_waits(void **state)
 	assert_true(r->why->waited_ns == STEPS * 500.0 * MS); /* to the nanosecond */
 	assert_true(r->why->unseen_ns == 0);
 	expect_near(b->share, 0.4);
-	/* two loaders, for 400 ms each: what they read behind the fetch is none of it */
+	/* two loaders, for 400 ms each: their reads after the fetch do not count */
 	assert_int_equal(r->phases->steps.n_slowest, STEPS_SLOWEST);
 	for (unsigned int i = 0; i < STEPS_SLOWEST; i++) {
 		assert_true(r->phases->steps.slowest[i].io_ns[STEP_IO_DISK] == 2 * 400 * MS);
@@ -2190,7 +2199,7 @@ static void regions_show_when_it_waits(void **state)
 	report_free(r);
 }
 
-/* What it reads and decodes in its fetches itself is what they took; what it reads elsewhere is no wait for data. */
+/* What it reads and decodes within its fetches is their time; its reads elsewhere are no wait for data. */
 static void a_trainer_that_fetches_for_itself(void **state)
 {
 	struct report *r;
@@ -2207,7 +2216,7 @@ static void a_trainer_that_fetches_for_itself(void **state)
 	r = loaded_with(true);
 	assert_int_equal(r->why->basis, WHY_BY_REGIONS);
 	assert_true(r->why->waited_ns == STEPS * 500.0 * MS);
-	/* 100 ms read, and the rest as the whole second is but for its reads: 800 to 80 */
+	/* 100 ms of reads; the rest is divided like the whole second without its reads: 800 to 80 */
 	expect_near(r->why->blame_ns[WHY_DISK] / r->why->waited_ns, 0.2);
 	expect_near(r->why->blame_ns[WHY_CPU] / r->why->waited_ns, 0.8 * 800 / 880);
 	expect_near(r->why->blame_ns[WHY_OTHER] / r->why->waited_ns, 0.8 * 80 / 880);
@@ -2215,7 +2224,7 @@ static void a_trainer_that_fetches_for_itself(void **state)
 	report_free(r);
 }
 
-/* Without sched.out it is its CPU time that says so. */
+/* Without sched.out, its CPU time shows it. */
 static void a_trainer_that_fetches_for_itself_without_scheduling(void **state)
 {
 	struct report *r;
@@ -2252,7 +2261,7 @@ static void a_trainer_that_fetches_for_itself_by_switches(void **state)
 	report_free(r);
 }
 
-/* A GPU that does nothing, and loaders that are ready. TID saves for 600 ms of each second, and writes for 60 of these. */
+/* An idle GPU, and loaders that are ready. TID saves for 600 ms of each second, and writes for 60 of these. */
 static struct report *saving(unsigned int tid)
 {
 	put_job(0);
@@ -2268,7 +2277,7 @@ static struct report *saving(unsigned int tid)
 	return loaded_with(true);
 }
 
-/* It makes the bytes of its checkpoint on the CPU, which is no work of its loaders' and no other. */
+/* It makes the bytes of its checkpoint on the CPU, which is neither the loaders' work nor any other. */
 static void a_gpu_waits_for_all_of_a_checkpoint(void **state)
 {
 	struct report *r = saving(100);
@@ -2291,7 +2300,7 @@ static void a_checkpoint_of_another_thread_stops_nothing(void **state)
 	report_free(r);
 }
 
-/* While it saves, it does not train: a wait that no fetch shows. 500 ms of each step are a checkpoint, 50 of these a write. */
+/* While it saves, it does not train: a wait without a fetch. 500 ms of each step are a checkpoint, 50 of these a write. */
 static void a_trainer_that_saves(void **state)
 {
 	struct report *r;
@@ -2311,13 +2320,13 @@ static void a_trainer_that_saves(void **state)
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.52);
 	expect_near(is_bottleneck(r, "checkpoint-write")->measure, 0.5);
 	expect_near(found(r, "checkpoint-stall")->measure, 0.5);
-	/* writes take what they take, and not what making their bytes does */
+	/* writes count with their own time, without the making of their bytes */
 	expect_near(found(r, "checkpoint-blocks")->measure, 0.05);
 	expect_near((double)r->why->epoch[0].waited_ns / (double)r->why->epoch[0].waitable_ns, 0.52);
 	report_free(r);
 }
 
-/* It hardly fetches: what takes the time is training, which its regions know from decoding. */
+/* It hardly fetches: the time goes to training, which its regions distinguish from decoding. */
 static void a_trainer_that_computes(void **state)
 {
 	struct report *r;
@@ -2333,7 +2342,7 @@ static void a_trainer_that_computes(void **state)
 	report_free(r);
 }
 
-/* Loaders and trainer wait for a CPU: what the trainer waits in its fetches, in half of its time, is a part of these. */
+/* Loaders and trainer wait for a CPU: the trainer's waits in its fetches, half of its time, are a part of these. */
 static void waits_for_a_cpu_in_fetches_count_once(void **state)
 {
 	const struct finding *b;
@@ -2350,13 +2359,13 @@ static void waits_for_a_cpu_in_fetches_count_once(void **state)
 	}
 	r = loaded_with(true);
 	b = is_bottleneck(r, "cpu-contention");
-	/* 500 ms, of which the loaders could not run in 9 of 10, and the half of 600 */
+	/* 500 ms, in which the loaders could not run in 9 of 10, and half of 600 */
 	expect_near(b->share, 0.45 + 0.3);
 	assert_true(has_evidence(b, "had no CPU for 60.0 % of the time"));
 	report_free(r);
 }
 
-/* Two loaders and the trainer read; what overlaps counts once, and each nanosecond is in one of four sums. */
+/* Two loaders and the trainer read; overlaps count once, and each nanosecond is in one of four sums. */
 static void io_and_computing_overlap(void **state)
 {
 	const struct overlap *o;
@@ -2369,7 +2378,7 @@ static void io_and_computing_overlap(void **state)
 		put_rw(102, step(i) + 400 * MS, 200 * MS, 'R', MiB, i * MiB, MiB, 2); /* 100 to 400 in all */
 		put_rw(101, step(i) + 700 * MS, 150 * MS, 'R', MiB, i * MiB, MiB, 2); /* 50 of it before it computes */
 		put_rw(100, step(i) + 920 * MS, 20 * MS, 'W', 10, i * MiB, 0, 3);
-		put_pipe(102, step(i) + 990 * MS, 400 * MS, 'R'); /* no I/O */
+		put_pipe(102, step(i) + 990 * MS, 400 * MS, 'R'); /* not I/O */
 	}
 	r = loaded_with(true);
 	assert_int_equal(r->why->n_overlaps, 2);
@@ -2388,7 +2397,7 @@ static void io_and_computing_overlap(void **state)
 	report_free(r);
 }
 
-/* The program marks its steps, and not its fetches: the other sources know more. */
+/* The program marks its steps, but not its fetches: the other sources know more. */
 static void steps_alone_show_no_waits(void **state)
 {
 	struct report *r;
@@ -2420,7 +2429,7 @@ static void an_epochs_first_batch_is_late(void **state)
 	report_free(r);
 }
 
-/* Each batch is: its first one is no different. */
+/* Each batch is late: the first one does not differ. */
 static void each_batch_is_late(void **state)
 {
 	struct report *r;
@@ -2433,7 +2442,7 @@ static void each_batch_is_late(void **state)
 	report_free(r);
 }
 
-/* One in EVERY of 300 short steps is slow; those that save a checkpoint are so for that reason. */
+/* One in EVERY of 300 short steps is slow; if SAVE, because of a checkpoint. */
 static struct report *with_slow_steps(unsigned int every, bool save)
 {
 	uint64_t at = 0;
@@ -2471,7 +2480,7 @@ static void some_steps_save(void **state)
 	report_free(r);
 }
 
-/* Two trainers that PPIDs and RANKs make ranks, or not; the second one fetches for longer. */
+/* Two trainers, which PPIDs and RANKs make ranks, or not; the second one fetches for longer. */
 static struct report *with_two(const char *rank, const char *other, uint64_t fetched, uint64_t others)
 {
 	const uint64_t end = BEGIN + STEPS * S;
