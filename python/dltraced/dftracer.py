@@ -5,7 +5,8 @@ files of its own: what the program says of log files and data folders is ignored
     import dltraced.dftracer; dltraced.dftracer.install()
     from dftracer.logger import dftracer, dft_fn
 
-install() provides `dftracer.logger` and `dftracer.python` only where the real package cannot be imported.
+install() provides `dftracer.logger` and `dftracer.python` only where the real package cannot be imported;
+install(replace=True) in any case.
 
 image_idx and image_size are arguments of a region under these names. A name of a region is "category.name".
 """
@@ -19,22 +20,10 @@ import time
 import types
 from typing import Any, Callable, Optional
 
-from . import _decorate, _implementation as implementation, ai, mark, meta, region
+from . import _decorate, _implementation as implementation, mark, meta, region
+from ._dftracer_ai import ai, fields_of
 
 __all__ = ["ai", "dft_fn", "dftracer", "install"]
-
-
-def _fields(epoch: Any, step: Any, image_idx: Any, image_size: Any, args: Any = None) -> dict[str, Any]:
-    """What of these is given. Others than numbers, which DFTracer takes too, are arguments."""
-    fields: dict[str, Any] = {}
-    given = {"epoch": epoch, "step": step, "image_idx": image_idx, "image_size": image_size}
-    for key, value in (*given.items(), *(args or {}).items()):
-        if value is None:
-            continue
-        if key in ("epoch", "step", "bytes", "lane") and not hasattr(value, "__index__"):
-            key += "_"
-        fields["name_" if key in ("name", "live") else str(key)] = value
-    return fields
 
 
 class dftracer:  # noqa: N801 - its name
@@ -66,7 +55,7 @@ class dftracer:  # noqa: N801 - its name
                   **more: Any) -> None:
         """A region that lasted DURATION and ends now: the program says so when it is over."""
         args = {**(int_args or {}), **(string_args or {}), **more}
-        made = region(f"{cat}.{name}", **_fields(args.pop("epoch", None), args.pop("step", None), None, None, args))
+        made = region(f"{cat}.{name}", **fields_of(args.pop("epoch", None), args.pop("step", None), None, None, args))
         implementation.send(made, implementation.WHOLE, max(1, time.monotonic_ns() - int(duration) * 1000))
 
     def log_metadata_event(self, key: str, value: Any) -> None:
@@ -85,7 +74,7 @@ class dft_fn:  # noqa: N801 - its name
     def __init__(self, cat: str, name: Optional[str] = None, epoch: Any = None, step: Any = None, image_idx: Any = None,
                  image_size: Any = None, enable: bool = True) -> None:
         self._cat, self._enable = cat, enable
-        self._given = _fields(epoch, step, image_idx, image_size)
+        self._given = fields_of(epoch, step, image_idx, image_size)
         self._name = name or inspect.currentframe().f_back.f_code.co_name  # type: ignore[union-attr]
         self._made = self._make(self._name)
 
@@ -102,7 +91,7 @@ class dft_fn:  # noqa: N801 - its name
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None, args: Any = None) -> dft_fn:
         """More about the one that is running."""
-        self._made.update(**_fields(epoch, step, image_idx, image_size, args))
+        self._made.update(**fields_of(epoch, step, image_idx, image_size, args))
         return self
 
     def flush(self) -> dft_fn:
@@ -132,7 +121,7 @@ class dft_fn:  # noqa: N801 - its name
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            given = _fields(*(kwargs.get(n) for n in ("epoch", "step", "image_idx", "image_size")))
+            given = fields_of(*(kwargs.get(n) for n in ("epoch", "step", "image_idx", "image_size")))
             with region(f"{self._cat}.{name}", **{**self._given, **given}):
                 return function(*args, **kwargs)
 
@@ -152,15 +141,16 @@ class dft_fn:  # noqa: N801 - its name
         return _decorate.iterate(self._make(name), iterable) if self._enable else iter(iterable)
 
 
-def install() -> bool:
-    """Puts `dftracer` in its place, so that it can be imported; not where the real one can. Returns whether it did."""
-    if "dftracer" in sys.modules or importlib.util.find_spec("dftracer") is not None:
+def install(replace: bool = False) -> bool:
+    """Puts `dftracer` in its place, so that it can be imported; not where the real one can, unless it is to REPLACE that.
+    Returns whether it did."""
+    if not replace and ("dftracer" in sys.modules or importlib.util.find_spec("dftracer") is not None):
         return False
     package = types.ModuleType("dftracer", __doc__)
     package.__path__ = []  # type: ignore[attr-defined]
     for name in ("logger", "python"):
         module = types.ModuleType(f"dftracer.{name}", __doc__)
-        module.__dict__.update(dftracer=dftracer, dft_fn=dft_fn, ai=ai)
+        module.__dict__.update(dftracer=dftracer, dft_fn=dft_fn, ai=ai, **ai._below)
         setattr(package, name, module)
         sys.modules[f"dftracer.{name}"] = module
     sys.modules["dftracer"] = package

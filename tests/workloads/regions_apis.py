@@ -11,6 +11,7 @@ def by_dftracer():
     if not dltraced.dftracer.install():
         sys.exit("the real one is here")
     from dftracer.logger import dft_fn, dftracer
+    from dftracer.python import ai
 
     log = dftracer.initialize_log("file.pfw", "/data", -1)
     compute, reader = dft_fn("compute"), dft_fn("reader", epoch=1)
@@ -40,6 +41,30 @@ def by_dftracer():
     log.log_event("event", "own", start, log.get_time() - start, int_args={"n": 1}, string_args={"s": "t"})
     log.exit_event()
     log.log_metadata_event("key", "value")
+
+    @ai.compute  # a category is a name, too
+    def all_of_it(x):
+        return x
+
+    class Model:
+        @ai.compute.init
+        def __init__(self):
+            pass
+
+    ai.update(epoch=2, step=7)
+    Model()
+    if all_of_it(3) != 3:
+        sys.exit("other results")
+    with ai.compute.forward.derive("block"):
+        pass
+    with ai.checkpoint.restart(args={"size": 5}):
+        pass
+    ai.comm.disable()
+    with ai.comm.barrier:
+        pass
+    ai.comm.enable()
+    ai.comm.barrier.start()
+    ai.comm.barrier.stop()
     log.finalize()
 
 

@@ -23,6 +23,11 @@ reader iter 0 1 2 end=1
 io block 0 2 4 image_idx=7\012k=v
 own event 0 - - n=1\012s=t
 meta key 0 - - value
+compute compute.init 0 2 7 -
+compute compute 0 2 7 -
+compute forward.block 0 2 7 -
+checkpoint load 0 2 7 size=5
+comm barrier 0 2 7 -
 compute backward 0 3 30 -
 compute step 0 3 30 -
 pipeline epoch -1 3 - -
