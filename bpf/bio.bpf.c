@@ -331,7 +331,7 @@ int HELD_PROG(bio_end, struct request_queue *q, struct bio *bio)
 	return 0;
 }
 
-/* Merged into a neighbour, whose row will include its bytes. */
+/* Merged into a neighbor, whose row will include its bytes. */
 SEC("tp_btf/block_rq_merge")
 int HELD_PROG(bio_merge)
 {

@@ -72,7 +72,7 @@ size_t applog_event(const char *name, size_t len, enum phase_event *event);
  */
 const char *applog_stamp(struct applog_time *ret, const char *line, size_t len, const char **begin);
 
-/* Returns the end of the terminal's escape sequence (colours, cursor moves) that begins at P; P: there is none. */
+/* Returns the end of the terminal's escape sequence (colors, cursor moves) that begins at P; P: there is none. */
 const char *applog_escape_end(const char *p, const char *end);
 
 #endif

@@ -49,7 +49,7 @@ enum check_state check_bpf(struct check *c)
 	if (fd >= 0) {
 		close(fd);
 		c->may_bpf = true;
-		return check_put(c, need, CHECK_OK, "the kernel takes tracing programs");
+		return check_put(c, need, CHECK_OK, "the kernel accepts tracing programs");
 	}
 	err = errno;
 	return check_lacks(c, need, CHECK_FAIL,
@@ -251,6 +251,6 @@ enum check_state check_rings(struct check *c)
 	return check_lacks(c, need, shared || short_stall ? CHECK_NOTE : CHECK_OK,
 			   shared      ? "CPUs share rings: --buffer SIZE takes more memory; 64M a CPU gives each a ring" :
 			   short_stall ? "--buffer SIZE takes more memory; 64M a CPU gives each a ring" : NULL,
-			   "%u of %s for %ld CPUs: ride out %.2f s of stall at %u records/s into one", t.n_rings,
+			   "%u of %s for %ld CPUs: while nothing is written, one holds %.2f s of %u records/s", t.n_rings,
 			   FMT_BYTES(t.ring_bytes), cpus, (double)ms / 1000, RING_STALL_RECORDS_PER_S);
 }

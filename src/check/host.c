@@ -139,7 +139,7 @@ static enum check_state nvidia_row(struct check *c, const char *path)
 				   "install the package of the driver that has it; without it there is no GPU trace",
 				   "not in PATH, though driver %s is loaded", driver);
 	return check_lacks(c, "nvidia-smi", CHECK_MISSING,
-			   "on a machine with a GPU install NVIDIA's driver; --collectors cpu,disk traces without", "%s%s",
+			   "on a machine with a GPU install NVIDIA's driver; --collectors cpu,disk traces without it", "%s%s",
 			   path ? path : "not in PATH",
 			   path ? ", but NVIDIA's driver is not loaded" : ", and no driver of NVIDIA");
 }

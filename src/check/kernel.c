@@ -187,15 +187,15 @@ enum check_state check_preemption(struct check *c)
 	bool never = !strncmp(model, "none", 4) || !strcmp(model, "voluntary");
 
 	if (!strcmp(model, "dynamic"))
-		model = "chosen at boot; only debugfs shows which";
+		model = "set at boot; only debugfs shows it";
 	if (never)
 		return check_put(c, need, CHECK_OK, "%s", model);
 	if (c->may_bpf && !skips_runs())
-		return check_put(c, need, CHECK_OK, "%s: tried, no run of a program is skipped", model);
+		return check_put(c, need, CHECK_OK, "%s; in a test, no run of a program was skipped", model);
 	return check_lacks(c, need, CHECK_NOTE,
 			   "nothing to do: start uses hooks without this problem where there are some, and counts "
 			   "skipped runs as lost",
-			   "%s%s", model, c->may_bpf ? ": tried, runs of preempted programs are skipped" : "");
+			   "%s%s", model, c->may_bpf ? "; in a test, runs of preempted programs were skipped" : "");
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
@@ -222,10 +222,10 @@ enum check_state check_clock_source(struct check *c)
 			   "%s: slow to read, and each event reads the clock", name);
 }
 
-/* adjtimex(2)'s own result is TIME_ERROR for other reasons than a lack of synchronisation as well. */
+/* adjtimex(2)'s own result is TIME_ERROR for other reasons than a lack of synchronization as well. */
 enum check_state check_clock_synchronised(struct check *c)
 {
-	static const char need[] = "clock synchronised";
+	static const char need[] = "clock synchronized";
 	struct timex tx = { .modes = 0 };
 
 	if (adjtimex(&tx) < 0)

@@ -48,7 +48,7 @@ int cmd_daemon(int argc, char **argv)
 	if (a.check)
 		return daemon_check(a.file ? a.file : DAEMON_CONF_FILE, !a.file);
 	if (geteuid()) {
-		log_err("the service is root's (as root: systemctl start dltraced)");
+		log_err("only root can run the service (as root: systemctl start dltraced)");
 		return EXIT_DLTRACED;
 	}
 	return daemon_run(a.file ? a.file : DAEMON_CONF_FILE, !a.file);

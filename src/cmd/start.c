@@ -47,9 +47,9 @@ static const char *take_argument(struct option_parse *p, char *arg)
 	struct config *cfg = p->into;
 
 	if (!state->quoted)
-		return option_because(p, "unexpected argument '%s': the command goes behind -- or into --workload", arg);
+		return option_because(p, "unexpected argument '%s': the command goes after --, or into --workload", arg);
 	if (cfg->argv)
-		return "give the command by --workload or behind --, not by both";
+		return "give the command by --workload or after --, not both";
 	cfg->argv = state->argv + state->next - 1;
 	state->next = state->argc;
 	return NULL;

@@ -26,7 +26,7 @@
 #define STDERR_BYTES 4096
 #define LAST_FD (STDERR_FILENO + 1) /* of a tool, until its exec */
 
-/* One clock, one language, no colours. nvidia-smi needs nothing else. */
+/* One clock, one language, no colors. nvidia-smi needs nothing else. */
 static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=ISO", (char *)"S_COLORS=never", NULL };
 
 /*

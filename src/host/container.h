@@ -13,7 +13,7 @@
 
 /*
  * Returns the 64 hex digits in NAME, a directory that a runtime made for a container (ID, docker-ID.scope,
- * cri-containerd-ID.scope ...), or NULL. The BPF side recognises --container new by this rule, too.
+ * cri-containerd-ID.scope ...), or NULL. The BPF side recognizes --container new by this rule, too.
  */
 const char *container_id_in(const char *name);
 

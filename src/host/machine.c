@@ -394,7 +394,7 @@ void machine_put_clock(struct json *j, const char *root)
 	struct timex tx = { .modes = 0 };
 
 	put_facts(j, root, clock_facts, ARRAY_SIZE(clock_facts));
-	/* Its result is TIME_ERROR for other reasons than a lack of synchronisation as well: adjtimex(2). */
+	/* Its result is TIME_ERROR for other reasons than a lack of synchronization as well: adjtimex(2). */
 	if (adjtimex(&tx) >= 0) {
 		json_bool(j, "synchronised", !(tx.status & STA_UNSYNC));
 		json_u64(j, "maxerror_us", (uint64_t)tx.maxerror);

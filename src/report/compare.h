@@ -26,7 +26,7 @@ struct compare {
 int compare_init(struct compare *c, struct report *const *r, unsigned int n);
 void compare_free(struct compare *c);
 
-/* Returns the findings on trace R's job; NULL when it was not analysed. */
+/* Returns the findings on trace R's job; NULL when it was not analyzed. */
 const struct rules *compare_rules(const struct report *r);
 
 /* Returns the ratio of trace I to the first; NAN where either is not known, or the first is 0. */

@@ -187,7 +187,7 @@ static void note_segments(struct report *r, const struct scan_file *f)
 	else if (rd->bad)
 		report_note(r, "%s: %zu segments could not be read and are left out", f->name, rd->bad);
 	if (rd->damaged)
-		report_note(r, "%s: %zu segments are damaged; the rows behind the damage are left out", f->name,
+		report_note(r, "%s: %zu segments are damaged; the rows after the damage are left out", f->name,
 			    rd->damaged);
 }
 

@@ -77,7 +77,7 @@ static const char *set_pack(struct option_parse *p, void *member, char *arg)
 	if (pack == PACK_NONE)
 		return "not one of gzip, zstd";
 	if (!unpack_knows(pack))
-		return option_because(p, "this dltraced was built without it (lib%s); --compress gzip is there", arg);
+		return option_because(p, "this dltraced was built without it (lib%s): use --compress gzip", arg);
 	return NULL;
 }
 
@@ -198,7 +198,7 @@ static const char *add_disk(struct option_parse *p, void *member, char *arg)
 	if (!*name || *name == '.' || strchr(name, '/') || access(disk, F_OK) < 0)
 		return "no such disk in /sys/class/block";
 	if (access(partition, F_OK) == 0)
-		return "a partition; requests are its disk's";
+		return "a partition: name its disk, which has the requests";
 	return add_text(p, member, name);
 }
 

@@ -119,7 +119,7 @@ static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 
 /*
  * Returns VALUES[BIN], an array of that many bins, per second of the trace's coverage. Where that is less
- * than half of a bin, at either end, the bin and its neighbour are taken together: few calls in a moment
+ * than half of a bin, at either end, the bin and its neighbor are taken together: few calls in a moment
  * give no rate. NAN without coverage.
  */
 double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin);

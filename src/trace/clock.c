@@ -81,7 +81,7 @@ enum clock_change clock_map_update(struct clock_map *m, const struct clock_readi
 uint64_t clock_utc_ns(const struct clock_map *m, uint64_t mono_ns)
 {
 	const struct clock_segment *s = mono_ns >= m->now.mono_ns ? &m->now : &m->before;
-	/* unsigned: a time that no clock can have shown gives a wrong result, not undefined behaviour */
+	/* unsigned: a time that no clock can have shown gives a wrong result, not undefined behavior */
 	int64_t utc = (int64_t)(mono_ns + (uint64_t)s->offset_ns);
 
 	return (uint64_t)MAX(utc, (int64_t)s->floor_ns);

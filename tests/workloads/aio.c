@@ -5,7 +5,7 @@
  *   aio [-t THREADS] [-q] [-n ROUNDS] -T TALLY MODE FOLDER
  *
  *   uring     every file operation of io_uring: inline, by workers (IOSQE_ASYNC), in chains, with fixed
- *             files and buffers, cancelled, refused, more than once; -q: by the kernel's SQPOLL thread
+ *             files and buffers, canceled, refused, more than once; -q: by the kernel's SQPOLL thread
  *   overflow  more completions than the ring has room for
  *   same      many requests with one user_data
  *   hang      a read of an empty pipe, until a signal ends it

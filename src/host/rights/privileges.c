@@ -28,19 +28,19 @@ enum kept { BPF, DAC_OVERRIDE, DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE
 
 static const struct privilege table[KEPT_MAX] = {
 	[BPF] = { "CAP_BPF", CAP_BPF,
-		  "counters and calls still running are read from BPF maps, processes that join are put there; bpf(2) "
-		  "asks for it before Linux 5.19 where kernel.unprivileged_bpf_disabled is set" },
-	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, "--collect and --archive for root reach what root does; --metrics-file lies in a folder of "
-			   "another user's, and alone where root's own files are meant is it in force" },
+		  "to read counters and calls in flight from BPF maps, and to add processes that join; before Linux "
+		  "5.19 bpf(2) needs it where kernel.unprivileged_bpf_disabled is set" },
+	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, "for --metrics-file in another user's folder, and for --collect and --archive of root's own "
+			   "workload; with another user's workload, only the thread that writes the metrics uses it" },
 	[DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH,
-			      "the thread that writes rows reads /proc/PID/environ (for RANK) and /proc/PID/fd of "
-			      "traced processes of other users" },
-	[KILL] = { "CAP_KILL", CAP_KILL, "signals are passed on to the workload, and collectors ended, as other users" },
+			      "to read /proc/PID/environ (for RANK) and /proc/PID/fd of traced processes of other users; "
+			      "only the thread that writes rows has it" },
+	[KILL] = { "CAP_KILL", CAP_KILL, "to pass signals on to the workload, and to end collectors, which run as other users" },
 	[SETGID] = { "CAP_SETGID", CAP_SETGID, "as CAP_SETUID" },
 	[SETUID] = { "CAP_SETUID", CAP_SETUID,
-		     "a collector that is started again, and the children of --collect and --archive, become a user" },
+		     "to start a collector again as its user, and to run --collect and --archive as the workload's user" },
 	[SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE,
-			 "paths of calls still running at the end are read from their processes' memory" },
+			 "to read paths of calls in flight at the end from the memory of their processes" },
 };
 
 /* The capabilities of the table that this thread may have: fewer in a container, or by setcap(8). */

@@ -45,7 +45,7 @@ static int proc_strings(pid_t pid, const char *name, char ***ret)
 }
 
 /*
- * Recognised by its name and by the defining property of a sudo: a program that root owns and others may
+ * Recognized by its name and by the defining property of a sudo: a program that root owns and others may
  * run as root.
  */
 static bool is_sudo(pid_t pid)

@@ -237,7 +237,7 @@ static void known_gaps(struct report_cpu *r, const struct scan_clocks *clocks)
 		gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
 		report_cpu_note(r,
 				"%s: %llu rows, or switches that the kernel did not report, are lost: they are in no sum, or "
-				"their time is that of who ran beside them",
+				"their time counts for the threads before and after them",
 				probes[i], (unsigned long long)p->lost);
 	}
 	for (uint32_t i = 0; i < clocks->gaps.n; i++)

@@ -47,7 +47,7 @@ struct switches {
 
 /* --- threads ---------------------------------------------------------------------------------------------- */
 
-/* Returns the kind of a thread, which the file lacks: kernel threads are recognised by the names in the rules. */
+/* Returns the kind of a thread, which the file lacks: kernel threads are recognized by the names in the rules. */
 static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct reader_field comm)
 {
 	if (!pid)

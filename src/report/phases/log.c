@@ -23,7 +23,7 @@ struct piece {
 
 /* --- lines ------------------------------------------------------------------------------------------------ */
 
-/* DLIO's log does not name its initialisation, which lasts from its first line to the first epoch. */
+/* DLIO's log does not name its initialization, which lasts from its first line to the first epoch. */
 static void dlio_init(struct phase_reader *r, struct phase_log *log, const struct applog_line *l, uint64_t at_ns)
 {
 	if (log->has_init || l->entry.source != PHASE_DLIO || l->entry.event != PHASE_BEGINS)

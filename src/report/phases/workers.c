@@ -14,7 +14,7 @@
 /* when the next generation starts, a 10th of this one may still live, because its loader is freed late */
 #define OVERLAP 10
 #define MINOR_PERCENT 60 /* of the length of the others, at most */
-#define TURNS_LEAST 4	 /* generations; with fewer, alternation is not recognised */
+#define TURNS_LEAST 4	 /* generations; with fewer, alternation is not recognized */
 #define NAME "pt_data_worker"
 
 /* --- generations ---------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ struct stretch {
 	uint32_t begin, end, pid;
 };
 
-/* Stretches in order; they do not overlap, and neighbours that touch have different writers. */
+/* Stretches in order; they do not overlap, and neighbors that touch have different writers. */
 struct writers_chunk {
 	struct stretch *v;
 	uint32_t n, room;

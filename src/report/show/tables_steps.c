@@ -110,7 +110,7 @@ const struct view view_slowest_steps = {
 static const struct view_column overlap_columns[] = {
 	{ "epoch", "EPOCH", VIEW_ID, 6, 0, .get = epoch_of_overlap },
 	{ "wall_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct overlap, wall_ns), .what = "from its first step to its last one; the sum of the next four" },
-	{ "compute_io_ns", "COMPUTE+IO", VIEW_NS, 10, VIEW_SUM, VIEW_AT(struct overlap, both_ns), .what = "computing with I/O below it" },
+	{ "compute_io_ns", "COMPUTE+IO", VIEW_NS, 10, VIEW_SUM, VIEW_AT(struct overlap, both_ns), .what = "computing, with I/O at the same time" },
 	{ "compute_alone_ns", "COMPUTE", VIEW_NS, 10, VIEW_SUM, VIEW_AT(struct overlap, compute_alone_ns), .what = "computing alone" },
 	{ "io_alone_ns", "IO", VIEW_NS, 10, VIEW_SUM, VIEW_AT(struct overlap, io_alone_ns), .what = "unoverlapped I/O: without computing" },
 	{ "neither_ns", "NEITHER", VIEW_NS, 10, VIEW_SUM, VIEW_AT(struct overlap, neither_ns) },

@@ -37,7 +37,7 @@ void text_only(const struct report *r, const char *label, const char *rest, FILE
 		return;
 	fprintf(out, "%scalls on files at or below ", label);
 	fmt_text(out, r->only.path[0] ? r->only.path : "/", 0);
-	fprintf(out, ": left out are %s of ", FMT_COUNT(r->only.left_out));
+	fprintf(out, ", without %s of ", FMT_COUNT(r->only.left_out));
 	fprintf(out, "%s rows%s\n", FMT_COUNT(r->only.rows), rest);
 }
 

@@ -101,7 +101,7 @@ static void note_bounds(struct why *w)
 		why_note(w, "there were too many waits to keep each: they may be reported too long by %.3f s in all",
 			 (double)glued_ns / NSEC_PER_SEC);
 	if (unsure_ns)
-		why_note(w, "%.3f s of loaders' calls lay behind too many others and are counted with them",
+		why_note(w, "%.3f s of loaders' calls overlapped too many others, and are counted with these",
 			 (double)unsure_ns / NSEC_PER_SEC);
 }
 
@@ -143,7 +143,7 @@ void why_end(struct report *r)
 	res = w->error < 0 ? w->error : why_walk(r);
 	end_calls(w);
 	if (res < 0)
-		why_note(w, "why the job waited could not be analysed: %s", strerror(-res));
+		why_note(w, "why the job waited could not be analyzed: %s", strerror(-res));
 	else
 		why_read_loader_sched(r);
 	w->overlaps = overlap_all(r, &w->n_overlaps);

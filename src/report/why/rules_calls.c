@@ -304,6 +304,6 @@ const struct rule rules_of_calls[] = {
 	  .measure = sync_often,
 	  .size = size_of_syncs,
 	  .evidence = show_sync_often,
-	  .advice = "Sync once behind the last write of a file, not behind each." },
+	  .advice = "Sync once after the last write of a file, not after each." },
 	{ .code = NULL },
 };

@@ -249,7 +249,7 @@ const struct rule rules_of_workers[] = {
 	  .advice = "Write checkpoints from another thread or process, to memory or a local disk "
 		    "first." },
 	{ .code = "loader-cpu-bound",
-	  .title = "Data loaders are short of CPU",
+	  .title = "Data loaders have too little CPU time",
 	  .threshold = 0.8,
 	  .needs = 0,
 	  .is_share = true,

@@ -99,7 +99,7 @@ struct why_gpu {
 
 struct why_trainer {
 	uint64_t pid;
-	uint64_t begin_ns, end_ns; /* of its window, which is the part of the trace that is analysed */
+	uint64_t begin_ns, end_ns; /* of its window, which is the part of the trace that is analyzed */
 	enum why_basis basis;
 	enum why_basis then; /* for what its loaders did meanwhile: where possible a finer one than a GPU's samples */
 	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
@@ -290,7 +290,7 @@ struct why {
 	struct overlap *overlaps; /* of the trainers' epochs, by their steps; n_overlaps of them */
 	uint32_t n_overlaps;
 	struct rules *rules;
-	char *notes[WHY_NOTES_MAX]; /* what could not be analysed, a sentence each */
+	char *notes[WHY_NOTES_MAX]; /* what could not be analyzed, a sentence each */
 	unsigned int n_notes;
 };
 

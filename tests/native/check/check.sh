@@ -46,7 +46,7 @@ clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
 row "clock source" found | grep -q "^$clock" || fail "clock source: $(row "clock source" found)"
 equal "rings" "$(row rings found | sed 's/ .*//')" "$(manifest 'm["rings"]["count"]')"
 stall=$(manifest '"%.2f s" % (m["rings"]["stall_ms"] / 1000)')
-row rings found | grep -qF "ride out $stall of" || fail "rings: $(row rings found), not $stall"
+row rings found | grep -qF "one holds $stall of" || fail "rings: $(row rings found), not $stall"
 for probe in close create_del mmap open sync vfs_rw; do
 	equal "backend of $probe" "$(row "probe $probe" found | sed 's/ .*//')" \
 		"$(manifest "next(p['backend'] for p in m['probes'] if p['name'] == '$probe')")"
@@ -67,7 +67,7 @@ assert max(map(len, lines)) <= 100, "too wide"
 assert "\033" not in "".join(lines), "colour"
 at = lines[0].index("STATE")
 # of two runs: what others do meanwhile is in some rows
-passing = ("clock synchronised", "other traces", "write speed")
+passing = ("clock synchronized", "other traces", "write speed")
 state = lambda need, state: (need, state if need not in passing else "")
 listed = [state(l[:at].rstrip(), l[at:].split()[0]) for l in lines[1:] if l[0] != " "]
 told = [state(r["need"], r["state"]) for r in rows]

@@ -79,7 +79,7 @@ paths = {f["path"] for f in r["files_by_bytes"]}
 assert paths == {sys.argv[3] + "/data/set/shared", sys.argv[3] + "/data/set/a\\040b/own"}, paths
 assert not r["logs"]["busiest"] and not r["classes"] and not r["shm"]["largest"]
 END
-"$DLT" report --path "$TMPDIR/data/set" "$t" | grep -q '^only  *calls on files at or below .*/data/set: left out are' ||
+"$DLT" report --path "$TMPDIR/data/set" "$t" | grep -q '^only  *calls on files at or below .*/data/set, without ' ||
 	fail "--path in the text"
 "$DLT" report --path /no/such/path "$t" | grep -q 'path /no/such/path: no row' || fail "--path of nothing"
 ! "$DLT" report --path data/set "$t" 2>err || fail "a relative --path"

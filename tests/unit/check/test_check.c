@@ -158,10 +158,10 @@ static void preemption_by_what_knows_it_best(void **state)
 	expect("preemption", CHECK_NOTE, "rt", "as lost");
 	tree_put("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Mon Jan 1\n");
 	check_preemption(new_check());
-	expect("preemption", CHECK_NOTE, "only debugfs shows", "as lost");
+	expect("preemption", CHECK_NOTE, "only debugfs shows it", "as lost");
 	tree_put("proc/cmdline", "root=/dev/sda xpreempt=full preempt=none quiet\n");
 	check_preemption(new_check());
-	expect("preemption", CHECK_NOTE, "only debugfs shows", "as lost");
+	expect("preemption", CHECK_NOTE, "only debugfs shows it", "as lost");
 	tree_put("proc/cmdline", "root=/dev/sda preempt=voluntary quiet\n");
 	check_preemption(new_check());
 	expect("preemption", CHECK_OK, "voluntary", NULL);

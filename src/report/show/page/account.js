@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where the time went: a bar for each main thread, and one for its loaders together, and the same in words. */
 const Account = (() => {
-	/* In the order of the bar: own work, waits, unknown. The last member is the colour. */
+	/* In the order of the bar: own work, waits, unknown. The last member is the color. */
 	const TERMS = [
 		['cpu', 'on a CPU', 'work'], ['threads', 'waiting for its own threads', 'work'], ['device', 'waiting for a device', 'work'],
 		['sleep', 'sleeping', 'rest'],

@@ -3,7 +3,7 @@
 const Catalog = (() => {
 	/*
 	 * panel: the panel's name in the series (a disk or GPU is in brackets); each: one panel for each name of a series,
-	 * with a line for each GPU or CPU, or where there are many a row of colour; max: of the axis, if it is fixed.
+	 * with a line for each GPU or CPU, or where there are many a row of color; max: of the axis, if it is fixed.
 	 */
 	const KINDS = [
 		{ panel: /^cpu$/, group: 'CPU', title: () => 'CPU, all', stacked: true, max: 100, height: 120 },

@@ -30,7 +30,7 @@ const Cpu = (() => {
 		return e;
 	}
 
-	/* ROWS: [{ label, parts: [[colour, share of the bar's length, hint]], value }]. */
+	/* ROWS: [{ label, parts: [[color, share of the bar's length, hint]], value }]. */
 	function bars(rows) {
 		return el('div', { class: 'bars scroll', tabindex: '0' }, rows.flatMap(row => [
 			el('span', { class: 'label', title: Dom.safe(row.label) }, row.label),

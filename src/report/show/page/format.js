@@ -27,7 +27,7 @@ const Format = (() => {
 		return { divisor: factor ** k, unit: names[k] };
 	}
 
-	/* As printf rounds: a half goes to the even neighbour. */
+	/* As printf rounds: a half goes to the even neighbor. */
 	function fixed(v, decimals) {
 		const p = 10 ** decimals;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The body of a panel of cells in colour: latencies by power of two, or a row for each CPU or GPU. */
+/* The body of a panel of cells in color: latencies by power of two, or a row for each CPU or GPU. */
 class Heat extends CanvasBody {
-	/* From little to much; zero has the panel's own colour. */
+	/* From little to much; zero has the panel's own color. */
 	static RAMPS = {
 		light: ['#d7e3f4', '#9cbde4', '#5a8fd0', '#5457b5', '#7a2f8f', '#7f0f4d'],
 		dark: ['#1f2b45', '#2d4f86', '#2f86a6', '#45b48a', '#b7d356', '#fdf3a3'],
@@ -42,7 +42,7 @@ class Heat extends CanvasBody {
 		return r >= 0 && r < this.rows ? r : -1;
 	}
 
-	/* The meanings of the first and the last colour. */
+	/* The meanings of the first and the last color. */
 	ends(least, most) {
 		fill(this.least, least);
 		fill(this.most, most);
@@ -68,7 +68,7 @@ class Heat extends CanvasBody {
 	}
 }
 
-/* Latencies of one kind of operation: the colour is the logarithm of their number. */
+/* Latencies of one kind of operation: the color is the logarithm of their number. */
 class LatencyHeat extends Heat {
 	constructor(map) {
 		const exps = map.counts.map(c => c[1]);
@@ -134,7 +134,7 @@ class LatencyHeat extends Heat {
 	}
 }
 
-/* A row for each series, colour by its value from 0 to MAX. */
+/* A row for each series, color by its value from 0 to MAX. */
 class RowHeat extends Heat {
 	constructor(spec) {
 		super(spec.series.length, Math.max(40, Math.min(240, spec.series.length * (spec.series.length > 24 ? 4 : 13) + 14)));

@@ -5,7 +5,7 @@
  *
  *   body.height              of the plot, in pixels; may change, see resize()
  *   body.legend              [{ label, color(), on, value(t) }]; value as text, or none
- *   body.scale               an element that explains its colours (optional)
+ *   body.scale               an element that explains its colors (optional)
  *   body.mount(panel, host)  once, before the first draw()
  *   body.draw(panel)         all of it, for View.state and the present size
  *   body.tip(panel, t, y)    [[label, text, color]] for the pointer's place

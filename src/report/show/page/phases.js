@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Phases of the job and gaps of the trace, behind every panel: bands of faint colour, and hatching. */
+/* Phases of the job and gaps of the trace, behind every panel: bands of faint color, and hatching. */
 const Phases = (() => {
 	const KINDS = ['init', 'epoch', 'training', 'eval', 'checkpoint', 'mark', 'other'];
 	let shown = true;
-	let hatch = null; /* canvas of the pattern, in the colours of now */
+	let hatch = null; /* canvas of the pattern, in the colors of now */
 
 	const color = p => Theme.color('phase-' + (KINDS.includes(p.kind) ? p.kind : 'other'));
 	const isMark = p => p.end <= p.begin;

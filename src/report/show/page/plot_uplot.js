@@ -8,7 +8,7 @@ class UplotPlot {
 		this.plot = null;
 	}
 
-	/* To be called when the data or its colours have changed. */
+	/* To be called when the data or its colors have changed. */
 	reset() {
 		this.plot?.destroy();
 		this.plot = null;

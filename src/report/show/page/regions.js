@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The body of the panel of regions: a lane for each process that takes steps, from its first step to its last one. A pixel has
- * the parts of its time in regions of each kind, stacked; what is in none is the lane's own colour.
+ * the parts of its time in regions of each kind, stacked; what is in none is the lane's own color.
  */
 class Regions extends CanvasBody {
 	static ROW = 18;

@@ -27,7 +27,7 @@ class PhaseStrip extends CanvasBody {
 
 	/* The parts of time that are not shown. */
 	get note() {
-		return [Data.phasesMerged && `${Format.count(Data.phasesMerged)} short phases are merged with their neighbours`,
+		return [Data.phasesMerged && `${Format.count(Data.phasesMerged)} short phases are merged with their neighbors`,
 			this.below && `${Format.count(this.below)} phases are not drawn: more than ${this.count} at a time`].filter(Boolean).join('; ');
 	}
 

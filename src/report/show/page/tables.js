@@ -112,7 +112,7 @@ const Tables = (() => {
 		return ['Hosts', [word('Host', 'name'), plain('Folder', 'dir'), plain('Command', 'command'), word('Started', 'started'),
 			number('After', 'after_ns', ns, 'time from the first host\u2019s begin to this one\u2019s'), number('Lasted', 'duration_ns', ns), number('Rows', 'rows'),
 			number('Lost', 'lost'), word('Whole', 'whole'), word('Exit', 'exit_code'),
-			number('Clock read within', 'clock_ns', ns), number('Off by at most', 'maxerror_ns', ns, 'the kernel\u2019s bound, where the clock is synchronised'),
+			number('Clock read within', 'clock_ns', ns), number('Off by at most', 'maxerror_ns', ns, 'the kernel\u2019s bound, where the clock is synchronized'),
 			word('Waited for', 'why')], rows];
 	}
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Light or dark, by the system or by the user's choice; the colours are those of report.css. */
+/* Light or dark, by the system or by the user's choice; the colors are those of report.css. */
 const Theme = (() => {
 	const root = document.documentElement;
 	const system = matchMedia('(prefers-color-scheme: dark)');

@@ -80,7 +80,7 @@ static void error_between_hosts_is_shown_or_not_known(void **state)
 	open_job(&job, dirs, 2);
 	assert_int_equal(job.read_error_ns, 310 + 120);
 	assert_false(job.between_known); /* trace-small does not contain whether its clock was synchronized */
-	assert_non_null(strstr(job.total->notes[0], "node1: its clock was not synchronised"));
+	assert_non_null(strstr(job.total->notes[0], "node1: its clock was not synchronized"));
 	report_job_free(&job);
 	/* one boot: however wrong the clock is, both have the same */
 	open_job(&job, twice, 2);
