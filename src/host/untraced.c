@@ -24,12 +24,10 @@ static const struct {
 };
 _Static_assert(ARRAY_SIZE(programs) <= ESCAPES_MAX, "ESCAPES_MAX");
 
-void escape_note(struct escape *e, const char *argv0)
+void escape_note(struct escape *e, const char comm[DLT_COMM_LEN])
 {
-	const char *slash = strrchr(argv0, '/'), *name = slash ? slash + 1 : argv0;
-
 	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)
-		if (!strcmp(name, programs[i].name))
+		if (!strncmp(comm, programs[i].name, DLT_COMM_LEN))
 			atomic_fetch_or(&e->seen, 1U << i);
 }
 

@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 
+#include "dlt/pids.h"
+
 struct config;
 
 #define ESCAPES_MAX 16
@@ -19,8 +21,11 @@ struct escape {
 	unsigned int reported;
 };
 
-/* Drain: the target has executed a program whose ARGV[0] is ARGV0. */
-void escape_note(struct escape *e, const char *argv0);
+/*
+ * Drain: the target has executed a program that the kernel has called COMM since: by the name of its file, also where that is
+ * a script, whose first argument is its interpreter.
+ */
+void escape_note(struct escape *e, const char comm[DLT_COMM_LEN]);
 /* Control plane: report new ones, unless CFG's targets cover them. */
 void escape_say(struct escape *e, const struct config *cfg);
 

@@ -240,8 +240,8 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 		memcpy(row.seg, rec + 1, len);
 	if (rec->event == DLT_PIDS_RENAME)
 		len = strnlen(row.seg, len);
-	if (rec->event == DLT_PIDS_EXEC && memchr(row.seg, '\0', len))
-		escape_note(&d->escape, row.seg);
+	if (rec->event == DLT_PIDS_EXEC)
+		escape_note(&d->escape, rec->hdr.comm);
 	row.rec.segs.len[0] = (uint16_t)len;
 	row.rec.hdr.size = (uint32_t)(offsetof(struct row, seg) + len);
 	if (p)

@@ -375,12 +375,29 @@ static void processes_that_share_a_place_in_the_cache(void **state)
 	cat_end(pid, in);
 }
 
+/* The first argument of a script is its interpreter; a program may be given any. */
+static void a_program_whose_children_leave_is_known_by_its_file(void **state)
+{
+	struct dlt_pids *rec = event_begin(DLT_PIDS_EXEC, NO_SUCH_PID, NO_SUCH_PID);
+
+	strcpy(rec->hdr.comm, "sh");
+	rec_str(&rec->segs, 0, "srun");
+	rec_emit();
+	assert_int_equal(decode.escape.seen, 0);
+	rec = event_begin(DLT_PIDS_EXEC, NO_SUCH_PID, NO_SUCH_PID);
+	strcpy(rec->hdr.comm, "ray");
+	rec_str(&rec->segs, 0, "python3");
+	rec_emit();
+	assert_int_not_equal(decode.escape.seen, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_DECODER(a_length_beyond_the_record_is_not_believed),
 		WITH_DECODER(a_number_used_again_is_another_process),
 		WITH_DECODER(a_process_that_is_gone_keeps_what_it_inherited),
+		WITH_DECODER(a_program_whose_children_leave_is_known_by_its_file),
 		WITH_DECODER(a_rank_that_is_no_number_is_none),
 		WITH_DECODER(a_snapshot_has_the_arguments_of_the_process),
 		WITH_DECODER(an_exec_may_change_inherited_values),
