@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2034 # what is set here is used there
 #
-# What prolog.sh and epilog.sh share. slurmd runs them as root and drains a node where one fails or
-# takes too long, so nothing here may end with a status but 0 or wait without an end. Of what comes from
-# users, only the comment is looked at, for one word; the rest are numbers and names that are checked.
+# Shared by prolog.sh and epilog.sh. slurmd runs them as root, and drains a node where one fails or takes too
+# long, so nothing here may end with another status than 0, or wait for ever. Of the values that users choose,
+# only the comment is read, for one word; the rest are numbers and names that are checked.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH LC_ALL=C

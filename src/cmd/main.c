@@ -21,14 +21,14 @@ static const struct command {
 	} flags;
 } commands[] = {
 	{ "anonymize", "copy a trace with stand-ins for its names", cmd_anonymize },
-	{ "check", "check that this machine can be traced, with a remedy for each lack", cmd_check, TRACES | PRINTS },
+	{ "check", "check whether this machine can be traced, and what to do if not", cmd_check, TRACES | PRINTS },
 	{ "cut", "copy a part of a trace: some times, some processes", cmd_cut },
 	{ "daemon", "run the service: always-on traces, and traces of users", cmd_daemon, TRACES },
 	{ "export", "write a trace in the format of another program", cmd_export, PRINTS },
 	{ "mark", "add a row to marks.out of a running trace", cmd_mark },
 	{ "merge", "copy a trace with its segments as one file each", cmd_merge },
 	{ "probes", "list the files of a trace and their columns", cmd_probes, TRACES | PRINTS },
-	{ "report", "say what the job of a trace waited for", cmd_report, PRINTS },
+	{ "report", "print what the job of a trace waited for", cmd_report, PRINTS },
 	{ "serve", NULL, cmd_serve, TRACES }, /* for the daemon only */
 	{ "start", "trace a command, or running processes", cmd_start, TRACES },
 	{ "status", "list the running traces", cmd_status },
