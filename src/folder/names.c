@@ -67,7 +67,7 @@ void names_init(struct names *n, const void *secret, size_t len)
 
 /* --- words that stay ---------------------------------------------------------------------------------------------- */
 
-/* Of systems, programs and training in general; what a report recognises, too. */
+/* Of systems, programs and training in general; what a report recognizes, too. */
 static const char *const words[] = {
 	"all", "anon", "args", "backward", "bash", "batch", "batches", "begin", "bin", "boot", "btrfs", "bytes", "c", "cache", "cgroup", "checkpoint",
 	"checkpoints", "ckpt", "cmdline", "collate", "compute", "conda", "config", "cpu", "cuda", "data", "dataloader", "dataset", "datasets",

@@ -54,7 +54,7 @@ no such user|user|no-such-user
 empty|workload|
 END
 refuse "workload 'b': given twice" --workload a --workload b
-refuse "not by both" --workload a
+refuse "not both" --workload a
 refuse "unexpected argument 'stray'" stray
 
 # An argument that a message repeats cannot control a terminal.

@@ -105,7 +105,7 @@ static void command_without_dashes_is_refused(void **state)
 
 static void only_one_workload_is_taken(void **state)
 {
-	refuse(ARGS("--workload", "a", "--", "b"), "not by both");
+	refuse(ARGS("--workload", "a", "--", "b"), "not both");
 	refuse(ARGS("--workload", "a", "--workload", "b"), "given twice");
 	refuse(ARGS("--"), "no command behind --");
 	refuse(ARGS("--workload", "a", "--"), "no command behind --");
