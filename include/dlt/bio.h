@@ -15,7 +15,7 @@ enum {
 	DLT_BIO_OTHER,
 };
 
-/* dlt_bio.flags: our own bits, since those of REQ_* move between kernels */
+/* dlt_bio.flags: bits of dltraced, since those of REQ_* differ between kernels */
 #define DLT_BIO_SYNC 1
 #define DLT_BIO_META 2
 #define DLT_BIO_FUA 4
@@ -35,7 +35,7 @@ enum {
 	DLT_BIO_JOURNAL,
 	DLT_BIO_SWAP,
 	DLT_BIO_SUPER,
-	DLT_BIO_BELOW, /* of a disk above: dm */
+	DLT_BIO_BELOW, /* of an upper disk: dm */
 	DLT_BIO_UNKNOWN,
 };
 
@@ -53,7 +53,7 @@ struct dlt_bio {
 	struct dlt_file_id id; /* of its first extent, like the rest */
 	__s64 file_off;	       /* DLT_NONE */
 	__s64 extents;	       /* DLT_NONE: no data */
-	__s64 writer_tgid;     /* who dirtied the first page of which that is known; DLT_NONE, like the next two */
+	__s64 writer_tgid;     /* who dirtied the first page whose writer is known; DLT_NONE, like the next two */
 	__s64 writer_tid;
 	__s64 writers; /* different processes among them, up to DLT_BIO_WRITERS */
 	char writer_comm[DLT_COMM_LEN];
@@ -68,26 +68,26 @@ struct dlt_bio_map {
 	struct dlt_file_id id;
 	__s64 sector;
 	__s64 file_off;	   /* DLT_NONE */
-	__s64 writer_tgid; /* who dirtied the first page of which that is known; DLT_NONE */
+	__s64 writer_tgid; /* who dirtied the first page whose writer is known; DLT_NONE */
 	__s64 writer_tid;
 	__u32 bytes;
 	__u32 kind;
 	char disk[DLT_DISK_LEN];
 };
-#define DLT_BIO_EXTENTS 16 /* of a request that have a row each; the others have one together */
+#define DLT_BIO_EXTENTS 16 /* of a request, with a row each; all further ones share a row */
 
 /* The record of a request that is in flight, and what its completion needs. */
 struct dlt_bio_flight {
 	struct dlt_bio rec;
 	__u64 queued_ns;
-	__u64 issued_ns; /* 0: the driver does not have it (yet, or any more) */
+	__u64 issued_ns; /* 0: the driver does not have it (not yet, or no longer) */
 	__u32 done_bytes;
 	__u32 given; /* the driver has had it: it will be a row */
 };
 
 #define DLT_BIO_STATUSES 32
 
-/* Who dirtied a folio of the page cache, which was clean before. */
+/* The task that dirtied a clean folio of the page cache. */
 struct dlt_dirtier {
 	__u64 ino; /* 0: nobody yet */
 	__u64 index; /* of its first page */
@@ -106,12 +106,12 @@ struct dlt_bio_end {
 	__u64 kind; /* DLT_BIO_..., and DLT_BIO_END_... */
 };
 #define DLT_BIO_END_KIND 0xff
-#define DLT_BIO_END_HEAD 0x100	 /* that of buffer heads, which have a function each that ends them */
+#define DLT_BIO_END_HEAD 0x100	 /* that of buffer heads, each of which has its own function for its end */
 #define DLT_BIO_END_WAITED 0x200 /* of any bio that its thread waits for, as for direct I/O on a block device itself */
 #define DLT_BIO_ENDS 48
 #define DLT_BIO_RAW_ENDS 5
 
-/* What the daemon found out about this kernel's tracepoints; constants of the object. */
+/* Facts about this kernel's tracepoints, found by the daemon; constants of the object. */
 struct dlt_bio_kernel {
 	__u8 has_io_start;     /* else a request is queued at block_getrq */
 	__u8 queue_before_rq;  /* block_rq_*(q, rq) */

@@ -5,7 +5,7 @@
 
 #include "dlt/dlt.h"
 
-/* In pages, but for READ_BYTES. */
+/* In pages, except READ_BYTES. */
 struct dlt_cache_sums {
 	__u64 read_bytes; /* by calls of the target, through the cache */
 	__u64 hit;
@@ -18,7 +18,7 @@ struct dlt_cache_sums {
 	__u64 written;
 };
 
-/* What has been added for a file since its last record; lat_ns in the header is that interval. */
+/* The sums for a file since its last record; lat_ns in the header is that interval. */
 struct dlt_cache {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;
@@ -33,18 +33,18 @@ struct dlt_cache {
 	__s64 written; /* DLT_NONE: bio does not show the files of requests */
 };
 
-/* A file's sums since the trace began, by what its inode says, and what of them has been sent, which only the sender writes. */
+/* A file's sums since the trace began, by the inode, and the part of them that was sent, which only the sender writes. */
 struct dlt_cache_cell {
 	struct dlt_cache_sums sums, sent;
-	struct dlt_file_id id; /* what other rows call it */
+	struct dlt_file_id id; /* its identity in other rows */
 	__u64 owed_ns;	       /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
-	__s64 cached;	       /* pages that came and have not gone */
+	__s64 cached;	       /* pages that have entered and not left */
 };
 #define DLT_CACHE_CELLS 131072
 
 /*
- * Pages of a file that were read ahead and that nothing has touched: a byte for each, as the CPUs that change
- * neighbors share no lock, and older kernels have no atomic operations on bits.
+ * Pages of a file that were read ahead and not touched yet: a byte for each, as the CPUs that change neighbors share no
+ * lock, and older kernels have no atomic operations on bits.
  */
 #define DLT_CACHE_CHUNK 64
 struct dlt_cache_chunk {
@@ -55,18 +55,18 @@ struct dlt_cache_chunk {
 #define DLT_CACHE_CHUNKS_MIN (1U << 13)
 #define DLT_CACHE_CHUNKS_MAX (1U << 18)
 
-/* What a thread's read has inserted so far, by tid & slot_mask. */
+/* The pages that a thread's read has inserted so far, by tid & slot_mask. */
 #define DLT_CACHE_RUNS 8
 struct dlt_cache_read {
 	__u32 tid; /* 0: none */
-	__u32 runs; /* ever begun */
+	__u32 runs; /* number of runs so far */
 	__u64 call_ns; /* start of the call that it belongs to */
 	struct dlt_file_id of;
 	struct {
 		__u64 first, end; /* pages */
 	} run[DLT_CACHE_RUNS];
 	__u64 before; /* pages of earlier runs, for which there was no room */
-	__u64 pages;  /* of all */
+	__u64 pages;  /* of all runs */
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 136);

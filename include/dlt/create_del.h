@@ -9,22 +9,22 @@
 enum dlt_cd_shape {
 	DLT_CD_MKDIR,	  /* path, mode */
 	DLT_CD_MKDIRAT,	  /* dirfd, path, mode */
-	DLT_CD_UNLINK,	  /* path (rmdir too) */
+	DLT_CD_UNLINK,	  /* path (also rmdir) */
 	DLT_CD_UNLINKAT,  /* dirfd, path, flags */
-	DLT_CD_RENAME,	  /* path, path (link too) */
-	DLT_CD_RENAMEAT,  /* dirfd, path, dirfd, path, flags (linkat, renameat2 too) */
+	DLT_CD_RENAME,	  /* path, path (also link) */
+	DLT_CD_RENAMEAT,  /* dirfd, path, dirfd, path, flags (also linkat, renameat2) */
 	DLT_CD_SYMLINK,	  /* text, path */
 	DLT_CD_SYMLINKAT, /* text, dirfd, path */
 	DLT_CD_MKNOD,	  /* path, mode */
 	DLT_CD_MKNODAT,	  /* dirfd, path, mode */
 	DLT_CD_SHAPES,
 };
-#define DLT_CD_NO_FLAGS 0x80 /* renameat: as DLT_CD_RENAMEAT, without the last argument */
+#define DLT_CD_NO_FLAGS 0x80 /* renameat: like DLT_CD_RENAMEAT, without the last argument */
 
 struct dlt_create_del {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;
-	/* 0, 1: path and path2 as passed; 2, 3: what they are relative to, walked */
+	/* 0, 1: path and path2 as passed; 2, 3: the folders that they are relative to, walked */
 	struct dlt_segs segs;
 	__s64 ret;
 	__s64 mode;
@@ -33,18 +33,18 @@ struct dlt_create_del {
 	__u32 named; /* enum dlt_cd_named */
 };
 
-/* Was there a record of what the kernel found by the paths? */
+/* Whether there was a record of the files that the kernel found by the paths. */
 enum dlt_cd_named {
-	DLT_CD_NAMED_NONE, /* the function is not hooked, or the call did not come so far */
+	DLT_CD_NAMED_NONE, /* the function is not hooked, or the call did not reach it */
 	DLT_CD_NAMED_SENT,
 	DLT_CD_NAMED_LOST, /* there was no room for it */
 };
 
 /*
- * Which file the names of a call in flight were, by the dentries that the kernel had looked up: links are followed, and what
- * process asks does not matter. Sent from inside the call, with TIMESTAMP - LAT_NS as its start.
+ * The files of the names of a call in flight, by the dentries that the kernel had looked up: links are followed, and the
+ * calling process does not matter. Sent during the call, with TIMESTAMP - LAT_NS as its start.
  */
-#define DLT_CD_FUNC_NAMED 0xffff /* dlt_hdr.func, which is no call's */
+#define DLT_CD_FUNC_NAMED 0xffff /* dlt_hdr.func, with the number of no call */
 struct dlt_cd_names {
 	struct dlt_hdr hdr;
 	struct {

@@ -25,10 +25,10 @@ enum dlt_probe {
 #define DLT_PATH_MAX 4096 /* with its NUL, as the kernel's PATH_MAX */
 #define DLT_SYSCALLS 512  /* above every number of the native 64-bit tables */
 
-/* Values of nullable signed fields. No call really returns or takes them. */
+/* Values of nullable signed fields. No call returns or takes them. */
 #define DLT_NONE (-0x7fffffffffffffffLL - 1) /* "-": does not apply */
 #define DLT_NONE32 (-0x7fffffff - 1)	     /* the same in 32 bits */
-#define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was still running */
+#define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was in flight */
 
 /* Every record begins with this. TIMESTAMP is taken after the reserve: see docs/design.md. */
 struct dlt_hdr {
@@ -42,27 +42,27 @@ struct dlt_hdr {
 	__u32 size;  /* bytes used, this header included */
 };
 
-/* The life of one file, which a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
+/* The identity of a file's life, which a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
 struct dlt_file_id {
 	__u64 ino; /* 0: no file */
 	__u32 dev; /* of the superblock */
-	__u32 gen; /* differs from that of the number's other lives: see bpf/file_id.bpf.h */
+	__u32 gen; /* differs from that of other lives of the number: see bpf/file_id.bpf.h */
 };
 
-/* What is no part of the identity: it changes. */
+/* Facts that are not part of the identity, as they change. */
 struct dlt_file_at {
-	__u64 real_ino; /* of the file below overlayfs that has the data, 0: it is no file of an overlay */
+	__u64 real_ino; /* of the file below overlayfs that has the data; 0: the file is not on overlayfs */
 	__u32 real_dev;
-	__u32 dev; /* what stat(2) has, 0: the same as in the identity */
+	__u32 dev; /* that of stat(2); 0: equal to the one in the identity */
 };
 
 /* dlt_file.flags and the flags of a walked path */
 #define DLT_PATH_UNREACHABLE 1 /* not below the process's root */
 #define DLT_PATH_TRUNCATED 2   /* longer than DLT_PATH_MAX, or deeper than the walk goes */
-#define DLT_PATH_DELETED 4     /* the name is gone */
+#define DLT_PATH_DELETED 4     /* the name was removed */
 #define DLT_PATH_FLOATING 8    /* on a mount of the kernel's own: pipes, sockets, memfd */
 
-/* No process's root: the path is as the mount's own namespace has it. */
+/* Not a process's root: the path is as in the mount's own namespace. */
 #define DLT_VIEW_ANYWHERE 2
 
 struct dlt_file {
@@ -71,7 +71,7 @@ struct dlt_file {
 	__u32 mode; /* i_mode */
 	__u32 flags;
 	__u32 magic; /* s_magic */
-	__u32 view;  /* which root the path is from: see view_of() of bpf/file.bpf.h, whose numbers are odd */
+	__u32 view;  /* the root that the path begins at: see view_of() of bpf/file.bpf.h, whose numbers are odd */
 	char fstype[16];
 	struct dlt_file_at at;
 };
@@ -83,7 +83,7 @@ struct dlt_file {
 struct dlt_segs {
 	__u16 len[4];
 };
-#define DLT_SEG_VERBATIM 0xffff /* in place of a folder's length: the name in it stays as passed */
+#define DLT_SEG_VERBATIM 0xffff /* instead of a folder's length: the name in it stays as passed */
 
 /* A call in flight, from sys_enter to sys_exit. */
 struct dlt_call {
@@ -98,25 +98,25 @@ struct dlt_call {
 	__u64 args[6];
 	__u64 disk_bytes; /* task->ioac.read_bytes at the start */
 	union {
-		struct dlt_file_id id; /* where the file is gone by the end (close) */
+		struct dlt_file_id id; /* for calls whose file is gone at the end (close) */
 		struct {
 			__u64 vfs_start_ns, vfs_ns; /* vfs_open() inside an open; 0: not seen */
 		};
 	};
 };
 
-/* What the dispatcher knows about a system call number. */
+/* Facts about a system call number for the dispatcher. */
 struct dlt_callinfo {
 	__u8 probe; /* 0: not traced */
 	__u8 func;
 	__u8 shape; /* for the probe's handler */
 	__u8 flags; /* DLT_CALL_* */
 };
-#define DLT_CALL_ENTRY 1 /* has a handler for the entry too */
+#define DLT_CALL_ENTRY 1 /* also has a handler for the start */
 #define DLT_CALL_SILENT 2 /* counts as in flight: its success is not reported (io_uring) */
 #define DLT_CALL_NO_ROW 4 /* traced only for the rows of other calls: not counted */
 #define DLT_CALL_REGION 8 /* only where the first argument is DLT_REGIONS_PRCTL */
-#define DLT_CALL_OWNER 16 /* in the bits from here: the number of the dispatcher that saw it begin */
+#define DLT_CALL_OWNER 16 /* from this bit on: the number of the dispatcher that saw it begin */
 
 /*
  * Counters per probe and CPU, of CPU C and probe P at C * DLT_STATS_STRIDE + P: CPUs share no cache line.
@@ -129,16 +129,16 @@ struct dlt_stats {
 	__u64 seen;
 	__u64 emitted;
 	__u64 lost;
-	__u64 rows_lost; /* where a call stands for several rows: those beyond its first */
-	__u64 foreign; /* of processes that the trace's owner may not see: see dlt_config.owned */
-	__u64 unseen;  /* hooks that the kernel did not call, where rows do without them: sched's */
-	/* the causes of LOST; in the rest of it, and in ROWS_LOST, a ring was full */
-	__u64 lost_room;   /* the table of what is in flight was full */
+	__u64 rows_lost; /* for calls with several rows: rows beyond the first */
+	__u64 foreign; /* by processes that the trace's owner may not see: see dlt_config.owned */
+	__u64 unseen;  /* hooks that the kernel did not call, for probes whose rows do not need them: sched */
+	/* the causes of LOST; for the rest of it, and for ROWS_LOST, a ring was full */
+	__u64 lost_room;   /* the table of calls in flight was full */
 	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
 	__u64 unread;  /* printed: writes that were skipped, as there were too many */
-	__u64 overwritten; /* bio: of who dirtied pages, forgotten before these were written back */
-	__u64 refused; /* cache: pages of which it is not known whether they are used: their chunk had no room */
-	__u64 fileless; /* bio: rows, of data, for which no file is known in whole or in part */
+	__u64 overwritten; /* bio: writers of pages, forgotten before the pages were written back */
+	__u64 refused; /* cache: pages that may or may not have been used: their chunk had no room */
+	__u64 fileless; /* bio: rows of data whose file is not known, in whole or in part */
 };
 
 /* One for the whole trace, written by both sides. */
@@ -148,13 +148,13 @@ struct dlt_shared {
 	__u64 forks;	/* processes ever added by fork */
 	__u32 stopping; /* no new calls */
 	__u32 quiet;	/* before --delay has passed: the target is followed, no rows are sent */
-	__u32 writes_shown; /* bio knows the files of requests: cache's sums have what is written back */
+	__u32 writes_shown; /* bio knows the files of requests: cache's sums include write-back */
 	__u32 pad;
 };
 
 #define DLT_MAX_DISKS 32
 
-/* Bits of a process's byte in the target map; under --all IN is for processes left out. */
+/* Bits of a process's byte in the target map; under --all, IN marks processes that are left out. */
 #define DLT_TARGET_IN 1
 #define DLT_TARGET_ENDED 2 /* but other threads of it may still be on their way to the exit hook */
 
@@ -162,14 +162,14 @@ struct dlt_shared {
 #define DLT_PERF_TP 1
 #define DLT_PERF_KPROBE 2
 
-/* The hook to use on a function inside the kernel. */
+/* The hook for a function inside the kernel. */
 enum dlt_func_hook {
 	DLT_FUNC_HOOK_NONE,
 	DLT_FUNC_HOOK_FENTRY,
 	DLT_FUNC_HOOK_KPROBE,
 };
 
-/* The kernel's structs that programs cast numbers to. */
+/* Structs of the kernel to which programs cast numbers. */
 #define DLT_CAST_TYPES(X)                                                                           \
 	X(address_space) X(bio) X(dentry) X(file) X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)  \
 	X(task_struct) X(vfsmount)
@@ -181,11 +181,11 @@ struct dlt_type_ids {
 #undef X
 };
 
-/* The kernel's functions that programs call. */
+/* Functions of the kernel that programs call. */
 #define DLT_KFUNCS(X) X(bpf_rdonly_cast) X(bpf_preempt_disable) X(bpf_preempt_enable)
 
 /*
- * Their numbers: of helpers that no kernel has, until the daemon replaces them with this kernel's BTF ids
+ * Their numbers: those of helpers that no kernel has, until the daemon replaces them by this kernel's BTF ids
  * (src/kernel/object.c).
  */
 #define DLT_KFUNC_BASE 0x646c7400
@@ -199,28 +199,28 @@ enum dlt_kfunc {
 /* Read-only configuration of every object, set before load. */
 struct dlt_config {
 	__u32 n_rings;
-	__u32 ring_reserve; /* bytes of a ring that high-rate probes must leave */
+	__u32 ring_reserve; /* bytes of a ring that high-rate probes must leave free */
 	__u32 ring_bytes;
 	__u32 slot_mask;
 	__u32 self_tgid;
-	__u32 max_tgid; /* the target map has room for those below */
+	__u32 max_tgid; /* the target map has room for process numbers below */
 	__u32 n_disks;	/* 0: all disks */
-	__u32 owner;	/* the target's user, where OWNED */
+	__u32 owner;	/* the target's user, if OWNED */
 	__u32 page_shift;
 	__u32 cache_mask; /* number of struct dlt_cache_chunk, less 1; 0: the cache is not traced */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
-	__u8 all;	    /* every process but ourselves */
+	__u8 all;	    /* every process except dltraced */
 	__u8 no_args;
 	__u8 cgroups; /* targets given by cgroup */
 	__u8 new_containers;
-	__u8 tp;	    /* hooked on tp/raw_syscalls, not on typed programs */
+	__u8 tp;	    /* hooked on tp/raw_syscalls, not by typed programs */
 	__u8 hold;	    /* programs turn preemption off while they run */
 	__u8 perf;	    /* DLT_PERF_*: the hooks to use where this kernel skips runs of typed programs */
-	__u8 owned;	    /* OWNER, who is not root, reads the trace: it has rows of OWNER's processes alone */
+	__u8 owned;	    /* OWNER, who is not root, reads the trace: it has only rows of OWNER's processes */
 	__u8 printed;	    /* copy what is written to descriptors 1 and 2 */
 	__u8 func_hook;	    /* enum dlt_func_hook */
-	__u8 plain;	    /* without what a probe's rows can do without: see struct probe */
+	__u8 plain;	    /* without the parts that a probe's rows can do without: see struct probe */
 	__u8 bio_map;	    /* a record for each extent of a request that has several */
 };
 

@@ -5,7 +5,7 @@
 
 #include "dlt/dlt.h"
 
-#define DLT_URING_OPS 64 /* above every IORING_OP_* (linux/io_uring.h) that we know */
+#define DLT_URING_OPS 64 /* above every known IORING_OP_* (linux/io_uring.h) */
 
 /* By operation; filled by the daemon from the probes' tables. */
 struct dlt_uring_op {
@@ -27,14 +27,14 @@ struct dlt_uring_op {
 struct dlt_uring_req {
 	struct dlt_call call; /* nr: the operation; an fd of DLT_NONE32: none, see DLT_URING_FIXED */
 	__u64 ctx;	      /* the ring, and */
-	__u64 user_data;      /* the program's name for the request */
+	__u64 user_data;      /* user_data, the program's name for the request */
 	__u64 requested;      /* of reads and writes */
 	char comm[DLT_COMM_LEN];
 	__s32 fd;	 /* as passed */
-	__u32 file_slot; /* open and close: of the ring's files, plus 1; 0: a descriptor */
+	__u32 file_slot; /* open and close: the slot plus 1; 0: a descriptor */
 	__u32 flags;
 	__u32 rec_used; /* size of the record kept for it, bytes */
-	__u32 head;	/* how many entries of the ring had been fetched with its own */
+	__u32 head;	/* how many entries of the ring had been fetched, with this one */
 	__u32 pad;
 };
 
@@ -42,17 +42,17 @@ struct dlt_uring_req {
 #define DLT_URING_SHORT_BYTES 640
 #define DLT_URING_LONG_BYTES 8448 /* the fixed part and two whole paths */
 
-/* Requests in flight by the program's name for them, which may not be unique. */
+/* Requests in flight by user_data, which may not be unique. */
 struct dlt_uring_name {
 	__u64 ctx, user_data;
 };
 struct dlt_uring_named {
 	__u64 n;     /* in flight */
 	__u64 sum;   /* sum of their addresses: with one in flight, its address */
-	__u64 mixed; /* one has ended, but it is not known which: nor are the rest known, until all have ended */
+	__u64 mixed; /* one has ended, but it is not known which; so none is known until all have ended */
 };
 
-/* What the daemon found out about this kernel's tracepoints. */
+/* Facts about this kernel's tracepoints, found by the daemon. */
 struct dlt_uring_kernel {
 	__u8 start_req;	  /* number of the argument of io_uring_submit_* that is the request */
 	__u8 done_req;	  /* likewise of io_uring_complete; 0: it has none, requests are known by user_data */

@@ -5,7 +5,7 @@
 
 #include "dlt/dlt.h"
 
-/* Bytes; DLT_NONE: the kernel does not say. */
+/* Bytes; DLT_NONE: the kernel does not report it. */
 struct dlt_memory {
 	struct dlt_hdr hdr;
 	__s64 free, available, cached, dirty, writeback, anon, shmem, swap_free;
