@@ -57,10 +57,12 @@ static enum applog_found parse_mllog(struct applog_line *l, const char *line, si
 
 	if (!mllog_parse(&m, line, len))
 		return APPLOG_BROKEN;
-	if (m.event == MLLOG_POINT)
+	if (m.event == MLLOG_POINT && !m.has_duration)
 		return APPLOG_NOTHING;
 	l->entry = (struct phase_entry){
-		.event = m.event == MLLOG_START ? PHASE_BEGINS : PHASE_ENDS,
+		.event = m.event == MLLOG_START ? PHASE_BEGINS : m.has_duration ? PHASE_WHOLE : PHASE_ENDS,
+		.lasted_ns = m.duration_ns,
+		.begin_ns = m.start_ns,
 		.source = PHASE_MLLOG,
 		.number = m.epoch,
 		.rank = m.rank,

@@ -26,6 +26,7 @@ enum phase_event {
 	PHASE_BEGINS, /* where its name has no ends at all, the phase lasts until the next; MLPerf's always have ends */
 	PHASE_ENDS,
 	PHASE_LASTS, /* it begins, and lasts until its end or the next event of this kind, source and rank */
+	PHASE_WHOLE, /* it has ended and lasted for LASTED_NS; where a line began it, that is its begin */
 	PHASE_NEAR,  /* about an epoch, without naming its begin or end: epochs.h */
 };
 
@@ -46,6 +47,8 @@ struct phase_entry {
 	uint32_t name_len;
 	int64_t number, rank; /* -1: not known */
 	uint64_t at_ns;
+	uint64_t lasted_ns; /* for PHASE_WHOLE */
+	uint64_t begin_ns;  /* for PHASE_WHOLE, by the program's own reading of CLOCK_MONOTONIC; 0: not known */
 	bool by_rule; /* by a rule of the user */
 	struct phase_words words; /* for PHASE_NEAR */
 };

@@ -65,6 +65,25 @@ static bool is(const char *text, size_t len, const char *expected)
 	return len == strlen(expected) && memcmp(text, expected, len) == 0;
 }
 
+/* Parses a duration: whole numbers are ns, as programs take them by time.perf_counter_ns(), others seconds. */
+static bool parse_duration(const char *text, size_t len, uint64_t *ret)
+{
+	char number[32], *end;
+	double seconds;
+
+	if (digits(text, len, ret) == len)
+		return len > 0;
+	if (len >= sizeof(number) || text[0] == '-')
+		return false;
+	memcpy(number, text, len);
+	number[len] = '\0';
+	seconds = strtod(number, &end);
+	if (*end || !(seconds >= 0 && seconds < 1e9))
+		return false;
+	*ret = (uint64_t)(seconds * 1e9);
+	return true;
+}
+
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	bool epoch = strcmp(path, "metadata.epoch_num") == 0;
@@ -78,6 +97,11 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 			   is(text, len, "INTERVAL_END")   ? MLLOG_END : MLLOG_POINT;
 	} else if (event == JSON_WORD && strcmp(path, "time_ms") == 0) {
 		digits(text, len, &m->time_ms);
+	} else if (event == JSON_WORD && strcmp(path, "value.duration") == 0) {
+		m->has_duration = parse_duration(text, len, &m->duration_ns);
+	} else if (event == JSON_WORD && strcmp(path, "value.start") == 0) {
+		if (digits(text, len, &number) == len)
+			m->start_ns = number;
 	} else if (event == JSON_WORD && (epoch || strcmp(path, "metadata.first_epoch_num") == 0)) {
 		/* Only whole numbers: an epoch of 1.5 has no counterpart in other sources. */
 		if (len <= 9 && digits(text, len, &number) == len && (m->epoch < 0 || epoch))

@@ -18,6 +18,9 @@ struct mllog {
 	int64_t rank;	  /* -1: not in the line */
 	int64_t epoch;	  /* epoch_num or first_epoch_num of its metadata; -1: not in the line */
 	uint64_t time_ms; /* since the epoch; 0: not in the line */
+	bool has_duration; /* of its value */
+	uint64_t duration_ns;
+	uint64_t start_ns; /* of its value: time.perf_counter_ns() of Python, which is CLOCK_MONOTONIC; 0: not in the line */
 };
 
 /* The mark that begins such a line. */

@@ -89,7 +89,7 @@ static const struct option_row options[] = {
 	{ "threshold", 0, "PERCENT", "Sum up tasks below this share as `other' (default: 3)", set_permille,
 	  TO(cpu_options.threshold_permille), OF_CPU },
 	OPTION_HEADING("The job's phases:"),
-	{ "app-log", 0, "FILE", "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace; may be repeated",
+	{ "app-log", 0, "FILE", "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace, or regions from this .pfw of DFTracer; may be repeated",
 	  add_log, 0 },
 	{ "app-log-tz", 0, "ZONE", "Zone of times in logs without one: UTC, +02:00, Europe/Berlin (default: the traced host's)",
 	  set_zone, TO(phases.zone) },

@@ -16,3 +16,19 @@ trace --regions auto -- "$python" "$job" plain >log 2>&1 || fail "--regions auto
 mv "$t" auto
 PYTHONPATH=$(cd "$native/../../python" && pwd) trace -- "$python" "$job" ours data >log 2>&1 || fail "our names: $(cat log)"
 check annotated auto "$@"
+
+# DFTracer's own file, joined: the steps that it shows, with the trace's processes.
+DFTRACER_ENABLE=1 DFTRACER_INC_METADATA=1 trace -- "$python" "$job" joined >log 2>&1 || fail "DFTracer, traced: $(cat log)"
+for file in joined/job*.pfw*; do
+	"$DLT" report --json --app-log "$file" "$t" >report.json || fail "report --app-log"
+done
+python3 - report.json "$(manifest 'm["workload"]["pid"]')" <<'PY' || fail "the steps of the .pfw"
+import json, sys
+
+report = json.load(open(sys.argv[1]))
+steps = [(s["epoch"], s["steps"], s["pid"]) for s in report["steps"]]
+assert steps == [(epoch, 6, int(sys.argv[2])) for epoch in range(3)], (steps, report["missing"])
+assert all(s["fetch_ns"] > 6e6 and s["compute_ns"] for s in report["steps"]), report["steps"]
+assert sum(s["checkpoint_ns"] > 0 for s in report["steps"]) == 2, report["steps"]  # one is before the next epoch's first step
+assert {p["source"] for p in report["timeline"]["phases"]} == {"regions"}, report["timeline"]["phases"]
+PY

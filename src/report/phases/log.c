@@ -11,6 +11,7 @@
 #include "report/phases/read_impl.h"
 #include "trace/unpack.h"
 
+#define OWN_CLOCK_NS NSEC_PER_SEC /* how far a program's own end may be from its line's time: the line has milliseconds, and is written later */
 #define PIECES_MAX 512 /* of a line that is redrawn; more are dropped, the first ones first */
 /* a packed log is refused if its text is larger than both limits: repeated lines alone reach the ratio, too */
 #define BOMB_BYTES (1U << 31)
@@ -52,6 +53,16 @@ static void take_side(struct phase_reader *r, struct phase_log *log, uint64_t at
 	log->behind |= off_ns && !before;
 }
 
+/* Returns the end of a phase whose line is of AT_NS: by the program's own begin, if that is of the same clock. */
+static uint64_t end_of_whole(const struct phase_entry *t, uint64_t at_ns)
+{
+	uint64_t end_ns = t->begin_ns + t->lasted_ns;
+
+	if (!t->begin_ns || end_ns < t->begin_ns || MAX(end_ns, at_ns) - MIN(end_ns, at_ns) > OWN_CLOCK_NS)
+		return at_ns;
+	return end_ns;
+}
+
 /* Takes a line that was written AGO_NS before its row. */
 static void take_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns,
 		      uint64_t ago_ns)
@@ -82,7 +93,7 @@ static void take_line(struct phase_reader *r, struct phase_log *log, const char 
 	if (!log->passes)
 		return;
 	dlio_init(r, log, &l, at_ns);
-	l.entry.at_ns = at_ns;
+	l.entry.at_ns = l.entry.event == PHASE_WHOLE ? end_of_whole(&l.entry, at_ns) : at_ns;
 	phases_record(r->phases, &l.entry);
 }
 

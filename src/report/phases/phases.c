@@ -301,6 +301,20 @@ static void lasts(struct phases *p, uint32_t name, const struct phase_entry *t)
 		p->left_out++;
 }
 
+/* It is its line that ends it. Its begin is its own, but where another line began it. */
+static void lasted(struct phases *p, uint32_t name, const struct phase_entry *t)
+{
+	const struct begun *b = table_find(&p->open, key_of(name, t->rank));
+	const struct begun own = { .since_ns = t->at_ns - MIN(t->lasted_ns, t->at_ns), .number = t->number };
+
+	if (b && b->is_open) {
+		ends(p, name, t);
+		return;
+	}
+	p->names[name].has_ends = true;
+	add_whole(p, name, &own, t->rank, t->at_ns);
+}
+
 /* Keeps lines about epochs, in case no pair of lines begins and ends one. */
 static void near_epoch(struct phases *p, const struct phase_entry *t)
 {
@@ -346,6 +360,8 @@ void phases_record(struct phases *p, const struct phase_entry *t)
 		begins(p, name, t);
 	else if (t->event == PHASE_ENDS)
 		ends(p, name, t);
+	else if (t->event == PHASE_WHOLE)
+		lasted(p, name, t);
 	else
 		lasts(p, name, t);
 }

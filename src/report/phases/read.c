@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "report/phases/log.h"
+#include "report/phases/pfw.h"
 #include "report/phases/read_impl.h"
 #include "report/phases/regions.h"
 #include "trace/reader.h"
@@ -37,6 +38,20 @@ void phase_note(const struct phase_reader *r, const char *fmt, ...)
 static void read_named(struct phase_reader *r, const char *path)
 {
 	phase_log_read(r, util_open_regular(AT_FDCWD, path, 0), path, true);
+}
+
+/* Reads the logs that the user names. Returns how many; .pfw files are no logs, but regions. */
+static unsigned int read_named_logs(struct phase_reader *r)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < r->options->n_logs; i++) {
+		if (pfw_is(r->options->logs[i]))
+			continue;
+		read_named(r, r->options->logs[i]);
+		n++;
+	}
+	return n;
 }
 
 static void note_rows(struct phase_reader *r, const struct reader *rd, const char *file, uint64_t bad_rows)
@@ -260,9 +275,7 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	phases_trace(p, r->clock.begin_ns, m->end_ns, m->workload_pid && !p->workers.attached,
 		     m->complete && m->workload_pid && m->has_status);
 	phase_regions_read(r, dirfd);
-	for (unsigned int i = 0; i < r->options->n_logs; i++)
-		read_named(r, r->options->logs[i]);
-	if (!r->options->n_logs)
+	if (!read_named_logs(r))
 		read_folder(r, dirfd, m);
 	read_rows(r, dirfd, "marks.out", "TEXT", mark_row, NULL);
 	res = phases_close(p, r->clock.begin_ns);

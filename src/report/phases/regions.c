@@ -3,9 +3,12 @@
 #include "report/phases/regions.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/util.h"
+#include "report/phases/pfw.h"
 #include "report/phases/read_impl.h"
 #include "stats/table.h"
 #include "trace/reader.h"
@@ -38,11 +41,6 @@ struct regions_read {
 	bool has_epochs; /* as regions */
 	uint64_t bad_rows;
 };
-
-static bool is(struct reader_field f, const char *text)
-{
-	return f.len == strlen(text) && !memcmp(f.p, text, f.len);
-}
 
 /* Returns an ordinal for the process as its rank, so that the epochs of several ranks are joined; -1: there is no room. */
 static int64_t rank_of(struct regions_read *x, uint64_t pid)
@@ -110,36 +108,42 @@ static uint64_t samples_of(struct reader_field args)
 	return 0;
 }
 
+/* Takes a region. UNFINISHED: it has not ended. */
+static void take_region(struct regions_read *x, const struct step_region *r, bool unfinished)
+{
+	const struct reader_field cat = { r->cat, r->cat_len }, name = { r->name, r->name_len };
+
+	phase_steps_take(&x->r->phases->steps, r);
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!reader_is(cat, known[i].cat) || !reader_is(name, known[i].name))
+			continue;
+		x->has_epochs |= i == 0;
+		put_phase(x, known[i].phase, &(struct phase){
+			.begin_ns = r->begin_ns, .end_ns = r->end_ns, .rank = rank_of(x, r->pid), .number = r->epoch,
+			.unfinished = unfinished,
+		});
+		return;
+	}
+	for (size_t i = 0; r->epoch >= 0 && i < ARRAY_SIZE(within); i++)
+		if (reader_is(cat, within[i])) {
+			epoch_of_row(x, r->epoch, r->begin_ns, r->end_ns);
+			break;
+		}
+}
+
 static bool take(struct regions_read *x, const struct reader_row *row)
 {
 	struct reader_field cat = reader_field(row, x->cat), name = reader_field(row, x->name);
 	uint64_t end_ns, lat_ns, pid, tid;
-	int64_t number;
 
 	if (!reader_u64(reader_field(row, x->ts), &end_ns) || !reader_u64(reader_field(row, x->lat), &lat_ns) ||
 	    !reader_u64(reader_field(row, x->pid), &pid) || !reader_u64(reader_field(row, x->tid), &tid) || lat_ns > end_ns)
 		return false;
-	number = number_of(row, x->epoch);
-	phase_steps_take(&x->r->phases->steps, &(struct step_region){
+	take_region(x, &(const struct step_region){
 		.cat = cat.p, .cat_len = (uint32_t)cat.len, .name = name.p, .name_len = (uint32_t)name.len, .pid = pid, .tid = tid,
-		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number, .number = number_of(row, x->step),
+		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number_of(row, x->epoch), .number = number_of(row, x->step),
 		.samples = samples_of(reader_field(row, x->args)),
-	});
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (!is(cat, known[i].cat) || !is(name, known[i].name))
-			continue;
-		x->has_epochs |= i == 0;
-		put_phase(x, known[i].phase, &(struct phase){
-			.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .rank = rank_of(x, pid), .number = number,
-			.unfinished = is(reader_field(row, x->ret), "?"),
-		});
-		return true;
-	}
-	for (size_t i = 0; number >= 0 && i < ARRAY_SIZE(within); i++)
-		if (is(cat, within[i])) {
-			epoch_of_row(x, number, end_ns - lat_ns, end_ns);
-			break;
-		}
+	}, reader_is(reader_field(row, x->ret), "?"));
 	return true;
 }
 
@@ -161,40 +165,77 @@ static void drop_single_rank(struct regions_read *x, uint32_t first)
 		l->v[i].rank = -1;
 }
 
-int phase_regions_read(struct phase_reader *r, int dirfd)
+/* Reads regions.out. Returns 0 or -errno. */
+static int read_rows(struct regions_read *x, int dirfd)
 {
-	struct regions_read x = { .r = r };
-	uint32_t first = r->phases->recorded.n;
+	struct phase_reader *r = x->r;
 	struct reader rd;
 	struct reader_row row;
 	int got = reader_open(&rd, dirfd, "regions.out");
 
 	if (got < 0)
 		return got == -ENOENT ? 0 : got;
-	table_init(&x.ranks, sizeof(uint32_t), PROCESSES_MAX);
-	table_init(&x.epochs, sizeof(struct epoch), EPOCHS_MAX);
-	x.ts = reader_column(&rd, "TIMESTAMP");
-	x.pid = reader_column(&rd, "PID");
-	x.tid = reader_column(&rd, "TID");
-	x.cat = reader_column(&rd, "CAT");
-	x.name = reader_column(&rd, "NAME");
-	x.lat = reader_column(&rd, "LAT_NS");
-	x.ret = reader_column(&rd, "RET");
-	x.epoch = reader_column(&rd, "EPOCH");
-	x.step = reader_column(&rd, "STEP");
-	x.args = reader_column(&rd, "ARGS");
+	x->ts = reader_column(&rd, "TIMESTAMP");
+	x->pid = reader_column(&rd, "PID");
+	x->tid = reader_column(&rd, "TID");
+	x->cat = reader_column(&rd, "CAT");
+	x->name = reader_column(&rd, "NAME");
+	x->lat = reader_column(&rd, "LAT_NS");
+	x->ret = reader_column(&rd, "RET");
+	x->epoch = reader_column(&rd, "EPOCH");
+	x->step = reader_column(&rd, "STEP");
+	x->args = reader_column(&rd, "ARGS");
 	while ((got = reader_next(&rd, &row)) > 0)
-		x.bad_rows += !take(&x, &row);
-	if (rd.bad_rows + x.bad_rows)
-		phase_note(r, "regions.out: %" PRIu64 " rows could not be read and are left out", rd.bad_rows + x.bad_rows);
+		x->bad_rows += !take(x, &row);
+	if (rd.bad_rows + x->bad_rows)
+		phase_note(r, "regions.out: %" PRIu64 " rows could not be read and are left out", rd.bad_rows + x->bad_rows);
 	if (rd.cut)
 		phase_note(r, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);
+	return got;
+}
+
+static void take_joined(void *ctx, const struct step_region *r)
+{
+	take_region(ctx, r, false);
+}
+
+/* Joins the .pfw files that the user names; not where the job's regions show its steps already. */
+static int read_joined(struct regions_read *x, int dirfd)
+{
+	const struct phases_options *o = x->r->options;
+	struct pfw p = { 0 };
+	int res = pfw_begin(&p, dirfd);
+
+	for (unsigned int i = 0; res == 0 && i < o->n_logs; i++) {
+		if (!pfw_is(o->logs[i]))
+			continue;
+		if (x->r->phases->steps.n_sums)
+			phase_note(x->r, "%s: it is left out, as regions.out has the job's steps", o->logs[i]);
+		else
+			pfw_read(&p, x->r, util_open_regular(AT_FDCWD, o->logs[i], 0), o->logs[i]);
+	}
+	pfw_end(&p, take_joined, x);
+	pfw_free(&p);
+	return res == -ENOENT ? 0 : res;
+}
+
+int phase_regions_read(struct phase_reader *r, int dirfd)
+{
+	struct regions_read x = { .r = r };
+	uint32_t first = r->phases->recorded.n;
+	int res;
+
+	table_init(&x.ranks, sizeof(uint32_t), PROCESSES_MAX);
+	table_init(&x.epochs, sizeof(struct epoch), EPOCHS_MAX);
+	res = read_rows(&x, dirfd);
+	if (res == 0)
+		res = read_joined(&x, dirfd);
 	phase_steps_end(&r->phases->steps);
 	if (!x.has_epochs)
 		put_epochs(&x);
 	drop_single_rank(&x, first);
 	table_free(&x.ranks);
 	table_free(&x.epochs);
-	return got;
+	return res;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Phases from the program's own regions (regions.out): epochs, training, evaluation, checkpoints. Where a program has no
+ * Phases from the program's own regions (regions.out, and .pfw files of DFTracer that the user names): epochs, training, evaluation, checkpoints. Where a program has no
  * region for the epoch, but gives its number with steps or batches, the epoch lasts from the first of these to the last.
  */
 #ifndef REPORT_PHASES_REGIONS_H
@@ -8,7 +8,7 @@
 
 struct phase_reader;
 
-/* Reads regions.out in the folder DIRFD, if there is one. Returns 0 or -errno. */
+/* Reads regions.out in the folder DIRFD, if there is one, and the .pfw files of the options. Returns 0 or -errno. */
 int phase_regions_read(struct phase_reader *r, int dirfd);
 
 #endif

@@ -111,6 +111,40 @@ static void lines_mark_phases(void **state)
 	}
 }
 
+#define TIMED(event, key, value)                                                                                       \
+	":::MLLOG {\"namespace\": \"\", \"time_ms\": 1795334401123, \"event_type\": \"" event "\", \"key\": \"" key    \
+	"\", \"value\": " value ", \"metadata\": {\"epoch_num\": 3}}"
+
+/* Of any key. Whole numbers are ns. */
+static void a_line_with_a_duration_is_a_phase(void **state)
+{
+	static const struct { const char *line, *name; enum phase_event event; uint64_t lasted_ns, begin_ns; } cases[] = {
+		{ TIMED("INTERVAL_END", "load_batch_mem", "{\"start\": 5000000000, \"duration\": 12345678}"), "load_batch_mem", PHASE_WHOLE,
+		  12345678, 5000000000 },
+		{ TIMED("POINT_IN_TIME", "own", "{\"duration\": 1.5}"), "own", PHASE_WHOLE, 1500000000, 0 },
+		{ TIMED("POINT_IN_TIME", "own", "{\"duration\": 2e-3, \"start\": 1.5}"), "own", PHASE_WHOLE, 2000000, 0 },
+		{ TIMED("INTERVAL_END", "epoch_stop", "{\"duration\": 0}"), "epoch", PHASE_WHOLE, 0, 0 },
+		{ TIMED("INTERVAL_END", "own", "{\"duration\": -1.0}"), "own", PHASE_ENDS, 0, 0 },
+		{ TIMED("INTERVAL_END", "own", "{\"duration\": null}"), "own", PHASE_ENDS, 0, 0 },
+		{ TIMED("INTERVAL_START", "own", "{\"duration\": 5}"), "own", PHASE_BEGINS, 5, 0 },
+	};
+	struct applog_line l;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(parse(&l, NULL, cases[i].line, strlen(cases[i].line)), APPLOG_PHASE);
+		assert_string_equal(l.name, cases[i].name);
+		assert_int_equal(l.entry.event, cases[i].event);
+		assert_int_equal(l.entry.lasted_ns, cases[i].lasted_ns);
+		assert_int_equal(l.entry.begin_ns, cases[i].begin_ns);
+		assert_int_equal(l.entry.number, 3);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *line = i ? TIMED("POINT_IN_TIME", "own", "{\"duration\": \"1\"}") : TIMED("POINT_IN_TIME", "own", "3.0");
+
+		assert_int_equal(parse(&l, NULL, line, strlen(line)), APPLOG_NOTHING);
+	}
+}
+
 /* As training scripts and their libraries print it. */
 static void ends_have_many_forms(void **state)
 {
@@ -345,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_read_as_they_are_written),
 		cmocka_unit_test(lines_mark_phases),
+		cmocka_unit_test(a_line_with_a_duration_is_a_phase),
 		cmocka_unit_test(ends_have_many_forms),
 		cmocka_unit_test(lines_near_an_epoch_say_how_far_it_is),
 		cmocka_unit_test(other_lines_do_not),

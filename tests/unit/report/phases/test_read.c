@@ -259,6 +259,24 @@ static void lines_without_enough_words_are_counted(void **state)
 	phases_free(p);
 }
 
+#define LASTED(s, key, value)                                                                                          \
+	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_END\", \"key\": \"" key     \
+	"\", \"value\": " value ", \"metadata\": {\"epoch_num\": 2}}\n"
+
+/* By the program's own begin where that is of the trace's clock; to the line's time where it is not; from a line that begins it. */
+static void lines_with_a_duration_are_phases(void **state)
+{
+	struct phases *p = read_log(LASTED("1795334410", "load_batch", "{\"start\": 1010000000000, \"duration\": 250000000}")
+				    LASTED("1795334412", "compute", "{\"start\": 7, \"duration\": 1.5}")
+				    MLLOG("1795334414", "START", "eval_start")
+				    LASTED("1795334418", "eval_stop", "{\"duration\": 1.5}")
+				    LASTED("1795334420", "load_batch", "{\"duration\": 1000000000}"), NULL);
+
+	expect(p, "load_batch 2 mllog 10-10.25\ncompute 2 mllog 11-12.5\neval 2 mllog 14.5-18.5\nload_batch 2 mllog 19.5-20.5\n");
+	assert_int_equal(p->unpaired, 0);
+	phases_free(p);
+}
+
 /* NULs, a line of megabytes, no newline at all: everything else is read. */
 static void garbage_is_passed_over(void **state)
 {
@@ -602,6 +620,51 @@ static void samples_are_an_argument_of_a_region(void **state)
 	phases_free(p);
 }
 
+#define PFW(pid, cat, name, ts, dur, args)                                                                             \
+	"{\"id\":1,\"name\":\"" name "\",\"cat\":\"" cat "\",\"pid\":" #pid ",\"tid\":" #pid ",\"ts\":17953344" #ts "00000,\"dur\":" #dur \
+	"00000,\"ph\":\"X\",\"args\":{" args "}}\n"
+
+/* As DFTracer's two halves of an iterator, in a container, where the process has another number; and not with regions.out. */
+static void a_pfw_has_regions(void **state)
+{
+	autofree char *path = tree_path("job.pfw");
+	const char *logs[] = { path };
+	const struct phases_options options = { .logs = logs, .n_logs = 1 };
+	struct phases *p;
+
+	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
+			     "1000000000000\t-\t4711\t4711\t1\tpython\tfork\t-\t7\t0\t-\t-\t-\n"
+			     "1000000000000\t-\t4712\t4712\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n"
+			     "1000000000000\t-\t4713\t4713\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n");
+	tree_put("job.pfw", "[\n" PFW(7, "compute", "step", 136, 10, "\"epoch\":0,\"step\":5,\"samples\":32")
+			    PFW(7, "dataloader", "fetch.iter", 110, 10, "\"epoch\":\"0\"")
+			    PFW(7, "dataloader", "fetch.block", 120, 30, "") PFW(7, "POSIX", "read", 111, 1, "")
+			    PFW(7, "pipeline", "epoch.iter", 105, 1, "") PFW(7, "pipeline", "epoch.block", 106, 60, "\"epoch\":0")
+			    PFW(7, "checkpoint", "capture", 150, 10, "")
+			    PFW(8, "compute", "step", 130, 10, "") PFW(9, "compute", "step", 130, 10, "")
+			    PFW(7, "compute", "step", 0, 10, "") "{\"name\":\"x\",\n"
+			    "{\"name\":\"CM\",\"ph\":\"M\",\"args\":{\"name\":\"key\",\"value\":\"NS\"}}\n]");
+	p = read_with(&berlin, &options);
+	expect(p, "epoch 0 regions 10.6-16.6\ncheckpoint regions 15-16\n");
+	assert_int_equal(p->steps.n_sums, 1);
+	assert_int_equal(p->steps.sums[0].pid, 4711);
+	assert_int_equal(p->steps.sums[0].n, 1);
+	assert_int_equal(p->steps.sums[0].samples, 32);
+	assert_int_equal(p->steps.sums[0].part_ns[STEP_FETCH], S);
+	assert_int_equal(p->steps.slowest[0].number, 5);
+	assert_int_equal(p->steps.slowest[0].begin_ns, 1011 * S);
+	assert_int_equal(p->steps.slowest[0].wall_ns, S * 36 / 10);
+	has_note("job.pfw: 1 lines are malformed");
+	has_note("job.pfw: 2 regions are of processes that the trace does not have");
+	has_note("job.pfw: 1 regions are outside of the trace");
+	phases_free(p);
+	tree_put("regions.out", REGION_HEAD REGION_ROW(1012, 7, "compute", "step", 1, "0", "1"));
+	p = read_with(&berlin, &options);
+	assert_int_equal(p->steps.sums[0].pid, 7);
+	has_note("job.pfw: it is left out, as regions.out has the job's steps");
+	phases_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -615,6 +678,7 @@ int main(void)
 		IN_TREE(a_log_goes_through_the_end_of_summer),
 		IN_TREE(a_log_goes_through_a_set_clock),
 		IN_TREE(lines_without_enough_words_are_counted),
+		IN_TREE(lines_with_a_duration_are_phases),
 		IN_TREE(garbage_is_passed_over),
 		IN_TREE(no_file_is_noted),
 		IN_TREE(a_row_is_a_line_with_a_time),
@@ -624,6 +688,7 @@ int main(void)
 		IN_TREE(the_programs_own_regions_are_phases),
 		IN_TREE(epochs_last_from_their_first_step_to_their_last),
 		IN_TREE(samples_are_an_argument_of_a_region),
+		IN_TREE(a_pfw_has_regions),
 		IN_TREE(lines_of_another_run_are_no_epochs),
 		IN_TREE(rules_say_how_many_lines_they_matched),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),

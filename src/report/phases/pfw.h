@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions from a job's own .pfw: lines of JSON that DFTracer writes, plain or packed, of any dialect. Their names become those
+ * of regions.out, and their processes and times the trace's. Calls (POSIX, STDIO), which the trace has itself, are left out.
+ * Trusts no byte of the file. Memory is bounded.
+ */
+#ifndef REPORT_PHASES_PFW_H
+#define REPORT_PHASES_PFW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/phases/steps.h"
+#include "stats/table.h"
+
+struct phase_reader;
+struct pfw_name;
+struct pfw_region;
+
+struct pfw {
+	struct pfw_region *v;
+	uint32_t n, room;
+	struct pfw_name *names; /* by their places in BY_NAME */
+	struct table by_name;
+	struct table processes; /* 1 + PID, by the PID that the process itself sees; 0: of several */
+};
+
+/* Whether PATH is that of a .pfw, by its name. */
+bool pfw_is(const char *path);
+/* Knows the processes of the trace in the folder DIRFD. Returns 0 or -errno. */
+int pfw_begin(struct pfw *p, int dirfd);
+/* Adds the regions of the file FD (taken over; -errno: it could not be opened), which is called NAME, and notes what is odd. */
+void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name);
+/* Passes the regions to TAKE in the order of their ends. */
+void pfw_end(struct pfw *p, void (*take)(void *ctx, const struct step_region *region), void *ctx);
+void pfw_free(struct pfw *p);
+
+#endif
