@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A job with DFTracer's annotations leaves the same regions by our names as DFTracer writes for it, and as --regions auto
-# finds where DFTracer is off.
+# A job with DFTracer's annotations, by the names of the package dltraced, leaves the regions that DFTracer writes for
+# it, and those that --regions auto finds where DFTracer is off.
 native=${0%/*}/../native
 . "$native/lib.sh"
 python=$("$native/../peers/environment") || fail "no environment"

@@ -9,7 +9,7 @@ python=$("$native/../peers/environment") || fail "no environment"
 job=$native/../workloads/frameworks.py
 export PYTHONDONTWRITEBYTECODE=1
 
-# regions HOW: regions.out and the report, held against the account.
+# regions HOW: compares regions.out and the report with the account.
 regions() {
 	"$DLT" report --json "$t" >report.json || fail "report --json"
 	check framework_regions report.json account "$1"

@@ -21,7 +21,7 @@ BOTH = ("dataloader.fetch", "compute.backward", "compute.step", "checkpoint.save
 
 class Region(collections.namedtuple("Region", "name begin end epoch step")):
     def within(self, other):
-        """In DFTracer's times, of us, a region may end in the one in which the next begins."""
+        """DFTracer's times are in us: a region may end in the microsecond in which the next begins."""
         return other is not self and other.begin <= self.begin and self.end <= other.end and self.end - self.begin < other.end - other.begin
 
 

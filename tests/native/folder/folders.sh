@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # smoke
-# What dltraced merge and anonymize make of a trace in packed segments, of files with names that are easily got wrong: merge
+# What dltraced merge and anonymize make of a trace in packed segments, of files whose names are easy to get wrong: merge
 # gives the lines of the segments as zcat prints them; without names no name of the job is anywhere in the folder, and files
 # and processes still match each other. Python's reader and validate accept both.
 . "${0%/*}/../lib.sh"
@@ -65,7 +65,7 @@ for file in hidden/*.out; do
 done
 cmp -s hidden/files.out other/files.out && fail "the same stand-ins by another key"
 
-# depth, suffixes, and what refers to each other
+# The depth of paths and suffixes stay, and rows still refer to each other.
 depth() { sed 1,2d "$1/files.out" | awk -F'\t' '{ n = gsub("/", "/", $10); print $3, n }'; }
 equal "depths" "$(depth hidden)" "$(depth merged)"
 grep -q '\.tar\.gz' hidden/files.out && grep -q '\.npy' hidden/create_del.out || fail "no suffixes: $(cat hidden/files.out)"

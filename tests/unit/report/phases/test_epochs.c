@@ -390,7 +390,7 @@ static void generations_of_workers_are_epochs(void **state)
 {
 	static const struct lived turns[] = { { 1001, 1001.5, 2 }, { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 }, { 1012.5, 1019.5, 4 },
 					      { 1020, 1021.5, 2 }, { 0 } };
-	static const struct lived late[] = { { 1002, 1012.5, 2 }, { 1012, 1022.5, 2 }, { 0 } }; /* let go of when the next are there */
+	static const struct lived late[] = { { 1002, 1012.5, 2 }, { 1012, 1022.5, 2 }, { 0 } }; /* these end after the next begin */
 	static const struct lived all[] = { { 1002, 1090, 4 }, { 0 } };
 	static const struct printed other[] = { { 1011, "saving checkpoint 3 done" }, { 1020, "epochs: 3" }, { 0 } };
 	struct phases *p = expect(&(struct job){ .lived = three }, "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5");
