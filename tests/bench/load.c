@@ -9,6 +9,7 @@
  *   writes  pwrite64 of 4 KiB to the first MiB of DIR/data
  *   files   open, read, read (the end), close of DIR/small/0, 1, 2, ...
  *   mixed   create, write of 4 KiB, mmap, munmap, close, unlink of a file in DIR
+ *   names   mknod, rename, unlink of a file in DIR
  *   others  getppid, which no tracer of files looks at
  *   idle    sleeps for TIMES milliseconds
  *   switches  two processes on one CPU pass a byte to and fro: two context switches each time
@@ -34,6 +35,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -200,6 +202,18 @@ static void mixed(struct worker *w, long times)
 	}
 }
 
+static void names(struct worker *w, long times)
+{
+	char path[4096], to[4096], *end = path_begin(path, "/new/"), *to_end = path_begin(to, "/new/to");
+
+	for (long i = 0; i < times; i++) {
+		path_number(end, i);
+		path_number(to_end, i);
+		if (mknod(path, S_IFREG | 0644, 0) < 0 || rename(path, to) < 0 || unlink(to) < 0)
+			die("%s", path);
+	}
+}
+
 static void others(struct worker *w, long times)
 {
 	for (long i = 0; i < times; i++)
@@ -278,6 +292,7 @@ static const struct pattern patterns[] = {
 	{ "mixed", NULL, mixed,
 	  { { "openat", 1 }, { "write", 1 }, { "mmap", 1 }, { "munmap", 1 }, { "close", 1 },
 	    { "unlink", 1 } } },
+	{ "names", NULL, names, { { "mknod", 1 }, { "rename", 1 }, { "unlink", 1 } } },
 	{ "others", NULL, others, { { "getppid", 1 } } },
 	{ "reads", open_data, reads, { { "pread64", 1 } } },
 	{ "switches", start_echo, switches, { { "switch", 2 } } },

@@ -25,3 +25,7 @@ BENCH=disk "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(
 grep -q '^disk: skipped' err ||
 	awk -F ' *[|] *' '$2 == "direct" && $4 ~ /^bio_issue/ && $3 == 200 && $5 >= 200 { found = 1 } END { exit !found }' tables ||
 	fail "no 200 reads: $(cat tables err)"
+
+# what the identity of files costs: no row is lost
+BENCH=identity "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat tables err)"
+grep -q '^| mknod, rename, unlink | tmpfs |' tables || fail "no figures: $(cat tables err)"

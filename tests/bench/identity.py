@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""identity: what it costs to know which file a call is of, in interleaved rounds, as a part of docs/performance.md.
+
+identity [-r ROUNDS] [-n TIMES] [-p PAGE]
+
+The same calls (load.c) are made on file systems whose inodes say which file they are, and on others, where that is looked
+for elsewhere. Prints a table, and writes it into PAGE between its marks. The status is 1 where dltraced lost rows.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from statistics import median
+
+import bench
+import machine
+import measure
+import page
+import tracers
+import workloads
+
+BEGIN, END = "<!-- BENCH=identity tests/bench/run -->", "<!-- end of identity -->"
+BLOCK = 100  # calls of the best so many in a row count: those that nobody has interrupted
+PATTERNS = {"reads": "pread64 of 4 KiB", "names": "mknod, rename, unlink"}
+PLAIN = "tmpfs"
+TRACERS = ("none", "dltraced")
+
+
+class Folders:
+    """A folder on each kind of file system that can be had here."""
+
+    def __init__(self, b):
+        self.top, self.mounted, self.loop = os.path.join(b.folder, "fs"), [], None
+        self.paths = {}
+        for kind in (PLAIN, "overlayfs on tmpfs", "btrfs"):
+            path = os.path.join(self.top, kind.split()[0])
+            os.makedirs(path)
+            try:
+                {PLAIN: self.tmpfs, "btrfs": self.btrfs}.get(kind, self.overlay)(path)
+            except (OSError, subprocess.CalledProcessError) as e:
+                bench.say(f"{kind}: absent ({e})")
+                continue
+            self.fill(path)
+            self.paths[kind] = path
+
+    def mount(self, path, *argv):
+        subprocess.run(["mount", *argv, path], check=True, capture_output=True)
+        self.mounted.append(path)
+
+    def tmpfs(self, path):
+        self.mount(path, "-t", "tmpfs", "tmpfs")
+
+    def overlay(self, path):
+        below = {name: os.path.join(self.paths[PLAIN], name) for name in ("lower", "upper", "work")}
+        for folder in below.values():
+            os.mkdir(folder)
+        self.mount(path, "-t", "overlay", "-o", ",".join(f"{name}dir={folder}" for name, folder in below.items()), "overlay")
+
+    def btrfs(self, path):
+        image = os.path.join(self.top, "image")
+        with open(image, "wb") as f:
+            f.truncate(256 << 20)
+        subprocess.run(["mkfs.btrfs", "-q", image], check=True, capture_output=True,
+                       env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin"))
+        self.mount(path, "-o", "loop", image)
+
+    @staticmethod
+    def fill(path):
+        os.mkdir(os.path.join(path, "new"))
+        with open(os.path.join(path, "data"), "wb") as f:
+            f.write(bytes(1 << 20))
+
+    def close(self):
+        for path in reversed(self.mounted):
+            subprocess.run(["umount", path], check=True)
+
+
+class IdentityRun(measure.Run):
+    def __init__(self, b, name, pattern, folder, times):
+        super().__init__(b, tracers.tracer(name), workloads.Workload(pattern, pattern, (), times, split=False))
+        self.data = folder
+
+    def load(self):
+        load = super().load()
+        return [load[0], "-b", str(BLOCK), *load[1:]]
+
+
+def one(b, name, pattern, folder, times):
+    """(CPU ns of a call, rows lost)"""
+    run = IdentityRun(b, name, pattern, folder, times)
+    gate = measure.Gate(run.path("gate"))
+    try:
+        with open(run.path("log"), "w", encoding="utf-8") as log:
+            _, status = measure.traced(run, gate, log)
+    finally:
+        run.end()
+        gate.close()
+    if status != 0:
+        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
+            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    with open(run.path("result"), encoding="utf-8") as f:
+        ns = json.load(f)["least_ns"]
+    return ns, measure.losses(run, {}) if name != "none" else 0
+
+
+def run_rounds(args, b, folders):
+    """[{(kind, pattern, tracer): ns}], a dict a round; loads; rows lost"""
+    rounds, loads, lost = [], [], 0
+    for nr in range(1, args.rounds + 1):
+        this = {}
+        cells = [(kind, pattern, name) for kind in folders.paths for pattern in PATTERNS for name in TRACERS]
+        for kind, pattern, name in random.sample(cells, len(cells)):
+            loads.append(os.getloadavg()[0])
+            ns, gone = one(b, name, pattern, folders.paths[kind], args.times)
+            this[kind, pattern, name] = ns
+            lost += gone
+        rounds.append(this)
+        bench.say(f"{nr} " + ", ".join(f"{kind} {pattern} {added(this, kind, pattern):.0f} ns" for kind, pattern, name in cells
+                                       if name != "none"))
+    return rounds, loads, lost
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+def added(this, kind, pattern):
+    return this[kind, pattern, "dltraced"] - this[kind, pattern, "none"]
+
+
+def table(rounds, kinds):
+    for pattern, what in PATTERNS.items():
+        for kind in kinds:
+            more = [added(r, kind, pattern) for r in rounds]
+            yield [what, kind, page.number(median(r[kind, pattern, "none"] for r in rounds)), page.spread(more),
+                   page.spread([1 + ns / r[kind, pattern, "none"] for r, ns in zip(rounds, more)]),
+                   page.spread([ns / added(r, PLAIN, pattern) for r, ns in zip(rounds, more)]) if kind != PLAIN else "1"]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("-r", "--rounds", type=int, default=5)
+    p.add_argument("-n", "--times", type=int, default=20000)
+    p.add_argument("-p", "--page")
+    args = p.parse_args()
+    before = os.getloadavg()[0]
+    b = bench.Bench(1000)  # few files: they are of other workloads
+    b.part = 1
+    try:
+        b.take_disk()
+        folders = Folders(b)
+        try:
+            with bench.in_front(figures=args.times >= 1000):
+                rounds, loads, lost = run_rounds(args, b, folders)
+        finally:
+            folders.close()
+    finally:
+        b.close()
+    text = "\n".join([
+        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {len(rounds)} rounds of"
+        f" {args.times} times each. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}. Rows"
+        f" lost: {lost}.", "",
+        *page.table(["calls", "file system", "CPU ns of a call, untraced", "added by dltraced", "slowdown",
+                     f"added, {PLAIN} = 1"], table(rounds, folders.paths))])
+    print(text)
+    if args.page:
+        page.replace(args.page, text, BEGIN, END)
+    sys.exit(lost != 0)
+
+
+if __name__ == "__main__":
+    main()
