@@ -33,11 +33,12 @@ struct dlt_create_del {
 	__u32 named; /* enum dlt_cd_named */
 };
 
-/* Whether there was a record of the files that the kernel found by the paths. */
+/* Whether there was a record of the files that the kernel found by the paths; in a row, what its FID is known by. */
 enum dlt_cd_named {
 	DLT_CD_NAMED_NONE, /* the function is not hooked, or the call did not reach it */
 	DLT_CD_NAMED_SENT,
 	DLT_CD_NAMED_LOST, /* there was no room for it */
+	DLT_CD_NAMED_PATH, /* of a row: none, and the file is that last known by the path as passed */
 };
 
 /*

@@ -21,6 +21,10 @@
 #include "trace/files.h"
 #include "trace/probe.h"
 
+static const struct field_name by_names[] = {
+	{ DLT_CD_NAMED_NONE, "-" }, { DLT_CD_NAMED_SENT, "kernel" }, { DLT_CD_NAMED_PATH, "path" }, {},
+};
+
 /* FLAGS has O_* for create, AT_* or RENAME_* for the others: their number decides. */
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_create_del),
@@ -36,6 +40,8 @@ static const struct field fields[] = {
 	  offsetof(struct dlt_create_del, segs), 0, 2 },
 	{ "PATH2", "the new name of rename and link; the text of symlink", FIELD_ABS,
 	  offsetof(struct dlt_create_del, segs), 1, 3 },
+	{ "FID_BY", "how FID is known: kernel (it looked the path up), path (the file that was last known by this path)",
+	  FIELD_NAME, offsetof(struct dlt_create_del, named), 0, 0, by_names },
 };
 
 static const struct probe_call calls[] = {
@@ -151,6 +157,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 		copy->id = names_found(d, rec, deed);
 	else if (!strstr(func, "symlink") || deed == NAMES_MADE)
 		copy->id = file_by_path(d, rec, deed);
+	copy->named = !copy->id.ino ? DLT_CD_NAMED_NONE : rec->named ? DLT_CD_NAMED_SENT : DLT_CD_NAMED_PATH;
 	decode_file_used(d, hdr, &copy->id);
 	decode_row(d, DLT_create_del, &copy->hdr);
 }

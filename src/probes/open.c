@@ -83,7 +83,7 @@ static void created_row(struct decode *d, const struct dlt_open *rec)
 	struct {
 		struct dlt_create_del rec;
 		char strings[2 * DLT_PATH_MAX];
-	} row = { .rec = { .hdr = rec->hdr, .id = rec->file.id, .ret = 0 } };
+	} row = { .rec = { .hdr = rec->hdr, .id = rec->file.id, .ret = 0, .named = DLT_CD_NAMED_SENT } };
 	size_t path_len, base_len;
 	const char *path = record_seg(&open_probe, rec, offsetof(struct dlt_open, segs), 0, &path_len);
 	const char *base = record_seg(&open_probe, rec, offsetof(struct dlt_open, segs), 2, &base_len);

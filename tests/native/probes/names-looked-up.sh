@@ -3,7 +3,7 @@
 #
 # Where the kernel's functions can be hooked, the file of a rename, a removal or a link is the one that the kernel
 # found, whatever links and mounts the path goes through: its FID, and its name in files.out. Elsewhere each call still
-# has its row.
+# has its row. FID_BY shows which of both it is.
 . "${0%/*}/../lib.sh"
 python
 hooked=''
@@ -116,6 +116,10 @@ for n, ((func, fid), (want_func, want_name)) in enumerate(zip(got, calls)):
     elif hooked:
         trace.require(fid == fid_of.get(want_name, "-"), f"call {n}: {func} of {names.get(fid, fid)}, not of {want_name}")
     trace.require(func == want_func, f"call {n}: {func}, not {want_func}")
+by = "kernel" if hooked else "path"
+for row in trace["create_del"]:
+    want_by = "-" if row["FID"] == "-" else "kernel" if row["FUNC"] == "create" else by
+    trace.require(row["FID_BY"] == want_by, f"FID_BY is not {want_by}: {row}")
 for _, name, path in (line for line in want if line[0] == "path"):
     if name in fid_of and hooked:
         trace.require(path_of.get(fid_of[name]) == path, f"{name} is at {path_of.get(fid_of[name])}, not at {path}")

@@ -203,7 +203,7 @@ static void files_without_a_probe_get_no_rows(void **state)
 	rec->mode = rec->flags = DLT_NONE;
 	rec_emit();
 	assert_int_equal(decode.sinks[DLT_open].rows, 0);
-	expect_columns(DLT_create_del, 5, "create\t1500\t0\t-\t-\t1\tx\t-\n");
+	expect_columns(DLT_create_del, 5, "create\t1500\t0\t-\t-\t1\tx\t-\tkernel\n");
 }
 
 /* --- --comm and --exclude-comm ---------------------------------------------------------------- */
@@ -375,7 +375,7 @@ static void a_name_that_an_unknown_file_took_is_not_the_old_ones(void **state)
 	rename_of("/a", "/b");
 	close_of(id_of(11));
 	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
-	expect_columns(DLT_create_del, 10, "-\t/link\t/a\n-\t/a\t/b\n");
+	expect_columns(DLT_create_del, 10, "-\t/link\t/a\t-\n-\t/a\t/b\t-\n");
 }
 
 /* In between its name was another file's, which was not opened then. */
@@ -385,7 +385,7 @@ static void a_file_found_at_its_old_path_moves_on_from_there(void **state)
 	learn(file_of(12), "/a");
 	learn(file_of(11), "/a");
 	rename_of("/a", "/b");
-	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n");
+	expect_columns(DLT_create_del, 10, "1\t/a\t/b\tpath\n");
 }
 
 static struct dlt_file stacked(uint64_t real_ino)
@@ -425,7 +425,7 @@ static void a_rename_is_a_row_of_the_same_file(void **state)
 	close_of(id_of(11));
 	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/out/ckpt.tmp\n"
 		     "1\t259:2\t11\treg\text4\t4096\tok\t/out/ckpt.pt\n");
-	expect_columns(DLT_create_del, 10, "1\t/out/ckpt.tmp\t/out/ckpt.pt\n");
+	expect_columns(DLT_create_del, 10, "1\t/out/ckpt.tmp\t/out/ckpt.pt\tpath\n");
 	expect_columns(DLT_close, 10, "1\tckpt.pt\n");
 }
 
@@ -472,7 +472,7 @@ static void a_failed_unlink_forgets_nothing(void **state)
 		rec_str(&rec->segs, 0, "/a");
 		rec_emit();
 	}
-	expect_columns(DLT_create_del, 10, "1\t/a\t-\n1\t/a\t-\n");
+	expect_columns(DLT_create_del, 10, "1\t/a\t-\tpath\n1\t/a\t-\tpath\n");
 }
 
 static void a_failed_rename_moves_nothing(void **state)
@@ -487,7 +487,7 @@ static void a_failed_rename_moves_nothing(void **state)
 	rec_str(&rec->segs, 1, "/b");
 	rec_emit();
 	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
-	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n"); /* the file is known */
+	expect_columns(DLT_create_del, 10, "1\t/a\t/b\tpath\n"); /* the file is known */
 }
 
 static void two_files_may_change_places(void **state)
@@ -509,7 +509,7 @@ static void two_files_may_change_places(void **state)
 		     "1\t259:2\t11\treg\text4\t4096\tok\t/b\n"
 		     "2\t259:2\t12\treg\text4\t4096\tok\t/a\n"
 		     "2\t259:2\t12\treg\text4\t4096\tok\t/c\n");
-	expect_columns(DLT_create_del, 10, "1\t/a\t/b\n2\t/a\t/c\n");
+	expect_columns(DLT_create_del, 10, "1\t/a\t/b\tpath\n2\t/a\t/c\tpath\n");
 }
 
 #define FILES_ROW(fid, ino, path) #fid "\t259:2\t" #ino "\treg\text4\t4096\tok\t" path "\n"
@@ -539,7 +539,8 @@ static void files_below_a_renamed_folder_get_a_row_at_their_next_use(void **stat
 	expect_files(FILES_ROW(1, 11, "/d/a") FILES_ROW(2, 12, "/d/sub/b") FILES_ROW(3, 13, "/dx/c")
 		     FILES_ROW(4, 14, "/d/gone") FILES_ROW(1, 11, "/e/f/a") FILES_ROW(2, 12, "/b")
 		     FILES_ROW(5, 15, "/d/a") FILES_ROW(1, 11, "/e/f/z"));
-	expect_columns(DLT_create_del, 10, "4\t/d/gone\t-\n-\t/d\t/e/f\n2\t/e/f/sub/b\t/b\n1\t/e/f/a\t/e/f/z\n");
+	expect_columns(DLT_create_del, 10, "4\t/d/gone\t-\tpath\n-\t/d\t/e/f\t-\n"
+					   "2\t/e/f/sub/b\t/b\tpath\n1\t/e/f/a\t/e/f/z\tpath\n");
 }
 
 static void at_the_end_all_below_a_renamed_folder_get_a_row(void **state)
@@ -599,8 +600,8 @@ static void after_a_rename_through_a_parent_no_file_of_that_name_is_known(void *
 	rename_of("/w/b/x", "/w/b/y");
 	decode_files_again(&decode, record.hdr.ts_ns);
 	expect_columns(DLT_create_del, 10,
-		       "-\t/w/k/../a\t/w/b\n-\t/w/a/x\t/w/a/y\n-\t/v/a\t/v/c\n3\t/w/ab/x\t/w/ab/y\n"
-		       "4\t/w/ba/x\t/w/ba/y\n1\t/w/b/x\t/w/b/y\n");
+		       "-\t/w/k/../a\t/w/b\t-\n-\t/w/a/x\t/w/a/y\t-\n-\t/v/a\t/v/c\t-\n3\t/w/ab/x\t/w/ab/y\tpath\n"
+		       "4\t/w/ba/x\t/w/ba/y\tpath\n1\t/w/b/x\t/w/b/y\tpath\n");
 	expect_files(FILES_ROW(1, 11, "/w/a/x") FILES_ROW(2, 12, "/v/a") FILES_ROW(3, 13, "/w/ab/x")
 		     FILES_ROW(4, 14, "/w/ba/x") FILES_ROW(3, 13, "/w/ab/y") FILES_ROW(4, 14, "/w/ba/y")
 		     FILES_ROW(1, 11, "/w/b/x") FILES_ROW(1, 11, "/w/b/y"));
@@ -628,8 +629,8 @@ static void after_a_rename_to_a_parent_no_file_of_that_name_is_known(void **stat
 	expect_files(FILES_ROW(1, 11, "/w/o") FILES_ROW(2, 12, "/w/p") FILES_ROW(3, 13, "/x/p/f")
 		     FILES_ROW(1, 11, "/w/k/../p"));
 	expect_columns(DLT_create_del, 10,
-		       "1\t/w/o\t/w/k/../p\n-\t/w/p\t/w/q\n-\t/x/p/f\t/x/p/g\n-\t/w/k/../p\t/w/r\n"
-		       "-\ts\tp\n-\t/w/p\t/w/q\n");
+		       "1\t/w/o\t/w/k/../p\tpath\n-\t/w/p\t/w/q\t-\n-\t/x/p/f\t/x/p/g\t-\n-\t/w/k/../p\t/w/r\t-\n"
+		       "-\ts\tp\t-\n-\t/w/p\t/w/q\t-\n");
 }
 
 static void after_an_unlink_through_a_parent_no_file_of_that_name_is_known(void **state)
@@ -641,7 +642,7 @@ static void after_an_unlink_through_a_parent_no_file_of_that_name_is_known(void 
 	rename_of("/w/g", "/w/h"); /* a file made by mknod(2) */
 	close_of(id_of(11));
 	expect_files(FILES_ROW(1, 11, "/w/f") FILES_ROW(1, 11, "/w/g"));
-	expect_columns(DLT_create_del, 10, "-\t/w/k/../f\t-\n1\t/w/f\t/w/g\n-\t/w/k/../g\t-\n-\t/w/g\t/w/h\n");
+	expect_columns(DLT_create_del, 10, "-\t/w/k/../f\t-\t-\n1\t/w/f\t/w/g\tpath\n-\t/w/k/../g\t-\t-\n-\t/w/g\t/w/h\t-\n");
 	expect_columns(DLT_close, 10, "1\tg\n");
 }
 
@@ -747,7 +748,7 @@ static void a_deleted_file_is_not_found_by_its_path(void **state)
 	assert_string_equal(probes[DLT_create_del]->calls[13].name, "unlink");
 	rec_str(&rec->segs, 0, "/out/log");
 	rec_emit();
-	expect_columns(DLT_create_del, 10, "1\t/out/log\t-\n");
+	expect_columns(DLT_create_del, 10, "1\t/out/log\t-\tpath\n");
 	sync = rec_begin(DLT_sync);
 	rec_str(&sync->segs, 0, "/out/log");
 	rec_emit();
@@ -768,7 +769,7 @@ static void an_open_that_made_its_file_is_two_rows(void **state)
 	assert_int_equal(decode.counts[DLT_open].records, 1);
 	assert_int_equal(decode.counts[DLT_create_del].records, 1);
 	expect_columns(DLT_open, 8, "3\tWRONLY|CREAT\t0600\t1\tckpt\tckpt\t/out/ckpt\n");
-	expect_columns(DLT_create_del, 5, "create\t1500\t0\t0600\t0x41\t1\t/out/ckpt\t-\n");
+	expect_columns(DLT_create_del, 5, "create\t1500\t0\t0600\t0x41\t1\t/out/ckpt\t-\tkernel\n");
 }
 
 /* --- lost rows of files.out ------------------------------------------------------------------- */
@@ -805,7 +806,7 @@ static void rows_of_paths_come_again_too(void **state)
 	rec->ret = -EBUSY;
 	rec_str(&rec->segs, 0, "/a");
 	rec_emit();
-	expect_columns(DLT_create_del, 10, "1\t/a\t-\n");
+	expect_columns(DLT_create_del, 10, "1\t/a\t-\tpath\n");
 	expect_files("1\t259:2\t11\treg\text4\t4096\tok\t/a\n");
 }
 

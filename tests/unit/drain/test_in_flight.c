@@ -204,7 +204,7 @@ static void a_relative_path_is_not_made_absolute(void **state)
 	call.args[0] = (uintptr_t)"./new";
 	in_flight_row(&decode, &call, NOW_NS);
 	rows = rows_of(DLT_create_del);
-	assert_non_null(strstr(rows, "\tmkdir\t2000000000\t?\t?\t?\t-\t./new\t-\n"));
+	assert_non_null(strstr(rows, "\tmkdir\t2000000000\t?\t?\t?\t-\t./new\t-\t-\n"));
 }
 
 static void a_close_knows_its_file(void **state)

@@ -49,7 +49,7 @@ static const struct {
 	[DLT_close] = { "close", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD LAST FID FILE",
 		sizeof(struct dlt_close), CALLS },
 	[DLT_create_del] = { "create_del",
-		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2",
+		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2 FID_BY",
 		sizeof(struct dlt_create_del), CALLS },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH REALDEV REALINO",
 		sizeof(struct dlt_files), PROBE_REFERENCE },
