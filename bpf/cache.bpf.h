@@ -285,12 +285,6 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 	return 0;
 }
 
-#ifdef __TARGET_ARCH_arm64
-#define CACHE_O_DIRECT 0200000 /* asm/fcntl.h */
-#else
-#define CACHE_O_DIRECT 040000
-#endif
-
 /* Returns how many of LEN bytes at OFF lie within FILE, which may be NULL. */
 static __always_inline __s64 cache_inside(struct file *file, __s64 off, __s64 len)
 {
@@ -313,7 +307,7 @@ static __always_inline void cache_touch(struct file *file, const struct dlt_file
 {
 	struct cache_range *r;
 
-	if (!dlt_cfg.cache_mask || !file || len <= 0 || off < 0 || flags & CACHE_O_DIRECT)
+	if (!dlt_cfg.cache_mask || !file || len <= 0 || off < 0 || flags & O_DIRECT)
 		return;
 	r = range_get();
 	if (!r)

@@ -18,6 +18,13 @@
 
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
 
+/* asm/fcntl.h */
+#ifdef __TARGET_ARCH_arm64
+#define O_DIRECT 0200000
+#else
+#define O_DIRECT 040000
+#endif
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct dlt_config dlt_cfg SEC(".rodata") = {};

@@ -43,6 +43,44 @@ static __always_inline __s64 began_at(struct io_kiocb___dlt *kiocb, const struct
 	return offset == -1 ? DLT_NONE : offset;
 }
 
+/* linux/magic.h; fs/smb; Lustre's own. As in bpf/file_id.bpf.h: FUSE, NFS. */
+#define CEPH_SUPER_MAGIC 0x00c36400
+#define CIFS_SUPER_MAGIC 0xff534d42
+#define SMB2_SUPER_MAGIC 0xfe534d42
+#define LUSTRE_SUPER_MAGIC 0x0bd00bd0
+
+static __always_inline __u32 inode_magic(struct inode *inode)
+{
+	struct super_block *sb = KLOAD(inode, i_sb);
+
+	return KLOAD(sb, s_magic);
+}
+
+/*
+ * May the position in a request on FILE, opened with FLAGS, have stayed where it was? The file systems of servers bring it
+ * forward or not, as it comes: by their version, mode of the server, and whether they have waited for it
+ * (fuse_direct_IO(), nfs_direct_wait()). Those of disks always do (iomap_dio_complete(), dio_complete()).
+ */
+static __noinline bool position_is_unsure(struct file *file, __u32 flags)
+{
+	struct inode *inode = KLOAD(file, f_inode);
+	__u32 magic = inode_magic(inode);
+	struct scratch *s;
+
+	if (!(flags & O_DIRECT))
+		return false;
+	if (magic == OVERLAYFS_SUPER_MAGIC && ovl_is_known()) { /* it does what the one below has done */
+		s = scratch_get();
+		if (!s)
+			return true;
+		ovl_below(s, (__u64)inode);
+		magic = inode_magic(KCAST(inode, s->data));
+	}
+	return magic == FUSE_SUPER_MAGIC || magic == NFS_SUPER_MAGIC || magic == CEPH_SUPER_MAGIC ||
+	       magic == CIFS_SUPER_MAGIC || magic == SMB2_SUPER_MAGIC || magic == LUSTRE_SUPER_MAGIC ||
+	       magic == OVERLAYFS_SUPER_MAGIC;
+}
+
 static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __s64 res)
 {
 	struct task_struct *task = submitter(kiocb);
@@ -52,6 +90,8 @@ static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *
 	struct side side;
 
 	side_look(&side, task, file, call, call->tid, call->args[0], began_at(kiocb, call, file, res), res);
+	if (res > 0 && file && ((__s64)call->args[3] == -1 || appends(call, file)) && position_is_unsure(file, side.f_flags))
+		side.offset = DLT_NONE;
 	cache_touch(file, &side.id, side.f_flags, side.offset, res, 0, call->shape & DLT_RW_WRITE);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (!rec)

@@ -212,6 +212,8 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
 	file = file_of_fd(task, iocb.aio_fildes);
 	side_look(&side, task, file, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
+	if (dir == DLT_RW_W && (side.f_flags | rwf_flags(iocb.aio_rw_flags)) & O_APPEND && !(iocb.aio_rw_flags & RWF_NOAPPEND))
+		side.offset = DLT_NONE; /* at the end of the file, wherever that was */
 	/* with the page cache all of it is done by now, except what is beyond the end of the file */
 	if (dir != DLT_RW_NEITHER && iocb.aio_lio_opcode < IOCB_CMD_PREADV)
 		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, iocb.aio_nbytes), 0,

@@ -13,6 +13,7 @@
  *   two       one thread submits, another reaps
  *   stuck     a write past the page cache to FOLDER, which is a file here: it has not ended, until a signal ends us
  *   unreaped  reaped by way of the ring in memory, which is no call
+ *   places    direct I/O by io_uring and libaio, at a given place and where the kernel chooses it
  *
  * The tally has a line per request: the trace's file, then COLUMN=VALUE of the row that it must have,
  * by TABs. Operations that this kernel lacks are left out. No library: the system calls themselves.
@@ -21,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -34,6 +36,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "uring.h"
@@ -1026,6 +1029,66 @@ static void *unreaped_thread(void *arg)
 	return NULL;
 }
 
+/* --- both --------------------------------------------------------------------------------------------- */
+
+static int space_file(const struct space *s, int flags)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", s->dir, s->file);
+	fd = open(path, flags | O_DIRECT);
+	if (fd < 0)
+		err(1, "%s", path);
+	return fd;
+}
+
+/* Nobody sees where an iocb begins that appends, so its row has no place. */
+static void places_libaio(struct space *s, int fd)
+{
+	struct iocb_row c;
+	struct iocb *list[1] = { &c.iocb };
+	struct io_event event;
+	aio_context_t ctx = 0;
+
+	if (syscall(SYS_io_setup, 1, &ctx) < 0)
+		err(77, "io_setup");
+	iocb_set(&c, IOCB_CMD_PWRITE, "pwrite", fd, s->file, s->buf, PART, 0, PART, "-");
+	if (syscall(SYS_io_submit, ctx, 1L, list) != 1 || reap(ctx, 1, 1, false, &event) != 1)
+		err(1, "io_submit");
+	ended(&event, 1);
+	syscall(SYS_io_destroy, ctx);
+}
+
+/* A server's file system, FUSE here, may not say where a request began. */
+static void *places_thread(void *arg)
+{
+	struct space s;
+	struct ring ring;
+	struct statfs fs;
+	struct target t = { .name = s.file, .fixed = -1 };
+	bool known;
+
+	space_open(&s, (int)(intptr_t)arg);
+	ring_open(&ring, 8, 0, false);
+	if (fstatfs(s.fd, &fs) < 0)
+		err(1, "fstatfs");
+	known = fs.f_type != FUSE_SUPER_MAGIC;
+	t.fd = space_file(&s, O_RDWR);
+	queue_rw(&ring, OP_WRITE, "write", &t, s.buf, PART, 2 * PART, "8192", PART, 0);
+	ring_finish(&ring, 0);
+	lseek(t.fd, PART, SEEK_SET);
+	queue_rw(&ring, OP_READ, "read", &t, s.buf, PART, -1, known ? "4096" : "-", PART, 0);
+	ring_finish(&ring, 0);
+	close(t.fd);
+	t.fd = space_file(&s, O_WRONLY | O_APPEND);
+	queue_rw(&ring, OP_WRITE, "write", &t, s.buf, PART, 0, known ? "12288" : "-", PART, 0);
+	ring_finish(&ring, 0);
+	places_libaio(&s, t.fd);
+	ring_close(&ring);
+	return NULL;
+}
+
 /* --- main ------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -1033,7 +1096,7 @@ static const struct {
 	void *(*run)(void *nr);
 } modes[] = {
 	{ "uring", uring_thread }, { "overflow", overflow_thread }, { "same", same_thread }, { "hang", hang_thread },
-	{ "libaio", libaio_thread }, { "stuck", stuck_thread },
+	{ "libaio", libaio_thread }, { "places", places_thread }, { "stuck", stuck_thread },
 	{ "two", two_thread }, { "unreaped", unreaped_thread },
 };
 

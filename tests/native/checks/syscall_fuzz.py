@@ -194,11 +194,12 @@ def want_ring_copy(call, i):
 
 
 def want_aio(call, _tree, rw, vector=False):
-    """OFFSET is the argument (docs/traces.md)."""
+    """OFFSET is the argument; of a write that appends no hook sees where it began."""
     side = call.sides[0]
+    appends = rw == "W" and (side.f_flags & os.O_APPEND or call.args[5] & RWF_APPEND)
     return {"RW": rw, "REQUESTED": (None if call.bytes is None else u64(call.bytes)) if vector else u64(call.args[2]),
             "RETURNED": call.ret, "FD": s32(call.args[0]), "FLAGS": rw_flags(side, call.args[5]),
-            "OFFSET": call.args[3] if side.seekable else side.nowhere, "FID": side.life}
+            "OFFSET": (NONE if appends else call.args[3]) if side.seekable else side.nowhere, "FID": side.life}
 
 
 def want_io_submit(call, _tree):
