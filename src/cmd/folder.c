@@ -75,7 +75,7 @@ int cmd_cut(int argc, char **argv)
 		{ "phase", 0, "NAME", "Rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text,
 		  TO(cut.times.phase) },
 		{ "pid", 'p', "PID[,PID]", "Rows of these processes, in files whose rows have a process", option_text, TO(cut.pids) },
-		{ "to", 0, "T", "Rows before this time, given likewise", option_moment, TO(cut.times.to) },
+		{ "to", 0, "T", "Rows before this time, in the same forms", option_moment, TO(cut.times.to) },
 		{ 0 },
 	};
 	static const struct option_line line = {
@@ -99,7 +99,7 @@ int cmd_merge(int argc, char **argv)
 	static const struct option_row options[] = { OUTPUT, { 0 } };
 	static const struct option_line line = {
 		.options = options, .args_doc = "DIR", .finish = finish,
-		.doc = "Copy a trace into a new folder with one plain file in place of the segments of each, packed or not. Needs no root.",
+		.doc = "Copy a trace into a new folder, in which the segments of a file, packed or not, are one plain file. Needs no root.",
 	};
 
 	return run(&line, argc, argv, merge);
