@@ -255,7 +255,8 @@ static int log_no_job(int res, const char *dir)
 	else if (res == -EPROTONOSUPPORT)
 		log_err("%s: written by a newer dltraced; this one reads summaries up to version %u", dir, SUMMARY_VERSION);
 	else if (res == -EBADMSG)
-		log_err("%s: not a whole summary of a trace: dltraced report --summary-only makes one", dir);
+		log_err("%s: neither a trace folder nor a whole summary of one: name the folder, or make a summary (dltraced report "
+			"--summary-only)", dir);
 	else
 		log_not_read(res, dir);
 	return res;

@@ -53,7 +53,7 @@ equal "what is left on a full disk" "$(ls -A small)" ""
 # --- folders --------------------------------------------------------------------------------------
 
 refused "nope does not exist: name a trace folder" nope
-refused "is a file, not a trace folder: name the folder" a/manifest.json
+refused "neither a trace folder nor a whole summary of one: name the folder" a/manifest.json
 for form in --json '--html page' ''; do
 	refused "a and linked are the same folder: name it once" $form a b linked
 done

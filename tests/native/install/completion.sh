@@ -61,6 +61,9 @@ mkdir -p 'tra ces/one'
 : >'tra ces/file'
 offers 'tra ces/one' dltraced report 'tra ces/'
 offers 'tra ces/one' dltraced report --cpu --csv 'tra ces/'
+: >'tra ces/summary.json'
+offers_too 'tra ces/summary.json' dltraced report 'tra ces/s'
+rm 'tra ces/summary.json'
 offers --csv= dltraced report --cs
 
 # A file name is text, whatever it contains.

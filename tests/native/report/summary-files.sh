@@ -47,7 +47,7 @@ refused() {
 }
 
 head -c 2000 1.json >cut.json
-refused 'cut.json: not a whole summary' 2.json cut.json
+refused 'cut.json: neither a trace folder nor a whole summary' 2.json cut.json
 sed 's/"summary": 1/"summary": 2/' 1.json >newer.json
 refused 'newer.json: written by a newer dltraced' newer.json
 refused 'text and --json only' --html page.html 1.json
