@@ -8,7 +8,7 @@
 
 python
 version=$(python3 -c 'import sys; print(sys.version_info >= (3, 9))') && [ "$version" = True ] || skip "Python 3.9"
-cp -rL "$here/../../python" package || fail "no package"
+cp -r "$here/../../python" package && cp "$here/../../include/dltraced.h" package || fail "no package"
 export PYTHONPATH="$TMPDIR/package" PYTHONDONTWRITEBYTECODE=1
 program=$here/../workloads/regions.py
 
@@ -44,6 +44,8 @@ equal "rows where it is switched off" "$(grep -c '^[0-9]' "$t/regions.out")" 0
 
 (cd package && python3 setup.py -q build_ext --inplace) >build.out 2>&1
 if ! python3 -c 'import dltraced._region' 2>/dev/null; then
+	python3 -c 'import os, setuptools, sysconfig
+os.stat(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' 2>/dev/null && command -v cc >/dev/null && fail "no extension: $(cat build.out)"
 	echo "note: the extension was not tested: needs python3-setuptools, a C compiler and python3-dev"
 	exit 0
 fi
