@@ -52,7 +52,10 @@ __noinline int fresh_note_step(void)
 		c->of = r->of;
 		c->number = number;
 	}
-	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && turn < left; turn++, i++)
+	/* a folio of eight pages or more begins at a multiple of eight */
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
+		*fresh_eight(c, i) = CHUNK_EIGHT;
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && left; turn++, i++, left--)
 		*fresh_of(c, i) = 1;
 	return 0;
 }

@@ -144,6 +144,23 @@ static __always_inline __u8 *fresh_of(struct dlt_cache_chunk *c, __u32 i)
 	return &c->fresh[i & (DLT_CACHE_CHUNK - 1)];
 }
 
+static __always_inline __u32 fresh_drop(struct dlt_cache_chunk *c, __u32 i)
+{
+	__u8 *fresh = fresh_of(c, i);
+	__u32 was = *fresh;
+
+	*fresh = 0;
+	return was;
+}
+
+/* Of eight pages together, I the first of them and a multiple of eight. */
+#define CHUNK_EIGHT 0x0101010101010101ULL
+static __always_inline __u64 *fresh_eight(struct dlt_cache_chunk *c, __u32 i)
+{
+	asm volatile("" : "+r"(i));
+	return (__u64 *)&c->fresh[i & (DLT_CACHE_CHUNK - 8)];
+}
+
 /* Nonzero: nothing is left. */
 __noinline int fresh_take_step(void)
 {
@@ -158,16 +175,22 @@ __noinline int fresh_take_step(void)
 	number = page / DLT_CACHE_CHUNK;
 	i = page & (DLT_CACHE_CHUNK - 1);
 	left = r->end - page;
+	if (left > DLT_CACHE_CHUNK - i)
+		left = DLT_CACHE_CHUNK - i;
 	c = chunk_find(&r->of, number);
-	r->page = (number + 1) * DLT_CACHE_CHUNK;
+	r->page += left;
 	if (!c)
 		return 0;
-	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && turn < left && i < DLT_CACHE_CHUNK; turn++, i++) {
-		__u8 *fresh = fresh_of(c, i);
+	for (__u32 turn = 0; turn < 7 && left && i & 7; turn++, i++, left--)
+		n += fresh_drop(c, i);
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8; turn++, i += 8, left -= 8) {
+		__u64 *eight = fresh_eight(c, i);
 
-		n += *fresh;
-		*fresh = 0;
+		n += *eight * CHUNK_EIGHT >> 56; /* the sum of its bytes */
+		*eight = 0;
 	}
+	for (__u32 turn = 0; turn < 7 && left; turn++, i++, left--)
+		n += fresh_drop(c, i);
 	r->fresh += n;
 	return 0;
 }
