@@ -508,7 +508,7 @@ int HELD_PROG(bio_dirty_folio)
 	struct inode *inode = mapping ? mapping->host : NULL;
 
 	if (inode)
-		dirtier_note(ctx[0], inode);
+		dirtier_note(ctx, inode);
 	return 0;
 }
 
@@ -520,7 +520,7 @@ int HELD_PROG(bio_dirty_page)
 	struct inode *inode = mapping ? mapping->host : NULL;
 
 	if (inode)
-		dirtier_note(ctx[0], inode);
+		dirtier_note(ctx, inode);
 	return 0;
 }
 

@@ -1,111 +1,132 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who dirtied pages: noted when they become dirty, looked up when they are written back. */
+/*
+ * Which thread dirtied a page: noted when the page becomes dirty, looked up when it is written back.
+ *
+ * A thread has one entry for all pages that it dirties among DLT_DIRTIER_PAGES neighbors. The kernel holds the lock of the
+ * file's pages around the hook, so two CPUs never change the entries of one file at once. A look-up holds no lock, but it
+ * changes only the bits of dirty pages. If a page becomes dirty at that moment, its bit may be lost: its entry then may be
+ * reused early, but never names a wrong thread.
+ */
 #ifndef BIO_DIRTIER_BPF_H
 #define BIO_DIRTIER_BPF_H
 
 #include "bio_look.bpf.h"
 
-#define LOOKUPS 320 /* pages of a request whose dirtier is looked up: 1.25 MiB */
+#define LOOKUPS 320 /* sets that are looked at for a request: enough for 80 MiB of one file, or for as many files */
 
-/* Found by the number of a page; the daemon sets their number. */
+/*
+ * Found by the number of DLT_DIRTIER_PAGES neighbors; the daemon sets the number of sets. The map can be mapped, although
+ * nobody does that: its values then begin at a page, so an entry is one cache line, and a set is four lines side by side.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, struct dlt_dirtier);
+	__type(value, struct dlt_dirtiers);
 } bio_dirtiers SEC(".maps");
 
-/* A page has two slots. In the first, neighbors lie side by side, so two files may collide there over long stretches. */
-static __always_inline struct dlt_dirtier *dirtier_slot(__u64 ino, __u32 dev, __u64 index, bool second)
+/* Neighbors lie side by side, so two files may collide over long stretches; a set has room for several. */
+static __always_inline struct dlt_dirtiers *dirtiers_of(__u64 ino, __u32 dev, __u64 number)
 {
-	__u32 hash = (__u32)((ino * 0x9e3779b97f4a7c15ULL >> 32) + dev * 31 + index), i;
+	__u32 i = ((__u32)(ino * 0x9e3779b97f4a7c15ULL >> 32) + dev * 31 + number) & kernel.dirtier_mask;
 
-	i = (second ? hash * 0x9e3779b1 >> 7 : hash) & kernel.dirtier_mask;
 	return bpf_map_lookup_elem(&bio_dirtiers, &i);
 }
 
-static __always_inline bool dirtier_is_of(const struct dlt_dirtier *d, __u64 ino, __u32 dev, __u64 index)
+static __always_inline bool dirtier_is_of(const struct dlt_dirtier *d, __u64 ino, __u32 dev, __u64 number)
 {
-	return d->ino == ino && d->index == index && d->dev == dev;
+	return d->ino == ino && d->number == number && d->dev == dev;
 }
 
-/* Returns the slot of the page, NULL: none. */
-static __always_inline struct dlt_dirtier *dirtier_find(__u64 ino, __u32 dev, __u64 index)
+/* Returns the bits of an entry's pages from FIRST to before END, which is greater, and DLT_DIRTIER_PAGES at most. */
+static __always_inline __u64 page_bits(__u64 first, __u64 end)
 {
-	struct dlt_dirtier *d = dirtier_slot(ino, dev, index, false);
-
-	if (d && dirtier_is_of(d, ino, dev, index))
-		return d;
-	d = dirtier_slot(ino, dev, index, true);
-	return d && dirtier_is_of(d, ino, dev, index) ? d : NULL;
+	return (~0ULL << (first & 63)) & (~0ULL >> ((64 - end) & 63));
 }
 
-/* Returns a slot for the page, which has none. *LOST_RET: the slot forgets another page, which has not been written back. */
-static __always_inline struct dlt_dirtier *dirtier_free(__u64 ino, __u32 dev, __u64 index, bool *lost_ret)
+/* Returns the number of bits that are set in V. */
+static __always_inline __u32 bits_count(__u64 v)
 {
-	struct dlt_dirtier *first = dirtier_slot(ino, dev, index, false), *second;
+	v -= v >> 1 & 0x5555555555555555ULL;
+	v = (v & 0x3333333333333333ULL) + (v >> 2 & 0x3333333333333333ULL);
+	return ((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fULL) * 0x0101010101010101ULL >> 56;
+}
 
-	*lost_ret = false;
-	if (!first || !first->ino || first->looked)
-		return first;
-	second = dirtier_slot(ino, dev, index, true);
-	*lost_ret = second && second->ino && !second->looked;
-	return second;
+/* Returns an entry to reuse: one whose pages have all been written back, else one whose pages then have no known writer. */
+static __always_inline struct dlt_dirtier *dirtier_take(struct dlt_dirtiers *set)
+{
+	struct dlt_dirtier *d = &set->way[DLT_DIRTIER_WAYS - 1];
+	struct dlt_stats *st;
+
+	for (int i = 0; i < DLT_DIRTIER_WAYS; i++)
+		if (!set->way[i].dirty)
+			return &set->way[i];
+	st = stats_of(DLT_bio);
+	if (st)
+		st->overwritten += bits_count(d->dirty);
+	return d;
 }
 
 /*
- * The current task makes FOLIO of INODE, which was clean, dirty. This runs for each such folio on the machine, so it does
+ * The current task makes a folio of INODE, which was clean, dirty. This runs for each such folio on the machine, so it does
  * nothing else.
  */
-static __always_inline void dirtier_note(__u64 folio, struct inode *inode)
+static __always_inline void dirtier_note(__u64 *ctx, struct inode *inode)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), ino = inode->i_ino, index;
-	__u32 dev = inode->i_sb->s_dev;
-	struct dlt_dirtier *d;
-	struct dlt_stats *st;
-	bool lost = false;
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), ino = inode->i_ino, index, number, bits, comm[2];
+	__u32 tgid = pid_tgid >> 32, tid = (__u32)pid_tgid, dev = inode->i_sb->s_dev, pages;
+	struct dlt_dirtier *mine = NULL;
+	struct dlt_dirtiers *set;
 
 	if ((inode->i_mode & MODE_FMT) != MODE_REG)
 		return;
-	index = head_index(folio);
-	/*
-	 * mostly the first slot is enough: the second is anywhere in memory, and to look there, too, was 80 % of the cost.
-	 * If the second has the page from an earlier time, the first is found before it.
-	 */
-	d = dirtier_slot(ino, dev, index, false);
-	if (!d || !(dirtier_is_of(d, ino, dev, index) || (!dlt_cfg.owned && (!d->ino || d->looked))))
-		d = dirtier_find(ino, dev, index);
-	if (dlt_cfg.owned && !target_has(pid_tgid >> 32)) {
-		if (d)
-			d->ino = 0;
+	index = folio_index(ctx);
+	pages = folio_pages(ctx);
+	number = index / DLT_DIRTIER_PAGES;
+	index &= DLT_DIRTIER_PAGES - 1;
+	bits = page_bits(index, index + pages < DLT_DIRTIER_PAGES ? index + pages : DLT_DIRTIER_PAGES);
+	set = dirtiers_of(ino, dev, number);
+	if (!set)
+		return;
+	comm_read((char *)comm, task_current());
+	for (int i = 0; i < DLT_DIRTIER_WAYS; i++) {
+		struct dlt_dirtier *d = &set->way[i];
+		const __u64 *name = (const __u64 *)d->comm;
+
+		if (!dirtier_is_of(d, ino, dev, number))
+			continue;
+		if (d->tid == tid && d->tgid == tgid && name[0] == comm[0] && name[1] == comm[1]) {
+			mine = d;
+		} else if (d->known & bits) {
+			d->known &= ~bits;
+			d->dirty &= ~bits;
+			d->pages = 0;
+		}
+	}
+	if (dlt_cfg.owned && !target_has(tgid)) {
+		if (mine)
+			mine->known = mine->dirty = 0;
 		return;
 	}
-	if (!d)
-		d = dirtier_free(ino, dev, index, &lost);
-	if (!d)
-		return;
-	if (lost) {
-		st = stats_of(DLT_bio);
-		if (st)
-			st->overwritten++;
+	if (!mine) {
+		mine = dirtier_take(set);
+		mine->known = mine->dirty = 0;
+		mine->ino = ino;
+		mine->number = number;
+		mine->dev = dev;
+		mine->tgid = tgid;
+		mine->tid = tid;
+		__builtin_memcpy(mine->comm, comm, sizeof(comm));
 	}
-	d->ino = ino;
-	d->index = index;
-	d->dev = dev;
-	d->pages = head_pages(folio);
-	d->tgid = pid_tgid >> 32;
-	d->tid = (__u32)pid_tgid;
-	d->looked = 0;
-	comm_read(d->comm, task_current());
+	mine->pages = pages;
+	mine->known |= bits;
+	mine->dirty |= bits;
 }
 
-static __always_inline void writer_add(struct bio_look *l, __u32 tgid, __u32 tid, const char *comm)
+/* Adds a process to the writers of L's pages. */
+static __always_inline void writer_count(struct bio_look *l, __u32 tgid)
 {
-	if (!l->writers) {
-		l->tgid = tgid;
-		l->tid = tid;
-		__builtin_memcpy(l->comm, comm, DLT_COMM_LEN);
-	}
 	for (__u32 i = 0; i < DLT_BIO_WRITERS; i++) {
 		if (i >= l->writers) {
 			l->tgids[i] = tgid;
@@ -117,6 +138,16 @@ static __always_inline void writer_add(struct bio_look *l, __u32 tgid, __u32 tid
 	}
 }
 
+static __always_inline void writer_add(struct bio_look *l, __u32 tgid, __u32 tid, const char *comm)
+{
+	if (!l->writers) {
+		l->tgid = tgid;
+		l->tid = tid;
+		__builtin_memcpy(l->comm, comm, DLT_COMM_LEN);
+	}
+	writer_count(l, tgid);
+}
+
 static __always_inline void extent_writer(struct bio_look *l, __u32 tgid, __u32 tid)
 {
 	if (l->cur_tgid)
@@ -125,29 +156,53 @@ static __always_inline void extent_writer(struct bio_look *l, __u32 tgid, __u32 
 	l->cur_tid = tid;
 }
 
-/* Looks up the next of L's pages. Nonzero: there is none. */
+/* Returns the pages of RANGE that the thread of D dirtied; none if D is not about the pages that have NUMBER. */
+static __always_inline __u64 dirtier_bits(const struct bio_look *l, const struct dlt_dirtier *d, __u64 number, __u64 range)
+{
+	return dirtier_is_of(d, l->ino, l->dev, number) ? d->known & range : 0;
+}
+
+/* Looks up the writers of L's next pages, as far as one set has them. Nonzero: no pages are left. */
 __noinline int writer_step(void)
 {
 	struct bio_look *l = look_get();
-	struct dlt_dirtier *d;
+	struct dlt_dirtier *first = NULL;
+	__u64 number, next, range, bits, low, first_low = 0;
+	struct dlt_dirtiers *set;
 
 	if (!l || l->page >= l->end_page || !l->lookups)
 		return 1;
 	l->lookups--;
-	d = dirtier_find(l->ino, l->dev, l->page);
-	if (d) {
-		d->looked = 1;
-		/* the extent may begin after the end of the pages dirtied before it */
-		if (l->page + d->pages > l->from) {
-			writer_add(l, d->tgid, d->tid, d->comm);
-			extent_writer(l, d->tgid, d->tid);
+	number = l->page / DLT_DIRTIER_PAGES;
+	next = (number + 1) * DLT_DIRTIER_PAGES;
+	set = dirtiers_of(l->ino, l->dev, number);
+	if (!set)
+		return 1;
+	range = page_bits(l->page & (DLT_DIRTIER_PAGES - 1), (l->end_page < next ? l->end_page - 1 : next - 1) % DLT_DIRTIER_PAGES + 1);
+	for (int i = 0; i < DLT_DIRTIER_WAYS; i++) {
+		struct dlt_dirtier *d = &set->way[i];
+
+		bits = dirtier_bits(l, d, number, range);
+		if (!bits)
+			continue;
+		d->dirty &= ~range;
+		if (d->pages > DLT_DIRTIER_PAGES)
+			next = number * DLT_DIRTIER_PAGES + d->pages;
+		low = bits & -bits;
+		if (!first || low < first_low) {
+			first = d;
+			first_low = low;
 		}
-		l->page += d->pages;
-	} else {
-		l->page++;
 	}
-	if (l->page < l->from)
-		l->page = l->from;
+	/* the extent may begin after the end of the pages dirtied before it */
+	if (first && next > l->from) {
+		writer_add(l, first->tgid, first->tid, first->comm);
+		extent_writer(l, first->tgid, first->tid);
+		for (int i = 0; i < DLT_DIRTIER_WAYS; i++)
+			if (dirtier_bits(l, &set->way[i], number, range))
+				writer_count(l, set->way[i].tgid);
+	}
+	l->page = next > l->from ? next : l->from;
 	return 0;
 }
 
@@ -164,8 +219,9 @@ __noinline int writers_look(void)
 	sb = KLOAD(inode, i_sb);
 	l->ino = inode_ino(inode);
 	l->dev = KLOAD(sb, s_dev);
-	l->page = l->cur_index; /* in a compound, the first page was noted */
 	l->from = l->cur_off >> (kernel.page_shift & 31);
+	/* a folio larger than an entry's pages is noted where it begins */
+	l->page = l->cur_index / DLT_DIRTIER_PAGES == l->from / DLT_DIRTIER_PAGES ? l->from : l->cur_index;
 	l->end_page = (l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31);
 	for (int i = 0; i < LOOKUPS; i++)
 		if (writer_step())

@@ -87,18 +87,24 @@ struct dlt_bio_flight {
 
 #define DLT_BIO_STATUSES 32
 
-/* The task that dirtied a clean folio of the page cache. */
+/* The pages, among DLT_DIRTIER_PAGES neighbors of a file, that a thread dirtied while they were clean; a bit for each. */
+#define DLT_DIRTIER_PAGES 64
 struct dlt_dirtier {
-	__u64 ino; /* 0: nobody yet */
-	__u64 index; /* of its first page */
+	__u64 ino;    /* 0: free */
+	__u64 number; /* of the first page / DLT_DIRTIER_PAGES */
+	__u64 known;  /* no other thread has dirtied them since */
+	__u64 dirty;  /* of these, the pages that have not been written back */
 	__u32 dev;
-	__u32 pages;
+	__u32 pages; /* of the folio that was dirtied last: if it has more than an entry, it begins here */
 	__u32 tgid, tid;
 	char comm[DLT_COMM_LEN];
-	__u64 looked; /* it has been written back */
 };
-#define DLT_DIRTIERS_MIN (1 << 17)
-#define DLT_DIRTIERS_MAX (1 << 20)
+#define DLT_DIRTIER_WAYS 4
+struct dlt_dirtiers {
+	struct dlt_dirtier way[DLT_DIRTIER_WAYS];
+};
+#define DLT_DIRTIERS_MIN (1 << 14)
+#define DLT_DIRTIERS_MAX (1 << 17)
 
 /* A function that ends bios. */
 struct dlt_bio_end {
@@ -120,7 +126,7 @@ struct dlt_bio_kernel {
 	__s16 status_errno[DLT_BIO_STATUSES]; /* -errno by blk_status_t */
 	__u32 n_ends;
 	__u32 page_shift;
-	__u32 dirtier_mask; /* number of slots, less 1; 0: this kernel does not show who dirties */
+	__u32 dirtier_mask; /* number of struct dlt_dirtiers, less 1; 0: this kernel does not show who dirties */
 	__u32 pad;
 	__u64 end_chained; /* bio_chain_endio(), 0: not known */
 	__u64 end_direct;  /* iomap_dio_bio_end_io() */
@@ -130,7 +136,7 @@ struct dlt_bio_kernel {
 
 DLT_ASSERT_SIZE(dlt_bio, 224);
 DLT_ASSERT_SIZE(dlt_bio_map, 136);
-DLT_ASSERT_SIZE(dlt_dirtier, 56);
+DLT_ASSERT_SIZE(dlt_dirtier, 64);
 DLT_ASSERT_SIZE(dlt_bio_flight, 248);
 DLT_ASSERT_SIZE(dlt_bio_kernel, 4 + 2 * DLT_BIO_STATUSES + 36 + 8 * DLT_BIO_RAW_ENDS + 16 * DLT_BIO_ENDS);
 

@@ -215,17 +215,17 @@ static bool has_tp(const struct kernel_btf *kernel, const char *name)
 }
 
 /*
- * Slots for who dirties pages: as many as pages may be dirty by default, a fifth of the memory
- * (vm.dirty_ratio), within limits: 56 bytes each, so 7 to 56 MiB. A power of two.
+ * Sets of entries for who dirties pages: one for eight of the pages that may be dirty by default, a fifth of the memory
+ * (vm.dirty_ratio), within limits: 256 bytes each, so 4 to 32 MiB. A power of two.
  */
 static uint32_t dirtiers(const struct kernel_btf *kernel)
 {
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES) / 5;
+	uint64_t wanted = (uint64_t)sysconf(_SC_PHYS_PAGES) / 5 / 8;
 	uint32_t n = DLT_DIRTIERS_MIN;
 
 	if (!has_tp(kernel, "writeback_dirty_folio") && !has_tp(kernel, "writeback_dirty_page"))
 		return 1;
-	while (n < DLT_DIRTIERS_MAX && n < pages)
+	while (n < DLT_DIRTIERS_MAX && n < wanted)
 		n *= 2;
 	return n;
 }
