@@ -19,14 +19,29 @@ volatile __u32 ended;
 
 /* --- pages enter -------------------------------------------------------------------------------- */
 
+/* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
+static __always_inline __u32 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
+{
+	__u32 way;
+
+	for (way = 0; way < DLT_CACHE_WAYS; way++) {
+		if (c->key[way].of.ino && !way_is_free(c, way))
+			continue;
+		c->key[way].of = *of;
+		c->key[way].number = number;
+		break;
+	}
+	return way;
+}
+
 /* Nonzero: nothing is left. */
 __noinline int fresh_note_step(void)
 {
 	struct cache_range *r = range_get();
-	struct dlt_cache_chunk *c, *other;
+	struct dlt_cache_chunks *c;
 	struct dlt_stats *st;
 	__u64 number, left;
-	__u32 i;
+	__u32 i, way;
 
 	if (!r || r->page >= r->end)
 		return 1;
@@ -36,27 +51,23 @@ __noinline int fresh_note_step(void)
 	if (left > DLT_CACHE_CHUNK - i)
 		left = DLT_CACHE_CHUNK - i;
 	r->page += left;
-	c = chunk_find(&r->of, number);
-	if (!c) {
-		c = chunk_slot(&r->of, number, false);
-		if (c && c->of.ino && !chunk_is_free(c)) {
-			other = chunk_slot(&r->of, number, true);
-			c = other && (!other->of.ino || chunk_is_free(other)) ? other : NULL;
-		}
-		if (!c) {
-			st = stats_of(DLT_cache);
-			if (st)
-				st->refused += left;
-			return 0;
-		}
-		c->of = r->of;
-		c->number = number;
+	c = chunks_of(&r->of, number);
+	if (!c)
+		return 0;
+	way = chunk_way(c, &r->of, number);
+	if (way == DLT_CACHE_WAYS)
+		way = chunk_begin(c, &r->of, number);
+	if (way == DLT_CACHE_WAYS) {
+		st = stats_of(DLT_cache);
+		if (st)
+			st->refused += left;
+		return 0;
 	}
 	/* a folio of eight pages or more begins at a multiple of eight */
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
-		*fresh_eight(c, i) = CHUNK_EIGHT;
+		*fresh_eight(c, way, i) = CHUNK_EIGHT;
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && left; turn++, i++, left--)
-		*fresh_of(c, i) = 1;
+		*fresh_of(c, way, i) = 1;
 	return 0;
 }
 

@@ -20,12 +20,12 @@ struct {
 	__type(value, struct dlt_cache_cell);
 } dlt_cache_cells SEC(".maps");
 
-/* Found by the number of a chunk; two places for each, as in dirtier_slot(). */
+/* Found by the number of a chunk. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct dlt_cache_chunk);
+	__type(value, struct dlt_cache_chunks);
 } dlt_cache_chunks SEC(".maps");
 
 struct {
@@ -102,32 +102,29 @@ static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_f
 
 /* --- untouched pages ---------------------------------------------------------------------------- */
 
-static __always_inline struct dlt_cache_chunk *chunk_slot(const struct dlt_file_id *of, __u64 number, bool second)
+/* Neighbors lie side by side, so two files may collide over long stretches; an element has room for several. */
+static __always_inline struct dlt_cache_chunks *chunks_of(const struct dlt_file_id *of, __u64 number)
 {
-	__u32 hash = (__u32)((of->ino * 0x9e3779b97f4a7c15ULL >> 32) + of->dev * 31 + of->gen + number), i;
+	__u32 i = ((__u32)(of->ino * 0x9e3779b97f4a7c15ULL >> 32) + of->dev * 31 + of->gen + number) & dlt_cfg.cache_mask;
 
-	i = (second ? hash * 0x9e3779b1 >> 7 : hash) & dlt_cfg.cache_mask;
 	return bpf_map_lookup_elem(&dlt_cache_chunks, &i);
 }
 
-static __always_inline bool chunk_is_of(const struct dlt_cache_chunk *c, const struct dlt_file_id *of, __u64 number)
+/* Returns the way that the chunk is in, DLT_CACHE_WAYS: none. */
+static __always_inline __u32 chunk_way(const struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
 {
-	return c->number == number && cache_is_of(&c->of, of);
+	__u32 way;
+
+	for (way = 0; way < DLT_CACHE_WAYS; way++)
+		if (c->key[way].number == number && cache_is_of(&c->key[way].of, of))
+			break;
+	return way;
 }
 
-static __always_inline struct dlt_cache_chunk *chunk_find(const struct dlt_file_id *of, __u64 number)
+/* Returns whether no page of the way is untouched. */
+static __always_inline bool way_is_free(const struct dlt_cache_chunks *c, __u32 way)
 {
-	struct dlt_cache_chunk *c = chunk_slot(of, number, false);
-
-	if (c && chunk_is_of(c, of, number))
-		return c;
-	c = chunk_slot(of, number, true);
-	return c && chunk_is_of(c, of, number) ? c : NULL;
-}
-
-static __always_inline bool chunk_is_free(const struct dlt_cache_chunk *c)
-{
-	const __u64 *eight = (const __u64 *)c->fresh;
+	const __u64 *eight = (const __u64 *)c->fresh[way];
 	__u64 any = 0;
 
 	for (int i = 0; i < DLT_CACHE_CHUNK / 8; i++)
@@ -136,38 +133,39 @@ static __always_inline bool chunk_is_free(const struct dlt_cache_chunk *c)
 }
 
 /*
- * Returns the byte of page I. The asm keeps clang from omitting the mask: the verifier does not see that I is small enough.
+ * Returns the byte of page I of the way's chunk. The asm keeps clang from omitting the masks: the verifier does not see that
+ * both numbers are small enough.
  */
-static __always_inline __u8 *fresh_of(struct dlt_cache_chunk *c, __u32 i)
+static __always_inline __u8 *fresh_of(struct dlt_cache_chunks *c, __u32 way, __u32 i)
 {
-	asm volatile("" : "+r"(i));
-	return &c->fresh[i & (DLT_CACHE_CHUNK - 1)];
+	asm volatile("" : "+r"(i), "+r"(way));
+	return &c->fresh[0][(way & (DLT_CACHE_WAYS - 1)) * DLT_CACHE_CHUNK + (i & (DLT_CACHE_CHUNK - 1))];
 }
 
-static __always_inline __u32 fresh_drop(struct dlt_cache_chunk *c, __u32 i)
+static __always_inline __u32 fresh_drop(struct dlt_cache_chunks *c, __u32 way, __u32 i)
 {
-	__u8 *fresh = fresh_of(c, i);
+	__u8 *fresh = fresh_of(c, way, i);
 	__u32 was = *fresh;
 
 	*fresh = 0;
 	return was;
 }
 
-/* Of eight pages together, I the first of them and a multiple of eight. */
+/* Returns the bytes of eight pages, of which I is the first and a multiple of eight. */
 #define CHUNK_EIGHT 0x0101010101010101ULL
-static __always_inline __u64 *fresh_eight(struct dlt_cache_chunk *c, __u32 i)
+static __always_inline __u64 *fresh_eight(struct dlt_cache_chunks *c, __u32 way, __u32 i)
 {
-	asm volatile("" : "+r"(i));
-	return (__u64 *)&c->fresh[i & (DLT_CACHE_CHUNK - 8)];
+	asm volatile("" : "+r"(i), "+r"(way));
+	return (__u64 *)&c->fresh[0][(way & (DLT_CACHE_WAYS - 1)) * DLT_CACHE_CHUNK + (i & (DLT_CACHE_CHUNK - 8))];
 }
 
 /* Nonzero: nothing is left. */
 __noinline int fresh_take_step(void)
 {
 	struct cache_range *r = range_get();
-	struct dlt_cache_chunk *c;
+	struct dlt_cache_chunks *c;
 	__u64 number, page, left;
-	__u32 n = 0, i;
+	__u32 n = 0, i, way;
 
 	if (!r || r->page >= r->end)
 		return 1;
@@ -177,20 +175,21 @@ __noinline int fresh_take_step(void)
 	left = r->end - page;
 	if (left > DLT_CACHE_CHUNK - i)
 		left = DLT_CACHE_CHUNK - i;
-	c = chunk_find(&r->of, number);
+	c = chunks_of(&r->of, number);
 	r->page += left;
-	if (!c)
+	way = c ? chunk_way(c, &r->of, number) : DLT_CACHE_WAYS;
+	if (!c || way == DLT_CACHE_WAYS)
 		return 0;
 	for (__u32 turn = 0; turn < 7 && left && i & 7; turn++, i++, left--)
-		n += fresh_drop(c, i);
+		n += fresh_drop(c, way, i);
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8; turn++, i += 8, left -= 8) {
-		__u64 *eight = fresh_eight(c, i);
+		__u64 *eight = fresh_eight(c, way, i);
 
 		n += *eight * CHUNK_EIGHT >> 56; /* the sum of its bytes */
 		*eight = 0;
 	}
 	for (__u32 turn = 0; turn < 7 && left; turn++, i++, left--)
-		n += fresh_drop(c, i);
+		n += fresh_drop(c, way, i);
 	r->fresh += n;
 	return 0;
 }

@@ -240,6 +240,8 @@ static __always_inline __u64 load_u64(__u64 addr)
 {
 	__u64 v = 0;
 
+	if (DLT_DIRECT) /* any struct will do that begins with a number of 64 bits */
+		return KCAST(timespec64, addr)->tv_sec;
 	bpf_probe_read_kernel(&v, sizeof(v), (void *)addr);
 	return v;
 }

@@ -43,16 +43,21 @@ struct dlt_cache_cell {
 #define DLT_CACHE_CELLS 131072
 
 /*
- * Pages of a file that were read ahead and not touched yet: a byte for each, as the CPUs that change neighbors share no
- * lock, and older kernels have no atomic operations on bits.
+ * Pages of a file that were read ahead and that nothing has touched: a byte for each, as the CPUs that change
+ * neighbours share no lock, and older kernels have no atomic operations on bits. The pages are those of a chunk,
+ * which may be in any of the ways of one element.
  */
 #define DLT_CACHE_CHUNK 64
-struct dlt_cache_chunk {
+#define DLT_CACHE_WAYS 4
+struct dlt_cache_key {
 	struct dlt_file_id of; /* the inode's; ino 0: free */
 	__u64 number;	       /* of its first page / DLT_CACHE_CHUNK */
-	__u8 fresh[DLT_CACHE_CHUNK];
 };
-#define DLT_CACHE_CHUNKS_MIN (1U << 13)
+struct dlt_cache_chunks {
+	struct dlt_cache_key key[DLT_CACHE_WAYS];
+	__u8 fresh[DLT_CACHE_WAYS][DLT_CACHE_CHUNK];
+};
+#define DLT_CACHE_CHUNKS_MIN (1U << 13) /* chunks */
 #define DLT_CACHE_CHUNKS_MAX (1U << 18)
 
 /* The pages that a thread's read has inserted so far, by tid & slot_mask. */
@@ -70,6 +75,6 @@ struct dlt_cache_read {
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 136);
-DLT_ASSERT_SIZE(dlt_cache_chunk, 88);
+DLT_ASSERT_SIZE(dlt_cache_chunks, DLT_CACHE_WAYS * 88);
 
 #endif

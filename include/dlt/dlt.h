@@ -172,7 +172,7 @@ enum dlt_func_hook {
 /* Structs of the kernel to which programs cast numbers. */
 #define DLT_CAST_TYPES(X)                                                                           \
 	X(address_space) X(bio) X(dentry) X(file) X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)  \
-	X(task_struct) X(vfsmount)
+	X(task_struct) X(timespec64) X(vfsmount)
 
 /* Their ids in its BTF. */
 struct dlt_type_ids {
@@ -207,7 +207,7 @@ struct dlt_config {
 	__u32 n_disks;	/* 0: all disks */
 	__u32 owner;	/* the target's user, if OWNED */
 	__u32 page_shift;
-	__u32 cache_mask; /* number of struct dlt_cache_chunk, less 1; 0: the cache is not traced */
+	__u32 cache_mask; /* number of struct dlt_cache_chunks, less 1; 0: the cache is not traced */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
 	__u8 all;	    /* every process except dltraced */

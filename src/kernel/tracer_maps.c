@@ -70,7 +70,7 @@ static const struct map_kind {
 	[TRACER_CGROUPS] = { "dlt_cgroups", BPF_MAP_TYPE_HASH, sizeof(struct dlt_cgroup_key), 1, CGROUPS_MAX },
 	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX },
 	[TRACER_CACHE_CELLS] = { "dlt_cache_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_cache_cell) },
-	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunk) },
+	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunks) },
 	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read) },
 };
 
@@ -153,7 +153,7 @@ int tracer_maps_wait(struct tracer *t)
 
 /*
  * Chunks for pages that were read ahead: twice as many as for all of the machine's memory, within limits: 88 bytes each,
- * so 0.7 to 22 MiB.
+ * so 0.7 to 22 MiB. Returns the number of elements, which have several each.
  */
 static uint32_t cache_chunks(void)
 {
@@ -162,7 +162,7 @@ static uint32_t cache_chunks(void)
 
 	while (n < DLT_CACHE_CHUNKS_MAX && n < chunks)
 		n *= 2;
-	return n;
+	return n / DLT_CACHE_WAYS;
 }
 
 int tracer_maps_create(struct tracer *t)
