@@ -27,7 +27,7 @@ struct probe_counts {
 	uint64_t unread;  /* writes to the job's output, or their ends, that were not searched for lines about phases; of pids: processes
 			     whose facts /proc had no more */
 	uint64_t fileless; /* disk requests with data of which no file is known, or of a part not */
-	uint64_t overwritten; /* folios whose dirtier was forgotten before they were written back */
+	uint64_t overwritten; /* pages whose dirtier was forgotten before they were written back */
 	uint64_t refused;     /* pages that were read ahead, and of which it is not known whether they are used */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
 	uint64_t summed;		 /* never written as rows: --rollup-only */

@@ -41,8 +41,7 @@ def main():
             trace.require(row["WPID"] in (first, second) and row["WN"] in ("1", "2"), f"not of the two: {row}")
             continue
         trace.require(row["WPID"] == wanted[0], f"by {wanted[0]}: {row}")
-        if len(there) <= 320:
-            trace.require(row["WN"] == str(len(set(wanted))), f"by {len(set(wanted))} processes: {row}")
+        trace.require(row["WN"] == str(len(set(wanted))), f"by {len(set(wanted))} processes: {row}")
         trace.require(row["WTID"] == row["WPID"] and row["WCOMM"].startswith("python"), f"of no such thread: {row}")
     missing = sorted(set(range(pages)) - seen)
     trace.require(len(missing) <= merged, f"pages {missing} of {pages} were written back in no row that names the two: "
