@@ -134,7 +134,10 @@ static __always_inline enum inserter inserter_of(const struct dlt_call *call)
 	return call->nr != splice_nr && call->shape & 1 /* DLT_RW_WRITE */ ? INSERTS_WRITE : INSERTS_READ;
 }
 
-/* Makes a cell for the inode of the range, which is a file of the target. Its name is sent once. */
+/*
+ * Makes a cell for the inode of the range, which is a file of the target. Its name is sent once. An inode without any name
+ * gets none, since no process can open it: btrfs keeps metadata in an inode that looks like a file's.
+ */
 __noinline int cell_begin(void)
 {
 	struct cache_range *r = range_get();
@@ -145,8 +148,10 @@ __noinline int cell_begin(void)
 	if (!r)
 		return 0;
 	w.dentry = KCAST(dentry, inode_dentry(inode));
+	if (!w.dentry)
+		return 0;
 	w.mnt = inode_mount(inode);
-	if (where_is_new(&w, &r->id) && w.dentry && w.mnt)
+	if (where_is_new(&w, &r->id) && w.mnt)
 		where_emit(task_current(), &w, &none, (__u32)bpf_get_current_pid_tgid());
 	cache_id(inode, &r->of);
 	cache_cell_make(&r->of, &r->id);
