@@ -20,9 +20,9 @@ volatile __u32 ended;
 /* --- pages enter -------------------------------------------------------------------------------- */
 
 /* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
-static __always_inline __u32 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
+static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
 {
-	__u32 way;
+	__u64 way;
 
 	for (way = 0; way < DLT_CACHE_WAYS; way++) {
 		if (c->key[way].of.ino && !way_is_free(c, way))
@@ -40,8 +40,7 @@ __noinline int fresh_note_step(void)
 	struct cache_range *r = range_get();
 	struct dlt_cache_chunks *c;
 	struct dlt_stats *st;
-	__u64 number, left;
-	__u32 i, way;
+	__u64 number, left, i, way;
 
 	if (!r || r->page >= r->end)
 		return 1;

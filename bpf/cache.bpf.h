@@ -111,9 +111,9 @@ static __always_inline struct dlt_cache_chunks *chunks_of(const struct dlt_file_
 }
 
 /* Returns the way that the chunk is in, DLT_CACHE_WAYS: none. */
-static __always_inline __u32 chunk_way(const struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
+static __always_inline __u64 chunk_way(const struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
 {
-	__u32 way;
+	__u64 way;
 
 	for (way = 0; way < DLT_CACHE_WAYS; way++)
 		if (c->key[way].number == number && cache_is_of(&c->key[way].of, of))
@@ -122,9 +122,9 @@ static __always_inline __u32 chunk_way(const struct dlt_cache_chunks *c, const s
 }
 
 /* Returns whether no page of the way is untouched. */
-static __always_inline bool way_is_free(const struct dlt_cache_chunks *c, __u32 way)
+static __always_inline bool way_is_free(const struct dlt_cache_chunks *c, __u64 way)
 {
-	const __u64 *eight = (const __u64 *)c->fresh[way];
+	const __u64 *eight = (const __u64 *)&c->fresh[way * DLT_CACHE_CHUNK];
 	__u64 any = 0;
 
 	for (int i = 0; i < DLT_CACHE_CHUNK / 8; i++)
@@ -133,16 +133,18 @@ static __always_inline bool way_is_free(const struct dlt_cache_chunks *c, __u32 
 }
 
 /*
- * Returns the byte of page I of the way's chunk. The asm keeps clang from omitting the masks: the verifier does not see that
- * both numbers are small enough.
+ * Returns the byte of page I of the way's chunk. The asm keeps clang from omitting the mask: the verifier does not see that
+ * the sum is small enough.
  */
-static __always_inline __u8 *fresh_of(struct dlt_cache_chunks *c, __u32 way, __u32 i)
+static __always_inline __u8 *fresh_of(struct dlt_cache_chunks *c, __u64 way, __u64 i)
 {
-	asm volatile("" : "+r"(i), "+r"(way));
-	return &c->fresh[0][(way & (DLT_CACHE_WAYS - 1)) * DLT_CACHE_CHUNK + (i & (DLT_CACHE_CHUNK - 1))];
+	__u64 at = way * DLT_CACHE_CHUNK + i;
+
+	asm volatile("" : "+r"(at));
+	return &c->fresh[at & (sizeof(c->fresh) - 1)];
 }
 
-static __always_inline __u32 fresh_drop(struct dlt_cache_chunks *c, __u32 way, __u32 i)
+static __always_inline __u32 fresh_drop(struct dlt_cache_chunks *c, __u64 way, __u64 i)
 {
 	__u8 *fresh = fresh_of(c, way, i);
 	__u32 was = *fresh;
@@ -153,10 +155,12 @@ static __always_inline __u32 fresh_drop(struct dlt_cache_chunks *c, __u32 way, _
 
 /* Returns the bytes of eight pages, of which I is the first and a multiple of eight. */
 #define CHUNK_EIGHT 0x0101010101010101ULL
-static __always_inline __u64 *fresh_eight(struct dlt_cache_chunks *c, __u32 way, __u32 i)
+static __always_inline __u64 *fresh_eight(struct dlt_cache_chunks *c, __u64 way, __u64 i)
 {
-	asm volatile("" : "+r"(i), "+r"(way));
-	return (__u64 *)&c->fresh[0][(way & (DLT_CACHE_WAYS - 1)) * DLT_CACHE_CHUNK + (i & (DLT_CACHE_CHUNK - 8))];
+	__u64 at = way * DLT_CACHE_CHUNK + i;
+
+	asm volatile("" : "+r"(at));
+	return (__u64 *)&c->fresh[at & (sizeof(c->fresh) - 8)];
 }
 
 /* Nonzero: nothing is left. */
@@ -164,8 +168,8 @@ __noinline int fresh_take_step(void)
 {
 	struct cache_range *r = range_get();
 	struct dlt_cache_chunks *c;
-	__u64 number, page, left;
-	__u32 n = 0, i, way;
+	__u64 number, page, left, i, way;
+	__u32 n = 0;
 
 	if (!r || r->page >= r->end)
 		return 1;

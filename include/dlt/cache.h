@@ -55,7 +55,7 @@ struct dlt_cache_key {
 };
 struct dlt_cache_chunks {
 	struct dlt_cache_key key[DLT_CACHE_WAYS];
-	__u8 fresh[DLT_CACHE_WAYS][DLT_CACHE_CHUNK];
+	__u8 fresh[DLT_CACHE_WAYS * DLT_CACHE_CHUNK]; /* those of each way follow one another */
 };
 #define DLT_CACHE_CHUNKS_MIN (1U << 13) /* chunks */
 #define DLT_CACHE_CHUNKS_MAX (1U << 18)
