@@ -144,13 +144,14 @@ static __always_inline __u8 *fresh_of(struct dlt_cache_chunks *c, __u64 way, __u
 	return &c->fresh[at & (sizeof(c->fresh) - 1)];
 }
 
+/* Returns 1 if nothing has touched page I of the way's chunk so far, else 0. Now something has. */
 static __always_inline __u32 fresh_drop(struct dlt_cache_chunks *c, __u64 way, __u64 i)
 {
 	__u8 *fresh = fresh_of(c, way, i);
-	__u32 was = *fresh;
+	__u32 untouched = *fresh;
 
 	*fresh = 0;
-	return was;
+	return untouched;
 }
 
 /* Returns the bytes of eight pages, of which I is the first and a multiple of eight. */
