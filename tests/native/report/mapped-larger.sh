@@ -4,20 +4,10 @@
 # A job touches a mapped file in two epochs. In a memory cgroup that holds less than the file, the second epoch waits
 # for the disk again, and rows, account, findings and data sets show that, with the file. In memory, nothing waits for a
 # page.
-. "${0%/*}/../lib.sh"
+. "${0%/*}/../limited.inc"
 need python3
 
-# The mount of the cgroup hierarchy that limits memory, and the name of the file with the limit.
-# shellcheck disable=SC2046 # words
-set -- $(awk '/ - cgroup / && / rw.*,memory|memory,|[ ,]memory$/ { print $5, "memory.limit_in_bytes"; exit }' /proc/self/mountinfo)
-# shellcheck disable=SC2046
-[ $# = 2 ] || set -- $(awk '/ - cgroup2 / { print $5, "memory.max"; exit }' /proc/self/mountinfo)
-[ $# = 2 ] || skip "a cgroup hierarchy"
-group=$1/dltraced-test-$$
-mkdir "$group" 2>/dev/null || skip "a cgroup hierarchy that can be written"
-trap 'rmdir "$group" 2>/dev/null; cleanup' EXIT
-{ [ -e "$group/$2" ] && echo 50331648 >"$group/$2"; } 2>/dev/null || skip "to limit the memory of a cgroup"
-
+memory_group 50331648
 disk_ext4 128M
 dd if=/dev/urandom of="$mnt/tokens.bin" bs=1M count=64 conv=fsync 2>err || fail "$(cat err)"
 cat >job.py <<'PY'
@@ -56,7 +46,7 @@ report() {
 	bytes=$(col fault DISK_BYTES 'FILE == "tokens.bin"' | awk '{ n += $1 } END { printf "%.0f", n }')
 }
 
-trace -- sh -c 'echo $$ >"$1/cgroup.procs" && exec python3 job.py "$2" cold' sh "$group" "$mnt/tokens.bin" >epochs 2>err ||
+limited -- python3 job.py "$mnt/tokens.bin" cold >epochs 2>err ||
 	fail "status $?: $(cat err)"
 report
 [ "$rows" -gt 16384 ] || fail "$rows faults of 16384 pages: the second epoch found all in memory"
