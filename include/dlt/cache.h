@@ -44,7 +44,7 @@ struct dlt_cache_cell {
 
 /*
  * Pages of a file that were read ahead and that nothing has touched: a byte for each, as the CPUs that change
- * neighbours share no lock, and older kernels have no atomic operations on bits. The pages are those of a chunk,
+ * neighbors share no lock, and older kernels have no atomic operations on bits. The pages are those of a chunk,
  * which may be in any of the ways of one element.
  */
 #define DLT_CACHE_CHUNK 64
