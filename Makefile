@@ -79,14 +79,23 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 	check-package bench soak demo python \
 	deps install uninstall deb rpm clean
 
-all: $(B)/dltraced $(B)/dltraced-traces.5 $(B)/duckdb.sql
+all: $(B)/dltraced $(B)/libdltraced-alloc.so $(B)/dltraced-traces.5 $(B)/duckdb.sql
 
 # --- the program ---------------------------------------------------------------------------------
 $(B)/dltraced: $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# Skeletons first: which objects need which is only known once dependencies have been generated.
+# What traced programs load, see preload/README.md: nothing but libc is in it, and nothing of a sanitizer.
+PRELOAD_SRC := $(sort $(wildcard preload/*.c))
+$(B)/libdltraced-alloc.so: $(PRELOAD_SRC) $(wildcard preload/*.h) include/dlt/alloc.h
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -Ipreload -Iinclude -I. $(CPPFLAGS) $(CFLAGS) \
+		-fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fexceptions \
+		$(addprefix -fno-builtin-,malloc calloc realloc free) -shared -static-libgcc -Wl,-z,now,-soname,$(@F) $(LDFLAGS) -o $@ $(PRELOAD_SRC)
+
+# Skeletons first: which object needs which is known only once dependencies have been generated.
 $(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -307,6 +316,7 @@ deps:
 # --- install -------------------------------------------------------------------------------------
 # Each of these can be set; DESTDIR is put before all of them. The daemon reads $(sysconfdir) only if it is /etc.
 bindir        ?= $(PREFIX)/bin
+libdir        ?= $(PREFIX)/lib/dltraced
 mandir        ?= $(PREFIX)/share/man
 includedir    ?= $(PREFIX)/include
 pkgconfigdir  ?= $(PREFIX)/share/pkgconfig
@@ -336,6 +346,7 @@ $(B)/dltraced.pc:
 # MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
 INSTALL_LIST = \
 	755:$(B)/dltraced:$(bindir) \
+	755:$(B)/libdltraced-alloc.so:$(libdir) \
 	644:$(B)/dltraced-traces.5:$(mandir)/man5 \
 	$(patsubst %,644:%:$(mandir)/man5,$(sort $(wildcard docs/*.5))) \
 	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \

@@ -33,8 +33,20 @@ struct probe_counts {
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };
 
+/* What alloc.out does not show. */
+struct alloc_counts {
+	uint64_t small_calls, small_bytes; /* allocations below the threshold */
+	uint64_t threads; /* that have sent something, */
+	uint64_t unread;  /* and those whose last events could not be read when they were killed */
+	uint64_t uncovered; /* processes that ended without having loaded the library */
+	uint64_t skipped; /* events in a signal handler that interrupted the library */
+	uint64_t siteless; /* events whose stack has no number, as there were too many */
+	uint64_t live_blocks, live_bytes; /* at the end */
+};
+
 struct counts {
 	struct probe_counts probes[DLT_PROBES];
+	struct alloc_counts alloc;
 	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t skipped;  /* skipped runs of the dispatcher, for calls of any process: some may have been ours */
 };

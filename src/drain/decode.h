@@ -20,6 +20,7 @@
 #include "trace/record.h"
 #include "trace/sink.h"
 
+struct alloc;
 struct dlt_call;
 struct file_entry;
 struct lives;
@@ -54,6 +55,7 @@ struct decode {
 	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
 	struct names *names;	 /* of calls in flight, once there were such; a single allocation: drain/names.c's */
 	struct live_regions *regions; /* live ones, once there was one; a single allocation */
+	struct alloc *alloc;	 /* allocations, where they are asked for, else NULL: the drain's */
 	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
 	struct escape escape;
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */

@@ -18,9 +18,11 @@
 #include "collectors/collectors.h"
 #include "dlt/marks.h"
 #include "dlt/time_align.h"
+#include "drain/alloc.h"
 #include "drain/archiver.h"
 #include "drain/printed.h"
 #include "drain/regions.h"
+#include "drain/ticks.h"
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
@@ -186,6 +188,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 {
 	timer_ack(fd);
 	clock_tick(ctx, false);
+	alloc_turn(&((struct drain *)ctx)->decode);
 	write_rollup(ctx, false);
 	drain_flush(ctx);
 	each_sink(ctx, sink_check_disk);
@@ -295,6 +298,7 @@ static void finish(struct drain *d)
 	tracer_running(d->tracer, in_flight, d);
 	tracer_requests(d->tracer, d->end_ns, UINT_MAX, in_flight, in_flight_rec, d);
 	regions_end(&d->decode, 0, d->end_ns);
+	alloc_end(&d->decode);
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
 	drain_flush(d);
@@ -433,6 +437,10 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		d->decode.printed = printed_new(&cfg->phases);
 		r = d->decode.printed ? 0 : -ENOMEM;
 	}
+	if (!r && mask >> DLT_alloc & 1) {
+		d->decode.alloc = alloc_new(ticks_are_tsc());
+		r = d->decode.alloc ? 0 : -ENOMEM;
+	}
 	if (!r && !fstat(dirfd, &st))
 		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
 	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, d->marks) < 0)
@@ -502,6 +510,7 @@ void drain_free(struct drain *d)
 	drain_stop(d);
 	decode_free(&d->decode);
 	printed_free(TAKE_PTR(d->decode.printed));
+	alloc_free(TAKE_PTR(d->decode.alloc));
 	rings_free(&d->rings);
 	logtail_close(&d->log);
 	memory_close(&d->memory);

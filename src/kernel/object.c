@@ -59,6 +59,7 @@ static const struct section {
 	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, NULL }, /* by kernel/cpu_events.c */
 	{ "raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL }, /* by object_run */
 	{ "tp", BPF_PROG_TYPE_TRACEPOINT, 0, attach_tp },
+	{ "uprobe", BPF_PROG_TYPE_KPROBE, 0, NULL }, /* by kernel/uprobe.c */
 };
 
 /* Returns PROG's section, and in *WHAT_RET the part after the slash, NULL where there is none. */

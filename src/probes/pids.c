@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "drain/alloc.h"
 #include "drain/decode.h"
 #include "drain/regions.h"
 #include "host/process.h"
@@ -247,8 +248,14 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	if (p)
 		snprintf(row.cgroup, sizeof(row.cgroup), "%s", p->cgroup);
 	decode_row(d, DLT_pids, &row.rec.hdr);
-	if (rec->event == DLT_PIDS_EXIT && rec->status != DLT_NONE)
+	if (rec->event == DLT_PIDS_FORK)
+		alloc_forked(d->alloc, hdr, rec->ppid);
+	if (rec->event == DLT_PIDS_EXEC)
+		alloc_executed(d->alloc, hdr);
+	if (rec->event == DLT_PIDS_EXIT && rec->status != DLT_NONE) {
 		regions_end(d, rec->hdr.tgid, rec->hdr.ts_ns);
+		alloc_exited(d->alloc, hdr);
+	}
 }
 
 static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)

@@ -33,7 +33,7 @@
 #include "kernel/tracer.h"
 #include "service/protocol.h"
 #include "session/command.h"
-#include "session/python_path.h"
+#include "session/workload_environ.h"
 #include "session/session.h"
 #include "session/start_options.h"
 #include "trace/config.h"
@@ -198,7 +198,7 @@ static int step_command(struct client *c)
 		log_err_r(r, "who is tracing");
 		return EXIT_DLTRACED;
 	}
-	return python_path_set(c->cfg, &c->user) < 0 ? EXIT_DLTRACED : command_look(c->cfg, &c->user);
+	return workload_environ_set(c->cfg, &c->user) < 0 ? EXIT_DLTRACED : command_look(c->cfg, &c->user);
 }
 
 static int step_folder(struct client *c)

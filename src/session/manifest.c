@@ -405,6 +405,28 @@ static void put_uring(struct json *j, const struct session *s)
 	json_end(j);
 }
 
+/* Puts what alloc.out does not show, where there is one. */
+static void put_alloc(struct json *j, const struct session *s)
+{
+	const struct alloc_counts *n = &s->status.counts.alloc;
+
+	if (!(s->cfg->probes >> DLT_alloc & 1))
+		return;
+	json_object(j, "alloc");
+	json_u64(j, "min_bytes", s->cfg->alloc_min_bytes);
+	json_str(j, "sites", config_alloc_sites[s->cfg->alloc_sites]);
+	json_u64(j, "small_calls", n->small_calls);
+	json_u64(j, "small_bytes", n->small_bytes);
+	json_u64(j, "threads", n->threads);
+	json_u64(j, "unread_threads", n->unread);
+	json_u64(j, "uncovered_processes", n->uncovered);
+	json_u64(j, "skipped", n->skipped);
+	json_u64(j, "siteless", n->siteless);
+	json_u64(j, "live_blocks", n->live_blocks);
+	json_u64(j, "live_bytes", n->live_bytes);
+	json_end(j);
+}
+
 static void put_rings(struct json *j, const struct tracer *t)
 {
 	json_object(j, "rings");
@@ -503,6 +525,7 @@ static void put_manifest(struct json *j, struct session *s, bool complete)
 		put_collector(j, s, &s->collectors.c[i]);
 	json_end(j);
 	put_uring(j, s);
+	put_alloc(j, s);
 	put_storage(j, s);
 	/* the kernel skipped these runs of hooks, in any process: calls may be missing */
 	json_u64(j, "skipped_runs", s->status.counts.skipped);

@@ -22,8 +22,8 @@
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
 #include "session/command.h"
-#include "session/python_path.h"
 #include "session/state.h"
+#include "session/workload_environ.h"
 #include "trace/config.h"
 
 #define CALLS_END_MS 1000 /* a file system that answers needs less */
@@ -41,7 +41,7 @@ static int own_user(struct session *s)
 		r = -EPERM;
 	}
 	if (r == 0)
-		r = python_path_set(s->cfg, &s->user);
+		r = workload_environ_set(s->cfg, &s->user);
 	s->environ = s->user.environ ? s->user.environ : environ; /* under sudo, the one from before it */
 	s->cwd = getcwd(NULL, 0);
 	return r < 0 ? EXIT_DLTRACED : 0;

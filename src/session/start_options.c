@@ -117,6 +117,21 @@ static const char *set_regions(struct option_parse *p, void *member, char *arg)
 	return *(bool *)member || !strcmp(arg, "off") ? NULL : "not one of auto, off";
 }
 
+const char *const config_alloc_sites[ALLOC_SITES_N] = {
+	[ALLOC_SITES_NATIVE] = "native", [ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
+};
+
+static const char *set_alloc_sites(struct option_parse *p, void *member, char *arg)
+{
+	for (unsigned int i = 0; i < ALLOC_SITES_N; i++) {
+		if (strcmp(config_alloc_sites[i], arg))
+			continue;
+		*(enum config_alloc_sites *)member = i;
+		return NULL;
+	}
+	return "not one of native, caller, none";
+}
+
 static const char *set_sched(struct option_parse *p, void *member, char *arg)
 {
 	static const struct {
@@ -279,6 +294,10 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
+	{ "alloc-min", 0, "SIZE", "With -P +alloc: blocks from SIZE on (default: 4K)",
+	  option_size, TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	{ "alloc-sites", 0, "HOW", "Their stacks: native (default), caller or none",
+	  set_alloc_sites, TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
 	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint",
 	  set_backend, TO(backends), START_IN_CONFIG | START_BY_SERVICE },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced",
@@ -370,6 +389,7 @@ void start_config_defaults(struct config *cfg)
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,
+		.alloc_min_bytes = CONFIG_ALLOC_MIN_BYTES,
 	};
 }
 
@@ -390,10 +410,14 @@ static const char *check(const struct config *cfg)
 		return "--wait-all waits for a workload's descendants, and there is no workload";
 	if (!cfg->argv && cfg->regions_auto)
 		return "--regions auto needs a workload: the environment of running processes cannot be changed";
+	if (!cfg->argv && cfg->probes >> DLT_alloc & 1)
+		return "--probes +alloc needs a workload: running processes cannot load the library that tells their allocations";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
 	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))
 		return "--rollup-only writes no rows of requests, so there is nothing for bio_map";
+	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
+		return "--rollup-only writes no rows, so there is nothing for alloc";
 	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
 		return "--keep is less than --rotate: not one segment could be kept";
 	return NULL;
@@ -460,6 +484,8 @@ const char *start_config_finish(struct config *cfg)
 	imply_sched(cfg);
 	imply_printed(cfg);
 	imply_bio_map(cfg);
+	if (cfg->probes >> DLT_alloc & 1)
+		cfg->probes |= PROBE_BIT(DLT_sites);
 	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));

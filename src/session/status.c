@@ -10,6 +10,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "drain/alloc.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
 #include "job/relay.h"
@@ -96,6 +97,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
+	alloc_count(d->decode.alloc, &s->counts.alloc);
 	s->log_unsure = util_counted(&d->log.unsure_bytes);
 	s->lost += s->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
 	s->lost_by[LOSS_SKIPPED] += s->counts.skipped;

@@ -75,6 +75,13 @@ struct config {
 	const char *metrics_file; /* NULL: none */
 	enum log_level log_level; /* -q, -v */
 
+	uint64_t alloc_min_bytes; /* blocks below it are only counted */
+	enum config_alloc_sites {
+		ALLOC_SITES_NATIVE,
+		ALLOC_SITES_CALLER,
+		ALLOC_SITES_NONE,
+		ALLOC_SITES_N,
+	} alloc_sites;
 	bool regions_auto; /* --regions auto: the workload's Python marks its regions */
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {
@@ -85,6 +92,9 @@ struct config {
 	/* Called once the files are whole; NULL: nothing. Prints what the trace shows. */
 	void (*at_end)(const struct config *cfg, const char *dir, int dirfd);
 };
+
+#define CONFIG_ALLOC_MIN_BYTES 4096 /* --alloc-min's default */
+extern const char *const config_alloc_sites[ALLOC_SITES_N]; /* their names */
 
 #define CONFIG_ROTATE_BYTES (64ULL << 20) /* where --compress or --keep implies --rotate */
 #define CONFIG_ROTATE_MIN_BYTES (64ULL << 10)

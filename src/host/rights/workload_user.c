@@ -158,3 +158,25 @@ int workload_user_become(const struct workload_user *u)
 		return -errno;
 	return 0;
 }
+
+int workload_user_setenv(struct workload_user *u, char *entry)
+{
+	char *const over[] = { entry, NULL };
+	char **env = env_merge(u->environ ?: environ, over);
+
+	if (!env)
+		return -ENOMEM;
+	free(u->environ);
+	u->environ = env;
+	return 0;
+}
+
+int workload_user_prepend(struct workload_user *u, const char *variable, const char *what)
+{
+	const char *before = env_find(u->environ ?: environ, variable);
+	autofree char *entry = NULL;
+
+	before = before ? before + strlen(variable) : "";
+	entry = util_fmt("%s%s%s%s", variable, what, *before ? ":" : "", before);
+	return entry ? workload_user_setenv(u, entry) : -ENOMEM;
+}

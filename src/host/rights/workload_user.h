@@ -30,4 +30,12 @@ void workload_user_free(struct workload_user *u);
 /* Make the calling process U's; for a child after fork. 0 or -errno. */
 int workload_user_become(const struct workload_user *u);
 
+/* Puts ENTRY ("NAME=VALUE") in the place of the variable of its name in U's environment. 0 or -errno. */
+int workload_user_setenv(struct workload_user *u, char *entry);
+
+/*
+ * Puts WHAT in front of the value of VARIABLE ("NAME=") in U's environment, with ':' between them. 0 or -errno.
+ */
+int workload_user_prepend(struct workload_user *u, const char *variable, const char *what);
+
 #endif

@@ -320,6 +320,8 @@ static void what_is_of_the_machine_is_not_narrowed(void **state)
 {
 	config.comm = (struct config_list){ .items = { "nothing" }, .n = 1 };
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		if (i == DLT_alloc) /* whose records are pages of many rows, or of none */
+			continue;
 		rec_begin(i);
 		rec_emit();
 		assert_int_equal(decode.counts[i].records, 1);

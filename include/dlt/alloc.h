@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Allocations of memory: the page that the preloaded library (preload/) fills in each thread, and its copy that
+ * bpf/alloc.bpf.c sends. All of it is written by the traced program: the daemon believes none of it beyond what
+ * concerns that program.
+ */
+#ifndef DLT_ALLOC_H
+#define DLT_ALLOC_H
+
+#include "dlt/dlt.h"
+
+/* What an event is. The names of those that are rows: src/probes/alloc.c. */
+enum dlt_alloc_op {
+	DLT_ALLOC_MALLOC,
+	DLT_ALLOC_CALLOC,
+	DLT_ALLOC_REALLOC,
+	DLT_ALLOC_REALLOCARRAY,
+	DLT_ALLOC_POSIX_MEMALIGN,
+	DLT_ALLOC_ALIGNED_ALLOC,
+	DLT_ALLOC_MEMALIGN,
+	DLT_ALLOC_VALLOC,
+	DLT_ALLOC_PVALLOC,
+	DLT_ALLOC_FREE,
+	DLT_ALLOC_END, /* the daemon's: the block was live when its process, or the trace, ended */
+	DLT_ALLOC_FUNCS, /* those above are rows */
+	DLT_ALLOC_OLD = DLT_ALLOC_FUNCS, /* a realloc begins: the block that it gets */
+	DLT_ALLOC_SITE,	  /* defines a number of a stack: see struct dlt_alloc_event */
+	DLT_ALLOC_MODULE, /* and that of a file that code is in */
+	DLT_ALLOC_OPS,
+};
+
+/*
+ * In the order in which they happened: what takes a block out of use comes before the call that does it, what puts one
+ * to use after the call. DLT_ALLOC_SITE: SITE is the number, ADDR that of frames, in the N events behind it (32 bytes
+ * each, of anything): a __u64 each, module << 48 | offset, 0 in the upper bits: not in a file. DLT_ALLOC_MODULE: SITE
+ * is the number, ADDR the length of its build id, which is in the first of the N behind it, and its path is in the others,
+ * with NUL.
+ */
+struct dlt_alloc_event {
+	__u64 ticks;  /* of the clock that the daemon chose: see DLT_ALLOC_CLOCK_* */
+	__u64 addr;
+	__u64 op_size; /* op << DLT_ALLOC_OP_SHIFT | bytes */
+	__u32 site;   /* 0: not known */
+	__u32 n;
+};
+#define DLT_ALLOC_OP_SHIFT 56
+#define DLT_ALLOC_SIZE_MAX ((1ULL << DLT_ALLOC_OP_SHIFT) - 1)
+#define DLT_ALLOC_MODULE_SHIFT 48
+#define DLT_ALLOC_FRAMES 32 /* at most in a site */
+#define DLT_ALLOC_PATH 1024 /* at most of a module's path, with its NUL */
+#define DLT_ALLOC_BUILD_ID 20
+
+/* A page has this head, and the sums of small allocations, which are not events. */
+struct dlt_alloc_head {
+	__u64 magic; /* 0: the kernel has cleared the page in a child */
+	__u64 id;    /* of this page in this thread, as ticks of its begin */
+	__u64 seq;   /* how often the page has been full before */
+	__u64 n;     /* events, written after they are complete */
+	__u64 small_calls, small_bytes; /* since the thread began */
+	__u64 skipped;	/* events within a signal handler that interrupted one */
+	__u64 siteless; /* events whose stack has no number, as there are too many */
+};
+#define DLT_ALLOC_MAGIC 0x31636f6c6c61746cULL
+#define DLT_ALLOC_PAGE 4096
+#define DLT_ALLOC_EVENTS 126
+
+struct dlt_alloc_page {
+	struct dlt_alloc_head head;
+	struct dlt_alloc_event v[DLT_ALLOC_EVENTS];
+};
+
+/* Why a copy was sent. */
+enum dlt_alloc_copy {
+	DLT_ALLOC_BEGUN, /* a thread has got its page; no events */
+	DLT_ALLOC_FULL,	 /* the thread goes on with an empty one */
+	DLT_ALLOC_PART,	 /* before an exec that may fail */
+	DLT_ALLOC_LAST,	 /* the thread ends */
+};
+
+/* Its tail is as long as its events need, in steps: DLT_ALLOC_FEW, DLT_ALLOC_SOME, all. */
+struct dlt_alloc {
+	struct dlt_hdr hdr;
+	__u64 page; /* its address in the process */
+	__u32 copy; /* enum dlt_alloc_copy */
+	__u32 pad;
+	struct dlt_alloc_page at;
+};
+#define DLT_ALLOC_FEW 4
+#define DLT_ALLOC_SOME 32
+#define DLT_ALLOC_BYTES(events) (__builtin_offsetof(struct dlt_alloc, at.v) + (events) * sizeof(struct dlt_alloc_event))
+
+/* The library's settings, in this variable of the environment: "min=4096 sites=native clock=tsc". */
+#define DLT_ALLOC_VARIABLE "DLTRACED_ALLOC"
+#define DLT_ALLOC_LIBRARY "libdltraced-alloc.so"
+/* The symbol of the probed instruction, of one byte on x86. */
+#define DLT_ALLOC_POINT dltraced_alloc_point
+
+DLT_ASSERT_SIZE(dlt_alloc_event, 32);
+DLT_ASSERT_SIZE(dlt_alloc_head, 64);
+DLT_ASSERT_SIZE(dlt_alloc_page, DLT_ALLOC_PAGE);
+DLT_ASSERT_SIZE(dlt_alloc, 64 + DLT_ALLOC_PAGE);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The settings, which dltraced passes in DLT_ALLOC_VARIABLE. */
+#ifndef PRELOAD_CONFIG_H
+#define PRELOAD_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum sites { SITES_NONE, SITES_CALLER, SITES_NATIVE };
+
+struct config {
+	bool on; /* false before the constructor has run, and where nobody traces */
+	bool tsc; /* ticks are the CPU's counter; else ns of CLOCK_MONOTONIC */
+	enum sites sites;
+	size_t min; /* blocks of fewer bytes, as the allocator rounds them, are only counted */
+};
+extern struct config config;
+
+void config_read(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "module.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "thread.h"
+
+#define MODULES 1024
+
+/* The process's modules by where they are; the number is the place, from 1. A forked child has them, too. */
+static struct module {
+	uintptr_t base; /* 0: free; else with UNLOADED mixed in */
+	uint8_t defined;
+} modules[MODULES];
+
+struct search {
+	const uintptr_t *ip;
+	unsigned int n;
+	uint64_t *frames;
+};
+
+static const void *build_id(const struct dl_phdr_info *info, size_t *len_ret)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		const char *at = (const char *)info->dlpi_addr + ph->p_vaddr, *end = at + ph->p_memsz;
+
+		if (ph->p_type != PT_NOTE)
+			continue;
+		while (at + sizeof(ElfW(Nhdr)) <= end) {
+			const ElfW(Nhdr) *note = (const void *)at;
+			const char *name = (const char *)(note + 1), *desc = name + ((note->n_namesz + 3) & ~3U);
+
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+			    note->n_descsz <= DLT_ALLOC_BUILD_ID) {
+				*len_ret = note->n_descsz;
+				return desc;
+			}
+			at = desc + ((note->n_descsz + 3) & ~3U);
+		}
+	}
+	*len_ret = 0;
+	return NULL;
+}
+
+static void define(const struct dl_phdr_info *info, uint32_t number)
+{
+	char path[DLT_ALLOC_PATH];
+	unsigned int chunks;
+	struct dlt_alloc_page *page;
+	size_t len = strlen(info->dlpi_name), id_len;
+	const void *id = build_id(info, &id_len);
+
+	if (len) {
+		len = len < sizeof(path) ? len : sizeof(path) - 1;
+		memcpy(path, info->dlpi_name, len);
+	} else { /* the program itself */
+		ssize_t got = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+		len = got < 0 ? 0 : (size_t)got;
+	}
+	path[len++] = '\0';
+	chunks = 1 + (unsigned int)((len + 31) / 32);
+	page = thread_page(1 + chunks);
+	if (!page)
+		return;
+	page->v[page->head.n] = (struct dlt_alloc_event){
+		.ticks = thread_ticks(),
+		.addr = id_len,
+		.op_size = (uint64_t)DLT_ALLOC_MODULE << DLT_ALLOC_OP_SHIFT,
+		.site = number,
+		.n = chunks,
+	};
+	memset(&page->v[page->head.n + 1], 0, chunks * 32);
+	if (id_len)
+		memcpy(&page->v[page->head.n + 1], id, id_len);
+	memcpy(&page->v[page->head.n + 2], path, len);
+	__atomic_store_n(&page->head.n, page->head.n + 1 + chunks, __ATOMIC_RELEASE);
+}
+
+/* Returns the number of the module, 0: there are too many. What is loaded where another was is another one. */
+static uint32_t number_of(const struct dl_phdr_info *info)
+{
+	uintptr_t base = info->dlpi_addr ^ info->dlpi_subs << 48 ^ (uintptr_t)info->dlpi_phdr << 1;
+	unsigned int i;
+
+	base |= 1;
+	for (i = 0; i < MODULES; i++) {
+		uintptr_t have = __atomic_load_n(&modules[i].base, __ATOMIC_ACQUIRE);
+
+		if (!have && __atomic_compare_exchange_n(&modules[i].base, &have, base, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			have = base;
+		if (have == base)
+			break;
+	}
+	if (i == MODULES)
+		return 0;
+	if (!__atomic_load_n(&modules[i].defined, __ATOMIC_ACQUIRE)) {
+		define(info, i + 1);
+		__atomic_store_n(&modules[i].defined, 1, __ATOMIC_RELEASE);
+	}
+	return i + 1;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct search *s = ctx;
+	uint32_t number = 0;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+			continue;
+		for (unsigned int k = 0; k < s->n; k++) {
+			if (s->ip[k] < at || s->ip[k] - at >= ph->p_memsz)
+				continue;
+			number = number ?: number_of(info);
+			if (number)
+				s->frames[k] = (uint64_t)number << DLT_ALLOC_MODULE_SHIFT | (s->ip[k] - info->dlpi_addr);
+		}
+	}
+	return 0;
+}
+
+void module_frames(const uintptr_t *ip, unsigned int n, uint64_t *frames)
+{
+	struct search s = { ip, n, frames };
+
+	for (unsigned int k = 0; k < n; k++)
+		frames[k] = ip[k] & ((1ULL << DLT_ALLOC_MODULE_SHIFT) - 1);
+	dl_iterate_phdr(look, &s);
+}

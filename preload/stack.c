@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwinding a stack takes microseconds, and programs call malloc from the same places again and again. So each thread
+ * keeps the stacks that it has unwound, by the return address and where that lay, with the address at which each further
+ * return address lay. A stack is the same one if all of these words still hold: they are read, not guessed. It
+ * needs no frame pointers.
+ */
+#include "stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unwind.h>
+
+#include "module.h"
+#include "thread.h"
+
+#define SETS 1024
+#define WAYS 4
+#define UNWIND_BYTES (32 << 10) /* of stack that an unwind may need */
+#define SITES (1 << 16)		/* slots of the table, a power of two */
+#define SITES_MAX (SITES - SITES / 4)
+#define MAIN_STACK_BYTES (64UL << 20) /* at most of the main thread's, where there is no limit */
+
+struct stack {
+	uint32_t site, n;
+	uintptr_t ip[DLT_ALLOC_FRAMES];
+	const uintptr_t *at[DLT_ALLOC_FRAMES]; /* where it lies */
+};
+
+struct stack_cache {
+	struct stack v[SETS][WAYS];
+	uint8_t next[SETS]; /* the way to use next */
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x *= 0x9e3779b97f4a7c15ULL;
+	return x ^ x >> 29;
+}
+
+/* --- numbers -------------------------------------------------------------------------------------------- */
+
+/*
+ * The process's stacks by hash; the number is the slot's, from 1. A forked child has them, too: the daemon takes what
+ * the child does not define from its parent.
+ */
+struct site_slot {
+	uint64_t hash; /* 0: free */
+	uint8_t defined;
+};
+static struct site_slot *sites;
+static uint32_t n_sites;
+
+static struct site_slot *sites_get(void)
+{
+	struct site_slot *have = __atomic_load_n(&sites, __ATOMIC_ACQUIRE), *mine;
+
+	if (have)
+		return have;
+	mine = mmap(NULL, SITES * sizeof(*mine), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mine == MAP_FAILED)
+		return NULL;
+	if (__atomic_compare_exchange_n(&sites, &have, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return mine;
+	munmap(mine, SITES * sizeof(*mine));
+	return have;
+}
+
+static void define(const struct stack *s, uint32_t number)
+{
+	uint64_t frames[DLT_ALLOC_FRAMES];
+	unsigned int chunks = (s->n * 8 + 31) / 32;
+	struct dlt_alloc_page *page;
+
+	module_frames(s->ip, s->n, frames); /* may put events of its own: before there is room for these */
+	page = thread_page(1 + chunks);
+	if (!page)
+		return;
+	page->v[page->head.n] = (struct dlt_alloc_event){
+		.ticks = thread_ticks(),
+		.addr = s->n,
+		.op_size = (uint64_t)DLT_ALLOC_SITE << DLT_ALLOC_OP_SHIFT,
+		.site = number,
+		.n = chunks,
+	};
+	memset(&page->v[page->head.n + 1], 0, chunks * 32);
+	memcpy(&page->v[page->head.n + 1], frames, s->n * 8);
+	__atomic_store_n(&page->head.n, page->head.n + 1 + chunks, __ATOMIC_RELEASE);
+}
+
+/* Returns the number of the stack S, 0: there are too many. */
+static uint32_t number_of(const struct stack *s)
+{
+	struct site_slot *table = sites_get();
+	uint64_t hash = 0;
+	uint32_t at;
+
+	if (!table)
+		return 0;
+	for (uint32_t i = 0; i < s->n; i++)
+		hash = mix(hash ^ s->ip[i]);
+	hash |= 1;
+	for (at = (uint32_t)(hash >> 32) % SITES;; at = (at + 1) % SITES) {
+		uint64_t have = __atomic_load_n(&table[at].hash, __ATOMIC_ACQUIRE);
+
+		if (!have) {
+			if (__atomic_load_n(&n_sites, __ATOMIC_RELAXED) >= SITES_MAX)
+				return 0;
+			if (__atomic_compare_exchange_n(&table[at].hash, &have, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+				__atomic_fetch_add(&n_sites, 1, __ATOMIC_RELAXED);
+				have = hash;
+			}
+		}
+		if (have == hash)
+			break;
+	}
+	/* whoever has the slot first may not have defined it yet: then each does, with the same frames */
+	if (!__atomic_load_n(&table[at].defined, __ATOMIC_ACQUIRE)) {
+		define(s, at + 1);
+		__atomic_store_n(&table[at].defined, 1, __ATOMIC_RELEASE);
+	}
+	return at + 1;
+}
+
+/* --- unwinding ------------------------------------------------------------------------------------------ */
+
+struct walk {
+	struct stack *s;
+	const uintptr_t *slot;
+	bool begun;
+};
+
+#if defined(__x86_64__)
+static _Unwind_Reason_Code step(struct _Unwind_Context *ctx, void *arg)
+{
+	struct walk *w = arg;
+	const uintptr_t *at = (const uintptr_t *)_Unwind_GetCFA(ctx) - 1; /* the return address is below the CFA */
+	uintptr_t ip = _Unwind_GetIP(ctx);
+
+	/* ours: they lie below */
+	if (at < w->slot)
+		return _URC_NO_REASON;
+	if (!ip || w->s->n == DLT_ALLOC_FRAMES || (uintptr_t)at >= thread.stack_high)
+		return _URC_END_OF_STACK;
+	/* a frame of a signal has its address elsewhere */
+	if (*at == ip) {
+		w->s->at[w->s->n] = at;
+		w->s->ip[w->s->n++] = ip;
+	}
+	return _URC_NO_REASON;
+}
+#endif
+
+/* The thread's stack: the main one grows, and its limits are read without a call that would open a file. */
+static void stack_find(void)
+{
+	extern void *__libc_stack_end __attribute__((weak));
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), high = (uintptr_t)&__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+	struct rlimit limit = { MAIN_STACK_BYTES, MAIN_STACK_BYTES };
+	size_t size = 0;
+	void *low = NULL;
+	pthread_attr_t attr;
+
+	getrlimit(RLIMIT_STACK, &limit);
+	if (limit.rlim_cur > MAIN_STACK_BYTES)
+		limit.rlim_cur = MAIN_STACK_BYTES;
+	if (here <= high && high - here < limit.rlim_cur) {
+		thread.stack_high = high;
+		thread.stack_low = high - limit.rlim_cur;
+		return;
+	}
+	thread.stack_high = 1; /* looked for, in vain */
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return;
+	if (!pthread_attr_getstack(&attr, &low, &size)) {
+		thread.stack_low = (uintptr_t)low;
+		thread.stack_high = (uintptr_t)low + size;
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static void unwind(struct stack *s, const uintptr_t *slot)
+{
+	*s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
+#if defined(__x86_64__)
+	struct walk w = { s, slot, false };
+
+	s->n = 0;
+	_Unwind_Backtrace(step, &w);
+	if (!s->n || s->at[0] != slot)
+		*s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
+#endif
+}
+
+static bool holds(const struct stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (*s->at[i] != s->ip[i])
+			return false;
+	return true;
+}
+
+static struct stack_cache *cache_get(void)
+{
+	if (!thread.stacks && !thread.ended) {
+		void *cache = mmap(NULL, sizeof(struct stack_cache), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		thread.stacks = cache == MAP_FAILED ? NULL : cache;
+	}
+	return thread.stacks;
+}
+
+uint32_t stack_site(const uintptr_t *slot)
+{
+	struct stack_cache *cache = cache_get();
+	uintptr_t here = (uintptr_t)slot;
+	struct stack *set, s;
+	uint32_t at;
+	bool whole;
+	int saved;
+
+	if (!cache)
+		return 0;
+	at = (uint32_t)(mix(*slot ^ here << 16) >> 32) % SETS;
+	set = cache->v[at];
+	for (unsigned int i = 0; i < WAYS; i++)
+		if (set[i].at[0] == slot && set[i].n && holds(&set[i]))
+			return set[i].site;
+	saved = errno;
+	if (!thread.stack_high)
+		stack_find();
+	/* a stack of the program's own (fibers, signals) may be gone when its words are looked at again */
+	whole = config.sites == SITES_NATIVE && here >= thread.stack_low + UNWIND_BYTES && here < thread.stack_high;
+	if (whole)
+		unwind(&s, slot);
+	else
+		s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
+	s.site = number_of(&s);
+	if (whole || config.sites == SITES_CALLER)
+		set[cache->next[at]++ % WAYS] = s;
+	errno = saved;
+	return s.site;
+}
+
+void stack_thread_ends(void)
+{
+	if (thread.stacks)
+		munmap(thread.stacks, sizeof(*thread.stacks));
+	thread.stacks = NULL;
+}

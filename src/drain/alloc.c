@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/alloc.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "drain/alloc_blocks.h"
+#include "drain/alloc_sites.h"
+#include "drain/alloc_threads.h"
+#include "drain/counts.h"
+#include "drain/decode.h"
+#include "drain/ticks.h"
+
+/*
+ * Events wait as long as another thread may have earlier ones in its page. What has not been sent for QUIET_NS is
+ * read from there; sooner, where a storm of events fills memory.
+ */
+#define QUIET_NS (500 * NSEC_PER_MSEC)
+#define QUIET_STORM_NS (20 * NSEC_PER_MSEC)
+#define WAITING_MAX (2U << 20) /* events, of 32 bytes each */
+#define PROCESS_SLOTS 1024U
+
+struct process {
+	uint32_t tgid;
+	char comm[DLT_COMM_LEN]; /* of the thread of its last event */
+	bool covered; /* it has the library */
+	bool gone;    /* it stays for its children's sake */
+	unsigned int children; /* that have its names */
+	struct alloc_blocks blocks;
+	struct alloc_names names;
+	struct process *parent; /* NAMES.PARENT is of it */
+	struct process *next;	/* in its slot */
+};
+
+/* What has happened to a process: the moment is in order with the events. */
+enum change_kind { CHANGE_LOADED, CHANGE_FORK, CHANGE_EXEC, CHANGE_EXIT };
+struct change {
+	struct dlt_hdr hdr;
+	enum change_kind kind;
+	uint32_t parent;
+};
+
+struct alloc {
+	struct ticks ticks;
+	struct alloc_threads threads;
+	struct alloc_sites sites;
+	struct process *processes[PROCESS_SLOTS];
+	struct change *changes; /* to come, in order */
+	size_t n_changes, changes_room;
+	uint64_t uncovered, live_blocks, live_bytes; /* relaxed */
+};
+
+/* --- processes ------------------------------------------------------------------------------------------ */
+
+static struct process *process_find(struct alloc *a, uint32_t tgid)
+{
+	struct process *p = a->processes[tgid % PROCESS_SLOTS];
+
+	while (p && (p->tgid != tgid || p->gone))
+		p = p->next;
+	return p;
+}
+
+static struct process *process_get(struct alloc *a, uint32_t tgid)
+{
+	struct process *p = process_find(a, tgid), **slot = &a->processes[tgid % PROCESS_SLOTS];
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->tgid = tgid;
+	p->next = *slot;
+	*slot = p;
+	return p;
+}
+
+static void process_unlink(struct alloc *a, struct process *p)
+{
+	struct process **at = &a->processes[p->tgid % PROCESS_SLOTS];
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+}
+
+/* P, and its parents, are freed when they are gone and no child needs their names. */
+static void process_release(struct alloc *a, struct process *p)
+{
+	while (p && p->gone && !p->children) {
+		struct process *parent = p->parent;
+
+		process_unlink(a, p);
+		alloc_blocks_free(&p->blocks);
+		alloc_numbers_free(&p->names.sites);
+		alloc_numbers_free(&p->names.modules);
+		free(p);
+		if (parent)
+			parent->children--;
+		p = parent;
+	}
+}
+
+/* --- rows ----------------------------------------------------------------------------------------------- */
+
+static int64_t or_none(uint64_t value, bool known)
+{
+	return known ? (int64_t)value : DLT_NONE;
+}
+
+static struct alloc_row row_of(const struct alloc_thread *t, unsigned int op, uint64_t ts_ns)
+{
+	struct alloc_row row = {
+		.hdr = { .ts_ns = ts_ns, .tgid = t->tgid, .tid = t->tid, .probe = DLT_alloc, .size = sizeof(row) },
+		.op = op, .addr = DLT_NONE, .size = DLT_NONE, .old_addr = DLT_NONE, .old_size = DLT_NONE, .life_ns = DLT_NONE,
+		.alloc_tid = DLT_NONE, .site = DLT_NONE,
+	};
+
+	memcpy(row.hdr.comm, t->comm, sizeof(row.hdr.comm));
+	return row;
+}
+
+static void block_live(struct alloc *a, const struct alloc_block *b, int sign)
+{
+	__atomic_fetch_add(&a->live_blocks, (uint64_t)sign, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&a->live_bytes, sign > 0 ? b->size : -b->size, __ATOMIC_RELAXED);
+}
+
+static void block_put(struct alloc *a, struct process *p, const struct alloc_block *b)
+{
+	struct alloc_block before;
+
+	if (alloc_blocks_take(&p->blocks, b->addr, &before)) /* its free was lost */
+		block_live(a, &before, -1);
+	if (alloc_blocks_put(&p->blocks, b))
+		block_live(a, b, 1);
+}
+
+static bool block_take(struct alloc *a, struct process *p, uint64_t addr, struct alloc_block *ret)
+{
+	if (!alloc_blocks_take(&p->blocks, addr, ret))
+		return false;
+	block_live(a, ret, -1);
+	return true;
+}
+
+/* What is known of a block's allocation when it goes. */
+static void row_block(struct alloc_row *row, const struct alloc_block *b)
+{
+	row->life_ns = row->hdr.ts_ns > b->begin_ns ? (int64_t)(row->hdr.ts_ns - b->begin_ns) : 0;
+	row->alloc_tid = b->tid;
+}
+
+struct turn {
+	struct alloc *alloc;
+	struct decode *d;
+};
+
+static void allocated(struct turn *u, struct process *p, struct alloc_thread *t, const struct dlt_alloc_event *e,
+		      struct alloc_row *row)
+{
+	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
+	const uint32_t site = alloc_sites_number(&p->names, e->site);
+	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
+
+	row->addr = (int64_t)e->addr;
+	row->size = (int64_t)size;
+	row->site = or_none(site, site);
+	if (row->op == DLT_ALLOC_REALLOC || row->op == DLT_ALLOC_REALLOCARRAY) {
+		row->old_addr = or_none(t->old_addr, t->old_addr);
+		row->old_size = or_none(t->old.size, t->old.addr);
+		if (t->old.addr && !e->addr && size) /* it has failed: the old block is as it was */
+			block_put(u->alloc, p, &t->old);
+		else if (t->old.addr)
+			row_block(row, &t->old);
+		t->old.addr = t->old_addr = 0;
+	}
+	if (e->addr && !e->n)
+		block_put(u->alloc, p, &b);
+	decode_row(u->d, DLT_alloc, &row->hdr);
+}
+
+static void freed(struct turn *u, struct process *p, const struct dlt_alloc_event *e, struct alloc_row *row)
+{
+	struct alloc_block b;
+
+	row->addr = (int64_t)e->addr;
+	if (block_take(u->alloc, p, e->addr, &b)) {
+		row_block(row, &b);
+		row->size = (int64_t)b.size;
+		row->site = or_none(b.site, b.site);
+	}
+	decode_row(u->d, DLT_alloc, &row->hdr);
+}
+
+static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_event *e)
+{
+	struct turn *u = ctx;
+	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
+	struct alloc_row row = row_of(t, op, ticks_to_ns(&u->alloc->ticks, e->ticks));
+	struct process *p = process_get(u->alloc, t->tgid);
+
+	if (!p)
+		return;
+	memcpy(p->comm, t->comm, sizeof(p->comm));
+	switch (op) {
+	case DLT_ALLOC_SITE:
+	case DLT_ALLOC_MODULE:
+		alloc_sites_define(&u->alloc->sites, u->d, &p->names, &row.hdr, e);
+		break;
+	case DLT_ALLOC_OLD:
+		t->old_addr = e->addr;
+		if (!block_take(u->alloc, p, e->addr, &t->old))
+			t->old.addr = 0;
+		break;
+	case DLT_ALLOC_FREE:
+		freed(u, p, e, &row);
+		break;
+	default:
+		allocated(u, p, t, e, &row);
+	}
+}
+
+/* --- lives of processes ---------------------------------------------------------------------------------- */
+
+struct live {
+	struct turn *turn;
+	const struct dlt_hdr *hdr;
+};
+
+static void put_live(void *ctx, const struct alloc_block *b)
+{
+	const struct live *l = ctx;
+	struct alloc_row row = {
+		.hdr = *l->hdr, .op = DLT_ALLOC_END, .addr = (int64_t)b->addr, .size = (int64_t)b->size,
+		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(b->site, b->site),
+	};
+
+	row.hdr.probe = DLT_alloc;
+	row.hdr.size = sizeof(row);
+	row_block(&row, b);
+	decode_row(l->turn->d, DLT_alloc, &row.hdr);
+}
+
+static void process_ends(struct turn *u, struct process *p, const struct dlt_hdr *hdr)
+{
+	struct live l = { u, hdr };
+
+	alloc_blocks_end(&p->blocks, put_live, &l);
+}
+
+/* The names of the parent's stacks are the child's, too; the parent's blocks are not in the table. */
+static void put_fork(struct alloc *a, const struct change *c)
+{
+	struct process *parent = process_get(a, c->parent), *child = process_get(a, c->hdr.tgid);
+
+	if (!parent || !child || child == parent || child->parent)
+		return;
+	child->covered = parent->covered;
+	child->parent = parent;
+	child->names.parent = &parent->names;
+	parent->children++;
+}
+
+static void put_change(struct turn *u, const struct change *c)
+{
+	struct alloc *a = u->alloc;
+	struct process *p = c->kind == CHANGE_LOADED ? process_get(a, c->hdr.tgid) : process_find(a, c->hdr.tgid);
+
+	if (c->kind == CHANGE_LOADED && p)
+		p->covered = true;
+	if (c->kind == CHANGE_FORK)
+		put_fork(a, c);
+	if (c->kind != CHANGE_EXEC && c->kind != CHANGE_EXIT)
+		return;
+	if (c->kind == CHANGE_EXIT && !(p && p->covered))
+		util_count(&a->uncovered, 1);
+	alloc_threads_end(&a->threads, c->hdr.tgid, c->hdr.ts_ns, c->kind == CHANGE_EXIT);
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->blocks.room; i++)
+		if (p->blocks.v[i].addr)
+			block_live(a, &p->blocks.v[i], -1);
+	process_ends(u, p, &c->hdr);
+	p->gone = true;
+	process_release(a, p);
+}
+
+static void change_add(struct alloc *a, const struct change *c)
+{
+	if (a && a->n_changes == a->changes_room) {
+		size_t room = MAX(2 * a->changes_room, 64UL);
+		struct change *larger = reallocarray(a->changes, room, sizeof(*larger));
+
+		if (!larger)
+			return;
+		a->changes = larger;
+		a->changes_room = room;
+	}
+	if (a)
+		a->changes[a->n_changes++] = *c;
+}
+
+void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent)
+{
+	change_add(a, &(struct change){ *hdr, CHANGE_FORK, parent });
+}
+
+void alloc_executed(struct alloc *a, const struct dlt_hdr *hdr)
+{
+	change_add(a, &(struct change){ *hdr, CHANGE_EXEC, 0 });
+}
+
+void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr)
+{
+	change_add(a, &(struct change){ *hdr, CHANGE_EXIT, 0 });
+}
+
+/* --- turns ---------------------------------------------------------------------------------------------- */
+
+/* Rows of all until NS; UINT64_MAX: of all there is. */
+static void put_until(struct decode *d, uint64_t ns)
+{
+	struct alloc *a = d->alloc;
+	struct turn u = { a, d };
+	size_t done = 0;
+
+	while (done < a->n_changes && a->changes[done].hdr.ts_ns <= ns) {
+		alloc_threads_until(&a->threads, ticks_of_ns(&a->ticks, a->changes[done].hdr.ts_ns), on_event, &u);
+		put_change(&u, &a->changes[done++]);
+	}
+	a->n_changes -= done;
+	if (done)
+		memmove(a->changes, a->changes + done, a->n_changes * sizeof(*a->changes));
+	alloc_threads_until(&a->threads, ns == UINT64_MAX ? ns : ticks_of_ns(&a->ticks, ns), on_event, &u);
+}
+
+static void turn(struct decode *d, uint64_t quiet_ns)
+{
+	struct alloc *a = d->alloc;
+	uint64_t now_ns;
+
+	ticks_measure(&a->ticks);
+	if (a->ticks.tsc && a->ticks.n < 2)
+		return;
+	now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	put_until(d, alloc_threads_pull(&a->threads, now_ns - quiet_ns, now_ns, ticks_of_ns(&a->ticks, now_ns)));
+}
+
+void alloc_turn(struct decode *d)
+{
+	if (d->alloc)
+		turn(d, QUIET_NS);
+}
+
+void alloc_take(struct decode *d, const struct dlt_alloc *rec)
+{
+	struct alloc *a = d->alloc;
+	uint64_t now_ticks;
+
+	if (!a)
+		return;
+	if (a->ticks.tsc && a->ticks.n < 2)
+		ticks_measure(&a->ticks);
+	now_ticks = a->ticks.tsc && a->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&a->ticks, rec->hdr.ts_ns);
+	if (!alloc_threads_take(&a->threads, rec, now_ticks))
+		util_count(&d->counts[DLT_alloc].unread, 1);
+	if (rec->copy == DLT_ALLOC_BEGUN)
+		change_add(a, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
+	if (a->threads.waiting > WAITING_MAX)
+		turn(d, QUIET_STORM_NS);
+}
+
+void alloc_end(struct decode *d)
+{
+	struct alloc *a = d->alloc;
+	struct turn u = { a, d };
+	uint64_t now_ns;
+
+	if (!a)
+		return;
+	ticks_measure(&a->ticks);
+	if (a->ticks.tsc && a->ticks.n < 2)
+		ticks_measure(&a->ticks);
+	now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	alloc_threads_pull(&a->threads, now_ns, now_ns, ticks_of_ns(&a->ticks, now_ns));
+	put_until(d, UINT64_MAX);
+	for (unsigned int i = 0; i < PROCESS_SLOTS; i++)
+		for (struct process *p = a->processes[i]; p; p = p->next) {
+			struct dlt_hdr hdr = { .ts_ns = now_ns, .tgid = p->tgid, .tid = p->tgid };
+
+			memcpy(hdr.comm, p->comm, sizeof(hdr.comm));
+			process_ends(&u, p, &hdr);
+		}
+}
+
+/* --- life ----------------------------------------------------------------------------------------------- */
+
+struct alloc *alloc_new(bool tsc)
+{
+	struct alloc *a = calloc(1, sizeof(*a));
+
+	if (a) {
+		a->ticks.tsc = tsc;
+		ticks_measure(&a->ticks);
+	}
+	return a;
+}
+
+void alloc_free(struct alloc *a)
+{
+	if (!a)
+		return;
+	for (unsigned int i = 0; i < PROCESS_SLOTS; i++)
+		for (struct process *p = a->processes[i], *next; p; p = next) {
+			next = p->next;
+			alloc_blocks_free(&p->blocks);
+			alloc_numbers_free(&p->names.sites);
+			alloc_numbers_free(&p->names.modules);
+			free(p);
+		}
+	alloc_threads_free(&a->threads);
+	alloc_sites_free(&a->sites);
+	free(a->changes);
+	free(a);
+}
+
+void alloc_count(const struct alloc *a, struct alloc_counts *ret)
+{
+	*ret = (struct alloc_counts){ 0 };
+	if (!a)
+		return;
+	*ret = (struct alloc_counts){
+		.small_calls = util_counted(&a->threads.small_calls),
+		.small_bytes = util_counted(&a->threads.small_bytes),
+		.threads = util_counted(&a->threads.begun),
+		.unread = util_counted(&a->threads.unread),
+		.uncovered = util_counted(&a->uncovered),
+		.skipped = util_counted(&a->threads.skipped),
+		.siteless = util_counted(&a->threads.siteless),
+		.live_blocks = util_counted(&a->live_blocks),
+		.live_bytes = util_counted(&a->live_bytes),
+	};
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Allocations: the pages of events that threads send become rows of alloc.out and sites.out, in order, each with what its
+ * block's allocation was. Rows are about a second late. Drain thread.
+ */
+#ifndef DRAIN_ALLOC_H
+#define DRAIN_ALLOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlt/alloc.h"
+
+struct alloc;
+struct alloc_counts;
+struct decode;
+
+/* A row of alloc.out; DLT_NONE: "-". */
+struct alloc_row {
+	struct dlt_hdr hdr;
+	uint32_t op; /* enum dlt_alloc_op */
+	uint32_t pad;
+	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site;
+};
+
+/* TSC: the events' times are the CPU's counter, see ticks.h. NULL: no memory. */
+struct alloc *alloc_new(bool tsc);
+void alloc_free(struct alloc *a);
+
+/* REC has come out of a ring; without D's alloc it is dropped. */
+void alloc_take(struct decode *d, const struct dlt_alloc *rec);
+
+/* The process of HDR has been forked by PARENT, has executed another program, has ended. NULL: nothing. */
+void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent);
+void alloc_executed(struct alloc *a, const struct dlt_hdr *hdr);
+void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr);
+
+/* A second has passed, all records until now have come: rows of what is in order. */
+void alloc_turn(struct decode *d);
+/* The trace ends: rows of all that is left. */
+void alloc_end(struct decode *d);
+
+/* Any thread: what the manifest tells of it. */
+void alloc_count(const struct alloc *a, struct alloc_counts *ret);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stacks of allocations: the numbers that processes give them become numbers of the trace, the same for equal stacks, with
+ * a row of sites.out each. Drain thread.
+ */
+#ifndef DRAIN_ALLOC_SITES_H
+#define DRAIN_ALLOC_SITES_H
+
+#include <stdint.h>
+
+#include "dlt/dlt.h"
+
+struct decode;
+struct dlt_alloc_event;
+
+enum alloc_site_kind { ALLOC_SITE_NATIVE, ALLOC_SITE_MODULE };
+
+/* A row of sites.out. */
+struct alloc_site_row {
+	struct dlt_hdr hdr;
+	struct dlt_segs segs; /* 0: FRAMES, 1: BUILD_ID */
+	uint32_t site, kind;
+	int64_t pid; /* of the process that was there first */
+};
+
+/* By the numbers of one process, from 1. All zero: none. */
+struct alloc_numbers {
+	uint32_t *v; /* of the trace; 0: none */
+	uint32_t room;
+};
+void alloc_numbers_free(struct alloc_numbers *n);
+
+/* What one process has defined, and PARENT, whose definitions it has, too, where it has none of its own. */
+struct alloc_names {
+	struct alloc_numbers sites, modules;
+	const struct alloc_names *parent;
+};
+
+struct alloc_sites {
+	struct {
+		uint64_t hash; /* 0: free */
+		uint32_t number;
+	} *v;
+	uint32_t n, room;
+	uint64_t lost; /* definitions for which there was no memory */
+};
+
+/* E, with the events behind it, defines a site or a module of the process of NAMES. HDR: of the row. */
+void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
+			const struct dlt_alloc_event *e);
+/* Returns the trace's number of a process's site, 0: not known. */
+uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site);
+void alloc_sites_free(struct alloc_sites *s);
+
+#endif

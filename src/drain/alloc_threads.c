@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/alloc_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/stall/remote.h"
+
+/* --- threads -------------------------------------------------------------------------------------------- */
+
+static struct alloc_thread **slot_of(struct alloc_threads *t, uint32_t tid)
+{
+	return &t->slots[tid * 0x9e3779b1U >> 20];
+}
+
+_Static_assert(ALLOC_THREAD_SLOTS == 1U << (32 - 20), "slot_of()");
+
+static struct alloc_thread *thread_get(struct alloc_threads *t, uint32_t tgid, uint32_t tid)
+{
+	struct alloc_thread **slot = slot_of(t, tid), *thread;
+
+	for (thread = *slot; thread; thread = thread->next)
+		if (thread->tid == tid && thread->tgid == tgid && !thread->ended)
+			return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	*thread = (struct alloc_thread){ .tid = tid, .tgid = tgid, .next = *slot };
+	*slot = thread;
+	t->n++;
+	return thread;
+}
+
+static void thread_free(struct alloc_threads *t, struct alloc_thread **at)
+{
+	struct alloc_thread *thread = *at;
+
+	*at = thread->next;
+	t->waiting -= thread->n;
+	t->n--;
+	free(thread->queue);
+	free(thread);
+}
+
+/* Threads that have ended, or have no page, and whose events are all gone. */
+static void sweep(struct alloc_threads *t)
+{
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
+		for (struct alloc_thread **at = &t->slots[i]; *at;) {
+			if (((*at)->ended || !(*at)->page) && !(*at)->n)
+				thread_free(t, at);
+			else
+				at = &(*at)->next;
+		}
+}
+
+/* --- queues --------------------------------------------------------------------------------------------- */
+
+static bool room_for(struct alloc_thread *thread, size_t more)
+{
+	struct dlt_alloc_event *larger;
+	size_t room = MAX(thread->room, (size_t)DLT_ALLOC_EVENTS);
+
+	if (thread->head) {
+		memmove(thread->queue, thread->queue + thread->head, thread->n * sizeof(*thread->queue));
+		thread->head = 0;
+	}
+	while (room < thread->n + more)
+		room *= 2;
+	if (room == thread->room)
+		return true;
+	larger = reallocarray(thread->queue, room, sizeof(*larger));
+	if (!larger)
+		return false;
+	thread->queue = larger;
+	thread->room = room;
+	return true;
+}
+
+/* How many events belong to E, itself included, if LEFT are there; 0: it is not valid. */
+static size_t events_of(const struct dlt_alloc_event *e, size_t left)
+{
+	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
+	size_t n = op == DLT_ALLOC_SITE || op == DLT_ALLOC_MODULE ? 1 + (size_t)e->n : 1;
+
+	return op < DLT_ALLOC_OPS && op != DLT_ALLOC_END && n <= left ? n : 0;
+}
+
+/* A thread's events are in order, and none is later than when they were read, whatever it has written. */
+static void queue_events(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_event *v, size_t n,
+			 uint64_t now_ticks)
+{
+	if (!n || !room_for(thread, n))
+		return;
+	for (size_t i = 0, many; i < n; i += many) {
+		struct dlt_alloc_event *to = &thread->queue[thread->n];
+
+		many = events_of(&v[i], n - i);
+		if (!many) {
+			t->bad++;
+			return;
+		}
+		memcpy(to, &v[i], many * sizeof(*to));
+		to->ticks = thread->last_ticks = MAX(thread->last_ticks, MIN(to->ticks, now_ticks));
+		thread->n += many;
+		t->waiting += many;
+	}
+}
+
+/* --- pages ---------------------------------------------------------------------------------------------- */
+
+static void add(uint64_t *sum, uint64_t now, uint64_t *told)
+{
+	if (now > *told)
+		util_count(sum, now - *told);
+	*told = now;
+}
+
+/* What the head of the page counts, since it was last seen. */
+static void head_told(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_head *head)
+{
+	add(&t->small_calls, head->small_calls, &thread->told.small_calls);
+	add(&t->small_bytes, head->small_bytes, &thread->told.small_bytes);
+	add(&t->skipped, head->skipped, &thread->told.skipped);
+	add(&t->siteless, head->siteless, &thread->told.siteless);
+}
+
+/* PAGE's events beyond those that have been taken. */
+static void page_take(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_page *page, uint64_t now_ticks)
+{
+	size_t n = MIN(page->head.n, (uint64_t)DLT_ALLOC_EVENTS);
+
+	if (page->head.seq != thread->seq) {
+		thread->seq = page->head.seq;
+		thread->taken = 0;
+	}
+	if (n > thread->taken)
+		queue_events(t, thread, page->v + thread->taken, n - thread->taken, now_ticks);
+	thread->taken = (uint32_t)MAX(n, (size_t)thread->taken);
+	head_told(t, thread, &page->head);
+}
+
+struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dlt_alloc *rec, uint64_t now_ticks)
+{
+	struct alloc_thread *thread = thread_get(t, rec->hdr.tgid, rec->hdr.tid);
+	size_t n = MIN(rec->at.head.n, (uint64_t)DLT_ALLOC_EVENTS);
+
+	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || rec->at.head.magic != DLT_ALLOC_MAGIC) {
+		t->bad++;
+		return NULL;
+	}
+	memcpy(thread->comm, rec->hdr.comm, sizeof(thread->comm));
+	thread->heard_ns = rec->hdr.ts_ns;
+	if (rec->copy == DLT_ALLOC_BEGUN) {
+		thread->page = rec->page;
+		thread->id = rec->at.head.id;
+		thread->seq = thread->taken = 0;
+		thread->begun_ns = rec->hdr.ts_ns;
+		memset(&thread->told, 0, sizeof(thread->told));
+		t->begun++;
+		return thread;
+	}
+	if (rec->at.head.id != thread->id) { /* an event by itself, of a thread without a page */
+		queue_events(t, thread, rec->at.v, n, now_ticks);
+		return thread;
+	}
+	page_take(t, thread, &rec->at, now_ticks);
+	if (rec->copy == DLT_ALLOC_FULL) {
+		thread->seq = rec->at.head.seq + 1;
+		thread->taken = 0;
+	}
+	if (rec->copy == DLT_ALLOC_LAST)
+		thread->page = 0;
+	return thread;
+}
+
+/* The head is read again behind the events: where that has changed, they are on their way through a ring. */
+static void pull(struct alloc_threads *t, struct alloc_thread *thread, uint64_t now_ns, uint64_t now_ticks)
+{
+	struct {
+		struct dlt_alloc_page page;
+		struct dlt_alloc_head after;
+	} got;
+	const struct remote_piece pieces[] = { { thread->page, sizeof(got.page) }, { thread->page, sizeof(got.after) } };
+	ssize_t n = remote_read((pid_t)thread->tgid, pieces, ARRAY_SIZE(pieces), &got);
+
+	if (n == -ETIMEDOUT) /* nobody waits for what cannot be read */
+		thread->heard_ns = now_ns;
+	if (n == -ETIMEDOUT || n == -ENOMEM)
+		return;
+	if (n != sizeof(got) || got.page.head.magic != DLT_ALLOC_MAGIC || got.page.head.id != thread->id) {
+		thread->page = 0; /* the thread has ended, or is about to */
+		return;
+	}
+	if (got.after.seq != got.page.head.seq || got.page.head.seq != thread->seq)
+		return;
+	page_take(t, thread, &got.page, now_ticks);
+	thread->heard_ns = now_ns;
+}
+
+uint64_t alloc_threads_pull(struct alloc_threads *t, uint64_t since_ns, uint64_t now_ns, uint64_t now_ticks)
+{
+	uint64_t until_ns = since_ns;
+
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
+		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next) {
+			if (thread->page && !thread->ended && thread->heard_ns < since_ns)
+				pull(t, thread, now_ns, now_ticks);
+			if (thread->page && !thread->ended)
+				until_ns = MIN(until_ns, thread->heard_ns);
+		}
+	return until_ns;
+}
+
+/* --- all of them in order ------------------------------------------------------------------------------- */
+
+static uint64_t first_of(const struct alloc_thread *thread)
+{
+	return thread->queue[thread->head].ticks;
+}
+
+static void heap_down(struct alloc_threads *t, size_t i)
+{
+	for (size_t child; (child = 2 * i + 1) < t->n_heap; i = child) {
+		struct alloc_thread *swap = t->heap[i];
+
+		if (child + 1 < t->n_heap && first_of(t->heap[child + 1]) < first_of(t->heap[child]))
+			child++;
+		if (first_of(swap) <= first_of(t->heap[child]))
+			return;
+		t->heap[i] = t->heap[child];
+		t->heap[child] = swap;
+	}
+}
+
+static bool heap_make(struct alloc_threads *t)
+{
+	if (t->heap_room < t->n) {
+		size_t room = MAX(2 * t->heap_room, t->n);
+		struct alloc_thread **larger = reallocarray(t->heap, room, sizeof(struct alloc_thread *));
+
+		if (!larger)
+			return false;
+		t->heap = larger;
+		t->heap_room = room;
+	}
+	t->n_heap = 0;
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
+		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next)
+			if (thread->n)
+				t->heap[t->n_heap++] = thread;
+	for (size_t i = t->n_heap / 2; i-- > 0;)
+		heap_down(t, i);
+	return true;
+}
+
+void alloc_threads_until(struct alloc_threads *t, uint64_t ticks,
+			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *e), void *ctx)
+{
+	if (!t->waiting || !heap_make(t))
+		return;
+	while (t->n_heap && first_of(t->heap[0]) <= ticks) {
+		struct alloc_thread *thread = t->heap[0];
+		const struct dlt_alloc_event *e = &thread->queue[thread->head];
+		size_t many = events_of(e, thread->n);
+
+		fn(ctx, thread, e);
+		thread->head += many;
+		thread->n -= many;
+		t->waiting -= many;
+		if (!thread->n)
+			t->heap[0] = t->heap[--t->n_heap];
+		heap_down(t, 0);
+	}
+	sweep(t);
+}
+
+void alloc_threads_end(struct alloc_threads *t, uint32_t tgid, uint64_t end_ns, bool killed)
+{
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
+		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next) {
+			if (thread->tgid != tgid || thread->ended || thread->begun_ns > end_ns)
+				continue;
+			/* its last copy would have made us forget the address */
+			if (killed && thread->page)
+				util_count(&t->unread, 1);
+			thread->ended = true;
+		}
+}
+
+void alloc_threads_free(struct alloc_threads *t)
+{
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
+		while (t->slots[i])
+			thread_free(t, &t->slots[i]);
+	free(t->heap);
+	t->heap = NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/ticks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "base/util.h"
+
+#define TRIES 16
+
+bool ticks_are_tsc(void)
+{
+	autofree char *name = NULL;
+
+	/* see Documentation/timers/timekeeping.rst on clock sources */
+	return !util_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", 64, &name, NULL) &&
+	       !strcmp(name, "tsc\n");
+}
+
+static uint64_t counter(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	return 0;
+#endif
+}
+
+/* The tightest of some tries: the clock is read between two readings of the counter. */
+void ticks_measure(struct ticks *t)
+{
+	uint64_t best = UINT64_MAX, at = t->n % TICKS_PAIRS;
+
+	if (!t->tsc)
+		return;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = counter(), ns = clock_now_ns(CLOCK_MONOTONIC), after = counter();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		t->pair[at].ticks = before + best / 2;
+		t->pair[at].ns = ns;
+	}
+	t->n++;
+}
+
+/* Between neighbours straight; before the first and behind the last pair, on the line through the two next to it. */
+static uint64_t along(uint64_t x, uint64_t x0, uint64_t x1, uint64_t y0, uint64_t y1)
+{
+	return y0 + (uint64_t)(int64_t)((double)(int64_t)(x - x0) * (double)(y1 - y0) / (double)(x1 - x0));
+}
+
+/* Returns the end of the piece that AT (ticks, or ns) is in. */
+static unsigned int piece_of(const struct ticks *t, uint64_t at, bool ns)
+{
+	unsigned int i = t->n - 1, first = t->n > TICKS_PAIRS ? t->n - TICKS_PAIRS : 0;
+
+	while (i > first + 1 && (ns ? t->pair[(i - 1) % TICKS_PAIRS].ns : t->pair[(i - 1) % TICKS_PAIRS].ticks) > at)
+		i--;
+	return i;
+}
+
+uint64_t ticks_to_ns(const struct ticks *t, uint64_t ticks)
+{
+	const unsigned int i = t->tsc ? piece_of(t, ticks, false) : 0, a = (i - 1) % TICKS_PAIRS, b = i % TICKS_PAIRS;
+
+	return t->tsc ? along(ticks, t->pair[a].ticks, t->pair[b].ticks, t->pair[a].ns, t->pair[b].ns) : ticks;
+}
+
+uint64_t ticks_of_ns(const struct ticks *t, uint64_t ns)
+{
+	const unsigned int i = t->tsc ? piece_of(t, ns, true) : 0, a = (i - 1) % TICKS_PAIRS, b = i % TICKS_PAIRS;
+
+	return t->tsc ? along(ns, t->pair[a].ns, t->pair[b].ns, t->pair[a].ticks, t->pair[b].ticks) : ns;
+}

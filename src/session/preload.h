@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The workload's LD_PRELOAD, through which its programs load our library and tell their allocations. */
+#ifndef SESSION_PRELOAD_H
+#define SESSION_PRELOAD_H
+
+struct config;
+struct workload_user;
+
+/*
+ * Puts our library in front of LD_PRELOAD in U's environment, with its settings, where CFG asks for alloc. Returns 0, or
+ * -errno, which it has logged.
+ */
+int preload_set(const struct config *cfg, struct workload_user *u);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/workload_environ.h"
+
+#include "session/preload.h"
+#include "session/python_path.h"
+
+int workload_environ_set(const struct config *cfg, struct workload_user *u)
+{
+	int r = python_path_set(cfg, u);
+
+	return r ? r : preload_set(cfg, u);
+}

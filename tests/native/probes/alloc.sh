@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# alloc.out: every call of malloc and its relatives in processes that return, call _exit, are killed, execute a program
+# or fork, to the byte, with the block's life, who had allocated it, and its stack. What is below --alloc-min is
+# counted. A library that was preloaded before stays.
+. "${0%/*}/../lib.sh"
+
+python
+n=500
+[ -z "$slow" ] || n=40
+allocs() { trace --probes alloc,time_align "$@" 2>err || fail "status $?: $(cat err)"; }
+allocs --alloc-min 64K -- "$W/alloc" 12 4 $n >tally
+check alloc tally
+[ "$(manifest 'm["alloc"]["small_calls"]')" -gt 0 ] || fail "no small allocations"
+
+allocs --alloc-min 64K --alloc-sites none -- "$W/alloc" 1 1 10 >tally
+equal "rows with a stack" "$(rows alloc 'SITE != "-"' | wc -l)" 0
+allocs --alloc-min 64K --alloc-sites caller -- "$W/alloc" 1 1 10 >tally
+equal "stacks of more than a caller" "$(rows sites 'KIND == "native" && FRAMES ~ /;/' | wc -l)" 0
+[ "$(rows alloc 'SITE != "-"' | wc -l)" -gt 0 ] || fail "no callers"
+
+# every block of a shell: all that is freed and not known was there before the library
+allocs --alloc-min 0 -- sh -c 'x=$(echo a | cat); ls / >ls; exec cat ls' >out
+cmp ls out || fail "its output has changed"
+equal "small" "$(manifest 'm["alloc"]["small_calls"]')" 0
+[ "$(rows alloc 'FUNC == "malloc" && COMM == "cat"' | wc -l)" -gt 0 ] || fail "no rows of cat"
+
+# what was preloaded before comes second
+LD_PRELOAD=libpthread.so.0 allocs -- sh -c 'echo "$LD_PRELOAD"' >out
+grep -q '/libdltraced-alloc.so:libpthread.so.0$' out || fail "LD_PRELOAD: $(cat out)"
+
+"$DLT" start -q -P +alloc --pid $$ -o "$t" 2>err && fail "--pid: status 0"
+grep -q 'needs a workload' err || fail "--pid: $(cat err)"

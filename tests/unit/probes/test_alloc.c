@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pages of allocations in, rows of alloc.out and sites.out out. Times are ns here: no counter of a CPU. */
+#include "dlt/alloc.h"
+#include "dlt/pids.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "drain/alloc.h"
+#include "drain/alloc_blocks.h"
+#include "drain/counts.h"
+#include "drain/ticks.h"
+#include "records.h"
+
+static struct dlt_alloc_page page;
+
+static int begin(void **state)
+{
+	if (decoder_make(state) < 0)
+		return -1;
+	memset(&page, 0, sizeof(page));
+	decode.alloc = alloc_new(false);
+	return decode.alloc ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	alloc_free(TAKE_PTR(decode.alloc));
+	return decoder_remove(state);
+}
+
+/* An event at START_NS + AT. */
+static struct dlt_alloc_event *event(uint64_t at, enum dlt_alloc_op op, uint64_t addr, uint64_t size, uint32_t site)
+{
+	struct dlt_alloc_event *e = &page.v[page.head.n++];
+
+	*e = (struct dlt_alloc_event){ START_NS + at, addr, (uint64_t)op << DLT_ALLOC_OP_SHIFT | size, site, 0 };
+	return e;
+}
+
+static void define(uint64_t at, enum dlt_alloc_op op, uint32_t site, uint64_t n, const void *data, size_t bytes)
+{
+	struct dlt_alloc_event *e = event(at, op, n, 0, site);
+
+	e->n = (uint32_t)((bytes + 31) / 32);
+	memset(e + 1, 0, 32 * e->n);
+	memcpy(e + 1, data, bytes);
+	page.head.n += e->n;
+}
+
+/* The page leaves as a copy of thread TID in process TGID; AT: when. */
+static void leaves(uint32_t tgid, uint32_t tid, uint64_t at, enum dlt_alloc_copy copy)
+{
+	struct dlt_alloc *rec = rec_begin(DLT_alloc);
+
+	page.head.magic = DLT_ALLOC_MAGIC;
+	rec->hdr.ts_ns = START_NS + at;
+	rec->hdr.tgid = tgid;
+	rec->hdr.tid = tid;
+	rec->hdr.size = (uint32_t)DLT_ALLOC_BYTES(page.head.n);
+	rec->copy = copy;
+	rec->at.head = page.head;
+	memcpy(rec->at.v, page.v, page.head.n * sizeof(page.v[0]));
+	rec_emit();
+	if (copy == DLT_ALLOC_FULL) {
+		page.head.n = 0;
+		page.head.seq++;
+	}
+}
+
+static void lives(uint32_t event, uint32_t tgid, uint32_t parent, uint64_t at)
+{
+	struct dlt_pids *rec = rec_begin(DLT_pids);
+
+	rec->hdr.ts_ns = START_NS + at;
+	rec->hdr.tgid = rec->hdr.tid = tgid;
+	rec->event = event;
+	rec->ppid = parent;
+	rec->status = 0;
+	rec_emit();
+}
+
+static void thread_begins(uint32_t tgid, uint32_t tid, uint64_t at)
+{
+	page.head = (struct dlt_alloc_head){ .id = tid };
+	leaves(tgid, tid, at, DLT_ALLOC_BEGUN);
+}
+
+#define FRAME(module, at) ((uint64_t)(module) << DLT_ALLOC_MODULE_SHIFT | (at))
+#define PROCESS NO_SUCH_PID
+
+/* Two threads' pages come in the wrong order; a child knows its parent's stacks; what is in use at the end has a row. */
+static void each_event_has_a_row_with_its_block(void **state)
+{
+	char module[32 + 24] = "\xde\xad\xbe\xef";
+	const uint64_t stack[] = { FRAME(1, 0x1234), FRAME(1, 0x5678), 0x7f00 };
+	struct alloc_counts n;
+
+	memcpy(module + 32, "/usr/bin/python3 (x)", 21);
+	thread_begins(PROCESS, PROCESS + 1, 0);
+	event(50, DLT_ALLOC_FREE, 0x1000, 0, 0); /* of the other thread's block */
+	event(60, DLT_ALLOC_FREE, 0x9000, 0, 0); /* from before the trace */
+	page.head.small_calls = 3;
+	page.head.small_bytes = 100;
+	leaves(PROCESS, PROCESS + 1, 900, DLT_ALLOC_FULL);
+	thread_begins(PROCESS, PROCESS, 1);
+	define(10, DLT_ALLOC_MODULE, 1, 4, module, sizeof(module));
+	define(11, DLT_ALLOC_SITE, 7, 3, stack, sizeof(stack));
+	event(20, DLT_ALLOC_MALLOC, 0x1000, 5000, 7);
+	event(70, DLT_ALLOC_CALLOC, 0x2000, 8000, 0);
+	event(80, DLT_ALLOC_OLD, 0x2000, 0, 0);
+	event(85, DLT_ALLOC_REALLOC, 0x3000, 9000, 7);
+	event(90, DLT_ALLOC_OLD, 0x3000, 0, 0);
+	event(95, DLT_ALLOC_REALLOC, 0, 1ULL << 50, 7); /* fails: the old one stays */
+	event(99, DLT_ALLOC_POSIX_MEMALIGN, 0, 1ULL << 50, 8); /* fails; not a stack that is known */
+	leaves(PROCESS, PROCESS, 901, DLT_ALLOC_LAST);
+	lives(DLT_PIDS_FORK, PROCESS + 5, PROCESS, 100);
+	thread_begins(PROCESS + 5, PROCESS + 5, 110);
+	event(120, DLT_ALLOC_MALLOC, 0x3000, 6000, 7);
+	event(130, DLT_ALLOC_OLD, 0x3000, 0, 0);
+	event(131, DLT_ALLOC_REALLOC, 0x3000, 10, 7)->n = 1; /* it has become a small one */
+	leaves(PROCESS + 5, PROCESS + 5, 140, DLT_ALLOC_LAST);
+	lives(DLT_PIDS_EXIT, PROCESS + 5, PROCESS, 150);
+	lives(DLT_PIDS_EXIT, PROCESS, 1, 950);
+	lives(DLT_PIDS_EXIT, PROCESS + 9, 1, 951); /* never seen */
+	alloc_end(&decode);
+	expect_golden(DLT_alloc);
+	expect_golden(DLT_sites);
+	alloc_count(decode.alloc, &n);
+	assert_int_equal(n.small_calls, 3);
+	assert_int_equal(n.small_bytes, 100);
+	assert_int_equal(n.threads, 3);
+	assert_int_equal(n.uncovered, 1);
+	assert_int_equal(n.unread, 0);
+	assert_int_equal(n.live_blocks, 0);
+	assert_int_equal(n.live_bytes, 0);
+}
+
+static unsigned int rows_in(const char *text)
+{
+	unsigned int n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* Before an exec that fails, a page is copied and goes on to be filled; in between the daemon reads it, too. */
+static void a_page_that_is_copied_twice_counts_once(void **state)
+{
+	autofree char *rows = NULL;
+
+	thread_begins(PROCESS, PROCESS, 0);
+	event(1, DLT_ALLOC_MALLOC, 0x1000, 5000, 0);
+	event(2, DLT_ALLOC_MALLOC, 0x2000, 5000, 0);
+	leaves(PROCESS, PROCESS, 3, DLT_ALLOC_PART);
+	event(4, DLT_ALLOC_MALLOC, 0x3000, 5000, 0);
+	leaves(PROCESS, PROCESS, 5, DLT_ALLOC_PART);
+	leaves(PROCESS, PROCESS, 6, DLT_ALLOC_PART);
+	event(7, DLT_ALLOC_MALLOC, 0x4000, 5000, 0);
+	leaves(PROCESS, PROCESS, 8, DLT_ALLOC_FULL);
+	event(9, DLT_ALLOC_MALLOC, 0x5000, 5000, 0);
+	leaves(PROCESS, PROCESS, 10, DLT_ALLOC_LAST);
+	lives(DLT_PIDS_EXIT, PROCESS, 1, 20);
+	alloc_end(&decode);
+	rows = rows_of(DLT_alloc);
+	assert_int_equal(rows_in(rows), 10); /* each once, and its end */
+}
+
+/* A thread of this program, whose page alloc_end() finds in its memory. */
+static void what_a_thread_has_not_sent_is_read(void **state)
+{
+	static struct dlt_alloc_page mine;
+	struct dlt_alloc *rec;
+	autofree char *rows = NULL;
+
+	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_MAGIC, .id = 77, .seq = 1, .n = 1 };
+	mine.v[0] = (struct dlt_alloc_event){ START_NS + 5, 0x1000, (uint64_t)DLT_ALLOC_MALLOC << DLT_ALLOC_OP_SHIFT | 4242, 0, 0 };
+	page.head.id = 77;
+	rec = rec_begin(DLT_alloc);
+	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN,
+				   .at.head = { .magic = DLT_ALLOC_MAGIC, .id = 77 } };
+	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
+	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
+	rec_emit();
+	rec = rec_begin(DLT_alloc); /* a page before it, full of frees */
+	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .copy = DLT_ALLOC_FULL, .at.head = { .magic = DLT_ALLOC_MAGIC, .id = 77 } };
+	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
+	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
+	rec_emit();
+	alloc_end(&decode);
+	rows = rows_of(DLT_alloc);
+	assert_int_equal(rows_in(rows), 2);
+	assert_non_null(strstr(rows, "\tmalloc\t0x1000\t4242\t"));
+}
+
+/* A program may write anything into its page: it is refused, or spoils its own rows. */
+static void hostile_pages_are_bounded(void **state)
+{
+	autofree char *rows = NULL;
+	struct dlt_alloc *rec;
+
+	thread_begins(PROCESS, PROCESS, 0);
+	event(1, DLT_ALLOC_MALLOC, 0x1000, 5000, 0)->ticks = UINT64_MAX; /* in years: it is not later than the copy */
+	event(1, DLT_ALLOC_MALLOC, 0x1000, 6000, UINT32_MAX);		 /* again, without a free */
+	event(1, DLT_ALLOC_SITE, UINT64_MAX, 0, UINT32_MAX);		 /* many frames, none there */
+	event(1, DLT_ALLOC_MODULE, UINT64_MAX, 0, 1);
+	event(1, DLT_ALLOC_REALLOC, 0x2000, DLT_ALLOC_SIZE_MAX, 1);
+	leaves(PROCESS, PROCESS, 10, DLT_ALLOC_FULL);
+	event(2, DLT_ALLOC_SITE, 4, 0, 1)->n = UINT32_MAX; /* reaches beyond the page */
+	leaves(PROCESS, PROCESS, 11, DLT_ALLOC_FULL);
+	event(2, DLT_ALLOC_OPS, 4, 0, 1);
+	leaves(PROCESS, PROCESS, 12, DLT_ALLOC_FULL);
+	event(2, DLT_ALLOC_END, 4, 0, 1);
+	leaves(PROCESS, PROCESS, 13, DLT_ALLOC_FULL);
+	rec = rec_begin(DLT_alloc); /* more events than came */
+	rec->hdr.tgid = rec->hdr.tid = PROCESS;
+	rec->at.head.magic = DLT_ALLOC_MAGIC;
+	rec->at.head.n = UINT64_MAX;
+	rec->copy = DLT_ALLOC_FULL;
+	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
+	rec_emit();
+	lives(DLT_PIDS_FORK, PROCESS, PROCESS, 20); /* its own parent */
+	lives(DLT_PIDS_EXIT, PROCESS, 1, 30);
+	alloc_end(&decode);
+	rows = rows_of(DLT_alloc);
+	assert_int_equal(rows_in(rows), 5); /* three, and the ends of two blocks */
+	assert_non_null(strstr(rows, "1000000000010\t")); /* not later than its copy */
+	assert_int_equal(decode.counts[DLT_alloc].unread, 1);
+}
+
+/* Against a list that is searched from end to end. */
+static void blocks_are_found_whatever_was_taken(void **state)
+{
+	struct alloc_blocks t = { 0 };
+	static struct alloc_block list[2000];
+	size_t n = 0;
+	uint64_t x = 1;
+
+	for (int i = 0; i < 200000; i++) {
+		struct alloc_block b = { 0 };
+		size_t at;
+
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		b.addr = ((x >> 40) % 3000 + 1) * 16;
+		b.size = (uint64_t)i;
+		for (at = 0; at < n && list[at].addr != b.addr; at++)
+			;
+		if (x >> 63 && n < 1990) {
+			assert_true(alloc_blocks_put(&t, &b));
+			list[at] = b;
+			n += at == n;
+		} else {
+			struct alloc_block got;
+
+			assert_int_equal(alloc_blocks_take(&t, b.addr, &got), at < n);
+			if (at < n) {
+				assert_int_equal(got.size, list[at].size);
+				list[at] = list[--n];
+			}
+		}
+		assert_int_equal(t.n, n);
+	}
+	alloc_blocks_free(&t);
+}
+
+/* 3 ticks a ns at first, then 2: both ways, and beyond both ends. */
+static void ticks_are_straight_between_measurements(void **state)
+{
+	struct ticks t = { .tsc = true, .n = 3, .pair = { { 3000, 1000 }, { 6000, 2000 }, { 8000, 3000 } } };
+
+	assert_int_equal(ticks_to_ns(&t, 4500), 1500);
+	assert_int_equal(ticks_to_ns(&t, 7000), 2500);
+	assert_int_equal(ticks_to_ns(&t, 9000), 3500);
+	assert_int_equal(ticks_to_ns(&t, 2700), 900);
+	assert_int_equal(ticks_of_ns(&t, 1500), 4500);
+	assert_int_equal(ticks_of_ns(&t, 2500), 7000);
+	assert_int_equal(ticks_of_ns(&t, 3500), 9000);
+	t.n = TICKS_PAIRS + 2; /* the oldest has been overwritten */
+	for (unsigned int i = 2; i < TICKS_PAIRS + 2; i++) {
+		t.pair[i % TICKS_PAIRS].ticks = 10000 + 10 * i;
+		t.pair[i % TICKS_PAIRS].ns = 5000 + 5 * i;
+	}
+	assert_int_equal(ticks_to_ns(&t, 10000 + 35), 5017);
+	assert_int_equal(ticks_of_ns(&t, 5000 + 5 * (TICKS_PAIRS + 1)), 10000 + 10 * (TICKS_PAIRS + 1));
+	t.tsc = false;
+	assert_int_equal(ticks_to_ns(&t, 42), 42);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_event_has_a_row_with_its_block),
+		TEST(a_page_that_is_copied_twice_counts_once),
+		TEST(what_a_thread_has_not_sent_is_read),
+		TEST(hostile_pages_are_bounded),
+		cmocka_unit_test(blocks_are_found_whatever_was_taken),
+		cmocka_unit_test(ticks_are_straight_between_measurements),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
