@@ -111,20 +111,20 @@ static void queue_events(struct alloc_threads *t, struct alloc_thread *thread, c
 
 /* --- pages ---------------------------------------------------------------------------------------------- */
 
-static void add(uint64_t *sum, uint64_t now, uint64_t *told)
+static void add(uint64_t *sum, uint64_t now, uint64_t *seen)
 {
-	if (now > *told)
-		util_count(sum, now - *told);
-	*told = now;
+	if (now > *seen)
+		util_count(sum, now - *seen);
+	*seen = now;
 }
 
 /* What the head of the page counts, since it was last seen. */
-static void head_told(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_head *head)
+static void head_seen(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_head *head)
 {
-	add(&t->small_calls, head->small_calls, &thread->told.small_calls);
-	add(&t->small_bytes, head->small_bytes, &thread->told.small_bytes);
-	add(&t->skipped, head->skipped, &thread->told.skipped);
-	add(&t->siteless, head->siteless, &thread->told.siteless);
+	add(&t->small_calls, head->small_calls, &thread->seen.small_calls);
+	add(&t->small_bytes, head->small_bytes, &thread->seen.small_bytes);
+	add(&t->skipped, head->skipped, &thread->seen.skipped);
+	add(&t->siteless, head->siteless, &thread->seen.siteless);
 }
 
 /* PAGE's events beyond those that have been taken. */
@@ -139,7 +139,7 @@ static void page_take(struct alloc_threads *t, struct alloc_thread *thread, cons
 	if (n > thread->taken)
 		queue_events(t, thread, page->v + thread->taken, n - thread->taken, now_ticks);
 	thread->taken = (uint32_t)MAX(n, (size_t)thread->taken);
-	head_told(t, thread, &page->head);
+	head_seen(t, thread, &page->head);
 }
 
 struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dlt_alloc *rec, uint64_t now_ticks)
@@ -158,7 +158,7 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 		thread->id = rec->at.head.id;
 		thread->seq = thread->taken = 0;
 		thread->begun_ns = rec->hdr.ts_ns;
-		memset(&thread->told, 0, sizeof(thread->told));
+		memset(&thread->seen, 0, sizeof(thread->seen));
 		t->begun++;
 		return thread;
 	}

@@ -33,7 +33,7 @@ struct alloc_thread {
 	struct alloc_thread *next; /* in its slot */
 	struct {
 		uint64_t small_calls, small_bytes, skipped, siteless;
-	} told; /* of its page's head, so far */
+	} seen; /* of its page's head, so far */
 };
 
 struct alloc_threads {

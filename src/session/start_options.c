@@ -411,7 +411,7 @@ static const char *check(const struct config *cfg)
 	if (!cfg->argv && cfg->regions_auto)
 		return "--regions auto needs a workload: the environment of running processes cannot be changed";
 	if (!cfg->argv && cfg->probes >> DLT_alloc & 1)
-		return "--probes +alloc needs a workload: running processes cannot load the library that tells their allocations";
+		return "--probes +alloc needs a workload: running processes cannot load the library that records allocations";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
 	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))

@@ -64,9 +64,9 @@ def main():
         trace.require(made.get(func) == found[func], f"{func}: {made.get(func)} calls and bytes, not {found[func]}")
     check_lives(trace, rows)
     check_sites(trace, rows)
-    told = trace.manifest["alloc"]
+    counts = trace.manifest["alloc"]
     for what in ("unread_threads", "uncovered_processes", "skipped", "siteless", "live_blocks", "live_bytes"):
-        trace.require(told[what] == 0, f"manifest: {what}: {told}")
+        trace.require(counts[what] == 0, f"manifest: {what}: {counts}")
     trace.finish()
 
 

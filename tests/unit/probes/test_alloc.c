@@ -234,7 +234,7 @@ static void hostile_pages_are_bounded(void **state)
 }
 
 /* Against a list that is searched from end to end. */
-static void blocks_are_found_whatever_was_taken(void **state)
+static void blocks_are_found_after_others_are_taken(void **state)
 {
 	struct alloc_blocks t = { 0 };
 	static struct alloc_block list[2000];
@@ -300,7 +300,7 @@ int main(void)
 		TEST(a_page_that_is_copied_twice_counts_once),
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
-		cmocka_unit_test(blocks_are_found_whatever_was_taken),
+		cmocka_unit_test(blocks_are_found_after_others_are_taken),
 		cmocka_unit_test(ticks_are_straight_between_measurements),
 	};
 
