@@ -28,9 +28,14 @@ __asm__(".text\n.globl dltraced_alloc_point\n.type dltraced_alloc_point, %functi
 	".cfi_startproc\n\tnop\n\tret\n.cfi_endproc\n.size dltraced_alloc_point, . - dltraced_alloc_point\n");
 #endif
 
+static uint64_t magic(void)
+{
+	return config.tsc ? DLT_ALLOC_TSC : DLT_ALLOC_NS;
+}
+
 static void page_begin(struct dlt_alloc_page *page)
 {
-	page->head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_MAGIC, .id = thread_ticks() };
+	page->head = (struct dlt_alloc_head){ .magic = magic(), .id = thread_ticks() };
 	dltraced_alloc_point(page, DLT_ALLOC_BEGUN);
 }
 
@@ -48,7 +53,7 @@ struct dlt_alloc_page *thread_page_make(unsigned int n)
 	struct dlt_alloc_page *page = thread.page;
 	int saved = errno;
 
-	if (page && page->head.magic == DLT_ALLOC_MAGIC) { /* without room */
+	if (page && page->head.magic) { /* without room */
 		thread_flush(page);
 		return page;
 	}
@@ -72,7 +77,7 @@ void thread_send(const struct dlt_alloc_event *e)
 	struct {
 		struct dlt_alloc_head head;
 		struct dlt_alloc_event v[DLT_ALLOC_FEW]; /* as many are read */
-	} page = { .head = { .magic = DLT_ALLOC_MAGIC, .id = e->ticks, .n = 1 }, .v = { *e } };
+	} page = { .head = { .magic = magic(), .id = e->ticks, .n = 1 }, .v = { *e } };
 
 	__asm__ volatile("" : : "r"(&page) : "memory");
 	dltraced_alloc_point((const struct dlt_alloc_page *)&page, DLT_ALLOC_FULL);
@@ -87,7 +92,7 @@ static void thread_ends(void *page)
 	}
 	thread.busy = true;
 	thread.ended = true;
-	if (thread.page && thread.page->head.magic == DLT_ALLOC_MAGIC) {
+	if (thread.page && thread.page->head.magic) {
 		dltraced_alloc_point(thread.page, DLT_ALLOC_LAST);
 		thread.page->head.magic = 0;
 	}

@@ -52,7 +52,7 @@ static inline struct dlt_alloc_page *thread_page(unsigned int n)
 	struct dlt_alloc_page *page = thread.page;
 
 	/* the magic is gone in a forked child */
-	if (__builtin_expect(page && page->head.magic == DLT_ALLOC_MAGIC && page->head.n + n <= DLT_ALLOC_EVENTS, 1))
+	if (__builtin_expect(page && page->head.magic && page->head.n + n <= DLT_ALLOC_EVENTS, 1))
 		return page;
 	return thread_page_make(n);
 }

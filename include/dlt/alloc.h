@@ -37,7 +37,7 @@ enum dlt_alloc_op {
  * with NUL.
  */
 struct dlt_alloc_event {
-	__u64 ticks;  /* of the clock that the daemon chose: see DLT_ALLOC_CLOCK_* */
+	__u64 ticks; /* of the clock that the page's head names */
 	__u64 addr;
 	__u64 op_size; /* op << DLT_ALLOC_OP_SHIFT | bytes */
 	__u32 site;   /* 0: not known */
@@ -52,7 +52,7 @@ struct dlt_alloc_event {
 
 /* A page has this head, and the sums of small allocations, which are not events. */
 struct dlt_alloc_head {
-	__u64 magic; /* 0: the kernel has cleared the page in a child */
+	__u64 magic; /* which clock its ticks are of; 0: the kernel has cleared the page in a child */
 	__u64 id;    /* of this page in this thread, as ticks of its begin */
 	__u64 seq;   /* how often the page has been full before */
 	__u64 n;     /* events, written after they are complete */
@@ -60,7 +60,8 @@ struct dlt_alloc_head {
 	__u64 skipped;	/* events within a signal handler that interrupted one */
 	__u64 siteless; /* events whose stack has no number, as there are too many */
 };
-#define DLT_ALLOC_MAGIC 0x31636f6c6c61746cULL
+#define DLT_ALLOC_TSC 0x31636f6c6c61746cULL /* the CPU's counter */
+#define DLT_ALLOC_NS 0x31636f6c6c616e73ULL  /* CLOCK_MONOTONIC */
 #define DLT_ALLOC_PAGE 4096
 #define DLT_ALLOC_EVENTS 126
 

@@ -19,6 +19,8 @@
  */
 #define QUIET_NS (500 * NSEC_PER_MSEC)
 #define QUIET_STORM_NS (20 * NSEC_PER_MSEC)
+#define PULL_MS 100
+#define PULL_LAST_MS 2000
 #define WAITING_MAX (2U << 20) /* events, of 32 bytes each */
 #define PROCESS_SLOTS 1024U
 
@@ -347,7 +349,7 @@ static void turn(struct decode *d, uint64_t quiet_ns)
 	if (a->ticks.tsc && a->ticks.n < 2)
 		return;
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	put_until(d, alloc_threads_pull(&a->threads, now_ns - quiet_ns, now_ns, ticks_of_ns(&a->ticks, now_ns)));
+	put_until(d, alloc_threads_pull(&a->threads, &a->ticks, now_ns - quiet_ns, PULL_MS));
 }
 
 void alloc_turn(struct decode *d)
@@ -363,7 +365,11 @@ void alloc_take(struct decode *d, const struct dlt_alloc *rec)
 
 	if (!a)
 		return;
-	if (a->ticks.tsc && a->ticks.n < 2)
+	if (!a->threads.magic) { /* the settings of the library are the same in all programs */
+		a->threads.magic = rec->at.head.magic;
+		a->ticks.tsc = rec->at.head.magic == DLT_ALLOC_TSC;
+	}
+	if (a->ticks.n < 2)
 		ticks_measure(&a->ticks);
 	now_ticks = a->ticks.tsc && a->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&a->ticks, rec->hdr.ts_ns);
 	if (!alloc_threads_take(&a->threads, rec, now_ticks))
@@ -383,10 +389,10 @@ void alloc_end(struct decode *d)
 	if (!a)
 		return;
 	ticks_measure(&a->ticks);
-	if (a->ticks.tsc && a->ticks.n < 2)
+	if (a->ticks.n < 2)
 		ticks_measure(&a->ticks);
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	alloc_threads_pull(&a->threads, now_ns, now_ns, ticks_of_ns(&a->ticks, now_ns));
+	alloc_threads_pull(&a->threads, &a->ticks, now_ns, PULL_LAST_MS);
 	put_until(d, UINT64_MAX);
 	for (unsigned int i = 0; i < PROCESS_SLOTS; i++)
 		for (struct process *p = a->processes[i]; p; p = p->next) {
@@ -399,14 +405,12 @@ void alloc_end(struct decode *d)
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-struct alloc *alloc_new(bool tsc)
+struct alloc *alloc_new(void)
 {
 	struct alloc *a = calloc(1, sizeof(*a));
 
-	if (a) {
-		a->ticks.tsc = tsc;
+	if (a)
 		ticks_measure(&a->ticks);
-	}
 	return a;
 }
 

@@ -6,7 +6,6 @@
 #ifndef DRAIN_ALLOC_H
 #define DRAIN_ALLOC_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "dlt/alloc.h"
@@ -23,8 +22,8 @@ struct alloc_row {
 	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site;
 };
 
-/* TSC: the events' times are the CPU's counter, see ticks.h. NULL: no memory. */
-struct alloc *alloc_new(bool tsc);
+/* NULL: no memory. */
+struct alloc *alloc_new(void);
 void alloc_free(struct alloc *a);
 
 /* REC has come out of a ring; without D's alloc it is dropped. */
@@ -40,7 +39,7 @@ void alloc_turn(struct decode *d);
 /* The trace ends: rows of all that is left. */
 void alloc_end(struct decode *d);
 
-/* Any thread: what the manifest tells of it. */
+/* Any thread: what the manifest has of it. */
 void alloc_count(const struct alloc *a, struct alloc_counts *ret);
 
 #endif

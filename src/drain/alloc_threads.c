@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/stall/remote.h"
+#include "drain/alloc_pull.h"
 
 /* --- threads -------------------------------------------------------------------------------------------- */
 
@@ -147,7 +147,7 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 	struct alloc_thread *thread = thread_get(t, rec->hdr.tgid, rec->hdr.tid);
 	size_t n = MIN(rec->at.head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
-	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || rec->at.head.magic != DLT_ALLOC_MAGIC) {
+	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || rec->at.head.magic != t->magic) {
 		t->bad++;
 		return NULL;
 	}
@@ -176,41 +176,107 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 	return thread;
 }
 
-/* The head is read again behind the events: where that has changed, they are on their way through a ring. */
-static void pull(struct alloc_threads *t, struct alloc_thread *thread, uint64_t now_ns, uint64_t now_ticks)
-{
-	struct {
-		struct dlt_alloc_page page;
-		struct dlt_alloc_head after;
-	} got;
-	const struct remote_piece pieces[] = { { thread->page, sizeof(got.page) }, { thread->page, sizeof(got.after) } };
-	ssize_t n = remote_read((pid_t)thread->tgid, pieces, ARRAY_SIZE(pieces), &got);
+/* --- pages that have not been sent ---------------------------------------------------------------------- */
 
-	if (n == -ETIMEDOUT) /* nobody waits for what cannot be read */
-		thread->heard_ns = now_ns;
-	if (n == -ETIMEDOUT || n == -ENOMEM)
+#define STUCK_NS (10 * NSEC_PER_SEC) /* a reader that has not come back for so long never will: busy machines take seconds */
+#define STUCK_MAX 8
+
+static struct alloc_thread *thread_find(struct alloc_threads *t, const struct alloc_pull_page *of)
+{
+	struct alloc_thread *thread = *slot_of(t, of->tid);
+
+	while (thread && (thread->tid != of->tid || thread->tgid != of->tgid || thread->page != of->page || thread->ended))
+		thread = thread->next;
+	return thread;
+}
+
+/* The head is read again behind the events: where that has changed, they are on their way through a ring. */
+static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, uint64_t at_ns, uint64_t at_ticks)
+{
+	struct alloc_thread *thread = thread_find(t, got);
+	const struct dlt_alloc_head *head = &got->got.page.head;
+
+	if (!thread)
 		return;
-	if (n != sizeof(got) || got.page.head.magic != DLT_ALLOC_MAGIC || got.page.head.id != thread->id) {
+	if (got->n != sizeof(got->got) || head->magic != t->magic || head->id != thread->id) {
 		thread->page = 0; /* the thread has ended, or is about to */
 		return;
 	}
-	if (got.after.seq != got.page.head.seq || got.page.head.seq != thread->seq)
+	if (got->got.after.seq != head->seq || head->seq != thread->seq)
 		return;
-	page_take(t, thread, &got.page, now_ticks);
-	thread->heard_ns = now_ns;
+	page_take(t, thread, &got->got.page, at_ticks);
+	thread->heard_ns = MAX(thread->heard_ns, at_ns);
 }
 
-uint64_t alloc_threads_pull(struct alloc_threads *t, uint64_t since_ns, uint64_t now_ns, uint64_t now_ticks)
+static bool is_stale(const struct alloc_thread *thread, uint64_t since_ns)
 {
-	uint64_t until_ns = since_ns;
+	return thread->page && !thread->ended && !thread->unreadable && thread->heard_ns < since_ns;
+}
 
-	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
-		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next) {
-			if (thread->page && !thread->ended && thread->heard_ns < since_ns)
-				pull(t, thread, now_ns, now_ticks);
-			if (thread->page && !thread->ended)
-				until_ns = MIN(until_ns, thread->heard_ns);
+/* Choose pages to be read: false if there are none. */
+static bool pull_choose(struct alloc_threads *t, uint64_t since_ns)
+{
+	struct alloc_pull *p = t->pull;
+
+	p->n = 0;
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS && p->n < ALLOC_PULL_MAX; i++)
+		for (struct alloc_thread *thread = t->slots[i]; thread && p->n < ALLOC_PULL_MAX; thread = thread->next) {
+			if (!is_stale(thread, since_ns) || thread->asked_ns >= since_ns)
+				continue;
+			thread->asked_ns = since_ns;
+			p->v[p->n].tgid = thread->tgid;
+			p->v[p->n].tid = thread->tid;
+			p->v[p->n++].page = thread->page;
 		}
+	return p->n;
+}
+
+/* Whoever owns the page that the reader waits for does without it; the reader is left alone. */
+static void give_up(struct alloc_threads *t)
+{
+	struct alloc_thread *thread = thread_find(t, &t->pull->v[__atomic_load_n(&t->pull->at, __ATOMIC_RELAXED)]);
+
+	if (thread)
+		thread->unreadable = true;
+	util_count(&t->unread, 1);
+	t->stuck++;
+	t->pull = NULL;
+}
+
+/* Take what the reader has read, after up to WAIT_MS. False: it is still reading. */
+static bool pull_end(struct alloc_threads *t, const struct ticks *ticks, int wait_ms)
+{
+	struct alloc_pull *p = t->pull;
+
+	if (!async_call_wait(&p->call, wait_ms)) {
+		if (async_call_busy_ns(&p->call) > STUCK_NS)
+			give_up(t);
+		return false;
+	}
+	for (unsigned int i = 0; i < p->n; i++)
+		pulled(t, &p->v[i], p->begun_ns, ticks_of_ns(ticks, clock_now_ns(CLOCK_MONOTONIC)));
+	p->n = 0;
+	return true;
+}
+
+static bool pull_some(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms)
+{
+	if (!t->pull && t->stuck < STUCK_MAX)
+		t->pull = alloc_pull_new();
+	return t->pull && pull_end(t, ticks, wait_ms) && pull_choose(t, since_ns) && !alloc_pull_begin(t->pull) &&
+	       pull_end(t, ticks, wait_ms);
+}
+
+uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms)
+{
+	uint64_t until_ns = since_ns, give_up_ns = clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)wait_ms * NSEC_PER_MSEC;
+
+	while (pull_some(t, ticks, since_ns, wait_ms) && clock_now_ns(CLOCK_MONOTONIC) < give_up_ns)
+		;
+	for (unsigned int i = 0; t->stuck < STUCK_MAX && i < ALLOC_THREAD_SLOTS; i++)
+		for (const struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next)
+			if (is_stale(thread, since_ns))
+				until_ns = MIN(until_ns, thread->heard_ns);
 	return until_ns;
 }
 
@@ -297,4 +363,5 @@ void alloc_threads_free(struct alloc_threads *t)
 			thread_free(t, &t->slots[i]);
 	free(t->heap);
 	t->heap = NULL;
+	alloc_pull_free(TAKE_PTR(t->pull));
 }

@@ -13,6 +13,7 @@
 
 #include "dlt/alloc.h"
 #include "drain/alloc_blocks.h"
+#include "drain/ticks.h"
 
 #define ALLOC_THREAD_SLOTS 4096U /* of the hash table */
 
@@ -25,7 +26,9 @@ struct alloc_thread {
 	uint64_t last_ticks; /* of its latest event */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC: it has got its page */
 	uint64_t heard_ns; /* CLOCK_MONOTONIC: all its events until then have been taken */
+	uint64_t asked_ns; /* its page has been read, or looked for, since then */
 	bool ended;	   /* nothing more will come */
+	bool unreadable;   /* a reader of its page does not come back */
 	struct dlt_alloc_event *queue; /* waiting, the oldest at HEAD */
 	size_t head, n, room;
 	struct alloc_block old; /* given to a realloc that has begun; addr 0: none */
@@ -36,15 +39,20 @@ struct alloc_thread {
 	} seen; /* of its page's head, so far */
 };
 
+struct alloc_pull;
+
 struct alloc_threads {
 	struct alloc_thread *slots[ALLOC_THREAD_SLOTS];
 	struct alloc_thread **heap; /* those with events, the earliest at 0 */
 	size_t n, n_heap, heap_room;
+	uint64_t magic; /* of all pages */
 	size_t waiting; /* events of all queues */
 	uint64_t small_calls, small_bytes, skipped, siteless; /* sums, relaxed */
 	uint64_t begun; /* threads ever */
 	uint64_t unread; /* threads that ended with events that could not be read, relaxed */
 	uint64_t bad;
+	struct alloc_pull *pull; /* NULL: none yet */
+	unsigned int stuck; /* readers that have not come back */
 };
 
 /*
@@ -54,10 +62,10 @@ struct alloc_threads {
 struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dlt_alloc *rec, uint64_t now_ticks);
 
 /*
- * Read the pages of threads that have not been heard of since SINCE_NS. NOW_*: the same moment. Returns until when all
- * events of all threads have been taken: earlier than SINCE_NS where a page is on its way through a ring.
+ * Read the pages of threads that have not been heard of since SINCE_NS, for WAIT_MS at most: what takes longer is there the
+ * next time. Returns until when all events of all threads have been taken, at most SINCE_NS.
  */
-uint64_t alloc_threads_pull(struct alloc_threads *t, uint64_t since_ns, uint64_t now_ns, uint64_t now_ticks);
+uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms);
 
 /* Give FN, in order, all waiting events up to TICKS: E, and behind it the E->n that belong to a definition. */
 void alloc_threads_until(struct alloc_threads *t, uint64_t ticks,

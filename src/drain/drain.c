@@ -22,7 +22,6 @@
 #include "drain/archiver.h"
 #include "drain/printed.h"
 #include "drain/regions.h"
-#include "drain/ticks.h"
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
@@ -438,7 +437,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		r = d->decode.printed ? 0 : -ENOMEM;
 	}
 	if (!r && mask >> DLT_alloc & 1) {
-		d->decode.alloc = alloc_new(ticks_are_tsc());
+		d->decode.alloc = alloc_new();
 		r = d->decode.alloc ? 0 : -ENOMEM;
 	}
 	if (!r && !fstat(dirfd, &st))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The workload's LD_PRELOAD, through which its programs load our library and tell their allocations. */
+/* The workload's LD_PRELOAD, through which its programs load our library, which records their allocations. */
 #ifndef SESSION_PRELOAD_H
 #define SESSION_PRELOAD_H
 

@@ -23,7 +23,7 @@ static int begin(void **state)
 	if (decoder_make(state) < 0)
 		return -1;
 	memset(&page, 0, sizeof(page));
-	decode.alloc = alloc_new(false);
+	decode.alloc = alloc_new();
 	return decode.alloc ? 0 : -1;
 }
 
@@ -57,7 +57,7 @@ static void leaves(uint32_t tgid, uint32_t tid, uint64_t at, enum dlt_alloc_copy
 {
 	struct dlt_alloc *rec = rec_begin(DLT_alloc);
 
-	page.head.magic = DLT_ALLOC_MAGIC;
+	page.head.magic = DLT_ALLOC_NS;
 	rec->hdr.ts_ns = START_NS + at;
 	rec->hdr.tgid = tgid;
 	rec->hdr.tid = tid;
@@ -178,17 +178,17 @@ static void what_a_thread_has_not_sent_is_read(void **state)
 	struct dlt_alloc *rec;
 	autofree char *rows = NULL;
 
-	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_MAGIC, .id = 77, .seq = 1, .n = 1 };
+	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_NS, .id = 77, .seq = 1, .n = 1 };
 	mine.v[0] = (struct dlt_alloc_event){ START_NS + 5, 0x1000, (uint64_t)DLT_ALLOC_MALLOC << DLT_ALLOC_OP_SHIFT | 4242, 0, 0 };
 	page.head.id = 77;
 	rec = rec_begin(DLT_alloc);
 	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN,
-				   .at.head = { .magic = DLT_ALLOC_MAGIC, .id = 77 } };
+				   .at.head = { .magic = DLT_ALLOC_NS, .id = 77 } };
 	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
 	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
 	rec_emit();
 	rec = rec_begin(DLT_alloc); /* a page before it, full of frees */
-	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .copy = DLT_ALLOC_FULL, .at.head = { .magic = DLT_ALLOC_MAGIC, .id = 77 } };
+	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .copy = DLT_ALLOC_FULL, .at.head = { .magic = DLT_ALLOC_NS, .id = 77 } };
 	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
 	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
 	rec_emit();
@@ -219,7 +219,7 @@ static void hostile_pages_are_bounded(void **state)
 	leaves(PROCESS, PROCESS, 13, DLT_ALLOC_FULL);
 	rec = rec_begin(DLT_alloc); /* more events than came */
 	rec->hdr.tgid = rec->hdr.tid = PROCESS;
-	rec->at.head.magic = DLT_ALLOC_MAGIC;
+	rec->at.head.magic = DLT_ALLOC_NS;
 	rec->at.head.n = UINT64_MAX;
 	rec->copy = DLT_ALLOC_FULL;
 	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
