@@ -221,9 +221,9 @@ static bool pull_choose(struct alloc_threads *t, uint64_t since_ns)
 	p->n = 0;
 	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS && p->n < ALLOC_PULL_MAX; i++)
 		for (struct alloc_thread *thread = t->slots[i]; thread && p->n < ALLOC_PULL_MAX; thread = thread->next) {
-			if (!is_stale(thread, since_ns) || thread->asked_ns >= since_ns)
+			if (!is_stale(thread, since_ns) || thread->looked_ns >= since_ns)
 				continue;
-			thread->asked_ns = since_ns;
+			thread->looked_ns = since_ns;
 			p->v[p->n].tgid = thread->tgid;
 			p->v[p->n].tid = thread->tid;
 			p->v[p->n++].page = thread->page;

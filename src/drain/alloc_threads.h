@@ -26,7 +26,7 @@ struct alloc_thread {
 	uint64_t last_ticks; /* of its latest event */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC: it has got its page */
 	uint64_t heard_ns; /* CLOCK_MONOTONIC: all its events until then have been taken */
-	uint64_t asked_ns; /* its page has been read, or looked for, since then */
+	uint64_t looked_ns; /* its page was looked for then */
 	bool ended;	   /* nothing more will come */
 	bool unreadable;   /* a reader of its page does not come back */
 	struct dlt_alloc_event *queue; /* waiting, the oldest at HEAD */
