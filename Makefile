@@ -388,7 +388,7 @@ uninstall:
 	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/site/__pycache__"
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
-		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python" "$(datadir)" \
+		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python" "$(datadir)" "$(libdir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 

@@ -64,7 +64,7 @@ left=$(find "$root" ! -type d)
 equal "left after uninstall" "$left" ""
 
 install_with install bindir=/b mandir=/m unitdir=/u completionsdir=/c sysconfdir=/s sysusersdir=/y \
-	tmpfilesdir=/t docdir=/d datadir=/a includedir=/i pkgconfigdir=/p
+	tmpfilesdir=/t docdir=/d datadir=/a includedir=/i pkgconfigdir=/p libdir=/l
 equal "folders" "$(cd "$root" && ls -d b m c d)" "b
 c
 d
