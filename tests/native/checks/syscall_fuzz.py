@@ -168,12 +168,14 @@ def want_rw(call, rw, vector, pos, rwf):
 
 
 def want_ring_rw(call, _tree, rw, vector=False):
-    """A request at position -1 begins at the file's own position, one that appends at its end (its size is in HOW). Requests
-    of one batch may move a file's position in any order, which no row shows.
+    """A request at position -1 begins at the file's own position, one that appends at its end (its size is in HOW). One that
+    fails has the position that it leaves: 5.10 sets it before it copies. Requests of one batch may move a file's position in
+    any order, which no row shows.
     """
     side, given = call.sides[0], call.args[3]
     appends = rw == "W" and (side.f_flags & os.O_APPEND or call.args[5] & RWF_APPEND)
-    offset = side.how if appends and call.ret > 0 else side.before if given == -1 else given
+    own = side.before if call.ret > 0 else side.after
+    offset = side.how if appends and call.ret > 0 else own if given == -1 else given
     if not side.seekable:
         offset = side.nowhere
     elif call.shared and (given == -1 or appends):
