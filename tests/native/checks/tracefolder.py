@@ -209,7 +209,7 @@ class Trace:
                 for row in rows if row.get("FID", "-") not in "-?"}
         for name, fid, file in uses:
             self.require(fid in names, f"{name}: FID {fid} is not in files.out")
-            nameless = name == "bio" and file == "?" and self._file[fid]["REALPATH"] == "-"  # a file only in memory
+            nameless = name in ("bio", "bio_map") and file == "?" and self._file[fid]["REALPATH"] == "-"  # a file only in memory
             self.require(file is None or nameless or unescape(file) in names.get(fid, ()),
                          f"{name}: FILE {file} of FID {fid}: {names.get(fid)}")
 

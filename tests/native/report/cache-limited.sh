@@ -84,7 +84,7 @@ sectors() { awk '{ print $3 }' "/sys/block/$disk/stat"; }
 # An epoch begins and ends more than an interval after what the one before did, unless the machine is slow.
 epochs() {
 	before=$(sectors)
-	limited --probes +cache -- python3 job.py "$mnt/data.bin" tally >out 2>err || fail "status $?: $(cat err)"
+	limited --probes +cache --disk "$disk" -- python3 job.py "$mnt/data.bin" tally >out 2>err || fail "status $?: $(cat err)"
 	check whole
 	"$DLT" report --json "$t" >json 2>err || fail "report: $(cat err)"
 	python3 judge.py "$(manifest 'm["machine"]["page_bytes"]')" $((($(sectors) - before) * 512)) 2>err
