@@ -182,7 +182,7 @@ const struct probe create_del_probe = {
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_create_del),
 	.needs = DLT_open,
-	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS,
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS | PROBE_MORE_ROWS,
 	.open = create_del_open,
 	.decode = decode,
 	.running = running,

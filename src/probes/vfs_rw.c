@@ -160,7 +160,7 @@ const struct probe vfs_rw_probe = {
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_vfs_rw),
-	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS,
+	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_OF_CALLS | PROBE_MORE_ROWS,
 	.open = vfs_rw_open,
 	.decode = decode,
 	.running = running,

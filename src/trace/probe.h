@@ -46,6 +46,7 @@ enum probe_flags {
 	PROBE_SELECTABLE = 1, /* on by --probes; on by default, unless ALSO */
 	PROBE_OF_TARGET = 2,  /* rows are of threads of the target: --comm narrows them */
 	PROBE_OF_CALLS = 128, /* rows are system calls */
+	PROBE_MORE_ROWS = 256, /* a call may have several rows, or none here and one in another file */
 	PROBE_ON_DEMAND = 4,  /* off by default */
 	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads, unless the target is the machine */
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */

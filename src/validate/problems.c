@@ -22,7 +22,10 @@ static const char *const texts[PROBLEMS] = {
 	[PROBLEM_CLOCK] = "TIME and TIMESTAMP differ by more or less than the clocks in time_align.out",
 	[PROBLEM_FID] = "the row's FID is not in files.out",
 	[PROBLEM_PID] = "the row's PID is not in pids.out",
+	[PROBLEM_WORD] = "a field is none of the words of its column",
 	[PROBLEM_ROWS] = "the number of rows differs from the manifest's",
+	[PROBLEM_BYTES] = "the number of bytes differs from the manifest's",
+	[PROBLEM_CALLS] = "the manifest's calls are not its rows, sums, filtered and lost calls",
 	[PROBLEM_LOST] = "the manifest's reasons for lost rows do not add up to their number",
 };
 

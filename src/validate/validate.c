@@ -23,6 +23,7 @@
 #include "validate/form.h"
 #include "validate/ids.h"
 #include "validate/problems.h"
+#include "validate/words.h"
 
 struct validate {
 	int dirfd;
@@ -32,6 +33,7 @@ struct validate {
 	/* the least and the most that time_align.out has of UTC minus CLOCK_MONOTONIC: each TIME must be within these */
 	int64_t offset_min, offset_max;
 	bool clock_known;
+	bool words_known; /* the trace is not of a later version, which may have further words */
 	uint64_t rows;
 	unsigned int files;
 	char scratch[FORM_SCRATCH(READER_BUFFER_BYTES)];
@@ -43,6 +45,7 @@ struct file {
 	const struct probe *probe; /* NULL: a collector's */
 	struct reader r;
 	uint8_t kind[READER_COLUMNS_MAX]; /* 1 + enum field_kind of each column; 0: text that no table describes */
+	const struct field *field[READER_COLUMNS_MAX]; /* of a column of words; else NULL */
 	unsigned int fid, pid, time, timestamp; /* columns; 0: none */
 	bool whole; /* the file of a whole trace, of which the folder is a part */
 	uint64_t last_ns, earlier, late; /* latest TIMESTAMP; rows before that; how many the manifest has */
@@ -129,6 +132,8 @@ static void check_row(struct validate *v, struct file *f, const struct reader_ro
 				add(v, f, PROBLEM_NUMBER);
 		} else if (!form_is_text(field, v->scratch)) {
 			add(v, f, PROBLEM_TEXT);
+		} else if (f->field[i - 1] && !words_have(f->probe, f->field[i - 1], field)) {
+			add(v, f, PROBLEM_WORD);
 		}
 	}
 	check_times(v, f, row);
@@ -154,6 +159,7 @@ static void check_header(struct validate *v, struct file *f)
 		if (!at)
 			continue; /* an older version did not write this column */
 		f->kind[at - 1] = (uint8_t)(1 + f->probe->fields[i].kind);
+		f->field[at - 1] = v->words_known && words_are(&f->probe->fields[i]) ? &f->probe->fields[i] : NULL;
 		in_order &= at > last;
 		last = at;
 		known++;
@@ -170,22 +176,55 @@ static void check_header(struct validate *v, struct file *f)
 		f->pid = reader_column(&f->r, "PID");
 }
 
+/* Returns the bytes of the plain text of F, which has been read to its end. */
+static uint64_t plain_bytes(const struct reader *r)
+{
+	return r->n_segments ? r->segments[r->n_segments - 1].end : 0;
+}
+
+/* Whether segments of F are missing before the first or behind the last one. */
+static bool lacks_ends(const struct validate *v, const struct file *f, const struct counted *c)
+{
+	const struct reader *r = &f->r;
+
+	if (!r->n_segments)
+		return false;
+	return (v->m.complete && r->segments[r->n_segments - 1].file.nr != SEGMENT_LAST) ||
+	       (!c->dropped && r->segments[0].file.nr != SEGMENT_LAST && r->segments[0].file.nr > 1);
+}
+
+/* Whether the manifest's counts of P, whose rows are calls, add up. What was lost includes calls whose beginning nobody saw. */
+static bool adds_up(const struct manifest_probe *p, const struct probe *probe)
+{
+	const uint64_t all = p->rows + p->summed + p->filtered + p->lost;
+
+	if (!p->calls || !(probe->flags & PROBE_OF_CALLS))
+		return true;
+	return all == p->calls || (all > p->calls && (p->lost || probe->flags & PROBE_MORE_ROWS));
+}
+
 static void check_counts(struct validate *v, struct file *f, int error)
 {
 	const struct counted c = counted_of(&v->m, f->name);
 	const struct manifest_probe *p = manifest_probe(&v->m, f->name);
+	const bool readable = error >= 0 && !f->r.bad && !f->r.damaged && !f->r.missing;
 	uint64_t reasons = 0;
 	char name[NAME_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s.out", f->name);
 	problems_add(&v->problems, PROBLEM_READ, name, 0, error < 0 && error != -ENOENT);
-	problems_add(&v->problems, PROBLEM_SEGMENTS, name, 0, f->r.missing + f->r.bad + f->r.damaged);
-	problems_add(&v->problems, PROBLEM_CUT, name, 0, f->r.cut);
-	if (v->m.complete)
+	problems_add(&v->problems, PROBLEM_SEGMENTS, name, 0, f->r.missing + f->r.bad + f->r.damaged + lacks_ends(v, f, &c));
+	problems_add(&v->problems, PROBLEM_CUT, name, f->r.cut ? 3 + f->r.rows + f->r.bad_rows - f->before : 0, f->r.cut);
+	if (v->m.complete) {
 		problems_add(&v->problems, PROBLEM_ROWS, name, 0, f->r.rows != c.rows - MIN(c.rows, c.dropped));
+		problems_add(&v->problems, PROBLEM_BYTES, name, 0,
+			     readable && f->r.n_segments && c.bytes && plain_bytes(&f->r) != c.bytes - MIN(c.bytes, c.dropped_bytes));
+	}
 	for (unsigned int i = 0; p && i < LOSSES; i++)
 		reasons += p->lost_by[i];
 	problems_add(&v->problems, PROBLEM_LOST, name, 0, p && reasons != p->lost);
+	if (p && f->probe && v->m.complete)
+		problems_add(&v->problems, PROBLEM_CALLS, "manifest.json", 0, !adds_up(p, f->probe));
 }
 
 /* Counts the damaged rows that the reader has left out, but the first BAD of them. ROWS whole rows came before these. */
@@ -248,6 +287,7 @@ static int read_manifest(struct validate *v, const char *dir)
 	if (res == -ENOENT)
 		return log_err_r(-ENODATA, "%s: is not a trace folder: it has no manifest.json", dir);
 	problems_add(&v->problems, PROBLEM_MANIFEST, "manifest.json", 0, res < 0 || strcmp(v->m.tool, "dltraced"));
+	v->words_known = strverscmp(v->m.version, DLT_VERSION) <= 0;
 	problems_add(&v->problems, PROBLEM_INCOMPLETE, "manifest.json", 0, res == 0 && !v->m.complete);
 	return 0;
 }

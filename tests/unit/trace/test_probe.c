@@ -50,7 +50,7 @@ static const struct {
 		sizeof(struct dlt_close), CALLS },
 	[DLT_create_del] = { "create_del",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2 FID_BY",
-		sizeof(struct dlt_create_del), CALLS },
+		sizeof(struct dlt_create_del), CALLS | PROBE_MORE_ROWS },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH REALDEV REALINO",
 		sizeof(struct dlt_files), PROBE_REFERENCE },
 	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), PROBE_REFERENCE },
@@ -80,7 +80,7 @@ static const struct {
 		sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE },
 	[DLT_vfs_rw] = { "vfs_rw",
 		"TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
-		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), CALLS },
+		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };
 
