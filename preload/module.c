@@ -52,6 +52,7 @@ static void define(const struct dl_phdr_info *info, uint32_t number)
 	char path[DLT_ALLOC_PATH];
 	unsigned int chunks;
 	struct dlt_alloc_page *page;
+	struct dlt_alloc_event *e;
 	size_t len = strlen(info->dlpi_name), id_len;
 	const void *id = build_id(info, &id_len);
 
@@ -68,18 +69,19 @@ static void define(const struct dl_phdr_info *info, uint32_t number)
 	page = thread_page(1 + chunks);
 	if (!page)
 		return;
-	page->v[page->head.n] = (struct dlt_alloc_event){
+	e = thread_write(page);
+	*e = (struct dlt_alloc_event){
 		.ticks = thread_ticks(),
 		.addr = id_len,
 		.op_size = (uint64_t)DLT_ALLOC_MODULE << DLT_ALLOC_OP_SHIFT,
 		.site = number,
 		.n = chunks,
 	};
-	memset(&page->v[page->head.n + 1], 0, chunks * 32);
+	memset(e + 1, 0, chunks * 32);
 	if (id_len)
-		memcpy(&page->v[page->head.n + 1], id, id_len);
-	memcpy(&page->v[page->head.n + 2], path, len);
-	__atomic_store_n(&page->head.n, page->head.n + 1 + chunks, __ATOMIC_RELEASE);
+		memcpy(e + 1, id, id_len);
+	memcpy(e + 2, path, len);
+	thread_written(page, 1 + chunks);
 }
 
 /* Returns the number of the module, 0: there are too many. What is loaded where another was is another one. */

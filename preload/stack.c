@@ -76,21 +76,23 @@ static void define(const struct stack *s, uint32_t number)
 	uint64_t frames[DLT_ALLOC_FRAMES];
 	unsigned int chunks = (s->n * 8 + 31) / 32;
 	struct dlt_alloc_page *page;
+	struct dlt_alloc_event *e;
 
 	module_frames(s->ip, s->n, frames); /* may put events of its own: before there is room for these */
 	page = thread_page(1 + chunks);
 	if (!page)
 		return;
-	page->v[page->head.n] = (struct dlt_alloc_event){
+	e = thread_write(page);
+	*e = (struct dlt_alloc_event){
 		.ticks = thread_ticks(),
 		.addr = s->n,
 		.op_size = (uint64_t)DLT_ALLOC_SITE << DLT_ALLOC_OP_SHIFT,
 		.site = number,
 		.n = chunks,
 	};
-	memset(&page->v[page->head.n + 1], 0, chunks * 32);
-	memcpy(&page->v[page->head.n + 1], frames, s->n * 8);
-	__atomic_store_n(&page->head.n, page->head.n + 1 + chunks, __ATOMIC_RELEASE);
+	memset(e + 1, 0, chunks * 32);
+	memcpy(e + 1, frames, s->n * 8);
+	thread_written(page, 1 + chunks);
 }
 
 /* Returns the number of the stack S, 0: there are too many. */

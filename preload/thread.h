@@ -57,25 +57,41 @@ static inline struct dlt_alloc_page *thread_page(unsigned int n)
 	return thread_page_make(n);
 }
 
+/*
+ * An event is written between these two: whoever reads the page meanwhile finds complete events alone, and whether there is
+ * one that has its time, perhaps of a thread that stands still here.
+ */
+static inline struct dlt_alloc_event *thread_write(struct dlt_alloc_page *page)
+{
+	__atomic_store_n(&page->head.writing, 1, __ATOMIC_RELEASE);
+	__asm__ volatile("" : : : "memory");
+	return &page->v[page->head.n];
+}
+
+static inline void thread_written(struct dlt_alloc_page *page, uint32_t events)
+{
+	__atomic_store_n(&page->head.n, page->head.n + events, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->head.writing, 0, __ATOMIC_RELEASE);
+}
+
 /* Called while thread.busy. */
 static inline void thread_put(enum dlt_alloc_op op, const void *block, uint64_t size, uint32_t site, uint32_t n)
 {
 	struct dlt_alloc_page *page = thread_page(1);
-	struct dlt_alloc_event e = {
+	struct dlt_alloc_event single, *e = page ? thread_write(page) : &single;
+
+	*e = (struct dlt_alloc_event){
 		.ticks = thread_ticks(),
 		.addr = (uint64_t)block,
 		.op_size = (uint64_t)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX),
 		.site = site,
 		.n = n,
 	};
-
 	if (__builtin_expect(!page, 0)) {
-		thread_send(&e);
+		thread_send(e);
 		return;
 	}
-	page->v[page->head.n] = e;
-	/* whoever reads the page meanwhile finds complete events alone */
-	__atomic_store_n(&page->head.n, page->head.n + 1, __ATOMIC_RELEASE);
+	thread_written(page, 1);
 	if (__builtin_expect(page->head.n == DLT_ALLOC_EVENTS, 0))
 		thread_flush(page);
 }

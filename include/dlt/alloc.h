@@ -57,8 +57,9 @@ struct dlt_alloc_head {
 	__u64 seq;   /* how often the page has been full before */
 	__u64 n;     /* events, written after they are complete */
 	__u64 small_calls, small_bytes; /* since the thread began */
-	__u64 skipped;	/* events within a signal handler that interrupted one */
-	__u64 siteless; /* events whose stack has no number, as there are too many */
+	__u32 skipped;	/* events within a signal handler that interrupted one */
+	__u32 siteless; /* events whose stack has no number, as there are too many */
+	__u64 writing;	/* not 0: an event has its time, and is not counted in N yet */
 };
 #define DLT_ALLOC_TSC 0x31636f6c6c61746cULL /* the CPU's counter */
 #define DLT_ALLOC_NS 0x31636f6c6c616e73ULL  /* CLOCK_MONOTONIC */

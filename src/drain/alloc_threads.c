@@ -190,11 +190,15 @@ static struct alloc_thread *thread_find(struct alloc_threads *t, const struct al
 	return thread;
 }
 
-/* The head is read again behind the events: where that has changed, they are on their way through a ring. */
+/*
+ * The head is read again behind the events: where that has changed, they are on their way through a ring. A thread that is
+ * writing an event may have given it a time long ago, if it has not run since.
+ */
 static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, uint64_t at_ns, uint64_t at_ticks)
 {
 	struct alloc_thread *thread = thread_find(t, got);
 	const struct dlt_alloc_head *head = &got->got.page.head;
+	bool whole;
 
 	if (!thread)
 		return;
@@ -202,10 +206,12 @@ static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, u
 		thread->page = 0; /* the thread has ended, or is about to */
 		return;
 	}
-	if (got->got.after.seq != head->seq || head->seq != thread->seq)
-		return;
-	page_take(t, thread, &got->got.page, at_ticks);
-	thread->heard_ns = MAX(thread->heard_ns, at_ns);
+	whole = got->got.after.seq == head->seq && head->seq == thread->seq;
+	if (whole)
+		page_take(t, thread, &got->got.page, at_ticks);
+	/* nobody waits for ever for what a program writes there */
+	if ((whole && !head->writing) || at_ns > thread->heard_ns + STUCK_NS)
+		thread->heard_ns = MAX(thread->heard_ns, at_ns);
 }
 
 static bool is_stale(const struct alloc_thread *thread, uint64_t since_ns)

@@ -12,6 +12,7 @@
 
 #include "drain/alloc.h"
 #include "drain/alloc_blocks.h"
+#include "drain/alloc_threads.h"
 #include "drain/counts.h"
 #include "drain/ticks.h"
 #include "records.h"
@@ -198,6 +199,30 @@ static void what_a_thread_has_not_sent_is_read(void **state)
 	assert_non_null(strstr(rows, "\tmalloc\t0x1000\t4242\t"));
 }
 
+/* While a thread is writing an event, rows of later ones wait, but not for ever. */
+static void rows_wait_for_an_event_that_is_being_written(void **state)
+{
+	static struct dlt_alloc_page mine;
+	struct alloc_threads t = { .magic = DLT_ALLOC_NS };
+	const struct ticks ticks = { .tsc = false };
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	struct dlt_alloc rec = {
+		.hdr = { .ts_ns = now_ns - NSEC_PER_SEC, .tgid = (uint32_t)getpid(), .tid = (uint32_t)getpid(), .size = sizeof(rec) },
+		.page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN, .at.head = { .magic = DLT_ALLOC_NS, .id = 7 },
+	};
+
+	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_NS, .id = 7, .writing = 1 };
+	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns, 2000), rec.hdr.ts_ns);
+	mine.head.writing = 0;
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns + 1, 2000), now_ns + 1);
+	mine.head.writing = 1;
+	rec.hdr.ts_ns = now_ns > 11 * NSEC_PER_SEC ? now_ns - 11 * NSEC_PER_SEC : 0; /* too long */
+	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns + 2, 2000), now_ns > 11 * NSEC_PER_SEC ? now_ns + 2 : 0);
+	alloc_threads_free(&t);
+}
+
 /* A program may write anything into its page: it is refused, or spoils its own rows. */
 static void hostile_pages_are_bounded(void **state)
 {
@@ -300,6 +325,7 @@ int main(void)
 		TEST(a_page_that_is_copied_twice_counts_once),
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
+		cmocka_unit_test(rows_wait_for_an_event_that_is_being_written),
 		cmocka_unit_test(blocks_are_found_after_others_are_taken),
 		cmocka_unit_test(ticks_are_straight_between_measurements),
 	};
