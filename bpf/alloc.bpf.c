@@ -30,7 +30,7 @@ static __always_inline void count_events_lost(__u64 n)
 /* Send COPY of PAGE with room for EVENTS, of which N are lost where that is not possible: a ring reserves constant sizes. */
 #define ALLOC_SEND(events)                                                                          \
 	do {                                                                                        \
-		rec = rec_room(DLT_ALLOC_BYTES(events));                                            \
+		rec = rec_room(DLT_ALLOC_BYTES(events), copy != DLT_ALLOC_FULL);                                            \
 		if (!rec)                                                                           \
 			break;                                                                      \
 		if (bpf_probe_read_user(&rec->at, sizeof(rec->at.head) + (events) * sizeof(rec->at.v[0]), (void *)page)) { \
@@ -41,11 +41,12 @@ static __always_inline void count_events_lost(__u64 n)
 		sent(rec, page, copy, n, DLT_ALLOC_BYTES(events));                                  \
 	} while (0)
 
-static __always_inline struct dlt_alloc *rec_room(__u64 size)
+/* rec_reserve(), but what is lost are many rows, or none. */
+static __always_inline struct dlt_alloc *rec_room(__u64 size, bool rare)
 {
 	void *ring = ring_here();
 
-	return ring && !ring_crowded(ring) ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
+	return ring && (rare || !ring_crowded(ring)) ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
 }
 
 static __always_inline void sent(struct dlt_alloc *rec, __u64 page, __u32 copy, __u64 n, __u32 size)

@@ -134,7 +134,6 @@ static uint32_t number_of(const struct stack *s)
 struct walk {
 	struct stack *s;
 	const uintptr_t *slot;
-	bool begun;
 };
 
 #if defined(__x86_64__)
@@ -190,7 +189,7 @@ static void unwind(struct stack *s, const uintptr_t *slot)
 {
 	*s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
 #if defined(__x86_64__)
-	struct walk w = { s, slot, false };
+	struct walk w = { s, slot };
 
 	s->n = 0;
 	_Unwind_Backtrace(step, &w);

@@ -13,12 +13,7 @@ uint32_t stack_site(const uintptr_t *slot);
 
 void stack_thread_ends(void);
 
-/* In a function that the program calls: where its return address is. */
-#if defined(__x86_64__)
+/* In a function that the program calls: where its return address is, on x86-64 and in arm64's frame records. */
 #define STACK_SLOT() ((const uintptr_t *)__builtin_frame_address(0) + 1)
-#else
-/* elsewhere the frames alone would have to say where return addresses are: one is known, in the frame's record */
-#define STACK_SLOT() ((const uintptr_t *)__builtin_frame_address(0) + 1)
-#endif
 
 #endif

@@ -80,7 +80,7 @@ void thread_send(const struct dlt_alloc_event *e)
 	} page = { .head = { .magic = magic(), .id = e->ticks, .n = 1 }, .v = { *e } };
 
 	__asm__ volatile("" : : "r"(&page) : "memory");
-	dltraced_alloc_point((const struct dlt_alloc_page *)&page, DLT_ALLOC_FULL);
+	dltraced_alloc_point((const struct dlt_alloc_page *)&page, DLT_ALLOC_SINGLE);
 }
 
 /* The destructors of other keys free memory, too: those run again as long as ours asks for it. */
@@ -101,6 +101,13 @@ static void thread_ends(void *page)
 	thread.page = NULL;
 	stack_thread_ends();
 	thread.busy = false;
+}
+
+/* The main thread runs no destructors of keys. What comes after this is fetched where the thread ends, if the kernel can. */
+__attribute__((destructor)) static void program_ends(void)
+{
+	if (thread.page && thread.page->head.magic && !thread.busy)
+		thread_flush(thread.page);
 }
 
 void thread_init(void)

@@ -77,6 +77,7 @@ enum dlt_alloc_copy {
 	DLT_ALLOC_FULL,	 /* the thread goes on with an empty one */
 	DLT_ALLOC_PART,	 /* before an exec that may fail */
 	DLT_ALLOC_LAST,	 /* the thread ends */
+	DLT_ALLOC_SINGLE, /* no page of the thread: one event on its stack */
 };
 
 /* Its tail is as long as its events need, in steps: DLT_ALLOC_FEW, DLT_ALLOC_SOME, all. */

@@ -205,8 +205,11 @@ static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_e
 	struct alloc_row row = row_of(t, op, ticks_to_ns(&u->alloc->ticks, e->ticks));
 	struct process *p = process_get(u->alloc, t->tgid);
 
-	if (!p)
+	if (!p) {
+		u->alloc->threads.dropped++;
 		return;
+	}
+	p->covered = true;
 	memcpy(p->comm, t->comm, sizeof(p->comm));
 	switch (op) {
 	case DLT_ALLOC_SITE:
@@ -340,6 +343,13 @@ static void put_until(struct decode *d, uint64_t ns)
 	alloc_threads_until(&a->threads, ns == UINT64_MAX ? ns : ticks_of_ns(&a->ticks, ns), on_event, &u);
 }
 
+/* Without memory for an event there is no row. */
+static void count_dropped(struct decode *d)
+{
+	util_count(&d->sinks[DLT_alloc].lost, d->alloc->threads.dropped);
+	d->alloc->threads.dropped = 0;
+}
+
 static void turn(struct decode *d, uint64_t quiet_ns)
 {
 	struct alloc *a = d->alloc;
@@ -350,6 +360,7 @@ static void turn(struct decode *d, uint64_t quiet_ns)
 		return;
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	put_until(d, alloc_threads_pull(&a->threads, &a->ticks, now_ns - quiet_ns, PULL_MS));
+	count_dropped(d);
 }
 
 void alloc_turn(struct decode *d)
@@ -372,8 +383,7 @@ void alloc_take(struct decode *d, const struct dlt_alloc *rec)
 	if (a->ticks.n < 2)
 		ticks_measure(&a->ticks);
 	now_ticks = a->ticks.tsc && a->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&a->ticks, rec->hdr.ts_ns);
-	if (!alloc_threads_take(&a->threads, rec, now_ticks))
-		util_count(&d->counts[DLT_alloc].unread, 1);
+	alloc_threads_take(&a->threads, rec, now_ticks);
 	if (rec->copy == DLT_ALLOC_BEGUN)
 		change_add(a, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
 	if (a->threads.waiting > WAITING_MAX)
@@ -394,6 +404,7 @@ void alloc_end(struct decode *d)
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	alloc_threads_pull(&a->threads, &a->ticks, now_ns, PULL_LAST_MS);
 	put_until(d, UINT64_MAX);
+	count_dropped(d);
 	for (unsigned int i = 0; i < PROCESS_SLOTS; i++)
 		for (struct process *p = a->processes[i]; p; p = p->next) {
 			struct dlt_hdr hdr = { .ts_ns = now_ns, .tgid = p->tgid, .tid = p->tgid };
@@ -443,6 +454,7 @@ void alloc_count(const struct alloc *a, struct alloc_counts *ret)
 		.threads = util_counted(&a->threads.begun),
 		.unread = util_counted(&a->threads.unread),
 		.uncovered = util_counted(&a->uncovered),
+		.refused = util_counted(&a->threads.refused),
 		.skipped = util_counted(&a->threads.skipped),
 		.siteless = util_counted(&a->threads.siteless),
 		.live_blocks = util_counted(&a->live_blocks),

@@ -92,14 +92,18 @@ static size_t events_of(const struct dlt_alloc_event *e, size_t left)
 static void queue_events(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_event *v, size_t n,
 			 uint64_t now_ticks)
 {
-	if (!n || !room_for(thread, n))
+	if (!n)
 		return;
+	if (!room_for(thread, n)) {
+		t->dropped += n;
+		return;
+	}
 	for (size_t i = 0, many; i < n; i += many) {
 		struct dlt_alloc_event *to = &thread->queue[thread->n];
 
 		many = events_of(&v[i], n - i);
 		if (!many) {
-			t->bad++;
+			util_count(&t->refused, 1);
 			return;
 		}
 		memcpy(to, &v[i], many * sizeof(*to));
@@ -148,23 +152,23 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 	size_t n = MIN(rec->at.head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
 	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || rec->at.head.magic != t->magic) {
-		t->bad++;
+		util_count(&t->refused, 1);
 		return NULL;
 	}
 	memcpy(thread->comm, rec->hdr.comm, sizeof(thread->comm));
 	thread->heard_ns = rec->hdr.ts_ns;
-	if (rec->copy == DLT_ALLOC_BEGUN) {
-		thread->page = rec->page;
-		thread->id = rec->at.head.id;
-		thread->seq = thread->taken = 0;
-		thread->begun_ns = rec->hdr.ts_ns;
-		memset(&thread->seen, 0, sizeof(thread->seen));
-		t->begun++;
-		return thread;
-	}
-	if (rec->at.head.id != thread->id) { /* an event by itself, of a thread without a page */
+	if (rec->copy == DLT_ALLOC_SINGLE) {
 		queue_events(t, thread, rec->at.v, n, now_ticks);
 		return thread;
+	}
+	if (rec->at.head.id != thread->id) { /* it has begun: the first copy says so, unless there was no room for it */
+		thread->page = rec->page;
+		thread->id = rec->at.head.id;
+		thread->seq = rec->at.head.seq;
+		thread->taken = 0;
+		thread->begun_ns = rec->hdr.ts_ns;
+		memset(&thread->seen, 0, sizeof(thread->seen));
+		util_count(&t->begun, 1);
 	}
 	page_take(t, thread, &rec->at, now_ticks);
 	if (rec->copy == DLT_ALLOC_FULL) {

@@ -48,9 +48,10 @@ struct alloc_threads {
 	uint64_t magic; /* of all pages */
 	size_t waiting; /* events of all queues */
 	uint64_t small_calls, small_bytes, skipped, siteless; /* sums, relaxed */
-	uint64_t begun; /* threads ever */
+	uint64_t begun; /* threads ever, relaxed */
 	uint64_t unread; /* threads that ended with events that could not be read, relaxed */
-	uint64_t bad;
+	uint64_t refused; /* pages that were not valid, or not to their end, relaxed */
+	uint64_t dropped; /* events for which there was no memory */
 	struct alloc_pull *pull; /* NULL: none yet */
 	unsigned int stuck; /* readers that have not come back */
 };

@@ -416,6 +416,8 @@ static const char *check(const struct config *cfg)
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
 	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))
 		return "--rollup-only writes no rows of requests, so there is nothing for bio_map";
+	if (cfg->delay_ns && cfg->probes >> DLT_alloc & 1)
+		return "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)";
 	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
 		return "--rollup-only writes no rows, so there is nothing for alloc";
 	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)

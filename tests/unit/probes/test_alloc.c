@@ -172,6 +172,30 @@ static void a_page_that_is_copied_twice_counts_once(void **state)
 	assert_int_equal(rows_in(rows), 10); /* each once, and its end */
 }
 
+/* Where there was no room for a thread's first copy, the next one shows that it has begun; one event may come alone. */
+static void a_thread_is_known_by_whatever_comes_first(void **state)
+{
+	autofree char *rows = NULL;
+	struct alloc_counts n;
+
+	page.head = (struct dlt_alloc_head){ .id = 9, .seq = 4 };
+	event(1, DLT_ALLOC_MALLOC, 0x1000, 5000, 0);
+	leaves(PROCESS, PROCESS, 3, DLT_ALLOC_PART);
+	event(4, DLT_ALLOC_MALLOC, 0x2000, 5000, 0);
+	leaves(PROCESS, PROCESS, 5, DLT_ALLOC_LAST);
+	page.head = (struct dlt_alloc_head){ .id = 6 };
+	event(6, DLT_ALLOC_FREE, 0x2000, 0, 0);
+	leaves(PROCESS, PROCESS, 7, DLT_ALLOC_SINGLE);
+	lives(DLT_PIDS_EXIT, PROCESS, 1, 20);
+	alloc_end(&decode);
+	rows = rows_of(DLT_alloc);
+	assert_int_equal(rows_in(rows), 4);
+	assert_non_null(strstr(rows, "\tfree\t0x2000\t5000\t"));
+	alloc_count(decode.alloc, &n);
+	assert_int_equal(n.threads, 1);
+	assert_int_equal(n.uncovered, 0);
+}
+
 /* A thread of this program, whose page alloc_end() finds in its memory. */
 static void what_a_thread_has_not_sent_is_read(void **state)
 {
@@ -227,6 +251,7 @@ static void rows_wait_for_an_event_that_is_being_written(void **state)
 static void hostile_pages_are_bounded(void **state)
 {
 	autofree char *rows = NULL;
+	struct alloc_counts n;
 	struct dlt_alloc *rec;
 
 	thread_begins(PROCESS, PROCESS, 0);
@@ -255,7 +280,8 @@ static void hostile_pages_are_bounded(void **state)
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 5); /* three, and the ends of two blocks */
 	assert_non_null(strstr(rows, "1000000000010\t")); /* not later than its copy */
-	assert_int_equal(decode.counts[DLT_alloc].unread, 1);
+	alloc_count(decode.alloc, &n);
+	assert_int_equal(n.refused, 4);
 }
 
 /* Against a list that is searched from end to end. */
@@ -323,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_event_has_a_row_with_its_block),
 		TEST(a_page_that_is_copied_twice_counts_once),
+		TEST(a_thread_is_known_by_whatever_comes_first),
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
 		cmocka_unit_test(rows_wait_for_an_event_that_is_being_written),
