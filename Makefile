@@ -216,7 +216,7 @@ syntax syntax-rest: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench
 	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
 
-unit: $(UNITS)
+unit: $(UNITS) $(B)/libdltraced-alloc.so
 	$(Q)tests/run-unit $(UNITS)
 
 unit-asan:

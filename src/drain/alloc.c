@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "drain/alloc_blocks.h"
+#include "drain/alloc_processes.h"
 #include "drain/alloc_sites.h"
 #include "drain/alloc_threads.h"
 #include "drain/counts.h"
@@ -21,20 +22,9 @@
 #define QUIET_STORM_NS (20 * NSEC_PER_MSEC)
 #define PULL_MS 100
 #define PULL_LAST_MS 2000
-#define WAITING_MAX (2U << 20) /* events, of 32 bytes each */
-#define PROCESS_SLOTS 1024U
-
-struct process {
-	uint32_t tgid;
-	char comm[DLT_COMM_LEN]; /* of the thread of its last event */
-	bool covered; /* it has the library */
-	bool gone;    /* it stays for its children's sake */
-	unsigned int children; /* that have its names */
-	struct alloc_blocks blocks;
-	struct alloc_names names;
-	struct process *parent; /* NAMES.PARENT is of it */
-	struct process *next;	/* in its slot */
-};
+#define WAITING_MAX (2U << 20) /* events, of 32 bytes each; twice as many do not wait for order */
+#define STORM_NS (50 * NSEC_PER_MSEC)
+#define BLOCKS_MAX (8U << 20) /* of 40 bytes each, in tables that are half empty at worst */
 
 /* What has happened to a process: the moment is in order with the events. */
 enum change_kind { CHANGE_LOADED, CHANGE_FORK, CHANGE_EXEC, CHANGE_EXIT };
@@ -48,63 +38,12 @@ struct alloc {
 	struct ticks ticks;
 	struct alloc_threads threads;
 	struct alloc_sites sites;
-	struct process *processes[PROCESS_SLOTS];
+	struct alloc_processes processes;
 	struct change *changes; /* to come, in order */
 	size_t n_changes, changes_room;
-	uint64_t uncovered, live_blocks, live_bytes; /* relaxed */
+	uint64_t storm_ns; /* CLOCK_MONOTONIC: the last turn because of one */
+	uint64_t uncovered, unkept, live_blocks, live_bytes; /* relaxed */
 };
-
-/* --- processes ------------------------------------------------------------------------------------------ */
-
-static struct process *process_find(struct alloc *a, uint32_t tgid)
-{
-	struct process *p = a->processes[tgid % PROCESS_SLOTS];
-
-	while (p && (p->tgid != tgid || p->gone))
-		p = p->next;
-	return p;
-}
-
-static struct process *process_get(struct alloc *a, uint32_t tgid)
-{
-	struct process *p = process_find(a, tgid), **slot = &a->processes[tgid % PROCESS_SLOTS];
-
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->tgid = tgid;
-	p->next = *slot;
-	*slot = p;
-	return p;
-}
-
-static void process_unlink(struct alloc *a, struct process *p)
-{
-	struct process **at = &a->processes[p->tgid % PROCESS_SLOTS];
-
-	while (*at != p)
-		at = &(*at)->next;
-	*at = p->next;
-}
-
-/* P, and its parents, are freed when they are gone and no child needs their names. */
-static void process_release(struct alloc *a, struct process *p)
-{
-	while (p && p->gone && !p->children) {
-		struct process *parent = p->parent;
-
-		process_unlink(a, p);
-		alloc_blocks_free(&p->blocks);
-		alloc_numbers_free(&p->names.sites);
-		alloc_numbers_free(&p->names.modules);
-		free(p);
-		if (parent)
-			parent->children--;
-		p = parent;
-	}
-}
 
 /* --- rows ----------------------------------------------------------------------------------------------- */
 
@@ -131,17 +70,19 @@ static void block_live(struct alloc *a, const struct alloc_block *b, int sign)
 	__atomic_fetch_add(&a->live_bytes, sign > 0 ? b->size : -b->size, __ATOMIC_RELAXED);
 }
 
-static void block_put(struct alloc *a, struct process *p, const struct alloc_block *b)
+static void block_put(struct alloc *a, struct alloc_process *p, const struct alloc_block *b)
 {
 	struct alloc_block before;
 
 	if (alloc_blocks_take(&p->blocks, b->addr, &before)) /* its free was lost */
 		block_live(a, &before, -1);
-	if (alloc_blocks_put(&p->blocks, b))
+	if (a->live_blocks < BLOCKS_MAX && alloc_blocks_put(&p->blocks, b))
 		block_live(a, b, 1);
+	else
+		util_count(&a->unkept, 1);
 }
 
-static bool block_take(struct alloc *a, struct process *p, uint64_t addr, struct alloc_block *ret)
+static bool block_take(struct alloc *a, struct alloc_process *p, uint64_t addr, struct alloc_block *ret)
 {
 	if (!alloc_blocks_take(&p->blocks, addr, ret))
 		return false;
@@ -161,7 +102,7 @@ struct turn {
 	struct decode *d;
 };
 
-static void allocated(struct turn *u, struct process *p, struct alloc_thread *t, const struct dlt_alloc_event *e,
+static void allocated(struct turn *u, struct alloc_process *p, struct alloc_thread *t, const struct dlt_alloc_event *e,
 		      struct alloc_row *row)
 {
 	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
@@ -185,7 +126,7 @@ static void allocated(struct turn *u, struct process *p, struct alloc_thread *t,
 	decode_row(u->d, DLT_alloc, &row->hdr);
 }
 
-static void freed(struct turn *u, struct process *p, const struct dlt_alloc_event *e, struct alloc_row *row)
+static void freed(struct turn *u, struct alloc_process *p, const struct dlt_alloc_event *e, struct alloc_row *row)
 {
 	struct alloc_block b;
 
@@ -203,7 +144,7 @@ static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_e
 	struct turn *u = ctx;
 	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
 	struct alloc_row row = row_of(t, op, ticks_to_ns(&u->alloc->ticks, e->ticks));
-	struct process *p = process_get(u->alloc, t->tgid);
+	struct alloc_process *p = alloc_process_get(&u->alloc->processes, t->tgid);
 
 	if (!p) {
 		u->alloc->threads.dropped++;
@@ -234,6 +175,7 @@ static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_e
 struct live {
 	struct turn *turn;
 	const struct dlt_hdr *hdr;
+	bool gone; /* with its process; else the trace ends before */
 };
 
 static void put_live(void *ctx, const struct alloc_block *b)
@@ -248,37 +190,19 @@ static void put_live(void *ctx, const struct alloc_block *b)
 	row.hdr.size = sizeof(row);
 	row_block(&row, b);
 	decode_row(l->turn->d, DLT_alloc, &row.hdr);
-}
-
-static void process_ends(struct turn *u, struct process *p, const struct dlt_hdr *hdr)
-{
-	struct live l = { u, hdr };
-
-	alloc_blocks_end(&p->blocks, put_live, &l);
-}
-
-/* The names of the parent's stacks are the child's, too; the parent's blocks are not in the table. */
-static void put_fork(struct alloc *a, const struct change *c)
-{
-	struct process *parent = process_get(a, c->parent), *child = process_get(a, c->hdr.tgid);
-
-	if (!parent || !child || child == parent || child->parent)
-		return;
-	child->covered = parent->covered;
-	child->parent = parent;
-	child->names.parent = &parent->names;
-	parent->children++;
+	if (l->gone)
+		block_live(l->turn->alloc, b, -1);
 }
 
 static void put_change(struct turn *u, const struct change *c)
 {
 	struct alloc *a = u->alloc;
-	struct process *p = c->kind == CHANGE_LOADED ? process_get(a, c->hdr.tgid) : process_find(a, c->hdr.tgid);
+	struct alloc_process *p = c->kind == CHANGE_LOADED ? alloc_process_get(&a->processes, c->hdr.tgid) : alloc_process_find(&a->processes, c->hdr.tgid);
 
 	if (c->kind == CHANGE_LOADED && p)
 		p->covered = true;
 	if (c->kind == CHANGE_FORK)
-		put_fork(a, c);
+		alloc_process_forked(&a->processes, c->hdr.tgid, c->parent);
 	if (c->kind != CHANGE_EXEC && c->kind != CHANGE_EXIT)
 		return;
 	if (c->kind == CHANGE_EXIT && !(p && p->covered))
@@ -286,12 +210,8 @@ static void put_change(struct turn *u, const struct change *c)
 	alloc_threads_end(&a->threads, c->hdr.tgid, c->hdr.ts_ns, c->kind == CHANGE_EXIT);
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->blocks.room; i++)
-		if (p->blocks.v[i].addr)
-			block_live(a, &p->blocks.v[i], -1);
-	process_ends(u, p, &c->hdr);
-	p->gone = true;
-	process_release(a, p);
+	alloc_blocks_end(&p->blocks, put_live, &(struct live){ u, &c->hdr, true });
+	alloc_process_gone(&a->processes, p);
 }
 
 static void change_add(struct alloc *a, const struct change *c)
@@ -363,6 +283,19 @@ static void turn(struct decode *d, uint64_t quiet_ns)
 	count_dropped(d);
 }
 
+/* Too many events wait. Not at each further page: a turn looks at all threads. */
+static void storm(struct decode *d, uint64_t now_ns)
+{
+	struct alloc *a = d->alloc;
+
+	if (now_ns < a->storm_ns + STORM_NS && a->threads.waiting < 2 * WAITING_MAX)
+		return;
+	a->storm_ns = now_ns;
+	turn(d, QUIET_STORM_NS);
+	if (a->threads.waiting >= 2 * WAITING_MAX)
+		put_until(d, now_ns);
+}
+
 void alloc_turn(struct decode *d)
 {
 	if (d->alloc)
@@ -387,7 +320,7 @@ void alloc_take(struct decode *d, const struct dlt_alloc *rec)
 	if (rec->copy == DLT_ALLOC_BEGUN)
 		change_add(a, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
 	if (a->threads.waiting > WAITING_MAX)
-		turn(d, QUIET_STORM_NS);
+		storm(d, rec->hdr.ts_ns);
 }
 
 void alloc_end(struct decode *d)
@@ -405,12 +338,12 @@ void alloc_end(struct decode *d)
 	alloc_threads_pull(&a->threads, &a->ticks, now_ns, PULL_LAST_MS);
 	put_until(d, UINT64_MAX);
 	count_dropped(d);
-	for (unsigned int i = 0; i < PROCESS_SLOTS; i++)
-		for (struct process *p = a->processes[i]; p; p = p->next) {
+	for (unsigned int i = 0; i < ALLOC_PROCESS_SLOTS; i++)
+		for (struct alloc_process *p = a->processes.slots[i]; p; p = p->next) {
 			struct dlt_hdr hdr = { .ts_ns = now_ns, .tgid = p->tgid, .tid = p->tgid };
 
 			memcpy(hdr.comm, p->comm, sizeof(hdr.comm));
-			process_ends(&u, p, &hdr);
+			alloc_blocks_end(&p->blocks, put_live, &(struct live){ &u, &hdr, false });
 		}
 }
 
@@ -429,14 +362,7 @@ void alloc_free(struct alloc *a)
 {
 	if (!a)
 		return;
-	for (unsigned int i = 0; i < PROCESS_SLOTS; i++)
-		for (struct process *p = a->processes[i], *next; p; p = next) {
-			next = p->next;
-			alloc_blocks_free(&p->blocks);
-			alloc_numbers_free(&p->names.sites);
-			alloc_numbers_free(&p->names.modules);
-			free(p);
-		}
+	alloc_processes_free(&a->processes);
 	alloc_threads_free(&a->threads);
 	alloc_sites_free(&a->sites);
 	free(a->changes);
@@ -454,6 +380,7 @@ void alloc_count(const struct alloc *a, struct alloc_counts *ret)
 		.threads = util_counted(&a->threads.begun),
 		.unread = util_counted(&a->threads.unread),
 		.uncovered = util_counted(&a->uncovered),
+		.unkept = util_counted(&a->unkept),
 		.refused = util_counted(&a->threads.refused),
 		.skipped = util_counted(&a->threads.skipped),
 		.siteless = util_counted(&a->threads.siteless),

@@ -39,6 +39,7 @@ struct alloc_counts {
 	uint64_t threads; /* that have sent something, */
 	uint64_t unread;  /* and those whose last events could not be read when they were killed */
 	uint64_t uncovered; /* processes that ended without having loaded the library */
+	uint64_t unkept;  /* blocks that are not known when they are freed, as too many were in use */
 	uint64_t refused; /* pages that were not valid */
 	uint64_t skipped; /* events in a signal handler that interrupted the library */
 	uint64_t siteless; /* events whose stack has no number, as there were too many */

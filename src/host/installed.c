@@ -27,7 +27,7 @@ char *installed_find(const char *const places[], const char *file)
 
 char *installed_alloc_library(void)
 {
-	static const char *const places[] = { "../lib/dltraced", ".", "..", NULL };
+	static const char *const places[] = { "../lib/dltraced", ".", NULL };
 
 	return installed_find(places, DLT_ALLOC_LIBRARY);
 }

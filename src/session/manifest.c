@@ -420,6 +420,7 @@ static void put_alloc(struct json *j, const struct session *s)
 	json_u64(j, "threads", n->threads);
 	json_u64(j, "unread_threads", n->unread);
 	json_u64(j, "uncovered_processes", n->uncovered);
+	json_u64(j, "unkept_blocks", n->unkept);
 	json_u64(j, "refused_pages", n->refused);
 	json_u64(j, "skipped", n->skipped);
 	json_u64(j, "siteless", n->siteless);

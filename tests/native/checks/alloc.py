@@ -65,7 +65,7 @@ def main():
     check_lives(trace, rows)
     check_sites(trace, rows)
     counts = trace.manifest["alloc"]
-    for what in ("unread_threads", "uncovered_processes", "refused_pages", "skipped", "siteless", "live_blocks", "live_bytes"):
+    for what in ("unread_threads", "uncovered_processes", "unkept_blocks", "refused_pages", "skipped", "siteless", "live_blocks", "live_bytes"):
         trace.require(counts[what] == 0, f"manifest: {what}: {counts}")
     trace.finish()
 

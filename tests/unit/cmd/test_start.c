@@ -347,6 +347,18 @@ static void what_is_stored_how_goes_together(void **state)
 	assert_int_equal(cfg.rotate_bytes, 0);
 }
 
+static void alloc_needs_a_workload_from_its_start_on(void **state)
+{
+	accept(ARGS("-P", "+alloc", "--alloc-min", "0", "--alloc-sites", "caller", "--", "true"));
+	assert_int_equal(cfg.alloc_min_bytes, 0);
+	refuse(ARGS("-P", "+alloc", "--all"), "needs a workload");
+	refuse(ARGS("-P", "+alloc", "--delay", "5s", "--", "true"), "cannot begin later");
+	refuse(ARGS("-P", "+alloc", "--rollup-only", "--", "true"), "nothing for alloc");
+	refuse(ARGS("--alloc-sites", "all", "--", "true"), "not one of native, caller, none");
+	refuse(ARGS("--alloc-min", "big", "--", "true"), "big");
+	refuse(ARGS("-P", "sites", "--", "true"), "sites");
+}
+
 static void segments_have_a_size_where_they_are_needed(void **state)
 {
 	accept(ARGS("--all"));
@@ -534,6 +546,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(has_defaults),
+		cmocka_unit_test(alloc_needs_a_workload_from_its_start_on),
 		cmocka_unit_test(workload_is_run_by_a_shell),
 		cmocka_unit_test(command_behind_dashes_keeps_its_own_options),
 		cmocka_unit_test(command_without_dashes_is_refused),

@@ -284,6 +284,32 @@ static void hostile_pages_are_bounded(void **state)
 	assert_int_equal(n.refused, 4);
 }
 
+/* Children of children whose parents have ended: those are not kept without end, and the youngest knows the first one's stack. */
+static void names_are_inherited_from_not_too_many_parents(void **state)
+{
+	const uint64_t stack[] = { FRAME(0, 0x1234) };
+	autofree char *rows = NULL;
+	unsigned int known = 0;
+
+	thread_begins(PROCESS, PROCESS, 0);
+	define(1, DLT_ALLOC_SITE, 7, 1, stack, sizeof(stack));
+	leaves(PROCESS, PROCESS, 2, DLT_ALLOC_LAST);
+	for (uint32_t i = 1; i <= 40; i++) {
+		lives(DLT_PIDS_FORK, PROCESS + i, PROCESS + i - 1, 10 * i);
+		lives(DLT_PIDS_EXIT, PROCESS + i - 1, 1, 10 * i + 1);
+		thread_begins(PROCESS + i, PROCESS + i, 10 * i + 2);
+		event(10 * i + 3, DLT_ALLOC_MALLOC, 0x1000, 5000, 7);
+		leaves(PROCESS + i, PROCESS + i, 10 * i + 4, DLT_ALLOC_LAST);
+	}
+	lives(DLT_PIDS_EXIT, PROCESS + 40, 1, 1000);
+	alloc_end(&decode);
+	rows = rows_of(DLT_alloc);
+	assert_int_equal(rows_in(rows), 80);
+	for (char *row = rows, *line; (line = strsep(&row, "\n")) && *line;)
+		known += !strcmp(strrchr(line, '\t'), "\t1");
+	assert_int_equal(known, 64); /* of 32 children, when they allocate and when they end */
+}
+
 /* Against a list that is searched from end to end. */
 static void blocks_are_found_after_others_are_taken(void **state)
 {
@@ -353,6 +379,7 @@ int main(void)
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
 		cmocka_unit_test(rows_wait_for_an_event_that_is_being_written),
+		TEST(names_are_inherited_from_not_too_many_parents),
 		cmocka_unit_test(blocks_are_found_after_others_are_taken),
 		cmocka_unit_test(ticks_are_straight_between_measurements),
 	};
