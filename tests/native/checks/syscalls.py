@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """syscalls FOLDER COUNTS: the sums of syscalls.out are those that tests/native/probes/syscalls.sh and strace -c have in
-COUNTS.
+COUNTS, without those of a few runs that the kernel has skipped, which the manifest counts.
 """
 import collections
 import sys
@@ -26,11 +26,17 @@ def main():
     with open(sys.argv[2], encoding="utf-8") as f:
         words = [line.split() for line in f]
     by_strace = {w[-1]: (int(w[3]), int(w[4]) if len(w) == 6 else 0) for w in words if w and w[0][0].isdigit()}
-    for call, errors in (("getppid", 0), ("rmdir", MADE)):
-        trace.require((count[call], failed[call]) == (MADE, errors), f"{call}: {count[call]}, {failed[call]} failed of {MADE}")
-        trace.require(by_strace.get(call) == (MADE, errors), f"strace: {call}: {by_strace.get(call)}")
+    made = {"getppid": (MADE, 0), "rmdir": (MADE, MADE), "wait4": (20, 0)}
+    lost = trace.counters["syscalls"]["lost"]  # an upper bound, as they may have been for other processes
+    missing = 0
+    for call, expected in made.items():
+        trace.require(by_strace.get(call) == expected, f"strace: {call}: {by_strace.get(call)}")
+        trace.require(all(0 <= all_of - got <= lost for got, all_of in zip((count[call], failed[call]), expected)),
+                      f"{call}: {count[call]}, {failed[call]} failed of {expected}, lost {lost}")
+        missing += expected[0] - count[call]
+    trace.require(missing <= lost, f"{missing} calls are in no sum, lost {lost}")
+    for call in "getppid", "rmdir":
         trace.require(len(processes[call]) == 21, f"{call}: {len(processes[call])} processes")
-    trace.require(count["wait4"] == by_strace["wait4"][0] == 20, f"wait4: {count['wait4']}, strace {by_strace.get('wait4')}")
     trace.require(count["exit_group"] == 0, "exit_group has returned")
     for call in count:
         trace.require(longest[call] <= ns[call] or ns[call] == 0, f"{call}: {ns[call]} ns, the longest {longest[call]}")

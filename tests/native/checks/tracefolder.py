@@ -224,7 +224,7 @@ class Trace:
             self.require(c.get("lost") == sum(c.get("lost_by", {}).values()), f"manifest: {name} {c}: not a reason for each that is lost")
             for what in ("lost", "late"):
                 may = what == "lost" and (name in (*self.may_lose, *MAY_MISS) or name == "bio" and self.unended(c) is not None
-                                         or name == "pids" and self.preempted(c))
+                                         or name in ("pids", "syscalls") and self.preempted(c))
                 self.require(c.get(what) == 0 or may, f"manifest: {name} {what} {c}")
             self.require(name != "sched" or not c.get("unseen") or not os.environ.get("VM"), f"manifest: {name} {c}: unseen in a guest")
             if name in ("sched", "sched_switch"):
