@@ -11,6 +11,8 @@
 python torch
 program=$here/../workloads/regions_torch.py
 export PYTHONDONTWRITEBYTECODE=1
+# Python's own process for semaphores may print at its end that one was left behind, whoever traces.
+export PYTHONWARNINGS=ignore:resource_tracker:UserWarning:multiprocessing.resource_tracker
 
 # job WORKERS OPTION... -- COMMAND...: traced; its losses (of the training) are those of the same job without dltraced.
 job() {
