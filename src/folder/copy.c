@@ -47,7 +47,6 @@ struct copy {
 static void put_row(struct copy *c, struct copied *n, const struct copy_file *f, const struct reader_row *row, FILE *out)
 {
 	const struct reader_field first = reader_field(row, 1);
-	const long before = ftell(out);
 	uint64_t ns;
 
 	if (c->kind->put)
@@ -56,7 +55,6 @@ static void put_row(struct copy *c, struct copied *n, const struct copy_file *f,
 		fwrite(first.p, 1, (size_t)(row->text + row->stop[f->reader.n_columns] - first.p), out);
 	fputc('\n', out);
 	n->rows++;
-	n->bytes += (uint64_t)(ftell(out) - before);
 	if (!reader_u64(reader_field(row, reader_column(&f->reader, "TIMESTAMP")), &ns))
 		return;
 	n->late += ns < n->last_ns;
@@ -86,7 +84,7 @@ static int copy_rows(struct copy *c, struct copied *n, struct copy_file *f, FILE
 	struct reader_row row;
 	int res;
 
-	n->bytes = (uint64_t)fprintf(out, "# dltraced %s %u\n%s\n", f->name, f->reader.schema, f->reader.header_line);
+	fprintf(out, "# dltraced %s %u\n%s\n", f->name, f->reader.schema, f->reader.header_line);
 	if (c->kind->file)
 		c->kind->file(c->ctx, f);
 	while ((res = reader_next(&f->reader, &row)) > 0) {
@@ -97,18 +95,34 @@ static int copy_rows(struct copy *c, struct copied *n, struct copy_file *f, FILE
 		if (ferror(out))
 			return -errno;
 	}
+	n->bytes = (uint64_t)ftello(out); /* once: for each row it would be a system call */
 	note_damage(c, f, res);
 	return 0;
+}
+
+static int write_file(struct copy *c, struct copied *n, struct copy_file *f, const char *file)
+{
+	int fd = util_create_at(c->to_fd, file, 0), res;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!out) {
+		res = fd < 0 ? fd : -errno;
+		util_close(&fd);
+		return res;
+	}
+	snprintf(n->name, sizeof(n->name), "%s", f->name);
+	res = copy_rows(c, n, f, out);
+	if (fclose(out) != 0 && res == 0)
+		res = -errno;
+	return res;
 }
 
 /* Copies the file NAME, if FROM has it. */
 static int copy_file(struct copy *c, const char *name)
 {
 	struct copy_file f = { .probe = probes[probe_find(name)] };
-	struct copied *n = &c->file[c->n];
 	autofree char *file = util_fmt("%s.out", name);
-	int res = file ? reader_open(&f.reader, c->from_fd, file) : -ENOMEM, fd;
-	FILE *out = NULL;
+	int res = file ? reader_open(&f.reader, c->from_fd, file) : -ENOMEM;
 
 	if (res == -ENOENT || res == -ENODATA)
 		return 0;
@@ -118,17 +132,16 @@ static int copy_file(struct copy *c, const char *name)
 		return 0;
 	}
 	snprintf(f.name, sizeof(f.name), "%s", name);
-	snprintf(n->name, sizeof(n->name), "%s", name);
-	fd = c->n < FILES_MAX ? util_create_at(c->to_fd, file, 0) : -E2BIG;
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	res = fd < 0 ? fd : out ? copy_rows(c, n, &f, out) : -errno;
-	if (fd >= 0 && !out)
-		close(fd);
-	if (out && fclose(out) != 0 && res == 0)
-		res = -errno;
-	c->n++;
+	if (c->n == FILES_MAX) {
+		res = -E2BIG;
+		log_err("%s: it has more than %u files with rows, and cannot be copied", c->from, FILES_MAX);
+	} else {
+		res = write_file(c, &c->file[c->n++], &f, file);
+		if (res < 0)
+			log_err_r(res, "%s/%s: cannot be written", c->to, file);
+	}
 	reader_close(&f.reader);
-	return res < 0 ? log_err_r(res, "%s/%s: cannot be written", c->to, file) : 0;
+	return res;
 }
 
 /* --- files ------------------------------------------------------------------------------------------------------- */
