@@ -80,7 +80,7 @@ int cmd_cut(int argc, char **argv)
 	};
 	static const struct option_line line = {
 		.options = options, .args_doc = "DIR", .finish = finish_cut,
-		.doc = "Copy a part of a trace into a new trace folder. Files, processes and clocks stay whole, as rows refer to them. "
+		.doc = "Copy a part of a trace into a new trace folder. Files, processes, clocks and stacks stay whole, as rows refer to them. "
 		       "The manifest says what was cut from what. Needs no root.",
 	};
 

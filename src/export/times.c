@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "export/phases.h"
 #include "report/hosts/hosts.h"
+#include "trace/probe.h"
 
 /* --- phases -------------------------------------------------------------------------------------------------- */
 
@@ -200,7 +201,9 @@ void times_free(struct export_times *t)
 
 bool times_cut(const struct export_times *t, const char *name)
 {
-	return t->host && strcmp(name, "files") && strcmp(name, "pids") && strcmp(name, "time_align");
+	const struct probe *p = probes[probe_find(name)];
+
+	return t->host && !(p && p->flags & PROBE_WHOLE);
 }
 
 bool times_have(const struct export_times *t, unsigned int i, uint64_t ns)

@@ -37,7 +37,7 @@ struct export_times {
 int times_init(struct export_times *t, const struct times_options *o, char *const *dirs, unsigned int n);
 void times_free(struct export_times *t);
 
-/* Whether rows of the file NAME are selected by time. Rows of files, processes and clocks all stay, as others need them. */
+/* Whether rows of the file NAME are selected by time. Of files to which others refer (PROBE_WHOLE) all stay. */
 bool times_cut(const struct export_times *t, const char *name);
 /* Whether NS is in the selected times of host I. */
 bool times_have(const struct export_times *t, unsigned int i, uint64_t ns);

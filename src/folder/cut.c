@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See cut.h. The rows to which others refer stay whole: those of files, processes and clocks. The manifest's start and end
- * are those of the selected times; its losses stay, as nobody knows when they happened.
+ * See cut.h. The files to which rows of others refer stay whole (PROBE_WHOLE). The manifest's start and end are those of
+ * the selected times; its losses stay, as nobody knows when they happened.
  */
 #include "folder/cut.h"
 
@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "folder/copy.h"
+#include "trace/probe.h"
 
 #define PIDS_MAX 64
 
@@ -50,7 +51,7 @@ static int parse_pids(struct cut *c, const char *s)
 static void begin_file(void *ctx, const struct copy_file *f)
 {
 	struct cut *c = ctx;
-	const bool whole = !strcmp(f->name, "files") || !strcmp(f->name, "pids") || !strcmp(f->name, "time_align");
+	const bool whole = f->probe && f->probe->flags & PROBE_WHOLE;
 
 	c->timed = times_cut(&c->times, f->name);
 	c->timestamp = reader_column(&f->reader, "TIMESTAMP");

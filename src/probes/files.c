@@ -33,6 +33,6 @@ const struct probe files_probe = {
 	.help = "the table of FIDs: every file that another row refers to",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_files),
-	.flags = PROBE_REFERENCE,
+	.flags = PROBE_REFERENCE | PROBE_WHOLE,
 	.decode = decode,
 };

@@ -281,7 +281,7 @@ const struct probe pids_probe = {
 	.help = "lives of processes: fork, exec, rename, exit, and processes that were running before the trace",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_pids),
-	.flags = PROBE_REFERENCE,
+	.flags = PROBE_REFERENCE | PROBE_WHOLE,
 	.seg_at = offsetof(struct row, seg),
 	.open = pids_open,
 	.decode = decode,

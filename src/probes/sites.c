@@ -25,6 +25,6 @@ const struct probe sites_probe = {
 	.help = "the stacks of allocations, with alloc",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct alloc_site_row),
-	.flags = PROBE_REFERENCE,
+	.flags = PROBE_REFERENCE | PROBE_WHOLE,
 	.needs = DLT_alloc,
 };

@@ -24,5 +24,5 @@ const struct probe time_align_probe = {
 	.help = "monotonic, real-time and boot-time clocks read together, each second and at every step",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_time_align),
-	.flags = PROBE_SELECTABLE | PROBE_REFERENCE,
+	.flags = PROBE_SELECTABLE | PROBE_REFERENCE | PROBE_WHOLE,
 };

@@ -40,7 +40,7 @@ struct manifest_facts {
 	uint64_t left_running, left_running_cpu_us; /* processes of the job that outlived the trace */
 	char left_comms[160]; /* of some of them, quoted for sh */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
-	uint64_t cut_begin_ns; /* a part of another trace, from this time on; rows of files, processes and clocks begin before; 0: a whole one */
+	uint64_t cut_begin_ns; /* a part of another trace, from this time on; rows that others refer to (PROBE_WHOLE) begin before; 0: a whole one */
 	bool rollup_only; /* sums in place of rows */
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */

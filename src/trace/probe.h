@@ -52,6 +52,7 @@ enum probe_flags {
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
 	PROBE_MAY_LACK = 64, /* on by default, where the kernel does not refuse it */
 	PROBE_REFERENCE = 32, /* the rows of other files need it: --keep drops it last */
+	PROBE_WHOLE = 512, /* rows of other files refer to rows of any time: a part of a trace has all of them */
 };
 
 /* When to send the sums of a probe that adds up in the kernel. */

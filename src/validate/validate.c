@@ -267,7 +267,7 @@ static void check_file(struct validate *v, const char *name)
 
 	f.segment = f.r.at;
 	f.late = p ? p->late : 0;
-	f.whole = v->m.cut_begin_ns && (!strcmp(name, "files") || !strcmp(name, "pids") || !strcmp(name, "time_align"));
+	f.whole = v->m.cut_begin_ns && f.probe && f.probe->flags & PROBE_WHOLE;
 	if (error == 0) {
 		check_header(v, &f);
 		read_rows(v, &f, &error);

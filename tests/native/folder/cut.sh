@@ -18,7 +18,7 @@ cut() {
 	"$DLT" validate "$name" >out || fail "cut $*: $(cat out)"
 	for file in made/*.out; do
 		case ${file##*/} in
-		files.out | pids.out | time_align.out) cmp "$file" "$name/${file##*/}" || fail "cut $*: $file is not whole" ;;
+		files.out | pids.out | sites.out | time_align.out) cmp "$file" "$name/${file##*/}" || fail "cut $*: $file is not whole" ;;
 		*)
 			awk -F'\t' "NR == 2 { for (i = 1; i <= NF; i++) at[\$i] = i }
 				NR > 2 && !/^#/ { ns = \$1 - 1000000000000; pid = (\"PID\" in at) ? \$at[\"PID\"] : \"\" }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../tree.h"
+#include "folder/cut.h"
 #include "folder/merge.h"
 
 #define MANIFEST "{ \"tool\": \"dltraced\", \"probes\": [ { \"name\": \"marks\", \"rows\": 2, \"bytes\": 1 } ] }\n"
@@ -50,9 +51,34 @@ static void the_manifest_has_the_size_of_the_copy(void **state)
 	assert_non_null(strstr(manifest, bytes));
 }
 
+/* A stack is in sites.out once, when a process first had it: rows of other times and processes refer to it. */
+static void a_part_has_the_stacks_of_its_rows(void **state)
+{
+	static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tPID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
+				    "10\t1970-01-01T00:00:00.000000010Z\t5\t1\tmodule\t/secret/lib.so\tdeadbeef\n"
+				    "10\t1970-01-01T00:00:00.000000010Z\t5\t2\tnative\t1+0x1a2b;-+0x7f00\t-\n";
+	autofree char *from = tree_path("from"), *to = tree_path("to");
+
+	tree_put("from/manifest.json", "{ \"tool\": \"dltraced\", \"start\": { \"monotonic_ns\": 5 }, \"end\": { \"monotonic_ns\": 90 } }");
+	tree_put("from/sites.out", sites);
+	tree_put("from/marks.out", "# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n"
+				   "10\t1970-01-01T00:00:00.000000010Z\t7\ta\n40\t1970-01-01T00:00:00.000000040Z\t7\tb\n");
+	tree_put("from/time_align.out", "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+					"5\t1970-01-01T00:00:00.000000005Z\t5\t5\t0\tstart\n");
+	const struct cut_options o = { .times.from = { .given = true, .ns = 30 }, .pids = "7" };
+
+	assert_int_equal(cut_folder(from, to, &o), 0);
+	autofree char *copy = text_of("to/sites.out"), *marks = text_of("to/marks.out");
+
+	assert_string_equal(copy, sites);
+	assert_null(strstr(marks, "\ta\n"));
+	assert_non_null(strstr(marks, "\tb\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(a_part_has_the_stacks_of_its_rows),
 		IN_TREE(more_files_than_there_is_room_for_are_refused),
 		IN_TREE(the_manifest_has_the_size_of_the_copy),
 	};

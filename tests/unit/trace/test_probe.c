@@ -52,7 +52,7 @@ static const struct {
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2 FID_BY",
 		sizeof(struct dlt_create_del), CALLS | PROBE_MORE_ROWS },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH REALDEV REALINO",
-		sizeof(struct dlt_files), PROBE_REFERENCE },
+		sizeof(struct dlt_files), PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), PROBE_REFERENCE },
 	[DLT_mmap] = { "mmap",
 		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
@@ -62,7 +62,7 @@ static const struct {
 		"REALPATH", sizeof(struct dlt_open), CALLS },
 	[DLT_pids] = { "pids",
 		"TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
-		sizeof(struct dlt_pids), PROBE_REFERENCE },
+		sizeof(struct dlt_pids), PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_printed] = { "printed", "TIMESTAMP TIME PID TID COMM FD TEXT", sizeof(struct dlt_printed),
 		PROBE_SELECTABLE | PROBE_REFERENCE },
 	[DLT_rollup] = { "rollup",
@@ -77,7 +77,7 @@ static const struct {
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		sizeof(struct dlt_sync), CALLS },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",
-		sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE },
+		sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_vfs_rw] = { "vfs_rw",
 		"TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
 		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
