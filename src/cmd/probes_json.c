@@ -16,7 +16,8 @@ static const char *const types[] = {
 	[FIELD_S32] = "int64",	   [FIELD_U64] = "uint64",    [FIELD_S64] = "int64",	  [FIELD_HEX] = "hex",
 	[FIELD_ADDR] = "hex",	   [FIELD_MODE] = "octal",    [FIELD_COMM] = "text",	  [FIELD_STR] = "text",   [FIELD_WORD] = "text",
 	[FIELD_FUNC] = "name",	   [FIELD_NAME] = "name",     [FIELD_FLAGS] = "flags",	  [FIELD_BITS] = "flags",
-	[FIELD_FID] = "int64",	   [FIELD_FILE] = "text",     [FIELD_USTR] = "text",	  [FIELD_ABS] = "text",
+	[FIELD_FID] = "int64",	   [FIELD_FILE] = "text",     [FIELD_USTR] = "text",	  [FIELD_STACK] = "text",
+	[FIELD_ABS] = "text",
 	[FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",  [FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name",
 	[FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64",
 };

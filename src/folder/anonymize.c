@@ -19,12 +19,14 @@
 
 struct anonymize {
 	const struct names *names;
-	bool named[READER_COLUMNS_MAX]; /* columns of the current file */
+	enum { KEPT, NAMED, NAMED_UNLESS_NATIVE } form[READER_COLUMNS_MAX]; /* of the current file's columns */
+	unsigned int kind; /* its column KIND; 0: none */
 	char *plain, *name, *escaped; /* room for the longest field */
 };
 
-static const bool kinds[] = {
-	[FIELD_COMM] = true, [FIELD_STR] = true, [FIELD_FILE] = true, [FIELD_USTR] = true, [FIELD_ABS] = true, [FIELD_REALPATH] = true,
+static const uint8_t kinds[] = {
+	[FIELD_COMM] = NAMED, [FIELD_STR] = NAMED, [FIELD_FILE] = NAMED, [FIELD_USTR] = NAMED, [FIELD_STACK] = NAMED_UNLESS_NATIVE,
+	[FIELD_ABS] = NAMED, [FIELD_REALPATH] = NAMED,
 };
 
 static void begin_file(void *ctx, const struct copy_file *f)
@@ -34,14 +36,15 @@ static void begin_file(void *ctx, const struct copy_file *f)
 
 	/* a column that no table knows, of a later version or a collector, may hold anything, but for the times */
 	for (unsigned int i = 0; i < r->n_columns; i++)
-		a->named[i] = strcmp(r->columns[i], "TIMESTAMP") && strcmp(r->columns[i], "TIME");
+		a->form[i] = strcmp(r->columns[i], "TIMESTAMP") && strcmp(r->columns[i], "TIME") ? NAMED : KEPT;
 	for (unsigned int k = 0; f->probe && k < f->probe->n_fields; k++) {
 		const struct field *field = &f->probe->fields[k];
 		const unsigned int at = reader_column(r, field->name);
 
 		if (at)
-			a->named[at - 1] = field->kind < ARRAY_SIZE(kinds) && kinds[field->kind];
+			a->form[at - 1] = field->kind < ARRAY_SIZE(kinds) ? kinds[field->kind] : KEPT;
 	}
+	a->kind = reader_column(r, "KIND");
 }
 
 /* Puts the stand-in of V, escaped; a number of a tool as it is. */
@@ -61,13 +64,14 @@ static void put_field(const struct anonymize *a, struct reader_field v, bool of_
 static void put(void *ctx, const struct copy_file *f, const struct reader_row *row, FILE *out)
 {
 	const struct anonymize *a = ctx;
+	const bool native = reader_is(reader_field(row, a->kind), "native");
 
 	for (unsigned int i = 1; i <= f->reader.n_columns; i++) {
 		const struct reader_field v = reader_field(row, i);
 
 		if (i > 1)
 			fputc('\t', out);
-		if (a->named[i - 1])
+		if (a->form[i - 1] == NAMED || (a->form[i - 1] == NAMED_UNLESS_NATIVE && !native))
 			put_field(a, v, !f->probe, out);
 		else
 			fwrite(v.p, 1, v.len, out);

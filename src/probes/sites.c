@@ -15,7 +15,7 @@ static const struct field fields[] = {
 	{ "FRAMES",
 	  "native: return addresses from the innermost on, joined by ';', each as the SITE of a module (-: in none) and an address in that file; "
 	  "module: path, as the process has it",
-	  FIELD_USTR, AT(segs), 0 },
+	  FIELD_STACK, AT(segs), 0 },
 	{ "BUILD_ID", "of a module, in hex", FIELD_USTR, AT(segs), 1 },
 };
 #undef AT

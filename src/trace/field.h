@@ -29,6 +29,7 @@ enum field_kind {
 	FIELD_FID,   /* struct dlt_file_id */
 	FIELD_FILE,  /* struct dlt_file_id: the last component of its path */
 	FIELD_USTR,  /* segment ARG (struct dlt_segs at offset): a string as the program passed it */
+	FIELD_STACK, /* likewise: addresses where the column KIND is "native", else a name */
 	FIELD_ABS,   /* segment ARG, made absolute by the walked path in segment ARG2 */
 	FIELD_REALPATH, /* struct dlt_file, then struct dlt_segs whose segment ARG is its path */
 	FIELD_FILEDEV, FIELD_FILETYPE, FIELD_FILESTATE, /* struct dlt_file */

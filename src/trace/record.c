@@ -371,6 +371,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_FILE:
 		return put_fid(out, f, (const void *)at, ctx);
 	case FIELD_USTR:
+	case FIELD_STACK:
 	case FIELD_ABS:
 	case FIELD_REALPATH:
 		return put_seg(out, p, f, rec, ctx);

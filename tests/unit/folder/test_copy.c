@@ -5,10 +5,15 @@
 #include <stdlib.h>
 
 #include "../tree.h"
+#include "folder/anonymize.h"
 #include "folder/cut.h"
 #include "folder/merge.h"
 
 #define MANIFEST "{ \"tool\": \"dltraced\", \"probes\": [ { \"name\": \"marks\", \"rows\": 2, \"bytes\": 1 } ] }\n"
+
+static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tPID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
+			    "10\t1970-01-01T00:00:00.000000010Z\t5\t1\tmodule\t/secret/lib.so\tdeadbeef\n"
+			    "10\t1970-01-01T00:00:00.000000010Z\t5\t2\tnative\t1+0x1a2b;-+0x7f00\t-\n";
 
 static char *text_of(const char *name)
 {
@@ -54,9 +59,6 @@ static void the_manifest_has_the_size_of_the_copy(void **state)
 /* A stack is in sites.out once, when a process first had it: rows of other times and processes refer to it. */
 static void a_part_has_the_stacks_of_its_rows(void **state)
 {
-	static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tPID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
-				    "10\t1970-01-01T00:00:00.000000010Z\t5\t1\tmodule\t/secret/lib.so\tdeadbeef\n"
-				    "10\t1970-01-01T00:00:00.000000010Z\t5\t2\tnative\t1+0x1a2b;-+0x7f00\t-\n";
 	autofree char *from = tree_path("from"), *to = tree_path("to");
 
 	tree_put("from/manifest.json", "{ \"tool\": \"dltraced\", \"start\": { \"monotonic_ns\": 5 }, \"end\": { \"monotonic_ns\": 90 } }");
@@ -75,11 +77,29 @@ static void a_part_has_the_stacks_of_its_rows(void **state)
 	assert_non_null(strstr(marks, "\tb\n"));
 }
 
+static void stacks_stay_where_names_do_not(void **state)
+{
+	autofree char *from = tree_path("from"), *to = tree_path("to");
+	struct names names;
+
+	names_init(&names, "0123456789abcdef", 16);
+	tree_put("from/manifest.json", MANIFEST);
+	tree_put("from/sites.out", sites);
+	assert_int_equal(anonymize_folder(from, to, &names), 0);
+	autofree char *copy = text_of("to/sites.out");
+
+	assert_non_null(strstr(copy, "\tnative\t1+0x1a2b;-+0x7f00\t-\n"));
+	assert_non_null(strstr(copy, "\tmodule\t/"));
+	assert_null(strstr(copy, "secret"));
+	assert_null(strstr(copy, "deadbeef"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_part_has_the_stacks_of_its_rows),
 		IN_TREE(more_files_than_there_is_room_for_are_refused),
+		IN_TREE(stacks_stay_where_names_do_not),
 		IN_TREE(the_manifest_has_the_size_of_the_copy),
 	};
 

@@ -164,6 +164,7 @@ static size_t width_of(const struct field *f)
 	case FIELD_FILE:
 		return sizeof(struct dlt_file_id);
 	case FIELD_USTR:
+	case FIELD_STACK:
 	case FIELD_ABS:
 		return sizeof(struct dlt_segs);
 	case FIELD_FILEDEV:
@@ -187,6 +188,7 @@ static size_t alignment_of(const struct field *f)
 	case FIELD_STR:
 		return 1;
 	case FIELD_USTR:
+	case FIELD_STACK:
 	case FIELD_ABS:
 		return 2;
 	case FIELD_FID:
@@ -219,7 +221,7 @@ static void fields_say_what_they_are(void **state)
 			const struct field *f = &probes[i]->fields[j];
 			enum field_kind k = f->kind;
 			bool named = k == FIELD_NAME || k == FIELD_FLAGS || k == FIELD_BITS;
-			bool strings = k == FIELD_USTR || k == FIELD_ABS || k == FIELD_REALPATH;
+			bool strings = k == FIELD_USTR || k == FIELD_STACK || k == FIELD_ABS || k == FIELD_REALPATH;
 
 			assert_true(f->help && *f->help && !strpbrk(f->help, "\n\t"));
 			for (const char *c = f->name; *c; c++)
