@@ -225,6 +225,29 @@ static void idle(struct worker *w, long times)
 	nanosleep(&(struct timespec){ times / 1000, times % 1000 * 1000000 }, NULL);
 }
 
+/* The compiler would leave out a block that nobody uses. */
+static void pair(size_t bytes)
+{
+	void *p = malloc(bytes);
+
+	if (!p)
+		die("malloc");
+	__asm__ volatile("" : : "r"(p) : "memory");
+	free(p);
+}
+
+static void small_blocks(struct worker *w, long times)
+{
+	for (long i = 0; i < times; i++)
+		pair(64);
+}
+
+static void large_blocks(struct worker *w, long times)
+{
+	for (long i = 0; i < times; i++)
+		pair(8192);
+}
+
 static void pinned(void)
 {
 	cpu_set_t may, one;
@@ -289,12 +312,14 @@ static const struct pattern patterns[] = {
 	{ "bytes", open_data, bytes, { { "pread64", 1 } } },
 	{ "files", NULL, files, { { "openat", 1 }, { "read", 2 }, { "close", 1 } } },
 	{ "idle", NULL, idle, {} },
+	{ "large-blocks", NULL, large_blocks, { { "malloc", 1 } } },
 	{ "mixed", NULL, mixed,
 	  { { "openat", 1 }, { "write", 1 }, { "mmap", 1 }, { "munmap", 1 }, { "close", 1 },
 	    { "unlink", 1 } } },
 	{ "names", NULL, names, { { "mknod", 1 }, { "rename", 1 }, { "unlink", 1 } } },
 	{ "others", NULL, others, { { "getppid", 1 } } },
 	{ "reads", open_data, reads, { { "pread64", 1 } } },
+	{ "small-blocks", NULL, small_blocks, { { "malloc", 1 } } },
 	{ "switches", start_echo, switches, { { "switch", 2 } } },
 	{ "writes", open_data, writes, { { "pwrite64", 1 } } },
 	{}

@@ -26,6 +26,10 @@ grep -q '^disk: skipped' err ||
 	awk -F ' *[|] *' '$2 == "direct" && $4 ~ /^bio_issue/ && $3 == 200 && $5 >= 200 { found = 1 } END { exit !found }' tables ||
 	fail "no 200 reads: $(cat tables err)"
 
+# what allocations cost: no row is lost
+BENCH=alloc "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
+[ "$(grep -c '^| 64 bytes' tables)" = 4 ] || fail "$(cat tables)"
+
 # what the identity of files costs: no row is lost
 BENCH=identity "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat tables err)"
 grep -q '^| mknod, rename, unlink | tmpfs |' tables || fail "no figures: $(cat tables err)"

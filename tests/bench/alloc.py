@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""alloc: what a pair of malloc and free costs more under --probes +alloc, in interleaved rounds, as a part of
+docs/performance.md.
+
+alloc [-r ROUNDS] [-n TIMES] [-p PAGE]
+
+The blocks are of 64 bytes, or of 8 KiB (load.c), and all calls are of one place. Prints a table, and writes it into PAGE
+between its marks. The status is 1 where dltraced lost rows.
+"""
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from statistics import median
+
+import bench
+import machine
+import measure
+import page
+import tracers
+import workloads
+
+BEGIN, END = "<!-- BENCH=alloc tests/bench/run -->", "<!-- end of alloc -->"
+BLOCK = 1000  # pairs of the best so many in a row count: those that nobody has interrupted
+SMALL, LARGE = "small-blocks", "large-blocks"
+
+
+def alloc(*options):
+    return lambda run, load: [tracers.DLTRACED, "start", "-q", "--no-report", "--collectors", "none", "--min-free", "0",
+                              "--buffer", "256M", "-P", "alloc", *options, "-o", run.path("trace"), "--", *load]
+
+
+# name, pattern, options, goal in ns; None: untraced
+CELLS = {
+    "64 bytes, below the default --alloc-min of 4K: counted": (SMALL, ("--alloc-sites", "native"), 10),
+    "64 bytes, --alloc-min 0, no stacks": (SMALL, ("--alloc-min", "0", "--alloc-sites", "none"), 60),
+    "64 bytes, --alloc-min 0, callers": (SMALL, ("--alloc-min", "0", "--alloc-sites", "caller"), None),
+    "64 bytes, --alloc-min 0, stacks": (SMALL, ("--alloc-min", "0"), 100),
+    "8 KiB, stacks": (LARGE, (), 100),
+}
+
+
+class AllocRun(measure.Run):
+    def load(self):
+        load = super().load()
+        return [load[0], "-b", str(BLOCK), *load[1:]]
+
+
+def one(b, tracer, pattern, times):
+    """(CPU ns of a pair, rows lost)"""
+    run = AllocRun(b, tracer, workloads.Workload(pattern, pattern, (), times, split=False))
+    gate = measure.Gate(run.path("gate"))
+    try:
+        with open(run.path("log"), "w", encoding="utf-8") as log:
+            _, status = measure.traced(run, gate, log)
+    finally:
+        run.end()
+        gate.close()
+    if status != 0:
+        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
+            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    with open(run.path("result"), encoding="utf-8") as f:
+        ns = json.load(f)["least_ns"]
+    return ns, measure.losses(run, {}) if tracer.name != "none" else 0
+
+
+def run_rounds(args, b):
+    """[{cell or pattern: ns}], a dict a round; loads; rows lost"""
+    untraced = tracers.tracer("none")
+    runs = {pattern: (untraced, pattern) for pattern in (SMALL, LARGE)}
+    for name, (pattern, options, _) in CELLS.items():
+        runs[name] = tracers.Tracer("dltraced", alloc(*options), "dltraced", "", needs=tracers.DLTRACED), pattern
+    rounds, loads, lost = [], [], 0
+    for nr in range(1, args.rounds + 1):
+        this = {}
+        for name in random.sample(list(runs), len(runs)):
+            loads.append(os.getloadavg()[0])
+            this[name], gone = one(b, *runs[name], args.times)
+            lost += gone
+        rounds.append(this)
+        bench.say(f"{nr} " + ", ".join(f"{name}: {added(this, name):.1f} ns" for name in CELLS))
+    return rounds, loads, lost
+
+
+def added(this, name):
+    return this[name] - this[CELLS[name][0]]
+
+
+def table(rounds):
+    for name, (pattern, _, goal) in CELLS.items():
+        more = [added(r, name) for r in rounds]
+        met = "" if goal is None else "met" if median(more) <= goal else "NOT MET"
+        yield [name, page.number(median(r[pattern] for r in rounds)), page.spread(more), str(goal or ""), met]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("-r", "--rounds", type=int, default=5)
+    p.add_argument("-n", "--times", type=int, default=200000)
+    p.add_argument("-p", "--page")
+    args = p.parse_args()
+    before = os.getloadavg()[0]
+    b = bench.Bench(1000)  # few files: they are of other workloads
+    b.part = 1
+    try:
+        with bench.in_front(figures=args.times >= 10000):
+            rounds, loads, lost = run_rounds(args, b)
+    finally:
+        b.close()
+    text = "\n".join([
+        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {len(rounds)} rounds of"
+        f" {args.times} pairs. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}. Rows"
+        f" lost: {lost}.", "",
+        *page.table(["pairs of malloc and free", "CPU ns of a pair, untraced", "added by alloc", "goal", ""], table(rounds))])
+    print(text)
+    if args.page:
+        page.replace(args.page, text, BEGIN, END)
+    sys.exit(lost != 0)
+
+
+if __name__ == "__main__":
+    main()
