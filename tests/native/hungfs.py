@@ -232,6 +232,19 @@ def request(fd):
         return b""
 
 
+def serve(fs, folder, name):
+    """Mounts FS and answers at once, until it is unmounted."""
+    fd = mount(folder, name)
+    print("mounted", flush=True)
+    while True:
+        select.select([fd], [], [])
+        message = request(fd)
+        if message is None:
+            return
+        if message:
+            answer(fs, fd, message)
+
+
 def main():
     folder, held, hangs = sys.argv[1], [], [False]
     fs = Fs()

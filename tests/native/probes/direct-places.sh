@@ -35,7 +35,7 @@ fi
 
 # A server to whose kernel direct I/O may end later (FUSE_ASYNC_DIO).
 cat >later.py <<'END'
-import select, struct, sys
+import struct, sys
 sys.path.insert(0, sys.argv[2])
 import hungfs
 
@@ -47,15 +47,7 @@ def init(fs, n, body, head):
 class Fs(hungfs.Fs):
     CALLS = {**hungfs.Fs.CALLS, 26: init}
 
-fs, fd = Fs(), hungfs.mount(sys.argv[1], "later")
-print("mounted", flush=True)
-while True:
-    select.select([fd], [], [])
-    asked = hungfs.request(fd)
-    if asked is None:
-        break
-    if asked:
-        hungfs.answer(fs, fd, asked)
+hungfs.serve(Fs(), sys.argv[1], "later")
 END
 [ -e /dev/fuse ] || modprobe -q fuse 2>/dev/null || skip "fuse (CONFIG_FUSE_FS)"
 mkdir fuse

@@ -22,7 +22,7 @@ lacks() { missing="${missing:+$missing, }$1" && false; }
 # The numbers of two folders differ only above 32 bits (wide), or all files have one number (same): a FUSE server may
 # choose them freely, as the kernel identifies files by node and generation.
 cat >kindfs.py <<'END'
-import os, select, sys
+import sys
 sys.path.insert(0, sys.argv[3])
 import hungfs
 
@@ -31,15 +31,7 @@ class Fs(hungfs.Fs):
         number = {"wide": (n.number % 4) + (n.number << 40 | 1 << 63), "same": 7}[sys.argv[2]]
         return hungfs.ATTR.pack(number, *hungfs.ATTR.unpack(super().attr(n))[1:])
 
-fs, fd = Fs(), hungfs.mount(sys.argv[1], "kindfs")
-print("mounted", flush=True)
-while True:
-    select.select([fd], [], [])
-    asked = hungfs.request(fd)
-    if asked is None:
-        break
-    if asked:
-        hungfs.answer(fs, fd, asked)
+hungfs.serve(Fs(), sys.argv[1], "kindfs")
 END
 [ -e /dev/fuse ] || modprobe -q fuse 2>/dev/null || lacks "fuse (CONFIG_FUSE_FS)" || :
 for numbers in wide same; do

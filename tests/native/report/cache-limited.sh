@@ -7,9 +7,7 @@
 . "${0%/*}/../limited.inc"
 need python3
 
-memory_group 50331648
-disk_ext4 128M
-dd if=/dev/urandom of="$mnt/data.bin" bs=1M count=64 conv=fsync 2>err || fail "$(cat err)"
+larger_file data.bin
 cat >job.py <<'PY'
 import ctypes
 import json
