@@ -7,12 +7,10 @@ The figures are the run time of dltraced's BPF programs, as the kernel counts it
 times on a loop device with ext4. Prints two tables, and writes them into PAGE between their marks. The status is 1 where a
 round was not measured. Where no such disk can be made, or nothing counted, it says so, and the status is 0.
 """
-import argparse
 import os
 import random
 import subprocess
 import sys
-import time
 from statistics import median
 
 import bench
@@ -74,21 +72,12 @@ class Disk:
             subprocess.run(["losetup", "-d", self.loop], check=True)
 
 
-class DiskRun:
-    """A trace of all patterns in turn; measure.spawn() starts its processes."""
+class DiskRun(measure.Place):
+    """A trace of all patterns in turn."""
 
     def __init__(self, b, disk, patterns, times):
-        self.folder, self.processes = os.path.join(b.folder, "run"), []
-        self.disk = os.path.basename(disk.loop)
-        subprocess.run(["rm", "-rf", self.folder], check=True)
-        os.mkdir(self.folder)
+        super().__init__(b, os.path.basename(disk.loop))
         self.job = [sys.executable, "-B", LOAD, self.path("gate"), disk.path, str(times), *patterns]
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def end(self):
-        measure.Run.end(self)
 
 
 def child_of(pid):
@@ -100,10 +89,9 @@ def child_of(pid):
 def one(b, disk, way, patterns, times):
     """Returns {pattern: (number of times, {program: (ns, runs)})}."""
     run = DiskRun(b, disk, patterns, times)
-    gate, got, known = measure.Gate(run.path("gate")), {}, None
-    try:
-        with open(run.path("log"), "w", encoding="utf-8") as log:
-            process = measure.spawn([*WAYS[way], *tracers.dltraced(run, run.job, "-P", "+cache")], run, stdout=log, stderr=log)
+    got, known = {}, None
+    with measure.gated(run) as (gate, log):
+        process = measure.spawn([*WAYS[way], *tracers.dltraced(run, run.job, "-P", "+cache")], run, stdout=log, stderr=log)
         for name in patterns:
             gate.wait("ready", process)
             pid = child_of(process.pid) if WAYS[way] else process.pid
@@ -114,12 +102,7 @@ def one(b, disk, way, patterns, times):
             got[name] = n, bpfstats.between(before, bpfstats.again(pid, known))
             gate.go()
         status = process.wait(measure.LIMIT_S)
-    finally:
-        run.end()
-        gate.close()
-    if status != 0:
-        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
-            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    measure.require_ok(run, status)
     return got
 
 
@@ -197,19 +180,14 @@ def goal_rows(f):
 
 def text_of(args, rounds, loads, before):
     return "\n".join([
-        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {len(rounds)} rounds of"
-        f" {args.times} times each. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}. An empty"
-        f" program counts {page.spread([r['floor'] for r in rounds])} ns a run, which is taken off.", "",
+        machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) +
+        f" An empty program counts {page.spread([r['floor'] for r in rounds])} ns a run, which is taken off.", "",
         *page.table(["goal", "target", "measured, median (least to most of a round)", "verdict"], goal_rows(Figures(rounds))),
         *page.table(["what is done", "times", "BPF program", "its runs, on the whole machine", "ns a run"], program_table(rounds))])
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("-r", "--rounds", type=int, default=5)
-    p.add_argument("-n", "--times", type=int, default=4000)
-    p.add_argument("-p", "--page")
-    args = p.parse_args()
+    args = page.options("-n", "--times", 4000)
     before = os.getloadavg()[0]
     b = bench.Bench(1000)  # the few files belong to other workloads
     disk = Disk(b.folder)
@@ -227,9 +205,7 @@ def main():
             b.close()
     if rounds:
         text = text_of(args, rounds, loads, before)
-        print(text)
-        if args.page:
-            page.replace(args.page, text, BEGIN, END)
+        page.show(args, text, BEGIN, END)
     sys.exit(len(rounds) != args.rounds)
 
 

@@ -38,19 +38,14 @@ def hooks(bench):
 def dltraced(bench):
     """It traces a workload that only waits."""
     run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload("start"))
-    gate = measure.Gate(run.path("gate"))
-    try:
-        with open(run.path("log"), "w") as log:
-            process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
+    with measure.gated(run) as (gate, log):
+        process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
         gate.wait("ready", process)
         yield
         gate.go()
         gate.wait("done", process)
         gate.go()
         process.wait(measure.LIMIT_S)
-    finally:
-        run.end()
-        gate.close()
 
 
 # name, what is attached during the load, how the load is run, its patterns
@@ -103,11 +98,9 @@ def sizes(bench, name):
 def load_peak(bench):
     """Returns the highest resident memory beside the rings, read every few ms until the workload begins."""
     run = measure.Run(bench, tracers.tracer("dltraced"), workloads.workload("start"))
-    gate = measure.Gate(run.path("gate"))
     peak = 0
-    try:
-        with open(run.path("log"), "w") as log:
-            process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
+    with measure.gated(run) as (gate, log):
+        process = measure.spawn(run.tracer.argv(run, run.load()), run, stdout=log, stderr=log)
         while not gate.has_word() and process.poll() is None:
             peak = max(peak, measure.memory(process.pid)["rest"])
             time.sleep(0.001)
@@ -115,7 +108,4 @@ def load_peak(bench):
             gate.wait(word, process)
             gate.go()
         process.wait(measure.LIMIT_S)
-    finally:
-        run.end()
-        gate.close()
     return peak

@@ -6,13 +6,11 @@ identity [-r ROUNDS] [-n TIMES] [-p PAGE]
 The same calls (load.c) are made on file systems whose inodes say which file they are, and on others, where that is looked
 for elsewhere. Prints a table, and writes it into PAGE between its marks. The status is 1 where dltraced lost rows.
 """
-import argparse
 import json
 import os
 import random
 import subprocess
 import sys
-import time
 from statistics import median
 
 import bench
@@ -33,7 +31,7 @@ class Folders:
     """A folder on each kind of file system that can be had here."""
 
     def __init__(self, b):
-        self.top, self.mounted, self.loop = os.path.join(b.folder, "fs"), [], None
+        self.top, self.mounted = os.path.join(b.folder, "fs"), []
         self.paths = {}
         for kind in (PLAIN, "overlayfs on tmpfs", "btrfs"):
             path = os.path.join(self.top, kind.split()[0])
@@ -91,16 +89,9 @@ class IdentityRun(measure.Run):
 def one(b, name, pattern, folder, times):
     """(CPU ns of a call, rows lost)"""
     run = IdentityRun(b, name, pattern, folder, times)
-    gate = measure.Gate(run.path("gate"))
-    try:
-        with open(run.path("log"), "w", encoding="utf-8") as log:
-            _, status = measure.traced(run, gate, log)
-    finally:
-        run.end()
-        gate.close()
-    if status != 0:
-        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
-            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    with measure.gated(run) as (gate, log):
+        _, status = measure.traced(run, gate, log)
+    measure.require_ok(run, status)
     with open(run.path("result"), encoding="utf-8") as f:
         ns = json.load(f)["least_ns"]
     return ns, measure.losses(run, {}) if name != "none" else 0
@@ -139,11 +130,7 @@ def table(rounds, kinds):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("-r", "--rounds", type=int, default=5)
-    p.add_argument("-n", "--times", type=int, default=20000)
-    p.add_argument("-p", "--page")
-    args = p.parse_args()
+    args = page.options("-n", "--times", 20000)
     before = os.getloadavg()[0]
     b = bench.Bench(1000)  # few files: they are of other workloads
     b.part = 1
@@ -158,14 +145,10 @@ def main():
     finally:
         b.close()
     text = "\n".join([
-        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {len(rounds)} rounds of"
-        f" {args.times} times each. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}. Rows"
-        f" lost: {lost}.", "",
+        machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) + f" Rows lost: {lost}.", "",
         *page.table(["calls", "file system", "CPU ns of a call, untraced", "added by dltraced", "slowdown",
                      f"added, {PLAIN} = 1"], table(rounds, folders.paths))])
-    print(text)
-    if args.page:
-        page.replace(args.page, text, BEGIN, END)
+    page.show(args, text, BEGIN, END)
     sys.exit(lost != 0)
 
 

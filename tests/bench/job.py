@@ -6,13 +6,11 @@ job [-r ROUNDS] [-e EPOCHS] [-p PAGE]
 The job is tests/workloads/train.py, with two loaders. Prints a table, and writes it into PAGE between its marks. The
 status is 1 where dltraced lost rows. Without torch it says so, and the status is 0.
 """
-import argparse
 import json
 import os
 import random
 import subprocess
 import sys
-import time
 from contextlib import nullcontext
 from statistics import median
 
@@ -36,25 +34,16 @@ UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced"
 WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), COUNTED: ()}
 
 
-class JobRun:
-    """One run of the job in its own folder; measure.spawn() starts its processes."""
+class JobRun(measure.Place):
+    """One run of the job."""
 
     def __init__(self, b, argv):
-        self.folder = os.path.join(b.folder, "run")
-        self.disk, self.processes = b.disk, []
-        subprocess.run(["rm", "-rf", self.folder], check=True)
-        os.mkdir(self.folder)
+        super().__init__(b, b.disk)
         self.job = [PYTHON, "-B", TIMED, self.path("gate"), *argv]
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as f:
             return json.load(f)
-
-    def end(self):
-        measure.Run.end(self)
 
 
 def train(b, epochs):
@@ -68,10 +57,8 @@ def programs(process, counts):
 
 def timed(run, argv, counts):
     """Starts ARGV, which runs the job between its gates. Returns what the job and dltraced took."""
-    gate = measure.Gate(run.path("gate"))
-    try:
-        with open(run.path("log"), "w", encoding="utf-8") as log:
-            process = measure.spawn(argv, run, stdout=log, stderr=log)
+    with measure.gated(run) as (gate, log):
+        process = measure.spawn(argv, run, stdout=log, stderr=log)
         gate.wait("ready", process)
         before, cpu_ns = programs(process, counts), measure.cpu_ns(process.pid)
         gate.go()
@@ -79,12 +66,7 @@ def timed(run, argv, counts):
         after, cpu_ns = programs(process, counts), measure.cpu_ns(process.pid) - cpu_ns
         gate.go()
         status = process.wait(measure.LIMIT_S)
-    finally:
-        run.end()
-        gate.close()
-    if status != 0:
-        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
-            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
+    measure.require_ok(run, status)
     return {**run.read("gate.result"), "tracer_cpu_ns": cpu_ns, "programs": bpfstats.between(before, after)}
 
 
@@ -182,9 +164,8 @@ def text_of(args, got, loads, before):
     sides = {value <= GOAL for value in ours}
     verdict = "not measured" if not ours else "undecided" if len(sides) == 2 else "met" if True in sides else "NOT MET"
     return "\n".join([
-        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {args.rounds}"
-        f" rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders. Load before:"
-        f" {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}.", "",
+        machine.heading(f"{args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders",
+                        before, loads), "",
         *page.table(["tracer", "job's CPU time, s", "job's wall time, s", "CPU time added, %", "wall time added, %",
                      "own CPU time, start to end, s", "own while the job runs, % of the job's", "rows of sched.out",
                      "lost"], table(got)),
@@ -196,11 +177,7 @@ def text_of(args, got, loads, before):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("-r", "--rounds", type=int, default=5)
-    p.add_argument("-e", "--epochs", type=int, default=6)
-    p.add_argument("-p", "--page")
-    args = p.parse_args()
+    args = page.options("-e", "--epochs", 6)
     if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
         bench.say(f"job: skipped: {PYTHON} has no torch (install python3-torch)")
         return
@@ -208,9 +185,7 @@ def main():
     with bench.in_front():
         got, loads = run_rounds(args)
     text = text_of(args, got, loads, before)
-    print(text)
-    if args.page:
-        page.replace(args.page, text, BEGIN, END)
+    page.show(args, text, BEGIN, END)
     sys.exit(any(m.get("lost") for runs in got.values() for m in runs))
 
 

@@ -5,6 +5,8 @@ import os
 import platform
 import re
 import subprocess
+import time
+from statistics import median
 
 import tracers
 
@@ -49,6 +51,12 @@ def tracing_programs():
 def line(m):
     """Returns the result of describe() as text."""
     return f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']}, {m['system']}"
+
+
+def heading(what, before, loads):
+    """Returns the line above the tables: when, on which machine, WHAT, and the load of the machine BEFORE and meanwhile."""
+    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load before: {before:.1f};"
+            f" meanwhile {median(loads):.1f}, at most {max(loads):.1f}.")
 
 
 def describe():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One run: a workload under a tracer, from start to end, and what it cost both."""
+import contextlib
 import json
 import os
 import select
@@ -53,25 +54,17 @@ class Gate:
         os.close(self.down)
 
 
-class Run:
-    def __init__(self, bench, tracer, workload):
-        self.tracer, self.workload = tracer, workload
-        self.disk = bench.disk
-        self.load_pid = 0
-        self.processes = []
+class Place:
+    """An empty folder for one run, the disk of dltraced's --disk, and the processes, which spawn() starts."""
+
+    def __init__(self, bench, disk):
+        self.disk, self.processes = disk, []
         self.folder = os.path.join(bench.folder, "run")
-        self.data = bench.tmpfs if workload.tmpfs else bench.folder
-        self.times = workload.times // bench.part // (tracer.part if workload.split else 1)
         shutil.rmtree(self.folder, ignore_errors=True)
         os.mkdir(self.folder)
 
     def path(self, name):
         return os.path.join(self.folder, name)
-
-    def load(self):
-        return [LOAD, "-t", str(self.workload.threads), "-n", str(self.times),
-                "-p", str(self.workload.pace_ns), "-g", self.path("gate"), "-o", self.path("result"), "-d", self.data,
-                self.workload.pattern]
 
     def end(self):
         """Ends the processes that still run after a failure: each was started as a process group."""
@@ -80,9 +73,42 @@ class Run:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
+
+class Run(Place):
+    def __init__(self, bench, tracer, workload):
+        super().__init__(bench, bench.disk)
+        self.tracer, self.workload = tracer, workload
+        self.load_pid = 0
+        self.data = bench.tmpfs if workload.tmpfs else bench.folder
+        self.times = workload.times // bench.part // (tracer.part if workload.split else 1)
+
+    def load(self):
+        return [LOAD, "-t", str(self.workload.threads), "-n", str(self.times),
+                "-p", str(self.workload.pace_ns), "-g", self.path("gate"), "-o", self.path("result"), "-d", self.data,
+                self.workload.pattern]
+
     def output_bytes(self):
         return sum(os.path.getsize(self.path(f)) for f in self.tracer.files
                    if os.path.exists(self.path(f)))
+
+
+@contextlib.contextmanager
+def gated(run):
+    """Yields a gate and a log for the processes of RUN, which have all ended afterwards."""
+    gate = Gate(run.path("gate"))
+    try:
+        with open(run.path("log"), "w", encoding="utf-8") as log:
+            yield gate, log
+    finally:
+        run.end()
+        gate.close()
+
+
+def require_ok(run, status):
+    """Fails with the end of the log where STATUS is not 0."""
+    if status != 0:
+        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
+            raise Failed(f"status {status}: {f.read()[-500:]}")
 
 
 # --- a tracer in /proc ------------------------------------------------------------------------------
@@ -185,16 +211,9 @@ def losses(run, counted):
 def measure(bench, tracer, workload, keep=False):
     """Returns a dictionary for the machine-readable file."""
     run = Run(bench, tracer, workload)
-    gate = Gate(run.path("gate"))
-    try:
-        with open(run.path("log"), "w") as log:
-            got, status = traced(run, gate, log)
-    finally:
-        run.end()
-        gate.close()
-    if status != 0:
-        with open(run.path("log")) as f:
-            raise Failed(f"status {status}: {f.read()[-500:]}")
+    with gated(run) as (gate, log):
+        got, status = traced(run, gate, log)
+    require_ok(run, status)
     with open(run.path("result")) as f:
         result = json.load(f)
     got["start_ns"] = result["main_ns"] - got["start_ns"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The tables of docs/performance.md."""
+import argparse
 from statistics import median
 
 import goals
@@ -150,6 +151,22 @@ def page(f):
     lines += ["### Settings", ""]
     lines += [f"- {t.name}: {t.settings}" for t in tracers.TRACERS if t.settings]
     return "\n".join(lines) + "\n"
+
+
+def options(short, name, of_round):
+    """Reads the options of a bench for one part of the page: rounds, how many of NAME (SHORT) in each, and the page."""
+    p = argparse.ArgumentParser()
+    p.add_argument("-r", "--rounds", type=int, default=5)
+    p.add_argument(short, name, type=int, default=of_round)
+    p.add_argument("-p", "--page")
+    return p.parse_args()
+
+
+def show(args, text, begin, end):
+    """Prints the part, and writes it into the page."""
+    print(text)
+    if args.page:
+        replace(args.page, text, begin, end)
 
 
 def replace(path, text, begin=BEGIN, end=END):

@@ -6,12 +6,10 @@ switches [-r ROUNDS] [-n TIMES] [-p PAGE]
 Two processes on one CPU pass a byte to and fro (load.c). Prints a table, and writes it into PAGE between
 its marks. The status is 1 where dltraced lost a switch that the kernel told of.
 """
-import argparse
 import json
 import os
 import random
 import sys
-import time
 from statistics import median
 
 import bench
@@ -152,25 +150,17 @@ def table(got):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("-r", "--rounds", type=int, default=5)
-    p.add_argument("-n", "--times", type=int, default=100000)
-    p.add_argument("-p", "--page")
-    args = p.parse_args()
+    args = page.options("-n", "--times", 100000)
     before = os.getloadavg()[0]
     with bench.in_front():
         got = run_rounds(args)
     loads = [m["load"] for runs in got.values() for m in runs]
     text = "\n".join([
-        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {args.rounds}"
-        f" rounds of {2 * args.times} switches. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most"
-        f" {max(loads):.1f}.", "",
+        machine.heading(f"{args.rounds} rounds of {2 * args.times} switches", before, loads), "",
         *page.table(["tracer", "added CPU, ns per switch", "added wall", "CPU, bpftrace = 1", "with its own CPU, ns",
                      "bpftrace = 1", "switches traced", "lost",
                      "own CPU, % of the job's"], table(got))])
-    print(text)
-    if args.page:
-        page.replace(args.page, text, BEGIN, END)
+    page.show(args, text, BEGIN, END)
     sys.exit(any(m["lost"] for name, runs in got.items() if name.startswith("dltraced") for m in runs))
 
 
