@@ -12,6 +12,7 @@
 
 #include "base/fmt.h"
 #include "base/moment.h"
+#include "base/pids.h"
 #include "base/units.h"
 
 #define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
@@ -149,6 +150,11 @@ const char *option_time(struct option_parse *p, void *member, char *arg)
 const char *option_moment(struct option_parse *p, void *member, char *arg)
 {
 	return moment_parse(member, arg) < 0 ? "neither a time since the start (90, 1m30s, 250ms) nor UTC (2026-11-27T04:00:00Z)" : NULL;
+}
+
+const char *option_pids(struct option_parse *p, void *member, char *arg)
+{
+	return pids_parse(member, arg) < 0 ? option_because(p, "not a list of at most %u numbers, as 4711,4712", PIDS_MAX) : NULL;
 }
 
 const char *option_duration(struct option_parse *p, void *member, char *arg)

@@ -68,6 +68,7 @@ const char *option_false(struct option_parse *p, void *member, char *arg);    /*
 const char *option_text(struct option_parse *p, void *member, char *arg);     /* const char *, into the command line */
 const char *option_time(struct option_parse *p, void *member, char *arg);     /* uint64_t ns */
 const char *option_moment(struct option_parse *p, void *member, char *arg);   /* struct moment */
+const char *option_pids(struct option_parse *p, void *member, char *arg);     /* struct pids */
 const char *option_duration(struct option_parse *p, void *member, char *arg); /* uint64_t ns, not 0 */
 const char *option_size(struct option_parse *p, void *member, char *arg);     /* uint64_t bytes */
 const char *option_buffer(struct option_parse *p, void *member, char *arg);   /* uint64_t bytes of a ring, a page at least */

@@ -53,7 +53,7 @@ static const struct option_row options[] = {
 	{ "from", 0, "T", "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)", option_moment, TO(times.from) },
 	{ "path", 0, "PATH", "Only calls on files at or below this absolute path", option_text, TO(path) },
 	{ "phase", 0, "NAME", "Only rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text, TO(times.phase) },
-	{ "pid", 'p', "PID[,PID]", "Only rows of these processes, in files whose rows have a process", option_text, TO(pids) },
+	{ "pid", 'p', "PID[,PID]", "Only rows of these processes, in files whose rows have a process", option_pids, TO(pids) },
 	{ "probes", 'P', "LIST", "Only these files of the trace, named without .out", option_text, TO(probes) },
 	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(times.to) },
 	{ "dialect", 0, "N", "Dialect of pfw: 1, 2 or 3, higher for newer readers (default: 2)", set_dialect, TO(dialect) },

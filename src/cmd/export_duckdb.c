@@ -119,10 +119,10 @@ static void put_folders(const struct target *t)
 
 static void put_pids(const struct target *t, const struct source *s)
 {
-	if (!t->cut.n_pids || !s->has_pid)
+	if (!t->cut.pids.n || !s->has_pid)
 		return;
-	for (unsigned int i = 0; i < t->cut.n_pids; i++)
-		fprintf(t->out, "%s%" PRIu64, i ? ", " : " AND PID IN (", t->cut.pids[i]);
+	for (unsigned int i = 0; i < t->cut.pids.n; i++)
+		fprintf(t->out, "%s%" PRIu64, i ? ", " : " AND PID IN (", t->cut.pids.v[i]);
 	putc(')', t->out);
 }
 
@@ -282,9 +282,9 @@ int export_duckdb(const struct export_options *o, bool parquet)
 	int res = t.hosts ? name_hosts(&t) : -ENOMEM;
 
 	if (res == 0) {
-		res = cut_init(&t.cut, o->pids, o->path);
+		res = cut_init(&t.cut, &o->pids, o->path);
 		if (res < 0)
-			log_err_r(res, "--pid, --path");
+			log_err_r(res, "--path");
 	}
 	if (res == 0)
 		res = times_init(&t.times, &o->times, o->dirs, (unsigned int)n);

@@ -56,7 +56,7 @@ static const char *finish_cut(struct option_parse *p)
 	const struct options *o = p->into;
 	const char *why = finish(p);
 
-	if (!why && !o->cut.pids && !o->cut.times.phase && !o->cut.times.from.given && !o->cut.times.to.given)
+	if (!why && !o->cut.pids.n && !o->cut.times.phase && !o->cut.times.from.given && !o->cut.times.to.given)
 		return "which part? Name it by --from, --to, --phase or --pid";
 	return why;
 }
@@ -74,7 +74,7 @@ int cmd_cut(int argc, char **argv)
 		OUTPUT,
 		{ "phase", 0, "NAME", "Rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text,
 		  TO(cut.times.phase) },
-		{ "pid", 'p', "PID[,PID]", "Rows of these processes, in files whose rows have a process", option_text, TO(cut.pids) },
+		{ "pid", 'p', "PID[,PID]", "Rows of these processes, in files whose rows have a process", option_pids, TO(cut.pids) },
 		{ "to", 0, "T", "Rows before this time, in the same forms", option_moment, TO(cut.times.to) },
 		{ 0 },
 	};

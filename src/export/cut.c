@@ -9,27 +9,12 @@
 
 #define FIDS_MAX (1ULL << 32) /* half a GiB of bits; only a damaged trace has larger FIDs */
 
-static int parse_pids(struct export_cut *c, const char *s)
-{
-	char *end;
-
-	do {
-		if (c->n_pids == CUT_PIDS_MAX || *s < '0' || *s > '9')
-			return -EINVAL;
-		c->pids[c->n_pids++] = strtoull(s, &end, 10);
-		s = end + 1;
-	} while (*end == ',');
-	return *end ? -EINVAL : 0;
-}
-
-int cut_init(struct export_cut *c, const char *pids, const char *path)
+int cut_init(struct export_cut *c, const struct pids *pids, const char *path)
 {
 	int res = 0;
 
-	*c = (struct export_cut){ 0 };
-	if (pids)
-		res = parse_pids(c, pids);
-	if (res == 0 && path) {
+	*c = (struct export_cut){ .pids = *pids };
+	if (path) {
 		c->only = calloc(1, sizeof(*c->only));
 		res = c->only ? report_only_init(c->only, path) : -ENOMEM;
 	}
@@ -100,14 +85,6 @@ int cut_host(struct export_cut *c, int dirfd)
 	return res;
 }
 
-static bool has_pid(const struct export_cut *c, uint64_t pid)
-{
-	for (unsigned int i = 0; i < c->n_pids; i++)
-		if (c->pids[i] == pid)
-			return true;
-	return false;
-}
-
 static unsigned int column(const struct export_file *f, const char *name)
 {
 	const unsigned int i = export_table_column(f->table, name);
@@ -125,7 +102,7 @@ static unsigned int keep_pids(const struct export_cut *c, const struct export_fi
 	if (!at)
 		return n;
 	for (unsigned int i = 0; i < n; i++)
-		if (reader_u64(reader_field(&rows[i], at), &pid) && has_pid(c, pid))
+		if (reader_u64(reader_field(&rows[i], at), &pid) && pids_have(&c->pids, pid))
 			rows[kept++] = rows[i];
 	return kept;
 }
@@ -146,7 +123,7 @@ static unsigned int keep_path(const struct export_cut *c, const struct export_fi
 
 unsigned int cut_rows(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
 {
-	if (c->n_pids)
+	if (c->pids.n)
 		n = keep_pids(c, f, rows, n);
 	return c->only ? keep_path(c, f, rows, n) : n;
 }

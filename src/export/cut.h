@@ -3,20 +3,18 @@
 #ifndef EXPORT_CUT_H
 #define EXPORT_CUT_H
 
+#include "base/pids.h"
 #include "export/exporter.h"
 
-#define CUT_PIDS_MAX 64
-
 struct export_cut {
-	uint64_t pids[CUT_PIDS_MAX];
-	unsigned int n_pids;
+	struct pids pids; /* none: all */
 	struct report *only; /* of --path; NULL: none */
 	uint64_t *fids; /* of the current host: a bit for each FID that --path selects */
 	uint64_t n_fids;
 };
 
-/* Returns 0; -EINVAL when PIDS is not a list of numbers, or PATH not an absolute path; or -ENOMEM. */
-int cut_init(struct export_cut *c, const char *pids, const char *path);
+/* PATH may be NULL. Returns 0; -EINVAL when it is not an absolute path; or -ENOMEM. */
+int cut_init(struct export_cut *c, const struct pids *pids, const char *path);
 void cut_free(struct export_cut *c);
 /* Whether the LIST of --probes has the file NAME; LIST NULL has all. */
 bool cut_names(const char *list, const char *name);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/pids.h"
 #include "export/times.h"
 #include "trace/probe_mask.h"
 
@@ -20,7 +21,7 @@ struct export_options {
 	const char *out; /* "-": standard output */
 	const char *probes; /* files by name, with commas; NULL: all */
 	const char *path; /* absolute: of rows with a FID, only those of files at or below it. NULL: all */
-	const char *pids; /* numbers, with commas; NULL: all */
+	struct pids pids; /* none: all */
 	struct times_options times;
 	unsigned int dialect; /* of pfw: 1, 2, 3 */
 	uint64_t split_bytes; /* of perfetto: a further file begins at this size */

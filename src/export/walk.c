@@ -399,7 +399,7 @@ int export_walk(struct export *x)
 		[EXPORT_BY_FILE] = by_file, [EXPORT_BY_HOST] = by_host, [EXPORT_BY_TIME] = by_time,
 	};
 	struct walk *w = calloc(1, sizeof(*w));
-	int res = w ? cut_init(&w->cut, x->o->pids, x->o->path) : -ENOMEM;
+	int res = w ? cut_init(&w->cut, &x->o->pids, x->o->path) : -ENOMEM;
 
 	if (res == 0) {
 		w->x = x;

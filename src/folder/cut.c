@@ -18,35 +18,15 @@
 #include "folder/copy.h"
 #include "trace/probe.h"
 
-#define PIDS_MAX 64
-
 struct cut {
 	const char *from;
 	const struct cut_options *o;
 	struct export_times times;
 	uint64_t begin_ns, end_ns; /* of the selected times, within the trace; END_NS 0: not known */
-	uint64_t pids[PIDS_MAX];
-	unsigned int n_pids;
 	const struct manifest_facts *m;
 	unsigned int timestamp, pid; /* columns of the file */
 	bool timed; /* its rows are selected by time */
 };
-
-static int parse_pids(struct cut *c, const char *s)
-{
-	char *end = NULL;
-
-	do {
-		if (c->n_pids == PIDS_MAX || *s < '0' || *s > '9')
-			break;
-		c->pids[c->n_pids++] = strtoull(s, &end, 10);
-		s = end + 1;
-	} while (*end == ',');
-	if (end && !*end)
-		return 0;
-	log_err("--pid: not a list of at most %u numbers", PIDS_MAX);
-	return -EINVAL;
-}
 
 static void begin_file(void *ctx, const struct copy_file *f)
 {
@@ -55,15 +35,7 @@ static void begin_file(void *ctx, const struct copy_file *f)
 
 	c->timed = times_cut(&c->times, f->name);
 	c->timestamp = reader_column(&f->reader, "TIMESTAMP");
-	c->pid = whole || !c->n_pids ? 0 : reader_column(&f->reader, "PID");
-}
-
-static bool has_pid(const struct cut *c, uint64_t pid)
-{
-	for (unsigned int i = 0; i < c->n_pids; i++)
-		if (c->pids[i] == pid)
-			return true;
-	return false;
+	c->pid = whole || !c->o->pids.n ? 0 : reader_column(&f->reader, "PID");
 }
 
 static bool has(void *ctx, const struct copy_file *f, const struct reader_row *row)
@@ -73,7 +45,7 @@ static bool has(void *ctx, const struct copy_file *f, const struct reader_row *r
 
 	if (c->timed && !(reader_u64(reader_field(row, c->timestamp), &ns) && times_have(&c->times, 0, ns)))
 		return false;
-	return !c->pid || (reader_u64(reader_field(row, c->pid), &pid) && has_pid(c, pid));
+	return !c->pid || (reader_u64(reader_field(row, c->pid), &pid) && pids_have(&c->o->pids, pid));
 }
 
 /* Returns the time NS of the trace's CLOCK_MONOTONIC in UTC, as JSON. */
@@ -124,8 +96,8 @@ static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out
 	}
 	json_end(j);
 	json_row(j, "pids");
-	for (unsigned int i = 0; i < c->n_pids; i++)
-		json_u64(j, NULL, c->pids[i]);
+	for (unsigned int i = 0; i < c->o->pids.n; i++)
+		json_u64(j, NULL, c->o->pids.v[i]);
 	json_end(j);
 	json_u64(j, "rows", rows);
 	json_u64(j, "rows_left_out", left_out);
@@ -167,9 +139,7 @@ int cut_folder(const char *from, const char *to, const struct cut_options *o)
 	if (res < 0)
 		return res;
 	close(res);
-	res = o->pids ? parse_pids(&c, o->pids) : 0;
-	if (res == 0)
-		res = times_init(&c.times, &o->times, dirs, 1);
+	res = times_init(&c.times, &o->times, dirs, 1);
 	if (res == 0)
 		res = find_bounds(&c);
 	if (res == 0)

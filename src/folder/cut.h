@@ -3,11 +3,12 @@
 #ifndef FOLDER_CUT_H
 #define FOLDER_CUT_H
 
+#include "base/pids.h"
 #include "export/times.h"
 
 struct cut_options {
 	struct times_options times;
-	const char *pids; /* numbers, with commas; NULL: all */
+	struct pids pids; /* none: all */
 };
 
 /* Makes TO of FROM. Returns as copy_folder(). */

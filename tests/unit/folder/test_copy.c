@@ -67,7 +67,7 @@ static void a_part_has_the_stacks_of_its_rows(void **state)
 				   "10\t1970-01-01T00:00:00.000000010Z\t7\ta\n40\t1970-01-01T00:00:00.000000040Z\t7\tb\n");
 	tree_put("from/time_align.out", "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
 					"5\t1970-01-01T00:00:00.000000005Z\t5\t5\t0\tstart\n");
-	const struct cut_options o = { .times.from = { .given = true, .ns = 30 }, .pids = "7" };
+	const struct cut_options o = { .times.from = { .given = true, .ns = 30 }, .pids = { { 7 }, 1 } };
 
 	assert_int_equal(cut_folder(from, to, &o), 0);
 	autofree char *copy = text_of("to/sites.out"), *marks = text_of("to/marks.out");
