@@ -66,20 +66,20 @@ void pfw_free(struct pfw *p)
 
 /* --- processes ---------------------------------------------------------------------------------------------- */
 
-int pfw_begin(struct pfw *p, int dirfd)
+void pfw_begin(struct pfw *p, int dirfd)
 {
 	unsigned int at_pid, at_inner;
 	struct reader rd;
 	struct reader_row row;
-	int got = reader_open(&rd, dirfd, "pids.out");
+	const int got = reader_open(&rd, dirfd, "pids.out");
 
 	table_init(&p->by_name, sizeof(uint32_t), NAMES_MAX);
 	table_init(&p->processes, sizeof(uint64_t), PROCESSES_MAX);
 	if (got < 0)
-		return got;
+		return;
 	at_pid = reader_column(&rd, "PID");
 	at_inner = reader_column(&rd, "NSPID");
-	while ((got = reader_next(&rd, &row)) > 0) {
+	while (reader_next(&rd, &row) > 0) {
 		uint64_t pid, inner, *known;
 
 		if (!reader_u64(reader_field(&row, at_pid), &pid))
@@ -91,7 +91,6 @@ int pfw_begin(struct pfw *p, int dirfd)
 			*known = *known && *known != pid + 1 ? UINT64_MAX : pid + 1;
 	}
 	reader_close(&rd);
-	return got;
 }
 
 /* --- lines ----------------------------------------------------------------------------------------------------- */
@@ -275,8 +274,8 @@ static void take_line(struct file *f, const char *text, size_t len)
 
 /* --- files ----------------------------------------------------------------------------------------------------- */
 
-/* A line that is longer than the buffer is left out. */
-static ssize_t read_text(struct file *f, struct unpack *u)
+/* A line that is longer than the buffer is left out. Returns 0 or -errno. */
+static int read_text(struct file *f, struct unpack *u)
 {
 	char *text = f->r->text;
 	const size_t size = sizeof(f->r->text);
@@ -302,7 +301,7 @@ static ssize_t read_text(struct file *f, struct unpack *u)
 	}
 	if (!got && !skip)
 		take_line(f, text, have);
-	return MIN(got, 0);
+	return got > 0 ? -EFBIG : (int)got;
 }
 
 static int read_file(struct file *f, int fd)
@@ -317,7 +316,7 @@ static int read_file(struct file *f, int fd)
 	else
 		res = unpack_open(&u, fd, unpack_sniff(fd), (uint64_t)st.st_size, &marks);
 	if (res == 0) {
-		res = (int)read_text(f, &u);
+		res = read_text(f, &u);
 		f->bad += u.cut || u.damaged;
 		unpack_close(&u);
 	}

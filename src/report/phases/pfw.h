@@ -27,8 +27,8 @@ struct pfw {
 
 /* Whether PATH is that of a .pfw, by its name. */
 bool pfw_is(const char *path);
-/* Knows the processes of the trace in the folder DIRFD. Returns 0 or -errno. */
-int pfw_begin(struct pfw *p, int dirfd);
+/* Knows the processes of the trace in the folder DIRFD, as far as its pids.out can be read. P is zeroed. */
+void pfw_begin(struct pfw *p, int dirfd);
 /* Adds the regions of the file FD (taken over; -errno: it could not be opened), which is called NAME, and notes what is odd. */
 void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name);
 /* Passes the regions to TAKE in the order of their ends. */

@@ -2,7 +2,6 @@
 /* See regions.h. */
 #include "report/phases/regions.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -165,8 +164,7 @@ static void drop_single_rank(struct regions_read *x, uint32_t first)
 		l->v[i].rank = -1;
 }
 
-/* Reads regions.out. Returns 0 or -errno. */
-static int read_rows(struct regions_read *x, int dirfd)
+static void read_rows(struct regions_read *x, int dirfd)
 {
 	struct phase_reader *r = x->r;
 	struct reader rd;
@@ -174,7 +172,7 @@ static int read_rows(struct regions_read *x, int dirfd)
 	int got = reader_open(&rd, dirfd, "regions.out");
 
 	if (got < 0)
-		return got == -ENOENT ? 0 : got;
+		return;
 	x->ts = reader_column(&rd, "TIMESTAMP");
 	x->pid = reader_column(&rd, "PID");
 	x->tid = reader_column(&rd, "TID");
@@ -192,7 +190,6 @@ static int read_rows(struct regions_read *x, int dirfd)
 	if (rd.cut)
 		phase_note(r, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);
-	return got;
 }
 
 static void take_joined(void *ctx, const struct step_region *r)
@@ -201,41 +198,41 @@ static void take_joined(void *ctx, const struct step_region *r)
 }
 
 /* Joins the .pfw files that the user names; not where the job's regions show its steps already. */
-static int read_joined(struct regions_read *x, int dirfd)
+static void read_joined(struct regions_read *x, int dirfd)
 {
 	const struct phases_options *o = x->r->options;
 	struct pfw p = { 0 };
-	int res = pfw_begin(&p, dirfd);
+	bool begun = false;
 
-	for (unsigned int i = 0; res == 0 && i < o->n_logs; i++) {
+	for (unsigned int i = 0; i < o->n_logs; i++) {
 		if (!pfw_is(o->logs[i]))
 			continue;
-		if (x->r->phases->steps.n_sums)
+		if (x->r->phases->steps.n_sums) {
 			phase_note(x->r, "%s: it is left out, as regions.out has the job's steps", o->logs[i]);
-		else
-			pfw_read(&p, x->r, util_open_regular(AT_FDCWD, o->logs[i], 0), o->logs[i]);
+			continue;
+		}
+		if (!begun)
+			pfw_begin(&p, dirfd);
+		begun = true;
+		pfw_read(&p, x->r, util_open_regular(AT_FDCWD, o->logs[i], 0), o->logs[i]);
 	}
 	pfw_end(&p, take_joined, x);
 	pfw_free(&p);
-	return res == -ENOENT ? 0 : res;
 }
 
-int phase_regions_read(struct phase_reader *r, int dirfd)
+void phase_regions_read(struct phase_reader *r, int dirfd)
 {
 	struct regions_read x = { .r = r };
 	uint32_t first = r->phases->recorded.n;
-	int res;
 
 	table_init(&x.ranks, sizeof(uint32_t), PROCESSES_MAX);
 	table_init(&x.epochs, sizeof(struct epoch), EPOCHS_MAX);
-	res = read_rows(&x, dirfd);
-	if (res == 0)
-		res = read_joined(&x, dirfd);
+	read_rows(&x, dirfd);
+	read_joined(&x, dirfd);
 	phase_steps_end(&r->phases->steps);
 	if (!x.has_epochs)
 		put_epochs(&x);
 	drop_single_rank(&x, first);
 	table_free(&x.ranks);
 	table_free(&x.epochs);
-	return res;
 }

@@ -665,6 +665,22 @@ static void a_pfw_has_regions(void **state)
 	phases_free(p);
 }
 
+static void a_pfw_that_cannot_be_joined_is_noted(void **state)
+{
+	autofree char *path = tree_path("job.pfw"), *none = tree_path("none.pfw.gz");
+	const char *logs[] = { path, none };
+	const struct phases_options options = { .logs = logs, .n_logs = 2 };
+	struct phases *p;
+
+	tree_put("job.pfw", "[\n" PFW(7, "compute", "step", 136, 10, "") "]");
+	p = read_with(&berlin, &options);
+	assert_int_equal(p->steps.n_sums, 0);
+	has_note("job.pfw: 1 regions are of processes that the trace does not have"); /* it has no pids.out */
+	has_note("job.pfw: it has no region of this trace");
+	has_note("none.pfw.gz: cannot be read: No such file or directory");
+	phases_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -689,6 +705,7 @@ int main(void)
 		IN_TREE(epochs_last_from_their_first_step_to_their_last),
 		IN_TREE(samples_are_an_argument_of_a_region),
 		IN_TREE(a_pfw_has_regions),
+		IN_TREE(a_pfw_that_cannot_be_joined_is_noted),
 		IN_TREE(lines_of_another_run_are_no_epochs),
 		IN_TREE(rules_say_how_many_lines_they_matched),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),
