@@ -237,6 +237,18 @@ void json_free(struct json *j)
 	*j = (struct json){ 0 };
 }
 
+char *json_text(struct json *j)
+{
+	char *text = NULL;
+
+	if (json_finish(j) == 0) {
+		text = TAKE_PTR(j->buf);
+		text[j->len - 1] = '\0';
+	}
+	json_free(j);
+	return text;
+}
+
 int json_write(struct json *j, FILE *out)
 {
 	int r = json_finish(j);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -210,4 +211,13 @@ void json_read_string(char *dst, size_t size, const char *text, size_t len)
 		have += n;
 	}
 	dst[have] = '\0';
+}
+
+char *json_read_whole(const char *text, size_t len)
+{
+	char *whole = malloc(len + 1); /* no escape is shorter than what it stands for */
+
+	if (whole)
+		json_read_string(whole, len + 1, text, len);
+	return whole;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads JSON (RFC 8259) from other programs, as events: no tree, no allocation. Words other than those of
+ * Reads JSON (RFC 8259) from other programs, as events: no tree. Words other than those of
  * the RFC pass (Python prints NaN); the caller decides what they mean. Pure; trusts nothing.
  */
 #ifndef BASE_JSON_READ_H
@@ -31,5 +31,7 @@ int json_read(const char *text, size_t len, json_read_fn *fn, void *ctx);
  * hold become U+FFFD.
  */
 void json_read_string(char *dst, size_t size, const char *text, size_t len);
+/* Likewise, all of it, for free(); NULL: no memory. */
+char *json_read_whole(const char *text, size_t len);
 
 #endif

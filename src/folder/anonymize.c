@@ -101,22 +101,16 @@ static bool is_open(const char *path)
 	return false;
 }
 
-/* Returns the stand-in of the JSON string TEXT, as JSON. */
+/* Returns the stand-in of the JSON string TEXT, as JSON; NULL: no memory. */
 static char *stand_in(const struct anonymize *a, const char *text, size_t len)
 {
-	autofree char *plain = malloc(3 * len + 1), *name = malloc(NAMES_ROOM(3 * len));
+	autofree char *plain = json_read_whole(text, len), *name = plain ? malloc(NAMES_ROOM(strlen(plain))) : NULL;
 	struct json j = { .flat = true };
 
-	if (!plain || !name)
-		return strdup("null");
-	json_read_string(plain, 3 * len + 1, text, len);
+	if (!name)
+		return NULL;
 	json_strn(&j, NULL, name, names_put(a->names, name, plain, strlen(plain)));
-	if (json_finish(&j) < 0) {
-		json_free(&j);
-		return strdup("null");
-	}
-	j.buf[j.len - 1] = '\0'; /* the newline */
-	return j.buf;
+	return json_text(&j);
 }
 
 static char *value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
@@ -124,7 +118,9 @@ static char *value(void *ctx, const char *path, enum json_event event, const cha
 	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++)
 		if (!strcmp(path, left_out[i]))
 			return strdup("null");
-	return event == JSON_STRING && !is_open(path) ? stand_in(ctx, text, len) : NULL;
+	if (event != JSON_STRING || is_open(path))
+		return NULL;
+	return stand_in(ctx, text, len) ?: strdup("null"); /* not the name itself */
 }
 
 static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t rows_left_out)

@@ -290,13 +290,8 @@ static int describe(struct copy *c)
 	json_object(&j, NULL);
 	c->kind->describe(c->ctx, &j, rows, left_out);
 	json_end(&j);
-	if (json_finish(&j) < 0) {
-		json_free(&j);
-		return -ENOMEM;
-	}
-	j.buf[j.len - 1] = '\0'; /* the newline */
-	c->made = j.buf;
-	return 0;
+	c->made = json_text(&j);
+	return c->made ? 0 : -ENOMEM;
 }
 
 static int write_manifest(struct copy *c)

@@ -53,10 +53,8 @@ static void take_owned(struct take *t, char **to, enum json_event event, const c
 	if (event != JSON_STRING)
 		return;
 	free(*to);
-	*to = malloc(3 * len + 1); /* an escape of two bytes may become U+FFFD, of three */
-	if (*to)
-		json_read_string(*to, 3 * len + 1, text, len);
-	else
+	*to = json_read_whole(text, len);
+	if (!*to)
 		t->error = -ENOMEM;
 }
 

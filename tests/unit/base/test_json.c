@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -169,6 +170,20 @@ static void lists_of_strings_and_what_is_not_known(void **state)
 		   "}\n");
 }
 
+static void text_has_no_newline_and_is_none_after_an_error(void **state)
+{
+	struct json j = { .flat = true }, open = { 0 };
+	char *text;
+
+	json_str(&j, NULL, "a");
+	text = json_text(&j);
+	assert_string_equal(text, "\"a\"");
+	free(text);
+	json_object(&open, NULL);
+	assert_null(json_text(&open));
+	assert_null(open.buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +195,7 @@ int main(void)
 		cmocka_unit_test(grows_for_long_strings),
 		cmocka_unit_test(ends_that_do_not_match_are_an_error),
 		cmocka_unit_test(lists_of_strings_and_what_is_not_known),
+		cmocka_unit_test(text_has_no_newline_and_is_none_after_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -95,9 +96,24 @@ static void strings_are_decoded_and_cut(void **state)
 	assert_string_equal(s, "");
 }
 
+static void a_whole_string_is_not_cut(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "", "" }, { "a\\tb", "a\tb" }, { "\\u0000\\u0000", "\xef\xbf\xbd\xef\xbf\xbd" }, { "\\ud83d\\ude00", "\xf0\x9f\x98\x80" },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char *s = json_read_whole(texts[i][0], strlen(texts[i][0]));
+
+		assert_string_equal(s, texts[i][1]);
+		free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_string_is_not_cut),
 		cmocka_unit_test(long_paths_are_no_paths),
 		cmocka_unit_test(malformed_text_is_refused),
 		cmocka_unit_test(nesting_has_an_end),
