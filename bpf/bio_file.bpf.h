@@ -7,6 +7,7 @@
 #ifndef BIO_FILE_BPF_H
 #define BIO_FILE_BPF_H
 
+#include "bio_entry.bpf.h"
 #include "bio_map.bpf.h"
 #include "bio_walk.bpf.h"
 

@@ -12,7 +12,6 @@
 #include "bio_direct.bpf.h"
 #include "bio_kind.bpf.h"
 
-#define BIOS_OF_REQUEST 1024 /* merged: 4 MiB in pages */
 #define VECS_OF_BIO 2048
 #define STEPS_AT_ONCE 32
 
