@@ -11,10 +11,6 @@
 
 #include "bio_look.bpf.h"
 
-#define MODE_BLK 0060000
-#define MODE_LNK 0120000
-#define MODE_DIR 0040000
-
 /* Returns the first sector of the block device whose inode is at ADDR; its page cache's index begins there. */
 struct bdev_inode___dlt {
 	struct block_device bdev;

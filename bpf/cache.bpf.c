@@ -190,7 +190,7 @@ static __always_inline struct inode *file_of_mapping(struct address_space *mappi
 	__u64 host = mapping ? (__u64)KLOAD(mapping, host) : 0;
 	struct inode *inode = KCAST(inode, host);
 
-	return host && (KLOAD(inode, i_mode) & CACHE_MODE_FMT) == CACHE_MODE_REG ? inode : NULL;
+	return host && (KLOAD(inode, i_mode) & MODE_FMT) == MODE_REG ? inode : NULL;
 }
 
 SEC("tp_btf/mm_filemap_add_to_page_cache")
@@ -260,7 +260,7 @@ static __always_inline void dirtied(__u64 *ctx, struct address_space *mapping)
 	struct dlt_cache_cell *cell;
 	struct dlt_file_id of;
 
-	if (!inode || (inode->i_mode & CACHE_MODE_FMT) != CACHE_MODE_REG)
+	if (!inode || (inode->i_mode & MODE_FMT) != MODE_REG)
 		return;
 	cell = cell_of(inode, &of);
 	if (cell)

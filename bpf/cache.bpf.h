@@ -10,9 +10,6 @@
 #include "dlt.bpf.h"
 #include "dlt/cache.h"
 
-#define CACHE_MODE_FMT 0170000
-#define CACHE_MODE_REG 0100000
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -277,7 +274,7 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 
 	if (!host || !r)
 		return 0;
-	if ((KLOAD(inode, i_mode) & CACHE_MODE_FMT) != CACHE_MODE_REG)
+	if ((KLOAD(inode, i_mode) & MODE_FMT) != MODE_REG)
 		return 0;
 	cache_id(inode, &of);
 	cell = cache_cell(&of);

@@ -18,6 +18,13 @@
 
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
 
+/* linux/stat.h: S_IFMT and the rest */
+#define MODE_FMT 0170000
+#define MODE_BLK 0060000
+#define MODE_DIR 0040000
+#define MODE_LNK 0120000
+#define MODE_REG 0100000
+
 /* asm/fcntl.h */
 #ifdef __TARGET_ARCH_arm64
 #define O_DIRECT 0200000

@@ -27,9 +27,6 @@
 #define NFS_SUPER_MAGIC 0x6969
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
 
-#define MODE_FMT 0170000
-#define MODE_REG 0100000
-
 /* fs/btrfs/btrfs_inode.h, ctree.h */
 struct btrfs_key___dlt {
 	__u64 objectid;
