@@ -10,8 +10,9 @@
 #
 # A job for which the machine had no time (its account shows that) is tried again, and then left out: the script is a
 # skip. One whose result is wrong runs once more, and the table has both: where one of two loaders is late and the other
-# has a batch ready, which is chance, the report gives a part of the wait to each. Some jobs run always, the others while the machine is quiet and SECONDS_AT_MOST (45) have not passed, or with
-# LONG=1 in any case. A note says how many did. By hand, as root, those with a word in their names:
+# has a batch ready, which is chance, the report gives a part of the wait to each. Some jobs run always, the others while
+# the machine is quiet and SECONDS_AT_MOST (45) have not passed, or with LONG=1 in any case. A note says how many did. By
+# hand, as root, those with a word in their names:
 #
 #     tests/native/report/jobs.sh tokens
 #     KEEP=DIR tests/native/report/jobs.sh tokens         keeps DIR/JOB/trace, account, report.json, log
