@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and
- * rendered in every form, that on CPU time too, and validated.
+ * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and rendered in every form, that
+ * on CPU time too, validated, and copied: a copy of a valid one is valid.
  */
 #include "fuzz.h"
+
+#include <ftw.h>
+
 #include "base/json.h"
+#include "base/log.h"
+#include "folder/anonymize.h"
+#include "folder/cut.h"
+#include "folder/merge.h"
 #include "report/compare.h"
 #include "report/cpu/cpu.h"
 #include "report/cpu/load.h"
@@ -14,10 +21,10 @@
 #include "validate/validate.h"
 
 static const char *const names[] = {
-	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "create_del.out", "files.000001.out.zst",
+	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "cpu.out", "create_del.out", "files.000001.out.zst",
 	"files.out", "manifest.json", "marks.out", "mmap.out", "open.out", "pids.out", "rollup.out", "sched.out",
-	"sched_switch.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz", "vfs_rw.000002.out.gz.tmp",
-	"vfs_rw.000003.out.zst", "vfs_rw.out", "workload.out",
+	"sched_switch.out", "sites.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz",
+	"vfs_rw.000002.out.gz.tmp", "vfs_rw.000003.out.zst", "vfs_rw.out", "workload.log", "workload.out",
 };
 
 static void put_files(const uint8_t *data, size_t size)
@@ -87,6 +94,45 @@ static void of_path(void)
 	report_free(r[0]);
 }
 
+static int merged(const char *to)
+{
+	return merge_folder(fuzz_folder(), to);
+}
+
+static int anonymized(const char *to)
+{
+	struct names names;
+
+	names_init(&names, "a key of 16 bytes", 16);
+	return anonymize_folder(fuzz_folder(), to, &names);
+}
+
+static int cut_out(const char *to)
+{
+	static const struct cut_options part = { .times.from = { .given = true, .ns = 1 }, .pids = { { 1000 }, 1 } };
+
+	return cut_folder(fuzz_folder(), to, &part);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	return remove(path);
+}
+
+static void of_copies(bool valid)
+{
+	static int (*const make[])(const char *to) = { merged, anonymized, cut_out };
+	autofree char *to = util_fmt("%s.copy", fuzz_folder());
+
+	log_to(fileno(fuzz_nowhere()));
+	for (size_t i = 0; i < ARRAY_SIZE(make); i++) {
+		const int res = make[i](to);
+
+		EXPECT(!valid || res < 0 || (res == 0 && validate_run(to, fuzz_nowhere()) == 0));
+		nftw(to, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct json j = { 0 };
@@ -95,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put_files(data, size);
 	of_cpu();
 	of_path();
-	validate_run(fuzz_folder(), fuzz_nowhere());
+	of_copies(validate_run(fuzz_folder(), fuzz_nowhere()) == 0);
 	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true }) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());
