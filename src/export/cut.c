@@ -7,8 +7,6 @@
 
 #include "report/scan/only.h"
 
-#define FIDS_MAX (1ULL << 32) /* half a GiB of bits; only a damaged trace has larger FIDs */
-
 int cut_init(struct export_cut *c, const struct pids *pids, const char *path)
 {
 	int res = 0;
@@ -26,7 +24,7 @@ void cut_free(struct export_cut *c)
 	if (c->only)
 		free(c->only->only.path);
 	free(c->only);
-	free(c->fids);
+	number_set_free(&c->fids);
 	*c = (struct export_cut){ 0 };
 }
 
@@ -42,27 +40,6 @@ bool cut_names(const char *list, const char *name)
 	return false;
 }
 
-static int add_fid(struct export_cut *c, uint64_t fid)
-{
-	uint64_t words = c->n_fids / 64, more = words;
-
-	if (fid >= FIDS_MAX)
-		return 0;
-	while (more * 64 <= fid)
-		more = more ? 2 * more : 1024;
-	if (more > words) {
-		uint64_t *fids = realloc(c->fids, more * sizeof(*fids));
-
-		if (!fids)
-			return -ENOMEM;
-		memset(fids + words, 0, (more - words) * sizeof(*fids));
-		c->fids = fids;
-		c->n_fids = more * 64;
-	}
-	c->fids[fid / 64] |= 1ULL << fid % 64;
-	return 0;
-}
-
 int cut_host(struct export_cut *c, int dirfd)
 {
 	struct reader_row row;
@@ -72,15 +49,14 @@ int cut_host(struct export_cut *c, int dirfd)
 
 	if (!c->only)
 		return 0;
-	free(TAKE_PTR(c->fids));
-	c->n_fids = 0;
+	number_set_free(&c->fids);
 	if (reader_open(&rd, dirfd, "files.out") < 0)
 		return 0;
 	const unsigned int at = reader_column(&rd, "FID"), path_at = reader_column(&rd, "REALPATH");
 
 	for (res = 0; res == 0 && reader_next(&rd, &row) > 0;)
 		if (report_only_has(c->only, reader_field(&row, path_at)) && reader_u64(reader_field(&row, at), &fid))
-			res = add_fid(c, fid);
+			res = number_set_add(&c->fids, fid);
 	reader_close(&rd);
 	return res;
 }
@@ -116,7 +92,7 @@ static unsigned int keep_path(const struct export_cut *c, const struct export_fi
 	if (!at)
 		return n;
 	for (unsigned int i = 0; i < n; i++)
-		if (reader_u64(reader_field(&rows[i], at), &fid) && fid < c->n_fids && c->fids[fid / 64] >> fid % 64 & 1)
+		if (reader_u64(reader_field(&rows[i], at), &fid) && number_set_has(&c->fids, fid))
 			rows[kept++] = rows[i];
 	return kept;
 }

@@ -5,12 +5,12 @@
 
 #include "base/pids.h"
 #include "export/exporter.h"
+#include "stats/number_set.h"
 
 struct export_cut {
 	struct pids pids; /* none: all */
 	struct report *only; /* of --path; NULL: none */
-	uint64_t *fids; /* of the current host: a bit for each FID that --path selects */
-	uint64_t n_fids;
+	struct number_set fids; /* of the current host: that --path selects */
 };
 
 /* PATH may be NULL. Returns 0; -EINVAL when it is not an absolute path; or -ENOMEM. */

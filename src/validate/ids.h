@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set of numbers, a bit for each: the FIDs or the PIDs that a trace names. */
+/* The FIDs or the PIDs that a trace names; numbers that a set does not keep count as part of it. */
 #ifndef VALIDATE_IDS_H
 #define VALIDATE_IDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IDS_MAX (1ULL << 30) /* 128 MiB of bits; higher numbers are not kept, and count as part of every set */
+#include "stats/number_set.h"
 
 struct ids {
-	uint64_t *bits, n; /* N: how many numbers BITS has room for */
+	struct number_set set;
 	bool known; /* false: every number counts as part of the set */
 };
 
