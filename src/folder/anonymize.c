@@ -83,7 +83,7 @@ static void put(void *ctx, const struct copy_file *f, const struct reader_row *r
 /* Members without names: a path, or with a point at its end all below it. */
 static const char *const open_members[] = {
 	"tool", "version", "kernel", "kernel_version", "start.", "end.", "probes[].", "collectors[].name", "collectors[].file", "collectors[].state",
-	"storage.", "io_uring.", "rings.", "privileges.", "clock.source", "clock_at_end.source", "workload.start.", "workload.end.",
+	"storage.", "alloc.", "io_uring.", "rings.", "privileges.", "clock.source", "clock_at_end.source", "workload.start.", "workload.end.",
 	"machine.cpu_model", "machine.nvidia.driver", "machine.nvidia.gpus[].model", "machine.disks[].scheduler", "machine.mounts[].fstype",
 };
 

@@ -83,11 +83,13 @@ static void stacks_stay_where_names_do_not(void **state)
 	struct names names;
 
 	names_init(&names, "0123456789abcdef", 16);
-	tree_put("from/manifest.json", MANIFEST);
+	tree_put("from/manifest.json", "{ \"tool\": \"dltraced\", \"host\": \"secrethost\", \"alloc\": { \"sites\": \"caller\" } }");
 	tree_put("from/sites.out", sites);
 	assert_int_equal(anonymize_folder(from, to, &names), 0);
-	autofree char *copy = text_of("to/sites.out");
+	autofree char *copy = text_of("to/sites.out"), *manifest = text_of("to/manifest.json");
 
+	assert_null(strstr(manifest, "secret"));
+	assert_non_null(strstr(manifest, "\"sites\": \"caller\""));
 	assert_non_null(strstr(copy, "\tnative\t1+0x1a2b;-+0x7f00\t-\n"));
 	assert_non_null(strstr(copy, "\tmodule\t/"));
 	assert_null(strstr(copy, "secret"));
