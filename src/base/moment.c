@@ -27,7 +27,7 @@ static bool parse_fraction(const char **s, uint64_t *ns)
 
 static int parse_utc(struct moment *m, const char *s)
 {
-	struct tm tm = { 0 };
+	struct tm tm = { 0 }, real;
 	const char *end = strptime(s, "%Y-%m-%dT%H:%M", &tm);
 	uint64_t ns = 0;
 	time_t seconds;
@@ -36,8 +36,9 @@ static int parse_utc(struct moment *m, const char *s)
 		end = strptime(end, ":%S", &tm);
 	if (!end || (*end == '.' && !parse_fraction(&end, &ns)) || strcmp(end, "Z"))
 		return -EINVAL;
-	seconds = timegm(&tm);
-	if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / NSEC_PER_SEC - 1)
+	real = tm;
+	seconds = timegm(&real); /* it makes 2 March of 30 February */
+	if (real.tm_mday != tm.tm_mday || seconds < 0 || (uint64_t)seconds > UINT64_MAX / NSEC_PER_SEC - 1)
 		return -EINVAL;
 	*m = (struct moment){ true, true, (uint64_t)seconds * NSEC_PER_SEC + ns };
 	return 0;
