@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The FIDs or the PIDs that a trace names; numbers that a set does not keep count as part of it. */
+/* The FIDs, PIDs or SITEs that a trace names; numbers that a set does not keep count as part of it. */
 #ifndef VALIDATE_IDS_H
 #define VALIDATE_IDS_H
 

@@ -22,6 +22,7 @@ static const char *const texts[PROBLEMS] = {
 	[PROBLEM_CLOCK] = "TIME and TIMESTAMP differ by more or less than the clocks in time_align.out",
 	[PROBLEM_FID] = "the row's FID is not in files.out",
 	[PROBLEM_PID] = "the row's PID is not in pids.out",
+	[PROBLEM_SITE] = "the row's SITE is not in sites.out",
 	[PROBLEM_WORD] = "a field is none of the words of its column",
 	[PROBLEM_ROWS] = "the number of rows differs from the manifest's",
 	[PROBLEM_BYTES] = "the number of bytes differs from the manifest's",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order of a validation: the manifest; the FIDs, PIDs and clocks that rows refer to; then each file once, row by row.
- * Memory is bounded: a row, and a bit for each FID and PID. One thread.
+ * The order of a validation: the manifest; the FIDs, PIDs, SITEs and clocks that rows refer to; then each file once, row by
+ * row. Memory is bounded: a row, and a bit for each of these numbers. One thread.
  */
 #include "validate/validate.h"
 
@@ -25,11 +25,23 @@
 #include "validate/problems.h"
 #include "validate/words.h"
 
+/* What rows refer to by COLUMN: numbers that FILE has in the column of that name. */
+static const struct reference {
+	const char *file, *column;
+	enum problem problem;
+	unsigned int of; /* only in probes with one of these flags; 0: in all */
+} references[] = {
+	{ "files", "FID", PROBLEM_FID, 0 },
+	{ "pids", "PID", PROBLEM_PID, PROBE_OF_TARGET },
+	{ "sites", "SITE", PROBLEM_SITE, 0 },
+};
+#define REFERENCES ARRAY_SIZE(references)
+
 struct validate {
 	int dirfd;
 	struct manifest_facts m;
 	struct problems problems;
-	struct ids fids, pids;
+	struct ids ids[REFERENCES];
 	/* the least and the most that time_align.out has of UTC minus CLOCK_MONOTONIC: each TIME must be within these */
 	int64_t offset_min, offset_max;
 	bool clock_known;
@@ -46,7 +58,7 @@ struct file {
 	struct reader r;
 	uint8_t kind[READER_COLUMNS_MAX]; /* 1 + enum field_kind of each column; 0: text that no table describes */
 	const struct field *field[READER_COLUMNS_MAX]; /* of a column of words; else NULL */
-	unsigned int fid, pid, time, timestamp; /* columns; 0: none */
+	unsigned int time, timestamp, refers[REFERENCES]; /* columns; 0: none */
 	bool whole; /* the file of a whole trace, of which the folder is a part */
 	uint64_t last_ns, earlier, late; /* latest TIMESTAMP; rows before that; how many the manifest has */
 	size_t segment; /* of the last row */
@@ -137,10 +149,9 @@ static void check_row(struct validate *v, struct file *f, const struct reader_ro
 		}
 	}
 	check_times(v, f, row);
-	if (f->fid && reader_u64(reader_field(row, f->fid), &id) && !ids_have(&v->fids, id))
-		add(v, f, PROBLEM_FID);
-	if (f->pid && reader_u64(reader_field(row, f->pid), &id) && !ids_have(&v->pids, id))
-		add(v, f, PROBLEM_PID);
+	for (size_t i = 0; i < REFERENCES; i++)
+		if (f->refers[i] && reader_u64(reader_field(row, f->refers[i]), &id) && !ids_have(&v->ids[i], id))
+			add(v, f, references[i].problem);
 }
 
 /* --- one file ------------------------------------------------------------------------------------------------ */
@@ -170,10 +181,9 @@ static void check_header(struct validate *v, struct file *f)
 	/* not of a collector: it has the tool's columns, and none if the tool printed no sample */
 	if (f->probe && (!f->timestamp || !in_order || known != f->r.n_columns))
 		add(v, f, PROBLEM_COLUMNS);
-	if (f->probe && strcmp(f->name, "files"))
-		f->fid = reader_column(&f->r, "FID");
-	if (f->probe && f->probe->flags & PROBE_OF_TARGET)
-		f->pid = reader_column(&f->r, "PID");
+	for (size_t i = 0; f->probe && i < REFERENCES; i++)
+		if (strcmp(f->name, references[i].file) && (!references[i].of || f->probe->flags & references[i].of))
+			f->refers[i] = reader_column(&f->r, references[i].column);
 }
 
 /* Returns the bytes of the plain text of F, which has been read to its end. */
@@ -313,18 +323,21 @@ static bool has_snapshot(const struct validate *v)
 }
 
 /*
- * Reads the FIDs and PIDs that rows refer to. They are checked only where the file that defines them is complete: where it
- * has lost and dropped no row, and, for PIDs, no process was running before the trace.
+ * Reads the numbers that rows refer to. They are checked only where the file that defines them is complete: where it has
+ * lost and dropped no row, and, for PIDs, no process was running before the trace.
  */
 static int read_references(struct validate *v)
 {
-	const struct counted files = counted_of(&v->m, "files"), pids = counted_of(&v->m, "pids");
-	int res = ids_read(&v->fids, v->dirfd, "files.out", "FID");
+	int res = 0;
 
-	if (res == 0)
-		res = ids_read(&v->pids, v->dirfd, "pids.out", "PID");
-	v->fids.known &= !files.lost && !files.dropped;
-	v->pids.known &= !pids.lost && !pids.dropped && !has_snapshot(v);
+	for (size_t i = 0; i < REFERENCES && res == 0; i++) {
+		const struct counted c = counted_of(&v->m, references[i].file);
+		char file[NAME_MAX + 1];
+
+		snprintf(file, sizeof(file), "%s.out", references[i].file);
+		res = ids_read(&v->ids[i], v->dirfd, file, references[i].column);
+		v->ids[i].known &= !c.lost && !c.dropped && (references[i].problem != PROBLEM_PID || !has_snapshot(v));
+	}
 	return res;
 }
 
@@ -365,8 +378,8 @@ int validate_run(const char *dir, FILE *out)
 			fprintf(out, "%s: valid: %u files, %s rows\n", dir, v->files, FMT_COUNT(v->rows));
 	}
 	util_close(&v->dirfd);
-	ids_free(&v->fids);
-	ids_free(&v->pids);
+	for (size_t i = 0; i < REFERENCES; i++)
+		ids_free(&v->ids[i]);
 	free(v);
 	return res;
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* References of rows to a file that has what they refer to, lacks it, and has lost rows. */
+#include "validate/validate.h"
+
+#include <stdlib.h>
+
+#include "../tree.h"
+
+#define ROW(time, site) time "\t1970-01-01T00:00:00.0000000" time "Z\t7\t7\tpython\tmalloc\t0x10\t64\t-\t-\t-\t-\t" site "\n"
+
+/* Returns what is printed of a trace whose sites.out has lost LOST rows, and an allocation's stack is SITE. */
+static char *printed_of(const char *lost, const char *rows)
+{
+	autofree char *dir = tree_path("t");
+	autofree char *manifest = util_fmt("{ \"tool\": \"dltraced\", \"version\": \"0.1.0\", \"complete\": true, \"probes\": [ "
+					   "{ \"name\": \"alloc\", \"rows\": 2 }, { \"name\": \"sites\", \"rows\": 1, \"lost\": %s, "
+					   "\"lost_by\": { \"ring_full\": %s } } ] }", lost, lost);
+	autofree char *alloc = util_fmt("# dltraced alloc 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tADDR\tSIZE\tOLD_ADDR\tOLD_SIZE\tLIFE_NS\t"
+					"ALLOC_TID\tSITE\n%s", rows);
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	tree_put("t/manifest.json", manifest);
+	tree_put("t/alloc.out", alloc);
+	tree_put("t/sites.out", "# dltraced sites 1\nTIMESTAMP\tTIME\tPID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
+				"10\t1970-01-01T00:00:00.000000010Z\t7\t1\tnative\t-+0x7f00\t-\n");
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	assert_true(validate_run(dir, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void rows_refer_to_sites_that_exist(void **state)
+{
+	autofree char *good = printed_of("0", ROW("20", "1") ROW("21", "-")), *bad = printed_of("0", ROW("20", "1") ROW("21", "2"));
+	autofree char *lost = printed_of("5", ROW("20", "1") ROW("21", "2"));
+
+	assert_non_null(strstr(good, ": valid: "));
+	assert_non_null(strstr(bad, "/alloc.out:4: the row's SITE is not in sites.out\n"));
+	assert_null(strstr(lost, "SITE"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_TREE(rows_refer_to_sites_that_exist),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
