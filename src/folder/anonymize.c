@@ -19,14 +19,17 @@
 
 struct anonymize {
 	const struct names *names;
-	enum { KEPT, NAMED, NAMED_UNLESS_NATIVE } form[READER_COLUMNS_MAX]; /* of the current file's columns */
+	enum { NAMED, KEPT, NAMED_UNLESS_NATIVE } form[READER_COLUMNS_MAX]; /* of the current file's columns */
 	unsigned int kind; /* its column KIND; 0: none */
 	char *plain, *name, *escaped; /* room for the longest field */
 };
 
+/* A kind that is not here may hold a name. */
 static const uint8_t kinds[] = {
-	[FIELD_COMM] = NAMED, [FIELD_STR] = NAMED, [FIELD_FILE] = NAMED, [FIELD_USTR] = NAMED, [FIELD_STACK] = NAMED_UNLESS_NATIVE,
-	[FIELD_ABS] = NAMED, [FIELD_REALPATH] = NAMED,
+	[FIELD_TS] = KEPT, [FIELD_UTC] = KEPT, [FIELD_U16] = KEPT, [FIELD_U32] = KEPT, [FIELD_S32] = KEPT, [FIELD_U64] = KEPT,
+	[FIELD_S64] = KEPT, [FIELD_HEX] = KEPT, [FIELD_ADDR] = KEPT, [FIELD_MODE] = KEPT, [FIELD_WORD] = KEPT, [FIELD_FUNC] = KEPT,
+	[FIELD_NAME] = KEPT, [FIELD_FLAGS] = KEPT, [FIELD_BITS] = KEPT, [FIELD_FID] = KEPT, [FIELD_STACK] = NAMED_UNLESS_NATIVE,
+	[FIELD_FILEDEV] = KEPT, [FIELD_FILETYPE] = KEPT, [FIELD_FILESTATE] = KEPT, [FIELD_REALDEV] = KEPT, [FIELD_REALINO] = KEPT,
 };
 
 static void begin_file(void *ctx, const struct copy_file *f)
@@ -42,7 +45,7 @@ static void begin_file(void *ctx, const struct copy_file *f)
 		const unsigned int at = reader_column(r, field->name);
 
 		if (at)
-			a->form[at - 1] = field->kind < ARRAY_SIZE(kinds) ? kinds[field->kind] : KEPT;
+			a->form[at - 1] = field->kind < ARRAY_SIZE(kinds) ? kinds[field->kind] : NAMED;
 	}
 	a->kind = reader_column(r, "KIND");
 }

@@ -2,6 +2,7 @@
 /* See copy.h. */
 #include "folder/copy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -343,6 +344,21 @@ static int make_folder(struct copy *c)
 	return c->to_fd < 0 ? log_err_r(-errno, "%s: cannot be made", c->to) : 0;
 }
 
+/* A copy that is not whole is none: what there is of it is removed. */
+static void remove_folder(const struct copy *c)
+{
+	DIR *dir = fdopendir(dup(c->to_fd));
+
+	if (dir)
+		rewinddir(dir);
+	for (const struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(c->to_fd, e->d_name, 0); /* not the folder itself, nor that above it */
+	if (dir)
+		closedir(dir);
+	if (rmdir(c->to) < 0)
+		log_err("%s: what was made of it could not be removed: %s", c->to, strerror(errno));
+}
+
 int copy_folder(const char *from, const char *to, const struct manifest_facts *m, const struct copy_kind *kind, void *ctx)
 {
 	struct copy c = { .from = from, .to = to, .from_fd = -1, .to_fd = -1, .m = m, .kind = kind, .ctx = ctx };
@@ -357,6 +373,8 @@ int copy_folder(const char *from, const char *to, const struct manifest_facts *m
 		if (res < 0)
 			log_err_r(res, "%s/" MANIFEST ": cannot be written", to);
 	}
+	if (res < 0 && c.to_fd >= 0)
+		remove_folder(&c);
 	free(c.made);
 	util_close(&c.from_fd);
 	util_close(&c.to_fd);

@@ -66,3 +66,13 @@ grep -q '\.tar\.gz' hidden/files.out && grep -q '\.npy' hidden/create_del.out ||
 grep -q 'epoch\\0401\\040start$' hidden/workload.out || fail "no epoch: $(cat hidden/workload.out)"
 equal "sums" "$("$DLT" report --json hidden | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["probes"], r["types"], r["read_sizes"])')" \
 	"$("$DLT" report --json merged | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["probes"], r["types"], r["read_sizes"])')"
+
+# A copy that does not fit on its disk is no folder at all.
+mkdir small
+if mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
+	! "$DLT" merge "$original" -o small/copy 2>err || fail "on a full disk: status 0"
+	left=$(ls small)
+	umount small
+	equal "what is left on a full disk" "$left" ""
+	grep -q 'No space left' err || fail "$(cat err)"
+fi

@@ -11,7 +11,7 @@
 
 #define MANIFEST "{ \"tool\": \"dltraced\", \"probes\": [ { \"name\": \"marks\", \"rows\": 2, \"bytes\": 1 } ] }\n"
 
-static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tPID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
+static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tFIRST_PID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
 			    "10\t1970-01-01T00:00:00.000000010Z\t5\t1\tmodule\t/secret/lib.so\tdeadbeef\n"
 			    "10\t1970-01-01T00:00:00.000000010Z\t5\t2\tnative\t1+0x1a2b;-+0x7f00\t-\n";
 

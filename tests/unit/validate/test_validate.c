@@ -23,7 +23,7 @@ static char *printed_of(const char *lost, const char *rows)
 
 	tree_put("t/manifest.json", manifest);
 	tree_put("t/alloc.out", alloc);
-	tree_put("t/sites.out", "# dltraced sites 1\nTIMESTAMP\tTIME\tPID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
+	tree_put("t/sites.out", "# dltraced sites 1\nTIMESTAMP\tTIME\tFIRST_PID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
 				"10\t1970-01-01T00:00:00.000000010Z\t7\t1\tnative\t-+0x7f00\t-\n");
 	out = open_memstream(&text, &len);
 	assert_non_null(out);
