@@ -57,7 +57,7 @@ static struct alloc_row row_of(const struct alloc_thread *t, unsigned int op, ui
 	struct alloc_row row = {
 		.hdr = { .ts_ns = ts_ns, .tgid = t->tgid, .tid = t->tid, .probe = DLT_alloc, .size = sizeof(row) },
 		.op = op, .addr = DLT_NONE, .size = DLT_NONE, .old_addr = DLT_NONE, .old_size = DLT_NONE, .life_ns = DLT_NONE,
-		.alloc_tid = DLT_NONE, .site = DLT_NONE,
+		.alloc_tid = DLT_NONE, .site = DLT_NONE, .old_site = DLT_NONE,
 	};
 
 	memcpy(row.hdr.comm, t->comm, sizeof(row.hdr.comm));
@@ -110,11 +110,12 @@ static void allocated(struct turn *u, struct alloc_process *p, struct alloc_thre
 	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
 
 	row->addr = (int64_t)e->addr;
-	row->size = (int64_t)size;
-	row->site = or_none(site, site);
+	row->size = or_none(size, !e->n);
+	row->site = or_none(site, site && !e->n);
 	if (row->op == DLT_ALLOC_REALLOC || row->op == DLT_ALLOC_REALLOCARRAY) {
 		row->old_addr = or_none(t->old_addr, t->old_addr);
 		row->old_size = or_none(t->old.size, t->old.addr);
+		row->old_site = or_none(t->old.site, t->old.addr && t->old.site);
 		if (t->old.addr && !e->addr && size) /* it has failed: the old block is as it was */
 			block_put(u->alloc, p, &t->old);
 		else if (t->old.addr)
@@ -183,7 +184,7 @@ static void put_live(void *ctx, const struct alloc_block *b)
 	const struct live *l = ctx;
 	struct alloc_row row = {
 		.hdr = *l->hdr, .op = DLT_ALLOC_END, .addr = (int64_t)b->addr, .size = (int64_t)b->size,
-		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(b->site, b->site),
+		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(b->site, b->site), .old_site = DLT_NONE,
 	};
 
 	row.hdr.probe = DLT_alloc;

@@ -19,7 +19,7 @@ struct alloc_row {
 	struct dlt_hdr hdr;
 	uint32_t op; /* enum dlt_alloc_op */
 	uint32_t pad;
-	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site;
+	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site, old_site;
 };
 
 /* NULL: no memory. */

@@ -35,12 +35,13 @@ static const struct field fields[] = {
 	FIELDS_HEAD(struct alloc_row),
 	{ "FUNC", "the function; end: the block was still in use when its process, or the trace, ended", FIELD_NAME, AT(op), 0, 0, func_names },
 	{ "ADDR", "address of the block; 0: the call failed", FIELD_ADDR, AT(addr) },
-	{ "SIZE", "as requested; free, end: of the block, - if its allocation is not in the trace", FIELD_S64, AT(size), .unit = "bytes" },
+	{ "SIZE", "as requested; free, end: of the block, - if its allocation is not in the trace; realloc: - if the block is now below --alloc-min", FIELD_S64, AT(size), .unit = "bytes" },
 	{ "OLD_ADDR", "realloc: address of the block that it got", FIELD_ADDR, AT(old_addr) },
 	{ "OLD_SIZE", "realloc: its size", FIELD_S64, AT(old_size), .unit = "bytes" },
 	{ "LIFE_NS", "free, end, realloc: how long the (old) block was in use, ns", FIELD_S64, AT(life_ns) },
 	{ "ALLOC_TID", "free, end, realloc: thread that had allocated it", FIELD_S64, AT(alloc_tid) },
 	{ "SITE", "stack of the block's allocation: joins sites.out", FIELD_S64, AT(site) },
+	{ "OLD_SITE", "realloc: that of the block that it got", FIELD_S64, AT(old_site) },
 };
 #undef AT
 

@@ -25,15 +25,16 @@
 #include "validate/problems.h"
 #include "validate/words.h"
 
-/* What rows refer to by COLUMN: numbers that FILE has in the column of that name. */
+/* What rows refer to by COLUMN: numbers that FILE has in its column ID. */
 static const struct reference {
-	const char *file, *column;
+	const char *file, *id, *column;
 	enum problem problem;
 	unsigned int of; /* only in probes with one of these flags; 0: in all */
 } references[] = {
-	{ "files", "FID", PROBLEM_FID, 0 },
-	{ "pids", "PID", PROBLEM_PID, PROBE_OF_TARGET },
-	{ "sites", "SITE", PROBLEM_SITE, 0 },
+	{ "files", "FID", "FID", PROBLEM_FID, 0 },
+	{ "pids", "PID", "PID", PROBLEM_PID, PROBE_OF_TARGET },
+	{ "sites", "SITE", "SITE", PROBLEM_SITE, 0 },
+	{ "sites", "SITE", "OLD_SITE", PROBLEM_SITE, 0 },
 };
 #define REFERENCES ARRAY_SIZE(references)
 
@@ -335,7 +336,7 @@ static int read_references(struct validate *v)
 		char file[NAME_MAX + 1];
 
 		snprintf(file, sizeof(file), "%s.out", references[i].file);
-		res = ids_read(&v->ids[i], v->dirfd, file, references[i].column);
+		res = ids_read(&v->ids[i], v->dirfd, file, references[i].id);
 		v->ids[i].known &= !c.lost && !c.dropped && (references[i].problem != PROBLEM_PID || !has_snapshot(v));
 	}
 	return res;

@@ -23,7 +23,8 @@ def check_lives(trace, rows):
             size = row["SIZE" if row["FUNC"] in GIVES else "OLD_SIZE"]
             trace.require(size == of["SIZE"] and row["ALLOC_TID"] == of["TID"], f"another block than {of}: {row}")
             trace.require(row.n("LIFE_NS") == row.n("TIMESTAMP") - of.n("TIMESTAMP"), f"its life is not since {of}: {row}")
-            trace.require(row["FUNC"] not in GIVES or row["SITE"] == of["SITE"], f"not the stack of {of}: {row}")
+            site = row["SITE" if row["FUNC"] in GIVES else "OLD_SITE"]
+            trace.require(site == of["SITE"], f"not the stack of {of}: {row}")
         if got:
             trace.require(got not in live, f"in use twice: {row}, {live.get(got)}")
             live[got] = row

@@ -306,7 +306,7 @@ static void names_are_inherited_from_not_too_many_parents(void **state)
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 80);
 	for (char *row = rows, *line; (line = strsep(&row, "\n")) && *line;)
-		known += !strcmp(strrchr(line, '\t'), "\t1");
+		known += strlen(line) > 4 && !strcmp(line + strlen(line) - 4, "\t1\t-");
 	assert_int_equal(known, 64); /* of 32 children, when they allocate and when they end */
 }
 
