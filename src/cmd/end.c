@@ -54,9 +54,17 @@ const char *path_from_here(const char *dir)
 	return len && strncmp(dir, cwd, len) == 0 && dir[len] == '/' && dir[len + 1] ? dir + len + 1 : dir;
 }
 
+/* Returns for how long the job ran, in a dry run, or was traced; NULL: not known. */
+static char *how_long(const struct manifest_facts *m)
+{
+	if (m->dry)
+		return m->has_usage ? util_fmt(" after %s", FMT_NS(m->usage[USAGE_WALL_NS])) : NULL;
+	return m->end_ns > m->start_ns ? util_fmt(", traced for %s", FMT_NS(m->end_ns - m->start_ns)) : NULL;
+}
+
 static void put_job(const struct manifest_facts *m, FILE *out)
 {
-	autofree char *lasted = m->end_ns > m->start_ns ? util_fmt(", traced for %s", FMT_NS(m->end_ns - m->start_ns)) : NULL;
+	autofree char *lasted = how_long(m);
 	autofree char *text = NULL;
 
 	if (m->has_status)
@@ -128,7 +136,9 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool
 	struct manifest_facts m;
 
 	manifest_read_at(&m, dirfd);
-	if (v && v->text)
+	if (m.dry)
+		put_text(out, 0, "A dry run: the command ran without a trace");
+	else if (v && v->text)
 		put_text(out, 0, v->text);
 	else if (v)
 		put_text(out, 0, v->late || v->large ? "Finding out what the job waited for takes longer than a moment: run `dltraced report'" :
@@ -139,7 +149,8 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
 	if (archived)
 		put_archive(here, out);
-	put_next(here, out);
+	if (!m.dry)
+		put_next(here, out);
 }
 
 void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived)

@@ -105,9 +105,9 @@ static void at_end(const struct config *cfg, const char *dir, int dirfd)
 		put_screen(cfg, dir, dirfd);
 	if (cfg->log_level < LOG_LEVEL_INFO)
 		return;
-	if (cfg->report != REPORT_NONE)
+	if (cfg->report != REPORT_NONE && !cfg->dry)
 		verdict_read(&v, dir, dirfd);
-	cmd_end(dir, dirfd, cfg->report != REPORT_NONE ? &v : NULL, cfg->archive);
+	cmd_end(dir, dirfd, cfg->report != REPORT_NONE && !cfg->dry ? &v : NULL, cfg->archive);
 	verdict_free(&v);
 }
 
@@ -135,6 +135,6 @@ int cmd_start(int argc, char **argv)
 		return EXIT_DLTRACED;
 	log_set_level(cfg.log_level);
 	argv[0] = "start"; /* as typed, for the manifest */
-	code = client_needed() ? client_run(&cfg, argv - 1) : -1;
+	code = !cfg.dry && client_needed() ? client_run(&cfg, argv - 1) : -1; /* a dry run needs no rights */
 	return code >= 0 ? code : session_run(&cfg, argv - 1);
 }

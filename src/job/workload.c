@@ -13,7 +13,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -160,18 +162,40 @@ void workload_adopt(struct workload *w, pid_t pid, int pidfd)
 	w->started = w->adopted = true;
 }
 
-void workload_adopted_end(struct workload *w, int status)
+void workload_adopted_end(struct workload *w, int status, const uint64_t usage[USAGES])
 {
 	w->status = status;
+	if (usage)
+		memcpy(w->usage, usage, sizeof(w->usage));
 	w->ended = true;
 	util_close(&w->pidfd);
 }
 
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * NSEC_PER_SEC + (uint64_t)tv->tv_usec * 1000;
+}
+
+static void take_usage(uint64_t usage[USAGES], const struct rusage *ru)
+{
+	usage[USAGE_USER_NS] = timeval_ns(&ru->ru_utime);
+	usage[USAGE_SYSTEM_NS] = timeval_ns(&ru->ru_stime);
+	usage[USAGE_MAX_RSS_BYTES] = (uint64_t)ru->ru_maxrss * 1024;
+	usage[USAGE_MINOR_FAULTS] = (uint64_t)ru->ru_minflt;
+	usage[USAGE_MAJOR_FAULTS] = (uint64_t)ru->ru_majflt;
+	usage[USAGE_VOLUNTARY_SWITCHES] = (uint64_t)ru->ru_nvcsw;
+	usage[USAGE_INVOLUNTARY_SWITCHES] = (uint64_t)ru->ru_nivcsw;
+}
+
 static bool reap(struct workload *w, int flags)
 {
+	struct rusage ru;
+
 	/* the pidfd stays open: its users have the number, which must not become another's */
-	if (w->pid && !w->ended && !w->adopted && waitpid(w->pid, &w->status, flags) == w->pid)
+	if (w->pid && !w->ended && !w->adopted && wait4(w->pid, &w->status, flags, &ru) == w->pid) {
 		w->ended = true;
+		take_usage(w->usage, &ru);
+	}
 	return w->ended;
 }
 

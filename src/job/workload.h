@@ -7,9 +7,11 @@
 #define JOB_WORKLOAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "job/relay.h"
+#include "trace/usage.h"
 
 struct workload_user;
 
@@ -21,6 +23,7 @@ struct workload {
 	bool started, ended;
 	bool adopted; /* another process's child, whose parent reports its status */
 	int status;	    /* waitpid's raw status, once ended */
+	uint64_t usage[USAGES]; /* once ended, all but the wall time */
 	struct relay relay; /* --log: the process that holds the pty or pipe */
 };
 
@@ -39,8 +42,8 @@ int workload_prepare(struct workload *w, char *const argv[], const struct worklo
 
 /* Adopt a running process: PID, whose PIDFD, now W's, reports its end. */
 void workload_adopt(struct workload *w, pid_t pid, int pidfd);
-/* Its parent has reported its STATUS. */
-void workload_adopted_end(struct workload *w, int status);
+/* Its parent has reported its STATUS, and what it used, which may be NULL. */
+void workload_adopted_end(struct workload *w, int status, const uint64_t usage[USAGES]);
 
 /*
  * Open the gate; 0 once exec worked, -ENOENT / -EACCES / -errno when exec failed (the child is then reaped

@@ -61,6 +61,8 @@ static bool is_expected(const struct report *r, enum report_kind kind)
 {
 	const struct manifest_probe *p = manifest_probe(&r->manifest, report_kind_names[kind]);
 
+	if (r->manifest.dry)
+		return false;
 	if (r->manifest.rollup_only && (kind == REPORT_FILES || kind >= REPORT_BIO))
 		return false;
 	if (p || kind == REPORT_ROLLUP)

@@ -236,11 +236,13 @@ static int step_go(struct client *c)
 static void report_end(struct client *c)
 {
 	const struct relay_log *log = c->workload.relay.log;
-	unsigned long long lost = log ? __atomic_load_n(&log->lost_bytes, __ATOMIC_RELAXED) : 0;
-	autofree char *word = util_fmt("exit %d %llu", c->workload.status, lost);
+	const uint64_t lost = log ? __atomic_load_n(&log->lost_bytes, __ATOMIC_RELAXED) : 0;
+	char word[SERVICE_WORD_MAX];
 
-	if (word && c->socket_fd >= 0)
-		service_send(c->socket_fd, word, strlen(word), NULL, 0);
+	if (c->socket_fd < 0)
+		return;
+	service_end_put(word, c->workload.status, lost, c->workload.usage);
+	service_send(c->socket_fd, word, strlen(word), NULL, 0);
 }
 
 static void advance(struct client *c)

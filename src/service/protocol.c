@@ -3,6 +3,7 @@
 #include "service/protocol.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -230,4 +231,26 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 	if (msg.msg_flags & MSG_TRUNC)
 		r = -EMSGSIZE;
 	return r < 0 ? r : n ? n : -ECONNRESET;
+}
+
+void service_end_put(char word[SERVICE_WORD_MAX], int status, uint64_t lost, const uint64_t usage[USAGES])
+{
+	int len = snprintf(word, SERVICE_WORD_MAX, "exit %d %" PRIu64, status, lost);
+
+	for (enum usage i = USAGE_WALL_NS + 1; i < USAGES; i++)
+		len += snprintf(word + len, (size_t)(SERVICE_WORD_MAX - len), " %" PRIu64, usage[i]);
+}
+
+bool service_end_parse(struct service_end *end, const char *word)
+{
+	enum usage i = USAGE_WALL_NS + 1;
+	int n;
+
+	*end = (struct service_end){ .status = 0 };
+	if (sscanf(word, "exit %d%n %" SCNu64 "%n", &end->status, &n, &end->lost, &n) < 1)
+		return false;
+	for (word += n; i < USAGES && sscanf(word, " %" SCNu64 "%n", &end->usage[i], &n) == 1; i++)
+		word += n;
+	end->has_usage = i == USAGES;
+	return true;
 }

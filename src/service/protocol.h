@@ -3,7 +3,7 @@
  * The protocol between `dltraced start' of a user without rights and the service, on a SOCK_SEQPACKET socket: one request,
  * with descriptors, then words in both directions until one end closes. See docs/service.md.
  *
- *	client	the request; "exit STATUS LOST" when the workload has ended, "stop" to end the trace
+ *	client	the request; "exit STATUS LOST USAGE..." when the workload has ended, "stop" to end the trace
  *	service	"go" when the workload may run, "end" when the files are whole; before that, messages: lines that begin with
  *		"dltraced"
  */
@@ -11,9 +11,11 @@
 #define SERVICE_PROTOCOL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "trace/config.h"
+#include "trace/usage.h"
 
 #define SERVICE_SOCKET "/run/dltraced/dltraced.sock"
 #define SERVICE_GROUP "dltraced"
@@ -55,5 +57,16 @@ int service_send(int fd, const void *packet, size_t len, const int *fds, unsigne
 ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int max, unsigned int *n_ret);
 
 void service_request_free(struct service_request *rq);
+
+/* The word "exit": the workload's raw STATUS, LOST bytes of its output, and what it used, all but the wall time. */
+struct service_end {
+	int status;
+	uint64_t lost;
+	bool has_usage;
+	uint64_t usage[USAGES];
+};
+void service_end_put(char word[SERVICE_WORD_MAX], int status, uint64_t lost, const uint64_t usage[USAGES]);
+/* Whether WORD is such a word; the usage may be missing. */
+bool service_end_parse(struct service_end *end, const char *word);
 
 #endif

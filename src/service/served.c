@@ -214,12 +214,14 @@ static int served_adopt(struct session *s)
 	return 0;
 }
 
-static void workload_ended(struct session *s, int status, bool known)
+/* END: what the client has reported; NULL: nothing. */
+static void workload_ended(struct session *s, const struct service_end *end)
 {
 	if (s->workload.ended || !s->workload.pid)
 		return;
-	s->manifest.status_unknown = !known;
-	workload_adopted_end(&s->workload, status);
+	s->manifest.status_unknown = !end;
+	s->manifest.usage_unknown = !end || !end->has_usage;
+	workload_adopted_end(&s->workload, end ? end->status : 0, end ? end->usage : NULL);
 	watch_advance(s);
 }
 
@@ -232,16 +234,15 @@ static void client_gone(struct session *s)
 	log_to(STDERR_FILENO);
 	util_close(&sv->fd);
 	if (sv->over_ns)
-		workload_ended(s, 0, false);
+		workload_ended(s, NULL);
 }
 
 static int on_client(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 	char word[SERVICE_WORD_MAX + 1];
-	unsigned long long lost = 0;
 	ssize_t n = service_recv(fd, word, sizeof(word) - 1, NULL, 0, NULL);
-	int status;
+	struct service_end end;
 
 	if (n == -EAGAIN || n == -E2BIG || n == -EMSGSIZE)
 		return 0;
@@ -250,9 +251,9 @@ static int on_client(void *ctx, int fd, uint32_t events)
 		return 0;
 	}
 	word[n] = '\0';
-	if (sscanf(word, "exit %d %llu", &status, &lost) >= 1) {
-		s->manifest.log_lost_bytes = lost;
-		workload_ended(s, status, true);
+	if (service_end_parse(&end, word)) {
+		s->manifest.log_lost_bytes = end.lost;
+		workload_ended(s, &end);
 	} else if (!strcmp(word, "stop")) {
 		log_debug("the client requests the end");
 		s->phase = PHASE_OVER;
@@ -282,7 +283,7 @@ static void served_workload_ended(struct session *s, int fd)
 	sv->over_ns = clock_now_ns(CLOCK_MONOTONIC);
 	s->manifest.workload_end = session_now();
 	if (sv->fd < 0)
-		workload_ended(s, 0, false);
+		workload_ended(s, NULL);
 }
 
 /* Ends the wait for the workload's status when it takes too long. */
@@ -291,7 +292,7 @@ static void served_tick(struct session *s)
 	uint64_t over_ns = served_of(s)->over_ns;
 
 	if (over_ns && clock_now_ns(CLOCK_MONOTONIC) - over_ns > STATUS_WAIT_NS)
-		workload_ended(s, 0, false);
+		workload_ended(s, NULL);
 }
 
 /* Ends the connection by shutdown(2), which takes effect even while threads that hang still use the descriptor. */

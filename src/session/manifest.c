@@ -27,6 +27,7 @@
 #include "session/state.h"
 #include "trace/config.h"
 #include "trace/probe.h"
+#include "trace/usage.h"
 
 struct manifest_time session_now(void)
 {
@@ -160,6 +161,8 @@ int manifest_begin(struct session *s)
 	put_cmdline(j, s);
 	json_str(j, "cwd", s->cwd);
 	json_str(j, "experiment", s->cfg->experiment);
+	if (s->cfg->dry)
+		json_bool(j, "dry", true);
 	if (s->cfg->regions_auto)
 		json_str(j, "regions", "auto");
 	manifest_put_target(j, s->cfg);
@@ -195,6 +198,16 @@ static void put_time(struct json *j, const char *key, const struct manifest_time
 	json_end(j);
 }
 
+/* Puts what the workload used. */
+static void put_usage(struct json *j, const struct session *s)
+{
+	json_object(j, "rusage");
+	json_u64(j, usage_keys[USAGE_WALL_NS], s->manifest.workload_end.mono_ns - s->manifest.workload_start.mono_ns);
+	for (enum usage i = USAGE_WALL_NS + 1; i < USAGES; i++)
+		json_u64(j, usage_keys[i], s->workload.usage[i]);
+	json_end(j);
+}
+
 static void put_workload(struct json *j, const struct session *s)
 {
 	const struct manifest *m = &s->manifest;
@@ -215,6 +228,8 @@ static void put_workload(struct json *j, const struct session *s)
 	} else if (m->workload_end.mono_ns) {
 		json_s64(j, "status", s->workload.status);
 		json_s64(j, "exit_code", session_exit_code(s));
+		if (!m->usage_unknown)
+			put_usage(j, s);
 	}
 	json_end(j);
 }
@@ -268,6 +283,8 @@ static void put_workload_log(struct json *j, const struct session *s)
 /* Whether the trace has probe I's file. */
 static bool has_file(const struct session *s, unsigned int i)
 {
+	if (s->cfg->dry)
+		return false;
 	if (i == DLT_files)
 		return !s->cfg->rollup_only;
 	if (i == DLT_rollup)

@@ -26,6 +26,7 @@ struct manifest {
 	struct manifest_time start, end;
 	struct manifest_time workload_start, workload_end;
 	bool status_unknown;	 /* the workload is another process's child, which has not reported its status */
+	bool usage_unknown;	 /* nor what the workload used */
 	uint64_t log_lost_bytes; /* output lost by the process that has the workload as its child */
 };
 

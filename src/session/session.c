@@ -167,7 +167,7 @@ static int step_machine(struct session *s)
 {
 	char error[512];
 
-	if (tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->kind->remote)) {
+	if (!s->cfg->dry && tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->kind->remote)) {
 		log_err("%s", error);
 		return EXIT_DLTRACED;
 	}
@@ -234,7 +234,7 @@ static int step_begin(struct session *s)
 	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait;
 	session_files_of_user(s);
 	background_log(s->dir.fd);
-	written = s->traced ? session_write_manifest(s, false) : 0;
+	written = s->traced || s->cfg->dry ? session_write_manifest(s, false) : 0;
 	session_files_done();
 	return written < 0 ? EXIT_DLTRACED : 0;
 }
@@ -308,7 +308,7 @@ static int finish(struct session *s)
 	session_end_tracing(s);
 	if (s->folder.gone || session_is_stuck(s))
 		return code;
-	command_finish(s->cfg, &s->user, &s->dir, code, s->traced);
+	command_finish(s->cfg, &s->user, &s->dir, code, s->traced || s->cfg->dry);
 	return code;
 }
 

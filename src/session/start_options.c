@@ -310,6 +310,8 @@ const struct option_row start_options[] = {
 	  set_interval, TO(cpu_each_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "disk", 0, "NAME", "Only disk requests of this disk, as nvme0n1",
 	  add_disk, TO(disks), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
+	{ "dry", 0, NULL, "Run CMD untraced: its time, its memory, no rows",
+	  option_true, TO(dry), START_BY_USER },
 	{ "exclude-comm", 0, "GLOB", "No threads whose name matches",
 	  add_text, TO(exclude_comm), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
 	{ "interval", 0, "S", "Seconds between samples and sums (default: 1)",
@@ -401,6 +403,8 @@ static const char *check(const struct config *cfg)
 	if (!target && (cfg->comm.n || cfg->exclude_comm.n))
 		return "--comm and --exclude-comm narrow a target and select none: add --workload, "
 		       "--pid, --cgroup, --container or --all";
+	if (cfg->dry && (!cfg->argv || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all))
+		return "--dry runs a workload, and traces nothing: give --workload or -- CMD, and no other target";
 	if (!target)
 		return "nothing to trace: give --workload \"CMD\" or -- CMD ARG..., or attach with "
 		       "--pid, --cgroup, --container or --all";
@@ -477,12 +481,30 @@ static void imply_bio_map(struct config *cfg)
 		cfg->probes &= ~map;
 }
 
+/*
+ * A dry run is what a traced one is compared with, and so takes its options, too: those about what to record have no effect,
+ * and the workload's environment is as without dltraced.
+ */
+static void imply_dry(struct config *cfg)
+{
+	if (!cfg->dry)
+		return;
+	cfg->probes = cfg->sched = 0;
+	cfg->collectors = "none";
+	cfg->regions_auto = cfg->wait_all = cfg->rollup_only = false;
+	cfg->delay_ns = cfg->duration_ns = cfg->linger_ns = 0;
+	cfg->rotate_bytes = cfg->rotate_ns = cfg->keep_bytes = 0;
+	cfg->pack = PACK_NONE;
+	cfg->metrics_file = NULL;
+}
+
 const char *start_config_finish(struct config *cfg)
 {
 	const char *why = check(cfg);
 
 	if (why)
 		return why;
+	imply_dry(cfg);
 	imply_sched(cfg);
 	imply_printed(cfg);
 	imply_bio_map(cfg);

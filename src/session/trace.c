@@ -240,15 +240,24 @@ static int look_at_space(struct session *s)
 	return EXIT_DLTRACED;
 }
 
+/* Loads the programs. Returns 0 or -errno. */
+static int load_as_root(struct session *s)
+{
+	int r;
+
+	util_raise_open_files(); /* for a map, a program and a link of each hook, and a ring of each CPU */
+	creds_root(); /* tracefs is root's */
+	r = load(s);
+	creds_user();
+	return r;
+}
+
 int session_load(struct session *s)
 {
 	int r, loaded;
 
 	note_start(s);
-	util_raise_open_files(); /* for a map, a program and a link of each hook, and a ring of each CPU */
-	creds_root(); /* tracefs is root's */
-	loaded = load(s);
-	creds_user();
+	loaded = s->cfg->dry ? 0 : load_as_root(s);
 	if (loaded < 0) {
 		r = session_go_untraced(s);
 		if (r)
@@ -261,7 +270,7 @@ int session_load(struct session *s)
 		log_err_r(r, "%s: the old trace", s->dir.path);
 		return EXIT_DLTRACED;
 	}
-	if (loaded < 0)
+	if (loaded < 0 || s->cfg->dry)
 		return 0;
 	r = look_at_space(s);
 	if (r)

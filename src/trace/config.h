@@ -83,6 +83,7 @@ struct config {
 		ALLOC_SITES_N,
 	} alloc_sites;
 	bool regions_auto; /* --regions auto: the workload's Python marks its regions */
+	bool dry; /* runs the workload, and records nothing but its end */
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {
 		REPORT_VERDICT, /* a sentence of it at the end */

@@ -45,6 +45,7 @@ static const struct fact facts[] = {
 	{ "compat_calls", TOP, UINT, MEMBER(manifest_facts, compat_calls) },
 	{ "complete", TOP, BOOL, MEMBER(manifest_facts, complete) },
 	{ "cut.begin_ns", TOP, UINT, MEMBER(manifest_facts, cut_begin_ns) },
+	{ "dry", TOP, BOOL, MEMBER(manifest_facts, dry) },
 	{ "end.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, end_ns) },
 	{ "end.utc", TOP, STR, MEMBER(manifest_facts, end_utc) },
 	{ "host", TOP, STR, MEMBER(manifest_facts, host) },
@@ -92,6 +93,14 @@ static const struct fact facts[] = {
 	{ "workload.argv[]", TOP, WORD, MEMBER(manifest_facts, argv) },
 	{ "workload.end.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, workload_end_ns) },
 	{ "workload.pid", TOP, UINT, MEMBER(manifest_facts, workload_pid) },
+	{ "workload.rusage.involuntary_switches", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_INVOLUNTARY_SWITCHES]) },
+	{ "workload.rusage.major_faults", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MAJOR_FAULTS]) },
+	{ "workload.rusage.max_rss_bytes", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MAX_RSS_BYTES]) },
+	{ "workload.rusage.minor_faults", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MINOR_FAULTS]) },
+	{ "workload.rusage.system_ns", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_SYSTEM_NS]) },
+	{ "workload.rusage.user_ns", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_USER_NS]) },
+	{ "workload.rusage.voluntary_switches", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_VOLUNTARY_SWITCHES]) },
+	{ "workload.rusage.wall_ns", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_WALL_NS]) },
 	{ "workload.status", TOP, STATUS, MEMBER(manifest_facts, status) },
 	{ "workload.user", TOP, STR, MEMBER(manifest_facts, user) },
 };
@@ -132,6 +141,7 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 	if (event == JSON_OPEN) {
 		m->n_probes += strcmp(path, "probes[]") == 0;
 		m->n_collectors += strcmp(path, "collectors[]") == 0;
+		m->has_usage |= strcmp(path, "workload.rusage") == 0;
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {

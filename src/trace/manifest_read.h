@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "trace/loss.h"
+#include "trace/usage.h"
 
 #define MANIFEST_PROBES_MAX 64
 #define MANIFEST_COLLECTORS_MAX 16
@@ -33,6 +34,9 @@ struct manifest_facts {
 	char user[256];
 	uint64_t schema;
 	bool complete;
+	bool dry; /* nothing was traced: --dry */
+	bool has_usage;
+	uint64_t usage[USAGES]; /* of the workload */
 	bool has_status;
 	int status; /* of the workload: waitpid's raw number */
 	uint64_t workload_pid;

@@ -30,6 +30,7 @@ void report_facts_json(const void *of, struct json *j)
 	/* as a shell reports it: 128+N when signal N ended the workload */
 	json_u64_known(j, "exit_code", m->has_status,
 		       (uint64_t)(WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) : WEXITSTATUS(m->status)));
+	report_usage_json(r, j);
 	json_bool(j, "complete", r->missing.complete);
 	json_u64(j, "rows_missing", r->rows_missing);
 	json_f64(j, "missing_share", missing_share(&r->missing));

@@ -21,6 +21,8 @@ void report_rest_json(const void *of, struct json *j);
 void report_cpu_json_members(const struct report_cpu *r, struct json *j);
 /* Puts S; null, for not known, when S is NULL or empty. */
 void report_known_json(struct json *j, const char *key, const char *s);
+/* Puts whether R is a dry run, and what the workload used. */
+void report_usage_json(const struct report *r, struct json *j);
 /* Puts the selection of calls that R is limited to, if it is. */
 void report_only_json(const struct report *r, struct json *j);
 

@@ -13,6 +13,7 @@
 #include "report/scan/causes.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
+#include "report/show/text.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
@@ -135,6 +136,12 @@ void report_screen(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct rules *rules = r->why ? r->why->rules : NULL;
 
+	if (r->manifest.dry) {
+		text_dry(out);
+		put_job(r, width, out);
+		text_usage(r, LABEL - 1, out);
+		return;
+	}
 	if (rules)
 		put_answer(&rules->bottleneck, width, out);
 	account_brief(r, width, out);

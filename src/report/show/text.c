@@ -74,6 +74,7 @@ static void facts(const struct report *r, FILE *out)
 		fprintf(out, FACT_LABEL "%s %d\n", "ended",
 			WIFSIGNALED(m->status) ? "killed by signal" : "exit status",
 			WIFSIGNALED(m->status) ? WTERMSIG(m->status) : WEXITSTATUS(m->status));
+	text_usage(r, FACT_WIDTH, out);
 	fprintf(out, FACT_LABEL "%s, %s\n", "files", r->missing.complete ? "complete" : "NOT complete", FMT_BYTES(r->trace_bytes));
 	if (r->present[REPORT_TIME_ALIGN])
 		fprintf(out, FACT_LABEL "UTC within %s, steps: %s%s%s\n", "clock",
@@ -226,5 +227,10 @@ const struct view_section report_sections[] = {
 
 void report_text(const struct report *r, FILE *out)
 {
+	if (r->manifest.dry) {
+		text_dry(out);
+		facts(r, out);
+		return;
+	}
 	view_sections_text(report_sections, r, false, out);
 }

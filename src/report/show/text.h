@@ -12,6 +12,10 @@ void text_title(FILE *out, const char *text);
 void text_fact(FILE *out, int width, const char *label, const char *value);
 /* Prints the selection of calls that R is limited to, and REST; nothing when R has all calls. */
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out);
+/* Prints what the workload used, as facts with labels WIDTH wide; nothing when the manifest lacks it. */
+void text_usage(const struct report *r, int width, FILE *out);
+/* Prints that the trace is a dry run. */
+void text_dry(FILE *out);
 /* Prints NOTES under the title "Missing". */
 void text_notes(FILE *out, char *const *notes, unsigned int n);
 

@@ -30,6 +30,7 @@ equal "RANK" "$(col pids RANK 'EVENT == "exec"' | sort -u)" 3
 equal "file read" "$(rows open 'COMM == "cat" && PATH == "/etc/passwd" && RET >= 0' | wc -l)" 1
 equal "exit" "$(manifest '[m["workload"][k] for k in ("user", "exit_code", "status")] + m["cmdline"][-2:]')" \
 	"['nobody', 7, 1792, 'sh', 'job']"
+equal "what it used" "$(manifest 'm["workload"]["rusage"]["wall_ns"] > 9e8 and m["workload"]["rusage"]["minor_faults"] > 100')" True
 check whole
 
 # A job that ignores the first signal goes on, and a message says so; the last lines are those of a trace by root.

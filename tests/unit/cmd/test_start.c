@@ -243,6 +243,20 @@ static void flags_reach_the_config(void **state)
 	assert_true(cfg.best_effort && cfg.force && cfg.no_args);
 }
 
+static void a_dry_run_records_nothing(void **state)
+{
+	accept(ARGS("--dry", "-P", "+alloc,+sched_switch", "--sched", "timeline", "--regions", "auto", "--collectors", "cpu", "--rotate", "1s",
+		    "--duration", "1s", "--log", "--", "x"));
+	assert_true(cfg.dry && cfg.log);
+	assert_int_equal(cfg.probes, 0);
+	assert_string_equal(cfg.collectors, "none");
+	assert_false(cfg.regions_auto || cfg.duration_ns || cfg.rotate_ns);
+	accept(ARGS("--", "x"));
+	assert_false(cfg.dry);
+	refuse(ARGS("--dry"), "--dry runs a workload");
+	refuse(ARGS("--dry", "--all", "--", "x"), "--dry runs a workload");
+}
+
 static void background_logs_the_workload(void **state)
 {
 	accept(ARGS("--background", "--", "x"));
@@ -559,6 +573,7 @@ int main(void)
 		cmocka_unit_test(requested_scheduling_is_not_optional),
 		cmocka_unit_test(lines_are_kept_of_a_target_whose_writes_are_traced),
 		cmocka_unit_test(flags_reach_the_config),
+		cmocka_unit_test(a_dry_run_records_nothing),
 		cmocka_unit_test(background_logs_the_workload),
 		cmocka_unit_test(what_needs_a_workload_says_so),
 		cmocka_unit_test(bad_values_are_named),

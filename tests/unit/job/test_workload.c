@@ -356,6 +356,56 @@ static int run_shell(char *text)
 	return workload_exit_code(status);
 }
 
+/* --- what it used ------------------------------------------------------------------------------- */
+
+/* Returns the seconds that times(1p) has written to PATH: of the shell, and of children that it has waited for. */
+static double seconds_in(const char *path)
+{
+	FILE *in = fopen(path, "re");
+	double all = 0, seconds;
+	unsigned int minutes;
+
+	assert_non_null(in);
+	for (int n = 0; n < 4; n++) {
+		assert_int_equal(fscanf(in, "%um%lfs", &minutes, &seconds), 2);
+		all += 60 * minutes + seconds;
+	}
+	fclose(in);
+	return all;
+}
+
+#define BURN "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+
+static double cpu_seconds(const struct workload *w)
+{
+	return (double)(w->usage[USAGE_USER_NS] + w->usage[USAGE_SYSTEM_NS]) / 1e9;
+}
+
+static void counts_itself_and_the_children_that_it_waits_for(void **state)
+{
+	struct fixture *f = *state;
+	autofree char *times = util_fmt("%s/times", f->dir), *waits = util_fmt("(" BURN "); times >%s", times),
+		      *leaves = util_fmt("(" BURN "; echo done >%s/done) & exit 0", f->dir), *done = util_fmt("%s/done", f->dir);
+	double account, used;
+
+	assert_int_equal(workload_prepare(&f->w, SH(waits), &f->self, -1), 0);
+	assert_int_equal(workload_go(&f->w), 0);
+	assert_int_equal(f->w.usage[USAGE_USER_NS], 0);
+	assert_int_equal(await_exit(&f->w), 0);
+	account = seconds_in(times);
+	used = cpu_seconds(&f->w);
+	assert_true(account > 0.02 && used > account - 0.05 && used < account + 0.1);
+	assert_true(f->w.usage[USAGE_MAX_RSS_BYTES] >= 256 << 10 && f->w.usage[USAGE_MINOR_FAULTS] > 10);
+	workload_free(&f->w);
+
+	assert_int_equal(workload_prepare(&f->w, SH(leaves), &f->self, -1), 0);
+	assert_int_equal(workload_go(&f->w), 0);
+	assert_int_equal(await_exit(&f->w), 0);
+	assert_true(cpu_seconds(&f->w) < used / 2);
+	while (access(done, F_OK) < 0) /* before teardown removes the folder */
+		poll(NULL, 0, 5);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +428,7 @@ int main(int argc, char **argv)
 		TEST(stays_in_our_session_group_and_folder),
 		TEST(runs_as_the_user),
 		TEST(does_not_start_as_somebody_it_cannot_become),
+		TEST(counts_itself_and_the_children_that_it_waits_for),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "--run"))

@@ -153,6 +153,37 @@ static void descriptors_beyond_are_closed(void **state)
 	close(after);
 }
 
+static void the_end_of_a_workload_comes_back_unchanged(void **state)
+{
+	const uint64_t usage[USAGES] = { 0, 1, UINT64_MAX, 3, 4, 5, 6, 7 };
+	struct service_end end;
+	char word[SERVICE_WORD_MAX];
+
+	service_end_put(word, 1792, 12, usage);
+	assert_true(service_end_parse(&end, word));
+	assert_int_equal(end.status, 1792);
+	assert_int_equal(end.lost, 12);
+	assert_true(end.has_usage);
+	assert_memory_equal(end.usage, usage, sizeof(usage));
+}
+
+static void the_end_of_a_workload_may_lack_what_it_used(void **state)
+{
+	struct service_end end;
+
+	assert_true(service_end_parse(&end, "exit 9 3"));
+	assert_int_equal(end.status, 9);
+	assert_int_equal(end.lost, 3);
+	assert_false(end.has_usage);
+	assert_true(service_end_parse(&end, "exit 9"));
+	assert_true(service_end_parse(&end, "exit 9 3 1 2 3 4 5 6"));
+	assert_false(end.has_usage);
+	assert_true(service_end_parse(&end, "exit 9 3 1 2 x"));
+	assert_false(end.has_usage);
+	assert_false(service_end_parse(&end, "exit"));
+	assert_false(service_end_parse(&end, "stop"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +193,8 @@ int main(void)
 		cmocka_unit_test(only_harmless_options_pass),
 		cmocka_unit_test(last_words_come_from_a_client_that_did_not_listen),
 		cmocka_unit_test(descriptors_beyond_are_closed),
+		cmocka_unit_test(the_end_of_a_workload_comes_back_unchanged),
+		cmocka_unit_test(the_end_of_a_workload_may_lack_what_it_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,49 @@ static void names_processes_that_outlive_the_trace(void **state)
 	expect_in(text, "\"job\": null");
 }
 
+static void shows_what_the_workload_used(void **state)
+{
+	struct session s = sample;
+	struct manifest_facts f;
+
+	write_as(&s, false);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
+	assert_false(f.has_usage);
+	s.manifest.workload_start = (struct manifest_time){ 2000, 1700000000000001001 };
+	s.manifest.workload_end = (struct manifest_time){ 5000, 1700000000000004001 };
+	s.workload.ended = true;
+	for (enum usage i = 0; i < USAGES; i++)
+		s.workload.usage[i] = 100 + i;
+	write_as(&s, true);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
+	assert_true(f.has_usage);
+	assert_int_equal(f.usage[USAGE_WALL_NS], 3000);
+	for (enum usage i = USAGE_WALL_NS + 1; i < USAGES; i++)
+		assert_int_equal(f.usage[i], 100 + i);
+	s.manifest.usage_unknown = true; /* the service: the client has gone */
+	write_as(&s, true);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
+	assert_false(f.has_usage);
+}
+
+static void a_dry_run_has_no_probes(void **state)
+{
+	struct config dry = cfg;
+	struct session s = sample;
+	struct manifest_facts f;
+
+	write_as(&s, true);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
+	assert_false(f.dry);
+	dry.dry = true;
+	dry.probes = 0;
+	s.cfg = &dry;
+	write_as(&s, true);
+	assert_int_equal(manifest_read_at(&f, dirfd), 0);
+	assert_true(f.dry);
+	assert_int_equal(f.n_probes, 0);
+}
+
 static void attached_traces_have_no_workload(void **state)
 {
 	struct config attach = { .pids = { 17, 18 }, .n_pids = 2, .comm = { { "pt_*" }, 1 } };
@@ -483,6 +526,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_DIR(a_disk_that_is_full_from_the_start_is_reported),
 		IN_DIR(a_failed_write_leaves_the_old_one),
+		IN_DIR(shows_what_the_workload_used),
+		IN_DIR(a_dry_run_has_no_probes),
 		IN_DIR(attached_traces_have_no_workload),
 		IN_DIR(belongs_to_the_owner_of_the_folder),
 		IN_DIR(names_processes_that_outlive_the_trace),
