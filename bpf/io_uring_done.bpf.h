@@ -26,17 +26,25 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
 }
 
 /*
- * Returns where a request on FILE that moved RES bytes began, for side_look(). For one at the file's own position (-1), or
- * one that appends, the kernel has found the position and advances it in the request, whose struct kiocb is its first member
- * (struct io_rw). The file's position stays where it was if a later part of the request failed, and under direct I/O that
- * ends later.
+ * Whether the kernel has chosen where a request on FILE that moved RES bytes began: one at the file's own position (-1), or
+ * one that appends.
+ */
+static __always_inline bool position_is_chosen(const struct dlt_call *call, struct file *file, __s64 res)
+{
+	return res > 0 && file && ((__s64)call->args[3] == -1 || appends(call, file));
+}
+
+/*
+ * Returns where a request on FILE that moved RES bytes began, for side_look(). The kernel advances a position that it has
+ * chosen in the request, whose struct kiocb is its first member (struct io_rw). The file's position stays where it was if a
+ * later part of the request failed, and under direct I/O that ends later.
  */
 static __always_inline __s64 began_at(struct io_kiocb___dlt *kiocb, const struct dlt_call *call, struct file *file,
 				      __s64 res)
 {
 	__s64 offset = call->args[3];
 
-	if (res > 0 && file && (offset == -1 || appends(call, file))) {
+	if (position_is_chosen(call, file, res)) {
 		offset = BPF_CORE_READ((struct kiocb *)kiocb, ki_pos) - res;
 		return offset < 0 ? DLT_NONE : offset; /* seekable in name only, see side_look() */
 	}
@@ -63,12 +71,14 @@ static __always_inline __u32 inode_magic(struct inode *inode)
  */
 static __noinline bool position_is_unsure(struct file *file, __u32 flags)
 {
-	struct inode *inode = KLOAD(file, f_inode);
-	__u32 magic = inode_magic(inode);
+	struct inode *inode;
 	struct scratch *s;
+	__u32 magic;
 
 	if (!(flags & O_DIRECT))
 		return false;
+	inode = KLOAD(file, f_inode);
+	magic = inode_magic(inode);
 	if (magic == OVERLAYFS_SUPER_MAGIC && ovl_is_known()) { /* it does what the one below has done */
 		s = scratch_get();
 		if (!s)
@@ -90,7 +100,7 @@ static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *
 	struct side side;
 
 	side_look(&side, task, file, call, call->tid, call->args[0], began_at(kiocb, call, file, res), res);
-	if (res > 0 && file && ((__s64)call->args[3] == -1 || appends(call, file)) && position_is_unsure(file, side.f_flags))
+	if (position_is_chosen(call, file, res) && position_is_unsure(file, side.f_flags))
 		side.offset = DLT_NONE;
 	cache_touch(file, &side.id, side.f_flags, side.offset, res, 0, call->shape & DLT_RW_WRITE);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
