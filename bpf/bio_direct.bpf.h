@@ -76,27 +76,23 @@ __noinline int direct_note(void)
 	__u64 addr = l ? l->bio : 0;
 	struct bio_direct *d = direct_slot(addr);
 	struct bio *bio = KCAST(bio, addr);
-	struct iomap_dio *dio;
-	struct inode *inode;
-	struct kiocb *iocb;
-	struct file *file;
-	__u64 behind;
+	__u64 dio, iocb, file, inode, behind; /* numbers to the verifier, as arguments of global functions must be */
 
 	if (!d || !addr || (dlt_cfg.owned && !target_has(bpf_get_current_pid_tgid() >> 32)))
 		return 0;
-	dio = (struct iomap_dio *)KLOAD(bio, bi_private);
-	iocb = BPF_CORE_READ(dio, iocb);
-	file = BPF_CORE_READ(iocb, ki_filp);
-	inode = BPF_CORE_READ(file, f_inode);
+	dio = (__u64)KLOAD(bio, bi_private);
+	iocb = load_u64(dio + bpf_core_field_offset(struct iomap_dio, iocb));
+	file = load_u64(iocb + bpf_core_field_offset(struct kiocb, ki_filp));
+	inode = load_u64(file + bpf_core_field_offset(struct file, f_inode));
 	if (!inode)
 		return 0;
 	direct_put(d, addr);
-	behind = BPF_CORE_READ(dio, size);
+	behind = load_u64(dio + bpf_core_field_offset(struct iomap_dio, size));
 	if (!behind)
 		direct_counts_later = 1;
-	d->off = BPF_CORE_READ(iocb, ki_pos) + behind - (direct_counts_later ? 0 : d->bytes);
-	d->inode = (__u64)inode;
-	inode_note((__u64)inode, (__u64)file);
+	d->off = load_u64(iocb + bpf_core_field_offset(struct kiocb, ki_pos)) + behind - (direct_counts_later ? 0 : d->bytes);
+	d->inode = inode;
+	inode_note(inode, file);
 	return 0;
 }
 
