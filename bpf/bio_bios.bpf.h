@@ -42,14 +42,22 @@ __noinline int carried_bio(__u64 key, __s64 status)
 	return 0;
 }
 
+/* As a number, also to the verifier: what a global function takes and returns. */
+static __always_inline __u64 bio_next(__u64 bio)
+{
+	return load_u64(bio + bpf_core_field_offset(struct bio, bi_next));
+}
+
 /* Returns the bytes of the BIOS_AT_ONCE bios from BIO on. */
 __noinline __u64 bios_bytes(__u64 bio)
 {
 	__u64 bytes = 0;
 
 	for (int i = 0; i < BIOS_AT_ONCE && bio; i++) {
-		bytes += BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
-		bio = (__u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+		struct bio *at = KCAST(bio, bio);
+
+		bytes += KLOAD(at, bi_iter.bi_size);
+		bio = bio_next(bio);
 	}
 	return bytes;
 }
@@ -58,13 +66,14 @@ __noinline __u64 bios_bytes(__u64 bio)
 __noinline __u64 carried_some(__u64 bio, __s64 status, __u32 bytes)
 {
 	for (int i = 0; i < BIOS_AT_ONCE && bio; i++) {
-		__u32 size = BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
+		struct bio *at = KCAST(bio, bio);
+		__u32 size = KLOAD(at, bi_iter.bi_size);
 
 		if (bytes < size)
 			return 0;
 		bytes -= size;
 		carried_bio(bio, status);
-		bio = (__u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+		bio = bio_next(bio);
 	}
 	return bio;
 }

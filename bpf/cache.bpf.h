@@ -265,8 +265,8 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 {
 	struct cache_range *r = range_get();
 	struct file *file = KCAST(file, r ? r->at : 0);
-	struct address_space *mapping = KLOAD(file, f_mapping);
-	__u64 host = (__u64)BPF_CORE_READ(mapping, host), front = (__u64)KLOAD(file, f_inode);
+	__u64 mapping = (__u64)KLOAD(file, f_mapping), front = (__u64)KLOAD(file, f_inode);
+	__u64 host = load_u64(mapping + bpf_core_field_offset(struct address_space, host));
 	__u64 first, end, fresh, pages, missed = 0, all = 0;
 	struct inode *inode = KCAST(inode, host);
 	struct dlt_cache_cell *cell;
