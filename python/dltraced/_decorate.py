@@ -111,6 +111,14 @@ class AsyncGenerator(collections.abc.AsyncGenerator):
             await close()
 
 
+_KINDS = ((inspect.isgeneratorfunction, Generator), (inspect.isasyncgenfunction, AsyncGenerator))
+
+
+def is_plain(function: Any) -> bool:
+    """Whether it is a function in Python whose work is done when a call returns: no coroutine and no generator."""
+    return inspect.isfunction(function) and not inspect.iscoroutinefunction(function) and not any(kind(function) for kind, _ in _KINDS)
+
+
 def decorate(made: Any, function: Any) -> Any:
     """FUNCTION, each use of it a region like MADE: the calls of a function and of a class, coroutines to their end,
     generators once per item."""
@@ -126,7 +134,7 @@ def decorate(made: Any, function: Any) -> Any:
                 return await function(*args, **kwargs)
 
         return coroutine
-    for of_kind, wrapper in ((inspect.isgeneratorfunction, Generator), (inspect.isasyncgenfunction, AsyncGenerator)):
+    for of_kind, wrapper in _KINDS:
         if of_kind(function):
             @functools.wraps(function)
             def generator(*args: Any, **kwargs: Any) -> Any:

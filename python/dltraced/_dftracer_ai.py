@@ -6,7 +6,6 @@ save and load.
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import Any
 
 from . import _decorate, ai as ours, region
@@ -84,8 +83,7 @@ class Name:
             return self
         if enable is False:
             return fn
-        if not inspect.isfunction(fn) or any(kind(fn) for kind in (
-                inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)):
+        if not _decorate.is_plain(fn):
             return _decorate.decorate(region(self._of.name, live=self._of._live, **fields), fn)
 
         @functools.wraps(fn)

@@ -115,8 +115,7 @@ class dft_fn:  # noqa: N801 - its name
             return function
         names = [n for n in ("epoch", "step", "image_idx", "image_size") if n in inspect.signature(function).parameters]
         name = function.__qualname__.replace("<locals>.", "")
-        if not names or not inspect.isfunction(function) or inspect.isgeneratorfunction(function) or \
-                inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        if not names or not _decorate.is_plain(function):
             return self._decorate(function, name)
 
         @functools.wraps(function)
