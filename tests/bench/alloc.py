@@ -7,12 +7,9 @@ alloc [-r ROUNDS] [-n TIMES] [-p PAGE]
 The blocks are of 64 bytes, or of 8 KiB (load.c), and all calls are of one place. Prints a table, and writes it into PAGE
 between its marks. The status is 1 where dltraced lost rows.
 """
-import argparse
-import json
 import os
 import random
 import sys
-import time
 from statistics import median
 
 import bench
@@ -42,28 +39,11 @@ CELLS = {
 }
 
 
-class AllocRun(measure.Run):
-    def load(self):
-        load = super().load()
-        return [load[0], "-b", str(BLOCK), *load[1:]]
-
-
 def one(b, tracer, pattern, times):
     """(CPU ns of a pair, rows lost)"""
-    run = AllocRun(b, tracer, workloads.Workload(pattern, pattern, (), times, split=False))
-    gate = measure.Gate(run.path("gate"))
-    try:
-        with open(run.path("log"), "w", encoding="utf-8") as log:
-            _, status = measure.traced(run, gate, log)
-    finally:
-        run.end()
-        gate.close()
-    if status != 0:
-        with open(run.path("log"), encoding="utf-8", errors="replace") as f:
-            raise measure.Failed(f"status {status}: {f.read()[-500:]}")
-    with open(run.path("result"), encoding="utf-8") as f:
-        ns = json.load(f)["least_ns"]
-    return ns, measure.losses(run, {}) if tracer.name != "none" else 0
+    run = measure.Run(b, tracer, workloads.Workload(pattern, pattern, (), times, split=False))
+    run.block = BLOCK
+    return measure.least(run)
 
 
 def run_rounds(args, b):
@@ -96,11 +76,7 @@ def table(rounds):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("-r", "--rounds", type=int, default=5)
-    p.add_argument("-n", "--times", type=int, default=200000)
-    p.add_argument("-p", "--page")
-    args = p.parse_args()
+    args = page.options("-n", "--times", 200000)
     before = os.getloadavg()[0]
     b = bench.Bench(1000)  # few files: they are of other workloads
     b.part = 1
@@ -110,13 +86,9 @@ def main():
     finally:
         b.close()
     text = "\n".join([
-        f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {machine.line(machine.describe())}. {len(rounds)} rounds of"
-        f" {args.times} pairs. Load before: {before:.1f}; meanwhile {median(loads):.1f}, at most {max(loads):.1f}. Rows"
-        f" lost: {lost}.", "",
+        machine.heading(f"{len(rounds)} rounds of {args.times} pairs", before, loads) + f" Rows lost: {lost}.", "",
         *page.table(["pairs of malloc and free", "CPU ns of a pair, untraced", "added by alloc", "goal", ""], table(rounds))])
-    print(text)
-    if args.page:
-        page.replace(args.page, text, BEGIN, END)
+    page.show(args, text, BEGIN, END)
     sys.exit(lost != 0)
 
 

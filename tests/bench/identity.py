@@ -6,7 +6,6 @@ identity [-r ROUNDS] [-n TIMES] [-p PAGE]
 The same calls (load.c) are made on file systems whose inodes say which file they are, and on others, where that is looked
 for elsewhere. Prints a table, and writes it into PAGE between its marks. The status is 1 where dltraced lost rows.
 """
-import json
 import os
 import random
 import subprocess
@@ -76,25 +75,11 @@ class Folders:
             subprocess.run(["umount", path], check=True)
 
 
-class IdentityRun(measure.Run):
-    def __init__(self, b, name, pattern, folder, times):
-        super().__init__(b, tracers.tracer(name), workloads.Workload(pattern, pattern, (), times, split=False))
-        self.data = folder
-
-    def load(self):
-        load = super().load()
-        return [load[0], "-b", str(BLOCK), *load[1:]]
-
-
 def one(b, name, pattern, folder, times):
     """(CPU ns of a call, rows lost)"""
-    run = IdentityRun(b, name, pattern, folder, times)
-    with measure.gated(run) as (gate, log):
-        _, status = measure.traced(run, gate, log)
-    measure.require_ok(run, status)
-    with open(run.path("result"), encoding="utf-8") as f:
-        ns = json.load(f)["least_ns"]
-    return ns, measure.losses(run, {}) if name != "none" else 0
+    run = measure.Run(b, tracers.tracer(name), workloads.Workload(pattern, pattern, (), times, split=False))
+    run.block, run.data = BLOCK, folder
+    return measure.least(run)
 
 
 def run_rounds(args, b, folders):

@@ -75,6 +75,8 @@ class Place:
 
 
 class Run(Place):
+    block = None  # number of times in a row, of which the best count: see least()
+
     def __init__(self, bench, tracer, workload):
         super().__init__(bench, bench.disk)
         self.tracer, self.workload = tracer, workload
@@ -83,7 +85,8 @@ class Run(Place):
         self.times = workload.times // bench.part // (tracer.part if workload.split else 1)
 
     def load(self):
-        return [LOAD, "-t", str(self.workload.threads), "-n", str(self.times),
+        block = ["-b", str(self.block)] if self.block else []
+        return [LOAD, *block, "-t", str(self.workload.threads), "-n", str(self.times),
                 "-p", str(self.workload.pace_ns), "-g", self.path("gate"), "-o", self.path("result"), "-d", self.data,
                 self.workload.pattern]
 
@@ -206,6 +209,16 @@ def losses(run, counted):
         return counted.pop("lost", 0)
     with open(run.path("trace/manifest.json")) as f:
         return sum(p["lost"] for p in json.load(f)["probes"])
+
+
+def least(run):
+    """Returns the CPU ns of each time of the best RUN.block in a row, and the rows lost."""
+    with gated(run) as (gate, log):
+        _, status = traced(run, gate, log)
+    require_ok(run, status)
+    with open(run.path("result"), encoding="utf-8") as f:
+        ns = json.load(f)["least_ns"]
+    return ns, losses(run, {}) if run.tracer.name != "none" else 0
 
 
 def measure(bench, tracer, workload, keep=False):
