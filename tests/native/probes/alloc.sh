@@ -15,6 +15,7 @@ check alloc tally
 [ "$(manifest 'm["alloc"]["small_calls"]')" -gt 0 ] || fail "no small allocations"
 
 allocs --alloc-min 64K --alloc-sites none -- "$W/alloc" 1 1 10 >tally
+[ "$(rows alloc | wc -l)" -gt 0 ] || fail "no rows without stacks"
 equal "rows with a stack" "$(rows alloc 'SITE != "-"' | wc -l)" 0
 allocs --alloc-min 64K --alloc-sites caller -- "$W/alloc" 1 1 10 >tally
 equal "stacks of more than a caller" "$(rows sites 'KIND == "native" && FRAMES ~ /;/' | wc -l)" 0

@@ -31,6 +31,8 @@ if has_types overlay ovl_inode &&
 	mount -t overlay -o lowerdir=disk/low,upperdir=disk/up,workdir=disk/work overlay merged 2>/dev/null; then
 	overlay=$PWD/merged
 	places "$overlay"
+else
+	echo "note: without overlayfs"
 fi
 
 # A server to whose kernel direct I/O may end later (FUSE_ASYNC_DIO).
