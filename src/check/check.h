@@ -32,6 +32,7 @@ struct check {
 	const char *out;	 /* -o, before expansion; NULL: the default */
 	uint64_t min_free_bytes; /* UINT64_MAX: default */
 	uint64_t buffer_bytes;	 /* all rings; 0: default */
+	uint64_t answer_ns;	 /* the longest wait for a tool's version; 0: default */
 
 	/* the answer */
 	struct check_row rows[CHECK_ROWS_MAX];

@@ -19,7 +19,7 @@
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
 #define TEXT_MAX (4U << 20)
-#define ANSWER_NS NSEC_PER_SEC
+#define ANSWER_NS (5 * NSEC_PER_SEC) /* a busy machine starts a shell in a second or two */
 
 /* Reads a whole file below the root; NULL when it cannot be read. The caller frees it. */
 static char *read_text(const struct check *c, const char *path)
@@ -117,12 +117,12 @@ enum check_state check_cgroups(struct check *c)
  * Reads the first line that PATH prints when called with -V, as far as BUF can hold it; empty when none
  * comes in time.
  */
-static void version_of(const char *path, char *buf, size_t size)
+static void version_of(const struct check *c, const char *path, char *buf, size_t size)
 {
 	const char *const argv[] = { path, "-V", NULL };
 	int status;
 
-	helper_output(argv, NULL, HELPER_BOTH, ANSWER_NS, -1, buf, size, &status);
+	helper_output(argv, NULL, HELPER_BOTH, c->answer_ns ? c->answer_ns : ANSWER_NS, -1, buf, size, &status);
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
@@ -151,7 +151,7 @@ static enum check_state sysstat_row(struct check *c, const char *name, const cha
 	if (!path)
 		return check_lacks(c, name, CHECK_MISSING, check_install(c, "sysstat", command, sizeof(command)),
 				   "not in PATH: no %s", loss);
-	version_of(path, version, sizeof(version));
+	version_of(c, path, version, sizeof(version));
 	if (version[0])
 		return check_put(c, name, CHECK_OK, "%s, %s", path, version);
 	check_put(c, name, CHECK_NOTE, "%s, which does not print its version", path);
