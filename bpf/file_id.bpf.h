@@ -100,39 +100,45 @@ static __always_inline __u32 anon_gen(struct dentry *d)
 	return (__u32)((name[0] ^ name[1] >> 3) * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
-/* The file system's own object around INODE. */
-#define INODE_OF(type, inode) ((struct type *)((char *)(inode) - bpf_core_field_offset(struct type, vfs_inode)))
+/* The file system's own object around INODE, a number. */
+#define INODE_OF(type, inode) ((__u64)(inode) - bpf_core_field_offset(struct type, vfs_inode))
+
+/*
+ * The 8 bytes at FIELD of the struct TYPE at ADDR, which is a file system's own: those of modules have no type for the
+ * verifier, but words at their addresses can be loaded, where the kernel allows it, which costs less than a probe read.
+ */
+#define FS_WORD(type, addr, field) load_u64((addr) + bpf_core_field_offset(struct type, field))
+/* The same for a field of 4 bytes: they are the lower ones (all CPUs that there are programs for are little-endian). */
+#define FS_HALF(type, addr, field) ((__u32)FS_WORD(type, addr, field))
 
 /* A subvolume's number is never used again. Returns st_dev of btrfs_getattr(), 0: not known. */
 static __always_inline __u32 btrfs_look(struct inode *inode, struct dlt_file_id *id)
 {
-	struct btrfs_root___dlt *root;
-	struct btrfs_inode___dlt *bi;
+	__u64 root;
 
 	if (!bpf_core_field_exists(struct btrfs_inode___dlt, root) ||
 	    !bpf_core_field_exists(struct btrfs_root___dlt, anon_dev))
 		return 0;
-	bi = INODE_OF(btrfs_inode___dlt, inode);
-	root = BPF_CORE_READ(bi, root);
-	id->gen ^= (__u32)BPF_CORE_READ(root, root_key.objectid) * 0x9e3779b1;
-	return BPF_CORE_READ(root, anon_dev);
+	root = FS_WORD(btrfs_inode___dlt, INODE_OF(btrfs_inode___dlt, inode), root);
+	id->gen ^= FS_HALF(btrfs_root___dlt, root, root_key.objectid) * 0x9e3779b1;
+	return FS_HALF(btrfs_root___dlt, root, anon_dev);
 }
 
 /* A node is one file until the kernel forgets it; a later node with that number has another generation. */
 static __always_inline __u32 fuse_gen(struct inode *inode, __u32 gen)
 {
-	struct fuse_inode___dlt *fi;
+	__u64 fi;
 
 	if (!bpf_core_field_exists(struct fuse_inode___dlt, nodeid))
 		return gen;
-	fi = (void *)((char *)inode - bpf_core_field_offset(struct fuse_inode___dlt, inode));
-	return hash32(BPF_CORE_READ(fi, nodeid), gen);
+	fi = (__u64)inode - bpf_core_field_offset(struct fuse_inode___dlt, inode);
+	return hash32(FS_WORD(fuse_inode___dlt, fi, nodeid), gen);
 }
 
 /* Returns a hash of the handle by which the server knows the file at ADDR; GEN where it cannot be read. */
 static __noinline __u32 nfs_gen(struct scratch *s, __u64 addr, __u32 gen)
 {
-	struct nfs_inode___dlt *ni = INODE_OF(nfs_inode___dlt, addr);
+	struct nfs_inode___dlt *ni = (void *)INODE_OF(nfs_inode___dlt, addr);
 	__u64 hash = gen;
 	__u32 size;
 
@@ -159,7 +165,7 @@ static __always_inline bool ovl_is_known(void)
 	       bpf_core_field_exists(struct ovl_inode___dlt, __upperdentry);
 }
 
-/* As numbers: values from a module's types have no type for the verifier. */
+/* Addresses are numbers here, for the same reason. */
 static __always_inline __u64 dentry_inode(__u64 addr)
 {
 	struct dentry *d = KCAST(dentry, addr);
@@ -167,20 +173,21 @@ static __always_inline __u64 dentry_inode(__u64 addr)
 	return addr ? (__u64)KLOAD(d, d_inode) : 0;
 }
 
-static __always_inline __u64 ovl_lower(struct ovl_inode___dlt *oi)
+/* OI: a struct ovl_inode. */
+static __always_inline __u64 ovl_lower(__u64 oi)
 {
-	struct ovl_inode___v6_0 *v6_0 = (void *)oi;
-	struct ovl_inode___v5_19 *v5_19 = (void *)oi;
-	struct ovl_entry___dlt *oe;
+	__u64 oe;
 
-	if (bpf_core_field_exists(oi->oe)) {
-		oe = BPF_CORE_READ(oi, oe);
-		return BPF_CORE_READ(oe, __numlower) ? dentry_inode((__u64)BPF_CORE_READ(oe, __lowerstack[0].dentry)) : 0;
+	if (bpf_core_field_exists(struct ovl_inode___dlt, oe)) {
+		oe = FS_WORD(ovl_inode___dlt, oi, oe);
+		if (!FS_HALF(ovl_entry___dlt, oe, __numlower))
+			return 0;
+		return dentry_inode(FS_WORD(ovl_entry___dlt, oe, __lowerstack[0].dentry));
 	}
-	if (bpf_core_field_exists(v6_0->lowerpath))
-		return dentry_inode((__u64)BPF_CORE_READ(v6_0, lowerpath.dentry));
-	if (bpf_core_field_exists(v5_19->lower))
-		return (__u64)BPF_CORE_READ(v5_19, lower);
+	if (bpf_core_field_exists(struct ovl_inode___v6_0, lowerpath))
+		return dentry_inode(FS_WORD(ovl_inode___v6_0, oi, lowerpath.dentry));
+	if (bpf_core_field_exists(struct ovl_inode___v5_19, lower))
+		return FS_WORD(ovl_inode___v5_19, oi, lower);
 	return 0;
 }
 
@@ -196,13 +203,13 @@ static __always_inline __u64 ovl_lower(struct ovl_inode___dlt *oi)
 static __noinline int ovl_below(struct scratch *s, __u64 addr)
 {
 	struct inode *inode = KCAST(inode, addr);
-	struct ovl_inode___dlt *oi = INODE_OF(ovl_inode___dlt, addr);
-	__u64 lower = ovl_lower(oi), upper = dentry_inode((__u64)BPF_CORE_READ(oi, __upperdentry));
-	__u64 flags = BPF_CORE_READ(oi, flags);
+	__u64 oi = INODE_OF(ovl_inode___dlt, addr), flags;
+	__u64 lower = ovl_lower(oi), upper = dentry_inode(FS_WORD(ovl_inode___dlt, oi, __upperdentry));
 
 	s->origin = s->data = upper ?: lower;
 	if (!lower || !upper)
 		return 0;
+	flags = FS_WORD(ovl_inode___dlt, oi, flags);
 	/* otherwise copying it up made another file of it: a hard link without index=on (ovl_hash_bylower()) */
 	if (OVL_HAS(flags, OVL_CONST_INO___dlt))
 		s->origin = lower;
