@@ -15,8 +15,8 @@
 #include "drain/ticks.h"
 
 /*
- * Events wait as long as another thread may have earlier ones in its page. What has not been sent for QUIET_NS is
- * read from there; sooner, where a storm of events fills memory.
+ * Events wait as long as another thread may have earlier ones in its page, or a record that has not been taken from a ring
+ * yet. What has not been sent for QUIET_NS is read from the page; sooner, where a storm of events fills memory.
  */
 #define QUIET_NS (500 * NSEC_PER_MSEC)
 #define QUIET_STORM_NS (20 * NSEC_PER_MSEC)
@@ -271,7 +271,8 @@ static void count_dropped(struct decode *d)
 	d->alloc->threads.dropped = 0;
 }
 
-static void turn(struct decode *d, uint64_t quiet_ns)
+/* READ_NS: all records until then have been taken. */
+static void turn(struct decode *d, uint64_t quiet_ns, uint64_t read_ns)
 {
 	struct alloc *a = d->alloc;
 	uint64_t now_ns;
@@ -280,27 +281,27 @@ static void turn(struct decode *d, uint64_t quiet_ns)
 	if (a->ticks.tsc && a->ticks.n < 2)
 		return;
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	put_until(d, alloc_threads_pull(&a->threads, &a->ticks, now_ns - quiet_ns, PULL_MS));
+	put_until(d, alloc_threads_pull(&a->threads, &a->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS));
 	count_dropped(d);
 }
 
 /* Too many events wait. Not at each further page: a turn looks at all threads. */
-static void storm(struct decode *d, uint64_t now_ns)
+static void storm(struct decode *d, uint64_t reached_ns)
 {
 	struct alloc *a = d->alloc;
 
-	if (now_ns < a->storm_ns + STORM_NS && a->threads.waiting < 2 * WAITING_MAX)
+	if (reached_ns < a->storm_ns + STORM_NS && a->threads.waiting < 2 * WAITING_MAX)
 		return;
-	a->storm_ns = now_ns;
-	turn(d, QUIET_STORM_NS);
+	a->storm_ns = reached_ns;
+	turn(d, QUIET_STORM_NS, reached_ns); /* records are handed out in order */
 	if (a->threads.waiting >= 2 * WAITING_MAX)
-		put_until(d, now_ns);
+		put_until(d, reached_ns);
 }
 
-void alloc_turn(struct decode *d)
+void alloc_turn(struct decode *d, uint64_t read_ns)
 {
 	if (d->alloc)
-		turn(d, QUIET_NS);
+		turn(d, QUIET_NS, read_ns);
 }
 
 void alloc_take(struct decode *d, const struct dlt_alloc *rec)

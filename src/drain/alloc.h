@@ -34,8 +34,8 @@ void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent);
 void alloc_executed(struct alloc *a, const struct dlt_hdr *hdr);
 void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr);
 
-/* A second has passed, all records until now have come: rows of what is in order. */
-void alloc_turn(struct decode *d);
+/* A second has passed; all records until READ_NS, of CLOCK_MONOTONIC, have come: rows of what is in order. */
+void alloc_turn(struct decode *d, uint64_t read_ns);
 /* The trace ends: rows of all that is left. */
 void alloc_end(struct decode *d);
 

@@ -167,6 +167,7 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 		thread->seq = rec->at.head.seq;
 		thread->taken = 0;
 		thread->begun_ns = rec->hdr.ts_ns;
+		thread->gone_ns = 0;
 		memset(&thread->seen, 0, sizeof(thread->seen));
 		util_count(&t->begun, 1);
 	}
@@ -207,7 +208,9 @@ static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, u
 	if (!thread)
 		return;
 	if (got->n != sizeof(got->got) || head->magic != t->magic || head->id != thread->id) {
-		thread->page = 0; /* the thread has ended, or is about to */
+		/* the thread has ended, or is about to: its last copy is on its way, if it could be made */
+		if (!thread->gone_ns)
+			thread->gone_ns = clock_now_ns(CLOCK_MONOTONIC);
 		return;
 	}
 	whole = got->got.after.seq == head->seq && head->seq == thread->seq;
@@ -221,6 +224,15 @@ static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, u
 static bool is_stale(const struct alloc_thread *thread, uint64_t since_ns)
 {
 	return thread->page && !thread->ended && !thread->unreadable && thread->heard_ns < since_ns;
+}
+
+/* Pages that are gone, of whose threads no last copy has come, though all records since have been taken. */
+static void forget_gone(struct alloc_threads *t, uint64_t since_ns)
+{
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
+		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next)
+			if (thread->gone_ns && thread->gone_ns <= since_ns)
+				thread->page = thread->gone_ns = 0;
 }
 
 /* Choose pages to be read: false if there are none. */
@@ -281,6 +293,7 @@ uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, 
 {
 	uint64_t until_ns = since_ns, give_up_ns = clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)wait_ms * NSEC_PER_MSEC;
 
+	forget_gone(t, since_ns);
 	while (pull_some(t, ticks, since_ns, wait_ms) && clock_now_ns(CLOCK_MONOTONIC) < give_up_ns)
 		;
 	for (unsigned int i = 0; t->stuck < STUCK_MAX && i < ALLOC_THREAD_SLOTS; i++)

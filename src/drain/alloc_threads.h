@@ -27,6 +27,7 @@ struct alloc_thread {
 	uint64_t begun_ns; /* CLOCK_MONOTONIC: it has got its page */
 	uint64_t heard_ns; /* CLOCK_MONOTONIC: all its events until then have been taken */
 	uint64_t looked_ns; /* its page was looked for then */
+	uint64_t gone_ns; /* CLOCK_MONOTONIC: its page was not there any more, and a last copy has not come yet; 0: it was */
 	bool ended;	   /* nothing more will come */
 	bool unreadable;   /* a reader of its page does not come back */
 	struct dlt_alloc_event *queue; /* waiting, the oldest at HEAD */
@@ -63,8 +64,9 @@ struct alloc_threads {
 struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dlt_alloc *rec, uint64_t now_ticks);
 
 /*
- * Read the pages of threads that have not been heard of since SINCE_NS, for WAIT_MS at most: what takes longer is there the
- * next time. Returns until when all events of all threads have been taken, at most SINCE_NS.
+ * Read the pages of threads that have not been heard of since SINCE_NS, until when all records have been taken, for WAIT_MS
+ * at most: what takes longer is there the next time. Returns until when all events of all threads have been taken, at most
+ * SINCE_NS.
  */
 uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms);
 

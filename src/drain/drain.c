@@ -185,14 +185,16 @@ static int on_timer(void *ctx, int fd, uint32_t events)
 
 static int on_tick(void *ctx, int fd, uint32_t events)
 {
+	struct drain *d = ctx;
+
 	timer_ack(fd);
-	clock_tick(ctx, false);
-	alloc_turn(&((struct drain *)ctx)->decode);
-	write_rollup(ctx, false);
-	drain_flush(ctx);
-	each_sink(ctx, sink_check_disk);
-	logtail_check_disk(&((struct drain *)ctx)->log);
-	split_by_time(ctx);
+	clock_tick(d, false);
+	alloc_turn(&d->decode, d->rings.reached_ns);
+	write_rollup(d, false);
+	drain_flush(d);
+	each_sink(d, sink_check_disk);
+	logtail_check_disk(&d->log);
+	split_by_time(d);
 	return 0;
 }
 

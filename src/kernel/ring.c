@@ -232,6 +232,7 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 		else
 			heap_shrink(rs);
 	}
+	rs->reached_ns = rs->n_heap && rs->heap[0].ts_ns <= until_ns ? rs->heap[0].ts_ns - 1 : until_ns;
 	for (unsigned int i = 0; i < rs->n_busy; i++)
 		release(rs, &rs->ring[rs->busy[i]]);
 	return n;

@@ -82,6 +82,7 @@ struct rings {
 	unsigned int n_heap;
 	uint16_t busy[RINGS_MAX]; /* those that had something in this round */
 	unsigned int n_busy;
+	uint64_t reached_ns; /* CLOCK_MONOTONIC: all records until then have been handed out */
 };
 
 typedef void (*ring_fn)(void *ctx, const void *rec, uint32_t len);

@@ -300,6 +300,7 @@ static void a_round_ends_however_much_there_is_and_the_next_goes_on(void **state
 	for (unsigned int ts = 1; ts <= n; ts++)
 		put(0, ts);
 	assert_in_range(consume(UINT64_MAX), 1, n / 4 * 3);
+	assert_in_range(rings.reached_ns, seen[n_seen - 1].ts_ns - 1, seen[n_seen - 1].ts_ns);
 	consume(UINT64_MAX);
 	assert_int_equal(n_seen, n + 1);
 	for (unsigned int i = 1; i <= n; i++)
@@ -333,6 +334,7 @@ static void nothing_later_than_a_busy_record_is_handed_out(void **state)
 	put(1, 22);
 	consume(100);
 	assert_true(!n_seen || seen[n_seen - 1].ts_ns < 20);
+	assert_true(rings.reached_ns < 20);
 	submit(busy, 20, 20);
 	consume(100);
 	EXPECT(5, 10, 20, 22, 25, 30);
@@ -452,10 +454,22 @@ static void positions_go_on_at_the_consumers(void **state)
  * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or discards); the drain
  * reads at any moment. All records come, once, and in order.
  */
+/* Nothing comes later than the round that has said so. */
+static void consume_behind(uint64_t *reached_ns, uint64_t until_ns)
+{
+	unsigned int before = n_seen;
+
+	consume(until_ns);
+	for (unsigned int i = before; i < n_seen; i++)
+		assert_true(seen[i].ts_ns > *reached_ns);
+	assert_true(rings.reached_ns <= until_ns);
+	*reached_ns = rings.reached_ns;
+}
+
 static void whatever_the_moment_all_come_in_order(void **state)
 {
 	struct { uint32_t *head; unsigned int ring; } cpus[2 * RINGS] = {};
-	uint64_t x = 0x9e3779b97f4a7c15ULL, now = 1, submitted = 0;
+	uint64_t x = 0x9e3779b97f4a7c15ULL, now = 1, submitted = 0, reached = 0;
 	static bool came[ARRAY_SIZE(seen)];
 
 	memset(came, 0, sizeof(came));
@@ -464,7 +478,7 @@ static void whatever_the_moment_all_come_in_order(void **state)
 
 		now++;
 		if (random_next(&x) % 50 == 0) {
-			consume(now);
+			consume_behind(&reached, now);
 		} else if (!cpus[cpu].head) {
 			cpus[cpu].head = reserve(cpu % RINGS,
 						 48 + (uint32_t)(random_next(&x) % 400));
@@ -478,7 +492,8 @@ static void whatever_the_moment_all_come_in_order(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(cpus); i++)
 		if (cpus[i].head)
 			ring_memory_discard(cpus[i].head);
-	consume(now);
+	consume_behind(&reached, now);
+	assert_int_equal(reached, now);
 	assert_true(submitted > 50000);
 	assert_int_equal(n_seen, submitted);
 	for (unsigned int i = 0; i < n_seen; i++) {

@@ -247,6 +247,39 @@ static void rows_wait_for_an_event_that_is_being_written(void **state)
 	alloc_threads_free(&t);
 }
 
+/*
+ * A thread's page is not there any more: rows of later events wait for its last copy, which is in a ring, or until all records
+ * since then have come without it.
+ */
+static void rows_wait_for_the_last_copy_of_a_thread(void **state)
+{
+	static struct dlt_alloc_page mine; /* has been given back: no head */
+	struct alloc_threads t = { .magic = DLT_ALLOC_NS };
+	const struct ticks ticks = { .tsc = false };
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), heard_ns = now_ns - NSEC_PER_SEC;
+	struct dlt_alloc rec = {
+		.hdr = { .ts_ns = heard_ns, .tgid = (uint32_t)getpid(), .tid = (uint32_t)getpid(), .size = sizeof(rec) },
+		.page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN, .at.head = { .magic = DLT_ALLOC_NS, .id = 7 },
+	};
+
+	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns, 2000), heard_ns);
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns + 1, 2000), heard_ns); /* records since have not been taken */
+	rec.copy = DLT_ALLOC_LAST;
+	rec.hdr.ts_ns = now_ns + 2;
+	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns + 3, 2000), now_ns + 3);
+
+	rec.copy = DLT_ALLOC_BEGUN;
+	rec.at.head.id = 8;
+	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
+	now_ns += 3;
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns, 2000), now_ns - 1);
+	now_ns = clock_now_ns(CLOCK_MONOTONIC); /* there is no last copy */
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns, 2000), now_ns);
+	alloc_threads_free(&t);
+}
+
 /* A program may write anything into its page: it is refused, or spoils its own rows. */
 static void hostile_pages_are_bounded(void **state)
 {
@@ -379,6 +412,7 @@ int main(void)
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
 		cmocka_unit_test(rows_wait_for_an_event_that_is_being_written),
+		cmocka_unit_test(rows_wait_for_the_last_copy_of_a_thread),
 		TEST(names_are_inherited_from_not_too_many_parents),
 		cmocka_unit_test(blocks_are_found_after_others_are_taken),
 		cmocka_unit_test(ticks_are_straight_between_measurements),
