@@ -18,7 +18,7 @@
 #define NAMES_MAX 4096
 #define NAME_MAX_BYTES 64
 #define PROCESSES_MAX 65536
-#define TEXT_MAX_BYTES (1ULL << 34) /* of a file, unpacked */
+#define TEXT_MAX_BYTES (1ULL << 34) /* of a file, packed or not */
 
 struct pfw_name {
 	char cat[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
@@ -27,7 +27,7 @@ struct pfw_name {
 struct pfw_region {
 	uint64_t begin_ns, end_ns, pid, tid, samples;
 	int64_t epoch, step;
-	uint32_t name;
+	uint32_t name, file;
 };
 
 /* A line. Numbers that it does not have are -1. */
@@ -60,6 +60,9 @@ void pfw_free(struct pfw *p)
 {
 	free(p->v);
 	free(p->names);
+	for (uint32_t i = 0; i < p->n_files; i++)
+		free(p->files[i]);
+	free(p->files);
 	table_free(&p->by_name);
 	table_free(&p->processes);
 }
@@ -244,6 +247,7 @@ static void take_region(struct file *f, const struct line *l, uint64_t pid)
 	f->p->v[f->p->n++] = (struct pfw_region){
 		.begin_ns = begin_ns, .end_ns = end_ns, .pid = pid, .tid = l->tid < 0 || l->tid == l->pid ? pid : (uint64_t)l->tid,
 		.epoch = l->epoch, .step = l->step, .samples = (uint64_t)MAX(l->samples, 0), .name = name - 1,
+		.file = f->p->n_files - 1,
 	};
 }
 
@@ -309,7 +313,7 @@ static int read_file(struct file *f, int fd)
 	struct unpack_marks marks = { 0 };
 	struct unpack u = { 0 };
 	struct stat st;
-	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > TEXT_MAX_BYTES ? -EFBIG : 0;
 
 	if (res < 0)
 		util_close(&fd);
@@ -324,26 +328,126 @@ static int read_file(struct file *f, int fd)
 	return res;
 }
 
+static void note_odd(const struct file *f, const char *name, int res)
+{
+	const struct { uint64_t n; const char *what; } odd[] = {
+		{ f->bad, "lines are malformed, or cut off, and are left out" },
+		{ f->strangers, "regions are of processes that the trace does not have, and are left out" },
+		{ f->outside, "regions are outside of the trace, and are left out" },
+		{ f->left_out, "regions are left out: there are too many" },
+	};
+
+	if (res < 0)
+		phase_note(f->r, "%s: cannot be read: %s", name, strerror(-res));
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++)
+		if (odd[i].n)
+			phase_note(f->r, "%s: %" PRIu64 " %s", name, odd[i].n, odd[i].what);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int add_file(struct pfw *p, const char *name)
+{
+	char **files = reallocarray(p->files, p->n_files + 1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	p->files = files;
+	files[p->n_files] = strdup(name);
+	if (!files[p->n_files])
+		return -ENOMEM;
+	p->n_files++;
+	return 0;
+}
+
 void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name)
 {
 	struct file f = { .p = p, .r = r, .unit_ns = 1000 };
 	const uint32_t had = p->n;
-	int res = read_file(&f, fd);
-	const struct { uint64_t n; const char *what; } odd[] = {
-		{ f.bad, "lines are malformed, or cut off, and are left out" },
-		{ f.strangers, "regions are of processes that the trace does not have, and are left out" },
-		{ f.outside, "regions are outside of the trace, and are left out" },
-		{ f.left_out, "regions are left out: there are too many" },
-	};
+	int res = add_file(p, name);
 
 	if (res < 0)
-		phase_note(r, "%s: cannot be read: %s", name, strerror(-res));
-	for (size_t i = 0; i < ARRAY_SIZE(odd); i++)
-		if (odd[i].n)
-			phase_note(r, "%s: %" PRIu64 " %s", name, odd[i].n, odd[i].what);
+		util_close(&fd);
+	else
+		res = read_file(&f, fd);
+	note_odd(&f, name, res);
 	if (res == 0 && p->n == had)
 		phase_note(r, "%s: it has no region of this trace", name);
 }
+
+/* --- files of the same processes ------------------------------------------------------------------------------ */
+
+/* The time that a file's regions of a process take. */
+struct part {
+	uint64_t pid, begin_ns, end_ns;
+	uint32_t file;
+};
+
+static int by_pid_and_begin(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Puts what each file has of each process into PARTS, as far as there is room. */
+static void find_parts(struct table *parts, const struct pfw *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct pfw_region *v = &p->v[i];
+		const uint64_t key[2] = { v->pid, v->file };
+		struct part *part = table_get(parts, table_key((const char *)key, sizeof(key)));
+
+		if (!part)
+			return;
+		if (!part->end_ns)
+			*part = (struct part){ v->pid, v->begin_ns, v->end_ns, v->file };
+		part->begin_ns = MIN(part->begin_ns, v->begin_ns);
+		part->end_ns = MAX(part->end_ns, v->end_ns);
+	}
+}
+
+/* Marks the files that have a time of a process in common with another one. */
+static void mark_doubtful(bool *doubtful, struct table *parts)
+{
+	const struct part *longest = NULL; /* the one of this process that ends last so far */
+
+	if (parts->n)
+		qsort(parts->values, parts->n, sizeof(struct part), by_pid_and_begin);
+	for (uint32_t i = 0; i < parts->n; i++) {
+		const struct part *part = table_at(parts, i);
+
+		if (longest && longest->pid == part->pid && part->begin_ns < longest->end_ns)
+			doubtful[longest->file] = doubtful[part->file] = true;
+		if (!longest || longest->pid != part->pid || part->end_ns > longest->end_ns)
+			longest = part;
+	}
+}
+
+void pfw_leave_out_doubtful(struct pfw *p, const struct phase_reader *r)
+{
+	autofree bool *doubtful = calloc(MAX(p->n_files, 1U), sizeof(*doubtful));
+	struct table parts;
+	uint32_t kept = 0;
+
+	if (!doubtful)
+		return;
+	table_init(&parts, sizeof(struct part), PROCESSES_MAX);
+	find_parts(&parts, p);
+	mark_doubtful(doubtful, &parts);
+	table_free(&parts);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!doubtful[p->v[i].file])
+			p->v[kept++] = p->v[i];
+	p->n = kept;
+	for (uint32_t i = 0; i < p->n_files; i++)
+		if (doubtful[i])
+			phase_note(r, "%s: it is left out, as another .pfw has regions of its process at the same time: name the "
+				   "right one with --app-log", p->files[i]);
+}
+
+/* --- regions --------------------------------------------------------------------------------------------------- */
 
 static int by_end(const void *a, const void *b)
 {

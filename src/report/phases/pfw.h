@@ -23,6 +23,8 @@ struct pfw {
 	struct pfw_name *names; /* by their places in BY_NAME */
 	struct table by_name;
 	struct table processes; /* 1 + PID, by the PID that the process itself sees; 0: of several */
+	char **files;		/* the names of those that were read */
+	uint32_t n_files;
 };
 
 /* Whether PATH is that of a .pfw, by its name. */
@@ -31,6 +33,11 @@ bool pfw_is(const char *path);
 void pfw_begin(struct pfw *p, int dirfd);
 /* Adds the regions of the file FD (taken over; -errno: it could not be opened), which is called NAME, and notes what is odd. */
 void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name);
+/*
+ * Leaves out the files that have regions of one process at one time, as copies do, with a note: DFTracer writes a file a
+ * process, so which of them counts is for the user to say.
+ */
+void pfw_leave_out_doubtful(struct pfw *p, const struct phase_reader *r);
 /* Passes the regions to TAKE in the order of their ends. */
 void pfw_end(struct pfw *p, void (*take)(void *ctx, const struct step_region *region), void *ctx);
 void pfw_free(struct pfw *p);

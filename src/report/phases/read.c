@@ -2,7 +2,6 @@
 /* Reads the sources of phases in their order of preference. */
 #include "report/phases/read.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,16 +13,13 @@
 #include "base/notes.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "report/phases/collected.h"
 #include "report/phases/log.h"
 #include "report/phases/pfw.h"
 #include "report/phases/read_impl.h"
 #include "report/phases/regions.h"
 #include "trace/reader.h"
 #include "trace/unpack.h"
-
-#define COLLECTED "collected"
-#define COLLECTED_DEPTH 8
-#define COLLECTED_FILES 4096
 
 void phase_note(const struct phase_reader *r, const char *fmt, ...)
 {
@@ -122,41 +118,10 @@ static bool is_log(const char *name)
 	return false;
 }
 
-static void read_collected(struct phase_reader *r, int dirfd, const char *path, unsigned int depth);
-
-static void collected_entry(struct phase_reader *r, int dirfd, const char *path, const char *name, unsigned int depth)
+static void take_collected(void *ctx, int dirfd, const char *name, const char *path)
 {
-	autofree char *inner = util_fmt("%s/%s", path, name);
-	autoclose int fd = -1;
-
-	if (!inner || name[0] == '.' || r->collected == COLLECTED_FILES)
-		return;
-	r->collected++;
-	if (is_log(name)) {
-		phase_log_read(r, util_open_regular(dirfd, name, O_NOFOLLOW), inner, false);
-		return;
-	}
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		read_collected(r, fd, inner, depth + 1);
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static void read_collected(struct phase_reader *r, int dirfd, const char *path, unsigned int depth)
-{
-	struct dirent **entries;
-	int n = depth < COLLECTED_DEPTH ? scandirat(dirfd, ".", &entries, NULL, by_name) : 0;
-
-	for (int i = 0; i < n; i++) {
-		collected_entry(r, dirfd, path, entries[i]->d_name, depth);
-		free(entries[i]);
-	}
-	if (n > 0 || (n == 0 && depth < COLLECTED_DEPTH))
-		free(entries);
+	if (is_log(name))
+		phase_log_read(ctx, util_open_regular(dirfd, name, O_NOFOLLOW), path, false);
 }
 
 /* Reads workload.log, plain or packed by a user to save space. */
@@ -185,7 +150,6 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 static void read_folder(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
 {
 	struct phase_log log = { .name = "workload.out", .passes = true };
-	autoclose int fd = -1;
 	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
 
 	if (res == -ENOENT) {
@@ -197,11 +161,8 @@ static void read_folder(struct phase_reader *r, int dirfd, const struct manifest
 	phase_log_note(r, &log, false);
 	if (res == -ENOENT)
 		read_workload_log(r, dirfd);
-	if (r->entries)
-		return;
-	fd = openat(dirfd, COLLECTED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		read_collected(r, fd, COLLECTED, 0);
+	if (!r->entries)
+		collected_each(dirfd, take_collected, r);
 }
 
 /* Takes the trace's begin, end and zone. */

@@ -12,7 +12,6 @@ struct phase_reader {
 	struct phases *phases;
 	const struct phases_options *options;
 	struct phase_clock clock;
-	unsigned int collected; /* entries of that folder that were looked at */
 	uint64_t entries; /* lines about phases */
 	char text[4 * APPLOG_LINE_MAX];
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/phases/collected.h"
 #include "report/phases/pfw.h"
 #include "report/phases/read_impl.h"
 #include "stats/table.h"
@@ -197,27 +198,51 @@ static void take_joined(void *ctx, const struct step_region *r)
 	take_region(ctx, r, false);
 }
 
-/* Joins the .pfw files that the user names; not where the job's regions show its steps already. */
+/* The .pfw files of one trace. */
+struct joined {
+	struct pfw pfw;
+	struct phase_reader *r;
+	int dirfd; /* of the trace */
+	bool begun;
+};
+
+static void read_pfw(struct joined *j, int dirfd, const char *name, int flags, const char *path)
+{
+	if (!j->begun)
+		pfw_begin(&j->pfw, j->dirfd);
+	j->begun = true;
+	pfw_read(&j->pfw, j->r, util_open_regular(dirfd, name, flags), path);
+}
+
+static void take_collected(void *ctx, int dirfd, const char *name, const char *path)
+{
+	if (pfw_is(name))
+		read_pfw(ctx, dirfd, name, O_NOFOLLOW, path);
+}
+
+/* Joins the .pfw files that the user names; without any, those in collected/. Not where the job's regions show its steps. */
 static void read_joined(struct regions_read *x, int dirfd)
 {
 	const struct phases_options *o = x->r->options;
-	struct pfw p = { 0 };
-	bool begun = false;
+	struct joined j = { .r = x->r, .dirfd = dirfd };
+	const bool has_steps = x->r->phases->steps.n_sums;
+	unsigned int named = 0;
 
 	for (unsigned int i = 0; i < o->n_logs; i++) {
 		if (!pfw_is(o->logs[i]))
 			continue;
-		if (x->r->phases->steps.n_sums) {
+		named++;
+		if (has_steps)
 			phase_note(x->r, "%s: it is left out, as regions.out has the job's steps", o->logs[i]);
-			continue;
-		}
-		if (!begun)
-			pfw_begin(&p, dirfd);
-		begun = true;
-		pfw_read(&p, x->r, util_open_regular(AT_FDCWD, o->logs[i], 0), o->logs[i]);
+		else
+			read_pfw(&j, AT_FDCWD, o->logs[i], 0, o->logs[i]);
 	}
-	pfw_end(&p, take_joined, x);
-	pfw_free(&p);
+	if (!named && !has_steps) {
+		collected_each(dirfd, take_collected, &j);
+		pfw_leave_out_doubtful(&j.pfw, x->r);
+	}
+	pfw_end(&j.pfw, take_joined, x);
+	pfw_free(&j.pfw);
 }
 
 void phase_regions_read(struct phase_reader *r, int dirfd)

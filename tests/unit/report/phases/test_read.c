@@ -681,6 +681,79 @@ static void a_pfw_that_cannot_be_joined_is_noted(void **state)
 	phases_free(p);
 }
 
+#define PIDS_ROW(pid) "1000000000000\t-\t" #pid "\t" #pid "\t1\tpython\tfork\t-\t" #pid "\t0\t-\t-\t-\n"
+
+static void put_pids(void)
+{
+	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
+			     PIDS_ROW(7) PIDS_ROW(8));
+}
+
+/* Two processes, and a second file of one of them, later: as after an exec. One is named: then it alone counts. */
+static void a_collected_pfw_has_regions(void **state)
+{
+	autofree char *path = tree_path("collected/out/7.pfw");
+	const char *logs[] = { path };
+	const struct phases_options options = { .logs = logs, .n_logs = 1 };
+	struct phases *p;
+
+	put_pids();
+	tree_put("collected/out/7.pfw", "[\n" PFW(7, "compute", "step", 110, 10, "\"epoch\":0"));
+	tree_put("collected/out/7-again.pfw", "[\n" PFW(7, "compute", "step", 130, 10, "\"epoch\":0"));
+	tree_put("collected/8.pfw", "[\n" PFW(8, "compute", "step", 110, 10, "\"epoch\":0"));
+	p = read_with(&berlin, NULL);
+	assert_int_equal(p->n_notes, 0);
+	assert_int_equal(p->steps.n_sums, 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(p->steps.sums[i].n, p->steps.sums[i].pid == 7 ? 2 : 1);
+	phases_free(p);
+	p = read_with(&berlin, &options);
+	assert_int_equal(p->steps.n_sums, 1);
+	assert_int_equal(p->steps.sums[0].n, 1);
+	phases_free(p);
+	tree_put("regions.out", REGION_HEAD REGION_ROW(1012, 9, "compute", "step", 1, "0", "1"));
+	p = read_with(&berlin, NULL);
+	assert_int_equal(p->n_notes, 0);
+	assert_int_equal(p->steps.n_sums, 1);
+	assert_int_equal(p->steps.sums[0].pid, 9);
+	phases_free(p);
+}
+
+/* A copy, and what a tool put together from both: which one is right? */
+static void collected_pfws_of_one_time_are_left_out(void **state)
+{
+	struct phases *p;
+
+	put_pids();
+	tree_put("collected/7.pfw", "[\n" PFW(7, "compute", "step", 110, 10, ""));
+	tree_put("collected/8.pfw", "[\n" PFW(8, "compute", "step", 110, 10, ""));
+	tree_put("collected/all.pfw", "[\n" PFW(7, "compute", "step", 105, 10, "") PFW(7, "compute", "step", 119, 10, ""));
+	p = read_with(&berlin, NULL);
+	assert_int_equal(p->steps.n_sums, 1);
+	assert_int_equal(p->steps.sums[0].pid, 8);
+	assert_int_equal(p->n_notes, 2);
+	has_note("collected/7.pfw: it is left out, as another .pfw has regions of its process at the same time");
+	has_note("collected/all.pfw: it is left out");
+	phases_free(p);
+}
+
+static void a_pfw_that_is_too_large_is_noted(void **state)
+{
+	autofree char *path = tree_path("job.pfw");
+	const char *logs[] = { path };
+	const struct phases_options options = { .logs = logs, .n_logs = 1 };
+	struct phases *p;
+
+	put_pids();
+	tree_put("job.pfw", "[\n" PFW(7, "compute", "step", 136, 10, ""));
+	assert_int_equal(truncate(path, (1LL << 34) + 1), 0); /* a hole */
+	p = read_with(&berlin, &options);
+	assert_int_equal(p->steps.n_sums, 0);
+	assert_int_equal(p->n_notes, 1);
+	has_note("job.pfw: cannot be read: File too large");
+	phases_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -705,7 +778,10 @@ int main(void)
 		IN_TREE(epochs_last_from_their_first_step_to_their_last),
 		IN_TREE(samples_are_an_argument_of_a_region),
 		IN_TREE(a_pfw_has_regions),
+		IN_TREE(a_collected_pfw_has_regions),
+		IN_TREE(collected_pfws_of_one_time_are_left_out),
 		IN_TREE(a_pfw_that_cannot_be_joined_is_noted),
+		IN_TREE(a_pfw_that_is_too_large_is_noted),
 		IN_TREE(lines_of_another_run_are_no_epochs),
 		IN_TREE(rules_say_how_many_lines_they_matched),
 		IN_TREE(logs_of_the_folder_are_read_where_the_output_says_nothing),
