@@ -22,7 +22,7 @@ import importlib.util
 import os
 import sys
 import weakref
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 from . import _implementation as implementation
 from ._samples import Samples
@@ -36,6 +36,7 @@ class _Progress:
     def __init__(self) -> None:
         self.epoch: Optional[int] = None
         self.step: Optional[int] = None
+        self.given: Optional[int] = None  # the epoch, by a trainer's callback, which knows better than the loader
         self.steps: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # optimizer: its steps
         self.epochs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # loader: its iterations
         self.of_iterator: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # iterator: its loader's epoch
@@ -95,14 +96,14 @@ def _patch_loaders(module: Any) -> None:
         if _progress.step is None:
             _progress.step = 0
         with _region("ai.dataloader.start") as start:
-            start.epoch = epoch
+            start.epoch = epoch if _progress.given is None else _progress.given
             items = begin(self)
         _progress.epochs[self] = _progress.of_iterator[items] = epoch
         return items
 
     @functools.wraps(next_item)
     def __next__(self: Any) -> Any:
-        _progress.epoch = _progress.of_iterator.get(self)
+        _progress.epoch = _progress.of_iterator.get(self) if _progress.given is None else _progress.given
         if _progress.step is None:
             _progress.step = 0
         with _region("ai.dataloader.fetch") as fetch:
@@ -267,8 +268,8 @@ def _patch(module: Any) -> None:
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds what the others find, and patches it once it has been executed."""
 
-    def __init__(self) -> None:
-        self._left = set(PATCHES)
+    def __init__(self, names: Iterable[str]) -> None:
+        self._left = set(names)
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name not in self._left:
@@ -295,14 +296,29 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def install() -> None:
-    """Marks what is imported from now on, and what of it is there already."""
+def install(names: Iterable[str] = PATCHES) -> None:
+    """Marks what of the modules NAMES is imported from now on, and what of it is there already. Only the first call does."""
     if not implementation.ENABLED or any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
-    sys.meta_path.insert(0, _Finder())
-    for name in PATCHES:
+    sys.meta_path.insert(0, _Finder(names))
+    for name in names:
         if name in sys.modules:
             _patch(sys.modules[name])
     for name in ("save", "load"):  # which torch has taken out of torch.serialization
         if "torch.serialization" in sys.modules and hasattr(sys.modules.get("torch"), name):
             setattr(sys.modules["torch"], name, getattr(sys.modules["torch.serialization"], name))
+
+
+# --- for the callbacks of trainers -----------------------------------------------------------------------------
+
+LOADERS = ("torch.utils.data._utils.fetch", "torch.utils.data.dataloader")
+
+
+def reached(epoch: int, step: int) -> None:
+    """The trainer is here: fetches from now on have these numbers."""
+    _progress.given, _progress.step = epoch, step
+
+
+def samples() -> dict[str, int]:
+    """The samples of the oldest batch that was fetched and not asked for yet, as a field of a region: none if unknown."""
+    return _batch_fields((), {})
