@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/traces.h"
+#include "cmd/windows.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
 #include "report/compare.h"
@@ -141,14 +142,19 @@ static int write_csv(const struct report_args *o, int i, const struct report *r,
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
+static void log_no_time(const char *dir)
+{
+	log_err("%s: the trace has no time from --from to --to", dir);
+}
+
 /*
- * Loads the trace DIR. Its timeline begins at BEGIN_NS, or with the trace where that is 0. Comparison and text do not show
- * the CPU time, so it is not loaded for them.
+ * Loads the part W of the trace DIR. Its timeline begins at BEGIN_NS, or with that part where that is 0. Comparison and text
+ * do not show the CPU time, so it is not loaded for them.
  */
-static int load(struct report **ret, const char *dir, const struct report_args *o, uint64_t begin_ns)
+static int load(struct report **ret, const char *dir, const struct report_args *o, const struct window *w, uint64_t begin_ns)
 {
 	const struct report_options how = {
-		.timed = true, .begin_ns = begin_ns, .path = o->path, .phases = &o->phases,
+		.timed = true, .begin_ns = begin_ns, .window = *w, .path = o->path, .phases = &o->phases,
 		.cpu = !o->compare && (o->html || o->json || o->csv) ? &o->cpu_options : NULL,
 	};
 	int res;
@@ -161,9 +167,19 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 	else if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
+	else if (res == -ERANGE)
+		log_no_time(dir);
 	else if (res < 0)
 		log_not_read(res, dir);
 	return res;
+}
+
+/* Loads the I-th trace, whose times count from its own start. */
+static int load_alone(struct report **ret, const struct report_args *o, int i)
+{
+	autofree struct window *w = windows_of(&o->from, &o->to, &o->dirs[i], 1);
+
+	return w ? load(ret, o->dirs[i], o, w, 0) : -EINVAL;
 }
 
 /* Logs the files of R that do not match its manifest. Returns whether there are any. */
@@ -182,7 +198,7 @@ static int report_one(const struct report_args *o, int i)
 	const char *dir = o->dirs[i];
 	struct json j = { 0 };
 	struct report *r;
-	int res = load(&r, dir, o, 0);
+	int res = load_alone(&r, o, i);
 
 	if (res < 0)
 		return res;
@@ -224,7 +240,7 @@ static int report_compared(const struct report_args *o)
 	int res = 0;
 
 	for (unsigned int i = 0; i < n && res == 0; i++)
-		res = load(&r[i], o->dirs[i], o, 0);
+		res = load_alone(&r[i], o, (int)i);
 	if (res == 0) {
 		res = compare_init(&c, r, n);
 		if (res < 0)
@@ -280,6 +296,19 @@ static int print_job(struct report_job *job, const struct report_args *o)
 	return res;
 }
 
+/* Loads the reports of all hosts of JOB, whose folders are DIRS, on one axis of time. */
+static int load_hosts(struct report_job *job, const struct report_args *o, char *const *dirs)
+{
+	autofree struct window *w = windows_of(&o->from, &o->to, dirs, job->n);
+	int res = w ? 0 : -EINVAL;
+
+	if (w)
+		report_job_narrow(job, w);
+	for (unsigned int i = 0; i < job->n && res == 0; i++)
+		res = load(&job->host[i].report, dirs[i], o, &w[i], report_job_begin_ns(job, i));
+	return res;
+}
+
 #define NO_JOB 2
 
 /*
@@ -295,8 +324,7 @@ static int report_job(const struct report_args *o)
 
 	if (res < 0)
 		return text ? NO_JOB : log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
-	for (unsigned int i = 0; i < job.n && res == 0; i++)
-		res = load(&job.host[i].report, o->dirs[i], o, report_job_begin_ns(&job, i));
+	res = load_hosts(&job, o, o->dirs);
 	if (res == 0) {
 		res = report_job_close(&job);
 		if (res < 0 && !text)
@@ -336,7 +364,7 @@ static int summarize(const struct report_args *o, int i)
 
 	if (res < 0)
 		return log_no_job(res, o->dirs[i]);
-	res = load(&job.host[0].report, o->dirs[i], o, report_job_begin_ns(&job, 0));
+	res = load_hosts(&job, o, &o->dirs[i]);
 	if (res == 0)
 		res = write_summary(&job.host[0]);
 	if (res == 0)
@@ -361,7 +389,7 @@ static int report_summaries(const struct report_args *o)
 	unsigned int bad;
 	int res;
 
-	if (o->html || o->csv || o->cpu || o->compare || o->path || o->summary_only) {
+	if (o->html || o->csv || o->cpu || o->compare || o->path || o->summary_only || o->from.given || o->to.given) {
 		log_err("summaries give text and --json only: name the trace folders instead");
 		return -EINVAL;
 	}
@@ -381,10 +409,15 @@ static int report_cpu_one(const struct report_args *o, int i)
 	const char *dir = o->dirs[i];
 	struct json j = { 0 };
 	struct report_cpu *r;
+	autofree struct window *w = windows_of(&o->from, &o->to, &o->dirs[i], 1);
+	struct report_cpu_options how = o->cpu_options;
 	int res;
 
+	if (!w)
+		return -EINVAL;
+	how.window = *w;
 	stall_guard_begin(dir, STALL_GUARD_REPORTS);
-	res = report_cpu_load(&r, dir, &o->cpu_options);
+	res = report_cpu_load(&r, dir, &how);
 	stall_guard_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder", dir);
@@ -395,6 +428,8 @@ static int report_cpu_one(const struct report_args *o, int i)
 	else if (res == -EINVAL)
 		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,
 			CPU_PATTERNS_MAX);
+	else if (res == -ERANGE)
+		log_no_time(dir);
 	else if (res < 0)
 		log_not_read(res, dir);
 	if (res < 0)

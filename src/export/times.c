@@ -182,7 +182,7 @@ int times_init(struct export_times *t, const struct times_options *o, char *cons
 		return 0;
 	res = report_job_open(&job, dirs, n, &bad);
 	if (res < 0)
-		return log_err_r(res, "%s: its time_align.out does not say when it began: export it without --from, --to and --phase",
+		return log_err_r(res, "%s: its time_align.out does not say when it began, as --from, --to and --phase need",
 				 dirs[MIN(bad, n - 1)]);
 	res = make(t, o, &job);
 	report_job_free(&job);

@@ -13,7 +13,6 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "folder/copy.h"
 #include "trace/probe.h"
@@ -22,7 +21,7 @@ struct cut {
 	const char *from;
 	const struct cut_options *o;
 	struct export_times times;
-	uint64_t begin_ns, end_ns; /* of the selected times, within the trace; END_NS 0: not known */
+	struct manifest_facts *part; /* its start and end are those of the selected times */
 	const struct manifest_facts *m;
 	unsigned int timestamp, pid; /* columns of the file */
 	bool timed; /* its rows are selected by time */
@@ -48,31 +47,17 @@ static bool has(void *ctx, const struct copy_file *f, const struct reader_row *r
 	return !c->pid || (reader_u64(reader_field(row, c->pid), &pid) && pids_have(&c->o->pids, pid));
 }
 
-/* Returns the time NS of the trace's CLOCK_MONOTONIC in UTC, as JSON. */
-static char *utc(const struct cut *c, uint64_t ns)
-{
-	struct text_utc_cache cache = { 0 };
-	char text[TEXT_UTC_LEN + 1];
-	uint64_t start;
-
-	if (!text_get_utc(c->m->start_utc, strlen(c->m->start_utc), &start, &cache))
-		return NULL;
-	cache.valid = false;
-	*text_put_utc(text, start + (ns - c->m->start_ns), &cache) = '\0';
-	return util_fmt("\"%s\"", text);
-}
-
 static char *value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	const struct cut *c = ctx;
+	const struct manifest_facts *part = ((const struct cut *)ctx)->part;
 
 	if (!strcmp(path, "start.monotonic_ns"))
-		return util_fmt("%" PRIu64, c->begin_ns);
-	if (!strcmp(path, "end.monotonic_ns") && c->end_ns)
-		return util_fmt("%" PRIu64, c->end_ns);
-	if (!strcmp(path, "start.utc"))
-		return utc(c, c->begin_ns);
-	return !strcmp(path, "end.utc") && c->end_ns ? utc(c, c->end_ns) : NULL;
+		return util_fmt("%" PRIu64, part->start_ns);
+	if (!strcmp(path, "end.monotonic_ns") && part->end_ns)
+		return util_fmt("%" PRIu64, part->end_ns);
+	if (!strcmp(path, "start.utc") && part->start_utc[0])
+		return util_fmt("\"%s\"", part->start_utc);
+	return !strcmp(path, "end.utc") && part->end_ns && part->end_utc[0] ? util_fmt("\"%s\"", part->end_utc) : NULL;
 }
 
 static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out)
@@ -85,7 +70,7 @@ static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out
 	json_str(j, "from", c->from);
 	json_u64(j, "from_start_ns", c->m->start_ns);
 	json_u64_known(j, "from_end_ns", c->m->end_ns, c->m->end_ns);
-	json_u64(j, "begin_ns", c->begin_ns);
+	json_u64(j, "begin_ns", c->part->start_ns);
 	json_str(j, "phase", c->o->times.phase);
 	json_array(j, "times");
 	for (unsigned int i = 0; c->times.host && i < c->times.host[0].n; i++) {
@@ -104,26 +89,15 @@ static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out
 	json_u64(j, "rows_dropped_before", dropped);
 }
 
-/* Finds the part of the trace that the selected times cover. */
-static int find_bounds(struct cut *c)
+/* Narrows the manifest of the part to the selected times. */
+static int narrow(struct cut *c)
 {
 	const struct host_times *t = c->times.host;
-	const struct manifest_facts *m = c->m;
+	int res = 0;
 
-	c->begin_ns = m->start_ns;
-	c->end_ns = m->end_ns;
-	if (!t)
-		return 0;
-	if (t->n) {
-		const uint64_t end_ns = t->v[t->n - 1].end_ns;
-
-		c->begin_ns = MAX(c->begin_ns, t->v[0].begin_ns);
-		c->end_ns = m->end_ns ? MIN(m->end_ns, end_ns) : end_ns == UINT64_MAX ? 0 : end_ns;
-	}
-	if (t->n && (!c->end_ns || c->begin_ns < c->end_ns))
-		return 0;
-	log_err("%s: the trace has no such time", c->from);
-	return -ENODATA;
+	if (t)
+		res = t->n ? manifest_narrow(c->part, &(struct window){ t->v[0].begin_ns, t->v[t->n - 1].end_ns }) : -ERANGE;
+	return res == -ERANGE ? log_err_r(-ENODATA, "%s: the trace has no such time", c->from) : res;
 }
 
 int cut_folder(const char *from, const char *to, const struct cut_options *o)
@@ -131,17 +105,18 @@ int cut_folder(const char *from, const char *to, const struct cut_options *o)
 	static const struct copy_kind kind = {
 		.key = "cut", .fewer = true, .file = begin_file, .has = has, .value = value, .describe = describe,
 	};
-	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m)), *part = malloc(sizeof(*part));
 	char *dirs[] = { (char *)from };
-	struct cut c = { .from = from, .o = o, .m = m };
-	int res = m ? copy_open(from, m) : -ENOMEM;
+	struct cut c = { .from = from, .o = o, .part = part, .m = m };
+	int res = m && part ? copy_open(from, m) : -ENOMEM;
 
 	if (res < 0)
 		return res;
 	close(res);
+	*part = *m;
 	res = times_init(&c.times, &o->times, dirs, 1);
 	if (res == 0)
-		res = find_bounds(&c);
+		res = narrow(&c);
 	if (res == 0)
 		res = copy_folder(from, to, m, &kind, &c);
 	times_free(&c.times);

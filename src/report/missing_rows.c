@@ -66,7 +66,8 @@ static struct tally tally_of(const struct report *r, enum report_kind kind)
 	const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
 	const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
 	const uint64_t rows = r->present[kind] ? f->reader.rows : 0, bad = r->present[kind] ? MIN(f->bad_rows, rows) : 0;
-	struct tally t = { .there = rows - bad };
+	const uint64_t good = rows - bad;
+	struct tally t = { .there = good - (r->present[kind] ? MIN(f->reader.outside, good) : 0) };
 
 	if (m) {
 		uint64_t written = MIN(m->rows, MISSING_COUNT_MAX), counted = written - MIN(written, m->dropped);
@@ -75,7 +76,7 @@ static struct tally tally_of(const struct report *r, enum report_kind kind)
 		t.dropped = written - counted;
 		t.summed = MIN(m->summed, MISSING_COUNT_MAX);
 		t.surplus = r->manifest.complete && rows > counted ? rows - counted : 0;
-		t.cut = r->manifest.complete && counted > t.there ? counted - t.there : bad;
+		t.cut = r->manifest.complete && counted > good ? counted - good : bad;
 	}
 	return t;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "applog/applog.h"
+#include "base/moment.h"
 #include "report/cpu/cpu.h"
 #include "report/phases/read.h"
 
@@ -19,6 +20,7 @@ struct report_args {
 	bool columns; /* print what the tables hold, and nothing else */
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
+	struct moment from, to; /* only rows of this time; as far as given */
 	const char *path; /* only calls on files there; NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */
 	const char *logs[REPORT_LOGS_MAX];

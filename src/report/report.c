@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "report/cpu/load.h"
 #include "report/missing.h"
+#include "report/narrow.h"
 #include "report/phases/read.h"
 #include "report/phases/saves.h"
 #include "report/rows.h"
@@ -356,6 +357,7 @@ static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, c
 	report_faults_read(r);
 	report_cache_read(r);
 	note_files(r);
+	report_narrow_counts(r, dirfd);
 	if (r->cpu)
 		report_cpu_end(r->cpu, r->folder, &clock);
 	report_timeline_files(r);
@@ -422,9 +424,12 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	if (!r->dir || !r->folder)
 		return -ENOMEM;
 	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
+	r->folder->window = o->window;
 	note_manifest(r, manifest);
 	note_untraced(r);
-	res = read_all(r, dirfd, manifest, o);
+	res = manifest_narrow(&r->manifest, &o->window);
+	if (res == 0)
+		res = read_all(r, dirfd, manifest, o);
 	if (res < 0)
 		return res;
 	if (!r->has_manifest && !any_present(r))

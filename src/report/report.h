@@ -7,12 +7,14 @@
 #define REPORT_REPORT_H
 
 #include "report/scan/model.h"
+#include "trace/window.h"
 
 struct phases_options;
 struct report_cpu_options;
 struct report_options {
 	bool timed; /* with phases and a timeline */
 	uint64_t begin_ns; /* begin of the timeline, CLOCK_MONOTONIC; 0: the trace's begin */
+	struct window window; /* rows of this time alone; all zero: all */
 	const char *path; /* absolute; only calls on this file, or on files below this folder. NULL: all */
 	const struct report_cpu_options *cpu; /* with CPU time, if the trace has any; NULL: without */
 	const struct phases_options *phases; /* how to find phases; NULL: as the folder has them */
@@ -20,7 +22,7 @@ struct report_options {
 
 /*
  * Sums up the folder DIR and, unless O has a path, finds why the job waited. Returns 0, -ENODATA when DIR is no trace,
- * -EINVAL when O's path is none, -ENOTDIR or another -errno.
+ * -EINVAL when O's path is none, -ERANGE when it has nothing of O's window, -ENOTDIR or another -errno.
  */
 int report_load(struct report **ret, const char *dir, const struct report_options *o);
 /* Loads the folder DIRFD likewise; DIR is only shown, and may name another folder by now. */

@@ -3,6 +3,7 @@
 #include "trace/manifest_read.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "base/json_read.h"
 #include "base/shell.h"
+#include "base/text.h"
 #include "base/util.h"
 
 #define MANIFEST_MAX_BYTES (16U << 20)
@@ -191,4 +193,34 @@ const struct manifest_probe *manifest_probe(const struct manifest_facts *m, cons
 bool manifest_is_untraced(const struct manifest_probe *p)
 {
 	return strcmp(p->backend, "none") == 0;
+}
+
+/* Writes the time NS of the trace's CLOCK_MONOTONIC, which was START_NS at START_UTC, in UTC. */
+static void put_utc(char *to, uint64_t ns, uint64_t start_ns, uint64_t start_utc_ns)
+{
+	struct text_utc_cache cache = { 0 };
+
+	*text_put_utc(to, start_utc_ns + (ns - start_ns), &cache) = '\0';
+}
+
+int manifest_narrow(struct manifest_facts *m, const struct window *w)
+{
+	const uint64_t start_ns = m->start_ns;
+	struct text_utc_cache cache = { 0 };
+	uint64_t start_utc_ns;
+
+	_Static_assert(sizeof(m->start_utc) > TEXT_UTC_LEN && sizeof(m->end_utc) > TEXT_UTC_LEN, "UTC fits");
+	if (!w->end_ns)
+		return 0;
+	m->window = *w;
+	m->start_ns = m->cut_begin_ns = MAX(m->start_ns, w->begin_ns);
+	m->end_ns = m->end_ns ? MIN(m->end_ns, w->end_ns) : w->end_ns == UINT64_MAX ? 0 : w->end_ns;
+	if (m->end_ns && m->start_ns >= m->end_ns)
+		return -ERANGE;
+	if (!text_get_utc(m->start_utc, strlen(m->start_utc), &start_utc_ns, &cache))
+		return 0;
+	put_utc(m->start_utc, m->start_ns, start_ns, start_utc_ns);
+	if (m->end_ns)
+		put_utc(m->end_utc, m->end_ns, start_ns, start_utc_ns);
+	return 0;
 }

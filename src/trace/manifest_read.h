@@ -11,6 +11,7 @@
 
 #include "trace/loss.h"
 #include "trace/usage.h"
+#include "trace/window.h"
 
 #define MANIFEST_PROBES_MAX 64
 #define MANIFEST_COLLECTORS_MAX 16
@@ -45,6 +46,7 @@ struct manifest_facts {
 	char left_comms[160]; /* of some of them, quoted for sh */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
 	uint64_t cut_begin_ns; /* a part of another trace, from this time on; rows that others refer to (PROBE_WHOLE) begin before; 0: a whole one */
+	struct window window; /* the part that is looked at, which the manifest itself does not know: manifest_narrow() */
 	bool rollup_only; /* sums in place of rows */
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
@@ -69,6 +71,12 @@ int manifest_parse(struct manifest_facts *m, const char *text);
 
 /* Read it from the trace folder DIRFD; 0, -ENOENT, -EBADMSG or -errno. */
 int manifest_read_at(struct manifest_facts *m, int dirfd);
+
+/*
+ * Narrows the start and the end of M, the manifest of a whole trace, to W, as they are in a trace of this part alone. Returns
+ * 0, or -ERANGE if the trace has no such time.
+ */
+int manifest_narrow(struct manifest_facts *m, const struct window *w);
 
 /* By --best-effort, or because the hooks were refused at the end of --delay. */
 bool manifest_is_untraced(const struct manifest_probe *p);

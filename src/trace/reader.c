@@ -387,13 +387,31 @@ static inline unsigned int take_rows(struct reader *r, struct reader_row *rows, 
 	return n;
 }
 
+/* Keeps the rows of the times that are wanted. Returns how many. */
+static unsigned int keep_times(struct reader *r, struct reader_row *rows, unsigned int n)
+{
+	const unsigned int timestamp = reader_column(r, "TIMESTAMP");
+	unsigned int kept = 0;
+	uint64_t ns;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (reader_u64(reader_field(&rows[i], timestamp), &ns) && ns >= r->begin_ns && ns < r->end_ns)
+			rows[kept++] = rows[i];
+	r->outside += n - kept;
+	return kept;
+}
+
 int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max)
 {
-	unsigned int n;
+	for (;;) {
+		const unsigned int n = take_rows(r, rows, max), kept = n && r->end_ns ? keep_times(r, rows, n) : n;
+		int got;
 
-	while (!(n = take_rows(r, rows, max))) {
-		int got = find_lines(r);
-
+		if (kept)
+			return (int)kept;
+		if (n)
+			continue;
+		got = find_lines(r);
 		if (got < 0)
 			return got;
 		if (got > 0)
@@ -402,7 +420,6 @@ int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max
 		if (open_next(r, r->at + 1) < 0)
 			return 0;
 	}
-	return (int)n;
 }
 
 int reader_next(struct reader *r, struct reader_row *row)

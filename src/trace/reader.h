@@ -64,7 +64,9 @@ struct reader {
 	bool skip;	 /* inside a line longer than the buffer */
 	bool zeros; /* the file has some: what a disk has lost is read as zeros, and a row around them is two halves of rows */
 
-	uint64_t rows;	   /* delivered */
+	uint64_t begin_ns, end_ns; /* rows from the first time on and before the second alone are delivered; END_NS 0: all */
+	uint64_t rows;	   /* that were read */
+	uint64_t outside;  /* of these, not delivered */
 	uint64_t bad_rows; /* too few fields, or too long */
 	bool cut;	   /* the last line has no newline */
 	/* of the segments to read: */

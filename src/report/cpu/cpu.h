@@ -43,6 +43,7 @@ struct report_cpu_options {
 	unsigned int threshold_permille; /* smaller parts are summed up as `other' */
 	uint64_t gap_ns;		 /* the shortest gap that is listed */
 	const struct phases_options *phases; /* how to find the job's phases; NULL: as the folder has them */
+	struct window window; /* for report_cpu_load(): rows of this time alone; all zero: all */
 };
 
 #define CPU_PATTERN "python*"

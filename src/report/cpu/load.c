@@ -290,7 +290,10 @@ static int load(struct report_cpu **ret, const char *dir, int dirfd, struct scan
 	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
 	int manifest = m ? manifest_read_at(m, dirfd) : 0, res = -ENOMEM;
 
-	if (m && clocks) {
+	folder->window = o->window;
+	if (m && clocks)
+		res = manifest_narrow(m, &o->window);
+	if (res == 0) {
 		res = report_cpu_begin(ret, dir, folder, m, manifest, o);
 		if (res == -ENOMSG && strcmp(m->tool, "dltraced") != 0 && !has_other_files(folder))
 			res = manifest == -EACCES ? manifest : -ENODATA;

@@ -105,6 +105,17 @@ uint64_t report_job_after_ns(const struct report_job *job, unsigned int i)
 	return job->host[i].begin_ns - report_job_begin_ns(job, i);
 }
 
+void report_job_narrow(struct report_job *job, const struct window *w)
+{
+	job->begin_utc_ns = UINT64_MAX;
+	for (unsigned int i = 0; i < job->n; i++) {
+		struct job_host *host = &job->host[i];
+
+		host->begin_ns = MAX(host->begin_ns, w[i].begin_ns);
+		job->begin_utc_ns = MIN(job->begin_utc_ns, (uint64_t)((int64_t)host->begin_ns + host->utc_ns));
+	}
+}
+
 void report_job_free(struct report_job *job)
 {
 	for (unsigned int i = 0; i < job->n; i++)

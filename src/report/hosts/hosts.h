@@ -48,6 +48,8 @@ uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
 uint64_t report_job_after_ns(const struct report_job *job, unsigned int i);
 /* Completes the job when all hosts' reports are loaded. Returns 0 or -ENOMEM. */
 int report_job_close(struct report_job *job);
+/* Makes JOB that of the part W of each host, before their reports are loaded. */
+void report_job_narrow(struct report_job *job, const struct window *w);
 void report_job_free(struct report_job *job);
 
 /* Whether the hosts were traced at the same time; if not, they are mostly successive runs. */

@@ -74,6 +74,7 @@ static int read_rows(struct phase_reader *r, int dirfd, const char *file, const 
 
 	if (got < 0)
 		return got;
+	window_read(r->window, &rd);
 	stamp = reader_column(&rd, "TIMESTAMP");
 	at = reader_column(&rd, column);
 	while ((got = reader_next(&rd, &row)) > 0)
@@ -225,6 +226,7 @@ int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, 
 	r->phases = p;
 	r->options = o ? o : &none;
 	r->clock = *clock;
+	r->window = &m->window;
 	know_clock(r, m);
 	res = begin_rules(r);
 	if (res == 0)

@@ -12,6 +12,7 @@ struct phase_reader {
 	struct phases *phases;
 	const struct phases_options *options;
 	struct phase_clock clock;
+	const struct window *window; /* of whose rows are read */
 	uint64_t entries; /* lines about phases */
 	char text[4 * APPLOG_LINE_MAX];
 };

@@ -174,6 +174,7 @@ static void read_rows(struct regions_read *x, int dirfd)
 
 	if (got < 0)
 		return;
+	window_read(r->window, &rd);
 	x->ts = reader_column(&rd, "TIMESTAMP");
 	x->pid = reader_column(&rd, "PID");
 	x->tid = reader_column(&rd, "TID");

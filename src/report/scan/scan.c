@@ -85,6 +85,8 @@ struct scan_file *scan_file(struct scan_folder *f, const char *name)
 	f->n++;
 	strcpy(x->name, name);
 	x->error = file ? reader_open(&x->reader, f->dirfd, file) : -ENOMEM;
+	if (!x->error)
+		window_read(&f->window, &x->reader);
 	return x;
 }
 

@@ -8,6 +8,7 @@
 
 #include "report/scan/model.h"
 #include "trace/reader.h"
+#include "trace/window.h"
 
 /*
  * Every column that the report reads, of all files. Those that are numbers in each row of a call or request, or in half
@@ -56,6 +57,7 @@ _Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read 
 #define SCAN_FILES_MAX 32
 struct scan_folder {
 	int dirfd; /* the caller's */
+	struct window window; /* of whose rows are read; all zero: all */
 	unsigned int n;
 	struct scan_file {
 		char name[16];

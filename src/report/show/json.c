@@ -73,8 +73,19 @@ void report_why_json(const void *of, struct json *j)
 	why_json(of, j);
 }
 
+static void window_json(const struct window *w, struct json *j)
+{
+	if (!w->end_ns)
+		return;
+	json_object(j, "window");
+	json_u64(j, "begin_ns", w->begin_ns);
+	json_u64_known(j, "end_ns", w->end_ns != UINT64_MAX, w->end_ns);
+	json_end(j);
+}
+
 void report_only_json(const struct report *r, struct json *j)
 {
+	window_json(&r->manifest.window, j);
 	if (!r->only.path)
 		return;
 	json_object(j, "only");

@@ -31,8 +31,17 @@ void text_fact(FILE *out, int width, const char *label, const char *value)
 	fputc('\n', out);
 }
 
+/* A window that begins before the trace does, begins with it. */
+static void text_window(const struct manifest_facts *m, const char *label, FILE *out)
+{
+	if (m->window.end_ns)
+		fprintf(out, "%srows from %s on%s%s\n", label, m->start_utc[0] ? m->start_utc : "--from",
+			m->window.end_ns == UINT64_MAX ? "" : " and before ", m->window.end_ns == UINT64_MAX ? "" : m->end_utc[0] ? m->end_utc : "--to");
+}
+
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out)
 {
+	text_window(&r->manifest, label, out);
 	if (!r->only.path)
 		return;
 	fprintf(out, "%scalls on files at or below ", label);

@@ -94,6 +94,21 @@ static void of_path(void)
 	report_free(r[0]);
 }
 
+/* A report on a part of the time. */
+static void of_window(void)
+{
+	static const struct report_options o = { .timed = true, .window = { 1001000000000, 1005000000000 } };
+	struct report *r;
+	struct json j = { 0 };
+
+	if (report_load(&r, fuzz_folder(), &o) < 0)
+		return;
+	report_text(r, fuzz_nowhere());
+	report_json(r, &j);
+	EXPECT(json_write(&j, fuzz_nowhere()) == 0);
+	report_free(r);
+}
+
 static int merged(const char *to)
 {
 	return merge_folder(fuzz_folder(), to);
@@ -141,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put_files(data, size);
 	of_cpu();
 	of_path();
+	of_window();
 	of_copies(validate_run(fuzz_folder(), fuzz_nowhere()) == 0);
 	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true }) < 0)
 		return 0;

@@ -117,6 +117,34 @@ static void too_many_and_too_long_are_cut(void **state)
 	assert_int_equal(strlen(m.host), sizeof(m.host) - 1);
 }
 
+static void is_narrowed_to_a_window(void **state)
+{
+	static const char text[] = "{\"start\":{\"monotonic_ns\":1000000000,\"utc\":\"2026-11-22T00:00:00.000000000Z\"},"
+				   "\"end\":{\"monotonic_ns\":9000000000,\"utc\":\"2026-11-22T00:00:08.000000000Z\"}}";
+	static const struct {
+		struct window w;
+		uint64_t start_ns, end_ns, cut_ns;
+		const char *start, *end;
+		int res;
+	} cases[] = {
+		{ { 0, 0 }, 1000000000, 9000000000, 0, "00.000000000Z", "08.000000000Z", 0 },
+		{ { 2000000000, 3500000000 }, 2000000000, 3500000000, 2000000000, "01.000000000Z", "02.500000000Z", 0 },
+		{ { 0, UINT64_MAX }, 1000000000, 9000000000, 1000000000, "00.000000000Z", "08.000000000Z", 0 },
+		{ { 9000000000, UINT64_MAX }, 9000000000, 9000000000, 9000000000, "00.000000000Z", "08.000000000Z", -ERANGE },
+		{ { 1, 1000000000 }, 1000000000, 1000000000, 1000000000, "00.000000000Z", "08.000000000Z", -ERANGE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(manifest_parse(&m, text), 0);
+		assert_int_equal(manifest_narrow(&m, &cases[i].w), cases[i].res);
+		assert_int_equal(m.start_ns, cases[i].start_ns);
+		assert_int_equal(m.end_ns, cases[i].end_ns);
+		assert_int_equal(m.cut_begin_ns, cases[i].cut_ns);
+		assert_string_equal(m.start_utc + strlen("2026-11-22T00:00:"), cases[i].start);
+		assert_string_equal(m.end_utc + strlen("2026-11-22T00:00:"), cases[i].end);
+	}
+}
+
 static void deep_nesting_ends(void **state)
 {
 	autofree char *text = calloc(1, 100001);
@@ -130,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deep_nesting_ends),
 		cmocka_unit_test(escapes_are_decoded),
+		cmocka_unit_test(is_narrowed_to_a_window),
 		cmocka_unit_test(none_in_the_folder),
 		cmocka_unit_test(reads_a_manifest),
 		cmocka_unit_test(too_many_and_too_long_are_cut),

@@ -14,6 +14,8 @@
 
 #include "base/util.h"
 #include "trace/pack.h"
+#include "trace/probe.h"
+#include "trace/window.h"
 
 #define FILE_NAME "x.out"
 #define HEADER "# dltraced x 1\nTIMESTAMP\tA\tB\n"
@@ -322,6 +324,35 @@ static void segments_are_one_file(void **state)
 	assert_false(r.cut);
 }
 
+/* Also where no row of the buffer, or of a segment, is wanted; of files that others refer to, all are. */
+static void rows_of_a_window_alone(void **state)
+{
+	const struct window w = { 3, 5 };
+
+	put("x.000001.out", HEADER_OF(1) "1\ta\tb\n2\ta\tb\n");
+	put("x.out", HEADER_OF(2) "3\ta\tb\n-\ta\tb\n4\ta\tb\n5\ta\tb\n4\tlate\tb\n");
+	put("pids.out", "# dltraced pids 1\nTIMESTAMP\tA\n1\ta\n9\ta\n");
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	window_read(&w, &r);
+	expect_times("3 4 4");
+	assert_int_equal(r.rows, 7);
+	assert_int_equal(r.outside, 4);
+	reader_close(&r);
+	assert_int_equal(reader_open(&r, dirfd, "x.out"), 0);
+	window_read(&(struct window){ 0 }, &r);
+	expect_times("1 2 3 - 4 5 4");
+	reader_close(&r);
+	assert_int_equal(reader_open(&r, dirfd, "pids.out"), 0);
+	window_read(&w, &r);
+	expect_times("1 9");
+}
+
+static void probes_have_the_same_files_whole(void **state)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		assert_int_equal(window_keeps_whole(probes[i]->name), !!(probes[i]->flags & PROBE_WHOLE));
+}
+
 static void goes_back_into_other_segments(void **state)
 {
 	uint64_t at[4];
@@ -511,6 +542,8 @@ int main(void)
 		in_dir(goes_back_into_other_segments),
 		in_dir(one_file_by_its_descriptor),
 		in_dir(plain_and_packed_count_once),
+		cmocka_unit_test(probes_have_the_same_files_whole),
+		in_dir(rows_of_a_window_alone),
 		in_dir(segments_are_one_file),
 		in_dir(segments_that_cannot_be_read_are_left_out),
 		in_dir(the_last_one_may_be_packed),

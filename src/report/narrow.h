@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The counts of a report on a part of a trace. */
+#ifndef REPORT_NARROW_H
+#define REPORT_NARROW_H
+
+struct report;
+
+/*
+ * Has the manifest of R, whose files in the folder DIRFD have been read, count the rows of R's window alone. Losses stay, as
+ * nobody knows when they happened. Nothing where R is about the whole trace.
+ */
+void report_narrow_counts(struct report *r, int dirfd);
+
+#endif
