@@ -54,7 +54,7 @@ ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter
 	     -Isrc -Iinclude -I. -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
-LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -ldl -lpthread
+LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -ldl -lm -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(G) -MMD -MP
 

@@ -22,5 +22,8 @@ start() {
 	"$@"
 }
 
+# line TEXT: as one line, without tabs
+line() { printf %s "$1" | tr '\t\n' '  '; }
+
 # usage: prints the comment at the top of the script, from its third line on.
 usage() { sed -n '3,/^[^#]/{/^#/!d; s/^# \{0,1\}//; p}' "$0"; }

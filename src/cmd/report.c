@@ -16,6 +16,7 @@
 #include "base/new_file.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "cmd/report_matrix.h"
 #include "cmd/traces.h"
 #include "cmd/windows.h"
 #include "host/stall/guard.h"
@@ -463,6 +464,16 @@ static bool is_twice(const struct report_args *o)
 	return true;
 }
 
+static int report_one_matrix(struct report_args *o)
+{
+	int status = 0;
+
+	if (!proxy_wait((char *[]){ (char *)o->matrix, NULL }, 1, &status))
+		status = report_matrix(o) < 0 ? EXIT_DLTRACED : 0;
+	report_args_free(o);
+	return status;
+}
+
 static int status_of(int res)
 {
 	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
@@ -507,6 +518,8 @@ int cmd_report(int argc, char **argv)
 	int status = 0, res;
 
 	report_args_parse(&o, argc, argv);
+	if (o.matrix)
+		return report_one_matrix(&o);
 	if (o.columns) {
 		report_columns_markdown(stdout);
 		o.n_dirs = 0;

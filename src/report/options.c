@@ -75,12 +75,15 @@ static const struct option_row options[] = {
 	{ "html", 0, "FILE", "Write one page for a browser, with a timeline; it needs no network; - is standard output", option_text,
 	  TO(html) },
 	{ "json", 'j', NULL, "Print one JSON object, times in ns and sizes in bytes", option_true, TO(json) },
+	{ "matrix", 0, "DIR", "Compare the runs of scripts/recipes/matrix in DIR: a list, statistics, what tracing costs; takes no other folder",
+	  option_text, TO(matrix) },
 	{ "path", 0, "PATH",
 	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
 	  set_path, TO(path) },
 	{ "summary-only", 0, NULL,
 	  "Write only DIR/summary.json, a small file with what adds up over hosts; report on such files merges them without the rows",
 	  option_true, TO(summary_only) },
+	{ "svg", 0, "FILE", "With --matrix: also write a picture of the times; - is standard output, without the rest", option_text, TO(svg) },
 	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
@@ -125,6 +128,11 @@ static const char *finish(struct option_parse *p)
 	o->n_dirs = p->n_args;
 	if (!o->n_dirs && is_folder(o->html))
 		return option_because(p, "which trace folder? %s is the file of --html FILE", o->html);
+	if (o->svg && !o->matrix)
+		return "--svg is for --matrix";
+	if (o->matrix && (o->n_dirs || o->html || o->path || o->cpu || o->compare || o->full || o->summary_only || o->columns ||
+			  o->from.given || o->to.given))
+		return "--matrix takes a folder of its own, and can be combined with --csv, --json and --svg only";
 	if (o->of_cpu && !o->cpu)
 		return "--gap, --merge, --pattern and --threshold are for --cpu";
 	if (o->html && (o->cpu || o->json))

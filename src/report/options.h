@@ -21,6 +21,8 @@ struct report_args {
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
 	struct moment from, to; /* only rows of this time; as far as given */
+	const char *matrix; /* a folder of runs, in place of traces; NULL: none */
+	const char *svg; /* the file for the picture of MATRIX, likewise */
 	const char *path; /* only calls on files there; NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */
 	const char *logs[REPORT_LOGS_MAX];

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/scan/model.h"
+#include "report/show/matrix.h"
 #include "report/show/show.h"
 #include "report/show/tables.h"
 #include "report/show/tables_cpu.h"
@@ -36,6 +37,13 @@ int report_cpu_csv(const struct report_cpu *r, const char *dir)
 	return cpu_csv_at(r, AT_FDCWD, dir);
 }
 
+int matrix_csv(const struct matrix *m, const char *dir)
+{
+	autoclose int dirfd = open_folder(AT_FDCWD, dir);
+
+	return dirfd < 0 ? dirfd : view_sections_csv(matrix_sections, m, dirfd);
+}
+
 int report_csv(const struct report *r, const char *dir)
 {
 	autoclose int dirfd = open_folder(AT_FDCWD, dir);
@@ -51,6 +59,8 @@ void report_columns_markdown(FILE *out)
 	view_sections_markdown(report_cpu_sections, out);
 	fputs("\nThe CSV files of CPU time, which have every line:\n\n", out);
 	view_sections_markdown(report_cpu_files, out);
+	fputs("\nOf `--matrix`:\n\n", out);
+	view_sections_markdown(matrix_sections, out);
 }
 
 char *report_views(void)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/report_matrix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/new_file.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "report/matrix.h"
+#include "report/options.h"
+#include "report/show/matrix.h"
+
+static int read_folder(struct matrix *m, const char *dir)
+{
+	autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int r = fd < 0 ? -errno : matrix_read(m, fd);
+
+	if (fd < 0)
+		return log_not_read(r, dir);
+	if (r == -ENOENT)
+		log_err("%s holds no " MATRIX_FILE ": name a folder that scripts/recipes/matrix has made", dir);
+	else if (r == -EBADMSG)
+		log_err("%s/" MATRIX_FILE ": a line is damaged, or it is not a file of scripts/recipes/matrix", dir);
+	else if (r < 0)
+		log_err_r(r, "%s/" MATRIX_FILE, dir);
+	return r;
+}
+
+/* Writes the picture as the file NAME, which is replaced as a whole or not at all. */
+static int write_svg(const struct matrix *m, const char *name)
+{
+	struct new_file f = NEW_FILE_NONE;
+	int r = new_file_open(&f, name);
+
+	if (r == 0) {
+		matrix_svg(m, f.stream);
+		r = new_file_commit(&f);
+	}
+	return r < 0 ? log_err_r(r, "%s: cannot be written", name) : 0;
+}
+
+static int put(const struct matrix *m, const struct report_args *o)
+{
+	const bool svg_out = o->svg && !strcmp(o->svg, "-");
+	struct json j = { 0 };
+	int r = 0;
+
+	if (svg_out) {
+		matrix_svg(m, stdout);
+	} else if (o->json) {
+		matrix_json(m, &j);
+		r = json_write(&j, stdout);
+	} else {
+		matrix_text(m, stdout);
+	}
+	if (r < 0)
+		log_err_r(r, "%s: no JSON", o->matrix);
+	if (r == 0 && o->svg && !svg_out)
+		r = write_svg(m, o->svg);
+	if (r == 0 && o->csv) {
+		r = matrix_csv(m, o->csv);
+		if (r < 0)
+			log_err_r(r, "%s: CSV files cannot be written", o->csv);
+	}
+	return r;
+}
+
+int report_matrix(const struct report_args *o)
+{
+	struct matrix m;
+	int r = read_folder(&m, o->matrix);
+
+	if (r < 0)
+		return r;
+	r = put(&m, o);
+	matrix_free(&m);
+	return r;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads matrix.tsv. matrix_sums.c calculates. */
+#include "report/matrix.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define BYTES_MAX (4U << 20) /* some 20 000 runs */
+#define COLUMNS_MAX 64U
+
+enum kind { TEXT, NUMBER, YES, MAYBE };
+
+static const struct column {
+	const char *name;
+	enum kind kind;
+	size_t at, has; /* offsets; HAS of MAYBE, which is - where it is not known */
+} columns[] = {
+#define AT(m) offsetof(struct matrix_run, m)
+#define USED(name, u) { name, MAYBE, AT(usage[u]), AT(has[u]) }
+	{ "ORDER", NUMBER, AT(order), 0 },
+	{ "PROGRAM", TEXT, AT(program), 0 },
+	{ "MODE", TEXT, AT(mode), 0 },
+	{ "REP", NUMBER, AT(rep), 0 },
+	{ "DRY", YES, AT(dry), 0 },
+	{ "MEM", TEXT, AT(mem), 0 },
+	{ "CPU", TEXT, AT(cpu), 0 },
+	{ "STATUS", NUMBER, AT(status), 0 },
+	{ "LOST", MAYBE, AT(lost), AT(has_lost) },
+	USED("WALL_NS", USAGE_WALL_NS),
+	USED("USER_NS", USAGE_USER_NS),
+	USED("SYSTEM_NS", USAGE_SYSTEM_NS),
+	USED("MAX_RSS_BYTES", USAGE_MAX_RSS_BYTES),
+	USED("MINOR_FAULTS", USAGE_MINOR_FAULTS),
+	USED("MAJOR_FAULTS", USAGE_MAJOR_FAULTS),
+	USED("VOLUNTARY_SWITCHES", USAGE_VOLUNTARY_SWITCHES),
+	USED("INVOLUNTARY_SWITCHES", USAGE_INVOLUNTARY_SWITCHES),
+	{ "SEED", NUMBER, AT(seed), 0 },
+	{ "COMMAND", TEXT, AT(command), 0 },
+};
+
+static bool parse_u64(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
+/* Stores the field TEXT of the column C in RUN. Returns whether it is one. */
+static bool store(struct matrix_run *run, const struct column *c, const char *text)
+{
+	char *at = (char *)run + c->at;
+
+	if (c->kind == TEXT) {
+		*(const char **)at = text;
+		return true;
+	}
+	if (c->kind == YES) {
+		*(bool *)at = !strcmp(text, "yes");
+		return *(bool *)at || !strcmp(text, "no");
+	}
+	if (c->kind == MAYBE && !strcmp(text, "-"))
+		return true;
+	if (!parse_u64(text, (uint64_t *)at))
+		return false;
+	if (c->kind == MAYBE)
+		*((bool *)run + c->has) = true;
+	return true;
+}
+
+/* Cuts LINE at its tabs. Returns the number of fields, COLUMNS_MAX at most. */
+static unsigned int cut(char *line, char *fields[COLUMNS_MAX])
+{
+	unsigned int n = 0;
+
+	for (char *field; n < COLUMNS_MAX && (field = strsep(&line, "\t"));)
+		fields[n++] = field;
+	return n;
+}
+
+/* Finds the place of each column in the header. Returns whether all are there. */
+static bool find_columns(char *line, unsigned int place[ARRAY_SIZE(columns)], unsigned int *n_ret)
+{
+	char *fields[COLUMNS_MAX];
+	const unsigned int n = cut(line, fields);
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		unsigned int k = 0;
+
+		while (k < n && strcmp(fields[k], columns[i].name) != 0)
+			k++;
+		if (k == n)
+			return false;
+		place[i] = k;
+	}
+	*n_ret = n;
+	return true;
+}
+
+static bool is_counted(const struct matrix_run *run)
+{
+	bool counted = !run->status && run->has_lost && !run->lost;
+
+	for (enum usage i = 0; i < USAGES; i++)
+		counted = counted && run->has[i];
+	return counted;
+}
+
+static int take_line(struct matrix *m, char *line, const unsigned int place[ARRAY_SIZE(columns)], unsigned int n)
+{
+	struct matrix_run run = { .order = 0 };
+	char *fields[COLUMNS_MAX];
+
+	if (cut(line, fields) != n)
+		return -EBADMSG;
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		if (!store(&run, &columns[i], fields[place[i]]))
+			return -EBADMSG;
+	if (util_room(&m->run, m->n_runs, sizeof(run)) < 0)
+		return -ENOMEM;
+	run.counted = is_counted(&run);
+	m->left_out += !run.counted;
+	m->run[m->n_runs++] = run;
+	return 0;
+}
+
+int matrix_parse(struct matrix *m, char *text)
+{
+	unsigned int place[ARRAY_SIZE(columns)], n;
+	char *rest = text, *line;
+	int r = 0;
+
+	*m = (struct matrix){ .text = text };
+	line = strsep(&rest, "\n");
+	if (!find_columns(line, place, &n))
+		r = -EBADMSG;
+	while (r == 0 && (line = strsep(&rest, "\n")))
+		if (rest) /* else what is behind the last line end: nothing, or a row that is not whole */
+			r = take_line(m, line, place, n);
+	if (r == 0)
+		r = matrix_sum_up(m);
+	if (r < 0)
+		matrix_free(m);
+	return r;
+}
+
+int matrix_read(struct matrix *m, int dirfd)
+{
+	autoclose int fd = util_open_regular(dirfd, MATRIX_FILE, 0);
+	char *text;
+	int r;
+
+	*m = (struct matrix){ .text = NULL };
+	if (fd < 0)
+		return fd;
+	r = util_read_fd(fd, BYTES_MAX, &text, NULL);
+	return r < 0 ? r : matrix_parse(m, text);
+}
+
+void matrix_free(struct matrix *m)
+{
+	free(m->text);
+	free(m->run);
+	free(m->mode);
+	*m = (struct matrix){ .text = NULL };
+}
+
+const struct matrix_run *matrix_find(const struct matrix *m, const char *folder)
+{
+	for (uint32_t i = 0; i < m->n_runs; i++) {
+		const struct matrix_run *run = &m->run[i];
+		autofree char *name = util_fmt("%s.%s.%llu", run->program, run->mode, (unsigned long long)run->rep);
+
+		if (name && !strcmp(name, folder))
+			return run;
+	}
+	return NULL;
+}
