@@ -69,8 +69,24 @@ static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
 	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
 }
 
+static void fold_level(struct timeline_level *l)
+{
+	const size_t half = TIMELINE_BINS / 2;
+
+	for (size_t i = 0; i < half; i++) {
+		const bool first = l->any[2 * i], second = l->any[2 * i + 1];
+		const int64_t a = l->max[2 * i], b = l->max[2 * i + 1];
+
+		l->any[i] = first || second;
+		l->max[i] = first && second ? MAX(a, b) : first ? a : b;
+		l->last[i] = l->last[2 * i + second];
+	}
+	memset(&l->any[half], 0, half * sizeof(l->any[0]));
+}
+
 void timeline_fold(struct timeline *t)
 {
+	fold_level(&t->in_use);
 	FOLD(t->data, TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(t->sum[i], TIMELINE_BINS);
@@ -190,6 +206,16 @@ double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value)
 {
 	t->sum[what][timeline_bin(t, at_ns)] += value;
+}
+
+void timeline_in_use(struct timeline *t, uint64_t at_ns, int64_t bytes)
+{
+	const uint32_t bin = timeline_bin(t, at_ns);
+	struct timeline_level *l = &t->in_use;
+
+	l->max[bin] = l->any[bin] ? MAX(l->max[bin], bytes) : bytes;
+	l->last[bin] = bytes;
+	l->any[bin] = t->has_in_use = true;
 }
 
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)

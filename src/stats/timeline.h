@@ -77,6 +77,12 @@ struct timeline_points {
 	uint32_t n[TIMELINE_BINS];
 };
 
+/* A value that stays until it changes: the most in a bin in which it did, and the last one. */
+struct timeline_level {
+	int64_t max[TIMELINE_BINS], last[TIMELINE_BINS];
+	bool any[TIMELINE_BINS];
+};
+
 struct timeline {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing lies before it */
 	uint64_t bin_ns;	   /* the first length, times a power of two */
@@ -90,6 +96,8 @@ struct timeline {
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched;
+	struct timeline_level in_use;  /* bytes of memory that programs have allocated, since the first row of alloc.out */
+	bool has_in_use;
 	uint64_t data[TIMELINE_BINS];  /* bytes of data read */
 	uint64_t data_ns;	       /* data was read or mapped for the first time; 0: never */
 	struct table disks;  /* struct timeline_disk *, by table_key(name) */
@@ -130,6 +138,8 @@ void timeline_fold(struct timeline *t);
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* Adds VALUE evenly over the SPAN_NS before AT_NS. */
 void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
+/* The memory in use is BYTES from AT_NS on. */
+void timeline_in_use(struct timeline *t, uint64_t at_ns, int64_t bytes);
 /* Made when new; NULL: no room or no memory. */
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
 struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len);

@@ -29,6 +29,15 @@ struct fact {
 #define MEMBER(s, m) offsetof(struct s, m), sizeof(((struct s *)0)->m)
 
 static const struct fact facts[] = {
+	{ "alloc.min_bytes", TOP, UINT, MEMBER(manifest_facts, alloc.min_bytes) },
+	{ "alloc.refused_pages", TOP, UINT, MEMBER(manifest_facts, alloc.refused_pages) },
+	{ "alloc.siteless", TOP, UINT, MEMBER(manifest_facts, alloc.siteless) },
+	{ "alloc.skipped", TOP, UINT, MEMBER(manifest_facts, alloc.skipped) },
+	{ "alloc.small_bytes", TOP, UINT, MEMBER(manifest_facts, alloc.small_bytes) },
+	{ "alloc.small_calls", TOP, UINT, MEMBER(manifest_facts, alloc.small_calls) },
+	{ "alloc.uncovered_processes", TOP, UINT, MEMBER(manifest_facts, alloc.uncovered_processes) },
+	{ "alloc.unkept_blocks", TOP, UINT, MEMBER(manifest_facts, alloc.unkept_blocks) },
+	{ "alloc.unread_threads", TOP, UINT, MEMBER(manifest_facts, alloc.unread_threads) },
 	{ "clock.localtime", TOP, STR, MEMBER(manifest_facts, localtime) },
 	{ "clock.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_us) },
 	{ "clock.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised) },

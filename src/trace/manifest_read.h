@@ -28,6 +28,12 @@ struct manifest_collector {
 	uint64_t rows, lost, dropped, bytes, dropped_bytes;
 };
 
+/* What alloc.out does not have. */
+struct manifest_alloc {
+	uint64_t min_bytes, small_calls, small_bytes;
+	uint64_t unread_threads, uncovered_processes, unkept_blocks, refused_pages, skipped, siteless;
+};
+
 /* Strings are decoded JSON: they may contain anything but NUL. */
 struct manifest_facts {
 	char tool[32], version[32], host[256], kernel[256];
@@ -55,6 +61,7 @@ struct manifest_facts {
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
 	uint64_t page_bytes; /* of the machine; 0: not known */
+	struct manifest_alloc alloc;
 	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */
 	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel's account */
 	char boot_id[40];

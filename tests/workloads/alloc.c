@@ -4,7 +4,8 @@
  * PROCESSES children of THREADS threads, which free one another's blocks. A child ends in one of six ways: it returns, calls
  * _exit, ends by exit_group while its threads wait, is killed while they wait, executes itself, or forks a child that goes
  * on and returns. Prints what was called: FUNC, calls, bytes; of free the bytes of the blocks, of "end" the blocks that were
- * in use when their process ended.
+ * in use when their process ended; then "peak": the blocks and bytes of all processes at the time when most was in use, which
+ * is exact if there is one thread.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -28,6 +29,7 @@ enum { RETURN, EXIT, GROUP, KILLED, EXEC, FORK, WAYS };
 
 static struct tally {
 	_Atomic long calls[FUNCS], bytes[FUNCS];
+	_Atomic long blocks_now, bytes_now, peak_blocks, peak_bytes;
 } *tally; /* shared by all processes */
 
 struct block {
@@ -47,7 +49,19 @@ static void count(int func, size_t bytes)
 	tally->bytes[func] += (long)bytes;
 }
 
-static void *get(int func, size_t n, void *old)
+/* The memory in use changes. */
+static void in_use(long blocks, long bytes)
+{
+	long n = tally->blocks_now += blocks, now = tally->bytes_now += bytes;
+
+	if (now <= tally->peak_bytes)
+		return;
+	tally->peak_bytes = now;
+	tally->peak_blocks = n;
+}
+
+/* OLD has OLD_SIZE bytes. */
+static void *get(int func, size_t n, void *old, size_t old_size)
 {
 	void *p = NULL;
 
@@ -66,11 +80,13 @@ static void *get(int func, size_t n, void *old)
 		abort();
 	*(volatile char *)p = 1;
 	count(func, n);
+	in_use(old ? 0 : 1, (long)n - (long)old_size);
 	return p;
 }
 
 static void give(struct block *b)
 {
+	in_use(-1, -(long)b->size);
 	free(b->at);
 	count(FREE, b->size);
 }
@@ -88,10 +104,10 @@ static void *run(void *arg)
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		b = &blocks[at];
 		b->size = (70000 + (x >> 50)) & ~15UL;
-		b->at = get((int)((x >> 33) % FREE), b->size, NULL);
+		b->at = get((int)((x >> 33) % FREE), b->size, NULL, 0);
 		if (i % 5 == 0) {
+			b->at = get(i % 2 ? REALLOC : REALLOCARRAY, b->size + 32, b->at, b->size);
 			b->size += 32;
-			b->at = get(i % 2 ? REALLOC : REALLOCARRAY, b->size, b->at);
 		}
 		other = atomic_exchange(&pool[x >> 20 & (POOL - 1)], b);
 		if (other)
@@ -119,7 +135,7 @@ static void drain_pool(void)
 static void leave(void)
 {
 	for (int i = 0; i < KEPT; i++)
-		count(END, (get(MALLOC, 65536, NULL), 65536));
+		count(END, (get(MALLOC, 65536, NULL, 0), 65536));
 }
 
 static void child(char **argv, int n_threads, long number)
@@ -193,5 +209,6 @@ int main(int argc, char **argv)
 		;
 	for (int i = 0; i < FUNCS; i++)
 		printf("%s %ld %ld\n", names[i], (long)tally->calls[i], (long)tally->bytes[i]);
+	printf("peak %ld %ld\n", (long)tally->peak_blocks, (long)tally->peak_bytes);
 	return 0;
 }

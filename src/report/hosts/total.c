@@ -68,6 +68,14 @@ static void add_rest(struct report *sum, const struct report *r)
 	sum->only.left_out += r->only.left_out;
 }
 
+/* Sums of peaks are of no moment. */
+static void add_alloc(struct report_alloc *sum, const struct report_alloc *a)
+{
+	sum->present |= a->present;
+	add_all(&sum->n, &a->n, sizeof(sum->n));
+	sum->min_bytes = MAX(sum->min_bytes, a->min_bytes);
+}
+
 static void add(struct report *sum, const struct report *r)
 {
 	for (unsigned int i = 0; i < REPORT_KINDS; i++) {
@@ -81,6 +89,7 @@ static void add(struct report *sum, const struct report *r)
 	add_manifest(&sum->manifest, &r->manifest);
 	add_sums(sum, r);
 	add_rest(sum, r);
+	add_alloc(&sum->alloc, &r->alloc);
 }
 
 /* Appends TEXT to BUF after a comma; cut where it does not fit. */

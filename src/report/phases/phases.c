@@ -145,6 +145,16 @@ uint32_t phases_name(struct phases *p, enum phase_source source, const char *nam
 	return *at - 1;
 }
 
+const struct phase *phases_at(const struct phases *p, uint64_t ns)
+{
+	const struct phase *found = NULL;
+
+	for (uint32_t i = 0; i < p->all.n && p->all.v[i].begin_ns <= ns; i++)
+		if (ns < p->all.v[i].end_ns)
+			found = &p->all.v[i];
+	return found;
+}
+
 const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX])
 {
 	const char *name = p->names[phase->name].name;

@@ -148,6 +148,9 @@ int phases_settle(struct phases *p, const struct timeline *t);
 /* Ends phases without an end at END_NS, and removes those after it from the ends of the lists. */
 void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns);
 
+/* Returns the phase that NS is in, the one that begins last; NULL: none. After phases_end(). */
+const struct phase *phases_at(const struct phases *p, uint64_t ns);
+
 /* Puts the name, and the number where there is one, into BUF: "epoch 3". Returns BUF. */
 const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX]);
 

@@ -190,6 +190,24 @@ struct report_top_file {
 	char *path, fstype[32];
 };
 
+/* Of alloc.out, in all: report/scan/allocs.h has the parts. Of several hosts their sums, also of the peaks. */
+struct report_alloc {
+	bool present;
+	struct report_alloc_counts {
+		uint64_t peak_bytes, peak_blocks;   /* the most that was in use at a time */
+		uint64_t blocks, bytes;		    /* allocated; a realloc is one more block */
+		uint64_t short_blocks, short_bytes; /* freed within ALLOCS_SHORT_NS */
+		uint64_t left_blocks, left_bytes;   /* never freed: in use when their process, or the trace, ended */
+		uint64_t frees, cross_frees;	    /* by another thread than the one that had allocated */
+		uint64_t unknown_frees;		    /* of blocks whose allocation is not in the trace; not in FREES */
+		uint64_t failed;
+		uint64_t small_calls, small_bytes; /* below the threshold: counted, without rows */
+	} n;
+	uint64_t min_bytes; /* the threshold */
+	uint64_t peak_ns;   /* when; 0: not known */
+	char peak_time[40], peak_phase[PHASE_LABEL_MAX]; /* UTC; "": in none */
+};
+
 struct report_cpu;
 struct scan_folder;
 
@@ -227,6 +245,8 @@ struct report {
 	struct report_causes *causes;	  /* of the disks' work */
 	struct report_faults *faults;	  /* that waited for a disk */
 	struct report_cache *cache;	  /* the page cache by file */
+	struct report_allocs *allocs;	  /* memory that programs allocated */
+	struct report_alloc alloc;
 	struct {
 		uint32_t n;	   /* processes that have spreads */
 		uint64_t left_out; /* calls of processes that found no room */

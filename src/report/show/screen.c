@@ -13,6 +13,7 @@
 #include "report/scan/causes.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
+#include "report/show/tables.h"
 #include "report/show/text.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
@@ -108,6 +109,20 @@ static void put_foreign(const struct report *r, unsigned int width, FILE *out)
 	fact(out, "disks", text, width);
 }
 
+/* Prints how much memory programs had allocated, where that was traced. */
+static void put_memory(const struct report *r, unsigned int width, FILE *out)
+{
+	autofree char *text = NULL;
+	size_t len = 0;
+	FILE *line = r->alloc.present ? open_memstream(&text, &len) : NULL;
+
+	if (!line)
+		return;
+	report_alloc_brief(r, line);
+	if (fclose(line) == 0)
+		fact(out, "memory", text, width);
+}
+
 static void put_job(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct manifest_facts *m = &r->manifest;
@@ -150,6 +165,7 @@ void report_screen(const struct report *r, unsigned int width, FILE *out)
 	fputc('\n', out);
 	put_missing(r, width, out);
 	put_foreign(r, width, out);
+	put_memory(r, width, out);
 	put_job(r, width, out);
 	put_next(r, out);
 }

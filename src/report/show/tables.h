@@ -8,6 +8,12 @@
 /* tables_calls.c: of struct report */
 extern const struct view view_probes, view_rollup, view_types, view_sources, view_read_sizes, view_slowest, view_waits,
 	view_running, view_running_waits, view_disks, view_disk_ops;
+/* tables_allocs.c */
+extern const struct view view_allocs, view_allocs_by_peak, view_allocs_by_bytes, view_allocs_by_short, view_allocs_by_left,
+	view_alloc_processes;
+void report_alloc_text(const void *of, FILE *out);
+/* Prints what alloc.out has in a line, without its end. */
+void report_alloc_brief(const struct report *r, FILE *out);
 /* tables_cache.c */
 extern const struct view view_cache;
 extern const struct view view_cache_epochs;

@@ -230,6 +230,12 @@ const struct view_section report_sections[] = {
 	{ &view_causers },
 	{ &view_cache },
 	{ &view_cache_epochs },
+	{ &view_allocs, .text = report_alloc_text, .sum = true },
+	{ &view_allocs_by_peak },
+	{ &view_allocs_by_bytes },
+	{ &view_allocs_by_short },
+	{ &view_allocs_by_left },
+	{ &view_alloc_processes },
 	{ .text = notes_text, .json = report_rest_json },
 	{ 0 },
 };

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/scan/allocs.h"
 #include "report/scan/faults.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
@@ -131,6 +132,29 @@ static void means(struct json *j, const struct timeline *t, const char *panel, c
 	series_end(j);
 }
 
+/* Puts the most that was in use in each bin, from the first row on. */
+static void in_use(struct json *j, const struct report *r)
+{
+	const struct timeline *t = r->timeline;
+	const uint64_t end_ns = t->host ? t->host_end_ns : t->end_ns;
+	struct unknown u = { 0 };
+	bool begun = false;
+	int64_t last = 0;
+
+	find_unknown(&u, r, "alloc");
+	series_begin(j, t, "alloc", "in use", "B");
+	for (uint32_t i = 0; i < timeline_bins(t); i++) {
+		const struct timeline_level *l = &t->in_use;
+		const int64_t most = l->any[i] ? MAX(l->max[i], last) : last;
+
+		begun |= l->any[i];
+		last = l->any[i] ? l->last[i] : last;
+		json_u64_known(j, NULL, begun && (l->any[i] || !u.bin[i]) && i <= bin_of(t, end_ns),
+			       report_alloc_level(&r->allocs->all, most));
+	}
+	series_end(j);
+}
+
 static void disk_series(struct json *j, const struct timeline *t, const struct timeline_disk *d, const struct unknown *u)
 {
 	char panel[96];
@@ -173,6 +197,8 @@ static void series(const struct report *r, struct json *j)
 		rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
 		      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1, &u);
 	}
+	if (t->has_in_use && r->allocs)
+		in_use(j, r);
 	find_unknown(&u, r, report_kind_names[REPORT_BIO]);
 	for (uint32_t i = 0; i < t->disks.n; i++) {
 		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);

@@ -21,7 +21,7 @@
 #include "validate/validate.h"
 
 static const char *const names[] = {
-	"bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "cpu.out", "create_del.out", "files.000001.out.zst",
+	"alloc.out", "bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "cpu.out", "create_del.out", "files.000001.out.zst",
 	"files.out", "manifest.json", "marks.out", "mmap.out", "open.out", "pids.out", "rollup.out", "sched.out",
 	"sched_switch.out", "sites.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz",
 	"vfs_rw.000002.out.gz.tmp", "vfs_rw.000003.out.zst", "vfs_rw.out", "workload.log", "workload.out",

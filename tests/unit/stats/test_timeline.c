@@ -126,6 +126,28 @@ static void latencies_are_in_rows_of_powers_of_two(void **state)
 	assert_int_equal(t->heat[TIMELINE_H_OPEN][0][63], 1);
 }
 
+/* Where bins are joined, the most of both, and what the later one had at its end. */
+static void memory_in_use_stays_until_it_changes(void **state)
+{
+	static const int64_t values[][2] = { { 0, 10 }, { 0, 40 }, { 0, 30 }, { 1, -5 }, { 3, 7 }, { 4, 9 } }; /* bin, bytes */
+	struct timeline *t = *state;
+	const struct timeline_level *l = &t->in_use;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		timeline_in_use(t, BEGIN + (uint64_t)values[i][0] * TIMELINE_FIRST_BIN_NS + i, values[i][1]);
+	assert_true(l->any[0] && l->any[1] && !l->any[2] && l->any[3] && l->any[4]);
+	assert_int_equal(l->max[0], 40);
+	assert_int_equal(l->last[0], 30);
+	timeline_fold(t);
+	assert_true(l->any[0] && l->any[1] && l->any[2] && !l->any[3]);
+	assert_int_equal(l->max[0], 40);
+	assert_int_equal(l->last[0], -5);
+	assert_int_equal(l->max[1], 7);
+	assert_int_equal(l->last[1], 7);
+	assert_int_equal(l->last[2], 9);
+	assert_false(l->any[TIMELINE_BINS - 1]);
+}
+
 /* With the time of each, whatever happens to bins. */
 static void the_longest_calls_of_a_process_are_kept(void **state)
 {
@@ -218,6 +240,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_happens_is_in_the_bin_of_its_time, begin, end),
 		cmocka_unit_test_setup_teardown(before_the_begin_is_the_first_bin, begin, end),
 		cmocka_unit_test_setup_teardown(folding_keeps_sums_and_order, begin, end),
+		cmocka_unit_test_setup_teardown(memory_in_use_stays_until_it_changes, begin, end),
 		cmocka_unit_test_setup_teardown(a_span_is_spread_over_its_bins, begin, end),
 		cmocka_unit_test_setup_teardown(latencies_are_in_rows_of_powers_of_two, begin, end),
 		cmocka_unit_test_setup_teardown(the_longest_calls_of_a_process_are_kept, begin, end),

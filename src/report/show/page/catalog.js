@@ -19,6 +19,7 @@ const Catalog = (() => {
 		{ panel: /^disk_ops:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: requests`, perDisk: true },
 		{ panel: /^disk_lat:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: mean latency`, perDisk: true, stacked: true },
 		{ panel: /^iostat:(.+)$/, group: 'Disks', title: (n, d) => `Disk ${d}: ${n} (iostat)`, perDisk: true, perUnit: true },
+		{ panel: /^alloc$/, group: 'Memory', title: () => 'Memory that programs allocated: in use', height: 120 },
 		{ panel: /^memory$/, group: 'Memory', title: () => 'Memory of the machine', stacked: true },
 		{ panel: /^memory_dirty$/, group: 'Memory', title: () => 'Memory: pages of files to be written' },
 		{ panel: /^sched$/, group: 'Threads', title: () => 'Threads: running and waiting', stacked: true, height: 120 },
@@ -29,7 +30,7 @@ const Catalog = (() => {
 	const COLORS = {
 		read: 1, reads: 1, run: 3, write: 2, writes: 2, open: 3, close: 6, mmap: 4, create: 7, delete: 5, sync: 8,
 		fault: 6, faults: 6, usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
-		runq: 7, disk: 5, blocked: 4, sleep: 0, programs: 2, 'page cache': 1, free: 0, dirty: 2, 'write-back': 5,
+		runq: 7, disk: 5, blocked: 4, sleep: 0, programs: 2, 'page cache': 1, free: 0, dirty: 2, 'write-back': 5, 'in use': 4,
 	};
 	const APART = 8; /* times as high as: of less than an eighth of the height nothing can be read */
 	const DISKS_SHOWN = 3, HOSTS_SHOWN = 4; /* of more, the others are there to be switched on */

@@ -84,6 +84,12 @@ static void begins_meet_their_ends(void **state)
 	assert_int_equal(phases_close(p, 0), 0);
 	expect(p, "init init 1-2 x1\nrun training 2-9 x1\nepoch 1 epoch 3-5 x1\neval 1 eval 5-6 x1\nepoch 2 epoch 6-8 x1\n");
 	assert_int_equal(p->unpaired, 1);
+	assert_null(phases_at(p, S - 1));
+	assert_ptr_equal(phases_at(p, 2 * S), &p->all.v[1]); /* not init, which has just ended */
+	assert_ptr_equal(phases_at(p, 4 * S), &p->all.v[2]);
+	assert_ptr_equal(phases_at(p, 5 * S), &p->all.v[3]);
+	assert_ptr_equal(phases_at(p, 8 * S + 1), &p->all.v[1]);
+	assert_null(phases_at(p, 9 * S));
 	phases_free(p);
 }
 

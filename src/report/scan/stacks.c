@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See stacks.h. A frame of sites.out is "17+0x1a2b": an address in the file of module 17, which has a row of its own. It is
+ * where a call returns to, so the byte before it is in the function.
+ */
+#include "report/scan/stacks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "report/scan/scan.h"
+#include "report/scan/symbols.h"
+#include "stats/table.h"
+
+#define FRAMES_MAX 64 /* of a stack; dltraced writes fewer */
+#define SEPARATOR " < "
+
+/* A file that code is in, as sites.out has it: escaped. */
+struct module {
+	char *path, *build_id;
+	struct symbol_place *places; /* of all wanted frames, ascending, each once */
+	size_t n, room;
+};
+
+struct stacks {
+	struct table modules; /* struct module, by SITE */
+	struct table wanted;  /* char *, the frames, by SITE */
+};
+
+struct frame {
+	uint64_t module, at; /* MODULE 0: in none */
+};
+
+struct stacks *stacks_new(void)
+{
+	struct stacks *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	table_init(&s->modules, sizeof(struct module), STACKS_MODULES_MAX);
+	table_init(&s->wanted, sizeof(char *), STACKS_MAX);
+	return s;
+}
+
+static void module_free(struct module *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->places[i].name);
+	free(m->places);
+	free(m->path);
+	free(m->build_id);
+}
+
+void stacks_free(struct stacks *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->modules.n; i++)
+		module_free(table_at(&s->modules, i));
+	for (uint32_t i = 0; i < s->wanted.n; i++)
+		free(*(char **)table_at(&s->wanted, i));
+	table_free(&s->modules);
+	table_free(&s->wanted);
+	free(s);
+}
+
+void stacks_want(struct stacks *s, uint64_t site)
+{
+	if (site)
+		table_get(&s->wanted, site);
+}
+
+/* --- sites.out --------------------------------------------------------------------------------------------------- */
+
+static void put(char **to, struct reader_field f)
+{
+	free(*to);
+	*to = reader_is(f, "-") ? NULL : strndup(f.p, f.len);
+}
+
+static bool take(struct scan *s, void *own)
+{
+	struct stacks *stacks = own;
+	const bool is_module = scan_is(s, COL_KIND, "module");
+	struct module *m;
+	uint64_t site;
+	char **frames;
+
+	if (!scan_u64(s, COL_SITE, &site))
+		return false;
+	if (is_module && (m = table_get(&stacks->modules, site))) {
+		put(&m->path, scan_field(s, COL_FRAMES));
+		put(&m->build_id, scan_field(s, COL_BUILD_ID));
+	}
+	frames = is_module ? NULL : table_find(&stacks->wanted, site);
+	if (frames)
+		put(frames, scan_field(s, COL_FRAMES));
+	return true;
+}
+
+/* Returns the frame that *TEXT begins with, and sets *TEXT behind it, at the end to NULL. */
+static struct frame frame_next(const char **text)
+{
+	struct frame f = { .module = strtoull(*text, NULL, 10) };
+	const char *end = strchr(*text, ';'), *at = strchr(*text, '+');
+
+	if (at && (!end || at < end))
+		f.at = strtoull(at + 1, NULL, 16);
+	*text = end ? end + 1 : NULL;
+	return f;
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+static void place_add(struct module *m, uint64_t at)
+{
+	if (m->n == m->room) {
+		const size_t room = MAX(2 * m->room, 16UL);
+		struct symbol_place *more = reallocarray(m->places, room, sizeof(*more));
+
+		if (!more)
+			return;
+		m->places = more;
+		m->room = room;
+	}
+	m->places[m->n++] = (struct symbol_place){ .at = at };
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol_place *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static void places_collect(struct stacks *s)
+{
+	for (uint32_t i = 0; i < s->wanted.n; i++) {
+		const char *text = *(char **)table_at(&s->wanted, i);
+
+		for (unsigned int k = 0; text && k < FRAMES_MAX; k++) {
+			const struct frame f = frame_next(&text);
+			struct module *m = f.module ? table_find(&s->modules, f.module) : NULL;
+
+			if (m && f.at)
+				place_add(m, f.at - 1);
+		}
+	}
+}
+
+static void module_name(struct module *m)
+{
+	char path[4096];
+	size_t n = 0;
+
+	if (!m->n || !m->path || !m->build_id || strlen(m->path) >= sizeof(path))
+		return;
+	qsort(m->places, m->n, sizeof(m->places[0]), by_address);
+	for (size_t i = 0; i < m->n; i++)
+		if (!n || m->places[n - 1].at != m->places[i].at)
+			m->places[n++] = m->places[i];
+	m->n = n;
+	path[text_unescape(path, m->path, strlen(m->path))] = '\0';
+	if (path[0] == '/')
+		symbols_find(path, m->build_id, m->places, m->n);
+}
+
+void stacks_read(struct stacks *s, struct scan_folder *f)
+{
+	struct scan_taker taker = { .take = take, .own = s };
+
+	scan_walk(f, "sites", &taker);
+	places_collect(s);
+	for (uint32_t i = 0; i < s->modules.n; i++)
+		module_name(table_at(&s->modules, i));
+}
+
+static void put_frame(const struct stacks *s, const struct frame *f, FILE *out)
+{
+	const struct module *m = f->module ? table_find(&s->modules, f->module) : NULL;
+	const struct symbol_place key = { .at = f->at - 1 };
+	const struct symbol_place *p = m && m->n ? bsearch(&key, m->places, m->n, sizeof(key), by_address) : NULL;
+	const char *file = m && m->path ? strrchr(m->path, '/') : NULL;
+	char name[TEXT_ESCAPED_MAX(SYMBOL_NAME_MAX)];
+
+	if (p && p->name)
+		fwrite(name, 1, (size_t)(text_put_str(name, p->name, strlen(p->name)) - name), out);
+	else if (m && m->path)
+		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : m->path, f->at);
+	else
+		fprintf(out, "0x%" PRIx64, f->at);
+}
+
+char *stacks_text(const struct stacks *s, uint64_t site)
+{
+	char *const *frames = site ? table_find(&s->wanted, site) : NULL;
+	const char *text = frames ? *frames : NULL;
+	char *ret = NULL;
+	size_t len = 0;
+	FILE *out = text ? open_memstream(&ret, &len) : NULL;
+
+	for (unsigned int k = 0; out && text && k < FRAMES_MAX; k++) {
+		const struct frame f = frame_next(&text);
+
+		fputs(k ? SEPARATOR : "", out);
+		put_frame(s, &f, out);
+	}
+	if (!out || fclose(out) == 0)
+		return ret;
+	free(ret);
+	return NULL;
+}

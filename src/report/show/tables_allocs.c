@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of the memory that programs allocated, in all, by stack and by process, of a struct report. */
+#include <string.h>
+
+#include "base/fmt.h"
+#include "report/scan/allocs.h"
+#include "report/show/tables.h"
+#include "report/show/text.h"
+
+#define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)
+
+#define STACK_SHOWN 100U /* columns of a terminal */
+
+/* --- in all ------------------------------------------------------------------------------------------------- */
+
+VIEW_ROWS_OF(all, struct report, r, void, parent)
+{
+	if (r->alloc.present)
+		view_add(rows, &r->alloc);
+}
+
+GET(all_short_share, struct report_alloc, a)
+{
+	view_share(cell, a->n.short_bytes, a->n.bytes);
+}
+
+#define ALL(member) VIEW_AT(struct report_alloc, member)
+#define SHORT_WHAT "freed within 10 ms"
+#define LEFT_WHAT "in use when their process ended or executed another program, or when the trace ended"
+
+static const struct view_column all_columns[] = {
+	{ "peak_bytes", "IN USE AT MOST", VIEW_BYTES, 9, 0, ALL(n.peak_bytes), .what = "of several hosts: the sum of their peaks" },
+	{ "peak_blocks", NULL, VIEW_COUNT, 9, 0, ALL(n.peak_blocks) },
+	{ "peak_ns", NULL, VIEW_NS, 0, 0, ALL(peak_ns), VIEW_KNOWN(struct report_alloc, peak_ns), .what = "TIMESTAMP of the peak" },
+	{ "peak_utc", "WHEN", VIEW_TEXT, 30, 0, ALL(peak_time) },
+	{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, ALL(n.blocks), .what = "allocated; each realloc is one more" },
+	{ "bytes", "BYTES", VIEW_BYTES, 9, 0, ALL(n.bytes) },
+	{ "short_blocks", NULL, VIEW_COUNT, 9, 0, ALL(n.short_blocks), .what = SHORT_WHAT },
+	{ "short_bytes", NULL, VIEW_BYTES, 9, 0, ALL(n.short_bytes) },
+	{ "short_share", "SHORT", VIEW_SHARE, 9, .get = all_short_share, .what = SHORT_WHAT },
+	{ "never_freed_blocks", NULL, VIEW_COUNT, 9, 0, ALL(n.left_blocks), .what = LEFT_WHAT },
+	{ "never_freed_bytes", "NEVER FREED", VIEW_BYTES, 9, 0, ALL(n.left_bytes), .what = LEFT_WHAT },
+	{ "frees", "FREES", VIEW_COUNT, 9, 0, ALL(n.frees), .what = "of blocks whose allocation is in the trace" },
+	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, 0, ALL(n.cross_frees), .what = "of FREES: by another thread than the one that allocated" },
+	{ "unknown_frees", NULL, VIEW_COUNT, 9, 0, ALL(n.unknown_frees), .what = "of blocks whose allocation is not in the trace" },
+	{ "failed", "FAILED", VIEW_COUNT, 9, VIEW_DASH, ALL(n.failed), .what = "allocations that failed" },
+	{ "min_bytes", NULL, VIEW_BYTES, 9, 0, ALL(min_bytes), .what = "--alloc-min: smaller blocks have no rows" },
+	{ "small_calls", NULL, VIEW_COUNT, 9, 0, ALL(n.small_calls), .what = "allocations below that" },
+	{ "small_bytes", NULL, VIEW_BYTES, 9, 0, ALL(n.small_bytes), .what = "likewise" },
+	{ "peak_phase", "IN PHASE", VIEW_TEXT, 0, 0, ALL(peak_phase), .what = "phase of the job in which most was in use" },
+	{ 0 },
+};
+
+const struct view view_allocs = {
+	.key = "alloc",
+	.title = "Memory that programs allocated",
+	.what = "one row, with alloc.out",
+	.columns = all_columns,
+	.rows = all,
+};
+
+static void put_peak(const struct report_alloc *a, FILE *out)
+{
+	fprintf(out, "%s in %s blocks", FMT_BYTES(a->n.peak_bytes), FMT_COUNT(a->n.peak_blocks));
+	if (a->peak_time[0])
+		fprintf(out, " at %.19sZ", a->peak_time);
+	if (a->peak_phase[0]) {
+		fputs(", in ", out);
+		fmt_text(out, a->peak_phase, 0);
+	}
+}
+
+void report_alloc_brief(const struct report *r, FILE *out)
+{
+	const struct report_alloc *a = &r->alloc;
+
+	fputs("programs had at most ", out);
+	put_peak(a, out);
+	fprintf(out, "; they never freed %s", FMT_BYTES(a->n.left_bytes));
+}
+
+void report_alloc_text(const void *of, FILE *out)
+{
+	const struct report *r = of;
+	const struct report_alloc *a = &r->alloc;
+
+	if (!a->present)
+		return;
+	text_title(out, view_allocs.title);
+	fputs("in use at most  ", out);
+	put_peak(a, out);
+	fprintf(out, "%s\n", a->peak_ns ? "" : " (the sum of the hosts' peaks)");
+	fprintf(out, "allocated       %s in %s blocks; freed within 10 ms: %s in %s\n", FMT_BYTES(a->n.bytes), FMT_COUNT(a->n.blocks),
+		FMT_BYTES(a->n.short_bytes), FMT_COUNT(a->n.short_blocks));
+	fprintf(out, "never freed     %s in %s blocks\n", FMT_BYTES(a->n.left_bytes), FMT_COUNT(a->n.left_blocks));
+	fprintf(out, "freed           %s blocks, %s of them by another thread than the one that allocated\n", FMT_COUNT(a->n.frees),
+		FMT_COUNT(a->n.cross_frees));
+	if (a->n.unknown_frees)
+		fprintf(out, "unknown         %s blocks were freed whose allocation is not in the trace\n", FMT_COUNT(a->n.unknown_frees));
+	if (a->n.failed)
+		fprintf(out, "failed          %s allocations\n", FMT_COUNT(a->n.failed));
+	if (a->min_bytes)
+		fprintf(out, "smaller         %s allocations below %s, of %s, are counted without rows\n", FMT_COUNT(a->n.small_calls),
+			FMT_BYTES(a->min_bytes), FMT_BYTES(a->n.small_bytes));
+}
+
+/* --- by stack and by process ---------------------------------------------------------------------------------- */
+
+GET(at_peak, struct report_alloc_row, v)
+{
+	cell->n = report_alloc_level(&v->sum, v->sum.level.at_peak);
+}
+
+GET(own_peak, struct report_alloc_row, v)
+{
+	cell->known = !v->others;
+	cell->n = report_alloc_level(&v->sum, v->sum.level.peak);
+}
+
+GET(id, struct report_alloc_row, v)
+{
+	cell->known = v->id != 0;
+	cell->n = v->id;
+}
+
+/* Shows the first frames that fit. */
+static void stack_cut(struct view_cell *cell, const char *stack)
+{
+	size_t len = strcspn(stack, " ");
+	const char *next;
+
+	while ((next = strstr(stack + len, " < ")) && (size_t)(next + 3 - stack) + strcspn(next + 3, " ") <= STACK_SHOWN)
+		len = (size_t)(next + 3 - stack) + strcspn(next + 3, " ");
+	if (stack[len])
+		snprintf(cell->shown, sizeof(cell->shown), "%.*s < ...", (int)(len < 200 ? len : 200), stack);
+}
+
+GET(stack, struct report_alloc_row, v)
+{
+	cell->text = v->stack;
+	if (v->others)
+		snprintf(cell->shown, sizeof(cell->shown), "(other stacks)");
+	else if (!v->stack)
+		snprintf(cell->shown, sizeof(cell->shown), v->id ? "SITE %llu" : "(not known)", (unsigned long long)v->id);
+	else
+		stack_cut(cell, v->stack);
+}
+
+GET(comm, struct report_alloc_row, v)
+{
+	if (v->others)
+		snprintf(cell->shown, sizeof(cell->shown), "(other processes)");
+	else
+		view_comm(c, r, v, cell);
+}
+
+#define ROW(member) VIEW_AT(struct report_alloc_row, member)
+#define SUMS                                                                                                              \
+	{ "at_peak_bytes", "AT PEAK", VIEW_BYTES, 9, VIEW_DASH, .get = at_peak, .what = "in use when all together had most in use" }, \
+	{ "peak_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = own_peak, .what = "the most in use at a time" },                    \
+	{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, ROW(sum.blocks), .what = "allocated; each realloc is one more" },            \
+	{ "bytes", "BYTES", VIEW_BYTES, 9, 0, ROW(sum.bytes) },                                                             \
+	{ "short_blocks", NULL, VIEW_COUNT, 9, 0, ROW(sum.short_blocks), .what = SHORT_WHAT },                              \
+	{ "short_bytes", "SHORT", VIEW_BYTES, 9, VIEW_DASH, ROW(sum.short_bytes), .what = SHORT_WHAT },                     \
+	{ "never_freed_blocks", NULL, VIEW_COUNT, 9, 0, ROW(sum.left_blocks), .what = LEFT_WHAT },                          \
+	{ "never_freed_bytes", "LEFT", VIEW_BYTES, 9, VIEW_DASH, ROW(sum.left_bytes), .what = LEFT_WHAT },                  \
+	{ "frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.frees), .what = "of these blocks" }
+
+static const struct view_column site_columns[] = {
+	SUMS,
+	{ "cross_thread_frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.cross_frees), .what = "by another thread than the one that allocated" },
+	{ "others", NULL, VIEW_FLAG, 0, 0, ROW(others), .what = "the sum of all other stacks" },
+	{ "site", NULL, VIEW_ID, 0, 0, .get = id, .what = "SITE of sites.out" },
+	{ "stack", "STACK", VIEW_TEXT, 0, VIEW_EMPTY, .get = stack,
+	  .what = "from the innermost on, joined by \" < \": functions, or files and addresses in them" },
+	{ 0 },
+};
+
+static const struct view_column process_columns[] = {
+	SUMS,
+	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, VIEW_DASH, ROW(sum.cross_frees), .what = "frees by another thread than the one that allocated" },
+	{ "failed", "FAILED", VIEW_COUNT, 6, VIEW_DASH, ROW(sum.failed), .what = "allocations that failed" },
+	{ "others", NULL, VIEW_FLAG, 0, 0, ROW(others), .what = "the sum of all other processes" },
+	{ "pid", "PID", VIEW_ID, 8, VIEW_DASH, .get = id },
+	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, ROW(id), .get = comm },
+	{ 0 },
+};
+
+#define NOTE "AT PEAK: in use when all together had most in use; SHORT: freed within 10 ms; LEFT: never freed"
+#define SITES(order)                                                                                                      \
+	.columns = site_columns, .note = NOTE, .what = "twenty stacks, and the others as one", VIEW_BEHIND(struct report, allocs), \
+	VIEW_ARRAY(struct report_allocs, by_site[order].row, by_site[order].n), .least = 1, .most = ALLOCS_SHOWN + 1
+
+const struct view view_allocs_by_peak = {
+	.key = "allocs_by_peak", .title = "Stacks with most memory in use at the peak", SITES(ALLOCS_BY_PEAK),
+};
+const struct view view_allocs_by_bytes = {
+	.key = "allocs_by_bytes", .title = "Stacks that allocated the most bytes", SITES(ALLOCS_BY_BYTES),
+};
+const struct view view_allocs_by_short = {
+	.key = "allocs_by_short", .title = "Stacks with the most bytes of short-lived blocks", SITES(ALLOCS_BY_SHORT),
+};
+const struct view view_allocs_by_left = {
+	.key = "allocs_by_never_freed", .title = "Stacks with the most bytes never freed", SITES(ALLOCS_BY_LEFT),
+};
+
+const struct view view_alloc_processes = {
+	.key = "alloc_processes",
+	.title = "Processes by memory in use",
+	.note = NOTE,
+	.what = "the twenty processes that had the most in use, and the others as one",
+	.columns = process_columns,
+	VIEW_BEHIND(struct report, allocs),
+	VIEW_ARRAY(struct report_allocs, by_process.row, by_process.n),
+	.least = 1,
+	.most = ALLOCS_SHOWN + 1,
+};
