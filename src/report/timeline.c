@@ -91,7 +91,7 @@ void report_timeline_request(const struct scan *s, struct reader_field name, uin
 	struct timeline_disk *d;
 	uint32_t bin;
 
-	if (!t || !report_timeline_has(t, s->time_ns))
+	if (!t || !timeline_has(t, s->time_ns))
 		return;
 	d = timeline_disk(t, name.p, name.len);
 	if (!d)
@@ -281,7 +281,7 @@ static void read_file(struct report *r, const struct taker *taker)
 	if (scan_begin(&s, r->folder, taker->file) < 0)
 		return;
 	while (scan_next(&s) > 0) {
-		if (!scan_has_number(&s, COL_TIMESTAMP) || !report_timeline_has(r->timeline, s.time_ns))
+		if (!scan_has_number(&s, COL_TIMESTAMP) || !timeline_has(r->timeline, s.time_ns))
 			continue;
 		if (first)
 			find_dropped(r, taker->file, s.time_ns);

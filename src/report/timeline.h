@@ -29,16 +29,6 @@ void report_phases_json(const struct report *const *r, unsigned int n, struct js
 
 /* --- for most rows of a trace: inline for that reason --------------------------------------------------- */
 
-/* A forged TIMESTAMP must not merge all others into one bin: no trace is as long as this. */
-#define REPORT_TIMELINE_LONGEST_NS (400ULL * 24 * 3600 * 1000000000)
-
-static inline bool report_timeline_has(const struct timeline *t, uint64_t at_ns)
-{
-	if (at_ns >= t->at.begin_ns && at_ns < t->at.end_ns)
-		return true;
-	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < REPORT_TIMELINE_LONGEST_NS;
-}
-
 /* Adds a row of a probe without bytes. */
 void report_timeline_count(struct timeline *t, const struct scan *s);
 /* Takes a call on a file other than a read: it may be part of a checkpoint. */
@@ -70,7 +60,7 @@ static inline void report_timeline_call(const struct scan *s, const struct repor
 	enum timeline_busy busy = TIMELINE_B_OTHER;
 	uint32_t bin;
 
-	if (!t || !report_timeline_has(t, s->time_ns))
+	if (!t || !timeline_has(t, s->time_ns))
 		return;
 	if (!c->rw) {
 		if (scan_is(s, COL_FUNC, "snapshot"))

@@ -114,6 +114,17 @@ void timeline_free(struct timeline *t);
 /* Sets its begin to AT_NS where it is not known. */
 void timeline_begin(struct timeline *t, uint64_t at_ns);
 
+/* A forged TIMESTAMP must not merge all others into one bin: no trace is as long as this. */
+#define TIMELINE_LONGEST_NS (400ULL * 24 * 3600 * 1000000000)
+
+/* Whether AT_NS may be added. */
+static inline bool timeline_has(const struct timeline *t, uint64_t at_ns)
+{
+	if (at_ns >= t->at.begin_ns && at_ns < t->at.end_ns)
+		return true;
+	return !t->begin_ns || at_ns < t->begin_ns || at_ns - t->begin_ns < TIMELINE_LONGEST_NS;
+}
+
 uint32_t timeline_bins(const struct timeline *t); /* the number of bins in use */
 /* Returns the bin of NS, for arrays of TIMELINE_BINS; folds all of them first if need be. */
 uint32_t timeline_find_bin(struct timeline *t, uint64_t ns);

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "report/scan/stacks.h"
-#include "report/timeline.h"
+#include "stats/timeline.h"
 #include "stats/top.h"
 
 #define BLOCK_BYTES_MAX (1ULL << 56) /* no machine has a larger one: the row is damaged */
@@ -143,7 +143,7 @@ static void changed(struct report *r, const struct scan *s)
 	struct alloc_level *l = &r->allocs->all.level;
 	struct timeline *t = r->timeline;
 
-	if (t && report_timeline_has(t, s->time_ns))
+	if (t && timeline_has(t, s->time_ns))
 		timeline_in_use(t, s->time_ns, l->now);
 	if (l->peak == l->at_peak)
 		return;
