@@ -51,6 +51,8 @@ JOBS = {name: {**BASE, **job} for name, job in {
     "checkpoint-write": {"step_ms": 3, "checkpoint_steps": 16, "checkpoint_bytes": 3 * MIB // 2},
     "cpu-contention": {"workers": 4, "decode_ms": 3, "one_cpu": True},
     "decode-cpu": {"decode_ms": 8},
+    "mapped-larger": {"files": 96, "bytes": 256 * KIB, "batch": 2, "mapped": True},
+    "mapped-warm": {"files": 96, "bytes": 256 * KIB, "batch": 2, "mapped": True, "step_ms": 20},
     "open-metadata": {"files": 512, "bytes": 200, "batch": 8, "stat": 1, "parts": 16},
     "storage-read": {"files": 72, "bytes": 256 * KIB, "batch": 2},
     "storage-read-mapped": {"files": 72, "bytes": 256 * KIB, "batch": 2, "mapped": True},

@@ -51,8 +51,6 @@ def part_of_wait(ns):
 
 
 def share_of_reads():
-    if "mapped" in account["job"]:
-        return None  # faults are in no call: the worker's other waits of that time cannot be separated from them
     return part_of_wait(all_of("read")) if workers else share(of(trainer, "read"), whole) or None
 
 
