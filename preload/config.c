@@ -28,6 +28,9 @@ static bool is(const char *value, const char *word)
 
 void config_read(void)
 {
+	static const char *const names[] = {
+		[SITES_NONE] = "none", [SITES_CALLER] = "caller", [SITES_NATIVE] = "native", [SITES_PYTHON] = "python", [SITES_AUTO] = "auto",
+	};
 	const char *text = getenv(DLT_ALLOC_VARIABLE), *sites;
 
 	if (!text)
@@ -35,6 +38,9 @@ void config_read(void)
 	sites = value_of(text, "sites");
 	config.min = strtoul(value_of(text, "min"), NULL, 10);
 	config.tsc = is(value_of(text, "clock"), "tsc");
-	config.sites = is(sites, "native") ? SITES_NATIVE : is(sites, "caller") ? SITES_CALLER : SITES_NONE;
+	config.check = is(value_of(text, "check"), "1");
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is(sites, names[i]))
+			config.sites = i;
 	config.on = true;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "python.h"
 #include "real.h"
 #include "stack.h"
 #include "thread.h"
@@ -216,4 +217,6 @@ __attribute__((constructor)) static void begin(void)
 	real_look();
 	thread_init();
 	config_read();
+	if (config.sites >= SITES_PYTHON)
+		python_find();
 }

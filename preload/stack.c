@@ -17,13 +17,14 @@
 #include <unwind.h>
 
 #include "module.h"
+#include "numbers.h"
+#include "python.h"
+#include "site.h"
 #include "thread.h"
 
 #define SETS 1024
 #define WAYS 4
 #define UNWIND_BYTES (32 << 10) /* of stack that an unwind may need */
-#define SITES (1 << 16)		/* slots of the table, a power of two */
-#define SITES_MAX (SITES - SITES / 4)
 #define MAIN_STACK_BYTES (64UL << 20) /* at most of the main thread's, where there is no limit */
 
 struct stack {
@@ -37,96 +38,23 @@ struct stack_cache {
 	uint8_t next[SETS]; /* the way to use next */
 };
 
-static uint64_t mix(uint64_t x)
-{
-	x *= 0x9e3779b97f4a7c15ULL;
-	return x ^ x >> 29;
-}
-
 /* --- numbers -------------------------------------------------------------------------------------------- */
-
-/*
- * The process's stacks by hash; the number is the slot's, from 1. A forked child has them, too: the daemon takes what
- * the child does not define from its parent.
- */
-struct site_slot {
-	uint64_t hash; /* 0: free */
-	uint8_t defined;
-};
-static struct site_slot *sites;
-static uint32_t n_sites;
-
-static struct site_slot *sites_get(void)
-{
-	struct site_slot *have = __atomic_load_n(&sites, __ATOMIC_ACQUIRE), *mine;
-
-	if (have)
-		return have;
-	mine = mmap(NULL, SITES * sizeof(*mine), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mine == MAP_FAILED)
-		return NULL;
-	if (__atomic_compare_exchange_n(&sites, &have, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return mine;
-	munmap(mine, SITES * sizeof(*mine));
-	return have;
-}
-
-static void define(const struct stack *s, uint32_t number)
-{
-	uint64_t frames[DLT_ALLOC_FRAMES];
-	unsigned int chunks = (s->n * 8 + 31) / 32;
-	struct dlt_alloc_page *page;
-	struct dlt_alloc_event *e;
-
-	module_frames(s->ip, s->n, frames); /* may put events of its own: before there is room for these */
-	page = thread_page(1 + chunks);
-	if (!page)
-		return;
-	e = thread_write(page);
-	*e = (struct dlt_alloc_event){
-		.ticks = thread_ticks(),
-		.addr = s->n,
-		.op_size = (uint64_t)DLT_ALLOC_SITE << DLT_ALLOC_OP_SHIFT,
-		.site = number,
-		.n = chunks,
-	};
-	memset(e + 1, 0, chunks * 32);
-	memcpy(e + 1, frames, s->n * 8);
-	thread_written(page, 1 + chunks);
-}
 
 /* Returns the number of the stack S, 0: there are too many. */
 static uint32_t number_of(const struct stack *s)
 {
-	struct site_slot *table = sites_get();
-	uint64_t hash = 0;
-	uint32_t at;
+	uint64_t hash = 0, frames[DLT_ALLOC_FRAMES];
+	bool defined = false;
+	uint32_t number;
 
-	if (!table)
-		return 0;
 	for (uint32_t i = 0; i < s->n; i++)
-		hash = mix(hash ^ s->ip[i]);
-	hash |= 1;
-	for (at = (uint32_t)(hash >> 32) % SITES;; at = (at + 1) % SITES) {
-		uint64_t have = __atomic_load_n(&table[at].hash, __ATOMIC_ACQUIRE);
-
-		if (!have) {
-			if (__atomic_load_n(&n_sites, __ATOMIC_RELAXED) >= SITES_MAX)
-				return 0;
-			if (__atomic_compare_exchange_n(&table[at].hash, &have, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-				__atomic_fetch_add(&n_sites, 1, __ATOMIC_RELAXED);
-				have = hash;
-			}
-		}
-		if (have == hash)
-			break;
+		hash = numbers_mix(hash ^ s->ip[i]);
+	number = site_of(hash, &defined);
+	if (number && !defined) {
+		module_frames(s->ip, s->n, frames); /* may put events of its own, before this one */
+		site_define(DLT_ALLOC_SITE, number, frames, s->n);
 	}
-	/* whoever has the slot first may not have defined it yet: then each does, with the same frames */
-	if (!__atomic_load_n(&table[at].defined, __ATOMIC_ACQUIRE)) {
-		define(s, at + 1);
-		__atomic_store_n(&table[at].defined, 1, __ATOMIC_RELEASE);
-	}
-	return at + 1;
+	return number;
 }
 
 /* --- unwinding ------------------------------------------------------------------------------------------ */
@@ -217,7 +145,7 @@ static struct stack_cache *cache_get(void)
 	return thread.stacks;
 }
 
-uint32_t stack_site(const uintptr_t *slot)
+static uint32_t native_site(const uintptr_t *slot)
 {
 	struct stack_cache *cache = cache_get();
 	uintptr_t here = (uintptr_t)slot;
@@ -228,7 +156,7 @@ uint32_t stack_site(const uintptr_t *slot)
 
 	if (!cache)
 		return 0;
-	at = (uint32_t)(mix(*slot ^ here << 16) >> 32) % SETS;
+	at = (uint32_t)(numbers_mix(*slot ^ here << 16) >> 32) % SETS;
 	set = cache->v[at];
 	for (unsigned int i = 0; i < WAYS; i++)
 		if (set[i].at[0] == slot && set[i].n && holds(&set[i]))
@@ -237,16 +165,23 @@ uint32_t stack_site(const uintptr_t *slot)
 	if (!thread.stack_high)
 		stack_find();
 	/* a stack of the program's own (fibers, signals) may be gone when its words are looked at again */
-	whole = config.sites == SITES_NATIVE && here >= thread.stack_low + UNWIND_BYTES && here < thread.stack_high;
+	whole = (config.sites == SITES_NATIVE || config.sites == SITES_AUTO) && here >= thread.stack_low + UNWIND_BYTES && here < thread.stack_high;
 	if (whole)
 		unwind(&s, slot);
 	else
 		s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
 	s.site = number_of(&s);
-	if (whole || config.sites == SITES_CALLER)
+	if (whole || config.sites == SITES_CALLER || config.sites == SITES_PYTHON)
 		set[cache->next[at]++ % WAYS] = s;
 	errno = saved;
 	return s.site;
+}
+
+uint32_t stack_site(const uintptr_t *slot)
+{
+	uint32_t site = config.sites >= SITES_PYTHON ? python_site() : 0;
+
+	return site ?: native_site(slot);
 }
 
 void stack_thread_ends(void)
@@ -254,4 +189,5 @@ void stack_thread_ends(void)
 	if (thread.stacks)
 		munmap(thread.stacks, sizeof(*thread.stacks));
 	thread.stacks = NULL;
+	python_thread_ends();
 }

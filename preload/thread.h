@@ -13,11 +13,13 @@
 #include "config.h"
 #include "dlt/alloc.h"
 
+struct python_cache;
 struct stack_cache;
 
 struct thread {
 	struct dlt_alloc_page *page; /* NULL: none yet, or no more */
 	struct stack_cache *stacks;  /* NULL: none yet */
+	struct python_cache *python; /* likewise */
 	uintptr_t stack_low, stack_high; /* of its own stack; 0: not known yet */
 	bool busy;  /* within our own code: what allocates there is not recorded */
 	bool ended; /* its page has left for good: each further event goes by itself */

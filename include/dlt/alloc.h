@@ -26,6 +26,9 @@ enum dlt_alloc_op {
 	DLT_ALLOC_OLD = DLT_ALLOC_FUNCS, /* a realloc begins: the block that it gets */
 	DLT_ALLOC_SITE,	  /* defines a number of a stack: see struct dlt_alloc_event */
 	DLT_ALLOC_MODULE, /* and that of a file that code is in */
+	DLT_ALLOC_LINES,  /* that of a stack of Python's lines */
+	DLT_ALLOC_CODE,	  /* and that of a function in Python */
+	DLT_ALLOC_PYTHON, /* which interpreter the process has */
 	DLT_ALLOC_OPS,
 };
 
@@ -34,7 +37,9 @@ enum dlt_alloc_op {
  * to use after the call. DLT_ALLOC_SITE: SITE is the number, ADDR that of frames, in the N events behind it (32 bytes
  * each, of anything): a __u64 each, module << 48 | offset, 0 in the upper bits: not in a file. DLT_ALLOC_MODULE: SITE
  * is the number, ADDR the length of its build id, which is in the first of the N behind it, and its path is in the others,
- * with NUL.
+ * with NUL. DLT_ALLOC_LINES: as DLT_ALLOC_SITE, but a frame is code << 32 | line. DLT_ALLOC_CODE: SITE is the number, the
+ * N behind it are a file and a function, each with NUL. DLT_ALLOC_PYTHON: ADDR is the version as in PY_VERSION_HEX, SITE 1
+ * where its lines are read, else 0.
  */
 struct dlt_alloc_event {
 	__u64 ticks; /* of the clock that the page's head names */
@@ -49,6 +54,7 @@ struct dlt_alloc_event {
 #define DLT_ALLOC_FRAMES 32 /* at most in a site */
 #define DLT_ALLOC_PATH 1024 /* at most of a module's path, with its NUL */
 #define DLT_ALLOC_BUILD_ID 20
+#define DLT_ALLOC_FUNCTION 256 /* at most of a function's name in Python, with its NUL */
 
 /* A page has this head, and the sums of small allocations, which are not events. */
 struct dlt_alloc_head {

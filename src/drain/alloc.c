@@ -42,6 +42,8 @@ struct alloc {
 	struct change *changes; /* to come, in order */
 	size_t n_changes, changes_room;
 	uint64_t storm_ns; /* CLOCK_MONOTONIC: the last turn because of one */
+	uint64_t python, unread_python; /* processes with an interpreter whose lines are read, or are not, relaxed */
+	uint64_t unread_version; /* of the latest of these, as PY_VERSION_HEX, relaxed */
 	uint64_t uncovered, unkept, live_blocks, live_bytes; /* relaxed */
 };
 
@@ -140,6 +142,19 @@ static void freed(struct turn *u, struct alloc_process *p, const struct dlt_allo
 	decode_row(u->d, DLT_alloc, &row->hdr);
 }
 
+/* It says so once, and once more if the interpreter turns out not to be what its version has. */
+static void found_python(struct alloc *a, struct alloc_process *p, const struct dlt_alloc_event *e)
+{
+	if (e->site && !p->python && !p->unread_python) {
+		p->python = true;
+		util_count(&a->python, 1);
+	} else if (!e->site && !p->unread_python) {
+		p->unread_python = true;
+		util_count(&a->unread_python, 1);
+		__atomic_store_n(&a->unread_version, e->addr, __ATOMIC_RELAXED);
+	}
+}
+
 static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_event *e)
 {
 	struct turn *u = ctx;
@@ -156,7 +171,12 @@ static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_e
 	switch (op) {
 	case DLT_ALLOC_SITE:
 	case DLT_ALLOC_MODULE:
+	case DLT_ALLOC_LINES:
+	case DLT_ALLOC_CODE:
 		alloc_sites_define(&u->alloc->sites, u->d, &p->names, &row.hdr, e);
+		break;
+	case DLT_ALLOC_PYTHON:
+		found_python(u->alloc, p, e);
 		break;
 	case DLT_ALLOC_OLD:
 		t->old_addr = e->addr;
@@ -386,6 +406,9 @@ void alloc_count(const struct alloc *a, struct alloc_counts *ret)
 		.refused = util_counted(&a->threads.refused),
 		.skipped = util_counted(&a->threads.skipped),
 		.siteless = util_counted(&a->threads.siteless),
+		.python = util_counted(&a->python),
+		.unread_python = util_counted(&a->unread_python),
+		.unread_version = util_counted(&a->unread_version),
 		.live_blocks = util_counted(&a->live_blocks),
 		.live_bytes = util_counted(&a->live_bytes),
 	};

@@ -52,6 +52,7 @@ static void process_free(struct alloc_process *p)
 	alloc_blocks_free(&p->blocks);
 	alloc_numbers_free(&p->names.sites);
 	alloc_numbers_free(&p->names.modules);
+	alloc_numbers_free(&p->names.codes);
 	free(p);
 }
 

@@ -18,6 +18,7 @@ struct alloc_process {
 	uint32_t tgid;
 	char comm[DLT_COMM_LEN]; /* of the thread of its last event */
 	bool covered; /* it has the library */
+	bool python, unread_python; /* it has an interpreter whose lines are read, or are not */
 	bool gone;    /* it stays for its children's sake */
 	unsigned int children; /* that have its names */
 	unsigned int depth;    /* of its parents */

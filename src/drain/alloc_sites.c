@@ -13,6 +13,7 @@
 #define NUMBERS_MAX (1U << 17) /* of a process: the library gives fewer */
 #define SITES_MAX (1U << 22)   /* of a trace */
 #define TEXT_MAX 4096
+#define CODES_BYTES_MAX (64U << 20) /* names of functions in Python, of a trace */
 
 /* --- a process's numbers -------------------------------------------------------------------------------- */
 
@@ -57,6 +58,15 @@ uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site)
 	return number;
 }
 
+static uint32_t code_number(const struct alloc_names *names, uint32_t code)
+{
+	uint32_t number = 0;
+
+	for (; names && code && !number; names = names->parent)
+		number = numbers_get(&names->codes, code);
+	return number;
+}
+
 static uint32_t module_number(const struct alloc_names *names, uint32_t module)
 {
 	uint32_t number = 0;
@@ -78,45 +88,122 @@ static uint64_t hash_of(const char *text, size_t len, enum alloc_site_kind kind)
 	return h | 1;
 }
 
-static bool grow(struct alloc_sites *s)
+static bool grow(struct alloc_table *t)
 {
-	struct alloc_sites larger = *s;
+	struct alloc_table larger = *t;
 
-	larger.room = s->room ? 2 * s->room : 1024;
+	larger.room = t->room ? 2 * t->room : 1024;
 	larger.v = calloc(larger.room, sizeof(*larger.v));
 	if (!larger.v)
 		return false;
-	for (uint32_t i = 0; i < s->room; i++) {
-		uint32_t at = (uint32_t)(s->v[i].hash >> 32) & (larger.room - 1);
+	for (uint32_t i = 0; i < t->room; i++) {
+		uint32_t at = (uint32_t)(t->v[i].hash >> 32) & (larger.room - 1);
 
-		if (!s->v[i].hash)
+		if (!t->v[i].hash)
 			continue;
 		while (larger.v[at].hash)
 			at = (at + 1) & (larger.room - 1);
-		larger.v[at] = s->v[i];
+		larger.v[at] = t->v[i];
 	}
-	free(s->v);
-	*s = larger;
+	free(t->v);
+	*t = larger;
 	return true;
 }
 
-/* Returns the number of HASH, 0: there is no room; *IS_NEW: it had none before. */
-static uint32_t number_of(struct alloc_sites *s, uint64_t hash, bool *is_new)
+/* Returns the slot of HASH, whose number is 0 if it had none before, and is the caller's to give; NULL: there is no room. */
+static struct alloc_table_slot *slot_of(struct alloc_table *t, uint64_t hash)
 {
 	uint32_t at;
 
-	if (s->n >= SITES_MAX || (s->n + 1 > s->room / 4 * 3 && !grow(s)))
-		return 0;
-	at = (uint32_t)(hash >> 32) & (s->room - 1);
-	while (s->v[at].hash && s->v[at].hash != hash)
-		at = (at + 1) & (s->room - 1);
-	*is_new = !s->v[at].hash;
-	if (*is_new) {
-		s->v[at].hash = hash;
-		s->v[at].number = ++s->n;
+	if (t->n >= SITES_MAX || (t->n + 1 > t->room / 4 * 3 && !grow(t)))
+		return NULL;
+	at = (uint32_t)(hash >> 32) & (t->room - 1);
+	while (t->v[at].hash && t->v[at].hash != hash)
+		at = (at + 1) & (t->room - 1);
+	if (!t->v[at].hash) {
+		t->v[at].hash = hash;
+		t->n++;
 	}
-	return s->v[at].number;
+	return &t->v[at];
 }
+
+/* Returns the number of HASH, 0: there is no room; *IS_NEW: it had none before. */
+static uint32_t number_of(struct alloc_table *t, uint64_t hash, bool *is_new)
+{
+	struct alloc_table_slot *slot = slot_of(t, hash);
+
+	if (!slot)
+		return 0;
+	*is_new = !slot->number;
+	if (*is_new)
+		slot->number = t->n;
+	return slot->number;
+}
+
+/* --- functions in Python -------------------------------------------------------------------------------- */
+
+static bool text_put(struct alloc_sites *s, const char *text, uint32_t len)
+{
+	if (s->text_len + len > CODES_BYTES_MAX)
+		return false;
+	if (s->text_len + len > s->text_room) {
+		uint32_t room = MAX(2 * s->text_room, s->text_len + len + 4096);
+		char *larger = realloc(s->text, room);
+
+		if (!larger)
+			return false;
+		s->text = larger;
+		s->text_room = room;
+	}
+	memcpy(s->text + s->text_len, text, len);
+	s->text_len += len;
+	return true;
+}
+
+/* Returns the number of a file and a function, which is where their names begin, from 1; 0: there is no room. */
+static uint32_t code_put(struct alloc_sites *s, const struct dlt_alloc_event *e)
+{
+	size_t room = MIN((size_t)e->n * sizeof(*e), (size_t)DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION), file, name;
+	char text[DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION + 2];
+	struct alloc_table_slot *slot;
+	uint32_t number = s->text_len + 1;
+
+	memcpy(text, e + 1, room);
+	text[room] = text[room + 1] = '\0';
+	file = strlen(text);
+	name = strlen(text + file + 1);
+	/* what separates frames and their parts */
+	for (size_t i = 0; i < file + 1 + name; i++)
+		if (text[i] == ';' || (text[i] == ':' && i > file))
+			text[i] = '?';
+	slot = slot_of(&s->codes, hash_of(text, file + name + 2, ALLOC_SITE_PYTHON));
+	if (!slot)
+		return 0;
+	if (!slot->number && text_put(s, text, (uint32_t)(file + name + 2)))
+		slot->number = number;
+	return slot->number;
+}
+
+/* "train.py:12:main;train.py:30:<module>": as many as there is room for. */
+static size_t put_lines(char *out, const struct alloc_sites *s, const struct alloc_names *names, const struct dlt_alloc_event *e)
+{
+	uint64_t frames[DLT_ALLOC_FRAMES];
+	size_t n = MIN(MIN(e->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)e->n * 4), len = 0;
+
+	memcpy(frames, e + 1, n * sizeof(*frames));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t number = code_number(names, (uint32_t)(frames[i] >> 32));
+		const char *file = number ? s->text + number - 1 : "?", *name = number ? file + strlen(file) + 1 : "?";
+		int more = snprintf(out + len, TEXT_MAX - len, "%s%s:%u:%s", i ? ";" : "", file, (uint32_t)frames[i], name);
+
+		if ((size_t)more >= TEXT_MAX - len)
+			break;
+		len += (size_t)more;
+	}
+	return len;
+}
+
+/* --- rows ----------------------------------------------------------------------------------------------- */
 
 /* ID: a module's build id, "" for none. */
 static void row_put(struct decode *d, const struct dlt_hdr *hdr, uint32_t number, enum alloc_site_kind kind, const char *text,
@@ -175,13 +262,31 @@ static size_t put_module(char *text, char *id, const struct dlt_alloc_event *e)
 void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
 			const struct dlt_alloc_event *e)
 {
-	bool module = e->op_size >> DLT_ALLOC_OP_SHIFT == DLT_ALLOC_MODULE, is_new = false;
-	enum alloc_site_kind kind = module ? ALLOC_SITE_MODULE : ALLOC_SITE_NATIVE;
-	struct alloc_numbers *numbers = module ? &names->modules : &names->sites;
+	const uint64_t op = e->op_size >> DLT_ALLOC_OP_SHIFT;
+	struct alloc_numbers *numbers = &names->sites;
+	enum alloc_site_kind kind = ALLOC_SITE_NATIVE;
 	char text[TEXT_MAX], id[2 * DLT_ALLOC_BUILD_ID + 1] = "";
-	size_t len = module ? put_module(text, id, e) : put_frames(text, names, e);
-	uint32_t number = number_of(s, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
+	bool is_new = false;
+	uint32_t number;
+	size_t len;
 
+	if (op == DLT_ALLOC_CODE) {
+		number = code_put(s, e);
+		if (!number || !numbers_put(&names->codes, e->site, number))
+			util_count(&s->lost, 1);
+		return;
+	}
+	if (op == DLT_ALLOC_MODULE) {
+		numbers = &names->modules;
+		kind = ALLOC_SITE_MODULE;
+		len = put_module(text, id, e);
+	} else if (op == DLT_ALLOC_LINES) {
+		kind = ALLOC_SITE_PYTHON;
+		len = put_lines(text, s, names, e);
+	} else {
+		len = put_frames(text, names, e);
+	}
+	number = number_of(&s->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
 	if (!number || !numbers_put(numbers, e->site, number))
 		util_count(&s->lost, 1);
 	if (is_new)
@@ -190,6 +295,8 @@ void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_na
 
 void alloc_sites_free(struct alloc_sites *s)
 {
-	free(s->v);
+	free(s->sites.v);
+	free(s->codes.v);
+	free(s->text);
 	*s = (struct alloc_sites){ 0 };
 }

@@ -13,7 +13,7 @@
 struct decode;
 struct dlt_alloc_event;
 
-enum alloc_site_kind { ALLOC_SITE_NATIVE, ALLOC_SITE_MODULE };
+enum alloc_site_kind { ALLOC_SITE_NATIVE, ALLOC_SITE_MODULE, ALLOC_SITE_PYTHON };
 
 /* A row of sites.out. */
 struct alloc_site_row {
@@ -32,20 +32,27 @@ void alloc_numbers_free(struct alloc_numbers *n);
 
 /* What one process has defined, and PARENT, whose definitions it has, too, where it has none of its own. */
 struct alloc_names {
-	struct alloc_numbers sites, modules;
+	struct alloc_numbers sites, modules, codes;
 	const struct alloc_names *parent;
 };
 
-struct alloc_sites {
-	struct {
+/* Numbers, from 1, by a hash. All zero: none. */
+struct alloc_table {
+	struct alloc_table_slot {
 		uint64_t hash; /* 0: free */
 		uint32_t number;
 	} *v;
 	uint32_t n, room;
+};
+
+struct alloc_sites {
+	struct alloc_table sites, codes;
+	char *text; /* of functions in Python, file and name: a code's number is where its own begins */
+	uint32_t text_len, text_room;
 	uint64_t lost; /* definitions for which there was no memory */
 };
 
-/* E, with the events behind it, defines a site or a module of the process of NAMES. HDR: of the row. */
+/* E, with the events behind it, defines a site, a module or a function of the process of NAMES. HDR: of the row. */
 void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
 			const struct dlt_alloc_event *e);
 /* Returns the trace's number of a process's site, 0: not known. */

@@ -83,7 +83,7 @@ static bool room_for(struct alloc_thread *thread, size_t more)
 static size_t events_of(const struct dlt_alloc_event *e, size_t left)
 {
 	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
-	size_t n = op == DLT_ALLOC_SITE || op == DLT_ALLOC_MODULE ? 1 + (size_t)e->n : 1;
+	size_t n = op >= DLT_ALLOC_SITE && op <= DLT_ALLOC_CODE ? 1 + (size_t)e->n : 1;
 
 	return op < DLT_ALLOC_OPS && op != DLT_ALLOC_END && n <= left ? n : 0;
 }

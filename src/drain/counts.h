@@ -43,6 +43,8 @@ struct alloc_counts {
 	uint64_t refused; /* pages that were not valid */
 	uint64_t skipped; /* events in a signal handler that interrupted the library */
 	uint64_t siteless; /* events whose stack has no number, as there were too many */
+	uint64_t python; /* programs in Python whose lines are read, */
+	uint64_t unread_python, unread_version; /* and those whose are not, and the version of one */
 	uint64_t live_blocks, live_bytes; /* at the end */
 };
 

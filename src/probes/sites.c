@@ -4,17 +4,18 @@
 
 #include "trace/probe.h"
 
-static const struct field_name kind_names[] = { { ALLOC_SITE_NATIVE, "native" }, { ALLOC_SITE_MODULE, "module" }, { 0, NULL } };
+static const struct field_name kind_names[] = { { ALLOC_SITE_NATIVE, "native" }, { ALLOC_SITE_MODULE, "module" },
+						{ ALLOC_SITE_PYTHON, "python" }, { 0, NULL } };
 
 #define AT(member) offsetof(struct alloc_site_row, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when it was first seen, ns", AT(hdr.ts_ns)),
 	{ "FIRST_PID", "process in which it was first seen; others may have it, too", FIELD_S64, AT(pid) },
 	{ "SITE", "its number, from 1", FIELD_U32, AT(site) },
-	{ "KIND", "native (a stack), module (a file that code is in)", FIELD_NAME, AT(kind), 0, 0, kind_names },
+	{ "KIND", "native, python (a stack), module (a file that code is in)", FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "FRAMES",
 	  "native: return addresses from the innermost on, joined by ';', each as the SITE of a module (-: in none) and an address in that file; "
-	  "module: path, as the process has it",
+	  "python: file:line:function from the innermost on, joined by ';'; module: path, as the process has it",
 	  FIELD_STACK, AT(segs), 0 },
 	{ "BUILD_ID", "of a module, in hex", FIELD_USTR, AT(segs), 1 },
 };

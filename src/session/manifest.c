@@ -422,6 +422,15 @@ static void put_uring(struct json *j, const struct session *s)
 	json_end(j);
 }
 
+/* VERSION: as PY_VERSION_HEX, 0: none. */
+static void put_version(struct json *j, const char *name, uint64_t version)
+{
+	autofree char *text = util_fmt("%u.%u.%u", (unsigned int)(version >> 24 & 0xff), (unsigned int)(version >> 16 & 0xff),
+				       (unsigned int)(version >> 8 & 0xff));
+
+	json_str(j, name, version ? text : NULL);
+}
+
 /* Puts what alloc.out does not show, where there is one. */
 static void put_alloc(struct json *j, const struct session *s)
 {
@@ -441,6 +450,9 @@ static void put_alloc(struct json *j, const struct session *s)
 	json_u64(j, "refused_pages", n->refused);
 	json_u64(j, "skipped", n->skipped);
 	json_u64(j, "siteless", n->siteless);
+	json_u64(j, "python_programs", n->python);
+	json_u64(j, "unread_python_programs", n->unread_python);
+	put_version(j, "unread_python", n->unread_version);
 	json_u64(j, "live_blocks", n->live_blocks);
 	json_u64(j, "live_bytes", n->live_bytes);
 	json_end(j);

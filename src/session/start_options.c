@@ -118,7 +118,8 @@ static const char *set_regions(struct option_parse *p, void *member, char *arg)
 }
 
 const char *const config_alloc_sites[ALLOC_SITES_N] = {
-	[ALLOC_SITES_NATIVE] = "native", [ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
+	[ALLOC_SITES_AUTO] = "auto", [ALLOC_SITES_PYTHON] = "python", [ALLOC_SITES_NATIVE] = "native",
+	[ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
 };
 
 static const char *set_alloc_sites(struct option_parse *p, void *member, char *arg)
@@ -129,7 +130,7 @@ static const char *set_alloc_sites(struct option_parse *p, void *member, char *a
 		*(enum config_alloc_sites *)member = i;
 		return NULL;
 	}
-	return "not one of native, caller, none";
+	return "not one of auto, python, native, caller, none";
 }
 
 static const char *set_sched(struct option_parse *p, void *member, char *arg)
@@ -296,7 +297,7 @@ const struct option_row start_options[] = {
 	OPTION_HEADING("What to record:"),
 	{ "alloc-min", 0, "SIZE", "With -P +alloc: blocks from SIZE on (default: 4K)",
 	  option_size, TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "alloc-sites", 0, "HOW", "Their stacks: native (default), caller or none",
+	{ "alloc-sites", 0, "HOW", "Their stacks: auto, python, native, caller, none",
 	  set_alloc_sites, TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
 	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint",
 	  set_backend, TO(backends), START_IN_CONFIG | START_BY_SERVICE },

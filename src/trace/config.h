@@ -77,6 +77,8 @@ struct config {
 
 	uint64_t alloc_min_bytes; /* blocks below it are only counted */
 	enum config_alloc_sites {
+		ALLOC_SITES_AUTO,
+		ALLOC_SITES_PYTHON,
 		ALLOC_SITES_NATIVE,
 		ALLOC_SITES_CALLER,
 		ALLOC_SITES_NONE,

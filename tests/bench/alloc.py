@@ -4,10 +4,11 @@ docs/performance.md.
 
 alloc [-r ROUNDS] [-n TIMES] [-p PAGE]
 
-The blocks are of 64 bytes, or of 8 KiB (load.c), and all calls are of one place. Prints a table, and writes it into PAGE
-between its marks. The status is 1 where dltraced lost rows.
+The blocks are of 64 bytes, or of 8 KiB (load.c), or Python's (alloc_load.py), and all calls are of one place. Prints a
+table, and writes it into PAGE between its marks. The status is 1 where dltraced lost rows.
 """
 import os
+import platform
 import random
 import sys
 from statistics import median
@@ -22,6 +23,8 @@ import workloads
 BEGIN, END = "<!-- BENCH=alloc tests/bench/run -->", "<!-- end of alloc -->"
 BLOCK = 1000  # pairs of the best so many in a row count: those that nobody has interrupted
 SMALL, LARGE = "small-blocks", "large-blocks"
+PYTHON, DEEP, NO_GIL = "python", "python-deep", "python-nogil"
+PYTHON_LOAD = os.path.join(tracers.HERE, "alloc_load.py")
 
 
 def alloc(*options):
@@ -36,12 +39,24 @@ CELLS = {
     "64 bytes, --alloc-min 0, callers": (SMALL, ("--alloc-min", "0", "--alloc-sites", "caller"), None),
     "64 bytes, --alloc-min 0, stacks": (SMALL, ("--alloc-min", "0"), 100),
     "8 KiB, stacks": (LARGE, (), 100),
+    "a bytearray, --alloc-min 0, Python's lines, 8 frames": (PYTHON, ("--alloc-min", "0"), 150),
+    "the same, native stacks": (PYTHON, ("--alloc-min", "0", "--alloc-sites", "native"), None),
+    "a bytearray, --alloc-min 0, Python's lines, 32 frames": (DEEP, ("--alloc-min", "0"), None),
+    "malloc by ctypes without the GIL, not in the first thread": (NO_GIL, ("--alloc-min", "0"), None),
 }
+
+
+class AllocRun(measure.Run):
+    def load(self):
+        if self.workload.pattern in (PYTHON, DEEP, NO_GIL):
+            return [sys.executable, "-B", PYTHON_LOAD, "-n", str(self.times), "-b", str(BLOCK), "-g", self.path("gate"),
+                    "-o", self.path("result"), self.workload.pattern]
+        return super().load()
 
 
 def one(b, tracer, pattern, times):
     """(CPU ns of a pair, rows lost)"""
-    run = measure.Run(b, tracer, workloads.Workload(pattern, pattern, (), times, split=False))
+    run = AllocRun(b, tracer, workloads.Workload(pattern, pattern, (), times, split=False))
     run.block = BLOCK
     return measure.least(run)
 
@@ -49,7 +64,7 @@ def one(b, tracer, pattern, times):
 def run_rounds(args, b):
     """[{cell or pattern: ns}], a dict a round; loads; rows lost"""
     untraced = tracers.tracer("none")
-    runs = {pattern: (untraced, pattern) for pattern in (SMALL, LARGE)}
+    runs = {pattern: (untraced, pattern) for pattern in (SMALL, LARGE, PYTHON, DEEP, NO_GIL)}
     for name, (pattern, options, _) in CELLS.items():
         runs[name] = tracers.Tracer("dltraced", alloc(*options), "dltraced", "", needs=tracers.DLTRACED), pattern
     rounds, loads, lost = [], [], 0
@@ -86,7 +101,8 @@ def main():
     finally:
         b.close()
     text = "\n".join([
-        machine.heading(f"{len(rounds)} rounds of {args.times} pairs", before, loads) + f" Rows lost: {lost}.", "",
+        machine.heading(f"{len(rounds)} rounds of {args.times} pairs", before, loads) + f" Rows lost: {lost}."
+        f" Python {platform.python_version()}.", "",
         *page.table(["pairs of malloc and free", "CPU ns of a pair, untraced", "added by alloc", "goal", ""], table(rounds))])
     page.show(args, text, BEGIN, END)
     sys.exit(lost != 0)

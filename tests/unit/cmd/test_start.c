@@ -368,7 +368,7 @@ static void alloc_needs_a_workload_from_its_start_on(void **state)
 	refuse(ARGS("-P", "+alloc", "--all"), "needs a workload");
 	refuse(ARGS("-P", "+alloc", "--delay", "5s", "--", "true"), "cannot begin later");
 	refuse(ARGS("-P", "+alloc", "--rollup-only", "--", "true"), "nothing for alloc");
-	refuse(ARGS("--alloc-sites", "all", "--", "true"), "not one of native, caller, none");
+	refuse(ARGS("--alloc-sites", "all", "--", "true"), "not one of auto, python, native, caller, none");
 	refuse(ARGS("--alloc-min", "big", "--", "true"), "big");
 	refuse(ARGS("-P", "sites", "--", "true"), "sites");
 }

@@ -141,6 +141,35 @@ static void each_event_has_a_row_with_its_block(void **state)
 	assert_int_equal(n.live_bytes, 0);
 }
 
+/* A child knows its parent's functions; what would separate frames is none; what is not known has no name. */
+static void stacks_of_python_are_lines(void **state)
+{
+	const uint64_t lines[] = { 1ULL << 32 | 12, 2ULL << 32 | 7, 9ULL << 32 | 1 }, again[] = { 2ULL << 32 | 8 };
+	struct alloc_counts n;
+
+	thread_begins(PROCESS, PROCESS, 0);
+	event(5, DLT_ALLOC_PYTHON, 0x030b0200, 0, 1);
+	define(10, DLT_ALLOC_CODE, 1, 0, "/home/a b/train.py\0Net.forward", 31);
+	define(11, DLT_ALLOC_CODE, 2, 0, "<a;b:c>\0f:;g", 13);
+	define(12, DLT_ALLOC_LINES, 7, 3, lines, sizeof(lines));
+	event(20, DLT_ALLOC_MALLOC, 0x1000, 5000, 7);
+	leaves(PROCESS, PROCESS, 30, DLT_ALLOC_LAST);
+	lives(DLT_PIDS_FORK, PROCESS + 5, PROCESS, 100);
+	thread_begins(PROCESS + 5, PROCESS + 5, 110);
+	define(111, DLT_ALLOC_LINES, 8, 1, again, sizeof(again));
+	event(112, DLT_ALLOC_PYTHON, 0x030e0100, 0, 0);
+	event(113, DLT_ALLOC_PYTHON, 0x030e0100, 0, 0);
+	leaves(PROCESS + 5, PROCESS + 5, 140, DLT_ALLOC_LAST);
+	alloc_end(&decode);
+	expect_rows(DLT_sites, "1000000000012\t2026-11-21T01:02:03.000000012Z\t5000000\t1\tpython\t"
+			       "/home/a\\040b/train.py:12:Net.forward;<a?b:c>:7:f??g;?:1:?\t-\n"
+			       "1000000000111\t2026-11-21T01:02:03.000000111Z\t5000005\t2\tpython\t<a?b:c>:8:f??g\t-\n");
+	alloc_count(decode.alloc, &n);
+	assert_int_equal(n.python, 1);
+	assert_int_equal(n.unread_python, 1);
+	assert_int_equal(n.unread_version, 0x030e0100);
+}
+
 static unsigned int rows_in(const char *text)
 {
 	unsigned int n = 0;
@@ -407,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_event_has_a_row_with_its_block),
+		TEST(stacks_of_python_are_lines),
 		TEST(a_page_that_is_copied_twice_counts_once),
 		TEST(a_thread_is_known_by_whatever_comes_first),
 		TEST(what_a_thread_has_not_sent_is_read),
