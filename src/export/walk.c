@@ -41,6 +41,8 @@ static int open_file(struct walk *w, struct export_file *f, unsigned int i)
 	f->in.error = file ? reader_open(&f->in.reader, w->x->host->dirfd, file) : -ENOMEM;
 	if (f->in.error < 0)
 		return f->in.error == -ENOMEM ? -ENOMEM : 0;
+	if (!probe_find(name) && !reader_column(&f->in.reader, "TIMESTAMP"))
+		return 0; /* of a collector that has ended without a sample, and so without a header */
 	res = find_columns(f, &w->x->tables[i], name);
 	return res < 0 ? res : 1;
 }
