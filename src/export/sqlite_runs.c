@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables runs, with a row for each folder, and allocs, with a row for each block of memory. Their first columns have the
+ * names, types and units of Heimdallr's database, so that queries for that work on these, too. A block is made of its rows in
+ * the table alloc by SQL: at an address of a process, allocations and their ends alternate.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/util.h"
+#include "export/exporter.h"
+#include "export/sqlite.h"
+#include "report/matrix.h"
+#include "trace/manifest_read.h"
+
+static const char tables[] =
+	"CREATE TABLE runs (id INTEGER PRIMARY KEY, prog TEXT, mode TEXT, run INTEGER, utime_ns INTEGER, stime_ns INTEGER, "
+	"wtime_ns INTEGER, max_rss INTEGER, status INTEGER, minflt INTEGER, majflt INTEGER, nvcsw INTEGER, nivcsw INTEGER, "
+	"trace TEXT, lost INTEGER, cmdline TEXT, seed INTEGER, ord INTEGER, dry INTEGER, host TEXT, first_ns INTEGER, "
+	"UNIQUE (prog, mode, run));"
+	"CREATE TABLE allocs (id INTEGER PRIMARY KEY, run_id INTEGER REFERENCES runs(id), from_ns INTEGER, to_ns INTEGER, "
+	"base INTEGER, size INTEGER, tid INTEGER, free_tid INTEGER, func TEXT, site_id INTEGER, state TEXT);"
+	"CREATE VIEW access AS SELECT NULL AS run_id, NULL AS at_ns, NULL AS addr, NULL AS is_write WHERE 0;";
+
+static const char run_insert[] =
+	"INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)";
+
+/*
+ * event: a block that is got, or given back (GETS 0), at an address; in a realloc it is first given back. A realloc that
+ * failed has neither. pair: each with what is next and what was last at its address.
+ */
+static const char blocks[] =
+	"UPDATE runs SET first_ns = (SELECT min(TIMESTAMP) FROM alloc a WHERE a.host = runs.host);"
+	"WITH event AS ("
+	" SELECT host, PID, address(ADDR) AS base, rowid AS nr, 1 AS gets, TIMESTAMP AS at, SIZE AS size, TID AS tid, FUNC AS func, SITE AS site"
+	" FROM alloc WHERE FUNC NOT IN ('free', 'end') AND SIZE IS NOT NULL AND address(ADDR) <> 0"
+	" UNION ALL SELECT host, PID, address(ADDR), rowid, 0, TIMESTAMP, SIZE, TID, FUNC, SITE FROM alloc WHERE FUNC IN ('free', 'end')"
+	" UNION ALL SELECT host, PID, address(OLD_ADDR), rowid, 0, TIMESTAMP, OLD_SIZE, TID, FUNC, OLD_SITE FROM alloc"
+	" WHERE OLD_ADDR IS NOT NULL AND (LIFE_NS IS NOT NULL OR address(ADDR) <> 0)"
+	"), pair AS ("
+	" SELECT *, lead(gets) OVER w AS next_gets, lead(at) OVER w AS next_at, lead(tid) OVER w AS next_tid, lead(func) OVER w AS next_func,"
+	" lag(gets) OVER w AS last_gets FROM event WINDOW w AS (PARTITION BY host, PID, base ORDER BY nr, gets)"
+	"), block AS ("
+	" SELECT host, nr, at AS from_at, CASE WHEN next_gets = 0 THEN next_at END AS to_at, base, size, tid,"
+	" CASE WHEN next_gets = 0 AND next_func <> 'end' THEN next_tid END AS free_tid, func, site,"
+	" CASE WHEN next_gets = 0 THEN CASE next_func WHEN 'free' THEN 'freed' WHEN 'end' THEN 'end' ELSE 'resized' END ELSE 'live' END AS state"
+	" FROM pair WHERE gets"
+	" UNION ALL SELECT host, nr, NULL, at, base, size, NULL, CASE WHEN func <> 'end' THEN tid END, NULL, site, 'before'"
+	" FROM pair WHERE NOT gets AND last_gets IS NOT 1"
+	") INSERT INTO allocs (run_id, from_ns, to_ns, base, size, tid, free_tid, func, site_id, state)"
+	" SELECT r.id, from_at - first_ns, to_at - first_ns, base, size, tid, free_tid, func, site, state"
+	" FROM block b JOIN runs r ON r.host = b.host ORDER BY r.id, nr;";
+
+static const char indexes[] =
+	"CREATE INDEX runs_progmoderun_idx ON runs(prog, mode, run);"
+	"CREATE INDEX allocs_runid_idx ON allocs(run_id); CREATE INDEX allocs_addr_idx ON allocs(base, size);";
+
+/* For SQL: address('0x1f') is 31. Addresses from 2^63 on are negative, as in Heimdallr's database. */
+static void address(struct sqlite3_context *c, int n, struct sqlite3_value **args)
+{
+	const unsigned char *text = sqlite.value_text(args[0]);
+
+	(void)n;
+	if (text) /* else the result is NULL */
+		sqlite.result_int64(c, (int64_t)strtoull((const char *)text, NULL, 0));
+}
+
+/* --- runs ------------------------------------------------------------------------------------------------------- */
+
+/* The name of a run. */
+struct run_name {
+	char *folder; /* the folder's own name, owned; PROG and MODE point into it, or elsewhere */
+	const char *prog, *mode;
+	uint64_t run;
+};
+
+/* Cuts FOLDER, PROG.MODE.RUN as the recipe matrix names it, into N. Returns whether it is of that form. */
+static bool cut_name(struct run_name *n)
+{
+	char *number = strrchr(n->folder, '.'), *mode = NULL, *end;
+
+	for (char *p = n->folder; number && p < number; p++)
+		mode = *p == '.' ? p : mode;
+	if (!mode || mode == n->folder || mode + 1 == number || number[1] < '1' || number[1] > '9')
+		return false;
+	n->run = strtoull(number + 1, &end, 10);
+	if (*end)
+		return false;
+	*mode = *number = '\0';
+	n->prog = n->folder;
+	n->mode = mode + 1;
+	return true;
+}
+
+/* Gives N a number that no run of PROG and MODE among the first I has. */
+static void make_unique(struct run_name *n, const struct run_name *all, unsigned int i)
+{
+	for (unsigned int k = 0; k < i; k++)
+		if (all[k].run == n->run && !strcmp(all[k].prog, n->prog) && !strcmp(all[k].mode, n->mode)) {
+			n->run++;
+			k = -1U;
+		}
+}
+
+/* Reads the matrix.tsv beside the folder DIRFD; M stays where it is that of the folder before, whose parent is BEFORE. */
+static void find_matrix(struct matrix *m, int dirfd, struct stat *before)
+{
+	autoclose int fd = openat(dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st = { .st_ino = 0 };
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == before->st_dev && st.st_ino == before->st_ino)
+		return;
+	*before = st;
+	matrix_free(m);
+	if (fd >= 0)
+		matrix_read(m, fd); /* else the run is of no matrix */
+}
+
+static uint64_t lost_rows(const struct manifest_facts *m)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < m->n_probes; i++)
+		lost += m->probes[i].lost;
+	for (unsigned int i = 0; i < m->n_collectors; i++)
+		lost += m->collectors[i].lost;
+	return lost;
+}
+
+static void bind_known(struct sqlite3_stmt *s, int i, bool known, uint64_t n)
+{
+	if (known)
+		sqlite.bind_int64(s, i, (int64_t)n);
+	else
+		sqlite.bind_null(s, i);
+}
+
+static void bind_text(struct sqlite3_stmt *s, int i, const char *text)
+{
+	sqlite.bind_text(s, i, text, -1, transient);
+}
+
+static bool put_run(struct sqlite3_stmt *s, unsigned int id, const struct export_host *h, const struct run_name *n,
+		    const struct manifest_facts *m, const struct matrix_run *of)
+{
+	static const enum usage used[] = { USAGE_USER_NS, USAGE_SYSTEM_NS, USAGE_WALL_NS };
+	static const enum usage counts[] = { USAGE_MINOR_FAULTS, USAGE_MAJOR_FAULTS, USAGE_VOLUNTARY_SWITCHES, USAGE_INVOLUNTARY_SWITCHES };
+	int i = 1;
+
+	sqlite.bind_int64(s, i++, id);
+	bind_text(s, i++, n->prog);
+	bind_text(s, i++, n->mode);
+	sqlite.bind_int64(s, i++, (int64_t)n->run);
+	for (size_t k = 0; k < ARRAY_SIZE(used); k++)
+		bind_known(s, i++, m->has_usage, m->usage[used[k]]);
+	bind_known(s, i++, m->has_usage, m->usage[USAGE_MAX_RSS_BYTES] / 1024);
+	bind_known(s, i++, m->has_status, (uint64_t)(WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) : WEXITSTATUS(m->status)));
+	for (size_t k = 0; k < ARRAY_SIZE(counts); k++)
+		bind_known(s, i++, m->has_usage, m->usage[counts[k]]);
+	bind_text(s, i++, h->dir);
+	bind_known(s, i++, m->complete, lost_rows(m));
+	bind_text(s, i++, m->argv);
+	bind_known(s, i++, of, of ? of->seed : 0);
+	bind_known(s, i++, of, of ? of->order : 0);
+	sqlite.bind_int64(s, i++, m->dry);
+	bind_text(s, i++, h->name);
+	if (sqlite.step(s) != SQLITE_DONE)
+		return false;
+	sqlite.reset(s);
+	return true;
+}
+
+/* Finds the name of the run in the folder of H: its own where the recipe has made it, else by its manifest. */
+static bool find_name(struct run_name *n, const struct export_host *h, const struct manifest_facts *m)
+{
+	autofree char *real = realpath(h->dir, NULL);
+	const char *slash = real ? strrchr(real, '/') : NULL;
+
+	n->folder = strdup(slash ? slash + 1 : h->dir);
+	if (!n->folder)
+		return false;
+	if (!cut_name(n)) {
+		n->prog = n->folder;
+		n->mode = m->dry ? "dry" : "trace";
+		n->run = 1;
+	}
+	return true;
+}
+
+static bool put_runs(const struct export *x, struct sqlite3_stmt *s)
+{
+	autofree struct run_name *names = calloc(x->n_hosts, sizeof(*names));
+	autofree struct manifest_facts *m = malloc(sizeof(*m));
+	struct matrix matrix = { .text = NULL };
+	struct stat before = { .st_ino = 0 };
+	bool good = names && m;
+
+	for (unsigned int i = 0; good && i < x->n_hosts; i++) {
+		const struct export_host *h = &x->hosts[i];
+		autofree char *folder = NULL;
+
+		manifest_read_at(m, h->dirfd); /* what is missing stays empty */
+		good = find_name(&names[i], h, m);
+		if (!good)
+			break;
+		folder = util_fmt("%s.%s.%llu", names[i].prog, names[i].mode, (unsigned long long)names[i].run);
+		find_matrix(&matrix, h->dirfd, &before);
+		make_unique(&names[i], names, i);
+		good = folder && put_run(s, i + 1, h, &names[i], m, matrix_find(&matrix, folder));
+	}
+	matrix_free(&matrix);
+	for (unsigned int i = 0; names && i < x->n_hosts; i++)
+		free(names[i].folder);
+	return good;
+}
+
+static bool run_sql(struct sqlite3 *db, const char *sql)
+{
+	return sqlite.exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+bool sqlite_put_runs(const struct export *x, struct sqlite3 *db, bool has_alloc)
+{
+	struct sqlite3_stmt *insert = NULL;
+	bool good = run_sql(db, tables) && sqlite.prepare(db, run_insert, -1, &insert, NULL) == SQLITE_OK && put_runs(x, insert);
+
+	sqlite.finalize(insert);
+	if (!good)
+		return false;
+	if (has_alloc && (sqlite.create_function(db, "address", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, address, NULL, NULL) != SQLITE_OK ||
+			  !run_sql(db, blocks)))
+		return false;
+	return run_sql(db, indexes);
+}
