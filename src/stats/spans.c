@@ -8,6 +8,7 @@
 #include "base/util.h"
 
 #define ROOM_FIRST 64U
+#define GLUE_FIRST_NS 512U
 
 void spans_free(struct spans *s)
 {
@@ -33,6 +34,22 @@ static void glue(struct spans *s)
 	s->n = n;
 }
 
+/* Returns the least power of two, above all that glue_ns was, below which gaps are so many that at most MOST stretches are left. */
+static uint64_t next_glue(const struct spans *s, size_t most)
+{
+	uint64_t glue_ns = 2 * MAX(s->glue_ns, GLUE_FIRST_NS);
+	size_t shorter[65] = { 0 }, left = s->n; /* gaps by their bits */
+
+	for (size_t i = 1; i < s->n; i++)
+		shorter[64 - __builtin_clzll(s->v[i].begin_ns - s->v[i - 1].end_ns)]++;
+	for (unsigned int bits = 1; bits < 64; bits++) {
+		left -= shorter[bits];
+		if (left <= most && 1ULL << bits >= glue_ns)
+			return 1ULL << bits;
+	}
+	return UINT64_MAX;
+}
+
 /* Make room for one more. */
 static int make_room(struct spans *s)
 {
@@ -42,11 +59,8 @@ static int make_room(struct spans *s)
 	if (s->n < s->room)
 		return 0;
 	if (s->n >= max) {
-		s->glue_ns = MAX(s->glue_ns, 512);
-		while (s->n > max / 2) {
-			s->glue_ns *= 2;
-			glue(s);
-		}
+		s->glue_ns = next_glue(s, max / 2);
+		glue(s);
 		return 0;
 	}
 	v = reallocarray(s->v, MIN(room, max), sizeof(*v));
@@ -57,7 +71,7 @@ static int make_room(struct spans *s)
 	return 0;
 }
 
-int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+int spans_add_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t from, to;
 	int res;

@@ -31,11 +31,25 @@ struct spans {
 /* A zeroed struct spans is an empty set. */
 void spans_free(struct spans *s);
 
+/* spans_add() for any stretch. */
+int spans_add_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
 /*
  * Add [BEGIN, END) to the set. In constant time, amortized, where ends come in order; begins may come in
  * any. 0 or -ENOMEM, and then the set is unchanged.
  */
-int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+static inline int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct span *last = s->n ? &s->v[s->n - 1] : NULL;
+
+	/* nearly always it goes on where the last one ends, or is after it */
+	if (!last || begin_ns < last->begin_ns || begin_ns >= end_ns || (begin_ns > last->end_ns && s->n == s->room))
+		return spans_add_any(s, begin_ns, end_ns);
+	if (begin_ns > last->end_ns)
+		s->v[s->n++] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = 1 };
+	else if (end_ns > last->end_ns)
+		last->end_ns = end_ns;
+	return 0;
+}
 /* Add it with WEIGHT, from 0 to 1; it must not lie before what the set has. */
 int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double weight);
 

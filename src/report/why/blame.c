@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The causes of the trainers' waits. Where a trainer's own calls on files lie within its waits, the calls are the cause. In
- * the rest of the time it waited for its loaders. As long as the busiest loader had work, the states of the busy loaders are
- * the cause, each for an equal part. Where one was busy and the others had nothing to do, that one is the cause.
+ * the rest of the time it waited for its loaders (together.c). As long as any of them had work, the states of the busy
+ * loaders are the cause, each for an equal part. Where one was busy and the others had nothing to do, that one is the cause.
  */
 #include <stdlib.h>
 
@@ -12,8 +12,6 @@
 
 #define NO_CALLS 0.05		/* of the time: with fewer waits in its calls, a process may wait in untraced calls */
 #define FEW_CALLS 0.5		/* of the waits that there must be: with fewer in its calls, it waits in others, too */
-#define STRAGGLER_BUSY 0.5	/* of its generation's waits: a straggler was busy for at least this part, */
-#define STRAGGLER_OTHERS 0.4	/* and the others of its generation for at most this part */
 
 static double sum_of(const double v[WHY_STATES])
 {
@@ -72,74 +70,6 @@ static void finish_loaders(struct report *r)
 		l->alive_idle_ns = (double)why_waited_then(r->why, t, l->begin_ns, l->end_ns);
 		resolve_gap(r, l);
 	}
-}
-
-/* The loaders of a generation during the waits for them. */
-struct generation {
-	const struct why_loader *busiest;
-	double busy, busy_sum, idle_ns;
-	uint32_t n;
-};
-
-static double busy_of(const struct why_loader *l)
-{
-	return l->alive_idle_ns > 0 ? 1 - MIN(l->idle_ns[WHY_QUEUE] / l->alive_idle_ns, 1) : 0;
-}
-
-/* Returns for how long one loader was busy and the others were not; *OTHERS: for what part of the waits these were busy. */
-static double straggled(const struct generation *g, double *others)
-{
-	*others = g->n > 1 ? (g->busy_sum - g->busy) / (g->n - 1) : 0;
-	if (g->n < 2 || g->busy < STRAGGLER_BUSY || *others > STRAGGLER_OTHERS * g->busy)
-		return 0;
-	return g->idle_ns * (g->busy - *others);
-}
-
-/* Sums of one trainer's waits, ns. */
-struct blame_of_loaders {
-	double idle_ns;	     /* waits during the lives of generations */
-	double ready_ns;     /* of these, the part in which even the busiest loader had nothing to do */
-	double straggler_ns; /* of these, the part in which one loader was busy and the others were not */
-};
-
-static struct blame_of_loaders look_at_generations(struct why *w, uint32_t t)
-{
-	struct generation *all = calloc(w->loaders.n + 1, sizeof(*all));
-	struct blame_of_loaders ret = { 0 };
-	double most_ns = 0;
-
-	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
-		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
-		struct generation *g = l ? &all[MIN(l->generation, w->loaders.n)] : NULL;
-
-		if (!l || l->trainer != t || l->alive_idle_ns <= 0)
-			continue;
-		g->n++;
-		g->busy_sum += busy_of(l);
-		g->idle_ns = MAX(g->idle_ns, l->alive_idle_ns);
-		if (!g->busiest || busy_of(l) > g->busy) {
-			g->busiest = l;
-			g->busy = busy_of(l);
-		}
-	}
-	for (uint32_t i = 0; all && i <= w->loaders.n; i++) {
-		double others, ns = straggled(&all[i], &others);
-
-		ret.straggler_ns += ns;
-		ret.idle_ns += all[i].idle_ns;
-		ret.ready_ns += all[i].idle_ns * (1 - all[i].busy);
-		if (ns <= most_ns)
-			continue;
-		most_ns = ns;
-		if (w->straggler && ns <= w->straggler_most_ns)
-			continue;
-		w->straggler = all[i].busiest;
-		w->straggler_busy = all[i].busy;
-		w->straggler_others = others;
-		w->straggler_most_ns = ns;
-	}
-	free(all);
-	return ret;
 }
 
 /* --- trainers ----------------------------------------------------------------------------------------- */
@@ -332,7 +262,7 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns, busy_ns;
 	struct why *w = r->why;
 	uint32_t nr = (uint32_t)(t - w->trainer);
-	struct blame_of_loaders b;
+	struct why_together b;
 	double slow_ns, ready_ns;
 
 	for (uint32_t i = 0; i < w->loaders.n; i++) {
@@ -347,7 +277,7 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 		return;
 	}
 	w->loader_idle_ns += all_ns;
-	b = look_at_generations(w, nr);
+	b = why_together(w, nr);
 	slow_ns = base_ns > 0 ? MIN(b.straggler_ns / base_ns, 1) * rest_ns : 0;
 	w->straggler_ns += slow_ns;
 	rest_ns -= slow_ns;

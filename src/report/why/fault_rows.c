@@ -89,7 +89,7 @@ void why_fault_rows_take(struct why_walk *w)
 	}
 	if (l) {
 		l->fault_ns += x.main ? (double)why_looked_at(&w->why->trainer[l->trainer], begin_ns, s->time_ns) : 0;
-		cover_add(&l->cover, begin_ns, s->time_ns, why_loader_stretch, &x);
+		why_loader_add(&x, begin_ns, s->time_ns);
 	} else if (t) {
 		t->fault_ns += x.main ? (double)why_looked_at(t, begin_ns, s->time_ns) : 0;
 		cover_add(x.main ? x.role->main : x.role->others, begin_ns, s->time_ns, why_trainer_stretch, &x);

@@ -85,6 +85,15 @@ static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uin
 }
 
 /*
+ * Whether T waits for the one of its several loaders that is late, as long as any of them is at work. A GPU's samples do not
+ * show that: it may be idle for another reason while loaders work ahead. Nor does CPU time, which shows no instants.
+ */
+static inline bool why_waits_for_any(const struct why_trainer *t)
+{
+	return t->loaders > 1 && t->then != WHY_BY_GPU && t->then < WHY_BY_CPU_TIME;
+}
+
+/*
  * Whether what T's main thread does in STATE counts as waiting even outside of its waits. Where regions show the fetches of
  * data, other reads do not count. But writes do, as the trainer does not train while it writes.
  */
@@ -209,6 +218,14 @@ void why_did(struct why_did *d, struct reader_field call, double ns);
 
 /* walk.c: walks all calls again, by time. Returns 0 or -errno. */
 int why_walk(struct report *r);
+
+/* together.c: the waits of trainer T in which its loaders lived, ns. Finds W's straggler. To be called once for each T. */
+struct why_together {
+	double idle_ns;	     /* waits during the lives of generations */
+	double ready_ns;     /* of these, the part in which no loader had anything to do */
+	double straggler_ns; /* of these, the part in which one loader was busy and the others were not */
+};
+struct why_together why_together(struct why *w, uint32_t t);
 
 /* blame.c: finds the causes of the waits. */
 void why_blame(struct report *r);

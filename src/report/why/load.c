@@ -189,6 +189,7 @@ void why_free(struct why *w)
 		spans_free(&w->trainer[i].calls);
 		spans_free(&w->trainer[i].waits);
 		spans_free(&w->trainer[i].io);
+		spans_free(&w->trainer[i].at_work);
 		spans_free(&w->trainer[i].saves);
 		free(w->trainer[i].own_samples);
 	}

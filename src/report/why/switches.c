@@ -21,7 +21,7 @@ static void faulted(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	struct why_stretch *x = ctx;
 
 	if (x->role->loader)
-		cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_stretch, x);
+		why_loader_add(x, begin_ns, end_ns);
 	else if (x->role->trainer)
 		cover_add(x->main ? x->role->main : x->role->others, begin_ns, end_ns, why_trainer_stretch, x);
 }
@@ -97,7 +97,7 @@ static void loader_ran(struct why_walk *w, const struct why_role *role, enum why
 {
 	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = state };
 
-	cover_add(&role->loader->cover, begin_ns, end_ns, why_loader_stretch, &x);
+	why_loader_add(&x, begin_ns, end_ns);
 }
 
 static void thread_switched(struct why_walk *w, const struct why_switches *s)

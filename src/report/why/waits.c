@@ -105,6 +105,7 @@ void why_find_windows(struct report *r)
 
 		t->steps = steps_of(r, t);
 		t->io.max = t->calls.max;
+		t->at_work.max = WHY_AT_WORK_MAX / r->why->n_trainers;
 		find_window(r, t);
 	}
 }

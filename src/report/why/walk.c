@@ -158,9 +158,9 @@ static void loader_call(struct why_stretch *x, const struct why_call_row *row)
 		struct why_stretch between = *x;
 
 		between.state = WHY_QUEUE;
-		cover_add(&l->cover, l->last_ns, begin_ns, why_loader_stretch, &between);
+		why_loader_add(&between, l->last_ns, begin_ns);
 	}
-	cover_add(&l->cover, begin_ns, end_ns, why_loader_stretch, x);
+	why_loader_add(x, begin_ns, end_ns);
 	l->last_ns = MAX(l->last_ns, end_ns);
 	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
 }

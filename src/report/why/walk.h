@@ -3,6 +3,7 @@
 #ifndef REPORT_WHY_WALK_H
 #define REPORT_WHY_WALK_H
 
+#include "base/util.h"
 #include "report/scan/scan.h"
 #include "report/why/calls.h"
 #include "report/why/impl.h"
@@ -54,6 +55,17 @@ struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
 /* For cover_add(): adds a part of a struct why_stretch that no other stretch covers. */
 void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
+
+/* Adds a stretch of a loader: what no other stretch covers counts for it, and all of its work for the loaders together. */
+static inline void why_loader_add(struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct why_loader *l = x->role->loader;
+	struct why_trainer *t = &x->why->trainer[l->trainer];
+
+	cover_add(&l->cover, begin_ns, end_ns, why_loader_stretch, x);
+	if (why_waits_for_any(t) && x->state != WHY_QUEUE)
+		spans_add(&t->at_work, MAX(begin_ns, t->begin_ns), MIN(end_ns, t->end_ns));
+}
 
 /* Adds a call on a file, or a wait for pages, of a loader or a trainer, to the I/O of the trainer's steps. */
 void why_add_io(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns);

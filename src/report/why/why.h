@@ -6,7 +6,8 @@
  * There are two passes. The first goes with the rest of the report: it collects the waits of trainers (why_wait()), sums
  * up files and epochs, and keeps what is needed of each call (rows.h). When trainers and loaders are known, the second
  * pass walks the kept calls, merged by time (walk.c), and compares each stretch of a process's time with the waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers; 4 KiB a loader; 112 bytes a file.
+ * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers, and as much for a stretch of loaders' work,
+ * WHY_AT_WORK_MAX of them; 4 KiB a loader; 112 bytes a file.
  * docs/rules.md has the conclusions. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef REPORT_WHY_WHY_H
@@ -25,6 +26,7 @@
 #define WHY_TRAINERS_MAX 64
 #define WHY_LOADERS_MAX 4096
 #define WHY_WAITS_MAX (2U << 20)
+#define WHY_AT_WORK_MAX (1U << 17)
 #define WHY_GPUS_MAX 64
 #define WHY_EPOCHS_MAX 512
 #define WHY_WORK_MAX (1U << 16) /* loaders, once for each epoch */
@@ -121,6 +123,7 @@ struct why_trainer {
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
 	uint32_t loaders;
+	struct spans at_work; /* any of its several loaders was in a call on a file, or on a CPU or waiting for one */
 	bool uses_gpu; /* it has opened the device of a GPU */
 	uint32_t n_gpus; /* how many GPUs with numbers it used, and their indexes in struct why; set with the bases */
 	uint8_t gpu[WHY_GPUS_MAX];
