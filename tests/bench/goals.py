@@ -4,6 +4,14 @@ from statistics import median
 from typing import Callable, NamedTuple
 
 
+def verdict(met):
+    """MET: of each round. Where rounds lie on both sides of the target they decide nothing: another measurement may have its
+    median on the other side.
+    """
+    sides = set(met)
+    return "not measured" if not sides else "undecided" if len(sides) == 2 else "met" if sides == {True} else "NOT MET"
+
+
 class Goal(NamedTuple):
     nr: str
     text: str
@@ -16,17 +24,13 @@ class Goal(NamedTuple):
         return value >= self.target if self.at_least else value <= self.target
 
     def judge(self, figures):
-        """Returns (value, spread, verdict). Where rounds lie on both sides of the target they decide nothing: another
-        measurement may have its median on the other side.
-        """
+        """Returns (value, spread, verdict)."""
         got = self.value(figures)
         if got is None or got == []:
             return None, None, "not measured"
         rounds = got if isinstance(got, list) else [got]
         spread = (min(rounds), max(rounds)) if len(rounds) > 1 else None
-        sides = {self.met(value) for value in rounds}
-        verdict = "undecided" if len(sides) == 2 else "met" if sides == {True} else "NOT MET"
-        return median(rounds), spread, verdict
+        return median(rounds), spread, verdict(self.met(value) for value in rounds)
 
 
 def of_round(workload, tracer, key):

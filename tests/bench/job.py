@@ -16,6 +16,7 @@ from statistics import median
 
 import bench
 import bpfstats
+import goals
 import machine
 import measure
 import page
@@ -161,8 +162,6 @@ def program_table(runs):
 def text_of(args, got, loads, before):
     counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
-    sides = {value <= GOAL for value in ours}
-    verdict = "not measured" if not ours else "undecided" if len(sides) == 2 else "met" if True in sides else "NOT MET"
     return "\n".join([
         machine.heading(f"{args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders",
                         before, loads), "",
@@ -173,7 +172,7 @@ def text_of(args, got, loads, before):
         f" {page.number(median(values(got[DEFAULT], 'sums')))} (with dltraced's and the measuring parent's).", "",
         *page.table(["BPF program", "runs, on the whole machine", "ns a run", "run time, % of the job's CPU time"],
                     program_table(counted)),
-        f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {verdict}.", ""])
+        f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {goals.verdict(value <= GOAL for value in ours)}.", ""])
 
 
 def main():

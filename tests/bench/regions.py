@@ -18,6 +18,7 @@ import tempfile
 from typing import NamedTuple
 
 import bench
+import goals
 import machine
 import page
 import tracers
@@ -139,12 +140,11 @@ def table(got):
             yield [name, FORMS[form], *(page.spread(got.get((name, form, how), [])) for how in (UNTRACED, TRACED))]
 
 
-def goals(got, rows, lost):
+def goal_rows(got, rows, lost):
     for name, form, how, most in GOALS:
         values = got.get((name, form, how), [])
-        sides = {ns <= most for ns in values}
         yield [f"{name}, {FORMS[form]}, {how}", f"<= {most} ns", page.spread(values),
-               "not measured" if not sides else "undecided" if len(sides) == 2 else "met" if True in sides else "NOT MET"]
+               goals.verdict(ns <= most for ns in values)]
     yield ["lost rows", "0", f"{lost} of {rows}", "met" if not lost else "NOT MET"]
 
 
@@ -161,7 +161,7 @@ def main():
         machine.heading(f"{args.rounds} rounds of {args.regions} regions in C, 300000 of each form in Python", before, loads)
         + (f" Another tracer was running: {others} BPF programs were attached before." if others else ""), "",
         *page.table(["program", "form", "CPU ns of a region, untraced", "traced"], table(got)),
-        *page.table(["goal", "target", "here", ""], goals(got, rows, lost))])
+        *page.table(["goal", "target", "here", ""], goal_rows(got, rows, lost))])
     page.show(args, text, BEGIN, END)
     sys.exit(lost != 0)
 
