@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "report/scan/counted.h"
+#include "trace/outdir.h"
 #include "trace/probe.h"
 
 #define FILES_MAX 64
@@ -158,7 +159,7 @@ static bool is_copied(const struct copy *c, const char *name)
 /* Whether NAME is a file without rows that is a part of the trace. */
 static bool is_other(const char *name)
 {
-	static const char *const names[] = { "workload.log", "dltraced.log" };
+	static const char *const names[] = { OUTDIR_LOG, OUTDIR_OWN_LOG };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "trace/outdir.h"
 
 static int ready_fd = -1;   /* the child's end of the pipe to the parent */
 static int caller_fd = -1; /* the caller's stderr, for failures before the trace is set up */
@@ -84,7 +85,7 @@ int background_start(void)
 void background_log(int dirfd)
 {
 	if (ready_fd >= 0)
-		file_fd = util_create_at(dirfd, "dltraced.log", O_APPEND);
+		file_fd = util_create_at(dirfd, OUTDIR_OWN_LOG, O_APPEND);
 }
 
 bool background_caller_gone(void)

@@ -31,7 +31,7 @@ static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	OUTDIR_SOCKET, "dltraced.log", "manifest.json.tmp", OUTDIR_LOG, OUTDIR_LOG_NEW, "summary.json", "workload.out", "manifest.json",
+	OUTDIR_SOCKET, OUTDIR_OWN_LOG, "manifest.json.tmp", OUTDIR_LOG, OUTDIR_LOG_NEW, "summary.json", "workload.out", "manifest.json",
 };
 
 bool outdir_part(char *dst, size_t size, const char *text)

@@ -42,6 +42,8 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 /* The workload's output; until outdir_clear(), under the second name. */
 #define OUTDIR_LOG "workload.log"
 #define OUTDIR_LOG_NEW "workload.log.new"
+/* What dltraced itself has to say, with --background. */
+#define OUTDIR_OWN_LOG "dltraced.log"
 /* The socket of a running trace whose user can have none elsewhere. */
 #define OUTDIR_SOCKET "control.sock"
 

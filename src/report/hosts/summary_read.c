@@ -236,15 +236,14 @@ static bool is_rule(const struct rule *rule, const struct summary_finding *f, co
 
 static const struct rule *rule_of(const struct summary_finding *f)
 {
-	static const struct rule *const answers[] = { &rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle };
 	const struct rule *found = NULL;
 
 	for (const struct rule *const *table = rules_tables; *table; table++)
 		for (const struct rule *rule = *table; rule->code; rule++)
 			if (is_rule(rule, f, &found))
 				return rule;
-	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
-		if (is_rule(answers[i], f, &found))
+	for (const struct rule *const *answer = rules_answers; *answer; answer++)
+		if (is_rule(*answer, f, &found))
 			break;
 	return found;
 }

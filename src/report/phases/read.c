@@ -18,6 +18,7 @@
 #include "report/phases/pfw.h"
 #include "report/phases/read_impl.h"
 #include "report/phases/regions.h"
+#include "trace/outdir.h"
 #include "trace/reader.h"
 #include "trace/unpack.h"
 
@@ -132,7 +133,7 @@ static void read_workload_log(struct phase_reader *r, int dirfd)
 	int fd = -ENOENT;
 
 	for (enum pack p = PACK_NONE; p < PACKS && fd < 0; p++) {
-		snprintf(name, sizeof(name), "workload.log%s", pack_suffixes[p]);
+		snprintf(name, sizeof(name), OUTDIR_LOG "%s", pack_suffixes[p]);
 		fd = util_open_regular(dirfd, name, O_NOFOLLOW);
 	}
 	phase_log_read(r, fd, name, false);

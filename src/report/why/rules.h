@@ -82,6 +82,8 @@ extern const struct rule *const rules_tables[];
  * The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did instead.
  */
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
+/* All of these; ends with NULL. */
+extern const struct rule *const rules_answers[];
 
 /* Tries all rules on R->why. NULL when memory is out. */
 struct rules *rules_new(struct report *r);

@@ -458,3 +458,7 @@ const struct rule rules_of_waits[] = {
 		    "running before. Trace that, too (--pid, --container, or on its host)." },
 	{ .code = NULL },
 };
+
+const struct rule *const rules_answers[] = {
+	&rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle, NULL,
+};
