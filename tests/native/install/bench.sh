@@ -34,6 +34,11 @@ BENCH=alloc "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: 
 BENCH=identity "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat tables err)"
 grep -q '^| mknod, rename, unlink | tmpfs |' tables || fail "no figures: $(cat tables err)"
 
+# the sizes of a row: each form that can be had here
+BENCH=sizes "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
+awk -F ' *[|] *' '$2 == "text" { text = $3 + 0 } $2 ~ /zstd/ { zstd = $3 + 0 } $2 ~ /pfw`/ { pfw = $3 + 0 }
+	END { exit !(text > 50 && zstd > 1 && zstd < text && pfw > 1 && pfw < text) }' tables || fail "$(cat tables)"
+
 # what a region costs the program: each is a row, those of C and of the four forms of pure Python at least
 BENCH=regions "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
 grep -q '^| C | DLTRACED_REGION |' tables && grep -q '^| Python, pure | iterator |' tables || fail "$(cat tables err)"
