@@ -30,7 +30,7 @@ static const char *finish(struct option_parse *p)
 	struct options *o = p->into;
 
 	if (p->n_args != 1)
-		return p->n_args ? "one trace folder at a time" : "which trace folder?";
+		return p->n_args ? "one trace folder at a time: report, export and read() of Python take several as they are" : "which trace folder?";
 	o->from = p->args[0];
 	return o->to ? NULL : "where to? Name a new folder with -o";
 }

@@ -43,6 +43,18 @@ cmp "$original/workload.log" "$t/workload.log" || fail "merge: workload.log"
 ! "$DLT" merge "$original" -o "$t" 2>err || fail "into a folder that exists: status 0"
 grep -q 'exists: name a new folder' err || fail "$(cat err)"
 
+# Two traces of this host, one after the other: merge refuses them, and report adds them up.
+for nr in 1 2; do
+	"$DLT" start -q --no-report --collectors none -P open,vfs_rw,time_align -o "part$nr" -- cat secretprogram secretjob.sh >out || fail "part $nr: status $?"
+done
+! "$DLT" merge part1 part2 -o both 2>err || fail "two folders: status 0"
+grep -q 'one trace folder at a time: report, export' err && [ ! -e both ] || fail "two folders: $(cat err)"
+for of in part1 part2 'part1 part2'; do
+	"$DLT" report --json $of | python3 -c 'import json, sys
+print(*(p["rows"] for p in json.load(sys.stdin)["probes"] if p["name"] in ("open", "vfs_rw")))' || fail "report $of"
+done | awk '{ open[NR] = $1; rw[NR] = $2 } END { exit !(open[1] > 2 && rw[1] > 2 && open[3] == open[1] + open[2] && rw[3] == rw[1] + rw[2]) }' ||
+	fail "the two do not add up"
+
 head -c 32 /dev/urandom | od -An -tx1 >key
 "$DLT" anonymize "$original" -o hidden --key-file key 2>err || fail "anonymize: $(cat err)"
 "$DLT" anonymize merged -o again --key-file key || fail "anonymize: status $?"
