@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mmap, munmap and mremap. */
+/* mmap, munmap, mremap, madvise and brk. */
 #include "file.bpf.h"
 
 #include "dlt/mmap.h"
 
 #define MAP_ANONYMOUS 0x20 /* asm-generic/mman-common.h */
 #define MREMAP_FIXED 2
+
+/* The result is the end of the heap after the call: its end before it is the kernel's to say. */
+CALL_BEGIN(brk_entry)
+{
+	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
+
+	if (call)
+		call->args[1] = BPF_CORE_READ(task_current(), mm, brk);
+	return 0;
+}
 
 CALL_END(mmap_exit)
 {
@@ -44,6 +54,14 @@ CALL_END(mmap_exit)
 		rec->prot = shape == DLT_MMAP ? (__s64)call->args[2] : DLT_NONE;
 		rec->flags = shape == DLT_MMAP ? (__s64)call->args[3] : DLT_NONE;
 		rec->old_addr = rec->old_len = DLT_NONE;
+	}
+	if (shape == DLT_MADVISES) {
+		__u32 advice = call->args[2];
+
+		rec->flags = DLT_MADVISE(advice <= DLT_MADVISE_LAST ? advice : DLT_MADVISE_UNKNOWN);
+	} else if (shape == DLT_BRK) {
+		rec->old_addr = call->args[1];
+		rec->len = ret > rec->old_addr ? ret - rec->old_addr : rec->old_addr - ret;
 	}
 	rec->fd = shape == DLT_MMAP ? (__s32)call->args[4] : DLT_NONE;
 	rec->offset = shape == DLT_MMAP ? (__s64)call->args[5] : DLT_NONE;

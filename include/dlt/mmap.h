@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mmap, munmap, mremap: the record of bpf/mmap.bpf.c. */
+/* brk, madvise, mmap, munmap, mremap: the record of bpf/mmap.bpf.c. */
 #ifndef DLT_MMAP_H
 #define DLT_MMAP_H
 
@@ -10,15 +10,22 @@ enum dlt_mmap_shape {
 	DLT_MMAP,    /* addr, len, prot, flags, fd, offset */
 	DLT_MUNMAP,  /* addr, len */
 	DLT_MREMAP,  /* old addr, old len, len, flags, addr */
+	DLT_BRK,     /* addr, and the old one, from the kernel */
+	DLT_MADVISES, /* addr, len, advice */
 };
 
-#define DLT_MMAP_SNAPSHOT 3 /* FUNC of a mapping from before the join */
+#define DLT_MMAP_SNAPSHOT 5 /* FUNC of a mapping from before the join */
 
 /* The FLAGS column has mremap's flags as well as mmap's: shifted so that they do not collide. */
 #define DLT_MREMAP_SHIFT 40
 #define DLT_MREMAP_MAYMOVE (1ULL << 40)
 #define DLT_MREMAP_FIXED (2ULL << 40)
 #define DLT_MREMAP_DONTUNMAP (4ULL << 40)
+/* And madvise's advice, plus 1: a number. */
+#define DLT_MADVISE_SHIFT 32
+#define DLT_MADVISE_LAST 25 /* MADV_COLLAPSE; what is larger is: */
+#define DLT_MADVISE_UNKNOWN 0xfe
+#define DLT_MADVISE(advice) (((__u64)(advice) + 1) << DLT_MADVISE_SHIFT)
 
 struct dlt_mmap {
 	struct dlt_hdr hdr;

@@ -35,6 +35,32 @@ static const struct field_name flag_names[] = {
 	{ DLT_MREMAP_MAYMOVE, "MREMAP_MAYMOVE" },
 	{ DLT_MREMAP_FIXED, "MREMAP_FIXED" },
 	{ DLT_MREMAP_DONTUNMAP, "MREMAP_DONTUNMAP" },
+#define ADVICE(name) { DLT_MADVISE(name), #name, DLT_MADVISE(0xfe) }
+	ADVICE(MADV_NORMAL),
+	ADVICE(MADV_RANDOM),
+	ADVICE(MADV_SEQUENTIAL),
+	ADVICE(MADV_WILLNEED),
+	ADVICE(MADV_DONTNEED),
+	ADVICE(MADV_FREE),
+	ADVICE(MADV_REMOVE),
+	ADVICE(MADV_DONTFORK),
+	ADVICE(MADV_DOFORK),
+	ADVICE(MADV_MERGEABLE),
+	ADVICE(MADV_UNMERGEABLE),
+	ADVICE(MADV_HUGEPAGE),
+	ADVICE(MADV_NOHUGEPAGE),
+	ADVICE(MADV_DONTDUMP),
+	ADVICE(MADV_DODUMP),
+	ADVICE(MADV_WIPEONFORK),
+	ADVICE(MADV_KEEPONFORK),
+	ADVICE(MADV_COLD),
+	ADVICE(MADV_PAGEOUT),
+	ADVICE(MADV_POPULATE_READ),
+	ADVICE(MADV_POPULATE_WRITE),
+	{ DLT_MADVISE(24), "MADV_DONTNEED_LOCKED", DLT_MADVISE(0xfe) }, /* Linux 5.18, 6.1 */
+	{ DLT_MADVISE(25), "MADV_COLLAPSE", DLT_MADVISE(0xfe) },
+	{ DLT_MADVISE(DLT_MADVISE_UNKNOWN), "MADV_UNKNOWN", DLT_MADVISE(0xfe) },
+#undef ADVICE
 	{ 0, NULL },
 };
 
@@ -42,20 +68,22 @@ static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_mmap),
 	FIELD_FUNC_OF(struct dlt_mmap),
 	FIELD_LAT_OF(struct dlt_mmap),
-	{ "RET", "address, 0 (munmap) or -errno", FIELD_ADDR, offsetof(struct dlt_mmap, ret) },
+	{ "RET", "address, 0 (munmap, madvise) or -errno; brk: the end of the heap after the call, which is OLD_ADDR if it failed", FIELD_ADDR, offsetof(struct dlt_mmap, ret) },
 	{ "ADDR", "requested address", FIELD_ADDR, offsetof(struct dlt_mmap, addr) },
-	{ "LEN", "bytes", FIELD_U64, offsetof(struct dlt_mmap, len), .unit = "bytes" },
+	{ "LEN", "bytes; brk: by which the heap has grown or shrunk", FIELD_U64, offsetof(struct dlt_mmap, len), .unit = "bytes" },
 	{ "PROT", "PROT_*", FIELD_FLAGS, offsetof(struct dlt_mmap, prot), 0, 0, prot_names },
-	{ "FLAGS", "MAP_* or MREMAP_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags), DLT_MREMAP_SHIFT, 0, flag_names },
+	{ "FLAGS", "MAP_*, MREMAP_* or the advice, MADV_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags), DLT_MREMAP_SHIFT, 0, flag_names },
 	{ "FD", "descriptor as passed (-1: none)", FIELD_S64, offsetof(struct dlt_mmap, fd) },
 	{ "OFFSET", "position in the file, bytes", FIELD_S64, offsetof(struct dlt_mmap, offset), .unit = "bytes" },
-	{ "OLD_ADDR", "mremap's old address", FIELD_ADDR, offsetof(struct dlt_mmap, old_addr) },
+	{ "OLD_ADDR", "mremap's old address; brk: the end of the heap before the call", FIELD_ADDR, offsetof(struct dlt_mmap, old_addr) },
 	{ "OLD_LEN", "mremap's old length, bytes", FIELD_S64, offsetof(struct dlt_mmap, old_len), .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_mmap, id),
 	FIELD_FILE_OF(struct dlt_mmap, id),
 };
 
 static const struct probe_call calls[] = {
+	{ "brk", SYS_brk, DLT_BRK, "mmap_exit", "brk_entry" },
+	{ "madvise", SYS_madvise, DLT_MADVISES, "mmap_exit" },
 	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },
 	{ "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
 	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },
@@ -80,11 +108,19 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->offset = mmap ? (int64_t)call->args[5] : DLT_NONE;
 	rec->old_addr = mremap ? (int64_t)call->args[0] : DLT_NONE;
 	rec->old_len = mremap ? (int64_t)call->args[1] : DLT_NONE;
+	if (call->shape == DLT_BRK) {
+		rec->len = 0;
+		rec->old_addr = (int64_t)call->args[1];
+	} else if (call->shape == DLT_MADVISES) {
+		uint32_t advice = (uint32_t)call->args[2];
+
+		rec->flags = (int64_t)DLT_MADVISE(advice <= DLT_MADVISE_LAST ? advice : DLT_MADVISE_UNKNOWN);
+	}
 }
 
 const struct probe mmap_probe = {
 	.name = "mmap",
-	.help = "mmap, munmap, mremap",
+	.help = "mmap, munmap, mremap, brk, madvise",
 	PROBE_FIELDS(fields),
 	PROBE_CALLS(calls),
 	.rec_size = sizeof(struct dlt_mmap),

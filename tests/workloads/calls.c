@@ -102,9 +102,9 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 
 /* name, and whether it returns bytes */
 #define CALLS(X)                                                                                   \
-	X(close, 0) X(close_range, 0) X(copy_file_range, 1) X(creat, 0) X(fallocate, 0)            \
+	X(brk, 0) X(close, 0) X(close_range, 0) X(copy_file_range, 1) X(creat, 0) X(fallocate, 0)            \
 	X(fdatasync, 0) X(fsync, 0) X(ftruncate, 0) X(io_submit, 0) X(link, 0) X(linkat, 0)        \
-	X(mkdir, 0) X(mkdirat, 0) X(mknod, 0) X(mknodat, 0) X(mmap, 0) X(mremap, 0) X(msync, 0)    \
+	X(madvise, 0) X(mkdir, 0) X(mkdirat, 0) X(mknod, 0) X(mknodat, 0) X(mmap, 0) X(mremap, 0) X(msync, 0)    \
 	X(munmap, 0) X(open, 0) X(openat, 0) X(openat2, 0) X(pread64, 1) X(preadv, 1)              \
 	X(preadv2, 1) X(pwrite64, 1) X(pwritev, 1) X(pwritev2, 1) X(read, 1) X(readv, 1)           \
 	X(rename, 0) X(renameat, 0) X(renameat2, 0) X(rmdir, 0) X(sendfile, 1) X(splice, 1)        \
@@ -487,6 +487,11 @@ static void part_map(struct worker *w)
 	CALL(mremap, PART, anon, BUF, PART, 0L, 0L);
 	moved = CALL(mremap, PART, anon, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_DONTUNMAP), 0L);
 	moved = CALL(mremap, PART, moved, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), anon);
+	CALL(madvise, PART, moved, PART, (long)MADV_DONTNEED);
+	CALL(madvise, PART, moved, PART, 99L);	       /* EINVAL */
+	CALL(madvise, PART, moved + 1, PART, (long)MADV_DONTNEED); /* EINVAL: not at a page's begin */
+	CALL(brk, 0, 0L); /* returns the end of the heap, as does one that fails: */
+	CALL(brk, 0, 1L);
 	CALL(munmap, PART, moved, PART);
 	CALL(msync, PART, PART, PART, MS_SYNC); /* ENOMEM: nothing is mapped at so low an address (vm.mmap_min_addr) */
 	CALL(munmap, 0, p, 0L);		/* EINVAL */

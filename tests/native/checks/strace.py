@@ -16,6 +16,7 @@ ARGS = {
     "creat": {"PATH": 0},
     "fallocate": {"OFFSET": 2, "LEN": 3},
     "ftruncate": {"LEN": 1},
+    "madvise": {"LEN": 1},
     "mmap": {"LEN": 1, "OFFSET": 5},
     "mremap": {"OLD_LEN": 1, "LEN": 2},
     "msync": {"LEN": 1},
@@ -92,7 +93,7 @@ def traced_calls(trace):
 def counted(calls):
     count = collections.Counter()
     for func, result, args in calls:
-        if func in ("creat", "mmap", "mremap", "open", "openat", "openat2") and result >= 0:
+        if func in ("brk", "creat", "mmap", "mremap", "open", "openat", "openat2") and result >= 0:
             result = "ok"
         count[func, result, *args.items()] += 1
     return count

@@ -12,8 +12,8 @@ import sys
 import tracefolder
 
 NUMBERS = dict(
-    read=0, write=1, open=2, close=3, mmap=9, munmap=11, pread64=17, pwrite64=18, readv=19, writev=20,
-    mremap=25, msync=26, sendfile=40, fsync=74, fdatasync=75, truncate=76, ftruncate=77, rename=82,
+    read=0, write=1, open=2, close=3, mmap=9, munmap=11, brk=12, pread64=17, pwrite64=18, readv=19, writev=20,
+    mremap=25, msync=26, madvise=28, sendfile=40, fsync=74, fdatasync=75, truncate=76, ftruncate=77, rename=82,
     mkdir=83, rmdir=84, creat=85, link=86, unlink=87, symlink=88, mknod=133, sync=162, io_submit=209,
     openat=257, mkdirat=258, mknodat=259, unlinkat=263, renameat=264, linkat=265, symlinkat=266,
     splice=275, sync_file_range=277, fallocate=285, preadv=295, pwritev=296, syncfs=306, renameat2=316,

@@ -386,11 +386,28 @@ static void rows_of_mmap(void **state)
 	rec->hdr.lat_ns = 0;
 	rec_emit();
 
+	rec = rec_call(DLT_mmap, "brk");
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .ret = 0x555555580000, .addr = 0x555555580000, .len = 0x21000, .prot = DLT_NONE, .flags = DLT_NONE,
+		.fd = DLT_NONE, .offset = DLT_NONE, .old_addr = 0x55555555f000, .old_len = DLT_NONE,
+	};
+	rec_emit();
+
+	rec = rec_call(DLT_mmap, "madvise");
+	*rec = (struct dlt_mmap){
+		.hdr = rec->hdr, .ret = -EINVAL, .addr = 0x7f1234567000, .len = 4096, .prot = DLT_NONE,
+		.flags = DLT_MADVISE(MADV_FREE), .fd = DLT_NONE, .offset = DLT_NONE, .old_addr = DLT_NONE, .old_len = DLT_NONE,
+	};
+	rec_emit();
+
 	still_running(DLT_mmap, "mmap",
 		      ARGS(0, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, 3, 8192));
 	still_running(DLT_mmap, "munmap", ARGS(0x7f1234567000, 4096));
 	/* no such flags */
 	still_running(DLT_mmap, "mremap", ARGS(0x7f1234567000, 4096, 8192, UINT64_MAX));
+	still_running(DLT_mmap, "madvise", ARGS(0x7f1234567000, 4096, 200));
+	still_running(DLT_mmap, "madvise", ARGS(0x7f1234567000, 4096, UINT64_MAX));
+	still_running(DLT_mmap, "brk", ARGS(0x555555580000, 0x55555555f000));
 	expect_golden(DLT_mmap);
 }
 
