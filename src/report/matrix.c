@@ -166,6 +166,7 @@ void matrix_free(struct matrix *m)
 {
 	free(m->text);
 	free(m->run);
+	free(m->sorted);
 	free(m->mode);
 	*m = (struct matrix){ .text = NULL };
 }

@@ -35,6 +35,7 @@ struct matrix_sum {
 
 struct matrix_mode {
 	const char *program, *mode;
+	const struct matrix_run **run; /* its runs, in their order; part of the matrix's */
 	uint64_t runs, counted;
 	uint64_t many; /* COUNTED, where there are two at least */
 	struct matrix_sum sum[USAGES];
@@ -44,6 +45,7 @@ struct matrix {
 	char *text; /* owned */
 	struct matrix_run *run; /* in the order of running */
 	uint32_t n_runs;
+	const struct matrix_run **sorted; /* by program and mode */
 	struct matrix_mode *mode; /* in the order of their names, by program */
 	uint32_t n_modes;
 	uint64_t left_out; /* runs that do not count */

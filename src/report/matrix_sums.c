@@ -47,20 +47,15 @@ static void sum_up(struct matrix_sum *s, double *v, uint32_t n)
 	s->stdev = n > 1 ? (uint64_t)(sqrt(squares / (n - 1)) + 0.5) : 0;
 }
 
-static bool is_of(const struct matrix_run *run, const struct matrix_mode *mode)
-{
-	return !strcmp(run->program, mode->program) && !strcmp(run->mode, mode->mode);
-}
-
-/* Sets the sums of MODE. V has room for all runs. */
-static void sum_mode(const struct matrix *m, struct matrix_mode *mode, double *v)
+/* Sets the sums of MODE. V has room for its runs. */
+static void sum_mode(struct matrix_mode *mode, double *v)
 {
 	for (enum usage u = 0; u < USAGES; u++) {
 		uint32_t n = 0;
 
-		for (uint32_t i = 0; i < m->n_runs; i++)
-			if (m->run[i].counted && is_of(&m->run[i], mode))
-				v[n++] = (double)m->run[i].usage[u];
+		for (uint64_t i = 0; i < mode->runs; i++)
+			if (mode->run[i]->counted)
+				v[n++] = (double)mode->run[i]->usage[u];
 		mode->counted = n;
 		mode->many = n > 1 ? n : 0;
 		if (n)
@@ -92,33 +87,53 @@ static void find_interval(struct matrix_sum *s, const double *v, uint32_t n)
 	s->confidence = MAX(1 - 2 * at_most(out, n), 0.0);
 }
 
-/* Returns the dry run that RUN is compared with: of the first of the dry modes with its nodes, by name. NULL: none. */
-static const struct matrix_run *dry_of(const struct matrix *m, const struct matrix_run *run)
+/* The dry runs, sorted by what a run must share with the one that it is compared with, then by mode. */
+struct dry_runs {
+	const struct matrix_run **v;
+	uint32_t n;
+};
+
+static int by_pair(const struct matrix_run *a, const struct matrix_run *b)
 {
-	const struct matrix_run *first = NULL;
-
-	for (uint32_t i = 0; i < m->n_runs; i++) {
-		const struct matrix_run *dry = &m->run[i];
-
-		if (dry->dry && dry->rep == run->rep && !strcmp(dry->program, run->program) && !strcmp(dry->mem, run->mem) &&
-		    !strcmp(dry->cpu, run->cpu) && (!first || strcmp(dry->mode, first->mode) < 0))
-			first = dry;
-	}
-	return first && first->counted ? first : NULL;
+	return strcmp(a->program, b->program) ?: strcmp(a->mem, b->mem) ?: strcmp(a->cpu, b->cpu) ?: (a->rep > b->rep) - (a->rep < b->rep);
 }
 
-/* Sets what MODE costs. V and DRY have room for all runs. */
-static void compare(const struct matrix *m, struct matrix_mode *mode, double *v, const struct matrix_run **dry)
+static int by_pair_and_mode(const void *a, const void *b)
 {
-	for (uint32_t i = 0; i < m->n_runs; i++)
-		dry[i] = m->run[i].counted && !m->run[i].dry && is_of(&m->run[i], mode) ? dry_of(m, &m->run[i]) : NULL;
+	const struct matrix_run *x = *(const struct matrix_run *const *)a, *y = *(const struct matrix_run *const *)b;
+
+	return by_pair(x, y) ?: strcmp(x->mode, y->mode) ?: (x > y) - (x < y);
+}
+
+/* Returns the dry run that RUN is compared with: of the first of the dry modes with its nodes, by name. NULL: none. */
+static const struct matrix_run *dry_of(const struct dry_runs *dry, const struct matrix_run *run)
+{
+	uint32_t low = 0, high = dry->n;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (by_pair(dry->v[middle], run) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < dry->n && by_pair(dry->v[low], run) == 0 && dry->v[low]->counted ? dry->v[low] : NULL;
+}
+
+/* Sets what MODE costs. V has room for its runs. */
+static void compare(struct matrix_mode *mode, const struct dry_runs *dry, double *v)
+{
 	for (enum usage u = 0; u < USAGES; u++) {
 		struct matrix_sum *s = &mode->sum[u];
 		uint32_t n = 0;
 
-		for (uint32_t i = 0; i < m->n_runs; i++)
-			if (dry[i] && dry[i]->usage[u])
-				v[n++] = (double)m->run[i].usage[u] / (double)dry[i]->usage[u];
+		for (uint64_t i = 0; i < mode->runs; i++) {
+			const struct matrix_run *run = mode->run[i], *base = run->counted && !run->dry ? dry_of(dry, run) : NULL;
+
+			if (base && base->usage[u])
+				v[n++] = (double)run->usage[u] / (double)base->usage[u];
+		}
 		s->pairs = n;
 		if (!n)
 			continue;
@@ -130,42 +145,54 @@ static void compare(const struct matrix *m, struct matrix_mode *mode, double *v,
 
 /* --- all modes ------------------------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static bool is_of_mode(const struct matrix_run *a, const struct matrix_run *b)
 {
-	const struct matrix_mode *x = a, *y = b;
-
-	return strcmp(x->program, y->program) ?: strcmp(x->mode, y->mode);
+	return !strcmp(a->program, b->program) && !strcmp(a->mode, b->mode);
 }
 
-/* Counts RUN in its mode, which is added where it is new. Returns 0 or -ENOMEM. */
-static int count_run(struct matrix *m, const struct matrix_run *run)
+static int by_mode(const void *a, const void *b)
 {
-	for (uint32_t i = 0; i < m->n_modes; i++)
-		if (is_of(run, &m->mode[i])) {
-			m->mode[i].runs++;
-			return 0;
-		}
-	if (util_room(&m->mode, m->n_modes, sizeof(*m->mode)) < 0)
+	const struct matrix_run *x = *(const struct matrix_run *const *)a, *y = *(const struct matrix_run *const *)b;
+
+	return strcmp(x->program, y->program) ?: strcmp(x->mode, y->mode) ?: (x > y) - (x < y);
+}
+
+/* Adds the mode of the sorted run I, with the runs after it that are of it, too. Returns 0 or -ENOMEM. */
+static int add_mode(struct matrix *m, uint32_t i)
+{
+	const struct matrix_run **run = m->sorted + i;
+	struct matrix_mode mode = { .program = run[0]->program, .mode = run[0]->mode, .run = run };
+
+	while (i + mode.runs < m->n_runs && is_of_mode(run[0], run[mode.runs]))
+		mode.runs++;
+	if (util_room(&m->mode, m->n_modes, sizeof(mode)) < 0)
 		return -ENOMEM;
-	m->mode[m->n_modes++] = (struct matrix_mode){ .program = run->program, .mode = run->mode, .runs = 1 };
+	m->mode[m->n_modes++] = mode;
 	return 0;
 }
 
 int matrix_sum_up(struct matrix *m)
 {
 	autofree double *v = calloc(m->n_runs + 1U, sizeof(*v));
-	autofree const struct matrix_run **dry = calloc(m->n_runs + 1U, sizeof(*dry));
-	int r = v && dry ? 0 : -ENOMEM;
+	autofree const struct matrix_run **dry_runs = calloc(m->n_runs + 1U, sizeof(*dry_runs));
+	struct dry_runs dry = { .v = dry_runs };
+	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < m->n_runs; i++)
-		r = count_run(m, &m->run[i]);
-	if (r < 0)
-		return r;
-	if (m->n_modes)
-		qsort(m->mode, m->n_modes, sizeof(*m->mode), by_name);
-	for (uint32_t i = 0; i < m->n_modes; i++) {
-		sum_mode(m, &m->mode[i], v);
-		compare(m, &m->mode[i], v, dry);
+	m->sorted = calloc(m->n_runs + 1U, sizeof(*m->sorted));
+	if (!v || !dry_runs || !m->sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n_runs; i++) {
+		m->sorted[i] = &m->run[i];
+		if (m->run[i].dry)
+			dry.v[dry.n++] = &m->run[i];
 	}
-	return 0;
+	qsort(m->sorted, m->n_runs, sizeof(*m->sorted), by_mode);
+	qsort(dry.v, dry.n, sizeof(*dry.v), by_pair_and_mode);
+	for (uint32_t i = 0; r == 0 && i < m->n_runs; i += r < 0 ? 0 : (uint32_t)m->mode[m->n_modes - 1].runs)
+		r = add_mode(m, i);
+	for (uint32_t i = 0; r == 0 && i < m->n_modes; i++) {
+		sum_mode(&m->mode[i], v);
+		compare(&m->mode[i], &dry, v);
+	}
+	return r;
 }

@@ -65,18 +65,16 @@ static double step_of(double span)
 /* Sets the axis of P, whole steps around all its runs. Returns its step; 0: no run has a time. */
 static double find_axis(const struct matrix *m, struct panel *p)
 {
-	const char *program = m->mode[p->first].program;
+	const struct matrix_run **run = m->mode[p->first].run, **end = m->mode[p->end - 1].run + m->mode[p->end - 1].runs;
 	double step;
 
 	p->low = INFINITY;
 	p->high = 0;
-	for (uint32_t i = 0; i < m->n_runs; i++) {
-		const struct matrix_run *run = &m->run[i];
-
-		if (strcmp(run->program, program) != 0 || !run->has[USAGE_WALL_NS])
+	for (; run < end; run++) {
+		if (!(*run)->has[USAGE_WALL_NS])
 			continue;
-		p->low = fmin(p->low, (double)run->usage[USAGE_WALL_NS]);
-		p->high = fmax(p->high, (double)run->usage[USAGE_WALL_NS]);
+		p->low = fmin(p->low, (double)(*run)->usage[USAGE_WALL_NS]);
+		p->high = fmax(p->high, (double)(*run)->usage[USAGE_WALL_NS]);
 	}
 	if (p->low > p->high)
 		return 0;
@@ -115,9 +113,9 @@ static void put_mode(const struct matrix *m, const struct panel *p, uint32_t nr,
 	fprintf(out, "<text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">", LEFT - 12, y + 4);
 	put_text(out, mode->mode);
 	fputs("</text>\n", out);
-	for (uint32_t i = 0; axis && i < m->n_runs; i++)
-		if (m->run[i].has[USAGE_WALL_NS] && !strcmp(m->run[i].program, mode->program) && !strcmp(m->run[i].mode, mode->mode))
-			put_run(p, &m->run[i], y, out);
+	for (uint64_t i = 0; axis && i < mode->runs; i++)
+		if (mode->run[i]->has[USAGE_WALL_NS])
+			put_run(p, mode->run[i], y, out);
 	if (axis && mode->counted)
 		fprintf(out, "<line class=\"m\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", at, at, y - 8, y + 8);
 	fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">", RIGHT + 12, y + 4);
