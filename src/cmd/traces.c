@@ -147,7 +147,7 @@ static void put_line(const struct manifest_facts *m, const struct entry *e, cons
 		m->has_status ? FMT_ENDED(m->status) + strlen("ended ") :
 				"-");
 	fmt_plain(out, e->path + strlen(folder) + (e->path[strlen(folder)] == '/'), NAME_WIDTH);
-	fmt_line(out, "  ", v->brief ? v->brief : v->large || v->late ? "too large for a list" : "not known");
+	fmt_line(out, "  ", m->dry ? "a dry run" : v->brief ? v->brief : v->large || v->late ? "too large for a list" : "not known");
 }
 
 bool traces_list(const char *folder, FILE *out)
@@ -170,7 +170,8 @@ bool traces_list(const char *folder, FILE *out)
 		if (fd < 0)
 			continue;
 		manifest_read_at(&es->facts, fd);
-		verdict_read(&v, e->path, fd);
+		if (!es->facts.dry)
+			verdict_read(&v, e->path, fd);
 		put_line(&es->facts, e, &v, base, out);
 		fflush(out);
 		verdict_free(&v);

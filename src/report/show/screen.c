@@ -126,7 +126,9 @@ static void put_memory(const struct report *r, unsigned int width, FILE *out)
 static void put_job(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct manifest_facts *m = &r->manifest;
-	autofree char *text = util_fmt("%s: %s%s%s", report_command(r), FMT_NS(report_duration_ns(r)), m->has_status ? ", " : "",
+	/* a dry run that was stopped may end long after what would have been its trace */
+	const uint64_t ns = m->dry && m->has_usage ? m->usage[USAGE_WALL_NS] : report_duration_ns(r);
+	autofree char *text = util_fmt("%s: %s%s%s", report_command(r), FMT_NS(ns), m->has_status ? ", " : "",
 				       m->has_status ? FMT_ENDED(m->status) : "");
 
 	fprintf(out, "%-*s", LABEL, "job");

@@ -106,6 +106,7 @@ for text in screen full; do
 		grep -q "^$label " $text || fail "no $label: $(cat $text)"
 	done
 done
+"$DLT" report "$TMPDIR" | grep -q 'by SIGKILL .* a dry run$' || fail "the list: $("$DLT" report "$TMPDIR")"
 python3 - "$t/manifest.json" <<'END' || fail "report --json: $(cat json)"
 import json, sys
 report, m = json.load(open("json")), json.load(open(sys.argv[1]))
