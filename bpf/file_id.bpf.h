@@ -9,8 +9,8 @@
  *   FUSE, virtiofs     the inode's number is what a server says, and may be that of many files: the server's node is
  *                      mixed in, by which the kernel itself goes
  *   NFS                has no generations on this side: the server's file handle, which has them, is hashed
- *   overlayfs          its inodes have the numbers of those below and no generation: it is a hash of the
- *                      inode below that stays the same when the file is copied up
+ *   overlayfs          its inodes have the numbers of those below and no generation: it is that of the inode below that
+ *                      stays the same when the file is copied up, with a hash of the number and device of that one
  *
  * btrfs, FUSE, NFS and overlayfs may be modules, and loaded after us: then nobody has their types, and what the
  * inode says must do.
@@ -250,7 +250,8 @@ static __always_inline void ovl_look(struct scratch *s)
 		ovl_below(s, s->origin);
 		id_below(s, s->origin);
 	}
-	s->id.gen = hash32(s->below.ino, (__u64)s->below.dev << 32 | s->below.gen);
+	/* so that lives of the same inode below differ as their generations do */
+	s->id.gen = s->below.gen ^ hash32(s->below.ino, s->below.dev);
 	if (!one && id_below(s, data) == OVERLAYFS_SUPER_MAGIC) {
 		ovl_below(s, data);
 		id_below(s, s->data);

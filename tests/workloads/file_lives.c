@@ -11,9 +11,9 @@
  * kept here, by what each call is known to do; the file system is not queried for it. Each pread(2) and pwrite(2) has an
  * offset that no other has, and a line on stdout, with TABs between:
  *
- *   OFFSET RW LIFE DEV INO REALDEV:REALINO PATH...
+ *   OFFSET RW LIFE GENERATION DEV INO REALDEV:REALINO PATH...
  *
- * DEV and INO are those of fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where
+ * GENERATION is that of the inode, on an overlay of the one in UPPER; - where it is not known. DEV and INO are those of fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where
  * these are not given or the file has no name to look for; - where DIR is not on an overlay. PATHs are the paths by which
  * the file may be known: the one by which it was opened last, or the one that the descriptor has now; * is a name that
  * nobody has given it. On stderr is how often each thing was done.
@@ -51,8 +51,9 @@ struct paths {
 
 static struct life {
 	struct paths known;
+	char generation[12]; /* "": not looked at so far */
 } *lives;
-static unsigned int n_lives;
+static unsigned int n_lives, n_found; /* the first ones are files that were there before */
 
 static int names[VOLUMES][NAMES]; /* the life of that name, -1: none */
 static bool volumes[VOLUMES];
@@ -432,6 +433,31 @@ static void real_put(int life)
 	printf("%u:%u:%llu", major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino);
 }
 
+/* A file that was on the overlay before may have come from LOWER, whose inode counts. */
+static const char *generation_of(const struct fd *f)
+{
+	struct life *l = &lives[f->life];
+	struct place at;
+	char path[4096];
+	int fd = -1;
+	long got;
+
+	if (l->generation[0])
+		return l->generation;
+	strcpy(l->generation, "-");
+	if (stacked && upper && (unsigned int)f->life >= n_found && names_of(f->life, &at)) {
+		snprintf(path, sizeof(path), "%s/%s", upper, path_of(at));
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	} else if (!stacked) {
+		fd = dup(f->fd);
+	}
+	if (fd >= 0 && !ioctl(fd, FS_IOC_GETVERSION, &got))
+		snprintf(l->generation, sizeof(l->generation), "%u", (uint32_t)got);
+	if (fd >= 0)
+		close(fd);
+	return l->generation;
+}
+
 static bool call(long long offset)
 {
 	struct fd *f = &fds[pick(FDS)];
@@ -447,7 +473,7 @@ static bool call(long long offset)
 	if (fstat(f->fd, &st) < 0)
 		die("fstat");
 	know(&lives[f->life].known, f->path);
-	printf("%lld\t%c\t%d\t", offset, writes ? 'W' : 'R', f->life);
+	printf("%lld\t%c\t%d\t%s\t", offset, writes ? 'W' : 'R', f->life, generation_of(f));
 	printf(st.st_dev ? "%u:%u" : "?", major(st.st_dev), minor(st.st_dev));
 	printf("\t%llu\t", (unsigned long long)st.st_ino);
 	real_put(f->life);
@@ -526,6 +552,7 @@ static void files_find(void)
 		if (fstatat(dir_fd, path, &st, 0) == 0 && (st.st_nlink == 1 || unlinkat(dir_fd, path, 0) < 0))
 			names[0][i] = life_new();
 	}
+	n_found = n_lives;
 }
 
 int main(int argc, char **argv)
