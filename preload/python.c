@@ -386,9 +386,9 @@ uint32_t python_site(void)
 {
 	struct python_cache *cache;
 	const char *state;
-	int saved = errno;
 	uint32_t site = 0;
 	bool safe;
+	int saved;
 
 	if (python.kind == NO_PYTHON)
 		return 0;
@@ -396,6 +396,7 @@ uint32_t python_site(void)
 		announce();
 	if (python.kind == UNKNOWN_PYTHON)
 		return 0;
+	saved = errno;
 	state = thread_state(&safe);
 	cache = state ? cache_get() : NULL;
 	if (cache)
