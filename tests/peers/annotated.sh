@@ -17,11 +17,15 @@ mv "$t" auto
 PYTHONPATH=$(cd "$native/../../python" && pwd) trace -- "$python" "$job" ours data >log 2>&1 || fail "our names: $(cat log)"
 check annotated auto "$@"
 
-# DFTracer's own file, joined: the steps that it shows, with the trace's processes.
-DFTRACER_ENABLE=1 DFTRACER_INC_METADATA=1 trace -- "$python" "$job" joined >log 2>&1 || fail "DFTracer, traced: $(cat log)"
+# DFTracer's own file, joined: the steps that it shows, with the trace's processes; also where the trace has collected it.
+DFTRACER_ENABLE=1 DFTRACER_INC_METADATA=1 trace --collect "$TMPDIR/joined/*.pfw*" -- "$python" "$job" joined >log 2>&1 || fail "DFTracer, traced: $(cat log)"
 for file in joined/job*.pfw*; do
 	"$DLT" report --json --app-log "$file" "$t" >report.json || fail "report --app-log"
 done
+"$DLT" report --json "$t" >collected.json || fail "report, collected"
+python3 -c 'import json
+a, b = (json.load(open(name))["steps"] for name in ("report.json", "collected.json"))
+assert a == b != [], (a, b)' || fail "the collected .pfw: $(ls -R "$t/collected")"
 python3 - report.json "$(manifest 'm["workload"]["pid"]')" <<'PY' || fail "the steps of the .pfw"
 import json, sys
 
