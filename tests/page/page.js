@@ -735,7 +735,7 @@ const tests = {
 			'Files: bytes read and written (read)', 'Files: bytes read and written (write)', 'Files: reads and writes', 'Files: other calls',
 			'Disk nvme0n1: bytes (read)', 'Disk nvme0n1: bytes (write)', 'Disk nvme0n1: requests',
 			'Disk nvme0n1: mean latency', 'Disk nvme0n1: busy (iostat)', 'Latency: bio read', 'Latency: read', 'Latency: write', 'Latency: open',
-			'Memory of the machine', 'Memory: pages of files to be written', 'Threads: running and waiting', 'Processes'];
+			'Memory that programs allocated: in use', 'Memory of the machine', 'Memory: pages of files to be written', 'Threads: running and waiting', 'Processes'];
 
 		for (const uplot of [true, false]) {
 			const p = await opened(written('trace-panels', json, { uplot })), all = await pictures(p);
@@ -919,6 +919,14 @@ const tests = {
 			await compare('medians', 'Processes: medians of calls on files', json.process_histograms.map(q => [num(q.pid), median(q, 'read', 'ns', ns), median(q, 'read', 'B', bytes),
 				median(q, 'write', 'ns', ns), median(q, 'write', 'B', bytes), median(q, 'open', 'ns', ns), median(q, 'other', 'ns', ns), q.comm]),
 			c => [c[0], ...c.slice(3, 9), c[1]]);
+			const known = v => v == null ? '\u2013' : bytes(v);
+			const allocated = a => [known(a.at_peak_bytes), known(a.peak_bytes), num(a.blocks), bytes(a.bytes), bytes(a.short_bytes), bytes(a.never_freed_bytes)];
+
+			for (const [key, title] of [['allocs_by_peak', 'Stacks with most memory in use at the peak'], ['allocs_by_bytes', 'Stacks that allocated the most bytes'],
+				['allocs_by_never_freed', 'Stacks with the most bytes never freed']])
+				await compare(key, title, json[key].map(a => [...allocated(a), a.stack]), c => [...c.slice(1, 7), c[0]]);
+			await compare('alloc_processes', 'Processes by memory in use', json.alloc_processes.map(a => [...allocated(a), num(a.cross_thread_frees), num(a.failed), num(a.pid), a.comm]),
+				c => [...c.slice(1, 10), c[0]]);
 			await compare('classes', 'Pipes, sockets, terminals, devices and the like, by class', json.classes.map(q => [q.class, num(q.files), num(q.calls), num(q.reads), bytes(q.read_bytes),
 				num(q.writes), bytes(q.write_bytes), ns(q.time_ns)]), c => c);
 			await compare('probes', 'Rows by probe', json.probes.flatMap(p => [op(p, p.name)].concat(['reads', 'writes'].filter(k => p[k]).map(k => op(p[k], k)))),

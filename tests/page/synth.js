@@ -47,6 +47,8 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			{ panel: `disk_lat:${d}`, name: 'queue', unit: 'ns', values: per(x => reading(x) * 90000).map((v, i) => i % 37 === 5 ? null : v) },
 			{ panel: `disk_lat:${d}`, name: 'device', unit: 'ns', values: per(x => 120000 + reading(x) * 400000).map((v, i) => i % 37 === 5 ? null : v) });
 	});
+	/* not known before the first allocation, and where rows are missing */
+	series.push({ panel: 'alloc', name: 'in use', unit: 'B', values: per(x => 3e9 + 4e9 * reading(x)).map((v, i) => i < 12 || i % 97 === 5 ? null : v) });
 	for (const [name, f] of Object.entries({ run: x => 2 + 3 * reading(x), runq: x => 0.7 * reading(x), disk: x => 3 * reading(x),
 		blocked: x => checkpoint(x) * 1.2, sleep: x => 6 - 3 * reading(x) }))
 		series.push(row('sched', name, 's/s', f));

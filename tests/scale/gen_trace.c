@@ -2,11 +2,11 @@
 /*
  * gen_trace: the trace folder of a training job that nobody ran, of any size, the same for the same options.
  *
- *   gen_trace [-r ROWS] [-g GPUS] [-w WORKERS] [-c CPUS] [-d DISKS] [-f FILES] [-s SECONDS] DIR
+ *   gen_trace [-a ALLOCATIONS] [-r ROWS] [-g GPUS] [-w WORKERS] [-c CPUS] [-d DISKS] [-f FILES] [-s SECONDS] DIR
  *
  * ROWS (1000000) of calls and requests; a trainer for each GPU (16), WORKERS (128) data loaders among them,
  * three epochs that read, each with a checkpoint behind it, in SECONDS (600); all collectors, sched.out,
- * marks. The last line says how many rows there are and of how many bytes. Shares no code with dltraced.
+ * marks; ALLOCATIONS (0) and frees in alloc.out, with sites.out. The last line says how many rows there are and of how many bytes. Shares no code with dltraced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@
 #define FIRST_PID 1000
 
 static struct {
-	uint64_t rows, gpus, workers, cpus, disks, files, seconds;
-} o = { 1000000, 16, 128, 32, 4, 20000, 600 };
+	uint64_t rows, gpus, workers, cpus, disks, files, seconds, allocs;
+} o = { 1000000, 16, 128, 32, 4, 20000, 600, 0 };
 
 static int dirfd;
 
@@ -44,7 +44,7 @@ static void die(const char *what)
 
 enum {
 	BIO, CLOSE, CREATE_DEL, MMAP, OPEN, SYNC, VFS_RW, SCHED,
-	PIDS, FILES, TIME_ALIGN, MARKS, CPU, DISK, GPU, GPU_DEV, N_OUTS
+	PIDS, FILES, TIME_ALIGN, MARKS, ALLOC, SITES, CPU, DISK, GPU, GPU_DEV, N_OUTS
 };
 
 #define OUT(n, c, p) { .name = (n), .columns = (c), .probe = (p) }
@@ -69,6 +69,8 @@ static struct out {
 	[FILES] = OUT("files", "FID DEV INO TYPE FSTYPE SIZE STATE REALPATH", true),
 	[TIME_ALIGN] = OUT("time_align", "REALTIME_NS BOOTTIME_NS ERROR_NS EVENT", true),
 	[MARKS] = OUT("marks", "PID TEXT", true),
+	[ALLOC] = OUT("alloc", "PID TID COMM FUNC ADDR SIZE OLD_ADDR OLD_SIZE LIFE_NS ALLOC_TID SITE OLD_SITE", true),
+	[SITES] = OUT("sites", "FIRST_PID SITE KIND FRAMES BUILD_ID", true),
 	[CPU] = OUT("cpu", "CLOCK CPU %usr %nice %sys %iowait %irq %soft %steal %guest %gnice %idle", false),
 	[DISK] = OUT("disk", "Device r/s rMB/s w/s wMB/s aqu-sz %util", false),
 	[GPU] = OUT("gpu", "gpu pid type sm mem fb command", false),
@@ -111,7 +113,7 @@ static void open_all(void)
 		struct out *f = &outs[i];
 		char name[64];
 
-		if ((i == GPU || i == GPU_DEV) && !o.gpus)
+		if (((i == GPU || i == GPU_DEV) && !o.gpus) || ((i == ALLOC || i == SITES) && !o.allocs))
 			continue;
 		snprintf(name, sizeof(name), "%s.out", f->name);
 		f->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -654,6 +656,99 @@ static void put_marks(void)
 	}
 }
 
+/* --- memory --------------------------------------------------------------------------------------- */
+
+#define STACKS 12
+#define LIVE_MAX 4096
+
+/* Blocks in use, of all processes. */
+static struct block {
+	const struct proc *p;
+	uint64_t addr, size, ns, tid, site;
+} live[LIVE_MAX];
+static uint64_t n_live;
+
+/* A row about B; AT_NS is its allocation's or, with FUNC free or end, when it went. */
+static void put_alloc(uint64_t at_ns, uint64_t tid, const char *func, const struct block *b)
+{
+	struct out *f = &outs[ALLOC];
+	const bool gone = at_ns != b->ns;
+	char addr[32];
+
+	snprintf(addr, sizeof(addr), "0x%" PRIx64, b->addr);
+	begin_row(f, at_ns);
+	number(f, b->p->pid);
+	number(f, tid);
+	text(f, b->p->comm);
+	text(f, func);
+	text(f, addr);
+	number(f, b->size);
+	text(f, "-");
+	text(f, "-");
+	if (gone) {
+		number(f, at_ns - b->ns);
+		number(f, b->tid);
+	} else {
+		text(f, "-");
+		text(f, "-");
+	}
+	number(f, b->site);
+	text(f, "-");
+	end_row(f);
+}
+
+static void put_site(uint64_t site, const char *kind, const char *frames, const char *id)
+{
+	struct out *f = &outs[SITES];
+
+	begin_row(f, BEGIN_NS + site);
+	number(f, FIRST_PID);
+	number(f, site);
+	text(f, kind);
+	text(f, frames);
+	text(f, id);
+	end_row(f);
+}
+
+static void put_sites(void)
+{
+	char frames[128];
+
+	put_site(1, "module", "/opt/torch/lib/libtorch_cpu.so", "5ca1ab1e");
+	for (uint64_t i = 2; i < 2 + STACKS; i++) {
+		snprintf(frames, sizeof(frames), "1+0x%" PRIx64 ";1+0x10f0;-+0x7f1200000000", 0x40000 + i * 0x120);
+		put_site(i, "native", frames, "-");
+	}
+}
+
+/* A row at NS: an allocation, or where many blocks are in use, mostly a free; a quarter by another thread. */
+static void allocate(uint64_t ns)
+{
+	struct proc *p = &procs[dice() % n_procs];
+	const uint64_t tid = p->pid + (dice() % 4 ? 0 : 500), most = o.allocs < 4 * LIVE_MAX ? o.allocs / 4 : LIVE_MAX;
+	struct block *b = n_live ? &live[dice() % n_live] : NULL;
+
+	if (b && (n_live >= most || dice() % 3 == 0)) {
+		put_alloc(ns, b->p->pid + (dice() % 4 ? 0 : 500), "free", b);
+		*b = live[--n_live];
+		return;
+	}
+	b = &live[n_live++];
+	*b = (struct block){ p, 0x7f0000000000 + ns % (1ULL << 40), 4096 << dice() % 9, ns, tid, 2 + dice() % STACKS };
+	put_alloc(ns, tid, "malloc", b);
+}
+
+static void put_allocs(void)
+{
+	const uint64_t end_ns = BEGIN_NS + o.seconds * SEC - 1;
+
+	put_sites();
+	for (uint64_t i = 0; i < o.allocs; i++)
+		allocate(BEGIN_NS + (uint64_t)((unsigned __int128)o.seconds * SEC * (i + 1) / (o.allocs + 2)));
+	while (n_live--)
+		put_alloc(end_ns, live[n_live].p->pid, "end", &live[n_live]);
+}
+
 static void put_manifest(void)
 {
 	int fd = openat(dirfd, "manifest.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -674,7 +769,7 @@ static void put_manifest(void)
 		   "  \"end\": {\"monotonic_ns\": %llu, \"utc\": \"%s.000000000Z\"},\n  \"probes\": [",
 		FIRST_PID - 1, BEGIN_NS, BEGIN_NS + o.seconds * SEC, end);
 	for (int i = 0; i < N_OUTS; i++) {
-		if (!outs[i].probe)
+		if (!outs[i].probe || !outs[i].fd)
 			continue;
 		fprintf(m, "%s\n    {\"name\": \"%s\", \"backend\": \"tracepoint\", \"rows\": %" PRIu64 ", \"lost\": 0}", comma,
 			outs[i].name, outs[i].rows);
@@ -689,7 +784,10 @@ static void put_manifest(void)
 			outs[i].buf ? "stopped" : "not found", outs[i].rows);
 		comma = ",";
 	}
-	fputs("\n  ],\n  \"self\": {\"pid\": 7, \"cpu_user_us\": 1000, \"cpu_system_us\": 2500}\n}\n", m);
+	fputs("\n  ],\n", m);
+	if (o.allocs)
+		fputs("  \"alloc\": {\"min_bytes\": 4096, \"sites\": \"native\", \"small_calls\": 1234, \"small_bytes\": 98765},\n", m);
+	fputs("  \"self\": {\"pid\": 7, \"cpu_user_us\": 1000, \"cpu_system_us\": 2500}\n}\n", m);
 	if (fclose(m) != 0)
 		die("manifest.json");
 }
@@ -720,23 +818,25 @@ static void generate(void)
 	for (; seconds < o.seconds; seconds++)
 		second(BEGIN_NS + (seconds + 1) * SEC, seconds + 1);
 	put_ends();
+	if (o.allocs)
+		put_allocs();
 }
 
 int main(int argc, char **argv)
 {
 	static const struct { char c; uint64_t *value; } options[] = {
 		{ 'r', &o.rows }, { 'g', &o.gpus }, { 'w', &o.workers }, { 'c', &o.cpus },
-		{ 'd', &o.disks }, { 'f', &o.files }, { 's', &o.seconds },
+		{ 'd', &o.disks }, { 'f', &o.files }, { 's', &o.seconds }, { 'a', &o.allocs },
 	};
 	uint64_t rows = 0, bytes = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "r:g:w:c:d:f:s:")) != -1)
+	while ((c = getopt(argc, argv, "r:g:w:c:d:f:s:a:")) != -1)
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 			if (options[i].c == c)
 				*options[i].value = strtoull(optarg, NULL, 10);
 	if (optind + 1 != argc || !o.cpus || !o.disks || !o.files || !o.seconds) {
-		fprintf(stderr, "usage: gen_trace [-r ROWS] [-g GPUS] [-w WORKERS] [-c CPUS] [-d DISKS] [-f FILES] [-s SECONDS] DIR\n");
+		fprintf(stderr, "usage: gen_trace [-a ALLOCATIONS] [-r ROWS] [-g GPUS] [-w WORKERS] [-c CPUS] [-d DISKS] [-f FILES] [-s SECONDS] DIR\n");
 		return 2;
 	}
 	if (mkdir(argv[optind], 0777) < 0 && errno != EEXIST)

@@ -63,7 +63,7 @@ static void put_peak(const struct report_alloc *a, FILE *out)
 {
 	fprintf(out, "%s in %s blocks", FMT_BYTES(a->n.peak_bytes), FMT_COUNT(a->n.peak_blocks));
 	if (a->peak_time[0])
-		fprintf(out, " at %.19sZ", a->peak_time);
+		fprintf(out, " at %.23sZ", a->peak_time);
 	if (a->peak_phase[0]) {
 		fputs(", in ", out);
 		fmt_text(out, a->peak_phase, 0);
@@ -137,19 +137,17 @@ static void stack_cut(struct view_cell *cell, const char *stack)
 
 GET(stack, struct report_alloc_row, v)
 {
-	cell->text = v->stack;
-	if (v->others)
-		snprintf(cell->shown, sizeof(cell->shown), "(other stacks)");
-	else if (!v->stack)
-		snprintf(cell->shown, sizeof(cell->shown), v->id ? "SITE %llu" : "(not known)", (unsigned long long)v->id);
-	else
+	cell->text = v->others ? "(other stacks)" : v->id ? v->stack : "(not known)";
+	if (v->stack)
 		stack_cut(cell, v->stack);
+	else if (!cell->text)
+		snprintf(cell->shown, sizeof(cell->shown), "SITE %llu", (unsigned long long)v->id);
 }
 
 GET(comm, struct report_alloc_row, v)
 {
 	if (v->others)
-		snprintf(cell->shown, sizeof(cell->shown), "(other processes)");
+		cell->text = "(other processes)";
 	else
 		view_comm(c, r, v, cell);
 }
@@ -188,11 +186,11 @@ static const struct view_column process_columns[] = {
 
 #define NOTE "AT PEAK: in use when all together had most in use; SHORT: freed within 10 ms; LEFT: never freed"
 #define SITES(order)                                                                                                      \
-	.columns = site_columns, .note = NOTE, .what = "twenty stacks, and the others as one", VIEW_BEHIND(struct report, allocs), \
+	.columns = site_columns, .what = "twenty stacks, and the others as one", VIEW_BEHIND(struct report, allocs), \
 	VIEW_ARRAY(struct report_allocs, by_site[order].row, by_site[order].n), .least = 1, .most = ALLOCS_SHOWN + 1
 
 const struct view view_allocs_by_peak = {
-	.key = "allocs_by_peak", .title = "Stacks with most memory in use at the peak", SITES(ALLOCS_BY_PEAK),
+	.key = "allocs_by_peak", .title = "Stacks with most memory in use at the peak", .note = NOTE, SITES(ALLOCS_BY_PEAK),
 };
 const struct view view_allocs_by_bytes = {
 	.key = "allocs_by_bytes", .title = "Stacks that allocated the most bytes", SITES(ALLOCS_BY_BYTES),
@@ -207,7 +205,6 @@ const struct view view_allocs_by_left = {
 const struct view view_alloc_processes = {
 	.key = "alloc_processes",
 	.title = "Processes by memory in use",
-	.note = NOTE,
 	.what = "the twenty processes that had the most in use, and the others as one",
 	.columns = process_columns,
 	VIEW_BEHIND(struct report, allocs),
