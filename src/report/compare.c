@@ -222,6 +222,20 @@ static void cpu(struct filler *f, const struct report *r)
 	}
 }
 
+/* Puts what programs allocated, with alloc.out. */
+static void memory(struct filler *f, const struct report *r)
+{
+	const struct report_alloc_counts *n = &r->alloc.n;
+
+	if (!r->alloc.present)
+		return;
+	put(f, "in use at most", "B", (double)n->peak_bytes);
+	put(f, "allocated", "B", (double)n->bytes);
+	put(f, "allocations", "", (double)n->blocks);
+	put(f, "freed within 10 ms", "B", (double)n->short_bytes);
+	put(f, "never freed", "B", (double)n->left_bytes);
+}
+
 /* --- waits and phases -------------------------------------------------------------------------------- */
 
 static double percent(double part, double whole)
@@ -303,7 +317,7 @@ static const struct {
 	void (*put)(struct filler *f, const struct report *r);
 } sections[] = {
 	{ "Run", run }, { "Probes", probes }, { "Reads of regular files", sources }, { "Files", files },
-	{ "CPU and GPU", cpu }, { "Waits of those that train", waits }, { "Phases", phases }, { "Epochs", epochs },
+	{ "CPU and GPU", cpu }, { "Memory that programs allocated", memory }, { "Waits of those that train", waits }, { "Phases", phases }, { "Epochs", epochs },
 };
 
 int compare_init(struct compare *c, struct report *const *r, unsigned int n)

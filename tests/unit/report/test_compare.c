@@ -92,6 +92,22 @@ static void epochs_of_one_name_are_kept_apart(void **state)
 	report_free(r);
 }
 
+static void allocated_memory_is_compared(void **state)
+{
+	struct compare c;
+	struct report *r;
+	double peak = 0;
+
+	assert_int_equal(report_load(&r, "tests/golden/trace-panels", &(struct report_options){ .timed = true }), 0);
+	assert_int_equal(compare_init(&c, &r, 1), 0);
+	for (size_t i = 0; i < c.n_measures; i++)
+		if (!strcmp(c.measure[i].section, "Memory that programs allocated") && !strcmp(c.measure[i].name, "in use at most"))
+			peak = c.measure[i].value[0];
+	assert_true(peak == (16 + 64 + 256 + 2 * 1024) * 1024); /* of blocks of these sizes, in KiB */
+	compare_free(&c);
+	report_free(r);
+}
+
 static void nothing_of_a_trace_reaches_the_terminal_unescaped(void **state)
 {
 	autofree char *text = NULL;
@@ -133,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_section_is_in_one_piece),
 		cmocka_unit_test(epochs_of_one_name_are_kept_apart),
+		cmocka_unit_test(allocated_memory_is_compared),
 		cmocka_unit_test(json_and_page_hold_it),
 		cmocka_unit_test(nothing_of_a_trace_reaches_the_terminal_unescaped),
 		cmocka_unit_test(ratios_are_to_the_first),
