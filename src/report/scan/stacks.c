@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See stacks.h. A frame of sites.out is "17+0x1a2b": an address in the file of module 17, which has a row of its own. It is
- * where a call returns to, so the byte before it is in the function.
+ * See stacks.h. A native frame of sites.out is "17+0x1a2b": an address in the file of module 17, which has a row of its own.
+ * It is where a call returns to, so the byte before it is in the function. A frame of Python is "/a/train.py:12:main".
  */
 #include "report/scan/stacks.h"
 
@@ -26,9 +26,14 @@ struct module {
 	size_t n, room;
 };
 
+struct stack {
+	char *frames; /* NULL: not there */
+	bool python;
+};
+
 struct stacks {
 	struct table modules; /* struct module, by SITE */
-	struct table wanted;  /* char *, the frames, by SITE */
+	struct table wanted;  /* struct stack, by SITE */
 };
 
 struct frame {
@@ -42,7 +47,7 @@ struct stacks *stacks_new(void)
 	if (!s)
 		return NULL;
 	table_init(&s->modules, sizeof(struct module), STACKS_MODULES_MAX);
-	table_init(&s->wanted, sizeof(char *), STACKS_MAX);
+	table_init(&s->wanted, sizeof(struct stack), STACKS_MAX);
 	return s;
 }
 
@@ -62,7 +67,7 @@ void stacks_free(struct stacks *s)
 	for (uint32_t i = 0; i < s->modules.n; i++)
 		module_free(table_at(&s->modules, i));
 	for (uint32_t i = 0; i < s->wanted.n; i++)
-		free(*(char **)table_at(&s->wanted, i));
+		free(((struct stack *)table_at(&s->wanted, i))->frames);
 	table_free(&s->modules);
 	table_free(&s->wanted);
 	free(s);
@@ -87,8 +92,8 @@ static bool take(struct scan *s, void *own)
 	struct stacks *stacks = own;
 	const bool is_module = scan_is(s, COL_KIND, "module");
 	struct module *m;
+	struct stack *stack;
 	uint64_t site;
-	char **frames;
 
 	if (!scan_u64(s, COL_SITE, &site))
 		return false;
@@ -96,9 +101,11 @@ static bool take(struct scan *s, void *own)
 		put(&m->path, scan_field(s, COL_FRAMES));
 		put(&m->build_id, scan_field(s, COL_BUILD_ID));
 	}
-	frames = is_module ? NULL : table_find(&stacks->wanted, site);
-	if (frames)
-		put(frames, scan_field(s, COL_FRAMES));
+	stack = is_module ? NULL : table_find(&stacks->wanted, site);
+	if (stack) {
+		put(&stack->frames, scan_field(s, COL_FRAMES));
+		stack->python = scan_is(s, COL_KIND, "python");
+	}
 	return true;
 }
 
@@ -140,7 +147,8 @@ static int by_address(const void *a, const void *b)
 static void places_collect(struct stacks *s)
 {
 	for (uint32_t i = 0; i < s->wanted.n; i++) {
-		const char *text = *(char **)table_at(&s->wanted, i);
+		const struct stack *stack = table_at(&s->wanted, i);
+		const char *text = stack->python ? NULL : stack->frames;
 
 		for (unsigned int k = 0; text && k < FRAMES_MAX; k++) {
 			const struct frame f = frame_next(&text);
@@ -195,18 +203,33 @@ static void put_frame(const struct stacks *s, const struct frame *f, FILE *out)
 		fprintf(out, "0x%" PRIx64, f->at);
 }
 
+/* Puts the frame of Python that *TEXT begins with, without the folders of its file, and sets *TEXT likewise. */
+static void put_line(const char **text, FILE *out)
+{
+	const char *at = *text, *end = strchrnul(at, ';'), *file = memrchr(at, '/', (size_t)(end - at));
+
+	at = file ? file + 1 : at;
+	fwrite(at, 1, (size_t)(end - at), out);
+	*text = *end ? end + 1 : NULL;
+}
+
 char *stacks_text(const struct stacks *s, uint64_t site)
 {
-	char *const *frames = site ? table_find(&s->wanted, site) : NULL;
-	const char *text = frames ? *frames : NULL;
+	const struct stack *stack = site ? table_find(&s->wanted, site) : NULL;
+	const char *text = stack ? stack->frames : NULL;
 	char *ret = NULL;
 	size_t len = 0;
 	FILE *out = text ? open_memstream(&ret, &len) : NULL;
 
 	for (unsigned int k = 0; out && text && k < FRAMES_MAX; k++) {
-		const struct frame f = frame_next(&text);
+		struct frame f;
 
 		fputs(k ? SEPARATOR : "", out);
+		if (stack->python) {
+			put_line(&text, out);
+			continue;
+		}
+		f = frame_next(&text);
 		put_frame(s, &f, out);
 	}
 	if (!out || fclose(out) == 0)

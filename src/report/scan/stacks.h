@@ -22,7 +22,7 @@ void stacks_want(struct stacks *s, uint64_t site);
 void stacks_read(struct stacks *s, struct scan_folder *f);
 /*
  * Returns the frames of SITE, escaped as in the .out files, to be freed: from the innermost on, joined by " < ", each the name
- * of a function, or the name of a file, + and an address in it. NULL: there is no such stack.
+ * of a function, or the name of a file, + and an address in it; of Python file:line:function. NULL: there is no such stack.
  */
 char *stacks_text(const struct stacks *s, uint64_t site);
 

@@ -102,6 +102,18 @@ static void sums_are_those_of_an_example(void **state)
 	report_free(r);
 }
 
+static void stacks_of_python_are_lines(void **state)
+{
+	struct report *r;
+
+	tree_put("manifest.json", MANIFEST);
+	tree_put("alloc.out", HEAD AT("001") "10\t10\ta\tmalloc\t0x1000\t1000\t-\t-\t-\t-\t4\t-\n");
+	tree_put("sites.out", SITES SITE_ROW "4\tpython\t/a/b/train.py:7:Net.forward;<string>:1:<module>\t-\n");
+	r = loaded();
+	assert_string_equal(r->allocs->by_site[ALLOCS_BY_PEAK].row[0].stack, "train.py:7:Net.forward < <string>:1:<module>");
+	report_free(r);
+}
+
 /* The level of a bin is the most in it; later ones have what was left. */
 static void memory_in_use_is_a_series(void **state)
 {
@@ -181,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(sums_are_those_of_an_example),
+		IN_TREE(stacks_of_python_are_lines),
 		IN_TREE(memory_in_use_is_a_series),
 		IN_TREE(others_are_one),
 		IN_TREE(damaged_rows_are_left_out),
