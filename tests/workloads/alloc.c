@@ -52,7 +52,8 @@ static void count(int func, size_t bytes)
 /* The memory in use changes. */
 static void in_use(long blocks, long bytes)
 {
-	long n = tally->blocks_now += blocks, now = tally->bytes_now += bytes;
+	long n = atomic_fetch_add(&tally->blocks_now, blocks) + blocks;
+	long now = atomic_fetch_add(&tally->bytes_now, bytes) + bytes;
 
 	if (now <= tally->peak_bytes)
 		return;
