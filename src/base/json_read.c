@@ -109,7 +109,8 @@ static int parse_members(struct parser *ps, char close)
 
 		if (close == '}' && (!take(ps, '"') || parse_string(ps, &key, &len) < 0 || !take(ps, ':')))
 			return -EBADMSG;
-		path_push(ps, close == '}' && path_len ? "." : "", key, len);
+		/* not by the path's length: a key may be empty */
+		path_push(ps, close == '}' && ps->depth > 1 ? "." : "", key, len);
 		if (parse_value(ps) < 0)
 			return -EBADMSG;
 		path_pop(ps, path_len);

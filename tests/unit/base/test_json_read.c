@@ -34,6 +34,13 @@ static void values_come_with_their_paths(void **state)
 	assert_string_equal(seen, " o ;a w 1;b o ;b[] s x\\\"y;b[] o ;b[].c w NaN;d o ;");
 }
 
+/* What is inside of something is not at the top, whatever that is called. */
+static void an_empty_key_is_a_part_of_the_path(void **state)
+{
+	assert_int_equal(read_text("{\"\":{\"a\":1,\"\":2},\"b\":3}"), 0);
+	assert_string_equal(seen, " o ; o ;.a w 1;. w 2;b w 3;");
+}
+
 static void malformed_text_is_refused(void **state)
 {
 	static const char *const bad[] = { "",	     " ",      "{",	      "{\"a\"}", "{\"a\":}",  "{\"a\":1,}", "[1,]",
@@ -115,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_string_is_not_cut),
 		cmocka_unit_test(long_paths_are_no_paths),
+		cmocka_unit_test(an_empty_key_is_a_part_of_the_path),
 		cmocka_unit_test(malformed_text_is_refused),
 		cmocka_unit_test(nesting_has_an_end),
 		cmocka_unit_test(strings_are_decoded_and_cut),
