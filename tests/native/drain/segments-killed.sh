@@ -22,11 +22,14 @@ for note in r["missing"]:
         print("bad:", note)'
 }
 
+# lines FILE: but not the last one if it was cut off, perhaps within its last field.
+lines() { if [ -n "$(tail -c 1 "$1")" ]; then sed '$d' "$1"; else cat "$1"; fi; }
+
 # Every row that a reader may take, once: of a segment that is there twice, the plain one.
 stamps() {
 	for nr in $(cd "$t" && ls -- vfs_rw.0*.out vfs_rw.0*.out.gz 2>/dev/null | cut -d. -f2 | sort -u) ''; do
 		file=$t/vfs_rw${nr:+.$nr}.out
-		if [ -e "$file" ]; then cat "$file"; elif [ -e "$file.gz" ]; then gzip -dc "$file.gz"; fi
+		if [ -e "$file" ]; then lines "$file"; elif [ -e "$file.gz" ]; then gzip -dc "$file.gz"; fi
 	done | awk -F'\t' 'NF == 16 && /^[0-9]/ { print $1, $4, $9 }'
 }
 
