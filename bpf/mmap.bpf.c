@@ -11,9 +11,10 @@
 CALL_BEGIN(brk_entry)
 {
 	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
+	struct task_struct *task = task_current();
 
 	if (call)
-		call->args[1] = BPF_CORE_READ(task_current(), mm, brk);
+		call->args[1] = load_u64((__u64)KLOAD(task, mm) + bpf_core_field_offset(struct mm_struct, brk));
 	return 0;
 }
 
@@ -56,9 +57,7 @@ CALL_END(mmap_exit)
 		rec->old_addr = rec->old_len = DLT_NONE;
 	}
 	if (shape == DLT_MADVISES) {
-		__u32 advice = call->args[2];
-
-		rec->flags = DLT_MADVISE(advice <= DLT_MADVISE_LAST ? advice : DLT_MADVISE_UNKNOWN);
+		rec->flags = dlt_madvise(call->args[2]);
 	} else if (shape == DLT_BRK) {
 		rec->old_addr = call->args[1];
 		rec->len = ret > rec->old_addr ? ret - rec->old_addr : rec->old_addr - ret;

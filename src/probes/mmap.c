@@ -35,7 +35,7 @@ static const struct field_name flag_names[] = {
 	{ DLT_MREMAP_MAYMOVE, "MREMAP_MAYMOVE" },
 	{ DLT_MREMAP_FIXED, "MREMAP_FIXED" },
 	{ DLT_MREMAP_DONTUNMAP, "MREMAP_DONTUNMAP" },
-#define ADVICE(name) { DLT_MADVISE(name), #name, DLT_MADVISE(0xfe) }
+#define ADVICE(name) { DLT_MADVISE(name), #name, DLT_MADVISE_MASK }
 	ADVICE(MADV_NORMAL),
 	ADVICE(MADV_RANDOM),
 	ADVICE(MADV_SEQUENTIAL),
@@ -55,11 +55,12 @@ static const struct field_name flag_names[] = {
 	ADVICE(MADV_KEEPONFORK),
 	ADVICE(MADV_COLD),
 	ADVICE(MADV_PAGEOUT),
-	ADVICE(MADV_POPULATE_READ),
-	ADVICE(MADV_POPULATE_WRITE),
-	{ DLT_MADVISE(24), "MADV_DONTNEED_LOCKED", DLT_MADVISE(0xfe) }, /* Linux 5.18, 6.1 */
-	{ DLT_MADVISE(25), "MADV_COLLAPSE", DLT_MADVISE(0xfe) },
-	{ DLT_MADVISE(DLT_MADVISE_UNKNOWN), "MADV_UNKNOWN", DLT_MADVISE(0xfe) },
+	/* Linux 5.14 to 6.1; not in the headers of each C library */
+	{ DLT_MADVISE(22), "MADV_POPULATE_READ", DLT_MADVISE_MASK },
+	{ DLT_MADVISE(23), "MADV_POPULATE_WRITE", DLT_MADVISE_MASK },
+	{ DLT_MADVISE(24), "MADV_DONTNEED_LOCKED", DLT_MADVISE_MASK },
+	{ DLT_MADVISE(25), "MADV_COLLAPSE", DLT_MADVISE_MASK },
+	{ DLT_MADVISE(DLT_MADVISE_UNKNOWN), "MADV_UNKNOWN", DLT_MADVISE_MASK },
 #undef ADVICE
 	{ 0, NULL },
 };
@@ -112,9 +113,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 		rec->len = 0;
 		rec->old_addr = (int64_t)call->args[1];
 	} else if (call->shape == DLT_MADVISES) {
-		uint32_t advice = (uint32_t)call->args[2];
-
-		rec->flags = (int64_t)DLT_MADVISE(advice <= DLT_MADVISE_LAST ? advice : DLT_MADVISE_UNKNOWN);
+		rec->flags = (int64_t)dlt_madvise((uint32_t)call->args[2]);
 	}
 }
 
