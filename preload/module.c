@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 
 /* The process's modules by where they are; the number is the place, from 1. A forked child has them, too. */
 static struct module {
-	uintptr_t base; /* 0: free; else with UNLOADED mixed in */
+	uintptr_t base; /* where it is, with how many had been unloaded by then; 0: free */
 	uint8_t defined;
 } modules[MODULES];
 
@@ -49,39 +50,23 @@ static const void *build_id(const struct dl_phdr_info *info, size_t *len_ret)
 
 static void define(const struct dl_phdr_info *info, uint32_t number)
 {
-	char path[DLT_ALLOC_PATH];
-	unsigned int chunks;
-	struct dlt_alloc_page *page;
-	struct dlt_alloc_event *e;
+	struct {
+		char id[sizeof(struct dlt_alloc_event)], path[DLT_ALLOC_PATH];
+	} module = { "", "" };
 	size_t len = strlen(info->dlpi_name), id_len;
 	const void *id = build_id(info, &id_len);
 
+	if (id_len)
+		memcpy(module.id, id, id_len);
 	if (len) {
-		len = len < sizeof(path) ? len : sizeof(path) - 1;
-		memcpy(path, info->dlpi_name, len);
+		len = len < sizeof(module.path) ? len : sizeof(module.path) - 1;
+		memcpy(module.path, info->dlpi_name, len);
 	} else { /* the program itself */
-		ssize_t got = readlink("/proc/self/exe", path, sizeof(path) - 1);
+		ssize_t got = readlink("/proc/self/exe", module.path, sizeof(module.path) - 1);
 
 		len = got < 0 ? 0 : (size_t)got;
 	}
-	path[len++] = '\0';
-	chunks = 1 + (unsigned int)((len + 31) / 32);
-	page = thread_page(1 + chunks);
-	if (!page)
-		return;
-	e = thread_write(page);
-	*e = (struct dlt_alloc_event){
-		.ticks = thread_ticks(),
-		.addr = id_len,
-		.op_size = (uint64_t)DLT_ALLOC_MODULE << DLT_ALLOC_OP_SHIFT,
-		.site = number,
-		.n = chunks,
-	};
-	memset(e + 1, 0, chunks * 32);
-	if (id_len)
-		memcpy(e + 1, id, id_len);
-	memcpy(e + 2, path, len);
-	thread_written(page, 1 + chunks);
+	thread_define(DLT_ALLOC_MODULE, number, id_len, &module, offsetof(typeof(module), path) + len + 1);
 }
 
 /* Returns the number of the module, 0: there are too many. What is loaded where another was is another one. */

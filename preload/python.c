@@ -9,8 +9,8 @@
  *     thread may end the interpreter now, and take them away. It reads by system calls, which fail then.
  *
  * A stack is kept with all words that it depends on, and is the same one if all of them still hold, as in stack.c: the
- * chain of frames from the innermost one on, in each the code and its instruction, and that the code is still that code. A code object has a number
- * of its own, in its interpreter, from 3.12 on; before, it is known by its strings and tables.
+ * chain of frames from the innermost one on, in each the code and its instruction, and that the code is still that code. A
+ * code object has a number of its own, in its interpreter, from 3.12 on; before, it is known by its strings and tables.
  *
  * The interpreter is looked for among what the program is linked with, which stays as long as the process. One that is
  * loaded later (a plugin's) may be unloaded, and is not looked at.
@@ -330,8 +330,8 @@ static uint32_t look(struct python_cache *cache, bool safe, struct python_stack 
 }
 
 /*
- * The key of what is kept: the interpreter, the innermost frame, and where it is. They are read anew each time: a state that another
- * interpreter had in this thread may be gone.
+ * The key of what is kept: the interpreter, the innermost frame, and where it is. They are read anew each time: a state
+ * that another interpreter had in this thread may be gone.
  */
 static bool top(bool safe, const char *state, struct python_stack *s)
 {

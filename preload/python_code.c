@@ -76,27 +76,6 @@ static size_t text_of(bool safe, const struct python_layout *l, const struct pyt
 	return (size_t)(at - out);
 }
 
-static void define(uint32_t number, const char *text, size_t len)
-{
-	unsigned int chunks = (unsigned int)((len + 31) / 32);
-	struct dlt_alloc_page *page = thread_page(1 + chunks);
-	struct dlt_alloc_event *e;
-
-	if (page) {
-		e = thread_write(page);
-		*e = (struct dlt_alloc_event){
-			.ticks = thread_ticks(),
-			.op_size = (uint64_t)DLT_ALLOC_CODE << DLT_ALLOC_OP_SHIFT,
-			.site = number,
-			.n = chunks,
-		};
-		memset(e + 1, 0, chunks * 32);
-		memcpy(e + 1, text, len);
-		thread_written(page, 1 + chunks);
-	}
-	numbers_defined(&codes, number);
-}
-
 static uint32_t number_of(bool safe, const struct python_layout *l, const struct python_types *types, const char *code)
 {
 	char text[DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION];
@@ -118,8 +97,10 @@ static uint32_t number_of(bool safe, const struct python_layout *l, const struct
 	for (size_t i = 0; i < len; i++)
 		hash = numbers_mix(hash ^ (unsigned char)text[i]);
 	number = numbers_of(&codes, hash, &defined);
-	if (number && !defined)
-		define(number, text, len);
+	if (number && !defined) {
+		thread_define(DLT_ALLOC_CODE, number, 0, text, len);
+		numbers_defined(&codes, number);
+	}
 	return number;
 }
 

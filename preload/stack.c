@@ -165,7 +165,8 @@ static uint32_t native_site(const uintptr_t *slot)
 	if (!thread.stack_high)
 		stack_find();
 	/* a stack of the program's own (fibers, signals) may be gone when its words are looked at again */
-	whole = (config.sites == SITES_NATIVE || config.sites == SITES_AUTO) && here >= thread.stack_low + UNWIND_BYTES && here < thread.stack_high;
+	whole = (config.sites == SITES_NATIVE || config.sites == SITES_AUTO) &&
+		here >= thread.stack_low + UNWIND_BYTES && here < thread.stack_high;
 	if (whole)
 		unwind(&s, slot);
 	else

@@ -72,6 +72,27 @@ struct dlt_alloc_page *thread_page_make(unsigned int n)
 	return page;
 }
 
+void thread_define(enum dlt_alloc_op op, uint32_t number, uint64_t addr, const void *data, size_t len)
+{
+	unsigned int chunks = (unsigned int)((len + sizeof(struct dlt_alloc_event) - 1) / sizeof(struct dlt_alloc_event));
+	struct dlt_alloc_page *page = thread_page(1 + chunks);
+	struct dlt_alloc_event *e;
+
+	if (!page)
+		return;
+	e = thread_write(page);
+	*e = (struct dlt_alloc_event){
+		.ticks = thread_ticks(),
+		.addr = addr,
+		.op_size = (uint64_t)op << DLT_ALLOC_OP_SHIFT,
+		.site = number,
+		.n = chunks,
+	};
+	memset(e + 1, 0, chunks * sizeof(*e));
+	memcpy(e + 1, data, len);
+	thread_written(page, 1 + chunks);
+}
+
 void thread_send(const struct dlt_alloc_event *e)
 {
 	struct {

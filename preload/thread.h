@@ -33,6 +33,11 @@ void thread_init(void);
 struct dlt_alloc_page *thread_page_make(unsigned int n);
 /* Send the thread's page, and go on with an empty one. */
 void thread_flush(struct dlt_alloc_page *page);
+/*
+ * Called while thread.busy: puts the definition OP of NUMBER, with ADDR and the LEN bytes of DATA (include/dlt/alloc.h).
+ * Nothing, where there is no page.
+ */
+void thread_define(enum dlt_alloc_op op, uint32_t number, uint64_t addr, const void *data, size_t len);
 /* For a thread without a page: an event by itself. */
 void thread_send(const struct dlt_alloc_event *e);
 
