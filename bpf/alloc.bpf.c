@@ -30,7 +30,7 @@ static __always_inline void count_events_lost(__u64 n)
 /* Send COPY of PAGE with room for EVENTS, of which N are lost where that is not possible: a ring reserves constant sizes. */
 #define ALLOC_SEND(events)                                                                          \
 	do {                                                                                        \
-		rec = rec_room(DLT_ALLOC_BYTES(events), copy != DLT_ALLOC_FULL);                                            \
+		rec = rec_room(DLT_ALLOC_BYTES(events), copy != DLT_ALLOC_FULL);                    \
 		if (!rec)                                                                           \
 			break;                                                                      \
 		if (bpf_probe_read_user(&rec->at, sizeof(rec->at.head) + (events) * sizeof(rec->at.v[0]), (void *)page)) { \

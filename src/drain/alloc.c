@@ -218,7 +218,8 @@ static void put_live(void *ctx, const struct alloc_block *b)
 static void put_change(struct turn *u, const struct change *c)
 {
 	struct alloc *a = u->alloc;
-	struct alloc_process *p = c->kind == CHANGE_LOADED ? alloc_process_get(&a->processes, c->hdr.tgid) : alloc_process_find(&a->processes, c->hdr.tgid);
+	struct alloc_process *p = c->kind == CHANGE_LOADED ? alloc_process_get(&a->processes, c->hdr.tgid) :
+							     alloc_process_find(&a->processes, c->hdr.tgid);
 
 	if (c->kind == CHANGE_LOADED && p)
 		p->covered = true;

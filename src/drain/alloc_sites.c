@@ -49,31 +49,19 @@ void alloc_numbers_free(struct alloc_numbers *n)
 	*n = (struct alloc_numbers){ 0 };
 }
 
+/* Returns the daemon's number for a process's NUMBER, or its parents': MEMBER says of what. 0: it has none. */
+static uint32_t inherited(const struct alloc_names *names, size_t member, uint32_t number)
+{
+	uint32_t ours = 0;
+
+	for (; names && number && !ours; names = names->parent)
+		ours = numbers_get((const struct alloc_numbers *)((const char *)names + member), number);
+	return ours;
+}
+
 uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site)
 {
-	uint32_t number = 0;
-
-	for (; names && site && !number; names = names->parent)
-		number = numbers_get(&names->sites, site);
-	return number;
-}
-
-static uint32_t code_number(const struct alloc_names *names, uint32_t code)
-{
-	uint32_t number = 0;
-
-	for (; names && code && !number; names = names->parent)
-		number = numbers_get(&names->codes, code);
-	return number;
-}
-
-static uint32_t module_number(const struct alloc_names *names, uint32_t module)
-{
-	uint32_t number = 0;
-
-	for (; names && module && !number; names = names->parent)
-		number = numbers_get(&names->modules, module);
-	return number;
+	return inherited(names, offsetof(struct alloc_names, sites), site);
 }
 
 /* --- the trace's numbers -------------------------------------------------------------------------------- */
@@ -192,7 +180,7 @@ static size_t put_lines(char *out, const struct alloc_sites *s, const struct all
 
 	memcpy(frames, e + 1, n * sizeof(*frames));
 	for (size_t i = 0; i < n; i++) {
-		uint32_t number = code_number(names, (uint32_t)(frames[i] >> 32));
+		uint32_t number = inherited(names, offsetof(struct alloc_names, codes), (uint32_t)(frames[i] >> 32));
 		const char *file = number ? s->text + number - 1 : "?", *name = number ? file + strlen(file) + 1 : "?";
 		int more = snprintf(out + len, TEXT_MAX - len, "%s%s:%u:%s", i ? ";" : "", file, (uint32_t)frames[i], name);
 
@@ -235,7 +223,7 @@ static size_t put_frames(char *text, const struct alloc_names *names, const stru
 	memcpy(frames, e + 1, n * sizeof(*frames));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at = frames[i] & ((1ULL << DLT_ALLOC_MODULE_SHIFT) - 1);
-		uint32_t module = module_number(names, (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT));
+		uint32_t module = inherited(names, offsetof(struct alloc_names, modules), (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT));
 
 		if (module)
 			len += (size_t)sprintf(text + len, "%s%u+0x%llx", i ? ";" : "", module, (unsigned long long)at);
