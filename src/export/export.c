@@ -177,10 +177,10 @@ static int open_out(struct export *x)
 	const char *path = x->o->out;
 	int res;
 
-	if (x->format->own_out)
-		return 0;
 	if (is_of_trace(path))
 		return -EEXIST;
+	if (x->format->own_out)
+		return 0;
 	res = out_open(&x->out, path);
 	if (res == -EISDIR)
 		log_err("%s is a folder: name a file with -o, or - for standard output", path);

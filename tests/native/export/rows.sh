@@ -68,7 +68,12 @@ import json, sys
 print(next(p["rows"] for p in json.load(sys.stdin)["probes"] if p["name"] == "vfs_rw"))')"
 
 # impossible outputs
-! "$DLT" export made -f ndjson -o made/vfs_rw.out 2>err || fail "the trace's own file was replaced"
+before=$(cksum made/vfs_rw.out)
+for format in csv folded ndjson perfetto pfw sqlite; do
+	! "$DLT" export made -f $format -o made/vfs_rw.out 2>err || fail "$format replaced the trace's own file"
+	grep -q "is a name of the trace's own files" err || fail "$format: $(cat err)"
+	equal "vfs_rw.out after -f $format" "$(cksum made/vfs_rw.out)" "$before"
+done
 ! "$DLT" export . -f ndjson -o x 2>err || fail "no trace: status 0"
 grep -q 'is not a trace folder' err || fail "$(cat err)"
 [ ! -e x ] || fail "a file of no trace"
