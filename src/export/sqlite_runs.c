@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
+#include "base/exit_codes.h"
 #include "base/util.h"
 #include "export/exporter.h"
 #include "export/sqlite.h"
@@ -87,7 +87,7 @@ static bool cut_name(struct run_name *n)
 	if (!mode || mode == n->folder || mode + 1 == number || number[1] < '1' || number[1] > '9')
 		return false;
 	n->run = strtoull(number + 1, &end, 10);
-	if (*end)
+	if (*end || n->run > INT64_MAX)
 		return false;
 	*mode = *number = '\0';
 	n->prog = n->folder;
@@ -157,7 +157,7 @@ static bool put_run(struct sqlite3_stmt *s, unsigned int id, const struct export
 	for (size_t k = 0; k < ARRAY_SIZE(used); k++)
 		bind_known(s, i++, m->has_usage, m->usage[used[k]]);
 	bind_known(s, i++, m->has_usage, m->usage[USAGE_MAX_RSS_BYTES] / 1024);
-	bind_known(s, i++, m->has_status, (uint64_t)(WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) : WEXITSTATUS(m->status)));
+	bind_known(s, i++, m->has_status, (uint64_t)exit_code_of(m->status));
 	for (size_t k = 0; k < ARRAY_SIZE(counts); k++)
 		bind_known(s, i++, m->has_usage, m->usage[counts[k]]);
 	bind_text(s, i++, h->dir);

@@ -226,11 +226,6 @@ bool workload_reap(struct workload *w)
 	return reap(w, WNOHANG);
 }
 
-int workload_exit_code(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* Wait until the process has ended, at most TIMEOUT_MS. */
 static void await_end(int pidfd, int timeout_ms)
 {

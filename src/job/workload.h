@@ -63,9 +63,6 @@ bool workload_reap(struct workload *w);
  */
 void workload_await_output(struct workload *w);
 
-/* The status that dltraced returns for a raw wait status: N, or 128+signal. */
-int workload_exit_code(int status);
-
 /*
  * Clean up: a child that never passed the gate is ended and reaped, one that runs is left alone, and the
  * output of one that has ended gets a moment to arrive. Fine when all zero.

@@ -328,7 +328,7 @@ static int exit_code(const struct client *c)
 {
 	if (!c->workload.pid)
 		return c->whole ? 0 : EXIT_DLTRACED;
-	return c->workload.ended ? workload_exit_code(c->workload.status) : 128 + c->ended.signal;
+	return c->workload.ended ? exit_code_of(c->workload.status) : 128 + c->ended.signal;
 }
 
 static int (*const steps[])(struct client *c) = {

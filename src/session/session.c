@@ -296,7 +296,7 @@ int session_exit_code(const struct session *s)
 {
 	if (!s->workload.pid)
 		return 0;
-	return s->workload.ended ? workload_exit_code(s->workload.status) : 128 + s->end.by.signal;
+	return s->workload.ended ? exit_code_of(s->workload.status) : 128 + s->end.by.signal;
 }
 
 static int finish(struct session *s)

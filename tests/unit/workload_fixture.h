@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "base/exit_codes.h"
 #include "base/util.h"
 #include "host/rights/workload_user.h"
 #include "job/workload.h"
@@ -144,7 +145,7 @@ static inline int await_exit(struct workload *w)
 	while (poll(&p, 1, -1) < 0)
 		assert_int_equal(errno, EINTR);
 	assert_true(workload_reap(w));
-	return workload_exit_code(w->status);
+	return exit_code_of(w->status);
 }
 
 static inline int run_as(struct fixture *f, const struct workload_user *u, char *const argv[])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A struct report as JSON: numbers as they are (ns, bytes), names escaped as in the .out files. */
-#include <sys/wait.h>
-
+#include "base/exit_codes.h"
 #include "base/json.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
@@ -27,9 +26,7 @@ void report_facts_json(const void *of, struct json *j)
 	report_known_json(j, "kernel", m->kernel);
 	report_known_json(j, "started", report_started(r));
 	json_u64(j, "duration_ns", report_duration_ns(r));
-	/* as a shell reports it: 128+N when signal N ended the workload */
-	json_u64_known(j, "exit_code", m->has_status,
-		       (uint64_t)(WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status) : WEXITSTATUS(m->status)));
+	json_u64_known(j, "exit_code", m->has_status, (uint64_t)exit_code_of(m->status));
 	report_usage_json(r, j);
 	json_bool(j, "complete", r->missing.complete);
 	json_u64(j, "rows_missing", r->rows_missing);

@@ -33,7 +33,7 @@ static void expect_exec_error(struct fixture *f, char *name, int error, int exit
 	assert_int_equal(workload_go(&f->w), error);
 	assert_true(f->w.ended);
 	assert_false(f->w.started);
-	assert_int_equal(workload_exit_code(f->w.status), exit_code);
+	assert_int_equal(exit_code_of(f->w.status), exit_code);
 	assert_int_equal(waitpid(f->w.pid, NULL, WNOHANG), -1);
 	workload_free(&f->w);
 }
@@ -183,7 +183,7 @@ static void free_leaves_a_running_workload_alone(void **state)
 	workload_free(&f->w);
 	assert_int_equal(util_write_all(out, "17\n", 3), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(workload_exit_code(status), 17);
+	assert_int_equal(exit_code_of(status), 17);
 }
 
 static void free_takes_null_and_empty_ones(void **state)
@@ -213,9 +213,9 @@ static void child_ends_when_its_parent_has_gone(void **state)
 	assert_int_equal(read(fds[0], &child, sizeof(child)), sizeof(child));
 	close(fds[0]);
 	assert_int_equal(waitpid(parent, &status, 0), parent);
-	assert_int_equal(workload_exit_code(status), 128 + SIGKILL);
+	assert_int_equal(exit_code_of(status), 128 + SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(workload_exit_code(status), 125);
+	assert_int_equal(exit_code_of(status), 125);
 	assert_return_code(prctl(PR_SET_CHILD_SUBREAPER, 0), errno);
 }
 
@@ -335,7 +335,7 @@ static void does_not_start_as_somebody_it_cannot_become(void **state)
 		_exit(workload_prepare(&f->w, SH("exit 0"), &u, -1) == -EPERM && !f->w.pid ? 0 : 2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(workload_exit_code(status), 0);
+	assert_int_equal(exit_code_of(status), 0);
 }
 
 /* A program of its own, for what exec inherits: runs TEXT with sh, returns its status. */
@@ -353,7 +353,7 @@ static int run_shell(char *text)
 	status = w.status;
 	workload_free(&w);
 	workload_user_free(&u);
-	return workload_exit_code(status);
+	return exit_code_of(status);
 }
 
 /* --- what it used ------------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ static int be_sudo(char **argv)
 
 	if (monitor) {
 		waitpid(monitor, &status, 0);
-		return workload_exit_code(status);
+		return exit_code_of(status);
 	}
 	for (argv++; strchr(*argv, '='); argv++)
 		env[n++] = *argv;
@@ -120,7 +120,7 @@ static int be_sudo(char **argv)
 		_exit(125);
 	}
 	waitpid(command, &status, 0);
-	return workload_exit_code(status);
+	return exit_code_of(status);
 }
 
 /* Prints what dltraced would make of its place under sudo, one value per line. */
