@@ -61,45 +61,35 @@ int cut_host(struct export_cut *c, int dirfd)
 	return res;
 }
 
-static unsigned int column(const struct export_file *f, const char *name)
+static bool has_pid(const struct export_cut *c, uint64_t pid)
 {
-	const unsigned int i = export_table_column(f->table, name);
-
-	return i ? f->at[i - 1] : 0;
+	return pids_have(&c->pids, pid);
 }
 
-/* Keeps the rows of the chosen processes; of a file without the column, all rows. */
-static unsigned int keep_pids(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
+static bool has_fid(const struct export_cut *c, uint64_t fid)
 {
-	const unsigned int at = column(f, "PID");
+	return number_set_has(&c->fids, fid);
+}
+
+/* Keeps the rows whose COLUMN has a selected number; of a file without the column, all rows. */
+static unsigned int keep(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n,
+			 const char *column, bool (*has)(const struct export_cut *c, uint64_t number))
+{
+	const unsigned int i = export_table_column(f->table, column), at = i ? f->at[i - 1] : 0;
 	unsigned int kept = 0;
-	uint64_t pid;
+	uint64_t number;
 
 	if (!at)
 		return n;
-	for (unsigned int i = 0; i < n; i++)
-		if (reader_u64(reader_field(&rows[i], at), &pid) && pids_have(&c->pids, pid))
-			rows[kept++] = rows[i];
-	return kept;
-}
-
-static unsigned int keep_path(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
-{
-	const unsigned int at = column(f, "FID");
-	unsigned int kept = 0;
-	uint64_t fid;
-
-	if (!at)
-		return n;
-	for (unsigned int i = 0; i < n; i++)
-		if (reader_u64(reader_field(&rows[i], at), &fid) && number_set_has(&c->fids, fid))
-			rows[kept++] = rows[i];
+	for (unsigned int k = 0; k < n; k++)
+		if (reader_u64(reader_field(&rows[k], at), &number) && has(c, number))
+			rows[kept++] = rows[k];
 	return kept;
 }
 
 unsigned int cut_rows(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n)
 {
 	if (c->pids.n)
-		n = keep_pids(c, f, rows, n);
-	return c->only ? keep_path(c, f, rows, n) : n;
+		n = keep(c, f, rows, n, "PID", has_pid);
+	return c->only ? keep(c, f, rows, n, "FID", has_fid) : n;
 }

@@ -37,7 +37,7 @@ enum plan_kind {
 struct plan {
 	enum plan_kind kind;
 	/* indices of the table's columns, or COLUMNS_NONE */
-	uint8_t pid, tid, comm, lat, name, second, category, lane, disk, cpu, bytes, rw;
+	uint8_t pid, tid, comm, lat, name, category, lane, disk, cpu, bytes, rw;
 	/* the other columns: annotations of the slice */
 	uint8_t more[READER_COLUMNS_MAX];
 	uint64_t more_iid[READER_COLUMNS_MAX];
@@ -62,7 +62,6 @@ struct perfetto {
 	unsigned int host; /* number of the current host */
 	uint32_t host_track;
 	bool begun; /* the output file has its first packet */
-	uint32_t parts;
 	/* the thread of the last row */
 	uint64_t last_pid, last_tid;
 	uint32_t last_track;
