@@ -58,7 +58,7 @@ static const char *add_rule(struct option_parse *p, void *member, char *arg)
 
 #define TO(m) offsetof(struct report_args, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
-enum { OF_CPU = 1 };
+enum { OF_CPU = 1, OF_MATRIX = 2 /* may be given with --matrix */ };
 
 static const struct option_row options[] = {
 	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true, TO(columns) },
@@ -68,22 +68,22 @@ static const struct option_row options[] = {
 	{ "cpu", 0, NULL, "Report CPU time instead of files: which tasks ran, which waited, and for what", option_true,
 	  TO(cpu) },
 	{ "csv", 0, "DIR", "Also write each table as a CSV file into this new folder; for several traces into one folder each",
-	  option_text, TO(csv) },
+	  option_text, TO(csv), OF_MATRIX },
 	{ "from", 0, "T", "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)",
 	  option_moment, TO(from) },
 	{ "full", 0, NULL, "All tables instead of the first screen", option_true, TO(full) },
 	{ "html", 0, "FILE", "Write one page for a browser, with a timeline; it needs no network; - is standard output", option_text,
 	  TO(html) },
-	{ "json", 'j', NULL, "Print one JSON object, times in ns and sizes in bytes", option_true, TO(json) },
+	{ "json", 'j', NULL, "Print one JSON object, times in ns and sizes in bytes", option_true, TO(json), OF_MATRIX },
 	{ "matrix", 0, "DIR", "Compare the runs of scripts/recipes/matrix in DIR: a list, statistics, what tracing costs; takes no other folder",
-	  option_text, TO(matrix) },
+	  option_text, TO(matrix), OF_MATRIX },
 	{ "path", 0, "PATH",
 	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
 	  set_path, TO(path) },
 	{ "summary-only", 0, NULL,
 	  "Write only DIR/summary.json, a small file with what adds up over hosts; report on such files merges them without the rows",
 	  option_true, TO(summary_only) },
-	{ "svg", 0, "FILE", "With --matrix: also write a picture of the times; - is standard output, without the rest", option_text, TO(svg) },
+	{ "svg", 0, "FILE", "With --matrix: also write a picture of the times; - is standard output, without the rest", option_text, TO(svg), OF_MATRIX },
 	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
@@ -108,7 +108,10 @@ static const struct option_row options[] = {
 
 static const char *note_given(struct option_parse *p, const struct option_row *option, char *arg)
 {
-	((struct report_args *)p->into)->of_cpu |= option->flags & OF_CPU;
+	struct report_args *o = p->into;
+
+	o->of_cpu |= option->flags & OF_CPU;
+	o->of_traces |= !(option->flags & OF_MATRIX);
 	return NULL;
 }
 
@@ -130,8 +133,7 @@ static const char *finish(struct option_parse *p)
 		return option_because(p, "which trace folder? %s is the file of --html FILE", o->html);
 	if (o->svg && !o->matrix)
 		return "--svg is for --matrix";
-	if (o->matrix && (o->n_dirs || o->html || o->path || o->cpu || o->compare || o->full || o->summary_only || o->columns ||
-			  o->from.given || o->to.given))
+	if (o->matrix && (o->n_dirs || o->of_traces))
 		return "--matrix takes a folder of its own, and can be combined with --csv, --json and --svg only";
 	if (o->of_cpu && !o->cpu)
 		return "--gap, --merge, --pattern and --threshold are for --cpu";

@@ -16,6 +16,7 @@ struct report_args {
 	bool json, cpu, compare;
 	bool full; /* all tables, as text */
 	bool of_cpu; /* an option was given that needs --cpu */
+	bool of_traces; /* one was given that is not for --matrix */
 	bool summary_only; /* write a summary beside each trace, and nothing else */
 	bool columns; /* print what the tables hold, and nothing else */
 	const char *csv; /* the folder, or NULL */
