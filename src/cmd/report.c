@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dltraced report: sums up trace folders on the terminal, as JSON, as a page for a browser, or as CSV files. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/report_matrix.h"
+#include "cmd/report_out.h"
 #include "cmd/traces.h"
 #include "cmd/windows.h"
 #include "host/stall/guard.h"
@@ -29,117 +29,7 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "report/scan/model.h"
-#include "report/show/page.h"
 #include "report/show/show.h"
-#include "trace/outdir.h"
-
-/* --- output ---------------------------------------------------------------------------------------------- */
-
-static int log_not_made(int res, const char *name)
-{
-	if (res == -ELOOP)
-		log_err("%s is a symbolic link: name the file itself, or - for standard output", name);
-	else if (res == -EEXIST)
-		log_err("%s exists and is not a regular file: name another, or - for standard output", name);
-	else if (res == -EISDIR)
-		log_err("%s is a folder: name a file, for example %s/report.html", name, name);
-	else
-		log_err_r(res, "%s: cannot be made", name);
-	return res;
-}
-
-/* Writes the page with J as the file NAME, which is replaced as a whole or not at all. Frees J. WHOSE is for messages. */
-static int html_file(struct json *j, const char *whose, const char *name)
-{
-	struct new_file f = NEW_FILE_NONE;
-	int res = new_file_open(&f, name);
-
-	if (res < 0) {
-		json_free(j);
-		return log_not_made(res, name);
-	}
-	res = report_page(j, f.stream);
-	if (res < 0) {
-		new_file_drop(&f);
-		return log_err_r(res, "%s: no page", whose);
-	}
-	if (res > 0)
-		log_warn("%s is larger than %u MiB: a browser may be slow", name, PAGE_BYTES_MAX >> 20);
-	res = new_file_commit(&f);
-	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
-}
-
-/* Whether the page would replace one of a trace's own files; logs that. */
-static bool is_of_trace(const struct report_args *o)
-{
-	const char *name;
-	autofree char *folder = new_file_folder(o->html, &name);
-	autoclose int fd = folder && outdir_is_name(name) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	struct stat in, dir;
-	bool is;
-
-	if (fd < 0 || fstat(fd, &in) < 0)
-		return false;
-	is = outdir_holds_trace(fd);
-	for (int i = 0; i < o->n_dirs && !is; i++)
-		is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
-	if (is)
-		log_err("%s is a name of the trace's own files: choose another one for the page, for example %sreport.html", o->html,
-			folder);
-	return is;
-}
-
-/* Writes J as JSON or as a page, to stdout or a file, as O wants. Frees J. */
-static int put(struct json *j, const char *whose, const struct report_args *o)
-{
-	int res;
-
-	if (o->html && strcmp(o->html, "-") != 0)
-		return html_file(j, whose, o->html);
-	res = o->html ? report_page(j, stdout) : json_write(j, stdout);
-	return res < 0 ? log_err_r(res, o->html ? "%s: no page" : "%s: no JSON", whose) : 0;
-}
-
-/* --- CSV files -------------------------------------------------------------------------------------------- */
-
-/* Returns the last component of DIR, with or without a slash after it. */
-static char *name_of(const char *dir)
-{
-	autofree char *real = realpath(dir, NULL);
-	const char *slash = strrchr(real ? real : dir, '/');
-
-	return strdup(slash && slash[1] ? slash + 1 : "trace");
-}
-
-/*
- * Returns the folder for the CSV files of the I-th trace. A single trace has the folder of --csv itself; of several, each
- * has a folder in it, named after the trace, with a number where names are equal. Returns NULL with errno on an error.
- */
-static char *csv_folder(const struct report_args *o, int i)
-{
-	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL;
-	unsigned int same = 1;
-
-	if (!name)
-		return o->n_dirs > 1 ? NULL : strdup(o->csv);
-	for (int k = 0; k < i; k++) {
-		autofree char *other = name_of(o->dirs[k]);
-
-		same += other && strcmp(other, name) == 0;
-	}
-	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
-		return NULL;
-	return same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
-}
-
-/* Writes the CSV files of R, or of CPU if that is not NULL (--cpu), if they were requested. */
-static int write_csv(const struct report_args *o, int i, const struct report *r, const struct report_cpu *cpu)
-{
-	autofree char *dir = o->csv ? csv_folder(o, i) : NULL;
-	int res = !o->csv ? 0 : !dir ? -errno : cpu ? report_cpu_csv(cpu, dir) : report_csv(r, dir);
-
-	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
-}
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
@@ -205,14 +95,14 @@ static int report_one(const struct report_args *o, int i)
 		return res;
 	if (o->html || o->json) {
 		report_fit(r, &j);
-		res = put(&j, dir, o);
+		res = report_out(&j, dir, o);
 	} else if (o->full || o->path) {
 		report_text(r, stdout);
 	} else {
 		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
 	}
 	if (res == 0)
-		res = write_csv(o, i, r, NULL);
+		res = report_out_csv(o, i, r, NULL);
 	if (res == 0)
 		res = log_damage(r);
 	report_free(r);
@@ -227,7 +117,7 @@ static int print_compare(const struct compare *c, const struct report_args *o)
 
 	if (o->html || o->json) {
 		compare_json(c, &j);
-		return put(&j, "the comparison", o);
+		return report_out(&j, "the comparison", o);
 	}
 	compare_text(c, stdout);
 	return 0;
@@ -286,12 +176,12 @@ static int print_job(struct report_job *job, const struct report_args *o)
 
 	if (o->html || o->json) {
 		report_job_fit(job, &j);
-		res = put(&j, "the job", o);
+		res = report_out(&j, "the job", o);
 	} else {
 		report_job_text(job, o->full ? 0 : terminal_width(STDOUT_FILENO), stdout);
 	}
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
-		res = write_csv(o, (int)i, job->host[i].report, NULL);
+		res = report_out_csv(o, (int)i, job->host[i].report, NULL);
 	for (unsigned int i = 0, n = res == 0 ? job->n : 0; i < n; i++)
 		res |= log_damage(job->host[i].report);
 	return res;
@@ -437,12 +327,12 @@ static int report_cpu_one(const struct report_args *o, int i)
 		return res;
 	if (o->json) {
 		report_cpu_json(r, &j);
-		res = put(&j, dir, o);
+		res = report_out(&j, dir, o);
 	} else {
 		report_cpu_text(r, stdout);
 	}
 	if (res == 0)
-		res = write_csv(o, i, NULL, r);
+		res = report_out_csv(o, i, NULL, r);
 	if (res == 0 && r->damaged) {
 		fflush(stdout);
 		log_err("%s: files are shorter than its manifest says; the report says what is missing", dir);
@@ -534,7 +424,7 @@ int cmd_report(int argc, char **argv)
 		report_args_free(&o);
 		return 0;
 	}
-	if ((o.html && is_of_trace(&o)) || is_twice(&o)) {
+	if ((o.html && report_out_is_of_trace(&o)) || is_twice(&o)) {
 		report_args_free(&o);
 		return EXIT_DLTRACED;
 	}

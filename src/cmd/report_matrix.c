@@ -11,6 +11,7 @@
 #include "base/new_file.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "cmd/report_out.h"
 #include "report/matrix.h"
 #include "report/options.h"
 #include "report/show/matrix.h"
@@ -37,10 +38,10 @@ static int write_svg(const struct matrix *m, const char *name)
 	struct new_file f = NEW_FILE_NONE;
 	int r = new_file_open(&f, name);
 
-	if (r == 0) {
-		matrix_svg(m, f.stream);
-		r = new_file_commit(&f);
-	}
+	if (r < 0)
+		return report_out_log_not_made(r, name);
+	matrix_svg(m, f.stream);
+	r = new_file_commit(&f);
 	return r < 0 ? log_err_r(r, "%s: cannot be written", name) : 0;
 }
 

@@ -50,6 +50,18 @@ mnt=$TMPDIR/small
 refused "small/page: cannot be written: No space left on device" --html small/page a
 equal "what is left on a full disk" "$(ls -A small)" ""
 
+# --- a matrix ----------------------------------------------------------------------------------------
+
+# matrix.tsv as the recipe begins it
+printf 'ORDER\tPROGRAM\tMODE\tREP\tDRY\tMEM\tCPU\tSTATUS\tLOST\tWALL_NS\tUSER_NS\tSYSTEM_NS\tMAX_RSS_BYTES\tMINOR_FAULTS\tMAJOR_FAULTS\tVOLUNTARY_SWITCHES\tINVOLUNTARY_SWITCHES\tSEED\tCOMMAND\n' >matrix.tsv
+for more in --full '--path /data' '--phase x=y' '--app-log matrix.tsv' '--app-log-tz UTC' '--from 1' '--gap 1s' a; do
+	refused "can be combined with --csv, --json and --svg only" --matrix . $more
+done
+"$DLT" report --matrix . --svg - --csv tables --json >out || fail "--matrix with all that it takes: status $?"
+grep -q '<svg' out || fail "--svg -: $(cat out)"
+"$DLT" report --matrix . --svg small >out 2>err && fail "--svg of a folder: status 0"
+grep -q 'small is a folder: name a file' err || fail "--svg of a folder: $(cat err)"
+
 # --- folders --------------------------------------------------------------------------------------
 
 refused "nope does not exist: name a trace folder" nope
