@@ -42,13 +42,14 @@ static const struct column {
 	{ "COMMAND", TEXT, AT(command), 0 },
 };
 
+/* A number from 2^63 on is damage: sums and the axis of a picture, calculated with fractions, must fit as well. */
 static bool parse_u64(const char *text, uint64_t *ret)
 {
 	char *end;
 
 	errno = 0;
 	*ret = strtoull(text, &end, 10);
-	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= INT64_MAX;
 }
 
 /* Stores the field TEXT of the column C in RUN. Returns whether it is one. */

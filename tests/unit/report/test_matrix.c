@@ -171,6 +171,7 @@ static void what_is_no_matrix_is_refused(void **state)
 		HEAD "1\tp\tdry\t1\tmaybe\t-\t-\t0\t0\t1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",
 		HEAD "1\tp\tdry\t1\tyes\t-\t-\t0\t0\t-1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",
 		HEAD "1\tp\tdry\t1\tyes\t-\t-\t0\t0\t99999999999999999999\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",
+		HEAD "1\tp\tdry\t1\tyes\t-\t-\t0\t0\t9223372036854775808\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",
 		HEAD "1\tp\tdry\t1\tyes\t-\t-\t0\t0\t1\t1\t1\t1\t1\t1\t1\t1\t9\tx\tmore\n",
 	};
 
