@@ -450,10 +450,6 @@ static void positions_go_on_at_the_consumers(void **state)
 	expect_all_free();
 }
 
-/*
- * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or discards); the drain
- * reads at any moment. All records come, once, and in order.
- */
 /* Nothing comes later than the round that has said so. */
 static void consume_behind(uint64_t *reached_ns, uint64_t until_ns)
 {
@@ -466,6 +462,10 @@ static void consume_behind(uint64_t *reached_ns, uint64_t until_ns)
 	*reached_ns = rings.reached_ns;
 }
 
+/*
+ * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or discards); the drain
+ * reads at any moment. All records come, once, and in order.
+ */
 static void whatever_the_moment_all_come_in_order(void **state)
 {
 	struct { uint32_t *head; unsigned int ring; } cpus[2 * RINGS] = {};
