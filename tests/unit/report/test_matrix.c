@@ -53,10 +53,25 @@ static const struct matrix_sum *wall_of(const char *program, const char *mode)
 	return &mode_of(program, mode)->sum[USAGE_WALL_NS];
 }
 
+static void is_near(double v, double wanted)
+{
+	assert_true(fabs(v - wanted) < 1e-9);
+}
+
+static void is_overhead(const struct matrix_sum *s, unsigned int pairs, double overhead, double low, double high, double confidence)
+{
+	assert_int_equal(s->pairs, pairs);
+	is_near(s->overhead, overhead);
+	is_near(s->low, low);
+	is_near(s->high, high);
+	is_near(s->confidence, confidence);
+}
+
 static void sums_are_of_the_runs_that_count(void **state)
 {
 	autofree char *text = NULL;
 	static const uint64_t wall[] = { 40, 10, 30, 20 };
+	const struct matrix_mode *dry;
 
 	for (unsigned int i = 0; i < 4; i++)
 		add(&text, "p", "dry", i + 1, "-", 0, wall[i]);
@@ -66,24 +81,20 @@ static void sums_are_of_the_runs_that_count(void **state)
 	assert_int_equal(parse(text), 0);
 	assert_int_equal(m.n_runs, 7);
 	assert_int_equal(m.left_out, 2);
-	assert_int_equal(mode_of("p", "dry")->runs, 5);
-	assert_int_equal(mode_of("p", "dry")->counted, 4);
-	assert_int_equal(wall_of("p", "dry")->median, 25);
-	assert_int_equal(wall_of("p", "dry")->min, 10);
-	assert_int_equal(wall_of("p", "dry")->max, 40);
-	assert_int_equal(wall_of("p", "dry")->mean, 25);
-	assert_int_equal(wall_of("p", "dry")->stdev, 13); /* sqrt(500 / 3) */
-	assert_int_equal(wall_of("p", "dry")->pairs, 0);
+	dry = mode_of("p", "dry");
+	assert_int_equal(dry->runs, 5);
+	assert_int_equal(dry->counted, 4);
+	assert_int_equal(dry->sum[USAGE_WALL_NS].median, 25);
+	assert_int_equal(dry->sum[USAGE_WALL_NS].min, 10);
+	assert_int_equal(dry->sum[USAGE_WALL_NS].max, 40);
+	assert_int_equal(dry->sum[USAGE_WALL_NS].mean, 25);
+	assert_int_equal(dry->sum[USAGE_WALL_NS].stdev, 13); /* sqrt(500 / 3) */
+	assert_int_equal(dry->sum[USAGE_WALL_NS].pairs, 0);
 	assert_int_equal(mode_of("p", "once")->counted, 1);
 	assert_int_equal(mode_of("p", "once")->many, 0);
 	assert_int_equal(wall_of("p", "once")->median, 7);
 	assert_int_equal(mode_of("p", "fails")->counted, 0);
 	matrix_free(&m);
-}
-
-static void is_near(double v, double wanted)
-{
-	assert_true(fabs(v - wanted) < 1e-9);
 }
 
 /* Dry runs that differ by more than tracing costs: medians of both sides would not show it, pairs do. */
@@ -100,11 +111,7 @@ static void overhead_is_by_pairs(void **state)
 	add(&text, "p", "all", 5, "-", 0, 5000);
 	add(&text, "other", "all", 1, "-", 0, 5000);
 	assert_int_equal(parse(text), 0);
-	assert_int_equal(wall_of("p", "all")->pairs, 3);
-	is_near(wall_of("p", "all")->overhead, 0.2);
-	is_near(wall_of("p", "all")->low, 0.1);
-	is_near(wall_of("p", "all")->high, 0.3);
-	is_near(wall_of("p", "all")->confidence, 0.75);
+	is_overhead(wall_of("p", "all"), 3, 0.2, 0.1, 0.3, 0.75);
 	assert_int_equal(wall_of("other", "all")->pairs, 0);
 	/* what was 0 in the dry run has no ratio */
 	assert_int_equal(mode_of("p", "all")->sum[USAGE_SYSTEM_NS].pairs, 0);
@@ -127,10 +134,8 @@ static void the_interval_holds_95_percent(void **state)
 			add(&text, "p", "all", rep, "-", 0, 100 + n + 1 - rep);
 		}
 		assert_int_equal(parse(text), 0);
-		assert_int_equal(wall_of("p", "all")->pairs, n);
-		is_near(wall_of("p", "all")->low, (known[i].out + 1) / 100.0);
-		is_near(wall_of("p", "all")->high, (n - known[i].out) / 100.0);
-		is_near(wall_of("p", "all")->confidence, known[i].confidence);
+		is_overhead(wall_of("p", "all"), n, (n + 1) / 200.0, (known[i].out + 1) / 100.0, (n - known[i].out) / 100.0,
+			    known[i].confidence);
 		matrix_free(&m);
 	}
 }

@@ -380,11 +380,41 @@ static void put_read(unsigned int pid, unsigned int i, uint64_t from, uint64_t t
 	put_pipe(pid, step(i) + S - 10, S - 30 - to, 'R');
 }
 
-/* Expects SHARE of the time for storage, READY for loaders that are ready, and nothing for a late one. */
+/* Both loaders read in each step, each from its FROM to its TO. */
+static void put_both_read(uint64_t from1, uint64_t to1, uint64_t from2, uint64_t to2)
+{
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_read(101, i, from1, to1);
+		put_read(102, i, from2, to2);
+	}
+}
+
+/* In a step of 1000 ms the loaders read in turn, for 450 ms each, and sleep for the rest of it. */
+static void put_reads_in_turn(unsigned int i)
+{
+	for (unsigned int k = 0; k < 2; k++) {
+		put_rw(101 + k, step(i) + (k + 1) * 450 * MS, 450 * MS, 'R', MiB, i * MiB, MiB, 2);
+		put_slept(101 + k, 101 + k, i, "futex", 0, 550 * MS);
+	}
+}
+
+/* The loader is a child of the trainer PARENT, from BORN to ENDS. */
+static void put_loader(unsigned int pid, unsigned int parent, uint64_t born, uint64_t ends)
+{
+	put(PIDS, born, "%u\t%u\t%u\tpt_data_worker\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, parent, pid);
+	put(PIDS, ends, "%u\t%u\t%u\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=0\\040stime=0", pid, pid, parent, pid);
+}
+
+static double share_ready(const struct report *r)
+{
+	return r->why->blame_ns[WHY_QUEUE] / r->why->window_ns;
+}
+
+/* Expects STORAGE of the time for storage, READY for loaders that are ready, and nothing for a late one. */
 static void expect_waits(const struct report *r, double storage, double ready)
 {
 	expect_near(r->why->blame_ns[WHY_DISK] / r->why->window_ns, storage);
-	expect_near(r->why->blame_ns[WHY_QUEUE] / r->why->window_ns, ready);
+	expect_near(share_ready(r), ready);
 	expect_near(r->why->straggler_ns, 0);
 }
 
@@ -415,10 +445,7 @@ static void loaders_are_ready_when_none_is_busy(void **state)
 
 	put_job(0);
 	put_waits(900 * MS);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_read(101, i, MS, 400 * MS);
-		put_read(102, i, 300 * MS, 700 * MS);
-	}
+	put_both_read(MS, 400 * MS, 300 * MS, 700 * MS);
 	r = loaded();
 	is_bottleneck(r, "storage-read");
 	expect_waits(r, 0.699, 0.201);
@@ -433,10 +460,7 @@ static void loaders_that_read_at_one_time_are_ready_at_one_time(void **state)
 
 	put_job(0);
 	put_waits(900 * MS);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_read(101, i, 300 * MS, 500 * MS);
-		put_read(102, i, 300 * MS, 500 * MS);
-	}
+	put_both_read(300 * MS, 500 * MS, 300 * MS, 500 * MS);
 	r = loaded();
 	b = is_bottleneck(r, "trainer-bound");
 	expect_waits(r, 0.2, 0.7);
@@ -451,18 +475,15 @@ static void loaders_that_read_ahead_are_ready(void **state)
 
 	put_job(0);
 	put_waits(400 * MS);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_read(101, i, 300 * MS, 900 * MS);
-		put_read(102, i, 450 * MS, 900 * MS);
-	}
+	put_both_read(300 * MS, 900 * MS, 450 * MS, 900 * MS);
 	r = loaded();
-	expect_near(r->why->blame_ns[WHY_QUEUE] / r->why->window_ns, 0.3);
+	expect_near(share_ready(r), 0.3);
 	report_free(r);
 }
 
 /*
- * They wait in futex(2), which has no row: sched.out has how long they slept, but not when. They did not while they read,
- * in turn, for 500 ms each. In the other 100 of 1000 ms nobody did.
+ * They wait in futex(2), which has no row: sched.out has how long they slept, but not when. They did not while they read.
+ * In the other 100 of 1000 ms nobody did.
  */
 static void loaders_that_read_in_turn_do_not_sleep_at_one_time(void **state)
 {
@@ -471,10 +492,7 @@ static void loaders_that_read_in_turn_do_not_sleep_at_one_time(void **state)
 	put_job(0);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put_slept(100, 100, i, "poll", 0, S);
-		put_rw(101, step(i) + 450 * MS, 450 * MS, 'R', MiB, i * MiB, MiB, 2);
-		put_rw(102, step(i) + 900 * MS, 450 * MS, 'R', MiB, i * MiB, MiB, 2);
-		put_slept(101, 101, i, "futex", 0, 550 * MS);
-		put_slept(102, 102, i, "futex", 0, 550 * MS);
+		put_reads_in_turn(i);
 	}
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SUMS);
@@ -504,7 +522,7 @@ static void loaders_that_compute_in_turn_are_never_ready(void **state)
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
 	is_bottleneck(r, "decode-cpu");
-	expect_near(r->why->blame_ns[WHY_QUEUE] / r->why->window_ns, 0.71 - 2 * 0.348);
+	expect_near(share_ready(r), 0.71 - 2 * 0.348);
 	report_free(r);
 }
 
@@ -515,11 +533,8 @@ static void each_generation_is_ready_by_itself(void **state)
 	struct report *r;
 
 	put(PIDS, BEGIN, "100\t100\t1\tpython\texec\t-\t100\t0\t/\t-\tpython\\000train.py");
-	for (unsigned int pid = 101; pid <= 104; pid++) {
-		put(PIDS, (pid < 103 ? BEGIN : half) + 1, "%u\t%u\t100\tpt_data_worker\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
-		put(PIDS, pid < 103 ? half : BEGIN + STEPS * S, "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=0\\040stime=0",
-		    pid, pid, pid);
-	}
+	for (unsigned int pid = 101; pid <= 104; pid++)
+		put_loader(pid, 100, (pid < 103 ? BEGIN : half) + 1, pid < 103 ? half : BEGIN + STEPS * S);
 	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=0\\040stime=0");
 	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
@@ -555,14 +570,11 @@ static void waits_for_own_threads_are_for_no_loader(void **state)
 		put_slept(100, 100, i, "poll", 0, 500 * MS);
 		put_slept(100, 100, i, "futex", 0, 500 * MS);
 		put(SCHED, step(i) + S, "100\t110\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t0\t-\t-\t-\t-", N(S), N(500 * MS));
-		put_rw(101, step(i) + 450 * MS, 450 * MS, 'R', MiB, i * MiB, MiB, 2);
-		put_rw(102, step(i) + 900 * MS, 450 * MS, 'R', MiB, i * MiB, MiB, 2);
-		put_slept(101, 101, i, "futex", 0, 550 * MS);
-		put_slept(102, 102, i, "futex", 0, 550 * MS);
+		put_reads_in_turn(i);
 	}
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SUMS);
-	expect_near(r->why->blame_ns[WHY_QUEUE] / r->why->window_ns, (0.55 + 0.1) / 2);
+	expect_near(share_ready(r), (0.55 + 0.1) / 2);
 	report_free(r);
 }
 
@@ -574,13 +586,10 @@ static void a_gpu_may_be_idle_while_loaders_work_ahead(void **state)
 	put_job(0);
 	for (unsigned int i = 0; i <= STEPS; i++)
 		put(GPU, step(i), "0\t100\tC\t25\t10\tpython");
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_read(101, i, MS, 400 * MS);
-		put_read(102, i, 400 * MS, 800 * MS);
-	}
+	put_both_read(MS, 400 * MS, 400 * MS, 800 * MS);
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_GPU);
-	expect_near(r->why->blame_ns[WHY_QUEUE] / r->why->window_ns, 0.75 * 0.6);
+	expect_near(share_ready(r), 0.75 * 0.6);
 	is_bottleneck(r, "trainer-bound");
 	report_free(r);
 }
@@ -596,9 +605,7 @@ static void loaders_with_too_many_stretches(void **state)
 	for (unsigned int pid = 100; pid < 100 + 3 * WHY_TRAINERS_MAX; pid += 3) {
 		put(PIDS, BEGIN, "%u\t%u\t1\tpython\texec\t-\t%u\t0\t/\t-\tpython\\000train.py", pid, pid, pid);
 		for (unsigned int child = pid + 1; child <= pid + 2; child++) {
-			put(PIDS, BEGIN + 1, "%u\t%u\t%u\tpt_data_worker\tfork\t-\t%u\t0\t/\t-\t-", child, child, pid, child);
-			put(PIDS, BEGIN + STEPS * S, "%u\t%u\t%u\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=0\\040stime=0", child,
-			    child, pid, child);
+			put_loader(child, pid, BEGIN + 1, BEGIN + STEPS * S);
 			put_pipe(child, BEGIN + 10, 5, 'R');
 		}
 	}
