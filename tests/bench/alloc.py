@@ -9,11 +9,11 @@ table, and writes it into PAGE between its marks. The status is 1 where dltraced
 """
 import os
 import platform
-import random
 import sys
 from statistics import median
 
 import bench
+import goals
 import machine
 import measure
 import page
@@ -62,21 +62,13 @@ def one(b, tracer, pattern, times):
 
 
 def run_rounds(args, b):
-    """[{cell or pattern: ns}], a dict a round; loads; rows lost"""
+    """What bench.interleaved() returns, of cells and patterns."""
     untraced = tracers.tracer("none")
     runs = {pattern: (untraced, pattern) for pattern in (SMALL, LARGE, PYTHON, DEEP, NO_GIL)}
     for name, (pattern, options, _) in CELLS.items():
         runs[name] = tracers.Tracer("dltraced", alloc(*options), "dltraced", "", needs=tracers.DLTRACED), pattern
-    rounds, loads, lost = [], [], 0
-    for nr in range(1, args.rounds + 1):
-        this = {}
-        for name in random.sample(list(runs), len(runs)):
-            loads.append(os.getloadavg()[0])
-            this[name], gone = one(b, *runs[name], args.times)
-            lost += gone
-        rounds.append(this)
-        bench.say(f"{nr} " + ", ".join(f"{name}: {added(this, name):.1f} ns" for name in CELLS))
-    return rounds, loads, lost
+    return bench.interleaved(args.rounds, list(runs), lambda name: one(b, *runs[name], args.times),
+                             lambda this: ", ".join(f"{name}: {added(this, name):.1f} ns" for name in CELLS))
 
 
 def added(this, name):
@@ -86,20 +78,15 @@ def added(this, name):
 def table(rounds):
     for name, (pattern, _, goal) in CELLS.items():
         more = [added(r, name) for r in rounds]
-        met = "" if goal is None else "met" if median(more) <= goal else "NOT MET"
+        met = "" if goal is None else goals.verdict(ns <= goal for ns in more)
         yield [name, page.number(median(r[pattern] for r in rounds)), page.spread(more), str(goal or ""), met]
 
 
 def main():
     args = page.options("-n", "--times", 200000)
     before = os.getloadavg()[0]
-    b = bench.Bench(1000)  # few files: they are of other workloads
-    b.part = 1
-    try:
-        with bench.in_front(figures=args.times >= 10000):
-            rounds, loads, lost = run_rounds(args, b)
-    finally:
-        b.close()
+    with bench.of_few_files() as b, bench.in_front(figures=args.times >= 10000):
+        rounds, loads, lost = run_rounds(args, b)
     text = "\n".join([
         machine.heading(f"{len(rounds)} rounds of {args.times} pairs", before, loads) + f" Rows lost: {lost}."
         f" Python {platform.python_version()}.", "",

@@ -105,6 +105,33 @@ def pairs(args, missing):
             yield t, w
 
 
+@contextlib.contextmanager
+def of_few_files():
+    """A Bench for a program whose workloads do not use its files, and make as many calls as the program says."""
+    b = Bench(1000)
+    b.part = 1
+    try:
+        yield b
+    finally:
+        b.close()
+
+
+def interleaved(rounds, cells, measured, summary):
+    """Measures each of CELLS once a round, in random order: MEASURED(cell) returns ns and the rows lost. Prints SUMMARY(round).
+    Returns [{cell: ns}], a dict a round; loads; rows lost.
+    """
+    got, loads, lost = [], [], 0
+    for nr in range(1, rounds + 1):
+        this = {}
+        for cell in random.sample(cells, len(cells)):
+            loads.append(os.getloadavg()[0])
+            this[cell], gone = measured(cell)
+            lost += gone
+        got.append(this)
+        say(f"{nr} {summary(this)}")
+    return got, loads, lost
+
+
 def one(bench, t, w, nr):
     load = os.getloadavg()[0]
     try:

@@ -6,8 +6,8 @@ identity [-r ROUNDS] [-n TIMES] [-p PAGE]
 The same calls (load.c) are made on file systems whose inodes say which file they are, and on others, where that is looked
 for elsewhere. Prints a table, and writes it into PAGE between its marks. The status is 1 where dltraced lost rows.
 """
+import contextlib
 import os
-import random
 import subprocess
 import sys
 from statistics import median
@@ -83,20 +83,17 @@ def one(b, name, pattern, folder, times):
 
 
 def run_rounds(args, b, folders):
-    """[{(kind, pattern, tracer): ns}], a dict a round; loads; rows lost"""
-    rounds, loads, lost = [], [], 0
-    for nr in range(1, args.rounds + 1):
-        this = {}
-        cells = [(kind, pattern, name) for kind in folders.paths for pattern in PATTERNS for name in TRACERS]
-        for kind, pattern, name in random.sample(cells, len(cells)):
-            loads.append(os.getloadavg()[0])
-            ns, gone = one(b, name, pattern, folders.paths[kind], args.times)
-            this[kind, pattern, name] = ns
-            lost += gone
-        rounds.append(this)
-        bench.say(f"{nr} " + ", ".join(f"{kind} {pattern} {added(this, kind, pattern):.0f} ns" for kind, pattern, name in cells
-                                       if name != "none"))
-    return rounds, loads, lost
+    """What bench.interleaved() returns, of (kind, pattern, tracer)."""
+    cells = [(kind, pattern, name) for kind in folders.paths for pattern in PATTERNS for name in TRACERS]
+
+    def measured(cell):
+        kind, pattern, name = cell
+        return one(b, name, pattern, folders.paths[kind], args.times)
+
+    def summary(this):
+        return ", ".join(f"{kind} {pattern} {added(this, kind, pattern):.0f} ns" for kind, pattern, name in cells if name != "none")
+
+    return bench.interleaved(args.rounds, cells, measured, summary)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -117,18 +114,10 @@ def table(rounds, kinds):
 def main():
     args = page.options("-n", "--times", 20000)
     before = os.getloadavg()[0]
-    b = bench.Bench(1000)  # few files: they are of other workloads
-    b.part = 1
-    try:
+    with bench.of_few_files() as b:
         b.take_disk()
-        folders = Folders(b)
-        try:
-            with bench.in_front(figures=args.times >= 1000):
-                rounds, loads, lost = run_rounds(args, b, folders)
-        finally:
-            folders.close()
-    finally:
-        b.close()
+        with contextlib.closing(Folders(b)) as folders, bench.in_front(figures=args.times >= 1000):
+            rounds, loads, lost = run_rounds(args, b, folders)
     text = "\n".join([
         machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) + f" Rows lost: {lost}.", "",
         *page.table(["calls", "file system", "CPU ns of a call, untraced", "added by dltraced", "slowdown",

@@ -97,9 +97,8 @@ TRACERS = [
 
 def run_rounds(args):
     work = workloads.Workload("switches", "switches", ("switch",), args.times, split=False)
-    got, b = {}, bench.Bench(1000)  # the few files belong to other workloads
-    b.part = 1
-    try:
+    got = {}
+    with bench.of_few_files() as b:
         for nr in range(1, args.rounds + 1):
             chosen = [t for t in TRACERS if not t[0].missing()] + [TRACERS[0]] * 2
             random.shuffle(chosen)
@@ -116,8 +115,6 @@ def run_rounds(args):
                 bench.say(f"{nr} {t.name:26} cpu {m['cpu_ns']:8.1f} wall {m['wall_ns']:8.1f} ns, "
                           f"{m['switches']} of {m['calls']} switches, lost {m['lost']}")
                 got.setdefault(t.name, []).append(m)
-    finally:
-        b.close()
     return got
 
 
