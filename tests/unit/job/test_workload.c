@@ -374,7 +374,7 @@ static double seconds_in(const char *path)
 	return all;
 }
 
-#define BURN "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+#define BURN "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done"
 
 static double cpu_seconds(const struct workload *w)
 {
@@ -394,7 +394,8 @@ static void counts_itself_and_the_children_that_it_waits_for(void **state)
 	assert_int_equal(await_exit(&f->w), 0);
 	account = seconds_in(times);
 	used = cpu_seconds(&f->w);
-	assert_true(account > 0.02 && used > account - 0.05 && used < account + 0.1);
+	/* times(1p) has four numbers of ticks of 10 ms; what is not counted, or twice, is outside of this, on a slow machine, too */
+	assert_true(account > 0.08 && used > 0.75 * account - 0.04 && used < 1.5 * account + 0.04);
 	assert_true(f->w.usage[USAGE_MAX_RSS_BYTES] >= 256 << 10 && f->w.usage[USAGE_MINOR_FAULTS] > 10);
 	workload_free(&f->w);
 
