@@ -8,7 +8,6 @@ import collections
 import json
 import os
 import sqlite3
-import statistics
 import sys
 
 db = sqlite3.connect(sys.argv[1])
@@ -61,6 +60,7 @@ def name_of(folder, dry):
 
 
 total = 0
+walls_of = collections.defaultdict(list)
 for nr, folder in enumerate(FOLDERS, 1):
     rows = rows_of(folder)
     run = dict(zip((c[1] for c in db.execute("PRAGMA table_info(runs)")), db.execute("SELECT * FROM runs WHERE id = ?", (nr,)).fetchone()))
@@ -75,6 +75,7 @@ for nr, folder in enumerate(FOLDERS, 1):
     assert {k: run[k] for k in wanted} == wanted, (run, wanted)
     prog, mode, rep = name_of(folder, run["dry"])
     assert (run["prog"], run["mode"], run["run"]) == (prog, mode, rep), run
+    walls_of[prog, mode].append(used["wall_ns"])
     assert m["workload"]["argv"][0] in run["cmdline"]
     found = collections.Counter({row[:-1]: row[-1] for row in db.execute(
         "SELECT from_ns, base, size, tid, site_id, to_ns, free_tid, state, count(*) FROM allocs WHERE run_id = ? GROUP BY 1, 2, 3, 4, 5, 6, 7, 8", (nr,))})
@@ -101,9 +102,7 @@ for nr, folder in enumerate(FOLDERS, 1):
     total += len(got)
 
 # lists and statistics
-listed = db.execute("SELECT id, prog, mode, min(run) FROM runs GROUP BY prog, mode").fetchall()
-assert len(listed) == len({tuple(name_of(f, db.execute("SELECT dry FROM runs WHERE trace = ?", (f,)).fetchone()[0])[:2]) for f in FOLDERS})
-for prog, mode, n, walls in db.execute("SELECT prog, mode, count(*), group_concat(wtime_ns, ';') FROM runs GROUP BY prog, mode ORDER BY prog, mode"):
-    walls = [float(w) / 1e9 for w in walls.split(";")]
-    assert len(walls) == n and statistics.median(walls) > 0
+listed = db.execute("SELECT prog, mode, group_concat(wtime_ns, ';') FROM runs GROUP BY prog, mode").fetchall()
+assert {(prog, mode): sorted(map(int, walls.split(";"))) for prog, mode, walls in listed} == \
+    {of: sorted(walls) for of, walls in walls_of.items()}, listed
 print(total)

@@ -81,7 +81,7 @@ used = m["workload"]["rusage"]
 assert list(used) == ["wall_ns", "user_ns", "system_ns", "max_rss_bytes", "minor_faults", "major_faults",
                       "voluntary_switches", "involuntary_switches"], used
 life = m["workload"]["end"]["monotonic_ns"] - m["workload"]["start"]["monotonic_ns"]
-assert used["wall_ns"] == life > used["voluntary_switches"], (used, life)
+assert used["wall_ns"] == life >= 50 * 1000000, (used, life) # it has slept 50 times, for 1 ms at least
 # what comes after the account: the end of the process, which frees its memory
 more = {"user_ns": 5e7, "system_ns": 5e8, "max_rss_bytes": 2 << 20, "minor_faults": 300, "major_faults": 50,
         "voluntary_switches": 50, "involuntary_switches": 1000}
