@@ -11,7 +11,7 @@
 python
 root=${PYENV_ROOT:-$HOME/.pyenv}
 workloads=$here/../workloads
-found=
+found='' embedded=''
 allocs() { trace --probes alloc,time_align --alloc-min 64K "$@" 2>err || fail "status $?: $(cat err)"; }
 # version PYTHON: such as 3.11
 version() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
@@ -32,6 +32,7 @@ for p in /usr/bin/python3.* /usr/local/bin/python3.* "$root"/versions/*/bin/pyth
 
 	home=${p%/bin/python3} so=${p%/bin/python3}/lib/libpython$v.so.1.0
 	[ -e "$so" ] || continue
+	embedded=yes
 	LD_PRELOAD=$so PYTHONHOME=$home allocs -- "$W/alloc_embeds" 3 >calls
 	equal "$v: calls of malloc" "$(rows alloc 'FUNC == "malloc" && SIZE == 70000' | wc -l)" "$(cat calls)"
 	[ "$(rows sites 'KIND == "python" && FRAMES ~ /:down;/' | wc -l)" -gt 0 ] || fail "$v: no lines of threads without the GIL"
@@ -48,6 +49,8 @@ if [ -n "${other-}" ]; then
 	3.*) equal "unknown interpreters" "$(manifest 'm["alloc"]["unread_python_programs"]')" 1 ;;
 	esac
 fi
+[ "${other-}" ] || echo "note: without an interpreter that is not known"
+[ "$embedded" ] || echo "note: without libpython, no interpreter was ended beside threads"
 
 # as asked for
 allocs --alloc-sites python -- python3 -c 'x = bytearray(99999)'
