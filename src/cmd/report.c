@@ -187,14 +187,12 @@ static int print_job(struct report_job *job, const struct report_args *o)
 	return res;
 }
 
-/* Loads the reports of all hosts of JOB, whose folders are DIRS, on one axis of time. */
-static int load_hosts(struct report_job *job, const struct report_args *o, char *const *dirs)
+/* Loads the reports of the parts W of all hosts of JOB, whose folders are DIRS, on one axis of time. */
+static int load_hosts(struct report_job *job, const struct report_args *o, char *const *dirs, const struct window *w)
 {
-	autofree struct window *w = windows_of(&o->from, &o->to, dirs, job->n);
-	int res = w ? 0 : -EINVAL;
+	int res = 0;
 
-	if (w)
-		report_job_narrow(job, w);
+	report_job_narrow(job, w);
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
 		res = load(&job->host[i].report, dirs[i], o, &w[i], report_job_begin_ns(job, i));
 	return res;
@@ -209,13 +207,19 @@ static int load_hosts(struct report_job *job, const struct report_args *o, char 
 static int report_job(const struct report_args *o)
 {
 	const bool text = !o->html && !o->json;
+	autofree struct window *w = NULL;
 	struct report_job job;
 	unsigned int bad;
 	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
 
 	if (res < 0)
 		return text ? NO_JOB : log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
-	res = load_hosts(&job, o, o->dirs);
+	w = windows_of(&o->from, &o->to, o->dirs, job.n);
+	if (!w) {
+		report_job_free(&job);
+		return -EINVAL;
+	}
+	res = load_hosts(&job, o, o->dirs, w);
 	if (res == 0) {
 		res = report_job_close(&job);
 		if (res < 0 && !text)
@@ -249,13 +253,15 @@ static int write_summary(const struct job_host *host)
 /* Writes the summary of the trace in folder I. Returns 0; 1 when files are damaged; or -errno. */
 static int summarize(const struct report_args *o, int i)
 {
+	autofree struct window *w = NULL;
 	struct report_job job;
 	unsigned int bad;
 	int res = report_job_open(&job, &o->dirs[i], 1, &bad);
 
 	if (res < 0)
 		return log_no_job(res, o->dirs[i]);
-	res = load_hosts(&job, o, &o->dirs[i]);
+	w = windows_of(&o->from, &o->to, &o->dirs[i], 1);
+	res = w ? load_hosts(&job, o, &o->dirs[i], w) : -EINVAL;
 	if (res == 0)
 		res = write_summary(&job.host[0]);
 	if (res == 0)

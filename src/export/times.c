@@ -148,8 +148,10 @@ static int make(struct export_times *t, const struct times_options *o, const str
 	const uint64_t to_ns = o->to.given ? moment_since(&o->to, job->begin_utc_ns) : UINT64_MAX;
 	int res = 0;
 
-	if (to_ns <= from_ns)
-		return log_err_r(-EINVAL, "--to: not later than --from, or than the start of the trace");
+	if (to_ns <= from_ns) {
+		log_err("--to: not later than --from, or than the start of the trace");
+		return -EINVAL;
+	}
 	if (o->phase) {
 		res = find_phases(&of, job);
 	} else {

@@ -97,7 +97,9 @@ static int narrow(struct cut *c)
 
 	if (t)
 		res = t->n ? manifest_narrow(c->part, &(struct window){ t->v[0].begin_ns, t->v[t->n - 1].end_ns }) : -ERANGE;
-	return res == -ERANGE ? log_err_r(-ENODATA, "%s: the trace has no such time", c->from) : res;
+	if (res == -ERANGE)
+		log_err("%s: the trace has no such time", c->from);
+	return res;
 }
 
 int cut_folder(const char *from, const char *to, const struct cut_options *o)

@@ -98,5 +98,7 @@ refused() {
 }
 refused 'no time from' --from 9 made
 refused 'not later than' --from 3 --to 2 made
+refused 'not later than' --from 3 --to 2 made other
+equal "messages about the times of two hosts" "$(grep -c 'not later than' err)" 1
 refused 'neither a time' --from yesterday made
 refused 'summaries give text' --from 1 part/summary.json
