@@ -25,24 +25,30 @@
 #include "validate/problems.h"
 #include "validate/words.h"
 
-/* What rows refer to by COLUMN: numbers that FILE has in its column ID. */
-static const struct reference {
-	const char *file, *id, *column;
+/* What rows refer to: the numbers that FILE has in its column ID. */
+enum source { FILES, PIDS, SITES, SOURCES };
+static const struct {
+	const char *file, *id;
 	enum problem problem;
-	unsigned int of; /* only in probes with one of these flags; 0: in all */
-} references[] = {
-	{ "files", "FID", "FID", PROBLEM_FID, 0 },
-	{ "pids", "PID", "PID", PROBLEM_PID, PROBE_OF_TARGET },
-	{ "sites", "SITE", "SITE", PROBLEM_SITE, 0 },
-	{ "sites", "SITE", "OLD_SITE", PROBLEM_SITE, 0 },
+	unsigned int of; /* only rows of probes with one of these flags refer to it; 0: of all */
+} sources[SOURCES] = {
+	[FILES] = { "files", "FID", PROBLEM_FID, 0 },
+	[PIDS] = { "pids", "PID", PROBLEM_PID, PROBE_OF_TARGET },
+	[SITES] = { "sites", "SITE", PROBLEM_SITE, 0 },
 };
+
+/* And the columns by which they do. */
+static const struct {
+	const char *column;
+	enum source to;
+} references[] = { { "FID", FILES }, { "OLD_SITE", SITES }, { "PID", PIDS }, { "SITE", SITES } };
 #define REFERENCES ARRAY_SIZE(references)
 
 struct validate {
 	int dirfd;
 	struct manifest_facts m;
 	struct problems problems;
-	struct ids ids[REFERENCES];
+	struct ids ids[SOURCES];
 	/* the least and the most that time_align.out has of UTC minus CLOCK_MONOTONIC: each TIME must be within these */
 	int64_t offset_min, offset_max;
 	bool clock_known;
@@ -151,8 +157,8 @@ static void check_row(struct validate *v, struct file *f, const struct reader_ro
 	}
 	check_times(v, f, row);
 	for (size_t i = 0; i < REFERENCES; i++)
-		if (f->refers[i] && reader_u64(reader_field(row, f->refers[i]), &id) && !ids_have(&v->ids[i], id))
-			add(v, f, references[i].problem);
+		if (f->refers[i] && reader_u64(reader_field(row, f->refers[i]), &id) && !ids_have(&v->ids[references[i].to], id))
+			add(v, f, sources[references[i].to].problem);
 }
 
 /* --- one file ------------------------------------------------------------------------------------------------ */
@@ -182,9 +188,12 @@ static void check_header(struct validate *v, struct file *f)
 	/* not of a collector: it has the tool's columns, and none if the tool printed no sample */
 	if (f->probe && (!f->timestamp || !in_order || known != f->r.n_columns))
 		add(v, f, PROBLEM_COLUMNS);
-	for (size_t i = 0; f->probe && i < REFERENCES; i++)
-		if (strcmp(f->name, references[i].file) && (!references[i].of || f->probe->flags & references[i].of))
+	for (size_t i = 0; f->probe && i < REFERENCES; i++) {
+		const enum source to = references[i].to;
+
+		if (strcmp(f->name, sources[to].file) && (!sources[to].of || f->probe->flags & sources[to].of))
 			f->refers[i] = reader_column(&f->r, references[i].column);
+	}
 }
 
 /* Returns the bytes of the plain text of F, which has been read to its end. */
@@ -331,13 +340,13 @@ static int read_references(struct validate *v)
 {
 	int res = 0;
 
-	for (size_t i = 0; i < REFERENCES && res == 0; i++) {
-		const struct counted c = counted_of(&v->m, references[i].file);
+	for (enum source i = 0; i < SOURCES && res == 0; i++) {
+		const struct counted c = counted_of(&v->m, sources[i].file);
 		char file[NAME_MAX + 1];
 
-		snprintf(file, sizeof(file), "%s.out", references[i].file);
-		res = ids_read(&v->ids[i], v->dirfd, file, references[i].id);
-		v->ids[i].known &= !c.lost && !c.dropped && (references[i].problem != PROBLEM_PID || !has_snapshot(v));
+		snprintf(file, sizeof(file), "%s.out", sources[i].file);
+		res = ids_read(&v->ids[i], v->dirfd, file, sources[i].id);
+		v->ids[i].known &= !c.lost && !c.dropped && (i != PIDS || !has_snapshot(v));
 	}
 	return res;
 }
@@ -379,7 +388,7 @@ int validate_run(const char *dir, FILE *out)
 			fprintf(out, "%s: valid: %u files, %s rows\n", dir, v->files, FMT_COUNT(v->rows));
 	}
 	util_close(&v->dirfd);
-	for (size_t i = 0; i < REFERENCES; i++)
+	for (enum source i = 0; i < SOURCES; i++)
 		ids_free(&v->ids[i]);
 	free(v);
 	return res;
