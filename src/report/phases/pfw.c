@@ -192,21 +192,6 @@ static uint32_t name_of(struct pfw *p, const struct line *l)
 	return at ? *at : 0;
 }
 
-static bool room_for_one(struct pfw *p)
-{
-	uint32_t room = p->room ? 2 * p->room : 256;
-	struct pfw_region *v;
-
-	if (p->n < p->room)
-		return true;
-	v = room <= REGIONS_MAX ? reallocarray(p->v, room, sizeof(*v)) : NULL;
-	if (!v)
-		return false;
-	p->v = v;
-	p->room = room;
-	return true;
-}
-
 static void take_unit(struct file *f, const struct line *l)
 {
 	static const struct { const char *name; uint64_t ns; } units[] = {
@@ -240,7 +225,7 @@ static void take_region(struct file *f, const struct line *l, uint64_t pid)
 	}
 	f->last_ns = begin_ns;
 	name = name_of(f->p, l);
-	if (!name || !room_for_one(f->p)) {
+	if (!name || f->p->n == REGIONS_MAX || util_room(&f->p->v, f->p->n, sizeof(*f->p->v)) < 0) {
 		f->left_out++;
 		return;
 	}
@@ -347,13 +332,10 @@ static void note_odd(const struct file *f, const char *name, int res)
 /* Returns 0 or -ENOMEM. */
 static int add_file(struct pfw *p, const char *name)
 {
-	char **files = reallocarray(p->files, p->n_files + 1, sizeof(*files));
-
-	if (!files)
+	if (util_room(&p->files, p->n_files, sizeof(*p->files)) < 0)
 		return -ENOMEM;
-	p->files = files;
-	files[p->n_files] = strdup(name);
-	if (!files[p->n_files])
+	p->files[p->n_files] = strdup(name);
+	if (!p->files[p->n_files])
 		return -ENOMEM;
 	p->n_files++;
 	return 0;

@@ -19,7 +19,7 @@ struct pfw_region;
 
 struct pfw {
 	struct pfw_region *v;
-	uint32_t n, room;
+	uint32_t n;
 	struct pfw_name *names; /* by their places in BY_NAME */
 	struct table by_name;
 	struct table processes; /* 1 + PID, by the PID that the process itself sees; 0: of several */

@@ -23,7 +23,7 @@
 struct module {
 	char *path, *build_id;
 	struct symbol_place *places; /* of all wanted frames, ascending, each once */
-	size_t n, room;
+	size_t n;
 };
 
 struct stack {
@@ -125,16 +125,8 @@ static struct frame frame_next(const char **text)
 
 static void place_add(struct module *m, uint64_t at)
 {
-	if (m->n == m->room) {
-		const size_t room = MAX(2 * m->room, 16UL);
-		struct symbol_place *more = reallocarray(m->places, room, sizeof(*more));
-
-		if (!more)
-			return;
-		m->places = more;
-		m->room = room;
-	}
-	m->places[m->n++] = (struct symbol_place){ .at = at };
+	if (util_room(&m->places, m->n, sizeof(*m->places)) == 0)
+		m->places[m->n++] = (struct symbol_place){ .at = at };
 }
 
 static int by_address(const void *a, const void *b)
