@@ -224,8 +224,9 @@ static uint64_t key_of(const struct report_alloc_sum *s, enum alloc_order order)
 	case ALLOCS_BY_BYTES: return s->bytes;
 	case ALLOCS_BY_SHORT: return s->short_bytes;
 	case ALLOCS_BY_LEFT: return s->left_bytes;
-	default: return report_alloc_level(s, s->level.peak);
+	case ALLOCS_BY_OWN_PEAK: break;
 	}
+	return report_alloc_level(s, s->level.peak);
 }
 
 /* Subtracts SUM from REST, whose own peak is not known. */
@@ -259,7 +260,7 @@ static void pick(struct report_alloc_rows *rows, const struct table *t, const st
 	}
 	for (unsigned int i = 0; i < rows->n; i++)
 		take_away(&rest.sum, &rows->row[i].sum);
-	if (key_of(&rest.sum, order == ALLOC_ORDERS ? ALLOCS_BY_BYTES : order))
+	if (key_of(&rest.sum, order == ALLOCS_BY_OWN_PEAK ? ALLOCS_BY_BYTES : order))
 		rows->row[rows->n++] = rest;
 }
 
@@ -315,6 +316,6 @@ void report_allocs_end(struct report *r)
 	settle(&a->processes, a->all.level.peak_nr);
 	for (enum alloc_order o = 0; o < ALLOC_ORDERS; o++)
 		pick(&a->by_site[o], &a->sites, &a->all, o);
-	pick(&a->by_process, &a->processes, &a->all, ALLOC_ORDERS);
+	pick(&a->by_process, &a->processes, &a->all, ALLOCS_BY_OWN_PEAK);
 	read_stacks(r);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "base/util.h"
 #include "report/scan/allocs.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
@@ -26,6 +27,7 @@ GET(all_short_share, struct report_alloc, a)
 
 #define ALL(member) VIEW_AT(struct report_alloc, member)
 #define SHORT_WHAT "freed within 10 ms"
+_Static_assert(ALLOCS_SHORT_NS == 10 * NSEC_PER_MSEC, "SHORT_WHAT says so");
 #define LEFT_WHAT "in use when their process ended or executed another program, or when the trace ended"
 
 static const struct view_column all_columns[] = {
@@ -90,7 +92,7 @@ void report_alloc_text(const void *of, FILE *out)
 	fputs("in use at most  ", out);
 	put_peak(a, out);
 	fprintf(out, "%s\n", a->peak_ns ? "" : " (the sum of the hosts' peaks)");
-	fprintf(out, "allocated       %s in %s blocks; freed within 10 ms: %s in %s\n", FMT_BYTES(a->n.bytes), FMT_COUNT(a->n.blocks),
+	fprintf(out, "allocated       %s in %s blocks; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(a->n.bytes), FMT_COUNT(a->n.blocks),
 		FMT_BYTES(a->n.short_bytes), FMT_COUNT(a->n.short_blocks));
 	fprintf(out, "never freed     %s in %s blocks\n", FMT_BYTES(a->n.left_bytes), FMT_COUNT(a->n.left_blocks));
 	fprintf(out, "freed           %s blocks, %s of them by another thread than the one that allocated\n", FMT_COUNT(a->n.frees),
@@ -184,7 +186,7 @@ static const struct view_column process_columns[] = {
 	{ 0 },
 };
 
-#define NOTE "AT PEAK: in use when all together had most in use; SHORT: freed within 10 ms; LEFT: never freed"
+#define NOTE "AT PEAK: in use when all together had most in use; SHORT: " SHORT_WHAT "; LEFT: never freed"
 #define SITES(order)                                                                                                      \
 	.columns = site_columns, .what = "twenty stacks, and the others as one", VIEW_BEHIND(struct report, allocs), \
 	VIEW_ARRAY(struct report_allocs, by_site[order].row, by_site[order].n), .least = 1, .most = ALLOCS_SHOWN + 1
