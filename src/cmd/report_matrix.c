@@ -15,6 +15,7 @@
 #include "report/matrix.h"
 #include "report/options.h"
 #include "report/show/matrix.h"
+#include "trace/outdir.h"
 
 static int read_folder(struct matrix *m, const char *dir)
 {
@@ -74,8 +75,13 @@ static int put(const struct matrix *m, const struct report_args *o)
 int report_matrix(const struct report_args *o)
 {
 	struct matrix m;
-	int r = read_folder(&m, o->matrix);
+	int r;
 
+	if (o->svg && outdir_owns(o->svg)) {
+		log_err("%s is a name of a trace's own files: choose another one for the picture", o->svg);
+		return -EEXIST;
+	}
+	r = read_folder(&m, o->matrix);
 	if (r < 0)
 		return r;
 	r = put(&m, o);

@@ -3,7 +3,6 @@
 #include "cmd/report_out.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,18 +57,16 @@ bool report_out_is_of_trace(const struct report_args *o)
 {
 	const char *name;
 	autofree char *folder = new_file_folder(o->html, &name);
-	autoclose int fd = folder && outdir_is_name(name) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool is = outdir_owns(o->html);
 	struct stat in, dir;
-	bool is;
 
-	if (fd < 0 || fstat(fd, &in) < 0)
-		return false;
-	is = outdir_holds_trace(fd);
-	for (int i = 0; i < o->n_dirs && !is; i++)
-		is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
+	/* a trace that is reported on may have lost its manifest */
+	if (folder && outdir_is_name(name) && stat(folder, &in) == 0)
+		for (int i = 0; i < o->n_dirs && !is; i++)
+			is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
 	if (is)
 		log_err("%s is a name of the trace's own files: choose another one for the page, for example %sreport.html", o->html,
-			folder);
+			folder ? folder : "");
 	return is;
 }
 

@@ -159,26 +159,15 @@ static void close_hosts(struct export *x)
 
 /* --- the export ----------------------------------------------------------------------------------------------- */
 
-/* Whether PATH is one of a trace's own files, which must not be replaced; logs that. */
-static bool is_of_trace(const char *path)
-{
-	const char *name;
-	autofree char *folder = new_file_folder(path, &name);
-	autoclose int fd = folder && outdir_is_name(name) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	if (fd < 0 || !outdir_holds_trace(fd))
-		return false;
-	log_err("%s is a name of the trace's own files: name another with -o", path);
-	return true;
-}
-
 static int open_out(struct export *x)
 {
 	const char *path = x->o->out;
 	int res;
 
-	if (is_of_trace(path))
+	if (outdir_owns(path)) {
+		log_err("%s is a name of the trace's own files: name another with -o", path);
 		return -EEXIST;
+	}
 	if (x->format->own_out)
 		return 0;
 	res = out_open(&x->out, path);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/new_file.h"
 #include "base/util.h"
 #include "trace/manifest_read.h"
 #include "trace/probe.h"
@@ -206,6 +207,15 @@ bool outdir_is_name(const char *name)
 		if (strcmp(other_files[i], name) == 0)
 			return true;
 	return segment_parse(name, &segment) || segment_is_leftover(name);
+}
+
+bool outdir_owns(const char *path)
+{
+	const char *name;
+	autofree char *folder = new_file_folder(path, &name);
+	autoclose int fd = folder && outdir_is_name(name) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	return fd >= 0 && outdir_holds_trace(fd);
 }
 
 /* The files to remove of a folder: those that a trace always writes, and those that OF_COLLECTORS names. */

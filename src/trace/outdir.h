@@ -93,6 +93,9 @@ bool outdir_is_name(const char *name);
 /* Does the folder FD hold a trace, by its manifest? */
 bool outdir_holds_trace(int fd);
 
+/* Is PATH a name of a trace's files, in a folder that holds a trace? Then no other output may replace it. */
+bool outdir_owns(const char *path);
+
 /*
  * Close it without a trace: our files are removed, and the folder too if we have made it and it is empty.
  * An existing folder is unchanged; before outdir_clear() an old trace in it too.

@@ -57,6 +57,7 @@ printf 'ORDER\tPROGRAM\tMODE\tREP\tDRY\tMEM\tCPU\tSTATUS\tLOST\tWALL_NS\tUSER_NS
 for more in --full '--path /data' '--phase x=y' '--app-log matrix.tsv' '--app-log-tz UTC' '--from 1' '--gap 1s' a; do
 	refused "can be combined with --csv, --json and --svg only" --matrix . $more
 done
+refused "is a name of a trace's own files: choose another" --matrix . --svg a/manifest.json
 "$DLT" report --matrix . --svg - --csv tables --json >out || fail "--matrix with all that it takes: status $?"
 grep -q '<svg' out || fail "--svg -: $(cat out)"
 "$DLT" report --matrix . --svg small >out 2>err && fail "--svg of a folder: status 0"
