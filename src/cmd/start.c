@@ -99,15 +99,16 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 /* Called at the end of the trace. The requested report goes to standard output; the last lines are messages. */
 static void at_end(const struct config *cfg, const char *dir, int dirfd)
 {
+	const bool has_verdict = cfg->report != REPORT_NONE && !cfg->dry;
 	struct verdict v = { 0 };
 
 	if (cfg->report == REPORT_SCREEN)
 		put_screen(cfg, dir, dirfd);
 	if (cfg->log_level < LOG_LEVEL_INFO)
 		return;
-	if (cfg->report != REPORT_NONE && !cfg->dry)
+	if (has_verdict)
 		verdict_read(&v, dir, dirfd);
-	cmd_end(dir, dirfd, cfg->report != REPORT_NONE && !cfg->dry ? &v : NULL, cfg->archive);
+	cmd_end(dir, dirfd, has_verdict ? &v : NULL, cfg->archive);
 	verdict_free(&v);
 }
 

@@ -22,7 +22,7 @@ struct pfw {
 	uint32_t n;
 	struct pfw_name *names; /* by their places in BY_NAME */
 	struct table by_name;
-	struct table processes; /* 1 + PID, by the PID that the process itself sees; 0: of several */
+	struct table processes; /* 1 + PID, by the PID that the process itself sees; UINT64_MAX: of several */
 	char **files;		/* the names of those that were read */
 	uint32_t n_files;
 };
