@@ -116,7 +116,8 @@ _KINDS = ((inspect.isgeneratorfunction, Generator), (inspect.isasyncgenfunction,
 
 def is_plain(function: Any) -> bool:
     """Whether it is a function in Python whose work is done when a call returns: no coroutine and no generator."""
-    return inspect.isfunction(function) and not inspect.iscoroutinefunction(function) and not any(kind(function) for kind, _ in _KINDS)
+    kinds = (inspect.iscoroutinefunction, *(kind for kind, _ in _KINDS))
+    return inspect.isfunction(function) and not any(kind(function) for kind in kinds)
 
 
 def decorate(made: Any, function: Any) -> Any:
