@@ -8,8 +8,8 @@
 #include "report/scan/scan.h"
 
 /*
- * Sums up the folder DIR. Returns 0; -ERANGE when it has nothing of O's window; -ENODATA when it is no trace; -ENOMSG when it has neither sched.out nor
- * sched_switch.out with a header; -EINVAL when an option's list is malformed; or -errno.
+ * Sums up the folder DIR. Returns 0; -ERANGE when it has nothing of O's window; -ENODATA when it is no trace; -ENOMSG when
+ * it has neither sched.out nor sched_switch.out with a header; -EINVAL when an option's list is malformed; or -errno.
  */
 int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o);
 void report_cpu_free(struct report_cpu *r);

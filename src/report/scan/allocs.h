@@ -38,8 +38,11 @@ struct report_alloc_row {
 	char *stack; /* of a site: its functions, from the innermost on; NULL: not known */
 };
 
-/* The rows with the most, the largest first, and the others as one. Sites have them in each order; processes by their own peaks. */
-enum alloc_order { ALLOCS_BY_PEAK, ALLOCS_BY_BYTES, ALLOCS_BY_SHORT, ALLOCS_BY_LEFT, ALLOC_ORDERS, ALLOCS_BY_OWN_PEAK = ALLOC_ORDERS };
+/* The rows with the most, the largest first, and the others as one: sites in each order, processes by their own peaks. */
+enum alloc_order {
+	ALLOCS_BY_PEAK, ALLOCS_BY_BYTES, ALLOCS_BY_SHORT, ALLOCS_BY_LEFT,
+	ALLOC_ORDERS, ALLOCS_BY_OWN_PEAK = ALLOC_ORDERS,
+};
 struct report_alloc_rows {
 	struct report_alloc_row row[ALLOCS_SHOWN + 1];
 	unsigned int n;
