@@ -91,7 +91,8 @@ def run_rounds(args, b, folders):
         return one(b, name, pattern, folders.paths[kind], args.times)
 
     def summary(this):
-        return ", ".join(f"{kind} {pattern} {added(this, kind, pattern):.0f} ns" for kind, pattern, name in cells if name != "none")
+        return ", ".join(f"{kind} {pattern} {added(this, kind, pattern):.0f} ns" for kind, pattern, name in cells
+                         if name != "none")
 
     return bench.interleaved(args.rounds, cells, measured, summary)
 
