@@ -270,15 +270,23 @@ static bool link_file(void)
 	return true;
 }
 
+/* Removes a name, and sets *AT to where it was. */
+static bool take_away(struct place *at)
+{
+	if (!place_pick(at, true, NULL))
+		return false;
+	if (unlinkat(dir_fd, path_of(*at), 0) < 0)
+		die("unlink");
+	left(*life_at(*at), path_of(*at));
+	return true;
+}
+
 static bool unlink_file(void)
 {
 	struct place at;
 
-	if (!place_pick(&at, true, NULL))
+	if (!take_away(&at))
 		return false;
-	if (unlinkat(dir_fd, path_of(at), 0) < 0)
-		die("unlink");
-	left(*life_at(at), path_of(at));
 	*life_at(at) = -1;
 	return true;
 }
@@ -288,12 +296,7 @@ static bool recreate_file(void)
 {
 	struct place at;
 
-	if (!place_pick(&at, true, NULL))
-		return false;
-	if (unlinkat(dir_fd, path_of(at), 0) < 0)
-		die("unlink");
-	left(*life_at(at), path_of(at));
-	return make(at);
+	return take_away(&at) && make(at);
 }
 
 static bool rename_file(bool over, unsigned int flags)
