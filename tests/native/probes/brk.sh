@@ -7,7 +7,7 @@
 python
 need strace setarch
 [ -x /usr/bin/python3 ] || skip /usr/bin/python3
-cat >job.py <<'E2'
+cat >job.py <<'END'
 import mmap
 kept = [bytes(100000) for _ in range(100)]
 del kept[::2]
@@ -17,7 +17,7 @@ for advice in (mmap.MADV_DONTNEED, mmap.MADV_FREE, mmap.MADV_HUGEPAGE, mmap.MADV
         m.madvise(advice, 65536, 131072)
     except OSError:
         pass
-E2
+END
 # as large in memory each time
 run="env -i setarch -R /usr/bin/python3 -I -S job.py"
 strace -f -qq -e signal=none -e trace=brk,madvise -o strace.out $run || fail "strace: status $?"
