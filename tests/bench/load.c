@@ -14,9 +14,9 @@
  *   idle    sleeps for TIMES milliseconds
  *   switches  two processes on one CPU pass a byte to and fro: two context switches each time
  *
- * Each of THREADS threads does it TIMES times, with -p one read every NS at most. With -g it says "ready" into the FIFO GATE.up before
- * and "done" after, and each time waits for a line from GATE.down: whoever measures may then look at
- * the tracer.
+ * Each of THREADS threads does it TIMES times, with -p one read every NS at most. With -g it says "ready" into
+ * the FIFO GATE.up before and "done" after, and each time waits for a line from GATE.down: whoever measures may
+ * then look at the tracer.
  *
  * RESULT is a JSON object: when main() began (CLOCK_MONOTONIC), how many calls of each kind were
  * made, CPU and wall ns per call (wall: what one thread waited for it), the CPU ns of the process; with -b

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Exports of a generated trace and of a job that is traced here, read by Perfetto's trace processor, pyarrow, pandas, Polars,
-# Dask, DuckDB, SQLite, dftracer-utils and DFAnalyzer, and the traces themselves by the package for Python: counts, bytes and times are those of the report, of each file of the
-# trace, each process, and the files that the report lists. DFTracer's readers are tried on a trace of its own first, and
-# what they make of that is a note.
+# Dask, DuckDB, SQLite, dftracer-utils and DFAnalyzer, and the traces themselves by the package for Python: counts, bytes
+# and times are those of the report, of each file of the trace, each process, and the files that the report lists.
+# DFTracer's readers are tried on a trace of its own first, and what they make of that is a note.
 native=${0%/*}/../native
 . "$native/lib.sh"
 peers=$native/../peers

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Figures of the package for Python on a traced data loader, and on it as two hosts: what they show adds up to what the rows have; each is written as PDF,
-# SVG and PNG; names that are no text, or mathematics to matplotlib, do no harm. All cells of docs/python.ipynb run.
+# Figures of the package for Python on a traced data loader, and on it as two hosts: what they show adds up to what the
+# rows have; each is written as PDF, SVG and PNG; names that are no text, or mathematics to matplotlib, do no harm. All
+# cells of docs/python.ipynb run.
 native=${0%/*}/../native
 . "$native/lib.sh"
 peers=$native/../peers

@@ -6,7 +6,8 @@
  *
  * ROWS (1000000) of calls and requests; a trainer for each GPU (16), WORKERS (128) data loaders among them,
  * three epochs that read, each with a checkpoint behind it, in SECONDS (600); all collectors, sched.out,
- * marks; ALLOCATIONS (0) and frees in alloc.out, with sites.out. The last line says how many rows there are and of how many bytes. Shares no code with dltraced.
+ * marks; ALLOCATIONS (0) and frees in alloc.out, with sites.out. The last line says how many rows there are and
+ * of how many bytes. Shares no code with dltraced.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -13,10 +13,11 @@
  *
  *   OFFSET RW LIFE GENERATION DEV INO REALDEV:REALINO PATH...
  *
- * GENERATION is that of the inode, on an overlay of the one in UPPER; - where it is not known. DEV and INO are those of fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where
- * these are not given or the file has no name to look for; - where DIR is not on an overlay. PATHs are the paths by which
- * the file may be known: the one by which it was opened last, or the one that the descriptor has now; * is a name that
- * nobody has given it. On stderr is how often each thing was done.
+ * GENERATION is that of the inode, on an overlay of the one in UPPER; - where it is not known. DEV and INO are those of
+ * fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where these are not given or the
+ * file has no name to look for; - where DIR is not on an overlay. PATHs are the paths by which the file may be known: the
+ * one by which it was opened last, or the one that the descriptor has now; * is a name that nobody has given it. On stderr
+ * is how often each thing was done.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,8 @@ import sys
 import tally
 import tracefolder
 
-# Columns that depend on when and where the job ran, and on the hooks; of addresses and new descriptors, only whether there is one.
+# Columns that depend on when and where the job ran, and on the hooks; of addresses and new descriptors, only whether
+# there is one.
 VOLATILE = {"TIMESTAMP", "TIME", "PID", "TID", "LAT_NS", "VFS_LAT_NS", "DISK_BYTES", "FID", "FID_BY"}
 POSITIVE = {"ADDR", "OLD_ADDR", "RET", "FD", "LAST"}
 WORKER = re.compile(r"\bworker\.(\d+)")

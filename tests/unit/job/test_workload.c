@@ -394,7 +394,7 @@ static void counts_itself_and_the_children_that_it_waits_for(void **state)
 	assert_int_equal(await_exit(&f->w), 0);
 	account = seconds_in(times);
 	used = cpu_seconds(&f->w);
-	/* times(1p) has four numbers of ticks of 10 ms; what is not counted, or twice, is outside of this, on a slow machine, too */
+	/* times(1p) has four numbers of ticks of 10 ms. What is not counted, or twice, is outside of this on any machine. */
 	assert_true(account > 0.08 && used > 0.75 * account - 0.04 && used < 1.5 * account + 0.04);
 	assert_true(f->w.usage[USAGE_MAX_RSS_BYTES] >= 256 << 10 && f->w.usage[USAGE_MINOR_FAULTS] > 10);
 	workload_free(&f->w);

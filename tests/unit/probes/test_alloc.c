@@ -346,7 +346,7 @@ static void hostile_pages_are_bounded(void **state)
 	assert_int_equal(n.refused, 4);
 }
 
-/* Children of children whose parents have ended: those are not kept without end, and the youngest knows the first one's stack. */
+/* Children of children whose parents have ended: these stay for their names, but only 32 deep; later ones do not know the stack. */
 static void names_are_inherited_from_not_too_many_parents(void **state)
 {
 	const uint64_t stack[] = { FRAME(0, 0x1234) };

@@ -21,10 +21,9 @@
  * how often a signal's handler ran in it; SHARED is 1 where another process has the same open file. RING is the kind of
  * ring that a request was given to, TID then the thread that takes it from there. SILENT is 1 where a request has no
  * completion, as it or an earlier one of its chain asked for that: RET is 0 where that shows that it succeeded, else
- * -ECANCELED; 2 where the kernel has refused one of the chain, which has an error of its own. A multishot read has a line for each
- * completion. BYTES is
- * the sum of a vector, where the kernel can read it. HOW are flags and mode of open_how; of a read or write of io_uring
- * the first is the file's size before it. BEFORE and AFTER are the file's position, as the call was given it or by
+ * -ECANCELED; 2 where the kernel has refused one of the chain, which has an error of its own. A multishot read has a
+ * line for each completion. BYTES is the sum of a vector, where the kernel can read it. HOW are flags and mode of
+ * open_how; of a read or write of io_uring the first is the file's size before it. BEFORE and AFTER are the file's position, as the call was given it or by
  * lseek(2), negative where it has none. LIFE, MODE, F_FLAGS: which file it was by what the program knows of its
  * descriptors, DEVICE:INODE:HANDLE of stat(2) and name_to_handle_at(2) (where there is a generation), its mode, its
  * flags by fcntl(2). For an open it is the file that was opened; where it failed and was to make one, what is at that

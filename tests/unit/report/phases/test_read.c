@@ -263,7 +263,7 @@ static void lines_without_enough_words_are_counted(void **state)
 	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_END\", \"key\": \"" key     \
 	"\", \"value\": " value ", \"metadata\": {\"epoch_num\": 2}}\n"
 
-/* By the program's own begin where that is of the trace's clock; to the line's time where it is not; from a line that begins it. */
+/* By the program's own begin if that is of the trace's clock; to the line's time if it is not; from a line that begins it. */
 static void lines_with_a_duration_are_phases(void **state)
 {
 	struct phases *p = read_log(LASTED("1795334410", "load_batch", "{\"start\": 1010000000000, \"duration\": 250000000}")
