@@ -38,7 +38,7 @@ cut both '(pid == "" || pid == 1000) && ns < 3000000000' --pid 1000 --to 3
 for file in times/*.out; do
 	cmp "$file" "utc/${file##*/}" || fail "UTC: $file"
 done
-t=times
+t='times'
 equal "start and end" "$(manifest '(m["start"], m["end"])')" \
 	"({'monotonic_ns': 1002000000000, 'utc': '2026-11-22T00:00:02.000000000Z'}, {'monotonic_ns': 1005500000000, 'utc': '2026-11-22T00:00:05.500000000Z'})"
 equal "cut" "$(manifest '[m["cut"][k] for k in ("from", "from_start_ns", "times")]')" \

@@ -30,8 +30,8 @@ SLURM_JOB_NAME=secretvalue "$DLT" start -o "$t" -e secretexperiment --log --rota
 original=$t t=$TMPDIR/merged
 "$DLT" merge "$original" -o "$t" || fail "merge: status $?"
 check whole
-[ "$(ls "$original" | grep -c '\.000[0-9]*\.out')" -gt 2 ] || fail "no segments: $(ls "$original")"
-[ "$(ls "$t" | grep -c '\.000[0-9]*\.out')" = 0 ] || fail "segments: $(ls "$t")"
+[ "$(find "$original" -name '*.000[0-9]*.out*' | wc -l)" -gt 2 ] || fail "no segments: $(ls "$original")"
+[ "$(find "$t" -name '*.000[0-9]*.out*' | wc -l)" = 0 ] || fail "segments: $(ls "$t")"
 for file in "$t"/*.out; do
 	name=${file##*/}
 	for part in "$original/${name%.out}".*out*; do
