@@ -78,7 +78,8 @@ void report_alloc_brief(const struct report *r, FILE *out)
 
 	fputs("programs had at most ", out);
 	put_peak(a, out);
-	fprintf(out, "; they never freed %s", FMT_BYTES(a->n.left_bytes));
+	if (a->n.left_blocks)
+		fprintf(out, "; they never freed %s", FMT_BYTES(a->n.left_bytes));
 }
 
 void report_alloc_text(const void *of, FILE *out)
