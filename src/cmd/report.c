@@ -19,6 +19,7 @@
 #include "cmd/report_out.h"
 #include "cmd/traces.h"
 #include "cmd/windows.h"
+#include "export/times.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
 #include "report/compare.h"
@@ -32,11 +33,6 @@
 #include "report/show/show.h"
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
-
-static void log_no_time(const char *dir)
-{
-	log_err("%s: the trace has no time from --from to --to", dir);
-}
 
 /*
  * Loads the part W of the trace DIR. Its timeline begins at BEGIN_NS, or with that part where that is 0. Comparison and text
@@ -59,7 +55,7 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
 			"nor a .out file with its header", dir);
 	else if (res == -ERANGE)
-		log_no_time(dir);
+		times_log_none((char *const *)&dir, 1);
 	else if (res < 0)
 		log_not_read(res, dir);
 	return res;
@@ -326,7 +322,7 @@ static int report_cpu_one(const struct report_args *o, int i)
 		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,
 			CPU_PATTERNS_MAX);
 	else if (res == -ERANGE)
-		log_no_time(dir);
+		times_log_none((char *const *)&dir, 1);
 	else if (res < 0)
 		log_not_read(res, dir);
 	if (res < 0)

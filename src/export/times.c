@@ -141,6 +141,16 @@ static int make_hosts(struct export_times *t, const struct report_job *job, cons
 	return 0;
 }
 
+/* Whether a host's trace has any time of T. A trace without a known end may have any. */
+static bool is_any(const struct export_times *t, const struct report_job *job)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < job->n; i++)
+		any |= times_overlap(t, i, job->host[i].begin_ns, job->host[i].end_ns ? job->host[i].end_ns - 1 : UINT64_MAX);
+	return any;
+}
+
 static int make(struct export_times *t, const struct times_options *o, const struct report_job *job)
 {
 	struct named of = { .name = o->phase };
@@ -187,10 +197,19 @@ int times_init(struct export_times *t, const struct times_options *o, char *cons
 		return log_err_r(res, "%s: its time_align.out does not say when it began, as --from, --to and --phase need",
 				 dirs[MIN(bad, n - 1)]);
 	res = make(t, o, &job);
+	if (res == 0 && !is_any(t, &job)) {
+		times_log_none(dirs, n);
+		res = -ERANGE;
+	}
 	report_job_free(&job);
 	if (res < 0)
 		times_free(t);
 	return res;
+}
+
+void times_log_none(char *const *dirs, unsigned int n)
+{
+	log_err("%s%s: the trace has no time from --from to --to", dirs[0], n > 1 ? " and the others" : "");
 }
 
 void times_free(struct export_times *t)

@@ -32,10 +32,12 @@ struct export_times {
 
 /*
  * Sets T from O for the N folders DIRS. Returns 0, or -errno after a message: -ENODATA if no folder has such a phase, or it
- * is not known when a folder's trace began.
+ * is not known when a folder's trace began; -ERANGE if no folder has such a time.
  */
 int times_init(struct export_times *t, const struct times_options *o, char *const *dirs, unsigned int n);
 void times_free(struct export_times *t);
+/* Logs that the N folders DIRS have no such time. */
+void times_log_none(char *const *dirs, unsigned int n);
 
 /* Whether rows of the file NAME are selected by time. Of files to which others refer (PROBE_WHOLE) all stay. */
 bool times_cut(const struct export_times *t, const char *name);

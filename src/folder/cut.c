@@ -93,12 +93,10 @@ static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out
 static int narrow(struct cut *c)
 {
 	const struct host_times *t = c->times.host;
-	int res = 0;
+	int res = t ? manifest_narrow(c->part, &(struct window){ t->v[0].begin_ns, t->v[t->n - 1].end_ns }) : 0;
 
-	if (t)
-		res = t->n ? manifest_narrow(c->part, &(struct window){ t->v[0].begin_ns, t->v[t->n - 1].end_ns }) : -ERANGE;
 	if (res == -ERANGE)
-		log_err("%s: the trace has no such time", c->from);
+		times_log_none((char *const *)&c->from, 1);
 	return res;
 }
 

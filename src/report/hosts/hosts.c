@@ -53,6 +53,7 @@ static int read_clock(struct job_host *host)
 	manifest_read_at(m, dirfd);
 	if (m->start_ns && (m->cut_begin_ns || m->start_ns < host->begin_ns))
 		host->begin_ns = m->start_ns;
+	host->end_ns = m->end_ns;
 	host->error_ns = MAX(m->clock_maxerror_us, m->clock_maxerror_at_end_us) * 1000;
 	host->synchronised = m->clock_synchronised && (m->clock_synchronised_at_end || !m->complete);
 	return 0;

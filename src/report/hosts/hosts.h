@@ -15,7 +15,7 @@ struct job_host {
 	char name[300]; /* of the host; with a number if it has several folders */
 	struct report *report;
 	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; END_NS: of its last row */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; END_NS: by its manifest, 0: not known; once the job is closed, of its last row */
 	uint64_t error_ns; /* of its UTC: the error of reading its clock, plus the clock's own */
 	bool synchronised;
 };

@@ -64,6 +64,15 @@ grep -q "no phase 'lunch'; there are: init, epoch, eval, checkpoint" err || fail
 ! "$DLT" export other -f csv -o x --phase epoch 2>err || fail "no phases: status 0"
 grep -q 'the trace shows no phases' err || fail "$(cat err)"
 ! "$DLT" export made -f csv -o x --from 3 --to 2 2>err || fail "--to before --from: status 0"
+for times in '--from 9' '--from 2026-11-22T01:00:00Z' '--phase epoch --to 100ms'; do
+	for of in ndjson csv sqlite perfetto pfw folded ${interpreter:+parquet duckdb}; do
+		"$DLT" export made -f "$of" -o x $times 2>err
+		equal "$of $times: status" $? 125
+		grep -q 'made: the trace has no time from' err || fail "$of $times: $(cat err)"
+	done
+done
+# the trace of the second host has no known end
+"$DLT" export made other -f csv -o late --from 9 2>err || fail "one host of two: $(cat err)"
 ! "$DLT" export "$golden/trace-hostile" -f csv -o x --from 1 2>err || fail "without time_align.out: status 0"
 grep -q 'does not say when it began' err || fail "$(cat err)"
 [ ! -e x ] || fail "a folder of nothing"

@@ -62,11 +62,12 @@ refused() {
 	grep -q -e "$wanted" err || fail "cut $*: $(cat err)"
 	[ ! -e none ] || fail "cut $*: a folder is left"
 }
-refused 'no such time' made --from 9
+refused 'no time from' made --from 9
 refused 'not later than' made --from 3 --to 2
 refused 'not later than' made --to 2026-11-21T00:00:00Z
 refused 'neither a time' made --from 2026-11-22
 refused 'which part' made
+refused 'no time from' made --phase epoch --to 100ms
 refused 'no phase' made --phase lunch
 refused 'not a list' made --pid 1,x
 refused 'not a trace folder' . --from 1
