@@ -24,13 +24,7 @@ static int read_folder(struct matrix *m, const char *dir)
 
 	if (fd < 0)
 		return log_not_read(r, dir);
-	if (r == -ENOENT)
-		log_err("%s holds no " MATRIX_FILE ": name a folder that scripts/recipes/matrix has made", dir);
-	else if (r == -EBADMSG)
-		log_err("%s/" MATRIX_FILE ": a line is damaged, or it is not a file of scripts/recipes/matrix", dir);
-	else if (r < 0)
-		log_err_r(r, "%s/" MATRIX_FILE, dir);
-	return r;
+	return r < 0 ? matrix_log(r, dir) : 0;
 }
 
 /* Writes the picture as the file NAME, which is replaced as a whole or not at all. */

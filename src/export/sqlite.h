@@ -44,6 +44,6 @@ struct export;
  * Makes the tables runs and allocs, and the view access. HAS_ALLOC: there is the table alloc, whole. Returns whether the
  * library has accepted all of it.
  */
-bool sqlite_put_runs(const struct export *x, struct sqlite3 *db, bool has_alloc);
+bool sqlite_put_runs(struct export *x, struct sqlite3 *db, bool has_alloc);
 
 #endif

@@ -4,6 +4,7 @@
  * names, types and units of Heimdallr's database, so that queries for that work on these, too. A block is made of its rows in
  * the table alloc by SQL: at an address of a process, allocations and their ends alternate.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ struct run_name {
 	char *folder; /* the folder's own name, owned; PROG and MODE point into it, or elsewhere */
 	const char *prog, *mode;
 	uint64_t run;
+	bool of_recipe; /* the folder's name is of the form that the recipe matrix makes */
 };
 
 /* Cuts FOLDER, PROG.MODE.RUN as the recipe matrix names it, into N. Returns whether it is of that form. */
@@ -105,18 +107,23 @@ static void make_unique(struct run_name *n, const struct run_name *all, unsigned
 		}
 }
 
-/* Reads the matrix.tsv beside the folder DIRFD; M stays where it is that of the folder before, whose parent is BEFORE. */
-static void find_matrix(struct matrix *m, int dirfd, struct stat *before)
+/*
+ * Reads the matrix.tsv beside the folder of H, if there is one; M stays where it is that of the folder before, whose parent is
+ * BEFORE. Returns 0, or -errno after a message, and M is empty.
+ */
+static int find_matrix(struct matrix *m, const struct export_host *h, struct stat *before)
 {
-	autoclose int fd = openat(dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = openat(h->dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofree char *parent = util_fmt("%s/..", h->dir), *real = parent ? realpath(parent, NULL) : NULL;
 	struct stat st = { .st_ino = 0 };
+	int res;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == before->st_dev && st.st_ino == before->st_ino)
-		return;
+		return 0;
 	*before = st;
 	matrix_free(m);
-	if (fd >= 0)
-		matrix_read(m, fd); /* else the run is of no matrix */
+	res = fd >= 0 ? matrix_read(m, fd) : -ENOENT;
+	return res < 0 && res != -ENOENT ? matrix_log(res, real ? real : h->dir) : 0;
 }
 
 static uint64_t lost_rows(const struct manifest_facts *m)
@@ -182,7 +189,8 @@ static bool find_name(struct run_name *n, const struct export_host *h, const str
 	n->folder = strdup(slash ? slash + 1 : h->dir);
 	if (!n->folder)
 		return false;
-	if (!cut_name(n)) {
+	n->of_recipe = cut_name(n);
+	if (!n->of_recipe) {
 		n->prog = n->folder;
 		n->mode = m->dry ? "dry" : "trace";
 		n->run = 1;
@@ -190,7 +198,7 @@ static bool find_name(struct run_name *n, const struct export_host *h, const str
 	return true;
 }
 
-static bool put_runs(const struct export *x, struct sqlite3_stmt *s)
+static bool put_runs(struct export *x, struct sqlite3_stmt *s)
 {
 	autofree struct run_name *names = calloc(x->n_hosts, sizeof(*names));
 	autofree struct manifest_facts *m = malloc(sizeof(*m));
@@ -207,9 +215,10 @@ static bool put_runs(const struct export *x, struct sqlite3_stmt *s)
 		if (!good)
 			break;
 		folder = util_fmt("%s.%s.%llu", names[i].prog, names[i].mode, (unsigned long long)names[i].run);
-		find_matrix(&matrix, h->dirfd, &before);
+		if (names[i].of_recipe)
+			x->damaged |= find_matrix(&matrix, h, &before) < 0;
 		make_unique(&names[i], names, i);
-		good = folder && put_run(s, i + 1, h, &names[i], m, matrix_find(&matrix, folder));
+		good = folder && put_run(s, i + 1, h, &names[i], m, names[i].of_recipe ? matrix_find(&matrix, folder) : NULL);
 	}
 	matrix_free(&matrix);
 	for (unsigned int i = 0; names && i < x->n_hosts; i++)
@@ -222,7 +231,7 @@ static bool run_sql(struct sqlite3 *db, const char *sql)
 	return sqlite.exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-bool sqlite_put_runs(const struct export *x, struct sqlite3 *db, bool has_alloc)
+bool sqlite_put_runs(struct export *x, struct sqlite3 *db, bool has_alloc)
 {
 	struct sqlite3_stmt *insert = NULL;
 	bool good = run_sql(db, tables) && sqlite.prepare(db, run_insert, -1, &insert, NULL) == SQLITE_OK && put_runs(x, insert);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/util.h"
 
 #define BYTES_MAX (4U << 20) /* some 20 000 runs */
@@ -161,6 +162,17 @@ int matrix_read(struct matrix *m, int dirfd)
 		return fd;
 	r = util_read_fd(fd, BYTES_MAX, &text, NULL);
 	return r < 0 ? r : matrix_parse(m, text);
+}
+
+int matrix_log(int r, const char *dir)
+{
+	if (r == -ENOENT)
+		log_err("%s holds no " MATRIX_FILE ": name a folder that scripts/recipes/matrix has made", dir);
+	else if (r == -EBADMSG)
+		log_err("%s/" MATRIX_FILE ": a line is damaged, or it is not a file of scripts/recipes/matrix", dir);
+	else
+		log_err_r(r, "%s/" MATRIX_FILE, dir);
+	return r;
 }
 
 void matrix_free(struct matrix *m)

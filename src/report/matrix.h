@@ -53,6 +53,8 @@ struct matrix {
 
 /* Reads the folder DIRFD. Returns 0; -ENOENT; -EBADMSG when a line is damaged; or -errno. */
 int matrix_read(struct matrix *m, int dirfd);
+/* Logs why matrix_read() of the folder DIR returned the error R. Returns R. */
+int matrix_log(int r, const char *dir);
 /* Parses TEXT, which M then owns, likewise. */
 int matrix_parse(struct matrix *m, char *text);
 void matrix_free(struct matrix *m);

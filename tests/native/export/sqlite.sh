@@ -65,6 +65,19 @@ rows = db.execute("SELECT prog, mode, run, seed, ord FROM runs ORDER BY id").fet
 assert rows == [("alloc", "all", 1, None, None), ("alloc", "all", 2, 4711, 7), ("alloc", "dry", 1, None, None), ("other", "trace", 1, None, None)], rows
 assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)' || exit 1
 
+# a damaged list of runs: the rest is exported
+cp runs/matrix.tsv whole.tsv
+printf '8 alloc all 1 no - - 0\n' | tr ' ' '\t' >>runs/matrix.tsv
+"$DLT" export runs/*/ other -f sqlite -o damaged.db 2>err
+equal "status with a damaged list of runs" $? 1
+equal "messages about it" "$(grep -c 'runs/matrix.tsv: a line is damaged' err)" 1
+equal "runs" "$(python3 -c 'import sqlite3; print(sqlite3.connect("damaged.db").execute("SELECT count(*), count(seed) FROM runs").fetchone())')" "(4, 0)"
+# beside folders that no recipe has made it may be any file
+cp runs/matrix.tsv .
+"$DLT" export other -f sqlite -o beside.db || fail "a file matrix.tsv beside a trace: status $?"
+rm matrix.tsv
+mv whole.tsv runs/matrix.tsv
+
 # one name twice: the second run gets another number
 cp -r runs/alloc.dry.1 alloc.dry.1
 "$DLT" export runs/alloc.dry.1 alloc.dry.1 -f sqlite -o twice.db || fail "status $?"
