@@ -337,12 +337,20 @@ int copy_open(const char *dir, struct manifest_facts *m)
 
 static int make_folder(struct copy *c)
 {
-	if (mkdir(c->to, 0700) < 0 && errno == EEXIST) {
+	int res = mkdir(c->to, 0700) < 0 ? -errno : 0;
+
+	if (res == -EEXIST) {
 		log_err("%s exists: name a new folder with -o", c->to);
-		return -EEXIST;
+		return res;
 	}
-	c->to_fd = open(c->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return c->to_fd < 0 ? log_err_r(-errno, "%s: cannot be made", c->to) : 0;
+	if (res == 0) {
+		c->to_fd = open(c->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (c->to_fd < 0) {
+			res = -errno;
+			rmdir(c->to);
+		}
+	}
+	return res < 0 ? log_err_r(res, "%s: cannot be made", c->to) : 0;
 }
 
 /* A copy that is not whole is none: what there is of it is removed. */

@@ -2,7 +2,10 @@
 /* Copies of made-up folders: as many files as there are, sizes, rows that others refer to, stacks without names. */
 #include "folder/copy.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "../tree.h"
 #include "folder/anonymize.h"
@@ -37,6 +40,33 @@ static void more_files_than_there_is_room_for_are_refused(void **state)
 		tree_put(name, text);
 	}
 	assert_int_equal(merge_folder(from, to), -E2BIG);
+}
+
+static void put_nothing(void *ctx, struct json *j, uint64_t rows, uint64_t left_out)
+{
+}
+
+/* One descriptor is left, for the folder that is read. */
+static void a_folder_that_cannot_be_opened_is_not_left(void **state)
+{
+	static const struct copy_kind kind = { .key = "copied", .describe = put_nothing };
+	autofree char *from = tree_path("from"), *to = tree_path("to");
+	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	struct rlimit all, few;
+	int free_fd;
+
+	tree_put("from/manifest.json", MANIFEST);
+	free_fd = dup(STDERR_FILENO);
+	assert_true(free_fd >= 0);
+	close(free_fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = (struct rlimit){ (rlim_t)free_fd + 1, all.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	const int res = copy_folder(from, to, m, &kind, NULL);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	assert_int_equal(res, -EMFILE);
+	assert_int_equal(access(to, F_OK), -1);
 }
 
 static void the_manifest_has_the_size_of_the_copy(void **state)
@@ -99,6 +129,7 @@ static void stacks_stay_where_names_do_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(a_folder_that_cannot_be_opened_is_not_left),
 		IN_TREE(a_part_has_the_stacks_of_its_rows),
 		IN_TREE(more_files_than_there_is_room_for_are_refused),
 		IN_TREE(stacks_stay_where_names_do_not),
