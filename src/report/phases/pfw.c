@@ -59,11 +59,10 @@ bool pfw_is(const char *path)
 void pfw_free(struct pfw *p)
 {
 	free(p->v);
-	free(p->names);
 	for (uint32_t i = 0; i < p->n_files; i++)
 		free(p->files[i]);
 	free(p->files);
-	table_free(&p->by_name);
+	table_free(&p->names);
 	table_free(&p->processes);
 }
 
@@ -76,7 +75,8 @@ void pfw_begin(struct pfw *p, int dirfd)
 	struct reader_row row;
 	const int got = reader_open(&rd, dirfd, "pids.out");
 
-	table_init(&p->by_name, sizeof(uint32_t), NAMES_MAX);
+	table_init(&p->names, sizeof(struct pfw_name), NAMES_MAX);
+	p->text_max_bytes = TEXT_MAX_BYTES;
 	table_init(&p->processes, sizeof(uint64_t), PROCESSES_MAX);
 	if (got < 0)
 		return;
@@ -169,27 +169,23 @@ static bool rename_region(struct line *l)
 	return l->cat[0] && l->name[0];
 }
 
-/* Returns 1 + the place of the line's names; 0: there are too many. */
+/* Returns 1 + the place of the line's names; 0: there are too many, or memory is out. */
 static uint32_t name_of(struct pfw *p, const struct line *l)
 {
 	char key[2 * NAME_MAX_BYTES];
 	size_t cat = strlen(l->cat) + 1, name = strlen(l->name);
-	uint32_t *at;
+	struct pfw_name *names;
 
 	memcpy(key, l->cat, cat);
 	memcpy(key + cat, l->name, name);
-	at = table_get(&p->by_name, table_key(key, cat + name));
-	if (at && !*at) {
-		struct pfw_name *v = reallocarray(p->names, p->by_name.n, sizeof(*v));
-
-		if (!v)
-			return 0;
-		p->names = v;
-		*at = p->by_name.n;
-		strcpy(v[*at - 1].cat, l->cat);
-		strcpy(v[*at - 1].name, l->name);
+	names = table_get(&p->names, table_key(key, cat + name));
+	if (!names)
+		return 0;
+	if (!names->cat[0]) { /* a new one: no category is empty */
+		strcpy(names->cat, l->cat);
+		strcpy(names->name, l->name);
 	}
-	return at ? *at : 0;
+	return 1 + (uint32_t)(names - (const struct pfw_name *)p->names.values);
 }
 
 static void take_unit(struct file *f, const struct line *l)
@@ -272,7 +268,7 @@ static int read_text(struct file *f, struct unpack *u)
 	bool skip = false;
 	ssize_t got;
 
-	while ((got = unpack_read(u, text + have, size - have)) > 0 && u->plain <= TEXT_MAX_BYTES) {
+	while ((got = unpack_read(u, text + have, size - have)) > 0 && u->plain <= f->p->text_max_bytes) {
 		char *line = text, *end = text + have + got, *newline;
 
 		for (; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
@@ -298,7 +294,7 @@ static int read_file(struct file *f, int fd)
 	struct unpack_marks marks = { 0 };
 	struct unpack u = { 0 };
 	struct stat st;
-	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > TEXT_MAX_BYTES ? -EFBIG : 0;
+	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > f->p->text_max_bytes ? -EFBIG : 0;
 
 	if (res < 0)
 		util_close(&fd);
@@ -446,7 +442,7 @@ void pfw_end(struct pfw *p, void (*take)(void *ctx, const struct step_region *re
 		qsort(p->v, p->n, sizeof(*p->v), by_end);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct pfw_region *v = &p->v[i];
-		const struct pfw_name *name = &p->names[v->name];
+		const struct pfw_name *name = table_at(&p->names, v->name);
 
 		take(ctx, &(const struct step_region){
 			.cat = name->cat, .cat_len = (uint32_t)strlen(name->cat), .name = name->name, .name_len = (uint32_t)strlen(name->name),

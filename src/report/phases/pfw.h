@@ -14,22 +14,21 @@
 #include "stats/table.h"
 
 struct phase_reader;
-struct pfw_name;
 struct pfw_region;
 
 struct pfw {
 	struct pfw_region *v;
 	uint32_t n;
-	struct pfw_name *names; /* by their places in BY_NAME */
-	struct table by_name;
+	struct table names; /* struct pfw_name */
 	struct table processes; /* 1 + PID, by the PID that the process itself sees; UINT64_MAX: of several */
 	char **files;		/* the names of those that were read */
 	uint32_t n_files;
+	uint64_t text_max_bytes; /* of a file, packed or not: its rest is not read */
 };
 
 /* Whether PATH is that of a .pfw, by its name. */
 bool pfw_is(const char *path);
-/* Knows the processes of the trace in the folder DIRFD, as far as its pids.out can be read. P is zeroed. */
+/* Prepares P, which is zeroed. Knows the processes of the trace in the folder DIRFD, as far as its pids.out can be read. */
 void pfw_begin(struct pfw *p, int dirfd);
 /* Adds the regions of the file FD (taken over; -errno: it could not be opened), which is called NAME, and notes what is odd. */
 void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name);
