@@ -923,7 +923,7 @@ const tests = {
 			const allocated = a => [known(a.at_peak_bytes), known(a.peak_bytes), num(a.blocks), bytes(a.bytes), bytes(a.short_bytes), bytes(a.never_freed_bytes)];
 
 			for (const [key, title] of [['allocs_by_peak', 'Stacks with most memory in use at the peak'], ['allocs_by_bytes', 'Stacks that allocated the most bytes'],
-				['allocs_by_never_freed', 'Stacks with the most bytes never freed']])
+				['allocs_by_short', 'Stacks with the most bytes of short-lived blocks'], ['allocs_by_never_freed', 'Stacks with the most bytes never freed']])
 				await compare(key, title, json[key].map(a => [...allocated(a), a.stack]), c => [...c.slice(1, 7), c[0]]);
 			await compare('alloc_processes', 'Processes by memory in use', json.alloc_processes.map(a => [...allocated(a), num(a.cross_thread_frees), num(a.failed), num(a.pid), a.comm]),
 				c => [...c.slice(1, 10), c[0]]);
