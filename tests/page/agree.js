@@ -34,6 +34,7 @@ const SECTIONS = {
 	allocs_by_bytes: [/^Stacks that allocated the most bytes/, line(B, B, N, B, B, B, ' ?(\\S.*)')],
 	allocs_by_short: [/^Stacks with the most bytes of short-lived blocks/, line(B, B, N, B, B, B, ' ?(\\S.*)')],
 	allocs_by_never_freed: [/^Stacks with the most bytes never freed/, line(B, B, N, B, B, B, ' ?(\\S.*)')],
+	alloc_phases: [/^Memory that programs allocated, by phase/, line(B, B, N, B, ' ?(\\S.*)')],
 	alloc_processes: [/^Processes by memory in use/, line(B, B, N, B, B, B, N, N, N, ' ?(\\S.*)')],
 	tasks: [/^CPU time by task/, line(N, N, T, P, P, P, T, N, ' ?(\\S.*)')],
 	cpus: [/^CPUs \(/, line(N, T, T, P, N, T)],

@@ -927,6 +927,8 @@ const tests = {
 				await compare(key, title, json[key].map(a => [...allocated(a), a.stack]), c => [...c.slice(1, 7), c[0]]);
 			await compare('alloc_processes', 'Processes by memory in use', json.alloc_processes.map(a => [...allocated(a), num(a.cross_thread_frees), num(a.failed), num(a.pid), a.comm]),
 				c => [...c.slice(1, 10), c[0]]);
+			await compare('alloc_phases', 'Memory that programs allocated, by phase', json.alloc_phases.slice(0, 20).map(a => [bytes(a.peak_bytes), bytes(a.end_bytes), num(a.blocks), bytes(a.bytes), a.name]),
+				c => [...c.slice(1, 5), c[0]]);
 			await compare('classes', 'Pipes, sockets, terminals, devices and the like, by class', json.classes.map(q => [q.class, num(q.files), num(q.calls), num(q.reads), bytes(q.read_bytes),
 				num(q.writes), bytes(q.write_bytes), ns(q.time_ns)]), c => c);
 			await compare('probes', 'Rows by probe', json.probes.flatMap(p => [op(p, p.name)].concat(['reads', 'writes'].filter(k => p[k]).map(k => op(p[k], k)))),

@@ -19,7 +19,7 @@ struct report_allocs *report_allocs_new(void)
 		return NULL;
 	table_init(&a->sites, sizeof(struct report_alloc_sum), ALLOCS_SITES_MAX);
 	table_init_pids(&a->processes, sizeof(struct report_alloc_sum), ALLOCS_PROCESSES_MAX);
-	return a;
+	return a; /* room for spans is made with the first row */
 }
 
 void report_allocs_free(struct report_allocs *a)
@@ -31,7 +31,55 @@ void report_allocs_free(struct report_allocs *a)
 			free(a->by_site[o].row[i].stack);
 	table_free(&a->sites);
 	table_free(&a->processes);
+	free(a->span);
 	free(a);
+}
+
+/* --- by time ---------------------------------------------------------------------------------------- */
+
+/* Makes one of each two. */
+static void spans_halve(struct report_allocs *a)
+{
+	for (uint32_t i = 0; i < ALLOCS_SPANS_MAX / 2; i++) {
+		const struct report_alloc_span *first = &a->span[2UL * i], *second = first + 1;
+
+		a->span[i] = (struct report_alloc_span){
+			.begin_ns = first->begin_ns, .end_ns = second->end_ns, .most = MAX(first->most, second->most), .last = second->last,
+			.blocks = first->blocks + second->blocks, .bytes = first->bytes + second->bytes,
+		};
+	}
+	a->n_spans = ALLOCS_SPANS_MAX / 2;
+}
+
+/* A row at AT_NS has changed the sums, which were OLD. */
+static void span_add(struct report_allocs *a, uint64_t at_ns, const struct report_alloc_sum *old)
+{
+	const struct report_alloc_sum *all = &a->all;
+
+	if (!a->span)
+		a->span = calloc(ALLOCS_SPANS_MAX, sizeof(*a->span));
+	if (!a->span)
+		return;
+	if (a->n_spans == ALLOCS_SPANS_MAX)
+		spans_halve(a);
+	a->span[a->n_spans++] = (struct report_alloc_span){
+		.begin_ns = at_ns, .end_ns = at_ns, .most = all->level.now, .last = all->level.now,
+		.blocks = all->blocks - old->blocks, .bytes = all->bytes - old->bytes,
+	};
+}
+
+void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum)
+{
+	uint32_t i = 0;
+
+	for (sum->most = 0; i < a->n_spans && a->span[i].end_ns < begin_ns; i++)
+		sum->most = a->span[i].last; /* in use when it begins */
+	for (sum->last = sum->most; i < a->n_spans && a->span[i].end_ns < end_ns; i++) {
+		sum->most = MAX(sum->most, a->span[i].most);
+		sum->last = a->span[i].last;
+		sum->blocks += a->span[i].blocks;
+		sum->bytes += a->span[i].bytes;
+	}
 }
 
 /* --- rows ------------------------------------------------------------------------------------------- */
@@ -159,6 +207,7 @@ static bool take(struct scan *s, void *own)
 	struct report *r = own;
 	struct report_allocs *a = r->allocs;
 	const bool left = scan_is(s, COL_FUNC, "end");
+	const struct report_alloc_sum before = a->all;
 	struct report_alloc_sum *process;
 	bool good = true;
 	uint64_t pid;
@@ -175,6 +224,7 @@ static bool take(struct scan *s, void *own)
 		good &= begin(a, s, process);
 	}
 	changed(r, s);
+	span_add(a, s->time_ns, &before);
 	return good;
 }
 

@@ -12,6 +12,7 @@
 #define ALLOCS_SITES_MAX (1U << 18) /* 50 MiB when full */
 #define ALLOCS_PROCESSES_MAX (1U << 16)
 #define ALLOCS_SHOWN 20
+#define ALLOCS_SPANS_MAX (1U << 15) /* 1.5 MiB */
 #define ALLOCS_SHORT_NS 10000000 /* a block that is freed sooner is short-lived */
 
 /* Bytes in use over time, from the first row on. PEAK, AT_PEAK: the most, and what it was when all together had the most. */
@@ -48,6 +49,13 @@ struct report_alloc_rows {
 	unsigned int n;
 };
 
+/* What happened from its first row to its last. */
+struct report_alloc_span {
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	int64_t most, last;	   /* in use, as levels are */
+	uint64_t blocks, bytes;	   /* allocated */
+};
+
 struct report_allocs {
 	struct report_alloc_sum all;
 	uint64_t blocks_now, blocks_before; /* as a level has them, of blocks */
@@ -56,6 +64,8 @@ struct report_allocs {
 	uint64_t site_left_out, process_left_out; /* rows without a place in these: */
 	struct table sites, processes; /* struct report_alloc_sum, by SITE (0: not known) and by PID */
 	struct report_alloc_rows by_site[ALLOC_ORDERS], by_process;
+	struct report_alloc_span *span; /* in order of time: a row each, or where there are more, several */
+	uint32_t n_spans;
 };
 
 struct report_allocs *report_allocs_new(void); /* NULL: no memory */
@@ -64,6 +74,11 @@ void report_allocs_free(struct report_allocs *a);
 void report_allocs_read(struct report *r);
 /* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
 void report_allocs_end(struct report *r);
+/*
+ * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. Where a span is of several
+ * rows it counts where it ends.
+ */
+void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum);
 /* Returns a level of SUM's with what was in use before the first row. */
 static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, int64_t level)
 {

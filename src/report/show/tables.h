@@ -10,7 +10,7 @@ extern const struct view view_probes, view_rollup, view_types, view_sources, vie
 	view_running, view_running_waits, view_disks, view_disk_ops;
 /* tables_allocs.c */
 extern const struct view view_allocs, view_allocs_by_peak, view_allocs_by_bytes, view_allocs_by_short, view_allocs_by_left,
-	view_alloc_processes;
+	view_alloc_processes, view_alloc_phases;
 void report_alloc_text(const void *of, FILE *out);
 /* Prints what alloc.out has in a line, without its end. */
 void report_alloc_brief(const struct report *r, FILE *out);

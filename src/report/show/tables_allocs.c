@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of the memory that programs allocated, in all, by stack and by process, of a struct report. */
+/* The tables of the memory that programs allocated, in all, by phase, by stack and by process, of a struct report. */
 #include <string.h>
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/phases/phases.h"
 #include "report/scan/allocs.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
@@ -106,6 +107,71 @@ void report_alloc_text(const void *of, FILE *out)
 		fprintf(out, "smaller         %s allocations below %s, of %s, are counted without rows\n", FMT_COUNT(a->n.small_calls),
 			FMT_BYTES(a->min_bytes), FMT_BYTES(a->n.small_bytes));
 }
+
+/* --- by phase ------------------------------------------------------------------------------------------------ */
+
+#define PHASES_SHOWN 64U
+
+struct alloc_phase {
+	char name[PHASE_LABEL_MAX + 24];
+	struct report_alloc_span sum;
+};
+
+static void phase_add(const struct report *r, const struct phase_seen *seen, struct view_rows *rows)
+{
+	struct alloc_phase *row = view_make(rows, sizeof(*row));
+	char label[PHASE_LABEL_MAX];
+
+	if (!row)
+		return;
+	phases_label(r->phases, &seen->phase, label);
+	snprintf(row->name, sizeof(row->name), seen->times > 1 ? "%s x %u" : "%s", label, seen->times);
+	row->sum.begin_ns = seen->phase.begin_ns;
+	row->sum.end_ns = seen->phase.end_ns;
+	report_allocs_within(r->allocs, seen->phase.begin_ns, seen->phase.end_ns, &row->sum);
+}
+
+VIEW_ROWS_OF(by_phase, struct report, r, void, parent)
+{
+	uint32_t n = 0;
+	autofree struct phase_seen *seen = r->alloc.present && r->allocs && r->phases ? phases_visible(r->phases, PHASES_SHOWN, &n) : NULL;
+
+	for (uint32_t i = 0; seen && i < n; i++)
+		if (r->phases->names[seen[i].phase.name].kind != PHASE_MARK)
+			phase_add(r, &seen[i], rows);
+}
+
+GET(phase_most, struct alloc_phase, v)
+{
+	cell->n = report_alloc_level(&r->allocs->all, v->sum.most);
+}
+
+GET(phase_last, struct alloc_phase, v)
+{
+	cell->n = report_alloc_level(&r->allocs->all, v->sum.last);
+}
+
+#define PHASE(member) VIEW_AT(struct alloc_phase, member)
+static const struct view_column phase_columns[] = {
+	{ "begin_ns", NULL, VIEW_NS, 0, 0, PHASE(sum.begin_ns), .what = "TIMESTAMP of its begin" },
+	{ "end_ns", NULL, VIEW_NS, 0, 0, PHASE(sum.end_ns) },
+	{ "peak_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = phase_most, .what = "the most in use at a time" },
+	{ "end_bytes", "AT END", VIEW_BYTES, 9, 0, .get = phase_last, .what = "in use at its end" },
+	{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, PHASE(sum.blocks), .what = "allocated; each realloc is one more" },
+	{ "bytes", "BYTES", VIEW_BYTES, 9, 0, PHASE(sum.bytes) },
+	{ "name", "PHASE", VIEW_TEXT, 0, 0, PHASE(name) },
+	{ 0 },
+};
+
+const struct view view_alloc_phases = {
+	.key = "alloc_phases",
+	.title = "Memory that programs allocated, by phase",
+	.note = "phases may be nested",
+	.what = "the phases of the job but marks; where there are many, short ones are joined",
+	.columns = phase_columns,
+	.rows = by_phase,
+	.shown = 20,
+};
 
 /* --- by stack and by process ---------------------------------------------------------------------------------- */
 

@@ -231,6 +231,7 @@ const struct view_section report_sections[] = {
 	{ &view_cache },
 	{ &view_cache_epochs },
 	{ &view_allocs, .text = report_alloc_text, .sum = true },
+	{ &view_alloc_phases },
 	{ &view_allocs_by_peak },
 	{ &view_allocs_by_bytes },
 	{ &view_allocs_by_short },

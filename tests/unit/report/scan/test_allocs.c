@@ -134,6 +134,59 @@ static void memory_in_use_is_a_series(void **state)
 	report_free(r);
 }
 
+/* The rows of the example by phases: what is in use at a begin counts as the least of its most. */
+static void phases_have_their_own_allocations(void **state)
+{
+	static const struct { const char *from, *to; uint64_t most, last, blocks, bytes; } phases[] = {
+		{ "000", "004", 4700, 4700, 2, 4000 },
+		{ "004", "030", 8700, 8700, 1, 5000 },
+		{ "030", "031", 9700, 9700, 1, 4000 },
+		{ "031", "060", 9700, 0, 0, 0 },
+		{ "060", "070", 0, 0, 0, 0 },
+	};
+	struct report *r;
+
+	tree_put("manifest.json", MANIFEST);
+	tree_put("alloc.out", example);
+	r = loaded();
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++) {
+		const uint64_t base = 10000000000000000, ms = 1000000;
+		struct report_alloc_span sum = { 0 };
+
+		report_allocs_within(r->allocs, base + strtoull(phases[i].from, NULL, 10) * ms, base + strtoull(phases[i].to, NULL, 10) * ms, &sum);
+		assert_int_equal(report_alloc_level(&r->allocs->all, sum.most), phases[i].most);
+		assert_int_equal(report_alloc_level(&r->allocs->all, sum.last), phases[i].last);
+		assert_int_equal(sum.blocks, phases[i].blocks);
+		assert_int_equal(sum.bytes, phases[i].bytes);
+	}
+	report_free(r);
+}
+
+/* Where there are more rows than room, spans have several; none is lost. */
+static void spans_of_many_rows_add_up(void **state)
+{
+	const uint64_t rows = 3 * ALLOCS_SPANS_MAX + 1;
+	struct report_alloc_span sum = { 0 };
+	autofree char *text = NULL;
+	struct report *r;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	fputs(HEAD, out);
+	for (uint64_t i = 1; i <= rows; i++)
+		fprintf(out, "%llu\t-\t1\t1\ta\tmalloc\t0x%llx\t10\t-\t-\t-\t-\t1\t-\n", (unsigned long long)(1000000000 + i), (unsigned long long)i * 16);
+	fclose(out);
+	tree_put("manifest.json", MANIFEST);
+	tree_put("alloc.out", text);
+	r = loaded();
+	assert_true(r->allocs->n_spans <= ALLOCS_SPANS_MAX);
+	report_allocs_within(r->allocs, 0, UINT64_MAX, &sum);
+	assert_int_equal(sum.blocks, rows);
+	assert_int_equal(sum.bytes, 10 * rows);
+	assert_int_equal(sum.most, 10 * rows);
+	report_free(r);
+}
+
 /* What has no row of its own is in the last one. */
 static void others_are_one(void **state)
 {
@@ -195,6 +248,8 @@ int main(void)
 		IN_TREE(sums_are_those_of_an_example),
 		IN_TREE(stacks_of_python_are_lines),
 		IN_TREE(memory_in_use_is_a_series),
+		IN_TREE(phases_have_their_own_allocations),
+		IN_TREE(spans_of_many_rows_add_up),
 		IN_TREE(others_are_one),
 		IN_TREE(damaged_rows_are_left_out),
 		IN_TREE(without_the_file_there_is_nothing),
