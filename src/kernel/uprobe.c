@@ -1,84 +1,135 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kernel/uprobe.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
 
-/* Finds SYMBOL's value among the symbols that programs link with. */
-static bool symbol_find(Elf *elf, const char *symbol, uint64_t *value_ret)
+/* What a hostile file may make us read at once. */
+#define FILE_BYTES_MAX (1LL << 32)
+#define TABLE_BYTES_MAX (64ULL << 20)
+
+/* libelf believes a file about how many sections it has. */
+static bool is_program(int fd)
+{
+	Elf64_Ehdr head;
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FILE_BYTES_MAX &&
+	       pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
+	       head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_shnum && head.e_phnum != PN_XNUM;
+}
+
+/* Returns the table of symbols SCN, which is of TYPE; NULL: it is another section, or too large to be believed. */
+static Elf_Data *symbols_of(Elf *elf, Elf_Scn *scn, GElf_Word type, GElf_Word *names_ret)
+{
+	GElf_Shdr sh, names;
+
+	if (!gelf_getshdr(scn, &sh) || sh.sh_type != type || sh.sh_size > TABLE_BYTES_MAX ||
+	    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &names) || names.sh_size > TABLE_BYTES_MAX)
+		return NULL;
+	*names_ret = sh.sh_link;
+	return elf_getdata(scn, NULL);
+}
+
+/* Finds SYMBOL in the tables of TYPE. */
+static bool symbol_find(Elf *elf, GElf_Word type, const char *symbol, GElf_Sym *ret)
 {
 	for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn; scn = elf_nextscn(elf, scn)) {
-		GElf_Shdr sh;
-		GElf_Sym sym;
-		Elf_Data *data;
+		GElf_Word names = 0;
+		Elf_Data *data = symbols_of(elf, scn, type, &names);
 
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM || !(data = elf_getdata(scn, NULL)))
-			continue;
-		for (int i = 0; gelf_getsym(data, i, &sym); i++) {
-			const char *name = elf_strptr(elf, sh.sh_link, sym.st_name);
+		for (int i = 0; data && gelf_getsym(data, i, ret); i++) {
+			const char *name = elf_strptr(elf, names, ret->st_name);
 
-			if (!name || strcmp(name, symbol) || sym.st_shndx == SHN_UNDEF)
-				continue;
-			*value_ret = sym.st_value;
-			return true;
+			if (name && ret->st_shndx != SHN_UNDEF && !strcmp(name, symbol))
+				return true;
 		}
 	}
 	return false;
 }
 
-/* The place in the file of what will be at address AT. */
-static bool place_find(Elf *elf, uint64_t at, uint64_t *offset_ret)
+/* The place in the file of what will be at address AT, and how many bytes come from the file there. */
+static bool place_find(Elf *elf, uint64_t at, uint64_t *offset_ret, uint64_t *left_ret)
 {
 	GElf_Phdr ph;
 
 	for (int i = 0; gelf_getphdr(elf, i, &ph); i++) {
-		if (ph.p_type != PT_LOAD || at < ph.p_vaddr || at - ph.p_vaddr >= ph.p_filesz)
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || at < ph.p_vaddr || at - ph.p_vaddr >= ph.p_filesz)
 			continue;
 		*offset_ret = at - ph.p_vaddr + ph.p_offset;
+		*left_ret = ph.p_filesz - (at - ph.p_vaddr);
 		return true;
 	}
 	return false;
 }
 
-static int instruction_check(int fd, uint64_t offset, char *why, size_t size)
+static int refused(struct uprobe_point *p, const char *why)
 {
-	static const unsigned char nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-	unsigned char code[sizeof(nop5)] = { 0 };
-
-	if (pread(fd, code, sizeof(code), (off_t)offset) < 0)
-		return -errno;
-	if (memcmp(code, nop5, sizeof(nop5)))
-		return 0;
-	snprintf(why, size, "it is a nop of five bytes, at which some kernels end forked children");
+	snprintf(p->why, sizeof(p->why), "%s", why);
 	return -ENOTSUP;
 }
 
-int uprobe_find(const char *path, const char *symbol, uint64_t *offset_ret, char *why, size_t size)
+/* The function at OFFSET has OWN bytes, and there is code up to LEN. */
+static int point_find(int fd, uint64_t offset, uint64_t len, uint64_t own, const struct prologue_need *need, struct uprobe_point *ret)
 {
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint64_t at = 0;
-	bool found;
-	Elf *elf;
+	unsigned char code[PROLOGUE_MAX];
+	struct prologue_point point;
+	const char *why;
+	ssize_t n = pread(fd, code, MIN(len, sizeof(code)), (off_t)offset);
 
-	if (fd < 0)
+	if (n < 0)
 		return -errno;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	found = elf && symbol_find(elf, symbol, &at) && place_find(elf, at, offset_ret);
-	elf_end(elf);
-	return found ? instruction_check(fd, *offset_ret, why, size) : -ENOENT;
+	if (prologue_find(code, (size_t)n, own, need, &point, &why) < 0)
+		return refused(ret, why);
+	ret->offset = offset + point.at;
+	ret->not_zero = point.not_zero;
+	return 0;
 }
 
-struct bpf_link *uprobe_attach(const struct bpf_program *prog, const char *path, uint64_t offset)
+static int symbol_point(int fd, Elf *elf, const char *symbol, const struct prologue_need *need, struct uprobe_point *ret)
 {
-	return bpf_program__attach_uprobe(prog, false, -1, path, offset);
+	uint64_t offset = 0, len = 0;
+	GElf_Sym sym;
+
+	/* what other modules call, else what only debuggers know */
+	if (!symbol_find(elf, SHT_DYNSYM, symbol, &sym) && !symbol_find(elf, SHT_SYMTAB, symbol, &sym))
+		return -ENOENT;
+	if (GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC)
+		return refused(ret, "it is not the function, but code that chooses one (an indirect function)");
+	if (!place_find(elf, sym.st_value, &offset, &len))
+		return refused(ret, "it is not within the code of the file");
+	return point_find(fd, offset, len, sym.st_size ?: len, need, ret);
+}
+
+int uprobe_find(int fd, const char *symbol, const struct prologue_need *need, struct uprobe_point *ret)
+{
+	Elf *elf;
+	int r;
+
+	if (!is_program(fd))
+		return -ENOEXEC;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	r = elf ? symbol_point(fd, elf, symbol, need, ret) : -ENOEXEC;
+	elf_end(elf);
+	return r;
+}
+
+struct bpf_link *uprobe_attach(const struct bpf_program *prog, const struct uprobe_on *on)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", on->fd);
+	return bpf_program__attach_uprobe(prog, on->returns, on->pid, path, on->offset);
 }

@@ -2,6 +2,9 @@
 /* alloc.out: calls of malloc and its relatives in workloads that load our library (preload/). */
 #include "drain/alloc.h"
 
+#include <errno.h>
+#include <fcntl.h>
+
 #include <bpf/libbpf.h>
 
 #include "alloc.skel.h"
@@ -80,20 +83,23 @@ static int point_attach(struct probe_object *o)
 {
 	const struct alloc_bpf *skel = o->owner;
 	autofree char *library = installed_alloc_library();
-	uint64_t offset = 0;
-	char why[128];
+	struct uprobe_point point;
+	autoclose int fd = -1;
 	int r;
 
 	if (!library) {
 		log_err("alloc: " DLT_ALLOC_LIBRARY " is not where this program expects it: install it (make install)");
 		return -ENOENT;
 	}
-	r = uprobe_find(library, POINT_NAME(DLT_ALLOC_POINT), &offset, why, sizeof(why));
+	fd = open(library, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = uprobe_find(fd, POINT_NAME(DLT_ALLOC_POINT), &(struct prologue_need){ PROLOGUE_ARG1 | PROLOGUE_ARG2 }, &point);
 	if (r == -ENOTSUP)
-		log_err("alloc: %s cannot be probed: %s", library, why);
+		log_err("alloc: %s cannot be probed: %s", library, point.why);
 	if (r < 0)
 		return r;
-	o->state = uprobe_attach(skel->progs.alloc_point, library, offset);
+	o->state = uprobe_attach(skel->progs.alloc_point, &(struct uprobe_on){ .fd = fd, .offset = point.offset, .pid = -1 });
 	return o->state ? 0 : -errno;
 }
 
