@@ -20,6 +20,7 @@
 #include "trace/record.h"
 #include "trace/sink.h"
 
+struct access;
 struct alloc;
 struct dlt_call;
 struct file_entry;
@@ -56,6 +57,7 @@ struct decode {
 	struct names *names;	 /* of calls in flight, once there were such; a single allocation: drain/names.c's */
 	struct live_regions *regions; /* live ones, once there was one; a single allocation */
 	struct alloc *alloc;	 /* allocations, where they are asked for, else NULL: the drain's */
+	struct access *access;	 /* accesses of memory, likewise */
 	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
 	struct escape escape;
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */

@@ -18,6 +18,7 @@
 #include "collectors/collectors.h"
 #include "dlt/marks.h"
 #include "dlt/time_align.h"
+#include "drain/access.h"
 #include "drain/alloc.h"
 #include "drain/archiver.h"
 #include "drain/printed.h"
@@ -189,6 +190,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 
 	timer_ack(fd);
 	clock_tick(d, false);
+	access_turn(&d->decode, d->rings.reached_ns);
 	alloc_turn(&d->decode, d->rings.reached_ns);
 	write_rollup(d, false);
 	drain_flush(d);
@@ -299,6 +301,7 @@ static void finish(struct drain *d)
 	tracer_running(d->tracer, in_flight, d);
 	tracer_requests(d->tracer, d->end_ns, UINT_MAX, in_flight, in_flight_rec, d);
 	regions_end(&d->decode, 0, d->end_ns);
+	access_end(&d->decode, r.mono_ns);
 	alloc_end(&d->decode);
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
@@ -438,6 +441,10 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		d->decode.printed = printed_new(&cfg->phases);
 		r = d->decode.printed ? 0 : -ENOMEM;
 	}
+	if (!r && mask >> DLT_access & 1) {
+		d->decode.access = access_new(cfg);
+		r = d->decode.access ? 0 : -ENOMEM;
+	}
 	if (!r && mask >> DLT_alloc & 1) {
 		d->decode.alloc = alloc_new();
 		r = d->decode.alloc ? 0 : -ENOMEM;
@@ -511,6 +518,7 @@ void drain_free(struct drain *d)
 	drain_stop(d);
 	decode_free(&d->decode);
 	printed_free(TAKE_PTR(d->decode.printed));
+	access_free(TAKE_PTR(d->decode.access));
 	alloc_free(TAKE_PTR(d->decode.alloc));
 	rings_free(&d->rings);
 	logtail_close(&d->log);

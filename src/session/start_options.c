@@ -133,6 +133,23 @@ static const char *set_alloc_sites(struct option_parse *p, void *member, char *a
 	return "not one of auto, python, native, caller, none";
 }
 
+static const char *set_access_block(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_size(p, member, arg);
+	const uint64_t bytes = why ? 0 : *(uint64_t *)member;
+
+	if (why || (bytes >= CONFIG_ACCESS_BLOCK_MIN_BYTES && bytes <= CONFIG_ACCESS_BLOCK_MAX_BYTES && bytes == util_pow2_below(bytes)))
+		return why;
+	return "not a power of two from 4K to 2M";
+}
+
+static const char *set_access_interval(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_time(p, member, arg);
+
+	return why || !*(uint64_t *)member || *(uint64_t *)member >= CONFIG_ACCESS_INTERVAL_MIN_NS ? why : "less than 10ms, and not 0";
+}
+
 static const char *set_sched(struct option_parse *p, void *member, char *arg)
 {
 	static const struct {
@@ -295,6 +312,10 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
+	{ "access-block", 0, "SIZE", "With -P +access: its blocks (default: 64K)",
+	  set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-interval", 0, "T", "With -P +access: its intervals (default: 100ms)",
+	  set_access_interval, TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "alloc-min", 0, "SIZE", "With -P +alloc: blocks from SIZE on (default: 4K)",
 	  option_size, TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
 	{ "alloc-sites", 0, "HOW", "Their stacks: auto, python, native, caller, none",
@@ -392,6 +413,8 @@ void start_config_defaults(struct config *cfg)
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,
+		.access_interval_ns = CONFIG_ACCESS_INTERVAL_NS,
+		.access_block_bytes = CONFIG_ACCESS_BLOCK_BYTES,
 		.alloc_min_bytes = CONFIG_ALLOC_MIN_BYTES,
 	};
 }
@@ -425,6 +448,8 @@ static const char *check(const struct config *cfg)
 		return "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)";
 	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
 		return "--rollup-only writes no rows, so there is nothing for alloc";
+	if (cfg->rollup_only && cfg->probes >> DLT_access & 1)
+		return "--rollup-only writes no rows, so there is nothing for access";
 	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
 		return "--keep is less than --rotate: not one segment could be kept";
 	return NULL;

@@ -75,6 +75,8 @@ struct config {
 	const char *metrics_file; /* NULL: none */
 	enum log_level log_level; /* -q, -v */
 
+	uint64_t access_interval_ns; /* accesses in it are joined; 0: each has a row of its own */
+	uint64_t access_block_bytes; /* to blocks of this size */
 	uint64_t alloc_min_bytes; /* blocks below it are only counted */
 	enum config_alloc_sites {
 		ALLOC_SITES_AUTO,
@@ -96,6 +98,11 @@ struct config {
 	void (*at_end)(const struct config *cfg, const char *dir, int dirfd);
 };
 
+#define CONFIG_ACCESS_INTERVAL_NS (100 * 1000000ULL) /* --access-interval's default */
+#define CONFIG_ACCESS_INTERVAL_MIN_NS (10 * 1000000ULL)
+#define CONFIG_ACCESS_BLOCK_BYTES (64ULL << 10) /* --access-block's default */
+#define CONFIG_ACCESS_BLOCK_MIN_BYTES (4ULL << 10)
+#define CONFIG_ACCESS_BLOCK_MAX_BYTES (2ULL << 20)
 #define CONFIG_ALLOC_MIN_BYTES 4096 /* --alloc-min's default */
 extern const char *const config_alloc_sites[ALLOC_SITES_N]; /* their names */
 

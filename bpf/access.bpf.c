@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Page faults of the target, each of them, by the tracepoints at their beginning; where an architecture has none, by the
+ * kernel's software event. A fault is the first access of a page, or of a page that has been taken away or made read-only.
+ * It is not each access.
+ */
+#include "dlt.bpf.h"
+
+#include "dlt/access.h"
+
+/* asm/trap_pf.h */
+#define PF_WRITE 2
+
+/* Below the main thread's stack no other memory is nearer (MIN_GAP, arch/x86/mm/mmap.c; mm/util.c). */
+#define STACK_GAP (128ULL << 20)
+
+static __always_inline __u32 kind_of(struct task_struct *task, __u64 addr)
+{
+	struct mm_struct *mm = KLOAD(task, mm);
+
+	if (addr >= KLOAD(mm, start_brk) && addr < KLOAD(mm, brk))
+		return DLT_ACCESS_HEAP;
+	if (addr + STACK_GAP >= KLOAD(mm, start_stack) && addr < KLOAD(mm, env_end))
+		return DLT_ACCESS_STACK;
+	return DLT_ACCESS_UNKNOWN;
+}
+
+/* IP: DLT_NONE for an access within the kernel, such as of read(2)'s buffer. */
+static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct dlt_shared *sh;
+	struct task_struct *task;
+	struct dlt_stats *st;
+	struct dlt_access *rec;
+
+	/* not the kernel's own addresses, which no process has */
+	if (!target_has(pid_tgid >> 32) || (__s64)addr < 0)
+		return;
+	sh = shared();
+	if (!sh || sh->stopping || sh->quiet)
+		return;
+	task = task_current();
+	/* the kernel only tries: what it cannot have at once it asks for again */
+	if (ip == DLT_NONE && KLOAD(task, pagefault_disabled))
+		return;
+	st = stats_of(DLT_access);
+	if (st)
+		st->seen++;
+	rec = rec_reserve(DLT_access, sizeof(*rec), false);
+	if (!rec)
+		return;
+	rec->hdr.lat_ns = 0;
+	rec->hdr.tgid = pid_tgid >> 32;
+	rec->hdr.tid = (__u32)pid_tgid;
+	rec->hdr.probe = DLT_access;
+	rec->hdr.func = 0;
+	rec->hdr.size = sizeof(*rec);
+	comm_read(rec->hdr.comm, task);
+	rec->addr = addr;
+	rec->ip = ip;
+	rec->kind = kind_of(task, addr);
+	rec->flags = flags;
+	rec->hdr.ts_ns = bpf_ktime_get_ns();
+	rec_submit(rec, DLT_access);
+}
+
+static __always_inline __u32 flags_of(__u64 error)
+{
+	return error & PF_WRITE ? DLT_ACCESS_WRITE : 0;
+}
+
+SEC("tp_btf/page_fault_user")
+int HELD_PROG(access_user)
+{
+	struct pt_regs *regs = (void *)ctx[1];
+
+	fault(ctx[0], (__s64)PT_REGS_IP(regs), flags_of(ctx[2]));
+	return 0;
+}
+
+SEC("tp_btf/page_fault_kernel")
+int HELD_PROG(access_kernel)
+{
+	fault(ctx[0], DLT_NONE, flags_of(ctx[2]));
+	return 0;
+}
+
+/* The same where the kernel would skip runs of the typed ones (dlt_cfg.perf). */
+SEC("tp/exceptions/page_fault_user")
+int access_user_perf(struct trace_event_raw_exceptions *ctx)
+{
+	fault(ctx->address, (__s64)ctx->ip, flags_of(ctx->error_code));
+	return 0;
+}
+
+SEC("tp/exceptions/page_fault_kernel")
+int access_kernel_perf(struct trace_event_raw_exceptions *ctx)
+{
+	fault(ctx->address, DLT_NONE, flags_of(ctx->error_code));
+	return 0;
+}
+
+/* At the end of a fault that succeeded. */
+SEC("perf_event")
+int access_event(struct perf_event_ctx *ctx)
+{
+	fault(ctx->addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE, DLT_ACCESS_NO_WRITE);
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Accesses of memory: the records of bpf/access.bpf.c. */
+#ifndef DLT_ACCESS_H
+#define DLT_ACCESS_H
+
+#include "dlt/dlt.h"
+
+/* How accesses are seen. */
+enum dlt_access_source {
+	DLT_ACCESS_FAULTS, /* page faults, each of them */
+	DLT_ACCESS_SOURCES,
+};
+
+/* What the memory is. */
+enum dlt_access_kind {
+	DLT_ACCESS_UNKNOWN,
+	DLT_ACCESS_HEAP, /* below brk */
+	DLT_ACCESS_ANON,
+	DLT_ACCESS_STACK, /* of the main thread */
+	DLT_ACCESS_FILE,
+};
+
+/* A page fault. */
+struct dlt_access {
+	struct dlt_hdr hdr;
+	__u64 addr;
+	__s64 ip;   /* DLT_NONE: the kernel's */
+	__u32 kind; /* enum dlt_access_kind, as far as the kernel side knows it */
+	__u32 flags; /* DLT_ACCESS_* */
+};
+#define DLT_ACCESS_WRITE 1
+#define DLT_ACCESS_NO_WRITE 2 /* neither: it is not known */
+
+DLT_ASSERT_SIZE(dlt_access, 72);
+
+#endif

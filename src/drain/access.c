@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/access.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "drain/access_runs.h"
+#include "drain/decode.h"
+#include "trace/config.h"
+
+#define FAULTS_MAX 65536 /* more of them end an interval early */
+
+struct fault {
+	uint64_t addr;
+	int64_t ip;
+	uint32_t tgid, tid;
+	uint32_t kind, flags;
+};
+
+struct access {
+	uint64_t interval_ns, block_bytes, page_bytes;
+	uint64_t begin_ns; /* of the interval; 0: there has been none yet */
+	unsigned int n;
+	struct fault faults[FAULTS_MAX];
+};
+
+struct access *access_new(const struct config *cfg)
+{
+	struct access *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->interval_ns = cfg->access_interval_ns;
+	a->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	a->block_bytes = MAX(cfg->access_block_bytes, a->page_bytes);
+	return a;
+}
+
+void access_free(struct access *a)
+{
+	free(a);
+}
+
+static void emit(void *ctx, struct access_row *row)
+{
+	decode_row(ctx, DLT_access, &row->hdr);
+}
+
+/* By process and page; of a page in the order in which they came. */
+static int compare(const void *x, const void *y)
+{
+	const struct fault *a = x, *b = y;
+
+	if (a->tgid != b->tgid)
+		return a->tgid < b->tgid ? -1 : 1;
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return 0;
+}
+
+static struct access_runs runs_of(const struct access *a, struct decode *d, uint64_t end_ns)
+{
+	return (struct access_runs){
+		.block_bytes = a->block_bytes, .page_bytes = a->page_bytes, .emit = emit, .ctx = d,
+		.row = {
+			.hdr = { .ts_ns = end_ns, .lat_ns = end_ns - a->begin_ns, .probe = DLT_access, .size = sizeof(struct access_row) },
+			.source = DLT_ACCESS_FAULTS, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE,
+		},
+	};
+}
+
+static int64_t written(const struct fault *f, uint64_t bytes)
+{
+	return f->flags & DLT_ACCESS_NO_WRITE ? DLT_NONE : f->flags & DLT_ACCESS_WRITE ? (int64_t)bytes : 0;
+}
+
+/* The faults from I on that are of one page of one process, as one. Returns how many they are. */
+static unsigned int page_of(const struct access *a, unsigned int i, struct access_touch *ret)
+{
+	const struct fault *f = &a->faults[i];
+	const uint64_t page = f->addr & ~(a->page_bytes - 1);
+	unsigned int n;
+
+	*ret = (struct access_touch){
+		.addr = page, .bytes = a->page_bytes, .written = written(f, a->page_bytes), .huge = DLT_NONE, .tid = f->tid, .ip = f->ip,
+		.at = f->addr, .kind = f->kind,
+	};
+	for (n = 1; i + n < a->n && f[n].tgid == f->tgid && (f[n].addr & ~(a->page_bytes - 1)) == page; n++)
+		if (f[n].flags & DLT_ACCESS_WRITE)
+			ret->written = (int64_t)a->page_bytes;
+	ret->count = n;
+	return n;
+}
+
+/* The interval ends at END_NS, and the next one begins. */
+static void flush(struct access *a, struct decode *d, uint64_t end_ns)
+{
+	struct access_runs runs = runs_of(a, d, end_ns);
+	struct access_touch page;
+
+	qsort(a->faults, a->n, sizeof(a->faults[0]), compare);
+	for (unsigned int i = 0; i < a->n;) {
+		if (runs.row.hdr.tgid != a->faults[i].tgid)
+			access_runs_end(&runs);
+		runs.row.hdr.tgid = a->faults[i].tgid;
+		i += page_of(a, i, &page);
+		access_runs_add(&runs, &page);
+	}
+	access_runs_end(&runs);
+	a->n = 0;
+	a->begin_ns = end_ns;
+}
+
+/* The interval is over by NOW_NS: its rows, and the next interval, which NOW_NS is in. */
+static void advance(struct access *a, struct decode *d, uint64_t now_ns)
+{
+	if (a->interval_ns && now_ns < a->begin_ns + a->interval_ns)
+		return;
+	if (a->n)
+		flush(a, d, a->begin_ns + a->interval_ns);
+	a->begin_ns = a->interval_ns ? now_ns - (now_ns - a->begin_ns) % a->interval_ns : now_ns;
+}
+
+void access_take(struct decode *d, const struct dlt_access *rec)
+{
+	struct access *a = d->access;
+
+	if (!a)
+		return;
+	if (!a->begin_ns)
+		a->begin_ns = rec->hdr.ts_ns;
+	advance(a, d, rec->hdr.ts_ns);
+	a->faults[a->n++] = (struct fault){ rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags };
+	if (a->n == FAULTS_MAX || !a->interval_ns)
+		flush(a, d, rec->hdr.ts_ns);
+}
+
+void access_turn(struct decode *d, uint64_t read_ns)
+{
+	if (d->access && d->access->n && read_ns > d->access->begin_ns)
+		advance(d->access, d, read_ns);
+}
+
+void access_end(struct decode *d, uint64_t end_ns)
+{
+	if (d->access && d->access->n)
+		flush(d->access, d, MAX(MIN(d->access->begin_ns + d->access->interval_ns, end_ns), d->access->begin_ns));
+}

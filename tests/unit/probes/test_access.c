@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Page faults in, rows of access.out out: tests/golden/access.txt. */
+#include "dlt/access.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drain/access.h"
+#include "records.h"
+
+#define INTERVAL_NS (100 * NSEC_PER_MSEC)
+
+static int begin_with(void **state, uint64_t interval_ns)
+{
+	if (decoder_make(state) < 0)
+		return -1;
+	config.access_interval_ns = interval_ns;
+	config.access_block_bytes = 64 << 10;
+	decode.access = access_new(&config);
+	return decode.access ? 0 : -1;
+}
+
+static int begin(void **state)
+{
+	return begin_with(state, INTERVAL_NS);
+}
+
+static int begin_single(void **state)
+{
+	return begin_with(state, 0);
+}
+
+static int end(void **state)
+{
+	access_free(TAKE_PTR(decode.access));
+	return decoder_remove(state);
+}
+
+/* A fault at START_NS + AT ms. */
+static void fault(uint64_t at, uint32_t tgid, uint64_t addr, uint32_t flags)
+{
+	struct dlt_access *rec = rec_begin(DLT_access);
+
+	rec->hdr.ts_ns = START_NS + at * NSEC_PER_MSEC;
+	rec->hdr.tgid = tgid;
+	rec->addr = addr;
+	rec->ip = 0x401000;
+	rec->flags = flags;
+	rec_emit();
+}
+
+static void faults_of_an_interval_are_joined(void **state)
+{
+	/* two blocks with one page each, the second of them twice; in another process */
+	fault(0, 100, 0x10123, 0);
+	fault(1, 200, 0x21fff, DLT_ACCESS_WRITE);
+	fault(2, 100, 0x2ffff, 0);
+	fault(3, 100, 0x2f000, 0);
+	/* the next interval: a page that is read and then written, alone */
+	fault(100, 100, 0x30000, 0);
+	fault(150, 100, 0x30010, DLT_ACCESS_WRITE);
+	/* and one long after: an address that no one can have */
+	fault(5000, 100, 0x7fffffffffffffff, DLT_ACCESS_NO_WRITE);
+	access_turn(&decode, START_NS + 5050 * NSEC_PER_MSEC);
+	access_turn(&decode, START_NS + 5200 * NSEC_PER_MSEC);
+	fault(5300, 100, 0x1000, DLT_ACCESS_WRITE);
+	access_end(&decode, START_NS + 5301 * NSEC_PER_MSEC);
+	expect_golden(DLT_access);
+}
+
+static void each_fault_has_its_address_thread_and_instruction(void **state)
+{
+	fault(0, 100, 0x10123, DLT_ACCESS_WRITE);
+	fault(1, 100, 0x10123, 0);
+	expect_rows(DLT_access,
+		    "1000000000000\t2026-11-21T01:02:03.000000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t4096\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
+		    "1000001000000\t2026-11-21T01:02:03.001000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t0\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
+}
+
+/* More than are kept end their interval early: no fault is dropped. */
+static void a_storm_of_faults_ends_the_interval(void **state)
+{
+	const uint64_t n = 200000;
+	autofree char *text = NULL;
+	uint64_t sum = 0, rows = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		fault(0, 100, 0x10000000 + i * 4096, DLT_ACCESS_WRITE);
+	access_end(&decode, START_NS + NSEC_PER_MSEC);
+	text = rows_of(DLT_access);
+	for (char *row = strtok(text, "\n"); row; row = strtok(NULL, "\n"), rows++) {
+		unsigned long long bytes, touched, count;
+
+		assert_int_equal(sscanf(row, "%*s %*s 100 faults %*s %*s %llu %llu %*s %llu", &bytes, &touched, &count), 3);
+		assert_true(bytes >= touched && touched == count * 4096);
+		sum += count;
+	}
+	assert_int_equal(sum, n);
+	assert_int_equal(rows, 4);
+}
+
+#define WITH(fn, begin) cmocka_unit_test_setup_teardown(fn, begin, end)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH(faults_of_an_interval_are_joined, begin),
+		WITH(each_fault_has_its_address_thread_and_instruction, begin_single),
+		WITH(a_storm_of_faults_ends_the_interval, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
