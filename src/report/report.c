@@ -16,6 +16,7 @@
 #include "report/phases/read.h"
 #include "report/phases/saves.h"
 #include "report/rows.h"
+#include "report/scan/accesses.h"
 #include "report/scan/allocs.h"
 #include "report/scan/cache.h"
 #include "report/scan/causes.h"
@@ -294,7 +295,8 @@ static int prepare(struct report *r, const struct report_options *o)
 	r->faults = report_faults_new();
 	r->cache = report_cache_new();
 	r->allocs = report_allocs_new();
-	if (!r->uses || !r->streams || !r->datasets || !r->causes || !r->faults || !r->cache || !r->allocs)
+	r->accesses = report_accesses_new();
+	if (!r->uses || !r->streams || !r->datasets || !r->causes || !r->faults || !r->cache || !r->allocs || !r->accesses)
 		return -ENOMEM;
 	if (o->timed) {
 		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
@@ -359,6 +361,7 @@ static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, c
 	report_faults_read(r);
 	report_cache_read(r);
 	report_allocs_read(r);
+	report_accesses_read(r);
 	note_files(r);
 	report_narrow_counts(r, dirfd);
 	if (r->cpu)
@@ -398,6 +401,8 @@ static void sum_up(struct report *r, int dirfd)
 		report_cache_end(r);
 	if (r->allocs)
 		report_allocs_end(r);
+	if (r->accesses)
+		report_accesses_end(r);
 	note_losses(r);
 	note_limits(r);
 	segment_each_entry(dirfd, note_leftover, r);
@@ -518,6 +523,7 @@ void report_free(struct report *r)
 	report_faults_free(r->faults);
 	report_cache_free(r->cache);
 	report_allocs_free(r->allocs);
+	report_accesses_free(r->accesses);
 	free(r->only.path);
 	phases_free(r->phases);
 	phase_saves_free(r->saves);

@@ -246,6 +246,7 @@ struct report {
 	struct report_faults *faults;	  /* that waited for a disk */
 	struct report_cache *cache;	  /* the page cache by file */
 	struct report_allocs *allocs;	  /* memory that programs allocated */
+	struct report_accesses *accesses; /* and what they touched of it, and of files */
 	struct report_alloc alloc;
 	struct {
 		uint32_t n;	   /* processes that have spreads */

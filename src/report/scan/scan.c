@@ -28,7 +28,8 @@ static const char *const column_names[COLUMNS] = {
 	[COL_STATUS] = "STATUS", [COL_T] = "T", [COL_TIME] = "TIME", [COL_TYPE] = "TYPE",
 	[COL_WAIT_NS] = "WAIT_NS", [COL_WCOMM] = "WCOMM", [COL_WN] = "WN", [COL_WPID] = "WPID",
 	[COL_ADDR] = "ADDR", [COL_ALLOC_TID] = "ALLOC_TID", [COL_BUILD_ID] = "BUILD_ID", [COL_FRAMES] = "FRAMES",
-	[COL_LIFE_NS] = "LIFE_NS", [COL_OLD_SITE] = "OLD_SITE", [COL_OLD_SIZE] = "OLD_SIZE", [COL_SITE] = "SITE",
+	[COL_LIFE_NS] = "LIFE_NS", [COL_OLD_SITE] = "OLD_SITE", [COL_OLD_SIZE] = "OLD_SIZE", [COL_SITE] = "SITE", [COL_OLD_ADDR] = "OLD_ADDR",
+	[COL_SOURCE] = "SOURCE", [COL_TOUCHED] = "TOUCHED",
 	[COL_AHEAD] = "AHEAD", [COL_DIRTIED] = "DIRTIED", [COL_EVICTED] = "EVICTED", [COL_HIT] = "HIT",
 	[COL_MISS] = "MISS", [COL_READ] = "READ", [COL_SECTOR] = "SECTOR", [COL_USED] = "USED", [COL_WASTED] = "WASTED",
 	[COL_ANON] = "ANON", [COL_CACHED] = "CACHED", [COL_DIRTY] = "DIRTY", [COL_FREE] = "FREE", [COL_WRITEBACK] = "WRITEBACK",
@@ -46,6 +47,29 @@ void report_copy(char *dst, size_t size, struct reader_field f)
 
 	memcpy(dst, f.p, n);
 	dst[n] = '\0';
+}
+
+bool scan_address(const struct scan *s, enum column c, uint64_t *ret)
+{
+	const struct reader_field f = scan_field(s, c);
+	uint64_t v = 0;
+
+	if (reader_is(f, "0")) {
+		*ret = 0;
+		return true;
+	}
+	if (f.len < 3 || f.len > 18 || f.p[0] != '0' || f.p[1] != 'x')
+		return false;
+	for (size_t i = 2; i < f.len; i++) {
+		const char c16 = f.p[i];
+		const int digit = c16 >= '0' && c16 <= '9' ? c16 - '0' : c16 >= 'a' && c16 <= 'f' ? c16 - 'a' + 10 : -1;
+
+		if (digit < 0)
+			return false;
+		v = v << 4 | (uint64_t)digit;
+	}
+	*ret = v;
+	return true;
 }
 
 bool scan_double(const struct scan *s, enum column c, double *ret)

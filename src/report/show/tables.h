@@ -8,6 +8,8 @@
 /* tables_calls.c: of struct report */
 extern const struct view view_probes, view_rollup, view_types, view_sources, view_read_sizes, view_slowest, view_waits,
 	view_running, view_running_waits, view_disks, view_disk_ops;
+/* tables_accesses.c */
+extern const struct view view_access_processes, view_access_files, view_access_untouched, view_access_once;
 /* tables_allocs.c */
 extern const struct view view_allocs, view_allocs_by_peak, view_allocs_by_bytes, view_allocs_by_short, view_allocs_by_left,
 	view_alloc_processes, view_alloc_phases;
@@ -43,6 +45,8 @@ extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_e
 extern const struct view view_steps, view_slowest_steps, view_overlap;
 
 /* Values of several tables. */
+/* The stack of SITE (0: not known), STACK if it is not NULL, in a cell of text; OTHERS: of all others. */
+void view_stack(const char *stack, uint64_t site, bool others, struct view_cell *cell);
 /* The name of the process whose PID lies at C's place; its rank. */
 void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);

@@ -204,13 +204,18 @@ static void stack_cut(struct view_cell *cell, const char *stack)
 		snprintf(cell->shown, sizeof(cell->shown), "%.*s < ...", (int)(len < 200 ? len : 200), stack);
 }
 
+void view_stack(const char *stack, uint64_t site, bool others, struct view_cell *cell)
+{
+	cell->text = others ? "(other stacks)" : site ? stack : "(not known)";
+	if (stack)
+		stack_cut(cell, stack);
+	else if (!cell->text)
+		snprintf(cell->shown, sizeof(cell->shown), "SITE %llu", (unsigned long long)site);
+}
+
 GET(stack, struct report_alloc_row, v)
 {
-	cell->text = v->others ? "(other stacks)" : v->id ? v->stack : "(not known)";
-	if (v->stack)
-		stack_cut(cell, v->stack);
-	else if (!cell->text)
-		snprintf(cell->shown, sizeof(cell->shown), "SITE %llu", (unsigned long long)v->id);
+	view_stack(v->stack, v->id, v->others, cell);
 }
 
 GET(comm, struct report_alloc_row, v)

@@ -237,6 +237,10 @@ const struct view_section report_sections[] = {
 	{ &view_allocs_by_short },
 	{ &view_allocs_by_left },
 	{ &view_alloc_processes },
+	{ &view_access_untouched },
+	{ &view_access_once },
+	{ &view_access_files },
+	{ &view_access_processes },
 	{ .text = notes_text, .json = report_rest_json },
 	{ 0 },
 };

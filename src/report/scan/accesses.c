@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/scan/accesses.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/scan/access_live.h"
+#include "report/scan/lookup.h"
+#include "report/scan/stacks.h"
+#include "stats/top.h"
+
+const char *const access_source_names[ACCESS_SOURCES] = {
+	[ACCESS_PAGES] = "pages", [ACCESS_FAULTS] = "faults", [ACCESS_WRITES] = "writes", [ACCESS_PMU] = "pmu", [ACCESS_WATCH] = "watch",
+};
+const char *const access_kind_names[ACCESS_KINDS] = {
+	[ACCESS_UNKNOWN] = "-", [ACCESS_HEAP] = "heap", [ACCESS_ANON] = "anon", [ACCESS_STACK] = "stack", [ACCESS_FILE] = "file",
+};
+
+struct report_accesses *report_accesses_new(void)
+{
+	struct report_accesses *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	touched_init(&a->memory, TOUCHED_MAX);
+	touched_init(&a->files, TOUCHED_MAX);
+	table_init(&a->processes, sizeof(struct report_access_process), ACCESSES_PROCESSES_MAX);
+	table_init(&a->mapped, sizeof(struct report_access_file), ACCESSES_FILES_MAX);
+	table_init(&a->sites, sizeof(struct report_access_site), ACCESSES_SITES_MAX);
+	return a;
+}
+
+void report_accesses_free(struct report_accesses *a)
+{
+	if (!a)
+		return;
+	for (unsigned int i = 0; i < a->n_files; i++)
+		free(a->file[i].path);
+	for (unsigned int o = 0; o < ACCESS_ORDERS; o++)
+		for (unsigned int i = 0; i < a->n_sites[o]; i++)
+			free(a->site[o][i].stack);
+	access_live_free(a->live);
+	touched_free(&a->memory);
+	touched_free(&a->files);
+	table_free(&a->processes);
+	table_free(&a->mapped);
+	table_free(&a->sites);
+	free(a);
+}
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+/* Returns the index of the field in NAMES; N: it is none of them. */
+static unsigned int index_of(struct reader_field field, const char *const *names, unsigned int n)
+{
+	unsigned int i = 0;
+
+	while (i < n && !reader_is(field, names[i]))
+		i++;
+	return i;
+}
+
+bool access_row(struct access_row *row, const struct scan *s)
+{
+	const unsigned int source = index_of(scan_field(s, COL_SOURCE), access_source_names, ACCESS_SOURCES);
+	const unsigned int kind = index_of(scan_field(s, COL_KIND), access_kind_names, ACCESS_KINDS);
+
+	*row = (struct access_row){
+		.source = source, .kind = kind < ACCESS_KINDS ? kind : ACCESS_UNKNOWN, .span_ns = scan_number(s, COL_SPAN_NS),
+		.count = scan_number(s, COL_COUNT), .fid = scan_number(s, COL_FID), .offset = scan_number(s, COL_OFFSET),
+	};
+	row->has_touched = scan_u64(s, COL_TOUCHED, &row->touched);
+	row->has_written = scan_u64(s, COL_WRITTEN, &row->written);
+	return source < ACCESS_SOURCES && scan_u64(s, COL_PID, &row->pid) && scan_address(s, COL_ADDR, &row->addr) &&
+	       scan_u64(s, COL_BYTES, &row->bytes) && row->addr < TOUCHED_END && row->bytes <= TOUCHED_END - row->addr &&
+	       row->touched <= row->bytes && row->written <= row->bytes && row->span_ns <= s->time_ns;
+}
+
+/* Returns the bytes that were accessed, as far as the source knows. */
+static uint64_t bytes_of(const struct access_row *row)
+{
+	return row->has_touched ? row->touched : row->has_written ? row->written : row->count ? row->bytes : 0;
+}
+
+/* Returns NS as an instant of struct touched. */
+static uint32_t when(const struct report_accesses *a, uint64_t ns)
+{
+	const uint64_t ms = ns > a->first_ns ? (ns - a->first_ns) / NSEC_PER_MSEC : 0;
+
+	return (uint32_t)MIN(ms + 1, UINT32_MAX);
+}
+
+static void process_add(struct report_accesses *a, const struct access_row *row, uint64_t ns, uint64_t bytes)
+{
+	struct report_access_process *p = table_get(&a->processes, row->pid * ACCESS_SOURCES + row->source);
+
+	if (!p)
+		return;
+	p->pid = row->pid;
+	p->source = row->source;
+	p->rows++;
+	p->count += row->count;
+	p->sum += bytes;
+	if (!row->span_ns)
+		return;
+	p->intervals += p->last_ns != ns;
+	p->last = (p->last_ns == ns ? p->last : 0) + bytes;
+	p->last_ns = ns;
+	p->most = MAX(p->most, p->last);
+}
+
+/* A file was mapped, or touched, from BEGIN to END. */
+static void file_add(struct report_accesses *a, uint64_t fid, uint64_t begin, uint64_t end)
+{
+	struct report_access_file *f = table_get(&a->mapped, fid);
+
+	if (!f || begin >= end)
+		return;
+	f->begin = f->end ? MIN(f->begin, begin) : begin;
+	f->end = MAX(f->end, end);
+}
+
+static bool take(struct report_accesses *a, const struct scan *s)
+{
+	struct access_row row;
+	uint64_t bytes;
+
+	if (!access_row(&row, s))
+		return false;
+	bytes = bytes_of(&row);
+	a->rows++;
+	a->by[row.source] = true;
+	a->last_ns = s->time_ns;
+	if (row.span_ns)
+		a->least_span_ns = a->least_span_ns ? MIN(a->least_span_ns, row.span_ns) : row.span_ns;
+	process_add(a, &row, s->time_ns, bytes);
+	touched_add(&a->memory, &(struct touched_add){
+		.space = row.pid, .at = row.addr, .bytes = row.bytes, .touched = bytes, .written = row.written,
+		.when = when(a, s->time_ns), .tag = access_tag(row.kind, row.kind == ACCESS_FILE ? row.fid : 0),
+	});
+	if (row.kind != ACCESS_FILE || !row.fid)
+		return true;
+	file_add(a, row.fid, row.offset, row.offset + row.bytes);
+	touched_add(&a->files, &(struct touched_add){
+		.space = row.fid, .at = row.offset, .bytes = row.bytes, .touched = bytes, .written = row.written, .when = when(a, s->time_ns),
+	});
+	return true;
+}
+
+/* --- with alloc.out ---------------------------------------------------------------------------------- */
+
+static bool has_rows(const struct report_accesses *a, uint64_t pid)
+{
+	for (enum access_source i = 0; i < ACCESS_SOURCES; i++)
+		if (table_find(&a->processes, pid * ACCESS_SOURCES + i))
+			return true;
+	return false;
+}
+
+/*
+ * Sums up a block that has ended. By pages, only one that was in use for two intervals surely was for a whole one. By faults, a
+ * page counts as touched, too, where a block before it at this place was: it causes no second fault.
+ */
+static void block_add(void *own, const struct access_block *b)
+{
+	struct report_accesses *a = own;
+	const uint64_t begin_ns = MAX(b->begin_ns, a->first_ns);
+	struct report_access_site *site;
+	struct touched_sum sum = { 0 };
+
+	if (!has_rows(a, b->pid) || (a->by[ACCESS_PAGES] && b->end_ns - MIN(begin_ns, b->end_ns) < 2 * a->least_span_ns)) {
+		a->unwatched_bytes += b->size;
+		return;
+	}
+	site = table_get(&a->sites, b->site);
+	if (!site)
+		return;
+	touched_sum(&a->memory, b->pid, b->addr, b->size, a->by[ACCESS_PAGES] ? when(a, begin_ns) : 0, &sum);
+	site->blocks++;
+	site->bytes += b->size;
+	site->touched += sum.bytes;
+	site->once += sum.once;
+	site->untouched_blocks += !sum.bytes;
+}
+
+/* Reads ACCESS and ALLOC (NULL: there is none) in the order of time. Returns how many rows of ACCESS are damaged. */
+static uint64_t read_both(struct report_accesses *a, struct scan *access, struct scan *alloc)
+{
+	uint64_t bad_rows = 0;
+	int left = scan_next(access), more = alloc ? scan_next(alloc) : 0;
+
+	if (left > 0)
+		a->first_ns = MIN(access->time_ns - MIN(scan_number(access, COL_SPAN_NS), access->time_ns), more > 0 ? alloc->time_ns : UINT64_MAX);
+	while (left > 0 || more > 0) {
+		if (left > 0 && (more <= 0 || access->time_ns <= alloc->time_ns)) {
+			access_live_until(a->live, access->time_ns - MIN(scan_number(access, COL_SPAN_NS), access->time_ns), block_add, a);
+			bad_rows += !take(a, access);
+			left = scan_next(access);
+		} else {
+			access_live_take(a->live, alloc);
+			a->last_ns = MAX(a->last_ns, alloc->time_ns);
+			more = alloc ? scan_next(alloc) : 0;
+		}
+	}
+	access_live_end(a->live, a->last_ns, block_add, a);
+	return bad_rows;
+}
+
+/* --- with mmap.out ----------------------------------------------------------------------------------- */
+
+static bool take_map(struct scan *s, void *own)
+{
+	struct report_accesses *a = own;
+	uint64_t fid, offset;
+
+	if (!scan_is(s, COL_FUNC, "mmap") && !scan_is(s, COL_FUNC, "snapshot"))
+		return true;
+	if (scan_u64(s, COL_FID, &fid) && scan_u64(s, COL_OFFSET, &offset) && offset < TOUCHED_END && scan_number(s, COL_LEN) < TOUCHED_END &&
+	    scan_field(s, COL_RET).len && *scan_field(s, COL_RET).p != '-')
+		file_add(a, fid, offset, offset + scan_number(s, COL_LEN));
+	return true;
+}
+
+static void note(struct report *r, uint64_t n, const char *text)
+{
+	if (n)
+		report_note(r, "access: %" PRIu64 " %s", n, text);
+}
+
+void report_accesses_read(struct report *r)
+{
+	struct report_accesses *a = r->accesses;
+	const struct notes notes = report_notes(r);
+	struct scan_file *f = scan_file(r->folder, "access");
+	struct scan *scans = calloc(2, sizeof(*scans));
+	struct scan_taker maps = { .take = take_map, .own = a };
+	uint64_t bad_rows = 0;
+
+	a->live = access_live_new(ACCESSES_LIVE_MAX);
+	a->present = f->error == 0 && scans && a->live && scan_begin(&scans[0], r->folder, "access") == 0;
+	if (a->present) {
+		bad_rows = read_both(a, &scans[0], scan_begin(&scans[1], r->folder, "alloc") == 0 ? &scans[1] : NULL);
+		scan_walk(r->folder, "mmap", &maps);
+		note(r, a->memory.left_out, "bytes that were touched are in no sum of a process or stack: there are too many");
+		note(r, a->files.left_out, "touched bytes of files are in no sum of a file: there are too many");
+		note(r, access_live_left_out(a->live), "blocks are not compared with what was touched: there are too many at a time");
+		note(r, a->unwatched_bytes, "bytes of blocks in use for less than two intervals are not compared with what was touched");
+		scan_note_header(f, bad_rows, &notes);
+	}
+	scan_note_error(f, &notes);
+	free(scans);
+	access_live_free(TAKE_PTR(a->live));
+}
+
+/* --- tables ----------------------------------------------------------------------------------------------- */
+
+static void pick_processes(struct report_accesses *a)
+{
+	for (uint32_t i = 0; i < a->processes.n; i++) {
+		struct report_access_process *p = table_at(&a->processes, i), *at;
+
+		touched_sum(&a->memory, p->pid, 0, TOUCHED_END, 0, &p->ever);
+		at = TOP_PLACE(a->process, a->n_processes, ACCESSES_SHOWN, e, e->ever.bytes, p->ever.bytes);
+		if (at)
+			*at = *p;
+	}
+	a->all_processes = a->processes.n;
+}
+
+/* Sets what F has used of the bytes that were mapped, as far as the file goes. */
+static void sum_file(const struct report *r, uint64_t fid, struct report_access_file *f)
+{
+	const struct report_file *known = table_find(&r->files, fid);
+	const uint64_t end = known && known->size ? MIN(f->end, known->size) : f->end;
+
+	f->fid = fid;
+	f->mapped = end > f->begin ? end - f->begin : 0;
+	touched_sum(&r->accesses->files, fid, f->begin, f->mapped, 0, &f->used);
+}
+
+static void pick_files(struct report *r)
+{
+	struct report_accesses *a = r->accesses;
+	struct report_access_file rest = { .others = true };
+
+	for (uint32_t i = 0; i < a->mapped.n; i++) {
+		struct report_access_file *f = table_at(&a->mapped, i), *at;
+
+		sum_file(r, table_key_at(&a->mapped, i), f);
+		if (f->mapped < ACCESSES_MAPPED_LEAST && !f->used.bytes)
+			continue;
+		rest.mapped += f->mapped;
+		rest.used.bytes += f->used.bytes;
+		rest.used.once += f->used.once;
+		rest.used.written += f->used.written;
+		at = TOP_PLACE(a->file, a->n_files, ACCESSES_SHOWN, e, e->mapped, f->mapped);
+		if (at)
+			*at = *f;
+	}
+	for (unsigned int i = 0; i < a->n_files; i++) {
+		rest.mapped -= a->file[i].mapped;
+		rest.used.bytes -= a->file[i].used.bytes;
+		rest.used.once -= a->file[i].used.once;
+		rest.used.written -= a->file[i].used.written;
+		a->file[i].path = report_path_of(r, a->file[i].fid, NULL, 0);
+	}
+	if (rest.mapped)
+		a->file[a->n_files++] = rest;
+}
+
+static uint64_t key_of(const struct report_access_site *s, enum access_order order)
+{
+	return order == ACCESSES_BY_UNTOUCHED ? report_access_untouched(s) : s->once;
+}
+
+static void pick_sites(struct report_accesses *a, enum access_order order)
+{
+	struct report_access_site rest = { .others = true }, *row = a->site[order];
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < a->sites.n; i++) {
+		struct report_access_site *s = table_at(&a->sites, i), *at;
+		const uint64_t key = key_of(s, order);
+
+		s->id = table_key_at(&a->sites, i);
+		rest.blocks += s->blocks;
+		rest.bytes += s->bytes;
+		rest.untouched_blocks += s->untouched_blocks;
+		rest.touched += s->touched;
+		rest.once += s->once;
+		at = key ? TOP_PLACE(row, n, ACCESSES_SHOWN, e, key_of(e, order), key) : NULL;
+		if (at)
+			*at = *s;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		rest.blocks -= row[i].blocks;
+		rest.bytes -= row[i].bytes;
+		rest.untouched_blocks -= row[i].untouched_blocks;
+		rest.touched -= row[i].touched;
+		rest.once -= row[i].once;
+	}
+	if (rest.bytes)
+		row[n++] = rest;
+	a->n_sites[order] = n;
+}
+
+static void read_stacks(struct report *r)
+{
+	struct report_accesses *a = r->accesses;
+	struct stacks *stacks = stacks_new();
+
+	for (unsigned int o = 0; stacks && o < ACCESS_ORDERS; o++)
+		for (unsigned int i = 0; i < a->n_sites[o]; i++)
+			stacks_want(stacks, a->site[o][i].id);
+	if (stacks)
+		stacks_read(stacks, r->folder);
+	for (unsigned int o = 0; stacks && o < ACCESS_ORDERS; o++)
+		for (unsigned int i = 0; i < a->n_sites[o]; i++)
+			a->site[o][i].stack = stacks_text(stacks, a->site[o][i].id);
+	stacks_free(stacks);
+}
+
+void report_accesses_end(struct report *r)
+{
+	struct report_accesses *a = r->accesses;
+
+	if (!a->present)
+		return;
+	pick_processes(a);
+	pick_files(r);
+	/* what was never touched is known only to these sources; by faults, everything is touched once */
+	if (a->by[ACCESS_PAGES] || a->by[ACCESS_FAULTS])
+		pick_sites(a, ACCESSES_BY_UNTOUCHED);
+	if (a->by[ACCESS_PAGES])
+		pick_sites(a, ACCESSES_BY_ONCE);
+	read_stacks(r);
+}
