@@ -72,6 +72,7 @@ WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/sys
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
+LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -79,7 +80,7 @@ BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
 	check-package bench soak demo python \
 	deps install uninstall deb rpm clean
 
-all: $(B)/dltraced $(B)/libdltraced-alloc.so $(B)/dltraced-traces.5 $(B)/duckdb.sql
+all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql
 
 # --- the program ---------------------------------------------------------------------------------
 $(B)/dltraced: $(OBJ)
@@ -94,6 +95,14 @@ $(B)/libdltraced-alloc.so: $(PRELOAD_SRC) $(wildcard preload/*.h) include/dlt/al
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -Ipreload -Iinclude -I. $(CPPFLAGS) $(CFLAGS) \
 		-fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer -fexceptions \
 		$(addprefix -fno-builtin-,malloc calloc realloc free) -shared -static-libgcc -Wl,-z,now,-soname,$(@F) $(LDFLAGS) -o $@ $(PRELOAD_SRC)
+
+# What NVTX loads into traced programs, see inject/README.md. It stays there: threads that end call it.
+INJECT_SRC := $(sort $(wildcard inject/*.c))
+$(B)/libdltraced-nvtx.so: $(INJECT_SRC) $(wildcard inject/*.h) include/dltraced.h
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Iinject -Iinclude $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden \
+		-shared -static-libgcc -Wl,-z,now,-z,nodelete,-soname,$(@F) $(LDFLAGS) -o $@ $(INJECT_SRC)
 
 # Skeletons first: which object needs which is known only once dependencies have been generated.
 $(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
@@ -216,7 +225,7 @@ syntax syntax-rest: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench
 	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
 
-unit: $(UNITS) $(B)/libdltraced-alloc.so
+unit: $(UNITS) $(LIBRARIES)
 	$(Q)tests/run-unit $(UNITS)
 
 unit-asan:
@@ -346,7 +355,7 @@ $(B)/dltraced.pc:
 # MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
 INSTALL_LIST = \
 	755:$(B)/dltraced:$(bindir) \
-	755:$(B)/libdltraced-alloc.so:$(libdir) \
+	$(patsubst %,755:%:$(libdir),$(LIBRARIES)) \
 	644:$(B)/dltraced-traces.5:$(mandir)/man5 \
 	$(patsubst %,644:%:$(mandir)/man5,$(sort $(wildcard docs/*.5))) \
 	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \

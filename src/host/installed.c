@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "dlt/alloc.h"
 
 char *installed_find(const char *const places[], const char *file)
 {
@@ -25,9 +24,9 @@ char *installed_find(const char *const places[], const char *file)
 	return NULL;
 }
 
-char *installed_alloc_library(void)
+char *installed_library(const char *name)
 {
 	static const char *const places[] = { "../lib/dltraced", ".", NULL };
 
-	return installed_find(places, DLT_ALLOC_LIBRARY);
+	return installed_find(places, name);
 }

@@ -9,7 +9,7 @@
  */
 char *installed_find(const char *const places[], const char *file);
 
-/* The library that traced programs load for alloc. */
-char *installed_alloc_library(void);
+/* Likewise of the library NAME, which traced programs load. */
+char *installed_library(const char *name);
 
 #endif

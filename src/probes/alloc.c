@@ -82,7 +82,7 @@ static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, cons
 static int point_attach(struct probe_object *o)
 {
 	const struct alloc_bpf *skel = o->owner;
-	autofree char *library = installed_alloc_library();
+	autofree char *library = installed_library(DLT_ALLOC_LIBRARY);
 	struct uprobe_point point;
 	autoclose int fd = -1;
 	int r;

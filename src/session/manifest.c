@@ -165,6 +165,8 @@ int manifest_begin(struct session *s)
 		json_bool(j, "dry", true);
 	if (s->cfg->regions_auto)
 		json_str(j, "regions", "auto");
+	if (s->cfg->nvtx)
+		json_bool(j, "nvtx", true);
 	manifest_put_target(j, s->cfg);
 	put_git(j, s);
 	json_object(j, "environment");

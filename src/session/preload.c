@@ -17,7 +17,7 @@
 
 static int library_find(char **ret)
 {
-	*ret = installed_alloc_library();
+	*ret = installed_library(DLT_ALLOC_LIBRARY);
 	if (!*ret) {
 		log_err("--probes +alloc: " DLT_ALLOC_LIBRARY " is not beside this program (lib/dltraced): install it (make install)");
 		return -ENOENT;

@@ -340,6 +340,8 @@ const struct option_row start_options[] = {
 	  set_interval, TO(interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
 	  option_true, TO(no_args), START_IN_CONFIG | START_BY_SERVICE },
+	{ "nvtx", 0, NULL, "Ranges that CMD marks by NVTX 3, as regions",
+	  option_true, TO(nvtx), START_BY_SERVICE },
 	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase",
 	  add_phase, TO(phases) },
 	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes",
@@ -438,6 +440,10 @@ static const char *check(const struct config *cfg)
 		return "--wait-all waits for a workload's descendants, and there is no workload";
 	if (!cfg->argv && cfg->regions_auto)
 		return "--regions auto needs a workload: the environment of running processes cannot be changed";
+	if (!cfg->argv && cfg->nvtx)
+		return "--nvtx needs a workload: the environment of running processes cannot be changed";
+	if (cfg->nvtx && !(cfg->probes >> DLT_regions & 1))
+		return "--nvtx makes rows of regions, and --probes leaves regions out";
 	if (!cfg->argv && cfg->probes >> DLT_alloc & 1)
 		return "--probes +alloc needs a workload: running processes cannot load the library that records allocations";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
@@ -517,7 +523,7 @@ static void imply_dry(struct config *cfg)
 		return;
 	cfg->probes = cfg->sched = 0;
 	cfg->collectors = "none";
-	cfg->regions_auto = cfg->wait_all = cfg->rollup_only = false;
+	cfg->regions_auto = cfg->nvtx = cfg->wait_all = cfg->rollup_only = false;
 	cfg->delay_ns = cfg->duration_ns = cfg->linger_ns = 0;
 	cfg->rotate_bytes = cfg->rotate_ns = cfg->keep_bytes = 0;
 	cfg->pack = PACK_NONE;

@@ -87,6 +87,7 @@ struct config {
 		ALLOC_SITES_N,
 	} alloc_sites;
 	bool regions_auto; /* --regions auto: the workload's Python marks its regions */
+	bool nvtx; /* the workload's ranges of NVTX are regions */
 	bool dry; /* runs the workload, and records nothing but its end */
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {

@@ -19,6 +19,10 @@ for page in man8/dltraced.8 man5/dltraced-traces.5; do
 done
 [ -s "$root/usr/share/bash-completion/completions/dltraced" ] || fail "the completion is not installed"
 
+for library in alloc nvtx; do
+	[ -s "$root/usr/lib/dltraced/libdltraced-$library.so" ] || fail "libdltraced-$library.so is not installed"
+done
+
 # The views for DuckDB are installed as the program prints them.
 "$DLT" probes --duckdb | cmp - "$root/usr/share/dltraced/duckdb.sql" || fail "the views for DuckDB are not installed"
 

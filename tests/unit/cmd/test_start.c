@@ -231,6 +231,10 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	assert_false(cfg.regions_auto);
 	refuse(ARGS("--regions", "always", "--", "x"), "not one of auto, off");
 	refuse(ARGS("--regions", "auto", "--all"), "needs a workload");
+	accept(ARGS("--nvtx", "--", "x"));
+	assert_true(cfg.nvtx);
+	refuse(ARGS("--nvtx", "--all"), "needs a workload");
+	refuse(ARGS("--nvtx", "-P", "open", "--", "x"), "leaves regions out");
 	refuse(ARGS("--phase", "step", "--", "x"), "not REGEX=NAME");
 	refuse(ARGS("--phase", "(=x", "--", "x"), "'(=x'");
 }
@@ -245,12 +249,12 @@ static void flags_reach_the_config(void **state)
 
 static void a_dry_run_records_nothing(void **state)
 {
-	accept(ARGS("--dry", "-P", "+alloc,+sched_switch", "--sched", "timeline", "--regions", "auto", "--collectors", "cpu", "--rotate", "1s",
+	accept(ARGS("--dry", "-P", "+alloc,+sched_switch", "--sched", "timeline", "--regions", "auto", "--nvtx", "--collectors", "cpu", "--rotate", "1s",
 		    "--duration", "1s", "--log", "--", "x"));
 	assert_true(cfg.dry && cfg.log);
 	assert_int_equal(cfg.probes, 0);
 	assert_string_equal(cfg.collectors, "none");
-	assert_false(cfg.regions_auto || cfg.duration_ns || cfg.rotate_ns);
+	assert_false(cfg.regions_auto || cfg.nvtx || cfg.duration_ns || cfg.rotate_ns);
 	accept(ARGS("--", "x"));
 	assert_false(cfg.dry);
 	refuse(ARGS("--dry"), "--dry runs a workload");

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "label.h"
+
+#include <string.h>
+
+/* The attributes of L, or NULL: there are none, or too short ones to have a message. */
+static const struct nvtx_attributes *attributes_of(const struct label *l)
+{
+	const struct nvtx_attributes *a = l->attributes;
+
+	return a && a->size >= sizeof(*a) ? a : NULL;
+}
+
+/* Puts the message of L to OUT. */
+static void put_message(char *out, const struct label *l, size_t max)
+{
+	const struct nvtx_attributes *a = attributes_of(l);
+	const char *ascii = l->ascii;
+	const wchar_t *wide = l->wide;
+
+	if (a && a->message_type == NVTX_MESSAGE_ASCII)
+		ascii = a->message.ascii;
+	else if (a && a->message_type == NVTX_MESSAGE_REGISTERED)
+		ascii = text_of(a->message.registered);
+	else if (a && a->message_type == NVTX_MESSAGE_WIDE)
+		wide = a->message.wide;
+	if (wide)
+		text_copy_wide(out, wide, max);
+	else
+		text_copy(out, ascii, max);
+	if (!*out)
+		text_copy(out, "unnamed", max);
+}
+
+/* DEFAULT_DOMAIN: what stands for the domain of every program; "": nothing. */
+static void put_name(char *out, const struct label *l, const char *default_domain)
+{
+	const char *domain = *text_of(l->domain) ? text_of(l->domain) : default_domain;
+	size_t len = strlen(domain), before = len ? len + 1 : 0;
+
+	memcpy(out, domain, len);
+	if (len)
+		out[len] = '.';
+	put_message(out + before, l, DLTRACED_NAME_MAX - before);
+	if (before && !strncmp(out + before, "ai.", 3))
+		put_message(out, l, DLTRACED_NAME_MAX);
+}
+
+static void put_args(dltraced_region *r, const struct label *l)
+{
+	const struct nvtx_attributes *a = attributes_of(l);
+	const char *category;
+
+	if (!a)
+		return;
+	category = a->category ? text_category(l->domain, a->category) : NULL;
+	if (category)
+		dltraced_update_str(r, "category", category);
+	else if (a->category)
+		dltraced_update_int(r, "category", a->category);
+	switch (a->payload_type) {
+	case NVTX_PAYLOAD_U64:
+		if (a->payload.u64 <= INT64_MAX)
+			dltraced_update_int(r, "payload", a->payload.s64);
+		break;
+	case NVTX_PAYLOAD_S64:
+		dltraced_update_int(r, "payload", a->payload.s64);
+		break;
+	case NVTX_PAYLOAD_U32:
+		dltraced_update_int(r, "payload", a->payload.u32);
+		break;
+	case NVTX_PAYLOAD_S32:
+		dltraced_update_int(r, "payload", a->payload.s32);
+		break;
+	}
+}
+
+static void init(dltraced_region *r, const char *name)
+{
+	dltraced_init_(r, name);
+	r->source = DLTRACED_SOURCE_NVTX;
+}
+
+void label_begin(struct range *r, const struct label *l)
+{
+	init(&r->region, r->name);
+	r->domain = l->domain;
+	put_name(r->name, l, "nvtx");
+	put_args(&r->region, l);
+}
+
+void label_mark(const struct label *l)
+{
+	struct range r;
+
+	init(&r.region, r.name);
+	put_name(r.name, l, "");
+	put_args(&r.region, l);
+	dltraced_send_(DLTRACED_OP_MARK, &r.region, r.region.args, r.region.args_len);
+}
+
+void label_fact(const char *name, const char *args, size_t len)
+{
+	dltraced_region r;
+
+	init(&r, name);
+	dltraced_send_(DLTRACED_OP_META, &r, args, len);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See nvtx.h. NVTX passes ranges to one library alone, so one that is there already, such as that of nsys, keeps them. */
+#include "session/nvtx.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "host/installed.h"
+#include "host/rights/workload_user.h"
+#include "trace/config.h"
+
+#define LIBRARY "libdltraced-nvtx.so"
+#define VARIABLE "NVTX_INJECTION64_PATH="
+
+int nvtx_set(const struct config *cfg, struct workload_user *u)
+{
+	const char *other = env_find(u->environ ?: environ, VARIABLE);
+	autofree char *library = NULL, *entry = NULL;
+	int r;
+
+	if (!cfg->nvtx)
+		return 0;
+	if (other && other[strlen(VARIABLE)]) {
+		log_err("--nvtx: %s is in the environment, and NVTX passes ranges to one library alone: unset that variable, "
+			"or leave out --nvtx", other);
+		return -EEXIST;
+	}
+	library = installed_library(LIBRARY);
+	if (!library) {
+		log_err("--nvtx: " LIBRARY " is not beside this program (lib/dltraced): install it (make install)");
+		return -ENOENT;
+	}
+	entry = util_fmt(VARIABLE "%s", library);
+	r = entry ? workload_user_setenv(u, entry) : -ENOMEM;
+	return r < 0 ? log_err_r(r, "--nvtx") : 0;
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# start --nvtx: each range and mark that a program makes by NVTX has a row in regions.out, with its domain, its text and its
+# times, whatever thread, process or handler it is in. The library of another tool keeps its ranges: the start is refused
+# then, and where ours is not installed. Nothing is sent where regions are switched off, and without the option the
+# environment stays as it was.
+. "${0%/*}/../lib.sh"
+
+python
+trace --nvtx -P regions,time_align -- "$W/nvtx" tally >out 2>err || fail "status $?: $(cat out err)"
+equal "what it prints" "$(cat out)" ""
+check nvtx tally
+equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
+"$DLT" report --full "$t" >report || fail "report: $?"
+
+DLTRACED_REGIONS=0 trace --nvtx -P regions -- "$W/nvtx" tally >out || fail "switched off: status $?"
+equal "switched off" "$(cat out)" "no library"
+equal "rows where it is switched off" "$(grep -c '^[0-9]' "$t/regions.out")" 0
+
+# shellcheck disable=SC2016
+trace -P regions -- sh -c 'echo "${NVTX_INJECTION64_PATH-none}"' >out || fail "without it: status $?"
+equal "the variable without --nvtx" "$(cat out)" none
+equal "the manifest without it" "$(manifest 'm.get("nvtx")')" None
+
+# refused, before the workload runs
+NVTX_INJECTION64_PATH=/opt/nsys/libinjection.so trace --nvtx -- touch ran 2>err
+equal "status with another library" $? 125
+grep -q '/opt/nsys/libinjection.so is in the environment' err || fail "another library: $(cat err)"
+mkdir "with blank"
+cp "$DLT" "with blank"
+DLT="$TMPDIR/with blank/dltraced" trace --nvtx -- touch ran 2>err
+equal "status without our library" $? 125
+grep -q 'libdltraced-nvtx.so is not beside this program.*make install' err || fail "no library: $(cat err)"
+[ ! -e ran ] || fail "the workload ran"
+
+# where it is installed, even below a folder with a blank, and with a variable that is empty
+cp "${DLT%/*}/libdltraced-nvtx.so" "with blank" || fail "no library was built"
+# shellcheck disable=SC2016
+NVTX_INJECTION64_PATH='' DLT="$TMPDIR/with blank/dltraced" trace --nvtx -P regions -- sh -c 'echo "$NVTX_INJECTION64_PATH"' >out || fail "a blank: $?"
+equal "the library" "$(cat out)" "$TMPDIR/with blank/libdltraced-nvtx.so"
