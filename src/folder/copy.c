@@ -214,18 +214,22 @@ static bool count_of(const struct copy *c, const char *key, uint64_t *n)
 	}
 	if (!c->kind->fewer)
 		return false;
+	const uint64_t dropped = c->kind->dropped ? MIN(c->kind->dropped(c->ctx, of->name), c->counted.dropped) : 0;
+
 	*n = 0;
 	if (!strcmp(key, "rows"))
-		*n = of->rows;
+		*n = of->rows + dropped;
+	else if (!strcmp(key, "dropped"))
+		*n = dropped;
 	else if (!c->probe && strncmp(key, "dropped", 7))
 		return false;
 	else if (!strcmp(key, "calls"))
-		*n = MIN(c->probe->calls, of->rows + c->probe->lost);
+		*n = MIN(c->probe->calls, of->rows + dropped + c->probe->lost);
 	else if (!strcmp(key, "late"))
 		*n = of->late;
 	else if (!strcmp(key, "unsure"))
 		*n = MIN(c->probe->unsure, of->rows);
-	else if (strcmp(key, "dropped") && strcmp(key, "dropped_bytes") && strcmp(key, "summed") && strcmp(key, "filtered"))
+	else if (strcmp(key, "dropped_bytes") && strcmp(key, "summed") && strcmp(key, "filtered"))
 		return false;
 	return true;
 }

@@ -35,6 +35,8 @@ struct copy_kind {
 	bool (*has)(void *ctx, const struct copy_file *f, const struct reader_row *row);
 	/* Writes ROW, without its newline. NULL: as it is. */
 	void (*put)(void *ctx, const struct copy_file *f, const struct reader_row *row, FILE *out);
+	/* Returns how many rows of the file NAME, of which only sums remain, the copy has of FEWER. NULL: none. */
+	uint64_t (*dropped)(void *ctx, const char *name);
 	/* What the manifest has in place of a value that copy_folder() itself leaves alone. */
 	manifest_edit_fn *value;
 	/* Puts the members of KEY. ROWS, LEFT_OUT: of all files. */

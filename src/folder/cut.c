@@ -23,7 +23,8 @@ struct cut {
 	struct export_times times;
 	struct manifest_facts *part; /* its start and end are those of the selected times */
 	const struct manifest_facts *m;
-	unsigned int timestamp, pid; /* columns of the file */
+	unsigned int timestamp, pid, of, rows; /* columns of the file */
+	uint64_t dropped[DLT_PROBES]; /* rows of each file, by the sums of rollup.out that are copied */
 	bool timed; /* its rows are selected by time */
 };
 
@@ -34,17 +35,45 @@ static void begin_file(void *ctx, const struct copy_file *f)
 
 	c->timed = times_cut(&c->times, f->name);
 	c->timestamp = reader_column(&f->reader, "TIMESTAMP");
+	c->of = strcmp(f->name, "rollup") ? 0 : reader_column(&f->reader, "PROBE");
+	c->rows = reader_column(&f->reader, "ROWS");
 	c->pid = whole || !c->o->pids.n ? 0 : reader_column(&f->reader, "PID");
+}
+
+/* Adds the sum ROW of rollup.out, which is copied. */
+static void add_dropped(struct cut *c, const struct reader_row *row)
+{
+	const struct reader_field of = reader_field(row, c->of);
+	char name[SEGMENT_BASE_MAX];
+	uint64_t rows;
+
+	if (of.len >= sizeof(name) || !reader_u64(reader_field(row, c->rows), &rows))
+		return;
+	memcpy(name, of.p, of.len);
+	name[of.len] = '\0';
+	c->dropped[probe_find(name)] += rows; /* of collectors together, by the number of no probe */
+}
+
+static uint64_t dropped(void *ctx, const char *name)
+{
+	const struct cut *c = ctx;
+	const unsigned int probe = probe_find(name);
+
+	return probe ? c->dropped[probe] : 0;
 }
 
 static bool has(void *ctx, const struct copy_file *f, const struct reader_row *row)
 {
-	const struct cut *c = ctx;
+	struct cut *c = ctx;
 	uint64_t ns, pid;
 
 	if (c->timed && !(reader_u64(reader_field(row, c->timestamp), &ns) && times_have(&c->times, 0, ns)))
 		return false;
-	return !c->pid || (reader_u64(reader_field(row, c->pid), &pid) && pids_have(&c->o->pids, pid));
+	if (c->pid && !(reader_u64(reader_field(row, c->pid), &pid) && pids_have(&c->o->pids, pid)))
+		return false;
+	if (c->of)
+		add_dropped(c, row);
+	return true;
 }
 
 static char *value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
@@ -103,7 +132,8 @@ static int narrow(struct cut *c)
 int cut_folder(const char *from, const char *to, const struct cut_options *o)
 {
 	static const struct copy_kind kind = {
-		.key = "cut", .fewer = true, .file = begin_file, .has = has, .value = value, .describe = describe,
+		.key = "cut", .fewer = true, .file = begin_file, .has = has, .value = value, .dropped = dropped,
+		.describe = describe,
 	};
 	autofree struct manifest_facts *m = calloc(1, sizeof(*m)), *part = malloc(sizeof(*part));
 	char *dirs[] = { (char *)from };

@@ -73,8 +73,8 @@ static struct tally tally_of(const struct report *r, enum report_kind kind)
 		uint64_t written = MIN(m->rows, MISSING_COUNT_MAX), counted = written - MIN(written, m->dropped);
 
 		take_lost(&t, m);
-		t.dropped = written - counted;
-		t.summed = MIN(m->summed, MISSING_COUNT_MAX);
+		t.dropped = report_summed_rows(r, m->name, written - counted);
+		t.summed = report_summed_rows(r, m->name, MIN(m->summed, MISSING_COUNT_MAX));
 		t.surplus = r->manifest.complete && rows > counted ? rows - counted : 0;
 		t.cut = r->manifest.complete && counted > good ? counted - good : bad;
 	}

@@ -35,7 +35,12 @@ void report_narrow_counts(struct report *r, int dirfd)
 	for (unsigned int i = 0; r->manifest.window.end_ns && i < r->manifest.n_probes; i++) {
 		struct manifest_probe *p = &r->manifest.probes[i];
 
+		const uint64_t dropped = report_summed_rows(r, p->name, p->dropped);
+
 		p->rows -= MIN(p->rows, rows_outside(r, dirfd, p));
+		p->rows -= MIN(p->rows, p->dropped - dropped);
+		p->dropped = dropped;
+		p->summed = report_summed_rows(r, p->name, p->summed);
 		p->calls = MIN(p->calls, p->rows + p->lost);
 	}
 }

@@ -6,8 +6,8 @@
 struct report;
 
 /*
- * Has the manifest of R, whose files in the folder DIRFD have been read, count the rows of R's window alone. Losses stay, as
- * nobody knows when they happened. Nothing where R is about the whole trace.
+ * Has the manifest of R, whose files in the folder DIRFD have been read, count the rows of R's window alone, also those of
+ * which only sums remain. Losses stay, as nobody knows when they happened. Nothing where R is about the whole trace.
  */
 void report_narrow_counts(struct report *r, int dirfd);
 

@@ -265,7 +265,7 @@ static void find_dropped(struct report *r, const char *file, uint64_t first_ns)
 {
 	const struct manifest_probe *p = manifest_probe(&r->manifest, file);
 
-	if (p && p->dropped && r->manifest.start_ns && first_ns > r->manifest.start_ns)
+	if (p && report_summed_rows(r, file, p->dropped) && r->manifest.start_ns && first_ns > r->manifest.start_ns)
 		gaps_add(&r->gaps, GAP_LOST, file, r->manifest.start_ns, first_ns, "%s: rows were dropped by --keep", file);
 }
 

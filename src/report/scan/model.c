@@ -49,6 +49,16 @@ bool report_is_by_manifest(const struct manifest_probe *m)
 	return !manifest_is_untraced(m);
 }
 
+uint64_t report_summed_rows(const struct report *r, const char *name, uint64_t n)
+{
+	if (!r->manifest.window.end_ns || !r->present[REPORT_ROLLUP])
+		return n;
+	for (unsigned int i = 0; i < r->n_sums; i++)
+		if (strcmp(r->sums[i].name, name) == 0)
+			return MIN(n, r->sums[i].rows);
+	return 0;
+}
+
 void report_op_add(struct report_op *to, const struct report_op *op)
 {
 	to->rows += op->rows;

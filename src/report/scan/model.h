@@ -310,6 +310,11 @@ extern const char report_t_names[REPORT_TS];
  * Whether M is a probe whose rows this report does not read: its counts are the manifest's. For sched see report/cpu/cpu.h.
  */
 bool report_is_by_manifest(const struct manifest_probe *m);
+/*
+ * Returns how many of N rows of the file NAME, of which only sums remain (--keep, --rollup-only), are of the part that is looked
+ * at, after rollup.out has been read: a sum, of a minute at most, counts by its last row. Without rollup.out, all N.
+ */
+uint64_t report_summed_rows(const struct report *r, const char *name, uint64_t n);
 /* Returns the workload's command line, else dltraced's; "" when it is not known. */
 const char *report_command(const struct report *r);
 /* Returns the UTC time of the start, else of the first row. */

@@ -226,7 +226,7 @@ static void find_dropped(const struct scan *s)
 	const char *name = report_kind_names[s->kind];
 	const struct manifest_probe *p = manifest_probe(&r->manifest, name);
 
-	if (p && p->dropped && r->manifest.start_ns && s->taken.first_ns > r->manifest.start_ns)
+	if (p && report_summed_rows(r, name, p->dropped) && r->manifest.start_ns && s->taken.first_ns > r->manifest.start_ns)
 		gaps_add(&s->report->gaps, GAP_LOST, name, r->manifest.start_ns, s->taken.first_ns,
 			 "%s: rows were dropped by --keep", name);
 }

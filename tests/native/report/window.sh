@@ -89,6 +89,40 @@ assert window == whole, [(key, window[key], whole.get(key)) for key in window if
 END
 rm -f made/summary.json
 
+# Rows that --keep dropped count by their sums in rollup.out: two sums, of the rows before 1.5 s and before 3 s, which are gone.
+cp -r made kept
+python3 - <<'END' || fail "kept"
+import json
+head, columns, *rows = open("made/vfs_rw.out").read().splitlines()
+stamps = [int(row.split("\t")[0]) for row in rows]
+ends = [sum(s < at for s in stamps) for at in (1001500000000, 1003000000000)]
+open("kept/vfs_rw.out", "w").write("\n".join([head, columns, *rows[ends[1]:]]) + "\n")
+with open("kept/rollup.out", "w") as out:
+    out.write("# dltraced rollup 1\nTIMESTAMP\tTIME\tMINUTE\tPROBE\tPID\tCOMM\tRW\tROWS\tFAILED\tBYTES\tLAT_NS\tMAX_LAT_NS\tSEGMENT\n")
+    for n, (begin, end) in enumerate(zip([0, ends[0]], ends)):
+        time = rows[end - 1].split("\t")[1]
+        out.write(f"{stamps[end - 1]}\t{time}\t{time[:16]}:00Z\tvfs_rw\t1000\tpython\tR\t{end - begin}\t0\t0\t0\t0\t{n + 1}\n")
+m = json.load(open("made/manifest.json"))
+next(p for p in m["probes"] if p["name"] == "vfs_rw").update(dropped=ends[1], bytes=1)
+m["probes"].append({"name": "rollup", "rows": 2, "lost": 0})
+json.dump(m, open("kept/manifest.json", "w"))
+open("wanted", "w").write(f"{ends[1]} {ends[1] - ends[0]}")
+END
+read -r all second <wanted
+dropped() {
+	wanted=$1
+	shift
+	rm -rf of.kept
+	"$DLT" cut kept -o of.kept "$@" && "$DLT" validate of.kept >out || fail "cut $*: $(cat out)"
+	"$DLT" report --json kept "$@" >window && "$DLT" report --json of.kept >whole || fail "report $*: status $?"
+	same window whole 2>err || fail "$*: $(cat err)"
+	equal "dropped rows, $*" "$("$DLT" report --full kept "$@" | sed -n 's/^- vfs_rw: \([0-9]*\) rows were dropped by --keep.*/\1/p')" "$wanted"
+}
+dropped "$all" --from 1
+dropped "$second" --from 2 --to 5500ms
+dropped '' --from 4
+dropped "$((all - second))" --to 2
+
 refused() {
 	wanted=$1
 	shift
