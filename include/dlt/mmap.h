@@ -24,13 +24,13 @@ enum dlt_mmap_shape {
 /* And madvise's advice, plus 1: a number. */
 #define DLT_MADVISE_SHIFT 32
 #define DLT_MADVISE_MASK (0xffULL << DLT_MADVISE_SHIFT)
-#define DLT_MADVISE_LAST 25 /* MADV_COLLAPSE; what is larger is: */
-#define DLT_MADVISE_UNKNOWN 0xfe
+#define DLT_MADVISE_LAST 25 /* MADV_COLLAPSE */
+#define DLT_MADVISE_UNKNOWN 0xfe /* larger ones, and the numbers 5 to 7, which are no advice */
 #define DLT_MADVISE(advice) (((__u64)(advice) + 1) << DLT_MADVISE_SHIFT)
 /* Of an argument, 32 bits of which count. */
 static inline __u64 dlt_madvise(__u32 advice)
 {
-	return DLT_MADVISE(advice <= DLT_MADVISE_LAST ? advice : DLT_MADVISE_UNKNOWN);
+	return DLT_MADVISE(advice <= DLT_MADVISE_LAST && advice - 5 >= 3 ? advice : DLT_MADVISE_UNKNOWN);
 }
 
 struct dlt_mmap {

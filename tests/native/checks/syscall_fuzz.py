@@ -30,6 +30,10 @@ MAP_NAMES = {"SHARED": 1, "PRIVATE": 2, "SHARED_VALIDATE": 3, "FIXED": 0x10, "AN
              "DENYWRITE": 0x800, "LOCKED": 0x2000, "NORESERVE": 0x4000, "POPULATE": 0x8000, "NONBLOCK": 0x10000,
              "STACK": 0x20000, "HUGETLB": 0x40000, "SYNC": 0x80000, "FIXED_NOREPLACE": 0x100000}
 MREMAP_NAMES = {"MREMAP_MAYMOVE": 1, "MREMAP_FIXED": 2, "MREMAP_DONTUNMAP": 4}
+# asm-generic/mman-common.h; the advice is a whole number
+ADVICE = dict(enumerate("NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED".split())) | dict(enumerate(
+    "FREE REMOVE DONTFORK DOFORK MERGEABLE UNMERGEABLE HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP WIPEONFORK KEEPONFORK COLD PAGEOUT "
+    "POPULATE_READ POPULATE_WRITE DONTNEED_LOCKED COLLAPSE".split(), 8))
 RWF_DSYNC, RWF_SYNC, RWF_NOWAIT, RWF_APPEND = 2, 4, 8, 16  # linux/fs.h
 MAP_ANONYMOUS, MREMAP_FIXED = 0x20, 2
 
@@ -261,6 +265,22 @@ def want_mremap(call, _tree):
             "FID": None}
 
 
+def want_madvise(call, _tree):
+    addr, length, advice = call.args[:3]
+    return {"RET": u64(call.ret), "ADDR": u64(addr), "LEN": u64(length), "PROT": NONE,
+            "FLAGS": "MADV_" + ADVICE.get(u32(advice), "UNKNOWN"), "FD": NONE, "OFFSET": NONE, "OLD_ADDR": NONE, "OLD_LEN": NONE,
+            "FID": None}
+
+
+def want_brk(call, _tree):
+    """The end before the call is known where no other thread moves it: 0 moves nothing."""
+    before, sole = call.sides[0].how, call.sides[1].how == 1
+    if sole and call.args[0] == 0:
+        before = call.ret
+    return {"RET": u64(call.ret), "ADDR": u64(call.args[0]), "LEN": None if before is None else abs(call.ret - before),
+            "PROT": NONE, "FLAGS": NONE, "FD": NONE, "OFFSET": NONE, "OLD_ADDR": before, "OLD_LEN": NONE, "FID": None}
+
+
 def want_sync(call, _tree):
     """Returns which arguments are FD, OFFSET and LEN."""
     fd, offset, length = {"fallocate": (0, 2, 3), "ftruncate": (0, None, 1), "msync": (None, None, 1),
@@ -293,7 +313,8 @@ def rw(*shape):
 
 WANT = {
     "close": ("close", want_close), "close_range": ("close", want_close),
-    "mmap": ("mmap", want_mmap), "munmap": ("mmap", want_munmap), "mremap": ("mmap", want_mremap),
+    "brk": ("mmap", want_brk), "madvise": ("mmap", want_madvise), "mmap": ("mmap", want_mmap), "mremap": ("mmap", want_mremap),
+    "munmap": ("mmap", want_munmap),
     # vector, position, RWF_*
     "read": rw("R", False, False, False), "write": rw("W", False, False, False),
     "readv": rw("R", True, False, False), "writev": rw("W", True, False, False),

@@ -11,6 +11,7 @@
 # - on tmpfs before Linux 6.6: a file that a failing open has made, with O_DIRECT
 # - of io_uring: one of the ring's own files in a request that was not issued; OFFSET of a stream's part, of direct I/O
 # - of io_uring: a request that is canceled without a completion; the file of one whose success nobody reports
+# - advice 5 to 7 of madvise(2), which is none
 # - the path of a deleted file, which has the name that its folder has by then
 . "${0%/*}/../lib.sh"
 need mkfs.ext4 python3

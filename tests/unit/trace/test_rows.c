@@ -406,6 +406,7 @@ static void rows_of_mmap(void **state)
 	/* no such flags */
 	still_running(DLT_mmap, "mremap", ARGS(0x7f1234567000, 4096, 8192, UINT64_MAX));
 	still_running(DLT_mmap, "madvise", ARGS(0x7f1234567000, 4096, 200));
+	still_running(DLT_mmap, "madvise", ARGS(0x7f1234567000, 4096, 7));
 	still_running(DLT_mmap, "madvise", ARGS(0x7f1234567000, 4096, UINT64_MAX));
 	still_running(DLT_mmap, "brk", ARGS(0x555555580000, 0x55555555f000));
 	expect_golden(DLT_mmap);

@@ -224,12 +224,35 @@ static void map_new(struct worker *w)
 	map_drop(w, CALL(w, mmap, at, len, prot, flags, fd_any(w), off), len);
 }
 
+/* The length never reaches beyond the arena: advice about all memory above would empty this program's. */
+static void map_advise(struct worker *w)
+{
+	const long at = one_in(w, 12) ? PICK(w, 0, 1, 0x7fffffffe000L, -PAGE, INT64_MIN + PAGE) : place_any(w);
+	const long len = one_in(w, 12) ? PICK(w, 0, -1, -PAGE) : PICK(w, 1, PAGE, 2 * PAGE, 5000, 16 * PAGE);
+
+	CALL(w, madvise, at, len, one_in(w, 12) ? PICK(w, 5, 7, 99, 102, -1, 1L << 32 | MADV_DONTNEED) :
+			 one_in(w, 2) ? PICK(w, 0, 1, 2, 3, 4) : 8 + (long)pick(w, 18));
+}
+
+/* Moves the end of the heap, never to below where it was at first. */
+static void heap_move(struct worker *w)
+{
+	const long to = one_in(w, 8) ? PICK(w, 1, -1, 1L << 62, INT64_MIN + 2) : w->heap + PAGE * (long)pick(w, 32) + PICK(w, 0, 0, 1, 100);
+	long end;
+
+	w->notes.how[1] = w->sole;
+	end = CALL(w, brk, 0);
+	w->notes.how[0] = w->sole ? end : NOTHING;
+	w->notes.how[1] = w->sole;
+	CALL(w, brk, to);
+}
+
 void deed_map(struct worker *w)
 {
 	const long at = place_any(w), len = pages_any(w), flags = PICK(w, 0, MREMAP_MAYMOVE, MREMAP_MAYMOVE | 4, 8);
 	long ret;
 
-	switch (pick(w, 5)) {
+	switch (pick(w, 7)) {
 	case 0: CALL(w, munmap, one_in(w, 20) ? -PAGE : at, len); break;
 	case 1: CALL(w, msync, one_in(w, 20) ? address_bad(w) : at, len, PICK(w, MS_SYNC, MS_ASYNC, MS_INVALIDATE, 64)); break;
 	case 2:
@@ -240,6 +263,8 @@ void deed_map(struct worker *w)
 		ret = CALL(w, mremap, at, PICK(w, PAGE, 2 * PAGE, 0), len, flags, 0);
 		map_drop(w, ret, len);
 		break;
+	case 3: map_advise(w); break;
+	case 4: heap_move(w); break;
 	default: map_new(w);
 	}
 }

@@ -56,9 +56,9 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 
 /* Each call, and which of its arguments are descriptors: of its file, and of a second one; -1: none. */
 #define CALLS(X)                                                                                            \
-	X(close, 0, -1) X(close_range, -1, -1) X(copy_file_range, 0, 2) X(creat, -1, -1) X(fallocate, 0, -1) \
-	X(fdatasync, 0, -1) X(fsync, 0, -1) X(ftruncate, 0, -1) X(io_submit, -1, -1) X(link, -1, -1)         \
-	X(linkat, 0, 2) X(mkdir, -1, -1) X(mkdirat, 0, -1) X(mknod, -1, -1) X(mknodat, 0, -1) X(mmap, 4, -1)  \
+	X(brk, -1, -1) X(close, 0, -1) X(close_range, -1, -1) X(copy_file_range, 0, 2) X(creat, -1, -1)      \
+	X(fallocate, 0, -1) X(fdatasync, 0, -1) X(fsync, 0, -1) X(ftruncate, 0, -1) X(io_submit, -1, -1)     \
+	X(link, -1, -1) X(linkat, 0, 2) X(madvise, -1, -1) X(mkdir, -1, -1) X(mkdirat, 0, -1) X(mknod, -1, -1) X(mknodat, 0, -1) X(mmap, 4, -1)  \
 	X(mremap, -1, -1) X(msync, -1, -1) X(munmap, -1, -1) X(open, -1, -1) X(openat, -1, 0)                \
 	X(openat2, -1, 0) X(pread64, 0, -1) X(preadv, 0, -1) X(preadv2, 0, -1) X(pwrite64, 0, -1)            \
 	X(pwritev, 0, -1) X(pwritev2, 0, -1) X(read, 0, -1) X(readv, 0, -1) X(rename, -1, -1)                \
@@ -126,7 +126,7 @@ struct record {
 	int64_t ret; /* or -errno */
 	int64_t args[6];
 	int64_t bytes;	    /* sum of a vector's lengths */
-	int64_t how[2];	    /* flags and mode of openat2 */
+	int64_t how[2];	    /* flags and mode of openat2; of brk the heap's end before it, and whether no other thread moves it */
 	int64_t before[2];  /* positions of the files before the call, by pointer or lseek(2) */
 	int64_t after[2];
 	struct life lives[2];
@@ -171,6 +171,8 @@ struct worker {
 	unsigned int depth;	/* level of its process below the first one */
 	unsigned int made;	/* number of calls */
 	char *arena;		/* for mappings */
+	long heap;		/* the end of its process's heap before its calls: below it lies what libc uses */
+	bool sole;		/* no other thread has its memory */
 	char *stack;		/* STACK bytes for its thread, and as many for a child */
 	char *buf;		/* BUF bytes; the memory after them is not readable */
 	struct iovec vector[128];

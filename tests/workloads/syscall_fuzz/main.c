@@ -23,7 +23,8 @@
  * completion, as it or an earlier one of its chain asked for that: RET is 0 where that shows that it succeeded, else
  * -ECANCELED; 2 where the kernel has refused one of the chain, which has an error of its own. A multishot read has a
  * line for each completion. BYTES is the sum of a vector, where the kernel can read it. HOW are flags and mode of
- * open_how; of a read or write of io_uring the first is the file's size before it. BEFORE and AFTER are the file's position, as the call was given it or by
+ * open_how; of a read or write of io_uring the first is the file's size before it. Of brk the first is the end of the heap before
+ * it, the second 1 where no other thread moves that. BEFORE and AFTER are the file's position, as the call was given it or by
  * lseek(2), negative where it has none. LIFE, MODE, F_FLAGS: which file it was by what the program knows of its
  * descriptors, DEVICE:INODE:HANDLE of stat(2) and name_to_handle_at(2) (where there is a generation), its mode, its
  * flags by fcntl(2). For an open it is the file that was opened; where it failed and was to make one, what is at that
@@ -117,6 +118,7 @@ static void *worker_run(void *arg)
 
 	w->pid = getpid();
 	w->tid = (pid_t)syscall(SYS_gettid);
+	w->heap = syscall(SYS_brk, 0);
 	if (processes == 1 || one_in(w, 2))
 		rings_begin(w);
 	aio_begin(w);
@@ -187,7 +189,7 @@ static void run(uint64_t seed)
 		for (unsigned int t = 0; t < threads; t++)
 			worker_init(workers + n_workers, p, t, seed);
 		for (unsigned int t = 0; t < threads; t++)
-			first[p][t].kin = threads;
+			first[p][t].kin = threads, first[p][t].sole = threads == 1;
 	}
 	first[processes] = workers + n_workers;
 	calls_each /= n_workers;
