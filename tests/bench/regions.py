@@ -3,10 +3,11 @@
 
 regions [-r ROUNDS] [-n REGIONS] [-p PAGE]
 
-In C (tests/workloads/regions.c), in Python by the extension and without it (tests/workloads/regions.py), untraced and
-traced; beside them record_function of PyTorch and a region of DFTracer, where these are installed (build/peers). All of it
-is CPU time of the thread, which other work of the machine changes little. Prints tables, and writes them into PAGE between
-its marks. The status is 1 where dltraced lost rows.
+In C (tests/workloads/regions.c), in Python by the extension and without it (tests/workloads/regions.py), and by NVTX with
+our library (tests/workloads/nvtx.c), untraced and traced; beside them NVTX without a library, record_function of PyTorch
+and a region of DFTracer, where these are installed (build/peers). All of it is CPU time of the thread, which other work of
+the machine changes little. Prints tables, and writes them into PAGE between its marks. The status is 1 where dltraced lost
+rows.
 """
 import json
 import os
@@ -26,6 +27,7 @@ import tracers
 BEGIN, END = "<!-- BENCH=regions tests/bench/run -->", "<!-- end of regions -->"
 TOP = os.path.realpath(os.path.join(tracers.HERE, "../.."))
 PYTHON = "/usr/bin/python3"  # the distribution's, which has setuptools and perhaps python3-torch
+LIBRARY = os.path.join(os.path.realpath(tracers.BUILD), "libdltraced-nvtx.so")
 PEERS = os.path.join(os.path.realpath(tracers.BUILD), "peers/bin/python3")
 PEER_REGIONS = 20000  # of others, which cost more
 
@@ -46,7 +48,8 @@ DFTRACER = ("import sys\nfrom dftracer.python import ai, dftracer\nlog = dftrace
             "region = ai.compute.step\n" + TIMED.format(n=PEER_REGIONS, form="with_reused", body="with region:") + "log.finalize()\n")
 
 FORMS = {"region": "DLTRACED_REGION", "with_reused": "`with`, one object again and again", "with_new": "`with`, a new object",
-         "decorator": "decorated function", "iterator": "iterator"}
+         "decorator": "decorated function", "iterator": "iterator", "push": "push and pop",
+         "push_domain": "push and pop in a domain, a registered string"}
 UNTRACED, TRACED = "untraced", "traced"
 GOALS = (("C", "region", UNTRACED, 350), ("C", "region", TRACED, 1200), ("Python, extension", "with_reused", UNTRACED, 450),
          ("Python, extension", "with_reused", TRACED, 1300))
@@ -85,6 +88,9 @@ def programs(folder, regions):
     else:
         bench.say("regions: without the extension: needs python3-setuptools, a C compiler and python3-dev")
     found["Python, pure"] = Program([PYTHON, job, "bench", "fallback"], path, True)
+    nvtx = [os.path.join(os.path.realpath(tracers.BUILD), "workloads/nvtx"), "bench", str(regions)]
+    found["NVTX, our library"] = Program(nvtx, {"NVTX_INJECTION64_PATH": LIBRARY}, True)
+    found["NVTX, no library"] = Program(nvtx, {})
     for python in (PYTHON, PEERS):
         torch = version(python, "torch")
         if torch:

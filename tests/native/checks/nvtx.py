@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""nvtx FOLDER TALLY: the rows of regions.out are the ranges of tests/workloads/nvtx.c, with begins and ends within its
-clock. Ranges that are started have a lane, in which no other one of the process is at the same time.
+"""nvtx FOLDER TALLY N: the rows of regions.out are the ranges of tests/workloads/nvtx.c, or nvtx_python.py, with begins and
+ends within its clock, more than N. Ranges that are started have a lane, in which no other one of the process is at the
+same time.
 """
 import collections
 import sys
@@ -25,7 +26,7 @@ def main():
             lanes[row["PID"], row["LANE"]].append((row.n("TIMESTAMP") - row.n("LAT_NS"), row.n("TIMESTAMP")))
     with open(sys.argv[2], encoding="utf-8") as f:
         made = [line.rstrip("\n").split("\t") for line in f]
-    trace.require(len(made) > 10000, f"the tally has {len(made)} lines")
+    trace.require(len(made) > int(sys.argv[3]), f"the tally has {len(made)} lines")
     for pid, tid, cat, name, *clocks, args in made:
         start0, start1, end0, end1 = (int(c) for c in clocks)
         found = rows[pid, tid, cat, name, args]

@@ -10,7 +10,7 @@
 python
 trace --nvtx -P regions,time_align -- "$W/nvtx" tally >out 2>err || fail "status $?: $(cat out err)"
 equal "what it prints" "$(cat out)" ""
-check nvtx tally
+check nvtx tally 10000
 equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
 "$DLT" report --full "$t" >report || fail "report: $?"
 
