@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""job: what sums of CPU scheduling cost a PyTorch job, in interleaved rounds, as a part of docs/performance.md.
+"""job: what sums of CPU scheduling, and regions of PyTorch, cost a PyTorch job: interleaved rounds, for docs/performance.md.
 
 job [-r ROUNDS] [-e EPOCHS] [-p PAGE]
 
@@ -31,8 +31,11 @@ FILES, BYTES, WORKERS = 512, 16384, 2
 GOAL = 1  # percent of the job's CPU time
 OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # in bpf/sched.bpf.c
 
+GOAL_REGIONS = 0.5  # percent of the job's CPU time without them
+
 UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced", "dltraced, BPF programs timed"
-WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), COUNTED: ()}
+REGIONS = "dltraced --regions auto"
+WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), REGIONS: ("--regions", "auto"), COUNTED: ()}
 
 
 class JobRun(measure.Place):
@@ -162,6 +165,7 @@ def program_table(runs):
 def text_of(args, got, loads, before):
     counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
+    regions = added(got, REGIONS, "cpu_ns", to=DEFAULT)
     return "\n".join([
         machine.heading(f"{args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders",
                         before, loads), "",
@@ -172,7 +176,9 @@ def text_of(args, got, loads, before):
         f" {page.number(median(values(got[DEFAULT], 'sums')))} (with dltraced's and the measuring parent's).", "",
         *page.table(["BPF program", "runs, on the whole machine", "ns a run", "run time, % of the job's CPU time"],
                     program_table(counted)),
-        f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {goals.verdict(value <= GOAL for value in ours)}.", ""])
+        f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {goals.verdict(value <= GOAL for value in ours)}.", "",
+        f"Goal: --regions auto adds at most {GOAL_REGIONS} % to the job's CPU time under dltraced without it:"
+        f" {page.spread(regions)} %, {goals.verdict(value <= GOAL_REGIONS for value in regions)}.", ""])
 
 
 def main():
