@@ -19,7 +19,7 @@ struct sqlite_export {
 	struct sqlite3_stmt *insert; /* into the current table */
 	char *temporary; /* the file until it is whole */
 	char *text; /* of a field, unescaped */
-	bool has_alloc;
+	struct sqlite_has has;
 };
 
 static int fail(const struct sqlite_export *s, const char *what)
@@ -89,6 +89,12 @@ static const char *const types[] = {
 	[COLUMN_TEXT] = "TEXT", [COLUMN_TIME] = "TEXT", [COLUMN_INT] = "INTEGER", [COLUMN_UINT] = "INTEGER", [COLUMN_ANY] = "NUMERIC",
 };
 
+/* Heimdallr's database has a view of the name access, so the rows of access.out are in access_out. */
+static const char *name_of(const struct export_table *t)
+{
+	return strcmp(t->name, "access") ? t->name : SQLITE_ACCESS;
+}
+
 static char *make_sql(const struct export_table *t, bool insert)
 {
 	char *sql = NULL;
@@ -98,7 +104,7 @@ static char *make_sql(const struct export_table *t, bool insert)
 	if (!out)
 		return NULL;
 	fputs(insert ? "INSERT INTO " : "CREATE TABLE ", out);
-	put_identifier(out, t->name);
+	put_identifier(out, name_of(t));
 	fputs(insert ? " VALUES (?" : " (host TEXT", out);
 	for (unsigned int i = 0; i < t->n; i++) {
 		fputs(insert ? ", ?" : ", ", out);
@@ -179,7 +185,8 @@ static int table_end(struct export *x, const struct export_table *t)
 	autofree char *view = NULL;
 
 	sqlite.finalize(TAKE_PTR(s->insert));
-	s->has_alloc |= !strcmp(t->name, "alloc");
+	s->has.alloc |= !strcmp(t->name, "alloc");
+	s->has.access |= !strcmp(t->name, "access");
 	if (!strcmp(t->name, "files"))
 		return run_sql(s, "CREATE INDEX files_fid ON files (host, FID);"
 				  "CREATE VIEW paths AS SELECT host, FID, TYPE, FSTYPE, REALPATH, max(TIMESTAMP) AS TIMESTAMP "
@@ -187,7 +194,7 @@ static int table_end(struct export *x, const struct export_table *t)
 	if (!export_table_column(t, "FID"))
 		return 0;
 	view = util_fmt("CREATE VIEW %s_paths AS SELECT t.*, (SELECT REALPATH FROM files f WHERE f.host = t.host AND f.FID = t.FID "
-			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t", t->name, t->name);
+			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t", name_of(t), name_of(t));
 	return view ? run_sql(s, view) : -ENOMEM;
 }
 
@@ -195,7 +202,7 @@ static int end(struct export *x)
 {
 	struct sqlite_export *s = x->state;
 
-	if (!sqlite_put_runs(x, s->db, s->has_alloc))
+	if (!sqlite_put_runs(x, s->db, &s->has))
 		return fail(s, "the runs cannot be written");
 	if (run_sql(s, "COMMIT") < 0)
 		return -ECANCELED;

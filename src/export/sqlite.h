@@ -16,6 +16,13 @@ static const intptr_t transient = -1; /* the library copies the text */
 
 typedef void sqlite_function(struct sqlite3_context *c, int n, struct sqlite3_value **args);
 
+#define SQLITE_ACCESS "access_out" /* the table of access.out */
+
+/* The tables that are there, whole. */
+struct sqlite_has {
+	bool alloc, access;
+};
+
 struct sqlite_library {
 	int (*open)(const char *name, struct sqlite3 **ret);
 	int (*close)(struct sqlite3 *db);
@@ -41,9 +48,9 @@ int sqlite_load(void);
 struct export;
 
 /*
- * Makes the tables runs and allocs, and the view access. HAS_ALLOC: there is the table alloc, whole. Returns whether the
- * library has accepted all of it.
+ * Makes the tables runs, allocs and access_runs, and the view access, of the tables in HAS. Returns whether the library has
+ * accepted all of it.
  */
-bool sqlite_put_runs(struct export *x, struct sqlite3 *db, bool has_alloc);
+bool sqlite_put_runs(struct export *x, struct sqlite3 *db, const struct sqlite_has *has);
 
 #endif

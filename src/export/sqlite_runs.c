@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables runs, with a row for each folder, and allocs, with a row for each block of memory. Their first columns have the
- * names, types and units of Heimdallr's database, so that queries for that work on these, too. A block is made of its rows in
+ * The tables runs, with a row for each folder, allocs, with a row for each block of memory, and access_runs, with those of
+ * access.out as numbers; the view access has points of these. The first columns have the names, types and units of Heimdallr's
+ * database, so that queries for that work on these, too. A block is made of its rows in
  * the table alloc by SQL: at an address of a process, allocations and their ends alternate.
  */
 #include <errno.h>
@@ -24,7 +25,14 @@ static const char tables[] =
 	"UNIQUE (prog, mode, run));"
 	"CREATE TABLE allocs (id INTEGER PRIMARY KEY, run_id INTEGER REFERENCES runs(id), from_ns INTEGER, to_ns INTEGER, "
 	"base INTEGER, size INTEGER, tid INTEGER, free_tid INTEGER, func TEXT, site_id INTEGER, state TEXT);"
-	"CREATE VIEW access AS SELECT NULL AS run_id, NULL AS at_ns, NULL AS addr, NULL AS is_write WHERE 0;";
+	"CREATE TABLE access_runs (run_id INTEGER REFERENCES runs(id), at_ns INTEGER, span_ns INTEGER, addr INTEGER, bytes INTEGER, "
+	"touched INTEGER, written INTEGER, count INTEGER, source TEXT, tid INTEGER, ip INTEGER, node INTEGER, site_id INTEGER);"
+	/* a point for each 64 KiB of a row, and one of a single access */
+	"CREATE VIEW access AS WITH RECURSIVE point(run_id, at_ns, addr, is_write, last) AS ("
+	" SELECT run_id, at_ns, addr, CASE WHEN written > 0 THEN 1 WHEN written = 0 THEN 0 END,"
+	" CASE WHEN count = 1 THEN addr ELSE addr + bytes - 1 END FROM access_runs WHERE coalesce(touched, written, count) > 0"
+	" UNION ALL SELECT run_id, at_ns, addr + 65536, is_write, last FROM point WHERE addr + 65536 <= last"
+	") SELECT run_id, at_ns, addr, is_write FROM point;";
 
 static const char run_insert[] =
 	"INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)";
@@ -34,7 +42,6 @@ static const char run_insert[] =
  * failed has neither. pair: each with what is next and what was last at its address.
  */
 static const char blocks[] =
-	"UPDATE runs SET first_ns = (SELECT min(TIMESTAMP) FROM alloc a WHERE a.host = runs.host);"
 	"WITH event AS ("
 	" SELECT host, PID, address(ADDR) AS base, rowid AS nr, 1 AS gets, TIMESTAMP AS at, SIZE AS size, TID AS tid, FUNC AS func, SITE AS site"
 	" FROM alloc WHERE FUNC NOT IN ('free', 'end') AND SIZE IS NOT NULL AND address(ADDR) <> 0"
@@ -55,9 +62,20 @@ static const char blocks[] =
 	" SELECT r.id, from_at - first_ns, to_at - first_ns, base, size, tid, free_tid, func, site, state"
 	" FROM block b JOIN runs r ON r.host = b.host ORDER BY r.id, nr;";
 
+static const char accesses[] =
+	"INSERT INTO access_runs SELECT r.id, TIMESTAMP - first_ns, SPAN_NS, address(ADDR), BYTES, TOUCHED, WRITTEN, COUNT, SOURCE, TID,"
+	" address(IP), NODE, SITE FROM " SQLITE_ACCESS " a JOIN runs r ON r.host = a.host ORDER BY r.id, a.rowid;";
+
+/* The first row of a run, of either table. */
+#define FIRST(table) "(SELECT min(TIMESTAMP) FROM " table " a WHERE a.host = runs.host)"
+static const char alloc_first[] = "UPDATE runs SET first_ns = " FIRST("alloc") ";";
+static const char access_first[] =
+	"UPDATE runs SET first_ns = coalesce(min(first_ns, " FIRST(SQLITE_ACCESS) "), first_ns, " FIRST(SQLITE_ACCESS) ");";
+
 static const char indexes[] =
 	"CREATE INDEX runs_progmoderun_idx ON runs(prog, mode, run);"
-	"CREATE INDEX allocs_runid_idx ON allocs(run_id); CREATE INDEX allocs_addr_idx ON allocs(base, size);";
+	"CREATE INDEX allocs_runid_idx ON allocs(run_id); CREATE INDEX allocs_addr_idx ON allocs(base, size);"
+	"CREATE INDEX access_runs_runid_idx ON access_runs(run_id, at_ns);";
 
 /* For SQL: address('0x1f') is 31. Addresses from 2^63 on are negative, as in Heimdallr's database. */
 static void address(struct sqlite3_context *c, int n, struct sqlite3_value **args)
@@ -231,16 +249,17 @@ static bool run_sql(struct sqlite3 *db, const char *sql)
 	return sqlite.exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-bool sqlite_put_runs(struct export *x, struct sqlite3 *db, bool has_alloc)
+bool sqlite_put_runs(struct export *x, struct sqlite3 *db, const struct sqlite_has *has)
 {
+	const struct { bool wanted; const char *sql; } steps[] = {
+		{ has->alloc, alloc_first }, { has->access, access_first }, { has->alloc, blocks }, { has->access, accesses }, { true, indexes },
+	};
 	struct sqlite3_stmt *insert = NULL;
 	bool good = run_sql(db, tables) && sqlite.prepare(db, run_insert, -1, &insert, NULL) == SQLITE_OK && put_runs(x, insert);
 
 	sqlite.finalize(insert);
-	if (!good)
-		return false;
-	if (has_alloc && (sqlite.create_function(db, "address", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, address, NULL, NULL) != SQLITE_OK ||
-			  !run_sql(db, blocks)))
-		return false;
-	return run_sql(db, indexes);
+	good = good && sqlite.create_function(db, "address", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, address, NULL, NULL) == SQLITE_OK;
+	for (size_t i = 0; good && i < ARRAY_SIZE(steps); i++)
+		good = !steps[i].wanted || run_sql(db, steps[i].sql);
+	return good;
 }

@@ -42,6 +42,14 @@ import sqlite3
 db = sqlite3.connect("small.db")
 assert db.execute("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM allocs)").fetchone() == (1, 0)' || exit 1
 
+# --- accesses ---------------------------------------------------------------------------------------
+
+python3 -B "$here/checks/memory_map.py" --make touched || fail "no trace of accesses"
+mkdir faults
+cp "$golden/access.txt" faults/access.out
+"$DLT" export touched faults -f sqlite -o access.db || fail "accesses: status $?"
+python3 -B "$here/checks/sqlite_access.py" access.db touched faults || fail "accesses"
+
 # --- traces ----------------------------------------------------------------------------------------
 
 mkdir runs
