@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/new_file.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/report_out.h"
@@ -27,17 +26,9 @@ static int read_folder(struct matrix *m, const char *dir)
 	return r < 0 ? matrix_log(r, dir) : 0;
 }
 
-/* Writes the picture as the file NAME, which is replaced as a whole or not at all. */
-static int write_svg(const struct matrix *m, const char *name)
+static void draw(const void *m, FILE *out)
 {
-	struct new_file f = NEW_FILE_NONE;
-	int r = new_file_open(&f, name);
-
-	if (r < 0)
-		return report_out_log_not_made(r, name);
-	matrix_svg(m, f.stream);
-	r = new_file_commit(&f);
-	return r < 0 ? log_err_r(r, "%s: cannot be written", name) : 0;
+	matrix_svg(m, out);
 }
 
 static int put(const struct matrix *m, const struct report_args *o)
@@ -47,7 +38,7 @@ static int put(const struct matrix *m, const struct report_args *o)
 	int r = 0;
 
 	if (svg_out) {
-		matrix_svg(m, stdout);
+		draw(m, stdout);
 	} else if (o->json) {
 		matrix_json(m, &j);
 		r = json_write(&j, stdout);
@@ -57,7 +48,7 @@ static int put(const struct matrix *m, const struct report_args *o)
 	if (r < 0)
 		log_err_r(r, "%s: no JSON", o->matrix);
 	if (r == 0 && o->svg && !svg_out)
-		r = write_svg(m, o->svg);
+		r = report_out_svg(o->svg, draw, m);
 	if (r == 0 && o->csv) {
 		r = matrix_csv(m, o->csv);
 		if (r < 0)

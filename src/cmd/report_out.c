@@ -53,11 +53,28 @@ static int html_file(struct json *j, const char *whose, const char *name)
 	return res < 0 ? log_err_r(res, "%s: cannot be written", name) : 0;
 }
 
-bool report_out_is_of_trace(const struct report_args *o)
+int report_out_svg(const char *file, void (*draw)(const void *of, FILE *out), const void *of)
+{
+	struct new_file f = NEW_FILE_NONE;
+	int r;
+
+	if (!strcmp(file, "-")) {
+		draw(of, stdout);
+		return 0;
+	}
+	r = new_file_open(&f, file);
+	if (r < 0)
+		return report_out_log_not_made(r, file);
+	draw(of, f.stream);
+	r = new_file_commit(&f);
+	return r < 0 ? log_err_r(r, "%s: cannot be written", file) : 0;
+}
+
+bool report_out_is_of_trace(const struct report_args *o, const char *file)
 {
 	const char *name;
-	autofree char *folder = new_file_folder(o->html, &name);
-	bool is = outdir_owns(o->html);
+	autofree char *folder = new_file_folder(file, &name);
+	bool is = outdir_owns(file);
 	struct stat in, dir;
 
 	/* a trace that is reported on may have lost its manifest */
@@ -65,8 +82,8 @@ bool report_out_is_of_trace(const struct report_args *o)
 		for (int i = 0; i < o->n_dirs && !is; i++)
 			is = stat(o->dirs[i], &dir) == 0 && dir.st_dev == in.st_dev && dir.st_ino == in.st_ino;
 	if (is)
-		log_err("%s is a name of the trace's own files: choose another one for the page, for example %sreport.html", o->html,
-			folder ? folder : "");
+		log_err("%s is a name of the trace's own files: choose another one, for example %sreport.%s", file,
+			folder ? folder : "", o->html ? "html" : "svg");
 	return is;
 }
 

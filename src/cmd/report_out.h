@@ -4,6 +4,7 @@
 #define CMD_REPORT_OUT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct json;
 struct report;
@@ -12,8 +13,10 @@ struct report_cpu;
 
 /* Logs that new_file_open() has returned RES for the file NAME. Returns RES. */
 int report_out_log_not_made(int res, const char *name);
-/* Whether the page would replace one of a trace's own files; logs that. */
-bool report_out_is_of_trace(const struct report_args *o);
+/* Whether the page or picture FILE would replace one of a trace's own files; logs that. */
+bool report_out_is_of_trace(const struct report_args *o, const char *file);
+/* Draws OF into the file NAME, which is replaced as a whole or not at all; - is standard output. Returns 0 or -errno. */
+int report_out_svg(const char *name, void (*draw)(const void *of, FILE *out), const void *of);
 /* Writes J as JSON or as a page, to stdout or a file, as O wants. Frees J. WHOSE is for messages. Returns 0 or -errno. */
 int report_out(struct json *j, const char *whose, const struct report_args *o);
 /* Writes the CSV files of the I-th trace, R, or CPU if that is not NULL (--cpu), if O wants them. Returns 0 or -errno. */

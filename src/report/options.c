@@ -56,9 +56,32 @@ static const char *add_rule(struct option_parse *p, void *member, char *arg)
 	return applog_add_rule(member, arg, p->why, sizeof(p->why)) < 0 ? p->why : NULL;
 }
 
+/* Parses "0x1000-0x2000". */
+static const char *set_range(struct option_parse *p, void *member, char *arg)
+{
+	struct memory_options *o = member;
+	char *end;
+
+	errno = 0;
+	o->from = strtoull(arg, &end, 0);
+	if (*end != '-' || end == arg || arg[0] == '-')
+		return "not a range of addresses, such as 0x7f0000000000-0x7f0000100000";
+	arg = end + 1;
+	o->to = strtoull(arg, &end, 0);
+	return *end || end == arg || *arg == '-' || errno || o->to <= o->from ? "not a range of addresses, the smaller one first" : NULL;
+}
+
+static const char *set_block(struct option_parse *p, void *member, char *arg)
+{
+	const char *wrong = option_size(p, member, arg);
+	const uint64_t size = *(uint64_t *)member;
+
+	return wrong ? wrong : size < 4096 || (size & (size - 1)) ? "not a power of two from 4K on" : NULL;
+}
+
 #define TO(m) offsetof(struct report_args, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
-enum { OF_CPU = 1, OF_MATRIX = 2 /* may be given with --matrix */ };
+enum { OF_CPU = 1, OF_MATRIX = 2 /* may be given with --matrix */, OF_PICTURE = 4 };
 
 static const struct option_row options[] = {
 	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true, TO(columns) },
@@ -83,7 +106,8 @@ static const struct option_row options[] = {
 	{ "summary-only", 0, NULL,
 	  "Write only DIR/summary.json, a small file with what adds up over hosts; report on such files merges them without the rows",
 	  option_true, TO(summary_only) },
-	{ "svg", 0, "FILE", "With --matrix: also write a picture of the times; - is standard output, without the rest", option_text, TO(svg), OF_MATRIX },
+	{ "svg", 0, "memory FILE", "Write a picture, which needs no browser, instead of the report: of memory over time, by address; with --matrix and FILE alone also one of the times; - is standard output, without the rest",
+	  option_text, TO(svg), OF_MATRIX },
 	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
@@ -94,6 +118,12 @@ static const struct option_row options[] = {
 	  TO(cpu_options.pattern), OF_CPU },
 	{ "threshold", 0, "PERCENT", "Sum up tasks below this share as `other' (default: 3)", set_permille,
 	  TO(cpu_options.threshold_permille), OF_CPU },
+	OPTION_HEADING("With --svg memory:"),
+	{ "borderless", 0, NULL, "Without frames", option_true, TO(memory.borderless), OF_PICTURE },
+	{ "mem-bin", 0, "T", "A cell is of so much time (default: an interval, or longer where it has no room)", option_duration, TO(memory.bin_ns), OF_PICTURE },
+	{ "mem-block", 0, "SIZE", "A cell is of so many bytes, a power of two (default: as few as have room)", set_block, TO(memory.block_bytes), OF_PICTURE },
+	{ "mem-min", 0, "SIZE", "Show allocated blocks from this size on (default: 4K), the 2000 largest of them", option_size, TO(memory.min_bytes), OF_PICTURE },
+	{ "mem-range", 0, "A-B", "Only addresses from A on and below B", set_range, TO(memory), OF_PICTURE },
 	OPTION_HEADING("The job's phases:"),
 	{ "app-log", 0, "FILE", "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace, or regions from this .pfw of DFTracer; may be repeated",
 	  add_log, 0 },
@@ -111,6 +141,7 @@ static const char *note_given(struct option_parse *p, const struct option_row *o
 	struct report_args *o = p->into;
 
 	o->of_cpu |= option->flags & OF_CPU;
+	o->of_picture |= option->flags & OF_PICTURE;
 	o->of_traces |= !(option->flags & OF_MATRIX);
 	return NULL;
 }
@@ -122,17 +153,39 @@ static bool is_folder(const char *path)
 	return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Takes the file of --svg NAME out of the arguments: the first one that is no folder. */
+static const char *find_picture(struct option_parse *p, struct report_args *o)
+{
+	int i = 0;
+
+	o->picture = TAKE_PTR(o->svg);
+	while (i < o->n_dirs && is_folder(o->dirs[i]))
+		i++;
+	if (i == o->n_dirs)
+		return option_because(p, "which file? --svg takes the name of a picture, memory, and a file: --svg memory FILE");
+	o->svg = o->dirs[i];
+	memmove(&o->dirs[i], &o->dirs[i + 1], (size_t)(o->n_dirs - i - 1) * sizeof(*o->dirs));
+	o->n_dirs--;
+	if (o->html || o->json || o->csv || o->cpu || o->compare || o->full || o->path || o->summary_only || o->n_dirs > 1)
+		return "--svg takes one trace folder, and can be combined with --from, --to and options of the picture and of phases only";
+	return NULL;
+}
+
 /* Checks that options are given with those that they need. */
 static const char *finish(struct option_parse *p)
 {
 	struct report_args *o = p->into;
+	const char *wrong;
 
 	o->dirs = p->args;
 	o->n_dirs = p->n_args;
 	if (!o->n_dirs && is_folder(o->html))
 		return option_because(p, "which trace folder? %s is the file of --html FILE", o->html);
-	if (o->svg && !o->matrix)
-		return "--svg is for --matrix";
+	wrong = o->svg && !o->matrix ? find_picture(p, o) : NULL;
+	if (wrong)
+		return wrong;
+	if (o->of_picture && !o->picture)
+		return "--borderless, --mem-bin, --mem-block, --mem-min and --mem-range are for --svg memory";
 	if (o->matrix && (o->n_dirs || o->of_traces))
 		return "--matrix takes a folder of its own, and can be combined with --csv, --json and --svg only";
 	if (o->of_cpu && !o->cpu)

@@ -8,6 +8,7 @@
 #include "applog/applog.h"
 #include "base/moment.h"
 #include "report/cpu/cpu.h"
+#include "report/memory_map.h"
 #include "report/phases/read.h"
 
 #define REPORT_LOGS_MAX 64U
@@ -23,7 +24,10 @@ struct report_args {
 	const char *html; /* the file, "-" for stdout, or NULL */
 	struct moment from, to; /* only rows of this time; as far as given */
 	const char *matrix; /* a folder of runs, in place of traces; NULL: none */
-	const char *svg; /* the file for the picture of MATRIX, likewise */
+	const char *svg; /* the file for a picture, likewise: of MATRIX, or PICTURE */
+	const char *picture; /* the name of one of a trace; NULL: none */
+	bool of_picture; /* an option was given that is for one */
+	struct memory_options memory;
 	const char *path; /* only calls on files there; NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */
 	const char *logs[REPORT_LOGS_MAX];

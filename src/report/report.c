@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "report/cpu/load.h"
+#include "report/memory_map.h"
 #include "report/missing.h"
 #include "report/narrow.h"
 #include "report/phases/read.h"
@@ -445,6 +446,8 @@ static int load(struct report *r, const char *dir, int dirfd, const struct repor
 	if (!r->has_manifest && !any_present(r))
 		return manifest == -EACCES ? manifest : -ENODATA;
 	sum_up(r, dirfd);
+	if (o->memory && !o->path)
+		memory_map_read(r, o->memory);
 	/* many traces at once would need too many descriptors */
 	scan_folder_free(r->folder);
 	r->folder = NULL;
@@ -524,6 +527,7 @@ void report_free(struct report *r)
 	report_cache_free(r->cache);
 	report_allocs_free(r->allocs);
 	report_accesses_free(r->accesses);
+	memory_map_free(r->memory);
 	free(r->only.path);
 	phases_free(r->phases);
 	phase_saves_free(r->saves);

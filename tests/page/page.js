@@ -636,6 +636,61 @@ const tests = {
 		await close(p);
 	},
 
+	/* Each cell of the map has the color of its share and hue, and no other cell has any; a frame is where its block is. */
+	async memory_is_drawn_by_address_and_time() {
+		const report = REPORTS.training(), [map] = report.timeline.memory, p = await opened(written('memory', report));
+
+		map.blocks = [];
+		const bare = await opened(written('memory-bare', report));
+		const cells = await bare.evaluate(() => {
+			const panel = Panel.all.find(x => x.body instanceof MemoryMap), a = panel.area, { canvas, map } = panel.body;
+			const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+			const colors = {};
+
+			for (const hue of [0, 1, 2, 3])
+				for (let level = 1; level <= 8; level++) {
+					copy.clearRect(0, 0, 1, 1);
+					copy.fillStyle = Theme.faint(Theme.color(MemoryMap.HUES[hue][1]), 0.12 + 0.88 * level / 8);
+					copy.fillRect(0, 0, 1, 1);
+					colors[copy.getImageData(0, 0, 1, 1).data.join()] = [level, hue];
+				}
+			copy.clearRect(0, 0, 1, 1);
+			copy.drawImage(canvas, 0, 0);
+			return [...Array(map.bins).keys()].flatMap(x => [...Array(map.lines).keys()].map(y => {
+				const pixel = copy.getImageData(panel.x(map.begin + (x + 0.5) * map.bin_ns), a.y + (y + 0.5) * a.h / map.lines, 1, 1).data;
+
+				return [x, y, pixel[3] ? colors[pixel.join()] ?? pixel.join() : null];
+			})).filter(c => c[2] && c[1] !== 20);
+		});
+		const wanted = [];
+
+		for (const [x, y, w, h, level, hue] of map.rects)
+			for (let i = x; i < x + w; i++)
+				for (let k = y; k < y + h; k++)
+					if (!wanted.some(c => c[0] === i && c[1] === k) && k !== 20)
+						wanted.push([i, k, [level, hue]]);
+		const inOrder = c => c.map(String).sort();
+
+		assert.deepEqual(inOrder(cells), inOrder(wanted));
+		const tips = await p.evaluate(() => {
+			const panel = Panel.all.find(x => x.body instanceof MemoryMap), a = panel.area, { map } = panel.body, y = line => a.y + line * a.h / map.lines;
+
+			return [panel.body.tip(panel, map.begin + 6.5 * map.bin_ns, y(0.5)), panel.body.tip(panel, map.begin + 59.9 * map.bin_ns, y(22))].map(t => t.map(r => r.slice(0, 2)));
+		});
+
+		assert.deepEqual(tips[0], [['/data/train.bin', 'process 4100, 0x7f0000000000'], ['not written', '87.5 % to 100 %']]);
+		assert.deepEqual(tips[1].slice(0, 2), [['train.py:7:Net.forward', 'process 4100, 0x7f1000200000'], ['', 'not touched at this time']]);
+		assert.equal((await p.panel('Memory by address').locator('header .aside').innerText()).includes('3 smaller blocks are left out'), true);
+		/* without the frames it is another picture; without a hue, one more */
+		const all = await pictures(p);
+
+		await p.panel('Memory by address').locator('.legend button', { hasText: 'allocated blocks' }).click();
+		await drawn(p);
+		assert.deepEqual(changed(all, await pictures(p)), ['Memory by address']);
+		await close(bare);
+		await close(p);
+	},
+
 	/* A fetch from a quarter to half of the visible time, only in the first lane, then computing for an eighth of it. */
 	async regions_are_drawn_as_long_as_they_took() {
 		const report = REPORTS.training(), begin = report.timeline.begin_ns, at = 1e9, long = 4e8;
@@ -735,7 +790,7 @@ const tests = {
 			'Files: bytes read and written (read)', 'Files: bytes read and written (write)', 'Files: reads and writes', 'Files: other calls',
 			'Disk nvme0n1: bytes (read)', 'Disk nvme0n1: bytes (write)', 'Disk nvme0n1: requests',
 			'Disk nvme0n1: mean latency', 'Disk nvme0n1: busy (iostat)', 'Latency: bio read', 'Latency: read', 'Latency: write', 'Latency: open',
-			'Memory that programs allocated: in use', 'Memory of the machine', 'Memory: pages of files to be written', 'Threads: running and waiting', 'Processes'];
+			'Memory that programs allocated: in use', 'Memory by address', 'Memory of the machine', 'Memory: pages of files to be written', 'Threads: running and waiting', 'Processes'];
 
 		for (const uplot of [true, false]) {
 			const p = await opened(written('trace-panels', json, { uplot })), all = await pictures(p);
@@ -927,6 +982,10 @@ const tests = {
 				await compare(key, title, json[key].map(a => [...allocated(a), a.stack]), c => [...c.slice(1, 7), c[0]]);
 			await compare('alloc_processes', 'Processes by memory in use', json.alloc_processes.map(a => [...allocated(a), num(a.cross_thread_frees), num(a.failed), num(a.pid), a.comm]),
 				c => [...c.slice(1, 10), c[0]]);
+			await compare('allocs_untouched', 'Stacks that allocated the most bytes that were never touched', json.allocs_untouched.map(a => [bytes(a.untouched_bytes), num(a.untouched_blocks), known(a.once_bytes),
+				bytes(a.bytes), num(a.blocks), a.stack]), c => [...c.slice(1, 6), c[0]]);
+			await compare('access_processes', 'Memory that processes touched', json.access_processes.map(a => [a.source, num(a.rows), num(a.count), num(a.intervals), known(a.interval_bytes),
+				known(a.most_bytes), bytes(a.touched_bytes), bytes(a.written_bytes), num(a.pid), a.comm]), c => [...c.slice(1, 10), c[0]]);
 			await compare('alloc_phases', 'Memory that programs allocated, by phase', json.alloc_phases.slice(0, 20).map(a => [bytes(a.peak_bytes), bytes(a.end_bytes), num(a.blocks), bytes(a.bytes), a.name]),
 				c => [...c.slice(1, 5), c[0]]);
 			await compare('classes', 'Pipes, sockets, terminals, devices and the like, by class', json.classes.map(q => [q.class, num(q.files), num(q.calls), num(q.reads), bytes(q.read_bytes),

@@ -130,6 +130,16 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 	}
 	phases.push({ ...phase('warm-up over', 'mark', 0.17, 0.17), source: 'marks' });
 
+	/* a file that is read from front to back in each epoch, weights of which a quarter is touched, and two large blocks */
+	const memory = [{
+		begin_ns: BEGIN, bin_ns: secs * SEC / 60, bins: 60, lines: 40, line_bytes: 1 << 20, sources: ['pages'], min_bytes: 4096, blocks_left_out: 3, parts_left_out: 0, processes_left_out: 0,
+		rects: [...[0, 1, 2].flatMap(e => Array.from({ length: 15 }, (_, i) => [6 + 18 * e + i, i, 1, 2, 8, 1])),
+			...[0, 1, 2].flatMap(e => [0, 1, 2, 3].map(k => [6 + 18 * e + 4 * k, 20 + 4 * k, 4, 4, 2 + 2 * k, k]))],
+		parts: [[0, 20, 4100, '0x7f0000000000'], [20, 20, 4100, '0x7f1000000000']], names: [[0, 20, 4100, '/data/train.bin'], [20, 20, 4100, 'train.py:7:Net.forward']],
+		blocks: [[BEGIN + 0.1 * secs * SEC, BEGIN + 0.99 * secs * SEC, 20, 16, 16 << 20, 4100, 0], [BEGIN + 0.2 * secs * SEC, BEGIN + 0.4 * secs * SEC, 37, 2.5, 5 << 19, 4100, null]],
+		stacks: ['train.py:7:Net.forward < train.py:31:<module>'],
+	}];
+
 	return {
 		...facts(secs),
 		probes: [probe('bio', 61200, 1.2e11), { ...probe('open', 91000, 0), lost: 0 },
@@ -147,7 +157,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			{ t: 'W', requests: 900, bytes: 9e9, queue_ns: 1e9, time_ns: 9e9, p50_ns: 331000, p99_ns: 6.1e6, max_ns: 1.9e8 }] })),
 		timeline: {
 			begin_ns: BEGIN, end_ns: BEGIN + secs * SEC, begin_utc: '2026-11-22T05:31:40.780609335Z', bin_ns: bin, bins, lane_bin_ns: bin * wide,
-			series, sampled, heat, lanes, lanes_left_out: 0, phases,
+			series, sampled, heat, memory, lanes, lanes_left_out: 0, phases,
 			gaps: [{ begin_ns: BEGIN + 0.62 * secs * SEC, end_ns: BEGIN + 0.635 * secs * SEC, what: 'lost' }],
 		},
 		cpu: scheduling(secs, cpus, workers),

@@ -72,15 +72,13 @@ bool access_row(struct access_row *row, const struct scan *s)
 	};
 	row->has_touched = scan_u64(s, COL_TOUCHED, &row->touched);
 	row->has_written = scan_u64(s, COL_WRITTEN, &row->written);
-	return source < ACCESS_SOURCES && scan_u64(s, COL_PID, &row->pid) && scan_address(s, COL_ADDR, &row->addr) &&
-	       scan_u64(s, COL_BYTES, &row->bytes) && row->addr < TOUCHED_END && row->bytes <= TOUCHED_END - row->addr &&
+	if (source == ACCESS_SOURCES || !scan_u64(s, COL_PID, &row->pid) || !scan_address(s, COL_ADDR, &row->addr) ||
+	    !scan_u64(s, COL_BYTES, &row->bytes))
+		return false;
+	if (row->count == 1 && row->bytes) /* the accessed byte of the page */
+		row->addr -= row->addr % row->bytes;
+	return row->addr < TOUCHED_END && row->bytes <= TOUCHED_END - row->addr &&
 	       row->touched <= row->bytes && row->written <= row->bytes && row->span_ns <= s->time_ns;
-}
-
-/* Returns the bytes that were accessed, as far as the source knows. */
-static uint64_t bytes_of(const struct access_row *row)
-{
-	return row->has_touched ? row->touched : row->has_written ? row->written : row->count ? row->bytes : 0;
 }
 
 /* Returns NS as an instant of struct touched. */
@@ -102,7 +100,7 @@ static void process_add(struct report_accesses *a, const struct access_row *row,
 	p->rows++;
 	p->count += row->count;
 	p->sum += bytes;
-	if (!row->span_ns)
+	if (!row->span_ns || row->source == ACCESS_FAULTS) /* what it does not touch for the first time is not known */
 		return;
 	p->intervals += p->last_ns != ns;
 	p->last = (p->last_ns == ns ? p->last : 0) + bytes;
@@ -128,7 +126,7 @@ static bool take(struct report_accesses *a, const struct scan *s)
 
 	if (!access_row(&row, s))
 		return false;
-	bytes = bytes_of(&row);
+	bytes = access_bytes(&row);
 	a->rows++;
 	a->by[row.source] = true;
 	a->last_ns = s->time_ns;
@@ -234,14 +232,12 @@ void report_accesses_read(struct report *r)
 	const struct notes notes = report_notes(r);
 	struct scan_file *f = scan_file(r->folder, "access");
 	struct scan *scans = calloc(2, sizeof(*scans));
-	struct scan_taker maps = { .take = take_map, .own = a };
 	uint64_t bad_rows = 0;
 
 	a->live = access_live_new(ACCESSES_LIVE_MAX);
 	a->present = f->error == 0 && scans && a->live && scan_begin(&scans[0], r->folder, "access") == 0;
 	if (a->present) {
 		bad_rows = read_both(a, &scans[0], scan_begin(&scans[1], r->folder, "alloc") == 0 ? &scans[1] : NULL);
-		scan_walk(r->folder, "mmap", &maps);
 		note(r, a->memory.left_out, "bytes that were touched are in no sum of a process or stack: there are too many");
 		note(r, a->files.left_out, "touched bytes of files are in no sum of a file: there are too many");
 		note(r, access_live_left_out(a->live), "blocks are not compared with what was touched: there are too many at a time");
@@ -284,7 +280,7 @@ static void pick_files(struct report *r)
 	struct report_accesses *a = r->accesses;
 	struct report_access_file rest = { .others = true };
 
-	for (uint32_t i = 0; i < a->mapped.n; i++) {
+	for (uint32_t i = 0; a->files.blocks.n && i < a->mapped.n; i++) { /* else the source does not know files */
 		struct report_access_file *f = table_at(&a->mapped, i), *at;
 
 		sum_file(r, table_key_at(&a->mapped, i), f);
@@ -364,9 +360,11 @@ static void read_stacks(struct report *r)
 void report_accesses_end(struct report *r)
 {
 	struct report_accesses *a = r->accesses;
+	struct scan_taker maps = { .take = take_map, .own = a };
 
 	if (!a->present)
 		return;
+	scan_walk(r->folder, "mmap", &maps); /* now, as its rows have been counted */
 	pick_processes(a);
 	pick_files(r);
 	/* what was never touched is known only to these sources; by faults, everything is touched once */

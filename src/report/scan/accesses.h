@@ -31,15 +31,20 @@ struct access_row {
 	uint64_t fid, offset; /* of KIND file; 0: not known */
 };
 
-/* Parses the current row. Returns false when it is damaged. */
+/* Parses the current row. Returns false when it is damaged. A single access is its page. */
 bool access_row(struct access_row *row, const struct scan *s);
+/* Returns the bytes that were accessed, as far as the source knows. */
+static inline uint64_t access_bytes(const struct access_row *row)
+{
+	return row->has_touched ? row->touched : row->has_written ? row->written : row->count ? row->bytes : 0;
+}
 
 /* Of a process, by a source. */
 struct report_access_process {
 	uint64_t pid;
 	enum access_source source;
 	uint64_t rows, count;
-	uint64_t intervals, most, sum; /* intervals with rows; the most bytes touched in one, and those of all, added up */
+	uint64_t intervals, most, sum; /* intervals with rows, but of faults; the most bytes touched in one, and those of all, added up */
 	uint64_t last_ns, last;	       /* the last interval, and its bytes */
 	struct touched_sum ever;       /* by any source */
 };
@@ -106,9 +111,9 @@ static inline uint64_t access_tag_fid(uint64_t tag)
 
 struct report_accesses *report_accesses_new(void); /* NULL: no memory */
 void report_accesses_free(struct report_accesses *a);
-/* Reads access.out, and with it alloc.out and mmap.out. */
+/* Reads access.out, and with it alloc.out. */
 void report_accesses_read(struct report *r);
-/* Picks the rows of the tables, after the last row of all files. */
+/* Picks the rows of the tables, after the last row of all files: it reads mmap.out, sites.out and some of files.out again. */
 void report_accesses_end(struct report *r);
 
 #endif

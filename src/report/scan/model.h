@@ -247,6 +247,7 @@ struct report {
 	struct report_cache *cache;	  /* the page cache by file */
 	struct report_allocs *allocs;	  /* memory that programs allocated */
 	struct report_accesses *accesses; /* and what they touched of it, and of files */
+	struct memory_map *memory;	  /* both as a picture; NULL: not asked for, or there is nothing to show */
 	struct report_alloc alloc;
 	struct {
 		uint32_t n;	   /* processes that have spreads */

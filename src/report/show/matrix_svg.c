@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "report/matrix.h"
 #include "report/show/matrix.h"
+#include "report/show/svg.h"
 
 #define WIDTH 860
 #define LEFT 210 /* of the axis */
@@ -30,36 +31,9 @@ struct panel {
 	double y;
 };
 
-/* Puts TEXT, which is not ours, as the content of an element. */
-static void put_text(FILE *out, const char *text)
-{
-	autofree char *shown = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&shown, &len);
-
-	if (!f)
-		return;
-	fmt_plain(f, text, 0);
-	if (fclose(f) != 0)
-		return;
-	for (const char *p = shown; *p; p++)
-		if (*p == '<' || *p == '&')
-			fputs(*p == '<' ? "&lt;" : "&amp;", out);
-		else
-			fputc(*p, out);
-}
-
 static double x_of(const struct panel *p, double ns)
 {
 	return LEFT + (RIGHT - LEFT) * (ns - p->low) / (p->high - p->low);
-}
-
-/* Returns a round number, 1, 2 or 5 times a power of ten, such that about TICKS of them make SPAN. */
-static double step_of(double span)
-{
-	const double power = pow(10, floor(log10(span / TICKS))), n = span / TICKS / power;
-
-	return power * (n > 5 ? 10 : n > 2 ? 5 : n > 1 ? 2 : 1);
 }
 
 /* Sets the axis of P, whole steps around all its runs. Returns its step; 0: no run has a time. */
@@ -78,7 +52,7 @@ static double find_axis(const struct matrix *m, struct panel *p)
 	}
 	if (p->low > p->high)
 		return 0;
-	step = step_of(fmax(p->high - p->low, fmax(p->high / 100, 1000)));
+	step = svg_step(fmax(p->high - p->low, fmax(p->high / 100, 1000)), TICKS);
 	p->low = floor(p->low / step) * step;
 	p->high = (floor(p->high / step) + 1) * step;
 	return step;
@@ -111,7 +85,7 @@ static void put_mode(const struct matrix *m, const struct panel *p, uint32_t nr,
 	const double y = p->y + HEAD + LINE * (nr - p->first) + LINE / 2.0, at = axis ? x_of(p, (double)s->median) : 0;
 
 	fprintf(out, "<text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">", LEFT - 12, y + 4);
-	put_text(out, mode->mode);
+	svg_plain(out, mode->mode);
 	fputs("</text>\n", out);
 	for (uint64_t i = 0; axis && i < mode->runs; i++)
 		if (mode->run[i]->has[USAGE_WALL_NS])
@@ -133,7 +107,7 @@ static void put_panel(const struct matrix *m, struct panel *p, FILE *out)
 	const double step = find_axis(m, p);
 
 	fprintf(out, "<text class=\"h\" x=\"16\" y=\"%.1f\">", p->y + 22);
-	put_text(out, m->mode[p->first].program);
+	svg_plain(out, m->mode[p->first].program);
 	fputs("</text>\n", out);
 	if (step > 0)
 		put_axis(p, step, out);

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "report/scan/allocs.h"
 #include "report/scan/faults.h"
+#include "report/show/memory.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
 
@@ -490,6 +491,7 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	of_each(j, "series", r, n, series);
 	of_each(j, "sampled", r, n, sampled);
 	of_each(j, "heat", r, n, heat);
+	of_each(j, "memory", r, n, report_memory_json);
 	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
 	json_array(j, "lanes");
 	for (unsigned int i = 0; i < n; i++)

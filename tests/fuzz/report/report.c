@@ -15,13 +15,15 @@
 #include "report/compare.h"
 #include "report/cpu/cpu.h"
 #include "report/cpu/load.h"
+#include "report/memory_map.h"
 #include "report/report.h"
 #include "report/scan/model.h"
+#include "report/show/memory.h"
 #include "report/show/show.h"
 #include "validate/validate.h"
 
 static const char *const names[] = {
-	"alloc.out", "bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "cpu.out", "create_del.out", "files.000001.out.zst",
+	"access.out", "alloc.out", "bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "cpu.out", "create_del.out", "files.000001.out.zst",
 	"files.out", "manifest.json", "marks.out", "mmap.out", "open.out", "pids.out", "rollup.out", "sched.out",
 	"sched_switch.out", "sites.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz",
 	"vfs_rw.000002.out.gz.tmp", "vfs_rw.000003.out.zst", "vfs_rw.out", "workload.log", "workload.out",
@@ -158,9 +160,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	of_path();
 	of_window();
 	of_copies(validate_run(fuzz_folder(), fuzz_nowhere()) == 0);
-	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true }) < 0)
+	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true, .memory = &(struct memory_options){ 0 } }) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());
+	if (report_has_memory(r))
+		report_memory_svg(r, fuzz_nowhere());
 	report_screen(r, 80, fuzz_nowhere());
 	report_json(r, &j);
 	EXPECT(json_write(&j, fuzz_nowhere()) == 0);

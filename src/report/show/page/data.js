@@ -128,6 +128,13 @@ const Data = (() => {
 		laneBin: timeline && timeline.lane_bin_ns || bin,
 		beginUtc: timeline ? timeline.begin_utc : report.started,
 		heat: list('heat').map(h => ({ ...h, counts: sparse(h.counts) })),
+		memory: list('memory').map(m => ({
+			...m, begin: since(m.begin_ns),
+			...Object.fromEntries(['sources', 'rects', 'parts', 'names'].map(k => [k, Array.isArray(m[k]) ? m[k] : []])),
+			blocks: (Array.isArray(m.blocks) ? m.blocks : []).map(([from, to, y, lines, bytes, pid, site]) => ({
+				begin: since(from), end: since(to), y, lines, bytes, pid, stack: m.stacks?.[site],
+			})),
+		})),
 		lanes: list('lanes').map(l => ({
 			...between(l),
 			busy: Object.fromEntries(['read', 'write', 'open', 'fault', 'other'].map(k => [k, sparse(l.busy && l.busy[k])])),

@@ -37,6 +37,9 @@
 			add('Regions', 'Time of each step', steps, steps.note);
 		}
 		series();
+		for (const map of Data.memory)
+			if (map.rects.length || map.blocks.length)
+				add('Memory', `${Catalog.of(map.host)}Memory by address`, new MemoryMap(map), MemoryMap.note(map));
 		for (const map of Data.heat)
 			if (map.counts.length)
 				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'number that ended, by latency (log scale)');
