@@ -25,6 +25,12 @@ static __always_inline __u32 kind_of(struct task_struct *task, __u64 addr)
 	return DLT_ACCESS_UNKNOWN;
 }
 
+/* The kernel may only try an access; what it cannot have at once it then asks for again. A probe read is such a try, too. */
+static __always_inline bool tries_only(struct task_struct *task)
+{
+	return KLOAD(task, pagefault_disabled) > !DLT_DIRECT;
+}
+
 /* IP: DLT_NONE for an access within the kernel, such as of read(2)'s buffer. */
 static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
 {
@@ -41,8 +47,7 @@ static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
 	if (!sh || sh->stopping || sh->quiet)
 		return;
 	task = task_current();
-	/* the kernel only tries: what it cannot have at once it asks for again */
-	if (ip == DLT_NONE && KLOAD(task, pagefault_disabled))
+	if (ip == DLT_NONE && tries_only(task))
 		return;
 	st = stats_of(DLT_access);
 	if (st)
