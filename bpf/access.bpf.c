@@ -3,6 +3,8 @@
  * Page faults of the target, each of them, by the tracepoints at their beginning; where an architecture has none, by the
  * kernel's software event. A fault is the first access of a page, or of a page that has been taken away or made read-only.
  * It is not each access.
+ *
+ * Runs of accessed pages, which the daemon finds in page tables, only pass through here into the rings.
  */
 #include "dlt.bpf.h"
 
@@ -59,7 +61,7 @@ static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
 	rec->hdr.tgid = pid_tgid >> 32;
 	rec->hdr.tid = (__u32)pid_tgid;
 	rec->hdr.probe = DLT_access;
-	rec->hdr.func = 0;
+	rec->hdr.func = DLT_ACCESS_FAULT;
 	rec->hdr.size = sizeof(*rec);
 	comm_read(rec->hdr.comm, task);
 	rec->addr = addr;
@@ -111,5 +113,44 @@ SEC("perf_event")
 int access_event(struct perf_event_ctx *ctx)
 {
 	fault(ctx->addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE, DLT_ACCESS_NO_WRITE);
+	return 0;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DLT_ACCESS_RUNS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dlt_access_run);
+} runs SEC(".maps");
+
+/* Arguments: how many runs; how many more the daemon had no memory for. */
+SEC("raw_tp")
+int access_send(__u64 *ctx)
+{
+	__u64 n = ctx[0], lost = ctx[1];
+	struct dlt_stats *st = stats_of(DLT_access);
+	struct dlt_access_run *rec, *run;
+
+	if (st) {
+		st->seen += n + lost;
+		st->lost += lost;
+	}
+	for (__u32 i = 0; i < DLT_ACCESS_RUNS; i++) {
+		__u32 at = i;
+
+		run = i < n ? bpf_map_lookup_elem(&runs, &at) : NULL;
+		if (!run)
+			break;
+		rec = rec_reserve(DLT_access, sizeof(*rec), false);
+		if (!rec)
+			continue;
+		*rec = *run;
+		rec->hdr.probe = DLT_access;
+		rec->hdr.func = DLT_ACCESS_RUN;
+		rec->hdr.size = sizeof(*rec);
+		rec->hdr.ts_ns = bpf_ktime_get_ns();
+		rec_submit(rec, DLT_access);
+	}
 	return 0;
 }

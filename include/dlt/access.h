@@ -8,6 +8,7 @@
 /* How accesses are seen. */
 enum dlt_access_source {
 	DLT_ACCESS_FAULTS, /* page faults, each of them */
+	DLT_ACCESS_PAGES,  /* accessed bits of page tables */
 	DLT_ACCESS_SOURCES,
 };
 
@@ -20,6 +21,9 @@ enum dlt_access_kind {
 	DLT_ACCESS_FILE,
 };
 
+/* hdr.func: which record it is. */
+enum dlt_access_record { DLT_ACCESS_FAULT, DLT_ACCESS_RUN };
+
 /* A page fault. */
 struct dlt_access {
 	struct dlt_hdr hdr;
@@ -31,6 +35,19 @@ struct dlt_access {
 #define DLT_ACCESS_WRITE 1
 #define DLT_ACCESS_NO_WRITE 2 /* neither: it is not known */
 
+/* Blocks beside one another with an equal share of accessed pages: the daemon finds them, and sends them through the rings. */
+struct dlt_access_run {
+	struct dlt_hdr hdr;
+	struct dlt_file_id id;
+	__u64 at_ns, span_ns; /* when they were found; since when they may have been accessed */
+	__u64 addr, bytes, touched;
+	__s64 huge, offset;
+	__u32 kind; /* enum dlt_access_kind */
+	__u32 pad;
+};
+#define DLT_ACCESS_RUNS 64 /* sent at a time */
+
 DLT_ASSERT_SIZE(dlt_access, 72);
+DLT_ASSERT_SIZE(dlt_access_run, 128);
 
 #endif

@@ -221,6 +221,8 @@ struct dlt_config {
 	__u8 printed;	    /* copy what is written to descriptors 1 and 2 */
 	__u8 func_hook;	    /* enum dlt_func_hook */
 	__u8 plain;	    /* without the parts that a probe's rows can do without: see struct probe */
+	__u8 access;	    /* enum config_access: how accesses of memory are seen */
+	__u8 pad[3];
 	__u8 bio_map;	    /* a record for each extent of a request that has several */
 };
 
@@ -232,6 +234,6 @@ DLT_ASSERT_SIZE(dlt_file_at, 16);
 DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 40 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 12);
+DLT_ASSERT_SIZE(dlt_config, 40 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 16);
 
 #endif

@@ -122,11 +122,29 @@ static void advance(struct access *a, struct decode *d, uint64_t now_ns)
 	a->begin_ns = a->interval_ns ? now_ns - (now_ns - a->begin_ns) % a->interval_ns : now_ns;
 }
 
+/* Found by another thread some time ago, and in order among its like. */
+static void take_run(struct decode *d, const struct dlt_access_run *run)
+{
+	struct access_row row = {
+		.hdr = run->hdr, .id = run->id, .source = DLT_ACCESS_PAGES, .kind = run->kind, .addr = run->addr, .bytes = run->bytes,
+		.touched = run->touched, .written = DLT_NONE, .count = DLT_NONE, .huge = run->huge, .node = DLT_NONE, .tid = DLT_NONE,
+		.ip = DLT_NONE, .offset = run->offset, .site = DLT_NONE,
+	};
+
+	row.hdr.ts_ns = run->at_ns;
+	row.hdr.lat_ns = run->span_ns;
+	row.hdr.size = sizeof(row);
+	decode_file_used(d, &row.hdr, &row.id);
+	decode_row(d, DLT_access, &row.hdr);
+}
+
 void access_take(struct decode *d, const struct dlt_access *rec)
 {
 	struct access *a = d->access;
 
-	if (!a)
+	if (rec->hdr.func == DLT_ACCESS_RUN && rec->hdr.size >= sizeof(struct dlt_access_run))
+		take_run(d, (const struct dlt_access_run *)rec);
+	if (!a || rec->hdr.func != DLT_ACCESS_FAULT)
 		return;
 	if (!a->begin_ns)
 		a->begin_ns = rec->hdr.ts_ns;

@@ -6,6 +6,7 @@
 #ifndef DRAIN_COUNTS_H
 #define DRAIN_COUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "dlt/dlt.h"
@@ -33,6 +34,15 @@ struct probe_counts {
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };
 
+/* What access.out does not show. */
+struct access_counts {
+	bool pages; /* it is by accessed bits, else by faults */
+	bool flushes; /* translations that CPUs have are flushed, so that no access is missed */
+	uint64_t looks; /* at all processes */
+	uint64_t cpu_ns, longest_ns; /* that these took: CPU time of all, and the longest one */
+	uint64_t refused; /* processes whose bits could not be cleared */
+};
+
 /* What alloc.out does not show. */
 struct alloc_counts {
 	uint64_t small_calls, small_bytes; /* allocations below the threshold */
@@ -50,6 +60,7 @@ struct alloc_counts {
 
 struct counts {
 	struct probe_counts probes[DLT_PROBES];
+	struct access_counts access;
 	struct alloc_counts alloc;
 	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t skipped;  /* skipped runs of the dispatcher, for calls of any process: some may have been ours */

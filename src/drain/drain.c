@@ -13,12 +13,14 @@
 #include <sys/sysmacros.h>
 
 #include "base/disk.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "dlt/marks.h"
 #include "dlt/time_align.h"
 #include "drain/access.h"
+#include "drain/access_pages.h"
 #include "drain/alloc.h"
 #include "drain/archiver.h"
 #include "drain/printed.h"
@@ -325,6 +327,15 @@ static int on_mark(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
+static void access_begin(struct drain *d)
+{
+	const struct access_source *source = d->tracer->objects[DLT_access].state;
+	int r = source && source->pages ? access_pages_begin(source->pages, d->decode.cfg, d->tracer) : 0;
+
+	if (r < 0)
+		log_err_r(r, "access.out stays empty");
+}
+
 static void *drain_main(void *ctx)
 {
 	struct drain *d = ctx;
@@ -333,6 +344,7 @@ static void *drain_main(void *ctx)
 	__atomic_store_n(&d->tid, gettid(), __ATOMIC_RELAXED);
 	/* if it fails here it fails in the main thread too, which reports it */
 	(void)!privileges_give_up(d->privileges, true);
+	access_begin(d);
 	clock_read(&r, CLOCK_TRIES);
 	clock_map_init(&d->decode.clock, &r);
 	clock_row(d, &r, DLT_TIME_START);

@@ -241,6 +241,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.bio_map = o->probes >> DLT_bio_map & 1,
 		.owner = o->owner,
 		.n_disks = o->n_disks,
+		.access = o->access,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
 	for (unsigned int i = 1; i < DLT_PROBES; i++)

@@ -25,6 +25,7 @@ struct tracer_options {
 	probe_mask may_lack; /* optional ones, left out where they fail, with the reason in t->why */
 	uint32_t disks[DLT_MAX_DISKS]; /* the kernel's dev_t: major << 20 | minor */
 	unsigned int n_disks;
+	uint8_t access; /* enum config_access */
 };
 
 /* Can BPF be used here? 0, or -errno with the reason and the remedy in ERROR. */

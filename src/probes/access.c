@@ -2,18 +2,24 @@
 /* The access probe: which memory the target touches, as its page faults show it. */
 #include "dlt/access.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 
 #include <bpf/libbpf.h>
 
 #include "access.skel.h"
+#include "base/log.h"
 #include "drain/access.h"
+#include "drain/access_pages.h"
 #include "drain/access_runs.h"
 #include "kernel/cpu_events.h"
+#include "kernel/page_tables.h"
 #include "kernel/skel.h"
+#include "trace/config.h"
 #include "trace/probe.h"
 
-static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { 0, NULL } };
+static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { DLT_ACCESS_PAGES, "pages" }, { 0, NULL } };
 static const struct field_name kind_names[] = {
 	{ DLT_ACCESS_UNKNOWN, "-" }, { DLT_ACCESS_HEAP, "heap" }, { DLT_ACCESS_ANON, "anon" },
 	{ DLT_ACCESS_STACK, "stack" }, { DLT_ACCESS_FILE, "file" }, { 0, NULL },
@@ -23,7 +29,7 @@ static const struct field_name kind_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the interval, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access)", FIELD_NAME,
+	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets)", FIELD_NAME,
 	  AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },
@@ -31,7 +37,7 @@ static const struct field fields[] = {
 	  AT(bytes), .unit = "bytes" },
 	{ "TOUCHED", "of them in pages that were accessed", FIELD_U64, AT(touched), .unit = "bytes" },
 	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written), .unit = "bytes" },
-	{ "COUNT", "faults", FIELD_S64, AT(count) },
+	{ "COUNT", "faults; - for pages", FIELD_S64, AT(count) },
 	{ "HUGE", "of TOUCHED in huge pages; - if that is not known", FIELD_S64, AT(huge), .unit = "bytes" },
 	{ "NODE", "NUMA node; - if that is not known", FIELD_S64, AT(node) },
 	{ "TID", "where COUNT is 1: thread", FIELD_S64, AT(tid) },
@@ -49,51 +55,95 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	access_take(d, (const struct dlt_access *)hdr);
 }
 
-static int access_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static void state_free(void *state)
 {
-	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
-	int r = tp ? 0 : cpu_events_check(PERF_COUNT_SW_PAGE_FAULTS);
-	struct access_bpf *skel;
+	struct access_source *s = state;
 
-	if (!r)
-		r = SKEL_OPEN(access, o, cfg, kernel);
-	if (r < 0)
+	access_pages_free(s->pages);
+	cpu_events_close(s->events);
+	free(s);
+}
+
+/* By page tables, where the user wants that or nothing else, and the machine can. 0 or -errno. */
+static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+{
+	char why[256];
+	int r = cfg->access == ACCESS_FAULTS ? -ENODATA : page_tables_open(ret, kernel, why, sizeof(why));
+
+	if (r < 0 && cfg->access == ACCESS_PAGES) {
+		log_err("--access pages: %s: use --access faults", why);
 		return r;
-	skel = o->owner;
-	bpf_program__set_autoload(skel->progs.access_user, tp && !perf);
-	bpf_program__set_autoload(skel->progs.access_kernel, tp && !perf);
-	bpf_program__set_autoload(skel->progs.access_user_perf, tp && perf);
-	bpf_program__set_autoload(skel->progs.access_kernel_perf, tp && perf);
-	bpf_program__set_autoload(skel->progs.access_event, !tp);
-	bpf_program__set_autoattach(skel->progs.access_event, false);
+	}
+	if (r < 0 && cfg->access == ACCESS_AUTO)
+		log_info("access.out has page faults: accessed bits cannot be read: %s", why);
 	return 0;
 }
 
-static void events_free(void *events)
+/* Chooses the programs: those of page tables, or the best of faults. */
+static int programs_choose(struct access_bpf *skel, bool tables, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	cpu_events_close(events);
+	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
+
+	bpf_program__set_autoload(skel->progs.access_send, tables);
+	bpf_program__set_autoload(skel->progs.access_user, !tables && tp && !perf);
+	bpf_program__set_autoload(skel->progs.access_kernel, !tables && tp && !perf);
+	bpf_program__set_autoload(skel->progs.access_user_perf, !tables && tp && perf);
+	bpf_program__set_autoload(skel->progs.access_kernel_perf, !tables && tp && perf);
+	bpf_program__set_autoload(skel->progs.access_event, !tables && !tp);
+	bpf_program__set_autoattach(skel->progs.access_send, false);
+	bpf_program__set_autoattach(skel->progs.access_event, false);
+	return tables || tp ? 0 : cpu_events_check(PERF_COUNT_SW_PAGE_FAULTS);
 }
 
-/* The software event follows the CPUs; tracepoints need nothing. */
-static int access_emit(struct probe_object *o, enum probe_emit when)
+static int access_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	const struct access_bpf *skel = o->owner;
-	struct cpu_events *events = NULL;
-	int r = 0;
+	struct page_tables *tables = NULL;
+	struct access_bpf *skel;
+	struct access_source *s;
+	int r = tables_open(&tables, cfg, kernel);
 
-	if (!bpf_program__autoload(skel->progs.access_event))
-		return 0;
-	if (when == PROBE_EMIT_BEGIN) {
-		r = cpu_events_open(&events, PERF_COUNT_SW_PAGE_FAULTS, bpf_program__fd(skel->progs.access_event));
-		o->state = events;
-		o->state_free = events_free;
-	} else if (when == PROBE_EMIT) {
-		cpu_events_follow(o->state); /* a CPU's that fails is tried again */
-	} else if (when == PROBE_EMIT_STOP) {
-		cpu_events_close(o->state);
-		o->state = NULL;
+	if (!r)
+		r = SKEL_OPEN(access, o, cfg, kernel);
+	s = r < 0 ? NULL : calloc(1, sizeof(*s));
+	if (!s) {
+		page_tables_close(tables);
+		return r < 0 ? r : -ENOMEM;
+	}
+	o->state = s;
+	o->state_free = state_free;
+	skel = o->owner;
+	r = programs_choose(skel, tables, cfg, kernel);
+	if (tables) {
+		s->pages = access_pages_new(tables, skel->progs.access_send);
+		r = s->pages ? r : -ENOMEM;
 	}
 	return r;
+}
+
+static int begin(struct access_source *s, const struct access_bpf *skel)
+{
+	if (s->pages)
+		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs));
+	if (bpf_program__autoload(skel->progs.access_event))
+		return cpu_events_open(&s->events, PERF_COUNT_SW_PAGE_FAULTS, bpf_program__fd(skel->progs.access_event));
+	return 0;
+}
+
+static int access_emit(struct probe_object *o, enum probe_emit when)
+{
+	struct access_source *s = o->state;
+
+	if (when == PROBE_EMIT_BEGIN)
+		return begin(s, o->owner);
+	if (when == PROBE_EMIT && s->events)
+		cpu_events_follow(s->events); /* a CPU's that fails is tried again */
+	if (when == PROBE_EMIT_STOP && s->pages)
+		access_pages_stop(s->pages);
+	if (when == PROBE_EMIT_STOP) {
+		cpu_events_close(s->events);
+		s->events = NULL;
+	}
+	return 0;
 }
 
 const struct probe access_probe = {

@@ -433,6 +433,28 @@ static void put_version(struct json *j, const char *name, uint64_t version)
 	json_str(j, name, version ? text : NULL);
 }
 
+/* Puts how accesses were seen, and what access.out does not show of that. */
+static void put_access(struct json *j, const struct session *s)
+{
+	const struct access_counts *n = &s->status.counts.access;
+
+	if (!(s->cfg->probes >> DLT_access & 1))
+		return;
+	json_object(j, "access");
+	json_str(j, "source", n->pages ? "pages" : "faults");
+	json_u64(j, "interval_ns", s->cfg->access_interval_ns);
+	json_u64(j, "block_bytes", s->cfg->access_block_bytes);
+	if (n->pages) {
+		json_u64(j, "budget_percent", s->cfg->access_budget);
+		json_bool(j, "flushes", n->flushes);
+		json_u64(j, "looks", n->looks);
+		json_u64(j, "cpu_us", n->cpu_ns / 1000);
+		json_u64(j, "longest_look_us", n->longest_ns / 1000);
+		json_u64(j, "refused_processes", n->refused);
+	}
+	json_end(j);
+}
+
 /* Puts what alloc.out does not show, where there is one. */
 static void put_alloc(struct json *j, const struct session *s)
 {
@@ -558,6 +580,7 @@ static void put_manifest(struct json *j, struct session *s, bool complete)
 		put_collector(j, s, &s->collectors.c[i]);
 	json_end(j);
 	put_uring(j, s);
+	put_access(j, s);
 	put_alloc(j, s);
 	put_storage(j, s);
 	/* the kernel skipped these runs of hooks, in any process: calls may be missing */

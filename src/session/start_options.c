@@ -133,6 +133,35 @@ static const char *set_alloc_sites(struct option_parse *p, void *member, char *a
 	return "not one of auto, python, native, caller, none";
 }
 
+const char *const config_access[ACCESS_N] = { [ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages" };
+
+static const char *set_access(struct option_parse *p, void *member, char *arg)
+{
+	static const char *const others[] = { "pmu", "watch", "writes" };
+
+	for (unsigned int i = 0; i < ACCESS_N; i++) {
+		if (strcmp(config_access[i], arg))
+			continue;
+		*(enum config_access *)member = i;
+		return NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(others[i], arg))
+			return "this dltraced cannot do that: one of auto, pages, faults";
+	return "not one of auto, pages, faults";
+}
+
+static const char *set_access_budget(struct option_parse *p, void *member, char *arg)
+{
+	const size_t digits = strspn(arg, "0123456789");
+	const unsigned long percent = digits && digits < 5 ? strtoul(arg, NULL, 10) : 0;
+
+	*(unsigned int *)member = (unsigned int)percent;
+	if (percent && percent <= 100 && (!arg[digits] || !strcmp(arg + digits, "%")))
+		return NULL;
+	return "not a percentage of a CPU from 1 to 100";
+}
+
 static const char *set_access_block(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_size(p, member, arg);
@@ -312,8 +341,12 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
+	{ "access", 0, "HOW", "With -P +access: auto, pages, faults",
+	  set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-block", 0, "SIZE", "With -P +access: its blocks (default: 64K)",
 	  set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-budget", 0, "PERCENT", "Of a CPU, to look at pages (default: 1)",
+	  set_access_budget, TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-interval", 0, "T", "With -P +access: its intervals (default: 100ms)",
 	  set_access_interval, TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "alloc-min", 0, "SIZE", "With -P +alloc: blocks from SIZE on (default: 4K)",
@@ -415,6 +448,7 @@ void start_config_defaults(struct config *cfg)
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,
+		.access_budget = CONFIG_ACCESS_BUDGET,
 		.access_interval_ns = CONFIG_ACCESS_INTERVAL_NS,
 		.access_block_bytes = CONFIG_ACCESS_BLOCK_BYTES,
 		.alloc_min_bytes = CONFIG_ALLOC_MIN_BYTES,
@@ -454,6 +488,8 @@ static const char *check(const struct config *cfg)
 		return "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)";
 	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
 		return "--rollup-only writes no rows, so there is nothing for alloc";
+	if (!cfg->access_interval_ns && cfg->access == ACCESS_PAGES)
+		return "--access-interval 0 gives each page fault a row of its own: it needs --access faults";
 	if (cfg->rollup_only && cfg->probes >> DLT_access & 1)
 		return "--rollup-only writes no rows, so there is nothing for access";
 	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
@@ -540,6 +576,8 @@ const char *start_config_finish(struct config *cfg)
 	imply_sched(cfg);
 	imply_printed(cfg);
 	imply_bio_map(cfg);
+	if (!cfg->access_interval_ns)
+		cfg->access = ACCESS_FAULTS;
 	if (cfg->probes >> DLT_alloc & 1)
 		cfg->probes |= PROBE_BIT(DLT_sites);
 	imply_rotate(cfg);

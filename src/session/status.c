@@ -10,6 +10,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "drain/access_pages.h"
 #include "drain/alloc.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
@@ -56,6 +57,14 @@ static void update_lost(struct probe_counts *p, const struct dlt_stats *st, cons
 		p->lost += p->lost_by[why];
 }
 
+static void access_count(const struct tracer *t, struct access_counts *ret)
+{
+	const struct access_source *source = t->objects[DLT_access].state;
+
+	if (source && source->pages)
+		access_pages_count(source->pages, ret);
+}
+
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)
 {
 	struct dlt_stats stats[DLT_PROBES];
@@ -97,6 +106,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
+	access_count(t, &s->counts.access);
 	alloc_count(d->decode.alloc, &s->counts.alloc);
 	s->log_unsure = util_counted(&d->log.unsure_bytes);
 	s->lost += s->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */

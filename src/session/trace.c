@@ -76,6 +76,7 @@ static int load(struct session *s)
 		.no_args = cfg->no_args,
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
 		.backends = cfg->backends,
+		.access = (uint8_t)cfg->access,
 		.may_lack = cfg->best_effort ? PROBE_ALL : cfg->may_lack,
 		.owned = s->targets.owned,
 		.owner = s->targets.owner.uid,

@@ -75,6 +75,13 @@ struct config {
 	const char *metrics_file; /* NULL: none */
 	enum log_level log_level; /* -q, -v */
 
+	enum config_access {
+		ACCESS_AUTO,
+		ACCESS_FAULTS,
+		ACCESS_PAGES,
+		ACCESS_N,
+	} access;
+	unsigned int access_budget; /* of a CPU, in percent */
 	uint64_t access_interval_ns; /* accesses in it are joined; 0: each has a row of its own */
 	uint64_t access_block_bytes; /* to blocks of this size */
 	uint64_t alloc_min_bytes; /* blocks below it are only counted */
@@ -104,6 +111,8 @@ struct config {
 #define CONFIG_ACCESS_BLOCK_BYTES (64ULL << 10) /* --access-block's default */
 #define CONFIG_ACCESS_BLOCK_MIN_BYTES (4ULL << 10)
 #define CONFIG_ACCESS_BLOCK_MAX_BYTES (2ULL << 20)
+#define CONFIG_ACCESS_BUDGET 1 /* --access-budget's default, percent */
+extern const char *const config_access[ACCESS_N]; /* their names */
 #define CONFIG_ALLOC_MIN_BYTES 4096 /* --alloc-min's default */
 extern const char *const config_alloc_sites[ALLOC_SITES_N]; /* their names */
 

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * touches: causes page faults, and prints each of them.
+ * touches: accesses memory, and prints what it accesses.
  *
- *   touches PROCESSES THREADS PAGES
+ *   touches faults PROCESSES THREADS PAGES
  *
  * Each of PROCESSES processes has THREADS threads, and each of these maps PAGES small pages of its own. It touches them by
  * instructions: every fourth one is read, and half of these are written later, which is another fault; the others are
  * written. Then it has read(2) write as many pages again. A line for each fault: PID TID ADDRESS, then "r" or "w", and
  * "user" or "kernel". A line "region PID BEGIN END" for each mapping.
+ *
+ *   touches phases PROCESSES MS PAGES
+ *
+ * Each process maps PAGES small pages, and 16 MiB of huge pages if the kernel has them, and touches all once. Then it goes
+ * through phases of MS milliseconds, in each of which it touches the same pages again and again: a line "phase PID BEGIN_NS
+ * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes. "region" as above;
+ * "huge PID BEGIN END" where all of these are huge pages.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
@@ -93,31 +102,99 @@ static void *thread_main(void *unused)
 	return NULL;
 }
 
-static void process_main(long threads)
+static void faults(long threads)
 {
 	pthread_t v[threads];
 
-	setvbuf(stdout, malloc(64 << 20), _IOFBF, 64 << 20); /* lines of two processes must not mix */
 	for (long i = 0; i < threads; i++)
 		if (pthread_create(&v[i], NULL, thread_main, NULL))
 			die("pthread_create");
 	for (long i = 0; i < threads; i++)
 		pthread_join(v[i], NULL);
-	fflush(stdout);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* BYTES is 0 where nothing is touched. */
+static void phase(long ms, volatile char *first, size_t step, size_t count, size_t bytes)
+{
+	const int64_t begin_ns = now_ns(), end_ns = begin_ns + ms * 1000000;
+
+	while (now_ns() < end_ns) {
+		for (size_t i = 0; bytes && i < count; i++)
+			if (i % 3)
+				(void)first[i * step];
+			else
+				first[i * step]++;
+		usleep(1000);
+	}
+	printf("phase %d %lld %lld %#lx %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns, (unsigned long)first, step, count, bytes);
+}
+
+static volatile char *map_huge(size_t bytes)
+{
+	const size_t huge = 2 << 20;
+	char *at = mmap(NULL, bytes + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char line[256], *digits;
+	unsigned long kib = 0;
+	FILE *f;
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	at += -(uintptr_t)at % huge;
+	if (madvise(at, bytes, MADV_HUGEPAGE) < 0)
+		return NULL;
+	memset(at, 1, bytes);
+	f = fopen("/proc/self/smaps_rollup", "re");
+	while (f && fgets(line, sizeof(line), f))
+		if ((digits = strstr(line, "AnonHugePages:")))
+			kib = strtoul(digits + 14, NULL, 10);
+	if (f)
+		fclose(f);
+	if (kib * 1024 != bytes)
+		return NULL;
+	printf("huge %d %#lx %#lx\n", getpid(), (unsigned long)at, (unsigned long)at + bytes);
+	return at;
+}
+
+static void phases(long ms)
+{
+	volatile char *at = map(), *huge;
+
+	memset((void *)at, 1, pages * PAGE);
+	huge = map_huge(16 << 20);
+	phase(ms, at, PAGE, pages / 2, PAGE);
+	phase(ms, at + pages / 2 * PAGE, 4 * PAGE, pages / 8, PAGE);
+	phase(ms, at + pages / 4 * PAGE, PAGE, 16, PAGE);
+	phase(ms, at, PAGE, 0, 0);
+	if (huge)
+		phase(ms, huge + (2 << 20) + 77, 4 << 20, 3, 2 << 20);
 }
 
 int main(int argc, char **argv)
 {
-	long processes = argc > 1 ? atol(argv[1]) : 1, threads = argc > 2 ? atol(argv[2]) : 1;
+	const char *mode = argc > 4 ? argv[1] : "";
+	long processes = argc > 4 ? atol(argv[2]) : 0, n = argc > 4 ? atol(argv[3]) : 0;
+	void (*fn)(long) = !strcmp(mode, "faults") ? faults : !strcmp(mode, "phases") ? phases : NULL;
 
-	pages = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
+	if (!fn)
+		return fputs("touches faults|phases PROCESSES THREADS|MS PAGES\n", stderr), 2;
+	pages = strtoul(argv[4], NULL, 10);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();
 
 		if (pid < 0)
 			die("fork");
 		if (!pid) {
-			process_main(threads);
+			setvbuf(stdout, malloc(64 << 20), _IOFBF, 64 << 20); /* lines of two processes must not mix */
+			fn(n);
+			fflush(stdout);
 			_exit(0);
 		}
 	}

@@ -55,6 +55,34 @@ static void fault(uint64_t at, uint32_t tgid, uint64_t addr, uint32_t flags)
 	rec_emit();
 }
 
+/* A run that was found at START_NS + AT ms, of file INO, 0: none. */
+static void run(uint64_t at, uint32_t kind, uint64_t ino)
+{
+	struct dlt_access_run *rec = rec_begin(DLT_access);
+
+	rec->hdr.func = DLT_ACCESS_RUN;
+	rec->hdr.size = sizeof(*rec);
+	rec->at_ns = START_NS + at * NSEC_PER_MSEC;
+	rec->span_ns = INTERVAL_NS;
+	rec->addr = 0x7f0000000000;
+	rec->bytes = 2 << 20;
+	rec->touched = 8192;
+	rec->huge = 0;
+	rec->offset = ino ? 65536 : DLT_NONE;
+	rec->kind = kind;
+	rec->id = ino ? id_of(ino) : (struct dlt_file_id){ 0 };
+	rec_emit();
+}
+
+static void a_run_that_is_too_short_is_none(void **state)
+{
+	struct dlt_access *rec = rec_begin(DLT_access);
+
+	rec->hdr.func = DLT_ACCESS_RUN;
+	rec_emit();
+	expect_rows(DLT_access, "");
+}
+
 static void faults_of_an_interval_are_joined(void **state)
 {
 	/* two blocks with one page each, the second of them twice; in another process */
@@ -71,6 +99,8 @@ static void faults_of_an_interval_are_joined(void **state)
 	access_turn(&decode, START_NS + 5200 * NSEC_PER_MSEC);
 	fault(5300, 100, 0x1000, DLT_ACCESS_WRITE);
 	access_end(&decode, START_NS + 5301 * NSEC_PER_MSEC);
+	run(5400, DLT_ACCESS_FILE, 11);
+	run(5400, DLT_ACCESS_STACK, 0);
 	expect_golden(DLT_access);
 }
 
@@ -110,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(faults_of_an_interval_are_joined, begin),
+		WITH(a_run_that_is_too_short_is_none, begin),
 		WITH(each_fault_has_its_address_thread_and_instruction, begin_single),
 		WITH(a_storm_of_faults_ends_the_interval, begin),
 	};

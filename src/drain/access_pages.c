@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/access_pages.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "drain/access_runs.h"
+#include "drain/counts.h"
+#include "host/stall/async_call.h"
+#include "kernel/object.h"
+#include "kernel/page_tables.h"
+#include "kernel/tracer.h"
+#include "trace/config.h"
+
+#define STOP_MS 2000
+#define FIRST_NS NSEC_PER_SEC
+#define RUNS_MAX (1U << 18) /* of one look; of 128 bytes each. More are lost. */
+#define SHARED_BYTES (DLT_ACCESS_RUNS * sizeof(struct dlt_access_run))
+#define REFUSED 2 /* a process that is about to execute its program may be refused once, as nobody may look at it then */
+#define STACK_GAP (128ULL << 20) /* as in bpf/access.bpf.c */
+
+/* A process as of a look. */
+struct process {
+	struct dlt_memory_of of;
+	uint64_t clear_ns; /* since then its bits show all accesses; 0: not known */
+	unsigned int refused; /* how often they could not be cleared, up to REFUSED */
+	bool same;    /* it had the same page tables after the look */
+};
+
+struct processes {
+	struct process *v; /* by process number */
+	unsigned int n;
+};
+
+struct access_pages {
+	struct page_tables *tables;
+	const struct bpf_program *send;
+	struct dlt_access_run *shared; /* with the kernel side */
+	const struct tracer *tracer;
+	uint64_t interval_ns;
+	unsigned int budget; /* percent */
+	struct async_call call;
+	int go_fd, ready_fd, stop_fd; /* readable: the thread may begin; has looked once; must end */
+	bool begun; /* by the drain; atomic */
+
+	/* the thread's */
+	struct processes now, before;
+	uint64_t before_ns; /* when these were listed */
+	struct access_runs runs;
+	struct process *process; /* whose runs they are */
+	struct dlt_access_run *found;
+	unsigned int n_found;
+	uint64_t n_lost;
+	/* relaxed */
+	uint64_t n_looks, cpu_ns, longest_ns, n_refused;
+};
+
+/* --- one look ----------------------------------------------------------------------------------------- */
+
+static void listed(void *ctx, const struct dlt_memory_of *of)
+{
+	struct access_pages *a = ctx;
+
+	if (!tracer_target_has(a->tracer, (pid_t)of->tgid) || util_room(&a->now.v, a->now.n, sizeof(a->now.v[0])) < 0)
+		return;
+	a->now.v[a->now.n++] = (struct process){ .of = *of };
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct process *a = x, *b = y;
+
+	return a->of.tgid < b->of.tgid ? -1 : a->of.tgid > b->of.tgid;
+}
+
+static struct process *find(const struct processes *p, uint32_t tgid)
+{
+	const struct process key = { .of.tgid = tgid };
+
+	return p->n ? bsearch(&key, p->v, p->n, sizeof(p->v[0]), compare) : NULL;
+}
+
+/* Takes over what is known of P from the last look. A child's bits are clear when it begins, and those of a new program. */
+static void take_over(const struct access_pages *a, struct process *p)
+{
+	const struct process *before = find(&a->before, p->of.tgid);
+
+	if (before && before->of.start_ns == p->of.start_ns) {
+		p->clear_ns = before->of.pgd == p->of.pgd ? before->clear_ns : a->before_ns;
+		p->refused = before->of.pgd == p->of.pgd ? before->refused : 0;
+	} else if (a->before_ns && p->of.start_ns > a->before_ns) {
+		p->clear_ns = p->of.start_ns;
+	}
+}
+
+static void emit(void *ctx, struct access_row *row)
+{
+	struct access_pages *a = ctx;
+
+	if (a->n_found == RUNS_MAX || util_room(&a->found, a->n_found, sizeof(a->found[0])) < 0) {
+		a->n_lost++;
+		return;
+	}
+	a->found[a->n_found++] = (struct dlt_access_run){
+		.hdr.tgid = a->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
+		.offset = DLT_NONE, .kind = row->kind,
+	};
+}
+
+/* Returns what is at ADDR, and in *END the address up to which it is. */
+static uint32_t kind_at(const struct dlt_memory_of *of, uint64_t addr, uint64_t *end)
+{
+	const struct {
+		uint64_t begin, end;
+		uint32_t kind;
+	} areas[] = {
+		{ of->start_brk, of->brk, DLT_ACCESS_HEAP },
+		{ of->start_stack - MIN(of->start_stack, STACK_GAP), of->env_end, DLT_ACCESS_STACK },
+	};
+
+	*end = 1ULL << 63;
+	for (size_t i = 0; i < ARRAY_SIZE(areas); i++) {
+		if (addr >= areas[i].begin && addr < areas[i].end) {
+			*end = areas[i].end;
+			return areas[i].kind;
+		}
+		if (addr < areas[i].begin)
+			*end = MIN(*end, areas[i].begin);
+	}
+	return DLT_ACCESS_UNKNOWN;
+}
+
+static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
+{
+	struct access_pages *a = ctx;
+	const uint64_t end = addr + bytes;
+	struct access_touch t = { .written = DLT_NONE, .count = DLT_NONE, .tid = DLT_NONE, .ip = DLT_NONE };
+
+	while (addr < end) {
+		uint64_t area_end;
+
+		t.kind = kind_at(&a->process->of, addr, &area_end);
+		t.addr = addr;
+		t.bytes = MIN(area_end + -area_end % a->runs.page_bytes, end) - addr;
+		t.huge = huge ? (int64_t)t.bytes : 0;
+		access_runs_add(&a->runs, &t);
+		addr += t.bytes;
+	}
+}
+
+static void look_at(struct access_pages *a, struct process *p)
+{
+	const unsigned int first = a->n_found;
+	const uint64_t since_ns = p->clear_ns;
+	uint64_t at_ns;
+	int r = 0;
+
+	a->process = p;
+	if (since_ns)
+		r = page_tables_accessed(a->tables, &p->of, accessed, a);
+	access_runs_end(&a->runs);
+	at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (r < 0)
+		a->n_found = first; /* junk: its memory is gone */
+	for (unsigned int i = first; i < a->n_found; i++) {
+		a->found[i].at_ns = at_ns;
+		a->found[i].span_ns = at_ns - since_ns;
+	}
+	r = page_tables_clear(a->tables, (pid_t)p->of.tgid);
+	p->clear_ns = r < 0 ? 0 : at_ns;
+	if (r < 0 && r != -ENOENT && r != -ESRCH && p->refused < REFUSED && ++p->refused == REFUSED)
+		util_count(&a->n_refused, 1);
+}
+
+static void listed_again(void *ctx, const struct dlt_memory_of *of)
+{
+	const struct access_pages *a = ctx;
+	struct process *p = find(&a->now, of->tgid);
+
+	if (p && p->of.pgd == of->pgd && p->of.start_ns == of->start_ns)
+		p->same = true;
+}
+
+static void send(struct access_pages *a, unsigned int n)
+{
+	const uint64_t args[] = { n, a->n_lost };
+
+	if (n || a->n_lost)
+		object_run(a->send, args, ARRAY_SIZE(args));
+	a->n_lost = 0;
+}
+
+/* What was read of a process that has executed another program meanwhile, or ended, may have been another's. */
+static void send_all(struct access_pages *a)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < a->n_found; i++) {
+		const struct process *p = find(&a->now, a->found[i].hdr.tgid);
+
+		if (!p || !p->same)
+			continue;
+		a->shared[n++] = a->found[i];
+		if (n == DLT_ACCESS_RUNS) {
+			send(a, n);
+			n = 0;
+		}
+	}
+	send(a, n);
+	a->n_found = 0;
+}
+
+static void look(struct access_pages *a)
+{
+	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	struct processes last;
+
+	a->now.n = 0;
+	if (page_tables_list(a->tables, listed, a) < 0)
+		return;
+	if (a->now.n)
+		qsort(a->now.v, a->now.n, sizeof(a->now.v[0]), compare);
+	for (unsigned int i = 0; i < a->now.n; i++) {
+		take_over(a, &a->now.v[i]);
+		look_at(a, &a->now.v[i]);
+	}
+	if (page_tables_list(a->tables, listed_again, a) == 0)
+		send_all(a);
+	a->n_found = 0;
+	a->before_ns = now_ns;
+	last = a->before;
+	a->before = a->now;
+	a->now = last;
+}
+
+/* --- the thread ------------------------------------------------------------------------------------------ */
+
+/* Waits for NS, or for FD, if that comes first. */
+static bool wait_for(int fd, uint64_t ns)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return TEMP_FAILURE_RETRY(poll(&p, 1, ns == UINT64_MAX ? -1 : (int)MIN(ns / NSEC_PER_MSEC, (uint64_t)INT32_MAX))) > 0;
+}
+
+static void thread_main(void *ctx)
+{
+	struct access_pages *a = ctx;
+	uint64_t rest_ns, begin_ns, took_ns, cpu_ns;
+
+	wait_for(a->go_fd, UINT64_MAX);
+	for (bool last = false;; last = wait_for(a->stop_fd, rest_ns)) {
+		begin_ns = clock_now_ns(CLOCK_MONOTONIC);
+		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+		look(a);
+		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+		util_count(&a->n_looks, 1);
+		eventfd_write(a->ready_fd, 1);
+		util_count(&a->cpu_ns, cpu_ns);
+		took_ns = clock_now_ns(CLOCK_MONOTONIC) - begin_ns;
+		__atomic_store_n(&a->longest_ns, MAX(a->longest_ns, took_ns), __ATOMIC_RELAXED);
+		rest_ns = MAX(a->interval_ns, cpu_ns * 100 / a->budget);
+		rest_ns -= MIN(rest_ns, took_ns);
+		if (last)
+			return;
+	}
+}
+
+struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send)
+{
+	struct access_pages *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->call = (struct async_call)ASYNC_CALL_NONE;
+	a->tables = tables;
+	a->send = send;
+	a->go_fd = eventfd(0, EFD_CLOEXEC);
+	a->ready_fd = eventfd(0, EFD_CLOEXEC);
+	a->stop_fd = eventfd(0, EFD_CLOEXEC);
+	return a;
+}
+
+void access_pages_free(struct access_pages *a)
+{
+	if (!a)
+		return;
+	eventfd_write(a->stop_fd, 1);
+	eventfd_write(a->go_fd, 1);
+	if (!async_call_wait(&a->call, STOP_MS))
+		return;
+	async_call_free(&a->call);
+	page_tables_close(a->tables);
+	if (a->shared && a->shared != MAP_FAILED)
+		munmap(a->shared, SHARED_BYTES);
+	util_close(&a->go_fd);
+	util_close(&a->ready_fd);
+	util_close(&a->stop_fd);
+	free(a->now.v);
+	free(a->before.v);
+	free(a->found);
+	free(a);
+}
+
+int access_pages_begin(struct access_pages *a, const struct config *cfg, const struct tracer *t)
+{
+	int r;
+
+	if (a->go_fd < 0 || a->ready_fd < 0 || a->stop_fd < 0)
+		return -EMFILE;
+	a->tracer = t;
+	a->interval_ns = cfg->access_interval_ns;
+	a->budget = cfg->access_budget;
+	a->runs = (struct access_runs){
+		.block_bytes = cfg->access_block_bytes, .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .emit = emit, .ctx = a,
+	};
+	r = async_call_begin(&a->call, thread_main, a);
+	__atomic_store_n(&a->begun, r == 0, __ATOMIC_RELEASE);
+	return r;
+}
+
+/* Nobody who is about to run has touched anything by then. */
+int access_pages_go(struct access_pages *a, int runs_fd)
+{
+	a->shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, runs_fd, 0);
+	if (a->shared == MAP_FAILED || eventfd_write(a->go_fd, 1) < 0)
+		return -errno;
+	wait_for(a->ready_fd, FIRST_NS);
+	return 0;
+}
+
+void access_pages_stop(struct access_pages *a)
+{
+	eventfd_write(a->stop_fd, 1);
+	if (__atomic_load_n(&a->begun, __ATOMIC_ACQUIRE))
+		async_call_wait(&a->call, STOP_MS);
+}
+
+void access_pages_count(const struct access_pages *a, struct access_counts *ret)
+{
+	ret->pages = true;
+	ret->flushes = page_tables_flushes(a->tables);
+	ret->looks = util_counted(&a->n_looks);
+	ret->cpu_ns = util_counted(&a->cpu_ns);
+	ret->longest_ns = util_counted(&a->longest_ns);
+	ret->refused = util_counted(&a->n_refused);
+}

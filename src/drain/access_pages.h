@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looks again and again which pages of the target have been accessed, and clears the bits that show it. A thread of its own,
+ * begun by the drain and with the drain's privileges, as reading and clearing wait for locks of the traced processes. What it
+ * finds comes back through the rings.
+ */
+#ifndef DRAIN_ACCESS_PAGES_H
+#define DRAIN_ACCESS_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct access_counts;
+struct access_pages;
+struct bpf_program;
+struct config;
+struct cpu_events;
+struct page_tables;
+struct tracer;
+
+/* The state of the access probe: how it sees accesses. */
+struct access_source {
+	struct access_pages *pages; /* by page tables; NULL: by faults */
+	struct cpu_events *events;  /* where faults have no tracepoints, else NULL */
+};
+
+/* TABLES is owned from here on. SEND is the program that sends runs. NULL: no memory. */
+struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send);
+/* A thread that has not come back keeps its memory. NULL is fine. */
+void access_pages_free(struct access_pages *a);
+
+/* The drain begins it. 0 or -errno. */
+int access_pages_begin(struct access_pages *a, const struct config *cfg, const struct tracer *t);
+
+/*
+ * The control plane: the target's processes are in, and are about to run. RUNS_FD: the map that runs are sent from. 0 or -errno.
+ * Then: there is one more look, and no more.
+ */
+int access_pages_go(struct access_pages *a, int runs_fd);
+void access_pages_stop(struct access_pages *a);
+
+/* Any thread: what the manifest has of it. */
+void access_pages_count(const struct access_pages *a, struct access_counts *ret);
+
+#endif
