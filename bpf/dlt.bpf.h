@@ -267,6 +267,8 @@ static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struc
 		*(__u64 *)comm = *(__u64 *)task->comm;
 		*(__u64 *)(comm + 8) = *(__u64 *)(task->comm + 8);
 	} else {
+		/* the helper of 6.1 leaves the bytes behind the name as they are */
+		*(__u64 *)comm = *(__u64 *)(comm + 8) = 0;
 		bpf_get_current_comm(comm, DLT_COMM_LEN);
 	}
 }
