@@ -11,6 +11,8 @@ static __always_inline __u32 kind_of(const struct bio_look *l, __u64 off)
 {
 	if (l->kind == DLT_BIO_METADATA && l->inode && l->is_file)
 		return DLT_BIO_DATA; /* by buffer heads */
+	if (l->kind == DLT_BIO_DATA && l->inode && !l->is_file && !l->is_block)
+		return DLT_BIO_METADATA; /* f2fs: pages of a folder */
 	if ((l->kind == DLT_BIO_DATA || l->kind == DLT_BIO_UNKNOWN) && l->opf_meta)
 		return DLT_BIO_METADATA; /* btrfs: these are pages of its own inode, which looks like a file's */
 	if (l->kind == DLT_BIO_METADATA && l->is_block && !l->is_held && !l->opf_meta)

@@ -68,7 +68,7 @@ static __always_inline void mapping_note(struct bio_look *l, __u64 mapping)
 	}
 	inode = KCAST(inode, l->inode);
 	fmt = KLOAD(inode, i_mode) & MODE_FMT;
-	l->is_file = fmt == MODE_REG || fmt == MODE_LNK || fmt == MODE_DIR;
+	l->is_file = fmt == MODE_REG || fmt == MODE_LNK;
 	l->is_block = fmt == MODE_BLK;
 	if (l->is_block) {
 		l->start = bdev_start(l->inode);
