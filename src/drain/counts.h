@@ -30,6 +30,7 @@ struct probe_counts {
 	uint64_t fileless; /* disk requests with data of which no file is known, or of a part not */
 	uint64_t overwritten; /* pages whose dirtier was forgotten before they were written back */
 	uint64_t refused;     /* pages that were read ahead, and of which it is not known whether they are used */
+	uint64_t nvtx;	      /* of regions: rows that came by NVTX */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
 	uint64_t summed;		 /* never written as rows: --rollup-only */
 };

@@ -76,6 +76,8 @@ static void row_put(struct decode *d, const struct dlt_hdr *hdr, const struct dl
 	row_make(&row, hdr, m);
 	if (running)
 		row.ret = DLT_UNKNOWN;
+	if (m->source == DLTRACED_SOURCE_NVTX)
+		util_count(&d->counts[DLT_regions].nvtx, 1);
 	decode_row(d, DLT_regions, &row.hdr);
 }
 

@@ -233,6 +233,14 @@ static void end_hooks(struct session *s)
 		log_warn("%s: rows are missing", s->tracer.error);
 }
 
+/* NVTX says nothing where it cannot load the library. */
+static void say_no_ranges(const struct session *s)
+{
+	if (s->cfg->nvtx && s->traced && !session_is_stuck(s) && !s->status.counts.probes[DLT_regions].nvtx)
+		log_warn("--nvtx: no range came by NVTX: the job's programs make none, or they could not load the library, "
+			 "as in a container, in another root folder, or as a user who may not read it (docs/regions.md)");
+}
+
 void session_end_tracing(struct session *s)
 {
 	if (session_has_ended(s))
@@ -255,4 +263,5 @@ void session_end_tracing(struct session *s)
 	session_metrics_write(s);
 	if (s->traced && (session_is_stuck(s) || s->writing.r < 0))
 		status_say_lost(&s->status);
+	say_no_ranges(s);
 }

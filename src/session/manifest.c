@@ -351,6 +351,8 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 		json_u64(j, "refused", n->refused);
 	if (n->overwritten)
 		json_u64(j, "overwritten", n->overwritten);
+	if (n->nvtx)
+		json_u64(j, "nvtx", n->nvtx);
 	json_u64(j, "unsure", n->unsure);
 	json_end(j);
 }

@@ -41,6 +41,6 @@ awk -F ' *[|] *' '$2 == "text" { text = $3 + 0 } $2 ~ /zstd/ { zstd = $3 + 0 } $
 
 # what a region costs the program: each is a row, those of C and of the four forms of pure Python at least
 BENCH=regions "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
-grep -q '^| C | DLTRACED_REGION |' tables && grep -q '^| Python, pure | iterator |' tables || fail "$(cat tables err)"
+grep -q '^| C | DLTRACED_REGION |' tables && grep -q '^| NVTX, our library | push and pop | [0-9.]* ([^|]*) | [0-9]' tables && grep -q '^| Python, pure | iterator |' tables || fail "$(cat tables err)"
 awk -F ' *[|] *' '$2 == "lost rows" { split($4, n, " "); found = n[1] == 0 && n[3] >= 2000 + 3 * 400000 } END { exit !found }' tables ||
 	fail "rows: $(cat tables)"

@@ -12,10 +12,13 @@ trace --nvtx -P regions,time_align -- "$W/nvtx" tally >out 2>err || fail "status
 equal "what it prints" "$(cat out)" ""
 check nvtx tally 10000
 equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
+equal "its rows in the manifest" "$(manifest '[p["nvtx"] == p["rows"] > 0 for p in m["probes"] if p["name"] == "regions"]')" "[True]"
+equal "messages" "$(messages)" ""
 "$DLT" report --full "$t" >report || fail "report: $?"
 
-DLTRACED_REGIONS=0 trace --nvtx -P regions -- "$W/nvtx" tally >out || fail "switched off: status $?"
+DLTRACED_REGIONS=0 trace --nvtx -P regions -- "$W/nvtx" tally >out 2>err || fail "switched off: status $?"
 equal "switched off" "$(cat out)" "no library"
+grep -q 'no range came by NVTX' err || fail "nothing is said of it: $(cat err)"
 equal "rows where it is switched off" "$(grep -c '^[0-9]' "$t/regions.out")" 0
 
 # shellcheck disable=SC2016
@@ -37,5 +40,5 @@ grep -q 'libdltraced-nvtx.so is not beside this program.*make install' err || fa
 # where it is installed, even below a folder with a blank, and with a variable that is empty
 cp "${DLT%/*}/libdltraced-nvtx.so" "with blank" || fail "no library was built"
 # shellcheck disable=SC2016
-NVTX_INJECTION64_PATH='' DLT="$TMPDIR/with blank/dltraced" trace --nvtx -P regions -- sh -c 'echo "$NVTX_INJECTION64_PATH"' >out || fail "a blank: $?"
+NVTX_INJECTION64_PATH='' DLT="$TMPDIR/with blank/dltraced" trace --nvtx -P regions -- sh -c 'echo "$NVTX_INJECTION64_PATH"' >out 2>err || fail "a blank: $?"
 equal "the library" "$(cat out)" "$TMPDIR/with blank/libdltraced-nvtx.so"
