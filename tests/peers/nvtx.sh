@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# start --nvtx with what NVIDIA distributes: tests/workloads/nvtx.c compiled with the real headers of NVTX 3, and ranges by
-# the package `nvtx' for Python. Each range has its row, as in tests/native/probes/nvtx.sh, where the headers are our own.
+# start --nvtx with what others distribute: tests/workloads/nvtx.c compiled with the real headers of NVTX 3, ranges by
+# NVIDIA's package `nvtx' for Python, and by PyTorch. Each has its row, as in tests/native/probes/nvtx.sh, where the headers
+# are our own.
 native=${0%/*}/../native
 . "$native/lib.sh"
 python=$("$native/../peers/environment" nvtx) || fail "no environment"
@@ -19,3 +20,7 @@ check nvtx tally 10000
 
 trace --nvtx -P regions,time_align -- "$python" "$native/../workloads/nvtx_python.py" python-tally >out 2>err || fail "Python: $(cat err)"
 check nvtx python-tally 900
+
+torch=$("$native/../peers/environment") || fail "no environment with PyTorch"
+trace --nvtx -P regions,time_align -- "$torch" "$native/../workloads/nvtx_python.py" torch-tally torch >out 2>err || fail "PyTorch: $(cat err)"
+check nvtx torch-tally 900

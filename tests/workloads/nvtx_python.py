@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""nvtx_python TALLY: ranges by NVIDIA's package `nvtx', in the ways that its users have: annotations as blocks and as
-decorators, with domains, categories and payloads, in threads, in a forked process, and from one thread to another. Each is
-a line of TALLY, as tests/workloads/nvtx.c writes them.
+"""nvtx_python TALLY [torch]: ranges by NVIDIA's package `nvtx', in the ways that its users have: annotations as blocks and
+as decorators, with domains, categories and payloads, in threads, in a forked process, and from one thread to another; with
+`torch' those of PyTorch (torch.cuda.nvtx). Each is a line of TALLY, as tests/workloads/nvtx.c writes them.
 """
 import os
 import sys
 import threading
 import time
 
-import nvtx
+if sys.argv[2:] == ["torch"]:
+    from torch.cuda import nvtx
+else:
+    import nvtx
 
 lock = threading.Lock()
 
@@ -25,11 +28,14 @@ def clocked(call, *args, **keywords):
     return (before, time.monotonic_ns()), result
 
 
-def annotated(cat, name, args="-", /, **keywords):
-    block = nvtx.annotate(**keywords)
-    begin, _ = clocked(block.__enter__)
-    end, _ = clocked(block.__exit__, None, None, None)
+def block(made, cat, name, args="-"):
+    begin, _ = clocked(made.__enter__)
+    end, _ = clocked(made.__exit__, None, None, None)
     note(cat, name, begin, end, args)
+
+
+def annotated(cat, name, args="-", /, **keywords):
+    block(nvtx.annotate(**keywords), cat, name, args)
 
 
 def many(n):
@@ -37,11 +43,6 @@ def many(n):
         annotated("nvtx", "step", f"payload={i}", message="step", payload=i)
         annotated("loader", "fetch", "category=io", message="fetch", domain="loader", category="io", color="green")
         annotated("compute", "step", message="ai.compute.step", domain="loader")
-
-
-@nvtx.annotate(domain="loader")
-def decorated():
-    pass
 
 
 def pushes():
@@ -65,7 +66,25 @@ def across_threads():
     thread.join()
 
 
-def main():
+def torch_ranges():
+    for i in range(300):
+        outer, level = clocked(nvtx.range_push, "forward")
+        inner, _ = clocked(nvtx.range_push, "ai.compute.step")
+        inner_end, _ = clocked(nvtx.range_pop)
+        outer_end, end_level = clocked(nvtx.range_pop)
+        if level != 0 or end_level != 0:
+            sys.exit(f"levels {level}, {end_level}")
+        note("compute", "step", inner, inner_end)
+        note("nvtx", "forward", outer, outer_end)
+        block(nvtx.range("batch {}", i), "nvtx", f"batch\\040{i}")
+    begin, number = clocked(nvtx.range_start, "started")
+    end, _ = clocked(nvtx.range_end, number)
+    note("nvtx", "started", begin, end)
+    at, _ = clocked(nvtx.mark, "here")
+    note("mark", "here", at, at)
+
+
+def package_ranges():
     many(100)
     threads = [threading.Thread(target=many, args=(50,)) for _ in range(3)]
     for thread in threads:
@@ -74,6 +93,11 @@ def main():
         thread.join()
     pushes()
     across_threads()
+
+    @nvtx.annotate(domain="loader")
+    def decorated():
+        pass
+
     calls = [clocked(decorated)[0] for _ in range(10)]
     for at in calls:  # its range is within the call
         note("loader", "decorated", at, at)
@@ -87,4 +111,7 @@ def main():
         sys.exit("a forked process")
 
 
-main()
+if sys.argv[2:] == ["torch"]:
+    torch_ranges()
+else:
+    package_ranges()
