@@ -12,8 +12,8 @@
 
 #define MEMORY_LINES 384
 #define MEMORY_BINS 480
-#define MEMORY_LINES_MAX 2048 /* where the user sets their size */
-#define MEMORY_BINS_MAX 4096
+#define MEMORY_LINES_MAX 1024 /* where the user sets their size */
+#define MEMORY_BINS_MAX 2048
 #define MEMORY_BLOCKS_MAX 2000
 #define MEMORY_SITES_MAX 200
 #define MEMORY_PROCESSES 24  /* those with the most bytes */
@@ -60,7 +60,7 @@ struct memory_map {
 	uint64_t parts_left_out, processes_left_out; /* small ones, or too many */
 };
 
-/* Makes R's map, after report_accesses_end(). O NULL: with the defaults. It stays NULL where there is nothing to show. */
+/* Makes R's map, after report_accesses_read(). O NULL: with the defaults. It stays NULL where there is nothing to show. */
 void memory_map_read(struct report *r, const struct memory_options *o);
 void memory_map_free(struct memory_map *m);
 

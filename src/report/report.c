@@ -362,7 +362,6 @@ static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, c
 	report_faults_read(r);
 	report_cache_read(r);
 	report_allocs_read(r);
-	report_accesses_read(r);
 	note_files(r);
 	report_narrow_counts(r, dirfd);
 	if (r->cpu)
@@ -403,7 +402,7 @@ static void sum_up(struct report *r, int dirfd)
 	if (r->allocs)
 		report_allocs_end(r);
 	if (r->accesses)
-		report_accesses_end(r);
+		report_accesses_read(r);
 	note_losses(r);
 	note_limits(r);
 	segment_each_entry(dirfd, note_leftover, r);

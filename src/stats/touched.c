@@ -73,6 +73,19 @@ void touched_add(struct touched *t, const struct touched_add *a)
 	}
 }
 
+void touched_tag(struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag)
+{
+	const uint64_t end = at + MIN(bytes, TOUCHED_END);
+	uint32_t blocks = 0;
+
+	for (uint64_t base = at - at % TOUCHED_BLOCK; space < TOUCHED_SPACES && base < end && blocks < t->blocks.max; base += TOUCHED_BLOCK, blocks++) {
+		struct touched_block *b = table_find(&t->blocks, touched_key(space, base));
+
+		if (b)
+			b->tag = tag;
+	}
+}
+
 /* Adds to SUM the part of B, whose first byte is at BASE, that is in [AT, END). */
 static void sum_block(const struct touched_block *b, uint64_t base, uint64_t at, uint64_t end, uint32_t from, struct touched_sum *sum)
 {

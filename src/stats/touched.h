@@ -47,6 +47,8 @@ void touched_free(struct touched *t);
  * several instants is at least as much as was touched, and not more than that.
  */
 void touched_add(struct touched *t, const struct touched_add *a);
+/* Sets the tag of what was touched of BYTES from AT of SPACE. */
+void touched_tag(struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag);
 /* Adds to SUM what was touched from the instant FROM on, of BYTES from AT of SPACE. */
 void touched_sum(const struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from, struct touched_sum *sum);
 

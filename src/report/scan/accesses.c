@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "report/scan/access_live.h"
+#include "report/scan/access_maps.h"
 #include "report/scan/lookup.h"
 #include "report/scan/stacks.h"
 #include "stats/top.h"
@@ -41,6 +42,7 @@ void report_accesses_free(struct report_accesses *a)
 		for (unsigned int i = 0; i < a->n_sites[o]; i++)
 			free(a->site[o][i].stack);
 	access_live_free(a->live);
+	access_maps_free(a->maps);
 	touched_free(&a->memory);
 	touched_free(&a->files);
 	table_free(&a->processes);
@@ -119,9 +121,33 @@ static void file_add(struct report_accesses *a, uint64_t fid, uint64_t begin, ui
 	f->end = MAX(f->end, end);
 }
 
+/* What a row touched of files. */
+struct of_file {
+	struct report_accesses *a;
+	const struct access_row *row;
+	uint32_t when;
+};
+
+/* Adds the part of the row that is in PART of a file. Of a row that was touched in part, each part has its share. */
+static void part_add(void *own, const struct access_map *part)
+{
+	const struct of_file *of = own;
+	const struct access_row *row = of->row;
+	const uint64_t bytes = part->end - part->begin;
+	const double share = (double)bytes / (double)row->bytes;
+
+	file_add(of->a, part->fid, part->offset, part->offset + bytes);
+	touched_tag(&of->a->memory, row->pid, part->begin, bytes, access_tag(ACCESS_FILE, part->fid));
+	touched_add(&of->a->files, &(struct touched_add){
+		.space = part->fid, .at = part->offset, .bytes = bytes, .touched = (uint64_t)(share * (double)access_bytes(row) + 0.5),
+		.written = (uint64_t)(share * (double)row->written + 0.5), .when = of->when,
+	});
+}
+
 static bool take(struct report_accesses *a, const struct scan *s)
 {
 	struct access_row row;
+	struct of_file of = { .a = a, .row = &row, .when = when(a, s->time_ns) };
 	uint64_t bytes;
 
 	if (!access_row(&row, s))
@@ -129,20 +155,18 @@ static bool take(struct report_accesses *a, const struct scan *s)
 	bytes = access_bytes(&row);
 	a->rows++;
 	a->by[row.source] = true;
-	a->last_ns = s->time_ns;
+	a->last_ns = MAX(a->last_ns, s->time_ns);
 	if (row.span_ns)
 		a->least_span_ns = a->least_span_ns ? MIN(a->least_span_ns, row.span_ns) : row.span_ns;
 	process_add(a, &row, s->time_ns, bytes);
 	touched_add(&a->memory, &(struct touched_add){
 		.space = row.pid, .at = row.addr, .bytes = row.bytes, .touched = bytes, .written = row.written,
-		.when = when(a, s->time_ns), .tag = access_tag(row.kind, row.kind == ACCESS_FILE ? row.fid : 0),
+		.when = of.when, .tag = access_tag(row.kind, 0),
 	});
-	if (row.kind != ACCESS_FILE || !row.fid)
-		return true;
-	file_add(a, row.fid, row.offset, row.offset + row.bytes);
-	touched_add(&a->files, &(struct touched_add){
-		.space = row.fid, .at = row.offset, .bytes = row.bytes, .touched = bytes, .written = row.written, .when = when(a, s->time_ns),
-	});
+	if (row.kind == ACCESS_FILE && row.fid)
+		part_add(&of, &(struct access_map){ .begin = row.addr, .end = row.addr + row.bytes, .fid = row.fid, .offset = row.offset });
+	else if (row.kind != ACCESS_HEAP && row.kind != ACCESS_STACK)
+		access_maps_each(a->maps, row.pid, row.addr, row.addr + row.bytes, s->time_ns - row.span_ns, part_add, &of);
 	return true;
 }
 
@@ -182,71 +206,90 @@ static void block_add(void *own, const struct access_block *b)
 	site->untouched_blocks += !sum.bytes;
 }
 
-/* Reads ACCESS and ALLOC (NULL: there is none) in the order of time. Returns how many rows of ACCESS are damaged. */
-static uint64_t read_both(struct report_accesses *a, struct scan *access, struct scan *alloc)
+/* --- in the order of time ---------------------------------------------------------------------------- */
+
+/* Takes the current row; false when it is damaged. */
+typedef bool (*take_fn)(struct report_accesses *a, const struct scan *s);
+
+static uint64_t begin_of(const struct scan *s)
+{
+	return s->time_ns - MIN(scan_number(s, COL_SPAN_NS), s->time_ns);
+}
+
+static bool take_access(struct report_accesses *a, const struct scan *s)
+{
+	access_live_until(a->live, begin_of(s), block_add, a);
+	return take(a, s);
+}
+
+static bool take_alloc(struct report_accesses *a, const struct scan *s)
+{
+	access_live_take(a->live, s);
+	a->last_ns = MAX(a->last_ns, s->time_ns);
+	return true;
+}
+
+/* Takes a row of mmap.out, for the place of the file in memory and for what was mapped of it. */
+static bool take_map(struct report_accesses *a, const struct scan *s)
+{
+	uint64_t fid, offset, addr;
+
+	access_maps_take(a->maps, s);
+	if ((scan_is(s, COL_FUNC, "mmap") || scan_is(s, COL_FUNC, "snapshot")) && scan_u64(s, COL_FID, &fid) && scan_u64(s, COL_OFFSET, &offset) &&
+	    offset < TOUCHED_END && scan_number(s, COL_LEN) < TOUCHED_END && scan_address(s, COL_RET, &addr) && addr)
+		file_add(a, fid, offset, offset + scan_number(s, COL_LEN));
+	return true;
+}
+
+static bool take_process(struct report_accesses *a, const struct scan *s)
+{
+	access_maps_process(a->maps, s);
+	return true;
+}
+
+static const struct { const char *name; take_fn take; } inputs[] = {
+	{ "access", take_access }, { "alloc", take_alloc }, { "mmap", take_map }, { "pids", take_process },
+};
+
+/* Begins S, the scans of INPUTS. Returns false when there is no access.out. */
+static bool begin_all(struct report *r, struct scan *s, bool left[ARRAY_SIZE(inputs)])
+{
+	struct report_accesses *a = r->accesses;
+
+	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
+		left[i] = scan_file(r->folder, inputs[i].name)->error == 0 && scan_begin(&s[i], r->folder, inputs[i].name) == 0;
+	a->present = left[0];
+	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
+		left[i] = left[0] && left[i] && scan_next(&s[i]) > 0;
+	if (left[0])
+		a->first_ns = MIN(begin_of(&s[0]), left[1] ? s[1].time_ns : UINT64_MAX);
+	return a->present;
+}
+
+/* Reads all files. Returns how many rows of access.out are damaged. */
+static uint64_t read_all(struct report_accesses *a, struct scan *s, bool left[ARRAY_SIZE(inputs)])
 {
 	uint64_t bad_rows = 0;
-	int left = scan_next(access), more = alloc ? scan_next(alloc) : 0;
 
-	if (left > 0)
-		a->first_ns = MIN(access->time_ns - MIN(scan_number(access, COL_SPAN_NS), access->time_ns), more > 0 ? alloc->time_ns : UINT64_MAX);
-	while (left > 0 || more > 0) {
-		if (left > 0 && (more <= 0 || access->time_ns <= alloc->time_ns)) {
-			access_live_until(a->live, access->time_ns - MIN(scan_number(access, COL_SPAN_NS), access->time_ns), block_add, a);
-			bad_rows += !take(a, access);
-			left = scan_next(access);
-		} else {
-			access_live_take(a->live, alloc);
-			a->last_ns = MAX(a->last_ns, alloc->time_ns);
-			more = alloc ? scan_next(alloc) : 0;
-		}
+	for (;;) {
+		size_t next = ARRAY_SIZE(inputs);
+
+		for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
+			if (left[i] && (next == ARRAY_SIZE(inputs) || s[i].time_ns < s[next].time_ns))
+				next = i;
+		if (next == ARRAY_SIZE(inputs))
+			break;
+		bad_rows += !inputs[next].take(a, &s[next]);
+		left[next] = scan_next(&s[next]) > 0;
 	}
 	access_live_end(a->live, a->last_ns, block_add, a);
 	return bad_rows;
-}
-
-/* --- with mmap.out ----------------------------------------------------------------------------------- */
-
-static bool take_map(struct scan *s, void *own)
-{
-	struct report_accesses *a = own;
-	uint64_t fid, offset;
-
-	if (!scan_is(s, COL_FUNC, "mmap") && !scan_is(s, COL_FUNC, "snapshot"))
-		return true;
-	if (scan_u64(s, COL_FID, &fid) && scan_u64(s, COL_OFFSET, &offset) && offset < TOUCHED_END && scan_number(s, COL_LEN) < TOUCHED_END &&
-	    scan_field(s, COL_RET).len && *scan_field(s, COL_RET).p != '-')
-		file_add(a, fid, offset, offset + scan_number(s, COL_LEN));
-	return true;
 }
 
 static void note(struct report *r, uint64_t n, const char *text)
 {
 	if (n)
 		report_note(r, "access: %" PRIu64 " %s", n, text);
-}
-
-void report_accesses_read(struct report *r)
-{
-	struct report_accesses *a = r->accesses;
-	const struct notes notes = report_notes(r);
-	struct scan_file *f = scan_file(r->folder, "access");
-	struct scan *scans = calloc(2, sizeof(*scans));
-	uint64_t bad_rows = 0;
-
-	a->live = access_live_new(ACCESSES_LIVE_MAX);
-	a->present = f->error == 0 && scans && a->live && scan_begin(&scans[0], r->folder, "access") == 0;
-	if (a->present) {
-		bad_rows = read_both(a, &scans[0], scan_begin(&scans[1], r->folder, "alloc") == 0 ? &scans[1] : NULL);
-		note(r, a->memory.left_out, "bytes that were touched are in no sum of a process or stack: there are too many");
-		note(r, a->files.left_out, "touched bytes of files are in no sum of a file: there are too many");
-		note(r, access_live_left_out(a->live), "blocks are not compared with what was touched: there are too many at a time");
-		note(r, a->unwatched_bytes, "bytes of blocks in use for less than two intervals are not compared with what was touched");
-		scan_note_header(f, bad_rows, &notes);
-	}
-	scan_note_error(f, &notes);
-	free(scans);
-	access_live_free(TAKE_PTR(a->live));
 }
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
@@ -280,7 +323,7 @@ static void pick_files(struct report *r)
 	struct report_accesses *a = r->accesses;
 	struct report_access_file rest = { .others = true };
 
-	for (uint32_t i = 0; a->files.blocks.n && i < a->mapped.n; i++) { /* else the source does not know files */
+	for (uint32_t i = 0; a->files.blocks.n && i < a->mapped.n; i++) { /* else nothing is known of files */
 		struct report_access_file *f = table_at(&a->mapped, i), *at;
 
 		sum_file(r, table_key_at(&a->mapped, i), f);
@@ -357,14 +400,34 @@ static void read_stacks(struct report *r)
 	stacks_free(stacks);
 }
 
-void report_accesses_end(struct report *r)
+/* Reads the files; false where there is no access.out. */
+static bool read_rows(struct report *r)
 {
 	struct report_accesses *a = r->accesses;
-	struct scan_taker maps = { .take = take_map, .own = a };
+	const struct notes notes = report_notes(r);
+	autofree struct scan *s = calloc(ARRAY_SIZE(inputs), sizeof(*s));
+	bool left[ARRAY_SIZE(inputs)];
+	uint64_t bad_rows;
 
-	if (!a->present)
-		return;
-	scan_walk(r->folder, "mmap", &maps); /* now, as its rows have been counted */
+	if (!s || !a->live || !a->maps || !begin_all(r, s, left)) {
+		scan_note_error(scan_file(r->folder, "access"), &notes);
+		return false;
+	}
+	bad_rows = read_all(a, s, left);
+	note(r, a->memory.left_out, "bytes that were touched are in no sum of a process or stack: there are too many");
+	note(r, a->files.left_out, "touched bytes of files are in no sum of a file: there are too many");
+	note(r, access_live_left_out(a->live), "blocks are not compared with what was touched: there are too many at a time");
+	note(r, access_maps_left_out(a->maps), "mappings of files are not compared with what was touched: there are too many");
+	note(r, a->unwatched_bytes, "bytes of blocks in use for less than two intervals are not compared with what was touched");
+	scan_note_header(s[0].file, bad_rows, &notes);
+	scan_note_error(s[0].file, &notes);
+	return true;
+}
+
+static void pick_all(struct report *r)
+{
+	struct report_accesses *a = r->accesses;
+
 	pick_processes(a);
 	pick_files(r);
 	/* what was never touched is known only to these sources; by faults, everything is touched once */
@@ -373,4 +436,16 @@ void report_accesses_end(struct report *r)
 	if (a->by[ACCESS_PAGES])
 		pick_sites(a, ACCESSES_BY_ONCE);
 	read_stacks(r);
+}
+
+void report_accesses_read(struct report *r)
+{
+	struct report_accesses *a = r->accesses;
+
+	a->live = access_live_new(ACCESSES_LIVE_MAX);
+	a->maps = access_maps_new();
+	if (read_rows(r))
+		pick_all(r);
+	access_live_free(TAKE_PTR(a->live));
+	access_maps_free(TAKE_PTR(a->maps));
 }

@@ -85,6 +85,7 @@ struct report_accesses {
 	struct table mapped;	/* struct report_access_file, by FID */
 	struct table sites;	/* struct report_access_site, by SITE */
 	struct access_live *live; /* blocks in use, while rows are read */
+	struct access_maps *maps; /* likewise: files that are mapped */
 	uint64_t unwatched_bytes; /* blocks that no interval has covered */
 	struct report_access_process process[ACCESSES_SHOWN];
 	struct report_access_file file[ACCESSES_SHOWN + 1];
@@ -111,9 +112,10 @@ static inline uint64_t access_tag_fid(uint64_t tag)
 
 struct report_accesses *report_accesses_new(void); /* NULL: no memory */
 void report_accesses_free(struct report_accesses *a);
-/* Reads access.out, and with it alloc.out. */
+/*
+ * Reads access.out, and with it alloc.out, mmap.out and pids.out, and picks the rows of the tables; after the last row of all
+ * files has been counted.
+ */
 void report_accesses_read(struct report *r);
-/* Picks the rows of the tables, after the last row of all files: it reads mmap.out, sites.out and some of files.out again. */
-void report_accesses_end(struct report *r);
 
 #endif

@@ -50,6 +50,19 @@ mnt=$TMPDIR/small
 refused "small/page: cannot be written: No space left on device" --html small/page a
 equal "what is left on a full disk" "$(ls -A small)" ""
 
+# --- a picture ---------------------------------------------------------------------------------------
+
+refused "which file?" --svg memory
+refused "which file?" --svg memory .
+for more in --full --json '--html x' '--csv x' --cpu '--path /data' --summary-only; do
+	# shellcheck disable=SC2086 # words
+	refused "can be combined with --from, --to and options of the picture" --svg memory out.svg $more .
+done
+refused "are for --svg memory" --mem-bin 1s .
+refused "not a power of two" --svg memory out.svg --mem-block 5000 .
+refused "not a range of addresses" --svg memory out.svg --mem-range 0x1000 .
+refused "the smaller one first" --svg memory out.svg --mem-range 0x2000-0x1000 .
+
 # --- a matrix ----------------------------------------------------------------------------------------
 
 # matrix.tsv as the recipe begins it

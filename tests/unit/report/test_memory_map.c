@@ -54,22 +54,22 @@ static void small_processes_do_not_make_lines_long(void **state)
 	struct report *r;
 
 	begin(ACCESS);
-	row(10, 1, "pages", 0x10000000, 64 << 20, 64 << 20);
+	row(10, 1, "pages", 0x10000000, 48 << 20, 48 << 20);
 	for (unsigned int i = 2; i < 102; i++)
 		row(10, i, "pages", 0x7f0000000000, 4096, 4096);
 	end("access.out");
 	r = loaded(&(struct memory_options){ 0 });
 	assert_non_null(r->memory);
-	assert_int_equal(r->memory->line_bytes, 256 << 10);
+	assert_int_equal(r->memory->line_bytes, 128 << 10);
 	assert_int_equal(r->memory->processes_left_out, 101 - MEMORY_PROCESSES);
 	assert_int_equal(r->memory->parts_left_out, MEMORY_PROCESSES - 1);
 	assert_int_equal(r->memory->n_parts, 1);
-	assert_int_equal(r->memory->cells.lines, 256);
+	assert_int_equal(r->memory->cells.lines, 48 * 8);
 	report_free(r);
 	/* the user's own lines show all of them */
 	r = loaded(&(struct memory_options){ .block_bytes = 64 << 10 });
 	assert_int_equal(r->memory->n_parts, 101);
-	assert_int_equal(r->memory->cells.lines, 1024 + 100);
+	assert_int_equal(r->memory->cells.lines, 768 + 100);
 	report_free(r);
 }
 

@@ -126,6 +126,38 @@ static void files_have_their_used_bytes(void **state)
 	report_free(r);
 }
 
+/* Where the source knows no file, mmap.out does: also of a mapping that another one has cut, has ended, or is the parent's. */
+static void files_are_found_by_address(void **state)
+{
+	const struct report_access_file *f;
+	struct report *r;
+
+	tree_put("mmap.out", MAPS AT("001") "10\t10\ta\tmmap\t9\t0x7f0000000000\t0\t1048576\tREAD\tSHARED\t3\t65536\t-\t-\t5\tx\n"
+			     AT("002") "10\t10\ta\tmmap\t9\t0x7f0000020000\t0\t65536\tREAD\tPRIVATE\t3\t0\t-\t-\t7\ty\n"
+			     AT("015") "10\t10\ta\tmunmap\t9\t0\t0x7f0000000000\t65536\t-\t-\t-\t-\t-\t-\t-\t-\n"
+			     AT("035") "10\t10\ta\tmremap\t9\t0x7d0000000000\t-\t131072\t-\tMREMAP_MAYMOVE\t-\t-\t0x7f0000080000\t65536\t5\tx\n");
+	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
+			     AT("012") "20\t20\t10\ta\tfork\t-\t20\t0\t-\t-\t-\n"
+			     AT("044") "20\t20\t10\ta\texec\t-\t20\t0\t-\t-\tb\n");
+	r = loaded(NULL, ACCESS
+		PAGES("010", "10", "0x7f0000000000", "262144", "262144", "-\t-\t-") /* 128 KiB of 5, 64 of 7, 64 of 5 */
+		PAGES("020", "10", "0x7f0000000000", "65536", "65536", "-\t-\t-")   /* its end is in the interval */
+		PAGES("030", "10", "0x7f0000000000", "65536", "65536", "-\t-\t-")   /* nothing is there */
+		PAGES("030", "20", "0x7f0000010000", "65536", "65536", "-\t-\t-")
+		PAGES("040", "20", "0x7f0000080000", "65536", "65536", "-\t-\t-")
+		PAGES("050", "10", "0x7d0000000000", "65536", "65536", "-\t-\t-")   /* the same bytes of 5 */
+		PAGES("060", "20", "0x7f0000090000", "65536", "65536", "-\t-\t-")); /* of another program */
+	f = r->accesses->file;
+	assert_int_equal(r->accesses->n_files, 2);
+	assert_int_equal(f[0].fid, 5);
+	assert_int_equal(f[0].mapped, 1048576);
+	assert_int_equal(f[0].used.bytes, 4 * 65536);
+	assert_int_equal(f[0].used.once, 65536); /* but the first two, by two processes, and the moved one */
+	assert_int_equal(f[1].fid, 7);
+	assert_int_equal(f[1].used.bytes, 65536);
+	report_free(r);
+}
+
 /* A page that had its fault belongs to a later block, too; and no source but pages knows what was touched once. */
 static void faults_are_first_touches(void **state)
 {
@@ -195,6 +227,7 @@ int main(void)
 		IN_TREE(stacks_have_what_nothing_touched),
 		IN_TREE(processes_have_what_they_touched),
 		IN_TREE(files_have_their_used_bytes),
+		IN_TREE(files_are_found_by_address),
 		IN_TREE(faults_are_first_touches),
 		IN_TREE(writes_alone_leave_no_block_untouched),
 		IN_TREE(damaged_rows_are_left_out),
