@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/report_matrix.h"
 #include "cmd/report_out.h"
+#include "cmd/report_picture.h"
 #include "cmd/traces.h"
 #include "cmd/windows.h"
 #include "export/times.h"
@@ -30,7 +31,6 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "report/scan/model.h"
-#include "report/show/memory.h"
 #include "report/show/show.h"
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
@@ -81,55 +81,6 @@ static bool log_damage(const struct report *r)
 	return r->missing.damaged;
 }
 
-/* The pictures of --svg. */
-static const struct picture {
-	const char *name, *needs;
-	bool (*has)(const struct report *r);
-	void (*draw)(const struct report *r, FILE *out);
-} pictures[] = {
-	{ "memory", "neither alloc.out nor access.out with rows (--probes +alloc,+access)", report_has_memory, report_memory_svg },
-};
-
-static const struct picture *picture_find(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(pictures); i++)
-		if (!strcmp(pictures[i].name, name))
-			return &pictures[i];
-	return NULL;
-}
-
-/* Whether there is the picture that O wants, and its file may be written; logs why not. */
-static bool can_draw(const struct report_args *o)
-{
-	if (!picture_find(o->picture)) {
-		log_err("there is no picture of %s: --svg memory FILE draws memory", o->picture);
-		return false;
-	}
-	return !strcmp(o->svg, "-") || !report_out_is_of_trace(o, o->svg);
-}
-
-struct drawing {
-	const struct picture *picture;
-	const struct report *report;
-};
-
-static void draw_it(const void *of, FILE *out)
-{
-	const struct drawing *d = of;
-
-	d->picture->draw(d->report, out);
-}
-
-static int draw(const struct report *r, const struct report_args *o)
-{
-	const struct drawing d = { picture_find(o->picture), r };
-
-	if (d.picture->has(r))
-		return report_out_svg(o->svg, draw_it, &d);
-	log_err("%s has %s: there is nothing to draw", r->dir, d.picture->needs);
-	return -ENODATA;
-}
-
 /* Returns 0; 1 when files are damaged, and only the rest was reported; or -errno. */
 static int report_one(const struct report_args *o, int i)
 {
@@ -141,7 +92,7 @@ static int report_one(const struct report_args *o, int i)
 	if (res < 0)
 		return res;
 	if (o->picture) {
-		res = draw(r, o);
+		res = report_picture(r, o);
 	} else if (o->html || o->json) {
 		report_fit(r, &j);
 		res = report_out(&j, dir, o);
@@ -479,7 +430,7 @@ int cmd_report(int argc, char **argv)
 		report_args_free(&o);
 		return 0;
 	}
-	if ((o.html && report_out_is_of_trace(&o, o.html)) || (o.picture && !can_draw(&o)) || is_twice(&o)) {
+	if ((o.html && report_out_is_of_trace(&o, o.html)) || (o.picture && !report_picture_is(&o)) || is_twice(&o)) {
 		report_args_free(&o);
 		return EXIT_DLTRACED;
 	}

@@ -158,6 +158,7 @@ static bool take(struct report_accesses *a, const struct scan *s)
 	a->last_ns = MAX(a->last_ns, s->time_ns);
 	if (row.span_ns)
 		a->least_span_ns = a->least_span_ns ? MIN(a->least_span_ns, row.span_ns) : row.span_ns;
+	a->span_ns = row.span_ns;
 	process_add(a, &row, s->time_ns, bytes);
 	touched_add(&a->memory, &(struct touched_add){
 		.space = row.pid, .at = row.addr, .bytes = row.bytes, .touched = bytes, .written = row.written,
@@ -191,7 +192,7 @@ static void block_add(void *own, const struct access_block *b)
 	struct report_access_site *site;
 	struct touched_sum sum = { 0 };
 
-	if (!has_rows(a, b->pid) || (a->by[ACCESS_PAGES] && b->end_ns - MIN(begin_ns, b->end_ns) < 2 * a->least_span_ns)) {
+	if (!has_rows(a, b->pid) || (a->by[ACCESS_PAGES] && b->end_ns - MIN(begin_ns, b->end_ns) < 2 * a->span_ns)) {
 		a->unwatched_bytes += b->size;
 		return;
 	}

@@ -79,7 +79,8 @@ enum access_order { ACCESSES_BY_UNTOUCHED, ACCESSES_BY_ONCE, ACCESS_ORDERS };
 struct report_accesses {
 	bool present; /* access.out is there */
 	bool by[ACCESS_SOURCES]; /* it has rows of this source */
-	uint64_t rows, first_ns, last_ns, least_span_ns; /* when the first interval began, and the last one ended; 0: no row */
+	uint64_t rows, first_ns, last_ns; /* when the first interval began, and the last one ended; 0: no row */
+	uint64_t least_span_ns, span_ns; /* the shortest interval, and the last one, while rows are read */
 	struct touched memory, files; /* by PID and address; by FID and offset. The tag: access_tag() */
 	struct table processes; /* struct report_access_process, by PID and source */
 	struct table mapped;	/* struct report_access_file, by FID */
