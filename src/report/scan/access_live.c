@@ -88,7 +88,7 @@ void access_live_until(struct access_live *l, uint64_t ns, access_block_fn give,
 {
 	while (l->first < l->n && l->ended[l->first].end_ns < ns)
 		give(own, &l->ended[l->first++]);
-	if (l->first < l->n / 2)
+	if (!l->first || l->first < l->n / 2)
 		return;
 	l->n -= l->first;
 	memmove(l->ended, l->ended + l->first, l->n * sizeof(*l->ended));
