@@ -212,6 +212,22 @@ EXPORT void free(void *block)
 	r->free(block);
 }
 
+/*
+ * It allocates while it holds the thread's lock, which stack.c would wait for: where a thread begins with it, as in Rust and
+ * in Python 3.14, that would be for ever.
+ */
+EXPORT int pthread_getattr_np(pthread_t of, pthread_attr_t *ret)
+{
+	const struct real *r = REAL();
+	const bool outer = thread.asks;
+	int res;
+
+	thread.asks = true;
+	res = r->pthread_getattr_np ? r->pthread_getattr_np(of, ret) : ENOSYS;
+	thread.asks = outer;
+	return res;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	real_look();

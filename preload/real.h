@@ -3,6 +3,7 @@
 #ifndef PRELOAD_REAL_H
 #define PRELOAD_REAL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ struct real {
 	void *(*pvalloc)(size_t size);
 	void (*free)(void *block);
 	size_t (*malloc_usable_size)(void *block);
+	int (*pthread_getattr_np)(pthread_t of, pthread_attr_t *ret); /* NULL: a program without threads, with an old libc */
 };
 
 /* Look them up, if that is still to be done. */

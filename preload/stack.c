@@ -19,6 +19,7 @@
 #include "module.h"
 #include "numbers.h"
 #include "python.h"
+#include "real.h"
 #include "site.h"
 #include "thread.h"
 
@@ -104,7 +105,7 @@ static void stack_find(void)
 		return;
 	}
 	thread.stack_high = 1; /* looked for, in vain */
-	if (pthread_getattr_np(pthread_self(), &attr))
+	if (!real.pthread_getattr_np || real.pthread_getattr_np(pthread_self(), &attr))
 		return;
 	if (!pthread_attr_getstack(&attr, &low, &size)) {
 		thread.stack_low = (uintptr_t)low;
@@ -162,7 +163,7 @@ static uint32_t native_site(const uintptr_t *slot)
 		if (set[i].at[0] == slot && set[i].n && holds(&set[i]))
 			return set[i].site;
 	saved = errno;
-	if (!thread.stack_high)
+	if (!thread.stack_high && !thread.asks)
 		stack_find();
 	/* a stack of the program's own (fibers, signals) may be gone when its words are looked at again */
 	whole = (config.sites == SITES_NATIVE || config.sites == SITES_AUTO) &&

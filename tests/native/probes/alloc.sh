@@ -27,6 +27,11 @@ cmp ls out || fail "its output has changed"
 equal "small" "$(manifest 'm["alloc"]["small_calls"]')" 0
 [ "$(rows alloc 'FUNC == "malloc" && COMM == "cat"' | wc -l)" -gt 0 ] || fail "no rows of cat"
 
+# a thread whose first allocation is one of pthread_getattr_np(3), with the lock that shows its stack
+allocs --alloc-min 0 -- timeout -k 1 60 "$W/alloc_asks" >out
+site=$(rows alloc 'FUNC == "malloc" && SIZE == 70000' | cut -f 13)
+equal "its allocation's stack has a caller" "$(rows sites "SITE == \"${site:-0}\" && FRAMES ~ /;/" | wc -l)" 1
+
 # what was preloaded before comes second
 LD_PRELOAD=libpthread.so.0 allocs -- sh -c 'echo "$LD_PRELOAD"' >out
 grep -q '/libdltraced-alloc.so:libpthread.so.0$' out || fail "LD_PRELOAD: $(cat out)"
