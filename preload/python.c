@@ -191,6 +191,16 @@ static bool pointer(struct walk *w, const char *base, size_t offset, const char 
 	return true;
 }
 
+static bool code_pointer(struct walk *w, const char *frame, const char **ret)
+{
+	uint64_t value = 0;
+
+	if (!word(w, frame, w->l->code, &value) || (value & ~(uint64_t)w->l->code_tag) & 7)
+		return false;
+	*ret = (const char *)(uintptr_t)(value & ~(uint64_t)w->l->code_tag);
+	return true;
+}
+
 /* A file's name: its length, and its last 8 bytes, in which those of code that is made at run time differ. */
 static bool file_words(struct walk *w, const char *str)
 {
@@ -243,7 +253,7 @@ static bool is_of_c(const struct walk *w, const char *frame)
 {
 	uint8_t owner = 0;
 
-	return w->l->owner != PYTHON_NONE && peek(w->safe, &owner, frame + w->l->owner, sizeof(owner)) && owner == PYTHON_OWNED_BY_C;
+	return w->l->owner != PYTHON_NONE && peek(w->safe, &owner, frame + w->l->owner, sizeof(owner)) && owner >= PYTHON_OWNED_BY_C;
 }
 
 /*
@@ -255,7 +265,7 @@ static bool walk(struct walk *w, const char *frame)
 	uint64_t instr = 0;
 
 	for (unsigned int i = 0; frame && i < LINKS_MAX && w->n_frames < DLT_ALLOC_FRAMES; i++, frame = prev) {
-		if (!pointer(w, frame, w->l->code, &code) || !pointer(w, frame, w->l->prev, &prev))
+		if (!code_pointer(w, frame, &code) || !pointer(w, frame, w->l->prev, &prev))
 			return false;
 		if (is_of_c(w, frame))
 			continue;

@@ -22,14 +22,15 @@ struct python_layout {
 	uint16_t state_frame; /* PyThreadState: the innermost frame, or what points to it: */
 	uint16_t cframe_frame;
 	uint16_t state_interp, interp_id; /* PyThreadState, PyInterpreterState: where CO_VERSION is of one interpreter */
-	uint16_t prev, code, instr; /* of a frame; INSTR: */
+	uint16_t prev, code, instr; /* of a frame; bits of CODE that are no address: CODE_TAG; INSTR: */
+	uint8_t code_tag;
 	uint8_t index_bytes; /* an int, of so many bytes each; 0: a pointer into the code */
 	uint16_t owner; /* of a frame: a byte */
 	uint16_t co_file, co_name, co_first, co_lines, co_version, co_code; /* of a code object */
 	uint16_t str_ascii, str_compact; /* sizes of the heads of strings */
 };
 
-#define PYTHON_OWNED_BY_C 3 /* OWNER: a frame between C and Python, without a line */
+#define PYTHON_OWNED_BY_C 3 /* OWNER, from here on: a frame between C and Python, without a line */
 
 /* Objects of all these versions. */
 #define PYTHON_TYPE 8

@@ -20,7 +20,7 @@ for p in /usr/bin/python3.* /usr/local/bin/python3.* "$root"/versions/*/bin/pyth
 	case $p in *-config) continue ;; esac
 	[ -x "$p" ] || continue
 	v=$(version "$p") || continue
-	case $v$("$p" -VV) in *free-threading*) other=$p; continue ;; 3.9* | 3.1[0-3]*) ;; *) other=$p; continue ;; esac
+	case $v$("$p" -VV) in *free-threading*) other=$p; continue ;; 3.9* | 3.1[0-4]*) ;; *) other=$p; continue ;; esac
 	[ -z "$slow" ] || [ -z "$found" ] || continue # one is enough where a trace takes long
 	"$p" -c 'import ctypes' 2>/dev/null || continue
 	found="$found $v"
@@ -37,7 +37,7 @@ for p in /usr/bin/python3.* /usr/local/bin/python3.* "$root"/versions/*/bin/pyth
 	equal "$v: calls of malloc" "$(rows alloc 'FUNC == "malloc" && SIZE == 70000' | wc -l)" "$(cat calls)"
 	[ "$(rows sites 'KIND == "python" && FRAMES ~ /:down;/' | wc -l)" -gt 0 ] || fail "$v: no lines of threads without the GIL"
 done
-[ -n "$found" ] || skip "an interpreter of Python 3.9 to 3.13"
+[ -n "$found" ] || skip "an interpreter of Python 3.9 to 3.14"
 echo "versions:$found"
 
 # one that is not known has native stacks
