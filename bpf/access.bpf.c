@@ -4,11 +4,14 @@
  * kernel's software event. A fault is the first access of a page, or of a page that has been taken away or made read-only.
  * It is not each access.
  *
- * Runs of accessed pages, which the daemon finds in page tables, only pass through here into the rings.
+ * Runs of accessed pages, which the daemon finds in page tables, only pass through here into the rings; but it gets the
+ * mappings of a process from here, with their files.
  */
-#include "dlt.bpf.h"
+#include "file.bpf.h"
 
 #include "dlt/access.h"
+
+const volatile __u32 page_shift = 12;
 
 /* asm/trap_pf.h */
 #define PF_WRITE 2
@@ -152,5 +155,41 @@ int access_send(__u64 *ctx)
 		rec->hdr.ts_ns = bpf_ktime_get_ns();
 		rec_submit(rec, DLT_access);
 	}
+	return 0;
+}
+
+/* An iterator may be preempted: as in snapshot.bpf.c, the object has a scratch buffer of its own. */
+SEC("iter/task_vma")
+int access_area(struct task_vma_ctx *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct vm_area_struct *vma = ctx->vma;
+	struct dlt_access_area area = {};
+	struct dlt_call call = {};
+	struct mm_struct *mm;
+	struct file_where w;
+	struct file *file;
+
+	if (!task || !vma)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	file = KLOAD(vma, vm_file);
+	area.begin = KLOAD(vma, vm_start);
+	area.end = KLOAD(vma, vm_end);
+	if (file) {
+		call.tgid = BPF_CORE_READ(task, tgid);
+		w = file_where_mapped(file);
+		if (where_is_new(&w, &area.id))
+			where_emit(task, &w, &call, BPF_CORE_READ(task, pid));
+		area.kind = DLT_ACCESS_FILE;
+		area.offset = KLOAD(vma, vm_pgoff) << page_shift;
+	} else if (area.begin < BPF_CORE_READ(mm, brk) && area.end > BPF_CORE_READ(mm, start_brk)) {
+		area.kind = DLT_ACCESS_HEAP;
+	} else if (area.begin <= BPF_CORE_READ(mm, start_stack) && area.end > BPF_CORE_READ(mm, start_stack)) {
+		area.kind = DLT_ACCESS_STACK;
+	} else {
+		area.kind = DLT_ACCESS_ANON;
+	}
+	bpf_seq_write(ctx->meta->seq, &area, sizeof(area));
 	return 0;
 }

@@ -45,9 +45,18 @@ struct dlt_access_run {
 	__u32 kind; /* enum dlt_access_kind */
 	__u32 pad;
 };
+/* A mapping of a process, for the daemon. */
+struct dlt_access_area {
+	struct dlt_file_id id; /* of a mapped file */
+	__u64 begin, end;
+	__u64 offset; /* in the file, bytes */
+	__u32 kind; /* enum dlt_access_kind */
+	__u32 pad;
+};
 #define DLT_ACCESS_RUNS 64 /* sent at a time */
 
 DLT_ASSERT_SIZE(dlt_access, 72);
+DLT_ASSERT_SIZE(dlt_access_area, 48);
 DLT_ASSERT_SIZE(dlt_access_run, 128);
 
 #endif

@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
+#include "drain/access_areas.h"
 #include "drain/access_runs.h"
 #include "drain/counts.h"
 #include "host/stall/async_call.h"
@@ -25,11 +26,11 @@
 #define RUNS_MAX (1U << 18) /* of one look; of 128 bytes each. More are lost. */
 #define SHARED_BYTES (DLT_ACCESS_RUNS * sizeof(struct dlt_access_run))
 #define REFUSED 2 /* a process that is about to execute its program may be refused once, as nobody may look at it then */
-#define STACK_GAP (128ULL << 20) /* as in bpf/access.bpf.c */
 
 /* A process as of a look. */
 struct process {
 	struct dlt_memory_of of;
+	struct access_areas areas;
 	uint64_t clear_ns; /* since then its bits show all accesses; 0: not known */
 	unsigned int refused; /* how often they could not be cleared, up to REFUSED */
 	bool same;    /* it had the same page tables after the look */
@@ -42,7 +43,7 @@ struct processes {
 
 struct access_pages {
 	struct page_tables *tables;
-	const struct bpf_program *send;
+	const struct bpf_program *send, *area; /* AREA: NULL where this kernel has no such program */
 	struct dlt_access_run *shared; /* with the kernel side */
 	const struct tracer *tracer;
 	uint64_t interval_ns;
@@ -65,13 +66,21 @@ struct access_pages {
 
 /* --- one look ----------------------------------------------------------------------------------------- */
 
-static void listed(void *ctx, const struct dlt_memory_of *of)
+static void listed(void *ctx, const void *memory_of)
 {
+	const struct dlt_memory_of *of = memory_of;
 	struct access_pages *a = ctx;
 
 	if (!tracer_target_has(a->tracer, (pid_t)of->tgid) || util_room(&a->now.v, a->now.n, sizeof(a->now.v[0])) < 0)
 		return;
 	a->now.v[a->now.n++] = (struct process){ .of = *of };
+}
+
+static void processes_clear(struct processes *p)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		access_areas_free(&p->v[i].areas);
+	p->n = 0;
 }
 
 static int compare(const void *x, const void *y)
@@ -91,11 +100,16 @@ static struct process *find(const struct processes *p, uint32_t tgid)
 /* Takes over what is known of P from the last look. A child's bits are clear when it begins, and those of a new program. */
 static void take_over(const struct access_pages *a, struct process *p)
 {
-	const struct process *before = find(&a->before, p->of.tgid);
+	struct process *before = find(&a->before, p->of.tgid);
+	const bool same = before && before->of.start_ns == p->of.start_ns && before->of.pgd == p->of.pgd;
 
-	if (before && before->of.start_ns == p->of.start_ns) {
-		p->clear_ns = before->of.pgd == p->of.pgd ? before->clear_ns : a->before_ns;
-		p->refused = before->of.pgd == p->of.pgd ? before->refused : 0;
+	if (same) {
+		p->clear_ns = before->clear_ns;
+		p->refused = before->refused;
+		p->areas = before->areas;
+		before->areas = (struct access_areas){ 0 };
+	} else if (before && before->of.start_ns == p->of.start_ns) {
+		p->clear_ns = a->before_ns;
 	} else if (a->before_ns && p->of.start_ns > a->before_ns) {
 		p->clear_ns = p->of.start_ns;
 	}
@@ -104,50 +118,38 @@ static void take_over(const struct access_pages *a, struct process *p)
 static void emit(void *ctx, struct access_row *row)
 {
 	struct access_pages *a = ctx;
+	const struct dlt_access_area *area;
+	struct dlt_access_run *run;
 
 	if (a->n_found == RUNS_MAX || util_room(&a->found, a->n_found, sizeof(a->found[0])) < 0) {
 		a->n_lost++;
 		return;
 	}
-	a->found[a->n_found++] = (struct dlt_access_run){
+	run = &a->found[a->n_found++];
+	*run = (struct dlt_access_run){
 		.hdr.tgid = a->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
 		.offset = DLT_NONE, .kind = row->kind,
 	};
-}
-
-/* Returns what is at ADDR, and in *END the address up to which it is. */
-static uint32_t kind_at(const struct dlt_memory_of *of, uint64_t addr, uint64_t *end)
-{
-	const struct {
-		uint64_t begin, end;
-		uint32_t kind;
-	} areas[] = {
-		{ of->start_brk, of->brk, DLT_ACCESS_HEAP },
-		{ of->start_stack - MIN(of->start_stack, STACK_GAP), of->env_end, DLT_ACCESS_STACK },
-	};
-
-	*end = 1ULL << 63;
-	for (size_t i = 0; i < ARRAY_SIZE(areas); i++) {
-		if (addr >= areas[i].begin && addr < areas[i].end) {
-			*end = areas[i].end;
-			return areas[i].kind;
-		}
-		if (addr < areas[i].begin)
-			*end = MIN(*end, areas[i].begin);
-	}
-	return DLT_ACCESS_UNKNOWN;
+	if (!a->runs.area)
+		return;
+	area = &a->process->areas.v[a->runs.area - 1];
+	run->id = area->id;
+	run->offset = (int64_t)(area->offset + (MAX(row->addr, area->begin) - area->begin)); /* a block may begin before it */
 }
 
 static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 {
 	struct access_pages *a = ctx;
-	const uint64_t end = addr + bytes;
+	const struct access_areas *areas = &a->process->areas;
 	struct access_touch t = { .written = DLT_NONE, .count = DLT_NONE, .tid = DLT_NONE, .ip = DLT_NONE };
+	const uint64_t end = addr + bytes;
 
 	while (addr < end) {
 		uint64_t area_end;
+		int i = access_areas_find(areas, addr, &area_end);
 
-		t.kind = kind_at(&a->process->of, addr, &area_end);
+		t.kind = i < 0 ? DLT_ACCESS_UNKNOWN : areas->v[i].kind;
+		t.area = t.kind == DLT_ACCESS_FILE ? (uint32_t)i + 1 : 0;
 		t.addr = addr;
 		t.bytes = MIN(area_end + -area_end % a->runs.page_bytes, end) - addr;
 		t.huge = huge ? (int64_t)t.bytes : 0;
@@ -165,6 +167,8 @@ static void look_at(struct access_pages *a, struct process *p)
 
 	a->process = p;
 	if (since_ns)
+		access_areas_update(&p->areas, a->area, &p->of);
+	if (since_ns)
 		r = page_tables_accessed(a->tables, &p->of, accessed, a);
 	access_runs_end(&a->runs);
 	at_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -180,8 +184,9 @@ static void look_at(struct access_pages *a, struct process *p)
 		util_count(&a->n_refused, 1);
 }
 
-static void listed_again(void *ctx, const struct dlt_memory_of *of)
+static void listed_again(void *ctx, const void *memory_of)
 {
+	const struct dlt_memory_of *of = memory_of;
 	const struct access_pages *a = ctx;
 	struct process *p = find(&a->now, of->tgid);
 
@@ -223,7 +228,7 @@ static void look(struct access_pages *a)
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	struct processes last;
 
-	a->now.n = 0;
+	processes_clear(&a->now);
 	if (page_tables_list(a->tables, listed, a) < 0)
 		return;
 	if (a->now.n)
@@ -274,7 +279,7 @@ static void thread_main(void *ctx)
 	}
 }
 
-struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send)
+struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send, const struct bpf_program *area)
 {
 	struct access_pages *a = calloc(1, sizeof(*a));
 
@@ -283,6 +288,7 @@ struct access_pages *access_pages_new(struct page_tables *tables, const struct b
 	a->call = (struct async_call)ASYNC_CALL_NONE;
 	a->tables = tables;
 	a->send = send;
+	a->area = area;
 	a->go_fd = eventfd(0, EFD_CLOEXEC);
 	a->ready_fd = eventfd(0, EFD_CLOEXEC);
 	a->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -304,6 +310,8 @@ void access_pages_free(struct access_pages *a)
 	util_close(&a->go_fd);
 	util_close(&a->ready_fd);
 	util_close(&a->stop_fd);
+	processes_clear(&a->now);
+	processes_clear(&a->before);
 	free(a->now.v);
 	free(a->before.v);
 	free(a->found);

@@ -24,8 +24,11 @@ struct access_source {
 	struct cpu_events *events;  /* where faults have no tracepoints, else NULL */
 };
 
-/* TABLES is owned from here on. SEND is the program that sends runs. NULL: no memory. */
-struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send);
+/*
+ * TABLES is owned from here on. SEND is the program that sends runs, AREA that of a process's mappings, NULL: there is none.
+ * NULL: no memory.
+ */
+struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send, const struct bpf_program *area);
 /* A thread that has not come back keeps its memory. NULL is fine. */
 void access_pages_free(struct access_pages *a);
 

@@ -36,7 +36,7 @@ static bool continues(const struct access_runs *r, const struct access_touch *b)
 	const struct access_row *row = &r->row;
 	const uint64_t n = row->bytes / r->block_bytes;
 
-	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind &&
+	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind && r->area == b->area &&
 	       row->touched == b->bytes * n && row->written == times(b->written, n) && row->huge == times(b->huge, n);
 }
 
@@ -61,6 +61,7 @@ static void block_end(struct access_runs *r)
 	row->addr = b.count == 1 ? b.at : b.addr;
 	row->bytes = r->block_bytes;
 	row->kind = b.kind;
+	r->area = b.area;
 	row->touched = b.bytes;
 	row->written = b.written;
 	row->count = b.count;
@@ -75,7 +76,7 @@ static void add(struct access_runs *r, const struct access_touch *t)
 	const uint64_t block = t->addr & ~(r->block_bytes - 1);
 	struct access_touch *b = &r->block;
 
-	if (b->bytes && b->addr == block && b->kind == t->kind) {
+	if (b->bytes && b->addr == block && b->kind == t->kind && b->area == t->area) {
 		b->bytes += t->bytes;
 		b->written = sum(b->written, t->written);
 		b->count = sum(b->count, t->count);

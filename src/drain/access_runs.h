@@ -28,7 +28,7 @@ struct access_touch {
 	int64_t tid, ip;
 	uint64_t at;
 	uint32_t kind;
-	uint32_t pad;
+	uint32_t area; /* a number: what is of two areas is not joined */
 };
 
 typedef void (*access_runs_fn)(void *ctx, struct access_row *row);
@@ -38,6 +38,7 @@ struct access_runs {
 	uint64_t page_bytes;
 	access_runs_fn emit;
 	void *ctx;
+	uint32_t area;		 /* the row's */
 	struct access_row row;	 /* its header and source are of all rows; BYTES 0: there is none yet */
 	struct access_touch block; /* BYTES are those that are touched; 0: there is none yet */
 };

@@ -238,7 +238,7 @@ bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, 
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
 	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_is_struct(t) ? btf_members(t)[i].name_off : btf_enum(t)[i].name_off),
+		if (!strcmp(btf__name_by_offset(btf, btf_is_composite(t) ? btf_members(t)[i].name_off : btf_enum(t)[i].name_off),
 			    member))
 			return true;
 	return false;

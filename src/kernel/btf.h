@@ -45,7 +45,7 @@ int kernel_btf_index(struct kernel_btf *k);
 int kernel_btf_tp(const struct kernel_btf *k, const char *name);
 int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name);
 
-/* Has the type NAME, a struct or an enum by KIND (BTF_KIND_*), such a member or value? */
+/* Has the type NAME, a struct, union or enum by KIND (BTF_KIND_*), such a member or value? */
 bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, const char *member);
 
 /*

@@ -259,29 +259,59 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but)
 	return n;
 }
 
-int object_iterate(const struct bpf_program *prog, uint32_t pid)
+static void no_record(void *ctx, const void *record)
 {
-	/* union bpf_iter_link_info: its task member exists from 6.1 on (commit f0d74c4da1f0) */
-	struct { uint32_t tid, pid, pid_fd; } task = { .pid = pid };
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&task, .link_info_len = sizeof(task));
-	struct bpf_link *link;
-	char none[64];
-	int fd, r = 0;
+}
+
+int object_records(const struct bpf_link *link, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+{
+	autoclose int fd = bpf_iter_create(bpf_link__fd(link));
+	char buf[8192];
+	size_t have = 0, at;
 	ssize_t n;
 
-	link = bpf_program__attach_iter(prog, pid ? &opts : NULL);
+	if (fd < 0)
+		return -errno;
+	do {
+		n = read(fd, buf + have, sizeof(buf) - have);
+		if (n <= 0)
+			continue;
+		have += (size_t)n;
+		for (at = 0; have - at >= size; at += size)
+			fn(ctx, buf + at);
+		have -= at;
+		memmove(buf, buf + at, have);
+		/* EAGAIN: a million objects were passed without output, go on (kernel/bpf/bpf_iter.c) */
+	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
+}
+
+/* union bpf_iter_link_info: its task member exists from 6.1 on (commit f0d74c4da1f0) */
+struct iter_task {
+	uint32_t tid, pid, pid_fd;
+};
+
+static int records_of(const struct bpf_program *prog, struct iter_task task, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+{
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&task, .link_info_len = sizeof(task));
+	struct bpf_link *link = bpf_program__attach_iter(prog, task.tid || task.pid ? &opts : NULL);
+	int r;
+
 	if (!link)
 		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	/* EAGAIN: a million objects were passed without output, go on (kernel/bpf/bpf_iter.c) */
-	do
-		n = fd < 0 ? -1 : read(fd, none, sizeof(none));
-	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	if (n < 0)
-		r = -errno;
-	util_close(&fd);
+	r = object_records(link, size, fn, ctx);
 	bpf_link__destroy(link);
 	return r;
+}
+
+int object_records_of(const struct bpf_program *prog, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+{
+	return records_of(prog, (struct iter_task){ .tid = tid }, size, fn, ctx);
+}
+
+int object_iterate(const struct bpf_program *prog, uint32_t pid)
+{
+	return records_of(prog, (struct iter_task){ .pid = pid }, 1, no_record, NULL);
 }
 
 int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n)

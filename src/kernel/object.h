@@ -57,6 +57,13 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but);
 int object_iterate(const struct bpf_program *prog, uint32_t pid);
 
 /*
+ * Call FN with each record, of SIZE bytes, that the iterator of LINK writes; that PROG writes for thread TID alone. 0 or
+ * -errno; -E2BIG as above.
+ */
+int object_records(const struct bpf_link *link, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
+int object_records_of(const struct bpf_program *prog, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
+
+/*
  * Run PROG of the section raw_tp once, on this CPU, with the N numbers ARGS as its context (5.10, commit
  * 1b4d60ec162f). 0 or -errno. So a probe sends what its maps hold: an iterator over the elements of a map
  * would do as well, but some machines refuse that one (lists of allowed programs leave it out, as it reads

@@ -73,27 +73,9 @@ static int copy(void *ctx, const uint64_t *phys, unsigned int n, uint64_t (*page
 	return r;
 }
 
-int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const struct dlt_memory_of *of), void *ctx)
+int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *memory_of), void *ctx)
 {
-	autoclose int fd = bpf_iter_create(bpf_link__fd(t->list));
-	struct dlt_memory_of of[64];
-	size_t have = 0, whole;
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return -errno;
-	do {
-		n = read(fd, (char *)of + have, sizeof(of) - have);
-		if (n <= 0)
-			continue;
-		have += (size_t)n;
-		whole = have / sizeof(of[0]);
-		for (size_t i = 0; i < whole; i++)
-			fn(ctx, &of[i]);
-		have -= whole * sizeof(of[0]);
-		memmove(of, of + whole, have);
-	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	return n < 0 ? -errno : 0;
+	return object_records(t->list, sizeof(struct dlt_memory_of), fn, ctx);
 }
 
 int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,
@@ -156,8 +138,9 @@ static int known_open(struct known *k)
 	return k->phys ? 0 : -EPERM;
 }
 
-static void known_of(void *ctx, const struct dlt_memory_of *of)
+static void known_of(void *ctx, const void *memory_of)
 {
+	const struct dlt_memory_of *of = memory_of;
 	struct known *k = ctx;
 
 	if (of->tgid == (uint32_t)getpid())

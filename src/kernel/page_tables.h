@@ -21,8 +21,8 @@ struct page_tables;
 int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, char *why, size_t size);
 void page_tables_close(struct page_tables *t);
 
-/* Calls FN for each process of the machine that has memory. 0 or -errno. */
-int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const struct dlt_memory_of *of), void *ctx);
+/* Calls FN for each process of the machine that has memory, with its struct dlt_memory_of. 0 or -errno. */
+int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *memory_of), void *ctx);
 
 /* Calls FN as page_walk() does. 0 or -errno; OF may have executed another program, or ended, meanwhile. */
 int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,

@@ -78,9 +78,9 @@ static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_conf
 	struct probe_object *o = &t->objects[probe];
 	int r = probes[probe]->open(o, cfg, &t->kernel);
 
-	/* the buffer of pids must not be used by a preempting handler */
+	/* the buffer of pids must not be used by a preempting handler, nor that of an iterator */
 	if (!r)
-		r = tracer_share_maps(t, o->obj, probe == DLT_pids ? 1U << TRACER_SCRATCH : 0);
+		r = tracer_share_maps(t, o->obj, probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
 		r = object_load(o->skel, &t->kernel, NULL, NULL);
 	if (r < 0)

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "access.skel.h"
@@ -84,7 +86,11 @@ static int programs_choose(struct access_bpf *skel, bool tables, const struct dl
 {
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
+	/* for a single process from 6.1 on */
+	bpf_program__set_autoload(skel->progs.access_area, tables && kernel_btf_func(kernel, "bpf_iter_", "task_vma") > 0 &&
+								   btf_has_member(kernel->btf, BTF_KIND_UNION, "bpf_iter_link_info", "task"));
 	bpf_program__set_autoload(skel->progs.access_send, tables);
+	bpf_program__set_autoattach(skel->progs.access_area, false);
 	bpf_program__set_autoload(skel->progs.access_user, !tables && tp && !perf);
 	bpf_program__set_autoload(skel->progs.access_kernel, !tables && tp && !perf);
 	bpf_program__set_autoload(skel->progs.access_user_perf, !tables && tp && perf);
@@ -112,9 +118,11 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 	o->state = s;
 	o->state_free = state_free;
 	skel = o->owner;
-	r = programs_choose(skel, tables, cfg, kernel);
+	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	r = programs_choose(skel, tables, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 	if (tables) {
-		s->pages = access_pages_new(tables, skel->progs.access_send);
+		s->pages = access_pages_new(tables, skel->progs.access_send,
+					    bpf_program__autoload(skel->progs.access_area) ? skel->progs.access_area : NULL);
 		r = s->pages ? r : -ENOMEM;
 	}
 	return r;

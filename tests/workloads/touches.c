@@ -11,10 +11,11 @@
  *
  *   touches phases PROCESSES MS PAGES
  *
- * Each process maps PAGES small pages, and 16 MiB of huge pages if the kernel has them, and touches all once. Then it goes
+ * Each process maps PAGES small pages, 4 MiB of a file of its own (touched.PID) from 1 MiB on, and 16 MiB of huge pages if
+ * the kernel has them, and touches all once. Then it goes
  * through phases of MS milliseconds, in each of which it touches the same pages again and again: a line "phase PID BEGIN_NS
  * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes. "region" as above;
- * "huge PID BEGIN END" where all of these are huge pages.
+ * "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -163,15 +164,35 @@ static volatile char *map_huge(size_t bytes)
 	return at;
 }
 
+static volatile char *map_file(void)
+{
+	const size_t bytes = 4 << 20, offset = 1 << 20;
+	char name[64], *at;
+	int fd;
+
+	snprintf(name, sizeof(name), "touched.%d", getpid());
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, offset + bytes) < 0)
+		die(name);
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	if (at == MAP_FAILED)
+		die("mmap");
+	close(fd);
+	memset(at, 1, bytes);
+	printf("file %d %#lx %#lx\n", getpid(), (unsigned long)at, (unsigned long)at + bytes);
+	return at;
+}
+
 static void phases(long ms)
 {
-	volatile char *at = map(), *huge;
+	volatile char *at = map(), *file = map_file(), *huge;
 
 	memset((void *)at, 1, pages * PAGE);
 	huge = map_huge(16 << 20);
 	phase(ms, at, PAGE, pages / 2, PAGE);
 	phase(ms, at + pages / 2 * PAGE, 4 * PAGE, pages / 8, PAGE);
 	phase(ms, at + pages / 4 * PAGE, PAGE, 16, PAGE);
+	phase(ms, file + 100 * PAGE, 2 * PAGE, 300, PAGE);
 	phase(ms, at, PAGE, 0, 0);
 	if (huge)
 		phase(ms, huge + (2 << 20) + 77, 4 << 20, 3, 2 << 20);

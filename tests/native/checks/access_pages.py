@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""access_pages FOLDER TALLY: each interval of access.out within a phase of tests/workloads/touches, as it printed them to TALLY,
+"""access_pages FOLDER TALLY areas|-: each interval of access.out within a phase of tests/workloads/touches, as it printed them to TALLY,
 has the pages that the phase touches, and no others of its memory. Pages may be missing that a CPU has kept a translation
 of, where the kernel does not flush these; else one in 1000, which was touched between the look and the clear.
 """
@@ -17,7 +17,7 @@ def main():
     trace = tracefolder.Trace(sys.argv[1])
     with open(os.path.join(sys.argv[1], "manifest.json"), encoding="utf-8") as f:
         flushes = json.load(f)["access"]["flushes"]
-    memory, phases, huge = collections.defaultdict(list), [], collections.defaultdict(list)
+    memory, phases, of = collections.defaultdict(list), [], collections.defaultdict(list)
     with open(sys.argv[2], encoding="ascii") as f:
         for line in f:
             kind, pid, *numbers = line.split()
@@ -26,9 +26,10 @@ def main():
                 phases.append((pid, *numbers))
             else:
                 memory[pid].append(numbers)
-                if kind == "huge":
-                    huge[pid].append(numbers)
+                of[kind, pid].append(numbers)
 
+    names = {row["FID"]: row["REALPATH"] for row in trace["files"]}
+    areas = sys.argv[3] == "areas"  # the kernel can list the mappings of a process
     intervals = collections.defaultdict(lambda: collections.defaultdict(set))  # of a process by time: pages
     spans = collections.defaultdict(dict)
     for row in trace["access"]:
@@ -36,9 +37,15 @@ def main():
                       f"not a whole page: {row}")
         pid, at, addr = row["PID"], row.n("TIMESTAMP"), int(row["ADDR"], 16)
         spans[pid][at] = row.n("SPAN_NS")
-        of_huge = any(begin <= addr < end for begin, end in huge[pid])
+        of_huge = any(begin <= addr < end for begin, end in of["huge", pid])
         trace.require(row.n("HUGE") == (row.n("TOUCHED") if of_huge else 0) or not any(begin <= addr < end for begin, end in memory[pid]),
                       f"huge pages: {row}")
+        for begin, end in memory[pid]:
+            if areas and begin <= addr < end:
+                in_file = [begin, end] in of["file", pid]
+                trace.require(row["KIND"] == ("file" if in_file else "anon"), f"kind: {row}")
+                trace.require(row["OFFSET"] == (str(addr - begin + (1 << 20)) if in_file else "-"), f"offset: {row}")
+                trace.require((names.get(row["FID"], "-").split("/")[-1]) == (f"touched.{pid}" if in_file else "-"), f"file: {row}")
         intervals[pid][at].update(page for page in range(addr // PAGE, (addr + row.n("BYTES")) // PAGE)
                                   if any(begin <= page * PAGE < end for begin, end in memory[pid]))
     seen = missed = 0
