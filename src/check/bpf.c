@@ -19,6 +19,8 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "kernel/backend.h"
+#include "kernel/btf.h"
+#include "kernel/page_tables.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 
@@ -157,6 +159,35 @@ enum check_state check_backends(struct check *c)
 	for (unsigned int b = 0; b < BACKENDS; b++)
 		state = backend_row(c, b, btf);
 	btf__free(btf);
+	return state;
+}
+
+/* --- accesses of memory -------------------------------------------------------------------------- */
+
+/* How --probes +access would see them. */
+enum check_state check_accesses(struct check *c)
+{
+	static const char need[] = "accesses of memory";
+	struct page_tables *tables = NULL;
+	struct kernel_btf kernel = {};
+	char why[256] = "the kernel's BTF cannot be read";
+	enum check_state state;
+	int r;
+
+	if (!c->may_bpf)
+		return not_tried(c, need);
+	r = kernel_btf_load(&kernel);
+	if (!r)
+		r = page_tables_open(&tables, &kernel, why, sizeof(why));
+	if (r < 0)
+		state = check_lacks(c, need, CHECK_MISSING, "--probes +access has page faults instead (--access faults)", "not by pages: %s", why);
+	else if (page_tables_flushes(tables))
+		state = check_put(c, need, CHECK_OK, "by pages: accessed bits were read and cleared");
+	else
+		state = check_put(c, need, CHECK_OK,
+				  "by pages: accessed bits were read and cleared; a page that is accessed all the time may be missed");
+	page_tables_close(tables);
+	kernel_btf_free(&kernel);
 	return state;
 }
 

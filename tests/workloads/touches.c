@@ -16,6 +16,14 @@
  * through phases of MS milliseconds, in each of which it touches the same pages again and again: a line "phase PID BEGIN_NS
  * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes. "region" as above;
  * "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
+ *
+ *   touches cost PROCESSES ROUNDS PAGES
+ *
+ * In each of ROUNDS rounds PAGES new small pages are written to. A line with the least CPU ns of a page in any round.
+ *
+ *   touches speed PROCESSES MS PAGES
+ *
+ * For MS milliseconds a byte of each of PAGES pages is read, again and again. A line with the CPU ns that a read took.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -138,6 +146,56 @@ static void phase(long ms, volatile char *first, size_t step, size_t count, size
 	printf("phase %d %lld %lld %#lx %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns, (unsigned long)first, step, count, bytes);
 }
 
+static int64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static volatile char *map_plain(void)
+{
+	char *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	madvise(at, pages * PAGE, MADV_NOHUGEPAGE);
+	return at;
+}
+
+static void cost(long rounds)
+{
+	double least = 1e18;
+
+	for (long round = 0; round < rounds; round++) {
+		volatile char *at = map_plain();
+		const int64_t begin = cpu_ns();
+		double ns;
+
+		for (size_t i = 0; i < pages; i++)
+			at[i * PAGE] = 1;
+		ns = (double)(cpu_ns() - begin) / (double)pages;
+		least = ns < least ? ns : least;
+		munmap((void *)at, pages * PAGE);
+	}
+	printf("%.2f\n", least);
+}
+
+static void speed(long ms)
+{
+	volatile char *at = map_plain();
+	int64_t begin, end_ns;
+	size_t n = 0;
+
+	memset((void *)at, 1, pages * PAGE);
+	begin = cpu_ns();
+	for (end_ns = now_ns() + ms * 1000000; now_ns() < end_ns; n += pages)
+		for (size_t i = 0; i < pages; i++)
+			(void)at[i * PAGE + i * 64 % PAGE];
+	printf("%.3f\n", (double)(cpu_ns() - begin) / (double)n);
+}
+
 static volatile char *map_huge(size_t bytes)
 {
 	const size_t huge = 2 << 20;
@@ -202,10 +260,17 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 4 ? argv[1] : "";
 	long processes = argc > 4 ? atol(argv[2]) : 0, n = argc > 4 ? atol(argv[3]) : 0;
-	void (*fn)(long) = !strcmp(mode, "faults") ? faults : !strcmp(mode, "phases") ? phases : NULL;
+	static const struct {
+		const char *mode;
+		void (*fn)(long n);
+	} modes[] = { { "cost", cost }, { "faults", faults }, { "phases", phases }, { "speed", speed } };
+	void (*fn)(long) = NULL;
 
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(mode, modes[i].mode))
+			fn = modes[i].fn;
 	if (!fn)
-		return fputs("touches faults|phases PROCESSES THREADS|MS PAGES\n", stderr), 2;
+		return fputs("touches cost|faults|phases|speed PROCESSES ROUNDS|THREADS|MS PAGES\n", stderr), 2;
 	pages = strtoul(argv[4], NULL, 10);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();

@@ -30,6 +30,10 @@ grep -q '^disk: skipped' err ||
 BENCH=alloc "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
 [ "$(grep -c '^| 64 bytes' tables)" = 4 ] || fail "$(cat tables)"
 
+# what accesses of memory cost: no row is lost
+BENCH=access "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
+[ "$(grep -c 'access' tables)" -ge 4 ] || fail "$(cat tables)"
+
 # what the identity of files costs: no row is lost
 BENCH=identity "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat tables err)"
 grep -q '^| mknod, rename, unlink | tmpfs |' tables || fail "no figures: $(cat tables err)"

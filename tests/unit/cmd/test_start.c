@@ -365,6 +365,31 @@ static void what_is_stored_how_goes_together(void **state)
 	assert_int_equal(cfg.rotate_bytes, 0);
 }
 
+static void accesses_are_seen_in_ways_that_there_are(void **state)
+{
+	accept(ARGS("-P", "+access", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_AUTO);
+	assert_int_equal(cfg.access_budget, 1);
+	assert_int_equal(cfg.access_block_bytes, 65536);
+	accept(ARGS("-P", "+access", "--access", "pages", "--access-budget", "50%", "--access-block", "2M", "--access-interval", "10ms", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_PAGES);
+	assert_int_equal(cfg.access_budget, 50);
+	accept(ARGS("-P", "+access", "--access-interval", "0", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_FAULTS); /* a row of each needs events */
+	refuse(ARGS("--access", "pages", "--access-interval", "0", "--", "true"), "needs --access faults");
+	refuse(ARGS("--access", "pmu", "--", "true"), "cannot do that");
+	refuse(ARGS("--access", "watch", "--", "true"), "cannot do that");
+	refuse(ARGS("--access", "writes", "--", "true"), "cannot do that");
+	refuse(ARGS("--access", "all", "--", "true"), "not one of auto, pages, faults");
+	refuse(ARGS("--access-budget", "0", "--", "true"), "percentage");
+	refuse(ARGS("--access-budget", "101", "--", "true"), "percentage");
+	refuse(ARGS("--access-budget", "1.5", "--", "true"), "percentage");
+	refuse(ARGS("--access-block", "12K", "--", "true"), "power of two");
+	refuse(ARGS("--access-block", "4M", "--", "true"), "power of two");
+	refuse(ARGS("--access-interval", "5ms", "--", "true"), "less than 10ms");
+	refuse(ARGS("-P", "+access", "--rollup-only", "--", "true"), "nothing for access");
+}
+
 static void alloc_needs_a_workload_from_its_start_on(void **state)
 {
 	accept(ARGS("-P", "+alloc", "--alloc-min", "0", "--alloc-sites", "caller", "--", "true"));
@@ -564,6 +589,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(has_defaults),
+		cmocka_unit_test(accesses_are_seen_in_ways_that_there_are),
 		cmocka_unit_test(alloc_needs_a_workload_from_its_start_on),
 		cmocka_unit_test(workload_is_run_by_a_shell),
 		cmocka_unit_test(command_behind_dashes_keeps_its_own_options),

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where an address is among the mappings of a process. */
+#include "drain/access_areas.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "dlt/page_tables.h"
+
+static void an_address_is_in_an_area_or_in_a_gap(void **state)
+{
+	struct dlt_access_area v[] = {
+		{ .begin = 0x1000, .end = 0x3000 },
+		{ .begin = 0x3000, .end = 0x4000 },
+		{ .begin = 0x8000, .end = 0x9000 },
+	};
+	const struct access_areas a = { .v = v, .n = 3 }, none = { 0 };
+	const struct {
+		uint64_t addr, end;
+		int area;
+	} want[] = {
+		{ 0, 0x1000, -1 },	  { 0xfff, 0x1000, -1 }, { 0x1000, 0x3000, 0 },	 { 0x2fff, 0x3000, 0 },	   { 0x3000, 0x4000, 1 },
+		{ 0x4000, 0x8000, -1 }, { 0x8fff, 0x9000, 2 }, { 0x9000, 1ULL << 63, -1 },
+	};
+	uint64_t end;
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		assert_int_equal(access_areas_find(&a, want[i].addr, &end), want[i].area);
+		assert_int_equal(end, want[i].end);
+	}
+	assert_int_equal(access_areas_find(&none, 0x1000, &end), -1);
+	assert_int_equal(end, 1ULL << 63);
+}
+
+/* Where the kernel cannot list mappings. */
+static void heap_and_stack_are_known_without_the_mappings(void **state)
+{
+	const struct dlt_memory_of of = { .start_brk = 0x10000, .brk = 0x20000, .start_stack = 0x7ffff0000000, .env_end = 0x7ffff0010000 };
+	struct access_areas a = { 0 };
+	uint64_t end;
+	int i;
+
+	access_areas_update(&a, NULL, &of);
+	i = access_areas_find(&a, 0x10000, &end);
+	assert_true(i >= 0 && a.v[i].kind == DLT_ACCESS_HEAP && end == 0x20000);
+	i = access_areas_find(&a, 0x7fffefff0000, &end);
+	assert_true(i >= 0 && a.v[i].kind == DLT_ACCESS_STACK && end == 0x7ffff0010000);
+	assert_int_equal(access_areas_find(&a, 0x30000, &end), -1);
+	access_areas_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_is_in_an_area_or_in_a_gap),
+		cmocka_unit_test(heap_and_stack_are_known_without_the_mappings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
