@@ -33,14 +33,14 @@ static void heap_and_stack(struct access_areas *a, const struct dlt_memory_of *o
 			  .begin = of->start_stack - MIN(of->start_stack, STACK_GAP), .end = of->env_end, .kind = DLT_ACCESS_STACK });
 }
 
-void access_areas_update(struct access_areas *a, const struct bpf_program *prog, const struct dlt_memory_of *of)
+void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_memory_of *of)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
-	if (prog && a->read_ns && now_ns - a->read_ns < AGE_NS && a->total_vm == of->total_vm && a->mappings == of->mappings)
+	if (prog_fd >= 0 && a->read_ns && now_ns - a->read_ns < AGE_NS && a->total_vm == of->total_vm && a->mappings == of->mappings)
 		return;
 	a->n = 0;
-	if (!prog || object_records_of(prog, of->tgid, sizeof(struct dlt_access_area), add, a) < 0 || !a->n)
+	if (prog_fd < 0 || object_records_of(prog_fd, of->tgid, sizeof(struct dlt_access_area), add, a) < 0 || !a->n)
 		heap_and_stack(a, of);
 	a->read_ns = now_ns;
 	a->total_vm = of->total_vm;

@@ -9,7 +9,6 @@
 
 #include "dlt/access.h"
 
-struct bpf_program;
 struct dlt_memory_of;
 
 struct access_areas {
@@ -20,8 +19,11 @@ struct access_areas {
 	uint32_t mappings;
 };
 
-/* Reads those of process OF by PROG, if they may have changed. PROG NULL: this kernel has no such program, and then only heap and stack are known. */
-void access_areas_update(struct access_areas *a, const struct bpf_program *prog, const struct dlt_memory_of *of);
+/*
+ * Reads those of process OF by the program PROG_FD, if they may have changed. PROG_FD -1: this kernel has no such program, and
+ * then only heap and stack are known.
+ */
+void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_memory_of *of);
 void access_areas_free(struct access_areas *a);
 
 /* Returns the index of the area that ADDR is in, or -1, and in *END where it, or the gap between areas, ends. */

@@ -2,14 +2,13 @@
 #include "drain/access_pages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <bpf/libbpf.h>
 
 #include "base/util.h"
 #include "drain/access_areas.h"
@@ -43,7 +42,7 @@ struct processes {
 
 struct access_pages {
 	struct page_tables *tables;
-	const struct bpf_program *send, *area; /* AREA: NULL where this kernel has no such program */
+	int send_fd, area_fd; /* programs; AREA_FD -1: this kernel has no such program */
 	struct dlt_access_run *shared; /* with the kernel side */
 	const struct tracer *tracer;
 	uint64_t interval_ns;
@@ -167,7 +166,7 @@ static void look_at(struct access_pages *a, struct process *p)
 
 	a->process = p;
 	if (since_ns)
-		access_areas_update(&p->areas, a->area, &p->of);
+		access_areas_update(&p->areas, a->area_fd, &p->of);
 	if (since_ns)
 		r = page_tables_accessed(a->tables, &p->of, accessed, a);
 	access_runs_end(&a->runs);
@@ -199,7 +198,7 @@ static void send(struct access_pages *a, unsigned int n)
 	const uint64_t args[] = { n, a->n_lost };
 
 	if (n || a->n_lost)
-		object_run(a->send, args, ARRAY_SIZE(args));
+		object_run_fd(a->send_fd, args, ARRAY_SIZE(args));
 	a->n_lost = 0;
 }
 
@@ -262,7 +261,7 @@ static void thread_main(void *ctx)
 	uint64_t rest_ns, begin_ns, took_ns, cpu_ns;
 
 	wait_for(a->go_fd, UINT64_MAX);
-	for (bool last = false;; last = wait_for(a->stop_fd, rest_ns)) {
+	for (bool last = false; !page_tables_stopped(a->tables); last = wait_for(a->stop_fd, rest_ns)) {
 		begin_ns = clock_now_ns(CLOCK_MONOTONIC);
 		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		look(a);
@@ -279,7 +278,7 @@ static void thread_main(void *ctx)
 	}
 }
 
-struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send, const struct bpf_program *area)
+struct access_pages *access_pages_new(struct page_tables *tables)
 {
 	struct access_pages *a = calloc(1, sizeof(*a));
 
@@ -287,8 +286,7 @@ struct access_pages *access_pages_new(struct page_tables *tables, const struct b
 		return NULL;
 	a->call = (struct async_call)ASYNC_CALL_NONE;
 	a->tables = tables;
-	a->send = send;
-	a->area = area;
+	a->send_fd = a->area_fd = -1;
 	a->go_fd = eventfd(0, EFD_CLOEXEC);
 	a->ready_fd = eventfd(0, EFD_CLOEXEC);
 	a->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -299,6 +297,7 @@ void access_pages_free(struct access_pages *a)
 {
 	if (!a)
 		return;
+	page_tables_stop(a->tables);
 	eventfd_write(a->stop_fd, 1);
 	eventfd_write(a->go_fd, 1);
 	if (!async_call_wait(&a->call, STOP_MS))
@@ -307,6 +306,8 @@ void access_pages_free(struct access_pages *a)
 	page_tables_close(a->tables);
 	if (a->shared && a->shared != MAP_FAILED)
 		munmap(a->shared, SHARED_BYTES);
+	util_close(&a->send_fd);
+	util_close(&a->area_fd);
 	util_close(&a->go_fd);
 	util_close(&a->ready_fd);
 	util_close(&a->stop_fd);
@@ -336,10 +337,13 @@ int access_pages_begin(struct access_pages *a, const struct config *cfg, const s
 }
 
 /* Nobody who is about to run has touched anything by then. */
-int access_pages_go(struct access_pages *a, int runs_fd)
+int access_pages_go(struct access_pages *a, int runs_fd, int send_fd, int area_fd)
 {
+	/* copies: the thread may outlive the programs' owner, if it hangs */
+	a->send_fd = fcntl(send_fd, F_DUPFD_CLOEXEC, 0);
+	a->area_fd = area_fd < 0 ? -1 : fcntl(area_fd, F_DUPFD_CLOEXEC, 0);
 	a->shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, runs_fd, 0);
-	if (a->shared == MAP_FAILED || eventfd_write(a->go_fd, 1) < 0)
+	if (a->send_fd < 0 || a->shared == MAP_FAILED || eventfd_write(a->go_fd, 1) < 0)
 		return -errno;
 	wait_for(a->ready_fd, FIRST_NS);
 	return 0;
@@ -348,8 +352,8 @@ int access_pages_go(struct access_pages *a, int runs_fd)
 void access_pages_stop(struct access_pages *a)
 {
 	eventfd_write(a->stop_fd, 1);
-	if (__atomic_load_n(&a->begun, __ATOMIC_ACQUIRE))
-		async_call_wait(&a->call, STOP_MS);
+	if (__atomic_load_n(&a->begun, __ATOMIC_ACQUIRE) && !async_call_wait(&a->call, STOP_MS))
+		page_tables_stop(a->tables);
 }
 
 void access_pages_count(const struct access_pages *a, struct access_counts *ret)

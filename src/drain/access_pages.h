@@ -12,7 +12,6 @@
 
 struct access_counts;
 struct access_pages;
-struct bpf_program;
 struct config;
 struct cpu_events;
 struct page_tables;
@@ -24,11 +23,8 @@ struct access_source {
 	struct cpu_events *events;  /* where faults have no tracepoints, else NULL */
 };
 
-/*
- * TABLES is owned from here on. SEND is the program that sends runs, AREA that of a process's mappings, NULL: there is none.
- * NULL: no memory.
- */
-struct access_pages *access_pages_new(struct page_tables *tables, const struct bpf_program *send, const struct bpf_program *area);
+/* TABLES is owned from here on. NULL: no memory. */
+struct access_pages *access_pages_new(struct page_tables *tables);
 /* A thread that has not come back keeps its memory. NULL is fine. */
 void access_pages_free(struct access_pages *a);
 
@@ -36,10 +32,11 @@ void access_pages_free(struct access_pages *a);
 int access_pages_begin(struct access_pages *a, const struct config *cfg, const struct tracer *t);
 
 /*
- * The control plane: the target's processes are in, and are about to run. RUNS_FD: the map that runs are sent from. 0 or -errno.
+ * The control plane: the target's processes are in, and are about to run. RUNS_FD: the map that runs are sent from,
+ * SEND_FD the program that sends them, AREA_FD that of a process's mappings, -1: there is none. 0 or -errno.
  * Then: there is one more look, and no more.
  */
-int access_pages_go(struct access_pages *a, int runs_fd);
+int access_pages_go(struct access_pages *a, int runs_fd, int send_fd, int area_fd);
 void access_pages_stop(struct access_pages *a);
 
 /* Any thread: what the manifest has of it. */

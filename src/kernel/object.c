@@ -263,9 +263,9 @@ static void no_record(void *ctx, const void *record)
 {
 }
 
-int object_records(const struct bpf_link *link, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+int object_records(int link_fd, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
 {
-	autoclose int fd = bpf_iter_create(bpf_link__fd(link));
+	autoclose int fd = bpf_iter_create(link_fd);
 	char buf[8192];
 	size_t have = 0, at;
 	ssize_t n;
@@ -291,32 +291,32 @@ struct iter_task {
 	uint32_t tid, pid, pid_fd;
 };
 
-static int records_of(const struct bpf_program *prog, struct iter_task task, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+static int records_of(int prog_fd, struct iter_task task, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
 {
-	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = (union bpf_iter_link_info *)&task, .link_info_len = sizeof(task));
-	struct bpf_link *link = bpf_program__attach_iter(prog, task.tid || task.pid ? &opts : NULL);
-	int r;
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = (union bpf_iter_link_info *)&task, .iter_info_len = sizeof(task));
+	autoclose int link_fd = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, task.tid || task.pid ? &opts : NULL);
 
-	if (!link)
-		return -errno;
-	r = object_records(link, size, fn, ctx);
-	bpf_link__destroy(link);
-	return r;
+	return link_fd < 0 ? -errno : object_records(link_fd, size, fn, ctx);
 }
 
-int object_records_of(const struct bpf_program *prog, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+int object_records_of(int prog_fd, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
 {
-	return records_of(prog, (struct iter_task){ .tid = tid }, size, fn, ctx);
+	return records_of(prog_fd, (struct iter_task){ .tid = tid }, size, fn, ctx);
 }
 
 int object_iterate(const struct bpf_program *prog, uint32_t pid)
 {
-	return records_of(prog, (struct iter_task){ .pid = pid }, 1, no_record, NULL);
+	return records_of(bpf_program__fd(prog), (struct iter_task){ .pid = pid }, 1, no_record, NULL);
 }
 
 int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n)
 {
+	return object_run_fd(bpf_program__fd(prog), args, n);
+}
+
+int object_run_fd(int prog_fd, const uint64_t *args, size_t n)
+{
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = (uint32_t)(n * sizeof(*args)));
 
-	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) < 0 ? -errno : 0;
+	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
 }

@@ -57,11 +57,11 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but);
 int object_iterate(const struct bpf_program *prog, uint32_t pid);
 
 /*
- * Call FN with each record, of SIZE bytes, that the iterator of LINK writes; that PROG writes for thread TID alone. 0 or
+ * Call FN with each record, of SIZE bytes, that the iterator of LINK_FD writes; that PROG_FD writes for thread TID alone. 0 or
  * -errno; -E2BIG as above.
  */
-int object_records(const struct bpf_link *link, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
-int object_records_of(const struct bpf_program *prog, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
+int object_records(int link_fd, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
+int object_records_of(int prog_fd, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
 
 /*
  * Run PROG of the section raw_tp once, on this CPU, with the N numbers ARGS as its context (5.10, commit
@@ -70,5 +70,6 @@ int object_records_of(const struct bpf_program *prog, uint32_t tid, size_t size,
  * any map of the machine).
  */
 int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n);
+int object_run_fd(int prog_fd, const uint64_t *args, size_t n);
 
 #endif

@@ -30,6 +30,7 @@ struct page_tables {
 	uint64_t *from;
 	uint64_t (*pages)[PAGE_WALK_ENTRIES];
 	uint64_t direct_map; /* where physical memory begins in the kernel's addresses */
+	bool stopped; /* atomic */
 	bool flushes; /* the kernel has no soft-dirty bits, whose clearing would cost the process a fault for each page */
 	struct page_walk walk;
 };
@@ -65,6 +66,8 @@ static int copy(void *ctx, const uint64_t *phys, unsigned int n, uint64_t (*page
 	struct page_tables *t = ctx;
 	int r;
 
+	if (page_tables_stopped(t))
+		return -ECANCELED;
 	for (unsigned int i = 0; i < n; i++)
 		t->from[i] = t->direct_map + phys[i];
 	r = copy_from(t, n);
@@ -75,7 +78,7 @@ static int copy(void *ctx, const uint64_t *phys, unsigned int n, uint64_t (*page
 
 int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *memory_of), void *ctx)
 {
-	return object_records(t->list, sizeof(struct dlt_memory_of), fn, ctx);
+	return object_records(bpf_link__fd(t->list), sizeof(struct dlt_memory_of), fn, ctx);
 }
 
 int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,
@@ -89,6 +92,16 @@ int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,
 	if (of->pgd < t->direct_map)
 		return -EINVAL;
 	return page_walk(&t->walk, of->pgd - t->direct_map);
+}
+
+void page_tables_stop(struct page_tables *t)
+{
+	__atomic_store_n(&t->stopped, true, __ATOMIC_RELAXED);
+}
+
+bool page_tables_stopped(const struct page_tables *t)
+{
+	return __atomic_load_n(&t->stopped, __ATOMIC_RELAXED);
 }
 
 /* "1" does not flush the TLB. "4" clears bits of the kernel's own, if it has these, and then does. */

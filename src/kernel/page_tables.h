@@ -28,6 +28,10 @@ int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *me
 int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,
 			 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx);
 
+/* Any thread: what is being read ends soon with -ECANCELED, and so does what is read later. */
+void page_tables_stop(struct page_tables *t);
+bool page_tables_stopped(const struct page_tables *t);
+
 /*
  * Clears the accessed bits of process PID, holding its memory's lock: may take long. A CPU that still has a page's translation
  * does not set the bit again for it; where page_tables_flushes(), translations are cleared, too. 0 or -errno.

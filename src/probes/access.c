@@ -121,8 +121,7 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	r = programs_choose(skel, tables, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 	if (tables) {
-		s->pages = access_pages_new(tables, skel->progs.access_send,
-					    bpf_program__autoload(skel->progs.access_area) ? skel->progs.access_area : NULL);
+		s->pages = access_pages_new(tables);
 		r = s->pages ? r : -ENOMEM;
 	}
 	return r;
@@ -131,7 +130,8 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 static int begin(struct access_source *s, const struct access_bpf *skel)
 {
 	if (s->pages)
-		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs));
+		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
+				       bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
 	if (bpf_program__autoload(skel->progs.access_event))
 		return cpu_events_open(&s->events, PERF_COUNT_SW_PAGE_FAULTS, bpf_program__fd(skel->progs.access_event));
 	return 0;

@@ -43,7 +43,7 @@ static void heap_and_stack_are_known_without_the_mappings(void **state)
 	uint64_t end;
 	int i;
 
-	access_areas_update(&a, NULL, &of);
+	access_areas_update(&a, -1, &of);
 	i = access_areas_find(&a, 0x10000, &end);
 	assert_true(i >= 0 && a.v[i].kind == DLT_ACCESS_HEAP && end == 0x20000);
 	i = access_areas_find(&a, 0x7fffefff0000, &end);
