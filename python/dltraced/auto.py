@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import importlib.abc
 import importlib.util
 import os
 import sys
@@ -265,7 +264,7 @@ def _patch(module: Any) -> None:
         sys.stderr.write(f"dltraced: no regions of {module.__name__}, which is not as expected: {error!r}\n")
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:  # not of importlib.abc, whose import alone takes longer than all of this package
     """Finds what the others find, and patches it once it has been executed."""
 
     def __init__(self, names: Iterable[str]) -> None:
