@@ -16,7 +16,7 @@ cc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -DREAL_NVTX -I"$headers" -o real "$native/
 	fail "cc: $(cat log)"
 trace --nvtx -P regions,time_align -- ./real tally >out 2>err || fail "status $?: $(cat out err)"
 equal "what it prints" "$(cat out)" ""
-check nvtx tally 10000
+check nvtx tally 8000
 
 trace --nvtx -P regions,time_align -- "$python" "$native/../workloads/nvtx_python.py" python-tally >out 2>err || fail "Python: $(cat err)"
 check nvtx python-tally 900

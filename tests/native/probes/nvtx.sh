@@ -10,7 +10,7 @@
 python
 trace --nvtx -P regions,time_align -- "$W/nvtx" tally >out 2>err || fail "status $?: $(cat out err)"
 equal "what it prints" "$(cat out)" ""
-check nvtx tally 10000
+check nvtx tally 8000
 equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
 equal "its rows in the manifest" "$(manifest '[p["nvtx"] == p["rows"] > 0 for p in m["probes"] if p["name"] == "regions"]')" "[True]"
 equal "messages" "$(messages)" ""

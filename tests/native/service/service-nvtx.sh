@@ -11,7 +11,7 @@ mkdir -m 777 users
 t=$TMPDIR/users/t
 as_start --nvtx -P regions,time_align -- "$W/nvtx" users/tally >out 2>err || fail "status $?: $(cat out err)"
 equal "messages" "$(messages)" ""
-check nvtx users/tally 10000
+check nvtx users/tally 8000
 equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
 as_start --nvtx -P regions -- true 2>err || fail "without ranges: status $?"
 grep -q 'no range came by NVTX' err || fail "nothing is said of it: $(cat err)"
