@@ -27,6 +27,22 @@ static __always_inline void count_events_lost(__u64 n)
 		st->lost += n;
 }
 
+/*
+ * A call of a function with a uprobe that a thread is in, by its number. OUTER: one that gets its block from such a call.
+ * Where a thread has left one by a jump or an exception, the next one takes its place.
+ */
+struct begun {
+	__u64 size, stack, stored; /* STACK: its stack pointer then; STORED: where the address will be; 0: it is returned */
+	__u64 outer_size, outer_stack;
+	__u32 op, outer_op; /* 0: none */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PAGES);
+	__type(key, __u32);
+	__type(value, struct begun);
+} begun SEC(".maps");
+
 /* Send COPY of PAGE with room for EVENTS, of which N are lost where that is not possible: a ring reserves constant sizes. */
 #define ALLOC_SEND(events)                                                                          \
 	do {                                                                                        \
@@ -128,25 +144,34 @@ static __always_inline void fetch(__u32 copy)
 		bpf_map_delete_elem(&pages, &tid);
 }
 
+static __always_inline void thread_ends(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	fetch(DLT_ALLOC_LAST);
+	if (dlt_cfg.functions)
+		bpf_map_delete_elem(&begun, &tid);
+}
+
 /* A thread ends. From Linux 6.16 on its memory is still there at the tracepoint; before, only where the exit begins. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(alloc_exit, struct task_struct *task)
 {
-	fetch(DLT_ALLOC_LAST);
+	thread_ends();
 	return 0;
 }
 
 SEC("fentry/do_exit")
 int BPF_PROG(alloc_exit_fentry, long code)
 {
-	fetch(DLT_ALLOC_LAST);
+	thread_ends();
 	return 0;
 }
 
 SEC("kprobe/do_exit")
 int alloc_exit_kprobe(struct pt_regs *ctx)
 {
-	fetch(DLT_ALLOC_LAST);
+	thread_ends();
 	return 0;
 }
 
@@ -171,3 +196,120 @@ int alloc_exec_kprobe(struct pt_regs *ctx)
 	fetch(DLT_ALLOC_PART);
 	return 0;
 }
+
+/* --- functions of processes that run already -------------------------------------------------------------- */
+
+/* Whether calls of this thread are recorded here: they are not where it has the library, which records them. */
+static __always_inline bool thread_is_wanted(__u32 *tid)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct dlt_shared *sh = shared();
+
+	*tid = (__u32)pid_tgid;
+	return sh && !sh->stopping && !sh->quiet && target_has(pid_tgid >> 32) && !bpf_map_lookup_elem(&pages, tid);
+}
+
+static __always_inline struct begun *thread_begun(void)
+{
+	struct begun none = {}, *b;
+	__u32 tid;
+
+	if (!thread_is_wanted(&tid))
+		return NULL;
+	b = bpf_map_lookup_elem(&begun, &tid);
+	if (b)
+		return b;
+	if (bpf_map_update_elem(&begun, &tid, &none, BPF_NOEXIST))
+		count_events_lost(1); /* there are too many threads */
+	return bpf_map_lookup_elem(&begun, &tid);
+}
+
+static __always_inline void called(__u32 op, __u64 addr, __u64 size)
+{
+	struct dlt_alloc *rec = rec_room(DLT_ALLOC_BYTES(1), false);
+
+	if (!rec) {
+		count_events_lost(1);
+		return;
+	}
+	__builtin_memset(&rec->at.head, 0, sizeof(rec->at.head));
+	rec->at.head.n = 1;
+	rec->at.v[0].ticks = 0;
+	rec->at.v[0].addr = addr;
+	rec->at.v[0].op_size = (__u64)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX);
+	rec->at.v[0].site = 0;
+	rec->at.v[0].n = 0;
+	sent(rec, 0, DLT_ALLOC_CALLED, 1, DLT_ALLOC_BYTES(1));
+}
+
+/* It has a block of SIZE from a call that it will make. */
+static __always_inline int function_passes(struct pt_regs *ctx, __u32 op, __u64 size)
+{
+	struct begun *b = size ? thread_begun() : NULL;
+
+	if (!b)
+		return 0;
+	if (b->outer_op) /* the last one has got its block in a way that has no probe, or none, by an exception */
+		count_events_lost(1);
+	b->outer_op = op;
+	b->outer_size = size;
+	b->outer_stack = PT_REGS_SP(ctx);
+	return 0;
+}
+
+static __always_inline int function_begins(struct pt_regs *ctx, __u32 op, __u64 size, __u64 stored)
+{
+	struct begun *b = thread_begun();
+
+	if (!b)
+		return 0;
+	b->op = op;
+	b->size = size;
+	b->stored = stored;
+	b->stack = PT_REGS_SP(ctx);
+	return 0;
+}
+
+/* The one below, of those that were begun. Where it returns the stack is as before the call, with the address or without. */
+SEC("uprobe")
+int alloc_function_ends(struct pt_regs *ctx)
+{
+	__u64 addr = PT_REGS_RC(ctx), stack = PT_REGS_SP(ctx), from = 0;
+	struct begun *b;
+	__u32 tid, op;
+
+	if (!thread_is_wanted(&tid))
+		return 0;
+	b = bpf_map_lookup_elem(&begun, &tid);
+	if (!b || !b->op || stack - b->stack > sizeof(long))
+		return 0;
+	if (b->stored) {
+		if (addr || bpf_probe_read_user(&from, sizeof(from), (void *)b->stored))
+			from = 0;
+		addr = from;
+	}
+	op = b->op;
+	b->op = 0;
+	if (b->outer_op && b->outer_size == b->size && b->outer_stack > b->stack) {
+		op = b->outer_op;
+		b->outer_op = 0;
+	}
+	called(op, addr, b->size);
+	return 0;
+}
+
+static __always_inline int function_frees(__u32 op, __u64 addr)
+{
+	__u32 tid;
+
+	if (addr && thread_is_wanted(&tid))
+		called(op, addr, 0);
+	return 0;
+}
+
+#define ALLOC_STORES(op, arg) function_begins(ctx, op, PT_REGS_PARM##arg(ctx), PT_REGS_PARM1(ctx))
+#define ALLOC_RETURNS(op, arg) function_begins(ctx, op, PT_REGS_PARM##arg(ctx), 0)
+#define ALLOC_PASSES(op, arg) function_passes(ctx, op, PT_REGS_PARM##arg(ctx))
+#define ALLOC_FREES(op, arg) function_frees(op, PT_REGS_PARM##arg(ctx))
+#define ALLOC_FUNCTION(id, func, symbol, modules, how, arg)                                          	SEC("uprobe")                                                                               	int alloc_in_##id(struct pt_regs *ctx)                                                      	{                                                                                           		return ALLOC_##how(DLT_ALLOC_IN_##id, arg);                                         	}
+DLT_ALLOC_FUNCTIONS(ALLOC_FUNCTION)

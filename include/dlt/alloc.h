@@ -7,6 +7,7 @@
 #ifndef DLT_ALLOC_H
 #define DLT_ALLOC_H
 
+#include "dlt/alloc_functions.h"
 #include "dlt/dlt.h"
 
 /* What an event is. The names of those that are rows: src/probes/alloc.c. */
@@ -21,6 +22,9 @@ enum dlt_alloc_op {
 	DLT_ALLOC_VALLOC,
 	DLT_ALLOC_PVALLOC,
 	DLT_ALLOC_FREE,
+#define DLT_ALLOC_FUNCTION(id, ...) DLT_ALLOC_IN_##id, /* a call that a uprobe of the kernel sees, not the library */
+	DLT_ALLOC_FUNCTIONS(DLT_ALLOC_FUNCTION)
+#undef DLT_ALLOC_FUNCTION
 	DLT_ALLOC_END, /* the daemon's: the block was live when its process, or the trace, ended */
 	DLT_ALLOC_FUNCS, /* those above are rows */
 	DLT_ALLOC_OLD = DLT_ALLOC_FUNCS, /* a realloc begins: the block that it gets */
@@ -84,6 +88,7 @@ enum dlt_alloc_copy {
 	DLT_ALLOC_PART,	 /* before an exec that may fail */
 	DLT_ALLOC_LAST,	 /* the thread ends */
 	DLT_ALLOC_SINGLE, /* no page of the thread: one event on its stack */
+	DLT_ALLOC_CALLED, /* no page: one event, of a function with a uprobe; its time is the record's */
 };
 
 /* Its tail is as long as its events need, in steps: DLT_ALLOC_FEW, DLT_ALLOC_SOME, all. */

@@ -222,8 +222,9 @@ struct dlt_config {
 	__u8 func_hook;	    /* enum dlt_func_hook */
 	__u8 plain;	    /* without the parts that a probe's rows can do without: see struct probe */
 	__u8 access;	    /* enum config_access: how accesses of memory are seen */
-	__u8 pad[3];
 	__u8 bio_map;	    /* a record for each extent of a request that has several */
+	__u8 functions;	    /* probes on functions of processes that run already: see kernel/functions.h */
+	__u8 pad[2];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)

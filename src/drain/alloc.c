@@ -41,6 +41,8 @@ struct alloc {
 	struct alloc_processes processes;
 	struct change *changes; /* to come, in order */
 	size_t n_changes, changes_room;
+	uint64_t min_bytes; /* of blocks that have rows */
+	uint64_t called_small_calls, called_small_bytes; /* smaller ones that the library has not counted, relaxed */
 	uint64_t storm_ns; /* CLOCK_MONOTONIC: the last turn because of one */
 	uint64_t python, unread_python; /* processes with an interpreter whose lines are read, or are not, relaxed */
 	uint64_t unread_version; /* of the latest of these, as PY_VERSION_HEX, relaxed */
@@ -104,6 +106,43 @@ struct turn {
 	struct decode *d;
 };
 
+/* How a call that a uprobe sees allocates or frees. */
+enum called { CALLED_NOT, CALLED_STORES, CALLED_RETURNS, CALLED_PASSES, CALLED_FREES };
+
+static enum called called_how(unsigned int op)
+{
+	static const enum called how[DLT_ALLOC_FUNCS] = {
+#define HOW(id, func, symbol, modules, how, arg) [DLT_ALLOC_IN_##id] = CALLED_##how,
+		DLT_ALLOC_FUNCTIONS(HOW)
+#undef HOW
+	};
+
+	return op < DLT_ALLOC_FUNCS ? how[op] : CALLED_NOT;
+}
+
+/* The site of a block that is only counted, and whose free has no row either. */
+#define SITE_COUNTED UINT32_MAX
+
+/* A call that a uprobe saw: the block is known later if its free is seen, too. */
+static void called(struct turn *u, struct alloc_process *p, const struct alloc_thread *t, const struct dlt_alloc_event *e,
+		   struct alloc_row *row)
+{
+	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
+	const bool small = size < u->alloc->min_bytes;
+	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, small ? SITE_COUNTED : 0 };
+
+	row->addr = (int64_t)e->addr;
+	row->size = (int64_t)size;
+	if (e->addr && called_how(row->op) == CALLED_PASSES)
+		block_put(u->alloc, p, &b);
+	if (!small) {
+		decode_row(u->d, DLT_alloc, &row->hdr);
+		return;
+	}
+	util_count(&u->alloc->called_small_calls, 1);
+	util_count(&u->alloc->called_small_bytes, size);
+}
+
 static void allocated(struct turn *u, struct alloc_process *p, struct alloc_thread *t, const struct dlt_alloc_event *e,
 		      struct alloc_row *row)
 {
@@ -135,6 +174,8 @@ static void freed(struct turn *u, struct alloc_process *p, const struct dlt_allo
 
 	row->addr = (int64_t)e->addr;
 	if (block_take(u->alloc, p, e->addr, &b)) {
+		if (b.site == SITE_COUNTED)
+			return;
 		row_block(row, &b);
 		row->size = (int64_t)b.size;
 		row->site = or_none(b.site, b.site);
@@ -187,7 +228,12 @@ static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_e
 		freed(u, p, e, &row);
 		break;
 	default:
-		allocated(u, p, t, e, &row);
+		if (called_how(op) == CALLED_FREES)
+			freed(u, p, e, &row);
+		else if (called_how(op))
+			called(u, p, t, e, &row);
+		else
+			allocated(u, p, t, e, &row);
 	}
 }
 
@@ -210,7 +256,8 @@ static void put_live(void *ctx, const struct alloc_block *b)
 	row.hdr.probe = DLT_alloc;
 	row.hdr.size = sizeof(row);
 	row_block(&row, b);
-	decode_row(l->turn->d, DLT_alloc, &row.hdr);
+	if (b->site != SITE_COUNTED)
+		decode_row(l->turn->d, DLT_alloc, &row.hdr);
 	if (l->gone)
 		block_live(l->turn->alloc, b, -1);
 }
@@ -333,8 +380,8 @@ void alloc_take(struct decode *d, const struct dlt_alloc *rec)
 	if (!a)
 		return;
 	if (!a->threads.magic) { /* the settings of the library are the same in all programs */
-		a->threads.magic = rec->at.head.magic;
-		a->ticks.tsc = rec->at.head.magic == DLT_ALLOC_TSC;
+		a->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic : ticks_are_tsc() ? DLT_ALLOC_TSC : DLT_ALLOC_NS;
+		a->ticks.tsc = a->threads.magic == DLT_ALLOC_TSC;
 	}
 	if (a->ticks.n < 2)
 		ticks_measure(&a->ticks);
@@ -372,12 +419,14 @@ void alloc_end(struct decode *d)
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-struct alloc *alloc_new(void)
+struct alloc *alloc_new(uint64_t min_bytes)
 {
 	struct alloc *a = calloc(1, sizeof(*a));
 
-	if (a)
-		ticks_measure(&a->ticks);
+	if (!a)
+		return NULL;
+	a->min_bytes = min_bytes;
+	ticks_measure(&a->ticks);
 	return a;
 }
 
@@ -398,8 +447,8 @@ void alloc_count(const struct alloc *a, struct alloc_counts *ret)
 	if (!a)
 		return;
 	*ret = (struct alloc_counts){
-		.small_calls = util_counted(&a->threads.small_calls),
-		.small_bytes = util_counted(&a->threads.small_bytes),
+		.small_calls = util_counted(&a->threads.small_calls) + util_counted(&a->called_small_calls),
+		.small_bytes = util_counted(&a->threads.small_bytes) + util_counted(&a->called_small_bytes),
 		.threads = util_counted(&a->threads.begun),
 		.unread = util_counted(&a->threads.unread),
 		.uncovered = util_counted(&a->uncovered),

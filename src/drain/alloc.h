@@ -22,8 +22,8 @@ struct alloc_row {
 	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site, old_site;
 };
 
-/* NULL: no memory. */
-struct alloc *alloc_new(void);
+/* MIN_BYTES: smaller blocks are only counted, where the library does not do that. NULL: no memory. */
+struct alloc *alloc_new(uint64_t min_bytes);
 void alloc_free(struct alloc *a);
 
 /* REC has come out of a ring; without D's alloc it is dropped. */

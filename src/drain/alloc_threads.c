@@ -151,12 +151,19 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 	struct alloc_thread *thread = thread_get(t, rec->hdr.tgid, rec->hdr.tid);
 	size_t n = MIN(rec->at.head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
-	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || rec->at.head.magic != t->magic) {
+	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || (rec->at.head.magic != t->magic && rec->copy != DLT_ALLOC_CALLED)) {
 		util_count(&t->refused, 1);
 		return NULL;
 	}
 	memcpy(thread->comm, rec->hdr.comm, sizeof(thread->comm));
 	thread->heard_ns = rec->hdr.ts_ns;
+	if (rec->copy == DLT_ALLOC_CALLED) {
+		struct dlt_alloc_event e = rec->at.v[0];
+
+		e.ticks = now_ticks;
+		queue_events(t, thread, &e, MIN(n, 1U), now_ticks);
+		return thread;
+	}
 	if (rec->copy == DLT_ALLOC_SINGLE) {
 		queue_events(t, thread, rec->at.v, n, now_ticks);
 		return thread;

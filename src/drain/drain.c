@@ -458,7 +458,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		r = d->decode.access ? 0 : -ENOMEM;
 	}
 	if (!r && mask >> DLT_alloc & 1) {
-		d->decode.alloc = alloc_new();
+		d->decode.alloc = alloc_new(cfg->alloc_min_bytes);
 		r = d->decode.alloc ? 0 : -ENOMEM;
 	}
 	if (!r && !fstat(dirfd, &st))

@@ -234,6 +234,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.self_tgid = (uint32_t)getpid(),
 		.all = o->all,
 		.no_args = o->no_args,
+		.functions = o->functions,
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
 		.owned = o->owned,

@@ -19,6 +19,7 @@ struct tracer_options {
 	probe_mask probes;
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
+	bool functions; /* processes run already: see functions.h */
 	bool owned; /* the trace is OWNER's, a user without rights: it shows this user's processes alone */
 	uid_t owner;
 	uint32_t backends; /* mask of 1 << enum backend; 0: all */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include <bpf/libbpf.h>
 
@@ -29,9 +30,24 @@ static const struct field_name func_names[] = {
 	{ DLT_ALLOC_VALLOC, "valloc" },
 	{ DLT_ALLOC_PVALLOC, "pvalloc" },
 	{ DLT_ALLOC_FREE, "free" },
+#define FUNC_NAME(id, func, ...) { DLT_ALLOC_IN_##id, func },
+	DLT_ALLOC_FUNCTIONS(FUNC_NAME)
 	{ DLT_ALLOC_END, "end" },
 	{ 0, NULL },
 };
+
+#define ENDS_STORES "alloc_function_ends"
+#define ENDS_RETURNS "alloc_function_ends"
+#define ENDS_PASSES NULL
+#define ENDS_FREES NULL
+#define NEEDS_ENDS_STORES false
+#define NEEDS_ENDS_RETURNS false
+#define NEEDS_ENDS_PASSES true
+#define NEEDS_ENDS_FREES false
+#define FUNCTION(id, func, function_symbol, files, how, arg)                                                            \
+	{ .name = (func), .symbol = (function_symbol), .modules = (files), .begins = "alloc_in_" #id, .ends = ENDS_##how, \
+	  .n_args = (arg), .needs_ends = NEEDS_ENDS_##how },
+static const struct probe_function functions[] = { DLT_ALLOC_FUNCTIONS(FUNCTION) };
 
 #define AT(member) offsetof(struct alloc_row, member)
 static const struct field fields[] = {
@@ -67,6 +83,21 @@ static void hooks_choose(struct alloc_bpf *skel, const struct dlt_config *cfg, c
 	bpf_program__set_autoload(skel->progs.alloc_exec_kprobe, !exec && kprobe);
 }
 
+/* Those of functions are attached by kernel/functions.c. */
+static void functions_choose(struct bpf_object *obj, bool on)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, obj) {
+		const char *name = bpf_program__name(prog);
+
+		if (strncmp(name, "alloc_in_", strlen("alloc_in_")) && strcmp(name, "alloc_function_ends"))
+			continue;
+		bpf_program__set_autoload(prog, on);
+		bpf_program__set_autoattach(prog, false);
+	}
+}
+
 static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	int r = SKEL_OPEN(alloc, o, cfg, kernel);
@@ -76,6 +107,7 @@ static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, cons
 		return r;
 	hooks_choose(skel, cfg, kernel);
 	bpf_program__set_autoattach(skel->progs.alloc_point, false);
+	functions_choose(skel->obj, cfg->functions);
 	return 0;
 }
 
@@ -121,8 +153,10 @@ static int alloc_emit(struct probe_object *o, enum probe_emit when)
 
 const struct probe alloc_probe = {
 	.name = "alloc",
-	.help = "malloc, free and their relatives, of the command that dltraced starts",
+	.help = "malloc, free and their relatives, of the command that dltraced starts; with --pid calls that allocate tensors",
 	PROBE_FIELDS(fields),
+	.functions = functions,
+	.n_functions = ARRAY_SIZE(functions),
 	.rec_size = DLT_ALLOC_BYTES(0),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_OF_TARGET,
 	.open = alloc_open,

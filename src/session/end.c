@@ -227,7 +227,8 @@ static void end_hooks(struct session *s)
 	if (!s->cfg->all)
 		left_running_find(&s->left, &s->tracer);
 	r = tracer_emit(&s->tracer, PROBE_EMIT_STOP);
-
+	functions_count(s->functions, &s->functions_counts);
+	functions_end(TAKE_PTR(s->functions));
 	tracer_detach(&s->tracer); /* takes some time */
 	if (r < 0 || tracer_emit(&s->tracer, PROBE_EMIT_END) < 0)
 		log_warn("%s: rows are missing", s->tracer.error);

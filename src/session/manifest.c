@@ -479,6 +479,9 @@ static void put_alloc(struct json *j, const struct session *s)
 	json_u64(j, "python_programs", n->python);
 	json_u64(j, "unread_python_programs", n->unread_python);
 	put_version(j, "unread_python", n->unread_version);
+	json_u64(j, "probed_processes", s->functions_counts.processes);
+	json_u64(j, "refused_functions", s->functions_counts.refused);
+	json_u64(j, "failed_probes", s->functions_counts.failed);
 	json_u64(j, "live_blocks", n->live_blocks);
 	json_u64(j, "live_bytes", n->live_bytes);
 	json_end(j);

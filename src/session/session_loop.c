@@ -192,6 +192,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		watch_space(s);
 		warn_refused(s);
 		status_update(&s->status, &s->tracer, &s->drain);
+		functions_count(s->functions, &s->functions_counts);
 		status_rates_tick(&s->status);
 		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->folder_watch));
 		status_line(&s->status);

@@ -478,13 +478,13 @@ static const char *check(const struct config *cfg)
 		return "--nvtx needs a workload: the environment of running processes cannot be changed";
 	if (cfg->nvtx && !(cfg->probes >> DLT_regions & 1))
 		return "--nvtx makes rows of regions, and --probes leaves regions out";
-	if (!cfg->argv && cfg->probes >> DLT_alloc & 1)
-		return "--probes +alloc needs a workload: running processes cannot load the library that records allocations";
+	if (!cfg->argv && (!cfg->n_pids || cfg->all) && cfg->probes >> DLT_alloc & 1)
+		return "--probes +alloc needs a workload, which loads the library that records allocations, or --pid alone, for those of tensors";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
 	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))
 		return "--rollup-only writes no rows of requests, so there is nothing for bio_map";
-	if (cfg->delay_ns && cfg->probes >> DLT_alloc & 1)
+	if (cfg->argv && cfg->delay_ns && cfg->probes >> DLT_alloc & 1)
 		return "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)";
 	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
 		return "--rollup-only writes no rows, so there is nothing for alloc";

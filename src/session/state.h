@@ -17,6 +17,7 @@
 #include "host/rights/workload_user.h"
 #include "host/stall/folder_watch.h"
 #include "job/workload.h"
+#include "kernel/functions.h"
 #include "kernel/tracer.h"
 #include "session/command.h"
 #include "session/left_running.h"
@@ -60,6 +61,8 @@ struct session {
 	struct outdir dir;
 	struct targets targets;
 	struct tracer tracer;
+	struct functions *functions; /* probes on functions of --pid; NULL: none */
+	struct functions_counts functions_counts; /* as last seen */
 	struct collectors collectors;
 	struct drain drain;
 	struct archiver archiver; /* all zero unless SPLIT */

@@ -65,6 +65,32 @@ static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r
 	return r;
 }
 
+/* Processes that run already cannot load the library that records allocations. */
+static bool wants_functions(const struct config *cfg)
+{
+	return cfg->n_pids && !cfg->all && cfg->probes >> DLT_alloc & 1;
+}
+
+static void log_function(void *ctx, const char *line)
+{
+	log_info("alloc: %s", line);
+}
+
+/* Returns 0 or -errno. A workload is traced without them. */
+static int begin_functions(struct session *s)
+{
+	char text[256];
+	int r;
+
+	if (!wants_functions(s->cfg))
+		return 0;
+	r = functions_begin(&s->functions, &s->tracer, s->workload.pid, text, sizeof(text));
+	functions_each_line(r == -ETIMEDOUT ? NULL : s->functions, log_function, NULL);
+	if (r < 0 && s->workload.pid)
+		log_warn("allocations of the processes of --pid are not traced: %s", text);
+	return r < 0 && !s->workload.pid ? failed(s, r, "alloc: allocations of running processes cannot be traced: %s", text) : 0;
+}
+
 /* Does the steps that may fail because of this machine. Returns 0 or -errno. */
 static int load(struct session *s)
 {
@@ -74,6 +100,7 @@ static int load(struct session *s)
 		.buffer_bytes = cfg->buffer_bytes,
 		.all = cfg->all,
 		.no_args = cfg->no_args,
+		.functions = wants_functions(cfg),
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
 		.backends = cfg->backends,
 		.access = (uint8_t)cfg->access,
@@ -188,9 +215,13 @@ static int record(struct session *s)
 	/* only now are all processes in the target */
 	creds_root();
 	r = tracer_emit(&s->tracer, PROBE_EMIT_BEGIN);
+	if (!r)
+		r = begin_functions(s);
+	else
+		failed(s, r, "%s", s->tracer.error);
 	creds_user();
 	if (r < 0)
-		return failed(s, r, "%s", s->tracer.error);
+		return r;
 	r = watch_interval(s);
 	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
 }
@@ -199,6 +230,7 @@ static int record(struct session *s)
 static void untrace(struct session *s)
 {
 	targets_await_end(&s->targets, &s->loop);
+	functions_end(TAKE_PTR(s->functions));
 	tracer_detach(&s->tracer);
 	drain_stop(&s->drain);
 	session_live_end(s);

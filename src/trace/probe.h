@@ -30,6 +30,17 @@ struct probe_call {
 	bool region;	   /* only calls with the operation of include/dltraced.h */
 };
 
+/* A function of a library, on which a probe has programs in processes that run already: see kernel/functions.h. */
+struct probe_function {
+	const char *name;    /* the row's FUNC */
+	const char *symbol;
+	const char *modules; /* what the names of its library's files begin with, any of these: "libc.so.6|libc-2." */
+	const char *begins;  /* the program where it begins, with N_ARGS arguments */
+	const char *ends;    /* and where it returns to; NULL: none */
+	unsigned int n_args;
+	bool needs_ends;     /* useless in a process without a function that has ENDS */
+};
+
 /* A probe's loaded BPF object; OBJ is NULL where it has none. */
 struct probe_object {
 	struct bpf_object *obj;
@@ -69,6 +80,8 @@ struct probe {
 	unsigned int n_fields;
 	const struct probe_call *calls;
 	unsigned int n_calls;
+	const struct probe_function *functions;
+	unsigned int n_functions;
 	size_t rec_size; /* size of the kernel's fixed part: shorter records are refused */
 	size_t seg_at;	 /* offset of the strings in what the table describes; 0: at rec_size */
 	unsigned int needs; /* a probe whose object must also be loaded, 0: none */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/scan/allocs.h"
 #include "stats/table.h"
 
 #define ENDED_MAX (1U << 18) /* in an interval */
@@ -75,7 +76,9 @@ void access_live_take(struct access_live *l, const struct scan *s)
 {
 	const uint64_t pid = scan_number(s, COL_PID);
 
-	if (scan_is(s, COL_FUNC, "end") || scan_is(s, COL_FUNC, "free")) {
+	if (report_alloc_is_unpaired(s))
+		return;
+	if (scan_is(s, COL_FUNC, "end") || report_alloc_frees(s)) {
 		end(l, s, pid, COL_ADDR, COL_SIZE, COL_SITE);
 		return;
 	}

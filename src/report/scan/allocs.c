@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "report/scan/stacks.h"
@@ -202,6 +203,19 @@ static void changed(struct report *r, const struct scan *s)
 	report_copy(r->alloc.peak_time, sizeof(r->alloc.peak_time), scan_field(s, COL_TIME));
 }
 
+bool report_alloc_frees(const struct scan *s)
+{
+	return scan_is(s, COL_FUNC, "free") || scan_is(s, COL_FUNC, "c10::free_cpu");
+}
+
+bool report_alloc_is_unpaired(const struct scan *s)
+{
+	static const char prefix[] = "libc:";
+	const struct reader_field func = scan_field(s, COL_FUNC);
+
+	return func.len > strlen(prefix) && !memcmp(func.p, prefix, strlen(prefix));
+}
+
 static bool take(struct scan *s, void *own)
 {
 	struct report *r = own;
@@ -214,9 +228,13 @@ static bool take(struct scan *s, void *own)
 
 	if (!scan_u64(s, COL_PID, &pid))
 		return false;
+	if (report_alloc_is_unpaired(s)) {
+		a->unpaired++;
+		return true;
+	}
 	a->first_ns = a->first_ns ? a->first_ns : s->time_ns;
 	process = table_get(&a->processes, pid);
-	if (left || scan_is(s, COL_FUNC, "free")) {
+	if (left || report_alloc_frees(s)) {
 		good = end(a, s, process, COL_SIZE, COL_SITE, left);
 	} else {
 		if (!reader_is(scan_field(s, COL_LIFE_NS), "-"))
@@ -247,6 +265,7 @@ static void note_missing(struct report *r)
 	note(r, m->skipped, "events in signal handlers are missing");
 	note(r, m->unkept_blocks, "blocks found no room while tracing: they count as in use until the end");
 	note(r, m->siteless, "events are without a stack, as their processes have too many");
+	note(r, a->unpaired, "blocks of libc are in no sum: their processes ran before the trace, so their frees are not recorded");
 	note(r, a->site_left_out, "blocks are in the sum of no stack: there are too many");
 	note(r, a->process_left_out, "blocks are in the sum of no process: there are too many");
 }

@@ -60,6 +60,7 @@ struct report_allocs {
 	struct report_alloc_sum all;
 	uint64_t blocks_now, blocks_before; /* as a level has them, of blocks */
 	uint64_t first_ns;
+	uint64_t unpaired; /* blocks whose frees the trace does not have */
 	uint64_t unknown_frees; /* of blocks whose allocation is not in the trace */
 	uint64_t site_left_out, process_left_out; /* rows without a place in these: */
 	struct table sites, processes; /* struct report_alloc_sum, by SITE (0: not known) and by PID */
@@ -72,6 +73,10 @@ struct report_allocs *report_allocs_new(void); /* NULL: no memory */
 void report_allocs_free(struct report_allocs *a);
 /* Reads alloc.out, with the bytes in use for the timeline. */
 void report_allocs_read(struct report *r);
+
+/* Whether a row of alloc.out frees a block; whether it is of a block whose free has no row, and which is in no sum. */
+bool report_alloc_frees(const struct scan *s);
+bool report_alloc_is_unpaired(const struct scan *s);
 /* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
 void report_allocs_end(struct report *r);
 /*

@@ -35,6 +35,3 @@ equal "its allocation's stack has a caller" "$(rows sites "SITE == \"${site:-0}\
 # what was preloaded before comes second
 LD_PRELOAD=libpthread.so.0 allocs -- sh -c 'echo "$LD_PRELOAD"' >out
 grep -q '/libdltraced-alloc.so:libpthread.so.0$' out || fail "LD_PRELOAD: $(cat out)"
-
-"$DLT" start -q -P +alloc --pid $$ -o "$t" 2>err && fail "--pid: status 0"
-grep -q 'needs a workload' err || fail "--pid: $(cat err)"

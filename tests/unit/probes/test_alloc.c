@@ -24,7 +24,7 @@ static int begin(void **state)
 	if (decoder_make(state) < 0)
 		return -1;
 	memset(&page, 0, sizeof(page));
-	decode.alloc = alloc_new();
+	decode.alloc = alloc_new(0);
 	return decode.alloc ? 0 : -1;
 }
 
@@ -222,6 +222,64 @@ static void a_thread_is_known_by_whatever_comes_first(void **state)
 	assert_non_null(strstr(rows, "\tfree\t0x2000\t5000\t"));
 	alloc_count(decode.alloc, &n);
 	assert_int_equal(n.threads, 1);
+	assert_int_equal(n.uncovered, 0);
+}
+
+/* A call that a uprobe has seen, as a record of its own. */
+static void called(uint32_t tgid, uint64_t at, enum dlt_alloc_op op, uint64_t addr, uint64_t size)
+{
+	struct dlt_alloc *rec = rec_begin(DLT_alloc);
+
+	rec->hdr.ts_ns = START_NS + at;
+	rec->hdr.tgid = rec->hdr.tid = tgid;
+	rec->hdr.size = DLT_ALLOC_BYTES(1);
+	rec->copy = DLT_ALLOC_CALLED;
+	rec->at.head.n = 1;
+	rec->at.v[0] = (struct dlt_alloc_event){ 0, addr, (uint64_t)op << DLT_ALLOC_OP_SHIFT | size, 0, 0 };
+	rec_emit();
+}
+
+/*
+ * A block that is freed by a function with a probe is known then; one that free(3) frees is not, and one below the threshold
+ * is only counted.
+ */
+static void calls_that_uprobes_see_are_rows(void **state)
+{
+	struct alloc_counts n;
+
+	alloc_free(decode.alloc);
+	decode.alloc = alloc_new(4096);
+	page.head = (struct dlt_alloc_head){ .id = 6 };
+	event(1, DLT_ALLOC_MALLOC, 0x2000, 5000, 0);
+	leaves(PROCESS + 1, PROCESS + 1, 2, DLT_ALLOC_SINGLE); /* all pages have this clock */
+	called(PROCESS, 10, DLT_ALLOC_IN_c10_alloc_cpu, 0x1000, 6000);
+	called(PROCESS, 11, DLT_ALLOC_IN_c10_alloc_cpu, 0x9000, 4095);
+	called(PROCESS, 12, DLT_ALLOC_IN_posix_memalign, 0x3000, 7000);
+	called(PROCESS, 13, DLT_ALLOC_IN_c10_alloc_cpu, 0, 8000); /* fails */
+	called(PROCESS, 14, DLT_ALLOC_IN_c10_free_cpu, 0x9000, 0);
+	called(PROCESS, 15, DLT_ALLOC_IN_c10_free_cpu, 0x1000, 0);
+	called(PROCESS, 16, DLT_ALLOC_IN_c10_free_cpu, 0x1000, 0); /* not known any more */
+	called(PROCESS, 17, DLT_ALLOC_IN_c10_alloc_cpu, 0x1000, 9000);
+	called(PROCESS, 18, DLT_ALLOC_IN_c10_alloc_cpu, 0x4000, 10); /* a small one that stays */
+	called(PROCESS, 19, DLT_ALLOC_END, 0x1000, 0);		     /* nobody sends this */
+	lives(DLT_PIDS_EXIT, PROCESS, 1, 30);
+	lives(DLT_PIDS_EXIT, PROCESS + 1, 1, 31);
+	alloc_end(&decode);
+#define ROW(at, pid, rest) "10000000000" at "\t2026-11-21T01:02:03.0000000" at "Z\t" pid "\t" pid "\tpython\t" rest "\t-\t-\n"
+	expect_rows(DLT_alloc, ROW("01", "5000001", "malloc\t0x2000\t5000\t-\t-\t-\t-")
+				       ROW("10", "5000000", "c10::alloc_cpu\t0x1000\t6000\t-\t-\t-\t-")
+				       ROW("12", "5000000", "libc:posix_memalign\t0x3000\t7000\t-\t-\t-\t-")
+				       ROW("13", "5000000", "c10::alloc_cpu\t0\t8000\t-\t-\t-\t-")
+				       ROW("15", "5000000", "c10::free_cpu\t0x1000\t6000\t-\t-\t5\t5000000")
+				       ROW("16", "5000000", "c10::free_cpu\t0x1000\t-\t-\t-\t-\t-")
+				       ROW("17", "5000000", "c10::alloc_cpu\t0x1000\t9000\t-\t-\t-\t-")
+				       ROW("30", "5000000", "end\t0x1000\t9000\t-\t-\t13\t5000000")
+				       ROW("31", "5000001", "end\t0x2000\t5000\t-\t-\t30\t5000001"));
+#undef ROW
+	alloc_count(decode.alloc, &n);
+	assert_int_equal(n.small_calls, 2);
+	assert_int_equal(n.small_bytes, 4105);
+	assert_int_equal(n.refused, 1);
 	assert_int_equal(n.uncovered, 0);
 }
 
@@ -439,6 +497,7 @@ int main(void)
 		TEST(stacks_of_python_are_lines),
 		TEST(a_page_that_is_copied_twice_counts_once),
 		TEST(a_thread_is_known_by_whatever_comes_first),
+		TEST(calls_that_uprobes_see_are_rows),
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
 		cmocka_unit_test(rows_wait_for_an_event_that_is_being_written),

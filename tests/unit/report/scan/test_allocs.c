@@ -102,6 +102,25 @@ static void sums_are_those_of_an_example(void **state)
 	report_free(r);
 }
 
+/* PyTorch's functions are as malloc and free; what libc gives to a process that ran before the trace has no free there. */
+static void blocks_without_frees_are_in_no_sum(void **state)
+{
+	struct report *r;
+
+	tree_put("manifest.json", MANIFEST);
+	tree_put("alloc.out", HEAD AT("001") "10\t10\ta\tc10::alloc_cpu\t0x1000\t1000\t-\t-\t-\t-\t-\t-\n"
+				   AT("002") "10\t10\ta\tlibc:posix_memalign\t0x2000\t7000\t-\t-\t-\t-\t-\t-\n"
+				   AT("003") "10\t10\ta\tlibc:posix_memalign\t0x2000\t9000\t-\t-\t-\t-\t-\t-\n"
+				   AT("004") "10\t10\ta\tc10::free_cpu\t0x1000\t1000\t-\t-\t3" MS "\t10\t-\t-\n");
+	r = loaded();
+	assert_int_equal(r->alloc.n.blocks, 1);
+	assert_int_equal(r->alloc.n.frees, 1);
+	assert_int_equal(r->alloc.n.peak_bytes, 1000);
+	assert_int_equal(r->alloc.n.left_blocks, 0);
+	assert_non_null(strstr(r->notes[1], "alloc: 2 blocks of libc are in no sum"));
+	report_free(r);
+}
+
 static void stacks_of_python_are_lines(void **state)
 {
 	struct report *r;
@@ -246,6 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(sums_are_those_of_an_example),
+		IN_TREE(blocks_without_frees_are_in_no_sum),
 		IN_TREE(stacks_of_python_are_lines),
 		IN_TREE(memory_in_use_is_a_series),
 		IN_TREE(phases_have_their_own_allocations),

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# alloc.out of a process that runs already: probes on the functions of its libraries, by the files that it has mapped,
+# also when these are gone or others have their names. Its children live and are followed; what must not be probed is not.
+. "${0%/*}/../lib.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip "instructions are decoded on x86-64 only"
+
+# runs LIBRARY [late]: the workload, up to where the trace is to begin.
+runs() {
+	rm -f ready go
+	cp "$W/$1" libc10.so
+	"$W/tensors" ready go "$PWD/libc10.so" ${2:+"$2"} >tally &
+	job=$!
+	await test -e ready
+}
+
+# follow ARG...: a trace of it, and its end.
+follow() {
+	spawn -v --probes alloc,time_align --alloc-min 0 --pid "$job" "$@"
+	await test -s "$t/alloc.out"
+	await grep -q 'has probes on' err
+	: >go
+	join
+	wait "$job" || fail "the workload ended with $?"
+	[ "$rc" = 0 ] || fail "status $rc: $(cat err)"
+}
+
+runs c10-plain.so
+follow
+check tensors tally
+grep -q 'libc10.so has probes on c10::alloc_cpu, c10::free_cpu' err || fail "no line of its cost: $(cat err)"
+
+# only blocks from --alloc-min on; the others are counted
+runs c10-plain.so
+follow --alloc-min 20K
+equal "small rows" "$(rows alloc 'SIZE != "-" && SIZE < 20480' | wc -l)" "$(rows alloc 'FUNC == "libc:posix_memalign" && SIZE < 20480' | wc -l)"
+equal "frees" "$(rows alloc 'FUNC == "c10::free_cpu" && SIZE != 77777 && SIZE != "-"' | wc -l)" 30
+[ "$(manifest 'm["alloc"]["small_calls"]')" -ge 600 ] || fail "small calls: $(manifest 'm["alloc"]')"
+
+# its file is another one by now; its file is gone
+runs c10-plain.so
+cp "$W/c10-nop5.so" new
+mv new libc10.so
+follow
+check tensors tally
+runs c10-plain.so
+rm libc10.so
+follow
+check tensors tally
+
+# a library that is loaded later
+runs c10-plain.so late
+spawn -v --probes alloc,time_align --alloc-min 0 --pid "$job"
+await test -s "$t/alloc.out"
+await grep -q 'has probes on' err
+: >go
+join
+wait "$job" || fail "the workload ended with $?"
+grep -q 'libc10.so has' err && fail "it was there before: $(cat err)"
+check tensors tally
+
+# what must not be probed: the others are, and children live
+for why in nop5:'nop of five bytes' stepped:'stepped through'; do
+	runs "c10-${why%%:*}.so"
+	follow
+	grep -q "c10::free_cpu of libc10.so has no probe: .*${why#*:}" err || fail "no reason: $(cat err)"
+	equal "frees" "$(rows alloc 'FUNC == "c10::free_cpu"' | wc -l)" 0
+	equal "allocations" "$(rows alloc 'FUNC == "c10::alloc_cpu" && ADDR != "0" && SIZE != 77777 && SIZE != 12345' | wc -l)" 630
+	grep -q '^child 23$' tally || fail "the child has not lived: $(cat tally)"
+done
+
+# a process in which nothing can be probed: the trace does not begin
+"$DLT" start -q -P +alloc --cgroup /sys/fs/cgroup -o "$t" 2>err && fail "--cgroup: status 0"
+grep -q 'needs a workload' err || fail "--cgroup: $(cat err)"
