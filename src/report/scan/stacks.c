@@ -12,12 +12,14 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "report/scan/cxx_name.h"
 #include "report/scan/scan.h"
 #include "report/scan/symbols.h"
 #include "stats/table.h"
 
 #define FRAMES_MAX 64 /* of a stack; dltraced writes fewer */
 #define SEPARATOR " < "
+#define NAME_MAX_BYTES 256 /* of a function that are put */
 
 /* A file that code is in, as sites.out has it: escaped. */
 struct module {
@@ -185,10 +187,12 @@ static void put_frame(const struct stacks *s, const struct frame *f, FILE *out)
 	const struct symbol_place key = { .at = f->at - 1 };
 	const struct symbol_place *p = m && m->n ? bsearch(&key, m->places, m->n, sizeof(key), by_address) : NULL;
 	const char *file = m && m->path ? strrchr(m->path, '/') : NULL;
-	char name[TEXT_ESCAPED_MAX(SYMBOL_NAME_MAX)];
+	char name[TEXT_ESCAPED_MAX(NAME_MAX_BYTES)];
 
-	if (p && p->name)
-		fwrite(name, 1, (size_t)(text_put_str(name, p->name, strlen(p->name)) - name), out);
+	if (p && p->name && cxx_name(name, sizeof(name), p->name))
+		fputs(name, out);
+	else if (p && p->name)
+		fwrite(name, 1, (size_t)(text_put_str(name, p->name, strnlen(p->name, NAME_MAX_BYTES)) - name), out);
 	else if (m && m->path)
 		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : m->path, f->at);
 	else

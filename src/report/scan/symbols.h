@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SYMBOL_NAME_MAX 256
+#define SYMBOL_NAME_MAX 1024
 
 /* A place in the code. */
 struct symbol_place {

@@ -192,14 +192,26 @@ GET(id, struct report_alloc_row, v)
 	cell->n = v->id;
 }
 
+#define BETWEEN " < "
+
+/* Returns the length of the frame that STACK begins with. */
+static size_t frame_len(const char *stack)
+{
+	const char *end = strstr(stack, BETWEEN);
+
+	return end ? (size_t)(end - stack) : strlen(stack);
+}
+
 /* Shows the first frames that fit. */
 static void stack_cut(struct view_cell *cell, const char *stack)
 {
-	size_t len = strcspn(stack, " ");
-	const char *next;
+	size_t len = frame_len(stack), next;
 
-	while ((next = strstr(stack + len, " < ")) && (size_t)(next + 3 - stack) + strcspn(next + 3, " ") <= STACK_SHOWN)
-		len = (size_t)(next + 3 - stack) + strcspn(next + 3, " ");
+	for (; stack[len]; len = next) {
+		next = len + strlen(BETWEEN) + frame_len(stack + len + strlen(BETWEEN));
+		if (next > STACK_SHOWN)
+			break;
+	}
 	if (stack[len])
 		snprintf(cell->shown, sizeof(cell->shown), "%.*s < ...", (int)(len < 200 ? len : 200), stack);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A symbol of a program that a trace names, as a name in a stack. */
+#include "fuzz.h"
+#include "base/text.h"
+#include "report/scan/cxx_name.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	autofree char *symbol = fuzz_text(data, size), *name = malloc(256);
+
+	if (!cxx_name(name, 256, symbol))
+		return 0;
+	EXPECT(name[0] && strlen(name) < 256);
+	for (const char *c = name; *c; c++) /* neither controls a terminal, nor divides a row */
+		EXPECT((unsigned char)*c >= ' ' && *c != 0x7f && *c != '"');
+	EXPECT(!strstr(name, " < ")); /* nor looks like two frames */
+	return 0;
+}
