@@ -3,7 +3,7 @@
 #
 # A PyTorch program that knows nothing of regions has them all the same, through --regions auto and through `python -m
 # dltraced': as many as it has batches, steps and checkpoints, with any optimizer, and however its workers are started.
-# Its losses stay the same to the last digit; a sitecustomize of its own still runs; without the option its environment
+# So has one that calls collectives. Its losses stay the same to the last digit; a sitecustomize of its own still runs; without the option its environment
 # is unchanged. LONG=1: also workers that import torch themselves.
 #
 # slow: half a minute and more
@@ -36,6 +36,11 @@ job alone --regions auto -- python3 "$program" none adamw
 equal "the manifest's regions" "$(manifest 'm["regions"]')" auto
 PYTHONPATH=$(cd "$here/../../python" && pwd) job workers -- python3 -m dltraced "$program" fork persistent
 equal "the manifest's regions" "$(manifest 'm.get("regions")')" None
+
+# collectives, in two processes
+collectives=$here/../workloads/collectives_torch.py
+trace -P regions,time_align --regions auto -- python3 "$collectives" "$TMPDIR" >tally 2>err || fail "collectives: status $?: $(cat err)"
+check regions_collectives tally
 
 # What Python runs at its start for other programs still runs; sys.path and the other value of the variable are
 # unchanged.
