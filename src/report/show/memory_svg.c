@@ -67,7 +67,8 @@ static void put_paths(const struct cells_rect *rects, uint32_t n, FILE *out)
 
 				if (r->hue != hue || r->level != level)
 					continue;
-				fprintf(out, any ? "" : "<path class=\"h%u l%u\" d=\"", hue, level);
+				if (!any)
+					fprintf(out, "<path class=\"h%u l%u\" d=\"", hue, level);
 				fprintf(out, "M%u %uh%uv%uh-%uz", r->x, r->y, r->w, r->h, r->w);
 				any = true;
 			}
