@@ -11,7 +11,8 @@
 
 #define S NSEC_PER_SEC
 #define REAL 1795334400 /* 2026-11-22T08:00:00Z, when CLOCK_MONOTONIC is 1000 s */
-#define LINE "{\"name\":\"%s\",\"cat\":\"compute\",\"pid\":7,\"tid\":7,\"ts\":%llu,\"dur\":1000,\"ph\":\"X\",\"args\":{\"step\":%u}}\n"
+#define LINE "{\"name\":\"%s\",\"cat\":\"compute\"," \
+	     "\"pid\":7,\"tid\":7,\"ts\":%llu,\"dur\":1000,\"ph\":\"X\",\"args\":{\"step\":%u}}\n"
 
 struct fixture {
 	struct pfw p;
@@ -31,7 +32,8 @@ static void begin(struct fixture *f)
 	*f = (struct fixture){ .r = calloc(1, sizeof(*f->r)) };
 	f->r->phases = phases_new();
 	phase_clock_reading(&f->r->clock, 1000 * S, REAL * S);
-	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
+	tree_put("pids.out", "# dltraced pids 1\n"
+			     "TIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
 			     "1000000000000\t-\t7\t7\t1\tpython\tfork\t-\t7\t0\t-\t-\t-\n");
 	pfw_begin(&f->p, dirfd);
 }
