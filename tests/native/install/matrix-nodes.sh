@@ -37,7 +37,7 @@ cat >modes <<'END'
 1far_50 0 1 0 0 5000
 END
 PATH=$TMPDIR/stubs:$PATH "$matrix" "${plain[@]}" modes d6 1 'echo job' >out 2>err || fail "six columns: status $?: $(cat out err)"
-grep -q '1far_50: no accesses are sampled (at 5000 Hz)' err || fail "six columns: $(cat err)"
+grep -q '1far_50: accesses are recorded by pages or page faults (access=auto), not sampled at 5000 Hz' err || fail "six columns: $(cat err)"
 for run in 1loc_DR 1far_50; do
 	t=$TMPDIR/d6/echo.$run.1
 	[ $run = 1far_50 ] && node=1 || node=0
@@ -61,7 +61,7 @@ refuse 'a dry
 a' 'a is there twice'
 refuse 'a.b dry' 'letters, digits'
 refuse 'a wet' 'wet: not one of'
-refuse 'a access=pages' 'accesses cannot be recorded'
+refuse 'a access=moon' 'not access=auto, access=pages'
 refuse 'a x="--probes' 'quote without an end'
 refuse '3hms_00 1 1 1 0 0' 'hms=1: a tracer does not decide'
 refuse 'a cpu=2' 'cpu=2: no such node; this machine has 0-1'

@@ -46,7 +46,7 @@ equal "a folder that is there: status" $? 125
 cat >modes <<'END'
 plain dry
 files x="--probes -bio" x="--interval 7"
-alloc alloc=64K
+alloc alloc=64K access=faults
 fails x="--user no-such-user"
 END
 cat >job.py <<'END'
@@ -63,6 +63,7 @@ alloc='"alloc" in [p["name"] for p in m["probes"]]'
 for rep in 1 2; do
 	t=$TMPDIR/d4/job.py.alloc.$rep
 	equal "alloc" "$(manifest "[$alloc, m['alloc']['min_bytes'], 'dry' in m]")" "[True, 65536, False]"
+	equal "access" "$(manifest '["access" in [p["name"] for p in m["probes"]], m["cmdline"].count("faults")]')" "[True, 1]"
 	[ "$(rows alloc 'FUNC != "free" && SIZE >= 100000' | wc -l)" -ge 50 ] || fail "alloc: $(cat "$t/alloc.out")"
 	t=$TMPDIR/d4/job.py.files.$rep
 	equal "files" "$(manifest "[$alloc, '--interval' in m['cmdline'], 'bio' in [p['name'] for p in m['probes']]]")" "[False, True, False]"
