@@ -119,3 +119,8 @@ void touched_sum(const struct touched *t, uint64_t space, uint64_t at, uint64_t 
 		if (touched_space(t, i) == space)
 			sum_block(table_at(&t->blocks, i), touched_at(t, i), at, end, from, sum);
 }
+
+void touched_sum_block(const struct touched *t, uint32_t i, struct touched_sum *sum)
+{
+	sum_block(table_at(&t->blocks, i), 0, 0, TOUCHED_BLOCK, 0, sum);
+}

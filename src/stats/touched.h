@@ -51,6 +51,8 @@ void touched_add(struct touched *t, const struct touched_add *a);
 void touched_tag(struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag);
 /* Adds to SUM what was touched from the instant FROM on, of BYTES from AT of SPACE. */
 void touched_sum(const struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from, struct touched_sum *sum);
+/* Adds all that was touched of block I, at any time. */
+void touched_sum_block(const struct touched *t, uint32_t i, struct touched_sum *sum);
 
 static inline uint64_t touched_key(uint64_t space, uint64_t at)
 {

@@ -295,12 +295,25 @@ static void note(struct report *r, uint64_t n, const char *text)
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
+/* Adds up what each process touched at any time. */
+static void sum_processes(struct report_accesses *a)
+{
+	for (uint32_t i = 0; i < a->memory.blocks.n; i++)
+		for (enum access_source source = 0; source < ACCESS_SOURCES; source++) {
+			struct report_access_process *p = table_find(&a->processes, touched_space(&a->memory, i) * ACCESS_SOURCES + source);
+
+			if (p)
+				touched_sum_block(&a->memory, i, &p->ever);
+		}
+}
+
 static void pick_processes(struct report_accesses *a)
 {
+	sum_processes(a);
 	for (uint32_t i = 0; i < a->processes.n; i++) {
-		struct report_access_process *p = table_at(&a->processes, i), *at;
+		const struct report_access_process *p = table_at(&a->processes, i);
+		struct report_access_process *at;
 
-		touched_sum(&a->memory, p->pid, 0, TOUCHED_END, 0, &p->ever);
 		at = TOP_PLACE(a->process, a->n_processes, ACCESSES_SHOWN, e, e->ever.bytes, p->ever.bytes);
 		if (at)
 			*at = *p;
