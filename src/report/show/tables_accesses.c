@@ -27,7 +27,7 @@ GET(mean, struct report_access_process, p)
 
 #define PROCESS(member) VIEW_AT(struct report_access_process, member)
 static const struct view_column process_columns[] = {
-	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source, .what = "how accesses are known: pages, faults, writes, pmu, watch" },
+	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source, .what = "how accesses are known: pages, faults" },
 	{ "rows", "ROWS", VIEW_COUNT, 8, 0, PROCESS(rows) },
 	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, PROCESS(count), .what = "faults, samples, hits" },
 	{ "intervals", "INTERVALS", VIEW_COUNT, 9, VIEW_DASH, PROCESS(intervals), .what = "in which anything was touched" },
