@@ -386,6 +386,8 @@ static void pick_sites(struct report_accesses *a, enum access_order order)
 		if (at)
 			*at = *s;
 	}
+	a->watched_bytes = rest.bytes;
+	a->untouched_bytes = report_access_untouched(&rest);
 	for (unsigned int i = 0; i < n; i++) {
 		rest.blocks -= row[i].blocks;
 		rest.bytes -= row[i].bytes;

@@ -5,6 +5,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/phases/phases.h"
+#include "report/scan/accesses.h"
 #include "report/scan/allocs.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
@@ -81,6 +82,8 @@ void report_alloc_brief(const struct report *r, FILE *out)
 	put_peak(a, out);
 	if (a->n.left_blocks)
 		fprintf(out, "; they never freed %s", FMT_BYTES(a->n.left_bytes));
+	if (r->accesses && r->accesses->untouched_bytes)
+		fprintf(out, "; of %s that were watched, nothing touched %s", FMT_BYTES(r->accesses->watched_bytes), FMT_BYTES(r->accesses->untouched_bytes));
 }
 
 void report_alloc_text(const void *of, FILE *out)
