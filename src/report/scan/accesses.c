@@ -192,10 +192,8 @@ static void block_add(void *own, const struct access_block *b)
 	struct report_access_site *site;
 	struct touched_sum sum = { 0 };
 
-	if (!has_rows(a, b->pid) || (a->by[ACCESS_PAGES] && b->end_ns - MIN(begin_ns, b->end_ns) < 2 * a->span_ns)) {
-		a->unwatched_bytes += b->size;
+	if (!has_rows(a, b->pid) || (a->by[ACCESS_PAGES] && b->end_ns - MIN(begin_ns, b->end_ns) < 2 * a->span_ns))
 		return;
-	}
 	site = table_get(&a->sites, b->site);
 	if (!site)
 		return;
@@ -434,7 +432,6 @@ static bool read_rows(struct report *r)
 	note(r, a->files.left_out, "touched bytes of files are in no sum of a file: there are too many");
 	note(r, access_live_left_out(a->live), "blocks are not compared with what was touched: there are too many at a time");
 	note(r, access_maps_left_out(a->maps), "mappings of files are not compared with what was touched: there are too many");
-	note(r, a->unwatched_bytes, "bytes of blocks in use for less than two intervals are not compared with what was touched");
 	scan_note_header(s[0].file, bad_rows, &notes);
 	scan_note_error(s[0].file, &notes);
 	return true;

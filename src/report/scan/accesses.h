@@ -87,8 +87,7 @@ struct report_accesses {
 	struct table sites;	/* struct report_access_site, by SITE */
 	struct access_live *live; /* blocks in use, while rows are read */
 	struct access_maps *maps; /* likewise: files that are mapped */
-	uint64_t unwatched_bytes; /* blocks that no interval has covered */
-	uint64_t watched_bytes, untouched_bytes; /* all others, and what of them was never touched; 0: no source knows */
+	uint64_t watched_bytes, untouched_bytes; /* of all stacks: of blocks, and of what of them was never touched; 0: no source knows */
 	struct report_access_process process[ACCESSES_SHOWN];
 	struct report_access_file file[ACCESSES_SHOWN + 1];
 	struct report_access_site site[ACCESS_ORDERS][ACCESSES_SHOWN + 1];
