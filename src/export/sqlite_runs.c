@@ -252,7 +252,8 @@ static bool run_sql(struct sqlite3 *db, const char *sql)
 bool sqlite_put_runs(struct export *x, struct sqlite3 *db, const struct sqlite_has *has)
 {
 	const struct { bool wanted; const char *sql; } steps[] = {
-		{ has->alloc, alloc_first }, { has->access, access_first }, { has->alloc, blocks }, { has->access, accesses }, { true, indexes },
+		{ has->alloc, alloc_first }, { has->access, access_first },
+		{ has->alloc, blocks }, { has->access, accesses }, { true, indexes },
 	};
 	struct sqlite3_stmt *insert = NULL;
 	bool good = run_sql(db, tables) && sqlite.prepare(db, run_insert, -1, &insert, NULL) == SQLITE_OK && put_runs(x, insert);

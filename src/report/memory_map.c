@@ -171,7 +171,7 @@ struct joined {
 	uint32_t n, left_out;
 };
 
-/* Joins the ranges, which are in order, to parts of whole lines of SIZE, but those with less than LEAST bytes, and puts them into TO. */
+/* Joins the ranges, which are in order, to parts of whole lines of SIZE. Puts those with LEAST bytes or more into TO. */
 static struct joined join(const struct memory_map *m, uint64_t size, uint64_t least, struct memory_part *to)
 {
 	struct memory_part now = { .pid = UINT64_MAX };
@@ -193,8 +193,11 @@ static struct joined join(const struct memory_map *m, uint64_t size, uint64_t le
 			j.lines += now.lines;
 			to[j.n++] = now;
 		}
-		if (p)
-			now = (struct memory_part){ .pid = p->pid, .begin = down(p->begin, size), .end = up(p->end, size), .used = p->used };
+		if (!p)
+			break;
+		now = *p;
+		now.begin = down(p->begin, size);
+		now.end = up(p->end, size);
 	}
 	return j;
 }
@@ -286,7 +289,8 @@ static void bins_of(const struct memory_map *m, uint64_t at_ns, uint64_t span_ns
 }
 
 /* Adds the part of ROW from FROM to END, which is in one line. */
-static void cell_add(struct memory_map *m, const struct access_row *row, uint64_t at_ns, uint64_t from, uint64_t end, uint32_t line)
+static void cell_add(struct memory_map *m, const struct access_row *row, uint64_t at_ns, uint64_t from, uint64_t end,
+		     uint32_t line)
 {
 	const double part = (double)(end - from) / (double)row->bytes;
 	struct cells_add add = {
@@ -306,7 +310,8 @@ static bool take_access(struct scan *s, void *own)
 	struct access_row row;
 	uint64_t begin, end;
 
-	if (!access_row(&row, s) || !access_bytes(&row) || s->time_ns < m->begin_ns || !clip(&m->options, row.addr, row.bytes, &begin, &end))
+	if (!access_row(&row, s) || !access_bytes(&row) || s->time_ns < m->begin_ns ||
+	    !clip(&m->options, row.addr, row.bytes, &begin, &end))
 		return true;
 	for (p = part_at(m, row.pid, begin); p && p < m->part + m->n_parts && p->pid == row.pid && p->begin < end; p++)
 		for (uint64_t from = MAX(begin, p->begin), to; from < MIN(end, p->end); from = to) {
@@ -329,7 +334,7 @@ static bool make_cells(struct memory_map *m, uint64_t begin_ns, uint64_t end_ns,
 
 /* --- names ---------------------------------------------------------------------------------------------- */
 
-/* What a line is of: a file or a kind, by the most of its touched blocks, or the stack of the largest block that begins or goes on there. */
+/* A line's file or kind, by the most of its touched blocks, or the stack of the largest block that it shows. */
 struct line {
 	uint64_t pid, tag, site;
 	uint32_t votes;
@@ -348,13 +353,15 @@ static void vote(struct line *l, uint64_t pid, uint64_t tag)
 static void find_lines(const struct report *r, const struct memory_map *m, struct line *lines)
 {
 	const struct touched *t = &r->accesses->memory;
+	const uint64_t step = MIN(m->line_bytes, TOUCHED_BLOCK);
 
 	for (uint32_t i = 0; i < t->blocks.n; i++) {
+		const struct touched_block *b = table_at(&t->blocks, i);
 		const uint64_t at = touched_at(t, i), pid = touched_space(t, i);
 		const struct memory_part *p = part_at(m, pid, at);
 
-		for (uint64_t from = p ? MAX(at, p->begin) : 0; p && from < MIN(at + TOUCHED_BLOCK, p->end); from += MIN(m->line_bytes, TOUCHED_BLOCK))
-			vote(&lines[p->line + (from - p->begin) / m->line_bytes], pid, ((const struct touched_block *)table_at(&t->blocks, i))->tag);
+		for (uint64_t from = p ? MAX(at, p->begin) : 0; p && from < MIN(at + TOUCHED_BLOCK, p->end); from += step)
+			vote(&lines[p->line + (from - p->begin) / m->line_bytes], pid, b->tag);
 	}
 	for (uint32_t i = 0; i < m->n_blocks; i++) { /* the largest first */
 		const struct memory_block *b = &m->block[i];
@@ -374,7 +381,9 @@ static void find_lines(const struct report *r, const struct memory_map *m, struc
 
 static bool are_one(const struct line *a, const struct line *b)
 {
-	return a->any && b->any && a->pid == b->pid && a->has_site == b->has_site && (a->has_site ? a->site == b->site : a->tag == b->tag);
+	if (!a->any || !b->any || a->pid != b->pid || a->has_site != b->has_site)
+		return false;
+	return a->has_site ? a->site == b->site : a->tag == b->tag;
 }
 
 static const char *stack_of(const struct memory_map *m, uint64_t id)

@@ -9,7 +9,8 @@
 
 int cells_init(struct cells *c, uint32_t bins, uint32_t lines, double line_bytes)
 {
-	*c = (struct cells){ .bins = bins, .lines = lines, .line_bytes = line_bytes, .v = calloc((size_t)bins * lines, sizeof(*c->v)) };
+	*c = (struct cells){ .bins = bins, .lines = lines, .line_bytes = line_bytes };
+	c->v = calloc((size_t)bins * lines, sizeof(*c->v));
 	return c->v ? 0 : -ENOMEM;
 }
 
@@ -36,7 +37,9 @@ void cells_add(struct cells *c, const struct cells_add *a)
 
 static enum cells_written hue_of(const struct cell *v)
 {
-	return !v->known ? CELLS_UNKNOWN : v->written <= 0 ? CELLS_READ : v->written * 2 < v->touched ? CELLS_MIXED : CELLS_WRITTEN;
+	if (!v->known)
+		return CELLS_UNKNOWN;
+	return v->written <= 0 ? CELLS_READ : v->written * 2 < v->touched ? CELLS_MIXED : CELLS_WRITTEN;
 }
 
 uint8_t cells_level(const struct cells *c, uint32_t x, uint32_t y, enum cells_written *hue)

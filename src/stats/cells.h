@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A picture of cells, each a bin of time and a line of addresses, by the share of its bytes that was touched, and the rectangles
- * that cover it. Pure.
+ * A picture of cells, each a bin of time and a line of addresses, by the share of its bytes that was touched, and the
+ * rectangles that cover it. Pure.
  */
 #ifndef STATS_CELLS_H
 #define STATS_CELLS_H

@@ -35,7 +35,8 @@ static bool add_part(struct touched *t, const struct touched_add *a, uint64_t fr
 {
 	const uint64_t first = from % TOUCHED_BLOCK / TOUCHED_PAGE, pages = (end - from + TOUCHED_PAGE - 1) / TOUCHED_PAGE;
 	const uint64_t before = (from - a->at) / TOUCHED_PAGE, all = MAX(a->bytes / TOUCHED_PAGE, 1);
-	const uint64_t touched = MAX(a->touched / TOUCHED_PAGE, a->touched != 0), written = MAX(a->written / TOUCHED_PAGE, a->written != 0);
+	const uint64_t touched = MAX(a->touched / TOUCHED_PAGE, a->touched != 0);
+	const uint64_t written = MAX(a->written / TOUCHED_PAGE, a->written != 0);
 	uint64_t n = share(before + pages, touched, all) - share(before, touched, all);
 	const uint64_t w = share(before + pages, written, all) - share(before, written, all);
 	struct touched_block *b;
@@ -76,9 +77,11 @@ void touched_add(struct touched *t, const struct touched_add *a)
 void touched_tag(struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag)
 {
 	const uint64_t end = at + MIN(bytes, TOUCHED_END);
-	uint32_t blocks = 0;
+	uint64_t base = at - at % TOUCHED_BLOCK;
 
-	for (uint64_t base = at - at % TOUCHED_BLOCK; space < TOUCHED_SPACES && base < end && blocks < t->blocks.max; base += TOUCHED_BLOCK, blocks++) {
+	if (space >= TOUCHED_SPACES)
+		return;
+	for (uint32_t i = 0; base < end && i < t->blocks.max; base += TOUCHED_BLOCK, i++) {
 		struct touched_block *b = table_find(&t->blocks, touched_key(space, base));
 
 		if (b)
@@ -87,7 +90,8 @@ void touched_tag(struct touched *t, uint64_t space, uint64_t at, uint64_t bytes,
 }
 
 /* Adds to SUM the part of B, whose first byte is at BASE, that is in [AT, END). */
-static void sum_block(const struct touched_block *b, uint64_t base, uint64_t at, uint64_t end, uint32_t from, struct touched_sum *sum)
+static void sum_block(const struct touched_block *b, uint64_t base, uint64_t at, uint64_t end, uint32_t from,
+		      struct touched_sum *sum)
 {
 	for (uint64_t i = 0; i < TOUCHED_PAGES; i++) {
 		const uint64_t begin = MAX(base + i * TOUCHED_PAGE, at), to = MIN(base + (i + 1) * TOUCHED_PAGE, end);

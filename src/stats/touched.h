@@ -43,8 +43,8 @@ struct touched_sum {
 void touched_init(struct touched *t, uint32_t max);
 void touched_free(struct touched *t);
 /*
- * Adds A. Of a range that was touched in part, as many pages of each block count as its share, always the first ones. So a sum over
- * several instants is at least as much as was touched, and not more than that.
+ * Adds A. Of a range that was touched in part, as many pages of each block count as its share, always the first ones. So a sum
+ * over several instants is never larger than what was touched.
  */
 void touched_add(struct touched *t, const struct touched_add *a);
 /* Sets the tag of what was touched of BYTES from AT of SPACE. */

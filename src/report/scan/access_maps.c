@@ -199,8 +199,8 @@ void access_maps_process(struct access_maps *m, const struct scan *s)
 		copy(m, pid, scan_number(s, COL_PPID));
 }
 
-void access_maps_each(const struct access_maps *m, uint64_t pid, uint64_t addr, uint64_t end, uint64_t from_ns, access_map_fn take,
-		      void *own)
+void access_maps_each(const struct access_maps *m, uint64_t pid, uint64_t addr, uint64_t end, uint64_t from_ns,
+		      access_map_fn take, void *own)
 {
 	const struct maps *p = table_find(&m->processes, pid);
 

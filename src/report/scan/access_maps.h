@@ -27,8 +27,8 @@ void access_maps_process(struct access_maps *m, const struct scan *s);
 
 typedef void (*access_map_fn)(void *own, const struct access_map *part);
 /* Gives the parts of files from ADDR to END that PID had mapped at FROM_NS or later to TAKE. */
-void access_maps_each(const struct access_maps *m, uint64_t pid, uint64_t addr, uint64_t end, uint64_t from_ns, access_map_fn take,
-		      void *own);
+void access_maps_each(const struct access_maps *m, uint64_t pid, uint64_t addr, uint64_t end, uint64_t from_ns,
+		      access_map_fn take, void *own);
 /* Returns how many mappings found no room. */
 uint64_t access_maps_left_out(const struct access_maps *m);
 

@@ -139,7 +139,8 @@ static void part_add(void *own, const struct access_map *part)
 	file_add(of->a, part->fid, part->offset, part->offset + bytes);
 	touched_tag(&of->a->memory, row->pid, part->begin, bytes, access_tag(ACCESS_FILE, part->fid));
 	touched_add(&of->a->files, &(struct touched_add){
-		.space = part->fid, .at = part->offset, .bytes = bytes, .touched = (uint64_t)(share * (double)access_bytes(row) + 0.5),
+		.space = part->fid, .at = part->offset, .bytes = bytes,
+		.touched = (uint64_t)(share * (double)access_bytes(row) + 0.5),
 		.written = (uint64_t)(share * (double)row->written + 0.5), .when = of->when,
 	});
 }
@@ -148,10 +149,12 @@ static bool take(struct report_accesses *a, const struct scan *s)
 {
 	struct access_row row;
 	struct of_file of = { .a = a, .row = &row, .when = when(a, s->time_ns) };
+	struct access_map whole;
 	uint64_t bytes;
 
 	if (!access_row(&row, s))
 		return false;
+	whole = (struct access_map){ .begin = row.addr, .end = row.addr + row.bytes, .fid = row.fid, .offset = row.offset };
 	bytes = access_bytes(&row);
 	a->rows++;
 	a->by[row.source] = true;
@@ -165,9 +168,9 @@ static bool take(struct report_accesses *a, const struct scan *s)
 		.when = of.when, .tag = access_tag(row.kind, 0),
 	});
 	if (row.kind == ACCESS_FILE && row.fid)
-		part_add(&of, &(struct access_map){ .begin = row.addr, .end = row.addr + row.bytes, .fid = row.fid, .offset = row.offset });
+		part_add(&of, &whole);
 	else if (row.kind != ACCESS_HEAP && row.kind != ACCESS_STACK)
-		access_maps_each(a->maps, row.pid, row.addr, row.addr + row.bytes, s->time_ns - row.span_ns, part_add, &of);
+		access_maps_each(a->maps, row.pid, whole.begin, whole.end, s->time_ns - row.span_ns, part_add, &of);
 	return true;
 }
 
@@ -298,7 +301,8 @@ static void sum_processes(struct report_accesses *a)
 {
 	for (uint32_t i = 0; i < a->memory.blocks.n; i++)
 		for (enum access_source source = 0; source < ACCESS_SOURCES; source++) {
-			struct report_access_process *p = table_find(&a->processes, touched_space(&a->memory, i) * ACCESS_SOURCES + source);
+			const uint64_t key = touched_space(&a->memory, i) * ACCESS_SOURCES + source;
+			struct report_access_process *p = table_find(&a->processes, key);
 
 			if (p)
 				touched_sum_block(&a->memory, i, &p->ever);

@@ -44,7 +44,7 @@ struct report_access_process {
 	uint64_t pid;
 	enum access_source source;
 	uint64_t rows, count;
-	uint64_t intervals, most, sum; /* intervals with rows, but of faults; the most bytes touched in one, and those of all, added up */
+	uint64_t intervals, most, sum; /* those with rows, but of faults; the most bytes touched in one, and those of all */
 	uint64_t last_ns, last;	       /* the last interval, and its bytes */
 	struct touched_sum ever;       /* by any source */
 };
@@ -87,7 +87,7 @@ struct report_accesses {
 	struct table sites;	/* struct report_access_site, by SITE */
 	struct access_live *live; /* blocks in use, while rows are read */
 	struct access_maps *maps; /* likewise: files that are mapped */
-	uint64_t watched_bytes, untouched_bytes; /* of all stacks: of blocks, and of what of them was never touched; 0: no source knows */
+	uint64_t watched_bytes, untouched_bytes; /* blocks of all stacks; what of them was never touched. 0: not known */
 	struct report_access_process process[ACCESSES_SHOWN];
 	struct report_access_file file[ACCESSES_SHOWN + 1];
 	struct report_access_site site[ACCESS_ORDERS][ACCESSES_SHOWN + 1];

@@ -45,7 +45,8 @@ static void spans_halve(struct report_allocs *a)
 		const struct report_alloc_span *first = &a->span[2UL * i], *second = first + 1;
 
 		a->span[i] = (struct report_alloc_span){
-			.begin_ns = first->begin_ns, .end_ns = second->end_ns, .most = MAX(first->most, second->most), .last = second->last,
+			.begin_ns = first->begin_ns, .end_ns = second->end_ns,
+			.most = MAX(first->most, second->most), .last = second->last,
 			.blocks = first->blocks + second->blocks, .bytes = first->bytes + second->bytes,
 		};
 	}

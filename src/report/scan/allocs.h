@@ -80,8 +80,8 @@ bool report_alloc_is_unpaired(const struct scan *s);
 /* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
 void report_allocs_end(struct report *r);
 /*
- * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. Where a span is of several
- * rows it counts where it ends.
+ * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. A span of several rows
+ * counts where it ends.
  */
 void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum);
 /* Returns a level of SUM's with what was in use before the first row. */

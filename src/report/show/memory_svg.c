@@ -142,7 +142,8 @@ static void put_parts(const struct plot *p, FILE *out)
 static void put_axis(const struct plot *p, uint64_t zero_ns, FILE *out)
 {
 	const struct memory_map *m = p->m;
-	const double zero = ((double)m->begin_ns - (double)zero_ns) / NSEC_PER_SEC, span = (double)m->bin_ns * m->cells.bins / NSEC_PER_SEC;
+	const double zero = ((double)m->begin_ns - (double)zero_ns) / NSEC_PER_SEC;
+	const double span = (double)m->bin_ns * m->cells.bins / NSEC_PER_SEC;
 	const double step = svg_step(span, TICKS);
 
 	for (double at = ceil(zero / step) * step; at <= zero + span + step / 1e6; at += step) {

@@ -33,7 +33,8 @@ static void end(const char *name)
 	free(text);
 }
 
-static void row(unsigned int ms, unsigned int pid, const char *source, unsigned long long addr, unsigned long long bytes, unsigned long long touched)
+static void row(unsigned int ms, unsigned int pid, const char *source, unsigned long long addr, unsigned long long bytes,
+		unsigned long long touched)
 {
 	fprintf(file, "10%09u000\t-\t%u\t%s\t%s\t0x%llx\t%llu\t%llu\t-\t%s\t-\t-\t-\t-\tanon\t-\t-\t-\n", ms * 1000000 / 1000, pid, source,
 		*source == 'p' ? "10000000" : "0", addr, bytes, touched, *source == 'p' ? "-" : "1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The body of the panel of memory: the addresses of processes that were touched or allocated, without the gaps between them, over
- * time. Darker: a larger share was touched; the hue: whether it was written. Frames are allocated blocks.
+ * The body of the panel of memory: the addresses of processes that were touched or allocated, without the gaps between them,
+ * over time. Darker: a larger share was touched; the hue: whether it was written. Frames are allocated blocks.
  */
 class MemoryMap extends CanvasBody {
 	static LEVELS = 8;
@@ -19,11 +19,12 @@ class MemoryMap extends CanvasBody {
 
 	static note(map) {
 		const cell = `a cell is ${Format.value(map.line_bytes, 'B')} and ${Format.value(map.bin_ns, 'ns')}`;
+		const processes = Format.count(map.processes_left_out), parts = Format.count(map.parts_left_out);
 
 		return [map.sources.length ? `${cell}; by ${map.sources.join(', ')}` : cell,
 			map.blocks_left_out > 0 && `${Format.count(map.blocks_left_out)} smaller blocks are left out`,
 			map.parts_left_out + map.processes_left_out > 0 &&
-				`${Format.count(map.processes_left_out)} small processes and ${Format.count(map.parts_left_out)} small ranges of addresses are left out`].filter(Boolean).join('; ');
+				`${processes} small processes and ${parts} small ranges of addresses are left out`].filter(Boolean).join('; ');
 	}
 
 	y(a, line) {
@@ -56,7 +57,9 @@ class MemoryMap extends CanvasBody {
 			if (b.end >= v.t0 && b.begin <= v.t1) {
 				const x0 = panel.x(Math.max(b.begin, v.t0)) + 0.5, y0 = this.y(a, b.y);
 
-				ctx.strokeRect(x0, y0, Math.max(1, panel.x(Math.min(b.end, v.t1)) - x0), Math.max(1, this.y(a, b.y + b.lines) - y0));
+				const w = panel.x(Math.min(b.end, v.t1)) - x0, h = this.y(a, b.y + b.lines) - y0;
+
+				ctx.strokeRect(x0, y0, Math.max(1, w), Math.max(1, h));
 			}
 	}
 
@@ -90,13 +93,22 @@ class MemoryMap extends CanvasBody {
 		return table.find(([from, lines]) => line >= from && line < from + lines);
 	}
 
+	/* What LEVEL means. */
+	share(level) {
+		const percent = n => Format.percent(n / MemoryMap.LEVELS).replace('.0', '');
+
+		return `${level > 1 ? percent(level - 1) : 'up'} to ${percent(level)}`;
+	}
+
+	/* The address of LINE, where it is one. */
 	address(part, line) {
 		return /^0x[0-9a-f]{1,16}$/.test(part[3]) ?
 			`, 0x${(BigInt(part[3]) + BigInt(Math.floor(line - part[0])) * BigInt(this.map.line_bytes)).toString(16)}` : '';
 	}
 
 	tip(panel, t, y) {
-		const m = this.map, line = this.lineAt(panel.area, y), part = MemoryMap.find(m.parts, line), name = MemoryMap.find(m.names, line);
+		const m = this.map, line = this.lineAt(panel.area, y), part = MemoryMap.find(m.parts, line);
+		const name = MemoryMap.find(m.names, line);
 		const bin = Math.floor((t - m.begin) / m.bin_ns), row = Math.floor(line);
 		const cell = m.rects.find(([rx, ry, w, h]) => bin >= rx && bin < rx + w && row >= ry && row < ry + h);
 		const blocks = m.blocks.filter(b => t >= b.begin && t <= b.end && line >= b.y && line < b.y + b.lines);
@@ -104,8 +116,7 @@ class MemoryMap extends CanvasBody {
 		if (!part)
 			return [];
 		return [[name ? name[3] : 'memory', `process ${part[2]}${this.address(part, line)}`],
-			cell ? [this.hues[cell[5]].label, `${cell[4] > 1 ? Format.percent((cell[4] - 1) / MemoryMap.LEVELS).replace('.0', '') : 'up'} to ` +
-				Format.percent(cell[4] / MemoryMap.LEVELS).replace('.0', ''), this.hues[cell[5]].color()] : ['', 'not touched at this time'],
+			cell ? [this.hues[cell[5]].label, this.share(cell[4]), this.hues[cell[5]].color()] : ['', 'not touched at this time'],
 			...blocks.slice(0, 4).map(b => [`block of ${Format.value(b.bytes, 'B')}`, b.stack || ''])];
 	}
 }

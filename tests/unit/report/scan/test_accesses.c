@@ -79,7 +79,8 @@ static void stacks_have_what_nothing_touched(void **state)
 	s = site_of(r, ACCESSES_BY_UNTOUCHED, 3);
 	assert_int_equal(s->blocks, 1);
 	assert_int_equal(report_access_untouched(s), 65536);
-	assert_int_equal(r->accesses->watched_bytes, 262144 + 65536 + 65536 + 131072 + 65536); /* but the short one, and that of process 99 */
+	/* but the short one, and that of process 99 */
+	assert_int_equal(r->accesses->watched_bytes, 262144 + 65536 + 65536 + 131072 + 65536);
 	assert_int_equal(r->accesses->untouched_bytes, 131072 + 65536 + 65536);
 	assert_null(site_of(r, ACCESSES_BY_UNTOUCHED, 4)); /* all of it was touched */
 	assert_int_equal(site_of(r, ACCESSES_BY_ONCE, 4)->once, 65536);
