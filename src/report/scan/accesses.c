@@ -158,6 +158,7 @@ static bool take(struct report_accesses *a, const struct scan *s)
 	bytes = access_bytes(&row);
 	a->rows++;
 	a->by[row.source] = true;
+	a->has_written |= row.has_written;
 	a->last_ns = MAX(a->last_ns, s->time_ns);
 	if (row.span_ns)
 		a->least_span_ns = a->least_span_ns ? MIN(a->least_span_ns, row.span_ns) : row.span_ns;

@@ -79,6 +79,7 @@ enum access_order { ACCESSES_BY_UNTOUCHED, ACCESSES_BY_ONCE, ACCESS_ORDERS };
 struct report_accesses {
 	bool present; /* access.out is there */
 	bool by[ACCESS_SOURCES]; /* it has rows of this source */
+	bool has_written;	 /* some say what was written */
 	uint64_t rows, first_ns, last_ns; /* when the first interval began, and the last one ended; 0: no row */
 	uint64_t least_span_ns, span_ns; /* the shortest interval, and the last one, while rows are read */
 	struct touched memory, files; /* by PID and address; by FID and offset. The tag: access_tag() */

@@ -25,16 +25,34 @@ GET(mean, struct report_access_process, p)
 	cell->n = p->intervals ? p->sum / p->intervals : 0;
 }
 
+GET(count, struct report_access_process, p)
+{
+	cell->known = p->source != ACCESS_PAGES && p->source != ACCESS_WRITES; /* these say whether, not how often */
+	cell->n = p->count;
+}
+
+GET(intervals, struct report_access_process, p)
+{
+	cell->known = p->intervals != 0;
+	cell->n = p->intervals;
+}
+
+GET(written, void, row)
+{
+	cell->known = r->accesses->has_written;
+	cell->n = view_number(c, row);
+}
+
 #define PROCESS(member) VIEW_AT(struct report_access_process, member)
 static const struct view_column process_columns[] = {
 	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source, .what = "how accesses are known: pages, faults" },
 	{ "rows", "ROWS", VIEW_COUNT, 8, 0, PROCESS(rows) },
-	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, PROCESS(count), .what = "faults, samples, hits" },
-	{ "intervals", "INTERVALS", VIEW_COUNT, 9, VIEW_DASH, PROCESS(intervals), .what = "in which anything was touched" },
+	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, .get = count, .what = "faults; pages do not count" },
+	{ "intervals", "INTERVALS", VIEW_COUNT, 9, VIEW_DASH, .get = intervals, .what = "in which anything was touched" },
 	{ "interval_bytes", "MEAN", VIEW_BYTES, 9, 0, .get = mean, .what = "touched in an interval" },
 	{ "most_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = most, .what = "touched in one interval" },
 	{ "touched_bytes", "EVER", VIEW_BYTES, 9, 0, PROCESS(ever.bytes), .what = "at any time, by any source" },
-	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, PROCESS(ever.written), .what = "of EVER, where the source knows of writes" },
+	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, PROCESS(ever.written), .get = written, .what = "of EVER, where the source knows of writes" },
 	{ "pid", "PID", VIEW_ID, 8, 0, PROCESS(pid) },
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, PROCESS(pid), .get = view_comm },
 	{ 0 },
@@ -81,7 +99,7 @@ static const struct view_column file_columns[] = {
 	{ "used_bytes", "USED", VIEW_BYTES, 9, 0, FILES(used.bytes), .what = "of these: in pages that a process touched" },
 	{ "used_share", "SHARE", VIEW_SHARE, 8, .get = used_share },
 	{ "once_bytes", "ONCE", VIEW_BYTES, 9, VIEW_DASH, FILES(used.once), .get = once, .what = "of USED: touched in one interval only" },
-	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, FILES(used.written), .what = "of USED, where the source knows of writes" },
+	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, FILES(used.written), .get = written, .what = "of USED, where the source knows of writes" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, FILES(others), .what = "the sum of all other files" },
 	{ "fid", NULL, VIEW_ID, 0, 0, FILES(fid), VIEW_KNOWN(struct report_access_file, fid) },
 	{ "path", "FILE", VIEW_TEXT, 0, VIEW_EMPTY, .get = path },

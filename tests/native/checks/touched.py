@@ -13,6 +13,8 @@ for name, size, untouched in (("quarter", 64 << 20, 48 << 20), ("nothing", 32 <<
 assert sites.get("all_of_it", {"untouched_bytes": 0})["untouched_bytes"] <= slack
 assert all(p["source"] == source and (p["interval_bytes"] is None) == (source == "faults") for p in report["access_processes"])
 assert max(p["touched_bytes"] for p in report["access_processes"]) >= 24 << 20
+# accessed bits say neither how often nor whether a page was written
+assert all((p[key] is None) == (source == "pages") for p in report["access_processes"] for key in ("count", "written_bytes"))
 memory, = report["timeline"]["memory"]
 assert memory["sources"] == [source]
 large = sorted(b[4] for b in memory["blocks"])[-3:]
