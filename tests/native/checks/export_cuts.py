@@ -69,7 +69,7 @@ for file in glob.glob("csv/*.csv"):
             got[row["host"], os.path.basename(file)[:-4], int(row["TIMESTAMP"])] += 1
 compare("csv", got)
 db = sqlite3.connect("trace.db")
-tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('runs', 'allocs')")]
+tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('runs', 'allocs', 'access_runs')")]
 compare("sqlite", collections.Counter(
     (row[0], name, row[1]) for name in tables for row in db.execute(f'SELECT host, "TIMESTAMP" FROM "{name}"')))
 
