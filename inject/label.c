@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "label.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The attributes of L, or NULL: there are none, or too short ones to have a message. */
@@ -46,10 +47,43 @@ static void put_name(char *out, const struct label *l, const char *default_domai
 		put_message(out, l, DLTRACED_NAME_MAX);
 }
 
+/* Returns whether the payload is an integer, which goes to RET. */
+static bool payload_of(const struct nvtx_attributes *a, int64_t *ret)
+{
+	switch (a->payload_type) {
+	case NVTX_PAYLOAD_U64:
+		*ret = a->payload.s64;
+		return a->payload.u64 <= INT64_MAX;
+	case NVTX_PAYLOAD_S64:
+		*ret = a->payload.s64;
+		return true;
+	case NVTX_PAYLOAD_U32:
+		*ret = a->payload.u32;
+		return true;
+	case NVTX_PAYLOAD_S32:
+		*ret = a->payload.s32;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What the report knows has numbers of its own. */
+static void put_payload(dltraced_region *r, int64_t n)
+{
+	if (!strncmp(r->name, "ai.pipeline.", 12))
+		r->epoch = n;
+	else if (!strncmp(r->name, "ai.", 3))
+		r->step = n;
+	else
+		dltraced_update_int(r, "payload", n);
+}
+
 static void put_args(dltraced_region *r, const struct label *l)
 {
 	const struct nvtx_attributes *a = attributes_of(l);
 	const char *category;
+	int64_t payload;
 
 	if (!a)
 		return;
@@ -58,21 +92,8 @@ static void put_args(dltraced_region *r, const struct label *l)
 		dltraced_update_str(r, "category", category);
 	else if (a->category)
 		dltraced_update_int(r, "category", a->category);
-	switch (a->payload_type) {
-	case NVTX_PAYLOAD_U64:
-		if (a->payload.u64 <= INT64_MAX)
-			dltraced_update_int(r, "payload", a->payload.s64);
-		break;
-	case NVTX_PAYLOAD_S64:
-		dltraced_update_int(r, "payload", a->payload.s64);
-		break;
-	case NVTX_PAYLOAD_U32:
-		dltraced_update_int(r, "payload", a->payload.u32);
-		break;
-	case NVTX_PAYLOAD_S32:
-		dltraced_update_int(r, "payload", a->payload.s32);
-		break;
-	}
+	if (payload_of(a, &payload))
+		put_payload(r, payload);
 }
 
 static void init(dltraced_region *r, const char *name)

@@ -2,7 +2,7 @@
 /*
  * The text of a range. Its name is "DOMAIN.MESSAGE", "nvtx.MESSAGE" in the domain that every program has: so CAT is the
  * domain. A message that begins with "ai." is the whole name: with NVTX alone, a program can mark what the report knows.
- * Arguments are its category and its payload where that is an integer.
+ * Arguments are its category and its payload where that is an integer; to those of "ai." it is the epoch or the step.
  */
 #ifndef INJECT_LABEL_H
 #define INJECT_LABEL_H

@@ -5,6 +5,7 @@
  *	PID TID CAT NAME START_BEFORE START_AFTER END_BEFORE END_AFTER ARGS
  * What the library must do in other ways (levels, errno, memory, programs that have less of NVTX than today's) it checks
  * itself. Prints "no library" where NVTX passes nothing on.
+ * nvtx train: the steps of a job.
  * nvtx bench N: prints the ns that a range costs.
  */
 #ifdef REAL_NVTX
@@ -542,6 +543,28 @@ static void other_programs(void)
 }
 #endif
 
+/* --- a job ------------------------------------------------------------------------------------------------- */
+
+/* Two epochs of five steps, by the names that the report knows. */
+static void train(void)
+{
+	nvtxEventAttributes_t epoch = of_ascii("ai.pipeline.epoch"), step = of_ascii("ai.compute.step");
+
+	epoch.payloadType = step.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+	for (int i = 0; i < 10; i++) {
+		epoch.payload.llValue = i / 5;
+		step.payload.llValue = i;
+		if (i % 5 == 0)
+			nvtxRangePushEx(&epoch);
+		nvtxRangePushA("ai.dataloader.fetch");
+		nvtxRangePop();
+		nvtxRangePushEx(&step);
+		nvtxRangePop();
+		if (i % 5 == 4)
+			nvtxRangePop();
+	}
+}
+
 /* --- cost --------------------------------------------------------------------------------------------------- */
 
 static void bench(long n)
@@ -574,6 +597,10 @@ int main(int argc, char **argv)
 	}
 	if (argc != 2)
 		return 2;
+	if (!strcmp(argv[1], "train")) {
+		train();
+		return 0;
+	}
 	tally = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 	if (tally < 0)
 		die(argv[1]);

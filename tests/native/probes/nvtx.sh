@@ -14,7 +14,14 @@ check nvtx tally 8000
 equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
 equal "its rows in the manifest" "$(manifest '[p["nvtx"] == p["rows"] > 0 for p in m["probes"] if p["name"] == "regions"]')" "[True]"
 equal "messages" "$(messages)" ""
-"$DLT" report --full "$t" >report || fail "report: $?"
+
+# by the names that the report knows, a program with nothing but NVTX has steps
+trace --nvtx -P regions,time_align -- "$W/nvtx" train || fail "train: status $?"
+equal "numbers of steps" "$(col regions STEP 'CAT == "compute"' | paste -sd ' ')" "0 1 2 3 4 5 6 7 8 9"
+equal "numbers of epochs" "$(col regions EPOCH 'CAT == "pipeline"' | paste -sd ' ')" "0 1"
+"$DLT" report --json "$t" >report.json || fail "report: status $?"
+equal "steps of the report" "$(python3 -c 'import json
+print([(s["epoch"], s["steps"]) for s in json.load(open("report.json"))["steps"]])')" "[(0, 5), (1, 5)]"
 
 DLTRACED_REGIONS=0 trace --nvtx -P regions -- "$W/nvtx" tally >out 2>err || fail "switched off: status $?"
 equal "switched off" "$(cat out)" "no library"
