@@ -63,6 +63,7 @@ struct attached {
 	pid_t pid; /* 0: a free place */
 	uint64_t start_ticks;
 	uint64_t looked_ns; /* CLOCK_MONOTONIC */
+	bool refused; /* it must have no probes */
 	unsigned int n_seen, n_ends;
 	struct {
 		uint32_t major, minor;
@@ -302,6 +303,29 @@ static struct attached *process_find(struct functions *f, pid_t pid)
 	return NULL;
 }
 
+/*
+ * Until about Linux 6.14 a filter that does not know this system call may refuse it, and that ends the process. Which kernels
+ * let it pass in any case is not known here.
+ */
+static bool returns_may_end(struct functions *f, pid_t pid)
+{
+	autofree char *status = NULL;
+	unsigned long long mode = 0;
+
+	if (!f->t->returns_call || process_text(pid, "status", PROCESS_TEXT_MAX, &status, NULL) < 0)
+		return false;
+	process_numbers(status, "\nSeccomp:\t", 10, &mode, 1);
+	return mode;
+}
+
+static void process_refuse(struct functions *f, const struct attached *a)
+{
+	util_count(&f->counts.failed, 1);
+	snprintf(f->error, sizeof(f->error), "process %d has a filter of system calls (seccomp), by which a probe on a function's return could "
+		 "end it", a->pid);
+	say(f, util_fmt("%s", f->error));
+}
+
 /* A process of the target: a new one, or one that was here before. */
 static void process_meet(void *ctx, pid_t pid)
 {
@@ -325,7 +349,13 @@ static void process_meet(void *ctx, pid_t pid)
 	if (!a->pid || a->start_ticks != p.start_ticks)
 		*a = (struct attached){ .pid = pid, .start_ticks = p.start_ticks };
 	a->looked_ns = now_ns;
-	process_look(f, a);
+	if (a->refused)
+		return;
+	a->refused = returns_may_end(f, pid);
+	if (a->refused)
+		process_refuse(f, a);
+	else
+		process_look(f, a);
 	if (!before && a->n_seen)
 		util_count(&f->counts.processes, 1);
 }

@@ -203,6 +203,7 @@ static int kernel_look(struct tracer *t)
 	if (r < 0)
 		return tracer_fail(t, r, "the kernel's BTF");
 	t->cfg.ids = t->kernel.ids;
+	t->returns_call = t->cfg.functions && kernel_btf_func(&t->kernel, "", "__x64_sys_uretprobe") >= 0;
 	t->cfg.hold = t->kernel.kfuncs[DLT_KFUNC_bpf_preempt_disable] && preempt_is_possible();
 	return 0;
 }

@@ -51,6 +51,7 @@ struct tracer {
 	uint8_t *targets; /* by tgid: DLT_TARGET_* */
 	struct dlt_call *calls;
 	struct kernel_btf kernel;
+	bool returns_call; /* where a function with a probe on its return returns to makes a system call (x86-64, 6.11) */
 	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
 	struct object_links links;
 

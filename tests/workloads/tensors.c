@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tensors READY GO LIBRARY [late]: loads LIBRARY (tensors/c10.c), makes the file READY, and when the file GO is there, calls
+ * tensors READY GO LIBRARY [late|filter]: loads LIBRARY (tensors/c10.c), makes the file READY, and when the file GO is there, calls
  * alloc_cpu and free_cpu of the library in two threads, each of which frees what the other has allocated, and in a child;
- * and posix_memalign itself. late: loads the library only then, and waits a while. Prints how often it has called each, the
+ * and posix_memalign itself. late: loads the library only then, and waits a while. filter: it has a filter of system calls that
+ * lets all pass. Prints how often it has called each, the
  * bytes, and how the child ended. Blocks of EARLY bytes do not count: a child allocates them before it can be followed.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +65,15 @@ static int deep(void)
 {
 	free_cpu(alloc_cpu(DEPTH_SIZE));
 	return *depth;
+}
+
+static void filter(void)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog program = { 1, all };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		die("no filter of system calls");
 }
 
 static void *tensor(size_t size)
@@ -114,18 +127,21 @@ static int child(void)
 
 int main(int argc, char *argv[])
 {
+	const int late = argc > 4 && !strcmp(argv[4], "late");
 	unsigned long aligned_bytes = 0;
 	pthread_t threads[2];
 	int before = 0, status;
 
 	if (argc < 4)
-		die("READY GO LIBRARY [late]");
-	if (argc == 4)
+		die("READY GO LIBRARY [late|filter]");
+	if (!late)
 		load(argv[3]);
+	if (argc > 4 && !late)
+		filter();
 	before = depth ? deep() : 0;
 	close(open(argv[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	await(argv[2]);
-	if (argc > 4) {
+	if (late) {
 		load(argv[3]);
 		sleep(3);
 		before = deep();

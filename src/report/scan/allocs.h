@@ -73,10 +73,6 @@ struct report_allocs *report_allocs_new(void); /* NULL: no memory */
 void report_allocs_free(struct report_allocs *a);
 /* Reads alloc.out, with the bytes in use for the timeline. */
 void report_allocs_read(struct report *r);
-
-/* Whether a row of alloc.out frees a block; whether it is of a block whose free has no row, and which is in no sum. */
-bool report_alloc_frees(const struct scan *s);
-bool report_alloc_is_unpaired(const struct scan *s);
 /* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
 void report_allocs_end(struct report *r);
 /*
@@ -91,5 +87,9 @@ static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, in
 
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
+
+/* Whether a row of alloc.out frees a block; whether it is of a block whose free has no row, and which is in no sum. */
+bool report_alloc_frees(const struct scan *s);
+bool report_alloc_is_unpaired(const struct scan *s);
 
 #endif

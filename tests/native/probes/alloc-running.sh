@@ -71,6 +71,17 @@ for why in nop5:'nop of five bytes' stepped:'stepped through'; do
 	grep -q '^child 23$' tally || fail "the child has not lived: $(cat tally)"
 done
 
-# a process in which nothing can be probed: the trace does not begin
+# where a probe on a return makes a system call, a process that filters these has none, and no trace
+runs c10-plain.so filter
+if grep -qw __x64_sys_uretprobe /proc/kallsyms; then
+	"$DLT" start -q -P +alloc --pid "$job" -o refused 2>err && fail "a filter: status 0"
+	grep -q 'has a filter of system calls (seccomp)' err || fail "no reason: $(cat err)"
+	: >go
+	wait "$job" || fail "the workload ended with $?"
+else
+	follow
+	check tensors tally
+fi
+
 "$DLT" start -q -P +alloc --cgroup /sys/fs/cgroup -o "$t" 2>err && fail "--cgroup: status 0"
 grep -q 'needs a workload' err || fail "--cgroup: $(cat err)"
