@@ -37,24 +37,12 @@ static __always_inline bool tries_only(struct task_struct *task)
 }
 
 /* IP: DLT_NONE for an access within the kernel, such as of read(2)'s buffer. */
-static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
+static __always_inline void send(struct task_struct *task, __u64 addr, __s64 ip, __u32 flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct dlt_shared *sh;
-	struct task_struct *task;
-	struct dlt_stats *st;
+	struct dlt_stats *st = stats_of(DLT_access);
 	struct dlt_access *rec;
 
-	/* not the kernel's own addresses, which no process has */
-	if (!target_has(pid_tgid >> 32) || (__s64)addr < 0)
-		return;
-	sh = shared();
-	if (!sh || sh->stopping || sh->quiet)
-		return;
-	task = task_current();
-	if (ip == DLT_NONE && tries_only(task))
-		return;
-	st = stats_of(DLT_access);
 	if (st)
 		st->seen++;
 	rec = rec_reserve(DLT_access, sizeof(*rec), false);
@@ -73,6 +61,29 @@ static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
 	rec->flags = flags;
 	rec->hdr.ts_ns = bpf_ktime_get_ns();
 	rec_submit(rec, DLT_access);
+}
+
+/* Whether this thread is in the target, and rows are written. */
+static __always_inline bool is_traced(void)
+{
+	struct dlt_shared *sh;
+
+	if (!target_has(bpf_get_current_pid_tgid() >> 32))
+		return false;
+	sh = shared();
+	return sh && !sh->stopping && !sh->quiet;
+}
+
+static __always_inline void fault(__u64 addr, __s64 ip, __u32 flags)
+{
+	struct task_struct *task;
+
+	/* not the kernel's own addresses, which no process has */
+	if (!is_traced() || (__s64)addr < 0)
+		return;
+	task = task_current();
+	if (ip != DLT_NONE || !tries_only(task))
+		send(task, addr, ip, flags);
 }
 
 static __always_inline __u32 flags_of(__u64 error)
@@ -108,6 +119,15 @@ SEC("tp/exceptions/page_fault_kernel")
 int access_kernel_perf(struct trace_event_raw_exceptions *ctx)
 {
 	fault(ctx->address, DLT_NONE, flags_of(ctx->error_code));
+	return 0;
+}
+
+/* An access of watched memory has happened: IP is that of the next instruction. */
+SEC("perf_event")
+int access_watch(struct perf_event_ctx *ctx)
+{
+	if (is_traced())
+		send(task_current(), ctx->addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE, DLT_ACCESS_NO_WRITE);
 	return 0;
 }
 

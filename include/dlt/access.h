@@ -9,6 +9,7 @@
 enum dlt_access_source {
 	DLT_ACCESS_FAULTS, /* page faults, each of them */
 	DLT_ACCESS_PAGES,  /* accessed bits of page tables */
+	DLT_ACCESS_WATCH,  /* hardware breakpoints: each access of a few bytes */
 	DLT_ACCESS_SOURCES,
 };
 

@@ -196,8 +196,15 @@ enum dlt_kfunc {
 	DLT_KFUNCS_N,
 };
 
+/* Memory whose accesses are looked for. */
+struct dlt_watch {
+	__u64 addr, len;
+};
+#define DLT_WATCHES 4 /* as many as the CPU has registers for */
+
 /* Read-only configuration of every object, set before load. */
 struct dlt_config {
+	struct dlt_watch watch[DLT_WATCHES]; /* LEN 0: none */
 	__u32 n_rings;
 	__u32 ring_reserve; /* bytes of a ring that high-rate probes must leave free */
 	__u32 ring_bytes;
@@ -224,7 +231,7 @@ struct dlt_config {
 	__u8 access;	    /* enum config_access: how accesses of memory are seen */
 	__u8 bio_map;	    /* a record for each extent of a request that has several */
 	__u8 functions;	    /* probes on functions of processes that run already: see kernel/functions.h */
-	__u8 pad[2];
+	__u8 pad[6];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
@@ -235,6 +242,6 @@ DLT_ASSERT_SIZE(dlt_file_at, 16);
 DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 40 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + 16);
+DLT_ASSERT_SIZE(dlt_config, 40 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 20);
 
 #endif

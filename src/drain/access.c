@@ -20,6 +20,7 @@ struct fault {
 
 struct access {
 	uint64_t interval_ns, block_bytes, page_bytes;
+	const struct dlt_watch *watch; /* NULL: they are faults */
 	uint64_t begin_ns; /* of the interval; 0: there has been none yet */
 	unsigned int n;
 	struct fault faults[FAULTS_MAX];
@@ -32,6 +33,7 @@ struct access *access_new(const struct config *cfg)
 	if (!a)
 		return NULL;
 	a->interval_ns = cfg->access_interval_ns;
+	a->watch = cfg->access == ACCESS_WATCH ? cfg->access_watch : NULL;
 	a->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	a->block_bytes = MAX(cfg->access_block_bytes, a->page_bytes);
 	return a;
@@ -65,7 +67,7 @@ static struct access_runs runs_of(const struct access *a, struct decode *d, uint
 		.block_bytes = a->block_bytes, .page_bytes = a->page_bytes, .emit = emit, .ctx = d,
 		.row = {
 			.hdr = { .ts_ns = end_ns, .lat_ns = end_ns - a->begin_ns, .probe = DLT_access, .size = sizeof(struct access_row) },
-			.source = DLT_ACCESS_FAULTS, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE,
+			.source = a->watch ? DLT_ACCESS_WATCH : DLT_ACCESS_FAULTS, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE,
 		},
 	};
 }
@@ -93,6 +95,28 @@ static unsigned int page_of(const struct access *a, unsigned int i, struct acces
 	return n;
 }
 
+/* The accesses from I on that are of one watched address in one process are a row. Returns how many they are. */
+static unsigned int watched_row(const struct access *a, struct decode *d, unsigned int i, struct access_row row)
+{
+	const struct fault *f = &a->faults[i];
+	unsigned int n = 1, w = 0;
+
+	while (i + n < a->n && f[n].tgid == f->tgid && f[n].addr == f->addr)
+		n++;
+	while (w + 1 < DLT_WATCHES && a->watch[w].addr != f->addr)
+		w++;
+	row.hdr.tgid = f->tgid;
+	row.addr = f->addr;
+	row.bytes = row.touched = a->watch[w].len;
+	row.written = row.huge = DLT_NONE;
+	row.count = n;
+	row.kind = f->kind;
+	row.tid = n == 1 ? f->tid : DLT_NONE;
+	row.ip = n == 1 ? f->ip : DLT_NONE;
+	decode_row(d, DLT_access, &row.hdr);
+	return n;
+}
+
 /* The interval ends at END_NS, and the next one begins. */
 static void flush(struct access *a, struct decode *d, uint64_t end_ns)
 {
@@ -100,7 +124,9 @@ static void flush(struct access *a, struct decode *d, uint64_t end_ns)
 	struct access_touch page;
 
 	qsort(a->faults, a->n, sizeof(a->faults[0]), compare);
-	for (unsigned int i = 0; i < a->n;) {
+	for (unsigned int i = 0; i < a->n && a->watch;)
+		i += watched_row(a, d, i, runs.row);
+	for (unsigned int i = 0; i < a->n && !a->watch;) {
 		if (runs.row.hdr.tgid != a->faults[i].tgid)
 			access_runs_end(&runs);
 		runs.row.hdr.tgid = a->faults[i].tgid;

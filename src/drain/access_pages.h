@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlt/dlt.h"
+
 struct access_counts;
 struct access_pages;
 struct config;
@@ -20,7 +22,7 @@ struct tracer;
 /* The state of the access probe: how it sees accesses. */
 struct access_source {
 	struct access_pages *pages; /* by page tables; NULL: by faults */
-	struct cpu_events *events;  /* where faults have no tracepoints, else NULL */
+	struct cpu_events *events[DLT_WATCHES]; /* of watched memory; [0]: of faults, where these have no tracepoints. Else NULL */
 };
 
 /* TABLES is owned from here on. NULL: no memory. */

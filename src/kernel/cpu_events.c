@@ -2,6 +2,7 @@
 #include "kernel/cpu_events.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -13,18 +14,23 @@
 #include "base/util.h"
 
 struct cpu_events {
-	uint64_t config;
+	struct cpu_event event;
 	int prog_fd;
 	unsigned int n;
 	int fds[]; /* by CPU; -1: none */
 };
 
 /* Of all processes on CPU, at each time that it happens. Returns a descriptor or -errno. */
-static int event_open(uint64_t config, unsigned int cpu)
+static int event_open(const struct cpu_event *event, unsigned int cpu)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = config, .sample_period = 1,
+	struct perf_event_attr software = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software), .config = event->config, .sample_period = 1,
 	};
+	struct perf_event_attr breakpoint = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(breakpoint), .sample_period = 1, .sample_type = PERF_SAMPLE_ADDR,
+		.bp_type = HW_BREAKPOINT_RW, .bp_addr = event->addr, .bp_len = event->len,
+	};
+	struct perf_event_attr attr = event->len ? breakpoint : software;
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
@@ -32,7 +38,7 @@ static int event_open(uint64_t config, unsigned int cpu)
 
 static int event_attach(struct cpu_events *e, unsigned int cpu)
 {
-	autoclose int fd = event_open(e->config, cpu);
+	autoclose int fd = event_open(&e->event, cpu);
 
 	if (fd < 0)
 		return fd == -ENODEV ? 0 : fd; /* offline since we looked */
@@ -42,19 +48,19 @@ static int event_attach(struct cpu_events *e, unsigned int cpu)
 	return 0;
 }
 
-int cpu_events_check(uint64_t config)
+int cpu_events_check(const struct cpu_event *event)
 {
 	int n = libbpf_num_possible_cpus(), r = -ENODEV;
 
 	for (int cpu = 0; r == -ENODEV && cpu < n; cpu++) {
-		r = event_open(config, (unsigned int)cpu);
+		r = event_open(event, (unsigned int)cpu);
 		if (r >= 0)
 			close(r);
 	}
 	return MIN(r, 0);
 }
 
-int cpu_events_open(struct cpu_events **ret, uint64_t config, int prog_fd)
+int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd)
 {
 	int n = libbpf_num_possible_cpus(), r;
 	struct cpu_events *e;
@@ -64,7 +70,7 @@ int cpu_events_open(struct cpu_events **ret, uint64_t config, int prog_fd)
 	e = malloc(sizeof(*e) + (size_t)n * sizeof(e->fds[0]));
 	if (!e)
 		return -ENOMEM;
-	*e = (struct cpu_events){ .config = config, .prog_fd = prog_fd, .n = (unsigned int)n };
+	*e = (struct cpu_events){ .event = *event, .prog_fd = prog_fd, .n = (unsigned int)n };
 	for (unsigned int cpu = 0; cpu < e->n; cpu++)
 		e->fds[cpu] = -1;
 	r = cpu_events_follow(e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A software event of the kernel on every CPU that is online, with a BPF program that runs at each. An event
+ * A software event of the kernel, or a hardware breakpoint, on every CPU that is online, with a BPF program that runs at each. An event
  * does not survive its CPU's going offline. Control plane.
  */
 #ifndef KERNEL_CPU_EVENTS_H
@@ -10,11 +10,17 @@
 
 struct cpu_events;
 
-/* May this process have event CONFIG (PERF_COUNT_SW_*), of all processes? 0 or -errno. */
-int cpu_events_check(uint64_t config);
+/* Of all processes. */
+struct cpu_event {
+	uint64_t config; /* PERF_COUNT_SW_*, unless LEN: */
+	uint64_t addr, len; /* each access of these bytes: 1, 2, 4 or 8, and ADDR a multiple of that */
+};
 
-/* Events CONFIG that run the program PROG_FD. 0 or -errno. */
-int cpu_events_open(struct cpu_events **ret, uint64_t config, int prog_fd);
+/* May this process have EVENT? 0 or -errno. */
+int cpu_events_check(const struct cpu_event *event);
+
+/* Events that run the program PROG_FD. 0 or -errno. */
+int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd);
 
 /* Events for CPUs that have come since, none for those that have gone. 0, or -errno of the first that failed. */
 int cpu_events_follow(struct cpu_events *e);

@@ -246,6 +246,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.access = o->access,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
+	memcpy(t->cfg.watch, o->watch, sizeof(t->cfg.watch));
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (t->loaded >> i & 1 && probes[i]->n_calls)
 			calls |= PROBE_BIT(i);

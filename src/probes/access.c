@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <bpf/btf.h>
@@ -21,7 +22,8 @@
 #include "trace/config.h"
 #include "trace/probe.h"
 
-static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { DLT_ACCESS_PAGES, "pages" }, { 0, NULL } };
+static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { DLT_ACCESS_PAGES, "pages" },
+						  { DLT_ACCESS_WATCH, "watch" }, { 0, NULL } };
 static const struct field_name kind_names[] = {
 	{ DLT_ACCESS_UNKNOWN, "-" }, { DLT_ACCESS_HEAP, "heap" }, { DLT_ACCESS_ANON, "anon" },
 	{ DLT_ACCESS_STACK, "stack" }, { DLT_ACCESS_FILE, "file" }, { 0, NULL },
@@ -31,19 +33,19 @@ static const struct field_name kind_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the interval, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets)", FIELD_NAME,
+	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets), watch (each access of watched bytes)", FIELD_NAME,
 	  AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },
-	{ "BYTES", "of all blocks, each with an equal share of touched bytes; where COUNT is 1, of the page that ADDR is in", FIELD_U64,
+	{ "BYTES", "of all blocks, each with an equal share of touched bytes; where COUNT is 1, of the page that ADDR is in; watch: of the watched bytes", FIELD_U64,
 	  AT(bytes), .unit = "bytes" },
 	{ "TOUCHED", "of them in pages that were accessed", FIELD_U64, AT(touched), .unit = "bytes" },
 	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written), .unit = "bytes" },
-	{ "COUNT", "faults; - for pages", FIELD_S64, AT(count) },
+	{ "COUNT", "faults; watch: accesses; - for pages", FIELD_S64, AT(count) },
 	{ "HUGE", "of TOUCHED in huge pages; - if that is not known", FIELD_S64, AT(huge), .unit = "bytes" },
 	{ "NODE", "NUMA node; - if that is not known", FIELD_S64, AT(node) },
 	{ "TID", "where COUNT is 1: thread", FIELD_S64, AT(tid) },
-	{ "IP", "where COUNT is 1: address of the instruction; - in the kernel", FIELD_ADDR, AT(ip) },
+	{ "IP", "where COUNT is 1: address of the instruction, watch: of the next one; - in the kernel", FIELD_ADDR, AT(ip) },
 	{ "KIND", "heap, anon (other memory of no file), stack (of the main thread), file; - if that is not known", FIELD_NAME, AT(kind), 0, 0,
 	  kind_names },
 	FIELD_FID_OF(struct access_row, id),
@@ -57,12 +59,20 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	access_take(d, (const struct dlt_access *)hdr);
 }
 
+static void events_close(struct access_source *s)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(s->events); i++) {
+		cpu_events_close(s->events[i]);
+		s->events[i] = NULL;
+	}
+}
+
 static void state_free(void *state)
 {
 	struct access_source *s = state;
 
 	access_pages_free(s->pages);
-	cpu_events_close(s->events);
+	events_close(s);
 	free(s);
 }
 
@@ -70,7 +80,7 @@ static void state_free(void *state)
 static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	char why[256];
-	int r = cfg->access == ACCESS_FAULTS ? -ENODATA : page_tables_open(ret, kernel, why, sizeof(why));
+	int r = cfg->access == ACCESS_FAULTS || cfg->access == ACCESS_WATCH ? -ENODATA : page_tables_open(ret, kernel, why, sizeof(why));
 
 	if (r < 0 && cfg->access == ACCESS_PAGES) {
 		log_err("--access pages: %s: use --access faults", why);
@@ -81,9 +91,22 @@ static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, c
 	return 0;
 }
 
-/* Chooses the programs: those of page tables, or the best of faults. */
+static const struct cpu_event software = { .config = PERF_COUNT_SW_PAGE_FAULTS };
+
+static int watch_check(const struct dlt_config *cfg)
+{
+	const struct cpu_event event = { .addr = cfg->watch[0].addr, .len = cfg->watch[0].len };
+	int r = cpu_events_check(&event);
+
+	if (r < 0)
+		log_err("--access watch: the CPU's registers for breakpoints cannot be had: %s: use --access faults or pages", strerror(-r));
+	return r;
+}
+
+/* Chooses the programs: those of page tables, of watched memory, or the best of faults. */
 static int programs_choose(struct access_bpf *skel, bool tables, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
+	const bool watch = cfg->access == ACCESS_WATCH, faults = !tables && !watch;
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
 	/* for a single process from 6.1 on */
@@ -91,14 +114,18 @@ static int programs_choose(struct access_bpf *skel, bool tables, const struct dl
 								   btf_has_member(kernel->btf, BTF_KIND_UNION, "bpf_iter_link_info", "task"));
 	bpf_program__set_autoload(skel->progs.access_send, tables);
 	bpf_program__set_autoattach(skel->progs.access_area, false);
-	bpf_program__set_autoload(skel->progs.access_user, !tables && tp && !perf);
-	bpf_program__set_autoload(skel->progs.access_kernel, !tables && tp && !perf);
-	bpf_program__set_autoload(skel->progs.access_user_perf, !tables && tp && perf);
-	bpf_program__set_autoload(skel->progs.access_kernel_perf, !tables && tp && perf);
-	bpf_program__set_autoload(skel->progs.access_event, !tables && !tp);
+	bpf_program__set_autoload(skel->progs.access_user, faults && tp && !perf);
+	bpf_program__set_autoload(skel->progs.access_kernel, faults && tp && !perf);
+	bpf_program__set_autoload(skel->progs.access_user_perf, faults && tp && perf);
+	bpf_program__set_autoload(skel->progs.access_kernel_perf, faults && tp && perf);
+	bpf_program__set_autoload(skel->progs.access_event, faults && !tp);
+	bpf_program__set_autoload(skel->progs.access_watch, watch);
+	bpf_program__set_autoattach(skel->progs.access_watch, false);
 	bpf_program__set_autoattach(skel->progs.access_send, false);
 	bpf_program__set_autoattach(skel->progs.access_event, false);
-	return tables || tp ? 0 : cpu_events_check(PERF_COUNT_SW_PAGE_FAULTS);
+	if (watch)
+		return watch_check(cfg);
+	return tables || tp ? 0 : cpu_events_check(&software);
 }
 
 static int access_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -129,12 +156,20 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 
 static int begin(struct access_source *s, const struct access_bpf *skel)
 {
+	const struct dlt_watch *watch = skel->rodata->dlt_cfg.watch;
+	int r = 0;
+
 	if (s->pages)
 		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
 				       bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
 	if (bpf_program__autoload(skel->progs.access_event))
-		return cpu_events_open(&s->events, PERF_COUNT_SW_PAGE_FAULTS, bpf_program__fd(skel->progs.access_event));
-	return 0;
+		return cpu_events_open(&s->events[0], &software, bpf_program__fd(skel->progs.access_event));
+	for (unsigned int i = 0; !r && bpf_program__autoload(skel->progs.access_watch) && i < DLT_WATCHES && watch[i].len; i++) {
+		const struct cpu_event event = { .addr = watch[i].addr, .len = watch[i].len };
+
+		r = cpu_events_open(&s->events[i], &event, bpf_program__fd(skel->progs.access_watch));
+	}
+	return r;
 }
 
 static int access_emit(struct probe_object *o, enum probe_emit when)
@@ -143,14 +178,12 @@ static int access_emit(struct probe_object *o, enum probe_emit when)
 
 	if (when == PROBE_EMIT_BEGIN)
 		return begin(s, o->owner);
-	if (when == PROBE_EMIT && s->events)
-		cpu_events_follow(s->events); /* a CPU's that fails is tried again */
+	for (unsigned int i = 0; when == PROBE_EMIT && i < ARRAY_SIZE(s->events) && s->events[i]; i++)
+		cpu_events_follow(s->events[i]); /* a CPU's that fails is tried again */
 	if (when == PROBE_EMIT_STOP && s->pages)
 		access_pages_stop(s->pages);
-	if (when == PROBE_EMIT_STOP) {
-		cpu_events_close(s->events);
-		s->events = NULL;
-	}
+	if (when == PROBE_EMIT_STOP)
+		events_close(s);
 	return 0;
 }
 

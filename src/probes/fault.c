@@ -40,6 +40,8 @@ static const struct field fields[] = {
 };
 #undef AT
 
+static const struct cpu_event major = { .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ };
+
 /* Choose the hooks of begins that this kernel has, and the end that goes with them. */
 static void hooks_choose(struct fault_bpf *skel, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
@@ -68,7 +70,7 @@ static void hooks_choose(struct fault_bpf *skel, const struct dlt_config *cfg, c
 
 static int fault_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int r = cpu_events_check(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	int r = cpu_events_check(&major);
 	struct fault_bpf *skel;
 
 	if (!r)
@@ -103,7 +105,7 @@ static int fault_emit(struct probe_object *o, enum probe_emit when)
 
 	switch (when) {
 	case PROBE_EMIT_BEGIN:
-		r = cpu_events_open(&events, PERF_COUNT_SW_PAGE_FAULTS_MAJ, end_fd(skel));
+		r = cpu_events_open(&events, &major, end_fd(skel));
 		o->state = events;
 		o->state_free = events_free;
 		break;

@@ -133,13 +133,42 @@ static const char *set_alloc_sites(struct option_parse *p, void *member, char *a
 	return "not one of auto, python, native, caller, none";
 }
 
-const char *const config_access[ACCESS_N] = { [ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages" };
+const char *const config_access[ACCESS_N] = {
+	[ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages", [ACCESS_WATCH] = "watch",
+};
+
+/* ADDR[:LEN][,...] */
+static const char *set_watch(struct config *cfg, const char *arg)
+{
+	memset(cfg->access_watch, 0, sizeof(cfg->access_watch));
+	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
+		struct dlt_watch *w = &cfg->access_watch[i];
+		char *end = NULL;
+
+		w->len = 8;
+		w->addr = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 0) : 0;
+		if (end && *end == ':')
+			w->len = strtoull(end + 1, &end, 10);
+		if (!end || !w->addr || w->addr >> 63 || (*end && *end != ','))
+			return "not an address and a length: watch=0x7f0012345678:8";
+		if (w->len > 8 || w->len != util_pow2_below(w->len) || !w->len || w->addr % w->len)
+			return "a length is 1, 2, 4 or 8, and the address is a multiple of it";
+		if (!*end)
+			return NULL;
+		arg = end + 1;
+	}
+	return "more than 4 addresses: a CPU has no more registers for them";
+}
 
 static const char *set_access(struct option_parse *p, void *member, char *arg)
 {
-	static const char *const others[] = { "pmu", "watch", "writes" };
+	static const char watch[] = "watch=", *const others[] = { "pmu", "writes" };
 
-	for (unsigned int i = 0; i < ACCESS_N; i++) {
+	if (!strncmp(arg, watch, strlen(watch))) {
+		*(enum config_access *)member = ACCESS_WATCH;
+		return set_watch(p->into, arg + strlen(watch));
+	}
+	for (unsigned int i = 0; i < ACCESS_WATCH; i++) {
 		if (strcmp(config_access[i], arg))
 			continue;
 		*(enum config_access *)member = i;
@@ -147,8 +176,8 @@ static const char *set_access(struct option_parse *p, void *member, char *arg)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (!strcmp(others[i], arg))
-			return "this dltraced cannot do that: one of auto, pages, faults";
-	return "not one of auto, pages, faults";
+			return "this dltraced cannot do that: one of auto, pages, faults, watch=ADDR";
+	return "not one of auto, pages, faults, watch=ADDR";
 }
 
 static const char *set_access_budget(struct option_parse *p, void *member, char *arg)
@@ -341,7 +370,7 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "With -P +access: auto, pages, faults",
+	{ "access", 0, "HOW", "With -P +access: auto, pages, faults, watch=ADDR",
 	  set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-block", 0, "SIZE", "With -P +access: its blocks (default: 64K)",
 	  set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
@@ -576,7 +605,7 @@ const char *start_config_finish(struct config *cfg)
 	imply_sched(cfg);
 	imply_printed(cfg);
 	imply_bio_map(cfg);
-	if (!cfg->access_interval_ns)
+	if (!cfg->access_interval_ns && cfg->access == ACCESS_AUTO)
 		cfg->access = ACCESS_FAULTS;
 	if (cfg->probes >> DLT_alloc & 1)
 		cfg->probes |= PROBE_BIT(DLT_sites);

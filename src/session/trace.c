@@ -112,6 +112,7 @@ static int load(struct session *s)
 
 	if (r < 0)
 		return r;
+	memcpy(o.watch, cfg->access_watch, sizeof(o.watch));
 	for (unsigned int i = 0; i < cfg->containers.n; i++)
 		o.new_containers |= !strcmp(cfg->containers.items[i], "new");
 	for (unsigned int i = 0; i < cfg->disks.n; i++, o.n_disks++) {

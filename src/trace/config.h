@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
+#include "dlt/dlt.h"
 #include "trace/probe_mask.h"
 #include "trace/segment.h"
 
@@ -79,8 +80,10 @@ struct config {
 		ACCESS_AUTO,
 		ACCESS_FAULTS,
 		ACCESS_PAGES,
+		ACCESS_WATCH,
 		ACCESS_N,
 	} access;
+	struct dlt_watch access_watch[DLT_WATCHES]; /* LEN 0: none */
 	unsigned int access_budget; /* of a CPU, in percent */
 	uint64_t access_interval_ns; /* accesses in it are joined; 0: each has a row of its own */
 	uint64_t access_block_bytes; /* to blocks of this size */

@@ -17,6 +17,11 @@
  * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes. "region" as above;
  * "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
  *
+ *   touches watched PROCESSES N ADDRESS
+ *
+ * Each process accesses the 8 bytes at ADDRESS in N loads and stores in each of two threads, and the bytes around them. A line
+ * "watched PID N", of both.
+ *
  *   touches cost PROCESSES ROUNDS PAGES
  *
  * In each of ROUNDS rounds PAGES new small pages are written to. A line with the least CPU ns of a page in any round.
@@ -256,6 +261,34 @@ static void phases(long ms)
 		phase(ms, huge + (2 << 20) + 77, 4 << 20, 3, 2 << 20);
 }
 
+static void *access_word(void *n)
+{
+	volatile uint64_t *word = (volatile uint64_t *)pages;
+
+	for (long i = 0; i < (long)n; i++) {
+		if (i % 2)
+			*word = (uint64_t)i;
+		else
+			(void)*word;
+		word[1] = word[-1];
+	}
+	return NULL;
+}
+
+static void watched(long n)
+{
+	pthread_t v[2];
+
+	if (mmap((void *)(pages / PAGE * PAGE), PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		die("mmap");
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&v[i], NULL, access_word, (void *)n))
+			die("pthread_create");
+	for (int i = 0; i < 2; i++)
+		pthread_join(v[i], NULL);
+	printf("watched %d %ld\n", getpid(), 2 * n);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 4 ? argv[1] : "";
@@ -263,15 +296,15 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *mode;
 		void (*fn)(long n);
-	} modes[] = { { "cost", cost }, { "faults", faults }, { "phases", phases }, { "speed", speed } };
+	} modes[] = { { "cost", cost }, { "faults", faults }, { "phases", phases }, { "speed", speed }, { "watched", watched } };
 	void (*fn)(long) = NULL;
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(mode, modes[i].mode))
 			fn = modes[i].fn;
 	if (!fn)
-		return fputs("touches cost|faults|phases|speed PROCESSES ROUNDS|THREADS|MS PAGES\n", stderr), 2;
-	pages = strtoul(argv[4], NULL, 10);
+		return fputs("touches cost|faults|phases|speed|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
+	pages = strtoul(argv[4], NULL, 0);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();
 

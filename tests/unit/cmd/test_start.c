@@ -378,7 +378,21 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	assert_int_equal(cfg.access, ACCESS_FAULTS); /* a row of each needs events */
 	refuse(ARGS("--access", "pages", "--access-interval", "0", "--", "true"), "needs --access faults");
 	refuse(ARGS("--access", "pmu", "--", "true"), "cannot do that");
-	refuse(ARGS("--access", "watch", "--", "true"), "cannot do that");
+	accept(ARGS("-P", "+access", "--access", "watch=0x7f0000001000:4,4096", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_WATCH);
+	assert_int_equal(cfg.access_watch[0].addr, 0x7f0000001000);
+	assert_int_equal(cfg.access_watch[0].len, 4);
+	assert_int_equal(cfg.access_watch[1].addr, 4096);
+	assert_int_equal(cfg.access_watch[1].len, 8);
+	assert_int_equal(cfg.access_watch[2].len, 0);
+	refuse(ARGS("--access", "watch", "--", "true"), "watch=ADDR");
+	refuse(ARGS("--access", "watch=", "--", "true"), "not an address");
+	refuse(ARGS("--access", "watch=x", "--", "true"), "not an address");
+	refuse(ARGS("--access", "watch=0x1000:3", "--", "true"), "1, 2, 4 or 8");
+	refuse(ARGS("--access", "watch=0x1000:16", "--", "true"), "1, 2, 4 or 8");
+	refuse(ARGS("--access", "watch=0x1001:8", "--", "true"), "multiple");
+	refuse(ARGS("--access", "watch=0xffffffff81000000", "--", "true"), "not an address");
+	refuse(ARGS("--access", "watch=8,16,24,32,40", "--", "true"), "more than 4");
 	refuse(ARGS("--access", "writes", "--", "true"), "cannot do that");
 	refuse(ARGS("--access", "all", "--", "true"), "not one of auto, pages, faults");
 	refuse(ARGS("--access-budget", "0", "--", "true"), "percentage");
