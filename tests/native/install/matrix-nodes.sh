@@ -36,7 +36,8 @@ cat >modes <<'END'
 1loc_DR 0 0 0 1 0
 1far_50 0 1 0 0 5000
 END
-PATH=$TMPDIR/stubs:$PATH "$matrix" "${plain[@]}" modes d6 1 'echo job' >out 2>err || fail "six columns: status $?: $(cat out err)"
+PATH=$TMPDIR/stubs:$PATH "$matrix" "${plain[@]}" modes d6 1 'echo job' >out 2>err ||
+	fail "six columns: status $?: $(cat out err; grep -rH '"lost": [1-9]' d6)"
 grep -q '1far_50: accesses are recorded by pages or page faults (access=auto), not sampled at 5000 Hz' err || fail "six columns: $(cat err)"
 for run in 1loc_DR 1far_50; do
 	t=$TMPDIR/d6/echo.$run.1
