@@ -83,7 +83,8 @@ static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, c
 	int r = cfg->access == ACCESS_FAULTS || cfg->access == ACCESS_WATCH ? -ENODATA : page_tables_open(ret, kernel, why, sizeof(why));
 
 	if (r < 0 && cfg->access == ACCESS_PAGES) {
-		log_err("--access pages: %s: use --access faults", why);
+		if (!cfg->hold) /* else it is tried again without */
+			log_err("--access pages: %s: use --access faults", why);
 		return r;
 	}
 	if (r < 0 && cfg->access == ACCESS_AUTO)
@@ -98,7 +99,7 @@ static int watch_check(const struct dlt_config *cfg)
 	const struct cpu_event event = { .addr = cfg->watch[0].addr, .len = cfg->watch[0].len };
 	int r = cpu_events_check(&event);
 
-	if (r < 0)
+	if (r < 0 && !cfg->hold)
 		log_err("--access watch: the CPU's registers for breakpoints cannot be had: %s: use --access faults or pages", strerror(-r));
 	return r;
 }
