@@ -3,6 +3,7 @@
 #
 # alloc.out of a process that runs already: probes on the functions of its libraries, by the files that it has mapped,
 # also when these are gone or others have their names. Its children live and are followed; what must not be probed is not.
+# slow: its children are followed for seconds
 . "${0%/*}/../lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip "instructions are decoded on x86-64 only"
