@@ -10,6 +10,8 @@
 
 enum { PID = 2, CGROUP = 10, RANK = 11, ARGS = 12 };
 
+#define PROCS 4096 /* as in src/probes/pids.c */
+
 /* An exec closes files first, and has its environment later. */
 static void environment_await(pid_t pid, char *const env[])
 {
@@ -25,8 +27,7 @@ static void environment_await(pid_t pid, char *const env[])
 	}
 }
 
-/* Starts a cat with ENV that waits for its input, and waits until its exec is done. */
-static pid_t cat_start(char *const env[], int *stdin_ret)
+static pid_t cat_fork(char *const env[], int *stdin_ret)
 {
 	int execed[2], input[2];
 	pid_t pid;
@@ -53,6 +54,23 @@ static void cat_end(pid_t pid, int stdin_fd)
 {
 	close(stdin_fd);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/*
+ * Starts a cat with ENV that waits for its input, and waits until its exec is done. Its place in the cache is not
+ * NO_SUCH_PID's.
+ */
+static pid_t cat_start(char *const env[], int *stdin_ret)
+{
+	pid_t pid = cat_fork(env, stdin_ret), shares;
+	int shares_fd = *stdin_ret;
+
+	if (pid % PROCS != NO_SUCH_PID % PROCS)
+		return pid;
+	shares = pid;
+	pid = cat_fork(env, stdin_ret);
+	cat_end(shares, shares_fd);
+	return pid;
 }
 
 /* A record of the kernel for PID; a process that does not exist has no start. */
@@ -360,7 +378,7 @@ static void a_length_beyond_the_record_is_not_believed(void **state)
 /* The cache is small: dropped entries are read again, and none is mistaken for another's. */
 static void processes_that_share_a_place_in_the_cache(void **state)
 {
-	const pid_t others[] = { NO_SUCH_PID, NO_SUCH_PID + 4096, NO_SUCH_PID + 8192 };
+	const pid_t others[] = { NO_SUCH_PID, NO_SUCH_PID + PROCS, NO_SUCH_PID + 2 * PROCS };
 	int in;
 	pid_t pid = cat_start((char *[]){ "RANK=7", NULL }, &in);
 
