@@ -24,14 +24,13 @@
 #define FIRST_NS NSEC_PER_SEC
 #define RUNS_MAX (1U << 18) /* of one look; of 128 bytes each. More are lost. */
 #define SHARED_BYTES (DLT_ACCESS_RUNS * sizeof(struct dlt_access_run))
-#define REFUSED 2 /* a process that is about to execute its program may be refused once, as nobody may look at it then */
 
 /* A process as of a look. */
 struct process {
 	struct dlt_memory_of of;
 	struct access_areas areas;
 	uint64_t clear_ns; /* since then its bits show all accesses; 0: not known */
-	unsigned int refused; /* how often they could not be cleared, up to REFUSED */
+	bool refused; /* they could not be cleared, and that is counted */
 	bool same;    /* it had the same page tables after the look */
 };
 
@@ -96,8 +95,16 @@ static struct process *find(const struct processes *p, uint32_t tgid)
 	return p->n ? bsearch(&key, p->v, p->n, sizeof(p->v[0]), compare) : NULL;
 }
 
+/* Nobody may look at a process that is about to execute its program: so a refusal counts only if that program has it, too. */
+static void refused_set(struct access_pages *a, struct process *p, bool refused)
+{
+	if (p->refused != refused)
+		util_count(&a->n_refused, refused ? 1 : -1ULL);
+	p->refused = refused;
+}
+
 /* Takes over what is known of P from the last look. A child's bits are clear when it begins, and those of a new program. */
-static void take_over(const struct access_pages *a, struct process *p)
+static void take_over(struct access_pages *a, struct process *p)
 {
 	struct process *before = find(&a->before, p->of.tgid);
 	const bool same = before && before->of.start_ns == p->of.start_ns && before->of.pgd == p->of.pgd;
@@ -109,6 +116,7 @@ static void take_over(const struct access_pages *a, struct process *p)
 		before->areas = (struct access_areas){ 0 };
 	} else if (before && before->of.start_ns == p->of.start_ns) {
 		p->clear_ns = a->before_ns;
+		refused_set(a, before, false);
 	} else if (a->before_ns && p->of.start_ns > a->before_ns) {
 		p->clear_ns = p->of.start_ns;
 	}
@@ -179,8 +187,8 @@ static void look_at(struct access_pages *a, struct process *p)
 	}
 	r = page_tables_clear(a->tables, (pid_t)p->of.tgid);
 	p->clear_ns = r < 0 ? 0 : at_ns;
-	if (r < 0 && r != -ENOENT && r != -ESRCH && p->refused < REFUSED && ++p->refused == REFUSED)
-		util_count(&a->n_refused, 1);
+	if (r != -ENOENT && r != -ESRCH)
+		refused_set(a, p, r < 0);
 }
 
 static void listed_again(void *ctx, const void *memory_of)
