@@ -14,7 +14,8 @@
  * Each process maps PAGES small pages, 4 MiB of a file of its own (touched.PID) from 1 MiB on, and 16 MiB of huge pages if
  * the kernel has them, and touches all once. Then it goes
  * through phases of MS milliseconds, in each of which it touches the same pages again and again: a line "phase PID BEGIN_NS
- * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes. "region" as above;
+ * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes; before it "late PID
+ * BEGIN_NS END_NS" for each time that it took more than 10 ms to touch all of them once. "region" as above;
  * "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
  *
  *   touches watched PROCESSES N ADDRESS
@@ -42,6 +43,7 @@
 #include <unistd.h>
 
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
+#define LATE_NS 10000000
 
 static size_t pages;
 
@@ -139,14 +141,19 @@ static int64_t now_ns(void)
 static void phase(long ms, volatile char *first, size_t step, size_t count, size_t bytes)
 {
 	const int64_t begin_ns = now_ns(), end_ns = begin_ns + ms * 1000000;
+	int64_t round_ns = begin_ns, last_ns;
 
-	while (now_ns() < end_ns) {
+	while (round_ns < end_ns) {
 		for (size_t i = 0; bytes && i < count; i++)
 			if (i % 3)
 				(void)first[i * step];
 			else
 				first[i * step]++;
 		usleep(1000);
+		last_ns = round_ns;
+		round_ns = now_ns();
+		if (round_ns - last_ns > LATE_NS)
+			printf("late %d %lld %lld\n", getpid(), (long long)last_ns, (long long)round_ns);
 	}
 	printf("phase %d %lld %lld %#lx %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns, (unsigned long)first, step, count, bytes);
 }
