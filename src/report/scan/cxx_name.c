@@ -333,7 +333,8 @@ static bool is_hash(const struct parse *c)
 
 static bool nested_name(struct parse *c)
 {
-	size_t before = c->len;
+	const size_t begin = c->len;
+	size_t before = begin;
 	bool first = true, good = true;
 
 	for (c->p++; *c->p == 'r' || *c->p == 'V' || *c->p == 'K';)
@@ -345,13 +346,15 @@ static bool nested_name(struct parse *c)
 			good = !first && template_args(c);
 			continue;
 		}
-		if (skip(c, 'M')) /* the member before is initialized there */
+		if (skip(c, 'M')) { /* the member before is initialized there */
+			good = !first;
 			continue;
+		}
 		before = c->len;
 		good = first || put_text(c, "::");
 		good = good && (*c->p == 'S' ? first && substitution(c) : *c->p == 'T' ? !c->out && type(c) : unqualified_name(c));
 	}
-	if (good && c->out && is_hash(c))
+	if (good && before > begin && is_hash(c))
 		c->len = before;
 	return good && !first && skip(c, 'E');
 }

@@ -40,6 +40,7 @@ static const struct {
 	{ "_ZN5boost3runB5cxx11Ev", "boost::run" },
 	{ "_ZSt4sortIPiEvT_S1_", "std::sort" },
 	{ "_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place" },
+	{ "_ZN17h0123456789abcdefE", "h0123456789abcdef" },
 	/* hostile: a byte of a terminal, and what would look like another frame */
 	{ "_Z5a\033[1mv", "a\\033[1m" },
 	{ "_Z5a < bv", "a\\040<\\040b" },
@@ -50,6 +51,7 @@ static const struct {
 	{ "_ZTV3job", NULL },
 	{ "_ZN3jobcviEv", NULL },
 	{ "_ZN3job", NULL },
+	{ "_ZNMME", NULL },
 	{ "_ZZN2at4fillEPFFiS2_", NULL },
 	{ "_Z9abc", NULL },
 	{ "_Z99999999999999999999abc", NULL },
