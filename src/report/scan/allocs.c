@@ -38,7 +38,7 @@ void report_allocs_free(struct report_allocs *a)
 
 /* --- by time ---------------------------------------------------------------------------------------- */
 
-/* Makes one of each two. */
+/* Makes one of each two, which are full. */
 static void spans_halve(struct report_allocs *a)
 {
 	for (uint32_t i = 0; i < ALLOCS_SPANS_MAX / 2; i++) {
@@ -51,23 +51,32 @@ static void spans_halve(struct report_allocs *a)
 		};
 	}
 	a->n_spans = ALLOCS_SPANS_MAX / 2;
+	a->span_rows *= 2;
 }
 
 /* A row at AT_NS has changed the sums, which were OLD. */
 static void span_add(struct report_allocs *a, uint64_t at_ns, const struct report_alloc_sum *old)
 {
-	const struct report_alloc_sum *all = &a->all;
+	const int64_t now = a->all.level.now;
+	struct report_alloc_span *s;
 
-	if (!a->span)
+	if (!a->span) {
 		a->span = calloc(ALLOCS_SPANS_MAX, sizeof(*a->span));
+		a->span_rows = 1;
+	}
 	if (!a->span)
 		return;
-	if (a->n_spans == ALLOCS_SPANS_MAX)
-		spans_halve(a);
-	a->span[a->n_spans++] = (struct report_alloc_span){
-		.begin_ns = at_ns, .end_ns = at_ns, .most = all->level.now, .last = all->level.now,
-		.blocks = all->blocks - old->blocks, .bytes = all->bytes - old->bytes,
-	};
+	if (a->rows++ % a->span_rows == 0) {
+		if (a->n_spans == ALLOCS_SPANS_MAX)
+			spans_halve(a);
+		a->span[a->n_spans++] = (struct report_alloc_span){ .begin_ns = at_ns, .most = now };
+	}
+	s = &a->span[a->n_spans - 1];
+	s->end_ns = at_ns;
+	s->most = MAX(s->most, now);
+	s->last = now;
+	s->blocks += a->all.blocks - old->blocks;
+	s->bytes += a->all.bytes - old->bytes;
 }
 
 void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum)

@@ -65,8 +65,9 @@ struct report_allocs {
 	uint64_t site_left_out, process_left_out; /* rows without a place in these: */
 	struct table sites, processes; /* struct report_alloc_sum, by SITE (0: not known) and by PID */
 	struct report_alloc_rows by_site[ALLOC_ORDERS], by_process;
-	struct report_alloc_span *span; /* in order of time: a row each, or where there are more, several */
+	struct report_alloc_span *span; /* in order of time: SPAN_ROWS rows each, but the last one */
 	uint32_t n_spans;
+	uint64_t rows, span_rows; /* all rows; so many in a span that all find room */
 };
 
 struct report_allocs *report_allocs_new(void); /* NULL: no memory */

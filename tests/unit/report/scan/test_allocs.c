@@ -181,10 +181,10 @@ static void phases_have_their_own_allocations(void **state)
 	report_free(r);
 }
 
-/* Where there are more rows than room, spans have several; none is lost. */
+/* Where there are more rows than room, spans have several, as many at the begin of the trace as at its end; none is lost. */
 static void spans_of_many_rows_add_up(void **state)
 {
-	const uint64_t rows = 3 * ALLOCS_SPANS_MAX + 1;
+	const uint64_t rows = 20 * ALLOCS_SPANS_MAX + 1, tenth = rows / 10, few = 64; /* more than a span has */
 	struct report_alloc_span sum = { 0 };
 	autofree char *text = NULL;
 	struct report *r;
@@ -203,6 +203,12 @@ static void spans_of_many_rows_add_up(void **state)
 	assert_int_equal(sum.blocks, rows);
 	assert_int_equal(sum.bytes, 10 * rows);
 	assert_int_equal(sum.most, 10 * rows);
+	for (uint64_t i = 0; i < 10; i++) {
+		sum = (struct report_alloc_span){ 0 };
+		report_allocs_within(r->allocs, 1000000000 + i * tenth, 1000000000 + (i + 1) * tenth, &sum);
+		assert_in_range(sum.blocks, tenth - few, tenth + few);
+		assert_in_range(sum.most, 10 * ((i + 1) * tenth - few), 10 * ((i + 1) * tenth + few));
+	}
 	report_free(r);
 }
 
