@@ -18,7 +18,7 @@ struct maps {
 
 struct access_maps {
 	struct table processes; /* struct maps, by PID */
-	uint64_t all, left_out;
+	uint64_t room, left_out; /* the room of all processes */
 };
 
 struct access_maps *access_maps_new(void)
@@ -62,17 +62,19 @@ static uint32_t find(const struct maps *p, uint64_t addr)
 
 static bool make_room(struct access_maps *m, struct maps *p, uint32_t more)
 {
+	const uint32_t need = p->n + more, room = MAX(2 * p->room, need);
 	struct access_map *v;
 
-	if (m->all + more > ACCESS_MAPS_MAX)
-		return false;
-	if (p->n + more <= p->room)
+	if (need <= p->room)
 		return true;
-	v = reallocarray(p->v, MAX(2 * p->room, p->n + more), sizeof(*v));
+	if (need > ACCESS_MAPS_OF_PROCESS_MAX || m->room - p->room + room > ACCESS_MAPS_MAX)
+		return false;
+	v = reallocarray(p->v, room, sizeof(*v));
 	if (!v)
 		return false;
+	m->room += room - p->room;
 	p->v = v;
-	p->room = MAX(2 * p->room, p->n + more);
+	p->room = room;
 	return true;
 }
 
@@ -86,14 +88,6 @@ static void put(struct access_maps *m, struct maps *p, uint32_t i, const struct 
 	memmove(&p->v[i + 1], &p->v[i], (p->n - i) * sizeof(*p->v));
 	p->v[i] = *what;
 	p->n++;
-	m->all++;
-}
-
-static void drop(struct access_maps *m, struct maps *p, uint32_t i)
-{
-	memmove(&p->v[i], &p->v[i + 1], (p->n - i - 1) * sizeof(*p->v));
-	p->n--;
-	m->all--;
 }
 
 /* Divides the mapping that ADDR is within into two. */
@@ -114,18 +108,22 @@ static void divide(struct access_maps *m, struct maps *p, uint64_t addr)
 /* Ends the mappings from ADDR to END at NS; 0: others take their places, so they are gone. */
 static void unmap(struct access_maps *m, struct maps *p, uint64_t addr, uint64_t end, uint64_t ns)
 {
+	uint32_t kept, i;
+
 	divide(m, p, addr);
 	divide(m, p, end);
-	for (uint32_t i = find(p, addr); i < p->n && p->v[i].end <= end;) {
-		struct access_map *at = &p->v[i];
+	for (kept = i = find(p, addr); i < p->n && p->v[i].end <= end; i++) {
+		struct access_map at = p->v[i];
 
-		if (!ns || (at->end_ns && at->end_ns + KEEP_NS < ns)) {
-			drop(m, p, i);
+		if (!ns || (at.end_ns && at.end_ns + KEEP_NS < ns))
 			continue;
-		}
-		at->end_ns = at->end_ns ? at->end_ns : ns;
-		i++;
+		at.end_ns = at.end_ns ? at.end_ns : ns;
+		p->v[kept++] = at;
 	}
+	if (kept == i)
+		return;
+	memmove(&p->v[kept], &p->v[i], (p->n - i) * sizeof(*p->v));
+	p->n -= i - kept;
 }
 
 /* Returns the offset in the file of what is mapped at ADDR; 0: nothing is. */
@@ -179,7 +177,6 @@ static void copy(struct access_maps *m, uint64_t pid, uint64_t ppid)
 	}
 	memcpy(child->v, parent->v, parent->n * sizeof(*child->v));
 	child->n = parent->n;
-	m->all += parent->n;
 }
 
 void access_maps_process(struct access_maps *m, const struct scan *s)
@@ -192,8 +189,9 @@ void access_maps_process(struct access_maps *m, const struct scan *s)
 		return;
 	p = table_find(&m->processes, pid);
 	if (p) { /* another program, or another process of this number */
-		m->all -= p->n;
-		p->n = 0;
+		m->room -= p->room;
+		free(p->v);
+		*p = (struct maps){ 0 };
 	}
 	if (forks)
 		copy(m, pid, scan_number(s, COL_PPID));

@@ -9,6 +9,7 @@
 #include "report/scan/scan.h"
 
 #define ACCESS_MAPS_MAX (1U << 20) /* 40 MiB */
+#define ACCESS_MAPS_OF_PROCESS_MAX (1U << 16) /* as many as the kernel allows by default */
 
 struct access_maps;
 

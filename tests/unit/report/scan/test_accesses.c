@@ -10,11 +10,13 @@
 
 #include "../../tree.h"
 #include "report/report.h"
+#include "report/scan/access_maps.h"
 
 #define ALLOC "# dltraced alloc 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tADDR\tSIZE\tOLD_ADDR\tOLD_SIZE\tLIFE_NS\tALLOC_TID\tSITE\tOLD_SITE\n"
 #define ACCESS "# dltraced access 1\nTIMESTAMP\tTIME\tPID\tSOURCE\tSPAN_NS\tADDR\tBYTES\tTOUCHED\tWRITTEN\tCOUNT\tHUGE\tNODE\tTID\tIP\tKIND\tFID\tOFFSET\tSITE\n"
 #define MAPS "# dltraced mmap 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE\n"
 #define FILES "# dltraced files 1\nTIMESTAMP\tTIME\tFID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH\n"
+#define PIDS "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
 #define MS "000000" /* of a number of ms, in ns */
 #define AT(ms) "10000000" ms MS "\t2026-11-21T01:02:03." ms "000000Z\t"
 #define PAGES(ms, pid, addr, bytes, touched, kind) \
@@ -138,7 +140,7 @@ static void files_are_found_by_address(void **state)
 			     AT("002") "10\t10\ta\tmmap\t9\t0x7f0000020000\t0\t65536\tREAD\tPRIVATE\t3\t0\t-\t-\t7\ty\n"
 			     AT("015") "10\t10\ta\tmunmap\t9\t0\t0x7f0000000000\t65536\t-\t-\t-\t-\t-\t-\t-\t-\n"
 			     AT("035") "10\t10\ta\tmremap\t9\t0x7d0000000000\t-\t131072\t-\tMREMAP_MAYMOVE\t-\t-\t0x7f0000080000\t65536\t5\tx\n");
-	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
+	tree_put("pids.out", PIDS
 			     AT("012") "20\t20\t10\ta\tfork\t-\t20\t0\t-\t-\t-\n"
 			     AT("044") "20\t20\t10\ta\texec\t-\t20\t0\t-\t-\tb\n");
 	r = loaded(NULL, ACCESS
@@ -158,6 +160,60 @@ static void files_are_found_by_address(void **state)
 	assert_int_equal(f[1].fid, 7);
 	assert_int_equal(f[1].used.bytes, 65536);
 	report_free(r);
+}
+
+/* Puts N mappings of file 5 by process 10, each below the one before, and the forks of CHILDREN; these execute a program if EXEC. */
+static struct report *mapped(unsigned int n, unsigned int children, bool exec)
+{
+	autofree char *maps = NULL, *pids = NULL;
+	size_t maps_len, pids_len;
+	FILE *m = open_memstream(&maps, &maps_len), *p = open_memstream(&pids, &pids_len);
+
+	fputs(MAPS, m);
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(m, AT("001") "10\t10\ta\tmmap\t9\t0x%llx\t0\t4096\tREAD\tSHARED\t3\t0\t-\t-\t5\tx\n", 0x7f0000000000 - 8192ULL * i);
+	fputs(PIDS, p);
+	for (unsigned int i = 0; i < children; i++) {
+		fprintf(p, AT("002") "%u\t20\t10\ta\tfork\t-\t20\t0\t-\t-\t-\n", 20 + i);
+		if (exec)
+			fprintf(p, AT("002") "%u\t20\t10\ta\texec\t-\t20\t0\t-\t-\tb\n", 20 + i);
+	}
+	fclose(m);
+	fclose(p);
+	tree_put("mmap.out", maps);
+	tree_put("pids.out", pids);
+	return loaded(NULL, ACCESS PAGES("010", "10", "0x7f0000000000", "4096", "4096", "-\t-\t-"));
+}
+
+/* Returns the note with PART in it; NULL: there is none. */
+static const char *note_with(const struct report *r, const char *part)
+{
+	for (unsigned int i = 0; i < r->n_notes; i++)
+		if (strstr(r->notes[i], part))
+			return r->notes[i];
+	return NULL;
+}
+
+/* A process has so many mappings, and all have so many; those of a program that another one has replaced do not count. */
+static void mappings_without_room_are_counted(void **state)
+{
+	static const struct { unsigned int n, children; bool exec; const char *note; } cases[] = {
+		{ ACCESS_MAPS_OF_PROCESS_MAX + 7, 0, false, "access: 7 mappings of files are not compared with what was touched: there are too many" },
+		{ 1000, 2000, true, NULL },
+		/* 10 has room for 1024; the others have as much as they need */
+		{ 1000, 2000, false, "access: 953000 mappings of files are not compared with what was touched: there are too many" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct report *r = mapped(cases[i].n, cases[i].children, cases[i].exec);
+
+		if (cases[i].note)
+			assert_non_null(note_with(r, cases[i].note));
+		else
+			assert_null(note_with(r, "mappings"));
+		assert_int_equal(r->accesses->file[0].used.bytes, 4096);
+		report_free(r);
+	}
 }
 
 /* A page that had its fault belongs to a later block, too; and no source but pages knows what was touched once. */
@@ -203,12 +259,8 @@ static void damaged_rows_are_left_out(void **state)
 
 	assert_int_equal(r->accesses->rows, 1);
 	assert_int_equal(r->accesses->process[0].ever.bytes, 4096);
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		if (!strcmp(r->notes[i], "access.out: 6 rows could not be read and are left out")) {
-			report_free(r);
-			return;
-		}
-	fail_msg("no note");
+	assert_non_null(note_with(r, "access.out: 6 rows could not be read and are left out"));
+	report_free(r);
 }
 
 static void without_the_file_there_is_nothing(void **state)
@@ -230,6 +282,7 @@ int main(void)
 		IN_TREE(processes_have_what_they_touched),
 		IN_TREE(files_have_their_used_bytes),
 		IN_TREE(files_are_found_by_address),
+		IN_TREE(mappings_without_room_are_counted),
 		IN_TREE(faults_are_first_touches),
 		IN_TREE(writes_alone_leave_no_block_untouched),
 		IN_TREE(damaged_rows_are_left_out),
