@@ -47,6 +47,8 @@ extern const struct view view_steps, view_slowest_steps, view_overlap;
 /* Values of several tables. */
 /* The stack of SITE (0: not known), STACK if it is not NULL, in a cell of text; OTHERS: of all others. */
 void view_stack(const char *stack, uint64_t site, bool others, struct view_cell *cell);
+/* PATH; in its place, shown alone: OTHERS of a row that sums up several, or the FID where it is not known. */
+void view_path(const char *path, uint64_t fid, const char *others, struct view_cell *cell);
 /* The name of the process whose PID lies at C's place; its rank. */
 void view_comm(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 void view_rank(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);

@@ -86,11 +86,7 @@ GET(used_share, struct report_access_file, f)
 
 GET(path, struct report_access_file, f)
 {
-	cell->text = f->path;
-	if (f->others)
-		snprintf(cell->shown, sizeof(cell->shown), "(other files)");
-	else if (!f->path)
-		snprintf(cell->shown, sizeof(cell->shown), "FID %llu", (unsigned long long)f->fid);
+	view_path(f->path, f->fid, f->others ? "(other files)" : NULL, cell);
 }
 
 #define FILES(member) VIEW_AT(struct report_access_file, member)
@@ -125,12 +121,6 @@ GET(untouched, struct report_access_site, s)
 	cell->n = report_access_untouched(s);
 }
 
-GET(id, struct report_access_site, s)
-{
-	cell->known = s->id != 0;
-	cell->n = s->id;
-}
-
 GET(stack, struct report_access_site, s)
 {
 	view_stack(s->stack, s->id, s->others, cell);
@@ -144,7 +134,7 @@ static const struct view_column site_columns[] = {
 	{ "bytes", "OF", VIEW_BYTES, 9, 0, SITE(bytes), .what = "bytes of all blocks that were in use for an interval at least" },
 	{ "blocks", "IN", VIEW_COUNT, 8, 0, SITE(blocks), .what = "their number" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, SITE(others), .what = "the sum of all other stacks" },
-	{ "site", NULL, VIEW_ID, 0, 0, .get = id, .what = "SITE of sites.out" },
+	{ "site", NULL, VIEW_ID, 0, 0, SITE(id), VIEW_KNOWN(struct report_access_site, id), .what = "SITE of sites.out" },
 	{ "stack", "STACK", VIEW_TEXT, 0, VIEW_EMPTY, .get = stack, .what = "as in allocs_by_peak" },
 	{ 0 },
 };

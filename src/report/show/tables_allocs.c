@@ -189,12 +189,6 @@ GET(own_peak, struct report_alloc_row, v)
 	cell->n = report_alloc_level(&v->sum, v->sum.level.peak);
 }
 
-GET(id, struct report_alloc_row, v)
-{
-	cell->known = v->id != 0;
-	cell->n = v->id;
-}
-
 #define BETWEEN " < "
 
 /* Returns the length of the frame that STACK begins with. */
@@ -257,7 +251,7 @@ static const struct view_column site_columns[] = {
 	SUMS,
 	{ "cross_thread_frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.cross_frees), .what = "by another thread than the one that allocated" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, ROW(others), .what = "the sum of all other stacks" },
-	{ "site", NULL, VIEW_ID, 0, 0, .get = id, .what = "SITE of sites.out" },
+	{ "site", NULL, VIEW_ID, 0, 0, ROW(id), VIEW_KNOWN(struct report_alloc_row, id), .what = "SITE of sites.out" },
 	{ "stack", "STACK", VIEW_TEXT, 0, VIEW_EMPTY, .get = stack,
 	  .what = "from the innermost on, joined by \" < \": functions, or files and addresses in them" },
 	{ 0 },
@@ -268,7 +262,7 @@ static const struct view_column process_columns[] = {
 	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, VIEW_DASH, ROW(sum.cross_frees), .what = "frees by another thread than the one that allocated" },
 	{ "failed", "FAILED", VIEW_COUNT, 6, VIEW_DASH, ROW(sum.failed), .what = "allocations that failed" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, ROW(others), .what = "the sum of all other processes" },
-	{ "pid", "PID", VIEW_ID, 8, VIEW_DASH, .get = id },
+	{ "pid", "PID", VIEW_ID, 8, VIEW_DASH, ROW(id), VIEW_KNOWN(struct report_alloc_row, id) },
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, ROW(id), .get = comm },
 	{ 0 },
 };

@@ -8,11 +8,7 @@
 
 GET(path, struct report_cache_row, v)
 {
-	cell->text = v->path;
-	if (!v->fid)
-		snprintf(cell->shown, sizeof(cell->shown), "(other files)");
-	else if (!v->path)
-		snprintf(cell->shown, sizeof(cell->shown), "FID %llu", (unsigned long long)v->fid);
+	view_path(v->path, v->fid, v->fid ? NULL : "(other files)", cell);
 }
 
 /* Pages as bytes, in any kind of row. */

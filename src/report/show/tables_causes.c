@@ -7,11 +7,7 @@
 
 GET(path, struct report_cause_row, v)
 {
-	cell->text = v->path;
-	if (v->what)
-		snprintf(cell->shown, sizeof(cell->shown), "%s", v->what);
-	else if (!v->path)
-		snprintf(cell->shown, sizeof(cell->shown), "FID %llu", (unsigned long long)v->id);
+	view_path(v->path, v->id, v->what, cell);
 }
 
 GET(comm, struct report_cause_row, v)

@@ -25,32 +25,33 @@ void view_rank(const struct view_column *c, const void *of, const void *row, str
 	cell->text = p ? p->rank : NULL;
 }
 
-/* Shows PATH, or on a terminal the FID where it is not known. */
-static void path_cell(struct view_cell *cell, const char *path, uint64_t fid)
+void view_path(const char *path, uint64_t fid, const char *others, struct view_cell *cell)
 {
 	cell->text = path;
-	if (!path)
+	if (others)
+		snprintf(cell->shown, sizeof(cell->shown), "%s", others);
+	else if (!path)
 		snprintf(cell->shown, sizeof(cell->shown), "FID %llu", (unsigned long long)fid);
 }
 
 GET(file_path, struct report_top_file, f)
 {
-	path_cell(cell, f->path, f->fid);
+	view_path(f->path, f->fid, NULL, cell);
 }
 
 GET(use_path, struct report_top_use, u)
 {
-	path_cell(cell, u->path, u->fid);
+	view_path(u->path, u->fid, NULL, cell);
 }
 
 GET(shm_path, struct report_shm, s)
 {
-	path_cell(cell, s->path, s->fid);
+	view_path(s->path, s->fid, NULL, cell);
 }
 
 GET(log_path, struct report_log, l)
 {
-	path_cell(cell, l->path, l->fid);
+	view_path(l->path, l->fid, NULL, cell);
 }
 
 #define PROCESS_COLUMNS(type)                                                                                             \
