@@ -12,6 +12,11 @@
 
 #include "base/util.h"
 
+static bool begins_with(const unsigned char *code, size_t len, const unsigned char *what, size_t n)
+{
+	return len >= n && !memcmp(code, what, n);
+}
+
 #if defined(__x86_64__)
 
 #define REX_W 0x48
@@ -176,11 +181,6 @@ static bool step_passes(const struct step *s, const struct prologue_need *need, 
 	}
 }
 
-static bool begins_with(const unsigned char *code, size_t len, const unsigned char *what, size_t n)
-{
-	return len >= n && !memcmp(code, what, n);
-}
-
 int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need, struct prologue_point *ret,
 		  const char **why_ret)
 {
@@ -212,11 +212,18 @@ int prologue_find(const unsigned char *code, size_t len, size_t own, const struc
 
 #else
 
+/* Nothing is decoded. The nop is what our own library has: stepped through or not, it does the same from any place. */
 int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need, struct prologue_point *ret,
 		  const char **why_ret)
 {
-	*ret = (struct prologue_point){ 0 };
-	return 0;
+	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 }; /* of arm64 */
+
+	if (begins_with(code, MIN(len, own), nop, sizeof(nop))) {
+		*ret = (struct prologue_point){ 0 };
+		return 0;
+	}
+	*why_ret = "instructions are decoded on x86-64 only";
+	return -ENOTSUP;
 }
 
 #endif

@@ -26,7 +26,7 @@ struct prologue_point {
 
 /*
  * CODE: LEN bytes, of which the first OWN are the function's. Returns 0 with the point, or -ENOTSUP with a phrase in *WHY_RET.
- * On other processors than x86-64 the first instruction is the point.
+ * On other processors than x86-64 only a nop that the function begins with is a point.
  */
 int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need, struct prologue_point *ret,
 		  const char **why_ret);

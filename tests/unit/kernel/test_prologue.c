@@ -30,7 +30,7 @@ static const struct {
 } functions[] = {
 #define CODE(bytes) bytes, sizeof(bytes) - 1
 	{ "push %rbp", CODE("\x55\x48\x89\xe5"), ALL, 0, 0 },
-	{ "push of each register", CODE("\x50"), ALL, 0, 0 },
+	{ "push %rax", CODE("\x50"), ALL, 0, 0 },
 	{ "push %rdi", CODE("\x57"), ALL, 0, 0 },
 	{ "push %r15", CODE("\x41\x57\x41\x56"), ALL, 0, 0 },
 	{ "push %r12 with REX.W, which the kernel does not emulate", CODE("\x49\x54"), ALL, NONE, NONE },
@@ -169,16 +169,22 @@ static void what_follows_the_function_is_not_its(void **state)
 		cmocka_unit_test(every_push_of_one_register_is_a_point), cmocka_unit_test(what_follows_the_function_is_not_its),
 #else
 
-static void the_first_instruction_is_the_point(void **state)
+static void a_nop_at_the_beginning_is_the_only_point(void **state)
 {
+	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 }, nop_later[] = { 0, 0, 0, 0, 0x1f, 0x20, 0x03, 0xd5 };
+	const struct prologue_need need = { 0 };
 	struct prologue_point p = { 1, true };
-	const char *why;
+	const char *why = "";
 
-	assert_int_equal(prologue_find((const unsigned char *)"\x00\x00\x00\x00", 4, 4, &(struct prologue_need){ 0 }, &p, &why), 0);
+	assert_int_equal(prologue_find(nop, sizeof(nop), sizeof(nop), &need, &p, &why), 0);
 	assert_int_equal(p.at, 0);
+	assert_false(p.not_zero);
+	assert_int_equal(prologue_find(nop, sizeof(nop), sizeof(nop) - 1, &need, &p, &why), -ENOTSUP);
+	assert_int_equal(prologue_find(nop_later, sizeof(nop_later), sizeof(nop_later), &need, &p, &why), -ENOTSUP);
+	assert_non_null(strstr(why, "x86-64"));
 }
 
-#define CASES cmocka_unit_test(the_first_instruction_is_the_point),
+#define CASES cmocka_unit_test(a_nop_at_the_beginning_is_the_only_point),
 #endif
 
 int main(void)
