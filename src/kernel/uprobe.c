@@ -30,32 +30,38 @@ static bool is_program(int fd)
 	       head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_shnum && head.e_phnum != PN_XNUM;
 }
 
-/* Returns the table of symbols SCN, which is of TYPE; NULL: it is another section, or too large to be believed. */
-static Elf_Data *symbols_of(Elf *elf, Elf_Scn *scn, GElf_Word type, GElf_Word *names_ret)
+/* A program has one table of each type; of a file that claims more, only the first one is read. */
+static Elf_Scn *section_of(Elf *elf, GElf_Word type, GElf_Shdr *ret)
 {
-	GElf_Shdr sh, names;
+	Elf_Scn *scn = NULL;
 
-	if (!gelf_getshdr(scn, &sh) || sh.sh_type != type || sh.sh_size > TABLE_BYTES_MAX ||
-	    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &names) || names.sh_size > TABLE_BYTES_MAX)
-		return NULL;
-	*names_ret = sh.sh_link;
-	return elf_getdata(scn, NULL);
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, ret) && ret->sh_type == type)
+			break;
+	return scn;
 }
 
-/* Finds SYMBOL in the tables of TYPE. */
+/* Returns what section SCN has in the file; NULL: there is none, or it is too large to be believed. */
+static Elf_Data *section_read(Elf_Scn *scn)
+{
+	GElf_Shdr sh;
+
+	return gelf_getshdr(scn, &sh) && sh.sh_size <= TABLE_BYTES_MAX ? elf_getdata(scn, NULL) : NULL;
+}
+
+/* Finds SYMBOL in the table of TYPE. */
 static bool symbol_find(Elf *elf, GElf_Word type, const char *symbol, GElf_Sym *ret)
 {
-	for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn; scn = elf_nextscn(elf, scn)) {
-		GElf_Word names = 0;
-		Elf_Data *data = symbols_of(elf, scn, type, &names);
+	const size_t len = strlen(symbol) + 1;
+	GElf_Shdr sh;
+	Elf_Scn *scn = section_of(elf, type, &sh);
+	Elf_Data *data = section_read(scn), *names = data ? section_read(elf_getscn(elf, sh.sh_link)) : NULL;
 
-		for (int i = 0; data && gelf_getsym(data, i, ret); i++) {
-			const char *name = elf_strptr(elf, names, ret->st_name);
-
-			if (name && ret->st_shndx != SHN_UNDEF && !strcmp(name, symbol))
-				return true;
-		}
-	}
+	/* not elf_strptr(): in a table without an end it looks for one at each call */
+	for (int i = 0; names && names->d_buf && gelf_getsym(data, i, ret); i++)
+		if (ret->st_shndx != SHN_UNDEF && ret->st_name < names->d_size && len <= names->d_size - ret->st_name &&
+		    !memcmp((const char *)names->d_buf + ret->st_name, symbol, len))
+			return true;
 	return false;
 }
 

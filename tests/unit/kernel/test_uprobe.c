@@ -189,6 +189,39 @@ static void the_last_byte_of_a_file_may_be_a_point(void **state)
 }
 #endif
 
+/* A file could have thousands of tables of 64 MiB each, at the same place. */
+static void a_second_table_is_not_read(void **state)
+{
+	struct uprobe_point point;
+	size_t len;
+	autofree char *text = library_read(&len);
+
+	assert_int_not_equal(find_in_copy(text, len, "thread_flush", &point), -ENOENT); /* not among what programs link with */
+	section(text, SHT_SYMTAB)->sh_type = SHT_DYNSYM;
+	assert_int_equal(find_in_copy(text, len, "thread_flush", &point), -ENOENT);
+	assert_int_equal(find_in_copy(text, len, POINT, &point), 0);
+}
+
+/* The table of names ends within this one's; a name is beyond it. */
+static void names_that_are_cut_off_are_not_read(void **state)
+{
+	struct uprobe_point point;
+	Elf64_Shdr *all, *names;
+	size_t len;
+	autofree char *text = library_read(&len);
+
+	all = (Elf64_Shdr *)(text + ((Elf64_Ehdr *)text)->e_shoff);
+	names = &all[section(text, SHT_DYNSYM)->sh_link];
+	section(text, SHT_SYMTAB)->sh_type = SHT_NULL;
+	names->sh_size = symbol(text)->st_name + sizeof(POINT);
+	assert_int_equal(find_in_copy(text, len, POINT, &point), 0);
+	names->sh_size--;
+	assert_int_equal(find_in_copy(text, len, POINT, &point), -ENOENT);
+	names->sh_size++;
+	symbol(text)->st_name = UINT32_MAX;
+	assert_int_equal(find_in_copy(text, len, POINT, &point), -ENOENT);
+}
+
 /* Tables that claim to be larger than the file, or than memory; sections that are more than there are. */
 static void tables_without_end_are_not_read(void **state)
 {
@@ -242,6 +275,8 @@ int main(void)
 #endif
 		cmocka_unit_test_setup_teardown(code_that_chooses_a_function_is_refused, tree_make, tree_remove),
 		cmocka_unit_test_setup_teardown(a_symbol_that_lies_is_refused, tree_make, tree_remove),
+		cmocka_unit_test_setup_teardown(a_second_table_is_not_read, tree_make, tree_remove),
+		cmocka_unit_test_setup_teardown(names_that_are_cut_off_are_not_read, tree_make, tree_remove),
 		cmocka_unit_test_setup_teardown(tables_without_end_are_not_read, tree_make, tree_remove),
 		cmocka_unit_test_setup_teardown(a_file_may_be_cut_off, tree_make, tree_remove),
 		cmocka_unit_test_setup_teardown(what_has_no_such_function_is_not_probed, tree_make, tree_remove),
