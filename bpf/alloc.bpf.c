@@ -311,5 +311,10 @@ static __always_inline int function_frees(__u32 op, __u64 addr)
 #define ALLOC_RETURNS(op, arg) function_begins(ctx, op, PT_REGS_PARM##arg(ctx), 0)
 #define ALLOC_PASSES(op, arg) function_passes(ctx, op, PT_REGS_PARM##arg(ctx))
 #define ALLOC_FREES(op, arg) function_frees(op, PT_REGS_PARM##arg(ctx))
-#define ALLOC_FUNCTION(id, func, symbol, modules, how, arg)                                          	SEC("uprobe")                                                                               	int alloc_in_##id(struct pt_regs *ctx)                                                      	{                                                                                           		return ALLOC_##how(DLT_ALLOC_IN_##id, arg);                                         	}
+#define ALLOC_FUNCTION(id, func, symbol, modules, how, arg) \
+	SEC("uprobe")                                       \
+	int alloc_in_##id(struct pt_regs *ctx)              \
+	{                                                   \
+		return ALLOC_##how(DLT_ALLOC_IN_##id, arg); \
+	}
 DLT_ALLOC_FUNCTIONS(ALLOC_FUNCTION)
