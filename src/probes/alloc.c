@@ -83,12 +83,12 @@ static void hooks_choose(struct alloc_bpf *skel, const struct dlt_config *cfg, c
 	bpf_program__set_autoload(skel->progs.alloc_exec_kprobe, !exec && kprobe);
 }
 
-/* Those of functions are attached by kernel/functions.c. */
-static void functions_choose(struct bpf_object *obj, bool on)
+/* Those of functions are attached by kernel/functions.c. Without them their map is never looked at. */
+static int functions_choose(struct alloc_bpf *skel, bool on)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, obj) {
+	bpf_object__for_each_program(prog, skel->obj) {
 		const char *name = bpf_program__name(prog);
 
 		if (strncmp(name, "alloc_in_", strlen("alloc_in_")) && strcmp(name, "alloc_function_ends"))
@@ -96,6 +96,7 @@ static void functions_choose(struct bpf_object *obj, bool on)
 		bpf_program__set_autoload(prog, on);
 		bpf_program__set_autoattach(prog, false);
 	}
+	return on ? 0 : bpf_map__set_max_entries(skel->maps.begun, 1);
 }
 
 static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -107,8 +108,7 @@ static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, cons
 		return r;
 	hooks_choose(skel, cfg, kernel);
 	bpf_program__set_autoattach(skel->progs.alloc_point, false);
-	functions_choose(skel->obj, cfg->functions);
-	return 0;
+	return functions_choose(skel, cfg->functions);
 }
 
 static int point_attach(struct probe_object *o)
