@@ -225,6 +225,7 @@ static bool link_add(struct functions *f, const struct library *l, const struct 
 	const struct bpf_program *prog = bpf_object__find_program_by_name(fn->object->obj, program);
 	struct bpf_link *link = prog && f->n_links < LINKS_MAX ? uprobe_attach(prog, &on) : NULL;
 
+	end_if_abandoned(f);
 	if (!link) {
 		util_count(&f->counts.failed, 1);
 		return false;
@@ -268,8 +269,11 @@ static void process_look(struct functions *f, struct attached *a)
 	autofree char *maps = NULL;
 	char *line, *next;
 	size_t len;
+	int r;
 
-	if (process_text(a->pid, "maps", MAPS_BYTES_MAX, &maps, &len) < 0)
+	r = process_text(a->pid, "maps", MAPS_BYTES_MAX, &maps, &len);
+	end_if_abandoned(f);
+	if (r < 0)
 		return;
 	for (line = maps; n < SEEN_MAX && line && *line; line = next) {
 		struct wanted w = { 0 };
@@ -337,7 +341,7 @@ static void process_meet(void *ctx, pid_t pid)
 
 	if (pid == f->but || (a && now_ns < a->looked_ns + AGAIN_NS) || process_read(&p, pid) < 0)
 		return;
-	if (!a && f->began && !process_find(f, p.ppid))
+	if (!a && f->began && !(p.ppid && process_find(f, p.ppid))) /* 0: a parent in another PID namespace */
 		return;
 	if (!a)
 		a = process_find(f, 0);
