@@ -15,6 +15,8 @@ enum python_lines {
 
 #define PYTHON_NONE 0xffff /* the version has no such member */
 
+struct own_word;
+
 struct python_layout {
 	unsigned int version; /* major << 8 | minor */
 	enum python_lines lines;
@@ -28,6 +30,7 @@ struct python_layout {
 	uint16_t owner; /* of a frame: a byte */
 	uint16_t co_file, co_name, co_first, co_lines, co_version, co_code; /* of a code object */
 	uint16_t str_ascii, str_compact; /* sizes of the heads of strings */
+	const struct own_word *own_words; /* what the interpreter itself must say of this; NULL: before 3.13 */
 };
 
 #define PYTHON_OWNED_BY_C 3 /* OWNER, from here on: a frame between C and Python, without a line */
