@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tensors FOLDER TALLY [MIN]: the rows of alloc.out are the calls of at least MIN bytes that tests/workloads/tensors.c counted
+"""tensors FOLDER TALLY: the rows of alloc.out are the calls that tests/workloads/tensors.c counted
 itself, to the byte; each free has the size, the life and the thread of its block's allocation.
 """
 import collections
