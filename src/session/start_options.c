@@ -21,6 +21,7 @@
 #include "host/rights/workload_user.h"
 #include "host/space.h"
 #include "kernel/backend.h"
+#include "session/memory_options.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
 #include "trace/probe.h"
@@ -115,97 +116,6 @@ static const char *set_regions(struct option_parse *p, void *member, char *arg)
 {
 	*(bool *)member = !strcmp(arg, "auto");
 	return *(bool *)member || !strcmp(arg, "off") ? NULL : "not one of auto, off";
-}
-
-const char *const config_alloc_sites[ALLOC_SITES_N] = {
-	[ALLOC_SITES_AUTO] = "auto", [ALLOC_SITES_PYTHON] = "python", [ALLOC_SITES_NATIVE] = "native",
-	[ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
-};
-
-static const char *set_alloc_sites(struct option_parse *p, void *member, char *arg)
-{
-	for (unsigned int i = 0; i < ALLOC_SITES_N; i++) {
-		if (strcmp(config_alloc_sites[i], arg))
-			continue;
-		*(enum config_alloc_sites *)member = i;
-		return NULL;
-	}
-	return "not one of auto, python, native, caller, none";
-}
-
-const char *const config_access[ACCESS_N] = {
-	[ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages", [ACCESS_WATCH] = "watch",
-};
-
-/* ADDR[:LEN][,...] */
-static const char *set_watch(struct config *cfg, const char *arg)
-{
-	memset(cfg->access_watch, 0, sizeof(cfg->access_watch));
-	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
-		struct dlt_watch *w = &cfg->access_watch[i];
-		char *end = NULL;
-
-		w->len = 8;
-		w->addr = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 0) : 0;
-		if (end && *end == ':')
-			w->len = strtoull(end + 1, &end, 10);
-		if (!end || !w->addr || w->addr >> 63 || (*end && *end != ','))
-			return "not an address and a length: watch=0x7f0012345678:8";
-		if (w->len > 8 || w->len != util_pow2_below(w->len) || !w->len || w->addr % w->len)
-			return "a length is 1, 2, 4 or 8, and the address is a multiple of it";
-		if (!*end)
-			return NULL;
-		arg = end + 1;
-	}
-	return "more than 4 addresses: a CPU has no more registers for them";
-}
-
-static const char *set_access(struct option_parse *p, void *member, char *arg)
-{
-	static const char watch[] = "watch=", *const others[] = { "pmu", "writes" };
-
-	if (!strncmp(arg, watch, strlen(watch))) {
-		*(enum config_access *)member = ACCESS_WATCH;
-		return set_watch(p->into, arg + strlen(watch));
-	}
-	for (unsigned int i = 0; i < ACCESS_WATCH; i++) {
-		if (strcmp(config_access[i], arg))
-			continue;
-		*(enum config_access *)member = i;
-		return NULL;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (!strcmp(others[i], arg))
-			return "this dltraced cannot do that: one of auto, pages, faults, watch=ADDR";
-	return "not one of auto, pages, faults, watch=ADDR";
-}
-
-static const char *set_access_budget(struct option_parse *p, void *member, char *arg)
-{
-	const size_t digits = strspn(arg, "0123456789");
-	const unsigned long percent = digits && digits < 5 ? strtoul(arg, NULL, 10) : 0;
-
-	*(unsigned int *)member = (unsigned int)percent;
-	if (percent && percent <= 100 && (!arg[digits] || !strcmp(arg + digits, "%")))
-		return NULL;
-	return "not a percentage of a CPU from 1 to 100";
-}
-
-static const char *set_access_block(struct option_parse *p, void *member, char *arg)
-{
-	const char *why = option_size(p, member, arg);
-	const uint64_t bytes = why ? 0 : *(uint64_t *)member;
-
-	if (why || (bytes >= CONFIG_ACCESS_BLOCK_MIN_BYTES && bytes <= CONFIG_ACCESS_BLOCK_MAX_BYTES && bytes == util_pow2_below(bytes)))
-		return why;
-	return "not a power of two from 4K to 2M";
-}
-
-static const char *set_access_interval(struct option_parse *p, void *member, char *arg)
-{
-	const char *why = option_time(p, member, arg);
-
-	return why || !*(uint64_t *)member || *(uint64_t *)member >= CONFIG_ACCESS_INTERVAL_MIN_NS ? why : "less than 10ms, and not 0";
 }
 
 static const char *set_sched(struct option_parse *p, void *member, char *arg)
@@ -370,18 +280,18 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "With -P +access: auto, pages, faults, watch=ADDR",
-	  set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-block", 0, "SIZE", "With -P +access: its blocks (default: 64K)",
-	  set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access", 0, "HOW", "Memory touched: auto, pages, faults, watch=ADDR",
+	  memory_set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)",
+	  memory_set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-budget", 0, "PERCENT", "Of a CPU, to look at pages (default: 1)",
-	  set_access_budget, TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-interval", 0, "T", "With -P +access: its intervals (default: 100ms)",
-	  set_access_interval, TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
-	{ "alloc-min", 0, "SIZE", "With -P +alloc: blocks from SIZE on (default: 4K)",
-	  option_size, TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	  memory_set_access_budget, TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-interval", 0, "T", "Intervals of access.out (default: 100ms)",
+	  memory_set_access_interval, TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
+	{ "alloc-min", 0, "SIZE", "Allocations from SIZE on (-P +alloc: from 4K on)",
+	  memory_set_alloc_min, TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
 	{ "alloc-sites", 0, "HOW", "Their stacks: auto, python, native, caller, none",
-	  set_alloc_sites, TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
+	  memory_set_alloc_sites, TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
 	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint",
 	  set_backend, TO(backends), START_IN_CONFIG | START_BY_SERVICE },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced",
@@ -597,8 +507,10 @@ static void imply_dry(struct config *cfg)
 
 const char *start_config_finish(struct config *cfg)
 {
-	const char *why = check(cfg);
+	const char *why;
 
+	cfg->probes |= cfg->meant;
+	why = check(cfg);
 	if (why)
 		return why;
 	imply_dry(cfg);

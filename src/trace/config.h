@@ -54,6 +54,7 @@ struct config {
 	char experiment[CONFIG_EXPERIMENT_MAX]; /* -e, or named after the target; safe in a path */
 	probe_mask probes; /* bit per probe of the registry */
 	probe_mask probes_named; /* of these, the ones that --probes names */
+	probe_mask meant; /* those that options of their own add to PROBES */
 	probe_mask sched; /* what --sched adds to PROBES */
 	bool no_sched;	  /* --sched off */
 	probe_mask may_lack; /* of PROBES, the ones that the trace does without where the kernel refuses them */

@@ -371,6 +371,9 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	assert_int_equal(cfg.access, ACCESS_AUTO);
 	assert_int_equal(cfg.access_budget, 1);
 	assert_int_equal(cfg.access_block_bytes, 65536);
+	assert_true(cfg.probes >> DLT_access & 1);
+	accept(ARGS("-P", "open", "--access-budget", "2", "--", "true")); /* options of a probe select it */
+	assert_int_equal(cfg.probes & (PROBE_BIT(DLT_access) | PROBE_BIT(DLT_alloc)), PROBE_BIT(DLT_access));
 	accept(ARGS("-P", "+access", "--access", "pages", "--access-budget", "50%", "--access-block", "2M", "--access-interval", "10ms", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_PAGES);
 	assert_int_equal(cfg.access_budget, 50);
@@ -406,6 +409,10 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 
 static void alloc_needs_a_workload_from_its_start_on(void **state)
 {
+	accept(ARGS("--alloc-min", "0", "--", "true"));
+	assert_true(cfg.probes >> DLT_alloc & 1 && cfg.probes >> DLT_sites & 1);
+	accept(ARGS("--alloc-sites", "none", "--", "true"));
+	assert_true(cfg.probes >> DLT_alloc & 1);
 	accept(ARGS("-P", "+alloc", "--alloc-min", "0", "--alloc-sites", "caller", "--", "true"));
 	assert_int_equal(cfg.alloc_min_bytes, 0);
 	refuse(ARGS("-P", "+alloc", "--all"), "needs a workload");

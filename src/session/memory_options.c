@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/memory_options.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "base/util.h"
+#include "trace/config.h"
+#include "trace/probe_mask.h"
+
+const char *const config_alloc_sites[ALLOC_SITES_N] = {
+	[ALLOC_SITES_AUTO] = "auto", [ALLOC_SITES_PYTHON] = "python", [ALLOC_SITES_NATIVE] = "native",
+	[ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
+};
+
+/* An option of a probe means the probe. */
+static void mean(struct option_parse *p, unsigned int probe)
+{
+	struct config *cfg = p->into;
+
+	cfg->meant |= PROBE_BIT(probe);
+}
+
+const char *memory_set_alloc_min(struct option_parse *p, void *member, char *arg)
+{
+	mean(p, DLT_alloc);
+	return option_size(p, member, arg);
+}
+
+const char *memory_set_alloc_sites(struct option_parse *p, void *member, char *arg)
+{
+	mean(p, DLT_alloc);
+	for (unsigned int i = 0; i < ALLOC_SITES_N; i++) {
+		if (strcmp(config_alloc_sites[i], arg))
+			continue;
+		*(enum config_alloc_sites *)member = i;
+		return NULL;
+	}
+	return "not one of auto, python, native, caller, none";
+}
+
+const char *const config_access[ACCESS_N] = {
+	[ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages", [ACCESS_WATCH] = "watch",
+};
+
+/* ADDR[:LEN][,...] */
+static const char *set_watch(struct config *cfg, const char *arg)
+{
+	memset(cfg->access_watch, 0, sizeof(cfg->access_watch));
+	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
+		struct dlt_watch *w = &cfg->access_watch[i];
+		char *end = NULL;
+
+		w->len = 8;
+		w->addr = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 0) : 0;
+		if (end && *end == ':')
+			w->len = strtoull(end + 1, &end, 10);
+		if (!end || !w->addr || w->addr >> 63 || (*end && *end != ','))
+			return "not an address and a length: watch=0x7f0012345678:8";
+		if (w->len > 8 || w->len != util_pow2_below(w->len) || !w->len || w->addr % w->len)
+			return "a length is 1, 2, 4 or 8, and the address is a multiple of it";
+		if (!*end)
+			return NULL;
+		arg = end + 1;
+	}
+	return "more than 4 addresses: a CPU has no more registers for them";
+}
+
+const char *memory_set_access(struct option_parse *p, void *member, char *arg)
+{
+	static const char watch[] = "watch=", *const others[] = { "pmu", "writes" };
+
+	mean(p, DLT_access);
+	if (!strncmp(arg, watch, strlen(watch))) {
+		*(enum config_access *)member = ACCESS_WATCH;
+		return set_watch(p->into, arg + strlen(watch));
+	}
+	for (unsigned int i = 0; i < ACCESS_WATCH; i++) {
+		if (strcmp(config_access[i], arg))
+			continue;
+		*(enum config_access *)member = i;
+		return NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(others[i], arg))
+			return "this dltraced cannot do that: one of auto, pages, faults, watch=ADDR";
+	return "not one of auto, pages, faults, watch=ADDR";
+}
+
+const char *memory_set_access_budget(struct option_parse *p, void *member, char *arg)
+{
+	const size_t digits = strspn(arg, "0123456789");
+	const unsigned long percent = digits && digits < 5 ? strtoul(arg, NULL, 10) : 0;
+
+	mean(p, DLT_access);
+	*(unsigned int *)member = (unsigned int)percent;
+	if (percent && percent <= 100 && (!arg[digits] || !strcmp(arg + digits, "%")))
+		return NULL;
+	return "not a percentage of a CPU from 1 to 100";
+}
+
+const char *memory_set_access_block(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_size(p, member, arg);
+	const uint64_t bytes = why ? 0 : *(uint64_t *)member;
+
+	mean(p, DLT_access);
+	if (why || (bytes >= CONFIG_ACCESS_BLOCK_MIN_BYTES && bytes <= CONFIG_ACCESS_BLOCK_MAX_BYTES && bytes == util_pow2_below(bytes)))
+		return why;
+	return "not a power of two from 4K to 2M";
+}
+
+const char *memory_set_access_interval(struct option_parse *p, void *member, char *arg)
+{
+	const char *why = option_time(p, member, arg);
+
+	mean(p, DLT_access);
+	return why || !*(uint64_t *)member || *(uint64_t *)member >= CONFIG_ACCESS_INTERVAL_MIN_NS ? why : "less than 10ms, and not 0";
+}
