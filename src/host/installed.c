@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/util.h"
 
 char *installed_find(const char *const places[], const char *file)
@@ -24,9 +25,12 @@ char *installed_find(const char *const places[], const char *file)
 	return NULL;
 }
 
-char *installed_library(const char *name)
+char *installed_library(const char *name, const char *option)
 {
 	static const char *const places[] = { "../lib/dltraced", ".", NULL };
+	char *library = installed_find(places, name);
 
-	return installed_find(places, name);
+	if (!library)
+		log_err("%s: %s is not beside this program (lib/dltraced): install it (make install)", option, name);
+	return library;
 }

@@ -9,7 +9,7 @@
  */
 char *installed_find(const char *const places[], const char *file);
 
-/* Likewise of the library NAME, which traced programs load. */
-char *installed_library(const char *name);
+/* Likewise of the library NAME, which traced programs load. NULL has been logged, with the OPTION that needs it. */
+char *installed_library(const char *name, const char *option);
 
 #endif

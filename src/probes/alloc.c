@@ -114,15 +114,13 @@ static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, cons
 static int point_attach(struct probe_object *o)
 {
 	const struct alloc_bpf *skel = o->owner;
-	autofree char *library = installed_library(DLT_ALLOC_LIBRARY);
+	autofree char *library = installed_library(DLT_ALLOC_LIBRARY, "--probes +alloc");
 	struct uprobe_point point;
 	autoclose int fd = -1;
 	int r;
 
-	if (!library) {
-		log_err("alloc: " DLT_ALLOC_LIBRARY " is not where this program expects it: install it (make install)");
+	if (!library)
 		return -ENOENT;
-	}
 	fd = open(library, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

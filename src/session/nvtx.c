@@ -29,11 +29,9 @@ int nvtx_set(const struct config *cfg, struct workload_user *u)
 			"or leave out --nvtx", other);
 		return -EEXIST;
 	}
-	library = installed_library(LIBRARY);
-	if (!library) {
-		log_err("--nvtx: " LIBRARY " is not beside this program (lib/dltraced): install it (make install)");
+	library = installed_library(LIBRARY, "--nvtx");
+	if (!library)
 		return -ENOENT;
-	}
 	entry = util_fmt(VARIABLE "%s", library);
 	r = entry ? workload_user_setenv(u, entry) : -ENOMEM;
 	return r < 0 ? log_err_r(r, "--nvtx") : 0;

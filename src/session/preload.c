@@ -17,11 +17,9 @@
 
 static int library_find(char **ret)
 {
-	*ret = installed_library(DLT_ALLOC_LIBRARY);
-	if (!*ret) {
-		log_err("--probes +alloc: " DLT_ALLOC_LIBRARY " is not beside this program (lib/dltraced): install it (make install)");
+	*ret = installed_library(DLT_ALLOC_LIBRARY, "--probes +alloc");
+	if (!*ret)
 		return -ENOENT;
-	}
 	/* ld.so(8) ends a name at either */
 	if (strpbrk(*ret, " :")) {
 		log_err("--probes +alloc: %s cannot be preloaded, as its path has a blank or a colon: install dltraced elsewhere (make install)",
