@@ -15,11 +15,7 @@ def category(name):
 
 def main():
     trace = tracefolder.Trace(sys.argv[1], may_lose=("regions",))
-    # a kernel that preempts programs skips runs of the programs of fentry, and counts them (docs/traces.md): so many
-    # rows may be missing
-    lost, missing = trace.counters["regions"]["lost"], 0
-    skipped = trace.counters["regions"].get("lost_by", {}).get("skipped", 0)
-    trace.require(lost == skipped, f"{lost} lost, {skipped} skipped: {trace.counters['regions']}")
+    lost, missing = trace.skipped("regions"), 0
 
     def all_but_lost(n, of, what):
         trace.require(of - lost <= n <= of, f"{n} of {of} {what}, {lost} are lost")

@@ -185,6 +185,14 @@ class Trace:
         few = lost <= 1 + counter.get("rows", 0) // 100
         return lost if MAY_NOT_END and few and counter.get("lost_by", {}).get("unseen", 0) == lost else None
 
+    def skipped(self, name):
+        """Returns how many rows of NAME may be missing: a kernel that preempts programs skips runs of the programs of fentry,
+        and counts them (docs/traces.md). No others are lost.
+        """
+        counter = self.counters[name]
+        self.require(counter["lost"] == counter.get("lost_by", {}).get("skipped", 0), f"{name} has lost others: {counter}")
+        return counter["lost"]
+
     @staticmethod
     def preempted(counter):
         """Whether all losses are runs that the kernel skipped, and few: while a program of a hook is preempted, the kernel
