@@ -12,6 +12,7 @@
 
 struct access_live {
 	struct table blocks; /* struct access_block, by process and address; SIZE 0: none is in use there */
+	uint32_t in_use;     /* of these */
 	struct access_block *ended; /* a queue, from FIRST on */
 	size_t first, n;
 	uint64_t left_out;
@@ -35,11 +36,41 @@ void access_live_free(struct access_live *l)
 	free(l);
 }
 
-static struct access_block *block_at(struct access_live *l, uint64_t pid, uint64_t addr)
+static uint64_t key_of(uint64_t pid, uint64_t addr)
 {
 	const uint64_t key[2] = { pid, addr };
 
-	return table_get(&l->blocks, table_key((const char *)key, sizeof(key)));
+	return table_key((const char *)key, sizeof(key));
+}
+
+/* Keeps the blocks that are in use, without the places of others. */
+static void compact(struct access_live *l)
+{
+	struct table old = l->blocks;
+
+	table_init(&l->blocks, sizeof(struct access_block), old.max);
+	for (uint32_t i = 0; i < old.n; i++) {
+		const struct access_block *b = table_at(&old, i);
+		struct access_block *at = b->size ? table_get(&l->blocks, table_key_at(&old, i)) : NULL;
+
+		if (at)
+			*at = *b;
+		l->left_out += b->size && !at;
+	}
+	l->in_use = l->blocks.n;
+	table_free(&old);
+}
+
+/* Returns the place of KEY, where a block begins; NULL: too many are in use, or memory is out. */
+static struct access_block *place_for(struct access_live *l, uint64_t key)
+{
+	struct access_block *at = table_get(&l->blocks, key);
+
+	/* it reads the whole table, so it is done only where that empties half of it */
+	if (at || l->blocks.n < l->blocks.max || l->in_use > l->blocks.max / 2)
+		return at;
+	compact(l);
+	return table_get(&l->blocks, key);
 }
 
 static void begin(struct access_live *l, const struct scan *s, uint64_t pid)
@@ -48,10 +79,14 @@ static void begin(struct access_live *l, const struct scan *s, uint64_t pid)
 
 	if (!scan_u64(s, COL_SIZE, &b.size) || !scan_address(s, COL_ADDR, &b.addr) || !b.addr)
 		return;
-	at = block_at(l, pid, b.addr);
-	if (at)
-		*at = b;
-	l->left_out += !at;
+	at = place_for(l, key_of(pid, b.addr));
+	if (!at) {
+		l->left_out++;
+		return;
+	}
+	l->in_use -= at->size != 0;
+	l->in_use += b.size != 0;
+	*at = b;
 }
 
 /* A row ends the block at ADDR, whose size and stack are in SIZE and SITE. */
@@ -62,9 +97,11 @@ static void end(struct access_live *l, const struct scan *s, uint64_t pid, enum 
 
 	if (!scan_u64(s, size, &b.size) || !b.size || !scan_address(s, addr, &b.addr))
 		return;
-	at = block_at(l, pid, b.addr);
-	if (at)
+	at = table_find(&l->blocks, key_of(pid, b.addr));
+	if (at && at->size) {
 		at->size = 0;
+		l->in_use--;
+	}
 	b.begin_ns = s->time_ns - MIN(life_ns, s->time_ns);
 	if (l->n - l->first < ENDED_MAX && util_room(&l->ended, l->n, sizeof(b)) == 0)
 		l->ended[l->n++] = b;

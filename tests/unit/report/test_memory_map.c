@@ -112,6 +112,31 @@ static void largest_blocks_are_kept(void **state)
 	report_free(r);
 }
 
+/* However many addresses blocks have had, one that is still in use is known. */
+static void blocks_that_ended_leave_room(void **state)
+{
+	const unsigned int n = ACCESSES_LIVE_MAX + 10;
+	struct report *r;
+
+	begin(ALLOC);
+	for (unsigned int i = 1; i <= n; i++) {
+		const unsigned long long addr = 0x10000000ULL + i * 65536ULL;
+
+		fprintf(file, "10%09u000\t-\t1\t1\ta\tmalloc\t0x%llx\t4096\t-\t-\t-\t-\t1\t-\n", i, addr);
+		if (i != 1 && i != n)
+			fprintf(file, "10%09u000\t-\t1\t1\ta\tfree\t0x%llx\t4096\t-\t-\t0\t1\t1\t-\n", i, addr);
+	}
+	fprintf(file, "10%09u000\t-\t1\t1\ta\tmalloc\t0x10000\t9000\t-\t-\t-\t-\t1\t-\n", n + 1);
+	end("alloc.out");
+	r = loaded(&(struct memory_options){ .min_bytes = 4096 });
+	assert_int_equal(r->memory->all_blocks, n + 1);
+	report_free(r);
+	r = loaded(&(struct memory_options){ .from = 0x10000, .to = 0x20000 });
+	assert_non_null(r->memory);
+	assert_int_equal(r->memory->block[0].b.size, 9000);
+	report_free(r);
+}
+
 static void without_rows_there_is_none(void **state)
 {
 	struct report *r;
@@ -133,6 +158,7 @@ int main(void)
 		IN_TREE(small_processes_do_not_make_lines_long),
 		IN_TREE(faults_add_up),
 		IN_TREE(largest_blocks_are_kept),
+		IN_TREE(blocks_that_ended_leave_room),
 		IN_TREE(without_rows_there_is_none),
 	};
 
