@@ -28,6 +28,7 @@ static struct touched_sum sum_of(const struct touched *t, uint64_t at, uint64_t 
 
 static void pages_count_once(void **state)
 {
+	struct touched_sum other = { 0 };
 	struct touched t;
 
 	touched_init(&t, 100);
@@ -43,8 +44,11 @@ static void pages_count_once(void **state)
 	/* bytes of a part of a page */
 	assert_int_equal(sum_of(&t, 0x10000 + 100, 5000, 0).bytes, 5000);
 	assert_int_equal(sum_of(&t, 0x2ffff, 100, 0).bytes, 1);
-	/* another space has nothing */
 	assert_int_equal(t.blocks.n, 2);
+	/* another space has nothing, whether each block of it is looked up or each block that there is */
+	touched_sum(&t, 8, 0x10000, 64 * K, 0, &other);
+	touched_sum(&t, 8, 0, TOUCHED_END, 0, &other);
+	assert_int_equal(other.bytes, 0);
 	touched_free(&t);
 }
 
