@@ -34,7 +34,6 @@ void report_narrow_counts(struct report *r, int dirfd)
 {
 	for (unsigned int i = 0; r->manifest.window.end_ns && i < r->manifest.n_probes; i++) {
 		struct manifest_probe *p = &r->manifest.probes[i];
-
 		const uint64_t dropped = report_summed_rows(r, p->name, p->dropped);
 
 		p->rows -= MIN(p->rows, rows_outside(r, dirfd, p));
