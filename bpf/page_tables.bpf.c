@@ -5,7 +5,6 @@
  */
 #include "vmlinux.h"
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -21,7 +20,6 @@ struct {
 	__type(value, __u64);
 } from SEC(".maps");
 
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, DLT_PAGE_TABLES_BATCH);
@@ -30,7 +28,7 @@ struct {
 	__uint(value_size, DLT_PAGE_TABLES_PAGE);
 } pages SEC(".maps");
 
-/* Once for each process: by its first thread, or if that has ended, by each other one. */
+/* Once for each process: by its main thread, or if that has ended, by each other one. */
 SEC("iter/task")
 int page_tables_list(struct bpf_iter__task *ctx)
 {
@@ -38,21 +36,22 @@ int page_tables_list(struct bpf_iter__task *ctx)
 	struct dlt_memory_of of = {};
 	struct mm_struct *mm;
 
-	if (!task)
+	if (!task || (task->pid != task->tgid && task->group_leader->mm))
 		return 0;
-	mm = BPF_CORE_READ(task, mm);
-	if (!mm || (BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid) && BPF_CORE_READ(task, group_leader, mm)))
+	mm = task->mm;
+	if (!mm)
 		return 0;
-	of.tgid = BPF_CORE_READ(task, tgid);
-	of.pgd = (__u64)BPF_CORE_READ(mm, pgd);
-	of.start_ns = BPF_CORE_READ(task, group_leader, start_time);
-	of.start_brk = BPF_CORE_READ(mm, start_brk);
-	of.brk = BPF_CORE_READ(mm, brk);
-	of.start_stack = BPF_CORE_READ(mm, start_stack);
-	of.env_end = BPF_CORE_READ(mm, env_end);
-	of.task_size = BPF_CORE_READ(mm, task_size);
-	of.total_vm = BPF_CORE_READ(mm, total_vm);
-	of.mappings = BPF_CORE_READ(mm, map_count);
+	of.tgid = task->tgid;
+	of.tid = task->pid;
+	of.pgd = (__u64)mm->pgd;
+	of.start_ns = task->group_leader->start_time;
+	of.start_brk = mm->start_brk;
+	of.brk = mm->brk;
+	of.start_stack = mm->start_stack;
+	of.env_end = mm->env_end;
+	of.task_size = mm->task_size;
+	of.total_vm = mm->total_vm;
+	of.mappings = mm->map_count;
 	bpf_seq_write(ctx->meta->seq, &of, sizeof(of));
 	return 0;
 }

@@ -19,8 +19,10 @@ struct dlt_memory_of {
 	__u64 total_vm; /* mapped pages */
 	__u32 mappings; /* number of them */
 	__u32 tgid;
+	__u32 tid; /* a thread that has it: the main thread may have ended */
+	__u32 pad;
 };
 
-_Static_assert(sizeof(struct dlt_memory_of) == 72, "dlt_memory_of");
+_Static_assert(sizeof(struct dlt_memory_of) == 80, "dlt_memory_of");
 
 #endif

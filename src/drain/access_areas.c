@@ -40,7 +40,7 @@ void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_m
 	if (prog_fd >= 0 && a->read_ns && now_ns - a->read_ns < AGE_NS && a->total_vm == of->total_vm && a->mappings == of->mappings)
 		return;
 	a->n = 0;
-	if (prog_fd < 0 || object_records_of(prog_fd, of->tgid, sizeof(struct dlt_access_area), add, a) < 0 || !a->n)
+	if (prog_fd < 0 || object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, a) < 0 || !a->n)
 		heap_and_stack(a, of);
 	a->read_ns = now_ns;
 	a->total_vm = of->total_vm;

@@ -88,6 +88,19 @@ static int compare(const void *x, const void *y)
 	return a->of.tgid < b->of.tgid ? -1 : a->of.tgid > b->of.tgid;
 }
 
+/* By process number; a process that is listed for each of its threads is kept once. */
+static void sort(struct processes *p)
+{
+	unsigned int n = 0;
+
+	if (p->n)
+		qsort(p->v, p->n, sizeof(p->v[0]), compare);
+	for (unsigned int i = 0; i < p->n; i++)
+		if (!n || compare(&p->v[n - 1], &p->v[i]))
+			p->v[n++] = p->v[i];
+	p->n = n;
+}
+
 static struct process *find(const struct processes *p, uint32_t tgid)
 {
 	const struct process key = { .of.tgid = tgid };
@@ -185,7 +198,7 @@ static void look_at(struct access_pages *a, struct process *p)
 		a->found[i].at_ns = at_ns;
 		a->found[i].span_ns = at_ns - since_ns;
 	}
-	r = page_tables_clear(a->tables, (pid_t)p->of.tgid);
+	r = page_tables_clear(a->tables, (pid_t)p->of.tid);
 	p->clear_ns = r < 0 ? 0 : at_ns;
 	if (r != -ENOENT && r != -ESRCH)
 		refused_set(a, p, r < 0);
@@ -238,8 +251,7 @@ static void look(struct access_pages *a)
 	processes_clear(&a->now);
 	if (page_tables_list(a->tables, listed, a) < 0)
 		return;
-	if (a->now.n)
-		qsort(a->now.v, a->now.n, sizeof(a->now.v[0]), compare);
+	sort(&a->now);
 	for (unsigned int i = 0; i < a->now.n; i++) {
 		take_over(a, &a->now.v[i]);
 		look_at(a, &a->now.v[i]);

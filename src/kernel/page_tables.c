@@ -104,13 +104,16 @@ bool page_tables_stopped(const struct page_tables *t)
 	return __atomic_load_n(&t->stopped, __ATOMIC_RELAXED);
 }
 
-/* "1" does not flush the TLB. "4" clears bits of the kernel's own, if it has these, and then does. */
-int page_tables_clear(const struct page_tables *t, pid_t pid)
+/*
+ * "1" does not flush the TLB. "4" clears bits of the kernel's own, if it has these, and then does. For a thread that has ended
+ * the kernel clears nothing, and returns no error.
+ */
+int page_tables_clear(const struct page_tables *t, pid_t tid)
 {
 	char path[64];
 	autoclose int fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)tid);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "1", 1) < 0)
 		return -errno;

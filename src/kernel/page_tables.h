@@ -21,7 +21,10 @@ struct page_tables;
 int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, char *why, size_t size);
 void page_tables_close(struct page_tables *t);
 
-/* Calls FN for each process of the machine that has memory, with its struct dlt_memory_of. 0 or -errno. */
+/*
+ * Calls FN for each process of the machine that has memory, with its struct dlt_memory_of, once; where the main thread has ended,
+ * for each other thread. 0 or -errno.
+ */
 int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *memory_of), void *ctx);
 
 /* Calls FN as page_walk() does. 0 or -errno; OF may have executed another program, or ended, meanwhile. */
@@ -33,10 +36,10 @@ void page_tables_stop(struct page_tables *t);
 bool page_tables_stopped(const struct page_tables *t);
 
 /*
- * Clears the accessed bits of process PID, holding its memory's lock: may take long. A CPU that still has a page's translation
+ * Clears the accessed bits of the process of thread TID, holding its memory's lock: may take long. A CPU that still has a page's translation
  * does not set the bit again for it; where page_tables_flushes(), translations are cleared, too. 0 or -errno.
  */
-int page_tables_clear(const struct page_tables *t, pid_t pid);
+int page_tables_clear(const struct page_tables *t, pid_t tid);
 bool page_tables_flushes(const struct page_tables *t);
 
 #endif

@@ -18,6 +18,10 @@
  * BEGIN_NS END_NS" for each time that it took more than 10 ms to touch all of them once. "region" as above;
  * "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
  *
+ *   touches threads PROCESSES MS PAGES
+ *
+ * The same, in two threads whose main thread has ended: the other one waits.
+ *
  *   touches watched PROCESSES N ADDRESS
  *
  * Each process accesses the 8 bytes at ADDRESS in N loads and stores in each of two threads, and the bytes around them. A line
@@ -268,6 +272,29 @@ static void phases(long ms)
 		phase(ms, huge + (2 << 20) + 77, 4 << 20, 3, 2 << 20);
 }
 
+static void *phases_main(void *ms)
+{
+	phases((long)ms);
+	fflush(stdout);
+	_exit(0);
+}
+
+static void *wait_main(void *unused)
+{
+	(void)unused;
+	pause();
+	return NULL;
+}
+
+static void threads(long ms)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, wait_main, NULL) || pthread_create(&t, NULL, phases_main, (void *)ms))
+		die("pthread_create");
+	pthread_exit(NULL);
+}
+
 static void *access_word(void *n)
 {
 	volatile uint64_t *word = (volatile uint64_t *)pages;
@@ -303,14 +330,14 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *mode;
 		void (*fn)(long n);
-	} modes[] = { { "cost", cost }, { "faults", faults }, { "phases", phases }, { "speed", speed }, { "watched", watched } };
+	} modes[] = { { "cost", cost }, { "faults", faults }, { "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched } };
 	void (*fn)(long) = NULL;
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(mode, modes[i].mode))
 			fn = modes[i].fn;
 	if (!fn)
-		return fputs("touches cost|faults|phases|speed|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
+		return fputs("touches cost|faults|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
 	pages = strtoul(argv[4], NULL, 0);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # access.out by accessed bits: in each interval the pages that a process touched in it, and no others, be they touched again and
-# again or few, small or huge, of a file or not; and nothing of what it does not touch.
+# again or few, small or huge, of a file or not, and also where the main thread has ended; and nothing of what it does not touch.
 . "${0%/*}/../lib.sh"
 
 python
@@ -11,9 +11,11 @@ python
 ms=1000 areas=areas
 [ -z "$slow" ] || ms=3000
 case $(uname -r) in 5.*) areas=- ;; esac # from 6.1 on
-trace --probes access,time_align --access pages --access-block 4K --access-budget 100 -- "$W/touches" phases 2 $ms 4000 >tally ||
-	fail "status $?"
-check access_pages tally $areas
+for mode in "phases 2" "threads 1"; do
+	trace --probes access,time_align --access pages --access-block 4K --access-budget 100 -- "$W/touches" $mode $ms 4000 >tally ||
+		fail "$mode: status $?"
+	check access_pages tally $areas
+done
 # another user's processes, with that user's rights
 chmod 777 .
 trace --user nobody --probes access,time_align --access pages --access-budget 100 -- "$W/touches" phases 1 300 4000 >tally || fail "nobody: status $?"
