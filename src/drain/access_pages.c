@@ -39,15 +39,23 @@ struct processes {
 	unsigned int n;
 };
 
+enum fd {
+	GO,    /* readable: the thread may begin */
+	READY, /* readable: it has looked once */
+	STOP,  /* readable: it must end */
+	SEND,  /* program that sends runs */
+	AREA,  /* program that lists the mappings of a process; -1: this kernel has no such program */
+	FDS,
+};
+
 struct access_pages {
 	struct page_tables *tables;
-	int send_fd, area_fd; /* programs; AREA_FD -1: this kernel has no such program */
 	struct dlt_access_run *shared; /* with the kernel side */
 	const struct tracer *tracer;
 	uint64_t interval_ns;
 	unsigned int budget; /* percent */
 	struct async_call call;
-	int go_fd, ready_fd, stop_fd; /* readable: the thread may begin; has looked once; must end */
+	int fds[FDS];
 	bool begun; /* by the drain; atomic */
 
 	/* the thread's */
@@ -187,7 +195,7 @@ static void look_at(struct access_pages *a, struct process *p)
 
 	a->process = p;
 	if (since_ns)
-		access_areas_update(&p->areas, a->area_fd, &p->of);
+		access_areas_update(&p->areas, a->fds[AREA], &p->of);
 	if (since_ns)
 		r = page_tables_accessed(a->tables, &p->of, accessed, a);
 	access_runs_end(&a->runs);
@@ -218,9 +226,12 @@ static void send(struct access_pages *a, unsigned int n)
 {
 	const uint64_t args[] = { n, a->n_lost };
 
-	if (n || a->n_lost)
-		object_run_fd(a->send_fd, args, ARRAY_SIZE(args));
-	a->n_lost = 0;
+	if (!n && !a->n_lost)
+		return;
+	if (object_run_fd(a->fds[SEND], args, ARRAY_SIZE(args)) < 0)
+		a->n_lost += n; /* counted with the next ones */
+	else
+		a->n_lost = 0;
 }
 
 /* What was read of a process that has executed another program meanwhile, or ended, may have been another's. */
@@ -256,9 +267,11 @@ static void look(struct access_pages *a)
 		take_over(a, &a->now.v[i]);
 		look_at(a, &a->now.v[i]);
 	}
-	if (page_tables_list(a->tables, listed_again, a) == 0)
-		send_all(a);
-	a->n_found = 0;
+	if (page_tables_list(a->tables, listed_again, a) < 0) {
+		a->n_lost += a->n_found;
+		a->n_found = 0;
+	}
+	send_all(a);
 	a->before_ns = now_ns;
 	last = a->before;
 	a->before = a->now;
@@ -280,14 +293,14 @@ static void thread_main(void *ctx)
 	struct access_pages *a = ctx;
 	uint64_t rest_ns, begin_ns, took_ns, cpu_ns;
 
-	wait_for(a->go_fd, UINT64_MAX);
-	for (bool last = false; !page_tables_stopped(a->tables); last = wait_for(a->stop_fd, rest_ns)) {
+	wait_for(a->fds[GO], UINT64_MAX);
+	for (bool last = false; !page_tables_stopped(a->tables); last = wait_for(a->fds[STOP], rest_ns)) {
 		begin_ns = clock_now_ns(CLOCK_MONOTONIC);
 		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		look(a);
 		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 		util_count(&a->n_looks, 1);
-		eventfd_write(a->ready_fd, 1);
+		eventfd_write(a->fds[READY], 1);
 		util_count(&a->cpu_ns, cpu_ns);
 		took_ns = clock_now_ns(CLOCK_MONOTONIC) - begin_ns;
 		__atomic_store_n(&a->longest_ns, MAX(a->longest_ns, took_ns), __ATOMIC_RELAXED);
@@ -302,14 +315,14 @@ struct access_pages *access_pages_new(struct page_tables *tables)
 {
 	struct access_pages *a = calloc(1, sizeof(*a));
 
-	if (!a)
+	if (!a) {
+		page_tables_close(tables);
 		return NULL;
+	}
 	a->call = (struct async_call)ASYNC_CALL_NONE;
 	a->tables = tables;
-	a->send_fd = a->area_fd = -1;
-	a->go_fd = eventfd(0, EFD_CLOEXEC);
-	a->ready_fd = eventfd(0, EFD_CLOEXEC);
-	a->stop_fd = eventfd(0, EFD_CLOEXEC);
+	for (unsigned int i = 0; i < FDS; i++)
+		a->fds[i] = i <= STOP ? eventfd(0, EFD_CLOEXEC) : -1;
 	return a;
 }
 
@@ -318,19 +331,16 @@ void access_pages_free(struct access_pages *a)
 	if (!a)
 		return;
 	page_tables_stop(a->tables);
-	eventfd_write(a->stop_fd, 1);
-	eventfd_write(a->go_fd, 1);
+	eventfd_write(a->fds[STOP], 1);
+	eventfd_write(a->fds[GO], 1);
 	if (!async_call_wait(&a->call, STOP_MS))
 		return;
 	async_call_free(&a->call);
 	page_tables_close(a->tables);
 	if (a->shared && a->shared != MAP_FAILED)
 		munmap(a->shared, SHARED_BYTES);
-	util_close(&a->send_fd);
-	util_close(&a->area_fd);
-	util_close(&a->go_fd);
-	util_close(&a->ready_fd);
-	util_close(&a->stop_fd);
+	for (unsigned int i = 0; i < FDS; i++)
+		util_close(&a->fds[i]);
 	processes_clear(&a->now);
 	processes_clear(&a->before);
 	free(a->now.v);
@@ -343,7 +353,7 @@ int access_pages_begin(struct access_pages *a, const struct config *cfg, const s
 {
 	int r;
 
-	if (a->go_fd < 0 || a->ready_fd < 0 || a->stop_fd < 0)
+	if (a->fds[GO] < 0 || a->fds[READY] < 0 || a->fds[STOP] < 0)
 		return -EMFILE;
 	a->tracer = t;
 	a->interval_ns = cfg->access_interval_ns;
@@ -360,18 +370,18 @@ int access_pages_begin(struct access_pages *a, const struct config *cfg, const s
 int access_pages_go(struct access_pages *a, int runs_fd, int send_fd, int area_fd)
 {
 	/* copies: the thread may outlive the programs' owner, if it hangs */
-	a->send_fd = fcntl(send_fd, F_DUPFD_CLOEXEC, 0);
-	a->area_fd = area_fd < 0 ? -1 : fcntl(area_fd, F_DUPFD_CLOEXEC, 0);
+	a->fds[SEND] = fcntl(send_fd, F_DUPFD_CLOEXEC, 0);
+	a->fds[AREA] = area_fd < 0 ? -1 : fcntl(area_fd, F_DUPFD_CLOEXEC, 0);
 	a->shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, runs_fd, 0);
-	if (a->send_fd < 0 || a->shared == MAP_FAILED || eventfd_write(a->go_fd, 1) < 0)
+	if (a->fds[SEND] < 0 || a->shared == MAP_FAILED || eventfd_write(a->fds[GO], 1) < 0)
 		return -errno;
-	wait_for(a->ready_fd, FIRST_NS);
+	wait_for(a->fds[READY], FIRST_NS);
 	return 0;
 }
 
 void access_pages_stop(struct access_pages *a)
 {
-	eventfd_write(a->stop_fd, 1);
+	eventfd_write(a->fds[STOP], 1);
 	if (__atomic_load_n(&a->begun, __ATOMIC_ACQUIRE) && !async_call_wait(&a->call, STOP_MS))
 		page_tables_stop(a->tables);
 }

@@ -25,7 +25,7 @@ struct access_source {
 	struct cpu_events *events[DLT_WATCHES]; /* of watched memory; [0]: of faults, where these have no tracepoints. Else NULL */
 };
 
-/* TABLES is owned from here on. NULL: no memory. */
+/* TABLES is owned from here on. NULL: no memory, and TABLES is closed. */
 struct access_pages *access_pages_new(struct page_tables *tables);
 /* A thread that has not come back keeps its memory. NULL is fine. */
 void access_pages_free(struct access_pages *a);
