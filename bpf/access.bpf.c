@@ -16,16 +16,13 @@ const volatile __u32 page_shift = 12;
 /* asm/trap_pf.h */
 #define PF_WRITE 2
 
-/* Below the main thread's stack no other memory is nearer (MIN_GAP, arch/x86/mm/mmap.c; mm/util.c). */
-#define STACK_GAP (128ULL << 20)
-
 static __always_inline __u32 kind_of(struct task_struct *task, __u64 addr)
 {
 	struct mm_struct *mm = KLOAD(task, mm);
 
 	if (addr >= KLOAD(mm, start_brk) && addr < KLOAD(mm, brk))
 		return DLT_ACCESS_HEAP;
-	if (addr + STACK_GAP >= KLOAD(mm, start_stack) && addr < KLOAD(mm, env_end))
+	if (addr + DLT_STACK_GAP >= KLOAD(mm, start_stack) && addr < KLOAD(mm, env_end))
 		return DLT_ACCESS_STACK;
 	return DLT_ACCESS_UNKNOWN;
 }
@@ -54,7 +51,7 @@ static __always_inline void send(struct task_struct *task, __u64 addr, __s64 ip,
 	rec->hdr.probe = DLT_access;
 	rec->hdr.func = DLT_ACCESS_FAULT;
 	rec->hdr.size = sizeof(*rec);
-	comm_read(rec->hdr.comm, task);
+	__builtin_memset(rec->hdr.comm, 0, DLT_COMM_LEN); /* rows of several threads have no name */
 	rec->addr = addr;
 	rec->ip = ip;
 	rec->kind = kind_of(task, addr);

@@ -46,6 +46,7 @@ struct dlt_access_run {
 	__u32 kind; /* enum dlt_access_kind */
 	__u32 pad;
 };
+
 /* A mapping of a process, for the daemon. */
 struct dlt_access_area {
 	struct dlt_file_id id; /* of a mapped file */
@@ -55,6 +56,9 @@ struct dlt_access_area {
 	__u32 pad;
 };
 #define DLT_ACCESS_RUNS 64 /* sent at a time */
+
+/* Below the main thread's stack no other memory is nearer (MIN_GAP, arch/x86/mm/mmap.c; mm/util.c). */
+#define DLT_STACK_GAP (128ULL << 20)
 
 DLT_ASSERT_SIZE(dlt_access, 72);
 DLT_ASSERT_SIZE(dlt_access_area, 48);

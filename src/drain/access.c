@@ -49,7 +49,7 @@ static void emit(void *ctx, struct access_row *row)
 	decode_row(ctx, DLT_access, &row->hdr);
 }
 
-/* By process and page; of a page in the order in which they came. */
+/* By process and address. */
 static int compare(const void *x, const void *y)
 {
 	const struct fault *a = x, *b = y;
@@ -117,22 +117,27 @@ static unsigned int watched_row(const struct access *a, struct decode *d, unsign
 	return n;
 }
 
+/* Adds the page of the fault I, after those of the same process. Returns how many faults it has had. */
+static unsigned int add_page(const struct access *a, unsigned int i, struct access_runs *runs)
+{
+	struct access_touch page;
+	unsigned int n = page_of(a, i, &page);
+
+	if (runs->row.hdr.tgid != a->faults[i].tgid)
+		access_runs_end(runs);
+	runs->row.hdr.tgid = a->faults[i].tgid;
+	access_runs_add(runs, &page);
+	return n;
+}
+
 /* The interval ends at END_NS, and the next one begins. */
 static void flush(struct access *a, struct decode *d, uint64_t end_ns)
 {
 	struct access_runs runs = runs_of(a, d, end_ns);
-	struct access_touch page;
 
 	qsort(a->faults, a->n, sizeof(a->faults[0]), compare);
-	for (unsigned int i = 0; i < a->n && a->watch;)
-		i += watched_row(a, d, i, runs.row);
-	for (unsigned int i = 0; i < a->n && !a->watch;) {
-		if (runs.row.hdr.tgid != a->faults[i].tgid)
-			access_runs_end(&runs);
-		runs.row.hdr.tgid = a->faults[i].tgid;
-		i += page_of(a, i, &page);
-		access_runs_add(&runs, &page);
-	}
+	for (unsigned int i = 0; i < a->n;)
+		i += a->watch ? watched_row(a, d, i, runs.row) : add_page(a, i, &runs);
 	access_runs_end(&runs);
 	a->n = 0;
 	a->begin_ns = end_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Accesses of memory: the kernel side's page faults become rows of access.out, sorted and joined in each interval. Rows are up
+ * Accesses of memory: the kernel side's page faults, and accesses of watched memory, become rows of access.out, sorted and joined in each interval. Rows are up
  * to a second late. Drain thread.
  */
 #ifndef DRAIN_ACCESS_H

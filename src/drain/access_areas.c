@@ -9,7 +9,6 @@
 #include "kernel/page_tables.h"
 
 #define AGE_NS NSEC_PER_SEC /* what has changed without a change of the sums is seen after that */
-#define STACK_GAP (128ULL << 20) /* as in bpf/access.bpf.c */
 
 static void append(struct access_areas *a, struct dlt_access_area area)
 {
@@ -30,7 +29,7 @@ static void heap_and_stack(struct access_areas *a, const struct dlt_memory_of *o
 {
 	append(a, (struct dlt_access_area){ .begin = of->start_brk, .end = of->brk, .kind = DLT_ACCESS_HEAP });
 	append(a, (struct dlt_access_area){
-			  .begin = of->start_stack - MIN(of->start_stack, STACK_GAP), .end = of->env_end, .kind = DLT_ACCESS_STACK });
+			  .begin = of->start_stack - MIN(of->start_stack, DLT_STACK_GAP), .end = of->env_end, .kind = DLT_ACCESS_STACK });
 }
 
 void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_memory_of *of)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The access probe: which memory the target touches, as its page faults show it. */
+/* The access probe: which memory the target touches, by page tables, page faults or watched addresses. */
 #include "dlt/access.h"
 
 #include <errno.h>
@@ -190,7 +190,7 @@ static int access_emit(struct probe_object *o, enum probe_emit when)
 
 const struct probe access_probe = {
 	.name = "access",
-	.help = "which memory is touched: pages with page faults, by block and interval",
+	.help = "which memory is touched, by block and interval",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_access),
 	.seg_at = sizeof(struct access_row), /* which the table describes; there are no strings */

@@ -36,6 +36,18 @@ static int begin_single(void **state)
 	return begin_with(state, 0);
 }
 
+static int begin_watch(void **state)
+{
+	if (begin_with(state, INTERVAL_NS) < 0)
+		return -1;
+	access_free(TAKE_PTR(decode.access));
+	config.access = ACCESS_WATCH;
+	config.access_watch[0] = (struct dlt_watch){ 0x1000, 8 };
+	config.access_watch[1] = (struct dlt_watch){ 0x2000, 2 };
+	decode.access = access_new(&config);
+	return decode.access ? 0 : -1;
+}
+
 static int end(void **state)
 {
 	access_free(TAKE_PTR(decode.access));
@@ -113,6 +125,21 @@ static void each_fault_has_its_address_thread_and_instruction(void **state)
 		    "1000001000000\t2026-11-21T01:02:03.001000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t0\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
 }
 
+/* By process and watched address, with the length that is watched there. */
+static void accesses_of_watched_bytes_are_counted(void **state)
+{
+	fault(0, 100, 0x2000, DLT_ACCESS_NO_WRITE);
+	fault(1, 200, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(2, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(3, 100, 0x2000, DLT_ACCESS_NO_WRITE);
+	fault(4, 100, 0x2000, DLT_ACCESS_NO_WRITE);
+	access_end(&decode, START_NS + 200 * NSEC_PER_MSEC);
+	expect_rows(DLT_access,
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x2000\t2\t2\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t200\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
+}
+
 /* More than are kept end their interval early: no fault is dropped. */
 static void a_storm_of_faults_ends_the_interval(void **state)
 {
@@ -142,6 +169,7 @@ int main(void)
 		WITH(faults_of_an_interval_are_joined, begin),
 		WITH(a_run_that_is_too_short_is_none, begin),
 		WITH(each_fault_has_its_address_thread_and_instruction, begin_single),
+		WITH(accesses_of_watched_bytes_are_counted, begin_watch),
 		WITH(a_storm_of_faults_ends_the_interval, begin),
 	};
 
