@@ -2,7 +2,6 @@
 #include "kernel/cpu_events.h"
 
 #include <errno.h>
-#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -14,25 +13,21 @@
 #include "base/util.h"
 
 struct cpu_events {
-	struct cpu_event event;
+	struct perf_event_attr event;
 	int prog_fd;
 	unsigned int n;
 	int fds[]; /* by CPU; -1: none */
 };
 
 /* Of all processes on CPU, at each time that it happens. Returns a descriptor or -errno. */
-static int event_open(const struct cpu_event *event, unsigned int cpu)
+static int event_open(const struct perf_event_attr *event, unsigned int cpu)
 {
-	struct perf_event_attr software = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(software), .config = event->config, .sample_period = 1,
-	};
-	struct perf_event_attr breakpoint = {
-		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(breakpoint), .sample_period = 1, .sample_type = PERF_SAMPLE_ADDR,
-		.bp_type = HW_BREAKPOINT_RW, .bp_addr = event->addr, .bp_len = event->len,
-	};
-	struct perf_event_attr attr = event->len ? breakpoint : software;
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr = *event;
+	int fd;
 
+	attr.size = sizeof(attr);
+	attr.sample_period = 1;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -48,7 +43,7 @@ static int event_attach(struct cpu_events *e, unsigned int cpu)
 	return 0;
 }
 
-int cpu_events_check(const struct cpu_event *event)
+int cpu_events_check(const struct perf_event_attr *event)
 {
 	int n = libbpf_num_possible_cpus(), r = -ENODEV;
 
@@ -60,7 +55,7 @@ int cpu_events_check(const struct cpu_event *event)
 	return MIN(r, 0);
 }
 
-int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd)
+int cpu_events_open(struct cpu_events **ret, const struct perf_event_attr *event, int prog_fd)
 {
 	int n = libbpf_num_possible_cpus(), r;
 	struct cpu_events *e;

@@ -3,6 +3,7 @@
 #include "dlt/access.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,11 +93,19 @@ static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, c
 	return 0;
 }
 
-static const struct cpu_event software = { .config = PERF_COUNT_SW_PAGE_FAULTS };
+static const struct perf_event_attr software = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+
+/* Each access of the bytes of W. */
+static struct perf_event_attr breakpoint(const struct dlt_watch *w)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_BREAKPOINT, .sample_type = PERF_SAMPLE_ADDR, .bp_type = HW_BREAKPOINT_RW, .bp_addr = w->addr, .bp_len = w->len,
+	};
+}
 
 static int watch_check(const struct dlt_config *cfg)
 {
-	const struct cpu_event event = { .addr = cfg->watch[0].addr, .len = cfg->watch[0].len };
+	const struct perf_event_attr event = breakpoint(&cfg->watch[0]);
 	int r = cpu_events_check(&event);
 
 	if (r < 0 && !cfg->hold)
@@ -166,7 +175,7 @@ static int begin(struct access_source *s, const struct access_bpf *skel)
 	if (bpf_program__autoload(skel->progs.access_event))
 		return cpu_events_open(&s->events[0], &software, bpf_program__fd(skel->progs.access_event));
 	for (unsigned int i = 0; !r && bpf_program__autoload(skel->progs.access_watch) && i < DLT_WATCHES && watch[i].len; i++) {
-		const struct cpu_event event = { .addr = watch[i].addr, .len = watch[i].len };
+		const struct perf_event_attr event = breakpoint(&watch[i]);
 
 		r = cpu_events_open(&s->events[i], &event, bpf_program__fd(skel->progs.access_watch));
 	}
