@@ -36,12 +36,16 @@ void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_m
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
-	if (prog_fd >= 0 && a->read_ns && now_ns - a->read_ns < AGE_NS && a->total_vm == of->total_vm && a->mappings == of->mappings)
+	if (a->read_ns && now_ns - a->read_ns < AGE_NS && a->total_vm == of->total_vm && a->mappings == of->mappings)
 		return;
 	a->n = 0;
-	if (prog_fd < 0 || object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, a) < 0 || !a->n)
+	if (prog_fd >= 0 && object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, a) == 0 && a->n) {
+		a->read_ns = now_ns;
+	} else { /* or its thread has ended since it was listed */
+		a->n = 0;
+		a->read_ns = 0;
 		heap_and_stack(a, of);
-	a->read_ns = now_ns;
+	}
 	a->total_vm = of->total_vm;
 	a->mappings = of->mappings;
 }

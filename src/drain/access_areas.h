@@ -21,7 +21,7 @@ struct access_areas {
 
 /*
  * Reads those of process OF by the program PROG_FD, if they may have changed. PROG_FD -1: this kernel has no such program, and
- * then only heap and stack are known.
+ * then only heap and stack are known; so are they where reading fails, until the next call.
  */
 void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_memory_of *of);
 void access_areas_free(struct access_areas *a);

@@ -272,8 +272,11 @@ static void phases(long ms)
 		phase(ms, huge + (2 << 20) + 77, 4 << 20, 3, 2 << 20);
 }
 
+static pthread_t main_thread;
+
 static void *phases_main(void *ms)
 {
+	pthread_join(main_thread, NULL);
 	phases((long)ms);
 	fflush(stdout);
 	_exit(0);
@@ -290,6 +293,7 @@ static void threads(long ms)
 {
 	pthread_t t;
 
+	main_thread = pthread_self();
 	if (pthread_create(&t, NULL, wait_main, NULL) || pthread_create(&t, NULL, phases_main, (void *)ms))
 		die("pthread_create");
 	pthread_exit(NULL);

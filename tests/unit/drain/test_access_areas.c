@@ -2,12 +2,15 @@
 /* Where an address is among the mappings of a process. */
 #include "drain/access_areas.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "base/util.h"
 #include "dlt/page_tables.h"
 
 static void an_address_is_in_an_area_or_in_a_gap(void **state)
@@ -52,11 +55,28 @@ static void heap_and_stack_are_known_without_the_mappings(void **state)
 	access_areas_free(&a);
 }
 
+/* Such as by a thread that has ended since it was listed. */
+static void what_cannot_be_read_is_read_again(void **state)
+{
+	const struct dlt_memory_of of = { .start_brk = 0x10000, .brk = 0x20000, .total_vm = 5, .mappings = 3 };
+	struct dlt_access_area *v = calloc(1, sizeof(*v));
+	struct access_areas a = { .v = v, .n = 1, .read_ns = 1, .total_vm = 5, .mappings = 3 };
+	autoclose int no_program = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	*v = (struct dlt_access_area){ .begin = 0x8000, .end = 0x9000 };
+	access_areas_update(&a, no_program, &of);
+	assert_int_equal(a.read_ns, 0);
+	assert_int_equal(a.n, 1);
+	assert_int_equal(a.v[0].begin, 0x10000);
+	access_areas_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_is_in_an_area_or_in_a_gap),
 		cmocka_unit_test(heap_and_stack_are_known_without_the_mappings),
+		cmocka_unit_test(what_cannot_be_read_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
