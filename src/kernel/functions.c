@@ -86,6 +86,7 @@ struct functions {
 	struct library libraries[LIBRARIES_MAX];
 	unsigned int n_libraries;
 	struct attached processes[PROCESSES_MAX];
+	bool full;  /* a process has found no place */
 	bool began; /* a new process must be a child of one that is here */
 	struct link links[LINKS_MAX];
 	unsigned int n_links;
@@ -205,8 +206,10 @@ static struct library *library_get(struct functions *f, pid_t pid, const struct 
 	for (unsigned int i = 0; i < f->n_libraries; i++)
 		if (f->libraries[i].dev == st.st_dev && f->libraries[i].ino == st.st_ino)
 			return &f->libraries[i];
-	if (f->n_libraries == LIBRARIES_MAX)
+	if (f->n_libraries == LIBRARIES_MAX) {
+		util_count(&f->counts.failed, 1);
 		return NULL;
+	}
 	l = looking.library = &f->libraries[f->n_libraries++];
 	*l = (struct library){ .dev = st.st_dev, .ino = st.st_ino, .fd = TAKE_FD(fd) };
 	each_function(f, look_for, &looking);
@@ -346,7 +349,8 @@ static void process_meet(void *ctx, pid_t pid)
 	if (!a)
 		a = process_find(f, 0);
 	if (!a) {
-		util_count(&f->counts.failed, 1);
+		util_count(&f->counts.failed, !f->full);
+		f->full = true;
 		return;
 	}
 	before = a->pid && a->start_ticks == p.start_ticks ? a->n_seen : 0;
@@ -381,19 +385,22 @@ static void *links_close(void *ctx)
 	return NULL;
 }
 
-/* Those of processes that are gone, and their places. */
+/* Those of processes that are gone, and their places; and those of processes that must have none any more. */
 static void forget_ended(struct functions *f)
 {
+	const struct attached *a;
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < PROCESSES_MAX; i++)
 		if (f->processes[i].pid && !tracer_target_has(f->t, f->processes[i].pid))
 			f->processes[i].pid = 0;
-	for (unsigned int i = 0; i < f->n_links; i++)
-		if (process_find(f, f->links[i].pid))
+	for (unsigned int i = 0; i < f->n_links; i++) {
+		a = process_find(f, f->links[i].pid);
+		if (a && !a->refused)
 			f->links[kept++] = f->links[i];
 		else
 			bpf_link__destroy(f->links[i].link);
+	}
 	f->n_links = kept;
 }
 

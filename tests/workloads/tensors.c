@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tensors READY GO LIBRARY [late|filter]: loads LIBRARY (tensors/c10.c), makes the file READY, and when the file GO is there, calls
- * alloc_cpu and free_cpu of the library in two threads, each of which frees what the other has allocated, and in a child;
- * and posix_memalign itself. late: loads the library only then, and waits a while. filter: it has a filter of system calls that
- * lets all pass. Prints how often it has called each, the
- * bytes, and how the child ended. Blocks of EARLY bytes do not count: a child allocates them before it can be followed.
+ * tensors READY GO LIBRARY [late|filter|filters]: loads LIBRARY (tensors/c10.c), makes the file READY, and when the file GO is
+ * there, calls alloc_cpu and free_cpu of the library in two threads, each of which frees what the other has allocated, and
+ * in a child; and posix_memalign itself. late: loads the library only then, and waits a while. filter: it has a filter of
+ * system calls that lets all pass; filters: from its first call then on, after which it waits. Prints how often it has called
+ * each, the bytes, and how the child ended. Blocks of EARLY bytes do not count: a child allocates them before it can be
+ * followed.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -127,16 +128,17 @@ static int child(void)
 
 int main(int argc, char *argv[])
 {
-	const int late = argc > 4 && !strcmp(argv[4], "late");
+	const char *mode = argc > 4 ? argv[4] : "";
+	const int late = !strcmp(mode, "late");
 	unsigned long aligned_bytes = 0;
 	pthread_t threads[2];
 	int before = 0, status;
 
 	if (argc < 4)
-		die("READY GO LIBRARY [late|filter]");
+		die("READY GO LIBRARY [late|filter|filters]");
 	if (!late)
 		load(argv[3]);
-	if (argc > 4 && !late)
+	if (!strcmp(mode, "filter"))
 		filter();
 	before = depth ? deep() : 0;
 	close(open(argv[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -148,6 +150,10 @@ int main(int argc, char *argv[])
 	}
 	if (deep() != before)
 		die("a stack is shorter while it is traced");
+	if (!strcmp(mode, "filters")) {
+		filter();
+		sleep(3);
+	}
 	pthread_barrier_init(&barrier, NULL, 2);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, works, i ? &barrier : NULL);

@@ -74,6 +74,12 @@ if grep -qw __x64_sys_uretprobe /proc/kallsyms; then
 	grep -q 'has a filter of system calls (seccomp)' err || fail "no reason: $(cat err)"
 	: >go
 	wait "$job" || fail "the workload ended with $?"
+	# one that begins to filter loses them
+	runs c10-plain.so filters
+	follow
+	equal "rows before the filter" "$(rows alloc 'FUNC == "c10::alloc_cpu" && SIZE == 12345' | wc -l)" 1
+	equal "rows behind the filter" "$(rows alloc 'SIZE != 12345' | wc -l)" 0
+	equal "processes that filter" "$(manifest 'm["alloc"]["failed_probes"]')" 2
 else
 	follow
 	check tensors tally
