@@ -432,7 +432,7 @@ static void make_names(struct report *r, struct memory_map *m)
 /* Reads the stacks of the largest blocks. */
 static void read_stacks(struct report *r, struct memory_map *m)
 {
-	struct stacks *stacks = stacks_new();
+	struct stack_place places[MEMORY_SITES_MAX];
 
 	for (uint32_t i = 0; i < m->n_blocks; i++) {
 		const uint64_t id = m->block[i].b.site;
@@ -444,13 +444,9 @@ static void read_stacks(struct report *r, struct memory_map *m)
 			m->site[m->n_sites++].id = id;
 		m->block[i].site = id && k < MEMORY_SITES_MAX ? k : MEMORY_SITES_MAX;
 	}
-	for (uint32_t i = 0; stacks && i < m->n_sites; i++)
-		stacks_want(stacks, m->site[i].id);
-	if (stacks)
-		stacks_read(stacks, r->folder);
-	for (uint32_t i = 0; stacks && i < m->n_sites; i++)
-		m->site[i].stack = stacks_text(stacks, m->site[i].id);
-	stacks_free(stacks);
+	for (uint32_t i = 0; i < m->n_sites; i++)
+		places[i] = (struct stack_place){ m->site[i].id, &m->site[i].stack };
+	stacks_read(r->folder, places, m->n_sites);
 }
 
 /* --- the map --------------------------------------------------------------------------------------------- */

@@ -406,17 +406,13 @@ static void pick_sites(struct report_accesses *a, enum access_order order)
 static void read_stacks(struct report *r)
 {
 	struct report_accesses *a = r->accesses;
-	struct stacks *stacks = stacks_new();
+	struct stack_place places[ACCESS_ORDERS * (ACCESSES_SHOWN + 1)];
+	unsigned int n = 0;
 
-	for (unsigned int o = 0; stacks && o < ACCESS_ORDERS; o++)
+	for (unsigned int o = 0; o < ACCESS_ORDERS; o++)
 		for (unsigned int i = 0; i < a->n_sites[o]; i++)
-			stacks_want(stacks, a->site[o][i].id);
-	if (stacks)
-		stacks_read(stacks, r->folder);
-	for (unsigned int o = 0; stacks && o < ACCESS_ORDERS; o++)
-		for (unsigned int i = 0; i < a->n_sites[o]; i++)
-			a->site[o][i].stack = stacks_text(stacks, a->site[o][i].id);
-	stacks_free(stacks);
+			places[n++] = (struct stack_place){ a->site[o][i].id, &a->site[o][i].stack };
+	stacks_read(r->folder, places, n);
 }
 
 /* Reads the files; false where there is no access.out. */

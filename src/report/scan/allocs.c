@@ -352,17 +352,16 @@ static void settle(const struct table *t, uint64_t peak_nr)
 
 static void read_stacks(struct report *r)
 {
-	struct stacks *stacks = stacks_new();
+	struct stack_place places[ALLOC_ORDERS * (ALLOCS_SHOWN + 1)];
+	unsigned int n = 0;
 
-	for (unsigned int o = 0; stacks && o < ALLOC_ORDERS; o++)
-		for (unsigned int i = 0; i < r->allocs->by_site[o].n; i++)
-			stacks_want(stacks, r->allocs->by_site[o].row[i].id);
-	if (stacks)
-		stacks_read(stacks, r->folder);
-	for (unsigned int o = 0; stacks && o < ALLOC_ORDERS; o++)
-		for (unsigned int i = 0; i < r->allocs->by_site[o].n; i++)
-			r->allocs->by_site[o].row[i].stack = stacks_text(stacks, r->allocs->by_site[o].row[i].id);
-	stacks_free(stacks);
+	for (unsigned int o = 0; o < ALLOC_ORDERS; o++)
+		for (unsigned int i = 0; i < r->allocs->by_site[o].n; i++) {
+			struct report_alloc_row *row = &r->allocs->by_site[o].row[i];
+
+			places[n++] = (struct stack_place){ row->id, &row->stack };
+		}
+	stacks_read(r->folder, places, n);
 }
 
 static void sum_up(struct report *r)

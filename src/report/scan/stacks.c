@@ -42,17 +42,6 @@ struct frame {
 	uint64_t module, at; /* MODULE 0: in none */
 };
 
-struct stacks *stacks_new(void)
-{
-	struct stacks *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	table_init(&s->modules, sizeof(struct module), STACKS_MODULES_MAX);
-	table_init(&s->wanted, sizeof(struct stack), STACKS_MAX);
-	return s;
-}
-
 static void module_free(struct module *m)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -62,23 +51,14 @@ static void module_free(struct module *m)
 	free(m->build_id);
 }
 
-void stacks_free(struct stacks *s)
+static void clear(struct stacks *s)
 {
-	if (!s)
-		return;
 	for (uint32_t i = 0; i < s->modules.n; i++)
 		module_free(table_at(&s->modules, i));
 	for (uint32_t i = 0; i < s->wanted.n; i++)
 		free(((struct stack *)table_at(&s->wanted, i))->frames);
 	table_free(&s->modules);
 	table_free(&s->wanted);
-	free(s);
-}
-
-void stacks_want(struct stacks *s, uint64_t site)
-{
-	if (site)
-		table_get(&s->wanted, site);
 }
 
 /* --- sites.out --------------------------------------------------------------------------------------------------- */
@@ -171,7 +151,7 @@ static void module_name(struct module *m)
 		symbols_find(path, m->build_id, m->places, m->n);
 }
 
-void stacks_read(struct stacks *s, struct scan_folder *f)
+static void read_sites(struct stacks *s, struct scan_folder *f)
 {
 	struct scan_taker taker = { .take = take, .own = s };
 
@@ -209,7 +189,7 @@ static void put_line(const char **text, FILE *out)
 	*text = *end ? end + 1 : NULL;
 }
 
-char *stacks_text(const struct stacks *s, uint64_t site)
+static char *text_of(const struct stacks *s, uint64_t site)
 {
 	const struct stack *stack = site ? table_find(&s->wanted, site) : NULL;
 	const char *text = stack ? stack->frames : NULL;
@@ -232,4 +212,19 @@ char *stacks_text(const struct stacks *s, uint64_t site)
 		return ret;
 	free(ret);
 	return NULL;
+}
+
+void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n)
+{
+	struct stacks s;
+
+	table_init(&s.modules, sizeof(struct module), STACKS_MODULES_MAX);
+	table_init(&s.wanted, sizeof(struct stack), STACKS_MAX);
+	for (unsigned int i = 0; i < n; i++)
+		if (places[i].site)
+			table_get(&s.wanted, places[i].site);
+	read_sites(&s, f);
+	for (unsigned int i = 0; i < n; i++)
+		*places[i].text = text_of(&s, places[i].site);
+	clear(&s);
 }

@@ -12,18 +12,18 @@
 #define STACKS_MAX 256
 
 struct scan_folder;
-struct stacks;
 
-struct stacks *stacks_new(void); /* NULL: no memory */
-void stacks_free(struct stacks *s);
-/* The stack of SITE will be asked for; one of STACKS_MAX at most. */
-void stacks_want(struct stacks *s, uint64_t site);
-/* Reads sites.out, once, and the names. */
-void stacks_read(struct stacks *s, struct scan_folder *f);
+/* Where the text of the stack SITE (0: none) is put. */
+struct stack_place {
+	uint64_t site;
+	char **text;
+};
+
 /*
- * Returns the frames of SITE, escaped as in the .out files, to be freed: from the innermost on, joined by " < ", each the name
- * of a function, or the name of a file, + and an address in it; of Python file:line:function. NULL: there is no such stack.
+ * Reads sites.out, and the names, for N places of STACKS_MAX stacks at most. A text is to be freed; it is the frames, escaped as
+ * in the .out files: from the innermost on, joined by " < ", each the name of a function, or the name of a file, + and an address
+ * in it; of Python file:line:function. NULL: there is no such stack.
  */
-char *stacks_text(const struct stacks *s, uint64_t site);
+void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n);
 
 #endif
