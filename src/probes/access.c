@@ -120,19 +120,26 @@ static int programs_choose(struct access_bpf *skel, bool tables, const struct dl
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
 	/* for a single process from 6.1 on */
-	bpf_program__set_autoload(skel->progs.access_area, tables && kernel_btf_func(kernel, "bpf_iter_", "task_vma") > 0 &&
-								   btf_has_member(kernel->btf, BTF_KIND_UNION, "bpf_iter_link_info", "task"));
-	bpf_program__set_autoload(skel->progs.access_send, tables);
-	bpf_program__set_autoattach(skel->progs.access_area, false);
-	bpf_program__set_autoload(skel->progs.access_user, faults && tp && !perf);
-	bpf_program__set_autoload(skel->progs.access_kernel, faults && tp && !perf);
-	bpf_program__set_autoload(skel->progs.access_user_perf, faults && tp && perf);
-	bpf_program__set_autoload(skel->progs.access_kernel_perf, faults && tp && perf);
-	bpf_program__set_autoload(skel->progs.access_event, faults && !tp);
-	bpf_program__set_autoload(skel->progs.access_watch, watch);
-	bpf_program__set_autoattach(skel->progs.access_watch, false);
-	bpf_program__set_autoattach(skel->progs.access_send, false);
-	bpf_program__set_autoattach(skel->progs.access_event, false);
+	const bool areas = kernel_btf_func(kernel, "bpf_iter_", "task_vma") > 0 &&
+			   btf_has_member(kernel->btf, BTF_KIND_UNION, "bpf_iter_link_info", "task");
+	const struct {
+		struct bpf_program *prog;
+		bool load, attach;
+	} programs[] = {
+		{ skel->progs.access_area, tables && areas, false },
+		{ skel->progs.access_event, faults && !tp, false },
+		{ skel->progs.access_kernel, faults && tp && !perf, true },
+		{ skel->progs.access_kernel_perf, faults && tp && perf, true },
+		{ skel->progs.access_send, tables, false },
+		{ skel->progs.access_user, faults && tp && !perf, true },
+		{ skel->progs.access_user_perf, faults && tp && perf, true },
+		{ skel->progs.access_watch, watch, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		bpf_program__set_autoload(programs[i].prog, programs[i].load);
+		bpf_program__set_autoattach(programs[i].prog, programs[i].attach);
+	}
 	if (watch)
 		return watch_check(cfg);
 	return tables || tp ? 0 : cpu_events_check(&software);
