@@ -28,6 +28,7 @@ BEGIN, END = "<!-- BENCH=regions tests/bench/run -->", "<!-- end of regions -->"
 TOP = os.path.realpath(os.path.join(tracers.HERE, "../.."))
 PYTHON = "/usr/bin/python3"  # the distribution's, which has setuptools and perhaps python3-torch
 LIBRARY = os.path.join(os.path.realpath(tracers.BUILD), "libdltraced-nvtx.so")
+JOB = os.path.join(TOP, "tests/workloads/regions.py")
 PEERS = os.path.join(os.path.realpath(tracers.BUILD), "peers/bin/python3")
 PEER_REGIONS = 20000  # of others, which cost more
 
@@ -78,16 +79,20 @@ def version(python, module):
     return got.stdout.split("+")[0].strip() if got.returncode == 0 else None
 
 
+def pure(path):
+    """The workload with the package below PATH, without its extension."""
+    return Program([PYTHON, JOB, "bench", "fallback"], {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}, True)
+
+
 def programs(folder, regions):
-    copy, job = os.path.join(folder, "python"), os.path.join(TOP, "tests/workloads/regions.py")
-    path = {"PYTHONPATH": copy, "PYTHONDONTWRITEBYTECODE": "1"}
+    copy = os.path.join(folder, "python")
     c = os.path.join(os.path.realpath(tracers.BUILD), "workloads/regions")
     found = {"C": Program([c, "bench", str(regions)], {}, True)}
     if package(copy):
-        found["Python, extension"] = Program([PYTHON, job, "bench"], path, True)
+        found["Python, extension"] = pure(copy)._replace(argv=[PYTHON, JOB, "bench"])
     else:
         bench.say("regions: without the extension: needs python3-setuptools, a C compiler and python3-dev")
-    found["Python, pure"] = Program([PYTHON, job, "bench", "fallback"], path, True)
+    found["Python, pure"] = pure(copy)
     nvtx = [os.path.join(os.path.realpath(tracers.BUILD), "workloads/nvtx"), "bench", str(regions)]
     found["NVTX, our library"] = Program(nvtx, {"NVTX_INJECTION64_PATH": LIBRARY}, True)
     found["NVTX, no library"] = Program(nvtx, {})
