@@ -21,6 +21,7 @@ struct matrix_run {
 	bool has_lost, has[USAGES];
 	uint64_t lost, usage[USAGES];
 	bool counted; /* status 0, nothing lost, and all numbers known */
+	const struct matrix_run *dry_run; /* that it is compared with, one that counts; NULL: none */
 };
 
 /* Of the runs of a mode that count. */
@@ -61,6 +62,9 @@ void matrix_free(struct matrix *m);
 
 /* Returns the run PROGRAM.MODE.REP that FOLDER, a name, is of; NULL: none. */
 const struct matrix_run *matrix_find(const struct matrix *m, const char *folder);
+
+/* Returns whether RUN can be compared with its dry run, with *RET as their ratio. */
+bool matrix_ratio(const struct matrix_run *run, enum usage u, double *ret);
 
 /* Sets M's modes from its runs. Returns 0 or -ENOMEM. matrix_parse() calls it. */
 int matrix_sum_up(struct matrix *m);

@@ -121,19 +121,26 @@ static const struct matrix_run *dry_of(const struct dry_runs *dry, const struct 
 	return low < dry->n && by_pair(dry->v[low], run) == 0 && dry->v[low]->counted ? dry->v[low] : NULL;
 }
 
+bool matrix_ratio(const struct matrix_run *run, enum usage u, double *ret)
+{
+	const struct matrix_run *dry = run->dry_run;
+
+	if (!dry || !dry->usage[u] || !run->has[u])
+		return false;
+	*ret = (double)run->usage[u] / (double)dry->usage[u];
+	return true;
+}
+
 /* Sets what MODE costs. V has room for its runs. */
-static void compare(struct matrix_mode *mode, const struct dry_runs *dry, double *v)
+static void compare(struct matrix_mode *mode, double *v)
 {
 	for (enum usage u = 0; u < USAGES; u++) {
 		struct matrix_sum *s = &mode->sum[u];
 		uint32_t n = 0;
 
-		for (uint64_t i = 0; i < mode->runs; i++) {
-			const struct matrix_run *run = mode->run[i], *base = run->counted && !run->dry ? dry_of(dry, run) : NULL;
-
-			if (base && base->usage[u])
-				v[n++] = (double)run->usage[u] / (double)base->usage[u];
-		}
+		for (uint64_t i = 0; i < mode->runs; i++)
+			if (mode->run[i]->counted && matrix_ratio(mode->run[i], u, &v[n]))
+				n++;
 		s->pairs = n;
 		if (!n)
 			continue;
@@ -188,11 +195,13 @@ int matrix_sum_up(struct matrix *m)
 	}
 	qsort(m->sorted, m->n_runs, sizeof(*m->sorted), by_mode);
 	qsort(dry.v, dry.n, sizeof(*dry.v), by_pair_and_mode);
+	for (uint32_t i = 0; i < m->n_runs; i++)
+		m->run[i].dry_run = m->run[i].dry ? NULL : dry_of(&dry, &m->run[i]);
 	for (uint32_t i = 0; r == 0 && i < m->n_runs; i += r < 0 ? 0 : (uint32_t)m->mode[m->n_modes - 1].runs)
 		r = add_mode(m, i);
 	for (uint32_t i = 0; r == 0 && i < m->n_modes; i++) {
 		sum_mode(&m->mode[i], v);
-		compare(&m->mode[i], &dry, v);
+		compare(&m->mode[i], v);
 	}
 	return r;
 }

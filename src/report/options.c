@@ -106,7 +106,7 @@ static const struct option_row options[] = {
 	{ "summary-only", 0, NULL,
 	  "Write only DIR/summary.json, a small file with what adds up over hosts; report on such files merges them without the rows",
 	  option_true, TO(summary_only) },
-	{ "svg", 0, "memory FILE", "Write a picture, which needs no browser, instead of the report: of memory over time, by address; with --matrix and FILE alone also one of the times; - is standard output, without the rest",
+	{ "svg", 0, "memory FILE", "Write a picture, which needs no browser, instead of the report: of memory over time, by address; with --matrix and FILE alone also one of the times and of what tracing costs; - is standard output, without the rest",
 	  option_text, TO(svg), OF_MATRIX },
 	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
