@@ -44,7 +44,7 @@ struct dlt_access_run {
 	__u64 addr, bytes, touched;
 	__s64 huge, offset;
 	__u32 kind; /* enum dlt_access_kind */
-	__u32 pad;
+	__s32 node; /* of NUMA; -1: not known */
 };
 
 /* A mapping of a process, for the daemon. */

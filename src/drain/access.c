@@ -85,8 +85,8 @@ static unsigned int page_of(const struct access *a, unsigned int i, struct acces
 	unsigned int n;
 
 	*ret = (struct access_touch){
-		.addr = page, .bytes = a->page_bytes, .written = written(f, a->page_bytes), .huge = DLT_NONE, .tid = f->tid, .ip = f->ip,
-		.at = f->addr, .kind = f->kind,
+		.addr = page, .bytes = a->page_bytes, .written = written(f, a->page_bytes), .huge = DLT_NONE, .node = DLT_NONE,
+		.tid = f->tid, .ip = f->ip, .at = f->addr, .kind = f->kind,
 	};
 	for (n = 1; i + n < a->n && f[n].tgid == f->tgid && (f[n].addr & ~(a->page_bytes - 1)) == page; n++)
 		if (f[n].flags & DLT_ACCESS_WRITE)
@@ -158,8 +158,8 @@ static void take_run(struct decode *d, const struct dlt_access_run *run)
 {
 	struct access_row row = {
 		.hdr = run->hdr, .id = run->id, .source = DLT_ACCESS_PAGES, .kind = run->kind, .addr = run->addr, .bytes = run->bytes,
-		.touched = run->touched, .written = DLT_NONE, .count = DLT_NONE, .huge = run->huge, .node = DLT_NONE, .tid = DLT_NONE,
-		.ip = DLT_NONE, .offset = run->offset, .site = DLT_NONE,
+		.touched = run->touched, .written = DLT_NONE, .count = DLT_NONE, .huge = run->huge,
+		.node = run->node < 0 ? DLT_NONE : run->node, .tid = DLT_NONE, .ip = DLT_NONE, .offset = run->offset, .site = DLT_NONE,
 	};
 
 	row.hdr.ts_ns = run->at_ns;

@@ -14,6 +14,7 @@
 #include "drain/access_areas.h"
 #include "drain/access_runs.h"
 #include "drain/counts.h"
+#include "host/numa.h"
 #include "host/stall/async_call.h"
 #include "kernel/object.h"
 #include "kernel/page_tables.h"
@@ -23,6 +24,12 @@
 #define STOP_MS 2000
 #define FIRST_NS NSEC_PER_SEC
 #define RUNS_MAX (1U << 18) /* of one look; of 128 bytes each. More are lost. */
+/*
+ * The node is asked for of a page in so many, and of each huge page. Its call costs as much as looking at some pages. A prime: of
+ * memory that is interleaved over the nodes each has its share.
+ */
+#define NODE_PAGES 61
+#define NODE_HUGE_BYTES (2ULL << 20)
 #define SHARED_BYTES (DLT_ACCESS_RUNS * sizeof(struct dlt_access_run))
 
 /* A process as of a look. */
@@ -54,6 +61,7 @@ struct access_pages {
 	const struct tracer *tracer;
 	uint64_t interval_ns;
 	unsigned int budget; /* percent */
+	bool has_nodes; /* of NUMA: more than one */
 	struct async_call call;
 	int fds[FDS];
 	bool begun; /* by the drain; atomic */
@@ -63,6 +71,8 @@ struct access_pages {
 	uint64_t before_ns; /* when these were listed */
 	struct access_runs runs;
 	struct process *process; /* whose runs they are */
+	int64_t node; /* of its pages up to NODE_END */
+	uint64_t node_end;
 	struct dlt_access_run *found;
 	unsigned int n_found;
 	uint64_t n_lost;
@@ -156,13 +166,31 @@ static void emit(void *ctx, struct access_row *row)
 	run = &a->found[a->n_found++];
 	*run = (struct dlt_access_run){
 		.hdr.tgid = a->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
-		.offset = DLT_NONE, .kind = row->kind,
+		.offset = DLT_NONE, .kind = row->kind, .node = row->node == DLT_NONE ? -1 : (int32_t)row->node,
 	};
 	if (!a->runs.area)
 		return;
 	area = &a->process->areas.v[a->runs.area - 1];
 	run->id = area->id;
 	run->offset = (int64_t)(area->offset + (MAX(row->addr, area->begin) - area->begin)); /* a block may begin before it */
+}
+
+/* Sets T's node, and cuts T where the node of another page has to be asked for. The area that it is in ends at AREA_END. */
+static void set_node(struct access_pages *a, struct access_touch *t, bool huge, uint64_t area_end)
+{
+	const uint64_t step = huge ? NODE_HUGE_BYTES : NODE_PAGES * a->runs.page_bytes;
+	int node;
+
+	t->node = DLT_NONE;
+	if (!a->has_nodes)
+		return;
+	if (t->addr >= a->node_end) {
+		node = numa_node_of((pid_t)a->process->of.tid, t->addr);
+		a->node = node < 0 ? DLT_NONE : node;
+		a->node_end = MIN(area_end, (t->addr / step + 1) * step);
+	}
+	t->bytes = MIN(t->bytes, a->node_end - t->addr);
+	t->node = a->node;
 }
 
 static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
@@ -176,10 +204,12 @@ static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 		uint64_t area_end;
 		int i = access_areas_find(areas, addr, &area_end);
 
+		area_end += -area_end % a->runs.page_bytes;
 		t.kind = i < 0 ? DLT_ACCESS_UNKNOWN : areas->v[i].kind;
 		t.area = t.kind == DLT_ACCESS_FILE ? (uint32_t)i + 1 : 0;
 		t.addr = addr;
-		t.bytes = MIN(area_end + -area_end % a->runs.page_bytes, end) - addr;
+		t.bytes = MIN(area_end, end) - addr;
+		set_node(a, &t, huge, area_end);
 		t.huge = huge ? (int64_t)t.bytes : 0;
 		access_runs_add(&a->runs, &t);
 		addr += t.bytes;
@@ -194,6 +224,7 @@ static void look_at(struct access_pages *a, struct process *p)
 	int r = 0;
 
 	a->process = p;
+	a->node_end = 0;
 	if (since_ns)
 		access_areas_update(&p->areas, a->fds[AREA], &p->of);
 	if (since_ns)
@@ -358,6 +389,7 @@ int access_pages_begin(struct access_pages *a, const struct config *cfg, const s
 	a->tracer = t;
 	a->interval_ns = cfg->access_interval_ns;
 	a->budget = cfg->access_budget;
+	a->has_nodes = numa_has_nodes();
 	a->runs = (struct access_runs){
 		.block_bytes = cfg->access_block_bytes, .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .emit = emit, .ctx = a,
 	};

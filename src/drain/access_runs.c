@@ -36,8 +36,8 @@ static bool continues(const struct access_runs *r, const struct access_touch *b)
 	const struct access_row *row = &r->row;
 	const uint64_t n = row->bytes / r->block_bytes;
 
-	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind && r->area == b->area &&
-	       row->touched == b->bytes * n && row->written == times(b->written, n) && row->huge == times(b->huge, n);
+	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind && row->node == b->node &&
+	       r->area == b->area && row->touched == b->bytes * n && row->written == times(b->written, n) && row->huge == times(b->huge, n);
 }
 
 static void block_end(struct access_runs *r)
@@ -66,6 +66,7 @@ static void block_end(struct access_runs *r)
 	row->written = b.written;
 	row->count = b.count;
 	row->huge = b.huge;
+	row->node = b.node;
 	row->tid = b.tid;
 	row->ip = b.ip;
 }

@@ -19,11 +19,12 @@ struct access_row {
 	int64_t written, count, huge, node, tid, ip, offset, site;
 };
 
-/* Pages of one kind. */
+/* Pages of one kind, and of one node: what is in one block has the node of the first of it. */
 struct access_touch {
 	uint64_t addr, bytes;
 	int64_t written, huge; /* bytes of pages that were written, that are huge: 0 or all; DLT_NONE: not known */
 	int64_t count;	       /* events; DLT_NONE: not known */
+	int64_t node;	       /* of NUMA; DLT_NONE: not known */
 	/* of a single event, its thread, instruction, and accessed address */
 	int64_t tid, ip;
 	uint64_t at;

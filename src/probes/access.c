@@ -44,7 +44,7 @@ static const struct field fields[] = {
 	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written), .unit = "bytes" },
 	{ "COUNT", "faults; watch: accesses; - for pages", FIELD_S64, AT(count) },
 	{ "HUGE", "of TOUCHED in huge pages; - if that is not known", FIELD_S64, AT(huge), .unit = "bytes" },
-	{ "NODE", "NUMA node; - if that is not known", FIELD_S64, AT(node) },
+	{ "NODE", "NUMA node, for pages: of one page in 61; - if that is not known, or the machine has one node", FIELD_S64, AT(node) },
 	{ "TID", "where COUNT is 1: thread", FIELD_S64, AT(tid) },
 	{ "IP", "where COUNT is 1: address of the instruction, watch: of the next one; - in the kernel", FIELD_ADDR, AT(ip) },
 	{ "KIND", "heap, anon (other memory of no file), stack (of the main thread), file; - if that is not known", FIELD_NAME, AT(kind), 0, 0,

@@ -22,6 +22,12 @@
  *
  * The same, in two threads whose main thread has ended: the other one waits.
  *
+ *   touches nodes PROCESSES MS PAGES
+ *
+ * Each process maps PAGES small pages, the first half of them on node 0, the others on the node of the highest number that has
+ * memory for it, and touches all of them again and again for MS milliseconds. "region" as above; a line "node PID BEGIN END NODE" for
+ * each half, with the node that /proc/PID/numa_maps has.
+ *
  *   touches watched PROCESSES N ADDRESS
  *
  * Each process accesses the 8 bytes at ADDRESS in N loads and stores in each of two threads, and the bytes around them. A line
@@ -36,12 +42,15 @@
  * For MS milliseconds a byte of each of PAGES pages is read, again and again. A line with the CPU ns that a read took.
  */
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -272,6 +281,43 @@ static void phases(long ms)
 		phase(ms, huge + (2 << 20) + 77, 4 << 20, 3, 2 << 20);
 }
 
+static bool bind_to(volatile char *at, size_t bytes, int node)
+{
+	unsigned long mask = 1UL << node;
+
+	return syscall(SYS_mbind, at, bytes, MPOL_BIND, &mask, 8 * sizeof(mask), 0) == 0;
+}
+
+/* Of the mapping that has AT. */
+static int node_listed(volatile char *at)
+{
+	FILE *f = fopen("/proc/self/numa_maps", "re");
+	char line[4096], *of;
+	int node = -1;
+
+	if (!f)
+		die("/proc/self/numa_maps");
+	while (fgets(line, sizeof(line), f) && strtoul(line, NULL, 16) <= (unsigned long)at)
+		node = (of = strstr(line, " N")) ? atoi(of + 2) : -1;
+	fclose(f);
+	return node;
+}
+
+static void nodes(long ms)
+{
+	const size_t half = pages / 2 * PAGE;
+	volatile char *at = map();
+	int last = 63;
+
+	while (last && !bind_to(at + half, half, last))
+		last--;
+	bind_to(at, half, 0);
+	memset((void *)at, 1, 2 * half);
+	for (int i = 0; i < 2; i++)
+		printf("node %d %#lx %#lx %d\n", getpid(), (unsigned long)(at + i * half), (unsigned long)(at + (i + 1) * half), node_listed(at + i * half));
+	phase(ms, at, PAGE, pages, PAGE);
+}
+
 static pthread_t main_thread;
 
 static void *phases_main(void *ms)
@@ -334,14 +380,14 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *mode;
 		void (*fn)(long n);
-	} modes[] = { { "cost", cost }, { "faults", faults }, { "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched } };
+	} modes[] = { { "cost", cost }, { "faults", faults }, { "nodes", nodes }, { "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched } };
 	void (*fn)(long) = NULL;
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(mode, modes[i].mode))
 			fn = modes[i].fn;
 	if (!fn)
-		return fputs("touches cost|faults|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
+		return fputs("touches cost|faults|nodes|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
 	pages = strtoul(argv[4], NULL, 0);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();

@@ -96,6 +96,33 @@ static void single_events_are_joined(void **state)
 	assert_string_equal(rows, "0x10000+0x40000 touched 0x4000 written 16384 count 4 huge -1 tid -1 kind 0\n");
 }
 
+static void emit_node(void *ctx, struct access_row *row)
+{
+	size_t at = strlen(rows);
+
+	snprintf(rows + at, sizeof(rows) - at, "%#llx+%#llx node %lld\n", (unsigned long long)row->addr, (unsigned long long)row->bytes,
+		 row->node == DLT_NONE ? -1 : (long long)row->node);
+}
+
+/* A block is of one node, that of its first pages, and a row is, too. */
+static void blocks_of_other_nodes_are_apart(void **state)
+{
+	static const int64_t nodes[] = { 0, 0, 1, DLT_NONE };
+	struct access_runs r = runs_begin(emit_node);
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct access_touch t = state_of((i + 1) * BLOCK, BLOCK / 2, 0);
+
+		t.node = nodes[i];
+		add(&r, t);
+		t.addr += BLOCK / 2;
+		t.node = 2;
+		add(&r, t);
+	}
+	access_runs_end(&r);
+	assert_string_equal(rows, "0x10000+0x20000 node 0\n0x30000+0x10000 node 1\n0x40000+0x10000 node -1\n");
+}
+
 static void pages_that_reach_over_blocks_are_split(void **state)
 {
 	struct access_runs r = runs_begin(emit);
@@ -157,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_with_equal_shares_are_one_row),
 		cmocka_unit_test(what_differs_is_apart),
+		cmocka_unit_test(blocks_of_other_nodes_are_apart),
 		cmocka_unit_test(single_events_are_joined),
 		cmocka_unit_test(pages_that_reach_over_blocks_are_split),
 		cmocka_unit_test(sums_stay_whatever_is_touched),

@@ -82,6 +82,7 @@ static void run(uint64_t at, uint32_t kind, uint64_t ino)
 	rec->huge = 0;
 	rec->offset = ino ? 65536 : DLT_NONE;
 	rec->kind = kind;
+	rec->node = ino ? 1 : -1;
 	rec->id = ino ? id_of(ino) : (struct dlt_file_id){ 0 };
 	rec_emit();
 }
