@@ -175,6 +175,10 @@ int access_send(__u64 *ctx)
 	return 0;
 }
 
+/* linux/mm.h: huge pages by hugetlbfs, devices' memory */
+#define VM_PFNMAP 0x400
+#define VM_HUGETLB 0x400000
+
 /* An iterator may be preempted: as in snapshot.bpf.c, the object has a scratch buffer of its own. */
 SEC("iter/task_vma")
 int access_area(struct task_vma_ctx *ctx)
@@ -193,6 +197,7 @@ int access_area(struct task_vma_ctx *ctx)
 	file = KLOAD(vma, vm_file);
 	area.begin = KLOAD(vma, vm_start);
 	area.end = KLOAD(vma, vm_end);
+	area.kept = !!(KLOAD(vma, vm_flags) & (VM_PFNMAP | VM_HUGETLB));
 	if (file) {
 		call.tgid = BPF_CORE_READ(task, tgid);
 		w = file_where_mapped(file);

@@ -28,6 +28,8 @@ struct {
 	__uint(value_size, DLT_PAGE_TABLES_PAGE);
 } pages SEC(".maps");
 
+#define PF_FORKNOEXEC 0x40 /* linux/sched.h */
+
 /* Once for each process: by its main thread, or if that has ended, by each other one. */
 SEC("iter/task")
 int page_tables_list(struct bpf_iter__task *ctx)
@@ -52,6 +54,7 @@ int page_tables_list(struct bpf_iter__task *ctx)
 	of.task_size = mm->task_size;
 	of.total_vm = mm->total_vm;
 	of.mappings = mm->map_count;
+	of.forked = !!(task->group_leader->flags & PF_FORKNOEXEC);
 	bpf_seq_write(ctx->meta->seq, &of, sizeof(of));
 	return 0;
 }

@@ -10,6 +10,7 @@ enum dlt_access_source {
 	DLT_ACCESS_FAULTS, /* page faults, each of them */
 	DLT_ACCESS_PAGES,  /* accessed bits of page tables */
 	DLT_ACCESS_WATCH,  /* hardware breakpoints: each access of a few bytes */
+	DLT_ACCESS_WRITES, /* soft-dirty bits of page tables */
 	DLT_ACCESS_SOURCES,
 };
 
@@ -43,7 +44,7 @@ struct dlt_access_run {
 	__u64 at_ns, span_ns; /* when they were found; since when they may have been accessed */
 	__u64 addr, bytes, touched;
 	__s64 huge, offset;
-	__u32 kind; /* enum dlt_access_kind */
+	__u16 kind, source; /* enum dlt_access_kind, dlt_access_source */
 	__s32 node; /* of NUMA; -1: not known */
 };
 
@@ -53,7 +54,7 @@ struct dlt_access_area {
 	__u64 begin, end;
 	__u64 offset; /* in the file, bytes */
 	__u32 kind; /* enum dlt_access_kind */
-	__u32 pad;
+	__u32 kept; /* the kernel does not clear the bits of its pages: they show nothing */
 };
 #define DLT_ACCESS_RUNS 64 /* sent at a time */
 

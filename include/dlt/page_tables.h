@@ -20,7 +20,7 @@ struct dlt_memory_of {
 	__u32 mappings; /* number of them */
 	__u32 tgid;
 	__u32 tid; /* a thread that has it: the main thread may have ended */
-	__u32 pad;
+	__u32 forked; /* it has executed no program since it was forked: its memory began as its parent's */
 };
 
 _Static_assert(sizeof(struct dlt_memory_of) == 80, "dlt_memory_of");

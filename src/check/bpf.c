@@ -164,22 +164,15 @@ enum check_state check_backends(struct check *c)
 
 /* --- accesses of memory -------------------------------------------------------------------------- */
 
-/* How --probes +access would see them. */
-enum check_state check_accesses(struct check *c)
+/* How --probes +access would see them. KERNEL is NULL if its BTF cannot be read. */
+static enum check_state accesses_row(struct check *c, const struct kernel_btf *kernel)
 {
 	static const char need[] = "accesses of memory";
 	struct page_tables *tables = NULL;
-	struct kernel_btf kernel = {};
 	char why[256] = "the kernel's BTF cannot be read";
 	enum check_state state;
-	int r;
 
-	if (!c->may_bpf)
-		return not_tried(c, need);
-	r = kernel_btf_load(&kernel);
-	if (!r)
-		r = page_tables_open(&tables, &kernel, why, sizeof(why));
-	if (r < 0)
+	if (!kernel || page_tables_open(&tables, kernel, PAGE_ACCESSED, why, sizeof(why)) < 0)
 		state = check_lacks(c, need, CHECK_MISSING, "--probes +access has page faults instead (--access faults)", "not by pages: %s", why);
 	else if (page_tables_flushes(tables))
 		state = check_put(c, need, CHECK_OK, "by pages: accessed bits were read and cleared");
@@ -187,6 +180,37 @@ enum check_state check_accesses(struct check *c)
 		state = check_put(c, need, CHECK_OK,
 				  "by pages: accessed bits were read and cleared; a page that is accessed all the time may be missed");
 	page_tables_close(tables);
+	return state;
+}
+
+/* Whether --access writes is possible. */
+static enum check_state writes_row(struct check *c, const struct kernel_btf *kernel)
+{
+	static const char need[] = "writes of memory";
+	struct page_tables *tables = NULL;
+	char why[256] = "the kernel's BTF cannot be read";
+	enum check_state state;
+
+	if (!kernel || page_tables_open(&tables, kernel, PAGE_WRITTEN, why, sizeof(why)) < 0)
+		state = check_lacks(c, need, CHECK_MISSING, "--access writes is refused; by page faults the first write of a page is known (--access faults)",
+				    "not by pages: %s", why);
+	else
+		state = check_put(c, need, CHECK_OK, "by pages: soft-dirty bits were read and cleared (--access writes)");
+	page_tables_close(tables);
+	return state;
+}
+
+enum check_state check_accesses(struct check *c)
+{
+	struct kernel_btf kernel = {};
+	const struct kernel_btf *known;
+	enum check_state state;
+
+	if (!c->may_bpf)
+		return not_tried(c, "accesses of memory");
+	known = kernel_btf_load(&kernel) < 0 ? NULL : &kernel;
+	accesses_row(c, known);
+	state = writes_row(c, known);
 	kernel_btf_free(&kernel);
 	return state;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "drain/access.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -156,9 +157,10 @@ static void advance(struct access *a, struct decode *d, uint64_t now_ns)
 /* Found by another thread some time ago, and in order among its like. */
 static void take_run(struct decode *d, const struct dlt_access_run *run)
 {
+	const bool writes = run->source == DLT_ACCESS_WRITES;
 	struct access_row row = {
-		.hdr = run->hdr, .id = run->id, .source = DLT_ACCESS_PAGES, .kind = run->kind, .addr = run->addr, .bytes = run->bytes,
-		.touched = run->touched, .written = DLT_NONE, .count = DLT_NONE, .huge = run->huge,
+		.hdr = run->hdr, .id = run->id, .source = run->source, .kind = run->kind, .addr = run->addr, .bytes = run->bytes,
+		.touched = run->touched, .written = writes ? (int64_t)run->touched : DLT_NONE, .count = DLT_NONE, .huge = run->huge,
 		.node = run->node < 0 ? DLT_NONE : run->node, .tid = DLT_NONE, .ip = DLT_NONE, .offset = run->offset, .site = DLT_NONE,
 	};
 

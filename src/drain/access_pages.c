@@ -65,6 +65,7 @@ struct access_pages {
 	struct async_call call;
 	int fds[FDS];
 	bool begun; /* by the drain; atomic */
+	bool writes; /* written pages are looked for, else accessed ones */
 
 	/* the thread's */
 	struct processes now, before;
@@ -134,7 +135,10 @@ static void refused_set(struct access_pages *a, struct process *p, bool refused)
 	p->refused = refused;
 }
 
-/* Takes over what is known of P from the last look. A child's bits are clear when it begins, and those of a new program. */
+/*
+ * Takes over what is known of P from the last look. A child's bits are clear when it begins, and those of a new program; but what
+ * its parent has written is shown by a child's bits, too.
+ */
 static void take_over(struct access_pages *a, struct process *p)
 {
 	struct process *before = find(&a->before, p->of.tgid);
@@ -148,7 +152,7 @@ static void take_over(struct access_pages *a, struct process *p)
 	} else if (before && before->of.start_ns == p->of.start_ns) {
 		p->clear_ns = a->before_ns;
 		refused_set(a, before, false);
-	} else if (a->before_ns && p->of.start_ns > a->before_ns) {
+	} else if (a->before_ns && p->of.start_ns > a->before_ns && !(a->writes && p->of.forked)) {
 		p->clear_ns = p->of.start_ns;
 	}
 }
@@ -166,7 +170,8 @@ static void emit(void *ctx, struct access_row *row)
 	run = &a->found[a->n_found++];
 	*run = (struct dlt_access_run){
 		.hdr.tgid = a->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
-		.offset = DLT_NONE, .kind = row->kind, .node = row->node == DLT_NONE ? -1 : (int32_t)row->node,
+		.offset = DLT_NONE, .kind = (uint16_t)row->kind, .source = a->writes ? DLT_ACCESS_WRITES : DLT_ACCESS_PAGES,
+		.node = row->node == DLT_NONE ? -1 : (int32_t)row->node,
 	};
 	if (!a->runs.area)
 		return;
@@ -193,7 +198,7 @@ static void set_node(struct access_pages *a, struct access_touch *t, bool huge, 
 	t->node = a->node;
 }
 
-static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
+static void found(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 {
 	struct access_pages *a = ctx;
 	const struct access_areas *areas = &a->process->areas;
@@ -211,7 +216,8 @@ static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 		t.bytes = MIN(area_end, end) - addr;
 		set_node(a, &t, huge, area_end);
 		t.huge = huge ? (int64_t)t.bytes : 0;
-		access_runs_add(&a->runs, &t);
+		if (i < 0 || !areas->v[i].kept)
+			access_runs_add(&a->runs, &t);
 		addr += t.bytes;
 	}
 }
@@ -228,7 +234,7 @@ static void look_at(struct access_pages *a, struct process *p)
 	if (since_ns)
 		access_areas_update(&p->areas, a->fds[AREA], &p->of);
 	if (since_ns)
-		r = page_tables_accessed(a->tables, &p->of, accessed, a);
+		r = page_tables_find(a->tables, &p->of, found, a);
 	access_runs_end(&a->runs);
 	at_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (r < 0)
@@ -390,6 +396,7 @@ int access_pages_begin(struct access_pages *a, const struct config *cfg, const s
 	a->interval_ns = cfg->access_interval_ns;
 	a->budget = cfg->access_budget;
 	a->has_nodes = numa_has_nodes();
+	a->writes = cfg->access == ACCESS_WRITES;
 	a->runs = (struct access_runs){
 		.block_bytes = cfg->access_block_bytes, .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .emit = emit, .ctx = a,
 	};

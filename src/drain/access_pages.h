@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looks again and again which pages of the target have been accessed, and clears the bits that show it. A thread of its own,
+ * Looks again and again which pages of the target have been accessed, or written, and clears the bits that show it. A thread of its own,
  * begun by the drain and with the drain's privileges, as reading and clearing wait for locks of the traced processes. What it
  * finds comes back through the rings.
  */

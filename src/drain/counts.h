@@ -37,7 +37,7 @@ struct probe_counts {
 
 /* What access.out does not show. */
 struct access_counts {
-	bool pages; /* it is by accessed bits, else by faults */
+	bool pages; /* it is by bits of page tables */
 	bool flushes; /* translations that CPUs have are flushed, so that no access is missed */
 	uint64_t looks; /* at all processes */
 	uint64_t cpu_ns, longest_ns; /* that these took: CPU time of all, and the longest one */

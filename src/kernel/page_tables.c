@@ -31,7 +31,7 @@ struct page_tables {
 	uint64_t (*pages)[PAGE_WALK_ENTRIES];
 	uint64_t direct_map; /* where physical memory begins in the kernel's addresses */
 	bool stopped; /* atomic */
-	bool flushes; /* the kernel has no soft-dirty bits, whose clearing would cost the process a fault for each page */
+	bool flushes; /* soft-dirty bits are cleared, too: if the kernel has these, the process pays a fault for each page it writes */
 	struct page_walk walk;
 };
 
@@ -81,10 +81,10 @@ int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *me
 	return object_records(bpf_link__fd(t->list), sizeof(struct dlt_memory_of), fn, ctx);
 }
 
-int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,
+int page_tables_find(struct page_tables *t, const struct dlt_memory_of *of,
 			 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx)
 {
-	t->walk.accessed = fn;
+	t->walk.found = fn;
 	t->walk.copy_ctx = t;
 	t->walk.ctx = ctx;
 	/* those of its mappings, and some for mappings that are made meanwhile */
@@ -105,8 +105,8 @@ bool page_tables_stopped(const struct page_tables *t)
 }
 
 /*
- * "1" does not flush the TLB. "4" clears bits of the kernel's own, if it has these, and then does. For a thread that has ended
- * the kernel clears nothing, and returns no error.
+ * "1" clears accessed bits, and does not flush the TLB. "4" clears soft-dirty bits, the kernel's own, if it has these, and then does.
+ * For a thread that has ended the kernel clears nothing, and returns no error.
  */
 int page_tables_clear(const struct page_tables *t, pid_t tid)
 {
@@ -115,7 +115,7 @@ int page_tables_clear(const struct page_tables *t, pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)tid);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, "1", 1) < 0)
+	if (fd < 0 || (t->walk.use == PAGE_ACCESSED && write(fd, "1", 1) < 0))
 		return -errno;
 	return t->flushes && write(fd, "4", 1) < 0 ? -errno : 0;
 }
@@ -133,7 +133,7 @@ struct known {
 	uint64_t phys;
 	bool soft_dirty; /* it has been written, and shows that */
 	struct dlt_memory_of of; /* ours */
-	bool accessed;
+	bool found;
 };
 
 static int known_open(struct known *k)
@@ -163,12 +163,12 @@ static void known_of(void *ctx, const void *memory_of)
 		k->of = *of;
 }
 
-static void known_accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
+static void known_found(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 {
 	struct known *k = ctx;
 	const uint64_t at = (uint64_t)(uintptr_t)k->at;
 
-	k->accessed |= at >= addr && at - addr < bytes;
+	k->found |= at >= addr && at - addr < bytes;
 }
 
 /* The topmost table of ours is in physical memory too: so that begins at one of the GiB below it. */
@@ -194,18 +194,25 @@ static int find_direct_map(struct page_tables *t, const struct known *k)
 	return -ENOENT;
 }
 
-/* Is our page seen as accessed, and after a clear no longer? */
+/* 0: our page is seen, or as WANT is false, it is not. */
+static int look(struct page_tables *t, struct known *k, bool want)
+{
+	int r;
+
+	k->found = false;
+	r = page_tables_find(t, &k->of, known_found, k);
+	return r < 0 ? r : k->found == want ? 0 : -ENODATA;
+}
+
+/* Is our page, which was written, seen, and after a clear no longer? Accessed again, it is seen only if the CPU has forgotten it. */
 static int try_out(struct page_tables *t, struct known *k)
 {
-	int r = page_tables_accessed(t, &k->of, known_accessed, k);
+	int r = look(t, k, true) ?: page_tables_clear(t, getpid()) ?: look(t, k, false);
 
-	if (r < 0 || !k->accessed)
-		return r < 0 ? r : -ENODATA;
-	r = page_tables_clear(t, getpid());
-	k->accessed = false;
-	if (!r)
-		r = page_tables_accessed(t, &k->of, known_accessed, k);
-	return r < 0 ? r : k->accessed ? -ENODATA : 0;
+	if (r < 0 || !t->flushes)
+		return r;
+	*(volatile uint64_t *)k->at = 1;
+	return look(t, k, true);
 }
 
 static int find_out(struct page_tables *t, const char **what)
@@ -215,6 +222,10 @@ static int find_out(struct page_tables *t, const char **what)
 
 	*what = "/proc/self/pagemap has no addresses";
 	r = known_open(&k);
+	if (!r && !k.soft_dirty && t->walk.use == PAGE_WRITTEN) {
+		*what = "the kernel has no soft-dirty bits, CONFIG_MEM_SOFT_DIRTY";
+		r = -EOPNOTSUPP;
+	}
 	if (!r) {
 		*what = "our own process is not in the list";
 		r = page_tables_list(t, known_of, &k);
@@ -226,9 +237,9 @@ static int find_out(struct page_tables *t, const char **what)
 		r = find_direct_map(t, &k);
 	}
 	if (!r) {
-		*what = "accessed bits are not seen, or cannot be cleared";
+		*what = "the bits of a page are not seen, or cannot be cleared";
 		t->walk.levels = k.of.task_size >> 47 ? 5 : 4;
-		t->flushes = !k.soft_dirty;
+		t->flushes = !k.soft_dirty || t->walk.use == PAGE_WRITTEN;
 		r = try_out(t, &k);
 	}
 	if (k.at != MAP_FAILED)
@@ -261,7 +272,7 @@ static int load(struct page_tables *t, const struct kernel_btf *kernel)
 	return t->from && t->pages ? 0 : -ENOMEM;
 }
 
-int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, char *why, size_t size)
+int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, enum page_use use, char *why, size_t size)
 {
 	const char *what = "the kernel refused its programs";
 	struct page_tables *t;
@@ -275,6 +286,7 @@ int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, 
 	if (!t)
 		return -ENOMEM;
 	t->walk.copy = copy;
+	t->walk.use = use;
 	r = load(t, kernel);
 	if (!r)
 		r = find_out(t, &what);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page tables of running processes, read by BPF programs of its own: which pages have been accessed since their accessed
- * bits were cleared last. x86-64 alone. Finds out by itself where the kernel has physical memory mapped, and whether all of it
- * works, on memory of our own. One thread at a time.
+ * The page tables of running processes, read by BPF programs of its own: which pages have been accessed, or written, since the
+ * bits that show it were cleared last. x86-64 alone. Finds out by itself where the kernel has physical memory mapped, and whether
+ * all of it works, on memory of our own. One thread at a time.
  */
 #ifndef KERNEL_PAGE_TABLES_H
 #define KERNEL_PAGE_TABLES_H
@@ -13,12 +13,13 @@
 #include <sys/types.h>
 
 #include "dlt/page_tables.h"
+#include "kernel/page_walk.h"
 
 struct kernel_btf;
 struct page_tables;
 
 /* Needs root. 0, or -errno with the reason in WHY. */
-int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, char *why, size_t size);
+int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, enum page_use use, char *why, size_t size);
 void page_tables_close(struct page_tables *t);
 
 /*
@@ -28,7 +29,7 @@ void page_tables_close(struct page_tables *t);
 int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *memory_of), void *ctx);
 
 /* Calls FN as page_walk() does. 0 or -errno; OF may have executed another program, or ended, meanwhile. */
-int page_tables_accessed(struct page_tables *t, const struct dlt_memory_of *of,
+int page_tables_find(struct page_tables *t, const struct dlt_memory_of *of,
 			 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx);
 
 /* Any thread: what is being read ends soon with -ECANCELED, and so does what is read later. */
@@ -36,8 +37,8 @@ void page_tables_stop(struct page_tables *t);
 bool page_tables_stopped(const struct page_tables *t);
 
 /*
- * Clears the accessed bits of the process of thread TID, holding its memory's lock: may take long. A CPU that still has a page's translation
- * does not set the bit again for it; where page_tables_flushes(), translations are cleared, too. 0 or -errno.
+ * Clears the bits of the process of thread TID, holding its memory's lock: may take long. A CPU that still has a page's translation
+ * does not set the accessed bit again for it; where page_tables_flushes(), translations are cleared, too. 0 or -errno.
  */
 int page_tables_clear(const struct page_tables *t, pid_t tid);
 bool page_tables_flushes(const struct page_tables *t);

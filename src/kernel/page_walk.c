@@ -8,8 +8,14 @@
 
 /* arch/x86/include/asm/pgtable_types.h */
 #define PRESENT 1ULL
+#define WRITABLE 2ULL
 #define ACCESSED 0x20ULL
+#define DIRTY 0x40ULL
 #define HUGE_PAGE 0x80ULL /* _PAGE_PSE */
+#define NO_ACCESS 0x100ULL /* _PAGE_PROTNONE, where it is not present */
+#define SPECIAL 0x200ULL
+#define SOFT_DIRTY 0x800ULL
+#define SWAPPED_SOFT_DIRTY 2ULL /* of a page that is not in memory */
 #define FRAME 0x000ffffffffff000ULL
 
 #define PAGE_SHIFT 12
@@ -25,15 +31,31 @@ static uint64_t bytes_at(unsigned int level)
 static void run_end(struct page_walk *w)
 {
 	if (w->run_bytes)
-		w->accessed(w->ctx, w->run, w->run_bytes, w->run_huge);
+		w->found(w->ctx, w->run, w->run_bytes, w->run_huge);
 	w->run_bytes = 0;
+}
+
+/*
+ * A clear takes the right to write away, so that the next write sets the bit. Of a shared mapping that is newer than that, a page
+ * may become writable when it is read: only the CPU's own bit shows its writes. Special ones, of devices, are never cleared.
+ */
+static bool is_written(uint64_t entry)
+{
+	if (!(entry & (PRESENT | NO_ACCESS)))
+		return entry & SWAPPED_SOFT_DIRTY;
+	return !(entry & SPECIAL) && (entry & SOFT_DIRTY || (entry & (WRITABLE | DIRTY)) == (WRITABLE | DIRTY));
+}
+
+static bool is_accessed(uint64_t entry)
+{
+	return entry & PRESENT && entry & ACCESSED;
 }
 
 static void page(struct page_walk *w, uint64_t entry, uint64_t addr, unsigned int level)
 {
 	const bool huge = level != PTE;
 
-	if (!(entry & PRESENT) || !(entry & ACCESSED))
+	if (!(w->use == PAGE_WRITTEN ? is_written(entry) : is_accessed(entry)))
 		return;
 	if (!w->run_bytes || w->run + w->run_bytes != addr || w->run_huge != huge) {
 		run_end(w);

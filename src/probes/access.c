@@ -24,7 +24,7 @@
 #include "trace/probe.h"
 
 static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { DLT_ACCESS_PAGES, "pages" },
-						  { DLT_ACCESS_WATCH, "watch" }, { 0, NULL } };
+						  { DLT_ACCESS_WATCH, "watch" }, { DLT_ACCESS_WRITES, "writes" }, { 0, NULL } };
 static const struct field_name kind_names[] = {
 	{ DLT_ACCESS_UNKNOWN, "-" }, { DLT_ACCESS_HEAP, "heap" }, { DLT_ACCESS_ANON, "anon" },
 	{ DLT_ACCESS_STACK, "stack" }, { DLT_ACCESS_FILE, "file" }, { 0, NULL },
@@ -34,17 +34,17 @@ static const struct field_name kind_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the interval, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets), watch (each access of watched bytes)", FIELD_NAME,
+	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets), writes (which pages were written, by soft-dirty bits), watch (each access of watched bytes)", FIELD_NAME,
 	  AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },
 	{ "BYTES", "of all blocks, each with an equal share of touched bytes; where COUNT is 1, of the page that ADDR is in; watch: of the watched bytes", FIELD_U64,
 	  AT(bytes), .unit = "bytes" },
-	{ "TOUCHED", "of them in pages that were accessed", FIELD_U64, AT(touched), .unit = "bytes" },
+	{ "TOUCHED", "of them in pages that were accessed; writes: that were written", FIELD_U64, AT(touched), .unit = "bytes" },
 	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written), .unit = "bytes" },
-	{ "COUNT", "faults; watch: accesses; - for pages", FIELD_S64, AT(count) },
+	{ "COUNT", "faults; watch: accesses; - for pages and writes", FIELD_S64, AT(count) },
 	{ "HUGE", "of TOUCHED in huge pages; - if that is not known", FIELD_S64, AT(huge), .unit = "bytes" },
-	{ "NODE", "NUMA node, for pages: of one page in 61; - if that is not known, or the machine has one node", FIELD_S64, AT(node) },
+	{ "NODE", "NUMA node, for pages and writes: of one page in 61; - if that is not known, or the machine has one node", FIELD_S64, AT(node) },
 	{ "TID", "where COUNT is 1: thread", FIELD_S64, AT(tid) },
 	{ "IP", "where COUNT is 1: address of the instruction, watch: of the next one; - in the kernel", FIELD_ADDR, AT(ip) },
 	{ "KIND", "heap, anon (other memory of no file), stack (of the main thread), file; - if that is not known", FIELD_NAME, AT(kind), 0, 0,
@@ -77,20 +77,30 @@ static void state_free(void *state)
 	free(s);
 }
 
+/* What is looked for in page tables, and what there is instead; NULL: they are not read. */
+static const struct table_use {
+	enum page_use use;
+	const char *instead;
+} table_uses[ACCESS_N] = {
+	[ACCESS_AUTO] = { PAGE_ACCESSED, "faults" },
+	[ACCESS_PAGES] = { PAGE_ACCESSED, "faults" },
+	[ACCESS_WRITES] = { PAGE_WRITTEN, "pages or faults" },
+};
+
 /* By page tables, where the user wants that or nothing else, and the machine can. 0 or -errno. */
 static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
+	const struct table_use *use = &table_uses[cfg->access];
 	char why[256];
-	int r = cfg->access == ACCESS_FAULTS || cfg->access == ACCESS_WATCH ? -ENODATA : page_tables_open(ret, kernel, why, sizeof(why));
+	int r = use->instead ? page_tables_open(ret, kernel, use->use, why, sizeof(why)) : 0;
 
-	if (r < 0 && cfg->access == ACCESS_PAGES) {
-		if (!cfg->hold) /* else it is tried again without */
-			log_err("--access pages: %s: use --access faults", why);
-		return r;
-	}
-	if (r < 0 && cfg->access == ACCESS_AUTO)
+	if (r < 0 && cfg->access == ACCESS_AUTO) {
 		log_info("access.out has page faults: accessed bits cannot be read: %s", why);
-	return 0;
+		return 0;
+	}
+	if (r < 0 && !cfg->hold) /* else it is tried again without */
+		log_err("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
+	return r;
 }
 
 static const struct perf_event_attr software = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };

@@ -443,7 +443,7 @@ static void put_access(struct json *j, const struct session *s)
 	if (!(s->cfg->probes >> DLT_access & 1))
 		return;
 	json_object(j, "access");
-	json_str(j, "source", n->pages ? "pages" : s->cfg->access == ACCESS_WATCH ? "watch" : "faults");
+	json_str(j, "source", config_access[s->cfg->access != ACCESS_AUTO ? s->cfg->access : n->pages ? ACCESS_PAGES : ACCESS_FAULTS]);
 	json_u64(j, "interval_ns", s->cfg->access_interval_ns);
 	json_u64(j, "block_bytes", s->cfg->access_block_bytes);
 	if (n->pages) {

@@ -43,6 +43,7 @@ const char *memory_set_alloc_sites(struct option_parse *p, void *member, char *a
 
 const char *const config_access[ACCESS_N] = {
 	[ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages", [ACCESS_WATCH] = "watch",
+	[ACCESS_WRITES] = "writes",
 };
 
 /* ADDR[:LEN][,...] */
@@ -70,7 +71,7 @@ static const char *set_watch(struct config *cfg, const char *arg)
 
 const char *memory_set_access(struct option_parse *p, void *member, char *arg)
 {
-	static const char watch[] = "watch=", *const others[] = { "pmu", "writes" };
+	static const char watch[] = "watch=", *const others[] = { "pmu" };
 
 	mean(p, DLT_access);
 	if (!strncmp(arg, watch, strlen(watch))) {
@@ -85,8 +86,8 @@ const char *memory_set_access(struct option_parse *p, void *member, char *arg)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (!strcmp(others[i], arg))
-			return "this dltraced cannot do that: one of auto, pages, faults, watch=ADDR";
-	return "not one of auto, pages, faults, watch=ADDR";
+			return "this dltraced cannot do that: one of auto, pages, faults, writes, watch=ADDR";
+	return "not one of auto, pages, faults, writes, watch=ADDR";
 }
 
 const char *memory_set_access_budget(struct option_parse *p, void *member, char *arg)

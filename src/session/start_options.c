@@ -280,7 +280,7 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "Memory touched: auto, pages, faults, watch=ADDR",
+	{ "access", 0, "HOW", "Memory: auto, pages, faults, writes, watch=ADDR",
 	  memory_set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)",
 	  memory_set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
@@ -427,7 +427,7 @@ static const char *check(const struct config *cfg)
 		return "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)";
 	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
 		return "--rollup-only writes no rows, so there is nothing for alloc";
-	if (!cfg->access_interval_ns && cfg->access == ACCESS_PAGES)
+	if (!cfg->access_interval_ns && (cfg->access == ACCESS_PAGES || cfg->access == ACCESS_WRITES))
 		return "--access-interval 0 gives each page fault a row of its own: it needs --access faults";
 	if (cfg->rollup_only && cfg->probes >> DLT_access & 1)
 		return "--rollup-only writes no rows, so there is nothing for access";

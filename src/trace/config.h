@@ -81,6 +81,7 @@ struct config {
 		ACCESS_AUTO,
 		ACCESS_FAULTS,
 		ACCESS_PAGES,
+		ACCESS_WRITES,
 		ACCESS_WATCH,
 		ACCESS_N,
 	} access;

@@ -14,9 +14,9 @@
  * Each process maps PAGES small pages, 4 MiB of a file of its own (touched.PID) from 1 MiB on, and 16 MiB of huge pages if
  * the kernel has them, and touches all once. Then it goes
  * through phases of MS milliseconds, in each of which it touches the same pages again and again: a line "phase PID BEGIN_NS
- * END_NS FIRST STEP COUNT BYTES", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes; before it "late PID
- * BEGIN_NS END_NS" for each time that it took more than 10 ms to touch all of them once. "region" as above;
- * "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
+ * END_NS FIRST STEP COUNT BYTES EVERY", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes; one of EVERY is
+ * written, with 0 none, and the others are read. Before it "late PID BEGIN_NS END_NS" for each time that it took more than 10 ms to
+ * touch all of them once. "region" as above; "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
  *
  *   touches threads PROCESSES MS PAGES
  *
@@ -27,6 +27,11 @@
  * Each process maps PAGES small pages, the first half of them on node 0, the others on the node of the highest number that has
  * memory for it, and touches all of them again and again for MS milliseconds. "region" as above; a line "node PID BEGIN END NODE" for
  * each half, with the node that /proc/PID/numa_maps has.
+ *
+ *   touches inherited PROCESSES MS PAGES
+ *
+ * Each process has a phase in which read(2) writes to half of PAGES small pages, and one in which the other half is written. Then
+ * it forks a child at once, in whose phase all of them are read. Lines as above.
  *
  *   touches watched PROCESSES N ADDRESS
  *
@@ -150,25 +155,45 @@ static int64_t now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* BYTES is 0 where nothing is touched. */
-static void phase(long ms, volatile char *first, size_t step, size_t count, size_t bytes)
+/* What is touched again and again. */
+struct touched {
+	volatile char *first;
+	size_t step, count, bytes;
+	size_t every; /* one of so many is written, the others are read; 0: none is written */
+	int fd; /* >= 0: read(2) from it writes to all */
+};
+
+static void touch(const struct touched *t)
 {
-	const int64_t begin_ns = now_ns(), end_ns = begin_ns + ms * 1000000;
+	if (t->fd >= 0 && read(t->fd, (void *)t->first, t->step * t->count) < 0)
+		die("read");
+	for (size_t i = 0; t->fd < 0 && i < t->count; i++)
+		if (t->every && i % t->every == 0)
+			t->first[i * t->step]++;
+		else
+			(void)t->first[i * t->step];
+}
+
+static void phase_since(int64_t begin_ns, long ms, struct touched t)
+{
+	const int64_t end_ns = begin_ns + ms * 1000000;
 	int64_t round_ns = begin_ns, last_ns;
 
 	while (round_ns < end_ns) {
-		for (size_t i = 0; bytes && i < count; i++)
-			if (i % 3)
-				(void)first[i * step];
-			else
-				first[i * step]++;
+		touch(&t);
 		usleep(1000);
 		last_ns = round_ns;
 		round_ns = now_ns();
 		if (round_ns - last_ns > LATE_NS)
 			printf("late %d %lld %lld\n", getpid(), (long long)last_ns, (long long)round_ns);
 	}
-	printf("phase %d %lld %lld %#lx %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns, (unsigned long)first, step, count, bytes);
+	printf("phase %d %lld %lld %#lx %zu %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns, (unsigned long)t.first, t.step,
+	       t.count, t.bytes, t.every);
+}
+
+static void phase(long ms, volatile char *first, size_t step, size_t count, size_t bytes)
+{
+	phase_since(now_ns(), ms, (struct touched){ first, step, count, bytes, .every = 3, .fd = -1 });
 }
 
 static int64_t cpu_ns(void)
@@ -318,6 +343,31 @@ static void nodes(long ms)
 	phase(ms, at, PAGE, pages, PAGE);
 }
 
+static void inherited(long ms)
+{
+	const size_t half = pages / 2;
+	volatile char *at = map();
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	int64_t begin_ns;
+	pid_t pid;
+
+	if (fd < 0)
+		die("/dev/zero");
+	phase_since(now_ns(), ms, (struct touched){ at, PAGE, half, PAGE, .every = 1, .fd = fd });
+	phase_since(now_ns(), ms, (struct touched){ at + half * PAGE, PAGE, half, PAGE, .every = 1, .fd = -1 });
+	fflush(stdout); /* a child must not print these lines again */
+	begin_ns = now_ns();
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		printf("region %d %#lx %#lx\n", getpid(), (unsigned long)at, (unsigned long)at + pages * PAGE);
+		phase_since(begin_ns, ms, (struct touched){ at, PAGE, pages, PAGE, .every = 0, .fd = -1 });
+		return;
+	}
+	wait(NULL);
+}
+
 static pthread_t main_thread;
 
 static void *phases_main(void *ms)
@@ -380,14 +430,14 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *mode;
 		void (*fn)(long n);
-	} modes[] = { { "cost", cost }, { "faults", faults }, { "nodes", nodes }, { "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched } };
+	} modes[] = { { "cost", cost }, { "faults", faults }, { "inherited", inherited }, { "nodes", nodes }, { "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched } };
 	void (*fn)(long) = NULL;
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(mode, modes[i].mode))
 			fn = modes[i].fn;
 	if (!fn)
-		return fputs("touches cost|faults|nodes|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
+		return fputs("touches cost|faults|inherited|nodes|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
 	pages = strtoul(argv[4], NULL, 0);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """access_pages FOLDER TALLY areas|-: each interval of access.out within a phase of tests/workloads/touches, as it printed them to TALLY,
-has the pages that the phase touches, and no others of its memory. Pages may be missing that a CPU has kept a translation
-of, where the kernel does not flush these; else one in 1000, which was touched between the look and the clear. An interval
-counts only if the program had the time to touch all pages in it, behind the clear at its beginning.
+has the pages that the phase touches, and no others of its memory; if the source is writes, those that the phase writes. Pages
+may be missing that a CPU has kept a translation of, where the kernel does not flush these; else one in 1000, which was
+touched between the look and the clear. An interval counts only if the program had the time to touch all pages in it, behind
+the clear at its beginning.
 """
 import collections
 import json
@@ -28,6 +29,7 @@ def main():
     trace = tracefolder.Trace(sys.argv[1])
     with open(os.path.join(sys.argv[1], "manifest.json"), encoding="utf-8") as f:
         access = json.load(f)["access"]
+    source = access["source"]
     flushes, look_ns = access["flushes"], access["longest_look_us"] * 1000
     memory, phases, of = collections.defaultdict(list), [], collections.defaultdict(list)
     late = collections.defaultdict(list)
@@ -48,8 +50,9 @@ def main():
     intervals = collections.defaultdict(lambda: collections.defaultdict(set))  # of a process by time: pages
     spans = collections.defaultdict(dict)
     for row in trace["access"]:
-        trace.require(row["SOURCE"] == "pages" and row.n("TOUCHED") == row.n("BYTES") and row["COUNT"] == row["TID"] == row["IP"] == "-",
+        trace.require(row["SOURCE"] == source and row.n("TOUCHED") == row.n("BYTES") and row["COUNT"] == row["TID"] == row["IP"] == "-",
                       f"not a whole page: {row}")
+        trace.require(row["WRITTEN"] == (row["TOUCHED"] if source == "writes" else "-"), f"what was written: {row}")
         pid, at, addr = row["PID"], row.n("TIMESTAMP"), int(row["ADDR"], 16)
         spans[pid][at] = row.n("SPAN_NS")
         of_huge = any(begin <= addr < end for begin, end in of["huge", pid])
@@ -64,8 +67,9 @@ def main():
         intervals[pid][at].update(page for page in range(addr // PAGE, (addr + row.n("BYTES")) // PAGE)
                                   if any(begin <= page * PAGE < end for begin, end in memory[pid]))
     seen = missed = unchecked = 0
-    for pid, begin, end, first, step, count, size in phases:
-        want = {page for i in range(count) for page in range((first + i * step) // size * size // PAGE, (first + i * step) // size * size // PAGE + size // PAGE)}
+    for pid, begin, end, first, step, count, size, every in phases:
+        touched = range(count) if source == "pages" else range(0, count if every else 0, every or 1)
+        want = {page for i in touched for page in range((first + i * step) // size * size // PAGE, (first + i * step) // size * size // PAGE + size // PAGE)}
         looked = 0
         for at, got in intervals[pid].items():
             if at - spans[pid][at] < begin or at > end:

@@ -396,7 +396,9 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	refuse(ARGS("--access", "watch=0x1001:8", "--", "true"), "multiple");
 	refuse(ARGS("--access", "watch=0xffffffff81000000", "--", "true"), "not an address");
 	refuse(ARGS("--access", "watch=8,16,24,32,40", "--", "true"), "more than 4");
-	refuse(ARGS("--access", "writes", "--", "true"), "cannot do that");
+	accept(ARGS("--access", "writes", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_WRITES);
+	refuse(ARGS("--access", "writes", "--access-interval", "0", "--", "true"), "needs --access faults");
 	refuse(ARGS("--access", "all", "--", "true"), "not one of auto, pages, faults");
 	refuse(ARGS("--access-budget", "0", "--", "true"), "percentage");
 	refuse(ARGS("--access-budget", "101", "--", "true"), "percentage");

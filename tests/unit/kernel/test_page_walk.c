@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Page tables in memory of the test in, the pages that were accessed out. */
+/* Page tables in memory of the test in, the pages that were accessed, or written, out. */
 #include "kernel/page_walk.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int copy(void *ctx, const uint64_t *phys, unsigned int n, uint64_t (*page
 static char *seen; /* of the first GiB */
 static uint64_t seen_bytes, last;
 
-static void accessed(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
+static void found(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 {
 	assert_true(bytes && addr >= last);
 	last = addr + bytes;
@@ -63,7 +63,7 @@ static struct page_walk *walk_new(unsigned int levels)
 	before_copy = NULL;
 	w->levels = levels;
 	w->copy = copy;
-	w->accessed = accessed;
+	w->found = found;
 	w->tables_max = TABLES;
 	return w;
 }
@@ -134,6 +134,42 @@ static void neighbours_are_one_run_and_huge_pages_another(void **state)
 	assert_int_equal(last, far + (2ULL << 30));
 }
 
+/* By the bits of its entry, as the kernel and the CPU set them. */
+static void written_pages_are_found(void **state)
+{
+	static const struct {
+		uint64_t entry;
+		bool written;
+	} pages[] = {
+		{ 0, false },
+		{ 0x1000067, true },	       /* in a mapping that is newer than the last clear: writable, and dirty by the CPU */
+		{ 0x1000865, true },	       /* soft-dirty, and no longer writable */
+		{ 0x1000825, true },
+		{ 0x1000027, false },	       /* writable, and only read */
+		{ 0x1000065, false },	       /* written before the last clear */
+		{ 0x1000a67, false },	       /* special: a device's */
+		{ 0x1000225, false },	       /* the zero page */
+		{ 0x1000800 | 0x140, true },   /* without access: mprotect(PROT_NONE) after the write */
+		{ 0x1000000 | 0x140, false },  /* likewise, before the last clear */
+		{ 0x1000000 | 2, true },       /* swapped, soft-dirty */
+		{ 0x1000000 | 0x800, false },  /* swapped: part of its place */
+	};
+
+	for (unsigned int huge = 0; huge < 2; huge++)
+		for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+			autofree struct page_walk *w = walk_new(4);
+			const uint64_t bits = huge ? pages[i].entry | HUGE_PAGE : pages[i].entry;
+
+			if (huge && !(pages[i].entry & PRESENT))
+				continue;
+			w->use = PAGE_WRITTEN;
+			*entry(4, huge, 0x40000000) = bits;
+			assert_int_equal(page_walk(w, 0), 0);
+			if ((seen_bytes != 0) != pages[i].written)
+				fail_msg("entry %#llx", (unsigned long long)bits);
+		}
+}
+
 static void the_kernels_half_is_left_alone(void **state)
 {
 	autofree struct page_walk *w = walk_new(4);
@@ -195,6 +231,7 @@ int main(void)
 		cmocka_unit_test(pages_at_random_are_found),
 		cmocka_unit_test(tables_that_lead_to_themselves_end),
 		cmocka_unit_test(the_kernels_half_is_left_alone),
+		cmocka_unit_test(written_pages_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

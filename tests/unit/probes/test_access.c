@@ -68,7 +68,7 @@ static void fault(uint64_t at, uint32_t tgid, uint64_t addr, uint32_t flags)
 }
 
 /* A run that was found at START_NS + AT ms, of file INO, 0: none. */
-static void run(uint64_t at, uint32_t kind, uint64_t ino)
+static void run(uint64_t at, uint16_t source, uint16_t kind, uint64_t ino)
 {
 	struct dlt_access_run *rec = rec_begin(DLT_access);
 
@@ -83,6 +83,7 @@ static void run(uint64_t at, uint32_t kind, uint64_t ino)
 	rec->offset = ino ? 65536 : DLT_NONE;
 	rec->kind = kind;
 	rec->node = ino ? 1 : -1;
+	rec->source = source;
 	rec->id = ino ? id_of(ino) : (struct dlt_file_id){ 0 };
 	rec_emit();
 }
@@ -112,8 +113,9 @@ static void faults_of_an_interval_are_joined(void **state)
 	access_turn(&decode, START_NS + 5200 * NSEC_PER_MSEC);
 	fault(5300, 100, 0x1000, DLT_ACCESS_WRITE);
 	access_end(&decode, START_NS + 5301 * NSEC_PER_MSEC);
-	run(5400, DLT_ACCESS_FILE, 11);
-	run(5400, DLT_ACCESS_STACK, 0);
+	run(5400, DLT_ACCESS_PAGES, DLT_ACCESS_FILE, 11);
+	run(5400, DLT_ACCESS_PAGES, DLT_ACCESS_STACK, 0);
+	run(5500, DLT_ACCESS_WRITES, DLT_ACCESS_ANON, 0);
 	expect_golden(DLT_access);
 }
 
