@@ -62,6 +62,10 @@ __noinline int fresh_note_step(void)
 			st->refused += left;
 		return 0;
 	}
+	if (left == DLT_CACHE_CHUNK) {
+		chunk_fill(c, way);
+		return 0;
+	}
 	/* a folio of eight pages or more begins at a multiple of eight */
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
 		*fresh_eight(c, way, i) = CHUNK_EIGHT;
@@ -70,10 +74,28 @@ __noinline int fresh_note_step(void)
 	return 0;
 }
 
+/* Returns whether the chunk of PAGE is there: then it is noted. So it is for most of the pages that come one by one. */
+static __always_inline bool fresh_note_one(const struct dlt_file_id *of, __u64 page)
+{
+	__u64 number = page / DLT_CACHE_CHUNK, way;
+	struct dlt_cache_chunks *c = chunks_of(of, number);
+
+	if (!c)
+		return true;
+	way = chunk_way(c, of, number);
+	if (way == DLT_CACHE_WAYS)
+		return false;
+	*fresh_of(c, way, page & (DLT_CACHE_CHUNK - 1)) = 1;
+	return true;
+}
+
 static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first, __u64 end)
 {
-	struct cache_range *r = range_get();
+	struct cache_range *r;
 
+	if (end == first + 1 && fresh_note_one(of, first))
+		return;
+	r = range_get();
 	if (!r)
 		return;
 	r->of = *of;

@@ -161,6 +161,17 @@ static __always_inline __u64 *fresh_eight(struct dlt_cache_chunks *c, __u64 way,
 	return (__u64 *)&c->fresh[at & (sizeof(c->fresh) - 8)];
 }
 
+/* Notes that nothing has touched any page of the way's chunk. */
+static __always_inline void chunk_fill(struct dlt_cache_chunks *c, __u64 way)
+{
+	__u64 at = way * DLT_CACHE_CHUNK, *eight;
+
+	asm volatile("" : "+r"(at));
+	eight = (__u64 *)&c->fresh[at & (sizeof(c->fresh) - DLT_CACHE_CHUNK)];
+	for (int i = 0; i < DLT_CACHE_CHUNK / 8; i++)
+		eight[i] = CHUNK_EIGHT;
+}
+
 /* Nonzero: nothing is left. */
 __noinline int fresh_take_step(void)
 {
