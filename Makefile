@@ -71,7 +71,7 @@ WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
 WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(addprefix $(B)/workloads/c10-,plain.so nop5.so stepped.so)
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
-BENCH     := $(addprefix $(B)/bench/,load hooks shim.so)
+BENCH     := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
 LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 
 .DELETE_ON_ERROR:
@@ -298,7 +298,7 @@ $(B)/bench/load: tests/bench/load.c
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE $(CFLAGS) -MMD -MP \
 		-o $@ $< -lpthread
 
-$(B)/bench/shim.so: tests/bench/peers/shim.c
+$(B)/bench/%.so: tests/bench/peers/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -shared -fPIC -o $@ $< -ldl
@@ -428,4 +428,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.0.d)

@@ -3,6 +3,7 @@
 
   python        the memory of a bytearray of 1000 bytes, 6 functions deep
   python-deep   the same 30 functions deep
+  python-called the same, each in a call of a function
   python-nogil  malloc(3) and free(3) by ctypes, which gives up the GIL, in a thread of its own, 6 functions deep
 """
 import argparse
@@ -12,7 +13,7 @@ import os
 import threading
 import time
 
-DEPTH = {"python": 6, "python-deep": 30, "python-nogil": 6}
+DEPTH = {"python": 6, "python-deep": 30, "python-called": 6, "python-nogil": 6}
 
 
 def least_of(args, block):
@@ -28,6 +29,15 @@ def least_of(args, block):
 def objects(r):
     for _ in r:
         bytearray(1000)
+
+
+def made():
+    bytearray(1000)
+
+
+def called(r):
+    for _ in r:
+        made()
 
 
 def calls(r):
@@ -64,7 +74,7 @@ if args.pattern == "python-nogil":
     thread.start()
     thread.join()
 else:
-    least.append(down(DEPTH[args.pattern], args, objects))
+    least.append(down(DEPTH[args.pattern], args, called if args.pattern == "python-called" else objects))
 gate(args, "done")
 with open(args.o, "w", encoding="utf-8") as f:
     json.dump({"least_ns": least[0]}, f)
