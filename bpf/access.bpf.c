@@ -119,12 +119,20 @@ int access_kernel_perf(struct trace_event_raw_exceptions *ctx)
 	return 0;
 }
 
-/* An access of watched memory has happened: IP is that of the next instruction. */
+__u64 addressless; /* samples of the target without an address */
+
+/* An access of watched memory has happened, and IP is that of the next instruction; or the PMU has sampled one, of any memory. */
 SEC("perf_event")
-int access_watch(struct perf_event_ctx *ctx)
+int access_sample(struct perf_event_ctx *ctx)
 {
-	if (is_traced())
-		send(task_current(), ctx->addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE, DLT_ACCESS_NO_WRITE);
+	__s64 addr = ctx->addr;
+
+	if (!is_traced())
+		return 0;
+	if (addr > 0)
+		send(task_current(), addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE, DLT_ACCESS_NO_WRITE);
+	else if (!addr)
+		__sync_fetch_and_add(&addressless, 1);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 enum dlt_access_source {
 	DLT_ACCESS_FAULTS, /* page faults, each of them */
 	DLT_ACCESS_PAGES,  /* accessed bits of page tables */
+	DLT_ACCESS_PMU,	   /* samples of the CPU's performance monitoring unit */
 	DLT_ACCESS_WATCH,  /* hardware breakpoints: each access of a few bytes */
 	DLT_ACCESS_WRITES, /* soft-dirty bits of page tables */
 	DLT_ACCESS_SOURCES,
@@ -26,7 +27,7 @@ enum dlt_access_kind {
 /* hdr.func: which record it is. */
 enum dlt_access_record { DLT_ACCESS_FAULT, DLT_ACCESS_RUN };
 
-/* A page fault. */
+/* A page fault, or an access that was watched or sampled. */
 struct dlt_access {
 	struct dlt_hdr hdr;
 	__u64 addr;

@@ -214,6 +214,7 @@ struct dlt_config {
 	__u32 n_disks;	/* 0: all disks */
 	__u32 owner;	/* the target's user, if OWNED */
 	__u32 page_shift;
+	__u32 access_hz; /* samples a second */
 	__u32 cache_mask; /* number of struct dlt_cache_chunks, less 1; 0: the cache is not traced */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
@@ -231,7 +232,7 @@ struct dlt_config {
 	__u8 access;	    /* enum config_access: how accesses of memory are seen */
 	__u8 bio_map;	    /* a record for each extent of a request that has several */
 	__u8 functions;	    /* probes on functions of processes that run already: see kernel/functions.h */
-	__u8 pad[6];
+	__u8 pad[2];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
@@ -242,6 +243,6 @@ DLT_ASSERT_SIZE(dlt_file_at, 16);
 DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 40 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 20);
+DLT_ASSERT_SIZE(dlt_config, 44 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
 
 #endif

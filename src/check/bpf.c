@@ -21,7 +21,9 @@
 #include "kernel/backend.h"
 #include "kernel/btf.h"
 #include "kernel/page_tables.h"
+#include "kernel/pmu.h"
 #include "kernel/tracer.h"
+#include "trace/config.h"
 #include "trace/probe.h"
 
 #define NAME "dlt_check"
@@ -213,6 +215,25 @@ enum check_state check_accesses(struct check *c)
 	state = writes_row(c, known);
 	kernel_btf_free(&kernel);
 	return state;
+}
+
+/* Whether --access pmu has samples of them. */
+enum check_state check_samples(struct check *c)
+{
+	static const char need[] = "samples of accesses";
+	struct cpu_event events[PMU_EVENTS];
+	char why[256], names[256];
+	size_t len = 0;
+	int n;
+
+	if (!c->may_bpf)
+		return not_tried(c, need);
+	n = pmu_events_try(events, CONFIG_ACCESS_HZ, why, sizeof(why));
+	if (n < 0)
+		return check_lacks(c, need, CHECK_NOTE, "--probes +access has pages or page faults instead", "not by the PMU: %s", why);
+	for (int i = 0; i < n; i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", events[i].name);
+	return check_put(c, need, CHECK_OK, "by the PMU (--access pmu): %s", names);
 }
 
 /* --- probes ----------------------------------------------------------------------------------- */

@@ -21,7 +21,8 @@ struct fault {
 
 struct access {
 	uint64_t interval_ns, block_bytes, page_bytes;
-	const struct dlt_watch *watch; /* NULL: they are faults */
+	enum dlt_access_source source;
+	const struct dlt_watch *watch;
 	uint64_t begin_ns; /* of the interval; 0: there has been none yet */
 	unsigned int n;
 	struct fault faults[FAULTS_MAX];
@@ -34,7 +35,8 @@ struct access *access_new(const struct config *cfg)
 	if (!a)
 		return NULL;
 	a->interval_ns = cfg->access_interval_ns;
-	a->watch = cfg->access == ACCESS_WATCH ? cfg->access_watch : NULL;
+	a->source = cfg->access == ACCESS_WATCH ? DLT_ACCESS_WATCH : cfg->access == ACCESS_PMU ? DLT_ACCESS_PMU : DLT_ACCESS_FAULTS;
+	a->watch = cfg->access_watch;
 	a->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	a->block_bytes = MAX(cfg->access_block_bytes, a->page_bytes);
 	return a;
@@ -68,7 +70,7 @@ static struct access_runs runs_of(const struct access *a, struct decode *d, uint
 		.block_bytes = a->block_bytes, .page_bytes = a->page_bytes, .emit = emit, .ctx = d,
 		.row = {
 			.hdr = { .ts_ns = end_ns, .lat_ns = end_ns - a->begin_ns, .probe = DLT_access, .size = sizeof(struct access_row) },
-			.source = a->watch ? DLT_ACCESS_WATCH : DLT_ACCESS_FAULTS, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE,
+			.source = a->source, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE,
 		},
 	};
 }
@@ -96,19 +98,32 @@ static unsigned int page_of(const struct access *a, unsigned int i, struct acces
 	return n;
 }
 
-/* The accesses from I on that are of one watched address in one process are a row. Returns how many they are. */
-static unsigned int watched_row(const struct access *a, struct decode *d, unsigned int i, struct access_row row)
+static uint64_t watched_bytes(const struct access *a, uint64_t addr)
 {
-	const struct fault *f = &a->faults[i];
-	unsigned int n = 1, w = 0;
+	unsigned int w = 0;
 
-	while (i + n < a->n && f[n].tgid == f->tgid && f[n].addr == f->addr)
-		n++;
-	while (w + 1 < DLT_WATCHES && a->watch[w].addr != f->addr)
+	while (w + 1 < DLT_WATCHES && a->watch[w].addr != addr)
 		w++;
+	return a->watch[w].len;
+}
+
+/*
+ * The accesses from I on that are of one watched address, or samples of one block, in one process are a row. Returns how many
+ * they are. A sample does not show how many bytes were accessed.
+ */
+static unsigned int accesses_row(const struct access *a, struct decode *d, unsigned int i, struct access_row row)
+{
+	const bool watch = a->source == DLT_ACCESS_WATCH;
+	const uint64_t within = watch ? 0 : a->block_bytes - 1;
+	const struct fault *f = &a->faults[i];
+	unsigned int n = 1;
+
+	while (i + n < a->n && f[n].tgid == f->tgid && (f[n].addr | within) == (f->addr | within))
+		n++;
 	row.hdr.tgid = f->tgid;
-	row.addr = f->addr;
-	row.bytes = row.touched = a->watch[w].len;
+	row.addr = n == 1 ? f->addr : f->addr & ~within;
+	row.bytes = watch ? watched_bytes(a, f->addr) : n == 1 ? a->page_bytes : a->block_bytes;
+	row.touched = watch ? (int64_t)row.bytes : DLT_NONE;
 	row.written = row.huge = DLT_NONE;
 	row.count = n;
 	row.kind = f->kind;
@@ -138,7 +153,7 @@ static void flush(struct access *a, struct decode *d, uint64_t end_ns)
 
 	qsort(a->faults, a->n, sizeof(a->faults[0]), compare);
 	for (unsigned int i = 0; i < a->n;)
-		i += a->watch ? watched_row(a, d, i, runs.row) : add_page(a, i, &runs);
+		i += a->source == DLT_ACCESS_FAULTS ? add_page(a, i, &runs) : accesses_row(a, d, i, runs.row);
 	access_runs_end(&runs);
 	a->n = 0;
 	a->begin_ns = end_ns;

@@ -11,18 +11,23 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
+#include "kernel/perf_losses.h"
+#include "kernel/pmu.h"
 
 struct access_counts;
 struct access_pages;
 struct config;
-struct cpu_events;
 struct page_tables;
 struct tracer;
 
 /* The state of the access probe: how it sees accesses. */
 struct access_source {
-	struct access_pages *pages; /* by page tables; NULL: by faults */
-	struct cpu_events *events[DLT_WATCHES]; /* of watched memory; [0]: of faults, where these have no tracepoints. Else NULL */
+	struct access_pages *pages; /* by page tables; NULL: by events */
+	struct cpu_event event[PMU_EVENTS]; /* of watched memory, or of the PMU; or of faults, where these have no tracepoints */
+	struct cpu_events *events[PMU_EVENTS]; /* the same while they are open, else NULL */
+	unsigned int n_events;
+	struct perf_losses losses; /* of all */
+	const __u64 *addressless; /* samples without an address; NULL: there are none */
 };
 
 /* TABLES is owned from here on. NULL: no memory, and TABLES is closed. */

@@ -37,7 +37,7 @@ static bool continues(const struct access_runs *r, const struct access_touch *b)
 	const uint64_t n = row->bytes / r->block_bytes;
 
 	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind && row->node == b->node &&
-	       r->area == b->area && row->touched == b->bytes * n && row->written == times(b->written, n) && row->huge == times(b->huge, n);
+	       r->area == b->area && row->touched == (int64_t)(b->bytes * n) && row->written == times(b->written, n) && row->huge == times(b->huge, n);
 }
 
 static void block_end(struct access_runs *r)
@@ -51,7 +51,7 @@ static void block_end(struct access_runs *r)
 	if (continues(r, &b)) {
 		row->addr &= ~(r->block_bytes - 1);
 		row->bytes += r->block_bytes;
-		row->touched += b.bytes;
+		row->touched += (int64_t)b.bytes;
 		row->written = sum(row->written, b.written);
 		row->count = sum(row->count, b.count);
 		row->huge = sum(row->huge, b.huge);
@@ -62,7 +62,7 @@ static void block_end(struct access_runs *r)
 	row->bytes = r->block_bytes;
 	row->kind = b.kind;
 	r->area = b.area;
-	row->touched = b.bytes;
+	row->touched = (int64_t)b.bytes;
 	row->written = b.written;
 	row->count = b.count;
 	row->huge = b.huge;

@@ -15,8 +15,8 @@ struct access_row {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;
 	uint32_t source, kind; /* enum dlt_access_source, dlt_access_kind */
-	uint64_t addr, bytes, touched;
-	int64_t written, count, huge, node, tid, ip, offset, site;
+	uint64_t addr, bytes;
+	int64_t touched, written, count, huge, node, tid, ip, offset, site;
 };
 
 /* Pages of one kind, and of one node: what is in one block has the node of the first of it. */

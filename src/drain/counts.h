@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
+#include "kernel/perf_losses.h"
+#include "kernel/pmu.h"
 #include "trace/loss.h"
 
 struct probe_counts {
@@ -37,11 +39,14 @@ struct probe_counts {
 
 /* What access.out does not show. */
 struct access_counts {
-	bool pages; /* it is by bits of page tables */
+	bool pages; /* it is by bits of page tables, else by events */
 	bool flushes; /* translations that CPUs have are flushed, so that no access is missed */
 	uint64_t looks; /* at all processes */
 	uint64_t cpu_ns, longest_ns; /* that these took: CPU time of all, and the longest one */
 	uint64_t refused; /* processes whose bits could not be cleared */
+	const char *sampled[PMU_EVENTS]; /* events of the PMU; NULL: there are no more. Of these: */
+	struct perf_losses losses;
+	uint64_t addressless; /* samples without an address */
 };
 
 /* What alloc.out does not show. */

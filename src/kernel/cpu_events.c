@@ -2,72 +2,131 @@
 #include "kernel/cpu_events.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "base/cpus.h"
 #include "base/util.h"
+#include "kernel/perf_losses.h"
 
-struct cpu_events {
-	struct perf_event_attr event;
-	int prog_fd;
-	unsigned int n;
-	int fds[]; /* by CPU; -1: none */
+#define RING_PAGES 8 /* room for what throttling reports in a second */
+
+/* An event of one CPU. */
+struct one {
+	int fd, beside_fd; /* -1: none */
+	struct perf_event_mmap_page *ring; /* of sampled events: what the kernel reports of them; the program takes the samples. Else NULL */
 };
 
-/* Of all processes on CPU, at each time that it happens. Returns a descriptor or -errno. */
-static int event_open(const struct perf_event_attr *event, unsigned int cpu)
+struct cpu_events {
+	struct cpu_event event;
+	int prog_fd;
+	unsigned int n;
+	struct perf_losses losses; /* of CPUs that have gone */
+	struct one of[]; /* by CPU */
+};
+
+static size_t page_bytes(void)
 {
-	struct perf_event_attr attr = *event;
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void losses_add(const struct one *o, struct perf_losses *sum)
+{
+	if (o->ring)
+		perf_losses_read(sum, o->ring, (const uint8_t *)o->ring + page_bytes(), RING_PAGES * page_bytes());
+}
+
+static void one_close(struct one *o)
+{
+	if (o->ring)
+		munmap(o->ring, (RING_PAGES + 1) * page_bytes());
+	o->ring = NULL;
+	util_close(&o->fd);
+	util_close(&o->beside_fd);
+}
+
+/* Of all processes on CPU. GROUP: an event that it is counted together with, or -1. Returns a descriptor or -errno. */
+static int attr_open(struct perf_event_attr attr, unsigned int cpu, int group)
+{
 	int fd;
 
 	attr.size = sizeof(attr);
-	attr.sample_period = 1;
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, group, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static int event_attach(struct cpu_events *e, unsigned int cpu)
+/* 0 or -errno; -ENODEV: the CPU is offline; -ENOENT: it has no such event. */
+static int one_open(struct one *o, const struct cpu_event *event, unsigned int cpu)
 {
-	autoclose int fd = event_open(&e->event, cpu);
+	struct perf_event_attr attr = event->attr;
 
-	if (fd < 0)
-		return fd == -ENODEV ? 0 : fd; /* offline since we looked */
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, e->prog_fd) < 0)
-		return -errno;
-	e->fds[cpu] = TAKE_FD(fd);
-	return 0;
+	*o = (struct one){ -1, -1, NULL };
+	if (event->beside)
+		o->beside_fd = attr_open((struct perf_event_attr){ .type = attr.type, .config = event->beside }, cpu, -1);
+	if (event->beside && o->beside_fd < 0)
+		return o->beside_fd;
+	if (!attr.sample_period) /* or frequency */
+		attr.sample_period = 1;
+	o->fd = attr_open(attr, cpu, o->beside_fd);
+	return o->fd < 0 ? o->fd : 0;
 }
 
-int cpu_events_check(const struct perf_event_attr *event)
+/* Where two events count together, newer kernels report throttling by the first one. */
+static int ring_map(struct one *o)
+{
+	void *ring = mmap(NULL, (RING_PAGES + 1) * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, o->fd, 0);
+
+	if (ring == MAP_FAILED)
+		return -errno;
+	o->ring = ring;
+	return o->beside_fd >= 0 && ioctl(o->beside_fd, PERF_EVENT_IOC_SET_OUTPUT, o->fd) < 0 ? -errno : 0;
+}
+
+static int one_attach(struct cpu_events *e, unsigned int cpu)
+{
+	struct one *o = &e->of[cpu];
+	int r = one_open(o, &e->event, cpu);
+
+	if (!r && e->event.attr.freq)
+		r = ring_map(o);
+	if (!r && ioctl(o->fd, PERF_EVENT_IOC_SET_BPF, e->prog_fd) < 0)
+		r = -errno;
+	if (r < 0)
+		one_close(o);
+	return r == -ENODEV || r == -ENOENT ? 0 : r; /* offline since we looked, or of another kind than the others */
+}
+
+int cpu_events_check(const struct cpu_event *event)
 {
 	int n = libbpf_num_possible_cpus(), r = -ENODEV;
 
-	for (int cpu = 0; r == -ENODEV && cpu < n; cpu++) {
-		r = event_open(event, (unsigned int)cpu);
-		if (r >= 0)
-			close(r);
+	for (int cpu = 0; (r == -ENODEV || r == -ENOENT) && cpu < n; cpu++) {
+		struct one o;
+
+		r = one_open(&o, event, (unsigned int)cpu);
+		one_close(&o);
 	}
-	return MIN(r, 0);
+	return r;
 }
 
-int cpu_events_open(struct cpu_events **ret, const struct perf_event_attr *event, int prog_fd)
+int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd)
 {
 	int n = libbpf_num_possible_cpus(), r;
 	struct cpu_events *e;
 
 	if (n < 0)
 		return n;
-	e = malloc(sizeof(*e) + (size_t)n * sizeof(e->fds[0]));
+	e = malloc(sizeof(*e) + (size_t)n * sizeof(e->of[0]));
 	if (!e)
 		return -ENOMEM;
 	*e = (struct cpu_events){ .event = *event, .prog_fd = prog_fd, .n = (unsigned int)n };
 	for (unsigned int cpu = 0; cpu < e->n; cpu++)
-		e->fds[cpu] = -1;
+		e->of[cpu] = (struct one){ -1, -1, NULL };
 	r = cpu_events_follow(e);
 	if (r < 0)
 		cpu_events_close(e);
@@ -85,18 +144,28 @@ int cpu_events_follow(struct cpu_events *e)
 	for (unsigned int cpu = 0; cpu < e->n; cpu++) {
 		int attached = 0;
 
-		if (!online[cpu])
-			util_close(&e->fds[cpu]);
-		else if (e->fds[cpu] < 0)
-			attached = event_attach(e, cpu);
+		if (!online[cpu]) {
+			losses_add(&e->of[cpu], &e->losses);
+			one_close(&e->of[cpu]);
+		} else if (e->of[cpu].fd < 0) {
+			attached = one_attach(e, cpu);
+		}
 		r = r ? r : attached;
 	}
 	return r;
 }
 
+void cpu_events_losses(struct cpu_events *e, struct perf_losses *sum)
+{
+	perf_losses_add(sum, &e->losses);
+	e->losses = (struct perf_losses){ 0 };
+	for (unsigned int cpu = 0; cpu < e->n; cpu++)
+		losses_add(&e->of[cpu], sum);
+}
+
 void cpu_events_close(struct cpu_events *e)
 {
 	for (unsigned int cpu = 0; e && cpu < e->n; cpu++)
-		util_close(&e->fds[cpu]);
+		one_close(&e->of[cpu]);
 	free(e);
 }

@@ -244,6 +244,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.owner = o->owner,
 		.n_disks = o->n_disks,
 		.access = o->access,
+		.access_hz = o->access_hz,
 	};
 	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
 	memcpy(t->cfg.watch, o->watch, sizeof(t->cfg.watch));

@@ -27,6 +27,7 @@ struct tracer_options {
 	uint32_t disks[DLT_MAX_DISKS]; /* the kernel's dev_t: major << 20 | minor */
 	unsigned int n_disks;
 	uint8_t access; /* enum config_access */
+	uint32_t access_hz;
 	struct dlt_watch watch[DLT_WATCHES];
 };
 

@@ -19,12 +19,13 @@
 #include "drain/access_runs.h"
 #include "kernel/cpu_events.h"
 #include "kernel/page_tables.h"
+#include "kernel/pmu.h"
 #include "kernel/skel.h"
 #include "trace/config.h"
 #include "trace/probe.h"
 
 static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { DLT_ACCESS_PAGES, "pages" },
-						  { DLT_ACCESS_WATCH, "watch" }, { DLT_ACCESS_WRITES, "writes" }, { 0, NULL } };
+						  { DLT_ACCESS_PMU, "pmu" }, { DLT_ACCESS_WATCH, "watch" }, { DLT_ACCESS_WRITES, "writes" }, { 0, NULL } };
 static const struct field_name kind_names[] = {
 	{ DLT_ACCESS_UNKNOWN, "-" }, { DLT_ACCESS_HEAP, "heap" }, { DLT_ACCESS_ANON, "anon" },
 	{ DLT_ACCESS_STACK, "stack" }, { DLT_ACCESS_FILE, "file" }, { 0, NULL },
@@ -34,15 +35,15 @@ static const struct field_name kind_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the interval, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets), writes (which pages were written, by soft-dirty bits), watch (each access of watched bytes)", FIELD_NAME,
+	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were accessed, by the bits that the CPU sets), writes (which pages were written, by soft-dirty bits), pmu (accesses that the CPU's PMU sampled), watch (each access of watched bytes)", FIELD_NAME,
 	  AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },
 	{ "BYTES", "of all blocks, each with an equal share of touched bytes; where COUNT is 1, of the page that ADDR is in; watch: of the watched bytes", FIELD_U64,
 	  AT(bytes), .unit = "bytes" },
-	{ "TOUCHED", "of them in pages that were accessed; writes: that were written", FIELD_U64, AT(touched), .unit = "bytes" },
+	{ "TOUCHED", "of them in pages that were accessed; writes: that were written; - for pmu", FIELD_S64, AT(touched), .unit = "bytes" },
 	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written), .unit = "bytes" },
-	{ "COUNT", "faults; watch: accesses; - for pages and writes", FIELD_S64, AT(count) },
+	{ "COUNT", "faults; pmu: samples; watch: accesses; - for pages and writes", FIELD_S64, AT(count) },
 	{ "HUGE", "of TOUCHED in huge pages; - if that is not known", FIELD_S64, AT(huge), .unit = "bytes" },
 	{ "NODE", "NUMA node, for pages and writes: of one page in 61; - if that is not known, or the machine has one node", FIELD_S64, AT(node) },
 	{ "TID", "where COUNT is 1: thread", FIELD_S64, AT(tid) },
@@ -62,9 +63,18 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 static void events_close(struct access_source *s)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(s->events); i++) {
+	for (unsigned int i = 0; i < s->n_events; i++) {
 		cpu_events_close(s->events[i]);
 		s->events[i] = NULL;
+	}
+}
+
+/* Counts what the kernel reports to be lost; a CPU's that fails is tried again. */
+static void events_follow(struct access_source *s)
+{
+	for (unsigned int i = 0; i < s->n_events && s->events[i]; i++) {
+		cpu_events_follow(s->events[i]);
+		cpu_events_losses(s->events[i], &s->losses);
 	}
 }
 
@@ -103,30 +113,46 @@ static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, c
 	return r;
 }
 
-static const struct perf_event_attr software = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+static const struct cpu_event software = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } };
 
 /* Each access of the bytes of W. */
-static struct perf_event_attr breakpoint(const struct dlt_watch *w)
+static struct cpu_event breakpoint(const struct dlt_watch *w)
 {
-	return (struct perf_event_attr){
+	return (struct cpu_event){ .attr = {
 		.type = PERF_TYPE_BREAKPOINT, .sample_type = PERF_SAMPLE_ADDR, .bp_type = HW_BREAKPOINT_RW, .bp_addr = w->addr, .bp_len = w->len,
-	};
+	} };
 }
 
-static int watch_check(const struct dlt_config *cfg)
+/* Puts the events that are needed here, if the machine has them: those of faults only WITHOUT their tracepoints. 0 or -errno. */
+static int events_choose(struct access_source *s, const struct dlt_config *cfg, bool without)
 {
-	const struct perf_event_attr event = breakpoint(&cfg->watch[0]);
-	int r = cpu_events_check(&event);
+	char why[256];
+	int r;
 
-	if (r < 0 && !cfg->hold)
-		log_err("--access watch: the CPU's registers for breakpoints cannot be had: %s: use --access faults or pages", strerror(-r));
-	return r;
+	if (cfg->access == ACCESS_PMU) {
+		r = pmu_events_try(s->event, cfg->access_hz, why, sizeof(why));
+		s->n_events = (unsigned int)MAX(r, 0);
+	} else if (cfg->access == ACCESS_WATCH) {
+		while (s->n_events < DLT_WATCHES && cfg->watch[s->n_events].len) {
+			s->event[s->n_events] = breakpoint(&cfg->watch[s->n_events]);
+			s->n_events++;
+		}
+		r = cpu_events_check(&s->event[0]);
+		snprintf(why, sizeof(why), "the CPU's registers for breakpoints cannot be had: %s", strerror(-MIN(r, 0)));
+	} else {
+		s->event[0] = software;
+		s->n_events = without;
+		return without ? cpu_events_check(&software) : 0;
+	}
+	if (r < 0 && !cfg->hold) /* else it is tried again without */
+		log_err("--access %s: %s: use --access pages or faults", config_access[cfg->access], why);
+	return MIN(r, 0);
 }
 
-/* Chooses the programs: those of page tables, of watched memory, or the best of faults. */
-static int programs_choose(struct access_bpf *skel, bool tables, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+/* Chooses the programs: those of page tables, of watched or sampled memory, or the best of faults. */
+static int programs_choose(struct access_bpf *skel, struct access_source *s, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	const bool watch = cfg->access == ACCESS_WATCH, faults = !tables && !watch;
+	const bool tables = s->pages, sampled = cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU, faults = !tables && !sampled;
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
 	/* for a single process from 6.1 on */
@@ -140,19 +166,17 @@ static int programs_choose(struct access_bpf *skel, bool tables, const struct dl
 		{ skel->progs.access_event, faults && !tp, false },
 		{ skel->progs.access_kernel, faults && tp && !perf, true },
 		{ skel->progs.access_kernel_perf, faults && tp && perf, true },
+		{ skel->progs.access_sample, sampled, false },
 		{ skel->progs.access_send, tables, false },
 		{ skel->progs.access_user, faults && tp && !perf, true },
 		{ skel->progs.access_user_perf, faults && tp && perf, true },
-		{ skel->progs.access_watch, watch, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		bpf_program__set_autoload(programs[i].prog, programs[i].load);
 		bpf_program__set_autoattach(programs[i].prog, programs[i].attach);
 	}
-	if (watch)
-		return watch_check(cfg);
-	return tables || tp ? 0 : cpu_events_check(&software);
+	return events_choose(s, cfg, faults && !tp);
 }
 
 static int access_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -173,29 +197,24 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 	o->state_free = state_free;
 	skel = o->owner;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-	r = programs_choose(skel, tables, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
-	if (tables) {
-		s->pages = access_pages_new(tables);
-		r = s->pages ? r : -ENOMEM;
-	}
-	return r;
+	s->pages = tables ? access_pages_new(tables) : NULL;
+	if (tables && !s->pages)
+		return -ENOMEM;
+	return programs_choose(skel, s, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 }
 
 static int begin(struct access_source *s, const struct access_bpf *skel)
 {
-	const struct dlt_watch *watch = skel->rodata->dlt_cfg.watch;
+	const bool faults = bpf_program__autoload(skel->progs.access_event);
+	const int prog = bpf_program__fd(faults ? skel->progs.access_event : skel->progs.access_sample);
 	int r = 0;
 
 	if (s->pages)
 		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
 				       bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
-	if (bpf_program__autoload(skel->progs.access_event))
-		return cpu_events_open(&s->events[0], &software, bpf_program__fd(skel->progs.access_event));
-	for (unsigned int i = 0; !r && bpf_program__autoload(skel->progs.access_watch) && i < DLT_WATCHES && watch[i].len; i++) {
-		const struct perf_event_attr event = breakpoint(&watch[i]);
-
-		r = cpu_events_open(&s->events[i], &event, bpf_program__fd(skel->progs.access_watch));
-	}
+	s->addressless = s->n_events ? &skel->bss->addressless : NULL;
+	for (unsigned int i = 0; !r && i < s->n_events; i++)
+		r = cpu_events_open(&s->events[i], &s->event[i], prog);
 	return r;
 }
 
@@ -205,8 +224,8 @@ static int access_emit(struct probe_object *o, enum probe_emit when)
 
 	if (when == PROBE_EMIT_BEGIN)
 		return begin(s, o->owner);
-	for (unsigned int i = 0; when == PROBE_EMIT && i < ARRAY_SIZE(s->events) && s->events[i]; i++)
-		cpu_events_follow(s->events[i]); /* a CPU's that fails is tried again */
+	if (when != PROBE_EMIT_END)
+		events_follow(s);
 	if (when == PROBE_EMIT_STOP && s->pages)
 		access_pages_stop(s->pages);
 	if (when == PROBE_EMIT_STOP)

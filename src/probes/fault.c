@@ -40,7 +40,7 @@ static const struct field fields[] = {
 };
 #undef AT
 
-static const struct perf_event_attr major = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ };
+static const struct cpu_event major = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ } };
 
 /* Choose the hooks of begins that this kernel has, and the end that goes with them. */
 static void hooks_choose(struct fault_bpf *skel, const struct dlt_config *cfg, const struct kernel_btf *kernel)

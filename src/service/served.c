@@ -101,8 +101,8 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 			return why;
 		}
 	}
-	if (cfg->access == ACCESS_WATCH) /* whoever accesses that address pays for it */
-		return "--access watch: not available through the service, as it slows other users' processes";
+	if (cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU) /* whoever accesses that address, or anything, pays for it */
+		return "--access watch and pmu: not available through the service, as they slow other users' processes";
 	cfg->argv = sv->rq.argv;
 	cfg->log = sv->rq.log && cfg->argv;
 	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* which ones: served_targets() gets that from their pidfds */

@@ -435,6 +435,19 @@ static void put_version(struct json *j, const char *name, uint64_t version)
 	json_str(j, name, version ? text : NULL);
 }
 
+static void put_samples(struct json *j, const struct config *cfg, const struct access_counts *n)
+{
+	json_u64(j, "hz", cfg->access_hz);
+	json_array(j, "events");
+	for (unsigned int i = 0; i < PMU_EVENTS && n->sampled[i]; i++)
+		json_str(j, NULL, n->sampled[i]);
+	json_end(j);
+	json_u64(j, "throttled", n->losses.throttled);
+	json_u64(j, "lost_samples", n->losses.lost_samples);
+	json_u64(j, "lost_records", n->losses.lost_records);
+	json_u64(j, "addressless_samples", n->addressless);
+}
+
 /* Puts how accesses were seen, and what access.out does not show of that. */
 static void put_access(struct json *j, const struct session *s)
 {
@@ -454,6 +467,8 @@ static void put_access(struct json *j, const struct session *s)
 		json_u64(j, "longest_look_us", n->longest_ns / 1000);
 		json_u64(j, "refused_processes", n->refused);
 	}
+	if (s->cfg->access == ACCESS_PMU)
+		put_samples(j, s->cfg, n);
 	json_end(j);
 }
 

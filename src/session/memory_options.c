@@ -43,7 +43,7 @@ const char *memory_set_alloc_sites(struct option_parse *p, void *member, char *a
 
 const char *const config_access[ACCESS_N] = {
 	[ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages", [ACCESS_WATCH] = "watch",
-	[ACCESS_WRITES] = "writes",
+	[ACCESS_WRITES] = "writes", [ACCESS_PMU] = "pmu",
 };
 
 /* ADDR[:LEN][,...] */
@@ -69,14 +69,30 @@ static const char *set_watch(struct config *cfg, const char *arg)
 	return "more than 4 addresses: a CPU has no more registers for them";
 }
 
+static const char *set_hz(struct config *cfg, const char *arg)
+{
+	const size_t digits = strspn(arg, "0123456789");
+
+	cfg->access_hz = digits < 8 ? (unsigned int)strtoul(arg, NULL, 10) : 0;
+	return cfg->access_hz && !arg[digits] ? NULL : "not a number of samples a second: pmu:1000";
+}
+
 const char *memory_set_access(struct option_parse *p, void *member, char *arg)
 {
-	static const char watch[] = "watch=", *const others[] = { "pmu" };
+	static const struct {
+		const char *begin;
+		enum config_access access;
+		const char *(*set)(struct config *cfg, const char *arg);
+	} with_value[] = { { "pmu:", ACCESS_PMU, set_hz }, { "watch=", ACCESS_WATCH, set_watch } };
 
 	mean(p, DLT_access);
-	if (!strncmp(arg, watch, strlen(watch))) {
-		*(enum config_access *)member = ACCESS_WATCH;
-		return set_watch(p->into, arg + strlen(watch));
+	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++) {
+		const size_t len = strlen(with_value[i].begin);
+
+		if (strncmp(arg, with_value[i].begin, len))
+			continue;
+		*(enum config_access *)member = with_value[i].access;
+		return with_value[i].set(p->into, arg + len);
 	}
 	for (unsigned int i = 0; i < ACCESS_WATCH; i++) {
 		if (strcmp(config_access[i], arg))
@@ -84,10 +100,7 @@ const char *memory_set_access(struct option_parse *p, void *member, char *arg)
 		*(enum config_access *)member = i;
 		return NULL;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (!strcmp(others[i], arg))
-			return "this dltraced cannot do that: one of auto, pages, faults, writes, watch=ADDR";
-	return "not one of auto, pages, faults, writes, watch=ADDR";
+	return "not one of auto, pages, faults, writes, pmu[:HZ], watch=ADDR";
 }
 
 const char *memory_set_access_budget(struct option_parse *p, void *member, char *arg)

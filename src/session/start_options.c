@@ -280,7 +280,7 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "Memory: auto, pages, faults, writes, watch=ADDR",
+	{ "access", 0, "HOW", "Memory: auto,pages,faults,writes,pmu,watch=ADDR",
 	  memory_set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)",
 	  memory_set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
@@ -388,6 +388,7 @@ void start_config_defaults(struct config *cfg)
 		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,
 		.access_budget = CONFIG_ACCESS_BUDGET,
+		.access_hz = CONFIG_ACCESS_HZ,
 		.access_interval_ns = CONFIG_ACCESS_INTERVAL_NS,
 		.access_block_bytes = CONFIG_ACCESS_BLOCK_BYTES,
 		.alloc_min_bytes = CONFIG_ALLOC_MIN_BYTES,

@@ -61,8 +61,14 @@ static void access_count(const struct tracer *t, struct access_counts *ret)
 {
 	const struct access_source *source = t->objects[DLT_access].state;
 
-	if (source && source->pages)
+	if (!source)
+		return;
+	if (source->pages)
 		access_pages_count(source->pages, ret);
+	for (unsigned int i = 0; i < source->n_events; i++)
+		ret->sampled[i] = source->event[i].name;
+	ret->losses = source->losses;
+	ret->addressless = source->addressless ? __atomic_load_n(source->addressless, __ATOMIC_RELAXED) : 0;
 }
 
 void status_update(struct status *s, const struct tracer *t, const struct drain *d)

@@ -104,6 +104,7 @@ static int load(struct session *s)
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
 		.backends = cfg->backends,
 		.access = (uint8_t)cfg->access,
+		.access_hz = cfg->access_hz,
 		.may_lack = cfg->best_effort ? PROBE_ALL : cfg->may_lack,
 		.owned = s->targets.owned,
 		.owner = s->targets.owner.uid,

@@ -82,11 +82,13 @@ struct config {
 		ACCESS_FAULTS,
 		ACCESS_PAGES,
 		ACCESS_WRITES,
+		ACCESS_PMU,
 		ACCESS_WATCH,
 		ACCESS_N,
 	} access;
 	struct dlt_watch access_watch[DLT_WATCHES]; /* LEN 0: none */
 	unsigned int access_budget; /* of a CPU, in percent */
+	unsigned int access_hz; /* samples of the PMU, a second */
 	uint64_t access_interval_ns; /* accesses in it are joined; 0: each has a row of its own */
 	uint64_t access_block_bytes; /* to blocks of this size */
 	uint64_t alloc_min_bytes; /* blocks below it are only counted */
@@ -116,6 +118,7 @@ struct config {
 #define CONFIG_ACCESS_BLOCK_BYTES (64ULL << 10) /* --access-block's default */
 #define CONFIG_ACCESS_BLOCK_MIN_BYTES (4ULL << 10)
 #define CONFIG_ACCESS_BLOCK_MAX_BYTES (2ULL << 20)
+#define CONFIG_ACCESS_HZ 1000 /* --access pmu's default */
 #define CONFIG_ACCESS_BUDGET 1 /* --access-budget's default, percent */
 extern const char *const config_access[ACCESS_N]; /* their names */
 #define CONFIG_ALLOC_MIN_BYTES 4096 /* --alloc-min's default */

@@ -36,7 +36,9 @@ bool access_row(struct access_row *row, const struct scan *s);
 /* Returns the bytes that were accessed, as far as the source knows. */
 static inline uint64_t access_bytes(const struct access_row *row)
 {
-	return row->has_touched ? row->touched : row->has_written ? row->written : row->count ? row->bytes : 0;
+	if (row->has_touched || row->has_written)
+		return row->has_touched ? row->touched : row->written;
+	return row->count < row->bytes / TOUCHED_PAGE ? row->count * TOUCHED_PAGE : row->bytes; /* a sample is of a page */
 }
 
 /* Of a process, by a source. */

@@ -45,9 +45,9 @@ GET(written, void, row)
 
 #define PROCESS(member) VIEW_AT(struct report_access_process, member)
 static const struct view_column process_columns[] = {
-	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source, .what = "how accesses are known: pages, faults, writes" },
+	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source, .what = "how accesses are known: pages, faults, writes, pmu, watch" },
 	{ "rows", "ROWS", VIEW_COUNT, 8, 0, PROCESS(rows) },
-	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, .get = count, .what = "faults; pages and writes do not count" },
+	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, .get = count, .what = "faults, samples, accesses; pages and writes do not count" },
 	{ "intervals", "INTERVALS", VIEW_COUNT, 9, VIEW_DASH, .get = intervals, .what = "in which anything was touched" },
 	{ "interval_bytes", "MEAN", VIEW_BYTES, 9, 0, .get = mean, .what = "touched in an interval" },
 	{ "most_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = most, .what = "touched in one interval" },

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""access FOLDER TALLY single|joined: access.out has the faults that tests/workloads/touches has printed to TALLY, each in a
-row of its own, to the byte, or joined by block and interval.
+"""access FOLDER TALLY single|joined|sampled|counted: access.out has the faults that tests/workloads/touches has printed to TALLY,
+each in a row of its own, to the byte, or joined by block and interval; or samples of them, each in a row, or counted by
+block and interval.
 """
 import collections
 import sys
@@ -25,11 +26,30 @@ def main():
         return any(row["PID"] == pid and begin <= int(row["ADDR"], 16) < end for pid, begin, end in regions)
 
     rows = [row for row in trace["access"] if is_ours(row)]
-    trace.require(all(row["SOURCE"] == "faults" and row["HUGE"] == "-" and row["NODE"] == "-" for row in rows), "a row of another source")
+    sampled = sys.argv[3] in ("sampled", "counted")
+    trace.require(all(row["SOURCE"] == ("pmu" if sampled else "faults") and row["HUGE"] == "-" and row["NODE"] == "-" for row in rows),
+                  "a row of another source")
     for row in rows:
-        trace.require(row.n("WRITTEN") <= row.n("TOUCHED") <= row.n("BYTES"), f"bytes: {row}")
+        trace.require(row["WRITTEN"] == row["TOUCHED"] == "-" if sampled else row.n("WRITTEN") <= row.n("TOUCHED") <= row.n("BYTES"), f"bytes: {row}")
         trace.require(row["COUNT"] == "1" or row["TID"] == row["IP"] == "-", f"a thread of several faults: {row}")
-    if sys.argv[3] == "single":
+    if sys.argv[3] == "sampled":
+        got = collections.Counter((row["PID"], row["TID"], int(row["ADDR"], 16) if row["IP"] != "-" else int(row["ADDR"], 16) // PAGE * PAGE,
+                                   "user" if row["IP"] != "-" else "kernel") for row in rows)
+        missed = collections.Counter((pid, tid, addr, mode) for pid, tid, addr, _, mode in faults)
+        missed.subtract(got)
+        print(f"note: {len(rows)} samples of {len(faults)} faults")
+        trace.require(min(missed.values()) >= 0, f"samples of nothing, as {missed.most_common()[-1]}")
+        trace.require(len(rows) >= len(faults) / 20, f"{len(rows)} samples of {len(faults)} faults")
+        trace.require(all(row["SPAN_NS"] == "0" and row.n("BYTES") == PAGE and row["COUNT"] == "1" for row in rows), "a row of several samples")
+        trace.require({tid for _, tid, _, _ in got} == {fault[1] for fault in faults}, "a thread without samples")
+    elif sys.argv[3] == "counted":
+        samples = sum(row.n("COUNT") for row in rows)
+        print(f"note: {samples} samples of {len(faults)} faults in {len(rows)} rows")
+        trace.require(len(faults) / 20 <= samples <= len(faults), f"{samples} samples of {len(faults)} faults")
+        trace.require(all(row.n("BYTES") == PAGE if row["COUNT"] == "1" else row.n("BYTES") == 65536 and int(row["ADDR"], 16) % 65536 == 0
+                          for row in rows), "not a block")
+        trace.require(all(row.n("SPAN_NS") <= 10**8 for row in rows), "an interval is too long")
+    elif sys.argv[3] == "single":
         got = collections.Counter((row["PID"], row["TID"], int(row["ADDR"], 16) if row["IP"] != "-" else int(row["ADDR"], 16) // PAGE * PAGE,
                                    "w" if row.n("WRITTEN") else "r", "kernel" if row["IP"] == "-" else "user") for row in rows)
         wanted = collections.Counter(faults)

@@ -4,6 +4,7 @@
 # The recipe matrix binds runs to the nodes of the machine, also by the six columns of Heimdallr; a mode that this machine
 # cannot run, or that a tracer should not, is refused.
 . "${0%/*}/../lib.sh"
+. "${0%/*}/../pmu.inc"
 need python3
 matrix=$(realpath "$here/../../scripts/recipes/matrix")
 export DLTRACED=$DLT
@@ -46,6 +47,12 @@ for run in 1loc_DR 1far_50; do
 numactl --cpunodebind=0
 job [$([ $run = 1far_50 ] && echo False, True || echo True, False)]"
 done
+# where the kernel has a PMU with data addresses, the frequency is its
+made_pmu
+PATH=$TMPDIR/stubs:$PATH "$matrix" "${plain[@]}" modes d7 1 'echo job' >out 2>err || fail "six columns with a PMU: status $?: $(cat out err)"
+end_pmu
+t=$TMPDIR/d7/echo.1far_50.1
+equal "with a PMU" "$(manifest "[m['access']['source'], m['access']['hz']]")" "['pmu', 5000]"
 equal "nodes" "$(cut -f 3,5-7 d6/matrix.tsv | tail -n +2 | sort | xargs)" "1far_50 no 1 0 1loc_DR yes 0 0"
 
 # --- what is refused -------------------------------------------------------------------------------

@@ -380,7 +380,17 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	accept(ARGS("-P", "+access", "--access-interval", "0", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_FAULTS); /* a row of each needs events */
 	refuse(ARGS("--access", "pages", "--access-interval", "0", "--", "true"), "needs --access faults");
-	refuse(ARGS("--access", "pmu", "--", "true"), "cannot do that");
+	accept(ARGS("--access", "pmu", "--access-interval", "0", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_PMU);
+	assert_int_equal(cfg.access_hz, 1000);
+	accept(ARGS("--access", "pmu:5000", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_PMU);
+	assert_int_equal(cfg.access_hz, 5000);
+	refuse(ARGS("--access", "pmu:", "--", "true"), "not a number of samples");
+	refuse(ARGS("--access", "pmu:0", "--", "true"), "not a number of samples");
+	refuse(ARGS("--access", "pmu:5k", "--", "true"), "not a number of samples");
+	refuse(ARGS("--access", "pmu:123456789", "--", "true"), "not a number of samples");
+	refuse(ARGS("--access", "pmus", "--", "true"), "not one of");
 	accept(ARGS("-P", "+access", "--access", "watch=0x7f0000001000:4,4096", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_WATCH);
 	assert_int_equal(cfg.access_watch[0].addr, 0x7f0000001000);

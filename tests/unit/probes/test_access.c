@@ -36,16 +36,27 @@ static int begin_single(void **state)
 	return begin_with(state, 0);
 }
 
-static int begin_watch(void **state)
+/* The same with another source. */
+static int begin_by(void **state, enum config_access access)
 {
 	if (begin_with(state, INTERVAL_NS) < 0)
 		return -1;
 	access_free(TAKE_PTR(decode.access));
-	config.access = ACCESS_WATCH;
+	config.access = access;
 	config.access_watch[0] = (struct dlt_watch){ 0x1000, 8 };
 	config.access_watch[1] = (struct dlt_watch){ 0x2000, 2 };
 	decode.access = access_new(&config);
 	return decode.access ? 0 : -1;
+}
+
+static int begin_watch(void **state)
+{
+	return begin_by(state, ACCESS_WATCH);
+}
+
+static int begin_pmu(void **state)
+{
+	return begin_by(state, ACCESS_PMU);
 }
 
 static int end(void **state)
@@ -143,6 +154,21 @@ static void accesses_of_watched_bytes_are_counted(void **state)
 		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t200\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
 }
 
+/* By process and block. A single one has its address, thread and instruction; how much was accessed is not known of any. */
+static void samples_are_counted_by_block(void **state)
+{
+	fault(0, 100, 0x2fff8, DLT_ACCESS_NO_WRITE);
+	fault(1, 200, 0x20008, DLT_ACCESS_NO_WRITE);
+	fault(2, 100, 0x20010, DLT_ACCESS_NO_WRITE);
+	fault(3, 100, 0x30008, DLT_ACCESS_NO_WRITE);
+	fault(4, 100, 0x20010, DLT_ACCESS_NO_WRITE);
+	access_end(&decode, START_NS + 200 * NSEC_PER_MSEC);
+	expect_rows(DLT_access,
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x20000\t65536\t-\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x30008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t200\tpmu\t100000000\t0x20008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
+}
+
 /* More than are kept end their interval early: no fault is dropped. */
 static void a_storm_of_faults_ends_the_interval(void **state)
 {
@@ -173,6 +199,7 @@ int main(void)
 		WITH(a_run_that_is_too_short_is_none, begin),
 		WITH(each_fault_has_its_address_thread_and_instruction, begin_single),
 		WITH(accesses_of_watched_bytes_are_counted, begin_watch),
+		WITH(samples_are_counted_by_block, begin_pmu),
 		WITH(a_storm_of_faults_ends_the_interval, begin),
 	};
 
