@@ -14,7 +14,7 @@
 #include "report/show/matrix.h"
 #include "report/show/svg.h"
 
-#define WIDTH 1150
+#define WIDTH 1190
 #define LEFT 200 /* of the first plot, behind the names of modes */
 #define TIMES 330 /* its width */
 #define LEFT_RATIOS 690
