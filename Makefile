@@ -68,7 +68,7 @@ LIB_OBJ   := $(filter-out $(B)/obj/cmd/main.o,$(OBJ))
 UNIT_SRC  := $(sort $(wildcard $(addsuffix /test_*.c,tests/unit/* tests/unit/*/*)))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
-WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(addprefix $(B)/workloads/c10-,plain.so nop5.so stepped.so)
+WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(addprefix $(B)/workloads/c10-,plain.so bare.so nop5.so stepped.so)
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
@@ -176,6 +176,7 @@ $(G)/core_types.h: $(BPF_OBJ)
 
 # --- tests ---------------------------------------------------------------------------------------
 $(B)/workloads/regions: LINKED := -static
+$(B)/workloads/tensors: LINKED := -fno-omit-frame-pointer
 $(B)/workloads/%: tests/workloads/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -187,7 +188,8 @@ $(B)/workloads/syscall_fuzz: $(wildcard tests/workloads/syscall_fuzz/*.[ch]) tes
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
-# Libraries that tensors loads: with functions that can be probed, and with one that must not.
+# Libraries that tensors loads: with functions that can be probed, also without frame pointers, and with one that must not.
+$(B)/workloads/c10-bare.so: LINKED := -fomit-frame-pointer
 $(B)/workloads/c10-nop5.so: LINKED := '-DENTRY=".byte 0x0f, 0x1f, 0x44, 0, 0"'
 $(B)/workloads/c10-stepped.so: LINKED := '-DENTRY="cld"'
 $(B)/workloads/c10-%.so: tests/workloads/tensors/c10.c

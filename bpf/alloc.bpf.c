@@ -224,6 +224,18 @@ static __always_inline struct begun *thread_begun(void)
 	return bpf_map_lookup_elem(&begun, &tid);
 }
 
+/* FRAMES: how many events behind it have frames. */
+static __always_inline void call_put(struct dlt_alloc *rec, __u32 op, __u64 addr, __u64 size, __u32 frames)
+{
+	__builtin_memset(&rec->at.head, 0, sizeof(rec->at.head));
+	rec->at.head.n = 1 + frames;
+	rec->at.v[0].ticks = ~0ULL; /* as late as it can be: when the record is sent */
+	rec->at.v[0].addr = addr;
+	rec->at.v[0].op_size = (__u64)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX);
+	rec->at.v[0].site = 0;
+	rec->at.v[0].n = frames;
+}
+
 static __always_inline void called(__u32 op, __u64 addr, __u64 size)
 {
 	struct dlt_alloc *rec = rec_room(DLT_ALLOC_BYTES(1), false);
@@ -232,14 +244,34 @@ static __always_inline void called(__u32 op, __u64 addr, __u64 size)
 		count_events_lost(1);
 		return;
 	}
-	__builtin_memset(&rec->at.head, 0, sizeof(rec->at.head));
-	rec->at.head.n = 1;
-	rec->at.v[0].ticks = 0;
-	rec->at.v[0].addr = addr;
-	rec->at.v[0].op_size = (__u64)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX);
-	rec->at.v[0].site = 0;
-	rec->at.v[0].n = 0;
+	call_put(rec, op, addr, size, 0);
 	sent(rec, 0, DLT_ALLOC_CALLED, 1, DLT_ALLOC_BYTES(1));
+}
+
+#define ALLOC_CALL_BYTES DLT_ALLOC_BYTES(1 + DLT_ALLOC_FRAME_EVENTS)
+
+/*
+ * The same with the stack, as the kernel finds it by frame pointers: the innermost frame is what the call returns to, which
+ * needs none; the others are those of functions that keep one.
+ */
+static __always_inline void called_from(struct pt_regs *ctx, __u32 op, __u64 addr, __u64 size)
+{
+	struct dlt_alloc *rec = rec_room(ALLOC_CALL_BYTES, false);
+	long bytes;
+
+	if (!rec) {
+		count_events_lost(1);
+		return;
+	}
+	call_put(rec, op, addr, size, DLT_ALLOC_FRAME_EVENTS);
+	__builtin_memset(&rec->at.v[1], 0, DLT_ALLOC_FRAMES * sizeof(__u64));
+	if (dlt_cfg.frames == 1)
+		bytes = bpf_get_stack(ctx, &rec->at.v[1], sizeof(__u64), BPF_F_USER_STACK);
+	else
+		bytes = bpf_get_stack(ctx, &rec->at.v[1], DLT_ALLOC_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
+	if (bytes > 0)
+		rec->at.v[0].site = (__u32)bytes / sizeof(__u64);
+	sent(rec, 0, DLT_ALLOC_CALLED, 1, ALLOC_CALL_BYTES);
 }
 
 /* It has a block of SIZE from a call that it will make. */
@@ -294,7 +326,10 @@ int alloc_function_ends(struct pt_regs *ctx)
 		op = b->outer_op;
 		b->outer_op = 0;
 	}
-	called(op, addr, b->size);
+	if (dlt_cfg.frames)
+		called_from(ctx, op, addr, b->size);
+	else
+		called(op, addr, b->size);
 	return 0;
 }
 

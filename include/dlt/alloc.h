@@ -43,7 +43,8 @@ enum dlt_alloc_op {
  * is the number, ADDR the length of its build id, which is in the first of the N behind it, and its path is in the others,
  * with NUL. DLT_ALLOC_LINES: as DLT_ALLOC_SITE, but a frame is code << 32 | line. DLT_ALLOC_CODE: SITE is the number, the
  * N behind it are a file and a function, each with NUL. DLT_ALLOC_PYTHON: ADDR is the version as in PY_VERSION_HEX, SITE 1
- * where its lines are read, else 0.
+ * where its lines are read, else 0. DLT_ALLOC_IN_*: SITE is the number of frames in the N events behind it, a __u64 each: an
+ * address in the process.
  */
 struct dlt_alloc_event {
 	__u64 ticks; /* of the clock that the page's head names */
@@ -56,6 +57,7 @@ struct dlt_alloc_event {
 #define DLT_ALLOC_SIZE_MAX ((1ULL << DLT_ALLOC_OP_SHIFT) - 1)
 #define DLT_ALLOC_MODULE_SHIFT 48
 #define DLT_ALLOC_FRAMES 32 /* at most in a site */
+#define DLT_ALLOC_FRAME_EVENTS (DLT_ALLOC_FRAMES * sizeof(__u64) / sizeof(struct dlt_alloc_event)) /* that have them */
 #define DLT_ALLOC_PATH 1024 /* at most of a module's path, with its NUL */
 #define DLT_ALLOC_BUILD_ID 20
 #define DLT_ALLOC_FUNCTION 256 /* at most of a function's name in Python, with its NUL */
@@ -88,7 +90,7 @@ enum dlt_alloc_copy {
 	DLT_ALLOC_PART,	 /* before an exec that may fail */
 	DLT_ALLOC_LAST,	 /* the thread ends */
 	DLT_ALLOC_SINGLE, /* no page of the thread: one event on its stack */
-	DLT_ALLOC_CALLED, /* no page: one event, of a function with a uprobe; its time is the record's */
+	DLT_ALLOC_CALLED, /* no page: one event, of a function with a uprobe, and its frames; its time is the record's */
 };
 
 /* Its tail is as long as its events need, in steps: DLT_ALLOC_FEW, DLT_ALLOC_SOME, all. */

@@ -7,6 +7,8 @@
 
 #include "base/util.h"
 #include "drain/alloc_blocks.h"
+#include "drain/alloc_code.h"
+#include "drain/alloc_map.h"
 #include "drain/alloc_processes.h"
 #include "drain/alloc_sites.h"
 #include "drain/alloc_threads.h"
@@ -39,10 +41,12 @@ struct alloc {
 	struct alloc_threads threads;
 	struct alloc_sites sites;
 	struct alloc_processes processes;
+	struct alloc_code code;
 	struct change *changes; /* to come, in order */
 	size_t n_changes, changes_room;
 	uint64_t min_bytes; /* of blocks that have rows */
 	uint64_t called_small_calls, called_small_bytes; /* smaller ones that the library has not counted, relaxed */
+	uint64_t called_siteless; /* larger ones whose stack the kernel has not given, relaxed */
 	uint64_t storm_ns; /* CLOCK_MONOTONIC: the last turn because of one */
 	uint64_t python, unread_python; /* processes with an interpreter whose lines are read, or are not, relaxed */
 	uint64_t unread_version; /* of the latest of these, as PY_VERSION_HEX, relaxed */
@@ -123,16 +127,50 @@ static enum called called_how(unsigned int op)
 /* The site of a block that is only counted, and whose free has no row either. */
 #define SITE_COUNTED UINT32_MAX
 
+/* Returns the process whose code P has: a child that ended before it was read has its parent's. */
+static uint32_t code_of(struct alloc *a, const struct alloc_process *p)
+{
+	const struct alloc_process *q = p;
+
+	while (q && !alloc_code_known(&a->code, q->tgid))
+		q = q->parent && !q->parent->gone ? q->parent : NULL;
+	return (q ?: p)->tgid;
+}
+
+/* Returns the site of the call E, whose frames are addresses in its process P; 0: not known. */
+static uint32_t called_site(struct turn *u, const struct alloc_process *p, const struct dlt_alloc_event *e, const struct dlt_hdr *hdr)
+{
+	struct alloc *a = u->alloc;
+	const uint32_t tgid = code_of(a, p);
+	struct alloc_frame v[DLT_ALLOC_FRAMES];
+	uint64_t addr[DLT_ALLOC_FRAMES];
+	const size_t n = MIN(MIN(e->site, (uint32_t)DLT_ALLOC_FRAMES), e->n * 4);
+	size_t k = 0;
+
+	memcpy(addr, e + 1, n * sizeof(*addr));
+	for (struct alloc_module *m; k < n && alloc_code_find(&a->code, tgid, addr[k], &m); k++) {
+		if (m && !m->number)
+			m->number = alloc_sites_module(&a->sites, u->d, hdr, m->path, m->id, m->id_len);
+		v[k].module = m ? m->number : 0;
+		v[k].at = v[k].module ? addr[k] - m->bias : addr[k];
+	}
+	if (e->n && !k)
+		util_count(&a->called_siteless, 1);
+	return k ? alloc_sites_stack(&a->sites, u->d, hdr, v, k) : 0;
+}
+
 /* A call that a uprobe saw: the block is known later if its free is seen, too. */
 static void called(struct turn *u, struct alloc_process *p, const struct alloc_thread *t, const struct dlt_alloc_event *e,
 		   struct alloc_row *row)
 {
 	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
 	const bool small = size < u->alloc->min_bytes;
-	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, small ? SITE_COUNTED : 0 };
+	const uint32_t site = small ? SITE_COUNTED : called_site(u, p, e, &row->hdr);
+	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
 
 	row->addr = (int64_t)e->addr;
 	row->size = (int64_t)size;
+	row->site = or_none(site, site);
 	if (e->addr && called_how(row->op) == CALLED_PASSES)
 		block_put(u->alloc, p, &b);
 	if (!small) {
@@ -277,6 +315,8 @@ static void put_change(struct turn *u, const struct change *c)
 	if (c->kind == CHANGE_EXIT && !(p && p->covered))
 		util_count(&a->uncovered, 1);
 	alloc_threads_end(&a->threads, c->hdr.tgid, c->hdr.ts_ns, c->kind == CHANGE_EXIT);
+	if (c->kind == CHANGE_EXIT)
+		alloc_code_forget(&a->code, c->hdr.tgid);
 	if (!p)
 		return;
 	alloc_blocks_end(&p->blocks, put_live, &(struct live){ u, &c->hdr, true });
@@ -348,6 +388,7 @@ static void turn(struct decode *d, uint64_t quiet_ns, uint64_t read_ns)
 	ticks_measure(&a->ticks);
 	if (a->ticks.tsc && a->ticks.n < 2)
 		return;
+	alloc_code_update(&a->code, PULL_MS);
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	put_until(d, alloc_threads_pull(&a->threads, &a->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS));
 	count_dropped(d);
@@ -387,6 +428,8 @@ void alloc_take(struct decode *d, const struct dlt_alloc *rec)
 		ticks_measure(&a->ticks);
 	now_ticks = a->ticks.tsc && a->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&a->ticks, rec->hdr.ts_ns);
 	alloc_threads_take(&a->threads, rec, now_ticks);
+	if (rec->copy == DLT_ALLOC_CALLED && rec->hdr.size >= DLT_ALLOC_BYTES(1) && rec->at.v[0].n)
+		alloc_code_heard(&a->code, rec->hdr.tgid, rec->hdr.ts_ns);
 	if (rec->copy == DLT_ALLOC_BEGUN)
 		change_add(a, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
 	if (a->threads.waiting > WAITING_MAX)
@@ -404,6 +447,7 @@ void alloc_end(struct decode *d)
 	ticks_measure(&a->ticks);
 	if (a->ticks.n < 2)
 		ticks_measure(&a->ticks);
+	alloc_code_update(&a->code, PULL_LAST_MS);
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	alloc_threads_pull(&a->threads, &a->ticks, now_ns, PULL_LAST_MS);
 	put_until(d, UINT64_MAX);
@@ -437,6 +481,7 @@ void alloc_free(struct alloc *a)
 	alloc_processes_free(&a->processes);
 	alloc_threads_free(&a->threads);
 	alloc_sites_free(&a->sites);
+	alloc_code_free(&a->code);
 	free(a->changes);
 	free(a);
 }
@@ -455,7 +500,7 @@ void alloc_count(const struct alloc *a, struct alloc_counts *ret)
 		.unkept = util_counted(&a->unkept),
 		.refused = util_counted(&a->threads.refused),
 		.skipped = util_counted(&a->threads.skipped),
-		.siteless = util_counted(&a->threads.siteless),
+		.siteless = util_counted(&a->threads.siteless) + util_counted(&a->called_siteless),
 		.python = util_counted(&a->python),
 		.unread_python = util_counted(&a->unread_python),
 		.unread_version = util_counted(&a->unread_version),

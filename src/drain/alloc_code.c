@@ -209,6 +209,13 @@ void alloc_code_free(struct alloc_code *c)
 	free(c->reader);
 }
 
+bool alloc_code_known(struct alloc_code *c, uint32_t tgid)
+{
+	const struct alloc_code_process *p = tgid ? process_find(c, tgid) : NULL;
+
+	return p && p->map;
+}
+
 bool alloc_code_find(struct alloc_code *c, uint32_t tgid, uint64_t addr, struct alloc_module **module_ret)
 {
 	const struct alloc_code_process *p = tgid ? process_find(c, tgid) : NULL;

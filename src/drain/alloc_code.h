@@ -37,6 +37,8 @@ void alloc_code_update(struct alloc_code *c, int wait_ms);
 void alloc_code_forget(struct alloc_code *c, uint32_t tgid);
 void alloc_code_free(struct alloc_code *c);
 
+/* Returns whether process TGID has been read. */
+bool alloc_code_known(struct alloc_code *c, uint32_t tgid);
 /*
  * Returns whether ADDR, at the end of a call, is in code of process TGID, and in *MODULE_RET the file, NULL: none, or it is not
  * known. Of a process that has not been read, all may be code.

@@ -2,6 +2,7 @@
 #include "drain/alloc_map.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,14 @@
 #define HEAD_BYTES 4096 /* of a file, with its program headers, and as a rule its build id */
 #define NOTE_BYTES 1024
 
-struct head {
+/* A process that is read, until it turns out to have given its memory back. */
+struct process_memory {
 	pid_t pid;
+	bool gone;
+};
+
+struct head {
+	struct process_memory *of;
 	uint64_t begin;
 	size_t len;
 	union {
@@ -26,11 +33,12 @@ struct head {
 	} at;
 };
 
-static size_t memory_read(pid_t pid, uint64_t at, void *to, size_t len)
+static size_t memory_read(struct process_memory *of, uint64_t at, void *to, size_t len)
 {
 	const struct iovec local = { to, len }, remote = { (void *)(uintptr_t)at, len };
-	const ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	const ssize_t n = process_vm_readv(of->pid, &local, 1, &remote, 1, 0);
 
+	of->gone |= n < 0 && errno == ESRCH;
 	return n < 0 ? 0 : (size_t)n;
 }
 
@@ -69,7 +77,7 @@ static void notes_read(struct alloc_module *m, const struct head *h, const Elf64
 	if (offset < h->len && ph->p_filesz <= h->len - offset)
 		id_find(m, h->at.bytes + offset, ph->p_filesz);
 	else
-		id_find(m, notes, memory_read(h->pid, at, notes, MIN(ph->p_filesz, (Elf64_Xword)sizeof(notes))));
+		id_find(m, notes, memory_read(h->of, at, notes, MIN(ph->p_filesz, (Elf64_Xword)sizeof(notes))));
 }
 
 /* Returns whether H has program header I. */
@@ -84,13 +92,13 @@ static bool header_get(const struct head *h, unsigned int i, Elf64_Phdr *ret)
 }
 
 /* Sets what the header of the file has, which M's process has at its beginning. Returns whether it is a program's. */
-static bool module_read(struct alloc_module *m, pid_t pid)
+static bool module_read(struct alloc_module *m, struct process_memory *of)
 {
-	struct head h = { .pid = pid, .begin = m->begin };
+	struct head h = { .of = of, .begin = m->begin };
 	bool found = false;
 	Elf64_Phdr ph;
 
-	h.len = memory_read(pid, m->begin, h.at.bytes, sizeof(h.at.bytes));
+	h.len = memory_read(of, m->begin, h.at.bytes, sizeof(h.at.bytes));
 	if (h.len < sizeof(h.at.elf) || memcmp(h.at.elf.e_ident, ELFMAG, SELFMAG) != 0 || h.at.elf.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h.at.elf.e_phentsize != sizeof(ph))
 		return false;
@@ -131,7 +139,7 @@ static const struct alloc_module *module_before(const struct alloc_map *before, 
 }
 
 /* Returns the place of FIRST's file among the modules, from 1; 0: it is no program, or there is no room. */
-static uint32_t module_add(struct alloc_map *map, pid_t pid, const struct mapping *first, const struct alloc_map *before)
+static uint32_t module_add(struct alloc_map *map, struct process_memory *of, const struct mapping *first, const struct alloc_map *before)
 {
 	const struct alloc_module *known = module_before(before, first);
 	struct alloc_module m = { .begin = first->begin, .ino = first->ino, .major = first->major, .minor = first->minor };
@@ -142,7 +150,7 @@ static uint32_t module_add(struct alloc_map *map, pid_t pid, const struct mappin
 		m.bias = known->bias;
 		m.id_len = known->id_len;
 		memcpy(m.id, known->id, sizeof(m.id));
-	} else if (!module_read(&m, pid)) {
+	} else if (!module_read(&m, of)) {
 		return 0;
 	}
 	m.path = strdup(first->path);
@@ -152,8 +160,8 @@ static uint32_t module_add(struct alloc_map *map, pid_t pid, const struct mappin
 	return map->n_modules;
 }
 
-/* Takes a line. Returns false when there is no memory. */
-static bool line_take(struct alloc_map *map, pid_t pid, const char *line, struct first *first, const struct alloc_map *before)
+/* Takes a line. Returns false when there is no memory: of ours, or of the process any more. */
+static bool line_take(struct alloc_map *map, struct process_memory *of, const char *line, struct first *first, const struct alloc_map *before)
 {
 	struct mapping m;
 
@@ -166,14 +174,15 @@ static bool line_take(struct alloc_map *map, pid_t pid, const char *line, struct
 	if (util_room(&map->areas, map->n, sizeof(*map->areas)) < 0)
 		return false;
 	if (!first->module && is_of_file(&m, &first->at))
-		first->module = module_add(map, pid, &first->at, before);
+		first->module = module_add(map, of, &first->at, before);
 	map->areas[map->n++] = (struct alloc_area){ m.begin, m.end, is_of_file(&m, &first->at) ? first->module : 0 };
-	return true;
+	return !of->gone;
 }
 
 struct alloc_map *alloc_map_read(pid_t pid, const struct alloc_map *before)
 {
 	struct alloc_map *map = calloc(1, sizeof(*map));
+	struct process_memory of = { .pid = pid };
 	struct first first = { .at.ino = 0 };
 	autofree char *maps = NULL;
 	bool good = map && process_text(pid, "maps", MAPS_BYTES_MAX, &maps, NULL) == 0;
@@ -182,7 +191,7 @@ struct alloc_map *alloc_map_read(pid_t pid, const struct alloc_map *before)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		good = line_take(map, pid, line, &first, before);
+		good = line_take(map, &of, line, &first, before);
 	}
 	if (!good || !map->n) {
 		alloc_map_free(map);

@@ -214,37 +214,80 @@ static void row_put(struct decode *d, const struct dlt_hdr *hdr, uint32_t number
 	decode_row(d, DLT_sites, &r.row.hdr);
 }
 
-/* "17+0x1a2b;-+0x7f0012345678": 17 is the module's number. */
-static size_t put_frames(char *text, const struct alloc_names *names, const struct dlt_alloc_event *e)
+/* Returns the trace's number of TEXT, which gets a row if it had none before; 0: there is no room. */
+static uint32_t number_put(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, enum alloc_site_kind kind, const char *text,
+			   size_t len, const char *id)
 {
-	uint64_t frames[DLT_ALLOC_FRAMES];
-	size_t n = MIN(MIN(e->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)e->n * 4), len = 0;
+	bool is_new = false;
+	uint32_t number = number_of(&s->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
 
-	memcpy(frames, e + 1, n * sizeof(*frames));
-	for (size_t i = 0; i < n; i++) {
-		uint64_t at = frames[i] & ((1ULL << DLT_ALLOC_MODULE_SHIFT) - 1);
-		uint32_t module = inherited(names, offsetof(struct alloc_names, modules), (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT));
-
-		if (module)
-			len += (size_t)sprintf(text + len, "%s%u+0x%llx", i ? ";" : "", module, (unsigned long long)at);
-		else
-			len += (size_t)sprintf(text + len, "%s-+0x%llx", i ? ";" : "", (unsigned long long)at);
-	}
-	return len;
+	if (is_new)
+		row_put(d, hdr, number, kind, text, len, id);
+	return number;
 }
 
-/* The path is the process's. ID: 2 * DLT_ALLOC_BUILD_ID + 1 bytes. */
-static size_t put_module(char *text, char *id, const struct dlt_alloc_event *e)
+uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path, const unsigned char *id,
+			    size_t id_len)
 {
-	const unsigned char *bytes = (const unsigned char *)(e + 1);
-	const char *path = (const char *)(e + 2);
-	size_t room = e->n > 1 ? (e->n - 1) * sizeof(*e) : 0, len = strnlen(path, MIN(room, (size_t)DLT_ALLOC_PATH));
-	size_t n = e->n ? MIN(e->addr, (uint64_t)DLT_ALLOC_BUILD_ID) : 0;
+	char hex[2 * DLT_ALLOC_BUILD_ID + 1] = "";
 
-	memcpy(text, path, len);
+	for (size_t i = 0; i < MIN(id_len, (size_t)DLT_ALLOC_BUILD_ID); i++)
+		sprintf(hex + 2 * i, "%02x", id[i]);
+	return number_put(s, d, hdr, ALLOC_SITE_MODULE, path, strnlen(path, DLT_ALLOC_PATH), hex);
+}
+
+/* "17+0x1a2b;-+0x7f0012345678": 17 is the module's number. */
+uint32_t alloc_sites_stack(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct alloc_frame *v, size_t n)
+{
+	char text[TEXT_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < MIN(n, (size_t)DLT_ALLOC_FRAMES); i++) {
+		if (i)
+			text[len++] = ';';
+		if (v[i].module)
+			len += (size_t)sprintf(text + len, "%u+0x%llx", v[i].module, (unsigned long long)v[i].at);
+		else
+			len += (size_t)sprintf(text + len, "-+0x%llx", (unsigned long long)v[i].at);
+	}
+	return number_put(s, d, hdr, ALLOC_SITE_NATIVE, text, len, "");
+}
+
+/* --- definitions of a process ------------------------------------------------------------------------------- */
+
+static uint32_t stack_define(struct alloc_sites *s, struct decode *d, const struct alloc_names *names, const struct dlt_hdr *hdr,
+			     const struct dlt_alloc_event *e)
+{
+	uint64_t frames[DLT_ALLOC_FRAMES];
+	struct alloc_frame v[DLT_ALLOC_FRAMES];
+	size_t n = MIN(MIN(e->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)e->n * 4);
+
+	memcpy(frames, e + 1, n * sizeof(*frames));
 	for (size_t i = 0; i < n; i++)
-		sprintf(id + 2 * i, "%02x", bytes[i]);
-	return len;
+		v[i] = (struct alloc_frame){
+			.at = frames[i] & ((1ULL << DLT_ALLOC_MODULE_SHIFT) - 1),
+			.module = inherited(names, offsetof(struct alloc_names, modules), (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT)),
+		};
+	return alloc_sites_stack(s, d, hdr, v, n);
+}
+
+/* The path is the process's. */
+static uint32_t module_define(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct dlt_alloc_event *e)
+{
+	size_t room = e->n > 1 ? (e->n - 1) * sizeof(*e) : 0, len = MIN(room, (size_t)DLT_ALLOC_PATH);
+	char path[DLT_ALLOC_PATH + 1];
+
+	memcpy(path, e + 2, len);
+	path[len] = '\0';
+	return alloc_sites_module(s, d, hdr, path, (const unsigned char *)(e + 1), e->n ? MIN(e->addr, (uint64_t)DLT_ALLOC_BUILD_ID) : 0);
+}
+
+static uint32_t lines_define(struct alloc_sites *s, struct decode *d, const struct alloc_names *names, const struct dlt_hdr *hdr,
+			     const struct dlt_alloc_event *e)
+{
+	char text[TEXT_MAX];
+
+	return number_put(s, d, hdr, ALLOC_SITE_PYTHON, text, put_lines(text, s, names, e), "");
 }
 
 void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
@@ -252,33 +295,21 @@ void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_na
 {
 	const uint64_t op = e->op_size >> DLT_ALLOC_OP_SHIFT;
 	struct alloc_numbers *numbers = &names->sites;
-	enum alloc_site_kind kind = ALLOC_SITE_NATIVE;
-	char text[TEXT_MAX], id[2 * DLT_ALLOC_BUILD_ID + 1] = "";
-	bool is_new = false;
 	uint32_t number;
-	size_t len;
 
 	if (op == DLT_ALLOC_CODE) {
+		numbers = &names->codes;
 		number = code_put(s, e);
-		if (!number || !numbers_put(&names->codes, e->site, number))
-			util_count(&s->lost, 1);
-		return;
-	}
-	if (op == DLT_ALLOC_MODULE) {
+	} else if (op == DLT_ALLOC_MODULE) {
 		numbers = &names->modules;
-		kind = ALLOC_SITE_MODULE;
-		len = put_module(text, id, e);
+		number = module_define(s, d, hdr, e);
 	} else if (op == DLT_ALLOC_LINES) {
-		kind = ALLOC_SITE_PYTHON;
-		len = put_lines(text, s, names, e);
+		number = lines_define(s, d, names, hdr, e);
 	} else {
-		len = put_frames(text, names, e);
+		number = stack_define(s, d, names, hdr, e);
 	}
-	number = number_of(&s->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
 	if (!number || !numbers_put(numbers, e->site, number))
 		util_count(&s->lost, 1);
-	if (is_new)
-		row_put(d, hdr, number, kind, text, len, id);
 }
 
 void alloc_sites_free(struct alloc_sites *s)

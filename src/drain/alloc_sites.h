@@ -6,6 +6,7 @@
 #ifndef DRAIN_ALLOC_SITES_H
 #define DRAIN_ALLOC_SITES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "dlt/dlt.h"
@@ -45,6 +46,12 @@ struct alloc_table {
 	uint32_t n, room;
 };
 
+/* An address: in the file of MODULE, a number of the trace, as the file has it; 0: in none. */
+struct alloc_frame {
+	uint64_t at;
+	uint32_t module;
+};
+
 struct alloc_sites {
 	struct alloc_table sites, codes;
 	char *text; /* of functions in Python, file and name: a code's number is where its own begins */
@@ -55,6 +62,10 @@ struct alloc_sites {
 /* E, with the events behind it, defines a site, a module or a function of the process of NAMES. HDR: of the row. */
 void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
 			const struct dlt_alloc_event *e);
+/* Return the trace's number of a file that code is in, and of a stack, which need no definition. 0: no memory. HDR: of the row. */
+uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path, const unsigned char *id,
+			    size_t id_len);
+uint32_t alloc_sites_stack(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct alloc_frame *v, size_t n);
 /* Returns the trace's number of a process's site, 0: not known. */
 uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site);
 void alloc_sites_free(struct alloc_sites *s);

@@ -83,7 +83,8 @@ static bool room_for(struct alloc_thread *thread, size_t more)
 static size_t events_of(const struct dlt_alloc_event *e, size_t left)
 {
 	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
-	size_t n = op >= DLT_ALLOC_SITE && op <= DLT_ALLOC_CODE ? 1 + (size_t)e->n : 1;
+	bool has_more = (op >= DLT_ALLOC_SITE && op <= DLT_ALLOC_CODE) || (op > DLT_ALLOC_FREE && op < DLT_ALLOC_END);
+	size_t n = has_more ? 1 + (size_t)e->n : 1;
 
 	return op < DLT_ALLOC_OPS && op != DLT_ALLOC_END && n <= left ? n : 0;
 }
@@ -157,14 +158,7 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 	}
 	memcpy(thread->comm, rec->hdr.comm, sizeof(thread->comm));
 	thread->heard_ns = rec->hdr.ts_ns;
-	if (rec->copy == DLT_ALLOC_CALLED) {
-		struct dlt_alloc_event e = rec->at.v[0];
-
-		e.ticks = now_ticks;
-		queue_events(t, thread, &e, MIN(n, 1U), now_ticks);
-		return thread;
-	}
-	if (rec->copy == DLT_ALLOC_SINGLE) {
+	if (rec->copy == DLT_ALLOC_SINGLE || rec->copy == DLT_ALLOC_CALLED) {
 		queue_events(t, thread, rec->at.v, n, now_ticks);
 		return thread;
 	}

@@ -70,7 +70,7 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
  */
 uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms);
 
-/* Give FN, in order, all waiting events up to TICKS: E, and behind it the E->n that belong to a definition. */
+/* Give FN, in order, all waiting events up to TICKS: E, and behind it the E->n that belong to it. */
 void alloc_threads_until(struct alloc_threads *t, uint64_t ticks,
 			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *e), void *ctx);
 

@@ -20,7 +20,7 @@ static bool number(const char **p, int base, char end, uint64_t *ret)
 
 bool mapping_parse(const char *line, struct mapping *ret)
 {
-	uint64_t offset, major, minor;
+	uint64_t major, minor;
 	const char *rights;
 
 	if (!number(&line, 16, '-', &ret->begin) || !number(&line, 16, ' ', &ret->end))
@@ -29,7 +29,7 @@ bool mapping_parse(const char *line, struct mapping *ret)
 	if (strnlen(rights, 5) < 5 || rights[4] != ' ')
 		return false;
 	line = rights + 5;
-	if (!number(&line, 16, ' ', &offset) || !number(&line, 16, ':', &major) || !number(&line, 16, ' ', &minor) ||
+	if (!number(&line, 16, ' ', &ret->offset) || !number(&line, 16, ':', &major) || !number(&line, 16, ' ', &minor) ||
 	    !number(&line, 10, ' ', &ret->ino))
 		return false;
 	ret->code = rights[2] == 'x';

@@ -8,6 +8,7 @@
 
 struct mapping {
 	uint64_t begin, end;
+	uint64_t offset; /* in the file */
 	bool code; /* it can be executed */
 	uint32_t major, minor;
 	uint64_t ino;	  /* 0: it is of no file */

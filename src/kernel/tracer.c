@@ -236,6 +236,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 		.all = o->all,
 		.no_args = o->no_args,
 		.functions = o->functions,
+		.frames = o->frames,
 		.cgroups = o->cgroups || o->new_containers,
 		.new_containers = o->new_containers,
 		.owned = o->owned,

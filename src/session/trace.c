@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
+#include "dlt/alloc.h"
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
 #include "host/stall/async_log.h"
@@ -71,6 +72,12 @@ static bool wants_functions(const struct config *cfg)
 	return cfg->n_pids && !cfg->all && cfg->probes >> DLT_alloc & 1;
 }
 
+/* Frames by frame pointers: Python's lines are only read in a process. */
+static uint8_t frames_wanted(const struct config *cfg)
+{
+	return cfg->alloc_sites == ALLOC_SITES_NONE ? 0 : cfg->alloc_sites == ALLOC_SITES_CALLER ? 1 : DLT_ALLOC_FRAMES;
+}
+
 static void log_function(void *ctx, const char *line)
 {
 	log_info("alloc: %s", line);
@@ -101,6 +108,7 @@ static int load(struct session *s)
 		.all = cfg->all,
 		.no_args = cfg->no_args,
 		.functions = wants_functions(cfg),
+		.frames = frames_wanted(cfg),
 		.cgroups = cfg->cgroups.n || cfg->containers.n,
 		.backends = cfg->backends,
 		.access = (uint8_t)cfg->access,

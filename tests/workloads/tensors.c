@@ -62,7 +62,7 @@ static void await(const char *path)
 }
 
 /* The frames above a call of the library. */
-static int deep(void)
+static __attribute__((noinline)) int deep(void)
 {
 	free_cpu(alloc_cpu(DEPTH_SIZE));
 	return *depth;
@@ -77,7 +77,8 @@ static void filter(void)
 		die("no filter of system calls");
 }
 
-static void *tensor(size_t size)
+/* A function of its own on the stack, as are the others that allocate. */
+static __attribute__((noinline)) void *tensor(size_t size)
 {
 	void *p = alloc_cpu(size);
 
@@ -105,7 +106,7 @@ static void *works(void *which)
 }
 
 /* Returns how the child ended. */
-static int child(void)
+static __attribute__((noinline)) int child(void)
 {
 	pid_t pid = fork();
 	int status = -1;

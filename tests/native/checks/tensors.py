@@ -1,13 +1,80 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tensors FOLDER TALLY: the rows of alloc.out are the calls that tests/workloads/tensors.c counted
-itself, to the byte; each free has the size, the life and the thread of its block's allocation.
+"""tensors FOLDER TALLY PROGRAM LIBRARY [bare]: the rows of alloc.out are the calls that tests/workloads/tensors.c counted
+itself, to the byte; each free has the size, the life, the thread and the stack of its block's allocation; the stacks are those
+that its source has, by the symbols of PROGRAM and LIBRARY. bare: the library has no frame pointers.
 """
+import bisect
 import collections
+import struct
 import sys
 
 import tracefolder
 
 UNCOUNTED = ("77777", "12345")
+
+
+def callers(func, size):
+    """Returns the functions that a call is made by, from the innermost on, up to the thread's first one."""
+    inner = ["_ZN3c109alloc_cpuEm"] if func == "c10::alloc_cpu" else []
+    if size == "12345":
+        return inner + ["deep", "main"]
+    if size == "77777" or 100000 <= int(size) < 200000:
+        return inner + ["child", "main"]
+    if inner and int(size) < 20000:
+        return inner + ["tensor", "works"]
+    return inner + ["main"]
+
+
+class Symbols:
+    """The functions of an ELF file by address, and its build id."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            elf = f.read()
+        begin, size, n = struct.unpack_from("<40xQ10xHH", elf)
+        sections = [struct.unpack_from("<IIQQQQII8xQ", elf, begin + i * size) for i in range(n)]
+        symbols = next(s for s in sections if s[1] == 2)
+        names, found = sections[symbols[6]][4], []
+        for i in range(symbols[4], symbols[4] + symbols[5], 24):
+            name, info, where, at = struct.unpack_from("<IBxHQ", elf, i)
+            if info & 15 == 2 and where:
+                found.append((at, elf[names + name:elf.index(b"\0", names + name)].decode()))
+        found.sort()
+        self.at, self.names = [at for at, _ in found], [name for _, name in found]
+        note = elf.index(b"GNU\0", next(s[4] for s in sections if s[1] == 7 and elf[s[4] + 8] == 3))
+        self.build_id = elf[note + 4:note + 24].hex()
+
+    def name(self, at):
+        return self.names[bisect.bisect_right(self.at, at) - 1]
+
+
+def check_sites(trace, program, library, bare):
+    known = {row["SITE"]: row for row in trace["sites"]}
+    trace.require(len(known) == len(trace["sites"]), "a site has two rows")
+    files = {"tensors": Symbols(program), "libc10.so": Symbols(library)}
+    seen, others = set(), set()
+    for row in trace["alloc"]:
+        if row["FUNC"] not in ("c10::alloc_cpu", "libc:posix_memalign") or row["SIZE"] == "-":
+            continue
+        stack = known.get(row["SITE"])
+        if not trace.require(stack and stack["KIND"] == "native", f"no stack: {row}"):
+            continue
+        wanted, names = callers(row["FUNC"], row["SIZE"]), []
+        for frame in stack["FRAMES"].split(";"):
+            module, at = frame.split("+")
+            path = known[module].b("FRAMES").decode() if module != "-" else "-"
+            name = path.split("/")[-1].removesuffix(" (deleted)")
+            if name in files:
+                names.append(files[name].name(int(at, 16) - 1))
+                trace.require(known[module]["BUILD_ID"] == files[name].build_id, f"build id: {known[module]}")
+            else:
+                others.add(name)
+        if bare and row["FUNC"] == "c10::alloc_cpu":  # the function behind the one without a frame pointer is left out
+            del wanted[1:2]
+        seen.add(tuple(wanted))
+        trace.require(names[:len(wanted)] == wanted, f"{names}, not {wanted}: {row} {stack}")
+    trace.require(len(seen) >= 4, f"too few stacks: {seen}")
+    trace.require(all(name.startswith(("libc.so", "libc-2")) for name in others), f"frames in {others}")
 
 
 def main():
@@ -30,7 +97,7 @@ def main():
             if size == "-" and row["PID"] != trace["alloc"][0]["PID"]:
                 continue  # the child has allocated it before it was followed
             if trace.require(of, f"not in use: {row}"):
-                trace.require(size == of["SIZE"] and row["ALLOC_TID"] == of["TID"], f"not of {of}: {row}")
+                trace.require(size == of["SIZE"] and row["ALLOC_TID"] == of["TID"] and row["SITE"] == of["SITE"], f"not of {of}: {row}")
                 trace.require(row.n("LIFE_NS") == row.n("TIMESTAMP") - of.n("TIMESTAMP"), f"another life than {of}: {row}")
                 crossed += row["TID"] != of["TID"]
         if size not in UNCOUNTED:
@@ -44,7 +111,8 @@ def main():
         trace.require(got == numbers, f"{func}: {got}, not {numbers}")
     trace.require(not found, f"rows of others: {dict(found)}")
     alloc = trace.manifest["alloc"]
-    trace.require(alloc["probed_processes"] == 2 and alloc["failed_probes"] == 0, f"{alloc}")
+    trace.require(alloc["probed_processes"] == 2 and alloc["failed_probes"] == 0 and alloc["siteless"] == 0, f"{alloc}")
+    check_sites(trace, sys.argv[3], sys.argv[4], sys.argv[5:] == ["bare"])
     trace.finish()
 
 

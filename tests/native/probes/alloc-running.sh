@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # alloc.out of a process that runs already: probes on the functions of its libraries, by the files that it has mapped,
-# also when these are gone or others have their names. Its children live and are followed; what must not be probed is not.
+# also when these are gone or others have their names. Stacks are those of its source. Its children live and are followed; what
+# must not be probed is not.
 # slow: its children are followed for seconds
 . "${0%/*}/../lib.sh"
 
@@ -12,6 +13,7 @@
 runs() {
 	rm -f ready go
 	cp "$W/$1" libc10.so
+	library=$W/$1
 	"$W/tensors" ready go "$PWD/libc10.so" ${2:+"$2"} >tally &
 	job=$!
 	await test -e ready
@@ -30,8 +32,25 @@ follow() {
 
 runs c10-plain.so
 follow
-check tensors tally
+check tensors tally "$W/tensors" "$library"
 grep -q 'libc10.so has probes on c10::alloc_cpu, c10::free_cpu' err || fail "no line of its cost: $(cat err)"
+
+"$DLT" report --json "$t" | grep -q '"stack":"_ZN3c109alloc_cpuEm\|c10::alloc_cpu' || fail "no stack in the report"
+
+# a library without frame pointers: the function that calls it is left out, not those above
+runs c10-bare.so
+follow
+check tensors tally "$W/tensors" "$library" bare
+
+# one frame, and none
+runs c10-plain.so
+follow --alloc-sites caller
+equal "stacks of more than a caller" "$(rows sites 'KIND == "native" && FRAMES ~ /;/' | wc -l)" 0
+equal "rows without a caller" "$(rows alloc 'SITE == "-" && SIZE != 77777 && SIZE != "-"' | wc -l)" 0
+runs c10-plain.so
+follow --alloc-sites none
+equal "stacks" "$(rows sites 1 | wc -l)" 0
+equal "rows with a stack" "$(rows alloc 'SITE != "-"' | wc -l)" 0
 
 # only blocks from --alloc-min on; the others are counted
 runs c10-plain.so
@@ -45,17 +64,17 @@ runs c10-plain.so
 cp "$W/c10-nop5.so" new
 mv new libc10.so
 follow
-check tensors tally
+check tensors tally "$W/tensors" "$library"
 runs c10-plain.so
 rm libc10.so
 follow
-check tensors tally
+check tensors tally "$W/tensors" "$library"
 
 # a library that is loaded later
 runs c10-plain.so late
 follow
 grep -q 'libc10.so has' err && fail "it was there before: $(cat err)"
-check tensors tally
+check tensors tally "$W/tensors" "$library"
 
 # what must not be probed: the others are, and children live
 for why in nop5:'nop of five bytes' stepped:'stepped through'; do
@@ -82,7 +101,7 @@ if grep -qw __x64_sys_uretprobe /proc/kallsyms; then
 	equal "processes that filter" "$(manifest 'm["alloc"]["failed_probes"]')" 2
 else
 	follow
-	check tensors tally
+	check tensors tally "$W/tensors" "$library"
 fi
 
 "$DLT" start -q -P +alloc --cgroup /sys/fs/cgroup -o "$t" 2>err && fail "--cgroup: status 0"

@@ -137,7 +137,7 @@ static void a_later_look_has_later_mappings(void **state)
 	alloc_code_free(&code);
 }
 
-static void a_process_that_is_gone_keeps_what_was_known(void **state)
+static void a_process_that_is_gone_keeps_its_code(void **state)
 {
 	struct alloc_module *m;
 	pid_t pid;
@@ -164,7 +164,7 @@ int main(void)
 		cmocka_unit_test(modules_are_those_of_the_dynamic_linker),
 		cmocka_unit_test(what_is_no_code_is_none),
 		cmocka_unit_test(a_later_look_has_later_mappings),
-		cmocka_unit_test(a_process_that_is_gone_keeps_what_was_known),
+		cmocka_unit_test(a_process_that_is_gone_keeps_its_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

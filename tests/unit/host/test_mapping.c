@@ -18,6 +18,7 @@ static void a_line_of_a_file_has_all(void **state)
 	assert_true(mapping_parse("7f0c1e400000-7f0c1e5c7000 r-xp 00028000 103:02 2098203                    /usr/lib/a b/libc.so.6 (deleted)", &m));
 	assert_int_equal(m.begin, 0x7f0c1e400000);
 	assert_int_equal(m.end, 0x7f0c1e5c7000);
+	assert_int_equal(m.offset, 0x28000);
 	assert_true(m.code);
 	assert_int_equal(m.major, 0x103);
 	assert_int_equal(m.minor, 2);

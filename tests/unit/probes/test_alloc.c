@@ -225,7 +225,23 @@ static void a_thread_is_known_by_whatever_comes_first(void **state)
 	assert_int_equal(n.uncovered, 0);
 }
 
-/* A call that a uprobe has seen, as a record of its own. */
+/* A call that a uprobe has seen, as a record of its own, with the N frames V; STATED: so many, it says. */
+static void called_from(uint32_t tgid, uint64_t at, uint64_t addr, const uint64_t *v, size_t n, uint32_t stated)
+{
+	struct dlt_alloc *rec = rec_begin(DLT_alloc);
+
+	rec->hdr.ts_ns = START_NS + at;
+	rec->hdr.tgid = rec->hdr.tid = tgid;
+	rec->hdr.size = (uint32_t)DLT_ALLOC_BYTES(1 + DLT_ALLOC_FRAME_EVENTS);
+	rec->copy = DLT_ALLOC_CALLED;
+	rec->at.head.n = 1 + DLT_ALLOC_FRAME_EVENTS;
+	rec->at.v[0] = (struct dlt_alloc_event){ UINT64_MAX, addr, (uint64_t)DLT_ALLOC_IN_c10_alloc_cpu << DLT_ALLOC_OP_SHIFT | 5000, stated,
+						 DLT_ALLOC_FRAME_EVENTS };
+	memcpy(&rec->at.v[1], v, n * sizeof(*v));
+	rec_emit();
+}
+
+/* Without frames. */
 static void called(uint32_t tgid, uint64_t at, enum dlt_alloc_op op, uint64_t addr, uint64_t size)
 {
 	struct dlt_alloc *rec = rec_begin(DLT_alloc);
@@ -235,7 +251,7 @@ static void called(uint32_t tgid, uint64_t at, enum dlt_alloc_op op, uint64_t ad
 	rec->hdr.size = DLT_ALLOC_BYTES(1);
 	rec->copy = DLT_ALLOC_CALLED;
 	rec->at.head.n = 1;
-	rec->at.v[0] = (struct dlt_alloc_event){ 0, addr, (uint64_t)op << DLT_ALLOC_OP_SHIFT | size, 0, 0 };
+	rec->at.v[0] = (struct dlt_alloc_event){ UINT64_MAX, addr, (uint64_t)op << DLT_ALLOC_OP_SHIFT | size, 0, 0 };
 	rec_emit();
 }
 
@@ -281,6 +297,49 @@ static void calls_that_uprobes_see_are_rows(void **state)
 	assert_int_equal(n.small_bytes, 4105);
 	assert_int_equal(n.refused, 1);
 	assert_int_equal(n.uncovered, 0);
+}
+
+/*
+ * Frames are addresses in files of the process, up to the first one that is not in code; of a process that is gone they are what
+ * they are. The stack of the allocation stays with the block.
+ */
+static void calls_that_uprobes_see_have_stacks(void **state)
+{
+	const uint64_t here = (uintptr_t)&called_from + 1, libc = (uintptr_t)&qsort + 1, none[] = { 0x7001, 0x7002 };
+	const uint64_t mine[] = { here, libc, (uintptr_t)&page, here };
+	const uint32_t me = (uint32_t)getpid();
+	autofree char *rows = NULL, *sites = NULL, *exe = NULL;
+	struct alloc_counts n;
+
+	called_from(PROCESS, 10, 0x1000, none, 2, 2);
+	called(PROCESS, 11, DLT_ALLOC_IN_c10_free_cpu, 0x1000, 0);
+	called_from(me, 20, 0x2000, mine, 4, 4);
+	called_from(me, 21, 0x3000, mine, 4, 2);
+	called_from(me, 22, 0x4000, mine, 0, 0); /* the kernel had none */
+	called_from(PROCESS, 30, 0x5000, none, 2, UINT32_MAX); /* more than came: the rest is 0 */
+	lives(DLT_PIDS_FORK, PROCESS + 1, me, 31);
+	called_from(PROCESS + 1, 32, 0x6000, mine, 4, 4); /* a child that is gone had the same code */
+	lives(DLT_PIDS_EXIT, PROCESS, 1, 40);
+	alloc_end(&decode);
+	rows = rows_of(DLT_alloc);
+	sites = rows_of(DLT_sites);
+	assert_non_null(strstr(rows, "\tc10::alloc_cpu\t0x1000\t5000\t-\t-\t-\t-\t1\t-\n"));
+	assert_non_null(strstr(rows, "\tc10::free_cpu\t0x1000\t5000\t-\t-\t1\t5000000\t1\t-\n"));
+	assert_non_null(strstr(sites, "\t5000000\t1\tnative\t-+0x7001;-+0x7002\t-\n"));
+	/* two modules, 2 and 3, and one stack: what is behind data is none */
+	exe = realpath("/proc/self/exe", NULL);
+	assert_non_null(strstr(sites, exe));
+	assert_non_null(strstr(sites, "\t2\tmodule\t"));
+	assert_non_null(strstr(sites, "\t3\tmodule\t"));
+	assert_non_null(strstr(sites, "\t4\tnative\t2+0x"));
+	assert_non_null(strstr(rows, "\t0x2000\t5000\t-\t-\t-\t-\t4\t-\n"));
+	assert_non_null(strstr(rows, "\t0x3000\t5000\t-\t-\t-\t-\t4\t-\n"));
+	assert_non_null(strstr(rows, "\t0x6000\t5000\t-\t-\t-\t-\t4\t-\n"));
+	assert_non_null(strstr(rows, "\t0x4000\t5000\t-\t-\t-\t-\t-\t-\n"));
+	assert_non_null(strstr(sites, "\t5\tnative\t-+0x7001;-+0x7002;-+0x0;"));
+	assert_int_equal(rows_in(sites), 5);
+	alloc_count(decode.alloc, &n);
+	assert_int_equal(n.siteless, 1);
 }
 
 /* A thread of this program, whose page alloc_end() finds in its memory. */
@@ -498,6 +557,7 @@ int main(void)
 		TEST(a_page_that_is_copied_twice_counts_once),
 		TEST(a_thread_is_known_by_whatever_comes_first),
 		TEST(calls_that_uprobes_see_are_rows),
+		TEST(calls_that_uprobes_see_have_stacks),
 		TEST(what_a_thread_has_not_sent_is_read),
 		TEST(hostile_pages_are_bounded),
 		cmocka_unit_test(rows_wait_for_an_event_that_is_being_written),
