@@ -311,8 +311,8 @@ static struct attached *process_find(struct functions *f, pid_t pid)
 }
 
 /*
- * Until about Linux 6.14 a filter that does not know this system call may refuse it, and that ends the process. Which kernels
- * let it pass in any case is not known here.
+ * From Linux 6.11 on a probe on a return makes a system call on x86-64. Until about 6.14 a filter that does not know it may
+ * refuse it, and that ends the process. Which kernels let it pass in any case is not known here.
  */
 static bool returns_may_end(struct functions *f, pid_t pid)
 {
@@ -328,8 +328,8 @@ static bool returns_may_end(struct functions *f, pid_t pid)
 static void process_refuse(struct functions *f, const struct attached *a)
 {
 	util_count(&f->counts.failed, 1);
-	snprintf(f->error, sizeof(f->error), "process %d has a filter of system calls (seccomp), by which a probe on a function's return could "
-		 "end it", a->pid);
+	snprintf(f->error, sizeof(f->error), "process %d has a filter of system calls (seccomp), and so no probes: from Linux 6.11 on "
+		 "one on a return makes a system call, and a filter that refuses it ends the process; start the job by dltraced", a->pid);
 	say(f, util_fmt("%s", f->error));
 }
 
