@@ -51,7 +51,7 @@ static int bits_put(__u64 *word, const char *list, uint64_t value)
 			*word = (*word & ~(1ULL << bit)) | (value & 1) << bit;
 		list = end;
 		if (!*end)
-			return value ? -ERANGE : 0;
+			return value ? -EINVAL : 0;
 	}
 }
 
@@ -175,14 +175,13 @@ int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned
 	if (n && (!most || hz <= most))
 		return n;
 	if (n)
-		snprintf(why, size, "the kernel allows %lu samples a second, not %u: use pmu:%lu, or raise kernel.perf_event_max_sample_rate",
-			 most, hz, most);
+		snprintf(why, size, "the kernel allows %lu samples a second, not %u (kernel.perf_event_max_sample_rate)", most, hz);
 	else if (has_spe(root))
 		snprintf(why, size, "samples of Arm's SPE are not read");
 	else
 		snprintf(why, size, "the kernel has no PMU whose samples have data addresses (" DEVICES
 			 ": neither cpu*/events/mem-loads nor ibs_op), as in most virtual machines");
-	return n ? -EINVAL : -ENOENT;
+	return n ? -ERANGE : -ENOENT;
 }
 
 /* Opens the event with the most exact instruction that the CPU can give. 0 or -errno. */

@@ -14,14 +14,11 @@
 
 /*
  * Puts the events that sysfs below ROOT describes into RET, named as "cpu/mem-loads", to be sampled HZ times a second. Returns
- * how many, or -errno with the reason in WHY.
+ * how many, or -errno with the reason in WHY; -ERANGE: HZ is too much.
  */
 int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned int hz, char *why, size_t size);
 
-/*
- * The same on this machine, of those that this process may have, with the most exact instruction that the CPU can give. The
- * reason contains what to do where that is not only to use another source.
- */
+/* The same on this machine, of those that this process may have, with the most exact instruction that the CPU can give. */
 int pmu_events_try(struct cpu_event ret[PMU_EVENTS], unsigned int hz, char *why, size_t size);
 
 #endif

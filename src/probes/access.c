@@ -145,7 +145,7 @@ static int events_choose(struct access_source *s, const struct dlt_config *cfg, 
 		return without ? cpu_events_check(&software) : 0;
 	}
 	if (r < 0 && !cfg->hold) /* else it is tried again without */
-		log_err("--access %s: %s: use --access pages or faults", config_access[cfg->access], why);
+		log_err("--access %s: %s: use %s", config_access[cfg->access], why, r == -ERANGE ? "less" : "--access pages or faults");
 	return MIN(r, 0);
 }
 

@@ -21,6 +21,7 @@
 #define AT(ms) "10000000" ms MS "\t2026-11-21T01:02:03." ms "000000Z\t"
 #define PAGES(ms, pid, addr, bytes, touched, kind) \
 	AT(ms) pid "\tpages\t10" MS "\t" addr "\t" bytes "\t" touched "\t-\t-\t-\t-\t-\t-\t" kind "\t-\n"
+#define SAMPLES(ms, addr, bytes, count) AT(ms) "10\tpmu\t10" MS "\t" addr "\t" bytes "\t-\t-\t" count "\t-\t-\t-\t-\t-\t-\t-\t-\n"
 #define FAULT(ms, addr, written) AT(ms) "10\tfaults\t0\t" addr "\t4096\t4096\t" written "\t1\t-\t-\t10\t0x1\theap\t-\t-\t-\n"
 
 static struct report *loaded(const char *alloc, const char *access)
@@ -103,6 +104,23 @@ static void processes_have_what_they_touched(void **state)
 	assert_int_equal(p->most, 131072);
 	assert_int_equal(p->ever.bytes, 131072 + 65536 + 131072 + 65536 + 4096);
 	assert_int_equal(p->ever.written, 0);
+	assert_int_equal(r->accesses->n_sites[ACCESSES_BY_UNTOUCHED], 0);
+	report_free(r);
+}
+
+/* A sample shows that a page was touched, and nothing of what was not. */
+static void samples_are_pages_at_most(void **state)
+{
+	struct report *r = loaded(allocs, ACCESS SAMPLES("010", "0x20000", "65536", "3") SAMPLES("010", "0x30008", "4096", "1")
+					  SAMPLES("020", "0x40000", "65536", "1000"));
+	const struct report_access_process *p = r->accesses->process;
+
+	assert_int_equal(r->accesses->n_processes, 1);
+	assert_int_equal(p->source, ACCESS_PMU);
+	assert_int_equal(p->count, 1004);
+	assert_int_equal(p->intervals, 2);
+	assert_int_equal(p->most, 65536);
+	assert_int_equal(p->sum, 65536 + 12288 + 4096);
 	assert_int_equal(r->accesses->n_sites[ACCESSES_BY_UNTOUCHED], 0);
 	report_free(r);
 }
@@ -280,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(stacks_have_what_nothing_touched),
 		IN_TREE(processes_have_what_they_touched),
+		IN_TREE(samples_are_pages_at_most),
 		IN_TREE(files_have_their_used_bytes),
 		IN_TREE(files_are_found_by_address),
 		IN_TREE(mappings_without_room_are_counted),
