@@ -28,11 +28,11 @@ row, = (r for r in json.load(sys.stdin) if r["need"] == "writes of memory")
 sys.exit(row["state"] != "missing" or "no soft-dirty bits" not in row["found"])' || fail "check: $("$DLT" check)"
 	exit
 fi
-ms=1000 areas=areas
-[ -z "$slow" ] || ms=3000
+ms=1000 interval=100ms areas=areas
+[ -z "$slow" ] || { ms=4000 interval=600ms; } # so that all pages are touched within an interval
 case $(uname -r) in 5.*) areas=- ;; esac # from 6.1 on
 for mode in "phases 2" "threads 1" "inherited 2"; do
-	trace --probes access,time_align --access writes --access-block 4K --access-budget 100 -- "$W/touches" $mode $ms 4000 >tally ||
+	trace --probes access,time_align --access writes --access-interval $interval --access-block 4K --access-budget 100 -- "$W/touches" $mode $ms 4000 >tally ||
 		fail "$mode: status $?"
 	check access_pages tally $areas
 done
