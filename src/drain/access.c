@@ -3,26 +3,36 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "drain/access_blocks.h"
 #include "drain/access_runs.h"
+#include "drain/alloc_blocks.h"
+#include "drain/counts.h"
 #include "drain/decode.h"
 #include "trace/config.h"
 
 #define FAULTS_MAX 65536 /* more of them end an interval early */
 
 struct fault {
-	uint64_t addr;
+	uint64_t ts_ns, addr;
 	int64_t ip;
 	uint32_t tgid, tid;
 	uint32_t kind, flags;
+	uint32_t site; /* of the watched block that it was in; 0: none, as far as is known */
+	uint32_t pad;
 };
 
 struct access {
 	uint64_t interval_ns, block_bytes, page_bytes;
 	enum dlt_access_source source;
 	const struct dlt_watch *watch;
+	bool of_blocks; /* watched blocks: an access waits until it is known whether its block was in use then */
+	struct access_blocks blocks;
+	struct access_source *breakpoints; /* that are moved to them; NULL: none */
+	uint64_t unwatched; /* blocks for which there was no breakpoint, relaxed */
 	uint64_t begin_ns; /* of the interval; 0: there has been none yet */
 	unsigned int n;
 	struct fault faults[FAULTS_MAX];
@@ -37,6 +47,7 @@ struct access *access_new(const struct config *cfg)
 	a->interval_ns = cfg->access_interval_ns;
 	a->source = cfg->access == ACCESS_WATCH ? DLT_ACCESS_WATCH : cfg->access == ACCESS_PMU ? DLT_ACCESS_PMU : DLT_ACCESS_FAULTS;
 	a->watch = cfg->access_watch;
+	a->of_blocks = a->source == DLT_ACCESS_WATCH && *cfg->access_site;
 	a->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	a->block_bytes = MAX(cfg->access_block_bytes, a->page_bytes);
 	return a;
@@ -52,7 +63,7 @@ static void emit(void *ctx, struct access_row *row)
 	decode_row(ctx, DLT_access, &row->hdr);
 }
 
-/* By process and address. */
+/* By process, address and site. */
 static int compare(const void *x, const void *y)
 {
 	const struct fault *a = x, *b = y;
@@ -61,7 +72,7 @@ static int compare(const void *x, const void *y)
 		return a->tgid < b->tgid ? -1 : 1;
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
-	return 0;
+	return a->site < b->site ? -1 : a->site > b->site;
 }
 
 static struct access_runs runs_of(const struct access *a, struct decode *d, uint64_t end_ns)
@@ -108,8 +119,8 @@ static uint64_t watched_bytes(const struct access *a, uint64_t addr)
 }
 
 /*
- * The accesses from I on that are of one watched address, or samples of one block, in one process are a row. Returns how many
- * they are. A sample does not show how many bytes were accessed.
+ * The accesses from I on that are of one watched address, or samples of one block, in one process are a row; but none that were in
+ * no watched block. Returns how many they are. A sample does not show how many bytes were accessed.
  */
 static unsigned int accesses_row(const struct access *a, struct decode *d, unsigned int i, struct access_row row)
 {
@@ -118,8 +129,10 @@ static unsigned int accesses_row(const struct access *a, struct decode *d, unsig
 	const struct fault *f = &a->faults[i];
 	unsigned int n = 1;
 
-	while (i + n < a->n && f[n].tgid == f->tgid && (f[n].addr | within) == (f->addr | within))
+	while (i + n < a->n && f[n].tgid == f->tgid && (f[n].addr | within) == (f->addr | within) && f[n].site == f->site)
 		n++;
+	if (a->of_blocks && !f->site)
+		return n;
 	row.hdr.tgid = f->tgid;
 	row.addr = n == 1 ? f->addr : f->addr & ~within;
 	row.bytes = watch ? watched_bytes(a, f->addr) : n == 1 ? a->page_bytes : a->block_bytes;
@@ -129,6 +142,7 @@ static unsigned int accesses_row(const struct access *a, struct decode *d, unsig
 	row.kind = f->kind;
 	row.tid = n == 1 ? f->tid : DLT_NONE;
 	row.ip = n == 1 ? f->ip : DLT_NONE;
+	row.site = f->site ? (int64_t)f->site : DLT_NONE;
 	decode_row(d, DLT_access, &row.hdr);
 	return n;
 }
@@ -146,17 +160,25 @@ static unsigned int add_page(const struct access *a, unsigned int i, struct acce
 	return n;
 }
 
-/* The interval ends at END_NS, and the next one begins. */
-static void flush(struct access *a, struct decode *d, uint64_t end_ns)
+/* The interval ends at END_NS with the first N, and the next one begins. */
+static void flush_first(struct access *a, struct decode *d, unsigned int n, uint64_t end_ns)
 {
 	struct access_runs runs = runs_of(a, d, end_ns);
+	const unsigned int more = a->n - n;
 
+	a->n = n;
 	qsort(a->faults, a->n, sizeof(a->faults[0]), compare);
 	for (unsigned int i = 0; i < a->n;)
 		i += a->source == DLT_ACCESS_FAULTS ? add_page(a, i, &runs) : accesses_row(a, d, i, runs.row);
 	access_runs_end(&runs);
-	a->n = 0;
+	memmove(a->faults, a->faults + n, more * sizeof(a->faults[0]));
+	a->n = more;
 	a->begin_ns = end_ns;
+}
+
+static void flush(struct access *a, struct decode *d, uint64_t end_ns)
+{
+	flush_first(a, d, a->n, end_ns);
 }
 
 /* The interval is over by NOW_NS: its rows, and the next interval, which NOW_NS is in. */
@@ -168,6 +190,96 @@ static void advance(struct access *a, struct decode *d, uint64_t now_ns)
 		flush(a, d, a->begin_ns + a->interval_ns);
 	a->begin_ns = a->interval_ns ? now_ns - (now_ns - a->begin_ns) % a->interval_ns : now_ns;
 }
+
+/* --- watched blocks --------------------------------------------------------------------------------------- */
+
+/* What has accessed block B until END_NS is its. */
+static void settle(struct access *a, const struct access_block *b, uint64_t end_ns)
+{
+	for (unsigned int i = 0; i < a->n; i++) {
+		struct fault *f = &a->faults[i];
+
+		if (f->addr == b->addr && f->tgid == b->tgid && f->ts_ns >= b->begin_ns && f->ts_ns <= end_ns)
+			f->site = b->site;
+	}
+}
+
+/* Each by itself. */
+static void rows_alone(struct access *a, struct decode *d, unsigned int n)
+{
+	const unsigned int all = a->n;
+
+	for (unsigned int i = 0; i < n; i++) {
+		a->n = i + 1;
+		a->begin_ns = a->faults[i].ts_ns;
+		accesses_row(a, d, i, runs_of(a, d, a->begin_ns).row);
+	}
+	a->n = all - n;
+	memmove(a->faults, a->faults + n, a->n * sizeof(a->faults[0]));
+}
+
+static unsigned int n_before(const struct access *a, uint64_t ns)
+{
+	unsigned int n = 0;
+
+	while (n < a->n && a->faults[n].ts_ns < ns)
+		n++;
+	return n;
+}
+
+/* Rows of the intervals that have ended by UNTIL_NS. */
+static void put_until(struct access *a, struct decode *d, uint64_t until_ns)
+{
+	if (!a->interval_ns)
+		rows_alone(a, d, n_before(a, until_ns + 1));
+	for (uint64_t end_ns; a->n && a->interval_ns; flush_first(a, d, n_before(a, end_ns), end_ns)) {
+		/* from the one of the first access on */
+		a->begin_ns += (MAX(a->faults[0].ts_ns, a->begin_ns) - a->begin_ns) / a->interval_ns * a->interval_ns;
+		end_ns = a->begin_ns + a->interval_ns;
+		if (end_ns > until_ns)
+			return;
+	}
+}
+
+void access_block_begins(struct access *a, uint32_t tgid, const struct alloc_block *block)
+{
+	if (a && a->of_blocks && !access_blocks_put(&a->blocks, tgid, block))
+		util_count(&a->unwatched, 1);
+}
+
+void access_block_ends(struct access *a, uint32_t tgid, uint64_t addr, uint64_t end_ns)
+{
+	struct access_block b;
+
+	if (a && a->of_blocks && access_blocks_take(&a->blocks, tgid, addr, &b))
+		settle(a, &b, end_ns);
+}
+
+void access_blocks_known(struct decode *d, uint64_t until_ns)
+{
+	struct access *a = d->access;
+
+	if (!a || !a->of_blocks)
+		return;
+	for (unsigned int i = 0; i < DLT_WATCHES; i++)
+		if (a->blocks.v[i].addr)
+			settle(a, &a->blocks.v[i], until_ns);
+	put_until(a, d, until_ns);
+	if (a->breakpoints)
+		access_blocks_move(&a->blocks, a->breakpoints);
+}
+
+void access_watch_by(struct access *a, struct access_source *source)
+{
+	a->breakpoints = source;
+}
+
+void access_count(const struct access *a, struct access_counts *ret)
+{
+	ret->unwatched = a ? util_counted(&a->unwatched) : 0;
+}
+
+/* --- records ------------------------------------------------------------------------------------------------ */
 
 /* Found by another thread some time ago, and in order among its like. */
 static void take_run(struct decode *d, const struct dlt_access_run *run)
@@ -196,20 +308,24 @@ void access_take(struct decode *d, const struct dlt_access *rec)
 		return;
 	if (!a->begin_ns)
 		a->begin_ns = rec->hdr.ts_ns;
-	advance(a, d, rec->hdr.ts_ns);
-	a->faults[a->n++] = (struct fault){ rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags };
-	if (a->n == FAULTS_MAX || !a->interval_ns)
+	if (!a->of_blocks)
+		advance(a, d, rec->hdr.ts_ns);
+	a->faults[a->n++] = (struct fault){ rec->hdr.ts_ns, rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags, 0, 0 };
+	if (a->n == FAULTS_MAX && a->of_blocks) /* what is in use is taken for in use until now */
+		access_blocks_known(d, rec->hdr.ts_ns);
+	if (a->n == FAULTS_MAX || (!a->interval_ns && !a->of_blocks))
 		flush(a, d, rec->hdr.ts_ns);
 }
 
 void access_turn(struct decode *d, uint64_t read_ns)
 {
-	if (d->access && d->access->n && read_ns > d->access->begin_ns)
+	if (d->access && !d->access->of_blocks && d->access->n && read_ns > d->access->begin_ns)
 		advance(d->access, d, read_ns);
 }
 
 void access_end(struct decode *d, uint64_t end_ns)
 {
+	access_blocks_known(d, end_ns);
 	if (d->access && d->access->n)
 		flush(d->access, d, MAX(MIN(d->access->begin_ns + d->access->interval_ns, end_ns), d->access->begin_ns));
 }

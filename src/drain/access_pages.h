@@ -7,6 +7,7 @@
 #ifndef DRAIN_ACCESS_PAGES_H
 #define DRAIN_ACCESS_PAGES_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct tracer;
 struct access_source {
 	struct access_pages *pages; /* by page tables; NULL: by events */
 	struct cpu_event event[PMU_EVENTS]; /* of watched memory, or of the PMU; or of faults, where these have no tracepoints */
+	pthread_mutex_t lock; /* of EVENTS: the drain moves breakpoints */
 	struct cpu_events *events[PMU_EVENTS]; /* the same while they are open, else NULL */
 	unsigned int n_events;
 	struct perf_losses losses; /* of all */

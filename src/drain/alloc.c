@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "drain/access.h"
 #include "drain/alloc_blocks.h"
 #include "drain/alloc_code.h"
 #include "drain/alloc_map.h"
@@ -78,24 +79,32 @@ static void block_live(struct alloc *a, const struct alloc_block *b, int sign)
 	__atomic_fetch_add(&a->live_bytes, sign > 0 ? b->size : -b->size, __ATOMIC_RELAXED);
 }
 
-static void block_put(struct alloc *a, struct alloc_process *p, const struct alloc_block *b)
+struct turn {
+	struct alloc *alloc;
+	struct decode *d;
+};
+
+static bool block_take(struct turn *u, struct alloc_process *p, uint64_t addr, uint64_t end_ns, struct alloc_block *ret)
 {
+	if (!alloc_blocks_take(&p->blocks, addr, ret))
+		return false;
+	block_live(u->alloc, ret, -1);
+	access_block_ends(u->d->access, p->tgid, addr, end_ns);
+	return true;
+}
+
+static void block_put(struct turn *u, struct alloc_process *p, const struct alloc_block *b)
+{
+	struct alloc *a = u->alloc;
 	struct alloc_block before;
 
-	if (alloc_blocks_take(&p->blocks, b->addr, &before)) /* its free was lost */
-		block_live(a, &before, -1);
+	block_take(u, p, b->addr, b->begin_ns, &before); /* its free was lost */
 	if (a->live_blocks < BLOCKS_MAX && alloc_blocks_put(&p->blocks, b))
 		block_live(a, b, 1);
 	else
 		util_count(&a->unkept, 1);
-}
-
-static bool block_take(struct alloc *a, struct alloc_process *p, uint64_t addr, struct alloc_block *ret)
-{
-	if (!alloc_blocks_take(&p->blocks, addr, ret))
-		return false;
-	block_live(a, ret, -1);
-	return true;
+	if (alloc_sites_watched(&a->sites, b->site))
+		access_block_begins(u->d->access, p->tgid, b);
 }
 
 /* What is known of a block's allocation when it goes. */
@@ -104,11 +113,6 @@ static void row_block(struct alloc_row *row, const struct alloc_block *b)
 	row->life_ns = row->hdr.ts_ns > b->begin_ns ? (int64_t)(row->hdr.ts_ns - b->begin_ns) : 0;
 	row->alloc_tid = b->tid;
 }
-
-struct turn {
-	struct alloc *alloc;
-	struct decode *d;
-};
 
 /* How a call that a uprobe sees allocates or frees. */
 enum called { CALLED_NOT, CALLED_STORES, CALLED_RETURNS, CALLED_PASSES, CALLED_FREES };
@@ -172,7 +176,7 @@ static void called(struct turn *u, struct alloc_process *p, const struct alloc_t
 	row->size = (int64_t)size;
 	row->site = or_none(site, site);
 	if (e->addr && called_how(row->op) == CALLED_PASSES)
-		block_put(u->alloc, p, &b);
+		block_put(u, p, &b);
 	if (!small) {
 		decode_row(u->d, DLT_alloc, &row->hdr);
 		return;
@@ -196,13 +200,13 @@ static void allocated(struct turn *u, struct alloc_process *p, struct alloc_thre
 		row->old_size = or_none(t->old.size, t->old.addr);
 		row->old_site = or_none(t->old.site, t->old.addr && t->old.site);
 		if (t->old.addr && !e->addr && size) /* it has failed: the old block is as it was */
-			block_put(u->alloc, p, &t->old);
+			block_put(u, p, &t->old);
 		else if (t->old.addr)
 			row_block(row, &t->old);
 		t->old.addr = t->old_addr = 0;
 	}
 	if (e->addr && !e->n)
-		block_put(u->alloc, p, &b);
+		block_put(u, p, &b);
 	decode_row(u->d, DLT_alloc, &row->hdr);
 }
 
@@ -211,7 +215,7 @@ static void freed(struct turn *u, struct alloc_process *p, const struct dlt_allo
 	struct alloc_block b;
 
 	row->addr = (int64_t)e->addr;
-	if (block_take(u->alloc, p, e->addr, &b)) {
+	if (block_take(u, p, e->addr, row->hdr.ts_ns, &b)) {
 		if (b.site == SITE_COUNTED)
 			return;
 		row_block(row, &b);
@@ -259,7 +263,7 @@ static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_e
 		break;
 	case DLT_ALLOC_OLD:
 		t->old_addr = e->addr;
-		if (!block_take(u->alloc, p, e->addr, &t->old))
+		if (!block_take(u, p, e->addr, row.hdr.ts_ns, &t->old))
 			t->old.addr = 0;
 		break;
 	case DLT_ALLOC_FREE:
@@ -296,8 +300,10 @@ static void put_live(void *ctx, const struct alloc_block *b)
 	row_block(&row, b);
 	if (b->site != SITE_COUNTED)
 		decode_row(l->turn->d, DLT_alloc, &row.hdr);
-	if (l->gone)
-		block_live(l->turn->alloc, b, -1);
+	if (!l->gone)
+		return;
+	block_live(l->turn->alloc, b, -1);
+	access_block_ends(l->turn->d->access, l->hdr->tgid, b->addr, l->hdr->ts_ns);
 }
 
 static void put_change(struct turn *u, const struct change *c)
@@ -383,15 +389,17 @@ static void count_dropped(struct decode *d)
 static void turn(struct decode *d, uint64_t quiet_ns, uint64_t read_ns)
 {
 	struct alloc *a = d->alloc;
-	uint64_t now_ns;
+	uint64_t now_ns, until_ns;
 
 	ticks_measure(&a->ticks);
 	if (a->ticks.tsc && a->ticks.n < 2)
 		return;
 	alloc_code_update(&a->code, PULL_MS);
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	put_until(d, alloc_threads_pull(&a->threads, &a->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS));
+	until_ns = alloc_threads_pull(&a->threads, &a->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS);
+	put_until(d, until_ns);
 	count_dropped(d);
+	access_blocks_known(d, until_ns);
 }
 
 /* Too many events wait. Not at each further page: a turn looks at all threads. */
@@ -463,13 +471,14 @@ void alloc_end(struct decode *d)
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-struct alloc *alloc_new(uint64_t min_bytes)
+struct alloc *alloc_new(uint64_t min_bytes, const char *watch)
 {
 	struct alloc *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
 	a->min_bytes = min_bytes;
+	a->sites.watch = watch;
 	ticks_measure(&a->ticks);
 	return a;
 }

@@ -22,8 +22,11 @@ struct alloc_row {
 	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site, old_site;
 };
 
-/* MIN_BYTES: smaller blocks are only counted, where the library does not do that. NULL: no memory. */
-struct alloc *alloc_new(uint64_t min_bytes);
+/*
+ * MIN_BYTES: smaller blocks are only counted, where the library does not do that. WATCH: the blocks that this line or function of
+ * Python allocates are watched ones; "": none. NULL: no memory.
+ */
+struct alloc *alloc_new(uint64_t min_bytes, const char *watch);
 void alloc_free(struct alloc *a);
 
 /* REC has come out of a ring; without D's alloc it is dropped. */

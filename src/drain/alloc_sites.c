@@ -2,6 +2,7 @@
 #include "drain/alloc_sites.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +189,55 @@ static size_t put_lines(char *out, const struct alloc_sites *s, const struct all
 			break;
 		len += (size_t)more;
 	}
+	out[len] = '\0';
 	return len;
+}
+
+/* --- watched sites ------------------------------------------------------------------------------------------ */
+
+/* A frame is FILE:LINE:FUNCTION, and only FILE may have further colons. */
+static bool frame_is(const char *frame, size_t len, const char *want)
+{
+	const char *function = memrchr(frame, ':', len);
+	const size_t want_len = strlen(want), place_len = function ? (size_t)(function - frame) : 0;
+
+	if (!function || !want_len)
+		return false;
+	if (!strchr(want, ':'))
+		return want_len == len - place_len - 1 && !memcmp(function + 1, want, want_len);
+	return want_len <= place_len && !memcmp(function - want_len, want, want_len) &&
+	       (want_len == place_len || function[-(ptrdiff_t)want_len - 1] == '/');
+}
+
+bool alloc_sites_has(const char *frames, const char *want)
+{
+	for (const char *end; *frames; frames = end + (*end == ';')) {
+		end = strchrnul(frames, ';');
+		if (frame_is(frames, (size_t)(end - frames), want))
+			return true;
+	}
+	return false;
+}
+
+/* Numbers rise. */
+static void watch_if_meant(struct alloc_sites *s, uint32_t number, const char *frames)
+{
+	if (!*s->watch || !alloc_sites_has(frames, s->watch))
+		return;
+	if (util_room(&s->watched, s->n_watched, sizeof(s->watched[0])) == 0)
+		s->watched[s->n_watched++] = number;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+bool alloc_sites_watched(const struct alloc_sites *s, uint32_t site)
+{
+	return s->n_watched && bsearch(&site, s->watched, s->n_watched, sizeof(site), compare);
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------- */
@@ -221,6 +270,8 @@ static uint32_t number_put(struct alloc_sites *s, struct decode *d, const struct
 	bool is_new = false;
 	uint32_t number = number_of(&s->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
 
+	if (is_new && kind == ALLOC_SITE_PYTHON)
+		watch_if_meant(s, number, text);
 	if (is_new)
 		row_put(d, hdr, number, kind, text, len, id);
 	return number;
@@ -317,5 +368,6 @@ void alloc_sites_free(struct alloc_sites *s)
 	free(s->sites.v);
 	free(s->codes.v);
 	free(s->text);
+	free(s->watched);
 	*s = (struct alloc_sites){ 0 };
 }

@@ -6,6 +6,7 @@
 #ifndef DRAIN_ALLOC_SITES_H
 #define DRAIN_ALLOC_SITES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,9 @@ struct alloc_sites {
 	struct alloc_table sites, codes;
 	char *text; /* of functions in Python, file and name: a code's number is where its own begins */
 	uint32_t text_len, text_room;
+	const char *watch; /* the sites with this frame are watched; "": none */
+	uint32_t *watched; /* their numbers, in order */
+	unsigned int n_watched;
 	uint64_t lost; /* definitions for which there was no memory */
 };
 
@@ -68,6 +72,11 @@ uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struc
 uint32_t alloc_sites_stack(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct alloc_frame *v, size_t n);
 /* Returns the trace's number of a process's site, 0: not known. */
 uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site);
+
+/* Whether WANT, as "train.py:42", "src/train.py:42" or a function's name, is a frame of FRAMES, which are as sites.out has them for Python. */
+bool alloc_sites_has(const char *frames, const char *want);
+/* Whether the blocks of the trace's SITE are to be watched. */
+bool alloc_sites_watched(const struct alloc_sites *s, uint32_t site);
 void alloc_sites_free(struct alloc_sites *s);
 
 #endif

@@ -47,6 +47,7 @@ struct access_counts {
 	const char *sampled[PMU_EVENTS]; /* events of the PMU; NULL: there are no more. Of these: */
 	struct perf_losses losses;
 	uint64_t addressless; /* samples without an address */
+	uint64_t unwatched; /* blocks of the watched site for which there was no breakpoint */
 };
 
 /* What alloc.out does not show. */

@@ -303,8 +303,8 @@ static void finish(struct drain *d)
 	tracer_running(d->tracer, in_flight, d);
 	tracer_requests(d->tracer, d->end_ns, UINT_MAX, in_flight, in_flight_rec, d);
 	regions_end(&d->decode, 0, d->end_ns);
-	access_end(&d->decode, r.mono_ns);
 	alloc_end(&d->decode);
+	access_end(&d->decode, r.mono_ns); /* which blocks were in use is known by now */
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
 	drain_flush(d);
@@ -329,9 +329,11 @@ static int on_mark(void *ctx, int fd, uint32_t events)
 
 static void access_begin(struct drain *d)
 {
-	const struct access_source *source = d->tracer->objects[DLT_access].state;
+	struct access_source *source = d->tracer->objects[DLT_access].state;
 	int r = source && source->pages ? access_pages_begin(source->pages, d->decode.cfg, d->tracer) : 0;
 
+	if (source && d->decode.access)
+		access_watch_by(d->decode.access, source);
 	if (r < 0)
 		log_err_r(r, "access.out stays empty");
 }
@@ -458,7 +460,7 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		r = d->decode.access ? 0 : -ENOMEM;
 	}
 	if (!r && mask >> DLT_alloc & 1) {
-		d->decode.alloc = alloc_new(cfg->alloc_min_bytes);
+		d->decode.alloc = alloc_new(cfg->alloc_min_bytes, cfg->access_site);
 		r = d->decode.alloc ? 0 : -ENOMEM;
 	}
 	if (!r && !fstat(dirfd, &st))

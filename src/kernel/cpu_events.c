@@ -60,18 +60,27 @@ static int attr_open(struct perf_event_attr attr, unsigned int cpu, int group)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Each time that it happens, unless EVENT has a period or a frequency. */
+static struct perf_event_attr attr_of(const struct cpu_event *event)
+{
+	struct perf_event_attr attr = event->attr;
+
+	attr.size = sizeof(attr);
+	if (!attr.sample_period)
+		attr.sample_period = 1;
+	return attr;
+}
+
 /* 0 or -errno; -ENODEV: the CPU is offline; -ENOENT: it has no such event. */
 static int one_open(struct one *o, const struct cpu_event *event, unsigned int cpu)
 {
-	struct perf_event_attr attr = event->attr;
+	const struct perf_event_attr attr = attr_of(event);
 
 	*o = (struct one){ -1, -1, NULL };
 	if (event->beside)
 		o->beside_fd = attr_open((struct perf_event_attr){ .type = attr.type, .config = event->beside }, cpu, -1);
 	if (event->beside && o->beside_fd < 0)
 		return o->beside_fd;
-	if (!attr.sample_period) /* or frequency */
-		attr.sample_period = 1;
 	o->fd = attr_open(attr, cpu, o->beside_fd);
 	return o->fd < 0 ? o->fd : 0;
 }
@@ -152,6 +161,18 @@ int cpu_events_follow(struct cpu_events *e)
 		}
 		r = r ? r : attached;
 	}
+	return r;
+}
+
+int cpu_events_change(struct cpu_events *e, const struct cpu_event *event)
+{
+	struct perf_event_attr attr = attr_of(event);
+	int r = 0;
+
+	e->event = *event;
+	for (unsigned int cpu = 0; cpu < e->n; cpu++)
+		if (e->of[cpu].fd >= 0 && ioctl(e->of[cpu].fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) < 0)
+			r = r ? r : -errno;
 	return r;
 }
 

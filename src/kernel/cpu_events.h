@@ -27,6 +27,12 @@ int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int 
 /* Events for CPUs that have come since, none for those that have gone. 0, or -errno of the first that failed. */
 int cpu_events_follow(struct cpu_events *e);
 
+/*
+ * EVENT, another breakpoint, instead of the one before: of the same length, elsewhere, or disabled. Needs no privileges. 0, or -errno
+ * of the first CPU's that failed.
+ */
+int cpu_events_change(struct cpu_events *e, const struct cpu_event *event);
+
 /* Adds to SUM what the kernel has reported to be lost of samples since the last call. */
 void cpu_events_losses(struct cpu_events *e, struct perf_losses *sum);
 

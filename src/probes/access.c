@@ -52,7 +52,7 @@ static const struct field fields[] = {
 	  kind_names },
 	FIELD_FID_OF(struct access_row, id),
 	{ "OFFSET", "of the first block in the file; - if there is none", FIELD_S64, AT(offset), .unit = "bytes" },
-	{ "SITE", "stack of the allocation that has ADDR: joins sites.out; - if that is not known", FIELD_S64, AT(site) },
+	{ "SITE", "watch: stack that allocated the block, joins sites.out; - if it is not of a watched line or function", FIELD_S64, AT(site) },
 };
 #undef AT
 
@@ -63,19 +63,23 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 
 static void events_close(struct access_source *s)
 {
+	pthread_mutex_lock(&s->lock);
 	for (unsigned int i = 0; i < s->n_events; i++) {
 		cpu_events_close(s->events[i]);
 		s->events[i] = NULL;
 	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* Counts what the kernel reports to be lost; a CPU's that fails is tried again. */
 static void events_follow(struct access_source *s)
 {
+	pthread_mutex_lock(&s->lock);
 	for (unsigned int i = 0; i < s->n_events && s->events[i]; i++) {
 		cpu_events_follow(s->events[i]);
 		cpu_events_losses(s->events[i], &s->losses);
 	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 static void state_free(void *state)
@@ -84,6 +88,7 @@ static void state_free(void *state)
 
 	access_pages_free(s->pages);
 	events_close(s);
+	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
@@ -115,11 +120,12 @@ static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, c
 
 static const struct cpu_event software = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } };
 
-/* Each access of the bytes of W. */
+/* Each access of the bytes of W; at address 0 none, until it is moved. */
 static struct cpu_event breakpoint(const struct dlt_watch *w)
 {
 	return (struct cpu_event){ .attr = {
 		.type = PERF_TYPE_BREAKPOINT, .sample_type = PERF_SAMPLE_ADDR, .bp_type = HW_BREAKPOINT_RW, .bp_addr = w->addr, .bp_len = w->len,
+		.disabled = !w->addr,
 	} };
 }
 
@@ -193,6 +199,7 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 		page_tables_close(tables);
 		return r < 0 ? r : -ENOMEM;
 	}
+	pthread_mutex_init(&s->lock, NULL);
 	o->state = s;
 	o->state_free = state_free;
 	skel = o->owner;
@@ -213,8 +220,10 @@ static int begin(struct access_source *s, const struct access_bpf *skel)
 		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
 				       bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
 	s->addressless = s->n_events ? &skel->bss->addressless : NULL;
+	pthread_mutex_lock(&s->lock);
 	for (unsigned int i = 0; !r && i < s->n_events; i++)
 		r = cpu_events_open(&s->events[i], &s->event[i], prog);
+	pthread_mutex_unlock(&s->lock);
 	return r;
 }
 

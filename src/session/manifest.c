@@ -469,6 +469,8 @@ static void put_access(struct json *j, const struct session *s)
 	}
 	if (s->cfg->access == ACCESS_PMU)
 		put_samples(j, s->cfg, n);
+	if (s->cfg->access == ACCESS_WATCH && *s->cfg->access_site)
+		json_u64(j, "unwatched_blocks", n->unwatched);
 	json_end(j);
 }
 

@@ -46,9 +46,26 @@ const char *const config_access[ACCESS_N] = {
 	[ACCESS_WRITES] = "writes", [ACCESS_PMU] = "pmu",
 };
 
-/* ADDR[:LEN][,...] */
+/* The breakpoints are taken now, and go to the blocks later. */
+static const char *set_watched_site(struct config *cfg, const char *arg)
+{
+	if (!*arg)
+		return "not an address, nor what allocates the blocks to watch: watch=0x7f0012345678:8, watch=train.py:42, watch=FUNCTION";
+	if (strlen(arg) >= sizeof(cfg->access_site))
+		return "too long: the end of the path is enough, as in watch=train.py:42";
+	strcpy(cfg->access_site, arg);
+	for (unsigned int i = 0; i < DLT_WATCHES; i++)
+		cfg->access_watch[i] = (struct dlt_watch){ 0, 8 };
+	cfg->meant |= PROBE_BIT(DLT_alloc);
+	return NULL;
+}
+
+/* ADDR[:LEN][,...], or what allocates the blocks */
 static const char *set_watch(struct config *cfg, const char *arg)
 {
+	if (!isdigit((unsigned char)*arg))
+		return set_watched_site(cfg, arg);
+	cfg->access_site[0] = '\0';
 	memset(cfg->access_watch, 0, sizeof(cfg->access_watch));
 	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
 		struct dlt_watch *w = &cfg->access_watch[i];
@@ -100,7 +117,7 @@ const char *memory_set_access(struct option_parse *p, void *member, char *arg)
 		*(enum config_access *)member = i;
 		return NULL;
 	}
-	return "not one of auto, pages, faults, writes, pmu[:HZ], watch=ADDR";
+	return "not one of auto, pages, faults, writes, pmu[:HZ], watch=ADDR, watch=FILE.py:LINE";
 }
 
 const char *memory_set_access_budget(struct option_parse *p, void *member, char *arg)

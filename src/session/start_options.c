@@ -280,7 +280,7 @@ const struct option_row start_options[] = {
 	  set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "Memory: auto,pages,faults,writes,pmu,watch=ADDR",
+	{ "access", 0, "HOW", "Memory: auto,pages,faults,writes,pmu,watch=WHAT",
 	  memory_set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)",
 	  memory_set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
@@ -430,6 +430,10 @@ static const char *check(const struct config *cfg)
 		return "--rollup-only writes no rows, so there is nothing for alloc";
 	if (!cfg->access_interval_ns && (cfg->access == ACCESS_PAGES || cfg->access == ACCESS_WRITES))
 		return "--access-interval 0 gives each page fault a row of its own: it needs --access faults";
+	if (cfg->access == ACCESS_WATCH && *cfg->access_site && !cfg->argv)
+		return "--access watch=FILE.py:LINE needs a workload, which loads the library that records allocations";
+	if (cfg->access == ACCESS_WATCH && *cfg->access_site && cfg->alloc_sites != ALLOC_SITES_AUTO && cfg->alloc_sites != ALLOC_SITES_PYTHON)
+		return "--access watch=FILE.py:LINE needs lines of Python: --alloc-sites auto or python";
 	if (cfg->rollup_only && cfg->probes >> DLT_access & 1)
 		return "--rollup-only writes no rows, so there is nothing for access";
 	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)

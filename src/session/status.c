@@ -10,6 +10,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "drain/access.h"
 #include "drain/access_pages.h"
 #include "drain/alloc.h"
 #include "drain/archiver.h"
@@ -57,7 +58,7 @@ static void update_lost(struct probe_counts *p, const struct dlt_stats *st, cons
 		p->lost += p->lost_by[why];
 }
 
-static void access_count(const struct tracer *t, struct access_counts *ret)
+static void source_count(const struct tracer *t, struct access_counts *ret)
 {
 	const struct access_source *source = t->objects[DLT_access].state;
 
@@ -113,7 +114,8 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
-	access_count(t, &s->counts.access);
+	source_count(t, &s->counts.access);
+	access_count(d->decode.access, &s->counts.access);
 	alloc_count(d->decode.alloc, &s->counts.alloc);
 	s->log_unsure = util_counted(&d->log.unsure_bytes);
 	s->lost += s->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */

@@ -17,6 +17,7 @@
 
 #define CONFIG_LIST_MAX 32
 #define CONFIG_EXPERIMENT_MAX 65 /* with its NUL */
+#define CONFIG_ACCESS_SITE_MAX 256 /* likewise */
 
 /* Strings of an option that can be given more than once. */
 struct config_list {
@@ -87,6 +88,7 @@ struct config {
 		ACCESS_N,
 	} access;
 	struct dlt_watch access_watch[DLT_WATCHES]; /* LEN 0: none */
+	char access_site[CONFIG_ACCESS_SITE_MAX]; /* the first bytes of the blocks that it allocates are watched, at no address yet; "": none */
 	unsigned int access_budget; /* of a CPU, in percent */
 	unsigned int access_hz; /* samples of the PMU, a second */
 	uint64_t access_interval_ns; /* accesses in it are joined; 0: each has a row of its own */

@@ -400,7 +400,7 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	assert_int_equal(cfg.access_watch[2].len, 0);
 	refuse(ARGS("--access", "watch", "--", "true"), "watch=ADDR");
 	refuse(ARGS("--access", "watch=", "--", "true"), "not an address");
-	refuse(ARGS("--access", "watch=x", "--", "true"), "not an address");
+	refuse(ARGS("--access", "watch=1x", "--", "true"), "not an address");
 	refuse(ARGS("--access", "watch=0x1000:3", "--", "true"), "1, 2, 4 or 8");
 	refuse(ARGS("--access", "watch=0x1000:16", "--", "true"), "1, 2, 4 or 8");
 	refuse(ARGS("--access", "watch=0x1001:8", "--", "true"), "multiple");
@@ -409,6 +409,17 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	accept(ARGS("--access", "writes", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_WRITES);
 	refuse(ARGS("--access", "writes", "--access-interval", "0", "--", "true"), "needs --access faults");
+	accept(ARGS("--access", "watch=train.py:42", "--", "true"));
+	assert_int_equal(cfg.access, ACCESS_WATCH);
+	assert_string_equal(cfg.access_site, "train.py:42");
+	for (unsigned int i = 0; i < DLT_WATCHES; i++)
+		assert_true(!cfg.access_watch[i].addr && cfg.access_watch[i].len == 8);
+	assert_true(cfg.probes >> DLT_alloc & 1 && cfg.probes >> DLT_access & 1);
+	accept(ARGS("--access", "watch=train.py:42", "--access", "watch=0x1000", "--", "true"));
+	assert_string_equal(cfg.access_site, "");
+	assert_int_equal(cfg.access_watch[1].len, 0);
+	refuse(ARGS("--access", "watch=train.py:42", "--alloc-sites", "native", "--", "true"), "--alloc-sites");
+	refuse(ARGS("--access", "watch=train.py:42", "--pid", "1"), "needs a workload");
 	refuse(ARGS("--access", "all", "--", "true"), "not one of auto, pages, faults");
 	refuse(ARGS("--access-budget", "0", "--", "true"), "percentage");
 	refuse(ARGS("--access-budget", "101", "--", "true"), "percentage");

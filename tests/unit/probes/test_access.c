@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "drain/access.h"
+#include "drain/alloc_blocks.h"
+#include "drain/counts.h"
 #include "records.h"
 
 #define INTERVAL_NS (100 * NSEC_PER_MSEC)
@@ -59,9 +61,33 @@ static int begin_pmu(void **state)
 	return begin_by(state, ACCESS_PMU);
 }
 
+static int begin_blocks_with(void **state, uint64_t interval_ns)
+{
+	if (begin_with(state, interval_ns) < 0)
+		return -1;
+	access_free(TAKE_PTR(decode.access));
+	config.access = ACCESS_WATCH;
+	strcpy(config.access_site, "train.py:42");
+	for (unsigned int i = 0; i < DLT_WATCHES; i++)
+		config.access_watch[i] = (struct dlt_watch){ 0, 8 };
+	decode.access = access_new(&config);
+	return decode.access ? 0 : -1;
+}
+
+static int begin_blocks(void **state)
+{
+	return begin_blocks_with(state, INTERVAL_NS);
+}
+
+static int begin_blocks_single(void **state)
+{
+	return begin_blocks_with(state, 0);
+}
+
 static int end(void **state)
 {
 	access_free(TAKE_PTR(decode.access));
+	config.access_site[0] = '\0';
 	return decoder_remove(state);
 }
 
@@ -169,6 +195,62 @@ static void samples_are_counted_by_block(void **state)
 		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t200\tpmu\t100000000\t0x20008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
 }
 
+/* A block of process 100 is in use from START_NS + AT ms on; or it ends then. */
+static void block(uint64_t at, uint64_t addr, uint32_t site)
+{
+	const struct alloc_block b = { .addr = addr, .size = 4096, .begin_ns = START_NS + at * NSEC_PER_MSEC, .tid = 101, .site = site };
+
+	if (site)
+		access_block_begins(decode.access, 100, &b);
+	else
+		access_block_ends(decode.access, 100, addr, b.begin_ns);
+}
+
+static void known(uint64_t until)
+{
+	access_blocks_known(&decode, START_NS + until * NSEC_PER_MSEC);
+}
+
+/* Blocks are known later than accesses: what was accessed before, between and behind them has no row. */
+static void accesses_belong_to_the_block_of_their_time(void **state)
+{
+	fault(0, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(20, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(30, 200, 0x1000, DLT_ACCESS_NO_WRITE); /* a forked child's */
+	fault(40, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(60, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(80, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(120, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	access_turn(&decode, START_NS + 5000 * NSEC_PER_MSEC);
+	expect_rows(DLT_access, "");
+	block(10, 0x1000, 5);
+	block(50, 0x1000, 0);
+	block(70, 0x1000, 6);
+	known(110);
+	expect_rows(DLT_access,
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t2\t-\t-\t-\t-\t-\t-\t-\t5\n"
+		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
+}
+
+static void each_access_of_a_block_has_a_row(void **state)
+{
+	struct access_counts n = { 0 };
+
+	for (uint64_t i = 1; i <= DLT_WATCHES + 1; i++) /* one too many, */
+		block(i, i * 0x1000, (uint32_t)i);
+	block(9, 0x10004, 9); /* and one where no breakpoint can be */
+	access_count(decode.access, &n);
+	assert_int_equal(n.unwatched, 2);
+	fault(3, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(4, 100, 0x5000, DLT_ACCESS_NO_WRITE);
+	fault(20, 100, 0x4000, DLT_ACCESS_NO_WRITE);
+	fault(30, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	known(20);
+	expect_rows(DLT_access,
+		    "1000003000000\t2026-11-21T01:02:03.003000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t1\n"
+		    "1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x4000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t4\n");
+}
+
 /* More than are kept end their interval early: no fault is dropped. */
 static void a_storm_of_faults_ends_the_interval(void **state)
 {
@@ -200,6 +282,8 @@ int main(void)
 		WITH(each_fault_has_its_address_thread_and_instruction, begin_single),
 		WITH(accesses_of_watched_bytes_are_counted, begin_watch),
 		WITH(samples_are_counted_by_block, begin_pmu),
+		WITH(accesses_belong_to_the_block_of_their_time, begin_blocks),
+		WITH(each_access_of_a_block_has_a_row, begin_blocks_single),
 		WITH(a_storm_of_faults_ends_the_interval, begin),
 	};
 

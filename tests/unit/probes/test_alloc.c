@@ -24,7 +24,7 @@ static int begin(void **state)
 	if (decoder_make(state) < 0)
 		return -1;
 	memset(&page, 0, sizeof(page));
-	decode.alloc = alloc_new(0);
+	decode.alloc = alloc_new(0, "");
 	return decode.alloc ? 0 : -1;
 }
 
@@ -264,7 +264,7 @@ static void calls_that_uprobes_see_are_rows(void **state)
 	struct alloc_counts n;
 
 	alloc_free(decode.alloc);
-	decode.alloc = alloc_new(4096);
+	decode.alloc = alloc_new(4096, "");
 	page.head = (struct dlt_alloc_head){ .id = 6 };
 	event(1, DLT_ALLOC_MALLOC, 0x2000, 5000, 0);
 	leaves(PROCESS + 1, PROCESS + 1, 2, DLT_ALLOC_SINGLE); /* all pages have this clock */
