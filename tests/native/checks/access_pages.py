@@ -13,6 +13,7 @@ import sys
 import tracefolder
 
 PAGE = 4096
+LEAST_LOOKS = 1 if os.environ.get("VM") else 3  # within a phase; in a busy guest a look may take a second
 ROUND_NS = 10_000_000  # the program touches all pages within this time, but for the times that it printed
 
 
@@ -84,7 +85,7 @@ def main():
             else:
                 unchecked += 1
         # without an access, a process may have no row at all
-        trace.require(looked >= 3 or not want, f"{looked} intervals in the phase of {first:#x}")
+        trace.require(looked >= LEAST_LOOKS or not want, f"{looked} intervals in the phase of {first:#x}")
     print(f"note: {missed} pages of {seen + missed} were missed" + ("" if flushes else " (translations are not flushed)") +
           (f"; the machine was too busy for {unchecked} intervals" if unchecked else ""))
     trace.require((seen > 0 or unchecked) and missed <= seen / (1000 if flushes else 2), f"{missed} pages were missed, {seen} not")
