@@ -66,7 +66,7 @@ refused("too many", "Argument list too long", good, [mine] + [me] * 200)
 for option in ("all", "cgroup=/", "container=new", "user=root", "output=/root/t", "archive", "collect=/etc/shadow",
                "drop-caches", "metrics-file=/root/m", "verbose", "pid=%d" % roots, "nonsense"):
     refused(option, "not available through the service", good + b"opt=" + option.encode() + b"\0", [mine, me])
-refused("a watch", "slows other users", good + b"opt=probes=+access\0opt=access=watch=0x400000\0", [mine, me])
+refused("a watch", "slow other users", good + b"opt=probes=+access\0opt=access=watch=0x400000\0", [mine, me])
 refused("a bad value", "no such probe", good + b"opt=probes=no\0", [mine, me])
 refused("a path for a disk", "no such disk", good + b"opt=disk=../../../root\0", [mine, me])
 refused("root's process", "it runs as user 0", good, [mine, root])

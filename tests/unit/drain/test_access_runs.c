@@ -143,7 +143,7 @@ static void add_up(void *ctx, struct access_row *row)
 {
 	struct sums *s = ctx;
 
-	assert_true(row->bytes && row->touched && row->touched <= row->bytes);
+	assert_true(row->bytes && row->touched > 0 && (uint64_t)row->touched <= row->bytes);
 	assert_true((row->addr & ~(BLOCK - 1)) >= s->end); /* in order, and not over one another */
 	s->end = row->count == 1 ? (row->addr & ~(BLOCK - 1)) + BLOCK : row->addr + row->bytes;
 	s->touched += row->touched;
