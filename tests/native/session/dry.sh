@@ -50,7 +50,7 @@ valid=$("$DLT" validate "$t" 2>&1) || fail "validate: $valid"
 
 # the witness sees BPF objects where there are some
 rm ready
-spawn -- sh job <gate >out
+spawn -- sh -c 'exec sh job <gate' >out # what begins in the background has /dev/null as its input
 await test -e ready
 has_bpf "$dlt" || has_bpf "$(cat "/proc/$dlt/task"/*/children)" || fail "a traced command: no BPF objects seen"
 echo >&9
