@@ -13,7 +13,8 @@ import sys
 import tracefolder
 
 PAGE = 4096
-LEAST_LOOKS = 1 if os.environ.get("VM") else 3  # within a phase; in a busy guest a look may take a second
+BUSY = bool(os.environ.get("VM"))  # in a guest a look may take a second
+LEAST_LOOKS = 1 if BUSY else 3  # within a phase
 ROUND_NS = 10_000_000  # the program touches all pages within this time, but for the times that it printed
 
 
@@ -62,7 +63,9 @@ def main():
         trace.require(row.n("HUGE") == (row.n("TOUCHED") if of_huge else 0) or not any(begin <= addr < end for begin, end in memory[pid]),
                       f"huge pages: {row}")
         for begin, end in memory[pid]:
-            if areas and begin <= addr < end:
+            # of a mapping that is made between the look at mappings and that at pages, nothing is known
+            unknown = BUSY and row["KIND"] == row["FID"] == row["OFFSET"] == "-"
+            if areas and begin <= addr < end and not unknown:
                 in_file = [begin, end] in of["file", pid]
                 trace.require(row["KIND"] == ("file" if in_file else "anon"), f"kind: {row}")
                 trace.require(row["OFFSET"] == (str(addr - begin + (1 << 20)) if in_file else "-"), f"offset: {row}")
