@@ -166,38 +166,29 @@ enum check_state check_backends(struct check *c)
 
 /* --- accesses of memory -------------------------------------------------------------------------- */
 
-/* How --probes +access would see them. KERNEL is NULL if its BTF cannot be read. */
-static enum check_state accesses_row(struct check *c, const struct kernel_btf *kernel)
+/* What page tables give, if they can be read and cleared. */
+static const struct table_need {
+	enum page_use use;
+	const char *need, *found, *remedy;
+} table_needs[] = {
+	{ PAGE_ACCESSED, "accesses of memory", "accessed bits were read and cleared",
+	  "--probes +access has page faults instead (--access faults)" },
+	{ PAGE_WRITTEN, "writes of memory", "soft-dirty bits were read and cleared (--access writes)",
+	  "--access writes is refused; by page faults the first write of a page is known (--access faults)" },
+};
+
+/* KERNEL is NULL if its BTF cannot be read. */
+static enum check_state table_row(struct check *c, const struct kernel_btf *kernel, const struct table_need *n)
 {
-	static const char need[] = "accesses of memory";
 	struct page_tables *tables = NULL;
 	char why[256] = "the kernel's BTF cannot be read";
 	enum check_state state;
 
-	if (!kernel || page_tables_open(&tables, kernel, PAGE_ACCESSED, why, sizeof(why)) < 0)
-		state = check_lacks(c, need, CHECK_MISSING, "--probes +access has page faults instead (--access faults)", "not by pages: %s", why);
-	else if (page_tables_flushes(tables))
-		state = check_put(c, need, CHECK_OK, "by pages: accessed bits were read and cleared");
+	if (!kernel || page_tables_open(&tables, kernel, n->use, why, sizeof(why)) < 0)
+		state = check_lacks(c, n->need, CHECK_MISSING, n->remedy, "not by pages: %s", why);
 	else
-		state = check_put(c, need, CHECK_OK,
-				  "by pages: accessed bits were read and cleared; a page that is accessed all the time may be missed");
-	page_tables_close(tables);
-	return state;
-}
-
-/* Whether --access writes is possible. */
-static enum check_state writes_row(struct check *c, const struct kernel_btf *kernel)
-{
-	static const char need[] = "writes of memory";
-	struct page_tables *tables = NULL;
-	char why[256] = "the kernel's BTF cannot be read";
-	enum check_state state;
-
-	if (!kernel || page_tables_open(&tables, kernel, PAGE_WRITTEN, why, sizeof(why)) < 0)
-		state = check_lacks(c, need, CHECK_MISSING, "--access writes is refused; by page faults the first write of a page is known (--access faults)",
-				    "not by pages: %s", why);
-	else
-		state = check_put(c, need, CHECK_OK, "by pages: soft-dirty bits were read and cleared (--access writes)");
+		state = check_put(c, n->need, CHECK_OK, "by pages: %s%s", n->found,
+				  page_tables_flushes(tables) ? "" : "; a page that is accessed all the time may be missed");
 	page_tables_close(tables);
 	return state;
 }
@@ -206,13 +197,13 @@ enum check_state check_accesses(struct check *c)
 {
 	struct kernel_btf kernel = {};
 	const struct kernel_btf *known;
-	enum check_state state;
+	enum check_state state = CHECK_OK;
 
 	if (!c->may_bpf)
 		return not_tried(c, "accesses of memory");
 	known = kernel_btf_load(&kernel) < 0 ? NULL : &kernel;
-	accesses_row(c, known);
-	state = writes_row(c, known);
+	for (size_t i = 0; i < ARRAY_SIZE(table_needs); i++)
+		state = table_row(c, known, &table_needs[i]);
 	kernel_btf_free(&kernel);
 	return state;
 }

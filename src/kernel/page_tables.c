@@ -82,7 +82,7 @@ int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *me
 }
 
 int page_tables_find(struct page_tables *t, const struct dlt_memory_of *of,
-			 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx)
+		     void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx)
 {
 	t->walk.found = fn;
 	t->walk.copy_ctx = t;

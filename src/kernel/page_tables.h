@@ -30,7 +30,7 @@ int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *me
 
 /* Calls FN as page_walk() does. 0 or -errno; OF may have executed another program, or ended, meanwhile. */
 int page_tables_find(struct page_tables *t, const struct dlt_memory_of *of,
-			 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx);
+		     void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx);
 
 /* Any thread: what is being read ends soon with -ECANCELED, and so does what is read later. */
 void page_tables_stop(struct page_tables *t);
