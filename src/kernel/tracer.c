@@ -83,6 +83,8 @@ static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_conf
 		r = tracer_share_maps(t, o->obj, probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
 		r = object_load(o->skel, &t->kernel, NULL, NULL);
+	free(t->why[probe]);
+	t->why[probe] = r < 0 ? TAKE_PTR(o->why) : NULL;
 	if (r < 0)
 		probe_object_free(o);
 	return r;
@@ -160,19 +162,29 @@ static void objects_choose(struct load *l, struct tracer *t)
 			l->probes[l->n++] = i;
 }
 
+/* A probe has not been loaded, for its own reason, or else the kernel's. Returns R, with t->error. */
+static int load_failed(struct tracer *t, unsigned int probe, int r)
+{
+	const char *name = probes[probe]->name;
+	char what[128];
+
+	if (t->why[probe]) {
+		snprintf(t->error, sizeof(t->error), "probe %s: %s", name, t->why[probe]);
+		return r;
+	}
+	snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)", name);
+	return tracer_fail(t, r, what);
+}
+
 /* The result: 0, or -errno with t->error. */
 static int objects_loaded(struct tracer *t, const struct load *l)
 {
-	char what[128];
-
 	for (unsigned int i = 1; i < l->n; i++) {
 		unsigned int p = l->probes[i];
 
 		if (!l->results[p])
 			continue;
-		snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)",
-			 probes[p]->name);
-		tracer_fail(t, l->results[p], what);
+		load_failed(t, p, l->results[p]);
 		if (!(t->may_lack >> p & 1) || p == DLT_pids)
 			return l->results[p];
 		tracer_leave_out(t, p, t->error);

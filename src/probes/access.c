@@ -14,6 +14,7 @@
 
 #include "access.skel.h"
 #include "base/log.h"
+#include "base/util.h"
 #include "drain/access.h"
 #include "drain/access_pages.h"
 #include "drain/access_runs.h"
@@ -102,8 +103,8 @@ static const struct table_use {
 	[ACCESS_WRITES] = { PAGE_WRITTEN, "pages or faults" },
 };
 
-/* By page tables, where the user wants that or nothing else, and the machine can. 0 or -errno. */
-static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+/* By page tables, where the user wants that or nothing else, and the machine can. 0, or -errno with O->why. */
+static int tables_open(struct page_tables **ret, struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	const struct table_use *use = &table_uses[cfg->access];
 	char why[256];
@@ -113,8 +114,8 @@ static int tables_open(struct page_tables **ret, const struct dlt_config *cfg, c
 		log_info("access.out has page faults: accessed bits cannot be read: %s", why);
 		return 0;
 	}
-	if (r < 0 && !cfg->hold) /* else it is tried again without */
-		log_err("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
+	if (r < 0)
+		o->why = util_fmt("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
 	return r;
 }
 
@@ -129,8 +130,8 @@ static struct cpu_event breakpoint(const struct dlt_watch *w)
 	} };
 }
 
-/* Puts the events that are needed here, if the machine has them: those of faults only WITHOUT their tracepoints. 0 or -errno. */
-static int events_choose(struct access_source *s, const struct dlt_config *cfg, bool without)
+/* Puts the events that are needed here, if the machine has them: those of faults only WITHOUT their tracepoints. 0 or -errno, with *WHY_NOT. */
+static int events_choose(struct access_source *s, const struct dlt_config *cfg, bool without, char **why_not)
 {
 	char why[256];
 	int r;
@@ -150,14 +151,16 @@ static int events_choose(struct access_source *s, const struct dlt_config *cfg, 
 		s->n_events = without;
 		return without ? cpu_events_check(&software) : 0;
 	}
-	if (r < 0 && !cfg->hold) /* else it is tried again without */
-		log_err("--access %s: %s: use %s", config_access[cfg->access], why, r == -ERANGE ? "less" : "--access pages or faults");
+	if (r < 0)
+		*why_not = util_fmt("--access %s: %s: use %s", config_access[cfg->access], why, r == -ERANGE ? "less" : "--access pages or faults");
 	return MIN(r, 0);
 }
 
 /* Chooses the programs: those of page tables, of watched or sampled memory, or the best of faults. */
-static int programs_choose(struct access_bpf *skel, struct access_source *s, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int programs_choose(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
+	const struct access_bpf *skel = o->owner;
+	struct access_source *s = o->state;
 	const bool tables = s->pages, sampled = cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU, faults = !tables && !sampled;
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
@@ -182,7 +185,7 @@ static int programs_choose(struct access_bpf *skel, struct access_source *s, con
 		bpf_program__set_autoload(programs[i].prog, programs[i].load);
 		bpf_program__set_autoattach(programs[i].prog, programs[i].attach);
 	}
-	return events_choose(s, cfg, faults && !tp);
+	return events_choose(s, cfg, faults && !tp, &o->why);
 }
 
 static int access_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -190,7 +193,7 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 	struct page_tables *tables = NULL;
 	struct access_bpf *skel;
 	struct access_source *s;
-	int r = tables_open(&tables, cfg, kernel);
+	int r = tables_open(&tables, o, cfg, kernel);
 
 	if (!r)
 		r = SKEL_OPEN(access, o, cfg, kernel);
@@ -207,7 +210,7 @@ static int access_open(struct probe_object *o, const struct dlt_config *cfg, con
 	s->pages = tables ? access_pages_new(tables) : NULL;
 	if (tables && !s->pages)
 		return -ENOMEM;
-	return programs_choose(skel, s, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
+	return programs_choose(o, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 }
 
 static int begin(struct access_source *s, const struct access_bpf *skel)

@@ -21,6 +21,7 @@ void probe_object_free(struct probe_object *o)
 		o->state_free(o->state);
 	bpf_object__destroy_skeleton(o->skel);
 	free(o->owner);
+	free(o->why);
 	*o = (struct probe_object){};
 }
 

@@ -48,6 +48,7 @@ struct probe_object {
 	void *owner;			  /* the generated struct around both */
 	void *state;			  /* of the probe's own, */
 	void (*state_free)(void *state);  /* and what ends it, before the object goes */
+	char *why;			  /* why open() failed, and what to do; NULL: the kernel refused its programs */
 };
 
 /* Unload and close it; one that was never opened is left alone. */
@@ -88,7 +89,7 @@ struct probe {
 	unsigned int flags;
 	/*
 	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels (BTF),
-	 * choose programs (bpf_program__set_autoload). 0 or -errno. NULL: no BPF object.
+	 * choose programs (bpf_program__set_autoload). 0 or -errno, with O->why if it knows that. NULL: no BPF object.
 	 */
 	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
 	/* Turn one record into rows, where the table does not suffice for that. */

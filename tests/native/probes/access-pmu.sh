@@ -12,6 +12,9 @@ if ! "$DLT" check --json | grep -q 'by the PMU (--access pmu)'; then
 	trace --probes access --access pmu -- true 2>err
 	equal "without a PMU: status" $? 125
 	grep -q -- '--access pmu: .*: use --access pages or faults' err || fail "without a PMU: $(cat err)"
+	! grep -q 'refused its programs' err || fail "a reason that is none: $(cat err)"
+	trace --best-effort --probes access --access pmu -- true 2>err || fail "best effort: status $?"
+	grep -q 'warning: access is not traced: .*--access pmu: .*: use --access' err || fail "best effort: $(cat err)"
 	"$DLT" check | grep -q '^samples of accesses .*not by the PMU: ' || fail "check: $("$DLT" check | grep samples)"
 fi
 

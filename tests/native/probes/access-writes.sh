@@ -21,6 +21,7 @@ if [ "$(python3 soft_dirty.py)" = 0 ]; then
 	trace --probes access,time_align --access writes -- touch ran 2>err
 	equal "status without soft-dirty bits" $? 125
 	grep -q "access writes: the kernel has no soft-dirty bits, CONFIG_MEM_SOFT_DIRTY.*use --access pages or faults" err || fail "message: $(cat err)"
+	! grep -q "refused its programs" err || fail "a reason that is none: $(cat err)"
 	[ ! -e ran ] || fail "the command ran"
 	"$DLT" check --json | python3 -c '
 import json, sys
