@@ -18,14 +18,25 @@
 
 #define INTERVAL_NS (100 * NSEC_PER_MSEC)
 
-static int begin_with(void **state, uint64_t interval_ns)
+static int configure(void **state, uint64_t interval_ns)
 {
 	if (decoder_make(state) < 0)
 		return -1;
 	config.access_interval_ns = interval_ns;
 	config.access_block_bytes = 64 << 10;
+	return 0;
+}
+
+/* By what the configuration has now. */
+static int begin_configured(void)
+{
 	decode.access = access_new(&config);
 	return decode.access ? 0 : -1;
+}
+
+static int begin_with(void **state, uint64_t interval_ns)
+{
+	return configure(state, interval_ns) < 0 ? -1 : begin_configured();
 }
 
 static int begin(void **state)
@@ -38,17 +49,14 @@ static int begin_single(void **state)
 	return begin_with(state, 0);
 }
 
-/* The same with another source. */
 static int begin_by(void **state, enum config_access access)
 {
-	if (begin_with(state, INTERVAL_NS) < 0)
+	if (configure(state, INTERVAL_NS) < 0)
 		return -1;
-	access_free(TAKE_PTR(decode.access));
 	config.access = access;
 	config.access_watch[0] = (struct dlt_watch){ 0x1000, 8 };
 	config.access_watch[1] = (struct dlt_watch){ 0x2000, 2 };
-	decode.access = access_new(&config);
-	return decode.access ? 0 : -1;
+	return begin_configured();
 }
 
 static int begin_watch(void **state)
@@ -63,15 +71,13 @@ static int begin_pmu(void **state)
 
 static int begin_blocks_with(void **state, uint64_t interval_ns)
 {
-	if (begin_with(state, interval_ns) < 0)
+	if (configure(state, interval_ns) < 0)
 		return -1;
-	access_free(TAKE_PTR(decode.access));
 	config.access = ACCESS_WATCH;
 	strcpy(config.access_site, "train.py:42");
 	for (unsigned int i = 0; i < DLT_WATCHES; i++)
 		config.access_watch[i] = (struct dlt_watch){ 0, 8 };
-	decode.access = access_new(&config);
-	return decode.access ? 0 : -1;
+	return begin_configured();
 }
 
 static int begin_blocks(void **state)
