@@ -56,6 +56,16 @@ static inline void tree_put(const char *name, const char *text)
 	assert_int_equal(util_write_all(fd, text, strlen(text)), 0);
 }
 
+/* Returns the text of the file NAME, to be freed. */
+static inline char *tree_get(const char *name)
+{
+	autofree char *path = tree_path(name);
+	char *text = NULL;
+
+	assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
+	return text;
+}
+
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, tree_make, tree_remove)
 
 #endif

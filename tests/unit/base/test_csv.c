@@ -23,15 +23,6 @@ static int dir(void)
 	return fd;
 }
 
-static char *content(const char *name)
-{
-	autofree char *path = tree_path(name);
-	char *text = NULL;
-
-	assert_int_equal(util_read_file(path, 65536, &text, NULL), 0);
-	return text;
-}
-
 /* Returns what a field of a trace becomes. */
 static char *written(const char *field)
 {
@@ -43,7 +34,7 @@ static char *written(const char *field)
 	csv_text(&c, field);
 	csv_end(&c);
 	assert_int_equal(csv_close(&c), 0);
-	text = content("t.csv");
+	text = tree_get("t.csv");
 	assert_int_equal(text[strlen(text) - 1], '\n');
 	copy = strndup(text, strlen(text) - 1);
 	free(text);
@@ -125,7 +116,7 @@ static void numbers_lose_nothing(void **state)
 	csv_number(&c, "%.6f", 0.0);
 	csv_end(&c);
 	assert_int_equal(csv_close(&c), 0);
-	autofree char *text = content("n.csv");
+	autofree char *text = tree_get("n.csv");
 	assert_string_equal(text, "18446744073709551615,1.000000001,-1.500000000,0.333333,,0.000000\n");
 }
 
@@ -142,7 +133,7 @@ static void takes_the_place_of_a_file_and_of_nothing_else(void **state)
 	csv_text(&c, "h");
 	csv_end(&c);
 	assert_int_equal(csv_close(&c), 0);
-	autofree char *text = content("f.csv");
+	autofree char *text = tree_get("f.csv");
 	assert_string_equal(text, "h\n");
 	assert_int_equal(symlinkat("f.csv", fd, "link.csv"), 0);
 	assert_int_equal(csv_open(&c, fd, "link.csv"), -ELOOP);

@@ -18,16 +18,6 @@ static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tFIRST_PID\tSIT
 			    "10\t1970-01-01T00:00:00.000000010Z\t5\t1\tmodule\t/secret/lib.so\tdeadbeef\n"
 			    "10\t1970-01-01T00:00:00.000000010Z\t5\t2\tnative\t1+0x1a2b;-+0x7f00\t-\n";
 
-static char *text_of(const char *name)
-{
-	autofree char *path = tree_path(name);
-	char *text;
-	size_t len;
-
-	assert_int_equal(util_read_file(path, 1 << 20, &text, &len), 0);
-	return text;
-}
-
 static void more_files_than_there_is_room_for_are_refused(void **state)
 {
 	autofree char *from = tree_path("from"), *to = tree_path("to");
@@ -79,7 +69,7 @@ static void the_manifest_has_the_size_of_the_copy(void **state)
 	tree_put("from/manifest.json", MANIFEST);
 	tree_put("from/marks.out", text);
 	assert_int_equal(merge_folder(from, to), 0);
-	autofree char *copy = text_of("to/marks.out"), *manifest = text_of("to/manifest.json");
+	autofree char *copy = tree_get("to/marks.out"), *manifest = tree_get("to/manifest.json");
 
 	assert_string_equal(copy, text);
 	snprintf(bytes, sizeof(bytes), "\"bytes\": %zu ", strlen(text));
@@ -100,7 +90,7 @@ static void a_part_has_the_stacks_of_its_rows(void **state)
 	const struct cut_options o = { .times.from = { .given = true, .ns = 30 }, .pids = { { 7 }, 1 } };
 
 	assert_int_equal(cut_folder(from, to, &o), 0);
-	autofree char *copy = text_of("to/sites.out"), *marks = text_of("to/marks.out");
+	autofree char *copy = tree_get("to/sites.out"), *marks = tree_get("to/marks.out");
 
 	assert_string_equal(copy, sites);
 	assert_null(strstr(marks, "\ta\n"));
@@ -116,7 +106,7 @@ static void stacks_stay_where_names_do_not(void **state)
 	tree_put("from/manifest.json", "{ \"tool\": \"dltraced\", \"host\": \"secrethost\", \"alloc\": { \"sites\": \"caller\" } }");
 	tree_put("from/sites.out", sites);
 	assert_int_equal(anonymize_folder(from, to, &names), 0);
-	autofree char *copy = text_of("to/sites.out"), *manifest = text_of("to/manifest.json");
+	autofree char *copy = tree_get("to/sites.out"), *manifest = tree_get("to/manifest.json");
 
 	assert_null(strstr(manifest, "secret"));
 	assert_non_null(strstr(manifest, "\"sites\": \"caller\""));
