@@ -430,7 +430,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *mode;
 		void (*fn)(long n);
-	} modes[] = { { "cost", cost }, { "faults", faults }, { "inherited", inherited }, { "nodes", nodes }, { "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched } };
+	} modes[] = {
+		{ "cost", cost }, { "faults", faults }, { "inherited", inherited }, { "nodes", nodes },
+		{ "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched },
+	};
 	void (*fn)(long) = NULL;
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
