@@ -32,7 +32,7 @@ struct access {
 	bool of_blocks; /* watched blocks: an access waits until it is known whether its block was in use then */
 	struct access_blocks blocks;
 	struct access_source *breakpoints; /* that are moved to them; NULL: none */
-	uint64_t unwatched; /* blocks for which there was no breakpoint, relaxed */
+	uint64_t unwatched; /* blocks for which there was no breakpoint, or not on each CPU; relaxed */
 	uint64_t begin_ns; /* of the interval; 0: there has been none yet */
 	unsigned int n;
 	struct fault faults[FAULTS_MAX];
@@ -266,7 +266,7 @@ void access_blocks_known(struct decode *d, uint64_t until_ns)
 			settle(a, &a->blocks.v[i], until_ns);
 	put_until(a, d, until_ns);
 	if (a->breakpoints)
-		access_blocks_move(&a->blocks, a->breakpoints);
+		util_count(&a->unwatched, access_blocks_move(&a->blocks, a->breakpoints));
 }
 
 void access_watch_by(struct access *a, struct access_source *source)

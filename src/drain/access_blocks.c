@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "drain/access_blocks.h"
 
-#include <errno.h>
-
 #include "drain/access_pages.h"
 #include "drain/alloc_blocks.h"
 #include "kernel/cpu_events.h"
@@ -34,11 +32,11 @@ bool access_blocks_take(struct access_blocks *b, uint32_t tgid, uint64_t addr, s
 	return false;
 }
 
-/* The I-th breakpoint watches ADDR from here on; 0: nothing. -ENOENT: they are closed. */
+/* The I-th breakpoint watches ADDR from here on; 0: nothing. At the end they are closed. 0 or -errno. */
 static int move(struct access_source *s, unsigned int i, uint64_t addr)
 {
 	struct cpu_event event = s->event[i];
-	int r = -ENOENT;
+	int r = 0;
 
 	event.attr.bp_addr = addr;
 	event.attr.disabled = !addr;
@@ -49,15 +47,16 @@ static int move(struct access_source *s, unsigned int i, uint64_t addr)
 	return r;
 }
 
-int access_blocks_move(struct access_blocks *b, struct access_source *source)
+unsigned int access_blocks_move(struct access_blocks *b, struct access_source *source)
 {
-	int r = 0;
+	unsigned int failed = 0;
 
 	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
-		int moved = b->at[i] == b->v[i].addr ? 0 : move(source, i, b->v[i].addr);
+		const uint64_t addr = b->v[i].addr;
 
-		b->at[i] = b->v[i].addr;
-		r = r ? r : moved;
+		if (b->at[i] != addr && move(source, i, addr) < 0 && addr)
+			failed++;
+		b->at[i] = addr;
 	}
-	return r;
+	return failed;
 }

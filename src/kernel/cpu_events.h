@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A perf event on every CPU that is online and has it, of all processes, with a BPF program that runs each time that it happens,
- * or is sampled. An event does not survive its CPU's going offline. Control plane.
+ * or is sampled. An event does not survive its CPU's going offline. One thread at a time.
  */
 #ifndef KERNEL_CPU_EVENTS_H
 #define KERNEL_CPU_EVENTS_H
