@@ -35,7 +35,12 @@ struct access {
 	uint64_t unwatched; /* blocks for which there was no breakpoint, or not on each CPU; relaxed */
 	uint64_t begin_ns; /* of the interval; 0: there has been none yet */
 	unsigned int n;
-	struct fault faults[FAULTS_MAX];
+	struct fault faults[FAULTS_MAX]; /* in the order of time */
+};
+
+/* Of single accesses: page tables have none, as with auto, but for faults instead. */
+static const enum dlt_access_source sources[ACCESS_N] = {
+	[ACCESS_AUTO] = DLT_ACCESS_FAULTS, [ACCESS_FAULTS] = DLT_ACCESS_FAULTS, [ACCESS_PMU] = DLT_ACCESS_PMU, [ACCESS_WATCH] = DLT_ACCESS_WATCH,
 };
 
 struct access *access_new(const struct config *cfg)
@@ -193,15 +198,27 @@ static void advance(struct access *a, struct decode *d, uint64_t now_ns)
 
 /* --- watched blocks --------------------------------------------------------------------------------------- */
 
-/* What has accessed block B until END_NS is its. */
+static unsigned int n_before(const struct access *a, uint64_t ns)
+{
+	unsigned int from = 0, to = a->n;
+
+	while (from < to) {
+		const unsigned int middle = from + (to - from) / 2;
+
+		if (a->faults[middle].ts_ns < ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* What has accessed block B until END_NS is its. A line may allocate and free all the time: so nothing else is looked at. */
 static void settle(struct access *a, const struct access_block *b, uint64_t end_ns)
 {
-	for (unsigned int i = 0; i < a->n; i++) {
-		struct fault *f = &a->faults[i];
-
-		if (f->addr == b->addr && f->tgid == b->tgid && f->ts_ns >= b->begin_ns && f->ts_ns <= end_ns)
-			f->site = b->site;
-	}
+	for (unsigned int i = n_before(a, b->begin_ns); i < a->n && a->faults[i].ts_ns <= end_ns; i++)
+		if (a->faults[i].addr == b->addr && a->faults[i].tgid == b->tgid)
+			a->faults[i].site = b->site;
 }
 
 /* Each by itself. */
@@ -216,15 +233,6 @@ static void rows_alone(struct access *a, struct decode *d, unsigned int n)
 	}
 	a->n = all - n;
 	memmove(a->faults, a->faults + n, a->n * sizeof(a->faults[0]));
-}
-
-static unsigned int n_before(const struct access *a, uint64_t ns)
-{
-	unsigned int n = 0;
-
-	while (n < a->n && a->faults[n].ts_ns < ns)
-		n++;
-	return n;
 }
 
 /* Rows of the intervals that have ended by UNTIL_NS. */
@@ -298,6 +306,16 @@ static void take_run(struct decode *d, const struct dlt_access_run *run)
 	decode_row(d, DLT_access, &row.hdr);
 }
 
+/* Behind those before it: few records come late. */
+static void put_fault(struct access *a, const struct dlt_access *rec)
+{
+	unsigned int i = a->n++;
+
+	for (; i && a->faults[i - 1].ts_ns > rec->hdr.ts_ns; i--)
+		a->faults[i] = a->faults[i - 1];
+	a->faults[i] = (struct fault){ rec->hdr.ts_ns, rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags, 0, 0 };
+}
+
 void access_take(struct decode *d, const struct dlt_access *rec)
 {
 	struct access *a = d->access;
@@ -310,7 +328,7 @@ void access_take(struct decode *d, const struct dlt_access *rec)
 		a->begin_ns = rec->hdr.ts_ns;
 	if (!a->of_blocks)
 		advance(a, d, rec->hdr.ts_ns);
-	a->faults[a->n++] = (struct fault){ rec->hdr.ts_ns, rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags, 0, 0 };
+	put_fault(a, rec);
 	if (a->n == FAULTS_MAX && a->of_blocks) /* what is in use is taken for in use until now */
 		access_blocks_known(d, rec->hdr.ts_ns);
 	if (a->n == FAULTS_MAX || (!a->interval_ns && !a->of_blocks))

@@ -257,6 +257,19 @@ static void each_access_of_a_block_has_a_row(void **state)
 		    "1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x4000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t4\n");
 }
 
+static void a_late_access_comes_in_the_order_of_time(void **state)
+{
+	fault(40, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	fault(20, 100, 0x1000, DLT_ACCESS_NO_WRITE);
+	block(10, 0x1000, 5);
+	block(30, 0x1000, 0);
+	block(35, 0x1000, 6);
+	known(50);
+	expect_rows(DLT_access,
+		    "1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t5\n"
+		    "1000040000000\t2026-11-21T01:02:03.040000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
+}
+
 /* More than are kept end their interval early: no fault is dropped. */
 static void a_storm_of_faults_ends_the_interval(void **state)
 {
@@ -290,6 +303,7 @@ int main(void)
 		WITH(samples_are_counted_by_block, begin_pmu),
 		WITH(accesses_belong_to_the_block_of_their_time, begin_blocks),
 		WITH(each_access_of_a_block_has_a_row, begin_blocks_single),
+		WITH(a_late_access_comes_in_the_order_of_time, begin_blocks_single),
 		WITH(a_storm_of_faults_ends_the_interval, begin),
 	};
 
