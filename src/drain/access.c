@@ -50,7 +50,7 @@ struct access *access_new(const struct config *cfg)
 	if (!a)
 		return NULL;
 	a->interval_ns = cfg->access_interval_ns;
-	a->source = cfg->access == ACCESS_WATCH ? DLT_ACCESS_WATCH : cfg->access == ACCESS_PMU ? DLT_ACCESS_PMU : DLT_ACCESS_FAULTS;
+	a->source = sources[cfg->access];
 	a->watch = cfg->access_watch;
 	a->of_blocks = a->source == DLT_ACCESS_WATCH && *cfg->access_site;
 	a->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
