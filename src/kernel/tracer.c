@@ -162,18 +162,16 @@ static void objects_choose(struct load *l, struct tracer *t)
 			l->probes[l->n++] = i;
 }
 
-/* A probe has not been loaded, for its own reason, or else the kernel's. Returns R, with t->error. */
-static int load_failed(struct tracer *t, unsigned int probe, int r)
+/* PROBE has failed with R: for the reason WHY that it knows, or if that is NULL, WHAT. Returns R, with t->error. */
+static int probe_fail(struct tracer *t, int r, unsigned int probe, const char *why, const char *what)
 {
-	const char *name = probes[probe]->name;
-	char what[128];
+	char text[128];
 
-	if (t->why[probe]) {
-		snprintf(t->error, sizeof(t->error), "probe %s: %s", name, t->why[probe]);
-		return r;
-	}
-	snprintf(what, sizeof(what), "probe %s: the kernel refused its programs (run with -v for why)", name);
-	return tracer_fail(t, r, what);
+	snprintf(text, sizeof(text), "probe %s: %s", probes[probe]->name, what);
+	tracer_fail(t, r, text);
+	if (why)
+		snprintf(t->error, sizeof(t->error), "probe %s: %s", probes[probe]->name, why);
+	return r;
 }
 
 /* The result: 0, or -errno with t->error. */
@@ -184,7 +182,7 @@ static int objects_loaded(struct tracer *t, const struct load *l)
 
 		if (!l->results[p])
 			continue;
-		load_failed(t, p, l->results[p]);
+		probe_fail(t, l->results[p], p, t->why[p], "the kernel refused its programs (run with -v for why)");
 		if (!(t->may_lack >> p & 1) || p == DLT_pids)
 			return l->results[p];
 		tracer_leave_out(t, p, t->error);
@@ -326,12 +324,14 @@ bool tracer_has_sums(const struct tracer *t)
 
 int tracer_emit(struct tracer *t, enum probe_emit when)
 {
-	int r = 0;
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		struct probe_object *o = &t->objects[i];
+		int r = has_sums(t, i) ? probes[i]->emit(o, when) : 0;
 
-	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
-		if (has_sums(t, i))
-			r = probes[i]->emit(&t->objects[i], when);
-	return r < 0 ? tracer_fail(t, r, "a probe's sums cannot be read") : 0;
+		if (r < 0)
+			return probe_fail(t, r, i, o->why, when == PROBE_EMIT_BEGIN ? "it cannot begin" : "its sums cannot be read");
+	}
+	return 0;
 }
 
 int tracer_attach(struct tracer *t)

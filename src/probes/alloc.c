@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "alloc.skel.h"
-#include "base/log.h"
+#include "base/util.h"
 #include "drain/decode.h"
 #include "host/installed.h"
 #include "kernel/skel.h"
@@ -126,7 +126,7 @@ static int point_attach(struct probe_object *o)
 		return -errno;
 	r = uprobe_find(fd, POINT_NAME(DLT_ALLOC_POINT), &(struct prologue_need){ PROLOGUE_ARG1 | PROLOGUE_ARG2 }, &point);
 	if (r == -ENOTSUP)
-		log_err("alloc: %s cannot be probed: %s", library, point.why);
+		o->why = util_fmt("%s cannot be probed: %s", library, point.why);
 	if (r < 0)
 		return r;
 	o->state = uprobe_attach(skel->progs.alloc_point, &(struct uprobe_on){ .fd = fd, .offset = point.offset, .pid = -1 });

@@ -48,7 +48,7 @@ struct probe_object {
 	void *owner;			  /* the generated struct around both */
 	void *state;			  /* of the probe's own, */
 	void (*state_free)(void *state);  /* and what ends it, before the object goes */
-	char *why;			  /* why open() failed, and what to do; NULL: the kernel refused its programs */
+	char *why;			  /* why open() or emit() failed, and what to do; NULL: not known */
 };
 
 /* Unload and close it; one that was never opened is left alone. */
