@@ -110,16 +110,25 @@ static int one_attach(struct cpu_events *e, unsigned int cpu)
 	return r == -ENODEV || r == -ENOENT ? 0 : r; /* offline since we looked, or of another kind than the others */
 }
 
-int cpu_events_check(const struct cpu_event *event)
+/* Each is open while the rest is checked. */
+static int check_on(unsigned int cpu, const struct cpu_event *events, unsigned int n)
 {
-	int n = libbpf_num_possible_cpus(), r = -ENODEV;
+	struct one o;
+	int r;
 
-	for (int cpu = 0; (r == -ENODEV || r == -ENOENT) && cpu < n; cpu++) {
-		struct one o;
+	if (!n)
+		return 0;
+	r = one_open(&o, events, cpu) ?: check_on(cpu, events + 1, n - 1);
+	one_close(&o);
+	return r;
+}
 
-		r = one_open(&o, event, (unsigned int)cpu);
-		one_close(&o);
-	}
+int cpu_events_check(const struct cpu_event *events, unsigned int n)
+{
+	int cpus = libbpf_num_possible_cpus(), r = -ENODEV;
+
+	for (int cpu = 0; (r == -ENODEV || r == -ENOENT) && cpu < cpus; cpu++)
+		r = check_on((unsigned int)cpu, events, n);
 	return r;
 }
 

@@ -18,8 +18,8 @@ struct cpu_event {
 	uint64_t beside; /* config of an event of the same type that has to count at the same time; 0: none */
 };
 
-/* May this process have EVENT on any CPU? 0 or -errno. */
-int cpu_events_check(const struct cpu_event *event);
+/* May this process have all N of EVENTS at the same time on any CPU? 0 or -errno. */
+int cpu_events_check(const struct cpu_event *events, unsigned int n);
 
 /* Events that run the program PROG_FD. 0 or -errno. */
 int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd);

@@ -187,11 +187,11 @@ int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned
 /* Opens the event with the most exact instruction that the CPU can give. 0 or -errno. */
 static int precise_open(struct cpu_event *e)
 {
-	int r = cpu_events_check(e);
+	int r = cpu_events_check(e, 1);
 
 	while ((r == -EOPNOTSUPP || r == -EINVAL) && e->attr.precise_ip > 1) {
 		e->attr.precise_ip--;
-		r = cpu_events_check(e);
+		r = cpu_events_check(e, 1);
 	}
 	return r;
 }

@@ -144,12 +144,12 @@ static int events_choose(struct access_source *s, const struct dlt_config *cfg, 
 			s->event[s->n_events] = breakpoint(&cfg->watch[s->n_events]);
 			s->n_events++;
 		}
-		r = cpu_events_check(&s->event[0]);
-		snprintf(why, sizeof(why), "the CPU's registers for breakpoints cannot be had: %s", strerror(-MIN(r, 0)));
+		r = cpu_events_check(s->event, s->n_events);
+		snprintf(why, sizeof(why), "the CPU's registers for %u breakpoints cannot be had: %s", s->n_events, strerror(-MIN(r, 0)));
 	} else {
 		s->event[0] = software;
 		s->n_events = without;
-		return without ? cpu_events_check(&software) : 0;
+		return without ? cpu_events_check(&software, 1) : 0;
 	}
 	if (r < 0)
 		*why_not = util_fmt("--access %s: %s: use %s", config_access[cfg->access], why, r == -ERANGE ? "less" : "--access pages or faults");

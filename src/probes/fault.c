@@ -70,7 +70,7 @@ static void hooks_choose(struct fault_bpf *skel, const struct dlt_config *cfg, c
 
 static int fault_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int r = cpu_events_check(&major);
+	int r = cpu_events_check(&major, 1);
 	struct fault_bpf *skel;
 
 	if (!r)

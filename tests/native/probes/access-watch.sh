@@ -21,3 +21,14 @@ for interval in 0 100ms; do
 	[ $interval = 0 ] || [ "$(rows access | wc -l)" -lt 1000 ] || fail "accesses are not summed up"
 	equal "lost" "$(manifest 'sum(p["lost"] for p in m["probes"])')" 0
 done
+# a CPU has four registers: while another trace has one of them, four are refused before anything runs
+"$DLT" start -q --collectors none --min-free 0 --probes access --access watch=$at:8 -o taken -- sh -c 'touch began; until [ -e end ]; do sleep 0.05; done' &
+dlt=$!
+await [ -e began ]
+trace --probes access --access watch=0x51000000,0x51000008,0x51000010,0x51000018 -- touch ran 2>err
+equal "too many registers: status" $? 125
+grep -q 'registers for 4 breakpoints cannot be had: .*: use --access' err || fail "too many registers: $(cat err)"
+[ ! -e ran ] || fail "the command ran"
+touch end
+join
+equal "the other trace: status" $rc 0
