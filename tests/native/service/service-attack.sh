@@ -67,6 +67,7 @@ for option in ("all", "cgroup=/", "container=new", "user=root", "output=/root/t"
                "drop-caches", "metrics-file=/root/m", "verbose", "pid=%d" % roots, "nonsense"):
     refused(option, "not available through the service", good + b"opt=" + option.encode() + b"\0", [mine, me])
 refused("a watch", "slow other users", good + b"opt=probes=+access\0opt=access=watch=0x400000\0", [mine, me])
+refused("samples", "slow other users", good + b"opt=probes=+access\0opt=access=pmu\0", [mine, me])
 refused("a bad value", "no such probe", good + b"opt=probes=no\0", [mine, me])
 refused("a path for a disk", "no such disk", good + b"opt=disk=../../../root\0", [mine, me])
 refused("root's process", "it runs as user 0", good, [mine, root])
