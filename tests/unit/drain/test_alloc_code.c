@@ -23,6 +23,18 @@
 
 static struct alloc_code code;
 
+static int begin(void **state)
+{
+	code = (struct alloc_code){ .stuck = 0 };
+	return 0;
+}
+
+static int end(void **state)
+{
+	alloc_code_free(&code);
+	return 0;
+}
+
 /* Reads process PID, for addresses of now. */
 static void look(pid_t pid)
 {
@@ -92,7 +104,6 @@ static void modules_are_those_of_the_dynamic_linker(void **state)
 	look(getpid());
 	dl_iterate_phdr(check_module, &n);
 	assert_true(n >= 2);
-	alloc_code_free(&code);
 }
 
 static void what_is_no_code_is_none(void **state)
@@ -100,7 +111,6 @@ static void what_is_no_code_is_none(void **state)
 	struct alloc_module *m;
 	int local;
 
-	code = (struct alloc_code){ .stuck = 0 };
 	look(getpid());
 	assert_false(alloc_code_find(&code, (uint32_t)getpid(), (uintptr_t)&local, &m));
 	assert_false(alloc_code_find(&code, (uint32_t)getpid(), 1, &m));
@@ -108,7 +118,6 @@ static void what_is_no_code_is_none(void **state)
 	assert_false(alloc_code_find(&code, (uint32_t)getpid(), UINT64_MAX, &m));
 	assert_true(alloc_code_find(&code, (uint32_t)getpid() + 1, 1, &m)); /* never read */
 	assert_null(m);
-	alloc_code_free(&code);
 }
 
 /* New code is known at the next look; a file keeps its number; a process that has ended is not known. */
@@ -118,7 +127,6 @@ static void a_later_look_has_later_mappings(void **state)
 	struct alloc_module *m;
 	char *anon;
 
-	code = (struct alloc_code){ .stuck = 0 };
 	look(getpid());
 	assert_true(alloc_code_find(&code, (uint32_t)getpid(), mine, &m));
 	m->number = 17;
@@ -134,7 +142,6 @@ static void a_later_look_has_later_mappings(void **state)
 	alloc_code_forget(&code, (uint32_t)getpid());
 	assert_true(alloc_code_find(&code, (uint32_t)getpid(), mine, &m));
 	assert_null(m);
-	alloc_code_free(&code);
 }
 
 static void a_process_that_is_gone_keeps_its_code(void **state)
@@ -142,7 +149,6 @@ static void a_process_that_is_gone_keeps_its_code(void **state)
 	struct alloc_module *m;
 	pid_t pid;
 
-	code = (struct alloc_code){ .stuck = 0 };
 	pid = fork();
 	if (!pid) {
 		pause();
@@ -155,16 +161,17 @@ static void a_process_that_is_gone_keeps_its_code(void **state)
 	look(pid);
 	assert_true(alloc_code_find(&code, (uint32_t)pid, (uintptr_t)&look + 1, &m));
 	assert_non_null(m);
-	alloc_code_free(&code);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modules_are_those_of_the_dynamic_linker),
-		cmocka_unit_test(what_is_no_code_is_none),
-		cmocka_unit_test(a_later_look_has_later_mappings),
-		cmocka_unit_test(a_process_that_is_gone_keeps_its_code),
+		TEST(modules_are_those_of_the_dynamic_linker),
+		TEST(what_is_no_code_is_none),
+		TEST(a_later_look_has_later_mappings),
+		TEST(a_process_that_is_gone_keeps_its_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
