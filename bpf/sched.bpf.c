@@ -119,13 +119,16 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_i
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
 	__u64 wake = slot ? slot_wake_at(slot, now) : now;
 
+	/* the wait first: in its search it may take a cell whose sums have been sent, and the next one must keep its own */
+	if (slot && slot_waits(slot)) {
+		waited(here, w, cpu, slot, wake - slot_since(slot), now);
+		w->call = DLT_SCHED_NO_CALL;
+	}
 	here->cell = cell_find(here, w, cpu, now);
 	comes_to(here, cell_at(here->cell), wake, now);
 	if (!slot)
 		return 0;
 	slot->cell = here->cell & (DLT_SCHED_CELLS - 1);
-	if (slot_waits(slot))
-		waited(here, w, cpu, slot, wake - slot_since(slot), now);
 	slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
 	return 0;
 }

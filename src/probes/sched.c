@@ -137,22 +137,25 @@ static void clock_stop(volatile struct dlt_sched_clock *clock)
 
 /*
  * Waits for hooks that were running when the trace ended: on a virtual machine a CPU may stand still within one. Those that
- * begin later change nothing.
+ * begin later change nothing. Returns the end, which is later than END_NS where hooks have counted a later switch: it had
+ * passed before clock_stop() came to set it.
  */
-static void hooks_wait(const struct sched_bpf *skel)
+static uint64_t hooks_wait(const struct sched_bpf *skel, uint64_t end_ns)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	uint32_t n = bpf_map__max_entries(skel->maps.cpus);
 	unsigned int waited_ms = 0;
 
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
-		struct dlt_sched_cpu c;
+		struct dlt_sched_cpu c = {};
 
 		while (bpf_map_lookup_elem(bpf_map__fd(skel->maps.cpus), &cpu, &c) == 0 && c.seq & 1 && waited_ms < HOOKS_WAIT_MS) {
 			nanosleep(&nap, NULL);
 			waited_ms++;
 		}
+		end_ns = MAX(end_ns, c.since_ns);
 	}
+	return end_ns;
 }
 
 /* Have the rows of all cells sent, some at a time: the CPU does nothing else meanwhile. */
@@ -183,7 +186,7 @@ static int sched_send_sums(struct probe_object *o, enum probe_emit when)
 		clock_stop(clock);
 		return 0;
 	case PROBE_EMIT_END:
-		hooks_wait(skel);
+		clock->end_ns = hooks_wait(skel, clock->end_ns);
 		r = object_iterate(skel->progs.sched_tasks, 0);
 		break;
 	case PROBE_EMIT:

@@ -177,13 +177,18 @@ class Trace:
             off = [row for row in rows if ns_of(row["TIME"]) - row.n("TIMESTAMP") not in offsets]
             self.require(not off, f"{name}: {len(off)} times of no clock, first: {off[:1]}")
 
+    @staticmethod
+    def may_not_end(rows):
+        """Returns how many of ROWS requests may be without an end: several of a burst end while one process has the CPU."""
+        return 4 + rows // 20 if MAY_NOT_END else 0
+
     def unended(self, counter):
         """Returns the number of requests that are lost because the kernel did not report their end; None: others are lost,
         too.
         """
         lost = counter.get("lost", 0)
-        few = lost <= 1 + counter.get("rows", 0) // 100
-        return lost if MAY_NOT_END and few and counter.get("lost_by", {}).get("unseen", 0) == lost else None
+        few = lost <= self.may_not_end(counter.get("rows", 0))
+        return lost if few and counter.get("lost_by", {}).get("unseen", 0) == lost else None
 
     def skipped(self, name):
         """Returns how many rows of NAME may be missing: a kernel that preempts programs skips runs of the programs of fentry,
@@ -205,7 +210,7 @@ class Trace:
         """Nearly all requests have an end, and a process that ran at that time."""
         rows = self.files.get("bio", ())
         unended = [row for row in rows if row["STATUS"] == "?"]
-        self.require(len(unended) <= (1 + len(rows) // 100 if MAY_NOT_END else 0),
+        self.require(len(unended) <= self.may_not_end(len(rows)),
                      f"bio: {len(unended)} of {len(rows)} have not ended, first: {unended[:1]}")
 
     def _check_fids(self):
