@@ -80,8 +80,9 @@ static __always_inline __s64 appended_at(struct file *file, long ret)
 }
 
 /*
- * Returns the sum of the lengths of an iovec: the kernel has copied it, so it is resident at the call's end. Two global
- * functions, verified once each: as a single loop it took the verifier 85 ms at each caller.
+ * Returns the sum of the lengths of an iovec. The kernel has copied it, so its page is nearly always there at the call's
+ * end; DLT_NO_SIZE where it is not: the program has changed its mappings meanwhile, or NUMA balancing hides the page. Two
+ * global functions, verified once each: as a single loop it took the verifier 85 ms at each caller.
  */
 #define IOV_BATCH 8 /* a larger one would exceed the stack, which includes the callers' */
 __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
@@ -92,7 +93,7 @@ __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
 	if (n > IOV_BATCH)
 		n = IOV_BATCH;
 	if (bpf_probe_read_user(iov, n * sizeof(iov[0]), (void *)addr))
-		return 0;
+		return DLT_NO_SIZE;
 	for (int i = 0; i < IOV_BATCH; i++)
 		sum += iov[i].iov_len;
 	return sum;
@@ -100,12 +101,16 @@ __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)
 
 __noinline __u64 iov_bytes(__u64 addr, __u64 count)
 {
-	__u64 sum = 0, i;
+	__u64 sum = 0, i, bytes;
 
 	if (count > DLT_IOVS_MAX)
 		return 0; /* refused by the kernel (EINVAL) */
-	for (i = 0; i < DLT_IOVS_MAX && i < count; i += IOV_BATCH)
-		sum += iov_batch_bytes(addr + i * sizeof(struct iovec), count - i);
+	for (i = 0; i < DLT_IOVS_MAX && i < count; i += IOV_BATCH) {
+		bytes = iov_batch_bytes(addr + i * sizeof(struct iovec), count - i);
+		if (bytes == DLT_NO_SIZE)
+			return DLT_NO_SIZE;
+		sum += bytes;
+	}
 	return sum;
 }
 

@@ -29,6 +29,7 @@ enum dlt_probe {
 #define DLT_NONE (-0x7fffffffffffffffLL - 1) /* "-": does not apply */
 #define DLT_NONE32 (-0x7fffffff - 1)	     /* the same in 32 bits */
 #define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was in flight */
+#define DLT_NO_SIZE 0x9e3779b97f4a7c15ULL    /* "-" of an unsigned size; a call may request any size, but hardly this one */
 
 /* Every record begins with this. TIMESTAMP is taken after the reserve: see docs/design.md. */
 struct dlt_hdr {

@@ -24,7 +24,7 @@ struct dlt_vfs_rw {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;
 	__s64 returned;
-	__u64 requested;
+	__u64 requested; /* DLT_NO_SIZE */
 	__s64 offset;
 	__s64 disk_bytes;
 	__s32 fd;

@@ -84,7 +84,7 @@ static const char paths[] =
 static const char *const types[] = {
 	[FIELD_TS] = "BIGINT",	 [FIELD_UTC] = "TIMESTAMP_NS", [FIELD_U16] = "BIGINT", [FIELD_U32] = "BIGINT",
 	[FIELD_S32] = "BIGINT",	 [FIELD_U64] = "UBIGINT",      [FIELD_S64] = "BIGINT", [FIELD_FID] = "BIGINT",
-	[FIELD_REALINO] = "UBIGINT",
+	[FIELD_SIZE] = "UBIGINT", [FIELD_REALINO] = "UBIGINT",
 };
 
 static const char *type_of(const struct field *f)

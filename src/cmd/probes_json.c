@@ -19,7 +19,7 @@ static const char *const types[] = {
 	[FIELD_FID] = "int64",	   [FIELD_FILE] = "text",     [FIELD_USTR] = "text",	  [FIELD_STACK] = "text",
 	[FIELD_ABS] = "text",
 	[FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",  [FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name",
-	[FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64",
+	[FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64", [FIELD_SIZE] = "uint64",
 };
 
 static bool is_time_ns(const struct field *f)

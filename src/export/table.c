@@ -9,7 +9,7 @@
 static const enum column_type types[] = {
 	[FIELD_TS] = COLUMN_UINT,  [FIELD_UTC] = COLUMN_TIME, [FIELD_U16] = COLUMN_UINT,     [FIELD_U32] = COLUMN_UINT,
 	[FIELD_S32] = COLUMN_INT,  [FIELD_U64] = COLUMN_UINT, [FIELD_S64] = COLUMN_INT,	     [FIELD_FID] = COLUMN_UINT,
-	[FIELD_REALINO] = COLUMN_UINT,
+	[FIELD_SIZE] = COLUMN_UINT, [FIELD_REALINO] = COLUMN_UINT,
 };
 
 static void by_probe(struct export_table *t)

@@ -29,7 +29,7 @@ static const struct field fields[] = {
 	{ "RW", "R or W; - for other operations of io_submit", FIELD_NAME, offsetof(struct dlt_vfs_rw, dir), 0, 0, dir_names },
 	FIELD_FUNC_OF(struct dlt_vfs_rw),
 	FIELD_LAT_OF(struct dlt_vfs_rw),
-	{ "REQUESTED", "requested bytes", FIELD_U64, offsetof(struct dlt_vfs_rw, requested), .unit = "bytes" },
+	{ "REQUESTED", "requested bytes; - where the list of buffers could not be read", FIELD_SIZE, offsetof(struct dlt_vfs_rw, requested), .unit = "bytes" },
 	{ "RETURNED", "bytes moved or -errno", FIELD_S64, offsetof(struct dlt_vfs_rw, returned), .unit = "bytes" },
 	{ "OFFSET", "position in the file, bytes; - if the file cannot seek", FIELD_S64,
 	  offsetof(struct dlt_vfs_rw, offset), .unit = "bytes" },
@@ -132,8 +132,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 		rec->offset = (int64_t)call->args[3];
 	if (call->shape & DLT_RW_RWF && rec->offset == -1)
 		rec->offset = DLT_NONE; /* the file's own */
-	if (!(call->shape & DLT_RW_VEC))
-		rec->requested = call->args[2];
+	rec->requested = call->shape & DLT_RW_VEC ? DLT_NO_SIZE : (uint64_t)call->args[2];
 }
 
 /* libaio's requests whose events have not been reaped. */

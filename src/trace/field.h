@@ -15,6 +15,7 @@ enum field_kind {
 	FIELD_U32,
 	FIELD_S32,   /* DLT_NONE32 "-" */
 	FIELD_U64,
+	FIELD_SIZE,  /* u64, DLT_NO_SIZE "-" */
 	FIELD_S64,   /* DLT_NONE "-", DLT_UNKNOWN "?", as in all signed kinds below */
 	FIELD_HEX,   /* u64 */
 	FIELD_ADDR,  /* s64: an address in hex; 0 and -errno in decimal */

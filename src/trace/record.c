@@ -336,6 +336,10 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_TS:
 	case FIELD_U64:
 		return text_put_u64(out, *(const uint64_t *)at);
+	case FIELD_SIZE:
+		if (*(const uint64_t *)at == DLT_NO_SIZE)
+			return put_nullable(out, f, DLT_NONE, ctx);
+		return text_put_u64(out, *(const uint64_t *)at);
 	case FIELD_UTC:
 		return text_put_utc(out, clock_utc_ns(ctx->clock, *(const uint64_t *)at), ctx->utc);
 	case FIELD_U16:

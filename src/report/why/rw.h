@@ -106,7 +106,7 @@ static inline struct why_transfer why_rw_transfer(const struct scan *s, const st
 	return (struct why_transfer){
 		.file = c->file, .pid = c->pid, .fid = c->fid, .fd = scan_number(s, COL_FD), .bytes = c->bytes,
 		.disk_bytes = c->disk_bytes, .end_ns = s->time_ns, .lat_ns = c->lat_ns,
-		.requested = scan_number(s, COL_REQUESTED), .offset = scan_number(s, COL_OFFSET),
+		.requested = MAX(scan_number(s, COL_REQUESTED), c->bytes), .offset = scan_number(s, COL_OFFSET),
 		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
 		.direct = why_is_direct(s), .append = c->write && reader_flag(scan_field(s, COL_FLAGS), "APPEND"),
 	};

@@ -744,7 +744,7 @@ static void rows_of_vfs_rw(void **state)
 	rec->offset = DLT_NONE;
 	rec_emit();
 
-	moved("preadv", DLT_RW_R, -512); /* restarted */
+	moved("preadv", DLT_RW_R, -512)->requested = DLT_NO_SIZE; /* restarted */
 	rec_emit();
 
 	moved("io_submit:fsync", DLT_RW_NEITHER, 0)->requested = 0;
