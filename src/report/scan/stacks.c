@@ -161,7 +161,8 @@ static void read_sites(struct stacks *s, struct scan_folder *f)
 		module_name(table_at(&s->modules, i));
 }
 
-static void put_frame(const struct stacks *s, const struct frame *f, FILE *out)
+/* EXACT: with the place in the function */
+static void put_frame(const struct stacks *s, const struct frame *f, bool exact, FILE *out)
 {
 	const struct module *m = f->module ? table_find(&s->modules, f->module) : NULL;
 	const struct symbol_place key = { .at = f->at - 1 };
@@ -177,6 +178,8 @@ static void put_frame(const struct stacks *s, const struct frame *f, FILE *out)
 		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : m->path, f->at);
 	else
 		fprintf(out, "0x%" PRIx64, f->at);
+	if (exact && p && p->name)
+		fprintf(out, "+0x%" PRIx64, f->at - p->begin);
 }
 
 /* Puts the frame of Python that *TEXT begins with, without the folders of its file, and sets *TEXT likewise. */
@@ -189,7 +192,7 @@ static void put_line(const char **text, FILE *out)
 	*text = *end ? end + 1 : NULL;
 }
 
-static char *text_of(const struct stacks *s, uint64_t site)
+static char *text_of(const struct stacks *s, uint64_t site, bool exact)
 {
 	const struct stack *stack = site ? table_find(&s->wanted, site) : NULL;
 	const char *text = stack ? stack->frames : NULL;
@@ -206,12 +209,35 @@ static char *text_of(const struct stacks *s, uint64_t site)
 			continue;
 		}
 		f = frame_next(&text);
-		put_frame(s, &f, out);
+		put_frame(s, &f, exact, out);
 	}
 	if (!out || fclose(out) == 0)
 		return ret;
 	free(ret);
 	return NULL;
+}
+
+static bool is_alike(const struct stack_place *a, const struct stack_place *b)
+{
+	return a->site != b->site && *a->text && *b->text && !strcmp(*a->text, *b->text);
+}
+
+/* Stacks of the same functions, which call each other at other places, get these places: nothing else in them differs. */
+static void distinguish(const struct stacks *s, const struct stack_place *places, unsigned int n)
+{
+	autofree bool *alike = calloc(n, sizeof(*alike));
+
+	for (unsigned int i = 0; alike && i < n; i++)
+		for (unsigned int k = 0; !alike[i] && k < n; k++)
+			alike[i] = is_alike(&places[i], &places[k]);
+	for (unsigned int i = 0; alike && i < n; i++) {
+		char *exact = alike[i] ? text_of(s, places[i].site, true) : NULL;
+
+		if (!exact)
+			continue;
+		free(*places[i].text);
+		*places[i].text = exact;
+	}
 }
 
 void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n)
@@ -225,6 +251,7 @@ void stacks_read(struct scan_folder *f, const struct stack_place *places, unsign
 			table_get(&s.wanted, places[i].site);
 	read_sites(&s, f);
 	for (unsigned int i = 0; i < n; i++)
-		*places[i].text = text_of(&s, places[i].site);
+		*places[i].text = text_of(&s, places[i].site, false);
+	distinguish(&s, places, n);
 	clear(&s);
 }

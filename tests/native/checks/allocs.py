@@ -135,6 +135,8 @@ def main():
         check_table(trace, name, report[name], replay.sites, order, "site")
     check_table(trace, "alloc_processes", report["alloc_processes"], replay.processes, "peak_bytes", "pid")
     check_series(trace, report, replay)
+    texts = {row["site"]: row["stack"] for name in ORDERS for row in report[name] if row["stack"]}
+    trace.require(len(set(texts.values())) == len(texts) > 3, f"stacks that look alike: {sorted(texts.values())}")
     left = [[frame.split("+")[0] for frame in row["stack"].split(" < ")[:2]] for row in report["allocs_by_never_freed"]]
     trace.require(left and all(name_left in stack for stack in left), f"not by {name_left}: {left}")
     trace.finish()
