@@ -44,5 +44,8 @@ int preload_set(const struct config *cfg, struct workload_user *u)
 	r = settings ? workload_user_setenv(u, settings) : -ENOMEM;
 	if (!r)
 		r = workload_user_prepend(u, "LD_PRELOAD=", library);
+	/* else a program with AddressSanitizer ends at once, as its own library is not the first one */
+	if (!r)
+		r = workload_user_prepend(u, "ASAN_OPTIONS=", "verify_asan_link_order=0");
 	return r < 0 ? log_err_r(r, "--probes +alloc") : 0;
 }

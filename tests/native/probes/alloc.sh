@@ -35,3 +35,24 @@ equal "its allocation's stack has a caller" "$(rows sites "SITE == \"${site:-0}\
 # what was preloaded before comes second
 LD_PRELOAD=libpthread.so.0 allocs -- sh -c 'echo "$LD_PRELOAD"' >out
 grep -q '/libdltraced-alloc.so:libpthread.so.0$' out || fail "LD_PRELOAD: $(cat out)"
+
+# a program with AddressSanitizer, which ends at once where another library comes first, unless it is told not to look
+cat >asan.c <<'END'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	char *volatile block = calloc(1, 70000);
+	block = realloc(block, 80000);
+	free(block);
+	return argc > 1 ? block[7] : 0;
+}
+END
+if gcc -fsanitize=address -o asan asan.c 2>err && ./asan 2>err; then
+	allocs --alloc-min 64K -- ./asan
+	equal "rows with AddressSanitizer" "$(rows alloc 'SIZE == 70000 || SIZE == 80000' | cut -f 6 | xargs)" "calloc realloc free"
+	ASAN_OPTIONS=exitcode=42 trace --probes alloc -- ./asan wrong 2>err
+	equal "status where it finds an error" $? 42
+	grep -q 'heap-use-after-free' err || fail "its message: $(cat err)"
+else
+	echo "note: no gcc -fsanitize=address: $(tail -n 1 err)"
+fi
