@@ -111,6 +111,16 @@ static void put_missing(const struct manifest_facts *m, const struct verdict *v,
 		put_fact(out, "missing", lost);
 }
 
+/* Prints how many processes have no allocations in the trace, where these were asked for. */
+static void put_uncovered(const struct manifest_facts *m, FILE *out)
+{
+	const unsigned long long n = m->alloc.uncovered_processes;
+	autofree char *text = n ? util_fmt("allocations of %llu process%s without the library of alloc", n, n == 1 ? "" : "es") : NULL;
+
+	if (text)
+		put_fact(out, "missing", text);
+}
+
 static void put_next(const char *dir, FILE *out)
 {
 	char text[PATH_MAX * 4] = "dltraced report", html[PATH_MAX * 4] = "dltraced report --html report.html";
@@ -145,6 +155,7 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool
 					  "It is not known what the job waited for: `dltraced report' says why");
 	put_job(&m, out);
 	put_missing(&m, v, out);
+	put_uncovered(&m, out);
 	put_left(&m, out);
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
 	if (archived)

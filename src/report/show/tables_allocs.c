@@ -78,6 +78,10 @@ void report_alloc_brief(const struct report *r, FILE *out)
 {
 	const struct report_alloc *a = &r->alloc;
 
+	if (!a->n.peak_blocks) {
+		fputs("no allocation is in the trace", out);
+		return;
+	}
 	fputs("programs had at most ", out);
 	put_peak(a, out);
 	if (a->n.left_blocks)
