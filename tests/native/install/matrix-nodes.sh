@@ -25,6 +25,12 @@ echo 'here dry cpu=0' >modes
 equal "CPUs" "$(cut -f 2 d5/grep.here.1/workload.log)" "$cpus"
 
 mount --bind fake /sys/devices/system/node
+# where one node has all memory, nothing has to be bound to it
+echo 0 >fake/has_memory
+echo 'here dry mem=0' >modes
+"$matrix" "${plain[@]}" modes d8 1 'echo job' >out 2>&1 || fail "mem=0: status $?: $(cat out)"
+equal "its node" "$(cut -f 6 d8/matrix.tsv | tail -n 1)" 0
+rm fake/has_memory
 mkdir stubs
 cat >stubs/numactl <<'END'
 #!/bin/sh
