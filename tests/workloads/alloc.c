@@ -5,7 +5,8 @@
  * _exit, ends by exit_group while its threads wait, is killed while they wait, executes itself, or forks a child that goes
  * on and returns. Prints what was called: FUNC, calls, bytes; of free the bytes of the blocks, of "end" the blocks that were
  * in use when their process ended; then "peak": the blocks and bytes of all processes at the time when most was in use, which
- * is exact if there is one thread.
+ * is exact if there is one thread. With NO_PVALLOC in its environment it calls no pvalloc(3): jemalloc has none, and does not
+ * free what libc's returns.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -42,6 +43,7 @@ static _Atomic unsigned int n_blocks;
 static pthread_barrier_t all_done;
 static int way;
 static long calls;
+static unsigned int funcs = FREE; /* so many of them allocate */
 
 static void count(int func, size_t bytes)
 {
@@ -105,7 +107,7 @@ static void *run(void *arg)
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		b = &blocks[at];
 		b->size = (70000 + (x >> 50)) & ~15UL;
-		b->at = get((int)((x >> 33) % FREE), b->size, NULL, 0);
+		b->at = get((int)((x >> 33) % funcs), b->size, NULL, 0);
 		if (i % 5 == 0) {
 			b->at = get(i % 2 ? REALLOC : REALLOCARRAY, b->size + 32, b->at, b->size);
 			b->size += 32;
@@ -185,6 +187,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	calls = atol(argv[3]);
+	funcs = getenv("NO_PVALLOC") ? PVALLOC : FREE;
 	if (argc > 4) { /* executed by itself, with the tally */
 		tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[4]), 0);
 		if (tally == MAP_FAILED)
@@ -208,8 +211,9 @@ int main(int argc, char **argv)
 		}
 	while (wait(NULL) > 0)
 		;
-	for (int i = 0; i < FUNCS; i++)
-		printf("%s %ld %ld\n", names[i], (long)tally->calls[i], (long)tally->bytes[i]);
+	for (unsigned int i = 0; i < FUNCS; i++)
+		if (i < funcs || i >= FREE)
+			printf("%s %ld %ld\n", names[i], (long)tally->calls[i], (long)tally->bytes[i]);
 	printf("peak %ld %ld\n", (long)tally->peak_blocks, (long)tally->peak_bytes);
 	return 0;
 }

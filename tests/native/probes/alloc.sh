@@ -36,6 +36,17 @@ equal "its allocation's stack has a caller" "$(rows sites "SITE == \"${site:-0}\
 LD_PRELOAD=libpthread.so.0 allocs -- sh -c 'echo "$LD_PRELOAD"' >out
 grep -q '/libdltraced-alloc.so:libpthread.so.0$' out || fail "LD_PRELOAD: $(cat out)"
 
+# another allocator, which prints at each end of a process what it has done
+for jemalloc in ${JEMALLOC-} /usr/lib/*/libjemalloc.so.2 /usr/lib64/libjemalloc.so.2; do [ ! -e "$jemalloc" ] || break; done
+if [ -e "$jemalloc" ]; then
+	allocs --alloc-min 64K -- env NO_PVALLOC=1 MALLOC_CONF=stats_print:true \
+		sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$jemalloc" "$W/alloc" 6 4 $n >tally
+	check alloc tally
+	grep -q 'Begin jemalloc statistics' err || fail "not by jemalloc: $(cat err)"
+else
+	echo "note: no libjemalloc.so.2"
+fi
+
 # a program with AddressSanitizer, which ends at once where another library comes first, unless it is told not to look
 cat >asan.c <<'END'
 #include <stdlib.h>
