@@ -4,6 +4,10 @@
  * keeps the stacks that it has unwound, by the return address and where that lay, with the address at which each further
  * return address lay. A stack is the same one if all of these words still hold: they are read, not guessed. It
  * needs no frame pointers.
+ *
+ * Where the next return address lies follows from the last one, if the function's frame has a fixed size. One with alloca(3),
+ * or with an array of variable length, has a frame pointer, by which it finds its own frame. Another frame of it may be larger,
+ * over words that an earlier call has left: so that pointer is a word that must hold, too, where a callee has saved it.
  */
 #include "stack.h"
 
@@ -11,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -27,11 +32,19 @@
 #define WAYS 4
 #define UNWIND_BYTES (32 << 10) /* of stack that an unwind may need */
 #define MAIN_STACK_BYTES (64UL << 20) /* at most of the main thread's, where there is no limit */
+#define SAVED_WORDS 16 /* below its return address, in which a function saves the frame pointer */
+#define FRAME_POINTER 6 /* DWARF's number of rbp */
+
+/* A frame pointer: where it is saved, and its value, from the word below the slot on. */
+struct base {
+	uint32_t at, value;
+};
 
 struct stack {
-	uint32_t site, n;
+	uint32_t site, n, n_bases;
 	uintptr_t ip[DLT_ALLOC_FRAMES];
 	const uintptr_t *at[DLT_ALLOC_FRAMES]; /* where it lies */
+	struct base base[DLT_ALLOC_FRAMES];
 };
 
 struct stack_cache {
@@ -63,9 +76,42 @@ static uint32_t number_of(const struct stack *s)
 struct walk {
 	struct stack *s;
 	const uintptr_t *slot;
+	uintptr_t pointer[DLT_ALLOC_FRAMES]; /* the frame pointer in each function */
+	bool unsure; /* what this stack depends on is not known */
 };
 
 #if defined(__x86_64__)
+/* Returns where the frame pointer of frame K is saved: by the first callee that has another one; NULL: it is not there. */
+static const uintptr_t *saved_find(const struct walk *w, uint32_t k)
+{
+	const struct stack *s = w->s;
+	uint32_t by = k;
+
+	while (by && w->pointer[by - 1] == w->pointer[k])
+		by--;
+	if (!by) /* by ours, which have frame pointers themselves */
+		return w->slot[-1] == w->pointer[k] ? w->slot - 1 : NULL;
+	for (const uintptr_t *at = s->at[by] - 1; at > s->at[by - 1] && at >= s->at[by] - SAVED_WORDS; at--)
+		if (*at == w->pointer[k])
+			return at;
+	return NULL;
+}
+
+/* Frame K, whose caller's return address is at END, may be found by its frame pointer. */
+static void base_add(struct walk *w, uint32_t k, const uintptr_t *end)
+{
+	const uintptr_t low = (uintptr_t)(w->slot - 1), pointer = w->pointer[k];
+	const uintptr_t *at = NULL;
+
+	if (pointer <= (uintptr_t)w->s->at[k] || pointer >= (uintptr_t)end)
+		return;
+	at = saved_find(w, k);
+	if (at && pointer - low <= UINT32_MAX)
+		w->s->base[w->s->n_bases++] = (struct base){ (uint32_t)((uintptr_t)at - low), (uint32_t)(pointer - low) };
+	else
+		w->unsure = true;
+}
+
 static _Unwind_Reason_Code step(struct _Unwind_Context *ctx, void *arg)
 {
 	struct walk *w = arg;
@@ -78,10 +124,15 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *ctx, void *arg)
 	if (!ip || w->s->n == DLT_ALLOC_FRAMES || (uintptr_t)at >= thread.stack_high)
 		return _URC_END_OF_STACK;
 	/* a frame of a signal has its address elsewhere */
-	if (*at == ip) {
-		w->s->at[w->s->n] = at;
-		w->s->ip[w->s->n++] = ip;
+	if (*at != ip) {
+		w->unsure = true;
+		return _URC_NO_REASON;
 	}
+	if (w->s->n)
+		base_add(w, w->s->n - 1, at);
+	w->pointer[w->s->n] = (uintptr_t)_Unwind_GetGR(ctx, FRAME_POINTER);
+	w->s->at[w->s->n] = at;
+	w->s->ip[w->s->n++] = ip;
 	return _URC_NO_REASON;
 }
 #endif
@@ -114,25 +165,44 @@ static void stack_find(void)
 	pthread_attr_destroy(&attr);
 }
 
-static void unwind(struct stack *s, const uintptr_t *slot)
+/* Returns whether the stack may be kept. */
+static bool unwind(struct stack *s, const uintptr_t *slot)
 {
-	*s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
-#if defined(__x86_64__)
-	struct walk w = { s, slot };
+	const struct stack caller = { .n = 1, .ip = { *slot }, .at = { slot } };
 
-	s->n = 0;
+#if defined(__x86_64__)
+	struct walk w = { .s = s, .slot = slot };
+
+	s->n = s->n_bases = 0;
 	_Unwind_Backtrace(step, &w);
-	if (!s->n || s->at[0] != slot)
-		*s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
+	if (s->n && s->at[0] == slot)
+		return !w.unsure;
 #endif
+	*s = caller;
+	return true;
 }
 
 static bool holds(const struct stack *s)
 {
+	const uintptr_t low = (uintptr_t)(s->at[0] - 1);
+
 	for (uint32_t i = 0; i < s->n; i++)
 		if (*s->at[i] != s->ip[i])
 			return false;
+	for (uint32_t i = 0; i < s->n_bases; i++)
+		if (*(const uintptr_t *)(low + s->base[i].at) != low + s->base[i].value)
+			return false;
 	return true;
+}
+
+/* For tests: what is kept is what a new look finds. */
+static void check(const struct stack *kept, const uintptr_t *slot)
+{
+	struct stack s;
+
+	unwind(&s, slot);
+	if (s.n != kept->n || memcmp(s.ip, kept->ip, s.n * sizeof(s.ip[0])) != 0)
+		abort();
 }
 
 static struct stack_cache *cache_get(void)
@@ -152,7 +222,7 @@ static uint32_t native_site(const uintptr_t *slot)
 	uintptr_t here = (uintptr_t)slot;
 	struct stack *set, s;
 	uint32_t at;
-	bool whole;
+	bool whole, keep;
 	int saved;
 
 	if (!cache)
@@ -160,20 +230,24 @@ static uint32_t native_site(const uintptr_t *slot)
 	at = (uint32_t)(numbers_mix(*slot ^ here << 16) >> 32) % SETS;
 	set = cache->v[at];
 	for (unsigned int i = 0; i < WAYS; i++)
-		if (set[i].at[0] == slot && set[i].n && holds(&set[i]))
+		if (set[i].at[0] == slot && set[i].n && holds(&set[i])) {
+			if (__builtin_expect(config.check, 0) && set[i].n > 1)
+				check(&set[i], slot);
 			return set[i].site;
+		}
 	saved = errno;
 	if (!thread.stack_high && !thread.asks)
 		stack_find();
 	/* a stack of the program's own (fibers, signals) may be gone when its words are looked at again */
 	whole = (config.sites == SITES_NATIVE || config.sites == SITES_AUTO) &&
 		here >= thread.stack_low + UNWIND_BYTES && here < thread.stack_high;
+	keep = config.sites == SITES_CALLER || config.sites == SITES_PYTHON;
 	if (whole)
-		unwind(&s, slot);
+		keep = unwind(&s, slot);
 	else
 		s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
 	s.site = number_of(&s);
-	if (whole || config.sites == SITES_CALLER || config.sites == SITES_PYTHON)
+	if (keep)
 		set[cache->next[at]++ % WAYS] = s;
 	errno = saved;
 	return s.site;

@@ -3,12 +3,11 @@
 itself, to the byte; each free has the size, the life, the thread and the stack of its block's allocation; the stacks are those
 that its source has, by the symbols of PROGRAM and LIBRARY. bare: the library has no frame pointers.
 """
-import bisect
 import collections
-import struct
 import sys
 
 import tracefolder
+from elf_symbols import Symbols
 
 UNCOUNTED = ("77777", "12345")
 
@@ -23,29 +22,6 @@ def callers(func, size):
     if inner and int(size) < 20000:
         return inner + ["tensor", "works"]
     return inner + ["main"]
-
-
-class Symbols:
-    """The functions of an ELF file by address, and its build id."""
-
-    def __init__(self, path):
-        with open(path, "rb") as f:
-            elf = f.read()
-        begin, size, n = struct.unpack_from("<40xQ10xHH", elf)
-        sections = [struct.unpack_from("<IIQQQQII8xQ", elf, begin + i * size) for i in range(n)]
-        symbols = next(s for s in sections if s[1] == 2)
-        names, found = sections[symbols[6]][4], []
-        for i in range(symbols[4], symbols[4] + symbols[5], 24):
-            name, info, where, at = struct.unpack_from("<IBxHQ", elf, i)
-            if info & 15 == 2 and where:
-                found.append((at, elf[names + name:elf.index(b"\0", names + name)].decode()))
-        found.sort()
-        self.at, self.names = [at for at, _ in found], [name for _, name in found]
-        note = elf.index(b"GNU\0", next(s[4] for s in sections if s[1] == 7 and elf[s[4] + 8] == 3))
-        self.build_id = elf[note + 4:note + 24].hex()
-
-    def name(self, at):
-        return self.names[bisect.bisect_right(self.at, at) - 1]
 
 
 def check_sites(trace, program, library, bare):
