@@ -47,6 +47,32 @@ else
 	echo "note: no libjemalloc.so.2"
 fi
 
+# a program that allocates nothing has the library, too; one with a malloc of its own does without it
+allocs -- true
+equal "processes without the library" "$(manifest 'm["alloc"]["uncovered_processes"]')" 0
+cat >own.c <<'END'
+#include <stddef.h>
+static char all[1 << 20];
+void *malloc(size_t n) { static size_t used; return all + (used += (n + 15) & ~15UL) - n; }
+void *calloc(size_t n, size_t size) { return malloc(n * size); }
+void *realloc(void *old, size_t n)
+{
+	char *new = malloc(n);
+
+	for (size_t i = 0; old && i < n; i++)
+		new[i] = ((char *)old)[i];
+	return new;
+}
+void free(void *block) { (void)block; }
+int main(void) { free(malloc(70000)); return 0; }
+END
+if gcc -fno-builtin -o own own.c 2>err; then
+	allocs -- ./own
+	equal "processes with a malloc of their own" "$(manifest 'm["alloc"]["uncovered_processes"]')" 1
+else
+	echo "note: no gcc: $(tail -n 1 err)"
+fi
+
 # a program with AddressSanitizer, which ends at once where another library comes first, unless it is told not to look
 cat >asan.c <<'END'
 #include <stdlib.h>
