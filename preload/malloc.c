@@ -229,6 +229,19 @@ EXPORT int pthread_getattr_np(pthread_t of, pthread_attr_t *ret)
 	return res;
 }
 
+/* What is loaded next may lie where the library was, and has other functions there. */
+EXPORT int dlclose(void *library)
+{
+	const struct real *r = REAL();
+	int res;
+
+	if (!r->dlclose)
+		r = real_look();
+	res = r->dlclose ? r->dlclose(library) : -1;
+	stack_unloaded();
+	return res;
+}
+
 /* Whether the program calls malloc() here, and has none of its own. */
 static bool is_called(void)
 {

@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "numbers.h"
 #include "thread.h"
 
 #define MODULES 1024
 
 /* The process's modules by where they are; the number is the place, from 1. A forked child has them, too. */
 static struct module {
-	uintptr_t base; /* where it is, with how many had been unloaded by then; 0: free */
+	uint64_t key; /* of where it is, and what; 0: free */
 	uint8_t defined;
 } modules[MODULES];
 
@@ -69,19 +70,32 @@ static void define(const struct dl_phdr_info *info, uint32_t number)
 	thread_define(DLT_ALLOC_MODULE, number, id_len, &module, offsetof(typeof(module), path) + len + 1);
 }
 
-/* Returns the number of the module, 0: there are too many. What is loaded where another was is another one. */
+/* A file that is loaded where another was is another module; one that is loaded there again is the same. */
+static uint64_t key_of(const struct dl_phdr_info *info)
+{
+	size_t len;
+	const unsigned char *id = build_id(info, &len);
+	uint64_t key = numbers_mix(info->dlpi_addr);
+
+	for (size_t i = 0; i < len; i++)
+		key = numbers_mix(key ^ id[i]);
+	for (const char *c = info->dlpi_name; *c; c++)
+		key = numbers_mix(key ^ (unsigned char)*c);
+	return key | 1;
+}
+
+/* Returns the number of the module, 0: there are too many. */
 static uint32_t number_of(const struct dl_phdr_info *info)
 {
-	uintptr_t base = info->dlpi_addr ^ info->dlpi_subs << 48 ^ (uintptr_t)info->dlpi_phdr << 1;
+	const uint64_t key = key_of(info);
 	unsigned int i;
 
-	base |= 1;
 	for (i = 0; i < MODULES; i++) {
-		uintptr_t have = __atomic_load_n(&modules[i].base, __ATOMIC_ACQUIRE);
+		uint64_t have = __atomic_load_n(&modules[i].key, __ATOMIC_ACQUIRE);
 
-		if (!have && __atomic_compare_exchange_n(&modules[i].base, &have, base, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			have = base;
-		if (have == base)
+		if (!have && __atomic_compare_exchange_n(&modules[i].key, &have, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			have = key;
+		if (have == key)
 			break;
 	}
 	if (i == MODULES)

@@ -41,6 +41,7 @@ const struct real *real_look(void)
 	LOOK(pvalloc);
 	LOOK(malloc_usable_size);
 	LOOK(free);
+	LOOK(dlclose);
 	LOOK(pthread_getattr_np);
 #undef LOOK
 	real = found;

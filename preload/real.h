@@ -18,6 +18,7 @@ struct real {
 	void *(*pvalloc)(size_t size);
 	void (*free)(void *block);
 	size_t (*malloc_usable_size)(void *block);
+	int (*dlclose)(void *library); /* NULL: with an old libc, in a program that loads no libraries */
 	int (*pthread_getattr_np)(pthread_t of, pthread_attr_t *ret); /* NULL: a program without threads, with an old libc */
 };
 

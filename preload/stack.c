@@ -50,7 +50,10 @@ struct stack {
 struct stack_cache {
 	struct stack v[SETS][WAYS];
 	uint8_t next[SETS]; /* the way to use next */
+	uint32_t unloads;   /* so many there had been when it was empty */
 };
+
+static uint32_t unloads; /* calls of dlclose(3): what is kept may be of a file that is not there any more */
 
 /* --- numbers -------------------------------------------------------------------------------------------- */
 
@@ -61,13 +64,12 @@ static uint32_t number_of(const struct stack *s)
 	bool defined = false;
 	uint32_t number;
 
+	module_frames(s->ip, s->n, frames); /* may put events of its own, before this one */
 	for (uint32_t i = 0; i < s->n; i++)
-		hash = numbers_mix(hash ^ s->ip[i]);
+		hash = numbers_mix(hash ^ frames[i]);
 	number = site_of(hash, &defined);
-	if (number && !defined) {
-		module_frames(s->ip, s->n, frames); /* may put events of its own, before this one */
+	if (number && !defined)
 		site_define(DLT_ALLOC_SITE, number, frames, s->n);
-	}
 	return number;
 }
 
@@ -216,6 +218,19 @@ static struct stack_cache *cache_get(void)
 	return thread.stacks;
 }
 
+static void cache_empty(struct stack_cache *cache)
+{
+	const uint32_t now = __atomic_load_n(&unloads, __ATOMIC_ACQUIRE);
+
+	madvise(cache, sizeof(*cache), MADV_DONTNEED); /* zeroes it, and frees its memory */
+	cache->unloads = now;
+}
+
+void stack_unloaded(void)
+{
+	__atomic_fetch_add(&unloads, 1, __ATOMIC_RELEASE);
+}
+
 static uint32_t native_site(const uintptr_t *slot)
 {
 	struct stack_cache *cache = cache_get();
@@ -227,6 +242,8 @@ static uint32_t native_site(const uintptr_t *slot)
 
 	if (!cache)
 		return 0;
+	if (__builtin_expect(cache->unloads != unloads, 0))
+		cache_empty(cache);
 	at = (uint32_t)(numbers_mix(*slot ^ here << 16) >> 32) % SETS;
 	set = cache->v[at];
 	for (unsigned int i = 0; i < WAYS; i++)

@@ -13,6 +13,9 @@ uint32_t stack_site(const uintptr_t *slot);
 
 void stack_thread_ends(void);
 
+/* The program has closed a library: another one may be loaded to its place. */
+void stack_unloaded(void);
+
 /* In a function that the program calls: where its return address is, on x86-64 and in arm64's frame records. */
 #define STACK_SLOT() ((const uintptr_t *)__builtin_frame_address(0) + 1)
 
