@@ -213,15 +213,30 @@ static void blame_helpers(struct why *w, struct why_trainer *t, const struct sle
 }
 
 /*
+ * Returns the part of REST_NS in which T waited for processes of the job to end that slept for a time: the job slept. Others
+ * of its processes may have waited for the network meanwhile; each has its part.
+ */
+static double slept_by_children(const struct why *w, const struct why_trainer *t, double rest_ns)
+{
+	const double *others = w->others.ns, timer_ns = others[SLEEP_TIMER];
+	const double outside_ns = others[SLEEP_SOCKET] + others[SLEEP_POLL];
+
+	return timer_ns > 0 ? MIN(MIN(rest_ns, t->main.ns[SLEEP_CHILD]) * timer_ns / (timer_ns + outside_ns), timer_ns) : 0;
+}
+
+/*
  * Divides the rest of the waits of a trainer without loaders among its own threads, other processes of the job, and unknown.
  */
 static void blame_others(struct why *w, struct why_trainer *t, const struct account *a)
 {
 	double others_ns = MIN(MAX(a->ns[ACCOUNT_OTHERS] - t->main.ns[SLEEP_SOCKET], 0.0), sleeps_busy_ns(&w->others));
+	double rest_ns = a->ns[ACCOUNT_OTHERS] - others_ns, slept_ns = slept_by_children(w, t, rest_ns);
 
 	blame_helpers(w, t, &t->threads, a->ns[ACCOUNT_THREADS]);
 	blame_helpers(w, t, &w->others, others_ns);
-	w->blame_ns[WHY_OTHER] += a->ns[ACCOUNT_OTHERS] - others_ns;
+	w->slept_ns += slept_ns;
+	t->waited_ns -= MIN((uint64_t)slept_ns, t->waited_ns);
+	w->blame_ns[WHY_OTHER] += rest_ns - slept_ns;
 }
 
 /*

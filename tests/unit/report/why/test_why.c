@@ -1347,6 +1347,29 @@ static void a_job_that_waits_for_its_children_waits_for_their_calls(void **state
 	report_free(r);
 }
 
+/* As a shell does. With a child that waits for the network beside it, that is the cause of a half. */
+static void a_job_that_waits_for_a_child_that_sleeps_is_idle(void **state)
+{
+	struct report *r;
+
+	for (unsigned int network = 0; network < 2; network++) {
+		put_alone("sh", 20 * MS);
+		put(PIDS, BEGIN + 1, "300\t300\t100\tsleep\texec\t-\t300\t0\t/\t-\tsleep");
+		put(PIDS, step(STEPS), "300\t300\t100\tsleep\texit\t0\t300\t0\t/\t-\tutime=0\\040stime=0");
+		for (unsigned int i = 0; i < STEPS; i++) {
+			put_ran(100, i, MS, 0);
+			put_slept(100, 100, i, "wait4", 0, 999 * MS);
+			put_slept(300, 300, i, "clock_nanosleep", 0, 1000 * MS);
+			if (network)
+				put_slept(301, 301, i, "recvfrom", 0, 1000 * MS);
+		}
+		r = loaded();
+		expect_near(is_bottleneck(r, network ? "outside-wait" : "idle")->share, network ? 0.4995 : 0.999);
+		adds_up(account_of(r, 100));
+		report_free(r);
+	}
+}
+
 /* Its main thread waits for its other threads, which read. */
 static void a_job_that_reads_by_threads_waits_for_their_reads(void **state)
 {
@@ -2844,6 +2867,7 @@ int main(void)
 		TEST(a_job_that_faults_in_mapped_files_waits_for_storage),
 		TEST(a_job_that_waits_for_a_server_waits_for_the_outside),
 		TEST(a_job_that_waits_for_its_children_waits_for_their_calls),
+		TEST(a_job_that_waits_for_a_child_that_sleeps_is_idle),
 		TEST(a_job_that_reads_by_threads_waits_for_their_reads),
 		TEST(of_a_pipe_the_answer_names_the_end_that_works),
 		TEST(what_a_job_writes_before_it_reads_is_no_checkpoint),
