@@ -171,7 +171,7 @@ static const struct way {
 	{ MISSING_LOST, OF_LOSS(LOSS_BUFFER) }, { MISSING_LOST, OF_LOSS(LOSS_IN_FLIGHT) },
 	{ MISSING_LOST, OF_LOSS(LOSS_SKIPPED) }, { MISSING_LOST, OF_LOSS(LOSS_DISK) },
 	{ MISSING_LOST, OF_LOSS(LOSS_STALLED) }, { MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
-	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN) },
+	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "were not seen: the kernel did not report their beginning or their end" },
 	{ MISSING_DROPPED, offsetof(struct tally, dropped), "were dropped by --keep: rollup.out has their sums" },
 	{ MISSING_SUMMED, offsetof(struct tally, summed), "were only summed up (--rollup-only): rollup.out has their sums" },
 };

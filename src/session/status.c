@@ -224,7 +224,7 @@ static void warn_lost(struct status *s)
 	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);
 
 	if (is_news(&s->unseen_logged, unseen))
-		log_info("unseen so far: %llu calls or requests, which have no row: the kernel did not report their beginning or their end",
+		log_info("unseen so far: %llu (calls or requests without a row: the kernel did not report their beginning or their end)",
 			 (unsigned long long)unseen);
 	if (is_news(&s->lost_logged, lost)) {
 		uint64_t by[LOSSES];

@@ -47,10 +47,13 @@ void missing_add(struct report_missing *m, struct missing_reason r, const char *
 	m->damaged |= missing_is_damage(&r);
 }
 
-static int by_kind(const void *a, const void *b)
+/* Those that could change the answer come first: the first screen has only one. */
+static int by_weight(const void *a, const void *b)
 {
 	const struct missing_reason *x = a, *y = b;
 
+	if (x->matters != y->matters)
+		return x->matters ? -1 : 1;
 	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->file, y->file);
 }
 
@@ -77,7 +80,7 @@ void missing_end(struct report_missing *m)
 	FILE *out = open_memstream(&m->caveat, &len);
 
 	m->complete = true;
-	qsort(m->reason, m->n, sizeof(m->reason[0]), by_kind);
+	qsort(m->reason, m->n, sizeof(m->reason[0]), by_weight);
 	for (unsigned int i = 0; i < m->n; i++)
 		m->complete &= is_by_choice(&m->reason[i]);
 	if (!out)

@@ -12,7 +12,7 @@
 #define MISSING_MAX 32
 #define MISSING_MATTERS 0.01 /* of all rows: a smaller share does not change the answer */
 
-/* In the order in which they are printed. */
+/* In the order in which they are printed, after those that matter. */
 enum missing_kind {
 	MISSING_CUT,	      /* rows that the manifest counts are not in the file */
 	MISSING_SURPLUS,      /* the file has more rows than the manifest counts */

@@ -182,8 +182,25 @@ static void each_loss_has_its_reason(void **state)
 						       "(use a larger --buffer)");
 	assert_string_equal(r->missing.reason[2].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: the disk was full, refused "
 						       "them, or had less than --min-free left");
-	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) were lost while tracing: the kernel did not report "
-						       "their beginning or their end");
+	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) were not seen: the kernel did not report their "
+						       "beginning or their end");
+	report_free(r);
+}
+
+/* The first screen has one reason: the few unseen requests of a disk do not hide that --keep has dropped most calls. */
+static void the_reason_that_matters_is_first(void **state)
+{
+	struct report *r;
+
+	put_manifest(WHOLE, OTHERS PROBE("bio", ",\"rows\":1000,\"lost\":1,\"lost_by\":{\"unseen\":1},\"dropped\":1000") ","
+				   PROBE("open", ",\"rows\":0") "," PROBE("vfs_rw", ",\"rows\":6,\"dropped\":4"));
+	put_rows("vfs_rw.out", RW, RW_ROW, 2, "");
+	put_rows("open.out", OPEN, OPEN_ROW, 0, "");
+	r = loaded();
+	assert_int_equal(r->missing.n, 3);
+	assert_string_equal(r->missing.reason[0].text, "4 of 6 calls (4 vfs_rw) were dropped by --keep: rollup.out has their sums");
+	assert_string_equal(r->missing.reason[1].text, "bio.out: 1 of 1001 rows were not seen: the kernel did not report their "
+						       "beginning or their end");
 	report_free(r);
 }
 
@@ -390,6 +407,7 @@ int main(void)
 		IN_TREE(processes_that_outlive_the_job_are_a_part_of_it),
 		IN_TREE(rows_that_the_manifest_counts_and_the_file_lacks_are_an_error),
 		IN_TREE(each_loss_has_its_reason),
+		IN_TREE(the_reason_that_matters_is_first),
 		IN_TREE(rows_that_were_given_up_are_known),
 		IN_TREE(rows_too_many_are_an_error),
 		IN_TREE(text_has_it_beside_the_answer),
