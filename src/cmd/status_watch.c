@@ -332,10 +332,10 @@ static void print_head(FILE *out, const struct watch *w)
 	const struct frame *f = &w->frame;
 	unsigned long long s = f->elapsed_ms / 1000;
 
-	fprintf(out, "%s  %s %02llu:%02llu:%02llu  %llu rows  %llu lost  %llu processes, %llu with calls in %.1f s\n",
+	fprintf(out, "%s  %s %02llu:%02llu:%02llu  %llu rows  %llu lost  processes: %llu, with calls in %.1f s: %llu\n",
 		w->trace->name, f->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)f->rows,
-		(unsigned long long)f->lost, (unsigned long long)f->alive, (unsigned long long)f->with_calls,
-		(double)f->interval_ms / 1000);
+		(unsigned long long)f->lost, (unsigned long long)f->alive, (double)f->interval_ms / 1000,
+		(unsigned long long)f->with_calls);
 	fprintf(out, "%7s %-15s %8s %10s %11s %10s %5s %7s\n", "PID", "COMM", "CALLS/S", "READ_MiB/S", "WRITE_MiB/S",
 		"DISK_MiB/S", "DISK%", "P99_MS");
 }

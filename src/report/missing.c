@@ -66,7 +66,7 @@ static void find_left_running(struct report *r)
 	missing_add(&r->missing, reason, "%s of the job's %s processes %s still running when the trace ended%s (%s; %.1f %% "
 					 "of the job's CPU "
 		    "time until then)%s", FMT_COUNT(n), FMT_COUNT(MAX(lives, n)), n == 1 ? "was" : "were",
-		    behind_job ? "" : ", before the job", m->left_comms, 100 * cpu, behind_job ? "; --wait-all traces "
+		    behind_job ? "" : ", which was before the job ended", m->left_comms, 100 * cpu, behind_job ? "; --wait-all traces "
 												 "them" : "");
 }
 

@@ -4,12 +4,14 @@
  * plane.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #include "base/fmt.h"
 #include "base/log.h"
+#include "base/shell.h"
 #include "base/util.h"
 #include "host/machine.h"
 #include "host/stall/proxy.h"
@@ -122,8 +124,12 @@ void watch_stop(struct session *s, const char *why)
 	s->end.awaited = true;
 	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
 	session_end_tracing(s);
-	if (s->phase == PHASE_UNTRACED)
-		log_info("%s: the trace has ended, the workload goes on; dltraced report %s", why, s->dir.path);
+	if (s->phase == PHASE_UNTRACED) {
+		char next[PATH_MAX * 2] = "dltraced report";
+
+		shell_append(next, sizeof(next), s->dir.path);
+		log_info("%s: the trace has ended, the workload goes on; %s", why, next);
+	}
 	watch_advance(s);
 }
 

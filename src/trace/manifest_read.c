@@ -16,7 +16,7 @@
 
 #define MANIFEST_MAX_BYTES (16U << 20)
 
-enum kind { BOOL, NUMBER, STATUS, STR, UINT, WORD };
+enum kind { BOOL, NAMES, NUMBER, STATUS, STR, UINT, WORD };
 enum owner { TOP, PROBE, COLLECTOR };
 
 struct fact {
@@ -63,7 +63,7 @@ static const struct fact facts[] = {
 	{ "io_uring.why", TOP, STR, MEMBER(manifest_facts, uring_why) },
 	{ "job.left_running", TOP, UINT, MEMBER(manifest_facts, left_running) },
 	{ "job.left_running_cpu_us", TOP, UINT, MEMBER(manifest_facts, left_running_cpu_us) },
-	{ "job.processes[].comm", TOP, WORD, MEMBER(manifest_facts, left_comms) },
+	{ "job.processes[].comm", TOP, NAMES, MEMBER(manifest_facts, left_comms) },
 	{ "kernel", TOP, STR, MEMBER(manifest_facts, kernel) },
 	{ "machine.boot_id", TOP, STR, MEMBER(manifest_facts, boot_id) },
 	{ "machine.page_bytes", TOP, UINT, MEMBER(manifest_facts, page_bytes) },
@@ -128,12 +128,27 @@ static void *owner_of(struct manifest_facts *m, const struct fact *fact)
 	return m;
 }
 
+/* Appends NAME to the LIST of names with commas, where it is not one of them. */
+static void add_name(char *list, size_t size, const char *name)
+{
+	size_t len = strlen(name), end = strlen(list);
+
+	if (!len)
+		return;
+	for (const char *at = list; *at; at += at[strcspn(at, ",")] ? strcspn(at, ",") + 2 : strlen(at))
+		if (strncmp(at, name, len) == 0 && (at[len] == ',' || !at[len]))
+			return;
+	snprintf(list + end, size - end, "%s%s", end ? ", " : "", name);
+}
+
 static void store(struct manifest_facts *m, const struct fact *f, char *at, const char *value)
 {
 	if (f->kind == STR || f->kind == NUMBER)
 		snprintf(at, f->size, "%s", value);
 	else if (f->kind == WORD)
 		shell_append(at, f->size, value);
+	else if (f->kind == NAMES)
+		add_name(at, f->size, value);
 	else if (f->kind == BOOL)
 		*(bool *)at = strcmp(value, "true") == 0;
 	else if (f->kind == UINT && isdigit((unsigned char)*value))
@@ -157,7 +172,7 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
 		const struct fact *f = &facts[i];
-		bool string = f->kind == STR || f->kind == WORD;
+		bool string = f->kind == STR || f->kind == WORD || f->kind == NAMES;
 		char *owner = strcmp(f->path, path) == 0 ? owner_of(m, f) : NULL;
 
 		if (!owner || string != (event == JSON_STRING))

@@ -49,7 +49,7 @@ struct manifest_facts {
 	uint64_t workload_pid;
 	uint64_t workload_end_ns; /* CLOCK_MONOTONIC; 0: it still runs, or there is none */
 	uint64_t left_running, left_running_cpu_us; /* processes of the job that outlived the trace */
-	char left_comms[160]; /* of some of them, quoted for sh */
+	char left_comms[160]; /* of some of them, each once */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
 	uint64_t cut_begin_ns; /* a part of another trace, from this time on; rows that others refer to (PROBE_WHOLE) begin before; 0: a whole one */
 	struct window window; /* the part that is looked at, which the manifest itself does not know: manifest_narrow() */

@@ -60,7 +60,7 @@ static int restore_from_sudo(struct workload_user *u)
 	}
 	if (!r && has_umask)
 		return 0;
-	u->lacks = util_fmt("%s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
+	u->lacks = util_fmt("cannot restore the %s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
 			    r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
 			    !sudo ? "no sudo process above this one" :
 			    r < 0 ? strerror(-r) :

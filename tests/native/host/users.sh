@@ -54,7 +54,7 @@ ran nobody "$uid" "$gid $groups" "nobody $home"
 export SUDO_UID="$uid" SUDO_GID="$gid" SUDO_USER=nobody SUDO_COMMAND=dltraced
 trace -- sh job >out 2>err || fail "status $?"
 ran nobody "$uid" "$gid $groups" "nobody $home"
-grep -q 'warning: .*from before sudo' err || fail "nothing said of what cannot be restored: $(cat err)"
+grep -q 'warning: cannot restore the .* from before sudo' err || fail "nothing said of what cannot be restored: $(cat err)"
 equal "messages" "$(messages | wc -l)" 1
 
 trace --user root -- sh job >out 2>err || fail "status $?"

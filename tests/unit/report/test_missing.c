@@ -329,7 +329,7 @@ static void a_forged_manifest_makes_no_share_beyond_all(void **state)
 }
 
 #define LEFT(end_ns) WHOLE "\"job\":{\"left_running\":3,\"left_running_cpu_us\":2000000," \
-			   "\"processes\":[{\"pid\":7,\"comm\":\"a b\"}]}," \
+			   "\"processes\":[{\"comm\":\"a b\"},{\"comm\":\"sh\"},{\"comm\":\"a b\"},{\"comm\":\"s\"}]}," \
 			   "\"end\":{\"monotonic_ns\":1000},\"workload\":{\"end\":{\"monotonic_ns\":" #end_ns "}},"
 #define PIDS "# dltraced pids 1\nTIMESTAMP\tTIME\tEVENT\tPID\tTID\tPPID\tCOMM\tRANK\tSTATUS\tARGS\n" \
 	     "1000\t-\tfork\t101\t101\t1\tpython\t-\t-\t-\n" \
@@ -344,7 +344,7 @@ static void processes_that_outlive_the_job_are_a_part_of_it(void **state)
 	assert_int_equal(r->missing.n, 1);
 	assert_int_equal(r->missing.reason[0].kind, MISSING_LEFT_RUNNING);
 	assert_string_equal(r->missing.reason[0].text, "3 of the job's 3 processes were still running when the trace ended "
-						       "('a b'; 50.0 % of "
+						       "(a b, sh, s; 50.0 % of "
 						       "the job's CPU time until then); --wait-all traces them");
 	assert_string_equal(r->missing.caveat, "3 of the job's 3 processes went on: this may be otherwise");
 	assert_false(r->missing.complete);
