@@ -4,7 +4,8 @@
  * - the processes that gpu.out names;
  * - processes with children called pt_data_worker;
  * - processes with children that run their own program; or these children, if the parent only waits for them (launchers.c);
- * - processes of the busiest name, each with at least half of the busiest one's work: these need not train.
+ * - processes of the busiest name, each with at least half of the busiest one's work: these need not train. Where they live
+ *   only for moments of a script, the script.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #define WORKER "pt_data_worker"
 #define LOADERS_LIVE 20 /* a loader lives for at least this part of its trainer's life: a 20th */
+#define BRIEF 10 /* processes that together live for less than this part of their script's life, a tenth, are its errands */
 #define DEPTH_MAX 4 /* processes between a trainer and a loader: servers that fork for the trainer */
 
 static struct report_proc *proc_at(const struct report *r, uint32_t i)
@@ -200,15 +202,33 @@ static const struct namesakes *busiest_name(const struct report *r, struct table
 	return most;
 }
 
+/*
+ * Returns the traced command, if the processes called COMM together live for only a small part of its life: what it did in
+ * the rest, and not these, is the answer. NULL: they live for longer.
+ */
+static const struct report_proc *script_of(const struct report *r, const char *comm)
+{
+	const struct report_proc *script = table_find(&r->procs, r->manifest.workload_pid);
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < r->procs.n; i++)
+		ns += strcmp(proc_at(r, i)->comm, comm) == 0 ? life_ns(r, proc_at(r, i)) : 0;
+	return script && script->named && script->busy_ns && ns < life_ns(r, script) / BRIEF ? script : NULL;
+}
+
 static void by_effort(struct report *r)
 {
+	const struct report_proc *script;
 	const struct namesakes *most;
 	struct table names;
 
 	why_read_busy(r);
 	table_init(&names, sizeof(*most), REPORT_PROCS_MAX);
 	most = busiest_name(r, &names);
-	for (uint32_t i = 0; most && i < r->procs.n; i++) {
+	script = most ? script_of(r, most->busiest->comm) : NULL;
+	if (script)
+		why_add_trainer(r, script);
+	for (uint32_t i = 0; most && !script && i < r->procs.n; i++) {
 		const struct report_proc *p = proc_at(r, i);
 
 		if (may_be_it(p) && strcmp(p->comm, most->busiest->comm) == 0 && effort(p) >= most->most / 2)

@@ -1525,6 +1525,28 @@ static void a_shell_script_has_no_loaders(void **state)
 }
 
 /* Workers without a name: forked; spawned; forked by a spawned server; started before the trace began. */
+/* A script sleeps most of the time; its short commands wait for a CPU. */
+static void a_script_is_not_its_short_commands(void **state)
+{
+	struct report *r;
+
+	put_alone("sh", 20 * MS);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(PIDS, step(i) + 1, "%u\t%u\t100\tcat\texec\t-\t300\t0\t/\t-\tcat", 300 + i, 300 + i);
+		put(PIDS, step(i) + 90 * MS, "%u\t%u\t100\tcat\texit\t0\t300\t0\t/\t-\tutime=9000\\040stime=0", 300 + i, 300 + i);
+		put_ran(300 + i, i, 30 * MS, 60 * MS);
+		put_ran(100, i, MS, 0);
+		put_slept(100, 100, i, "wait4", 0, 90 * MS);
+		put_slept(100, 100, i, "clock_nanosleep", 0, 909 * MS);
+	}
+	tree_put("manifest.json", "{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100},\"complete\":true}");
+	r = loaded();
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->trainer[0].pid, 100);
+	expect_near(is_bottleneck(r, "idle")->share, 0.909);
+	report_free(r);
+}
+
 static void loaders_are_known_by_how_they_began_and_what_they_read(void **state)
 {
 	static const char server[] = "python\\000-c\\000from\\040multiprocessing.forkserver\\040import\\040main";
@@ -2875,6 +2897,7 @@ int main(void)
 		TEST(a_launcher_is_no_trainer_for_a_moments_fork),
 		TEST(a_shell_script_has_no_loaders),
 		TEST(shells_that_choose_the_python_do_not_train),
+		TEST(a_script_is_not_its_short_commands),
 		TEST(loaders_are_known_by_how_they_began_and_what_they_read),
 		TEST(a_process_that_only_waits_for_its_copies_does_not_train),
 		TEST(so_is_one_whose_server_forks_them),
