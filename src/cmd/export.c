@@ -55,7 +55,7 @@ static const struct option_row options[] = {
 	{ "phase", 0, "NAME", "Only rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text, TO(times.phase) },
 	{ "pid", 'p', "PID[,PID]", "Only rows of these processes, in files whose rows have a process", option_pids, TO(pids) },
 	{ "probes", 'P', "LIST", "Only these files of the trace, named without .out", option_text, TO(probes) },
-	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(times.to) },
+	{ "to", 0, "T", "Only rows before this time, which is given as for --from", option_moment, TO(times.to) },
 	{ "dialect", 0, "N", "Dialect of pfw: 1, 2 or 3, higher for newer readers (default: 2)", set_dialect, TO(dialect) },
 	{ "split", 0, "SIZE", "For perfetto: begin another file at this size (default: 500M)", option_size, TO(split_bytes) },
 	{ 0 },

@@ -75,7 +75,7 @@ int cmd_cut(int argc, char **argv)
 		{ "phase", 0, "NAME", "Rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text,
 		  TO(cut.times.phase) },
 		{ "pid", 'p', "PID[,PID]", "Rows of these processes, in files whose rows have a process", option_pids, TO(cut.pids) },
-		{ "to", 0, "T", "Rows before this time, in the same forms", option_moment, TO(cut.times.to) },
+		{ "to", 0, "T", "Rows before this time, which is given as for --from", option_moment, TO(cut.times.to) },
 		{ 0 },
 	};
 	static const struct option_line line = {

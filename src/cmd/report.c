@@ -392,7 +392,7 @@ static bool take_newest(struct report_args *o)
 
 	stall_guard_begin(TRACES_FOLDER, STALL_GUARD_REPORTS);
 	if (!traces_newest(TRACES_FOLDER, path))
-		log_err("which trace folder? There is none below ./" TRACES_FOLDER " (dltraced start names it when it ends)");
+		log_err("there is no trace below ./" TRACES_FOLDER ": name a trace folder (dltraced start prints its name when it ends)");
 	stall_guard_end();
 	if (!*path)
 		return false;

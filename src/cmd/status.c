@@ -227,8 +227,8 @@ int cmd_status(int argc, char **argv)
 	else
 		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
 			 ts.hidden ? "; only root can see those of others" : "",
-			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found by their "
-				   "folders alone"
+			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found only by "
+				   "their folders"
 				 : "");
 	traces_free(&ts);
 	return r;

@@ -86,7 +86,7 @@ int cmd_stop(int argc, char **argv)
 /* --- mark ------------------------------------------------------------------------------------------ */
 
 static const struct option_row mark_options[] = {
-	{ "trace", 't', "NAME|DIR|PID", "The trace, where you started several or none", option_text, 0 },
+	{ "trace", 't', "NAME|DIR|PID", "The trace, needed where you started several or none", option_text, 0 },
 	{ 0 },
 };
 

@@ -323,7 +323,7 @@ static void say_none(const struct traces *ts)
 		log_err("no trace of yours is running; name a trace of another user or of the service:");
 		list(others, n);
 	} else if (own) {
-		log_err("no trace is running: they have ended, and their workloads go on");
+		log_err("no trace is running: yours have ended, and their workloads go on");
 	} else {
 		log_err("no trace of yours is running%s%s", ts->hidden ? "; only root can see those of others" : "",
 			ts->deaf ? "; without XDG_RUNTIME_DIR traces that you started without root are found only by their folders" : "");

@@ -104,11 +104,11 @@ static const struct option_row options[] = {
 	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
 	  set_path, TO(path) },
 	{ "summary-only", 0, NULL,
-	  "Write only DIR/summary.json, a small file with what adds up over hosts; report on such files merges them without the rows",
+	  "Write only DIR/summary.json, a small file of sums; `report' adds up those of several hosts without reading rows",
 	  option_true, TO(summary_only) },
-	{ "svg", 0, "memory FILE", "Write a picture, which needs no browser, instead of the report: of memory over time, by address; with --matrix and FILE alone also one of the times and of what tracing costs; - is standard output, without the rest",
+	{ "svg", 0, "memory FILE", "Write a picture of memory over time, by address, instead of the report; it needs no browser. With --matrix, --svg FILE also writes one of the times and of what tracing costs. - is standard output, instead of the report",
 	  option_text, TO(svg), OF_MATRIX },
-	{ "to", 0, "T", "Only rows before this time, in the same forms", option_moment, TO(to) },
+	{ "to", 0, "T", "Only rows before this time, which is given as for --from", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
 	{ "merge", 0, "PREFIX[,PREFIX]",
@@ -120,8 +120,8 @@ static const struct option_row options[] = {
 	  TO(cpu_options.threshold_permille), OF_CPU },
 	OPTION_HEADING("With --svg memory:"),
 	{ "borderless", 0, NULL, "Without frames", option_true, TO(memory.borderless), OF_PICTURE },
-	{ "mem-bin", 0, "T", "A cell is of so much time (default: an interval, or longer where it has no room)", option_duration, TO(memory.bin_ns), OF_PICTURE },
-	{ "mem-block", 0, "SIZE", "A cell is of so many bytes, a power of two (default: as few as have room)", set_block, TO(memory.block_bytes), OF_PICTURE },
+	{ "mem-bin", 0, "T", "Time of a cell (default: an interval, or more where the picture has no room)", option_duration, TO(memory.bin_ns), OF_PICTURE },
+	{ "mem-block", 0, "SIZE", "Bytes of a cell, a power of two (default: the fewest that the picture has room for)", set_block, TO(memory.block_bytes), OF_PICTURE },
 	{ "mem-min", 0, "SIZE", "Show allocated blocks from this size on (default: 4K), the 2000 largest of them", option_size, TO(memory.min_bytes), OF_PICTURE },
 	{ "mem-range", 0, "A-B", "Only addresses from A on and below B", set_range, TO(memory), OF_PICTURE },
 	OPTION_HEADING("The job's phases:"),
@@ -131,7 +131,7 @@ static const struct option_row options[] = {
 	  set_zone, TO(phases.zone) },
 	{ "phase", 0, "REGEX=NAME",
 	  "A matching line of a log begins the phase NAME, which ends at the next such line or at NAME_end. NAME_start "
-	  "begins and NAME_end ends a phase; NAME_end alone: the phase began at the end before. \\1 is the text of "
+	  "begins and NAME_end ends a phase; where nothing begins it, it began at the end before. \\1 is the text of "
 	  "the first ( ). May be repeated", add_rule, TO(rules) },
 	{ 0 },
 };
@@ -207,8 +207,8 @@ static const struct option_line line = {
 	.options = options,
 	.args_doc = "[DIR|FILE...]",
 	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one screen, or with "
-	       "--full all tables. The default DIR is the newest trace below ./traces. Of a folder of traces each one has a "
-	       "line. FILEs are summaries of the hosts of one job, by --summary-only. A trace may be cut off or still growing. "
+	       "--full all tables. The default DIR is the newest trace below ./traces. With a folder of traces it prints "
+	       "a line for each. FILEs are summaries of the hosts of one job, made by --summary-only. A trace may be cut off or still growing. "
 	       "Needs no root."
 	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
 	       "sched.out does not know the files of a call: a wait for a disk is divided among folders by the "

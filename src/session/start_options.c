@@ -284,7 +284,7 @@ const struct option_row start_options[] = {
 	  memory_set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)",
 	  memory_set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-budget", 0, "PERCENT", "Of a CPU, to look at pages (default: 1)",
+	{ "access-budget", 0, "PERCENT", "Of a CPU, for looking at pages (default: 1)",
 	  memory_set_access_budget, TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-interval", 0, "T", "Intervals of access.out (default: 100ms)",
 	  memory_set_access_interval, TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },

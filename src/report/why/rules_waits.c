@@ -193,11 +193,11 @@ static double contention(const struct report *r)
 static void show_contention(struct report *r, struct finding *f)
 {
 	waits_show(r, f);
-	finding_add(
-		f,
-		"main threads that train were ready to run and had no CPU for %.1f %% of the time, "
-		"the loaders that they waited for, for %.1f %%",
-		100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
+	if (r->why->loaders.n)
+		finding_add(f, "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they waited for "
+			       "loaders that had none", 100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
+	else
+		finding_add(f, "main threads were ready to run and had no CPU for %.1f %% of the time", 100 * trainers_runq(r));
 	if (!isnan(r->why->cpu_idle_percent))
 		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
 			     r->why->cpu_idle_percent);
@@ -384,8 +384,8 @@ const struct rule rule_no_training = {
 	.title = "No training is seen in this trace, and it has no CPU scheduling",
 	.is_share = true,
 	.evidence = show_unknown,
-	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits of jobs with a GPU, with loaders, or with "
-		  "epochs in their log alone: trace again with it (it is the default), or name the epochs of this trace by --app-log or --phase.",
+	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits only of jobs with a GPU, with loaders, or with "
+		  "epochs in their log. Trace again with it, which is the default, or name the epochs of this trace by --app-log or --phase.",
 };
 
 const struct rule rule_cpu_bound = {

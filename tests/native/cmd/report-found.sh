@@ -13,7 +13,7 @@ golden=$here/../golden
 
 "$DLT" report >out 2>err
 equal "status without a trace" $? 125
-grep -q 'which trace folder? There is none below ./traces' err || fail "said: $(cat err)"
+grep -q 'there is no trace below ./traces' err || fail "said: $(cat err)"
 mkdir -p traces/job_4711 traces/empty
 cp -r "$golden/trace-small" traces/zzz_old
 cp -r "$golden/trace-other" traces/job_4711/node1
