@@ -381,7 +381,7 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(tmpfilesdir):dltraced.conf,$(wildcard scripts/dltraced.tmpfiles)) \
 	$(patsubst %,644:%:$(docdir),README.md LICENSE) \
 	$(if $(UPLOT),644:$(firstword $(wildcard $(UPLOT_DIR)/LICENSE $(UPLOT_DIR)/../LICENSE)):$(docdir):uPlot-licence.txt) \
-	$(patsubst %,644:%:$(docdir)/docs,$(sort $(wildcard docs/*.md docs/*.png docs/*.ipynb))) \
+	$(patsubst %,644:%:$(docdir)/docs,$(sort $(wildcard docs/*.md docs/*.png docs/*.svg docs/*.ipynb))) \
 	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/*/*.example scripts/*/*.yaml)))
 scripts_of = $(patsubst %,644:%:$(datadir)/$(1),scripts/$(1)/common.sh) $(patsubst %,755:%:$(datadir)/$(1), \
 	$(filter-out %/common.sh %.example %.yaml,$(sort $(wildcard scripts/$(1)/*))))

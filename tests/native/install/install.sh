@@ -42,6 +42,14 @@ for page in "$man"/man?/*; do
 	fi
 done
 
+# The pictures that the pages show are there.
+for page in "$root/usr/share/doc/dltraced/README.md" "$root/usr/share/doc/dltraced/docs"/*.md; do
+	sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$page" | while read -r picture; do
+		[ -s "${page%/*}/$picture" ] || echo "$picture of ${page##*/}"
+	done
+done >lost
+[ ! -s lost ] || fail "pictures are not installed: $(cat lost)"
+
 # An existing configuration stays unchanged; a changed one stays when the program is removed.
 if [ -e "$root/conf/dltraced/dltraced.conf" ]; then
 	echo '# mine' >>"$root/conf/dltraced/dltraced.conf"
