@@ -380,8 +380,9 @@ static void warn_of_rules(const struct report_args *o)
 {
 	for (unsigned int i = 0; i < o->rules.n; i++)
 		if (!o->rules.rule[i].lines)
-			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs are what --log, "
-				 "--collect and --app-log name; of what a job prints without --log only lines of known forms are kept, and those that --phase of start names", o->rules.rule[i].text);
+			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs are the files of --log, "
+				 "--collect and --app-log; without --log a trace keeps only printed lines of known forms, and those "
+				 "that --phase of `dltraced start' matched", o->rules.rule[i].text);
 }
 
 /* Called when no folder is given: takes the newest trace below the folder in which start puts traces. */

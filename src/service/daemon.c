@@ -215,7 +215,7 @@ int daemon_run(const char *file, bool may_lack)
 	if (!r)
 		r = daemon_listen(&d);
 	if (!r) {
-		log_info("dltraced " DLT_VERSION ": %s%s, %u always-on traces", d.conf.users ? "socket for users: " : "no users",
+		log_info("dltraced " DLT_VERSION ": %s%s, always-on traces: %u", d.conf.users ? "socket for users: " : "no users",
 			 d.conf.users ? d.conf.socket : "", d.conf.n_traces);
 		daemon_always_apply(&d, NULL);
 		daemon_always_tick(&d);

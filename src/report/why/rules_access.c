@@ -247,7 +247,7 @@ const struct rule rules_of_access[] = {
 	  .advice = "The data set is larger than the page cache: shard it over nodes, shrink it, "
 		    "or keep a copy on a local disk." },
 	{ .code = "misaligned",
-	  .title = "Reads and writes do not begin at pages",
+	  .title = "Reads and writes do not begin at page boundaries",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,

@@ -105,7 +105,7 @@ static void show_random_faults(struct report *r, struct finding *f)
 {
 	const struct report_faults *all = faults(r);
 
-	finding_add(f, "not near the process's last fault of the file: %s of %s page faults that could have been (%.1f %%)",
+	finding_add(f, "%s of %s page faults were far from the process's previous fault of the same file (%.1f %%)",
 		    FMT_COUNT(all->jumps), FMT_COUNT(all->placed), rules_percent((double)all->jumps, (double)all->placed));
 	show_file(r, f);
 	rules_show_when(r, f);
@@ -279,7 +279,7 @@ const struct rule rules_of_disks[] = {
 	  .size = size_of_random_faults,
 	  .evidence = show_random_faults,
 	  .advice = "Shuffle blocks and within a buffer rather than single samples; madvise(MADV_RANDOM) where samples are "
-		    "small, or read() from several threads, which fetch at a time." },
+		    "small, or read() from several threads, which fetch at the same time." },
 	{ .code = "read-ahead-waste",
 	  .title = "Much is read ahead and never used",
 	  .threshold = 0.3,

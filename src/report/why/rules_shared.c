@@ -26,7 +26,7 @@ static void show_small_shared(struct report *r, struct finding *f)
 {
 	const struct report_uses *u = r->uses;
 
-	finding_add(f, "of less than 64 KiB: %s of %s reads and writes of files that several processes use in one epoch (%.1f %%)",
+	finding_add(f, "%s of %s reads and writes of files that several processes use in one epoch were of less than 64 KiB (%.1f %%)",
 		     FMT_COUNT(sums(r)->small_shared), FMT_COUNT(sums(r)->shared),
 		     rules_percent((double)sums(r)->small_shared, (double)sums(r)->shared));
 	for (unsigned int i = 0; u && i < r->n_top_bytes; i++)

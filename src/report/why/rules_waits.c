@@ -217,7 +217,7 @@ static void show_checkpoint(struct report *r, struct finding *f)
 		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
 		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
 	if (r->why->saves_ns > 0)
-		finding_add(f, "main threads saved checkpoints for %s, %s of it in writes and syncs: the rest copies from the GPU, and makes the file's bytes",
+		finding_add(f, "main threads saved checkpoints for %s, %s of it in writes and syncs; in the rest they copied from the GPU and made the bytes of the file",
 			     FMT_NS((uint64_t)r->why->saves_ns), FMT_NS((uint64_t)r->why->saves_write_ns));
 	waits_show_longest(r, f, WHY_WRITE, "longest");
 }
@@ -396,7 +396,7 @@ const struct rule rule_cpu_bound = {
 	.measure = computing,
 	.evidence = show_computing,
 	.advice = "It loads its data in the process that computes. Where that is training, let workers load (num_workers of a "
-		  "PyTorch DataLoader), so that both go on at a time; a profiler (py-spy, perf) shows what takes the CPU.",
+		  "PyTorch DataLoader), so that both go on at the same time; a profiler (py-spy, perf) shows what takes the CPU.",
 };
 
 const struct rule rule_idle = {
