@@ -49,19 +49,35 @@ static const void *build_id(const struct dl_phdr_info *info, size_t *len_ret)
 	return NULL;
 }
 
+/* The path of a file that the program has loaded by NAME, perhaps as seen from its folder; returns its length. */
+static size_t path_of(const char *name, char path[DLT_ALLOC_PATH])
+{
+	size_t len = strlen(name), at = 0;
+
+	if (name[0] != '/' && strchr(name, '/') && getcwd(path, DLT_ALLOC_PATH - 1)) {
+		at = strlen(path);
+		path[at++] = '/';
+		name += strncmp(name, "./", 2) ? 0 : 2;
+		len = strlen(name);
+	}
+	len = len < DLT_ALLOC_PATH - at ? len : DLT_ALLOC_PATH - 1 - at;
+	memcpy(path + at, name, len);
+	path[at + len] = '\0';
+	return at + len;
+}
+
 static void define(const struct dl_phdr_info *info, uint32_t number)
 {
 	struct {
 		char id[sizeof(struct dlt_alloc_event)], path[DLT_ALLOC_PATH];
 	} module = { "", "" };
-	size_t len = strlen(info->dlpi_name), id_len;
+	size_t len, id_len;
 	const void *id = build_id(info, &id_len);
 
 	if (id_len)
 		memcpy(module.id, id, id_len);
-	if (len) {
-		len = len < sizeof(module.path) ? len : sizeof(module.path) - 1;
-		memcpy(module.path, info->dlpi_name, len);
+	if (info->dlpi_name[0]) {
+		len = path_of(info->dlpi_name, module.path);
 	} else { /* the program itself */
 		ssize_t got = readlink("/proc/self/exe", module.path, sizeof(module.path) - 1);
 

@@ -3,7 +3,7 @@
 #
 # The native stacks of allocations are those that the program has, also where frames have another size each time, and earlier
 # calls have left their words in them; what is kept of a stack is what a new look finds. A library that is loaded where another one
-# was has stacks of its own, and one that is loaded again has those that it had.
+# was has stacks of its own, by its whole path, and one that is loaded again has those that it had.
 . "${0%/*}/../lib.sh"
 
 python
@@ -45,7 +45,7 @@ if gcc -shared -fPIC -o even.so part.c 2>err && cp even.so odd.so && gcc -o load
 	for of in ${pair-}; do
 		site=$(rows alloc "SIZE == ${of%:*}" | cut -f 13 | sort -u)
 		module=$(rows sites "SITE == \"${site:-0}\"" | cut -f 6 | cut -d + -f 1)
-		equal "the file of blocks of ${of%:*} bytes" "$(rows sites "SITE == \"${module:-0}\"" | cut -f 6)" "./${of#*:}"
+		equal "the file of blocks of ${of%:*} bytes" "$(rows sites "SITE == \"${module:-0}\"" | cut -f 6)" "$PWD/${of#*:}"
 	done
 	equal "modules" "$(rows sites 'KIND == "module"' | cut -f 6 | sort | uniq -d)" ""
 else
