@@ -3,7 +3,7 @@
 #
 # A user's trace through the service shows nobody else: a process that executes a set-user-ID or set-group-ID program
 # leaves it with one row, before the program does anything; requests to disks that others queue are counted, but not
-# shown.
+# shown, except for write-back of what the user's processes wrote.
 . "${0%/*}/../service.inc"
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t
@@ -18,9 +18,11 @@ disk_ext4
 chmod 777 disk
 # shellcheck disable=SC2016 # the job's own
 as_spawn -P +bio --disk "$disk" -- sh -c './roots secret; ./groups /etc/hostname; ./env cat /etc/hosts; cat /etc/passwd; cat /etc/group
-	cd "$0" && : >ready && while [ ! -e go ]; do sleep 0.1; done
+	cd "$0" && head -c 262144 /dev/zero >written && : >ready && while [ ! -e go ]; do sleep 0.1; done
 	exec dd if=/dev/zero of=mine bs=64K count=4 oflag=direct' "$mnt" >out
 await test -e disk/ready
+sync disk/written # by root: the job has left its pages in the page cache
+head -c 262144 /dev/zero >disk/others && sync disk/others || fail "others"
 dd if=/dev/zero of=disk/roots bs=64K count=8 oflag=direct 2>/dev/null || fail "dd"
 : >disk/go
 join
@@ -43,7 +45,13 @@ done
 equal "whose" "$(col pids UID 'EVENT == "exec"' | sort -u)" "$uid"
 equal "writes" "$(rows bio 'T == "W" && BYTES == 65536 && COMM == "dd"' | wc -l)" 4
 col pids PID | sort -u >own
-equal "who queued" "$(col bio PID | sort -u | grep -vxFf own)" ""
+equal "who queued" "$(col bio PID 'WPID == "-" || PID != 0' | sort -u | grep -vxFf own)" ""
+# write-back by root of what the job has written: its rows do not show who queued it
+written='FILE == "written" && KIND == "data" && T == "W"'
+equal "write-back of the job's" "$(col bio BYTES "$written" | awk '{ n += $1 } END { print n }')" 262144
+equal "its writer" "$(each bio "if ($written) print PID, COMM, WPID, WN" | sort -u)" \
+	"0 - $(col pids PID 'EVENT == "exec" && COMM == "head"' | sort -u) 1"
+equal "write-back of others" "$(rows bio 'FILE == "others"')$(rows files 'REALPATH ~ /others$/')" ""
 equal "who was running at the end" "$(col bio DONEPID 'DONEPID != "-"' | sort -u | grep -vxFf own)" ""
 [ "$(manifest '[p["foreign"] for p in m["probes"] if p["name"] == "bio"][0]')" -ge 8 ] || fail "foreign requests"
 check whole
