@@ -325,7 +325,11 @@ static __always_inline int bio_queued(unsigned long long *ctx, bool files)
 		return 0;
 	if (files)
 		direct_queued(bio);
-	if (disk->queue->mq_ops || !io_seen())
+	if (disk->queue->mq_ops) {
+		bio_begins((__u64)bio);
+		return 0;
+	}
+	if (!io_seen())
 		return 0;
 	io = bio_put(bio, disk);
 	if (!io) {

@@ -23,6 +23,27 @@ static __noinline struct dlt_bio_flight *bio_put(struct bio *bio, struct gendisk
 	return bpf_map_lookup_elem(&in_flight, &key);
 }
 
+/* Whether the bio at KEY was queued on such a disk, and is not done. */
+static __always_inline bool bio_is_in_flight(__u64 key)
+{
+	struct dlt_bio_flight *io = bpf_map_lookup_elem(&in_flight, &key);
+
+	return io && io->rec.flags & DLT_BIO_BIO;
+}
+
+/*
+ * The bio at KEY begins, on a disk with requests. A bio that is passed on is not queued again (BIO_TRACE_COMPLETION), so an
+ * entry at this address is that of an earlier bio, whose end was missed.
+ */
+static __always_inline void bio_begins(__u64 key)
+{
+	if (!bios_in_flight || !bio_is_in_flight(key))
+		return;
+	count_lost_unseen(DLT_bio);
+	bpf_map_delete_elem(&in_flight, &key);
+	__sync_fetch_and_add(&bios_in_flight, -1);
+}
+
 static __always_inline void bio_finish(__u64 key, __s64 status)
 {
 	struct dlt_bio_flight *io = bpf_map_lookup_elem(&in_flight, &key);

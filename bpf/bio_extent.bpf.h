@@ -72,7 +72,7 @@ static __always_inline void extent_map(struct bio_look *l)
 /* The extent of L has ended: looks up which tasks dirtied its pages. */
 static __always_inline void extent_written_by(struct bio_look *l)
 {
-	if (dlt_cfg.cache_mask && l->op == DLT_BIO_WRITE && l->cur_inode && l->cur_kind == DLT_BIO_DATA)
+	if (dlt_cfg.cache_mask && l->op == DLT_BIO_WRITE && l->cur_inode && l->cur_kind == DLT_BIO_DATA && !l->is_below)
 		extent_written();
 	if (!kernel.dirtier_mask || l->op != DLT_BIO_WRITE || !l->cur_inode || l->cur_kind == DLT_BIO_DIRECT)
 		return;

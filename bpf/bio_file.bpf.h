@@ -45,6 +45,9 @@ static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 	l->is_file = l->is_block = 0;
 	l->extents = l->unknown = l->writers = l->first_is_known = 0;
 	l->lookups = LOOKUPS;
+	l->is_below = 0;
+	if (bios_in_flight && !(rec->flags & DLT_BIO_BIO))
+		below_look();
 	for (int i = 0; i < BIOS_OF_REQUEST / STEPS_AT_ONCE; i++)
 		if (bio_steps())
 			break;
@@ -63,7 +66,7 @@ static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 		l->first_off = DLT_NONE;
 	}
 	if (l->extents) {
-		rec->kind = l->first_kind;
+		rec->kind = look_kind(l, l->first_kind);
 		rec->extents = l->extents;
 		rec->file_off = l->first_off;
 	}

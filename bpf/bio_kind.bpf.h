@@ -3,6 +3,7 @@
 #ifndef BIO_KIND_BPF_H
 #define BIO_KIND_BPF_H
 
+#include "bio_bios.bpf.h"
 #include "bio_page.bpf.h"
 
 /* Returns what the function at END ends: the kind, and DLT_BIO_END_*. */
@@ -67,6 +68,26 @@ __noinline int end_look(void)
 		l->kind = head_kind(l->private);
 	else if (l->end_kind & DLT_BIO_END_WAITED)
 		l->kind = waited_kind(l);
+	return 0;
+}
+
+/*
+ * Sets LOOK->is_below for a request whose first bio is LOOK->bio: nvme multipath heads, and md's simple levels before 5.14,
+ * pass on the bios that they get, or pieces split off them.
+ */
+__noinline int below_look(void)
+{
+	struct bio_look *l = look_get();
+	struct bio *bio;
+	__u64 key;
+
+	if (!l || !l->bio)
+		return 0;
+	key = l->bio;
+	bio = KCAST(bio, key);
+	if (kernel.end_chained && (__u64)KLOAD(bio, bi_end_io) == kernel.end_chained)
+		key = (__u64)KLOAD(bio, bi_private);
+	l->is_below = bio_is_in_flight(key);
 	return 0;
 }
 

@@ -41,6 +41,7 @@ struct bio_look {
 	__u64 mapping, inode;
 	__u64 start; /* first sector of the partition, if INODE is a block device */
 	__u32 is_file, is_block;
+	__u32 is_below; /* a disk above has the request's first bio in flight */
 	__u32 is_held; /* the block device is in use: by a file system, md, a program that opened it with O_EXCL */
 	/* the extent that grows, and the first one; files by their inodes' addresses, which stay during the look */
 	__u64 cur_inode, first_inode;
@@ -82,6 +83,12 @@ struct {
 	__type(key, __u32);
 	__type(value, struct bio_look);
 } bio_looks SEC(".maps");
+
+/* Returns what the columns show for an extent of KIND; it is none where kinds are not known. */
+static __always_inline __u32 look_kind(const struct bio_look *l, __u32 kind)
+{
+	return l->is_below && kind ? DLT_BIO_BELOW : kind;
+}
 
 static __always_inline struct bio_look *look_get(void)
 {

@@ -39,7 +39,7 @@ __noinline int map_send(void)
 	rec->hdr.size = sizeof(*rec);
 	rec->sector = l->next.sector;
 	rec->bytes = l->next.bytes;
-	rec->kind = l->next.kind;
+	rec->kind = look_kind(l, l->next.kind);
 	rec->writer_tgid = rec->writer_tid = DLT_NONE;
 	rec->file_off = l->next.off == NOWHERE ? DLT_NONE : (__s64)l->next.off;
 	if (l->next.inode)

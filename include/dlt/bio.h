@@ -35,7 +35,7 @@ enum {
 	DLT_BIO_JOURNAL,
 	DLT_BIO_SWAP,
 	DLT_BIO_SUPER,
-	DLT_BIO_BELOW, /* of an upper disk: dm */
+	DLT_BIO_BELOW, /* of an upper disk: dm, md, nvme multipath */
 	DLT_BIO_UNKNOWN,
 };
 
@@ -114,7 +114,7 @@ struct dlt_bio_end {
 #define DLT_BIO_END_KIND 0xff
 #define DLT_BIO_END_HEAD 0x100	 /* that of buffer heads, each of which has its own function for its end */
 #define DLT_BIO_END_WAITED 0x200 /* of any bio that its thread waits for, as for direct I/O on a block device itself */
-#define DLT_BIO_ENDS 48
+#define DLT_BIO_ENDS 56
 #define DLT_BIO_RAW_ENDS 5
 
 /* Facts about this kernel's tracepoints, found by the daemon; constants of the object. */
