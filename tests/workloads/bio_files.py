@@ -3,9 +3,8 @@
 
 write: files of 3 to 300 kB, two that grow in turns, a large one; sync writes them back. read: all of them, by four
 processes at once. direct: reads and writes past the page cache, also into memory that belongs to another file of the
-folder or of /dev/shm. shared: two processes write a file, in each of the ways halves, turns, over, mapped. hostile:
-direct reads into a page of the cache, holes, files that are gone. Prints a line "WHAT PID" for each of its processes, for
-shared with the way in place of WHAT.
+folder or of /dev/shm. shared: two processes write a file, in the ways halves, turns, over, mapped, single. hostile: holes,
+files that are gone. Prints a line "WHAT PID" for each of its processes, for shared with the way in place of WHAT.
 """
 import mmap
 import os
@@ -118,7 +117,7 @@ def direct(folder):
 PAGES = 256 if SLOW else 1024
 
 
-def two_write(path, parts, mapped=False):
+def two_write(path, parts, mapped=False, advice=mmap.MADV_NORMAL):
     """Returns functions of two processes, each of which writes its part of the pages, once the file is there and clean."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     for page in range(PAGES):
@@ -129,6 +128,8 @@ def two_write(path, parts, mapped=False):
     def write_part(pages):
         def run():
             memory = mmap.mmap(fd, PAGES * 4096) if mapped else None
+            if memory:
+                memory.madvise(advice)
             for page in pages:
                 if mapped:
                     memory[page * 4096] = 1
@@ -163,8 +164,14 @@ def mapped(folder):
     os.fsync(fd)
 
 
+def single(folder):  # without read-ahead each page is its own folio
+    fd, parts = two_write(f"{folder}/single", (range(0, PAGES, 2), range(1, PAGES, 2)), True, mmap.MADV_RANDOM)
+    processes("single", *parts)
+    os.fsync(fd)
+
+
 def shared(folder):
-    for way in (halves, turns, over, mapped):
+    for way in (halves, turns, over, mapped, single):
         way(folder)
 
 

@@ -25,6 +25,7 @@ def main():
         "turns": lambda page: second if page % 2 else first,
         "over": lambda page: first,  # a page that is dirty already keeps its writer
         "mapped": lambda page: second if page % 2 else first,
+        "single": lambda page: second if page % 2 else first,  # stores into a mapping, of pages that are folios of their own
     }[what]
     rows = [row for row in trace["bio"] if row["T"] == "W" and row["FID"] in fids]
     # separate pages of the file that lie side by side on the disk, written back while they were being dirtied

@@ -14,7 +14,7 @@ phase() {
 	trace --probes bio,bio_map,time_align --disk "$disk" --linger 1 -- python3 "$here/../workloads/bio_files.py" "$1" "$mnt/files" \
 		>pids 2>err || fail "$fs $1: status $?: $(cat err)"
 	case $1 in
-	shared) for way in halves turns over mapped; do check bio_writers "$mnt/files/$way" $way pids; done ;;
+	shared) for way in halves turns over mapped single; do check bio_writers "$mnt/files/$way" $way pids; done ;;
 	direct | write) check bio_files "$mnt" "$1" pids ;;
 	*) check bio_files "$mnt" "$1" ;;
 	esac
