@@ -3,8 +3,8 @@
 
 FILE has 64 MiB on a disk. Each process drops it from the page cache, maps it and touches its pages one by one. It
 measures each touch, counts its own major faults and bytes from disk around it, and appends what it knows to LIST, a line
-of JSON for each process. OTHER is a file for direct I/O, on a disk, too. With GATE, a process maps FILE before it reads a
-line of GATE, and touches pages only after that.
+of JSON for each process; their parent appends what each has used. OTHER is a file for direct I/O, on a disk, too. With
+GATE, a process maps FILE before it reads a line of GATE, and touches pages only after that.
 """
 import json
 import mmap
@@ -119,7 +119,14 @@ def children(*functions):
             finally:
                 sys.stdout.flush()
                 os._exit(sys.exc_info()[0] is not None)
-    return all(os.waitpid(pid, 0)[1] == 0 for pid in pids)
+    return all([ended(pid) for pid in pids])
+
+
+def ended(pid):
+    """Lists what the process has used. Returns whether it has succeeded."""
+    _, status, used = os.wait4(pid, 0)
+    write_line("used", [], pid=pid, minflt=used.ru_minflt, majflt=used.ru_majflt)
+    return status == 0
 
 
 def shared(ready):

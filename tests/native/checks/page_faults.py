@@ -28,6 +28,8 @@ def main():
                       f"more is lost than by skipped runs: {counter}")
     with open(sys.argv[2], encoding="utf-8") as f:
         known = [json.loads(line) for line in f]
+    used = {str(process["pid"]): process for process in known if process["what"] == "used"}
+    known = [process for process in known if process["what"] != "used"]
     name = os.path.basename(sys.argv[3])
     fids = {row["FID"] for row in trace["files"] if row.b("REALPATH") == sys.argv[3].encode()}
     ended, by_pid = exits(trace), collections.defaultdict(list)
@@ -44,7 +46,10 @@ def main():
         trace.require(all(row["FILE"] == name for row in rows), f"{what}: not all of {name}")
         if pid in ended and what != "attached":  # a child begins with 0 faults
             majflt = int(ended[pid]["majflt"])
-            trace.require(int(ended[pid]["minflt"]) > 0, f"{what}: no minor fault at the exit")
+            trace.require(majflt == used[pid]["majflt"], f"{what}: majflt={majflt} at the exit, it had {used[pid]['majflt']}")
+            # the exit may touch the process's memory after its row is made
+            trace.require(0 <= used[pid]["minflt"] - int(ended[pid]["minflt"]) <= 2,
+                          f"{what}: minflt={ended[pid]['minflt']} at the exit, it had {used[pid]['minflt']}")
             unseen += majflt - len(by_pid[pid])
             trace.require(majflt == len(by_pid[pid]) or what == "direct",
                           f"{what}: {len(by_pid[pid])} rows for {majflt} major faults")
