@@ -3,7 +3,8 @@
 #
 # cache.out shows what happened to each page: for epochs over small files, and for a large file that is read in turns,
 # at random, and dropped, all sums are those of the kernel and of the job's own count (page_cache.py). The file is
-# written only on request. On ext4, XFS and btrfs, each on a disk of the test's own; in a guest on its disk.
+# written only on request. Pages without a place in dltraced's memory count as refused. On ext4, XFS and btrfs, each on
+# a disk of the test's own; in a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3 dd
 
@@ -21,7 +22,7 @@ sums() {
 		/usr/bin/python3 "$here/../workloads/page_cache.py" "$folder" "$PWD/tally" 2>err || fail "$fs: status $?: $(cat err)"
 	check page_cache tally
 	[ ! -e "$t/vfs_rw.out" ] || fail "vfs_rw.out is there without being wanted"
-	[ "$fs" != ext4 ] || without_bio
+	[ "$fs" != ext4 ] || { without_bio; crowded; }
 	rm -rf "$folder"
 }
 
@@ -32,6 +33,48 @@ without_bio() {
 	equal "WRITTEN without bio" "$(col cache WRITTEN | sort -u)" -
 	[ -n "${VM_DISK-}" ] || { trace --probes vfs_rw -- true || fail "without it: status $?"; }
 	[ -n "${VM_DISK-}" ] || [ ! -e "$t/cache.out" ] || fail "cache.out is there without being wanted"
+}
+
+# Eight pages of a sparse file, read ahead at multiples of 16 GiB: there they share the four places that dltraced has for
+# pages to remember (include/dlt/cache.h).
+cat >crowd.py <<'PY'
+import ctypes
+import mmap
+import os
+import sys
+
+PAGE, APART, PAGES = mmap.PAGESIZE, 16 << 30, 8
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+os.ftruncate(fd, APART * PAGES)
+
+
+def cached(off):
+    there = ctypes.create_string_buffer(1)
+    with mmap.mmap(fd, PAGE, offset=off) as memory:
+        at = ctypes.c_char.from_buffer(memory)
+        if libc.mincore(ctypes.c_void_p(ctypes.addressof(at)), ctypes.c_size_t(PAGE), there):
+            sys.exit(os.strerror(ctypes.get_errno()))
+        del at
+    return there.raw[0] & 1
+
+
+for i in range(PAGES):
+    os.posix_fadvise(fd, i * APART, PAGE, os.POSIX_FADV_WILLNEED)
+print(sum(cached(i * APART) for i in range(PAGES)))
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+print(sum(cached(i * APART) for i in range(PAGES)))
+PY
+
+# crowded: pages that dltraced cannot remember are counted as refused, and are not wasted, though nothing touches them
+crowded() {
+	trace --probes cache -- /usr/bin/python3 crowd.py "$folder/crowd" >there 2>err || fail "crowded: status $?: $(cat err)"
+	equal "pages that came, and those that stayed" "$(tr '\n' ' ' <there)" "8 0 "
+	refused=$(manifest 'next(p for p in m["probes"] if p["name"] == "cache").get("refused", 0)')
+	[ "$refused" -ge 4 ] && [ "$refused" -le 8 ] || fail "crowded: $refused refused"
+	for column in AHEAD:8 EVICTED:8 WASTED:$((8 - refused)); do
+		equal "crowded: ${column%:*}" "$(col cache "${column%:*}" 'FILE == "crowd"' | awk '{ n += $1 } END { print n + 0 }')" "${column#*:}"
+	done
 }
 
 each_fs sums
