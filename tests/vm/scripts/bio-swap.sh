@@ -3,8 +3,7 @@
 #
 # Memory that a cgroup's limit moves to swap space and that its process then touches again: on a loop device, whose requests
 # wait in a queue, and on a zram, whose the thread waits for. bio.out has KIND swap, as many bytes as the kernel counted;
-# fault.out has a row for each major fault that the process
-# counted, of KIND swap for its own memory.
+# fault.out has a row for each major fault that the process counted, of KIND swap for its own memory. The report finds it.
 native=${0%/*}/../../native
 . "$native/lib.sh"
 need python3 mkswap swapon
@@ -66,6 +65,18 @@ equal "kinds" "$(col bio KIND 'T == "R" || T == "W"' | sort -u)" swap
 equal "bytes swapped in" "$(bytes 'T == "R" && KIND == "swap"')" $((in * 4096))
 equal "bytes swapped out" "$(bytes 'T == "W" && KIND == "swap"')" $((out * 4096))
 [ "$(col fault DISK_BYTES "PID == $pid && KIND == \"swap\"" | awk '{ n += $1 } END { print n }')" -gt 0 ] || fail "nothing from disk"
+
+# the report has these bytes, and the rule about swap has the time of the faults
+"$DLT" report --json "$t" >json 2>err || fail "report: $(cat err)"
+waited=$(col fault LAT_NS 'KIND == "swap" && FUNC == "user" && LAT_NS != "-"' | awk '{ n += $1 } END { printf "%.0f", n }')
+python3 -c '
+import json, sys
+r, (into, out, waited) = json.load(open("json")), map(int, sys.argv[1:])
+disk = next(row for row in r["disk_files"] if row["what"] == "(swap)")
+assert (disk["read_bytes"], disk["write_bytes"]) == (into * 4096, out * 4096), (disk, into, out)
+finding = next(f for f in r["rules"] + r["facts"] if f["code"] == "swap")
+assert abs(finding["measure"] - waited / r["duration_ns"]) < 0.001, (finding, waited, r["duration_ns"])
+assert any("the disks read" in line for line in finding["evidence"]), finding' "$in" "$out" "$waited" 2>err || fail "report: $(tail -n 1 err)"
 
 modprobe -q zram || skip "zram (CONFIG_ZRAM)"
 echo 64M >/sys/block/zram0/disksize || skip "memory for a zram"
