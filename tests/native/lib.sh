@@ -51,6 +51,11 @@ with_helpers() {
 
 # --- tracing --------------------------------------------------------------------------------------
 
+# can_preload: LD_PRELOAD can name the library that makes rows of alloc.out, which is beside dltraced.
+can_preload() { case $DLT in *[\ :]*) return 1 ;; esac; }
+# need_preload: skips a script that wants such rows where it cannot.
+need_preload() { can_preload || skip "a folder without blanks and colons in its name, for LD_PRELOAD"; }
+
 # trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t. Requests to disks are the machine's, not only
 # the script's, so a script that wants them has to name bio with -P, and its own disk with --disk.
 trace() {

@@ -4,6 +4,7 @@
 # The recipe matrix: every mode, repetition and command is run once, in an order that its seed repeats; options and
 # --dry reach the runs; a run that fails is in no sum; the numbers of report --matrix are those of Python's statistics.
 . "${0%/*}/../lib.sh"
+need_preload
 need python3
 matrix=$(realpath "$here/../../scripts/recipes/matrix")
 export DLTRACED=$DLT

@@ -5,6 +5,7 @@
 # with the block's address and stack, until it is freed: what has its address then has none, and neither has a block of another
 # line.
 . "${0%/*}/../lib.sh"
+need_preload
 
 python
 cat >watched.py <<'END'

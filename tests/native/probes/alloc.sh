@@ -5,6 +5,7 @@
 # or fork, to the byte, with the block's life, who had allocated it, and its stack. What is below --alloc-min is
 # counted. A library that was preloaded before stays.
 . "${0%/*}/../lib.sh"
+need_preload
 
 python
 n=500

@@ -6,6 +6,7 @@
 # use at a time. The tables by stack and by process, and the series, are those of a replay of the rows block by block. Stacks
 # have the names of the workload's functions, and none if the file has changed. Summaries of hosts add up.
 . "${0%/*}/../lib.sh"
+need_preload
 
 python
 n=400
