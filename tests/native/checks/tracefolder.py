@@ -151,8 +151,7 @@ class Trace:
             rows.append(row)
         return rows
 
-    @staticmethod
-    def _problem(columns, fields, plain):
+    def _problem(self, columns, fields, plain):
         """Returns what is wrong with a line, or None."""
         if len(fields) != len(columns):
             return f"{len(fields)} fields"
@@ -164,7 +163,7 @@ class Trace:
                     return f"not as it is to be escaped: {text!r}"
         if "?" in fields:
             unknown = {c for c, text in zip(columns, fields) if text == "?"}
-            if MAY_NOT_END and {"DONEPID", "STATUS"} <= unknown:  # see _check_bio()
+            if (MAY_NOT_END or "bio" in self.may_lose) and {"DONEPID", "STATUS"} <= unknown:  # see _check_bio()
                 unknown.remove("DONEPID")
             unknown -= MAY_BE_UNKNOWN
             return f"not known: {unknown}" if unknown else None
