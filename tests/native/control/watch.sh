@@ -83,7 +83,7 @@ silent=$!
 await grep -q '^  *all  *[0-9.]' text
 await seen silent 2
 grep -q "$(printf '\033')" text && fail "orders to a terminal: $(cat text)"
-head -n 1 text | grep -Eq '^t  tracing 00:[0-9:]*  [0-9]* rows  0 lost  [0-9]* processes, ' || fail "head: $(head text)"
+head -n 1 text | grep -Eq '^t  tracing 00:[0-9:]*  [0-9]* rows  0 lost  processes: [0-9]*, ' || fail "head: $(head text)"
 awk '/ PID / { on = 1 } !NF { on = 0 } on && length > 80 { exit 1 }' text || fail "more than 80 columns: $(cat text)"
 grep -Eq '^ *[0-9]+ [a-z]+ +[0-9.]+ openat +/.*/nobody$' text || fail "no call that hangs: $(cat text)"
 "$DLT" status --watch "$t" 2>err && fail "a fifth one watches"
