@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stacks of thread, call and file with their time in ns, a line each, as programs that draw flame graphs read them. */
-#include <errno.h>
+/*
+ * Stacks of thread, call and file with their time in ns, a line each, as programs that draw flame graphs read them; of allocations
+ * alone, the stacks that made them, with their bytes (folded_allocs.c).
+ */
+#include "export/folded.h"
+
 #include <string.h>
 
-#include "base/log.h"
 #include "base/text.h"
-#include "export/exporter.h"
-#include "export/text.h"
-#include "stats/table.h"
 
-#define STACKS_MAX (1U << 17) /* some 25 MiB; the time of further stacks goes to (others) */
 #define STACK_BYTES 512
 
 struct stack {
 	char *text;
-	uint64_t ns;
-};
-
-struct folded {
-	struct table stacks;
-	uint64_t others_ns;
-	uint64_t last_ns, last_tid; /* of the row before */
+	uint64_t weight;
 };
 
 /* Whether ROW is the second row of a call that moves data between two files: the call's time must count only once. */
@@ -47,8 +40,7 @@ static int forget_row(struct export *x)
 	return 0;
 }
 
-/* Puts V as a part of a stack. A semicolon would begin another part, and a line's end another stack: both are replaced. */
-static char *put_part(struct export *x, char *p, const char *end, struct reader_field v)
+char *folded_put(struct export *x, char *p, const char *end, struct reader_field v)
 {
 	size_t len = text_unescape(x->scratch, v.p, v.len);
 	const char *s = x->scratch;
@@ -68,6 +60,18 @@ static char *put_part(struct export *x, char *p, const char *end, struct reader_
 	return p;
 }
 
+void folded_add(struct folded *s, const char *text, size_t len, uint64_t weight)
+{
+	struct stack *stack = table_get(&s->stacks, table_key(text, len));
+
+	if (stack && !stack->text)
+		stack->text = strndup(text, len);
+	if (stack && stack->text)
+		stack->weight += weight;
+	else
+		s->others += weight;
+}
+
 static const char *const parts[] = { "COMM", "FUNC", "FILE" };
 
 static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
@@ -75,11 +79,12 @@ static int put_rows(struct export *x, const struct export_file *f, const struct 
 	struct folded *s = x->state;
 	const unsigned int lat = export_table_column(f->table, "LAT_NS"), func = export_table_column(f->table, "FUNC");
 
+	if (s->of_allocs)
+		return folded_allocs_take(s, f, rows, n);
 	if (!lat || !func)
 		return 0;
 	for (unsigned int i = 0; i < n; i++) {
 		char text[STACK_BYTES], *p = text;
-		struct stack *stack;
 		uint64_t ns = 0;
 
 		if (is_again(s, f, &rows[i]))
@@ -92,16 +97,10 @@ static int put_rows(struct export *x, const struct export_file *f, const struct 
 				continue;
 			if (p > text)
 				*p++ = ';';
-			p = put_part(x, p, text + (k + 1) * (sizeof(text) / ARRAY_SIZE(parts)) - 2, v);
+			p = folded_put(x, p, text + (k + 1) * (sizeof(text) / ARRAY_SIZE(parts)) - 2, v);
 		}
 		reader_u64(export_field(f, &rows[i], lat - 1), &ns);
-		stack = table_get(&s->stacks, table_key(text, (size_t)(p - text)));
-		if (stack && !stack->text)
-			stack->text = strndup(text, (size_t)(p - text));
-		if (stack && stack->text)
-			stack->ns += ns;
-		else
-			s->others_ns += ns;
+		folded_add(s, text, (size_t)(p - text), ns);
 	}
 	return 0;
 }
@@ -110,13 +109,14 @@ static int begin(struct export *x)
 {
 	struct folded *s = x->state;
 
-	table_init(&s->stacks, sizeof(struct stack), STACKS_MAX);
+	table_init(&s->stacks, sizeof(struct stack), FOLDED_STACKS_MAX);
+	folded_allocs_begin(s, x->o->probes);
 	return 0;
 }
 
-static void put_stack(struct export *x, const char *text, uint64_t ns)
+static void put_stack(struct export *x, const char *text, uint64_t weight)
 {
-	char number[TEXT_U64_MAX + 4], *p = text_put_u64(number + 1, ns);
+	char number[TEXT_U64_MAX + 4], *p = text_put_u64(number + 1, weight);
 
 	number[0] = ' ';
 	*p++ = '\n';
@@ -132,11 +132,11 @@ static int end(struct export *x)
 	for (uint32_t i = 0; i < s->stacks.n; i++) {
 		const struct stack *stack = table_at(&s->stacks, i);
 
-		if (stack->text && stack->ns)
-			put_stack(x, stack->text, stack->ns);
+		if (stack->text && stack->weight)
+			put_stack(x, stack->text, stack->weight);
 	}
-	if (s->others_ns)
-		put_stack(x, "(others)", s->others_ns);
+	if (s->others)
+		put_stack(x, "(others)", s->others);
 	return x->out.error;
 }
 
@@ -147,16 +147,18 @@ static void close_all(struct export *x)
 	for (uint32_t i = 0; i < s->stacks.n; i++)
 		free(((struct stack *)table_at(&s->stacks, i))->text);
 	table_free(&s->stacks);
+	folded_allocs_free(s);
 }
 
 const struct exporter export_folded = {
 	.name = "folded",
-	.help = "stacks of thread, call and file with their time, for flame graphs",
+	.help = "stacks of thread, call and file with their time, for flame graphs; with -P alloc those of allocations, with their bytes",
 	.order = EXPORT_BY_FILE,
 	.state_size = sizeof(struct folded),
 	.begin = begin,
 	.host = forget_row,
 	.rows = put_rows,
+	.host_end = folded_allocs_host_end,
 	.end = end,
 	.close = close_all,
 };

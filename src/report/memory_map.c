@@ -446,7 +446,7 @@ static void read_stacks(struct report *r, struct memory_map *m)
 	}
 	for (uint32_t i = 0; i < m->n_sites; i++)
 		places[i] = (struct stack_place){ m->site[i].id, &m->site[i].stack };
-	stacks_read(r->folder, places, m->n_sites);
+	stacks_read_apart(r->folder, places, m->n_sites);
 }
 
 /* --- the map --------------------------------------------------------------------------------------------- */

@@ -111,11 +111,12 @@ static void end(struct access_live *l, const struct scan *s, uint64_t pid, enum 
 
 void access_live_take(struct access_live *l, const struct scan *s)
 {
+	const struct reader_field func = scan_field(s, COL_FUNC);
 	const uint64_t pid = scan_number(s, COL_PID);
 
-	if (report_alloc_is_unpaired(s))
+	if (report_alloc_is_unpaired(func))
 		return;
-	if (scan_is(s, COL_FUNC, "end") || report_alloc_frees(s)) {
+	if (reader_is(func, "end") || report_alloc_frees(func)) {
 		end(l, s, pid, COL_ADDR, COL_SIZE, COL_SITE);
 		return;
 	}

@@ -412,7 +412,7 @@ static void read_stacks(struct report *r)
 	for (unsigned int o = 0; o < ACCESS_ORDERS; o++)
 		for (unsigned int i = 0; i < a->n_sites[o]; i++)
 			places[n++] = (struct stack_place){ a->site[o][i].id, &a->site[o][i].stack };
-	stacks_read(r->folder, places, n);
+	stacks_read_apart(r->folder, places, n);
 }
 
 /* Reads the files; false where there is no access.out. */

@@ -213,15 +213,14 @@ static void changed(struct report *r, const struct scan *s)
 	report_copy(r->alloc.peak_time, sizeof(r->alloc.peak_time), scan_field(s, COL_TIME));
 }
 
-bool report_alloc_frees(const struct scan *s)
+bool report_alloc_frees(struct reader_field func)
 {
-	return scan_is(s, COL_FUNC, "free") || scan_is(s, COL_FUNC, "c10::free_cpu");
+	return reader_is(func, "free") || reader_is(func, "c10::free_cpu");
 }
 
-bool report_alloc_is_unpaired(const struct scan *s)
+bool report_alloc_is_unpaired(struct reader_field func)
 {
 	static const char prefix[] = "libc:";
-	const struct reader_field func = scan_field(s, COL_FUNC);
 
 	return func.len > strlen(prefix) && !memcmp(func.p, prefix, strlen(prefix));
 }
@@ -230,7 +229,8 @@ static bool take(struct scan *s, void *own)
 {
 	struct report *r = own;
 	struct report_allocs *a = r->allocs;
-	const bool left = scan_is(s, COL_FUNC, "end");
+	const struct reader_field func = scan_field(s, COL_FUNC);
+	const bool left = reader_is(func, "end");
 	const struct report_alloc_sum before = a->all;
 	struct report_alloc_sum *process;
 	bool good = true;
@@ -238,13 +238,13 @@ static bool take(struct scan *s, void *own)
 
 	if (!scan_u64(s, COL_PID, &pid))
 		return false;
-	if (report_alloc_is_unpaired(s)) {
+	if (report_alloc_is_unpaired(func)) {
 		a->unpaired++;
 		return true;
 	}
 	a->first_ns = a->first_ns ? a->first_ns : s->time_ns;
 	process = table_get(&a->processes, pid);
-	if (left || report_alloc_frees(s)) {
+	if (left || report_alloc_frees(func)) {
 		good = end(a, s, process, COL_SIZE, COL_SITE, left);
 	} else {
 		if (!reader_is(scan_field(s, COL_LIFE_NS), "-"))
@@ -361,7 +361,7 @@ static void read_stacks(struct report *r)
 
 			places[n++] = (struct stack_place){ row->id, &row->stack };
 		}
-	stacks_read(r->folder, places, n);
+	stacks_read_apart(r->folder, places, n);
 }
 
 static void sum_up(struct report *r)

@@ -89,8 +89,8 @@ static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, in
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Whether a row of alloc.out frees a block; whether it is of a block whose free has no row, and which is in no sum. */
-bool report_alloc_frees(const struct scan *s);
-bool report_alloc_is_unpaired(const struct scan *s);
+/* Whether a row of alloc.out with FUNC frees a block; whether it is of a block whose free has no row, and which is in no sum. */
+bool report_alloc_frees(struct reader_field func);
+bool report_alloc_is_unpaired(struct reader_field func);
 
 #endif

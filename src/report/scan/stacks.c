@@ -18,7 +18,6 @@
 #include "stats/table.h"
 
 #define FRAMES_MAX 64 /* of a stack; dltraced writes fewer */
-#define SEPARATOR " < "
 #define NAME_MAX_BYTES 256 /* of a function that are put */
 
 /* A file that code is in, as sites.out has it: escaped. */
@@ -203,7 +202,7 @@ static char *text_of(const struct stacks *s, uint64_t site, bool exact)
 	for (unsigned int k = 0; out && text && k < FRAMES_MAX; k++) {
 		struct frame f;
 
-		fputs(k ? SEPARATOR : "", out);
+		fputs(k ? STACKS_SEPARATOR : "", out);
 		if (stack->python) {
 			put_line(&text, out);
 			continue;
@@ -240,18 +239,29 @@ static void distinguish(const struct stacks *s, const struct stack_place *places
 	}
 }
 
-void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n)
+static void read_places(struct scan_folder *f, const struct stack_place *places, unsigned int n, bool apart)
 {
 	struct stacks s;
 
 	table_init(&s.modules, sizeof(struct module), STACKS_MODULES_MAX);
-	table_init(&s.wanted, sizeof(struct stack), STACKS_MAX);
+	table_init(&s.wanted, sizeof(struct stack), n);
 	for (unsigned int i = 0; i < n; i++)
 		if (places[i].site)
 			table_get(&s.wanted, places[i].site);
 	read_sites(&s, f);
 	for (unsigned int i = 0; i < n; i++)
 		*places[i].text = text_of(&s, places[i].site, false);
-	distinguish(&s, places, n);
+	if (apart)
+		distinguish(&s, places, n);
 	clear(&s);
+}
+
+void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n)
+{
+	read_places(f, places, n, false);
+}
+
+void stacks_read_apart(struct scan_folder *f, const struct stack_place *places, unsigned int n)
+{
+	read_places(f, places, n, true);
 }

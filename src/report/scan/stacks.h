@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define STACKS_MODULES_MAX 8192
-#define STACKS_MAX 256
+#define STACKS_SEPARATOR " < " /* a name has no blank: it is escaped */
 
 struct scan_folder;
 
@@ -20,11 +20,13 @@ struct stack_place {
 };
 
 /*
- * Reads sites.out, and the names, for N places of STACKS_MAX stacks at most. A text is to be freed; it is the frames, escaped as
- * in the .out files: from the innermost on, joined by " < ", each the name of a function, or the name of a file, + and an address
- * in it; of Python file:line:function. Where stacks would be alike, their functions have + and the place in them, too. NULL:
- * there is no such stack.
+ * Reads sites.out, and the names, for N places. A text is to be freed; it is the frames, escaped as in the .out files: from the
+ * innermost on, joined by STACKS_SEPARATOR, each the name of a function, or the name of a file, + and an address in it; of
+ * Python file:line:function. NULL: there is no such stack.
  */
 void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n);
+
+/* The same for a few places; where stacks would be alike, their functions have + and the place in them, too. */
+void stacks_read_apart(struct scan_folder *f, const struct stack_place *places, unsigned int n);
 
 #endif

@@ -4,7 +4,8 @@
 # smoke
 # The report on alloc.out has the workload's own numbers: what it allocated, what it never freed, and the most that it had in
 # use at a time. The tables by stack and by process, and the series, are those of a replay of the rows block by block. Stacks
-# have the names of the workload's functions, and none if the file has changed. Summaries of hosts add up.
+# have the names of the workload's functions, and none if the file has changed; folded ones have all bytes. Summaries of hosts
+# add up.
 . "${0%/*}/../lib.sh"
 need_preload
 
@@ -29,6 +30,11 @@ report --csv csv "$t"
 equal "rows of CSV" "$(wc -l <csv/alloc.csv)" 2
 report --html page "$t"
 grep -q '"panel":"alloc"' page || fail "the page has no panel"
+
+# a flame graph's input: all bytes, under the functions from the outermost on
+"$DLT" export "$t" -f folded -P alloc -o stacks || fail "folded: status $?"
+equal "bytes in stacks" "$(awk '{ s += $NF } END { print s }' stacks)" "$(python3 -c 'import json; print(json.load(open("json"))["alloc"][0]["bytes"])')"
+grep -q ';main;leave;get 196608$' stacks || fail "folded: $(cat stacks)"
 
 # the file has another build id, or none: its functions have no names
 cp /bin/true ./program

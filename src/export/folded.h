@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stacks with weights, for flame graphs. */
+#ifndef EXPORT_FOLDED_H
+#define EXPORT_FOLDED_H
+
+#include "export/exporter.h"
+#include "stats/table.h"
+
+#define FOLDED_STACKS_MAX (1U << 17) /* some 25 MiB; what further stacks weigh goes to (others) */
+
+struct folded {
+	struct table stacks;
+	uint64_t others;
+	uint64_t last_ns, last_tid; /* of the row before */
+	bool of_allocs;
+	struct table sites; /* bytes allocated on the current host, by SITE; 0: without a stack */
+};
+
+/* Adds WEIGHT to the stack TEXT of LEN bytes. */
+void folded_add(struct folded *s, const char *text, size_t len, uint64_t weight);
+
+/*
+ * Puts V as a part of a stack at P, before END; returns its end. A semicolon would begin another part, and a line's end another
+ * stack: both are replaced.
+ */
+char *folded_put(struct export *x, char *p, const char *end, struct reader_field v);
+
+/* PROBES: of -P. If it is alloc.out alone, the stacks are those of its blocks. */
+void folded_allocs_begin(struct folded *s, const char *probes);
+/* Takes N rows of alloc.out. Returns 0. */
+int folded_allocs_take(struct folded *s, const struct export_file *f, const struct reader_row *rows, unsigned int n);
+/* Gives the host's sums to the stacks. Returns 0 or -ENOMEM. */
+int folded_allocs_host_end(struct export *x);
+void folded_allocs_free(struct folded *s);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stacks that allocated, from the thread's first function on, with the bytes of their blocks, freed or not. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/folded.h"
+#include "report/scan/allocs.h"
+#include "report/scan/stacks.h"
+
+#define STACK_BYTES 16384 /* a deeper part is left out */
+#define BLOCK_BYTES_MAX (1ULL << 56)
+
+void folded_allocs_begin(struct folded *s, const char *probes)
+{
+	s->of_allocs = probes && !strcmp(probes, "alloc");
+	table_init(&s->sites, sizeof(uint64_t), FOLDED_STACKS_MAX);
+}
+
+void folded_allocs_free(struct folded *s)
+{
+	table_free(&s->sites);
+}
+
+/* Returns the bytes of the block that ROW begins, 0: it begins none. */
+static uint64_t begun(const struct export_file *f, const struct reader_row *row, const unsigned int *at)
+{
+	const struct reader_field func = export_field(f, row, at[0]), addr = export_field(f, row, at[1]);
+	uint64_t bytes;
+
+	if (reader_is(func, "end") || report_alloc_frees(func) || report_alloc_is_unpaired(func) || reader_is(addr, "0"))
+		return 0;
+	return reader_u64(export_field(f, row, at[2]), &bytes) && bytes <= BLOCK_BYTES_MAX ? bytes : 0;
+}
+
+int folded_allocs_take(struct folded *s, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+{
+	static const char *const columns[] = { "FUNC", "ADDR", "SIZE", "SITE" };
+	unsigned int at[ARRAY_SIZE(columns)];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(columns); i++)
+		at[i] = export_table_column(f->table, columns[i]) - 1;
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t bytes = begun(f, &rows[i], at);
+		uint64_t site = 0, *sum;
+
+		if (!bytes)
+			continue;
+		reader_u64(export_field(f, &rows[i], at[3]), &site);
+		sum = table_get(&s->sites, site);
+		if (sum)
+			*sum += bytes;
+		else
+			s->others += bytes;
+	}
+	return 0;
+}
+
+/* Adds the stack TEXT, which begins with the innermost function. */
+static void add_stack(struct export *x, const char *text, uint64_t bytes)
+{
+	char folded[STACK_BYTES], *p = folded;
+	const size_t gap = strlen(STACKS_SEPARATOR);
+	const char *end = text + strlen(text);
+
+	while (end) {
+		const char *from = end, *next = NULL;
+
+		while (from > text && !next)
+			next = !strncmp(--from, STACKS_SEPARATOR, gap) ? from : NULL;
+		from = next ? next + gap : text;
+		if (p > folded && p < folded + sizeof(folded))
+			*p++ = ';';
+		p = folded_put(x, p, folded + sizeof(folded), (struct reader_field){ from, (size_t)(end - from) });
+		end = next;
+	}
+	folded_add(x->state, folded, (size_t)(p - folded), bytes);
+}
+
+static void add_sites(struct export *x, struct scan_folder *folder, struct stack_place *places, char **texts)
+{
+	struct folded *s = x->state;
+
+	for (uint32_t i = 0; i < s->sites.n; i++)
+		places[i] = (struct stack_place){ table_key_at(&s->sites, i), &texts[i] };
+	stacks_read(folder, places, s->sites.n);
+	for (uint32_t i = 0; i < s->sites.n; i++) {
+		add_stack(x, texts[i] ? texts[i] : "(no stack)", *(uint64_t *)table_at(&s->sites, i));
+		free(texts[i]);
+	}
+}
+
+int folded_allocs_host_end(struct export *x)
+{
+	struct folded *s = x->state;
+	const uint32_t n = s->sites.n;
+	autofree struct stack_place *places = n ? calloc(n, sizeof(*places)) : NULL;
+	autofree char **texts = n ? calloc(n, sizeof(*texts)) : NULL;
+	struct scan_folder *folder = n ? scan_folder_new(x->host->dirfd) : NULL;
+	int r = 0;
+
+	if (n && places && texts && folder)
+		add_sites(x, folder, places, texts);
+	else if (n)
+		r = -ENOMEM;
+	if (folder)
+		scan_folder_free(folder);
+	table_free(&s->sites);
+	table_init(&s->sites, sizeof(uint64_t), FOLDED_STACKS_MAX);
+	return r;
+}
