@@ -134,6 +134,11 @@ static void note_losses(struct report *r)
 			   "rows were dropped by --keep; rollup.out has their sums");
 		note_count(r, m->probes[i].name, m->probes[i].summed,
 			   "rows were only summed up (--rollup-only), in rollup.out");
+		note_count(r, m->probes[i].name, m->probes[i].refused,
+			   "pages were read ahead for which there was no room to see whether they were used: none of them counts as "
+			   "used or wasted");
+		note_count(r, m->probes[i].name, m->probes[i].overwritten,
+			   "dirty pages whose writer was forgotten before they were written back, as there was no room");
 	}
 	note_count(r, "rollup", m->unsummed_rows, "of the dropped rows could not be summed up");
 	note_count(r, "32-bit calls", m->compat_calls, "seen but not recorded");

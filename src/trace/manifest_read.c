@@ -83,6 +83,8 @@ static const struct fact facts[] = {
 	{ "probes[].lost_by.unmatched", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_UNMATCHED]) },
 	{ "probes[].lost_by.unseen", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_UNSEEN]) },
 	{ "probes[].name", PROBE, STR, MEMBER(manifest_probe, name) },
+	{ "probes[].overwritten", PROBE, UINT, MEMBER(manifest_probe, overwritten) },
+	{ "probes[].refused", PROBE, UINT, MEMBER(manifest_probe, refused) },
 	{ "probes[].rows", PROBE, UINT, MEMBER(manifest_probe, rows) },
 	{ "probes[].summed", PROBE, UINT, MEMBER(manifest_probe, summed) },
 	{ "probes[].unmatched", PROBE, UINT, MEMBER(manifest_probe, unmatched) },

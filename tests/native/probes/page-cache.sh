@@ -72,6 +72,7 @@ crowded() {
 	equal "pages that came, and those that stayed" "$(tr '\n' ' ' <there)" "8 0 "
 	refused=$(manifest 'next(p for p in m["probes"] if p["name"] == "cache").get("refused", 0)')
 	[ "$refused" -ge 4 ] && [ "$refused" -le 8 ] || fail "crowded: $refused refused"
+	"$DLT" report --json "$t" | grep -q "\"cache: $refused pages were read ahead for which there was no room" || fail "crowded: no note"
 	for column in AHEAD:8 EVICTED:8 WASTED:$((8 - refused)); do
 		equal "crowded: ${column%:*}" "$(col cache "${column%:*}" 'FILE == "crowd"' | awk '{ n += $1 } END { print n + 0 }')" "${column#*:}"
 	done
