@@ -50,10 +50,15 @@ void ticks_measure(struct ticks *t)
 	t->n++;
 }
 
-/* Between neighbours straight; before the first and behind the last pair, on the line through the two next to it. */
+/*
+ * Between neighbours straight; before the first and behind the last pair, on the line through the two next to it. Rounded, so that
+ * ns are the same again after the way to ticks, which are shorter.
+ */
 static uint64_t along(uint64_t x, uint64_t x0, uint64_t x1, uint64_t y0, uint64_t y1)
 {
-	return y0 + (uint64_t)(int64_t)((double)(int64_t)(x - x0) * (double)(y1 - y0) / (double)(x1 - x0));
+	const double y = (double)(int64_t)(x - x0) * (double)(y1 - y0) / (double)(x1 - x0);
+
+	return y0 + (uint64_t)(int64_t)(y < 0 ? y - 0.5 : y + 0.5);
 }
 
 /* Returns the end of the piece that AT (ticks, or ns) is in. */

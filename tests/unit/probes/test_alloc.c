@@ -547,8 +547,12 @@ static void ticks_are_straight_between_measurements(void **state)
 		t.pair[i % TICKS_PAIRS].ticks = 10000 + 10 * i;
 		t.pair[i % TICKS_PAIRS].ns = 5000 + 5 * i;
 	}
-	assert_int_equal(ticks_to_ns(&t, 10000 + 35), 5017);
+	assert_int_equal(ticks_to_ns(&t, 10000 + 34), 5017);
 	assert_int_equal(ticks_of_ns(&t, 5000 + 5 * (TICKS_PAIRS + 1)), 10000 + 10 * (TICKS_PAIRS + 1));
+	/* no time changes on the way to ticks and back, however far it is from where they were measured */
+	t = (struct ticks){ .tsc = true, .n = 2, .pair = { { 200000000000000, 74000000000000 }, { 200000000002597, 74000000001003 } } };
+	for (uint64_t ns = START_NS; ns < START_NS + 1000; ns++)
+		assert_int_equal(ticks_to_ns(&t, ticks_of_ns(&t, ns)), ns);
 	t.tsc = false;
 	assert_int_equal(ticks_to_ns(&t, 42), 42);
 }
