@@ -10,7 +10,6 @@
 #include "report/scan/stacks.h"
 
 #define STACK_BYTES 16384 /* a deeper part is left out */
-#define BLOCK_BYTES_MAX (1ULL << 56)
 
 void folded_allocs_begin(struct folded *s, const char *probes)
 {
@@ -31,7 +30,7 @@ static uint64_t begun(const struct export_file *f, const struct reader_row *row,
 
 	if (reader_is(func, "end") || report_alloc_frees(func) || report_alloc_is_unpaired(func) || reader_is(addr, "0"))
 		return 0;
-	return reader_u64(export_field(f, row, at[2]), &bytes) && bytes <= BLOCK_BYTES_MAX ? bytes : 0;
+	return reader_u64(export_field(f, row, at[2]), &bytes) && bytes <= ALLOCS_BLOCK_BYTES_MAX ? bytes : 0;
 }
 
 int folded_allocs_take(struct folded *s, const struct export_file *f, const struct reader_row *rows, unsigned int n)

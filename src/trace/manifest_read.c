@@ -130,17 +130,28 @@ static void *owner_of(struct manifest_facts *m, const struct fact *fact)
 	return m;
 }
 
-/* Appends NAME to the LIST of names with commas, where it is not one of them. */
+#define NAMES_SEPARATOR ", "
+
+/* Whether NAME is one of the LIST, which may be cut off. */
+static bool has_name(const char *list, const char *name)
+{
+	const size_t len = strlen(name), gap = strlen(NAMES_SEPARATOR);
+
+	for (const char *at = list, *next; at; at = next ? next + gap : NULL) {
+		next = strstr(at, NAMES_SEPARATOR);
+		if ((next ? (size_t)(next - at) : strlen(at)) == len && memcmp(at, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Appends NAME to the LIST, where it is not one of them. */
 static void add_name(char *list, size_t size, const char *name)
 {
-	size_t len = strlen(name), end = strlen(list);
+	const size_t end = strlen(list);
 
-	if (!len)
-		return;
-	for (const char *at = list; *at; at += at[strcspn(at, ",")] ? strcspn(at, ",") + 2 : strlen(at))
-		if (strncmp(at, name, len) == 0 && (at[len] == ',' || !at[len]))
-			return;
-	snprintf(list + end, size - end, "%s%s", end ? ", " : "", name);
+	if (*name && !has_name(list, name))
+		snprintf(list + end, size - end, "%s%s", end ? NAMES_SEPARATOR : "", name);
 }
 
 static void store(struct manifest_facts *m, const struct fact *f, char *at, const char *value)

@@ -10,8 +10,6 @@
 #include "stats/timeline.h"
 #include "stats/top.h"
 
-#define BLOCK_BYTES_MAX (1ULL << 56) /* no machine has a larger one: the row is damaged */
-
 struct report_allocs *report_allocs_new(void)
 {
 	struct report_allocs *a = calloc(1, sizeof(*a));
@@ -168,7 +166,7 @@ static bool begin(struct report_allocs *a, const struct scan *s, struct report_a
 	}
 	if (!scan_u64(s, COL_SIZE, &b.bytes)) /* it is below the threshold now */
 		return true;
-	if (b.bytes > BLOCK_BYTES_MAX)
+	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX)
 		return false;
 	b.site = scan_number(s, COL_SITE);
 	block_add(a, process, &b);
@@ -187,7 +185,7 @@ static bool end(struct report_allocs *a, const struct scan *s, struct report_all
 		a->unknown_frees++;
 		return true;
 	}
-	if (b.bytes > BLOCK_BYTES_MAX || life_ns > s->time_ns)
+	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX || life_ns > s->time_ns)
 		return false;
 	b.brief = !left && life_ns < ALLOCS_SHORT_NS;
 	b.cross = !left && scan_u64(s, COL_ALLOC_TID, &tid) && tid != scan_number(s, COL_TID);

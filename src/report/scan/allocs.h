@@ -13,6 +13,7 @@
 #define ALLOCS_PROCESSES_MAX (1U << 16)
 #define ALLOCS_SHOWN 20
 #define ALLOCS_SPANS_MAX (1U << 15) /* 1.5 MiB */
+#define ALLOCS_BLOCK_BYTES_MAX (1ULL << 56) /* no machine has a larger block: the row is damaged */
 #define ALLOCS_SHORT_NS 10000000 /* a block that is freed sooner is short-lived */
 
 /* Bytes in use over time, from the first row on. PEAK, AT_PEAK: the most, and what it was when all together had the most. */

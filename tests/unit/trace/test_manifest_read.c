@@ -71,6 +71,22 @@ static void words_are_quoted_for_a_shell(void **state)
 	assert_string_equal(m.cmdline, "a '' 'b c' 'it'\\''s' --x=1,2");
 }
 
+/* A program chooses its name: it may end with a comma, and be where the list is full. */
+static void names_are_listed_once(void **state)
+{
+	char text[1024] = "{\"job\":{\"processes\":[{\"comm\":\"sh\"},{\"comm\":\"a,\"},{\"comm\":\"sh\"},{\"comm\":\"a,\"},{\"comm\":\"\"},{\"comm\":\"s\"}";
+	char *end = strchr(text, '\0');
+
+	assert_int_equal(parse(text), -EBADMSG); /* cut off */
+	assert_string_equal(m.left_comms, "sh, a,, s");
+	for (unsigned int i = 0; i < 12; i++)
+		end += sprintf(end, ",{\"comm\":\"name-%02u-of-15,\"}", i);
+	strcpy(end, "]}}");
+	assert_int_equal(parse(text), 0);
+	assert_int_equal(strlen(m.left_comms), sizeof(m.left_comms) - 1);
+	assert_int_equal(strncmp(m.left_comms, "sh, a,, s, name-00-of-15,, name-01-of-15,, ", 43), 0);
+}
+
 static void unknown_members_and_odd_kinds_are_passed_over(void **state)
 {
 	assert_int_equal(parse(" { \"x\" : { \"host\" : \"no\" } , \"y\" : [ [ ] , { } , 1e5 , null ] ,"
@@ -159,6 +175,7 @@ int main(void)
 		cmocka_unit_test(deep_nesting_ends),
 		cmocka_unit_test(escapes_are_decoded),
 		cmocka_unit_test(is_narrowed_to_a_window),
+		cmocka_unit_test(names_are_listed_once),
 		cmocka_unit_test(none_in_the_folder),
 		cmocka_unit_test(reads_a_manifest),
 		cmocka_unit_test(too_many_and_too_long_are_cut),
