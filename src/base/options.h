@@ -41,7 +41,7 @@ struct option_line {
 	const char *(*finish)(struct option_parse *p); /* after the last */
 };
 
-#define OPTIONS_MAX 56 /* of one command, with headings */
+#define OPTIONS_MAX 64 /* of one command, with headings */
 #define OPTION_HEADING(text) { .help = (text) }
 
 /*

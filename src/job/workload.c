@@ -21,6 +21,7 @@
 
 #include "base/exit_codes.h"
 #include "base/util.h"
+#include "host/numa.h"
 #include "host/rights/workload_user.h"
 
 #define GATE_DEADLINE_MS 2000
@@ -67,11 +68,13 @@ static void report(int fd, int r)
 }
 
 static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *u,
-						 const int out[2], int go_fd, int err_fd)
+						 int mem_node, const int out[2], int go_fd, int err_fd)
 {
 	struct pollfd gate[] = { { .fd = go_fd, .events = POLLIN }, { .fd = err_fd } };
 	int r = take_output(out);
 
+	if (!r && mem_node >= 0)
+		r = numa_bind((unsigned int)mem_node);
 	if (!r)
 		r = workload_user_become(u);
 	umask(u->umask);
@@ -104,7 +107,7 @@ static int await_report(int fd)
 }
 
 static int prepare(struct workload *w, char *const argv[], const struct workload_user *u,
-		   int log_fd)
+		   int log_fd, int mem_node)
 {
 	autoclose int go_fd = eventfd(0, EFD_CLOEXEC), report_fd = -1, child_end = -1;
 	autoclose int out = -1, err = -1;
@@ -129,7 +132,7 @@ static int prepare(struct workload *w, char *const argv[], const struct workload
 		return -errno;
 	if (!pid) {
 		close(report_fd); /* or POLLERR would never come */
-		child_main(argv, u, ends, go_fd, child_end);
+		child_main(argv, u, mem_node, ends, go_fd, child_end);
 	}
 	util_close(&child_end); /* or EOF would never come */
 	w->pid = pid;
@@ -143,12 +146,12 @@ static int prepare(struct workload *w, char *const argv[], const struct workload
 }
 
 int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
-		     int log_fd)
+		     int log_fd, int mem_node)
 {
 	int r;
 
 	*w = no_workload;
-	r = prepare(w, argv, u, log_fd);
+	r = prepare(w, argv, u, log_fd, mem_node);
 	if (r < 0)
 		workload_free(w);
 	return r;

@@ -32,13 +32,13 @@ struct workload {
 /*
  * Fork the child; it becomes user U, with its environment, and waits: when this returns 0 it is at the gate
  * and makes no system call but poll and execve until the program runs. LOG_FD >= 0: its stdout and stderr
- * go through a relay (a pty when they were a terminal) that also writes to LOG_FD. 0 or -errno; on failure
- * nothing is left behind.
+ * go through a relay (a pty when they were a terminal) that also writes to LOG_FD. MEM_NODE >= 0: it takes
+ * memory of this NUMA node alone. 0 or -errno; on failure nothing is left behind.
  *
  * Call it before the rings are mapped: the relay may outlive us and would keep their memory.
  */
 int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
-		     int log_fd);
+		     int log_fd, int mem_node);
 
 /* Adopt a running process: PID, whose PIDFD, now W's, reports its end. */
 void workload_adopt(struct workload *w, pid_t pid, int pidfd);

@@ -87,11 +87,11 @@ int command_fork(struct workload *w, const struct config *cfg, const struct work
 			return EXIT_DLTRACED;
 		}
 	}
-	r = workload_prepare(w, cfg->argv, u, *log_fd);
+	r = workload_prepare(w, cfg->argv, u, *log_fd, cfg->mem_node);
 	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
 		return stall_guard_lost();
 	if (r < 0) {
-		log_err_r(r, "cannot fork the workload");
+		log_err_r(r, "cannot fork the workload%s", cfg->mem_node >= 0 ? ", or not with memory of one node (--mem-node)" : "");
 		return EXIT_DLTRACED;
 	}
 	if (cfg->log)

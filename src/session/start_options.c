@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #include "applog/applog.h"
+#include "base/cpus.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/experiment.h"
+#include "host/numa.h"
 #include "host/rights/workload_user.h"
 #include "host/space.h"
 #include "kernel/backend.h"
@@ -203,6 +205,24 @@ static const char *add_disk(struct option_parse *p, void *member, char *arg)
 	return add_text(p, member, name);
 }
 
+static const char *set_mem_node(struct option_parse *p, void *member, char *arg)
+{
+	char list[4096], *end = arg;
+	const unsigned long node = isdigit((unsigned char)*arg) ? strtoul(arg, &end, 10) : 0;
+	bool allowed[NUMA_NODES_MAX];
+
+	if (end == arg || *end)
+		return "not the number of a NUMA node";
+	numa_allowed(list, sizeof(list));
+	cpus_in(list, allowed, NUMA_NODES_MAX);
+	if (!*list)
+		return "this kernel lists no NUMA nodes";
+	if (node >= NUMA_NODES_MAX || !allowed[node])
+		return option_because(p, "no NUMA node whose memory can be used here: %s can", list);
+	*(int *)member = (int)node;
+	return NULL;
+}
+
 static const char *set_user(struct option_parse *p, void *member, char *arg)
 {
 	struct workload_user user;
@@ -270,6 +290,8 @@ const struct option_row start_options[] = {
 	  add_text, TO(cgroups), START_IN_CONFIG | START_LIST | START_TARGET },
 	{ "container", 0, "NAME", "By name or ID; `new': all created from now on",
 	  add_text, TO(containers), START_IN_CONFIG | START_LIST | START_TARGET },
+	{ "mem-node", 0, "NODE", "Memory of the command: of this NUMA node alone",
+	  set_mem_node, TO(mem_node), START_BY_USER },
 	{ "pid", 'p', "PID[,PID]", "Running processes and all that they start",
 	  add_pids, 0, START_BY_USER },
 	{ "user", 0, "NAME", "Run the command as NAME, owner of the trace",
@@ -386,6 +408,7 @@ void start_config_defaults(struct config *cfg)
 		.probes = PROBES_DEFAULT,
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
+		.mem_node = -1,
 		.log_level = LOG_LEVEL_INFO,
 		.access_budget = CONFIG_ACCESS_BUDGET,
 		.access_hz = CONFIG_ACCESS_HZ,
@@ -410,6 +433,8 @@ static const char *check(const struct config *cfg)
 		       "--pid, --cgroup, --container or --all";
 	if (!cfg->argv && cfg->log)
 		return "--log keeps a workload's output, and there is no workload";
+	if (!cfg->argv && cfg->mem_node >= 0)
+		return "--mem-node places a workload's memory, and there is no workload";
 	if (!cfg->argv && cfg->wait_all)
 		return "--wait-all waits for a workload's descendants, and there is no workload";
 	if (!cfg->argv && cfg->regions_auto)

@@ -73,6 +73,7 @@ struct config {
 	bool rollup_only;
 
 	const char *user; /* --user */
+	int mem_node; /* the NUMA node that the workload takes memory from; -1: any */
 	struct config_list collect;
 	const char *collectors; /* --collectors, NULL: all */
 	const char *metrics_file; /* NULL: none */

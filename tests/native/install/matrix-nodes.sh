@@ -11,10 +11,12 @@ matrix=$(realpath "$here/../../scripts/recipes/matrix")
 export DLTRACED=$DLT
 plain=(-p 0 -w 0 -x --min-free -x 0 -x --collectors -x none)
 
-# a machine of two nodes, of which the second has no CPUs
+# a machine of two nodes, of which the second has neither CPUs nor memory
 cpus=$(cat /sys/devices/system/node/node0/cpulist) || skip "/sys/devices/system/node"
 mkdir -p fake/node0 fake/node1
 echo 0-1 >fake/online
+echo 'Node 0 MemTotal: 1024 kB' >fake/node0/meminfo
+echo 'Node 1 MemTotal: 0 kB' >fake/node1/meminfo
 echo "$cpus" >fake/node0/cpulist
 echo >fake/node1/cpulist
 { mount --bind fake /sys/devices/system/node && umount /sys/devices/system/node; } || skip "mount --bind"
@@ -25,42 +27,42 @@ echo 'here dry cpu=0' >modes
 "$matrix" "${plain[@]}" modes d5 1 'grep Cpus_allowed_list /proc/self/status' >out || fail "cpu=0: status $?: $(cat out)"
 equal "CPUs" "$(cut -f 2 d5/grep.here.1/workload.log)" "$cpus"
 
+# the kernel lists the policy of a mapping, and the nodes that have its pages
+if [ -e /proc/self/numa_maps ]; then
+	for node in /sys/devices/system/node/node*; do
+		grep -q 'MemTotal: *[1-9]' "$node/meminfo" || continue
+		node=${node##*/node}
+		echo "near dry mem=$node" >modes
+		"$matrix" "${plain[@]}" modes "d8.$node" 1 'cat /proc/self/numa_maps' >out 2>&1 || fail "mem=$node: status $?: $(cat out)"
+		equal "its node" "$(cut -f 6 "d8.$node/matrix.tsv" | tail -n 1)" "$node"
+		equal "policy and pages of the heap" \
+			"$(awk '/heap/ { printf $2; for (i = 3; i <= NF; i++) if ($i ~ /^N[0-9]/) printf " %s", $i }' "d8.$node/cat.near.1/workload.log" |
+				sed 's/=.*//')" "bind:$node N$node"
+	done
+else
+	echo "note: the policy of memory was not looked at: /proc/self/numa_maps (CONFIG_NUMA)"
+fi
+
 mount --bind fake /sys/devices/system/node
-# where one node has all memory, nothing has to be bound to it
-echo 0 >fake/has_memory
-echo 'here dry mem=0' >modes
-"$matrix" "${plain[@]}" modes d8 1 'echo job' >out 2>&1 || fail "mem=0: status $?: $(cat out)"
-equal "its node" "$(cut -f 6 d8/matrix.tsv | tail -n 1)" 0
-rm fake/has_memory
-mkdir stubs
-cat >stubs/numactl <<'END'
-#!/bin/sh
-while [ "$1" != -- ]; do echo "numactl $1"; shift; done
-shift
-exec "$@"
-END
-chmod +x stubs/numactl
 cat >modes <<'END'
 1loc_DR 0 0 0 1 0
-1far_50 0 1 0 0 5000
+1loc_50 0 0 0 0 5000
 END
-PATH=$TMPDIR/stubs:$PATH "$matrix" "${plain[@]}" modes d6 1 'echo job' >out 2>err ||
+"$matrix" "${plain[@]}" modes d6 1 'echo job' >out 2>err ||
 	fail "six columns: status $?: $(cat out err; grep -rH '"lost": [1-9]' d6)"
-grep -q '1far_50: accesses are recorded by pages or page faults (access=auto), not sampled at 5000 Hz' err || fail "six columns: $(cat err)"
-for run in 1loc_DR 1far_50; do
+grep -q '1loc_50: accesses are recorded by pages or page faults (access=auto), not sampled at 5000 Hz' err || fail "six columns: $(cat err)"
+for run in 1loc_DR 1loc_50; do
 	t=$TMPDIR/d6/echo.$run.1
-	[ $run = 1far_50 ] && node=1 || node=0
-	equal "$run" "$(cat "$t/workload.log") $(manifest "['dry' in m, 'alloc' in [p['name'] for p in m['probes']]]")" "numactl --membind=$node
-numactl --cpunodebind=0
-job [$([ $run = 1far_50 ] && echo False, True || echo True, False)]"
+	equal "$run" "$(cat "$t/workload.log") $(manifest "['dry' in m, 'alloc' in [p['name'] for p in m['probes']]]")" \
+		"job [$([ $run = 1loc_50 ] && echo False, True || echo True, False)]"
 done
 # where the kernel has a PMU with data addresses, the frequency is its
 made_pmu
-PATH=$TMPDIR/stubs:$PATH "$matrix" "${plain[@]}" modes d7 1 'echo job' >out 2>err || fail "six columns with a PMU: status $?: $(cat out err)"
+"$matrix" "${plain[@]}" modes d7 1 'echo job' >out 2>err || fail "six columns with a PMU: status $?: $(cat out err)"
 end_pmu
-t=$TMPDIR/d7/echo.1far_50.1
+t=$TMPDIR/d7/echo.1loc_50.1
 equal "with a PMU" "$(manifest "[m['access']['source'], m['access']['hz']]")" "['pmu', 5000]"
-equal "nodes" "$(cut -f 3,5-7 d6/matrix.tsv | tail -n +2 | sort | xargs)" "1far_50 no 1 0 1loc_DR yes 0 0"
+equal "nodes" "$(cut -f 3,5-7 d6/matrix.tsv | tail -n +2 | sort | xargs)" "1loc_50 no 0 0 1loc_DR yes 0 0"
 
 # --- what is refused -------------------------------------------------------------------------------
 
@@ -82,7 +84,7 @@ refuse '3hms_00 1 1 1 0 0' 'hms=1: a tracer does not decide'
 refuse 'a cpu=2' 'cpu=2: no such node; this machine has 0-1'
 refuse 'a cpu=one' 'not the number of a node'
 refuse 'a cpu=1' 'has no CPUs'
+refuse 'a mem=1' 'has no memory'
 mkdir none
 for tool in bash cat dirname env grep; do ln -s "$(command -v $tool)" none/; done
-refuse 'a mem=0' 'needs numactl' "$TMPDIR/none"
-refuse 'a cpu=0' 'needs numactl or taskset' "$TMPDIR/none"
+refuse 'a cpu=0' 'needs taskset' "$TMPDIR/none"

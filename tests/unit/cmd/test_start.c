@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "host/numa.h"
 #include "kernel/backend.h"
 #include "session/start_options.h"
 #include "trace/config.h"
@@ -267,6 +269,35 @@ static void background_logs_the_workload(void **state)
 	assert_true(cfg.background && cfg.log);
 	accept(ARGS("--background", "--all"));
 	assert_true(cfg.background && !cfg.log);
+}
+
+/* A node that has memory for this process. */
+static char *own_node(void)
+{
+	static char list[4096];
+
+	numa_allowed(list, sizeof(list));
+	if (!*list) {
+		print_message("Mems_allowed_list in /proc/self/status (CONFIG_CPUSETS)\n");
+		skip();
+	}
+	list[strcspn(list, ",-")] = '\0';
+	return list;
+}
+
+static void a_node_must_have_memory(void **state)
+{
+	char *node = own_node();
+
+	accept(ARGS("--", "x"));
+	assert_int_equal(cfg.mem_node, -1);
+	accept(ARGS("--mem-node", node, "--", "x"));
+	assert_int_equal(cfg.mem_node, atoi(node));
+	refuse(ARGS("--mem-node", "1023", "--", "x"), "no NUMA node whose memory can be used here: ");
+	refuse(ARGS("--mem-node", "18446744073709551616", "--", "x"), "no NUMA node");
+	refuse(ARGS("--mem-node", "one", "--", "x"), "not the number of a NUMA node");
+	refuse(ARGS("--mem-node", "-1", "--", "x"), "not the number of a NUMA node");
+	refuse(ARGS("--all", "--mem-node", node), "--mem-node places");
 }
 
 static void what_needs_a_workload_says_so(void **state)
@@ -649,6 +680,7 @@ int main(void)
 		cmocka_unit_test(flags_reach_the_config),
 		cmocka_unit_test(a_dry_run_records_nothing),
 		cmocka_unit_test(background_logs_the_workload),
+		cmocka_unit_test(a_node_must_have_memory),
 		cmocka_unit_test(what_needs_a_workload_says_so),
 		cmocka_unit_test(bad_values_are_named),
 		cmocka_unit_test(misspelt_options_are_named),
