@@ -90,6 +90,7 @@ static int host(struct export *x)
 
 	s->host = (unsigned int)(x->host - x->hosts);
 	s->last_track = TRACKS_NONE;
+	s->blocks_ns = 0;
 	s->host_track = name ? perfetto_track(x, perfetto_key(s, 'h', "", 0), TRACK_PLAIN, TRACKS_NONE, (struct reader_field){ "", 0 }) : TRACKS_NONE;
 	if (s->host_track == TRACKS_NONE)
 		return -ENOMEM;
@@ -103,7 +104,7 @@ static int host_end(struct export *x)
 
 	if (!s->begun)
 		return 0;
-	perfetto_end_rates(x);
+	perfetto_end_sums(x);
 	return perfetto_phases(x);
 }
 

@@ -29,6 +29,7 @@ enum plan_kind {
 	PLAN_CALLS,   /* LAT_NS and TID: slices of threads */
 	PLAN_DISKS,   /* LAT_NS and DISK: slices of disks */
 	PLAN_CPUS,    /* PREV_TID and RUN_NS: slices of CPUs */
+	PLAN_BLOCKS,  /* ADDR, SIZE and LIFE_NS: counters of the bytes that processes have in use */
 	PLAN_INSTANTS, /* EVENT or TEXT */
 	PLAN_CLOCK,   /* REALTIME_NS */
 	PLAN_NUMBERS, /* samples of the machine: counters */
@@ -37,7 +38,7 @@ enum plan_kind {
 struct plan {
 	enum plan_kind kind;
 	/* indices of the table's columns, or COLUMNS_NONE */
-	uint8_t pid, tid, comm, lat, name, category, lane, disk, cpu, bytes, rw;
+	uint8_t pid, tid, comm, lat, name, category, lane, disk, cpu, bytes, rw, addr, size, old_size, life;
 	/* the other columns: annotations of the slice */
 	uint8_t more[READER_COLUMNS_MAX];
 	uint64_t more_iid[READER_COLUMNS_MAX];
@@ -65,6 +66,7 @@ struct perfetto {
 	/* the thread of the last row */
 	uint64_t last_pid, last_tid;
 	uint32_t last_track;
+	uint64_t blocks_ns; /* of the host's first row of a block; 0: none yet */
 	uint64_t left_out; /* rows for which there is no track */
 };
 
@@ -136,15 +138,27 @@ struct perfetto_row {
 
 /* Takes the times of R from its other members. */
 void perfetto_row_times(struct perfetto_row *r);
+/* Returns R's field of a column of the plan; absent where the plan has COLUMNS_NONE. */
+static inline struct reader_field perfetto_of(const struct perfetto_row *r, uint8_t column)
+{
+	return column == COLUMNS_NONE ? reader_absent() : export_field(r->f, r->row, column);
+}
 /* Writes R. Returns 0 or -errno. */
 int perfetto_row(struct export *x, struct perfetto_row *r);
+
+/* --- perfetto_blocks.c ----------------------------------------------------------------------------------------- */
+
+/* Adds the block that R begins to what its process has in use, and takes away the one that it ends. */
+void perfetto_block(struct export *x, const struct perfetto_row *r);
 
 /* --- perfetto_counters.c --------------------------------------------------------------------------------------- */
 
 void perfetto_numbers(struct export *x, const struct export_file *f, struct plan *p, const struct reader_row *row, uint64_t ns);
 /* Adds V at NS to the counter with the name AB, which shows sums over short times. */
 void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint64_t ns, double v);
-void perfetto_end_rates(struct export *x);
+/* Adds V at NS to what the counter TRACK shows: its value at the end of each millisecond with changes. */
+void perfetto_change(struct export *x, uint32_t track, uint64_t ns, int64_t v);
+void perfetto_end_sums(struct export *x);
 
 /* --- perfetto_phases.c ----------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counters: the numbers that collectors print, and the bytes that calls and disks move in each tenth of a second. */
+/*
+ * Counters: the numbers that collectors print, the bytes that calls and disks move in each tenth of a second, and sums of
+ * changes, which have a value at most in each millisecond.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,9 +69,14 @@ void perfetto_numbers(struct export *x, const struct export_file *f, struct plan
 static void end_bin(struct export *x, uint32_t i)
 {
 	const struct perfetto *s = x->state;
-	const struct track *t = tracks_at(&s->tracks, i);
+	struct track *t = tracks_at(&s->tracks, i);
 	const uint64_t bin = t->bin;
 
+	t->open = false;
+	if (t->level) {
+		perfetto_counter(x, i, t->changed_ns, MAX(t->sum, 0.0));
+		return;
+	}
 	perfetto_counter(x, i, bin * BIN_NS, t->sum * (double)NSEC_PER_SEC / (double)BIN_NS);
 	perfetto_counter(x, i, (bin + 1) * BIN_NS, 0);
 }
@@ -90,7 +98,6 @@ void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint6
 		end_bin(x, i);
 		t = tracks_at(&s->tracks, i);
 		t->sum = 0;
-		t->open = false;
 	}
 	if (!t->open)
 		t->bin = ns / BIN_NS;
@@ -98,13 +105,28 @@ void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint6
 	t->sum += v;
 }
 
-void perfetto_end_rates(struct export *x)
+void perfetto_change(struct export *x, uint32_t track, uint64_t ns, int64_t v)
 {
-	struct perfetto *s = x->state;
+	const struct perfetto *s = x->state;
+	struct track *t = tracks_at(&s->tracks, track);
+	const uint64_t bin = ns / NSEC_PER_MSEC;
+
+	t->level = true;
+	if (t->open && bin > t->bin) {
+		end_bin(x, track);
+		t = tracks_at(&s->tracks, track);
+	}
+	t->bin = bin;
+	t->open = true;
+	t->changed_ns = ns;
+	t->sum += (double)v;
+}
+
+void perfetto_end_sums(struct export *x)
+{
+	const struct perfetto *s = x->state;
 
 	for (uint32_t i = 0; i < s->tracks.by_key.n; i++)
-		if (tracks_at(&s->tracks, i)->open) {
+		if (tracks_at(&s->tracks, i)->open)
 			end_bin(x, i);
-			tracks_at(&s->tracks, i)->open = false;
-		}
 }

@@ -24,6 +24,8 @@ static enum plan_kind kind_of(const struct export_table *t)
 		return PLAN_DISKS;
 	if (HAS("LAT_NS") && HAS("TID"))
 		return PLAN_CALLS;
+	if (HAS("ADDR") && HAS("SIZE") && HAS("LIFE_NS"))
+		return PLAN_BLOCKS;
 	return HAS("EVENT") || HAS("TEXT") ? PLAN_INSTANTS : PLAN_NONE;
 #undef HAS
 }
@@ -56,6 +58,10 @@ void plan_make(struct plan *p, const struct export_table *t)
 	p->cpu = perfetto_column(t, "CPU");
 	p->bytes = first_of(t, bytes);
 	p->rw = first_of(t, sides);
+	p->addr = perfetto_column(t, "ADDR");
+	p->size = perfetto_column(t, "SIZE");
+	p->old_size = perfetto_column(t, "OLD_SIZE");
+	p->life = perfetto_column(t, "LIFE_NS");
 	for (unsigned int i = 2; i < t->n; i++) /* after TIMESTAMP and TIME */
 		if (i != p->lat && i != p->name && i != p->category &&
 		    (p->kind != PLAN_CALLS || (i != p->pid && i != p->tid && i != p->comm)))

@@ -13,16 +13,11 @@ enum { ANNOTATION_NAME_IID = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4, ANNOTAT
 
 #define CPUS_NAME 16
 
-static inline struct reader_field of(const struct perfetto_row *r, uint8_t column)
-{
-	return column == COLUMNS_NONE ? reader_absent() : export_field(r->f, r->row, column);
-}
-
 static inline uint64_t number(const struct perfetto_row *r, uint8_t column)
 {
 	uint64_t v = 0;
 
-	reader_u64(of(r, column), &v);
+	reader_u64(perfetto_of(r, column), &v);
 	return v;
 }
 
@@ -53,7 +48,7 @@ static inline char *put_annotations(struct export *x, char *p, const struct perf
 	const struct plan *plan = r->plan;
 
 	for (unsigned int i = 0; i < plan->n_more; i++) {
-		const struct reader_field v = of(r, plan->more[i]);
+		const struct reader_field v = perfetto_of(r, plan->more[i]);
 
 		if (!export_is_none(v))
 			p = put_annotation(x, p, plan->more_iid[i], r->f->table->column[plan->more[i]].type, v);
@@ -77,9 +72,9 @@ static int put_event(struct export *x, struct perfetto_row *r, uint32_t track, u
 {
 	struct perfetto *s = x->state;
 	struct plan *plan = r->plan;
-	const struct reader_field name = plan->name == COLUMNS_NONE ? perfetto_text(r->f->table->name) : of(r, plan->name);
+	const struct reader_field name = plan->name == COLUMNS_NONE ? perfetto_text(r->f->table->name) : perfetto_of(r, plan->name);
 	const uint64_t category = plan->category == COLUMNS_NONE ? plan->table_iid :
-								    perfetto_intern(x, INTERNED_CATEGORIES, of(r, plan->category));
+								    perfetto_intern(x, INTERNED_CATEGORIES, perfetto_of(r, plan->category));
 	const uint64_t iid = name_iid(x, plan, name), id = tracks_id(&s->tracks, track, lane);
 	const size_t len = r->row->stop[r->f->in.reader.n_columns] - r->row->stop[0];
 	char *p = out_room(&x->out, 512 + 32 * (size_t)plan->n_more + 2 * TEXT_JSON_MAX(len)), *packet, *event, *text;
@@ -106,7 +101,7 @@ static int put_event(struct export *x, struct perfetto_row *r, uint32_t track, u
 /* Whether the row may overlap others of its thread: a request of io_uring or libaio, or a region in a lane of its own. */
 static bool is_async(const struct perfetto_row *r)
 {
-	const struct reader_field name = of(r, r->plan->name), lane = of(r, r->plan->lane);
+	const struct reader_field name = perfetto_of(r, r->plan->name), lane = perfetto_of(r, r->plan->lane);
 
 	return (name.len > 3 && name.p[0] == 'i' && name.p[1] == 'o' && name.p[2] == '_' && memchr(name.p, ':', name.len)) ||
 	       (!export_is_none(lane) && !(lane.len == 1 && lane.p[0] == '0'));
@@ -116,9 +111,9 @@ static bool is_async(const struct perfetto_row *r)
 static uint32_t async_track(struct export *x, const struct perfetto_row *r, uint32_t thread)
 {
 	const struct perfetto *s = x->state;
-	const struct reader_field func = of(r, r->plan->name);
+	const struct reader_field func = perfetto_of(r, r->plan->name);
 	const char *colon = memchr(func.p, ':', func.len);
-	const struct reader_field kind = colon && export_is_none(of(r, r->plan->lane)) ?
+	const struct reader_field kind = colon && export_is_none(perfetto_of(r, r->plan->lane)) ?
 					 (struct reader_field){ func.p, (size_t)(colon - func.p) } : perfetto_text("regions");
 	const uint64_t key[2] = { thread, table_key(kind.p, kind.len) };
 
@@ -129,7 +124,7 @@ static int put_call(struct export *x, struct perfetto_row *r)
 {
 	struct perfetto *s = x->state;
 	const bool async = is_async(r);
-	uint32_t track = perfetto_thread(x, number(r, r->plan->pid), number(r, r->plan->tid), of(r, r->plan->comm)), lane = LANES_NONE;
+	uint32_t track = perfetto_thread(x, number(r, r->plan->pid), number(r, r->plan->tid), perfetto_of(r, r->plan->comm)), lane = LANES_NONE;
 
 	if (track != TRACKS_NONE && async) {
 		/* their track is below the thread's first lane, so there must be one */
@@ -167,7 +162,7 @@ static int put_switch(struct export *x, struct perfetto_row *r)
 	char name[CPUS_NAME];
 	int n;
 
-	if (!number(r, r->plan->tid) || export_is_none(of(r, r->plan->lat)))
+	if (!number(r, r->plan->tid) || export_is_none(perfetto_of(r, r->plan->lat)))
 		return 0;
 	n = snprintf(name, sizeof(name), "CPU %" PRIu64, number(r, r->plan->cpu) % 1000000);
 	return put_in_lane(x, r, 'c', (struct reader_field){ name, (size_t)n });
@@ -178,7 +173,7 @@ static int put_instant(struct export *x, struct perfetto_row *r)
 	struct perfetto *s = x->state;
 	const uint64_t pid = number(r, r->plan->pid);
 	const bool of_thread = r->plan->tid != COLUMNS_NONE;
-	uint32_t track = of_thread ? perfetto_thread(x, pid, number(r, r->plan->tid), of(r, r->plan->comm)) :
+	uint32_t track = of_thread ? perfetto_thread(x, pid, number(r, r->plan->tid), perfetto_of(r, r->plan->comm)) :
 				     perfetto_track(x, perfetto_key(s, 'i', r->f->table->name, strlen(r->f->table->name)),
 						    TRACK_PLAIN, s->host_track, perfetto_text(r->f->table->name));
 
@@ -204,10 +199,10 @@ static int put_clock_row(struct export *x, struct perfetto_row *r)
 static void add_rates(struct export *x, const struct perfetto_row *r)
 {
 	const struct plan *p = r->plan;
-	const struct reader_field side = of(r, p->rw), disk = of(r, p->disk);
+	const struct reader_field side = perfetto_of(r, p->rw), disk = perfetto_of(r, p->disk);
 	uint64_t bytes;
 
-	if (p->bytes == COLUMNS_NONE || side.len != 1 || (side.p[0] != 'R' && side.p[0] != 'W') || !reader_u64(of(r, p->bytes), &bytes))
+	if (p->bytes == COLUMNS_NONE || side.len != 1 || (side.p[0] != 'R' && side.p[0] != 'W') || !reader_u64(perfetto_of(r, p->bytes), &bytes))
 		return;
 	perfetto_rate(x, p->disk == COLUMNS_NONE ? perfetto_text("calls") : disk, side.p[0] == 'R' ? " read" : " written", r->end_ns, (double)bytes);
 }
@@ -220,9 +215,12 @@ int perfetto_row(struct export *x, struct perfetto_row *r)
 		return put_call(x, r);
 	case PLAN_DISKS:
 		add_rates(x, r);
-		return put_in_lane(x, r, 'd', of(r, r->plan->disk));
+		return put_in_lane(x, r, 'd', perfetto_of(r, r->plan->disk));
 	case PLAN_CPUS:
 		return put_switch(x, r);
+	case PLAN_BLOCKS:
+		perfetto_block(x, r);
+		return 0;
 	case PLAN_INSTANTS:
 		return put_instant(x, r);
 	case PLAN_CLOCK:

@@ -34,10 +34,13 @@ struct track {
 	char comm[16]; /* begin of the escaped name in the row that named it last */
 	const char *unit;
 	struct lanes lanes; /* the first is the track itself */
-	/* for a counter of sums: the tenth of a second, its sum so far, and whether it has one */
+	/* for a counter of sums: the time that they are taken in (a tenth of a second, of LEVEL a millisecond), the sum so far,
+	 * and whether it has one that is not written */
 	uint64_t bin;
 	double sum;
 	bool open;
+	bool level; /* the sum is of all changes until now, the last one at */
+	uint64_t changed_ns;
 };
 
 struct tracks {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """perfetto.py FOLDER PFTRACE... [-- FOLDER...]: the files hold each call, request and switch of the folders once, as slices.
+For each process with rows in alloc.out they hold a counter of the bytes that it has in use, at the end of each millisecond.
 
 Reads the protocol buffers itself, by the numbers of protos/perfetto/trace of google/perfetto, and nests slices as the
 trace processor does: events are sorted by time, those of one instant stay in the order of the file, and an end ends the
@@ -147,6 +148,25 @@ def rows_of(folder, probe):
             yield dict(zip(columns, values))
 
 
+def levels_of(folder):
+    """Yields (pid, ns, bytes in use) after the last row of each process in each millisecond, by the addresses of blocks."""
+    live, last = collections.defaultdict(dict), {}
+    for row in rows_of(folder, "alloc"):
+        pid, ns, blocks = int(row["PID"]), int(row["TIMESTAMP"]), live[row["PID"]]
+        if row["FUNC"].startswith("libc:"):
+            continue
+        if row["FUNC"] in ("free", "end", "c10::free_cpu"):
+            blocks.pop(row["ADDR"], None)
+        elif row["ADDR"] != "0":
+            blocks.pop(row["OLD_ADDR"], None)
+            blocks[row["ADDR"]] = 0 if row["SIZE"] == "-" else int(row["SIZE"])
+        if pid in last and last[pid][0] // 1000000 < ns // 1000000:
+            yield pid, *last[pid]
+        last[pid] = ns, sum(blocks.values())
+    for pid, at in last.items():
+        yield pid, *at
+
+
 def plain(text):
     return "\\" not in text and text.isascii()
 
@@ -154,12 +174,14 @@ def plain(text):
 folders = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [sys.argv[1]]
 files = sys.argv[2 : sys.argv.index("--") if "--" in sys.argv else len(sys.argv)] or sys.exit("no file")
 several = len(folders) > 1
-wanted, instants = collections.Counter(), collections.Counter()
+wanted, instants, wanted_levels = collections.Counter(), collections.Counter(), {}
 first_shift = None
 for number, folder in enumerate(folders):
     clock = next(rows_of(folder, "time_align"), None)
     shift = int(clock["REALTIME_NS"]) - int(clock["TIMESTAMP"]) if clock else 0
     first_shift = shift if first_shift is None else first_shift
+    for pid, ns, level in levels_of(folder):
+        wanted_levels[pid + (number << 22), ns + shift - first_shift] = level
     for path in glob.glob(os.path.join(folder, "*.out")):
         probe = os.path.basename(path)[: -len(".out")]
         for row in rows_of(folder, probe):
@@ -183,10 +205,14 @@ for number, folder in enumerate(folders):
             moved = row.get("RETURNED", row.get("BYTES", "-"))
             wanted[(row.get("CAT", probe), name, begin, end - begin, thread, moved)] += 1
 
+levels = {}
 found, found_instants, lanes, counters = collections.Counter(), collections.Counter(), collections.Counter(), 0
 for path in files:
     reader = Reader(path)
     counters += len(reader.counters)
+    for (track, ns), value in reader.counters.items():
+        if reader.name_of(track) == "allocated bytes in use":
+            levels[message(reader.tracks[reader.tracks[track][5][0]][3][0])[1][0], ns] = value
     for name, n in reader.instants.items():
         found_instants[name] += n
     for track, begin, length, name, category, more in reader.slices():
@@ -203,7 +229,10 @@ for more in list(surplus)[:5]:
     print("is in no trace:", more)
 if wanted - found or surplus:
     sys.exit(f"{sum((wanted - found).values())} slices are not there, {sum(surplus.values())} are in no trace")
+if levels != wanted_levels:
+    print(f"bytes in use {sorted(set(levels.items()) ^ set(wanted_levels.items()))[:5]}")
+    sys.exit(f"{len(levels)} values of bytes in use, not these {len(wanted_levels)}")
 for name, n in instants.items():
     if plain(name) and found_instants[name] != n:
         sys.exit(f"{found_instants[name]} instants {name}, not {n}")
-print(json.dumps({"slices": sum(found.values()), "counters": counters, "tracks": len(lanes)}))
+print(json.dumps({"slices": sum(found.values()), "counters": counters, "levels": len(levels), "tracks": len(lanes)}))

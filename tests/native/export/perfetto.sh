@@ -3,7 +3,8 @@
 #
 # In a Perfetto trace each call, request and switch is a slice of its own length, on the track of its thread, disk or
 # CPU, and slices nest as a viewer nests them: for golden traces, a generated one, two hosts, calls that overlap or
-# begin and end together, and several files where one would be too large. Needs no root.
+# begin and end together, and several files where one would be too large. The bytes that processes have in use are those
+# of a replay of their blocks. Needs no root.
 . "${0%/*}/../lib.sh"
 python
 golden=$here/../golden
@@ -55,6 +56,33 @@ region 6500 1400 outer
 region 7000 6500 behind
 "$DLT" export odd -f perfetto -o odd.pftrace || fail "odd: status $?"
 python3 -B "$here/checks/perfetto.py" odd odd.pftrace >out || fail "odd: $(cat out)"
+
+# Blocks of two processes: within a millisecond, in later ones, a realloc that moves one, one that fails, one below the
+# threshold, a free of a parent's block, one of libc alone, and what is left at the end.
+head alloc "$(sed -n 2p "$golden/alloc.txt" | tr '\t' ' ')"
+block() { row alloc "$1" 2026-11-21T01:02:03.000002000Z "$2" "$2" python "$3" "$4" "$5" "$6" "$7" "$8" "$2" 1 -; }
+block 1100000 7 malloc 0x1000 5000 - - -
+block 1200000 7 malloc 0x3000 6000 - - -
+block 1250000 8 malloc 0x1000 7000 - - -
+block 1900000 7 free 0x1000 5000 - - 800000
+block 5000000 7 realloc 0x5000 9000 0x3000 6000 3800000
+block 5000000 7 malloc 0 4096 - - -
+block 5100000 7 libc:posix_memalign 0x7000 4096 - - -
+block 5999999 7 calloc 0x8000 8192 - - -
+block 6000000 7 realloc 0x5000 - 0x5000 9000 1000000
+block 6500000 8 free 0x9000 - - - -
+block 9000000 7 malloc 0x9000 123456 - - -
+block 9100000 8 end 0x1000 7000 - - 7850000
+"$DLT" export odd -f perfetto -o odd.pftrace || fail "blocks: status $?"
+python3 -B "$here/checks/perfetto.py" odd odd.pftrace >out || fail "blocks: $(cat out)"
+grep -q '"levels": 7,' out || fail "blocks: $(cat out)"
+
+# without the first row, as --keep drops rows: the end of a block from before does not count
+mkdir late
+cp odd/time_align.out late
+sed 3d odd/alloc.out >late/alloc.out
+"$DLT" export late -f perfetto -o late.pftrace || fail "late: status $?"
+python3 -B "$here/checks/perfetto.py" late late.pftrace >out || fail "late: $(cat out)"
 
 "$DLT" export "$golden/trace-cut" -f perfetto -o cut.pftrace 2>err
 equal "status of a damaged trace" $? 1

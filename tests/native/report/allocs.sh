@@ -45,6 +45,8 @@ check allocs json tally exact program
 allocs -- "$W/alloc" 6 4 $n
 report --json "$t" >json
 check allocs json tally leave
+"$DLT" export "$t" -f perfetto -o trace.pftrace || fail "perfetto: status $?"
+python3 -B "$here/checks/perfetto.py" "$t" trace.pftrace >out || fail "perfetto: $(cat out)"
 
 # two hosts
 cp -r "$t" other
