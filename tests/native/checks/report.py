@@ -36,7 +36,7 @@ rows = {name: rows_of(name) for name in PROBES if os.path.exists(os.path.join(fo
 files = {row["FID"]: row for row in rows_of("files")}
 
 # every probe
-of_calls = [p for p in report["probes"] if p["name"] not in ("fault", "memory", "regions", "sched")]
+of_calls = [p for p in report["probes"] if p["name"] not in ("fault", "memory", "reclaim", "regions", "sched")]
 equal("probes", [p["name"] for p in of_calls], sorted(rows))
 for p in of_calls:
     mine = rows[p["name"]]

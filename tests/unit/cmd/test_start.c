@@ -174,10 +174,11 @@ static void values_reach_the_config(void **state)
 static void scheduling_is_summed_up_for_a_target(void **state)
 {
 	const probe_mask sums = PROBE_BIT(DLT_sched), timeline = sums | PROBE_BIT(DLT_sched_switch);
+	const probe_mask may = PROBE_BIT(DLT_fault) | PROBE_BIT(DLT_reclaim);
 
 	accept(ARGS("--", "x"));
 	assert_int_equal(cfg.probes & timeline, sums);
-	assert_int_equal(cfg.may_lack, sums | PROBE_BIT(DLT_fault));
+	assert_int_equal(cfg.may_lack, sums | may);
 	accept(ARGS("-P", "-mmap", "--", "x"));
 	assert_int_equal(cfg.probes & timeline, sums);
 	accept(ARGS("--sched", "off", "--", "x"));
@@ -193,12 +194,12 @@ static void scheduling_is_summed_up_for_a_target(void **state)
 /* A probe that was requested is there, or there is no trace. */
 static void requested_scheduling_is_not_optional(void **state)
 {
-	const probe_mask sums = PROBE_BIT(DLT_sched);
+	const probe_mask sums = PROBE_BIT(DLT_sched), may = PROBE_BIT(DLT_fault) | PROBE_BIT(DLT_reclaim);
 
 	accept(ARGS("--sched", "sums", "--", "x"));
-	assert_int_equal(cfg.may_lack, PROBE_BIT(DLT_fault));
+	assert_int_equal(cfg.may_lack, may);
 	accept(ARGS("-P", "+sched", "--", "x"));
-	assert_int_equal(cfg.may_lack, PROBE_BIT(DLT_fault));
+	assert_int_equal(cfg.may_lack, may);
 	accept(ARGS("--all", "-P", "+sched"));
 	assert_int_equal(cfg.probes & sums, sums);
 	accept(ARGS("--all", "--sched", "sums"));

@@ -360,7 +360,7 @@ static void finds_probes_by_their_whole_name(void **state)
 /* --- lists of the user's ---------------------------------------------------------------------- */
 
 #define BIT(name) (PROBE_BIT(DLT_##name))
-#define ALL (BIT(bio) | BIT(bio_map) | BIT(close) | BIT(create_del) | BIT(fault) | BIT(memory) | BIT(mmap) | BIT(open) | BIT(printed) | BIT(regions) | \
+#define ALL (BIT(bio) | BIT(bio_map) | BIT(close) | BIT(create_del) | BIT(fault) | BIT(memory) | BIT(mmap) | BIT(open) | BIT(printed) | BIT(reclaim) | BIT(regions) | \
 	     BIT(sync) | BIT(sched) | BIT(time_align) | BIT(vfs_rw))
 
 static void expect_mask(const char *list, probe_mask want)

@@ -951,10 +951,10 @@ static void the_sample_trace_could_be_ours(void **state)
 		char header[4096];
 
 		/*
-		 * it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no scheduling, no lines,
+		 * it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no reclaim, no scheduling, no lines,
 		 * no regions, and no probe on demand, which stacks go with
 		 */
-		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_regions || i == DLT_rollup || i == DLT_sites || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
+		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_reclaim || i == DLT_regions || i == DLT_rollup || i == DLT_sites || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';
