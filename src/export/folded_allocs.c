@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "export/folded.h"
+#include "export/site_texts.h"
 #include "report/scan/allocs.h"
 #include "report/scan/stacks.h"
 
@@ -14,7 +15,7 @@
 void folded_allocs_begin(struct folded *s, const char *probes)
 {
 	s->of_allocs = probes && !strcmp(probes, "alloc");
-	table_init(&s->sites, sizeof(uint64_t), FOLDED_STACKS_MAX);
+	table_init(&s->sites, sizeof(uint64_t), SITE_TEXTS_MAX);
 }
 
 void folded_allocs_free(struct folded *s)
@@ -77,35 +78,20 @@ static void add_stack(struct export *x, const char *text, uint64_t bytes)
 	folded_add(x->state, folded, (size_t)(p - folded), bytes);
 }
 
-static void add_sites(struct export *x, struct scan_folder *folder, struct stack_place *places, char **texts)
-{
-	struct folded *s = x->state;
-
-	for (uint32_t i = 0; i < s->sites.n; i++)
-		places[i] = (struct stack_place){ table_key_at(&s->sites, i), &texts[i] };
-	stacks_read(folder, places, s->sites.n);
-	for (uint32_t i = 0; i < s->sites.n; i++) {
-		add_stack(x, texts[i] ? texts[i] : "(no stack)", *(uint64_t *)table_at(&s->sites, i));
-		free(texts[i]);
-	}
-}
-
 int folded_allocs_host_end(struct export *x)
 {
 	struct folded *s = x->state;
 	const uint32_t n = s->sites.n;
-	autofree struct stack_place *places = n ? calloc(n, sizeof(*places)) : NULL;
-	autofree char **texts = n ? calloc(n, sizeof(*texts)) : NULL;
-	struct scan_folder *folder = n ? scan_folder_new(x->host->dirfd) : NULL;
-	int r = 0;
+	autofree uint64_t *sites = calloc(n + 1, sizeof(*sites));
+	char **texts;
 
-	if (n && places && texts && folder)
-		add_sites(x, folder, places, texts);
-	else if (n)
-		r = -ENOMEM;
-	if (folder)
-		scan_folder_free(folder);
+	for (uint32_t i = 0; sites && i < n; i++)
+		sites[i] = table_key_at(&s->sites, i);
+	texts = sites && n ? site_texts_read(x->host->dirfd, sites, n) : NULL;
+	for (uint32_t i = 0; texts && i < n; i++)
+		add_stack(x, texts[i] ? texts[i] : "(no stack)", *(uint64_t *)table_at(&s->sites, i));
+	site_texts_free(texts, n);
 	table_free(&s->sites);
-	table_init(&s->sites, sizeof(uint64_t), FOLDED_STACKS_MAX);
-	return r;
+	table_init(&s->sites, sizeof(uint64_t), SITE_TEXTS_MAX);
+	return n && !texts ? -ENOMEM : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An SQLite database: a table for each file of the trace, with the host and typed columns, and views that join the files.
- * sqlite_runs.c adds a row for each folder and each block of memory.
+ * sqlite_runs.c adds a row for each folder and each block of memory, sqlite_functions.c names to stacks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -187,6 +187,7 @@ static int table_end(struct export *x, const struct export_table *t)
 	sqlite.finalize(TAKE_PTR(s->insert));
 	s->has.alloc |= !strcmp(t->name, "alloc");
 	s->has.access |= !strcmp(t->name, "access");
+	s->has.sites |= !strcmp(t->name, "sites");
 	if (!strcmp(t->name, "files"))
 		return run_sql(s, "CREATE INDEX files_fid ON files (host, FID);"
 				  "CREATE VIEW paths AS SELECT host, FID, TYPE, FSTYPE, REALPATH, max(TIMESTAMP) AS TIMESTAMP "
@@ -204,6 +205,8 @@ static int end(struct export *x)
 
 	if (!sqlite_put_runs(x, s->db, &s->has))
 		return fail(s, "the runs cannot be written");
+	if (s->has.sites && !sqlite_put_functions(x, s->db))
+		return fail(s, "the names of functions cannot be written");
 	if (run_sql(s, "COMMIT") < 0)
 		return -ECANCELED;
 	if (sqlite.close(TAKE_PTR(s->db)) != SQLITE_OK)

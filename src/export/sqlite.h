@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* From sqlite3.h, whose ABI is stable. */
-enum { SQLITE_OK = 0, SQLITE_UTF8 = 1, SQLITE_DONE = 101, SQLITE_DETERMINISTIC = 0x800 };
+enum { SQLITE_OK = 0, SQLITE_UTF8 = 1, SQLITE_ROW = 100, SQLITE_DONE = 101, SQLITE_DETERMINISTIC = 0x800 };
 struct sqlite3;
 struct sqlite3_context;
 struct sqlite3_stmt;
@@ -20,7 +20,7 @@ typedef void sqlite_function(struct sqlite3_context *c, int n, struct sqlite3_va
 
 /* The tables that are there, whole. */
 struct sqlite_has {
-	bool alloc, access;
+	bool alloc, access, sites;
 };
 
 struct sqlite_library {
@@ -36,6 +36,7 @@ struct sqlite_library {
 	int (*bind_double)(struct sqlite3_stmt *s, int i, double v);
 	int (*bind_null)(struct sqlite3_stmt *s, int i);
 	int (*bind_text)(struct sqlite3_stmt *s, int i, const char *text, int len, intptr_t destructor);
+	int64_t (*column_int64)(struct sqlite3_stmt *s, int i);
 	int (*create_function)(struct sqlite3 *db, const char *name, int n, int flags, void *ctx, sqlite_function *fn, void *step, void *end);
 	const unsigned char *(*value_text)(struct sqlite3_value *v);
 	void (*result_int64)(struct sqlite3_context *c, int64_t v);
@@ -52,5 +53,11 @@ struct export;
  * accepted all of it.
  */
 bool sqlite_put_runs(struct export *x, struct sqlite3 *db, const struct sqlite_has *has);
+
+/*
+ * Gives the table sites a column FUNCTIONS: the names of the functions of FRAMES. Returns whether the library has accepted it, and
+ * there was memory.
+ */
+bool sqlite_put_functions(struct export *x, struct sqlite3 *db);
 
 #endif

@@ -26,6 +26,7 @@ static const struct { const char *name; size_t at; } symbols[] = {
 	{ "sqlite3_bind_double", offsetof(struct sqlite_library, bind_double) },
 	{ "sqlite3_bind_null", offsetof(struct sqlite_library, bind_null) },
 	{ "sqlite3_bind_text", offsetof(struct sqlite_library, bind_text) },
+	{ "sqlite3_column_int64", offsetof(struct sqlite_library, column_int64) },
 	{ "sqlite3_create_function", offsetof(struct sqlite_library, create_function) },
 	{ "sqlite3_value_text", offsetof(struct sqlite_library, value_text) },
 	{ "sqlite3_result_int64", offsetof(struct sqlite_library, result_int64) },

@@ -43,6 +43,22 @@ import sqlite3
 db = sqlite3.connect("small.db")
 assert db.execute("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM allocs)").fetchone() == (1, 0)' || exit 1
 
+# --- names of functions ------------------------------------------------------------------------------
+
+cp "$golden/sites.txt" small/sites.out
+printf '1000000000013\t2026-11-21T01:02:03.000000013Z\t5000000\t3\tpython\t/a/b\\040c/train.py:12:main;/usr/lib/xy.py:3:f\t-\n' >>small/sites.out
+"$DLT" export small -f sqlite -o small.db || fail "sites: status $?"
+python3 - <<'END' || exit 1
+import sqlite3
+rows = sqlite3.connect("small.db").execute("SELECT SITE, FUNCTIONS FROM sites ORDER BY SITE").fetchall()
+# the file of module 1 is not there, so its frames have its name and their addresses
+assert [r for r in rows if r[0] in (1, 2, 3)] == [
+    (1, None),
+    (2, "python3 (x)+0x1234;python3 (x)+0x5678;0x7f00"),
+    (3, "train.py:12:main;xy.py:3:f"),
+], rows
+END
+
 # --- accesses ---------------------------------------------------------------------------------------
 
 python3 -B "$here/checks/memory_map.py" --make touched || fail "no trace of accesses"
@@ -72,7 +88,13 @@ import sqlite3
 db = sqlite3.connect("runs.db")
 rows = db.execute("SELECT prog, mode, run, seed, ord FROM runs ORDER BY id").fetchall()
 assert rows == [("alloc", "all", 1, None, None), ("alloc", "all", 2, 4711, 7), ("alloc", "dry", 1, None, None), ("other", "trace", 1, None, None)], rows
-assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)' || exit 1
+assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+# the workload leaves 192 KiB by one function
+join = "FROM allocs a JOIN runs r ON r.id = a.run_id JOIN sites s ON s.host = r.host AND s.SITE = site_id "
+left = db.execute(f"SELECT prog, sum(size) {join} WHERE FUNCTIONS LIKE ? GROUP BY prog ORDER BY prog", ("get;leave;main;%",)).fetchall()
+assert ("other", 196608) in left, left
+assert db.execute(f"SELECT count(*) {join} WHERE FUNCTIONS IS NULL OR "
+                  "length(FUNCTIONS) - length(replace(FUNCTIONS, ?1, ?2)) <> length(FRAMES) - length(replace(FRAMES, ?1, ?2))", (";", "")).fetchone() == (0,)' || exit 1
 
 # a damaged list of runs: the rest is exported
 cp runs/matrix.tsv whole.tsv
