@@ -117,6 +117,10 @@ static void sources_text(const void *of, FILE *out)
 	else
 		fprintf(out, "Reads through mmap are not covered; mappings of files made: %s, of %s.\n",
 			FMT_COUNT(r->map_calls), FMT_BYTES(r->map_bytes));
+	if (r->why && r->why->reclaims.machine.n + r->why->reclaims.cgroup.n)
+		fprintf(out, "Direct reclaims of memory: %s at a cgroup's limit, %s in all; %s for the machine, %s in all.\n",
+			FMT_COUNT(r->why->reclaims.cgroup.n), FMT_NS(r->why->reclaims.cgroup.ns), FMT_COUNT(r->why->reclaims.machine.n),
+			FMT_NS(r->why->reclaims.machine.ns));
 }
 
 static bool has_why(const void *of)

@@ -146,6 +146,7 @@ void why_end(struct report *r)
 		why_note(w, "why the job waited could not be analyzed: %s", strerror(-res));
 	else
 		why_read_loader_sched(r);
+	why_read_reclaims(r);
 	w->overlaps = overlap_all(r, &w->n_overlaps);
 	w->accounts = account_all(r, &w->n_accounts);
 	why_blame(r);

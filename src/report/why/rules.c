@@ -118,6 +118,11 @@ static bool has_requests(const struct report *r)
 	return r->causes && r->causes->known;
 }
 
+static bool has_reclaims(const struct report *r)
+{
+	return r->why->reclaims.present;
+}
+
 static bool has_steps(const struct report *r)
 {
 	return r->phases && r->phases->steps.n_trainers > 0;
@@ -149,6 +154,7 @@ static const struct {
 	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies" },
 	{ RULE_BIO, has_requests, "bio.out (probe bio), with the files of requests" },
 	{ RULE_CACHE, has_cache, "cache.out (--probes +cache)" },
+	{ RULE_RECLAIM, has_reclaims, "reclaim.out (probe reclaim)" },
 	{ RULE_STEPS, has_steps, "steps in regions.out (docs/regions.md)" },
 };
 

@@ -48,6 +48,7 @@ enum rule_need {
 	RULE_BIO = 1 << 10,    /* bio.out, with the files of requests */
 	RULE_CACHE = 1 << 11,  /* cache.out */
 	RULE_STEPS = 1 << 12,  /* steps, by regions.out */
+	RULE_RECLAIM = 1 << 13, /* reclaim.out */
 };
 
 struct rule {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules about page faults that waited for a disk, and about what else the disks were busy with. */
+/* The rules about page faults that waited for a disk, about memory, and about what else the disks were busy with. */
 #include "report/why/rules_impl.h"
 
 #include "base/fmt.h"
@@ -131,6 +131,53 @@ static void show_swap(struct report *r, struct finding *f)
 	if (r->causes && r->causes->no_file[CAUSE_SWAP].requests)
 		finding_add(f, "the disks read %s of swap and wrote %s, of all processes of the machine",
 			    FMT_BYTES(r->causes->no_file[CAUSE_SWAP].read_bytes), FMT_BYTES(r->causes->no_file[CAUSE_SWAP].write_bytes));
+	rules_show_when(r, f);
+}
+
+/* --- reclaim -------------------------------------------------------------------------------------- */
+
+/*
+ * Returns the larger one of the main processes' part and of the loaders'; without main processes, the part of the trace in
+ * which any process was in a direct reclaim.
+ */
+static double reclaim(const struct report *r)
+{
+	const struct why_reclaims *m = &r->why->reclaims;
+	const double life_ns = (double)report_duration_ns(r);
+
+	if ((double)(m->machine.ns + m->cgroup.ns) < LEAST_NS)
+		return 0;
+	if (m->trainers_life_ns > 0)
+		return MAX(why_trainers_reclaim(m), why_loaders_reclaim(m));
+	return life_ns > 0 ? (double)m->busy_ns / life_ns : 0;
+}
+
+/* The cost: the main processes' own time in it, and the loaders' part of the time that these were waited for. */
+static struct finding_size size_of_reclaim(const struct report *r)
+{
+	const struct why_reclaims *m = &r->why->reclaims;
+
+	if (!rules_know_all_waits(r))
+		return rules_size_of_life(r, (double)m->busy_ns);
+	return rules_size_of_share(r, why_trainers_reclaim(m) + why_loaders_reclaim(m) * r->why->waited_ns / r->why->window_ns);
+}
+
+static void show_reclaim_sum(struct finding *f, const char *why, const struct why_reclaim_sum *sum)
+{
+	if (sum->n)
+		finding_add(f, "%s: %s times, %s each, %s in all, %s pages freed", why, FMT_COUNT(sum->n), FMT_NS(sum->ns / sum->n),
+			    FMT_NS(sum->ns), FMT_COUNT(sum->pages));
+}
+
+static void show_reclaim(struct report *r, struct finding *f)
+{
+	const struct why_reclaims *m = &r->why->reclaims;
+
+	if (m->trainers_life_ns > 0)
+		finding_add(f, "main processes freed memory themselves in %.1f %% of their time, loaders in %.1f %% of theirs",
+			    100 * why_trainers_reclaim(m), 100 * why_loaders_reclaim(m));
+	show_reclaim_sum(f, "at a cgroup's limit of memory (KIND cgroup)", &m->cgroup);
+	show_reclaim_sum(f, "as the machine had too little free memory (KIND machine)", &m->machine);
 	rules_show_when(r, f);
 }
 
@@ -289,6 +336,16 @@ const struct rule rules_of_disks[] = {
 	  .size = size_of_waste,
 	  .evidence = show_waste,
 	  .advice = "posix_fadvise(POSIX_FADV_RANDOM) on files that are read in parts, or a smaller read_ahead_kb of the disk." },
+	{ .code = "reclaim",
+	  .title = "The job had to free memory before it got some",
+	  .threshold = RECLAIMS_MATTER,
+	  .needs = RULE_RECLAIM,
+	  .is_share = false,
+	  .measure = reclaim,
+	  .size = size_of_reclaim,
+	  .evidence = show_reclaim,
+	  .advice = "At a cgroup's limit: a higher limit (memory.max), fewer workers, less prefetching. On the whole machine: also "
+		    "POSIX_FADV_DONTNEED or O_DIRECT for files that are read once, and a larger vm.min_free_kbytes." },
 	{ .code = "swap",
 	  .title = "The job waited for memory that was swapped out",
 	  .threshold = 0.01,

@@ -197,6 +197,16 @@ void waits_show_longest(struct report *r, struct finding *f, enum why_state s, c
 	}
 }
 
+/* Shows that the work was also to free memory, where rows show it. */
+static void show_reclaims(const struct why *w, struct finding *f)
+{
+	const double own = why_trainers_reclaim(&w->reclaims), loaders = why_loaders_reclaim(&w->reclaims);
+
+	if (MAX(own, loaders) >= RECLAIMS_MATTER)
+		finding_add(f, "memory was short: the main processes freed some in %.1f %% of their time, loaders in %.1f %% of theirs", 100 * own,
+			    100 * loaders);
+}
+
 void waits_show(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
@@ -204,6 +214,7 @@ void waits_show(struct report *r, struct finding *f)
 	if (f->is_bottleneck) {
 		show_window(r, f);
 		show_states(r, f);
+		show_reclaims(r->why, f);
 		return;
 	}
 	finding_add(f, "%.1f %% of the waits, from %.3f s to %.3f s",

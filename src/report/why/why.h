@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "report/phases/phases.h"
+#include "report/why/reclaims.h"
 #include "report/why/sleeps.h"
 #include "stats/cover.h"
 #include "stats/spans.h"
@@ -271,6 +272,7 @@ struct why {
 	uint64_t begin_ns, end_ns; /* of the trace */
 
 	struct why_did did;
+	struct why_reclaims reclaims;
 	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
 	/* the results, of all trainers together */

@@ -55,6 +55,9 @@ before=$(at_limit) swapd=$(counted pgsteal_kswapd)
 limited --probes reclaim,vfs_rw,time_align -- python3 reads.py "$mnt/data" >job.json 2>err || fail "status $?: $(cat err)"
 swapd=$(($(counted pgsteal_kswapd) - swapd))
 check reclaim job.json $swapd ${before:+$(($(at_limit) - before))}
+"$DLT" report --full "$t" >text 2>err || fail "report: $(cat err)"
+grep -q "^Direct reclaims of memory: $(rows reclaim 'KIND == "cgroup"' | wc -l) at a cgroup's limit, " text ||
+	fail "the report: $(grep '^Direct reclaims' text)"
 
 # the same within a limit that is far away
 limit_to 1073741824 || fail "the limit cannot be raised"

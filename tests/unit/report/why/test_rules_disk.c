@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -25,7 +26,7 @@
 
 /* --- making one ------------------------------------------------------------------------------------------ */
 
-enum { BIO, FAULT, FILES, PIDS, RW, SYNC, N_OUT };
+enum { BIO, FAULT, FILES, PIDS, RECLAIM, RW, SYNC, N_OUT };
 
 static FILE *out[N_OUT];
 
@@ -37,6 +38,7 @@ static const struct {
 	[FAULT] = { "fault", "PID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE" },
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[PIDS] = { "pids", "PID\tTID\tCOMM\tEVENT\tPPID\tCHILD_TID\tLIFE_NS\tUSER_NS\tSYS_NS\tSTATUS\tEXE\tARGS" },
+	[RECLAIM] = { "reclaim", "PID\tTID\tCOMM\tKIND\tLAT_NS\tPAGES" },
 	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tFLAGS\tOFFSET\tLEN\tFID\tFILE" },
 };
@@ -212,6 +214,65 @@ static void faults_without_latencies_fire_no_rule(void **state)
 	report_free(r);
 }
 
+/* --- memory -------------------------------------------------------------------------------------------------- */
+
+static void reclaim(uint64_t at_ns, unsigned int tid, uint64_t lat_ns, const char *pages)
+{
+	fprintf(row(RECLAIM, at_ns), "7\t%u\tpython\tcgroup\t%" PRIu64 "\t%s\n", tid, lat_ns, pages);
+}
+
+static void reclaim_is_found_by_its_time(void **state)
+{
+	const struct finding *f;
+	struct report *r;
+
+	(void)state;
+	for (uint64_t i = 0; i < 200; i++) {
+		reclaim((10 + 10 * i) * MS, 7, 4 * MS, "32");
+		reclaim((12 + 10 * i) * MS, 8, 4 * MS, "64"); /* half of it at the same time */
+	}
+	reclaim(LIFE, 7, MS, "?"); /* the trace ended first */
+	r = load();
+	f = found(r, "reclaim");
+	assert_non_null(f);
+	near(f->measure, 1201.0 / 10000);
+	assert_true(shows(f, "at a cgroup's limit of memory (KIND cgroup): 401 times, 3.99 ms each, 1.60 s in all, 19200 pages freed"));
+	assert_false(shows(f, "KIND machine"));
+	report_free(r);
+}
+
+static void a_little_reclaim_is_no_problem(void **state)
+{
+	struct report *r;
+
+	(void)state;
+	for (uint64_t i = 0; i < 200; i++)
+		reclaim((10 + 10 * i) * MS, 7, 2 * MS, "32");
+	r = load();
+	assert_null(found(r, "reclaim"));
+	report_free(r);
+}
+
+/* Nothing else shows that a thread had to free memory: not the swap that it waited for. */
+static void reclaim_without_rows_is_not_inferred(void **state)
+{
+	autofree char *path = tree_path("reclaim.out");
+	bool missing = false;
+	struct report *r;
+
+	(void)state;
+	for (uint64_t i = 0; i < 200; i++)
+		fault((10 + 10 * i) * MS, "swap", 5 * MS, 0);
+	assert_int_equal(unlink(path), 0);
+	r = load();
+	for (unsigned int i = 0; i < r->why->rules->n_missing; i++)
+		missing |= strcmp(r->why->rules->missing[i], "reclaim: needs reclaim.out (probe reclaim)") == 0;
+	assert_true(missing);
+	assert_null(found(r, "reclaim"));
+	assert_non_null(found(r, "swap"));
+	report_free(r);
+}
+
 /* --- disks --------------------------------------------------------------------------------------------------- */
 
 /* 200 reads alone, then as many between writes. */
@@ -308,6 +369,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(faults_in_order_are_a_storm_and_not_random, begin, end),
 		cmocka_unit_test_setup_teardown(faults_that_jump_are_random, begin, end),
 		cmocka_unit_test_setup_teardown(faults_without_latencies_fire_no_rule, begin, end),
+		cmocka_unit_test_setup_teardown(reclaim_is_found_by_its_time, begin, end),
+		cmocka_unit_test_setup_teardown(a_little_reclaim_is_no_problem, begin, end),
+		cmocka_unit_test_setup_teardown(reclaim_without_rows_is_not_inferred, begin, end),
 		cmocka_unit_test_setup_teardown(reads_that_wait_for_writes_are_found_with_the_writer, begin, end),
 		cmocka_unit_test_setup_teardown(reads_as_fast_beside_writes_wait_for_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(slow_reads_without_writes_are_not_the_writers, begin, end),
