@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/fmt.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -28,6 +29,12 @@ static char *scaled(char buf[FMT_MAX], uint64_t n, unsigned int step, const char
 char *fmt_count(char buf[FMT_MAX], uint64_t n)
 {
 	*text_put_u64(buf, n) = '\0';
+	return buf;
+}
+
+char *fmt_n(char buf[FMT_N_MAX], uint64_t n, const char *one, const char *others)
+{
+	snprintf(buf, FMT_N_MAX, "%" PRIu64 " %s", n, n == 1 ? one : others);
 	return buf;
 }
 

@@ -10,6 +10,9 @@
 
 /* All return BUF. */
 char *fmt_count(char buf[FMT_MAX], uint64_t n);
+#define FMT_N_MAX 96
+/* "1 row was", "2 rows were": N, and what follows it, for 1 or for others */
+char *fmt_n(char buf[FMT_N_MAX], uint64_t n, const char *one, const char *others);
 /* "512 B", "1.50 KiB", "23.4 GiB": powers of 1024, three digits */
 char *fmt_bytes(char buf[FMT_MAX], uint64_t bytes);
 /* "950 ns", "1.50 us", "23.4 ms", "3600 s" */
@@ -26,6 +29,7 @@ char *fmt_ended(char buf[FMT_MAX], int status);
 
 /* For the arguments of a printf: the buffer lives as long as the enclosing block. */
 #define FMT_COUNT(v) fmt_count((char[FMT_MAX]){ 0 }, v)
+#define FMT_N(v, one, others) fmt_n((char[FMT_N_MAX]){ 0 }, v, one, others)
 #define FMT_BYTES(v) fmt_bytes((char[FMT_MAX]){ 0 }, v)
 #define FMT_SI(v, unit) fmt_si((char[FMT_MAX]){ 0 }, (double)(v), " ", unit)
 #define FMT_ENDED(v) fmt_ended((char[FMT_MAX]){ 0 }, v)

@@ -85,8 +85,8 @@ static void put_left(const struct manifest_facts *m, FILE *out)
 
 	if (!m->left_running || !behind_job)
 		return;
-	text = util_fmt("%llu process%s of the job still run%s; --wait-all traces %s", (unsigned long long)m->left_running,
-			m->left_running == 1 ? "" : "es", m->left_running == 1 ? "s" : "", m->left_running == 1 ? "it" : "them");
+	text = util_fmt("%s", FMT_N(m->left_running, "process of the job still runs; --wait-all traces it",
+				    "processes of the job still run; --wait-all traces them"));
 	if (text)
 		put_fact(out, "running", text);
 }
@@ -102,7 +102,7 @@ static uint64_t lost_rows(const struct manifest_facts *m)
 
 static void put_missing(const struct manifest_facts *m, const struct verdict *v, FILE *out)
 {
-	autofree char *counted = lost_rows(m) ? util_fmt("%llu rows were lost", (unsigned long long)lost_rows(m)) : NULL;
+	autofree char *counted = lost_rows(m) ? util_fmt("%s lost", FMT_N(lost_rows(m), "row was", "rows were")) : NULL;
 	const char *lost = counted;
 
 	if (v && v->text)
@@ -115,7 +115,7 @@ static void put_missing(const struct manifest_facts *m, const struct verdict *v,
 static void put_uncovered(const struct manifest_facts *m, FILE *out)
 {
 	const unsigned long long n = m->alloc.uncovered_processes;
-	autofree char *text = n ? util_fmt("allocations of %llu process%s without the library of alloc", n, n == 1 ? "" : "es") : NULL;
+	autofree char *text = n ? util_fmt("allocations of %s without the library of alloc", FMT_N(n, "process", "processes")) : NULL;
 
 	if (text)
 		put_fact(out, "missing", text);

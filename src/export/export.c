@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/log.h"
 #include "export/exporter.h"
 #include "export/text.h"
@@ -198,7 +199,8 @@ static int run(struct export *x)
 	if (res < 0 && res != -ECANCELED)
 		log_err_r(res, "%s: cannot be written", strcmp(x->o->out, "-") ? x->o->out : "standard output");
 	if (x->bad_numbers)
-		log_err("%llu fields that should be numbers are not, and are exported as empty", (unsigned long long)x->bad_numbers);
+		log_err("%s exported as empty", FMT_N(x->bad_numbers, "field that should be a number is none, and is",
+						      "fields that should be numbers are none, and are"));
 	return res < 0 ? res : x->damaged || x->bad_numbers;
 }
 

@@ -123,7 +123,7 @@ static int end(struct export *x)
 	const struct perfetto *s = x->state;
 
 	if (s->left_out)
-		log_warn("%s rows are left out: there are too many threads, or too many of their calls overlap", FMT_COUNT(s->left_out));
+		log_warn("%s left out: there are too many threads, or too many of their calls overlap", FMT_N(s->left_out, "row is", "rows are"));
 	if (s->tracks.part > 1)
 		log_info("%u files, each as large as a browser can show; `trace_processor --httpd' shows larger ones (--split)",
 			 s->tracks.part);

@@ -71,11 +71,12 @@ static void close_file(struct walk *w, struct export_file *f)
 	if (!f->in.error)
 		scan_note_header(&f->in, w->bad_rows[f->index], &notes);
 	if (f->in.reader.damaged || f->in.reader.bad || f->in.reader.missing)
-		notes_add(&notes, "%s.out: %zu of its segments are damaged or missing", f->in.name,
-			  f->in.reader.damaged + f->in.reader.bad + f->in.reader.missing);
+		notes_add(&notes, "%s.out: %s damaged or missing", f->in.name,
+			  FMT_N(f->in.reader.damaged + f->in.reader.bad + f->in.reader.missing, "of its segments is", "of its segments are"));
 	if (counted > f->in.reader.rows)
-		notes_add(&notes, "%s.out: %s of %s rows that the manifest counts are not in the file", f->in.name,
-			  FMT_COUNT(counted - f->in.reader.rows), FMT_COUNT(counted));
+		notes_add(&notes, "%s.out: %s of %s that the manifest counts %s not in the file", f->in.name,
+			  FMT_COUNT(counted - f->in.reader.rows), FMT_N(counted, "row", "rows"),
+			  counted - f->in.reader.rows == 1 ? "is" : "are");
 	for (unsigned int i = 0; i < n; i++) {
 		log_err("%s/%s; the rest is exported", w->x->host->dir, texts[i]);
 		free(texts[i]);

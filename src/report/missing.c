@@ -54,20 +54,21 @@ static void find_left_running(struct report *r)
 		.kind = behind_job ? MISSING_LEFT_RUNNING : MISSING_ENDED_BEFORE, .n = n, .of = "processes",
 	};
 	uint64_t lives, ended_us;
+	autofree char *which = NULL;
 	double cpu;
 
 	if (!n)
 		return;
 	count_processes(r, &lives, &ended_us);
-	reason.share = missing_part(n, MAX(lives, n));
+	lives = MAX(lives, n);
+	which = lives == 1 ? strdup("the job's only process") : util_fmt("%s of the job's %s processes", FMT_COUNT(n), FMT_COUNT(lives));
+	reason.share = missing_part(n, lives);
 	cpu = missing_part(cpu_us, cpu_us + ended_us);
 	reason.matters = behind_job && (reason.share >= MISSING_MATTERS || cpu >= MISSING_MATTERS);
-	reason.brief = util_fmt("%s of the job's %s processes went on", FMT_COUNT(n), FMT_COUNT(MAX(lives, n)));
-	missing_add(&r->missing, reason, "%s of the job's %s processes %s still running when the trace ended%s (%s; %.1f %% "
-					 "of the job's CPU "
-		    "time until then)%s", FMT_COUNT(n), FMT_COUNT(MAX(lives, n)), n == 1 ? "was" : "were",
-		    behind_job ? "" : ", which was before the job ended", m->left_comms, 100 * cpu, behind_job ? "; --wait-all traces "
-												 "them" : "");
+	reason.brief = util_fmt("%s went on", which ? which : "");
+	missing_add(&r->missing, reason, "%s %s still running when the trace ended%s (%s; %.1f %% of the job's CPU time until then)%s",
+		    which ? which : "", n == 1 ? "was" : "were", behind_job ? "" : ", which was before the job ended", m->left_comms,
+		    100 * cpu, !behind_job ? "" : n == 1 ? "; --wait-all traces it" : "; --wait-all traces them");
 }
 
 /* Lists the names of the kinds of calls for which IS holds, with commas; false when there is none. */

@@ -139,8 +139,8 @@ static void find_cut(struct report *r, enum report_kind kind, const struct tally
 	reason = reason_of(MISSING_CUT, f->name, t->cut, t->cut + t->there, "rows");
 	reason.matters &= is_for_answer(kind);
 	reason.of_calls = missing_is_call(kind);
-	missing_add(&r->missing, reason, "%s.out: %s of %s rows are not in the file: %s", f->name, FMT_COUNT(t->cut),
-		    FMT_COUNT(t->cut + t->there), cause);
+	missing_add(&r->missing, reason, "%s.out: %s of %s %s not in the file: %s", f->name, FMT_COUNT(t->cut),
+		    FMT_N(t->cut + t->there, "row", "rows"), t->cut == 1 ? "is" : "are", cause);
 }
 
 static void find_surplus(struct report *r, enum report_kind kind, const struct tally *t)
@@ -154,9 +154,8 @@ static void find_surplus(struct report *r, enum report_kind kind, const struct t
 	reason.matters &= is_for_answer(kind);
 	free(reason.brief);
 	reason.brief = util_fmt("%.1f %% of %s.out is not of this trace", 100 * reason.share, name);
-	missing_add(&r->missing, reason, "%s.out: %s of %s rows are more than dltraced has written: they are counted here, "
-					 "and may be of "
-		    "another trace", name, FMT_COUNT(t->surplus), FMT_COUNT(t->there));
+	missing_add(&r->missing, reason, "%s.out: %s of %s %s more than dltraced has written: counted here, but perhaps of another trace",
+		    name, FMT_COUNT(t->surplus), FMT_N(t->there, "row", "rows"), t->surplus == 1 ? "is" : "are");
 }
 
 /* The ways in which rows that the manifest counts may be missing from the files. */
@@ -164,16 +163,16 @@ static void find_surplus(struct report *r, enum report_kind kind, const struct t
 static const struct way {
 	enum missing_kind kind;
 	size_t offset; /* in struct tally */
-	const char *how; /* NULL: as in loss_kinds */
+	const char *how; /* after "was" or "were"; NULL: as in loss_kinds */
 } ways[] = {
-	{ MISSING_LOST, offsetof(struct tally, lost), "were lost while tracing: there was no room for them in memory or on "
+	{ MISSING_LOST, offsetof(struct tally, lost), "lost while tracing: there was no room for them in memory or on "
 						      "the disk" },
 	{ MISSING_LOST, OF_LOSS(LOSS_BUFFER) }, { MISSING_LOST, OF_LOSS(LOSS_IN_FLIGHT) },
 	{ MISSING_LOST, OF_LOSS(LOSS_SKIPPED) }, { MISSING_LOST, OF_LOSS(LOSS_DISK) },
 	{ MISSING_LOST, OF_LOSS(LOSS_STALLED) }, { MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
-	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "were not seen: the kernel did not report their beginning or their end" },
-	{ MISSING_DROPPED, offsetof(struct tally, dropped), "were dropped by --keep: rollup.out has their sums" },
-	{ MISSING_SUMMED, offsetof(struct tally, summed), "were only summed up (--rollup-only): rollup.out has their sums" },
+	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "not seen: the kernel did not report the beginning or the end" },
+	{ MISSING_DROPPED, offsetof(struct tally, dropped), "dropped by --keep: rollup.out has the sums" },
+	{ MISSING_SUMMED, offsetof(struct tally, summed), "only summed up (--rollup-only): rollup.out has the sums" },
 };
 
 static uint64_t by_way(const struct tally *t, const struct way *way)
@@ -195,12 +194,12 @@ static uint64_t all_of(const struct tally *t)
 	return t->there + t->cut + lost_of(t) + t->dropped + t->summed;
 }
 
-/* Returns the text after "7 of 12 calls". */
+/* Returns the text after "7 of 12 calls were". */
 static char *how_of(const struct way *way)
 {
 	enum loss why = way->how ? LOSSES : (way->offset - OF_LOSS(0)) / sizeof(uint64_t);
 
-	return way->how ? util_fmt("%s", way->how) : util_fmt("were lost while tracing: %s", loss_kinds[why].why);
+	return way->how ? util_fmt("%s", way->how) : util_fmt("lost while tracing: %s", loss_kinds[why].why);
 }
 
 /* Finds missing calls: one reason for each of their files. */
@@ -233,7 +232,8 @@ static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS
 	reason.share = missing_part(reason.n, all);
 	reason.matters = share >= MISSING_MATTERS;
 	reason.brief = util_fmt("%.1f %% of the calls of %s are missing", 100 * share, report_kind_names[worst]);
-	missing_add(&r->missing, reason, "%s of %s calls (%s) %s", FMT_COUNT(reason.n), FMT_COUNT(all), files, how ? how : "");
+	missing_add(&r->missing, reason, "%s of %s (%s) %s %s", FMT_COUNT(reason.n), FMT_N(all, "call", "calls"), files,
+		    reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
 static void find_others(struct report *r, enum report_kind kind, const struct tally *t, const struct way *way)
@@ -247,7 +247,8 @@ static void find_others(struct report *r, enum report_kind kind, const struct ta
 	how = how_of(way);
 	reason = reason_of(way->kind, name, by_way(t, way), all_of(t), "rows");
 	reason.matters &= is_for_answer(kind);
-	missing_add(&r->missing, reason, "%s.out: %s of %s rows %s", name, FMT_COUNT(reason.n), FMT_COUNT(all_of(t)), how ? how : "");
+	missing_add(&r->missing, reason, "%s.out: %s of %s %s %s", name, FMT_COUNT(reason.n), FMT_N(all_of(t), "row", "rows"),
+		    reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
 /* --- bytes --------------------------------------------------------------------------------------- */
@@ -260,7 +261,8 @@ static void find_by_bytes(struct report *r, const char *name)
 
 	if (lost)
 		missing_add(&r->missing, reason_of(MISSING_LOST, name, lost, all, "rows"),
-			    "%s.out: %s of %s rows were lost while tracing", name, FMT_COUNT(lost), FMT_COUNT(all));
+			    "%s.out: %s of %s %s lost while tracing", name, FMT_COUNT(lost), FMT_N(all, "row", "rows"),
+			    lost == 1 ? "was" : "were");
 	if (n)
 		missing_add(&r->missing, reason_of(MISSING_CUT, name, n, counted, "bytes"),
 			    "%s.out: %s of %s are not in the file: %s", name, FMT_BYTES(n), FMT_BYTES(counted),

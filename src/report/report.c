@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/cpu/load.h"
 #include "report/memory_map.h"
@@ -112,11 +113,11 @@ static void note_manifest(struct report *r, int error)
 			    m->schema);
 }
 
-/* Adds a note about N of something, unless N is 0. */
-static void note_count(struct report *r, const char *what, uint64_t n, const char *text)
+/* Adds a note about N of something, unless N is 0: ONE or OTHERS, then TEXT. */
+static void note_count(struct report *r, const char *what, uint64_t n, const char *one, const char *others, const char *text)
 {
 	if (n)
-		report_note(r, "%s: %" PRIu64 " %s", what, n, text);
+		report_note(r, "%s: %s %s", what, FMT_N(n, one, others), text);
 }
 
 static void note_losses(struct report *r)
@@ -124,24 +125,25 @@ static void note_losses(struct report *r)
 	const struct manifest_facts *m = &r->manifest;
 
 	for (unsigned int i = 0; i < m->n_probes; i++)
-		note_count(r, m->probes[i].name, m->probes[i].lost, "lost");
+		if (m->probes[i].lost)
+			report_note(r, "%s: %" PRIu64 " lost", m->probes[i].name, m->probes[i].lost);
 	for (unsigned int i = 0; i < m->n_probes; i++) {
 		note_count(r, m->probes[i].name, m->probes[i].unsure,
-			   "rows were written but may be missing: the disk refused some writes");
-		note_count(r, m->probes[i].name, m->probes[i].unmatched, "ends without a start");
-		note_count(r, m->probes[i].name, m->probes[i].late, "rows out of time order");
+			   "row was", "rows were", "written but may be missing: the disk refused some writes");
+		note_count(r, m->probes[i].name, m->probes[i].unmatched, "end", "ends", "without a start");
+		note_count(r, m->probes[i].name, m->probes[i].late, "row", "rows", "out of time order");
 		note_count(r, m->probes[i].name, m->probes[i].dropped,
-			   "rows were dropped by --keep; rollup.out has their sums");
+			   "row was", "rows were", "dropped by --keep; rollup.out has the sums");
 		note_count(r, m->probes[i].name, m->probes[i].summed,
-			   "rows were only summed up (--rollup-only), in rollup.out");
+			   "row was", "rows were", "only summed up (--rollup-only), in rollup.out");
 		note_count(r, m->probes[i].name, m->probes[i].refused,
-			   "pages were read ahead for which there was no room to see whether they were used: none of them counts as "
-			   "used or wasted");
+			   "page was", "pages were", "read ahead for which there was no room to see the use: none counts as used or "
+			   "wasted");
 		note_count(r, m->probes[i].name, m->probes[i].overwritten,
-			   "dirty pages whose writer was forgotten before they were written back, as there was no room");
+			   "dirty page was", "dirty pages were", "written back when the writer had been forgotten, as there was no room");
 	}
-	note_count(r, "rollup", m->unsummed_rows, "of the dropped rows could not be summed up");
-	note_count(r, "32-bit calls", m->compat_calls, "seen but not recorded");
+	note_count(r, "rollup", m->unsummed_rows, "of the dropped rows", "of the dropped rows", "could not be summed up");
+	note_count(r, "32-bit calls", m->compat_calls, "seen", "seen", "but not recorded");
 }
 
 static void note_causes(struct report *r)
@@ -150,11 +152,13 @@ static void note_causes(struct report *r)
 
 	if (!c)
 		return;
-	note_count(r, "too many files", c->other_files.requests, "requests are in the sum of no file");
-	note_count(r, "too many pieces of requests", c->pieces.left_out, "are in the sum of no file");
-	note_count(r, "too many processes", c->other_processes.requests, "requests are in the sum of no process");
-	note_count(r, "too much is dirty at the same time", c->writebacks.writers.left_out, "written bytes have no writer when they are written back");
-	note_count(r, "write-back", c->writebacks.out_of_order, "writes ended so late that their bytes may count for other writers");
+	note_count(r, "too many files", c->other_files.requests, "request is", "requests are", "in the sum of no file");
+	note_count(r, "too many pieces of requests", c->pieces.left_out, "is", "are", "in the sum of no file");
+	note_count(r, "too many processes", c->other_processes.requests, "request is", "requests are", "in the sum of no process");
+	note_count(r, "too much is dirty at the same time", c->writebacks.writers.left_out, "written byte has", "written bytes have",
+		   "no writer at write-back");
+	note_count(r, "write-back", c->writebacks.out_of_order, "write", "writes",
+		   "ended so late that the bytes may count for other writers");
 }
 
 static void note_limits(struct report *r)
@@ -163,23 +167,22 @@ static void note_limits(struct report *r)
 
 	for (uint32_t i = 0; i < r->procs.n; i++)
 		reused += ((const struct report_proc *)table_at(&r->procs, i))->lives > 1;
-	note_count(r, "processes", reused, "PIDs were reused; each has one line");
+	note_count(r, "processes", reused, "PID was", "PIDs were", "reused; each has one line");
 	if (r->present[REPORT_FILES])
-		note_count(r, "files", r->unknown_files, "FIDs are not in files.out");
-	note_count(r, "too many files", r->other_file.calls, "calls are in the sum of no file");
-	note_count(r, "too many processes", r->other_proc.calls, "calls are in the sum of no process");
-	note_count(r, "too many functions", r->func_left_out, "rows are in the sum of no function");
+		note_count(r, "files", r->unknown_files, "FID is", "FIDs are", "not in files.out");
+	note_count(r, "too many files", r->other_file.calls, "call is", "calls are", "in the sum of no file");
+	note_count(r, "too many processes", r->other_proc.calls, "call is", "calls are", "in the sum of no process");
+	note_count(r, "too many functions", r->func_left_out, "row is", "rows are", "in the sum of no function");
 	if (r->no_result)
-		report_note(r, "vfs_rw: %" PRIu64 " rows have no result; the %" PRIu64
-			    " bytes that they requested are in no sum", r->no_result,
-			    r->no_result_bytes);
+		report_note(r, "vfs_rw: %s no result; the %" PRIu64 " requested bytes are in no sum",
+			    FMT_N(r->no_result, "row has", "rows have"), r->no_result_bytes);
 	report_only_note(r);
 	note_causes(r);
 	if (!r->uses)
 		return;
-	note_count(r, "too many processes and files", r->uses->left_out, "calls are in no sum of a process and a file");
-	note_count(r, "too many processes", r->spreads.left_out, "calls are in the medians of no process");
-	note_count(r, "too many logs", r->streams->left_out, "writes are in the sum of no log");
+	note_count(r, "too many processes and files", r->uses->left_out, "call is", "calls are", "in no sum of a process and a file");
+	note_count(r, "too many processes", r->spreads.left_out, "call is", "calls are", "in the medians of no process");
+	note_count(r, "too many logs", r->streams->left_out, "write is", "writes are", "in the sum of no log");
 }
 
 /* --- in order ---------------------------------------------------------------------------- */
@@ -189,17 +192,19 @@ static void note_segments(struct report *r, const struct scan_file *f)
 	const struct reader *rd = &f->reader;
 
 	if (rd->missing)
-		report_note(r, "%s: %zu segments between others are missing", f->name, rd->missing);
+		report_note(r, "%s: %s missing", f->name, FMT_N(rd->missing, "segment between others is", "segments between others are"));
 	if (rd->gone)
-		report_note(r, "%s: %zu segments were dropped before they could be read", f->name, rd->gone);
+		report_note(r, "%s: %s could be read", f->name,
+			    FMT_N(rd->gone, "segment was dropped before it", "segments were dropped before they"));
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_note(r, "%s: %zu segments are compressed in a format that this dltraced was built without; unpack them "
-			    "first (zstd -d --rm, gzip -d)", f->name, rd->bad);
+		report_note(r, "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d --rm, "
+			    "gzip -d)", f->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad)
-		report_note(r, "%s: %zu segments could not be read and are left out", f->name, rd->bad);
+		report_note(r, "%s: %s left out", f->name,
+			    FMT_N(rd->bad, "segment could not be read and is", "segments could not be read and are"));
 	if (rd->damaged)
-		report_note(r, "%s: %zu segments are damaged; the rows after the damage are left out", f->name,
-			    rd->damaged);
+		report_note(r, "%s: %s damaged; the rows after the damage are left out", f->name,
+			    FMT_N(rd->damaged, "segment is", "segments are"));
 }
 
 /* Adds notes on a file that was read, maybe not to its end. */
@@ -272,7 +277,7 @@ static void end_phases(struct report *r)
 	begin_ns = MAX(t->begin_ns, r->manifest.start_ns);
 	end_ns = MAX(MAX(t->end_ns, r->last_ns), r->manifest.end_ns);
 	phases_end(r->phases, begin_ns, end_ns);
-	note_count(r, "phases", r->phases->outside, "are not within the trace and are left out");
+	note_count(r, "phases", r->phases->outside, "is", "are", "not within the trace, and left out");
 }
 
 /* Infers phases where the job shows none, once the trainers are known. */

@@ -2,10 +2,10 @@
 /* From rows to the timeline: which column adds to which series. */
 #include "report/timeline.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/phases/saves.h"
 #include "report/why/why.h"
@@ -295,6 +295,6 @@ void report_timeline_files(struct report *r)
 	for (size_t i = 0; r->timeline && i < ARRAY_SIZE(takers); i++)
 		read_file(r, &takers[i]);
 	if (r->timeline && r->timeline->points_left_out)
-		report_note(r, "timeline: %" PRIu64 " values of collectors have no panel: there are more than %u series of them",
-			    r->timeline->points_left_out, TIMELINE_POINTS_MAX);
+		report_note(r, "timeline: %s no panel: there are more than %u series",
+			    FMT_N(r->timeline->points_left_out, "value of collectors has", "values of collectors have"), TIMELINE_POINTS_MAX);
 }

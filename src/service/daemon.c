@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 
 #include "base/exit_codes.h"
+#include "base/fmt.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/util.h"
@@ -71,8 +72,8 @@ static void stop_tick(struct daemon *d)
 	if (daemon_children(d, all | DAEMON_NOT_HELD, 0))
 		return;
 	if (daemon_children(d, all, 0))
-		log_err("%u traces wait for file servers that do not answer: they are left behind, and end when the servers answer",
-			daemon_children(d, all, 0));
+		log_err("%s for file servers that do not answer: left behind until the servers answer",
+			FMT_N(daemon_children(d, all, 0), "trace waits", "traces wait"));
 	loop_quit(&d->loop);
 }
 
@@ -81,7 +82,7 @@ static void stop(struct daemon *d)
 	if (d->stop_ns)
 		return;
 	d->stop_ns = daemon_now();
-	log_info("stopping: %u traces end", daemon_children(d, DAEMON_USERS | DAEMON_ALWAYS, 0));
+	log_info("stopping: %s", FMT_N(daemon_children(d, DAEMON_USERS | DAEMON_ALWAYS, 0), "trace ends", "traces end"));
 	daemon_notify(d, "STOPPING=1");
 	daemon_listen_end(d);
 	daemon_children(d, DAEMON_USERS, SIGTERM);

@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "host/stall/clock.h"
@@ -132,7 +133,7 @@ static bool finish_segments(struct session *s)
 	left = archiver_finish(&s->archiver);
 	archiver_say(&s->archiver, s->dir.path);
 	if (left)
-		log_warn("%llu parts of the trace in %s are not compressed", (unsigned long long)left, s->dir.path);
+		log_warn("%s: %s not compressed", s->dir.path, FMT_N(left, "part of the trace is", "parts of the trace are"));
 	return true;
 }
 

@@ -211,8 +211,8 @@ static void warn_refused(struct status *s, const struct drain *d, const char *di
 			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
 	s->log_unsure_logged = s->log_unsure;
 	if (is_news(&s->unsure_logged, s->unsure))
-		log_warn("the disk of %s refused writes: %s; up to %llu rows that were written may be missing (the manifest counts them as unsure)",
-			 dir, strerror(-refused), (unsigned long long)s->unsure);
+		log_warn("the disk of %s refused writes: %s; up to %s may be missing (unsure in the manifest)", dir, strerror(-refused),
+			 FMT_N(s->unsure, "row that was written", "rows that were written"));
 }
 
 /*
@@ -233,7 +233,7 @@ static void warn_lost(struct status *s)
 		memcpy(by, s->lost_by, sizeof(by));
 		by[LOSS_UNSEEN] = 0;
 		why = loss_text(by);
-		log_warn("%llu row%s lost so far: %s", (unsigned long long)lost, lost == 1 ? "" : "s", why ? why : "");
+		log_warn("%s lost so far: %s", FMT_N(lost, "row", "rows"), why ? why : "");
 	}
 }
 
@@ -266,9 +266,8 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 		s->same_dev_logged = true;
 	}
 	if (s->counts.skipped && !s->skipped_logged) {
-		log_warn("the kernel has skipped %llu runs of the system call hooks (recursion_misses): counted as "
-			 "lost, though some may belong to other processes",
-			 (unsigned long long)s->counts.skipped);
+		log_warn("the kernel has skipped %s of the system call hooks (recursion_misses): counted as "
+			 "lost, though some may belong to other processes", FMT_N(s->counts.skipped, "run", "runs"));
 		s->skipped_logged = true;
 	}
 	warn_lost(s);
@@ -284,8 +283,8 @@ void status_log(struct status *s, const struct relay_log *log, const char *dir)
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
 	if (!is_news(&s->log_lost_logged, s->counts.log_lost))
 		return;
-	log_warn("%llu bytes of the workload's output so far are missing in %s/workload.log: %s",
-		 (unsigned long long)s->counts.log_lost, dir,
+	log_warn("%s missing in %s/workload.log: %s", FMT_N(s->counts.log_lost, "byte of the workload's output so far is",
+							     "bytes of the workload's output so far are"), dir,
 		 error == -ETIMEDOUT ? "writing there has stalled"
 		 : error	     ? strerror(-error)
 				     : "less space than --min-free");
@@ -345,25 +344,22 @@ void status_say_lost(const struct status *s)
 		const struct probe_counts *p = &s->counts.probes[i];
 
 		if (p->lost)
-			log_warn("%s: %llu rows were written and %llu lost", probes[i]->name, (unsigned long long)p->rows,
+			log_warn("%s: %s written and %llu lost", probes[i]->name, FMT_N(p->rows, "row was", "rows were"),
 				 (unsigned long long)p->lost);
 	}
 }
 
 void status_put_summary(const struct status *s, const char *dir, FILE *out)
 {
-	fprintf(out, "%s rows, %s, %llu lost, in %s\n", FMT_COUNT(s->rows), FMT_BYTES(s->bytes), (unsigned long long)s->lost, dir);
+	fprintf(out, "%s, %s, %llu lost, in %s\n", FMT_N(s->rows, "row", "rows"), FMT_BYTES(s->bytes), (unsigned long long)s->lost, dir);
 	if (s->summed)
-		fprintf(out, "  %llu rows were only summed up, in rollup.out\n", (unsigned long long)s->summed);
+		fprintf(out, "  %s only summed up, in rollup.out\n", FMT_N(s->summed, "row was", "rows were"));
 	if (s->dropped)
-		fprintf(out, "  %llu rows of these were dropped by --keep; rollup.out has their sums\n",
-			(unsigned long long)s->dropped);
+		fprintf(out, "  %s dropped by --keep; rollup.out has the sums\n", FMT_N(s->dropped, "row of these was", "rows of these were"));
 	if (s->unsure)
-		fprintf(out, "  %llu rows of these may be missing: the disk refused writes\n",
-			(unsigned long long)s->unsure);
+		fprintf(out, "  %s of these may be missing: the disk refused writes\n", FMT_N(s->unsure, "row", "rows"));
 	if (s->log_unsure)
-		fprintf(out, "  %llu bytes of workload.log may be missing: the disk refused writes\n",
-			(unsigned long long)s->log_unsure);
+		fprintf(out, "  %s of workload.log may be missing: the disk refused writes\n", FMT_N(s->log_unsure, "byte", "bytes"));
 	if (s->counts.log_lost)
-		fprintf(out, "  workload.log lacks %llu bytes of the output\n", (unsigned long long)s->counts.log_lost);
+		fprintf(out, "  workload.log lacks %s of the output\n", FMT_N(s->counts.log_lost, "byte", "bytes"));
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,7 +384,7 @@ int validate_run(const char *dir, FILE *out)
 		check_files(v);
 		res = problems_print(&v->problems, dir, out) ? 1 : 0;
 		if (!res)
-			fprintf(out, "%s: valid: %u files, %s rows\n", dir, v->files, FMT_COUNT(v->rows));
+			fprintf(out, "%s: valid: %s, %s\n", dir, FMT_N(v->files, "file", "files"), FMT_N(v->rows, "row", "rows"));
 	}
 	util_close(&v->dirfd);
 	for (enum source i = 0; i < SOURCES; i++)

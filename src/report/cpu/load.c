@@ -112,7 +112,7 @@ static void note_full(struct report_cpu *r)
 		if (tables[i].of && table_of(r, i)->n == tables[i].max)
 			report_cpu_note(r, "too many %s: beyond %u there are only sums", tables[i].of, tables[i].max);
 	if (r->gaps.more)
-		report_cpu_note(r, "too many gaps: %" PRIu64 " more are not listed", r->gaps.more);
+		report_cpu_note(r, "too many gaps: %" PRIu64 " more, not listed", r->gaps.more);
 }
 
 static void note_late(struct report_cpu *r)
@@ -120,7 +120,8 @@ static void note_late(struct report_cpu *r)
 	const struct manifest_probe *p = manifest_probe(&r->manifest, "sched_switch");
 
 	if (p && p->late)
-		report_cpu_note(r, "sched_switch: %" PRIu64 " rows are out of time order and are left out", p->late);
+		report_cpu_note(r, "sched_switch: %s left out",
+				FMT_N(p->late, "row is out of time order and is", "rows are out of time order and are"));
 }
 
 static void note_short(struct report_cpu *r, struct scan_folder *folder)
@@ -236,9 +237,9 @@ static void known_gaps(struct report_cpu *r, const struct scan_clocks *clocks)
 			continue;
 		gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
 		report_cpu_note(r,
-				"%s: %llu rows, or switches that the kernel did not report, are lost: they are in no sum, or "
-				"their time counts for the threads before and after them",
-				probes[i], (unsigned long long)p->lost);
+				"%s: %s lost: in no sum, or the time counts for the threads before and after", probes[i],
+				FMT_N(p->lost, "row, or switch that the kernel did not report, is",
+				      "rows, or switches that the kernel did not report, are"));
 	}
 	for (uint32_t i = 0; i < clocks->gaps.n; i++)
 		gaps_put(&r->gaps, &clocks->gaps.v[i]);

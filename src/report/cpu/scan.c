@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/fmt.h"
+
 void report_cpu_note(struct report_cpu *r, const char *fmt, ...)
 {
 	const struct notes notes = { r->notes, &r->n_notes, CPU_NOTES_MAX };
@@ -19,12 +21,12 @@ static void note_segments(struct report_cpu *r, const struct scan_file *f)
 	const struct reader *rd = &f->reader;
 
 	if (rd->missing + rd->gone)
-		report_cpu_note(r, "%s: %zu segments are missing", f->name, rd->missing + rd->gone);
+		report_cpu_note(r, "%s: %s missing", f->name, FMT_N(rd->missing + rd->gone, "segment is", "segments are"));
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_cpu_note(r, "%s: %zu segments are compressed in a format that this dltraced was built without; unpack them first "
-				"(zstd -d --rm, gzip -d)", f->name, rd->bad);
+		report_cpu_note(r, "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d --rm, "
+				"gzip -d)", f->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad + rd->damaged)
-		report_cpu_note(r, "%s: %zu segments could not be read to their end", f->name, rd->bad + rd->damaged);
+		report_cpu_note(r, "%s: %s could not be read to the end", f->name, FMT_N(rd->bad + rd->damaged, "segment", "segments"));
 }
 
 void report_cpu_note_file(struct report_cpu *r, const struct scan_file *f, uint64_t bad_rows)

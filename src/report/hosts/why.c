@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "report/hosts/hosts.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
@@ -99,8 +100,8 @@ static void show_hosts(const struct report_job *job, const char *code, bool othe
 		fprintf(out, ", and %u more", n - HOSTS_SHOWN);
 	fclose(out);
 	if (n)
-		finding_add(f, others ? "other answers on %u of %u hosts: %s" : "found on %u of %u hosts: %s", n,
-			     job->n, text);
+		finding_add(f, others ? "other answers on %u of %s: %s" : "found on %u of %s: %s", n,
+			    FMT_N(job->n, "host", "hosts"), text);
 	free(text);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fmt.h"
 #include "dlt/workload.h"
 #include "report/phases/read_impl.h"
 #include "trace/unpack.h"
@@ -193,12 +194,12 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 	note_rules(r, log);
 	r->entries += log->passes ? log->entries : 0;
 	if (log->broken)
-		phase_note(r, "%s: %" PRIu64 " lines about phases are incomplete and are left out", log->name,
-			   log->broken);
+		phase_note(r, "%s: %s left out", log->name,
+			   FMT_N(log->broken, "line about phases is incomplete and is", "lines about phases are incomplete and are"));
 	if (log->untimed)
-		phase_note(r, "%s: %" PRIu64 " lines about phases have no time%s and are left out", log->name,
-			   log->untimed, r->clock.has_zone ? "" :
-			   ", or a time in an unknown time zone (give it with --app-log-tz),");
+		phase_note(r, "%s: %s no time%s and %s left out", log->name,
+			   FMT_N(log->untimed, "line about phases has", "lines about phases have"), r->clock.has_zone ? "" :
+			   ", or a time in an unknown time zone (give it with --app-log-tz),", log->untimed == 1 ? "is" : "are");
 	if (named && !log->entries && !log->broken && !log->untimed)
 		phase_note(r, "%s: no line marks a phase; name those that do with --phase REGEX=NAME", log->name);
 	if (log->entries && !is_of_trace(log))

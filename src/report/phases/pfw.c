@@ -3,11 +3,11 @@
 #include "report/phases/pfw.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fmt.h"
 #include "base/json_read.h"
 #include "base/util.h"
 #include "report/phases/read_impl.h"
@@ -311,18 +311,18 @@ static int read_file(struct file *f, int fd)
 
 static void note_odd(const struct file *f, const char *name, int res)
 {
-	const struct { uint64_t n; const char *what; } odd[] = {
-		{ f->bad, "lines are malformed, or cut off, and are left out" },
-		{ f->strangers, "regions are of processes that the trace does not have, and are left out" },
-		{ f->outside, "regions are outside of the trace, and are left out" },
-		{ f->left_out, "regions are left out: there are too many" },
+	const struct { uint64_t n; const char *one, *others, *what; } odd[] = {
+		{ f->bad, "line is", "lines are", "malformed, or cut off, and left out" },
+		{ f->strangers, "region is", "regions are", "of processes that the trace does not have, and left out" },
+		{ f->outside, "region is", "regions are", "outside of the trace, and left out" },
+		{ f->left_out, "region is", "regions are", "left out: there are too many" },
 	};
 
 	if (res < 0)
 		phase_note(f->r, "%s: cannot be read: %s", name, strerror(-res));
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++)
 		if (odd[i].n)
-			phase_note(f->r, "%s: %" PRIu64 " %s", name, odd[i].n, odd[i].what);
+			phase_note(f->r, "%s: %s %s", name, FMT_N(odd[i].n, odd[i].one, odd[i].others), odd[i].what);
 }
 
 /* Returns 0 or -ENOMEM. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/notes.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -54,8 +55,8 @@ static unsigned int read_named_logs(struct phase_reader *r)
 static void note_rows(struct phase_reader *r, const struct reader *rd, const char *file, uint64_t bad_rows)
 {
 	if (rd->bad_rows + bad_rows)
-		phase_note(r, "%s: %" PRIu64 " rows could not be read and are left out", file,
-			   rd->bad_rows + bad_rows);
+		phase_note(r, "%s: %s left out", file,
+			   FMT_N(rd->bad_rows + bad_rows, "row could not be read and is", "rows could not be read and are"));
 	if (rd->cut)
 		phase_note(r, "%s: the last row is cut off and is left out", file);
 }
@@ -145,8 +146,8 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 	const struct manifest_probe *printed = manifest_probe(m, "printed");
 
 	if (printed && printed->unread)
-		phase_note(r, "printed.out: %" PRIu64 " writes to the job's output were too many or too long to be searched for "
-			   "lines about phases; --log keeps all of it", printed->unread);
+		phase_note(r, "printed.out: %s too many or too long to be searched for lines about phases; --log keeps all of it",
+			    FMT_N(printed->unread, "write to the job's output was", "writes to the job's output were"));
 }
 
 static void read_folder(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
@@ -181,9 +182,10 @@ static void note_pairs(struct phase_reader *r)
 	const struct phases *p = r->phases;
 
 	if (p->unpaired)
-		phase_note(r, "phases: %" PRIu64 " beginnings or ends have no counterpart and are left out", p->unpaired);
+		phase_note(r, "phases: %s left out", FMT_N(p->unpaired, "beginning or end has no counterpart and is",
+							   "beginnings or ends have no counterpart and are"));
 	if (p->left_out)
-		phase_note(r, "phases: too many: %" PRIu64 " are left out", p->left_out);
+		phase_note(r, "phases: too many: %" PRIu64 " left out", p->left_out);
 }
 
 /* Makes room for counting the lines that each rule of --phase matches. */

@@ -3,9 +3,9 @@
 #include "report/phases/regions.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/phases/collected.h"
 #include "report/phases/pfw.h"
@@ -188,7 +188,7 @@ static void read_rows(struct regions_read *x, int dirfd)
 	while ((got = reader_next(&rd, &row)) > 0)
 		x->bad_rows += !take(x, &row);
 	if (rd.bad_rows + x->bad_rows)
-		phase_note(r, "regions.out: %" PRIu64 " rows could not be read and are left out", rd.bad_rows + x->bad_rows);
+		phase_note(r, "regions.out: %s left out", FMT_N(rd.bad_rows + x->bad_rows, "row could not be read and is", "rows could not be read and are"));
 	if (rd.cut)
 		phase_note(r, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/scan/accesses.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/scan/access_live.h"
 #include "report/scan/access_maps.h"
@@ -289,10 +289,10 @@ static uint64_t read_all(struct report_accesses *a, struct scan *s, bool left[AR
 	return bad_rows;
 }
 
-static void note(struct report *r, uint64_t n, const char *text)
+static void note(struct report *r, uint64_t n, const char *one, const char *others, const char *text)
 {
 	if (n)
-		report_note(r, "access: %" PRIu64 " %s", n, text);
+		report_note(r, "access: %s %s", FMT_N(n, one, others), text);
 }
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
@@ -429,10 +429,10 @@ static bool read_rows(struct report *r)
 		return false;
 	}
 	bad_rows = read_all(a, s, left);
-	note(r, a->memory.left_out, "bytes that were touched are in no sum of a process or stack: there are too many");
-	note(r, a->files.left_out, "touched bytes of files are in no sum of a file: there are too many");
-	note(r, access_live_left_out(a->live), "blocks are not compared with what was touched: there are too many at a time");
-	note(r, access_maps_left_out(a->maps), "mappings of files are not compared with what was touched: there are too many");
+	note(r, a->memory.left_out, "touched byte is", "touched bytes are", "in no sum of a process or stack: there are too many");
+	note(r, a->files.left_out, "touched byte of a file is", "touched bytes of files are", "in no sum of a file: there are too many");
+	note(r, access_live_left_out(a->live), "block is", "blocks are", "not compared with what was touched: there are too many at a time");
+	note(r, access_maps_left_out(a->maps), "mapping of a file is", "mappings of files are", "not compared with what was touched: there are too many");
 	scan_note_header(s[0].file, bad_rows, &notes);
 	scan_note_error(s[0].file, &notes);
 	return true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/scan/allocs.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/scan/stacks.h"
 #include "stats/timeline.h"
@@ -256,10 +256,10 @@ static bool take(struct scan *s, void *own)
 
 /* --- what is missing -------------------------------------------------------------------------------------- */
 
-static void note(struct report *r, uint64_t n, const char *text)
+static void note(struct report *r, uint64_t n, const char *one, const char *others, const char *text)
 {
 	if (n)
-		report_note(r, "alloc: %" PRIu64 " %s", n, text);
+		report_note(r, "alloc: %s %s", FMT_N(n, one, others), text);
 }
 
 static void note_missing(struct report *r)
@@ -267,15 +267,15 @@ static void note_missing(struct report *r)
 	const struct report_allocs *a = r->allocs;
 	const struct manifest_alloc *m = &r->manifest.alloc;
 
-	note(r, m->uncovered_processes, "processes ran without the library: their allocations are not in the trace");
-	note(r, m->unread_threads, "threads were killed, and up to 126 of the last events of each are missing");
-	note(r, m->refused_pages, "pages of events were spoiled by a program, and are missing");
-	note(r, m->skipped, "events in signal handlers are missing");
-	note(r, m->unkept_blocks, "blocks found no room while tracing: they count as in use until the end");
-	note(r, m->siteless, "events are without a stack, as their processes have too many");
-	note(r, a->unpaired, "blocks of libc are in no sum: their processes ran before the trace, so their frees are not recorded");
-	note(r, a->site_left_out, "blocks are in the sum of no stack: there are too many");
-	note(r, a->process_left_out, "blocks are in the sum of no process: there are too many");
+	note(r, m->uncovered_processes, "process", "processes", "ran without the library: the allocations are not in the trace");
+	note(r, m->unread_threads, "thread was", "threads were", "killed, and up to 126 of the last events of each are missing");
+	note(r, m->refused_pages, "page of events is missing, as it was", "pages of events are missing, as they were", "spoiled by a program");
+	note(r, m->skipped, "event in a signal handler is", "events in signal handlers are", "missing");
+	note(r, m->unkept_blocks, "block counts", "blocks count", "as in use until the end: there was no room while tracing");
+	note(r, m->siteless, "event is", "events are", "without a stack, as a process has too many");
+	note(r, a->unpaired, "block of libc is", "blocks of libc are", "in no sum: the processes ran before the trace, so no free is recorded");
+	note(r, a->site_left_out, "block is", "blocks are", "in the sum of no stack: there are too many");
+	note(r, a->process_left_out, "block is", "blocks are", "in the sum of no process: there are too many");
 }
 
 void report_allocs_read(struct report *r)

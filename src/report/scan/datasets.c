@@ -343,10 +343,9 @@ void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out
 {
 	const double share = report_dataset_disk_share(d);
 
-	fprintf(out, "%s: %s file%s", d->path ? d->path : "other files", FMT_COUNT(d->sum[DATASET_FILES]),
-		d->sum[DATASET_FILES] == 1 ? "" : "s");
+	fprintf(out, "%s: %s", d->path ? d->path : "other files", FMT_N(d->sum[DATASET_FILES], "file", "files"));
 	if (by == DATASET_BY_OPENS)
-		fprintf(out, ", %s opens", FMT_COUNT(d->sum[DATASET_OPENS]));
+		fprintf(out, ", %s", FMT_N(d->sum[DATASET_OPENS], "open", "opens"));
 	if (d->sum[DATASET_READ] || by == DATASET_BY_READS)
 		fprintf(out, ", %s read", FMT_BYTES(d->sum[DATASET_READ]));
 	if (share >= 0 && d->sum[DATASET_READ])

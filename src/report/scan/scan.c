@@ -3,10 +3,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 
 static const char *const column_names[COLUMNS] = {
@@ -264,8 +264,8 @@ void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct
 		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name", f->name,
 			  rd->schema);
 	if (rd->bad_rows + bad_rows)
-		notes_add(to, "%s.out: %" PRIu64 " rows could not be read and are left out", f->name,
-			  rd->bad_rows + bad_rows);
+		notes_add(to, "%s.out: %s left out", f->name,
+			  FMT_N(rd->bad_rows + bad_rows, "row could not be read and is", "rows could not be read and are"));
 	if (rd->cut)
 		notes_add(to, "%s.out: the last row is cut off and is left out", f->name);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/json.h"
 #include "base/util.h"
 #include "report/matrix.h"
@@ -141,7 +142,8 @@ static void notes_text(const void *of, FILE *out)
 	fputs("\nOVERHEAD is the median of the ratios to the dry runs with the same nodes, pair by pair, BETWEEN an interval\n"
 	      "for it: of 95 %, or with fewer than 6 pairs from the smallest to the largest ratio.\n", out);
 	if (m->left_out)
-		fprintf(out, "%llu of %u runs are not counted: they failed, or lost rows.\n", (unsigned long long)m->left_out, m->n_runs);
+		fprintf(out, "%llu of %s %s not counted: failed, or lost rows.\n", (unsigned long long)m->left_out,
+			FMT_N(m->n_runs, "run", "runs"), m->left_out == 1 ? "is" : "are");
 }
 
 const struct view_section matrix_sections[] = {

@@ -65,7 +65,7 @@ const struct view view_allocs = {
 
 static void put_peak(const struct report_alloc *a, FILE *out)
 {
-	fprintf(out, "%s in %s blocks", FMT_BYTES(a->n.peak_bytes), FMT_COUNT(a->n.peak_blocks));
+	fprintf(out, "%s in %s", FMT_BYTES(a->n.peak_bytes), FMT_N(a->n.peak_blocks, "block", "blocks"));
 	if (a->peak_time[0])
 		fprintf(out, " at %.23sZ", a->peak_time);
 	if (a->peak_phase[0]) {
@@ -101,17 +101,17 @@ void report_alloc_text(const void *of, FILE *out)
 	fputs("in use at most  ", out);
 	put_peak(a, out);
 	fprintf(out, "%s\n", a->peak_ns ? "" : " (the sum of the hosts' peaks)");
-	fprintf(out, "allocated       %s in %s blocks; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(a->n.bytes), FMT_COUNT(a->n.blocks),
+	fprintf(out, "allocated       %s in %s; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(a->n.bytes), FMT_N(a->n.blocks, "block", "blocks"),
 		FMT_BYTES(a->n.short_bytes), FMT_COUNT(a->n.short_blocks));
-	fprintf(out, "never freed     %s in %s blocks\n", FMT_BYTES(a->n.left_bytes), FMT_COUNT(a->n.left_blocks));
-	fprintf(out, "freed           %s blocks, %s of them by another thread than the one that allocated\n", FMT_COUNT(a->n.frees),
+	fprintf(out, "never freed     %s in %s\n", FMT_BYTES(a->n.left_bytes), FMT_N(a->n.left_blocks, "block", "blocks"));
+	fprintf(out, "freed           %s, %s by another thread than the one that allocated\n", FMT_N(a->n.frees, "block", "blocks"),
 		FMT_COUNT(a->n.cross_frees));
 	if (a->n.unknown_frees)
-		fprintf(out, "unknown         %s blocks were freed whose allocation is not in the trace\n", FMT_COUNT(a->n.unknown_frees));
+		fprintf(out, "unknown         %s freed whose allocation is not in the trace\n", FMT_N(a->n.unknown_frees, "block was", "blocks were"));
 	if (a->n.failed)
-		fprintf(out, "failed          %s allocations\n", FMT_COUNT(a->n.failed));
+		fprintf(out, "failed          %s\n", FMT_N(a->n.failed, "allocation", "allocations"));
 	if (a->min_bytes)
-		fprintf(out, "smaller         %s allocations below %s, of %s, are counted without rows\n", FMT_COUNT(a->n.small_calls),
+		fprintf(out, "smaller         %s below %s, of %s, counted without rows\n", FMT_N(a->n.small_calls, "allocation", "allocations"),
 			FMT_BYTES(a->min_bytes), FMT_BYTES(a->n.small_bytes));
 }
 

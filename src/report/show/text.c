@@ -47,7 +47,7 @@ void text_only(const struct report *r, const char *label, const char *rest, FILE
 	fprintf(out, "%scalls on files at or below ", label);
 	fmt_text(out, r->only.path[0] ? r->only.path : "/", 0);
 	fprintf(out, ", without %s of ", FMT_COUNT(r->only.left_out));
-	fprintf(out, "%s rows%s\n", FMT_COUNT(r->only.rows), rest);
+	fprintf(out, "%s%s\n", FMT_N(r->only.rows, "row", "rows"), rest);
 }
 
 void text_notes(FILE *out, char *const *notes, unsigned int n)
@@ -161,8 +161,8 @@ static void phases_text(const void *of, FILE *out)
 		fmt_line(out, " of ", p->rules[i].text);
 	}
 	if (p && p->has_score)
-		fprintf(out, "%s lines are about epochs and name neither beginning nor end: by their text, the workers and the reads they mark %s of an epoch%s.\n",
-			FMT_COUNT(p->score.lines), sides[p->score.side], p->score.assumed ? ", which is assumed" : "");
+		fprintf(out, "%s neither beginning nor end: by the text, the workers and the reads it is %s of an epoch%s.\n",
+			FMT_N(p->score.lines, "line is about epochs and names", "lines are about epochs and name"), sides[p->score.side], p->score.assumed ? ", which is assumed" : "");
 	if (p && has_source(p, PHASE_WORKERS))
 		fputs("Neither a log nor a mark names epochs: each is a generation of worker processes.\n", out);
 	if (p && has_source(p, PHASE_INFERRED))

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 #include "report/why/impl.h"
 
@@ -118,8 +119,8 @@ void why_drop_launchers(struct report *r)
 		if (!launches(p))
 			w->more_trainers = false; /* those for which there was no room are not trainers either */
 		else if (!why_copied_from(r, p))
-			why_note(w, "process %u (%s) only waited for %u processes of its kind that it had started: the report is about those",
-				 (unsigned int)p->pid, p->comm, (unsigned int)p->copies);
+			why_note(w, "process %u (%s) only waited for %s of its kind that it had started, on which the report is",
+				 (unsigned int)p->pid, p->comm, FMT_N(p->copies, "process", "processes"));
 	}
 	memset(&w->trainer[n], 0, (w->n_trainers - n) * sizeof(w->trainer[0]));
 	w->n_trainers = n;

@@ -201,9 +201,9 @@ static double write_intensive(const struct report *r)
 
 static void show_balance(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s read in %s reads, %s written in %s writes, of files",
-		     FMT_BYTES(sums(r)->read_bytes), FMT_COUNT(sums(r)->reads),
-		     FMT_BYTES(sums(r)->write_bytes), FMT_COUNT(sums(r)->writes));
+	finding_add(f, "%s read in %s, %s written in %s, of files",
+		     FMT_BYTES(sums(r)->read_bytes), FMT_N(sums(r)->reads, "read", "reads"),
+		     FMT_BYTES(sums(r)->write_bytes), FMT_N(sums(r)->writes, "write", "writes"));
 	rules_show_files(r, f,
 			 sums(r)->read_bytes >= sums(r)->write_bytes ? SIDE_READ : SIDE_WRITTEN);
 	rules_show_when(r, f);
@@ -228,10 +228,10 @@ static struct finding_size size_of_stdout(const struct report *r)
 
 static void show_stdout_heavy(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s of %s written went to standard output and error for people to read, in %s writes that "
+	finding_add(f, "%s of %s written went to standard output and error for people to read, in %s that "
 			"took %s",
 		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
-		     FMT_COUNT(sums(r)->stdout_writes), FMT_NS(sums(r)->stdout_ns));
+		     FMT_N(sums(r)->stdout_writes, "write", "writes"), FMT_NS(sums(r)->stdout_ns));
 	rules_show_when(r, f);
 }
 

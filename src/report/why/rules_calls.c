@@ -235,8 +235,8 @@ static void show_slowest_folder(struct report *r, const struct report_proc *p, s
 	}
 	path = most ? report_path_of(r, most->fid, NULL, 0) : NULL;
 	if (path)
-		finding_add(f, "the slowest folder: %.*s, %s in %s calls on %s files", (int)most->len, path, FMT_NS(most->ns),
-			     FMT_COUNT(most->calls), FMT_COUNT(most->files));
+		finding_add(f, "the slowest folder: %.*s, %s in %s on %s", (int)most->len, path, FMT_NS(most->ns),
+			    FMT_N(most->calls, "call", "calls"), FMT_N(most->files, "file", "files"));
 	table_free(&folders);
 }
 

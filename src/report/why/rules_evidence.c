@@ -26,9 +26,9 @@ void rules_show_files(const struct report *r, struct finding *f, enum rules_side
 		t = &r->top_bytes[i];
 	}
 	if (t)
-		finding_add(f, "most bytes: %s, %s read, %s written in %s calls", t->path,
+		finding_add(f, "most bytes: %s, %s read, %s written in %s", t->path,
 			     FMT_BYTES(t->sum.read_bytes), FMT_BYTES(t->sum.write_bytes),
-			     FMT_COUNT(t->sum.calls));
+			     FMT_N(t->sum.calls, "call", "calls"));
 }
 
 void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,

@@ -203,8 +203,8 @@ static double write_often(const struct report *r)
 
 static void show_calls(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s reads of %s on average, %s writes of %s, of files", FMT_COUNT(sums(r)->reads),
-		     FMT_BYTES(sums(r)->reads ? sums(r)->read_bytes / sums(r)->reads : 0), FMT_COUNT(sums(r)->writes),
+	finding_add(f, "%s of %s on average, %s of %s, of files", FMT_N(sums(r)->reads, "read", "reads"),
+		     FMT_BYTES(sums(r)->reads ? sums(r)->read_bytes / sums(r)->reads : 0), FMT_N(sums(r)->writes, "write", "writes"),
 		     FMT_BYTES(sums(r)->writes ? sums(r)->write_bytes / sums(r)->writes : 0));
 	rules_show_when(r, f);
 }

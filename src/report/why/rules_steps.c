@@ -149,7 +149,7 @@ static void show_first_batch(struct report *r, struct finding *f)
 	}
 	if (!most)
 		return;
-	finding_add(f, "the first fetches of %s epochs took %s in all", FMT_COUNT(n), FMT_NS(first_ns));
+	finding_add(f, "the first fetches of %s took %s in all", FMT_N(n, "epoch", "epochs"), FMT_NS(first_ns));
 	finding_add(f, "longest: %s of process %u, from %.3f s on, where its other steps fetched for %s on average",
 		     FMT_NS(most->first_fetch_ns), (unsigned int)most->pid, rules_seconds(r, most->begin_ns),
 		     FMT_NS((most->part_ns[STEP_FETCH] - MIN(most->first_fetch_ns, most->part_ns[STEP_FETCH])) / (most->n - 1)));

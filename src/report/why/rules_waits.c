@@ -77,8 +77,8 @@ static void show_storage(struct report *r, struct finding *f)
 	if (read_ns < fault_ns / LEAST_FAULTS)
 		return;
 	waits_show_dataset(r, f, "most time went to", DATASET_BY_READS);
-	finding_add(f, "%s came from disk for %s read, in %s of %s reads; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
-		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_COUNT(s->reads), FMT_NS(s->read_files_ns));
+	finding_add(f, "%s came from disk for %s read, in %s of %s; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
+		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_N(s->reads, "read", "reads"), FMT_NS(s->read_files_ns));
 	waits_show_longest(r, f, WHY_DISK, "longest read from storage");
 }
 
@@ -93,9 +93,9 @@ static void show_metadata(struct report *r, struct finding *f)
 
 	waits_show(r, f);
 	finding_add(f,
-		     "%s opens took %s, closing, making and removing files %s; %s opened to be "
+		     "%s took %s, closing, making and removing files %s; %s opened to be "
 		     "read, with %s each",
-		     FMT_COUNT(s->opens), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
+		     FMT_N(s->opens, "open", "opens"), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
 		     FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
 	if (in_term(r->why, ACCOUNT_METADATA) > 0)
@@ -213,9 +213,9 @@ static void show_checkpoint(struct report *r, struct finding *f)
 	const struct why_sums *s = &r->why->sums;
 
 	waits_show(r, f);
-	finding_add(f, "%s written to files in %s writes, which took %s; %s syncs took %s",
-		     FMT_BYTES(s->write_bytes), FMT_COUNT(s->writes), FMT_NS(s->write_files_ns),
-		     FMT_COUNT(s->syncs), FMT_NS(s->sync_ns));
+	finding_add(f, "%s written to files in %s, which took %s; %s took %s",
+		     FMT_BYTES(s->write_bytes), FMT_N(s->writes, "write", "writes"), FMT_NS(s->write_files_ns),
+		     FMT_N(s->syncs, "sync", "syncs"), FMT_NS(s->sync_ns));
 	if (r->why->saves_ns > 0)
 		finding_add(f, "main threads saved checkpoints for %s, %s of it in writes and syncs; in the rest they copied from the GPU and made the bytes of the file",
 			     FMT_NS((uint64_t)r->why->saves_ns), FMT_NS((uint64_t)r->why->saves_write_ns));

@@ -33,7 +33,7 @@ last=$(cd "$t" && ls -- vfs_rw.0* | tail -n 1 | cut -d. -f2 | sed 's/^0*//')
 equal "segments" "$(find "$t" -name 'vfs_rw.0*' | wc -l)" $((last - first + 1))
 equal "files dropped" "$(probe files dropped)" 0
 "$DLT" report --full "$t" >report || fail "report: status $?"
-grep -q "^- vfs_rw: $dropped rows were dropped by --keep; rollup.out has their sums$" report || fail "$(cat report)"
+grep -q "^- vfs_rw: $dropped rows were dropped by --keep; rollup.out has the sums$" report || fail "$(cat report)"
 grep -q "^vfs_rw  *$dropped  " report || fail "no sums in the report: $(cat report)"
 grep -q 'in the manifest counts' report && fail "$(cat report)"
 

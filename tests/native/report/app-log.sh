@@ -104,7 +104,7 @@ python3 check.py <json 'epoch 1:log:epoch:own 1:own 2' 'epoch 2:log:epoch:own 2:
 python3 -c 'import json; t = json.load(open("json"))["timeline"]
 assert [(r["rule"], r["lines"]) for r in t["phase_rules"]] == [("Epoch ([0-9]+)/=epoch \\1", 3), ("all done=epoch_end", 1)], t' ||
 	fail "lines of rules: $(cat json)"
-grep -q 'job.log: 1 lines about phases have no time' json || fail "the line without a time is not missed"
+grep -q 'job.log: 1 line about phases has no time' json || fail "the line without a time is not missed"
 report --full --app-log-tz=-05:30 >text || fail "report"
 sed -n '/^Phases/,/^$/p' text | grep -q '^log  *2 .* epoch$' || fail "the text has no phases: $(cat text)"
 grep -q '^Lines that --phase matched: 3 of Epoch' text || fail "the text has no rules: $(cat text)"

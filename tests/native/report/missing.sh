@@ -169,7 +169,7 @@ equal "left running" "$(manifest 'm["job"]["left_running"], m["job"]["processes"
 	"(1, $(cat child), 'sleep')"
 reported 0
 kill "$(cat child)"
-says "^missing *1 of the job's 3 processes was still running when the trace ended (sleep; .*); --wait-all traces them\$"
+says "^missing *1 of the job's 3 processes was still running when the trace ended (sleep; .*); --wait-all traces it\$"
 grep -q '^files *NOT complete' text || fail "complete"
 head -1 text | grep -q "1 of the job's 3 processes went on: this may be otherwise)" || fail "not in the answer: $(head -1 text)"
 share left-running >/dev/null

@@ -98,7 +98,7 @@ for file in close create_del files mmap open pids vfs_rw; do
 	cp -r copied "$t"
 	truncate -s -5 "$t/$file.out"
 	reported 1
-	grep -q "error: $t/$file.out: 1 of [0-9]* rows are not in the file: it was cut off" err || fail "$file: $(cat err)"
+	grep -q "error: $t/$file.out: 1 of [0-9]* rows is not in the file: it was cut off" err || fail "$file: $(cat err)"
 	told "^- $file.out: the last row is cut off and is left out"
 done
 rm "$t/manifest.json"

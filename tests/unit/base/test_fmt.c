@@ -30,6 +30,13 @@ static void shows(const char *text, int width, const char *want)
 	is_shown(fmt_text, text, width, want);
 }
 
+static void one_of_something_is_not_plural(void **state)
+{
+	assert_string_equal(FMT_N(0, "row was", "rows were"), "0 rows were");
+	assert_string_equal(FMT_N(1, "row was", "rows were"), "1 row was");
+	assert_string_equal(FMT_N(UINT64_MAX, "row was", "rows were"), "18446744073709551615 rows were");
+}
+
 static void names_are_shown_without_the_escapes_that_do_no_harm(void **state)
 {
 	shows("epoch\\04038", 0, "epoch 38");
@@ -84,6 +91,7 @@ static void names_that_differ_are_shown_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_of_something_is_not_plural),
 		cmocka_unit_test(names_are_shown_without_the_escapes_that_do_no_harm),
 		cmocka_unit_test(other_escapes_stay),
 		cmocka_unit_test(a_backslash_of_text_without_escapes_is_one),

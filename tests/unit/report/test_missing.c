@@ -103,7 +103,7 @@ static void a_cut_row_shows_that_the_file_is_cut(void **state)
 {
 	struct report *r = of_rows(WHOLE, 2, 5, "10001000");
 
-	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 1 of 6 rows are not in the file: it was cut off");
+	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 1 of 6 rows is not in the file: it was cut off");
 	report_free(r);
 }
 
@@ -124,7 +124,7 @@ static void a_row_with_no_number_is_missing(void **state)
 	static const char row[] = "1000100000000\t-\tx\t101\tpython\tR\tread\t2\t4096\t4096\t0\t0\t5\t-\t1\ta\n";
 	struct report *r = of_rows(WHOLE, 2, 5, row);
 
-	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 1 of 6 rows are not in the file: lines in it are "
+	assert_string_equal(r->missing.reason[0].text, "vfs_rw.out: 1 of 6 rows is not in the file: lines in it are "
 						       "damaged");
 	report_free(r);
 }
@@ -182,8 +182,8 @@ static void each_loss_has_its_reason(void **state)
 						       "(use a larger --buffer)");
 	assert_string_equal(r->missing.reason[2].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: the disk was full, refused "
 						       "them, or had less than --min-free left");
-	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) were not seen: the kernel did not report their "
-						       "beginning or their end");
+	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) was not seen: the kernel did not report the "
+						       "beginning or the end");
 	report_free(r);
 }
 
@@ -198,9 +198,9 @@ static void the_reason_that_matters_is_first(void **state)
 	put_rows("open.out", OPEN, OPEN_ROW, 0, "");
 	r = loaded();
 	assert_int_equal(r->missing.n, 3);
-	assert_string_equal(r->missing.reason[0].text, "4 of 6 calls (4 vfs_rw) were dropped by --keep: rollup.out has their sums");
-	assert_string_equal(r->missing.reason[1].text, "bio.out: 1 of 1001 rows were not seen: the kernel did not report their "
-						       "beginning or their end");
+	assert_string_equal(r->missing.reason[0].text, "4 of 6 calls (4 vfs_rw) were dropped by --keep: rollup.out has the sums");
+	assert_string_equal(r->missing.reason[1].text, "bio.out: 1 of 1001 rows was not seen: the kernel did not report the "
+						       "beginning or the end");
 	report_free(r);
 }
 
@@ -219,10 +219,9 @@ static void rows_that_were_given_up_are_known(void **state)
 						       "for them in "
 						       "memory or on the disk");
 	assert_string_equal(r->missing.reason[1].text, "4 of 12 calls (4 vfs_rw) were dropped by --keep: rollup.out has "
-						       "their sums");
+						       "the sums");
 	assert_string_equal(r->missing.reason[2].text, "4 of 12 calls (4 open) were only summed up (--rollup-only): "
-						       "rollup.out has their "
-						       "sums");
+						       "rollup.out has the sums");
 	assert_true(fabs(missing_share(&r->missing) - 10.0 / 12) < 1e-9);
 	assert_false(r->missing.damaged);
 	assert_false(r->missing.complete);
@@ -257,7 +256,7 @@ static void other_files_are_held_against_their_bytes(void **state)
 	assert_string_equal(r->missing.reason[0].text, "gpu.out: 44 B of 80 B are not in the file: it was cut off");
 	assert_string_equal(r->missing.reason[1].text, "sched.out: 4.88 KiB of 4.88 KiB are not in the file: it is not "
 						       "there");
-	assert_string_equal(r->missing.reason[2].text, "sched.out: 1 of 10 rows were lost while tracing");
+	assert_string_equal(r->missing.reason[2].text, "sched.out: 1 of 10 rows was lost while tracing");
 	assert_string_equal(r->missing.caveat, "55.0 % of gpu.out is missing, 100.0 % of sched.out is missing: this may be "
 					       "otherwise");
 	report_free(r);

@@ -281,7 +281,7 @@ static void says_what_is_missing(void **state)
 		"vfs_rw.out: 2 rows could not be read and are left out",
 		"vfs_rw.out: the last row is cut off and is left out",
 		"not there: pids.out time_align.out bio.out create_del.out mmap.out sync.out",
-		"files: 1 FIDs are not in files.out",
+		"files: 1 FID is not in files.out",
 	};
 	struct report *r = load(GOLDEN "trace-cut");
 

@@ -398,7 +398,7 @@ static bool is_noted(char *const *notes, uint32_t n, const char *note)
 /* The report of everything omits a row without a process, too; in that of CPU time this is no problem. */
 static void rows_of_calls_without_a_time_are_noted(void **state)
 {
-	static const char one[] = "sync.out: 1 rows could not be read and are left out";
+	static const char one[] = "sync.out: 1 row could not be read and is left out";
 	const struct report_options o = { .cpu = &defaults };
 	struct report_cpu *alone;
 	struct report *r;

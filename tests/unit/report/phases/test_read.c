@@ -246,7 +246,7 @@ static void lines_without_enough_words_are_counted(void **state)
 	expect(p, "epoch 2 mllog 10.5-20.5\nepoch 2 mllog 30.5-1000\n");
 	assert_true(p->all.v[1].unfinished);
 	assert_int_equal(p->all.v[1].rank, 1);
-	has_note("log: 1 lines about phases are incomplete and are left out");
+	has_note("log: 1 line about phases is incomplete and is left out");
 	has_note("log: 3 lines about phases have no time and are left out");
 	phases_free(p);
 	p = read_log("2026-11-22T09:00:01.5 Starting epoch 1\n2026-11-22T09:00:02.5 Ending epoch 1\n"
@@ -654,9 +654,9 @@ static void a_pfw_has_regions(void **state)
 	assert_int_equal(p->steps.slowest[0].number, 5);
 	assert_int_equal(p->steps.slowest[0].begin_ns, 1011 * S);
 	assert_int_equal(p->steps.slowest[0].wall_ns, S * 36 / 10);
-	has_note("job.pfw: 1 lines are malformed");
+	has_note("job.pfw: 1 line is malformed");
 	has_note("job.pfw: 2 regions are of processes that the trace does not have");
-	has_note("job.pfw: 1 regions are outside of the trace");
+	has_note("job.pfw: 1 region is outside of the trace");
 	phases_free(p);
 	tree_put("regions.out", REGION_HEAD REGION_ROW(1012, 7, "compute", "step", 1, "0", "1"));
 	p = read_with(&berlin, &options);
@@ -675,7 +675,7 @@ static void a_pfw_that_cannot_be_joined_is_noted(void **state)
 	tree_put("job.pfw", "[\n" PFW(7, "compute", "step", 136, 10, "") "]");
 	p = read_with(&berlin, &options);
 	assert_int_equal(p->steps.n_sums, 0);
-	has_note("job.pfw: 1 regions are of processes that the trace does not have"); /* it has no pids.out */
+	has_note("job.pfw: 1 region is of processes that the trace does not have"); /* it has no pids.out */
 	has_note("job.pfw: it has no region of this trace");
 	has_note("none.pfw.gz: cannot be read: No such file or directory");
 	phases_free(p);
