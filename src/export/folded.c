@@ -110,8 +110,7 @@ static int begin(struct export *x)
 	struct folded *s = x->state;
 
 	table_init(&s->stacks, sizeof(struct stack), FOLDED_STACKS_MAX);
-	folded_allocs_begin(s, x->o->probes);
-	return 0;
+	return folded_allocs_begin(s, x->o->probes);
 }
 
 static void put_stack(struct export *x, const char *text, uint64_t weight)

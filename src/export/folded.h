@@ -25,8 +25,11 @@ void folded_add(struct folded *s, const char *text, size_t len, uint64_t weight)
  */
 char *folded_put(struct export *x, char *p, const char *end, struct reader_field v);
 
-/* PROBES: of -P. If it is alloc.out alone, the stacks are those of its blocks. */
-void folded_allocs_begin(struct folded *s, const char *probes);
+/*
+ * PROBES: of -P. If it is alloc.out alone, the stacks are those of its blocks. Returns 0, or -ECANCELED after a message: it has
+ * other files, too.
+ */
+int folded_allocs_begin(struct folded *s, const char *probes);
 /* Takes N rows of alloc.out. Returns 0. */
 int folded_allocs_take(struct folded *s, const struct export_file *f, const struct reader_row *rows, unsigned int n);
 /* Gives the host's sums to the stacks. Returns 0 or -ENOMEM. */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/util.h"
+#include "export/cut.h"
 #include "export/folded.h"
 #include "export/site_texts.h"
 #include "report/scan/allocs.h"
@@ -12,10 +14,14 @@
 
 #define STACK_BYTES 16384 /* a deeper part is left out */
 
-void folded_allocs_begin(struct folded *s, const char *probes)
+int folded_allocs_begin(struct folded *s, const char *probes)
 {
-	s->of_allocs = probes && !strcmp(probes, "alloc");
 	table_init(&s->sites, sizeof(uint64_t), SITE_TEXTS_MAX);
+	s->of_allocs = probes && !strcmp(probes, "alloc");
+	if (!probes || s->of_allocs || !cut_names(probes, "alloc"))
+		return 0;
+	log_err("folded: the stacks of alloc.out have bytes, those of other files ns: export alloc alone (-P alloc)");
+	return -ECANCELED;
 }
 
 void folded_allocs_free(struct folded *s)

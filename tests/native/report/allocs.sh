@@ -35,6 +35,12 @@ grep -q '"panel":"alloc"' page || fail "the page has no panel"
 "$DLT" export "$t" -f folded -P alloc -o stacks || fail "folded: status $?"
 equal "bytes in stacks" "$(awk '{ s += $NF } END { print s }' stacks)" "$(python3 -c 'import json; print(json.load(open("json"))["alloc"][0]["bytes"])')"
 grep -q ';main;leave;get 196608$' stacks || fail "folded: $(cat stacks)"
+for files in alloc,vfs_rw vfs_rw,alloc; do # bytes and ns in one graph
+	"$DLT" export "$t" -f folded -P $files -o none 2>err
+	equal "folded of $files: status" $? 125
+	grep -q 'export alloc alone (-P alloc)' err || fail "folded of $files: $(cat err)"
+	[ ! -e none ] || fail "folded of $files: there is a file"
+done
 
 # the file has another build id, or none: its functions have no names
 cp /bin/true ./program
