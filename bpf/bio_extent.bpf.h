@@ -36,8 +36,8 @@ __noinline int extent_written(void)
 	cache_id(KCAST(inode, l->cur_inode), &of);
 	cell = cache_cell(&of);
 	if (cell)
-		__sync_fetch_and_add(&cell->sums.written, ((l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31)) -
-								  (l->cur_off >> (kernel.page_shift & 31)));
+		__sync_fetch_and_add(&cache_sums(cell)->written, ((l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31)) -
+									 (l->cur_off >> (kernel.page_shift & 31)));
 	return 0;
 }
 

@@ -112,7 +112,7 @@ static __always_inline void read_forget(struct dlt_cache_read *slot)
 	struct dlt_cache_cell *cell = slot->tid ? cache_cell(&slot->of) : NULL;
 
 	if (cell)
-		__sync_fetch_and_add(&cell->sums.ahead, slot->pages);
+		__sync_fetch_and_add(&cache_sums(cell)->ahead, slot->pages);
 }
 
 /* This thread's CALL has inserted pages of OF. */
@@ -241,7 +241,7 @@ int HELD_PROG(cache_add)
 	if (by == INSERTS_READ && call)
 		read_inserts(call, &of, first, end);
 	else
-		__sync_fetch_and_add(&cell->sums.ahead, end - first);
+		__sync_fetch_and_add(&cache_sums(cell)->ahead, end - first);
 	if (!is_mapped(mapping))
 		fresh_note(&of, first, end);
 	return 0;
@@ -255,6 +255,7 @@ int HELD_PROG(cache_delete)
 	struct address_space *mapping = mapping_of(ctx);
 	struct inode *inode = file_of_mapping(mapping);
 	struct dlt_cache_cell *cell;
+	struct dlt_cache_sums *sums;
 	struct dlt_file_id of;
 	__u64 first, pages, fresh;
 
@@ -268,9 +269,10 @@ int HELD_PROG(cache_delete)
 	pages = folio_pages(ctx);
 	fresh = fresh_take(&of, first, first + pages, CACHE_FOLIO_CHUNKS);
 	__sync_fetch_and_add(&cell->cached, -pages);
-	__sync_fetch_and_add(&cell->sums.evicted, pages);
+	sums = cache_sums(cell);
+	__sync_fetch_and_add(&sums->evicted, pages);
 	if (fresh && !is_mapped(mapping))
-		__sync_fetch_and_add(&cell->sums.wasted, fresh);
+		__sync_fetch_and_add(&sums->wasted, fresh);
 	return 0;
 }
 
@@ -286,7 +288,7 @@ static __always_inline void dirtied(__u64 *ctx, struct address_space *mapping)
 		return;
 	cell = cell_of(inode, &of);
 	if (cell)
-		__sync_fetch_and_add(&cell->sums.dirtied, folio_pages(ctx));
+		__sync_fetch_and_add(&cache_sums(cell)->dirtied, folio_pages(ctx));
 }
 
 SEC("tp_btf/writeback_dirty_folio")
@@ -306,16 +308,37 @@ int HELD_PROG(cache_dirty_page)
 
 /* --- sums are sent ------------------------------------------------------------------------------ */
 
-/* The daemon runs it; the arguments are the file, and the begin of the interval. */
+/* Adds to REC what has not been sent of turn T; then it has. */
+static __always_inline void turn_take(struct dlt_cache *rec, struct dlt_cache_cell *cell, int t)
+{
+	struct dlt_cache_sums now = *(volatile struct dlt_cache_sums *)&cell->sums[t];
+
+#define SINCE(sum) rec->sum += (typeof(now.sum))(now.sum - cell->sent[t].sum)
+	SINCE(read_bytes);
+	SINCE(hit);
+	SINCE(miss);
+	SINCE(ahead);
+	SINCE(used);
+	SINCE(evicted);
+	SINCE(wasted);
+	SINCE(dirtied);
+	SINCE(written);
+#undef SINCE
+	cell->sent[t] = now;
+}
+
+/*
+ * The daemon runs it. The arguments are the file, the begin of the interval, its end (0: now), and a bit for each turn whose
+ * sums are sent.
+ */
 SEC("raw_tp")
 int cache_send(__u64 *ctx)
 {
 	struct dlt_file_id of = { .ino = ctx[0], .dev = ctx[1], .gen = ctx[1] >> 32 };
 	struct dlt_cache_cell *cell = cache_cell(&of);
 	struct dlt_stats *st = stats_of(DLT_cache);
+	__u64 begin_ns = ctx[2], until_ns = ctx[3], turns = ctx[4];
 	struct dlt_shared *sh = shared();
-	__u64 begin_ns = ctx[2];
-	struct dlt_cache_sums now;
 	struct dlt_cache *rec;
 	void *ring = ring_here();
 
@@ -334,25 +357,48 @@ int cache_send(__u64 *ctx)
 	}
 	st->seen++;
 	st->emitted++;
-	__builtin_memset(&rec->hdr, 0, sizeof(rec->hdr));
+	__builtin_memset(rec, 0, sizeof(*rec));
 	rec->hdr.probe = DLT_cache;
 	rec->hdr.size = sizeof(*rec);
 	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
-	rec->hdr.lat_ns = rec->hdr.ts_ns - begin_ns;
+	rec->until_ns = until_ns ? until_ns : rec->hdr.ts_ns;
+	rec->hdr.lat_ns = rec->until_ns - begin_ns;
 	rec->id = cell->id;
-	now = *(volatile struct dlt_cache_sums *)&cell->sums;
-#define SINCE(sum) (now.sum - cell->sent.sum)
-	rec->read_bytes = SINCE(read_bytes);
-	rec->hit = SINCE(hit);
-	rec->miss = SINCE(miss);
-	rec->ahead = SINCE(ahead);
-	rec->used = SINCE(used);
-	rec->evicted = SINCE(evicted);
-	rec->wasted = SINCE(wasted);
-	rec->dirtied = SINCE(dirtied);
-	rec->written = sh->writes_shown ? (__s64)SINCE(written) : DLT_NONE;
-	cell->sent = now;
+	if (turns & 1)
+		turn_take(rec, cell, 0);
+	if (turns & 2)
+		turn_take(rec, cell, 1);
+	if (!sh->writes_shown)
+		rec->written = DLT_NONE;
 	cell->owed_ns = 0;
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/*
+ * The daemon runs it, when cells are scarce. The arguments are a file, all of whose sums had been sent, and whether its cell
+ * goes although pages of it are cached: then nobody counts them when they leave.
+ */
+SEC("raw_tp")
+int cache_forget(__u64 *ctx)
+{
+	struct dlt_file_id of = { .ino = ctx[0], .dev = ctx[1], .gen = ctx[1] >> 32 };
+	struct dlt_cache_cell *cell = cache_cell(&of);
+	struct dlt_stats *st = stats_of(DLT_cache);
+	const volatile __u64 *sums, *sent;
+	bool cached;
+
+	if (!cell || !st)
+		return 0;
+	cached = cell->cached > 0;
+	if (cached && !ctx[2])
+		return 0;
+	sums = (const volatile __u64 *)cell->sums;
+	sent = (const volatile __u64 *)cell->sent;
+	for (__u32 i = 0; i < sizeof(cell->sums) / (sizeof(__u64)); i++)
+		if (sums[i] != sent[i])
+			return 0;
+	if (!bpf_map_delete_elem(&dlt_cache_cells, &of) && cached)
+		st->overwritten++;
 	return 0;
 }

@@ -76,6 +76,14 @@ static __always_inline struct cache_range *range_get(void)
 	return bpf_map_lookup_elem(&cache_ranges, &zero);
 }
 
+/* Returns the sums of CELL that are added to at present. */
+static __always_inline struct dlt_cache_sums *cache_sums(struct dlt_cache_cell *cell)
+{
+	struct dlt_shared *sh = shared();
+
+	return &cell->sums[sh ? sh->cache_turn & (DLT_CACHE_TURNS - 1) : 0];
+}
+
 /* Makes the cell of OF, which other rows call ID. Returns NULL where there is no room: that counts as lost. */
 static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_file_id *of, const struct dlt_file_id *id)
 {
@@ -281,6 +289,7 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 	__u64 first, end, fresh, pages, missed = 0, all = 0;
 	struct inode *inode = KCAST(inode, host);
 	struct dlt_cache_cell *cell;
+	struct dlt_cache_sums *sums;
 	struct dlt_file_id of;
 
 	if (!host || !r)
@@ -294,12 +303,13 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 		cell = cache_cell_make(&of, &r->id);
 	if (!cell)
 		return 0;
+	sums = cache_sums(cell);
 	first = off >> (dlt_cfg.page_shift & 31);
 	end = ((off + len - 1) >> (dlt_cfg.page_shift & 31)) + 1;
 	pages = end - first;
 	fresh = fresh_take(&of, first, end, CACHE_CALL_CHUNKS);
 	if (write) {
-		__sync_fetch_and_add(&cell->sums.used, fresh);
+		__sync_fetch_and_add(&sums->used, fresh);
 		return 0;
 	}
 	if (call_ns)
@@ -308,15 +318,15 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 		missed = fresh;
 	if (missed > pages)
 		missed = pages;
-	__sync_fetch_and_add(&cell->sums.read_bytes, len);
-	__sync_fetch_and_add(&cell->sums.miss, missed);
-	__sync_fetch_and_add(&cell->sums.hit, pages - missed);
+	__sync_fetch_and_add(&sums->read_bytes, len);
+	__sync_fetch_and_add(&sums->miss, missed);
+	__sync_fetch_and_add(&sums->hit, pages - missed);
 	if (all > missed)
-		__sync_fetch_and_add(&cell->sums.ahead, all - missed);
+		__sync_fetch_and_add(&sums->ahead, all - missed);
 	if (!call_ns)
-		__sync_fetch_and_add(&cell->sums.used, fresh);
+		__sync_fetch_and_add(&sums->used, fresh);
 	else if (fresh > missed)
-		__sync_fetch_and_add(&cell->sums.used, fresh - missed);
+		__sync_fetch_and_add(&sums->used, fresh - missed);
 	return 0;
 }
 

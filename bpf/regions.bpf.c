@@ -7,6 +7,30 @@
 
 #include "dlt/regions.h"
 
+/*
+ * Epochs begin and end with live regions: from here on the page cache's sums are those of the next one. While the daemon has
+ * not sent those before the last such instant there is no third turn, so this one then is not one.
+ */
+static __always_inline void epoch_turns(const struct dlt_regions *rec)
+{
+	struct dlt_shared *sh = shared();
+	__u64 name, pipeline, loader;
+	__u32 turn;
+
+	if (!sh || rec->msg_len < DLT_REGIONS_HEAD + sizeof(name))
+		return;
+	__builtin_memcpy(&name, rec->msg + DLT_REGIONS_HEAD, sizeof(name));
+	__builtin_memcpy(&pipeline, "ai.pipeline.", sizeof(name));
+	__builtin_memcpy(&loader, "ai.dataloader.", sizeof(name));
+	if (name != pipeline && (name != loader || rec->msg[0] != DLT_REGIONS_BEGIN))
+		return;
+	turn = sh->cache_sent;
+	if (sh->cache_turn != turn)
+		return;
+	sh->cache_turn_ns = rec->hdr.ts_ns;
+	sh->cache_turn = turn + 1; /* the same by any number of threads at once */
+}
+
 /* A record with room for ROOM bytes, as a ring reserves constant sizes only, which gets LEN bytes of the message at ADDR. */
 #define REGION_SEND(room)                                                                           \
 	do {                                                                                        \
@@ -20,6 +44,8 @@
 		}                                                                                   \
 		rec->msg_len = len;                                                                 \
 		hdr_fill(&rec->hdr, call, task_current(), tid, offsetof(struct dlt_regions, msg) + (room)); \
+		if (dlt_cfg.cache_mask)                                                             \
+			epoch_turns(rec);                                                           \
 		rec_submit(rec, DLT_regions);                                                       \
 	} while (0)
 

@@ -5,23 +5,24 @@
 
 #include "dlt/dlt.h"
 
-/* In pages, except READ_BYTES. */
+/* In pages, except READ_BYTES. They wrap: 2^32 pages are 16 TiB between two records. */
 struct dlt_cache_sums {
 	__u64 read_bytes; /* by calls of the target, through the cache */
-	__u64 hit;
-	__u64 miss;
-	__u64 ahead;
-	__u64 used;
-	__u64 evicted;
-	__u64 wasted;
-	__u64 dirtied;
-	__u64 written;
+	__u32 hit;
+	__u32 miss;
+	__u32 ahead;
+	__u32 used;
+	__u32 evicted;
+	__u32 wasted;
+	__u32 dirtied;
+	__u32 written;
 };
 
-/* The sums for a file since its last record; lat_ns in the header is that interval. */
+/* The sums for a file since its last record; lat_ns in the header is that interval, which ends at UNTIL_NS. */
 struct dlt_cache {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;
+	__u64 until_ns; /* CLOCK_MONOTONIC */
 	__u64 read_bytes;
 	__u64 hit;
 	__u64 miss;
@@ -33,9 +34,14 @@ struct dlt_cache {
 	__s64 written; /* DLT_NONE: bio does not show the files of requests */
 };
 
-/* A file's sums since the trace began, by the inode, and the part of them that was sent, which only the sender writes. */
+/*
+ * A file's sums since the trace began, by the inode, and the part of them that was sent, which only the sender writes. There
+ * are two of each, used in turn (dlt_shared.cache_turn): where an epoch begins or ends, the other one is added to from then
+ * on, so that the sender, who comes later, still finds what was before.
+ */
+#define DLT_CACHE_TURNS 2
 struct dlt_cache_cell {
-	struct dlt_cache_sums sums, sent;
+	struct dlt_cache_sums sums[DLT_CACHE_TURNS], sent[DLT_CACHE_TURNS];
 	struct dlt_file_id id; /* its identity in other rows */
 	__u64 owed_ns;	       /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
 	__s64 cached;	       /* pages that have entered and not left */
@@ -58,7 +64,7 @@ struct dlt_cache_chunks {
 	__u8 fresh[DLT_CACHE_WAYS * DLT_CACHE_CHUNK]; /* those of each way follow one another */
 };
 #define DLT_CACHE_CHUNKS_MIN (1U << 13) /* chunks */
-#define DLT_CACHE_CHUNKS_MAX (1U << 18)
+#define DLT_CACHE_CHUNKS_MAX (1U << 17)
 
 /* The pages that a thread's read has inserted so far, by tid & slot_mask. */
 #define DLT_CACHE_RUNS 8
@@ -74,7 +80,7 @@ struct dlt_cache_read {
 	__u64 pages;  /* of all runs */
 };
 
-DLT_ASSERT_SIZE(dlt_cache, 136);
+DLT_ASSERT_SIZE(dlt_cache, 144);
 DLT_ASSERT_SIZE(dlt_cache_chunks, DLT_CACHE_WAYS * 88);
 
 #endif

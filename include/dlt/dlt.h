@@ -137,7 +137,8 @@ struct dlt_stats {
 	__u64 lost_room;   /* the table of calls in flight was full */
 	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
 	__u64 unread;  /* printed: writes that were skipped, as there were too many */
-	__u64 overwritten; /* bio: writers of pages, forgotten before the pages were written back */
+	/* bio: writers of pages, forgotten before the pages were written back; cache: files that had pages in the cache */
+	__u64 overwritten;
 	__u64 refused; /* cache: pages that may or may not have been used: their chunk had no room */
 	__u64 fileless; /* bio: rows of data whose file is not known, in whole or in part */
 };
@@ -150,7 +151,13 @@ struct dlt_shared {
 	__u32 stopping; /* no new calls */
 	__u32 quiet;	/* before --delay has passed: the target is followed, no rows are sent */
 	__u32 writes_shown; /* bio knows the files of requests: cache's sums include write-back */
+	/*
+	 * Begins and ends of epochs at which the cache's sums change their turn (struct dlt_cache_cell): regions sets CACHE_TURN
+	 * to one more than CACHE_SENT, the daemon CACHE_SENT once it has sent the sums of the turn before.
+	 */
+	__u32 cache_turn, cache_sent;
 	__u32 pad;
+	__u64 cache_turn_ns; /* CLOCK_MONOTONIC of the last change */
 };
 
 #define DLT_MAX_DISKS 32

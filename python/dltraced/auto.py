@@ -94,8 +94,9 @@ def _patch_loaders(module: Any) -> None:
         epoch = _progress.epochs.get(self, -1) + 1
         if _progress.step is None:
             _progress.step = 0
-        with _region("ai.dataloader.start") as start:
-            start.epoch = epoch if _progress.given is None else _progress.given
+        start = _region("ai.dataloader.start", live=True)  # the page cache's sums are those of a new epoch from here on
+        start.epoch = epoch if _progress.given is None else _progress.given
+        with start:
             items = begin(self)
         _progress.epochs[self] = _progress.of_iterator[items] = epoch
         return items

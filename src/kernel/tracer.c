@@ -334,6 +334,31 @@ int tracer_emit(struct tracer *t, enum probe_emit when)
 	return 0;
 }
 
+static bool may_be_due(const struct tracer *t, unsigned int probe)
+{
+	return t->objects[probe].obj && probes[probe]->emit_due;
+}
+
+bool tracer_may_be_due(const struct tracer *t)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (may_be_due(t, i))
+			return true;
+	return false;
+}
+
+int tracer_emit_due(struct tracer *t)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		struct probe_object *o = &t->objects[i];
+		int r = may_be_due(t, i) ? probes[i]->emit_due(o) : 0;
+
+		if (r < 0)
+			return probe_fail(t, r, i, o->why, "its sums cannot be read");
+	}
+	return 0;
+}
+
 int tracer_attach(struct tracer *t)
 {
 	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(t, DLT_pids);

@@ -50,6 +50,9 @@ int tracer_attach(struct tracer *t);
 /* Probes that add up in the kernel: send their rows. 0 or -errno with t->error. */
 int tracer_emit(struct tracer *t, enum probe_emit when);
 bool tracer_has_sums(const struct tracer *t); /* whether there is such a probe */
+/* Likewise what cannot wait for the end of the interval. */
+int tracer_emit_due(struct tracer *t);
+bool tracer_may_be_due(const struct tracer *t); /* whether there is such a probe */
 
 /* No new calls, then no ends of calls: the entries left in t->calls are in flight. */
 void tracer_detach(struct tracer *t);

@@ -152,12 +152,12 @@ int tracer_maps_wait(struct tracer *t)
 }
 
 /*
- * Chunks for pages that were read ahead: twice as many as for all of the machine's memory, within limits: 88 bytes each,
- * so 0.7 to 22 MiB. Returns the number of elements, which have several each.
+ * Chunks for pages that were read ahead: as many as for all of the machine's memory, within limits: 88 bytes each, so 0.7 to
+ * 11 MiB. Returns the number of elements, which have several each.
  */
 static uint32_t cache_chunks(void)
 {
-	uint64_t chunks = (uint64_t)sysconf(_SC_PHYS_PAGES) / DLT_CACHE_CHUNK * 2;
+	uint64_t chunks = (uint64_t)sysconf(_SC_PHYS_PAGES) / DLT_CACHE_CHUNK;
 	uint32_t n = DLT_CACHE_CHUNKS_MIN;
 
 	while (n < DLT_CACHE_CHUNKS_MAX && n < chunks)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <bpf/bpf.h>
@@ -22,7 +23,7 @@
 #define AT(member) offsetof(struct dlt_cache, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
-	{ "SPAN_NS", "time that the row covers: since the rows before it were sent, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, up to UNTIL: since what the rows before it cover, ns", FIELD_U64, AT(hdr.lat_ns) },
 	FIELD_FID_OF(struct dlt_cache, id),
 	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes), .unit = "bytes" },
 	{ "HIT", "pages of these reads that were in the cache", FIELD_U64, AT(hit), .unit = "pages" },
@@ -34,6 +35,7 @@ static const struct field fields[] = {
 	{ "DIRTIED", "clean pages that became dirty; a large folio counts with all its pages", FIELD_U64, AT(dirtied), .unit = "pages" },
 	{ "WRITTEN", "pages that were written back; - without the bio probe", FIELD_S64, AT(written), .unit = "pages" },
 	FIELD_FILE_OF(struct dlt_cache, id),
+	{ "UNTIL", "CLOCK_MONOTONIC of the end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before", FIELD_U64, AT(until_ns) },
 };
 #undef AT
 
@@ -50,8 +52,12 @@ static int cache_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	bpf_program__set_autoload(skel->progs.cache_dirty_folio, kernel_btf_tp(kernel, "writeback_dirty_folio") >= 0);
 	bpf_program__set_autoload(skel->progs.cache_dirty_page, kernel_btf_tp(kernel, "writeback_dirty_page") >= 0);
 	bpf_program__set_autoattach(skel->progs.cache_send, false);
+	bpf_program__set_autoattach(skel->progs.cache_forget, false);
 	return 0;
 }
+
+#define CELLS_ENOUGH (DLT_CACHE_CELLS / 2)
+#define CELLS_MANY (DLT_CACHE_CELLS / 4 * 3)
 
 /* Cells that are read at a time. */
 #define BATCH 256
@@ -62,78 +68,150 @@ struct batch {
 
 /* What is kept between two intervals. */
 struct walked {
-	uint64_t at_ns; /* CLOCK_MONOTONIC: end of the last walk, begin of the interval */
+	struct dlt_shared *shared;
+	uint64_t at_ns; /* CLOCK_MONOTONIC: end of what the last rows cover, begin of what the next ones do */
+	uint32_t turn;	/* that these begin with */
 	int cells;	/* that there were */
 };
 
-/* Send the sums of ID's cell, since BEGIN_NS. */
-static int cell_send(const struct cache_bpf *skel, const struct dlt_file_id *id, uint64_t begin_ns)
-{
-	const uint64_t args[] = { id->ino, id->dev | (uint64_t)id->gen << 32, begin_ns };
+/* What a walk sends. */
+struct walk {
+	uint64_t begin_ns, until_ns; /* until 0: as of now */
+	uint64_t turns;		     /* a bit for each turn */
+	bool scarce;		     /* cells are: those go of which nothing is cached and nothing has changed, */
+	int forget;		     /* and as many of which only nothing has changed */
+};
 
-	return object_run(skel->progs.cache_send, args, ARRAY_SIZE(args));
+static bool turn_changed(const struct dlt_cache_cell *cell, uint64_t turns)
+{
+	for (unsigned int t = 0; t < DLT_CACHE_TURNS; t++)
+		if (turns >> t & 1 && memcmp(&cell->sums[t], &cell->sent[t], sizeof(cell->sums[t])))
+			return true;
+	return false;
 }
 
-/*
- * Send what has changed since BEGIN_NS. FULL: the table has little room, so that a cell of which nothing is cached and nothing
- * has changed for an interval goes. Returns the number of cells, or -errno.
- */
-static int cells_walk(const struct cache_bpf *skel, struct batch *b, uint64_t begin_ns, bool full)
+/* Send the sums of ID's cell, or forget it. */
+static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id, const struct dlt_cache_cell *cell, struct walk *w)
+{
+	const uint64_t dev_gen = id->dev | (uint64_t)id->gen << 32;
+	const uint64_t send[] = { id->ino, dev_gen, w->begin_ns, w->until_ns, w->turns };
+	const uint64_t forget[] = { id->ino, dev_gen, w->forget > 0 };
+
+	if (turn_changed(cell, w->turns))
+		return object_run(skel->progs.cache_send, send, ARRAY_SIZE(send));
+	if (!w->scarce || (w->forget <= 0 && cell->cached > 0))
+		return 0;
+	w->forget--;
+	return object_run(skel->progs.cache_forget, forget, ARRAY_SIZE(forget));
+}
+
+/* Send what has changed. Returns the number of cells, or -errno. */
+static int cells_walk(const struct cache_bpf *skel, struct walk *w)
 {
 	int map = bpf_map__fd(skel->maps.dlt_cache_cells), seen = 0, r = 0;
-	uint32_t at = 0;
+	struct batch *b = malloc(sizeof(*b));
 	bool more = true;
+	uint32_t at = 0;
 
+	if (!b)
+		return -ENOMEM;
 	for (bool first = true; more && !r; first = false) {
 		uint32_t n = BATCH;
 
 		/* a batch must have room for all of a bucket: there are as many buckets as elements */
 		if (bpf_map_lookup_batch(map, first ? NULL : &at, &at, b->ids, b->cells, &n, NULL) < 0) {
-			if (errno != ENOENT)
-				return -errno;
+			r = errno == ENOENT ? 0 : -errno;
 			more = false;
 		}
-		for (uint32_t i = 0; i < n && !r; i++) {
-			const struct dlt_cache_cell *cell = &b->cells[i];
-
-			if (memcmp(&cell->sums, &cell->sent, sizeof(cell->sums)))
-				r = cell_send(skel, &b->ids[i], begin_ns);
-			else if (full && cell->cached <= 0)
-				bpf_map_delete_elem(map, &b->ids[i]);
-		}
+		for (uint32_t i = 0; i < n && !r; i++)
+			r = cell_walk(skel, &b->ids[i], &b->cells[i], w);
 		seen += (int)n;
 	}
+	free(b);
 	return r < 0 ? r : seen;
+}
+
+/*
+ * Send the sums as of now: those of the present turn, and when the trace ends also what a hook added to the other one just
+ * after it was sent. 0 or -errno.
+ */
+static int send_now(const struct cache_bpf *skel, struct walked *last, bool at_end)
+{
+	const int r = cells_walk(skel, &(struct walk){
+		last->at_ns, .turns = at_end ? (1 << DLT_CACHE_TURNS) - 1 : 1 << last->turn % DLT_CACHE_TURNS,
+		.scarce = !at_end && last->cells > CELLS_ENOUGH,
+		.forget = !at_end && last->cells > CELLS_MANY ? last->cells - CELLS_ENOUGH : 0,
+	});
+
+	if (r < 0)
+		return r;
+	last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	last->cells = r;
+	return 0;
+}
+
+static void walked_free(void *state)
+{
+	struct walked *last = state;
+
+	munmap(last->shared, sizeof(*last->shared));
+	free(last);
+}
+
+static int walked_new(struct probe_object *o)
+{
+	const struct cache_bpf *skel = o->owner;
+	struct walked *last = calloc(1, sizeof(*last));
+
+	if (!last)
+		return -ENOMEM;
+	last->shared = mmap(NULL, sizeof(*last->shared), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.dlt_shared), 0);
+	if (last->shared == MAP_FAILED) {
+		const int r = -errno;
+
+		free(last);
+		return r;
+	}
+	last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	last->turn = last->shared->cache_sent;
+	o->state = last;
+	o->state_free = walked_free;
+	return 0;
+}
+
+/* Send the sums as of the instant at which the turn has changed, if it has. */
+static int cache_send_turn(struct probe_object *o)
+{
+	const struct cache_bpf *skel = o->owner;
+	struct walked *last = o->state;
+	const uint32_t turn = __atomic_load_n(&last->shared->cache_turn, __ATOMIC_ACQUIRE);
+	const uint64_t at_ns = MAX(last->shared->cache_turn_ns, last->at_ns);
+	int r;
+
+	if (turn == last->turn)
+		return 0;
+	r = cells_walk(skel, &(struct walk){ last->at_ns, at_ns, .turns = 1 << last->turn % DLT_CACHE_TURNS });
+	if (r < 0)
+		return r;
+	last->at_ns = at_ns;
+	last->turn = turn;
+	__atomic_store_n(&last->shared->cache_sent, turn, __ATOMIC_RELEASE);
+	return 0;
 }
 
 static int cache_send_sums(struct probe_object *o, enum probe_emit when)
 {
 	struct cache_bpf *skel = o->owner;
-	struct batch *batch;
-	struct walked *last = o->state;
 	int r;
 
-	if (when == PROBE_EMIT_BEGIN) {
-		o->state = last = calloc(1, sizeof(*last));
-		o->state_free = free;
-		if (!last)
-			return -ENOMEM;
-		last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
-		return 0;
-	}
+	if (when == PROBE_EMIT_BEGIN)
+		return walked_new(o);
 	if (when == PROBE_EMIT_STOP) {
 		skel->bss->ended = 1;
 		return 0;
 	}
-	batch = malloc(sizeof(*batch));
-	if (!batch)
-		return -ENOMEM;
-	r = cells_walk(skel, batch, last->at_ns, when == PROBE_EMIT && last->cells > DLT_CACHE_CELLS / 2);
-	free(batch);
-	if (r < 0)
-		return r;
-	*last = (struct walked){ .at_ns = clock_now_ns(CLOCK_MONOTONIC), .cells = r };
-	return 0;
+	r = cache_send_turn(o);
+	return r < 0 ? r : send_now(skel, o->state, when == PROBE_EMIT_END);
 }
 
 const struct probe cache_probe = {
@@ -145,4 +223,5 @@ const struct probe cache_probe = {
 	.needs = DLT_vfs_rw,
 	.open = cache_open,
 	.emit = cache_send_sums,
+	.emit_due = cache_send_turn,
 };

@@ -139,8 +139,12 @@ static void note_losses(struct report *r)
 		note_count(r, m->probes[i].name, m->probes[i].refused,
 			   "page was", "pages were", "read ahead for which there was no room to see the use: none counts as used or "
 			   "wasted");
-		note_count(r, m->probes[i].name, m->probes[i].overwritten,
-			   "dirty page was", "dirty pages were", "written back when the writer had been forgotten, as there was no room");
+		if (!strcmp(m->probes[i].name, "cache"))
+			note_count(r, "cache", m->probes[i].overwritten, "time a file was", "times a file was", "forgotten that had pages "
+				   "in the cache, as there was no room for so many files: these pages count nowhere when they leave");
+		else
+			note_count(r, m->probes[i].name, m->probes[i].overwritten,
+				   "dirty page was", "dirty pages were", "written back when the writer had been forgotten, as there was no room");
 	}
 	note_count(r, "rollup", m->unsummed_rows, "of the dropped rows", "of the dropped rows", "could not be summed up");
 	note_count(r, "32-bit calls", m->compat_calls, "seen", "seen", "but not recorded");

@@ -331,6 +331,7 @@ static void session_free(struct session *s)
 	util_close(&s->signal_fd);
 	util_close(&s->tick_fd);
 	util_close(&s->interval_fd);
+	util_close(&s->due_fd);
 	util_close(&s->phase_fd);
 	util_close(&s->workload_log_fd);
 	async_call_free(&s->folder_watch.call);
@@ -385,7 +386,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 		.loop.epoll_fd = -1,
 		.signal_fd = -1,
 		.tick_fd = -1,
-		.interval_fd = -1,
+		.interval_fd = -1, .due_fd = -1,
 		.phase_fd = -1,
 		.workload_log_fd = -1,
 		.metrics_file = NEW_FILE_NONE,

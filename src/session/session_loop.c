@@ -22,6 +22,7 @@
 
 #define ANSWER_MS 200 /* with a slower file system, a second uses an earlier answer */
 #define MANIFEST_EVERY_NS (60 * NSEC_PER_SEC)
+#define DUE_EVERY_NS (50 * NSEC_PER_MSEC)
 
 /* --- space ----------------------------------------------------------------------------------------- */
 
@@ -267,14 +268,16 @@ int watch_setup(struct session *s)
 	return r;
 }
 
-static int on_interval(void *ctx, int fd, uint32_t events)
+static int on_sums(void *ctx, int fd, uint32_t events)
 {
 	struct session *s = ctx;
 	uint64_t n;
+	int r;
 
 	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || session_has_ended(s))
 		return 0;
-	if (tracer_emit(&s->tracer, PROBE_EMIT) < 0) {
+	r = fd == s->interval_fd ? tracer_emit(&s->tracer, PROBE_EMIT) : tracer_emit_due(&s->tracer);
+	if (r < 0) {
 		log_warn("%s; its sums are written at the end", s->tracer.error);
 		loop_del(&s->loop, fd);
 	}
@@ -283,10 +286,16 @@ static int on_interval(void *ctx, int fd, uint32_t events)
 
 int watch_interval(struct session *s)
 {
+	int r;
+
 	if (!tracer_has_sums(&s->tracer))
 		return 0;
 	s->interval_fd = loop_timerfd(s->cfg->interval_ns);
-	return s->interval_fd < 0 ? s->interval_fd : loop_add(&s->loop, s->interval_fd, EPOLLIN, on_interval, s);
+	r = s->interval_fd < 0 ? s->interval_fd : loop_add(&s->loop, s->interval_fd, EPOLLIN, on_sums, s);
+	if (r < 0 || !tracer_may_be_due(&s->tracer))
+		return r;
+	s->due_fd = loop_timerfd(DUE_EVERY_NS);
+	return s->due_fd < 0 ? s->due_fd : loop_add(&s->loop, s->due_fd, EPOLLIN, on_sums, s);
 }
 
 int watch_workload(struct session *s)

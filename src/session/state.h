@@ -98,6 +98,7 @@ struct session {
 	struct control control;
 	int signal_fd, tick_fd;
 	int interval_fd; /* a timer of --interval, for the kernel's sums; -1: none */
+	int due_fd; /* a timer for sums that are due sooner; -1: none */
 	int phase_fd; /* --delay, --duration, --linger: one at a time */
 	enum session_phase phase;
 	bool traced; /* false where tracing has failed and the workload runs all the same: --best-effort, or after --delay */

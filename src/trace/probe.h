@@ -118,6 +118,8 @@ struct probe {
 	const char *plain;
 	/* Send records of the sums through the rings. 0 or -errno. */
 	int (*emit)(struct probe_object *o, enum probe_emit when);
+	/* Likewise send what cannot wait for the end of the interval, if there is any: called some times a second. NULL: never. */
+	int (*emit_due)(struct probe_object *o);
 };
 
 /* In a struct probe: all calls of the table. */

@@ -7,7 +7,9 @@
 #include "report/scan/lookup.h"
 #include "stats/top.h"
 
-#define TOGETHER_NS 10000000 /* rows of an interval are at most so far from each other */
+/* An instant that was cut: the end of an epoch and the begin of the next have one cut, and a program notes the time first. */
+#define CUT_BEFORE_NS (200 * NSEC_PER_MSEC)
+#define CUT_AFTER_NS (10 * NSEC_PER_MSEC)
 #define PAGE_BYTES 4096 /* where the manifest has no size of pages */
 
 struct report_cache *report_cache_new(void)
@@ -45,20 +47,25 @@ static void spans_halve(struct report_cache *c)
 			a->sum[k] = first->sum[k] + second->sum[k];
 		a->begin_ns = first->begin_ns;
 		a->end_ns = second->end_ns;
+		a->cut = second->cut;
 	}
 	if (c->n_spans % 2)
 		c->span[n++] = c->span[c->n_spans - 1];
 	c->n_spans = n;
 }
 
-/* Returns the interval of a row that was sent at AT_NS and covers SPAN_NS; NULL: no memory. */
-static struct report_cache_span *span_at(struct report_cache *c, uint64_t at_ns, uint64_t span_ns)
+/*
+ * Returns the interval of a row for the SPAN_NS before UNTIL_NS; NULL: no memory. CUT: it ends where an epoch begins or ends.
+ * Rows that are sent together begin at the same instant, or earlier, where a ring had no room for the row before.
+ */
+static struct report_cache_span *span_at(struct report_cache *c, uint64_t until_ns, uint64_t span_ns, bool cut)
 {
 	struct report_cache_span *last = c->n_spans ? &c->span[c->n_spans - 1] : NULL;
-	const uint64_t from_ns = at_ns - MIN(span_ns, at_ns);
+	const uint64_t from_ns = until_ns - MIN(span_ns, until_ns);
 
-	if (last && at_ns < last->end_ns + TOGETHER_NS) {
-		last->end_ns = MAX(last->end_ns, at_ns);
+	if (last && (from_ns < last->end_ns || until_ns <= last->end_ns)) {
+		last->end_ns = MAX(last->end_ns, until_ns);
+		last->cut |= cut;
 		return last;
 	}
 	if (c->n_spans == CACHE_SPANS_MAX)
@@ -73,12 +80,30 @@ static struct report_cache_span *span_at(struct report_cache *c, uint64_t at_ns,
 		c->spans_room = room;
 	}
 	last = &c->span[c->n_spans++];
-	*last = (struct report_cache_span){ .begin_ns = last > c->span ? MAX(from_ns, last[-1].end_ns) : from_ns, .end_ns = at_ns };
+	*last = (struct report_cache_span){ .begin_ns = from_ns, .end_ns = until_ns, .cut = cut };
 	return last;
+}
+
+/* Returns the nearest cut, if there is one near AT_NS, else AT_NS. */
+static uint64_t cut_near(const struct report_cache *c, uint64_t at_ns)
+{
+	uint64_t best_ns = at_ns, best = UINT64_MAX;
+
+	for (uint32_t i = 0; i < c->n_spans && c->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
+		const uint64_t cut_ns = c->span[i].end_ns, off = cut_ns > at_ns ? cut_ns - at_ns : at_ns - cut_ns;
+
+		if (!c->span[i].cut || cut_ns + CUT_BEFORE_NS < at_ns || off >= best)
+			continue;
+		best_ns = cut_ns;
+		best = off;
+	}
+	return best_ns;
 }
 
 void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS])
 {
+	begin_ns = cut_near(c, begin_ns);
+	end_ns = cut_near(c, end_ns);
 	for (uint32_t i = 0; i < c->n_spans && c->span[i].begin_ns < end_ns; i++) {
 		const struct report_cache_span *at = &c->span[i];
 		const uint64_t from_ns = MAX(at->begin_ns, begin_ns), to_ns = MIN(at->end_ns, end_ns);
@@ -102,12 +127,14 @@ static bool take(struct scan *s, void *own)
 	struct report_cache *c = own;
 	struct report_cache_row *file;
 	struct report_cache_span *span;
-	uint64_t fid;
+	uint64_t fid, at_ns, until_ns;
 
 	if (!scan_u64(s, COL_FID, &fid))
 		return false;
 	file = table_get(&c->files, fid);
-	span = span_at(c, scan_number(s, COL_TIMESTAMP), scan_number(s, COL_SPAN_NS));
+	at_ns = until_ns = scan_number(s, COL_TIMESTAMP);
+	scan_u64(s, COL_UNTIL, &until_ns);
+	span = span_at(c, until_ns, scan_number(s, COL_SPAN_NS), until_ns < at_ns);
 	for (unsigned int i = 0; i < CACHE_SUMS; i++) {
 		const uint64_t n = scan_number(s, columns[i]);
 

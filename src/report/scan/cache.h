@@ -30,6 +30,7 @@ struct report_cache_row {
 struct report_cache_span {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	uint64_t sum[CACHE_SUMS];
+	bool cut; /* it ends where an epoch begins or ends */
 };
 
 struct report_cache {
@@ -50,7 +51,10 @@ void report_cache_read(struct report *r);
 /* Picks the rows of the table, after the last row of all files: it reads some of files.out again. */
 void report_cache_end(struct report *r);
 
-/* Adds to SUM what the intervals have in [BEGIN, END); of one that is in it in part, the same part. */
+/*
+ * Adds to SUM what the intervals have in [BEGIN, END); of one that is in it in part, the same part. Intervals are cut where
+ * epochs that are live regions begin and end: BEGIN and END then are these cuts, and no interval is divided.
+ */
 void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS]);
 
 /* Returns the pages that came into the cache for reads. */

@@ -18,6 +18,7 @@ static struct dlt_cache *sums(uint64_t span_ns)
 	struct dlt_cache *rec = rec_begin(DLT_cache);
 
 	rec->hdr.lat_ns = span_ns;
+	rec->until_ns = rec->hdr.ts_ns;
 	return rec;
 }
 
@@ -41,6 +42,7 @@ static void rows_are_sums_of_a_file(void **state)
 	rec->written = INT64_MAX;
 	rec_emit();
 	rec = sums(1);
+	rec->until_ns -= 12345;
 	rec->evicted = 1;
 	rec->written = DLT_NONE; /* without bio */
 	rec_emit();
