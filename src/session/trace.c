@@ -131,7 +131,7 @@ static int load(struct session *s)
 	}
 	r = tracer_load(&s->tracer, &o);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (s->tracer.why[i] && !(s->tracer.probes >> i & 1))
+		if (s->tracer.why[i] && !(s->tracer.loaded >> i & 1))
 			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
 		else if (s->tracer.plain[i])
 			log_warn("%s is traced in part: %s", probes[i]->name, s->tracer.plain[i]);
