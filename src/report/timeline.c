@@ -148,6 +148,20 @@ static void take_fault(struct scan *s)
 	timeline_busy(t, pid, TIMELINE_B_FAULT, s->time_ns, lat_ns, lat_ns);
 }
 
+/* --- reclaim.out ---------------------------------------------------------------------------------- */
+
+static void take_reclaim(struct scan *s)
+{
+	const enum timeline_sum what = scan_is(s, COL_KIND, "cgroup") ? TIMELINE_RECLAIM_CGROUP : TIMELINE_RECLAIM_MACHINE;
+	struct timeline *t = s->report->timeline;
+	uint64_t lat_ns;
+
+	if (!scan_u64(s, COL_LAT_NS, &lat_ns))
+		return;
+	t->has_reclaim = true;
+	timeline_spread(t, what, s->time_ns, lat_ns, lat_ns);
+}
+
 /* --- collectors ----------------------------------------------------------------------------------- */
 
 static void put_value(struct scan *s, struct timeline_points *p, double value)
@@ -257,7 +271,7 @@ static const struct taker {
 	void (*take)(struct scan *s);
 } takers[] = {
 	{ "cpu", take_cpu }, { "gpu", take_gpu }, { "gpu_dev", take_gpu_dev }, { "disk", take_disk }, { "sched", take_sched },
-	{ "fault", take_fault }, { "memory", take_memory },
+	{ "fault", take_fault }, { "memory", take_memory }, { "reclaim", take_reclaim },
 };
 
 /* Notes that --keep dropped rows before the first one, at FIRST_NS. */

@@ -28,6 +28,8 @@ enum timeline_sum {
 	TIMELINE_FAULT_BYTES, TIMELINE_FAULTS,
 	/* ns of its threads, from sched.out */
 	TIMELINE_RUN, TIMELINE_RUNQ, TIMELINE_DISK, TIMELINE_BLOCKED, TIMELINE_SLEEP,
+	/* ns of its threads, from reclaim.out */
+	TIMELINE_RECLAIM_CGROUP, TIMELINE_RECLAIM_MACHINE,
 	TIMELINE_SUMS,
 };
 
@@ -95,7 +97,7 @@ struct timeline {
 	uint64_t host_begin_ns, host_end_ns;
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
-	bool has_heat[TIMELINE_HEATS], has_sched;
+	bool has_heat[TIMELINE_HEATS], has_sched, has_reclaim;
 	struct timeline_level in_use;  /* bytes of memory that programs have allocated, since the first row of alloc.out */
 	bool has_in_use;
 	uint64_t data[TIMELINE_BINS];  /* bytes of data read */

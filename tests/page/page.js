@@ -790,7 +790,7 @@ const tests = {
 			'Files: bytes read and written (read)', 'Files: bytes read and written (write)', 'Files: reads and writes', 'Files: other calls',
 			'Disk nvme0n1: bytes (read)', 'Disk nvme0n1: bytes (write)', 'Disk nvme0n1: requests',
 			'Disk nvme0n1: mean latency', 'Disk nvme0n1: busy (iostat)', 'Latency: bio read', 'Latency: read', 'Latency: write', 'Latency: open',
-			'Memory that programs allocated: in use', 'Memory by address', 'Memory of the machine', 'Memory: pages of files to be written', 'Threads: running and waiting', 'Processes'];
+			'Memory that programs allocated: in use', 'Memory by address', 'Memory of the machine', 'Memory: pages of files to be written', 'Memory: threads that had to free some', 'Threads: running and waiting', 'Processes'];
 
 		for (const uplot of [true, false]) {
 			const p = await opened(written('trace-panels', json, { uplot })), all = await pictures(p);

@@ -18,7 +18,10 @@
 
 /* --- series --------------------------------------------------------------------------------------- */
 
-/* FILE: where the numbers come from. Those of page faults come from fault.out, those after TIMELINE_RUN from sched.out. */
+/*
+ * FILE: where the numbers come from. Those of page faults come from fault.out, those from TIMELINE_RUN on from sched.out, the
+ * last two from reclaim.out.
+ */
 static const struct {
 	const char *panel, *name, *unit;
 	enum report_kind file;
@@ -40,6 +43,8 @@ static const struct {
 	[TIMELINE_DISK] = { "sched", "disk", "s/s" },
 	[TIMELINE_BLOCKED] = { "sched", "blocked", "s/s" },
 	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
+	[TIMELINE_RECLAIM_CGROUP] = { "reclaim", "cgroup", "s/s" },
+	[TIMELINE_RECLAIM_MACHINE] = { "reclaim", "machine", "s/s" },
 };
 
 /* Each host has its own CLOCK_MONOTONIC, so times of several hosts are put on one axis, which begins at 0. */
@@ -176,6 +181,8 @@ static bool is_there(const struct report *r, enum timeline_sum sum)
 {
 	if (sum == TIMELINE_FAULTS || sum == TIMELINE_FAULT_BYTES)
 		return r->faults && r->faults->file.n + r->faults->swap.n + r->faults->kernel.n + r->faults->other.n;
+	if (sum >= TIMELINE_RECLAIM_CGROUP)
+		return r->timeline->has_reclaim;
 	return sum < TIMELINE_RUN ? r->present[sums[sum].file] : r->timeline->has_sched;
 }
 
@@ -183,6 +190,8 @@ static const char *source_of(enum timeline_sum sum)
 {
 	if (sum == TIMELINE_FAULTS || sum == TIMELINE_FAULT_BYTES)
 		return "fault";
+	if (sum >= TIMELINE_RECLAIM_CGROUP)
+		return "reclaim";
 	return sum < TIMELINE_RUN ? report_kind_names[sums[sum].file] : "sched";
 }
 

@@ -191,7 +191,7 @@ for number, folder in enumerate(folders):
                     continue
                 name, lat, thread = row["PREV_COMM"], row["RUN_NS"], None
             elif "LAT_NS" in columns and probe != "rollup":
-                name = row.get("NAME") or row.get("FUNC") or row["T"]
+                name = row.get("NAME") or row.get("FUNC") or row.get("T", probe)
                 lat = row["LAT_NS"]
                 thread = None if "DISK" in columns else ((int(row["PID"]) + (number << 22)), (int(row["TID"]) + (number << 22)))
             else:

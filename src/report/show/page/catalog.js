@@ -22,6 +22,7 @@ const Catalog = (() => {
 		{ panel: /^alloc$/, group: 'Memory', title: () => 'Memory that programs allocated: in use', height: 120 },
 		{ panel: /^memory$/, group: 'Memory', title: () => 'Memory of the machine', stacked: true },
 		{ panel: /^memory_dirty$/, group: 'Memory', title: () => 'Memory: pages of files to be written' },
+		{ panel: /^reclaim$/, group: 'Memory', title: () => 'Memory: threads that had to free some', stacked: true },
 		{ panel: /^sched$/, group: 'Threads', title: () => 'Threads: running and waiting', stacked: true, height: 120 },
 	];
 	const OTHER = { group: 'Other', title: n => n };
@@ -30,7 +31,7 @@ const Catalog = (() => {
 	const COLORS = {
 		read: 1, reads: 1, run: 3, write: 2, writes: 2, open: 3, close: 6, mmap: 4, create: 7, delete: 5, sync: 8,
 		fault: 6, faults: 6, usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
-		runq: 7, disk: 5, blocked: 4, sleep: 0, programs: 2, 'page cache': 1, free: 0, dirty: 2, 'write-back': 5, 'in use': 4,
+		runq: 7, disk: 5, blocked: 4, sleep: 0, programs: 2, 'page cache': 1, free: 0, dirty: 2, 'write-back': 5, 'in use': 4, cgroup: 2, machine: 5,
 	};
 	const APART = 8; /* times as high as: of less than an eighth of the height nothing can be read */
 	const DISKS_SHOWN = 3, HOSTS_SHOWN = 4; /* of more, the others are there to be switched on */
