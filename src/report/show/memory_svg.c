@@ -191,7 +191,8 @@ static void put_head(const struct report *r, FILE *out)
 			before = ", ";
 		}
 	if (m->parts_left_out + m->processes_left_out)
-		fprintf(out, "; %" PRIu64 " small processes and %" PRIu64 " small ranges of addresses are left out", m->processes_left_out, m->parts_left_out);
+		fprintf(out, "; %s and %s are left out", FMT_N(m->processes_left_out, "small process", "small processes"),
+			FMT_N(m->parts_left_out, "small range of addresses", "small ranges of addresses"));
 	fputs("</text>\n", out);
 }
 

@@ -72,7 +72,7 @@ const Answer = (() => {
 			['Between hosts', r.between_hosts && (r.between_hosts.error_ns == null ? 'error not known' :
 				`within ${Format.value(r.between_hosts.error_ns, 'ns')}`)],
 			['Only', r.only && `calls on files at or below ${r.only.path}; left out: ${Format.count(r.only.left_out)} of ` +
-				`${Format.count(r.only.rows)} rows`],
+				Format.counted(r.only.rows, 'row', 'rows')],
 			['dltraced\u2019s CPU', Format.value(r.own_cpu_ns, 'ns')],
 			['Collectors', (r.collectors || []).map(c => `${c.name}: ${c.state}`).join(', ') || null],
 		];

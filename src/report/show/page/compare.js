@@ -28,7 +28,7 @@ const Compare = (() => {
 		return new Table('Traces', [word('No.', 'nr'), plain('Folder', 'dir'), plain('Command', 'command'), word('Host', 'host'),
 			word('Started', 'started'), word('Waited for', 'bottleneck'), { title: 'Also found', value: row => (row.rules || []).join(', ') || null }, { title: 'Whole', value: row => row.complete ? 'yes' : 'NO' },
 			{ title: 'Only', value: row => row.only && `${row.only.path}: ${Format.count(row.only.left_out)} of ` +
-				`${Format.count(row.only.rows)} rows left out` }], list).element;
+				`${Format.counted(row.only.rows, 'row', 'rows')} left out` }], list).element;
 	}
 
 	const missing = c?.traces.flatMap((t, i) => (t.missing || []).map(note => `(${i + 1}) ${note}`));

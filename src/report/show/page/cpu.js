@@ -144,7 +144,7 @@ const Cpu = (() => {
 		if (!c)
 			return;
 		fill(root, el('h2', null, 'CPU time'),
-			el('p', { class: 'aside' }, `${ns(busyTime())} of ${ns(c.by_cpu_ns)} on ${list('cpus').length} CPUs were busy.`),
+			el('p', { class: 'aside' }, `${ns(busyTime())} of ${ns(c.by_cpu_ns)} on ${Format.counted(list('cpus').length, 'CPU', 'CPUs')} were busy.`),
 			el('div', { class: 'charts' },
 				chart('CPU time by task', 'threads of one name are a task; shares are of the busy time',
 					legend([['the job', KINDS.target], ['kernel', KINDS.kernel], ['dltraced', KINDS.self], ['others', KINDS.other]]),

@@ -57,6 +57,11 @@ const Format = (() => {
 		return `${k === 0 && Number.isInteger(v) ? v : digits(s)}${names[k] ? ' ' + names[k] : ''}`;
 	}
 
+	/* A count, and what follows it for 1 or for others. */
+	function counted(n, one, others) {
+		return `${count(n)} ${n === 1 ? one : others}`;
+	}
+
 	/* A count, with all digits. */
 	function count(v) {
 		return v == null ? '\u2013' : Number(v).toLocaleString('en').replace(/,/g, '\u202f');
@@ -104,5 +109,5 @@ const Format = (() => {
 		return `${+(v / s.divisor).toPrecision(6)}${s.unit ? ' ' + s.unit : ''}`;
 	}
 
-	return { own, value, count, percent, share, fixed, sum, ticks, tick, nice, digits };
+	return { own, value, count, counted, percent, share, fixed, sum, ticks, tick, nice, digits };
 })();

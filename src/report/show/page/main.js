@@ -17,7 +17,7 @@
 	function more() {
 		const n = Data.timeline.series_left_out;
 
-		return n > 0 && el('p', { class: 'aside' }, `${Format.count(n)} series of disks or collectors are left out: the page has no room for them.`);
+		return n > 0 && el('p', { class: 'aside' }, `${Format.counted(n, 'series of disks or collectors is', 'series of disks or collectors are')} left out: the page has no room for more.`);
 	}
 
 	function build() {

@@ -19,12 +19,13 @@ class MemoryMap extends CanvasBody {
 
 	static note(map) {
 		const cell = `a cell is ${Format.value(map.line_bytes, 'B')} and ${Format.value(map.bin_ns, 'ns')}`;
-		const processes = Format.count(map.processes_left_out), parts = Format.count(map.parts_left_out);
+		const processes = Format.counted(map.processes_left_out, 'small process', 'small processes');
+		const parts = Format.counted(map.parts_left_out, 'small range of addresses', 'small ranges of addresses');
 
 		return [map.sources.length ? `${cell}; by ${map.sources.join(', ')}` : cell,
-			map.blocks_left_out > 0 && `${Format.count(map.blocks_left_out)} smaller blocks are left out`,
+			map.blocks_left_out > 0 && `${Format.counted(map.blocks_left_out, 'smaller block is', 'smaller blocks are')} left out`,
 			map.parts_left_out + map.processes_left_out > 0 &&
-				`${processes} small processes and ${parts} small ranges of addresses are left out`].filter(Boolean).join('; ');
+				`${processes} and ${parts} are left out`].filter(Boolean).join('; ');
 	}
 
 	y(a, line) {
