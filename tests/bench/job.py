@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""job: what sums of CPU scheduling, and regions of PyTorch, cost a PyTorch job: interleaved rounds, for docs/performance.md.
+"""job: what sums of CPU scheduling, regions of PyTorch and allocations cost a PyTorch job: interleaved rounds, for
+docs/performance.md.
 
 job [-r ROUNDS] [-e EPOCHS] [-p PAGE]
 
@@ -37,6 +38,7 @@ GOAL = 1  # percent of the job's CPU time
 OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # in bpf/sched.bpf.c
 
 GOAL_REGIONS = 0.5  # percent of the job's CPU time without them
+GOAL_ALLOC = 15  # percent of the untraced job's CPU time, with every allocation from 4 KiB on and its stack
 PACKAGE = os.path.join(regions.TOP, "python")
 STARTS = 11
 
@@ -54,8 +56,8 @@ if "dltraced.auto" not in sys.modules:
 """
 
 UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced", "dltraced, BPF programs timed"
-REGIONS = "dltraced --regions auto"
-WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), REGIONS: ("--regions", "auto"), COUNTED: ()}
+REGIONS, ALLOC = "dltraced --regions auto", "dltraced --probes +alloc"
+WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), REGIONS: ("--regions", "auto"), ALLOC: ("--probes", "+alloc"), COUNTED: ()}
 
 
 class JobRun(measure.Place):
@@ -101,7 +103,7 @@ def of_trace(run):
     sums = list(rows_of(run, "sched.out", "PID", "CALL", "COUNT")) if os.path.exists(run.path("trace/sched.out")) else []
     return {"own_cpu_ns": 1000 * (own["cpu_user_us"] + own["cpu_system_us"]), "rows": len(sums),
             "lost": sum(p["lost"] for p in manifest["probes"]),
-            "regions": sum(p["rows"] for p in manifest["probes"] if p["name"] == "regions"),
+            **{name: sum(p["rows"] for p in manifest["probes"] if p["name"] == name) for name in ("regions", "alloc")},
             "sums": sum(int(n) for pid, call, n in sums if call == "-" and pid in pids)}
 
 
@@ -198,6 +200,7 @@ def program_table(runs):
 def text_of(args, got, starts, each, loads, before):
     counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
+    by_alloc = added(got, ALLOC, "cpu_ns")
     of_cpu = [100 * (median(starts) + median(each) * run["regions"]) / run["cpu_ns"] for run in got[REGIONS]]
     return "\n".join([
         machine.heading(f"{args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders",
@@ -216,7 +219,10 @@ def text_of(args, got, starts, each, loads, before):
         f" form: {page.spread(of_cpu)} % of the job's CPU time. Run against run it is"
         f" {page.spread(added(got, REGIONS, 'cpu_ns', to=DEFAULT))} %.", "",
         f"Goal: --regions auto adds at most {GOAL_REGIONS} % to the job's CPU time:"
-        f" {goals.verdict(value <= GOAL_REGIONS for value in of_cpu)}.", ""])
+        f" {goals.verdict(value <= GOAL_REGIONS for value in of_cpu)}.", "",
+        f"Goal: --probes +alloc, here with {page.number(median(values(got[ALLOC], 'alloc')))} rows of alloc.out and their stacks, adds at most"
+        f" {GOAL_ALLOC} % to the job's CPU time: {page.spread(by_alloc)} %, {goals.verdict(value <= GOAL_ALLOC for value in by_alloc)}.",
+        ""])
 
 
 def main():
