@@ -4,7 +4,7 @@
 # cache.out shows what happened to each page: for epochs over small files, and for a large file that is read in turns,
 # at random, and dropped, all sums are those of the kernel and of the job's own count (page_cache.py). The file is
 # written only on request. Pages without a place in dltraced's memory count as refused. On ext4, XFS and btrfs, each on
-# a disk of the test's own; in a guest on its disk.
+# a disk of the test's own, and on FUSE; in a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3 dd
 
@@ -78,6 +78,37 @@ crowded() {
 	done
 }
 
+# A file on FUSE, which has no disk: read twice and dropped, each of its pages is counted once in what came, and once in
+# what went.
+cat >twice.py <<'PY'
+import os
+import sys
+
+fd = os.open(sys.argv[1], os.O_RDONLY)
+for _ in range(2):
+    for at in range(0, 1 << 20, 65536):
+        os.pread(fd, 65536, at)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+PY
+unmount() {
+	umount fuse
+	kill "$server"
+}
+on_fuse() {
+	mkdir fuse
+	python3 -B "$here/slowfs.py" "$TMPDIR/fuse" >server 2>&1 &
+	server=$!
+	trap 'unmount; cleanup' EXIT
+	await grep -q mounted server
+	dd if=/dev/urandom of=fuse/far bs=1M count=1 2>/dev/null
+	dd of=fuse/far oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null
+	trace --probes cache -- /usr/bin/python3 twice.py fuse/far || fail "fuse: status $?"
+	unmount
+	trap cleanup EXIT
+	equal "fuse: READ, pages of calls, pages that came, and that went" \
+		"$(rows cache 'FILE == "far"' | awk -F '\t' '{ r += $5; c += $6 + $7; i += $7 + $8; e += $10 } END { print r, c, i, e }')" "2097152 512 256 256"
+}
+
 # More files than there are cells in the kernel: those go that nothing touches, so that new ones find room. Each file has
 # one page, of a hole.
 cat >many.py <<'PY'
@@ -99,4 +130,5 @@ many_files() {
 }
 
 each_fs sums
+[ -n "${VM_DISK-}" ] || [ ! -e /dev/fuse ] || on_fuse
 [ -z "${LONG-}" ] || [ -n "${VM_DISK-}" ] || many_files
