@@ -9,7 +9,7 @@ Whatever a pattern needs is made ready before its gate, by a process that is tra
   dirty      writes of 4 KiB, each into a page that is clean
   overwrite  writes of 4 KiB, each into a page that is dirty
   inserted   reads of 4 KiB without read-ahead, not in memory: a folio each put into the page cache
-  ahead      reads of 4 KiB from front to end, not in memory: read-ahead puts larger folios there
+  ahead      eight times, reads of 4 KiB from front to end, not in memory: read-ahead puts larger folios there
   major      touches of mapped pages that are not in memory: a fault each that waits for the disk
   minor      touches of pages of anonymous memory: a fault each that waits for nothing
   mapped     touches of mapped pages that are in memory: a fault for some of them each
@@ -79,18 +79,21 @@ def flushed(folder, pages):
     return lambda: os.fdatasync(file.fd)
 
 
-def reads(folder, pages, advice):
+def inserted(folder, pages):
     file = File(folder, pages, True)
-    os.posix_fadvise(file.fd, 0, 0, advice)
+    os.posix_fadvise(file.fd, 0, 0, os.POSIX_FADV_RANDOM)
     return lambda: [os.pread(file.fd, PAGE, i * PAGE) for i in range(pages)]
 
 
-def inserted(folder, pages):
-    return reads(folder, pages, os.POSIX_FADV_RANDOM)
-
-
 def ahead(folder, pages):
-    return reads(folder, pages, os.POSIX_FADV_NORMAL)
+    file = File(folder, pages, True)
+
+    def run():
+        for _ in range(8):
+            for i in range(pages):
+                os.pread(file.fd, PAGE, i * PAGE)
+            os.posix_fadvise(file.fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    return run
 
 
 def touches(memory, pages, advice):
