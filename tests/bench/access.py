@@ -27,7 +27,7 @@ PAGES = ("--access", "pages", "--access-budget", "100")
 
 # name, what is measured, options, goal in ns
 CELLS = {
-    "a page fault of anonymous memory, --access faults": (FAULT, ("--access", "faults"), 250),
+    "a page fault, a read of new memory, --access faults": (FAULT, ("--access", "faults"), 250),
     "the same, --access-interval 0: a row each": (FAULT, ("--access", "faults", "--access-interval", "0"), None),
     "a page fault, --access pages": (FAULT, PAGES, None),
     "a read of a page, again and again, --access pages": (READ, PAGES, None),

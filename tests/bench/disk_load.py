@@ -5,7 +5,7 @@ Whatever a pattern needs is made ready before its gate, by a process that is tra
 
   direct     reads of 4 KiB past the page cache: a disk request each
   synced     writes of 4 KiB, each with fdatasync(): a request of the file each, beside the journal's
-  flushed    one fdatasync() for as many dirty pages: few requests, each of many pages
+  flushed    eight times, one fdatasync() for as many dirty pages: few requests, each of many pages
   dirty      writes of 4 KiB, each into a page that is clean
   overwrite  writes of 4 KiB, each into a page that is dirty
   inserted   reads of 4 KiB without read-ahead, not in memory: a folio each put into the page cache
@@ -75,8 +75,7 @@ def overwrite(folder, pages):
 
 def flushed(folder, pages):
     file = File(folder, pages, False)
-    file.write_all()
-    return lambda: os.fdatasync(file.fd)
+    return lambda: [(file.write_all(), os.fdatasync(file.fd)) for _ in range(8)]
 
 
 def inserted(folder, pages):

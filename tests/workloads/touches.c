@@ -40,7 +40,7 @@
  *
  *   touches cost PROCESSES ROUNDS PAGES
  *
- * In each of ROUNDS rounds PAGES new small pages are written to. A line with the least CPU ns of a page in any round.
+ * In each of ROUNDS rounds PAGES new small pages are read. A line with the least CPU ns of a page in any round.
  *
  *   touches speed PROCESSES MS PAGES
  *
@@ -224,7 +224,7 @@ static void cost(long rounds)
 		double ns;
 
 		for (size_t i = 0; i < pages; i++)
-			at[i * PAGE] = 1;
+			(void)at[i * PAGE]; /* the zero page: no time goes into a new one, which takes more each time or less */
 		ns = (double)(cpu_ns() - begin) / (double)pages;
 		least = ns < least ? ns : least;
 		munmap((void *)at, pages * PAGE);
