@@ -23,7 +23,7 @@
 #define AT(member) offsetof(struct dlt_cache, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
-	{ "SPAN_NS", "time that the row covers, up to UNTIL: since what the rows before it cover, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, up to UNTIL_NS: since what the rows before it cover, ns", FIELD_U64, AT(hdr.lat_ns) },
 	FIELD_FID_OF(struct dlt_cache, id),
 	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes), .unit = "bytes" },
 	{ "HIT", "pages of these reads that were in the cache", FIELD_U64, AT(hit), .unit = "pages" },
@@ -35,7 +35,8 @@ static const struct field fields[] = {
 	{ "DIRTIED", "clean pages that became dirty; a large folio counts with all its pages", FIELD_U64, AT(dirtied), .unit = "pages" },
 	{ "WRITTEN", "pages that were written back; - without the bio probe", FIELD_S64, AT(written), .unit = "pages" },
 	FIELD_FILE_OF(struct dlt_cache, id),
-	{ "UNTIL", "CLOCK_MONOTONIC of the end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before", FIELD_U64, AT(until_ns) },
+	{ "UNTIL_NS", "CLOCK_MONOTONIC of the end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before", FIELD_U64,
+	  AT(until_ns) },
 };
 #undef AT
 

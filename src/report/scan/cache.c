@@ -133,7 +133,7 @@ static bool take(struct scan *s, void *own)
 		return false;
 	file = table_get(&c->files, fid);
 	at_ns = until_ns = scan_number(s, COL_TIMESTAMP);
-	scan_u64(s, COL_UNTIL, &until_ns);
+	scan_u64(s, COL_UNTIL_NS, &until_ns);
 	span = span_at(c, until_ns, scan_number(s, COL_SPAN_NS), until_ns < at_ns);
 	for (unsigned int i = 0; i < CACHE_SUMS; i++) {
 		const uint64_t n = scan_number(s, columns[i]);
