@@ -6,6 +6,9 @@
 # line.
 . "${0%/*}/../lib.sh"
 need_preload
+# A CPU has four registers for breakpoints: the scripts that take some run one after the other.
+exec 9<"$W/touches"
+flock 9
 
 python
 cat >watched.py <<'END'

@@ -5,6 +5,9 @@
 # and none of the bytes beside them or of other processes. Each has a row with its thread, or all of an interval are summed up.
 . "${0%/*}/../lib.sh"
 
+# A CPU has four registers for breakpoints: the scripts that take some run one after the other.
+exec 9<"$W/touches"
+flock 9
 at=0x510000000040
 "$W/touches" watched 1 1000000000 $at >/dev/null &
 other=$!
