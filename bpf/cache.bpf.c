@@ -344,8 +344,10 @@ int cache_send(__u64 *ctx)
 
 	if (!cell || !st || !sh || !ring)
 		return 0;
-	if (cell->owed_ns)
+	if (cell->owed_ns) { /* then those of the other turn are owed, too */
 		begin_ns = cell->owed_ns;
+		turns = (1 << DLT_CACHE_TURNS) - 1;
+	}
 	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
 	if (!rec) {
 		cell->owed_ns = begin_ns;
@@ -364,10 +366,9 @@ int cache_send(__u64 *ctx)
 	rec->until_ns = until_ns ? until_ns : rec->hdr.ts_ns;
 	rec->hdr.lat_ns = rec->until_ns - begin_ns;
 	rec->id = cell->id;
-	if (turns & 1)
-		turn_take(rec, cell, 0);
-	if (turns & 2)
-		turn_take(rec, cell, 1);
+	for (int t = 0; t < DLT_CACHE_TURNS; t++)
+		if (turns >> t & 1)
+			turn_take(rec, cell, t);
 	if (!sh->writes_shown)
 		rec->written = DLT_NONE;
 	cell->owed_ns = 0;
@@ -385,6 +386,7 @@ int cache_forget(__u64 *ctx)
 	struct dlt_file_id of = { .ino = ctx[0], .dev = ctx[1], .gen = ctx[1] >> 32 };
 	struct dlt_cache_cell *cell = cache_cell(&of);
 	struct dlt_stats *st = stats_of(DLT_cache);
+	const __u32 words = sizeof(cell->sums) / 8;
 	const volatile __u64 *sums, *sent;
 	bool cached;
 
@@ -395,7 +397,7 @@ int cache_forget(__u64 *ctx)
 		return 0;
 	sums = (const volatile __u64 *)cell->sums;
 	sent = (const volatile __u64 *)cell->sent;
-	for (__u32 i = 0; i < sizeof(cell->sums) / (sizeof(__u64)); i++)
+	for (__u32 i = 0; i < words; i++)
 		if (sums[i] != sent[i])
 			return 0;
 	if (!bpf_map_delete_elem(&dlt_cache_cells, &of) && cached)

@@ -83,6 +83,8 @@ struct walk {
 	int forget;		     /* and as many of which only nothing has changed */
 };
 
+#define ALL_TURNS ((1U << DLT_CACHE_TURNS) - 1)
+
 static bool turn_changed(const struct dlt_cache_cell *cell, uint64_t turns)
 {
 	for (unsigned int t = 0; t < DLT_CACHE_TURNS; t++)
@@ -98,7 +100,7 @@ static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id,
 	const uint64_t send[] = { id->ino, dev_gen, w->begin_ns, w->until_ns, w->turns };
 	const uint64_t forget[] = { id->ino, dev_gen, w->forget > 0 };
 
-	if (turn_changed(cell, w->turns))
+	if (turn_changed(cell, cell->owed_ns ? ALL_TURNS : w->turns))
 		return object_run(skel->progs.cache_send, send, ARRAY_SIZE(send));
 	if (!w->scarce || (w->forget <= 0 && cell->cached > 0))
 		return 0;
@@ -139,7 +141,7 @@ static int cells_walk(const struct cache_bpf *skel, struct walk *w)
 static int send_now(const struct cache_bpf *skel, struct walked *last, bool at_end)
 {
 	const int r = cells_walk(skel, &(struct walk){
-		last->at_ns, .turns = at_end ? (1 << DLT_CACHE_TURNS) - 1 : 1 << last->turn % DLT_CACHE_TURNS,
+		last->at_ns, .turns = at_end ? ALL_TURNS : 1U << last->turn % DLT_CACHE_TURNS,
 		.scarce = !at_end && last->cells > CELLS_ENOUGH,
 		.forget = !at_end && last->cells > CELLS_MANY ? last->cells - CELLS_ENOUGH : 0,
 	});
@@ -191,7 +193,7 @@ static int cache_send_turn(struct probe_object *o)
 
 	if (turn == last->turn)
 		return 0;
-	r = cells_walk(skel, &(struct walk){ last->at_ns, at_ns, .turns = 1 << last->turn % DLT_CACHE_TURNS });
+	r = cells_walk(skel, &(struct walk){ last->at_ns, at_ns, .turns = 1U << last->turn % DLT_CACHE_TURNS });
 	if (r < 0)
 		return r;
 	last->at_ns = at_ns;

@@ -84,15 +84,32 @@ static struct report_cache_span *span_at(struct report_cache *c, uint64_t until_
 	return last;
 }
 
+/* Returns the first interval that ends after NS. They are in order. */
+static uint32_t first_after(const struct report_cache *c, uint64_t ns)
+{
+	uint32_t from = 0, to = c->n_spans;
+
+	while (from < to) {
+		const uint32_t mid = from + (to - from) / 2;
+
+		if (c->span[mid].end_ns > ns)
+			to = mid;
+		else
+			from = mid + 1;
+	}
+	return from;
+}
+
 /* Returns the nearest cut, if there is one near AT_NS, else AT_NS. */
 static uint64_t cut_near(const struct report_cache *c, uint64_t at_ns)
 {
+	const uint64_t from_ns = at_ns - MIN(at_ns, CUT_BEFORE_NS + 1);
 	uint64_t best_ns = at_ns, best = UINT64_MAX;
 
-	for (uint32_t i = 0; i < c->n_spans && c->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
+	for (uint32_t i = first_after(c, from_ns); i < c->n_spans && c->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
 		const uint64_t cut_ns = c->span[i].end_ns, off = cut_ns > at_ns ? cut_ns - at_ns : at_ns - cut_ns;
 
-		if (!c->span[i].cut || cut_ns + CUT_BEFORE_NS < at_ns || off >= best)
+		if (!c->span[i].cut || off >= best)
 			continue;
 		best_ns = cut_ns;
 		best = off;
@@ -104,7 +121,7 @@ void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64
 {
 	begin_ns = cut_near(c, begin_ns);
 	end_ns = cut_near(c, end_ns);
-	for (uint32_t i = 0; i < c->n_spans && c->span[i].begin_ns < end_ns; i++) {
+	for (uint32_t i = first_after(c, begin_ns); i < c->n_spans && c->span[i].begin_ns < end_ns; i++) {
 		const struct report_cache_span *at = &c->span[i];
 		const uint64_t from_ns = MAX(at->begin_ns, begin_ns), to_ns = MIN(at->end_ns, end_ns);
 
