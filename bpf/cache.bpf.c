@@ -308,23 +308,22 @@ int HELD_PROG(cache_dirty_page)
 
 /* --- sums are sent ------------------------------------------------------------------------------ */
 
-/* Adds to REC what has not been sent of turn T; then it has. */
-static __always_inline void turn_take(struct dlt_cache *rec, struct dlt_cache_cell *cell, int t)
+/* Adds the sums to REC, and subtracts them: hooks may add meanwhile. */
+static __always_inline void sums_take(struct dlt_cache *rec, struct dlt_cache_sums *sums)
 {
-	struct dlt_cache_sums now = *(volatile struct dlt_cache_sums *)&cell->sums[t];
+	const struct dlt_cache_sums now = *(volatile struct dlt_cache_sums *)sums;
 
-#define SINCE(sum) rec->sum += (typeof(now.sum))(now.sum - cell->sent[t].sum)
-	SINCE(read_bytes);
-	SINCE(hit);
-	SINCE(miss);
-	SINCE(ahead);
-	SINCE(used);
-	SINCE(evicted);
-	SINCE(wasted);
-	SINCE(dirtied);
-	SINCE(written);
-#undef SINCE
-	cell->sent[t] = now;
+#define TAKE(sum) rec->sum += now.sum, __sync_fetch_and_add(&sums->sum, -now.sum)
+	TAKE(read_bytes);
+	TAKE(hit);
+	TAKE(miss);
+	TAKE(ahead);
+	TAKE(used);
+	TAKE(evicted);
+	TAKE(wasted);
+	TAKE(dirtied);
+	TAKE(written);
+#undef TAKE
 }
 
 /*
@@ -368,7 +367,7 @@ int cache_send(__u64 *ctx)
 	rec->id = cell->id;
 	for (int t = 0; t < DLT_CACHE_TURNS; t++)
 		if (turns >> t & 1)
-			turn_take(rec, cell, t);
+			sums_take(rec, &cell->sums[t]);
 	if (!sh->writes_shown)
 		rec->written = DLT_NONE;
 	cell->owed_ns = 0;
@@ -386,21 +385,22 @@ int cache_forget(__u64 *ctx)
 	struct dlt_file_id of = { .ino = ctx[0], .dev = ctx[1], .gen = ctx[1] >> 32 };
 	struct dlt_cache_cell *cell = cache_cell(&of);
 	struct dlt_stats *st = stats_of(DLT_cache);
-	const __u32 words = sizeof(cell->sums) / 8;
-	const volatile __u64 *sums, *sent;
+	struct dlt_shared *sh = shared();
+	const volatile __u64 *sums;
 	bool cached;
 
-	if (!cell || !st)
+	if (!cell || !st || !sh)
 		return 0;
 	cached = cell->cached > 0;
 	if (cached && !ctx[2])
 		return 0;
 	sums = (const volatile __u64 *)cell->sums;
-	sent = (const volatile __u64 *)cell->sent;
-	for (__u32 i = 0; i < words; i++)
-		if (sums[i] != sent[i])
+	for (__u32 i = 0; i < sizeof(cell->sums) / 8; i++)
+		if (sums[i])
 			return 0;
-	if (!bpf_map_delete_elem(&dlt_cache_cells, &of) && cached)
-		st->overwritten++;
+	if (bpf_map_delete_elem(&dlt_cache_cells, &of))
+		return 0;
+	__sync_fetch_and_add(&sh->cache_cells, -1);
+	st->overwritten += cached;
 	return 0;
 }

@@ -88,13 +88,15 @@ static __always_inline struct dlt_cache_sums *cache_sums(struct dlt_cache_cell *
 static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_file_id *of, const struct dlt_file_id *id)
 {
 	struct cache_range *r = range_get();
+	struct dlt_shared *sh = shared();
 	struct dlt_cache_cell *made;
 	struct dlt_stats *st;
 
-	if (!r)
+	if (!r || !sh)
 		return NULL;
 	r->cell.id = *id;
-	bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST); /* unless another thread has done so */
+	if (!bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST)) /* otherwise another thread may have done so */
+		__sync_fetch_and_add(&sh->cache_cells, 1);
 	made = bpf_map_lookup_elem(&dlt_cache_cells, of);
 	if (!made) {
 		st = stats_of(DLT_cache);
@@ -248,7 +250,7 @@ static __always_inline __u64 fresh_take(const struct dlt_file_id *of, __u64 firs
 
 static __always_inline struct dlt_cache_read *cache_read_slot(__u32 tid)
 {
-	__u32 i = tid & dlt_cfg.slot_mask;
+	__u32 i = tid & dlt_cfg.slot_mask & (DLT_CACHE_READS_MAX - 1);
 
 	return bpf_map_lookup_elem(&dlt_cache_reads, &i);
 }

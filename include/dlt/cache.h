@@ -5,7 +5,7 @@
 
 #include "dlt/dlt.h"
 
-/* In pages, except READ_BYTES. They wrap: 2^32 pages are 16 TiB between two records. */
+/* In pages, except READ_BYTES: 2^32 pages are 16 TiB between two records. */
 struct dlt_cache_sums {
 	__u64 read_bytes; /* by calls of the target, through the cache */
 	__u32 hit;
@@ -35,18 +35,18 @@ struct dlt_cache {
 };
 
 /*
- * A file's sums since the trace began, by the inode, and the part of them that was sent, which only the sender writes. There
- * are two of each, used in turn (dlt_shared.cache_turn): where an epoch begins or ends, the other one is added to from then
- * on, so that the sender, who comes later, still finds what was before.
+ * A file's sums, by the inode: what has not been sent, as the sender subtracts what it sends. There are two, used in turn
+ * (dlt_shared.cache_turn): where an epoch begins or ends, the other one is added to from then on, so that the sender, who
+ * comes later, still finds what was before.
  */
 #define DLT_CACHE_TURNS 2
 struct dlt_cache_cell {
-	struct dlt_cache_sums sums[DLT_CACHE_TURNS], sent[DLT_CACHE_TURNS];
+	struct dlt_cache_sums sums[DLT_CACHE_TURNS];
 	struct dlt_file_id id; /* its identity in other rows */
 	__u64 owed_ns;	       /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
 	__s64 cached;	       /* pages that have entered and not left */
 };
-#define DLT_CACHE_CELLS 131072
+#define DLT_CACHE_CELLS 57344 /* with their buckets 10.6 MiB */
 
 /*
  * Pages of a file that were read ahead and that nothing has touched: a byte for each, as the CPUs that change
@@ -64,10 +64,14 @@ struct dlt_cache_chunks {
 	__u8 fresh[DLT_CACHE_WAYS * DLT_CACHE_CHUNK]; /* those of each way follow one another */
 };
 #define DLT_CACHE_CHUNKS_MIN (1U << 13) /* chunks */
-#define DLT_CACHE_CHUNKS_MAX (1U << 17)
+#define DLT_CACHE_CHUNKS_MAX (1U << 16)
 
-/* The pages that a thread's read has inserted so far, by tid & slot_mask. */
-#define DLT_CACHE_RUNS 8
+/*
+ * The pages that a thread's read has inserted so far. Threads whose numbers have the same remainder share a slot, as those
+ * of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
+ */
+#define DLT_CACHE_READS_MAX 32768
+#define DLT_CACHE_RUNS 4
 struct dlt_cache_read {
 	__u32 tid; /* 0: none */
 	__u32 runs; /* number of runs so far */

@@ -156,7 +156,7 @@ struct dlt_shared {
 	 * to one more than CACHE_SENT, the daemon CACHE_SENT once it has sent the sums of the turn before.
 	 */
 	__u32 cache_turn, cache_sent;
-	__u32 pad;
+	__u32 cache_cells; /* files that the cache has sums for */
 	__u64 cache_turn_ns; /* CLOCK_MONOTONIC of the last change */
 };
 

@@ -153,7 +153,7 @@ int tracer_maps_wait(struct tracer *t)
 
 /*
  * Chunks for pages that were read ahead: as many as for all of the machine's memory, within limits: 88 bytes each, so 0.7 to
- * 11 MiB. Returns the number of elements, which have several each.
+ * 5.5 MiB. Returns the number of elements, which have several each.
  */
 static uint32_t cache_chunks(void)
 {
@@ -187,7 +187,7 @@ int tracer_maps_create(struct tracer *t)
 		/* of one element each where the cache is not traced: programs of other probes name them */
 		[TRACER_CACHE_CELLS] = cache ? DLT_CACHE_CELLS : 1,
 		[TRACER_CACHE_CHUNKS] = t->cfg.cache_mask + 1,
-		[TRACER_CACHE_READS] = cache ? slots : 1,
+		[TRACER_CACHE_READS] = cache ? MIN(slots, DLT_CACHE_READS_MAX) : 1,
 	};
 	r = rings_begin(t);
 	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++)

@@ -72,7 +72,6 @@ struct walked {
 	struct dlt_shared *shared;
 	uint64_t at_ns; /* CLOCK_MONOTONIC: end of what the last rows cover, begin of what the next ones do */
 	uint32_t turn;	/* that these begin with */
-	int cells;	/* that there were */
 };
 
 /* What a walk sends. */
@@ -87,8 +86,10 @@ struct walk {
 
 static bool turn_changed(const struct dlt_cache_cell *cell, uint64_t turns)
 {
+	static const struct dlt_cache_sums none;
+
 	for (unsigned int t = 0; t < DLT_CACHE_TURNS; t++)
-		if (turns >> t & 1 && memcmp(&cell->sums[t], &cell->sent[t], sizeof(cell->sums[t])))
+		if (turns >> t & 1 && memcmp(&cell->sums[t], &none, sizeof(none)))
 			return true;
 	return false;
 }
@@ -108,10 +109,10 @@ static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id,
 	return object_run(skel->progs.cache_forget, forget, ARRAY_SIZE(forget));
 }
 
-/* Send what has changed. Returns the number of cells, or -errno. */
+/* Send what has changed. 0 or -errno. */
 static int cells_walk(const struct cache_bpf *skel, struct walk *w)
 {
-	int map = bpf_map__fd(skel->maps.dlt_cache_cells), seen = 0, r = 0;
+	int map = bpf_map__fd(skel->maps.dlt_cache_cells), r = 0;
 	struct batch *b = malloc(sizeof(*b));
 	bool more = true;
 	uint32_t at = 0;
@@ -128,10 +129,14 @@ static int cells_walk(const struct cache_bpf *skel, struct walk *w)
 		}
 		for (uint32_t i = 0; i < n && !r; i++)
 			r = cell_walk(skel, &b->ids[i], &b->cells[i], w);
-		seen += (int)n;
 	}
 	free(b);
-	return r < 0 ? r : seen;
+	return r;
+}
+
+static int cells_now(const struct walked *last)
+{
+	return (int)__atomic_load_n(&last->shared->cache_cells, __ATOMIC_RELAXED);
 }
 
 /*
@@ -140,17 +145,15 @@ static int cells_walk(const struct cache_bpf *skel, struct walk *w)
  */
 static int send_now(const struct cache_bpf *skel, struct walked *last, bool at_end)
 {
+	const int cells = at_end ? 0 : cells_now(last);
 	const int r = cells_walk(skel, &(struct walk){
 		last->at_ns, .turns = at_end ? ALL_TURNS : 1U << last->turn % DLT_CACHE_TURNS,
-		.scarce = !at_end && last->cells > CELLS_ENOUGH,
-		.forget = !at_end && last->cells > CELLS_MANY ? last->cells - CELLS_ENOUGH : 0,
+		.scarce = cells > CELLS_ENOUGH, .forget = cells > CELLS_MANY ? cells - CELLS_ENOUGH : 0,
 	});
 
-	if (r < 0)
-		return r;
-	last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
-	last->cells = r;
-	return 0;
+	if (!r)
+		last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	return r;
 }
 
 static void walked_free(void *state)
@@ -202,6 +205,20 @@ static int cache_send_turn(struct probe_object *o)
 	return 0;
 }
 
+/*
+ * Between intervals: the turn, and cells for new files. Once more where all files have changed since the last interval:
+ * their sums are sent first.
+ */
+static int cache_send_due(struct probe_object *o)
+{
+	struct walked *last = o->state;
+	int r = cache_send_turn(o);
+
+	for (int i = 0; !r && i < 2 && cells_now(last) > CELLS_MANY; i++)
+		r = send_now(o->owner, last, false);
+	return r;
+}
+
 static int cache_send_sums(struct probe_object *o, enum probe_emit when)
 {
 	struct cache_bpf *skel = o->owner;
@@ -214,7 +231,7 @@ static int cache_send_sums(struct probe_object *o, enum probe_emit when)
 		return 0;
 	}
 	r = cache_send_turn(o);
-	return r < 0 ? r : send_now(skel, o->state, when == PROBE_EMIT_END);
+	return r ? r : send_now(skel, o->state, when == PROBE_EMIT_END);
 }
 
 const struct probe cache_probe = {
@@ -226,5 +243,5 @@ const struct probe cache_probe = {
 	.needs = DLT_vfs_rw,
 	.open = cache_open,
 	.emit = cache_send_sums,
-	.emit_due = cache_send_turn,
+	.emit_due = cache_send_due,
 };
