@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # reclaim.out: threads that read more than their cgroup may keep have a row for each time that they had to free pages
-# themselves: within their own calls, and with as many pages as they fetched and are no longer in the page cache, by
-# getrusage(2) and mincore(2). Where the kernel counts how often a cgroup was at its limit (cgroup v2), there are as many rows. Without the limit there is none,
-# and without the probe no file.
+# themselves: within their own calls, and with as many pages as came from the disk and are no longer in the page cache, by
+# /sys/dev/block/*/stat and mincore(2). Where the kernel counts how often a cgroup was at its limit (cgroup v2), there are
+# as many rows. Without the limit there is none, and without the probe no file.
 . "${0%/*}/../limited.inc"
 need python3
 
 cat >reads.py <<'END'
-import ctypes, json, mmap, os, resource, sys, threading, time
+import ctypes, json, mmap, os, sys, threading, time
 
 PAGE, BLOCK, THREADS, TIMES = mmap.PAGESIZE, 1 << 17, 4, 4
 libc = ctypes.CDLL(None, use_errno=True)
@@ -18,8 +18,16 @@ libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 fd = os.open(sys.argv[1], os.O_RDONLY)
 size = os.fstat(fd).st_size
+addr = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+there = ctypes.create_string_buffer(size // PAGE)
 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)  # what another cgroup has read counts there
 reads, lock = [], threading.Lock()
+
+
+def from_disk():
+    dev = os.fstat(fd).st_dev
+    with open(f"/sys/dev/block/{os.major(dev)}:{os.minor(dev)}/stat") as f:
+        return int(f.read().split()[2]) * 512
 
 
 def read(begin, end):
@@ -32,17 +40,16 @@ def read(begin, end):
         reads.extend(mine)
 
 
-part, fetched = size // THREADS, resource.getrusage(resource.RUSAGE_SELF).ru_inblock
+part, fetched = size // THREADS, from_disk()
 threads = [threading.Thread(target=read, args=(i * part, (i + 1) * part)) for i in range(THREADS)]
 for t in threads:
     t.start()
 for t in threads:
     t.join()
-done, fetched = time.monotonic_ns(), resource.getrusage(resource.RUSAGE_SELF).ru_inblock - fetched
-addr = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
-there = ctypes.create_string_buffer(size // PAGE)
+done, fetched = time.monotonic_ns(), from_disk() - fetched
 assert libc.mincore(addr, size, there) == 0
-print(json.dumps({"pid": os.getpid(), "done": done, "fetched": fetched * 512 // PAGE, "there": sum(b & 1 for b in there.raw), "reads": reads}))
+looked = time.monotonic_ns()
+print(json.dumps({"pid": os.getpid(), "done": done, "looked": looked, "fetched": fetched // PAGE, "there": sum(b & 1 for b in there.raw), "reads": reads}))
 END
 
 # counted NAME: a count of the kernel's, of the machine.
@@ -51,6 +58,8 @@ counted() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
 at_limit() { sed -n 's/^max //p' "$group/memory.events" 2>/dev/null; }
 
 larger_file data
+# The pages of the program belong to this cgroup from here on: the limited one frees those of the file alone.
+python3 reads.py "$mnt/data" >job.json || fail "untraced"
 before=$(at_limit) swapd=$(counted pgsteal_kswapd)
 limited --probes reclaim,vfs_rw,time_align -- python3 reads.py "$mnt/data" >job.json 2>err || fail "status $?: $(cat err)"
 swapd=$(($(counted pgsteal_kswapd) - swapd))
