@@ -239,12 +239,13 @@ def check_chain(trace, taken):
     trace.require(len(broken) == trace.counters["sched_switch"]["lost"], f"not a chain: {len(broken)}, {broken[:1]}")
 
 
-def check_switches(trace, threads, stolen):
+def check_switches(trace, threads, stolen, leader, ended_ns):
     """Both probes have equal sums. For threads that existed before the trace, the time of the first row is unknown; between
-    the two hooks others may have had the CPU.
+    the two hooks others may have had the CPU. The trace ends when LEADER, the job's first process, has ended, at ENDED_NS at
+    the earliest: of its last switches after that, sched_switch.out may have some that sched.out has not, or neither.
     """
     run, runq, comes, goes = (collections.Counter() for _ in range(4))
-    states = collections.defaultdict(collections.Counter)
+    states, late = collections.defaultdict(collections.Counter), collections.Counter()
     for row in trace["sched_switch"]:
         prev, next_ = threads.of(int(row["PREV_TID"])), threads.of(int(row["NEXT_TID"]))
         run[prev] += row.n("RUN_NS") if row["RUN_NS"] != "-" else 0
@@ -252,15 +253,21 @@ def check_switches(trace, threads, stolen):
         goes[prev] += 1
         comes[next_] += 1
         states[prev][row["PREV_STATE"]] += 1
+        if row.n("TIMESTAMP") > ended_ns:
+            late["comes"] += next_ == leader
+            late["preempted"] += prev == leader and row["PREV_STATE"] in ("R", "R+")
     for tid, cpu in threads.cpu.items():
         of = f"thread {tid}: {dict(cpu)}, switches: run {run[tid]} runq {runq[tid]} {comes[tid]} {dict(states[tid])}"
+        may = late if tid == leader else collections.Counter()
+        of += f", late: {dict(may)}" if may else ""
         slack = cpu["RUN_NS"] // PART + 500 * US + 20 * US * cpu["COUNT"] + APART_NS + stolen
         trace.require(missed(trace) or abs(run[tid] - cpu["RUN_NS"]) <= slack, f"RUN_NS: {of}")
         trace.require(missed(trace) or abs(runq[tid] - cpu["RUNQ_NS"]) <= slack + cpu["RUNQ_NS"] // PART,
                       f"RUNQ_NS: {of}")
-        trace.require(0 <= cpu["COUNT"] - comes[tid] <= missed(trace), f"COUNT: {of}")
-        trace.require(states[tid]["R"] + states[tid]["R+"] == cpu["PREEMPTED"], f"PREEMPTED: {of}")
-        trace.require(states[tid]["X"] == (2 if tid in threads.taken.values() else 1), f"its last: {of}")
+        trace.require(0 <= cpu["COUNT"] - comes[tid] + may["comes"] <= may["comes"] + missed(trace), f"COUNT: {of}")
+        trace.require(0 <= states[tid]["R"] + states[tid]["R+"] - cpu["PREEMPTED"] <= may["preempted"], f"PREEMPTED: {of}")
+        last = 2 if tid in threads.taken.values() else 1
+        trace.require(states[tid]["X"] == last or tid == leader and states[tid]["X"] == 0, f"its last: {of}")
     return states
 
 
@@ -285,7 +292,8 @@ def main():
                   "the migrator has been on one CPU alone")
     if "sched_switch" in trace.files:
         check_chain(trace, taken)
-        states = check_switches(trace, threads, taken_ns(before, after))
+        leader = next(own["pid"] for own in tally if own.get("what") == "main")
+        states = check_switches(trace, threads, taken_ns(before, after), leader, lives.process_end[leader])
         for own in tally:
             if own.get("what") in ("stopped", "hogstopped"):
                 preempted = threads.cpu[own["tid"]]["PREEMPTED"]
