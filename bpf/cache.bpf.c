@@ -128,21 +128,19 @@ static __always_inline void read_inserts(const struct dlt_call *call, const stru
 		slot->tid = call->tid;
 		slot->call_ns = call->start_ns;
 		slot->of = *of;
-		slot->runs = 0;
-		slot->before = slot->pages = 0;
+		slot->count[0] = slot->count[1] = slot->before = slot->pages = 0;
 	}
 	slot->pages += end - first;
-	i = (slot->runs - 1) & (DLT_CACHE_RUNS - 1);
-	if (slot->runs && slot->run[i].end == first) {
-		slot->run[i].end = end;
-		return;
-	}
-	i = slot->runs & (DLT_CACHE_RUNS - 1);
-	if (slot->runs >= DLT_CACHE_RUNS) /* reads go upwards: the oldest run lies in the read's range */
-		slot->before += slot->run[i].end - slot->run[i].first;
-	slot->run[i].first = first;
-	slot->run[i].end = end;
-	slot->runs++;
+	for (i = 0; i < DLT_CACHE_RUNS; i++)
+		if (slot->count[i] && slot->first[i] + slot->count[i] == first) {
+			slot->count[i] += end - first;
+			return;
+		}
+	/* reads go upwards: of three runs the lowest lies in the read's range, the highest may be ahead of it */
+	i = slot->count[0] && (!slot->count[1] || slot->first[1] < slot->first[0]);
+	slot->before += slot->count[i];
+	slot->first[i] = first;
+	slot->count[i] = end - first;
 }
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };

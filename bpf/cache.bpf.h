@@ -269,8 +269,8 @@ static __always_inline __u64 inserted_here(const struct dlt_file_id *of, __u64 c
 	if (!slot || slot->tid != tid || slot->call_ns != call_ns || !cache_is_of(&slot->of, of))
 		return 0;
 	n = slot->before;
-	for (__u32 i = 0; i < DLT_CACHE_RUNS && i < slot->runs; i++) {
-		__u64 from = slot->run[i].first, to = slot->run[i].end;
+	for (__u32 i = 0; i < DLT_CACHE_RUNS; i++) {
+		__u64 from = slot->first[i], to = from + slot->count[i];
 
 		from = from < first ? first : from;
 		to = to > end ? end : to;

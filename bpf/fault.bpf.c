@@ -20,13 +20,13 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct dlt_fault_slot);
-} slots SEC(".maps");
+} fault_slots SEC(".maps");
 
 static __always_inline struct dlt_fault_slot *slot_of(__u32 tid)
 {
 	__u32 i = tid & dlt_cfg.slot_mask;
 
-	return bpf_map_lookup_elem(&slots, &i);
+	return bpf_map_lookup_elem(&fault_slots, &i);
 }
 
 /* DLT_NONE: this kernel does not count them (CONFIG_TASK_IO_ACCOUNTING). */

@@ -41,10 +41,10 @@ struct dlt_cache {
  */
 #define DLT_CACHE_TURNS 2
 struct dlt_cache_cell {
+	__s64 cached; /* pages that have entered and not left */
 	struct dlt_cache_sums sums[DLT_CACHE_TURNS];
 	struct dlt_file_id id; /* its identity in other rows */
 	__u64 owed_ns;	       /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
-	__s64 cached;	       /* pages that have entered and not left */
 };
 #define DLT_CACHE_CELLS 57344 /* with their buckets 10.6 MiB */
 
@@ -71,20 +71,20 @@ struct dlt_cache_chunks {
  * of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
  */
 #define DLT_CACHE_READS_MAX 32768
-#define DLT_CACHE_RUNS 4
+#define DLT_CACHE_RUNS 2
 struct dlt_cache_read {
-	__u32 tid; /* 0: none */
-	__u32 runs; /* number of runs so far */
+	__u32 tid;     /* 0: none */
+	__u32 pages;   /* of all runs */
 	__u64 call_ns; /* start of the call that it belongs to */
 	struct dlt_file_id of;
-	struct {
-		__u64 first, end; /* pages */
-	} run[DLT_CACHE_RUNS];
-	__u64 before; /* pages of earlier runs, for which there was no room */
-	__u64 pages;  /* of all runs */
+	__u64 first[DLT_CACHE_RUNS]; /* page of each run, */
+	__u32 count[DLT_CACHE_RUNS]; /* and its pages; 0: none */
+	__u32 before;		     /* pages of lower runs, for which there was no room */
+	__u32 pad;
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 144);
 DLT_ASSERT_SIZE(dlt_cache_chunks, DLT_CACHE_WAYS * 88);
+DLT_ASSERT_SIZE(dlt_cache_read, 64);
 
 #endif

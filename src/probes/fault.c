@@ -82,7 +82,7 @@ static int fault_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	hooks_choose(skel, cfg, kernel);
 	bpf_program__set_autoattach(skel->progs.fault_end, false);
 	bpf_program__set_autoattach(skel->progs.fault_end_vma, false);
-	return bpf_map__set_max_entries(skel->maps.slots, cfg->slot_mask + 1);
+	return bpf_map__set_max_entries(skel->maps.fault_slots, cfg->slot_mask + 1);
 }
 
 /* The program at a fault's end, of the two. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The run time of a process's BPF programs, as the kernel counts it while somebody asks for it (BPF_ENABLE_STATS)."""
+"""The run time of a process's BPF programs, as the kernel counts it while somebody asks for it (BPF_ENABLE_STATS), and the
+memory of its maps.
+"""
 import contextlib
 import ctypes
 import json
@@ -26,15 +28,20 @@ def counted():
         os.close(fd)
 
 
-def own(pid):
-    """Returns {id: fields of fdinfo} for the programs that the process has descriptors of."""
+def own(pid, key, number):
+    """Returns {NUMBER: fields of fdinfo} for the descriptors of the process that have KEY."""
     found = {}
     for name in os.listdir(f"/proc/{pid}/fdinfo"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as f:
             lines = dict(line.rstrip("\n").split("\t")[:2] for line in f if "\t" in line)
-            if "run_cnt:" in lines:  # a program, not a link to one
-                found[int(lines["prog_id:"])] = lines
+            if key in lines:
+                found[int(lines[number])] = lines
     return found
+
+
+def own_programs(pid):
+    """Returns {id: fields of fdinfo} for the programs that the process has descriptors of."""
+    return own(pid, "run_cnt:", "prog_id:")  # a link to a program has none
 
 
 def search_path():
@@ -52,13 +59,23 @@ def missing():
         return str(e)
 
 
+def bpftool(*args):
+    return json.loads(subprocess.run(["bpftool", "-j", *args], capture_output=True, text=True, check=True,
+                                     env=dict(os.environ, PATH=search_path())).stdout)
+
+
 def runs(pid):
     """Returns {id: (name, ns, runs)} of the process's programs so far."""
-    ids = own(pid)
-    got = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True, check=True,
-                         env=dict(os.environ, PATH=search_path()))
+    ids = own_programs(pid)
     return {p["id"]: (p.get("name", ""), p.get("run_time_ns", 0), p.get("run_cnt", 0))
-            for p in json.loads(got.stdout) if p["id"] in ids}
+            for p in bpftool("prog", "show") if p["id"] in ids}
+
+
+def map_bytes(pid, *prefixes):
+    """Returns the memory of the process's maps whose names begin with one of PREFIXES."""
+    names = {m["id"]: m.get("name", "") for m in bpftool("map", "show")}
+    return sum(int(lines["memlock:"]) for nr, lines in own(pid, "map_type:", "map_id:").items()
+               if names.get(nr, "").startswith(prefixes))
 
 
 def again(pid, known):
@@ -66,7 +83,7 @@ def again(pid, known):
     count.
     """
     return {prog: (known[prog][0], int(lines["run_time_ns:"]), int(lines["run_cnt:"]))
-            for prog, lines in own(pid).items() if prog in known}
+            for prog, lines in own_programs(pid).items() if prog in known}
 
 
 def between(before, after):

@@ -36,6 +36,8 @@ FAULT = ("fault_file", "fault_file_kprobe", "fault_file_tp", "fault_swap", "faul
 INSERTED = ("cache_add",)
 PROGRAMS = {"direct": REQUEST, "synced": REQUEST, "flushed": REQUEST, "dirty": DIRTIED, "overwrite": DIRTIED,
             "inserted": INSERTED, "ahead": INSERTED, "major": FAULT, "minor": FAULT, "mapped": FAULT, "stored": FAULT}
+# Maps that keep whose requests, page faults and cached pages are: their names begin like this.
+MAPS = ("bio_", "fault_", "dlt_cache_")
 # Runs of these programs count what disk_load.py cannot count: requests, and folios put into the page cache.
 COUNTERS = {REQUEST: ("bio_issue", "bio_issue_plain"), INSERTED: INSERTED}
 
@@ -87,7 +89,7 @@ def child_of(pid):
 
 
 def one(b, disk, way, patterns, times):
-    """Returns {pattern: (number of times, {program: (ns, runs)})}."""
+    """Returns {pattern: (number of times, {program: (ns, runs)}), "maps": bytes}."""
     run = DiskRun(b, disk, patterns, times)
     got, known = {}, None
     with measure.gated(run) as (gate, log):
@@ -95,7 +97,8 @@ def one(b, disk, way, patterns, times):
         for name in patterns:
             gate.wait("ready", process)
             pid = child_of(process.pid) if WAYS[way] else process.pid
-            known = known or bpfstats.runs(pid)
+            if not known:
+                known, got["maps"] = bpfstats.runs(pid), bpfstats.map_bytes(pid, *MAPS)
             before = bpfstats.again(pid, known)
             gate.go()
             n = gate.wait("done", process)
@@ -153,6 +156,9 @@ class Figures:
 
     def each(self, pattern):
         return [cost(r, WITH, pattern) for r in self.rounds]
+
+    def memory(self):
+        return [r[WITH]["maps"] / 2**20 for r in self.rounds]
 
     def more(self, pattern):
         """Returns the cost of the look for a request's file."""

@@ -160,4 +160,6 @@ DISK_GOALS = [
     Goal("9", "a minor fault of anonymous memory", 1, LESS, "ns", lambda f: f.each("minor")),
     Goal("9", "a minor fault of a mapped file, read", 1, LESS, "ns", lambda f: f.each("mapped")),
     Goal("9", "a minor fault of a shared mapping of a file, first store", 1, LESS, "ns", lambda f: f.each("stored")),
+    Goal("9", "maps for files and writers of requests, page faults and, under cache, the page cache", 64, LESS, "MiB",
+         lambda f: f.memory()),
 ]
