@@ -4,7 +4,7 @@
 # The benchmark counts right: every call of its workloads is a row of dltraced. Its times are not looked at; the counts
 # of other tracers are checked by make check-peers.
 #
-# slow: half a minute and more
+# full: more than a minute of CPU time
 . "${0%/*}/../lib.sh"
 need unshare awk
 
