@@ -109,25 +109,26 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 /* SLOT is taken over: pages that its read has inserted, and that no end of a call has counted, were read ahead. */
 static __always_inline void read_forget(struct dlt_cache_read *slot)
 {
-	struct dlt_cache_cell *cell = slot->tid ? cache_cell(&slot->of) : NULL;
+	struct dlt_cache_cell *cell = slot->call_ns ? cache_cell(&slot->of) : NULL;
 
-	if (cell)
-		__sync_fetch_and_add(&cache_sums(cell)->ahead, slot->pages);
+	if (!cell)
+		return;
+	__sync_fetch_and_add(&cell->cached, slot->pages);
+	__sync_fetch_and_add(&cache_sums(cell)->ahead, slot->pages);
 }
 
-/* This thread's CALL has inserted pages of OF. */
-static __always_inline void read_inserts(const struct dlt_call *call, const struct dlt_file_id *of, __u64 first, __u64 end)
+/* This thread's CALL has inserted pages of OF, which has a cell. */
+static __always_inline void read_inserts(struct dlt_cache_read *slot, const struct dlt_call *call, const struct dlt_file_id *of,
+					 __u64 first, __u64 end)
 {
-	struct dlt_cache_read *slot = cache_read_slot(call->tid);
 	__u32 i;
 
-	if (!slot)
-		return;
 	if (slot->tid != call->tid || slot->call_ns != call->start_ns || !cache_is_of(&slot->of, of)) {
 		read_forget(slot);
 		slot->tid = call->tid;
 		slot->call_ns = call->start_ns;
 		slot->of = *of;
+		slot->has_cell = 1;
 		slot->count[0] = slot->count[1] = slot->before = slot->pages = 0;
 	}
 	slot->pages += end - first;
@@ -177,14 +178,12 @@ __noinline int cell_begin(void)
 	return 0;
 }
 
-/* Returns the cell of INODE; makes one if there is none and the current process is in the target. */
-static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, struct dlt_file_id *of)
+/* Returns the cell of INODE, whose identity is OF; makes one if there is none and the current process is in the target. */
+static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, const struct dlt_file_id *of)
 {
-	struct dlt_cache_cell *cell;
+	struct dlt_cache_cell *cell = cache_cell(of);
 	struct cache_range *r;
 
-	cache_id(inode, of);
-	cell = cache_cell(of);
 	if (cell || !target_has(bpf_get_current_pid_tgid() >> 32))
 		return cell;
 	r = range_get();
@@ -213,33 +212,45 @@ static __always_inline struct inode *file_of_mapping(struct address_space *mappi
 	return host && (KLOAD(inode, i_mode) & MODE_FMT) == MODE_REG ? inode : NULL;
 }
 
+/* Counts pages that a read has not inserted, into OF's cell. Returns whether there is one. */
+static __always_inline bool counts_at_once(struct inode *inode, const struct dlt_file_id *of, enum inserter by, __u64 pages)
+{
+	struct dlt_cache_cell *cell = cell_of(inode, of);
+
+	if (!cell)
+		return false;
+	__sync_fetch_and_add(&cell->cached, pages);
+	if (by == INSERTS_AHEAD)
+		__sync_fetch_and_add(&cache_sums(cell)->ahead, pages);
+	return true;
+}
+
+/* A thread that goes on to read a file needs no look-up of its cell here: the end of its call has one. */
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int HELD_PROG(cache_add)
 {
+	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
 	struct address_space *mapping = mapping_of(ctx);
 	struct inode *inode = file_of_mapping(mapping);
-	struct dlt_cache_cell *cell;
-	__u64 first, end;
-	struct dlt_call *call;
-	enum inserter by;
+	enum inserter by = inserter_of(call);
+	struct dlt_cache_read *slot;
 	struct dlt_file_id of;
+	__u64 first, end;
 
 	if (!inode)
 		return 0;
-	cell = cell_of(inode, &of);
-	if (!cell)
-		return 0;
+	cache_id(inode, &of);
 	first = folio_index(ctx);
 	end = first + folio_pages(ctx);
-	__sync_fetch_and_add(&cell->cached, end - first);
-	call = call_find((__u32)bpf_get_current_pid_tgid());
-	by = inserter_of(call);
-	if (by == INSERTS_WRITE)
-		return 0;
-	if (by == INSERTS_READ && call)
-		read_inserts(call, &of, first, end);
-	else
-		__sync_fetch_and_add(&cache_sums(cell)->ahead, end - first);
+	slot = by == INSERTS_READ && call ? cache_read_slot(call->tid) : NULL;
+	if (!slot) {
+		if (!counts_at_once(inode, &of, by, end - first) || by == INSERTS_WRITE)
+			return 0;
+	} else {
+		if ((slot->tid != call->tid || !slot->has_cell || !cache_is_of(&slot->of, &of)) && !cell_of(inode, &of))
+			return 0;
+		read_inserts(slot, call, &of, first, end);
+	}
 	if (!is_mapped(mapping))
 		fresh_note(&of, first, end);
 	return 0;
@@ -284,6 +295,7 @@ static __always_inline void dirtied(__u64 *ctx, struct address_space *mapping)
 
 	if (!inode || (inode->i_mode & MODE_FMT) != MODE_REG)
 		return;
+	cache_id(inode, &of);
 	cell = cell_of(inode, &of);
 	if (cell)
 		__sync_fetch_and_add(&cache_sums(cell)->dirtied, folio_pages(ctx));

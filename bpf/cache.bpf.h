@@ -255,18 +255,25 @@ static __always_inline struct dlt_cache_read *cache_read_slot(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_cache_reads, &i);
 }
 
+/* Returns the slot of this thread, if the last file that it has inserted pages of is OF. */
+static __always_inline struct dlt_cache_read *cache_read_of(__u32 tid, const struct dlt_file_id *of)
+{
+	struct dlt_cache_read *slot = cache_read_slot(tid);
+
+	return slot && slot->tid == tid && cache_is_of(&slot->of, of) ? slot : NULL;
+}
+
 /*
  * Returns how many pages between FIRST and END this thread's call, which began at CALL_NS, has inserted; *ALL_RET: all its
  * pages.
  */
 static __always_inline __u64 inserted_here(const struct dlt_file_id *of, __u64 call_ns, __u64 first, __u64 end, __u64 *all_ret)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct dlt_cache_read *slot = cache_read_slot(tid);
+	struct dlt_cache_read *slot = cache_read_of((__u32)bpf_get_current_pid_tgid(), of);
 	__u64 n;
 
 	*all_ret = 0;
-	if (!slot || slot->tid != tid || slot->call_ns != call_ns || !cache_is_of(&slot->of, of))
+	if (!slot || slot->call_ns != call_ns)
 		return 0;
 	n = slot->before;
 	for (__u32 i = 0; i < DLT_CACHE_RUNS; i++) {
@@ -277,8 +284,17 @@ static __always_inline __u64 inserted_here(const struct dlt_file_id *of, __u64 c
 		n += to > from ? to - from : 0;
 	}
 	*all_ret = slot->pages;
-	slot->tid = 0;
+	slot->call_ns = 0;
 	return n;
+}
+
+/* OF has no cell any more: this thread's next insertion makes one. */
+static __always_inline void cell_is_missed(const struct dlt_file_id *of)
+{
+	struct dlt_cache_read *slot = cache_read_of((__u32)bpf_get_current_pid_tgid(), of);
+
+	if (slot)
+		slot->has_cell = 0;
 }
 
 /* See cache_touch(). */
@@ -303,8 +319,10 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 	if (!cell && host == front) /* the file was cached before its first cell; on overlayfs the inode below has another
 				     * identity */
 		cell = cache_cell_make(&of, &r->id);
-	if (!cell)
+	if (!cell) {
+		cell_is_missed(&of);
 		return 0;
+	}
 	sums = cache_sums(cell);
 	first = off >> (dlt_cfg.page_shift & 31);
 	end = ((off + len - 1) >> (dlt_cfg.page_shift & 31)) + 1;
@@ -318,6 +336,8 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 		missed = inserted_here(&of, call_ns, first, end, &all);
 	else
 		missed = fresh;
+	if (all)
+		__sync_fetch_and_add(&cell->cached, all);
 	if (missed > pages)
 		missed = pages;
 	__sync_fetch_and_add(&sums->read_bytes, len);

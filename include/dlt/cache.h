@@ -67,20 +67,20 @@ struct dlt_cache_chunks {
 #define DLT_CACHE_CHUNKS_MAX (1U << 16)
 
 /*
- * The pages that a thread's read has inserted so far. Threads whose numbers have the same remainder share a slot, as those
- * of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
+ * The pages that a thread's read has inserted so far: a cell's sums have them when the call ends. Threads whose numbers have
+ * the same remainder share a slot, as those of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
  */
 #define DLT_CACHE_READS_MAX 32768
 #define DLT_CACHE_RUNS 2
 struct dlt_cache_read {
 	__u32 tid;     /* 0: none */
 	__u32 pages;   /* of all runs */
-	__u64 call_ns; /* start of the call that it belongs to */
+	__u64 call_ns; /* start of the call that it belongs to; 0: its pages have been counted */
 	struct dlt_file_id of;
 	__u64 first[DLT_CACHE_RUNS]; /* page of each run, */
 	__u32 count[DLT_CACHE_RUNS]; /* and its pages; 0: none */
 	__u32 before;		     /* pages of lower runs, for which there was no room */
-	__u32 pad;
+	__u32 has_cell;		     /* the file had one when the last call began or ended */
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 144);
