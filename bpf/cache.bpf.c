@@ -11,13 +11,14 @@
 #include "file.bpf.h"
 
 #include "cache.bpf.h"
+#include "rw.bpf.h"
 
-const volatile __u32 splice_nr = 0, io_submit_nr = 0;
+const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_submit_nr = 0;
 
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
-/* --- pages enter -------------------------------------------------------------------------------- */
+/* --- pages that are noted as untouched --------------------------------------------------------- */
 
 /* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
 static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
@@ -106,6 +107,8 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 			break;
 }
 
+/* --- reads -------------------------------------------------------------------------------------- */
+
 /* SLOT is taken over: pages that its read has inserted, and that no end of a call has counted, were read ahead. */
 static __always_inline void read_forget(struct dlt_cache_read *slot)
 {
@@ -117,32 +120,91 @@ static __always_inline void read_forget(struct dlt_cache_read *slot)
 	__sync_fetch_and_add(&cache_sums(cell)->ahead, slot->pages);
 }
 
+/* Returns whether CALL moves bytes between two descriptors. */
+static __always_inline bool copies(const struct dlt_call *call)
+{
+	return call->nr == sendfile_nr || call->nr == splice_nr || call->nr == copy_file_range_nr;
+}
+
+/* Returns which of its arguments is the descriptor that CALL reads. */
+static __always_inline __u64 read_fd(const struct dlt_call *call)
+{
+	return call->nr == sendfile_nr ? call->args[1] : call->args[0];
+}
+
+/* Returns where in its file CALL, a read that has not ended, begins; DLT_NONE: nobody knows. */
+static __always_inline __s64 read_begin(const struct dlt_call *call)
+{
+	__u64 pos_addr = call->nr == sendfile_nr ? call->args[2] : call->args[1];
+	struct file *file;
+	__s64 pos;
+
+	if (copies(call)) {
+		if (pos_addr)
+			return bpf_probe_read_user(&pos, sizeof(pos), (void *)pos_addr) ? DLT_NONE : pos;
+	} else if (call->shape & DLT_RW_POS && !(call->shape & DLT_RW_RWF && call->args[3] == -1ULL)) {
+		return call->args[3];
+	}
+	/* moved when the call ends */
+	file = file_of_fd(task_current(), read_fd(call));
+	return file ? KLOAD(file, f_pos) : DLT_NONE;
+}
+
+/* Returns how many bytes CALL wants. */
+static __always_inline __u64 read_len(const struct dlt_call *call)
+{
+	if (copies(call))
+		return call->nr == sendfile_nr ? call->args[3] : call->args[4];
+	return call->shape & DLT_RW_VEC ? iov_bytes(call->args[1], call->args[2]) : call->args[2];
+}
+
+/*
+ * What this thread's call has inserted is no longer one run, as some of the pages were there: notes which ones it asks for,
+ * and counts those of the run. Where that is unknown it asks for all: what it did not get is found when it ends.
+ */
+__noinline int read_asks(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_cache_read *slot = cache_read_slot(tid);
+	struct dlt_call *call = call_find(tid);
+	__u32 shift = dlt_cfg.page_shift & 31;
+	__u64 len, first, end = ~0ULL;
+	__s64 begin;
+
+	if (!slot || !call)
+		return 0;
+	begin = read_begin(call);
+	len = read_len(call);
+	first = begin > 0 ? begin >> shift : 0;
+	if (begin >= 0 && len < 1ULL << 62)
+		end = ((begin + len - 1) >> shift) + 1;
+	slot->missed = pages_within(slot->first, slot->top, first, end);
+	slot->first = first;
+	slot->end = end;
+	return 0;
+}
+
 /* This thread's CALL has inserted pages of OF, which has a cell. */
 static __always_inline void read_inserts(struct dlt_cache_read *slot, const struct dlt_call *call, const struct dlt_file_id *of,
 					 __u64 first, __u64 end)
 {
-	__u32 i;
-
-	if (slot->tid != call->tid || slot->call_ns != call->start_ns || !cache_is_of(&slot->of, of)) {
+	if (slot->call_ns != call->start_ns || !cache_read_is_of(slot, call->tid, of)) {
 		read_forget(slot);
 		slot->tid = call->tid;
 		slot->call_ns = call->start_ns;
 		slot->of = *of;
-		slot->has_cell = 1;
-		slot->count[0] = slot->count[1] = slot->before = slot->pages = 0;
+		slot->pages = slot->end = 0;
+		slot->first = slot->top = first;
 	}
+	if (first != slot->top && !slot->end)
+		read_asks();
+	if (slot->end)
+		slot->missed += pages_within(first, end, slot->first, slot->end);
 	slot->pages += end - first;
-	for (i = 0; i < DLT_CACHE_RUNS; i++)
-		if (slot->count[i] && slot->first[i] + slot->count[i] == first) {
-			slot->count[i] += end - first;
-			return;
-		}
-	/* reads go upwards: of three runs the lowest lies in the read's range, the highest may be ahead of it */
-	i = slot->count[0] && (!slot->count[1] || slot->first[1] < slot->first[0]);
-	slot->before += slot->count[i];
-	slot->first[i] = first;
-	slot->count[i] = end - first;
+	slot->top = end;
 }
+
+/* --- pages enter -------------------------------------------------------------------------------- */
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
 
@@ -151,7 +213,15 @@ static __always_inline enum inserter inserter_of(const struct dlt_call *call)
 {
 	if (!call || call->probe != DLT_vfs_rw || call->nr == io_submit_nr)
 		return INSERTS_AHEAD;
-	return call->nr != splice_nr && call->shape & 1 /* DLT_RW_WRITE */ ? INSERTS_WRITE : INSERTS_READ;
+	return !copies(call) && call->shape & DLT_RW_WRITE ? INSERTS_WRITE : INSERTS_READ;
+}
+
+/* Returns whether MAPPING is that of the file which this thread's CALL, one between two descriptors, writes to. */
+static __noinline bool is_copied_to(const struct dlt_call *call, const struct address_space *mapping)
+{
+	struct file *file = file_of_fd(task_current(), call->nr == sendfile_nr ? call->args[0] : call->args[2]);
+
+	return file && KLOAD(file, f_mapping) == mapping;
 }
 
 /*
@@ -225,29 +295,55 @@ static __always_inline bool counts_at_once(struct inode *inode, const struct dlt
 	return true;
 }
 
-/* A thread that goes on to read a file needs no look-up of its cell here: the end of its call has one. */
+/*
+ * Makes sure that OF, of which this thread's CALL inserts pages, has a cell. While no file is forgotten, a thread that goes
+ * on with a file needs no look-up: the end of its call has one. Returns whether there is a cell.
+ */
+static __always_inline bool read_has_cell(struct dlt_cache_read *slot, const struct dlt_call *call, struct inode *inode,
+					  const struct dlt_file_id *of)
+{
+	struct dlt_shared *sh = shared();
+	__u32 forgets;
+
+	if (!sh)
+		return false;
+	forgets = *(volatile __u32 *)&sh->cache_forgets; /* before the look-up: what is forgotten after it counts again */
+	if (slot->forgets == forgets && cache_read_is_of(slot, call->tid, of))
+		return true;
+	if (!cell_of(inode, of))
+		return false;
+	slot->forgets = forgets;
+	return true;
+}
+
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int HELD_PROG(cache_add)
 {
-	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
 	struct address_space *mapping = mapping_of(ctx);
 	struct inode *inode = file_of_mapping(mapping);
-	enum inserter by = inserter_of(call);
 	struct dlt_cache_read *slot;
+	struct dlt_call *call;
 	struct dlt_file_id of;
+	enum inserter by;
 	__u64 first, end;
 
 	if (!inode)
 		return 0;
+	call = call_find((__u32)bpf_get_current_pid_tgid());
+	by = inserter_of(call);
 	cache_id(inode, &of);
 	first = folio_index(ctx);
 	end = first + folio_pages(ctx);
 	slot = by == INSERTS_READ && call ? cache_read_slot(call->tid) : NULL;
+	if (slot && copies(call) && is_copied_to(call, mapping)) {
+		by = INSERTS_WRITE;
+		slot = NULL;
+	}
 	if (!slot) {
 		if (!counts_at_once(inode, &of, by, end - first) || by == INSERTS_WRITE)
 			return 0;
 	} else {
-		if ((slot->tid != call->tid || !slot->has_cell || !cache_is_of(&slot->of, &of)) && !cell_of(inode, &of))
+		if (!read_has_cell(slot, call, inode, &of))
 			return 0;
 		read_inserts(slot, call, &of, first, end);
 	}
@@ -411,6 +507,7 @@ int cache_forget(__u64 *ctx)
 	if (bpf_map_delete_elem(&dlt_cache_cells, &of))
 		return 0;
 	__sync_fetch_and_add(&sh->cache_cells, -1);
+	__sync_fetch_and_add(&sh->cache_forgets, 1);
 	st->overwritten += cached;
 	return 0;
 }

@@ -255,46 +255,44 @@ static __always_inline struct dlt_cache_read *cache_read_slot(__u32 tid)
 	return bpf_map_lookup_elem(&dlt_cache_reads, &i);
 }
 
-/* Returns the slot of this thread, if the last file that it has inserted pages of is OF. */
-static __always_inline struct dlt_cache_read *cache_read_of(__u32 tid, const struct dlt_file_id *of)
+/* Returns whether OF is the last file that thread TID has inserted pages of. */
+static __always_inline bool cache_read_is_of(const struct dlt_cache_read *slot, __u32 tid, const struct dlt_file_id *of)
 {
-	struct dlt_cache_read *slot = cache_read_slot(tid);
+	return slot->tid == tid && cache_is_of(&slot->of, of);
+}
 
-	return slot && slot->tid == tid && cache_is_of(&slot->of, of) ? slot : NULL;
+/* Returns how many pages of those from FIRST to before END are among those from A to before B. */
+static __always_inline __u64 pages_within(__u64 first, __u64 end, __u64 a, __u64 b)
+{
+	first = first > a ? first : a;
+	end = end < b ? end : b;
+	return end > first ? end - first : 0;
 }
 
 /*
- * Returns how many pages between FIRST and END this thread's call, which began at CALL_NS, has inserted; *ALL_RET: all its
- * pages.
+ * This thread's call, which began at CALL_NS, has read the pages from FIRST to before END. Returns how many of them it has
+ * inserted; *ALL_RET: all pages that it has inserted.
  */
 static __always_inline __u64 inserted_here(const struct dlt_file_id *of, __u64 call_ns, __u64 first, __u64 end, __u64 *all_ret)
 {
-	struct dlt_cache_read *slot = cache_read_of((__u32)bpf_get_current_pid_tgid(), of);
-	__u64 n;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_cache_read *slot = cache_read_slot(tid);
+	__u64 to, n;
 
 	*all_ret = 0;
-	if (!slot || slot->call_ns != call_ns)
+	if (!slot || slot->call_ns != call_ns || !cache_read_is_of(slot, tid, of))
 		return 0;
-	n = slot->before;
-	for (__u32 i = 0; i < DLT_CACHE_RUNS; i++) {
-		__u64 from = slot->first[i], to = from + slot->count[i];
-
-		from = from < first ? first : from;
-		to = to > end ? end : to;
-		n += to > from ? to - from : 0;
+	if (slot->end) {
+		n = slot->missed;
+		to = slot->top < slot->end ? slot->top : slot->end;
+		if (to > end) /* it got less than it had asked for: the pages that follow were read ahead */
+			n -= to - end < n ? to - end : n;
+	} else {
+		n = pages_within(slot->first, slot->top, first, end);
 	}
 	*all_ret = slot->pages;
 	slot->call_ns = 0;
 	return n;
-}
-
-/* OF has no cell any more: this thread's next insertion makes one. */
-static __always_inline void cell_is_missed(const struct dlt_file_id *of)
-{
-	struct dlt_cache_read *slot = cache_read_of((__u32)bpf_get_current_pid_tgid(), of);
-
-	if (slot)
-		slot->has_cell = 0;
 }
 
 /* See cache_touch(). */
@@ -319,10 +317,8 @@ __noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
 	if (!cell && host == front) /* the file was cached before its first cell; on overlayfs the inode below has another
 				     * identity */
 		cell = cache_cell_make(&of, &r->id);
-	if (!cell) {
-		cell_is_missed(&of);
+	if (!cell)
 		return 0;
-	}
 	sums = cache_sums(cell);
 	first = off >> (dlt_cfg.page_shift & 31);
 	end = ((off + len - 1) >> (dlt_cfg.page_shift & 31)) + 1;

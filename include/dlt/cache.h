@@ -71,16 +71,16 @@ struct dlt_cache_chunks {
  * the same remainder share a slot, as those of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
  */
 #define DLT_CACHE_READS_MAX 32768
-#define DLT_CACHE_RUNS 2
 struct dlt_cache_read {
 	__u32 tid;     /* 0: none */
-	__u32 pages;   /* of all runs */
+	__u32 forgets; /* dlt_shared.cache_forgets before the file's cell was looked up */
 	__u64 call_ns; /* start of the call that it belongs to; 0: its pages have been counted */
 	struct dlt_file_id of;
-	__u64 first[DLT_CACHE_RUNS]; /* page of each run, */
-	__u32 count[DLT_CACHE_RUNS]; /* and its pages; 0: none */
-	__u32 before;		     /* pages of lower runs, for which there was no room */
-	__u32 has_cell;		     /* the file had one when the last call began or ended */
+	__u32 pages;  /* that the call has inserted, */
+	__u32 missed; /* those of them that it asks for; valid with END */
+	__u64 top;    /* the page behind the last one that it has inserted */
+	__u64 first;  /* the first one that it has inserted; with END: that it asks for */
+	__u64 end;    /* behind the last one that it asks for; 0: what it has inserted is one run, from FIRST to before TOP */
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 144);

@@ -157,6 +157,7 @@ struct dlt_shared {
 	 */
 	__u32 cache_turn, cache_sent;
 	__u32 cache_cells; /* files that the cache has sums for */
+	__u32 cache_forgets; /* files that it had sums for until cells were scarce; may wrap */
 	__u64 cache_turn_ns; /* CLOCK_MONOTONIC of the last change */
 };
 

@@ -48,7 +48,9 @@ static int cache_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	if (r < 0)
 		return r;
 	skel = o->owner;
+	skel->rodata->sendfile_nr = SYS_sendfile;
 	skel->rodata->splice_nr = SYS_splice;
+	skel->rodata->copy_file_range_nr = SYS_copy_file_range;
 	skel->rodata->io_submit_nr = SYS_io_submit;
 	bpf_program__set_autoload(skel->progs.cache_dirty_folio, kernel_btf_tp(kernel, "writeback_dirty_folio") >= 0);
 	bpf_program__set_autoload(skel->progs.cache_dirty_page, kernel_btf_tp(kernel, "writeback_dirty_page") >= 0);

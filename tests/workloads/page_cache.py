@@ -67,9 +67,10 @@ class File:
             time.sleep(0.02)
         return {i for i, byte in enumerate(last) if byte & 1}
 
-    def read(self, off, size):
+    def read(self, off, size, call=lambda fd, size, off: len(os.pread(fd, size, off))):
+        """CALL returns how many bytes it has read."""
         before = self.cached()
-        got = len(os.pread(self.fd, size, off))
+        got = call(self.fd, size, off)
         after = self.cached()
         wanted = set(range(off // PAGE, (off + got - 1) // PAGE + 1))
         came = after - before
@@ -81,6 +82,15 @@ class File:
         self.ahead += len(came - wanted)
         self.used += len(wanted & self.fresh)
         self.fresh = (self.fresh | (came - wanted)) - wanted
+
+    def want(self, pages):
+        """Asks for these pages one by one."""
+        before = self.cached()
+        for page in pages:
+            os.posix_fadvise(self.fd, page * PAGE, PAGE, os.POSIX_FADV_WILLNEED)
+        came = self.cached() - before
+        self.ahead += len(came)
+        self.fresh |= came
 
     def drop(self):
         before = self.cached()
@@ -103,14 +113,66 @@ class File:
             sys.exit(f"{self.path}: somebody else has changed the cache: no exact answer")
 
 
+def read_vectors(fd, size, off):
+    return os.preadv(fd, [bytearray(100), bytearray(size - 200), bytearray(100)], off)
+
+
+def read_there(fd, size, off):
+    os.lseek(fd, off, os.SEEK_SET)
+    return len(os.read(fd, size))
+
+
+def read_vectors_there(fd, size, off):
+    os.lseek(fd, off, os.SEEK_SET)
+    return os.readv(fd, [bytearray(size // 2), bytearray(size - size // 2)])
+
+
+def send(fd, size, off):
+    return os.sendfile(write_end, fd, off, size)
+
+
+def splice(fd, size, off):
+    """Asks for more than the pipe takes."""
+    return os.splice(fd, write_end, 4 * size, off)
+
+
+def empty_pipe():
+    os.set_blocking(read_end, False)
+    try:
+        while os.read(read_end, 1 << 20):
+            pass
+    except BlockingIOError:
+        pass
+
+
+def read_with_gaps(f):
+    """Reads where some of the pages are there, among those that are asked for and among those that are read ahead."""
+    for call in (read_vectors, read_there, read_vectors_there, send, splice):
+        f.want(range(2, 192, 5))
+        f.read(5 * PAGE - 50, 16 * PAGE, call)
+        empty_pipe()
+        f.drop()
+
+
+def copy(f, into):
+    """A file that is not there yet gets a copy: its pages come, too, and are not read."""
+    os.lseek(f.fd, 0, os.SEEK_SET)
+    f.read(0, f.size, lambda fd, size, off: os.sendfile(into.fd, fd, None, size))
+    into.dirtied += (f.size + PAGE - 1) // PAGE
+    os.fsync(into.fd)
+    into.size = f.size
+    into.drop()
+
+
 has_cachestat = False
+read_end, write_end = os.pipe()
 
 
 def main():
     global has_cachestat
     folder, tally = sys.argv[1:]
     small = [File(f"{folder}/small{i}") for i in range(20)]
-    big = File(f"{folder}/big")
+    big, some, copied = (File(f"{folder}/{name}") for name in ("big", "some", "copied"))
     has_cachestat = cachestat(big.fd, 0, 1) >= 0
     for epoch in range(2):  # the first all misses, the second all hits
         for f in small:
@@ -128,8 +190,11 @@ def main():
     big.write(3 << 20, 100 * PAGE)
     big.write((3 << 20) + 200 * PAGE, 100)
     big.drop()
+    some.drop()
+    read_with_gaps(some)
+    copy(some, copied)
     with open(tally, "w", encoding="ascii") as out:
-        for f in (*small, big):
+        for f in (*small, big, some, copied):
             print(os.path.basename(f.path), f.bytes, f.hit, f.miss, f.ahead, f.used, f.evicted, f.wasted, f.dirtied,
                   len(f.cached()), len(f.fresh), file=out)
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# cache.out shows what happened to each page: for epochs over small files, and for a large file that is read in turns,
-# at random, and dropped, all sums are those of the kernel and of the job's own count (page_cache.py). The file is
-# written only on request. Pages without a place in dltraced's memory count as refused. On ext4, XFS and btrfs, each on
+# cache.out shows what happened to each page: for epochs over small files, for a large file that is read in turns, at
+# random, and dropped, and for one of which some pages are there, by all calls that read, all sums are those of the kernel
+# and of the job's own count (page_cache.py). The file is written only on request. Pages without a place in dltraced's memory count as refused. On ext4, XFS and btrfs, each on
 # a disk of the test's own, and on FUSE; in a guest on its disk.
 . "${0%/*}/../lib.sh"
 need python3 dd
@@ -16,6 +16,8 @@ sums() {
 		dd if=/dev/urandom of="$folder/small$i" bs=$((3000 + i * 5000)) count=1 2>/dev/null
 	done
 	dd if=/dev/urandom of="$folder/big" bs=1M count=8 2>/dev/null
+	dd if=/dev/urandom of="$folder/some" bs=1M count=1 2>/dev/null
+	: >"$folder/copied"
 	sync -f "$folder"
 	echo 1 >/proc/sys/vm/drop_caches
 	trace --probes cache,bio,time_align --disk "$disk" -- \
