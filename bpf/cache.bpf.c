@@ -18,7 +18,7 @@ const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
-/* --- pages that are noted as untouched --------------------------------------------------------- */
+/* --- pages that are noted as untouched -------------------------------------------------------------- */
 
 /* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
 static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
@@ -107,7 +107,7 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 			break;
 }
 
-/* --- reads -------------------------------------------------------------------------------------- */
+/* --- reads ------------------------------------------------------------------------------------------ */
 
 /* SLOT is taken over: pages that its read has inserted, and that no end of a call has counted, were read ahead. */
 static __always_inline void read_forget(struct dlt_cache_read *slot)
@@ -162,7 +162,7 @@ static __always_inline __u64 read_len(const struct dlt_call *call)
  * What this thread's call has inserted is no longer one run, as some of the pages were there: notes which ones it asks for,
  * and counts those of the run. Where that is unknown it asks for all: what it did not get is found when it ends.
  */
-__noinline int read_asks(void)
+__noinline int read_wants(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_cache_read *slot = cache_read_slot(tid);
@@ -197,14 +197,14 @@ static __always_inline void read_inserts(struct dlt_cache_read *slot, const stru
 		slot->first = slot->top = first;
 	}
 	if (first != slot->top && !slot->end)
-		read_asks();
+		read_wants();
 	if (slot->end)
 		slot->missed += pages_within(first, end, slot->first, slot->end);
 	slot->pages += end - first;
 	slot->top = end;
 }
 
-/* --- pages enter -------------------------------------------------------------------------------- */
+/* --- pages enter ------------------------------------------------------------------------------------ */
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
 
