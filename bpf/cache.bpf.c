@@ -18,7 +18,7 @@ const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
-/* --- pages that are noted as untouched -------------------------------------------------------------- */
+/* --- pages that are noted as untouched ---------------------------------------------------------- */
 
 /* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
 static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
@@ -107,7 +107,7 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 			break;
 }
 
-/* --- reads ------------------------------------------------------------------------------------------ */
+/* --- reads -------------------------------------------------------------------------------------- */
 
 /* SLOT is taken over: pages that its read has inserted, and that no end of a call has counted, were read ahead. */
 static __always_inline void read_forget(struct dlt_cache_read *slot)
@@ -204,7 +204,7 @@ static __always_inline void read_inserts(struct dlt_cache_read *slot, const stru
 	slot->top = end;
 }
 
-/* --- pages enter ------------------------------------------------------------------------------------ */
+/* --- pages enter -------------------------------------------------------------------------------- */
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
 
