@@ -53,6 +53,7 @@ def main():
     areas = sys.argv[3] == "areas"  # the kernel can list the mappings of a process
     intervals = collections.defaultdict(lambda: collections.defaultdict(set))  # of a process by time: pages
     spans = collections.defaultdict(dict)
+    first_look = {}  # of a process's mapping
     for row in trace["access"]:
         trace.require(row["SOURCE"] == source and row.n("TOUCHED") == row.n("BYTES") and row["COUNT"] == row["TID"] == row["IP"] == "-",
                       f"not a whole page: {row}")
@@ -63,9 +64,11 @@ def main():
         trace.require(row.n("HUGE") == (row.n("TOUCHED") if of_huge else 0) or not any(begin <= addr < end for begin, end in memory[pid]),
                       f"huge pages: {row}")
         for begin, end in memory[pid]:
-            # of a mapping that is made between the look at mappings and that at pages, nothing is known
-            unknown = BUSY and row["KIND"] == row["FID"] == row["OFFSET"] == "-"
-            if areas and begin <= addr < end and not unknown:
+            if not begin <= addr < end:
+                continue
+            # of a mapping that is made between the look at mappings and that at pages, nothing is known until the next look
+            unknown = first_look.setdefault((pid, begin), at) == at and row["KIND"] == row["FID"] == row["OFFSET"] == "-"
+            if areas and not unknown:
                 in_file = [begin, end] in of["file", pid]
                 trace.require(row["KIND"] == ("file" if in_file else "anon"), f"kind: {row}")
                 trace.require(row["OFFSET"] == (str(addr - begin + (1 << 20)) if in_file else "-"), f"offset: {row}")

@@ -11,7 +11,7 @@
 # A job for which the machine had no time (its account shows that) is tried again, and then left out: the script is a
 # skip. Of a command that keeps no account (cp, tar) the account is that of a second run, and the machine may have had less
 # time for one of the two: a wrong result is tried once more. Some jobs run always, the others while the machine is quiet
-# and SECONDS_AT_MOST (45) have not passed, or with LONG=1 in any case. A note says how many did. By hand, as root, those
+# and SECONDS_AT_MOST (25) have not passed, or with LONG=1 in any case. A note says how many did. By hand, as root, those
 # with a word in their names:
 #
 #     tests/native/report/jobs.sh tokens
@@ -59,7 +59,7 @@ jobs_there=0 jobs_run=0 why_not='' began=$(date +%s)
 may_run() {
 	[ "${LONG-}${REPORT-}" ] && return
 	if [ -z "$why_not" ]; then
-		[ $(($(date +%s) - began)) -lt "${SECONDS_AT_MOST:-45}" ] || why_not='there was no time for the others'
+		[ $(($(date +%s) - began)) -lt "${SECONDS_AT_MOST:-25}" ] || why_not='there was no time for the others'
 		quiet || why_not='the machine was too busy for the others'
 	fi
 	[ -z "$why_not" ]

@@ -17,7 +17,7 @@ SH
 chmod 755 in_group
 samples_of() { col fault "$1" 'FILE ~ /^sample/' | awk '{ n += $1 } END { printf "%.0f", n }'; }
 read_bytes() { python3 -c 'import json
-print(sum(d.get("fault_bytes") or 0 for d in json.load(open("report.json"))["datasets"]))'; }
+print(sum(d.get("fault_bytes") or 0 for d in json.load(open("report.json"))["datasets"] if "/disk/data" in (d["path"] or "")))'; }
 
 memory_group 20971520
 trap 'fast; rmdir "$group" 2>/dev/null; cleanup; end_servers' EXIT
@@ -36,4 +36,5 @@ again() { :; }
 fast
 find disk/data -type f -exec cat {} + >/dev/null
 verdict trainer-bound -- "$first" "$here/../workloads/staged.py" --seconds 1 mapped-warm disk/data account
-[ "$(samples_of DISK_BYTES)" -lt $((bytes / 100)) ] || fail "data in memory: $(samples_of DISK_BYTES) bytes were read"
+# some of the pages may leave meanwhile, as where DAMON frees those that nobody has touched
+[ "$(samples_of DISK_BYTES)" -lt $((bytes / 10)) ] || fail "data in memory: $(samples_of DISK_BYTES) bytes were read"
