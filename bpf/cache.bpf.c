@@ -4,13 +4,11 @@
  * removes them. vfs_rw and io_uring add the pages that calls touch, bio adds those that are written back (cache.bpf.h).
  *
  * A page that a reading thread inserts within the range of its read is a miss. Other pages that it inserts, and pages that
- * come without a call, are read-ahead. Each page is noted as untouched until it is touched. A page of a mapped file may be
+ * come without a call, are read-ahead. Each of those is noted as untouched until it is touched. A page of a mapped file may be
  * touched without any event, so it is not noted: it never counts as wasted.
  */
 #define dlt_scratch cache_scratch
-#include "file.bpf.h"
-
-#include "cache.bpf.h"
+#include "cache_call.bpf.h"
 #include "rw.bpf.h"
 
 const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_submit_nr = 0;
@@ -18,107 +16,7 @@ const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
-/* --- pages that are noted as untouched ---------------------------------------------------------- */
-
-/* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
-static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
-{
-	__u64 way;
-
-	for (way = 0; way < DLT_CACHE_WAYS; way++) {
-		if (c->key[way].of.ino && !way_is_free(c, way))
-			continue;
-		c->key[way].of = *of;
-		c->key[way].number = number;
-		break;
-	}
-	return way;
-}
-
-/* Nonzero: nothing is left. */
-__noinline int fresh_note_step(void)
-{
-	struct cache_range *r = range_get();
-	struct dlt_cache_chunks *c;
-	struct dlt_stats *st;
-	__u64 number, left, i, way;
-
-	if (!r || r->page >= r->end)
-		return 1;
-	number = r->page / DLT_CACHE_CHUNK;
-	i = r->page & (DLT_CACHE_CHUNK - 1);
-	left = r->end - r->page;
-	if (left > DLT_CACHE_CHUNK - i)
-		left = DLT_CACHE_CHUNK - i;
-	r->page += left;
-	c = chunks_of(&r->of, number);
-	if (!c)
-		return 0;
-	way = chunk_way(c, &r->of, number);
-	if (way == DLT_CACHE_WAYS)
-		way = chunk_begin(c, &r->of, number);
-	if (way == DLT_CACHE_WAYS) {
-		st = stats_of(DLT_cache);
-		if (st)
-			st->refused += left;
-		return 0;
-	}
-	if (left == DLT_CACHE_CHUNK) {
-		chunk_fill(c, way);
-		return 0;
-	}
-	/* a folio of eight pages or more begins at a multiple of eight */
-	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
-		*fresh_eight(c, way, i) = CHUNK_EIGHT;
-	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && left; turn++, i++, left--)
-		*fresh_of(c, way, i) = 1;
-	return 0;
-}
-
-/* Returns whether the chunk of PAGE is there: then it is noted. So it is for most of the pages that come one by one. */
-static __always_inline bool fresh_note_one(const struct dlt_file_id *of, __u64 page)
-{
-	__u64 number = page / DLT_CACHE_CHUNK, way;
-	struct dlt_cache_chunks *c = chunks_of(of, number);
-
-	if (!c)
-		return true;
-	way = chunk_way(c, of, number);
-	if (way == DLT_CACHE_WAYS)
-		return false;
-	*fresh_of(c, way, page & (DLT_CACHE_CHUNK - 1)) = 1;
-	return true;
-}
-
-static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first, __u64 end)
-{
-	struct cache_range *r;
-
-	if (end == first + 1 && fresh_note_one(of, first))
-		return;
-	r = range_get();
-	if (!r)
-		return;
-	r->of = *of;
-	r->page = first;
-	r->end = end;
-	for (int i = 0; i < CACHE_FOLIO_CHUNKS; i++)
-		if (fresh_note_step())
-			break;
-}
-
-/* --- reads -------------------------------------------------------------------------------------- */
-
-/* SLOT is taken over: pages that its read has inserted, and that no end of a call has counted, were read ahead. */
-static __always_inline void read_forget(struct dlt_cache_read *slot)
-{
-	struct dlt_cache_cell *cell = slot->call_ns ? cache_cell(&slot->of) : NULL;
-
-	if (!cell)
-		return;
-	__sync_fetch_and_add(&cell->cached, slot->pages);
-	__sync_fetch_and_add(&cache_sums(cell)->ahead, slot->pages);
-}
+/* --- calls that move bytes ----------------------------------------------------------------------- */
 
 /* Returns whether CALL moves bytes between two descriptors. */
 static __always_inline bool copies(const struct dlt_call *call)
@@ -126,10 +24,16 @@ static __always_inline bool copies(const struct dlt_call *call)
 	return call->nr == sendfile_nr || call->nr == splice_nr || call->nr == copy_file_range_nr;
 }
 
-/* Returns which of its arguments is the descriptor that CALL reads. */
-static __always_inline __u64 read_fd(const struct dlt_call *call)
+/* Returns which of its arguments is the descriptor that CALL reads, or, if it only writes, writes. */
+static __always_inline __u64 moved_fd(const struct dlt_call *call)
 {
 	return call->nr == sendfile_nr ? call->args[1] : call->args[0];
+}
+
+/* Returns which of its arguments is the descriptor that CALL, one between two, writes. */
+static __always_inline __u64 copied_to_fd(const struct dlt_call *call)
+{
+	return call->nr == sendfile_nr ? call->args[0] : call->args[2];
 }
 
 /* Returns where in its file CALL, a read that has not ended, begins; DLT_NONE: nobody knows. */
@@ -146,7 +50,7 @@ static __always_inline __s64 read_begin(const struct dlt_call *call)
 		return call->args[3];
 	}
 	/* moved when the call ends */
-	file = file_of_fd(task_current(), read_fd(call));
+	file = file_of_fd(task_current(), moved_fd(call));
 	return file ? KLOAD(file, f_pos) : DLT_NONE;
 }
 
@@ -159,8 +63,8 @@ static __always_inline __u64 read_len(const struct dlt_call *call)
 }
 
 /*
- * What this thread's call has inserted is no longer one run, as some of the pages were there: notes which ones it asks for,
- * and counts those of the run. Where that is unknown it asks for all: what it did not get is found when it ends.
+ * Notes the pages that this thread's call wants. Where that is unknown they are all pages: what it did not get is found when
+ * it ends.
  */
 __noinline int read_wants(void)
 {
@@ -168,47 +72,23 @@ __noinline int read_wants(void)
 	struct dlt_cache_read *slot = cache_read_slot(tid);
 	struct dlt_call *call = call_find(tid);
 	__u32 shift = dlt_cfg.page_shift & 31;
-	__u64 len, first, end = ~0ULL;
 	__s64 begin;
+	__u64 len;
 
 	if (!slot || !call)
 		return 0;
 	begin = read_begin(call);
 	len = read_len(call);
-	first = begin > 0 ? begin >> shift : 0;
-	if (begin >= 0 && len < 1ULL << 62)
-		end = ((begin + len - 1) >> shift) + 1;
-	slot->missed = pages_within(slot->first, slot->top, first, end);
-	slot->first = first;
-	slot->end = end;
+	slot->first = begin > 0 ? begin >> shift : 0;
+	slot->end = begin >= 0 && len - 1 < 1ULL << 62 ? ((begin + len - 1) >> shift) + 1 : ~0ULL;
 	return 0;
 }
 
-/* This thread's CALL has inserted pages of OF, which has a cell. */
-static __always_inline void read_inserts(struct dlt_cache_read *slot, const struct dlt_call *call, const struct dlt_file_id *of,
-					 __u64 first, __u64 end)
-{
-	if (slot->call_ns != call->start_ns || !cache_read_is_of(slot, call->tid, of)) {
-		read_forget(slot);
-		slot->tid = call->tid;
-		slot->call_ns = call->start_ns;
-		slot->of = *of;
-		slot->pages = slot->end = 0;
-		slot->first = slot->top = first;
-	}
-	if (first != slot->top && !slot->end)
-		read_wants();
-	if (slot->end)
-		slot->missed += pages_within(first, end, slot->first, slot->end);
-	slot->pages += end - first;
-	slot->top = end;
-}
-
-/* --- pages enter -------------------------------------------------------------------------------- */
+/* --- pages enter --------------------------------------------------------------------------------- */
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
 
-/* Returns which kind of call makes this thread insert pages. */
+/* Returns as what CALL inserts pages of the file that it moves bytes of. */
 static __always_inline enum inserter inserter_of(const struct dlt_call *call)
 {
 	if (!call || call->probe != DLT_vfs_rw || call->nr == io_submit_nr)
@@ -216,12 +96,43 @@ static __always_inline enum inserter inserter_of(const struct dlt_call *call)
 	return !copies(call) && call->shape & DLT_RW_WRITE ? INSERTS_WRITE : INSERTS_READ;
 }
 
-/* Returns whether MAPPING is that of the file which this thread's CALL, one between two descriptors, writes to. */
-static __noinline bool is_copied_to(const struct dlt_call *call, const struct address_space *mapping)
+/* Returns whether the descriptor FD of this thread is a file whose pages the inode at AT has. */
+static __noinline bool fd_is_of(__u64 fd, __u64 at)
 {
-	struct file *file = file_of_fd(task_current(), call->nr == sendfile_nr ? call->args[0] : call->args[2]);
+	return cache_inode(file_of_fd(task_current(), fd)) == at;
+}
 
-	return file && KLOAD(file, f_mapping) == mapping;
+/* Pages that the slot's read has inserted, and that no end of a call has counted, were read ahead. */
+static __always_inline void read_forget(struct dlt_cache_read *slot)
+{
+	struct dlt_cache_cell *cell = slot->call_ns ? cache_cell(&slot->of) : NULL;
+
+	if (!cell)
+		return;
+	__sync_fetch_and_add(&cell->cached, slot->pages);
+	__sync_fetch_and_add(&cache_sums(cell)->ahead, slot->pages);
+}
+
+/*
+ * As what this thread's CALL inserts pages of INODE, alias OF. BY: if that is the file that it moves bytes of. A call may
+ * also fault in pages of a mapped file, from which or into which it copies; that is looked at where the file is another one
+ * than the last time. Then SLOT is taken over.
+ */
+static __always_inline enum inserter slot_inserter(struct dlt_cache_read *slot, const struct dlt_call *call, enum inserter by,
+						   struct inode *inode, const struct dlt_file_id *of)
+{
+	const bool is_copy = copies(call);
+
+	if (cache_read_is_of(slot, call->tid, of) && (!is_copy || slot->call_ns == call->start_ns))
+		return by;
+	if (!fd_is_of(moved_fd(call), (__u64)inode))
+		return is_copy && fd_is_of(copied_to_fd(call), (__u64)inode) ? INSERTS_WRITE : INSERTS_AHEAD;
+	read_forget(slot);
+	slot->tid = call->tid;
+	slot->of = *of;
+	slot->call_ns = 0;
+	slot->looked_up = 0;
+	return by;
 }
 
 /*
@@ -264,9 +175,44 @@ static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, const
 	return cache_cell(of);
 }
 
-static __always_inline bool is_mapped(struct address_space *mapping)
+/*
+ * Makes sure that the slot's file has a cell. While no file is forgotten, a thread that goes on with a file needs no look-up:
+ * the end of its call has one. Returns whether there is a cell.
+ */
+static __always_inline bool slot_has_cell(struct dlt_cache_read *slot, struct inode *inode, const struct dlt_file_id *of)
 {
-	return KLOAD(mapping, i_mmap.rb_root.rb_node) != NULL;
+	struct dlt_shared *sh = shared();
+	__u32 now;
+
+	if (!sh)
+		return false;
+	now = *(volatile __u32 *)&sh->cache_forgets + 1; /* before the look-up: what is forgotten after it counts again */
+	if (slot->looked_up == now)
+		return true;
+	if (!cell_of(inode, of))
+		return false;
+	slot->looked_up = now;
+	return true;
+}
+
+/* This thread's CALL, a read, has inserted pages of the slot's file. Returns the first one that it does not want. */
+static __always_inline __u64 read_inserts(struct dlt_cache_read *slot, const struct dlt_call *call, __u64 first, __u64 end)
+{
+	__u64 from, to;
+
+	if (slot->call_ns != call->start_ns) {
+		read_forget(slot);
+		slot->call_ns = call->start_ns;
+		slot->pages = slot->missed = slot->top = 0;
+		read_wants();
+	}
+	from = slot->first > first ? slot->first : first;
+	to = slot->end < end ? slot->end : end;
+	slot->missed += to > from ? to - from : 0;
+	slot->pages += end - first;
+	if (slot->top < end)
+		slot->top = end;
+	return to > first ? to : first;
 }
 
 static __always_inline struct address_space *mapping_of(__u64 *ctx)
@@ -279,7 +225,7 @@ static __always_inline struct inode *file_of_mapping(struct address_space *mappi
 	__u64 host = mapping ? (__u64)KLOAD(mapping, host) : 0;
 	struct inode *inode = KCAST(inode, host);
 
-	return host && (KLOAD(inode, i_mode) & MODE_FMT) == MODE_REG ? inode : NULL;
+	return host && inode_is_file(inode) ? inode : NULL;
 }
 
 /* Counts pages that a read has not inserted, into OF's cell. Returns whether there is one. */
@@ -292,27 +238,6 @@ static __always_inline bool counts_at_once(struct inode *inode, const struct dlt
 	__sync_fetch_and_add(&cell->cached, pages);
 	if (by == INSERTS_AHEAD)
 		__sync_fetch_and_add(&cache_sums(cell)->ahead, pages);
-	return true;
-}
-
-/*
- * Makes sure that OF, of which this thread's CALL inserts pages, has a cell. While no file is forgotten, a thread that goes
- * on with a file needs no look-up: the end of its call has one. Returns whether there is a cell.
- */
-static __always_inline bool read_has_cell(struct dlt_cache_read *slot, const struct dlt_call *call, struct inode *inode,
-					  const struct dlt_file_id *of)
-{
-	struct dlt_shared *sh = shared();
-	__u32 forgets;
-
-	if (!sh)
-		return false;
-	forgets = *(volatile __u32 *)&sh->cache_forgets; /* before the look-up: what is forgotten after it counts again */
-	if (slot->forgets == forgets && cache_read_is_of(slot, call->tid, of))
-		return true;
-	if (!cell_of(inode, of))
-		return false;
-	slot->forgets = forgets;
 	return true;
 }
 
@@ -334,20 +259,17 @@ int HELD_PROG(cache_add)
 	cache_id(inode, &of);
 	first = folio_index(ctx);
 	end = first + folio_pages(ctx);
-	slot = by == INSERTS_READ && call ? cache_read_slot(call->tid) : NULL;
-	if (slot && copies(call) && is_copied_to(call, mapping)) {
-		by = INSERTS_WRITE;
-		slot = NULL;
-	}
-	if (!slot) {
-		if (!counts_at_once(inode, &of, by, end - first) || by == INSERTS_WRITE)
+	slot = by != INSERTS_AHEAD && call ? cache_read_slot(call->tid) : NULL;
+	if (slot && call)
+		by = slot_inserter(slot, call, by, inode, &of);
+	if (by == INSERTS_READ && slot && call) {
+		if (!slot_has_cell(slot, inode, &of))
 			return 0;
-	} else {
-		if (!read_has_cell(slot, call, inode, &of))
-			return 0;
-		read_inserts(slot, call, &of, first, end);
+		first = read_inserts(slot, call, first, end);
+	} else if (!counts_at_once(inode, &of, by, end - first) || by == INSERTS_WRITE) {
+		return 0;
 	}
-	if (!is_mapped(mapping))
+	if (first < end && !is_mapped(mapping))
 		fresh_note(&of, first, end);
 	return 0;
 }
@@ -359,6 +281,7 @@ int HELD_PROG(cache_delete)
 {
 	struct address_space *mapping = mapping_of(ctx);
 	struct inode *inode = file_of_mapping(mapping);
+	struct dlt_shared *sh = shared();
 	struct dlt_cache_cell *cell;
 	struct dlt_cache_sums *sums;
 	struct dlt_file_id of;
@@ -368,11 +291,13 @@ int HELD_PROG(cache_delete)
 		return 0;
 	cache_id(inode, &of);
 	cell = cache_cell(&of);
-	if (!cell)
+	if (!cell && (!sh || !sh->cache_forgets))
 		return 0;
 	first = folio_index(ctx);
 	pages = folio_pages(ctx);
-	fresh = fresh_take(&of, first, first + pages, CACHE_FOLIO_CHUNKS);
+	fresh = fresh_take(&of, first, first + pages, CACHE_FOLIO_CHUNKS); /* a forgotten file's pages, too, make room */
+	if (!cell)
+		return 0;
 	__sync_fetch_and_add(&cell->cached, -pages);
 	sums = cache_sums(cell);
 	__sync_fetch_and_add(&sums->evicted, pages);

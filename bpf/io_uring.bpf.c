@@ -7,7 +7,7 @@
  * What it requests is read from the ring's submission entry: that is ABI, while the kernel's own structs
  * differ. The entry is the last one fetched while the tracepoint runs.
  */
-#include "cache.bpf.h"
+#include "cache_call.bpf.h"
 #include "rw.bpf.h"
 
 #include "io_uring.bpf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and writes, one record per call and side (a call between two files has an R and a W). */
-#include "cache.bpf.h"
+#include "cache_call.bpf.h"
 #include "printed.bpf.h"
 #include "rw.bpf.h"
 
@@ -97,8 +97,9 @@ CALL_END(rw_copy_exit)
 	struct dlt_call *call = call_find(tid);
 	__u64 from, to, len, from_pos, to_pos;
 	struct dlt_vfs_rw_pair *rec;
+	struct file *in_file, *out_file;
 	struct side in, out;
-	struct file *file;
+	bool cached;
 
 	if (!call)
 		return 0;
@@ -115,12 +116,13 @@ CALL_END(rw_copy_exit)
 		to_pos = call->args[3];
 		len = call->args[4];
 	}
-	file = file_of_fd(task, from);
-	side_look(&in, task, file, call, tid, from, begin_at(from_pos, ret), ret);
-	cache_touch(file, &in.id, in.f_flags, in.offset, ret, call->start_ns, false);
-	file = file_of_fd(task, to);
-	side_look(&out, task, file, call, tid, to, begin_at(to_pos, ret), ret);
-	cache_touch(file, &out.id, out.f_flags, out.offset, ret, call->start_ns, true);
+	in_file = file_of_fd(task, from);
+	out_file = file_of_fd(task, to);
+	cached = call->shape != DLT_RW_COPY_RANGE || cache_has_pages(out_file);
+	side_look(&in, task, in_file, call, tid, from, begin_at(from_pos, ret), ret);
+	cache_touch(in_file, &in.id, in.f_flags, in.offset, cached ? ret : 0, call->start_ns, false);
+	side_look(&out, task, out_file, call, tid, to, begin_at(to_pos, ret), ret);
+	cache_touch(out_file, &out.id, out.f_flags, out.offset, cached ? ret : 0, call->start_ns, true);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(&rec->from, &in, DLT_RW_R, len, 0, disk_bytes_of(task, call), ret);
@@ -203,6 +205,7 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	struct iocb iocb;
 	struct side side;
 	__u32 op, dir;
+	__u64 len;
 
 	if (!call || !s || bpf_probe_read_user(&key.iocb, sizeof(key.iocb), (void *)(iocbpp + 8ULL * i)) ||
 	    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)key.iocb))
@@ -214,15 +217,14 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	side_look(&side, task, file, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
 	if (dir == DLT_RW_W && (side.f_flags | rwf_flags(iocb.aio_rw_flags)) & O_APPEND && !(iocb.aio_rw_flags & RWF_NOAPPEND))
 		side.offset = DLT_NONE; /* at the end of the file, wherever that was */
+	len = op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes;
 	/* with the page cache all of it is done by now, except what is beyond the end of the file */
-	if (dir != DLT_RW_NEITHER && iocb.aio_lio_opcode < IOCB_CMD_PREADV)
-		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, iocb.aio_nbytes), 0,
-			    dir == DLT_RW_W);
+	if (dir != DLT_RW_NEITHER && len != DLT_NO_SIZE)
+		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, len), 0, dir == DLT_RW_W);
 	/* in scratch, which has already been used for the names of files: it is too large for the stack */
 	aio = (struct dlt_aio *)s->rec;
 	rw_fill(&aio->rec, &side, dir,
-		op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes,
-		rwf_flags(iocb.aio_rw_flags), DLT_NONE, DLT_UNKNOWN);
+		len, rwf_flags(iocb.aio_rw_flags), DLT_NONE, DLT_UNKNOWN);
 	hdr_fill(&aio->rec.hdr, call, task, tid, sizeof(aio->rec));
 	aio->rec.hdr.func += 1 + (op < DLT_IOCB_OPS ? op : DLT_IOCB_OPS);
 	aio->start_ns = call->start_ns;

@@ -73,14 +73,13 @@ struct dlt_cache_chunks {
 #define DLT_CACHE_READS_MAX 32768
 struct dlt_cache_read {
 	__u32 tid;     /* 0: none */
-	__u32 forgets; /* dlt_shared.cache_forgets before the file's cell was looked up */
+	__u32 looked_up; /* dlt_shared.cache_forgets + 1 before the file's cell was looked up; 0: it was not */
 	__u64 call_ns; /* start of the call that it belongs to; 0: its pages have been counted */
 	struct dlt_file_id of;
-	__u32 pages;  /* that the call has inserted, */
-	__u32 missed; /* those of them that it asks for; valid with END */
-	__u64 top;    /* the page behind the last one that it has inserted */
-	__u64 first;  /* the first one that it has inserted; with END: that it asks for */
-	__u64 end;    /* behind the last one that it asks for; 0: what it has inserted is one run, from FIRST to before TOP */
+	__u64 first, end; /* pages that the call wants */
+	__u64 top;	  /* the page behind the last one that it has inserted */
+	__u32 pages;	  /* that it has inserted, */
+	__u32 missed;	  /* those of them that it wants */
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 144);

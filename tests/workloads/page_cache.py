@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""page_cache FOLDER TALLY: reads, evictions and writes whose effect on the page cache is known.
+"""page_cache FOLDER TALLY [overlay]: reads, evictions and writes whose effect on the page cache is known. On overlayfs: no writes.
 
 The witness is the kernel's own account of a file's pages, before and after each call: cachestat(2), from 6.5 on, or
 mincore(2). For mincore(2) a page that is still being read is not there, so it is called until nothing changes. A page of
@@ -34,7 +34,7 @@ def cachestat(fd, first, end):
 class File:
     def __init__(self, path):
         self.path = path
-        self.fd = os.open(path, os.O_RDWR)
+        self.fd = os.open(path, os.O_RDONLY if overlay else os.O_RDWR)
         self.size = os.fstat(self.fd).st_size
         self.fresh = set()  # read ahead, and not touched yet
         self.bytes = self.hit = self.miss = self.ahead = self.used = self.evicted = self.wasted = self.dirtied = 0
@@ -158,22 +158,53 @@ def copy(f, into):
     """A file that is not there yet gets a copy: its pages come, too, and are not read."""
     os.lseek(f.fd, 0, os.SEEK_SET)
     f.read(0, f.size, lambda fd, size, off: os.sendfile(into.fd, fd, None, size))
+    written(f, into)
+
+
+def copy_range(f, into):
+    """The same; but where the two share their blocks instead, no page is touched."""
+    os.ftruncate(into.fd, 0)
+    into.size = f.size
+    before = f.cached()
+    if os.copy_file_range(f.fd, into.fd, f.size, 0, 0) != f.size:
+        sys.exit(f"{f.path}: not copied")
+    if not into.cached():
+        return
+    pages = set(range((f.size + PAGE - 1) // PAGE))
+    f.bytes += f.size
+    f.hit += len(before)
+    f.miss += len(pages - before)
+    f.used += len(f.fresh)
+    f.fresh = set()
+    written(f, into)
+
+
+def written(f, into):
     into.dirtied += (f.size + PAGE - 1) // PAGE
     os.fsync(into.fd)
     into.size = f.size
     into.drop()
 
 
-has_cachestat = False
+def read_into(f, mapped):
+    """The pages of the buffer, a mapped file, come by faults within the read: they were read ahead, and are not noted."""
+    before, size = mapped.cached(), min(f.size, mapped.size)
+    with mmap.mmap(mapped.fd, mapped.size, access=mmap.ACCESS_COPY) as memory:
+        f.read(0, size, lambda fd, size, off: os.preadv(fd, [memoryview(memory)[:size]], off))
+    mapped.ahead += len(mapped.cached() - before)
+
+
+has_cachestat = overlay = False
 read_end, write_end = os.pipe()
 
 
 def main():
-    global has_cachestat
-    folder, tally = sys.argv[1:]
+    global has_cachestat, overlay
+    folder, tally, *rest = sys.argv[1:]
+    overlay = rest == ["overlay"]
     small = [File(f"{folder}/small{i}") for i in range(20)]
-    big, some, copied = (File(f"{folder}/{name}") for name in ("big", "some", "copied"))
-    has_cachestat = cachestat(big.fd, 0, 1) >= 0
+    big, some, copied, mapped = (File(f"{folder}/{name}") for name in ("big", "some", "copied", "mapped"))
+    has_cachestat = not overlay and cachestat(big.fd, 0, 1) >= 0  # it would look at the file on overlayfs, which has no pages
     for epoch in range(2):  # the first all misses, the second all hits
         for f in small:
             f.read(0, f.size)
@@ -187,14 +218,20 @@ def main():
     os.posix_fadvise(big.fd, 0, 0, os.POSIX_FADV_RANDOM)
     for i in range(40):
         big.read((i * 37 % 400) * PAGE * 5, 1000)
-    big.write(3 << 20, 100 * PAGE)
-    big.write((3 << 20) + 200 * PAGE, 100)
+    if not overlay:
+        big.write(3 << 20, 100 * PAGE)
+        big.write((3 << 20) + 200 * PAGE, 100)
     big.drop()
     some.drop()
     read_with_gaps(some)
-    copy(some, copied)
+    mapped.drop()
+    read_into(some, mapped)
+    if not overlay:
+        some.drop()
+        copy(some, copied)
+        copy_range(some, copied)
     with open(tally, "w", encoding="ascii") as out:
-        for f in (*small, big, some, copied):
+        for f in (*small, big, some, copied, mapped):
             print(os.path.basename(f.path), f.bytes, f.hit, f.miss, f.ahead, f.used, f.evicted, f.wasted, f.dirtied,
                   len(f.cached()), len(f.fresh), file=out)
 

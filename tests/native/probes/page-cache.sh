@@ -18,6 +18,7 @@ sums() {
 	dd if=/dev/urandom of="$folder/big" bs=1M count=8 2>/dev/null
 	dd if=/dev/urandom of="$folder/some" bs=1M count=1 2>/dev/null
 	: >"$folder/copied"
+	dd if=/dev/urandom of="$folder/mapped" bs=1M count=1 2>/dev/null
 	sync -f "$folder"
 	echo 1 >/proc/sys/vm/drop_caches
 	trace --probes cache,bio,time_align --disk "$disk" -- \
@@ -25,13 +26,32 @@ sums() {
 	check page_cache tally
 	[ ! -e "$t/vfs_rw.out" ] || fail "vfs_rw.out is there without being wanted"
 	[ "$fs" != ext4 ] || { without_bio; crowded; }
+	[ "$fs" != ext4 ] || on_overlay
 	rm -rf "$folder"
+}
+
+# on_overlay: the same, of files on overlayfs: pages and calls are those of the files below
+on_overlay() {
+	mkdir -p merged "$mnt/upper" "$mnt/work"
+	mount -t overlay -o "lowerdir=$folder,upperdir=$mnt/upper,workdir=$mnt/work" dltraced merged 2>err || {
+		echo "note: without overlayfs: $(cat err)"
+		return
+	}
+	trap 'umount merged; cleanup' EXIT
+	echo 1 >/proc/sys/vm/drop_caches
+	trace --probes cache,time_align -- /usr/bin/python3 "$here/../workloads/page_cache.py" merged "$PWD/tally" overlay 2>err ||
+		fail "overlay: status $?: $(cat err)"
+	check page_cache tally overlay
+	umount merged
+	trap cleanup EXIT
+	rm -rf "$mnt/upper" "$mnt/work"
 }
 
 # without_bio: the bytes written to disks are unknown; and cache.out exists only if it is asked for
 without_bio() {
-	trace --probes cache -- cat "$folder/big" >/dev/null || fail "without bio: status $?"
+	trace --probes cache -- cat "$folder/big" /proc/self/status >/dev/null || fail "without bio: status $?"
 	[ "$(rows cache 'FILE == "big"')" ] || fail "no row of the file"
+	equal "rows of a file without page cache" "$(rows cache 'FILE == "status"')" ""
 	equal "WRITTEN without bio" "$(col cache WRITTEN | sort -u)" -
 	[ -n "${VM_DISK-}" ] || { trace --probes vfs_rw -- true || fail "without it: status $?"; }
 	[ -n "${VM_DISK-}" ] || [ ! -e "$t/cache.out" ] || fail "cache.out is there without being wanted"
