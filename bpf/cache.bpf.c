@@ -63,24 +63,26 @@ static __always_inline __u64 read_len(const struct dlt_call *call)
 }
 
 /*
- * Notes the pages that this thread's call wants. Where that is unknown they are all pages: what it did not get is found when
- * it ends.
+ * Notes the pages of the slot's call, which wants LEN bytes at BEGIN. Where that is unknown they are all pages: what it did
+ * not get is found when it ends.
  */
+static __always_inline void slot_wants(struct dlt_cache_read *slot, __s64 begin, __u64 len)
+{
+	__u32 shift = dlt_cfg.page_shift & 31;
+
+	slot->first = begin > 0 ? begin >> shift : 0;
+	slot->end = begin >= 0 && len - 1 < 1ULL << 62 ? ((begin + len - 1) >> shift) + 1 : ~0ULL;
+}
+
+/* A global function, so that a call without vectors and with a position pays nothing for it. */
 __noinline int read_wants(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_cache_read *slot = cache_read_slot(tid);
 	struct dlt_call *call = call_find(tid);
-	__u32 shift = dlt_cfg.page_shift & 31;
-	__s64 begin;
-	__u64 len;
 
-	if (!slot || !call)
-		return 0;
-	begin = read_begin(call);
-	len = read_len(call);
-	slot->first = begin > 0 ? begin >> shift : 0;
-	slot->end = begin >= 0 && len - 1 < 1ULL << 62 ? ((begin + len - 1) >> shift) + 1 : ~0ULL;
+	if (slot && call)
+		slot_wants(slot, read_begin(call), read_len(call));
 	return 0;
 }
 
@@ -204,7 +206,10 @@ static __always_inline __u64 read_inserts(struct dlt_cache_read *slot, const str
 		read_forget(slot);
 		slot->call_ns = call->start_ns;
 		slot->pages = slot->missed = slot->top = 0;
-		read_wants();
+		if (call->shape == DLT_RW_POS && !copies(call)) /* pread(2) */
+			slot_wants(slot, call->args[3], call->args[2]);
+		else
+			read_wants();
 	}
 	from = slot->first > first ? slot->first : first;
 	to = slot->end < end ? slot->end : end;

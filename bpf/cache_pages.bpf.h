@@ -124,7 +124,7 @@ __noinline int fresh_note_step(void)
 	r->page += left;
 	c = chunks_of(&r->of, number);
 	if (!c)
-		return 0;
+		return 1;
 	way = chunk_way(c, &r->of, number);
 	if (way == DLT_CACHE_WAYS)
 		way = chunk_begin(c, &r->of, number);
@@ -132,18 +132,18 @@ __noinline int fresh_note_step(void)
 		st = stats_of(DLT_cache);
 		if (st)
 			st->refused += left;
-		return 0;
+		return r->page >= r->end;
 	}
 	if (left == DLT_CACHE_CHUNK) {
 		chunk_fill(c, way);
-		return 0;
+		return r->page >= r->end;
 	}
 	/* a folio of eight pages or more begins at a multiple of eight */
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
 		*fresh_eight(c, way, i) = CHUNK_EIGHT;
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && left; turn++, i++, left--)
 		*fresh_of(c, way, i) = 1;
-	return 0;
+	return r->page >= r->end;
 }
 
 /* Returns whether the chunk of PAGE is there: then it is noted. So it is for most of the pages that come one by one. */
@@ -200,7 +200,7 @@ __noinline int fresh_take_step(void)
 	r->page += left;
 	way = c ? chunk_way(c, &r->of, number) : DLT_CACHE_WAYS;
 	if (!c || way == DLT_CACHE_WAYS)
-		return 0;
+		return r->page >= r->end;
 	for (__u32 turn = 0; turn < 7 && left && i & 7; turn++, i++, left--)
 		n += fresh_drop(c, way, i);
 	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8; turn++, i += 8, left -= 8) {
@@ -212,7 +212,7 @@ __noinline int fresh_take_step(void)
 	for (__u32 turn = 0; turn < 7 && left; turn++, i++, left--)
 		n += fresh_drop(c, way, i);
 	r->fresh += n;
-	return 0;
+	return r->page >= r->end;
 }
 
 #define CHUNKS_AT_ONCE 32

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""page_cache FOLDER TALLY [overlay]: reads, evictions and writes whose effect on the page cache is known. On overlayfs: no writes.
+"""page_cache FOLDER TALLY [BELOW]: reads, evictions and writes whose effect on the page cache is known. FOLDER is on overlayfs, on
+top of BELOW: no writes. The status is 75 where somebody else has changed the cache.
 
 The witness is the kernel's own account of a file's pages, before and after each call: cachestat(2), from 6.5 on, or
 mincore(2). For mincore(2) a page that is still being read is not there, so it is called until nothing changes. A page of
@@ -32,20 +33,31 @@ def cachestat(fd, first, end):
 
 
 class File:
-    def __init__(self, path):
-        self.path = path
-        self.fd = os.open(path, os.O_RDONLY if overlay else os.O_RDWR)
+    def __init__(self, name):
+        self.name = name
+        self.path = os.path.join(folder, name)
+        self.fd = os.open(self.path, os.O_RDONLY if below else os.O_RDWR)
+        self.with_pages = os.open(os.path.join(below, name), os.O_RDONLY) if below else self.fd
         self.size = os.fstat(self.fd).st_size
         self.fresh = set()  # read ahead, and not touched yet
+        self.known = set()  # pages that were there when it last looked
         self.bytes = self.hit = self.miss = self.ahead = self.used = self.evicted = self.wasted = self.dirtied = 0
 
-    def cached(self):
-        """Returns the numbers of its pages that are in the page cache."""
+    def inexact(self):
+        print(f"{self.path}: somebody else has changed the cache: no exact answer", file=sys.stderr)
+        sys.exit(75)
+
+    def cached(self, after=False):
+        """Returns the numbers of its pages that are in the page cache. AFTER: it has done something to them itself."""
         pages = (self.size + PAGE - 1) // PAGE
-        return set(self.by_cachestat(0, pages)) if has_cachestat else self.by_mincore(pages)
+        there = set(self.by_cachestat(0, pages)) if has_cachestat else self.by_mincore(pages)
+        if not after and self.known - there:
+            self.inexact()
+        self.known = there
+        return there
 
     def by_cachestat(self, first, end):
-        n = cachestat(self.fd, first, end)
+        n = cachestat(self.with_pages, first, end)
         if n == end - first:
             return range(first, end)
         if not n:
@@ -57,7 +69,7 @@ class File:
         """The mapping is removed before anything else happens to the file."""
         same, last = 0, None
         while same < 5:
-            addr = libc.mmap(None, self.size, mmap.PROT_READ, mmap.MAP_SHARED, self.fd, 0)
+            addr = libc.mmap(None, self.size, mmap.PROT_READ, mmap.MAP_SHARED, self.with_pages, 0)
             there = ctypes.create_string_buffer(pages)
             if addr is None or libc.mincore(addr, self.size, there):
                 sys.exit(f"{self.path}: mincore: {os.strerror(ctypes.get_errno())}")
@@ -71,11 +83,11 @@ class File:
         """CALL returns how many bytes it has read."""
         before = self.cached()
         got = call(self.fd, size, off)
-        after = self.cached()
+        after = self.cached(True)
         wanted = set(range(off // PAGE, (off + got - 1) // PAGE + 1))
         came = after - before
         if not wanted <= after or before - after:
-            sys.exit(f"{self.path}: somebody else has changed the cache: no exact answer")
+            self.inexact()
         self.bytes += got
         self.miss += len(wanted & came)
         self.hit += len(wanted - came)
@@ -88,14 +100,14 @@ class File:
         before = self.cached()
         for page in pages:
             os.posix_fadvise(self.fd, page * PAGE, PAGE, os.POSIX_FADV_WILLNEED)
-        came = self.cached() - before
+        came = self.cached(True) - before
         self.ahead += len(came)
         self.fresh |= came
 
     def drop(self):
         before = self.cached()
         os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        gone = before - self.cached()
+        gone = before - self.cached(True)
         self.evicted += len(gone)
         self.wasted += len(gone & self.fresh)
         self.fresh -= gone
@@ -109,8 +121,8 @@ class File:
         self.fresh -= pages
         self.dirtied += len(pages)
         os.fsync(self.fd)
-        if before - self.cached():
-            sys.exit(f"{self.path}: somebody else has changed the cache: no exact answer")
+        if before - self.cached(True):
+            self.inexact()
 
 
 def read_vectors(fd, size, off):
@@ -168,7 +180,7 @@ def copy_range(f, into):
     before = f.cached()
     if os.copy_file_range(f.fd, into.fd, f.size, 0, 0) != f.size:
         sys.exit(f"{f.path}: not copied")
-    if not into.cached():
+    if not into.cached(True):
         return
     pages = set(range((f.size + PAGE - 1) // PAGE))
     f.bytes += f.size
@@ -191,20 +203,20 @@ def read_into(f, mapped):
     before, size = mapped.cached(), min(f.size, mapped.size)
     with mmap.mmap(mapped.fd, mapped.size, access=mmap.ACCESS_COPY) as memory:
         f.read(0, size, lambda fd, size, off: os.preadv(fd, [memoryview(memory)[:size]], off))
-    mapped.ahead += len(mapped.cached() - before)
+    mapped.ahead += len(mapped.cached(True) - before)
 
 
-has_cachestat = overlay = False
+folder, tally_path, *rest = sys.argv[1:]
+below = rest[0] if rest else None
+has_cachestat = False
 read_end, write_end = os.pipe()
 
 
 def main():
-    global has_cachestat, overlay
-    folder, tally, *rest = sys.argv[1:]
-    overlay = rest == ["overlay"]
-    small = [File(f"{folder}/small{i}") for i in range(20)]
-    big, some, copied, mapped = (File(f"{folder}/{name}") for name in ("big", "some", "copied", "mapped"))
-    has_cachestat = not overlay and cachestat(big.fd, 0, 1) >= 0  # it would look at the file on overlayfs, which has no pages
+    global has_cachestat
+    small = [File(f"small{i}") for i in range(20)]
+    big, some, copied, mapped = (File(name) for name in ("big", "some", "copied", "mapped"))
+    has_cachestat = cachestat(big.with_pages, 0, 1) >= 0
     for epoch in range(2):  # the first all misses, the second all hits
         for f in small:
             f.read(0, f.size)
@@ -218,7 +230,7 @@ def main():
     os.posix_fadvise(big.fd, 0, 0, os.POSIX_FADV_RANDOM)
     for i in range(40):
         big.read((i * 37 % 400) * PAGE * 5, 1000)
-    if not overlay:
+    if not below:
         big.write(3 << 20, 100 * PAGE)
         big.write((3 << 20) + 200 * PAGE, 100)
     big.drop()
@@ -226,13 +238,13 @@ def main():
     read_with_gaps(some)
     mapped.drop()
     read_into(some, mapped)
-    if not overlay:
+    if not below:
         some.drop()
         copy(some, copied)
         copy_range(some, copied)
-    with open(tally, "w", encoding="ascii") as out:
+    with open(tally_path, "w", encoding="ascii") as out:
         for f in (*small, big, some, copied, mapped):
-            print(os.path.basename(f.path), f.bytes, f.hit, f.miss, f.ahead, f.used, f.evicted, f.wasted, f.dirtied,
+            print(f.name, f.bytes, f.hit, f.miss, f.ahead, f.used, f.evicted, f.wasted, f.dirtied,
                   len(f.cached()), len(f.fresh), file=out)
 
 

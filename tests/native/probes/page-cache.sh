@@ -8,6 +8,25 @@
 . "${0%/*}/../lib.sh"
 need python3 dd
 
+# traced OPTION... -- FOLDER [BELOW]: page_cache.py there, again where somebody else has changed the cache meanwhile
+traced() {
+	options=''
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	where=$2
+	shift 2
+	for _ in 1 2 3 4; do
+		sync -f "$folder"
+		echo 1 >/proc/sys/vm/drop_caches
+		# shellcheck disable=SC2086 # words
+		trace $options -- /usr/bin/python3 "$here/../workloads/page_cache.py" "$where" "$PWD/tally" "$@" 2>err && return
+		[ $? = 75 ] || break
+	done
+	fail "$fs: $*: $(cat err)"
+}
+
 # sums: on the file system at $mnt
 sums() {
 	folder=$mnt/cache
@@ -19,10 +38,7 @@ sums() {
 	dd if=/dev/urandom of="$folder/some" bs=1M count=1 2>/dev/null
 	: >"$folder/copied"
 	dd if=/dev/urandom of="$folder/mapped" bs=1M count=1 2>/dev/null
-	sync -f "$folder"
-	echo 1 >/proc/sys/vm/drop_caches
-	trace --probes cache,bio,time_align --disk "$disk" -- \
-		/usr/bin/python3 "$here/../workloads/page_cache.py" "$folder" "$PWD/tally" 2>err || fail "$fs: status $?: $(cat err)"
+	traced --probes cache,bio,time_align --disk "$disk" -- "$folder"
 	check page_cache tally
 	[ ! -e "$t/vfs_rw.out" ] || fail "vfs_rw.out is there without being wanted"
 	[ "$fs" != ext4 ] || { without_bio; crowded; }
@@ -38,9 +54,7 @@ on_overlay() {
 		return
 	}
 	trap 'umount merged; cleanup' EXIT
-	echo 1 >/proc/sys/vm/drop_caches
-	trace --probes cache,time_align -- /usr/bin/python3 "$here/../workloads/page_cache.py" merged "$PWD/tally" overlay 2>err ||
-		fail "overlay: status $?: $(cat err)"
+	traced --probes cache,time_align -- merged "$folder"
 	check page_cache tally overlay
 	umount merged
 	trap cleanup EXIT
