@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Pages that enter and leave the page cache, for files that the target reads or writes, whichever process brings them in or
- * removes them. vfs_rw and io_uring add the pages that calls touch, bio adds those that are written back (cache.bpf.h).
+ * removes them. vfs_rw and io_uring add the pages that calls touch (cache_call.bpf.h), bio those that are written back.
  *
  * A page that a reading thread inserts within the range of its read is a miss. Other pages that it inserts, and pages that
  * come without a call, are read-ahead. Each of those is noted as untouched until it is touched. A page of a mapped file may be
@@ -16,7 +16,7 @@ const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_
 /* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
 volatile __u32 ended;
 
-/* --- calls that move bytes ----------------------------------------------------------------------- */
+/* --- calls that move bytes ---------------------------------------------------------------------- */
 
 /* Returns whether CALL moves bytes between two descriptors. */
 static __always_inline bool copies(const struct dlt_call *call)
@@ -86,7 +86,7 @@ __noinline int read_wants(void)
 	return 0;
 }
 
-/* --- pages enter --------------------------------------------------------------------------------- */
+/* --- pages enter -------------------------------------------------------------------------------- */
 
 enum inserter { INSERTS_AHEAD, INSERTS_READ, INSERTS_WRITE };
 

@@ -41,6 +41,8 @@ struct cache_range {
 	struct dlt_file_id of;
 	__u64 page, end; /* the next pages of a range, and its end: the walks proceed by chunks */
 	__u64 fresh;	 /* fresh pages among those that are done */
+	__u64 inserted;	 /* pages that the call which ends has inserted, */
+	__u64 missed;	 /* and those of them that it has read */
 	/* a file or an inode, and its identity in other rows; a pointer in memory is a number to the verifier */
 	__u64 at;
 	struct dlt_file_id id;

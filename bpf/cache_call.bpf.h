@@ -108,76 +108,83 @@ static __always_inline bool cache_has_inserted(__u64 call_ns)
 }
 
 /*
- * This thread's call, which began at CALL_NS, has read INODE, alias OF, until before page END. Returns how many of the pages
- * it has inserted; *ALL_RET: all pages that it has inserted. Those that it asked for and did not get were read ahead.
+ * This thread's call, which began at CALL_NS, has read the range's inode until before page END: the range gets what it has
+ * inserted. Pages that it wanted and did not get were read ahead. A global function, as its caller has little stack left.
  */
-static __always_inline __u64 inserted_here(struct inode *inode, const struct dlt_file_id *of, __u64 call_ns, __u64 end,
-					   __u64 *all_ret)
+__noinline int read_ends(__u64 call_ns, __u64 end)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_cache_read *slot = cache_read_slot(tid);
-	__u64 to, n;
+	struct cache_range *r = range_get();
+	struct inode *inode = KCAST(inode, r ? r->at : 0);
+	__u64 to;
 
-	*all_ret = 0;
-	if (!slot || slot->call_ns != call_ns || !cache_read_is_of(slot, tid, of))
+	if (!slot || !r || slot->call_ns != call_ns || !cache_read_is_of(slot, tid, &r->of))
 		return 0;
 	slot->call_ns = 0;
-	*all_ret = slot->pages;
-	n = slot->missed;
+	r->inserted = slot->pages;
+	r->missed = slot->missed;
 	to = slot->top < slot->end ? slot->top : slot->end;
 	if (end < slot->first)
 		end = slot->first;
 	if (to > end) {
-		n -= to - end < n ? to - end : n;
+		r->missed -= to - end < r->missed ? to - end : r->missed;
 		if (!is_mapped(KLOAD(inode, i_mapping)))
-			fresh_note(of, end, to);
+			fresh_note(&r->of, end, to);
 	}
-	return n;
+	return 0;
 }
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
-/* See cache_touch(). LEN 0: none of what it asked for. */
-__noinline int cache_touched(__u64 off, __u64 len, __u64 call_ns, __u32 write)
+#define TOUCH_WRITE 1
+
+/* See cache_touch(). WHICH: TOUCH_WRITE, O_DIRECT. */
+__noinline int cache_touched(__u64 off, __s64 ret, __u64 call_ns, __u32 which)
 {
+	const __u64 len = ret > 0 ? ret : 0, shift = dlt_cfg.page_shift & 31;
+	const __u64 first = off >> shift, end = len ? ((off + len - 1) >> shift) + 1 : 0;
+	const bool write = which & TOUCH_WRITE;
 	struct cache_range *r = range_get();
-	struct file *file = KCAST(file, r ? r->at : 0);
-	__u64 at = r ? cache_inode(file) : 0, shift = dlt_cfg.page_shift & 31;
-	__u64 first = off >> shift, end = len ? ((off + len - 1) >> shift) + 1 : 0;
-	__u64 fresh, pages, missed = 0, all = 0;
-	struct inode *inode = KCAST(inode, at);
 	struct dlt_cache_cell *cell;
 	struct dlt_cache_sums *sums;
-	struct dlt_file_id of;
+	__u64 pages, fresh, missed;
 
-	if (!at || !r)
+	/* a read that fails, or bypasses the page cache, may have brought pages there nevertheless */
+	if ((!len || which & O_DIRECT) && (write || !call_ns || !cache_has_inserted(call_ns)))
 		return 0;
-	cache_id(inode, &of);
+	if (!r)
+		return 0;
+	r->at = cache_inode(KCAST(file, r->at));
+	if (!r->at)
+		return 0;
+	cache_id(KCAST(inode, r->at), &r->of);
+	r->inserted = r->missed = 0;
 	if (call_ns && !write)
-		missed = inserted_here(inode, &of, call_ns, end, &all);
-	if (!all && (!len || !inode_pages(inode))) /* a file that bypasses the page cache, as those of /proc do */
+		read_ends(call_ns, end);
+	/* a file that bypasses the page cache, as those of /proc do */
+	if (!r->inserted && (!len || !inode_pages(KCAST(inode, r->at))))
 		return 0;
 	/* on overlayfs with the identity there: to find that of the file below takes too many calls at this depth */
-	cell = cache_cell(&of) ?: cache_cell_make(&of, &r->id);
+	cell = cache_cell(&r->of) ?: cache_cell_make(&r->of, &r->id);
 	if (!cell)
 		return 0;
 	sums = cache_sums(cell);
-	pages = len ? end - first : 0;
-	fresh = len ? fresh_take(&of, first, end, CACHE_CALL_CHUNKS) : 0;
+	fresh = len ? fresh_take(&r->of, first, end, CACHE_CALL_CHUNKS) : 0;
 	__sync_fetch_and_add(&sums->used, fresh);
 	if (write)
 		return 0;
-	if (!call_ns)
-		missed = fresh;
-	if (all)
-		__sync_fetch_and_add(&cell->cached, all);
+	pages = len ? end - first : 0;
+	missed = call_ns ? r->missed : fresh;
 	if (missed > pages)
 		missed = pages;
+	if (r->inserted)
+		__sync_fetch_and_add(&cell->cached, r->inserted);
+	if (r->inserted > missed)
+		__sync_fetch_and_add(&sums->ahead, r->inserted - missed);
 	__sync_fetch_and_add(&sums->read_bytes, len);
 	__sync_fetch_and_add(&sums->miss, missed);
 	__sync_fetch_and_add(&sums->hit, pages - missed);
-	if (all > missed)
-		__sync_fetch_and_add(&sums->ahead, all - missed);
 	return 0;
 }
 
@@ -205,26 +212,27 @@ static __always_inline void cache_touch(struct file *file, const struct dlt_file
 
 	if (!dlt_cfg.cache_mask || !file || off < 0)
 		return;
-	/* a read that fails, or bypasses the page cache, may have brought pages there nevertheless */
-	if ((len <= 0 || flags & O_DIRECT) && (write || !call_ns || !cache_has_inserted(call_ns)))
-		return;
 	r = range_get();
 	if (!r)
 		return;
 	r->at = (__u64)file;
 	r->id = *id;
-	cache_touched(off, len > 0 ? len : 0, call_ns, write);
+	cache_touched(off, len, call_ns, (flags & O_DIRECT) | (write ? TOUCH_WRITE : 0));
 }
 
 /*
- * Returns whether a copy by copy_file_range(2) to FILE may have gone through the page cache: those that share blocks, or
- * are carried out by a server, leave no page of it there.
+ * Returns how many of the LEN bytes that a call has copied to descriptor FD went through the page cache. MAY_SHARE: none where
+ * the two files share blocks now, or a server has copied (copy_file_range(2)), as that leaves no page there. A global
+ * function: otherwise the verifier follows what comes after it twice.
  */
-static __always_inline bool cache_has_pages(struct file *file)
+__noinline __s64 cached_of_copy(__u32 may_share, __u64 fd, __s64 len)
 {
-	__u64 at = dlt_cfg.cache_mask ? cache_inode(file) : 0;
+	__u64 at;
 
-	return at && inode_pages(KCAST(inode, at));
+	if (!dlt_cfg.cache_mask || !may_share)
+		return len;
+	at = cache_inode(file_of_fd(task_current(), fd));
+	return at && inode_pages(KCAST(inode, at)) ? len : 0;
 }
 
 #endif

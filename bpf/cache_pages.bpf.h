@@ -89,7 +89,7 @@ static __always_inline void chunk_fill(struct dlt_cache_chunks *c, __u64 way)
 		eight[i] = CHUNK_EIGHT;
 }
 
-/* --- they come --------------------------------------------------------------------------------- */
+/* --- they come ---------------------------------------------------------------------------------- */
 
 /* Returns the way that a new chunk gets, DLT_CACHE_WAYS: all are in use. */
 static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
@@ -178,7 +178,7 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 			break;
 }
 
-/* --- they are touched, or leave ---------------------------------------------------------------- */
+/* --- they are touched, or leave ----------------------------------------------------------------- */
 
 /* Nonzero: nothing is left. */
 __noinline int fresh_take_step(void)

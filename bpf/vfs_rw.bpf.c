@@ -97,9 +97,9 @@ CALL_END(rw_copy_exit)
 	struct dlt_call *call = call_find(tid);
 	__u64 from, to, len, from_pos, to_pos;
 	struct dlt_vfs_rw_pair *rec;
-	struct file *in_file, *out_file;
 	struct side in, out;
-	bool cached;
+	struct file *file;
+	__s64 moved;
 
 	if (!call)
 		return 0;
@@ -116,13 +116,13 @@ CALL_END(rw_copy_exit)
 		to_pos = call->args[3];
 		len = call->args[4];
 	}
-	in_file = file_of_fd(task, from);
-	out_file = file_of_fd(task, to);
-	cached = call->shape != DLT_RW_COPY_RANGE || cache_has_pages(out_file);
-	side_look(&in, task, in_file, call, tid, from, begin_at(from_pos, ret), ret);
-	cache_touch(in_file, &in.id, in.f_flags, in.offset, cached ? ret : 0, call->start_ns, false);
-	side_look(&out, task, out_file, call, tid, to, begin_at(to_pos, ret), ret);
-	cache_touch(out_file, &out.id, out.f_flags, out.offset, cached ? ret : 0, call->start_ns, true);
+	moved = cached_of_copy(call->shape == DLT_RW_COPY_RANGE, to, ret);
+	file = file_of_fd(task, from);
+	side_look(&in, task, file, call, tid, from, begin_at(from_pos, ret), ret);
+	cache_touch(file, &in.id, in.f_flags, in.offset, moved, call->start_ns, false);
+	file = file_of_fd(task, to);
+	side_look(&out, task, file, call, tid, to, begin_at(to_pos, ret), ret);
+	cache_touch(file, &out.id, out.f_flags, out.offset, moved, call->start_ns, true);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(&rec->from, &in, DLT_RW_R, len, 0, disk_bytes_of(task, call), ret);
