@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""page_cache FOLDER TALLY [BELOW]: reads, evictions and writes whose effect on the page cache is known. FOLDER is on overlayfs, on
-top of BELOW: no writes. The status is 75 where somebody else has changed the cache.
+"""page_cache FOLDER TALLY [BELOW]: reads, evictions and writes whose effect on the page cache is known. With BELOW, FOLDER is
+on overlayfs, on top of it, and nothing is written. The status is 75 where somebody else has changed the cache.
 
 The witness is the kernel's own account of a file's pages, before and after each call: cachestat(2), from 6.5 on, or
 mincore(2). For mincore(2) a page that is still being read is not there, so it is called until nothing changes. A page of
@@ -159,7 +159,8 @@ def empty_pipe():
 
 def read_with_gaps(f):
     """Reads where some of the pages are there, among those that are asked for and among those that are read ahead."""
-    for call in (read_vectors, read_there, read_vectors_there, send, splice):
+    splices = (splice,) if hasattr(os, "splice") else ()  # Python 3.10
+    for call in (read_vectors, read_there, read_vectors_there, send, *splices):
         f.want(range(2, 192, 5))
         f.read(5 * PAGE - 50, 16 * PAGE, call)
         empty_pipe()
