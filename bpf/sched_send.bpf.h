@@ -7,23 +7,48 @@
 #ifndef SCHED_SEND_BPF_H
 #define SCHED_SEND_BPF_H
 
+/* An int on 6.18, narrower on 7.2, with other fields after it: read with the width that it has. */
+static __always_inline bool task_on_cpu(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu);
+}
+
+/*
+ * Returns the time since the thread that was seen last came to the CPU of S, less what has been sent of it for the thread:
+ * the CPU has gone offline since, and the kernel reports no switch meanwhile. It has been idle.
+ */
+static __always_inline __u64 away_so_far(volatile struct dlt_sched_cpu *s, __u64 now)
+{
+	__u32 i = s->cell;
+	volatile struct dlt_sched_cell *last = bpf_map_lookup_elem(&cells, &i);
+	__u64 ns = now > s->since_ns ? now - s->since_ns : 0, sent = 0;
+
+	if (last && last->sent[DLT_SCHED_RUN] > last->sums[DLT_SCHED_RUN])
+		sent = last->sent[DLT_SCHED_RUN] - last->sums[DLT_SCHED_RUN];
+	return ns > sent ? ns - sent : 0;
+}
+
 /*
  * Returns RUN, plus the time of the running thread since it came, if this is its cell. A CPU without any switch until the
  * end, and without a running thread, is assumed to have been idle. While the hook of a switch runs, the rest is left to the
  * next interval; after the end there is none, and the daemon has waited for the hooks.
  */
-static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
+static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, bool online, __u64 now)
 {
 	__u32 cpu = i / DLT_SCHED_CELLS, seq;
 	volatile struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
+	bool idle = i % DLT_SCHED_CELLS == DLT_SCHED_CELL_IDLE;
 	__u64 ran = c->sums[DLT_SCHED_RUN], since;
 
 	if (!s)
 		return ran;
-	if (sched_clock.end_ns && !s->since_ns && s->online && i % DLT_SCHED_CELLS == DLT_SCHED_CELL_IDLE)
+	if (sched_clock.end_ns && !s->since_ns && s->online && idle)
 		return now - sched_clock.begin_ns;
 	seq = s->seq;
 	since = s->since_ns;
+	/* one that is back has a thread that runs */
+	if (!online && since && s->cell != NO_CELL && !task_on_cpu((void *)s->task))
+		return idle ? ran + away_so_far(s, now) : ran;
 	if (s->cell != i || !since || since > now)
 		return ran;
 	if (sched_clock.end_ns)
@@ -48,7 +73,7 @@ static __always_inline void task_id_of_cell(struct task_id *w, volatile struct d
  * Sends what C has beyond what has been sent, as of NOW. Without room in the ring it is sent the next time. Once all of it
  * counts as sent (cell_is_sent) another thread may take the cell: RUN and COUNT come last, and only if they are new.
  */
-static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i, __u64 now)
+static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i, bool online, __u64 now)
 {
 	__u64 new[DLT_SCHED_SUMS];
 	struct dlt_sched *rec;
@@ -57,7 +82,7 @@ static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i
 	void *ring;
 
 	for (int n = 0; n < DLT_SCHED_SUMS; n++) {
-		__u64 sum = n == DLT_SCHED_RUN ? run_so_far(c, i, now) : c->sums[n];
+		__u64 sum = n == DLT_SCHED_RUN ? run_so_far(c, i, online, now) : c->sums[n];
 
 		new[n] = sum > c->sent[n] ? sum - c->sent[n] : 0;
 		any |= new[n] != 0;
@@ -88,30 +113,24 @@ static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i
 }
 
 /* Not static: the verifier then checks it once, not at each turn of the loop below. */
-__noinline int sched_send_cell(__u32 i)
+__noinline int sched_send_cell(__u32 i, __u32 online)
 {
 	volatile struct dlt_sched_cell *c = bpf_map_lookup_elem(&cells, &i);
 
 	if (c && c->kind)
-		cell_send(c, i, sched_clock.end_ns ?: bpf_ktime_get_ns());
+		cell_send(c, i, online, sched_clock.end_ns ?: bpf_ktime_get_ns());
 	return 0;
 }
 
-/* The daemon runs it, with the number of the first cell. */
+/* The daemon runs it, with the number of the first cell, and whether its CPU is online. */
 SEC("raw_tp")
 int sched_send(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 first = ctx->args[0];
+	__u32 first = ctx->args[0], online = ctx->args[1];
 
 	for (__u32 i = 0; i < DLT_SCHED_SENDS; i++)
-		sched_send_cell(first + i);
+		sched_send_cell(first + i, online);
 	return 0;
-}
-
-/* An int on 6.18, narrower on 7.2, with other fields after it: read with the width that it has. */
-static __always_inline bool task_on_cpu(struct task_struct *task)
-{
-	return BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu);
 }
 
 /* Before the begin: notes what TASK is doing, which has not run since the hooks were attached. */

@@ -161,11 +161,13 @@ static uint64_t hooks_wait(const struct sched_bpf *skel, uint64_t end_ns)
 /* Have the rows of all cells sent, some at a time: the CPU does nothing else meanwhile. */
 static int cells_send(const struct sched_bpf *skel)
 {
-	uint32_t n = bpf_map__max_entries(skel->maps.cells);
+	uint32_t n_cpus = bpf_map__max_entries(skel->maps.cpus);
+	bool online[n_cpus];
 	int r = 0;
 
-	for (uint64_t first = 0; !r && first < n; first += DLT_SCHED_SENDS)
-		r = object_run(skel->progs.sched_send, &first, 1);
+	cpus_online(online, n_cpus);
+	for (uint32_t first = 0; !r && first < n_cpus * DLT_SCHED_CELLS; first += DLT_SCHED_SENDS)
+		r = object_run(skel->progs.sched_send, (uint64_t[]){ first, online[first / DLT_SCHED_CELLS] }, 2);
 	return r;
 }
 

@@ -24,9 +24,11 @@ burn
 echo 0 >$cpu || fail "cannot take CPU 1 away"
 date +%s%N >away.begin
 burn
+sleep 1.2 # longer than an interval: rows come meanwhile
 date +%s%N >away.end
 echo 1 >$cpu
 burn
+echo 0 >$cpu # and it is away at the end
 "$DLT" stop "$dlt" 2>stopped || fail "stop: $(cat stopped)"
 join
 equal "status ($(cat err))" $rc 0
