@@ -42,7 +42,7 @@ static const struct field_name call_names[] = {
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_sched),
 	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced), other (all processes beside the "
-	  "target, as one), idle", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
+	  "target, as one), idle (an offline CPU, too)", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
 	{ "CALL", "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a "
 	  "signal or a debugger, in any call), worker (a kernel thread that works for the process), compat (a "
