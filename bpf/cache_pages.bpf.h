@@ -5,8 +5,8 @@
 
 #include "cache.bpf.h"
 
-#define CACHE_CALL_CHUNKS 8192 /* of the longest read, 2 GiB, with pages of 4 KiB */
-#define CACHE_FOLIO_CHUNKS 32  /* of the largest folio */
+#define CACHE_CALL_CHUNKS 4096 /* of the longest read, 2 GiB, with pages of 4 KiB */
+#define CACHE_FOLIO_CHUNKS 16  /* of the largest folio */
 
 /* Found by the number of a chunk. */
 struct {
@@ -106,6 +106,28 @@ static __always_inline __u64 chunk_begin(struct dlt_cache_chunks *c, const struc
 	return way;
 }
 
+/* Returns the way of the chunk, which begins now if it was in none; DLT_CACHE_WAYS: there is no room. */
+static __always_inline __u64 chunk_way_or_begin(struct dlt_cache_chunks *c, const struct dlt_file_id *of, __u64 number)
+{
+	__u64 way = chunk_way(c, of, number);
+
+	return way == DLT_CACHE_WAYS ? chunk_begin(c, of, number) : way;
+}
+
+/* Notes that nothing has touched LEFT pages of the way's chunk, from page I on. */
+static __always_inline void way_note(struct dlt_cache_chunks *c, __u64 way, __u64 i, __u64 left)
+{
+	if (left == DLT_CACHE_CHUNK) {
+		chunk_fill(c, way);
+		return;
+	}
+	/* a folio of eight pages or more begins at a multiple of eight */
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
+		*fresh_eight(c, way, i) = CHUNK_EIGHT;
+	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && left; turn++, i++, left--)
+		*fresh_of(c, way, i) = 1;
+}
+
 /* Nonzero: nothing is left. */
 __noinline int fresh_note_step(void)
 {
@@ -125,39 +147,35 @@ __noinline int fresh_note_step(void)
 	c = chunks_of(&r->of, number);
 	if (!c)
 		return 1;
-	way = chunk_way(c, &r->of, number);
-	if (way == DLT_CACHE_WAYS)
-		way = chunk_begin(c, &r->of, number);
-	if (way == DLT_CACHE_WAYS) {
+	way = chunk_way_or_begin(c, &r->of, number);
+	if (way < DLT_CACHE_WAYS) {
+		way_note(c, way, i, left);
+	} else {
 		st = stats_of(DLT_cache);
 		if (st)
 			st->refused += left;
-		return r->page >= r->end;
 	}
-	if (left == DLT_CACHE_CHUNK) {
-		chunk_fill(c, way);
-		return r->page >= r->end;
-	}
-	/* a folio of eight pages or more begins at a multiple of eight */
-	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK / 8 && left >= 8 && !(i & 7); turn++, i += 8, left -= 8)
-		*fresh_eight(c, way, i) = CHUNK_EIGHT;
-	for (__u32 turn = 0; turn < DLT_CACHE_CHUNK && left; turn++, i++, left--)
-		*fresh_of(c, way, i) = 1;
 	return r->page >= r->end;
 }
 
-/* Returns whether the chunk of PAGE is there: then it is noted. So it is for most of the pages that come one by one. */
-static __always_inline bool fresh_note_one(const struct dlt_file_id *of, __u64 page)
+/* Returns whether the pages are those of one chunk, whole or a single one, and are noted: so are most that come. */
+static __always_inline bool fresh_note_one(const struct dlt_file_id *of, __u64 page, __u64 pages)
 {
-	__u64 number = page / DLT_CACHE_CHUNK, way;
-	struct dlt_cache_chunks *c = chunks_of(of, number);
+	__u64 number = page / DLT_CACHE_CHUNK, i = page & (DLT_CACHE_CHUNK - 1), way;
+	struct dlt_cache_chunks *c;
 
+	if (pages != 1 && (pages != DLT_CACHE_CHUNK || i))
+		return false;
+	c = chunks_of(of, number);
 	if (!c)
-		return true;
-	way = chunk_way(c, of, number);
+		return false;
+	way = chunk_way_or_begin(c, of, number);
 	if (way == DLT_CACHE_WAYS)
 		return false;
-	*fresh_of(c, way, page & (DLT_CACHE_CHUNK - 1)) = 1;
+	if (pages == 1)
+		*fresh_of(c, way, i) = 1;
+	else
+		chunk_fill(c, way);
 	return true;
 }
 
@@ -165,7 +183,7 @@ static __always_inline void fresh_note(const struct dlt_file_id *of, __u64 first
 {
 	struct cache_range *r;
 
-	if (end == first + 1 && fresh_note_one(of, first))
+	if (fresh_note_one(of, first, end - first))
 		return;
 	r = range_get();
 	if (!r)
@@ -215,7 +233,7 @@ __noinline int fresh_take_step(void)
 	return r->page >= r->end;
 }
 
-#define CHUNKS_AT_ONCE 32
+#define CHUNKS_AT_ONCE 16
 __noinline int fresh_take_steps(void)
 {
 	for (int i = 0; i < CHUNKS_AT_ONCE; i++)

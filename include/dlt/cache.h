@@ -53,18 +53,19 @@ struct dlt_cache_cell {
  * neighbors share no lock, and older kernels have no atomic operations on bits. The pages are those of a chunk,
  * which may be in any of the ways of one element.
  */
-#define DLT_CACHE_CHUNK 64
+#define DLT_CACHE_CHUNK 128 /* a folio of read-ahead is often as large, and aligned */
 #define DLT_CACHE_WAYS 4
 struct dlt_cache_key {
 	struct dlt_file_id of; /* the inode's; ino 0: free */
 	__u64 number;	       /* of its first page / DLT_CACHE_CHUNK */
+	__u64 unused;	       /* two keys are a cache line of 64 bytes */
 };
 struct dlt_cache_chunks {
 	struct dlt_cache_key key[DLT_CACHE_WAYS];
 	__u8 fresh[DLT_CACHE_WAYS * DLT_CACHE_CHUNK]; /* those of each way follow one another */
 };
-#define DLT_CACHE_CHUNKS_MIN (1U << 13) /* chunks */
-#define DLT_CACHE_CHUNKS_MAX (1U << 16)
+#define DLT_CACHE_CHUNKS_MIN (1U << 12) /* chunks */
+#define DLT_CACHE_CHUNKS_MAX (1U << 15)
 
 /*
  * The pages that a thread's read has inserted so far: a cell's sums have them when the call ends. Threads whose numbers have
@@ -83,7 +84,7 @@ struct dlt_cache_read {
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 144);
-DLT_ASSERT_SIZE(dlt_cache_chunks, DLT_CACHE_WAYS * 88);
+DLT_ASSERT_SIZE(dlt_cache_chunks, DLT_CACHE_WAYS * 160);
 DLT_ASSERT_SIZE(dlt_cache_read, 64);
 
 #endif

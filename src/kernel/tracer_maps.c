@@ -70,8 +70,9 @@ static const struct map_kind {
 	[TRACER_CGROUPS] = { "dlt_cgroups", BPF_MAP_TYPE_HASH, sizeof(struct dlt_cgroup_key), 1, CGROUPS_MAX },
 	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX },
 	[TRACER_CACHE_CELLS] = { "dlt_cache_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_cache_cell) },
-	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunks) },
-	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read) },
+	/* mapped for their alignment alone: the kernel begins such arrays at a page, others in the middle of a cache line */
+	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunks), 0, BPF_F_MMAPABLE },
+	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read), 0, BPF_F_MMAPABLE },
 };
 
 static int map_create(struct tracer *t, enum tracer_map m, uint64_t entries)
