@@ -169,6 +169,7 @@ __noinline int writer_step(void)
 	struct dlt_dirtier *first = NULL;
 	__u64 number, next, range, bits, low, first_low = 0;
 	struct dlt_dirtiers *set;
+	bool alone = false;
 
 	if (!l || l->page >= l->end_page || !l->lookups)
 		return 1;
@@ -193,12 +194,15 @@ __noinline int writer_step(void)
 			first = d;
 			first_low = low;
 		}
+		alone = bits == range;
+		if (alone)
+			break; /* the other entries, each a cache line of its own, have none of the pages */
 	}
 	/* the extent may begin after the end of the pages dirtied before it */
 	if (first && next > l->from) {
 		writer_add(l, first->tgid, first->tid, first->comm);
 		extent_writer(l, first->tgid, first->tid);
-		for (int i = 0; i < DLT_DIRTIER_WAYS; i++)
+		for (int i = 0; !alone && i < DLT_DIRTIER_WAYS; i++)
 			if (dirtier_bits(l, &set->way[i], number, range))
 				writer_count(l, set->way[i].tgid);
 	}
