@@ -233,8 +233,10 @@ def perfetto():
 # --- readers of DFTracer's format -----------------------------------------------------------------------------------------
 
 def tool(name, *args):
-    return subprocess.run([os.path.join(os.path.dirname(sys.executable), name), *args], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=True).stdout
+    ran = subprocess.run([os.path.join(os.path.dirname(sys.executable), name), *args], text=True, capture_output=True, check=False)
+    if ran.returncode:
+        sys.exit(f"{name}: status {ran.returncode}\n{ran.stdout[-2000:]}{ran.stderr[-4000:]}")
+    return ran.stdout
 
 
 def functions():
@@ -287,8 +289,10 @@ def dfanalyzer_of(trace):
     """
     into = f"{folder}/dfanalyzer-{os.path.basename(trace)}"
     os.environ.setdefault("USER", "root")  # it expects the variable
+    # a worker that is a process must be there and answer within 30 s, also where the machine has others to run
+    os.environ["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = os.environ["DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP"] = "300s"
     tool("dfanalyzer", f"trace_path={trace}", f"hydra.run.dir={into}", "analyzer=dftracer", "analyzer/preset=posix", "cluster=local",
-         "cluster.n_workers=1", "output=json")
+         "cluster.n_workers=1", "cluster.processes=false", "output=json")
     with open(f"{into}/dfanalyzer_output.json", encoding="utf-8") as answer:
         return json.load(answer)["views"]["time_range"]["summary"]
 
