@@ -28,10 +28,13 @@ sleep 1.2 # longer than an interval: rows come meanwhile
 date +%s%N >away.end
 echo 1 >$cpu
 burn
-echo 0 >$cpu # and it is away at the end
+echo 0 >$cpu || fail "cannot take CPU 1 away again"
+date +%s%N >last.begin
+sleep 1.2
+date +%s%N >last.end # and it stays away
 "$DLT" stop "$dlt" 2>stopped || fail "stop: $(cat stopped)"
 join
 equal "status ($(cat err))" $rc 0
-check sched-machine burner "$(($(cat away.end) - $(cat away.begin)))"
+check sched-machine burner "$(($(cat away.end) - $(cat away.begin) + $(cat last.end) - $(cat last.begin)))"
 "$DLT" report --cpu "$t" >text || fail "report --cpu: status $?"
 grep -q '^difference  *0.000000[0-9]* s' text || fail "it does not add up: $(cat text)"
