@@ -348,16 +348,21 @@ static void calls_that_uprobes_see_have_stacks(void **state)
 	assert_int_equal(n.siteless, 1);
 }
 
-/* A thread of this program, whose page alloc_end() finds in its memory. */
+/*
+ * A thread of this program, whose page alloc_end() finds in its memory. It reads what was written until now, by the clock:
+ * here events have the clock's times too, as those of START_NS are to come on a machine that was just started.
+ */
 static void what_a_thread_has_not_sent_is_read(void **state)
 {
 	static struct dlt_alloc_page mine;
 	struct dlt_alloc *rec;
+	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	autofree char *rows = NULL;
 
 	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_NS, .id = 77, .seq = 1, .n = 1 };
-	mine.v[0] = (struct dlt_alloc_event){ START_NS + 5, 0x1000, (uint64_t)DLT_ALLOC_MALLOC << DLT_ALLOC_OP_SHIFT | 4242, 0, 0 };
+	mine.v[0] = (struct dlt_alloc_event){ now_ns - 1, 0x1000, (uint64_t)DLT_ALLOC_MALLOC << DLT_ALLOC_OP_SHIFT | 4242, 0, 0 };
 	page.head.id = 77;
+	record.hdr.ts_ns = now_ns - 10 * NSEC_PER_MSEC; /* rec_begin() goes on from there */
 	rec = rec_begin(DLT_alloc);
 	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN,
 				   .at.head = { .magic = DLT_ALLOC_NS, .id = 77 } };
