@@ -12,6 +12,7 @@
 
 #include "base/fmt.h"
 #include "base/moment.h"
+#include "base/options_unknown.h"
 #include "base/pids.h"
 #include "base/units.h"
 
@@ -72,6 +73,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	p->state = state;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->name = state->argv[0]; /* argp sets it only after this */
+		return refuse(p, p->unknown);
 	case ARGP_KEY_ARG:
 		return line->argument ? refuse(p, line->argument(p, arg)) : ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_ARGS:
@@ -94,12 +98,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* The options as getopt takes them, for options_unknown(). */
+static void put_forms(const struct option_line *line, struct options_forms *f)
+{
+	char *letters = stpcpy(f->letters, "-h?");
+	size_t n = 0;
+
+	f->names[n++] = (struct option){ .name = "help", .val = LONG_ONLY }; /* argp's own */
+	f->names[n++] = (struct option){ .name = "usage", .val = LONG_ONLY };
+	for (const struct option_row *o = line->options; o && (o->name || o->help) && n + 1 < OPTIONS_FORMS; o++) {
+		if (!o->name)
+			continue;
+		f->names[n++] = (struct option){ .name = o->name, .has_arg = o->arg ? required_argument : no_argument, .val = LONG_ONLY };
+		if (o->letter)
+			letters += sprintf(letters, "%c%s", o->letter, o->arg ? ":" : "");
+	}
+}
+
 int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p,
 		  void *into)
 {
 	struct argp_option options[OPTIONS_MAX + 1] = { 0 };
 	const struct argp argp = { .options = options, .parser = parse, .args_doc = line->args_doc, .doc = line->doc };
-
+	struct options_forms forms = { 0 };
+	char unknown[256];
 	size_t i = 0;
 
 	for (; line->options && i + 1 < OPTIONS_MAX && (line->options[i].name || line->options[i].help); i++)
@@ -109,6 +131,8 @@ int options_parse(const struct option_line *line, int argc, char **argv, unsigne
 		};
 	options[i] = (struct argp_option){ .key = HELP_LETTER, .flags = OPTION_HIDDEN }; /* argp's own are --help and -? */
 	*p = (struct option_parse){ .into = into, .line = line };
+	put_forms(line, &forms);
+	p->unknown = options_unknown(&forms, argc, argv, flags & ARGP_IN_ORDER, unknown, sizeof(unknown));
 	return argp_parse(&argp, argc, argv, flags, NULL, p);
 }
 

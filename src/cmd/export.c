@@ -9,6 +9,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/similar.h"
 #include "cmd/cmd.h"
 #include "cmd/export_duckdb.h"
 #include "export/export.h"
@@ -21,8 +22,10 @@ struct options {
 
 static const char *set_format(struct option_parse *p, void *member, char *arg)
 {
+	struct similar s = similar_to(arg, strlen(arg));
 	struct options *o = p->into;
 	const char *help;
+	char hint[64];
 
 	o->by = !strcmp(arg, "parquet") ? PARQUET : !strcmp(arg, "duckdb") ? DUCKDB : BY_US;
 	if (o->by != BY_US)
@@ -30,10 +33,17 @@ static const char *set_format(struct option_parse *p, void *member, char *arg)
 	*(const struct exporter **)member = export_find(arg);
 	if (*(const struct exporter **)member)
 		return NULL;
+	for (unsigned int i = 0; export_format(i, &help); i++)
+		similar_offer(&s, export_format(i, &help));
+	similar_offer(&s, "duckdb");
+	similar_offer(&s, "parquet");
 	char *at = p->why, *const end = p->why + sizeof(p->why);
 
+	at += snprintf(at, sizeof(p->why), "no such format%s (there are duckdb, parquet", similar_text(&s, "", hint, sizeof(hint)));
 	for (unsigned int i = 0; export_format(i, &help) && at < end; i++)
-		at += snprintf(at, (size_t)(end - at), "%s%s", i ? ", " : "no such format; there are duckdb, parquet, ", export_format(i, &help));
+		at += snprintf(at, (size_t)(end - at), ", %s", export_format(i, &help));
+	if (at < end)
+		snprintf(at, (size_t)(end - at), ")");
 	return p->why;
 }
 

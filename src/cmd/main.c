@@ -3,13 +3,17 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/exit_codes.h"
 #include "base/log.h"
+#include "base/similar.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "host/path_search.h"
 #include "host/rights/filecaps.h"
 
 static const struct command {
@@ -67,16 +71,31 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/* Logs that NAME is no command, and what the user may have meant: a similar one, or to trace a program of this name. */
+static int no_command(const char *name)
+{
+	struct similar s = similar_to(name, strlen(name));
+	const int len = (int)strnlen(name, NAME_MAX);
+	char hint[64], path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].help)
+			similar_offer(&s, commands[i].name);
+	if (s.best || path_search(name, getenv("PATH"), path, sizeof(path)) < 0)
+		log_err("no such command: '%.*s'%s (`dltraced help' lists them)", len, name, similar_text(&s, "", hint, sizeof(hint)));
+	else
+		log_err("no such command: '%.*s' (to trace this program: dltraced start -- %.*s ...)", len, name, len, name);
+	return EXIT_DLTRACED;
+}
+
 static int run(int argc, char **argv)
 {
 	const struct command *c = find(argv[0]);
 	char name[64];
 	int code;
 
-	if (!c) {
-		log_err("no such command: '%s' (`dltraced help' lists them)", argv[0]);
-		return EXIT_DLTRACED;
-	}
+	if (!c)
+		return no_command(argv[0]);
 	snprintf(name, sizeof(name), "dltraced %s", c->name);
 	argv[0] = name;
 	code = c->run(argc, argv);

@@ -14,6 +14,7 @@
 #include <ini.h>
 
 #include "base/options.h"
+#include "base/similar.h"
 #include "base/units.h"
 #include "base/util.h"
 #include "service/protocol.h"
@@ -282,6 +283,19 @@ static char *read_line(char *buf, int size, void *ctx)
 	return buf;
 }
 
+/* Complains of the key NAME of SECTION, and lists the similar one of OPTIONS that has the flags FLAGS. */
+static int no_key(struct reading *rd, const char *section, const char *name, const struct option_row *options, unsigned int flags)
+{
+	struct similar s = similar_to(name, strlen(name));
+	char hint[64];
+
+	for (const struct option_row *o = options; o->name || o->help; o++)
+		if (o->name && (o->flags & flags) == flags)
+			similar_offer(&s, o->name);
+	return complain(rd, "no such key in [%s]: '%s'%s (man dltraced.conf lists them)", section, name,
+			similar_text(&s, "", hint, sizeof(hint)));
+}
+
 static int set_service(struct reading *rd, const char *name, const char *value)
 {
 	const struct option_row *o = option_find(service_keys, name);
@@ -290,7 +304,7 @@ static int set_service(struct reading *rd, const char *name, const char *value)
 	const char *why;
 
 	if (!o || !copy)
-		return complain(rd, "no such key in [service]: '%s' (man dltraced.conf lists them)", name);
+		return no_key(rd, "service", name, service_keys, 0);
 	why = option_set(&p, o, copy);
 	return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 }
@@ -325,6 +339,7 @@ static int set_trace(struct reading *rd, const char *name, const char *value)
 	const struct option_row *o = trace_key(name);
 	struct daemon_trace *t = rd->trace;
 	autofree char *copy = strdup(value);
+	char section[sizeof(t->name) + 8];
 	struct option_parse p = {};
 	const char *why;
 	bool yes = true;
@@ -335,8 +350,10 @@ static int set_trace(struct reading *rd, const char *name, const char *value)
 		why = set_bool(&p, &t->enabled, copy);
 		return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 	}
-	if (!o)
-		return complain(rd, "no such key in [trace %s]: '%s' (man dltraced.conf lists them)", t->name, name);
+	if (!o) {
+		snprintf(section, sizeof(section), "trace %s", t->name);
+		return no_key(rd, section, name, start_options, START_IN_CONFIG);
+	}
 	if (!o->arg && set_bool(&p, &yes, copy))
 		return complain(rd, "%s = %s: not yes or no", name, value);
 	why = try_option(&p, o, o->arg ? copy : NULL);

@@ -14,6 +14,7 @@
 #include "applog/applog.h"
 #include "base/cpus.h"
 #include "base/log.h"
+#include "base/similar.h"
 #include "base/units.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
@@ -144,21 +145,32 @@ static const char *set_sched(struct option_parse *p, void *member, char *arg)
 static const char *set_probes(struct option_parse *p, void *member, char *arg)
 {
 	struct config *cfg = p->into;
-	char bad[64];
+	char bad[64], hint[64];
+	struct similar s;
 
 	if (probe_parse_list(arg, &cfg->probes, &cfg->probes_named, bad) == 0)
 		return NULL;
-	return option_because(p, "no such probe: '%s' (`dltraced probes' lists them)", bad);
+	s = similar_to(bad, strlen(bad));
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->flags & PROBE_SELECTABLE)
+			similar_offer(&s, probes[i]->name);
+	return option_because(p, "no such probe: '%s'%s (`dltraced probes' lists them)", bad, similar_text(&s, "", hint, sizeof(hint)));
 }
 
 static const char *set_collectors(struct option_parse *p, void *member, char *arg)
 {
 	const char *bad;
+	char hint[64];
+	struct similar s;
 
 	*(const char **)member = arg;
 	if (collectors_parse(arg, &bad) >= 0)
 		return NULL;
-	return option_because(p, "no such collector: '%.*s' (`dltraced probes' lists them)", (int)MIN(strcspn(bad, ","), 64U), bad);
+	s = similar_to(bad, strcspn(bad, ","));
+	for (size_t i = 0; i < COLLECTOR_KINDS; i++)
+		similar_offer(&s, collector_kinds[i].name);
+	return option_because(p, "no such collector: '%.*s'%s (`dltraced probes' lists them)", (int)MIN(s.len, 64U), bad,
+			      similar_text(&s, "", hint, sizeof(hint)));
 }
 
 static const char *add_pids(struct option_parse *p, void *member, char *arg)

@@ -661,9 +661,33 @@ static void help_has_a_line_for_each_option(void **state)
 	}
 }
 
+/* An option that does not exist, or a value, is refused with the one that the user may have meant. */
+static void similar_names_are_proposed(void **state)
+{
+	refuse(ARGS("--workloda", "x"), "start: unrecognized option '--workloda': did you mean --workload?\n");
+	refuse(ARGS("--probs=open", "--", "true"), "unrecognized option '--probs': did you mean --probes?\n");
+	refuse(ARGS("-q", "-workload", "x"), "unrecognized option '-workload': did you mean --workload?\n");
+	refuse(ARGS("-o", "--force", "--fource"), "'--fource': did you mean --force?\n");
+	refuse(ARGS("--halp"), "'--halp': did you mean --help?\n");
+	refuse(ARGS("--probes", "open,vfs-rw", "--", "true"), "no such probe: 'vfs-rw': did you mean vfs_rw? (`dltraced probes' lists them)");
+	refuse(ARGS("--probes", "+aloc", "--", "true"), "'aloc': did you mean alloc?");
+	refuse(ARGS("--probes", "file", "--", "true"), "no such probe: 'file' ("); /* files is none that can be selected */
+	refuse(ARGS("--collectors", "cpus,disk", "--", "true"), "no such collector: 'cpus': did you mean cpu?");
+	/* getopt's own messages, and what is no option of ours */
+	refuse(ARGS("--zzz"), "unrecognized option '--zzz'\n");
+	refuse(ARGS("--al"), "option '--al' is ambiguous");
+	refuse(ARGS("--best-effort=x"), "doesn't allow an argument");
+	refuse(ARGS("stray", "--workloda"), "unexpected argument 'stray'");
+	accept(ARGS("--work", "x")); /* a begin that is unambiguous */
+	accept(ARGS("--", "true", "--workloda"));
+	accept(ARGS("--workload", "--probs"));
+	accept(ARGS("-o", "--probs", "--", "true"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(similar_names_are_proposed),
 		cmocka_unit_test(has_defaults),
 		cmocka_unit_test(accesses_are_seen_in_ways_that_there_are),
 		cmocka_unit_test(alloc_needs_a_workload_from_its_start_on),

@@ -114,6 +114,8 @@ static void each_mistake_has_its_line(void **state)
 		const char *text, *messages;
 	} cases[] = {
 		{ "[service]\n\ncolour = red\n", "c.conf:3: no such key in [service]: 'colour'" },
+		{ "[service]\nmax-trace = 3\n", "no such key in [service]: 'max-trace': did you mean max-traces? (man" },
+		{ "[trace t]\nall = yes\nprobs = open\n", "no such key in [trace t]: 'probs': did you mean probes? (man" },
 		{ "[service]\nusers = maybe\n", "c.conf:2: users = maybe: not yes or no" },
 		{ "[service]\nmax-traces = 33\n", "c.conf:2: max-traces = 33: not a number from 1 to 32" },
 		{ "[service]\nkeep-bytes = much\n", "c.conf:2: keep-bytes = much: not a size" },

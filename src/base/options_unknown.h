@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The option of a command line that no table has, and the one that the user may have meant by it. */
+#ifndef BASE_OPTIONS_UNKNOWN_H
+#define BASE_OPTIONS_UNKNOWN_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define OPTIONS_FORMS 68 /* most names, with the end of the list */
+
+/* What getopt_long(3) takes: names, of which the last is NULL, and letters, which begin with a '-'. */
+struct options_forms {
+	struct option names[OPTIONS_FORMS];
+	char letters[2 * OPTIONS_FORMS];
+};
+
+/*
+ * Looks for an option in ARGV that F has not, but one that is similar, up to the first argument that is no option with
+ * IN_ORDER. Writes what is wrong into BUF, and returns it; NULL: nothing that this function knows better than argp(3).
+ */
+const char *options_unknown(const struct options_forms *f, int argc, char **argv, bool in_order, char *buf, size_t size);
+
+#endif
