@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit_codes.h"
 #include "base/log.h"
@@ -35,7 +37,7 @@ static const struct command {
 	{ "report", "print what the job of a trace waited for", cmd_report, PRINTS },
 	{ "serve", NULL, cmd_serve, TRACES }, /* for the daemon only */
 	{ "start", "trace a command, or running processes", cmd_start, TRACES },
-	{ "status", "list the running traces", cmd_status },
+	{ "status", "list the running traces", cmd_status, PRINTS },
 	{ "stop", "end a running trace, not its workload", cmd_stop },
 	{ "validate", "check that a trace is whole and well-formed", cmd_validate, PRINTS },
 };
@@ -55,12 +57,33 @@ static void print_usage(FILE *out)
 	      "  sudo dltraced start --workload \"python train.py\"\n", out);
 }
 
+/* Is it what hold_standard_streams() has put there, or another file that is open for reading alone? */
+static bool stdout_is_closed(void)
+{
+	return (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
+/* Returns 0, or 125 after a message, if something that was printed has not arrived. */
 static int finish_stdout(void)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	const int r = fflush(stdout) ? errno : 0;
+
+	if (!r && !ferror(stdout))
 		return 0;
-	log_err("standard output: %s", strerror(errno));
+	if (stdout_is_closed())
+		log_err("standard output is closed, or not open for writing: the output went nowhere");
+	else /* of an earlier write the reason is not known any more */
+		log_err("standard output: %s", r ? strerror(r) : "not all of the output could be written: is its disk full?");
 	return EXIT_DLTRACED;
+}
+
+/* argp prints --help and --usage, and ends the process. */
+static bool command_runs;
+
+static void finish_help(void)
+{
+	if (command_runs && finish_stdout())
+		_exit(EXIT_DLTRACED);
 }
 
 static const struct command *find(const char *name)
@@ -98,22 +121,25 @@ static int run(int argc, char **argv)
 		return no_command(argv[0]);
 	snprintf(name, sizeof(name), "dltraced %s", c->name);
 	argv[0] = name;
+	command_runs = true;
+	atexit(finish_help);
 	code = c->run(argc, argv);
+	command_runs = false;
+	if (code == EXIT_DLTRACED && !stdout_is_closed()) /* the command has logged why */
+		return code;
 	return c->flags & PRINTS && finish_stdout() ? EXIT_DLTRACED : code;
 }
 
 /*
  * Occupies standard streams that the caller has closed: otherwise a file of ours could get such a number, and our messages
- * would go into it. The descriptors are close-on-exec, so that the workload finds these streams closed.
+ * would go into it. The descriptors are close-on-exec, so that the workload finds these streams closed. Standard output gets
+ * one that cannot be written: what is printed there is what the user wants, and must not vanish without a word.
  */
 static void hold_standard_streams(void)
 {
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	util_close(&fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0)
+			return;
 }
 
 int main(int argc, char **argv)

@@ -12,6 +12,7 @@
 
 #include "applog/applog.h"
 #include "base/exit_codes.h"
+#include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/verdict.h"
 #include "report/phases/options.h"
@@ -91,7 +92,8 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 	if (report_load_at(&r, path_from_here(dir), dirfd, &(struct report_options){ .timed = true, .phases = &phases }) == 0) {
 		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
 		report_free(r);
-		fflush(stdout);
+		if (fflush(stdout) || ferror(stdout))
+			log_warn("the report's first screen (--report) could not be written to standard output");
 	}
 	applog_free_rules(&rules);
 }
