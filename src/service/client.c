@@ -228,7 +228,7 @@ static int step_request(struct client *c)
 
 static int step_go(struct client *c)
 {
-	return c->workload.pid ? command_go(&c->workload, c->cfg) : 0;
+	return c->workload.pid ? command_go(&c->workload, c->cfg, &c->user) : 0;
 }
 
 /* --- while it runs --------------------------------------------------------------------------------------- */

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -12,6 +14,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "host/exec_error.h"
 #include "host/path_search.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
@@ -41,6 +44,26 @@ int command_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Logs why the command could not be found or executed, and returns its exit status. With its user's rights, since the file is
+ * read, and what keeps that user from it is the reason.
+ */
+static int cannot_execute(const char *name, const struct workload_user *u, int r)
+{
+	const char *path_entry = env_find(u->environ ? u->environ : environ, "PATH=");
+	char why[2 * PATH_MAX];
+
+	stall_guard_begin(name, STALL_GUARD_BY_SIGNAL);
+	if (privileges_as_user(u) == 0)
+		exec_error_text(name, path_entry ? path_entry + strlen("PATH=") : NULL, r, why, sizeof(why));
+	else
+		snprintf(why, sizeof(why), "%s", strerror(-r));
+	privileges_as_root();
+	stall_guard_end();
+	log_err("%.*s: %s", NAME_MAX, *name ? name : "''", why);
+	return command_exit_code(r);
+}
+
 int command_look(const struct config *cfg, const struct workload_user *u)
 {
 	const char *path_entry = env_find(u->environ ? u->environ : environ, "PATH=");
@@ -57,10 +80,8 @@ int command_look(const struct config *cfg, const struct workload_user *u)
 		r = path_search(cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path, sizeof(path));
 	privileges_as_root();
 	stall_guard_end();
-	if (r < 0) {
-		log_err_r(r, "%s", cfg->argv[0]);
-		return command_exit_code(r);
-	}
+	if (r < 0)
+		return cannot_execute(cfg->argv[0], u, r);
 	if (u->sudo && !path_search(cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) && strcmp(path, ours))
 		log_info("%s is %s, as in %s's PATH (root's has %s)", cfg->argv[0], path, u->name, ours);
 	return 0;
@@ -104,13 +125,11 @@ int command_exit_code(int r)
 	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
 }
 
-int command_go(struct workload *w, const struct config *cfg)
+int command_go(struct workload *w, const struct config *cfg, const struct workload_user *u)
 {
 	int r = workload_go(w);
 
-	if (r < 0)
-		log_err_r(r, "%s", cfg->argv[0]);
-	return command_exit_code(r);
+	return r < 0 ? cannot_execute(cfg->argv[0], u, r) : 0;
 }
 
 void command_say_it_goes_on(void)

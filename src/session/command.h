@@ -27,8 +27,8 @@ int command_look(const struct config *cfg, const struct workload_user *u);
 int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
 		 int *log_fd);
 
-/* Opens the gate. */
-int command_go(struct workload *w, const struct config *cfg);
+/* Opens the gate. U is the user of command_fork(). */
+int command_go(struct workload *w, const struct config *cfg, const struct workload_user *u);
 
 /* Returns the exit status for R, an error of finding or executing a command; 0 for no such error. */
 int command_exit_code(int r);

@@ -140,7 +140,7 @@ static int own_fork(struct session *s)
 
 static int own_go(struct session *s)
 {
-	return s->workload.pid ? command_go(&s->workload, s->cfg) : 0;
+	return s->workload.pid ? command_go(&s->workload, s->cfg, &s->user) : 0;
 }
 
 static void own_workload_ended(struct session *s, int fd)

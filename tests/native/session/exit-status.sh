@@ -49,6 +49,20 @@ refuse 127 no-such-command -- no-such-command
 refuse 127 ./no-such-file -- ./no-such-file
 refuse 126 ./plain -- ./plain
 refuse 126 ./folder -- ./folder
+# The kernel's number is the same for these, the reasons are not.
+printf '#!/usr/bin/no-such-pyton\n' >script
+chmod 755 script
+refuse 127 "./script: a script whose interpreter does not exist: .*/usr/bin/no-such-pyton:" -- ./script
+refuse 127 'cd: a word of the shell, not a program: .*--workload "cd ..."' -- cd /
+refuse 127 'FOO=1: an assignment, .*-- env FOO=1 ...' -- FOO=1 touch ran
+refuse 127 'touch ran: one word with blanks' -- 'touch ran'
+refuse 127 "plain: not a program in PATH; the file in this folder is ./plain" -- plain
+refuse 126 './plain: not executable by this user: chmod +x ./plain' -- ./plain
+refuse 127 "'': the command is an empty word" -- ''
+evil=$(printf 'x\033]0;owned\a')
+printf '#!/%s\n' "$evil" >script
+refuse 127 '/x?]0;owned?' -- ./script
+equal "control bytes of an interpreter's name" "$(tr -d '\n -~' <err | od -An -c)" ""
 expect 127 --workload no-such-command # the shell's own status
 expect 126 --workload ./plain
 rm -rf "$t"
