@@ -51,7 +51,21 @@ static void put_newline(struct json *j)
 		put(j, "  ", 2);
 }
 
-/* One character of a string, or an invalid byte, at P. */
+/* Puts the character C, below U+0100, as \u00xx. */
+static char *put_escape(char *p, uint8_t c)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	memcpy(p, "\\u00", 4); /* NOLINT(bugprone-not-null-terminated-result): no string */
+	p[4] = digits[c >> 4];
+	p[5] = digits[c & 15];
+	return p + 6;
+}
+
+/*
+ * Puts one character of a string, or an invalid byte, at P. JSON may have U+007F to U+009F as they are, but terminals obey
+ * them, and the names of a trace may be anybody's.
+ */
 static char *put_char(char *p, const char *s, unsigned int utf8_len)
 {
 	uint8_t c = (uint8_t)*s;
@@ -60,14 +74,12 @@ static char *put_char(char *p, const char *s, unsigned int utf8_len)
 		*p++ = '\\'; /* JSON's own escape of the backslash of \ooo */
 		return text_put_piece(p, s, 1);
 	}
-	if (c == '"' || c == '\\') {
+	if (c == 0xc2 && (uint8_t)s[1] < 0xa0)
+		return put_escape(p, (uint8_t)s[1]);
+	if (c < 0x20 || c == 0x7f)
+		return put_escape(p, c);
+	if (c == '"' || c == '\\')
 		*p++ = '\\';
-	} else if (c < 0x20 || c == 0x7f) {
-		memcpy(p, "\\u00", 4); /* NOLINT(bugprone-not-null-terminated-result): no string */
-		p[4] = (char)('0' + (c >> 4));
-		p[5] = "0123456789abcdef"[c & 15];
-		return p + 6;
-	}
 	memcpy(p, s, utf8_len);
 	return p + utf8_len;
 }

@@ -102,6 +102,19 @@ static void utf8_passes_and_what_is_none_is_spelled_out(void **state)
 	expect_text("a\0b", 3, "\"a\\u0000b\"");
 }
 
+/* Terminals obey U+0080 to U+009F, which JSON may have. */
+static void control_characters_beyond_ascii_are_escaped(void **state)
+{
+	for (unsigned int i = 0x80; i < 0xa0; i++) {
+		const char c[] = { (char)0xc2, (char)i };
+		char want[16];
+
+		snprintf(want, sizeof(want), "\"\\u%04x\"", i);
+		expect_text(c, 2, want);
+	}
+	expect_text("\xc2\xa0\xc3\x80", 4, "\"\xc2\xa0\xc3\x80\"");
+}
+
 static void names_are_escaped_too(void **state)
 {
 	struct json j = { 0 };
@@ -191,6 +204,7 @@ int main(void)
 		cmocka_unit_test(values_at_their_limits),
 		cmocka_unit_test(every_byte_value_has_its_form),
 		cmocka_unit_test(utf8_passes_and_what_is_none_is_spelled_out),
+		cmocka_unit_test(control_characters_beyond_ascii_are_escaped),
 		cmocka_unit_test(names_are_escaped_too),
 		cmocka_unit_test(grows_for_long_strings),
 		cmocka_unit_test(ends_that_do_not_match_are_an_error),
