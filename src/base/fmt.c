@@ -165,6 +165,17 @@ void fmt_plain(FILE *out, const char *s, int width)
 	show(out, s, width, false);
 }
 
+int fmt_fits(const char *s, unsigned int columns)
+{
+	unsigned int n = 0;
+	int i = 0;
+
+	for (; s[i]; i++)
+		if ((s[i] & 0xc0) != 0x80 && ++n > columns)
+			break;
+	return i;
+}
+
 void fmt_line(FILE *out, const char *before, const char *s)
 {
 	fputs(before, out);

@@ -45,6 +45,8 @@ char *fmt_ended(char buf[FMT_MAX], int status);
  */
 void fmt_text(FILE *out, const char *s, int width);
 void fmt_plain(FILE *out, const char *s, int width);
+/* Returns how many bytes of S fit into COLUMNS columns, one for each character. */
+int fmt_fits(const char *s, unsigned int columns);
 /* BEFORE, which is our own text, then such a text, and the end of the line. */
 void fmt_line(FILE *out, const char *before, const char *s);
 

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "base/util.h"
 
+#define LEAST 4U /* columns of text in a line, however far it is indented */
+
 /* Returns TEXT as SHOW, fmt_text() or fmt_plain(), has it; free() it, NULL when memory is out. */
 static char *printable(const char *text, void (*show)(FILE *out, const char *s, int width))
 {
@@ -37,6 +39,7 @@ static void put_words(FILE *out, const char *text, unsigned int indent, unsigned
 	unsigned int column = indent;
 	bool blank = false;
 
+	width = MAX(width, indent + LEAST);
 	while (*text) {
 		size_t word = strcspn(text, " "), part;
 		unsigned int used;

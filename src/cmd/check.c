@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/exit_codes.h"
@@ -18,8 +17,6 @@
 #include "cmd/cmd.h"
 #include "trace/outdir.h"
 
-#define WIDTH_MAX 100U
-#define WIDTH_MIN 60U
 #define EXIT_IMPOSSIBLE 1
 
 struct options {
@@ -66,15 +63,6 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
-static unsigned int width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
-		return WIDTH_MAX;
-	return MAX(MIN((unsigned int)size.ws_col, WIDTH_MAX), WIDTH_MIN);
-}
-
 int cmd_check(int argc, char **argv)
 {
 	struct options o = { .check = { .root = "", .min_free_bytes = UINT64_MAX } };
@@ -89,7 +77,7 @@ int cmd_check(int argc, char **argv)
 	if (o.json)
 		r = check_print_json(&o.check, stdout);
 	else
-		check_print(&o.check, stdout, width(), wants_colour());
+		check_print(&o.check, stdout, terminal_width(STDOUT_FILENO), wants_colour());
 	if (r < 0) {
 		log_err_r(r, "no JSON");
 		return EXIT_DLTRACED;

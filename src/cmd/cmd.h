@@ -34,7 +34,12 @@ int cmd_validate(int argc, char **argv);
  */
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
 
-/* Returns how many columns to use on FD's terminal; 80 if FD is none. */
+/*
+ * How long a line for FD may be. The first returns the columns of COLUMNS or of the terminal, whichever has fewer, at least
+ * 20; 0 when neither is known, as in a pipe: then what must stay whole is as long as it is. The second returns the same, but
+ * at most 120, and 80 instead of 0: for texts and tables, which can be arranged.
+ */
+unsigned int terminal_limit(int fd);
 unsigned int terminal_width(int fd);
 
 /* Returns DIR as a user would write it: where it is below the working directory, only the part from there on. */

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fmt.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/util.h"
+#include "base/wrap.h"
 #include "cmd/cmd.h"
+#include "cmd/status_table.h"
 #include "cmd/verdict.h"
 #include "control/client.h"
 #include "drain/live.h"
@@ -53,60 +54,6 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
-/* Formats 1234567 as 1.2M, a word. A TEXT that is no number stays. */
-static const char *count(char buf[FMT_MAX], const char *text)
-{
-	char *end;
-	double x = strtod(text, &end);
-
-	return end == text ? text : fmt_si(buf, x, "", "");
-}
-
-/* Formats bytes in powers of 1024, as everywhere: 1.18MiB. */
-static const char *bytes(char buf[FMT_MAX], const char *text)
-{
-	char *end, *blank;
-	double x = strtod(text, &end);
-
-	if (end == text)
-		return text;
-	blank = strchr(fmt_bytes(buf, (uint64_t)x), ' ');
-	if (blank)
-		memmove(blank, blank + 1, strlen(blank));
-	return buf;
-}
-
-static const char *hours(char buf[32], const char *seconds)
-{
-	char *end;
-	unsigned long s = strtoul(seconds, &end, 10);
-
-	if (end == seconds)
-		return seconds;
-	snprintf(buf, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
-	return buf;
-}
-
-static void print_trace(const struct trace *t)
-{
-	char elapsed[32], rows[FMT_MAX], rows_s[FMT_MAX], size[FMT_MAX], size_s[FMT_MAX], left[FMT_MAX];
-	autofree char *line = util_fmt(
-		"%-32s %7s %-8s %9s %8s %8s %6s %8s %8s %8s  %-16s %-16s %s", t->name, t->pid, t->phase,
-		hours(elapsed, t->elapsed_s), count(rows, t->rows), count(rows_s, t->rows_s), t->lost,
-		bytes(size, t->bytes), bytes(size_s, t->bytes_s), bytes(left, t->free_bytes), t->target,
-		t->collectors, t->dir);
-
-	/* the words are escaped as in the .out files, which leaves control characters beyond ASCII */
-	fmt_text(stdout, line, 0);
-	putchar('\n');
-}
-
-static const struct trace heading = {
-	.name = "NAME", .pid = "PID", .phase = "PHASE", .elapsed_s = "ELAPSED", .rows = "ROWS", .rows_s = "ROWS/S",
-	.lost = "LOST", .bytes = "WRITTEN", .bytes_s = "BYTES/S", .free_bytes = "FREE", .target = "TARGET",
-	.collectors = "COLLECTORS", .dir = "FOLDER",
-};
-
 static void put_json(const struct trace *t, bool *any)
 {
 	autofree char *answer = NULL;
@@ -129,8 +76,9 @@ static void put_json(const struct trace *t, bool *any)
  * they have calls and latencies, but not which process trains and what it waits for, and the answer must be the report's. As
  * reading takes time, this is done only where a single trace is shown.
  */
-static void print_verdict(const struct trace *t)
+static void print_verdict(const struct trace *t, unsigned int width)
 {
+	const char *text = NULL;
 	char path[PATH_MAX];
 	struct verdict v;
 
@@ -138,35 +86,16 @@ static void print_verdict(const struct trace *t)
 		return;
 	verdict_read(&v, path, -1);
 	if (v.brief && !strncmp(v.brief, "unknown", strlen("unknown")))
-		puts("so far: it is not known yet what the job waits for");
+		text = "it is not known yet what the job waits for";
 	else if (v.text)
-		fmt_line(stdout, "so far: ", v.text);
+		text = v.text;
 	else if (v.late || v.large)
-		puts("so far: finding out what the job waits for takes longer than a moment; run dltraced report");
-	verdict_free(&v);
-}
-
-/* Lists traces of other users: only their names, which are the arguments for a query. */
-static void print_others(const struct traces *ts)
-{
-	const char *before = "not yours: ";
-
-	for (unsigned int i = 0; i < ts->n; i++) {
-		const struct trace *t = &ts->t[i];
-		const bool service = !strcmp(t->owner, "service");
-
-		if (trace_is_own(ts, t))
-			continue;
-		fputs(before, stdout);
-		fmt_text(stdout, service ? t->experiment : t->name, 0);
-		if (service)
-			fputs(" (of the service)", stdout);
-		else
-			printf(" (of user %.*s)", (int)strcspn(t->owner, ","), t->owner);
-		before = ", ";
+		text = "finding out what the job waits for takes longer than a moment; run dltraced report";
+	if (text) {
+		fputs("so far: ", stdout);
+		wrap_text(stdout, text, strlen("so far: "), width);
 	}
-	if (*before == ',')
-		puts("; dltraced status NAME, stop NAME");
+	verdict_free(&v);
 }
 
 static void print_json(const struct traces *ts, const struct trace *one)
@@ -179,24 +108,35 @@ static void print_json(const struct traces *ts, const struct trace *one)
 	puts(any ? "\n]" : "]");
 }
 
-/* Prints the user's own traces of TS, or only ONE. */
-static void print(const struct traces *ts, const struct trace *one)
+/* Prints those of TS that the user has started (OWN), or the others; *LAST becomes the last one. Returns how many. */
+static unsigned int print_those(const struct traces *ts, bool own, unsigned int width, const struct trace **last)
 {
-	const struct trace *last = one;
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < ts->n; i++) {
-		if (one ? one != &ts->t[i] : !trace_is_own(ts, &ts->t[i]))
+		if (trace_is_own(ts, &ts->t[i]) != own)
 			continue;
-		if (!n++)
-			print_trace(&heading);
-		last = &ts->t[i];
-		print_trace(last);
+		status_row(stdout, &ts->t[i], width, terminal_limit(STDOUT_FILENO));
+		*last = &ts->t[i];
+		n++;
+	}
+	return n;
+}
+
+/* Prints all traces of TS, the user's own first, or only ONE. */
+static void print(const struct traces *ts, const struct trace *one)
+{
+	unsigned int width = terminal_width(STDOUT_FILENO), n = 1;
+
+	status_head(stdout, width);
+	if (one) {
+		status_row(stdout, one, width, terminal_limit(STDOUT_FILENO));
+	} else {
+		n = print_those(ts, true, width, &one);
+		n += print_those(ts, false, width, &one);
 	}
 	if (n == 1)
-		print_verdict(last);
-	if (!one)
-		print_others(ts);
+		print_verdict(one, width);
 }
 
 int cmd_status(int argc, char **argv)
@@ -204,8 +144,8 @@ int cmd_status(int argc, char **argv)
 	static const struct option_line line = {
 		.options = options,
 		.args_doc = "[NAME|DIR|PID]",
-		.doc = "List the running traces that you started, and the names of others that you have access to. With an "
-		       "argument only that trace. With --json all traces that you have access to.",
+		.doc = "List the running traces that you have access to, your own first: for root, those of all users and of the "
+		       "service. With an argument only that trace.",
 		.finish = finish,
 	};
 	const struct trace *one = NULL;

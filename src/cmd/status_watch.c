@@ -72,6 +72,7 @@ struct frame {
 struct watch {
 	const struct trace *trace;
 	bool json, terminal;
+	unsigned int width; /* of a line; 0: any */
 	int fd;
 	struct answer came; /* text that was received and is not shown yet */
 	struct frame frame;
@@ -331,11 +332,16 @@ static void print_head(FILE *out, const struct watch *w)
 {
 	const struct frame *f = &w->frame;
 	unsigned long long s = f->elapsed_ms / 1000;
+	autofree char *state = util_fmt("%s %02llu:%02llu:%02llu  %llu rows  %llu lost  processes: %llu, with calls in %.1f s: %llu",
+					f->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)f->rows,
+					(unsigned long long)f->lost, (unsigned long long)f->alive, (double)f->interval_ms / 1000,
+					(unsigned long long)f->with_calls);
+	const char *name = trace_called(w->trace);
 
-	fprintf(out, "%s  %s %02llu:%02llu:%02llu  %llu rows  %llu lost  processes: %llu, with calls in %.1f s: %llu\n",
-		w->trace->name, f->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)f->rows,
-		(unsigned long long)f->lost, (unsigned long long)f->alive, (double)f->interval_ms / 1000,
-		(unsigned long long)f->with_calls);
+	if (!state)
+		return;
+	/* the name is whole: it is the argument of stop and mark */
+	fprintf(out, "%s%s%s\n", name, w->width && strlen(name) + 2 + strlen(state) > w->width ? "\n" : "  ", state);
 	fprintf(out, "%7s %-15s %8s %10s %11s %10s %5s %7s\n", "PID", "COMM", "CALLS/S", "READ_MiB/S", "WRITE_MiB/S",
 		"DISK_MiB/S", "DISK%", "P99_MS");
 }
@@ -390,29 +396,34 @@ static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
 		print_call(out, &f->calls[i]);
 }
 
-/* Returns how many bytes of LINE fit in WIDTH columns, a column for each character. */
-static int fits(const char *line, size_t len, unsigned int width)
+/* Prints the LEN bytes of LINE; of one that is longer than the width, as much as fits before three dots. */
+static void put_line(const struct watch *w, const char *line, size_t len)
 {
-	unsigned int columns = 0;
-	size_t i;
+	static const char dots[] = "...";
+	size_t fits = w->width ? (size_t)fmt_fits(line, w->width) : len;
 
-	for (i = 0; i < len; i++)
-		if ((line[i] & 0xc0) != 0x80 && ++columns > width)
-			break;
-	return (int)i;
+	if (fits >= len)
+		fwrite(line, 1, len, stdout);
+	else
+		printf("%.*s%s", fmt_fits(line, w->width - (unsigned int)strlen(dots)), line, dots);
+}
+
+/* Prints the lines of TEXT, at most ROWS, each with END behind it. */
+static void put_lines(const struct watch *w, const char *text, unsigned int rows, const char *end)
+{
+	for (const char *line = text; *line && rows; rows--) {
+		size_t len = strcspn(line, "\n");
+
+		put_line(w, line, len);
+		fputs(end, stdout);
+		line += len + (line[len] == '\n');
+	}
 }
 
 static void redraw(const struct watch *w, const char *text, const struct winsize *size)
 {
-	unsigned int row = 0;
-
 	fputs(w->frames ? "\033[H" : "\033[2J\033[H", stdout);
-	for (const char *line = text; *line && row + 1 < size->ws_row; row++) {
-		size_t len = strcspn(line, "\n");
-
-		printf("%.*s\033[K\n", fits(line, len, size->ws_col), line);
-		line += len + (line[len] == '\n');
-	}
+	put_lines(w, text, size->ws_row - 1U, "\033[K\n");
 	fputs("\033[J", stdout);
 }
 
@@ -437,7 +448,7 @@ static char *tame(const char *text)
 	return tamed;
 }
 
-static void show_text(const struct watch *w)
+static void show_text(struct watch *w)
 {
 	struct winsize size = {};
 	autofree char *text = NULL, *tamed = NULL;
@@ -448,13 +459,16 @@ static void show_text(const struct watch *w)
 		return;
 	if (w->terminal && (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col))
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+	w->width = terminal_limit(STDOUT_FILENO); /* a window may change its size */
 	print_frame(out, w, w->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
 	if (fclose(out) || !(tamed = tame(text)))
 		return;
-	if (w->terminal)
+	if (w->terminal) {
 		redraw(w, tamed, &size);
-	else
-		printf("%s%s", w->frames ? "\n" : "", tamed);
+	} else {
+		fputs(w->frames ? "\n" : "", stdout);
+		put_lines(w, tamed, UINT_MAX, "\n");
+	}
 }
 
 /* --- frames ----------------------------------------------------------------------------------------- */

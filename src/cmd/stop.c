@@ -30,6 +30,14 @@ static void print_end(const struct trace *t)
 	verdict_free(&v);
 }
 
+/* The service starts its own traces again, unless it is ending itself. */
+static void say_starts_again(const struct trace *t)
+{
+	if (trace_is_of_service(t))
+		log_info("the service starts this trace again: to end it for good, put `enabled = no' into [trace %s] of "
+			 "dltraced.conf, and run `systemctl reload dltraced'", trace_called(t));
+}
+
 /*
  * Sends a request to the trace WHICH (NULL: the only one) and prints the answer; if the request ENDS the trace, the last
  * lines of `start', too. Returns the exit status.
@@ -54,8 +62,10 @@ static int request(const char *which, const char *verb, const char *text, bool e
 			log_err_r(r, "%s", t->dir);
 		for (line = answer ? strtok_r(answer, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
 			log_msg(r < 0 ? LOG_LEVEL_ERR : LOG_LEVEL_INFO, "%s", line);
-		if (r == 0 && ends)
+		if (r == 0 && ends) {
 			print_end(t);
+			say_starts_again(t);
+		}
 	}
 	traces_free(&ts);
 	return r < 0 ? 1 : 0;
@@ -74,7 +84,7 @@ int cmd_stop(int argc, char **argv)
 		.args_doc = "[NAME|DIR|PID]",
 		.doc = "End a running trace, given by its name, its folder or its process. Its files are whole when "
 		       "this returns, and the workload goes on. The default is the trace that you started in this "
-		       "terminal, or else the only one that you started.",
+		       "terminal, or else the only one that you started. Root can end any trace by its name.",
 		.finish = one_trace,
 	};
 	struct option_parse p;

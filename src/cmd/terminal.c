@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The size of the terminal that commands print to. */
+/* How wide the lines may be that commands print: by COLUMNS, as in other programs, and by the terminal. */
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "base/util.h"
 #include "cmd/cmd.h"
 
 #define WIDTH_DEFAULT 80U
-#define WIDTH_MIN 60U
+#define WIDTH_MIN 20U  /* no layout is narrower */
 #define WIDTH_MAX 120U /* longer lines are hard to read */
+
+/* Returns what COLUMNS says; UINT_MAX where that is no number, or 0. */
+static unsigned int by_environment(void)
+{
+	const char *text = getenv("COLUMNS");
+	char *end;
+	unsigned long n = text ? strtoul(text, &end, 10) : 0;
+
+	return n && !*end && n < UINT_MAX ? (unsigned int)n : UINT_MAX;
+}
+
+unsigned int terminal_limit(int fd)
+{
+	unsigned int columns = by_environment();
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		columns = MIN(columns, (unsigned int)size.ws_col);
+	return columns == UINT_MAX ? 0 : MAX(columns, WIDTH_MIN);
+}
 
 unsigned int terminal_width(int fd)
 {
-	struct winsize size;
+	unsigned int limit = terminal_limit(fd);
 
-	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_col)
-		return WIDTH_DEFAULT;
-	return MAX(MIN((unsigned int)size.ws_col, WIDTH_MAX), WIDTH_MIN);
+	return limit ? MIN(limit, WIDTH_MAX) : WIDTH_DEFAULT;
 }

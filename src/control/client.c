@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -239,17 +240,47 @@ static unsigned int those_tracing(const struct trace **found, unsigned int n)
 	return left ? left : n;
 }
 
+bool trace_is_of_service(const struct trace *t)
+{
+	return !strcmp(t->owner, "service");
+}
+
+const char *trace_called(const struct trace *t)
+{
+	return trace_is_of_service(t) ? t->experiment : t->name;
+}
+
+const char *trace_user(const struct trace *t, char buf[TRACE_USER_MAX])
+{
+	char *end;
+	unsigned long uid = strtoul(t->owner, &end, 10);
+	const struct passwd *pw = end == t->owner || uid >= UINT_MAX ? NULL : getpwuid((uid_t)uid);
+
+	if (pw)
+		snprintf(buf, TRACE_USER_MAX, "%s", pw->pw_name);
+	else
+		snprintf(buf, TRACE_USER_MAX, "%.*s", (int)strcspn(t->owner, ","), t->owner);
+	return buf;
+}
+
+/* Prints what one can choose T by: whose it is, its name, number and folder. */
 static void list_one(const struct trace *t)
 {
 	autofree char *folder = NULL;
+	char user[TRACE_USER_MAX];
 	size_t len = 0;
 	FILE *out = open_memstream(&folder, &len);
 
 	if (!out)
 		return;
 	fmt_text(out, t->dir, 0);
-	if (fclose(out) == 0)
-		log_err("  %s of experiment %s, process %s, folder %s", t->name, t->experiment, t->pid, folder);
+	if (fclose(out) != 0)
+		return;
+	if (trace_is_of_service(t))
+		log_err("  %s of the service, process %s, folder %s", trace_called(t), t->pid, folder);
+	else
+		log_err("  %s of user %s, experiment %s, process %s, folder %s", t->name, trace_user(t, user), t->experiment, t->pid,
+			folder);
 }
 
 static void list(const struct trace *const *found, unsigned int n)

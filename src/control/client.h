@@ -11,6 +11,7 @@
 #include "host/rights/caller.h"
 
 #define TRACES_MAX 64
+#define TRACE_USER_MAX 64
 
 /* A running trace, as it describes itself. */
 struct trace {
@@ -36,6 +37,13 @@ void traces_free(struct traces *ts);
 
 /* Was T started by this caller, not by another user or the service? */
 bool trace_is_own(const struct traces *ts, const struct trace *t);
+
+/* Whether the service's config has started T. */
+bool trace_is_of_service(const struct trace *t);
+/* Returns the name by which users address T: of the service's own traces, that of the section in the config. */
+const char *trace_called(const struct trace *t);
+/* Returns the user who started T: a name, a number without a name, `service', or `?'. */
+const char *trace_user(const struct trace *t, char buf[TRACE_USER_MAX]);
 
 /*
  * Returns the trace of this name, experiment, folder or process number. For NULL, of those in progress that

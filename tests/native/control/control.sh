@@ -25,7 +25,9 @@ equal "phase" "$(field phase)" tracing
 equal "name" "$(field name)" t
 pid=$(field pid)
 job=$(field workload_pid)
-"$DLT" status | grep -q "^t  *$pid tracing .* workload:$job  *-  *$t\$" || fail "not in the table: $("$DLT" status)"
+"$DLT" status >table
+grep -q "^t  *$pid tracing  *root " table && grep -q "^  .* free, target workload:$job\$" table && grep -qx "  folder $t" table ||
+	fail "not in the table: $(cat table)"
 "$DLT" status "$pid" | sed 1d | grep -q "^t  *$pid tracing " || fail "status of one: $("$DLT" status "$pid")"
 equal "target" "$("$DLT" status --json | jq -c '.[] | select(.name == "t").target | [.workload, .all, .pids]')" '[true,false,[]]'
 equal "collectors, rates" "$(field collectors) $(field rows_per_s | grep -c '^[0-9.]*$')" "[] 1"
@@ -105,8 +107,8 @@ grep -qF 'odd\011name \033[2J\302\2332J' table || fail "not escaped: $(cat table
 grep -q "$(printf '\033')" table && fail "an order to the terminal"
 "$DLT" stop 2>err && fail "stopped one of several"
 grep -q "traces are running: name one" err || fail "said: $(cat err)"
-grep -q " one of experiment several, process $(field pid "$TMPDIR/one"), folder $TMPDIR/one\$" err &&
-	grep -qF 'odd\011name\040\033[2J??2J of experiment several' err || fail "not listed: $(cat err)"
+grep -q " one of user root, experiment several, process $(field pid "$TMPDIR/one"), folder $TMPDIR/one\$" err &&
+	grep -qF 'odd\011name\040\033[2J??2J of user root, experiment several' err || fail "not listed: $(cat err)"
 "$DLT" stop several 2>err && fail "stopped one of two of an experiment"
 grep -q "2 traces are called 'several'" err || fail "said: $(cat err)"
 "$DLT" stop nobody 2>err && fail "stopped nobody"

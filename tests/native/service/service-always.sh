@@ -79,9 +79,9 @@ await count 3
 # An always-on trace is addressed by its name only: neither root's own traces nor a stop without a name affect it.
 listed() { "$DLT" status own | grep -q "$TMPDIR/state/own"; }
 await listed
-"$DLT" status | grep -q '^not yours: .*own (of the service)' || fail "status: $("$DLT" status)"
+"$DLT" status | grep -q '^own  *[0-9]* tracing  *service ' || fail "status: $("$DLT" status)"
 "$DLT" stop 2>err && fail "the service's own trace was stopped by nobody's name"
-grep -q ' of experiment own, process ' err || fail "said: $(cat err)"
+grep -q ' own of the service, process ' err || fail "said: $(cat err)"
 equal "mode" "$(find state/own -mindepth 1 -maxdepth 1 ! -name 'old*' ! -perm 700)" ""
 
 kill "$daemon"

@@ -109,7 +109,7 @@ for thread in "/proc/$served/task/"*; do
 	equal "file system uid of a thread" "$fsuid" "$uid"
 	equal "quotas hold" "$(($(printf '0x%s' "$(sed -n 's/^CapEff:\t//p' "$thread/status")") >> 24 & 1))" 0
 done
-"$DLT" status | grep -q "^not yours: .*t (of user $uid)" || fail "not named: $("$DLT" status)"
+"$DLT" status | grep -q "^t  *$served tracing  *nobody " || fail "not named: $("$DLT" status)"
 "$DLT" status "$served" >out
 grep -q "$served" out || fail "not in status: $(cat out)"
 as "$DLT" status | grep -q "$served" || fail "not in the user's status"
