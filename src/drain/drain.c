@@ -285,6 +285,58 @@ static void to_disk(struct drain *d)
 	__atomic_store_n(&d->not_on_disk, left, __ATOMIC_RELAXED);
 }
 
+/* --- a full disk or quota at the end ----------------------------------------------------------------- */
+
+/* Rows in the buffer for which there is room next to names, processes and the manifest. */
+#define LAST_BYTES (RESERVE_USE_BYTES / 16)
+
+/*
+ * Every FID of the other files must be found in files.out, on a full disk too, every process in pids.out; and
+ * sums are all that is left of many rows. These files have space allocated ahead, and their rows wait for
+ * space. A crowd of processes may make many rows: so these stop at --min-free.
+ */
+static const struct vital {
+	unsigned int ahead_bytes;
+	bool below_min_free;
+} vital[DLT_PROBES] = {
+	[DLT_files] = { 256U << 10, true },
+	[DLT_pids] = { 64U << 10, false },
+	[DLT_rollup] = { 256U << 10, true },
+};
+
+static bool is_full(const struct sink *s)
+{
+	return s->error == -ENOSPC || s->error == -EDQUOT;
+}
+
+static bool any_is_full(const struct drain *d)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (d->decode.sinks[i].fd >= 0 && is_full(&d->decode.sinks[i]))
+			return true;
+	return false;
+}
+
+/* Gives the reserve back, for which the largest buffers do not compete. */
+static void make_room(struct drain *d)
+{
+	if (d->reserve.fd < 0 || !any_is_full(d))
+		return;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (!vital[i].ahead_bytes && d->decode.sinks[i].len > LAST_BYTES)
+			sink_drop_rows(&d->decode.sinks[i]);
+	reserve_give_back(&d->reserve);
+}
+
+/* Rows wait until it is known whether there is space: it may have come back. */
+static void flush_last(struct drain *d)
+{
+	each_sink(d, sink_hold_rows);
+	drain_flush(d);
+	make_room(d);
+	drain_flush(d);
+}
+
 static void finish(struct drain *d)
 {
 	struct clock_reading r;
@@ -307,14 +359,15 @@ static void finish(struct drain *d)
 	access_end(&d->decode, r.mono_ns); /* which blocks were in use is known by now */
 	clock_map_update(&d->decode.clock, &r, false);
 	clock_row(d, &r, DLT_TIME_END);
-	drain_flush(d);
+	flush_last(d);
 	decode_files_again(&d->decode, d->end_ns);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		if (d->collectors->c[i].read_fd >= 0)
 			collector_read(&d->collectors->c[i], &d->decode.clock);
 	look_on(d, true);
 	write_rollup(d, true);
-	drain_flush(d);
+	flush_last(d);
+	reserve_give_back(&d->reserve); /* the manifest is still to be written */
 	alive(d);
 	to_disk(d);
 	alive(d);
@@ -392,15 +445,14 @@ static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 	return 0;
 }
 
-/*
- * Every FID of the other files must be found in files.out, on a full disk too; and sums are all that is
- * left of many rows. Both files are small.
- */
-#define FILES_AHEAD_BYTES (256U << 10)
-
-static bool is_vital(unsigned int probe)
+static void keep_space(struct drain *d, int dirfd)
 {
-	return probe == DLT_files || probe == DLT_rollup;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (vital[i].ahead_bytes && d->decode.sinks[i].fd >= 0) {
+			sink_keep_ahead(&d->decode.sinks[i], vital[i].ahead_bytes);
+			sink_hold_rows(&d->decode.sinks[i]);
+		}
+	reserve_take(&d->reserve, dirfd);
 }
 
 static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
@@ -473,9 +525,8 @@ int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, prob
 		r = logtail_open(&d->log, dirfd, workload_log);
 	if (!r)
 		r = sinks_open(d, files_of(d, mask, workload_log), dirfd);
-	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
-		if (is_vital(i) && d->decode.sinks[i].fd >= 0)
-			sink_keep_ahead(&d->decode.sinks[i], FILES_AHEAD_BYTES);
+	if (!r)
+		keep_space(d, dirfd);
 	if (!r)
 		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes, t->n_cpus);
 	return r;
@@ -537,6 +588,7 @@ void drain_free(struct drain *d)
 	rings_free(&d->rings);
 	logtail_close(&d->log);
 	memory_close(&d->memory);
+	reserve_give_back(&d->reserve);
 	util_close(&d->marks[0]);
 	util_close(&d->marks[1]);
 	util_close(&d->lives.fd);
@@ -551,7 +603,7 @@ void drain_free(struct drain *d)
 void drain_pause(struct drain *d, bool pause)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (!is_vital(i))
+		if (!vital[i].below_min_free)
 			__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);

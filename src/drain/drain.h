@@ -18,6 +18,7 @@
 #include "drain/memory.h"
 #include "kernel/ring.h"
 #include "trace/probe_mask.h"
+#include "trace/reserve.h"
 
 struct collectors;
 struct archiver;
@@ -39,6 +40,7 @@ struct drain {
 	struct lives lives;
 	struct tracer *tracer;
 	struct archiver *archiver; /* NULL: files are not split */
+	struct reserve reserve;	   /* for the last rows and the manifest */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
 	uint64_t rollup_minute;		  /* --rollup-only: the minute up to which sums have been written */

@@ -74,6 +74,11 @@ void sink_keep_ahead(struct sink *s, uint64_t bytes)
 	allocate_ahead(s);
 }
 
+void sink_hold_rows(struct sink *s)
+{
+	s->holds = true;
+}
+
 char *sink_begin(struct sink *s)
 {
 	return s->buf ? s->buf + s->len : scratch;
@@ -126,6 +131,7 @@ void sink_close(struct sink *s)
 {
 	if (!s->buf)
 		return;
+	s->holds = false;
 	sink_flush(s);
 	if (s->allocated)
 		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
@@ -303,6 +309,7 @@ void sink_end(struct sink *s)
 
 	if (!s->buf || s->ended)
 		return;
+	s->holds = false; /* what cannot be written now is lost */
 	sink_flush(s);
 	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
 	if (s->split && fstat(s->fd, &st) == 0)
@@ -325,19 +332,25 @@ void sink_text(struct sink *s, const char *text, size_t len)
 		s->text_len = s->len;
 }
 
-/* At its own offset, so that what a failed write left behind is overwritten, not appended to. */
-static int write_at(int fd, const char *p, size_t len, uint64_t offset)
+/*
+ * At its own offset, so that what a failed write left behind is overwritten, not appended to. Returns 0 or
+ * -errno; DONE_RET: the bytes written until then.
+ */
+static int write_at(int fd, const char *p, size_t len, uint64_t offset, size_t *done_ret)
 {
-	while (len) {
-		ssize_t n = TEMP_FAILURE_RETRY(pwrite(fd, p, len, (off_t)offset));
+	size_t done = 0;
+	int r = 0;
 
-		if (n < 0)
-			return -errno;
-		p += n;
-		len -= (size_t)n;
-		offset += (size_t)n;
+	while (!r && done < len) {
+		ssize_t n = TEMP_FAILURE_RETRY(pwrite(fd, p + done, len - done, (off_t)(offset + done)));
+
+		if (n > 0)
+			done += (size_t)n;
+		else /* a file system that writes nothing and reports no error: never without an end */
+			r = n < 0 ? -errno : -EIO;
 	}
-	return 0;
+	*done_ret = done;
+	return r;
 }
 
 /* Is it still this file? Another may have been put in its place. */
@@ -358,34 +371,86 @@ static int open_anew(struct sink *s)
 	return 0;
 }
 
+/*
+ * Removes what a failed write left behind the whole rows. That may fail as well: a copy-on-write file system
+ * writes the last block anew, and its quota is used up. Then the kernel may even have put zeros there.
+ */
+static int cut_back(struct sink *s)
+{
+	if (s->torn_bytes && ftruncate(s->fd, (off_t)s->file_bytes) < 0)
+		return -errno;
+	s->torn_bytes = 0;
+	return 0;
+}
+
+static int write_whole(struct sink *s)
+{
+	size_t done;
+	int r = cut_back(s);
+
+	if (r < 0 && s->len < s->torn_bytes) /* else the buffer covers it */
+		return r;
+	r = write_at(s->fd, s->buf, s->len, s->file_bytes, &done);
+	s->torn_bytes = r < 0 ? MAX(s->torn_bytes, MAX(done, 1U)) : 0;
+	return r;
+}
+
+/* Writes the buffer behind the whole rows: 0, or -errno and the file is cut back, or torn. */
+static int write_buffer(struct sink *s)
+{
+	int r = write_whole(s);
+
+	if (r == -ESTALE && open_anew(s) == 0)
+		r = write_whole(s);
+	if (r < 0)
+		cut_back(s); /* else at the next flush; readers skip a partial last row */
+	return r;
+}
+
+static void drop_buffer(struct sink *s)
+{
+	util_count(&s->lost, s->rows_buffered);
+	s->rows_buffered = 0;
+	s->len = s->text_len;
+}
+
+static void count_written(struct sink *s)
+{
+	if (s->rows_buffered && s->rows == s->rows_before)
+		s->first_ns = s->buffered_first_ns;
+	if (s->rows_buffered)
+		s->written_last_ns = s->last_ts_ns;
+	util_count(&s->rows, s->rows_buffered);
+	util_count(&s->bytes, s->len);
+	util_count(&s->file_bytes, s->len);
+	s->len = 0;
+	s->text_len = 0;
+	s->rows_buffered = 0;
+}
+
+void sink_drop_rows(struct sink *s)
+{
+	if (!s->buf)
+		return;
+	__atomic_store_n(&s->paused, true, __ATOMIC_RELAXED);
+	drop_buffer(s);
+	cut_back(s);
+}
+
 int sink_flush(struct sink *s)
 {
 	int r;
 
 	if (!s->len)
-		return 0;
-	r = write_at(s->fd, s->buf, s->len, s->file_bytes);
-	if (r == -ESTALE && open_anew(s) == 0)
-		r = write_at(s->fd, s->buf, s->len, s->file_bytes);
+		return s->buf ? cut_back(s) : 0;
+	r = write_buffer(s);
 	set_error(s, r);
-	if (r < 0) {
-		util_count(&s->lost, s->rows_buffered);
-		s->len = s->text_len;
-		/* Readers skip a partial last row where even this fails. */
-		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
-	} else {
-		if (s->rows_buffered && s->rows == s->rows_before)
-			s->first_ns = s->buffered_first_ns;
-		if (s->rows_buffered)
-			s->written_last_ns = s->last_ts_ns;
-		util_count(&s->rows, s->rows_buffered);
-		util_count(&s->bytes, s->len);
-		util_count(&s->file_bytes, s->len);
-		s->len = 0;
-		s->text_len = 0;
+	if (r == 0) {
+		count_written(s);
 		allocate_ahead(s);
+	} else if (!s->holds || s->len > SINK_BUFFER_BYTES - SINK_ROW_MAX) {
+		drop_buffer(s);
 	}
-	s->rows_buffered = 0;
 	if (r == 0 && s->split && s->split->bytes && s->file_bytes >= s->split_at && s->rows > s->rows_before)
 		begin_segment(s);
 	set_flush_at(s);

@@ -3,9 +3,11 @@
  * One output file: a buffer of whole rows, written by large writes, with its own counts. Owned by the drain
  * thread; knows neither BPF nor what a row means.
  *
- * A row that cannot be written (full disk, I/O error, --min-free) is counted as lost; the file is cut back
- * so that it always ends on a whole row. Every row committed to an open sink is in the end either in `rows`
- * or in `lost`.
+ * A row that cannot be written (full disk or quota, I/O error, --min-free) is counted as lost; the file is
+ * cut back so that it always ends on a whole row. Where the cut fails, too, as on a copy-on-write file
+ * system whose quota is used up, nothing more is written until it succeeds: what a failed write left is at
+ * the end of the file, never between rows. Every row committed to an open sink is in the end either in
+ * `rows` or in `lost`.
  *
  * The system writes accepted data to the disk some time later, and the disk may refuse it then (thin
  * storage that is full, a failing disk, a server that is gone): sink_check_disk() finds out. It is not
@@ -58,6 +60,8 @@ struct sink {
 	size_t text_len; /* text before the first buffered row: kept when a write fails */
 	uint64_t rows_buffered;
 	uint64_t file_bytes; /* whole rows in the file */
+	uint64_t torn_bytes; /* behind them: what a failed write may have left there */
+	bool holds;	     /* sink_hold_rows() */
 	uint64_t ahead, allocated; /* sink_keep_ahead() */
 	int dirfd;
 	char base[SEGMENT_BASE_MAX];
@@ -102,6 +106,15 @@ void sink_end(struct sink *s);
  * cannot (fallocate(2)).
  */
 void sink_keep_ahead(struct sink *s, uint64_t bytes);
+
+/*
+ * Rows that cannot be written wait in the buffer, and are lost only when it is full or the sink ends: for
+ * files that others depend on, and whose rows are few.
+ */
+void sink_hold_rows(struct sink *s);
+
+/* From now on its rows count as lost, those in the buffer, too; the file is cut back to whole rows. */
+void sink_drop_rows(struct sink *s);
 
 /* Returns room for one row of at most SINK_ROW_MAX bytes; never NULL, also when the sink is not open. */
 char *sink_begin(struct sink *s);

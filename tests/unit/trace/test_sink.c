@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -236,6 +237,88 @@ static void cuts_back_to_whole_rows_and_counts_the_rest(void **state)
 	assert_int_equal(s.rows, 2);
 	assert_int_equal(s.lost, 2);
 	assert_int_equal(s.bytes, 8);
+}
+
+/* A file that cannot be cut back, by a seal: as on a copy-on-write file system without space. */
+static void what_cannot_be_cut_back_is_never_between_rows(void **state)
+{
+	struct sink s;
+	char got[64] = "";
+	int file = memfd_create("x", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(file >= 0);
+	assert_int_equal(sink_open(&s, dirfd, NAME), 0);
+	assert_true(dup2(file, s.fd) == s.fd);
+	row(&s, "first\n", 1);
+	assert_int_equal(sink_flush(&s), 0);
+	assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+
+	set_limit(10);
+	row(&s, "second\n", 2);
+	assert_int_equal(sink_flush(&s), -EFBIG); /* "seco" stays */
+	set_limit(RLIM_INFINITY);
+	assert_int_equal(sink_flush(&s), -EPERM);
+	row(&s, "3\n", 3);
+	assert_int_equal(sink_flush(&s), -EPERM); /* would leave "co" */
+	assert_int_equal(pread(file, got, sizeof(got), 0), 10);
+	assert_string_equal(got, "first\nseco");
+
+	row(&s, "4 covers it\n", 4);
+	assert_int_equal(sink_flush(&s), 0);
+	assert_int_equal(sink_flush(&s), 0);
+	sink_close(&s);
+	assert_true(pread(file, got, sizeof(got), 0) > 0);
+	assert_string_equal(got, "first\n4 covers it\n");
+	assert_int_equal(s.rows, 2);
+	assert_int_equal(s.lost, 2);
+	close(file);
+}
+
+static void rows_that_others_depend_on_wait_for_space(void **state)
+{
+	struct sink s;
+
+	assert_int_equal(sink_open(&s, dirfd, NAME), 0);
+	sink_hold_rows(&s);
+	set_limit(3);
+	row(&s, "first\n", 1);
+	assert_int_equal(sink_flush(&s), -EFBIG);
+	row(&s, "second\n", 2);
+	assert_int_equal(sink_flush(&s), -EFBIG);
+	assert_int_equal(s.lost, 0);
+	expect_content("");
+	set_limit(RLIM_INFINITY);
+	assert_int_equal(sink_flush(&s), 0);
+	expect_content("first\nsecond\n");
+
+	set_limit(15);
+	for (unsigned int i = 0; i < 2 * SINK_BUFFER_BYTES / 1000; i++)
+		long_row(&s, 1000, 'r'); /* more than there is room for */
+	assert_true(s.lost > 0 && s.rows_buffered > 0);
+	sink_close(&s);
+	set_limit(RLIM_INFINITY);
+	expect_content("first\nsecond\n");
+	assert_int_equal(s.rows, 2);
+	assert_int_equal(s.lost, 2 * SINK_BUFFER_BYTES / 1000);
+}
+
+static void dropped_rows_are_lost_but_not_the_header(void **state)
+{
+	struct sink s;
+
+	assert_int_equal(sink_open(&s, dirfd, NAME), 0);
+	sink_hold_rows(&s);
+	set_limit(3);
+	sink_text(&s, "# head\n", 7);
+	row(&s, "1\n", 1);
+	assert_int_equal(sink_flush(&s), -EFBIG);
+	sink_drop_rows(&s);
+	set_limit(RLIM_INFINITY);
+	row(&s, "2\n", 2);
+	sink_close(&s);
+	expect_content("# head\n");
+	assert_int_equal(s.lost, 2);
+	sink_drop_rows(&s); /* nothing on a closed sink */
 }
 
 static void keeps_the_header_until_it_can_be_written(void **state)
@@ -472,6 +555,9 @@ int main(void)
 		cmocka_unit_test(swallows_rows_when_not_open),
 		sink_test(knows_the_bytes_that_are_not_on_the_disk),
 		sink_test(cuts_back_to_whole_rows_and_counts_the_rest),
+		sink_test(what_cannot_be_cut_back_is_never_between_rows),
+		sink_test(rows_that_others_depend_on_wait_for_space),
+		sink_test(dropped_rows_are_lost_but_not_the_header),
 		sink_test(keeps_the_header_until_it_can_be_written),
 		sink_test(text_never_takes_the_room_of_a_row),
 		split_test(goes_on_in_the_old_file_where_no_new_one_can_be_had),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/reserve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define MOST_BYTES (2U * RESERVE_USE_BYTES)
+#define PART_OF_FREE 16
+#define LEAST_BYTES (64U << 10) /* with less there is nothing to write */
+#define NAME "files.out.new"	/* a leftover of a trace that was killed: the next one with --force removes it */
+#define CHUNK_BYTES (64U << 10)
+
+/* A write to allocated space needs no more space here. Elsewhere a write takes new blocks first, or a server decides. */
+static const long overwriting[] = { EXT4_SUPER_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC };
+
+static bool is_needed(const struct statfs *fs)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(overwriting); i++)
+		if ((long)fs->f_type == overwriting[i])
+			return false;
+	return true;
+}
+
+/* The owner of the folder pays for it, as for the trace. */
+static int open_nameless(int dirfd)
+{
+	int fd = util_create_at(dirfd, NAME, 0);
+
+	if (fd >= 0)
+		unlinkat(dirfd, NAME, 0);
+	return fd;
+}
+
+/* By numbers, as a file system that compresses stores zeros in no space. 0 or -errno. */
+static int fill(int fd, uint64_t bytes)
+{
+	uint64_t chunk[CHUNK_BYTES / sizeof(uint64_t)], x = 88172645463325252ULL;
+	int r = 0;
+
+	for (; !r && bytes >= sizeof(chunk); bytes -= sizeof(chunk)) {
+		for (size_t i = 0; i < ARRAY_SIZE(chunk); i++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			chunk[i] = x;
+		}
+		r = util_write_all(fd, chunk, sizeof(chunk));
+	}
+	return r;
+}
+
+void reserve_take(struct reserve *r, int dirfd)
+{
+	uint64_t bytes;
+	struct statfs fs;
+
+	r->fd = -1;
+	if (fstatfs(dirfd, &fs) < 0 || !is_needed(&fs))
+		return;
+	bytes = MIN((uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / PART_OF_FREE, MOST_BYTES);
+	if (bytes < LEAST_BYTES)
+		return;
+	r->fd = open_nameless(dirfd);
+	if (r->fd >= 0 && fallocate(r->fd, 0, 0, (off_t)bytes) < 0 && (errno != EOPNOTSUPP || fill(r->fd, bytes) < 0))
+		reserve_give_back(r);
+}
+
+void reserve_give_back(struct reserve *r)
+{
+	util_close(&r->fd);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Space that a trace keeps for its end on file systems where allocated space does not promise that a write
+ * succeeds: a file without a name in the trace folder, given back when the last rows and the manifest must
+ * still be written though the disk or a quota is full. On the others the files that need it have space of
+ * their own (sink_keep_ahead()). Owned by one thread at a time; knows no file of the trace.
+ */
+#ifndef TRACE_RESERVE_H
+#define TRACE_RESERVE_H
+
+#include <stdint.h>
+
+/* What is given back suffices for this much to write: rest of it is for the file system's own blocks. */
+#define RESERVE_USE_BYTES (1U << 20)
+
+struct reserve {
+	int fd; /* -1: none */
+};
+#define RESERVE_NONE { .fd = -1 }
+
+/*
+ * Keep space in the folder DIRFD, where that is of use: at most twice RESERVE_USE_BYTES, and a small part of
+ * what is free. Where it cannot be had there is none, which is no failure.
+ */
+void reserve_take(struct reserve *r, int dirfd);
+/* Give it back. Fine with none. */
+void reserve_give_back(struct reserve *r);
+
+#endif
