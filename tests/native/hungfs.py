@@ -41,7 +41,7 @@ class Fs:
 
     def may(self, n, head, want):
         """With the rights of the requesting process; WANT: 4 read, 2 write, 1 search."""
-        uid, gid = head[5] or 65534, head[6] or 65534
+        uid, gid = head[4] or 65534, head[5] or 65534
         bits = n.mode >> 6 if uid == n.uid else n.mode >> 3 if gid == n.gid else n.mode
         if self.squash and bits & want != want:
             raise OSError(errno.EACCES, "")
@@ -63,7 +63,7 @@ class Fs:
         if name in parent.names:
             raise OSError(errno.EEXIST, "")
         self.may(parent, head, 3)
-        n = Node(max(self.nodes) + 1, mode, *((i or 65534 if self.squash else i) for i in head[5:7]))
+        n = Node(max(self.nodes) + 1, mode, *((i or 65534 if self.squash else i) for i in head[4:6]))
         self.nodes[n.number] = parent.names[name] = n
         return n
 
@@ -91,7 +91,7 @@ class Fs:
 
     def setattr(self, n, body, head):
         valid = struct.unpack_from("<I", body)[0]
-        if self.squash and valid & 7 and (head[5] or 65534) != n.uid:
+        if self.squash and valid & 7 and (head[4] or 65534) != n.uid:
             raise OSError(errno.EPERM, "")
         size, mode, uid, gid = struct.unpack_from("<Q", body, 16) + struct.unpack_from("<I4xII", body, 68)
         if valid & 1:
@@ -205,7 +205,7 @@ def answer(fs, fd, request):
 
 def mount(folder, name, options=""):
     """Mounts a file system called NAME on FOLDER. Returns the descriptor for its requests."""
-    fd = os.open("/dev/fuse", os.O_RDWR | os.O_NONBLOCK)
+    fd = os.open(os.environ.get("FUSE_DEVICE", "/dev/fuse"), os.O_RDWR | os.O_NONBLOCK)
     libc = ctypes.CDLL(None, use_errno=True)
     options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other{options}"
     if libc.mount(name.encode(), folder.encode(), b"fuse", 0, options.encode()) < 0:
