@@ -35,7 +35,7 @@
 
 const volatile __u32 page_shift = 12;
 
-/* By tgid; with --all, 0 stands for every process. */
+/* By tgid; with --all, 0 stands for every process, while it is there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, DLT_NEWCOMERS);
@@ -56,9 +56,13 @@ static volatile struct walked walked_files, walked_memory;
 
 static __always_inline struct dlt_newcomer *newcomer(struct task_struct *task)
 {
-	__u32 tgid = BPF_CORE_READ(task, tgid), key = dlt_cfg.all ? 0 : tgid;
+	__u32 tgid = BPF_CORE_READ(task, tgid), every = 0;
+	struct dlt_newcomer *new;
 
-	return target_has(tgid) ? bpf_map_lookup_elem(&dlt_newcomers, &key) : NULL;
+	if (!target_has(tgid))
+		return NULL;
+	new = bpf_map_lookup_elem(&dlt_newcomers, &tgid);
+	return new || !dlt_cfg.all ? new : bpf_map_lookup_elem(&dlt_newcomers, &every);
 }
 
 /* Whether TABLE of TASK is that of another thread, and has been walked. */

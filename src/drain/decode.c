@@ -165,6 +165,13 @@ void decode_record(struct decode *d, const void *data, uint32_t len)
 	decode_row(d, rec->probe, rec);
 }
 
+void decode_turn(struct decode *d, bool end)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->turn)
+			probes[i]->turn(d, end);
+}
+
 static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e,
 		      const char *seg, size_t len)
 {

@@ -35,7 +35,7 @@ struct decode_counts {
 	uint64_t records;
 	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
 	uint64_t summed;   /* instead of a row: --rollup-only */
-	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched; of pids: see proc_look() */
+	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched; of pids: processes that were others by then */
 	uint64_t nvtx;	   /* of regions: rows that came by NVTX */
 	uint64_t bad;	   /* not a valid record: a defect */
 };
@@ -64,7 +64,7 @@ struct decode {
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
-	void *pids; /* what src/probes/pids.c keeps per process */
+	void *pids; /* what src/probes/pids.c keeps; a single allocation */
 	struct {
 		char comm[DLT_COMM_LEN];
 		int8_t keep; /* 0: not known */
@@ -76,6 +76,9 @@ void decode_free(struct decode *d);
 
 /* One record of LEN bytes from a ring. */
 void decode_record(struct decode *d, const void *rec, uint32_t len);
+
+/* After a round of records, and once at the END: the rows of those that wait, see struct probe. */
+void decode_turn(struct decode *d, bool end);
 
 /* For probes' decode hooks: write REC as a row of PROBE, if that file is written. */
 void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec);

@@ -61,6 +61,7 @@ static bool round_once(struct drain *d)
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		__atomic_store_n(&d->heartbeat_ns, now, __ATOMIC_RELAXED);
 	} while (now < due && rings_waiting(&d->rings) > d->ring_bytes / 4);
+	decode_turn(&d->decode, false);
 	if (d->decode.printed)
 		printed_turn(d->decode.printed, &d->decode, n ? d->decode.reached_ns : begin_ns);
 	return n;
@@ -346,6 +347,7 @@ static void finish(struct drain *d)
 		if (idle)
 			poll(NULL, 0, 1);
 	}
+	decode_turn(&d->decode, true);
 	logtail_read(&d->log, &d->decode, true);
 	if (d->decode.printed)
 		printed_flush(d->decode.printed, &d->decode);

@@ -45,6 +45,17 @@ int process_parse(struct process *p, pid_t pid, const char *text)
 	return 0;
 }
 
+char process_state(pid_t tid)
+{
+	autofree char *text = NULL;
+	const char *state;
+
+	if (process_text(tid, "stat", PROCESS_TEXT_MAX, &text, NULL) < 0)
+		return 0;
+	state = strrchr(text, ')'); /* of its name, which may contain some itself; what follows has none */
+	return state && state[1] == ' ' ? state[2] : 0;
+}
+
 int process_read(struct process *p, pid_t pid)
 {
 	autofree char *text = NULL;

@@ -30,6 +30,9 @@ unsigned int process_numbers(const char *text, const char *key, int base, unsign
 /* Parses TEXT, the stat of process PID, as process_read() does. */
 int process_parse(struct process *p, pid_t pid, const char *text);
 
+/* Returns the state of thread TID, a letter of proc_pid_stat(5); 0: it cannot be known. */
+char process_state(pid_t tid);
+
 /* Read process PID; 0 or -errno, -ENOENT when it is gone or a zombie. */
 int process_read(struct process *p, pid_t pid);
 

@@ -304,9 +304,14 @@ int object_records_of(int prog_fd, uint32_t tid, size_t size, void (*fn)(void *c
 	return records_of(prog_fd, (struct iter_task){ .tid = tid }, size, fn, ctx);
 }
 
+int object_iterate_fd(int prog_fd, uint32_t pid)
+{
+	return records_of(prog_fd, (struct iter_task){ .pid = pid }, 1, no_record, NULL);
+}
+
 int object_iterate(const struct bpf_program *prog, uint32_t pid)
 {
-	return records_of(bpf_program__fd(prog), (struct iter_task){ .pid = pid }, 1, no_record, NULL);
+	return object_iterate_fd(bpf_program__fd(prog), pid);
 }
 
 int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n)

@@ -55,6 +55,7 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but);
  * kernel's iterators take no process.
  */
 int object_iterate(const struct bpf_program *prog, uint32_t pid);
+int object_iterate_fd(int prog_fd, uint32_t pid);
 
 /*
  * Call FN with each record, of SIZE bytes, that the iterator of LINK_FD writes; that PROG_FD writes for thread TID alone. 0 or

@@ -2,13 +2,18 @@
 #include "kernel/snapshot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
 #include "dlt/snapshot.h"
+#include "host/process.h"
+#include "host/stall/async_call.h"
+#include "host/stall/unanswered.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "kernel/tracer.h"
@@ -20,6 +25,7 @@ struct snapshot {
 	bool whole; /* this kernel's iterators cannot be told a process */
 	uint32_t pids[DLT_NEWCOMERS];
 	unsigned int n;
+	unsigned int held; /* processes whose memory map is locked */
 };
 
 static int configure(struct snapshot_bpf *skel, const struct tracer *t)
@@ -67,30 +73,133 @@ void snapshot_close(struct snapshot *s)
 	free(s);
 }
 
-int snapshot_want(struct snapshot *s, pid_t pid)
+static int newcomer_add(const struct snapshot *s, uint32_t pid)
 {
 	struct dlt_newcomer new = { .since_ns = clock_now_ns(CLOCK_MONOTONIC) };
-	uint32_t key = (uint32_t)pid;
+
+	return bpf_map_update_elem(bpf_map__fd(s->skel->maps.dlt_newcomers), &pid, &new, BPF_ANY) < 0 ? -errno : 0;
+}
+
+static void newcomer_delete(const struct snapshot *s, uint32_t pid)
+{
+	bpf_map_delete_elem(bpf_map__fd(s->skel->maps.dlt_newcomers), &pid);
+}
+
+int snapshot_want(struct snapshot *s, pid_t pid)
+{
 	int r = s->n == DLT_NEWCOMERS ? snapshot_take(s) : 0;
 
-	if (r < 0)
-		return r;
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.dlt_newcomers), &key, &new, BPF_ANY) < 0)
-		return -errno;
-	s->pids[s->n++] = key;
-	return 0;
+	if (!r)
+		r = newcomer_add(s, (uint32_t)pid);
+	if (!r)
+		s->pids[s->n++] = (uint32_t)pid;
+	return r;
+}
+
+/* --- mappings ---------------------------------------------------------------------------------------- */
+
+#define LIMIT_MS 1000 /* for the mappings of a process, while its memory map is locked; halved by each process that takes longer, */
+#define HELD_MAX 5    /* so many times */
+#define THREADS_MAX 64 /* of those that wait for such a lock */
+
+/*
+ * To walk a process's mappings the kernel takes the lock of its memory map, which the process can keep for as long as it
+ * likes. So a thread of its own walks, and is left to itself where it waits too long; it ends with us: only this wait can be
+ * ended by a signal. PROG is its own.
+ */
+struct walk {
+	struct async_call call;
+	int prog;
+	uint32_t pid; /* 0: all processes */
+	int r;
+};
+
+static void walk_main(void *ctx)
+{
+	struct walk *w = ctx;
+
+	w->r = object_iterate_fd(w->prog, w->pid);
+}
+
+/*
+ * Returns whether the walk of W has ended. Else the process is no newcomer any more, so that the walk makes no rows if it
+ * goes on some time: the programs have one buffer for all threads.
+ */
+static bool walk_ends(struct snapshot *s, struct walk *w)
+{
+	if (async_call_wait_unheld(&w->call, LIMIT_MS >> MIN(s->held, HELD_MAX)))
+		return true;
+	newcomer_delete(s, w->pid);
+	for (unsigned int i = 0; !w->pid && i < s->n; i++)
+		newcomer_delete(s, s->pids[i]);
+	return async_call_wait_unheld(&w->call, 0);
+}
+
+static void note_held(const struct snapshot *s, uint32_t pid)
+{
+	struct process p = { .comm = "?" };
+
+	if (pid)
+		process_read(&p, (pid_t)pid);
+	unanswered_note(UNANSWERED_MAPPINGS, (pid_t)pid, p.comm);
+}
+
+/* Walks the mappings of PID, 0: of all processes. Returns 0 also where the process does not let us, or -errno. */
+static int walk_mappings(struct snapshot *s, uint32_t pid)
+{
+	struct walk *w = s->held < THREADS_MAX ? calloc(1, sizeof(*w)) : NULL;
+	int r = 0;
+
+	if (!w) {
+		note_held(s, pid);
+		return 0;
+	}
+	*w = (struct walk){ .call = ASYNC_CALL_NONE, .prog = fcntl(bpf_program__fd(s->skel->progs.snapshot_vma), F_DUPFD_CLOEXEC, 0), .pid = pid };
+	r = w->prog < 0 ? -errno : async_call_begin(&w->call, walk_main, w);
+	if (!r && !walk_ends(s, w)) {
+		s->held++;
+		note_held(s, pid);
+		return 0; /* W is the thread's for good */
+	}
+	r = r ?: w->r;
+	util_close(&w->prog);
+	async_call_free(&w->call);
+	free(w);
+	return r;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------- */
+
+static int walk(const struct bpf_program *prog, uint32_t pid)
+{
+	return bpf_program__autoload(prog) ? object_iterate_fd(bpf_program__fd(prog), pid) : 0;
+}
+
+/* One after the other, as one whose memory map is locked must not stand in the way of the others. */
+static int walk_each_mappings(struct snapshot *s)
+{
+	autofree struct process *list = NULL;
+	size_t n = 0;
+	int r = process_list(&list, &n);
+
+	newcomer_delete(s, 0);
+	for (size_t i = 0; !r && i < n; i++) {
+		r = list[i].kernel ? 0 : newcomer_add(s, (uint32_t)list[i].pid) ?: walk_mappings(s, (uint32_t)list[i].pid);
+		newcomer_delete(s, (uint32_t)list[i].pid);
+		if (r == -ESRCH || r == -ENOENT) /* it has ended */
+			r = 0;
+	}
+	return r;
 }
 
 /* Threads first: the files and mappings that follow are of processes with a row. */
-static int walk_all(const struct snapshot *s, uint32_t pid)
+static int walk_all(struct snapshot *s, uint32_t pid)
 {
-	struct bpf_program *prog;
-	int r = 0;
+	int r = walk(s->skel->progs.snapshot_task, pid) ?: walk(s->skel->progs.snapshot_file, pid);
 
-	bpf_object__for_each_program(prog, s->skel->obj)
-		if (!r && bpf_program__autoload(prog))
-			r = object_iterate(prog, pid);
-	return r;
+	if (r || !bpf_program__autoload(s->skel->progs.snapshot_vma))
+		return r;
+	return pid || s->whole ? walk_mappings(s, pid) : walk_each_mappings(s);
 }
 
 static int settle(struct snapshot *s)
@@ -101,7 +210,7 @@ static int settle(struct snapshot *s)
 		struct dlt_newcomer new;
 
 		if (bpf_map_lookup_elem(map, &s->pids[i], &new) < 0)
-			r = -errno;
+			r = errno == ENOENT ? r : -errno; /* walk_ends() */
 		else if (!new.alive)
 			tracer_target_remove(s->tracer, (pid_t)s->pids[i]);
 		bpf_map_delete_elem(map, &s->pids[i]);
@@ -110,12 +219,19 @@ static int settle(struct snapshot *s)
 	return r;
 }
 
+/* Returns 0, or -E2BIG. */
+static int takes_processes(const struct snapshot *s)
+{
+	return walk(s->skel->progs.snapshot_task, (uint32_t)getpid()) == -E2BIG ? -E2BIG : 0;
+}
+
 int snapshot_take(struct snapshot *s)
 {
 	int r = 0, settled;
 
 	for (unsigned int i = 0; !r && !s->whole && i < s->n; i++) {
-		r = walk_all(s, s->pids[i]);
+		r = s->pids[i] ? 0 : takes_processes(s);
+		r = r ?: walk_all(s, s->pids[i]);
 		if (r == -E2BIG) {
 			s->whole = true;
 			r = 0;

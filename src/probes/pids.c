@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pids.out: process life. The kernel's record lacks facts that only /proc has: the cgroup's path, and of a process that
- * joins the target its arguments and the rank in its environment. They are kept per process and inherited at fork.
+ * pids.out: process life. The kernel's record lacks facts that only /proc has (drain/process_facts.h). A record waits for them,
+ * and all later records of this file behind it.
  */
 #include "dlt/pids.h"
 
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,9 +14,8 @@
 #include "base/util.h"
 #include "drain/alloc.h"
 #include "drain/decode.h"
+#include "drain/process_facts.h"
 #include "drain/regions.h"
-#include "host/process.h"
-#include "host/process_look.h"
 #include "kernel/skel.h"
 #include "pids.skel.h"
 #include "trace/probe.h"
@@ -54,153 +53,6 @@ static const struct field fields[] = {
 	  FIELD_USTR, offsetof(struct row, rec.segs), 0 },
 };
 
-/* --- facts per process ------------------------------------------------------------------------- */
-
-struct proc {
-	uint32_t pid; /* 0: free */
-	uint64_t start_ns;
-	int64_t rank;
-	char cgroup[256];
-};
-
-#define PROCS 4096 /* a cache: evicted entries are read again */
-#define ENVIRON_MAX (1 << 20)
-
-static struct proc *proc_slot(struct decode *d, uint32_t pid)
-{
-	if (!d->pids)
-		d->pids = calloc(PROCS, sizeof(struct proc));
-	return d->pids ? (struct proc *)d->pids + pid % PROCS : NULL;
-}
-
-/*
- * Finds the most specific cgroup: v2's, or on v1 and hybrid hosts the longest path of any hierarchy. Lines
- * are "ID:CONTROLLERS:PATH" (cgroups(7)).
- */
-static void read_cgroup(const struct process_look *look, char *dst, size_t size)
-{
-	autofree char *text = NULL;
-	size_t best = 0;
-
-	if (process_look_text(look, "cgroup", PROCESS_TEXT_MAX, &text, NULL) < 0)
-		return;
-	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
-		char *path = strchr(line, ':');
-
-		path = path ? strchr(path + 1, ':') : NULL;
-		if (path && strlen(path + 1) > best) {
-			best = strlen(path + 1);
-			snprintf(dst, size, "%s", path + 1);
-		}
-	}
-}
-
-static const char *const rank_names[DLT_PIDS_VARIABLES] = {
-	[DLT_PIDS_RANK] = "RANK=",
-	[DLT_PIDS_SLURM_PROCID] = "SLURM_PROCID=",
-	[DLT_PIDS_OMPI_RANK] = "OMPI_COMM_WORLD_RANK=",
-};
-
-/* The rank that the strings of an environment, or of a part of one, give: DLT_NONE where they give none. */
-static int64_t rank_in(const char *env, size_t len)
-{
-	int64_t rank = DLT_NONE;
-
-	for (size_t i = DLT_PIDS_RANK; i < DLT_PIDS_VARIABLES && rank == DLT_NONE; i++) {
-		size_t n = strlen(rank_names[i]);
-		char *end;
-
-		for (const char *s = env; s < env + len; s += strlen(s) + 1) {
-			if (strncmp(s, rank_names[i], n))
-				continue;
-			rank = strtoll(s + n, &end, 10);
-			if (end == s + n || *end)
-				rank = DLT_NONE;
-			break;
-		}
-	}
-	return rank;
-}
-
-/* An environment that cannot be read, or is empty, as a zombie's is, changes nothing. */
-static void read_rank(const struct process_look *look, int64_t *rank)
-{
-	autofree char *env = NULL;
-	size_t len;
-
-	if (process_look_text(look, "environ", ENVIRON_MAX, &env, &len) == 0 && len)
-		*rank = rank_in(env, len);
-}
-
-/* The command line, as in exec's row: a BPF program cannot read another process's memory. */
-static size_t read_args(const struct process_look *look, char *dst, size_t size)
-{
-	autofree char *text = NULL;
-	size_t len;
-
-	if (process_look_text(look, "cmdline", size, &text, &len) < 0)
-		return 0;
-	memcpy(dst, text, len);
-	return len;
-}
-
-/*
- * Fresh from /proc: P's facts and, where ARGS is not NULL, the length of what is read into that. A process that is gone
- * already keeps its parent's facts. Where its number is another's, or it has executed something else or become another
- * user's since REC, nothing is known of it.
- */
-static size_t proc_look(struct decode *d, struct proc *p, const struct dlt_pids *rec, char *args)
-{
-	const struct process_seen seen = {
-		.pid = (pid_t)rec->hdr.tgid, .uid = rec->uid, .start_ns = rec->start_ns, .args_at = rec->args_at,
-	};
-	struct process_look look;
-	struct proc found = *p;
-	size_t len = 0;
-	int r = process_look_begin(&look, &seen);
-
-	if (!r) {
-		if (!rec->environ_read)
-			read_rank(&look, &found.rank);
-		read_cgroup(&look, found.cgroup, sizeof(found.cgroup));
-		len = args ? read_args(&look, args, DLT_ARGS_MAX) : 0;
-		r = process_look_end(&look);
-	}
-	if (!r) {
-		*p = found;
-		return len;
-	}
-	if (r == -ESTALE) {
-		util_count(&d->counts[DLT_pids].unread, 1);
-		p->rank = DLT_NONE;
-		p->cgroup[0] = '\0';
-	}
-	return 0;
-}
-
-/* ARGS: see proc_look(); *ARGS_LEN is set where there are some. */
-static struct proc *proc_get(struct decode *d, const struct dlt_pids *rec, char *args, size_t *args_len)
-{
-	struct proc *p = proc_slot(d, rec->hdr.tgid), *parent = proc_slot(d, rec->ppid);
-	bool is_new = p && (p->pid != rec->hdr.tgid || p->start_ns != rec->start_ns || rec->event == DLT_PIDS_FORK);
-	bool fresh = is_new || args || rec->event == DLT_PIDS_EXEC ||
-		     (rec->event == DLT_PIDS_SNAPSHOT && rec->hdr.tid == rec->hdr.tgid);
-
-	if (!p)
-		return NULL;
-	if (rec->event == DLT_PIDS_FORK && parent && parent->pid == rec->ppid) {
-		*p = (struct proc){ .rank = parent->rank };
-		memcpy(p->cgroup, parent->cgroup, sizeof(p->cgroup));
-	} else if (fresh) {
-		if (is_new)
-			*p = (struct proc){ .rank = DLT_NONE };
-		*args_len = proc_look(d, p, rec, args);
-	}
-	p->pid = rec->hdr.tgid;
-	p->start_ns = rec->start_ns;
-	return p;
-}
-
 /* What an exec's record has of the environment, behind its arguments of LEN bytes: none where it is cut off. */
 static int64_t exec_rank(const struct dlt_pids *rec, size_t len)
 {
@@ -213,49 +65,141 @@ static int64_t exec_rank(const struct dlt_pids *rec, size_t len)
 		return DLT_NONE;
 	memcpy(env, (const char *)(rec + 1) + len, n);
 	env[n] = '\0';
-	return rank_in(env, n);
+	return process_rank(env, n);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-static void decode(struct decode *d, const struct dlt_hdr *hdr)
+static size_t exit_text(char *seg, size_t size, const struct dlt_pids *rec)
 {
-	const struct dlt_pids *rec = (const void *)hdr;
-	bool snapshot = rec->event == DLT_PIDS_SNAPSHOT;
-	struct row row = { .rec = *rec };
-	size_t len = MIN(MIN((size_t)rec->segs.len[0], hdr->size - sizeof(*rec)), DLT_ARGS_MAX), args_len = 0;
-	struct proc *p = proc_get(d, rec, snapshot && rec->hdr.tid == rec->hdr.tgid && !d->cfg->no_args ? row.seg : NULL, &args_len);
+	return (size_t)snprintf(seg, size, "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu minflt=%llu",
+				rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt, rec->disk_read, rec->disk_write, rec->minflt);
+}
 
-	if (p && rec->event == DLT_PIDS_EXEC && rec->environ_read)
+static void row_write(struct decode *d, const struct dlt_pids *rec, const struct process_facts *f, struct process_fact *p)
+{
+	size_t len = MIN(MIN((size_t)rec->segs.len[0], rec->hdr.size - sizeof(*rec)), DLT_ARGS_MAX);
+	struct row row = { .rec = *rec };
+
+	if (rec->event == DLT_PIDS_EXEC && rec->environ_read)
 		p->rank = exec_rank(rec, len);
-	row.rank = p ? p->rank : DLT_NONE;
+	row.rank = p->rank;
+	snprintf(row.cgroup, sizeof(row.cgroup), "%s", p->cgroup);
 	memset(row.rec.segs.len, 0, sizeof(row.rec.segs.len));
 	if (rec->event == DLT_PIDS_EXIT)
-		len = (size_t)snprintf(row.seg, sizeof(row.seg),
-				       "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu minflt=%llu",
-				       rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt,
-				       rec->disk_read, rec->disk_write, rec->minflt);
-	else if (snapshot)
-		len = args_len;
+		len = exit_text(row.seg, sizeof(row.seg), rec);
+	else if (rec->event == DLT_PIDS_SNAPSHOT)
+		memcpy(row.seg, f->args, len = f->args_len);
 	else
 		memcpy(row.seg, rec + 1, len);
 	if (rec->event == DLT_PIDS_RENAME)
 		len = strnlen(row.seg, len);
-	if (rec->event == DLT_PIDS_EXEC)
-		escape_note(&d->escape, rec->hdr.comm);
 	row.rec.segs.len[0] = (uint16_t)len;
 	row.rec.hdr.size = (uint32_t)(offsetof(struct row, seg) + len);
-	if (p)
-		snprintf(row.cgroup, sizeof(row.cgroup), "%s", p->cgroup);
 	decode_row(d, DLT_pids, &row.rec.hdr);
-	if (rec->event == DLT_PIDS_FORK)
-		alloc_forked(d->alloc, hdr, rec->ppid);
+}
+
+/* Returns whether REC has its row: false where a look at its process is not over within WAIT_MS. */
+static bool row_try(struct decode *d, struct process_facts *f, const struct dlt_pids *rec, int wait_ms)
+{
+	bool args = rec->event == DLT_PIDS_SNAPSHOT && rec->hdr.tid == rec->hdr.tgid && !d->cfg->no_args;
+	struct process_fact *p;
+
+	if (process_facts_get(f, rec, args, wait_ms, &p) < 0)
+		return false;
+	row_write(d, rec, f, p);
+	d->counts[DLT_pids].unread = f->others;
+	return true;
+}
+
+/* --- records that wait ------------------------------------------------------------------------- */
+
+/*
+ * A look at a process that answers takes some 50 us, for which its record does not wait in line. Behind one that takes
+ * longer all records wait, as rows are in the order of time.
+ */
+#define WAIT_MS 5
+#define TURN_MS 20 /* as much of a round of the drain, 50 ms */
+#define LINE_BYTES (4U << 20)
+
+struct pids {
+	struct process_facts facts;
+	uint32_t begin, end; /* of the line's bytes that are in use */
+	_Alignas(8) char line[LINE_BYTES];
+};
+
+static uint32_t room_of(const struct dlt_pids *rec)
+{
+	return (rec->hdr.size + 7) & ~7U;
+}
+
+static const struct dlt_pids *line_first(const struct pids *p)
+{
+	return (const void *)(p->line + p->begin);
+}
+
+/* Writes the first record's row and removes it, if that is possible within WAIT_MS. */
+static bool line_advance(struct decode *d, struct pids *p, int wait_ms)
+{
+	const struct dlt_pids *rec = line_first(p);
+
+	if (!row_try(d, &p->facts, rec, wait_ms))
+		return false;
+	p->begin += room_of(rec);
+	if (p->begin == p->end)
+		p->begin = p->end = 0;
+	return true;
+}
+
+static void line_append(struct decode *d, struct pids *p, const struct dlt_pids *rec)
+{
+	uint32_t room = room_of(rec);
+
+	while (p->end - p->begin + room > LINE_BYTES)
+		line_advance(d, p, -1);
+	if (p->end + room > LINE_BYTES) {
+		memmove(p->line, p->line + p->begin, p->end - p->begin);
+		p->end -= p->begin;
+		p->begin = 0;
+	}
+	memcpy(p->line + p->end, rec, rec->hdr.size);
+	p->end += room;
+}
+
+static void turn(struct decode *d, bool end)
+{
+	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + TURN_MS * NSEC_PER_MSEC;
+	struct pids *p = d->pids;
+
+	while (p && p->end && line_advance(d, p, end ? -1 : WAIT_MS) && (end || clock_now_ns(CLOCK_MONOTONIC) < until_ns))
+		;
+}
+
+/* What others need to know at once. */
+static void pass_on(struct decode *d, const struct dlt_pids *rec)
+{
 	if (rec->event == DLT_PIDS_EXEC)
-		alloc_executed(d->alloc, hdr);
+		escape_note(&d->escape, rec->hdr.comm);
+	if (rec->event == DLT_PIDS_FORK)
+		alloc_forked(d->alloc, &rec->hdr, rec->ppid);
+	if (rec->event == DLT_PIDS_EXEC)
+		alloc_executed(d->alloc, &rec->hdr);
 	if (rec->event == DLT_PIDS_EXIT && rec->status != DLT_NONE) {
 		regions_end(d, rec->hdr.tgid, rec->hdr.ts_ns);
-		alloc_exited(d->alloc, hdr);
+		alloc_exited(d->alloc, &rec->hdr);
 	}
+}
+
+static void decode(struct decode *d, const struct dlt_hdr *hdr)
+{
+	const struct dlt_pids *rec = (const void *)hdr;
+	struct pids *p = d->pids = d->pids ?: calloc(1, sizeof(*p));
+
+	if (!p)
+		util_count(&d->sinks[DLT_pids].lost, 1);
+	else if (p->end || !row_try(d, &p->facts, rec, WAIT_MS))
+		line_append(d, p, rec);
+	pass_on(d, rec);
 }
 
 static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -285,4 +229,5 @@ const struct probe pids_probe = {
 	.seg_at = offsetof(struct row, seg),
 	.open = pids_open,
 	.decode = decode,
+	.turn = turn,
 };

@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "host/stall/clock.h"
 #include "host/stall/proxy.h"
+#include "host/stall/unanswered.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "trace/config.h"
@@ -162,6 +163,7 @@ static bool finish_files(struct session *s)
 		if (!finish_segments(s))
 			return false;
 		escape_say(&s->drain.decode.escape, s->cfg);
+		unanswered_say();
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_account(&s->status, &s->tracer);
 		status_warn(&s->status, &s->drain, s->dir.path, false);

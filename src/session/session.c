@@ -21,6 +21,7 @@
 #include "host/stall/async_log.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
+#include "host/stall/process_reader.h"
 #include "session/command.h"
 #include "session/state.h"
 #include "session/workload_environ.h"
@@ -217,12 +218,32 @@ static void plan_privileges(struct session *s)
 		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
 }
 
+/* It reads processes, and nothing else. */
+static int confine_reader(void *ctx)
+{
+	const uint64_t caps = CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH);
+	const struct session *s = ctx;
+
+	return privileges_give_up(&s->privileges, true) ?: creds_caps(caps, caps, 0);
+}
+
+/* Like the fork of the workload: before anything large is mapped, but not before the relay is forked, which outlives us. */
+static int step_reader(struct session *s)
+{
+	int r;
+
+	plan_privileges(s);
+	r = s->cfg->dry ? 0 : process_reader_begin(confine_reader, s);
+	if (r < 0)
+		log_err_r(r, "the process that reads other processes cannot be started");
+	return r < 0 ? EXIT_DLTRACED : 0;
+}
+
 /* Begins to trace, while the workload waits at its gate. */
 static int step_begin(struct session *s)
 {
 	int written;
 
-	plan_privileges(s);
 	if (!s->cfg->delay_ns && session_begin_tracing(s) < 0) {
 		int r = session_go_untraced(s);
 
@@ -278,7 +299,7 @@ static int start(struct session *s)
 	const struct session_kind *k = s->kind;
 	int (*const steps[])(struct session *s) = {
 		k->user, k->command, step_machine, k->targets, step_watch, session_metrics_begin, k->folder,
-		step_manifest, step_caches, k->fork, session_load, step_begin, step_go,
+		step_manifest, step_caches, k->fork, step_reader, session_load, step_begin, step_go,
 	};
 	int code = 0;
 
@@ -327,6 +348,7 @@ static void session_free(struct session *s)
 	left_running_free(&s->left);
 	session_metrics_free(s);
 	control_close(&s->control);
+	process_reader_end();
 	loop_free(&s->loop);
 	util_close(&s->signal_fd);
 	util_close(&s->tick_fd);

@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "host/machine.h"
 #include "host/stall/proxy.h"
+#include "host/stall/unanswered.h"
 #include "session/command.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -204,6 +205,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->folder_watch));
 		status_line(&s->status);
 		escape_say(&s->drain.decode.escape, s->cfg);
+		unanswered_say();
 		list_segments(s);
 		session_metrics_tick(s);
 		session_live_tick(s);

@@ -15,6 +15,7 @@
 #include "drain/alloc.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
+#include "host/stall/unanswered.h"
 #include "job/relay.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
@@ -114,6 +115,8 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		s->summed += p->summed;
 		s->unsure += p->unsure;
 	}
+	s->counts.probes[DLT_pids].unanswered = unanswered_count(UNANSWERED_FACTS);
+	s->counts.probes[DLT_mmap].unanswered = unanswered_count(UNANSWERED_MAPPINGS);
 	source_count(t, &s->counts.access);
 	access_count(d->decode.access, &s->counts.access);
 	alloc_count(d->decode.alloc, &s->counts.alloc);

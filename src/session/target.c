@@ -12,6 +12,7 @@
 #include "host/container.h"
 #include "host/container_wait.h"
 #include "host/rights/owner.h"
+#include "host/stall/process_reader.h"
 #include "kernel/snapshot.h"
 #include "kernel/tracer.h"
 
@@ -188,7 +189,7 @@ static bool is_ours(const struct join *j, const struct process *p)
 {
 	pid_t client = j->ts->client;
 
-	return p->pid == getpid() || p->ppid == getpid() || (client && (p->pid == client || p->ppid == client));
+	return p->pid == getpid() || p->ppid == getpid() || process_reader_is(p->pid, p->ppid) || (client && (p->pid == client || p->ppid == client));
 }
 
 /* Adds children of target processes, until a pass over all processes finds no more: the fork hook adds later ones. */

@@ -17,6 +17,7 @@
 #include "host/rights/privileges.h"
 #include "host/stall/async_log.h"
 #include "host/stall/proxy.h"
+#include "host/stall/process_reader.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "trace/config.h"
@@ -212,6 +213,8 @@ static int record(struct session *s)
 		return failed(s, r, "cannot start to write the trace: %s", strerror(-r));
 	for (unsigned int i = 0; i < s->collectors.n; i++)
 		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
+	if (process_reader_pid())
+		tracer_exclude(&s->tracer, process_reader_pid());
 	creds_root();
 	r = tracer_attach(&s->tracer);
 	creds_user();

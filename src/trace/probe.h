@@ -94,6 +94,8 @@ struct probe {
 	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
 	/* Turn one record into rows, where the table does not suffice for that. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
+	/* Write the rows of records that had to wait, as far as is possible by now; at the END all of them. NULL: none waits. */
+	void (*turn)(struct decode *d, bool end);
 	/*
 	 * Make the record of a call that was still running at the end: fill what follows the header in REC
 	 * (zeroed, IN_FLIGHT_REC_MAX bytes); running_str() appends strings.

@@ -142,6 +142,7 @@ static inline char *rows_of(unsigned int probe)
 	autofree char *path = tree_path(probes[probe]->name);
 	char *text;
 
+	decode_turn(&decode, true);
 	assert_int_equal(sink_flush(&decode.sinks[probe]), 0);
 	assert_int_equal(util_read_file(path, 1 << 24, &text, NULL), 0);
 	return text;

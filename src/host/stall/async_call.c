@@ -12,6 +12,9 @@
 
 #include "base/thread.h"
 #include "base/util.h"
+#include "host/process.h"
+
+#define LOOK_MS 10
 
 static void *async_call_main(void *arg)
 {
@@ -19,6 +22,7 @@ static void *async_call_main(void *arg)
 	int fd = c->done_fd; /* once it is readable the rest of C is not ours */
 	uint64_t one = 1;
 
+	__atomic_store_n(&c->tid, gettid(), __ATOMIC_RELAXED);
 	c->fn(c->ctx);
 	(void)!write(fd, &one, sizeof(one));
 	return NULL;
@@ -34,6 +38,7 @@ int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx)
 		return -errno;
 	c->fn = fn;
 	c->ctx = ctx;
+	c->tid = 0;
 	c->begun_ns = clock_now_ns(CLOCK_MONOTONIC);
 	c->busy = thread_start(NULL, async_call_main, c) == 0;
 	return c->busy ? 0 : -EAGAIN;
@@ -49,6 +54,23 @@ bool async_call_wait(struct async_call *c, int timeout_ms)
 	(void)TEMP_FAILURE_RETRY(poll(&p, 1, timeout_ms));
 	c->busy = read(c->done_fd, &n, sizeof(n)) != sizeof(n);
 	return !c->busy;
+}
+
+bool async_call_held(const struct async_call *c)
+{
+	pid_t tid = __atomic_load_n(&c->tid, __ATOMIC_RELAXED);
+	char state = c->busy && tid ? process_state(tid) : 0;
+
+	return state == 'D' || state == 'S';
+}
+
+bool async_call_wait_unheld(struct async_call *c, int limit_ms)
+{
+	bool ended = async_call_wait(c, limit_ms);
+
+	while (!ended && !async_call_held(c))
+		ended = async_call_wait(c, LOOK_MS);
+	return ended;
 }
 
 uint64_t async_call_busy_ns(const struct async_call *c)

@@ -3,7 +3,6 @@
 #include "host/stall/clock.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/util.h"
 #include "host/process.h"
@@ -12,18 +11,6 @@
 #define AGAIN_OF 500
 #define LOOK_NS NSEC_PER_SEC /* a thread without CPU time is looked at from then on: it may wait for a CPU */
 #define AGAIN_NS (3 * NSEC_PER_SEC / AGAIN_OF)
-
-/* Returns the state of TID, a letter of proc_pid_stat(5); 0: it cannot be known. */
-static char state_of(pid_t tid)
-{
-	autofree char *text = NULL;
-	const char *state;
-
-	if (process_text(tid, "stat", PROCESS_TEXT_MAX, &text, NULL) < 0)
-		return 0;
-	state = strrchr(text, ')'); /* of its name, which may contain some itself; what follows has none */
-	return state && state[1] == ' ' ? state[2] : 0;
-}
 
 void stall_clock_begin(struct stall_clock *s, pid_t tid, uint64_t used_ns, uint64_t now_ns)
 {
@@ -34,7 +21,7 @@ uint64_t stall_clock_ns(struct stall_clock *s, uint64_t used_ns, uint64_t now_ns
 {
 	uint64_t spent = used_ns - s->used_ns, still = now_ns - s->since_ns;
 	bool works = spent > MAX(AGAIN_NS, still / AGAIN_OF);
-	char state = works || (!spent && still < LOOK_NS) ? 0 : state_of(s->tid);
+	char state = works || (!spent && still < LOOK_NS) ? 0 : process_state(s->tid);
 
 	if (works || (spent && state != 'D') || state == 'R')
 		stall_clock_begin(s, s->tid, used_ns, now_ns);

@@ -62,6 +62,9 @@ few="KILL+SETGID+SETUID+SYS_PTRACE+BPF"
 equal "threads" "$(threads | sed 's/DAC_OVERRIDE+//g')" "$(both "DAC_READ_SEARCH+$few" "$uid:$gid" "$few")"
 equal "in force" "$(threads | cut -d ' ' -f 2 | grep DAC_OVERRIDE)" ""
 equal "the workload" "$(cat any/status)" "$(grep -E "NoNewPrivs|CapBnd" /proc/self/status)"
+reader=$(pgrep -P "$dlt" -x dltraced-reader)
+equal "the reader" "$(python3 look.py "/proc/$reader" | cut -d ' ' -f 1,2,4-)" "DAC_READ_SEARCH+SYS_PTRACE DAC_READ_SEARCH+SYS_PTRACE   1 $uid:$gid"
+equal "its descriptors" "$(find "/proc/$reader/fd" -type l | wc -l)" 2
 await tool
 equal "the tool" "$(python3 look.py "/proc/$pid" | cut -d ' ' -f 1,2,4-)" "    1 $uid:$gid"
 equal "its user" "$(awk '/^Uid:/ { print $2, $3, $4, $5 }' "/proc/$pid/status")" "$uid $uid $uid $uid"

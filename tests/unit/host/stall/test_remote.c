@@ -63,7 +63,7 @@ static void a_process_that_is_gone_has_none(void **state)
 	assert_int_equal(remote_string(0x3fffffff, (uintptr_t)buf, buf), -ESRCH);
 }
 
-/* A page that comes when its owner decides, here never. The last test: nothing is read after it. */
+/* A page that comes when its owner decides, here never. Others are read after it. */
 static void one_that_never_comes_is_given_up(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -79,8 +79,10 @@ static void one_that_never_comes_is_given_up(void **state)
 		print_message("skipped: needs userfaultfd(2)\n");
 		skip();
 	}
-	assert_int_equal(read_at(late), -ETIMEDOUT);
-	assert_int_equal(read_at("a string"), -ETIMEDOUT);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(read_at(late), -ETIMEDOUT);
+		assert_int_equal(read_at("a string"), 8);
+	}
 }
 
 int main(void)
