@@ -8,6 +8,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/phases/saves.h"
+#include "report/scan/syncs.h"
 #include "report/why/why.h"
 
 /* --- calls -------------------------------------------------------------------------------------- */
@@ -30,6 +31,8 @@ void report_timeline_count(struct timeline *t, const struct scan *s)
 {
 	struct reader_field func = scan_field(s, COL_FUNC);
 
+	if (s->kind == REPORT_SYNC && !scan_is_sync(s))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		if (counts[i].kind == s->kind && (!counts[i].func || reader_is(func, counts[i].func))) {
 			timeline_add(t, counts[i].sum, s->time_ns, 1);
@@ -68,7 +71,7 @@ static bool is_mark(const struct scan *s, const struct report_call_facts *c, enu
 		return begins(flags, "WRONLY") || begins(flags, "RDWR");
 	if (s->kind == REPORT_CLOSE)
 		return c->lat_ns >= NSEC_PER_MSEC;
-	return s->kind == REPORT_SYNC || (s->kind == REPORT_CREATE_DEL && begins(scan_field(s, COL_FUNC), "rename"));
+	return (s->kind == REPORT_SYNC && scan_is_sync(s)) || (s->kind == REPORT_CREATE_DEL && begins(scan_field(s, COL_FUNC), "rename"));
 }
 
 void report_timeline_saved(const struct scan *s, const struct report_call_facts *c)

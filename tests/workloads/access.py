@@ -802,6 +802,49 @@ def sleeping_loader(folder):
     loader(folder, lambda: time.sleep(0.01))
 
 
+SHARED = pathlib.Path("/dev/shm")
+
+
+def shared_file(clock, mib):
+    """As PyTorch 2 makes room for a batch: both calls, and no name once it is mapped."""
+    name = SHARED / f"access_{os.getpid()}_{time.monotonic_ns()}"
+    fd = clock.call("shared", os.open, name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        clock.call("shared", os.ftruncate, fd, mib * MIB)
+        clock.call("shared", os.posix_fallocate, fd, 0, mib * MIB)
+    finally:
+        clock.call("shared", os.unlink, name)
+    return fd
+
+
+def batches(folder, make):
+    """One worker that hands over what it has put into shared memory. Returns the part of its life in MAKE's calls."""
+    def load(send):
+        clock, begin = Clock(), time.monotonic_ns()
+        kept = []
+        while clock.ns.get("shared", 0) < 3 * 10**8 and time.monotonic_ns() - begin < 2 * 10**9:
+            fd = make(clock, kept)
+            with mmap.mmap(fd, 8 * MIB) as memory:
+                memory[:MIB] = bytes(MIB)
+            send()
+        return clock.ns["shared"] / (time.monotonic_ns() - begin)
+    return workers(load)[0]
+
+
+def shared_batches(folder):
+    def make(clock, kept):
+        for fd in kept:  # which gives the memory back
+            clock.call("shared", os.close, fd)
+        kept[:] = [shared_file(clock, 8)]
+        return kept[0]
+    return {"batch-copies": batches(folder, make)}
+
+
+def shared_once(folder):
+    """The memory of the first batch serves for all: what is copied into it is no call."""
+    batches(folder, lambda clock, kept: kept[0] if kept else kept.append(shared_file(clock, 8)) or kept[0])
+
+
 def save(folder, clock, mib):
     fd = clock.call("open", opened, folder / "ckpt.pt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for _ in range(mib):

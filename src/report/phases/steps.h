@@ -60,7 +60,7 @@ struct step_trainer {
 enum step_io {
 	STEP_IO_DISK,  /* reads that fetch from storage, and page faults that wait for it */
 	STEP_IO_CACHE, /* other reads */
-	STEP_IO_NAMES, /* opens, closes, and calls that make, remove and rename files */
+	STEP_IO_NAMES, /* opens, closes, and calls that make, remove, rename and size files */
 	STEP_IO_WRITE,
 	STEP_IOS,
 };

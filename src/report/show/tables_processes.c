@@ -94,7 +94,7 @@ static const struct view_column median_columns[] = {
 	{ "write_p50_ns", "WRITE", VIEW_NS, 9, 0, MEDIAN(REPORT_WRITE_NS) },
 	{ "write_p50_bytes", "SIZE", VIEW_BYTES, 10, 0, MEDIAN(REPORT_WRITE_BYTES) },
 	{ "open_p50_ns", "OPEN", VIEW_NS, 9, 0, MEDIAN(REPORT_OPEN_NS) },
-	{ "other_p50_ns", "OTHER", VIEW_NS, 9, 0, MEDIAN(REPORT_OTHER_NS), .what = "close, mmap, create, delete, sync" },
+	{ "other_p50_ns", "OTHER", VIEW_NS, 9, 0, MEDIAN(REPORT_OTHER_NS), .what = "close, mmap, create, delete, sync, truncate" },
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct report_proc, comm) },
 	RANK_COLUMN,
 	{ 0 },
@@ -103,7 +103,7 @@ static const struct view_column median_columns[] = {
 /* In JSON, process_histograms has these. */
 const struct view view_medians = {
 	.title = "Processes: medians of calls on files",
-	.note = "SIZE: bytes moved; OTHER: close, mmap, create, delete, sync",
+	.note = "SIZE: bytes moved; OTHER: close, mmap, create, delete, sync, truncate",
 	.columns = median_columns,
 	WITH_SPREADS,
 	.csv = "process_medians",

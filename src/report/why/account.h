@@ -16,7 +16,7 @@ enum account_term {
 	ACCOUNT_READ,	  /* in reads of files that fetched from storage */
 	ACCOUNT_CACHE,	  /* in other reads of files */
 	ACCOUNT_FAULT,	  /* asleep in page faults, for pages of mapped files or swap */
-	ACCOUNT_OPEN,	  /* in opens, closes, and calls that make, remove and rename files */
+	ACCOUNT_OPEN,	  /* in opens, closes, and calls that make, remove, rename and size files */
 	ACCOUNT_METADATA, /* asleep in stat(2), getdents(2) and the like, which have no rows */
 	ACCOUNT_WRITE,	  /* in writes and syncs */
 	ACCOUNT_THREADS,  /* waited for its other threads, which computed, read, or waited for a CPU */

@@ -67,6 +67,8 @@ static void finish_loaders(struct report *r)
 		t = &r->why->trainer[l->trainer];
 		for (unsigned int s = 0; t->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
 			l->idle_ns[s] = l->ns[s] * t->cpu_wait; /* it is not known when it waited */
+		if (t->basis == WHY_BY_CPU_TIME)
+			l->shared_idle_ns = l->shared_ns * t->cpu_wait;
 		l->alive_idle_ns = (double)why_waited_then(r->why, t, l->begin_ns, l->end_ns);
 		resolve_gap(r, l);
 	}
@@ -274,7 +276,7 @@ static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns
 
 static void blame_loaders(struct report *r, struct why_trainer *t, double rest_ns)
 {
-	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, all_ns, busy_ns;
+	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, shared_ns = 0, all_ns, busy_ns;
 	struct why *w = r->why;
 	uint32_t nr = (uint32_t)(t - w->trainer);
 	struct why_together b;
@@ -283,8 +285,11 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 	for (uint32_t i = 0; i < w->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
 
-		for (unsigned int s = 0; l && l->trainer == nr && s < WHY_STATES; s++)
+		if (!l || l->trainer != nr)
+			continue;
+		for (unsigned int s = 0; s < WHY_STATES; s++)
 			did[s] += l->idle_ns[s];
+		shared_ns += l->shared_idle_ns;
 	}
 	all_ns = sum_of(did);
 	if (all_ns <= 0) {
@@ -303,6 +308,7 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 	for (unsigned int s = 0; busy_ns > 0 && s < WHY_STATES; s++)
 		if (s != WHY_QUEUE)
 			w->blame_ns[s] += (rest_ns - ready_ns) * did[s] / busy_ns;
+	w->shared_ns += busy_ns > 0 ? (rest_ns - ready_ns) * MIN(shared_ns / busy_ns, 1) : 0;
 }
 
 static void blame_trainer(struct report *r, struct why_trainer *t)

@@ -18,9 +18,10 @@ enum why_call_flag {
 	WHY_CALL_SAMPLE = 512,	/* an open for reading of a file on a disk or network */
 	WHY_CALL_NVIDIA = 1024, /* an open of a device of NVIDIA's driver */
 	WHY_CALL_SOFTWARE = 2048, /* on a program, a package or a file of the system */
+	WHY_CALL_SHARED = 4096,	  /* makes, sizes or removes a file of shared memory */
 };
 
-_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SOFTWARE >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
+_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SHARED >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
 
 struct why_calls {
 	struct callstore store;

@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "report/scan/software.h"
+#include "report/scan/syncs.h"
 #include "report/why/rw.h"
 
 static inline bool begins(struct reader_field f, const char *with)
@@ -22,6 +23,17 @@ static inline bool is_software(const struct scan *s, const struct report_file *f
 	return (s->kind == REPORT_OPEN || s->kind == REPORT_CREATE_DEL) && report_is_software(scan_field(s, COL_PATH));
 }
 
+/*
+ * Whether the row makes, sizes, closes or removes a file of shared memory. Such a call is work of the CPU, and waits for no
+ * disk. A file that is opened to be read may be data that somebody has copied to /dev/shm: that is an open like others.
+ */
+static inline bool is_shared(const struct scan *s, const struct report_file *f)
+{
+	if (!f || (f->type != REPORT_SHM && f->type != REPORT_MEMFD) || s->kind == REPORT_VFS_RW)
+		return false;
+	return s->kind == REPORT_SYNC ? !scan_is_sync(s) : s->kind != REPORT_OPEN || !begins(scan_field(s, COL_FLAGS), "RDONLY");
+}
+
 static inline uint32_t open_flags(const struct scan *s, const struct report_file *f)
 {
 	uint32_t flags = WHY_META | WHY_CALL_ON_FILE | (is_software(s, f) ? WHY_CALL_SOFTWARE : 0);
@@ -35,13 +47,17 @@ static inline uint32_t open_flags(const struct scan *s, const struct report_file
 
 static inline uint32_t flags_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
 {
+	if (is_shared(s, f))
+		return WHY_CPU | WHY_CALL_SHARED;
 	switch (s->kind) {
 	case REPORT_VFS_RW:
 		return why_rw_flags(s, c, f);
 	case REPORT_OPEN:
 		return open_flags(s, f);
 	case REPORT_SYNC:
-		return WHY_WRITE | WHY_CALL_ON_FILE;
+		if (scan_is_sync(s))
+			return WHY_WRITE | WHY_CALL_ON_FILE;
+		/* fall through */
 	default:
 		return !f || c->on_file ? WHY_META | WHY_CALL_ON_FILE | (is_software(s, f) ? WHY_CALL_SOFTWARE : 0) : WHY_OTHER;
 	}
@@ -69,6 +85,19 @@ static void count_open_now(struct why_sums *sums, uint64_t at_ns)
 	}
 }
 
+/* Adds a size that a file of shared memory has got. Programs set it by ftruncate(2), fallocate(2) or both. */
+static void add_shared(const struct scan *s, const struct report_call_facts *c)
+{
+	struct why_sums *sums = &s->report->why->sums;
+	const bool allocates = scan_is(s, COL_FUNC, "fallocate") || scan_is(s, COL_FUNC, "io_uring:fallocate");
+	uint64_t len;
+
+	if (s->kind != REPORT_SYNC || c->failed || !scan_u64(s, COL_LEN, &len) || !len)
+		return;
+	sums->shared_files[allocates]++;
+	sums->shared_bytes[allocates] += len;
+}
+
 static void add_open(const struct scan *s, const struct report_call_facts *c, uint32_t flags)
 {
 	struct why_sums *sums = &s->report->why->sums;
@@ -91,7 +120,9 @@ static void add_other(const struct scan *s, const struct report_call_facts *c, u
 {
 	struct why_sums *sums = &s->report->why->sums;
 
-	if (s->kind == REPORT_SYNC) {
+	if (flags & WHY_CALL_SHARED) {
+		add_shared(s, c);
+	} else if (s->kind == REPORT_SYNC && scan_is_sync(s)) {
 		sums->syncs++;
 		sums->sync_ns += c->lat_ns;
 		why_kind_add(s->report->why, WHY_WRITES, s->time_ns, c->lat_ns);
@@ -122,7 +153,7 @@ void why_rows_take(const struct scan *s, const struct report_call_facts *c)
 		return;
 	row = why_row_of(s, c, f, flags_of(s, c, f));
 	callstore_add(&s->report->why->calls->store, &row);
-	if (s->kind == REPORT_OPEN)
+	if (s->kind == REPORT_OPEN && !(row.flags & WHY_CALL_SHARED))
 		add_open(s, c, row.flags);
 	else
 		add_other(s, c, row.flags);

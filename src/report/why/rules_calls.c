@@ -77,7 +77,7 @@ static void show_metadata_time(struct report *r, struct finding *f)
 	const struct why_sums *s = sums(r);
 
 	finding_add(f,
-		     "opens took %s, closing, making and removing files %s; reads %s, writes %s, "
+		     "opens took %s, closing, making, sizing and removing files %s; reads %s, writes %s, "
 		     "syncs %s",
 		     FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns),
 		     FMT_NS(s->write_files_ns), FMT_NS(s->sync_ns));

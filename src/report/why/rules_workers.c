@@ -5,6 +5,9 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/scan/lookup.h"
+#include "report/why/impl.h"
+
+#define LEAST_NS 1e8 /* if the calls take less time in all, they do not matter */
 
 /* --- loaders ---------------------------------------------------------------------------------- */
 
@@ -79,6 +82,49 @@ static void show_straggler_data(struct report *r, struct finding *f)
 			"%.1f times as much as the others on average",
 			l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes),
 			rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns), times);
+}
+
+/* Returns the part of the loaders' time in calls that make, size and close files of shared memory; that time in *NS. */
+static double shared_part(const struct report *r, double *ns)
+{
+	double lives_ns = 0;
+
+	*ns = 0;
+	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
+		const struct why_loader *l = loader_at(r, i);
+
+		*ns += l ? l->shared_ns : 0;
+		lives_ns += l ? (double)why_looked_at(&r->why->trainer[l->trainer], l->begin_ns, l->end_ns) : 0;
+	}
+	return lives_ns > 0 ? MIN(*ns / lives_ns, 1) : 0;
+}
+
+static double batch_copies(const struct report *r)
+{
+	double ns, part = shared_part(r, &ns);
+
+	return ns >= LEAST_NS ? part : 0;
+}
+
+/* The cost of these calls: the waits for loaders in them; where the waits are not known, the loaders' time in them. */
+static struct finding_size size_of_batch_copies(const struct report *r)
+{
+	double ns, part = shared_part(r, &ns);
+
+	return rules_size_of_share(r, rules_know_all_waits(r) ? r->why->shared_ns / r->why->window_ns : part);
+}
+
+static void show_batch_copies(struct report *r, struct finding *f)
+{
+	const struct why_sums *s = sums(r);
+	const bool allocates = s->shared_files[1] >= s->shared_files[0]; /* a file may be sized both ways */
+	double ns, part = shared_part(r, &ns);
+
+	finding_add(f, "%s in /dev/shm with %s in all; making, sizing and closing them took loaders %s, %.1f %% of their time",
+		    FMT_N(s->shared_files[allocates], "file", "files"), FMT_BYTES(s->shared_bytes[allocates]), FMT_NS((uint64_t)ns),
+		    100 * part);
+	finding_add(f, "copying the samples into them has no rows: it is in the loaders' time on CPUs");
+	rules_show_when(r, f);
 }
 
 static const struct why_epoch *worst_epoch(const struct report *r, double *ratio)
@@ -239,6 +285,16 @@ static void show_checkpoint_blocks(struct report *r, struct finding *f)
 }
 
 const struct rule rules_of_workers[] = {
+	{ .code = "batch-copies",
+	  .title = "Loaders copy their batches into shared memory",
+	  .threshold = 0.05,
+	  .needs = RULE_SYNC | RULE_TRAINS,
+	  .is_share = true,
+	  .measure = batch_copies,
+	  .size = size_of_batch_copies,
+	  .evidence = show_batch_copies,
+	  .advice = "Hand over fewer bytes: keep samples as uint8 and convert them on the GPU, crop and scale them in the loader. "
+		    "Huge pages for /dev/shm (mount option huge=within_size) make its memory cheaper." },
 	{ .code = "checkpoint-blocks",
 	  .title = "Training stands still while a checkpoint is written",
 	  .threshold = 0.05,

@@ -15,7 +15,7 @@ enum sleep_kind {
 	SLEEP_READ,   /* read and its like, on files and on pipes; results of io_uring and libaio */
 	SLEEP_WRITE,  /* write and its like, on files and on pipes; syncs */
 	SLEEP_OPEN,   /* open, close; execve, which opens a program */
-	SLEEP_NAMES,  /* making, removing and renaming files */
+	SLEEP_NAMES,  /* making, removing, renaming and sizing files */
 	SLEEP_STAT,   /* stat, getdents and what else asks for names and attributes: calls that have no rows */
 	SLEEP_FAULT,  /* page faults, and calls that fill pages ahead */
 	SLEEP_DEVICE, /* ioctl: a GPU's driver, mostly */

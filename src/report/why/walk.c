@@ -127,7 +127,7 @@ void why_add_io(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
 	const struct why_role *role = x->role;
 	struct why_trainer *t = role->trainer ? role->trainer : &x->why->trainer[role->loader->trainer];
 
-	if (!t->steps)
+	if (!t->steps || x->state > WHY_WRITE) /* no I/O: files in memory */
 		return;
 	spans_add(&t->io, MAX(begin_ns, t->steps->begin_ns), MIN(end_ns, t->steps->end_ns));
 	phase_steps_io(&x->r->phases->steps, t->steps, io_of[x->state], begin_ns, end_ns);
@@ -149,6 +149,23 @@ static void keep_longest(struct why_longest *top, const struct report *r, const 
 					 .pid = (uint32_t)row->kept.pid };
 }
 
+/*
+ * Adds a call that makes or sizes a file of shared memory. It is work of the CPU, of which the scheduler knows more: the row
+ * has the time in which the loader waited for a CPU, too.
+ */
+static void loader_shares(struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct why_loader *l = x->role->loader;
+	struct why_trainer *t = &x->why->trainer[l->trainer];
+
+	l->shared_ns += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
+	l->shared_idle_ns += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
+	if (x->why->has_sums || x->why->has_switches)
+		why_loader_at_work(x, begin_ns, end_ns);
+	else
+		why_loader_add(x, begin_ns, end_ns);
+}
+
 static void loader_call(struct why_stretch *x, const struct why_call_row *row)
 {
 	const uint64_t begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
@@ -160,7 +177,10 @@ static void loader_call(struct why_stretch *x, const struct why_call_row *row)
 		between.state = WHY_QUEUE;
 		why_loader_add(&between, l->last_ns, begin_ns);
 	}
-	why_loader_add(x, begin_ns, end_ns);
+	if (why_call_is(row, WHY_CALL_SHARED))
+		loader_shares(x, begin_ns, end_ns);
+	else
+		why_loader_add(x, begin_ns, end_ns);
 	l->last_ns = MAX(l->last_ns, end_ns);
 	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
 }
@@ -175,7 +195,7 @@ static bool works(const struct why_role *role)
 static void take_call(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
 {
 	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
-	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE);
+	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE) && !why_call_is(row, WHY_CALL_SHARED);
 	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = why_call_state(row),
 				 .main = row->kept.tid == pid };
 	struct why_longest *longest = &w->why->longest[x.state];

@@ -56,15 +56,20 @@ struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
 void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 
+/* Adds a stretch of a loader to the work of the loaders together. */
+static inline void why_loader_at_work(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct why_trainer *t = &x->why->trainer[x->role->loader->trainer];
+
+	if (why_waits_for_any(t) && x->state != WHY_QUEUE)
+		spans_add(&t->at_work, MAX(begin_ns, t->begin_ns), MIN(end_ns, t->end_ns));
+}
+
 /* Adds a stretch of a loader: what no other stretch covers counts for it, and all of its work for the loaders together. */
 static inline void why_loader_add(struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct why_loader *l = x->role->loader;
-	struct why_trainer *t = &x->why->trainer[l->trainer];
-
-	cover_add(&l->cover, begin_ns, end_ns, why_loader_stretch, x);
-	if (why_waits_for_any(t) && x->state != WHY_QUEUE)
-		spans_add(&t->at_work, MAX(begin_ns, t->begin_ns), MIN(end_ns, t->end_ns));
+	cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_stretch, x);
+	why_loader_at_work(x, begin_ns, end_ns);
 }
 
 /* Adds a call on a file, or a wait for pages, of a loader or a trainer, to the I/O of the trainer's steps. */

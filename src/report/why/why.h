@@ -39,7 +39,7 @@
 enum why_state {
 	WHY_DISK,  /* reads from storage */
 	WHY_CACHE, /* reads from the page cache, or from memory */
-	WHY_META,  /* opens, closes, makes, renames, removes files */
+	WHY_META,  /* opens, closes, makes, renames, removes, sizes files */
 	WHY_WRITE, /* writes files, waits until they are on the disk */
 	WHY_CPU,   /* computes: decodes, mostly */
 	WHY_RUNQ,  /* ready to run, waits for a CPU */
@@ -54,7 +54,7 @@ extern const char *const why_state_names[WHY_STATES];
 enum why_kind {
 	WHY_READS,
 	WHY_WRITES, /* and syncs */
-	WHY_OPENS,  /* closes, making, renaming, removing */
+	WHY_OPENS,  /* closes, making, renaming, removing, sizing */
 	WHY_KINDS,
 };
 
@@ -141,6 +141,7 @@ struct why_loader {
 	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
 	double alive_idle_ns; /* its trainer's waits within its life */
 	double fault_ns; /* by fault.out, as for its trainer */
+	double shared_ns, shared_idle_ns; /* of ns and idle_ns, in calls that make and size files of shared memory */
 	/* sched.out */
 	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
 	struct sleeps main;
@@ -214,6 +215,7 @@ struct why_sums {
 	uint64_t shared, small_shared; /* reads and writes of files that several processes use in an epoch; the small ones */
 	uint64_t misaligned, with_offset, direct, direct_misaligned;
 	uint64_t opens, opens_failed, opens_read, syncs;
+	uint64_t shared_files[2], shared_bytes[2]; /* of shared memory, sized by ftruncate(2); by fallocate(2) */
 	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */
 	uint64_t opens_second, opens_second_ns, opens_peak, opens_peak_ns; /* the busiest second */
 	uint64_t network_ns;
@@ -283,6 +285,7 @@ struct why {
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
 	/* Work and sleep of the trainers themselves and of the threads and helpers that they waited for; by sched.out. */
 	double computed_ns, slept_ns;
+	double shared_ns; /* of waited_ns: loaders made and sized files of shared memory */
 	double saves_ns, saves_write_ns; /* of waited_ns: in checkpoints that main threads wrote; in writes and syncs of these */
 	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */

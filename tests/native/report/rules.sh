@@ -32,6 +32,7 @@ echo 60 >helpers/idle
 # CODE; problem or fact; the job that has it; by how many % the report's number may differ from the job's; near misses.
 # Counts are exact except for Python's own calls; times are taken by two clocks around the same calls.
 cat >table <<'EOF'
+batch-copies      problem shared-batches       25  shared-once sleeping-loader
 cache-too-small   problem reread-dropped        3  reread-cached reread-direct read-ahead
 checkpoint-blocks problem checkpoints-wait     15  checkpoints-behind
 checkpoint-stall  problem steps-that-save         3  steps-saved-behind uneven-steps checkpoints-wait

@@ -100,7 +100,7 @@ const Tables = (() => {
 
 		return ['Processes: medians of calls on files', [...r.hosts ? [HOST] : [], word('PID', 'pid'), word('Name', 'comm'), word('Rank', 'rank'),
 			number('Read', 'read ns', ns), number('bytes', 'read B', bytes), number('Write', 'write ns', ns), number('bytes', 'write B', bytes),
-			number('Open', 'open ns', ns), number('Other', 'other ns', ns, 'close, mmap, create, delete, sync')], rows];
+			number('Open', 'open ns', ns), number('Other', 'other ns', ns, 'close, mmap, create, delete, sync, truncate')], rows];
 	}
 
 	function hosts() {

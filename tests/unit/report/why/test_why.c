@@ -409,6 +409,87 @@ static void the_trainer_writes_a_checkpoint(void **state)
 	report_free(r);
 }
 
+/* A call of LAT that gives a loader's file of shared memory its size. */
+static void put_sized(unsigned int pid, uint64_t end, const char *func, uint64_t lat)
+{
+	put(SYNC, end, "%u\t%u\tx\t%s\t%llu\t0\t11\t0\t%u\t8\ttorch_101_1_0", pid, pid, func, N(lat), MiB);
+}
+
+/* As loaders of PyTorch 2 do: 300 ms of each second to make room for a batch, which the trainer waits for. */
+static struct report *batches_in_shared_memory(bool scheduled)
+{
+	put_job(0);
+	put_file(8, "shm", "tmpfs", 0, "/dev/shm/torch_101_1_0");
+	put_waits(500 * MS);
+	for (unsigned int i = 0; i < STEPS; i++)
+		for (unsigned int pid = 101; pid <= 102; pid++) {
+			put(OPEN, step(i) + 100 * MS, "%u\t%u\tx\topenat\t1000\t-\t11\tRDWR|CREAT|EXCL\t-\t8\tf\tf\t/dev/shm/f", pid, pid);
+			put_sized(pid, step(i) + 101 * MS, "ftruncate", 1000);
+			put_sized(pid, step(i) + 420 * MS, "fallocate", 300 * MS);
+			put(CLOSE, step(i) + 450 * MS, "%u\t%u\tx\tclose\t1000\t0\t11\t1\t8\tf", pid, pid);
+			put_work(pid, i, 500 * MS);
+			if (scheduled)
+				put_ran(pid, i, 200 * MS, 290 * MS);
+		}
+	for (unsigned int i = 0; scheduled && i < STEPS; i++) {
+		put_ran(100, i, 490 * MS, 0);
+		put_slept(100, 100, i, "read", 0, 500 * MS);
+	}
+	return loaded_with(true);
+}
+
+static void batches_in_shared_memory_are_no_syncs(void **state)
+{
+	struct report *r = batches_in_shared_memory(false);
+	const struct finding *f = found(r, "batch-copies");
+	uint64_t syncs = 0;
+
+	assert_null(found(r, "sync-often"));
+	assert_null(found(r, "metadata-time")); /* nor are its opens those of samples */
+	assert_int_equal(r->why->sums.syncs, 0);
+	assert_int_equal(r->why->sums.opens, 0);
+	expect_near(r->why->blame_ns[WHY_WRITE], 0);
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		syncs += r->timeline->sum[TIMELINE_SYNCS][i];
+	assert_int_equal(syncs, 0);
+	assert_non_null(f);
+	expect_near(f->measure, 0.3);
+	assert_true(shows(f, "40 files in /dev/shm with 40.0 MiB in all; making, sizing and closing them took loaders 12.0 s, 30.0 % of their time"));
+	/* both loaders spent 300 of the 490 ms in which the trainer waited for them */
+	expect_near(f->size.share, 0.3);
+	report_free(r);
+}
+
+/* A call lasts while its thread waits for a CPU: the scheduler knows how much of it was work. */
+static void sizing_shared_memory_is_work_and_waits_for_a_cpu(void **state)
+{
+	struct report *r = batches_in_shared_memory(true);
+
+	assert_true(r->why->blame_ns[WHY_RUNQ] > r->why->blame_ns[WHY_CPU]);
+	expect_near(r->why->blame_ns[WHY_WRITE], 0);
+	assert_non_null(found(r, "batch-copies"));
+	report_free(r);
+}
+
+/* Setting a file's size waits for no disk; the sync after it does. */
+static void truncations_are_no_syncs(void **state)
+{
+	struct report *r;
+
+	put_alone("python3", S);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put(SYNC, step(i) + 200 * MS, "100\t100\tx\tftruncate\t%llu\t0\t5\t-\t0\t3\tckpt.pt", N(100 * MS));
+		put(SYNC, step(i) + 400 * MS, "100\t100\tx\tio_uring:fallocate\t%llu\t0\t5\t-\t0\t3\tckpt.pt", N(100 * MS));
+		put(SYNC, step(i) + 500 * MS, "100\t100\tx\tio_uring:fsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", N(MS));
+	}
+	r = loaded();
+	assert_int_equal(r->why->sums.syncs, STEPS);
+	assert_int_equal(r->why->sums.sync_ns, STEPS * MS);
+	assert_int_equal(r->why->sums.meta_ns, STEPS * 200 * MS);
+	assert_null(found(r, "sync-often"));
+	report_free(r);
+}
+
 static void one_loader_is_late_and_the_other_waits(void **state)
 {
 	struct report *r;
@@ -2489,7 +2570,7 @@ static void documented(const struct rule *rule, const char *text)
 	char threshold[32];
 
 	if (!at)
-		fail_msg("docs/rules.md does not tell of %s", rule->code);
+		fail_msg("docs/rules.md lacks %s", rule->code);
 	if (rule->waits || !rule->measure || rule->threshold == 0)
 		return;
 	end = strchr(at + 1, '\n');
@@ -2908,6 +2989,9 @@ int main(void)
 		TEST(time_in_no_call_is_the_cpu_by_the_time_used),
 		TEST(opens_take_longest),
 		TEST(the_trainer_writes_a_checkpoint),
+		TEST(batches_in_shared_memory_are_no_syncs),
+		TEST(sizing_shared_memory_is_work_and_waits_for_a_cpu),
+		TEST(truncations_are_no_syncs),
 		TEST(one_loader_is_late_and_the_other_waits),
 		TEST(loaders_that_are_late_in_turn_are_never_ready),
 		TEST(loaders_are_ready_when_none_is_busy),
