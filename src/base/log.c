@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -149,7 +150,7 @@ static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int
 	vsnprintf(text, sizeof(text), fmt, ap);
 	n = strlen(text);
 	if (r)
-		snprintf(text + n, sizeof(text) - n, ": %s", strerror(-r));
+		snprintf(text + n, sizeof(text) - n, ": %s", limits_strerror(r));
 	make_plain(text);
 	/* One write per message, so that lines of several processes do not mix. */
 	dprintf(log_fd, "%s%s%s\n", journal ? journal_prefix[level] : "dltraced: ", kind, text);

@@ -66,7 +66,7 @@ const char *check_install(const struct check *c, const char *package, char *buf,
  */
 #define CHECK_NEEDS(X)                                                                                                 \
 	X(rights) X(pid_namespace) X(btf) X(lockdown) X(bpf) X(memlock) X(ring_buffer) X(backends) X(probes) X(accesses) X(samples) \
-	X(open_files) X(file_size) X(preemption) X(rings) X(tracefs) X(cgroups) X(clock_source) X(clock_synchronised)  \
+	X(open_files) X(file_size) X(address_space) X(preemption) X(rings) X(tracefs) X(cgroups) X(clock_source) X(clock_synchronised)  \
 	X(collectors) X(containers) X(folder) X(other_traces)
 #define CHECK_FUNCTION(need) check_##need,
 #define CHECK_PROTOTYPE(need) enum check_state check_##need(struct check *c);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "kernel/tracer.h"
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
+#define OTHER_MAPPED_BYTES (128U << 20)
 #define TEXT_MAX (4U << 20)
 #define ANSWER_NS (5 * NSEC_PER_SEC) /* a busy machine starts a shell in a second or two */
 
@@ -58,6 +60,28 @@ enum check_state check_file_size(struct check *c)
 		return check_put(c, need, CHECK_OK, "none");
 	return check_lacks(c, need, CHECK_NOTE, "ulimit -f unlimited (LimitFSIZE=infinity in a unit of systemd)",
 			   "%s for each file: rows beyond are counted as lost", FMT_BYTES(now.rlim_cur));
+}
+
+/* The rings are mapped, each twice, and beside them there are stacks of threads, and programs while they are loaded. */
+enum check_state check_address_space(struct check *c)
+{
+	static const char need[] = "address space limit";
+	struct tracer t = {};
+	struct rlimit now;
+	uint64_t bytes;
+	void *trial;
+
+	getrlimit(RLIMIT_AS, &now);
+	if (now.rlim_cur == RLIM_INFINITY)
+		return check_put(c, need, CHECK_OK, "none");
+	tracer_maps_plan(&t, c->buffer_bytes);
+	bytes = 2 * t.ring_bytes * t.n_rings + OTHER_MAPPED_BYTES;
+	trial = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (trial == MAP_FAILED)
+		return check_lacks(c, need, CHECK_FAIL, "ulimit -v unlimited (LimitAS=infinity in a unit of systemd), or --buffer SIZE, smaller",
+				   "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
+	munmap(trial, bytes);
+	return check_put(c, need, CHECK_OK, "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
 }
 
 /* Finds where the first file system of type FSTYPE is mounted, as written in /proc/mounts. */

@@ -24,10 +24,11 @@ static const struct command {
 	enum {
 		TRACES = 1, /* loads BPF programs, itself or in a child */
 		PRINTS = 2, /* its result is its standard output */
+		CHECKS = 4, /* finds by itself what this machine lacks */
 	} flags;
 } commands[] = {
 	{ "anonymize", "copy a trace with stand-ins for its names", cmd_anonymize },
-	{ "check", "check whether this machine can be traced, and what to do if not", cmd_check, TRACES | PRINTS },
+	{ "check", "check whether this machine can be traced, and what to do if not", cmd_check, TRACES | PRINTS | CHECKS },
 	{ "cut", "copy a part of a trace: some times, some processes", cmd_cut },
 	{ "daemon", "run the service: always-on traces, and traces of users", cmd_daemon, TRACES },
 	{ "export", "write a trace in the format of another program", cmd_export, PRINTS },
@@ -111,6 +112,24 @@ static int no_command(const char *name)
 	return EXIT_DLTRACED;
 }
 
+/* Names of files that are open, processes, mounts: without /proc each command would fail for another, wrong reason. */
+static bool has_proc(void)
+{
+	if (access("/proc/self/fd", F_OK) == 0)
+		return true;
+	log_err("/proc is not mounted: mount -t proc proc /proc");
+	return false;
+}
+
+/* After a failure: where the current folder has been removed, no relative name leads anywhere. */
+static void note_lost_folder(void)
+{
+	char cwd[PATH_MAX];
+
+	if (!getcwd(cwd, sizeof(cwd)) && errno == ENOENT)
+		log_info("the current folder has been removed: cd to one that is there, or give absolute paths");
+}
+
 static int run(int argc, char **argv)
 {
 	const struct command *c = find(argv[0]);
@@ -119,12 +138,16 @@ static int run(int argc, char **argv)
 
 	if (!c)
 		return no_command(argv[0]);
+	if (!(c->flags & CHECKS) && !has_proc())
+		return EXIT_DLTRACED;
 	snprintf(name, sizeof(name), "dltraced %s", c->name);
 	argv[0] = name;
 	command_runs = true;
 	atexit(finish_help);
 	code = c->run(argc, argv);
 	command_runs = false;
+	if (code == EXIT_DLTRACED && !(c->flags & TRACES))
+		note_lost_folder();
 	if (code == EXIT_DLTRACED && !stdout_is_closed()) /* the command has logged why */
 		return code;
 	return c->flags & PRINTS && finish_stdout() ? EXIT_DLTRACED : code;

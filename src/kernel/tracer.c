@@ -42,6 +42,11 @@ int tracer_check(char *error, size_t size)
 	struct stat st;
 	int fd;
 
+	if (access("/sys/kernel", F_OK) < 0) {
+		snprintf(error, size, "/sys is not mounted, where the kernel's types (BTF) are: mount -t sysfs sysfs /sys, or give a "
+			 "container the host's (docker run -v /sys:/sys:ro)");
+		return -ENOENT;
+	}
 	if (access(btf, R_OK) < 0) {
 		snprintf(error, size, "%s is missing: this kernel has no BTF; it needs CONFIG_DEBUG_INFO_BTF=y", btf);
 		return -ENOENT;

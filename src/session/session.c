@@ -81,8 +81,8 @@ static int open_folder(struct outdir *d, const struct config *cfg, const char *p
 
 int session_open_folder(struct outdir *d, const struct config *cfg, char *const *env, const struct workload_user *u)
 {
+	char path[PATH_MAX], why[PATH_MAX + 512];
 	struct outdir_names names;
-	char path[PATH_MAX];
 	int r;
 
 	outdir_names_init(&names, cfg->experiment, env, time(NULL));
@@ -98,9 +98,11 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
 		r = open_folder(d, cfg, path, u);
 	}
+	if (r < 0) {
+		outdir_explain(d, r, u->name, why, sizeof(why));
+		log_err("%s: %s", d->path, why);
+	}
 	stall_guard_end();
-	if (r < 0)
-		log_err("%s: %s", d->path, outdir_strerror(r));
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "drain/access.h"
@@ -256,7 +257,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 	}
 	if (is_news(&s->failures_logged, failures))
 		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
-			 dir, strerror(-failed_with));
+			 dir, limits_strerror(failed_with));
 	warn_refused(s, d, dir);
 	if (stalled && !s->stalled_logged)
 		log_warn("writing to %s has stalled; once the rings are full, further rows count as lost", dir);

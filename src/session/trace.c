@@ -8,6 +8,7 @@
 
 #include "base/exit_codes.h"
 #include "base/fmt.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
@@ -164,8 +165,11 @@ static int prepare(struct session *s)
 		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
 			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->archiver : NULL);
 	session_files_done();
+	if (r == -ENOMEM) /* no file needs memory to speak of; the rings do, and libbpf maps each twice */
+		return failed(s, r, "the rings, %u of %s, cannot be mapped: %s; --buffer SIZE takes less", s->tracer.n_rings,
+			      FMT_BYTES(s->tracer.ring_bytes), limits_strerror(r));
 	if (r < 0)
-		return failed(s, r, "cannot write the trace: %s", strerror(-r));
+		return failed(s, r, "cannot write the trace: %s", limits_strerror(r));
 	s->drain.decode.metrics = s->metrics;
 	s->drain.decode.owner = s->targets.owned ? &s->targets.owner : NULL;
 	tracer_exclude(&s->tracer, getpid());

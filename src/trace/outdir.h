@@ -102,7 +102,13 @@ bool outdir_owns(const char *path);
  */
 void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors);
 
-/* The text for a failure of outdir_open(): its meaning and what to do. */
+/* The text for a failure of outdir_open() or outdir_take(): its meaning and what to do. */
 const char *outdir_strerror(int r);
+
+/*
+ * Writes into BUF why outdir_open() failed with R for D, for the user called USER: which folder keeps it from being made,
+ * whose that folder is, and what to do.
+ */
+void outdir_explain(const struct outdir *d, int r, const char *user, char *buf, size_t size);
 
 #endif

@@ -439,6 +439,51 @@ static void failures_are_explained(void **state)
 	assert_non_null(strstr(outdir_strerror(-ENOSPC), "No space left on device; free some, or"));
 }
 
+static void explains(int r, const char *path, const char *want)
+{
+	struct outdir d = { .fd = -1 };
+	char text[2048];
+
+	snprintf(d.path, sizeof(d.path), "%s", path);
+	outdir_explain(&d, r, "alice", text, sizeof(text));
+	if (!strstr(text, want))
+		fail_msg("%s: \"%s\", not \"%s\"", path, text, want);
+}
+
+static void failures_name_the_folder_in_the_way(void **state)
+{
+	char want[PATH_MAX];
+
+	assert_int_equal(mkdir(at("theirs"), 0750), 0);
+	assert_int_equal(symlink("nowhere", at("loose")), 0);
+	put("file", "");
+	snprintf(want, sizeof(want), "Permission denied: %s belongs to ", at("theirs"));
+	explains(-EACCES, at("theirs/a/b"), want);
+	explains(-EACCES, at("theirs/a/b"), " (mode 0750), and alice may not write there; give a folder of alice with -o");
+	explains(-EPERM, at("theirs"), "cannot become the folder of alice: ");
+	explains(-ENOENT, at("loose"), "is a symbolic link to a folder that does not exist");
+	explains(-ENOTDIR, at("file"), "is not a folder; give a new one with -o");
+	explains(-ENOTDIR, at("loose"), "is a symbolic link, which is not followed");
+	explains(-EROFS, at("theirs/a"), "Read-only file system; give a folder that can be written");
+	explains(-EEXIST, at("theirs"), "--force");
+	if (geteuid() == 0 && chown(at("theirs"), SOMEBODY, SOMEBODY) == 0)
+		explains(-EACCES, at("theirs/a"), "theirs belongs to user 54321 (mode 0750)");
+}
+
+/* A relative name leads nowhere from a folder that was removed. */
+static void a_removed_current_folder_is_the_reason(void **state)
+{
+	autoclose int before = open(".", O_PATH | O_CLOEXEC);
+
+	assert_int_equal(mkdir(at("gone"), 0700), 0);
+	assert_int_equal(chdir(at("gone")), 0);
+	assert_int_equal(rmdir(at("gone")), 0);
+	explains(-ENOENT, "traces", "the current folder has been removed: cd to one that is there");
+	explains(-ENOENT, "/traces/x", "No such file or directory");
+	assert_int_equal(fchdir(before), 0);
+	explains(-ENOENT, "traces", "No such file or directory");
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, clean_up)
 
 static void knows_how_files_of_traces_are_called(void **state)
@@ -480,6 +525,8 @@ int main(void)
 		IN_FOLDER(root_follows_no_link_of_others),
 		IN_FOLDER(a_user_may_do_what_they_may),
 		cmocka_unit_test(failures_are_explained),
+		IN_FOLDER(failures_name_the_folder_in_the_way),
+		IN_FOLDER(a_removed_current_folder_is_the_reason),
 		cmocka_unit_test(knows_how_files_of_traces_are_called),
 	};
 

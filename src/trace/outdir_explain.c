@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why a trace folder could not be made. Looks at the folders of its path; changes nothing. */
+#include "trace/outdir.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* Cuts PATH back to what is there; *ST is its. Returns false when nothing is: the current folder has been removed. */
+static bool cut_to_existing(char *path, struct stat *st)
+{
+	while (lstat(path, st) < 0) {
+		char *slash = strrchr(path, '/');
+
+		if (!strcmp(path, ".") || !strcmp(path, "/"))
+			return false;
+		if (!slash)
+			strcpy(path, ".");
+		else
+			slash[slash == path] = '\0';
+	}
+	return true;
+}
+
+static bool current_folder_is_gone(const char *path)
+{
+	char cwd[PATH_MAX];
+
+	return *path != '/' && !getcwd(cwd, sizeof(cwd)) && errno == ENOENT;
+}
+
+/* "/data belongs to alice (mode 0755)" */
+static void put_owner(const char *at, const struct stat *st, char *buf, size_t size)
+{
+	const struct passwd *pw = getpwuid(st->st_uid);
+	char real[PATH_MAX];
+	char number[16];
+
+	snprintf(number, sizeof(number), "user %u", st->st_uid);
+	snprintf(buf, size, "%.1024s belongs to %.64s (mode %04o%s)", realpath(at, real) ? real : at, pw ? pw->pw_name : number,
+		 st->st_mode & 07777U, st->st_mode & S_ISVTX ? ", shared by all users" : "");
+}
+
+void outdir_explain(const struct outdir *d, int r, const char *user, char *buf, size_t size)
+{
+	char at[PATH_MAX], owner[1280];
+	struct stat st;
+	bool exists;
+
+	snprintf(at, sizeof(at), "%s", d->path);
+	exists = cut_to_existing(at, &st);
+	if (exists)
+		put_owner(at, &st, owner, sizeof(owner));
+	if (r == -ENOENT && current_folder_is_gone(d->path))
+		snprintf(buf, size, "the current folder has been removed: cd to one that is there, or give an absolute path with -o");
+	else if (r == -EROFS)
+		snprintf(buf, size, "%s; give a folder that can be written with -o", strerror(-r));
+	else if (exists && r == -ENOENT && S_ISLNK(st.st_mode))
+		snprintf(buf, size, "is a symbolic link to a folder that does not exist; give its real path");
+	else if (exists && r == -ENOTDIR && !S_ISLNK(st.st_mode))
+		snprintf(buf, size, "is not a folder; give a new one with -o");
+	else if (exists && r == -EPERM)
+		snprintf(buf, size, "cannot become the folder of %s: %s; give a new one with -o", user, owner);
+	else if (exists && r == -EACCES)
+		snprintf(buf, size, "%s: %s, and %s may not write there%s; give a folder of %s with -o", strerror(-r), owner, user,
+			 strcmp(user, "root") ? "" : " (a file server may give root no rights)", user);
+	else if (r == -EACCES && *d->path != '/')
+		snprintf(buf, size, "%s: %s may not enter the current folder; cd to another one, or give an absolute path with -o",
+			 strerror(-r), user);
+	else
+		snprintf(buf, size, "%s", outdir_strerror(r));
+}
