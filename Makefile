@@ -424,7 +424,9 @@ rpm:
 python:
 	$(Q)PYTHON="$(PYTHON)" scripts/python-package
 
+# The rpm is built without the unit tests: those of the deb are enough.
 check-package: deb
+	$(Q)NOTEST=1 scripts/package rpm
 	$(Q)tests/package/run
 
 clean:
