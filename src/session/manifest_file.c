@@ -16,6 +16,7 @@
 #define NOTE_MS 20
 #define MANIFEST_FILE "manifest.json"
 #define MANIFEST_TMP "manifest.json.tmp"
+#define OLD_MAX (64U << 20)
 #define GROWTH_BYTES (16 << 10) /* more than a manifest grows from the first version to the last */
 
 /* Writes a new file of the temporary name. An old one is removed first; a link is removed, too, and never followed. */
@@ -37,15 +38,25 @@ static int write_tmp(int dirfd, const char *buf, size_t len)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
+/* Writes TEXT over the whole file: 0 or -errno. */
+static int replace_text(int fd, const char *text, size_t len)
+{
+	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : util_write_all(fd, text, len);
+
+	return r ? r : ftruncate(fd, (off_t)len) < 0 ? -errno : 0;
+}
+
 /*
  * Overwrites the present manifest, which is not atomic: a full disk has no room for a second file, but the manifest must
- * record what the full disk has lost. A user may have changed the folder, so the file is checked. WHY is the error of the
- * second file; it is returned where there is no manifest to overwrite.
+ * record what the full disk has lost. Where that fails in the middle, the old text is put back. A user may have changed the
+ * folder, so the file is checked. WHY is the error of the second file; it is returned where there is no manifest to
+ * overwrite.
  */
 static int write_over(int dirfd, const char *buf, size_t len, int why)
 {
-	autoclose int fd = openat(dirfd, MANIFEST_FILE,
-				  O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd = openat(dirfd, MANIFEST_FILE, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autofree char *old = NULL;
+	size_t old_len;
 	struct stat st;
 	int r;
 
@@ -55,10 +66,13 @@ static int write_over(int dirfd, const char *buf, size_t len, int why)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
 		return -EPERM;
-	r = util_write_all(fd, buf, len);
+	r = util_read_fd(fd, OLD_MAX, &old, &old_len);
 	if (r < 0)
 		return r;
-	return ftruncate(fd, (off_t)len) < 0 || fsync(fd) < 0 ? -errno : 0;
+	r = replace_text(fd, buf, len);
+	if (r < 0)
+		(void)!replace_text(fd, old, old_len);
+	return r ? r : fsync(fd) < 0 ? -errno : 0;
 }
 
 int manifest_put(int dirfd, const char *text, size_t len)
