@@ -145,6 +145,8 @@ static void add_target(struct report *r, const struct target *t, const struct re
 	struct report_causes *c = r->causes;
 	struct report_cause *file = t->fid ? table_get(&c->files, t->fid) : NULL;
 
+	if (file && !file->of_job)
+		file->of_job = t->pid && table_find(&r->procs, t->pid);
 	add(file ? file : t->fid ? &c->other_files : &c->no_file[t->kind], one);
 	if (one->write_bytes && keep(r, t, one))
 		return;
@@ -298,11 +300,12 @@ static struct report_cause_row *put_rest(struct report_cause_row *rows, unsigned
 	return at;
 }
 
-static bool is_of_job(const struct report *r, uint64_t fid)
+/* Whether the job used the file FID, which caused SUM: by calls on it, or as its program, a library, or a mapping. */
+static bool is_of_job(const struct report *r, uint64_t fid, const struct report_cause *sum)
 {
 	const struct report_file *f = table_find(&r->files, fid);
 
-	return f && f->calls;
+	return sum->of_job || (f && f->calls);
 }
 
 static void pick_files(struct report *r)
@@ -315,14 +318,14 @@ static void pick_files(struct report *r)
 		const struct report_cause *sum = table_at(&c->files, i);
 		const uint64_t fid = table_key_at(&c->files, i);
 
-		add(is_of_job(r, fid) ? &rest_of_job : &rest, sum);
+		add(is_of_job(r, fid, sum) ? &rest_of_job : &rest, sum);
 		row = TOP_PLACE(c->file, c->n_files, CAUSES_SHOWN, e, e->sum.time_ns, sum->time_ns);
 		if (row)
 			*row = (struct report_cause_row){ .sum = *sum, .id = fid };
 	}
 	for (unsigned int i = 0; i < c->n_files; i++) {
 		row = &c->file[i];
-		row->of_job = is_of_job(r, row->id);
+		row->of_job = is_of_job(r, row->id, &row->sum);
 		row->path = report_path_of(r, row->id, NULL, 0);
 		subtract(row->of_job ? &rest_of_job : &rest, &row->sum);
 	}

@@ -34,6 +34,7 @@ enum cause_kind {
 struct report_cause {
 	uint64_t read_bytes, write_bytes, requests;
 	uint64_t time_ns; /* from queued to done */
+	bool of_job; /* of a file: a process of the job caused a request; without a call on it, by executing or mapping it */
 };
 
 struct report_cause_process {

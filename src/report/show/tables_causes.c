@@ -35,7 +35,7 @@ GET(share, struct report_cause_row, v)
 
 static const struct view_column file_columns[] = {
 	SUMS,
-	OF_JOB("a call of the job was on it"),
+	OF_JOB("a process of the job used it"),
 	ID("fid", NULL, 0),
 	WHAT,
 	{ "path", "FILE", VIEW_TEXT, 0, VIEW_EMPTY, .get = path },

@@ -21,7 +21,7 @@
 
 /* --- making one ------------------------------------------------------------------------------------------ */
 
-enum { BIO, BIO_MAP, FILES, RW, N_OUT };
+enum { BIO, BIO_MAP, FILES, PIDS, RW, N_OUT };
 
 static FILE *out[N_OUT];
 
@@ -32,6 +32,7 @@ static const struct {
 			 "EXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE" },
 	[BIO_MAP] = { "bio_map", "DISK\tSECTOR\tBYTES\tKIND\tFID\tFOFF\tWPID\tWTID\tFILE" },
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
+	[PIDS] = { "pids", "PID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS" },
 	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 };
 
@@ -126,6 +127,23 @@ static void is_whole(const struct report *r)
 }
 
 /* --- tests ---------------------------------------------------------------------------------------------------- */
+
+/* The kernel reads a program and its libraries when they are executed and mapped: there is no call on them. */
+static void a_program_is_a_file_of_the_job(void **state)
+{
+	static const char read[] = "%u\t%u\tx\t0\tswapper/0\tsda\tR\t%u\t16384\t2000000\t1000000\t-\t0\tdata\t%u\t0\t1\t-\t-\t-\t-\t%u\n";
+	struct report *r;
+
+	(void)state;
+	fprintf(row(PIDS, 0), "20\t20\t1\tpython3\texec\t-\t20\t0\t/\t-\tpython3\n");
+	fprintf(row(BIO, 10 * MS), read, 20, 20, 100, 3, 3);
+	fprintf(row(BIO, 11 * MS), read, 21, 21, 200, 4, 4);
+	r = load();
+	for (unsigned int i = 0; i < r->causes->n_files; i++)
+		assert_int_equal(r->causes->file[i].of_job, r->causes->file[i].id == 3);
+	assert_int_equal(r->causes->n_files, 2);
+	report_free(r);
+}
 
 static void pieces_are_of_their_files_and_writers(void **state)
 {
@@ -230,6 +248,7 @@ static void files_beyond_the_shown_ones_are_the_jobs_or_not(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_program_is_a_file_of_the_job, begin, end),
 		cmocka_unit_test_setup_teardown(pieces_are_of_their_files_and_writers, begin, end),
 		cmocka_unit_test_setup_teardown(pieces_are_of_the_request_at_their_time, begin, end),
 		cmocka_unit_test_setup_teardown(what_has_no_piece_is_of_several_files, begin, end),
