@@ -8,6 +8,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/phases/saves.h"
+#include "report/scan/gate.h"
 #include "report/scan/syncs.h"
 #include "report/why/why.h"
 
@@ -121,7 +122,7 @@ static void take_sched(struct scan *s)
 	struct timeline *t = s->report->timeline;
 	uint64_t span_ns, ns, pid;
 
-	if (!scan_is(s, COL_KIND, "target") || !scan_u64(s, COL_SPAN_NS, &span_ns) ||
+	if (!scan_is(s, COL_KIND, "target") || scan_is_gate(s) || !scan_u64(s, COL_SPAN_NS, &span_ns) ||
 	    !scan_u64(s, COL_PID, &pid))
 		return;
 	t->has_sched = true;

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/scan/gate.h"
 #include "report/scan/scan.h"
 #include "report/why/impl.h"
 
-#define TRACER "dltraced" /* COMM of the daemon's own processes */
 #define THREADS_MAX (1U << 16)
 /*
  * Rows of sched.out are a second apart, or more. Bins are shorter than that if BINS of them suffice, so that hardly any part
@@ -191,20 +191,12 @@ static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, d
 	to->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
-/*
- * Whether the row is from the workload's process before its execve(2): our own code, which waits until the trace has begun.
- */
-static bool before_exec(const struct scan *s, const struct report_proc *p)
-{
-	return p && p->named && scan_is(s, COL_COMM, TRACER) && strcmp(p->comm, TRACER) != 0;
-}
-
 /* Adds the busy time of a row to its process: not its sleep, as a process that waits in wait4(2) or poll(2) is not busy. */
 static void take_busy(struct scan *s, void *own)
 {
 	struct report_proc *p = scan_is(s, COL_KIND, "target") ? table_find(&s->report->procs, scan_number(s, COL_PID)) : NULL;
 
-	if (p && !before_exec(s, p))
+	if (p && !scan_is_gate(s))
 		p->busy_ns += scan_number(s, COL_RUN_NS) + scan_number(s, COL_RUNQ_NS) + scan_number(s, COL_DISK_NS) +
 			      scan_number(s, COL_BLOCKED_NS);
 }
@@ -225,7 +217,7 @@ static struct sleeps *sleeps_of(const struct scan *s, struct why_trainer **t)
 	struct why_loader *l;
 	bool main = scan_number(s, COL_TID) == pid;
 
-	if (!scan_is(s, COL_KIND, "target") || before_exec(s, table_find(&s->report->procs, pid)))
+	if (!scan_is(s, COL_KIND, "target") || scan_is_gate(s))
 		return NULL;
 	*t = why_trainer(w, pid);
 	if (*t)
