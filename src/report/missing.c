@@ -165,6 +165,6 @@ void report_missing_end(struct report *r)
 		     "times the kernel left out a hook, for a call of the job or of another process");
 	missing_end(&r->missing);
 	note_reasons(r);
-	if (rules && r->missing.caveat)
+	if (rules && r->missing.caveat && rules->bottleneck.rule->is_share) /* else it names no cause */
 		rules->bottleneck.caveat = strdup(r->missing.caveat);
 }

@@ -50,10 +50,10 @@ static double mean_share(const struct report_job *job, const char *code)
 	return all > 0 ? sum / all : (double)NAN;
 }
 
-/* Ranks causes of waits first, then training, then unknown causes. */
+/* Ranks causes of waits first, then training, then unknown causes and jobs that failed. */
 static unsigned int rank_of(const struct rule *rule)
 {
-	return strcmp(rule->code, rule_unknown.code) == 0 ? 0 : strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
+	return strcmp(rule->code, rule_unknown.code) == 0 || !rule->is_share ? 0 : strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
 }
 
 /* Returns the rule that is the answer for all hosts; NULL: nothing is known of any host. */
@@ -112,8 +112,8 @@ bool report_job_why(const struct report_job *job, struct finding *ret)
 	*ret = (struct finding){ .rule = rule };
 	if (!rule)
 		return false;
-	ret->share = ret->measure = mean_share(job, rule->code);
-	if (job->total && job->total->missing.caveat)
+	ret->share = ret->measure = rule->is_share ? mean_share(job, rule->code) : (double)NAN;
+	if (rule->is_share && job->total && job->total->missing.caveat)
 		ret->caveat = strdup(job->total->missing.caveat);
 	show_hosts(job, rule->code, false, ret);
 	show_hosts(job, rule->code, true, ret);

@@ -46,6 +46,8 @@ static void put_answer(const struct finding *f, unsigned int width, FILE *out)
 	wrap_finding(f, why_headline, width, out);
 	for (unsigned int i = 0; i < MIN(f->n, EVIDENCE_SHOWN); i++)
 		wrap_from(out, 2, f->evidence[i], width);
+	if (!f->rule->advice)
+		return;
 	fputs("  => ", out);
 	wrap_text(out, f->rule->advice, strlen("  => "), width);
 }

@@ -69,7 +69,8 @@ static void evidence(const struct finding *f, FILE *out)
 {
 	for (unsigned int i = 0; i < f->n; i++)
 		fmt_line(out, "  ", f->evidence[i]);
-	fmt_line(out, "  => ", f->rule->advice);
+	if (f->rule->advice)
+		fmt_line(out, "  => ", f->rule->advice);
 }
 
 void why_headline(const struct finding *f, FILE *out)

@@ -253,9 +253,16 @@ static void find_others(struct report *r, struct rules *rules)
 struct rules *rules_new(struct report *r)
 {
 	struct rules *rules = calloc(1, sizeof(*rules));
+	const struct rule *none = verdict_of_none(r);
 
 	if (!rules)
 		return NULL;
+	if (none) {
+		rules->bottleneck = finding_of(r, none, NAN);
+		rules->bottleneck.is_bottleneck = true;
+		none->evidence(r, &rules->bottleneck);
+		return rules;
+	}
 	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
 		find(r, rules, rule);
 	verdict_choose(r, rules);

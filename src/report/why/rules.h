@@ -63,7 +63,7 @@ struct rule {
 	bool is_fact;       /* describes the job: nothing needs mending */
 	const char *within; /* it is also a fact if the rule of this code fires, which includes it */
 	void (*evidence)(struct report *r, struct finding *f);
-	const char *advice;
+	const char *advice; /* NULL: there is nothing to be done about it */
 };
 
 struct rules {
@@ -83,6 +83,8 @@ extern const struct rule *const rules_tables[];
  * The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did instead.
  */
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
+/* The answers of a job that was too short or failed: without other findings, as these would be about its start alone. */
+extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
 
@@ -94,6 +96,8 @@ void rules_free(struct rules *rules);
 
 /* verdict.c: chooses the answer: a finding, which leaves the list, or an answer that is in no table of rules. */
 void verdict_choose(struct report *r, struct rules *rules);
+/* Returns the answer of a job that was too short for any, or failed; NULL: it was not. */
+const struct rule *verdict_of_none(const struct report *r);
 /* Whether the processes whose waits are the job's are known; and when they waited. */
 bool rules_know_job(const struct report *r);
 bool rules_know_waits(const struct report *r);

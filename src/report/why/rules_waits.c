@@ -459,6 +459,47 @@ const struct rule rules_of_waits[] = {
 	{ .code = NULL },
 };
 
+/* --- jobs without an answer ------------------------------------------------------------------------------ */
+
+static void show_end(struct report *r, struct finding *f)
+{
+	const struct manifest_facts *m = &r->manifest;
+
+	if (!m->has_status)
+		finding_add(f, "the trace has %s of it", FMT_NS(report_duration_ns(r)));
+	else if (m->has_usage)
+		finding_add(f, "it %s after %s", FMT_ENDED(m->status), FMT_NS(m->usage[USAGE_WALL_NS]));
+	else
+		finding_add(f, "it %s", FMT_ENDED(m->status));
+	if (m->has_status && m->status)
+		finding_add(f, "what it printed says why; here is only what it did until then");
+}
+
+const struct rule rule_too_short = {
+	.code = "too-short",
+	.title = "The job ran for less than 0.5 s: too short to say what it waited for",
+	.evidence = show_end,
+};
+
+const struct rule rule_failed = {
+	.code = "failed",
+	.title = "The job failed within 0.5 s: too early to say what it waited for",
+	.evidence = show_end,
+};
+
+const struct rule rule_not_found = {
+	.code = "failed",
+	.title = "The job failed: status 127 mostly means that a program, or a library of it, was not found",
+	.evidence = show_end,
+};
+
+const struct rule rule_not_executable = {
+	.code = "failed",
+	.title = "The job failed: status 126 mostly means that a program could not be executed",
+	.evidence = show_end,
+};
+
 const struct rule *const rules_answers[] = {
-	&rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle, NULL,
+	&rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle, &rule_too_short,
+	&rule_failed, &rule_not_found, &rule_not_executable, NULL,
 };

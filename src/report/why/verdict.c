@@ -5,13 +5,17 @@
  */
 #include <math.h>
 #include <string.h>
+#include <sys/wait.h>
 
+#include "base/exit_codes.h"
+#include "base/util.h"
 #include "report/scan/model.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 
 /* to be the answer, a cause must exceed this part of the unknown waits; the job's own work, this part of the time */
 #define LEAST_KNOWN 0.5
+#define LEAST_NS (500 * NSEC_PER_MSEC) /* a shorter job has done nothing but start: reading its program is most of it */
 #define LEAST_WAIT 0.1 /* of the time: a job with fewer waits is bound by what it computes */
 
 static double part(const struct why *w, double ns)
@@ -51,6 +55,33 @@ static void work_is_it(struct report *r, struct rules *rules)
 			rules_take_out(rules, &rules->found[i--]);
 	rules->bottleneck = finding_of(r, work, work->measure ? work->measure(r) : part(r->why, r->why->waited_ns));
 }
+
+/* --- no answer ------------------------------------------------------------------------------------------------ */
+
+/* Returns how long the job ran, or was traced: the shorter one. A window that the user has chosen may be shorter. */
+static uint64_t ran_ns(const struct report *r)
+{
+	const struct manifest_facts *m = &r->manifest;
+	const uint64_t traced_ns = m->window.end_ns ? UINT64_MAX : report_duration_ns(r);
+
+	return m->has_usage ? MIN(m->usage[USAGE_WALL_NS], traced_ns) : traced_ns;
+}
+
+const struct rule *verdict_of_none(const struct report *r)
+{
+	const struct manifest_facts *m = &r->manifest;
+	const bool exited = m->has_status && WIFEXITED(m->status), trained = r->why->seen >= WHY_SEEN_PHASES;
+
+	if (exited && WEXITSTATUS(m->status) == EXIT_NOT_FOUND && !trained)
+		return &rule_not_found;
+	if (exited && WEXITSTATUS(m->status) == EXIT_NOT_EXECUTABLE && !trained)
+		return &rule_not_executable;
+	if (ran_ns(r) >= LEAST_NS)
+		return NULL;
+	return m->has_status && m->status ? &rule_failed : &rule_too_short;
+}
+
+/* --- the answer ----------------------------------------------------------------------------------------------- */
 
 void verdict_choose(struct report *r, struct rules *rules)
 {

@@ -1384,7 +1384,7 @@ static void a_process_without_rows_of_sched_out_does_not_compute(void **state)
 	report_free(r);
 }
 
-/* Waits of the workload's process before its exec. */
+/* Waits of the workload's process before its exec, by which name dltraced was called. */
 static void what_waits_before_exec_is_not_the_job(void **state)
 {
 	const struct account *a;
@@ -1394,12 +1394,71 @@ static void what_waits_before_exec_is_not_the_job(void **state)
 	for (unsigned int i = 0; i < STEPS; i++)
 		put_ran(100, i, S, 0);
 	put(SCHED, step(0) + S, "100\t100\tdltraced\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(500 * MS), N(500 * MS));
+	put(SCHED, step(0) + S, "100\t100\tdlt\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(500 * MS), N(500 * MS));
 	put_rw(100, step(0) + 1000, 500, 'R', MiB, 0, 0, 2);
-	r = loaded();
+	tree_put("manifest.json", "{\"tool\":\"dltraced\",\"schema\":1,\"cmdline\":[\"/opt/bin/dlt\",\"start\"],"
+				  "\"workload\":{\"pid\":100},\"complete\":true}");
+	r = loaded_with(true);
 	a = account_of(r, 100);
 	adds_up(a);
 	assert_true(term(a, ACCOUNT_OTHERS) == 0);
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		assert_int_equal(r->timeline->sum[TIMELINE_SLEEP][i], 0);
 	expect_near(is_bottleneck(r, "cpu-bound")->share, 1);
+	report_free(r);
+}
+
+/* Puts a job of LIFE with a manifest that has its wait(2) STATUS, and loads it. It reads from storage all of the time. */
+static struct report *ended_job(const char *status, uint64_t life)
+{
+	autofree char *manifest = util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100,\"status\":%s,"
+					   "\"rusage\":{\"wall_ns\":%llu}},\"complete\":true}", status, N(life));
+
+	put(PIDS, BEGIN, "100\t100\t1\tcat\texec\t-\t100\t0\t/\t-\tcat");
+	put(PIDS, BEGIN + life, "100\t100\t1\tcat\texit\t0\t100\t0\t/\t-\tutime=1\040stime=0");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	put_rw(100, BEGIN + life - MS, life - 2 * MS, 'R', 64 * MiB, 0, 64 * MiB, 2);
+	put(SCHED, BEGIN + life, "100\t100\tcat\ttarget\t-\tread\t%llu\t1\t-\t-\t-\t%llu\t0\t0\t1", N(life), N(life - 2 * MS));
+	tree_put("manifest.json", manifest);
+	return loaded();
+}
+
+/* Only the code and what the report begins with: no cause, no advice, no other finding. */
+static void expect_no_answer(const char *status, uint64_t life, const char *code, const char *title, const char *evidence)
+{
+	struct report *r = ended_job(status, life);
+	const struct finding *b = is_bottleneck(r, code);
+	autofree char *sentence = sentence_of(r), *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	report_screen(r, 80, out);
+	assert_int_equal(fclose(out), 0);
+	assert_null(strstr(text, "=>"));
+	assert_non_null(strstr(sentence, title));
+	assert_null(strchr(sentence, '%'));
+	assert_null(b->rule->advice);
+	assert_true(shows(b, evidence));
+	assert_int_equal(r->why->rules->n + r->why->rules->n_facts + r->why->rules->n_missing, 0);
+	report_free(r);
+}
+
+static void a_job_that_is_too_short_or_failed_has_no_answer(void **state)
+{
+	struct report *r;
+
+	expect_no_answer("0", 499 * MS, "too-short", "too short to say", "it ended with status 0 after 499 ms");
+	expect_no_answer("256", 499 * MS, "failed", "The job failed within 0.5 s", "it ended with status 1 after 499 ms");
+	expect_no_answer("11", 499 * MS, "failed", "The job failed within 0.5 s", "after 499 ms");
+	expect_no_answer("32512", 20 * S, "failed", "was not found", "it ended with status 127 after 20.0 s");
+	expect_no_answer("32256", 20 * S, "failed", "could not be executed", "it ended with status 126 after 20.0 s");
+	/* a little longer, or an error after it has worked: what it waited for is known */
+	r = ended_job("0", 501 * MS);
+	is_bottleneck(r, "storage-read");
+	report_free(r);
+	r = ended_job("256", 20 * S);
+	is_bottleneck(r, "storage-read");
 	report_free(r);
 }
 
@@ -3029,6 +3088,7 @@ int main(void)
 		TEST(a_job_that_computes_is_bound_by_the_cpu_by_switches_too),
 		TEST(a_process_without_rows_of_sched_out_does_not_compute),
 		TEST(what_waits_before_exec_is_not_the_job),
+		TEST(a_job_that_is_too_short_or_failed_has_no_answer),
 		TEST(a_job_that_sleeps_is_idle),
 		TEST(a_job_that_faults_in_mapped_files_waits_for_storage),
 		TEST(a_job_that_waits_for_a_server_waits_for_the_outside),
