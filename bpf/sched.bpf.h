@@ -45,7 +45,16 @@ static __always_inline bool target_had(__u32 tgid)
 {
 	__u8 *byte = target_byte(tgid), is = byte ? *byte : 0;
 
+	if (is & DLT_TARGET_HELD)
+		return false;
 	return dlt_cfg.all ? !(is & DLT_TARGET_IN) && tgid != 0 : is != 0;
+}
+
+static __always_inline bool is_held(__u32 tgid)
+{
+	__u8 *byte = target_byte(tgid);
+
+	return byte && *byte & DLT_TARGET_HELD;
 }
 
 /* --- slots -------------------------------------------------------------------------------------- */

@@ -165,6 +165,7 @@ struct dlt_shared {
 
 /* Bits of a process's byte in the target map; under --all, IN marks processes that are left out. */
 #define DLT_TARGET_IN 1
+#define DLT_TARGET_HELD 4 /* the workload's process at its gate: it still runs dltraced's code, and has no rows */
 #define DLT_TARGET_ENDED 2 /* but other threads of it may still be on their way to the exit hook */
 
 /* dlt_config.perf: hooks that run with preemption off and can be used here */

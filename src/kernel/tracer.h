@@ -61,6 +61,12 @@ void tracer_free(struct tracer *t);
 /* Add a process to the target; its later children follow. */
 void tracer_target_add(struct tracer *t, pid_t tgid);
 void tracer_target_remove(struct tracer *t, pid_t tgid);
+/*
+ * The process TGID, which waits at its gate, runs dltraced's code: until it is released, it is not in the target, and its time
+ * is dltraced's. Both under --all, too.
+ */
+void tracer_target_hold(struct tracer *t, pid_t tgid);
+void tracer_target_release(struct tracer *t, pid_t tgid);
 /* --all: PID is one of our helpers, or ourselves. */
 void tracer_exclude(struct tracer *t, pid_t tgid);
 bool tracer_target_has(const struct tracer *t, pid_t tgid);

@@ -28,6 +28,16 @@ void tracer_target_remove(struct tracer *t, pid_t tgid)
 		byte_set(t, tgid, 0);
 }
 
+void tracer_target_hold(struct tracer *t, pid_t tgid)
+{
+	byte_set(t, tgid, DLT_TARGET_HELD);
+}
+
+void tracer_target_release(struct tracer *t, pid_t tgid)
+{
+	byte_set(t, tgid, t->cfg.all ? 0 : DLT_TARGET_IN);
+}
+
 void tracer_exclude(struct tracer *t, pid_t tgid)
 {
 	if (t->cfg.all)

@@ -271,6 +271,8 @@ static int step_go(struct session *s)
 	creds_user();
 	if (s->workload.pid)
 		s->manifest.workload_start = session_now();
+	if (s->workload.pid && s->traced)
+		tracer_target_release(&s->tracer, s->workload.pid);
 	code = s->kind->go(s);
 	if (code)
 		return code;

@@ -181,12 +181,11 @@ static int prepare(struct session *s)
 	creds_user();
 	if (r < 0)
 		return failed(s, r, "%s", s->tracer.error);
-	if (s->targets.owned) {
-		r = targets_enter(&s->targets, &s->tracer, text, sizeof(text));
-		return r < 0 ? failed(s, r, "%s", text) : 0;
-	}
+	r = s->targets.owned ? targets_enter(&s->targets, &s->tracer, text, sizeof(text)) : 0;
+	if (r < 0)
+		return failed(s, r, "%s", text);
 	if (s->workload.pid)
-		tracer_target_add(&s->tracer, s->workload.pid);
+		tracer_target_hold(&s->tracer, s->workload.pid);
 	return 0;
 }
 

@@ -25,7 +25,8 @@ bool scan_is_gate(const struct scan *s)
 	const struct manifest_facts *m = &s->report->manifest;
 	const struct reader_field comm = scan_field(s, COL_COMM);
 
-	if (!p || !p->named || reader_is(comm, p->comm) || (m->workload_pid && pid != m->workload_pid))
+	/* it waits in its execve(2) until the job's program has been read */
+	if (!p || !p->named || scan_is(s, COL_CALL, "execve") || reader_is(comm, p->comm) || (m->workload_pid && pid != m->workload_pid))
 		return false;
 	return reader_is(comm, TRACER) || is_program_of(comm, m->cmdline);
 }
