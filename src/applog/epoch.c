@@ -62,6 +62,11 @@ static bool is_of_another(const char *word, size_t len)
 	return false;
 }
 
+bool applog_is_result(struct applog_piece word)
+{
+	return is_result(word.p, (size_t)(word.end - word.p));
+}
+
 bool applog_has_results(struct applog_piece s)
 {
 	bool another = false;
@@ -92,8 +97,7 @@ static void skip(struct applog_piece *s, const char *set)
 		s->p++;
 }
 
-/* Takes "10/500" or "[ 10/ 500]" at S; *PART: the quotient. */
-static bool take_ratio(struct applog_piece *s, float *part)
+bool applog_take_ratio(struct applog_piece *s, float *part)
 {
 	struct applog_piece r = *s;
 	int64_t n = applog_number_at(r), all;
@@ -134,7 +138,7 @@ static void find_part(struct applog_piece s, float *part)
 	for (bool word = false; s.p < s.end; s.p++) {
 		bool number = is_digit(*s.p) && !word && s.p[-1] != '.';
 
-		if (number && (take_ratio(&s, part) || (*part < 0 && take_percent(&s, part) && s.p < s.end && *s.p != '|')))
+		if (number && (applog_take_ratio(&s, part) || (*part < 0 && take_percent(&s, part) && s.p < s.end && *s.p != '|')))
 			return;
 		if (s.p == s.end)
 			return;
@@ -162,13 +166,16 @@ static bool take_clock(struct applog_piece *s, uint64_t *ns)
 	return parts > 1;
 }
 
-/* Finds the elapsed time as tqdm prints it: "[00:12<00:14". */
+/* Finds the elapsed time as tqdm and fastai print it: "[00:12<00:14", "[10/38 00:12<00:14". */
 static void find_elapsed(struct applog_piece s, struct phase_words *w)
 {
 	for (; s.p < s.end; s.p++) {
 		struct applog_piece at = { s.p + 1, s.end };
 		uint64_t ns;
+		float part;
 
+		if (*s.p == '[' && applog_take_ratio(&at, &part))
+			skip(&at, " ");
 		if (*s.p == '[' && take_clock(&at, &ns) && one_of(&at, "<")) {
 			w->has_elapsed = true;
 			w->elapsed_ns = ns;
@@ -261,7 +268,7 @@ bool applog_parse_bar(struct applog_line *l, struct applog_piece s)
 	float part;
 
 	skip(&s, " ");
-	if (!take_ratio(&s, &part))
+	if (!applog_take_ratio(&s, &part))
 		return false;
 	skip(&s, " ");
 	if (s.p == s.end || !(*s.p == '[' || *s.p == '-' || *s.p == '\xe2') || !memmem(s.p, (size_t)(s.end - s.p), "step", 4))

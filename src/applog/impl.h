@@ -40,11 +40,19 @@ enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, s
 
 /* epoch.c */
 bool applog_has_results(struct applog_piece s);
+/* Whether WORD is one for a measured value. */
+bool applog_is_result(struct applog_piece word);
+/* Takes "10/500" or "10/ 500" at S; *PART: the quotient. */
+bool applog_take_ratio(struct applog_piece *s, float *part);
 /* Takes the words of REST, the text after the number of an epoch. */
 void applog_words(struct phase_words *w, struct applog_piece rest);
 /* Parse lines about an epoch without a phrase of it; all of L but its name is set. */
 bool applog_parse_dict(struct applog_line *l, struct applog_piece s);
 bool applog_parse_bar(struct applog_line *l, struct applog_piece s);
+
+/* formats.c: parse lines of a known program about an epoch; about a step. All of L is set but its rank. */
+bool applog_parse_epoch_form(struct applog_line *l, struct applog_piece s);
+bool applog_parse_step_form(struct applog_line *l, struct applog_piece s);
 
 /* rules.c: parses by the first rule that matches. */
 enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len);

@@ -231,7 +231,7 @@ static const char *find_phrase(struct applog_line *l, struct applog_piece s)
 	return NULL;
 }
 
-/* Whether the line may have a noun. */
+/* Whether the text may have a noun. */
 static bool has_phrase(const char *line, size_t len)
 {
 	static const char *const words[] = { "poch", "POCH", "raining", "val", "alidation", "heckpoint", "lock " };
@@ -252,21 +252,26 @@ static bool parse_other(struct applog_line *l, struct applog_piece s)
 	return true;
 }
 
+/* Parses the text S behind the time, of which DLIO's lines have one in their own form. */
+static bool parse_text(struct applog_line *l, struct applog_piece s)
+{
+	const char *phrase = has_phrase(s.p, (size_t)(s.end - s.p)) ? find_phrase(l, s) : NULL;
+
+	if (phrase && l->stamped && phrase == s.p + 1)
+		l->entry.source = PHASE_DLIO;
+	return phrase || applog_parse_step_form(l, s);
+}
+
 enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
 				      const char *after)
 {
-	const char *phrase;
+	const struct applog_piece text = { after ? after : line, line + len };
 
 	l->entry = (struct phase_entry){ .source = PHASE_LOG, .number = -1, .rank = -1 };
-	if (parse_other(l, (struct applog_piece){ after ? after : line, line + len }))
+	if (parse_other(l, text))
 		return APPLOG_PHASE;
-	if (!has_phrase(line, len))
+	if (!applog_parse_epoch_form(l, text) && !parse_text(l, text))
 		return APPLOG_NOTHING;
-	phrase = find_phrase(l, (struct applog_piece){ after ? after : line, line + len });
-	if (!phrase)
-		return APPLOG_NOTHING;
-	if (l->stamped && phrase == after + 1)
-		l->entry.source = PHASE_DLIO;
 	l->entry.rank = mllog_rank(line, before ? MIN((size_t)(before - line), APPLOG_RANK_BYTES) : 0);
 	return APPLOG_PHASE;
 }

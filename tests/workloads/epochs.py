@@ -171,10 +171,116 @@ class Mlperf(Shape):
         self.say("END", "epoch_stop", epoch)
 
 
+# --- frameworks -----------------------------------------------------------------------------------
+
+
+class Mmengine(Shape):
+    """Every fourth step, and the validation, which has the number of its epoch."""
+
+    def step(self, epoch, done, of, seconds):
+        if done and done % 4 == 0:
+            self.out(f"04/15 16:50:26 - mmengine - INFO - Epoch(train) [{epoch}][{done:3}/{of}]  lr: 1.9820e-03  eta: 0:00:15  "
+                     f"time: 0.3082  data_time: 0.0042  memory: 3312  loss: 1.4919")
+
+    def end(self, epoch, loss):
+        self.out(f"04/15 16:50:26 - mmengine - INFO - Epoch(val) [{epoch}][5/5]    accuracy: 7.5000  data_time: 0.0044  time: 0.0146")
+
+
+class Yolo(Shape):
+    """A row of a table that is a bar; the validation is a bar of its own."""
+
+    def bar(self, text, done, of, seconds):
+        self.out(f"\r{text}: {100 * done // of:3}%|{'█' * (10 * done // of):10}| {done}/{of} [00:{int(seconds):02}<00:01,  1.68it/s]",
+                 "\n" if done == of else "", sys.stderr)
+
+    def begin(self, epoch):
+        self.out("\n" + "".join(f"{name:>11}" for name in ("Epoch", "GPU_mem", "box_loss", "cls_loss", "dfl_loss", "Instances", "Size")),
+                 file=sys.stderr)
+
+    def step(self, epoch, done, of, seconds):
+        self.bar(f"{f'{epoch}/{self.last}':>11}{'0G':>11}{1.222:>11}{1.679:>11}{1.368:>11}{5:>11}{640:>11}", done, of, seconds)
+
+    def end(self, epoch, loss):
+        self.bar(f"{'Class':>22}{'Images':>11}{'Instances':>11}{'Box(P':>11}{'R':>11}{'mAP50':>11}{'mAP50-95)':>11}", 2, 2, 0)
+        self.out(f"{'all':>22}{128:>11}{929:>11}{0.64:>11}{0.53:>11}{0.5:>11}{0.4:>11}")
+
+
+class Fastai(Shape):
+    """A table whose first column counts from 0; on a terminal there would be bars, too."""
+
+    def start(self):
+        self.out("epoch     train_loss  valid_loss  accuracy  time    ")
+
+    def end(self, epoch, loss):
+        self.out(f"{epoch:<10}{loss:<12.6f}{loss:<12.6f}{1 - loss / 2:<10.6f}{'00:01':<10}")
+
+
+class Timm(Shape):
+    def step(self, epoch, done, of, seconds):
+        if done and done % 4 == 0:
+            self.out(f"Train: {epoch} [{done - 1:>4d}/{of} ({100 * (done - 1) / (of - 1):>3.0f}%)]  Loss:  6.926911 (6.9269)  "
+                     f"Time: 0.170s,    5.52/s  (0.170s,    5.52/s)  LR: 1.000e-06  Data: 0.005 (0.005)")
+
+    def end(self, epoch, loss):
+        self.out("Test: [   4/4]  Time: 2.100 (2.100)  Loss:  6.9000 (6.9000)  Acc@1:  0.1000 ( 0.1000)  Acc@5:  0.5000 ( 0.5000)")
+
+
+class Espnet(Shape):
+    def say(self, text):
+        at = time.time()
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+        self.out(f"[host] {stamp},{int(at % 1 * 1000):03} (trainer:732) INFO: {text}", file=sys.stderr)
+
+    def begin(self, epoch):
+        self.say(f"{epoch}/{self.last}epoch started" + ". Estimated time to finish: 7.6 seconds" * (epoch > self.args.first))
+
+    def step(self, epoch, done, of, seconds):
+        if done and done % 4 == 0:
+            self.say(f"{epoch}epoch:train:{done - 3}-{done}batch: iter_time=0.003, forward_time=0.095, loss=80.856, train_time=0.2")
+
+    def end(self, epoch, loss):
+        self.say(f"{epoch}epoch results: [train] iter_time=0.164, loss={loss}, time=1.19 seconds, total_count=49, [valid] loss=4")
+
+
+class Torchtune(Bar):
+    def draw(self, epoch, done, of, seconds, end=""):
+        self.out(f"\r{epoch}|{done}|Loss: 0.8484776020050049: {100 * done // of:3}%|{'█' * (10 * done // of):10}| {done}/{of} "
+                 f"[00:{int(seconds):02}<00:01,  2.88it/s]", end, sys.stderr)
+
+
+class Tensorflow(Shape):
+    """Steps alone."""
+
+    def start(self):
+        self.steps = 0
+
+    def step(self, epoch, done, of, seconds):
+        self.steps += done > 0
+        if done and self.steps % 4 == 1:
+            self.out(f"INFO:tensorflow:loss = 2.3, step = {self.steps} (0.5 sec)", file=sys.stderr)
+
+
+class Detectron2(Tensorflow):
+    def step(self, epoch, done, of, seconds):
+        self.steps += done > 0
+        if done and self.steps % 4 == 0:
+            self.out(f"[11/21 10:00:00 d2.utils.events]:  eta: 0:12:33  iter: {self.steps - 1}  total_loss: 5.922  loss_cls: 1.709  "
+                     f"time: 0.8241  data_time: 0.8461  lr: 3.9962e-05  max_mem: 1966M")
+
+
+class Unknown(Shape):
+    """Lines whose form no program knows."""
+
+    def end(self, epoch, loss):
+        self.out(f"round {epoch} of {self.last} is over")
+
+
 SHAPES = {
     "none": Shape, "results": Results, "train-and-val": TrainAndVal, "json": JsonLines, "headings": Headings,
     "best-so-far": BestSoFar, "heading-and-result": HeadingAndResult, "named": Named, "every": Every, "bar": Bar,
-    "lightning": Lightning, "keras": Keras, "trainer": Trainer, "mllog": Mlperf,
+    "lightning": Lightning, "keras": Keras, "trainer": Trainer, "mllog": Mlperf, "mmengine": Mmengine, "yolo": Yolo,
+    "fastai": Fastai, "timm": Timm, "espnet": Espnet, "torchtune": Torchtune, "tensorflow": Tensorflow,
+    "detectron2": Detectron2, "unknown": Unknown,
 }
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Phases that no pair of lines begins and ends: those with lines at their ends only, epochs by lines on one side of them
- * (epochs.h), and, where no line is about an epoch, by generations of workers (workers.h).
+ * (epochs.h), and, where no line is about an epoch, by generations of workers (workers.h); the training of a job that
+ * prints steps alone (step_lines.h).
  */
 #include <string.h>
 
@@ -187,6 +188,34 @@ static bool is_last_of_many(const struct phases *p)
 	       are_epochs(w) && w->v[w->n - 1].begin_ns < only->first_ns;
 }
 
+/* --- training by steps ---------------------------------------------------------------------------------------- */
+
+/* Whether any phase is an epoch or the training. */
+static bool shows_training(const struct phases *p)
+{
+	for (uint32_t i = 0; i < p->recorded.n; i++) {
+		enum phase_kind kind = p->names[p->recorded.v[i].name].kind;
+
+		if (kind == PHASE_EPOCH || kind == PHASE_TRAINING)
+			return true;
+	}
+	return false;
+}
+
+static void by_steps(struct phases *p, const struct epoch_trace *t)
+{
+	const struct step_lines *l = &p->step_lines;
+	uint32_t name = phases_name(p, PHASE_LOG, "training", strlen("training"));
+	uint64_t begin_ns = step_lines_begin(l);
+	bool since_start = !begin_ns;
+
+	if (since_start)
+		begin_ns = epoch_start(t, l->first_ns, 1);
+	if (name != PHASES_NONE)
+		put_derived(p, (struct phase){ .begin_ns = MAX(begin_ns, t->begin_ns), .end_ns = l->last_ns, .number = -1,
+					       .rank = -1, .ranks = 1, .name = name, .since_start = since_start });
+}
+
 /* --- in order ------------------------------------------------------------------------------------------------- */
 
 static void drop_derived(struct phases *p)
@@ -211,5 +240,7 @@ void phases_derive(struct phases *p, const struct timeline *timeline)
 		by_lines(p, &t);
 	else if (!p->has_epochs && are_epochs(&p->workers))
 		by_workers(p);
+	if (p->step_lines.n && !shows_training(p))
+		by_steps(p, &t);
 	count_unpaired(p);
 }

@@ -19,11 +19,21 @@ const char *const epoch_side_names[] = { [EPOCH_ENDS] = "ends", [EPOCH_BEGINS] =
 
 /* --- groups ----------------------------------------------------------------------------------------------- */
 
+/* Whether E is the row of a table below the bars of LAST, which number the same epoch from 1. */
+static bool is_row_of(const struct epoch_group *last, const struct phase_entry *e)
+{
+	return e->words.row && last && last->number == e->number + 1 && last->last_part >= 0;
+}
+
 /* Returns the group that E's line belongs to; NULL: it begins a new one. */
 static struct epoch_group *group_of(struct epoch_groups *g, const struct phase_entry *e)
 {
 	struct epoch_group *last = g->n ? &g->v[g->n - 1] : NULL;
 
+	if (is_row_of(last, e)) {
+		last->number = e->number;
+		return last;
+	}
 	if (e->number < 0)
 		return last && !last->barred && e->at_ns >= last->last_ns ? last : NULL;
 	for (uint32_t i = g->n; i && g->n - i <= BACK; i--) {
@@ -55,16 +65,26 @@ static bool is_result(const struct phase_words *w)
 	return w->part >= 0 ? w->part > 0.5F : w->results;
 }
 
+/* Takes the progress that E's line shows, if it is of the training. */
+static void take_part(struct epoch_group *at, const struct phase_entry *e)
+{
+	if (e->words.validates || e->words.part < 0 || e->at_ns < at->part_ns)
+		return;
+	at->last_part = e->words.part;
+	at->part_ns = e->at_ns;
+}
+
 void epoch_groups_add(struct epoch_groups *g, const struct phase_entry *e)
 {
 	const struct phase_words *w = &e->words;
 	struct epoch_group *at = group_of(g, e);
 
-	if (!at && e->number < 0) /* a bar of something else than an epoch */
+	if (!at && (e->number < 0 || w->validates)) /* a bar of something else than an epoch, or a validation without training */
 		return;
 	if (!at && (at = new_group(g)))
 		*at = (struct epoch_group){ .number = e->number, .rank = e->rank, .first_ns = e->at_ns, .last_ns = e->at_ns,
-					    .first_part = w->part, .last_part = w->part, .first_result = is_result(w) };
+					    .first_part = w->part, .last_part = w->part, .part_ns = e->at_ns,
+					    .first_result = is_result(w) };
 	if (!at) {
 		g->left_out++;
 		return;
@@ -79,9 +99,9 @@ void epoch_groups_add(struct epoch_groups *g, const struct phase_entry *e)
 	}
 	if (e->at_ns >= at->last_ns) {
 		at->last_ns = e->at_ns;
-		at->last_part = w->part;
-		at->last_result = is_result(w);
+		at->last_result = w->validates || is_result(w);
 	}
+	take_part(at, e);
 	if (w->elapsed_ns && w->elapsed_ns < e->at_ns)
 		at->begin_ns = at->begin_ns ? MIN(at->begin_ns, e->at_ns - w->elapsed_ns) : e->at_ns - w->elapsed_ns;
 	if (w->run_ns && w->run_ns < e->at_ns)
@@ -331,7 +351,7 @@ static uint64_t begin_of(const struct epoch_groups *g, uint32_t i)
 		return MAX(v->begin_ns, before_ns);
 	if (v->first_part <= 0 || v->last_part <= v->first_part)
 		return v->first_ns;
-	each = (double)(v->last_ns - v->first_ns) / (double)(v->last_part - v->first_part);
+	each = (double)(v->part_ns - v->first_ns) / (double)(v->last_part - v->first_part);
 	return MAX(v->first_ns - (uint64_t)MIN(each * (double)v->first_part, (double)v->first_ns), before_ns);
 }
 

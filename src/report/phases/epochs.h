@@ -22,7 +22,8 @@ struct epoch_group {
 	uint64_t first_ns, last_ns; /* of its lines */
 	uint64_t begin_ns; /* by the elapsed time that a bar shows; 0: none does */
 	uint32_t lines;
-	float first_part, last_part; /* progress, 0 to 1; -1: not shown */
+	float first_part, last_part; /* progress that the first line shows, and the last line with any; 0 to 1; -1: none does */
+	uint64_t part_ns; /* of the line with LAST_PART */
 	bool first_result, last_result; /* whether the first line has a result; the last */
 	bool barred; /* a bar without a number ended it */
 };

@@ -351,8 +351,13 @@ static void heading(struct phases *p, const struct phase_entry *t)
 
 void phases_record(struct phases *p, const struct phase_entry *t)
 {
-	uint32_t name = t->event == PHASE_NEAR ? PHASES_NONE : phases_name(p, t->source, t->name, t->name_len);
+	uint32_t name;
 
+	if (t->event == PHASE_STEP) {
+		step_lines_add(&p->step_lines, t);
+		return;
+	}
+	name = t->event == PHASE_NEAR ? PHASES_NONE : phases_name(p, t->source, t->name, t->name_len);
 	if (t->event == PHASE_NEAR || (name != PHASES_NONE && t->source == PHASE_LOG && !t->by_rule &&
 				       p->names[name].kind == PHASE_EPOCH))
 		near_epoch(p, t);

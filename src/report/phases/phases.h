@@ -16,6 +16,7 @@
 
 #include "applog/entry.h"
 #include "report/phases/epochs.h"
+#include "report/phases/step_lines.h"
 #include "report/phases/steps.h"
 #include "report/phases/workers.h"
 #include "stats/table.h"
@@ -85,6 +86,7 @@ struct phases {
 	struct phase_list ends; /* ends without a begin, at end_ns */
 	struct epoch_groups near;
 	uint64_t near_lines; /* lines about epochs that name neither begin nor end */
+	struct step_lines step_lines;
 	struct phase_workers workers;
 	struct phase_steps steps;
 	struct { uint64_t begin_ns, end_ns; bool begins, ends; } trace; /* 0: not known; whether the job began, ended in it */

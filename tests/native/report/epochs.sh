@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The epochs of jobs that print them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face and MLPerf
-# do, without any option by the user: `report' has as many as there were, where the job's own clock has them, whether
+# The epochs of jobs that print them as training loops, tqdm, Lightning, Keras, the trainer of Hugging Face, MLPerf and
+# other frameworks do, without any option by the user: `report' has as many as there were, where the job's own clock has them, whether
 # lines come before an epoch, after it or within it, with workers for each epoch, for all epochs, or without workers. A
 # job that prints nothing has the epochs of its workers. Checkpoints are found by their writes. By default lines are
 # seen when they are written, each with its own time; with --log the job's output passes through dltraced. LONG=1: more
@@ -58,6 +58,18 @@ shape log - 0 named
 shape mllog - 0 mllog
 more shape workers - 0 none --save 20
 shape workers - 0 none --validate
+
+# Frameworks with lines of their own. FIRST is the number that their first epoch has.
+shape log both 1 mmengine --first 1 --validate
+shape log both 1 yolo --first 1 --validate
+shape log ends 0 fastai --workers 0
+more shape log both 0 timm --validate
+shape log - 1 espnet --first 1
+more shape log both 1 torchtune --first 1
+
+# Those that count no epochs, but steps: one phase of training.
+shape log training - tensorflow --persistent
+more shape log training - detectron2 --persistent
 
 # One generation of workers may be for all epochs, or for one: the report names none.
 run none --persistent

@@ -384,6 +384,126 @@ static void a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs(void **st
 	expect_side(&(struct job){ .printed = only, .lived = three }, EPOCH_ENDS, false, "epoch 0 *1022.5-1032");
 }
 
+/* --- programs with a form of their own ------------------------------------------------------------------------- */
+
+/* A line each 25 steps of 50, and a validation that belongs to its epoch, also to the last one. */
+static void a_validation_does_not_shift_the_begin_of_its_epoch(void **state)
+{
+	static const struct printed mmengine[] = {
+		{ 1007, "INFO - Epoch(train) [1][25/50]  lr: 1.0e-03  eta: 0:00:15  loss: 1.4" }, { 1012, "INFO - Epoch(train) [1][50/50]  loss: 1.3" },
+		{ 1013, "INFO - Saving checkpoint at 1 epochs" }, { 1016, "INFO - Epoch(val) [1][5/5]    accuracy: 7.5  time: 0.0146" },
+		{ 1021, "INFO - Epoch(train) [2][25/50]  loss: 1.2" }, { 1026, "INFO - Epoch(train) [2][50/50]  loss: 1.1" },
+		{ 1030, "INFO - Epoch(val) [2][5/5]    accuracy: 8.5  time: 0.0146" }, { 1090, "INFO - Epoch(test) [5/5]    accuracy: 8.5" }, { 0 },
+	}, timm[] = {
+		{ 1002, "Train: 0 [   0/50 (  0%)]  Loss: 6.9 (6.9)" }, { 1012, "Train: 0 [  50/50 (100%)]  Loss: 6.8 (6.8)" },
+		{ 1013, "Test: [   0/4]  Time: 1.0 (1.0)  Loss:  6.9" }, { 1016, "Test: [   4/4]  Time: 1.0 (1.0)  Loss:  6.9" },
+		{ 1016, "Train: 1 [   0/50 (  0%)]  Loss: 6.7 (6.7)" }, { 1026, "Train: 1 [  50/50 (100%)]  Loss: 6.6 (6.6)" },
+		{ 1030, "Test: [   4/4]  Time: 1.0 (1.0)  Loss:  6.9" }, { 1090, "Test: [   4/4]  Time: 1.0 (1.0)  Loss:  6.9" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .printed = mmengine }, EPOCH_LASTS, false, "epoch 1 1002-1016, epoch 2 1016-1030");
+	expect_side(&(struct job){ .printed = timm }, EPOCH_LASTS, false, "epoch 0 1002-1016, epoch 1 1016-1030");
+}
+
+#define YOLO(epoch, percent, done, clock)                                                                              \
+	"        " epoch "         0G      1.222      1.679          5        512: " percent "%|##| " done "/4 [00:" clock "<00:01,  1.68it/s]"
+#define YOLO_CLASS "                 Class     Images  Instances          P          R      mAP50   mAP50-95: 100%|##| 2/2 [00:02<00:00,  1.5it/s]"
+
+/* The last validation, of the best weights, is of no epoch. */
+static void rows_of_a_table_that_are_bars_are_epochs(void **state)
+{
+	static const struct printed printed[] = {
+		{ 1001, "      Epoch    GPU_mem   box_loss   cls_loss  Instances       Size" }, { 1002, YOLO("1/2", "  0", "0", "00") },
+		{ 1007, YOLO("1/2", " 50", "2", "05") }, { 1012, YOLO("1/2", "100", "4", "10") }, { 1014, YOLO_CLASS },
+		{ 1014, "                   all        128        929      0.64      0.53" }, { 1014, YOLO("2/2", "  0", "0", "00") },
+		{ 1024, YOLO("2/2", "100", "4", "10") },
+		{ 1026, YOLO_CLASS }, { 1030, "2 epochs completed in 0.007 hours." }, { 1040, YOLO_CLASS }, { 0 },
+	}, ends[] = { /* a log without bars */
+		{ 1012, "        0/1       3.2G      1.123      0.456      0.789        128       640" },
+		{ 1024, "        1/1       3.2G      1.123      0.456      0.789        128       640" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1014, epoch 2 1014-1026");
+	expect_side(&(struct job){ .printed = ends }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1024");
+}
+
+#define FASTAI_BAR(epoch, percent, done, clock) "Epoch " epoch "/2 : |##--| " percent "% [" done "/38 00:" clock "<00:05 1.10]"
+#define FASTAI_ROW(epoch) epoch "         1.102223    0.367693    0.916667  00:12"
+
+/* On a terminal, bars count from 1 above a table that counts from 0; elsewhere there is the table alone. */
+static void a_table_below_bars_numbers_their_epochs(void **state)
+{
+	static const struct printed table[] = { { 1001, "epoch     train_loss  valid_loss  accuracy  time" }, { 1012, FASTAI_ROW("0") },
+						{ 1022, FASTAI_ROW("1") }, { 0 } };
+	static const struct printed bars[] = {
+		{ 1001, "epoch     train_loss  valid_loss  accuracy  time" }, { 1002, FASTAI_BAR("1", "0.00", "0", "00") },
+		{ 1010, FASTAI_BAR("1", "100.00", "38", "08") }, { 1012, FASTAI_BAR("1", "100.00", "38", "01") }, { 1012, FASTAI_ROW("0") },
+		{ 1012, FASTAI_BAR("2", "0.00", "0", "00") }, { 1020, FASTAI_BAR("2", "100.00", "38", "08") },
+		{ 1022, FASTAI_BAR("2", "100.00", "38", "01") }, { 1022, FASTAI_ROW("1") }, { 0 },
+	};
+
+	expect_side(&(struct job){ .printed = table }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022");
+	expect_side(&(struct job){ .printed = bars }, EPOCH_LASTS, false, "epoch 0 1002-1012, epoch 1 1012-1022");
+}
+
+static void begins_and_results_in_one_word_are_epochs(void **state)
+{
+	static const struct printed printed[] = {
+		{ 1002, "(trainer:318) INFO: 1/2epoch started" }, { 1007, "(trainer:793) INFO: 1epoch:train:1-50batch: iter_time=0.003, loss=80.856" },
+		{ 1012, "(trainer:374) INFO: 1epoch results: [train] iter_time=0.003, loss=80.856, [valid] loss=70" },
+		{ 1013, "(trainer:318) INFO: 2/2epoch started. Estimated time to finish: 10 seconds" },
+		{ 1018, "(trainer:793) INFO: 2epoch:train:1-50batch: iter_time=0.003, loss=70.856" },
+		{ 1023, "(trainer:374) INFO: 2epoch results: [train] iter_time=0.003, loss=60.856, [valid] loss=60" }, { 0 },
+	};
+
+	phases_free(expect(&(struct job){ .printed = printed }, "epoch 1 1002-1012, epoch 2 1013-1023"));
+}
+
+static void a_number_before_a_bar_is_an_epoch(void **state)
+{
+	static const struct printed printed[] = {
+		{ 1002, "1|1|Loss: 0.95:   2%|          | 1/50 [00:00<00:10,  5.00it/s]" },
+		{ 1012, "1|50|Loss: 0.85: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" },
+		{ 1014, "2|51|Loss: 0.84:   2%|          | 1/50 [00:00<00:10,  5.00it/s]" },
+		{ 1024, "2|100|Loss: 0.75: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" }, { 0 },
+	};
+
+	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1014, epoch 2 1014-1024");
+}
+
+/* --- steps ------------------------------------------------------------------------------------------------------ */
+
+static void steps_without_epochs_are_training(void **state)
+{
+	static const struct printed from_0[] = {
+		{ 1002, "INFO:tensorflow:loss = 2.3, step = 0" }, { 1003, "INFO:tensorflow:global_step/sec: 10.1" },
+		{ 1012, "INFO:tensorflow:loss = 2.2, step = 100 (10.0 sec)" }, { 1022, "INFO:tensorflow:loss = 2.1, step = 200 (10.0 sec)" }, { 0 },
+	}, from_19[] = { /* 19 of 20 steps were before the first line */
+		{ 1021, "[11/24 17:17:38 d2.utils.events]:  eta: 0:03:49  iter: 19  total_loss: 5.9" },
+		{ 1041, "[11/24 17:17:58 d2.utils.events]:  eta: 0:03:29  iter: 39  total_loss: 5.8" },
+		{ 1061, "[11/24 17:18:18 d2.utils.events]:  eta: 0:03:09  iter: 59  total_loss: 5.7" }, { 0 },
+	}, resumed[] = { { 1012, "Step 12100: loss 2.3" }, { 1022, "Step 12200: loss 2.2" }, { 0 } },
+	  once[] = { { 1012, "Step 100: loss 2.3" }, { 0 } };
+
+	phases_free(expect(&(struct job){ .printed = from_0 }, "training 1002-1022"));
+	phases_free(expect(&(struct job){ .printed = from_19 }, "training 1002-1061"));
+	phases_free(expect(&(struct job){ .printed = resumed }, "training 1002-1022"));
+	phases_free(expect(&(struct job){ .printed = once }, "training *1000-1012"));
+}
+
+static void steps_are_no_training_where_epochs_are_known(void **state)
+{
+	static const struct printed printed[] = { { 1005, "Step 10: loss 2.3" }, { 1012, "epoch 0: loss 1.23" }, { 1015, "Step 20: loss 2.3" },
+						  { 1022, "epoch 1: loss 0.9" }, { 0 } };
+	static const struct printed steps[] = { { 1005, "Step 10: loss 2.3" }, { 1015, "Step 20: loss 2.3" }, { 0 } };
+	static const struct printed named[] = { { 1001, "Starting training from iteration 0" }, { 1005, "Step 10: loss 2.3" }, { 1015, "Step 20: loss 2.3" },
+						{ 0 } };
+
+	phases_free(expect(&(struct job){ .printed = printed }, "epoch 0 *1000-1012, epoch 1 1012-1022"));
+	phases_free(expect(&(struct job){ .printed = steps, .lived = three }, "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
+	phases_free(expect(&(struct job){ .printed = named }, "training 1001-1100..."));
+}
+
 /* --- no lines ------------------------------------------------------------------------------------------------- */
 
 static void generations_of_workers_are_epochs(void **state)
@@ -499,6 +619,13 @@ int main(void)
 		cmocka_unit_test(a_trainer_counts_epochs_that_are_done),
 		cmocka_unit_test(a_trainer_that_quotes_its_numbers_is_understood),
 		cmocka_unit_test(a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs),
+		cmocka_unit_test(a_validation_does_not_shift_the_begin_of_its_epoch),
+		cmocka_unit_test(rows_of_a_table_that_are_bars_are_epochs),
+		cmocka_unit_test(a_table_below_bars_numbers_their_epochs),
+		cmocka_unit_test(begins_and_results_in_one_word_are_epochs),
+		cmocka_unit_test(a_number_before_a_bar_is_an_epoch),
+		cmocka_unit_test(steps_without_epochs_are_training),
+		cmocka_unit_test(steps_are_no_training_where_epochs_are_known),
 		cmocka_unit_test(generations_of_workers_are_epochs),
 		cmocka_unit_test(what_a_line_says_is_no_epoch_of_workers),
 		cmocka_unit_test(helpers_that_live_for_a_moment_are_none),
