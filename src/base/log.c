@@ -16,6 +16,8 @@
 
 static enum log_level max_level = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
+static int also_fd = -1; /* for errors */
+static const char *also_before;
 static unsigned int status_rows; /* rows of the terminal while it has a status line, else 0 */
 
 #define STATUS_ROWS_MIN 4
@@ -36,6 +38,12 @@ enum log_level log_get_level(void)
 void log_to(int fd)
 {
 	log_fd = fd;
+}
+
+void log_errors_also(int fd, const char *before)
+{
+	also_fd = fd;
+	also_before = before;
 }
 
 int log_where(void)
@@ -139,11 +147,16 @@ static bool is_journal(int fd)
 	return strcmp(stream, number) == 0;
 }
 
+/* In one write, so that lines of several processes do not mix. */
+static void put_line(int fd, enum log_level level, const char *before, const char *text)
+{
+	dprintf(fd, "%s%s%s\n", is_journal(fd) ? journal_prefix[level] : "dltraced: ", before, text);
+}
+
 /* With the text of R (-errno) after it, unless that is 0. */
 static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int r, const char *fmt, va_list ap)
 {
 	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
-	bool journal = is_journal(log_fd);
 	char text[2048];
 	size_t n;
 
@@ -152,8 +165,9 @@ static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int
 	if (r)
 		snprintf(text + n, sizeof(text) - n, ": %s", limits_strerror(r));
 	make_plain(text);
-	/* One write per message, so that lines of several processes do not mix. */
-	dprintf(log_fd, "%s%s%s\n", journal ? journal_prefix[level] : "dltraced: ", kind, text);
+	put_line(log_fd, level, kind, text);
+	if (also_fd >= 0 && level == LOG_LEVEL_ERR)
+		put_line(also_fd, level, also_before, text);
 }
 
 void log_msg(enum log_level level, const char *fmt, ...)

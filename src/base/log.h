@@ -19,6 +19,9 @@ enum log_level log_get_level(void);
 void log_to(int fd);
 int log_where(void);
 
+/* Errors go to FD as well, with BEFORE in front of them, which stays the caller's; -1: no longer. */
+void log_errors_also(int fd, const char *before);
+
 /*
  * Returns a stream to the place of messages, for those of libraries, above all argp's, which repeat their
  * input: plain text and newlines come through. NULL when memory is out.

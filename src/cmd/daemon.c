@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -56,7 +57,8 @@ int cmd_daemon(int argc, char **argv)
 
 int cmd_serve(int argc, char **argv)
 {
-	unsigned long long buffer = argc == 2 ? strtoull(argv[1], NULL, 10) : 0;
+	const bool logged = argc == 3 && !strcmp(argv[2], "logged");
+	unsigned long long buffer = argc == 2 || logged ? strtoull(argv[1], NULL, 10) : 0;
 	int domain = 0;
 	socklen_t size = sizeof(domain);
 
@@ -64,5 +66,5 @@ int cmd_serve(int argc, char **argv)
 		log_err("`dltraced daemon' starts this, for a user's connection");
 		return EXIT_DLTRACED;
 	}
-	return served_run(buffer);
+	return served_run(buffer, logged);
 }

@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,7 @@
 #include "base/wrap.h"
 #include "cmd/cmd.h"
 #include "cmd/verdict.h"
+#include "host/rights/caller.h"
 #include "trace/manifest_read.h"
 
 #define WIDTH 70U /* 80, less `dltraced: ' */
@@ -48,7 +50,7 @@ static void put_fact(FILE *out, const char *label, const char *text)
 
 const char *path_from_here(const char *dir)
 {
-	autofree char *cwd = getcwd(NULL, 0);
+	autofree char *cwd = getenv(CALLER_SERVICE) ? NULL : getcwd(NULL, 0); /* who reads the daemon's log is elsewhere */
 	size_t len = cwd ? strlen(cwd) : 0;
 
 	return len && strncmp(dir, cwd, len) == 0 && dir[len] == '/' && dir[len + 1] ? dir + len + 1 : dir;

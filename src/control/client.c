@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "control/control.h"
+#include "host/rights/user_name.h"
 #include "trace/outdir.h"
 
 #define ANSWER_S 3 /* for one that is stopped, or held by its disk: the others are asked all the same */
@@ -254,12 +254,10 @@ const char *trace_user(const struct trace *t, char buf[TRACE_USER_MAX])
 {
 	char *end;
 	unsigned long uid = strtoul(t->owner, &end, 10);
-	const struct passwd *pw = end == t->owner || uid >= UINT_MAX ? NULL : getpwuid((uid_t)uid);
 
-	if (pw)
-		snprintf(buf, TRACE_USER_MAX, "%s", pw->pw_name);
-	else
-		snprintf(buf, TRACE_USER_MAX, "%.*s", (int)strcspn(t->owner, ","), t->owner);
+	if (end != t->owner && uid < UINT_MAX)
+		return user_name((uid_t)uid, buf);
+	snprintf(buf, TRACE_USER_MAX, "%.*s", (int)strcspn(t->owner, ","), t->owner);
 	return buf;
 }
 

@@ -9,9 +9,10 @@
 #include <sys/types.h>
 
 #include "host/rights/caller.h"
+#include "host/rights/user_name.h"
 
 #define TRACES_MAX 64
-#define TRACE_USER_MAX 64
+#define TRACE_USER_MAX USER_NAME_MAX
 
 /* A running trace, as it describes itself. */
 struct trace {

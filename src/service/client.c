@@ -184,13 +184,22 @@ static int await_go(struct client *c)
 
 /* --- start ----------------------------------------------------------------------------------------------- */
 
+static void say_for_root(const char *option)
+{
+	if (!strcmp(option, "phase"))
+		log_err("--phase is for root: the service runs no expressions of users; use --log, which keeps all lines, and "
+			"`dltraced report --phase'");
+	else
+		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", option);
+}
+
 static int step_command(struct client *c)
 {
 	const char *what = for_root(c->cfg);
 	int r;
 
 	if (what) {
-		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", what);
+		say_for_root(what);
 		return EXIT_DLTRACED;
 	}
 	r = workload_user_get(&c->user, NULL);

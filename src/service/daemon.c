@@ -157,6 +157,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		return 0;
 	}
 	daemon_always_tick(d);
+	daemon_quota_tick(d);
 	prune_tick(d);
 	return 0;
 }
@@ -222,6 +223,7 @@ int daemon_run(const char *file, bool may_lack)
 		daemon_always_tick(&d);
 		daemon_notify(&d, "READY=1");
 		r = loop_run(&d.loop);
+		daemon_quota_end(&d);
 		log_info("stopped");
 	}
 	daemon_listen_end(&d);

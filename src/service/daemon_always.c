@@ -38,7 +38,7 @@ static void always_start(struct daemon *d, struct always *a)
 		return;
 	}
 	a->restart = false;
-	log_info("[trace %s] started as process %d, in %s/%s", a->name, a->child.pid, d->conf.state, a->name);
+	log_info("[trace %s] started as process %d, in %s/%s; an option --KEY in its messages is KEY in this section", a->name, a->child.pid, d->conf.state, a->name);
 }
 
 static int on_always(void *ctx, int fd, uint32_t events)

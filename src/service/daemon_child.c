@@ -82,8 +82,8 @@ int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *con
 	return pid < 0 ? pid : watch(d, c, pid, fn);
 }
 
-int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const char *text), const char *text,
-		 loop_fn fn)
+int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const struct refusal *what),
+		 const struct refusal *what, loop_fn fn)
 {
 	const struct itimerval at_most = { .it_value.tv_usec = LEAVE_US };
 	pid_t pid = fork_over(fd);
@@ -91,7 +91,7 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 	if (!pid) {
 		util_signals_default();
 		setitimer(ITIMER_REAL, &at_most, NULL);
-		last(*fd, text);
+		last(*fd, what);
 		_exit(0); /* in an exiting process, closing does not wait */
 	}
 	return pid < 0 ? pid : watch(d, c, pid, fn);

@@ -21,6 +21,21 @@ struct child {
 	int pidfd;
 	uid_t uid;	   /* of the user whom it serves, if it serves one */
 	uint64_t start_ns; /* CLOCK_MONOTONIC, as all times below */
+	bool logged;	   /* the log has lines about it */
+};
+
+/* A connection that is refused. */
+struct refusal {
+	uid_t uid;
+	const char *why; /* NULL: nothing is to be said */
+	bool logged;	 /* the child logs it, too */
+};
+
+/* How many requests of a user the log may still have lines for. */
+struct log_quota {
+	uid_t uid;
+	unsigned int left, left_out;   /* left out since that was last logged */
+	uint64_t used_ns, refilled_ns; /* 0: never */
 };
 
 /* An always-on trace. */
@@ -41,6 +56,7 @@ struct daemon {
 	struct always always[2 * DAEMON_TRACES_MAX];
 	struct child users[DAEMON_USERS_MAX];
 	struct child leavers[DAEMON_LEAVERS_MAX + 1]; /* each closes a refused connection; the last one, the socket */
+	struct log_quota quotas[DAEMON_USERS_MAX];
 	bool full; /* all leavers are busy, so no connection is accepted until one has ended */
 	uint64_t retain_ns; /* when the state folder was last checked */
 	uint64_t stop_ns;   /* since when the service is stopping; 0: it is not */
@@ -72,11 +88,11 @@ int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint6
  */
 int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *connection, loop_fn fn);
 /*
- * Hands *FD over to a child C, which calls LAST with it and TEXT, and exits. So closing *FD, which may take long, delays
+ * Hands *FD over to a child C, which calls LAST with it and WHAT, and exits. So closing *FD, which may take long, delays
  * only the child. Closes *FD here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
  */
-int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const char *text), const char *text,
-		 loop_fn fn);
+int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const struct refusal *what),
+		 const struct refusal *what, loop_fn fn);
 /* Returns true once when C has ended, with the raw status. */
 bool daemon_reap(struct daemon *d, struct child *c, int *status);
 /* Returns how a child ended, in words. */
@@ -91,6 +107,15 @@ enum daemon_children {
 };
 /* Sends SIG (0: none) to the children WHICH; returns how many there are. */
 unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig);
+
+/* --- daemon_quota.c -------------------------------------------------------------------------------------- */
+
+/* Whether the log may have lines about another request of UID. One that it has no lines for is counted. */
+bool daemon_quota_take(struct daemon *d, uid_t uid);
+/* Logs the counts of users whose requests may have lines again. Call it each second. */
+void daemon_quota_tick(struct daemon *d);
+/* Logs the counts of all users. */
+void daemon_quota_end(struct daemon *d);
 
 /* --- daemon_always.c ------------------------------------------------------------------------------------- */
 

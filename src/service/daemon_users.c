@@ -4,20 +4,24 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
 #include "base/log.h"
 #include "base/util.h"
+#include "host/rights/user_name.h"
 
 #define BACKLOG 16
 #define REFUSED_PACKETS 64
+#define LOOKUP_S 2
 
 static int on_connect(void *ctx, int fd, uint32_t events);
 
@@ -31,7 +35,7 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
 		uid_t uid = d->users[i].uid;
 		pid_t pid = d->users[i].pid;
 
-		if (daemon_reap(d, &d->users[i], &status))
+		if (daemon_reap(d, &d->users[i], &status) && (d->users[i].logged || WIFSIGNALED(status)))
 			log_msg(WIFSIGNALED(status) ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "process %d for user %u: %s", pid, uid,
 				daemon_end_of(status, how));
 	}
@@ -46,7 +50,7 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
  * recv(2) fails with ECONNRESET before it returns our text: so this shuts down the receiving side, and discards what has
  * arrived.
  */
-static void send_refusal(int fd, const char *why)
+static void send_reason(int fd, const char *why)
 {
 	autofree char *line = util_fmt("dltraced: error: %s", why);
 	char byte;
@@ -58,7 +62,33 @@ static void send_refusal(int fd, const char *why)
 		;
 }
 
-static void nothing_more(int fd, const char *text)
+static const struct refusal *unnamed; /* whose user's name is being looked up */
+
+static void log_unnamed(int sig)
+{
+	char line[256];
+	int len = snprintf(line, sizeof(line), "dltraced: user %u is refused: %s\n", unnamed->uid, unnamed->why);
+
+	(void)!write(log_where(), line, (size_t)len);
+	_exit(0);
+}
+
+/* Sends the reason, then logs it: by number where the user database does not have the user's name in time. */
+static void send_refusal(int fd, const struct refusal *what)
+{
+	const struct itimerval at_most = { .it_value.tv_sec = LOOKUP_S };
+	char name[USER_NAME_MAX];
+
+	send_reason(fd, what->why);
+	if (!what->logged)
+		return;
+	unnamed = what;
+	signal(SIGALRM, log_unnamed);
+	setitimer(ITIMER_REAL, &at_most, NULL);
+	log_info("user %s is refused: %s", user_name(what->uid, name), what->why);
+}
+
+static void nothing_more(int fd, const struct refusal *what)
 {
 }
 
@@ -95,10 +125,10 @@ static int on_leaver_end(void *ctx, int fd, uint32_t events)
 }
 
 /* Refuses a connection in a child, which discards what the user has sent: closing descriptors in it may take long. */
-static void refuse(struct daemon *d, int *fd, const char *why)
+static void refuse(struct daemon *d, int *fd, const struct refusal *what)
 {
 	struct child *c = unused(d->leavers, DAEMON_LEAVERS_MAX);
-	int r = *fd < 0 ? 0 : c ? daemon_leave(d, c, fd, send_refusal, why, on_leaver_end) : -EAGAIN;
+	int r = *fd < 0 ? 0 : c ? daemon_leave(d, c, fd, send_refusal, what, on_leaver_end) : -EAGAIN;
 
 	if (r < 0)
 		log_err_r(r, "a connection cannot be refused");
@@ -126,24 +156,31 @@ static const char *why_not(const struct daemon *d, uid_t uid)
 static void serve(struct daemon *d, int *fd)
 {
 	autofree char *buffer = util_fmt("%llu", (unsigned long long)d->conf.max_buffer_bytes);
-	char *argv[] = { "dltraced", "serve", buffer, NULL };
 	struct child *c = unused(d->users, ARRAY_SIZE(d->users));
-	struct ucred peer;
+	struct refusal no = { .why = "the service does not know which user is asking" };
+	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t size = sizeof(peer);
-	const char *why = "the service does not know which user is asking";
 	int r;
 
 	if (!getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		why = why_not(d, peer.uid);
-	if (why)
-		return refuse(d, fd, why);
+		no.why = why_not(d, peer.uid);
+	no.uid = peer.uid;
+	no.logged = daemon_quota_take(d, peer.uid);
+	if (no.why)
+		return refuse(d, fd, &no);
+	char *argv[] = { "dltraced", "serve", buffer, no.logged ? "logged" : NULL, NULL };
+
 	r = c && buffer ? daemon_spawn(d, c, argv, fd, on_user_end) : -EAGAIN;
 	if (r < 0) {
-		log_err_r(r, "user %u cannot be served", peer.uid);
-		return refuse(d, fd, "the service cannot start another trace");
+		if (no.logged)
+			log_err_r(r, "user %u cannot be served", peer.uid);
+		no.why = "the service cannot start another trace";
+		return refuse(d, fd, &no);
 	}
 	c->uid = peer.uid;
-	log_info("process %d for user %u, who asks as process %d", c->pid, peer.uid, peer.pid);
+	c->logged = no.logged;
+	if (no.logged)
+		log_info("process %d for user %u, who asks as process %d", c->pid, peer.uid, peer.pid);
 	daemon_notify(d, "");
 }
 

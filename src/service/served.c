@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "host/rights/caller.h"
 #include "host/rights/creds.h"
 #include "host/rights/owner.h"
+#include "host/rights/user_name.h"
 #include "service/protocol.h"
 #include "session/session.h"
 #include "session/start_options.h"
@@ -31,6 +31,7 @@
 struct served {
 	struct config *cfg; /* the session has it const; here the steps below fill it in from the request */
 	int fd; /* to the client; -1: the client has gone */
+	bool logged; /* the journal may have lines about it */
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups; /* owned, until served_user() */
@@ -120,13 +121,10 @@ static int served_user(struct session *s)
 {
 	struct workload_user *u = &s->user;
 	struct served *sv = s->of;
-	const struct passwd *pw = getpwuid(sv->uid);
 
 	*u = (struct workload_user){ .uid = sv->uid, .gid = sv->gid, .n_groups = (int)sv->n_groups };
 	u->groups = TAKE_PTR(sv->groups);
-	snprintf(u->name, sizeof(u->name), "%s", pw ? pw->pw_name : "");
-	if (!pw)
-		snprintf(u->name, sizeof(u->name), "%u", sv->uid);
+	user_name(sv->uid, u->name);
 	caller_of(&s->caller, sv->uid, sv->client);
 	s->environ = sv->rq.environ;
 	s->cwd = strdup(sv->rq.cwd ? sv->rq.cwd : "/");
@@ -232,8 +230,9 @@ static void client_gone(struct session *s)
 	struct served *sv = s->of;
 
 	loop_del(&s->loop, sv->fd);
-	/* from now on messages go to our own stderr, which is the journal */
-	log_to(STDERR_FILENO);
+	/* from now on messages go to our own stderr, which is the journal; standard output is /dev/null */
+	log_to(sv->logged ? STDERR_FILENO : STDOUT_FILENO);
+	log_errors_also(-1, NULL);
 	util_close(&sv->fd);
 	if (sv->over_ns)
 		workload_ended(s, NULL);
@@ -269,6 +268,7 @@ static int served_go(struct session *s)
 {
 	int fd = served_of(s)->fd, r = service_send(fd, "go", 2, NULL, 0);
 
+	log_errors_also(-1, NULL); /* what comes now is no refusal any more, and the client's alone */
 	if (!r)
 		r = loop_add(&s->loop, fd, EPOLLIN, on_client, s);
 	if (r < 0)
@@ -362,20 +362,28 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	return session_run_as(&of_user, sv, cfg, sv->rq.cmdline[0] ? sv->rq.cmdline : argv);
 }
 
-int served_run(uint64_t max_buffer_bytes)
+int served_run(uint64_t max_buffer_bytes, bool logged)
 {
+	char name[USER_NAME_MAX];
+	autofree char *refused = NULL;
 	autofree struct config *cfg = calloc(1, sizeof(*cfg));
-	struct served sv = { .cfg = cfg, .fd = -1 };
+	struct served sv = { .cfg = cfg, .fd = -1, .logged = logged };
 	int r = cfg ? take_connection(&sv) : -ENOMEM, code;
 
 	if (!r)
 		r = become_peer(&sv);
 	if (r < 0) {
-		log_err_r(r, "a user's connection");
+		if (logged)
+			log_err_r(r, "a user's connection");
 		return EXIT_DLTRACED;
 	}
 	log_to(sv.fd);
+	if (logged)
+		refused = util_fmt("process %d for user %s is refused: ", getpid(), user_name(sv.uid, name));
+	if (refused)
+		log_errors_also(STDERR_FILENO, refused);
 	code = serve(&sv, max_buffer_bytes);
+	log_errors_also(-1, NULL);
 	log_to(STDERR_FILENO);
 	if (sv.fd >= 0)
 		service_send(sv.fd, "end", 3, NULL, 0);

@@ -21,9 +21,9 @@ int daemon_check(const char *file, bool may_lack);
 /*
  * Serves the connection on standard input, which the daemon has put there: checks the request and runs a session like any
  * other, but with at most MAX_BUFFER_BYTES of rings. It handles files with that user's rights, and writes rows only of that
- * user's processes.
+ * user's processes. LOGGED: why a request is refused goes to the daemon's log, too, with the user's name.
  */
-int served_run(uint64_t max_buffer_bytes);
+int served_run(uint64_t max_buffer_bytes, bool logged);
 
 /* Whether this user needs the service, having no right to trace. */
 bool client_needed(void);

@@ -423,6 +423,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 	int code;
 
 	caller_find(&s.caller); /* now: in the background, the process is in a new terminal session */
+	s.status.by_config = s.caller.service;
 	code = cfg->background ? background_start() : 0;
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;

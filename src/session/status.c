@@ -241,6 +241,11 @@ static void warn_lost(struct status *s)
 	}
 }
 
+const char *status_elsewhere(const struct status *s)
+{
+	return s->by_config ? "state = PATH in dltraced.conf" : "-o DIR";
+}
+
 void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = util_counted(&d->heartbeat_ns);
@@ -265,8 +270,8 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 		log_info("writing to %s goes on", dir);
 	s->stalled_logged = stalled;
 	if (!s->same_dev_logged && atomic_load(&d->decode.same_dev)) {
-		log_info("%s is on a file system that the target uses too: its writes compete with the job's (choose another one with -o)",
-			 dir);
+		log_info("%s is on a file system that the target uses too: its writes compete with the job's (choose another one with %s)",
+			 dir, status_elsewhere(s));
 		s->same_dev_logged = true;
 	}
 	if (s->counts.skipped && !s->skipped_logged) {

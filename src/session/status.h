@@ -32,6 +32,7 @@ struct status {
 	uint64_t log_unsure; /* bytes of workload.log that the disk may not have */
 	uint64_t unsure;     /* rows that the disk may not have */
 	uint64_t start_ns;
+	bool by_config; /* the trace is one of the service's own: its user has a config, not a command line */
 	/* The values of the last messages. */
 	struct status_logged {
 		uint64_t n, at_ns;
@@ -39,6 +40,8 @@ struct status {
 	bool stalled_logged, same_dev_logged, skipped_logged, log_unsure_logged;
 };
 
+/* Returns how to choose another place for the trace, for messages. */
+const char *status_elsewhere(const struct status *s);
 /* Updates the counts. */
 void status_update(struct status *s, const struct tracer *t, const struct drain *d);
 /* To be called after the end: counts as `unmatched' events that were seen, but are not emitted, lost or in flight. */

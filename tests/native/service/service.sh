@@ -76,7 +76,7 @@ refused() {
 	[ ! -e "$t" ] || fail "a folder is left: $*"
 }
 refused 'usermod -aG dltraced nobody' others "$DLT" start -o "$t" -- true
-for option in --all '--cgroup /' '--container new' '--user root' '--drop-caches'; do
+for option in --all '--cgroup /' '--container new' '--user root' '--drop-caches' '--phase x=y'; do
 	# shellcheck disable=SC2086
 	refused 'is for root' as_start $option -- true
 done

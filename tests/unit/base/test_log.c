@@ -92,10 +92,28 @@ static void messages_of_libraries_are_plain_too(void **state)
 	assert_memory_equal(name + 1022, "\xf0\x9f\x98\x80", 4);
 }
 
+static void errors_go_to_another_log_too_and_nothing_else_does(void **state)
+{
+	int log[2], place = log_where();
+
+	assert_int_equal(pipe(log), 0);
+	log_to(log[1]);
+	log_errors_also(out[1], "ada: ");
+	log_warn("a warning");
+	log_err("no \n%s", "\033way");
+	log_errors_also(-1, NULL);
+	log_err("alone");
+	log_to(place);
+	expect("dltraced: ada: no ??way\n");
+	close(log[0]);
+	close(log[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(controls_of_a_terminal_are_not_passed_on, into_a_pipe, close_pipe),
+		cmocka_unit_test_setup_teardown(errors_go_to_another_log_too_and_nothing_else_does, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(one_message_is_one_line, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(utf8_is_passed_on_and_what_is_none_is_not, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(messages_of_libraries_are_plain_too, into_a_pipe, close_pipe),

@@ -37,6 +37,7 @@ static void words_that_fit_no_line_are_cut(void **state)
 {
 	becomes("abcdefgh", 1, 5, " abcd\n efgh\n");
 	becomes("a bcdefgh", 0, 4, "a\nbcde\nfgh\n");
+	becomes("abcdefgh", 6, 4, "      abcd\n      efgh\n"); /* a line has some text, however narrow */
 }
 
 static void characters_are_columns_and_controls_are_escaped(void **state)

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "session/start_options.h"
 
 static void a_request_comes_back_unchanged(void **state)
 {
@@ -153,6 +156,38 @@ static void descriptors_beyond_are_closed(void **state)
 	close(after);
 }
 
+/* Leaves of *TEXT what is between FIRST and LAST. */
+static void list(char **text, const char *first, const char *last)
+{
+	char *begin = strstr(*text, first), *end = begin ? strstr(begin, last) : NULL;
+
+	assert_non_null(end);
+	*end = '\0';
+	memmove(*text, begin, (size_t)(end - begin) + 1);
+}
+
+/* What neither the service nor its client handles, docs/service.md and the manual page list as root's. */
+static void the_docs_list_every_option_for_root(void **state)
+{
+	autofree char *service = NULL, *manual = NULL;
+	size_t len;
+
+	assert_int_equal(util_read_file("docs/service.md", 1 << 20, &service, &len), 0);
+	assert_int_equal(util_read_file("docs/dltraced.8", 1 << 20, &manual, &len), 0);
+	list(&service, "The service refuses what only root may do", "The client itself");
+	list(&manual, ".Fl -all , -cgroup , -container", "are for root");
+	for (const struct option_row *o = start_options; o->name || o->help; o++) {
+		char name[64];
+
+		if (!o->name || o->flags & (START_BY_SERVICE | START_BY_USER))
+			continue;
+		snprintf(name, sizeof(name), "`--%s`", o->name);
+		assert_true(strstr(service, name));
+		snprintf(name, sizeof(name), "-%s", o->name);
+		assert_true(strstr(manual, name));
+	}
+}
+
 static void the_end_of_a_workload_comes_back_unchanged(void **state)
 {
 	const uint64_t usage[USAGES] = { 0, 1, UINT64_MAX, 3, 4, 5, 6, 7 };
@@ -193,6 +228,7 @@ int main(void)
 		cmocka_unit_test(only_harmless_options_pass),
 		cmocka_unit_test(last_words_come_from_a_client_that_did_not_listen),
 		cmocka_unit_test(descriptors_beyond_are_closed),
+		cmocka_unit_test(the_docs_list_every_option_for_root),
 		cmocka_unit_test(the_end_of_a_workload_comes_back_unchanged),
 		cmocka_unit_test(the_end_of_a_workload_may_lack_what_it_used),
 	};

@@ -22,6 +22,7 @@ static void warned(struct status *s, char *message, size_t size)
 	FILE *out = tmpfile();
 
 	log_to(fileno(out));
+	atomic_store(&d->decode.same_dev, !s->same_dev_logged);
 	status_warn(s, d, "/t", false);
 	log_to(STDERR_FILENO);
 	rewind(out);
@@ -74,9 +75,22 @@ static void several_reasons_have_their_numbers(void **state)
 					"the disk was full, refused them, or had less than --min-free left [30]\n"));
 }
 
+/* A trace of the service's config has keys there, and no options. */
+static void another_folder_is_chosen_where_the_trace_was_configured(void **state)
+{
+	struct status by_hand = { .by_config = false }, by_config = { .by_config = true };
+	char message[1024];
+
+	warned(&by_hand, message, sizeof(message));
+	assert_non_null(strstr(message, "(choose another one with -o DIR)"));
+	warned(&by_config, message, sizeof(message));
+	assert_non_null(strstr(message, "(choose another one with state = PATH in dltraced.conf)"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_folder_is_chosen_where_the_trace_was_configured),
 		cmocka_unit_test(losses_have_their_reasons),
 		cmocka_unit_test(several_reasons_have_their_numbers),
 		cmocka_unit_test(what_the_kernel_hides_is_not_lost),
