@@ -21,9 +21,14 @@ def plot() -> None:
 def main() -> None:
     if sys.argv[1:2] == ["plot"]:  # a program of that name is ./plot
         return plot()
+    if sys.argv[1:2] in (["--version"], ["-V"]):  # of this package: the interpreter would print its own
+        from . import __version__
+        print(f"dltraced {__version__}")
+        return None
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         print("usage: python -m dltraced PROGRAM [ARG...]\n"
-              "       python -m dltraced plot KIND DIR... -o FILE\n\n"
+              "       python -m dltraced plot KIND DIR... -o FILE\n"
+              "       python -m dltraced --version\n\n"
               "Runs a Python program (a file, -m MODULE or -c TEXT) with its fetches, batches, steps, backward passes,\n"
               "checkpoints and collectives of PyTorch marked as regions, for a trace by dltraced. With plot: draws a figure of\n"
               "a trace, for a paper; `python -m dltraced plot --help' lists the kinds.")

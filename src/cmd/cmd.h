@@ -54,6 +54,9 @@ void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived)
 /* Logs why DIR cannot be read as a trace folder; RES is the -errno. Returns RES. */
 int log_not_read(int res, const char *dir);
 
+/* Logs a file of the trace DIR that is packed in a way that is not read (xz, bzip2 ...). Returns whether there is one. */
+bool log_foreign(const char *dir);
+
 /*
  * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as blocks
  * of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something failed.

@@ -112,6 +112,7 @@ int cmd_export(int argc, char **argv)
 {
 	struct options o = { .export.split_bytes = 500U << 20 };
 	struct option_parse p;
+	bool foreign = false;
 	int status = 0, res;
 
 	options_parse(&line, argc, argv, 0, &p, &o);
@@ -119,8 +120,10 @@ int cmd_export(int argc, char **argv)
 		return status;
 	if (log_file(o.export.dirs, (unsigned int)o.export.n_dirs))
 		return EXIT_DLTRACED;
+	for (int i = 0; i < o.export.n_dirs; i++)
+		foreign |= log_foreign(o.export.dirs[i]);
 	if (o.by != BY_US)
-		return export_duckdb(&o.export, o.by == PARQUET);
+		return export_duckdb(&o.export, o.by == PARQUET) ?: foreign ? EXIT_DAMAGED : 0;
 	res = export_run(&o.export);
-	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
+	return res < 0 ? EXIT_DLTRACED : res > 0 || foreign ? EXIT_DAMAGED : 0;
 }

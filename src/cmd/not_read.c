@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The message of report and export about a name that is not a trace folder: why they cannot read it, and what to do. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/shell.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "trace/segment.h"
 
 /* Whether NAME is an archive, such as --archive makes, by its suffix. */
 static bool is_packed(const char *name)
@@ -45,4 +47,15 @@ int log_not_read(int res, const char *dir)
 	else
 		log_err_r(res, "%s: cannot be reported on", dir);
 	return res;
+}
+
+bool log_foreign(const char *dir)
+{
+	autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char name[NAME_MAX + 1];
+
+	if (fd < 0 || !segment_find_foreign(fd, NULL, name))
+		return false;
+	log_err("%s/%s must be unpacked first: files are read as text, and packed by gzip or zstd", dir, name);
+	return true;
 }

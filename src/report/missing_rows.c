@@ -100,11 +100,14 @@ static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
 }
 
 /* Puts why rows of F are missing. */
-static void put_cause(const struct scan_file *f, bool dropped, FILE *out)
+static void put_cause(const struct scan_file *f, int dirfd, bool dropped, FILE *out)
 {
 	const struct reader *rd = &f->reader;
+	char foreign[NAME_MAX + 1];
 
-	if (f->error == -ENOENT)
+	if (segment_find_foreign(dirfd, f->name, foreign))
+		fprintf(out, "unpack %s: files are read as text, and packed by gzip or zstd", foreign);
+	else if (f->error == -ENOENT)
 		fputs("the file is missing", out);
 	else if (f->error == -EBADMSG || f->error == -ENODATA)
 		fputs("it does not begin with dltraced's header", out);
@@ -134,7 +137,7 @@ static void find_cut(struct report *r, enum report_kind kind, const struct tally
 
 	if (!out)
 		return;
-	put_cause(f, t->dropped, out);
+	put_cause(f, r->folder->dirfd, t->dropped, out);
 	fclose(out);
 	reason = reason_of(MISSING_CUT, f->name, t->cut, t->cut + t->there, "rows");
 	reason.matters &= is_for_answer(kind);

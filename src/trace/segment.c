@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "trace/probe.h"
 
 #define DIGITS 6 /* at least: with more, ls sorts names wrongly, but they are read all the same */
 #define LISTINGS 8
@@ -107,6 +108,38 @@ int segment_each_entry(int dirfd, int (*fn)(void *ctx, const char *name), void *
 		r = -errno;
 	closedir(dir);
 	return r < 0 ? r : 0;
+}
+
+struct foreign {
+	const char *base;
+	char *name;
+};
+
+static int is_foreign(void *ctx, const char *file)
+{
+	static const char *const ends[] = { ".7z", ".Z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".sz", ".xz", ".zip" };
+	const struct foreign *f = ctx;
+	size_t len = strlen(file);
+	struct segment_name name;
+	char rest[NAME_MAX + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (!ends_with(file, len, ends[i]) || len > NAME_MAX)
+			continue;
+		snprintf(rest, sizeof(rest), "%.*s", (int)(len - strlen(ends[i])), file);
+		if (!segment_parse(rest, &name) || (f->base ? strcmp(name.base, f->base) != 0 : !probe_find(name.base)))
+			continue; /* --collect may have put any file there */
+		strcpy(f->name, file);
+		return -EEXIST; /* ends the search */
+	}
+	return 0;
+}
+
+bool segment_find_foreign(int dirfd, const char *base, char name[NAME_MAX + 1])
+{
+	struct foreign f = { base, name };
+
+	return segment_each_entry(dirfd, is_foreign, &f) == -EEXIST;
 }
 
 struct listing {

@@ -10,6 +10,7 @@ static const char *const texts[PROBLEMS] = {
 	[PROBLEM_MANIFEST] = "is incomplete, or not written by dltraced",
 	[PROBLEM_INCOMPLETE] = "the trace has not ended, or was cut off",
 	[PROBLEM_READ] = "cannot be read to its end",
+	[PROBLEM_FOREIGN] = "must be unpacked: files are read as text, and packed by gzip or zstd",
 	[PROBLEM_SEGMENTS] = "a segment is damaged, missing, or another file's",
 	[PROBLEM_HEADER] = "line 1 names another file, or a newer schema",
 	[PROBLEM_COLUMNS] = "line 2 has unknown columns, or columns in another order",

@@ -228,8 +228,10 @@ static void check_counts(struct validate *v, struct file *f, int error)
 	const struct manifest_probe *p = manifest_probe(&v->m, f->name);
 	const bool readable = error >= 0 && !f->r.bad && !f->r.damaged && !f->r.missing;
 	uint64_t reasons = 0;
-	char name[NAME_MAX + 1];
+	char name[NAME_MAX + 1], foreign[NAME_MAX + 1];
 
+	if (segment_find_foreign(v->dirfd, f->name, foreign))
+		problems_add(&v->problems, PROBLEM_FOREIGN, foreign, 0, 1);
 	snprintf(name, sizeof(name), "%s.out", f->name);
 	problems_add(&v->problems, PROBLEM_READ, name, 0, error < 0 && error != -ENOENT);
 	problems_add(&v->problems, PROBLEM_SEGMENTS, name, 0, f->r.missing + f->r.bad + f->r.damaged + lacks_ends(v, f, &c));

@@ -27,6 +27,7 @@ run fallback fallback
 [ -s fallback.rows ] || fail "no rows"
 
 equal "version" "$(python3 -c 'import dltraced; print(dltraced.__version__)')" "$("$DLT" --version | sed '1s/.* //;q')"
+equal "version of python -m dltraced" "$(python3 -m dltraced --version)" "$("$DLT" --version | sed 1q)"
 
 DLTRACED_REGIONS=0 python3 -B - <<'PY' || fail "switched off: status $?"
 import dltraced

@@ -83,6 +83,32 @@ static void leftovers_are_known(void **state)
 	assert_false(segment_is_leftover("workload.log.new"));
 }
 
+/* Files of a probe that somebody has packed as no reader unpacks them; none of somebody else's. */
+static void foreign_packings_are_found(void **state)
+{
+	int dir = open_tree();
+	char name[NAME_MAX + 1] = "";
+
+	make(dir, "vfs_rw.out");
+	make(dir, "vfs_rw.000001.out.gz");
+	make(dir, "vfs_rw.out.txt.xz");
+	make(dir, "model.out.xz");
+	make(dir, "cpu.out.bz2");
+	make(dir, ".out.xz");
+	assert_false(segment_find_foreign(dir, NULL, name));
+	assert_false(segment_find_foreign(dir, "vfs_rw", name));
+	assert_true(segment_find_foreign(dir, "cpu", name));
+	assert_string_equal(name, "cpu.out.bz2");
+	make(dir, "open.000002.out.xz");
+	assert_true(segment_find_foreign(dir, NULL, name));
+	assert_string_equal(name, "open.000002.out.xz");
+	assert_false(segment_find_foreign(dir, "vfs_rw", name));
+	make(dir, "vfs_rw.000002.out.zst.7z");
+	assert_true(segment_find_foreign(dir, "vfs_rw", name));
+	assert_string_equal(name, "vfs_rw.000002.out.zst.7z");
+	close(dir);
+}
+
 static void assert_list(int dir, uint32_t before, const char *want, size_t missing)
 {
 	char got[256] = "", file[NAME_MAX + 1];
@@ -134,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(gaps_are_counted_but_not_dropped_segments),
+		IN_TREE(foreign_packings_are_found),
 		cmocka_unit_test(leftovers_are_known),
 		IN_TREE(listed_in_order_each_once),
 		cmocka_unit_test(names_and_numbers_are_each_others),
