@@ -122,6 +122,20 @@ int new_file_open(struct new_file *f, const char *path)
 	return r;
 }
 
+int new_file_open_at(struct new_file *f, int dirfd, const char *name)
+{
+	int r = 0;
+
+	*f = (struct new_file){ .name = strdup(name), .dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0) };
+	if (f->dirfd < 0 || !f->name)
+		r = f->name ? -errno : -ENOMEM;
+	if (!r)
+		r = new_file_begin(f);
+	if (r < 0)
+		new_file_drop(f);
+	return r;
+}
+
 int new_file_commit(struct new_file *f)
 {
 	int r = new_file_end(f);

@@ -28,6 +28,9 @@ char *new_file_folder(const char *path, const char **name);
  */
 int new_file_open(struct new_file *f, const char *path);
 
+/* The same for the file NAME in the folder DIRFD. */
+int new_file_open_at(struct new_file *f, int dirfd, const char *name);
+
 /* Finishes it: 0, or -errno of any write so far, in which case the old file stays. Ends F. */
 int new_file_commit(struct new_file *f);
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/exit_codes.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "cmd/duckdb.h"
@@ -240,7 +241,9 @@ static void put_script(const struct target *t, bool parquet)
 
 static int make_folder(const char *path)
 {
-	return mkdir(path, 0777) < 0 && errno != EEXIST ? log_err_r(-errno, "%s: cannot be made", path) : 0;
+	autoclose int fd = folder_open(path, 0777);
+
+	return fd < 0 ? log_err_r(fd, "%s: cannot be made", path) : 0;
 }
 
 static int make_folders(const struct target *t)

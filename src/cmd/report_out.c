@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/new_file.h"
@@ -124,8 +125,12 @@ static char *csv_folder(const struct report_args *o, int i)
 
 		same += other && strcmp(other, name) == 0;
 	}
-	if (mkdir(o->csv, 0777) < 0 && errno != EEXIST)
+	autoclose int top = folder_open(o->csv, 0777);
+
+	if (top < 0) {
+		errno = -top;
 		return NULL;
+	}
 	return same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
 }
 

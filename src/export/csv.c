@@ -6,14 +6,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/folder.h"
 #include "base/log.h"
+#include "base/util.h"
 #include "export/exporter.h"
 #include "export/text.h"
 
 struct csv_export {
 	bool to_stdout;
+	int dirfd; /* the folder of the files */
 	unsigned int n_tables;
 	char *host; /* as a field, with a comma behind it */
 	size_t host_len;
@@ -22,8 +24,8 @@ struct csv_export {
 static int begin(struct export *x)
 {
 	struct csv_export *s = x->state;
-	struct stat st;
 
+	s->dirfd = -1;
 	s->to_stdout = !strcmp(x->o->out, "-");
 	if (s->to_stdout) {
 		if (x->o->probes && !strchr(x->o->probes, ','))
@@ -31,11 +33,10 @@ static int begin(struct export *x)
 		log_err("csv on standard output takes one file of the trace: name it with --probes, or give a folder with -o");
 		return -ECANCELED;
 	}
-	if (mkdir(x->o->out, 0777) == 0)
+	s->dirfd = folder_open(x->o->out, 0777);
+	if (s->dirfd >= 0)
 		return 0;
-	if (errno == EEXIST && stat(x->o->out, &st) == 0 && S_ISDIR(st.st_mode))
-		return 0;
-	log_err_r(errno == EEXIST ? -ENOTDIR : -errno, "%s: the folder for the CSV files cannot be made", x->o->out);
+	log_err_r(s->dirfd, "%s: the folder for the CSV files cannot be made", x->o->out);
 	return -ECANCELED;
 }
 
@@ -63,8 +64,8 @@ static int table(struct export *x, const struct export_table *t)
 	struct csv_export *s = x->state;
 
 	if (!s->to_stdout) {
-		autofree char *path = util_fmt("%s/%s.csv", x->o->out, t->name);
-		int res = path ? out_open(&x->out, path) : -ENOMEM;
+		autofree char *name = util_fmt("%s.csv", t->name);
+		int res = name ? out_open_at(&x->out, s->dirfd, name) : -ENOMEM;
 
 		if (res < 0)
 			return res;
@@ -157,6 +158,7 @@ static void close_all(struct export *x)
 	struct csv_export *s = x->state;
 
 	free(s->host);
+	util_close(&s->dirfd);
 	out_drop(&x->out);
 }
 

@@ -23,22 +23,32 @@ static int begin_gzip(struct export_out *o)
 	return 0;
 }
 
-int out_open(struct export_out *o, const char *path)
+/* What follows opening the file NAME, with RES. */
+static int begin(struct export_out *o, const char *name, int res)
 {
-	const size_t len = strlen(path);
-	int res = 0;
+	const size_t len = strlen(name);
 
-	*o = (struct export_out)EXPORT_OUT_NONE;
-	o->stream = stdout;
-	if (strcmp(path, "-") != 0) {
-		res = new_file_open(&o->file, path);
-		o->stream = o->file.stream;
-	}
-	if (res == 0 && len > 3 && !strcmp(path + len - 3, ".gz"))
+	o->stream = o->file.stream;
+	if (res == 0 && len > 3 && !strcmp(name + len - 3, ".gz"))
 		res = begin_gzip(o);
 	if (res < 0)
 		out_drop(o);
 	return res;
+}
+
+int out_open(struct export_out *o, const char *path)
+{
+	*o = (struct export_out)EXPORT_OUT_NONE;
+	if (strcmp(path, "-") != 0)
+		return begin(o, path, new_file_open(&o->file, path));
+	o->stream = stdout;
+	return 0;
+}
+
+int out_open_at(struct export_out *o, int dirfd, const char *name)
+{
+	*o = (struct export_out)EXPORT_OUT_NONE;
+	return begin(o, name, new_file_open_at(&o->file, dirfd, name));
 }
 
 char *out_more_room(struct export_out *o, size_t n)

@@ -28,6 +28,8 @@ struct export_out {
 
 /* Begins PATH; "-" is standard output. Returns 0, or -errno (see new_file_open()) with nothing open. */
 int out_open(struct export_out *o, const char *path);
+/* Begins the file NAME in the folder DIRFD. */
+int out_open_at(struct export_out *o, int dirfd, const char *name);
 /* Ends the file. Returns 0, or the -errno of a write so far: then there is no file. */
 int out_close(struct export_out *o);
 /* Drops the file. Fine when nothing is open. */

@@ -2,16 +2,15 @@
 /* See copy.h. */
 #include "folder/copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -31,7 +30,8 @@ struct copied {
 
 struct copy {
 	const char *from, *to;
-	int from_fd, to_fd;
+	int from_fd;
+	struct new_folder made_folder;
 	const struct manifest_facts *m;
 	const struct copy_kind *kind;
 	void *ctx;
@@ -104,7 +104,7 @@ static int copy_rows(struct copy *c, struct copied *n, struct copy_file *f, FILE
 
 static int write_file(struct copy *c, struct copied *n, struct copy_file *f, const char *file)
 {
-	int fd = util_create_at(c->to_fd, file, 0), res;
+	int fd = new_folder_create(&c->made_folder, file), res;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
@@ -169,7 +169,7 @@ static bool is_other(const char *name)
 
 static int copy_other(struct copy *c, const char *name)
 {
-	autoclose int in = util_open_regular(c->from_fd, name, O_NOFOLLOW), out = in < 0 ? in : util_create_at(c->to_fd, name, 0);
+	autoclose int in = util_open_regular(c->from_fd, name, O_NOFOLLOW), out = in < 0 ? in : new_folder_create(&c->made_folder, name);
 	char buf[65536];
 	ssize_t n = 0;
 
@@ -317,7 +317,7 @@ static int write_manifest(struct copy *c)
 	res = first ? manifest_edit(text, len, first, edit, c, &edited) : -ENOMEM;
 	if (res < 0)
 		return res;
-	out = util_create_at(c->to_fd, MANIFEST, 0);
+	out = new_folder_create(&c->made_folder, MANIFEST);
 	return out < 0 ? out : util_write_all(out, edited, strlen(edited));
 }
 
@@ -341,40 +341,30 @@ int copy_open(const char *dir, struct manifest_facts *m)
 
 static int make_folder(struct copy *c)
 {
-	int res = mkdir(c->to, 0700) < 0 ? -errno : 0;
+	int res = new_folder_make(&c->made_folder, c->to);
 
-	if (res == -EEXIST) {
+	if (res == -EEXIST)
 		log_err("%s exists: name a new folder with -o", c->to);
-		return res;
-	}
-	if (res == 0) {
-		c->to_fd = open(c->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (c->to_fd < 0) {
-			res = -errno;
-			rmdir(c->to);
-		}
-	}
-	return res < 0 ? log_err_r(res, "%s: cannot be made", c->to) : 0;
+	else if (res == -EAGAIN)
+		log_err("%s: something else took this name while the folder was made; name one with -o where no other user may write",
+			c->to);
+	else if (res < 0)
+		log_err_r(res, "%s: cannot be made", c->to);
+	return res;
 }
 
-/* A copy that is not whole is none: what there is of it is removed. */
-static void remove_folder(const struct copy *c)
+/* A copy that is not whole is none: what there is of it is removed, and nothing else. */
+static void remove_folder(struct copy *c)
 {
-	DIR *dir = fdopendir(dup(c->to_fd));
+	int res = new_folder_remove(&c->made_folder);
 
-	if (dir)
-		rewinddir(dir);
-	for (const struct dirent *e; dir && (e = readdir(dir));)
-		unlinkat(c->to_fd, e->d_name, 0); /* not the folder itself, nor that above it */
-	if (dir)
-		closedir(dir);
-	if (rmdir(c->to) < 0)
-		log_err("%s: what was made of it could not be removed: %s", c->to, strerror(errno));
+	if (res < 0)
+		log_err_r(res, "%s: this folder, of which nothing is a whole copy, could not be removed", c->to);
 }
 
 int copy_folder(const char *from, const char *to, const struct manifest_facts *m, const struct copy_kind *kind, void *ctx)
 {
-	struct copy c = { .from = from, .to = to, .from_fd = -1, .to_fd = -1, .m = m, .kind = kind, .ctx = ctx };
+	struct copy c = { .from = from, .to = to, .from_fd = -1, .made_folder = NEW_FOLDER_NONE, .m = m, .kind = kind, .ctx = ctx };
 	int res;
 
 	c.from_fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -386,10 +376,10 @@ int copy_folder(const char *from, const char *to, const struct manifest_facts *m
 		if (res < 0)
 			log_err_r(res, "%s/" MANIFEST ": cannot be written", to);
 	}
-	if (res < 0 && c.to_fd >= 0)
+	if (res < 0 && c.made_folder.fd >= 0)
 		remove_folder(&c);
 	free(c.made);
 	util_close(&c.from_fd);
-	util_close(&c.to_fd);
+	new_folder_close(&c.made_folder);
 	return res < 0 ? res : c.damaged;
 }

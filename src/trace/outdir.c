@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/folder.h"
 #include "base/new_file.h"
 #include "base/util.h"
 #include "trace/manifest_read.h"
@@ -136,40 +136,19 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 	return 0;
 }
 
-/* Do we have root's rights to files (privileges_as_user())? Then no link may lead us anywhere. */
-static bool with_roots_rights(void)
-{
-	return setfsuid((uid_t)-1) == 0;
-}
-
-static bool only_root_changes(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
-
-/*
- * Enter NAME below AT, making it when it is missing. Returns its descriptor or -errno. Root follows no link
- * where others can put one: it would let them do by root's rights what they may not do themselves.
- */
+/* Enter NAME below AT, making it when it is missing: then it gets UID and GID. Returns its descriptor or -errno. */
 static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
 {
-	int nofollow = with_roots_rights() && !only_root_changes(at) ? O_NOFOLLOW : 0;
-	autoclose int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC | nofollow);
-	bool made;
+	int there = folder_enter(at, name, O_PATH);
+	autoclose int fd = there == -ENOENT ? folder_make(at, name, 0755) : -1;
 
-	if (fd >= 0)
-		return TAKE_FD(fd);
-	if (errno != ENOENT)
-		return -errno;
-	made = mkdirat(at, name, 0755) == 0;
-	if (!made && errno != EEXIST) /* another rank of the job was faster */
-		return -errno;
-	fd = openat(at, name, DIR_FLAGS | nofollow | (made ? O_NOFOLLOW : 0));
-	if (fd < 0 || (made && fchown(fd, uid, gid) < 0))
-		return -errno;
-	return TAKE_FD(fd);
+	if (there != -ENOENT)
+		return there;
+	if (fd == -EEXIST) /* another rank of the job was faster */
+		return folder_enter(at, name, O_PATH);
+	if (fd < 0)
+		return fd;
+	return fchown(fd, uid, gid) < 0 ? -errno : TAKE_FD(fd);
 }
 
 static int is_dots(void *ctx, const char *name)
@@ -284,7 +263,7 @@ static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
 	if (fstat(d->fd, &st) < 0)
 		return -errno;
 	/* a folder of root becomes another user's only where root has reached it without that user's links */
-	if ((st.st_uid != uid && (st.st_uid != geteuid() || !with_roots_rights())) || (st.st_mode & S_ISVTX))
+	if ((st.st_uid != uid && (st.st_uid != geteuid() || !folder_roots_rights())) || (st.st_mode & S_ISVTX))
 		return -EPERM;
 	/* Where it cannot be locked at all (NFS requires a file open for writing), go on without. */
 	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -446,6 +425,7 @@ const char *outdir_strerror(int r)
 		int r;
 		const char *text;
 	} texts[] = {
+		{ -EAGAIN, "something else took this name while the folder was made; give one with -o where no other user may write" },
 		{ -EBUSY, "another dltraced is writing there" },
 		{ -EEXIST, "holds a trace already; --force replaces it" },
 		{ -ENOSPC, "No space left on device; free some, or give a folder on another disk with -o" },

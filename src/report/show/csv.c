@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of a report as CSV files in a folder; and a description of their columns. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/util.h"
 #include "report/scan/model.h"
@@ -14,42 +13,31 @@
 #include "report/show/tables.h"
 #include "report/show/tables_cpu.h"
 
-/* Opens the folder NAME in AT, made if needed. Returns its descriptor or -errno. */
-static int open_folder(int at, const char *name)
+int report_cpu_csv(const struct report_cpu *r, const char *dir)
 {
-	int fd;
-
-	if (mkdirat(at, name, 0777) < 0 && errno != EEXIST)
-		return -errno;
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int cpu_csv_at(const struct report_cpu *r, int at, const char *name)
-{
-	autoclose int dirfd = open_folder(at, name);
+	autoclose int dirfd = folder_open(dir, 0777);
 
 	return dirfd < 0 ? dirfd : view_sections_csv(report_cpu_files, r, dirfd);
 }
 
-int report_cpu_csv(const struct report_cpu *r, const char *dir)
-{
-	return cpu_csv_at(r, AT_FDCWD, dir);
-}
-
 int matrix_csv(const struct matrix *m, const char *dir)
 {
-	autoclose int dirfd = open_folder(AT_FDCWD, dir);
+	autoclose int dirfd = folder_open(dir, 0777);
 
 	return dirfd < 0 ? dirfd : view_sections_csv(matrix_sections, m, dirfd);
 }
 
 int report_csv(const struct report *r, const char *dir)
 {
-	autoclose int dirfd = open_folder(AT_FDCWD, dir);
+	autoclose int dirfd = folder_open(dir, 0777);
 	int res = dirfd < 0 ? dirfd : view_sections_csv(report_sections, r, dirfd);
 
-	return res == 0 && r->cpu ? cpu_csv_at(r->cpu, dirfd, "cpu") : res;
+	if (res == 0 && r->cpu) {
+		autofree char *cpu = util_fmt("%s/cpu", dir);
+
+		res = cpu ? report_cpu_csv(r->cpu, cpu) : -ENOMEM;
+	}
+	return res;
 }
 
 void report_columns_markdown(FILE *out)

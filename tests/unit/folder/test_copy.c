@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../tree.h"
@@ -13,6 +14,23 @@
 #include "folder/merge.h"
 
 #define MANIFEST "{ \"tool\": \"dltraced\", \"probes\": [ { \"name\": \"marks\", \"rows\": 2, \"bytes\": 1 } ] }\n"
+
+static bool attack; /* as soon as a folder is made, another program has a link to victim in its place */
+
+int mkdirat(int at, const char *name, mode_t mode)
+{
+	const long r = syscall(SYS_mkdirat, at, name, mode);
+	autofree char *made = util_fmt("%s/to", tree), *away = util_fmt("%s/away", tree);
+
+	if (r == 0 && attack && !rename(made, away))
+		assert_int_equal(symlink("victim", made), 0);
+	return (int)r;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	return mkdirat(AT_FDCWD, path, mode);
+}
 
 static const char sites[] = "# dltraced sites 1\nTIMESTAMP\tTIME\tFIRST_PID\tSITE\tKIND\tFRAMES\tBUILD_ID\n"
 			    "10\t1970-01-01T00:00:00.000000010Z\t5\t1\tmodule\t/secret/lib.so\tdeadbeef\n"
@@ -30,6 +48,25 @@ static void more_files_than_there_is_room_for_are_refused(void **state)
 		tree_put(name, text);
 	}
 	assert_int_equal(merge_folder(from, to), -E2BIG);
+}
+
+static void what_others_put_in_its_place_stays(void **state)
+{
+	autofree char *from = tree_path("from"), *to = tree_path("to");
+
+	tree_put("from/manifest.json", MANIFEST);
+	tree_put("from/marks.out", "# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n");
+	tree_put("victim/marks.out", "text");
+	tree_put("victim/precious", "text");
+	attack = true;
+	const int res = merge_folder(from, to);
+
+	attack = false;
+	assert_int_equal(res, -EAGAIN);
+	autofree char *precious = tree_get("victim/precious"), *marks = tree_get("victim/marks.out");
+
+	assert_string_equal(precious, "text");
+	assert_string_equal(marks, "text");
 }
 
 static void put_nothing(void *ctx, struct json *j, uint64_t rows, uint64_t left_out)
@@ -124,6 +161,7 @@ int main(void)
 		IN_TREE(more_files_than_there_is_room_for_are_refused),
 		IN_TREE(stacks_stay_where_names_do_not),
 		IN_TREE(the_manifest_has_the_size_of_the_copy),
+		IN_TREE(what_others_put_in_its_place_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -405,6 +406,37 @@ static void root_follows_no_link_of_others(void **state)
 	assert_int_equal(make("shared/link/new", false), -ENOTDIR);
 }
 
+static const char *swapped; /* this folder takes the name of the next one that is made */
+
+int mkdirat(int dirfd, const char *name, mode_t mode)
+{
+	const long r = syscall(SYS_mkdirat, dirfd, name, mode);
+	const char *there = TAKE_PTR(swapped);
+
+	if (r == 0 && there) {
+		assert_int_equal(renameat(dirfd, name, dirfd, "away"), 0);
+		assert_int_equal(renameat(dirfd, there, dirfd, name), 0);
+	}
+	return (int)r;
+}
+
+/* The user may rename root's folders that lie in the user's own. */
+static void root_gives_away_only_what_it_has_made(void **state)
+{
+	struct outdir d;
+
+	needs_root();
+	mkdir(at("theirs"), 0755);
+	mkdir(at("theirs/roots"), 0755);
+	put("theirs/roots/precious", "");
+	assert_int_equal(chown(at("theirs"), SOMEBODY, SOMEBODY), 0);
+	swapped = "roots";
+	assert_int_equal(outdir_open(&d, at("theirs/new/er"), SOMEBODY, SOMEBODY, false), -EAGAIN);
+	assert_int_equal(stat_of("theirs/new").st_uid, 0);
+	assert_true(exists("theirs/new/precious"));
+	assert_false(exists("theirs/new/er"));
+}
+
 /* With a user's rights to files, links lead where the user may go, and root's folders stay root's. */
 static void a_user_may_do_what_they_may(void **state)
 {
@@ -523,6 +555,7 @@ int main(void)
 		IN_FOLDER(folder_of_another_user_is_refused),
 		IN_FOLDER(all_that_is_made_belongs_to_the_user),
 		IN_FOLDER(root_follows_no_link_of_others),
+		IN_FOLDER(root_gives_away_only_what_it_has_made),
 		IN_FOLDER(a_user_may_do_what_they_may),
 		cmocka_unit_test(failures_are_explained),
 		IN_FOLDER(failures_name_the_folder_in_the_way),
