@@ -30,6 +30,7 @@ struct probe_counts {
 	uint64_t unread;  /* writes to the job's output, or their ends, that were not searched for lines about phases; of pids: processes
 			     whose facts /proc had no more */
 	uint64_t unanswered; /* processes that could not be read in time: see unanswered.h */
+	uint64_t lines;	  /* of the job's output that were searched, bars each time that they were drawn */
 	uint64_t fileless; /* disk requests with data of which no file is known, or of a part not */
 	uint64_t overwritten; /* pages whose dirtier was forgotten before they were written back */
 	uint64_t refused;     /* pages that were read ahead, and of which it is not known whether they are used */

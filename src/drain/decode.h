@@ -36,6 +36,7 @@ struct decode_counts {
 	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
 	uint64_t summed;   /* instead of a row: --rollup-only */
 	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched; of pids: processes that were others by then */
+	uint64_t lines;	   /* of the job's output, that were searched for lines about phases */
 	uint64_t nvtx;	   /* of regions: rows that came by NVTX */
 	uint64_t bad;	   /* not a valid record: a defect */
 };

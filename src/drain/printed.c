@@ -252,6 +252,7 @@ static void look(struct printed *p, struct decode *d, struct stream *s)
 	struct applog_line l;
 	enum applog_found found = len ? applog_parse(&l, &p->rules, text, len) : APPLOG_NOTHING;
 
+	util_count(&d->counts[DLT_printed].lines, len > 0);
 	if (found == APPLOG_NOTHING && !(len && l.stamped && !p->has_stamped))
 		return;
 	p->has_stamped |= l.stamped;

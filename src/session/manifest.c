@@ -347,6 +347,8 @@ static void put_probe(struct json *j, const struct session *s, unsigned int i)
 		json_u64(j, "unread", n->unread);
 	if (n->unanswered)
 		json_u64(j, "unanswered", n->unanswered);
+	if (n->lines)
+		json_u64(j, "lines", n->lines);
 	if (n->fileless)
 		json_u64(j, "fileless", n->fileless);
 	if (n->refused)

@@ -102,6 +102,7 @@ void status_update(struct status *s, const struct tracer *t, const struct drain 
 		p->overwritten = stats[i].overwritten;
 		p->unseen = stats[i].unseen + stats[i].lost_unseen;
 		p->unread = stats[i].unread + util_counted(&d->decode.counts[i].unread);
+		p->lines = util_counted(&d->decode.counts[i].lines);
 		p->summed = util_counted(&d->decode.counts[i].summed);
 		p->nvtx = util_counted(&d->decode.counts[i].nvtx);
 		update_kept(p, d, sink);

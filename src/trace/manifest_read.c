@@ -74,6 +74,7 @@ static const struct fact facts[] = {
 	{ "probes[].dropped_bytes", PROBE, UINT, MEMBER(manifest_probe, dropped_bytes) },
 	{ "probes[].filtered", PROBE, UINT, MEMBER(manifest_probe, filtered) },
 	{ "probes[].late", PROBE, UINT, MEMBER(manifest_probe, late) },
+	{ "probes[].lines", PROBE, UINT, MEMBER(manifest_probe, lines) },
 	{ "probes[].lost", PROBE, UINT, MEMBER(manifest_probe, lost) },
 	{ "probes[].lost_by.buffer", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_BUFFER]) },
 	{ "probes[].lost_by.disk", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_DISK]) },

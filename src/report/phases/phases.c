@@ -155,6 +155,14 @@ const struct phase *phases_at(const struct phases *p, uint64_t ns)
 	return found;
 }
 
+bool phases_are_unnamed(const struct phases *p)
+{
+	for (uint32_t i = 0; i < p->all.n; i++)
+		if (p->names[p->all.v[i].name].source != PHASE_INFERRED)
+			return false;
+	return p->printed_lines > 0;
+}
+
 const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX])
 {
 	const char *name = p->names[phase->name].name;

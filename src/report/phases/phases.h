@@ -98,6 +98,9 @@ struct phases {
 	bool closed;	    /* phases_close() was called */
 	uint64_t lone_ends; /* ends that belong to no phase */
 
+	uint64_t printed_lines; /* of the job's output, where none of them is about a phase; 0: not known */
+	bool printed_kept;	/* by --log */
+
 	struct phase_rule_lines {
 		char *text; /* REGEX=NAME */
 		uint64_t lines;
@@ -152,6 +155,9 @@ void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns the phase that NS is in, the one that begins last; NULL: none. After phases_end(). */
 const struct phase *phases_at(const struct phases *p, uint64_t ns);
+
+/* Whether the job printed lines, and neither these nor anything else names an epoch or another phase. */
+bool phases_are_unnamed(const struct phases *p);
 
 /* Puts the name, and the number where there is one, into BUF: "epoch 3". Returns BUF. */
 const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX]);

@@ -90,6 +90,7 @@ static bool output_row(struct phase_reader *r, void *own, uint64_t ns, struct re
 {
 	if (f.len > sizeof(r->text))
 		return false;
+	r->phases->printed_lines++;
 	phase_log_line(r, own, r->text, text_unescape(r->text, f.p, f.len), ns);
 	return true;
 }
@@ -154,13 +155,18 @@ static void read_folder(struct phase_reader *r, int dirfd, const struct manifest
 {
 	struct phase_log log = { .name = "workload.out", .passes = true };
 	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
+	const struct manifest_probe *printed = manifest_probe(m, "printed");
 
+	r->phases->printed_kept = res != -ENOENT;
 	if (res == -ENOENT) {
 		log.name = "printed.out";
 		res = read_rows(r, dirfd, "printed.out", "TEXT", output_row, &log);
+		r->phases->printed_lines = printed ? printed->lines : 0;
 		if (log.entries)
 			note_unread(r, m);
 	}
+	if (log.entries)
+		r->phases->printed_lines = 0;
 	phase_log_note(r, &log, false);
 	if (res == -ENOENT)
 		read_workload_log(r, dirfd);

@@ -80,6 +80,13 @@ static void put_missing(const struct report *r, unsigned int width, FILE *out)
 	fact(out, "missing", text ? text : first, width);
 }
 
+/* Prints how to name the job's epochs, where none of its lines does. */
+static void put_epochs(const struct report *r, unsigned int width, FILE *out)
+{
+	if (text_unnamed(r))
+		fact(out, "epochs", text_unnamed(r), width);
+}
+
 /* Prints what the disks worked for beside files of the job, if that is much. */
 static void put_foreign(const struct report *r, unsigned int width, FILE *out)
 {
@@ -168,6 +175,7 @@ void report_screen(const struct report *r, unsigned int width, FILE *out)
 		put_found(rules, width, out);
 	fputc('\n', out);
 	put_missing(r, width, out);
+	put_epochs(r, width, out);
 	put_foreign(r, width, out);
 	put_memory(r, width, out);
 	put_job(r, width, out);

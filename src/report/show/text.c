@@ -149,6 +149,16 @@ static bool has_source(const struct phases *p, enum phase_source source)
 	return false;
 }
 
+#define NO_LINE "no line that the job printed names an epoch in a form that dltraced knows: if it has epochs, "
+#define AS_IN "--phase 'Round ([0-9]+)=epoch \\1', in the words of your lines (dltraced(8), PHASES)"
+
+const char *text_unnamed(const struct report *r)
+{
+	if (!r->phases || !phases_are_unnamed(r->phases))
+		return NULL;
+	return r->phases->printed_kept ? NO_LINE "report with " AS_IN : NO_LINE "trace again with " AS_IN;
+}
+
 static void phases_text(const void *of, FILE *out)
 {
 	const struct report *r = of;
@@ -167,6 +177,8 @@ static void phases_text(const void *of, FILE *out)
 		fputs("Neither a log nor a mark names epochs: each is a generation of worker processes.\n", out);
 	if (p && has_source(p, PHASE_INFERRED))
 		fputs("Neither a log nor a mark names phases: these are inferred from the reads and writes.\n", out);
+	if (text_unnamed(r))
+		fprintf(out, "Epochs: %s.\n", text_unnamed(r));
 }
 
 static void top_text(const void *r, FILE *out)

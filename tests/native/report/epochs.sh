@@ -39,8 +39,14 @@ python3 "$job" none data account --epochs 1 --steps 1 --step-ms 1 || fail "no da
 # more COMMAND...: only with LONG=1
 more() { [ -z "${LONG-}" ] || "$@"; }
 
+# Lines of no known form: the report says how to name them, of a job that prints nothing or known lines it does not.
+hint() {
+	"$DLT" report "$t" >screen || fail "report of $1"
+	[ "$(grep -c "^epochs   no line that the job printed names an epoch" screen)" = "$2" ] || fail "$1: $(cat screen)"
+}
 log=
 shape log ends 7 results --first 7 --save 20
+hint results 0
 more shape log ends 0 results
 more shape log ends 0 results --persistent
 shape log ends 0 results --workers 0
@@ -74,8 +80,17 @@ more shape log training - detectron2 --persistent
 # One generation of workers may be for all epochs, or for one: the report names none.
 run none --persistent
 numbers "" "workers of all epochs"
+hint none 0
+
+run unknown --persistent
+hint unknown 1
+grep -q "trace again with --phase" screen || fail "unknown: $(cat screen)"
 
 log=--log
+run unknown --persistent
+hint "unknown --log" 1
+"$DLT" report --phase 'round ([0-9]+) of=epoch \1 end' --json "$t" >json || fail "report --phase"
+numbers "0 1 2" "the rule that the hint shows"
 shape log ends 0 results
 more shape log both 0 heading-and-result
 shape log both 0 keras

@@ -99,6 +99,7 @@ static void lines_of_phases_are_rows(void **state)
 		    "2 7 2 :::MLLOG\\040{\\042namespace\\042:\\040\\042\\042,\\040\\042time_ms\\042:\\0401,\\040"
 		    "\\042event_type\\042:\\040\\042INTERVAL_START\\042,\\040\\042key\\042:\\040\\042init_start\\042}\n");
 	assert_int_equal(filtered() + unread(), 0);
+	assert_int_equal(decode.counts[DLT_printed].lines, 6);
 }
 
 /* Python's unbuffered print() writes the newline separately; the line was there before. */
