@@ -35,8 +35,13 @@ static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
 /* For trials that would only report again that we lack the right. */
 static enum check_state not_tried(struct check *c, const char *need)
 {
-	return check_put(c, need, CHECK_NOTE, "not tried: %s",
-			 c->has_caps ? "no program can be loaded" : "needs the rights above");
+	return check_put(c, need, CHECK_NOTE, "not tried: %s", !c->has_caps ? "needs the rights above" :
+			 !c->may_bpf ? "no program can be loaded" : "needs BTF, see above");
+}
+
+static bool can_try(const struct check *c)
+{
+	return c->may_bpf && c->has_btf;
 }
 
 enum check_state check_bpf(struct check *c)
@@ -134,32 +139,38 @@ enum check_state check_ring_buffer(struct check *c)
 
 /* --- hooks ------------------------------------------------------------------------------------ */
 
-/* One backend; check_probes() reports which probe uses which. */
-static enum check_state backend_row(struct check *c, enum backend b, const struct btf *btf)
+/* One backend, with WHY it does not work; check_probes() reports which probe uses which. One that works is enough. */
+static enum check_state backend_row(struct check *c, enum backend b, const char *why)
 {
-	const struct backend_kind *kind = &backend_kinds[b];
-	char why[256] = "", need[sizeof(c->rows[0].need)];
+	char need[sizeof(c->rows[0].need)];
 
-	snprintf(need, sizeof(need), "hook %s", kind->form);
-	if (backend_try(b, btf, why, sizeof(why)) == 0)
+	snprintf(need, sizeof(need), "hook %s", backend_kinds[b].form);
+	if (c->hooks >> b & 1)
 		return check_put(c, need, CHECK_OK, "a program was attached and saw a call");
-	return check_lacks(c, need, CHECK_MISSING,
-			   "nothing is lost if the probes below are ok: they use another backend", "%s", why);
+	if (!c->hooks)
+		return check_lacks(c, need, CHECK_MISSING, "one of these hooks has to work: dltraced start -v prints what the kernel says", "%s",
+				   why);
+	if (b == BACKEND_FENTRY)
+		return check_put(c, need, CHECK_NOTE, "open.out is written without VFS_LAT_NS: %s", why);
+	return check_put(c, need, CHECK_OK, "does not work here, and is not needed");
 }
 
 enum check_state check_backends(struct check *c)
 {
+	char why[BACKENDS][256] = { 0 };
 	enum check_state state = CHECK_OK;
 	struct btf *btf;
 
-	if (!c->may_bpf)
+	if (!can_try(c))
 		return not_tried(c, "hooks");
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return check_lacks(c, "hooks", CHECK_FAIL, "see dmesg: the kernel or one of its modules is broken",
 				   "the kernel's BTF cannot be read: %s", strerror(errno));
 	for (unsigned int b = 0; b < BACKENDS; b++)
-		state = backend_row(c, b, btf);
+		c->hooks |= (uint32_t)(backend_try(b, btf, why[b], sizeof(why[b])) == 0) << b;
+	for (unsigned int b = 0; b < BACKENDS; b++)
+		state = backend_row(c, b, why[b]);
 	btf__free(btf);
 	return state;
 }
@@ -169,12 +180,10 @@ enum check_state check_backends(struct check *c)
 /* What page tables give, if they can be read and cleared. */
 static const struct table_need {
 	enum page_use use;
-	const char *need, *found, *remedy;
+	const char *need, *found, *instead; /* nobody needs it who does not give that option, so there is no remedy */
 } table_needs[] = {
-	{ PAGE_ACCESSED, "accesses of memory", "accessed bits were read and cleared",
-	  "--probes +access has page faults instead (--access faults)" },
-	{ PAGE_WRITTEN, "writes of memory", "soft-dirty bits were read and cleared (--access writes)",
-	  "--access writes is refused; by page faults the first write of a page is known (--access faults)" },
+	{ PAGE_ACCESSED, "accesses of memory", "accessed bits were read and cleared", "--probes +access has page faults instead" },
+	{ PAGE_WRITTEN, "writes of memory", "soft-dirty bits were read and cleared (--access writes)", "--access writes is refused" },
 };
 
 /* KERNEL is NULL if its BTF cannot be read. */
@@ -185,7 +194,7 @@ static enum check_state table_row(struct check *c, const struct kernel_btf *kern
 	enum check_state state;
 
 	if (!kernel || page_tables_open(&tables, kernel, n->use, why, sizeof(why)) < 0)
-		state = check_lacks(c, n->need, CHECK_MISSING, n->remedy, "not by pages: %s", why);
+		state = check_put(c, n->need, CHECK_NOTE, "not by pages, %s: %s", n->instead, why);
 	else
 		state = check_put(c, n->need, CHECK_OK, "by pages: %s%s", n->found,
 				  page_tables_flushes(tables) ? "" : "; a page that is accessed all the time may be missed");
@@ -199,7 +208,7 @@ enum check_state check_accesses(struct check *c)
 	const struct kernel_btf *known;
 	enum check_state state = CHECK_OK;
 
-	if (!c->may_bpf)
+	if (!can_try(c))
 		return not_tried(c, "accesses of memory");
 	known = kernel_btf_load(&kernel) < 0 ? NULL : &kernel;
 	for (size_t i = 0; i < ARRAY_SIZE(table_needs); i++)
@@ -217,11 +226,11 @@ enum check_state check_samples(struct check *c)
 	size_t len = 0;
 	int n;
 
-	if (!c->may_bpf)
+	if (!can_try(c))
 		return not_tried(c, need);
 	n = pmu_events_try(events, CONFIG_ACCESS_HZ, why, sizeof(why));
 	if (n < 0)
-		return check_lacks(c, need, CHECK_NOTE, "--probes +access has pages or page faults instead", "not by the PMU: %s", why);
+		return check_put(c, need, CHECK_NOTE, "not by the PMU, --access pmu is refused: %s", why);
 	for (int i = 0; i < n; i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", events[i].name);
 	return check_put(c, need, CHECK_OK, "by the PMU (--access pmu): %s", names);
@@ -229,18 +238,42 @@ enum check_state check_samples(struct check *c)
 
 /* --- probes ----------------------------------------------------------------------------------- */
 
+static void add_word(char *list, size_t size, const char *word)
+{
+	size_t len = strlen(list);
+
+	snprintf(list + len, size - len, "%s%s", len ? ", " : "", word);
+}
+
+/* Notes what serves the probes, for the verdict: the backends of calls, in their order. Other probes have tracepoints only. */
+static void note_backends(struct check *c, const struct tracer *t)
+{
+	for (unsigned int b = 0; b < BACKENDS; b++)
+		for (unsigned int i = 1; i < DLT_PROBES; i++) {
+			if (t->backends[i] != &backend_kinds[b] || !(t->probes >> i & 1))
+				continue;
+			add_word(c->by, sizeof(c->by), backend_kinds[b].form);
+			break;
+		}
+	if (!*c->by && t->probes)
+		add_word(c->by, sizeof(c->by), "tracepoints");
+}
+
 /* The backend that serves PROBE when the tracer T has loaded and attached it. */
 static enum check_state probe_row(struct check *c, const struct tracer *t, unsigned int probe)
 {
 	char need[sizeof(c->rows[0].need)];
 
 	const struct backend_kind *backend = t->backends[probe];
+	const bool served = t->probes >> probe & 1;
 
+	if (!served)
+		add_word(c->without, sizeof(c->without), probes[probe]->name);
 	snprintf(need, sizeof(need), "probe %s", probes[probe]->name);
-	if (t->probes >> probe & 1 && t->plain[probe])
+	if (served && t->plain[probe])
 		return check_lacks(c, need, CHECK_MISSING, "dltraced start -v prints what the kernel says", "in part: %s",
 				   t->plain[probe]);
-	if (t->probes >> probe & 1)
+	if (served)
 		return check_put(c, need, CHECK_OK, "%s%s%s%s", backend ? backend->name : "tracepoint",
 				 backend ? " (" : "", backend ? backend->hooks : "", backend ? ")" : "");
 	check_put(c, need, CHECK_MISSING, "%s", t->why[probe] ? t->why[probe] : "left out");
@@ -287,11 +320,13 @@ enum check_state check_probes(struct check *c)
 	struct tracer t;
 	int r;
 
-	if (!c->may_bpf)
+	if (!can_try(c))
 		return not_tried(c, need);
 	r = tracer_load(&t, &o);
 	if (r == 0)
 		c->tracer_files = open_files() - before + attached_files(&t);
+	if (r == 0)
+		note_backends(c, &t);
 	if (r < 0)
 		state = check_lacks(c, need, CHECK_FAIL,
 				    r == -EMFILE ? "ulimit -n 1024, or LimitNOFILE= in a unit" :

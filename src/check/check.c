@@ -17,12 +17,31 @@ void check_run(struct check *c)
 		needs[i](c);
 }
 
-bool check_possible(const struct check *c)
+static const struct check_row *first_failure(const struct check *c)
 {
 	for (unsigned int i = 0; i < c->n; i++)
 		if (c->rows[i].state == CHECK_FAIL)
-			return false;
-	return true;
+			return &c->rows[i];
+	return NULL;
+}
+
+bool check_possible(const struct check *c)
+{
+	return !first_failure(c);
+}
+
+/* The answer, in one sentence, for all that do not read the rows. */
+enum check_state check_verdict(struct check *c)
+{
+	const struct check_row *failure = first_failure(c);
+	const char *but = *c->without ? ", without " : "";
+
+	if (failure && *c->by)
+		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine can be traced, by %s%s%s, but not like this: %s: %s", c->by, but,
+				 c->without, failure->need, failure->found);
+	if (failure)
+		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: %s: %s", failure->need, failure->found);
+	return check_put(c, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by %s%s%s.", c->by, but, c->without);
 }
 
 enum check_state check_lacks(struct check *c, const char *need, enum check_state state, const char *remedy, const char *found,

@@ -37,8 +37,13 @@ struct check {
 	/* the answer */
 	struct check_row rows[CHECK_ROWS_MAX];
 	unsigned int n;
+	bool no_proc;		   /* /proc is not mounted: nothing is known about processes and mounts */
 	bool has_caps;		   /* the capabilities are there: trials make sense */
+	bool has_btf;
 	bool may_bpf;		   /* and bpf(2) takes programs from us */
+	uint32_t hooks;		   /* those that work, 1 << enum backend */
+	char by[128];		   /* the backends that serve the probes; empty: no trace can be made */
+	char without[128];	   /* the probes that none serves */
 	unsigned int tracer_files; /* descriptors of all probes; 0: not known */
 };
 
@@ -54,6 +59,8 @@ enum check_state check_lacks(struct check *c, const char *need, enum check_state
 enum check_state check_remedy(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Reads the text of PATH below the root without blanks at the end; 0 or -errno. */
 int check_read(const struct check *c, const char *path, char *buf, size_t size);
+#define CHECK_VERDICT "verdict" /* the need of the last row */
+
 /* Is WORD one of the words in LIST, between blanks or quotes? */
 bool check_has_word(const char *list, const char *word);
 /* Writes the command that installs PACKAGE on this distribution into BUF, and returns it. */
@@ -62,19 +69,19 @@ const char *check_install(const struct check *c, const char *package, char *buf,
 /*
  * Row functions, in their order, as later ones rely on the findings of earlier ones: kernel.c has the
  * contents of kernel files, bpf.c trials, each of which is undone at once, host.c limits, mounts and tools,
- * folder.c the place of the trace. Each returns the state of its last row.
+ * folder.c the place of the trace, check.c the verdict. Each returns the state of its last row.
  */
 #define CHECK_NEEDS(X)                                                                                                 \
 	X(rights) X(pid_namespace) X(btf) X(lockdown) X(bpf) X(memlock) X(ring_buffer) X(backends) X(probes) X(accesses) X(samples) \
 	X(open_files) X(file_size) X(address_space) X(preemption) X(rings) X(tracefs) X(cgroups) X(clock_source) X(clock_synchronised)  \
-	X(collectors) X(containers) X(folder) X(other_traces)
+	X(collectors) X(containers) X(folder) X(other_traces) X(verdict)
 #define CHECK_FUNCTION(need) check_##need,
 #define CHECK_PROTOTYPE(need) enum check_state check_##need(struct check *c);
 CHECK_NEEDS(CHECK_PROTOTYPE)
 
 /* --- printing: print.c ------------------------------------------------------------------ */
 
-/* A table of at most WIDTH columns; COLOUR: states by SGR sequences. */
+/* A table of at most WIDTH columns, and the verdict as its last line; COLOUR: states by SGR sequences. */
 void check_print(const struct check *c, FILE *out, unsigned int width, bool colour);
 /* An array of objects; 0 or -errno. */
 int check_print_json(const struct check *c, FILE *out);

@@ -170,6 +170,9 @@ enum check_state check_folder(struct check *c)
 
 	outdir_names_init(&names, "check", environ, time(NULL));
 	r = outdir_expand(c->out, &names, path, sizeof(path));
+	if (r == 0 && *path != '/' && !getcwd(at, sizeof(at)) && errno == ENOENT)
+		return check_lacks(c, space, CHECK_FAIL, "cd to a folder that is there, or -o DIR with an absolute path",
+				   "%s: the current folder has been removed", path);
 	if (r == 0)
 		r = dir = open_nearest(path, at);
 	if (r >= 0)

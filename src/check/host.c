@@ -16,6 +16,7 @@
 #include "collectors/kinds.h"
 #include "host/cgroup.h"
 #include "host/helper.h"
+#include "kernel/backend.h"
 #include "kernel/tracer.h"
 
 #define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
@@ -110,6 +111,10 @@ enum check_state check_tracefs(struct check *c)
 
 	if (find_mount(c, "tracefs", path, sizeof(path)))
 		return check_put(c, "tracefs", CHECK_OK, "%s", path);
+	if (c->no_proc)
+		return check_put(c, "tracefs", CHECK_NOTE, "not known: /proc is not mounted");
+	if (c->hooks & (1U << BACKEND_FENTRY | 1U << BACKEND_TP_BTF) || !c->may_bpf || !c->has_btf)
+		return check_put(c, "tracefs", CHECK_OK, "not mounted, and not needed where the hooks fentry or tp_btf work");
 	return check_lacks(c, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
 			   "not mounted: the hooks tp and kprobe need it");
 }
@@ -127,6 +132,8 @@ enum check_state check_cgroups(struct check *c)
 			*(m.items[i].hierarchy ? &v1 : &v2) += 1;
 		cgroup_mounts_free(&m);
 	}
+	if (c->no_proc)
+		return check_put(c, need, CHECK_NOTE, "not known: /proc is not mounted");
 	if (!v1 && !v2)
 		return check_lacks(c, need, CHECK_MISSING, "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
 				   "none mounted: --cgroup and --container find nothing");
@@ -150,6 +157,27 @@ static void version_of(const struct check *c, const char *path, char *buf, size_
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
+/* Is there a device of NVIDIA's that computes: a display, VGA or 3D controller? */
+static bool has_gpu(const struct check *c)
+{
+	autofree char *pci = util_fmt("%s/sys/bus/pci/devices", c->root);
+	DIR *d = pci ? opendir(pci) : NULL;
+	char path[PATH_MAX], vendor[16], class[16];
+	const struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.64s/vendor", e->d_name);
+		if (check_read(c, path, vendor, sizeof(vendor)) < 0 || strcmp(vendor, "0x10de"))
+			continue;
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.64s/class", e->d_name);
+		found = check_read(c, path, class, sizeof(class)) == 0 && !strncmp(class, "0x03", 4);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 /* Its own version is the driver's; running nvidia-smi itself can take seconds. */
 static enum check_state nvidia_row(struct check *c, const char *path)
 {
@@ -162,10 +190,11 @@ static enum check_state nvidia_row(struct check *c, const char *path)
 		return check_lacks(c, "nvidia-smi", CHECK_MISSING,
 				   "install the package of the driver that has it; without it there is no GPU trace",
 				   "not in PATH, though driver %s is loaded", driver);
+	if (!has_gpu(c))
+		return check_put(c, "nvidia-smi", CHECK_OK, "not needed: no GPU of NVIDIA");
 	return check_lacks(c, "nvidia-smi", CHECK_MISSING,
-			   "on a machine with a GPU install NVIDIA's driver; --collectors cpu,disk traces without it", "%s%s",
-			   path ? path : "not in PATH",
-			   path ? ", but NVIDIA's driver is not loaded" : ", and no driver of NVIDIA");
+			   "install NVIDIA's driver; --collectors cpu,disk traces without it", "%s, and the driver of this GPU of NVIDIA is not loaded",
+			   path ? path : "not in PATH");
 }
 
 static enum check_state sysstat_row(struct check *c, const char *name, const char *path, const char *loss)
@@ -217,9 +246,8 @@ enum check_state check_containers(struct check *c)
 	}
 	if (found[0])
 		return check_put(c, "containers", CHECK_OK, "%s", found);
-	return check_lacks(c, "containers", CHECK_MISSING,
-			   "--container takes 12 or more digits of an ID, or new, without them",
-			   "no docker, podman or nerdctl in PATH: no names of containers");
+	return check_put(c, "containers", CHECK_OK,
+			 "no docker, podman or nerdctl in PATH: --container takes new, or 12 or more digits of an ID, and no names");
 }
 
 /* --- other traces ----------------------------------------------------------------------------- */
@@ -269,9 +297,10 @@ enum check_state check_other_traces(struct check *c)
 	}
 	if (d)
 		closedir(d);
+	if (c->no_proc)
+		return check_put(c, need, CHECK_NOTE, "not known: /proc is not mounted");
 	if (!n)
 		return check_put(c, need, CHECK_OK, "none");
-	check_put(c, need, CHECK_NOTE, "%u of dltraced, process%s%s: each adds its own cost", n,
-		  n == 1 ? "" : "es", pids);
-	return check_remedy(c, "kill -INT%s ends %s; the files stay whole", pids, n == 1 ? "it" : "them");
+	return check_put(c, need, CHECK_NOTE, "%u of dltraced, process%s%s: each adds its own cost (`dltraced status' lists them)", n,
+			 n == 1 ? "" : "es", pids);
 }

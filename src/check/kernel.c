@@ -65,9 +65,9 @@ enum check_state check_rights(struct check *c)
 	bool admin, bpf, perfmon;
 
 	c->has_caps = false;
-	if (!effective_caps(c, &caps))
-		return check_lacks(c, need, CHECK_FAIL, "mount -t proc proc /proc",
-			"/proc/self/status cannot be read");
+	c->no_proc = !effective_caps(c, &caps);
+	if (c->no_proc)
+		return check_lacks(c, need, CHECK_FAIL, "mount -t proc proc /proc", "/proc is not mounted: no /proc/self/status");
 	admin = caps >> BIT_SYS_ADMIN & 1;
 	bpf = caps >> BIT_BPF & 1;
 	perfmon = caps >> BIT_PERFMON & 1;
@@ -91,6 +91,8 @@ enum check_state check_rights(struct check *c)
 
 enum check_state check_pid_namespace(struct check *c)
 {
+	if (c->no_proc)
+		return check_put(c, "pid namespace", CHECK_NOTE, "not known: /proc is not mounted");
 	if (!other_namespace(c, "pid", INIT_PID_NS))
 		return check_put(c, "pid namespace", CHECK_OK, "the initial one");
 	return check_lacks(c, "pid namespace", CHECK_FAIL,
@@ -105,13 +107,18 @@ enum check_state check_btf(struct check *c)
 	char path[PATH_MAX];
 	struct stat st;
 
+	snprintf(path, sizeof(path), "%s/sys/kernel", c->root);
+	if (access(path, F_OK) < 0)
+		return check_lacks(c, "BTF", CHECK_FAIL, "mount -t sysfs sysfs /sys, or give a container the host's (docker run -v /sys:/sys:ro)",
+				   "/sys is not mounted: no " BTF);
 	snprintf(path, sizeof(path), "%s" BTF, c->root);
-	if (stat(path, &st) == 0 && access(path, R_OK) == 0)
+	c->has_btf = stat(path, &st) == 0 && access(path, R_OK) == 0;
+	if (c->has_btf)
 		return check_put(c, "BTF", CHECK_OK, BTF ", %s", FMT_BYTES((uint64_t)st.st_size));
 	return check_lacks(c, "BTF", CHECK_FAIL,
 			   errno == EACCES ? "sudo dltraced check" :
 			   "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, Ubuntu 20.10, RHEL 8.2 and "
-			   "later are; in a container mount /sys",
+			   "later are",
 			   BTF ": %s", strerror(errno));
 }
 
@@ -190,12 +197,13 @@ enum check_state check_preemption(struct check *c)
 		model = "set at boot; only debugfs shows it";
 	if (never)
 		return check_put(c, need, CHECK_OK, "%s", model);
-	if (c->may_bpf && !skips_runs())
+	if (!c->may_bpf || !c->has_btf)
+		return check_put(c, need, CHECK_NOTE, "%s; whether runs of preempted programs are skipped was not tried", model);
+	if (!skips_runs())
 		return check_put(c, need, CHECK_OK, "%s; in a test, no run of a program was skipped", model);
-	return check_lacks(c, need, CHECK_NOTE,
-			   "nothing to do: start uses hooks without this problem where there are some, and counts "
-			   "skipped runs as lost",
-			   "%s%s", model, c->may_bpf ? "; in a test, runs of preempted programs were skipped" : "");
+	return check_put(c, need, CHECK_NOTE,
+			 "%s; in a test, runs of preempted programs were skipped: start uses hooks without this problem where there "
+			 "are some, and counts skipped runs as lost", model);
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */

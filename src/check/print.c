@@ -41,15 +41,19 @@ static void put_row(FILE *out, const struct check_row *row, unsigned int need_wi
 
 void check_print(const struct check *c, FILE *out, unsigned int width, bool colour)
 {
+	const struct check_row *verdict = c->n && !strcmp(c->rows[c->n - 1].need, CHECK_VERDICT) ? &c->rows[c->n - 1] : NULL;
+	const unsigned int n = c->n - !!verdict;
 	unsigned int need_width = (unsigned int)strlen("NEED");
 
-	for (unsigned int i = 0; i < c->n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		need_width = MAX(need_width, (unsigned int)strlen(c->rows[i].need));
 	need_width += 2;
 	fprintf(out, "%-*s%-*s%s\n", (int)need_width, "NEED", STATE_WIDTH, "STATE",
 		"FOUND " ARROW "WHAT TO DO");
-	for (unsigned int i = 0; i < c->n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		put_row(out, &c->rows[i], need_width, width, colour);
+	if (verdict)
+		wrap_text(out, verdict->found, 0, width);
 }
 
 int check_print_json(const struct check *c, FILE *out)

@@ -3,7 +3,7 @@
 #
 # `dltraced check` reports what start would find: if it returns 0, a trace can be made; if it says "fail", start
 # refuses. What it reports about the machine agrees with other tools. It leaves nothing behind, and its text and its
-# JSON agree.
+# JSON agree. Its last line is the verdict; it advises nothing where nothing is lost, and without BTF reports only that.
 . "${0%/*}/../lib.sh"
 need python3 setpriv script unshare
 with_helpers
@@ -56,6 +56,17 @@ for tool in mpstat iostat; do
 	row $tool found | grep -qF "$path" || fail "$tool: $(row $tool found)"
 done
 
+# What works without, needs no remedy: one hook is enough.
+"$DLT" check -o out/new --min-free 0 >text || fail "as text: $?"
+row verdict found | grep -q '^This machine can be traced, by ' || fail "verdict: $(row verdict found)"
+equal "last line" "$(tail -n 1 text)" "$(row verdict found)"
+by=$(manifest 'next(p["hooks"] for p in m["probes"] if p["name"] == "vfs_rw")' | sed 's/[ /].*//; s/^kprobes$/kprobe/')
+row verdict found | grep -q "by .*\b$by\b" || fail "vfs_rw is traced by $by; verdict: $(row verdict found)"
+for hook in fentry tp_btf kprobe tp; do
+	equal "remedy of hook $hook" "$(row "hook $hook" remedy)" None
+	equal "hook $hook is missing" "$(row "hook $hook" state | grep -c missing)" 0
+done
+
 # --- its forms ------------------------------------------------------------------------------------
 
 "$DLT" check -o out --min-free 0 >text || fail "as text: $?"
@@ -64,6 +75,7 @@ import json, sys
 rows = json.load(open("rows"))
 lines = open("text").read().splitlines()
 assert max(map(len, lines)) <= 100, "too wide"
+assert rows.pop()["need"] == "verdict" and lines.pop().startswith("This machine can be traced, by ")
 assert "\033" not in "".join(lines), "colour"
 at = lines[0].index("STATE")
 # of two runs: what others do meanwhile is in some rows
@@ -83,6 +95,46 @@ grep -q "$(printf '\033')\[32mok" screen || fail "no colour on a terminal: $(cat
 env NO_COLOR=1 TERM=xterm script -qec "$DLT check -o out" /dev/null </dev/null >screen
 ! grep -q "$(printf '\033')" screen || fail "colour in spite of NO_COLOR: $(cat screen)"
 
+# --- without BTF, /sys and /proc -------------------------------------------------------------------
+
+# lacking COMMAND...: the JSON and status of check, in mounts of its own, after COMMAND
+lacking() {
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m --propagation private sh -c '"$@" && exec "$DLT" check --json --min-free 0 -o out' sh "$@" >rows 2>err
+	equal "status after $*" $? 1
+	[ ! -s err ] || fail "check after $*: said: $(cat err)"
+}
+# fails NEED...: only these have failed.
+fails() {
+	equal "what failed" "$(python3 -c '
+import json
+print(*(r["need"] for r in json.load(open("rows")) if r["state"] == "fail"))')" "$* verdict"
+}
+export DLT
+mkdir empty
+lacking mount --bind empty /sys/kernel/btf
+fails BTF
+found BTF fail "/sys/kernel/btf/vmlinux: No such file"
+found probes note "not tried: needs BTF"
+found hooks note "not tried: needs BTF"
+found verdict fail "This machine cannot be traced: BTF: "
+grep -qi dmesg rows && fail "blamed something else: $(grep -i dmesg rows)"
+lacking umount -l /sys
+fails BTF
+found BTF fail "/sys is not mounted"
+row BTF remedy | grep -q '^mount -t sysfs sysfs /sys' || fail "remedy: $(row BTF remedy)"
+lacking umount -l /proc
+fails rights
+found rights fail "/proc is not mounted"
+found "pid namespace" note "not known"
+found "other traces" note "not known"
+mkdir gone
+(cd gone && rmdir ../gone && exec "$DLT" check --json --min-free 0) >rows 2>err
+equal "status in a folder that was removed" $? 1
+fails space
+found space fail "the current folder has been removed"
+found verdict fail "This machine can be traced, by "
+
 # --- the folder -----------------------------------------------------------------------------------
 
 checked -o out --min-free 1000T
@@ -96,6 +148,7 @@ mnt=$TMPDIR/readonly
 checked -o readonly/x --min-free 0
 equal "status on a read-only file system" $rc 1
 found "write speed" fail "Read-only file system"
+found verdict fail "but not like this: write speed: "
 (ulimit -f 4 && exec "$DLT" check --json -o out --min-free 0) | cat >rows
 found "file size limit" note "for each file"
 found "write speed" note "File too large"
@@ -128,6 +181,7 @@ found rights fail CAP_SYS_ADMIN
 found probes note "not tried"
 refused setpriv --bounding-set -all --inh-caps -all --reuid 0
 found rights fail "though the user is root"
+found verdict fail "This machine cannot be traced: rights: "
 refused unshare --pid --fork --mount-proc
 found "pid namespace" fail "container's own"
 refused unshare --user --map-root-user
@@ -179,6 +233,7 @@ for folder in /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
 done
 checked -o out --min-free 0
 found mpstat missing "not in PATH"
+found verdict ok "This machine can be traced"
 found containers ok "docker, podman"
 
 for bad in "--buffer 1" "--min-free x" "-o %q" stray; do

@@ -47,6 +47,17 @@ static void table_is_aligned_and_wrapped(void **state)
 				  "                        buffers: 5.8 or newer\n");
 }
 
+/* The last line is a sentence, and no row. */
+static void the_verdict_comes_last(void **state)
+{
+	autofree char *text = NULL;
+
+	check_put(&check, "BTF", CHECK_OK, "x");
+	check_put(&check, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by tp_btf\n.");
+	text = printed(60, false);
+	assert_string_equal(text, "NEED  STATE   FOUND -> WHAT TO DO\nBTF   ok      x\nThis machine can be traced, by tp_btf\\012.\n");
+}
+
 /* Names of folders and the output of tools come from others. */
 static void nothing_steers_the_terminal(void **state)
 {
@@ -119,6 +130,7 @@ int main(void)
 		cmocka_unit_test_setup(json_is_an_array_of_rows, clear),
 		cmocka_unit_test_setup(no_line_is_longer_than_the_width, clear),
 		cmocka_unit_test_setup(nothing_steers_the_terminal, clear),
+		cmocka_unit_test_setup(the_verdict_comes_last, clear),
 		cmocka_unit_test_setup(table_is_aligned_and_wrapped, clear),
 	};
 
