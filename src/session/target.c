@@ -121,6 +121,18 @@ static bool has_names(const struct config_list *containers)
 	return false;
 }
 
+/* The user may mean a container's, which has this number only inside of it. */
+static void warn_of_init(const struct config *cfg)
+{
+	for (unsigned int i = 0; i < cfg->n_pids; i++) {
+		if (cfg->pids[i] != 1)
+			continue;
+		log_warn("--pid 1 is the first process of this machine, from which all others descend: all of them are traced, as with --all "
+			 "(the first process of a container has another number here: --container NAME)");
+		return;
+	}
+}
+
 int targets_resolve(struct targets *ts, const struct config *cfg, char *error, size_t size)
 {
 	struct cgroup_mounts mounts = {};
@@ -139,6 +151,8 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 	if (!r && has_names(&cfg->containers))
 		r = resolve_containers(ts, &mounts, &cfg->containers, error, size);
 	cgroup_mounts_free(&mounts);
+	if (!r)
+		warn_of_init(cfg);
 	return r;
 }
 

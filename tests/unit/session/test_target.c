@@ -8,11 +8,14 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/log.h"
 #include "base/util.h"
 
 static struct targets ts;
@@ -84,6 +87,26 @@ static void we_are_not_our_own_target(void **state)
 	assert_non_null(strstr(error, "itself"));
 }
 
+/* All processes descend from it; a container's first process is named otherwise. */
+static void the_first_process_is_the_whole_machine(void **state)
+{
+	autoclose int file = memfd_create("messages", MFD_CLOEXEC);
+	char text[1024] = "";
+
+	log_to(file);
+	assert_int_equal(resolve_pid(1), 0);
+	log_to(STDERR_FILENO);
+	assert_true(pread(file, text, sizeof(text) - 1, 0) > 0);
+	assert_non_null(strstr(text, "warning: --pid 1 is the first process of this machine"));
+	assert_non_null(strstr(text, "--container NAME"));
+	assert_int_equal(ts.n_roots, 1);
+	assert_int_equal(ftruncate(file, 0), 0);
+	log_to(file);
+	assert_int_equal(resolve_pid(getppid()), 0);
+	log_to(STDERR_FILENO);
+	assert_int_equal(lseek(file, 0, SEEK_END), 0);
+}
+
 static void a_kernel_thread_makes_no_calls(void **state)
 {
 	struct process p;
@@ -105,6 +128,7 @@ static void a_cgroup_that_cannot_be_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_process_is_the_whole_machine),
 		cmocka_unit_test(nothing_named_is_nothing_found),
 		cmocka_unit_test(a_thread_stands_for_its_process),
 		cmocka_unit_test(we_are_not_our_own_target),
