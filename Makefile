@@ -49,7 +49,7 @@ CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
 G := $(if $(SANITIZERS),build,$(B))
 # -fno-strict-aliasing: a record is read as its header and as its probe's struct, the same memory as two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
-	     -Wno-missing-field-initializers \
+	     -Wno-missing-field-initializers $(if $(SANITIZERS),,-Wframe-larger-than=40960) \
 	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
 	     -Isrc -Iinclude -I. -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)

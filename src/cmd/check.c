@@ -65,7 +65,7 @@ static bool wants_colour(void)
 
 int cmd_check(int argc, char **argv)
 {
-	struct options o = { .check = { .root = "", .min_free_bytes = UINT64_MAX } };
+	static struct options o = { .check = { .root = "", .min_free_bytes = UINT64_MAX } };
 	struct option_parse p;
 	int r = 0;
 

@@ -144,25 +144,27 @@ static void put_archive(const char *dir, FILE *out)
 
 static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool archived, FILE *out)
 {
+	autofree struct manifest_facts *m = malloc(sizeof(*m)); /* large for a stack */
 	const char *here = path_from_here(dir);
-	struct manifest_facts m;
 
-	manifest_read_at(&m, dirfd);
-	if (m.dry)
+	if (!m)
+		return;
+	manifest_read_at(m, dirfd);
+	if (m->dry)
 		put_text(out, 0, "A dry run: the command ran without a trace");
 	else if (v && v->text)
 		put_text(out, 0, v->text);
 	else if (v)
 		put_text(out, 0, v->late || v->large ? "Finding out what the job waited for takes longer than a moment: run `dltraced report'" :
 					  "It is not known what the job waited for: `dltraced report' says why");
-	put_job(&m, out);
-	put_missing(&m, v, out);
-	put_uncovered(&m, out);
-	put_left(&m, out);
+	put_job(m, out);
+	put_missing(m, v, out);
+	put_uncovered(m, out);
+	put_left(m, out);
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
 	if (archived)
 		put_archive(here, out);
-	if (!m.dry)
+	if (!m->dry)
 		put_next(here, out);
 }
 

@@ -13,6 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/similar.h"
+#include "base/stack.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "host/path_search.h"
@@ -169,13 +170,19 @@ int main(int argc, char **argv)
 {
 	static char help[] = "--help";
 	const struct command *command;
+	uint64_t stack_bytes;
 	FILE *plain;
 
 	hold_standard_streams();
+	stack_of_threads();
 	/* argp and getopt print arguments on stderr, and these may contain a terminal's escape sequences */
 	plain = log_stream();
 	if (plain)
 		stderr = plain;
+	if (!stack_suffices(&stack_bytes)) {
+		log_err("ulimit -s is %llu KiB, which is too small a stack: raise it (ulimit -s 8192)", (unsigned long long)stack_bytes >> 10);
+		return EXIT_DLTRACED;
+	}
 	command = argc > 1 ? find(argv[1]) : NULL;
 	if (filecaps_begin(argv, command && command->flags & TRACES) < 0)
 		return EXIT_DLTRACED;

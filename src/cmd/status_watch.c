@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -310,9 +311,12 @@ static double per_s(uint64_t n, uint64_t ms)
 /* Prints TEXT, from JSON, as a word of the text files. Both have a byte that is not UTF-8 as \\ooo. */
 static void print_word(FILE *out, int width, const char *text)
 {
-	char plain[TEXT_ESCAPED_MAX(PATH_MAX)], word[TEXT_ESCAPED_MAX(sizeof(plain)) + 1];
+	size_t len = strlen(text);
+	autofree char *plain = malloc(len + 1), *word = malloc(TEXT_ESCAPED_MAX(len) + 4);
 
-	*text_put_str(word, plain, text_unescape(plain, text, strlen(text))) = '\0';
+	if (!plain || !word)
+		return;
+	*text_put_str(word, plain, text_unescape(plain, text, len)) = '\0';
 	fprintf(out, "%-*s", width, word);
 }
 

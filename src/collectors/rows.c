@@ -275,7 +275,7 @@ bool collector_read(struct collector *c, const struct clock_map *clock)
 	static const char noise[] = "# 1 MiB without a row: reading stopped\n";
 	/* Read before the pipe: everything written before the end is in the pipe by then. */
 	bool done = atomic_load(&c->done);
-	char buf[1 << 16]; /* a pipe's usual capacity */
+	char buf[1 << 14];
 	ssize_t n;
 
 	if (c->read_fd < 0)

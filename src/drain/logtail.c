@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "drain/decode.h"
 
-#define READS_MAX 16 /* of 64 KiB in a row: some 80 ms of short lines, and the rings are waiting */
+#define READS_MAX 64 /* of 16 KiB in a row: some 80 ms of short lines, and the rings are waiting */
 
 int logtail_open(struct logtail *t, int dirfd, const char *name)
 {
@@ -84,7 +84,7 @@ static void line_row(struct logtail *t, struct decode *d)
 
 void logtail_read(struct logtail *t, struct decode *d, int last)
 {
-	char buf[65536];
+	char buf[1 << 14];
 	ssize_t n;
 
 	if (t->fd < 0)

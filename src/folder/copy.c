@@ -170,7 +170,7 @@ static bool is_other(const char *name)
 static int copy_other(struct copy *c, const char *name)
 {
 	autoclose int in = util_open_regular(c->from_fd, name, O_NOFOLLOW), out = in < 0 ? in : new_folder_create(&c->made_folder, name);
-	char buf[65536];
+	char buf[1 << 14];
 	ssize_t n = 0;
 
 	while (out >= 0 && (n = read(in, buf, sizeof(buf))) > 0)

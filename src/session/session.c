@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/exit_codes.h"
@@ -399,60 +400,67 @@ static __attribute__((noreturn)) void leave(struct session *s, int code)
 	_exit(code);
 }
 
+/* Returns a session in which nothing is open yet, on the heap, as it is too large for small stacks (ulimit -s); or NULL. */
+static struct session *session_new(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->cfg = cfg;
+	s->kind = kind;
+	s->of = of;
+	s->argv = argv;
+	s->dir.fd = s->dir.parent_fd = -1;
+	s->workload = (struct workload)WORKLOAD_NONE;
+	s->loop.epoll_fd = -1;
+	s->signal_fd = s->tick_fd = s->interval_fd = s->due_fd = s->phase_fd = s->workload_log_fd = -1;
+	s->metrics_file = (struct new_file)NEW_FILE_NONE;
+	s->metrics_writing.call = s->writing.call = (struct async_call)ASYNC_CALL_NONE;
+	s->folder_watch = (struct folder_watch)FOLDER_WATCH_NONE;
+	return s;
+}
+
 int session_run_as(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
 {
-	struct session s = {
-		.cfg = cfg,
-		.kind = kind,
-		.of = of,
-		.argv = argv,
-		.dir.fd = -1,
-		.dir.parent_fd = -1,
-		.workload = WORKLOAD_NONE,
-		.loop.epoll_fd = -1,
-		.signal_fd = -1,
-		.tick_fd = -1,
-		.interval_fd = -1, .due_fd = -1,
-		.phase_fd = -1,
-		.workload_log_fd = -1,
-		.metrics_file = NEW_FILE_NONE,
-		.metrics_writing.call = ASYNC_CALL_NONE,
-		.folder_watch = FOLDER_WATCH_NONE,
-		.writing.call = ASYNC_CALL_NONE,
-	};
+	autofree struct session *s = session_new(kind, of, cfg, argv);
 	int code;
 
-	caller_find(&s.caller); /* now: in the background, the process is in a new terminal session */
-	s.status.by_config = s.caller.service;
+	if (!s) {
+		log_err_r(-ENOMEM, "a trace");
+		return EXIT_DLTRACED;
+	}
+	caller_find(&s->caller); /* now: in the background, the process is in a new terminal session */
+	s->status.by_config = s->caller.service;
 	code = cfg->background ? background_start() : 0;
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
 	if (!kind->remote && !cfg->background && proxy_stand(cfg->out, &code))
 		return code;
-	code = start(&s);
+	code = start(s);
 	if (code) {
 		/* nothing has run: leave no files behind */
-		tracer_detach(&s.tracer);
-		stall_guard_begin(s.dir.path, code);
+		tracer_detach(&s->tracer);
+		stall_guard_begin(s->dir.path, code);
 		if (!kind->remote) /* else the client undoes it */
-			outdir_discard(&s.dir, collectors_file);
+			outdir_discard(&s->dir, collectors_file);
 		stall_guard_end();
 	} else {
-		background_ready(s.dir.path,
-				 !s.control.loop || s.control.fd < 0 ? BACKGROUND_NOT :
-				 s.control.in_trace		     ? BACKGROUND_BY_FOLDER :
+		background_ready(s->dir.path,
+				 !s->control.loop || s->control.fd < 0 ? BACKGROUND_NOT :
+				 s->control.in_trace		     ? BACKGROUND_BY_FOLDER :
 								       BACKGROUND_BY_NUMBER);
 		async_log_begin();
-		code = loop_run(&s.loop) < 0 ? EXIT_DLTRACED : 0;
-		control_hide(&s.control); /* watchers still get the last view */
-		code = finish(&s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
-		if (s.control.in_trace && !session_is_stuck(&s)) /* else the next client removes it */
-			unlinkat(s.dir.fd, OUTDIR_SOCKET, 0);
+		code = loop_run(&s->loop) < 0 ? EXIT_DLTRACED : 0;
+		control_hide(&s->control); /* watchers still get the last view */
+		code = finish(s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
+		if (s->control.in_trace && !session_is_stuck(s)) /* else the next client removes it */
+			unlinkat(s->dir.fd, OUTDIR_SOCKET, 0);
 	}
 	async_log_end();
-	if (session_is_stuck(&s) || !calls_end(&s))
-		leave(&s, code);
-	session_free(&s);
+	if (session_is_stuck(s) || !calls_end(s))
+		leave(s, code);
+	session_free(s);
 	return code;
 }
 

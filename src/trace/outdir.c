@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -167,10 +168,10 @@ static int is_empty(int fd)
 /* A manifest that is cut off counts too: the member "tool" comes first. */
 bool outdir_holds_trace(int fd)
 {
-	struct manifest_facts m;
-	int r = manifest_read_at(&m, fd);
+	autofree struct manifest_facts *m = malloc(sizeof(*m)); /* large for a stack */
+	int r = m ? manifest_read_at(m, fd) : -ENOMEM;
 
-	return (r == 0 || r == -EBADMSG) && strcmp(m.tool, "dltraced") == 0;
+	return (r == 0 || r == -EBADMSG) && strcmp(m->tool, "dltraced") == 0;
 }
 
 static int remove_file(int fd, const char *name)

@@ -76,7 +76,7 @@ static void several_reasons_have_their_numbers(void **state)
 }
 
 /* A trace of the service's config has keys there, and no options. */
-static void another_folder_is_chosen_where_the_trace_was_configured(void **state)
+static void another_folder_is_chosen_where_the_config_is(void **state)
 {
 	struct status by_hand = { .by_config = false }, by_config = { .by_config = true };
 	char message[1024];
@@ -90,7 +90,7 @@ static void another_folder_is_chosen_where_the_trace_was_configured(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(another_folder_is_chosen_where_the_trace_was_configured),
+		cmocka_unit_test(another_folder_is_chosen_where_the_config_is),
 		cmocka_unit_test(losses_have_their_reasons),
 		cmocka_unit_test(several_reasons_have_their_numbers),
 		cmocka_unit_test(what_the_kernel_hides_is_not_lost),
