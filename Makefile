@@ -47,9 +47,11 @@ SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=al
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
 # BPF objects, and the files generated from them, do not depend on the sanitizer.
 G := $(if $(SANITIZERS),build,$(B))
+# What a function of the program may have on the stack: see src/base/stack.h. Sanitizers make frames larger.
+FRAME_CFLAGS = $(if $(SANITIZERS),,-Wframe-larger-than=40960)
 # -fno-strict-aliasing: a record is read as its header and as its probe's struct, the same memory as two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
-	     -Wno-missing-field-initializers $(if $(SANITIZERS),,-Wframe-larger-than=40960) \
+	     -Wno-missing-field-initializers \
 	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
 	     -Isrc -Iinclude -I. -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
@@ -108,7 +110,7 @@ $(B)/libdltraced-nvtx.so: $(INJECT_SRC) $(wildcard inject/*.h) include/dltraced.
 $(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(FRAME_CFLAGS) -c -o $@ $<
 
 # Files that differ with and without libzstd are built again when that changes.
 $(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; touch zstd-$(ZSTD); }; })
