@@ -224,6 +224,15 @@ int workload_signal(struct workload *w, int sig)
 	return w->pidfd < 0 || w->ended ? -ESRCH : util_pidfd_kill(w->pidfd, sig);
 }
 
+int workload_stop_news(struct workload *w)
+{
+	siginfo_t si = { 0 };
+
+	if (!w->pid || w->ended || w->adopted || waitid(P_PID, (id_t)w->pid, &si, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !si.si_pid)
+		return 0;
+	return si.si_code == CLD_CONTINUED ? SIGCONT : si.si_status;
+}
+
 bool workload_reap(struct workload *w)
 {
 	return reap(w, WNOHANG);

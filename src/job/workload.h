@@ -54,6 +54,12 @@ int workload_go(struct workload *w);
 /* Pass SIG on to the workload; 0 or -errno (-ESRCH when it has ended). */
 int workload_signal(struct workload *w, int sig);
 
+/*
+ * Returns the signal that has stopped it since the last call, as ^Z does, SIGCONT when it has gone on since, 0 if there is no
+ * news, or it is another process's child.
+ */
+int workload_stop_news(struct workload *w);
+
 /* Reap without waiting: true when it has ended (w->status is set). */
 bool workload_reap(struct workload *w);
 

@@ -137,6 +137,30 @@ void command_say_it_goes_on(void)
 	log_info("the workload got the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
 }
 
+static const struct stop {
+	int sig;
+	const char *why;
+} stops[] = {
+	{ SIGSTOP, "by SIGSTOP" },
+	{ SIGTSTP, "by ^Z, or SIGTSTP" },
+	{ SIGTTIN, "because it reads from the terminal in the background" },
+	{ SIGTTOU, "because it writes to the terminal in the background" },
+};
+
+void command_log_stops(struct workload *w)
+{
+	const int sig = workload_stop_news(w);
+	const char *why = "by a signal";
+
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
+		if (stops[i].sig == sig)
+			why = stops[i].why;
+	if (sig == SIGCONT)
+		log_info("the workload was stopped (^Z, SIGSTOP), and goes on: the trace has that time as a wait of its processes");
+	else if (sig)
+		log_warn("the workload is stopped, %s: fg in its shell, or kill -CONT %d, lets it go on; the trace goes on meanwhile", why, w->pid);
+}
+
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i)
 {
 	const bool runs = w->pid && !w->ended;

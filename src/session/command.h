@@ -37,6 +37,12 @@ int command_exit_code(int r);
 #define COMMAND_GOES_ON_S 3
 void command_say_it_goes_on(void);
 
+/*
+ * Logs that W was stopped, as by ^Z, and how to let it go on: it would seem to hang, and the time counts as a wait. Logs when it
+ * goes on, too.
+ */
+void command_log_stops(struct workload *w);
+
 struct command_interrupts {
 	unsigned int n; /* ^C and TERM */
 	int signal;	/* the signal that ended the trace before the workload; 0: none */

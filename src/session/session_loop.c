@@ -215,6 +215,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		session_note_manifest(s);
 	status_log(&s->status, s->workload.relay.log, s->dir.path);
 	explain_interrupt(s);
+	command_log_stops(&s->workload);
 	if (s->kind->tick)
 		s->kind->tick(s);
 	watch_advance(s);

@@ -139,6 +139,38 @@ static void makes_no_traced_call_before_the_program_runs(void **state)
 	assert_int_equal(await_exit(&f->w), 0);
 }
 
+/* Waits for news of F's workload: its child has no other way to say that it was stopped. */
+static int news_of(struct fixture *f)
+{
+	siginfo_t si;
+
+	assert_int_equal(waitid(P_PID, (id_t)f->w.pid, &si, WSTOPPED | WCONTINUED | WEXITED | WNOWAIT), 0);
+	return workload_stop_news(&f->w);
+}
+
+static void stops_are_news_once(void **state)
+{
+	/* a stopped process would stay if this test were killed */
+	char *const argv[] = { "setpriv", "--pdeathsig", "KILL", "sh", "-c", "kill -STOP $$; kill -TTIN $$; exit 3", NULL };
+	struct fixture *f = *state;
+
+	if (system("setpriv --pdeathsig KILL true 2>/dev/null"))
+		skip();
+	assert_int_equal(workload_prepare(&f->w, argv, &f->self, -1, -1), 0);
+	assert_int_equal(workload_stop_news(&f->w), 0);
+	assert_int_equal(workload_go(&f->w), 0);
+	assert_int_equal(news_of(f), SIGSTOP);
+	assert_int_equal(workload_stop_news(&f->w), 0);
+	assert_int_equal(workload_signal(&f->w, SIGCONT), 0);
+	for (int sig = news_of(f); sig != SIGTTIN; sig = news_of(f)) /* the next stop may come before it is seen to go on */
+		assert_int_equal(sig, SIGCONT);
+	assert_int_equal(workload_signal(&f->w, SIGCONT), 0);
+	while (!workload_reap(&f->w))
+		usleep(1000);
+	assert_int_equal(workload_stop_news(&f->w), 0);
+	assert_int_equal(exit_code_of(f->w.status), 3);
+}
+
 static void free_ends_a_child_that_never_went(void **state)
 {
 	struct fixture *f = *state;
@@ -417,6 +449,7 @@ int main(int argc, char **argv)
 		TEST(runs_a_script_without_interpreter_line),
 		TEST(is_held_until_go),
 		TEST(makes_no_traced_call_before_the_program_runs),
+		TEST(stops_are_news_once),
 		TEST(free_ends_a_child_that_never_went),
 		TEST(free_kills_a_child_that_does_not_answer),
 		TEST(free_leaves_a_running_workload_alone),
