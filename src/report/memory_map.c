@@ -278,7 +278,8 @@ static void place_blocks(struct memory_map *m)
 /* The bins of an interval: those whose middles are in it, or the one that its own middle is in. */
 static void bins_of(const struct memory_map *m, uint64_t at_ns, uint64_t span_ns, uint32_t *first, uint32_t *end)
 {
-	const uint64_t last = at_ns - m->begin_ns, from = last - MIN(span_ns, last), half = m->bin_ns / 2;
+	const uint64_t all_ns = m->bin_ns * m->cells.bins, last = MIN(at_ns - m->begin_ns, all_ns);
+	const uint64_t from = last - MIN(span_ns, last), half = m->bin_ns / 2;
 
 	*first = (uint32_t)((from + half) / m->bin_ns);
 	*end = (uint32_t)MIN((last + half) / m->bin_ns, m->cells.bins);
@@ -321,10 +322,12 @@ static bool take_access(struct scan *s, void *own)
 	return true;
 }
 
+#define RUN_NS_MAX (1ULL << 62) /* as the times of rows have; the manifest may be made up, too */
+
 /* Sets the axis of time, from BEGIN to END. */
 static bool make_cells(struct memory_map *m, uint64_t begin_ns, uint64_t end_ns, uint64_t span_ns)
 {
-	const uint64_t ns = MAX(end_ns - MIN(begin_ns, end_ns), 1), most = m->options.bin_ns ? MEMORY_BINS_MAX : MEMORY_BINS;
+	const uint64_t ns = MIN(MAX(end_ns - MIN(begin_ns, end_ns), 1), RUN_NS_MAX), most = m->options.bin_ns ? MEMORY_BINS_MAX : MEMORY_BINS;
 
 	m->begin_ns = begin_ns;
 	m->bin_ns = MAX(m->options.bin_ns ? m->options.bin_ns : MIN(span_ns, ns), (ns + most - 1) / most);

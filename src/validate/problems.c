@@ -48,7 +48,9 @@ uint64_t problems_print(const struct problems *p, const char *dir, FILE *out)
 		if (!p->of[i].n)
 			continue;
 		all += p->of[i].n;
-		fprintf(out, "%s/%s", dir, p->of[i].file);
+		fmt_plain(out, dir, 0);
+		fputc('/', out);
+		fmt_plain(out, p->of[i].file, 0);
 		if (p->of[i].line)
 			fprintf(out, ":%" PRIu64, p->of[i].line);
 		fprintf(out, ": %s", texts[i]);

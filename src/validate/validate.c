@@ -385,8 +385,10 @@ int validate_run(const char *dir, FILE *out)
 		read_clock(v);
 		check_files(v);
 		res = problems_print(&v->problems, dir, out) ? 1 : 0;
-		if (!res)
-			fprintf(out, "%s: valid: %s, %s\n", dir, FMT_N(v->files, "file", "files"), FMT_N(v->rows, "row", "rows"));
+		if (!res) {
+			fmt_plain(out, dir, 0);
+			fprintf(out, ": valid: %s, %s\n", FMT_N(v->files, "file", "files"), FMT_N(v->rows, "row", "rows"));
+		}
 	}
 	util_close(&v->dirfd);
 	for (enum source i = 0; i < SOURCES; i++)

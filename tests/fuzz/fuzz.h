@@ -29,6 +29,43 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+
+/*
+ * For a target's LLVMFuzzerCustomMutator(), of text with decimal numbers: every other time one of them becomes the first or
+ * last of some width, which libFuzzer's own changes of single bytes hardly ever find.
+ */
+static inline size_t fuzz_mutate_number(uint8_t *data, size_t size, size_t max, unsigned int seed)
+{
+	static const char *const extremes[] = {
+		"0", "4294967295", "4611686018427387903", "9223372036854775807", "9223372036854775808", "18446744073709551615",
+		"-1", "-9223372036854775808",
+	};
+	const char *number = extremes[seed / 2 % ARRAY_SIZE(extremes)];
+	size_t at = size ? seed / 16 * 2654435761U % size : 0, end, len = strlen(number);
+
+	while (at < size && (data[at] < '0' || data[at] > '9'))
+		at++;
+	if (seed % 2 || at == size)
+		return LLVMFuzzerMutate(data, size, max);
+	while (at && data[at - 1] >= '0' && data[at - 1] <= '9')
+		at--;
+	for (end = at; end < size && data[end] >= '0' && data[end] <= '9';)
+		end++;
+	if (size - (end - at) + len > max)
+		return LLVMFuzzerMutate(data, size, max);
+	memmove(data + at + len, data + end, size - end);
+	memcpy(data + at, number, len);
+	return size - (end - at) + len;
+}
+
+#define FUZZ_NUMBERS                                                                               \
+	size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed); \
+	size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)  \
+	{                                                                                          \
+		return fuzz_mutate_number(data, size, max, seed);                                  \
+	}
+
 /* Returns the input as a string of its own, so that a read beyond its end is noticed. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {

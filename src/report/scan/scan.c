@@ -140,6 +140,30 @@ int scan_begin(struct scan *s, struct scan_folder *f, const char *name)
 	return res;
 }
 
+/*
+ * Columns whose numbers a kernel cannot get to 2^62, 146 years of ns: a row of which one is larger is damaged or made up. So
+ * sums of two never overflow. What a program asks for (REQUESTED, LEN, OFFSET) may be any number.
+ */
+#define MOST_BITS 62
+static const bool is_bounded[SCAN_NUMBERS] = {
+	[COL_BLOCKED_NS] = true, [COL_BYTES] = true, [COL_DISK_BYTES] = true, [COL_DISK_NS] = true, [COL_LAT_NS] = true,
+	[COL_QLAT_NS] = true, [COL_RETURNED] = true, [COL_RUNQ_NS] = true, [COL_RUN_NS] = true, [COL_SLEEP_NS] = true,
+	[COL_SPAN_NS] = true, [COL_TIMESTAMP] = true,
+};
+
+/* Returns the bits of those of N numbers that are too large. */
+static uint32_t too_large(const uint64_t *number, unsigned int n)
+{
+	uint64_t all = 0;
+	uint32_t bits = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		all |= number[i];
+	for (unsigned int i = 0; all >> MOST_BITS && i < n; i++)
+		bits |= (uint32_t)(number[i] >> MOST_BITS != 0) << i;
+	return bits;
+}
+
 /* Parses the numbers of the N rows in ahead[], and finds which rows have them all. */
 static void read_numbers(struct scan *s, unsigned int n)
 {
@@ -147,6 +171,8 @@ static void read_numbers(struct scan *s, unsigned int n)
 		if (!s->at[c])
 			continue;
 		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
+		if (is_bounded[c])
+			s->is_number[c] &= ~too_large(s->number[c], n);
 		for (uint32_t none = ~s->is_number[c] & (uint32_t)((1ULL << n) - 1); none; none &= none - 1)
 			s->number[c][__builtin_ctz(none)] = 0;
 	}

@@ -158,6 +158,8 @@ static void forget(void *ctx, uint64_t len, uint32_t pid)
 
 void writers_write(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid)
 {
+	w->left_out += len - MIN(len, WRITERS_CALL_MAX);
+	len = MIN(len, WRITERS_CALL_MAX);
 	while (len) {
 		const uint32_t begin = (uint32_t)(off % CHUNK_BYTES);
 		const uint64_t part = MIN(len, CHUNK_BYTES - begin), key = key_of(fid, off);
@@ -175,6 +177,9 @@ void writers_write(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, 
 
 void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx)
 {
+	const uint64_t more = len - MIN(len, WRITERS_BIO_MAX);
+
+	len -= more;
 	while (len) {
 		const uint32_t begin = (uint32_t)(off % CHUNK_BYTES);
 		const uint64_t part = MIN(len, CHUNK_BYTES - begin), key = key_of(fid, off);
@@ -187,4 +192,6 @@ void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, w
 		off += part;
 		len -= part;
 	}
+	if (more)
+		take(ctx, more, 0);
 }

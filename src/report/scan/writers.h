@@ -15,6 +15,8 @@
 
 #define WRITERS_CHUNK_BITS 20
 #define WRITERS_CHUNKS_MAX (1U << 20) /* 32 MiB when full */
+#define WRITERS_CALL_MAX (1ULL << 31) /* no call writes more: MAX_RW_COUNT, linux/fs.h */
+#define WRITERS_BIO_MAX (1ULL << 32) /* no request has more: bi_size is 32 bits wide */
 #define WRITERS_BYTES_MAX (64U << 20) /* of all stretches */
 
 struct writers {
@@ -26,11 +28,11 @@ struct writers {
 void writers_init(struct writers *w);
 void writers_free(struct writers *w);
 
-/* PID wrote LEN bytes at OFF of the file FID. */
+/* PID wrote LEN bytes at OFF of the file FID; what is more than a call can write is left out. */
 void writers_write(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid);
 /* Takes a stretch of LEN bytes whose last writer is PID; 0: none is known. */
 typedef void (*writers_fn)(void *ctx, uint64_t len, uint32_t pid);
-/* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order. After that, none of these bytes has a writer. */
+/* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order; what is more than a request can have is one stretch. After that, none of these bytes has a writer. */
 void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx);
 
 #endif

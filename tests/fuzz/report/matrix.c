@@ -29,3 +29,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	matrix_free(&m);
 	return 0;
 }
+
+FUZZ_NUMBERS

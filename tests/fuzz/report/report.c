@@ -171,3 +171,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	report_free(r);
 	return 0;
 }
+
+FUZZ_NUMBERS

@@ -30,3 +30,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	report_job_free(&job);
 	return 0;
 }
+
+FUZZ_NUMBERS

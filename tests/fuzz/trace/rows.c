@@ -72,3 +72,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	reader_close(&rd);
 	return 0;
 }
+
+FUZZ_NUMBERS

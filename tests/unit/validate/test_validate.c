@@ -44,9 +44,28 @@ static void rows_refer_to_sites_that_exist(void **state)
 	assert_null(strstr(lost, "SITE"));
 }
 
+/* The name of a folder is what somebody gave it, and this goes to a terminal. */
+static void names_do_not_control_the_terminal(void **state)
+{
+	autofree char *dir = tree_path("t\033]0;owned\007\xc2\x9b");
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	tree_put("t\033]0;owned\007\xc2\x9b/manifest.json", "{ \"tool\": \"dltraced\", \"version\": \"0.1.0\" }");
+	assert_true(validate_run(dir, out) > 0);
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(text, "/t\\033]0;owned\\007\\302\\233/manifest.json: "));
+	for (const char *c = text; *c; c++)
+		assert_true((unsigned char)*c >= ' ' || *c == '\n');
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(names_do_not_control_the_terminal),
 		IN_TREE(rows_refer_to_sites_that_exist),
 	};
 

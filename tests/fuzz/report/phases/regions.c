@@ -61,3 +61,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unlink(regions);
 	return 0;
 }
+
+FUZZ_NUMBERS

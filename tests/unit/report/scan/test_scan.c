@@ -77,6 +77,22 @@ static void rows_that_cannot_be_taken_are_counted(void **state)
 	scan_folder_free(folder);
 }
 
+/* Of times and bytes that no kernel counts to; so sums and differences of those that are read never overflow. */
+static void rows_with_impossible_numbers_are_damaged(void **state)
+{
+	struct scan_folder *folder;
+	autoclose int dirfd = -1;
+	uint64_t sum = 0;
+	struct scan_taker taker = { .take = add_run, .own = &sum };
+
+	tree_put("sched.out", HEAD "1\t7\t100\n18446744073709551615\t7\t20\n3\t7\t4611686018427387904\n4\t7\t4611686018427387903\n");
+	folder = open_tree(&dirfd);
+	assert_int_equal(scan_walk(folder, "sched", &taker)->error, 0);
+	assert_int_equal(sum, 4611686018427387903 + 100);
+	assert_int_equal(taker.bad_rows, 2);
+	scan_folder_free(folder);
+}
+
 /* Set by 50 s, asleep for 10 s, for a while without a row. */
 static void one_reading_of_clocks_is_for_phases_and_gaps(void **state)
 {
@@ -128,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_file_is_opened_once_and_walked_as_often_as_need_be),
 		IN_TREE(rows_that_cannot_be_taken_are_counted),
+		IN_TREE(rows_with_impossible_numbers_are_damaged),
 		IN_TREE(one_reading_of_clocks_is_for_phases_and_gaps),
 		cmocka_unit_test(a_sentence_is_there_once),
 	};

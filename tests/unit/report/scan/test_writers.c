@@ -148,6 +148,28 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(both.w.bytes, 0);
 }
 
+static uint64_t taken_bytes, taken_times;
+
+static void count_taken(void *ctx, uint64_t len, uint32_t pid)
+{
+	(void)ctx, (void)pid;
+	taken_bytes += len;
+	taken_times++;
+}
+
+/* A trace may come from anybody: lengths that no kernel has take no longer than the longest that it has. */
+static void lengths_that_no_kernel_has_are_bounded(void **state)
+{
+	(void)state;
+	writers_write(&both.w, 1, 0, UINT64_MAX, 7);
+	assert_int_equal(both.w.left_out, UINT64_MAX - WRITERS_CALL_MAX);
+	writers_write(&both.w, 1, UINT64_MAX - 5, UINT64_MAX, 7);
+	taken_bytes = taken_times = 0;
+	writers_take(&both.w, 1, 0, UINT64_MAX, count_taken, NULL);
+	assert_int_equal(taken_bytes, UINT64_MAX);
+	assert_true(taken_times <= WRITERS_BIO_MAX / MiB + 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -157,6 +179,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(writes_and_write_backs_at_random_agree, begin, end),
 		cmocka_unit_test_setup_teardown(files_are_apart_and_keys_are_bounded, begin, end),
 		cmocka_unit_test_setup_teardown(memory_is_bounded, begin, end),
+		cmocka_unit_test_setup_teardown(lengths_that_no_kernel_has_are_bounded, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
