@@ -13,7 +13,7 @@ struct {
 	__type(value, __u8);
 } dlt_cgroups SEC(".maps");
 
-/* Cgroups that are traced as soon as they are made. */
+/* Cgroups that are traced as soon as they are made, and the number of the option that names each; 0: none does. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -463,11 +463,12 @@ static __always_inline bool name_is_container(struct scratch *s, const char *nam
 		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
 			return false;
 	}
-	return true;
+	/* libpod-conmon-<id>.scope has podman's process beside the container */
+	return at < 7 || s->rec[(at - 1) & 255] != '-' || s->rec[(at - 7) & 255] != 'c' || s->rec[(at - 2) & 255] != 'n';
 }
 
-/* Whether a cgroup at PATH, from the root of its HIERARCHY, is to be traced. */
-static __always_inline bool path_awaited(struct scratch *s, __u32 hierarchy, const char *path)
+/* Returns the number of the cgroup at PATH, from the root of its HIERARCHY, if it is to be traced; NULL: it is not. */
+static __always_inline __u8 *path_awaited(struct scratch *s, __u32 hierarchy, const char *path)
 {
 	/* too large for the stack */
 	struct dlt_cgroup_path *key = (struct dlt_cgroup_path *)s->rec;
@@ -486,16 +487,23 @@ SEC("tp_btf/cgroup_mkdir")
 int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)
 {
 	struct scratch *s = scratch_get();
+	struct dlt_shared *sh = shared();
 	struct dlt_cgroup_key key = {};
-	__u8 one = 1;
+	__u8 one = 1, *awaited;
 
-	if (!s || !dlt_cfg.cgroups)
+	if (!s || !sh || !dlt_cfg.cgroups)
 		return 0;
 	key.id = BPF_CORE_READ(cgrp, kn, id);
 	key.hierarchy = BPF_CORE_READ(cgrp, root, hierarchy_id);
-	if (path_awaited(s, key.hierarchy, path) ||
-	    (dlt_cfg.new_containers && name_is_container(s, BPF_CORE_READ(cgrp, kn, name))))
-		bpf_map_update_elem(&dlt_cgroups, &key, &one, BPF_ANY);
+	awaited = path_awaited(s, key.hierarchy, path);
+	if (awaited && *awaited)
+		sh->cgroups_came |= 1U << ((*awaited - 1) & 31); /* not atomic: the kernel makes one cgroup at a time */
+	if (!awaited) {
+		if (!dlt_cfg.new_containers || !name_is_container(s, BPF_CORE_READ(cgrp, kn, name)))
+			return 0;
+		sh->new_containers++;
+	}
+	bpf_map_update_elem(&dlt_cgroups, &key, &one, BPF_ANY);
 	return 0;
 }
 

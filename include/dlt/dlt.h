@@ -149,6 +149,8 @@ struct dlt_shared {
 	__u64 compat;	/* 32-bit calls of target processes: counted, not decoded */
 	__u64 forks;	/* processes ever added by fork */
 	__u32 stopping; /* no new calls */
+	__u32 new_containers; /* cgroups of containers that were made during the trace, where those are traced */
+	__u32 cgroups_came;   /* bit N: an awaited cgroup was made whose number is N + 1 (dlt_cgroup_paths) */
 	__u32 quiet;	/* before --delay has passed: the target is followed, no rows are sent */
 	__u32 writes_shown; /* bio knows the files of requests: cache's sums include write-back */
 	/*

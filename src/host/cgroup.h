@@ -26,6 +26,7 @@ struct cgroup_mounts {
 struct cgroup {
 	char *dir;
 	struct dlt_cgroup_path path;
+	uint8_t nr; /* of the option that names it, from 1; 0: none does */
 };
 
 struct cgroup_list {

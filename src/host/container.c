@@ -16,17 +16,20 @@
 #define HEX "0123456789abcdef"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 #define SCOPE ".scope" /* systemd's unit around it */
+#define MONITOR "conmon-" /* before the id: podman's process beside the container */
 #define DEADLINE_NS (5 * NSEC_PER_SEC)
 
 static const char *const runtimes[] = { "docker", "podman", "nerdctl" };
 
 const char *container_id_in(const char *name)
 {
-	size_t len = strlen(name), scope = strlen(SCOPE);
+	size_t len = strlen(name), scope = strlen(SCOPE), monitor = strlen(MONITOR);
 
 	if (len > scope && !strcmp(name + len - scope, SCOPE))
 		len -= scope;
 	if (len < ID_LEN || strspn(name + len - ID_LEN, HEX) < ID_LEN)
+		return NULL;
+	if (len >= ID_LEN + monitor && !strncmp(name + len - ID_LEN - monitor, MONITOR, monitor))
 		return NULL;
 	return name + len - ID_LEN;
 }

@@ -71,9 +71,15 @@ void tracer_target_release(struct tracer *t, pid_t tgid);
 void tracer_exclude(struct tracer *t, pid_t tgid);
 bool tracer_target_has(const struct tracer *t, pid_t tgid);
 
-/* Add processes that move into the cgroup KEY from now on; or into one that will be made at PATH. */
+/*
+ * Add processes that move into the cgroup KEY from now on; or into one that will be made at PATH, for the option of number NR;
+ * 0: for none.
+ */
 int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
-int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path);
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path, uint8_t nr);
+/* Whether a cgroup was made that option NR awaits; how many containers' cgroups were made, with --container new. */
+bool tracer_cgroup_came(const struct tracer *t, uint8_t nr);
+uint32_t tracer_new_containers(const struct tracer *t);
 
 /* Processes in the target that have not ended. */
 uint64_t tracer_live(const struct tracer *t);

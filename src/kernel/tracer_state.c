@@ -59,12 +59,21 @@ int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
 	return bpf_map_update_elem(t->maps[TRACER_CGROUPS], key, &one, BPF_ANY) < 0 ? -errno : 0;
 }
 
-int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path)
+int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path, uint8_t nr)
 {
 	int fd = bpf_object__find_map_fd_by_name(t->objects[DLT_pids].obj, "dlt_cgroup_paths");
-	uint8_t one = 1;
 
-	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &one, BPF_ANY) < 0 ? -errno : 0;
+	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &nr, BPF_ANY) < 0 ? -errno : 0;
+}
+
+bool tracer_cgroup_came(const struct tracer *t, uint8_t nr)
+{
+	return __atomic_load_n(&t->shared->cgroups_came, __ATOMIC_RELAXED) >> ((nr - 1) & 31) & 1;
+}
+
+uint32_t tracer_new_containers(const struct tracer *t)
+{
+	return __atomic_load_n(&t->shared->new_containers, __ATOMIC_RELAXED);
 }
 
 /*

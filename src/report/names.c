@@ -112,6 +112,8 @@ bool report_row_pids(struct scan *s)
 	/* the last thread to exit reports its own name */
 	if (!exit || !p->named)
 		report_copy(p->comm, sizeof(p->comm), scan_field(s, COL_COMM));
+	if (!exit)
+		p->containers = (uint8_t)why_containers_of(scan_field(s, COL_CGROUP));
 	p->named = true;
 	p->forked |= fork;
 	p->execs |= scan_is(s, COL_EVENT, "exec");

@@ -325,6 +325,29 @@ int session_exit_code(const struct session *s)
 	return s->workload.ended ? exit_code_of(s->workload.status) : 128 + s->end.by.signal;
 }
 
+/*
+ * Names the cgroups and containers that were to be traced and never came. Returns the exit status: CODE, or, where nothing
+ * else was to be traced, that of a trace that has failed.
+ */
+static int say_missing(const struct session *s, int code)
+{
+	struct dlt_stats stats[DLT_PROBES];
+	char text[2048];
+
+	if (!s->traced)
+		return code;
+	targets_missing(&s->targets, &s->tracer, text, sizeof(text));
+	tracer_stats(&s->tracer, stats);
+	if (*text && (s->workload.pid || stats[DLT_pids].seen)) {
+		log_warn("%s never appeared while tracing: nothing of it is in the trace", text);
+	} else if (*text) {
+		log_err("nothing was traced: %s never appeared while tracing (`docker ps -a' or `podman ps -a' has names and ids of "
+			"containers, /sys/fs/cgroup has cgroups)", text);
+		return EXIT_DLTRACED;
+	}
+	return code;
+}
+
 static int finish(struct session *s)
 {
 	int code = session_exit_code(s);
@@ -334,6 +357,7 @@ static int finish(struct session *s)
 	session_end_tracing(s);
 	if (s->folder.gone || session_is_stuck(s))
 		return code;
+	code = say_missing(s, code);
 	command_finish(s->cfg, &s->user, &s->dir, code, s->traced || s->cfg->dry);
 	return code;
 }

@@ -2,6 +2,7 @@
 #include "session/target.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -48,7 +49,8 @@ int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
 	return r;
 }
 
-static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path,
+/* NR: the place of PATH among the options, from 1. */
+static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path, uint8_t nr,
 			  char *error, size_t size)
 {
 	unsigned int before = ts->cgroups.n;
@@ -64,10 +66,12 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, con
 					strerror(-r));
 		return r;
 	}
-	for (unsigned int i = before; i < ts->cgroups.n; i++)
-		if (!cgroup_key(&ts->cgroups.items[i], &key))
-			return 0;
-	log_warn("--cgroup %s does not exist yet: the trace waits for it (if the name is wrong, end the trace)", path);
+	for (unsigned int i = before; i < ts->cgroups.n; i++) {
+		ts->cgroups.items[i].nr = nr;
+		ts->cgroup_there[nr - 1] |= !cgroup_key(&ts->cgroups.items[i], &key);
+	}
+	if (!ts->cgroup_there[nr - 1])
+		log_warn("--cgroup %s does not exist yet: the trace waits for it (if the name is wrong, end the trace)", path);
 	return 0;
 }
 
@@ -95,6 +99,7 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m,
 		r = resolve_container(ts, m, names->items[i], error, size);
 		if (r < 0 && r != -ESRCH)
 			return r;
+		ts->container_there[i] = !r;
 		if (!r)
 			continue;
 		if (watched < 0) {
@@ -138,7 +143,7 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 	struct cgroup_mounts mounts = {};
 	int r = 0;
 
-	*ts = (struct targets){ .all = cfg->all };
+	*ts = (struct targets){ .all = cfg->all, .cfg = cfg };
 	if (cfg->cgroups.n || cfg->containers.n) {
 		r = cgroup_mounts_read(&mounts);
 		if (r < 0)
@@ -147,7 +152,7 @@ int targets_resolve(struct targets *ts, const struct config *cfg, char *error, s
 	for (unsigned int i = 0; !r && i < cfg->n_pids; i++)
 		r = resolve_pid(ts, cfg->pids[i], error, size);
 	for (unsigned int i = 0; !r && i < cfg->cgroups.n; i++)
-		r = resolve_cgroup(ts, &mounts, cfg->cgroups.items[i], error, size);
+		r = resolve_cgroup(ts, &mounts, cfg->cgroups.items[i], (uint8_t)(i + 1), error, size);
 	if (!r && has_names(&cfg->containers))
 		r = resolve_containers(ts, &mounts, &cfg->containers, error, size);
 	cgroup_mounts_free(&mounts);
@@ -257,7 +262,7 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 		struct dlt_cgroup_key key;
 
 		/* awaited, even if it exists: it may be made just now, or be removed and made again */
-		r = tracer_cgroup_await(j->tracer, &list->items[i].path);
+		r = tracer_cgroup_await(j->tracer, &list->items[i].path, list->items[i].nr);
 		if (!r && !cgroup_key(&list->items[i], &key))
 			r = tracer_cgroup_add(j->tracer, &key);
 	}
@@ -390,6 +395,8 @@ static int on_container(void *ctx, int fd, uint32_t events)
 	struct container_found *f = container_wait_take(ts->wait);
 	int r = f ? join_found(ts, f) : 0;
 
+	for (unsigned int i = 0; f && i < ts->cfg->containers.n; i++)
+		ts->container_there[i] |= ts->cfg->containers.items[i] == f->name;
 	if (f && r < 0)
 		log_warn("--container %s cannot be joined: %s", f->name, strerror(-r));
 	else if (f)
@@ -411,4 +418,40 @@ int targets_await(struct targets *ts, struct tracer *t, struct loop *loop)
 	ts->awaited = container_wait_count(ts->wait);
 	r = loop_add(loop, container_wait_fd(ts->wait), EPOLLIN, on_container, ts);
 	return r < 0 ? r : container_wait_start(ts->wait);
+}
+
+/* --- at the end --------------------------------------------------------------------------------- */
+
+static __attribute__((format(printf, 3, 4))) void add_missing(char *text, size_t size, const char *fmt, ...)
+{
+	size_t len = strlen(text);
+	va_list ap;
+
+	if (len)
+		len += (size_t)snprintf(text + len, size - len, ", ");
+	if (len >= size)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text + len, size - len, fmt, ap);
+	va_end(ap);
+}
+
+static bool container_came(const struct targets *ts, const struct tracer *t, unsigned int i)
+{
+	return strcmp(ts->cfg->containers.items[i], "new") ? ts->container_there[i] : tracer_new_containers(t) > 0;
+}
+
+void targets_missing(const struct targets *ts, const struct tracer *t, char *text, size_t size)
+{
+	const struct config_list none = { 0 };
+	const struct config_list *cgroups = ts->cfg ? &ts->cfg->cgroups : &none, *containers = ts->cfg ? &ts->cfg->containers : &none;
+
+	*text = '\0';
+	for (unsigned int i = 0; i < cgroups->n; i++)
+		if (!ts->cgroup_there[i] && !tracer_cgroup_came(t, (uint8_t)(i + 1)))
+			add_missing(text, size, "--cgroup %s", cgroups->items[i]);
+	for (unsigned int i = 0; i < containers->n; i++)
+		if (!container_came(ts, t, i))
+			add_missing(text, size, strcmp(containers->items[i], "new") ? "--container %s" : "a new container (--container %s)",
+				    containers->items[i]);
 }

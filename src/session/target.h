@@ -30,6 +30,8 @@ struct targets {
 	struct snapshot *snapshot; /* NULL: not needed */
 	struct container_wait *wait; /* NULL: none is awaited */
 	unsigned int awaited;	     /* how many containers have not come */
+	bool cgroup_there[CONFIG_LIST_MAX], container_there[CONFIG_LIST_MAX]; /* by their place among the options */
+	const struct config *cfg;    /* of targets_resolve(); NULL where OWNED */
 	struct tracer *tracer;	     /* from targets_await() */
 	struct loop *loop;
 	bool owned;		     /* OWNER, a user without rights, will read the trace */
@@ -68,6 +70,12 @@ int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size
 /* Lets LOOP add each awaited container when it comes; after the last, WAIT is NULL. Returns 0 or -errno. */
 int targets_await(struct targets *ts, struct tracer *t, struct loop *loop);
 void targets_await_end(struct targets *ts, struct loop *loop);
+
+/*
+ * Writes into TEXT the options, separated by commas, whose cgroup or container has never been there; "": each was. T is the
+ * tracer of the trace, which has ended.
+ */
+void targets_missing(const struct targets *ts, const struct tracer *t, char *text, size_t size);
 
 void targets_free(struct targets *ts);
 

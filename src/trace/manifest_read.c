@@ -102,6 +102,7 @@ static const struct fact facts[] = {
 	{ "start.utc", TOP, STR, MEMBER(manifest_facts, start_utc) },
 	{ "storage.dropped_unsummed_rows", TOP, UINT, MEMBER(manifest_facts, unsummed_rows) },
 	{ "storage.rollup_only", TOP, BOOL, MEMBER(manifest_facts, rollup_only) },
+	{ "target.containers[]", TOP, NAMES, MEMBER(manifest_facts, containers) },
 	{ "tool", TOP, STR, MEMBER(manifest_facts, tool) },
 	{ "version", TOP, STR, MEMBER(manifest_facts, version) },
 	{ "workload.argv[]", TOP, WORD, MEMBER(manifest_facts, argv) },

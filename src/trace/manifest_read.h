@@ -39,6 +39,7 @@ struct manifest_facts {
 	char tool[32], version[32], host[256], kernel[256];
 	char cmdline[4096], argv[4096]; /* dltraced's and the workload's command lines, quoted for sh */
 	char user[256];
+	char containers[256]; /* the containers of the target: names, ids, `new' */
 	uint64_t schema;
 	bool complete;
 	bool dry; /* nothing was traced: --dry */

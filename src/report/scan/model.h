@@ -142,6 +142,8 @@ struct report_proc {
 	bool on_gpu;		   /* gpu.out has it */
 	bool forked, execs;	   /* it began by a fork; it executed a program */
 	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker spawned with an exec of the program */
+	uint8_t containers;	   /* how many containers its cgroup is in, one in the other */
+	bool aside;		   /* it runs containers, or is outside of those that were to be traced: the answer is not about it */
 	bool interpreter;	   /* it runs an interpreter, which reads the packages that a program imports */
 	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
 	uint64_t received; /* reads of pipes and sockets that returned data, since copies_from_ns */

@@ -103,7 +103,7 @@ struct report_proc *why_copied_from(const struct report *r, const struct report_
 {
 	struct report_proc *parent = table_find(&r->procs, p->ppid);
 
-	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p))
+	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p) || p->aside || parent->aside)
 		return NULL;
 	return is_copy(p, parent) ? parent : NULL;
 }
@@ -161,10 +161,38 @@ static uint64_t effort(const struct report_proc *p)
 	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
 }
 
+/* --- containers ------------------------------------------------------------------------------------- */
+
+static bool is_runtime(const struct report_proc *p)
+{
+	return why_is_runtime((struct reader_field){ p->comm, strlen(p->comm) });
+}
+
+/*
+ * Sets aside the processes that the answer is not about, where the trace has some in containers: those that run the
+ * containers, such as conmon; and, where containers were to be traced, those outside of them. dltraced may be in one itself.
+ */
+static void set_aside(struct report *r)
+{
+	const struct report_proc *workload = table_find(&r->procs, r->manifest.workload_pid);
+	const unsigned int outside = workload ? workload->containers : 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->procs.n; i++)
+		any |= proc_at(r, i)->named && proc_at(r, i)->containers > outside && !is_runtime(proc_at(r, i));
+	for (uint32_t i = 0; any && i < r->procs.n; i++) {
+		struct report_proc *p = proc_at(r, i);
+
+		p->aside = is_runtime(p) || (r->manifest.containers[0] && p->containers <= outside);
+	}
+}
+
+/* --- the busiest processes ---------------------------------------------------------------------------- */
+
 /* Whether P may be a trainer by its work. A shell's CPU time includes its children's; only sched.out has its own. */
 static bool may_be_it(const struct report_proc *p)
 {
-	return p->named && (p->busy_ns || !is_shell(p));
+	return p->named && !p->aside && (p->busy_ns || !is_shell(p));
 }
 
 /*
@@ -213,7 +241,7 @@ static const struct report_proc *script_of(const struct report *r, const char *c
 
 	for (uint32_t i = 0; i < r->procs.n; i++)
 		ns += strcmp(proc_at(r, i)->comm, comm) == 0 ? life_ns(r, proc_at(r, i)) : 0;
-	return script && script->named && script->busy_ns && ns < life_ns(r, script) / BRIEF ? script : NULL;
+	return script && script->named && !script->aside && script->busy_ns && ns < life_ns(r, script) / BRIEF ? script : NULL;
 }
 
 static void by_effort(struct report *r)
@@ -242,6 +270,7 @@ void why_find_trainers(struct report *r)
 	static void (*const ways[])(struct report *r) = { by_gpu, by_regions, by_workers, by_copies, by_effort };
 	struct why *w = r->why;
 
+	set_aside(r);
 	for (size_t i = 0; i < ARRAY_SIZE(ways) && !w->n_trainers; i++)
 		ways[i](r);
 	for (uint32_t i = 0; i < w->n_trainers; i++) {

@@ -84,7 +84,7 @@ extern const struct rule *const rules_tables[];
  */
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
 /* The answers of a job that was too short or failed: without other findings, as these would be about its start alone. */
-extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable;
+extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable, rule_untraced;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
 

@@ -475,6 +475,19 @@ static void show_end(struct report *r, struct finding *f)
 		finding_add(f, "what it printed says why; here is only what it did until then");
 }
 
+static void show_untraced(struct report *r, struct finding *f)
+{
+	if (r->manifest.containers[0])
+		finding_add(f, "the containers to be traced (%s) never appeared, or no process ran in them", r->manifest.containers);
+	finding_add(f, "pids.out, which has each process that is traced, has no row");
+}
+
+const struct rule rule_untraced = {
+	.code = "untraced",
+	.title = "Nothing was traced: no process of the target ran",
+	.evidence = show_untraced,
+};
+
 const struct rule rule_too_short = {
 	.code = "too-short",
 	.title = "The job ran for less than 0.5 s: too short to say what it waited for",
@@ -501,5 +514,5 @@ const struct rule rule_not_executable = {
 
 const struct rule *const rules_answers[] = {
 	&rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle, &rule_too_short,
-	&rule_failed, &rule_not_found, &rule_not_executable, NULL,
+	&rule_failed, &rule_not_found, &rule_not_executable, &rule_untraced, NULL,
 };

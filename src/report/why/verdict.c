@@ -72,6 +72,8 @@ const struct rule *verdict_of_none(const struct report *r)
 	const struct manifest_facts *m = &r->manifest;
 	const bool exited = m->has_status && WIFEXITED(m->status), trained = r->why->seen >= WHY_SEEN_PHASES;
 
+	if (!r->procs.n && r->present[REPORT_PIDS] && m->complete)
+		return &rule_untraced;
 	if (exited && WEXITSTATUS(m->status) == EXIT_NOT_FOUND && !trained)
 		return &rule_not_found;
 	if (exited && WEXITSTATUS(m->status) == EXIT_NOT_EXECUTABLE && !trained)

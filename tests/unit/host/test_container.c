@@ -16,7 +16,7 @@ static void knows_the_names_that_runtimes_give(void **state)
 		"cri-containerd-" ID_A ".scope", "crio-" ID_A, ID_A ".scope",
 	};
 	static const char *const others[] = {
-		"", "user.slice", ".scope", "docker-" ID_A ".slice", ID_A "x", "docker.scope",
+		"", "user.slice", "libpod-conmon-" ID_A ".scope", "crio-conmon-" ID_A ".scope", ".scope", "docker-" ID_A ".slice", ID_A "x", "docker.scope",
 		"0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
 		"123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", /* 63 */
 		"docker-23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",

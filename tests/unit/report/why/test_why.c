@@ -1462,6 +1462,73 @@ static void a_job_that_is_too_short_or_failed_has_no_answer(void **state)
 	report_free(r);
 }
 
+#define CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/*
+ * podman's processes, of which one forks a copy of itself as a trainer does, and the job in the container, which computes
+ * less than they live. A helper outside of the container computes most.
+ */
+static struct report *contained_job(const char *outside, const char *target)
+{
+	autofree char *manifest = util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"target\":{\"containers\":[%s]},\"workload\":{\"pid\":50},"
+					   "\"complete\":true}", target);
+	const uint64_t end = BEGIN + STEPS * S;
+
+	put(PIDS, BEGIN, "50\t50\t1\tsh\texec\t-\t50\t0\t%s\t-\tsh", outside);
+	put(PIDS, BEGIN, "51\t51\t50\tpodman\texec\t-\t51\t0\t%s\t-\tpodman", outside);
+	put(PIDS, BEGIN, "52\t52\t51\tconmon\texec\t-\t52\t0\t%s/libpod-conmon-" CONTAINER ".scope\t-\tconmon", outside);
+	put(PIDS, BEGIN + 1, "53\t53\t52\tconmon\tfork\t-\t53\t0\t%s/libpod-conmon-" CONTAINER ".scope\t-\t-", outside);
+	put(PIDS, BEGIN, "54\t54\t50\tburn\texec\t-\t54\t0\t%s\t-\tburn", outside);
+	put(PIDS, BEGIN + 2, "100\t100\t53\tpython3\texec\t-\t1\t0\t%s/libpod-" CONTAINER ".scope/container\t-\tpython3", outside);
+	for (unsigned int pid = 50; pid <= 54; pid++)
+		put(PIDS, end, "%u\t%u\t1\tx\texit\t0\t%u\t0\t/\t-\tutime=%llu\040stime=0", pid, pid, pid, N(pid == 54 ? 15 * S : MS));
+	put(PIDS, end, "100\t100\t53\tpython3\texit\t0\t1\t0\t/\t-\tutime=2000000000\040stime=0");
+	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
+	for (unsigned int i = 0; i < STEPS; i++) {
+		put_rw(100, step(i) + 900 * MS, 800 * MS, 'R', MiB, i * MiB, MiB, 2);
+		put_ran(100, i, 100 * MS, 0);
+		put_slept(100, 100, i, "read", 800 * MS, 0);
+		put_ran(54, i, 950 * MS, 0);
+	}
+	tree_put("manifest.json", manifest);
+	return loaded();
+}
+
+static void the_answer_is_about_the_container(void **state)
+{
+	/* in the second case, dltraced is in a container itself */
+	static const char *const outside[] = { "/user.slice", "/docker/" CONTAINER };
+
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++) {
+		struct report *r = contained_job(outside[i], "\"new\"");
+
+		assert_int_equal(r->why->n_trainers, 1);
+		assert_int_equal(r->why->trainer[0].pid, 100);
+		is_bottleneck(r, "storage-read");
+		report_free(r);
+	}
+}
+
+/* Without a container among the targets, others may be the job; but not what runs the container. */
+static void what_runs_containers_is_not_the_job(void **state)
+{
+	struct report *r = contained_job("/user.slice", "");
+
+	assert_int_equal(r->why->n_trainers, 1);
+	assert_int_equal(r->why->trainer[0].pid, 54);
+	report_free(r);
+}
+
+static void a_trace_without_processes_has_no_answer(void **state)
+{
+	struct report *r;
+
+	tree_put("manifest.json", "{\"tool\":\"dltraced\",\"schema\":1,\"target\":{\"containers\":[\"train\"]},\"complete\":true}");
+	r = loaded();
+	assert_true(shows(is_bottleneck(r, "untraced"), "(train) never appeared"));
+	report_free(r);
+}
+
 static void a_job_that_sleeps_is_idle(void **state)
 {
 	struct report *r;
@@ -3089,6 +3156,9 @@ int main(void)
 		TEST(a_process_without_rows_of_sched_out_does_not_compute),
 		TEST(what_waits_before_exec_is_not_the_job),
 		TEST(a_job_that_is_too_short_or_failed_has_no_answer),
+		TEST(the_answer_is_about_the_container),
+		TEST(what_runs_containers_is_not_the_job),
+		TEST(a_trace_without_processes_has_no_answer),
 		TEST(a_job_that_sleeps_is_idle),
 		TEST(a_job_that_faults_in_mapped_files_waits_for_storage),
 		TEST(a_job_that_waits_for_a_server_waits_for_the_outside),
