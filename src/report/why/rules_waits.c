@@ -173,7 +173,8 @@ static double runq_of(const struct report *r, bool by_gpu, double (*of)(const st
 
 static double trainers_runq(const struct report *r)
 {
-	return runq_of(r, true, runq) + runq_of(r, false, runq);
+	/* a row of sched.out counts evenly over its interval, of which a short window may be the busiest part */
+	return MIN(runq_of(r, true, runq) + runq_of(r, false, runq), 1.0);
 }
 
 /*
@@ -187,7 +188,7 @@ static double contention(const struct report *r)
 
 	if (trainers_runq(r) < OWN_RUNQ)
 		own = 0;
-	return waits_part(r, WHY_RUNQ) + own;
+	return MIN(waits_part(r, WHY_RUNQ) + own, 1.0);
 }
 
 static void show_contention(struct report *r, struct finding *f)
@@ -195,7 +196,7 @@ static void show_contention(struct report *r, struct finding *f)
 	waits_show(r, f);
 	if (r->why->loaders.n)
 		finding_add(f, "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they waited for "
-			       "loaders that had none", 100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
+			       "loaders that had no CPU", 100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
 	else
 		finding_add(f, "main threads were ready to run and had no CPU for %.1f %% of the time", 100 * trainers_runq(r));
 	if (!isnan(r->why->cpu_idle_percent))
@@ -238,7 +239,7 @@ static void show_straggler(struct report *r, struct finding *f)
 		return;
 	finding_add(
 		f,
-		"process %u, loader %u of its generation, was busy in %.0f %% of the waits from "
+		"process %u, loader %u of those that ran at that time, was busy in %.0f %% of the waits from "
 		"%.3f s to %.3f s, the others in %.0f %%",
 		(unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy,
 		rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns),
@@ -274,8 +275,8 @@ static void show_trainer(struct report *r, struct finding *f)
 	waits_show(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
 		finding_add(f,
-			     "meanwhile loaders waited for new requests, or for their finished "
-			     "batches to be fetched");
+			     "meanwhile the loaders had finished their batches, and waited for the main process to take "
+			     "them and to ask for more");
 }
 
 /* Shows the process that was taken for a trainer because none is known to be one, and what it did. */

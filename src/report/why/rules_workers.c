@@ -78,7 +78,7 @@ static void show_straggler_data(struct report *r, struct finding *f)
 	if (l)
 		finding_add(
 			f,
-			"loader %u of its generation, process %u, read %s from %.3f s to %.3f s: "
+			"loader %u of those that ran at that time, process %u, read %s from %.3f s to %.3f s: "
 			"%.1f times as much as the others on average",
 			l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes),
 			rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns), times);

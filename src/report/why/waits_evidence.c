@@ -155,7 +155,7 @@ const char *const waits_state_texts[WHY_STATES] = {
 	[WHY_WRITE] = "writing files",
 	[WHY_CPU] = "computing (decoding)",
 	[WHY_RUNQ] = "waiting for a CPU",
-	[WHY_QUEUE] = "loaders that were ready",
+	[WHY_QUEUE] = "idle (batches were ready)",
 	[WHY_OTHER] = "not known",
 };
 
@@ -172,7 +172,7 @@ static void show_states(struct report *r, struct finding *f)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", waits_state_texts[i],
 						MIN(rules_percent(w->blame_ns[i], sum_ns), 100));
 	if (w->straggler_ns > 0 && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, "%sone loader alone %.0f %%", len ? ", " : "",
+		snprintf(text + len, sizeof(text) - len, "%sone loader that was slower than the others %.0f %%", len ? ", " : "",
 			 rules_percent(w->straggler_ns, sum_ns));
 	if (!text[0] || waits_share(r, sum_ns) < LEAST_STATES)
 		return;

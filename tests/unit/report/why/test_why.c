@@ -1494,7 +1494,7 @@ static struct report *contained_job(const char *outside, const char *target)
 	return loaded();
 }
 
-static void the_answer_is_about_the_container(void **state)
+static void the_answer_is_that_of_the_container(void **state)
 {
 	/* in the second case, dltraced is in a container itself */
 	static const char *const outside[] = { "/user.slice", "/docker/" CONTAINER };
@@ -3156,7 +3156,7 @@ int main(void)
 		TEST(a_process_without_rows_of_sched_out_does_not_compute),
 		TEST(what_waits_before_exec_is_not_the_job),
 		TEST(a_job_that_is_too_short_or_failed_has_no_answer),
-		TEST(the_answer_is_about_the_container),
+		TEST(the_answer_is_that_of_the_container),
 		TEST(what_runs_containers_is_not_the_job),
 		TEST(a_trace_without_processes_has_no_answer),
 		TEST(a_job_that_sleeps_is_idle),
