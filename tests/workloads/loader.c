@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * loader: a small data loader that behaves like a training job. It is what `make demo` traces.
+ * loader: a small data loader that behaves like a training job.
  *
  *   loader [-d DIR] [-n FILES] [-s BYTES] [-w WORKERS] [-e EPOCHS] [-b BATCH] [-k STEPS]
  *          [-c COMPUTE_US] [-S SEED] [-p]
