@@ -2,6 +2,11 @@
 #include "host/space.h"
 
 #include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
 #include "base/util.h"
@@ -42,4 +47,47 @@ int space_look(struct space *s, int fd, uint64_t min_free)
 	/* a file system without a size, as tmpfs may be, gives no information */
 	s->low = fs.f_blocks && s->free_bytes < (s->low ? enough_again(min_free) : min_free);
 	return 0;
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------ */
+
+#define TEXT_MAX (16UL << 20)
+
+/* Returns the number of the mount that FD is on, or 0. */
+static unsigned long mount_of(int fd)
+{
+	autofree char *text = NULL;
+	const char *line;
+	char path[64];
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (util_read_file(path, TEXT_MAX, &text, &len) < 0)
+		return 0;
+	line = strstr(text, "mnt_id:");
+	return line ? strtoul(line + strlen("mnt_id:"), NULL, 10) : 0;
+}
+
+/* Whether our own namespace has that mount, so that only root can have made it. */
+static bool is_ours(unsigned long mount)
+{
+	autofree char *text = NULL;
+	size_t len;
+
+	if (!mount || util_read_file("/proc/self/mountinfo", TEXT_MAX, &text, &len) < 0)
+		return false;
+	for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL)
+		if (strtoul(line, NULL, 10) == mount)
+			return true;
+	return false;
+}
+
+bool space_is_memory(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	return fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ||
+	       (fs.f_type == OVERLAYFS_SUPER_MAGIC && !is_ours(mount_of(fd)));
 }

@@ -21,4 +21,11 @@ struct space {
  */
 int space_look(struct space *s, int fd, uint64_t min_free);
 
+/*
+ * Whether files in the folder FD are, or may be, in memory, which then counts for the cgroup of the process that writes them
+ * and stays until they are removed: on tmpfs and ramfs, and on an overlay of another mount namespace, which a user may have
+ * made on top of these.
+ */
+bool space_is_memory(int fd);
+
 #endif

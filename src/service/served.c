@@ -20,6 +20,7 @@
 #include "host/rights/creds.h"
 #include "host/rights/owner.h"
 #include "host/rights/user_name.h"
+#include "host/space.h"
 #include "service/protocol.h"
 #include "session/session.h"
 #include "session/start_options.h"
@@ -189,9 +190,15 @@ static int served_folder(struct session *s)
 	int r = outdir_take(&s->dir, sv->rq.fds[0], sv->uid);
 
 	sv->rq.fds[0] = -1; /* the session owns it from here on, also after an error */
-	if (r < 0)
+	if (r < 0) {
 		log_err("the trace folder: %s", outdir_strerror(r));
-	return r < 0 ? EXIT_DLTRACED : 0;
+		return EXIT_DLTRACED;
+	}
+	if (!space_is_memory(s->dir.fd))
+		return 0;
+	log_err("the trace folder is in memory (tmpfs), which would count as the service's and not as yours: choose a folder on "
+		"a disk (-o DIR)");
+	return EXIT_DLTRACED;
 }
 
 static int served_adopt(struct session *s)

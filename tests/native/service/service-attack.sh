@@ -84,6 +84,16 @@ refused("no folder", "is not a folder", good, [null, me])
 refused("a path, not open", "is not a folder", good, [os.open("mine", os.O_PATH), me])
 refused("somebody else's folder", "cannot become the user's own", good, [os.open("/etc", os.O_RDONLY), me])
 refused("a shared folder", "cannot become the user's own", good, [folder("shared", 0o755), me])
+# Files in memory would count as the service's and stay: on a tmpfs of the user's own, or on an overlay on top of one.
+mount = """mount -t tmpfs none mem && cd mem && mkdir -m 700 l u w m t && echo tmpfs && mount -t overlay -o lowerdir=l,upperdir=u,workdir=w none m &&
+mkdir -m 700 m/t && echo overlay && exec sleep 100; echo none; exec sleep 100"""
+os.mkdir("mem")
+mounted = subprocess.Popen(["unshare", "-Urm", "sh", "-c", mount], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+for kind, below in (("tmpfs", "mem/t"), ("overlay", "mem/m/t")):
+    if mounted.stdout.readline().strip() == kind:
+        where = f"/proc/{mounted.pid}/root{os.getcwd()}/{below}"
+        refused(f"a folder on {kind}", "is in memory (tmpfs)", good, [os.open(where, os.O_RDONLY | os.O_DIRECTORY), me])
+mounted.kill()
 if os.listdir("mine") and set(os.listdir("mine")) - {"manifest.json"}:
     print("left behind in the refused folder:", os.listdir("mine"))
 

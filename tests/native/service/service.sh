@@ -75,6 +75,11 @@ refused() {
 	grep -q "error: .*$what" err || fail "$*: $(cat err)"
 	[ ! -e "$t" ] || fail "a folder is left: $*"
 }
+if [ "$(stat -fc %T /dev/shm 2>/dev/null)" = tmpfs ]; then
+	(t=$(setpriv --reuid nobody --regid "$gid" --clear-groups mktemp -d /dev/shm/XXXXXX)/t
+	refused 'is in memory (tmpfs), .*choose a folder on a disk (-o DIR)' as_start -- true
+	rmdir "${t%/t}") || exit 1
+fi
 refused 'usermod -aG dltraced nobody' others "$DLT" start -o "$t" -- true
 for option in --all '--cgroup /' '--container new' '--user root' '--drop-caches' '--phase x=y'; do
 	# shellcheck disable=SC2086
