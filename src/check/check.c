@@ -41,6 +41,8 @@ enum check_state check_verdict(struct check *c)
 				 c->without, failure->need, failure->found);
 	if (failure)
 		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: %s: %s", failure->need, failure->found);
+	if (!*c->by)
+		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: no probe can be attached");
 	return check_put(c, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by %s%s%s.", c->by, but, c->without);
 }
 

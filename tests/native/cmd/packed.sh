@@ -5,7 +5,7 @@
 # which file to unpack, and none takes the rest for the whole trace.
 . "${0%/*}/../lib.sh"
 
-trace -- cat "$0" >cat || fail "status $?"
+trace -- cat "$0" >copied || fail "status $?"
 mv t/vfs_rw.out t/vfs_rw.out.xz # how it is packed does not matter, as nothing reads it
 
 # says STATUS WHERE COMMAND...: it ends with STATUS, and WHERE, out or err, names the file.

@@ -437,6 +437,10 @@ static void everything_lacks(void **state)
 static void the_verdict_is_one_sentence(void **state)
 {
 	new_check();
+	check_verdict(&check);
+	expect("verdict", CHECK_FAIL, "This machine cannot be traced: no probe can be attached", NULL);
+	assert_false(check_possible(&check));
+	new_check();
 	strcpy(check.by, "tp_btf");
 	check_put(&check, "a", CHECK_NOTE, "x");
 	check_verdict(&check);
