@@ -256,8 +256,8 @@ static bool matches(struct match *m, const char *pattern)
 
 /* --- forms ---------------------------------------------------------------------------------------------- */
 
-/* What a form's line is about. */
-enum about {
+/* What a line of a form means. */
+enum meaning {
 	A_BEGIN, /* of the epoch */
 	AN_END,
 	A_RESULT, /* of the epoch, or of a part of it */
@@ -272,7 +272,7 @@ enum about {
  */
 struct form {
 	const char *mark, *back, *pattern;
-	enum about about;
+	enum meaning meaning;
 };
 
 #define NUMBERS "0123456789/|"
@@ -405,14 +405,14 @@ static struct phase_entry entry_of(const struct form *f, const struct match *m)
 		[A_BEGIN] = PHASE_BEGINS, [AN_END] = PHASE_ENDS, [A_RESULT] = PHASE_NEAR, [A_ROW] = PHASE_NEAR,
 		[A_VALIDATION] = PHASE_NEAR, [A_STEP] = PHASE_STEP,
 	};
-	struct phase_entry e = { .event = events[f->about], .source = PHASE_LOG, .number = m->number, .rank = -1 };
+	struct phase_entry e = { .event = events[f->meaning], .source = PHASE_LOG, .number = m->number, .rank = -1 };
 
 	applog_words(&e.words, m->s);
 	e.words.part = m->part >= 0 ? m->part : e.words.part;
 	e.words.results = true;
 	e.words.heading = false;
-	e.words.row = f->about == A_ROW;
-	e.words.validates = f->about == A_VALIDATION;
+	e.words.row = f->meaning == A_ROW;
+	e.words.validates = f->meaning == A_VALIDATION;
 	e.words.step = m->step;
 	return e;
 }

@@ -98,7 +98,7 @@ static void a_folder_in_its_place_is_left_alone(void **state)
 	expect_victim_at("new");
 }
 
-static void only_what_was_made_is_removed(void **state)
+static void only_its_own_entries_are_removed(void **state)
 {
 	autofree char *path = tree_path("new");
 	struct new_folder f;
@@ -167,7 +167,7 @@ int main(void)
 		TEST(a_link_in_its_place_is_not_followed),
 		TEST(a_new_folder_is_all_new),
 		TEST(an_old_folder_is_opened),
-		TEST(only_what_was_made_is_removed),
+		TEST(only_its_own_entries_are_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
