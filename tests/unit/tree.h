@@ -15,13 +15,13 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "temp.h"
 
-static char tree[32];
+static char tree[TEMP_MAX];
 
 static inline int tree_make(void **state)
 {
-	snprintf(tree, sizeof(tree), "/tmp/test.XXXXXX");
-	return mkdtemp(tree) ? 0 : -1;
+	return mkdtemp(temp_template(tree, "test")) ? 0 : -1;
 }
 
 static inline int tree_rm(const char *path, const struct stat *st, int type, struct FTW *at)

@@ -22,6 +22,7 @@
 #include "base/util.h"
 #include "host/rights/workload_user.h"
 #include "job/workload.h"
+#include "temp.h"
 
 #define SH(text) ((char *[]){ "/bin/sh", "-c", text, NULL })
 #define SLURP_MAX (4 << 20)
@@ -40,7 +41,7 @@
 struct fixture {
 	struct workload_user self;
 	struct workload w;
-	char dir[64];
+	char dir[TEMP_MAX];
 	int out, err; /* the test's own stdout and stderr, which teardown restores */
 };
 
@@ -50,8 +51,7 @@ static inline int setup(void **state)
 
 	assert_non_null(f);
 	alarm(60);
-	strcpy(f->dir, "/tmp/test_workload.XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
+	assert_non_null(mkdtemp(temp_template(f->dir, "workload")));
 	assert_int_equal(chmod(f->dir, 0777), 0);
 	f->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	f->err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);

@@ -214,7 +214,7 @@ static void formats_into_memory_of_its_own(void **state)
 
 static void a_process_is_known_by_its_descriptor(void **state)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_bound();
 	siginfo_t info = {};
 	struct pollfd poll_fd;
 	int fd;

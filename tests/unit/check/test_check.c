@@ -314,7 +314,7 @@ static void tools_that_do_not_answer_are_ended(void **state)
 	uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);
 
 	path_is_the_trees();
-	put_tool("mpstat", "#!/bin/sh\nexec /bin/sleep 600\n");
+	put_tool("mpstat", "#!/bin/sh\n" NEVER_ANSWERS "\n");
 	put_tool("iostat", "#!/bin/sh\nexit 1\n");
 	new_check()->answer_ns = NSEC_PER_SEC / 2;
 	check_collectors(&check);

@@ -27,8 +27,9 @@
 #include "collectors/kinds.h"
 #include "host/helper.h"
 #include "trace/clock.h"
+#include "temp.h"
 
-static char folder[64], *first_path;
+static char folder[TEMP_MAX], *first_path;
 static int dirfd_ = -1;
 static struct clock_map map;
 
@@ -41,8 +42,7 @@ static int set_up(void **state)
 {
 	struct clock_reading now;
 
-	strcpy(folder, "/tmp/dltraced-test-XXXXXX");
-	if (!mkdtemp(folder))
+	if (!mkdtemp(temp_template(folder, "collectors")))
 		return -1;
 	dirfd_ = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	helper_trust_path();
@@ -768,7 +768,7 @@ static void tool_does_not_outlive_a_killed_tracer(void **state)
 
 	fake_tool("mpstat", "exec sleep 1000");
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	tracer = fork();
+	tracer = fork_bound();
 	if (tracer == 0) {
 		struct collectors cs = { 0 };
 

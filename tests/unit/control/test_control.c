@@ -17,11 +17,12 @@
 #include "base/loop.h"
 #include "base/util.h"
 #include "control/client.h"
+#include "temp.h"
 
 static struct loop loop;
 static struct control control;
 static unsigned int stayed, left;
-static char folder[] = "/tmp/dltraced-control-XXXXXX";
+static char folder[TEMP_MAX];
 
 /* "big N": N bytes; "stay": the connection stays open; everything else is an error. */
 static int serve(void *ctx, const struct control_request *rq, FILE *out)
@@ -213,10 +214,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_stays_hears_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_leaves_is_noticed, set_up, tear_down),
 	};
-	char path[64];
+	char path[TEMP_MAX + 16];
 	int failed;
 
-	if (!mkdtemp(folder))
+	if (!mkdtemp(temp_template(folder, "control")))
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	snprintf(path, sizeof(path), "%s/dltraced", folder);

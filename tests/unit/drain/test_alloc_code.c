@@ -18,6 +18,7 @@
 
 #include "base/util.h"
 #include "drain/alloc_map.h"
+#include "temp.h"
 
 #define WAIT_MS 20000
 
@@ -149,7 +150,7 @@ static void a_process_that_is_gone_keeps_its_code(void **state)
 	struct alloc_module *m;
 	pid_t pid;
 
-	pid = fork();
+	pid = fork_bound();
 	if (!pid) {
 		pause();
 		_exit(0);

@@ -18,6 +18,7 @@
 #include "drain/counts.h"
 #include "session/state.h"
 #include "trace/probe_mask.h"
+#include "temp.h"
 
 static struct metrics m;
 static struct counts counts;
@@ -133,7 +134,7 @@ static void disks_are_kept_apart_up_to_a_number(void **state)
 
 /* --- the file ---------------------------------------------------------------------------------------- */
 
-static char folder[] = "/tmp/dltraced-metrics-XXXXXX";
+static char folder[TEMP_MAX];
 
 static void holds(const char *name, const char *wanted)
 {
@@ -211,7 +212,7 @@ int main(void)
 	};
 	int failed;
 
-	if (!mkdtemp(folder) || chdir(folder) < 0)
+	if (!mkdtemp(temp_template(folder, "metrics")) || chdir(folder) < 0)
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	free(text);

@@ -152,7 +152,7 @@ static void folders_may_go_and_come_again(void **state)
 
 static void ends_in_the_middle_of_a_question(void **state)
 {
-	runtime("while :; do read line; done </dev/zero");
+	runtime(NEVER_ANSWERS);
 	container_wait_for(wait, "web");
 	assert_int_equal(container_wait_start(wait), 0);
 	await_calls(1);

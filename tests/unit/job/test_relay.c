@@ -459,7 +459,7 @@ static void passes_size_changes_on(void **state)
 	/* The workload gets the signal about the size after the pty has it. */
 	new_terminal(&master, &slave, 24, 80);
 	start(f, &f->self,
-	      "trap 'stty size <&1; exit 7' WINCH; stty size <&1; while :; do sleep 0.02; done",
+	      "trap 'stty size <&1; exit 7' WINCH; stty size <&1; while kill -0 $PPID; do sleep 0.02; done",
 	      slave, slave, log_fd);
 	close(slave);
 	await_text(master, "24 80\r\n");
@@ -518,7 +518,7 @@ static void outlives_its_parent(void **state)
 	assert_return_code(mkfifo(fifo, 0600), errno);
 	assert_return_code(pipe2(out, O_CLOEXEC), errno);
 	assert_return_code(pipe2(pids, O_CLOEXEC), errno);
-	starter = fork();
+	starter = fork_bound();
 	if (!starter) {
 		start(f, &f->self, cmd, out[1], out[1], log_fd);
 		util_write_all(pids[1], &f->w.relay.pid, sizeof(relay));

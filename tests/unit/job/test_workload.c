@@ -255,7 +255,7 @@ static void child_ends_when_its_parent_has_gone(void **state)
 
 static void passes_signals_on(void **state)
 {
-	char cmd[] = "trap 'exit 9' USR1; echo ready; while :; do sleep 0.02; done";
+	char cmd[] = "trap 'exit 9' USR1; echo ready; while kill -0 $PPID; do sleep 0.02; done";
 	struct fixture *f = *state;
 	int fds[2];
 

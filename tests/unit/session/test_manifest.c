@@ -20,6 +20,7 @@
 #include "session/state.h"
 #include "trace/config.h"
 #include "trace/manifest_read.h"
+#include "temp.h"
 
 #define NAME "manifest.json"
 #define TMP "manifest.json.tmp"
@@ -34,7 +35,7 @@ static int manifest_write(struct session *s, int dirfd, bool complete)
 	return r < 0 ? r : manifest_put(dirfd, text, len);
 }
 
-static char dir[64];
+static char dir[TEMP_MAX];
 static int dirfd;
 
 static char *cmdline[] = { "dltraced", "start", "--", "train", "a b", NULL };
@@ -72,7 +73,7 @@ static int make_dir(void **state)
 	autoclose int fd = -1;
 
 	umask(022);
-	snprintf(dir, sizeof(dir), "/tmp/test_manifest.XXXXXX");
+	temp_template(dir, "test_manifest");
 	if (!mkdtemp(dir))
 		return -1;
 	dirfd = open(dir, O_DIRECTORY | O_CLOEXEC);

@@ -19,11 +19,12 @@
 #include "base/util.h"
 #include "host/rights/privileges.h"
 #include "job/workload.h"
+#include "temp.h"
 
 #define SOMEBODY 54321 /* no user has this number */
 #define MANIFEST "{ \"tool\": \"dltraced\", \"complete\": false }"
 
-static char root[] = "/tmp/test_outdir.XXXXXX";
+static char root[TEMP_MAX];
 static char *no_env[] = { NULL };
 
 /* PATH below a fresh folder; a ring of buffers, so that a few are valid at a time. */
@@ -81,8 +82,7 @@ static void needs_root(void)
 static int set_up(void **state)
 {
 	umask(022);
-	strcpy(root + sizeof(root) - 7, "XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	return mkdtemp(temp_template(root, "test_outdir")) ? 0 : -1;
 }
 
 static int clean_up(void **state)

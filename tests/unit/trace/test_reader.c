@@ -16,18 +16,19 @@
 #include "trace/pack.h"
 #include "trace/probe.h"
 #include "trace/window.h"
+#include "temp.h"
 
 #define FILE_NAME "x.out"
 #define HEADER "# dltraced x 1\nTIMESTAMP\tA\tB\n"
 
-static char dir[64];
+static char dir[TEMP_MAX];
 static int dirfd;
 static struct reader r;
 static struct reader_row row;
 
 static int make_dir(void **state)
 {
-	snprintf(dir, sizeof(dir), "/tmp/test_reader.XXXXXX");
+	temp_template(dir, "test_reader");
 	if (!mkdtemp(dir))
 		return -1;
 	dirfd = open(dir, O_DIRECTORY | O_CLOEXEC);

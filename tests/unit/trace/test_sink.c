@@ -18,15 +18,16 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "temp.h"
 
 #define NAME "x.out"
 
-static char dir[64];
+static char dir[TEMP_MAX];
 static int dirfd;
 
 static int make_dir(void **state)
 {
-	snprintf(dir, sizeof(dir), "/tmp/test_sink.XXXXXX");
+	temp_template(dir, "test_sink");
 	if (!mkdtemp(dir))
 		return -1;
 	dirfd = open(dir, O_DIRECTORY | O_CLOEXEC);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +56,9 @@ static pid_t child(bool drop)
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid) {
-		if (drop && (setgid(12345) < 0 || setuid(12345) < 0))
+		const pid_t parent = getppid();
+
+		if ((drop && (setgid(12345) < 0 || setuid(12345) < 0)) || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 			_exit(1);
 		(void)!write(fds[1], "x", 1);
 		for (;;)

@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "host/stall/folder_watch.h"
 #include "host/stall/proxy.h"
+#include "temp.h"
 
 struct gate {
 	int fds[2];
@@ -98,10 +99,10 @@ static void reaches_files_with_the_rights_of_the_caller(void **state)
 static void looks_whether_a_folder_is_there(void **state)
 {
 	struct folder_watch l = FOLDER_WATCH_NONE;
-	char path[] = "/tmp/dltraced-lookout-XXXXXX";
+	char path[TEMP_MAX];
 	autoclose int fd = -1;
 
-	assert_non_null(mkdtemp(path));
+	assert_non_null(mkdtemp(temp_template(path, "lookout")));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_true(folder_watch_request(&l, fd, 0, -1));

@@ -15,11 +15,12 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "temp.h"
 
 /* A child that waits for ever, with SIG pending; the guard gives CODE. */
 static pid_t hangs(int code, int sig)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_bound();
 	int fds[2];
 	sigset_t set;
 	char c;
