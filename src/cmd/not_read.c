@@ -10,6 +10,7 @@
 #include "base/shell.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "trace/probe.h"
 #include "trace/segment.h"
 
 /* Whether NAME is an archive, such as --archive makes, by its suffix. */
@@ -53,9 +54,12 @@ bool log_foreign(const char *dir)
 {
 	autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char name[NAME_MAX + 1];
+	bool found = false;
 
-	if (fd < 0 || !segment_find_foreign(fd, NULL, name))
-		return false;
-	log_err("%s/%s must be unpacked first: files are read as text, and packed by gzip or zstd", dir, name);
-	return true;
+	/* of a probe, as --collect may have put any file there */
+	for (unsigned int i = 1; fd >= 0 && !found && i < DLT_PROBES; i++)
+		found = segment_find_foreign(fd, probes[i]->name, name);
+	if (found)
+		log_err("%s/%s must be unpacked first: files are read as text, and packed by gzip or zstd", dir, name);
+	return found;
 }

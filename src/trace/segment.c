@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "trace/probe.h"
 
 #define DIGITS 6 /* at least: with more, ls sorts names wrongly, but they are read all the same */
 #define LISTINGS 8
@@ -127,8 +126,8 @@ static int is_foreign(void *ctx, const char *file)
 		if (!ends_with(file, len, ends[i]) || len > NAME_MAX)
 			continue;
 		snprintf(rest, sizeof(rest), "%.*s", (int)(len - strlen(ends[i])), file);
-		if (!segment_parse(rest, &name) || (f->base ? strcmp(name.base, f->base) != 0 : !probe_find(name.base)))
-			continue; /* --collect may have put any file there */
+		if (!segment_parse(rest, &name) || strcmp(name.base, f->base) != 0)
+			continue;
 		strcpy(f->name, file);
 		return -EEXIST; /* ends the search */
 	}
