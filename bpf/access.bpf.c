@@ -163,6 +163,7 @@ int access_send(__u64 *ctx)
 	if (st) {
 		st->seen += n + lost;
 		st->lost += lost;
+		st->lost_room += lost;
 	}
 	for (__u32 i = 0; i < DLT_ACCESS_RUNS; i++) {
 		__u32 at = i;

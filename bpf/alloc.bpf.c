@@ -220,7 +220,7 @@ static __always_inline struct begun *thread_begun(void)
 	if (b)
 		return b;
 	if (bpf_map_update_elem(&begun, &tid, &none, BPF_NOEXIST))
-		count_events_lost(1); /* there are too many threads */
+		count_lost_room(DLT_alloc); /* there are too many threads */
 	return bpf_map_lookup_elem(&begun, &tid);
 }
 
@@ -282,7 +282,7 @@ static __always_inline int function_passes(struct pt_regs *ctx, __u32 op, __u64 
 	if (!b)
 		return 0;
 	if (b->outer_op) /* the last one has got its block in a way that has no probe, or none, by an exception */
-		count_events_lost(1);
+		count_lost_unseen(DLT_alloc);
 	b->outer_op = op;
 	b->outer_size = size;
 	b->outer_stack = PT_REGS_SP(ctx);

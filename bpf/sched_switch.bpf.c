@@ -91,7 +91,7 @@ static __always_inline void count_unseen(void)
 	if (st) {
 		__sync_fetch_and_add(&st->seen, 1);
 		__sync_fetch_and_add(&st->lost, 1);
-		__sync_fetch_and_add(&st->unseen, 1);
+		__sync_fetch_and_add(&st->lost_unseen, 1);
 	}
 }
 

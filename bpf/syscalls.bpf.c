@@ -49,6 +49,16 @@ static __always_inline void count(bool sent)
 	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
 }
 
+/* Counts a call that is in no sum, as a table had no room for it. */
+static __always_inline void count_no_room(void)
+{
+	struct dlt_stats *st = stats_of(DLT_syscalls);
+
+	count(false);
+	if (st)
+		__sync_fetch_and_add(&st->lost_room, 1);
+}
+
 static __always_inline int call_enters(__u32 nr)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -75,7 +85,7 @@ static __always_inline int call_enters(__u32 nr)
 	}
 	overflowed = 1;
 	if (bpf_map_update_elem(&starts_overflow, &tid, &start, BPF_ANY))
-		count(false);
+		count_no_room();
 	return 0;
 }
 
@@ -139,7 +149,7 @@ static __always_inline int call_returns(long ret)
 	if (!cell)
 		cell = cell_make(&key, start.ns);
 	if (!cell) {
-		count(false);
+		count_no_room();
 		return 0;
 	}
 	ns = now - start.ns;

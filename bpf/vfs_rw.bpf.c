@@ -259,16 +259,21 @@ CALL_END(io_submit_exit)
 	struct dlt_call *call = call_find(tid);
 	struct dlt_vfs_rw *rec;
 	struct side side = {};
-	__u32 i;
+	__u32 i, lost;
 
 	if (!call || !st)
 		return 0;
 	if (ret > 0) {
-		if (ret > DLT_IOCBS_MAX)
+		if (ret > DLT_IOCBS_MAX) {
 			st->lost += ret - DLT_IOCBS_MAX;
+			st->lost_room += ret - DLT_IOCBS_MAX;
+		}
 		st->seen += ret - 1;
-		for (i = 0; i < DLT_IOCBS_MAX && i < ret; i += AIO_BATCH)
-			st->lost += iocbs_begin(call->args[2], i, ret < DLT_IOCBS_MAX ? ret : DLT_IOCBS_MAX);
+		for (i = 0; i < DLT_IOCBS_MAX && i < ret; i += AIO_BATCH) {
+			lost = iocbs_begin(call->args[2], i, ret < DLT_IOCBS_MAX ? ret : DLT_IOCBS_MAX);
+			st->lost += lost;
+			st->lost_unseen += lost; /* the program has taken its memory away */
+		}
 	} else {
 		rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 		if (rec) {

@@ -134,7 +134,7 @@ struct dlt_stats {
 	__u64 foreign; /* by processes that the trace's owner may not see: see dlt_config.owned */
 	__u64 unseen;  /* hooks that the kernel did not call, for probes whose rows do not need them: sched */
 	/* the causes of LOST; for the rest of it, and for ROWS_LOST, a ring was full */
-	__u64 lost_room;   /* the table of calls in flight was full */
+	__u64 lost_room;   /* a table of calls, requests, threads or sums was full */
 	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
 	__u64 unread;  /* printed: writes that were skipped, as there were too many */
 	/* bio: writers of pages, forgotten before the pages were written back; cache: files that had pages in the cache */

@@ -173,7 +173,7 @@ static const struct way {
 	{ MISSING_LOST, OF_LOSS(LOSS_BUFFER) }, { MISSING_LOST, OF_LOSS(LOSS_IN_FLIGHT) },
 	{ MISSING_LOST, OF_LOSS(LOSS_SKIPPED) }, { MISSING_LOST, OF_LOSS(LOSS_DISK) },
 	{ MISSING_LOST, OF_LOSS(LOSS_STALLED) }, { MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
-	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "not seen: the kernel did not report the beginning or the end" },
+	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "not recorded: the kernel did not report the beginning or the end" },
 	{ MISSING_DROPPED, offsetof(struct tally, dropped), "dropped by --keep: rollup.out has the sums" },
 	{ MISSING_SUMMED, offsetof(struct tally, summed), "only summed up (--rollup-only): rollup.out has the sums" },
 };
@@ -239,9 +239,9 @@ static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS
 		    reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
-static void find_others(struct report *r, enum report_kind kind, const struct tally *t, const struct way *way)
+/* Finds the rows of NAME.out that are missing in one way. FOR_ANSWER: the answer needs them. */
+static void find_lost(struct report *r, const char *name, const struct tally *t, const struct way *way, bool for_answer)
 {
-	const char *name = report_kind_names[kind];
 	struct missing_reason reason;
 	autofree char *how = NULL;
 
@@ -249,23 +249,31 @@ static void find_others(struct report *r, enum report_kind kind, const struct ta
 		return;
 	how = how_of(way);
 	reason = reason_of(way->kind, name, by_way(t, way), all_of(t), "rows");
-	reason.matters &= is_for_answer(kind);
+	reason.matters &= for_answer;
 	missing_add(&r->missing, reason, "%s.out: %s of %s %s %s", name, FMT_COUNT(reason.n), FMT_N(all_of(t), "row", "rows"),
 		    reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
 /* --- bytes --------------------------------------------------------------------------------------- */
 
+/* Finds rows of NAME that the manifest counts as lost: one reason for each of their causes, of which collectors have none. */
+static void find_lost_of(struct report *r, const char *name)
+{
+	const struct manifest_probe *m = manifest_probe(&r->manifest, name);
+	const struct counted c = counted_of(&r->manifest, name);
+	struct tally t = { .there = MIN(c.rows, MISSING_COUNT_MAX), .lost = MIN(c.lost, MISSING_COUNT_MAX) };
+
+	if (m)
+		take_lost(&t, m);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		find_lost(r, name, &t, &ways[i], true);
+}
+
 static void find_by_bytes(struct report *r, const char *name)
 {
-	const struct counted c = counted_of(&r->manifest, name);
-	const uint64_t lost = MIN(c.lost, MISSING_COUNT_MAX), all = MIN(c.rows, MISSING_COUNT_MAX) + lost;
 	uint64_t counted, n = counted_bytes_short(&r->manifest, r->folder, name, &counted);
 
-	if (lost)
-		missing_add(&r->missing, reason_of(MISSING_LOST, name, lost, all, "rows"),
-			    "%s.out: %s of %s %s lost while tracing", name, FMT_COUNT(lost), FMT_N(all, "row", "rows"),
-			    lost == 1 ? "was" : "were");
+	find_lost_of(r, name);
 	if (n)
 		missing_add(&r->missing, reason_of(MISSING_CUT, name, n, counted, "bytes"),
 			    "%s.out: %s of %s are not in the file: %s", name, FMT_BYTES(n), FMT_BYTES(counted),
@@ -284,7 +292,7 @@ void report_missing_files(struct report *r)
 		find_cut(r, kind, t);
 		find_surplus(r, kind, t);
 		for (size_t i = 0; i < ARRAY_SIZE(ways) && !missing_is_call(kind); i++)
-			find_others(r, kind, t, &ways[i]);
+			find_lost(r, report_kind_names[kind], t, &ways[i], is_for_answer(kind));
 		r->rows_missing += kind >= REPORT_BIO ? t->cut + lost_of(t) - t->lost_by[LOSS_UNSEEN] : 0;
 		if (missing_is_call(kind)) {
 			all += all_of(t);

@@ -229,8 +229,8 @@ static void warn_lost(struct status *s)
 	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);
 
 	if (is_news(&s->unseen_logged, unseen))
-		log_info("unseen so far: %llu (calls or requests without a row: the kernel did not report their beginning or their end)",
-			 (unsigned long long)unseen);
+		log_info("%s so far not in the trace: the kernel did not report when they began or ended (no option changes that; "
+			 "`dltraced report' says whether it matters)", FMT_N(unseen, "event is", "events are"));
 	if (is_news(&s->lost_logged, lost)) {
 		uint64_t by[LOSSES];
 		autofree char *why = NULL;

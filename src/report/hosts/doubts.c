@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Evidence that several folders are not hosts of one job: their names, machines and times. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,8 @@
 #include "base/util.h"
 #include "report/hosts/hosts.h"
 #include "report/scan/scan.h"
+
+#define MORE_MAX 40
 
 bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, unsigned int *again)
 {
@@ -83,9 +86,19 @@ static unsigned int count(const struct report_job *job,
 	return n;
 }
 
+/* Returns what to add where N pairs are such, and the first one is named: "" or " (and so are 2 more)". */
+static const char *and_more(unsigned int n, char text[MORE_MAX])
+{
+	text[0] = '\0';
+	if (n > 1)
+		snprintf(text, MORE_MAX, " (and so %s %u more)", n == 2 ? "is" : "are", n - 1);
+	return text;
+}
+
 void report_job_doubts(const struct report_job *job, struct report *total)
 {
 	const char *first = NULL, *again = NULL;
+	char text[MORE_MAX];
 	unsigned int n;
 
 	if (!report_job_at_a_time(job))
@@ -93,11 +106,11 @@ void report_job_doubts(const struct report_job *job, struct report *total)
 			    "use --compare for them; totals include all of them");
 	n = count(job, is_copy_of, &first, &again);
 	if (n)
-		report_note(total, "copies of other traces given: %u (%s of %s); their rows count twice in totals: "
-			    "leave them out, or see --compare", n, again, first);
+		report_note(total, "%s is a copy of the trace %s%s: its rows count twice in totals; leave it out, or use --compare",
+			    again, first, and_more(n, text));
 	n = count(job, is_beside, &first, &again);
 	if (n)
-		report_note(total, "traced on the same machine at the same time as another: %u (%s and %s); disk requests, "
-			    "CPUs and GPUs belong to the machine and count twice in totals: --compare reports each trace alone", n, first,
-			    again);
+		report_note(total, "%s and %s are traces of the same machine at the same time%s: disk requests, CPUs and GPUs "
+			    "belong to the machine and count twice in totals; --compare reports each trace alone", first, again,
+			    and_more(n, text));
 }

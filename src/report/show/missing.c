@@ -17,7 +17,7 @@ void report_missing_text(const struct report *r, FILE *out)
 	if (m->n > REASONS_SHOWN)
 		fprintf(out, "missing      %u more reasons: see missing_reasons of --json\n", m->n - REASONS_SHOWN);
 	if (m->n == 0)
-		fputs("missing      no call is known to be missing\n", out);
+		fputs("missing      nothing that dltraced knows of\n", out);
 }
 
 VIEW_GET(is_damage, struct report, r, struct missing_reason, reason)

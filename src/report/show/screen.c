@@ -73,7 +73,7 @@ static void fact(FILE *out, const char *label, const char *text, unsigned int wi
 static void put_missing(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct report_missing *m = &r->missing;
-	const char *first = m->n ? m->reason[0].text : r->n_notes ? r->notes[0] : "no call is known to be missing";
+	const char *first = m->n ? m->reason[0].text : r->n_notes ? r->notes[0] : "nothing that dltraced knows of";
 	unsigned int more = m->n ? m->n - 1 : r->n_notes ? r->n_notes - 1 : 0;
 	autofree char *text = more ? util_fmt("%s (and %u more)", first, more) : NULL;
 

@@ -236,6 +236,9 @@ class Trace:
             self.require(c.get("rows") == len(rows), f"manifest: {name} {c}: {len(rows)} rows")
             self.require(c.get("bytes") == size, f"manifest: {name} {c}: {size} bytes")
             self.require(c.get("lost") == sum(c.get("lost_by", {}).values()), f"manifest: {name} {c}: not a reason for each that is lost")
+            # sums, and page faults, lack no row for such an event
+            unseen = c.get("unseen", 0) if name in ("sched", "fault") else c.get("lost_by", {}).get("unseen", 0)
+            self.require(unseen == c.get("unseen", 0), f"manifest: {name} {c}: what the kernel did not report has another reason")
             skips = name in ("pids", "syscalls") or "this kernel preempts its programs" in c.get("why", "")
             for what in ("lost", "late"):
                 may = what == "lost" and (name in (*self.may_lose, *MAY_MISS) or name == "bio" and self.unended(c) is not None

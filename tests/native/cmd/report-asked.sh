@@ -110,9 +110,9 @@ doubted() {
 		fail "it is not the first thing that is missing"
 }
 cp -r b c
-doubted 'copies of other traces given: 1 (c of b)'
+doubted 'c is a copy of the trace b: '
 sed -i 's/"monotonic_ns": 5000000000000/"monotonic_ns": 5000000000001/' c/manifest.json
-doubted 'traced on the same machine at the same time as another: 1 (b and c)'
+doubted 'b and c are traces of the same machine at the same time: '
 sed -i 's/"monotonic_ns": 500/"monotonic_ns": 510/' c/manifest.json
 sed -i 's/^500/510/; s/\t17952229/\t17952230/' c/*.out
 doubted 'these traces do not overlap in time: .* --compare'

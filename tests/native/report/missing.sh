@@ -49,7 +49,7 @@ again() {
 trace -- python3 job || fail "status $?"
 cp -r "$t" whole
 reported 0
-says '^missing *no call is known to be missing$'
+says '^missing *nothing that dltraced knows of$'
 grep -q '^files *complete' text || fail "not complete"
 ! grep -q 'may be otherwise' text || fail "a caveat of a whole trace: $(head -1 text)"
 ! grep -q . err || fail "a whole trace: $(cat err)"
@@ -176,7 +176,7 @@ share left-running >/dev/null
 trace --wait-all -- sh -c 'sleep 0.2 & cat data >/dev/null' || fail "--wait-all: status $?"
 equal "left with --wait-all" "$(manifest 'm["job"]["left_running"]')" 0
 reported 0
-says '^missing *no call is known to be missing$'
+says '^missing *nothing that dltraced knows of$'
 
 # --- killed -------------------------------------------------------------------------------------------
 

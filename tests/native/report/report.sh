@@ -56,7 +56,7 @@ equal "status" $rc 0
 check whole
 reported
 told '^files *complete'
-told '^missing *no call is known to be missing$'
+told '^missing *nothing that dltraced knows of$'
 told '^ended *exit status 0'
 told '^nothing that dltraced knows of'
 told "^ *0 B *6.25 MiB .* $TMPDIR/copy\$"

@@ -183,8 +183,8 @@ static void each_loss_has_its_reason(void **state)
 	assert_string_equal(r->missing.reason[1].text, "3 of 10 calls (3 vfs_rw) were lost while tracing: the ring buffers were full "
 						       "(use a larger --buffer)");
 	assert_string_equal(r->missing.reason[2].text, "2 of 10 calls (2 vfs_rw) were lost while tracing: the disk was full, refused "
-						       "them, or had less than --min-free left");
-	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) was not seen: the kernel did not report the "
+						       "them, or had less than --min-free left (choose another one with -o)");
+	assert_string_equal(r->missing.reason[3].text, "1 of 10 calls (1 vfs_rw) was not recorded: the kernel did not report the "
 						       "beginning or the end");
 	report_free(r);
 }
@@ -201,7 +201,7 @@ static void the_reason_that_matters_is_first(void **state)
 	r = loaded();
 	assert_int_equal(r->missing.n, 3);
 	assert_string_equal(r->missing.reason[0].text, "4 of 6 calls (4 vfs_rw) were dropped by --keep: rollup.out has the sums");
-	assert_string_equal(r->missing.reason[1].text, "bio.out: 1 of 1001 rows was not seen: the kernel did not report the "
+	assert_string_equal(r->missing.reason[1].text, "bio.out: 1 of 1001 rows was not recorded: the kernel did not report the "
 						       "beginning or the end");
 	report_free(r);
 }
@@ -244,6 +244,23 @@ static void a_kind_of_call_that_is_lost_matters_however_few_they_are(void **stat
 	report_free(r);
 }
 
+/* Context switches that the kernel did not report do not call for a larger --buffer. */
+static void rows_of_files_that_are_not_read_have_their_reasons(void **state)
+{
+	struct report *r;
+
+	put_manifest(WHOLE, OTHERS PROBE("open", "") "," PROBE("vfs_rw", "") ","
+			    PROBE("sched_switch", ",\"rows\":94,\"lost\":6,\"lost_by\":{\"buffer\":1,\"unseen\":5},\"unseen\":5"));
+	tree_put("sched_switch.out", "# dltraced sched_switch 1\nTIMESTAMP\tTIME\n1\t-\n");
+	r = loaded();
+	assert_int_equal(r->missing.n, 2);
+	assert_string_equal(r->missing.reason[0].text, "sched_switch.out: 1 of 100 rows was lost while tracing: the ring buffers were "
+						       "full (use a larger --buffer)");
+	assert_string_equal(r->missing.reason[1].text, "sched_switch.out: 5 of 100 rows were not recorded: the kernel did not report "
+						       "the beginning or the end");
+	report_free(r);
+}
+
 /* Not every row of gpu.out and sched.out has to be read. */
 static void other_files_are_held_against_their_bytes(void **state)
 {
@@ -258,7 +275,8 @@ static void other_files_are_held_against_their_bytes(void **state)
 	assert_string_equal(r->missing.reason[0].text, "gpu.out: 44 B of 80 B are not in the file: it was cut off");
 	assert_string_equal(r->missing.reason[1].text, "sched.out: 4.88 KiB of 4.88 KiB are not in the file: it is not "
 						       "there");
-	assert_string_equal(r->missing.reason[2].text, "sched.out: 1 of 10 rows was lost while tracing");
+	assert_string_equal(r->missing.reason[2].text, "sched.out: 1 of 10 rows was lost while tracing: there was no room for them "
+						       "in memory or on the disk");
 	assert_string_equal(r->missing.caveat, "55.0 % of gpu.out is missing, 100.0 % of sched.out is missing: this may be "
 					       "otherwise");
 	report_free(r);
@@ -405,6 +423,7 @@ int main(void)
 		IN_TREE(calls_that_were_only_counted_are_a_share_at_most),
 		IN_TREE(io_uring_matters_where_it_is_used),
 		IN_TREE(other_files_are_held_against_their_bytes),
+		IN_TREE(rows_of_files_that_are_not_read_have_their_reasons),
 		IN_TREE(processes_that_outlive_the_job_are_a_part_of_it),
 		IN_TREE(rows_that_the_manifest_counts_and_the_file_lacks_are_an_error),
 		IN_TREE(each_loss_has_its_reason),

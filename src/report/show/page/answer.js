@@ -67,7 +67,7 @@ const Answer = (() => {
 			['Rows', Format.count(rows)], ['Lost', lost()],
 			['Trace', `${Format.value(r.trace_bytes, 'B')}${r.complete ? '' : ', NOT complete'}`],
 			['Missing', r.missing_reasons && (r.missing_reasons.length ?
-				r.missing_reasons.map(reason => reason.text).join('; ') : 'no call is known to be missing')],
+				r.missing_reasons.map(reason => reason.text).join('; ') : 'nothing that dltraced knows of')],
 			['Clock', r.clock && `UTC within ${Format.value(r.clock.error_ns, 'ns')}, steps: ${r.clock.steps}`],
 			['Between hosts', r.between_hosts && (r.between_hosts.error_ns == null ? 'error not known' :
 				`within ${Format.value(r.between_hosts.error_ns, 'ns')}`)],

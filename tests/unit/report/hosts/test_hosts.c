@@ -172,10 +172,10 @@ static void folders_of_no_job_are_noted(void **state)
 		m[i] = &job.host[i].report->manifest;
 	doubts(&job, NULL);
 	strcpy(m[0]->boot_id, m[1]->boot_id);
-	doubts(&job, "traced on the same machine at the same time as another: 1 (tests/golden/trace-small and tests/golden/trace-other)");
+	doubts(&job, "tests/golden/trace-small and tests/golden/trace-other are traces of the same machine at the same time: ");
 	m[0]->end_ns += m[1]->start_ns - m[0]->start_ns;
 	m[0]->start_ns = m[1]->start_ns;
-	doubts(&job, "copies of other traces given: 1 (tests/golden/trace-other of tests/golden/trace-small)");
+	doubts(&job, "tests/golden/trace-other is a copy of the trace tests/golden/trace-small: its rows count twice in totals; leave it out");
 	m[0]->start_ns++;
 	/* one after the other */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
