@@ -199,6 +199,30 @@ static __always_inline bool perf_event_is_user(const struct perf_event_ctx *ctx)
 #endif
 }
 
+/* The flags of a process's memory: a word, and in 6.18 a bitmap. */
+struct mm_struct___bits {
+	struct {
+		unsigned long __mm_flags[1];
+	} flags;
+} __attribute__((preserve_access_index));
+struct mm_struct___word {
+	unsigned long flags;
+} __attribute__((preserve_access_index));
+
+/* Whether a process's owner may look into its memory (PR_SET_DUMPABLE). The value is in the two lowest of its flags. */
+static __always_inline bool mm_is_dumpable(struct mm_struct *mm)
+{
+	struct mm_struct___bits *bits = (void *)mm;
+	struct mm_struct___word *word = (void *)mm;
+	unsigned long flags = 0;
+
+	if (bpf_core_field_exists(bits->flags.__mm_flags))
+		bpf_core_read(&flags, sizeof(flags), &bits->flags.__mm_flags);
+	else
+		bpf_core_read(&flags, sizeof(flags), &word->flags);
+	return (flags & 3) == 1; /* MMF_DUMPABLE_MASK, SUID_DUMP_USER */
+}
+
 /*
  * Block structures, from the typed pointers that tp_btf hands over: plain loads on every kernel.
  * A request's disk: rq_disk until 5.17 (commit f3fa33acca9f), the queue's from 5.15 (d152c682f03c).

@@ -246,6 +246,15 @@ static __always_inline bool is_others(struct task_struct *task)
 	       BPF_CORE_READ(cred, fsgid.val) != gid;
 }
 
+/*
+ * Whether TASK now runs a program that the owner may not read (mode 0711): the kernel lets its user look into the memory of
+ * none (would_dump() of exec(2)), so its strings, such as names of files, are not for the owner.
+ */
+static __always_inline bool is_hidden(struct task_struct *task)
+{
+	return !mm_is_dumpable(BPF_CORE_READ(task, mm));
+}
+
 static __always_inline int executed(struct task_struct *task)
 {
 	struct scratch *s = scratch_get();
@@ -254,7 +263,7 @@ static __always_inline int executed(struct task_struct *task)
 
 	if (!s || !target_has(BPF_CORE_READ(task, tgid)))
 		return 0;
-	if (dlt_cfg.owned && is_others(task)) {
+	if (dlt_cfg.owned && (is_others(task) || is_hidden(task))) {
 		target_remove(BPF_CORE_READ(task, tgid));
 		pids_emit(task, DLT_PIDS_LEFT);
 		return 0;

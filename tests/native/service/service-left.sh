@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A user's trace through the service shows nobody else: a process that executes a set-user-ID or set-group-ID program
-# leaves it with one row, before the program does anything; requests to disks that others queue are counted, but not
+# A user's trace through the service shows nobody else: a process that executes a set-user-ID or set-group-ID program, or
+# one that the user may not read, leaves it with one row, before the program does anything; requests to disks that others queue are counted, but not
 # shown, except for write-back of what the user's processes wrote.
 . "${0%/*}/../service.inc"
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t
 cat=$(readlink -f "$(command -v cat)") env=$(readlink -f "$(command -v env)")
 install -m 4755 "$cat" roots && install -m 4755 "$env" env && install -g "$group" -m 2755 "$cat" groups || fail install
+install -m 711 "$cat" hidden || fail install
 install -m 600 /dev/null secret
 chmod 755 .
 as ./roots secret || skip "a folder in which set-user-ID programs work"
@@ -17,7 +18,7 @@ daemon
 disk_ext4
 chmod 777 disk
 # shellcheck disable=SC2016 # the job's own
-as_spawn -P +bio --disk "$disk" -- sh -c './roots secret; ./groups /etc/hostname; ./env cat /etc/hosts; cat /etc/passwd; cat /etc/group
+as_spawn -P +bio --disk "$disk" -- sh -c './roots secret; ./groups /etc/hostname; ./env cat /etc/hosts; ./hidden /etc/hosts; cat /etc/passwd; cat /etc/group
 	cd "$0" && head -c 262144 /dev/zero >written && : >ready && while [ ! -e go ]; do sleep 0.1; done
 	exec dd if=/dev/zero of=mine bs=64K count=4 oflag=direct' "$mnt" >out
 await test -e disk/ready
@@ -27,7 +28,7 @@ dd if=/dev/zero of=disk/roots bs=64K count=8 oflag=direct 2>/dev/null || fail "d
 : >disk/go
 join
 equal "status ($(cat err))" $rc 0
-for comm in roots groups env; do
+for comm in roots groups env hidden; do
 	equal "left as $comm" "$(rows pids 'EVENT == "left" && COMM == "'$comm'" && ARGS == "-"' | wc -l)" 1
 	pid=$(col pids PID 'EVENT == "left" && COMM == "'$comm'"')
 	equal "events of $comm" "$(col pids EVENT 'PID == '"$pid" | tr '\n' ' ')" "fork left "
