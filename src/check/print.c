@@ -48,8 +48,8 @@ void check_print(const struct check *c, FILE *out, unsigned int width, bool colo
 	for (unsigned int i = 0; i < n; i++)
 		need_width = MAX(need_width, (unsigned int)strlen(c->rows[i].need));
 	need_width += 2;
-	fprintf(out, "%-*s%-*s%s\n", (int)need_width, "NEED", STATE_WIDTH, "STATE",
-		"FOUND " ARROW "WHAT TO DO");
+	fprintf(out, "%-*s%-*s%.*s\n", (int)need_width, "NEED", STATE_WIDTH, "STATE",
+		(int)(width > need_width + STATE_WIDTH ? width - need_width - STATE_WIDTH : 0), "FOUND " ARROW "WHAT TO DO");
 	for (unsigned int i = 0; i < n; i++)
 		put_row(out, &c->rows[i], need_width, width, colour);
 	if (verdict)

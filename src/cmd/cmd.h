@@ -42,6 +42,13 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 unsigned int terminal_limit(int fd);
 unsigned int terminal_width(int fd);
 
+/*
+ * From here on, stdout breaks lines that are longer than terminal_limit(), which this returns; 0: nothing is known, and no
+ * line is broken. The second one ends that, for what must stay as it is, and before the program looks for errors of stdout.
+ */
+unsigned int terminal_fold(void);
+void terminal_unfold(void);
+
 /* Returns DIR as a user would write it: where it is below the working directory, only the part from there on. */
 const char *path_from_here(const char *dir);
 

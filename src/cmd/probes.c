@@ -140,9 +140,12 @@ int cmd_probes(int argc, char **argv)
 		return r < 0 ? EXIT_DLTRACED : 0;
 	}
 	t = o.markdown ? NULL : load_all(&tracer);
+	if (!o.markdown)
+		terminal_fold();
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		print_probe(probes[i], t, i, o.markdown);
 	tracer_free(&tracer);
 	print_collectors(o.markdown);
+	terminal_unfold();
 	return 0;
 }

@@ -32,6 +32,7 @@
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
+#include "report/show/view.h"
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
@@ -97,7 +98,9 @@ static int report_one(const struct report_args *o, int i)
 		report_fit(r, &j);
 		res = report_out(&j, dir, o);
 	} else if (o->full || o->path) {
+		view_text_fit(terminal_fold());
 		report_text(r, stdout);
+		terminal_unfold();
 	} else {
 		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
 	}
@@ -119,7 +122,9 @@ static int print_compare(const struct compare *c, const struct report_args *o)
 		compare_json(c, &j);
 		return report_out(&j, "the comparison", o);
 	}
+	terminal_fold();
 	compare_text(c, stdout);
+	terminal_unfold();
 	return 0;
 }
 
@@ -178,7 +183,9 @@ static int print_job(struct report_job *job, const struct report_args *o)
 		report_job_fit(job, &j);
 		res = report_out(&j, "the job", o);
 	} else {
+		view_text_fit(terminal_fold());
 		report_job_text(job, o->full ? 0 : terminal_width(STDOUT_FILENO), stdout);
+		terminal_unfold();
 	}
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
 		res = report_out_csv(o, (int)i, job->host[i].report, NULL);
@@ -335,7 +342,9 @@ static int report_cpu_one(const struct report_args *o, int i)
 		report_cpu_json(r, &j);
 		res = report_out(&j, dir, o);
 	} else {
+		view_text_fit(terminal_fold());
 		report_cpu_text(r, stdout);
+		terminal_unfold();
 	}
 	if (res == 0)
 		res = report_out_csv(o, i, NULL, r);
@@ -406,7 +415,14 @@ static bool take_newest(struct report_args *o)
 /* If the folder is no trace, but contains traces, prints a line for each of them. Returns whether it did. */
 static bool is_listed(const struct report_args *o)
 {
-	return o->n_dirs == 1 && !o->summary_only && !o->json && !o->html && !o->cpu && !o->csv && !o->path && traces_list(o->dirs[0], stdout);
+	bool listed = o->n_dirs == 1 && !o->summary_only && !o->json && !o->html && !o->cpu && !o->csv && !o->path;
+
+	if (!listed)
+		return false;
+	terminal_fold();
+	listed = traces_list(o->dirs[0], stdout);
+	terminal_unfold();
+	return listed;
 }
 
 int cmd_report(int argc, char **argv)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How wide the lines may be that commands print: by COLUMNS, as in other programs, and by the terminal. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "base/fold.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 
@@ -36,4 +39,27 @@ unsigned int terminal_width(int fd)
 	unsigned int limit = terminal_limit(fd);
 
 	return limit ? MIN(limit, WIDTH_MAX) : WIDTH_DEFAULT;
+}
+
+static FILE *whole; /* standard output, while lines are folded on their way there */
+
+unsigned int terminal_fold(void)
+{
+	unsigned int limit = terminal_limit(STDOUT_FILENO);
+	FILE *folded = limit ? fold_open(stdout, limit) : NULL;
+
+	if (!folded)
+		return 0;
+	whole = stdout;
+	stdout = folded;
+	return limit;
+}
+
+void terminal_unfold(void)
+{
+	if (!whole)
+		return;
+	fclose(stdout);
+	stdout = whole;
+	whole = NULL;
 }

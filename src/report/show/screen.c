@@ -21,6 +21,7 @@
 #define EVIDENCE_SHOWN 2U
 #define FOUND_SHOWN 3U
 #define COMMAND_MAX 4096
+#define COMMAND_SHOWN 200U /* columns of the job's */
 #define LEAST_BUSY 0.1   /* of the job's time, in requests: the disks matter */
 #define LEAST_FOREIGN 0.1 /* of the time in requests: what is not for the job matters */
 #define LABEL 9 /* columns of a fact's name, with a blank */
@@ -137,8 +138,10 @@ static void put_job(const struct report *r, unsigned int width, FILE *out)
 	const struct manifest_facts *m = &r->manifest;
 	/* a dry run that was stopped may end long after what would have been its trace */
 	const uint64_t ns = m->dry && m->has_usage ? m->usage[USAGE_WALL_NS] : report_duration_ns(r);
-	autofree char *text = util_fmt("%s: %s%s%s", report_command(r), FMT_NS(ns), m->has_status ? ", " : "",
-				       m->has_status ? FMT_ENDED(m->status) : "");
+	const char *command = report_command(r);
+	const int shown = fmt_fits(command, COMMAND_SHOWN); /* an interpreter's may have a whole program in it */
+	autofree char *text = util_fmt("%.*s%s: %s%s%s", shown, command, command[shown] ? " ..." : "", FMT_NS(ns),
+				       m->has_status ? ", " : "", m->has_status ? FMT_ENDED(m->status) : "");
 
 	fprintf(out, "%-*s", LABEL, "job");
 	wrap_plain(out, text ? text : "", LABEL, width);

@@ -16,6 +16,7 @@
 
 #define FACT_LABEL "%-12s "
 #define FACT_WIDTH 12
+#define COMMAND_SHOWN 1000U
 
 void text_title(FILE *out, const char *text)
 {
@@ -66,6 +67,15 @@ static void fact(FILE *out, const char *label, const char *value)
 	text_fact(out, FACT_WIDTH, label, value);
 }
 
+/* A command may have 100 KB, as a program for an interpreter has. */
+static void fact_command(const char *command, FILE *out)
+{
+	const int shown = fmt_fits(command, COMMAND_SHOWN);
+	autofree char *text = util_fmt("%.*s ... (manifest.json has all of it)", shown, command);
+
+	fact(out, "command", command[shown] && text ? text : command);
+}
+
 static void facts(const struct report *r, FILE *out)
 {
 	const struct manifest_facts *m = &r->manifest;
@@ -73,7 +83,7 @@ static void facts(const struct report *r, FILE *out)
 
 	fact(out, "trace", r->dir);
 	text_only(r, "only         ", "; disks are whole", out);
-	fact(out, "command", report_command(r));
+	fact_command(report_command(r), out);
 	fact(out, "user", m->user);
 	fact(out, "host", m->host);
 	fact(out, "kernel", m->kernel);

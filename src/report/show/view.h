@@ -239,6 +239,8 @@ struct view_section {
 
 /* Prints a title, heads, and a line for each row; nothing without rows. */
 void view_text(const struct view *v, const void *of, FILE *out);
+/* Lines of view_text() are at most COLUMNS long from now on, by breaks between columns of the table; 0: as long as they are. */
+void view_text_fit(unsigned int columns);
 void view_text_heads(const struct view *v, FILE *out);
 void view_fmt_line(const struct view *v, const void *of, const void *row, FILE *out);
 /* Puts V's members; lists are halved THIN times. */

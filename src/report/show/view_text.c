@@ -6,15 +6,42 @@
 #include "report/show/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fmt.h"
 #include "base/util.h"
 
+#define INDENT 4U	/* behind a break */
+#define FREE_LEAST 20U	/* columns of text without a width; the rest of a longer one is broken by whoever prints OUT */
+
+static unsigned int fit_columns; /* 0: any */
+
+void view_text_fit(unsigned int columns)
+{
+	fit_columns = columns;
+}
+
 /* A line before it is printed. */
 struct line {
 	FILE *out;
+	unsigned int column;
 	bool begun, after_number;
 };
+
+/* Puts what separates C from the column before: blanks, or a break, in heads and rows at the same place. */
+static void separate(struct line *l, const struct view_column *c, const char *blanks)
+{
+	unsigned int width = c->width ? c->width : FREE_LEAST;
+
+	if (l->begun && fit_columns && l->column + strlen(blanks) + width > fit_columns) {
+		fprintf(l->out, "\n%*s", (int)INDENT, "");
+		l->column = INDENT;
+	} else if (l->begun) {
+		fputs(blanks, l->out);
+		l->column += (unsigned int)strlen(blanks);
+	}
+	l->column += width;
+}
 
 static void put(struct line *l, const struct view_column *c, const char *text)
 {
@@ -22,8 +49,7 @@ static void put(struct line *l, const struct view_column *c, const char *text)
 
 	if (is_text && !c->width && !text[0])
 		return;
-	if (l->begun)
-		fputs(is_text && l->after_number ? "  " : " ", l->out);
+	separate(l, c, is_text && l->after_number ? "  " : " ");
 	if (is_text)
 		fmt_text(l->out, text, (int)c->width);
 	else
