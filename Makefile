@@ -1,32 +1,54 @@
 # dltraced: one Makefile, everything built in build/.
 #
-#   make          build/dltraced            make demo     trace the bundled workload, make its page
-#   make quick    what fits into minutes    make check    what every change must pass
-#   make check-full   all tests             make check-peers   beside other people's tools
-#   make unit     unit tests only (no root needed)
-#   make check-vm the tests for other kernels, in QEMU
-#   make bench    what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
-#   make soak     a mixed load for an hour (DURATION=24h), and whether anything grows or is lost
-#   make DEBUG=1  ASan and UBSan            make install  PREFIX, DESTDIR, see below; make uninstall
-#   make TSAN=1   ThreadSanitizer           make lint     static analysis
-#   make page     the page of report --html, in a browser       make screenshot   docs/report.png, by it
-#   make docs     the blocks of docs/ that commands print
-#   make fuzz     hostile input, for a bounded number of runs (SECS=600: each for so long)
-#   make python   wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
-#   make deb      Debian package, in build/deb        make check-package   they work in a clean root
+#   make                 build/dltraced, on all CPUs (-j2: on two)
+#   make demo            trace the bundled workload, make its page
+#   make install         into PREFIX (/usr/local), below DESTDIR; other folders: the variables below "--- install"
+#   make uninstall       with the variables of the installation
+#   make deb             Debian package, in build/deb
+#   make rpm             package for RHEL and Fedora, in build/rpm
+#   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
+#   make deps            install what building and testing need
+#   make clean           remove build/
+#   make help            this
 #
-# Knobs: CC, CLANG, BPFTOOL, VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, V=1,
-# ZSTD=0 (build without libzstd; by default with it where it is installed), UPLOT_DIR (the folder dist of the
-# npm package uplot, for the charts of report --html; empty or not there: they are drawn without it).
+#   make quick           the tests that fit into minutes
+#   make check           the tests that every change must pass
+#   make check-full      all tests
+#   make check-peers     the tests beside other people's tools
+#   make check-vm        the tests for other kernels, in QEMU
+#   make check-systemd   the service in a guest that systemd has booted
+#   make check-package   the packages in a clean root, and under systemd in a container
+#   make unit            unit tests only (no root needed)
+#   make unit-asan       the same with ASan and UBSan
+#   make native          the daemon on this kernel, as root (T=exit: the scripts with "exit" in their names)
+#   make fuzz            hostile input, for a bounded number of runs (SECS=600: each for so long)
+#   make page            the page of report --html, in a browser
+#   make soak            a mixed load for an hour (DURATION=24h), and whether anything grows or is lost
+#   make bench           what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
+#   make lint            static analysis
+#   make syntax          clang's warnings
+#   make syntax-rest     clang's warnings of what make fuzz does not compile
+#   make workloads       build the programs that tests trace
+#   make fuzzers         build what make fuzz runs (FUZZ=1 CC=clang)
+#   make docs            the blocks of docs/ that commands print
+#   make screenshot      docs/report.png
+#
+# Variables: CC, CLANG, BPFTOOL, STRIP (true: install with symbols), V=1, DEBUG=1 (ASan and UBSan), TSAN=1
+# (ThreadSanitizer), VMLINUX_BTF (whose BTF vmlinux.h is made from), LIBBPF_STATIC=1, ZSTD=0 (build without libzstd; by
+# default with it where it is installed), UPLOT_DIR (the folder dist of the npm package uplot, for the charts of
+# report --html; empty or not there: they are drawn without it).
 
 # --- knobs ---------------------------------------------------------------------------------------
 PREFIX       ?= /usr/local
+# The shells that leave a "~" behind "PREFIX=" as it is would have a folder of that name made here.
+override PREFIX := $(patsubst %/,%,$(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX))))
 DEBUG        ?= 0
 TSAN         ?= 0
 FUZZ         ?= 0
 LIBBPF_STATIC ?= 0
 VMLINUX_BTF  ?= /sys/kernel/btf/vmlinux
 CLANG        ?= clang
+STRIP        ?= $(if $(SANITIZERS),true,strip)
 BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool /sbin/bpftool) bpftool)
 PKG_CONFIG   ?= pkg-config
 UPLOT_DIR    ?= src/report/show/page/node_modules/uplot/dist
@@ -39,6 +61,16 @@ ZSTD := $(or $(ZSTD),$(shell $(PKG_CONFIG) --exists libzstd && echo 1 || echo 0)
 VERSION := 0.1.0
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
 B := build$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $(filter 1,$(FUZZ)),/fuzz)
+
+# A build takes all CPUs if neither -j nor MAKEFLAGS says how many, which make reads later than this line (so the shell looks
+# for it). Goals that run or remove something stay as they are, one after the other; and a make within another one is the
+# other's matter.
+CPUS := -j$(shell nproc 2>/dev/null)
+JOBS  = $(if $(findstring -j,$(MAKEFLAGS)),,$(CPUS))
+ifeq ($(MAKELEVEL)$(filter-out all fuzzers install syntax syntax-rest unit workloads $(B)/%,$(MAKECMDGOALS)),0)
+ADDED := $(if $(findstring -j,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),,$(CPUS))
+MAKEFLAGS += $(ADDED)
+endif
 
 comma := ,
 SANITIZERS := $(if $(filter 1,$(DEBUG)),address$(comma)undefined)$(if $(filter 1,$(TSAN)),thread)$(if \
@@ -80,9 +112,12 @@ LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 .SECONDARY:
 .PHONY: all workloads syntax syntax-rest unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
 	check-package bench soak demo python \
-	deps install uninstall deb rpm clean
+	deps help install uninstall deb rpm clean
 
 all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql
+
+help:
+	@sed '/^$$/,$$d; s/^# \{0,1\}//' $(firstword $(MAKEFILE_LIST))
 
 # --- the program ---------------------------------------------------------------------------------
 $(B)/dltraced: $(OBJ)
@@ -241,7 +276,7 @@ unit: $(UNITS) $(LIBRARIES)
 	$(Q)tests/run-unit $(UNITS)
 
 unit-asan:
-	$(Q)$(MAKE) --no-print-directory DEBUG=1 unit
+	$(Q)$(MAKE) --no-print-directory $(JOBS) DEBUG=1 unit
 
 native: all workloads $(B)/tests/drain/test_replay
 	$(Q)DLT="$(CURDIR)/$(B)/dltraced" W="$(CURDIR)/$(B)/workloads" tests/run-native $(T)
@@ -321,21 +356,23 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 	$(Q)$(CC) $(ALL_CFLAGS) -I$(@D) $(ALL_LDFLAGS) -o $@ $< $(LDLIBS)
 
 bench: deps
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all workloads
 	$(Q)for part in bench switches disk identity job alloc regions sizes; do \
 		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md") || exit; \
 	done
 
 demo:
 	$(Q)scripts/install-deps --build
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all workloads
 	$(Q)scripts/demo
 
 deps:
 	$(Q)scripts/install-deps
 
 # --- install -------------------------------------------------------------------------------------
-# Each of these can be set; DESTDIR is put before all of them. The daemon reads $(sysconfdir) only if it is /etc.
+# Each of these can be set; DESTDIR is put before all of them. Nothing is installed outside of PREFIX but the config, which
+# belongs into /etc for PREFIX=/usr and /usr/local: the daemon looks there, and a unit in another PREFIX names the other file.
+TO_SYSTEM     := $(filter /usr /usr/local,$(PREFIX))
 bindir        ?= $(PREFIX)/bin
 libdir        ?= $(PREFIX)/lib/dltraced
 mandir        ?= $(PREFIX)/share/man
@@ -344,7 +381,7 @@ pkgconfigdir  ?= $(PREFIX)/share/pkgconfig
 docdir        ?= $(PREFIX)/share/doc/dltraced
 datadir       ?= $(PREFIX)/share/dltraced
 completionsdir ?= $(PREFIX)/share/bash-completion/completions
-sysconfdir    ?= /etc
+sysconfdir    ?= $(if $(TO_SYSTEM),/etc,$(PREFIX)/etc)
 unitdir       ?= $(PREFIX)/lib/systemd/system
 sysusersdir   ?= $(PREFIX)/lib/sysusers.d
 tmpfilesdir   ?= $(PREFIX)/lib/tmpfiles.d
@@ -358,12 +395,6 @@ $(B)/duckdb.sql: $(B)/dltraced
 	$(call say,SQL,$@)
 	$(Q)$(B)/dltraced probes --duckdb >$@
 
-# Names the folder of dltraced.h; made each time, as PREFIX may have changed.
-.PHONY: $(B)/dltraced.pc
-$(B)/dltraced.pc:
-	$(Q)mkdir -p $(@D)
-	$(Q)sed 's,@PREFIX@,$(PREFIX),; s,@INCLUDEDIR@,$(includedir),; s,@VERSION@,$(VERSION),' scripts/dltraced.pc.in >$@
-
 # MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
 INSTALL_LIST = \
 	755:$(B)/dltraced:$(bindir) \
@@ -374,7 +405,7 @@ INSTALL_LIST = \
 	644:scripts/dltraced.bash-completion:$(completionsdir):dltraced \
 	644:$(B)/duckdb.sql:$(datadir) \
 	644:include/dltraced.h:$(includedir) \
-	644:$(B)/dltraced.pc:$(pkgconfigdir) \
+	644:scripts/dltraced.pc.in:$(pkgconfigdir):dltraced.pc \
 	$(call scripts_of,slurm) $(call scripts_of,recipes) \
 	$(patsubst %,644:%:$(datadir)/python/dltraced,$(sort $(wildcard python/dltraced/*.py))) \
 	$(patsubst %,644:%:$(datadir)/python/dltraced/site,$(sort $(wildcard python/dltraced/site/*.py))) \
@@ -395,16 +426,27 @@ CONFIG = $(sysconfdir)/dltraced/dltraced.conf
 for_each = printf '%s\n' $(foreach f,$(INSTALL_LIST),'$(f)') | while IFS=: read -r mode file dir name; do \
 	to="$(DESTDIR)$$dir/$${name:-$${file\#\#*/}}";
 
-# A unit names the program by its path: this puts the installed path there.
-install: all $(B)/dltraced.pc
-	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
-	$(Q)$(for_each) install -D -m "$$mode" "$$file" "$$to" || exit; \
-		case $$file in *.service) sed -i 's,/usr/bin/dltraced,$(bindir)/dltraced,g' "$$to" || exit ;; esac; done
+# Ends an installation into a folder with a blank: a list in make has none.
+one_folder = $(if $(word 2,$(PREFIX)),$(error PREFIX has a blank: choose a folder without one))
+
+# A unit names the program by its path, and its config where that is not the one the daemon knows; pkg-config's file names
+# the folder of dltraced.h. Programs and libraries are installed without symbols; what is built keeps them for a debugger.
+UNIT_EDIT = s,/usr/bin/dltraced daemon,&$(if $(filter /etc,$(sysconfdir)),, --config=$(CONFIG)),; s,/usr/bin/dltraced,$(bindir)/dltraced,
+PC_EDIT = s,@PREFIX@,$(PREFIX),; s,@INCLUDEDIR@,$(includedir),; s,@VERSION@,$(VERSION),
+install: all
+	$(one_folder)$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)$(for_each) strip=; edit=; \
+		case $$file in \
+		$(B)/dltraced | *.so) strip='-s --strip-program=$(STRIP)' ;; \
+		*.service) edit='$(UNIT_EDIT)' ;; \
+		*.pc.in) edit='$(PC_EDIT)' ;; \
+		esac; \
+		install -D $$strip -m "$$mode" "$$file" "$$to" && { [ ! "$$edit" ] || sed -i "$$edit" "$$to"; } || exit; done
 	$(Q)[ -z "$(CONFIG_FILE)" ] || [ -e "$(DESTDIR)$(CONFIG)" ] || \
 		install -D -m 644 $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)"
 
 uninstall:
-	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
+	$(one_folder)$(call say,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)$(for_each) rm -f "$$to"; done
 	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/site/__pycache__"
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
@@ -412,6 +454,8 @@ uninstall:
 		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python" "$(datadir)" "$(libdir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
+	$(Q)$(if $(TO_SYSTEM),,$(for_each) while case $$dir in ($(PREFIX)/*) ;; (*) false ;; esac; do \
+		rmdir "$(DESTDIR)$$dir" 2>/dev/null; dir=$${dir%/*}; done; done; rmdir "$(DESTDIR)$(PREFIX)/etc" 2>/dev/null || :)
 
 # --- packages ------------------------------------------------------------------------------------
 # Made elsewhere, from the files that git knows in their present state: nothing built here gets into a package. NOTEST=1

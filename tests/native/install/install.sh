@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make install puts everything below DESTDIR, in the folders that its variables name, with manual pages that have every
-# column and that every checker accepts. make uninstall removes all of it.
+# column and that every checker accepts, and nothing outside of a PREFIX that is not the system's. make uninstall removes
+# all of it.
 . "${0%/*}/../lib.sh"
 need make
 top=$here/../..
@@ -84,3 +85,21 @@ m"
 equal "below the default prefix" "$(find "$root/usr" ! -type d)" ""
 [ ! -e "$root/u/dltraced.service" ] || grep -q '^ExecStart=/b/dltraced ' "$root/u/dltraced.service" ||
 	fail "the unit starts another program: $(grep Exec "$root/u/dltraced.service")"
+[ ! -e "$root/u/dltraced.service" ] || grep -q -- '--config=/s/dltraced/dltraced.conf$' "$root/u/dltraced.service" ||
+	fail "the unit does not name its config: $(grep Exec "$root/u/dltraced.service")"
+
+# The config is in /etc, where the daemon looks, for the system's own folders, and within any other PREFIX.
+rm -rf "$root"
+install_with install PREFIX=/usr/local/
+equal "in PREFIX=/usr/local" "$(cd "$root" && ls)" "$(printf 'etc\nusr')"
+equal "the unit's config" "$(grep -c -- --config "$root/usr/local/lib/systemd/system/dltraced.service")" 0
+install_with uninstall PREFIX=/usr/local/
+equal "files after uninstall" "$(find "$root" ! -type d)" ""
+rm -rf "$root"
+install_with install PREFIX=/opt/d
+equal "outside of PREFIX" "$(find "$root" ! -type d ! -path "$root/opt/d/*")" ""
+[ -s "$root/opt/d/etc/dltraced/dltraced.conf" ] || fail "no config in PREFIX"
+install_with uninstall PREFIX=/opt/d
+equal "left in PREFIX" "$(find "$root/opt/d")" "$root/opt/d"
+make -s --no-print-directory -C "$top" install PREFIX="/opt/a b" DESTDIR="$root" 2>err && fail "a PREFIX with a blank"
+grep -q 'PREFIX has a blank' err || fail "a blank: $(cat err)"
