@@ -43,7 +43,9 @@ static int put(const struct matrix *m, const struct report_args *o)
 		matrix_json(m, &j);
 		r = json_write(&j, stdout);
 	} else {
+		terminal_fold();
 		matrix_text(m, stdout);
+		terminal_unfold();
 	}
 	if (r < 0)
 		log_err_r(r, "%s: no JSON", o->matrix);

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/statvfs.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -89,9 +91,24 @@ static void what_cannot_be_looked_at_changes_nothing(void **state)
 	assert_true(s.low);
 }
 
+static void files_on_tmpfs_are_memory(void **state)
+{
+	struct statfs fs;
+	int fd = open("/dev/shm", O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0 || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+		skip();
+	assert_true(space_is_memory(fd));
+	close(fd);
+	fd = open("/proc", O_RDONLY | O_DIRECTORY);
+	assert_false(space_is_memory(fd));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_on_tmpfs_are_memory),
 		cmocka_unit_test(is_low_below_the_least_and_until_there_is_more),
 		cmocka_unit_test(no_least_is_too_large),
 		cmocka_unit_test(a_file_system_without_a_size_is_never_low),
