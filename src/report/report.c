@@ -241,7 +241,7 @@ static void note_files(struct report *r)
 		scan_note_error(f, &notes);
 	}
 	if (absent[0])
-		report_note(r, "not there:%s", absent);
+		report_note(r, "files of the trace that are not in its folder:%s", absent);
 	report_missing_files(r);
 }
 

@@ -266,7 +266,7 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 			 dir, limits_strerror(failed_with));
 	warn_refused(s, d, dir);
 	if (stalled && !s->stalled_logged)
-		log_warn("writing to %s has stalled; once the rings are full, further rows count as lost", dir);
+		log_warn("writing to %s has stalled; once the buffers (--buffer) are full, further rows count as lost", dir);
 	if (!stalled && s->stalled_logged)
 		log_info("writing to %s goes on", dir);
 	s->stalled_logged = stalled;
@@ -276,8 +276,8 @@ void status_warn(struct status *s, const struct drain *d, const char *dir, bool 
 		s->same_dev_logged = true;
 	}
 	if (s->counts.skipped && !s->skipped_logged) {
-		log_warn("the kernel has skipped %s of the system call hooks (recursion_misses): counted as "
-			 "lost, though some may belong to other processes", FMT_N(s->counts.skipped, "run", "runs"));
+		log_warn("the kernel has skipped dltraced's hooks %s (recursion_misses): so many calls of the job, or of other "
+			 "processes, count as lost", FMT_N(s->counts.skipped, "time", "times"));
 		s->skipped_logged = true;
 	}
 	warn_lost(s);

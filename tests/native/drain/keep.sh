@@ -80,7 +80,7 @@ for name in close mmap open vfs_rw; do
 done
 check lines
 "$DLT" report --full "$t" >report || fail "report: status $?"
-grep -q 'not there:' report && fail "the report misses what was not to be written: $(cat report)"
+grep -q 'not in its folder:' report && fail "the report misses what was not to be written: $(cat report)"
 grep -q "^vfs_rw  *$(probe vfs_rw summed) " report || fail "no sums in the report: $(cat report)"
 for name in pids time_align; do
 	[ -s "$t/$name.out" ] || fail "no $name.out"

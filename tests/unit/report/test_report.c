@@ -280,7 +280,7 @@ static void says_what_is_missing(void **state)
 		"vfs_rw.out: schema 2 is newer than this dltraced; columns are identified by name",
 		"vfs_rw.out: 2 rows could not be read and are left out",
 		"vfs_rw.out: the last row is cut off and is left out",
-		"not there: pids.out time_align.out bio.out create_del.out mmap.out sync.out",
+		"files of the trace that are not in its folder: pids.out time_align.out bio.out create_del.out mmap.out sync.out",
 		"files: 1 FID is not in files.out",
 	};
 	struct report *r = load(GOLDEN "trace-cut");
@@ -302,7 +302,7 @@ static void has_the_reason_of_a_probe_not_traced(void **state)
 		"open, pids: not traced: open: the kernel said no",
 		"bio: not traced: no rings",
 		"files: not traced: no reason given",
-		"not there: close.out", /* its WHY is another backend's */
+		"files of the trace that are not in its folder: close.out", /* its WHY is another backend's */
 		"calls of create_del, mmap, sync, vfs_rw were not recorded (--probes): their number is not known",
 	};
 	struct report *r = load(GOLDEN "trace-untraced");
