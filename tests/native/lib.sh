@@ -64,6 +64,9 @@ trace() {
 		-o "$t" "$@"
 }
 
+# sh -c "$long" sh CMD ARG...: CMD, and then some time without work, as the report has no answer for a job of 0.5 s or less.
+long='"$@" && sleep 0.6'
+
 # spawn ARG...: like trace, but in the background: its pid is $dlt, its messages go to err. Signals are set as in a
 # terminal (sh would have INT and QUIT ignored).
 spawn() {

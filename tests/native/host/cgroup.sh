@@ -107,7 +107,7 @@ for top in $tops; do
 	# the same by name, which exists before the container has a process
 	rmdir "$group/docker-$id.scope"
 	begin -v --container later_job
-	grep -q -- '--container later_job is not there yet (docker: not known): the trace waits for it' err ||
+	grep -Eq -- '--container later_job is not there yet \(docker: not known[;)].*: the trace waits for it' err ||
 		fail "not said: $(cat err)"
 	echo "0 $id" >known/later_job
 	mkdir "$group/docker-$id.scope"

@@ -35,7 +35,7 @@ print(next((f["measure"] for f in r["rules"] + r["facts"] if f["code"] == sys.ar
 
 # job HOW: traced, with its report.
 job() {
-	trace --probes cache,close,open,vfs_rw,time_align -- python3 job.py "$1" "$mnt/data.bin" 2>err || fail "$1: status $?: $(cat err)"
+	trace --probes cache,close,open,vfs_rw,time_align -- sh -c "$long" sh python3 job.py "$1" "$mnt/data.bin" 2>err || fail "$1: status $?: $(cat err)"
 	"$DLT" report --json "$t" >json 2>err || fail "report: $(cat err)"
 	page=$(manifest 'm["machine"]["page_bytes"]')
 	for column in HIT MISS AHEAD USED EVICTED WASTED; do

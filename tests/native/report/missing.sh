@@ -46,7 +46,7 @@ again() {
 
 # --- whole ----------------------------------------------------------------------------------------
 
-trace -- python3 job || fail "status $?"
+trace -- sh -c "$long" sh python3 job || fail "status $?"
 cp -r "$t" whole
 reported 0
 says '^missing *nothing that dltraced knows of$'
@@ -91,7 +91,7 @@ says '^missing *open.out: \([0-9]*\) of \1 rows are not in the file: the file is
 
 # --- nothing recorded ---------------------------------------------------------------------------------
 
-trace -P -open -- python3 job || fail "status $?"
+trace -P -open -- sh -c "$long" sh python3 job || fail "status $?"
 reported 0
 says '^missing *calls of open were not recorded'
 head -1 text | grep -q 'calls of open were not recorded: this may be otherwise' || fail "not in the answer: $(head -1 text)"
@@ -116,7 +116,7 @@ says "^missing .*$dropped vfs_rw) were dropped by --keep"
 
 if mkdir full && mount -t tmpfs -o size=256k none full; then
 	mnt=$TMPDIR/full
-	trace -o full/t -- python3 job 2>err || fail "status $?"
+	trace -o full/t -- sh -c "$long" sh python3 job 2>err || fail "status $?"
 	cp -r full/t "$t"
 	reported 0
 	says '^missing *[0-9]* of [0-9]* calls (.* vfs_rw.*) were lost while tracing: the disk was full'
@@ -164,7 +164,7 @@ fi
 
 # --- a child that outlives the job ---------------------------------------------------------------------
 
-trace -- sh -c 'sleep 600 & echo $! >child; cat data >/dev/null' || fail "status $?"
+trace -- sh -c 'sleep 600 & echo $! >child; cat data >/dev/null; exec sleep 0.6' || fail "status $?"
 equal "left running" "$(manifest 'm["job"]["left_running"], m["job"]["processes"][0]["pid"], m["job"]["processes"][0]["comm"]')" \
 	"(1, $(cat child), 'sleep')"
 reported 0

@@ -75,7 +75,7 @@ EOF
 job() {
 	name=${1%-busy}
 	"$access" --prepare "$name" "$mnt/job" || fail "--prepare $name"
-	trace --log --collectors cpu -- "$here/first" /usr/bin/python3 "$access" "$name" "$mnt/job" account >log ||
+	trace --log --collectors cpu -- sh -c "$long" sh "$here/first" /usr/bin/python3 "$access" "$name" "$mnt/job" account >log ||
 		fail "$name: status $?: $(cat log)"
 	"$DLT" report --json "$t" >"reports/$1.json" || fail "report --json: status $?"
 	cp account "reports/$1.account"
