@@ -19,7 +19,7 @@ static const struct {
 
 static struct {
 	uint64_t n, reported; /* N: relaxed */
-	unsigned int n_named, n_printed;
+	unsigned int n_named, n_reported;
 	struct {
 		pid_t pid;
 		char name[UNANSWERED_NAME_MAX + 1];
@@ -51,9 +51,9 @@ static void say(enum unanswered what)
 	static const char why[] = "memory is locked, or lies on a file system that does not answer";
 	uint64_t others;
 
-	for (; noted[what].n_printed < noted[what].n_named; noted[what].n_printed++, noted[what].reported++)
-		log_warn("process %d (%s): its %s cannot be read, as its %s: %s", noted[what].named[noted[what].n_printed].pid,
-			 noted[what].named[noted[what].n_printed].name, kinds[what].what, why, kinds[what].lacks);
+	for (; noted[what].n_reported < noted[what].n_named; noted[what].n_reported++, noted[what].reported++)
+		log_warn("process %d (%s): its %s cannot be read, as its %s: %s", noted[what].named[noted[what].n_reported].pid,
+			 noted[what].named[noted[what].n_reported].name, kinds[what].what, why, kinds[what].lacks);
 	others = noted[what].n - noted[what].reported;
 	if (others)
 		log_warn("%s cannot be read, as their %s: %s", FMT_N(others, "more process", "more processes"), why, kinds[what].lacks);
