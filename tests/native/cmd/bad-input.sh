@@ -107,14 +107,17 @@ refuse 'readonly/t: Read-only' -o readonly/t
 # A target that does not exist yet may be a wrong name: one warning says so, with -q too, and the trace waits for the
 # target.
 #
-# warned TEXT ARG...: a trace that its --duration ends, with status 0; only TEXT mentions the target.
+# warned TEXT ARG...: a trace that its --duration ends. As nothing came, it fails, with an error that names the target, too.
 warned() {
 	text=$1
 	shift
 	for quiet in '' -q; do
-		"$DLT" start $quiet --collectors none --probes close --duration 100ms "$@" -o later 2>err || fail "$*: status $?: $(cat err)"
-		equal "said of $* ${quiet:-without -q}" "$(grep -e "$1" err | sed 's/ ([^()]*: not known)//')" \
-			"dltraced: warning: $text: the trace waits for it (if the name is wrong, end the trace)"
+		rc=0
+		"$DLT" start $quiet --collectors none --probes close --duration 100ms "$@" -o later 2>err || rc=$?
+		equal "status of $*" $rc 125
+		equal "said of $* ${quiet:-without -q}" "$(grep -e "$1" err | sed 's/ ([^()]*: not known)//; s/ (.docker ps.*//')" \
+			"dltraced: warning: $text: the trace waits for it (if the name is wrong, end the trace)
+dltraced: error: nothing was traced: $* never appeared while tracing"
 		rm -r later
 	done
 }
