@@ -184,7 +184,7 @@ enum check_state check_folder(struct check *c)
 				   dir < 0 ? path : at, outdir_strerror(r));
 	check_lacks(c, space, left.low ? CHECK_FAIL : CHECK_OK,
 		    left.low ? "-o DIR on a disk with more space, or --min-free SIZE: rows would be counted as lost" : NULL,
-		    "%s free in %s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at, FMT_BYTES(left.least_bytes));
+		    "%s free in %s%s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at, left.by, FMT_BYTES(left.least_bytes));
 	if (left.low)
 		return CHECK_FAIL;
 	if (left.free_bytes - left.least_bytes < WRITE_BYTES)

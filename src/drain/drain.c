@@ -26,6 +26,7 @@
 #include "drain/printed.h"
 #include "drain/regions.h"
 #include "host/rights/privileges.h"
+#include "host/space.h"
 #include "kernel/tracer.h"
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
@@ -290,6 +291,7 @@ static void to_disk(struct drain *d)
 
 /* Rows in the buffer for which there is room next to names, processes and the manifest. */
 #define LAST_BYTES (RESERVE_USE_BYTES / 16)
+#define PART_OF_FREE 16
 
 /*
  * Every FID of the other files must be found in files.out, on a full disk too, every process in pids.out; and
@@ -447,14 +449,18 @@ static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 	return 0;
 }
 
+/* Where little is free, little is kept: the manifest and the first rows still have to be written. */
 static void keep_space(struct drain *d, int dirfd)
 {
+	struct space space = {};
+	uint64_t most = space_look(&space, dirfd, 0) < 0 ? 0 : space.free_bytes / PART_OF_FREE;
+
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (vital[i].ahead_bytes && d->decode.sinks[i].fd >= 0) {
-			sink_keep_ahead(&d->decode.sinks[i], vital[i].ahead_bytes);
+			sink_keep_ahead(&d->decode.sinks[i], MIN(vital[i].ahead_bytes, most));
 			sink_hold_rows(&d->decode.sinks[i]);
 		}
-	reserve_take(&d->reserve, dirfd);
+	reserve_take(&d->reserve, dirfd, most);
 }
 
 static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 
 #include "base/util.h"
+#include "host/quota.h"
 
 /* So that root's reserve and other users' work are safe, and a trace still has room on a small disk. */
 #define DEFAULT_BYTES (2ULL << 30)
@@ -21,31 +22,60 @@ static uint64_t enough_again(uint64_t least)
 	return least + MIN(least / 16, UINT64_MAX - least);
 }
 
-/*
- * Of what a user may have: f_bavail lacks root's reserve, which ext4 gives a daemon of root's all the same. So where
- * nothing else is left, the least is not 0 but a block.
- */
-static uint64_t default_bytes(const struct statvfs *fs)
-{
-	uint64_t percent = (uint64_t)fs->f_blocks * fs->f_frsize / 100 * DEFAULT_PERCENT;
-	uint64_t of_free = (uint64_t)fs->f_bavail * fs->f_frsize / DEFAULT_OF_FREE;
+/* What may be written, of what; by statvfs(3), or by a quota that leaves less. */
+struct room {
+	uint64_t free_bytes, size_bytes, block_bytes;
+	const char *by;
+	bool quota;
+};
 
-	return MAX(MIN(MIN(percent, of_free), DEFAULT_BYTES), (uint64_t)fs->f_frsize);
+static const char *const quota_names[QUOTAS] = {
+	[QUOTA_USER] = " by the quota of its user",
+	[QUOTA_GROUP] = " by the quota of its group",
+};
+
+/* f_bavail lacks root's reserve, which ext4 gives a daemon of root's all the same. */
+static int find_room(int fd, struct room *r)
+{
+	struct statvfs fs;
+	struct quota q;
+
+	if (fstatvfs(fd, &fs) < 0)
+		return -errno;
+	*r = (struct room){ (uint64_t)fs.f_bavail * fs.f_frsize, (uint64_t)fs.f_blocks * fs.f_frsize, fs.f_frsize, "" };
+	r->quota = quota_least(fd, &q);
+	if (r->quota && (q.free_bytes < r->free_bytes || !r->size_bytes)) {
+		r->free_bytes = q.free_bytes;
+		r->size_bytes = q.limit_bytes;
+		r->by = quota_names[q.of];
+	}
+	return 0;
+}
+
+/* Where nothing else is left, the least is not 0 but a block: then nothing of the reserve is used. */
+static uint64_t default_bytes(const struct room *r)
+{
+	uint64_t percent = r->size_bytes / 100 * DEFAULT_PERCENT;
+
+	return MAX(MIN(MIN(percent, r->free_bytes / DEFAULT_OF_FREE), DEFAULT_BYTES), r->block_bytes);
 }
 
 int space_look(struct space *s, int fd, uint64_t min_free)
 {
-	struct statvfs fs;
+	struct room room = {};
+	int r = find_room(fd, &room);
 
-	if (fstatvfs(fd, &fs) < 0)
-		return -errno;
+	if (r < 0)
+		return r;
 	if (min_free == SPACE_DEFAULT)
-		min_free = s->looked ? s->least_bytes : default_bytes(&fs);
+		min_free = s->looked ? s->least_bytes : default_bytes(&room);
 	s->looked = true;
-	s->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	s->quota |= room.quota;
+	s->by = room.by;
+	s->free_bytes = room.free_bytes;
 	s->least_bytes = min_free;
 	/* a file system without a size, as tmpfs may be, gives no information */
-	s->low = fs.f_blocks && s->free_bytes < (s->low ? enough_again(min_free) : min_free);
+	s->low = room.size_bytes && s->free_bytes < (s->low ? enough_again(min_free) : min_free);
 	return 0;
 }
 

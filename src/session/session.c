@@ -214,7 +214,8 @@ static void plan_privileges(struct session *s)
 	bool user_work = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
 	const struct privilege_needs needs = { .children = user_work || tools,
 					       .user_work = user_work,
-					       .files_of_others = cfg->metrics_file };
+					       .files_of_others = cfg->metrics_file,
+					       .quota = s->folder_watch.space.quota };
 
 	privileges_plan(&s->privileges, &s->user, &needs);
 	if (workload_user_get(&s->nobody, "nobody") < 0)
@@ -348,6 +349,15 @@ static int say_missing(const struct session *s, int code)
 	return code;
 }
 
+/* Warns where the folder does not show how the trace ended: the last lines, which read it, would say that it goes on. */
+static bool has_end(const struct session *s)
+{
+	if (s->writing.r < 0)
+		log_warn("%s does not show how the trace ended, as its last manifest.json could not be written; `dltraced report' "
+			 "shows what was written", s->dir.path);
+	return s->writing.r >= 0;
+}
+
 static int finish(struct session *s)
 {
 	int code = session_exit_code(s);
@@ -358,7 +368,7 @@ static int finish(struct session *s)
 	if (s->folder.gone || session_is_stuck(s))
 		return code;
 	code = say_missing(s, code);
-	command_finish(s->cfg, &s->user, &s->dir, code, s->traced || s->cfg->dry);
+	command_finish(s->cfg, &s->user, &s->dir, code, (s->traced || s->cfg->dry) && has_end(s));
 	return code;
 }
 

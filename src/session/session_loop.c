@@ -34,8 +34,8 @@ void watch_space(struct session *s)
 	if (space->low == s->folder.paused)
 		return;
 	if (space->low)
-		log_warn("only %s free in %s (--min-free is %s): rows are counted as lost until there is space",
-			 FMT_BYTES(space->free_bytes), s->dir.path, FMT_BYTES(space->least_bytes));
+		log_warn("only %s free in %s%s (--min-free is %s): rows are counted as lost until there is space",
+			 FMT_BYTES(space->free_bytes), s->dir.path, space->by, FMT_BYTES(space->least_bytes));
 	else
 		log_info("space in %s again: writing goes on", s->dir.path);
 	s->folder.paused = space->low;

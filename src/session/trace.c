@@ -284,8 +284,8 @@ static int look_at_space(struct session *s)
 	session_files_done();
 	if (r < 0 || !space->low || s->cfg->best_effort)
 		return 0;
-	log_err("only %s free in %s, and --min-free is %s: free some space, put the trace on another disk (%s) or leave less (%smin-free%sSIZE)",
-		FMT_BYTES(space->free_bytes), s->dir.path, FMT_BYTES(space->least_bytes), status_elsewhere(&s->status),
+	log_err("only %s free in %s%s, and --min-free is %s: free some space, put the trace on another disk (%s) or leave less (%smin-free%sSIZE)",
+		FMT_BYTES(space->free_bytes), s->dir.path, space->by, FMT_BYTES(space->least_bytes), status_elsewhere(&s->status),
 		s->status.by_config ? "" : "--", s->status.by_config ? " = " : " ");
 	return EXIT_DLTRACED;
 }

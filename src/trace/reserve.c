@@ -14,8 +14,7 @@
 
 #include "base/util.h"
 
-#define MOST_BYTES (2U * RESERVE_USE_BYTES)
-#define PART_OF_FREE 16
+#define KEPT_BYTES (2U * RESERVE_USE_BYTES)
 #define LEAST_BYTES (64U << 10) /* with less there is nothing to write */
 #define NAME "files.out.new"	/* a leftover of a trace that was killed: the next one with --force removes it */
 #define CHUNK_BYTES (64U << 10)
@@ -59,16 +58,13 @@ static int fill(int fd, uint64_t bytes)
 	return r;
 }
 
-void reserve_take(struct reserve *r, int dirfd)
+void reserve_take(struct reserve *r, int dirfd, uint64_t most_bytes)
 {
-	uint64_t bytes;
+	uint64_t bytes = MIN(most_bytes, KEPT_BYTES);
 	struct statfs fs;
 
 	r->fd = -1;
-	if (fstatfs(dirfd, &fs) < 0 || !is_needed(&fs))
-		return;
-	bytes = MIN((uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / PART_OF_FREE, MOST_BYTES);
-	if (bytes < LEAST_BYTES)
+	if (bytes < LEAST_BYTES || fstatfs(dirfd, &fs) < 0 || !is_needed(&fs))
 		return;
 	r->fd = open_nameless(dirfd);
 	if (r->fd >= 0 && fallocate(r->fd, 0, 0, (off_t)bytes) < 0 && (errno != EOPNOTSUPP || fill(r->fd, bytes) < 0))

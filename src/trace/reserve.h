@@ -19,10 +19,10 @@ struct reserve {
 #define RESERVE_NONE { .fd = -1 }
 
 /*
- * Keep space in the folder DIRFD, where that is of use: at most twice RESERVE_USE_BYTES, and a small part of
- * what is free. Where it cannot be had there is none, which is no failure.
+ * Keep space in the folder DIRFD, where that is of use: twice RESERVE_USE_BYTES, but at most MOST_BYTES. Where it
+ * cannot be had there is none, which is no failure.
  */
-void reserve_take(struct reserve *r, int dirfd);
+void reserve_take(struct reserve *r, int dirfd, uint64_t most_bytes);
 /* Give it back. Fine with none. */
 void reserve_give_back(struct reserve *r);
 

@@ -98,6 +98,23 @@ int creds_user(void)
 	return user.set ? become(user.uid, user.gid, KEPT) : 0;
 }
 
+int creds_hold_limits(bool hold)
+{
+	const unsigned int word = CAP_SYS_RESOURCE / 32;
+	const uint32_t bit = 1U << CAP_SYS_RESOURCE % 32;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	if (user.set)
+		return 0;
+	if (syscall(SYS_capget, &header, caps) < 0)
+		return -errno;
+	caps[word].effective &= ~bit;
+	if (!hold)
+		caps[word].effective |= caps[word].permitted & bit;
+	return syscall(SYS_capset, &header, caps) < 0 ? -errno : 0;
+}
+
 int creds_raise(void)
 {
 	return geteuid() ? 0 : caps_set(UINT64_MAX);

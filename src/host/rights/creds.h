@@ -9,6 +9,7 @@
 #define HOST_RIGHTS_CREDS_H
 
 #include <linux/capability.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -40,6 +41,12 @@ int creds_work_for(uid_t uid, gid_t gid, const gid_t *groups, size_t n_groups);
  */
 int creds_root(void);
 int creds_user(void);
+
+/*
+ * While HOLD, quotas and the blocks that are reserved for root limit the calling thread as any user's:
+ * CAP_SYS_RESOURCE is not in force. Does nothing after creds_work_for(), which does that itself. 0 or -errno.
+ */
+int creds_hold_limits(bool hold);
 
 /* Put all capabilities that the calling thread may have in force. Async-signal-safe. 0 or -errno. */
 int creds_raise(void);

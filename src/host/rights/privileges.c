@@ -38,7 +38,8 @@ static const struct privilege table[KEPT_MAX] = {
 	[KILL] = { "CAP_KILL", CAP_KILL, "to pass signals on to the workload, and to end collectors, which run as other users" },
 	[SETGID] = { "CAP_SETGID", CAP_SETGID, "as CAP_SETUID" },
 	[SETUID] = { "CAP_SETUID", CAP_SETUID,
-		     "to start a collector again as its user, and to run --collect and --archive as the workload's user" },
+		     "to start a collector again as its user, to run --collect and --archive as the workload's user, and to see the "
+		     "user's disk quota" },
 	[SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE,
 			 "to read paths of calls in flight at the end from the memory of their processes" },
 };
@@ -68,6 +69,8 @@ void privileges_plan(struct privileges *p, const struct workload_user *user, con
 		p->kept |= 1U << KILL;
 	if (root && needs->children)
 		p->kept |= 1U << SETGID | 1U << SETUID;
+	if (root && user->uid && needs->quota)
+		p->kept |= 1U << SETUID;
 	if (root && ((!user->uid && needs->user_work) || needs->files_of_others))
 		p->kept |= 1U << DAC_OVERRIDE;
 	p->kept &= permitted();
@@ -111,7 +114,7 @@ int privileges_as_user(const struct workload_user *u)
 	n_groups_before = getgroups(ARRAY_SIZE(groups_before), groups_before);
 	if (n_groups_before < 0)
 		return -errno;
-	r = set_user(u);
+	r = set_user(u) ?: creds_hold_limits(true); /* else root's files would overrun the user's quota */
 	if (r < 0)
 		privileges_as_root();
 	return r;
@@ -121,6 +124,7 @@ void privileges_as_root(void)
 {
 	if (n_groups_before < 0)
 		return;
+	creds_hold_limits(false);
 	creds_files_of(geteuid(), getegid());
 	set_groups((size_t)n_groups_before, groups_before);
 	n_groups_before = -1;

@@ -22,6 +22,7 @@ struct privilege_needs {
 	bool children; /* the collectors, or --collect and --archive: these become a user */
 	bool user_work; /* --collect, --archive */
 	bool files_of_others; /* --metrics-file */
+	bool quota; /* the folder's owner has one */
 };
 
 struct privileges {
@@ -44,7 +45,7 @@ const struct privilege *privileges_kept(const struct privileges *p, unsigned int
 int privileges_give_up(const struct privileges *p, bool reads_processes);
 
 /*
- * From here on the calling thread's rights to files are those of U, groups included, until
+ * From here on the calling thread's rights to files are those of U, groups and quotas included, until
  * privileges_as_root(). Does nothing where U is ourselves, or we are not root. 0 or -errno. Call it before
  * there are other threads.
  */
