@@ -17,6 +17,7 @@
 #include "drain/live.h"
 #include "host/process.h"
 #include "host/rights/owner.h"
+#include "host/stall/process_reader.h"
 #include "host/stall/remote.h"
 #include "kernel/syscalls.h"
 #include "trace/files.h"
@@ -104,7 +105,7 @@ static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *c
 {
 	static const char deleted[] = " (deleted)";
 	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd), *info = NULL, *mounts = NULL;
-	autofree char *info_path = util_fmt("/proc/%u/task/%u/fdinfo/%d", call->tgid, call->tid, fd);
+	autofree char *info_name = util_fmt("task/%u/fdinfo/%d", call->tid, fd); /* of an epoll, behind a lock that a program can keep */
 	unsigned long long mount, ino = 0;
 	const struct file_entry *e;
 	size_t cut = strlen(deleted);
@@ -112,8 +113,8 @@ static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *c
 	ssize_t len = link ? readlink(link, path, sizeof(path)) : -1;
 	uint32_t dev;
 
-	if (len <= 0 || !info_path || util_read_file(info_path, PROCESS_TEXT_MAX, &info, NULL) < 0 ||
-	    process_text((pid_t)call->tgid, "mountinfo", MOUNTINFO_MAX, &mounts, NULL) < 0 ||
+	if (len <= 0 || !info_name || process_reader_file((pid_t)call->tgid, info_name, PROCESS_TEXT_MAX, &info, NULL) < 0 ||
+	    process_reader_file((pid_t)call->tgid, "mountinfo", MOUNTINFO_MAX, &mounts, NULL) < 0 ||
 	    !process_numbers(info, "\nmnt_id:\t", 10, &mount, 1))
 		return (struct dlt_file_id){};
 	process_numbers(info, "\nino:\t", 10, &ino, 1);

@@ -25,6 +25,7 @@
 #include "host/mapping.h"
 #include "host/process.h"
 #include "host/rights/creds.h"
+#include "host/stall/async_call.h"
 #include "kernel/tracer.h"
 #include "kernel/uprobe.h"
 
@@ -37,6 +38,7 @@
 #define MAPS_BYTES_MAX (32UL << 20)
 #define BEGIN_MS 10000	   /* a file system may not answer */
 #define END_MS 20000
+#define MAPS_MS 500
 #define NEW_MS 50	   /* new processes are looked for so often, */
 #define AGAIN_NS NSEC_PER_SEC /* and new libraries of old ones */
 #define CLOSERS 8	   /* threads that detach: the kernel waits each time */
@@ -264,6 +266,48 @@ static bool is_seen(struct attached *a, const struct mapping *m)
 	return false;
 }
 
+/* A process can lock its memory map, and the kernel then lets nobody read it: so a thread of its own reads. */
+struct maps_read {
+	struct async_call call;
+	pid_t pid;
+	char *text;
+	int r;
+};
+
+static void maps_read(void *ctx)
+{
+	struct maps_read *m = ctx;
+
+	m->r = process_text(m->pid, "maps", MAPS_BYTES_MAX, &m->text, NULL);
+}
+
+/* Reads the mappings of PID. Returns 0 or -errno; -ETIMEDOUT: it does not let us, and the thread is left alone. */
+static int maps_get(pid_t pid, char **ret)
+{
+	struct maps_read *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct maps_read){ .call = ASYNC_CALL_NONE, .pid = pid };
+	r = async_call_begin(&m->call, maps_read, m);
+	if (!r && !async_call_wait_unheld(&m->call, MAPS_MS))
+		return -ETIMEDOUT;
+	*ret = m->text;
+	r = r ?: m->r;
+	async_call_free(&m->call);
+	free(m);
+	return r;
+}
+
+/* It has no probes. */
+static void process_locked(struct functions *f, struct attached *a)
+{
+	a->refused = true;
+	util_count(&f->counts.failed, 1);
+	say(f, util_fmt("process %d has no probes: its mappings cannot be read, as its memory is locked", a->pid));
+}
+
 /* Attaches to what A has mapped since the last look. */
 static void process_look(struct functions *f, struct attached *a)
 {
@@ -271,11 +315,12 @@ static void process_look(struct functions *f, struct attached *a)
 	unsigned int before = f->n_links, n = 0;
 	autofree char *maps = NULL;
 	char *line, *next;
-	size_t len;
 	int r;
 
-	r = process_text(a->pid, "maps", MAPS_BYTES_MAX, &maps, &len);
+	r = maps_get(a->pid, &maps);
 	end_if_abandoned(f);
+	if (r == -ETIMEDOUT)
+		process_locked(f, a);
 	if (r < 0)
 		return;
 	for (line = maps; n < SEEN_MAX && line && *line; line = next) {
