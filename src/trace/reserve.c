@@ -17,7 +17,7 @@
 #define KEPT_BYTES (2U * RESERVE_USE_BYTES)
 #define LEAST_BYTES (64U << 10) /* with less there is nothing to write */
 #define NAME "files.out.new"	/* a leftover of a trace that was killed: the next one with --force removes it */
-#define CHUNK_BYTES (64U << 10)
+#define CHUNK_BYTES (16 << 10)
 
 /* A write to allocated space needs no more space here. Elsewhere a write takes new blocks first, or a server decides. */
 static const long overwriting[] = { EXT4_SUPER_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC };
