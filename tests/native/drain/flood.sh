@@ -17,6 +17,7 @@ life() {
 	sh -c 'read _; i=0; while [ $i -lt '$N' ]; do /bin/true; true <"/nowhere.$i"; i=$((i + 1)); done 2>/dev/null; :' sh <doors 8>&- 9>&- &
 	life=$!
 	door=$(stat -Lc %d:%i doors)
+	# shellcheck disable=SC2016 # the other shell's
 	await sh -c '[ "$(stat -Lc %d:%i "/proc/$1/fd/0")" = "$2" ] && grep -q "^State:.S" "/proc/$1/status"' - $life "$door"
 }
 traced() { grep -qs "	snapshot	.*" "$t/pids.out" && "$DLT" status "$dlt" >/dev/null 2>&1; }
@@ -28,7 +29,7 @@ for kind in open read rename; do
 	life
 	rm -f said
 	# at the gate, and then more calls than fit into a ring of 2 MiB on each CPU
-	sh -c 'read _; exec "$0" "$1" 200000' "$W/flood" $kind <gate >said 8>&- 9>&- &
+	sh -c 'read _; exec "$0" "$1" 50000' "$W/flood" $kind <gate >said 8>&- 9>&- &
 	flood=$!
 	spawn --buffer 2M --pid "$life,$flood"
 	await traced

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2034 # t: what tracing functions write to
 #
 # The service, and a member's process whose memory map is locked (locked_map.c on hungfs.py): the trace of it is listed, and
 # ends when its user wants, others are served meanwhile, and the service ends.
