@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-#include "lost.h"
-
 #define PLACE_BITS 16
 _Static_assert(STARTED_MAX < 1 << PLACE_BITS, "places in numbers");
 
@@ -53,12 +51,13 @@ static void place_give(uint32_t n)
 
 uint64_t started_start(const struct label *l)
 {
+	static bool said;
 	uint32_t n = place_take();
 	struct place *p;
 	uint64_t id;
 
 	if (!n) {
-		lost(LOST_STARTED);
+		label_lost(&said, "ranges started while " LABEL_LIMIT(STARTED_MAX) " others had not ended");
 		return 0;
 	}
 	p = place_of(n);

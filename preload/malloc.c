@@ -253,7 +253,7 @@ static bool is_called(void)
 __attribute__((constructor)) static void begin(void)
 {
 	real_look();
-	thread_init();
+	thread_init(stack_thread_ends);
 	config_read();
 	/* so that the library is known to be there, also where the program allocates nothing */
 	if (config.on && is_called()) {

@@ -11,6 +11,7 @@
  */
 uint32_t stack_site(const uintptr_t *slot);
 
+/* Frees what is kept for the calling thread. */
 void stack_thread_ends(void);
 
 /* The program has closed a library: another one may be loaded to its place. */

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "pool.h"
-#include "stack.h"
 
 _Thread_local struct thread thread __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t key;
 static bool have_key;
+static void (*at_thread_end)(void);
 
 /*
  * The probed instruction. PAGE and COPY are in the registers of arguments when it runs. On x86 it is a nop of one byte,
@@ -120,7 +120,7 @@ static void thread_ends(void *page)
 	if (thread.page)
 		pool_give(thread.page);
 	thread.page = NULL;
-	stack_thread_ends();
+	at_thread_end();
 	thread.busy = false;
 }
 
@@ -131,7 +131,8 @@ __attribute__((destructor)) static void program_ends(void)
 		thread_flush(thread.page);
 }
 
-void thread_init(void)
+void thread_init(void (*at_end)(void))
 {
+	at_thread_end = at_end;
 	have_key = !pthread_key_create(&key, thread_ends);
 }

@@ -28,7 +28,8 @@ struct thread {
 };
 extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec")));
 
-void thread_init(void);
+/* Called once. AT_END runs in each thread that ends, before it is gone: what other files keep for the thread goes there. */
+void thread_init(void (*at_end)(void));
 
 /* Returns a page with a head, and with room for N events; NULL: the events go by themselves. */
 struct dlt_alloc_page *thread_page_make(unsigned int n);
