@@ -23,9 +23,9 @@ struct space {
 };
 
 /*
- * Look at the file system of FD, and at quotas: LOW is set when either has less than MIN_FREE, until a sixteenth more than that is free; never
- * where it has no size. SPACE_DEFAULT is resolved at S's first look and stays, or it would shrink as the
- * trace grows. 0, or -errno and S unchanged.
+ * Look at the file system of FD, and at quotas: LOW is set when either has less than MIN_FREE, until a sixteenth
+ * more than that is free; never where it has no size. SPACE_DEFAULT is resolved at S's first look and stays, or
+ * it would shrink as the trace grows. 0, or -errno and S unchanged.
  */
 int space_look(struct space *s, int fd, uint64_t min_free);
 

@@ -70,7 +70,7 @@ rm -rf "$t"
 accounted
 grep -q 'job *ended with status 0' err || fail "the last lines: $(cat err)"
 ! grep -q 'has no end\|goes on as' err || fail "the last lines: $(cat err)"
-equal "files beside the trace's" "$(cd "$t" && ls -A | grep -vE '^(manifest\.json|[a-z_]*\.out)$')" ''
+equal "files beside the trace's" "$(find "$t" -type f ! -name '*.out' ! -name manifest.json)" ''
 
 # Split, with the job's output.
 rm -rf "$t"

@@ -4,7 +4,7 @@
 # Quotas of ext4 and XFS: of the user that owns the trace's folder, of the group, and of a project. --min-free leaves its
 # room in the quota too, though the disk has space: it refuses a start, it stops rows when the job has taken the room,
 # and goes on when that is given back. Without --min-free the trace stops at the limit, though root writes it: the
-# user's quota is never overrun, and every row is written or lost.
+# user's quota is never overrun, and every row is written or lost. TYPES: only on these file systems.
 native=${0%/*}/../../native
 . "$native/lib.sh"
 need python3 setpriv
@@ -135,7 +135,7 @@ project() {
 }
 
 tried=''
-for type in ext4 xfs; do
+for type in ${TYPES:-ext4 xfs}; do
 	on $type || continue
 	tried=yes
 	kind usr ' by the quota of its user'
