@@ -26,6 +26,7 @@ innocent() {
 	other=$!
 	await at_gate $other
 }
+stopped() { ! grep -qs '^State:[[:blank:]][^T]' "/proc/$dlt"/task/*/status; }
 listed() { "$DLT" status 2>&1 | grep -q "^t  *$dlt "; }
 unanswered() { manifest "[p.get('unanswered', 0) for p in m['probes'] if p['name'] == '$1'][0]"; }
 # counted WHAT MAPPINGS FACTS: how often each file has no answer.
@@ -96,8 +97,11 @@ lockable 5000
 innocent
 spawn --pid "$locker,$other"
 await listed
+kill -STOP "$dlt" # it must not look at the process before that has locked its map
+await stopped
 lock
 await locked
+kill -CONT "$dlt"
 echo >&9
 wait $other || fail "the other one: $?"
 kill -INT "$dlt"
