@@ -40,7 +40,7 @@
 
 # --- knobs ---------------------------------------------------------------------------------------
 PREFIX       ?= /usr/local
-# The shells that leave a "~" behind "PREFIX=" as it is would have a folder of that name made here.
+# Some shells pass "PREFIX=~/x" as it is: without this, a folder of the name "~" would be made here.
 override PREFIX := $(patsubst %/,%,$(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX))))
 DEBUG        ?= 0
 TSAN         ?= 0
@@ -62,10 +62,9 @@ VERSION := 0.1.0
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
 B := build$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $(filter 1,$(FUZZ)),/fuzz)
 
-# A build takes all CPUs if neither -j nor MAKEFLAGS says how many, which make reads later than this line (so the shell looks
-# for it). Goals that run or remove something stay as they are, one after the other; and a make within another one is the
-# other's matter.
-CPUS := -j$(shell nproc 2>/dev/null)
+# A build takes all CPUs, unless -j or MAKEFLAGS of the environment says how many; here only the shell sees the latter.
+# Goals that run or remove something go one after the other, as before. For a make within a make, the outer one decides.
+CPUS := -j$(or $(shell nproc 2>/dev/null),1)
 JOBS  = $(if $(findstring -j,$(MAKEFLAGS)),,$(CPUS))
 ifeq ($(MAKELEVEL)$(filter-out all fuzzers install syntax syntax-rest unit workloads $(B)/%,$(MAKECMDGOALS)),0)
 ADDED := $(if $(findstring -j,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),,$(CPUS))
@@ -370,8 +369,8 @@ deps:
 	$(Q)scripts/install-deps
 
 # --- install -------------------------------------------------------------------------------------
-# Each of these can be set; DESTDIR is put before all of them. Nothing is installed outside of PREFIX but the config, which
-# belongs into /etc for PREFIX=/usr and /usr/local: the daemon looks there, and a unit in another PREFIX names the other file.
+# Each of these can be set; DESTDIR is put before all of them. Nothing is installed outside of PREFIX but the config: with
+# PREFIX=/usr and /usr/local it goes to /etc, where the daemon looks. In another PREFIX the unit names the config.
 TO_SYSTEM     := $(filter /usr /usr/local,$(PREFIX))
 bindir        ?= $(PREFIX)/bin
 libdir        ?= $(PREFIX)/lib/dltraced
@@ -426,12 +425,13 @@ CONFIG = $(sysconfdir)/dltraced/dltraced.conf
 for_each = printf '%s\n' $(foreach f,$(INSTALL_LIST),'$(f)') | while IFS=: read -r mode file dir name; do \
 	to="$(DESTDIR)$$dir/$${name:-$${file\#\#*/}}";
 
-# Ends an installation into a folder with a blank: a list in make has none.
+# Stops where PREFIX has a blank: the lists below would be cut there.
 one_folder = $(if $(word 2,$(PREFIX)),$(error PREFIX has a blank: choose a folder without one))
 
-# A unit names the program by its path, and its config where that is not the one the daemon knows; pkg-config's file names
-# the folder of dltraced.h. Programs and libraries are installed without symbols; what is built keeps them for a debugger.
-UNIT_EDIT = s,/usr/bin/dltraced daemon,&$(if $(filter /etc,$(sysconfdir)),, --config=$(CONFIG)),; s,/usr/bin/dltraced,$(bindir)/dltraced,
+# A unit names the program by its path, and its config where that is not the daemon's own; the file of pkg-config names
+# the folder of dltraced.h. The program and its libraries are installed without symbols; those in build/ keep them.
+UNIT_EDIT = s,/usr/bin/dltraced daemon,&$(if $(filter /etc,$(sysconfdir)),, --config=$(CONFIG)),; \
+	s,/usr/bin/dltraced,$(bindir)/dltraced,
 PC_EDIT = s,@PREFIX@,$(PREFIX),; s,@INCLUDEDIR@,$(includedir),; s,@VERSION@,$(VERSION),
 install: all
 	$(one_folder)$(call say,INSTALL,$(DESTDIR)$(PREFIX))

@@ -10,6 +10,7 @@ home=$TMPDIR/home
 mkdir home && chown 65534:65534 home
 user() { setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$home" sh -c "cd && $1"; }
 user "cd '$top' && cat Makefile build/dltraced" >/dev/null 2>&1 || skip "a built tree that other users may read"
+make -s --no-print-directory -C "$top" all >make.out 2>&1 || fail "make: $(cat make.out)"
 made() { user "make -s --no-print-directory -C '$top' $1 PREFIX=$2" >make.out 2>&1 || fail "make $1: $(cat make.out)"; }
 
 # shellcheck disable=SC2088 # as a shell passes it that does not expand it here

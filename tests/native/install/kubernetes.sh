@@ -50,7 +50,8 @@ cp "$DLT" image/usr/bin/dltraced
 ldd "$DLT" | grep -o '/[^ ]*' | while read -r library; do
 	install -D "$library" "image$library"
 done
-tar -c -C image . | pod import --change 'ENV PATH=/usr/bin' - registry.example/dltraced:0.1.0 >/dev/null 2>err || skip "podman that can import an image ($(tail -n 1 err))"
+tar -c -C image . | pod import --change 'ENV PATH=/usr/bin' - registry.example/dltraced:0.1.0 >/dev/null 2>err ||
+	skip "podman that can import an image ($(tail -n 1 err))"
 
 # podman 4 has no DaemonSets, knows no names of nodes, and does not take hostPID from the file (so containers.conf has it).
 python3 - "$yaml" "$TMPDIR/traces" >pod.yaml <<'END' || fail "the file is not as Kubernetes wants it"
