@@ -64,10 +64,11 @@ B := build$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $
 
 # A build takes all CPUs, unless -j or MAKEFLAGS of the environment says how many; here only the shell sees the latter.
 # Goals that run or remove something go one after the other, as before. For a make within a make, the outer one decides.
-CPUS := -j$(or $(shell nproc 2>/dev/null),1)
-JOBS  = $(if $(findstring -j,$(MAKEFLAGS)),,$(CPUS))
+# No name here may be JOBS: make would put its own value into the environment of tests/run-native.
+EACH_CPU := -j$(or $(shell nproc 2>/dev/null),1)
+ALL_CPUS = $(if $(findstring -j,$(MAKEFLAGS)),,$(EACH_CPU))
 ifeq ($(MAKELEVEL)$(filter-out all fuzzers install syntax syntax-rest unit workloads $(B)/%,$(MAKECMDGOALS)),0)
-ADDED := $(if $(findstring -j,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),,$(CPUS))
+ADDED := $(if $(findstring -j,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),,$(EACH_CPU))
 MAKEFLAGS += $(ADDED)
 endif
 
@@ -275,7 +276,7 @@ unit: $(UNITS) $(LIBRARIES)
 	$(Q)tests/run-unit $(UNITS)
 
 unit-asan:
-	$(Q)$(MAKE) --no-print-directory $(JOBS) DEBUG=1 unit
+	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) DEBUG=1 unit
 
 native: all workloads $(B)/tests/drain/test_replay
 	$(Q)DLT="$(CURDIR)/$(B)/dltraced" W="$(CURDIR)/$(B)/workloads" tests/run-native $(T)
@@ -355,14 +356,14 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 	$(Q)$(CC) $(ALL_CFLAGS) -I$(@D) $(ALL_LDFLAGS) -o $@ $< $(LDLIBS)
 
 bench: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) all workloads
+	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) all workloads
 	$(Q)for part in bench switches disk identity job alloc regions sizes fixed; do \
 		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md") || exit; \
 	done
 
 demo:
 	$(Q)scripts/install-deps --build
-	$(Q)$(MAKE) --no-print-directory $(JOBS) all workloads
+	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) all workloads
 	$(Q)scripts/demo
 
 deps:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make help lists every goal of the Makefile, and no other. A build takes all CPUs where nobody says how many; goals that
-# run or remove something, and a make within a make, do not.
+# run or remove something, and a make within a make, do not. What tests take from the environment reaches them.
 . "${0%/*}/../lib.sh"
 top=$here/../..
 [ -e "$top/Makefile" ] || skip "the Makefile"
@@ -25,6 +25,8 @@ PATH=$TMPDIR/stubs:$PATH
 cat >goals.mk <<'END'
 build/flags build/other other-goal:
 	@echo '$(filter -j%,$(MAKEFLAGS))'
+settings:
+	@echo "$$JOBS $$LIMIT $$SCRIPTS $$LONG"
 build/within:
 	@$(MAKE) -s --no-print-directory -f Makefile -f $(lastword $(MAKEFILE_LIST)) build/flags
 END
@@ -36,4 +38,5 @@ equal "with -j1" "$(flags -j1 build/flags)" -j1
 equal "by MAKEFLAGS" "$(env -u MAKELEVEL MAKEFLAGS=-j5 make -s --no-print-directory -C "$top" -f Makefile -f "$TMPDIR/goals.mk" build/flags)" -j5
 equal "a goal that runs something" "$(flags other-goal)" ""
 equal "one beside a build" "$(flags build/flags other-goal | paste -sd ,)" ","
+equal "settings of tests in the environment" "$(JOBS=4 LIMIT=5 SCRIPTS=x LONG=1 flags settings)" "4 5 x 1"
 equal "within a make" "$(flags build/within)" -j7
