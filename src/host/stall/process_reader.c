@@ -223,8 +223,13 @@ pid_t process_reader_pid(void)
 	return MAX(reader.origin, 0);
 }
 
+/* By shutdown(2), as a child of ours that hangs in the kernel keeps the sockets open, too, and they would have no end. */
 void process_reader_end(void)
 {
+	if (reader.fork_fd >= 0) {
+		shutdown(reader.query_fd, SHUT_RDWR);
+		shutdown(reader.fork_fd, SHUT_RDWR);
+	}
 	util_close(&reader.query_fd);
 	util_close(&reader.fork_fd);
 	if (reader.origin > 0)
