@@ -73,9 +73,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	p->state = state;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->name = state->argv[0]; /* argp sets it only after this */
-		return refuse(p, p->unknown);
 	case ARGP_KEY_ARG:
 		return line->argument ? refuse(p, line->argument(p, arg)) : ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_ARGS:
@@ -122,6 +119,7 @@ int options_parse(const struct option_line *line, int argc, char **argv, unsigne
 	const struct argp argp = { .options = options, .parser = parse, .args_doc = line->args_doc, .doc = line->doc };
 	struct options_forms forms = { 0 };
 	char unknown[256];
+	const char *why;
 	size_t i = 0;
 
 	for (; line->options && i + 1 < OPTIONS_MAX && (line->options[i].name || line->options[i].help); i++)
@@ -132,7 +130,14 @@ int options_parse(const struct option_line *line, int argc, char **argv, unsigne
 	options[i] = (struct argp_option){ .key = HELP_LETTER, .flags = OPTION_HIDDEN }; /* argp's own are --help and -? */
 	*p = (struct option_parse){ .into = into, .line = line };
 	put_forms(line, &forms);
-	p->unknown = options_unknown(&forms, argc, argv, flags & ARGP_IN_ORDER, unknown, sizeof(unknown));
+	why = options_unknown(&forms, argc, argv, flags & ARGP_IN_ORDER, unknown, sizeof(unknown));
+	if (why) { /* not from ARGP_KEY_INIT: glibc's argp_parse() frees nothing after an error of that */
+		struct argp_state state = { .root_argp = &argp, .argc = argc, .argv = argv, .flags = flags, .name = argv[0],
+					    .err_stream = stderr, .out_stream = stdout };
+
+		p->state = &state;
+		return refuse(p, why);
+	}
 	return argp_parse(&argp, argc, argv, flags, NULL, p);
 }
 

@@ -18,7 +18,6 @@ struct option_parse {
 	int n_args;
 	const struct option_line *line;
 	struct argp_state *state; /* while a command line is parsed */
-	const char *unknown;      /* meanwhile: an option that the command has not; NULL: none found */
 };
 
 struct option_row {
