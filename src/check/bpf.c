@@ -152,7 +152,7 @@ static enum check_state backend_row(struct check *c, enum backend b, const char 
 				   why);
 	if (b == BACKEND_FENTRY)
 		return check_put(c, need, CHECK_NOTE, "open.out is written without VFS_LAT_NS: %s", why);
-	return check_put(c, need, CHECK_OK, "does not work here, and is not needed");
+	return check_put(c, need, CHECK_NOTE, "does not work here, and is not needed");
 }
 
 enum check_state check_backends(struct check *c)

@@ -15,11 +15,11 @@ if ! "$DLT" check --json | grep -q 'by the PMU (--access pmu)'; then
 	! grep -q 'refused its programs' err || fail "a reason that is none: $(cat err)"
 	trace --best-effort --probes access --access pmu -- true 2>err || fail "best effort: status $?"
 	grep -q 'warning: access is not traced: .*--access pmu: .*: use --access' err || fail "best effort: $(cat err)"
-	"$DLT" check | grep -q '^samples of accesses .*not by the PMU: ' || fail "check: $("$DLT" check | grep samples)"
+	"$DLT" check | grep -q "^samples of accesses .*not by the PMU, --access pmu is refused" || fail "check: $("$DLT" check | grep -A2 samples)"
 fi
 
 made_pmu
-"$DLT" check | grep -q '^samples of accesses .*cpu/mem-loads, cpu/mem-stores' || fail "check: $("$DLT" check | grep samples)"
+COLUMNS=200 "$DLT" check | grep -q '^samples of accesses .*cpu/mem-loads, cpu/mem-stores' || fail "check: $("$DLT" check | grep samples)"
 most=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 trace --probes access --access pmu:$((most + 1)) -- true 2>err
 equal "too many samples: status" $? 125
