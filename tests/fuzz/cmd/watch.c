@@ -30,7 +30,7 @@ static size_t shown(struct watch *w, const char *line, char *buf, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct trace trace = { .name = "fuzz", .dir = "/fuzz" };
+	static const struct trace trace = { .name = "fuzz", .dir = "/fuzz", .owner = "0" };
 	static struct watch w = { .trace = &trace };
 	static char out[1U << 20];
 	autofree char *line = fuzz_text(data, size);

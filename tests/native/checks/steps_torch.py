@@ -80,8 +80,16 @@ def main():
 
     job = {row.n("PID") for row in rows}
     files = {row["FID"]: row["TYPE"] for row in trace["files"]}
+
+    def does_io(name, row):
+        """Calls that make, size, use or remove shared memory wait for no disk."""
+        kind = files.get(row["FID"], "reg")
+        if kind in ("shm", "memfd"):
+            return name == "open" and row["FLAGS"].startswith("RDONLY")
+        return name == "open" or kind in ("reg", "dir", "blk")
+
     calls = union((row.n("TIMESTAMP") - row.n("LAT_NS"), row.n("TIMESTAMP")) for name in CALLS for row in trace[name]
-                  if row.n("PID") in job and (name == "open" or files.get(row["FID"], "reg") in ("reg", "dir", "blk", "shm")))
+                  if row.n("PID") in job and does_io(name, row))
     faulted = [row.n("TIMESTAMP") for row in trace["fault"] if row.n("PID") in job]  # some have no time
     computed = union(regions("compute", "device"))
     ends = [max(row.n("TIMESTAMP") for row in steps if row["EPOCH"] == str(epoch)) for epoch in range(3)]

@@ -60,7 +60,7 @@ for name in of_user "$long" node; do
 	"$DLT" stop "$name" 2>err || fail "stop $name: $(cat err)"
 done
 grep -q "the service starts this trace again: .*enabled = no.*\[trace node\]" err || fail "no word about the restart: $(cat err)"
-await grep -q '\[trace node\] exited with 0: started again' daemon.err
+await grep -q '\[trace node\] exited with 125: started again' daemon.err
 "$DLT" stop 2>err || fail "stop of root's own: $(cat err)"
 equal "manifests of ended traces" "$(cat of_root/manifest.json "$long/manifest.json" home/of_user/manifest.json | grep -c '"complete": true')" 3
 printf '\n\n\n\n' >&9
