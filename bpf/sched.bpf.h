@@ -50,11 +50,12 @@ static __always_inline bool target_had(__u32 tgid)
 	return dlt_cfg.all ? !(is & DLT_TARGET_IN) && tgid != 0 : is != 0;
 }
 
-static __always_inline bool is_held(__u32 tgid)
+/* Whether TGID waits at the workload's gate, or with --all is a process of dltraced's that is kept out of the target. */
+static __always_inline bool is_kept_out(__u32 tgid)
 {
-	__u8 *byte = target_byte(tgid);
+	__u8 *byte = target_byte(tgid), is = byte ? *byte : 0;
 
-	return byte && *byte & DLT_TARGET_HELD;
+	return is & DLT_TARGET_HELD || (dlt_cfg.all && is & DLT_TARGET_IN);
 }
 
 /* --- slots -------------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static __always_inline __u32 kind_of(struct task_struct *task)
 	__u32 tgid = task->tgid;
 
 	return !task->pid				    ? DLT_SCHED_IDLE :
-	       tgid == dlt_cfg.self_tgid || is_held(tgid)   ? DLT_SCHED_SELF :
+	       tgid == dlt_cfg.self_tgid || is_kept_out(tgid) ? DLT_SCHED_SELF :
 	       task->flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
 	       target_had(tgid)			    ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
 }

@@ -28,7 +28,7 @@ def main():
             named.add(row["PID"])
     trace.require(len(cpus) >= 2 and max(cpus.values()) - min(cpus.values()) <= 1000, f"RUN_NS of each CPU: {cpus}")
     trace.require(idle["1"] >= int(away_ns) * 9 // 10, f"CPU 1 was away for {away_ns} ns: idle {idle}")
-    trace.require(not kinds["other"], f"others than the target: {kinds}")
+    trace.require(not kinds["other"], f"others than the target: {kinds}, {[r for r in trace['sched'] if r['KIND'] == 'other'][:3]}")
     trace.require(kinds["self"] and kinds["kernel"] and kinds["idle"], f"kinds: {kinds}")
     ran = {pid: ran[pid] for pid in named}
     trace.require(len(ran) == 3 and min(ran.values()) >= 290_000_000, f"{comm}: {ran}")
