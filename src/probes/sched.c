@@ -41,7 +41,7 @@ static const struct field_name call_names[] = {
 #define SUM(i) offsetof(struct dlt_sched, sums[DLT_SCHED_##i])
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_sched),
-	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced, and the job's process until the trace has begun), other (all processes beside the "
+	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced, with --all its helpers, and the job's process until the trace has begun), other (all processes beside the "
 	  "target, as one), idle (an offline CPU, too)", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
 	{ "CALL", "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a "
