@@ -90,12 +90,14 @@ LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(c
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -ldl -lm -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
-	     -Wno-missing-declarations -Wno-unused-function -Iinclude -I. -I$(G) -MMD -MP
+	     -Wno-missing-declarations -Wno-unused-function -Ibpf -Iinclude -I. -I$(G) -MMD -MP
 
 # --- files ---------------------------------------------------------------------------------------
-BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c))
-BPF_OBJ   := $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.bpf.o) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.probed.bpf.o)
-SKELS     := $(BPF_SRC:bpf/%.bpf.c=$(G)/%.skel.h)
+BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
+BPF_NAMES := $(notdir $(BPF_SRC:.bpf.c=))
+BPF_OBJ   := $(BPF_NAMES:%=$(G)/bpf/%.bpf.o) $(BPF_NAMES:%=$(G)/bpf/%.probed.bpf.o)
+SKELS     := $(BPF_NAMES:%=$(G)/%.skel.h)
+vpath %.bpf.c $(sort $(dir $(BPF_SRC)))
 SRC       := $(sort $(wildcard $(addsuffix .c,src/*/* src/*/*/*)))
 OBJ       := $(SRC:src/%.c=$(B)/obj/%.o) $(B)/obj/page_html.o
 LIB_OBJ   := $(filter-out $(B)/obj/cmd/main.o,$(OBJ))
@@ -175,11 +177,11 @@ $(G)/vmlinux.h:
 
 # Each program is compiled twice, see bpf/compat.bpf.h: 1 for kernels whose verifier accepts loads through casts, 0 for
 # the others.
-$(G)/bpf/%.1.o: bpf/%.bpf.c Makefile | $(G)/vmlinux.h
+$(G)/bpf/%.1.o: %.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=1 -c -o $@ $<
-$(G)/bpf/%.0.o: bpf/%.bpf.c Makefile | $(G)/vmlinux.h
+$(G)/bpf/%.0.o: %.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
@@ -479,4 +481,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.1.d) $(BPF_SRC:bpf/%.bpf.c=$(G)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(G)/bpf/%.1.d) $(BPF_NAMES:%=$(G)/bpf/%.0.d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Accesses of memory: the records of bpf/access.bpf.c. */
+/* Accesses of memory: the records of bpf/memory/access.bpf.c. */
 #ifndef DLT_ACCESS_H
 #define DLT_ACCESS_H
 

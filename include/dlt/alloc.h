@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Allocations of memory: the page that the preloaded library (preload/) fills in each thread, and its copy that
- * bpf/alloc.bpf.c sends. All of it is written by the traced program: the daemon believes none of it beyond what
+ * bpf/memory/alloc.bpf.c sends. All of it is written by the traced program: the daemon believes none of it beyond what
  * concerns that program.
  */
 #ifndef DLT_ALLOC_H

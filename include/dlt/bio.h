@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Disk requests: the record of bpf/bio.bpf.c, and what the kernel side keeps until a request is complete. */
+/* Disk requests: the record of bpf/bio/bio.bpf.c, and what the kernel side keeps until a request is complete. */
 #ifndef DLT_BIO_H
 #define DLT_BIO_H
 

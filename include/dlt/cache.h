@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The page cache by file: the record of bpf/cache.bpf.c, and the sums that it, vfs_rw and bio add up. */
+/* The page cache by file: the record of bpf/cache/cache.bpf.c, and the sums that it, vfs_rw and bio add up. */
 #ifndef DLT_CACHE_H
 #define DLT_CACHE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* close and close_range: the record of bpf/close.bpf.c. */
+/* close and close_range: the record of bpf/calls/close.bpf.c. */
 #ifndef DLT_CLOSE_H
 #define DLT_CLOSE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls that make, remove or rename names: the record of bpf/create_del.bpf.c. */
+/* Calls that make, remove or rename names: the record of bpf/calls/create_del.bpf.c. */
 #ifndef DLT_CREATE_DEL_H
 #define DLT_CREATE_DEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Major page faults: the record of bpf/fault.bpf.c. */
+/* Major page faults: the record of bpf/memory/fault.bpf.c. */
 #ifndef DLT_FAULT_H
 #define DLT_FAULT_H
 

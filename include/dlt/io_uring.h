@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* io_uring: what bpf/io_uring.bpf.c knows about operations, and about requests in flight. */
+/* io_uring: what bpf/io_uring/io_uring.bpf.c knows about operations, and about requests in flight. */
 #ifndef DLT_IO_URING_H
 #define DLT_IO_URING_H
 

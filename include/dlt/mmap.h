@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* brk, madvise, mmap, munmap, mremap: the record of bpf/mmap.bpf.c. */
+/* brk, madvise, mmap, munmap, mremap: the record of bpf/calls/mmap.bpf.c. */
 #ifndef DLT_MMAP_H
 #define DLT_MMAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens: the record of bpf/open.bpf.c. */
+/* Opens: the record of bpf/calls/open.bpf.c. */
 #ifndef DLT_OPEN_H
 #define DLT_OPEN_H
 

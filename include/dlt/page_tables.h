@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What bpf/page_tables.bpf.c sends, and takes. */
+/* What bpf/memory/page_tables.bpf.c sends, and takes. */
 #ifndef DLT_PAGE_TABLES_H
 #define DLT_PAGE_TABLES_H
 

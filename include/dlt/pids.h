@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Process life: the record of bpf/pids.bpf.c, which also keeps the target filter. */
+/* Process life: the record of bpf/process/pids.bpf.c, which also keeps the target filter. */
 #ifndef DLT_PIDS_H
 #define DLT_PIDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the target writes to its descriptors 1 and 2, stdout and stderr: the record of bpf/printed.bpf.h,
+ * What the target writes to its descriptors 1 and 2, stdout and stderr: the record of bpf/calls/printed.bpf.h,
  * with the text after it, and the record of a row, which the daemon makes from a line.
  */
 #ifndef DLT_PRINTED_H

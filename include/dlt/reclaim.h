@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Direct reclaim of memory: the record of bpf/reclaim.bpf.c. */
+/* Direct reclaim of memory: the record of bpf/memory/reclaim.bpf.c. */
 #ifndef DLT_RECLAIM_H
 #define DLT_RECLAIM_H
 

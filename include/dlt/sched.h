@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU scheduling: the sums of bpf/sched.bpf.c, the record that carries them, and the clock that the daemon
+ * CPU scheduling: the sums of bpf/sched/sched.bpf.c, the record that carries them, and the clock that the daemon
  * sets.
  */
 #ifndef DLT_SCHED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Context switches, one by one: the record of bpf/sched_switch.bpf.c. */
+/* Context switches, one by one: the record of bpf/sched/sched_switch.bpf.c. */
 #ifndef DLT_SCHED_SWITCH_H
 #define DLT_SCHED_SWITCH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the daemon passes to bpf/snapshot.bpf.c about processes that have just joined the target, and what
+ * What the daemon passes to bpf/process/snapshot.bpf.c about processes that have just joined the target, and what
  * comes back.
  */
 #ifndef DLT_SNAPSHOT_H

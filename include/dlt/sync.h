@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls that bring a file's data or size to disk: the record of bpf/sync.bpf.c. */
+/* Calls that bring a file's data or size to disk: the record of bpf/calls/sync.bpf.c. */
 #ifndef DLT_SYNC_H
 #define DLT_SYNC_H
 

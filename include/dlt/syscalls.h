@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* System calls, counted and timed in the kernel: the record of bpf/syscalls.bpf.c, and its sums. */
+/* System calls, counted and timed in the kernel: the record of bpf/calls/syscalls.bpf.c, and its sums. */
 #ifndef DLT_SYSCALLS_H
 #define DLT_SYSCALLS_H
 

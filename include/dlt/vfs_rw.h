@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads and writes: the record of bpf/vfs_rw.bpf.c, and the shapes of its calls. */
+/* Reads and writes: the record of bpf/calls/vfs_rw.bpf.c, and the shapes of its calls. */
 #ifndef DLT_VFS_RW_H
 #define DLT_VFS_RW_H
 
@@ -10,7 +10,7 @@
 #define DLT_RW_POS 2   /* the position is an argument */
 #define DLT_RW_VEC 4   /* iovec, count */
 #define DLT_RW_RWF 8   /* preadv2, pwritev2: flags; position -1 is the file's own */
-#define DLT_RW_PRINTS 16 /* a call that programs print with: bpf/printed.bpf.h */
+#define DLT_RW_PRINTS 16 /* a call that programs print with: bpf/calls/printed.bpf.h */
 /* of the calls between two */
 #define DLT_RW_SENDFILE 0
 #define DLT_RW_SPLICE 1

@@ -39,7 +39,7 @@ static int configure(struct snapshot_bpf *skel, const struct tracer *t)
 	/* iter/task_vma came in 5.12 */
 	mappings = mappings && kernel_btf_func(&t->kernel, "bpf_iter_", "task_vma") > 0;
 	bpf_program__set_autoload(skel->progs.snapshot_vma, mappings);
-	/* a buffer of its own, one for all CPUs: see bpf/snapshot.bpf.c */
+	/* a buffer of its own, one for all CPUs: see bpf/process/snapshot.bpf.c */
 	return bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 }
 

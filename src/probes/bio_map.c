@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bio_map.out: the extents of requests that have several, which bio's programs send (bpf/bio_map.bpf.h). */
+/* bio_map.out: the extents of requests that have several, which bio's programs send (bpf/bio/bio_map.bpf.h). */
 #include "dlt/bio.h"
 
 #include "probes/bio.h"

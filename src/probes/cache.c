@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache probe: the kernel side adds up by file (bpf/cache.bpf.h), and sends the sums of a file when the program for
+ * The cache probe: the kernel side adds up by file (bpf/cache/cache.bpf.h), and sends the sums of a file when the program for
  * that is run, here, once an interval.
  */
 #include "dlt/cache.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* printed.out: text that bpf/printed.bpf.h sees in vfs_rw's calls; src/drain/printed.c puts lines together. */
+/* printed.out: text that bpf/calls/printed.bpf.h sees in vfs_rw's calls; src/drain/printed.c puts lines together. */
 #include "dlt/printed.h"
 
 #include "drain/decode.h"

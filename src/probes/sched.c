@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sched probe: the kernel side adds up, and sends its sums each interval (bpf/sched.bpf.c). */
+/* The sched probe: the kernel side adds up, and sends its sums each interval (bpf/sched/sched.bpf.c). */
 #include "dlt/sched.h"
 
 #include <errno.h>

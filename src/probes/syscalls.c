@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The syscalls probe: the kernel side adds up, and sends its sums each interval (bpf/syscalls.bpf.c). */
+/* The syscalls probe: the kernel side adds up, and sends its sums each interval (bpf/calls/syscalls.bpf.c). */
 #include "dlt/syscalls.h"
 
 #include <errno.h>

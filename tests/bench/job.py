@@ -35,7 +35,7 @@ TRAIN = os.path.realpath(os.path.join(tracers.HERE, "../workloads/train.py"))
 TIMED = os.path.join(tracers.HERE, "timed.py")
 FILES, BYTES, WORKERS = 512, 16384, 2
 GOAL = 1  # percent of the job's CPU time
-OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # in bpf/sched.bpf.c
+OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # in bpf/sched/sched.bpf.c
 
 GOAL_REGIONS = 0.5  # percent of the job's CPU time without them
 GOAL_ALLOC = 15  # percent of the untraced job's CPU time, with every allocation from 4 KiB on and its stack

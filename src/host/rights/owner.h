@@ -19,7 +19,7 @@ struct owner {
  * Returns true when every thread of PID runs only as O's uid (real, effective, saved and file system uid),
  * its gids are equal and among O's, it has no capabilities, and the kernel has not made it unreadable
  * because it once had more rights. Else false, with the reason in WHY. Threads may change meanwhile: the
- * kernel side (bpf/pids.bpf.c) notices those that gain rights by execve(2) later.
+ * kernel side (bpf/process/pids.bpf.c) notices those that gain rights by execve(2) later.
  */
 bool owner_is(pid_t pid, const struct owner *o, char *why, size_t size);
 

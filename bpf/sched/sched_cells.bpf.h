@@ -9,6 +9,8 @@
 #ifndef SCHED_CELLS_BPF_H
 #define SCHED_CELLS_BPF_H
 
+#include "sched/sched.bpf.h"
+
 #define PLACES 4 /* places where a cell may be */
 #define NO_CELL 0xffffffffu
 

@@ -7,6 +7,8 @@
 #ifndef SCHED_LIFE_BPF_H
 #define SCHED_LIFE_BPF_H
 
+#include "sched/sched_cells.bpf.h"
+
 const volatile __u32 stack_bytes = 0; /* size of a kernel stack; 0: the kernel has bpf_task_pt_regs */
 
 /* --- slots --------------------------------------------------------------------------------------- */

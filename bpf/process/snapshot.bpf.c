@@ -7,7 +7,7 @@
  * is not). So this object has a scratch buffer of its own, which needs no guard as one thread reads one
  * iterator at a time, and it adds to the shared counters atomically.
  */
-#include "pids.bpf.h"
+#include "process/pids.bpf.h"
 
 #include "dlt/mmap.h"
 #include "dlt/open.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and writes, one record per call and side (a call between two files has an R and a W). */
-#include "cache_call.bpf.h"
-#include "printed.bpf.h"
-#include "rw.bpf.h"
+#include "cache/cache_call.bpf.h"
+#include "calls/printed.bpf.h"
+#include "calls/rw.bpf.h"
 
 /*
  * Returns the bytes that the call made the kernel fetch from the disk: they are charged to the task when a bio is submitted.

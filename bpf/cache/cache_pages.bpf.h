@@ -3,7 +3,7 @@
 #ifndef CACHE_PAGES_BPF_H
 #define CACHE_PAGES_BPF_H
 
-#include "cache.bpf.h"
+#include "cache/cache.bpf.h"
 
 #define CACHE_CALL_CHUNKS 4096 /* of the longest read, 2 GiB, with pages of 4 KiB */
 #define CACHE_FOLIO_CHUNKS 16  /* of the largest folio */

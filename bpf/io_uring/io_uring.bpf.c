@@ -7,12 +7,12 @@
  * What it requests is read from the ring's submission entry: that is ABI, while the kernel's own structs
  * differ. The entry is the last one fetched while the tracepoint runs.
  */
-#include "cache_call.bpf.h"
-#include "rw.bpf.h"
+#include "cache/cache_call.bpf.h"
+#include "calls/rw.bpf.h"
 
-#include "io_uring.bpf.h"
-#include "io_uring_start.bpf.h"
-#include "io_uring_done.bpf.h"
+#include "io_uring/io_uring.bpf.h"
+#include "io_uring/io_uring_start.bpf.h"
+#include "io_uring/io_uring_done.bpf.h"
 
 const volatile struct dlt_uring_kernel kernel = {};
 

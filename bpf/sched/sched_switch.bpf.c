@@ -3,7 +3,7 @@
  * Context switches, a row for each in which a thread of the target leaves or comes. The scheduler's hooks run with
  * interrupts off.
  */
-#include "sched.bpf.h"
+#include "sched/sched.bpf.h"
 #include "dlt/sched_switch.h"
 
 struct {

@@ -9,8 +9,8 @@
 #ifndef BIO_WALK_BPF_H
 #define BIO_WALK_BPF_H
 
-#include "bio_direct.bpf.h"
-#include "bio_kind.bpf.h"
+#include "bio/bio_direct.bpf.h"
+#include "bio/bio_kind.bpf.h"
 
 #define VECS_OF_BIO 2048
 #define STEPS_AT_ONCE 32

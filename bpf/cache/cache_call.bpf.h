@@ -3,7 +3,7 @@
 #ifndef CACHE_CALL_BPF_H
 #define CACHE_CALL_BPF_H
 
-#include "cache_pages.bpf.h"
+#include "cache/cache_pages.bpf.h"
 #include "file.bpf.h"
 
 struct {

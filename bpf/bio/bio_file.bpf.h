@@ -7,9 +7,9 @@
 #ifndef BIO_FILE_BPF_H
 #define BIO_FILE_BPF_H
 
-#include "bio_entry.bpf.h"
-#include "bio_map.bpf.h"
-#include "bio_walk.bpf.h"
+#include "bio/bio_entry.bpf.h"
+#include "bio/bio_map.bpf.h"
+#include "bio/bio_walk.bpf.h"
 
 static __always_inline void fileless_count(void)
 {

@@ -10,7 +10,7 @@
 #ifndef BIO_DIRTIER_BPF_H
 #define BIO_DIRTIER_BPF_H
 
-#include "bio_look.bpf.h"
+#include "bio/bio_look.bpf.h"
 
 #define LOOKUPS 320 /* sets that are looked at for a request: enough for 80 MiB of one file, or for as many files */
 

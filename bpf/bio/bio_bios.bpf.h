@@ -3,7 +3,7 @@
 #ifndef BIO_BIOS_BPF_H
 #define BIO_BIOS_BPF_H
 
-#include "bio_entry.bpf.h"
+#include "bio/bio_entry.bpf.h"
 
 #define BIOS_AT_ONCE 32
 

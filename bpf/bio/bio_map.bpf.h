@@ -3,8 +3,8 @@
 #ifndef BIO_MAP_BPF_H
 #define BIO_MAP_BPF_H
 
-#include "bio_extent.bpf.h"
-#include "bio_inode.bpf.h"
+#include "bio/bio_extent.bpf.h"
+#include "bio/bio_inode.bpf.h"
 
 /* Makes the request's extent I the next to send. Nonzero: there is none. */
 __noinline int map_next(__u32 i)

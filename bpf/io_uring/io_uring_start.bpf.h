@@ -3,6 +3,9 @@
 #ifndef IO_URING_START_BPF_H
 #define IO_URING_START_BPF_H
 
+#include "cache/cache_call.bpf.h"
+#include "calls/rw.bpf.h"
+#include "io_uring/io_uring.bpf.h"
 #include "dlt/create_del.h"
 #include "dlt/io_uring.h"
 #include "dlt/open.h"

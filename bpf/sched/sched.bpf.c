@@ -4,10 +4,10 @@
  * This file has the scheduler's hooks. Cells hold sums (sched_cells.bpf.h), slots hold what each thread is doing
  * (sched_life.bpf.h), other programs send rows (sched_send.bpf.h).
  */
-#include "sched.bpf.h"
-#include "sched_cells.bpf.h"
-#include "sched_life.bpf.h"
-#include "sched_send.bpf.h"
+#include "sched/sched.bpf.h"
+#include "sched/sched_cells.bpf.h"
+#include "sched/sched_life.bpf.h"
+#include "sched/sched_send.bpf.h"
 
 /* The part of a run that was sent stays in the cell that sent it: the thread that leaves is charged only for the rest. */
 static __always_inline void settle(struct dlt_sched_cpu *here)

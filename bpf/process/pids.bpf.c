@@ -4,7 +4,7 @@
  * added before it runs; a process leaves when its last thread exits; a task that moves into a traced cgroup
  * is added at the move.
  */
-#include "pids.bpf.h"
+#include "process/pids.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -9,7 +9,7 @@
 #ifndef BIO_PAGE_BPF_H
 #define BIO_PAGE_BPF_H
 
-#include "bio_look.bpf.h"
+#include "bio/bio_look.bpf.h"
 
 /* Returns the first sector of the block device whose inode is at ADDR; its page cache's index begins there. */
 struct bdev_inode___dlt {

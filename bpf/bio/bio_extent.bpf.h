@@ -3,8 +3,8 @@
 #ifndef BIO_EXTENT_BPF_H
 #define BIO_EXTENT_BPF_H
 
-#include "bio_dirtier.bpf.h"
-#include "bio_page.bpf.h"
+#include "bio/bio_dirtier.bpf.h"
+#include "bio/bio_page.bpf.h"
 
 /* Returns the kind of L's present bytes, which lie at OFF of L->inode; NOWHERE: in an unknown file. */
 static __always_inline __u32 kind_of(const struct bio_look *l, __u64 off)

@@ -3,8 +3,8 @@
 #ifndef BIO_KIND_BPF_H
 #define BIO_KIND_BPF_H
 
-#include "bio_bios.bpf.h"
-#include "bio_page.bpf.h"
+#include "bio/bio_bios.bpf.h"
+#include "bio/bio_page.bpf.h"
 
 /* Returns what the function at END ends: the kind, and DLT_BIO_END_*. */
 __noinline __u64 end_find(__u64 end)

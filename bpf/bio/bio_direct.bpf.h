@@ -3,8 +3,8 @@
 #ifndef BIO_DIRECT_BPF_H
 #define BIO_DIRECT_BPF_H
 
-#include "bio_extent.bpf.h"
-#include "bio_inode.bpf.h"
+#include "bio/bio_extent.bpf.h"
+#include "bio/bio_inode.bpf.h"
 
 /* Found by the address of the bio. */
 struct bio_direct {

@@ -9,7 +9,7 @@
 #define dlt_seen bio_seen
 #include "file.bpf.h"
 
-#include "cache.bpf.h"
+#include "cache/cache.bpf.h"
 #include "dlt/bio.h"
 
 extern const volatile struct dlt_bio_kernel kernel;

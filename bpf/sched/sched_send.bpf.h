@@ -7,6 +7,9 @@
 #ifndef SCHED_SEND_BPF_H
 #define SCHED_SEND_BPF_H
 
+#include "sched/sched_cells.bpf.h"
+#include "sched/sched_life.bpf.h"
+
 /* An int on 6.18, narrower on 7.2, with other fields after it: read with the width that it has. */
 static __always_inline bool task_on_cpu(struct task_struct *task)
 {

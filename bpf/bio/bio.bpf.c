@@ -12,9 +12,9 @@
 
 const volatile struct dlt_bio_kernel kernel = {};
 
-#include "bio_bios.bpf.h"
-#include "bio_entry.bpf.h"
-#include "bio_file.bpf.h"
+#include "bio/bio_bios.bpf.h"
+#include "bio/bio_entry.bpf.h"
+#include "bio/bio_file.bpf.h"
 
 /* Without block_io_start: a request's entry until it is issued, by address of its bio. */
 struct {

@@ -8,8 +8,8 @@
  * touched without any event, so it is not noted: it never counts as wasted.
  */
 #define dlt_scratch cache_scratch
-#include "cache_call.bpf.h"
-#include "rw.bpf.h"
+#include "cache/cache_call.bpf.h"
+#include "calls/rw.bpf.h"
 
 const volatile __u32 sendfile_nr = 0, splice_nr = 0, copy_file_range_nr = 0, io_submit_nr = 0;
 

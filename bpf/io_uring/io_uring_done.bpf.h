@@ -3,6 +3,7 @@
 #ifndef IO_URING_DONE_BPF_H
 #define IO_URING_DONE_BPF_H
 
+#include "io_uring/io_uring_start.bpf.h"
 #include "dlt/close.h"
 
 /* Returns the task whose open files and root a request uses; it is alive as long as the request. */
