@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/scan/only.h"
+#include "report/files/only.h"
 
 int cut_init(struct export_cut *c, const struct pids *pids, const char *path)
 {

@@ -9,8 +9,8 @@
 #include "export/cut.h"
 #include "export/folded.h"
 #include "export/site_texts.h"
-#include "report/scan/allocs.h"
-#include "report/scan/stacks.h"
+#include "report/memory/allocs.h"
+#include "report/memory/stacks.h"
 
 #define STACK_BYTES 16384 /* a deeper part is left out */
 

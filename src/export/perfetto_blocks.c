@@ -5,7 +5,7 @@
  */
 #include "base/util.h"
 #include "export/perfetto.h"
-#include "report/scan/allocs.h"
+#include "report/memory/allocs.h"
 
 /* Returns the bytes in COLUMN; 0: none are known. */
 static int64_t bytes(const struct perfetto_row *r, uint8_t column)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/memory/stacks.h"
 #include "report/scan/scan.h"
-#include "report/scan/stacks.h"
 
 char **site_texts_read(int dirfd, const uint64_t *sites, uint32_t n)
 {

@@ -8,7 +8,7 @@
 #include "export/folded.h"
 #include "export/site_texts.h"
 #include "export/sqlite.h"
-#include "report/scan/stacks.h"
+#include "report/memory/stacks.h"
 
 static const char column[] = "ALTER TABLE sites ADD COLUMN FUNCTIONS TEXT; CREATE INDEX sites_site ON sites(host, SITE);";
 static const char wanted[] = "SELECT SITE FROM sites WHERE host = ? AND KIND <> 'module' LIMIT ?";

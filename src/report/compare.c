@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/scan/streams.h"
-#include "report/scan/uses.h"
+#include "report/files/streams.h"
+#include "report/files/uses.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 

@@ -6,11 +6,11 @@
 #include "report/rows.h"
 
 #include "base/util.h"
-#include "report/scan/datasets.h"
-#include "report/scan/only.h"
-#include "report/scan/software.h"
-#include "report/scan/streams.h"
-#include "report/scan/uses.h"
+#include "report/files/datasets.h"
+#include "report/files/only.h"
+#include "report/files/software.h"
+#include "report/files/streams.h"
+#include "report/files/uses.h"
 #include "report/why/names.h"
 
 /* FSTYPEs whose files are not on a disk of this machine; a final dot stands for any subtype. */

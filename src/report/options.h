@@ -8,7 +8,7 @@
 #include "applog/applog.h"
 #include "base/moment.h"
 #include "report/cpu/cpu.h"
-#include "report/memory_map.h"
+#include "report/memory/memory_map.h"
 #include "report/phases/read.h"
 
 #define REPORT_LOGS_MAX 64U

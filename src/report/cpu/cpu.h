@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/scan/folders.h"
+#include "report/files/folders.h"
 #include "report/scan/gaps.h"
 #include "stats/table.h"
 #include "trace/manifest_read.h"

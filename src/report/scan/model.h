@@ -192,7 +192,7 @@ struct report_top_file {
 	char *path, fstype[32];
 };
 
-/* Of alloc.out, in all: report/scan/allocs.h has the parts. Of several hosts their sums, also of the peaks. */
+/* Of alloc.out, in all: report/memory/allocs.h has the parts. Of several hosts their sums, also of the peaks. */
 struct report_alloc {
 	bool present;
 	struct report_alloc_counts {

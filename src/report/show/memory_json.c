@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
-#include "report/memory_map.h"
+#include "report/memory/memory_map.h"
 #include "report/show/memory.h"
 #include "report/timeline.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/memory_map.h"
+#include "report/memory/memory_map.h"
 #include "report/show/memory.h"
 #include "report/show/svg.h"
 

@@ -10,7 +10,7 @@
 #include "base/shell.h"
 #include "base/util.h"
 #include "base/wrap.h"
-#include "report/scan/causes.h"
+#include "report/disk/causes.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
 #include "report/show/tables.h"

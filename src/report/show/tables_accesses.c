@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of the memory that programs touched: by process, by mapped file, by stack of its allocation. */
 #include "base/util.h"
-#include "report/scan/accesses.h"
+#include "report/memory/accesses.h"
 #include "report/show/tables.h"
 
 #define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)

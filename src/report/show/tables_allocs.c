@@ -4,9 +4,9 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/memory/accesses.h"
+#include "report/memory/allocs.h"
 #include "report/phases/phases.h"
-#include "report/scan/accesses.h"
-#include "report/scan/allocs.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of the page cache, by file and by epoch, of a struct report. */
-#include "report/scan/cache.h"
+#include "report/disk/cache.h"
 #include "report/show/tables.h"
 #include "report/why/why.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of what the disks worked for, by file and by process, of a struct report. */
-#include "report/scan/causes.h"
+#include "report/disk/causes.h"
 #include "report/show/tables.h"
 
 #define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)

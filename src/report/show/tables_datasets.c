@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of data sets, of a struct report. */
-#include "report/scan/datasets.h"
+#include "report/files/datasets.h"
 #include "report/show/tables.h"
 
 #define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)

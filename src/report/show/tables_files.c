@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of files, of their users, and of other descriptors, of a struct report. */
-#include "report/scan/streams.h"
-#include "report/scan/uses.h"
+#include "report/files/streams.h"
+#include "report/files/uses.h"
 #include "report/show/tables.h"
 
 #define GET(name, type, row) VIEW_GET(name, struct report, r, type, row)

@@ -4,7 +4,7 @@
 
 #include "base/fmt.h"
 #include "base/json.h"
-#include "report/scan/spreads.h"
+#include "report/files/spreads.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
 

@@ -5,11 +5,11 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/disk/faults.h"
 #include "report/report.h"
-#include "report/scan/faults.h"
 #include "report/scan/model.h"
-#include "report/show/show.h"
 #include "report/show/json.h"
+#include "report/show/show.h"
 #include "report/show/tables.h"
 #include "report/show/text.h"
 #include "report/why/why.h"

@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/util.h"
-#include "report/scan/allocs.h"
-#include "report/scan/faults.h"
+#include "report/disk/faults.h"
+#include "report/memory/allocs.h"
 #include "report/show/memory.h"
 #include "report/timeline.h"
 #include "report/why/why.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/scan/software.h"
+#include "report/files/software.h"
 #include "report/scan/syncs.h"
 #include "report/why/rw.h"
 

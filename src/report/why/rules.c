@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/disk/cache.h"
+#include "report/disk/causes.h"
+#include "report/disk/faults.h"
 #include "report/phases/phases.h"
-#include "report/scan/cache.h"
-#include "report/scan/causes.h"
-#include "report/scan/faults.h"
 #include "report/why/rules_impl.h"
 
 #define LEAST_UNSEEN 0.1 /* of the time: if more waits are not seen, the job may have waited for data in these */

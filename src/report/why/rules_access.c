@@ -3,7 +3,7 @@
 #include "report/why/rules_impl.h"
 
 #include "base/fmt.h"
-#include "report/scan/cache.h"
+#include "report/disk/cache.h"
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 

@@ -6,8 +6,8 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/files/uses.h"
 #include "report/scan/lookup.h"
-#include "report/scan/uses.h"
 #include "report/why/names.h"
 
 #define SMALL_SAMPLE (64U << 10)

@@ -4,9 +4,9 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/scan/cache.h"
-#include "report/scan/causes.h"
-#include "report/scan/faults.h"
+#include "report/disk/cache.h"
+#include "report/disk/causes.h"
+#include "report/disk/faults.h"
 #include "report/scan/lookup.h"
 
 #define LEAST_PAGES 4096 /* of read-ahead */

@@ -7,8 +7,8 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/files/uses.h"
 #include "report/scan/lookup.h"
-#include "report/scan/uses.h"
 
 /* --- files of several processes --------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/files/software.h"
 #include "report/scan/lookup.h"
 #include "report/scan/model.h"
-#include "report/scan/software.h"
 #include "report/why/account.h"
 #include "report/why/rules.h"
 #include "report/why/waits_evidence.h"

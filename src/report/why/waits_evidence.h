@@ -3,7 +3,7 @@
 #ifndef REPORT_WHY_WAITS_EVIDENCE_H
 #define REPORT_WHY_WAITS_EVIDENCE_H
 
-#include "report/scan/datasets.h"
+#include "report/files/datasets.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"
 

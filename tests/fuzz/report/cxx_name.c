@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A symbol of a program that a trace names, as a name in a stack. */
-#include "fuzz.h"
 #include "base/text.h"
-#include "report/scan/cxx_name.h"
+#include "fuzz.h"
+#include "report/memory/cxx_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -15,7 +15,7 @@
 #include "report/compare.h"
 #include "report/cpu/cpu.h"
 #include "report/cpu/load.h"
-#include "report/memory_map.h"
+#include "report/memory/memory_map.h"
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/memory.h"

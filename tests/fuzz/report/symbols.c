@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A program or library that a trace names, whatever it is now: the names of its functions. */
 #include "fuzz.h"
-#include "report/scan/symbols.h"
+#include "report/memory/symbols.h"
 
 #define ID "00112233445566778899aabbccddeeff00112233"
 

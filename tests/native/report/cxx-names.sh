@@ -57,8 +57,8 @@ assert any(frames[0] == "operator new" and more in frames for frames, _ in rows)
 END
 
 # whole libraries
-names=$W/../tests/report/scan/test_cxx_name
-[ -x "$names" ] || make -C "$here/../.." "build/tests/report/scan/test_cxx_name" >/dev/null 2>&1 || skip "test_cxx_name"
+names=$W/../tests/report/memory/test_cxx_name
+[ -x "$names" ] || make -C "$here/../.." "build/tests/report/memory/test_cxx_name" >/dev/null 2>&1 || skip "test_cxx_name"
 for library in $(g++ -print-file-name=libstdc++.so.6) /usr/lib/*/libtorch_cpu.so.1.13; do
 	[ -e "$library" ] || continue
 	nm -D --defined-only "$library" | awk '$2 ~ /[TWi]/ { sub(/@.*/, "", $3); print $3 }' | sort -u >symbols

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
 #include "base/fmt.h"
+#include "base/json.h"
 #include "base/util.h"
+#include "report/disk/causes.h"
 #include "report/report.h"
-#include "report/scan/causes.h"
 #include "report/show/show.h"
 #include "report/why/why.h"
 #include "tree.h"

@@ -13,10 +13,10 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/files/spreads.h"
+#include "report/files/streams.h"
+#include "report/files/uses.h"
 #include "report/report.h"
-#include "report/scan/spreads.h"
-#include "report/scan/streams.h"
-#include "report/scan/uses.h"
 #include "tree.h"
 
 #define GOLDEN "tests/golden/"

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/disk/causes.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/scan/lookup.h"
+#include "stats/top.h"
+
+/* --- kinds ------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *no_file, *no_writer;
+} kinds[CAUSE_KINDS] = {
+	[CAUSE_DATA] = { "data", "(unknown files)", "(unknown writers)" },
+	[CAUSE_DIRECT] = { "direct", "(direct I/O of unknown files)", "(direct I/O of unknown processes)" },
+	[CAUSE_META] = { "meta", "(metadata of file systems)", "(metadata, written back)" },
+	[CAUSE_JOURNAL] = { "journal", "(journals)", "(journals)" },
+	[CAUSE_SWAP] = { "swap", "(swap)", "(swap, written)" },
+	[CAUSE_SUPER] = { "super", "(superblocks)", "(superblocks)" },
+	[CAUSE_OTHER] = { "other", "(requests of unknown kind)", "(writes of unknown kind)" },
+	[CAUSE_NO_DATA] = { "-", "(flushes and discards)", "(flushes and discards)" },
+	[CAUSE_SEVERAL] = { NULL, "(several files in one request)", "(several files in one request)" },
+};
+
+static enum cause_kind kind_of(struct reader_field f)
+{
+	for (unsigned int k = 0; k < CAUSE_SEVERAL; k++)
+		if (reader_is(f, kinds[k].name))
+			return (enum cause_kind)k;
+	return CAUSE_OTHER;
+}
+
+/* --- sums -------------------------------------------------------------------------------------------- */
+
+static void add(struct report_cause *to, const struct report_cause *c)
+{
+	to->read_bytes += c->read_bytes;
+	to->write_bytes += c->write_bytes;
+	to->requests += c->requests;
+	to->time_ns += c->time_ns;
+}
+
+static void subtract(struct report_cause *from, const struct report_cause *c)
+{
+	from->read_bytes -= c->read_bytes;
+	from->write_bytes -= c->write_bytes;
+	from->requests -= c->requests;
+	from->time_ns -= c->time_ns;
+}
+
+/* Returns the process PID, whose name is COMM where that is known; NULL: there is no room. */
+static struct report_cause_process *process_of(struct report_causes *c, uint64_t pid, struct reader_field comm)
+{
+	struct report_cause_process *p = table_get(&c->processes, pid);
+
+	if (p && !p->comm[0])
+		report_copy(p->comm, sizeof(p->comm), comm);
+	return p;
+}
+
+static void add_to_process(struct report_causes *c, struct report_cause_process *p, const struct report_cause *one, bool unsure)
+{
+	add(p ? &p->sum : &c->other_processes, one);
+	if (p && unsure)
+		p->unsure_bytes += one->write_bytes;
+}
+
+/* --- write-backs --------------------------------------------------------------------------------------- */
+
+/*
+ * Takes a part of a write-back. The time is divided in proportion to the bytes, and the last part gets the rest, so that the
+ * parts add up. The request counts once, for the process that wrote most of it.
+ */
+static void take_part(void *ctx, const struct writeback *x, uint64_t len, uint32_t pid)
+{
+	struct report_causes *c = ctx;
+	const uint32_t writer = pid ? pid : x->pid;
+	struct report_cause one = { .write_bytes = len };
+
+	if (c->bytes_left == 0) {
+		c->bytes_left = x->bytes;
+		c->time_left_ns = x->time_ns;
+		c->largest_bytes = 0;
+	}
+	one.time_ns = (uint64_t)((double)c->time_left_ns * ((double)len / (double)c->bytes_left));
+	c->bytes_left -= len;
+	if (c->bytes_left == 0)
+		one.time_ns = c->time_left_ns;
+	c->time_left_ns -= one.time_ns;
+	if (writer)
+		add_to_process(c, process_of(c, writer, (struct reader_field){ .p = "" }), &one, !pid && x->writers > 1);
+	else
+		add(&c->no_writer[CAUSE_DATA], &one);
+	if (len > c->largest_bytes) {
+		c->largest_bytes = len;
+		c->largest_pid = writer;
+	}
+	if (c->bytes_left)
+		return;
+	one = (struct report_cause){ .requests = x->requests };
+	if (c->largest_pid)
+		add_to_process(c, table_get(&c->processes, c->largest_pid), &one, false);
+	else
+		add(&c->no_writer[CAUSE_DATA], &one);
+}
+
+/* The file and process that a request, or a piece of one, belongs to. */
+struct target {
+	enum cause_kind kind;
+	uint64_t fid, off, pid, writers; /* FID, PID 0: not known */
+	uint64_t issued_ns;
+	bool placed; /* OFF is known */
+};
+
+/* Keeps a write-back of a file for the comparison with writes. Returns false if it is none, or there is no room. */
+static bool keep(struct report *r, const struct target *t, const struct report_cause *one)
+{
+	struct report_file *f = t->fid ? table_find(&r->files, t->fid) : NULL;
+	const struct writeback x = {
+		.issued_ns = t->issued_ns, .fid = t->fid, .off = t->off, .bytes = one->write_bytes, .time_ns = one->time_ns,
+		.pid = (uint32_t)t->pid, .writers = (uint32_t)MIN(t->writers, UINT32_MAX), .requests = (uint32_t)one->requests,
+	};
+
+	if (t->kind != CAUSE_DATA || !f || !t->placed || !x.bytes || t->pid > UINT32_MAX ||
+	    !writebacks_add(&r->causes->writebacks, &x))
+		return false;
+	f->written_back = true;
+	return true;
+}
+
+void report_causes_write_of(const struct scan *s, const struct report_call_facts *c)
+{
+	struct writebacks_write w = { s->time_ns - c->lat_ns, c->fid, 0, c->bytes, (uint32_t)c->pid };
+
+	if (c->pid <= UINT32_MAX && scan_u64(s, COL_OFFSET, &w.off))
+		writebacks_write(&s->report->causes->writebacks, &w);
+}
+
+/* --- requests ------------------------------------------------------------------------------------------- */
+
+/* Adds ONE, a request or a piece of one, to its file, or to the sums without a file, and to its process. */
+static void add_target(struct report *r, const struct target *t, const struct report_cause *one)
+{
+	struct report_causes *c = r->causes;
+	struct report_cause *file = t->fid ? table_get(&c->files, t->fid) : NULL;
+
+	if (file && !file->of_job)
+		file->of_job = t->pid && table_find(&r->procs, t->pid);
+	add(file ? file : t->fid ? &c->other_files : &c->no_file[t->kind], one);
+	if (one->write_bytes && keep(r, t, one))
+		return;
+	if (t->pid)
+		add_to_process(c, table_get(&c->processes, t->pid), one, t->writers > 1);
+	else
+		add(&c->no_writer[t->kind], one);
+}
+
+/* Adds the pieces of the current row, and subtracts them from LEFT. The first piece counts as the request. */
+static void add_pieces(const struct scan *s, const struct target *whole, struct report_cause *left)
+{
+	struct report_causes *c = s->report->causes;
+	uint64_t sector, bytes = left->read_bytes + left->write_bytes;
+	const struct report_piece *p;
+
+	if (!scan_u64(s, COL_SECTOR, &sector))
+		return;
+	while (bytes && (p = report_pieces_take(&c->pieces, scan_field(s, COL_DISK), sector, whole->issued_ns, s->time_ns))) {
+		const uint64_t n = MIN(p->bytes, bytes);
+		struct report_cause one = { .requests = left->requests, .time_ns = left->time_ns };
+		struct target t = { .kind = (enum cause_kind)p->kind, .fid = p->fid, .off = p->off, .placed = true,
+				    .pid = left->write_bytes ? p->pid : whole->pid, .writers = whole->writers,
+				    .issued_ns = whole->issued_ns };
+
+		if (!n)
+			break;
+		if (!t.fid && t.kind == CAUSE_OTHER) /* the rest of a request that has more pieces than bio_map.out lists */
+			t.kind = CAUSE_SEVERAL;
+		*(left->write_bytes ? &one.write_bytes : &one.read_bytes) = n;
+		if (n < bytes)
+			one.time_ns = (uint64_t)((double)left->time_ns * ((double)n / (double)bytes));
+		if (t.pid && left->write_bytes)
+			process_of(c, t.pid, (struct reader_field){ .p = "" });
+		add_target(s->report, &t, &one);
+		subtract(left, &one);
+		sector += n / 512;
+		bytes -= n;
+	}
+}
+
+/* Returns the target of the current row. */
+static struct target target_of(const struct scan *s, enum report_t t, uint64_t lat_ns)
+{
+	struct target whole = {
+		.kind = kind_of(scan_field(s, COL_KIND)), .fid = scan_number(s, COL_FID), .writers = scan_number(s, COL_WN),
+		.pid = scan_number(s, t == REPORT_W ? COL_WPID : COL_PID),
+		.issued_ns = s->time_ns - MIN(lat_ns, s->time_ns) + scan_number(s, COL_QLAT_NS),
+	};
+
+	whole.placed = scan_u64(s, COL_FOFF, &whole.off);
+	if (whole.pid)
+		process_of(s->report->causes, whole.pid, scan_field(s, t == REPORT_W ? COL_WCOMM : COL_COMM));
+	return whole;
+}
+
+/* Notes a write of the disk, or compares a read with them. Only reads of files by processes of the job count. */
+static void add_interference(const struct scan *s, enum report_t t, uint64_t lat_ns)
+{
+	struct reader_field name = scan_field(s, COL_DISK);
+	struct report_causes *c = s->report->causes;
+	struct interference *i;
+	struct report_cause_reads *reads;
+
+	if ((t != REPORT_R && t != REPORT_W) || !(i = table_get(&c->disks, table_key(name.p, name.len))))
+		return;
+	if (t == REPORT_W) {
+		interference_write(i, s->time_ns);
+		return;
+	}
+	if (!scan_has_number(s, COL_FID) || !table_find(&s->report->procs, scan_number(s, COL_PID)))
+		return;
+	reads = interference_read(i, s->time_ns - MIN(lat_ns, s->time_ns)) ? &c->beside : &c->alone;
+	reads->n++;
+	reads->ns += lat_ns;
+}
+
+void report_causes_request(const struct scan *s, enum report_t t, uint64_t bytes, uint64_t lat_ns)
+{
+	struct report_cause one = {
+		.read_bytes = t == REPORT_R ? bytes : 0, .write_bytes = t == REPORT_W ? bytes : 0, .requests = 1, .time_ns = lat_ns,
+	};
+	struct report_causes *c = s->report->causes;
+	struct target whole;
+
+	c->known = s->at[COL_KIND];
+	if (!c->known || scan_is(s, COL_KIND, "below"))
+		return;
+	add(&c->all, &one);
+	add_interference(s, t, lat_ns);
+	whole = target_of(s, t, lat_ns);
+	if (scan_number(s, COL_EXTENTS) > 1) {
+		add_pieces(s, &whole, &one);
+		/* the rest belongs to several files; but what was merged with a journal, metadata or swap counts as that */
+		whole.kind = whole.kind == CAUSE_DATA || whole.kind == CAUSE_DIRECT ? CAUSE_SEVERAL : whole.kind;
+		whole.fid = 0;
+	}
+	if (one.requests || one.read_bytes || one.write_bytes)
+		add_target(s->report, &whole, &one);
+}
+
+/* --- the rows --------------------------------------------------------------------------------------------- */
+
+struct report_causes *report_causes_new(void)
+{
+	struct report_causes *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	table_init(&c->files, sizeof(struct report_cause), REPORT_FILES_MAX);
+	table_init(&c->processes, sizeof(struct report_cause_process), CAUSES_PROCESSES_MAX);
+	table_init(&c->disks, sizeof(struct interference), REPORT_DISKS_MAX);
+	report_pieces_init(&c->pieces);
+	writebacks_init(&c->writebacks, take_part, c);
+	return c;
+}
+
+static uint32_t kind_number(struct reader_field name)
+{
+	return kind_of(name);
+}
+
+void report_causes_begin(struct report *r)
+{
+	report_pieces_read(&r->causes->pieces, r->folder, kind_number);
+}
+
+void report_causes_free(struct report_causes *c)
+{
+	if (!c)
+		return;
+	for (unsigned int i = 0; i < c->n_files; i++)
+		free(c->file[i].path);
+	table_free(&c->files);
+	table_free(&c->processes);
+	table_free(&c->disks);
+	report_pieces_free(&c->pieces);
+	writebacks_free(&c->writebacks);
+	free(c);
+}
+
+/* Inserts a row that stands for no single file or process after the rows with more time. */
+static struct report_cause_row *put_rest(struct report_cause_row *rows, unsigned int *n, const struct report_cause *sum,
+					 const char *what)
+{
+	struct report_cause_row *at = sum->requests || sum->write_bytes ?
+		TOP_PLACE(rows, *n, CAUSES_ROWS, e, e->sum.time_ns, sum->time_ns) : NULL;
+
+	if (at)
+		*at = (struct report_cause_row){ .sum = *sum, .what = what };
+	return at;
+}
+
+/* Whether the job used the file FID, which caused SUM: by calls on it, or as its program, a library, or a mapping. */
+static bool is_of_job(const struct report *r, uint64_t fid, const struct report_cause *sum)
+{
+	const struct report_file *f = table_find(&r->files, fid);
+
+	return sum->of_job || (f && f->calls);
+}
+
+static void pick_files(struct report *r)
+{
+	struct report_causes *c = r->causes;
+	struct report_cause rest = c->other_files, rest_of_job = { 0 };
+	struct report_cause_row *row;
+
+	for (uint32_t i = 0; i < c->files.n; i++) {
+		const struct report_cause *sum = table_at(&c->files, i);
+		const uint64_t fid = table_key_at(&c->files, i);
+
+		add(is_of_job(r, fid, sum) ? &rest_of_job : &rest, sum);
+		row = TOP_PLACE(c->file, c->n_files, CAUSES_SHOWN, e, e->sum.time_ns, sum->time_ns);
+		if (row)
+			*row = (struct report_cause_row){ .sum = *sum, .id = fid };
+	}
+	for (unsigned int i = 0; i < c->n_files; i++) {
+		row = &c->file[i];
+		row->of_job = is_of_job(r, row->id, &row->sum);
+		row->path = report_path_of(r, row->id, NULL, 0);
+		subtract(row->of_job ? &rest_of_job : &rest, &row->sum);
+	}
+	for (unsigned int k = 0; k < CAUSE_KINDS; k++)
+		put_rest(c->file, &c->n_files, &c->no_file[k], kinds[k].no_file);
+	put_rest(c->file, &c->n_files, &rest, "(other files)");
+	row = put_rest(c->file, &c->n_files, &rest_of_job, "(other files of the job)");
+	if (row)
+		row->of_job = true;
+}
+
+static void pick_processes(struct report *r)
+{
+	struct report_causes *c = r->causes;
+	struct report_cause rest = c->other_processes;
+
+	for (uint32_t i = 0; i < c->processes.n; i++) {
+		const struct report_cause_process *p = table_at(&c->processes, i);
+		struct report_cause_row *at =
+			p->sum.requests || p->sum.write_bytes ?
+				TOP_PLACE(c->process, c->n_processes, CAUSES_SHOWN, e, e->sum.time_ns, p->sum.time_ns) : NULL;
+
+		add(&rest, &p->sum);
+		if (at)
+			*at = (struct report_cause_row){ .sum = p->sum, .unsure_bytes = p->unsure_bytes,
+							 .id = table_key_at(&c->processes, i) };
+	}
+	for (unsigned int i = 0; i < c->n_processes; i++) {
+		struct report_cause_row *row = &c->process[i];
+		const struct report_cause_process *own = table_find(&c->processes, row->id);
+		const struct report_proc *p = table_find(&r->procs, row->id);
+
+		subtract(&rest, &row->sum);
+		row->of_job = p;
+		snprintf(row->comm, sizeof(row->comm), "%s", p && p->comm[0] ? p->comm : own ? own->comm : "");
+	}
+	for (unsigned int k = 0; k < CAUSE_KINDS; k++)
+		put_rest(c->process, &c->n_processes, &c->no_writer[k], kinds[k].no_writer);
+	put_rest(c->process, &c->n_processes, &rest, "(other processes)");
+}
+
+void report_causes_end(struct report *r)
+{
+	writebacks_end(&r->causes->writebacks);
+	pick_files(r);
+	pick_processes(r);
+}

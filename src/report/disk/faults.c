@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/disk/faults.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+
+struct report_faults *report_faults_new(void)
+{
+	struct report_faults *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	table_init(&f->files, sizeof(struct report_fault_sum), FAULTS_FILES_MAX);
+	table_init(&f->last, sizeof(uint64_t), FAULTS_USES_MAX);
+	return f;
+}
+
+void report_faults_free(struct report_faults *f)
+{
+	if (!f)
+		return;
+	table_free(&f->files);
+	table_free(&f->last);
+	free(f);
+}
+
+static void add(struct report_fault_sum *to, uint64_t ns, uint64_t bytes)
+{
+	to->n++;
+	to->ns += ns;
+	to->bytes += bytes;
+}
+
+/*
+ * Compares a fault at OFFSET, which fetched BYTES, with the process's last one in the file. It goes on from there if it is
+ * not before it and no farther behind it than one fetch reaches; otherwise it is a jump.
+ */
+static void place(struct report_faults *f, uint64_t key, uint64_t offset, uint64_t bytes, uint64_t ns)
+{
+	uint64_t *last = key ? table_get(&f->last, key) : NULL;
+	const uint64_t near = MAX(bytes, FAULTS_NEAR_BYTES);
+
+	if (!last)
+		return;
+	if (*last) {
+		const bool jump = offset + 1 < *last || offset + 1 - *last > near;
+
+		f->placed++;
+		f->jumps += jump;
+		f->jumps_ns += jump ? ns : 0;
+	}
+	*last = 1 + offset;
+}
+
+static void took(void *ctx, uint64_t begin_ns, uint64_t end_ns)
+{
+	*(uint64_t *)ctx += end_ns - begin_ns;
+}
+
+static bool take(struct scan *s, void *own)
+{
+	struct report_faults *f = own;
+	const uint64_t bytes = scan_number(s, COL_DISK_BYTES), ns = MIN(scan_number(s, COL_LAT_NS), s->time_ns);
+	const bool kernel = scan_is(s, COL_FUNC, "kernel"), swap = scan_is(s, COL_KIND, "swap");
+	uint64_t fid = 0, offset;
+	struct report_fault_sum *file;
+
+	if (!scan_has_number(s, COL_PID))
+		return false;
+	f->untimed += !scan_has_number(s, COL_LAT_NS);
+	scan_u64(s, COL_FID, &fid);
+	add(swap ? &f->swap : kernel ? &f->kernel : fid ? &f->file : &f->other, kernel ? 0 : ns, bytes);
+	file = fid ? table_get(&f->files, fid) : NULL;
+	if (file)
+		add(file, kernel ? 0 : ns, bytes);
+	if (kernel)
+		return true;
+	cover_add(&f->cover, s->time_ns - ns, s->time_ns, took, &f->busy_ns);
+	if (fid && scan_u64(s, COL_OFFSET, &offset))
+		place(f, report_pair_key(scan_number(s, COL_PID), fid), offset, bytes, ns);
+	return true;
+}
+
+void report_faults_read(struct report *r)
+{
+	struct scan_taker taker = { .take = take, .own = r->faults };
+
+	r->faults->present = scan_walk(r->folder, "fault", &taker)->error == 0;
+}
+
+struct report_fault_sum report_faults_of(const struct report *r, uint64_t fid)
+{
+	const struct report_fault_sum *sum = r->faults ? table_find(&r->faults->files, fid) : NULL;
+
+	return sum ? *sum : (struct report_fault_sum){ 0 };
+}

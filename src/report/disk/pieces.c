@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/disk/pieces.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+
+/*
+ * A piece's row is stamped shortly before or after its request's. A piece that is older belongs to a request without a row.
+ */
+#define SLACK_NS 10000000
+
+struct place {
+	uint32_t first, last; /* 1 + number; 0: none */
+};
+
+void report_pieces_init(struct report_pieces *p)
+{
+	*p = (struct report_pieces){ .n = 0 };
+	table_init(&p->places, sizeof(struct place), PIECES_MAX);
+}
+
+void report_pieces_free(struct report_pieces *p)
+{
+	free(p->v);
+	table_free(&p->places);
+}
+
+static uint64_t key_of(struct reader_field disk, uint64_t sector)
+{
+	return table_key_more(table_key(disk.p, disk.len), (const char *)&sector, sizeof(sector));
+}
+
+static bool grow(struct report_pieces *p)
+{
+	const uint32_t room = p->room ? 2 * p->room : 1024;
+	struct report_piece *v;
+
+	if (p->n < p->room)
+		return true;
+	v = room > PIECES_MAX ? NULL : reallocarray(p->v, room, sizeof(*v));
+	if (!v)
+		return false;
+	p->v = v;
+	p->room = room;
+	return true;
+}
+
+static bool take(struct scan *s, void *own)
+{
+	struct report_pieces *p = own;
+	struct report_piece piece = { .at_ns = s->time_ns };
+	struct place *place;
+	uint64_t sector;
+
+	if (!scan_u64(s, COL_SECTOR, &sector) || !scan_u64(s, COL_BYTES, &piece.bytes))
+		return false;
+	place = table_get(&p->places, key_of(scan_field(s, COL_DISK), sector));
+	if (!place || !grow(p)) {
+		p->left_out++;
+		return true;
+	}
+	if (!scan_u64(s, COL_FOFF, &piece.off) || !scan_u64(s, COL_FID, &piece.fid))
+		piece.fid = 0;
+	scan_u64(s, COL_WPID, &piece.pid);
+	piece.kind = p->kind_of(scan_field(s, COL_KIND));
+	p->v[p->n++] = piece;
+	if (place->last)
+		p->v[place->last - 1].next = p->n;
+	else
+		place->first = p->n;
+	place->last = p->n;
+	return true;
+}
+
+void report_pieces_read(struct report_pieces *p, struct scan_folder *folder, uint32_t (*kind_of)(struct reader_field name))
+{
+	struct scan_taker taker = { .take = take, .own = p };
+
+	p->kind_of = kind_of;
+	scan_walk(folder, "bio_map", &taker);
+}
+
+const struct report_piece *report_pieces_take(struct report_pieces *p, struct reader_field disk, uint64_t sector,
+					      uint64_t issued_ns, uint64_t done_ns)
+{
+	struct place *place = p->n ? table_find(&p->places, key_of(disk, sector)) : NULL;
+
+	while (place && place->first) {
+		const struct report_piece *piece = &p->v[place->first - 1];
+
+		if (piece->at_ns > done_ns)
+			return NULL;
+		place->first = piece->next;
+		if (!place->first)
+			place->last = 0;
+		if (piece->at_ns + SLACK_NS >= issued_ns)
+			return piece;
+	}
+	return NULL;
+}

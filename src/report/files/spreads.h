@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spreads of the latencies and sizes of each process's calls on files. Bounded, see below. */
+#ifndef REPORT_FILES_SPREADS_H
+#define REPORT_FILES_SPREADS_H
+
+#include "report/scan/scan.h"
+#include "stats/spread.h"
+
+#define REPORT_SPREADS_MAX 4096 /* the first processes; 48 MiB when each has all six spreads */
+
+/* Frees the spreads of R's processes, which must still exist. */
+void report_spreads_free(struct report *r);
+
+/* "read", "write", "open", "other". */
+extern const char *const report_spread_names[REPORT_SPREADS];
+
+/* A pair of columns, latencies and sizes of all calls of a probe; NULL where the trace has none. */
+struct report_column {
+	const char *probe, *of; /* OF: R or W, a side of the probe, or NULL */
+	const struct hist *lat, *size;
+};
+#define REPORT_COLUMNS_MAX 16
+/* Fills COLUMNS; returns how many there are. */
+unsigned int report_columns(const struct report *r, struct report_column columns[REPORT_COLUMNS_MAX]);
+
+/* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
+
+/* Makes an empty spread as *S. Returns it; NULL: no memory. */
+struct spread *report_spreads_make(struct spread **s);
+/* Whether P, which has no spreads yet, may have them; else the call is counted as left out. */
+bool report_spreads_admit(struct report *r, struct report_proc *p);
+
+static inline void report_spreads_add(struct report_proc *p, enum report_spread what, uint64_t value)
+{
+	struct spread *s = p->spread[what] ? p->spread[what] : report_spreads_make(&p->spread[what]);
+
+	if (s)
+		spread_add(s, value);
+}
+
+static inline void report_spreads_call(const struct scan *s, const struct report_call_facts *c)
+{
+	const enum report_spread ns = c->rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
+				      s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
+
+	if (c->running || !c->on_file || (!c->rw && scan_is(s, COL_FUNC, "snapshot")))
+		return;
+	if (!c->proc->has_spreads && !report_spreads_admit(s->report, c->proc))
+		return;
+	if (!c->again_side)
+		report_spreads_add(c->proc, ns, c->lat_ns);
+	if (c->done)
+		report_spreads_add(c->proc, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
+}
+
+#endif

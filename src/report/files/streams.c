@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/files/streams.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/scan/lookup.h"
+#include "stats/top.h"
+
+struct report_streams *report_streams_new(void)
+{
+	struct report_streams *u = calloc(1, sizeof(*u));
+
+	if (u)
+		table_init(&u->logs, sizeof(struct report_log), REPORT_LOGS_MAX);
+	return u;
+}
+
+void report_streams_free(struct report_streams *u)
+{
+	if (!u)
+		return;
+	for (uint32_t i = 0; i < u->logs.n; i++)
+		free(((struct report_log *)table_at(&u->logs, i))->gaps);
+	for (unsigned int i = 0; i < u->n_top; i++)
+		free(u->top[i].path);
+	table_free(&u->logs);
+	free(u);
+}
+
+/* --- classes ------------------------------------------------------------------------------------- */
+
+static bool begins(struct reader_field f, const char *s)
+{
+	return f.len >= strlen(s) && memcmp(f.p, s, strlen(s)) == 0;
+}
+
+/*
+ * Returns the class of an anonymous file: "eventpoll" for anon_inode:[eventpoll], "bpf-map" for anon_inode:bpf-map. Text
+ * after a further colon names one file, so it is left out.
+ */
+static struct reader_field anon_name(struct reader_field f)
+{
+	static const char prefix[] = "anon_inode:";
+	size_t skip = begins(f, prefix) ? sizeof(prefix) - 1 : 0, len = 0;
+
+	skip += skip < f.len && f.p[skip] == '[';
+	f.p += skip;
+	f.len -= skip;
+	while (len < f.len && f.p[len] != ']' && f.p[len] != ':')
+		len++;
+	f.len = len;
+	return f;
+}
+
+#define FIELD(text) ((struct reader_field){ .p = (text), .len = sizeof(text) - 1 })
+
+static struct reader_field class_name(enum report_type type, struct reader_field path)
+{
+	switch (type) {
+	case REPORT_ANON:
+		path = anon_name(path);
+		return path.len ? path : FIELD("anonymous");
+	case REPORT_FIFO:
+		return begins(path, "pipe:") ? FIELD("pipe") : FIELD("named pipe");
+	case REPORT_SOCK:
+		return FIELD("socket");
+	case REPORT_MEMFD:
+		return FIELD("memfd");
+	default:
+		if (begins(path, "/dev/pts/") || begins(path, "/dev/tty") || begins(path, "/dev/console"))
+			return FIELD("terminal");
+		return begins(path, "/") ? path : FIELD("device");
+	}
+}
+
+static struct report_class *class_of(struct report_streams *u, struct reader_field name)
+{
+	char text[sizeof(u->classes[0].name)];
+	unsigned int i;
+
+	report_copy(text, sizeof(text), name);
+	for (i = 0; i < u->n_classes; i++)
+		if (strcmp(u->classes[i].name, text) == 0)
+			return &u->classes[i];
+	if (i == REPORT_CLASSES_MAX)
+		return &u->classes[REPORT_CLASSES_MAX - 1];
+	snprintf(u->classes[i].name, sizeof(text), "%s", i == REPORT_CLASSES_MAX - 1 ? "all others" : text);
+	u->n_classes++;
+	return &u->classes[i];
+}
+
+static bool is_log_name(struct reader_field path)
+{
+	static const char end[] = ".log";
+
+	return path.len >= strlen(end) && memcmp(path.p + path.len - strlen(end), end, strlen(end)) == 0;
+}
+
+void report_streams_file(struct scan *s, struct report_file *f)
+{
+	struct reader_field path = scan_field(s, COL_REALPATH);
+	enum report_type type = (enum report_type)f->type;
+	struct report_streams *u = s->report->streams;
+	struct report_class *class;
+
+	f->log = type == REPORT_REG && is_log_name(path);
+	if (f->stream || !f->inside || (report_is_file(type) && type != REPORT_MEMFD))
+		return;
+	class = class_of(u, class_name(type, path));
+	class->files++;
+	f->stream = (uint8_t)(class - u->classes + 1);
+}
+
+static void add_to_class(const struct scan *s, struct report_class *class, const struct report_call_facts *c)
+{
+	class->calls++;
+	class->time_ns += c->again_side ? 0 : c->lat_ns;
+	if (s->kind != REPORT_VFS_RW)
+		return;
+	*(c->write ? &class->writes : &class->reads) += 1;
+	*(c->write ? &class->write_bytes : &class->read_bytes) += c->bytes;
+}
+
+/* --- output and logs ------------------------------------------------------------------------------ */
+
+static unsigned int how_of(const struct scan *s, const struct report_call_facts *c)
+{
+	struct reader_field fd = scan_field(s, COL_FD), flags = scan_field(s, COL_FLAGS);
+
+	return (reader_is(fd, "1") ? REPORT_STDOUT : reader_is(fd, "2") ? REPORT_STDERR : 0) |
+	       (flags.len > 1 && reader_flag(flags, "APPEND") ? REPORT_APPEND : 0) |
+	       (c->file->log ? REPORT_LOG_NAME : 0);
+}
+
+static void add_to_log(const struct scan *s, const struct report_call_facts *c, unsigned int how)
+{
+	struct report_streams *u = s->report->streams;
+	uint64_t key = report_pair_key(c->pid, c->fid);
+	struct report_log *l = key ? table_get(&u->logs, key) : NULL;
+
+	if (!l) {
+		u->left_out++;
+		return;
+	}
+	l->pid = c->pid;
+	l->fid = c->fid;
+	l->how |= how;
+	l->bytes += c->bytes;
+	l->time_ns += c->again_side ? 0 : c->lat_ns;
+	if (l->calls++ == 0) {
+		l->first_ns = l->last_ns = s->time_ns;
+		return;
+	}
+	if (!l->gaps)
+		l->gaps = calloc(1, sizeof(*l->gaps));
+	if (l->gaps && s->time_ns >= l->last_ns)
+		spread_add(l->gaps, s->time_ns - l->last_ns);
+	l->last_ns = MAX(l->last_ns, s->time_ns);
+}
+
+void report_streams_call_of(const struct scan *s, const struct report_call_facts *c)
+{
+	unsigned int how;
+
+	if (c->file->stream)
+		add_to_class(s, &s->report->streams->classes[c->file->stream - 1], c);
+	if (s->kind != REPORT_VFS_RW || !c->write || c->failed || c->running)
+		return;
+	how = how_of(s, c);
+	if (how)
+		add_to_log(s, c, how);
+}
+
+void report_streams_pick(struct report *r)
+{
+	struct report_streams *u = r->streams;
+
+	for (uint32_t i = 0; i < u->logs.n; i++) {
+		const struct report_log *l = table_at(&u->logs, i);
+		struct report_log *at = TOP_PLACE(u->top, u->n_top, REPORT_TOP, e, e->calls, l->calls);
+
+		if (at)
+			*at = *l;
+	}
+	for (unsigned int i = 0; i < u->n_top; i++)
+		u->top[i].path = report_path_of(r, u->top[i].fid, NULL, 0);
+}
+
+const char *report_log_how(unsigned int how, char buf[48])
+{
+	static const char *const names[] = { "stdout", "stderr", "append", "log" };
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		if (how & 1U << i) {
+			size_t len = strlen(buf);
+
+			snprintf(buf + len, 48 - len, "%s%s", len ? "," : "", names[i]);
+		}
+	return buf;
+}
+
+double report_log_rate(const struct report_log *l)
+{
+	if (l->last_ns <= l->first_ns)
+		return -1;
+	return (double)(l->calls - 1) * (double)NSEC_PER_SEC / (double)(l->last_ns - l->first_ns);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/memory/allocs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "report/memory/stacks.h"
+#include "stats/timeline.h"
+#include "stats/top.h"
+
+struct report_allocs *report_allocs_new(void)
+{
+	struct report_allocs *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	table_init(&a->sites, sizeof(struct report_alloc_sum), ALLOCS_SITES_MAX);
+	table_init_pids(&a->processes, sizeof(struct report_alloc_sum), ALLOCS_PROCESSES_MAX);
+	return a; /* room for spans is made with the first row */
+}
+
+void report_allocs_free(struct report_allocs *a)
+{
+	if (!a)
+		return;
+	for (unsigned int o = 0; o < ALLOC_ORDERS; o++)
+		for (unsigned int i = 0; i < a->by_site[o].n; i++)
+			free(a->by_site[o].row[i].stack);
+	table_free(&a->sites);
+	table_free(&a->processes);
+	free(a->span);
+	free(a);
+}
+
+/* --- by time ---------------------------------------------------------------------------------------- */
+
+/* Makes one of each two, which are full. */
+static void spans_halve(struct report_allocs *a)
+{
+	for (uint32_t i = 0; i < ALLOCS_SPANS_MAX / 2; i++) {
+		const struct report_alloc_span *first = &a->span[2UL * i], *second = first + 1;
+
+		a->span[i] = (struct report_alloc_span){
+			.begin_ns = first->begin_ns, .end_ns = second->end_ns,
+			.most = MAX(first->most, second->most), .last = second->last,
+			.blocks = first->blocks + second->blocks, .bytes = first->bytes + second->bytes,
+		};
+	}
+	a->n_spans = ALLOCS_SPANS_MAX / 2;
+	a->span_rows *= 2;
+}
+
+/* A row at AT_NS has changed the sums, which were OLD. */
+static void span_add(struct report_allocs *a, uint64_t at_ns, const struct report_alloc_sum *old)
+{
+	const int64_t now = a->all.level.now;
+	struct report_alloc_span *s;
+
+	if (!a->span) {
+		a->span = calloc(ALLOCS_SPANS_MAX, sizeof(*a->span));
+		a->span_rows = 1;
+	}
+	if (!a->span)
+		return;
+	if (a->rows++ % a->span_rows == 0) {
+		if (a->n_spans == ALLOCS_SPANS_MAX)
+			spans_halve(a);
+		a->span[a->n_spans++] = (struct report_alloc_span){ .begin_ns = at_ns, .most = now };
+	}
+	s = &a->span[a->n_spans - 1];
+	s->end_ns = at_ns;
+	s->most = MAX(s->most, now);
+	s->last = now;
+	s->blocks += a->all.blocks - old->blocks;
+	s->bytes += a->all.bytes - old->bytes;
+}
+
+void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum)
+{
+	uint32_t i = 0;
+
+	for (sum->most = 0; i < a->n_spans && a->span[i].end_ns < begin_ns; i++)
+		sum->most = a->span[i].last; /* in use when it begins */
+	for (sum->last = sum->most; i < a->n_spans && a->span[i].end_ns < end_ns; i++) {
+		sum->most = MAX(sum->most, a->span[i].most);
+		sum->last = a->span[i].last;
+		sum->blocks += a->span[i].blocks;
+		sum->bytes += a->span[i].bytes;
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+/* A block that a row begins or ends. */
+struct block {
+	uint64_t bytes, site;
+	bool begins;
+	bool left;   /* it was never freed */
+	bool brief;  /* it was short-lived */
+	bool cross;  /* another thread had allocated it */
+	bool before; /* it was allocated before the first row */
+};
+
+/* A damaged trace must not overflow. */
+static int64_t plus(int64_t a, uint64_t b)
+{
+	return (int64_t)((uint64_t)a + b);
+}
+
+/* PEAK_NR: how often all together had more than ever before. What was in use then is known at the next change. */
+static void level_add(struct alloc_level *l, uint64_t bytes, uint64_t peak_nr)
+{
+	if (l->peak_nr != peak_nr) {
+		l->at_peak = l->now;
+		l->peak_nr = peak_nr;
+	}
+	l->now = plus(l->now, bytes);
+	l->peak = MAX(l->peak, l->now);
+}
+
+static void sum_add(struct report_alloc_sum *sum, const struct block *b, uint64_t peak_nr)
+{
+	level_add(&sum->level, b->begins ? b->bytes : -b->bytes, peak_nr);
+	sum->blocks += b->begins;
+	sum->bytes += b->begins ? b->bytes : 0;
+	if (b->begins)
+		return;
+	sum->frees += !b->left;
+	sum->left_blocks += b->left;
+	sum->left_bytes += b->left ? b->bytes : 0;
+	sum->short_blocks += b->brief;
+	sum->short_bytes += b->brief ? b->bytes : 0;
+	sum->cross_frees += b->cross;
+	sum->level.before += b->before ? b->bytes : 0;
+}
+
+/* PROCESS NULL: it has no room. */
+static void block_add(struct report_allocs *a, struct report_alloc_sum *process, const struct block *b)
+{
+	const uint64_t peak_nr = a->all.level.peak_nr;
+	struct report_alloc_sum *site = table_get(&a->sites, b->site);
+
+	a->blocks_now += b->begins ? 1 : UINT64_MAX;
+	a->blocks_before += b->before;
+	sum_add(&a->all, b, peak_nr);
+	if (process)
+		sum_add(process, b, peak_nr);
+	if (site)
+		sum_add(site, b, peak_nr);
+	a->site_left_out += !site;
+	a->process_left_out += !process;
+}
+
+/* A row begins a block of SIZE. Returns false when it is damaged. */
+static bool begin(struct report_allocs *a, const struct scan *s, struct report_alloc_sum *process)
+{
+	struct block b = { .begins = true };
+
+	if (reader_is(scan_field(s, COL_ADDR), "0")) {
+		a->all.failed++;
+		if (process)
+			process->failed++;
+		return true;
+	}
+	if (!scan_u64(s, COL_SIZE, &b.bytes)) /* it is below the threshold now */
+		return true;
+	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX)
+		return false;
+	b.site = scan_number(s, COL_SITE);
+	block_add(a, process, &b);
+	return true;
+}
+
+/* A row ends a block, whose size and stack are in SIZE and SITE; LEFT: which was never freed. */
+static bool end(struct report_allocs *a, const struct scan *s, struct report_alloc_sum *process, enum column size, enum column site,
+		bool left)
+{
+	const uint64_t life_ns = scan_number(s, COL_LIFE_NS);
+	struct block b = { .left = left, .site = scan_number(s, site) };
+	uint64_t tid;
+
+	if (!scan_u64(s, size, &b.bytes)) {
+		a->unknown_frees++;
+		return true;
+	}
+	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX || life_ns > s->time_ns)
+		return false;
+	b.brief = !left && life_ns < ALLOCS_SHORT_NS;
+	b.cross = !left && scan_u64(s, COL_ALLOC_TID, &tid) && tid != scan_number(s, COL_TID);
+	b.before = s->time_ns - life_ns < a->first_ns;
+	block_add(a, process, &b);
+	return true;
+}
+
+/* The bytes in use have changed: for the timeline, and if there have never been more, for the peak. */
+static void changed(struct report *r, const struct scan *s)
+{
+	struct alloc_level *l = &r->allocs->all.level;
+	struct timeline *t = r->timeline;
+
+	if (t && timeline_has(t, s->time_ns))
+		timeline_in_use(t, s->time_ns, l->now);
+	if (l->peak == l->at_peak)
+		return;
+	l->at_peak = l->peak;
+	l->peak_nr++;
+	r->alloc.n.peak_blocks = r->allocs->blocks_now;
+	r->alloc.peak_ns = s->time_ns;
+	report_copy(r->alloc.peak_time, sizeof(r->alloc.peak_time), scan_field(s, COL_TIME));
+}
+
+bool report_alloc_frees(struct reader_field func)
+{
+	return reader_is(func, "free") || reader_is(func, "c10::free_cpu");
+}
+
+bool report_alloc_is_unpaired(struct reader_field func)
+{
+	static const char prefix[] = "libc:";
+
+	return func.len > strlen(prefix) && !memcmp(func.p, prefix, strlen(prefix));
+}
+
+static bool take(struct scan *s, void *own)
+{
+	struct report *r = own;
+	struct report_allocs *a = r->allocs;
+	const struct reader_field func = scan_field(s, COL_FUNC);
+	const bool left = reader_is(func, "end");
+	const struct report_alloc_sum before = a->all;
+	struct report_alloc_sum *process;
+	bool good = true;
+	uint64_t pid;
+
+	if (!scan_u64(s, COL_PID, &pid))
+		return false;
+	if (report_alloc_is_unpaired(func)) {
+		a->unpaired++;
+		return true;
+	}
+	a->first_ns = a->first_ns ? a->first_ns : s->time_ns;
+	process = table_get(&a->processes, pid);
+	if (left || report_alloc_frees(func)) {
+		good = end(a, s, process, COL_SIZE, COL_SITE, left);
+	} else {
+		if (!reader_is(scan_field(s, COL_LIFE_NS), "-"))
+			good = end(a, s, process, COL_OLD_SIZE, COL_OLD_SITE, false);
+		good &= begin(a, s, process);
+	}
+	changed(r, s);
+	span_add(a, s->time_ns, &before);
+	return good;
+}
+
+/* --- what is missing -------------------------------------------------------------------------------------- */
+
+static void note(struct report *r, uint64_t n, const char *one, const char *others, const char *text)
+{
+	if (n)
+		report_note(r, "alloc: %s %s", FMT_N(n, one, others), text);
+}
+
+static void note_missing(struct report *r)
+{
+	const struct report_allocs *a = r->allocs;
+	const struct manifest_alloc *m = &r->manifest.alloc;
+
+	note(r, m->uncovered_processes, "process", "processes", "ran without the library: the allocations are not in the trace");
+	note(r, m->unread_threads, "thread was", "threads were", "killed, and up to 126 of the last events of each are missing");
+	note(r, m->refused_pages, "page of events is missing, as it was", "pages of events are missing, as they were", "spoiled by a program");
+	note(r, m->skipped, "event in a signal handler is", "events in signal handlers are", "missing");
+	note(r, m->unkept_blocks, "block counts", "blocks count", "as in use until the end: there was no room while tracing");
+	note(r, m->siteless, "event is", "events are", "without a stack, as a process has too many");
+	note(r, a->unpaired, "block of libc is", "blocks of libc are", "in no sum: the processes ran before the trace, so no free is recorded");
+	note(r, a->site_left_out, "block is", "blocks are", "in the sum of no stack: there are too many");
+	note(r, a->process_left_out, "block is", "blocks are", "in the sum of no process: there are too many");
+}
+
+void report_allocs_read(struct report *r)
+{
+	struct scan_taker taker = { .take = take, .own = r };
+	const struct notes notes = report_notes(r);
+	struct scan_file *f = scan_walk(r->folder, "alloc", &taker);
+
+	scan_note_error(f, &notes);
+	r->alloc.present = f->error == 0;
+	if (!r->alloc.present)
+		return;
+	scan_note_header(f, taker.bad_rows, &notes);
+	note_missing(r);
+}
+
+/* --- tables ----------------------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const struct report_alloc_sum *s, enum alloc_order order)
+{
+	switch (order) {
+	case ALLOCS_BY_PEAK: return report_alloc_level(s, s->level.at_peak);
+	case ALLOCS_BY_BYTES: return s->bytes;
+	case ALLOCS_BY_SHORT: return s->short_bytes;
+	case ALLOCS_BY_LEFT: return s->left_bytes;
+	case ALLOCS_BY_OWN_PEAK: break;
+	}
+	return report_alloc_level(s, s->level.peak);
+}
+
+/* Subtracts SUM from REST, whose own peak is not known. */
+static void take_away(struct report_alloc_sum *rest, const struct report_alloc_sum *sum)
+{
+	rest->blocks -= sum->blocks;
+	rest->bytes -= sum->bytes;
+	rest->short_blocks -= sum->short_blocks;
+	rest->short_bytes -= sum->short_bytes;
+	rest->left_blocks -= sum->left_blocks;
+	rest->left_bytes -= sum->left_bytes;
+	rest->frees -= sum->frees;
+	rest->cross_frees -= sum->cross_frees;
+	rest->failed -= sum->failed;
+	rest->level.before -= sum->level.before;
+	rest->level.at_peak = plus(rest->level.at_peak, -(uint64_t)sum->level.at_peak);
+}
+
+/* Puts the rows of T with the most, and all others as one. */
+static void pick(struct report_alloc_rows *rows, const struct table *t, const struct report_alloc_sum *all, enum alloc_order order)
+{
+	struct report_alloc_row rest = { .others = true, .sum = *all }, *at;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct report_alloc_sum *sum = table_at(t, i);
+		const uint64_t key = key_of(sum, order);
+
+		at = key ? TOP_PLACE(rows->row, rows->n, ALLOCS_SHOWN, e, key_of(&e->sum, order), key) : NULL;
+		if (at)
+			*at = (struct report_alloc_row){ .id = table_key_at(t, i), .sum = *sum };
+	}
+	for (unsigned int i = 0; i < rows->n; i++)
+		take_away(&rest.sum, &rows->row[i].sum);
+	if (key_of(&rest.sum, order == ALLOCS_BY_OWN_PEAK ? ALLOCS_BY_BYTES : order))
+		rows->row[rows->n++] = rest;
+}
+
+/* What was in use at the peak of all, where nothing has changed since. */
+static void settle(const struct table *t, uint64_t peak_nr)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		level_add(&((struct report_alloc_sum *)table_at(t, i))->level, 0, peak_nr);
+}
+
+static void read_stacks(struct report *r)
+{
+	struct stack_place places[ALLOC_ORDERS * (ALLOCS_SHOWN + 1)];
+	unsigned int n = 0;
+
+	for (unsigned int o = 0; o < ALLOC_ORDERS; o++)
+		for (unsigned int i = 0; i < r->allocs->by_site[o].n; i++) {
+			struct report_alloc_row *row = &r->allocs->by_site[o].row[i];
+
+			places[n++] = (struct stack_place){ row->id, &row->stack };
+		}
+	stacks_read_apart(r->folder, places, n);
+}
+
+static void sum_up(struct report *r)
+{
+	const struct report_allocs *a = r->allocs;
+	const struct report_alloc_sum *all = &a->all;
+	const struct manifest_alloc *m = &r->manifest.alloc;
+	const struct phase *phase = r->phases ? phases_at(r->phases, r->alloc.peak_ns) : NULL;
+
+	r->alloc.n = (struct report_alloc_counts){
+		.peak_bytes = report_alloc_level(all, all->level.peak), .peak_blocks = r->alloc.n.peak_blocks + a->blocks_before,
+		.blocks = all->blocks, .bytes = all->bytes, .short_blocks = all->short_blocks, .short_bytes = all->short_bytes,
+		.left_blocks = all->left_blocks, .left_bytes = all->left_bytes, .frees = all->frees, .cross_frees = all->cross_frees,
+		.unknown_frees = a->unknown_frees, .failed = all->failed,
+		.small_calls = m->small_calls, .small_bytes = m->small_bytes,
+	};
+	r->alloc.min_bytes = m->min_bytes;
+	if (phase)
+		phases_label(r->phases, phase, r->alloc.peak_phase);
+}
+
+void report_allocs_end(struct report *r)
+{
+	struct report_allocs *a = r->allocs;
+
+	if (!r->alloc.present)
+		return;
+	sum_up(r);
+	settle(&a->sites, a->all.level.peak_nr);
+	settle(&a->processes, a->all.level.peak_nr);
+	for (enum alloc_order o = 0; o < ALLOC_ORDERS; o++)
+		pick(&a->by_site[o], &a->sites, &a->all, o);
+	pick(&a->by_process, &a->processes, &a->all, ALLOCS_BY_OWN_PEAK);
+	read_stacks(r);
+}

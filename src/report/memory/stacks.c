@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See stacks.h. A native frame of sites.out is "17+0x1a2b": an address in the file of module 17, which has a row of its own.
+ * It is where a call returns to, so the byte before it is in the function. A frame of Python is "/a/train.py:12:main".
+ */
+#include "report/memory/stacks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "report/memory/cxx_name.h"
+#include "report/memory/symbols.h"
+#include "report/scan/scan.h"
+#include "stats/table.h"
+
+#define FRAMES_MAX 64 /* of a stack; dltraced writes fewer */
+#define NAME_MAX_BYTES 256 /* of a function that are put */
+
+/* A file that code is in, as sites.out has it: escaped. */
+struct module {
+	char *path, *build_id;
+	struct symbol_place *places; /* of all wanted frames, ascending, each once */
+	size_t n;
+};
+
+struct stack {
+	char *frames; /* NULL: not there */
+	bool python;
+};
+
+struct stacks {
+	struct table modules; /* struct module, by SITE */
+	struct table wanted;  /* struct stack, by SITE */
+};
+
+struct frame {
+	uint64_t module, at; /* MODULE 0: in none */
+};
+
+static void module_free(struct module *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->places[i].name);
+	free(m->places);
+	free(m->path);
+	free(m->build_id);
+}
+
+static void clear(struct stacks *s)
+{
+	for (uint32_t i = 0; i < s->modules.n; i++)
+		module_free(table_at(&s->modules, i));
+	for (uint32_t i = 0; i < s->wanted.n; i++)
+		free(((struct stack *)table_at(&s->wanted, i))->frames);
+	table_free(&s->modules);
+	table_free(&s->wanted);
+}
+
+/* --- sites.out --------------------------------------------------------------------------------------------------- */
+
+static void put(char **to, struct reader_field f)
+{
+	free(*to);
+	*to = reader_is(f, "-") ? NULL : strndup(f.p, f.len);
+}
+
+static bool take(struct scan *s, void *own)
+{
+	struct stacks *stacks = own;
+	const bool is_module = scan_is(s, COL_KIND, "module");
+	struct module *m;
+	struct stack *stack;
+	uint64_t site;
+
+	if (!scan_u64(s, COL_SITE, &site))
+		return false;
+	if (is_module && (m = table_get(&stacks->modules, site))) {
+		put(&m->path, scan_field(s, COL_FRAMES));
+		put(&m->build_id, scan_field(s, COL_BUILD_ID));
+	}
+	stack = is_module ? NULL : table_find(&stacks->wanted, site);
+	if (stack) {
+		put(&stack->frames, scan_field(s, COL_FRAMES));
+		stack->python = scan_is(s, COL_KIND, "python");
+	}
+	return true;
+}
+
+/* Returns the frame that *TEXT begins with, and sets *TEXT behind it, at the end to NULL. */
+static struct frame frame_next(const char **text)
+{
+	struct frame f = { .module = strtoull(*text, NULL, 10) };
+	const char *end = strchr(*text, ';'), *at = strchr(*text, '+');
+
+	if (at && (!end || at < end))
+		f.at = strtoull(at + 1, NULL, 16);
+	*text = end ? end + 1 : NULL;
+	return f;
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+static void place_add(struct module *m, uint64_t at)
+{
+	if (util_room(&m->places, m->n, sizeof(*m->places)) == 0)
+		m->places[m->n++] = (struct symbol_place){ .at = at };
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol_place *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static void places_collect(struct stacks *s)
+{
+	for (uint32_t i = 0; i < s->wanted.n; i++) {
+		const struct stack *stack = table_at(&s->wanted, i);
+		const char *text = stack->python ? NULL : stack->frames;
+
+		for (unsigned int k = 0; text && k < FRAMES_MAX; k++) {
+			const struct frame f = frame_next(&text);
+			struct module *m = f.module ? table_find(&s->modules, f.module) : NULL;
+
+			if (m && f.at)
+				place_add(m, f.at - 1);
+		}
+	}
+}
+
+static void module_name(struct module *m)
+{
+	char path[4096];
+	size_t n = 0;
+
+	if (!m->n || !m->path || !m->build_id || strlen(m->path) >= sizeof(path))
+		return;
+	qsort(m->places, m->n, sizeof(m->places[0]), by_address);
+	for (size_t i = 0; i < m->n; i++)
+		if (!n || m->places[n - 1].at != m->places[i].at)
+			m->places[n++] = m->places[i];
+	m->n = n;
+	path[text_unescape(path, m->path, strlen(m->path))] = '\0';
+	if (path[0] == '/')
+		symbols_find(path, m->build_id, m->places, m->n);
+}
+
+static void read_sites(struct stacks *s, struct scan_folder *f)
+{
+	struct scan_taker taker = { .take = take, .own = s };
+
+	scan_walk(f, "sites", &taker);
+	places_collect(s);
+	for (uint32_t i = 0; i < s->modules.n; i++)
+		module_name(table_at(&s->modules, i));
+}
+
+/* EXACT: with the place in the function */
+static void put_frame(const struct stacks *s, const struct frame *f, bool exact, FILE *out)
+{
+	const struct module *m = f->module ? table_find(&s->modules, f->module) : NULL;
+	const struct symbol_place key = { .at = f->at - 1 };
+	const struct symbol_place *p = m && m->n ? bsearch(&key, m->places, m->n, sizeof(key), by_address) : NULL;
+	const char *file = m && m->path ? strrchr(m->path, '/') : NULL;
+	char name[TEXT_ESCAPED_MAX(NAME_MAX_BYTES)];
+
+	if (p && p->name && cxx_name(name, sizeof(name), p->name))
+		fputs(name, out);
+	else if (p && p->name)
+		fwrite(name, 1, (size_t)(text_put_str(name, p->name, strnlen(p->name, NAME_MAX_BYTES)) - name), out);
+	else if (m && m->path)
+		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : m->path, f->at);
+	else
+		fprintf(out, "0x%" PRIx64, f->at);
+	if (exact && p && p->name)
+		fprintf(out, "+0x%" PRIx64, f->at - p->begin);
+}
+
+/* Puts the frame of Python that *TEXT begins with, without the folders of its file, and sets *TEXT likewise. */
+static void put_line(const char **text, FILE *out)
+{
+	const char *at = *text, *end = strchrnul(at, ';'), *file = memrchr(at, '/', (size_t)(end - at));
+
+	at = file ? file + 1 : at;
+	fwrite(at, 1, (size_t)(end - at), out);
+	*text = *end ? end + 1 : NULL;
+}
+
+static char *text_of(const struct stacks *s, uint64_t site, bool exact)
+{
+	const struct stack *stack = site ? table_find(&s->wanted, site) : NULL;
+	const char *text = stack ? stack->frames : NULL;
+	char *ret = NULL;
+	size_t len = 0;
+	FILE *out = text ? open_memstream(&ret, &len) : NULL;
+
+	for (unsigned int k = 0; out && text && k < FRAMES_MAX; k++) {
+		struct frame f;
+
+		fputs(k ? STACKS_SEPARATOR : "", out);
+		if (stack->python) {
+			put_line(&text, out);
+			continue;
+		}
+		f = frame_next(&text);
+		put_frame(s, &f, exact, out);
+	}
+	if (!out || fclose(out) == 0)
+		return ret;
+	free(ret);
+	return NULL;
+}
+
+static bool is_alike(const struct stack_place *a, const struct stack_place *b)
+{
+	return a->site != b->site && *a->text && *b->text && !strcmp(*a->text, *b->text);
+}
+
+/* Stacks of the same functions, which call each other at other places, get these places: nothing else in them differs. */
+static void distinguish(const struct stacks *s, const struct stack_place *places, unsigned int n)
+{
+	autofree bool *alike = calloc(n, sizeof(*alike));
+
+	for (unsigned int i = 0; alike && i < n; i++)
+		for (unsigned int k = 0; !alike[i] && k < n; k++)
+			alike[i] = is_alike(&places[i], &places[k]);
+	for (unsigned int i = 0; alike && i < n; i++) {
+		char *exact = alike[i] ? text_of(s, places[i].site, true) : NULL;
+
+		if (!exact)
+			continue;
+		free(*places[i].text);
+		*places[i].text = exact;
+	}
+}
+
+static void read_places(struct scan_folder *f, const struct stack_place *places, unsigned int n, bool apart)
+{
+	struct stacks s;
+
+	table_init(&s.modules, sizeof(struct module), STACKS_MODULES_MAX);
+	table_init(&s.wanted, sizeof(struct stack), n);
+	for (unsigned int i = 0; i < n; i++)
+		if (places[i].site)
+			table_get(&s.wanted, places[i].site);
+	read_sites(&s, f);
+	for (unsigned int i = 0; i < n; i++)
+		*places[i].text = text_of(&s, places[i].site, false);
+	if (apart)
+		distinguish(&s, places, n);
+	clear(&s);
+}
+
+void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n)
+{
+	read_places(f, places, n, false);
+}
+
+void stacks_read_apart(struct scan_folder *f, const struct stack_place *places, unsigned int n)
+{
+	read_places(f, places, n, true);
+}
