@@ -108,7 +108,7 @@ static __always_inline void page_send(__u64 page, __u32 copy)
 		count_events_lost(n);
 }
 
-/* The library's instruction: page, enum dlt_alloc_copy. Attached by kernel/uprobe.c. */
+/* The library's instruction: page, enum dlt_alloc_copy. Attached by kernel/uprobe/uprobe.c. */
 SEC("uprobe")
 int alloc_point(struct pt_regs *ctx)
 {

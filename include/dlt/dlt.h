@@ -243,7 +243,7 @@ struct dlt_config {
 	__u8 plain;	    /* without the parts that a probe's rows can do without: see struct probe */
 	__u8 access;	    /* enum config_access: how accesses of memory are seen */
 	__u8 bio_map;	    /* a record for each extent of a request that has several */
-	__u8 functions;	    /* probes on functions of processes that run already: see kernel/functions.h */
+	__u8 functions;	    /* probes on functions of processes that run already: see kernel/uprobe/functions.h */
 	__u8 frames;	    /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
 	__u8 pad[1];
 };

@@ -18,10 +18,10 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "kernel/access/page_tables.h"
+#include "kernel/access/pmu.h"
 #include "kernel/backend.h"
 #include "kernel/btf.h"
-#include "kernel/page_tables.h"
-#include "kernel/pmu.h"
 #include "kernel/tracer.h"
 #include "trace/config.h"
 #include "trace/probe.h"

@@ -14,7 +14,7 @@
 #include "cmd/status_table.h"
 #include "cmd/verdict.h"
 #include "control/client.h"
-#include "drain/live.h"
+#include "drain/rows/live.h"
 
 struct status_options {
 	bool json, watch;

@@ -14,18 +14,18 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "control/control.h"
-#include "control/client.h"
+#include "base/fmt.h"
 #include "base/json.h"
 #include "base/json_read.h"
-#include "dltraced.h"
-#include "drain/live.h"
 #include "base/log.h"
-#include "base/fmt.h"
-#include "host/process.h"
-#include "host/stall/remote.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "control/client.h"
+#include "control/control.h"
+#include "dltraced.h"
+#include "drain/rows/live.h"
+#include "host/process.h"
+#include "host/stall/remote.h"
 
 #define TEXT_ROWS 20 /* processes in a block, without a terminal */
 #define SUMS_MAX 1000 /* a terminal has fewer rows */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drain/rollup.h"
+#include "drain/rows/rollup.h"
 #include "trace/segment.h"
 #include "trace/sink.h"
 

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "base/loop.h"
-#include "drain/decode.h"
-#include "drain/live.h"
 #include "drain/logtail.h"
 #include "drain/memory.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/live.h"
 #include "kernel/ring.h"
 #include "trace/probe_mask.h"
 #include "trace/reserve.h"

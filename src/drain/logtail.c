@@ -8,7 +8,7 @@
 
 #include "base/disk.h"
 #include "base/util.h"
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 
 #define READS_MAX 64 /* of 16 KiB in a row: some 80 ms of short lines, and the rings are waiting */
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "dlt/memory.h"
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 #include "host/meminfo.h"
 
 void memory_open(struct memory *m, uint64_t interval_ns)

@@ -56,10 +56,10 @@ static const struct section {
 	{ "fexit", TYPE_BY_ID, BPF_TRACE_FEXIT, attach_by_id },
 	{ "iter", TYPE_BY_ID, BPF_TRACE_ITER, attach_by_id },
 	{ "kprobe", BPF_PROG_TYPE_KPROBE, 0, attach_kprobe },
-	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, NULL }, /* by kernel/cpu_events.c */
+	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, NULL }, /* by kernel/access/cpu_events.c */
 	{ "raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL }, /* by object_run */
 	{ "tp", BPF_PROG_TYPE_TRACEPOINT, 0, attach_tp },
-	{ "uprobe", BPF_PROG_TYPE_KPROBE, 0, NULL }, /* by kernel/uprobe.c */
+	{ "uprobe", BPF_PROG_TYPE_KPROBE, 0, NULL }, /* by kernel/uprobe/uprobe.c */
 };
 
 /* Returns PROG's section, and in *WHAT_RET the part after the slash, NULL where there is none. */

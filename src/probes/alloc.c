@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* alloc.out: calls of malloc and its relatives in workloads that load our library (preload/). */
-#include "drain/alloc.h"
+#include "drain/memory/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 
 #include "alloc.skel.h"
 #include "base/util.h"
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 #include "host/installed.h"
 #include "kernel/skel.h"
-#include "kernel/uprobe.h"
+#include "kernel/uprobe/uprobe.h"
 #include "trace/probe.h"
 
 #define POINT_NAME_(point) #point
@@ -83,7 +83,7 @@ static void hooks_choose(struct alloc_bpf *skel, const struct dlt_config *cfg, c
 	bpf_program__set_autoload(skel->progs.alloc_exec_kprobe, !exec && kprobe);
 }
 
-/* Those of functions are attached by kernel/functions.c. Without them their map is never looked at. */
+/* Those of functions are attached by kernel/uprobe/functions.c. Without them their map is never looked at. */
 static int functions_choose(struct alloc_bpf *skel, bool on)
 {
 	struct bpf_program *prog;

@@ -13,8 +13,8 @@
 
 #include "base/util.h"
 #include "create_del.skel.h"
-#include "drain/decode.h"
-#include "drain/names.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/names.h"
 #include "kernel/btf.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"

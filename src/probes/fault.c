@@ -12,7 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "fault.skel.h"
-#include "kernel/cpu_events.h"
+#include "kernel/access/cpu_events.h"
 #include "kernel/skel.h"
 #include "trace/probe.h"
 

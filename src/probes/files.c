@@ -2,7 +2,7 @@
 /* files.out, the FID table: who a file is, told once by whichever probe meets it first. */
 #include "dlt/files.h"
 
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 #include "trace/probe.h"
 
 static const struct field fields[] = {

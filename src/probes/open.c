@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "dlt/create_del.h"
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
 #include "open.skel.h"

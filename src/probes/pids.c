@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pids.out: process life. The kernel's record lacks facts that only /proc has (drain/process_facts.h). A record waits for them,
+ * pids.out: process life. The kernel's record lacks facts that only /proc has (drain/rows/process_facts.h). A record waits for them,
  * and all later records of this file behind it.
  */
 #include "dlt/pids.h"
@@ -12,10 +12,10 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "drain/alloc.h"
-#include "drain/decode.h"
-#include "drain/process_facts.h"
-#include "drain/regions.h"
+#include "drain/memory/alloc.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/process_facts.h"
+#include "drain/rows/regions.h"
 #include "kernel/skel.h"
 #include "pids.skel.h"
 #include "trace/probe.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* printed.out: text that bpf/calls/printed.bpf.h sees in vfs_rw's calls; src/drain/printed.c puts lines together. */
+/* printed.out: text that bpf/calls/printed.bpf.h sees in vfs_rw's calls; src/drain/rows/printed.c puts lines together. */
 #include "dlt/printed.h"
 
-#include "drain/decode.h"
-#include "drain/printed.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/printed.h"
 #include "trace/probe.h"
 
 static const struct field fields[] = {

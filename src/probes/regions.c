@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* regions.out: what programs say of themselves by include/dltraced.h. */
-#include "drain/regions.h"
+#include "drain/rows/regions.h"
 
 #include <sys/syscall.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rollup.out: rows made by src/drain/rollup.c; nothing in the kernel. */
+/* rollup.out: rows made by src/drain/rows/rollup.c; nothing in the kernel. */
 #include "dlt/rollup.h"
 
 #include "trace/probe.h"

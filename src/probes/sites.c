@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sites.out: the stacks that rows of alloc.out name, and the files that their code is in. */
-#include "drain/alloc_sites.h"
+#include "drain/memory/alloc_sites.h"
 
 #include "trace/probe.h"
 

@@ -2,8 +2,8 @@
 /* The sync probe. truncate names its file by path: the FID is the one last known by it. */
 #include "dlt/sync.h"
 
-#include "drain/decode.h"
-#include "drain/names.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/names.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
 #include "sync.skel.h"

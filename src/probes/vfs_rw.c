@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
 #include "trace/probe.h"

@@ -14,7 +14,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
-#include "drain/live.h"
+#include "drain/rows/live.h"
 #include "session/state.h"
 #include "trace/probe.h"
 

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/new_file.h"
 #include "base/util.h"
-#include "drain/metrics.h"
+#include "drain/rows/metrics.h"
 #include "host/rights/privileges.h"
 #include "session/state.h"
 #include "trace/config.h"

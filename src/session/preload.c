@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "dlt/alloc.h"
-#include "drain/ticks.h"
+#include "drain/memory/ticks.h"
 #include "host/installed.h"
 #include "host/rights/workload_user.h"
 #include "trace/config.h"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "dlt/dlt.h"
-#include "drain/counts.h"
+#include "drain/rows/counts.h"
 #include "trace/probe_mask.h"
 
 struct drain;

@@ -30,7 +30,7 @@ struct probe_call {
 	bool region;	   /* only calls with the operation of include/dltraced.h */
 };
 
-/* A function of a library, on which a probe has programs in processes that run already: see kernel/functions.h. */
+/* A function of a library, on which a probe has programs in processes that run already: see kernel/uprobe/functions.h. */
 struct probe_function {
 	const char *name;    /* the row's FUNC */
 	const char *symbol;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drain/decode.h"
+#include "drain/rows/decode.h"
 #include "trace/files.h"
 #include "trace/probe.h"
 #include "trace/record.h"

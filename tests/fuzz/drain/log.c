@@ -2,8 +2,8 @@
 /* The workload's output, which becomes rows of workload.out line by line. */
 #include "fuzz.h"
 
-#include "drain/decode.h"
 #include "drain/logtail.h"
+#include "drain/rows/decode.h"
 #include "trace/probe.h"
 
 static const struct config cfg;

@@ -6,8 +6,8 @@
  */
 #include "fuzz.h"
 
-#include "drain/decode.h"
-#include "drain/printed.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/printed.h"
 #include "trace/probe.h"
 
 #define RECORDS_MAX 16

@@ -3,7 +3,7 @@
  * One .out file, plain or packed (the first byte says how): read to its end, gone back in, and summed
  * up as --keep does before it drops a segment, which root does with files in a user's folder.
  */
-#include "drain/rollup.h"
+#include "drain/rows/rollup.h"
 #include "fuzz.h"
 #include "trace/reader.h"
 #include "trace/sink.h"

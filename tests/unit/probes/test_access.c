@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "drain/access.h"
-#include "drain/alloc_blocks.h"
-#include "drain/counts.h"
+#include "drain/memory/access.h"
+#include "drain/memory/alloc_blocks.h"
+#include "drain/rows/counts.h"
 #include "records.h"
 
 #define INTERVAL_NS (100 * NSEC_PER_MSEC)

@@ -13,11 +13,11 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "drain/alloc.h"
-#include "drain/alloc_blocks.h"
-#include "drain/alloc_threads.h"
-#include "drain/counts.h"
-#include "drain/ticks.h"
+#include "drain/memory/alloc.h"
+#include "drain/memory/alloc_blocks.h"
+#include "drain/memory/alloc_threads.h"
+#include "drain/memory/ticks.h"
+#include "drain/rows/counts.h"
 #include "records.h"
 
 static struct dlt_alloc_page page;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages of dltraced.h as rows (tests/golden/regions.txt); live regions, and messages that our header never sends. */
-#include "drain/regions.h"
+#include "drain/rows/regions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -24,8 +24,8 @@
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
 #include "dlt/workload.h"
-#include "drain/decode.h"
-#include "drain/printed.h"
+#include "drain/rows/decode.h"
+#include "drain/rows/printed.h"
 #include "kernel/syscalls.h"
 #include "records.h"
 

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/memory/alloc.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "drain/memory/access.h"
+#include "drain/memory/alloc_blocks.h"
+#include "drain/memory/alloc_code.h"
+#include "drain/memory/alloc_map.h"
+#include "drain/memory/alloc_processes.h"
+#include "drain/memory/alloc_sites.h"
+#include "drain/memory/alloc_threads.h"
+#include "drain/memory/ticks.h"
+#include "drain/rows/counts.h"
+#include "drain/rows/decode.h"
+
+/*
+ * Events wait as long as another thread may have earlier ones in its page, or a record that has not been taken from a ring
+ * yet. What has not been sent for QUIET_NS is read from the page; sooner, where a storm of events fills memory.
+ */
+#define QUIET_NS (500 * NSEC_PER_MSEC)
+#define QUIET_STORM_NS (20 * NSEC_PER_MSEC)
+#define PULL_MS 100
+#define PULL_LAST_MS 2000
+#define WAITING_MAX (2U << 20) /* events, of 32 bytes each; twice as many do not wait for order */
+#define STORM_NS (50 * NSEC_PER_MSEC)
+#define BLOCKS_MAX (8U << 20) /* of 40 bytes each, in tables that are half empty at worst */
+
+/* What has happened to a process: the moment is in order with the events. */
+enum change_kind { CHANGE_LOADED, CHANGE_FORK, CHANGE_EXEC, CHANGE_EXIT };
+struct change {
+	struct dlt_hdr hdr;
+	enum change_kind kind;
+	uint32_t parent;
+};
+
+struct alloc {
+	struct ticks ticks;
+	struct alloc_threads threads;
+	struct alloc_sites sites;
+	struct alloc_processes processes;
+	struct alloc_code code;
+	struct change *changes; /* to come, in order */
+	size_t n_changes, changes_room;
+	uint64_t min_bytes; /* of blocks that have rows */
+	uint64_t called_small_calls, called_small_bytes; /* smaller ones that the library has not counted, relaxed */
+	uint64_t called_siteless; /* larger ones whose stack the kernel has not given, relaxed */
+	uint64_t storm_ns; /* CLOCK_MONOTONIC: the last turn because of one */
+	uint64_t python, unread_python; /* processes with an interpreter whose lines are read, or are not, relaxed */
+	uint64_t unread_version; /* of the latest of these, as PY_VERSION_HEX, relaxed */
+	uint64_t uncovered, unkept, live_blocks, live_bytes; /* relaxed */
+};
+
+/* --- rows ----------------------------------------------------------------------------------------------- */
+
+static int64_t or_none(uint64_t value, bool known)
+{
+	return known ? (int64_t)value : DLT_NONE;
+}
+
+static struct alloc_row row_of(const struct alloc_thread *t, unsigned int op, uint64_t ts_ns)
+{
+	struct alloc_row row = {
+		.hdr = { .ts_ns = ts_ns, .tgid = t->tgid, .tid = t->tid, .probe = DLT_alloc, .size = sizeof(row) },
+		.op = op, .addr = DLT_NONE, .size = DLT_NONE, .old_addr = DLT_NONE, .old_size = DLT_NONE, .life_ns = DLT_NONE,
+		.alloc_tid = DLT_NONE, .site = DLT_NONE, .old_site = DLT_NONE,
+	};
+
+	memcpy(row.hdr.comm, t->comm, sizeof(row.hdr.comm));
+	return row;
+}
+
+static void block_live(struct alloc *a, const struct alloc_block *b, int sign)
+{
+	__atomic_fetch_add(&a->live_blocks, (uint64_t)sign, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&a->live_bytes, sign > 0 ? b->size : -b->size, __ATOMIC_RELAXED);
+}
+
+struct turn {
+	struct alloc *alloc;
+	struct decode *d;
+};
+
+static bool block_take(struct turn *u, struct alloc_process *p, uint64_t addr, uint64_t end_ns, struct alloc_block *ret)
+{
+	if (!alloc_blocks_take(&p->blocks, addr, ret))
+		return false;
+	block_live(u->alloc, ret, -1);
+	access_block_ends(u->d->access, p->tgid, addr, end_ns);
+	return true;
+}
+
+static void block_put(struct turn *u, struct alloc_process *p, const struct alloc_block *b)
+{
+	struct alloc *a = u->alloc;
+	struct alloc_block before;
+
+	block_take(u, p, b->addr, b->begin_ns, &before); /* its free was lost */
+	if (a->live_blocks < BLOCKS_MAX && alloc_blocks_put(&p->blocks, b))
+		block_live(a, b, 1);
+	else
+		util_count(&a->unkept, 1);
+	if (alloc_sites_watched(&a->sites, b->site))
+		access_block_begins(u->d->access, p->tgid, b);
+}
+
+/* What is known of a block's allocation when it goes. */
+static void row_block(struct alloc_row *row, const struct alloc_block *b)
+{
+	row->life_ns = row->hdr.ts_ns > b->begin_ns ? (int64_t)(row->hdr.ts_ns - b->begin_ns) : 0;
+	row->alloc_tid = b->tid;
+}
+
+/* How a call that a uprobe sees allocates or frees. */
+enum called { CALLED_NOT, CALLED_STORES, CALLED_RETURNS, CALLED_PASSES, CALLED_FREES };
+
+static enum called called_how(unsigned int op)
+{
+	static const enum called how[DLT_ALLOC_FUNCS] = {
+#define HOW(id, func, symbol, modules, how, arg) [DLT_ALLOC_IN_##id] = CALLED_##how,
+		DLT_ALLOC_FUNCTIONS(HOW)
+#undef HOW
+	};
+
+	return op < DLT_ALLOC_FUNCS ? how[op] : CALLED_NOT;
+}
+
+/* The site of a block that is only counted, and whose free has no row either. */
+#define SITE_COUNTED UINT32_MAX
+
+/* Returns the process whose code P has: a child that ended before it was read has its parent's. */
+static uint32_t code_of(struct alloc *a, const struct alloc_process *p)
+{
+	const struct alloc_process *q = p;
+
+	while (q && !alloc_code_known(&a->code, q->tgid))
+		q = q->parent && !q->parent->gone ? q->parent : NULL;
+	return (q ?: p)->tgid;
+}
+
+/* Returns the site of the call E, whose frames are addresses in its process P; 0: not known. */
+static uint32_t called_site(struct turn *u, const struct alloc_process *p, const struct dlt_alloc_event *e, const struct dlt_hdr *hdr)
+{
+	struct alloc *a = u->alloc;
+	const uint32_t tgid = code_of(a, p);
+	struct alloc_frame v[DLT_ALLOC_FRAMES];
+	uint64_t addr[DLT_ALLOC_FRAMES];
+	const size_t n = MIN(MIN(e->site, (uint32_t)DLT_ALLOC_FRAMES), e->n * 4);
+	size_t k = 0;
+
+	memcpy(addr, e + 1, n * sizeof(*addr));
+	for (struct alloc_module *m; k < n && alloc_code_find(&a->code, tgid, addr[k], &m); k++) {
+		if (m && !m->number)
+			m->number = alloc_sites_module(&a->sites, u->d, hdr, m->path, m->id, m->id_len);
+		v[k].module = m ? m->number : 0;
+		v[k].at = v[k].module ? addr[k] - m->bias : addr[k];
+	}
+	if (e->n && !k)
+		util_count(&a->called_siteless, 1);
+	return k ? alloc_sites_stack(&a->sites, u->d, hdr, v, k) : 0;
+}
+
+/* A call that a uprobe saw: the block is known later if its free is seen, too. */
+static void called(struct turn *u, struct alloc_process *p, const struct alloc_thread *t, const struct dlt_alloc_event *e,
+		   struct alloc_row *row)
+{
+	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
+	const bool small = size < u->alloc->min_bytes;
+	const uint32_t site = small ? SITE_COUNTED : called_site(u, p, e, &row->hdr);
+	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
+
+	row->addr = (int64_t)e->addr;
+	row->size = (int64_t)size;
+	row->site = or_none(site, site);
+	if (e->addr && called_how(row->op) == CALLED_PASSES)
+		block_put(u, p, &b);
+	if (!small) {
+		decode_row(u->d, DLT_alloc, &row->hdr);
+		return;
+	}
+	util_count(&u->alloc->called_small_calls, 1);
+	util_count(&u->alloc->called_small_bytes, size);
+}
+
+static void allocated(struct turn *u, struct alloc_process *p, struct alloc_thread *t, const struct dlt_alloc_event *e,
+		      struct alloc_row *row)
+{
+	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
+	const uint32_t site = alloc_sites_number(&p->names, e->site);
+	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
+
+	row->addr = (int64_t)e->addr;
+	row->size = or_none(size, !e->n);
+	row->site = or_none(site, site && !e->n);
+	if (row->op == DLT_ALLOC_REALLOC || row->op == DLT_ALLOC_REALLOCARRAY) {
+		row->old_addr = or_none(t->old_addr, t->old_addr);
+		row->old_size = or_none(t->old.size, t->old.addr);
+		row->old_site = or_none(t->old.site, t->old.addr && t->old.site);
+		if (t->old.addr && !e->addr && size) /* it has failed: the old block is as it was */
+			block_put(u, p, &t->old);
+		else if (t->old.addr)
+			row_block(row, &t->old);
+		t->old.addr = t->old_addr = 0;
+	}
+	if (e->addr && !e->n)
+		block_put(u, p, &b);
+	decode_row(u->d, DLT_alloc, &row->hdr);
+}
+
+static void freed(struct turn *u, struct alloc_process *p, const struct dlt_alloc_event *e, struct alloc_row *row)
+{
+	struct alloc_block b;
+
+	row->addr = (int64_t)e->addr;
+	if (block_take(u, p, e->addr, row->hdr.ts_ns, &b)) {
+		if (b.site == SITE_COUNTED)
+			return;
+		row_block(row, &b);
+		row->size = (int64_t)b.size;
+		row->site = or_none(b.site, b.site);
+	}
+	decode_row(u->d, DLT_alloc, &row->hdr);
+}
+
+/* It says so once, and once more if the interpreter turns out not to be what its version has. */
+static void found_python(struct alloc *a, struct alloc_process *p, const struct dlt_alloc_event *e)
+{
+	if (e->site && !p->python && !p->unread_python) {
+		p->python = true;
+		util_count(&a->python, 1);
+	} else if (!e->site && !p->unread_python) {
+		p->unread_python = true;
+		util_count(&a->unread_python, 1);
+		__atomic_store_n(&a->unread_version, e->addr, __ATOMIC_RELAXED);
+	}
+}
+
+static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_event *e)
+{
+	struct turn *u = ctx;
+	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
+	struct alloc_row row = row_of(t, op, ticks_to_ns(&u->alloc->ticks, e->ticks));
+	struct alloc_process *p = alloc_process_get(&u->alloc->processes, t->tgid);
+
+	if (!p) {
+		u->alloc->threads.dropped++;
+		return;
+	}
+	p->covered = true;
+	memcpy(p->comm, t->comm, sizeof(p->comm));
+	switch (op) {
+	case DLT_ALLOC_SITE:
+	case DLT_ALLOC_MODULE:
+	case DLT_ALLOC_LINES:
+	case DLT_ALLOC_CODE:
+		alloc_sites_define(&u->alloc->sites, u->d, &p->names, &row.hdr, e);
+		break;
+	case DLT_ALLOC_PYTHON:
+		found_python(u->alloc, p, e);
+		break;
+	case DLT_ALLOC_OLD:
+		t->old_addr = e->addr;
+		if (!block_take(u, p, e->addr, row.hdr.ts_ns, &t->old))
+			t->old.addr = 0;
+		break;
+	case DLT_ALLOC_FREE:
+		freed(u, p, e, &row);
+		break;
+	default:
+		if (called_how(op) == CALLED_FREES)
+			freed(u, p, e, &row);
+		else if (called_how(op))
+			called(u, p, t, e, &row);
+		else
+			allocated(u, p, t, e, &row);
+	}
+}
+
+/* --- lives of processes ---------------------------------------------------------------------------------- */
+
+struct live {
+	struct turn *turn;
+	const struct dlt_hdr *hdr;
+	bool gone; /* with its process; else the trace ends before */
+};
+
+static void put_live(void *ctx, const struct alloc_block *b)
+{
+	const struct live *l = ctx;
+	struct alloc_row row = {
+		.hdr = *l->hdr, .op = DLT_ALLOC_END, .addr = (int64_t)b->addr, .size = (int64_t)b->size,
+		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(b->site, b->site), .old_site = DLT_NONE,
+	};
+
+	row.hdr.probe = DLT_alloc;
+	row.hdr.size = sizeof(row);
+	row_block(&row, b);
+	if (b->site != SITE_COUNTED)
+		decode_row(l->turn->d, DLT_alloc, &row.hdr);
+	if (!l->gone)
+		return;
+	block_live(l->turn->alloc, b, -1);
+	access_block_ends(l->turn->d->access, l->hdr->tgid, b->addr, l->hdr->ts_ns);
+}
+
+static void put_change(struct turn *u, const struct change *c)
+{
+	struct alloc *a = u->alloc;
+	struct alloc_process *p = c->kind == CHANGE_LOADED ? alloc_process_get(&a->processes, c->hdr.tgid) :
+							     alloc_process_find(&a->processes, c->hdr.tgid);
+
+	if (c->kind == CHANGE_LOADED && p)
+		p->covered = true;
+	if (c->kind == CHANGE_FORK)
+		alloc_process_forked(&a->processes, c->hdr.tgid, c->parent);
+	if (c->kind != CHANGE_EXEC && c->kind != CHANGE_EXIT)
+		return;
+	if (c->kind == CHANGE_EXIT && !(p && p->covered))
+		util_count(&a->uncovered, 1);
+	alloc_threads_end(&a->threads, c->hdr.tgid, c->hdr.ts_ns, c->kind == CHANGE_EXIT);
+	if (c->kind == CHANGE_EXIT)
+		alloc_code_forget(&a->code, c->hdr.tgid);
+	if (!p)
+		return;
+	alloc_blocks_end(&p->blocks, put_live, &(struct live){ u, &c->hdr, true });
+	alloc_process_gone(&a->processes, p);
+}
+
+static void change_add(struct alloc *a, const struct change *c)
+{
+	if (a && a->n_changes == a->changes_room) {
+		size_t room = MAX(2 * a->changes_room, 64UL);
+		struct change *larger = reallocarray(a->changes, room, sizeof(*larger));
+
+		if (!larger)
+			return;
+		a->changes = larger;
+		a->changes_room = room;
+	}
+	if (a)
+		a->changes[a->n_changes++] = *c;
+}
+
+void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent)
+{
+	change_add(a, &(struct change){ *hdr, CHANGE_FORK, parent });
+}
+
+void alloc_executed(struct alloc *a, const struct dlt_hdr *hdr)
+{
+	change_add(a, &(struct change){ *hdr, CHANGE_EXEC, 0 });
+}
+
+void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr)
+{
+	change_add(a, &(struct change){ *hdr, CHANGE_EXIT, 0 });
+}
+
+/* --- turns ---------------------------------------------------------------------------------------------- */
+
+/* Rows of all until NS; UINT64_MAX: of all there is. */
+static void put_until(struct decode *d, uint64_t ns)
+{
+	struct alloc *a = d->alloc;
+	struct turn u = { a, d };
+	size_t done = 0;
+
+	while (done < a->n_changes && a->changes[done].hdr.ts_ns <= ns) {
+		alloc_threads_until(&a->threads, ticks_of_ns(&a->ticks, a->changes[done].hdr.ts_ns), on_event, &u);
+		put_change(&u, &a->changes[done++]);
+	}
+	a->n_changes -= done;
+	if (done)
+		memmove(a->changes, a->changes + done, a->n_changes * sizeof(*a->changes));
+	alloc_threads_until(&a->threads, ns == UINT64_MAX ? ns : ticks_of_ns(&a->ticks, ns), on_event, &u);
+}
+
+/* Without memory for an event there is no row. */
+static void count_dropped(struct decode *d)
+{
+	util_count(&d->sinks[DLT_alloc].lost, d->alloc->threads.dropped);
+	d->alloc->threads.dropped = 0;
+}
+
+/* READ_NS: all records until then have been taken. */
+static void turn(struct decode *d, uint64_t quiet_ns, uint64_t read_ns)
+{
+	struct alloc *a = d->alloc;
+	uint64_t now_ns, until_ns;
+
+	ticks_measure(&a->ticks);
+	if (a->ticks.tsc && a->ticks.n < 2)
+		return;
+	alloc_code_update(&a->code, PULL_MS);
+	now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	until_ns = alloc_threads_pull(&a->threads, &a->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS);
+	put_until(d, until_ns);
+	count_dropped(d);
+	access_blocks_known(d, until_ns);
+}
+
+/* Too many events wait. Not at each further page: a turn looks at all threads. */
+static void storm(struct decode *d, uint64_t reached_ns)
+{
+	struct alloc *a = d->alloc;
+
+	if (reached_ns < a->storm_ns + STORM_NS && a->threads.waiting < 2 * WAITING_MAX)
+		return;
+	a->storm_ns = reached_ns;
+	turn(d, QUIET_STORM_NS, reached_ns); /* records are handed out in order */
+	if (a->threads.waiting >= 2 * WAITING_MAX)
+		put_until(d, reached_ns);
+}
+
+void alloc_turn(struct decode *d, uint64_t read_ns)
+{
+	if (d->alloc)
+		turn(d, QUIET_NS, read_ns);
+}
+
+void alloc_take(struct decode *d, const struct dlt_alloc *rec)
+{
+	struct alloc *a = d->alloc;
+	uint64_t now_ticks;
+
+	if (!a)
+		return;
+	if (!a->threads.magic) { /* the settings of the library are the same in all programs */
+		a->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic : ticks_are_tsc() ? DLT_ALLOC_TSC : DLT_ALLOC_NS;
+		a->ticks.tsc = a->threads.magic == DLT_ALLOC_TSC;
+	}
+	if (a->ticks.n < 2)
+		ticks_measure(&a->ticks);
+	now_ticks = a->ticks.tsc && a->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&a->ticks, rec->hdr.ts_ns);
+	alloc_threads_take(&a->threads, rec, now_ticks);
+	if (rec->copy == DLT_ALLOC_CALLED && rec->hdr.size >= DLT_ALLOC_BYTES(1) && rec->at.v[0].n)
+		alloc_code_heard(&a->code, rec->hdr.tgid, rec->hdr.ts_ns);
+	if (rec->copy == DLT_ALLOC_BEGUN)
+		change_add(a, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
+	if (a->threads.waiting > WAITING_MAX)
+		storm(d, rec->hdr.ts_ns);
+}
+
+void alloc_end(struct decode *d)
+{
+	struct alloc *a = d->alloc;
+	struct turn u = { a, d };
+	uint64_t now_ns;
+
+	if (!a)
+		return;
+	ticks_measure(&a->ticks);
+	if (a->ticks.n < 2)
+		ticks_measure(&a->ticks);
+	alloc_code_update(&a->code, PULL_LAST_MS);
+	now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	alloc_threads_pull(&a->threads, &a->ticks, now_ns, PULL_LAST_MS);
+	put_until(d, UINT64_MAX);
+	count_dropped(d);
+	for (unsigned int i = 0; i < ALLOC_PROCESS_SLOTS; i++)
+		for (struct alloc_process *p = a->processes.slots[i]; p; p = p->next) {
+			struct dlt_hdr hdr = { .ts_ns = now_ns, .tgid = p->tgid, .tid = p->tgid };
+
+			memcpy(hdr.comm, p->comm, sizeof(hdr.comm));
+			alloc_blocks_end(&p->blocks, put_live, &(struct live){ &u, &hdr, false });
+		}
+}
+
+/* --- life ----------------------------------------------------------------------------------------------- */
+
+struct alloc *alloc_new(uint64_t min_bytes, const char *watch)
+{
+	struct alloc *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->min_bytes = min_bytes;
+	a->sites.watch = watch;
+	ticks_measure(&a->ticks);
+	return a;
+}
+
+void alloc_free(struct alloc *a)
+{
+	if (!a)
+		return;
+	alloc_processes_free(&a->processes);
+	alloc_threads_free(&a->threads);
+	alloc_sites_free(&a->sites);
+	alloc_code_free(&a->code);
+	free(a->changes);
+	free(a);
+}
+
+void alloc_count(const struct alloc *a, struct alloc_counts *ret)
+{
+	*ret = (struct alloc_counts){ 0 };
+	if (!a)
+		return;
+	*ret = (struct alloc_counts){
+		.small_calls = util_counted(&a->threads.small_calls) + util_counted(&a->called_small_calls),
+		.small_bytes = util_counted(&a->threads.small_bytes) + util_counted(&a->called_small_bytes),
+		.threads = util_counted(&a->threads.begun),
+		.unread = util_counted(&a->threads.unread),
+		.uncovered = util_counted(&a->uncovered),
+		.unkept = util_counted(&a->unkept),
+		.refused = util_counted(&a->threads.refused),
+		.skipped = util_counted(&a->threads.skipped),
+		.siteless = util_counted(&a->threads.siteless) + util_counted(&a->called_siteless),
+		.python = util_counted(&a->python),
+		.unread_python = util_counted(&a->unread_python),
+		.unread_version = util_counted(&a->unread_version),
+		.live_blocks = util_counted(&a->live_blocks),
+		.live_bytes = util_counted(&a->live_bytes),
+	};
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/rows/decode.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+#include "drain/rows/live.h"
+#include "drain/rows/metrics.h"
+#include "trace/files.h"
+#include "trace/probe.h"
+#include "trace/probe_mask.h"
+
+int decode_init(struct decode *d, const struct config *cfg)
+{
+	memset(d, 0, sizeof(*d));
+	for (unsigned int i = 0; i < DLT_PROBES; i++)
+		d->sinks[i].fd = -1;
+	d->cfg = cfg;
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		d->observed |= rollup_takes(probes[i]) ? PROBE_BIT(i) : 0;
+	if (cfg->rollup_only) {
+		d->rollup = malloc(sizeof(*d->rollup));
+		if (!d->rollup)
+			return -ENOMEM;
+		rollup_init(d->rollup);
+		d->summed = d->observed;
+	}
+	d->ctx = (struct record_ctx){
+		.clock = &d->clock,
+		.utc = &d->utc,
+		.files = files_new(),
+		.threads = calloc(RECORD_THREAD_SLOTS, sizeof(*d->ctx.threads)),
+	};
+	return d->ctx.files && d->ctx.threads ? 0 : -ENOMEM;
+}
+
+void decode_free(struct decode *d)
+{
+	for (unsigned int i = 0; i < DLT_PROBES; i++)
+		sink_close(&d->sinks[i]);
+	files_free(d->ctx.files);
+	d->ctx.files = NULL;
+	free(d->ctx.threads);
+	d->ctx.threads = NULL;
+	free(d->pids);
+	d->pids = NULL;
+	free(d->regions);
+	d->regions = NULL;
+	free(d->names);
+	d->names = NULL;
+	if (d->rollup)
+		rollup_free(d->rollup);
+	free(d->rollup);
+	d->rollup = NULL;
+}
+
+static bool list_matches(const struct config_list *list, const char *name)
+{
+	for (unsigned int i = 0; i < list->n; i++)
+		if (!fnmatch(list->items[i], name, 0))
+			return true;
+	return false;
+}
+
+/* Globs are slow and names are few: the verdict is cached per name. */
+static bool comm_matches(struct decode *d, const char comm[DLT_COMM_LEN])
+{
+	char name[DLT_COMM_LEN + 1] = {};
+	uint64_t words[2];
+	unsigned int at;
+
+	memcpy(words, comm, sizeof(words));
+	at = (words[0] * 31 + words[1]) * 0x9e3779b97f4a7c15ULL >> 56;
+	if (!d->comm_cache[at].keep || memcmp(d->comm_cache[at].comm, comm, DLT_COMM_LEN)) {
+		memcpy(name, comm, DLT_COMM_LEN);
+		memcpy(d->comm_cache[at].comm, comm, DLT_COMM_LEN);
+		d->comm_cache[at].keep = (!d->cfg->comm.n || list_matches(&d->cfg->comm, name)) &&
+					 !list_matches(&d->cfg->exclude_comm, name) ? 1 : -1;
+	}
+	return d->comm_cache[at].keep > 0;
+}
+
+static inline bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
+{
+	return (!d->cfg->comm.n && !d->cfg->exclude_comm.n) || comm_matches(d, comm);
+}
+
+static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+{
+	uint64_t realtime_ns = clock_utc_ns(&d->clock, rec->ts_ns);
+
+	if (!(d->cfg->probes >> probe & 1))
+		return;
+	if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
+		rollup_write(d->rollup, &d->sinks[DLT_rollup], 0, ROLLUP_ALL);
+		if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
+			util_count(&d->sinks[probe].lost, 1); /* no memory: the one kind of row that is lost here */
+			return;
+		}
+	}
+	util_count(&d->counts[probe].summed, 1);
+}
+
+/* For live views: rows of operations, whether they are written, summed up or lost. */
+static __attribute__((noinline)) void observe(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+{
+	if (!(d->cfg->probes & d->observed & PROBE_BIT(probe)))
+		return;
+	if (d->metrics)
+		metrics_row(d->metrics, probe, rec);
+	if (d->lives)
+		lives_row(d->lives, probe, rec, d->ctx.files);
+}
+
+void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+{
+	struct sink *sink = &d->sinks[probe];
+
+	/* here and not earlier: files that excluded threads open, make or rename are used by others later */
+	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
+		util_count(&d->counts[probe].filtered, 1);
+		return;
+	}
+	if (d->metrics || d->lives)
+		observe(d, probe, rec);
+	if (d->summed >> probe & 1)
+		sum_up(d, probe, rec);
+	else if (sink->fd >= 0)
+		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);
+}
+
+/* Makes sure that every file of a row is known: rows of files.out come before those that use their FID. */
+static void files_before(struct decode *d, const struct probe *p, const struct dlt_hdr *rec)
+{
+	for (unsigned int i = 0; i < p->n_fields; i++)
+		if (p->fields[i].kind == FIELD_FID)
+			decode_file_used(d, rec, (const void *)((const char *)rec + p->fields[i].offset));
+}
+
+void decode_record(struct decode *d, const void *data, uint32_t len)
+{
+	const struct dlt_hdr *rec = data;
+	const struct probe *p;
+
+	if (len < sizeof(*rec) || rec->probe == DLT_NO_PROBE || rec->probe >= DLT_PROBES) {
+		d->counts[DLT_NO_PROBE].bad++;
+		return;
+	}
+	p = probes[rec->probe];
+	if (rec->size < p->rec_size || rec->size > len) {
+		d->counts[rec->probe].bad++;
+		return;
+	}
+	d->counts[rec->probe].records++;
+	if (p->decode) {
+		p->decode(d, rec);
+		return;
+	}
+	files_before(d, p, rec);
+	decode_row(d, rec->probe, rec);
+}
+
+void decode_turn(struct decode *d, bool end)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->turn)
+			probes[i]->turn(d, end);
+}
+
+static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e,
+		      const char *seg, size_t len)
+{
+	struct {
+		struct dlt_files rec;
+		char path[DLT_PATH_MAX];
+	} row; /* only in part cleared for each file */
+
+	row.rec = (struct dlt_files){ .hdr = *hdr, .file = e->file };
+	e->lost_then = d->sinks[DLT_files].lost; /* read before: this row may be the next that is lost */
+	if (len > sizeof(row.path)) {
+		/* it ends as the kernel's walk would: with the last component that fits */
+		for (len = sizeof(row.path); len && seg[len - 1]; len--)
+			;
+		row.rec.file.flags |= DLT_PATH_TRUNCATED;
+	}
+	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + len);
+	row.rec.segs.len[0] = (uint16_t)len;
+	if (len)
+		memcpy(row.path, seg, len);
+	decode_row(d, DLT_files, &row.rec.hdr);
+}
+
+/* Writes a path as components from the last to the first, as the kernel walks one. */
+static size_t path_to_seg(char *dst, const char *path, size_t len)
+{
+	size_t at = 0;
+
+	for (size_t end = len; end;) {
+		size_t start = end;
+
+		while (start && path[start - 1] != '/')
+			start--;
+		memcpy(dst + at, path + start, end - start);
+		at += end - start;
+		dst[at++] = '\0';
+		end = start ? start - 1 : 0;
+	}
+	return at;
+}
+
+/* Returns the segment that record_realpath() made E's path from. */
+static size_t entry_seg(const struct file_entry *e, char *seg)
+{
+	size_t skip = 0;
+
+	if (e->file.flags & DLT_PATH_FLOATING) {
+		/* a name, not a path: memfd_create(2) takes slashes */
+		skip = e->path[0] == '/' ? 1 : strcspn(e->path, ":") + 1;
+		*(char *)mempcpy(seg, e->path + skip, e->path_len - skip) = '\0';
+		return e->path_len - skip + 1;
+	}
+	if (e->file.flags & DLT_PATH_UNREACHABLE)
+		skip = strcspn(e->path, "/");
+	return path_to_seg(seg, e->path + skip, e->path_len - skip);
+}
+
+/* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
+static bool of_the_system(const char *path, size_t len)
+{
+	static const char *const prefixes[] = { "/usr/", "/lib", "/bin/", "/etc/", "/opt/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (len >= strlen(prefixes[i]) && !memcmp(path, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static bool is_on(const struct dlt_file *file, uint32_t dev)
+{
+	return (file->at.real_ino ? file->at.real_dev : file->at.dev ?: file->id.dev) == dev;
+}
+
+void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+		 const char *seg, size_t len)
+{
+	struct file_entry *e = files_get(d->ctx.files, &file->id);
+	char path[RECORD_PATH_MAX];
+	size_t path_len;
+	bool copied_up;
+
+	if (!e)
+		return;
+	/* a path that a process uses is better than what nobody has used */
+	if (file->view == DLT_VIEW_ANYWHERE && e->path_len) {
+		decode_file_used(d, hdr, &file->id);
+		return;
+	}
+	copied_up = e->path_len && (e->file.at.real_ino != file->at.real_ino || e->file.at.real_dev != file->at.real_dev);
+	e->file = *file;
+	path_len = record_realpath(path, file, seg, len);
+	if (!files_name(d->ctx.files, e, path, path_len) && !copied_up) {
+		decode_file_used(d, hdr, &file->id);
+		return;
+	}
+	files_row(d, hdr, e, seg, len);
+	/* opened by the job: inherited files, such as its log, do not count */
+	if (hdr->probe == DLT_open && is_on(file, d->own_dev) && S_ISREG(file->mode) && !of_the_system(path, path_len))
+		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
+}
+
+/*
+ * Writes a row for a file whose name never arrived, and again for one whose row may be among those that
+ * files.out has lost since it was written. Not inlined, so that rows without it need no stack for a path.
+ */
+static __attribute__((noinline)) void entry_announce(struct decode *d, const struct dlt_hdr *hdr,
+						 struct file_entry *e)
+{
+	char seg[RECORD_PATH_MAX];
+
+	if (!e->path_len)
+		e->file.flags |= DLT_PATH_UNREACHABLE;
+	files_row(d, hdr, e, seg, e->path_len ? entry_seg(e, seg) : 0);
+}
+
+void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id)
+{
+	struct file_entry *e = record_file(&d->ctx, id);
+
+	if (e && e->lost_then != d->sinks[DLT_files].lost)
+		entry_announce(d, hdr, e);
+}
+
+void decode_files_again(struct decode *d, uint64_t now_ns)
+{
+	struct dlt_hdr hdr = { .ts_ns = now_ns, .probe = DLT_files };
+
+	for (uint32_t fid = 1; fid <= files_count(d->ctx.files); fid++)
+		decode_file_used(d, &hdr, &files_at(d->ctx.files, fid)->file.id);
+}
+
+void decode_file_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path, size_t len)
+{
+	char seg[RECORD_PATH_MAX];
+
+	if (files_name(d->ctx.files, e, path, len))
+		files_row(d, hdr, e, seg, path_to_seg(seg, path, len));
+}

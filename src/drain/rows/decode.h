@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records to rows: checks the records that came out of a ring, filters by thread name, keeps the FID table
+ * up to date, and gives each row to its probe's sink. Drain thread; does not know where records come from.
+ */
+#ifndef DRAIN_ROWS_DECODE_H
+#define DRAIN_ROWS_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "dlt/dlt.h"
+#include "dlt/files.h"
+#include "drain/rows/rollup.h"
+#include "host/untraced.h"
+#include "trace/clock.h"
+#include "trace/config.h"
+#include "trace/probe_mask.h"
+#include "trace/record.h"
+#include "trace/sink.h"
+
+struct access;
+struct alloc;
+struct dlt_call;
+struct file_entry;
+struct lives;
+struct metrics;
+struct names;
+struct owner;
+struct printed;
+struct live_regions;
+
+struct decode_counts {
+	uint64_t records;
+	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
+	uint64_t summed;   /* instead of a row: --rollup-only */
+	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched; of pids: processes that were others by then */
+	uint64_t lines;	   /* of the job's output, that were searched for lines about phases */
+	uint64_t nvtx;	   /* of regions: rows that came by NVTX */
+	uint64_t bad;	   /* not a valid record: a defect */
+};
+
+#define COMM_CACHE 256
+
+struct decode {
+	struct record_ctx ctx;
+	struct clock_map clock;
+	struct text_utc_cache utc;
+	struct sink sinks[DLT_PROBES]; /* fd -1: not asked for */
+	struct decode_counts counts[DLT_PROBES];
+	const struct config *cfg;
+	struct rollup *rollup; /* --rollup-only, else NULL */
+	probe_mask summed; /* mask of the probes whose rows it takes */
+	probe_mask observed; /* of the probes whose rows are operations */
+	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
+	struct lives *lives;	 /* a client watches, else NULL: the drain's */
+	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
+	struct names *names;	 /* of calls in flight, once there were such; a single allocation: drain/rows/names.c's */
+	struct live_regions *regions; /* live ones, once there was one; a single allocation */
+	struct alloc *alloc;	 /* allocations, where they are asked for, else NULL: the drain's */
+	struct access *access;	 /* accesses of memory, likewise */
+	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
+	struct escape escape;
+	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */
+	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
+	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
+	void *pids; /* what src/probes/pids.c keeps; a single allocation */
+	struct {
+		char comm[DLT_COMM_LEN];
+		int8_t keep; /* 0: not known */
+	} comm_cache[COMM_CACHE];
+};
+
+int decode_init(struct decode *d, const struct config *cfg);
+void decode_free(struct decode *d);
+
+/* One record of LEN bytes from a ring. */
+void decode_record(struct decode *d, const void *rec, uint32_t len);
+
+/* After a round of records, and once at the END: the rows of those that wait, see struct probe. */
+void decode_turn(struct decode *d, bool end);
+
+/* For probes' decode hooks: write REC as a row of PROBE, if that file is written. */
+void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec);
+
+/*
+ * FILE has the path in segment SEG (LEN bytes): learn it, and write a row of files.out when it is new or
+ * has moved. HDR gives the time.
+ */
+void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+		 const char *seg, size_t len);
+
+/* A row uses ID: it must be in files.out, even when its name was lost. */
+void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id);
+
+/* At the end: write again the rows of all files that files.out may have lost. */
+void decode_files_again(struct decode *d, uint64_t now_ns);
+
+/* in_flight.c: at the end, write the row of CALL, still running at NOW_NS: with its LAT_NS so far and "?". */
+void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
+
+/* E's path is PATH from here on: write its row, if that is another one. */
+void decode_file_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path, size_t len);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "drain/rows/live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "dlt/bio.h"
+#include "dlt/mmap.h"
+#include "dlt/open.h"
+#include "dlt/vfs_rw.h"
+#include "drain/rows/live_regions.h"
+#include "kernel/tracer.h"
+#include "stats/table.h"
+#include "trace/files.h"
+#include "trace/probe.h"
+#include "trace/record.h"
+
+/* --- control plane --------------------------------------------------------------------------------- */
+
+struct live *live_new(uint64_t interval_ms, uint32_t max)
+{
+	struct live *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->interval_ns = interval_ms * NSEC_PER_MSEC;
+	l->max = max;
+	table_init(&l->processes, sizeof(struct live_process), LIVE_PROCESSES_MAX);
+	return l;
+}
+
+static void forget_calls(struct live_view *v)
+{
+	for (unsigned int i = 0; i < v->n_calls; i++)
+		free(TAKE_PTR(v->calls[i].path));
+	v->n_calls = 0;
+}
+
+void live_free(struct live *l)
+{
+	if (!l)
+		return;
+	forget_calls(&l->view);
+	free(l->view.sums);
+	table_free(&l->processes);
+	free(l);
+}
+
+int lives_add(struct lives *ls, struct live *l)
+{
+	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
+		struct live *none = NULL;
+
+		if (!atomic_compare_exchange_strong(&ls->wanted[i], &none, l))
+			continue;
+		atomic_store(&ls->any, true);
+		return 0;
+	}
+	return -EBUSY;
+}
+
+/* --- drain: rows ----------------------------------------------------------------------------------- */
+
+static unsigned int bucket_of(uint64_t v)
+{
+	unsigned int shift;
+
+	if (v >> LIVE_SUB_BITS == 0)
+		return (unsigned int)v;
+	shift = 63 - LIVE_SUB_BITS - (unsigned int)__builtin_clzll(v);
+	return MIN((shift << LIVE_SUB_BITS) + (unsigned int)(v >> shift), LIVE_BUCKETS - 1U);
+}
+
+static uint64_t bucket_middle(unsigned int i)
+{
+	unsigned int shift = i >> LIVE_SUB_BITS;
+	uint64_t low;
+
+	if (!shift)
+		return i;
+	shift--;
+	low = ((uint64_t)(i & ((1U << LIVE_SUB_BITS) - 1)) | 1U << LIVE_SUB_BITS) << shift;
+	return low + ((1ULL << shift) >> 1);
+}
+
+static uint64_t p99_of(const struct live_process *p)
+{
+	uint64_t rank = (p->sum.calls * 99 + 99) / 100, seen = 0;
+
+	for (unsigned int i = 0; i < LIVE_BUCKETS; i++) {
+		seen += p->hist[i];
+		if (seen >= rank)
+			return MIN(bucket_middle(i), p->sum.max_lat_ns);
+	}
+	return p->sum.max_lat_ns;
+}
+
+/* The contribution of a row, computed once for all clients. */
+struct item {
+	const struct dlt_hdr *rec;
+	uint64_t read_bytes, written_bytes, fetched_bytes;
+	bool read, disk_read, failed;
+};
+
+static void rw_item(struct item *it, const struct dlt_vfs_rw *rec, struct files *files)
+{
+	uint64_t bytes = rec->returned > 0 ? (uint64_t)rec->returned : 0;
+	const struct file_entry *e = files ? files_find(files, &rec->id) : NULL;
+
+	it->failed = rec->returned < 0 && rec->returned > -4096;
+	if (rec->disk_bytes > 0)
+		it->fetched_bytes = (uint64_t)rec->disk_bytes;
+	if (rec->dir == DLT_RW_W)
+		it->written_bytes = bytes;
+	if (rec->dir != DLT_RW_R)
+		return;
+	it->read_bytes = bytes;
+	it->read = bytes && e && (S_ISREG(e->file.mode) || S_ISBLK(e->file.mode));
+	it->disk_read = it->read && it->fetched_bytes;
+}
+
+static void add(struct live_process *p, const struct item *it)
+{
+	struct live_sum *s = &p->sum;
+
+	s->calls++;
+	s->failed += it->failed;
+	s->read_bytes += it->read_bytes;
+	s->written_bytes += it->written_bytes;
+	s->fetched_bytes += it->fetched_bytes;
+	s->reads += it->read;
+	s->disk_reads += it->disk_read;
+	s->lat_ns += it->rec->lat_ns;
+	s->max_lat_ns = MAX(s->max_lat_ns, it->rec->lat_ns);
+	p->hist[bucket_of(it->rec->lat_ns)]++;
+}
+
+void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, struct files *files)
+{
+	struct item it = { .rec = rec };
+
+	if (!(probes[probe]->flags & PROBE_OF_CALLS) || (probe == DLT_open && rec->func == DLT_OPEN_SNAPSHOT) ||
+	    (probe == DLT_mmap && rec->func == DLT_MMAP_SNAPSHOT))
+		return;
+	if (probe == DLT_vfs_rw)
+		rw_item(&it, (const void *)rec, files);
+	for (unsigned int i = 0; i < ls->n; i++) {
+		struct live *l = ls->on[i];
+		struct live_process *p = table_get(&l->processes, rec->tgid);
+
+		add(&l->all, &it);
+		if (!p)
+			continue;
+		p->sum.pid = rec->tgid;
+		memcpy(p->sum.comm, rec->comm, sizeof(p->sum.comm));
+		add(p, &it);
+	}
+}
+
+/* --- drain: calls and requests in flight ----------------------------------------------------------- */
+
+struct oldest {
+	struct live_call call[LIVE_CALLS_MAX];
+	unsigned int n;
+	uint64_t now_ns;
+	struct files *files;
+	const struct tracer *tracer;
+};
+
+static bool same(const struct live_call *a, const struct live_call *b)
+{
+	return a->start_ns == b->start_ns && a->tid == b->tid && a->name == b->name && a->addr == b->addr && a->fd == b->fd;
+}
+
+/* Keeps CALL if it is among the oldest, else frees it. */
+static void place(struct oldest *o, struct live_call *call)
+{
+	unsigned int at;
+
+	for (at = o->n; at && o->call[at - 1].start_ns > call->start_ns; at--)
+		;
+	if (at == LIVE_CALLS_MAX || (at && same(&o->call[at - 1], call))) { /* already listed: requests come twice */
+		free(call->path);
+		return;
+	}
+	if (o->n == LIVE_CALLS_MAX)
+		free(o->call[--o->n].path);
+	memmove(&o->call[at + 1], &o->call[at], (o->n++ - at) * sizeof(*call));
+	o->call[at] = *call;
+}
+
+static bool is_old(const struct oldest *o, uint64_t start_ns)
+{
+	return start_ns && start_ns + LIVE_CALL_MIN_NS <= o->now_ns;
+}
+
+static char *path_of(const struct oldest *o, const struct dlt_file_id *id)
+{
+	const struct file_entry *e = id->ino ? files_find(o->files, id) : NULL;
+
+	return e && e->path_len ? strndup(e->path, e->path_len) : NULL;
+}
+
+static void consider(struct oldest *o, const struct dlt_call *call, bool has_file)
+{
+	struct live_call c = {
+		.start_ns = call->start_ns, .pid = call->tgid, .tid = call->tid, .probe = call->probe,
+	};
+
+	if (call->probe >= DLT_PROBES || !probes[call->probe] || call->func >= probes[call->probe]->n_calls ||
+	    !is_old(o, call->start_ns))
+		return;
+	c.name = probes[call->probe]->calls[call->func].name;
+	call_file(call, &c.fd, &c.addr);
+	if (c.fd == DLT_NONE32) /* a file of the ring's own */
+		c.fd = DLT_NONE;
+	if (has_file)
+		c.path = path_of(o, &call->id);
+	place(o, &c);
+}
+
+static void consider_call(void *ctx, const struct dlt_call *running)
+{
+	struct dlt_call call = *running;
+
+	/*
+	 * It may have ended and another begun in its place meanwhile: one that mixes both is left out where
+	 * that is noticed. Otherwise it stands in one view, and in no file.
+	 */
+	__asm__ volatile("" ::: "memory");
+	if (call.tid && call.start_ns == __atomic_load_n(&running->start_ns, __ATOMIC_RELAXED) &&
+	    call.tid == __atomic_load_n(&running->tid, __ATOMIC_RELAXED))
+		consider(ctx, &call, call.probe == DLT_close);
+}
+
+/* An io_uring request: a copy, and it has had its file from the start. */
+static void consider_request(void *ctx, const struct dlt_call *call)
+{
+	consider(ctx, call, true);
+}
+
+/* Returns the path that a record has as text: for opens, and for calls that make and remove names. */
+static char *path_in(const struct dlt_hdr *rec)
+{
+	const struct probe *p = probes[rec->probe];
+
+	for (unsigned int i = 0; i < p->n_fields; i++) {
+		const struct field *f = &p->fields[i];
+		const char *text;
+		size_t len;
+
+		if (strcmp(f->name, "PATH") != 0)
+			continue;
+		text = record_seg(p, rec, f->offset, f->arg, &len);
+		return len ? strndup(text, len) : NULL;
+	}
+	return NULL;
+}
+
+static void describe_record(const struct oldest *o, const struct dlt_hdr *rec, struct live_call *c)
+{
+	static const char *const disk_names[] = { "bio:R", "bio:W", "bio:D", "bio:F", "bio:Z", "bio:O" };
+
+	if (rec->probe == DLT_bio) {
+		const struct dlt_bio *bio = (const void *)rec;
+
+		c->name = bio->type < ARRAY_SIZE(disk_names) ? disk_names[bio->type] : disk_names[DLT_BIO_OTHER];
+		c->addr = (uint64_t)bio->sector; /* for same() */
+		c->path = strndup(bio->disk, sizeof(bio->disk));
+	} else if (rec->probe == DLT_vfs_rw) {
+		const struct dlt_vfs_rw *rw = (const void *)rec;
+
+		c->fd = rw->fd;
+		c->path = path_of(o, &rw->id);
+	} else {
+		c->path = path_in(rec);
+	}
+}
+
+static void consider_record(void *ctx, const struct dlt_hdr *rec)
+{
+	struct oldest *o = ctx;
+	struct live_call c = {
+		.start_ns = o->now_ns - rec->lat_ns, .pid = rec->tgid, .tid = rec->tid, .probe = rec->probe,
+		.fd = DLT_NONE,
+	};
+
+	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > o->now_ns || !is_old(o, c.start_ns) ||
+	    !tracer_may_show(o->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
+		return;
+	if (rec->probe != DLT_bio)
+		c.name = probes[rec->probe]->calls[rec->func].name;
+	memcpy(c.comm, rec->comm, sizeof(c.comm));
+	describe_record(o, rec, &c);
+	place(o, &c);
+}
+
+static void look(struct oldest *o, struct tracer *t)
+{
+	tracer_running(t, consider_call, o);
+	tracer_requests(t, o->now_ns, LIVE_LOOK_MAX, consider_request, consider_record, o);
+}
+
+static void fill_calls(struct live_view *v, const struct oldest *o)
+{
+	for (unsigned int i = 0; i < o->n; i++) {
+		v->calls[i] = o->call[i];
+		v->calls[i].path = o->call[i].path ? strdup(o->call[i].path) : NULL;
+	}
+	v->n_calls = o->n;
+}
+
+/* --- drain: live regions -------------------------------------------------------------------------- */
+
+/* Keeps the region if it is among the oldest. */
+static void consider_region(void *ctx, const struct dlt_hdr *begin, const struct dltraced_msg *m)
+{
+	struct live_view *v = ctx;
+	struct live_region *r;
+	unsigned int at;
+
+	for (at = v->n_regions; at && v->regions[at - 1].start_ns > m->start_ns; at--)
+		;
+	if (at == LIVE_REGIONS_MAX)
+		return;
+	v->n_regions = MIN(v->n_regions + 1, LIVE_REGIONS_MAX);
+	r = &v->regions[at];
+	memmove(r + 1, r, (v->n_regions - 1 - at) * sizeof(*r));
+	*r = (struct live_region){
+		.start_ns = m->start_ns, .pid = begin->tgid, .tid = begin->tid, .epoch = m->epoch, .step = m->step,
+	};
+	memcpy(r->comm, begin->comm, sizeof(r->comm));
+	memcpy(r->name, m->text, m->name_len); /* regions_take() has checked its length */
+}
+
+/* --- drain: views ---------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct live_sum *x = a, *y = b;
+	uint64_t x_bytes = x->read_bytes + x->written_bytes, y_bytes = y->read_bytes + y->written_bytes;
+
+	if (x_bytes != y_bytes)
+		return x_bytes < y_bytes ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Room for all of them, since they are sorted there. Without memory: the total alone. */
+static bool make_room(struct live_view *v, uint32_t n)
+{
+	struct live_sum *more;
+
+	if (n <= v->room)
+		return true;
+	more = reallocarray(v->sums, n, sizeof(*more));
+	if (!more)
+		return false;
+	v->sums = more;
+	v->room = n;
+	return true;
+}
+
+static void fill_sums(struct live_view *v, struct live *l)
+{
+	v->n = 0;
+	v->processes = l->processes.n;
+	v->all = l->all.sum;
+	v->all.p99_ns = l->all.sum.calls ? p99_of(&l->all) : 0;
+	if (!make_room(v, l->processes.n))
+		return;
+	for (uint32_t i = 0; i < l->processes.n; i++) {
+		const struct live_process *p = table_at(&l->processes, i);
+
+		v->sums[i] = p->sum;
+		v->sums[i].p99_ns = p99_of(p);
+	}
+	if (l->processes.n)
+		qsort(v->sums, l->processes.n, sizeof(*v->sums), compare);
+	v->n = MIN(l->processes.n, l->max);
+}
+
+static void publish(struct live *l, uint64_t now_ns, const struct oldest *o, const struct live_regions *regions)
+{
+	struct live_view *v = &l->view;
+
+	v->from_ns = l->from_ns;
+	v->to_ns = now_ns;
+	forget_calls(v);
+	fill_sums(v, l);
+	fill_calls(v, o);
+	v->n_regions = 0;
+	live_regions_each(regions, consider_region, v);
+	table_free(&l->processes);
+	memset(&l->all, 0, sizeof(l->all));
+	l->from_ns = now_ns;
+	l->due_ns = now_ns + l->interval_ns;
+	atomic_store(&l->state, LIVE_FULL);
+}
+
+static void take_up(struct lives *ls, uint64_t now_ns)
+{
+	bool any = false;
+
+	atomic_store(&ls->any, false);
+	ls->n = 0;
+	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
+		struct live *l = atomic_load(&ls->wanted[i]);
+
+		if (!l)
+			continue;
+		if (atomic_load(&l->leave)) {
+			atomic_store(&ls->wanted[i], NULL);
+			atomic_store(&l->state, LIVE_GONE);
+			continue;
+		}
+		any = true;
+		ls->on[ls->n++] = l;
+		if (!l->due_ns)
+			l->from_ns = l->due_ns = now_ns; /* a view at once: of the calls in flight */
+	}
+	if (any)
+		atomic_store(&ls->any, true);
+}
+
+static bool is_due(const struct live *l, uint64_t now_ns, bool end)
+{
+	return (end ? l->all.sum.calls > 0 : now_ns >= l->due_ns) && atomic_load(&l->state) == LIVE_EMPTY;
+}
+
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t)
+{
+	struct oldest o = { .now_ns = now_ns, .files = files, .tracer = t };
+	bool looked = !t, handed = false;
+	uint64_t one = 1;
+
+	if (!atomic_load_explicit(&ls->any, memory_order_relaxed))
+		return;
+	take_up(ls, now_ns);
+	for (unsigned int i = 0; i < ls->n; i++) {
+		if (!is_due(ls->on[i], now_ns, end))
+			continue;
+		if (!looked)
+			look(&o, t);
+		looked = handed = true;
+		publish(ls->on[i], now_ns, &o, ls->regions ? *ls->regions : NULL);
+	}
+	for (unsigned int i = 0; i < o.n; i++)
+		free(o.call[i].path);
+	if (handed && ls->fd >= 0 && write(ls->fd, &one, sizeof(one)) < 0)
+		return; /* the counter is at 2^64-2: a wake-up is pending */
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages of include/dltraced.h to rows of regions.out. A region is one message at its end. A live one has a message
+ * at its begin as well, which waits (live_regions.h) for the end, or for the end of its process or of the trace: then its
+ * row says "?".
+ *
+ * Messages are whatever a program of the target chose to send, and say nothing about any process but that one. Memory
+ * is bounded. Drain thread.
+ */
+#ifndef DRAIN_ROWS_REGIONS_H
+#define DRAIN_ROWS_REGIONS_H
+
+#include <stdint.h>
+
+#include "dlt/regions.h"
+#include "dltraced.h"
+
+struct decode;
+
+/* Columns that need no message. */
+struct regions_row {
+	struct dlt_hdr hdr;
+	struct dlt_segs segs; /* 0: CAT, 1: NAME, 2: ARGS */
+	int64_t ret, epoch, step, bytes, lane;
+	uint32_t source; /* enum dltraced_source */
+	uint32_t pad;
+	char text[DLTRACED_NAME_MAX + DLTRACED_ARGS_MAX + 16]; /* with CAT's own name where there is none, and NULs */
+};
+
+/* REC has come out of a ring; D takes the row. */
+void regions_take(struct decode *d, const struct dlt_regions *rec);
+
+/* Process TGID has ended at NOW_NS: rows of its live regions. 0: the trace has, for all. */
+void regions_end(struct decode *d, uint32_t tgid, uint64_t now_ns);
+
+#endif
