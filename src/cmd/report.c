@@ -32,7 +32,7 @@
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
-#include "report/show/view.h"
+#include "report/show/view/view.h"
 
 /* --- one trace ------------------------------------------------------------------------------------------- */
 

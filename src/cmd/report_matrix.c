@@ -13,7 +13,7 @@
 #include "cmd/report_out.h"
 #include "report/matrix.h"
 #include "report/options.h"
-#include "report/show/matrix.h"
+#include "report/show/svg/matrix.h"
 #include "trace/outdir.h"
 
 static int read_folder(struct matrix *m, const char *dir)

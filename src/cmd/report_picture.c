@@ -10,7 +10,7 @@
 #include "cmd/report_out.h"
 #include "report/options.h"
 #include "report/scan/model.h"
-#include "report/show/memory.h"
+#include "report/show/svg/memory.h"
 
 static const struct picture {
 	const char *name, *needs;

@@ -2,9 +2,10 @@
 /* A struct report_cpu as text and as JSON: the facts, whether the sums add up, and the order of the sections. */
 #include "base/fmt.h"
 #include "base/json.h"
+#include "report/show/cpu/tables.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
-#include "report/show/tables_cpu.h"
+#include "report/show/text.h"
 
 #define DIFFERING_MAX 8
 
@@ -59,7 +60,7 @@ static void invariant(const struct report_cpu *r, FILE *out)
 {
 	uint64_t all = r->wall_ns * r->cpus_seen;
 
-	text_title(out, "Does it add up?");
+	view_title(out, "Does it add up?");
 	fprintf(out, FACT_LABEL "%s\n", "sum over tasks", SECONDS(r->by_task_ns));
 	fprintf(out, FACT_LABEL "%s\n", "sum over CPUs", SECONDS(r->by_cpu_ns));
 	fprintf(out, FACT_LABEL "%s = %s x %u\n", "wall x CPUs", SECONDS(all), SECONDS(r->wall_ns), r->cpus_seen);

@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/scan/model.h"
-#include "report/show/matrix.h"
+#include "report/show/cpu/tables.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
-#include "report/show/tables_cpu.h"
+#include "report/show/svg/matrix.h"
+#include "report/show/tables/tables.h"
 
 int report_cpu_csv(const struct report_cpu *r, const char *dir)
 {

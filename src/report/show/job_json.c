@@ -8,7 +8,7 @@
 #include "report/hosts/hosts.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
+#include "report/show/tables/tables.h"
 #include "report/timeline.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"

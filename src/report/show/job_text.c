@@ -5,7 +5,7 @@
 #include "base/fmt.h"
 #include "report/hosts/hosts.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
+#include "report/show/tables/tables.h"
 #include "report/show/text.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"

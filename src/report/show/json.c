@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
+#include "report/show/tables/tables.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
 

@@ -4,7 +4,7 @@
 #include "base/util.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
+#include "report/show/tables/tables.h"
 
 #define REASONS_SHOWN 5
 

@@ -13,7 +13,7 @@
 #include "report/disk/causes.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
+#include "report/show/tables/tables.h"
 #include "report/show/text.h"
 #include "report/why/rules.h"
 #include "report/why/why.h"

@@ -60,8 +60,5 @@ void why_findings(const struct report *r, FILE *out); /* all rules that fired */
 
 /* missing.c: missing data beside the answer: a line, or one for each reason */
 void report_missing_text(const struct report *r, FILE *out);
-void account_text(const struct report *r, FILE *out); /* where the time went: a line a process */
-/* one process and the loaders, their largest parts */
-void account_brief(const struct report *r, unsigned int width, FILE *out);
 
 #endif

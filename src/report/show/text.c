@@ -10,18 +10,13 @@
 #include "report/scan/model.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
-#include "report/show/tables.h"
+#include "report/show/tables/tables.h"
 #include "report/show/text.h"
 #include "report/why/why.h"
 
 #define FACT_LABEL "%-12s "
 #define FACT_WIDTH 12
 #define COMMAND_SHOWN 1000U
-
-void text_title(FILE *out, const char *text)
-{
-	fprintf(out, "\n%s\n", text);
-}
 
 void text_fact(FILE *out, int width, const char *label, const char *value)
 {
@@ -53,7 +48,7 @@ void text_only(const struct report *r, const char *label, const char *rest, FILE
 
 void text_notes(FILE *out, char *const *notes, unsigned int n)
 {
-	text_title(out, "What is missing");
+	view_title(out, "What is missing");
 	for (unsigned int i = 0; i < n; i++)
 		fmt_line(out, "- ", notes[i]);
 	if (n == 0)

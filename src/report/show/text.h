@@ -7,7 +7,6 @@
 
 struct report;
 
-void text_title(FILE *out, const char *text);
 /* Prints LABEL, WIDTH wide, and VALUE; nothing when that is empty. */
 void text_fact(FILE *out, int width, const char *label, const char *value);
 /* Prints the selection of calls that R is limited to, and REST; nothing when R has all calls. */

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "report/disk/faults.h"
 #include "report/memory/allocs.h"
-#include "report/show/memory.h"
+#include "report/show/svg/memory.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The matrix.tsv of many runs, which may be anybody's, in each form of `dltraced report --matrix'. */
-#include "fuzz.h"
 #include "base/json.h"
+#include "fuzz.h"
 #include "report/matrix.h"
-#include "report/show/matrix.h"
+#include "report/show/svg/matrix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

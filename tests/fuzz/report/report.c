@@ -18,8 +18,8 @@
 #include "report/memory/memory_map.h"
 #include "report/report.h"
 #include "report/scan/model.h"
-#include "report/show/memory.h"
 #include "report/show/show.h"
+#include "report/show/svg/memory.h"
 #include "validate/validate.h"
 
 static const char *const names[] = {

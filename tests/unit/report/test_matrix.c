@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "report/show/matrix.h"
+#include "report/show/svg/matrix.h"
 
 #define HEAD "ORDER\tPROGRAM\tMODE\tREP\tDRY\tMEM\tCPU\tSTATUS\tLOST\tWALL_NS\tUSER_NS\tSYSTEM_NS\tMAX_RSS_BYTES\tMINOR_FAULTS\t" \
 	     "MAJOR_FAULTS\tVOLUNTARY_SWITCHES\tINVOLUNTARY_SWITCHES\tSEED\tCOMMAND\n"
