@@ -127,7 +127,7 @@ static void put_pids(const struct target *t, const struct source *s)
 	putc(')', t->out);
 }
 
-/* As in report_only_has(): the path itself, and what is below it. */
+/* As in path_filter_has(): the path itself, and what is below it. */
 static void put_path(const struct target *t, const struct source *s)
 {
 	if (!t->cut.only || !s->has_fid)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/files/only.h"
+#include "report/files/path_filter.h"
 
 int cut_init(struct export_cut *c, const struct pids *pids, const char *path)
 {
@@ -14,7 +14,7 @@ int cut_init(struct export_cut *c, const struct pids *pids, const char *path)
 	*c = (struct export_cut){ .pids = *pids };
 	if (path) {
 		c->only = calloc(1, sizeof(*c->only));
-		res = c->only ? report_only_init(c->only, path) : -ENOMEM;
+		res = c->only ? path_filter_init(c->only, path) : -ENOMEM;
 	}
 	return res;
 }
@@ -55,7 +55,7 @@ int cut_host(struct export_cut *c, int dirfd)
 	const unsigned int at = reader_column(&rd, "FID"), path_at = reader_column(&rd, "REALPATH");
 
 	for (res = 0; res == 0 && reader_next(&rd, &row) > 0;)
-		if (report_only_has(c->only, reader_field(&row, path_at)) && reader_u64(reader_field(&row, at), &fid))
+		if (path_filter_has(c->only, reader_field(&row, path_at)) && reader_u64(reader_field(&row, at), &fid))
 			res = number_set_add(&c->fids, fid);
 	reader_close(&rd);
 	return res;

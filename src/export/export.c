@@ -11,7 +11,7 @@
 #include "export/exporter.h"
 #include "export/text.h"
 #include "report/hosts/hosts.h"
-#include "report/scan/counted.h"
+#include "report/scan/manifest_counts.h"
 #include "trace/outdir.h"
 
 static const struct exporter *const formats[] = {
@@ -43,7 +43,7 @@ const char *export_format(unsigned int i, const char **help)
 static void count_rows(struct export_host *h, const struct manifest_facts *m, uint64_t *all)
 {
 	for (unsigned int i = 0; i < m->n_probes && m->complete; i++) {
-		const struct counted c = counted_of(m, m->probes[i].name);
+		const struct manifest_counts c = manifest_counts_of(m, m->probes[i].name);
 
 		if (strlen(m->probes[i].name) >= sizeof(h->counted[0].name))
 			continue;

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "report/scan/counted.h"
+#include "report/scan/manifest_counts.h"
 #include "trace/outdir.h"
 #include "trace/probe.h"
 
@@ -40,7 +40,7 @@ struct copy {
 	bool damaged;
 	char *made; /* the object of kind->key */
 	const struct copied *of; /* the file whose counts the manifest has next; NULL: it is not copied */
-	struct counted counted; /* the counts that the manifest had */
+	struct manifest_counts counted; /* the counts that the manifest had */
 	const struct manifest_probe *probe; /* likewise; NULL: a collector */
 };
 
@@ -66,7 +66,7 @@ static void put_row(struct copy *c, struct copied *n, const struct copy_file *f,
 /* Notes what is wrong with F, whose rows have been read with ERROR. */
 static void note_damage(struct copy *c, const struct copy_file *f, int error)
 {
-	const struct counted counted = counted_of(c->m, f->name);
+	const struct manifest_counts counted = manifest_counts_of(c->m, f->name);
 	const uint64_t there = counted.rows - MIN(counted.rows, counted.dropped);
 	const struct reader *r = &f->reader;
 	const bool short_of = c->m->complete && there > r->rows, odd = r->bad_rows || r->cut || r->missing || r->bad || r->damaged;
@@ -240,7 +240,7 @@ static void begin_entry(struct copy *c, const char *text, size_t len)
 	char name[SEGMENT_BASE_MAX];
 
 	json_read_string(name, sizeof(name), text, len);
-	c->counted = counted_of(c->m, name);
+	c->counted = manifest_counts_of(c->m, name);
 	c->probe = manifest_probe(c->m, name);
 	c->of = NULL;
 	for (unsigned int i = 0; i < c->n; i++)

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 #include "report/why/why.h"
 
 #define PHASES_SHOWN 24 /* names; the report of each trace has all */

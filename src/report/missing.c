@@ -12,8 +12,8 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 static void find_no_end(struct report *r)

@@ -13,7 +13,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/scan/counted.h"
+#include "report/scan/manifest_counts.h"
 #include "report/scan/model.h"
 #include "report/scan/scan.h"
 
@@ -260,7 +260,7 @@ static void find_lost(struct report *r, const char *name, const struct tally *t,
 static void find_lost_of(struct report *r, const char *name)
 {
 	const struct manifest_probe *m = manifest_probe(&r->manifest, name);
-	const struct counted c = counted_of(&r->manifest, name);
+	const struct manifest_counts c = manifest_counts_of(&r->manifest, name);
 	struct tally t = { .there = MIN(c.rows, MISSING_COUNT_MAX), .lost = MIN(c.lost, MISSING_COUNT_MAX) };
 
 	if (m)
@@ -271,7 +271,7 @@ static void find_lost_of(struct report *r, const char *name)
 
 static void find_by_bytes(struct report *r, const char *name)
 {
-	uint64_t counted, n = counted_bytes_short(&r->manifest, r->folder, name, &counted);
+	uint64_t counted, n = manifest_counts_bytes_short(&r->manifest, r->folder, name, &counted);
 
 	find_lost_of(r, name);
 	if (n)

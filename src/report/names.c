@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 #include "report/files/datasets.h"
-#include "report/files/only.h"
+#include "report/files/path_filter.h"
 #include "report/files/software.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
@@ -66,7 +66,7 @@ bool report_row_files(struct scan *s)
 	f->medium = (uint8_t)medium_of(s, fstype);
 	f->data = report_is_data((enum report_type)f->type, scan_field(s, COL_REALPATH));
 	f->software = f->type == REPORT_REG ? !f->data : f->type == REPORT_DIR && report_is_software(scan_field(s, COL_REALPATH));
-	f->inside = report_only_has(s->report, scan_field(s, COL_REALPATH));
+	f->inside = path_filter_has(s->report, scan_field(s, COL_REALPATH));
 	s->report->uses_uring |= f->type == REPORT_ANON && scan_is(s, COL_REALPATH, "anon_inode:[io_uring]");
 	if (s->report->datasets)
 		report_datasets_file(s->report, f, scan_field(s, COL_REALPATH));

@@ -16,7 +16,7 @@
 #include "report/disk/causes.h"
 #include "report/disk/faults.h"
 #include "report/files/datasets.h"
-#include "report/files/only.h"
+#include "report/files/path_filter.h"
 #include "report/files/spreads.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
@@ -24,14 +24,14 @@
 #include "report/memory/allocs.h"
 #include "report/memory/memory_map.h"
 #include "report/missing.h"
-#include "report/narrow.h"
 #include "report/phases/read.h"
 #include "report/phases/saves.h"
 #include "report/rows.h"
-#include "report/scan/funcs.h"
+#include "report/rules/load.h"
+#include "report/scan/functions.h"
 #include "report/scan/lookup.h"
 #include "report/timeline.h"
-#include "report/why/load.h"
+#include "report/window_counts.h"
 #include "stats/top.h"
 
 /* --- outliers ---------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static void note_limits(struct report *r)
 	if (r->no_result)
 		report_note(r, "vfs_rw: %s no result; the %" PRIu64 " requested bytes are in no sum",
 			    FMT_N(r->no_result, "row has", "rows have"), r->no_result_bytes);
-	report_only_note(r);
+	path_filter_note(r);
 	note_causes(r);
 	if (!r->uses)
 		return;
@@ -299,7 +299,7 @@ static void infer_phases(struct report *r)
 /* Sets up the optional sums, as O asks. */
 static int prepare(struct report *r, const struct report_options *o)
 {
-	int res = report_only_init(r, o->path);
+	int res = path_filter_init(r, o->path);
 
 	if (res < 0)
 		return res;
@@ -377,7 +377,7 @@ static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, c
 	report_cache_read(r);
 	report_allocs_read(r);
 	note_files(r);
-	report_narrow_counts(r, dirfd);
+	window_counts_apply(r, dirfd);
 	if (r->cpu)
 		report_cpu_end(r->cpu, r->folder, &clock);
 	report_timeline_files(r);

@@ -11,14 +11,14 @@
 #include "report/cpu/load.h"
 #include "report/disk/causes.h"
 #include "report/files/datasets.h"
-#include "report/files/only.h"
+#include "report/files/path_filter.h"
 #include "report/files/spreads.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
-#include "report/scan/funcs.h"
+#include "report/rules/load.h"
+#include "report/scan/functions.h"
 #include "report/timeline.h"
 #include "report/why/calls.h"
-#include "report/why/load.h"
 #include "report/why/rows.h"
 #include "report/why/rw.h"
 #include "stats/top.h"
@@ -140,7 +140,7 @@ static bool is_path_elsewhere(struct scan *s)
 	bool inside;
 
 	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
-	inside = f ? f->inside : report_only_has(r, scan_field(s, COL_PATH));
+	inside = f ? f->inside : path_filter_has(r, scan_field(s, COL_PATH));
 	r->only.rows++;
 	r->only.left_out += !inside;
 	return !inside;

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "report/scan/counted.h"
+#include "report/scan/manifest_counts.h"
 #include "trace/manifest_read.h"
 #include "trace/probe.h"
 #include "trace/reader.h"
@@ -74,7 +74,7 @@ struct file {
 
 static void read_clock(struct validate *v)
 {
-	const struct counted c = counted_of(&v->m, "time_align");
+	const struct manifest_counts c = manifest_counts_of(&v->m, "time_align");
 	struct reader_row row;
 	struct reader r;
 	uint64_t ns, utc;
@@ -202,7 +202,7 @@ static uint64_t plain_bytes(const struct reader *r)
 }
 
 /* Whether segments of F are missing before the first or behind the last one. */
-static bool lacks_ends(const struct validate *v, const struct file *f, const struct counted *c)
+static bool lacks_ends(const struct validate *v, const struct file *f, const struct manifest_counts *c)
 {
 	const struct reader *r = &f->r;
 
@@ -224,7 +224,7 @@ static bool adds_up(const struct manifest_probe *p, const struct probe *probe)
 
 static void check_counts(struct validate *v, struct file *f, int error)
 {
-	const struct counted c = counted_of(&v->m, f->name);
+	const struct manifest_counts c = manifest_counts_of(&v->m, f->name);
 	const struct manifest_probe *p = manifest_probe(&v->m, f->name);
 	const bool readable = error >= 0 && !f->r.bad && !f->r.damaged && !f->r.missing;
 	uint64_t reasons = 0;
@@ -342,7 +342,7 @@ static int read_references(struct validate *v)
 	int res = 0;
 
 	for (enum source i = 0; i < SOURCES && res == 0; i++) {
-		const struct counted c = counted_of(&v->m, sources[i].file);
+		const struct manifest_counts c = manifest_counts_of(&v->m, sources[i].file);
 		char file[NAME_MAX + 1];
 
 		snprintf(file, sizeof(file), "%s.out", sources[i].file);

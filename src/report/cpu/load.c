@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "report/cpu/scan.h"
 #include "report/phases/read.h"
-#include "report/scan/counted.h"
+#include "report/scan/manifest_counts.h"
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
@@ -129,7 +129,7 @@ static void note_short(struct report_cpu *r, struct scan_folder *folder)
 	static const char *const files[] = { "pids", "sched", "sched_switch" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		uint64_t counted, n = counted_bytes_short(&r->manifest, folder, files[i], &counted);
+		uint64_t counted, n = manifest_counts_bytes_short(&r->manifest, folder, files[i], &counted);
 
 		if (!n)
 			continue;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "report/files/only.h"
+#include "report/files/path_filter.h"
 #include "report/scan/lookup.h"
 #include "stats/top.h"
 
@@ -86,7 +86,7 @@ void report_uses_shm(struct scan *s, uint64_t fid)
 	struct report_shm *shm;
 	uint64_t size;
 
-	if (!report_only_has(s->report, scan_field(s, COL_REALPATH)))
+	if (!path_filter_has(s->report, scan_field(s, COL_REALPATH)))
 		return;
 	shm = table_get(&s->report->uses->shm, fid);
 	if (!shm)

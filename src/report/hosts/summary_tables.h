@@ -4,7 +4,7 @@
 #define REPORT_HOSTS_SUMMARY_TABLES_H
 
 #include "report/hosts/hosts.h"
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 
 /* A finding of the host. */
 struct summary_finding {

@@ -10,7 +10,7 @@
 
 #include "base/fmt.h"
 #include "report/hosts/hosts.h"
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 #include "report/why/why.h"
 
 #define HOSTS_SHOWN 8

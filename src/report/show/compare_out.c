@@ -6,9 +6,9 @@
 #include "base/fmt.h"
 #include "base/json.h"
 #include "report/compare.h"
+#include "report/rules/rules.h"
 #include "report/show/json.h"
 #include "report/show/text.h"
-#include "report/why/rules.h"
 
 #define NAME_WIDTH 32
 

@@ -6,11 +6,11 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/hosts/hosts.h"
+#include "report/rules/rules.h"
 #include "report/show/json.h"
 #include "report/show/show.h"
 #include "report/show/tables/tables.h"
 #include "report/timeline.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 static void hosts(const struct report_job *job, struct json *j)

@@ -4,10 +4,10 @@
 
 #include "base/fmt.h"
 #include "report/hosts/hosts.h"
+#include "report/rules/rules.h"
 #include "report/show/show.h"
 #include "report/show/tables/tables.h"
 #include "report/show/text.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 #define HOST_LINE "%10s %10s %10s %9s %10s  "

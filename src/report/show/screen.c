@@ -11,11 +11,11 @@
 #include "base/util.h"
 #include "base/wrap.h"
 #include "report/disk/causes.h"
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
 #include "report/show/tables/tables.h"
 #include "report/show/text.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 #define EVIDENCE_SHOWN 2U

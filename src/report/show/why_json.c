@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/phases/phases.h"
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 static double share(double part, double whole)

@@ -6,9 +6,9 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 /* Whether F has a share to be printed. Not that of `unknown': it is not time that the job waited for one thing. */

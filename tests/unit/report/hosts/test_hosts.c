@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "report/report.h"
-#include "report/show/show.h"
-#include "report/why/rules.h"
-#include "stats/timeline.h"
-#include "report/why/why.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "report/report.h"
+#include "report/rules/rules.h"
+#include "report/show/show.h"
+#include "report/why/why.h"
+#include "stats/timeline.h"
 
 static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other", cut[] = "tests/golden/trace-cut";
 

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/report.h"
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 #include "report/why/why.h"
 
 static void open_host(struct report_job *job, const char *dir)

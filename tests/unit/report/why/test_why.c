@@ -11,11 +11,11 @@
 
 #include "base/json.h"
 #include "report/report.h"
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
 #include "report/why/account.h"
 #include "report/why/overlap.h"
-#include "report/why/rules.h"
 #include "tree.h"
 
 #define S 1000000000ULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The order of the analysis, and what its parts share. */
-#include "report/why/load.h"
+#include "report/rules/load.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/rules/rules.h"
 #include "report/scan/scan.h"
 #include "report/why/account.h"
 #include "report/why/calls.h"
 #include "report/why/files.h"
 #include "report/why/impl.h"
 #include "report/why/overlap.h"
-#include "report/why/rules.h"
 
 const char *const why_state_names[WHY_STATES] = {
 	[WHY_DISK] = "disk",   [WHY_CACHE] = "cache", [WHY_META] = "open",   [WHY_WRITE] = "write",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules about how data is read and written, whether the job waited for it or not. */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include "base/fmt.h"
 #include "report/disk/cache.h"

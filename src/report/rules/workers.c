@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules about the processes that do the work: data loaders, and the main threads that train. */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include "base/fmt.h"
 #include "base/util.h"

@@ -5,7 +5,7 @@
  * time in which any process was in a call of the kind. A rule gets the part of it that its calls have of the time of all
  * such calls.
  */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include <math.h>
 

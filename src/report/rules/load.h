@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Why the job waited: the steps of a report before its rows are read, and after them. */
-#ifndef REPORT_WHY_LOAD_H
-#define REPORT_WHY_LOAD_H
+#ifndef REPORT_RULES_LOAD_H
+#define REPORT_RULES_LOAD_H
 
 #include "report/why/why.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules about calls on files beside reads and writes: opens, metadata, syncs. */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include <string.h>
 

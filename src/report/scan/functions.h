@@ -3,8 +3,8 @@
  * Rows of calls by function: each function has sums and spreads of its own, and those of its probe are added up from them
  * after the probe's last row. Bounded: a function without room counts in its probe's sums alone.
  */
-#ifndef REPORT_SCAN_FUNCS_H
-#define REPORT_SCAN_FUNCS_H
+#ifndef REPORT_SCAN_FUNCTIONS_H
+#define REPORT_SCAN_FUNCTIONS_H
 
 #include <string.h>
 

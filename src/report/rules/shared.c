@@ -3,7 +3,7 @@
  * The rules about files that several processes use, about writes that jump or repeat, and about how many calls there
  * are.
  */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include "base/fmt.h"
 #include "base/util.h"

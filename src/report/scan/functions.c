@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/scan/funcs.h"
+#include "report/scan/functions.h"
 
 #include <stdlib.h>
 

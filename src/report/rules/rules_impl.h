@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared by the tables of rules: sums of all rows, sizes and evidence. */
-#ifndef REPORT_WHY_RULES_IMPL_H
-#define REPORT_WHY_RULES_IMPL_H
+#ifndef REPORT_RULES_RULES_IMPL_H
+#define REPORT_RULES_RULES_IMPL_H
 
 #include <stdint.h>
 
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 #define MANY 1000 /* for most rules, fewer calls do not matter */

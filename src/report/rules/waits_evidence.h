@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The waits of the main processes, as numbers and as evidence, for the rules of waits. */
-#ifndef REPORT_WHY_WAITS_EVIDENCE_H
-#define REPORT_WHY_WAITS_EVIDENCE_H
+#ifndef REPORT_RULES_WAITS_EVIDENCE_H
+#define REPORT_RULES_WAITS_EVIDENCE_H
 
 #include "report/files/datasets.h"
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 #include "report/why/why.h"
 
 extern const char *const waits_state_texts[WHY_STATES];

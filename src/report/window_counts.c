@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See narrow.h. */
-#include "report/narrow.h"
+#include "report/window_counts.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static uint64_t rows_outside(const struct report *r, int dirfd, const struct man
 	return n;
 }
 
-void report_narrow_counts(struct report *r, int dirfd)
+void window_counts_apply(struct report *r, int dirfd)
 {
 	for (unsigned int i = 0; r->manifest.window.end_ns && i < r->manifest.n_probes; i++) {
 		struct manifest_probe *p = &r->manifest.probes[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/why/waits_evidence.h"
+#include "report/rules/waits_evidence.h"
 
 #include <stdio.h>
 #include <stdlib.h>

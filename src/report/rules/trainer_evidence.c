@@ -9,9 +9,9 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/rules/rules.h"
 #include "report/scan/scan.h"
 #include "report/why/impl.h"
-#include "report/why/rules.h"
 
 #define CALLS_SHOWN 3
 #define LEAST 0.5 /* % of the time: smaller parts are not listed */

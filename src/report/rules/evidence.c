@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Evidence for several tables of rules (rules_impl.h). */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include "base/fmt.h"
 

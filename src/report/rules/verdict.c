@@ -9,8 +9,8 @@
 
 #include "base/exit_codes.h"
 #include "base/util.h"
+#include "report/rules/rules.h"
 #include "report/scan/model.h"
-#include "report/why/rules.h"
 #include "report/why/why.h"
 
 /* to be the answer, a cause must exceed this part of the unknown waits; the job's own work, this part of the time */

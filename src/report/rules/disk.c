@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules about page faults that waited for a disk, about memory, and about what else the disks were busy with. */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include "base/fmt.h"
 #include "base/util.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/files/only.h"
+#include "report/files/path_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static bool is_escaped(const char *path)
 	return again && strcmp(again, path) == 0;
 }
 
-int report_only_init(struct report *r, const char *path)
+int path_filter_init(struct report *r, const char *path)
 {
 	autofree char *tidied = NULL;
 
@@ -68,7 +68,7 @@ int report_only_init(struct report *r, const char *path)
 	return r->only.path ? 0 : -ENOMEM;
 }
 
-bool report_only_has(const struct report *r, struct reader_field f)
+bool path_filter_has(const struct report *r, struct reader_field f)
 {
 	size_t len;
 
@@ -79,7 +79,7 @@ bool report_only_has(const struct report *r, struct reader_field f)
 	       (f.len == len || f.p[len] == '/');
 }
 
-void report_only_note(struct report *r)
+void path_filter_note(struct report *r)
 {
 	if (!r->only.path)
 		return;

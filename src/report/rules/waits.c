@@ -8,11 +8,11 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/files/software.h"
+#include "report/rules/rules.h"
+#include "report/rules/waits_evidence.h"
 #include "report/scan/lookup.h"
 #include "report/scan/model.h"
 #include "report/why/account.h"
-#include "report/why/rules.h"
-#include "report/why/waits_evidence.h"
 
 #define SHARE 0.05 /* of the windows */
 #define OWN_RUNQ 0.3 /* of the windows: if main threads waited for a CPU for less, that is usual on a busy machine */

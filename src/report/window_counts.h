@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The counts of a report on a part of a trace. */
-#ifndef REPORT_NARROW_H
-#define REPORT_NARROW_H
+#ifndef REPORT_WINDOW_COUNTS_H
+#define REPORT_WINDOW_COUNTS_H
 
 struct report;
 
@@ -9,6 +9,6 @@ struct report;
  * Has the manifest of R, whose files in the folder DIRFD have been read, count the rows of R's window alone, also those of
  * which only sums remain. Losses stay, as nobody knows when they happened. Nothing where R is about the whole trace.
  */
-void report_narrow_counts(struct report *r, int dirfd);
+void window_counts_apply(struct report *r, int dirfd);
 
 #endif

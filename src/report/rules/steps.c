@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules about steps, which the job's own regions show. */
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "report/disk/causes.h"
 #include "report/disk/faults.h"
 #include "report/phases/phases.h"
-#include "report/why/rules_impl.h"
+#include "report/rules/rules_impl.h"
 
 #define LEAST_UNSEEN 0.1 /* of the time: if more waits are not seen, the job may have waited for data in these */
 

@@ -4,8 +4,8 @@
  * trace and a threshold. A rule is tried only where the trace has what it needs. One rule at most is the bottleneck: the
  * cause of most of the waits. docs/rules.md lists them all.
  */
-#ifndef REPORT_WHY_RULES_H
-#define REPORT_WHY_RULES_H
+#ifndef REPORT_RULES_RULES_H
+#define REPORT_RULES_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

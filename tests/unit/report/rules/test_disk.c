@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules about page faults and disks, in made-up traces: ten seconds, a process that reads, and more. */
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

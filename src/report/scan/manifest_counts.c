@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/scan/counted.h"
+#include "report/scan/manifest_counts.h"
 
 #include <string.h>
 
@@ -9,19 +9,19 @@
 
 #define HEADER_DIFFERS 20 /* bytes: segments that were put together have no " segment=N" in their first line; no row is as short */
 
-struct counted counted_of(const struct manifest_facts *m, const char *name)
+struct manifest_counts manifest_counts_of(const struct manifest_facts *m, const char *name)
 {
 	const struct manifest_probe *p = manifest_probe(m, name);
 
 	if (p)
-		return (struct counted){ p->rows, p->lost, p->dropped, p->bytes, p->dropped_bytes };
+		return (struct manifest_counts){ p->rows, p->lost, p->dropped, p->bytes, p->dropped_bytes };
 	for (unsigned int i = 0; i < m->n_collectors; i++) {
 		const struct manifest_collector *c = &m->collectors[i];
 
 		if (strcmp(c->name, name) == 0)
-			return (struct counted){ c->rows, c->lost, c->dropped, c->bytes, c->dropped_bytes };
+			return (struct manifest_counts){ c->rows, c->lost, c->dropped, c->bytes, c->dropped_bytes };
 	}
-	return (struct counted){ 0 };
+	return (struct manifest_counts){ 0 };
 }
 
 /* Whether the file is neither split nor packed: the size of a packed text is known only after unpacking. */
@@ -31,9 +31,9 @@ static bool is_plain(const struct reader *rd)
 	       (!rd->n_segments || rd->segments[0].file.pack == PACK_NONE);
 }
 
-uint64_t counted_bytes_short(const struct manifest_facts *m, struct scan_folder *folder, const char *name, uint64_t *counted)
+uint64_t manifest_counts_bytes_short(const struct manifest_facts *m, struct scan_folder *folder, const char *name, uint64_t *counted)
 {
-	const struct counted c = counted_of(m, name);
+	const struct manifest_counts c = manifest_counts_of(m, name);
 	const struct scan_file *f = m->complete && c.rows > c.dropped ? scan_file(folder, name) : NULL;
 	uint64_t there;
 
