@@ -79,7 +79,7 @@ SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=al
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
 # BPF objects, and the files generated from them, do not depend on the sanitizer.
 G := $(if $(SANITIZERS),build,$(B))
-# What a function of the program may have on the stack: see src/base/stack.h. Sanitizers make frames larger.
+# What a function of the program may have on the stack: see src/os/stack.h. Sanitizers make frames larger.
 FRAME_CFLAGS = $(if $(SANITIZERS),,-Wframe-larger-than=40960)
 # -fno-strict-aliasing: a record is read as its header and as its probe's struct, the same memory as two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
@@ -255,7 +255,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/lib.a
 
 # This one is linked only with report/ and, as far as that needs it, with what src/README.md calls common: no libbpf.
 # Headers, which its .d file adds, are not linked.
-COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,applog/% base/% stats/% trace/%),$(LIB_OBJ))
+COMMON_OBJ  := $(filter $(addprefix $(B)/obj/,applog/% base/% os/% stats/% trace/%),$(LIB_OBJ))
 OFFLINE_OBJ := $(filter $(B)/obj/report/% $(B)/obj/page_html.o,$(LIB_OBJ))
 $(B)/common.a: $(COMMON_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

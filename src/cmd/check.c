@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "check/check.h"
 #include "cmd/cmd.h"
+#include "os/terminal.h"
 #include "trace/outdir.h"
 
 #define EXIT_IMPOSSIBLE 1

@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 
 #include "base/exit_codes.h"
-#include "base/folder.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "cmd/duckdb.h"
 #include "collectors/kinds.h"
 #include "export/cut.h"
 #include "export/times.h"
+#include "os/folder.h"
 #include "trace/manifest_read.h"
 #include "trace/probe.h"
 #include "trace/reader.h"

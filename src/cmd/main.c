@@ -13,11 +13,11 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/similar.h"
-#include "base/stack.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "host/path_search.h"
 #include "host/rights/filecaps.h"
+#include "os/stack.h"
 
 static const struct command {
 	const char *name, *help;

@@ -18,6 +18,7 @@
 #include "cmd/probes_json.h"
 #include "collectors/kinds.h"
 #include "kernel/tracer.h"
+#include "os/terminal.h"
 #include "trace/probe.h"
 
 struct options {

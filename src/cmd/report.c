@@ -9,10 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/exit_codes.h"
-#include "base/huge_heap.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/new_file.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/report_matrix.h"
@@ -23,6 +21,9 @@
 #include "export/times.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
+#include "os/huge_heap.h"
+#include "os/new_file.h"
+#include "os/terminal.h"
 #include "report/compare.h"
 #include "report/cpu/cpu.h"
 #include "report/cpu/load.h"

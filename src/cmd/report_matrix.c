@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/report_out.h"
+#include "os/terminal.h"
 #include "report/matrix.h"
 #include "report/options.h"
 #include "report/show/svg/matrix.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/folder.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/new_file.h"
 #include "base/util.h"
+#include "os/folder.h"
+#include "os/new_file.h"
 #include "report/options.h"
 #include "report/show/page.h"
 #include "report/show/show.h"

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/verdict.h"
+#include "os/terminal.h"
 #include "report/phases/options.h"
 #include "report/report.h"
 #include "report/show/show.h"

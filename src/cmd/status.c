@@ -15,6 +15,7 @@
 #include "cmd/verdict.h"
 #include "control/client.h"
 #include "drain/rows/live.h"
+#include "os/terminal.h"
 
 struct status_options {
 	bool json, watch;

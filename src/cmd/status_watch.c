@@ -26,6 +26,7 @@
 #include "drain/rows/live.h"
 #include "host/process.h"
 #include "host/stall/remote.h"
+#include "os/terminal.h"
 
 #define TEXT_ROWS 20 /* processes in a block, without a terminal */
 #define SUMS_MAX 1000 /* a terminal has fewer rows */

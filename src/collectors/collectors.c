@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/loop.h"
 #include "base/util.h"
 #include "collectors/kinds.h"
+#include "os/loop.h"
 
 #define STOP_DEADLINE_NS (2 * NSEC_PER_SEC)
 #define KILL_DEADLINE_NS NSEC_PER_SEC

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/loop.h"
 #include "base/util.h"
 #include "host/rights/privileges.h"
+#include "os/loop.h"
 #include "trace/outdir.h"
 
 bool control_folder(uid_t uid, char *buf, size_t size)

@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/disk.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "base/util.h"
 #include "drain/archiver_impl.h"
 #include "host/rights/privileges.h"
+#include "os/disk.h"
+#include "os/thread.h"
 #include "trace/pack.h"
 
 #define LOOK_MS 1000 /* interval of the look at growing files, with --keep */

@@ -12,9 +12,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "base/disk.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "dlt/marks.h"
@@ -28,6 +26,8 @@
 #include "host/rights/privileges.h"
 #include "host/space.h"
 #include "kernel/tracer.h"
+#include "os/disk.h"
+#include "os/thread.h"
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
 

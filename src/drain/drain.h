@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/loop.h"
 #include "drain/logtail.h"
 #include "drain/memory.h"
 #include "drain/rows/decode.h"
 #include "drain/rows/live.h"
 #include "kernel/ring.h"
+#include "os/loop.h"
 #include "trace/probe_mask.h"
 #include "trace/reserve.h"
 

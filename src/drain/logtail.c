@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/disk.h"
 #include "base/util.h"
 #include "drain/rows/decode.h"
+#include "os/disk.h"
 
 #define READS_MAX 64 /* of 16 KiB in a row: some 80 ms of short lines, and the rings are waiting */
 

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/folder.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "export/exporter.h"
 #include "export/text.h"
+#include "os/folder.h"
 
 struct csv_export {
 	bool to_stdout;

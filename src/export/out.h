@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/new_file.h"
+#include "os/new_file.h"
 
 struct export_out {
 	struct new_file file;

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
-#include "base/folder.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "os/folder.h"
 #include "report/scan/manifest_counts.h"
 #include "trace/outdir.h"
 #include "trace/probe.h"

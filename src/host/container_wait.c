@@ -11,9 +11,9 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 
-#include "base/thread.h"
 #include "base/util.h"
 #include "host/container.h"
+#include "os/thread.h"
 #include "trace/config.h"
 
 /* A runtime that makes the cgroup before it knows the name is queried once more. */

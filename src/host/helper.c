@@ -12,9 +12,9 @@
 #include <sys/auxv.h>
 #include <sys/wait.h>
 
-#include "base/env.h"
 #include "base/util.h"
 #include "host/path_search.h"
+#include "os/env.h"
 
 /* sudo's and Debian's for root. */
 #define SAFE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -14,9 +14,9 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 
-#include "base/thread.h"
 #include "base/util.h"
 #include "kernel/backend.h"
+#include "os/thread.h"
 
 /* The call of the trial: close(-1) does no harm. */
 #define FUNC BACKEND_FUNC_PREFIX "close"

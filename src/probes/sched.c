@@ -13,10 +13,10 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "base/cpus.h"
 #include "base/util.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
+#include "os/cpus.h"
 #include "probes/sched.h"
 #include "sched.skel.h"
 #include "trace/probe.h"

@@ -21,7 +21,6 @@
 
 #include "base/exit_codes.h"
 #include "base/log.h"
-#include "base/loop.h"
 #include "base/util.h"
 #include "collectors/kinds.h"
 #include "host/background.h"
@@ -31,11 +30,12 @@
 #include "job/relay.h"
 #include "job/workload.h"
 #include "kernel/tracer.h"
+#include "os/loop.h"
 #include "service/protocol.h"
 #include "session/command.h"
-#include "session/workload_environ.h"
 #include "session/session.h"
 #include "session/start_options.h"
+#include "session/workload_environ.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
 

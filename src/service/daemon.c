@@ -12,9 +12,9 @@
 #include "base/exit_codes.h"
 #include "base/fmt.h"
 #include "base/log.h"
-#include "base/notify.h"
 #include "base/util.h"
 #include "host/rights/caller.h"
+#include "os/notify.h"
 #include "service/daemon_impl.h"
 
 #define PRUNE_EVERY_NS (60 * NSEC_PER_SEC)

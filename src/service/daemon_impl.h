@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/loop.h"
 #include "base/util.h"
+#include "os/loop.h"
 #include "service/daemon_conf.h"
 
 #define DAEMON_LEAVERS_MAX 4

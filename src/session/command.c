@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
-#include "base/env.h"
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -22,6 +21,7 @@
 #include "host/stall/guard.h"
 #include "job/collect.h"
 #include "job/workload.h"
+#include "os/env.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
 

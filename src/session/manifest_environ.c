@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "os/env.h"
 #include "session/manifest.h"
 
 #define VARIABLES_MAX 512

@@ -12,10 +12,10 @@
 
 #include "base/exit_codes.h"
 #include "base/log.h"
-#include "base/new_file.h"
 #include "base/util.h"
 #include "drain/rows/metrics.h"
 #include "host/rights/privileges.h"
+#include "os/new_file.h"
 #include "session/state.h"
 #include "trace/config.h"
 

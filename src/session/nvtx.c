@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/env.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "host/installed.h"
 #include "host/rights/workload_user.h"
+#include "os/env.h"
 #include "trace/config.h"
 
 #define LIBRARY "libdltraced-nvtx.so"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "applog/applog.h"
-#include "base/cpus.h"
 #include "base/log.h"
 #include "base/similar.h"
 #include "base/units.h"
@@ -24,6 +23,7 @@
 #include "host/rights/workload_user.h"
 #include "host/space.h"
 #include "kernel/backend.h"
+#include "os/cpus.h"
 #include "session/memory_options.h"
 #include "trace/config.h"
 #include "trace/outdir.h"

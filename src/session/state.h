@@ -6,8 +6,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "base/loop.h"
-#include "base/new_file.h"
 #include "collectors/collectors.h"
 #include "control/control.h"
 #include "drain/archiver.h"
@@ -19,6 +17,8 @@
 #include "job/workload.h"
 #include "kernel/tracer.h"
 #include "kernel/uprobe/functions.h"
+#include "os/loop.h"
+#include "os/new_file.h"
 #include "session/command.h"
 #include "session/left_running.h"
 #include "session/manifest.h"

@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 
 #include "base/log.h"
-#include "base/loop.h"
 #include "base/util.h"
 #include "host/container.h"
 #include "host/container_wait.h"
@@ -16,6 +15,7 @@
 #include "host/stall/process_reader.h"
 #include "kernel/snapshot.h"
 #include "kernel/tracer.h"
+#include "os/loop.h"
 
 /* --- before the load -------------------------------------------------------------------------- */
 

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/env.h"
-#include "base/folder.h"
-#include "base/new_file.h"
 #include "base/util.h"
+#include "os/env.h"
+#include "os/folder.h"
+#include "os/new_file.h"
 #include "trace/manifest_read.h"
 #include "trace/probe.h"
 #include "trace/segment.h"

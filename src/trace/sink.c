@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/disk.h"
 #include "base/util.h"
+#include "os/disk.h"
 
 /* Rows of a closed sink are written here and discarded. */
 static _Thread_local char scratch[SINK_ROW_MAX];

@@ -6,9 +6,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/env.h"
 #include "base/log.h"
 #include "host/rights/creds.h"
+#include "os/env.h"
 
 /* To load and attach: CAP_SYS_RESOURCE where maps count as locked memory (Linux before 5.11). */
 #define IN_FORCE (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_SYS_RESOURCE))

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/env.h"
 #include "base/util.h"
 #include "host/process.h"
+#include "os/env.h"
 
 /* More than execve(2) can have passed: 3/4 of _STK_LIM, 6 MiB (linux/fs/exec.c). */
 #define PROC_TEXT_MAX (8 << 20)

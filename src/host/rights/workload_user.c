@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/env.h"
 #include "base/util.h"
 #include "host/rights/filecaps.h"
 #include "host/rights/sudo.h"
+#include "os/env.h"
 
 /* A uid or gid in decimal. (uid_t)-1 is invalid: setresuid(2) would take it for "leave unchanged". */
 static bool parse_id(const char *s, unsigned int *ret)

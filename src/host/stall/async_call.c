@@ -10,9 +10,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/thread.h"
 #include "base/util.h"
 #include "host/process.h"
+#include "os/thread.h"
 
 #define LOOK_MS 10
 

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/thread.h"
 #include "base/util.h"
 #include "host/background.h"
 #include "host/stall/clock.h"
+#include "os/thread.h"
 
 #define LOOK_MS 200
 #define STALL_CLOCK_NS (3 * NSEC_PER_SEC)

@@ -10,9 +10,9 @@
 
 #include <bpf/libbpf.h>
 
-#include "base/cpus.h"
 #include "base/util.h"
 #include "kernel/access/perf_losses.h"
+#include "os/cpus.h"
 
 #define RING_PAGES 8 /* room for what throttling reports in a second */
 

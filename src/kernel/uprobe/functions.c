@@ -20,7 +20,6 @@
 
 #include <bpf/libbpf.h>
 
-#include "base/thread.h"
 #include "base/util.h"
 #include "host/mapping.h"
 #include "host/process.h"
@@ -28,6 +27,7 @@
 #include "host/stall/async_call.h"
 #include "kernel/tracer.h"
 #include "kernel/uprobe/uprobe.h"
+#include "os/thread.h"
 
 #define PROCESSES_MAX 256 /* at a time */
 #define LIBRARIES_MAX 32  /* of all processes, files that have such functions */

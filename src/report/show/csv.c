@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/folder.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "os/folder.h"
 #include "report/scan/model.h"
 #include "report/show/cpu/tables.h"
 #include "report/show/show.h"

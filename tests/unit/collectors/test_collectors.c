@@ -21,13 +21,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/loop.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/helper.h"
-#include "trace/clock.h"
+#include "os/loop.h"
 #include "temp.h"
+#include "trace/clock.h"
 
 static char folder[TEMP_MAX], *first_path;
 static int dirfd_ = -1;

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "base/loop.h"
 #include "base/util.h"
 #include "control/client.h"
+#include "os/loop.h"
 #include "temp.h"
 
 static struct loop loop;

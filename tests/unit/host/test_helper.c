@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host/helper.h"
 
-#include "base/env.h"
+#include "os/env.h"
 #include "tree.h"
 
 static void the_environment_is_a_few_names(void **state)

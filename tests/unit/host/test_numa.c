@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "base/cpus.h"
+#include "os/cpus.h"
 
 /* Of the mapping that begins at ADDR, with pages on one node. -1: the kernel lists none. */
 static int node_listed(uint64_t addr)

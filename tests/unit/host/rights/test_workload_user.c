@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <pwd.h>
 
-#include "base/env.h"
+#include "os/env.h"
 #include "workload_fixture.h"
 
 static void expect_env(char *const *env, const char *entry)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packets of the Perfetto format that belong to no row: clocks, names that have numbers (interned), slices and counters by
+ * name.
+ */
+#include <string.h>
+
+#include "export/perfetto/perfetto.h"
+#include "export/text.h"
+
+enum { CLOCKS = 1, PRIMARY_CLOCK = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
+enum { BUILTIN_REALTIME = 1, BUILTIN_MONOTONIC = 3 };
+enum { INTERNED_IID = 1, INTERNED_NAME = 2 };
+enum { DEFAULTS_CLOCK_ID = 58 };
+
+static char *put_clock(char *p, unsigned int id, uint64_t ns)
+{
+	char *at;
+
+	p = proto_begin(p, CLOCKS, &at);
+	p = proto_u64(p, CLOCK_ID, id);
+	return proto_end(proto_u64(p, CLOCK_TIME, ns), at);
+}
+
+void perfetto_snapshot(struct export *x, uint64_t mono_ns, uint64_t realtime_ns)
+{
+	char *p = out_room(&x->out, 128), *packet, *snapshot;
+
+	if (!p)
+		return;
+	p = proto_begin(p, TRACE_PACKET, &packet);
+	p = proto_u64(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	p = proto_begin(p, PACKET_CLOCK_SNAPSHOT, &snapshot);
+	p = put_clock(p, BUILTIN_MONOTONIC, mono_ns);
+	if (realtime_ns)
+		p = put_clock(p, BUILTIN_REALTIME, realtime_ns);
+	p = proto_u64(p, PRIMARY_CLOCK, BUILTIN_MONOTONIC);
+	out_put(&x->out, proto_end(proto_end(p, snapshot), packet));
+}
+
+void perfetto_head(struct export *x, uint64_t ns)
+{
+	char *p, *packet, *defaults;
+
+	perfetto_snapshot(x, ns, 0);
+	p = out_room(&x->out, 64);
+	if (!p)
+		return;
+	p = proto_begin(p, TRACE_PACKET, &packet);
+	p = proto_u64(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	p = proto_u64(p, PACKET_SEQUENCE_FLAGS, FLAG_CLEARED);
+	p = proto_begin(p, PACKET_DEFAULTS, &defaults);
+	p = proto_u64(p, DEFAULTS_CLOCK_ID, BUILTIN_MONOTONIC);
+	out_put(&x->out, proto_end(proto_end(p, defaults), packet));
+}
+
+uint64_t perfetto_intern(struct export *x, unsigned int kind, struct reader_field text)
+{
+	struct perfetto *s = x->state;
+	const uint32_t n = s->names[kind].n;
+	struct interned *i = table_get(&s->names[kind], table_key(text.p, text.len));
+	char *p, *packet, *data, *entry, *name;
+
+	if (!i)
+		return 0;
+	if (s->names[kind].n > n)
+		i->iid = n + 1;
+	if (i->part == s->tracks.part)
+		return i->iid;
+	p = out_room(&x->out, 128 + TEXT_JSON_MAX(text.len));
+	if (!p)
+		return 0;
+	i->part = s->tracks.part;
+	p = proto_begin(p, TRACE_PACKET, &packet);
+	p = proto_u64(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	p = proto_begin(p, PACKET_INTERNED_DATA, &data);
+	p = proto_begin(p, kind, &entry);
+	p = proto_u64(p, INTERNED_IID, i->iid);
+	p = proto_begin(p, INTERNED_NAME, &name);
+	p = proto_end(text_put_utf8(p, text, x->scratch), name);
+	p = proto_end(proto_end(p, entry), data);
+	p = proto_u64(p, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
+	out_put(&x->out, proto_end(p, packet));
+	return i->iid;
+}
+
+void perfetto_slice(struct export *x, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct perfetto *s = x->state;
+	const uint64_t id = tracks_id(&s->tracks, track, lane);
+	char *p = out_room(&x->out, 256 + strlen(name)), *packet, *event;
+
+	if (!p)
+		return;
+	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(x, begin_ns), TYPE_SLICE_BEGIN, id);
+	p = proto_text(p, EVENT_NAME, name);
+	p = proto_end(proto_end(p, event), packet);
+	out_put(&x->out, perfetto_end_slice(p, perfetto_ns(x, end_ns), id));
+}
+
+void perfetto_counter(struct export *x, uint32_t track, uint64_t ns, double v)
+{
+	struct perfetto *s = x->state;
+	struct track *t = tracks_at(&s->tracks, track);
+	uint64_t id;
+	char *p, *packet, *event;
+
+	if (!t->lanes.n && lanes_put(&t->lanes, 0, 0) == LANES_NONE)
+		return;
+	id = tracks_id(&s->tracks, track, 0);
+	p = out_room(&x->out, 128);
+	if (!p)
+		return;
+	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(x, ns), TYPE_COUNTER, id);
+	p = proto_double(p, EVENT_DOUBLE_COUNTER, v);
+	out_put(&x->out, proto_end(proto_end(p, event), packet));
+}

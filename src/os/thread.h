@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads beside the main one, which takes the signals: these block them. */
+#ifndef OS_THREAD_H
+#define OS_THREAD_H
+
+#include <pthread.h>
+
+/*
+ * Start FN(CTX) in a thread, *THREAD, to be joined; NULL: detached, as it may block in the kernel for ever.
+ * 0 or -errno.
+ */
+int thread_start(pthread_t *thread, void *(*fn)(void *ctx), void *ctx);
+
+#endif
