@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
 
-#include "applog/impl.h"
+#include "applog/applog_impl.h"
 #include "applog/mllog.h"
 #include "base/util.h"
 

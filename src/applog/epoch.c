@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-#include "applog/impl.h"
+#include "applog/applog_impl.h"
 #include "base/util.h"
 
 /* Words for a measured value, when a number follows; in lower case. */

@@ -5,7 +5,7 @@
  */
 #include <ctype.h>
 
-#include "applog/impl.h"
+#include "applog/applog_impl.h"
 #include "base/util.h"
 
 #define TABLE_COLUMN 10 /* where the second column of fastai's table begins */

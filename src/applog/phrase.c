@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-#include "applog/impl.h"
+#include "applog/applog_impl.h"
 #include "applog/mllog.h"
 #include "base/util.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "applog/impl.h"
+#include "applog/applog_impl.h"
 #include "applog/mllog.h"
 #include "base/util.h"
 

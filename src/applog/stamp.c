@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The time of a line, near its begin. */
-#include "applog/impl.h"
+#include "applog/applog_impl.h"
 #include "base/util.h"
 
 #define STAMP_WITHIN 256 /* bytes from the begin of a line */

@@ -20,6 +20,7 @@
 #include "cmd/duckdb.h"
 #include "collectors/kinds.h"
 #include "export/cut.h"
+#include "export/export.h"
 #include "export/times.h"
 #include "os/folder.h"
 #include "trace/manifest_read.h"

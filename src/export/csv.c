@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "export/export.h"
 #include "export/exporter.h"
 #include "export/text.h"
 #include "os/folder.h"

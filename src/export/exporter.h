@@ -6,11 +6,12 @@
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
 
-#include "export/export.h"
 #include "export/out.h"
 #include "export/times.h"
 #include "report/scan/scan.h"
 #include "trace/probe.h"
+
+struct export_options;
 
 enum column_type {
 	COLUMN_TEXT,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "export/export.h"
 
 #define STACK_BYTES 512
 

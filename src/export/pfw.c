@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "export/export.h"
 #include "export/exporter.h"
 #include "export/md5.h"
 #include "export/text.h"

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "export/export.h"
 #include "export/exporter.h"
 #include "export/sqlite.h"
 #include "export/text.h"

@@ -13,6 +13,7 @@
 
 #include "base/fmt.h"
 #include "base/log.h"
+#include "export/export.h"
 
 #define STATUS_NS (200 * NSEC_PER_MSEC)
 

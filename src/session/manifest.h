@@ -13,22 +13,8 @@
 #include "base/json.h"
 
 struct config;
+struct json;
 struct session;
-
-/* One instant on both clocks; zeros: not yet. */
-struct manifest_time {
-	uint64_t mono_ns, utc_ns;
-};
-
-/* What only the manifest needs; the other members come from the session. */
-struct manifest {
-	struct json head; /* the constant members */
-	struct manifest_time start, end;
-	struct manifest_time workload_start, workload_end;
-	bool status_unknown;	 /* the workload is another process's child, which has not reported its status */
-	bool usage_unknown;	 /* nor what the workload used */
-	uint64_t log_lost_bytes; /* output lost by the process that has the workload as its child */
-};
 
 /* Makes the constant members, which describe also this machine and its clock. Returns 0 or -ENOMEM. */
 int manifest_begin(struct session *s);

@@ -24,6 +24,7 @@
 #include "host/stall/proxy.h"
 #include "host/stall/process_reader.h"
 #include "session/command.h"
+#include "session/manifest.h"
 #include "session/state.h"
 #include "session/workload_environ.h"
 #include "trace/config.h"

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "collectors/collectors.h"
 #include "control/control.h"
 #include "drain/archiver.h"
@@ -21,7 +22,6 @@
 #include "os/new_file.h"
 #include "session/command.h"
 #include "session/left_running.h"
-#include "session/manifest.h"
 #include "session/status.h"
 #include "session/target.h"
 #include "trace/outdir.h"
@@ -44,6 +44,21 @@ enum session_files {
 	FILES_STUCK,  /* hooks are off, and the file system does not answer: rows remain */
 	FILES_CLOSED, /* drain and collectors have closed them: all are whole, only the last manifest remains */
 	FILES_CLOSED_STUCK, /* only the last manifest remains, and the file system does not answer */
+};
+
+/* One instant on both clocks; zeros: not yet. */
+struct manifest_time {
+	uint64_t mono_ns, utc_ns;
+};
+
+/* What only the manifest needs; the other members come from the session. */
+struct manifest {
+	struct json head; /* the constant members */
+	struct manifest_time start, end;
+	struct manifest_time workload_start, workload_end;
+	bool status_unknown;	 /* the workload is another process's child, which has not reported its status */
+	bool usage_unknown;	 /* nor what the workload used */
+	uint64_t log_lost_bytes; /* output lost by the process that has the workload as its child */
 };
 
 struct session {

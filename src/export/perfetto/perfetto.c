@@ -15,6 +15,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "export/export.h"
 
 #define NAMES_MAX (1U << 16)
 

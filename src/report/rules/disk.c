@@ -8,6 +8,7 @@
 #include "report/disk/causes.h"
 #include "report/disk/faults.h"
 #include "report/scan/lookup.h"
+#include "report/why/reclaims.h"
 
 #define LEAST_PAGES 4096 /* of read-ahead */
 #define LEAST_NS 1e8	 /* less time in all is not worth a change */

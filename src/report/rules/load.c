@@ -14,8 +14,9 @@
 #include "report/why/account.h"
 #include "report/why/calls.h"
 #include "report/why/files.h"
-#include "report/why/impl.h"
 #include "report/why/overlap.h"
+#include "report/why/reclaims.h"
+#include "report/why/why_impl.h"
 
 const char *const why_state_names[WHY_STATES] = {
 	[WHY_DISK] = "disk",   [WHY_CACHE] = "cache", [WHY_META] = "open",   [WHY_WRITE] = "write",

@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "report/rules/rules.h"
 #include "report/scan/scan.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define CALLS_SHOWN 3
 #define LEAST 0.5 /* % of the time: smaller parts are not listed */

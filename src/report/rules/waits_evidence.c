@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "report/scan/lookup.h"
 #include "report/scan/model.h"
+#include "report/why/reclaims.h"
 
 #define TEXT_MAX 256
 #define LEAST_STATES 0.02 /* of the windows: the causes of fewer waits are not shown */

@@ -5,7 +5,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/scan/lookup.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define LEAST_NS 1e8 /* if the calls take less time in all, they do not matter */
 

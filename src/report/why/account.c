@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "report/scan/model.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 const char *const account_names[ACCOUNT_TERMS] = {
 	[ACCOUNT_CPU] = "cpu",	       [ACCOUNT_RUNQ] = "runq",		[ACCOUNT_READ] = "read",

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 #include "report/why/account.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define NO_CALLS 0.05		/* of the time: with fewer waits in its calls, a process may wait in untraced calls */
 #define FEW_CALLS 0.5		/* of the waits that there must be: with fewer in its calls, it waits in others, too */

@@ -5,7 +5,7 @@
  * from the page cache to the disk when the row of the read that fetched comes.
  */
 #include "base/util.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 void why_doubt(struct why_doubts *d, const struct why_doubt *doubt)
 {

@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "report/phases/phases.h"
 #include "report/scan/lookup.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define OUTLIER 6.0 /* deviations; the slowest of many equal workers is about 3 off by chance */
 #define LEAST_SAMPLES 8

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 static void give(struct why_faults *f, unsigned int n, cover_fn take, void *ctx)
 {

@@ -8,7 +8,7 @@
 #define REPORT_WHY_FILES_H
 
 #include "report/scan/scan.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define WHY_TINY 4096
 #define WHY_SMALL (64U << 10)

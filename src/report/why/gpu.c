@@ -4,7 +4,7 @@
  * each GPU, with the mean since the last sample: a GPU that is 60 % busy was idle for 40 % of that time, but it is not known
  * when.
  */
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #include <inttypes.h>
 

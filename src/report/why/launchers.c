@@ -8,7 +8,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define LAZY 4 /* a launcher's CPU time is at most a 4th of what its busiest descendant used */
 /*

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "report/scan/model.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 static struct overlap of_epoch(struct why_trainer *t, const struct step_sum *s)
 {

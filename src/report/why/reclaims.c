@@ -3,7 +3,7 @@
 
 #include "base/util.h"
 #include "report/scan/scan.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 #include "stats/cover.h"
 
 /* A main process or a loader with rows. */

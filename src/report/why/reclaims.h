@@ -6,23 +6,9 @@
 #ifndef REPORT_WHY_RECLAIMS_H
 #define REPORT_WHY_RECLAIMS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define RECLAIMS_MATTER 0.05 /* of the time of main processes or of loaders */
 
-struct why_reclaim_sum {
-	uint64_t n, ns, pages;
-};
-
-struct why_reclaims {
-	bool present; /* reclaim.out is there */
-	struct why_reclaim_sum machine, cgroup; /* of all threads of the target */
-	uint64_t busy_ns;			/* time in which any of them was in one */
-	double trainers_ns, loaders_ns; /* in their windows, the processes added up */
-	double trainers_life_ns, loaders_life_ns;
-};
-
+struct why_reclaims;
 struct report;
 /* Reads reclaim.out, once the windows and the loaders are known. */
 void why_read_reclaims(struct report *r);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/why/impl.h"
 #include "report/why/names.h"
+#include "report/why/why_impl.h"
 
 #define WORKER "pt_data_worker"
 #define LOADERS_LIVE 20 /* a loader lives for at least this part of its trainer's life: a 20th */

@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "report/phases/phases.h"
 #include "report/phases/saves.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define OWN_WRITES 0.02 /* of the checkpoints: with less time in writes, another process or thread has saved them */
 

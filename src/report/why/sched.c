@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "report/scan/gate.h"
 #include "report/scan/scan.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define THREADS_MAX (1U << 16)
 /*

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 #include "report/why/account.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 #define STRAGGLER_BUSY 0.5	/* of its generation's waits: a straggler was busy for at least this part, */
 #define STRAGGLER_OTHERS 0.4	/* and the others of its generation for at most this part */

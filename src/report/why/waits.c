@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 const char *const why_basis_names[WHY_BASES] = {
 	[WHY_BY_GPU] = "gpu",	      [WHY_BY_REGIONS] = "regions",   [WHY_BY_SWITCHES] = "sched_switch",

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 #include "report/why/calls.h"
-#include "report/why/impl.h"
+#include "report/why/why_impl.h"
 
 /* The role of a PID; with neither loader nor trainer, it has no part in the analysis. */
 struct why_role {

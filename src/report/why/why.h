@@ -18,7 +18,6 @@
 #include <stdio.h>
 
 #include "report/phases/phases.h"
-#include "report/why/reclaims.h"
 #include "report/why/sleeps.h"
 #include "stats/cover.h"
 #include "stats/spans.h"
@@ -244,6 +243,19 @@ struct why_fault_sum {
 #define WHY_FAULT_FILES_MAX 65536
 
 struct why_calls;
+
+/* Time in which threads freed memory themselves: reclaims.h. */
+struct why_reclaim_sum {
+	uint64_t n, ns, pages;
+};
+
+struct why_reclaims {
+	bool present; /* reclaim.out is there */
+	struct why_reclaim_sum machine, cgroup; /* of all threads of the target */
+	uint64_t busy_ns;			/* time in which any of them was in one */
+	double trainers_ns, loaders_ns; /* in their windows, the processes added up */
+	double trainers_life_ns, loaders_life_ns;
+};
 
 struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];

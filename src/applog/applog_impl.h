@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared by the parsers of a line: each looks at the rest of it. */
-#ifndef APPLOG_IMPL_H
-#define APPLOG_IMPL_H
+#ifndef APPLOG_APPLOG_IMPL_H
+#define APPLOG_APPLOG_IMPL_H
 
 #include <string.h>
 

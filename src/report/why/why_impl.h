@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared by the parts of why: roles, waits, sums, and their causes. */
-#ifndef REPORT_WHY_IMPL_H
-#define REPORT_WHY_IMPL_H
+#ifndef REPORT_WHY_WHY_IMPL_H
+#define REPORT_WHY_WHY_IMPL_H
 
 #include "report/scan/model.h"
 #include "report/why/why.h"
