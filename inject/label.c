@@ -128,8 +128,8 @@ void label_fact(const char *name, const char *args, size_t len)
 	dltraced_send_(DLTRACED_OP_META, &r, args, len);
 }
 
-void label_lost(bool *said, const char *why)
+void label_lost(bool *reported, const char *why)
 {
-	if (!__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(reported, true, __ATOMIC_RELAXED))
 		label_fact("nvtx.not_recorded", why, strlen(why));
 }

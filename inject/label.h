@@ -34,10 +34,10 @@ void label_mark(const struct label *l);
 /* A fact about the process, with LEN bytes of ARGS. */
 void label_fact(const char *name, const char *args, size_t len);
 /*
- * A range gets no row because of WHY: a fact about the process says so, once for each SAID, which begins as false. LABEL_LIMIT
+ * A range gets no row because of WHY: a fact about the process says so, once for each REPORTED, which begins as false. LABEL_LIMIT
  * is the text of a number, for WHY.
  */
-void label_lost(bool *said, const char *why);
+void label_lost(bool *reported, const char *why);
 #define LABEL_LIMIT(n) LABEL_LIMIT_(n)
 #define LABEL_LIMIT_(n) #n
 

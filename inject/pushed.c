@@ -76,7 +76,7 @@ static struct place *last_of(struct pushed *p, unsigned int n, const struct text
 
 int pushed_push(const struct label *l)
 {
-	static bool said;
+	static bool reported;
 	struct pushed *p = pushed_get() ?: pushed_make();
 	const struct place *outer;
 	struct place *place;
@@ -86,7 +86,7 @@ int pushed_push(const struct label *l)
 		return NVTX_NO_LEVELS;
 	at = p->n;
 	if (at == PUSHED_MAX) {
-		label_lost(&said, "ranges pushed within " LABEL_LIMIT(PUSHED_MAX) " others of their thread");
+		label_lost(&reported, "ranges pushed within " LABEL_LIMIT(PUSHED_MAX) " others of their thread");
 		return (int)(PUSHED_MAX + p->beyond++);
 	}
 	p->n = at + 1;

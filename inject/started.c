@@ -51,13 +51,13 @@ static void place_give(uint32_t n)
 
 uint64_t started_start(const struct label *l)
 {
-	static bool said;
+	static bool reported;
 	uint32_t n = place_take();
 	struct place *p;
 	uint64_t id;
 
 	if (!n) {
-		label_lost(&said, "ranges started while " LABEL_LIMIT(STARTED_MAX) " others had not ended");
+		label_lost(&reported, "ranges started while " LABEL_LIMIT(STARTED_MAX) " others had not ended");
 		return 0;
 	}
 	p = place_of(n);

@@ -220,12 +220,12 @@ EXPORT void free(void *block)
 EXPORT int pthread_getattr_np(pthread_t of, pthread_attr_t *ret)
 {
 	const struct real *r = REAL();
-	const bool outer = thread.asks;
+	const bool outer = thread.in_getattr;
 	int res;
 
-	thread.asks = true;
+	thread.in_getattr = true;
 	res = r->pthread_getattr_np ? r->pthread_getattr_np(of, ret) : ENOSYS;
-	thread.asks = outer;
+	thread.in_getattr = outer;
 	return res;
 }
 

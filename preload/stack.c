@@ -253,7 +253,7 @@ static uint32_t native_site(const uintptr_t *slot)
 			return set[i].site;
 		}
 	saved = errno;
-	if (!thread.stack_high && !thread.asks)
+	if (!thread.stack_high && !thread.in_getattr)
 		stack_find();
 	/* a stack of the program's own (fibers, signals) may be gone when its words are looked at again */
 	whole = (config.sites == SITES_NATIVE || config.sites == SITES_AUTO) &&

@@ -22,7 +22,7 @@ struct thread {
 	struct python_cache *python; /* likewise */
 	uintptr_t stack_low, stack_high; /* of its own stack; 0: not known yet */
 	bool busy;  /* within our own code: what allocates there is not recorded */
-	bool asks; /* within pthread_getattr_np(3), which holds the lock that we need to know a stack */
+	bool in_getattr; /* within pthread_getattr_np(3), which holds the lock that we need to know a stack */
 	bool ended; /* its page has left for good: each further event goes by itself */
 	uint8_t rounds; /* of destructors that have been run */
 };

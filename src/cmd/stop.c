@@ -31,7 +31,7 @@ static void print_end(const struct trace *t)
 }
 
 /* The service starts its own traces again, unless it is ending itself. */
-static void say_starts_again(const struct trace *t)
+static void warn_starts_again(const struct trace *t)
 {
 	if (trace_is_of_service(t))
 		log_info("the service starts this trace again: to end it for good, put `enabled = no' into [trace %s] of "
@@ -64,7 +64,7 @@ static int request(const char *which, const char *verb, const char *text, bool e
 			log_msg(r < 0 ? LOG_LEVEL_ERR : LOG_LEVEL_INFO, "%s", line);
 		if (r == 0 && ends) {
 			print_end(t);
-			say_starts_again(t);
+			warn_starts_again(t);
 		}
 	}
 	traces_free(&ts);

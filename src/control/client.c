@@ -287,7 +287,7 @@ static void list(const struct trace *const *found, unsigned int n)
 		list_one(found[i]);
 }
 
-static void say_several(const struct trace *const *found, unsigned int n, const char *which)
+static void log_several(const struct trace *const *found, unsigned int n, const char *which)
 {
 	if (which)
 		log_err("%u traces are called '%s': name one by its process or its folder", n, which);
@@ -338,7 +338,7 @@ static unsigned int find_own(const struct traces *ts, const struct trace **found
 	return those_here(ts, found, n);
 }
 
-static void say_none(const struct traces *ts)
+static void log_none(const struct traces *ts)
 {
 	const struct trace *others[TRACES_MAX];
 	unsigned int n = 0, own = 0;
@@ -386,9 +386,9 @@ static const struct trace *pick_own(const struct traces *ts)
 	unsigned int n = find_own(ts, found);
 
 	if (n > 1)
-		say_several(found, n, NULL);
+		log_several(found, n, NULL);
 	else if (!n)
-		say_none(ts);
+		log_none(ts);
 	return n == 1 ? found[0] : NULL;
 }
 
@@ -412,7 +412,7 @@ const struct trace *traces_pick(struct traces *ts, const char *which)
 	if (realpath(which, path) && ((there = in_folder(ts, path)) || (there = look_in_folder(ts, path))))
 		return there;
 	if (n)
-		say_several(found, n, which);
+		log_several(found, n, which);
 	else
 		log_err("no trace '%s' is running (`dltraced status' lists those that are)", which);
 	return NULL;

@@ -69,7 +69,7 @@ static int client_send(struct control_client *client)
 static int on_client(void *ctx, int fd, uint32_t events);
 
 /* Hand OUT over, and send what can be sent; the loop sends the rest, and ends a finished client. */
-static int client_say(struct control *c, struct control_client *client, char *out, size_t len)
+static int client_answer(struct control *c, struct control_client *client, char *out, size_t len)
 {
 	int r;
 
@@ -111,7 +111,7 @@ static void answer(struct control *c, struct control_client *client, char *packe
 	if (!fclose(out) && len < CONTROL_ANSWER_MAX)
 		reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", answer);
 	if (reply)
-		client_say(c, client, reply, strlen(reply));
+		client_answer(c, client, reply, strlen(reply));
 	else
 		client_end(c, client);
 }
@@ -168,7 +168,7 @@ int control_push(struct control *c, unsigned int client, const char *text, size_
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, text, len);
-	return client_say(c, to, copy, len);
+	return client_answer(c, to, copy, len);
 }
 
 void control_dismiss(struct control *c, unsigned int client)

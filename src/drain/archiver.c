@@ -293,7 +293,7 @@ uint64_t archiver_finish(struct archiver *k)
 	return archiver_to_pack(k);
 }
 
-void archiver_say(struct archiver *k, const char *dir)
+void archiver_report(struct archiver *k, const char *dir)
 {
 	int error = __atomic_load_n(&k->error, __ATOMIC_RELAXED);
 

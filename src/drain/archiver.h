@@ -80,7 +80,7 @@ struct archiver {
 	int refused;		/* why the disk did not take some, -errno; 0: it took all so far */
 	int error;		/* of the last failure to pack, -errno; 0: no failed segment is left */
 	bool over;		/* more than --keep, and nothing left to drop */
-	/* of archiver_say() */
+	/* of archiver_report() */
 	bool error_logged, over_logged;
 	unsigned int over_for; /* times in a row */
 };
@@ -106,7 +106,7 @@ void archiver_hurry(struct archiver *k);
 /* All is handed over: wait until it is packed. Returns how many segments stay plain nevertheless. */
 uint64_t archiver_finish(struct archiver *k);
 /* Control plane, each second: report new problems. */
-void archiver_say(struct archiver *k, const char *dir);
+void archiver_report(struct archiver *k, const char *dir);
 
 /* Returns the account of the file of sink S; NULL: it is not kept here. */
 const struct archiver_file *archiver_file(const struct archiver *k, const struct sink *s);

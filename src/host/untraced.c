@@ -22,16 +22,16 @@ static const struct {
 	{ "srun", "tasks are children of slurmstepd", "srun dltraced start ..., or --cgroup" },
 	{ "tmux", "windows belong to its server", "dltraced inside the window" },
 };
-_Static_assert(ARRAY_SIZE(programs) <= ESCAPES_MAX, "ESCAPES_MAX");
+_Static_assert(ARRAY_SIZE(programs) <= UNTRACED_MAX, "UNTRACED_MAX");
 
-void escape_note(struct escape *e, const char comm[DLT_COMM_LEN])
+void untraced_note(struct untraced *e, const char comm[DLT_COMM_LEN])
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)
 		if (!strncmp(comm, programs[i].name, DLT_COMM_LEN))
 			atomic_fetch_or(&e->seen, 1U << i);
 }
 
-void escape_say(struct escape *e, const struct config *cfg)
+void untraced_report(struct untraced *e, const struct config *cfg)
 {
 	unsigned int fresh = atomic_load(&e->seen) & ~e->reported;
 

@@ -13,10 +13,10 @@
 
 struct config;
 
-#define ESCAPES_MAX 16
+#define UNTRACED_MAX 16
 
 /* Bits by the table in untraced.c: set by the drain, reported by the control plane. */
-struct escape {
+struct untraced {
 	_Atomic unsigned int seen;
 	unsigned int reported;
 };
@@ -25,8 +25,8 @@ struct escape {
  * Drain: the target has executed a program that the kernel has called COMM since: by the name of its file, also where that is
  * a script, whose first argument is its interpreter.
  */
-void escape_note(struct escape *e, const char comm[DLT_COMM_LEN]);
+void untraced_note(struct untraced *e, const char comm[DLT_COMM_LEN]);
 /* Control plane: report new ones, unless CFG's targets cover them. */
-void escape_say(struct escape *e, const struct config *cfg);
+void untraced_report(struct untraced *e, const struct config *cfg);
 
 #endif

@@ -179,7 +179,7 @@ static void turn(struct decode *d, bool end)
 static void pass_on(struct decode *d, const struct dlt_pids *rec)
 {
 	if (rec->event == DLT_PIDS_EXEC)
-		escape_note(&d->escape, rec->hdr.comm);
+		untraced_note(&d->untraced, rec->hdr.comm);
 	if (rec->event == DLT_PIDS_FORK)
 		alloc_forked(d->alloc, &rec->hdr, rec->ppid);
 	if (rec->event == DLT_PIDS_EXEC)

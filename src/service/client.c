@@ -184,7 +184,7 @@ static int await_go(struct client *c)
 
 /* --- start ----------------------------------------------------------------------------------------------- */
 
-static void say_for_root(const char *option)
+static void log_for_root(const char *option)
 {
 	if (!strcmp(option, "phase"))
 		log_err("--phase is for root: the service runs no expressions of users; use --log, which keeps all lines, and "
@@ -199,7 +199,7 @@ static int step_command(struct client *c)
 	int r;
 
 	if (what) {
-		say_for_root(what);
+		log_for_root(what);
 		return EXIT_DLTRACED;
 	}
 	r = workload_user_get(&c->user, NULL);
@@ -312,7 +312,7 @@ static int on_timer(void *ctx, int fd, uint32_t events)
 	uint64_t n;
 
 	if (read(fd, &n, sizeof(n)) == sizeof(n) && c->ended.n == 1 && c->workload.pid && !c->workload.ended)
-		command_say_it_goes_on();
+		command_log_goes_on();
 	return 0;
 }
 

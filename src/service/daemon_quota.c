@@ -13,7 +13,7 @@
 #define BURST 40U
 #define REFILL_NS (10 * NSEC_PER_SEC) /* for another request */
 
-static void say(struct log_quota *q)
+static void log_unlogged(struct log_quota *q)
 {
 	if (q->left_out)
 		log_warn("user %u: %s without lines here, as they came too fast", q->uid,
@@ -34,7 +34,7 @@ static struct log_quota *entry_of(struct daemon *d, uid_t uid)
 		if (q->used_ns < oldest->used_ns)
 			oldest = q;
 	}
-	say(oldest);
+	log_unlogged(oldest);
 	*oldest = (struct log_quota){ .uid = uid, .left = BURST, .refilled_ns = daemon_now() };
 	return oldest;
 }
@@ -70,7 +70,7 @@ void daemon_quota_tick(struct daemon *d)
 		refill(q, daemon_now());
 		if (q->left_out && q->left) {
 			q->left--;
-			say(q);
+			log_unlogged(q);
 		}
 	}
 }
@@ -78,5 +78,5 @@ void daemon_quota_tick(struct daemon *d)
 void daemon_quota_end(struct daemon *d)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(d->quotas); i++)
-		say(&d->quotas[i]);
+		log_unlogged(&d->quotas[i]);
 }

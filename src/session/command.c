@@ -132,7 +132,7 @@ int command_go(struct workload *w, const struct config *cfg, const struct worklo
 	return r < 0 ? cannot_execute(cfg->argv[0], u, r) : 0;
 }
 
-void command_say_it_goes_on(void)
+void command_log_goes_on(void)
 {
 	log_info("the workload got the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
 }

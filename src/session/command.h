@@ -35,7 +35,7 @@ int command_exit_code(int r);
 
 /* Most commands end within this time after ^C or TERM; then dltraced prints how to end the trace. */
 #define COMMAND_GOES_ON_S 3
-void command_say_it_goes_on(void);
+void command_log_goes_on(void);
 
 /*
  * Logs that W was stopped, as by ^Z, and how to let it go on: it would seem to hang, and the time counts as a wait. Logs when it

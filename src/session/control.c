@@ -138,7 +138,7 @@ static void put_words(const struct session *s, void (*put)(const struct session 
  * bytes/s, target, collectors, owner, terminal session. The owner is `service', or the uid of the user who started the
  * trace, with that of --user after a comma if it is another one. Clients may be older or newer: new words come last.
  */
-static int say_status(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_status(struct session *s, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
 	const char *folder = session_folder(s, path);
@@ -196,7 +196,7 @@ static void put_collector_states(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-static int say_json(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_json(struct session *s, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
 	const char *folder = session_folder(s, path);
@@ -227,7 +227,7 @@ static int say_json(struct session *s, const struct control_request *rq, FILE *o
 	return 0;
 }
 
-static int say_stop(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_stop(struct session *s, const struct control_request *rq, FILE *out)
 {
 	if (session_has_ended(s)) {
 		fputs("the trace has ended; only its workload is running\n", out);
@@ -241,7 +241,7 @@ static int say_stop(struct session *s, const struct control_request *rq, FILE *o
 	return 0;
 }
 
-static int say_mark(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_mark(struct session *s, const struct control_request *rq, FILE *out)
 {
 	size_t len = strlen(rq->text);
 	int r;
@@ -258,20 +258,20 @@ static int say_mark(struct session *s, const struct control_request *rq, FILE *o
 
 static const struct verb {
 	const char *name;
-	int (*say)(struct session *s, const struct control_request *rq, FILE *out);
+	int (*answer)(struct session *s, const struct control_request *rq, FILE *out);
 } verbs[] = {
-	{ "json", say_json },
-	{ "mark", say_mark },
-	{ "status", say_status },
-	{ "stop", say_stop },
-	{ "views", session_live_say }, /* not "watch", which older versions request without reading JSON */
+	{ "json", answer_json },
+	{ "mark", answer_mark },
+	{ "status", answer_status },
+	{ "stop", answer_stop },
+	{ "views", session_live_answer }, /* not "watch", which older versions request without reading JSON */
 };
 
 static int on_request(void *ctx, const struct control_request *rq, FILE *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(rq->verb, verbs[i].name))
-			return verbs[i].say(ctx, rq, out);
+			return verbs[i].answer(ctx, rq, out);
 	fputs("the trace was started by another version of dltraced, which does not know this request\n", out);
 	return -ENOSYS;
 }

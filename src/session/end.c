@@ -109,7 +109,7 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 
 /* --- the steps ------------------------------------------------------------------------------------- */
 
-static void say_stuck(struct session *s)
+static void warn_stuck(struct session *s)
 {
 	bool runs = s->workload.pid && !s->workload.ended;
 
@@ -132,7 +132,7 @@ static bool finish_segments(struct session *s)
 	if (!await(s, s->archiver.done_fd, !s->kind->remote))
 		return false;
 	left = archiver_finish(&s->archiver);
-	archiver_say(&s->archiver, s->dir.path);
+	archiver_report(&s->archiver, s->dir.path);
 	if (left)
 		log_warn("%s: %s not compressed", s->dir.path, FMT_N(left, "part of the trace is", "parts of the trace are"));
 	return true;
@@ -162,8 +162,8 @@ static bool finish_files(struct session *s)
 		session_live_end(s);
 		if (!finish_segments(s))
 			return false;
-		escape_say(&s->drain.decode.escape, s->cfg);
-		unanswered_say();
+		untraced_report(&s->drain.decode.untraced, s->cfg);
+		unanswered_report();
 		status_update(&s->status, &s->tracer, &s->drain);
 		status_account(&s->status, &s->tracer);
 		status_warn(&s->status, &s->drain, s->dir.path, false);
@@ -192,7 +192,7 @@ static void account_stuck(struct session *s)
 static void end_files(struct session *s)
 {
 	if (!finish_files(s)) {
-		say_stuck(s);
+		warn_stuck(s);
 		if (s->drain.running)
 			account_stuck(s);
 	}
@@ -220,7 +220,7 @@ void session_end_again(struct session *s)
 	workload_await_output(&s->workload);
 	session_try_to_end(s);
 	if (!session_is_stuck(s) && !finish_manifest(s))
-		say_stuck(s);
+		warn_stuck(s);
 }
 
 static void end_hooks(struct session *s)
@@ -238,7 +238,7 @@ static void end_hooks(struct session *s)
 }
 
 /* NVTX says nothing where it cannot load the library. */
-static void say_no_ranges(const struct session *s)
+static void note_no_ranges(const struct session *s)
 {
 	if (s->cfg->nvtx && s->traced && !session_is_stuck(s) && !s->status.counts.probes[DLT_regions].nvtx)
 		log_warn("--nvtx: no range came by NVTX: the job's programs make none, or they could not load the library, "
@@ -259,13 +259,13 @@ void session_end_tracing(struct session *s)
 	s->manifest.end = session_now();
 	drain_end(&s->drain);
 	if (s->drain.running && !await(s, s->drain.ended_fd, false)) {
-		say_stuck(s);
+		warn_stuck(s);
 		account_stuck(s);
 	} else {
 		end_files(s);
 	}
 	session_metrics_write(s);
 	if (s->traced && (session_is_stuck(s) || s->writing.r < 0))
-		status_say_lost(&s->status);
-	say_no_ranges(s);
+		status_report_lost(&s->status);
+	note_no_ranges(s);
 }

@@ -190,7 +190,7 @@ static struct session_watcher *free_place(struct session *s)
 	return NULL;
 }
 
-int session_live_say(struct session *s, const struct control_request *rq, FILE *out)
+int session_live_answer(struct session *s, const struct control_request *rq, FILE *out)
 {
 	struct session_watcher *w = free_place(s);
 	unsigned long long ms, max;

@@ -331,7 +331,7 @@ int session_exit_code(const struct session *s)
  * Names the cgroups and containers that were to be traced and never came. Returns the exit status: CODE, or, where nothing
  * else was to be traced, that of a trace that has failed.
  */
-static int say_missing(const struct session *s, int code)
+static int check_missing(const struct session *s, int code)
 {
 	struct dlt_stats stats[DLT_PROBES];
 	char text[2048];
@@ -368,7 +368,7 @@ static int finish(struct session *s)
 	session_end_tracing(s);
 	if (s->folder.gone || session_is_stuck(s))
 		return code;
-	code = say_missing(s, code);
+	code = check_missing(s, code);
 	command_finish(s->cfg, &s->user, &s->dir, code, (s->traced || s->cfg->dry) && has_end(s));
 	return code;
 }

@@ -170,7 +170,7 @@ static void list_segments(struct session *s)
 {
 	if (!s->split)
 		return;
-	archiver_say(&s->archiver, s->dir.path);
+	archiver_report(&s->archiver, s->dir.path);
 	if (clock_now_ns(CLOCK_MONOTONIC) - s->manifest_ns >= MANIFEST_EVERY_NS)
 		session_note_manifest(s);
 }
@@ -179,7 +179,7 @@ static void list_segments(struct session *s)
 static void explain_interrupt(struct session *s)
 {
 	if (s->end.by.n == 1 && s->workload.pid && !s->workload.ended && ++s->end.ticks == COMMAND_GOES_ON_S)
-		command_say_it_goes_on();
+		command_log_goes_on();
 }
 
 static int on_tick(void *ctx, int fd, uint32_t events)
@@ -204,8 +204,8 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_rates_tick(&s->status);
 		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->folder_watch));
 		status_line(&s->status);
-		escape_say(&s->drain.decode.escape, s->cfg);
-		unanswered_say();
+		untraced_report(&s->drain.decode.untraced, s->cfg);
+		unanswered_report();
 		list_segments(s);
 		session_metrics_tick(s);
 		session_live_tick(s);

@@ -208,7 +208,7 @@ void session_files_done(void);
 const char *session_phase(const struct session *s);
 
 /* status --watch: a client subscribes; a client leaves; a second has passed, for busy clients; the trace has ended. */
-int session_live_say(struct session *s, const struct control_request *rq, FILE *out);
+int session_live_answer(struct session *s, const struct control_request *rq, FILE *out);
 void session_live_gone(void *ctx, unsigned int client);
 void session_live_tick(struct session *s);
 void session_live_end(struct session *s);

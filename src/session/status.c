@@ -22,7 +22,7 @@
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
 
-#define SAY_AGAIN_NS (10 * NSEC_PER_SEC)
+#define REPORT_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
 /* Files that are there whatever probes are on; some need an option. */
@@ -196,7 +196,7 @@ static bool is_news(struct status_logged *logged, uint64_t n)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
-	if (n <= logged->n || (logged->n && now - logged->at_ns <= SAY_AGAIN_NS))
+	if (n <= logged->n || (logged->n && now - logged->at_ns <= REPORT_AGAIN_NS))
 		return false;
 	*logged = (struct status_logged){ n, now };
 	return true;
@@ -348,7 +348,7 @@ void status_line(struct status *s)
 	log_status(line);
 }
 
-void status_say_lost(const struct status *s)
+void status_report_lost(const struct status *s)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		const struct probe_counts *p = &s->counts.probes[i];

@@ -57,7 +57,7 @@ void status_rates_tick(struct status *s);
 /* Redraws the status line (elapsed, rows, bytes, lost, rates by probe). */
 void status_line(struct status *s);
 /* Logs each probe's losses: for the case that the manifest, which lists them, could not be written. */
-void status_say_lost(const struct status *s);
+void status_report_lost(const struct status *s);
 /* Puts the summary at the end: rows, bytes, losses, and the place of the files. */
 void status_put_summary(const struct status *s, const char *dir, FILE *out);
 

@@ -61,7 +61,7 @@ struct decode {
 	struct alloc *alloc;	 /* allocations, where they are asked for, else NULL: the drain's */
 	struct access *access;	 /* accesses of memory, likewise */
 	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
-	struct escape escape;
+	struct untraced untraced;
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */
 	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */

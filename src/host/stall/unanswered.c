@@ -46,7 +46,7 @@ uint64_t unanswered_count(enum unanswered what)
 	return util_counted(&noted[what].n);
 }
 
-static void say(enum unanswered what)
+static void report_one(enum unanswered what)
 {
 	static const char why[] = "memory is locked, or lies on a file system that does not answer";
 	uint64_t others;
@@ -60,10 +60,10 @@ static void say(enum unanswered what)
 	noted[what].reported = noted[what].n;
 }
 
-void unanswered_say(void)
+void unanswered_report(void)
 {
 	pthread_mutex_lock(&lock);
 	for (enum unanswered what = 0; what < UNANSWERED_KINDS; what++)
-		say(what);
+		report_one(what);
 	pthread_mutex_unlock(&lock);
 }

@@ -21,6 +21,6 @@ enum unanswered {
 void unanswered_note(enum unanswered what, pid_t pid, const char *name);
 uint64_t unanswered_count(enum unanswered what);
 /* Control plane: reports those that have been noted since the last time. */
-void unanswered_say(void);
+void unanswered_report(void);
 
 #endif

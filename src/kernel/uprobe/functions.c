@@ -139,7 +139,7 @@ static void is_wanted(struct functions *f, const struct probe_object *o, const s
 	w->yes |= begins_with_one(w->name, is->modules);
 }
 
-static void say(struct functions *f, char *line)
+static void add_message(struct functions *f, char *line)
 {
 	if (line && f->n_lines < LINES_MAX && !f->began)
 		f->lines[f->n_lines++] = line;
@@ -180,7 +180,7 @@ static void look_for(struct functions *f, const struct probe_object *o, const st
 	end_if_abandoned(f);
 	if (r == -ENOTSUP) {
 		util_count(&f->counts.refused, 1);
-		say(f, util_fmt("%s of %s has no probe: %s", is->name, l->name, point.why));
+		add_message(f, util_fmt("%s of %s has no probe: %s", is->name, l->name, point.why));
 	}
 	if (r < 0 || has_offset(l->library, point.offset))
 		return;
@@ -202,7 +202,7 @@ static struct library *library_get(struct functions *f, pid_t pid, const struct 
 	end_if_abandoned(f);
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		util_count(&f->counts.failed, 1);
-		say(f, util_fmt("%s of process %d cannot be opened: %s", looking.name, pid, strerror(errno)));
+		add_message(f, util_fmt("%s of process %d cannot be opened: %s", looking.name, pid, strerror(errno)));
 		return NULL;
 	}
 	for (unsigned int i = 0; i < f->n_libraries; i++)
@@ -216,7 +216,7 @@ static struct library *library_get(struct functions *f, pid_t pid, const struct 
 	*l = (struct library){ .dev = st.st_dev, .ino = st.st_ino, .fd = TAKE_FD(fd) };
 	each_function(f, look_for, &looking);
 	if (l->n)
-		say(f, util_fmt("%s has probes on %s: each call takes about 1 us longer, and one with a result and a stack another 2 us", looking.name,
+		add_message(f, util_fmt("%s has probes on %s: each call takes about 1 us longer, and one with a result and a stack another 2 us", looking.name,
 				looking.probed));
 	return l;
 }
@@ -305,7 +305,7 @@ static void process_locked(struct functions *f, struct attached *a)
 {
 	a->refused = true;
 	util_count(&f->counts.failed, 1);
-	say(f, util_fmt("process %d has no probes: its mappings cannot be read, as its memory is locked", a->pid));
+	add_message(f, util_fmt("process %d has no probes: its mappings cannot be read, as its memory is locked", a->pid));
 }
 
 /* Attaches to what A has mapped since the last look. */
@@ -375,7 +375,7 @@ static void process_refuse(struct functions *f, const struct attached *a)
 	util_count(&f->counts.failed, 1);
 	snprintf(f->error, sizeof(f->error), "process %d has a filter of system calls (seccomp), and so no probes: from Linux 6.11 on "
 		 "one on a return makes a system call, and a filter that refuses it ends the process; start the job by dltraced", a->pid);
-	say(f, util_fmt("%s", f->error));
+	add_message(f, util_fmt("%s", f->error));
 }
 
 /* A process of the target: a new one, or one that was here before. */

@@ -401,12 +401,12 @@ static void a_program_whose_children_leave_is_known_by_its_file(void **state)
 	strcpy(rec->hdr.comm, "sh");
 	rec_str(&rec->segs, 0, "srun");
 	rec_emit();
-	assert_int_equal(decode.escape.seen, 0);
+	assert_int_equal(decode.untraced.seen, 0);
 	rec = event_begin(DLT_PIDS_EXEC, NO_SUCH_PID, NO_SUCH_PID);
 	strcpy(rec->hdr.comm, "ray");
 	rec_str(&rec->segs, 0, "python3");
 	rec_emit();
-	assert_int_not_equal(decode.escape.seen, 0);
+	assert_int_not_equal(decode.untraced.seen, 0);
 }
 
 int main(void)
