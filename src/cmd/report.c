@@ -434,8 +434,8 @@ int cmd_report(int argc, char **argv)
 	report_args_parse(&o, argc, argv);
 	if (o.matrix)
 		return report_one_matrix(&o);
-	if (o.columns) {
-		report_columns_markdown(stdout);
+	if (o.columns || o.rules_only) {
+		(o.columns ? report_columns_markdown : report_rules_markdown)(stdout);
 		o.n_dirs = 0;
 	}
 	else if (!o.n_dirs && !take_newest(&o)) {

@@ -103,6 +103,7 @@ static const struct option_row options[] = {
 	{ "path", 0, "PATH",
 	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
 	  set_path, TO(path) },
+	{ "rules", 0, NULL, "List the rules of the answer and the findings, as Markdown; takes no folder", option_true, TO(rules_only) },
 	{ "summary-only", 0, NULL,
 	  "Write only DIR/summary.json, a small file of sums; `report' adds up those of several hosts without reading rows",
 	  option_true, TO(summary_only) },

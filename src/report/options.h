@@ -20,6 +20,7 @@ struct report_args {
 	bool of_traces; /* one was given that is not for --matrix */
 	bool summary_only; /* write a summary beside each trace, and nothing else */
 	bool columns; /* print what the tables hold, and nothing else */
+	bool rules_only; /* print the rules, and nothing else */
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
 	struct moment from, to; /* only rows of this time; as far as given */

@@ -238,6 +238,8 @@ static void show_stdout_heavy(struct report *r, struct finding *f)
 const struct rule rules_of_access[] = {
 	{ .code = "cache-too-small",
 	  .title = "Data was read from disk again",
+	  .number = "bytes that came from disk more than once, among all bytes from disk, without O_DIRECT; with "
+		    "cache.out pages, those of page faults too; at least 16 MiB",
 	  .threshold = 0.1,
 	  .needs = RULE_RW | RULE_ACCOUNT,
 	  .is_share = true,
@@ -248,6 +250,8 @@ const struct rule rules_of_access[] = {
 		    "or keep a copy on a local disk." },
 	{ .code = "misaligned",
 	  .title = "Reads and writes do not begin at page boundaries",
+	  .number = "reads and writes that do not begin at a multiple of 4096 bytes (with O_DIRECT, or do not have "
+		    "such a size), among those with an offset",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -258,6 +262,8 @@ const struct rule rules_of_access[] = {
 		    "file system." },
 	{ .code = "no-readahead",
 	  .title = "Sequential reads gain nothing from read-ahead",
+	  .number = "sequential reads below 128 KiB that fetched exactly what they asked for, among all sequential "
+		    "reads below 128 KiB",
 	  .threshold = 0.5,
 	  .needs = RULE_RW | RULE_ACCOUNT,
 	  .is_share = true,
@@ -268,6 +274,8 @@ const struct rule rules_of_access[] = {
 		    "the loader; read more at a time." },
 	{ .code = "random-reads",
 	  .title = "Reads jump within files",
+	  .number = "reads that do not begin where the descriptor's last read of the file ended, among those that "
+		    "could",
 	  .threshold = 0.2,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -278,6 +286,7 @@ const struct rule rules_of_access[] = {
 		    "records whole and large." },
 	{ .code = "read-intensive",
 	  .title = "Nearly all bytes are read",
+	  .number = "bytes read, among all bytes; at least 100 MiB",
 	  .threshold = 0.9,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -289,6 +298,8 @@ const struct rule rules_of_access[] = {
 		    "read-ahead, local copies." },
 	{ .code = "redundant-reads",
 	  .title = "The same bytes are read more than once in an epoch",
+	  .number = "bytes read beyond the highest byte that was read of a file in an epoch, among all read in it; at "
+		    "least 16 MiB; where epochs are known",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -299,6 +310,8 @@ const struct rule rules_of_access[] = {
 		    "and indexes that are read for each sample." },
 	{ .code = "small-reads",
 	  .title = "Reads that go to the disk are small",
+	  .number = "reads that asked for less than 64 KiB and fetched less, among reads that fetched from disk; not "
+		    "of whole files",
 	  .threshold = 0.1,
 	  .needs = RULE_RW | RULE_ACCOUNT,
 	  .is_share = true,
@@ -309,6 +322,7 @@ const struct rule rules_of_access[] = {
 		    "large." },
 	{ .code = "small-writes",
 	  .title = "Writes are small",
+	  .number = "writes of less than 64 KiB, among all writes; not of whole files",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -318,6 +332,8 @@ const struct rule rules_of_access[] = {
 	  .advice = "Write through a larger buffer." },
 	{ .code = "stdout-heavy",
 	  .title = "Much is written to standard output",
+	  .number = "bytes in writes of at most 8 KiB to descriptors 1 and 2 (not a pipe that the job reads, nor a "
+		    "file other than a log), among all bytes written",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -327,6 +343,7 @@ const struct rule rules_of_access[] = {
 	  .advice = "Log less often, or to a buffered file." },
 	{ .code = "tiny-reads",
 	  .title = "Reads are tiny",
+	  .number = "reads that asked for less than 4 KiB, among all reads; not of whole files",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -337,6 +354,7 @@ const struct rule rules_of_access[] = {
 	  .advice = "Open files with a buffer, or map them." },
 	{ .code = "write-intensive",
 	  .title = "More is written than read",
+	  .number = "bytes written, among all bytes; at least 100 MiB",
 	  .threshold = 0.5,
 	  .needs = RULE_RW,
 	  .is_share = true,

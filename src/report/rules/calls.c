@@ -261,6 +261,7 @@ static void show_slow_imports(struct report *r, struct finding *f)
 const struct rule rules_of_calls[] = {
 	{ .code = "failed-opens",
 	  .title = "Most opens fail",
+	  .number = "failed opens, among all opens, those of software too",
 	  .threshold = 0.5,
 	  .needs = RULE_OPEN,
 	  .is_share = true,
@@ -271,6 +272,8 @@ const struct rule rules_of_calls[] = {
 		    "systems." },
 	{ .code = "metadata-time",
 	  .title = "Much of the time on files goes to opens and metadata",
+	  .number = "time in opens, closes, creating, removing and sizing, among the time in calls on files; at least "
+		    "0.1 s",
 	  .threshold = 0.3,
 	  .needs = RULE_RW | RULE_OPEN,
 	  .is_share = true,
@@ -281,6 +284,7 @@ const struct rule rules_of_calls[] = {
 		  "Pack small files into large ones, keep files open, cache listings of folders." },
 	{ .code = "open-storm",
 	  .title = "Many small files are opened",
+	  .number = "opens to read in the busiest second, where less than 64 KiB are read for each such file",
 	  .threshold = 1000,
 	  .needs = RULE_OPEN | RULE_RW,
 	  .measure = open_storm,
@@ -289,6 +293,8 @@ const struct rule rules_of_calls[] = {
 	  .advice = "Pack samples into shards of 100 MiB and more." },
 	{ .code = "slow-imports",
 	  .title = "Much of the time goes to opening and reading programs and packages",
+	  .number = "time in opens, reads and closes of software, and asleep in page faults and stat(2) before the "
+		    "first data, among the life of a main process that runs an interpreter; at least 0.1 s",
 	  .threshold = 0.2,
 	  .needs = RULE_RW | RULE_OPEN,
 	  .is_share = true,
@@ -298,6 +304,7 @@ const struct rule rules_of_calls[] = {
 	  .advice = "Keep the environment on a local disk, in memory, or in one image; import less, and start fewer processes." },
 	{ .code = "sync-often",
 	  .title = "Much of the time on files goes to syncs",
+	  .number = "time in syncs, among the time in calls on files; at least 0.1 s",
 	  .threshold = 0.3,
 	  .needs = RULE_SYNC | RULE_RW,
 	  .is_share = true,

@@ -301,6 +301,8 @@ static void show_journal(struct report *r, struct finding *f)
 const struct rule rules_of_disks[] = {
 	{ .code = "fault-storm",
 	  .title = "Mapped files are read by page faults, one after the other",
+	  .number = "time in page faults on mapped files that waited for a disk, among that and the time in calls on "
+		    "files; at least 1000 faults and 0.1 s",
 	  .threshold = 0.3,
 	  .needs = RULE_FAULT,
 	  .is_share = true,
@@ -311,6 +313,7 @@ const struct rule rules_of_disks[] = {
 		    "needed: a fault fetches little, and its thread waits." },
 	{ .code = "journal-writes",
 	  .title = "Much of what the disks write is journals and metadata",
+	  .number = "bytes of journals, metadata and superblocks, among all bytes that disks wrote; at least 4 MiB",
 	  .threshold = 0.3,
 	  .needs = RULE_BIO,
 	  .is_share = true,
@@ -320,6 +323,8 @@ const struct rule rules_of_disks[] = {
 	  .advice = "Write fewer and larger files, and sync once after the last of them." },
 	{ .code = "random-faults",
 	  .title = "Page faults jump within mapped files",
+	  .number = "page faults of mapped files that waited for a disk neither within what the process's last one of "
+		    "the file fetched nor right behind it, among those that could",
 	  .threshold = 0.5,
 	  .needs = RULE_FAULT,
 	  .is_share = true,
@@ -330,6 +335,8 @@ const struct rule rules_of_disks[] = {
 		    "small, or read() from several threads, which fetch at the same time." },
 	{ .code = "read-ahead-waste",
 	  .title = "Much is read ahead and never used",
+	  .number = "pages read ahead that left the cache before a call used them, among all pages read ahead; at "
+		    "least 4096",
 	  .threshold = 0.3,
 	  .needs = RULE_CACHE | RULE_RW,
 	  .is_share = true,
@@ -339,6 +346,8 @@ const struct rule rules_of_disks[] = {
 	  .advice = "posix_fadvise(POSIX_FADV_RANDOM) on files that are read in parts, or a smaller read_ahead_kb of the disk." },
 	{ .code = "reclaim",
 	  .title = "The job had to free memory before it got some",
+	  .number = "time in which a main process, or loaders, had to free memory themselves (direct reclaims), among "
+		    "their time; at least 0.1 s",
 	  .threshold = RECLAIMS_MATTER,
 	  .needs = RULE_RECLAIM,
 	  .is_share = false,
@@ -349,6 +358,8 @@ const struct rule rules_of_disks[] = {
 		    "POSIX_FADV_DONTNEED or O_DIRECT for files that are read once, and a larger vm.min_free_kbytes." },
 	{ .code = "swap",
 	  .title = "The job waited for memory that was swapped out",
+	  .number = "time in page faults of memory that was swapped out, among the length of the trace; at least 0.1 "
+		    "s",
 	  .threshold = 0.01,
 	  .needs = RULE_FAULT,
 	  .is_share = false,
@@ -358,6 +369,8 @@ const struct rule rules_of_disks[] = {
 	  .advice = "The job needs more memory than it has: fewer workers, less prefetching, smaller caches, or a higher limit." },
 	{ .code = "write-back-interference",
 	  .title = "Reads waited while the disk also wrote",
+	  .number = "time that reads took longer within 10 ms of a write of the same disk than without, among the "
+		    "time of all reads of disks; at least 100 of either",
 	  .threshold = 0.2,
 	  .needs = RULE_BIO | RULE_RW,
 	  .is_share = true,

@@ -134,29 +134,46 @@ static const struct {
 	enum rule_need need;
 	bool (*has)(const struct report *r);
 	const char *text;
+	const char *name; /* for a list; NULL: it has a name in another line */
 } needs[] = {
-	{ RULE_RW, has_rw, "vfs_rw.out (probe vfs_rw)" },
-	{ RULE_OPEN, has_open, "open.out (probe open)" },
-	{ RULE_SYNC, has_sync, "sync.out (probe sync)" },
-	{ RULE_TRAINS, has_trainers, TRAINS },
-	{ RULE_WAITS, rules_know_job, TRAINS },
+	{ RULE_RW, has_rw, "vfs_rw.out (probe vfs_rw)", "vfs_rw.out" },
+	{ RULE_OPEN, has_open, "open.out (probe open)", "open.out" },
+	{ RULE_SYNC, has_sync, "sync.out (probe sync)", "sync.out" },
+	{ RULE_TRAINS, has_trainers, TRAINS, "a trainer" },
+	{ RULE_WAITS, rules_know_job, TRAINS, NULL },
 	{ RULE_WAITS, rules_know_waits,
 	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
-	  "vfs_rw.out" },
+	  "vfs_rw.out", "known waits" },
 	{ RULE_NO_MORE, has_no_more,
 	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--sched sums), or their "
-	  "CPU time, where they have ended and use no GPU" },
+	  "CPU time, where they have ended and use no GPU", "few unseen waits" },
 	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
-				 "--sched timeline)" },
-	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)" },
+				 "--sched timeline)", "sched.out or sched_switch.out" },
+	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)", "cpu.out" },
 	{ RULE_ACCOUNT, has_account,
-	  "how much a read fetched from disk (DISK_BYTES): this kernel does not count it" },
-	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies" },
-	{ RULE_BIO, has_requests, "bio.out (probe bio), with the files of requests" },
-	{ RULE_CACHE, has_cache, "cache.out (--probes +cache)" },
-	{ RULE_RECLAIM, has_reclaims, "reclaim.out (probe reclaim)" },
-	{ RULE_STEPS, has_steps, "steps in regions.out (docs/regions.md)" },
+	  "how much a read fetched from disk (DISK_BYTES): this kernel does not count it", "DISK_BYTES" },
+	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies", "fault.out with LAT_NS" },
+	{ RULE_BIO, has_requests, "bio.out (probe bio), with the files of requests", "bio.out with KIND" },
+	{ RULE_CACHE, has_cache, "cache.out (--probes +cache)", "cache.out" },
+	{ RULE_RECLAIM, has_reclaims, "reclaim.out (probe reclaim)", "reclaim.out" },
+	{ RULE_STEPS, has_steps, "steps in regions.out (docs/regions.md)", "steps" },
 };
+
+const char *rules_needs(const struct rule *rule, char buf[static RULES_NEEDS_BUF])
+{
+	FILE *out = fmemopen(buf, RULES_NEEDS_BUF, "w");
+	const char *comma = "";
+
+	buf[0] = '\0';
+	for (size_t i = 0; out && i < ARRAY_SIZE(needs); i++)
+		if (rule->needs & needs[i].need && needs[i].name) {
+			fprintf(out, "%s%s", comma, needs[i].name);
+			comma = ", ";
+		}
+	if (out)
+		fclose(out);
+	return buf;
+}
 
 const char *rules_lack(const struct report *r, const struct rule *rule)
 {

@@ -2,7 +2,7 @@
 /*
  * Problems in a job's use of its storage, and what to do about them: a table of rules, each with a measure taken from the
  * trace and a threshold. A rule is tried only where the trace has what it needs. One rule at most is the bottleneck: the
- * cause of most of the waits. docs/rules.md lists them all.
+ * cause of most of the waits. `dltraced report --rules' lists them all, and docs/rules.md.
  */
 #ifndef REPORT_RULES_RULES_H
 #define REPORT_RULES_RULES_H
@@ -12,6 +12,7 @@
 
 #define RULES_MAX 48
 #define RULES_EVIDENCE_MAX 8
+#define RULES_NEEDS_BUF 256
 #define RULES_PROBLEM 0.01 /* of the job's time: what costs less is nothing to mend */
 
 struct report;
@@ -53,6 +54,7 @@ enum rule_need {
 
 struct rule {
 	const char *code, *title;
+	const char *number; /* what its measure is, for docs/rules.md; of an answer without a measure, when it is given */
 	double threshold;
 	unsigned int needs;
 	bool waits;    /* it is about the waits: it may be the bottleneck, and its measure is a share of the time */
@@ -101,6 +103,8 @@ const struct rule *verdict_of_none(const struct report *r);
 /* Whether the processes whose waits are the job's are known; and when they waited. */
 bool rules_know_job(const struct report *r);
 bool rules_know_waits(const struct report *r);
+/* Returns the names of what RULE needs, as a list in BUF; "": nothing. */
+const char *rules_needs(const struct rule *rule, char buf[static RULES_NEEDS_BUF]);
 /* Returns what RULE lacks in the trace; NULL: nothing. */
 const char *rules_lack(const struct report *r, const struct rule *rule);
 void rules_take_out(struct rules *rules, struct finding *f);

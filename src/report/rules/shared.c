@@ -212,6 +212,8 @@ static void show_calls(struct report *r, struct finding *f)
 const struct rule rules_of_sharing[] = {
 	{ .code = "file-imbalance",
 	  .title = "One process moved much more of a shared file than another",
+	  .number = "of a file that several loaders or trainers share: 1 less the bytes of the process that moved "
+		    "least, as a part of those of the process that moved most; at least 16 MiB",
 	  .threshold = 0.3,
 	  .needs = RULE_RW | RULE_TRAINS,
 	  .is_share = false,
@@ -221,6 +223,8 @@ const struct rule rules_of_sharing[] = {
 	  .advice = "Deal the parts of shared files out evenly, or give each process files of its own." },
 	{ .code = "random-writes",
 	  .title = "Writes jump within files",
+	  .number = "writes that continue neither where the descriptor's last write ended nor at the file's end, "
+		    "among those that could",
 	  .threshold = 0.2,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -230,6 +234,7 @@ const struct rule rules_of_sharing[] = {
 	  .advice = "Write a file from beginning to end, or gather what belongs together in memory first." },
 	{ .code = "read-often",
 	  .title = "Nearly all calls that move bytes are reads",
+	  .number = "reads, among all reads and writes",
 	  .threshold = 0.9,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -240,6 +245,8 @@ const struct rule rules_of_sharing[] = {
 	  .advice = "Most training does so. Fewer and larger reads cost less: read samples whole, or map files." },
 	{ .code = "redundant-writes",
 	  .title = "The same bytes are written more than once in an epoch",
+	  .number = "bytes written beyond the highest byte that was written of a file in an epoch, among all written "
+		    "in it; at least 16 MiB; where epochs are known",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -249,6 +256,8 @@ const struct rule rules_of_sharing[] = {
 	  .advice = "Write what changed once it is complete; look for headers and indexes that are written again for each part." },
 	{ .code = "small-shared",
 	  .title = "Files that several processes share are read and written in small pieces",
+	  .number = "reads and writes of less than 64 KiB, among those of files in which several processes take turns "
+		    "in an epoch; not of whole files",
 	  .threshold = 0.1,
 	  .needs = RULE_RW,
 	  .is_share = true,
@@ -258,6 +267,7 @@ const struct rule rules_of_sharing[] = {
 	  .advice = "Read and write shared files in pieces of 1 MiB and more, or let one process do it for the others." },
 	{ .code = "write-often",
 	  .title = "There are more writes than reads",
+	  .number = "writes, among all reads and writes",
 	  .threshold = 0.6,
 	  .needs = RULE_RW,
 	  .is_share = true,

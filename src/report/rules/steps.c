@@ -252,18 +252,25 @@ static void show_rank_skew(struct report *r, struct finding *f)
 
 const struct rule rules_of_steps[] = {
 	{ .code = "checkpoint-stall", .title = "Training stood still while checkpoints were saved", .threshold = 0.05,
+	  .number = "time of the threads with steps in regions `checkpoint.save`, among all time of their steps",
 	  .needs = RULE_STEPS, .is_share = true, .measure = checkpoint_stall, .evidence = show_checkpoint_stall,
 	  .advice = "Save from a thread or process of its own (torch.distributed.checkpoint.async_save), to memory or a local disk "
 		    "first, or less often." },
 	{ .code = "first-batch", .title = "Each epoch's first batch came late", .threshold = 0.05,
+	  .number = "how much longer each epoch's first fetch took than those of its other steps on average, among "
+		    "all time of steps",
 	  .needs = RULE_STEPS, .is_share = true, .measure = first_batch, .size = size_of_first_batch, .evidence = show_first_batch,
 	  .advice = "Keep the workers from one epoch to the next (persistent_workers of a PyTorch DataLoader), or let them start "
 		    "before the epoch ends." },
 	{ .code = "rank-skew", .title = "Ranks waited for the slowest in each step", .threshold = 1.2,
+	  .number = "time of the slowest rank in a step, in relation to the mean of all ranks; without collectives, "
+		    "`compute.backward` and checkpoints",
 	  .needs = RULE_STEPS, .measure = rank_skew, .size = size_of_skew, .evidence = show_rank_skew,
 	  .advice = "Where one rank is always the slowest, look at its data, disk and CPUs; else even out the samples of a step "
 		    "between ranks." },
 	{ .code = "step-jitter", .title = "Some steps took much longer than others", .threshold = 2,
+	  .number = "the 99th percentile of a process's steps in relation to their median; without first steps of "
+		    "epochs and time of checkpoints; at least 100 steps",
 	  .needs = RULE_STEPS, .measure = step_jitter, .size = size_of_jitter, .evidence = show_step_jitter,
 	  .advice = "The slowest steps (report --full) show in which part they were slow: fetches that the loaders were not ahead "
 		    "of, or what else ran on the machine." },

@@ -362,6 +362,7 @@ static void show_outside(struct report *r, struct finding *f)
 const struct rule rule_trainer_bound = {
 	.code = "trainer-bound",
 	.title = "The job did not wait for data: training itself takes the time",
+	.number = "waits in state `queue`: the loaders waited, too",
 	.needs = TRAINER_BOUND_NEEDS, .waits = true,
 	.is_share = true,
 	.measure = trainer,
@@ -374,6 +375,7 @@ const struct rule rule_trainer_bound = {
 const struct rule rule_unknown = {
 	.code = "unknown",
 	.title = "This trace does not show what the job waited for",
+	.number = "none of the others",
 	.is_share = true,
 	.evidence = show_unknown,
 	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. The lines above "
@@ -383,6 +385,7 @@ const struct rule rule_unknown = {
 const struct rule rule_no_training = {
 	.code = "unknown",
 	.title = "No training is seen in this trace, and it has no CPU scheduling",
+	.number = "none of the others",
 	.is_share = true,
 	.evidence = show_unknown,
 	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits only of jobs with a GPU, with loaders, or with "
@@ -392,6 +395,7 @@ const struct rule rule_no_training = {
 const struct rule rule_cpu_bound = {
 	.code = "cpu-bound",
 	.title = "The job computed on the CPU, and hardly waited",
+	.number = "the job hardly waited: time in which it, and the processes that it waited for, were on a CPU",
 	.needs = RULE_WAITS | RULE_SCHED,
 	.is_share = true,
 	.measure = computing,
@@ -403,6 +407,7 @@ const struct rule rule_cpu_bound = {
 const struct rule rule_idle = {
 	.code = "idle",
 	.title = "The job slept: it waited for a time to pass, or for a signal",
+	.number = "the job hardly waited: time in which it slept, until a time or a signal",
 	.needs = RULE_WAITS | RULE_SCHED,
 	.is_share = true,
 	.measure = sleeping,
@@ -412,48 +417,57 @@ const struct rule rule_idle = {
 
 const struct rule rules_of_waits[] = {
 	{ .code = "storage-read", .title = "The job waited for reads from storage",
+	  .number = "waits while reads fetched from storage (state `disk`)",
 	  .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage,
 	  .evidence = show_storage,
 	  .advice = "Read more at a time and from more workers, keep the data on a faster or local "
 		    "disk, or where it fits in memory, keep it there." },
 	{ .code = "open-metadata", .title = "The job waited for opening files and for metadata",
+	  .number = "waits in state `open`",
 	  .threshold = SHARE,
 	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata,
 	  .evidence = show_metadata,
 	  .advice = "Pack small samples into few large files (tar shards, record files, a "
 		    "database), and keep files open." },
 	{ .code = "decode-cpu", .title = "Samples were decoded on the CPU, and the job waited for it",
+	  .number = "waits in states `cpu` and `cache`",
 	  .threshold = SHARE,
 	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode,
 	  .evidence = show_decode,
 	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, "
 		    "or with a faster library." },
 	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU",
+	  .number = "waits in state `runq`; and the main threads' own waits for a CPU, where these are 0.3 of the "
+		    "time or more",
 	  .threshold = SHARE,
 	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention,
 	  .evidence = show_contention,
 	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep "
 		    "others off them." },
 	{ .code = "checkpoint-write", .title = "The job waited for checkpoints to be written",
+	  .number = "waits in state `write`",
 	  .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint,
 	  .evidence = show_checkpoint,
 	  .advice = "Write checkpoints less often, in the background, or to a faster disk first." },
 	{ .code = "straggler-worker",
 	  .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
+	  .number = "waits for one loader alone",
 	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
 	  .measure = straggler, .evidence = show_straggler,
 	  .advice = "Even out the samples between workers, prefetch more, or take batches in the "
 		    "order in which they are ready." },
 	{ .code = "trainer-bound",
 	  .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
+	  .number = "waits in state `queue`: the loaders waited, too",
 	  .needs = TRAINER_BOUND_NEEDS, .waits = true, .is_share = true, .measure = trainer, .share = training,
 	  .evidence = show_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own "
 		    "Python, copies to the GPU, logging." },
 	{ .code = "outside-wait",
 	  .title = "The job waited for the network, or for processes that are not its own", .threshold = SHARE,
+	  .number = "without loaders: waits for other processes or the network that nothing in the job explains",
 	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = outside, .evidence = show_outside,
 	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program that was "
 		    "running before. Trace that, too (--pid, --container, or on its host)." },
@@ -486,30 +500,35 @@ static void show_untraced(struct report *r, struct finding *f)
 const struct rule rule_untraced = {
 	.code = "untraced",
 	.title = "Nothing was traced: no process of the target ran",
+	.number = "no process of the target ran while it was traced",
 	.evidence = show_untraced,
 };
 
 const struct rule rule_too_short = {
 	.code = "too-short",
 	.title = "The job ran for less than 0.5 s: too short to say what it waited for",
+	.number = "the job ran, or was traced, for less than 0.5 s",
 	.evidence = show_end,
 };
 
 const struct rule rule_failed = {
 	.code = "failed",
 	.title = "The job failed within 0.5 s: too early to say what it waited for",
+	.number = "the job ended by an error within 0.5 s, or with status 126 or 127",
 	.evidence = show_end,
 };
 
 const struct rule rule_not_found = {
 	.code = "failed",
 	.title = "The job failed: status 127 mostly means that a program, or a library of it, was not found",
+	.number = "the job ended by an error within 0.5 s, or with status 126 or 127",
 	.evidence = show_end,
 };
 
 const struct rule rule_not_executable = {
 	.code = "failed",
 	.title = "The job failed: status 126 mostly means that a program could not be executed",
+	.number = "the job ended by an error within 0.5 s, or with status 126 or 127",
 	.evidence = show_end,
 };
 

@@ -287,6 +287,8 @@ static void show_checkpoint_blocks(struct report *r, struct finding *f)
 const struct rule rules_of_workers[] = {
 	{ .code = "batch-copies",
 	  .title = "Loaders copy their batches into shared memory",
+	  .number = "time of loaders in calls that make, size, close and remove files of shared memory, among all "
+		    "their time; at least 0.1 s",
 	  .threshold = 0.05,
 	  .needs = RULE_SYNC | RULE_TRAINS,
 	  .is_share = true,
@@ -297,6 +299,7 @@ const struct rule rules_of_workers[] = {
 		    "Huge pages for /dev/shm (mount option huge=within_size) make its memory cheaper." },
 	{ .code = "checkpoint-blocks",
 	  .title = "Training stands still while a checkpoint is written",
+	  .number = "time in which main threads that train write and sync files, among all time",
 	  .threshold = 0.05,
 	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS,
 	  .is_share = true,
@@ -306,6 +309,7 @@ const struct rule rules_of_workers[] = {
 		    "first." },
 	{ .code = "loader-cpu-bound",
 	  .title = "Data loaders have too little CPU time",
+	  .number = "CPU time of the loaders that have ended, among their lives",
 	  .threshold = 0.8,
 	  .needs = 0,
 	  .is_share = true,
@@ -316,6 +320,8 @@ const struct rule rules_of_workers[] = {
 		    "decoding on the GPU where they are not." },
 	{ .code = "slow-worker",
 	  .title = "One worker takes longer for a sample than the others",
+	  .number = "longest time in calls on files for each file opened, in relation to the workers' median; of a worker that "
+		    "opened at least 8 files and is 6 times as far from it as half of them",
 	  .threshold = 2,
 	  .needs = RULE_RW | RULE_OPEN,
 	  .measure = slow_worker,
@@ -324,6 +330,8 @@ const struct rule rules_of_workers[] = {
 	  .advice = "See what its files have in common: size, folder, disk." },
 	{ .code = "straggler-data",
 	  .title = "One worker reads more than the others",
+	  .number = "bytes that a loader read, in relation to the mean of the others of its generation; at least 16 "
+		    "MiB",
 	  .threshold = 1.5,
 	  .needs = RULE_RW,
 	  .measure = straggler_data,
@@ -332,6 +340,8 @@ const struct rule rules_of_workers[] = {
 	  .advice = "Deal samples out by their size." },
 	{ .code = "too-few-workers",
 	  .title = "CPUs are idle while training waits for loaders",
+	  .number = "the machine's idle CPU time, where trainers waited for 10 % of the time, half of that for busy "
+		    "loaders",
 	  .threshold = 0.3,
 	  .needs = RULE_CPU | RULE_WAITS | RULE_TRAINS,
 	  .is_share = true,

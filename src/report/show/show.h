@@ -16,6 +16,8 @@ void report_text(const struct report *r, FILE *out);
 void report_screen(const struct report *r, unsigned int width, FILE *out);
 /* Prints the columns of the tables of --json and --csv, as Markdown. */
 void report_columns_markdown(FILE *out);
+/* Prints a table of all rules by which the answer and the findings are chosen, as Markdown. */
+void report_rules_markdown(FILE *out);
 /* Returns the columns for the page, as a JSON text to be freed; NULL when memory is out. */
 char *report_views(void);
 /* Puts the report into J, an object, for json_write() or report_page(). */

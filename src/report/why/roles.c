@@ -2,6 +2,7 @@
 /*
  * Finds which processes train, and which load data for them. The trainers are, by the first of these that there is:
  * - the processes that gpu.out names;
+ * - processes that mark steps as regions;
  * - processes with children called pt_data_worker;
  * - processes with children that run their own program; or these children, if the parent only waits for them (launchers.c);
  * - processes of the busiest name, each with at least half of the busiest one's work: these need not train. Where they live
