@@ -57,7 +57,7 @@ struct drain {
 
 /*
  * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to follow,
- * or NULL. KEEPER: takes the files and their closed segments; NULL: files are not split. 0 or -errno.
+ * or NULL. ARCHIVER: takes the files and their closed segments; NULL: files are not split. 0 or -errno.
  */
 int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask probes, int dirfd,
 	       const char *workload_log, struct archiver *archiver);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* marks.out: rows made by src/drain/mark.c; nothing in the kernel. */
+/* marks.out: rows made by drain_mark() of src/drain/drain.c; nothing in the kernel. */
 #include "dlt/marks.h"
 
 #include "trace/probe.h"
