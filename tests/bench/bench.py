@@ -206,7 +206,7 @@ def main():
     text = page.page(f)
     print(text)
     if args.page:
-        page.replace(args.page, text)
+        page.replace(args.page, page.summary(f))
     sys.exit(1 if goals.unaccounted(f) else 0)
 
 

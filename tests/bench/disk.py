@@ -185,11 +185,16 @@ def goal_rows(f):
 
 
 def text_of(args, rounds, loads, before):
+    """Returns what the docs have of it."""
     return "\n".join([
         machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) +
         f" An empty program counts {page.spread([r['floor'] for r in rounds])} ns a run, which is taken off.", "",
-        *page.table(["goal", "target", "measured, median (least to most of a round)", "verdict"], goal_rows(Figures(rounds))),
-        *page.table(["what is done", "times", "BPF program", "its runs, on the whole machine", "ns a run"], program_table(rounds))])
+        *page.table(["goal", "target", "measured, median (least to most of a round)", "verdict"], goal_rows(Figures(rounds)))])
+
+
+def programs_of(rounds):
+    return "\n" + "\n".join(page.table(["what is done", "times", "BPF program", "its runs, on the whole machine", "ns a run"],
+                                       program_table(rounds)))
 
 
 def main():
@@ -211,7 +216,7 @@ def main():
             b.close()
     if rounds:
         text = text_of(args, rounds, loads, before)
-        page.show(args, text, BEGIN, END)
+        page.show(args, text + programs_of(rounds), BEGIN, END, text)
     sys.exit(len(rounds) != args.rounds)
 
 

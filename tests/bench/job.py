@@ -197,7 +197,8 @@ def program_table(runs):
         yield [what, "", "", page.spread([share(m, ours) for m in runs])]
 
 
-def text_of(args, got, starts, each, loads, before):
+def text_of(args, got, starts, each, loads, before, programs=True):
+    """Returns all of it, or without PROGRAMS what the docs have of it."""
     counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
     by_alloc = added(got, ALLOC, "cpu_ns")
@@ -208,10 +209,12 @@ def text_of(args, got, starts, each, loads, before):
         *page.table(["tracer", "job's CPU time, s", "job's wall time, s", "CPU time added, %", "wall time added, %",
                      "own CPU time, start to end, s", "own while the job runs, % of the job's", "rows of sched.out",
                      "lost"], table(got)),
-        f"The job's context switches: {page.number(median(values(got[UNTRACED], 'switches')))} untraced; sched.out sums up"
-        f" {page.number(median(values(got[DEFAULT], 'sums')))} (with dltraced's and the measuring parent's).", "",
-        *page.table(["BPF program", "runs, on the whole machine", "ns a run", "run time, % of the job's CPU time"],
-                    program_table(counted)),
+        *([f"The job's context switches: {page.number(median(values(got[UNTRACED], 'switches')))} untraced; sched.out sums up"
+           f" {page.number(median(values(got[DEFAULT], 'sums')))} (with dltraced's and the measuring parent's).", "",
+           *page.table(["BPF program", "runs, on the whole machine", "ns a run", "run time, % of the job's CPU time"],
+                       program_table(counted))] if programs else []),
+        f"BPF programs, % of the job's CPU time: those of sched {page.spread(ours)}, all others"
+        f" {page.spread([share(run, False) for run in counted])}.", "",
         f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {goals.verdict(value <= GOAL for value in ours)}.", "",
         "Regions of --regions auto, by the package without its extension:"
         f" {page.spread([ns / 1e6 for ns in starts])} ms of CPU time at the start of the program, then"
@@ -234,8 +237,8 @@ def main():
     with bench.in_front():
         got, loads = run_rounds(args)
         starts, each = parts()
-    text = text_of(args, got, starts, each, loads, before)
-    page.show(args, text, BEGIN, END)
+    measured = args, got, starts, each, loads, before
+    page.show(args, text_of(*measured), BEGIN, END, text_of(*measured, programs=False))
     sys.exit(any(m.get("lost") for runs in got.values() for m in runs))
 
 

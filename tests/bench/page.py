@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The tables of docs/performance.md."""
+"""The tables that a bench prints, and those of docs/performance.md, where these are fewer."""
 import argparse
 from statistics import median
 
@@ -153,6 +153,75 @@ def page(f):
     return "\n".join(lines) + "\n"
 
 
+# --- for docs/performance.md: one table a question; page() has the rest ------------------------------------
+
+CALLS = ("reads", "reads, 2 threads", "small files", "writes", "mixed")
+STALLS = ("stall, 600 k/s", "stall, full speed")
+
+
+def call_cell(f, workload, t):
+    """Returns the added CPU time, the slowdown, and the calls without a row."""
+    if not f.of(workload, t.name):
+        return ""
+    if t.name == "none":
+        return number(f.median(workload, t.name, "cpu_ns"))
+    lost = f.lost(workload, t.name)
+    return (f"{number(mid(f.added(workload, t.name, 'cpu_ns')))} ({number(mid(f.slowdown(workload, t.name)), 'x')})" +
+            (f", {number(lost, '%')} lost" if lost and lost >= 0.05 else ""))
+
+
+def stall_cell(f, workload, t):
+    if t.name == "none" or not f.of(workload, t.name):
+        return ""
+    missing = accounts(f, workloads.workload(workload), t)
+    return number(f.lost(workload, t.name), "%") + ("" if missing.startswith("yes") else ", not all counted")
+
+
+def by_tracer(f, names, cell):
+    for t in tracers.TRACERS:
+        row = [cell(f, name, t) for name in names]
+        if any(row):
+            yield [t.name, *row]
+
+
+def between(values):
+    """Returns the least and the most of VALUES, some of which may be None."""
+    few = sorted({number(v) for v in values if v is not None}, key=float)
+    return " to ".join(few[:1] + few[1:][-1:]) or "-"
+
+
+def output_rows(f):
+    start = {row[0]: row[1:] for row in start_rows(f)}
+    for t in tracers.TRACERS:
+        own = between([mid(f.cpu_per_million(w.name, t.name)) for w in workloads.WORKLOADS])
+        size = between([f.bytes_per_row(w.name, t.name) for w in workloads.WORKLOADS])
+        if own != "-" or size != "-":
+            yield [t.name, own, size, *(cell.split(" (")[0] for cell in start.get(t.name, ["-", "-"]))]
+
+
+def summary(f):
+    results = f.results
+    lines = header(results)
+    lines += ["Added CPU time of a call, ns (how many times as long the loop takes), calls without a row:", ""]
+    floors = [[row[0], row[1], *[""] * (len(CALLS) - 1)] for row in floor_rows(f)]
+    lines += table(["tracer", *CALLS], [*floors, *by_tracer(f, CALLS, call_cell)])
+    lines += ["Calls without a row, while the tracer is stopped for 1 s:", ""]
+    lines += table(["tracer", *STALLS], by_tracer(f, STALLS, stall_cell))
+    lines += ["What it takes beside that; the first two from the least to the most of all workloads:", ""]
+    lines += table(["tracer", "own CPU, s per M rows", "bytes per row", "from start to main(), s",
+                    "resident beside BPF rings, MB, after the reads"], output_rows(f))
+    if results["bystanders"]:
+        lines += table(["a call of a process that is not traced, CPU ns", "no program attached", "added by two empty hooks",
+                        "added by dltraced"], bystander_rows(f))
+    lines += table(["bytes per row of vfs_rw.out", "text", "COMM and FILE among them", "gzip -6", "zstd -3", "zstd -19"],
+                   size_rows(results))
+    reached = [row[1:] for row in goal_rows(f)]
+    others = [row for row in reached if row[-1] != "met"]
+    lines += [f"{len(reached) - len(others)} of {len(reached)} goals are met. The others:", ""]
+    lines += table(["goal", "target", "measured, median (least to most of a round)", "verdict"], others)
+    return "\n".join(lines)
+
+
 def options(short, name, of_round):
     """Reads the options of a bench for one part of the page: rounds, how many of NAME (SHORT) in each, and the page."""
     p = argparse.ArgumentParser()
@@ -162,11 +231,11 @@ def options(short, name, of_round):
     return p.parse_args()
 
 
-def show(args, text, begin, end):
-    """Prints the part, and writes it into the page."""
+def show(args, text, begin, end, summary=None):
+    """Prints the part, and writes it, or the SUMMARY of it, into the page."""
     print(text)
     if args.page:
-        replace(args.page, text, begin, end)
+        replace(args.page, summary or text, begin, end)
 
 
 def replace(path, text, begin=BEGIN, end=END):
