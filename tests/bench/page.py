@@ -192,9 +192,10 @@ def between(values):
 
 def output_rows(f):
     start = {row[0]: row[1:] for row in start_rows(f)}
+    names = [w.name for w in workloads.WORKLOADS if w.calls]
     for t in tracers.TRACERS:
-        own = between([mid(f.cpu_per_million(w.name, t.name)) for w in workloads.WORKLOADS])
-        size = between([f.bytes_per_row(w.name, t.name) for w in workloads.WORKLOADS])
+        own = between([mid(f.cpu_per_million(name, t.name)) for name in names])
+        size = between([f.bytes_per_row(name, t.name) for name in names])
         if own != "-" or size != "-":
             yield [t.name, own, size, *(cell.split(" (")[0] for cell in start.get(t.name, ["-", "-"]))]
 
