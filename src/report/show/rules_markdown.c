@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "report/why/rules.h"
+#include "report/rules/rules.h"
 
 /* Puts a cell. A quoted `command' becomes `command`. */
 static void put(const char *text, FILE *out)
