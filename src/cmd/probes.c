@@ -2,8 +2,8 @@
 /*
  * `dltraced probes`: prints every file of a trace with its columns, from the tables by which the files are written, and the
  * backend of each probe on this machine, which it finds by loading all programs, if that is permitted. With --markdown it
- * prints the tables of docs/traces.md, with --duckdb views for DuckDB, with --json what a program needs to read the files:
- * these are equal on every machine.
+ * prints tables (of one PROBE, the table on its page in docs/traces), with --duckdb views for DuckDB, with --json what a
+ * program needs to read the files: these are equal on every machine.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 #include "cmd/duckdb.h"
 #include "cmd/probes_json.h"
 #include "collectors/kinds.h"
+#include "dlt/sync.h"
 #include "kernel/tracer.h"
 #include "os/terminal.h"
 #include "trace/probe.h"
@@ -29,14 +30,37 @@ static const struct option_row options[] = {
 	{ "duckdb", 0, NULL, "Print SQL instead: views for DuckDB, with typed columns", option_true, offsetof(struct options, duckdb) },
 	{ "json", 'j', NULL, "Print JSON instead: files, and their columns with types and units", option_true,
 	  offsetof(struct options, json) },
-	{ "markdown", 'm', NULL, "Print the tables of docs/traces.md instead", option_true, offsetof(struct options, markdown) },
+	{ "markdown", 'm', NULL, "Print tables in Markdown instead; of one PROBE, the table on its page in docs/traces", option_true,
+	  offsetof(struct options, markdown) },
 	{ 0 },
 };
 
+static const char *one_probe(struct option_parse *p)
+{
+	const struct options *o = p->into;
+
+	if (p->n_args > 1)
+		return "one probe at a time";
+	if (p->n_args && (o->duckdb || o->json))
+		return "--duckdb and --json print all files";
+	if (p->n_args && !probe_find(p->args[0]))
+		return option_because(p, "no file of a trace is '%s.out'", p->args[0]);
+	return NULL;
+}
+
 static const struct option_line line = {
 	.options = options,
-	.doc = "List the files of a trace and the meaning of their columns, and for root the backend that "
-	       "each probe would use here.",
+	.args_doc = "[PROBE]",
+	.doc = "List the files of a trace, or only the file of PROBE, and the meaning of their columns, and for root the "
+	       "backend that each probe would use here.",
+	.finish = one_probe,
+};
+
+/* The columns that docs/traces.md explains once for all files. */
+static const struct field shared[] = {
+	FIELDS_HEAD(struct dlt_sync),
+	FIELD_FID_OF(struct dlt_sync, id),
+	FIELD_FILE_OF(struct dlt_sync, id),
 };
 
 static void put(const char *text, bool markdown)
@@ -56,6 +80,30 @@ static void print_column(const struct probe *p, const struct field *f, bool mark
 		if (!p->calls[i].no_row)
 			printf("%s%s", i ? ", " : ": ", p->calls[i].name);
 	puts(markdown ? " |" : "");
+}
+
+static bool is_shared(const struct field *f)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(shared); i++)
+		if (strcmp(f->name, shared[i].name) == 0 && strcmp(f->help, shared[i].help) == 0)
+			return true;
+	return false;
+}
+
+/* The table on the page of P in docs/traces: neighbors that all files share have one row. */
+static void print_page_table(const struct probe *p)
+{
+	puts("| column | meaning |\n|---|---|");
+	for (const struct field *f = p->fields, *end = f + p->n_fields; f < end; f++) {
+		if (!is_shared(f)) {
+			print_column(p, f, true);
+			continue;
+		}
+		printf("| %s", f->name);
+		for (; f + 1 < end && is_shared(f + 1); f++)
+			printf(", %s", f[1].name);
+		puts(" | [shared](../traces.md#columns-of-every-file) |");
+	}
 }
 
 /* Prints the backend of probe I on this machine. T has all programs loaded; NULL: that was not possible. */
@@ -127,6 +175,7 @@ int cmd_probes(int argc, char **argv)
 	struct tracer tracer = {}, *t;
 	struct option_parse p;
 	struct options o = {};
+	unsigned int one;
 	int r;
 
 	options_parse(&line, argc, argv, 0, &p, &o);
@@ -140,13 +189,19 @@ int cmd_probes(int argc, char **argv)
 			log_err_r(r, "no JSON");
 		return r < 0 ? EXIT_DLTRACED : 0;
 	}
+	one = p.n_args ? probe_find(p.args[0]) : 0;
+	if (one && o.markdown) {
+		print_page_table(probes[one]);
+		return 0;
+	}
 	t = o.markdown ? NULL : load_all(&tracer);
 	if (!o.markdown)
 		terminal_fold();
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
+	for (unsigned int i = one ? one : 1; i < (one ? one + 1 : DLT_PROBES); i++)
 		print_probe(probes[i], t, i, o.markdown);
 	tracer_free(&tracer);
-	print_collectors(o.markdown);
+	if (!one)
+		print_collectors(o.markdown);
 	terminal_unfold();
 	return 0;
 }
