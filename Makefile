@@ -417,6 +417,7 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(docdir),README.md LICENSE) \
 	$(if $(UPLOT),644:$(firstword $(wildcard $(UPLOT_DIR)/LICENSE $(UPLOT_DIR)/../LICENSE)):$(docdir):uPlot-licence.txt) \
 	$(patsubst %,644:%:$(docdir)/docs,$(sort $(wildcard docs/*.md docs/*.png docs/*.svg docs/*.ipynb))) \
+	$(patsubst %,644:%:$(docdir)/docs/traces,$(sort $(wildcard docs/traces/*.md))) \
 	$(patsubst %,644:%:$(docdir)/examples,$(sort $(wildcard scripts/*/*.example scripts/*/*.yaml)))
 scripts_of = $(patsubst %,644:%:$(datadir)/$(1),scripts/$(1)/common.sh) $(patsubst %,755:%:$(datadir)/$(1), \
 	$(filter-out %/common.sh %.example %.yaml,$(sort $(wildcard scripts/$(1)/*))))
@@ -453,7 +454,7 @@ uninstall:
 	$(Q)$(for_each) rm -f "$$to"; done
 	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/site/__pycache__"
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
-	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
+	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs/traces" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
 		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python" "$(datadir)" "$(libdir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done

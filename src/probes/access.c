@@ -36,9 +36,9 @@ static const struct field_name kind_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the interval, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages, not each access), pages (which pages were "
-		    "accessed, by the bits that the CPU sets), writes (which pages were written, by soft-dirty bits), pmu (accesses that the "
-		    "CPU's PMU sampled), watch (each access of watched bytes)", FIELD_NAME,
+	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages), pages (accessed pages, by the CPU's "
+		    "bits), writes (written pages, by soft-dirty bits), pmu (samples of the CPU's PMU), watch (each access of "
+		    "watched bytes)", FIELD_NAME,
 	  AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },

@@ -44,9 +44,8 @@ static const struct field fields[] = {
 	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced, with --all its helpers, and the job's process until the trace has begun), other (all processes beside the "
 	  "target, as one), idle (an offline CPU, too)", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
-	{ "CALL", "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a "
-	  "signal or a debugger, in any call), worker (a kernel thread that works for the process), compat (a "
-	  "32-bit call); - in rows of CPUs",
+	{ "CALL", "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a signal or a "
+	  "debugger), worker (a kernel thread that works for the process), compat (a 32-bit call); - in rows of CPUs",
 	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
 	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
 	{ "COUNT", "how often the thread got the CPU; in rows of calls: how often it waited", FIELD_S64, SUM(COUNT) },

@@ -14,8 +14,8 @@ static const struct field fields[] = {
 	{ "SITE", "its number, from 1", FIELD_U32, AT(site) },
 	{ "KIND", "native, python (a stack), module (a file that code is in)", FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "FRAMES",
-	  "native: return addresses from the innermost on, joined by ';', each as the SITE of a module (-: in none) and an address in that file; "
-	  "python: file:line:function from the innermost on, joined by ';'; module: path, as the process has it",
+	  "from the innermost on, joined by ';': native: return addresses, each as the SITE of a module (-: in none) and an address in that "
+	  "file; python: file:line:function; module: path, as the process has it",
 	  FIELD_STACK, AT(segs), 0 },
 	{ "BUILD_ID", "of a module, in hex", FIELD_USTR, AT(segs), 1 },
 };
