@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a workload used, in its manifest: workload.rusage. docs/traces.md says of which processes. */
+/* What a workload used, in its manifest: workload.rusage. docs/traces/manifest.md says of which processes. */
 #ifndef TRACE_USAGE_H
 #define TRACE_USAGE_H
 

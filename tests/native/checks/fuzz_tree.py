@@ -134,7 +134,7 @@ class Tree:
             self.name_gone(node, path + b"/" + name)
 
     def rename_known(self, call, i, nodes):
-        """A path through links or ".." may change a name: then its row has the path as passed (docs/traces.md), and the
+        """A path through links or ".." may change a name: then its row has the path as passed (docs/traces), and the
         account no longer knows the names of NODES and of everything below them.
         """
         folder, name, _ = self.find(call, i)
@@ -162,7 +162,7 @@ class Tree:
     @staticmethod
     def makes_and_fails(call):
         """Whether the kernel makes the file and then refuses to open it: O_DIRECT on a file system without it (tmpfs before
-        Linux 6.6), O_DIRECTORY | O_CREAT (before 6.4, commit 43b450632676). By docs/traces.md this is no row create.
+        Linux 6.6), O_DIRECTORY | O_CREAT (before 6.4, commit 43b450632676). By docs/traces/create_del.md this is no row create.
         """
         flags = call.open_flags
         return call.ret == -errno.EINVAL and flags & os.O_DIRECT or call.ret == -errno.ENOTDIR and flags & os.O_DIRECTORY

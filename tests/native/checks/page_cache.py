@@ -10,7 +10,8 @@ COLUMNS = ("READ", "HIT", "MISS", "AHEAD", "USED", "EVICTED", "WASTED", "DIRTIED
 
 def main():
     trace = tracefolder.Trace(sys.argv[1], may_lose=("pids", "vfs_rw", "cache"))
-    # A kernel that preempts programs skips runs of them, and counts them (docs/traces.md): each run concerns one file.
+    # A kernel that preempts programs skips runs of them, and counts them (docs/traces/manifest-probes.md): each run concerns
+    # one file.
     skipped = trace.manifest["skipped_runs"]
     trace.require(sum(counter["lost"] for counter in trace.counters.values()) <= skipped, "more is lost than was skipped")
     with open(sys.argv[2], encoding="ascii") as file:

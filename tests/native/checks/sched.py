@@ -5,7 +5,7 @@ TALLY is by the workload "sched" (see its head). BEFORE and AFTER are /proc/stat
 account of a thread leaves out interrupts, and what a hypervisor took, where it can. If there is a sched_switch.out, it is
 compared with the same accounts, and with sched.out.
 
-Some kernels do not report each switch (docs/traces.md). Such switches are counted as unseen, or lost, and may be missing
+Some kernels do not report each switch (docs/traces). Such switches are counted as unseen, or lost, and may be missing
 here.
 """
 import collections

@@ -20,7 +20,7 @@ BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
 OWN = PROBES + ("bio", "bio_map", "cache", "fault", "files", "marks", "pids", "printed", "reclaim", "sched", "sched_switch", "time_align")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing needs an escape, and nothing is escaped
-# Kernels may not report a switch or the end of a request (docs/traces.md); those of the guests report all.
+# Kernels may not report a switch or the end of a request (docs/traces/sched_switch.md); those of the guests report all.
 MAY_MISS = () if os.environ.get("VM") else ("sched_switch",)
 MAY_NOT_END = not os.environ.get("VM")  # the end of a request: it then has no row, or one without an end
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE", "PAGES",
@@ -99,7 +99,7 @@ class Trace:
         return self.files[name]
 
     def unseen(self):
-        """Returns the number of context switches that the kernel did not report (docs/traces.md)."""
+        """Returns the number of context switches that the kernel did not report (docs/traces/sched_switch.md)."""
         return self.counters.get("sched", {}).get("unseen", 0)
 
     def calls(self):

@@ -45,7 +45,7 @@ check bio "$disk" before after
 equal "direct reads of 4 KiB" "$(rows vfs_rw 'FLAGS ~ /DIRECT/ && RW == "R" && RETURNED == 4096' | wc -l)" 256
 equal "what each had the disk read" "$(col vfs_rw DISK_BYTES 'FLAGS ~ /DIRECT/ && RETURNED == 4096' | sort -u)" 4096
 pid=$(col vfs_rw PID 'FLAGS ~ /DIRECT/ && RETURNED == 4096' | sort -u)
-# A request whose end the kernel did not report is lost (docs/traces.md); check whole allows only a few of these, and no
+# A request whose end the kernel did not report is lost (docs/traces); check whole allows only a few of these, and no
 # other losses.
 lost=$(manifest 'sum(p["lost"] for p in m["probes"] if p["name"] == "bio")')
 # all WHAT N OF: N rows for OF requests; the difference is no more than the lost ones.

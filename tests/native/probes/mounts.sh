@@ -58,7 +58,7 @@ equal "what they did to theirs" "$({ col sync FUNC "FID == $theirs"; col create_
 check whole
 
 # A folder is renamed by one path, while files below it are known by other paths: through a bind mount, and as the lower
-# layer of an overlay. They keep the path by which they were opened, which is the meaning of REALPATH (docs/traces.md),
+# layer of an overlay. They keep the path by which they were opened, which is the meaning of REALPATH (docs/traces/files.md),
 # until they are opened again.
 mkdir -p top/dir view low/dir up work merged
 for f in one two; do echo text >top/dir/$f; done

@@ -37,7 +37,7 @@
 #define CALLS (OF_TARGET | PROBE_OF_CALLS)
 #define ON_DEMAND (PROBE_SELECTABLE | PROBE_ON_DEMAND)
 
-/* docs/traces.md: the columns for users and other programs. */
+/* docs/traces: the columns for users and other programs. */
 static const struct {
 	const char *name, *columns;
 	size_t rec_size;
