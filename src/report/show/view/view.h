@@ -255,7 +255,7 @@ int view_csv(const struct view *v, const void *of, int dirfd);
 void view_sections_text(const struct view_section *s, const void *of, bool sum, FILE *out);
 void view_sections_json(const struct view_section *s, const void *of, unsigned int thin, bool sum, struct json *j);
 int view_sections_csv(const struct view_section *s, const void *of, int dirfd); /* returns 0 or -errno */
-/* Describe the tables' columns: as JSON objects for the page, in the array that J is in; as a table in Markdown. */
+/* Describe the tables' columns: as JSON objects for the page, in the array that J is in; as a list in Markdown. */
 void view_sections_describe(const struct view_section *s, struct json *j);
 void view_sections_markdown(const struct view_section *s, FILE *out);
 
