@@ -13,6 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/duckdb.h"
 #include "cmd/probes_json.h"
