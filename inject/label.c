@@ -12,19 +12,19 @@ static const struct nvtx_attributes *attributes_of(const struct label *l)
 	return a && a->size >= sizeof(*a) ? a : NULL;
 }
 
-/* Puts the message of L to OUT. */
-static void put_message(char *out, const struct label *l, size_t max)
+/* Puts the message of LABEL to OUT. */
+static void put_message(char *out, const struct label *label, size_t max)
 {
-	const struct nvtx_attributes *a = attributes_of(l);
-	const char *ascii = l->ascii;
-	const wchar_t *wide = l->wide;
+	const struct nvtx_attributes *attributes = attributes_of(label);
+	const char *ascii = label->ascii;
+	const wchar_t *wide = label->wide;
 
-	if (a && a->message_type == NVTX_MESSAGE_ASCII)
-		ascii = a->message.ascii;
-	else if (a && a->message_type == NVTX_MESSAGE_REGISTERED)
-		ascii = text_of(a->message.registered);
-	else if (a && a->message_type == NVTX_MESSAGE_WIDE)
-		wide = a->message.wide;
+	if (attributes && attributes->message_type == NVTX_MESSAGE_ASCII)
+		ascii = attributes->message.ascii;
+	else if (attributes && attributes->message_type == NVTX_MESSAGE_REGISTERED)
+		ascii = text_of(attributes->message.registered);
+	else if (attributes && attributes->message_type == NVTX_MESSAGE_WIDE)
+		wide = attributes->message.wide;
 	if (wide)
 		text_copy_wide(out, wide, max);
 	else
@@ -34,34 +34,34 @@ static void put_message(char *out, const struct label *l, size_t max)
 }
 
 /* DEFAULT_DOMAIN: what stands for the domain of every program; "": nothing. */
-static void put_name(char *out, const struct label *l, const char *default_domain)
+static void put_name(char *out, const struct label *label, const char *default_domain)
 {
-	const char *domain = *text_of(l->domain) ? text_of(l->domain) : default_domain;
+	const char *domain = *text_of(label->domain) ? text_of(label->domain) : default_domain;
 	size_t len = strlen(domain), before = len ? len + 1 : 0;
 
 	memcpy(out, domain, len);
 	if (len)
 		out[len] = '.';
-	put_message(out + before, l, DLTRACED_NAME_MAX - before);
+	put_message(out + before, label, DLTRACED_NAME_MAX - before);
 	if (before && !strncmp(out + before, "ai.", 3))
-		put_message(out, l, DLTRACED_NAME_MAX);
+		put_message(out, label, DLTRACED_NAME_MAX);
 }
 
 /* Returns whether the payload is an integer, which goes to RET. */
-static bool payload_of(const struct nvtx_attributes *a, int64_t *ret)
+static bool payload_of(const struct nvtx_attributes *attributes, int64_t *ret)
 {
-	switch (a->payload_type) {
+	switch (attributes->payload_type) {
 	case NVTX_PAYLOAD_U64:
-		*ret = a->payload.s64;
-		return a->payload.u64 <= INT64_MAX;
+		*ret = attributes->payload.s64;
+		return attributes->payload.u64 <= INT64_MAX;
 	case NVTX_PAYLOAD_S64:
-		*ret = a->payload.s64;
+		*ret = attributes->payload.s64;
 		return true;
 	case NVTX_PAYLOAD_U32:
-		*ret = a->payload.u32;
+		*ret = attributes->payload.u32;
 		return true;
 	case NVTX_PAYLOAD_S32:
-		*ret = a->payload.s32;
+		*ret = attributes->payload.s32;
 		return true;
 	default:
 		return false;
@@ -79,21 +79,21 @@ static void put_payload(dltraced_region *r, int64_t n)
 		dltraced_update_int(r, "payload", n);
 }
 
-static void put_args(dltraced_region *r, const struct label *l)
+static void put_args(dltraced_region *region, const struct label *label)
 {
-	const struct nvtx_attributes *a = attributes_of(l);
+	const struct nvtx_attributes *attributes = attributes_of(label);
 	const char *category;
 	int64_t payload;
 
-	if (!a)
+	if (!attributes)
 		return;
-	category = a->category ? text_category(l->domain, a->category) : NULL;
+	category = attributes->category ? text_category(label->domain, attributes->category) : NULL;
 	if (category)
-		dltraced_update_str(r, "category", category);
-	else if (a->category)
-		dltraced_update_int(r, "category", a->category);
-	if (payload_of(a, &payload))
-		put_payload(r, payload);
+		dltraced_update_str(region, "category", category);
+	else if (attributes->category)
+		dltraced_update_int(region, "category", attributes->category);
+	if (payload_of(attributes, &payload))
+		put_payload(region, payload);
 }
 
 static void init(dltraced_region *r, const char *name)

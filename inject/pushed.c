@@ -74,27 +74,27 @@ static struct place *last_of(struct pushed *p, unsigned int n, const struct text
 	return NULL;
 }
 
-int pushed_push(const struct label *l)
+int pushed_push(const struct label *label)
 {
 	static bool reported;
-	struct pushed *p = pushed_get() ?: pushed_make();
+	struct pushed *pushed = pushed_get() ?: pushed_make();
 	const struct place *outer;
 	struct place *place;
 	unsigned int at;
 
-	if (!p)
+	if (!pushed)
 		return NVTX_NO_LEVELS;
-	at = p->n;
+	at = pushed->n;
 	if (at == PUSHED_MAX) {
 		label_lost(&reported, "ranges pushed within " LABEL_LIMIT(PUSHED_MAX) " others of their thread");
-		return (int)(PUSHED_MAX + p->beyond++);
+		return (int)(PUSHED_MAX + pushed->beyond++);
 	}
-	p->n = at + 1;
+	pushed->n = at + 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	place = &p->v[at];
-	outer = last_of(p, at, l->domain);
+	place = &pushed->v[at];
+	outer = last_of(pushed, at, label->domain);
 	place->level = outer ? outer->level + 1 : 0;
-	label_begin(&place->range, l);
+	label_begin(&place->range, label);
 	atomic_signal_fence(memory_order_seq_cst);
 	place->state = OPEN;
 	return place->level;
@@ -102,26 +102,26 @@ int pushed_push(const struct label *l)
 
 int pushed_pop(const struct text *domain)
 {
-	struct pushed *p = pushed_get();
+	struct pushed *pushed = pushed_get();
 	struct place *place;
 	unsigned int n;
 	int level;
 
-	if (!p)
+	if (!pushed)
 		return -1;
-	if (p->beyond)
-		return (int)(PUSHED_MAX + --p->beyond);
-	n = p->n;
-	place = last_of(p, n, domain);
+	if (pushed->beyond)
+		return (int)(PUSHED_MAX + --pushed->beyond);
+	n = pushed->n;
+	place = last_of(pushed, n, domain);
 	if (!place)
 		return -1;
 	level = place->level;
 	dltraced_end(&place->range.region);
 	atomic_signal_fence(memory_order_seq_cst);
 	place->state = POPPED;
-	while (n && p->v[n - 1].state == POPPED) {
-		p->v[n - 1].state = FREE;
-		p->n = --n;
+	while (n && pushed->v[n - 1].state == POPPED) {
+		pushed->v[n - 1].state = FREE;
+		pushed->n = --n;
 	}
 	return level;
 }

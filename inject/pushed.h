@@ -13,7 +13,7 @@
 void pushed_init(void);
 
 /* Return the level of the range in its domain, from 0 on; negative: there is none. */
-int pushed_push(const struct label *l);
+int pushed_push(const struct label *label);
 int pushed_pop(const struct text *domain);
 
 #endif

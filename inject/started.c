@@ -49,22 +49,22 @@ static void place_give(uint32_t n)
 	while (!__atomic_compare_exchange_n(&free_top, &top, ((top >> 32) + 1) << 32 | n, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 }
 
-uint64_t started_start(const struct label *l)
+uint64_t started_start(const struct label *label)
 {
 	static bool reported;
 	uint32_t n = place_take();
-	struct place *p;
+	struct place *place;
 	uint64_t id;
 
 	if (!n) {
 		label_lost(&reported, "ranges started while " LABEL_LIMIT(STARTED_MAX) " others had not ended");
 		return 0;
 	}
-	p = place_of(n);
-	id = ++p->times << PLACE_BITS | n;
-	label_begin(&p->range, l);
-	p->range.region.lane = n;
-	__atomic_store_n(&p->id, id, __ATOMIC_RELEASE);
+	place = place_of(n);
+	id = ++place->times << PLACE_BITS | n;
+	label_begin(&place->range, label);
+	place->range.region.lane = n;
+	__atomic_store_n(&place->id, id, __ATOMIC_RELEASE);
 	return id;
 }
 

@@ -11,7 +11,7 @@
 #define STARTED_MAX 4096 /* at a time; more have no rows, and a fact `nvtx.not_recorded' says so */
 
 /* Returns the number of the range, 0: there is none. */
-uint64_t started_start(const struct label *l);
+uint64_t started_start(const struct label *label);
 /* Nothing where ID is none, or has been ended. */
 void started_end(uint64_t id);
 

@@ -89,16 +89,16 @@ static inline bool gives(enum dlt_alloc_op op, const struct real *r, void *block
 	return true;
 }
 
-static inline void *regot(enum dlt_alloc_op op, const struct real *r, bool had, void *block, size_t size, const uintptr_t *slot)
+static inline void *regot(enum dlt_alloc_op op, const struct real *real, bool had, void *block, size_t size, const uintptr_t *slot)
 {
 	if (!config.on)
 		return block;
-	if (had && block && !is_big(r, block))
+	if (had && block && !is_big(real, block))
 		put(op, block, size, slot, NOT_KEPT);
 	else if (had)
 		put(op, block, size, slot, 0);
 	else
-		got(op, r, block, size, slot);
+		got(op, real, block, size, slot);
 	return block;
 }
 

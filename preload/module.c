@@ -125,7 +125,7 @@ static uint32_t number_of(const struct dl_phdr_info *info)
 
 static int look(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	struct search *s = ctx;
+	struct search *search = ctx;
 	uint32_t number = 0;
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -134,12 +134,12 @@ static int look(struct dl_phdr_info *info, size_t size, void *ctx)
 
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
 			continue;
-		for (unsigned int k = 0; k < s->n; k++) {
-			if (s->ip[k] < at || s->ip[k] - at >= ph->p_memsz)
+		for (unsigned int k = 0; k < search->n; k++) {
+			if (search->ip[k] < at || search->ip[k] - at >= ph->p_memsz)
 				continue;
 			number = number ?: number_of(info);
 			if (number)
-				s->frames[k] = (uint64_t)number << DLT_ALLOC_MODULE_SHIFT | (s->ip[k] - info->dlpi_addr);
+				search->frames[k] = (uint64_t)number << DLT_ALLOC_MODULE_SHIFT | (search->ip[k] - info->dlpi_addr);
 		}
 	}
 	return 0;

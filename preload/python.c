@@ -168,14 +168,14 @@ struct walk {
 };
 
 /* The word at BASE + OFFSET is one that the stack depends on. */
-static bool word(struct walk *w, const char *base, size_t offset, uint64_t *ret)
+static bool word(struct walk *walk, const char *base, size_t offset, uint64_t *ret)
 {
 	uint64_t value;
 
-	if (w->n == STACK_WORDS || !peek(w->safe, &value, base + offset, sizeof(value)))
+	if (walk->n == STACK_WORDS || !peek(walk->safe, &value, base + offset, sizeof(value)))
 		return false;
-	w->words[w->n++] = (struct peek_word){ base + offset, value };
-	w->check = numbers_mix(w->check ^ value);
+	walk->words[walk->n++] = (struct peek_word){ base + offset, value };
+	walk->check = numbers_mix(walk->check ^ value);
 	if (ret)
 		*ret = value;
 	return true;
@@ -202,49 +202,49 @@ static bool code_pointer(struct walk *w, const char *frame, const char **ret)
 }
 
 /* A file's name: its length, and its last 8 bytes, in which those of code that is made at run time differ. */
-static bool file_words(struct walk *w, const char *str)
+static bool file_words(struct walk *walk, const char *str)
 {
 	uint64_t length = 0, bytes;
 	uint32_t state = 0;
 
-	if (!peek(w->safe, &state, str + PYTHON_STR_STATE, sizeof(state)) || !word(w, str, PYTHON_STR_LENGTH, &length))
+	if (!peek(walk->safe, &state, str + PYTHON_STR_STATE, sizeof(state)) || !word(walk, str, PYTHON_STR_LENGTH, &length))
 		return false;
 	bytes = length * (state >> 2 & 7);
 	if (bytes < sizeof(uint64_t))
 		return true;
-	return word(w, str, (state >> 6 & 1 ? w->l->str_ascii : w->l->str_compact) + bytes - sizeof(uint64_t), NULL);
+	return word(walk, str, (state >> 6 & 1 ? walk->l->str_ascii : walk->l->str_compact) + bytes - sizeof(uint64_t), NULL);
 }
 
 /* A code object's memory may be used for another one, and so may that of its parts. */
-static bool code_words(struct walk *w, const char *code)
+static bool code_words(struct walk *walk, const char *code)
 {
 	const char *file = NULL, *name = NULL, *table = NULL;
 	uint64_t size = 0;
 
-	w->check = w->interp;
-	if (w->l->co_version != PYTHON_NONE)
-		return word(w, code, w->l->co_version & ~7U, NULL);
-	if (!word(w, code, w->l->co_first & ~7U, NULL) || !pointer(w, code, w->l->co_file, &file) ||
-	    !pointer(w, code, w->l->co_name, &name) || !pointer(w, code, w->l->co_lines, &table) || !file_words(w, file) ||
-	    !word(w, name, PYTHON_STR_HASH, NULL) || !word(w, table, PYTHON_VAR_SIZE, &size))
+	walk->check = walk->interp;
+	if (walk->l->co_version != PYTHON_NONE)
+		return word(walk, code, walk->l->co_version & ~7U, NULL);
+	if (!word(walk, code, walk->l->co_first & ~7U, NULL) || !pointer(walk, code, walk->l->co_file, &file) ||
+	    !pointer(walk, code, walk->l->co_name, &name) || !pointer(walk, code, walk->l->co_lines, &table) || !file_words(walk, file) ||
+	    !word(walk, name, PYTHON_STR_HASH, NULL) || !word(walk, table, PYTHON_VAR_SIZE, &size))
 		return false;
 	if (size < sizeof(uint64_t))
 		return true;
-	return word(w, table, PYTHON_BYTES, NULL) && word(w, table, PYTHON_BYTES + size - sizeof(uint64_t), NULL);
+	return word(walk, table, PYTHON_BYTES, NULL) && word(walk, table, PYTHON_BYTES + size - sizeof(uint64_t), NULL);
 }
 
-static bool frame_of_code(struct walk *w, const char *code, uint64_t instr)
+static bool frame_of_code(struct walk *walk, const char *code, uint64_t instr)
 {
-	struct python_line *line = &w->cache->lines[(uint32_t)(numbers_mix((uintptr_t)code ^ instr << 20) >> 32) % LINES];
+	struct python_line *line = &walk->cache->lines[(uint32_t)(numbers_mix((uintptr_t)code ^ instr << 20) >> 32) % LINES];
 
-	if (line->code != code || line->instr != instr || line->check != w->check) {
-		struct python_line fresh = { code, instr, w->check, 0 };
+	if (line->code != code || line->instr != instr || line->check != walk->check) {
+		struct python_line fresh = { code, instr, walk->check, 0 };
 
-		if (!python_code_frame(w->safe, w->l, &python.types, code, instr, &fresh.frame))
+		if (!python_code_frame(walk->safe, walk->l, &python.types, code, instr, &fresh.frame))
 			return false;
 		*line = fresh;
 	}
-	w->frames[w->n_frames++] = line->frame;
+	walk->frames[walk->n_frames++] = line->frame;
 	return true;
 }
 
@@ -275,17 +275,17 @@ static bool walk(struct walk *w, const char *frame)
 	return true;
 }
 
-static uint32_t number_of(const struct walk *w)
+static uint32_t number_of(const struct walk *walk)
 {
 	uint64_t hash = DLT_ALLOC_LINES;
 	bool defined = false;
 	uint32_t number;
 
-	for (unsigned int i = 0; i < w->n_frames; i++)
-		hash = numbers_mix(hash ^ w->frames[i]);
+	for (unsigned int i = 0; i < walk->n_frames; i++)
+		hash = numbers_mix(hash ^ walk->frames[i]);
 	number = site_of(hash, &defined);
 	if (number && !defined)
-		site_define(DLT_ALLOC_LINES, number, w->frames, w->n_frames);
+		site_define(DLT_ALLOC_LINES, number, walk->frames, walk->n_frames);
 	return number;
 }
 
@@ -343,22 +343,22 @@ static uint32_t look(struct python_cache *cache, bool safe, struct python_stack 
  * The key of what is kept: the interpreter, the innermost frame, and where it is. They are read anew each time: a state
  * that another interpreter had in this thread may be gone.
  */
-static bool top(bool safe, const char *state, struct python_stack *s)
+static bool top(bool safe, const char *state, struct python_stack *stack)
 {
-	const struct python_layout *l = python.layout;
+	const struct python_layout *layout = python.layout;
 
-	if (!peek(safe, &s->frame, state + l->state_frame, sizeof(s->frame)))
+	if (!peek(safe, &stack->frame, state + layout->state_frame, sizeof(stack->frame)))
 		return false;
-	if (l->cframe_frame != PYTHON_NONE && !peek(safe, &s->frame, s->frame + l->cframe_frame, sizeof(s->frame)))
+	if (layout->cframe_frame != PYTHON_NONE && !peek(safe, &stack->frame, stack->frame + layout->cframe_frame, sizeof(stack->frame)))
 		return false;
-	if (l->state_interp != PYTHON_NONE) {
+	if (layout->state_interp != PYTHON_NONE) {
 		const char *interp = NULL;
 
-		if (!peek(safe, &interp, state + l->state_interp, sizeof(interp)) ||
-		    !peek(safe, &s->interp, interp + l->interp_id, sizeof(s->interp)))
+		if (!peek(safe, &interp, state + layout->state_interp, sizeof(interp)) ||
+		    !peek(safe, &stack->interp, interp + layout->interp_id, sizeof(stack->interp)))
 			return false;
 	}
-	return !s->frame || peek(safe, &s->instr, s->frame + l->instr, sizeof(s->instr));
+	return !stack->frame || peek(safe, &stack->instr, stack->frame + layout->instr, sizeof(stack->instr));
 }
 
 static uint32_t site_in(struct python_cache *cache, bool safe, const char *state)

@@ -44,7 +44,7 @@ static bool type_is(bool safe, const char *object, const void *type)
 }
 
 /* Writes at most ROOM bytes of STR to OUT, with a NUL. Returns their number with it, 0: it cannot be read. */
-static size_t text_of(bool safe, const struct python_layout *l, const struct python_types *types, const char *str, char *out, size_t room)
+static size_t text_of(bool safe, const struct python_layout *layout, const struct python_types *types, const char *str, char *out, size_t room)
 {
 	char *at = out, *end = out + room - 5;
 	uint64_t length = 0;
@@ -57,7 +57,7 @@ static size_t text_of(bool safe, const struct python_layout *l, const struct pyt
 	kind = state >> 2 & 7;
 	if (!(state >> 5 & 1) || (kind != 1 && kind != 2 && kind != 4)) /* not compact */
 		return 0;
-	data = str + (state >> 6 & 1 ? l->str_ascii : l->str_compact);
+	data = str + (state >> 6 & 1 ? layout->str_ascii : layout->str_compact);
 	for (uint64_t i = 0; i < length && at < end;) {
 		unsigned char part[STR_BYTES];
 		uint64_t n = STR_BYTES / kind < length - i ? STR_BYTES / kind : length - i;
@@ -76,7 +76,7 @@ static size_t text_of(bool safe, const struct python_layout *l, const struct pyt
 	return (size_t)(at - out);
 }
 
-static uint32_t number_of(bool safe, const struct python_layout *l, const struct python_types *types, const char *code)
+static uint32_t number_of(bool safe, const struct python_layout *layout, const struct python_types *types, const char *code)
 {
 	char text[DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION];
 	const char *file = NULL, *name = NULL;
@@ -85,12 +85,12 @@ static uint32_t number_of(bool safe, const struct python_layout *l, const struct
 	bool defined = false;
 	uint32_t number;
 
-	if (!peek(safe, &file, code + l->co_file, sizeof(file)) || !peek(safe, &name, code + l->co_name, sizeof(name)))
+	if (!peek(safe, &file, code + layout->co_file, sizeof(file)) || !peek(safe, &name, code + layout->co_name, sizeof(name)))
 		return 0;
-	len = text_of(safe, l, types, file, text, DLT_ALLOC_PATH);
+	len = text_of(safe, layout, types, file, text, DLT_ALLOC_PATH);
 	if (!len)
 		return 0;
-	name_len = text_of(safe, l, types, name, text + len, DLT_ALLOC_FUNCTION);
+	name_len = text_of(safe, layout, types, name, text + len, DLT_ALLOC_FUNCTION);
 	if (!name_len)
 		return 0;
 	len += name_len;
@@ -115,27 +115,27 @@ struct table {
 	unsigned char part[STR_BYTES];
 };
 
-static bool table_byte(struct table *t, unsigned int *ret)
+static bool table_byte(struct table *table, unsigned int *ret)
 {
-	if (t->at == t->n) {
-		t->n = t->left < STR_BYTES ? (unsigned int)t->left : STR_BYTES;
-		t->at = 0;
-		if (!t->n || !peek(t->safe, t->part, t->next, t->n)) {
-			t->n = 0;
+	if (table->at == table->n) {
+		table->n = table->left < STR_BYTES ? (unsigned int)table->left : STR_BYTES;
+		table->at = 0;
+		if (!table->n || !peek(table->safe, table->part, table->next, table->n)) {
+			table->n = 0;
 			return false;
 		}
-		t->next += t->n;
-		t->left -= t->n;
+		table->next += table->n;
+		table->left -= table->n;
 	}
-	*ret = t->part[t->at++];
+	*ret = table->part[table->at++];
 	return true;
 }
 
-static int line_lnotab(struct table *t, int line, int address)
+static int line_lnotab(struct table *table, int line, int address)
 {
 	unsigned int bytes, lines;
 
-	for (int at = 0; table_byte(t, &bytes) && table_byte(t, &lines);) {
+	for (int at = 0; table_byte(table, &bytes) && table_byte(table, &lines);) {
 		at += (int)bytes;
 		if (at > address)
 			break;
@@ -144,12 +144,12 @@ static int line_lnotab(struct table *t, int line, int address)
 	return line;
 }
 
-static int line_linetable(struct table *t, int line, int address)
+static int line_linetable(struct table *table, int line, int address)
 {
 	int first = line;
 	unsigned int bytes, lines;
 
-	for (int end = 0; table_byte(t, &bytes) && table_byte(t, &lines);) {
+	for (int end = 0; table_byte(table, &bytes) && table_byte(table, &lines);) {
 		end += (int)bytes;
 		if ((int8_t)lines != -128) /* no line */
 			line += (int8_t)lines;
@@ -159,12 +159,12 @@ static int line_linetable(struct table *t, int line, int address)
 	return first;
 }
 
-static bool table_varint(struct table *t, unsigned int *ret)
+static bool table_varint(struct table *table, unsigned int *ret)
 {
 	unsigned int byte = 0x40, value = 0;
 
 	for (unsigned int shift = 0; byte & 0x40 && shift < 32; shift += 6) {
-		if (!table_byte(t, &byte))
+		if (!table_byte(table, &byte))
 			return false;
 		value |= (byte & 0x3f) << shift;
 	}
@@ -174,19 +174,19 @@ static bool table_varint(struct table *t, unsigned int *ret)
 
 enum { LOCATION_ONE_LINE = 10, LOCATION_NO_COLUMNS = 13, LOCATION_LONG = 14, LOCATION_NONE = 15 };
 
-static int line_locations(struct table *t, int line, int address)
+static int line_locations(struct table *table, int line, int address)
 {
 	const int first = line;
 	unsigned int byte, value;
 
-	for (int end = 0; table_byte(t, &byte);) {
+	for (int end = 0; table_byte(table, &byte);) {
 		unsigned int code = byte >> 3 & 15;
 
 		if (!(byte & 0x80)) /* of the entry before */
 			continue;
 		end += 2 * (int)((byte & 7) + 1);
 		if (code == LOCATION_NO_COLUMNS || code == LOCATION_LONG) {
-			if (!table_varint(t, &value))
+			if (!table_varint(table, &value))
 				break;
 			line += value & 1 ? -(int)(value >> 1) : (int)(value >> 1);
 		} else if (code >= LOCATION_ONE_LINE && code < LOCATION_NO_COLUMNS) {
@@ -206,19 +206,19 @@ static int address_of(const struct python_layout *l, const char *code, uint64_t 
 	return at < 0 || at > INSTR_MAX ? -1 : (int)at;
 }
 
-static bool line_of(bool safe, const struct python_layout *l, const char *code, uint64_t instr, uint32_t *ret)
+static bool line_of(bool safe, const struct python_layout *layout, const char *code, uint64_t instr, uint32_t *ret)
 {
 	struct table t = { .safe = safe };
-	int address = address_of(l, code, instr), line = 0;
+	int address = address_of(layout, code, instr), line = 0;
 	const char *bytes = NULL;
 
-	if (!peek(safe, &line, code + l->co_first, sizeof(line)) || !peek(safe, &bytes, code + l->co_lines, sizeof(bytes)) ||
+	if (!peek(safe, &line, code + layout->co_first, sizeof(line)) || !peek(safe, &bytes, code + layout->co_lines, sizeof(bytes)) ||
 	    !peek(safe, &t.left, bytes + PYTHON_VAR_SIZE, sizeof(t.left)) || t.left > INSTR_MAX)
 		return false;
 	t.next = bytes + PYTHON_BYTES;
 	if (address >= 0)
-		line = l->lines == PYTHON_LNOTAB    ? line_lnotab(&t, line, address) :
-		       l->lines == PYTHON_LINETABLE ? line_linetable(&t, line, address) :
+		line = layout->lines == PYTHON_LNOTAB    ? line_lnotab(&t, line, address) :
+		       layout->lines == PYTHON_LINETABLE ? line_linetable(&t, line, address) :
 						      line_locations(&t, line, address);
 	*ret = line < 0 ? 0 : (uint32_t)line;
 	return true;

@@ -57,19 +57,19 @@ static uint32_t unloads; /* calls of dlclose(3): what is kept may be of a file t
 
 /* --- numbers -------------------------------------------------------------------------------------------- */
 
-/* Returns the number of the stack S, 0: there are too many. */
-static uint32_t number_of(const struct stack *s)
+/* Returns the number of the stack STACK, 0: there are too many. */
+static uint32_t number_of(const struct stack *stack)
 {
 	uint64_t hash = 0, frames[DLT_ALLOC_FRAMES];
 	bool defined = false;
 	uint32_t number;
 
-	module_frames(s->ip, s->n, frames); /* may put events of its own, before this one */
-	for (uint32_t i = 0; i < s->n; i++)
+	module_frames(stack->ip, stack->n, frames); /* may put events of its own, before this one */
+	for (uint32_t i = 0; i < stack->n; i++)
 		hash = numbers_mix(hash ^ frames[i]);
 	number = site_of(hash, &defined);
 	if (number && !defined)
-		site_define(DLT_ALLOC_SITE, number, frames, s->n);
+		site_define(DLT_ALLOC_SITE, number, frames, stack->n);
 	return number;
 }
 
@@ -84,57 +84,57 @@ struct walk {
 
 #if defined(__x86_64__)
 /* Returns where the frame pointer of frame K is saved: by the first callee that has another one; NULL: it is not there. */
-static const uintptr_t *saved_find(const struct walk *w, uint32_t k)
+static const uintptr_t *saved_find(const struct walk *walk, uint32_t k)
 {
-	const struct stack *s = w->s;
+	const struct stack *stack = walk->s;
 	uint32_t by = k;
 
-	while (by && w->pointer[by - 1] == w->pointer[k])
+	while (by && walk->pointer[by - 1] == walk->pointer[k])
 		by--;
 	if (!by) /* by ours, which have frame pointers themselves */
-		return w->slot[-1] == w->pointer[k] ? w->slot - 1 : NULL;
-	for (const uintptr_t *at = s->at[by] - 1; at > s->at[by - 1] && at >= s->at[by] - SAVED_WORDS; at--)
-		if (*at == w->pointer[k])
+		return walk->slot[-1] == walk->pointer[k] ? walk->slot - 1 : NULL;
+	for (const uintptr_t *at = stack->at[by] - 1; at > stack->at[by - 1] && at >= stack->at[by] - SAVED_WORDS; at--)
+		if (*at == walk->pointer[k])
 			return at;
 	return NULL;
 }
 
 /* Frame K, whose caller's return address is at END, may be found by its frame pointer. */
-static void base_add(struct walk *w, uint32_t k, const uintptr_t *end)
+static void base_add(struct walk *walk, uint32_t k, const uintptr_t *end)
 {
-	const uintptr_t low = (uintptr_t)(w->slot - 1), pointer = w->pointer[k];
+	const uintptr_t low = (uintptr_t)(walk->slot - 1), pointer = walk->pointer[k];
 	const uintptr_t *at = NULL;
 
-	if (pointer <= (uintptr_t)w->s->at[k] || pointer >= (uintptr_t)end)
+	if (pointer <= (uintptr_t)walk->s->at[k] || pointer >= (uintptr_t)end)
 		return;
-	at = saved_find(w, k);
+	at = saved_find(walk, k);
 	if (at && pointer - low <= UINT32_MAX)
-		w->s->base[w->s->n_bases++] = (struct base){ (uint32_t)((uintptr_t)at - low), (uint32_t)(pointer - low) };
+		walk->s->base[walk->s->n_bases++] = (struct base){ (uint32_t)((uintptr_t)at - low), (uint32_t)(pointer - low) };
 	else
-		w->unsure = true;
+		walk->unsure = true;
 }
 
 static _Unwind_Reason_Code step(struct _Unwind_Context *ctx, void *arg)
 {
-	struct walk *w = arg;
+	struct walk *walk = arg;
 	const uintptr_t *at = (const uintptr_t *)_Unwind_GetCFA(ctx) - 1; /* the return address is below the CFA */
 	uintptr_t ip = _Unwind_GetIP(ctx);
 
 	/* ours: they lie below */
-	if (at < w->slot)
+	if (at < walk->slot)
 		return _URC_NO_REASON;
-	if (!ip || w->s->n == DLT_ALLOC_FRAMES || (uintptr_t)at >= thread.stack_high)
+	if (!ip || walk->s->n == DLT_ALLOC_FRAMES || (uintptr_t)at >= thread.stack_high)
 		return _URC_END_OF_STACK;
 	/* a frame of a signal has its address elsewhere */
 	if (*at != ip) {
-		w->unsure = true;
+		walk->unsure = true;
 		return _URC_NO_REASON;
 	}
-	if (w->s->n)
-		base_add(w, w->s->n - 1, at);
-	w->pointer[w->s->n] = (uintptr_t)_Unwind_GetGR(ctx, FRAME_POINTER);
-	w->s->at[w->s->n] = at;
-	w->s->ip[w->s->n++] = ip;
+	if (walk->s->n)
+		base_add(walk, walk->s->n - 1, at);
+	walk->pointer[walk->s->n] = (uintptr_t)_Unwind_GetGR(ctx, FRAME_POINTER);
+	walk->s->at[walk->s->n] = at;
+	walk->s->ip[walk->s->n++] = ip;
 	return _URC_NO_REASON;
 }
 #endif
@@ -168,31 +168,31 @@ static void stack_find(void)
 }
 
 /* Returns whether the stack may be kept. */
-static bool unwind(struct stack *s, const uintptr_t *slot)
+static bool unwind(struct stack *stack, const uintptr_t *slot)
 {
 	const struct stack caller = { .n = 1, .ip = { *slot }, .at = { slot } };
 
 #if defined(__x86_64__)
-	struct walk w = { .s = s, .slot = slot };
+	struct walk w = { .s = stack, .slot = slot };
 
-	s->n = s->n_bases = 0;
+	stack->n = stack->n_bases = 0;
 	_Unwind_Backtrace(step, &w);
-	if (s->n && s->at[0] == slot)
+	if (stack->n && stack->at[0] == slot)
 		return !w.unsure;
 #endif
-	*s = caller;
+	*stack = caller;
 	return true;
 }
 
-static bool holds(const struct stack *s)
+static bool holds(const struct stack *stack)
 {
-	const uintptr_t low = (uintptr_t)(s->at[0] - 1);
+	const uintptr_t low = (uintptr_t)(stack->at[0] - 1);
 
-	for (uint32_t i = 0; i < s->n; i++)
-		if (*s->at[i] != s->ip[i])
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (*stack->at[i] != stack->ip[i])
 			return false;
-	for (uint32_t i = 0; i < s->n_bases; i++)
-		if (*(const uintptr_t *)(low + s->base[i].at) != low + s->base[i].value)
+	for (uint32_t i = 0; i < stack->n_bases; i++)
+		if (*(const uintptr_t *)(low + stack->base[i].at) != low + stack->base[i].value)
 			return false;
 	return true;
 }

@@ -76,20 +76,20 @@ void thread_define(enum dlt_alloc_op op, uint32_t number, uint64_t addr, const v
 {
 	unsigned int chunks = (unsigned int)((len + sizeof(struct dlt_alloc_event) - 1) / sizeof(struct dlt_alloc_event));
 	struct dlt_alloc_page *page = thread_page(1 + chunks);
-	struct dlt_alloc_event *e;
+	struct dlt_alloc_event *event;
 
 	if (!page)
 		return;
-	e = thread_write(page);
-	*e = (struct dlt_alloc_event){
+	event = thread_write(page);
+	*event = (struct dlt_alloc_event){
 		.ticks = thread_ticks(),
 		.addr = addr,
 		.op_size = (uint64_t)op << DLT_ALLOC_OP_SHIFT,
 		.site = number,
 		.n = chunks,
 	};
-	memset(e + 1, 0, chunks * sizeof(*e));
-	memcpy(e + 1, data, len);
+	memset(event + 1, 0, chunks * sizeof(*event));
+	memcpy(event + 1, data, len);
 	thread_written(page, 1 + chunks);
 }
 

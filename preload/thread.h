@@ -87,9 +87,9 @@ static inline void thread_written(struct dlt_alloc_page *page, uint32_t events)
 static inline void thread_put(enum dlt_alloc_op op, const void *block, uint64_t size, uint32_t site, uint32_t n)
 {
 	struct dlt_alloc_page *page = thread_page(1);
-	struct dlt_alloc_event single, *e = page ? thread_write(page) : &single;
+	struct dlt_alloc_event single, *event = page ? thread_write(page) : &single;
 
-	*e = (struct dlt_alloc_event){
+	*event = (struct dlt_alloc_event){
 		.ticks = thread_ticks(),
 		.addr = (uint64_t)block,
 		.op_size = (uint64_t)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX),
@@ -97,7 +97,7 @@ static inline void thread_put(enum dlt_alloc_op op, const void *block, uint64_t 
 		.n = n,
 	};
 	if (__builtin_expect(!page, 0)) {
-		thread_send(e);
+		thread_send(event);
 		return;
 	}
 	thread_written(page, 1);

@@ -51,7 +51,7 @@ int64_t applog_number_at(struct applog_piece s)
 	return p == s.p || p - s.p == 10 ? -1 : v;
 }
 
-static enum applog_found parse_mllog(struct applog_line *l, const char *line, size_t len)
+static enum applog_found parse_mllog(struct applog_line *applog_line, const char *line, size_t len)
 {
 	struct mllog m;
 
@@ -59,7 +59,7 @@ static enum applog_found parse_mllog(struct applog_line *l, const char *line, si
 		return APPLOG_BROKEN;
 	if (m.event == MLLOG_POINT && !m.has_duration)
 		return APPLOG_NOTHING;
-	l->entry = (struct phase_entry){
+	applog_line->entry = (struct phase_entry){
 		.event = m.event == MLLOG_START ? PHASE_BEGINS : m.has_duration ? PHASE_WHOLE : PHASE_ENDS,
 		.lasted_ns = m.duration_ns,
 		.begin_ns = m.start_ns,
@@ -67,9 +67,9 @@ static enum applog_found parse_mllog(struct applog_line *l, const char *line, si
 		.number = m.epoch,
 		.rank = m.rank,
 	};
-	applog_set_name(l, m.phase, strlen(m.phase));
+	applog_set_name(applog_line, m.phase, strlen(m.phase));
 	if (m.time_ms && m.time_ms < (uint64_t)INT64_MAX / NSEC_PER_MSEC)
-		l->time = (struct applog_time){
+		applog_line->time = (struct applog_time){
 			.clock = APPLOG_UTC, .s = (int64_t)(m.time_ms / 1000), .ns = (uint32_t)(m.time_ms % 1000) * 1000000,
 		};
 	return APPLOG_PHASE;

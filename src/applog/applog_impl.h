@@ -35,7 +35,7 @@ void applog_set_name(struct applog_line *l, const char *name, size_t len);
 int64_t applog_number_at(struct applog_piece s);
 
 /* phrase.c. BEFORE: the begin of the time; AFTER: its end; both NULL without one. */
-enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
+enum applog_found applog_parse_phrase(struct applog_line *applog_line, const char *line, size_t len, const char *before,
 				      const char *after);
 
 /* epoch.c */
@@ -55,6 +55,6 @@ bool applog_parse_epoch_form(struct applog_line *l, struct applog_piece s);
 bool applog_parse_step_form(struct applog_line *l, struct applog_piece s);
 
 /* rules.c: parses by the first rule that matches. */
-enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len);
+enum applog_found applog_parse_rules(struct applog_line *applog_line, const struct applog_rules *rules, const char *line, size_t len);
 
 #endif

@@ -115,10 +115,10 @@ bool applog_take_ratio(struct applog_piece *s, float *part)
 	return true;
 }
 
-/* Takes "45%" or "45.5 %" at S. */
-static bool take_percent(struct applog_piece *s, float *part)
+/* Takes "45%" or "45.5 %" at PIECE. */
+static bool take_percent(struct applog_piece *piece, float *part)
 {
-	struct applog_piece r = *s;
+	struct applog_piece r = *piece;
 	int64_t n = applog_number_at(r);
 
 	skip(&r, "0123456789");
@@ -128,7 +128,7 @@ static bool take_percent(struct applog_piece *s, float *part)
 	if (n < 0 || n > 100 || !one_of(&r, "%"))
 		return false;
 	*part = (float)n / 100;
-	*s = r;
+	*piece = r;
 	return true;
 }
 
@@ -148,26 +148,26 @@ static void find_part(struct applog_piece s, float *part)
 	}
 }
 
-/* Takes "00:12" or "1:02:03" at S, in ns. */
-static bool take_clock(struct applog_piece *s, uint64_t *ns)
+/* Takes "00:12" or "1:02:03" at PIECE, in ns. */
+static bool take_clock(struct applog_piece *piece, uint64_t *ns)
 {
 	uint64_t v = 0;
 	unsigned int parts = 0;
 
 	do {
-		int64_t n = applog_number_at(*s);
+		int64_t n = applog_number_at(*piece);
 
 		if (n < 0 || n > 100000)
 			return false;
 		v = 60 * v + (uint64_t)n;
-		skip(s, "0123456789");
-	} while (++parts < 3 && one_of(s, ":"));
+		skip(piece, "0123456789");
+	} while (++parts < 3 && one_of(piece, ":"));
 	*ns = v * NSEC_PER_SEC;
 	return parts > 1;
 }
 
 /* Finds the elapsed time as tqdm and fastai print it: "[00:12<00:14", "[10/38 00:12<00:14". */
-static void find_elapsed(struct applog_piece s, struct phase_words *w)
+static void find_elapsed(struct applog_piece s, struct phase_words *words)
 {
 	for (; s.p < s.end; s.p++) {
 		struct applog_piece at = { s.p + 1, s.end };
@@ -177,8 +177,8 @@ static void find_elapsed(struct applog_piece s, struct phase_words *w)
 		if (*s.p == '[' && applog_take_ratio(&at, &part))
 			skip(&at, " ");
 		if (*s.p == '[' && take_clock(&at, &ns) && one_of(&at, "<")) {
-			w->has_elapsed = true;
-			w->elapsed_ns = ns;
+			words->has_elapsed = true;
+			words->elapsed_ns = ns;
 			return;
 		}
 	}

@@ -53,20 +53,20 @@ static bool take_any_whole(struct match *m)
 }
 
 /* Takes "100", and also "100/1000". */
-static bool take_step(struct match *m)
+static bool take_step(struct match *match)
 {
 	struct match all;
 
-	if (!take_whole(m, &m->step))
+	if (!take_whole(match, &match->step))
 		return false;
-	all = *m;
+	all = *match;
 	skip_blanks(&all.s);
 	if (!one_of(&all.s, "/"))
 		return true;
 	skip_blanks(&all.s);
 	if (!take_any_whole(&all))
 		return false;
-	m->s = all.s;
+	match->s = all.s;
 	return true;
 }
 
@@ -85,20 +85,20 @@ static bool take_no_number(struct applog_piece *s)
 }
 
 /* Takes "0.5", "12", "1e-05", "-1.2", "nan". */
-static bool take_decimal_of(struct applog_piece *s)
+static bool take_decimal_of(struct applog_piece *piece)
 {
 	struct applog_piece e;
 
-	one_of(s, "-");
-	if (s->p == s->end || !is_digit(*s->p))
-		return take_no_number(s);
-	skip_digits(s);
-	if (one_of(s, "."))
-		skip_digits(s);
-	e = *s;
+	one_of(piece, "-");
+	if (piece->p == piece->end || !is_digit(*piece->p))
+		return take_no_number(piece);
+	skip_digits(piece);
+	if (one_of(piece, "."))
+		skip_digits(piece);
+	e = *piece;
 	if (one_of(&e, "eE") && (one_of(&e, "+-"), e.p < e.end) && is_digit(*e.p)) {
 		skip_digits(&e);
-		*s = e;
+		*piece = e;
 	}
 	return true;
 }
@@ -109,24 +109,24 @@ static bool take_decimal(struct match *m)
 }
 
 /* Takes a number with six places, as fastai prints each value of its table, or "None". */
-static bool take_six_places(struct match *m)
+static bool take_six_places(struct match *match)
 {
-	struct applog_piece *s = &m->s;
+	struct applog_piece *piece = &match->s;
 	const char *point;
 
-	if (s->end - s->p >= 4 && strncmp(s->p, "None", 4) == 0) {
-		s->p += 4;
+	if (piece->end - piece->p >= 4 && strncmp(piece->p, "None", 4) == 0) {
+		piece->p += 4;
 		return true;
 	}
-	if (take_no_number(s))
+	if (take_no_number(piece))
 		return true;
-	one_of(s, "-");
-	skip_digits(s);
-	point = s->p;
-	if (!one_of(s, "."))
+	one_of(piece, "-");
+	skip_digits(piece);
+	point = piece->p;
+	if (!one_of(piece, "."))
 		return false;
-	skip_digits(s);
-	return s->p - point == 7;
+	skip_digits(piece);
+	return piece->p - point == 7;
 }
 
 static bool take_blanks(struct match *m)
@@ -194,19 +194,19 @@ static bool take_between(struct match *m)
 }
 
 /* Takes "loss 0.5", "loss = 0.5" or "train loss: 0.5". */
-static bool take_result(struct match *m)
+static bool take_result(struct match *match)
 {
 	for (unsigned int words = 0; words < 2; words++) {
-		const char *word = m->s.p;
+		const char *word = match->s.p;
 		bool is_result;
 
-		while (m->s.p < m->s.end && isalpha((unsigned char)*m->s.p))
-			m->s.p++;
-		is_result = applog_is_result((struct applog_piece){ word, m->s.p });
-		while (one_of(&m->s, " =:_"))
+		while (match->s.p < match->s.end && isalpha((unsigned char)*match->s.p))
+			match->s.p++;
+		is_result = applog_is_result((struct applog_piece){ word, match->s.p });
+		while (one_of(&match->s, " =:_"))
 			;
-		if (is_result && m->s.p < m->s.end)
-			return is_digit(*m->s.p) || *m->s.p == '-' || take_no_number(&m->s);
+		if (is_result && match->s.p < match->s.end)
+			return is_digit(*match->s.p) || *match->s.p == '-' || take_no_number(&match->s);
 	}
 	return false;
 }
@@ -236,18 +236,18 @@ static bool skip_to(struct match *m, const char *pattern)
 	return at;
 }
 
-static bool matches(struct match *m, const char *pattern)
+static bool matches(struct match *match, const char *pattern)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern == ' ') {
-			skip_blanks(&m->s);
+			skip_blanks(&match->s);
 		} else if (*pattern == '%' && pattern[1] == '*') {
-			if (!skip_to(m, pattern++ + 2))
+			if (!skip_to(match, pattern++ + 2))
 				return false;
 		} else if (*pattern == '%') {
-			if (!take_element(m, *++pattern))
+			if (!take_element(match, *++pattern))
 				return false;
-		} else if (m->s.p == m->s.end || *m->s.p++ != *pattern) {
+		} else if (match->s.p == match->s.end || *match->s.p++ != *pattern) {
 			return false;
 		}
 	}
@@ -332,18 +332,18 @@ static bool is_first(const char *line, const char *at)
 	return at == line || !islower((unsigned char)at[-1]);
 }
 
-/* Matches F in S, where its MARK is at AT. RET: what was found, and the rest of the text. */
-static bool matches_at(struct match *ret, const struct form *f, struct applog_piece s, const char *at)
+/* Matches FORM in S, where its MARK is at AT. RET: what was found, and the rest of the text. */
+static bool matches_at(struct match *ret, const struct form *form, struct applog_piece s, const char *at)
 {
 	const char *begin = at;
 
-	if (f->back && begin > s.p && begin[-1] == ' ')
+	if (form->back && begin > s.p && begin[-1] == ' ')
 		begin--;
-	while (f->back && begin > s.p && strchr(f->back, begin[-1]))
+	while (form->back && begin > s.p && strchr(form->back, begin[-1]))
 		begin--;
 	*ret = (struct match){ .line = s.p, .s = s, .number = -1, .step = -1, .part = -1 };
-	ret->s.p = f->back ? begin : at + (f->mark ? strlen(f->mark) : 0);
-	return is_first(s.p, begin) && matches(ret, f->pattern);
+	ret->s.p = form->back ? begin : at + (form->mark ? strlen(form->mark) : 0);
+	return is_first(s.p, begin) && matches(ret, form->pattern);
 }
 
 static bool is_letter(char c)
@@ -398,22 +398,22 @@ static const struct form *form_of(struct match *ret, const struct form *forms, s
 	return found;
 }
 
-/* Returns what a line that matched F is. */
-static struct phase_entry entry_of(const struct form *f, const struct match *m)
+/* Returns what a line that matched FORM is. */
+static struct phase_entry entry_of(const struct form *form, const struct match *match)
 {
 	static const enum phase_event events[] = {
 		[A_BEGIN] = PHASE_BEGINS, [AN_END] = PHASE_ENDS, [A_RESULT] = PHASE_NEAR, [A_ROW] = PHASE_NEAR,
 		[A_VALIDATION] = PHASE_NEAR, [A_STEP] = PHASE_STEP,
 	};
-	struct phase_entry e = { .event = events[f->meaning], .source = PHASE_LOG, .number = m->number, .rank = -1 };
+	struct phase_entry e = { .event = events[form->meaning], .source = PHASE_LOG, .number = match->number, .rank = -1 };
 
-	applog_words(&e.words, m->s);
-	e.words.part = m->part >= 0 ? m->part : e.words.part;
+	applog_words(&e.words, match->s);
+	e.words.part = match->part >= 0 ? match->part : e.words.part;
 	e.words.results = true;
 	e.words.heading = false;
-	e.words.row = f->meaning == A_ROW;
-	e.words.validates = f->meaning == A_VALIDATION;
-	e.words.step = m->step;
+	e.words.row = form->meaning == A_ROW;
+	e.words.validates = form->meaning == A_VALIDATION;
+	e.words.step = match->step;
 	return e;
 }
 

@@ -34,17 +34,17 @@ int64_t mllog_rank(const char *line, size_t len)
 	return -1;
 }
 
-static void take_phase(struct mllog *m, const char *key, size_t len)
+static void take_phase(struct mllog *mllog, const char *key, size_t len)
 {
 	static const char *const ends[] = { "_start", "_stop", "_end" };
 
-	json_read_string(m->phase, sizeof(m->phase), key, len);
-	len = strlen(m->phase);
+	json_read_string(mllog->phase, sizeof(mllog->phase), key, len);
+	len = strlen(mllog->phase);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		size_t n = strlen(ends[i]);
 
-		if (len > n && strcmp(m->phase + len - n, ends[i]) == 0) {
-			m->phase[len - n] = '\0';
+		if (len > n && strcmp(mllog->phase + len - n, ends[i]) == 0) {
+			mllog->phase[len - n] = '\0';
 			return;
 		}
 	}
@@ -87,25 +87,25 @@ static bool parse_duration(const char *text, size_t len, uint64_t *ret)
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	bool epoch = strcmp(path, "metadata.epoch_num") == 0;
-	struct mllog *m = ctx;
+	struct mllog *mllog = ctx;
 	uint64_t number;
 
 	if (event == JSON_STRING && strcmp(path, "key") == 0) {
-		take_phase(m, text, len);
+		take_phase(mllog, text, len);
 	} else if (event == JSON_STRING && strcmp(path, "event_type") == 0) {
-		m->event = is(text, len, "INTERVAL_START") ? MLLOG_START :
+		mllog->event = is(text, len, "INTERVAL_START") ? MLLOG_START :
 			   is(text, len, "INTERVAL_END")   ? MLLOG_END : MLLOG_POINT;
 	} else if (event == JSON_WORD && strcmp(path, "time_ms") == 0) {
-		digits(text, len, &m->time_ms);
+		digits(text, len, &mllog->time_ms);
 	} else if (event == JSON_WORD && strcmp(path, "value.duration") == 0) {
-		m->has_duration = parse_duration(text, len, &m->duration_ns);
+		mllog->has_duration = parse_duration(text, len, &mllog->duration_ns);
 	} else if (event == JSON_WORD && strcmp(path, "value.start") == 0) {
 		if (digits(text, len, &number) == len)
-			m->start_ns = number;
+			mllog->start_ns = number;
 	} else if (event == JSON_WORD && (epoch || strcmp(path, "metadata.first_epoch_num") == 0)) {
 		/* Only whole numbers: an epoch of 1.5 has no counterpart in other sources. */
-		if (len <= 9 && digits(text, len, &number) == len && (m->epoch < 0 || epoch))
-			m->epoch = (int64_t)number;
+		if (len <= 9 && digits(text, len, &number) == len && (mllog->epoch < 0 || epoch))
+			mllog->epoch = (int64_t)number;
 	}
 }
 

@@ -12,17 +12,17 @@ static bool is_of_word(char c)
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || is_digit(c) || c == '_';
 }
 
-static bool take_whole_word(struct applog_piece *s, const char *word)
+static bool take_whole_word(struct applog_piece *piece, const char *word)
 {
 	size_t len = strlen(word);
 
-	if ((size_t)(s->end - s->p) < len || strncasecmp(s->p, word, len) != 0)
+	if ((size_t)(piece->end - piece->p) < len || strncasecmp(piece->p, word, len) != 0)
 		return false;
-	if (s->p + len < s->end && is_of_word(s->p[len]))
+	if (piece->p + len < piece->end && is_of_word(piece->p[len]))
 		return false;
-	s->p += len;
-	while (s->p < s->end && *s->p == ' ')
-		s->p++;
+	piece->p += len;
+	while (piece->p < piece->end && *piece->p == ' ')
+		piece->p++;
 	return true;
 }
 
@@ -84,9 +84,9 @@ static void skip(struct applog_piece *s, const char *set)
 }
 
 /* Takes "3", and for an epoch also ": 3", "[3/10]" and "3 of 10". */
-static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret)
+static void take_number(struct applog_piece *piece, bool is_epoch, int64_t *ret)
 {
-	struct applog_piece n = *s;
+	struct applog_piece n = *piece;
 	int64_t v;
 
 	if (is_epoch)
@@ -97,31 +97,31 @@ static void take_number(struct applog_piece *s, bool is_epoch, int64_t *ret)
 	if (*ret < 0)
 		*ret = v;
 	skip(&n, "0123456789");
-	*s = n;
+	*piece = n;
 	skip(&n, " ");
 	if (is_epoch && (one_of(&n, "/") || take_word(&n, "of"))) {
 		skip(&n, " ");
 		skip(&n, "0123456789");
-		*s = n;
+		*piece = n;
 	}
-	skip(s, is_epoch ? " ]" : " ");
+	skip(piece, is_epoch ? " ]" : " ");
 }
 
 /* Returns whether there was one. */
-static bool take_nouns(struct applog_line *l, struct applog_piece *s)
+static bool take_nouns(struct applog_line *line, struct applog_piece *piece)
 {
 	size_t first = ARRAY_SIZE(nouns), noun;
 
-	if (!take_word(s, "saving"))
-		take_word(s, "loading");
-	l->entry.number = -1;
-	while ((noun = take_noun(s)) < ARRAY_SIZE(nouns)) {
-		take_number(s, strcmp(nouns[noun].word, "epoch") == 0, &l->entry.number);
+	if (!take_word(piece, "saving"))
+		take_word(piece, "loading");
+	line->entry.number = -1;
+	while ((noun = take_noun(piece)) < ARRAY_SIZE(nouns)) {
+		take_number(piece, strcmp(nouns[noun].word, "epoch") == 0, &line->entry.number);
 		first = MIN(first, noun);
 	}
 	if (first == ARRAY_SIZE(nouns))
 		return false;
-	applog_set_name(l, nouns[first].name, strlen(nouns[first].name));
+	applog_set_name(line, nouns[first].name, strlen(nouns[first].name));
 	return true;
 }
 
@@ -216,7 +216,7 @@ static bool parse_here(struct applog_line *l, const char *begin, struct applog_p
 }
 
 /* Returns the first phrase after the time, at any word; or NULL. */
-static const char *find_phrase(struct applog_line *l, struct applog_piece s)
+static const char *find_phrase(struct applog_line *line, struct applog_piece s)
 {
 	const char *begin = s.p;
 	bool word = false; /* within a word */
@@ -225,7 +225,7 @@ static const char *find_phrase(struct applog_line *l, struct applog_piece s)
 		bool word_before = word;
 
 		word = is_of_word(*s.p);
-		if (word && !word_before && parse_here(l, begin, s))
+		if (word && !word_before && parse_here(line, begin, s))
 			return s.p;
 	}
 	return NULL;
@@ -262,16 +262,16 @@ static bool parse_text(struct applog_line *l, struct applog_piece s)
 	return phrase || applog_parse_step_form(l, s);
 }
 
-enum applog_found applog_parse_phrase(struct applog_line *l, const char *line, size_t len, const char *before,
+enum applog_found applog_parse_phrase(struct applog_line *applog_line, const char *line, size_t len, const char *before,
 				      const char *after)
 {
 	const struct applog_piece text = { after ? after : line, line + len };
 
-	l->entry = (struct phase_entry){ .source = PHASE_LOG, .number = -1, .rank = -1 };
-	if (parse_other(l, text))
+	applog_line->entry = (struct phase_entry){ .source = PHASE_LOG, .number = -1, .rank = -1 };
+	if (parse_other(applog_line, text))
 		return APPLOG_PHASE;
-	if (!applog_parse_epoch_form(l, text) && !parse_text(l, text))
+	if (!applog_parse_epoch_form(applog_line, text) && !parse_text(applog_line, text))
 		return APPLOG_NOTHING;
-	l->entry.rank = mllog_rank(line, before ? MIN((size_t)(before - line), APPLOG_RANK_BYTES) : 0);
+	applog_line->entry.rank = mllog_rank(line, before ? MIN((size_t)(before - line), APPLOG_RANK_BYTES) : 0);
 	return APPLOG_PHASE;
 }

@@ -93,20 +93,20 @@ static size_t substitute(char ret[PHASE_NAME_MAX], const char *name, const char 
 }
 
 /* Splits "epoch 3": the number is not part of the name. */
-static void split_number(struct applog_line *l)
+static void split_number(struct applog_line *line)
 {
-	size_t len = l->entry.name_len, n = len;
+	size_t len = line->entry.name_len, n = len;
 
-	while (n && is_digit(l->name[n - 1]))
+	while (n && is_digit(line->name[n - 1]))
 		n--;
-	if (n == len || !n || !strchr(" _-", l->name[n - 1]))
+	if (n == len || !n || !strchr(" _-", line->name[n - 1]))
 		return;
-	l->entry.number = applog_number_at((struct applog_piece){ l->name + n, l->name + len });
-	if (l->entry.number >= 0)
-		applog_set_name(l, l->name, n - 1);
+	line->entry.number = applog_number_at((struct applog_piece){ line->name + n, line->name + len });
+	if (line->entry.number >= 0)
+		applog_set_name(line, line->name, n - 1);
 }
 
-static enum applog_found parse_rule(struct applog_line *l, const struct applog_rule *rule, const char *line, size_t len)
+static enum applog_found parse_rule(struct applog_line *applog_line, const struct applog_rule *rule, const char *line, size_t len)
 {
 	regmatch_t part[PARTS] = { { .rm_so = 0, .rm_eo = (regoff_t)len } };
 	char name[PHASE_NAME_MAX];
@@ -115,17 +115,17 @@ static enum applog_found parse_rule(struct applog_line *l, const struct applog_r
 	if (regexec(&rule->regex, line, PARTS, part, REG_STARTEND) != 0)
 		return APPLOG_NOTHING;
 	n = substitute(name, rule->name, line, part);
-	l->entry = (struct phase_entry){ .source = PHASE_LOG,
+	applog_line->entry = (struct phase_entry){ .source = PHASE_LOG,
 					 .by_rule = true,
 					 .number = -1,
 					 .rank = mllog_rank(line, MIN(len, APPLOG_RANK_BYTES)) };
-	n = applog_event(name, n, &l->entry.event);
-	applog_set_name(l, name, n);
-	split_number(l);
-	return l->entry.name_len ? APPLOG_PHASE : APPLOG_BROKEN;
+	n = applog_event(name, n, &applog_line->entry.event);
+	applog_set_name(applog_line, name, n);
+	split_number(applog_line);
+	return applog_line->entry.name_len ? APPLOG_PHASE : APPLOG_BROKEN;
 }
 
-enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_rules *rules, const char *line, size_t len)
+enum applog_found applog_parse_rules(struct applog_line *applog_line, const struct applog_rules *rules, const char *line, size_t len)
 {
 	char text[RULE_BYTES + 1]; /* the C library needs a string */
 	enum applog_found found = APPLOG_NOTHING;
@@ -134,7 +134,7 @@ enum applog_found applog_parse_rules(struct applog_line *l, const struct applog_
 	memcpy(text, line, len);
 	text[len] = '\0';
 	for (unsigned int i = 0; i < rules->n && found == APPLOG_NOTHING; i++)
-		if ((found = parse_rule(l, &rules->rule[i], text, len)) != APPLOG_NOTHING)
-			l->rule = i + 1;
+		if ((found = parse_rule(applog_line, &rules->rule[i], text, len)) != APPLOG_NOTHING)
+			applog_line->rule = i + 1;
 	return found;
 }

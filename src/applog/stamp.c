@@ -6,14 +6,14 @@
 #define STAMP_WITHIN 256 /* bytes from the begin of a line */
 
 /* Takes N digits of a number from LEAST to MOST. */
-static bool digits(struct applog_piece *s, unsigned int n, unsigned int least, unsigned int most, unsigned int *ret)
+static bool digits(struct applog_piece *piece, unsigned int n, unsigned int least, unsigned int most, unsigned int *ret)
 {
 	unsigned int v = 0;
 
 	for (; n; n--) {
-		if (s->p == s->end || !is_digit(*s->p))
+		if (piece->p == piece->end || !is_digit(*piece->p))
 			return false;
-		v = 10 * v + (unsigned int)(*s->p++ - '0');
+		v = 10 * v + (unsigned int)(*piece->p++ - '0');
 	}
 	*ret = v;
 	return v >= least && v <= most;
@@ -48,17 +48,17 @@ static void fraction(struct applog_piece *s, struct applog_time *ret)
 }
 
 /* Takes Z, +01:00 or +0100, also after a blank, as Python prints it. */
-static void zone(struct applog_piece *s, struct applog_time *ret)
+static void zone(struct applog_piece *piece, struct applog_time *ret)
 {
-	struct applog_piece z = *s;
+	struct applog_piece z = *piece;
 	unsigned int hours, minutes;
 	bool west;
 
 	if (z.p < z.end && *z.p == ' ')
 		z.p++;
-	if (z.p == s->p && one_of(&z, "Z")) {
+	if (z.p == piece->p && one_of(&z, "Z")) {
 		ret->clock = APPLOG_UTC;
-		s->p = z.p;
+		piece->p = z.p;
 		return;
 	}
 	west = z.p < z.end && *z.p == '-';
@@ -69,25 +69,25 @@ static void zone(struct applog_piece *s, struct applog_time *ret)
 		return;
 	ret->clock = APPLOG_UTC;
 	ret->s -= (west ? -60 : 60) * ((int64_t)hours * 60 + minutes);
-	s->p = z.p;
+	piece->p = z.p;
 }
 
-/* Takes a time at the begin of S. */
-static bool stamp_at(struct applog_piece *s, struct applog_time *ret)
+/* Takes a time at the begin of PIECE. */
+static bool stamp_at(struct applog_piece *piece, struct applog_time *ret)
 {
 	unsigned int year, month, day, hour, minute, second;
 
-	if (!digits(s, 4, 1970, 2199, &year) || !one_of(s, "-/") || !digits(s, 2, 1, 12, &month) || !one_of(s, "-/") ||
-	    !digits(s, 2, 1, days_of(year, month), &day) || !one_of(s, "T ") || !digits(s, 2, 0, 23, &hour) ||
-	    !one_of(s, ":") || !digits(s, 2, 0, 59, &minute) || !one_of(s, ":") || !digits(s, 2, 0, 60, &second) ||
-	    (s->p < s->end && is_digit(*s->p)))
+	if (!digits(piece, 4, 1970, 2199, &year) || !one_of(piece, "-/") || !digits(piece, 2, 1, 12, &month) || !one_of(piece, "-/") ||
+	    !digits(piece, 2, 1, days_of(year, month), &day) || !one_of(piece, "T ") || !digits(piece, 2, 0, 23, &hour) ||
+	    !one_of(piece, ":") || !digits(piece, 2, 0, 59, &minute) || !one_of(piece, ":") || !digits(piece, 2, 0, 60, &second) ||
+	    (piece->p < piece->end && is_digit(*piece->p)))
 		return false;
 	*ret = (struct applog_time){
 		.clock = APPLOG_LOCAL,
 		.s = ((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second,
 	};
-	fraction(s, ret);
-	zone(s, ret);
+	fraction(piece, ret);
+	zone(piece, ret);
 	return true;
 }
 

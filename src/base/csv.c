@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-int csv_open(struct csv *c, int dirfd, const char *name)
+int csv_open(struct csv *csv, int dirfd, const char *name)
 {
 	autoclose int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	struct stat st;
@@ -22,8 +22,8 @@ int csv_open(struct csv *c, int dirfd, const char *name)
 		return -EEXIST;
 	if (ftruncate(fd, 0) < 0)
 		return -errno;
-	*c = (struct csv){ .out = fdopen(fd, "w") };
-	if (!c->out)
+	*csv = (struct csv){ .out = fdopen(fd, "w") };
+	if (!csv->out)
 		return -errno;
 	(void)TAKE_FD(fd);
 	return 0;

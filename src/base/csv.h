@@ -22,7 +22,7 @@ struct csv {
 };
 
 /* Begin the file NAME in the folder DIRFD, replacing an existing one. 0 or -errno. */
-int csv_open(struct csv *c, int dirfd, const char *name);
+int csv_open(struct csv *csv, int dirfd, const char *name);
 /* Returns 0, or -errno of the first failure since. */
 int csv_close(struct csv *c);
 

@@ -37,42 +37,42 @@ static void put_part(struct fold *f, const char *s, size_t n, bool more)
 	fwrite(s, 1, n, f->out);
 }
 
-static void put_line(struct fold *f, const char *s)
+static void put_line(struct fold *fold, const char *s)
 {
-	size_t n = part_of(s, f->width);
+	size_t n = part_of(s, fold->width);
 
-	put_part(f, s, n, s[n]);
+	put_part(fold, s, n, s[n]);
 	for (s += n; *(s += strspn(s, " ")); s += n) {
-		n = part_of(s, f->width - INDENT);
-		fprintf(f->out, "\n%*s", (int)INDENT, "");
-		put_part(f, s, n, s[n]);
+		n = part_of(s, fold->width - INDENT);
+		fprintf(fold->out, "\n%*s", (int)INDENT, "");
+		put_part(fold, s, n, s[n]);
 	}
-	fputc('\n', f->out);
+	fputc('\n', fold->out);
 }
 
 static ssize_t fold_write(void *cookie, const char *data, size_t len)
 {
-	struct fold *f = cookie;
+	struct fold *fold = cookie;
 	char *end;
 
-	if (f->size - f->len <= len) {
-		char *more = realloc(f->line, 2 * (f->len + len) + 1);
+	if (fold->size - fold->len <= len) {
+		char *more = realloc(fold->line, 2 * (fold->len + len) + 1);
 
 		if (!more)
 			return 0;
-		f->line = more;
-		f->size = 2 * (f->len + len) + 1;
+		fold->line = more;
+		fold->size = 2 * (fold->len + len) + 1;
 	}
-	memcpy(f->line + f->len, data, len);
-	f->len += len;
-	f->line[f->len] = '\0';
-	while ((end = memchr(f->line, '\n', f->len))) {
+	memcpy(fold->line + fold->len, data, len);
+	fold->len += len;
+	fold->line[fold->len] = '\0';
+	while ((end = memchr(fold->line, '\n', fold->len))) {
 		*end = '\0';
-		put_line(f, f->line);
-		f->len -= (size_t)(end + 1 - f->line);
-		memmove(f->line, end + 1, f->len + 1);
+		put_line(fold, fold->line);
+		fold->len -= (size_t)(end + 1 - fold->line);
+		memmove(fold->line, end + 1, fold->len + 1);
 	}
-	fflush(f->out); /* so that who flushes this stream sees the text before what follows elsewhere */
+	fflush(fold->out); /* so that who flushes this stream sees the text before what follows elsewhere */
 	return (ssize_t)len;
 }
 

@@ -11,25 +11,25 @@
 #include "base/util.h"
 
 /* Returns room for N more bytes, or NULL once anything has failed. */
-static char *room(struct json *j, size_t n)
+static char *room(struct json *json, size_t n)
 {
-	size_t size = j->size ? j->size : 4096;
+	size_t size = json->size ? json->size : 4096;
 	char *buf;
 
-	if (j->error)
+	if (json->error)
 		return NULL;
-	while (size - j->len < n)
+	while (size - json->len < n)
 		size *= 2;
-	if (size == j->size)
-		return j->buf + j->len;
-	buf = realloc(j->buf, size);
+	if (size == json->size)
+		return json->buf + json->len;
+	buf = realloc(json->buf, size);
 	if (!buf) {
-		j->error = -ENOMEM;
+		json->error = -ENOMEM;
 		return NULL;
 	}
-	j->buf = buf;
-	j->size = size;
-	return j->buf + j->len;
+	json->buf = buf;
+	json->size = size;
+	return json->buf + json->len;
 }
 
 static void put(struct json *j, const char *s, size_t len)
@@ -84,10 +84,10 @@ static char *put_char(char *p, const char *s, unsigned int utf8_len)
 	return p + utf8_len;
 }
 
-static void put_string(struct json *j, const char *s, size_t len)
+static void put_string(struct json *json, const char *s, size_t len)
 {
 	const char *end = s + len;
-	char *p = room(j, 6 * len + 2); /* a byte is at most \u00xx */
+	char *p = room(json, 6 * len + 2); /* a byte is at most \u00xx */
 
 	if (!p)
 		return;
@@ -99,21 +99,21 @@ static void put_string(struct json *j, const char *s, size_t len)
 		s += MAX(n, 1U);
 	}
 	*p++ = '"';
-	j->len = (size_t)(p - j->buf);
+	json->len = (size_t)(p - json->buf);
 }
 
 /* The separator before every value: comma, line break, name. */
-static void put_lead(struct json *j, const char *key)
+static void put_lead(struct json *json, const char *key)
 {
-	if (j->depth) {
-		if (!j->empty)
-			put(j, ",", 1);
-		put_newline(j);
+	if (json->depth) {
+		if (!json->empty)
+			put(json, ",", 1);
+		put_newline(json);
 	}
-	j->empty = false;
+	json->empty = false;
 	if (key) {
-		put_string(j, key, strlen(key));
-		put(j, ": ", 2);
+		put_string(json, key, strlen(key));
+		put(json, ": ", 2);
 	}
 }
 
@@ -146,19 +146,19 @@ void json_row(struct json *j, const char *key)
 		j->row = j->depth;
 }
 
-void json_end(struct json *j)
+void json_end(struct json *json)
 {
-	if (!j->depth) {
-		j->error = -EINVAL;
+	if (!json->depth) {
+		json->error = -EINVAL;
 		return;
 	}
-	j->depth--;
-	if (!j->empty)
-		put_newline(j);
-	if (j->row > j->depth)
-		j->row = 0;
-	put(j, &j->closer[j->depth], 1);
-	j->empty = false;
+	json->depth--;
+	if (!json->empty)
+		put_newline(json);
+	if (json->row > json->depth)
+		json->row = 0;
+	put(json, &json->closer[json->depth], 1);
+	json->empty = false;
 }
 
 void json_strn(struct json *j, const char *key, const char *s, size_t len)
@@ -191,20 +191,20 @@ void json_s64(struct json *j, const char *key, int64_t v)
 	put(j, text, (size_t)(text_put_s64(text, v) - text));
 }
 
-void json_f64(struct json *j, const char *key, double v)
+void json_f64(struct json *json, const char *key, double v)
 {
 	char text[32];
 
 	if (!isfinite(v)) {
-		json_null(j, key);
+		json_null(json, key);
 		return;
 	}
 	if (fabs(v) < 1000000 && v == (int)v && !signbit(v)) { /* many are, and printf(3) is slow for any */
-		json_u64(j, key, (uint64_t)v);
+		json_u64(json, key, (uint64_t)v);
 		return;
 	}
-	put_lead(j, key);
-	put(j, text, (size_t)snprintf(text, sizeof(text), "%.6g", v));
+	put_lead(json, key);
+	put(json, text, (size_t)snprintf(text, sizeof(text), "%.6g", v));
 }
 
 void json_bool(struct json *j, const char *key, bool v)

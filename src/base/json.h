@@ -35,7 +35,7 @@ void json_array(struct json *j, const char *key);
 /* An array whose values, of any kind, stay on its line. */
 void json_row(struct json *j, const char *key);
 /* End the innermost object or array. */
-void json_end(struct json *j);
+void json_end(struct json *json);
 
 /* A string; NULL is null. */
 void json_str(struct json *j, const char *key, const char *s);
@@ -44,7 +44,7 @@ void json_strn(struct json *j, const char *key, const char *s, size_t len);
 void json_strs(struct json *j, const char *key, char *const *s, size_t n);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_s64(struct json *j, const char *key, int64_t v);
-void json_f64(struct json *j, const char *key, double v); /* six digits; null where V is not a number */
+void json_f64(struct json *json, const char *key, double v); /* six digits; null where V is not a number */
 void json_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j, const char *key);
 /* null unless KNOWN. */

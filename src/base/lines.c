@@ -21,13 +21,13 @@ typedef struct piece (*piece_fn)(const char *p);
 /* Writes the offsets of the N bits of STOPS, from AT on, to TO; some more may be overwritten after them. */
 typedef void (*offsets_fn)(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n);
 
-static always_inline unsigned int find(struct lines *l, const char *text, uint32_t begin, uint32_t end,
+static always_inline unsigned int find(struct lines *lines, const char *text, uint32_t begin, uint32_t end,
 				       piece_fn piece_of, offsets_fn offsets)
 {
 	unsigned int n = 0, n_stops = 1;
 
-	l->stop[0] = begin - 1; /* also of 0: offsets wrap around */
-	l->end[0] = 0;
+	lines->stop[0] = begin - 1; /* also of 0: offsets wrap around */
+	lines->end[0] = 0;
 	for (uint32_t at = begin; at < end && n < LINES_MAX && n_stops < LINES_STOPS; at += LINES_BYTES) {
 		struct piece piece = piece_of(text + at);
 		uint64_t newlines = piece.newlines, stops = piece.tabs | newlines;
@@ -40,19 +40,19 @@ static always_inline unsigned int find(struct lines *l, const char *text, uint32
 			stops &= inside;
 		}
 		n_here = (unsigned int)__builtin_popcountll(stops);
-		offsets(l->stop + n_stops, at, stops, n_here);
+		offsets(lines->stop + n_stops, at, stops, n_here);
 		/* mostly one or none, which is hard to predict: the first is written in any case */
 		do {
 			uint64_t line = stops & (newlines ^ (newlines - 1));
 
-			l->end[n + 1] = n_stops + (unsigned int)__builtin_popcountll(line) - 1;
+			lines->end[n + 1] = n_stops + (unsigned int)__builtin_popcountll(line) - 1;
 			n += newlines != 0;
 			newlines &= newlines - 1;
 		} while (newlines);
 		n_stops += n_here;
 	}
-	l->n = n;
-	l->at = 0;
+	lines->n = n;
+	lines->at = 0;
 	return n;
 }
 
@@ -164,17 +164,17 @@ lines_find_fn lines_way(unsigned int i)
 
 /* --- one ------------------------------------------------------------------------------------------ */
 
-void lines_one(struct lines *l, const char *text, uint32_t begin, uint32_t len)
+void lines_one(struct lines *lines, const char *text, uint32_t begin, uint32_t len)
 {
 	const char *p = text + begin, *end = p + len, *tab;
 	unsigned int n = 1;
 
-	l->stop[0] = begin - 1;
+	lines->stop[0] = begin - 1;
 	for (; n < LINES_STOPS && (tab = memchr(p, '\t', (size_t)(end - p))); p = tab + 1)
-		l->stop[n++] = (uint32_t)(tab - text);
-	l->stop[n] = begin + len;
-	l->end[0] = 0;
-	l->end[1] = n;
-	l->n = 1;
-	l->at = 0;
+		lines->stop[n++] = (uint32_t)(tab - text);
+	lines->stop[n] = begin + len;
+	lines->end[0] = 0;
+	lines->end[1] = n;
+	lines->n = 1;
+	lines->at = 0;
 }

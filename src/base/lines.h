@@ -37,6 +37,6 @@ static inline unsigned int lines_find(struct lines *l, const char *text, uint32_
 	return lines_way(0)(l, text, begin, end);
 }
 /* Finds the fields of the line of LEN bytes at BEGIN, newline included: the first LINES_STOPS of them. */
-void lines_one(struct lines *l, const char *text, uint32_t begin, uint32_t len);
+void lines_one(struct lines *lines, const char *text, uint32_t begin, uint32_t len);
 
 #endif

@@ -25,7 +25,7 @@ static bool parse_fraction(const char **s, uint64_t *ns)
 	return true;
 }
 
-static int parse_utc(struct moment *m, const char *s)
+static int parse_utc(struct moment *moment, const char *s)
 {
 	struct tm tm = { 0 }, real;
 	const char *end = strptime(s, "%Y-%m-%dT%H:%M", &tm);
@@ -40,7 +40,7 @@ static int parse_utc(struct moment *m, const char *s)
 	seconds = timegm(&real); /* it makes 2 March of 30 February */
 	if (real.tm_mday != tm.tm_mday || seconds < 0 || (uint64_t)seconds > UINT64_MAX / NSEC_PER_SEC - 1)
 		return -EINVAL;
-	*m = (struct moment){ true, true, (uint64_t)seconds * NSEC_PER_SEC + ns };
+	*moment = (struct moment){ true, true, (uint64_t)seconds * NSEC_PER_SEC + ns };
 	return 0;
 }
 

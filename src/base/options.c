@@ -68,51 +68,51 @@ static error_t take_option(struct option_parse *p, const struct option_row *o, c
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct option_parse *p = state->input;
-	const struct option_line *line = p->line;
+	struct option_parse *option_parse = state->input;
+	const struct option_line *line = option_parse->line;
 
-	p->state = state;
+	option_parse->state = state;
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return line->argument ? refuse(p, line->argument(p, arg)) : ARGP_ERR_UNKNOWN;
+		return line->argument ? refuse(option_parse, line->argument(option_parse, arg)) : ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_ARGS:
 		if (!line->args_doc)
 			return ARGP_ERR_UNKNOWN;
-		p->args = state->argv + state->next;
-		p->n_args = state->argc - state->next;
+		option_parse->args = state->argv + state->next;
+		option_parse->n_args = state->argc - state->next;
 		return 0;
 	case HELP_LETTER:
 		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_END:
-		return line->finish ? refuse(p, line->finish(p)) : 0;
+		return line->finish ? refuse(option_parse, line->finish(option_parse)) : 0;
 	default:
 		break;
 	}
 	for (const struct option_row *o = line->options; o && (o->name || o->help); o++)
 		if (o->name && key_of(line, o) == key)
-			return take_option(p, o, arg);
+			return take_option(option_parse, o, arg);
 	return ARGP_ERR_UNKNOWN;
 }
 
 /* The options as getopt takes them, for options_unknown(). */
-static void put_forms(const struct option_line *line, struct options_forms *f)
+static void put_forms(const struct option_line *line, struct options_forms *forms)
 {
-	char *letters = stpcpy(f->letters, "-h?");
+	char *letters = stpcpy(forms->letters, "-h?");
 	size_t n = 0;
 
-	f->names[n++] = (struct option){ .name = "help", .val = LONG_ONLY }; /* argp's own */
-	f->names[n++] = (struct option){ .name = "usage", .val = LONG_ONLY };
+	forms->names[n++] = (struct option){ .name = "help", .val = LONG_ONLY }; /* argp's own */
+	forms->names[n++] = (struct option){ .name = "usage", .val = LONG_ONLY };
 	for (const struct option_row *o = line->options; o && (o->name || o->help) && n + 1 < OPTIONS_FORMS; o++) {
 		if (!o->name)
 			continue;
-		f->names[n++] = (struct option){ .name = o->name, .has_arg = o->arg ? required_argument : no_argument, .val = LONG_ONLY };
+		forms->names[n++] = (struct option){ .name = o->name, .has_arg = o->arg ? required_argument : no_argument, .val = LONG_ONLY };
 		if (o->letter)
 			letters += sprintf(letters, "%c%s", o->letter, o->arg ? ":" : "");
 	}
 }
 
-int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p,
+int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *option_parse,
 		  void *into)
 {
 	struct argp_option options[OPTIONS_MAX + 1] = { 0 };
@@ -128,17 +128,17 @@ int options_parse(const struct option_line *line, int argc, char **argv, unsigne
 			.doc = line->options[i].help,
 		};
 	options[i] = (struct argp_option){ .key = HELP_LETTER, .flags = OPTION_HIDDEN }; /* argp's own are --help and -? */
-	*p = (struct option_parse){ .into = into, .line = line };
+	*option_parse = (struct option_parse){ .into = into, .line = line };
 	put_forms(line, &forms);
 	why = options_unknown(&forms, argc, argv, flags & ARGP_IN_ORDER, unknown, sizeof(unknown));
 	if (why) { /* not from ARGP_KEY_INIT: glibc's argp_parse() frees nothing after an error of that */
 		struct argp_state state = { .root_argp = &argp, .argc = argc, .argv = argv, .flags = flags, .name = argv[0],
 					    .err_stream = stderr, .out_stream = stdout };
 
-		p->state = &state;
-		return refuse(p, why);
+		option_parse->state = &state;
+		return refuse(option_parse, why);
 	}
-	return argp_parse(&argp, argc, argv, flags, NULL, p);
+	return argp_parse(&argp, argc, argv, flags, NULL, option_parse);
 }
 
 /* --- setters ------------------------------------------------------------------------------------------------------ */

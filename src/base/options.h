@@ -45,10 +45,10 @@ struct option_line {
 #define OPTION_HEADING(text) { .help = (text) }
 
 /*
- * Parse ARGV into INTO and fill in P. Returns 0, or EINVAL after a message on stderr that names what is
+ * Parse ARGV into INTO and fill in OPTION_PARSE. Returns 0, or EINVAL after a message on stderr that names what is
  * wrong; without ARGP_NO_EXIT in FLAGS the process ends instead, also after --help.
  */
-int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *p, void *into);
+int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *option_parse, void *into);
 
 /* Returns the option NAME of OPTIONS, or NULL. */
 const struct option_row *option_find(const struct option_row *options, const char *name);

@@ -32,22 +32,22 @@ static const char *nearest(const struct options_forms *f, const char *name, size
 }
 
 /* ARG is what getopt does not know: a name after two dashes, or letters, which may be a name after one. */
-static const char *complain(const struct options_forms *f, const char *arg, char *buf, size_t size)
+static const char *complain(const struct options_forms *forms, const char *arg, char *buf, size_t size)
 {
 	const size_t dashes = strncmp(arg, "--", 2) ? 1 : 2;
 	const char *name = arg + dashes;
 	const size_t len = strcspn(name, "=");
 	char hint[128];
 
-	if (dashes == 2 ? is_begin(f, name, len) : len < 3)
+	if (dashes == 2 ? is_begin(forms, name, len) : len < 3)
 		return NULL;
-	if (!*nearest(f, name, len, hint, sizeof(hint)))
+	if (!*nearest(forms, name, len, hint, sizeof(hint)))
 		return NULL;
 	snprintf(buf, size, "unrecognized option '%.*s'%s", (int)(dashes + len), arg, hint);
 	return buf;
 }
 
-const char *options_unknown(const struct options_forms *f, int argc, char **argv, bool in_order, char *buf, size_t size)
+const char *options_unknown(const struct options_forms *forms, int argc, char **argv, bool in_order, char *buf, size_t size)
 {
 	const char *why = NULL;
 	int c = 0;
@@ -57,9 +57,9 @@ const char *options_unknown(const struct options_forms *f, int argc, char **argv
 	while (!why && c >= 0 && !(in_order && c == NO_OPTION)) {
 		const char *arg = argv[MIN(MAX(optind, 1), argc)];
 
-		c = getopt_long(argc, argv, f->letters, f->names, NULL);
+		c = getopt_long(argc, argv, forms->letters, forms->names, NULL);
 		if (c == '?' && arg)
-			why = complain(f, arg, buf, size);
+			why = complain(forms, arg, buf, size);
 	}
 	return why;
 }

@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int pids_parse(struct pids *p, const char *s)
+int pids_parse(struct pids *pids, const char *s)
 {
 	char *end;
 
-	p->n = 0;
+	pids->n = 0;
 	errno = 0;
 	do {
-		if (p->n == PIDS_MAX || *s < '0' || *s > '9')
+		if (pids->n == PIDS_MAX || *s < '0' || *s > '9')
 			return -EINVAL;
-		p->v[p->n++] = strtoull(s, &end, 10);
+		pids->v[pids->n++] = strtoull(s, &end, 10);
 		s = end + 1;
 	} while (*end == ',');
 	return *end || errno ? -EINVAL : 0;

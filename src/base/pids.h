@@ -14,7 +14,7 @@ struct pids {
 };
 
 /* Parses numbers with commas between. Returns 0; -EINVAL when S is not such a list, or has more than PIDS_MAX. */
-int pids_parse(struct pids *p, const char *s);
+int pids_parse(struct pids *pids, const char *s);
 bool pids_have(const struct pids *p, uint64_t pid);
 
 #endif

@@ -45,19 +45,19 @@ struct similar similar_to(const char *name, size_t len)
 	return (struct similar){ .name = name, .len = len };
 }
 
-void similar_offer(struct similar *s, const char *candidate)
+void similar_offer(struct similar *similar, const char *candidate)
 {
-	const size_t len = strlen(candidate), least = MIN(len, s->len);
+	const size_t len = strlen(candidate), least = MIN(len, similar->len);
 	unsigned int n;
 
-	if (!least || s->len > SIMILAR_MAX || len > SIMILAR_MAX)
+	if (!least || similar->len > SIMILAR_MAX || len > SIMILAR_MAX)
 		return;
-	n = distance(s->name, s->len, candidate, len);
+	n = distance(similar->name, similar->len, candidate, len);
 	/* a third of the letters may differ: of `ls' none, of `stat' one, of `workloda' two */
-	if (n > least / 3 || (s->best && n >= s->distance))
+	if (n > least / 3 || (similar->best && n >= similar->distance))
 		return;
-	s->best = candidate;
-	s->distance = n;
+	similar->best = candidate;
+	similar->distance = n;
 }
 
 const char *similar_text(const struct similar *s, const char *prefix, char *buf, size_t size)

@@ -21,7 +21,7 @@ struct similar {
 struct similar similar_to(const char *name, size_t len);
 
 /* Makes CANDIDATE the best one if it is similar, and nearer than the best one so far. */
-void similar_offer(struct similar *s, const char *candidate);
+void similar_offer(struct similar *similar, const char *candidate);
 
 /*
  * Writes ": did you mean PREFIXNAME?" into BUF, an empty text if no name is similar. Returns BUF, to be used as the end of a

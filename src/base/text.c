@@ -350,22 +350,22 @@ static __attribute__((noinline)) void fill_cache(struct text_utc_cache *c, uint6
 }
 
 /* The date and second of FIELD into the cache: false where there is no such time since the epoch, or it exceeds 64 bits. */
-static bool get_second(const char *field, struct text_utc_cache *c)
+static bool get_second(const char *field, struct text_utc_cache *cache)
 {
-	char text[sizeof(c->prefix) + 1];
+	char text[sizeof(cache->prefix) + 1];
 	struct tm tm = { 0 };
 	time_t second;
 
-	memcpy(text, field, sizeof(c->prefix));
-	text[sizeof(c->prefix)] = '\0';
-	c->valid = false;
+	memcpy(text, field, sizeof(cache->prefix));
+	text[sizeof(cache->prefix)] = '\0';
+	cache->valid = false;
 	if (!strptime(text, "%Y-%m-%dT%H:%M:%S.", &tm))
 		return false;
 	second = timegm(&tm);
 	if (second < 0 || (uint64_t)second > UINT64_MAX / NSEC_PER_SEC)
 		return false;
-	fill_cache(c, (uint64_t)second);
-	return !memcmp(c->prefix, field, sizeof(c->prefix)); /* else another time, which the cache has now, or another form */
+	fill_cache(cache, (uint64_t)second);
+	return !memcmp(cache->prefix, field, sizeof(cache->prefix)); /* else another time, which the cache has now, or another form */
 }
 
 bool text_get_utc(const char *field, size_t len, uint64_t *realtime_ns, struct text_utc_cache *cache)

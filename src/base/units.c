@@ -63,7 +63,7 @@ static uint64_t fraction_of(const char *digits, size_t n, uint64_t factor)
 int units_parse_time(const char *s, uint64_t *ns_ret)
 {
 	static const char digits[] = "0123456789";
-	const struct unit *u = time_units, *end = time_units + ARRAY_SIZE(time_units);
+	const struct unit *unit = time_units, *end = time_units + ARRAY_SIZE(time_units);
 	const bool bare = !s[strspn(s, "0123456789.")]; /* a plain number: seconds */
 	uint64_t sum = 0, v;
 	int r;
@@ -76,12 +76,12 @@ int units_parse_time(const char *s, uint64_t *ns_ret)
 			return -EINVAL;
 		s = fraction + n;
 		len = strcspn(s, digits);
-		while (u < end && (bare ? strcmp(u->name, "s") : strlen(u->name) != len || memcmp(u->name, s, len)))
-			u++;
-		if (u == end || __builtin_mul_overflow(v, u->factor, &v) || __builtin_add_overflow(sum, v, &sum) ||
-		    __builtin_add_overflow(sum, fraction_of(fraction, n, u->factor), &sum))
+		while (unit < end && (bare ? strcmp(unit->name, "s") : strlen(unit->name) != len || memcmp(unit->name, s, len)))
+			unit++;
+		if (unit == end || __builtin_mul_overflow(v, unit->factor, &v) || __builtin_add_overflow(sum, v, &sum) ||
+		    __builtin_add_overflow(sum, fraction_of(fraction, n, unit->factor), &sum))
 			return -EINVAL;
-		u++;
+		unit++;
 		s += len;
 		if (!*s) {
 			*ns_ret = sum;

@@ -44,24 +44,24 @@ static bool can_try(const struct check *c)
 	return c->may_bpf && c->has_btf;
 }
 
-enum check_state check_bpf(struct check *c)
+enum check_state check_bpf(struct check *check)
 {
 	static const char need[] = "bpf(2)";
 	int fd, err;
 
-	c->may_bpf = false;
+	check->may_bpf = false;
 	libbpf_set_print(NULL);
-	if (!c->has_caps)
-		return not_tried(c, need);
+	if (!check->has_caps)
+		return not_tried(check, need);
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, NAME, "GPL", nothing, ARRAY_SIZE(nothing),
 			   NULL);
 	if (fd >= 0) {
 		close(fd);
-		c->may_bpf = true;
-		return check_put(c, need, CHECK_OK, "the kernel accepts tracing programs");
+		check->may_bpf = true;
+		return check_put(check, need, CHECK_OK, "the kernel accepts tracing programs");
 	}
 	err = errno;
-	return check_lacks(c, need, CHECK_FAIL,
+	return check_lacks(check, need, CHECK_FAIL,
 			   err == EPERM || err == EACCES ?
 				   "a seccomp filter or security module forbids it: docker run --privileged, or --security-opt "
 				   "seccomp=unconfined" :
@@ -98,39 +98,39 @@ static bool memlock_counts(void)
 	return refused;
 }
 
-enum check_state check_memlock(struct check *c)
+enum check_state check_memlock(struct check *check)
 {
 	static const char need[] = "memlock limit";
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	struct rlimit now;
 
-	if (!c->may_bpf)
-		return not_tried(c, need);
+	if (!check->may_bpf)
+		return not_tried(check, need);
 	getrlimit(RLIMIT_MEMLOCK, &now);
 	if (!memlock_counts())
-		return check_put(c, need, CHECK_OK, "does not matter on this kernel");
+		return check_put(check, need, CHECK_OK, "does not matter on this kernel");
 	if (now.rlim_cur == RLIM_INFINITY || setrlimit(RLIMIT_MEMLOCK, &unlimited) == 0)
-		return check_put(c, need, CHECK_OK, "matters on this kernel, and is raised");
-	return check_lacks(c, need, CHECK_NOTE, "ulimit -l unlimited (LimitMEMLOCK=infinity in a unit of systemd)",
+		return check_put(check, need, CHECK_OK, "matters on this kernel, and is raised");
+	return check_lacks(check, need, CHECK_NOTE, "ulimit -l unlimited (LimitMEMLOCK=infinity in a unit of systemd)",
 			   "%s, which all BPF memory counts against on this kernel", FMT_BYTES(now.rlim_cur));
 }
 
-enum check_state check_ring_buffer(struct check *c)
+enum check_state check_ring_buffer(struct check *check)
 {
 	static const char need[] = "ring buffer";
 	struct tracer t = {};
 	int fd, err;
 
-	if (!c->may_bpf)
-		return not_tried(c, need);
-	tracer_maps_plan(&t, c->buffer_bytes);
+	if (!check->may_bpf)
+		return not_tried(check, need);
+	tracer_maps_plan(&t, check->buffer_bytes);
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NAME, 0, 0, (uint32_t)t.ring_bytes, NULL);
 	if (fd >= 0) {
 		close(fd);
-		return check_put(c, need, CHECK_OK, "one of %s was made", FMT_BYTES(t.ring_bytes));
+		return check_put(check, need, CHECK_OK, "one of %s was made", FMT_BYTES(t.ring_bytes));
 	}
 	err = errno;
-	return check_lacks(c, need, CHECK_FAIL,
+	return check_lacks(check, need, CHECK_FAIL,
 			   err == ENOMEM ? "--buffer SIZE, smaller" :
 			   err == EPERM	 ? "ulimit -l unlimited" :
 					   "boot a kernel with BPF ring buffers: 5.8 or newer",
@@ -140,37 +140,37 @@ enum check_state check_ring_buffer(struct check *c)
 /* --- hooks ------------------------------------------------------------------------------------ */
 
 /* One backend, with WHY it does not work; check_probes() reports which probe uses which. One that works is enough. */
-static enum check_state backend_row(struct check *c, enum backend b, const char *why)
+static enum check_state backend_row(struct check *check, enum backend b, const char *why)
 {
-	char need[sizeof(c->rows[0].need)];
+	char need[sizeof(check->rows[0].need)];
 
 	snprintf(need, sizeof(need), "hook %s", backend_kinds[b].form);
-	if (c->hooks >> b & 1)
-		return check_put(c, need, CHECK_OK, "a program was attached and saw a call");
-	if (!c->hooks)
-		return check_lacks(c, need, CHECK_MISSING, "one of these hooks has to work: dltraced start -v prints what the kernel says", "%s",
+	if (check->hooks >> b & 1)
+		return check_put(check, need, CHECK_OK, "a program was attached and saw a call");
+	if (!check->hooks)
+		return check_lacks(check, need, CHECK_MISSING, "one of these hooks has to work: dltraced start -v prints what the kernel says", "%s",
 				   why);
 	if (b == BACKEND_FENTRY)
-		return check_put(c, need, CHECK_NOTE, "open.out is written without VFS_LAT_NS: %s", why);
-	return check_put(c, need, CHECK_NOTE, "does not work here, and is not needed");
+		return check_put(check, need, CHECK_NOTE, "open.out is written without VFS_LAT_NS: %s", why);
+	return check_put(check, need, CHECK_NOTE, "does not work here, and is not needed");
 }
 
-enum check_state check_backends(struct check *c)
+enum check_state check_backends(struct check *check)
 {
 	char why[BACKENDS][256] = { 0 };
 	enum check_state state = CHECK_OK;
 	struct btf *btf;
 
-	if (!can_try(c))
-		return not_tried(c, "hooks");
+	if (!can_try(check))
+		return not_tried(check, "hooks");
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
-		return check_lacks(c, "hooks", CHECK_FAIL, "see dmesg: the kernel or one of its modules is broken",
+		return check_lacks(check, "hooks", CHECK_FAIL, "see dmesg: the kernel or one of its modules is broken",
 				   "the kernel's BTF cannot be read: %s", strerror(errno));
 	for (unsigned int b = 0; b < BACKENDS; b++)
-		c->hooks |= (uint32_t)(backend_try(b, btf, why[b], sizeof(why[b])) == 0) << b;
+		check->hooks |= (uint32_t)(backend_try(b, btf, why[b], sizeof(why[b])) == 0) << b;
 	for (unsigned int b = 0; b < BACKENDS; b++)
-		state = backend_row(c, b, why[b]);
+		state = backend_row(check, b, why[b]);
 	btf__free(btf);
 	return state;
 }
@@ -187,38 +187,38 @@ static const struct table_need {
 };
 
 /* KERNEL is NULL if its BTF cannot be read. */
-static enum check_state table_row(struct check *c, const struct kernel_btf *kernel, const struct table_need *n)
+static enum check_state table_row(struct check *check, const struct kernel_btf *kernel, const struct table_need *need)
 {
 	struct page_tables *tables = NULL;
 	char why[256] = "the kernel's BTF cannot be read";
 	enum check_state state;
 
-	if (!kernel || page_tables_open(&tables, kernel, n->use, why, sizeof(why)) < 0)
-		state = check_put(c, n->need, CHECK_NOTE, "not by pages, %s: %s", n->instead, why);
+	if (!kernel || page_tables_open(&tables, kernel, need->use, why, sizeof(why)) < 0)
+		state = check_put(check, need->need, CHECK_NOTE, "not by pages, %s: %s", need->instead, why);
 	else
-		state = check_put(c, n->need, CHECK_OK, "by pages: %s%s", n->found,
+		state = check_put(check, need->need, CHECK_OK, "by pages: %s%s", need->found,
 				  page_tables_flushes(tables) ? "" : "; a page that is accessed all the time may be missed");
 	page_tables_close(tables);
 	return state;
 }
 
-enum check_state check_accesses(struct check *c)
+enum check_state check_accesses(struct check *check)
 {
 	struct kernel_btf kernel = {};
 	const struct kernel_btf *known;
 	enum check_state state = CHECK_OK;
 
-	if (!can_try(c))
-		return not_tried(c, "accesses of memory");
+	if (!can_try(check))
+		return not_tried(check, "accesses of memory");
 	known = kernel_btf_load(&kernel) < 0 ? NULL : &kernel;
 	for (size_t i = 0; i < ARRAY_SIZE(table_needs); i++)
-		state = table_row(c, known, &table_needs[i]);
+		state = table_row(check, known, &table_needs[i]);
 	kernel_btf_free(&kernel);
 	return state;
 }
 
 /* Whether --access pmu has samples of them. */
-enum check_state check_samples(struct check *c)
+enum check_state check_samples(struct check *check)
 {
 	static const char need[] = "samples of accesses";
 	struct cpu_event events[PMU_EVENTS];
@@ -226,14 +226,14 @@ enum check_state check_samples(struct check *c)
 	size_t len = 0;
 	int n;
 
-	if (!can_try(c))
-		return not_tried(c, need);
+	if (!can_try(check))
+		return not_tried(check, need);
 	n = pmu_events_try(events, CONFIG_ACCESS_HZ, why, sizeof(why));
 	if (n < 0)
-		return check_put(c, need, CHECK_NOTE, "not by the PMU, --access pmu is refused: %s", why);
+		return check_put(check, need, CHECK_NOTE, "not by the PMU, --access pmu is refused: %s", why);
 	for (int i = 0; i < n; i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", events[i].name);
-	return check_put(c, need, CHECK_OK, "by the PMU (--access pmu): %s", names);
+	return check_put(check, need, CHECK_OK, "by the PMU (--access pmu): %s", names);
 }
 
 /* --- probes ----------------------------------------------------------------------------------- */
@@ -246,38 +246,38 @@ static void add_word(char *list, size_t size, const char *word)
 }
 
 /* Notes what serves the probes, for the verdict: the backends of calls, in their order. Other probes have tracepoints only. */
-static void note_backends(struct check *c, const struct tracer *t)
+static void note_backends(struct check *check, const struct tracer *tracer)
 {
 	for (unsigned int b = 0; b < BACKENDS; b++)
 		for (unsigned int i = 1; i < DLT_PROBES; i++) {
-			if (t->backends[i] != &backend_kinds[b] || !(t->probes >> i & 1))
+			if (tracer->backends[i] != &backend_kinds[b] || !(tracer->probes >> i & 1))
 				continue;
-			add_word(c->by, sizeof(c->by), backend_kinds[b].form);
+			add_word(check->by, sizeof(check->by), backend_kinds[b].form);
 			break;
 		}
-	if (!*c->by && t->probes)
-		add_word(c->by, sizeof(c->by), "tracepoints");
+	if (!*check->by && tracer->probes)
+		add_word(check->by, sizeof(check->by), "tracepoints");
 }
 
-/* The backend that serves PROBE when the tracer T has loaded and attached it. */
-static enum check_state probe_row(struct check *c, const struct tracer *t, unsigned int probe)
+/* The backend that serves PROBE when the tracer TRACER has loaded and attached it. */
+static enum check_state probe_row(struct check *check, const struct tracer *tracer, unsigned int probe)
 {
-	char need[sizeof(c->rows[0].need)];
+	char need[sizeof(check->rows[0].need)];
 
-	const struct backend_kind *backend = t->backends[probe];
-	const bool served = t->probes >> probe & 1;
+	const struct backend_kind *backend = tracer->backends[probe];
+	const bool served = tracer->probes >> probe & 1;
 
 	if (!served)
-		add_word(c->without, sizeof(c->without), probes[probe]->name);
+		add_word(check->without, sizeof(check->without), probes[probe]->name);
 	snprintf(need, sizeof(need), "probe %s", probes[probe]->name);
-	if (served && t->plain[probe])
-		return check_lacks(c, need, CHECK_MISSING, "dltraced start -v prints what the kernel says", "in part: %s",
-				   t->plain[probe]);
+	if (served && tracer->plain[probe])
+		return check_lacks(check, need, CHECK_MISSING, "dltraced start -v prints what the kernel says", "in part: %s",
+				   tracer->plain[probe]);
 	if (served)
-		return check_put(c, need, CHECK_OK, "%s%s%s%s", backend ? backend->name : "tracepoint",
+		return check_put(check, need, CHECK_OK, "%s%s%s%s", backend ? backend->name : "tracepoint",
 				 backend ? " (" : "", backend ? backend->hooks : "", backend ? ")" : "");
-	check_put(c, need, CHECK_MISSING, "%s", t->why[probe] ? t->why[probe] : "left out");
-	return check_remedy(c, "start with --probes -%s or --best-effort: %s.out is then not written",
+	check_put(check, need, CHECK_MISSING, "%s", tracer->why[probe] ? tracer->why[probe] : "left out");
+	return check_remedy(check, "start with --probes -%s or --best-effort: %s.out is then not written",
 			    probes[probe]->name, probes[probe]->name);
 }
 
@@ -307,7 +307,7 @@ static unsigned int attached_files(const struct tracer *t)
  * All programs, loaded as for a trace. Not attached: where each call has hooks of its own, detaching waits
  * for the kernel for each, which takes seconds; check_backends() has tried one.
  */
-enum check_state check_probes(struct check *c)
+enum check_state check_probes(struct check *check)
 {
 	static const char need[] = "probes";
 	const struct tracer_options o = {
@@ -320,25 +320,25 @@ enum check_state check_probes(struct check *c)
 	struct tracer t;
 	int r;
 
-	if (!can_try(c))
-		return not_tried(c, need);
+	if (!can_try(check))
+		return not_tried(check, need);
 	r = tracer_load(&t, &o);
 	if (r == 0)
-		c->tracer_files = open_files() - before + attached_files(&t);
+		check->tracer_files = open_files() - before + attached_files(&t);
 	if (r == 0)
-		note_backends(c, &t);
+		note_backends(check, &t);
 	if (r < 0)
-		state = check_lacks(c, need, CHECK_FAIL,
+		state = check_lacks(check, need, CHECK_FAIL,
 				    r == -EMFILE ? "ulimit -n 1024, or LimitNOFILE= in a unit" :
 						   "dltraced start -v prints what the kernel says", "%s", t.error);
 	for (unsigned int i = 1; r == 0 && i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SELECTABLE && probes[i]->open)
-			state = probe_row(c, &t, i);
+			state = probe_row(check, &t, i);
 	tracer_free(&t);
 	return state;
 }
 
-enum check_state check_rings(struct check *c)
+enum check_state check_rings(struct check *check)
 {
 	static const char need[] = "rings";
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -346,11 +346,11 @@ enum check_state check_rings(struct check *c)
 	uint64_t ms;
 	bool shared, short_stall;
 
-	tracer_maps_plan(&t, c->buffer_bytes);
+	tracer_maps_plan(&t, check->buffer_bytes);
 	ms = ring_stall_ms(t.ring_bytes, t.ring_bytes / TRACER_RING_RESERVE);
 	shared = t.n_rings < cpus;
 	short_stall = ms < 500;
-	return check_lacks(c, need, shared || short_stall ? CHECK_NOTE : CHECK_OK,
+	return check_lacks(check, need, shared || short_stall ? CHECK_NOTE : CHECK_OK,
 			   shared      ? "CPUs share rings: --buffer SIZE takes more memory; 64M a CPU gives each a ring" :
 			   short_stall ? "--buffer SIZE takes more memory; 64M a CPU gives each a ring" : NULL,
 			   "%u of %s for %ld CPUs: while nothing is written, one holds %.2f s of %u records/s", t.n_rings,

@@ -31,25 +31,25 @@ bool check_possible(const struct check *c)
 }
 
 /* The answer, in one sentence, for all that do not read the rows. */
-enum check_state check_verdict(struct check *c)
+enum check_state check_verdict(struct check *check)
 {
-	const struct check_row *failure = first_failure(c);
-	const char *but = *c->without ? ", without " : "";
+	const struct check_row *failure = first_failure(check);
+	const char *but = *check->without ? ", without " : "";
 
-	if (failure && *c->by)
-		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine can be traced, by %s%s%s, but not like this: %s: %s", c->by, but,
-				 c->without, failure->need, failure->found);
+	if (failure && *check->by)
+		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine can be traced, by %s%s%s, but not like this: %s: %s", check->by, but,
+				 check->without, failure->need, failure->found);
 	if (failure)
-		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: %s: %s", failure->need, failure->found);
-	if (!*c->by)
-		return check_put(c, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: no probe can be attached");
-	return check_put(c, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by %s%s%s.", c->by, but, c->without);
+		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: %s: %s", failure->need, failure->found);
+	if (!*check->by)
+		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: no probe can be attached");
+	return check_put(check, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by %s%s%s.", check->by, but, check->without);
 }
 
-enum check_state check_lacks(struct check *c, const char *need, enum check_state state, const char *remedy, const char *found,
+enum check_state check_lacks(struct check *check, const char *need, enum check_state state, const char *remedy, const char *found,
 			     ...)
 {
-	struct check_row *row = &c->rows[MIN(c->n, CHECK_ROWS_MAX - 1)];
+	struct check_row *row = &check->rows[MIN(check->n, CHECK_ROWS_MAX - 1)];
 	va_list ap;
 
 	*row = (struct check_row){ .state = state };
@@ -58,7 +58,7 @@ enum check_state check_lacks(struct check *c, const char *need, enum check_state
 	va_start(ap, found);
 	vsnprintf(row->found, sizeof(row->found), found, ap);
 	va_end(ap);
-	c->n = (unsigned int)(row - c->rows) + 1;
+	check->n = (unsigned int)(row - check->rows) + 1;
 	return state;
 }
 
@@ -96,7 +96,7 @@ bool check_has_word(const char *list, const char *id)
 	return false;
 }
 
-const char *check_install(const struct check *c, const char *package, char *buf, size_t size)
+const char *check_install(const struct check *check, const char *package, char *buf, size_t size)
 {
 	static const struct {
 		const char *id, *command;
@@ -109,7 +109,7 @@ const char *check_install(const struct check *c, const char *package, char *buf,
 	const char *command = "install the package";
 	char text[4096];
 
-	if (check_read(c, "/etc/os-release", text, sizeof(text)) == 0) {
+	if (check_read(check, "/etc/os-release", text, sizeof(text)) == 0) {
 		char *line, *rest = text;
 
 		while ((line = strsep(&rest, "\n"))) {

@@ -53,7 +53,7 @@ void check_run(struct check *c);
 bool check_possible(const struct check *c);
 
 /* For row functions: a row with a remedy, if not NULL; one without; one formatted later. Return the state. */
-enum check_state check_lacks(struct check *c, const char *need, enum check_state state, const char *remedy, const char *found,
+enum check_state check_lacks(struct check *check, const char *need, enum check_state state, const char *remedy, const char *found,
 			     ...) __attribute__((format(printf, 5, 6)));
 #define check_put(c, need, state, ...) check_lacks(c, need, state, NULL, __VA_ARGS__)
 enum check_state check_remedy(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -64,7 +64,7 @@ int check_read(const struct check *c, const char *path, char *buf, size_t size);
 /* Is WORD one of the words in LIST, between blanks or quotes? */
 bool check_has_word(const char *list, const char *word);
 /* Writes the command that installs PACKAGE on this distribution into BUF, and returns it. */
-const char *check_install(const struct check *c, const char *package, char *buf, size_t size);
+const char *check_install(const struct check *check, const char *package, char *buf, size_t size);
 
 /*
  * Row functions, in their order, as later ones rely on the findings of earlier ones: kernel.c has the
@@ -82,8 +82,8 @@ CHECK_NEEDS(CHECK_PROTOTYPE)
 /* --- printing: print.c ------------------------------------------------------------------ */
 
 /* A table of at most WIDTH columns, and the verdict as its last line; COLOUR: states by SGR sequences. */
-void check_print(const struct check *c, FILE *out, unsigned int width, bool colour);
+void check_print(const struct check *check, FILE *out, unsigned int width, bool colour);
 /* An array of objects; 0 or -errno. */
-int check_print_json(const struct check *c, FILE *out);
+int check_print_json(const struct check *check, FILE *out);
 
 #endif

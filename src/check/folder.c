@@ -121,20 +121,20 @@ static int write_trial(int fd, bool direct, uint64_t *bytes_ret, uint64_t *ns_re
 	return 0;
 }
 
-static enum check_state put_speed(struct check *c, uint64_t bytes, uint64_t ns, bool direct)
+static enum check_state put_speed(struct check *check, uint64_t bytes, uint64_t ns, bool direct)
 {
 	uint64_t per_s = (uint64_t)((double)bytes * NSEC_PER_SEC / (double)ns);
 	uint64_t rows = per_s / RING_STALL_RECORD_BYTES;
 	bool slow = rows < RING_STALL_RECORDS_PER_S;
 
-	return check_lacks(c, speed, slow ? CHECK_NOTE : CHECK_OK,
+	return check_lacks(check, speed, slow ? CHECK_NOTE : CHECK_OK,
 			   slow ? "-o DIR on a faster disk if more rows than that arrive for longer than the page cache and "
 				  "the rings (--buffer) can absorb" : NULL,
 			   "%s/s%s (%s in %s): about %llu rows/s", FMT_BYTES(per_s), direct ? "" : " through the page cache",
 			   FMT_BYTES(bytes), FMT_NS(ns), (unsigned long long)rows);
 }
 
-static enum check_state measure(struct check *c, int dir, const char *at)
+static enum check_state measure(struct check *check, int dir, const char *at)
 {
 	autoclose int fd = -1;
 	uint64_t bytes = 0, ns = 0;
@@ -143,7 +143,7 @@ static enum check_state measure(struct check *c, int dir, const char *at)
 
 	fd = r = open_trial(dir, &direct);
 	if (r < 0)
-		return check_lacks(c, speed, CHECK_FAIL,
+		return check_lacks(check, speed, CHECK_FAIL,
 				   geteuid() == 0 ? "-o DIR, where root may write" : "-o DIR, where this user may write",
 				   "%s cannot be written: %s", at, strerror(-r));
 	r = write_trial(fd, direct, &bytes, &ns);
@@ -153,14 +153,14 @@ static enum check_state measure(struct check *c, int dir, const char *at)
 			r = write_trial(fd, direct, &bytes, &ns);
 	}
 	if (r < 0)
-		return check_lacks(c, speed, CHECK_NOTE, r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk",
+		return check_lacks(check, speed, CHECK_NOTE, r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk",
 				   "not measured: %s", strerror(-r));
-	return put_speed(c, bytes, ns, direct);
+	return put_speed(check, bytes, ns, direct);
 }
 
 /* --- space ------------------------------------------------------------------------------------ */
 
-enum check_state check_folder(struct check *c)
+enum check_state check_folder(struct check *check)
 {
 	struct outdir_names names;
 	char path[PATH_MAX], at[PATH_MAX];
@@ -169,25 +169,25 @@ enum check_state check_folder(struct check *c)
 	int r;
 
 	outdir_names_init(&names, "check", environ, time(NULL));
-	r = outdir_expand(c->out, &names, path, sizeof(path));
+	r = outdir_expand(check->out, &names, path, sizeof(path));
 	if (r == 0 && *path != '/' && !getcwd(at, sizeof(at)) && errno == ENOENT)
-		return check_lacks(c, space, CHECK_FAIL, "cd to a folder that is there, or -o DIR with an absolute path",
+		return check_lacks(check, space, CHECK_FAIL, "cd to a folder that is there, or -o DIR with an absolute path",
 				   "%s: the current folder has been removed", path);
 	if (r == 0)
 		r = dir = open_nearest(path, at);
 	if (r >= 0)
 		util_fd_path(dir, at);
 	if (r >= 0)
-		r = space_look(&left, dir, c->min_free_bytes);
+		r = space_look(&left, dir, check->min_free_bytes);
 	if (r < 0)
-		return check_lacks(c, space, CHECK_FAIL, "-o DIR, a folder that exists or can be created", "%s: %s",
+		return check_lacks(check, space, CHECK_FAIL, "-o DIR, a folder that exists or can be created", "%s: %s",
 				   dir < 0 ? path : at, outdir_strerror(r));
-	check_lacks(c, space, left.low ? CHECK_FAIL : CHECK_OK,
+	check_lacks(check, space, left.low ? CHECK_FAIL : CHECK_OK,
 		    left.low ? "-o DIR on a disk with more space, or --min-free SIZE: rows would be counted as lost" : NULL,
 		    "%s free in %s%s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at, left.by, FMT_BYTES(left.least_bytes));
 	if (left.low)
 		return CHECK_FAIL;
 	if (left.free_bytes - left.least_bytes < WRITE_BYTES)
-		return check_put(c, speed, CHECK_NOTE, "not measured: too little space");
-	return measure(c, dir, at);
+		return check_put(check, speed, CHECK_NOTE, "not measured: too little space");
+	return measure(check, dir, at);
 }

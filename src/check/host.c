@@ -35,20 +35,20 @@ static char *read_text(const struct check *c, const char *path)
 
 /* --- limits and mounts ------------------------------------------------------------------------ */
 
-enum check_state check_open_files(struct check *c)
+enum check_state check_open_files(struct check *check)
 {
 	static const char need[] = "open files limit";
 	struct tracer t = {};
 	struct rlimit now;
 	uint64_t least;
 
-	tracer_maps_plan(&t, c->buffer_bytes);
-	least = MAX(c->tracer_files, TRACER_FILES) + t.n_rings + OTHER_FILES;
+	tracer_maps_plan(&t, check->buffer_bytes);
+	least = MAX(check->tracer_files, TRACER_FILES) + t.n_rings + OTHER_FILES;
 	getrlimit(RLIMIT_NOFILE, &now);
-	check_put(c, need, now.rlim_cur >= least ? CHECK_OK : CHECK_FAIL, "%llu; a trace takes up to %llu",
+	check_put(check, need, now.rlim_cur >= least ? CHECK_OK : CHECK_FAIL, "%llu; a trace takes up to %llu",
 		  (unsigned long long)now.rlim_cur, (unsigned long long)least);
 	return now.rlim_cur >= least ? CHECK_OK :
-	       check_remedy(c, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)", (unsigned long long)MAX(least, 1024));
+	       check_remedy(check, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)", (unsigned long long)MAX(least, 1024));
 }
 
 enum check_state check_file_size(struct check *c)
@@ -64,7 +64,7 @@ enum check_state check_file_size(struct check *c)
 }
 
 /* The rings are mapped, each twice, and beside them there are stacks of threads, and programs while they are loaded. */
-enum check_state check_address_space(struct check *c)
+enum check_state check_address_space(struct check *check)
 {
 	static const char need[] = "address space limit";
 	struct tracer t = {};
@@ -74,21 +74,21 @@ enum check_state check_address_space(struct check *c)
 
 	getrlimit(RLIMIT_AS, &now);
 	if (now.rlim_cur == RLIM_INFINITY)
-		return check_put(c, need, CHECK_OK, "none");
-	tracer_maps_plan(&t, c->buffer_bytes);
+		return check_put(check, need, CHECK_OK, "none");
+	tracer_maps_plan(&t, check->buffer_bytes);
 	bytes = 2 * t.ring_bytes * t.n_rings + OTHER_MAPPED_BYTES;
 	trial = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (trial == MAP_FAILED)
-		return check_lacks(c, need, CHECK_FAIL, "ulimit -v unlimited (LimitAS=infinity in a unit of systemd), or --buffer SIZE, smaller",
+		return check_lacks(check, need, CHECK_FAIL, "ulimit -v unlimited (LimitAS=infinity in a unit of systemd), or --buffer SIZE, smaller",
 				   "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
 	munmap(trial, bytes);
-	return check_put(c, need, CHECK_OK, "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
+	return check_put(check, need, CHECK_OK, "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
 }
 
 /* Finds where the first file system of type FSTYPE is mounted, as written in /proc/mounts. */
-static bool find_mount(const struct check *c, const char *fstype, char *buf, size_t size)
+static bool find_mount(const struct check *check, const char *fstype, char *buf, size_t size)
 {
-	autofree char *text = read_text(c, "/proc/self/mounts");
+	autofree char *text = read_text(check, "/proc/self/mounts");
 	char *rest = text, *line;
 
 	while (text && (line = strsep(&rest, "\n"))) {
@@ -105,25 +105,25 @@ static bool find_mount(const struct check *c, const char *fstype, char *buf, siz
 	return false;
 }
 
-enum check_state check_tracefs(struct check *c)
+enum check_state check_tracefs(struct check *check)
 {
 	char path[256];
 
-	if (find_mount(c, "tracefs", path, sizeof(path)))
-		return check_put(c, "tracefs", CHECK_OK, "%s", path);
-	if (c->no_proc)
-		return check_put(c, "tracefs", CHECK_NOTE, "not known: /proc is not mounted");
-	if (c->hooks & (1U << BACKEND_FENTRY | 1U << BACKEND_TP_BTF) || !c->may_bpf || !c->has_btf)
-		return check_put(c, "tracefs", CHECK_OK, "not mounted, and not needed where the hooks fentry or tp_btf work");
-	return check_lacks(c, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
+	if (find_mount(check, "tracefs", path, sizeof(path)))
+		return check_put(check, "tracefs", CHECK_OK, "%s", path);
+	if (check->no_proc)
+		return check_put(check, "tracefs", CHECK_NOTE, "not known: /proc is not mounted");
+	if (check->hooks & (1U << BACKEND_FENTRY | 1U << BACKEND_TP_BTF) || !check->may_bpf || !check->has_btf)
+		return check_put(check, "tracefs", CHECK_OK, "not mounted, and not needed where the hooks fentry or tp_btf work");
+	return check_lacks(check, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
 			   "not mounted: the hooks tp and kprobe need it");
 }
 
-enum check_state check_cgroups(struct check *c)
+enum check_state check_cgroups(struct check *check)
 {
 	static const char need[] = "cgroups";
-	autofree char *info = read_text(c, "/proc/self/mountinfo"),
-		      *own = read_text(c, "/proc/self/cgroup");
+	autofree char *info = read_text(check, "/proc/self/mountinfo"),
+		      *own = read_text(check, "/proc/self/cgroup");
 	struct cgroup_mounts m = {};
 	unsigned int v1 = 0, v2 = 0;
 
@@ -132,14 +132,14 @@ enum check_state check_cgroups(struct check *c)
 			*(m.items[i].hierarchy ? &v1 : &v2) += 1;
 		cgroup_mounts_free(&m);
 	}
-	if (c->no_proc)
-		return check_put(c, need, CHECK_NOTE, "not known: /proc is not mounted");
+	if (check->no_proc)
+		return check_put(check, need, CHECK_NOTE, "not known: /proc is not mounted");
 	if (!v1 && !v2)
-		return check_lacks(c, need, CHECK_MISSING, "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+		return check_lacks(check, need, CHECK_MISSING, "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
 				   "none mounted: --cgroup and --container find nothing");
 	if (!v1)
-		return check_put(c, need, CHECK_OK, "v2");
-	return check_put(c, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1, v1 == 1 ? "y" : "ies");
+		return check_put(check, need, CHECK_OK, "v2");
+	return check_put(check, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1, v1 == 1 ? "y" : "ies");
 }
 
 /* --- tools ------------------------------------------------------------------------------------ */
@@ -158,61 +158,61 @@ static void version_of(const struct check *c, const char *path, char *buf, size_
 }
 
 /* Is there a device of NVIDIA's that computes: a display, VGA or 3D controller? */
-static bool has_gpu(const struct check *c)
+static bool has_gpu(const struct check *check)
 {
-	autofree char *pci = util_fmt("%s/sys/bus/pci/devices", c->root);
-	DIR *d = pci ? opendir(pci) : NULL;
+	autofree char *pci = util_fmt("%s/sys/bus/pci/devices", check->root);
+	DIR *dirstream = pci ? opendir(pci) : NULL;
 	char path[PATH_MAX], vendor[16], class[16];
-	const struct dirent *e;
+	const struct dirent *dirent;
 	bool found = false;
 
-	while (d && !found && (e = readdir(d))) {
-		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.64s/vendor", e->d_name);
-		if (check_read(c, path, vendor, sizeof(vendor)) < 0 || strcmp(vendor, "0x10de"))
+	while (dirstream && !found && (dirent = readdir(dirstream))) {
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.64s/vendor", dirent->d_name);
+		if (check_read(check, path, vendor, sizeof(vendor)) < 0 || strcmp(vendor, "0x10de"))
 			continue;
-		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.64s/class", e->d_name);
-		found = check_read(c, path, class, sizeof(class)) == 0 && !strncmp(class, "0x03", 4);
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.64s/class", dirent->d_name);
+		found = check_read(check, path, class, sizeof(class)) == 0 && !strncmp(class, "0x03", 4);
 	}
-	if (d)
-		closedir(d);
+	if (dirstream)
+		closedir(dirstream);
 	return found;
 }
 
 /* Its own version is the driver's; running nvidia-smi itself can take seconds. */
-static enum check_state nvidia_row(struct check *c, const char *path)
+static enum check_state nvidia_row(struct check *check, const char *path)
 {
 	char driver[64];
-	bool loaded = check_read(c, "/sys/module/nvidia/version", driver, sizeof(driver)) == 0;
+	bool loaded = check_read(check, "/sys/module/nvidia/version", driver, sizeof(driver)) == 0;
 
 	if (path && loaded)
-		return check_put(c, "nvidia-smi", CHECK_OK, "%s, driver %s", path, driver);
+		return check_put(check, "nvidia-smi", CHECK_OK, "%s, driver %s", path, driver);
 	if (loaded)
-		return check_lacks(c, "nvidia-smi", CHECK_MISSING,
+		return check_lacks(check, "nvidia-smi", CHECK_MISSING,
 				   "install the package of the driver that has it; without it there is no GPU trace",
 				   "not in PATH, though driver %s is loaded", driver);
-	if (!has_gpu(c))
-		return check_put(c, "nvidia-smi", CHECK_OK, "not needed: no GPU of NVIDIA");
-	return check_lacks(c, "nvidia-smi", CHECK_MISSING,
+	if (!has_gpu(check))
+		return check_put(check, "nvidia-smi", CHECK_OK, "not needed: no GPU of NVIDIA");
+	return check_lacks(check, "nvidia-smi", CHECK_MISSING,
 			   "install NVIDIA's driver; --collectors cpu,disk traces without it", "%s, and the driver of this GPU of NVIDIA is not loaded",
 			   path ? path : "not in PATH");
 }
 
-static enum check_state sysstat_row(struct check *c, const char *name, const char *path, const char *loss)
+static enum check_state sysstat_row(struct check *check, const char *name, const char *path, const char *loss)
 {
 	char version[64], command[64];
 
 	if (!path)
-		return check_lacks(c, name, CHECK_MISSING, check_install(c, "sysstat", command, sizeof(command)),
+		return check_lacks(check, name, CHECK_MISSING, check_install(check, "sysstat", command, sizeof(command)),
 				   "not in PATH: no %s", loss);
-	version_of(c, path, version, sizeof(version));
+	version_of(check, path, version, sizeof(version));
 	if (version[0])
-		return check_put(c, name, CHECK_OK, "%s, %s", path, version);
-	check_put(c, name, CHECK_NOTE, "%s, which does not print its version", path);
-	return check_remedy(c, "%s -V should print one: is it the one of sysstat?", name);
+		return check_put(check, name, CHECK_OK, "%s, %s", path, version);
+	check_put(check, name, CHECK_NOTE, "%s, which does not print its version", path);
+	return check_remedy(check, "%s -V should print one: is it the one of sysstat?", name);
 }
 
 /* The tools of the collectors, each once. */
-enum check_state check_collectors(struct check *c)
+enum check_state check_collectors(struct check *check)
 {
 	enum check_state state = CHECK_OK;
 	const char *before = "";
@@ -226,13 +226,13 @@ enum check_state check_collectors(struct check *c)
 			continue;
 		before = name;
 		found = !helper_find(name, path, sizeof(path));
-		state = !strcmp(name, "nvidia-smi") ? nvidia_row(c, found ? path : NULL) :
-				sysstat_row(c, name, found ? path : NULL, collector_kinds[i].loss);
+		state = !strcmp(name, "nvidia-smi") ? nvidia_row(check, found ? path : NULL) :
+				sysstat_row(check, name, found ? path : NULL, collector_kinds[i].loss);
 	}
 	return state;
 }
 
-enum check_state check_containers(struct check *c)
+enum check_state check_containers(struct check *check)
 {
 	static const char *const engines[] = { "docker", "podman", "nerdctl" };
 	char found[64] = "", path[PATH_MAX];
@@ -245,62 +245,62 @@ enum check_state check_containers(struct check *c)
 				 engines[i]);
 	}
 	if (found[0])
-		return check_put(c, "containers", CHECK_OK, "%s", found);
-	return check_put(c, "containers", CHECK_OK,
+		return check_put(check, "containers", CHECK_OK, "%s", found);
+	return check_put(check, "containers", CHECK_OK,
 			 "no docker, podman or nerdctl in PATH: --container takes new, or 12 or more digits of an ID, and no names");
 }
 
 /* --- other traces ----------------------------------------------------------------------------- */
 
 /* Does process PID hold BPF maps? Other users' processes cannot be read: assumed to. */
-static bool holds_maps(const struct check *c, const char *pid)
+static bool holds_maps(const struct check *check, const char *pid)
 {
-	autofree char *dir = util_fmt("%s/proc/%s/fd", c->root, pid);
-	DIR *d = dir ? opendir(dir) : NULL;
-	const struct dirent *e;
+	autofree char *dir = util_fmt("%s/proc/%s/fd", check->root, pid);
+	DIR *dirstream = dir ? opendir(dir) : NULL;
+	const struct dirent *dirent;
 	bool found = false;
 
-	if (!d)
+	if (!dirstream)
 		return errno == EACCES;
-	while (!found && (e = readdir(d))) {
+	while (!found && (dirent = readdir(dirstream))) {
 		char link[64];
-		ssize_t len = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+		ssize_t len = readlinkat(dirfd(dirstream), dirent->d_name, link, sizeof(link) - 1);
 
 		link[MAX(len, 0)] = '\0';
 		found = !strcmp(link, "anon_inode:bpf-map");
 	}
-	closedir(d);
+	closedir(dirstream);
 	return found;
 }
 
 /* By its name, and by its maps: a log relay, or a process that only prints, is not a trace. */
-enum check_state check_other_traces(struct check *c)
+enum check_state check_other_traces(struct check *check)
 {
 	static const char need[] = "other traces";
-	autofree char *proc = util_fmt("%s/proc", c->root);
-	DIR *d = proc ? opendir(proc) : NULL;
+	autofree char *proc = util_fmt("%s/proc", check->root);
+	DIR *dirstream = proc ? opendir(proc) : NULL;
 	char pids[128] = "", path[64], comm[32];
-	const struct dirent *e;
+	const struct dirent *dirent;
 	unsigned int n = 0;
 
-	while (d && (e = readdir(d))) {
+	while (dirstream && (dirent = readdir(dirstream))) {
 		size_t len = strlen(pids);
 
-		if (!isdigit((unsigned char)e->d_name[0]) || atoi(e->d_name) == getpid())
+		if (!isdigit((unsigned char)dirent->d_name[0]) || atoi(dirent->d_name) == getpid())
 			continue;
-		snprintf(path, sizeof(path), "/proc/%.16s/comm", e->d_name);
-		if (check_read(c, path, comm, sizeof(comm)) < 0 || strcmp(comm, "dltraced") != 0 ||
-		    !holds_maps(c, e->d_name))
+		snprintf(path, sizeof(path), "/proc/%.16s/comm", dirent->d_name);
+		if (check_read(check, path, comm, sizeof(comm)) < 0 || strcmp(comm, "dltraced") != 0 ||
+		    !holds_maps(check, dirent->d_name))
 			continue;
 		n++;
-		snprintf(pids + len, sizeof(pids) - len, " %.16s", e->d_name);
+		snprintf(pids + len, sizeof(pids) - len, " %.16s", dirent->d_name);
 	}
-	if (d)
-		closedir(d);
-	if (c->no_proc)
-		return check_put(c, need, CHECK_NOTE, "not known: /proc is not mounted");
+	if (dirstream)
+		closedir(dirstream);
+	if (check->no_proc)
+		return check_put(check, need, CHECK_NOTE, "not known: /proc is not mounted");
 	if (!n)
-		return check_put(c, need, CHECK_OK, "none");
-	return check_put(c, need, CHECK_NOTE, "%u of dltraced, process%s%s: each adds its own cost (`dltraced status' lists them)", n,
+		return check_put(check, need, CHECK_OK, "none");
+	return check_put(check, need, CHECK_NOTE, "%u of dltraced, process%s%s: each adds its own cost (`dltraced status' lists them)", n,
 			 n == 1 ? "" : "es", pids);
 }

@@ -39,30 +39,30 @@ static void put_row(FILE *out, const struct check_row *row, unsigned int need_wi
 	wrap_text(out, row->remedy, indent + (unsigned int)strlen(ARROW), width);
 }
 
-void check_print(const struct check *c, FILE *out, unsigned int width, bool colour)
+void check_print(const struct check *check, FILE *out, unsigned int width, bool colour)
 {
-	const struct check_row *verdict = c->n && !strcmp(c->rows[c->n - 1].need, CHECK_VERDICT) ? &c->rows[c->n - 1] : NULL;
-	const unsigned int n = c->n - !!verdict;
+	const struct check_row *verdict = check->n && !strcmp(check->rows[check->n - 1].need, CHECK_VERDICT) ? &check->rows[check->n - 1] : NULL;
+	const unsigned int n = check->n - !!verdict;
 	unsigned int need_width = (unsigned int)strlen("NEED");
 
 	for (unsigned int i = 0; i < n; i++)
-		need_width = MAX(need_width, (unsigned int)strlen(c->rows[i].need));
+		need_width = MAX(need_width, (unsigned int)strlen(check->rows[i].need));
 	need_width += 2;
 	fprintf(out, "%-*s%-*s%.*s\n", (int)need_width, "NEED", STATE_WIDTH, "STATE",
 		(int)(width > need_width + STATE_WIDTH ? width - need_width - STATE_WIDTH : 0), "FOUND " ARROW "WHAT TO DO");
 	for (unsigned int i = 0; i < n; i++)
-		put_row(out, &c->rows[i], need_width, width, colour);
+		put_row(out, &check->rows[i], need_width, width, colour);
 	if (verdict)
 		wrap_text(out, verdict->found, 0, width);
 }
 
-int check_print_json(const struct check *c, FILE *out)
+int check_print_json(const struct check *check, FILE *out)
 {
 	struct json j = { 0 };
 
 	json_array(&j, NULL);
-	for (unsigned int i = 0; i < c->n; i++) {
-		const struct check_row *row = &c->rows[i];
+	for (unsigned int i = 0; i < check->n; i++) {
+		const struct check_row *row = &check->rows[i];
 
 		json_object(&j, NULL);
 		json_str(&j, "need", row->need);

@@ -38,10 +38,10 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 const char *path_from_here(const char *dir);
 
 /*
- * Prints the last messages of a trace in the folder DIRFD, which is DIR, with the answer V; NULL: no answer was requested.
+ * Prints the last messages of a trace in the folder DIRFD, which is DIR, with the answer VERDICT; NULL: no answer was requested.
  * ARCHIVED: --archive has packed the folder, or has logged why not.
  */
-void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived);
+void cmd_end(const char *dir, int dirfd, const struct verdict *verdict, bool archived);
 
 /* Logs why DIR cannot be read as a trace folder; RES is the -errno. Returns RES. */
 int log_not_read(int res, const char *dir);

@@ -127,9 +127,9 @@ static void end_view(FILE *out, const char *name)
  * would accept rows that were cut off, too.) The number is read from the header of each folder's first segment; LIMIT 1
  * reads no further.
  */
-static void print_older(FILE *out, const struct probe *p)
+static void print_older(FILE *out, const struct probe *probe)
 {
-	const char *name = p->name;
+	const char *name = probe->name;
 
 	fprintf(out, "SET VARIABLE dltraced_heads = (\n"
 	       "  SELECT coalesce(string_agg('(SELECT ''' || parse_dirpath(file) || ''' AS folder, len(string_split(head, chr(9))) AS n'\n"
@@ -146,9 +146,9 @@ static void print_older(FILE *out, const struct probe *p)
 	       "  SELECT coalesce(string_agg('SELECT * FROM read_csv([' || files || '], delim=chr(9), quote='''', escape='''','\n"
 	       "           || ' nullstr=[''-'', ''?''], filename=true, auto_detect=false, header=false, skip=2,'\n"
 	       "           || ' ignore_errors=coalesce(getvariable(''ignore_damaged'')::BOOLEAN, false),'\n"
-	       "           || ' columns={' || array_to_string(([", name, name, p->n_fields, name);
-	for (unsigned int i = 0; i < p->n_fields; i++)
-		fprintf(out, "%s'''%s'': ''%s'''", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", p->fields[i].name, type_of(&p->fields[i]));
+	       "           || ' columns={' || array_to_string(([", name, name, probe->n_fields, name);
+	for (unsigned int i = 0; i < probe->n_fields; i++)
+		fprintf(out, "%s'''%s'': ''%s'''", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", probe->fields[i].name, type_of(&probe->fields[i]));
 	fprintf(out, "])[1:n], ', ') || '})', ' UNION ALL BY NAME '), 'SELECT NULL::VARCHAR AS filename WHERE false')\n"
 	       "  FROM (SELECT x.n AS n, string_agg('''' || replace(x.file, '''', '''''') || '''', ', ') AS files\n"
 	       "        FROM (SELECT unnest(getvariable('dltraced_older')) AS x) GROUP BY x.n));\n"
@@ -159,18 +159,18 @@ static void print_older(FILE *out, const struct probe *p)
 }
 
 /* skip=2 leaves out the two header lines. (comment='#' with header=true would leave out a row of each file, too.) */
-static void print_probe(FILE *out, const struct probe *p)
+static void print_probe(FILE *out, const struct probe *probe)
 {
-	print_files(out, p->name);
-	print_older(out, p);
-	begin_view(out, p->name, "(SELECT * FROM ");
+	print_files(out, probe->name);
+	print_older(out, probe);
+	begin_view(out, probe->name, "(SELECT * FROM ");
 	fputs("              auto_detect=false, header=false, skip=2,\n              columns={", out);
-	for (unsigned int i = 0; i < p->n_fields; i++)
-		fprintf(out, "%s'%s': '%s'", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", p->fields[i].name, type_of(&p->fields[i]));
+	for (unsigned int i = 0; i < probe->n_fields; i++)
+		fprintf(out, "%s'%s': '%s'", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", probe->fields[i].name, type_of(&probe->fields[i]));
 	putc('}', out);
-	end_view(out, p->name);
+	end_view(out, probe->name);
 	fprintf(out, "\n"
-	       "UNION ALL BY NAME SELECT * FROM query(getvariable('dltraced_%s_older')));\n", p->name);
+	       "UNION ALL BY NAME SELECT * FROM query(getvariable('dltraced_%s_older')));\n", probe->name);
 }
 
 /*

@@ -28,13 +28,13 @@ static void put_text(FILE *out, unsigned int indent, const char *text)
 {
 	autofree char *wrapped = NULL;
 	size_t len = 0, n = 0;
-	FILE *f = open_memstream(&wrapped, &len);
+	FILE *IO_FILE = open_memstream(&wrapped, &len);
 	unsigned int lines = 0;
 
-	if (!f)
+	if (!IO_FILE)
 		return;
-	wrap_text(f, text, indent, WIDTH);
-	if (fclose(f) != 0)
+	wrap_text(IO_FILE, text, indent, WIDTH);
+	if (fclose(IO_FILE) != 0)
 		return;
 	while (n < len && lines < LINES_MAX)
 		lines += wrapped[n++] == '\n';
@@ -64,15 +64,15 @@ static char *how_long(const struct manifest_facts *m)
 	return m->end_ns > m->start_ns ? util_fmt(", traced for %s", FMT_NS(m->end_ns - m->start_ns)) : NULL;
 }
 
-static void put_job(const struct manifest_facts *m, FILE *out)
+static void put_job(const struct manifest_facts *facts, FILE *out)
 {
-	autofree char *lasted = how_long(m);
+	autofree char *lasted = how_long(facts);
 	autofree char *text = NULL;
 
-	if (m->has_status)
-		text = util_fmt("%s%s", FMT_ENDED(m->status), lasted ? lasted : "");
-	else if (m->workload_pid)
-		text = util_fmt("goes on as process %llu%s", (unsigned long long)m->workload_pid, lasted ? lasted : "");
+	if (facts->has_status)
+		text = util_fmt("%s%s", FMT_ENDED(facts->status), lasted ? lasted : "");
+	else if (facts->workload_pid)
+		text = util_fmt("goes on as process %llu%s", (unsigned long long)facts->workload_pid, lasted ? lasted : "");
 	else if (lasted)
 		text = strdup(lasted + strlen(", "));
 	if (text)
@@ -80,14 +80,14 @@ static void put_job(const struct manifest_facts *m, FILE *out)
 }
 
 /* Prints how many processes outlive the job; not where the trace ended before the job, as then all of it still runs. */
-static void put_left(const struct manifest_facts *m, FILE *out)
+static void put_left(const struct manifest_facts *facts, FILE *out)
 {
-	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;
+	const bool behind_job = facts->workload_end_ns && facts->workload_end_ns <= facts->end_ns;
 	autofree char *text = NULL;
 
-	if (!m->left_running || !behind_job)
+	if (!facts->left_running || !behind_job)
 		return;
-	text = util_fmt("%s", FMT_N(m->left_running, "process of the job still runs; --wait-all traces it",
+	text = util_fmt("%s", FMT_N(facts->left_running, "process of the job still runs; --wait-all traces it",
 				    "processes of the job still run; --wait-all traces them"));
 	if (text)
 		put_fact(out, "running", text);
@@ -142,33 +142,33 @@ static void put_archive(const char *dir, FILE *out)
 		fprintf(out, "  %-*s%s (%s)\n", LABEL, "archive", path, FMT_BYTES((uint64_t)st.st_size));
 }
 
-static void put_screen(const char *dir, int dirfd, const struct verdict *v, bool archived, FILE *out)
+static void put_screen(const char *dir, int dirfd, const struct verdict *verdict, bool archived, FILE *out)
 {
-	autofree struct manifest_facts *m = malloc(sizeof(*m)); /* large for a stack */
+	autofree struct manifest_facts *facts = malloc(sizeof(*facts)); /* large for a stack */
 	const char *here = path_from_here(dir);
 
-	if (!m)
+	if (!facts)
 		return;
-	manifest_read_at(m, dirfd);
-	if (m->dry)
+	manifest_read_at(facts, dirfd);
+	if (facts->dry)
 		put_text(out, 0, "A dry run: the command ran without a trace");
-	else if (v && v->text)
-		put_text(out, 0, v->text);
-	else if (v)
-		put_text(out, 0, v->late || v->large ? "Finding out what the job waited for takes longer than a moment: run `dltraced report'" :
+	else if (verdict && verdict->text)
+		put_text(out, 0, verdict->text);
+	else if (verdict)
+		put_text(out, 0, verdict->late || verdict->large ? "Finding out what the job waited for takes longer than a moment: run `dltraced report'" :
 					  "It is not known what the job waited for: `dltraced report' says why");
-	put_job(m, out);
-	put_missing(m, v, out);
-	put_uncovered(m, out);
-	put_left(m, out);
+	put_job(facts, out);
+	put_missing(facts, verdict, out);
+	put_uncovered(facts, out);
+	put_left(facts, out);
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
 	if (archived)
 		put_archive(here, out);
-	if (!m->dry)
+	if (!facts->dry)
 		put_next(here, out);
 }
 
-void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived)
+void cmd_end(const char *dir, int dirfd, const struct verdict *verdict, bool archived)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -177,7 +177,7 @@ void cmd_end(const char *dir, int dirfd, const struct verdict *v, bool archived)
 
 	if (!out)
 		return;
-	put_screen(dir, dirfd, v, archived, out);
+	put_screen(dir, dirfd, verdict, archived, out);
 	if (fclose(out) != 0)
 		return;
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

@@ -20,15 +20,15 @@ struct options {
 	enum { BY_US, PARQUET, DUCKDB } by; /* which program writes it */
 };
 
-static const char *set_format(struct option_parse *p, void *member, char *arg)
+static const char *set_format(struct option_parse *parse, void *member, char *arg)
 {
 	struct similar s = similar_to(arg, strlen(arg));
-	struct options *o = p->into;
+	struct options *options = parse->into;
 	const char *help;
 	char hint[64];
 
-	o->by = !strcmp(arg, "parquet") ? PARQUET : !strcmp(arg, "duckdb") ? DUCKDB : BY_US;
-	if (o->by != BY_US)
+	options->by = !strcmp(arg, "parquet") ? PARQUET : !strcmp(arg, "duckdb") ? DUCKDB : BY_US;
+	if (options->by != BY_US)
 		return NULL;
 	*(const struct exporter **)member = export_find(arg);
 	if (*(const struct exporter **)member)
@@ -37,14 +37,14 @@ static const char *set_format(struct option_parse *p, void *member, char *arg)
 		similar_offer(&s, export_format(i, &help));
 	similar_offer(&s, "duckdb");
 	similar_offer(&s, "parquet");
-	char *at = p->why, *const end = p->why + sizeof(p->why);
+	char *at = parse->why, *const end = parse->why + sizeof(parse->why);
 
-	at += snprintf(at, sizeof(p->why), "no such format%s (there are duckdb, parquet", similar_text(&s, "", hint, sizeof(hint)));
+	at += snprintf(at, sizeof(parse->why), "no such format%s (there are duckdb, parquet", similar_text(&s, "", hint, sizeof(hint)));
 	for (unsigned int i = 0; export_format(i, &help) && at < end; i++)
 		at += snprintf(at, (size_t)(end - at), ", %s", export_format(i, &help));
 	if (at < end)
 		snprintf(at, (size_t)(end - at), ")");
-	return p->why;
+	return parse->why;
 }
 
 static const char *set_dialect(struct option_parse *p, void *member, char *arg)
@@ -71,22 +71,22 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
-static const char *finish(struct option_parse *p)
+static const char *finish(struct option_parse *parse)
 {
-	const bool by_us = ((struct options *)p->into)->by == BY_US;
-	struct export_options *o = &((struct options *)p->into)->export;
+	const bool by_us = ((struct options *)parse->into)->by == BY_US;
+	struct export_options *options = &((struct options *)parse->into)->export;
 
-	o->dirs = p->args;
-	o->n_dirs = p->n_args;
-	if (!o->format && by_us)
+	options->dirs = parse->args;
+	options->n_dirs = parse->n_args;
+	if (!options->format && by_us)
 		return "which format? Name it with -f";
-	if (!o->out)
+	if (!options->out)
 		return "where to? Name a file with -o, or - for standard output";
-	if (!by_us && !strcmp(o->out, "-"))
+	if (!by_us && !strcmp(options->out, "-"))
 		return "parquet and duckdb need a file with -o";
-	if (o->path && o->path[0] != '/')
+	if (options->path && options->path[0] != '/')
 		return "--path: not an absolute path";
-	return o->n_dirs ? NULL : "which trace folder?";
+	return options->n_dirs ? NULL : "which trace folder?";
 }
 
 static const struct option_line line = {

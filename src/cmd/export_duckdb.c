@@ -77,24 +77,24 @@ struct target {
 
 /* --- the script ----------------------------------------------------------------------------------------------- */
 
-static int name_hosts(struct target *t)
+static int name_hosts(struct target *target)
 {
-	for (int i = 0; i < t->n; i++) {
-		autofree struct manifest_facts *m = calloc(1, sizeof(*m));
-		autoclose int dirfd = open(t->dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < target->n; i++) {
+		autofree struct manifest_facts *facts = calloc(1, sizeof(*facts));
+		autoclose int dirfd = open(target->dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		const char *host;
 		int same = 1;
 
 		if (dirfd < 0)
-			return log_err_r(-errno, "%s: cannot be read: name a trace folder", t->dirs[i]);
-		if (!m)
+			return log_err_r(-errno, "%s: cannot be read: name a trace folder", target->dirs[i]);
+		if (!facts)
 			return -ENOMEM;
-		manifest_read_at(m, dirfd);
-		host = m->host[0] ? m->host : "host";
+		manifest_read_at(facts, dirfd);
+		host = facts->host[0] ? facts->host : "host";
 		for (int k = 0; k < i; k++)
-			same += !strncmp(t->hosts[k], host, strlen(host)) && strchr("#", t->hosts[k][strlen(host)]) != NULL;
-		t->hosts[i] = same > 1 ? util_fmt("%s#%d", host, same) : strdup(host);
-		if (!t->hosts[i])
+			same += !strncmp(target->hosts[k], host, strlen(host)) && strchr("#", target->hosts[k][strlen(host)]) != NULL;
+		target->hosts[i] = same > 1 ? util_fmt("%s#%d", host, same) : strdup(host);
+		if (!target->hosts[i])
 			return -ENOMEM;
 	}
 	return 0;
@@ -140,17 +140,17 @@ static void put_path(const struct target *t, const struct source *s)
 	fputs(" || '/'))", t->out);
 }
 
-static void put_times(const struct target *t, int i)
+static void put_times(const struct target *target, int i)
 {
-	const struct host_times *host = &t->times.host[i];
+	const struct host_times *host = &target->times.host[i];
 
-	fputs(host->n ? "(" : "false", t->out);
+	fputs(host->n ? "(" : "false", target->out);
 	for (unsigned int k = 0; k < host->n; k++) {
-		fprintf(t->out, "%s\"TIMESTAMP\" >= %" PRIu64, k ? " OR " : "", host->v[k].begin_ns);
+		fprintf(target->out, "%s\"TIMESTAMP\" >= %" PRIu64, k ? " OR " : "", host->v[k].begin_ns);
 		if (host->v[k].end_ns < INT64_MAX)
-			fprintf(t->out, " AND \"TIMESTAMP\" < %" PRIu64, host->v[k].end_ns);
+			fprintf(target->out, " AND \"TIMESTAMP\" < %" PRIu64, host->v[k].end_ns);
 	}
-	fputs(host->n ? ")" : "", t->out);
+	fputs(host->n ? ")" : "", target->out);
 }
 
 /* Puts the condition for the folder of host I, which the statement has selected. */
@@ -162,17 +162,17 @@ static void put_host_times(const struct target *t, int i, const struct source *s
 	put_times(t, i);
 }
 
-static void put_all_times(const struct target *t, const struct source *s)
+static void put_all_times(const struct target *target, const struct source *source)
 {
-	if (!times_cut(&t->times, s->name))
+	if (!times_cut(&target->times, source->name))
 		return;
-	for (int i = 0; i < t->n; i++) {
-		fputs(i ? " OR folder = " : " AND (folder = ", t->out);
-		put_real(t, i);
-		fputs(" AND ", t->out);
-		put_times(t, i);
+	for (int i = 0; i < target->n; i++) {
+		fputs(i ? " OR folder = " : " AND (folder = ", target->out);
+		put_real(target, i);
+		fputs(" AND ", target->out);
+		put_times(target, i);
 	}
-	putc(')', t->out);
+	putc(')', target->out);
 }
 
 /* --- statements ------------------------------------------------------------------------------------------------ */
@@ -184,21 +184,21 @@ static void put_all_times(const struct target *t, const struct source *s)
 static const char parquet_options[] = "COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 491520";
 
 /* Puts the statement that writes a file of host I as PATH/host=NAME/FILE.parquet. */
-static void put_parquet(const struct target *t, int i, const struct source *s)
+static void put_parquet(const struct target *target, int i, const struct source *source)
 {
-	const char *name = s->name;
+	const char *name = source->name;
 
-	fprintf(t->out, "COPY (SELECT * EXCLUDE (host, folder) FROM %s WHERE folder = ", name);
-	put_real(t, i);
-	put_pids(t, s);
-	put_path(t, s);
-	put_host_times(t, i, s);
-	fputs(") TO '", t->out);
-	for (const char *s = t->path; *s; s++)
-		fprintf(t->out, *s == '\'' ? "''" : "%c", *s);
-	fputs("/host=", t->out);
-	put_host(t->out, t->hosts[i]);
-	fprintf(t->out, "/%s.parquet' (FORMAT parquet, %s);\n", name, parquet_options);
+	fprintf(target->out, "COPY (SELECT * EXCLUDE (host, folder) FROM %s WHERE folder = ", name);
+	put_real(target, i);
+	put_pids(target, source);
+	put_path(target, source);
+	put_host_times(target, i, source);
+	fputs(") TO '", target->out);
+	for (const char *s = target->path; *s; s++)
+		fprintf(target->out, *s == '\'' ? "''" : "%c", *s);
+	fputs("/host=", target->out);
+	put_host(target->out, target->hosts[i]);
+	fprintf(target->out, "/%s.parquet' (FORMAT parquet, %s);\n", name, parquet_options);
 }
 
 static void put_table(const struct target *t, int i, const struct source *s)
@@ -210,19 +210,19 @@ static void put_table(const struct target *t, int i, const struct source *s)
 	fputs(";\n", t->out);
 }
 
-static void each_file(const struct target *t, void (*put)(const struct target *t, int i, const struct source *s))
+static void each_file(const struct target *target, void (*put)(const struct target *t, int i, const struct source *source))
 {
-	for (int i = 0; i < t->n; i++) {
-		autoclose int dirfd = open(t->dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < target->n; i++) {
+		autoclose int dirfd = open(target->dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		struct source s;
 
 		for (unsigned int p = 1; p < DLT_PROBES && dirfd >= 0; p++)
-			if (cut_names(t->o->probes, probes[p]->name) && has_file(dirfd, probes[p]->name, &s))
-				put(t, i, &s);
+			if (cut_names(target->o->probes, probes[p]->name) && has_file(dirfd, probes[p]->name, &s))
+				put(target, i, &s);
 		for (unsigned int c = 0; c < COLLECTOR_KINDS && dirfd >= 0; c++)
-			if (cut_names(t->o->probes, collector_kinds[c].name) && has_file(dirfd, collector_kinds[c].name, &s))
-				put(t, i, &s);
+			if (cut_names(target->o->probes, collector_kinds[c].name) && has_file(dirfd, collector_kinds[c].name, &s))
+				put(target, i, &s);
 	}
 }
 
@@ -247,19 +247,19 @@ static int make_folder(const char *path)
 	return fd < 0 ? log_err_r(fd, "%s: cannot be made", path) : 0;
 }
 
-static int make_folders(const struct target *t)
+static int make_folders(const struct target *target)
 {
-	int res = make_folder(t->path);
+	int res = make_folder(target->path);
 
-	for (int i = 0; i < t->n && res == 0; i++) {
+	for (int i = 0; i < target->n && res == 0; i++) {
 		autofree char *path = NULL;
 		size_t len;
 		FILE *out = open_memstream(&path, &len);
 
 		if (!out)
 			return -ENOMEM;
-		fprintf(out, "%s/host=", t->path);
-		put_host(out, t->hosts[i]);
+		fprintf(out, "%s/host=", target->path);
+		put_host(out, target->hosts[i]);
 		res = fclose(out) == 0 ? make_folder(path) : -ENOMEM;
 	}
 	return res;
@@ -270,34 +270,34 @@ static bool is_installed(void)
 	return system("command -v duckdb >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c): the command is constant */
 }
 
-static int run_script(struct target *t, bool parquet)
+static int run_script(struct target *target, bool parquet)
 {
-	if (parquet && make_folders(t) < 0)
+	if (parquet && make_folders(target) < 0)
 		return EXIT_DLTRACED;
 	signal(SIGPIPE, SIG_IGN); /* if duckdb ends early, its own message says why */
-	t->out = popen("duckdb -bail", "w"); /* NOLINT(cert-env33-c): likewise */
-	if (!t->out)
+	target->out = popen("duckdb -bail", "w"); /* NOLINT(cert-env33-c): likewise */
+	if (!target->out)
 		return EXIT_DLTRACED;
-	put_script(t, parquet);
-	if (pclose(t->out) == 0)
+	put_script(target, parquet);
+	if (pclose(target->out) == 0)
 		return 0;
 	log_err("duckdb failed, see above; where a file of the trace is damaged, export it with -f csv");
 	return EXIT_DLTRACED;
 }
 
-int export_duckdb(const struct export_options *o, bool parquet)
+int export_duckdb(const struct export_options *options, bool parquet)
 {
-	const int n = o->n_dirs;
-	struct target t = { .out = stdout, .o = o, .path = o->out, .dirs = o->dirs, .n = n, .hosts = calloc((size_t)n, sizeof(char *)) };
+	const int n = options->n_dirs;
+	struct target t = { .out = stdout, .o = options, .path = options->out, .dirs = options->dirs, .n = n, .hosts = calloc((size_t)n, sizeof(char *)) };
 	int res = t.hosts ? name_hosts(&t) : -ENOMEM;
 
 	if (res == 0) {
-		res = cut_init(&t.cut, &o->pids, o->path);
+		res = cut_init(&t.cut, &options->pids, options->path);
 		if (res < 0)
 			log_err_r(res, "--path");
 	}
 	if (res == 0)
-		res = times_init(&t.times, &o->times, o->dirs, (unsigned int)n);
+		res = times_init(&t.times, &options->times, options->dirs, (unsigned int)n);
 	if (res < 0) {
 		res = EXIT_DLTRACED;
 	} else if (is_installed()) {

@@ -36,7 +36,7 @@ static const char *finish(struct option_parse *p)
 }
 
 /* Parses the command line, and calls MAKE in a process that may hang. Returns the exit status. */
-static int run(const struct option_line *line, int argc, char **argv, int (*make)(const struct options *o))
+static int run(const struct option_line *line, int argc, char **argv, int (*make)(const struct options *options))
 {
 	struct options o = { 0 };
 	struct option_parse p;

@@ -133,25 +133,25 @@ static void note_lost_folder(void)
 
 static int run(int argc, char **argv)
 {
-	const struct command *c = find(argv[0]);
+	const struct command *command = find(argv[0]);
 	char name[64];
 	int code;
 
-	if (!c)
+	if (!command)
 		return no_command(argv[0]);
-	if (!(c->flags & CHECKS) && !has_proc())
+	if (!(command->flags & CHECKS) && !has_proc())
 		return EXIT_DLTRACED;
-	snprintf(name, sizeof(name), "dltraced %s", c->name);
+	snprintf(name, sizeof(name), "dltraced %s", command->name);
 	argv[0] = name;
 	command_runs = true;
 	atexit(finish_help);
-	code = c->run(argc, argv);
+	code = command->run(argc, argv);
 	command_runs = false;
-	if (code == EXIT_DLTRACED && !(c->flags & TRACES))
+	if (code == EXIT_DLTRACED && !(command->flags & TRACES))
 		note_lost_folder();
 	if (code == EXIT_DLTRACED && !stdout_is_closed()) /* the command has logged why */
 		return code;
-	return c->flags & PRINTS && finish_stdout() ? EXIT_DLTRACED : code;
+	return command->flags & PRINTS && finish_stdout() ? EXIT_DLTRACED : code;
 }
 
 /*

@@ -36,16 +36,16 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
-static const char *one_probe(struct option_parse *p)
+static const char *one_probe(struct option_parse *parse)
 {
-	const struct options *o = p->into;
+	const struct options *o = parse->into;
 
-	if (p->n_args > 1)
+	if (parse->n_args > 1)
 		return "one probe at a time";
-	if (p->n_args && (o->duckdb || o->json))
+	if (parse->n_args && (o->duckdb || o->json))
 		return "--duckdb and --json print all files";
-	if (p->n_args && !probe_find(p->args[0]))
-		return option_because(p, "no file of a trace is '%s.out'", p->args[0]);
+	if (parse->n_args && !probe_find(parse->args[0]))
+		return option_because(parse, "no file of a trace is '%s.out'", parse->args[0]);
 	return NULL;
 }
 
@@ -91,13 +91,13 @@ static bool is_shared(const struct field *f)
 	return false;
 }
 
-/* The table on the page of P in docs/traces: neighbors that all files share have one row. */
-static void print_page_table(const struct probe *p)
+/* The table on the page of PROBE in docs/traces: neighbors that all files share have one row. */
+static void print_page_table(const struct probe *probe)
 {
 	puts("| column | meaning |\n|---|---|");
-	for (const struct field *f = p->fields, *end = f + p->n_fields; f < end; f++) {
+	for (const struct field *f = probe->fields, *end = f + probe->n_fields; f < end; f++) {
 		if (!is_shared(f)) {
-			print_column(p, f, true);
+			print_column(probe, f, true);
 			continue;
 		}
 		printf("| %s", f->name);
@@ -107,35 +107,35 @@ static void print_page_table(const struct probe *p)
 	}
 }
 
-/* Prints the backend of probe I on this machine. T has all programs loaded; NULL: that was not possible. */
-static void print_backend(const struct tracer *t, unsigned int i)
+/* Prints the backend of probe I on this machine. TRACER has all programs loaded; NULL: that was not possible. */
+static void print_backend(const struct tracer *tracer, unsigned int i)
 {
 	const struct backend_kind *backend;
 
-	if (!t || !probes[i]->open)
+	if (!tracer || !probes[i]->open)
 		return;
-	backend = t->backends[i];
-	if (!(t->probes >> i & 1) && probes[i]->flags & PROBE_SELECTABLE)
-		printf("  cannot be traced here: %s\n", t->why[i] ? t->why[i] : t->error);
+	backend = tracer->backends[i];
+	if (!(tracer->probes >> i & 1) && probes[i]->flags & PROBE_SELECTABLE)
+		printf("  cannot be traced here: %s\n", tracer->why[i] ? tracer->why[i] : tracer->error);
 	else if (backend)
 		printf("  backend here: %s (%s)%s%s\n", backend->name, backend->hooks,
-		       t->why[i] ? "; not " : "", t->why[i] ? t->why[i] : "");
+		       tracer->why[i] ? "; not " : "", tracer->why[i] ? tracer->why[i] : "");
 	else
-		printf("  backend here: tracepoint%s%s\n", t->plain[i] ? "; " : "", t->plain[i] ? t->plain[i] : "");
+		printf("  backend here: tracepoint%s%s\n", tracer->plain[i] ? "; " : "", tracer->plain[i] ? tracer->plain[i] : "");
 }
 
-static void print_probe(const struct probe *p, const struct tracer *t, unsigned int i, bool markdown)
+static void print_probe(const struct probe *probe, const struct tracer *tracer, unsigned int i, bool markdown)
 {
-	printf(markdown ? "### %s.out\n\n" : "%s.out: ", p->name);
-	put(p->help, markdown);
-	if (!(p->flags & PROBE_SELECTABLE))
+	printf(markdown ? "### %s.out\n\n" : "%s.out: ", probe->name);
+	put(probe->help, markdown);
+	if (!(probe->flags & PROBE_SELECTABLE))
 		fputs(" (not for --probes)", stdout);
-	else if (p->flags & PROBE_ON_DEMAND)
-		printf(markdown ? " (off by default: `--probes +%s`)" : " (off by default: --probes +%s)", p->name);
+	else if (probe->flags & PROBE_ON_DEMAND)
+		printf(markdown ? " (off by default: `--probes +%s`)" : " (off by default: --probes +%s)", probe->name);
 	puts(markdown ? "\n\n| column | meaning |\n|---|---|" : "");
-	print_backend(t, i);
-	for (unsigned int i = 0; i < p->n_fields; i++)
-		print_column(p, &p->fields[i], markdown);
+	print_backend(tracer, i);
+	for (unsigned int i = 0; i < probe->n_fields; i++)
+		print_column(probe, &probe->fields[i], markdown);
 	putchar('\n');
 }
 
@@ -150,8 +150,8 @@ static void print_collectors(bool markdown)
 	}
 }
 
-/* Loads everything, attaches nothing. Returns T, or NULL after a message. */
-static struct tracer *load_all(struct tracer *t)
+/* Loads everything, attaches nothing. Returns TRACER, or NULL after a message. */
+static struct tracer *load_all(struct tracer *tracer)
 {
 	const struct tracer_options o = {
 		.probes = probe_mask_of(PROBE_SELECTABLE, 0),
@@ -165,10 +165,10 @@ static struct tracer *load_all(struct tracer *t)
 		log_info("backends not known: %s", error);
 		return NULL;
 	}
-	r = tracer_load(t, &o);
+	r = tracer_load(tracer, &o);
 	if (r < 0)
-		log_info("backends not known: %s", t->error);
-	return r < 0 ? NULL : t;
+		log_info("backends not known: %s", tracer->error);
+	return r < 0 ? NULL : tracer;
 }
 
 int cmd_probes(int argc, char **argv)

@@ -29,48 +29,48 @@ static bool is_time_ns(const struct field *f)
 	return f->kind == FIELD_TS || (len > 3 && strcmp(f->name + len - 3, "_NS") == 0);
 }
 
-static void put_columns(struct json *j, const struct probe *p)
+static void put_columns(struct json *json, const struct probe *probe)
 {
-	json_array(j, "columns");
-	for (const struct field *f = p->fields; f < p->fields + p->n_fields; f++) {
-		json_object(j, NULL);
-		json_str(j, "name", f->name);
-		json_str(j, "type", types[f->kind]);
-		json_str(j, "unit", is_time_ns(f) ? "ns" : f->unit);
-		json_str(j, "description", f->help);
-		json_end(j);
+	json_array(json, "columns");
+	for (const struct field *f = probe->fields; f < probe->fields + probe->n_fields; f++) {
+		json_object(json, NULL);
+		json_str(json, "name", f->name);
+		json_str(json, "type", types[f->kind]);
+		json_str(json, "unit", is_time_ns(f) ? "ns" : f->unit);
+		json_str(json, "description", f->help);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
-static void put_probes(struct json *j)
+static void put_probes(struct json *json)
 {
 	char file[64];
 
-	json_array(j, "probes");
+	json_array(json, "probes");
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		json_object(j, NULL);
-		json_str(j, "name", probes[i]->name);
+		json_object(json, NULL);
+		json_str(json, "name", probes[i]->name);
 		snprintf(file, sizeof(file), "%s.out", probes[i]->name);
-		json_str(j, "file", file);
-		json_str(j, "description", probes[i]->help);
-		put_columns(j, probes[i]);
-		json_end(j);
+		json_str(json, "file", file);
+		json_str(json, "description", probes[i]->help);
+		put_columns(json, probes[i]);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
-static void put_collectors(struct json *j)
+static void put_collectors(struct json *json)
 {
-	json_array(j, "collectors");
+	json_array(json, "collectors");
 	for (unsigned int i = 0; i < COLLECTOR_KINDS; i++) {
-		json_object(j, NULL);
-		json_str(j, "name", collector_kinds[i].name);
-		json_str(j, "file", collector_kinds[i].file);
-		json_str(j, "description", collector_kinds[i].help);
-		json_end(j);
+		json_object(json, NULL);
+		json_str(json, "name", collector_kinds[i].name);
+		json_str(json, "file", collector_kinds[i].file);
+		json_str(json, "description", collector_kinds[i].help);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 int probes_json_print(FILE *out)

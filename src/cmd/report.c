@@ -38,15 +38,15 @@
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
 /*
- * Loads the part W of the trace DIR. Its timeline begins at BEGIN_NS, or with that part where that is 0. Comparison and text
+ * Loads the part WINDOW of the trace DIR. Its timeline begins at BEGIN_NS, or with that part where that is 0. Comparison and text
  * do not show the CPU time, so it is not loaded for them.
  */
-static int load(struct report **ret, const char *dir, const struct report_args *o, const struct window *w, uint64_t begin_ns)
+static int load(struct report **ret, const char *dir, const struct report_args *args, const struct window *window, uint64_t begin_ns)
 {
 	const struct report_options how = {
-		.timed = true, .begin_ns = begin_ns, .window = *w, .path = o->path, .phases = &o->phases,
-		.memory = o->html || o->json || o->picture ? &o->memory : NULL,
-		.cpu = !o->compare && (o->html || o->json || o->csv) ? &o->cpu_options : NULL,
+		.timed = true, .begin_ns = begin_ns, .window = *window, .path = args->path, .phases = &args->phases,
+		.memory = args->html || args->json || args->picture ? &args->memory : NULL,
+		.cpu = !args->compare && (args->html || args->json || args->csv) ? &args->cpu_options : NULL,
 	};
 	int res;
 
@@ -84,67 +84,67 @@ static bool log_damage(const struct report *r)
 }
 
 /* Returns 0; 1 when files are damaged, and only the rest was reported; or -errno. */
-static int report_one(const struct report_args *o, int i)
+static int report_one(const struct report_args *args, int i)
 {
-	const char *dir = o->dirs[i];
+	const char *dir = args->dirs[i];
 	struct json j = { 0 };
-	struct report *r;
-	int res = load_alone(&r, o, i);
+	struct report *report;
+	int res = load_alone(&report, args, i);
 
 	if (res < 0)
 		return res;
-	if (o->picture) {
-		res = report_picture(r, o);
-	} else if (o->html || o->json) {
-		report_fit(r, &j);
-		res = report_out(&j, dir, o);
-	} else if (o->full || o->path) {
+	if (args->picture) {
+		res = report_picture(report, args);
+	} else if (args->html || args->json) {
+		report_fit(report, &j);
+		res = report_out(&j, dir, args);
+	} else if (args->full || args->path) {
 		view_text_fit(terminal_fold());
-		report_text(r, stdout);
+		report_text(report, stdout);
 		terminal_unfold();
 	} else {
-		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
+		report_screen(report, terminal_width(STDOUT_FILENO), stdout);
 	}
 	if (res == 0)
-		res = report_out_csv(o, i, r, NULL);
+		res = report_out_csv(args, i, report, NULL);
 	if (res == 0)
-		res = log_damage(r);
-	report_free(r);
+		res = log_damage(report);
+	report_free(report);
 	return res;
 }
 
 /* --- several traces -------------------------------------------------------------------------------------- */
 
-static int print_compare(const struct compare *c, const struct report_args *o)
+static int print_compare(const struct compare *compare, const struct report_args *args)
 {
 	struct json j = { 0 };
 
-	if (o->html || o->json) {
-		compare_json(c, &j);
-		return report_out(&j, "the comparison", o);
+	if (args->html || args->json) {
+		compare_json(compare, &j);
+		return report_out(&j, "the comparison", args);
 	}
 	terminal_fold();
-	compare_text(c, stdout);
+	compare_text(compare, stdout);
 	terminal_unfold();
 	return 0;
 }
 
-static int report_compared(const struct report_args *o)
+static int report_compared(const struct report_args *args)
 {
 	struct report *r[COMPARE_MAX] = { NULL };
-	unsigned int n = (unsigned int)o->n_dirs;
+	unsigned int n = (unsigned int)args->n_dirs;
 	struct compare c;
 	int res = 0;
 
 	for (unsigned int i = 0; i < n && res == 0; i++)
-		res = load_alone(&r[i], o, (int)i);
+		res = load_alone(&r[i], args, (int)i);
 	if (res == 0) {
 		res = compare_init(&c, r, n);
 		if (res < 0)
 			log_err_r(res, "no comparison");
 	}
 	if (res == 0) {
-		res = print_compare(&c, o);
+		res = print_compare(&c, args);
 		compare_free(&c);
 	}
 	for (unsigned int i = 0; i < n; i++) {
@@ -175,21 +175,21 @@ static int log_no_job(int res, const char *dir)
 	return res;
 }
 
-static int print_job(struct report_job *job, const struct report_args *o)
+static int print_job(struct report_job *job, const struct report_args *args)
 {
 	struct json j = { 0 };
 	int res = 0;
 
-	if (o->html || o->json) {
+	if (args->html || args->json) {
 		report_job_fit(job, &j);
-		res = report_out(&j, "the job", o);
+		res = report_out(&j, "the job", args);
 	} else {
 		view_text_fit(terminal_fold());
-		report_job_text(job, o->full ? 0 : terminal_width(STDOUT_FILENO), stdout);
+		report_job_text(job, args->full ? 0 : terminal_width(STDOUT_FILENO), stdout);
 		terminal_unfold();
 	}
 	for (unsigned int i = 0; i < job->n && res == 0; i++)
-		res = report_out_csv(o, (int)i, job->host[i].report, NULL);
+		res = report_out_csv(args, (int)i, job->host[i].report, NULL);
 	for (unsigned int i = 0, n = res == 0 ? job->n : 0; i < n; i++)
 		res |= log_damage(job->host[i].report);
 	return res;
@@ -212,28 +212,28 @@ static int load_hosts(struct report_job *job, const struct report_args *o, char 
  * Returns 0; 1 when files of a host are damaged; or -errno. Where text is wanted, returns NO_JOB when the folders are not
  * hosts of one job, or one is no trace: then each is reported by itself, as far as possible.
  */
-static int report_job(const struct report_args *o)
+static int report_job(const struct report_args *args)
 {
-	const bool text = !o->html && !o->json;
-	autofree struct window *w = NULL;
+	const bool text = !args->html && !args->json;
+	autofree struct window *window = NULL;
 	struct report_job job;
 	unsigned int bad;
-	int res = report_job_open(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
+	int res = report_job_open(&job, args->dirs, (unsigned int)args->n_dirs, &bad);
 
 	if (res < 0)
-		return text ? NO_JOB : log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
-	w = windows_of(&o->from, &o->to, o->dirs, job.n);
-	if (!w) {
+		return text ? NO_JOB : log_no_job(res, args->dirs[MIN(bad, (unsigned int)args->n_dirs - 1)]);
+	window = windows_of(&args->from, &args->to, args->dirs, job.n);
+	if (!window) {
 		report_job_free(&job);
 		return -EINVAL;
 	}
-	res = load_hosts(&job, o, o->dirs, w);
+	res = load_hosts(&job, args, args->dirs, window);
 	if (res == 0) {
 		res = report_job_close(&job);
 		if (res < 0 && !text)
 			log_err_r(res, "no report on the job");
 	}
-	res = res == 0 ? print_job(&job, o) : text ? NO_JOB : res;
+	res = res == 0 ? print_job(&job, args) : text ? NO_JOB : res;
 	report_job_free(&job);
 	return res;
 }
@@ -259,17 +259,17 @@ static int write_summary(const struct job_host *host)
 }
 
 /* Writes the summary of the trace in folder I. Returns 0; 1 when files are damaged; or -errno. */
-static int summarize(const struct report_args *o, int i)
+static int summarize(const struct report_args *args, int i)
 {
-	autofree struct window *w = NULL;
+	autofree struct window *window = NULL;
 	struct report_job job;
 	unsigned int bad;
-	int res = report_job_open(&job, &o->dirs[i], 1, &bad);
+	int res = report_job_open(&job, &args->dirs[i], 1, &bad);
 
 	if (res < 0)
-		return log_no_job(res, o->dirs[i]);
-	w = windows_of(&o->from, &o->to, &o->dirs[i], 1);
-	res = w ? load_hosts(&job, o, &o->dirs[i], w) : -EINVAL;
+		return log_no_job(res, args->dirs[i]);
+	window = windows_of(&args->from, &args->to, &args->dirs[i], 1);
+	res = window ? load_hosts(&job, args, &args->dirs[i], window) : -EINVAL;
 	if (res == 0)
 		res = write_summary(&job.host[0]);
 	if (res == 0)
@@ -288,41 +288,41 @@ static bool are_summaries(const struct report_args *o)
 	return len > suffix && !strcmp(name + len - suffix, ".json") && stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int report_summaries(const struct report_args *o)
+static int report_summaries(const struct report_args *args)
 {
 	struct report_job job;
 	unsigned int bad;
 	int res;
 
-	if (o->html || o->csv || o->cpu || o->compare || o->path || o->summary_only || o->from.given || o->to.given) {
+	if (args->html || args->csv || args->cpu || args->compare || args->path || args->summary_only || args->from.given || args->to.given) {
 		log_err("summaries give text and --json only: name the trace folders instead");
 		return -EINVAL;
 	}
-	res = summary_open_job(&job, o->dirs, (unsigned int)o->n_dirs, &bad);
+	res = summary_open_job(&job, args->dirs, (unsigned int)args->n_dirs, &bad);
 	if (res < 0)
-		return log_no_job(res, o->dirs[MIN(bad, (unsigned int)o->n_dirs - 1)]);
+		return log_no_job(res, args->dirs[MIN(bad, (unsigned int)args->n_dirs - 1)]);
 	res = report_job_close(&job);
-	res = res < 0 ? log_err_r(res, "no report on the job") : print_job(&job, o);
+	res = res < 0 ? log_err_r(res, "no report on the job") : print_job(&job, args);
 	report_job_free(&job);
 	return res;
 }
 
 /* --- --cpu ------------------------------------------------------------------------------------------------ */
 
-static int report_cpu_one(const struct report_args *o, int i)
+static int report_cpu_one(const struct report_args *args, int i)
 {
-	const char *dir = o->dirs[i];
+	const char *dir = args->dirs[i];
 	struct json j = { 0 };
-	struct report_cpu *r;
-	autofree struct window *w = windows_of(&o->from, &o->to, &o->dirs[i], 1);
-	struct report_cpu_options how = o->cpu_options;
+	struct report_cpu *cpu;
+	autofree struct window *window = windows_of(&args->from, &args->to, &args->dirs[i], 1);
+	struct report_cpu_options how = args->cpu_options;
 	int res;
 
-	if (!w)
+	if (!window)
 		return -EINVAL;
-	how.window = *w;
+	how.window = *window;
 	stall_guard_begin(dir, STALL_GUARD_REPORTS);
-	res = report_cpu_load(&r, dir, &how);
+	res = report_cpu_load(&cpu, dir, &how);
 	stall_guard_end();
 	if (res == -ENODATA)
 		log_err("%s is not a trace folder", dir);
@@ -339,22 +339,22 @@ static int report_cpu_one(const struct report_args *o, int i)
 		log_not_read(res, dir);
 	if (res < 0)
 		return res;
-	if (o->json) {
-		report_cpu_json(r, &j);
-		res = report_out(&j, dir, o);
+	if (args->json) {
+		report_cpu_json(cpu, &j);
+		res = report_out(&j, dir, args);
 	} else {
 		view_text_fit(terminal_fold());
-		report_cpu_text(r, stdout);
+		report_cpu_text(cpu, stdout);
 		terminal_unfold();
 	}
 	if (res == 0)
-		res = report_out_csv(o, i, NULL, r);
-	if (res == 0 && r->damaged) {
+		res = report_out_csv(args, i, NULL, cpu);
+	if (res == 0 && cpu->damaged) {
 		fflush(stdout);
 		log_err("%s: files are shorter than its manifest says; the report says what is missing", dir);
 		res = 1;
 	}
-	report_cpu_free(r);
+	report_cpu_free(cpu);
 	return res;
 }
 
@@ -396,7 +396,7 @@ static void warn_of_rules(const struct report_args *o)
 }
 
 /* Called when no folder is given: takes the newest trace below the folder in which start puts traces. */
-static bool take_newest(struct report_args *o)
+static bool take_newest(struct report_args *args)
 {
 	static char path[PATH_MAX];
 	static char *dirs[] = { path, NULL };
@@ -408,8 +408,8 @@ static bool take_newest(struct report_args *o)
 	if (!*path)
 		return false;
 	log_info("%s, the newest trace below ./" TRACES_FOLDER, path);
-	o->dirs = dirs;
-	o->n_dirs = 1;
+	args->dirs = dirs;
+	args->n_dirs = 1;
 	return true;
 }
 

@@ -32,47 +32,47 @@ static void draw(const void *m, FILE *out)
 	matrix_svg(m, out);
 }
 
-static int put(const struct matrix *m, const struct report_args *o)
+static int put(const struct matrix *matrix, const struct report_args *args)
 {
-	const bool svg_out = o->svg && !strcmp(o->svg, "-");
+	const bool svg_out = args->svg && !strcmp(args->svg, "-");
 	struct json j = { 0 };
 	int r = 0;
 
 	if (svg_out) {
-		draw(m, stdout);
-	} else if (o->json) {
-		matrix_json(m, &j);
+		draw(matrix, stdout);
+	} else if (args->json) {
+		matrix_json(matrix, &j);
 		r = json_write(&j, stdout);
 	} else {
 		terminal_fold();
-		matrix_text(m, stdout);
+		matrix_text(matrix, stdout);
 		terminal_unfold();
 	}
 	if (r < 0)
-		log_err_r(r, "%s: no JSON", o->matrix);
-	if (r == 0 && o->svg && !svg_out)
-		r = report_out_svg(o->svg, draw, m);
-	if (r == 0 && o->csv) {
-		r = matrix_csv(m, o->csv);
+		log_err_r(r, "%s: no JSON", args->matrix);
+	if (r == 0 && args->svg && !svg_out)
+		r = report_out_svg(args->svg, draw, matrix);
+	if (r == 0 && args->csv) {
+		r = matrix_csv(matrix, args->csv);
 		if (r < 0)
-			log_err_r(r, "%s: CSV files cannot be written", o->csv);
+			log_err_r(r, "%s: CSV files cannot be written", args->csv);
 	}
 	return r;
 }
 
-int report_matrix(const struct report_args *o)
+int report_matrix(const struct report_args *args)
 {
 	struct matrix m;
 	int r;
 
-	if (o->svg && outdir_owns(o->svg)) {
-		log_err("%s is a name of a trace's own files: choose another one for the picture", o->svg);
+	if (args->svg && outdir_owns(args->svg)) {
+		log_err("%s is a name of a trace's own files: choose another one for the picture", args->svg);
 		return -EEXIST;
 	}
-	r = read_folder(&m, o->matrix);
+	r = read_folder(&m, args->matrix);
 	if (r < 0)
 		return r;
-	r = put(&m, o);
+	r = put(&m, args);
 	matrix_free(&m);
 	return r;
 }

@@ -33,17 +33,17 @@ int report_out_log_not_made(int res, const char *name)
 	return res;
 }
 
-/* Writes the page with J as the file NAME, which is replaced as a whole or not at all. Frees J. WHOSE is for messages. */
-static int html_file(struct json *j, const char *whose, const char *name)
+/* Writes the page with JSON as the file NAME, which is replaced as a whole or not at all. Frees JSON. WHOSE is for messages. */
+static int html_file(struct json *json, const char *whose, const char *name)
 {
 	struct new_file f = NEW_FILE_NONE;
 	int res = new_file_open(&f, name);
 
 	if (res < 0) {
-		json_free(j);
+		json_free(json);
 		return report_out_log_not_made(res, name);
 	}
-	res = report_page(j, f.stream);
+	res = report_page(json, f.stream);
 	if (res < 0) {
 		new_file_drop(&f);
 		return log_err_r(res, "%s: no page", whose);
@@ -113,25 +113,25 @@ static char *name_of(const char *dir)
  * Returns the folder for the CSV files of the I-th trace. A single trace has the folder of --csv itself; of several, each
  * has a folder in it, named after the trace, with a number where names are equal. Returns NULL with errno on an error.
  */
-static char *csv_folder(const struct report_args *o, int i)
+static char *csv_folder(const struct report_args *args, int i)
 {
-	autofree char *name = o->n_dirs > 1 ? name_of(o->dirs[i]) : NULL;
+	autofree char *name = args->n_dirs > 1 ? name_of(args->dirs[i]) : NULL;
 	unsigned int same = 1;
 
 	if (!name)
-		return o->n_dirs > 1 ? NULL : strdup(o->csv);
+		return args->n_dirs > 1 ? NULL : strdup(args->csv);
 	for (int k = 0; k < i; k++) {
-		autofree char *other = name_of(o->dirs[k]);
+		autofree char *other = name_of(args->dirs[k]);
 
 		same += other && strcmp(other, name) == 0;
 	}
-	autoclose int top = folder_open(o->csv, 0777);
+	autoclose int top = folder_open(args->csv, 0777);
 
 	if (top < 0) {
 		errno = -top;
 		return NULL;
 	}
-	return same > 1 ? util_fmt("%s/%s-%u", o->csv, name, same) : util_fmt("%s/%s", o->csv, name);
+	return same > 1 ? util_fmt("%s/%s-%u", args->csv, name, same) : util_fmt("%s/%s", args->csv, name);
 }
 
 int report_out_csv(const struct report_args *o, int i, const struct report *r, const struct report_cpu *cpu)

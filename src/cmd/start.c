@@ -43,13 +43,13 @@ static const char doc[] =
 	"Exit status: the command's own, 128+N when signal N ended it; 125 when dltraced itself "
 	"failed, 126 when the command could not be executed, 127 when it was not found.";
 
-static const char *take_argument(struct option_parse *p, char *arg)
+static const char *take_argument(struct option_parse *parse, char *arg)
 {
-	struct argp_state *state = p->state;
-	struct config *cfg = p->into;
+	struct argp_state *state = parse->state;
+	struct config *cfg = parse->into;
 
 	if (!state->quoted)
-		return option_because(p, "unexpected argument '%s': the command goes after --, or into --workload", arg);
+		return option_because(parse, "unexpected argument '%s': the command goes after --, or into --workload", arg);
 	if (cfg->argv)
 		return "give the command by --workload or after --, not both";
 	cfg->argv = state->argv + state->next - 1;
@@ -67,12 +67,12 @@ static const char *note_given(struct option_parse *p, const struct option_row *o
 	return NULL;
 }
 
-static const char *finish(struct option_parse *p)
+static const char *finish(struct option_parse *parse)
 {
-	struct config *cfg = p->into;
+	struct config *cfg = parse->into;
 	const char *why;
 
-	if (p->state->quoted && (!cfg->argv || cfg->shell_cmd))
+	if (parse->state->quoted && (!cfg->argv || cfg->shell_cmd))
 		return "no command behind --";
 	why = start_config_finish(cfg);
 	if (!why && cfg->background && cfg->argv)
@@ -85,14 +85,14 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 {
 	struct applog_rules rules = { .n = 0 };
 	const struct phases_options phases = { .rules = &rules };
-	struct report *r;
+	struct report *report;
 	char error[256];
 
 	for (unsigned int i = 0; i < cfg->phases.n; i++)
 		applog_add_rule(&rules, cfg->phases.items[i], error, sizeof(error));
-	if (report_load_at(&r, path_from_here(dir), dirfd, &(struct report_options){ .timed = true, .phases = &phases }) == 0) {
-		report_screen(r, terminal_width(STDOUT_FILENO), stdout);
-		report_free(r);
+	if (report_load_at(&report, path_from_here(dir), dirfd, &(struct report_options){ .timed = true, .phases = &phases }) == 0) {
+		report_screen(report, terminal_width(STDOUT_FILENO), stdout);
+		report_free(report);
 		if (fflush(stdout) || ferror(stdout))
 			log_warn("the report's first screen (--report) could not be written to standard output");
 	}

@@ -55,14 +55,14 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
-static void put_json(const struct trace *t, bool *any)
+static void put_json(const struct trace *trace, bool *any)
 {
 	autofree char *answer = NULL;
 	size_t len;
-	int r = t->silent ? -EAGAIN : trace_request(t, "json", NULL, &answer);
+	int r = trace->silent ? -EAGAIN : trace_request(trace, "json", NULL, &answer);
 
 	if (r == -EAGAIN)
-		answer = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", t->pid);
+		answer = util_fmt("{\n  \"pid\": %s,\n  \"phase\": \"silent\"\n}", trace->pid);
 	else if (r < 0)
 		return; /* the trace has ended meanwhile */
 	len = answer ? strlen(answer) : 0;
@@ -73,17 +73,17 @@ static void put_json(const struct trace *t, bool *any)
 }
 
 /*
- * Prints what the job of T has waited for so far, from the rows on the disk. The counts of the running trace do not suffice:
+ * Prints what the job of TRACE has waited for so far, from the rows on the disk. The counts of the running trace do not suffice:
  * they have calls and latencies, but not which process trains and what it waits for, and the answer must be the report's. As
  * reading takes time, this is done only where a single trace is shown.
  */
-static void print_verdict(const struct trace *t, unsigned int width)
+static void print_verdict(const struct trace *trace, unsigned int width)
 {
 	const char *text = NULL;
 	char path[PATH_MAX];
 	struct verdict v;
 
-	if (trace_folder(t, path) < 0 || !strcmp(t->phase, "delay") || !strcmp(t->phase, "stalled"))
+	if (trace_folder(trace, path) < 0 || !strcmp(trace->phase, "delay") || !strcmp(trace->phase, "stalled"))
 		return;
 	verdict_read(&v, path, -1);
 	if (v.brief && !strncmp(v.brief, "unknown", strlen("unknown")))

@@ -164,20 +164,20 @@ void status_head(FILE *out, unsigned int width)
 
 /* --- the lines below a row ------------------------------------------------------------------------------ */
 
-static void put_details(FILE *text, const struct trace *t, unsigned int from)
+static void put_details(FILE *text, const struct trace *trace, unsigned int from)
 {
 	char buf[TRACE_USER_MAX], rows_s[FMT_MAX], size[FMT_MAX], size_s[FMT_MAX], left[FMT_MAX];
-	const bool cut = strlen(t->target) > TARGET_MAX;
+	const bool cut = strlen(trace->target) > TARGET_MAX;
 
 	for (unsigned int i = from; i < ARRAY_SIZE(columns); i++)
-		fprintf(text, "%s %s, ", columns[i].head, columns[i].text(t, buf));
-	fprintf(text, "%s rows/s, %s written, %s/s, %s free, target %.*s%s", count(rows_s, t->rows_s), bytes(size, t->bytes),
-		bytes(size_s, t->bytes_s), bytes(left, t->free_bytes), fmt_fits(t->target, TARGET_MAX), t->target, cut ? "..." : "");
-	if (strcmp(t->collectors, "-") != 0)
-		fprintf(text, ", collectors %s", t->collectors);
+		fprintf(text, "%s %s, ", columns[i].head, columns[i].text(trace, buf));
+	fprintf(text, "%s rows/s, %s written, %s/s, %s free, target %.*s%s", count(rows_s, trace->rows_s), bytes(size, trace->bytes),
+		bytes(size_s, trace->bytes_s), bytes(left, trace->free_bytes), fmt_fits(trace->target, TARGET_MAX), trace->target, cut ? "..." : "");
+	if (strcmp(trace->collectors, "-") != 0)
+		fprintf(text, ", collectors %s", trace->collectors);
 }
 
-static void put_below(FILE *out, const struct trace *t, unsigned int from, unsigned int width)
+static void put_below(FILE *out, const struct trace *trace, unsigned int from, unsigned int width)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -185,23 +185,23 @@ static void put_below(FILE *out, const struct trace *t, unsigned int from, unsig
 
 	if (!line)
 		return;
-	put_details(line, t, from);
+	put_details(line, trace, from);
 	if (!fclose(line))
 		wrap_from(out, INDENT, text, width);
 }
 
-void status_row(FILE *out, const struct trace *t, unsigned int width, unsigned int limit)
+void status_row(FILE *out, const struct trace *trace, unsigned int width, unsigned int limit)
 {
 	unsigned int name, n = those_that_fit(width, &name);
-	autofree char *folder = util_fmt("folder %s", t->dir);
+	autofree char *folder = util_fmt("folder %s", trace->dir);
 	char buf[TRACE_USER_MAX];
 
-	put_name(out, trace_called(t), name, width);
+	put_name(out, trace_called(trace), name, width);
 	for (unsigned int i = 0; i < n; i++)
-		put_cell(out, columns[i].text(t, buf), columns[i].width, i + 1 == n);
+		put_cell(out, columns[i].text(trace, buf), columns[i].width, i + 1 == n);
 	fputc('\n', out);
-	if (!t->silent)
-		put_below(out, t, n, width);
-	if (folder && !t->silent)
+	if (!trace->silent)
+		put_below(out, trace, n, width);
+	if (folder && !trace->silent)
 		wrap_from(out, INDENT, folder, limit ? limit : UINT_MAX);
 }

@@ -10,7 +10,7 @@
 /* Prints the heads of the columns that fit into WIDTH. */
 void status_head(FILE *out, unsigned int width);
 
-/* Prints T in lines of up to WIDTH, and its folder in lines of up to LIMIT; 0: in one line. */
-void status_row(FILE *out, const struct trace *t, unsigned int width, unsigned int limit);
+/* Prints TRACE in lines of up to WIDTH, and its folder in lines of up to LIMIT; 0: in one line. */
+void status_row(FILE *out, const struct trace *trace, unsigned int width, unsigned int limit);
 
 #endif

@@ -139,18 +139,18 @@ static const struct member of_region[] = {
 	{ 0 },
 };
 
-static void take(void *into, const struct member *m, const char *key, enum json_event event, const char *text, size_t len)
+static void take(void *into, const struct member *member, const char *key, enum json_event event, const char *text, size_t len)
 {
-	while (m->key && strcmp(m->key, key) != 0)
-		m++;
-	if (!m->key || (event == JSON_WORD && !strncmp(text, "null", len)))
+	while (member->key && strcmp(member->key, key) != 0)
+		member++;
+	if (!member->key || (event == JSON_WORD && !strncmp(text, "null", len)))
 		return;
-	if (!m->size)
-		*(uint64_t *)((char *)into + m->at) = strtoull(text, NULL, 10);
+	if (!member->size)
+		*(uint64_t *)((char *)into + member->at) = strtoull(text, NULL, 10);
 	else if (event == JSON_STRING)
-		json_read_string((char *)into + m->at, m->size, text, len);
+		json_read_string((char *)into + member->at, member->size, text, len);
 	else
-		snprintf((char *)into + m->at, m->size, "%.*s", (int)len, text);
+		snprintf((char *)into + member->at, member->size, "%.*s", (int)len, text);
 }
 
 static void on_open(struct frame *f, const char *path, const char *text)
@@ -167,22 +167,22 @@ static void on_open(struct frame *f, const char *path, const char *text)
 
 static void on_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	struct frame *f = ctx;
+	struct frame *frame = ctx;
 	const struct {
 		const char *under;
 		void *into;
 		const struct member *members;
 	} places[] = {
-		{ "all.", &f->all, of_sum },
-		{ "processes[].", f->sum, of_sum },
-		{ "regions[].", f->region, of_region },
-		{ "running[].", f->call, of_call },
-		{ "", f, of_frame },
+		{ "all.", &frame->all, of_sum },
+		{ "processes[].", frame->sum, of_sum },
+		{ "regions[].", frame->region, of_region },
+		{ "running[].", frame->call, of_call },
+		{ "", frame, of_frame },
 	};
 	size_t i = 0, n;
 
 	if (event == JSON_OPEN) {
-		on_open(f, path, text);
+		on_open(frame, path, text);
 		return;
 	}
 	while (strncmp(path, places[i].under, n = strlen(places[i].under)) != 0)
@@ -205,28 +205,28 @@ static int frame_read(struct frame *f, const char *line, size_t len)
 
 _Static_assert(REMOTE_STRING_MAX <= PATH_MAX && 2UL * PATH_MAX <= sizeof(((struct call *)NULL)->file), "a path");
 
-/* Reads the path of C's descriptor, or of AT_FDCWD. Returns its length, or -1. */
-static ssize_t read_link(const struct call *c, char path[PATH_MAX])
+/* Reads the path of CALL's descriptor, or of AT_FDCWD. Returns its length, or -1. */
+static ssize_t read_link(const struct call *call, char path[PATH_MAX])
 {
-	unsigned long long pid = c->pid, tid = c->tid;
-	int fd = atoi(c->fd);
+	unsigned long long pid = call->pid, tid = call->tid;
+	int fd = atoi(call->fd);
 	char link[64];
 
-	if (fd == AT_FDCWD || !*c->fd)
+	if (fd == AT_FDCWD || !*call->fd)
 		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/cwd", pid, tid);
 	else
 		snprintf(link, sizeof(link), "/proc/%llu/task/%llu/fd/%d", pid, tid, fd);
 	return readlink(link, path, PATH_MAX - 1);
 }
 
-/* Reads the path that was passed to C, made absolute where possible. Returns its length, or -1. */
-static ssize_t read_path(const struct call *c, char path[2 * PATH_MAX])
+/* Reads the path that was passed to CALL, made absolute where possible. Returns its length, or -1. */
+static ssize_t read_path(const struct call *call, char path[2 * PATH_MAX])
 {
 	char given[REMOTE_STRING_MAX];
-	ssize_t len = remote_string((pid_t)c->pid, c->addr, given), base = -1;
+	ssize_t len = remote_string((pid_t)call->pid, call->addr, given), base = -1;
 
 	if (len > 0 && *given != '/')
-		base = read_link(c, path);
+		base = read_link(call, path);
 	if (base > 0 && path[base - 1] != '/')
 		path[base++] = '/';
 	if (len >= 0)
@@ -247,58 +247,58 @@ static bool thread_is_there(const struct call *c, uint64_t since_ns)
 }
 
 /*
- * Fills in what the frame lacks of C, as far as it can be found. The thread is checked before and after the look: if it is
+ * Fills in what the frame lacks of CALL, as far as it can be found. The thread is checked before and after the look: if it is
  * still there, no other thread or process had its numbers in between.
  */
-static void look_up(struct call *c)
+static void look_up(struct call *call)
 {
 	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	uint64_t since_ns = now_ns - MIN(c->running_ms, now_ns / NSEC_PER_MSEC) * NSEC_PER_MSEC;
-	bool has_file = *c->file, has_comm = *c->comm;
+	uint64_t since_ns = now_ns - MIN(call->running_ms, now_ns / NSEC_PER_MSEC) * NSEC_PER_MSEC;
+	bool has_file = *call->file, has_comm = *call->comm;
 	char path[64];
 	ssize_t len = 0;
 
-	if (!thread_is_there(c, since_ns))
+	if (!thread_is_there(call, since_ns))
 		return;
-	if (!has_file && (c->addr || *c->fd)) {
-		len = c->addr ? read_path(c, c->file) : read_link(c, c->file);
-		c->file[MAX(len, 0)] = '\0';
+	if (!has_file && (call->addr || *call->fd)) {
+		len = call->addr ? read_path(call, call->file) : read_link(call, call->file);
+		call->file[MAX(len, 0)] = '\0';
 	}
-	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)c->pid, (unsigned long long)c->tid);
+	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)call->pid, (unsigned long long)call->tid);
 	if (!has_comm)
-		util_read_line(path, c->comm, sizeof(c->comm));
-	if (thread_is_there(c, since_ns))
+		util_read_line(path, call->comm, sizeof(call->comm));
+	if (thread_is_there(call, since_ns))
 		return;
 	if (!has_file)
-		*c->file = '\0';
+		*call->file = '\0';
 	if (!has_comm)
-		*c->comm = '\0';
+		*call->comm = '\0';
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------- */
 
-/* Prints LINE, from which F was read, but the calls, its last member, as F has them now. */
-static void show_json(const struct frame *f, const char *line)
+/* Prints LINE, from which FRAME was read, but the calls, its last member, as FRAME has them now. */
+static void show_json(const struct frame *frame, const char *line)
 {
 	struct json j = { .flat = true };
 
 	json_array(&j, NULL);
-	for (unsigned int i = 0; i < f->n_calls; i++) {
-		const struct call *c = &f->calls[i];
+	for (unsigned int i = 0; i < frame->n_calls; i++) {
+		const struct call *call = &frame->calls[i];
 
 		json_object(&j, NULL);
-		json_u64(&j, "pid", c->pid);
-		json_u64(&j, "tid", c->tid);
-		json_str(&j, "comm", c->comm);
-		json_str(&j, "probe", c->probe);
-		json_str(&j, "call", c->name);
-		json_u64(&j, "running_ms", c->running_ms);
-		json_str(&j, "file", *c->file ? c->file : NULL);
+		json_u64(&j, "pid", call->pid);
+		json_u64(&j, "tid", call->tid);
+		json_str(&j, "comm", call->comm);
+		json_str(&j, "probe", call->probe);
+		json_str(&j, "call", call->name);
+		json_u64(&j, "running_ms", call->running_ms);
+		json_str(&j, "file", *call->file ? call->file : NULL);
 		json_end(&j);
 	}
 	json_end(&j);
 	if (!j.error)
-		printf("%.*s%.*s}\n", (int)(f->running - 1 - line), line, (int)j.len, j.buf);
+		printf("%.*s%.*s}\n", (int)(frame->running - 1 - line), line, (int)j.len, j.buf);
 	json_free(&j);
 }
 
@@ -333,20 +333,20 @@ static void print_sum(FILE *out, const struct sum *s, uint64_t ms)
 		per_s(s->written_bytes, ms) / mib, per_s(s->fetched_bytes, ms) / mib, share, p99_ms < 1000 ? 3 : 0, p99_ms);
 }
 
-static void print_head(FILE *out, const struct watch *w)
+static void print_head(FILE *out, const struct watch *watch)
 {
-	const struct frame *f = &w->frame;
-	unsigned long long s = f->elapsed_ms / 1000;
+	const struct frame *frame = &watch->frame;
+	unsigned long long s = frame->elapsed_ms / 1000;
 	autofree char *state = util_fmt("%s %02llu:%02llu:%02llu  %llu rows  %llu lost  processes: %llu, with calls in %.1f s: %llu",
-					f->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)f->rows,
-					(unsigned long long)f->lost, (unsigned long long)f->alive, (double)f->interval_ms / 1000,
-					(unsigned long long)f->with_calls);
-	const char *name = trace_called(w->trace);
+					frame->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)frame->rows,
+					(unsigned long long)frame->lost, (unsigned long long)frame->alive, (double)frame->interval_ms / 1000,
+					(unsigned long long)frame->with_calls);
+	const char *name = trace_called(watch->trace);
 
 	if (!state)
 		return;
 	/* the name is whole: it is the argument of stop and mark */
-	fprintf(out, "%s%s%s\n", name, w->width && strlen(name) + 2 + strlen(state) > w->width ? "\n" : "  ", state);
+	fprintf(out, "%s%s%s\n", name, watch->width && strlen(name) + 2 + strlen(state) > watch->width ? "\n" : "  ", state);
 	fprintf(out, "%7s %-15s %8s %10s %11s %10s %5s %7s\n", "PID", "COMM", "CALLS/S", "READ_MiB/S", "WRITE_MiB/S",
 		"DISK_MiB/S", "DISK%", "P99_MS");
 }
@@ -360,16 +360,16 @@ static void print_call(FILE *out, const struct call *c)
 	fputc('\n', out);
 }
 
-static void print_region(FILE *out, const struct region *r)
+static void print_region(FILE *out, const struct region *region)
 {
-	fprintf(out, "%7llu ", (unsigned long long)r->tid);
-	print_word(out, 15, r->comm);
-	fprintf(out, " %9.2f ", (double)r->running_ms / 1000);
-	print_word(out, 0, r->name);
-	if (*r->epoch)
-		fprintf(out, " epoch=%s", r->epoch);
-	if (*r->step)
-		fprintf(out, " step=%s", r->step);
+	fprintf(out, "%7llu ", (unsigned long long)region->tid);
+	print_word(out, 15, region->comm);
+	fprintf(out, " %9.2f ", (double)region->running_ms / 1000);
+	print_word(out, 0, region->name);
+	if (*region->epoch)
+		fprintf(out, " epoch=%s", region->epoch);
+	if (*region->step)
+		fprintf(out, " step=%s", region->step);
 	fputc('\n', out);
 }
 
@@ -377,28 +377,28 @@ static void print_region(FILE *out, const struct region *r)
  * Prints a frame in about ROWS lines: calls in flight get at most a third of them, live regions at most a sixth, processes
  * the rest.
  */
-static void print_frame(FILE *out, const struct watch *w, unsigned int rows)
+static void print_frame(FILE *out, const struct watch *watch, unsigned int rows)
 {
-	const struct frame *f = &w->frame;
-	unsigned int calls = MIN(f->n_calls, rows / 3), regions = MIN(f->n_regions, rows / 6);
+	const struct frame *frame = &watch->frame;
+	unsigned int calls = MIN(frame->n_calls, rows / 3), regions = MIN(frame->n_regions, rows / 6);
 	unsigned int others = calls + regions + (regions ? 2 : 0) + 5, left = rows > others ? rows - others : 1;
 
-	print_head(out, w);
+	print_head(out, watch);
 	fprintf(out, "%7s %-15s", "all", "");
-	print_sum(out, &f->all, f->interval_ms);
-	for (unsigned int i = 0; i < MIN(f->n_sums, left); i++) {
-		fprintf(out, "%7llu ", (unsigned long long)f->sums[i].pid);
-		print_word(out, 15, f->sums[i].comm);
-		print_sum(out, &f->sums[i], f->interval_ms);
+	print_sum(out, &frame->all, frame->interval_ms);
+	for (unsigned int i = 0; i < MIN(frame->n_sums, left); i++) {
+		fprintf(out, "%7llu ", (unsigned long long)frame->sums[i].pid);
+		print_word(out, 15, frame->sums[i].comm);
+		print_sum(out, &frame->sums[i], frame->interval_ms);
 	}
 	if (regions)
 		fprintf(out, "\n%7s %-15s %9s %s\n", "TID", "COMM", "RUNNING_S", "REGION");
 	for (unsigned int i = 0; i < regions; i++)
-		print_region(out, &f->regions[i]);
+		print_region(out, &frame->regions[i]);
 	if (calls)
 		fprintf(out, "\n%7s %-15s %9s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
 	for (unsigned int i = 0; i < calls; i++)
-		print_call(out, &f->calls[i]);
+		print_call(out, &frame->calls[i]);
 }
 
 /* Prints the LEN bytes of LINE; of one that is longer than the width, as much as fits before three dots. */
@@ -453,7 +453,7 @@ static char *tame(const char *text)
 	return tamed;
 }
 
-static void show_text(struct watch *w)
+static void show_text(struct watch *watch)
 {
 	struct winsize size = {};
 	autofree char *text = NULL, *tamed = NULL;
@@ -462,37 +462,37 @@ static void show_text(struct watch *w)
 
 	if (!out)
 		return;
-	if (w->terminal && (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col))
+	if (watch->terminal && (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col))
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
-	w->width = terminal_limit(STDOUT_FILENO); /* a window may change its size */
-	print_frame(out, w, w->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
+	watch->width = terminal_limit(STDOUT_FILENO); /* a window may change its size */
+	print_frame(out, watch, watch->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
 	if (fclose(out) || !(tamed = tame(text)))
 		return;
-	if (w->terminal) {
-		redraw(w, tamed, &size);
+	if (watch->terminal) {
+		redraw(watch, tamed, &size);
 	} else {
-		fputs(w->frames ? "\n" : "", stdout);
-		put_lines(w, tamed, UINT_MAX, "\n");
+		fputs(watch->frames ? "\n" : "", stdout);
+		put_lines(watch, tamed, UINT_MAX, "\n");
 	}
 }
 
 /* --- frames ----------------------------------------------------------------------------------------- */
 
 /* Shows LINE, which ends at END. Returns 0, or -errno after which nothing more can be shown. */
-static int show(struct watch *w, const char *line, const char *end)
+static int show(struct watch *watch, const char *line, const char *end)
 {
-	if (frame_read(&w->frame, line, (size_t)(end - line)) < 0) {
+	if (frame_read(&watch->frame, line, (size_t)(end - line)) < 0) {
 		log_err("%s: the trace was started by another version of dltraced: this one cannot read what it sends",
-			w->trace->dir);
+			watch->trace->dir);
 		return -EBADMSG;
 	}
-	for (unsigned int i = 0; i < w->frame.n_calls; i++)
-		look_up(&w->frame.calls[i]);
-	if (w->json)
-		show_json(&w->frame, line);
+	for (unsigned int i = 0; i < watch->frame.n_calls; i++)
+		look_up(&watch->frame.calls[i]);
+	if (watch->json)
+		show_json(&watch->frame, line);
 	else
-		show_text(w);
-	w->frames++;
+		show_text(watch);
+	watch->frames++;
 	return fflush(stdout) || ferror(stdout) ? -EPIPE : 0; /* the reader has gone */
 }
 
@@ -509,24 +509,24 @@ static int show_whole(struct watch *w)
 	return r;
 }
 
-static int go_on(struct watch *w)
+static int go_on(struct watch *watch)
 {
 	bool greeted = false;
 	int r;
 
 	while (!interrupted) {
-		ssize_t n = answer_more(&w->came, w->fd);
+		ssize_t n = answer_more(&watch->came, watch->fd);
 
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
-			return greeted && (!n || n == -ECONNRESET) ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", w->trace->dir);
-		if (!greeted && answer_begin(&w->came) < 0) { /* the first line is the answer to the request */
-			log_err("%s: %.*s", w->trace->dir, (int)strcspn(w->came.text, "\n"), w->came.text);
+			return greeted && (!n || n == -ECONNRESET) ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", watch->trace->dir);
+		if (!greeted && answer_begin(&watch->came) < 0) { /* the first line is the answer to the request */
+			log_err("%s: %.*s", watch->trace->dir, (int)strcspn(watch->came.text, "\n"), watch->came.text);
 			return -EPROTO;
 		}
 		greeted = true;
-		if ((r = show_whole(w)) < 0)
+		if ((r = show_whole(watch)) < 0)
 			return r;
 	}
 	return 0;

@@ -14,14 +14,14 @@
 #include "control/client.h"
 #include "control/control.h"
 
-/* Prints the last lines of `start' for T, which has ended. */
-static void print_end(const struct trace *t)
+/* Prints the last lines of `start' for TRACE, which has ended. */
+static void print_end(const struct trace *trace)
 {
 	char path[PATH_MAX];
 	autoclose int fd = -1;
 	struct verdict v;
 
-	if (trace_folder(t, path) < 0)
+	if (trace_folder(trace, path) < 0)
 		return;
 	verdict_read(&v, path, -1);
 	fd = v.late ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* late: the file system may not answer */
@@ -45,26 +45,26 @@ static void warn_starts_again(const struct trace *t)
 static int request(const char *which, const char *verb, const char *text, bool ends)
 {
 	autofree char *answer = NULL;
-	const struct trace *t;
+	const struct trace *trace;
 	struct traces ts;
 	int r = -ESRCH;
 
 	traces_find(&ts);
-	t = traces_pick(&ts, which);
-	if (t) {
+	trace = traces_pick(&ts, which);
+	if (trace) {
 		char *line, *rest;
 
-		r = trace_request(t, verb, text, &answer);
+		r = trace_request(trace, verb, text, &answer);
 		if (r == -EAGAIN)
 			log_err("process %s does not answer: it is stopped, or held by its disk; it may still do what was requested when it goes on",
-				t->pid);
+				trace->pid);
 		else if (r < 0 && !answer)
-			log_err_r(r, "%s", t->dir);
+			log_err_r(r, "%s", trace->dir);
 		for (line = answer ? strtok_r(answer, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
 			log_msg(r < 0 ? LOG_LEVEL_ERR : LOG_LEVEL_INFO, "%s", line);
 		if (r == 0 && ends) {
-			print_end(t);
-			warn_starts_again(t);
+			print_end(trace);
+			warn_starts_again(trace);
 		}
 	}
 	traces_free(&ts);

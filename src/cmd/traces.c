@@ -54,7 +54,7 @@ static void add(struct entries *es, int fd, const char *path)
 static void look(struct entries *es, int fd, const char *path, unsigned int depth)
 {
 	DIR *dir;
-	struct dirent *d;
+	struct dirent *dirent;
 
 	if (outdir_holds_trace(fd)) {
 		add(es, fd, path);
@@ -66,9 +66,9 @@ static void look(struct entries *es, int fd, const char *path, unsigned int dept
 		close(fd);
 		return;
 	}
-	while ((d = readdir(dir))) {
-		int below = *d->d_name == '.' ? -1 : openat(fd, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		autofree char *name = below < 0 ? NULL : util_fmt("%s/%s", path, d->d_name);
+	while ((dirent = readdir(dir))) {
+		int below = *dirent->d_name == '.' ? -1 : openat(fd, dirent->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		autofree char *name = below < 0 ? NULL : util_fmt("%s/%s", path, dirent->d_name);
 
 		if (name)
 			look(es, below, name, depth - 1);
@@ -137,17 +137,17 @@ bool traces_newest(const char *folder, char path[PATH_MAX])
 	return fits;
 }
 
-static void put_line(const struct manifest_facts *m, const struct entry *e, const struct verdict *v, const char *folder, FILE *out)
+static void put_line(const struct manifest_facts *facts, const struct entry *entry, const struct verdict *verdict, const char *folder, FILE *out)
 {
 	/* of 2026-11-25T02:33:09.000752701Z, for example, all but the fraction of a second */
-	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *m->start_utc ? m->start_utc : "-", *m->start_utc ? 1 : 19,
-		*m->start_utc ? "Z" : "");
-	fprintf(out, "%9s  %-18s  ", m->end_ns > m->start_ns ? FMT_NS(m->end_ns - m->start_ns) : "-",
-		!m->complete	? "no end" :
-		m->has_status ? FMT_ENDED(m->status) + strlen("ended ") :
+	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *facts->start_utc ? facts->start_utc : "-", *facts->start_utc ? 1 : 19,
+		*facts->start_utc ? "Z" : "");
+	fprintf(out, "%9s  %-18s  ", facts->end_ns > facts->start_ns ? FMT_NS(facts->end_ns - facts->start_ns) : "-",
+		!facts->complete	? "no end" :
+		facts->has_status ? FMT_ENDED(facts->status) + strlen("ended ") :
 				"-");
-	fmt_plain(out, e->path + strlen(folder) + (e->path[strlen(folder)] == '/'), NAME_WIDTH);
-	fmt_line(out, "  ", m->dry ? "a dry run" : v->brief ? v->brief : v->large || v->late ? "too large for a list" : "not known");
+	fmt_plain(out, entry->path + strlen(folder) + (entry->path[strlen(folder)] == '/'), NAME_WIDTH);
+	fmt_line(out, "  ", facts->dry ? "a dry run" : verdict->brief ? verdict->brief : verdict->large || verdict->late ? "too large for a list" : "not known");
 }
 
 bool traces_list(const char *folder, FILE *out)

@@ -32,15 +32,15 @@ uint64_t verdict_trace_bytes(int dirfd)
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	uint64_t bytes = 0;
-	struct dirent *e;
+	struct dirent *dirent;
 	struct stat st;
 
 	if (!dir) {
 		util_close(&fd);
 		return 0;
 	}
-	while ((e = readdir(dir)))
-		if (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+	while ((dirent = readdir(dir)))
+		if (fstatat(dirfd, dirent->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	closedir(dir);
 	return bytes;
@@ -54,18 +54,18 @@ static bool is_listed(const struct missing_reason *r)
 	return r->kind == MISSING_LEFT_RUNNING || r->kind == MISSING_ENDED_BEFORE;
 }
 
-static void put_missing(const struct report_missing *m, FILE *out)
+static void put_missing(const struct report_missing *missing, FILE *out)
 {
 	const struct missing_reason *first = NULL;
 	unsigned int more = 0;
 
-	for (unsigned int i = 0; i < m->n; i++) {
-		if (is_listed(&m->reason[i]))
+	for (unsigned int i = 0; i < missing->n; i++) {
+		if (is_listed(&missing->reason[i]))
 			continue;
 		if (first)
 			more++;
 		else
-			first = &m->reason[i];
+			first = &missing->reason[i];
 	}
 	if (first)
 		fputs(first->text, out);
@@ -76,15 +76,15 @@ static void put_missing(const struct report_missing *m, FILE *out)
 /* Writes three strings, each with its NUL: text, brief and missing of struct verdict; "" for none. */
 static void answer(const char *dir, int dirfd, FILE *out)
 {
-	struct report *r;
+	struct report *report;
 
-	if (report_load_at(&r, dir, dirfd, &(struct report_options){ .timed = true }) < 0)
+	if (report_load_at(&report, dir, dirfd, &(struct report_options){ .timed = true }) < 0)
 		return;
-	why_sentence(r, out);
+	why_sentence(report, out);
 	fputc('\0', out);
-	why_words(r, out);
+	why_words(report, out);
 	fputc('\0', out);
-	put_missing(&r->missing, out);
+	put_missing(&report->missing, out);
 	fputc('\0', out);
 	fflush(out);
 }
@@ -180,7 +180,7 @@ static char *next_string(const char *buf, size_t len, size_t *at)
 	return n ? strdup(s) : NULL;
 }
 
-void verdict_read(struct verdict *v, const char *dir, int dirfd)
+void verdict_read(struct verdict *verdict, const char *dir, int dirfd)
 {
 	char buf[ANSWER_MAX];
 	pid_t parent = getpid(), pid;
@@ -188,7 +188,7 @@ void verdict_read(struct verdict *v, const char *dir, int dirfd)
 	ssize_t len;
 	int fds[2], code;
 
-	*v = (struct verdict){ 0 };
+	*verdict = (struct verdict){ 0 };
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return;
 	pid = fork();
@@ -198,13 +198,13 @@ void verdict_read(struct verdict *v, const char *dir, int dirfd)
 	len = pid < 0 ? -errno : take(fds[0], buf);
 	code = pid > 0 ? end_reader(pid, len < 0) : 0;
 	close(fds[0]);
-	v->large = code == EXIT_LARGE;
-	v->late = code < 0 && len <= 0;
+	verdict->large = code == EXIT_LARGE;
+	verdict->late = code < 0 && len <= 0;
 	if (len <= 0)
 		return;
-	v->text = next_string(buf, (size_t)len, &at);
-	v->brief = next_string(buf, (size_t)len, &at);
-	v->missing = next_string(buf, (size_t)len, &at);
+	verdict->text = next_string(buf, (size_t)len, &at);
+	verdict->brief = next_string(buf, (size_t)len, &at);
+	verdict->missing = next_string(buf, (size_t)len, &at);
 }
 
 void verdict_free(struct verdict *v)

@@ -22,7 +22,7 @@ struct verdict {
 };
 
 /* Reads the folder DIRFD, which is DIR; with DIRFD -1 the reader opens DIR. */
-void verdict_read(struct verdict *v, const char *dir, int dirfd);
+void verdict_read(struct verdict *verdict, const char *dir, int dirfd);
 /* Returns the bytes of the files in the folder DIRFD; 0: not known. */
 uint64_t verdict_trace_bytes(int dirfd);
 void verdict_free(struct verdict *v);

@@ -32,23 +32,23 @@ _Static_assert(COLLECTOR_KINDS <= COLLECTORS_MAX, "a slot for each kind");
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-static void put_first_line(struct collector *c)
+static void put_first_line(struct collector *collector)
 {
-	const struct collector_kind *k = c->kind;
+	const struct collector_kind *kind = collector->kind;
 	char line[256];
-	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", k->name,
+	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", kind->name,
 			 COLLECTOR_SCHEMA);
 
 	/* The words are the table's: they need no escapes. */
-	for (size_t i = 0; i < ARRAY_SIZE(k->argv) && k->argv[i]; i++)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", k->argv[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(kind->argv) && kind->argv[i]; i++)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", kind->argv[i]);
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"",
-		      (unsigned long long)c->interval_s);
-	if (c->singles_every > 1)
+		      (unsigned long long)collector->interval_s);
+	if (collector->singles_every > 1)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " each_s=%llu",
-			      (unsigned long long)c->singles_every * c->interval_s);
+			      (unsigned long long)collector->singles_every * collector->interval_s);
 	line[n++] = '\n';
-	sink_header(&c->sink, line, (size_t)n);
+	sink_header(&collector->sink, line, (size_t)n);
 }
 
 static uint64_t seconds_up(uint64_t ns)
@@ -86,31 +86,31 @@ static void describe_missing(struct collector *c)
 }
 
 /* A tool that cannot be run is noted in C; only a failing file or pipe is an error. */
-static int start_one(struct collector *c, int dirfd, const struct sink_split *split)
+static int start_one(struct collector *collector, int dirfd, const struct sink_split *split)
 {
 	int fds[2], r;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	c->read_fd = fds[0];
-	c->write_fd = fds[1];
+	collector->read_fd = fds[0];
+	collector->write_fd = fds[1];
 	/* The other end stays blocking: the tools do not expect EAGAIN. */
-	if (fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0)
+	if (fcntl(collector->read_fd, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	c->error = collector_spawn(c);
-	if (c->error) {
-		util_close(&c->read_fd);
-		util_close(&c->write_fd);
-		describe_missing(c);
+	collector->error = collector_spawn(collector);
+	if (collector->error) {
+		util_close(&collector->read_fd);
+		util_close(&collector->write_fd);
+		describe_missing(collector);
 		return 0;
 	}
-	snprintf(c->state, sizeof(c->state), "running");
-	r = sink_open(&c->sink, dirfd, c->kind->file);
+	snprintf(collector->state, sizeof(collector->state), "running");
+	r = sink_open(&collector->sink, dirfd, collector->kind->file);
 	if (r < 0)
 		return r;
 	if (split)
-		sink_split_by(&c->sink, split);
-	put_first_line(c);
+		sink_split_by(&collector->sink, split);
+	put_first_line(collector);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int start_one(struct collector *c, int dirfd, const struct sink_split *sp
 static void log_missing(const struct collectors *cs, bool named)
 {
 	for (unsigned int i = 0; i < cs->n; i++) {
-		const struct collector_kind *k = cs->c[i].kind;
+		const struct collector_kind *kind = cs->c[i].kind;
 		char files[128] = "";
 		unsigned int n = 0;
 
@@ -129,7 +129,7 @@ static void log_missing(const struct collectors *cs, bool named)
 			const struct collector *c = &cs->c[j];
 			size_t len = strlen(files);
 
-			if (!c->error || strcmp(c->kind->argv[0], k->argv[0]))
+			if (!c->error || strcmp(c->kind->argv[0], kind->argv[0]))
 				continue;
 			if (n++ == 0 && j != i)
 				break; /* it was named with an earlier one, or this one runs */
@@ -137,8 +137,8 @@ static void log_missing(const struct collectors *cs, bool named)
 				 c->kind->file);
 		}
 		if (files[0])
-			log_msg(named || !k->vendor || collectors_vendor_there("", k->vendor) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG, "%s %s; %s off (%s %s not written; %s)", k->argv[0],
-				 cs->c[i].state, k->loss, files, n > 1 ? "are" : "is", k->remedy);
+			log_msg(named || !kind->vendor || collectors_vendor_there("", kind->vendor) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG, "%s %s; %s off (%s %s not written; %s)", kind->argv[0],
+				 cs->c[i].state, kind->loss, files, n > 1 ? "are" : "is", kind->remedy);
 	}
 }
 
@@ -152,18 +152,18 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 	if (kinds < 0)
 		return kinds;
 	for (unsigned int i = 0; i < COLLECTOR_KINDS; i++) {
-		const struct collector_kind *k = &collector_kinds[i];
-		struct collector *c = &cs->c[cs->n];
+		const struct collector_kind *kind = &collector_kinds[i];
+		struct collector *collector = &cs->c[cs->n];
 		int r;
 
 		if (!(kinds & 1 << i))
 			continue;
-		*c = (struct collector){ .kind = k, .user = cs->user, .interval_s = whole_seconds(k, interval_ns),
+		*collector = (struct collector){ .kind = kind, .user = cs->user, .interval_s = whole_seconds(kind, interval_ns),
 					 .pidfd = -1, .write_fd = -1, .stderr_fd = -1,
 					 .read_fd = -1, .sink.fd = -1 };
-		c->singles_every = singles_every(k, each_s, c->interval_s);
+		collector->singles_every = singles_every(kind, each_s, collector->interval_s);
 		cs->n++;
-		r = start_one(c, dirfd, cs->split);
+		r = start_one(collector, dirfd, cs->split);
 		if (r < 0) {
 			collectors_stop(cs, NULL);
 			collectors_free(cs);
@@ -199,27 +199,27 @@ static const char only_noise[] = "reading stopped: it printed 1 MiB without a ro
 
 static int on_end(void *ctx, int fd, uint32_t events)
 {
-	struct collector *c = ctx;
-	bool noisy = atomic_load(&c->noisy);
+	struct collector *collector = ctx;
+	bool noisy = atomic_load(&collector->noisy);
 
-	loop_del(c->loop, fd);
-	if (!collector_reap(c))
-		return watch(c);
-	if (!c->restarts && !noisy) {
-		c->restarts = 1;
-		collector_describe_end(c, ", restarted");
-		note_restart(c);
-		c->error = collector_spawn(c);
-		if (!c->error)
-			return watch(c);
+	loop_del(collector->loop, fd);
+	if (!collector_reap(collector))
+		return watch(collector);
+	if (!collector->restarts && !noisy) {
+		collector->restarts = 1;
+		collector_describe_end(collector, ", restarted");
+		note_restart(collector);
+		collector->error = collector_spawn(collector);
+		if (!collector->error)
+			return watch(collector);
 	}
 	if (noisy)
-		snprintf(c->state, sizeof(c->state), "%s", only_noise);
-	else if (c->error)
-		describe_missing(c);
+		snprintf(collector->state, sizeof(collector->state), "%s", only_noise);
+	else if (collector->error)
+		describe_missing(collector);
 	else
-		collector_describe_end(c, after_restart);
-	log_warn("%s %s; %s ends here", c->kind->argv[0], c->state, c->kind->file);
+		collector_describe_end(collector, after_restart);
+	log_warn("%s %s; %s ends here", collector->kind->argv[0], collector->state, collector->kind->file);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ void collectors_free(struct collectors *cs);
 /* --- process.c, for collectors.c: its process; control plane, on the main thread --------------------------- */
 
 /* Start the tool into C's pipe and wait for its exec. 0, or -errno with nothing left behind. */
-int collector_spawn(struct collector *c);
+int collector_spawn(struct collector *collector);
 bool collector_is_running(const struct collector *c);
 /* Returns true once the process has ended; reaps it without waiting. */
 bool collector_reap(struct collector *c);

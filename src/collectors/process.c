@@ -58,10 +58,10 @@ static int give_up_privileges(const struct workload_user *user)
  * the reason of a failure to the parent.
  */
 static void __attribute__((noreturn))
-run_tool(const struct collector *c, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
+run_tool(const struct collector *collector, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
 	 pid_t parent)
 {
-	int err = -give_up_privileges(c->user);
+	int err = -give_up_privileges(collector->user);
 
 	/*
 	 * A session of its own, so that ^C at the terminal does not reach it. It must not outlive us even
@@ -73,8 +73,8 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	if (getppid() != parent)
 		_exit(EXIT_NOT_FOUND);
 	util_signals_default();
-	if (!err && dup2(null_fd, STDIN_FILENO) >= 0 && dup2(c->write_fd, STDOUT_FILENO) >= 0 &&
-	    dup2(c->stderr_fd < 0 ? null_fd : c->stderr_fd, STDERR_FILENO) >= 0 &&
+	if (!err && dup2(null_fd, STDIN_FILENO) >= 0 && dup2(collector->write_fd, STDOUT_FILENO) >= 0 &&
+	    dup2(collector->stderr_fd < 0 ? null_fd : collector->stderr_fd, STDERR_FILENO) >= 0 &&
 	    (exec_fd == LAST_FD || dup3(exec_fd, LAST_FD, O_CLOEXEC) >= 0)) {
 		exec_fd = LAST_FD;
 		/* Ours are close-on-exec; inherited ones may not be. From Linux 5.9 on. */
@@ -87,11 +87,11 @@ run_tool(const struct collector *c, const char *path, char *const argv[], char *
 	_exit(EXIT_NOT_FOUND);
 }
 
-int collector_spawn(struct collector *c)
+int collector_spawn(struct collector *collector)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	autofree char **env = helper_environ(tool_environ, NULL);
-	char *argv[ARRAY_SIZE(c->kind->argv) + 2] = { NULL };
+	char *argv[ARRAY_SIZE(collector->kind->argv) + 2] = { NULL };
 	char interval[24], path[PATH_MAX];
 	pid_t parent = getpid();
 	int exec_fds[2], err = 0, r;
@@ -102,39 +102,39 @@ int collector_spawn(struct collector *c)
 		return -errno;
 	if (!env)
 		return -ENOMEM;
-	r = helper_find(c->kind->argv[0], path, sizeof(path));
+	r = helper_find(collector->kind->argv[0], path, sizeof(path));
 	if (r < 0)
 		return r;
-	util_close(&c->stderr_fd);
-	c->stderr_fd = stderr_file();
-	for (; argc < ARRAY_SIZE(c->kind->argv) && c->kind->argv[argc]; argc++)
-		argv[argc] = (char *)c->kind->argv[argc];
-	snprintf(interval, sizeof(interval), "%llu", (unsigned long long)c->interval_s);
+	util_close(&collector->stderr_fd);
+	collector->stderr_fd = stderr_file();
+	for (; argc < ARRAY_SIZE(collector->kind->argv) && collector->kind->argv[argc]; argc++)
+		argv[argc] = (char *)collector->kind->argv[argc];
+	snprintf(interval, sizeof(interval), "%llu", (unsigned long long)collector->interval_s);
 	argv[argc] = interval;
 
 	if (pipe2(exec_fds, O_CLOEXEC) < 0)
 		return -errno;
-	c->pid = fork();
-	if (c->pid == 0)
-		run_tool(c, path, argv, env, null_fd, exec_fds[1], parent);
-	if (c->pid < 0)
+	collector->pid = fork();
+	if (collector->pid == 0)
+		run_tool(collector, path, argv, env, null_fd, exec_fds[1], parent);
+	if (collector->pid < 0)
 		err = errno;
 	util_close(&exec_fds[1]);
 	do
 		n = read(exec_fds[0], &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
 	util_close(&exec_fds[0]);
-	if (err && c->pid > 0)
-		waitpid(c->pid, NULL, 0);
+	if (err && collector->pid > 0)
+		waitpid(collector->pid, NULL, 0);
 	if (err)
 		return -err;
 
-	c->pidfd = util_pidfd_open(c->pid);
-	if (c->pidfd < 0) {
-		kill(c->pid, SIGKILL);
-		waitpid(c->pid, NULL, 0);
+	collector->pidfd = util_pidfd_open(collector->pid);
+	if (collector->pidfd < 0) {
+		kill(collector->pid, SIGKILL);
+		waitpid(collector->pid, NULL, 0);
 	}
-	return MIN(c->pidfd, 0);
+	return MIN(collector->pidfd, 0);
 }
 
 bool collector_is_running(const struct collector *c)

@@ -95,7 +95,7 @@ static void put_comment(struct collector *c, const char *text, size_t len)
 	}
 }
 
-static void comment_line(struct collector *c, struct span line)
+static void comment_line(struct collector *collector, struct span line)
 {
 	char text[TEXT_ESCAPED_MAX(COLLECTOR_LINE_MAX) + 4], *p = text;
 	struct span word;
@@ -106,14 +106,14 @@ static void comment_line(struct collector *c, struct span line)
 		p = text_put_piece(p, word.p, (size_t)(word.end - word.p));
 	}
 	*p++ = '\n';
-	put_comment(c, text, (size_t)(p - text));
+	put_comment(collector, text, (size_t)(p - text));
 }
 
-static void header_line(struct collector *c, struct span line)
+static void header_line(struct collector *collector, struct span line)
 {
 	static const char ours[] = "TIMESTAMP\tTIME";
 	char text[sizeof(ours) + TEXT_ESCAPED_MAX(COLLECTOR_LINE_MAX) + 64], *p = text;
-	const char *first = c->kind->first_column;
+	const char *first = collector->kind->first_column;
 	struct span rest = line, word;
 	unsigned int n = 0;
 	size_t len;
@@ -130,18 +130,18 @@ static void header_line(struct collector *c, struct span line)
 	*p = '\0';
 	len = (size_t)(p - text);
 
-	if (!has_header(c) && len < sizeof(c->columns)) {
-		memcpy(c->columns, text, len + 1);
-		sink_header(&c->sink, text, len);
-		sink_text(&c->sink, c->held, c->held_len);
-		c->n_columns = n;
-	} else if (!strcmp(text, c->columns)) {
-		c->n_columns = n;
-		c->header_repeated = true;
-	} else if (c->n_columns || !has_header(c)) {
+	if (!has_header(collector) && len < sizeof(collector->columns)) {
+		memcpy(collector->columns, text, len + 1);
+		sink_header(&collector->sink, text, len);
+		sink_text(&collector->sink, collector->held, collector->held_len);
+		collector->n_columns = n;
+	} else if (!strcmp(text, collector->columns)) {
+		collector->n_columns = n;
+		collector->header_repeated = true;
+	} else if (collector->n_columns || !has_header(collector)) {
 		/* Other columns than in line 2: the lines after it must not pass for rows. */
-		c->n_columns = 0;
-		comment_line(c, line);
+		collector->n_columns = 0;
+		comment_line(collector, line);
 	}
 }
 
@@ -164,32 +164,32 @@ static bool is_row(const struct collector *c, bool hash, struct span line)
  * Is this one of the many rows that only some samples have? Samples are counted, by the row that begins
  * them, since a late one must not shift those after it.
  */
-static bool is_thinned_out(struct collector *c, struct span line)
+static bool is_thinned_out(struct collector *collector, struct span line)
 {
 	struct span word;
 
-	if (c->singles_every <= 1)
+	if (collector->singles_every <= 1)
 		return false;
 	next_word(&line, &word);
 	next_word(&line, &word);
-	if (is(&word, c->kind->whole_machine)) {
-		c->samples++;
+	if (is(&word, collector->kind->whole_machine)) {
+		collector->samples++;
 		return false;
 	}
-	return !c->samples || (c->samples - 1) % c->singles_every;
+	return !collector->samples || (collector->samples - 1) % collector->singles_every;
 }
 
-static void row_line(struct collector *c, struct span line, const struct clock_map *clock,
+static void row_line(struct collector *collector, struct span line, const struct clock_map *clock,
 		     uint64_t now_ns)
 {
 	struct span rest = line, word;
-	char *p = sink_begin(&c->sink);
+	char *p = sink_begin(&collector->sink);
 
 	p = text_put_u64(p, now_ns);
 	*p++ = '\t';
-	p = text_put_utc(p, clock_utc_ns(clock, now_ns), &c->utc);
+	p = text_put_utc(p, clock_utc_ns(clock, now_ns), &collector->utc);
 	for (unsigned int i = 1; next_word(&rest, &word); i++) {
-		if (c->kind->last_is_text && i == c->n_columns)
+		if (collector->kind->last_is_text && i == collector->n_columns)
 			word.end = rest.p = line.end;
 		/* The tools' own mark for "no value" is ours too. */
 		if (is(&word, "-"))
@@ -198,28 +198,28 @@ static void row_line(struct collector *c, struct span line, const struct clock_m
 		p = text_put_str(p, word.p, (size_t)(word.end - word.p));
 	}
 	*p++ = '\n';
-	sink_commit(&c->sink, p, now_ns);
+	sink_commit(&collector->sink, p, now_ns);
 }
 
-static void take_line(struct collector *c, const struct clock_map *clock, uint64_t now_ns)
+static void take_line(struct collector *collector, const struct clock_map *clock, uint64_t now_ns)
 {
-	bool hash = c->line_len && c->line[0] == '#';
-	struct span line = trim((struct span){ c->line + hash, c->line + c->line_len });
-	bool after_header = c->header_repeated;
+	bool hash = collector->line_len && collector->line[0] == '#';
+	struct span line = trim((struct span){ collector->line + hash, collector->line + collector->line_len });
+	bool after_header = collector->header_repeated;
 
 	if (line.p == line.end)
 		return;
-	c->header_repeated = false;
-	if (is_header(c->kind, hash, line))
-		header_line(c, line);
+	collector->header_repeated = false;
+	if (is_header(collector->kind, hash, line))
+		header_line(collector, line);
 	else if (hash && after_header)
 		return; /* the units below a repeated header: nvidia-smi's second header line */
-	else if (!is_row(c, hash, line))
-		comment_line(c, line);
+	else if (!is_row(collector, hash, line))
+		comment_line(collector, line);
 	else {
-		c->noise_bytes = 0;
-		if (!is_thinned_out(c, line))
-			row_line(c, line, clock, now_ns);
+		collector->noise_bytes = 0;
+		if (!is_thinned_out(collector, line))
+			row_line(collector, line, clock, now_ns);
 	}
 }
 
@@ -235,39 +235,39 @@ static void end_line(struct collector *c, const struct clock_map *clock, uint64_
 	c->line_len = 0;
 }
 
-static void take_text(struct collector *c, const char *p, const char *end,
+static void take_text(struct collector *collector, const char *p, const char *end,
 		      const struct clock_map *clock, uint64_t now_ns)
 {
 	while (p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		size_t len = (size_t)((nl ? nl : end) - p);
 
-		if (len < sizeof(c->line) - c->line_len) {
-			memcpy(c->line + c->line_len, p, len);
-			c->line_len += (uint32_t)len;
+		if (len < sizeof(collector->line) - collector->line_len) {
+			memcpy(collector->line + collector->line_len, p, len);
+			collector->line_len += (uint32_t)len;
 		} else {
-			c->line_skip = true;
+			collector->line_skip = true;
 		}
 		p += len;
 		if (nl) {
-			end_line(c, clock, now_ns);
+			end_line(collector, clock, now_ns);
 			p++;
 		}
 	}
 }
 
-static void finish(struct collector *c)
+static void finish(struct collector *collector)
 {
 	static const char none[] = "# no sample\n";
 
 	/* A line without its end may be cut within a number: no row. */
-	if (c->line_len && !c->line_skip)
-		comment_line(c, (struct span){ c->line, c->line + c->line_len });
-	if (!has_header(c)) {
-		sink_text(&c->sink, c->held, c->held_len);
-		sink_text(&c->sink, none, sizeof(none) - 1);
+	if (collector->line_len && !collector->line_skip)
+		comment_line(collector, (struct span){ collector->line, collector->line + collector->line_len });
+	if (!has_header(collector)) {
+		sink_text(&collector->sink, collector->held, collector->held_len);
+		sink_text(&collector->sink, none, sizeof(none) - 1);
 	}
-	util_close(&c->read_fd);
+	util_close(&collector->read_fd);
 }
 
 bool collector_read(struct collector *c, const struct clock_map *clock)

@@ -32,7 +32,7 @@ static time_t patience_s(const char *verb)
 	return 0;
 }
 
-int trace_connect(const struct trace *t, const char *verb, const char *text)
+int trace_connect(const struct trace *trace, const char *verb, const char *text)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -43,7 +43,7 @@ int trace_connect(const struct trace *t, const char *verb, const char *text)
 		return -errno;
 	if (!request)
 		return -ENOMEM;
-	memcpy(addr.sun_path, t->socket, sizeof(addr.sun_path));
+	memcpy(addr.sun_path, trace->socket, sizeof(addr.sun_path));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
@@ -63,23 +63,23 @@ int trace_folder(const struct trace *t, char path[PATH_MAX])
 	return 0;
 }
 
-ssize_t answer_more(struct answer *a, int fd)
+ssize_t answer_more(struct answer *answer, int fd)
 {
 	ssize_t n;
 
-	if (a->size - a->len <= CONTROL_PACKET_MAX) {
-		char *more = a->size > CONTROL_ANSWER_MAX ? NULL : realloc(a->text, 2 * (a->size + CONTROL_PACKET_MAX));
+	if (answer->size - answer->len <= CONTROL_PACKET_MAX) {
+		char *more = answer->size > CONTROL_ANSWER_MAX ? NULL : realloc(answer->text, 2 * (answer->size + CONTROL_PACKET_MAX));
 
 		if (!more)
 			return -ENOMEM;
-		a->text = more;
-		a->size = 2 * (a->size + CONTROL_PACKET_MAX);
+		answer->text = more;
+		answer->size = 2 * (answer->size + CONTROL_PACKET_MAX);
 	}
-	n = recv(fd, a->text + a->len, a->size - a->len - 1, 0);
+	n = recv(fd, answer->text + answer->len, answer->size - answer->len - 1, 0);
 	if (n < 0)
 		return -errno;
-	a->len += (size_t)n;
-	a->text[a->len] = '\0';
+	answer->len += (size_t)n;
+	answer->text[answer->len] = '\0';
 	return n;
 }
 
@@ -111,9 +111,9 @@ static int receive(int fd, struct answer *a)
 	return a->len ? 0 : -ECONNRESET; /* it ended meanwhile */
 }
 
-int trace_request(const struct trace *t, const char *verb, const char *text, char **answer_ret)
+int trace_request(const struct trace *trace, const char *verb, const char *text, char **answer_ret)
 {
-	autoclose int fd = trace_connect(t, verb, text);
+	autoclose int fd = trace_connect(trace, verb, text);
 	struct answer a = {};
 	int r;
 
@@ -156,23 +156,23 @@ static void words_of_silent(struct trace *t)
 
 static void trace_look(struct traces *ts, const char *path)
 {
-	struct trace *t = &ts->t[ts->n];
+	struct trace *trace = &ts->t[ts->n];
 	int r;
 
-	*t = (struct trace){};
-	if (ts->n == TRACES_MAX || strlen(path) >= sizeof(t->socket))
+	*trace = (struct trace){};
+	if (ts->n == TRACES_MAX || strlen(path) >= sizeof(trace->socket))
 		return;
-	strcpy(t->socket, path);
-	r = trace_request(t, "status", NULL, &t->words);
+	strcpy(trace->socket, path);
+	r = trace_request(trace, "status", NULL, &trace->words);
 	if (r == -EAGAIN) {
-		words_of_silent(t);
+		words_of_silent(trace);
 		r = 0;
 	}
 	if (r == -ECONNREFUSED)
 		unlink(path); /* it was killed */
 	ts->hidden += r == -EACCES || r == -ECONNRESET;
-	if (r || !t->words || !words_take(t))
-		free(t->words);
+	if (r || !trace->words || !words_take(trace))
+		free(trace->words);
 	else
 		ts->n++;
 }
@@ -261,8 +261,8 @@ const char *trace_user(const struct trace *t, char buf[TRACE_USER_MAX])
 	return buf;
 }
 
-/* Prints what one can choose T by: whose it is, its name, number and folder. */
-static void list_one(const struct trace *t)
+/* Prints what one can choose TRACE by: whose it is, its name, number and folder. */
+static void list_one(const struct trace *trace)
 {
 	autofree char *folder = NULL;
 	char user[TRACE_USER_MAX];
@@ -271,13 +271,13 @@ static void list_one(const struct trace *t)
 
 	if (!out)
 		return;
-	fmt_text(out, t->dir, 0);
+	fmt_text(out, trace->dir, 0);
 	if (fclose(out) != 0)
 		return;
-	if (trace_is_of_service(t))
-		log_err("  %s of the service, process %s, folder %s", trace_called(t), t->pid, folder);
+	if (trace_is_of_service(trace))
+		log_err("  %s of the service, process %s, folder %s", trace_called(trace), trace->pid, folder);
 	else
-		log_err("  %s of user %s, experiment %s, process %s, folder %s", t->name, trace_user(t, user), t->experiment, t->pid,
+		log_err("  %s of user %s, experiment %s, process %s, folder %s", trace->name, trace_user(trace, user), trace->experiment, trace->pid,
 			folder);
 }
 

@@ -56,8 +56,8 @@ const struct trace *traces_pick(struct traces *ts, const char *which);
 /* The name of T's folder. 0, or -ENOENT: it is not known. */
 int trace_folder(const struct trace *t, char path[PATH_MAX]);
 
-/* Opens the socket of a request to T, for answers that go on: a descriptor, or -errno. */
-int trace_connect(const struct trace *t, const char *verb, const char *text);
+/* Opens the socket of a request to TRACE, for answers that go on: a descriptor, or -errno. */
+int trace_connect(const struct trace *trace, const char *verb, const char *text);
 
 /* The answer so far, as a string. All zero is nothing; the caller frees TEXT. */
 struct answer {
@@ -65,17 +65,17 @@ struct answer {
 	size_t len, size;
 };
 /* Wait for another packet of it: returns its bytes, 0 at the end, or -errno. */
-ssize_t answer_more(struct answer *a, int fd);
+ssize_t answer_more(struct answer *answer, int fd);
 /* Remove its first line. 0: the request was accepted; -EPROTO: the rest is the reason. */
 int answer_begin(struct answer *a);
 /* Remove N bytes. */
 void answer_drop(struct answer *a, size_t n);
 
 /*
- * Send a request to T. 0 and the answer, which the caller frees; or -errno, with *ANSWER_RET its text, or
+ * Send a request to TRACE. 0 and the answer, which the caller frees; or -errno, with *ANSWER_RET its text, or
  * NULL. -EAGAIN: no answer for some seconds, to a request that is answered at once (not stop, which takes
  * as long as the end of the trace).
  */
-int trace_request(const struct trace *t, const char *verb, const char *text, char **answer_ret);
+int trace_request(const struct trace *trace, const char *verb, const char *text, char **answer_ret);
 
 #endif

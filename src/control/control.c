@@ -69,7 +69,7 @@ static int client_send(struct control_client *client)
 static int on_client(void *ctx, int fd, uint32_t events);
 
 /* Hand OUT over, and send what can be sent; the loop sends the rest, and ends a finished client. */
-static int client_answer(struct control *c, struct control_client *client, char *out, size_t len)
+static int client_answer(struct control *control, struct control_client *client, char *out, size_t len)
 {
 	int r;
 
@@ -78,18 +78,18 @@ static int client_answer(struct control *c, struct control_client *client, char 
 	client->at = 0;
 	r = client_send(client);
 	if (!r && client->out) {
-		loop_del(c->loop, client->fd);
-		r = loop_add(c->loop, client->fd, EPOLLIN | EPOLLOUT, on_client, c);
+		loop_del(control->loop, client->fd);
+		r = loop_add(control->loop, client->fd, EPOLLIN | EPOLLOUT, on_client, control);
 	}
 	if (r < 0 || (!client->out && !client->stays))
-		client_end(c, client);
+		client_end(control, client);
 	return r;
 }
 
-static void answer(struct control *c, struct control_client *client, char *packet, pid_t pid)
+static void answer(struct control *control, struct control_client *client, char *packet, pid_t pid)
 {
 	struct control_request rq = {
-		.verb = packet, .text = "", .pid = pid, .client = (unsigned int)(client - c->clients),
+		.verb = packet, .text = "", .pid = pid, .client = (unsigned int)(client - control->clients),
 	};
 	char *blank = strchr(packet, ' ');
 	autofree char *answer = NULL;
@@ -99,65 +99,65 @@ static void answer(struct control *c, struct control_client *client, char *packe
 	int r;
 
 	if (!out) {
-		client_end(c, client);
+		client_end(control, client);
 		return;
 	}
 	if (blank) {
 		*blank = '\0';
 		rq.text = blank + 1;
 	}
-	r = c->fn(c->ctx, &rq, out);
-	client->stays = r == CONTROL_STAYS && c->gone;
+	r = control->fn(control->ctx, &rq, out);
+	client->stays = r == CONTROL_STAYS && control->gone;
 	if (!fclose(out) && len < CONTROL_ANSWER_MAX)
 		reply = util_fmt("%s\n%s", r < 0 ? "error" : "ok", answer);
 	if (reply)
-		client_answer(c, client, reply, strlen(reply));
+		client_answer(control, client, reply, strlen(reply));
 	else
-		client_end(c, client);
+		client_end(control, client);
 }
 
 /* Send the rest of an answer; or notice the end of a client that stays. */
-static void client_goes_on(struct control *c, struct control_client *client, uint32_t events)
+static void client_goes_on(struct control *control, struct control_client *client, uint32_t events)
 {
 	char ignored[64];
 
 	if (events & (EPOLLERR | EPOLLHUP) || client_send(client) < 0 ||
 	    (events & EPOLLIN && recv(client->fd, ignored, sizeof(ignored), MSG_DONTWAIT) <= 0) ||
 	    (!client->out && !client->stays)) {
-		client_end(c, client);
+		client_end(control, client);
 	} else if (!client->out && events & EPOLLOUT) {
-		loop_del(c->loop, client->fd);
-		if (loop_add(c->loop, client->fd, EPOLLIN, on_client, c) < 0)
-			client_end(c, client);
+		loop_del(control->loop, client->fd);
+		if (loop_add(control->loop, client->fd, EPOLLIN, on_client, control) < 0)
+			client_end(control, client);
 	}
 }
 
 static int on_client(void *ctx, int fd, uint32_t events)
 {
-	struct control *c = ctx;
-	struct control_client *client = client_of(c, fd);
+	struct control *control = ctx;
+	struct control_client *client = client_of(control, fd);
 	char packet[CONTROL_TEXT_MAX + 64];
 	struct ucred peer = {};
 	socklen_t size = sizeof(peer);
 	ssize_t n;
 
 	if (client->out || client->stays) {
-		client_goes_on(c, client, events);
+		client_goes_on(control, client, events);
 		return 0;
 	}
 	n = recv(fd, packet, sizeof(packet) - 1, MSG_DONTWAIT);
 	if (n > 0 && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
 		packet[n] = '\0';
-		answer(c, client, packet, peer.pid);
+		answer(control, client, packet, peer.pid);
 	} else {
-		client_end(c, client);
+		client_end(control, client);
 	}
 	return 0;
 }
 
-int control_push(struct control *c, unsigned int client, const char *text, size_t len)
+int control_push(struct control *control, unsigned int client, const char *text, size_t len)
 {
-	struct control_client *to = &c->clients[client];
+	struct control_client *to = &control->clients[client];
 	char *copy;
 
 	if (to->fd < 0)
@@ -168,7 +168,7 @@ int control_push(struct control *c, unsigned int client, const char *text, size_
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, text, len);
-	return client_answer(c, to, copy, len);
+	return client_answer(control, to, copy, len);
 }
 
 void control_dismiss(struct control *c, unsigned int client)
@@ -189,12 +189,12 @@ static bool may_request(const struct control *c, int fd)
 }
 
 /* Returns a free place, or that of the oldest client that has not been asked to stay; NULL: none. */
-static struct control_client *place(struct control *c)
+static struct control_client *place(struct control *control)
 {
 	struct control_client *oldest = NULL;
 
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++) {
-		struct control_client *client = &c->clients[i];
+		struct control_client *client = &control->clients[i];
 
 		if (client->fd < 0)
 			return client;
@@ -202,7 +202,7 @@ static struct control_client *place(struct control *c)
 			oldest = client;
 	}
 	if (oldest)
-		client_end(c, oldest);
+		client_end(control, oldest);
 	return oldest;
 }
 
@@ -219,43 +219,43 @@ static int on_connect(void *ctx, int fd, uint32_t events)
 
 /* --- the socket ------------------------------------------------------------------------------------ */
 
-static int listen_at(struct control *c)
+static int listen_at(struct control *control)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
-	memcpy(addr.sun_path, c->path, sizeof(addr.sun_path));
-	c->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->fd < 0)
+	memcpy(addr.sun_path, control->path, sizeof(addr.sun_path));
+	control->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (control->fd < 0)
 		return -errno;
-	unlink(c->path); /* left by a process that had our number */
+	unlink(control->path); /* left by a process that had our number */
 	/* before it has a name: bind(2) makes the socket with this mode (net/unix/af_unix.c) */
-	if (fchmod(c->fd, 0600) < 0 || bind(c->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+	if (fchmod(control->fd, 0600) < 0 || bind(control->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return -errno;
-	if ((c->owner != geteuid() && lchown(c->path, c->owner, (gid_t)-1) < 0) ||
-	    listen(c->fd, CONTROL_CLIENTS_MAX) < 0)
+	if ((control->owner != geteuid() && lchown(control->path, control->owner, (gid_t)-1) < 0) ||
+	    listen(control->fd, CONTROL_CLIENTS_MAX) < 0)
 		return -errno;
-	return loop_add(c->loop, c->fd, EPOLLIN, on_connect, c);
+	return loop_add(control->loop, control->fd, EPOLLIN, on_connect, control);
 }
 
-int control_open(struct control *c, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
+int control_open(struct control *control, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
 		 control_gone_fn gone, void *ctx)
 {
-	char folder[sizeof(c->path)];
+	char folder[sizeof(control->path)];
 	int r, n;
 
-	*c = (struct control){ .loop = loop, .fd = -1, .owner = owner, .fn = fn, .gone = gone, .ctx = ctx };
+	*control = (struct control){ .loop = loop, .fd = -1, .owner = owner, .fn = fn, .gone = gone, .ctx = ctx };
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		c->clients[i].fd = -1;
-	c->in_trace = !control_folder(geteuid(), folder, sizeof(folder));
-	if (c->in_trace)
-		n = snprintf(c->path, sizeof(c->path), "%s/" OUTDIR_SOCKET, dir);
+		control->clients[i].fd = -1;
+	control->in_trace = !control_folder(geteuid(), folder, sizeof(folder));
+	if (control->in_trace)
+		n = snprintf(control->path, sizeof(control->path), "%s/" OUTDIR_SOCKET, dir);
 	else if (mkdir(folder, 0700) < 0 ? errno != EEXIST : !geteuid() && chmod(folder, 0755) < 0)
 		return -errno;
 	else
-		n = snprintf(c->path, sizeof(c->path), "%s/%d.sock", folder, getpid());
-	r = n > 0 && (size_t)n < sizeof(c->path) ? listen_at(c) : -ENAMETOOLONG;
+		n = snprintf(control->path, sizeof(control->path), "%s/%d.sock", folder, getpid());
+	r = n > 0 && (size_t)n < sizeof(control->path) ? listen_at(control) : -ENAMETOOLONG;
 	if (r < 0)
-		control_close(c);
+		control_close(control);
 	return r;
 }
 
@@ -266,17 +266,17 @@ static void remove_socket(void *ctx)
 	unlink(c->path);
 }
 
-void control_hide(struct control *c)
+void control_hide(struct control *control)
 {
-	if (!c->loop || c->fd < 0)
+	if (!control->loop || control->fd < 0)
 		return;
-	loop_del(c->loop, c->fd);
-	if (!c->in_trace)
-		privileges_own_files(remove_socket, c); /* the folder is root's */
-	util_close(&c->fd);
+	loop_del(control->loop, control->fd);
+	if (!control->in_trace)
+		privileges_own_files(remove_socket, control); /* the folder is root's */
+	util_close(&control->fd);
 	for (unsigned int i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		if (c->clients[i].fd >= 0 && !c->clients[i].stays && !c->clients[i].out)
-			client_end(c, &c->clients[i]);
+		if (control->clients[i].fd >= 0 && !control->clients[i].stays && !control->clients[i].out)
+			client_end(control, &control->clients[i]);
 }
 
 static void flush(struct control_client *client, uint64_t until_ns)

@@ -74,13 +74,13 @@ bool control_folder(uid_t uid, char *buf, size_t size);
  * Listen for OWNER, in a folder that is made when missing, or where this user has none, in the trace's own,
  * DIR. 0 or -errno: no client can connect then.
  */
-int control_open(struct control *c, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
+int control_open(struct control *control, struct loop *loop, uid_t owner, const char *dir, control_fn fn,
 		 control_gone_fn gone, void *ctx);
 /*
  * No new connections; clients that were asked to stay keep theirs. One that was never opened is left alone.
  * A socket in the trace's folder keeps its name, as that folder may not answer: the caller removes it.
  */
-void control_hide(struct control *c);
+void control_hide(struct control *control);
 /* control_hide() and end all clients; data on its way to them has a second. */
 void control_close(struct control *c);
 
@@ -88,7 +88,7 @@ void control_close(struct control *c);
  * Send LEN bytes more to CLIENT, which was asked to stay. 0; -EAGAIN: it has not read earlier data, and
  * gets nothing of this; -errno: it has left.
  */
-int control_push(struct control *c, unsigned int client, const char *text, size_t len);
+int control_push(struct control *control, unsigned int client, const char *text, size_t len);
 /* No more for CLIENT: data on its way still arrives. */
 void control_dismiss(struct control *c, unsigned int client);
 

@@ -54,18 +54,18 @@ static void wake(int fd)
 
 void archiver_closed(void *ctx, const struct sink_segment *seg)
 {
-	struct archiver_segment *s = malloc(sizeof(*s));
-	struct archiver *k = ctx;
+	struct archiver_segment *segment = malloc(sizeof(*segment));
+	struct archiver *archiver = ctx;
 
-	if (!s) /* it stays as it is, plain, and unlisted */
+	if (!segment) /* it stays as it is, plain, and unlisted */
 		return;
-	*s = (struct archiver_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
-	while (s->file < k->n_files && k->files[s->file].sink->base != seg->base)
-		s->file++;
-	s->next = __atomic_load_n(&k->handed, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&k->handed, &s->next, s, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	*segment = (struct archiver_segment){ .seg = *seg, .stored_bytes = seg->bytes, .fd = -1 };
+	while (segment->file < archiver->n_files && archiver->files[segment->file].sink->base != seg->base)
+		segment->file++;
+	segment->next = __atomic_load_n(&archiver->handed, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&archiver->handed, &segment->next, segment, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
-	wake(k->wake_fd);
+	wake(archiver->wake_fd);
 }
 
 bool archiver_wants_split(struct archiver *k)
@@ -86,17 +86,17 @@ void archiver_forget(struct archiver *k, size_t i)
 }
 
 /* The trace folder is its user's: a file is only trusted when it is the inode that we have closed. */
-int archiver_open(const struct archiver *k, const struct archiver_segment *s)
+int archiver_open(const struct archiver *archiver, const struct archiver_segment *segment)
 {
 	char name[NAME_MAX + 1];
 	autoclose int fd = -1;
 	struct stat st;
 
-	segment_format(name, s->seg.base, s->seg.nr, s->pack);
-	fd = openat(k->dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	segment_format(name, segment->seg.base, segment->seg.nr, segment->pack);
+	fd = openat(archiver->dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno == ELOOP ? -ESTALE : -errno;
-	if (st.st_dev != s->seg.dev || st.st_ino != s->seg.ino)
+	if (st.st_dev != segment->seg.dev || st.st_ino != segment->seg.ino)
 		return -ESTALE;
 	return TAKE_FD(fd);
 }
@@ -123,39 +123,39 @@ static void note_refusal(struct archiver *k, struct archiver_segment *s, int r)
 	util_close(&s->fd);
 }
 
-static void query_disk(struct archiver *k)
+static void query_disk(struct archiver *archiver)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
-	for (size_t i = 0; i < k->n; i++) {
-		struct archiver_segment *s = k->segments[i];
+	for (size_t i = 0; i < archiver->n; i++) {
+		struct archiver_segment *s = archiver->segments[i];
 		bool over = s->fd >= 0 && now - s->closed_ns > WATCHED_NS;
 		int r = s->fd < 0 ? 0 : disk_refused(s->fd);
 
 		if (r == 0 && over) /* it was written long ago */
 			disk_write_out(s->fd, s->seg.bytes, UINT64_MAX, &r);
 		if (r < 0)
-			note_refusal(k, s, r);
+			note_refusal(archiver, s, r);
 		else if (over)
 			util_close(&s->fd);
 	}
 }
 
 /* As the growing ones. */
-static void to_disk(struct archiver *k)
+static void to_disk(struct archiver *archiver)
 {
 	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
 
-	for (size_t i = 0; i < k->n; i++) {
-		struct archiver_segment *s = k->segments[i];
+	for (size_t i = 0; i < archiver->n; i++) {
+		struct archiver_segment *s = archiver->segments[i];
 		int r;
 
 		if (s->fd < 0)
 			continue;
-		util_count(&k->not_on_disk,
-			   disk_write_out(s->fd, s->seg.bytes, is_set(&k->stop) ? 0 : until_ns, &r));
+		util_count(&archiver->not_on_disk,
+			   disk_write_out(s->fd, s->seg.bytes, is_set(&archiver->stop) ? 0 : until_ns, &r));
 		if (r < 0)
-			note_refusal(k, s, r);
+			note_refusal(archiver, s, r);
 		util_close(&s->fd);
 	}
 }
@@ -170,27 +170,27 @@ static bool is_watching(const struct archiver *k)
 
 /* --- the thread ----------------------------------------------------------------------------------- */
 
-static void take_handed(struct archiver *k)
+static void take_handed(struct archiver *archiver)
 {
-	struct archiver_segment *s = __atomic_exchange_n(&k->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
-	size_t had = k->n;
+	struct archiver_segment *segment = __atomic_exchange_n(&archiver->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
+	size_t had = archiver->n;
 
-	for (; s; s = next) { /* into the order of closing */
-		next = s->next;
-		s->next = first;
-		first = s;
+	for (; segment; segment = next) { /* into the order of closing */
+		next = segment->next;
+		segment->next = first;
+		first = segment;
 	}
-	pthread_mutex_lock(&k->lock);
-	for (s = first; s; s = next) {
-		next = s->next;
-		if (util_room(&k->segments, k->n, sizeof(*k->segments)) < 0)
-			free(s);
+	pthread_mutex_lock(&archiver->lock);
+	for (segment = first; segment; segment = next) {
+		next = segment->next;
+		if (util_room(&archiver->segments, archiver->n, sizeof(*archiver->segments)) < 0)
+			free(segment);
 		else
-			k->segments[k->n++] = s;
+			archiver->segments[archiver->n++] = segment;
 	}
-	pthread_mutex_unlock(&k->lock);
-	for (; had < k->n; had++)
-		watch(k, k->segments[had]);
+	pthread_mutex_unlock(&archiver->lock);
+	for (; had < archiver->n; had++)
+		watch(archiver, archiver->segments[had]);
 }
 
 static void lower_priority(void)
@@ -214,47 +214,47 @@ static void wait_for_work(struct archiver *k)
 
 static void *archiver_main(void *ctx)
 {
-	struct archiver *k = ctx;
+	struct archiver *archiver = ctx;
 	struct packer p = { 0 };
 	bool ending = false;
 
-	(void)!privileges_give_up(k->privileges, false); /* as the drain's */
+	(void)!privileges_give_up(archiver->privileges, false); /* as the drain's */
 	lower_priority();
-	if (k->o.pack != PACK_NONE && packer_init(&p, k->o.pack) < 0)
-		k->o.pack = PACK_NONE;
+	if (archiver->o.pack != PACK_NONE && packer_init(&p, archiver->o.pack) < 0)
+		archiver->o.pack = PACK_NONE;
 	while (!ending) {
 		/* read before the list of handed-over segments is taken */
-		ending = is_set(&k->ending);
+		ending = is_set(&archiver->ending);
 		do {
-			take_handed(k);
-			archiver_hold_to_keep(k);
-			query_disk(k);
-		} while (archiver_pack_one(k, &p));
+			take_handed(archiver);
+			archiver_hold_to_keep(archiver);
+			query_disk(archiver);
+		} while (archiver_pack_one(archiver, &p));
 		if (ending)
-			to_disk(k);
-		__atomic_store_n(&k->cpu_ns, clock_now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
+			to_disk(archiver);
+		__atomic_store_n(&archiver->cpu_ns, clock_now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
 		if (!ending)
-			wait_for_work(k);
+			wait_for_work(archiver);
 	}
 	packer_free(&p);
-	wake(k->done_fd);
+	wake(archiver->done_fd);
 	return NULL;
 }
 
 /* --- control plane -------------------------------------------------------------------------------- */
 
-int archiver_init(struct archiver *k, const struct archiver_options *o, int dirfd)
+int archiver_init(struct archiver *archiver, const struct archiver_options *options, int dirfd)
 {
-	*k = (struct archiver){ .o = *o, .dirfd = dirfd, .wake_fd = -1, .done_fd = -1, .rollup.fd = -1 };
-	pthread_mutex_init(&k->lock, NULL);
-	rollup_init(&k->sums);
-	if (!unpack_knows(o->pack))
+	*archiver = (struct archiver){ .o = *options, .dirfd = dirfd, .wake_fd = -1, .done_fd = -1, .rollup.fd = -1 };
+	pthread_mutex_init(&archiver->lock, NULL);
+	rollup_init(&archiver->sums);
+	if (!unpack_knows(options->pack))
 		return -ENOTSUP;
-	k->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	k->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (k->wake_fd < 0 || k->done_fd < 0)
+	archiver->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	archiver->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (archiver->wake_fd < 0 || archiver->done_fd < 0)
 		return -errno;
-	return o->keep_bytes ? archiver_begin_to_drop(k) : 0;
+	return options->keep_bytes ? archiver_begin_to_drop(archiver) : 0;
 }
 
 void archiver_add(struct archiver *k, const struct sink *s, bool reference)
@@ -293,19 +293,19 @@ uint64_t archiver_finish(struct archiver *k)
 	return archiver_to_pack(k);
 }
 
-void archiver_report(struct archiver *k, const char *dir)
+void archiver_report(struct archiver *archiver, const char *dir)
 {
-	int error = __atomic_load_n(&k->error, __ATOMIC_RELAXED);
+	int error = __atomic_load_n(&archiver->error, __ATOMIC_RELAXED);
 
-	if (error && !k->error_logged)
+	if (error && !archiver->error_logged)
 		log_warn("cannot compress a part of the trace in %s: %s; it stays as it is, and is tried again",
 			 dir, strerror(-error));
-	k->error_logged = error;
-	k->over_for = __atomic_load_n(&k->over, __ATOMIC_RELAXED) ? k->over_for + 1 : 0;
-	if (k->over_for == OVER_LOGGED_AFTER && !k->over_logged) {
+	archiver->error_logged = error;
+	archiver->over_for = __atomic_load_n(&archiver->over, __ATOMIC_RELAXED) ? archiver->over_for + 1 : 0;
+	if (archiver->over_for == OVER_LOGGED_AFTER && !archiver->over_logged) {
 		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and file names stay as long as they fit",
 			 dir);
-		k->over_logged = true;
+		archiver->over_logged = true;
 	}
 }
 
@@ -325,27 +325,27 @@ void archiver_each(struct archiver *k, void (*fn)(void *ctx, const struct archiv
 	pthread_mutex_unlock(&k->lock);
 }
 
-void archiver_free(struct archiver *k)
+void archiver_free(struct archiver *archiver)
 {
-	struct archiver_segment *s, *next;
+	struct archiver_segment *segment, *next;
 
-	if (k->wake_fd <= 0 && k->done_fd <= 0) /* never made: descriptors are 0, not -1 */
+	if (archiver->wake_fd <= 0 && archiver->done_fd <= 0) /* never made: descriptors are 0, not -1 */
 		return;
-	__atomic_store_n(&k->stop, true, __ATOMIC_RELEASE);
-	archiver_finish(k);
-	for (s = k->handed; s; s = next) {
-		next = s->next;
-		free(s);
+	__atomic_store_n(&archiver->stop, true, __ATOMIC_RELEASE);
+	archiver_finish(archiver);
+	for (segment = archiver->handed; segment; segment = next) {
+		next = segment->next;
+		free(segment);
 	}
-	for (size_t i = 0; i < k->n; i++) {
-		util_close(&k->segments[i]->fd);
-		free(k->segments[i]);
+	for (size_t i = 0; i < archiver->n; i++) {
+		util_close(&archiver->segments[i]->fd);
+		free(archiver->segments[i]);
 	}
-	free(k->segments);
-	sink_close(&k->rollup);
-	rollup_free(&k->sums);
-	util_close(&k->wake_fd);
-	util_close(&k->done_fd);
-	pthread_mutex_destroy(&k->lock);
-	*k = (struct archiver){ .wake_fd = -1, .done_fd = -1 };
+	free(archiver->segments);
+	sink_close(&archiver->rollup);
+	rollup_free(&archiver->sums);
+	util_close(&archiver->wake_fd);
+	util_close(&archiver->done_fd);
+	pthread_mutex_destroy(&archiver->lock);
+	*archiver = (struct archiver){ .wake_fd = -1, .done_fd = -1 };
 }

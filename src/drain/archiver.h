@@ -89,7 +89,7 @@ struct archiver {
  * Call before any sink is split: what to do, in the folder DIRFD. With --keep it makes rollup.out. 0;
  * -ENOTSUP: built without the library for o->pack; -errno.
  */
-int archiver_init(struct archiver *k, const struct archiver_options *o, int dirfd);
+int archiver_init(struct archiver *archiver, const struct archiver_options *options, int dirfd);
 /* One more file; before the start. */
 void archiver_add(struct archiver *k, const struct sink *s, bool reference);
 int archiver_start(struct archiver *k);
@@ -106,13 +106,13 @@ void archiver_hurry(struct archiver *k);
 /* All is handed over: wait until it is packed. Returns how many segments stay plain nevertheless. */
 uint64_t archiver_finish(struct archiver *k);
 /* Control plane, each second: report new problems. */
-void archiver_report(struct archiver *k, const char *dir);
+void archiver_report(struct archiver *archiver, const char *dir);
 
 /* Returns the account of the file of sink S; NULL: it is not kept here. */
 const struct archiver_file *archiver_file(const struct archiver *k, const struct sink *s);
 /* Call FN with each existing segment, in order of closing. */
 void archiver_each(struct archiver *k, void (*fn)(void *ctx, const struct archiver_segment *s), void *ctx);
 
-void archiver_free(struct archiver *k);
+void archiver_free(struct archiver *archiver);
 
 #endif

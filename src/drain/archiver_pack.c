@@ -30,66 +30,66 @@ uint64_t archiver_to_pack(const struct archiver *k)
 	return n;
 }
 
-/* Packs FROM, which is S, into a file of the name TMP, returning its *ST and *PACKED bytes. 0 or -errno. */
-static int write_packed(struct archiver *k, struct packer *p, const struct archiver_segment *s, int from,
+/* Packs FROM, which is SEGMENT, into a file of the name TMP, returning its *ST and *PACKED bytes. 0 or -errno. */
+static int write_packed(struct archiver *archiver, struct packer *packer, const struct archiver_segment *segment, int from,
 			const char *tmp, struct stat *st, uint64_t *packed)
 {
 	autoclose int to = -1;
 	int r;
 
-	if (unlinkat(k->dirfd, tmp, 0) < 0 && errno != ENOENT)
+	if (unlinkat(archiver->dirfd, tmp, 0) < 0 && errno != ENOENT)
 		return -errno;
-	to = util_create_at(k->dirfd, tmp, 0);
+	to = util_create_at(archiver->dirfd, tmp, 0);
 	if (to < 0)
 		return to;
-	r = packer_file(p, from, s->seg.bytes, to, archiver_to_pack(k) > 1, &k->stop, packed);
+	r = packer_file(packer, from, segment->seg.bytes, to, archiver_to_pack(archiver) > 1, &archiver->stop, packed);
 	if (r == 0 && (fsync(to) < 0 || fstat(to, st) < 0))
 		r = -errno;
 	return r;
 }
 
-static int pack_segment(struct archiver *k, struct packer *p, struct archiver_segment *s)
+static int pack_segment(struct archiver *archiver, struct packer *packer, struct archiver_segment *segment)
 {
 	char plain[NAME_MAX + 1], packed[NAME_MAX + 1], tmp[NAME_MAX + 1 + sizeof(SEGMENT_TMP)];
-	autoclose int from = archiver_open(k, s);
+	autoclose int from = archiver_open(archiver, segment);
 	uint64_t bytes = 0;
 	struct stat st;
 	int r;
 
 	if (from < 0)
 		return from;
-	segment_format(plain, s->seg.base, s->seg.nr, PACK_NONE);
-	segment_format(packed, s->seg.base, s->seg.nr, k->o.pack);
+	segment_format(plain, segment->seg.base, segment->seg.nr, PACK_NONE);
+	segment_format(packed, segment->seg.base, segment->seg.nr, archiver->o.pack);
 	snprintf(tmp, sizeof(tmp), "%s" SEGMENT_TMP, packed);
-	r = write_packed(k, p, s, from, tmp, &st, &bytes);
-	if (r == 0 && renameat(k->dirfd, tmp, k->dirfd, packed) < 0)
+	r = write_packed(archiver, packer, segment, from, tmp, &st, &bytes);
+	if (r == 0 && renameat(archiver->dirfd, tmp, archiver->dirfd, packed) < 0)
 		r = -errno;
 	if (r < 0) {
-		unlinkat(k->dirfd, tmp, 0);
+		unlinkat(archiver->dirfd, tmp, 0);
 		return r;
 	}
-	unlinkat(k->dirfd, plain, 0);
-	util_close(&s->fd); /* the packed data is on the disk */
-	pthread_mutex_lock(&k->lock);
-	s->pack = k->o.pack;
-	s->seg.dev = st.st_dev;
-	s->seg.ino = st.st_ino;
-	s->stored_bytes = bytes;
-	pthread_mutex_unlock(&k->lock);
-	util_count(&k->plain_bytes, s->seg.bytes);
-	util_count(&k->packed_bytes, bytes);
+	unlinkat(archiver->dirfd, plain, 0);
+	util_close(&segment->fd); /* the packed data is on the disk */
+	pthread_mutex_lock(&archiver->lock);
+	segment->pack = archiver->o.pack;
+	segment->seg.dev = st.st_dev;
+	segment->seg.ino = st.st_ino;
+	segment->stored_bytes = bytes;
+	pthread_mutex_unlock(&archiver->lock);
+	util_count(&archiver->plain_bytes, segment->seg.bytes);
+	util_count(&archiver->packed_bytes, bytes);
 	return 0;
 }
 
 /* Returns the next one to pack that has not just failed. */
-static struct archiver_segment *next_to_pack(const struct archiver *k)
+static struct archiver_segment *next_to_pack(const struct archiver *archiver)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
-	for (size_t i = 0; i < k->n; i++) {
-		struct archiver_segment *s = k->segments[i];
+	for (size_t i = 0; i < archiver->n; i++) {
+		struct archiver_segment *s = archiver->segments[i];
 
-		if (to_pack(k, s) && (!s->failed_ns || now - s->failed_ns >= TRY_AGAIN_NS))
+		if (to_pack(archiver, s) && (!s->failed_ns || now - s->failed_ns >= TRY_AGAIN_NS))
 			return s;
 	}
 	return NULL;

@@ -53,37 +53,37 @@ static void on_record(void *ctx, const void *rec, uint32_t len)
 }
 
 /* Not for longer than a period: clock, log and collectors wait. Returns whether there were records. */
-static bool round_once(struct drain *d)
+static bool round_once(struct drain *drain)
 {
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), due = now + PERIOD_NS, n, begin_ns = now;
 
 	do {
-		n = rings_consume(&d->rings, now, on_record, &d->decode);
+		n = rings_consume(&drain->rings, now, on_record, &drain->decode);
 		now = clock_now_ns(CLOCK_MONOTONIC);
-		__atomic_store_n(&d->heartbeat_ns, now, __ATOMIC_RELAXED);
-	} while (now < due && rings_waiting(&d->rings) > d->ring_bytes / 4);
-	decode_turn(&d->decode, false);
-	if (d->decode.printed)
-		printed_turn(d->decode.printed, &d->decode, n ? d->decode.reached_ns : begin_ns);
+		__atomic_store_n(&drain->heartbeat_ns, now, __ATOMIC_RELAXED);
+	} while (now < due && rings_waiting(&drain->rings) > drain->ring_bytes / 4);
+	decode_turn(&drain->decode, false);
+	if (drain->decode.printed)
+		printed_turn(drain->decode.printed, &drain->decode, n ? drain->decode.reached_ns : begin_ns);
 	return n;
 }
 
-static void clock_row(struct drain *d, const struct clock_reading *r, uint32_t event)
+static void clock_row(struct drain *drain, const struct clock_reading *reading, uint32_t event)
 {
 	struct dlt_time_align rec = {
-		.hdr = { .ts_ns = r->mono_ns, .probe = DLT_time_align, .size = sizeof(rec) },
-		.realtime_ns = r->real_ns,
-		.boottime_ns = r->boot_ns,
-		.error_ns = r->error_ns,
+		.hdr = { .ts_ns = reading->mono_ns, .probe = DLT_time_align, .size = sizeof(rec) },
+		.realtime_ns = reading->real_ns,
+		.boottime_ns = reading->boot_ns,
+		.error_ns = reading->error_ns,
 		.event = event,
 	};
 
-	__atomic_store_n(&d->end_ns, r->mono_ns, __ATOMIC_RELAXED);
-	decode_record(&d->decode, &rec, sizeof(rec));
-	memory_tick(&d->memory, &d->decode, r->mono_ns, event == DLT_TIME_END);
+	__atomic_store_n(&drain->end_ns, reading->mono_ns, __ATOMIC_RELAXED);
+	decode_record(&drain->decode, &rec, sizeof(rec));
+	memory_tick(&drain->memory, &drain->decode, reading->mono_ns, event == DLT_TIME_END);
 }
 
-static void clock_tick(struct drain *d, bool step)
+static void clock_tick(struct drain *drain, bool step)
 {
 	static const uint32_t events[] = {
 		[CLOCK_SAME] = DLT_TIME_TICK, [CLOCK_ADJUSTED] = DLT_TIME_ADJUST, [CLOCK_STEPPED] = DLT_TIME_STEP,
@@ -91,11 +91,11 @@ static void clock_tick(struct drain *d, bool step)
 	struct clock_reading r;
 
 	/* earlier rows keep the map that was in force when they happened */
-	round_once(d);
-	if (step && d->decode.printed)
-		printed_flush(d->decode.printed, &d->decode);
+	round_once(drain);
+	if (step && drain->decode.printed)
+		printed_flush(drain->decode.printed, &drain->decode);
 	clock_read(&r, CLOCK_TRIES);
-	clock_row(d, &r, events[clock_map_update(&d->decode.clock, &r, step)]);
+	clock_row(drain, &r, events[clock_map_update(&drain->decode.clock, &r, step)]);
 }
 
 static void drain_flush(struct drain *d)
@@ -157,17 +157,17 @@ static void timer_ack(int fd)
 }
 
 /* Look less often from the IDLE_ROUNDS-th round without a record on, until there is one again. */
-static void pace(struct drain *d, bool any)
+static void pace(struct drain *drain, bool any)
 {
-	bool idle_before = d->idle_rounds >= IDLE_ROUNDS, idle;
+	bool idle_before = drain->idle_rounds >= IDLE_ROUNDS, idle;
 	uint64_t ns;
 
-	d->idle_rounds = any ? 0 : MIN(d->idle_rounds + 1, IDLE_ROUNDS);
-	idle = d->idle_rounds >= IDLE_ROUNDS;
-	ns = (idle ? IDLE_PERIODS : 1) * d->period_ns;
+	drain->idle_rounds = any ? 0 : MIN(drain->idle_rounds + 1, IDLE_ROUNDS);
+	idle = drain->idle_rounds >= IDLE_ROUNDS;
+	ns = (idle ? IDLE_PERIODS : 1) * drain->period_ns;
 	/* a line of the log gets the time at which it is found */
-	if (idle != idle_before && d->log.fd < 0)
-		loop_timer_set(d->timer_fd, ns, ns);
+	if (idle != idle_before && drain->log.fd < 0)
+		loop_timer_set(drain->timer_fd, ns, ns);
 }
 
 /* For the clients that watch, if there are any. */
@@ -190,17 +190,17 @@ static int on_timer(void *ctx, int fd, uint32_t events)
 
 static int on_tick(void *ctx, int fd, uint32_t events)
 {
-	struct drain *d = ctx;
+	struct drain *drain = ctx;
 
 	timer_ack(fd);
-	clock_tick(d, false);
-	access_turn(&d->decode, d->rings.reached_ns);
-	alloc_turn(&d->decode, d->rings.reached_ns);
-	write_rollup(d, false);
-	drain_flush(d);
-	each_sink(d, sink_check_disk);
-	logtail_check_disk(&d->log);
-	split_by_time(d);
+	clock_tick(drain, false);
+	access_turn(&drain->decode, drain->rings.reached_ns);
+	alloc_turn(&drain->decode, drain->rings.reached_ns);
+	write_rollup(drain, false);
+	drain_flush(drain);
+	each_sink(drain, sink_check_disk);
+	logtail_check_disk(&drain->log);
+	split_by_time(drain);
 	return 0;
 }
 
@@ -273,18 +273,18 @@ static void alive(struct drain *d)
 	__atomic_store_n(&d->heartbeat_ns, clock_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
 
-static void to_disk(struct drain *d)
+static void to_disk(struct drain *drain)
 {
 	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS, left = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (d->decode.sinks[i].fd >= 0)
-			left += sink_to_disk(&d->decode.sinks[i], until_ns);
-	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
-		if (d->collectors->c[i].sink.fd >= 0)
-			left += sink_to_disk(&d->collectors->c[i].sink, until_ns);
-	left += logtail_to_disk(&d->log, until_ns);
-	__atomic_store_n(&d->not_on_disk, left, __ATOMIC_RELAXED);
+		if (drain->decode.sinks[i].fd >= 0)
+			left += sink_to_disk(&drain->decode.sinks[i], until_ns);
+	for (unsigned int i = 0; drain->collectors && i < drain->collectors->n; i++)
+		if (drain->collectors->c[i].sink.fd >= 0)
+			left += sink_to_disk(&drain->collectors->c[i].sink, until_ns);
+	left += logtail_to_disk(&drain->log, until_ns);
+	__atomic_store_n(&drain->not_on_disk, left, __ATOMIC_RELAXED);
 }
 
 /* --- a full disk or quota at the end ----------------------------------------------------------------- */
@@ -340,42 +340,42 @@ static void flush_last(struct drain *d)
 	drain_flush(d);
 }
 
-static void finish(struct drain *d)
+static void finish(struct drain *drain)
 {
 	struct clock_reading r;
 
-	for (int idle = 0; idle < FINAL_ROUNDS && rings_waiting(&d->rings);) {
-		idle = round_once(d) ? 0 : idle + 1;
+	for (int idle = 0; idle < FINAL_ROUNDS && rings_waiting(&drain->rings);) {
+		idle = round_once(drain) ? 0 : idle + 1;
 		if (idle)
 			poll(NULL, 0, 1);
 	}
-	decode_turn(&d->decode, true);
-	logtail_read(&d->log, &d->decode, true);
-	if (d->decode.printed)
-		printed_flush(d->decode.printed, &d->decode);
-	mark_rows(d);
+	decode_turn(&drain->decode, true);
+	logtail_read(&drain->log, &drain->decode, true);
+	if (drain->decode.printed)
+		printed_flush(drain->decode.printed, &drain->decode);
+	mark_rows(drain);
 	clock_read(&r, CLOCK_TRIES);
-	__atomic_store_n(&d->end_ns, r.mono_ns, __ATOMIC_RELAXED);
-	tracer_running(d->tracer, in_flight, d);
-	tracer_requests(d->tracer, d->end_ns, UINT_MAX, in_flight, in_flight_rec, d);
-	regions_end(&d->decode, 0, d->end_ns);
-	alloc_end(&d->decode);
-	access_end(&d->decode, r.mono_ns); /* which blocks were in use is known by now */
-	clock_map_update(&d->decode.clock, &r, false);
-	clock_row(d, &r, DLT_TIME_END);
-	flush_last(d);
-	decode_files_again(&d->decode, d->end_ns);
-	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
-		if (d->collectors->c[i].read_fd >= 0)
-			collector_read(&d->collectors->c[i], &d->decode.clock);
-	look_on(d, true);
-	write_rollup(d, true);
-	flush_last(d);
-	reserve_give_back(&d->reserve); /* the manifest is still to be written */
-	alive(d);
-	to_disk(d);
-	alive(d);
-	each_sink(d, sink_end);
+	__atomic_store_n(&drain->end_ns, r.mono_ns, __ATOMIC_RELAXED);
+	tracer_running(drain->tracer, in_flight, drain);
+	tracer_requests(drain->tracer, drain->end_ns, UINT_MAX, in_flight, in_flight_rec, drain);
+	regions_end(&drain->decode, 0, drain->end_ns);
+	alloc_end(&drain->decode);
+	access_end(&drain->decode, r.mono_ns); /* which blocks were in use is known by now */
+	clock_map_update(&drain->decode.clock, &r, false);
+	clock_row(drain, &r, DLT_TIME_END);
+	flush_last(drain);
+	decode_files_again(&drain->decode, drain->end_ns);
+	for (unsigned int i = 0; drain->collectors && i < drain->collectors->n; i++)
+		if (drain->collectors->c[i].read_fd >= 0)
+			collector_read(&drain->collectors->c[i], &drain->decode.clock);
+	look_on(drain, true);
+	write_rollup(drain, true);
+	flush_last(drain);
+	reserve_give_back(&drain->reserve); /* the manifest is still to be written */
+	alive(drain);
+	to_disk(drain);
+	alive(drain);
+	each_sink(drain, sink_end);
 }
 
 static int on_mark(void *ctx, int fd, uint32_t events)
@@ -397,19 +397,19 @@ static void access_begin(struct drain *d)
 
 static void *drain_main(void *ctx)
 {
-	struct drain *d = ctx;
+	struct drain *drain = ctx;
 	struct clock_reading r;
 
-	__atomic_store_n(&d->tid, gettid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&drain->tid, gettid(), __ATOMIC_RELAXED);
 	/* if it fails here it fails in the main thread too, which reports it */
-	(void)!privileges_give_up(d->privileges, true);
-	access_begin(d);
+	(void)!privileges_give_up(drain->privileges, true);
+	access_begin(drain);
 	clock_read(&r, CLOCK_TRIES);
-	clock_map_init(&d->decode.clock, &r);
-	clock_row(d, &r, DLT_TIME_START);
-	d->error = loop_run(&d->loop);
-	finish(d);
-	eventfd_write(d->ended_fd, 1);
+	clock_map_init(&drain->decode.clock, &r);
+	clock_row(drain, &r, DLT_TIME_START);
+	drain->error = loop_run(&drain->loop);
+	finish(drain);
+	eventfd_write(drain->ended_fd, 1);
 	return NULL;
 }
 
@@ -424,25 +424,25 @@ static probe_mask files_of(const struct drain *d, probe_mask mask, bool log)
 	return mask;
 }
 
-static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
+static int sinks_open(struct drain *drain, probe_mask mask, int dirfd)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		struct sink *s = &d->decode.sinks[i];
+		struct sink *sink = &drain->decode.sinks[i];
 		char name[64], header[4096];
 		int r;
 
 		if (!(mask >> i & 1))
 			continue;
 		snprintf(name, sizeof(name), "%s.out", probes[i]->name);
-		r = sink_open(s, dirfd, name);
+		r = sink_open(sink, dirfd, name);
 		if (r < 0)
 			return r;
-		if (d->archiver) {
-			sink_split_by(s, &d->split);
-			archiver_add(d->archiver, s, probes[i]->flags & PROBE_REFERENCE);
+		if (drain->archiver) {
+			sink_split_by(sink, &drain->split);
+			archiver_add(drain->archiver, sink, probes[i]->flags & PROBE_REFERENCE);
 		}
-		sink_header(s, header, (size_t)(record_put_header(header, probes[i]) - header));
-		r = sink_flush(s);
+		sink_header(sink, header, (size_t)(record_put_header(header, probes[i]) - header));
+		r = sink_flush(sink);
 		if (r < 0)
 			return r;
 	}
@@ -450,17 +450,17 @@ static int sinks_open(struct drain *d, probe_mask mask, int dirfd)
 }
 
 /* Where little is free, little is kept: the manifest and the first rows still have to be written. */
-static void keep_space(struct drain *d, int dirfd)
+static void keep_space(struct drain *drain, int dirfd)
 {
 	struct space space = {};
 	uint64_t most = space_look(&space, dirfd, 0) < 0 ? 0 : space.free_bytes / PART_OF_FREE;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (vital[i].ahead_bytes && d->decode.sinks[i].fd >= 0) {
-			sink_keep_ahead(&d->decode.sinks[i], MIN(vital[i].ahead_bytes, most));
-			sink_hold_rows(&d->decode.sinks[i]);
+		if (vital[i].ahead_bytes && drain->decode.sinks[i].fd >= 0) {
+			sink_keep_ahead(&drain->decode.sinks[i], MIN(vital[i].ahead_bytes, most));
+			sink_hold_rows(&drain->decode.sinks[i]);
 		}
-	reserve_take(&d->reserve, dirfd, most);
+	reserve_take(&drain->reserve, dirfd, most);
 }
 
 static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
@@ -469,92 +469,92 @@ static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
 	return fd < 0 ? fd : loop_add(&d->loop, fd, EPOLLIN, fn, d);
 }
 
-static int loop_setup(struct drain *d)
+static int loop_setup(struct drain *drain)
 {
-	int r = loop_init(&d->loop), stop;
+	int r = loop_init(&drain->loop), stop;
 
-	d->period_ns = MAX(PERIOD_NS * MIN(d->ring_bytes, PERIOD_RING_BYTES) / PERIOD_RING_BYTES, PERIOD_MIN_NS);
+	drain->period_ns = MAX(PERIOD_NS * MIN(drain->ring_bytes, PERIOD_RING_BYTES) / PERIOD_RING_BYTES, PERIOD_MIN_NS);
 	if (!r)
-		r = watch(d, &d->timer_fd, loop_timerfd(d->period_ns), on_timer);
+		r = watch(drain, &drain->timer_fd, loop_timerfd(drain->period_ns), on_timer);
 	if (!r)
-		r = watch(d, &d->tick_fd, loop_timerfd(NSEC_PER_SEC), on_tick);
+		r = watch(drain, &drain->tick_fd, loop_timerfd(NSEC_PER_SEC), on_tick);
 	if (!r)
-		r = watch(d, &d->clock_fd, clock_step_fd(), on_clock_set);
+		r = watch(drain, &drain->clock_fd, clock_step_fd(), on_clock_set);
 	if (!r) {
 		stop = eventfd(0, EFD_CLOEXEC);
-		r = watch(d, &d->stop_fd, stop < 0 ? -errno : stop, on_stop);
+		r = watch(drain, &drain->stop_fd, stop < 0 ? -errno : stop, on_stop);
 	}
-	d->ended_fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
-	if (!r && d->ended_fd < 0)
+	drain->ended_fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
+	if (!r && drain->ended_fd < 0)
 		r = -errno;
 	if (!r)
-		r = loop_add(&d->loop, d->marks[0], EPOLLIN, on_mark, d);
-	for (unsigned int i = 0; !r && d->collectors && i < d->collectors->n; i++)
-		if (d->collectors->c[i].read_fd >= 0)
-			r = loop_add(&d->loop, d->collectors->c[i].read_fd, EPOLLIN, on_collector, d);
+		r = loop_add(&drain->loop, drain->marks[0], EPOLLIN, on_mark, drain);
+	for (unsigned int i = 0; !r && drain->collectors && i < drain->collectors->n; i++)
+		if (drain->collectors->c[i].read_fd >= 0)
+			r = loop_add(&drain->loop, drain->collectors->c[i].read_fd, EPOLLIN, on_collector, drain);
 	return r;
 }
 
-int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask mask, int dirfd,
+int drain_open(struct drain *drain, const struct config *cfg, struct tracer *tracer, probe_mask mask, int dirfd,
 	       const char *workload_log, struct archiver *archiver)
 {
 	struct stat st;
 	int r;
 
-	memset(d, 0, sizeof(*d));
-	d->marks[0] = d->marks[1] = d->lives.fd = d->log.fd = d->timer_fd = d->tick_fd = d->clock_fd = d->stop_fd = d->ended_fd = d->loop.epoll_fd = d->memory.fd = -1;
-	d->tracer = t;
-	d->ring_bytes = t->ring_bytes;
-	d->archiver = archiver;
-	d->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = archiver };
-	d->split_ns = cfg->rotate_ns;
-	r = decode_init(&d->decode, cfg);
+	memset(drain, 0, sizeof(*drain));
+	drain->marks[0] = drain->marks[1] = drain->lives.fd = drain->log.fd = drain->timer_fd = drain->tick_fd = drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = drain->memory.fd = -1;
+	drain->tracer = tracer;
+	drain->ring_bytes = tracer->ring_bytes;
+	drain->archiver = archiver;
+	drain->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = archiver };
+	drain->split_ns = cfg->rotate_ns;
+	r = decode_init(&drain->decode, cfg);
 	if (!r && mask >> DLT_memory & 1)
-		memory_open(&d->memory, cfg->interval_ns);
+		memory_open(&drain->memory, cfg->interval_ns);
 	if (!r && mask >> DLT_printed & 1) {
-		d->decode.printed = printed_new(&cfg->phases);
-		r = d->decode.printed ? 0 : -ENOMEM;
+		drain->decode.printed = printed_new(&cfg->phases);
+		r = drain->decode.printed ? 0 : -ENOMEM;
 	}
 	if (!r && mask >> DLT_access & 1) {
-		d->decode.access = access_new(cfg);
-		r = d->decode.access ? 0 : -ENOMEM;
+		drain->decode.access = access_new(cfg);
+		r = drain->decode.access ? 0 : -ENOMEM;
 	}
 	if (!r && mask >> DLT_alloc & 1) {
-		d->decode.alloc = alloc_new(cfg->alloc_min_bytes, cfg->access_site);
-		r = d->decode.alloc ? 0 : -ENOMEM;
+		drain->decode.alloc = alloc_new(cfg->alloc_min_bytes, cfg->access_site);
+		r = drain->decode.alloc ? 0 : -ENOMEM;
 	}
 	if (!r && !fstat(dirfd, &st))
-		d->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
-	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, d->marks) < 0)
+		drain->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, drain->marks) < 0)
 		r = -errno;
-	d->lives.regions = &d->decode.regions;
-	d->lives.fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	drain->lives.regions = &drain->decode.regions;
+	drain->lives.fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!r && workload_log)
-		r = logtail_open(&d->log, dirfd, workload_log);
+		r = logtail_open(&drain->log, dirfd, workload_log);
 	if (!r)
-		r = sinks_open(d, files_of(d, mask, workload_log), dirfd);
+		r = sinks_open(drain, files_of(drain, mask, workload_log), dirfd);
 	if (!r)
-		keep_space(d, dirfd);
+		keep_space(drain, dirfd);
 	if (!r)
-		r = rings_init(&d->rings, t->ring_fds, t->n_rings, t->ring_bytes, t->n_cpus);
+		r = rings_init(&drain->rings, tracer->ring_fds, tracer->n_rings, tracer->ring_bytes, tracer->n_cpus);
 	return r;
 }
 
-int drain_start(struct drain *d, struct collectors *cs)
+int drain_start(struct drain *drain, struct collectors *cs)
 {
 	int r;
 
-	d->collectors = cs;
-	if (d->split_ns)
-		d->next_split_ns = clock_now_ns(CLOCK_MONOTONIC) + d->split_ns;
-	r = loop_setup(d);
+	drain->collectors = cs;
+	if (drain->split_ns)
+		drain->next_split_ns = clock_now_ns(CLOCK_MONOTONIC) + drain->split_ns;
+	r = loop_setup(drain);
 	if (r < 0)
 		return r;
 	/* the times of earlier lines are unknown */
-	if (d->log.fd >= 0)
-		lseek(d->log.fd, 0, SEEK_END);
-	r = thread_start(&d->thread, drain_main, d);
-	d->running = !r;
+	if (drain->log.fd >= 0)
+		lseek(drain->log.fd, 0, SEEK_END);
+	r = thread_start(&drain->thread, drain_main, drain);
+	drain->running = !r;
 	return r;
 }
 
@@ -584,28 +584,28 @@ void drain_stop(struct drain *d)
 	d->heartbeat_ns = 0; /* it has ended, not stalled, however long the end takes */
 }
 
-void drain_free(struct drain *d)
+void drain_free(struct drain *drain)
 {
-	if (!d->ring_bytes) /* never started: descriptors are 0, not -1 */
+	if (!drain->ring_bytes) /* never started: descriptors are 0, not -1 */
 		return;
-	drain_stop(d);
-	decode_free(&d->decode);
-	printed_free(TAKE_PTR(d->decode.printed));
-	access_free(TAKE_PTR(d->decode.access));
-	alloc_free(TAKE_PTR(d->decode.alloc));
-	rings_free(&d->rings);
-	logtail_close(&d->log);
-	memory_close(&d->memory);
-	reserve_give_back(&d->reserve);
-	util_close(&d->marks[0]);
-	util_close(&d->marks[1]);
-	util_close(&d->lives.fd);
-	util_close(&d->timer_fd);
-	util_close(&d->tick_fd);
-	util_close(&d->clock_fd);
-	util_close(&d->stop_fd);
-	util_close(&d->ended_fd);
-	loop_free(&d->loop);
+	drain_stop(drain);
+	decode_free(&drain->decode);
+	printed_free(TAKE_PTR(drain->decode.printed));
+	access_free(TAKE_PTR(drain->decode.access));
+	alloc_free(TAKE_PTR(drain->decode.alloc));
+	rings_free(&drain->rings);
+	logtail_close(&drain->log);
+	memory_close(&drain->memory);
+	reserve_give_back(&drain->reserve);
+	util_close(&drain->marks[0]);
+	util_close(&drain->marks[1]);
+	util_close(&drain->lives.fd);
+	util_close(&drain->timer_fd);
+	util_close(&drain->tick_fd);
+	util_close(&drain->clock_fd);
+	util_close(&drain->stop_fd);
+	util_close(&drain->ended_fd);
+	loop_free(&drain->loop);
 }
 
 void drain_pause(struct drain *d, bool pause)
@@ -617,7 +617,7 @@ void drain_pause(struct drain *d, bool pause)
 		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);
 }
 
-int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len)
+int drain_mark(struct drain *drain, uint32_t pid, const char *text, size_t len)
 {
 	struct mark m = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .tgid = pid, .tid = pid,
 				       .probe = DLT_marks } };
@@ -627,5 +627,5 @@ int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len)
 	memcpy(m.text, text, len);
 	m.rec.segs.len[0] = (uint16_t)(len + 1);
 	m.rec.hdr.size = (uint32_t)(sizeof(m.rec) + len + 1);
-	return send(d->marks[1], &m, m.rec.hdr.size, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return send(drain->marks[1], &m, m.rec.hdr.size, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }

@@ -59,11 +59,11 @@ struct drain {
  * Open the files of PROBES in DIRFD, map the rings. WORKLOAD_LOG: the name of the log in DIRFD to follow,
  * or NULL. ARCHIVER: takes the files and their closed segments; NULL: files are not split. 0 or -errno.
  */
-int drain_open(struct drain *d, const struct config *cfg, struct tracer *t, probe_mask probes, int dirfd,
+int drain_open(struct drain *drain, const struct config *cfg, struct tracer *tracer, probe_mask probes, int dirfd,
 	       const char *workload_log, struct archiver *archiver);
 
 /* Start the thread: from now on it reads the clock, the log and the collectors CS. 0 or -errno. */
-int drain_start(struct drain *d, struct collectors *cs);
+int drain_start(struct drain *drain, struct collectors *cs);
 
 /* Returns the CPU time of the thread, which is not joined yet, ns; 0: it has ended. */
 uint64_t drain_cpu_ns(const struct drain *d);
@@ -75,13 +75,13 @@ uint64_t drain_cpu_ns(const struct drain *d);
 void drain_end(struct drain *d);
 /* drain_end() and wait for it. The files stay open for their counts until drain_free(). */
 void drain_stop(struct drain *d);
-void drain_free(struct drain *d);
+void drain_free(struct drain *drain);
 
 /*
  * Control plane: write a row of marks.out, of process PID, now. 0 or -errno: it is refused; -EAGAIN: too
  * many are waiting.
  */
-int drain_mark(struct drain *d, uint32_t pid, const char *text, size_t len);
+int drain_mark(struct drain *drain, uint32_t pid, const char *text, size_t len);
 
 /* Control plane: below --min-free, rows are counted as lost until space returns. */
 void drain_pause(struct drain *d, bool pause);

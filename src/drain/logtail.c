@@ -12,18 +12,18 @@
 
 #define READS_MAX 64 /* of 16 KiB in a row: some 80 ms of short lines, and the rings are waiting */
 
-int logtail_open(struct logtail *t, int dirfd, const char *name)
+int logtail_open(struct logtail *logtail, int dirfd, const char *name)
 {
 	struct stat st, dir;
 
-	*t = (struct logtail){ .fd = -1 };
-	t->fd = util_open_regular(dirfd, name, O_NOFOLLOW);
-	if (t->fd < 0)
-		return t->fd;
-	if (fstat(t->fd, &st) == 0 && fstat(dirfd, &dir) == 0 && st.st_uid == dir.st_uid)
+	*logtail = (struct logtail){ .fd = -1 };
+	logtail->fd = util_open_regular(dirfd, name, O_NOFOLLOW);
+	if (logtail->fd < 0)
+		return logtail->fd;
+	if (fstat(logtail->fd, &st) == 0 && fstat(dirfd, &dir) == 0 && st.st_uid == dir.st_uid)
 		return 0;
 	/* not the log that was made: a hard link to a file that the folder's owner may not read */
-	util_close(&t->fd);
+	util_close(&logtail->fd);
 	return -ESTALE;
 }
 
@@ -54,60 +54,60 @@ void logtail_check_disk(struct logtail *t)
 		note_refusal(t, r);
 }
 
-uint64_t logtail_to_disk(struct logtail *t, uint64_t until_ns)
+uint64_t logtail_to_disk(struct logtail *logtail, uint64_t until_ns)
 {
 	uint64_t left;
 	int r;
 
-	if (t->fd < 0)
+	if (logtail->fd < 0)
 		return 0;
-	left = disk_write_out(t->fd, size_bytes(t), until_ns, &r);
+	left = disk_write_out(logtail->fd, size_bytes(logtail), until_ns, &r);
 	if (r < 0)
-		note_refusal(t, r);
+		note_refusal(logtail, r);
 	return left;
 }
 
-static void line_row(struct logtail *t, struct decode *d)
+static void line_row(struct logtail *logtail, struct decode *decode)
 {
 	struct {
 		struct dlt_workload rec;
 		char text[DLT_TEXT_MAX + 1];
 	} row = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .probe = DLT_workload } };
 
-	memcpy(row.text, t->line, t->len);
-	row.text[t->len] = '\0';
-	row.rec.segs.len[0] = (uint16_t)(t->len + 1);
-	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + t->len + 1);
-	decode_record(d, &row, row.rec.hdr.size);
-	t->len = 0;
+	memcpy(row.text, logtail->line, logtail->len);
+	row.text[logtail->len] = '\0';
+	row.rec.segs.len[0] = (uint16_t)(logtail->len + 1);
+	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + logtail->len + 1);
+	decode_record(decode, &row, row.rec.hdr.size);
+	logtail->len = 0;
 }
 
-void logtail_read(struct logtail *t, struct decode *d, int last)
+void logtail_read(struct logtail *logtail, struct decode *decode, int last)
 {
 	char buf[1 << 14];
 	ssize_t n;
 
-	if (t->fd < 0)
+	if (logtail->fd < 0)
 		return;
-	for (int i = 0; (last || i < READS_MAX) && (n = read(t->fd, buf, sizeof(buf))) > 0; i++) {
+	for (int i = 0; (last || i < READS_MAX) && (n = read(logtail->fd, buf, sizeof(buf))) > 0; i++) {
 		for (const char *p = buf, *end = buf + n; p < end;) {
 			const char *nl = memchr(p, '\n', (size_t)(end - p));
 			size_t len;
 
 			/* a full line may yet end here */
-			if (t->len == sizeof(t->line) && *p != '\n')
-				line_row(t, d);
-			len = MIN((size_t)((nl ? nl : end) - p), sizeof(t->line) - t->len);
+			if (logtail->len == sizeof(logtail->line) && *p != '\n')
+				line_row(logtail, decode);
+			len = MIN((size_t)((nl ? nl : end) - p), sizeof(logtail->line) - logtail->len);
 
-			memcpy(t->line + t->len, p, len);
-			t->len += len;
+			memcpy(logtail->line + logtail->len, p, len);
+			logtail->len += len;
 			p += len;
 			if (p == nl) {
-				line_row(t, d);
+				line_row(logtail, decode);
 				p++;
 			}
 		}
 	}
-	if (last && t->len)
-		line_row(t, d);
+	if (last && logtail->len)
+		line_row(logtail, decode);
 }

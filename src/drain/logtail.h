@@ -23,13 +23,13 @@ struct logtail {
 };
 
 /* Follow NAME in the folder DIRFD; 0 or -errno. */
-int logtail_open(struct logtail *t, int dirfd, const char *name);
+int logtail_open(struct logtail *logtail, int dirfd, const char *name);
 /* Write rows for new lines; with LAST also for one without its newline. */
-void logtail_read(struct logtail *t, struct decode *d, int last);
+void logtail_read(struct logtail *logtail, struct decode *decode, int last);
 /* Check whether the disk has refused part of the log. Waits for nothing. */
 void logtail_check_disk(struct logtail *t);
 /* Write the log to the disk until UNTIL_NS (CLOCK_MONOTONIC); returns the bytes left to the system to write. */
-uint64_t logtail_to_disk(struct logtail *t, uint64_t until_ns);
+uint64_t logtail_to_disk(struct logtail *logtail, uint64_t until_ns);
 void logtail_close(struct logtail *t);
 
 #endif

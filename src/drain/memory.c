@@ -30,7 +30,7 @@ static int64_t or_none(int64_t bytes)
 	return bytes < 0 ? DLT_NONE : bytes;
 }
 
-static void row(struct decode *d, uint64_t now_ns, const int64_t bytes[MEMINFO_LINES])
+static void row(struct decode *decode, uint64_t now_ns, const int64_t bytes[MEMINFO_LINES])
 {
 	struct dlt_memory rec = {
 		.hdr = { .ts_ns = now_ns, .probe = DLT_memory, .size = sizeof(rec) },
@@ -44,7 +44,7 @@ static void row(struct decode *d, uint64_t now_ns, const int64_t bytes[MEMINFO_L
 		.swap_free = or_none(bytes[MEMINFO_SWAP_FREE]),
 	};
 
-	decode_record(d, &rec, sizeof(rec));
+	decode_record(decode, &rec, sizeof(rec));
 }
 
 /* Half a second early is in time: the ticks that bring us here are a second apart. */

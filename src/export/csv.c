@@ -22,22 +22,22 @@ struct csv_export {
 	size_t host_len;
 };
 
-static int begin(struct export *x)
+static int begin(struct export *export)
 {
-	struct csv_export *s = x->state;
+	struct csv_export *csv_export = export->state;
 
-	s->dirfd = -1;
-	s->to_stdout = !strcmp(x->o->out, "-");
-	if (s->to_stdout) {
-		if (x->o->probes && !strchr(x->o->probes, ','))
-			return out_open(&x->out, "-");
+	csv_export->dirfd = -1;
+	csv_export->to_stdout = !strcmp(export->o->out, "-");
+	if (csv_export->to_stdout) {
+		if (export->o->probes && !strchr(export->o->probes, ','))
+			return out_open(&export->out, "-");
 		log_err("csv on standard output takes one file of the trace: name it with --probes, or give a folder with -o");
 		return -ECANCELED;
 	}
-	s->dirfd = folder_open(x->o->out, 0777);
-	if (s->dirfd >= 0)
+	csv_export->dirfd = folder_open(export->o->out, 0777);
+	if (csv_export->dirfd >= 0)
 		return 0;
-	log_err_r(s->dirfd, "%s: the folder for the CSV files cannot be made", x->o->out);
+	log_err_r(csv_export->dirfd, "%s: the folder for the CSV files cannot be made", export->o->out);
 	return -ECANCELED;
 }
 
@@ -60,27 +60,27 @@ static char *field(const char *s)
 	return ret;
 }
 
-static int table(struct export *x, const struct export_table *t)
+static int table(struct export *export, const struct export_table *export_table)
 {
-	struct csv_export *s = x->state;
+	struct csv_export *csv_export = export->state;
 
-	if (!s->to_stdout) {
-		autofree char *name = util_fmt("%s.csv", t->name);
-		int res = name ? out_open_at(&x->out, s->dirfd, name) : -ENOMEM;
+	if (!csv_export->to_stdout) {
+		autofree char *name = util_fmt("%s.csv", export_table->name);
+		int res = name ? out_open_at(&export->out, csv_export->dirfd, name) : -ENOMEM;
 
 		if (res < 0)
 			return res;
 	}
-	s->n_tables++;
-	out_text(&x->out, "host");
-	for (unsigned int i = 0; i < t->n; i++) {
-		autofree char *name = field(t->column[i].name);
+	csv_export->n_tables++;
+	out_text(&export->out, "host");
+	for (unsigned int i = 0; i < export_table->n; i++) {
+		autofree char *name = field(export_table->column[i].name);
 
-		out_text(&x->out, ",");
-		out_text(&x->out, name ? name : "");
+		out_text(&export->out, ",");
+		out_text(&export->out, name ? name : "");
 	}
-	out_text(&x->out, "\n");
-	return x->out.error;
+	out_text(&export->out, "\n");
+	return export->out.error;
 }
 
 static int table_end(struct export *x, const struct export_table *t)
@@ -100,7 +100,7 @@ static int host(struct export *x)
 	return s->host ? 0 : -ENOMEM;
 }
 
-static inline char *put_value(struct export *x, char *p, enum column_type type, struct reader_field v)
+static inline char *put_value(struct export *export, char *p, enum column_type type, struct reader_field v)
 {
 	bool copied;
 
@@ -110,39 +110,39 @@ static inline char *put_value(struct export *x, char *p, enum column_type type, 
 	case COLUMN_UINT: copied = text_is_uint(v); break;
 	case COLUMN_INT: copied = text_is_int(v); break;
 	case COLUMN_ANY: copied = text_is_number(v); break;
-	default: return text_put_csv(p, v, x->scratch);
+	default: return text_put_csv(p, v, export->scratch);
 	}
 	if (!copied && type == COLUMN_ANY)
-		return text_put_csv(p, v, x->scratch);
+		return text_put_csv(p, v, export->scratch);
 	if (!copied) {
-		x->bad_numbers++;
+		export->bad_numbers++;
 		return p;
 	}
 	memcpy(p, v.p, v.len);
 	return p + v.len;
 }
 
-static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
-	const struct csv_export *s = x->state;
-	const struct export_table *t = f->table;
+	const struct csv_export *csv_export = export->state;
+	const struct export_table *table = file->table;
 
 	for (unsigned int r = 0; r < n; r++) {
-		const size_t len = rows[r].stop[f->in.reader.n_columns] - rows[r].stop[0];
-		char *p = out_room(&x->out, s->host_len + TEXT_JSON_MAX(len) + 4 * (size_t)t->n);
+		const size_t len = rows[r].stop[file->in.reader.n_columns] - rows[r].stop[0];
+		char *p = out_room(&export->out, csv_export->host_len + TEXT_JSON_MAX(len) + 4 * (size_t)table->n);
 
 		if (!p)
 			return -ENOMEM;
-		memcpy(p, s->host, s->host_len);
-		p += s->host_len;
-		for (unsigned int i = 0; i < t->n; i++) {
+		memcpy(p, csv_export->host, csv_export->host_len);
+		p += csv_export->host_len;
+		for (unsigned int i = 0; i < table->n; i++) {
 			*p++ = ',';
-			p = put_value(x, p, t->column[i].type, export_field(f, &rows[r], i));
+			p = put_value(export, p, table->column[i].type, export_field(file, &rows[r], i));
 		}
 		*p++ = '\n';
-		out_put(&x->out, p);
-		if (out_record(&x->out) < 0)
-			return x->out.error;
+		out_put(&export->out, p);
+		if (out_record(&export->out) < 0)
+			return export->out.error;
 	}
 	return 0;
 }

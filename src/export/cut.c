@@ -40,23 +40,23 @@ bool cut_names(const char *list, const char *name)
 	return false;
 }
 
-int cut_host(struct export_cut *c, int dirfd)
+int cut_host(struct export_cut *cut, int dirfd)
 {
 	struct reader_row row;
 	struct reader rd;
 	uint64_t fid;
 	int res;
 
-	if (!c->only)
+	if (!cut->only)
 		return 0;
-	number_set_free(&c->fids);
+	number_set_free(&cut->fids);
 	if (reader_open(&rd, dirfd, "files.out") < 0)
 		return 0;
 	const unsigned int at = reader_column(&rd, "FID"), path_at = reader_column(&rd, "REALPATH");
 
 	for (res = 0; res == 0 && reader_next(&rd, &row) > 0;)
-		if (path_filter_has(c->only, reader_field(&row, path_at)) && reader_u64(reader_field(&row, at), &fid))
-			res = number_set_add(&c->fids, fid);
+		if (path_filter_has(cut->only, reader_field(&row, path_at)) && reader_u64(reader_field(&row, at), &fid))
+			res = number_set_add(&cut->fids, fid);
 	reader_close(&rd);
 	return res;
 }
@@ -72,17 +72,17 @@ static bool has_fid(const struct export_cut *c, uint64_t fid)
 }
 
 /* Keeps the rows whose COLUMN has a selected number; of a file without the column, all rows. */
-static unsigned int keep(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n,
-			 const char *column, bool (*has)(const struct export_cut *c, uint64_t number))
+static unsigned int keep(const struct export_cut *cut, const struct export_file *file, struct reader_row *rows, unsigned int n,
+			 const char *column, bool (*has)(const struct export_cut *export_cut, uint64_t number))
 {
-	const unsigned int i = export_table_column(f->table, column), at = i ? f->at[i - 1] : 0;
+	const unsigned int i = export_table_column(file->table, column), at = i ? file->at[i - 1] : 0;
 	unsigned int kept = 0;
 	uint64_t number;
 
 	if (!at)
 		return n;
 	for (unsigned int k = 0; k < n; k++)
-		if (reader_u64(reader_field(&rows[k], at), &number) && has(c, number))
+		if (reader_u64(reader_field(&rows[k], at), &number) && has(cut, number))
 			rows[kept++] = rows[k];
 	return kept;
 }

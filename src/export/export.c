@@ -40,28 +40,28 @@ const char *export_format(unsigned int i, const char **help)
  * Takes the numbers of rows from the manifest: those of probes only if the trace has ended, as before that the files may
  * have more or fewer.
  */
-static void count_rows(struct export_host *h, const struct manifest_facts *m, uint64_t *all)
+static void count_rows(struct export_host *host, const struct manifest_facts *facts, uint64_t *all)
 {
-	for (unsigned int i = 0; i < m->n_probes && m->complete; i++) {
-		const struct manifest_counts c = manifest_counts_of(m, m->probes[i].name);
+	for (unsigned int i = 0; i < facts->n_probes && facts->complete; i++) {
+		const struct manifest_counts c = manifest_counts_of(facts, facts->probes[i].name);
 
-		if (strlen(m->probes[i].name) >= sizeof(h->counted[0].name))
+		if (strlen(facts->probes[i].name) >= sizeof(host->counted[0].name))
 			continue;
-		strcpy(h->counted[h->n_counted].name, m->probes[i].name);
-		h->counted[h->n_counted].rows = c.rows - MIN(c.rows, c.dropped);
-		*all += h->counted[h->n_counted++].rows;
+		strcpy(host->counted[host->n_counted].name, facts->probes[i].name);
+		host->counted[host->n_counted].rows = c.rows - MIN(c.rows, c.dropped);
+		*all += host->counted[host->n_counted++].rows;
 	}
-	for (unsigned int i = 0; i < m->n_collectors; i++)
-		*all += m->collectors[i].rows - MIN(m->collectors[i].rows, m->collectors[i].dropped);
+	for (unsigned int i = 0; i < facts->n_collectors; i++)
+		*all += facts->collectors[i].rows - MIN(facts->collectors[i].rows, facts->collectors[i].dropped);
 }
 
 /* Returns a name for host I that no host before it has. */
-static char *name_host(const struct export *x, unsigned int i, const char *host)
+static char *name_host(const struct export *export, unsigned int i, const char *host)
 {
 	unsigned int same = 1;
 
 	for (unsigned int k = 0; k < i; k++) {
-		const char *other = x->hosts[k].name;
+		const char *other = export->hosts[k].name;
 
 		/* no host is without a name: NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 		same += !strncmp(other, host, strlen(host)) && (!other[strlen(host)] || other[strlen(host)] == '#');
@@ -92,61 +92,61 @@ static bool holds_rows(int dirfd)
 	return false;
 }
 
-static int open_host(struct export *x, unsigned int i)
+static int open_host(struct export *export, unsigned int i)
 {
-	struct export_host *h = &x->hosts[i];
-	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	struct export_host *host = &export->hosts[i];
+	autofree struct manifest_facts *facts = calloc(1, sizeof(*facts));
 
-	h->dir = x->o->dirs[i];
-	h->dirfd = open(h->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (h->dirfd < 0)
-		return log_err_r(-errno, "%s: cannot be read: name a trace folder", h->dir);
-	if (!m)
+	host->dir = export->o->dirs[i];
+	host->dirfd = open(host->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (host->dirfd < 0)
+		return log_err_r(-errno, "%s: cannot be read: name a trace folder", host->dir);
+	if (!facts)
 		return -ENOMEM;
-	if (manifest_read_at(m, h->dirfd) == -ENOENT && !holds_rows(h->dirfd)) {
-		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced nor a .out file with its header", h->dir);
+	if (manifest_read_at(facts, host->dirfd) == -ENOENT && !holds_rows(host->dirfd)) {
+		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced nor a .out file with its header", host->dir);
 		return -ENODATA;
 	}
-	count_rows(h, m, &x->rows_counted);
-	h->name = m->host[0] ? name_host(x, i, m->host) : name_by_folder(x, i);
-	return h->name ? 0 : -ENOMEM;
+	count_rows(host, facts, &export->rows_counted);
+	host->name = facts->host[0] ? name_host(export, i, facts->host) : name_by_folder(export, i);
+	return host->name ? 0 : -ENOMEM;
 }
 
 /* Finds by how much the hosts' clocks differ, for formats with one time axis. */
-static int find_shifts(struct export *x)
+static int find_shifts(struct export *export)
 {
 	struct report_job job;
 	unsigned int bad;
 	int res;
 
-	if (x->n_hosts < 2 || x->format->order != EXPORT_BY_TIME)
+	if (export->n_hosts < 2 || export->format->order != EXPORT_BY_TIME)
 		return 0;
-	res = report_job_open(&job, x->o->dirs, x->n_hosts, &bad);
+	res = report_job_open(&job, export->o->dirs, export->n_hosts, &bad);
 	if (res < 0)
-		return log_err_r(res, "%s: cannot be put on one time axis with the others: export it alone", x->o->dirs[MIN(bad, x->n_hosts - 1)]);
-	for (unsigned int i = 0; i < x->n_hosts; i++)
-		x->hosts[i].shift_ns = job.host[i].utc_ns - job.host[0].utc_ns;
+		return log_err_r(res, "%s: cannot be put on one time axis with the others: export it alone", export->o->dirs[MIN(bad, export->n_hosts - 1)]);
+	for (unsigned int i = 0; i < export->n_hosts; i++)
+		export->hosts[i].shift_ns = job.host[i].utc_ns - job.host[0].utc_ns;
 	report_job_free(&job);
 	return 0;
 }
 
-static int open_hosts(struct export *x)
+static int open_hosts(struct export *export)
 {
 	unsigned int first, again;
 	int res = 0;
 
-	if (report_job_twice(x->o->dirs, (unsigned int)x->o->n_dirs, &first, &again)) {
-		log_err("%s and %s are the same folder: name it once", x->o->dirs[first], x->o->dirs[again]);
+	if (report_job_twice(export->o->dirs, (unsigned int)export->o->n_dirs, &first, &again)) {
+		log_err("%s and %s are the same folder: name it once", export->o->dirs[first], export->o->dirs[again]);
 		return -EINVAL;
 	}
-	x->hosts = calloc((size_t)x->o->n_dirs, sizeof(*x->hosts));
-	if (!x->hosts)
+	export->hosts = calloc((size_t)export->o->n_dirs, sizeof(*export->hosts));
+	if (!export->hosts)
 		return -ENOMEM;
-	for (; x->n_hosts < (unsigned int)x->o->n_dirs && res == 0; x->n_hosts++) {
-		x->hosts[x->n_hosts].dirfd = -1;
-		res = open_host(x, x->n_hosts);
+	for (; export->n_hosts < (unsigned int)export->o->n_dirs && res == 0; export->n_hosts++) {
+		export->hosts[export->n_hosts].dirfd = -1;
+		res = open_host(export, export->n_hosts);
 	}
-	return res < 0 ? res : find_shifts(x);
+	return res < 0 ? res : find_shifts(export);
 }
 
 static void close_hosts(struct export *x)
@@ -160,18 +160,18 @@ static void close_hosts(struct export *x)
 
 /* --- the export ----------------------------------------------------------------------------------------------- */
 
-static int open_out(struct export *x)
+static int open_out(struct export *export)
 {
-	const char *path = x->o->out;
+	const char *path = export->o->out;
 	int res;
 
 	if (outdir_owns(path)) {
 		log_err("%s is a name of the trace's own files: name another with -o", path);
 		return -EEXIST;
 	}
-	if (x->format->own_out)
+	if (export->format->own_out)
 		return 0;
-	res = out_open(&x->out, path);
+	res = out_open(&export->out, path);
 	if (res == -EISDIR)
 		log_err("%s is a folder: name a file with -o, or - for standard output", path);
 	else if (res < 0)
@@ -179,40 +179,40 @@ static int open_out(struct export *x)
 	return res;
 }
 
-static int run(struct export *x)
+static int run(struct export *export)
 {
-	int res = x->format->begin ? x->format->begin(x) : 0;
+	int res = export->format->begin ? export->format->begin(export) : 0;
 
 	if (res == 0)
-		res = export_walk(x);
-	if (res == 0 && x->format->end)
-		res = x->format->end(x);
-	if (x->format->close)
-		x->format->close(x);
-	if (!x->format->own_out) {
+		res = export_walk(export);
+	if (res == 0 && export->format->end)
+		res = export->format->end(export);
+	if (export->format->close)
+		export->format->close(export);
+	if (!export->format->own_out) {
 		if (res == 0)
-			res = out_close(&x->out);
+			res = out_close(&export->out);
 		else
-			out_drop(&x->out);
+			out_drop(&export->out);
 	}
 	/* -ECANCELED: the format has logged why */
 	if (res < 0 && res != -ECANCELED)
-		log_err_r(res, "%s: cannot be written", strcmp(x->o->out, "-") ? x->o->out : "standard output");
-	if (x->bad_numbers)
-		log_err("%s exported as empty", FMT_N(x->bad_numbers, "field that should be a number is none, and is",
+		log_err_r(res, "%s: cannot be written", strcmp(export->o->out, "-") ? export->o->out : "standard output");
+	if (export->bad_numbers)
+		log_err("%s exported as empty", FMT_N(export->bad_numbers, "field that should be a number is none, and is",
 						      "fields that should be numbers are none, and are"));
-	return res < 0 ? res : x->damaged || x->bad_numbers;
+	return res < 0 ? res : export->damaged || export->bad_numbers;
 }
 
-int export_run(const struct export_options *o)
+int export_run(const struct export_options *options)
 {
-	struct export x = { .o = o, .format = o->format, .out = EXPORT_OUT_NONE };
+	struct export x = { .o = options, .format = options->format, .out = EXPORT_OUT_NONE };
 	int res = open_hosts(&x);
 
-	x.state = calloc(1, o->format->state_size + 1);
+	x.state = calloc(1, options->format->state_size + 1);
 	x.scratch = malloc(EXPORT_SCRATCH);
 	if (res == 0)
-		res = times_init(&x.times, &o->times, o->dirs, x.n_hosts);
+		res = times_init(&x.times, &options->times, options->dirs, x.n_hosts);
 	if (res == 0 && (!x.state || !x.scratch))
 		res = log_err_r(-ENOMEM, "export");
 	if (res == 0)

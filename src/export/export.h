@@ -35,9 +35,9 @@ const struct exporter *export_find(const char *name);
 const char *export_format(unsigned int i, const char **help);
 
 /*
- * Exports the folders of O. Returns 0; 1 when files are damaged or rows are missing, and the rest has been exported; or
+ * Exports the folders of OPTIONS. Returns 0; 1 when files are damaged or rows are missing, and the rest has been exported; or
  * -errno. Messages go to the log.
  */
-int export_run(const struct export_options *o);
+int export_run(const struct export_options *options);
 
 #endif

@@ -105,7 +105,7 @@ struct exporter {
 };
 
 /* The pass over the folders (walk.c). Returns 0 or -errno. */
-int export_walk(struct export *x);
+int export_walk(struct export *export);
 
 /* Gives T the columns of the probe NAME or, if there is no such probe, those of R. Returns 0 or -ENOMEM. */
 int export_table_init(struct export_table *t, const char *name, const struct reader *r);

@@ -18,18 +18,18 @@ struct stack {
 };
 
 /* Whether ROW is the second row of a call that moves data between two files: the call's time must count only once. */
-static bool is_again(struct folded *s, const struct export_file *f, const struct reader_row *row)
+static bool is_again(struct folded *folded, const struct export_file *file, const struct reader_row *row)
 {
-	const unsigned int tid = export_table_column(f->table, "TID");
+	const unsigned int tid = export_table_column(file->table, "TID");
 	uint64_t ns = 0, thread = 0;
 	bool again;
 
-	reader_u64(export_field(f, row, 0), &ns);
+	reader_u64(export_field(file, row, 0), &ns);
 	if (tid)
-		reader_u64(export_field(f, row, tid - 1), &thread);
-	again = ns == s->last_ns && thread == s->last_tid;
-	s->last_ns = ns;
-	s->last_tid = thread;
+		reader_u64(export_field(file, row, tid - 1), &thread);
+	again = ns == folded->last_ns && thread == folded->last_tid;
+	folded->last_ns = ns;
+	folded->last_tid = thread;
 	return again;
 }
 
@@ -41,10 +41,10 @@ static int forget_row(struct export *x)
 	return 0;
 }
 
-char *folded_put(struct export *x, char *p, const char *end, struct reader_field v)
+char *folded_put(struct export *export, char *p, const char *end, struct reader_field v)
 {
-	size_t len = text_unescape(x->scratch, v.p, v.len);
-	const char *s = x->scratch;
+	size_t len = text_unescape(export->scratch, v.p, v.len);
+	const char *s = export->scratch;
 
 	while (len && p < end) {
 		const unsigned int n = text_shown_len(s, len);
@@ -75,33 +75,33 @@ void folded_add(struct folded *s, const char *text, size_t len, uint64_t weight)
 
 static const char *const parts[] = { "COMM", "FUNC", "FILE" };
 
-static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
-	struct folded *s = x->state;
-	const unsigned int lat = export_table_column(f->table, "LAT_NS"), func = export_table_column(f->table, "FUNC");
+	struct folded *folded = export->state;
+	const unsigned int lat = export_table_column(file->table, "LAT_NS"), func = export_table_column(file->table, "FUNC");
 
-	if (s->of_allocs)
-		return folded_allocs_take(s, f, rows, n);
+	if (folded->of_allocs)
+		return folded_allocs_take(folded, file, rows, n);
 	if (!lat || !func)
 		return 0;
 	for (unsigned int i = 0; i < n; i++) {
 		char text[STACK_BYTES], *p = text;
 		uint64_t ns = 0;
 
-		if (is_again(s, f, &rows[i]))
+		if (is_again(folded, file, &rows[i]))
 			continue;
 		for (unsigned int k = 0; k < ARRAY_SIZE(parts); k++) {
-			const unsigned int c = export_table_column(f->table, parts[k]);
-			const struct reader_field v = c ? export_field(f, &rows[i], c - 1) : reader_absent();
+			const unsigned int c = export_table_column(file->table, parts[k]);
+			const struct reader_field v = c ? export_field(file, &rows[i], c - 1) : reader_absent();
 
 			if (export_is_none(v))
 				continue;
 			if (p > text)
 				*p++ = ';';
-			p = folded_put(x, p, text + (k + 1) * (sizeof(text) / ARRAY_SIZE(parts)) - 2, v);
+			p = folded_put(export, p, text + (k + 1) * (sizeof(text) / ARRAY_SIZE(parts)) - 2, v);
 		}
-		reader_u64(export_field(f, &rows[i], lat - 1), &ns);
-		folded_add(s, text, (size_t)(p - text), ns);
+		reader_u64(export_field(file, &rows[i], lat - 1), &ns);
+		folded_add(folded, text, (size_t)(p - text), ns);
 	}
 	return 0;
 }
@@ -125,19 +125,19 @@ static void put_stack(struct export *x, const char *text, uint64_t weight)
 	out_record(&x->out);
 }
 
-static int end(struct export *x)
+static int end(struct export *export)
 {
-	const struct folded *s = x->state;
+	const struct folded *folded = export->state;
 
-	for (uint32_t i = 0; i < s->stacks.n; i++) {
-		const struct stack *stack = table_at(&s->stacks, i);
+	for (uint32_t i = 0; i < folded->stacks.n; i++) {
+		const struct stack *stack = table_at(&folded->stacks, i);
 
 		if (stack->text && stack->weight)
-			put_stack(x, stack->text, stack->weight);
+			put_stack(export, stack->text, stack->weight);
 	}
-	if (s->others)
-		put_stack(x, "(others)", s->others);
-	return x->out.error;
+	if (folded->others)
+		put_stack(export, "(others)", folded->others);
+	return export->out.error;
 }
 
 static void close_all(struct export *x)

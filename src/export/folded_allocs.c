@@ -40,31 +40,31 @@ static uint64_t begun(const struct export_file *f, const struct reader_row *row,
 	return reader_u64(export_field(f, row, at[2]), &bytes) && bytes <= ALLOCS_BLOCK_BYTES_MAX ? bytes : 0;
 }
 
-int folded_allocs_take(struct folded *s, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+int folded_allocs_take(struct folded *folded, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
 	static const char *const columns[] = { "FUNC", "ADDR", "SIZE", "SITE" };
 	unsigned int at[ARRAY_SIZE(columns)];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(columns); i++)
-		at[i] = export_table_column(f->table, columns[i]) - 1;
+		at[i] = export_table_column(file->table, columns[i]) - 1;
 	for (unsigned int i = 0; i < n; i++) {
-		const uint64_t bytes = begun(f, &rows[i], at);
+		const uint64_t bytes = begun(file, &rows[i], at);
 		uint64_t site = 0, *sum;
 
 		if (!bytes)
 			continue;
-		reader_u64(export_field(f, &rows[i], at[3]), &site);
-		sum = table_get(&s->sites, site);
+		reader_u64(export_field(file, &rows[i], at[3]), &site);
+		sum = table_get(&folded->sites, site);
 		if (sum)
 			*sum += bytes;
 		else
-			s->others += bytes;
+			folded->others += bytes;
 	}
 	return 0;
 }
 
 /* Adds the stack TEXT, which begins with the innermost function. */
-static void add_stack(struct export *x, const char *text, uint64_t bytes)
+static void add_stack(struct export *export, const char *text, uint64_t bytes)
 {
 	char folded[STACK_BYTES], *p = folded;
 	const size_t gap = strlen(STACKS_SEPARATOR);
@@ -78,26 +78,26 @@ static void add_stack(struct export *x, const char *text, uint64_t bytes)
 		from = next ? next + gap : text;
 		if (p > folded && p < folded + sizeof(folded))
 			*p++ = ';';
-		p = folded_put(x, p, folded + sizeof(folded), (struct reader_field){ from, (size_t)(end - from) });
+		p = folded_put(export, p, folded + sizeof(folded), (struct reader_field){ from, (size_t)(end - from) });
 		end = next;
 	}
-	folded_add(x->state, folded, (size_t)(p - folded), bytes);
+	folded_add(export->state, folded, (size_t)(p - folded), bytes);
 }
 
-int folded_allocs_host_end(struct export *x)
+int folded_allocs_host_end(struct export *export)
 {
-	struct folded *s = x->state;
-	const uint32_t n = s->sites.n;
+	struct folded *folded = export->state;
+	const uint32_t n = folded->sites.n;
 	autofree uint64_t *sites = calloc(n + 1, sizeof(*sites));
 	char **texts;
 
 	for (uint32_t i = 0; sites && i < n; i++)
-		sites[i] = table_key_at(&s->sites, i);
-	texts = sites && n ? site_texts_read(x->host->dirfd, sites, n) : NULL;
+		sites[i] = table_key_at(&folded->sites, i);
+	texts = sites && n ? site_texts_read(export->host->dirfd, sites, n) : NULL;
 	for (uint32_t i = 0; texts && i < n; i++)
-		add_stack(x, texts[i] ? texts[i] : "(no stack)", *(uint64_t *)table_at(&s->sites, i));
+		add_stack(export, texts[i] ? texts[i] : "(no stack)", *(uint64_t *)table_at(&folded->sites, i));
 	site_texts_free(texts, n);
-	table_free(&s->sites);
-	table_init(&s->sites, sizeof(uint64_t), SITE_TEXTS_MAX);
+	table_free(&folded->sites);
+	table_init(&folded->sites, sizeof(uint64_t), SITE_TEXTS_MAX);
 	return n && !texts ? -ENOMEM : 0;
 }

@@ -27,7 +27,7 @@ static void free_keys(struct ndjson *s)
 	s->table = NULL;
 }
 
-static int make_key(struct ndjson *s, unsigned int i, const char *name)
+static int make_key(struct ndjson *ndjson, unsigned int i, const char *name)
 {
 	autofree char *text = malloc(TEXT_JSON_MAX(strlen(name)) + 8);
 	char *end;
@@ -36,31 +36,31 @@ static int make_key(struct ndjson *s, unsigned int i, const char *name)
 		return -ENOMEM;
 	end = stpcpy(text_put_json_s(stpcpy(text, ",\""), name), "\":");
 	*end = '\0';
-	s->key[i].len = (unsigned int)(end - text);
-	if (s->key[i].len > KEY_MAX)
-		s->long_key[i] = TAKE_PTR(text);
+	ndjson->key[i].len = (unsigned int)(end - text);
+	if (ndjson->key[i].len > KEY_MAX)
+		ndjson->long_key[i] = TAKE_PTR(text);
 	else
-		memcpy(s->key[i].text, text, s->key[i].len);
+		memcpy(ndjson->key[i].text, text, ndjson->key[i].len);
 	return 0;
 }
 
-static int make_keys(struct export *x, const struct export_table *t)
+static int make_keys(struct export *export, const struct export_table *table)
 {
-	struct ndjson *s = x->state;
+	struct ndjson *ndjson = export->state;
 	int res = 0;
 
-	free_keys(s);
-	s->head = malloc(TEXT_JSON_MAX(strlen(x->host->name)) + 128);
-	if (!s->head)
+	free_keys(ndjson);
+	ndjson->head = malloc(TEXT_JSON_MAX(strlen(export->host->name)) + 128);
+	if (!ndjson->head)
 		return -ENOMEM;
-	char *end = text_put_json_s(stpcpy(s->head, "{\"host\":\""), x->host->name);
+	char *end = text_put_json_s(stpcpy(ndjson->head, "{\"host\":\""), export->host->name);
 
-	end = text_put_json_s(stpcpy(end, "\",\"probe\":\""), t->name);
+	end = text_put_json_s(stpcpy(end, "\",\"probe\":\""), table->name);
 	*end++ = '"';
-	s->head_len = (size_t)(end - s->head);
-	for (unsigned int i = 0; i < t->n && res == 0; i++)
-		res = make_key(s, i, t->column[i].name);
-	s->table = t;
+	ndjson->head_len = (size_t)(end - ndjson->head);
+	for (unsigned int i = 0; i < table->n && res == 0; i++)
+		res = make_key(ndjson, i, table->column[i].name);
+	ndjson->table = table;
 	return res;
 }
 
@@ -86,14 +86,14 @@ static inline char *put_digits(char *p, struct reader_field v)
 }
 
 /* Puts the member of column I: null for `-', and nothing at all for a value that is not known, `?'. */
-static inline char *put_value(struct export *x, const struct ndjson *s, char *p, unsigned int i, enum column_type type,
+static inline char *put_value(struct export *export, const struct ndjson *ndjson, char *p, unsigned int i, enum column_type type,
 			      struct reader_field v)
 {
 	bool number;
 
 	if (v.len == 1 && (v.p[0] == '-' || v.p[0] == '?'))
-		return v.p[0] == '-' ? put_null(put_key(p, s, i)) : p;
-	p = put_key(p, s, i);
+		return v.p[0] == '-' ? put_null(put_key(p, ndjson, i)) : p;
+	p = put_key(p, ndjson, i);
 	switch (type) {
 	case COLUMN_UINT: number = text_is_uint(v); break;
 	case COLUMN_INT: number = text_is_int(v); break;
@@ -103,11 +103,11 @@ static inline char *put_value(struct export *x, const struct ndjson *s, char *p,
 	if (number)
 		return put_digits(p, v);
 	if (type == COLUMN_UINT || type == COLUMN_INT) {
-		x->bad_numbers++;
+		export->bad_numbers++;
 		return put_null(p);
 	}
 	*p++ = '"';
-	p = text_put_json(p, v, x->scratch);
+	p = text_put_json(p, v, export->scratch);
 	*p++ = '"';
 	return p;
 }
@@ -117,34 +117,34 @@ static size_t row_len(const struct export_file *f, const struct reader_row *row)
 	return row->stop[f->in.reader.n_columns] - row->stop[0];
 }
 
-static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
-	const struct ndjson *s = x->state;
-	const struct export_table *t = f->table;
+	const struct ndjson *ndjson = export->state;
+	const struct export_table *table = file->table;
 	size_t keys = 0;
 
-	if (s->table != t) {
-		int res = make_keys(x, t);
+	if (ndjson->table != table) {
+		int res = make_keys(export, table);
 
 		if (res < 0)
 			return res;
 	}
-	for (unsigned int i = 0; i < t->n; i++)
-		keys += s->key[i].len + 24;
+	for (unsigned int i = 0; i < table->n; i++)
+		keys += ndjson->key[i].len + 24;
 	for (unsigned int r = 0; r < n; r++) {
-		char *p = out_room(&x->out, s->head_len + keys + KEY_MAX + TEXT_JSON_MAX(row_len(f, &rows[r])));
+		char *p = out_room(&export->out, ndjson->head_len + keys + KEY_MAX + TEXT_JSON_MAX(row_len(file, &rows[r])));
 
 		if (!p)
 			return -ENOMEM;
-		memcpy(p, s->head, s->head_len);
-		p += s->head_len;
-		for (unsigned int i = 0; i < t->n; i++)
-			p = put_value(x, s, p, i, t->column[i].type, export_field(f, &rows[r], i));
+		memcpy(p, ndjson->head, ndjson->head_len);
+		p += ndjson->head_len;
+		for (unsigned int i = 0; i < table->n; i++)
+			p = put_value(export, ndjson, p, i, table->column[i].type, export_field(file, &rows[r], i));
 		*p++ = '}';
 		*p++ = '\n';
-		out_put(&x->out, p);
-		if (out_record(&x->out) < 0)
-			return x->out.error;
+		out_put(&export->out, p);
+		if (out_record(&export->out) < 0)
+			return export->out.error;
 	}
 	return 0;
 }

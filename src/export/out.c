@@ -51,18 +51,18 @@ int out_open_at(struct export_out *o, int dirfd, const char *name)
 	return begin(o, name, new_file_open_at(&o->file, dirfd, name));
 }
 
-char *out_more_room(struct export_out *o, size_t n)
+char *out_more_room(struct export_out *out, size_t n)
 {
-	const size_t size = MAX(2 * o->size, MAX(o->len + n, (size_t)(OUT_FLUSH_BYTES + (256 << 10))));
-	char *buf = realloc(o->buf, size);
+	const size_t size = MAX(2 * out->size, MAX(out->len + n, (size_t)(OUT_FLUSH_BYTES + (256 << 10))));
+	char *buf = realloc(out->buf, size);
 
 	if (!buf) {
-		o->error = o->error ? o->error : -ENOMEM;
+		out->error = out->error ? out->error : -ENOMEM;
 		return NULL;
 	}
-	o->buf = buf;
-	o->size = size;
-	return buf + o->len;
+	out->buf = buf;
+	out->size = size;
+	return buf + out->len;
 }
 
 void out_bytes(struct export_out *o, const void *p, size_t n)
@@ -88,28 +88,28 @@ static void write_plain(struct export_out *o, const char *p, size_t n)
 }
 
 /* Writes the buffer as one gzip member. */
-static void write_member(struct export_out *o)
+static void write_member(struct export_out *out)
 {
-	z_stream *z = o->deflate;
-	const size_t bound = deflateBound(z, o->len);
+	z_stream *stream_s = out->deflate;
+	const size_t bound = deflateBound(stream_s, out->len);
 
-	if (bound > o->packed_size) {
-		free(o->packed);
-		o->packed = malloc(bound);
-		o->packed_size = o->packed ? bound : 0;
+	if (bound > out->packed_size) {
+		free(out->packed);
+		out->packed = malloc(bound);
+		out->packed_size = out->packed ? bound : 0;
 	}
-	if (!o->packed) {
-		o->error = o->error ? o->error : -ENOMEM;
+	if (!out->packed) {
+		out->error = out->error ? out->error : -ENOMEM;
 		return;
 	}
-	z->next_in = (Bytef *)o->buf;
-	z->avail_in = (uInt)o->len;
-	z->next_out = (Bytef *)o->packed;
-	z->avail_out = (uInt)o->packed_size;
-	if (deflate(z, Z_FINISH) != Z_STREAM_END && !o->error)
-		o->error = -EIO;
-	write_plain(o, o->packed, o->packed_size - z->avail_out);
-	deflateReset(z);
+	stream_s->next_in = (Bytef *)out->buf;
+	stream_s->avail_in = (uInt)out->len;
+	stream_s->next_out = (Bytef *)out->packed;
+	stream_s->avail_out = (uInt)out->packed_size;
+	if (deflate(stream_s, Z_FINISH) != Z_STREAM_END && !out->error)
+		out->error = -EIO;
+	write_plain(out, out->packed, out->packed_size - stream_s->avail_out);
+	deflateReset(stream_s);
 }
 
 void out_flush(struct export_out *o)
@@ -136,18 +136,18 @@ static void free_all(struct export_out *o)
 	o->stream = NULL;
 }
 
-int out_close(struct export_out *o)
+int out_close(struct export_out *out)
 {
 	int res;
 
-	out_flush(o);
-	if (!o->error && o->stream == stdout && fflush(stdout) != 0)
-		o->error = -errno;
-	res = o->error;
-	if (o->file.stream && res == 0)
-		res = new_file_commit(&o->file);
-	out_drop(o);
-	o->error = res;
+	out_flush(out);
+	if (!out->error && out->stream == stdout && fflush(stdout) != 0)
+		out->error = -errno;
+	res = out->error;
+	if (out->file.stream && res == 0)
+		res = new_file_commit(&out->file);
+	out_drop(out);
+	out->error = res;
 	return res;
 }
 

@@ -31,11 +31,11 @@ int out_open(struct export_out *o, const char *path);
 /* Begins the file NAME in the folder DIRFD. */
 int out_open_at(struct export_out *o, int dirfd, const char *name);
 /* Ends the file. Returns 0, or the -errno of a write so far: then there is no file. */
-int out_close(struct export_out *o);
+int out_close(struct export_out *out);
 /* Drops the file. Fine when nothing is open. */
 void out_drop(struct export_out *o);
 
-char *out_more_room(struct export_out *o, size_t n);
+char *out_more_room(struct export_out *out, size_t n);
 /* Returns a place for at most N more bytes; NULL: no memory, and O has the error. */
 static inline char *out_room(struct export_out *o, size_t n)
 {

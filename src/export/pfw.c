@@ -114,44 +114,44 @@ static char *begin_line(struct pfw *s, char *p, bool with_id)
 	return stpcpy(p, "\"name\":\"");
 }
 
-static int put_metadata(struct export *x, const char *kind, const char *text, size_t len, uint64_t hash)
+static int put_metadata(struct export *export, const char *kind, const char *text, size_t len, uint64_t hash)
 {
-	struct pfw *s = x->state;
-	char *p = out_room(&x->out, TEXT_JSON_MAX(len) + 256);
+	struct pfw *pfw = export->state;
+	char *p = out_room(&export->out, TEXT_JSON_MAX(len) + 256);
 
 	if (!p)
 		return -ENOMEM;
-	p = stpcpy(begin_line(s, p, false), kind);
-	p = stpcpy(p, s->dialect == 3 ? "\",\"cat\":\"dftracer\",\"type\":1,\"pid\":0,\"tid\":0,\"ph\":4,\"args\":{\"hhash\":" :
+	p = stpcpy(begin_line(pfw, p, false), kind);
+	p = stpcpy(p, pfw->dialect == 3 ? "\",\"cat\":\"dftracer\",\"type\":1,\"pid\":0,\"tid\":0,\"ph\":4,\"args\":{\"hhash\":" :
 					"\",\"cat\":\"dftracer\",\"pid\":0,\"tid\":0,\"ph\":\"M\",\"args\":{\"hhash\":");
-	p = stpcpy(stpcpy(p, s->host_hash), ",\"name\":\"");
+	p = stpcpy(stpcpy(p, pfw->host_hash), ",\"name\":\"");
 	p = stpcpy(put_name(p, text, len), "\",\"value\":");
-	out_put(&x->out, stpcpy(put_hash(s, p, hash), "}}\n"));
-	return out_record(&x->out);
+	out_put(&export->out, stpcpy(put_hash(pfw, p, hash), "}}\n"));
+	return out_record(&export->out);
 }
 
-static int add_file(struct export *x, uint64_t fid, struct reader_field path)
+static int add_file(struct export *export, uint64_t fid, struct reader_field path)
 {
-	struct pfw *s = x->state;
-	const size_t len = text_unescape(x->scratch, path.p, path.len);
-	const uint64_t hash = hash_of(x->scratch, len);
+	struct pfw *pfw = export->state;
+	const size_t len = text_unescape(export->scratch, path.p, path.len);
+	const uint64_t hash = hash_of(export->scratch, len);
 
 	if (fid >= FIDS_MAX)
 		return 0;
-	if (fid >= s->n_hashes) {
-		const uint64_t n = MAX(2 * s->n_hashes, MAX(fid + 1, (uint64_t)1024));
-		uint64_t *v = realloc(s->hashes, n * sizeof(*v));
+	if (fid >= pfw->n_hashes) {
+		const uint64_t n = MAX(2 * pfw->n_hashes, MAX(fid + 1, (uint64_t)1024));
+		uint64_t *v = realloc(pfw->hashes, n * sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
-		memset(v + s->n_hashes, 0, (n - s->n_hashes) * sizeof(*v));
-		s->hashes = v;
-		s->n_hashes = n;
+		memset(v + pfw->n_hashes, 0, (n - pfw->n_hashes) * sizeof(*v));
+		pfw->hashes = v;
+		pfw->n_hashes = n;
 	}
-	if (s->hashes[fid] == hash)
+	if (pfw->hashes[fid] == hash)
 		return 0;
-	s->hashes[fid] = hash;
-	return put_metadata(x, "FH", x->scratch, len, hash);
+	pfw->hashes[fid] = hash;
+	return put_metadata(export, "FH", export->scratch, len, hash);
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------------- */
@@ -163,28 +163,28 @@ static uint8_t column(const struct export_table *t, const char *name, const char
 	return i ? (uint8_t)(i - 1) : k ? (uint8_t)(k - 1) : NO_COLUMN;
 }
 
-static void make_plan(struct pfw_plan *p, const struct export_table *t)
+static void make_plan(struct pfw_plan *plan, const struct export_table *table)
 {
-	p->made = true;
-	p->pid = column(t, "PID", "PREV_PID");
-	p->tid = column(t, "TID", "PREV_TID");
-	p->lat = column(t, "LAT_NS", "RUN_NS");
-	p->name = column(t, "NAME", "FUNC");
-	if (p->name == NO_COLUMN)
-		p->name = column(t, "T", "PREV_COMM");
-	p->category = column(t, "CAT", NULL);
-	p->fid = column(t, "FID", NULL);
-	p->path = column(t, "REALPATH", NULL);
-	p->counter = export_table_is_numbers(t);
-	p->none = !p->counter && !(p->fid != NO_COLUMN && !strcmp(t->name, "files")) && column(t, "TEXT", NULL) == NO_COLUMN &&
-		  (p->lat == NO_COLUMN || p->tid == NO_COLUMN || column(t, "SPAN_NS", NULL) != NO_COLUMN);
+	plan->made = true;
+	plan->pid = column(table, "PID", "PREV_PID");
+	plan->tid = column(table, "TID", "PREV_TID");
+	plan->lat = column(table, "LAT_NS", "RUN_NS");
+	plan->name = column(table, "NAME", "FUNC");
+	if (plan->name == NO_COLUMN)
+		plan->name = column(table, "T", "PREV_COMM");
+	plan->category = column(table, "CAT", NULL);
+	plan->fid = column(table, "FID", NULL);
+	plan->path = column(table, "REALPATH", NULL);
+	plan->counter = export_table_is_numbers(table);
+	plan->none = !plan->counter && !(plan->fid != NO_COLUMN && !strcmp(table->name, "files")) && column(table, "TEXT", NULL) == NO_COLUMN &&
+		  (plan->lat == NO_COLUMN || plan->tid == NO_COLUMN || column(table, "SPAN_NS", NULL) != NO_COLUMN);
 	for (unsigned int i = 0; i < ARRAY_SIZE(arguments); i++) {
-		const uint8_t c = column(t, arguments[i].column, NULL);
+		const uint8_t c = column(table, arguments[i].column, NULL);
 
 		if (c == NO_COLUMN)
 			continue;
-		p->argument[p->n_arguments].column = c;
-		p->argument[p->n_arguments++].as = &arguments[i];
+		plan->argument[plan->n_arguments].column = c;
+		plan->argument[plan->n_arguments++].as = &arguments[i];
 	}
 }
 
@@ -229,49 +229,49 @@ static char *put_field(struct export *x, char *p, struct reader_field v)
 }
 
 /* Puts NAME","cat":"CATEGORY". FIRST: this is not the second row of a call. *POSIX: it is a system call. */
-static char *put_names(struct export *x, char *p, const struct pfw_row *r, bool first, bool *posix)
+static char *put_names(struct export *export, char *p, const struct pfw_row *row, bool first, bool *posix)
 {
-	const struct reader_field name = of(r, r->plan->name), category = of(r, r->plan->category);
+	const struct reader_field name = of(row, row->plan->name), category = of(row, row->plan->category);
 	const char *colon = memchr(name.p, ':', name.len);
 
-	*posix = first && r->plan->category == NO_COLUMN && is_call(r->f->table, name);
-	if (r->plan->name == NO_COLUMN)
-		p = stpcpy(p, r->f->table->name);
+	*posix = first && row->plan->category == NO_COLUMN && is_call(row->f->table, name);
+	if (row->plan->name == NO_COLUMN)
+		p = stpcpy(p, row->f->table->name);
 	else if (*posix)
-		p = put_field(x, p, libc_name(name));
+		p = put_field(export, p, libc_name(name));
 	else
-		p = put_field(x, p, name);
+		p = put_field(export, p, name);
 	p = stpcpy(p, "\",\"cat\":\"");
 	if (*posix)
 		p = stpcpy(p, "POSIX");
-	else if (r->plan->category != NO_COLUMN)
-		p = put_field(x, p, category);
-	else if (colon && r->f->table->probe)
-		p = put_field(x, p, (struct reader_field){ name.p, (size_t)(colon - name.p) });
+	else if (row->plan->category != NO_COLUMN)
+		p = put_field(export, p, category);
+	else if (colon && row->f->table->probe)
+		p = put_field(export, p, (struct reader_field){ name.p, (size_t)(colon - name.p) });
 	else
-		p = stpcpy(p, r->f->table->name);
+		p = stpcpy(p, row->f->table->name);
 	*p++ = '"';
 	return p;
 }
 
-static char *put_arguments(struct export *x, char *p, const struct pfw_row *r)
+static char *put_arguments(struct export *export, char *p, const struct pfw_row *row)
 {
-	const struct pfw *s = x->state;
-	const uint64_t fid = number(r, r->plan->fid);
+	const struct pfw *pfw = export->state;
+	const uint64_t fid = number(row, row->plan->fid);
 
-	p = stpcpy(stpcpy(p, "\"args\":{\"hhash\":"), s->host_hash);
-	if (fid && fid < s->n_hashes && s->hashes[fid])
-		p = put_hash(s, stpcpy(p, ",\"fhash\":"), s->hashes[fid]);
-	for (unsigned int i = 0; i < r->plan->n_arguments; i++) {
-		const struct argument *a = r->plan->argument[i].as;
-		const struct reader_field v = of(r, r->plan->argument[i].column);
+	p = stpcpy(stpcpy(p, "\"args\":{\"hhash\":"), pfw->host_hash);
+	if (fid && fid < pfw->n_hashes && pfw->hashes[fid])
+		p = put_hash(pfw, stpcpy(p, ",\"fhash\":"), pfw->hashes[fid]);
+	for (unsigned int i = 0; i < row->plan->n_arguments; i++) {
+		const struct argument *argument = row->plan->argument[i].as;
+		const struct reader_field v = of(row, row->plan->argument[i].column);
 
-		if (export_is_none(v) || export_is_unknown(v) || (!a->text && !text_is_int(v)))
+		if (export_is_none(v) || export_is_unknown(v) || (!argument->text && !text_is_int(v)))
 			continue;
-		p = stpcpy(stpcpy(stpcpy(p, ",\""), a->name), "\":");
-		if (a->text) {
+		p = stpcpy(stpcpy(stpcpy(p, ",\""), argument->name), "\":");
+		if (argument->text) {
 			*p++ = '"';
-			p = put_field(x, p, v);
+			p = put_field(export, p, v);
 			*p++ = '"';
 		} else {
 			p = mempcpy(p, v.p, v.len);
@@ -281,83 +281,83 @@ static char *put_arguments(struct export *x, char *p, const struct pfw_row *r)
 }
 
 /* Times are whole microseconds. Begin and end are rounded down each, so that events that do not overlap still do not. */
-static char *put_event(struct export *x, char *p, const struct pfw_row *r)
+static char *put_event(struct export *export, char *p, const struct pfw_row *row)
 {
-	struct pfw *s = x->state;
-	const uint64_t end_ns = number(r, 0), lat_ns = number(r, r->plan->lat), tid = number(r, r->plan->tid);
-	const uint64_t begin_us = (end_ns - MIN(lat_ns, end_ns) + (uint64_t)s->utc_ns) / 1000;
-	const uint64_t end_us = (end_ns + (uint64_t)s->utc_ns) / 1000;
+	struct pfw *pfw = export->state;
+	const uint64_t end_ns = number(row, 0), lat_ns = number(row, row->plan->lat), tid = number(row, row->plan->tid);
+	const uint64_t begin_us = (end_ns - MIN(lat_ns, end_ns) + (uint64_t)pfw->utc_ns) / 1000;
+	const uint64_t end_us = (end_ns + (uint64_t)pfw->utc_ns) / 1000;
 	bool posix;
 
-	p = put_names(x, begin_line(s, p, true), r, end_ns != s->last_ns || tid != s->last_tid, &posix);
-	s->last_ns = end_ns;
-	s->last_tid = tid;
-	if (s->dialect == 3)
+	p = put_names(export, begin_line(pfw, p, true), row, end_ns != pfw->last_ns || tid != pfw->last_tid, &posix);
+	pfw->last_ns = end_ns;
+	pfw->last_tid = tid;
+	if (pfw->dialect == 3)
 		p = stpcpy(p, posix ? ",\"type\":3" : ",\"type\":0");
-	p = text_put_u64(stpcpy(p, ",\"pid\":"), number(r, r->plan->pid));
+	p = text_put_u64(stpcpy(p, ",\"pid\":"), number(row, row->plan->pid));
 	p = text_put_u64(stpcpy(p, ",\"tid\":"), tid);
 	p = text_put_u64(stpcpy(p, ",\"ts\":"), begin_us);
 	p = text_put_u64(stpcpy(p, ",\"dur\":"), end_us - begin_us);
-	p = stpcpy(p, s->dialect == 3 ? ",\"ph\":1," : ",\"ph\":\"X\",");
-	return put_arguments(x, p, r);
+	p = stpcpy(p, pfw->dialect == 3 ? ",\"ph\":1," : ",\"ph\":\"X\",");
+	return put_arguments(export, p, row);
 }
 
 /* Puts a sample of the machine. The first dialect has none. */
-static char *put_counter(struct export *x, char *p, const struct pfw_row *r)
+static char *put_counter(struct export *export, char *p, const struct pfw_row *row)
 {
-	struct pfw *s = x->state;
-	const struct export_table *t = r->f->table;
+	struct pfw *pfw = export->state;
+	const struct export_table *table = row->f->table;
 
-	p = stpcpy(stpcpy(begin_line(s, p, s->dialect < 3), t->name), "\",\"cat\":\"");
-	p = stpcpy(p, strncmp(t->name, "gpu", 3) ? "sys" : "gpu");
-	p = stpcpy(p, s->dialect == 3 ? "\",\"type\":0,\"pid\":0,\"tid\":0,\"ts\":" : "\",\"pid\":0,\"tid\":0,\"ts\":");
-	p = text_put_u64(p, (number(r, 0) + (uint64_t)s->utc_ns) / 1000);
-	p = stpcpy(p, s->dialect == 3 ? ",\"ph\":2,\"args\":{\"hhash\":" : ",\"ph\":\"C\",\"args\":{\"hhash\":");
-	p = stpcpy(p, s->host_hash);
-	for (unsigned int i = 2; i < t->n; i++) {
-		const struct reader_field v = of(r, (uint8_t)i);
+	p = stpcpy(stpcpy(begin_line(pfw, p, pfw->dialect < 3), table->name), "\",\"cat\":\"");
+	p = stpcpy(p, strncmp(table->name, "gpu", 3) ? "sys" : "gpu");
+	p = stpcpy(p, pfw->dialect == 3 ? "\",\"type\":0,\"pid\":0,\"tid\":0,\"ts\":" : "\",\"pid\":0,\"tid\":0,\"ts\":");
+	p = text_put_u64(p, (number(row, 0) + (uint64_t)pfw->utc_ns) / 1000);
+	p = stpcpy(p, pfw->dialect == 3 ? ",\"ph\":2,\"args\":{\"hhash\":" : ",\"ph\":\"C\",\"args\":{\"hhash\":");
+	p = stpcpy(p, pfw->host_hash);
+	for (unsigned int i = 2; i < table->n; i++) {
+		const struct reader_field v = of(row, (uint8_t)i);
 
 		if (export_is_none(v))
 			continue;
-		p = stpcpy(put_name(stpcpy(p, ",\""), t->column[i].name, strlen(t->column[i].name)), "\":");
+		p = stpcpy(put_name(stpcpy(p, ",\""), table->column[i].name, strlen(table->column[i].name)), "\":");
 		if (text_is_number(v)) {
 			p = mempcpy(p, v.p, v.len);
 		} else {
 			*p++ = '"';
-			p = put_field(x, p, v);
+			p = put_field(export, p, v);
 			*p++ = '"';
 		}
 	}
 	return stpcpy(p, "}}\n");
 }
 
-static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
-	struct pfw *s = x->state;
-	struct pfw_plan *plan = &s->plan[f->index];
+	struct pfw *pfw = export->state;
+	struct pfw_plan *plan = &pfw->plan[file->index];
 	size_t names = 0;
 	int res = 0;
 
 	if (!plan->made)
-		make_plan(plan, f->table);
-	if (plan->none || (plan->counter && s->dialect == 1))
+		make_plan(plan, file->table);
+	if (plan->none || (plan->counter && pfw->dialect == 1))
 		return 0;
-	for (unsigned int i = 0; i < f->table->n; i++)
-		names += strlen(f->table->column[i].name) + 8;
+	for (unsigned int i = 0; i < file->table->n; i++)
+		names += strlen(file->table->column[i].name) + 8;
 	for (unsigned int i = 0; i < n && res == 0; i++) {
-		const struct pfw_row r = { f, &rows[i], plan };
-		const size_t len = rows[i].stop[f->in.reader.n_columns] - rows[i].stop[0];
+		const struct pfw_row r = { file, &rows[i], plan };
+		const size_t len = rows[i].stop[file->in.reader.n_columns] - rows[i].stop[0];
 		char *p;
 
-		if (!strcmp(f->table->name, "files")) {
-			res = export_is_none(of(&r, plan->path)) ? 0 : add_file(x, number(&r, plan->fid), of(&r, plan->path));
+		if (!strcmp(file->table->name, "files")) {
+			res = export_is_none(of(&r, plan->path)) ? 0 : add_file(export, number(&r, plan->fid), of(&r, plan->path));
 			continue;
 		}
-		p = out_room(&x->out, 1024 + names + 2 * TEXT_JSON_MAX(len));
+		p = out_room(&export->out, 1024 + names + 2 * TEXT_JSON_MAX(len));
 		if (!p)
 			return -ENOMEM;
-		out_put(&x->out, plan->counter ? put_counter(x, p, &r) : put_event(x, p, &r));
-		res = out_record(&x->out);
+		out_put(&export->out, plan->counter ? put_counter(export, p, &r) : put_event(export, p, &r));
+		res = out_record(&export->out);
 	}
 	return res;
 }
@@ -374,33 +374,33 @@ static int begin(struct export *x)
 	return x->out.error;
 }
 
-static void read_clock(struct pfw *s, int dirfd)
+static void read_clock(struct pfw *pfw, int dirfd)
 {
 	struct reader_row row;
 	struct reader rd;
 	uint64_t mono_ns, real_ns;
 
-	s->utc_ns = 0;
+	pfw->utc_ns = 0;
 	if (reader_open(&rd, dirfd, "time_align.out") < 0)
 		return;
 	if (reader_next(&rd, &row) > 0 && reader_u64(reader_field(&row, reader_column(&rd, "TIMESTAMP")), &mono_ns) &&
 	    reader_u64(reader_field(&row, reader_column(&rd, "REALTIME_NS")), &real_ns))
-		s->utc_ns = (int64_t)(real_ns - mono_ns);
+		pfw->utc_ns = (int64_t)(real_ns - mono_ns);
 	reader_close(&rd);
 }
 
-static int host(struct export *x)
+static int host(struct export *export)
 {
-	struct pfw *s = x->state;
-	const uint64_t hash = hash_of(x->host->name, strlen(x->host->name));
+	struct pfw *s = export->state;
+	const uint64_t hash = hash_of(export->host->name, strlen(export->host->name));
 
 	free(s->hashes);
 	s->hashes = NULL;
 	s->n_hashes = 0;
 	s->last_ns = 0;
-	read_clock(s, x->host->dirfd);
+	read_clock(s, export->host->dirfd);
 	*put_hash(s, s->host_hash, hash) = '\0';
-	return put_metadata(x, "HH", x->host->name, strlen(x->host->name), hash);
+	return put_metadata(export, "HH", export->host->name, strlen(export->host->name), hash);
 }
 
 static int end(struct export *x)

@@ -17,37 +17,37 @@ static uint64_t u64_of(const struct reader *rd, const struct reader_row *row, co
 	return v;
 }
 
-static void read_clock(struct phase_clock *c, int dirfd, const struct manifest_facts *m)
+static void read_clock(struct phase_clock *clock, int dirfd, const struct manifest_facts *facts)
 {
 	struct reader_row row;
 	struct reader rd;
 	unsigned int n = 0;
 
-	phase_clock_host(c, m);
+	phase_clock_host(clock, facts);
 	if (reader_open(&rd, dirfd, "time_align.out") == 0) {
 		for (; reader_next(&rd, &row) > 0; n++) {
 			const uint64_t ns = u64_of(&rd, &row, "TIMESTAMP");
 
-			phase_clock_reading(c, ns, u64_of(&rd, &row, "REALTIME_NS"));
-			c->begin_ns = c->begin_ns ? c->begin_ns : ns;
-			c->end_ns = MAX(c->end_ns, ns);
+			phase_clock_reading(clock, ns, u64_of(&rd, &row, "REALTIME_NS"));
+			clock->begin_ns = clock->begin_ns ? clock->begin_ns : ns;
+			clock->end_ns = MAX(clock->end_ns, ns);
 		}
 		reader_close(&rd);
 	}
 	if (!n)
-		phase_clock_guess(c, m);
+		phase_clock_guess(clock, facts);
 }
 
 int export_phases(struct phases **ret, int dirfd)
 {
-	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	autofree struct manifest_facts *facts = calloc(1, sizeof(*facts));
 	autofree struct phase_clock *clock = calloc(1, sizeof(*clock));
 
-	if (!m || !clock)
+	if (!facts || !clock)
 		return -ENOMEM;
-	manifest_read_at(m, dirfd);
-	read_clock(clock, dirfd, m);
-	if (phases_read(ret, dirfd, m, NULL, clock) < 0)
+	manifest_read_at(facts, dirfd);
+	read_clock(clock, dirfd, facts);
+	if (phases_read(ret, dirfd, facts, NULL, clock) < 0)
 		return -ENOMEM;
 	phases_end(*ret, clock->begin_ns, clock->end_ns);
 	return 0;

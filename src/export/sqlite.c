@@ -49,29 +49,29 @@ static int check_path(const char *path)
 	return -ECANCELED;
 }
 
-static int begin(struct export *x)
+static int begin(struct export *export)
 {
-	struct sqlite_export *s = x->state;
-	int res = check_path(x->o->out), fd;
+	struct sqlite_export *sqlite_export = export->state;
+	int res = check_path(export->o->out), fd;
 
 	if (res == 0)
 		res = sqlite_load();
 	if (res < 0)
 		return res;
-	s->temporary = util_fmt("%s.%d.tmp", x->o->out, (int)getpid());
-	s->text = malloc(TEXT_JSON_MAX(EXPORT_SCRATCH));
-	if (!s->temporary || !s->text)
+	sqlite_export->temporary = util_fmt("%s.%d.tmp", export->o->out, (int)getpid());
+	sqlite_export->text = malloc(TEXT_JSON_MAX(EXPORT_SCRATCH));
+	if (!sqlite_export->temporary || !sqlite_export->text)
 		return -ENOMEM;
-	fd = open(s->temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open(sqlite_export->temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0) {
-		res = log_err_r(-errno, "%s: cannot be made", s->temporary);
-		free(TAKE_PTR(s->temporary));
+		res = log_err_r(-errno, "%s: cannot be made", sqlite_export->temporary);
+		free(TAKE_PTR(sqlite_export->temporary));
 		return res < 0 ? -ECANCELED : 0;
 	}
 	close(fd);
-	if (sqlite.open(s->temporary, &s->db) != SQLITE_OK)
-		return fail(s, "no database");
-	return run_sql(s, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+	if (sqlite.open(sqlite_export->temporary, &sqlite_export->db) != SQLITE_OK)
+		return fail(sqlite_export, "no database");
+	return run_sql(sqlite_export, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
 }
 
 /* Puts NAME quoted, as the name of a tool's column may be any text. */
@@ -96,7 +96,7 @@ static const char *name_of(const struct export_table *t)
 	return strcmp(t->name, "access") ? t->name : SQLITE_ACCESS;
 }
 
-static char *make_sql(const struct export_table *t, bool insert)
+static char *make_sql(const struct export_table *table, bool insert)
 {
 	char *sql = NULL;
 	size_t len;
@@ -105,14 +105,14 @@ static char *make_sql(const struct export_table *t, bool insert)
 	if (!out)
 		return NULL;
 	fputs(insert ? "INSERT INTO " : "CREATE TABLE ", out);
-	put_identifier(out, name_of(t));
+	put_identifier(out, name_of(table));
 	fputs(insert ? " VALUES (?" : " (host TEXT", out);
-	for (unsigned int i = 0; i < t->n; i++) {
+	for (unsigned int i = 0; i < table->n; i++) {
 		fputs(insert ? ", ?" : ", ", out);
 		if (insert)
 			continue;
-		put_identifier(out, t->column[i].name);
-		fprintf(out, " %s", types[t->column[i].type]);
+		put_identifier(out, table->column[i].name);
+		fprintf(out, " %s", types[table->column[i].type]);
 	}
 	putc(')', out);
 	if (fclose(out) == 0)
@@ -142,85 +142,85 @@ static void bind_text(struct export *x, int i, struct reader_field v)
 }
 
 /* A number beyond SQLite's integers becomes text, so that no digit is lost. */
-static void bind(struct export *x, int i, enum column_type type, struct reader_field v)
+static void bind(struct export *export, int i, enum column_type type, struct reader_field v)
 {
-	const struct sqlite_export *s = x->state;
+	const struct sqlite_export *sqlite_export = export->state;
 	char number[64];
 	int64_t n;
 
 	if (export_is_none(v) || export_is_unknown(v)) {
-		sqlite.bind_null(s->insert, i);
+		sqlite.bind_null(sqlite_export->insert, i);
 	} else if (type != COLUMN_TEXT && type != COLUMN_TIME && text_s64(v, &n)) {
-		sqlite.bind_int64(s->insert, i, n);
+		sqlite.bind_int64(sqlite_export->insert, i, n);
 	} else if (type == COLUMN_ANY && v.len < sizeof(number) && text_is_number(v)) {
 		memcpy(number, v.p, v.len);
 		number[v.len] = '\0';
-		sqlite.bind_double(s->insert, i, strtod(number, NULL));
+		sqlite.bind_double(sqlite_export->insert, i, strtod(number, NULL));
 	} else if ((type == COLUMN_INT || type == COLUMN_UINT) && !text_is_int(v)) {
-		x->bad_numbers++;
-		sqlite.bind_null(s->insert, i);
+		export->bad_numbers++;
+		sqlite.bind_null(sqlite_export->insert, i);
 	} else {
-		bind_text(x, i, v);
+		bind_text(export, i, v);
 	}
 }
 
-static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
-	const struct sqlite_export *s = x->state;
+	const struct sqlite_export *sqlite_export = export->state;
 	int res = 0;
 
 	for (unsigned int r = 0; r < n && res == 0; r++) {
-		sqlite.bind_text(s->insert, 1, x->host->name, -1, transient);
-		for (unsigned int i = 0; i < f->table->n; i++)
-			bind(x, (int)i + 2, f->table->column[i].type, export_field(f, &rows[r], i));
-		if (sqlite.step(s->insert) != SQLITE_DONE)
-			res = fail(s, f->table->name);
-		sqlite.reset(s->insert);
+		sqlite.bind_text(sqlite_export->insert, 1, export->host->name, -1, transient);
+		for (unsigned int i = 0; i < file->table->n; i++)
+			bind(export, (int)i + 2, file->table->column[i].type, export_field(file, &rows[r], i));
+		if (sqlite.step(sqlite_export->insert) != SQLITE_DONE)
+			res = fail(sqlite_export, file->table->name);
+		sqlite.reset(sqlite_export->insert);
 	}
 	return res;
 }
 
-static int table_end(struct export *x, const struct export_table *t)
+static int table_end(struct export *export, const struct export_table *table)
 {
-	struct sqlite_export *s = x->state;
+	struct sqlite_export *sqlite_export = export->state;
 	autofree char *view = NULL;
 
-	sqlite.finalize(TAKE_PTR(s->insert));
-	s->has.alloc |= !strcmp(t->name, "alloc");
-	s->has.access |= !strcmp(t->name, "access");
-	s->has.sites |= !strcmp(t->name, "sites");
-	if (!strcmp(t->name, "files"))
-		return run_sql(s, "CREATE INDEX files_fid ON files (host, FID);"
+	sqlite.finalize(TAKE_PTR(sqlite_export->insert));
+	sqlite_export->has.alloc |= !strcmp(table->name, "alloc");
+	sqlite_export->has.access |= !strcmp(table->name, "access");
+	sqlite_export->has.sites |= !strcmp(table->name, "sites");
+	if (!strcmp(table->name, "files"))
+		return run_sql(sqlite_export, "CREATE INDEX files_fid ON files (host, FID);"
 				  "CREATE VIEW paths AS SELECT host, FID, TYPE, FSTYPE, REALPATH, max(TIMESTAMP) AS TIMESTAMP "
 				  "FROM files GROUP BY host, FID");
-	if (!export_table_column(t, "FID"))
+	if (!export_table_column(table, "FID"))
 		return 0;
 	view = util_fmt("CREATE VIEW %s_paths AS SELECT t.*, (SELECT REALPATH FROM files f WHERE f.host = t.host AND f.FID = t.FID "
-			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t", name_of(t), name_of(t));
-	return view ? run_sql(s, view) : -ENOMEM;
+			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t", name_of(table), name_of(table));
+	return view ? run_sql(sqlite_export, view) : -ENOMEM;
 }
 
-static int end(struct export *x)
+static int end(struct export *export)
 {
-	struct sqlite_export *s = x->state;
+	struct sqlite_export *sqlite_export = export->state;
 
-	if (!sqlite_put_runs(x, s->db, &s->has))
-		return fail(s, "the runs cannot be written");
-	if (s->has.sites && !sqlite_put_functions(x, s->db))
-		return fail(s, "the names of functions cannot be written");
-	if (run_sql(s, "COMMIT") < 0)
+	if (!sqlite_put_runs(export, sqlite_export->db, &sqlite_export->has))
+		return fail(sqlite_export, "the runs cannot be written");
+	if (sqlite_export->has.sites && !sqlite_put_functions(export, sqlite_export->db))
+		return fail(sqlite_export, "the names of functions cannot be written");
+	if (run_sql(sqlite_export, "COMMIT") < 0)
 		return -ECANCELED;
-	if (sqlite.close(TAKE_PTR(s->db)) != SQLITE_OK)
-		return fail(s, "the database cannot be closed");
-	if (rename(s->temporary, x->o->out) < 0)
+	if (sqlite.close(TAKE_PTR(sqlite_export->db)) != SQLITE_OK)
+		return fail(sqlite_export, "the database cannot be closed");
+	if (rename(sqlite_export->temporary, export->o->out) < 0)
 		return -errno;
-	free(TAKE_PTR(s->temporary));
+	free(TAKE_PTR(sqlite_export->temporary));
 	return 0;
 }
 
-static void close_all(struct export *x)
+static void close_all(struct export *export)
 {
-	struct sqlite_export *s = x->state;
+	struct sqlite_export *s = export->state;
 
 	if (s->insert)
 		sqlite.finalize(s->insert);

@@ -32,7 +32,7 @@ static bool collect(struct sites *sites, struct sqlite3_stmt *select)
 }
 
 /* Binds the names in TEXT, joined as frames are. Returns false when there is no memory. */
-static bool bind_names(struct export *x, struct sqlite3_stmt *s, const char *text)
+static bool bind_names(struct export *export, struct sqlite3_stmt *stmt, const char *text)
 {
 	const size_t size = strlen(text) + 1, gap = strlen(STACKS_SEPARATOR);
 	autofree char *names = malloc(size); /* no name gets longer */
@@ -41,34 +41,34 @@ static bool bind_names(struct export *x, struct sqlite3_stmt *s, const char *tex
 	while (names && text) {
 		const char *next = strstr(text, STACKS_SEPARATOR);
 
-		p = folded_put(x, p, names + size, (struct reader_field){ text, next ? (size_t)(next - text) : strlen(text) });
+		p = folded_put(export, p, names + size, (struct reader_field){ text, next ? (size_t)(next - text) : strlen(text) });
 		text = next ? next + gap : NULL;
 		if (text)
 			*p++ = ';';
 	}
-	return names && sqlite.bind_text(s, 1, names, (int)(p - names), transient) == SQLITE_OK;
+	return names && sqlite.bind_text(stmt, 1, names, (int)(p - names), transient) == SQLITE_OK;
 }
 
-static bool put_host(struct export *x, const struct export_host *h, struct sqlite3_stmt *select, struct sqlite3_stmt *s)
+static bool put_host(struct export *export, const struct export_host *host, struct sqlite3_stmt *select, struct sqlite3_stmt *stmt)
 {
 	struct sites sites = { .v = NULL };
 	char **texts = NULL;
 	bool good;
 
-	sqlite.bind_text(select, 1, h->name, -1, transient);
+	sqlite.bind_text(select, 1, host->name, -1, transient);
 	sqlite.bind_int64(select, 2, SITE_TEXTS_MAX);
 	good = collect(&sites, select);
 	if (good && sites.n) {
-		texts = site_texts_read(h->dirfd, sites.v, sites.n);
+		texts = site_texts_read(host->dirfd, sites.v, sites.n);
 		good = texts;
 	}
-	sqlite.bind_text(s, 2, h->name, -1, transient);
+	sqlite.bind_text(stmt, 2, host->name, -1, transient);
 	for (uint32_t i = 0; good && i < sites.n; i++) {
 		if (!texts[i])
 			continue;
-		sqlite.bind_int64(s, 3, (int64_t)sites.v[i]);
-		good = bind_names(x, s, texts[i]) && sqlite.step(s) == SQLITE_DONE;
-		sqlite.reset(s);
+		sqlite.bind_int64(stmt, 3, (int64_t)sites.v[i]);
+		good = bind_names(export, stmt, texts[i]) && sqlite.step(stmt) == SQLITE_DONE;
+		sqlite.reset(stmt);
 	}
 	site_texts_free(texts, sites.n);
 	free(sites.v);

@@ -97,21 +97,21 @@ struct run_name {
 	bool of_recipe; /* the folder's name is of the form that the recipe matrix makes */
 };
 
-/* Cuts FOLDER, PROG.MODE.RUN as the recipe matrix names it, into N. Returns whether it is of that form. */
-static bool cut_name(struct run_name *n)
+/* Cuts FOLDER, PROG.MODE.RUN as the recipe matrix names it, into NAME. Returns whether it is of that form. */
+static bool cut_name(struct run_name *name)
 {
-	char *number = strrchr(n->folder, '.'), *mode = NULL, *end;
+	char *number = strrchr(name->folder, '.'), *mode = NULL, *end;
 
-	for (char *p = n->folder; number && p < number; p++)
+	for (char *p = name->folder; number && p < number; p++)
 		mode = *p == '.' ? p : mode;
-	if (!mode || mode == n->folder || mode + 1 == number || number[1] < '1' || number[1] > '9')
+	if (!mode || mode == name->folder || mode + 1 == number || number[1] < '1' || number[1] > '9')
 		return false;
-	n->run = strtoull(number + 1, &end, 10);
-	if (*end || n->run > INT64_MAX)
+	name->run = strtoull(number + 1, &end, 10);
+	if (*end || name->run > INT64_MAX)
 		return false;
 	*mode = *number = '\0';
-	n->prog = n->folder;
-	n->mode = mode + 1;
+	name->prog = name->folder;
+	name->mode = mode + 1;
 	return true;
 }
 
@@ -126,22 +126,22 @@ static void make_unique(struct run_name *n, const struct run_name *all, unsigned
 }
 
 /*
- * Reads the matrix.tsv beside the folder of H, if there is one; M stays where it is that of the folder before, whose parent is
- * BEFORE. Returns 0, or -errno after a message, and M is empty.
+ * Reads the matrix.tsv beside the folder of HOST, if there is one; MATRIX stays where it is that of the folder before, whose parent is
+ * BEFORE. Returns 0, or -errno after a message, and MATRIX is empty.
  */
-static int find_matrix(struct matrix *m, const struct export_host *h, struct stat *before)
+static int find_matrix(struct matrix *matrix, const struct export_host *host, struct stat *before)
 {
-	autoclose int fd = openat(h->dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofree char *parent = util_fmt("%s/..", h->dir), *real = parent ? realpath(parent, NULL) : NULL;
+	autoclose int fd = openat(host->dirfd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofree char *parent = util_fmt("%s/..", host->dir), *real = parent ? realpath(parent, NULL) : NULL;
 	struct stat st = { .st_ino = 0 };
 	int res;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == before->st_dev && st.st_ino == before->st_ino)
 		return 0;
 	*before = st;
-	matrix_free(m);
-	res = fd >= 0 ? matrix_read(m, fd) : -ENOENT;
-	return res < 0 && res != -ENOENT ? matrix_log(res, real ? real : h->dir) : 0;
+	matrix_free(matrix);
+	res = fd >= 0 ? matrix_read(matrix, fd) : -ENOENT;
+	return res < 0 && res != -ENOENT ? matrix_log(res, real ? real : host->dir) : 0;
 }
 
 static uint64_t lost_rows(const struct manifest_facts *m)
@@ -168,78 +168,78 @@ static void bind_text(struct sqlite3_stmt *s, int i, const char *text)
 	sqlite.bind_text(s, i, text, -1, transient);
 }
 
-static bool put_run(struct sqlite3_stmt *s, unsigned int id, const struct export_host *h, const struct run_name *n,
-		    const struct manifest_facts *m, const struct matrix_run *of)
+static bool put_run(struct sqlite3_stmt *stmt, unsigned int id, const struct export_host *host, const struct run_name *name,
+		    const struct manifest_facts *facts, const struct matrix_run *of)
 {
 	static const enum usage used[] = { USAGE_USER_NS, USAGE_SYSTEM_NS, USAGE_WALL_NS };
 	static const enum usage counts[] = { USAGE_MINOR_FAULTS, USAGE_MAJOR_FAULTS, USAGE_VOLUNTARY_SWITCHES, USAGE_INVOLUNTARY_SWITCHES };
 	int i = 1;
 
-	sqlite.bind_int64(s, i++, id);
-	bind_text(s, i++, n->prog);
-	bind_text(s, i++, n->mode);
-	sqlite.bind_int64(s, i++, (int64_t)n->run);
+	sqlite.bind_int64(stmt, i++, id);
+	bind_text(stmt, i++, name->prog);
+	bind_text(stmt, i++, name->mode);
+	sqlite.bind_int64(stmt, i++, (int64_t)name->run);
 	for (size_t k = 0; k < ARRAY_SIZE(used); k++)
-		bind_known(s, i++, m->has_usage, m->usage[used[k]]);
-	bind_known(s, i++, m->has_usage, m->usage[USAGE_MAX_RSS_BYTES] / 1024);
-	bind_known(s, i++, m->has_status, (uint64_t)exit_code_of(m->status));
+		bind_known(stmt, i++, facts->has_usage, facts->usage[used[k]]);
+	bind_known(stmt, i++, facts->has_usage, facts->usage[USAGE_MAX_RSS_BYTES] / 1024);
+	bind_known(stmt, i++, facts->has_status, (uint64_t)exit_code_of(facts->status));
 	for (size_t k = 0; k < ARRAY_SIZE(counts); k++)
-		bind_known(s, i++, m->has_usage, m->usage[counts[k]]);
-	bind_text(s, i++, h->dir);
-	bind_known(s, i++, m->complete, lost_rows(m));
-	bind_text(s, i++, m->argv);
-	bind_known(s, i++, of, of ? of->seed : 0);
-	bind_known(s, i++, of, of ? of->order : 0);
-	sqlite.bind_int64(s, i++, m->dry);
-	bind_text(s, i++, h->name);
-	if (sqlite.step(s) != SQLITE_DONE)
+		bind_known(stmt, i++, facts->has_usage, facts->usage[counts[k]]);
+	bind_text(stmt, i++, host->dir);
+	bind_known(stmt, i++, facts->complete, lost_rows(facts));
+	bind_text(stmt, i++, facts->argv);
+	bind_known(stmt, i++, of, of ? of->seed : 0);
+	bind_known(stmt, i++, of, of ? of->order : 0);
+	sqlite.bind_int64(stmt, i++, facts->dry);
+	bind_text(stmt, i++, host->name);
+	if (sqlite.step(stmt) != SQLITE_DONE)
 		return false;
-	sqlite.reset(s);
+	sqlite.reset(stmt);
 	return true;
 }
 
-/* Finds the name of the run in the folder of H: its own where the recipe has made it, else by its manifest. */
-static bool find_name(struct run_name *n, const struct export_host *h, const struct manifest_facts *m)
+/* Finds the name of the run in the folder of HOST: its own where the recipe has made it, else by its manifest. */
+static bool find_name(struct run_name *name, const struct export_host *host, const struct manifest_facts *facts)
 {
-	autofree char *real = realpath(h->dir, NULL);
+	autofree char *real = realpath(host->dir, NULL);
 	const char *slash = real ? strrchr(real, '/') : NULL;
 
-	n->folder = strdup(slash ? slash + 1 : h->dir);
-	if (!n->folder)
+	name->folder = strdup(slash ? slash + 1 : host->dir);
+	if (!name->folder)
 		return false;
-	n->of_recipe = cut_name(n);
-	if (!n->of_recipe) {
-		n->prog = n->folder;
-		n->mode = m->dry ? "dry" : "trace";
-		n->run = 1;
+	name->of_recipe = cut_name(name);
+	if (!name->of_recipe) {
+		name->prog = name->folder;
+		name->mode = facts->dry ? "dry" : "trace";
+		name->run = 1;
 	}
 	return true;
 }
 
-static bool put_runs(struct export *x, struct sqlite3_stmt *s)
+static bool put_runs(struct export *export, struct sqlite3_stmt *stmt)
 {
-	autofree struct run_name *names = calloc(x->n_hosts, sizeof(*names));
-	autofree struct manifest_facts *m = malloc(sizeof(*m));
+	autofree struct run_name *names = calloc(export->n_hosts, sizeof(*names));
+	autofree struct manifest_facts *facts = malloc(sizeof(*facts));
 	struct matrix matrix = { .text = NULL };
 	struct stat before = { .st_ino = 0 };
-	bool good = names && m;
+	bool good = names && facts;
 
-	for (unsigned int i = 0; good && i < x->n_hosts; i++) {
-		const struct export_host *h = &x->hosts[i];
+	for (unsigned int i = 0; good && i < export->n_hosts; i++) {
+		const struct export_host *host = &export->hosts[i];
 		autofree char *folder = NULL;
 
-		manifest_read_at(m, h->dirfd); /* what is missing stays empty */
-		good = find_name(&names[i], h, m);
+		manifest_read_at(facts, host->dirfd); /* what is missing stays empty */
+		good = find_name(&names[i], host, facts);
 		if (!good)
 			break;
 		folder = util_fmt("%s.%s.%llu", names[i].prog, names[i].mode, (unsigned long long)names[i].run);
 		if (names[i].of_recipe)
-			x->damaged |= find_matrix(&matrix, h, &before) < 0;
+			export->damaged |= find_matrix(&matrix, host, &before) < 0;
 		make_unique(&names[i], names, i);
-		good = folder && put_run(s, i + 1, h, &names[i], m, names[i].of_recipe ? matrix_find(&matrix, folder) : NULL);
+		good = folder && put_run(stmt, i + 1, host, &names[i], facts, names[i].of_recipe ? matrix_find(&matrix, folder) : NULL);
 	}
 	matrix_free(&matrix);
-	for (unsigned int i = 0; names && i < x->n_hosts; i++)
+	for (unsigned int i = 0; names && i < export->n_hosts; i++)
 		free(names[i].folder);
 	return good;
 }

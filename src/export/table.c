@@ -23,21 +23,21 @@ static void by_probe(struct export_table *t)
 }
 
 /* A collector's columns are the two times, which we write, and the tool's own. */
-static int by_header(struct export_table *t, const struct reader *r)
+static int by_header(struct export_table *table, const struct reader *reader)
 {
 	char *at;
 	size_t size = 0;
 
-	for (unsigned int i = 0; i < r->n_columns; i++)
-		size += strlen(r->columns[i]) + 1;
-	t->names = at = malloc(size + 1);
+	for (unsigned int i = 0; i < reader->n_columns; i++)
+		size += strlen(reader->columns[i]) + 1;
+	table->names = at = malloc(size + 1);
 	if (!at)
 		return -ENOMEM;
-	t->n = r->n_columns;
-	for (unsigned int i = 0; i < t->n; i++) {
-		const char *name = r->columns[i];
+	table->n = reader->n_columns;
+	for (unsigned int i = 0; i < table->n; i++) {
+		const char *name = reader->columns[i];
 
-		t->column[i] = (struct export_column){ at, !strcmp(name, "TIMESTAMP") ? COLUMN_UINT :
+		table->column[i] = (struct export_column){ at, !strcmp(name, "TIMESTAMP") ? COLUMN_UINT :
 							   !strcmp(name, "TIME") ? COLUMN_TIME : COLUMN_ANY };
 		at = stpcpy(at, name) + 1;
 	}

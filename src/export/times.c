@@ -49,17 +49,17 @@ static int add_phases(struct named *of, const struct phases *phases, uint64_t ze
 {
 	for (enum phase_kind kind = 0; kind < PHASE_KINDS; kind++)
 		for (uint32_t i = 0; i < phases_count(phases, kind); i++) {
-			const struct phase *p = phases_get(phases, kind, i);
+			const struct phase *phase = phases_get(phases, kind, i);
 
-			note_name(of, phases->names[p->name].name);
-			if (!is_named(phases, p, kind, of->name) || p->end_ns < p->begin_ns || p->end_ns < zero_ns)
+			note_name(of, phases->names[phase->name].name);
+			if (!is_named(phases, phase, kind, of->name) || phase->end_ns < phase->begin_ns || phase->end_ns < zero_ns)
 				continue;
 			struct time_span *v = realloc(of->v, (of->n + 1) * sizeof(*v));
 
 			if (!v)
 				return -ENOMEM;
 			of->v = v;
-			of->v[of->n++] = (struct time_span){ p->begin_ns - MIN(p->begin_ns, zero_ns), p->end_ns - zero_ns };
+			of->v[of->n++] = (struct time_span){ phase->begin_ns - MIN(phase->begin_ns, zero_ns), phase->end_ns - zero_ns };
 		}
 	return 0;
 }
@@ -100,19 +100,19 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-unsigned int times_join(struct time_span *v, unsigned int n)
+unsigned int times_join(struct time_span *span, unsigned int n)
 {
 	unsigned int kept = 0;
 
 	if (n)
-		qsort(v, n, sizeof(*v), by_begin);
+		qsort(span, n, sizeof(*span), by_begin);
 	for (unsigned int i = 0; i < n; i++) {
-		if (v[i].begin_ns >= v[i].end_ns)
+		if (span[i].begin_ns >= span[i].end_ns)
 			continue;
-		if (kept && v[i].begin_ns <= v[kept - 1].end_ns)
-			v[kept - 1].end_ns = MAX(v[kept - 1].end_ns, v[i].end_ns);
+		if (kept && span[i].begin_ns <= span[kept - 1].end_ns)
+			span[kept - 1].end_ns = MAX(span[kept - 1].end_ns, span[i].end_ns);
 		else
-			v[kept++] = v[i];
+			span[kept++] = span[i];
 	}
 	return kept;
 }
@@ -122,14 +122,14 @@ static uint64_t later(uint64_t ns, uint64_t by_ns)
 	return by_ns > UINT64_MAX - ns ? UINT64_MAX : ns + by_ns;
 }
 
-static int make_hosts(struct export_times *t, const struct report_job *job, const struct named *of)
+static int make_hosts(struct export_times *times, const struct report_job *job, const struct named *of)
 {
-	t->host = calloc(job->n, sizeof(*t->host));
-	if (!t->host)
+	times->host = calloc(job->n, sizeof(*times->host));
+	if (!times->host)
 		return -ENOMEM;
-	t->n_hosts = job->n;
+	times->n_hosts = job->n;
 	for (unsigned int i = 0; i < job->n; i++) {
-		struct host_times *host = &t->host[i];
+		struct host_times *host = &times->host[i];
 		const uint64_t zero_ns = report_job_begin_ns(job, i);
 
 		host->v = calloc(of->n + 1, sizeof(*host->v));
@@ -151,18 +151,18 @@ static bool is_any(const struct export_times *t, const struct report_job *job)
 	return any;
 }
 
-static int make(struct export_times *t, const struct times_options *o, const struct report_job *job)
+static int make(struct export_times *times, const struct times_options *options, const struct report_job *job)
 {
-	struct named of = { .name = o->phase };
-	const uint64_t from_ns = moment_since(&o->from, job->begin_utc_ns);
-	const uint64_t to_ns = o->to.given ? moment_since(&o->to, job->begin_utc_ns) : UINT64_MAX;
+	struct named of = { .name = options->phase };
+	const uint64_t from_ns = moment_since(&options->from, job->begin_utc_ns);
+	const uint64_t to_ns = options->to.given ? moment_since(&options->to, job->begin_utc_ns) : UINT64_MAX;
 	int res = 0;
 
 	if (to_ns <= from_ns) {
 		log_err("--to: not later than --from, or than the start of the trace");
 		return -EINVAL;
 	}
-	if (o->phase) {
+	if (options->phase) {
 		res = find_phases(&of, job);
 	} else {
 		of.v = malloc(sizeof(*of.v));
@@ -177,33 +177,33 @@ static int make(struct export_times *t, const struct times_options *o, const str
 			of.v[i].end_ns = MIN(of.v[i].end_ns, to_ns);
 		}
 		of.n = times_join(of.v, of.n);
-		res = make_hosts(t, job, &of);
+		res = make_hosts(times, job, &of);
 	}
 	free(of.v);
 	return res;
 }
 
-int times_init(struct export_times *t, const struct times_options *o, char *const *dirs, unsigned int n)
+int times_init(struct export_times *times, const struct times_options *options, char *const *dirs, unsigned int n)
 {
 	struct report_job job;
 	unsigned int bad;
 	int res;
 
-	*t = (struct export_times){ 0 };
-	if (!o->from.given && !o->to.given && !o->phase)
+	*times = (struct export_times){ 0 };
+	if (!options->from.given && !options->to.given && !options->phase)
 		return 0;
 	res = report_job_open(&job, dirs, n, &bad);
 	if (res < 0)
 		return log_err_r(res, "%s: its time_align.out does not say when it began, as --from, --to and --phase need",
 				 dirs[MIN(bad, n - 1)]);
-	res = make(t, o, &job);
-	if (res == 0 && !is_any(t, &job)) {
+	res = make(times, options, &job);
+	if (res == 0 && !is_any(times, &job)) {
 		times_log_none(dirs, n);
 		res = -ERANGE;
 	}
 	report_job_free(&job);
 	if (res < 0)
-		times_free(t);
+		times_free(times);
 	return res;
 }
 

@@ -31,10 +31,10 @@ struct export_times {
 };
 
 /*
- * Sets T from O for the N folders DIRS. Returns 0, or -errno after a message: -ENODATA if no folder has such a phase, or it
+ * Sets T from OPTIONS for the N folders DIRS. Returns 0, or -errno after a message: -ENODATA if no folder has such a phase, or it
  * is not known when a folder's trace began; -ERANGE if no folder has such a time.
  */
-int times_init(struct export_times *t, const struct times_options *o, char *const *dirs, unsigned int n);
+int times_init(struct export_times *times, const struct times_options *options, char *const *dirs, unsigned int n);
 void times_free(struct export_times *t);
 /* Logs that the N folders DIRS have no such time. */
 void times_log_none(char *const *dirs, unsigned int n);
@@ -46,7 +46,7 @@ bool times_have(const struct export_times *t, unsigned int i, uint64_t ns);
 /* Whether a moment from BEGIN_NS to END_NS, both included, is in the selected times of host I. */
 bool times_overlap(const struct export_times *t, unsigned int i, uint64_t begin_ns, uint64_t end_ns);
 
-/* Sorts the N intervals V, joins those that touch, and removes empty ones. Returns how many are left. */
-unsigned int times_join(struct time_span *v, unsigned int n);
+/* Sorts the N intervals SPAN, joins those that touch, and removes empty ones. Returns how many are left. */
+unsigned int times_join(struct time_span *span, unsigned int n);
 
 #endif

@@ -31,20 +31,20 @@ static int find_columns(struct export_file *f, struct export_table *t, const cha
 }
 
 /* Opens the host's file of table I. Returns 1; 0 when there is none that can be read; or -ENOMEM. */
-static int open_file(struct walk *w, struct export_file *f, unsigned int i)
+static int open_file(struct walk *walk, struct export_file *export_file, unsigned int i)
 {
-	const char *name = w->names[i];
+	const char *name = walk->names[i];
 	autofree char *file = util_fmt("%s.out", name);
 	int res;
 
-	*f = (struct export_file){ .index = i };
-	snprintf(f->in.name, sizeof(f->in.name), "%s", name);
-	f->in.error = file ? reader_open(&f->in.reader, w->x->host->dirfd, file) : -ENOMEM;
-	if (f->in.error < 0)
-		return f->in.error == -ENOMEM ? -ENOMEM : 0;
-	if (!probe_find(name) && !reader_column(&f->in.reader, "TIMESTAMP"))
+	*export_file = (struct export_file){ .index = i };
+	snprintf(export_file->in.name, sizeof(export_file->in.name), "%s", name);
+	export_file->in.error = file ? reader_open(&export_file->in.reader, walk->x->host->dirfd, file) : -ENOMEM;
+	if (export_file->in.error < 0)
+		return export_file->in.error == -ENOMEM ? -ENOMEM : 0;
+	if (!probe_find(name) && !reader_column(&export_file->in.reader, "TIMESTAMP"))
 		return 0; /* of a collector that has ended without a sample, and so without a header */
-	res = find_columns(f, &w->x->tables[i], name);
+	res = find_columns(export_file, &walk->x->tables[i], name);
 	return res < 0 ? res : 1;
 }
 
@@ -58,54 +58,54 @@ static uint64_t rows_counted(const struct export_host *h, const char *name)
 
 #define NOTES_MAX 8
 
-/* Logs the damage of F, which has been read, and closes it. */
-static void close_file(struct walk *w, struct export_file *f)
+/* Logs the damage of FILE, which has been read, and closes it. */
+static void close_file(struct walk *walk, struct export_file *file)
 {
-	const uint64_t counted = rows_counted(w->x->host, f->in.name);
+	const uint64_t counted = rows_counted(walk->x->host, file->in.name);
 	char *texts[NOTES_MAX];
 	unsigned int n = 0;
 	const struct notes notes = { texts, &n, NOTES_MAX };
 
-	scan_note_error(&f->in, &notes);
-	if (f->in.error == -EBADMSG && probe_find(f->in.name))
-		notes_add(&notes, "%s.out: its header is damaged, or it is not a file of dltraced", f->in.name);
-	if (!f->in.error)
-		scan_note_header(&f->in, w->bad_rows[f->index], &notes);
-	if (f->in.reader.damaged || f->in.reader.bad || f->in.reader.missing)
-		notes_add(&notes, "%s.out: %s damaged or missing", f->in.name,
-			  FMT_N(f->in.reader.damaged + f->in.reader.bad + f->in.reader.missing, "of its segments is", "of its segments are"));
-	if (counted > f->in.reader.rows)
-		notes_add(&notes, "%s.out: %s of %s that the manifest counts %s not in the file", f->in.name,
-			  FMT_COUNT(counted - f->in.reader.rows), FMT_N(counted, "row", "rows"),
-			  counted - f->in.reader.rows == 1 ? "is" : "are");
+	scan_note_error(&file->in, &notes);
+	if (file->in.error == -EBADMSG && probe_find(file->in.name))
+		notes_add(&notes, "%s.out: its header is damaged, or it is not a file of dltraced", file->in.name);
+	if (!file->in.error)
+		scan_note_header(&file->in, walk->bad_rows[file->index], &notes);
+	if (file->in.reader.damaged || file->in.reader.bad || file->in.reader.missing)
+		notes_add(&notes, "%s.out: %s damaged or missing", file->in.name,
+			  FMT_N(file->in.reader.damaged + file->in.reader.bad + file->in.reader.missing, "of its segments is", "of its segments are"));
+	if (counted > file->in.reader.rows)
+		notes_add(&notes, "%s.out: %s of %s that the manifest counts %s not in the file", file->in.name,
+			  FMT_COUNT(counted - file->in.reader.rows), FMT_N(counted, "row", "rows"),
+			  counted - file->in.reader.rows == 1 ? "is" : "are");
 	for (unsigned int i = 0; i < n; i++) {
-		log_err("%s/%s; the rest is exported", w->x->host->dir, texts[i]);
+		log_err("%s/%s; the rest is exported", walk->x->host->dir, texts[i]);
 		free(texts[i]);
 	}
-	w->x->damaged |= n > 0;
-	w->bad_rows[f->index] = 0;
-	reader_close(&f->in.reader);
+	walk->x->damaged |= n > 0;
+	walk->bad_rows[file->index] = 0;
+	reader_close(&file->in.reader);
 }
 
-static void show_status(struct export *x)
+static void show_status(struct export *export)
 {
 	char line[128];
 
-	if (clock_now_ns(CLOCK_MONOTONIC) < x->next_status_ns)
+	if (clock_now_ns(CLOCK_MONOTONIC) < export->next_status_ns)
 		return;
-	x->next_status_ns = clock_now_ns(CLOCK_MONOTONIC) + STATUS_NS;
-	if (x->rows_counted >= x->rows_read)
-		snprintf(line, sizeof(line), "export: %" PRIu64 " %%, %s rows", x->rows_read * 100 / MAX(x->rows_counted, (uint64_t)1),
-			 FMT_COUNT(x->rows_read));
+	export->next_status_ns = clock_now_ns(CLOCK_MONOTONIC) + STATUS_NS;
+	if (export->rows_counted >= export->rows_read)
+		snprintf(line, sizeof(line), "export: %" PRIu64 " %%, %s rows", export->rows_read * 100 / MAX(export->rows_counted, (uint64_t)1),
+			 FMT_COUNT(export->rows_read));
 	else
-		snprintf(line, sizeof(line), "export: %s rows", FMT_COUNT(x->rows_read));
+		snprintf(line, sizeof(line), "export: %s rows", FMT_COUNT(export->rows_read));
 	log_status(line);
 }
 
 /* Keeps the rows that have a TIMESTAMP, which goes into NS. Returns how many. */
-static unsigned int keep_timed(struct walk *w, const struct export_file *f, struct reader_row *rows, unsigned int n, uint64_t *ns)
+static unsigned int keep_timed(struct walk *walk, const struct export_file *file, struct reader_row *rows, unsigned int n, uint64_t *ns)
 {
-	const uint32_t are = reader_column_u64(rows, n, f->at[0], ns), all = (uint32_t)((1ULL << n) - 1);
+	const uint32_t are = reader_column_u64(rows, n, file->at[0], ns), all = (uint32_t)((1ULL << n) - 1);
 	unsigned int kept = 0;
 
 	if (are == all)
@@ -115,19 +115,19 @@ static unsigned int keep_timed(struct walk *w, const struct export_file *f, stru
 			ns[kept] = ns[i];
 			rows[kept++] = rows[i];
 		}
-	w->bad_rows[f->index] += n - kept;
+	walk->bad_rows[file->index] += n - kept;
 	return kept;
 }
 
 /* Keeps the rows in the selected times. Returns how many. */
-static unsigned int keep_in_time(const struct walk *w, const struct export_file *f, struct reader_row *rows, unsigned int n, uint64_t *ns)
+static unsigned int keep_in_time(const struct walk *walk, const struct export_file *file, struct reader_row *rows, unsigned int n, uint64_t *ns)
 {
 	unsigned int kept = 0;
 
-	if (!times_cut(&w->x->times, f->in.name))
+	if (!times_cut(&walk->x->times, file->in.name))
 		return n;
 	for (unsigned int i = 0; i < n; i++)
-		if (times_have(&w->x->times, export_host_index(w->x), ns[i])) {
+		if (times_have(&walk->x->times, export_host_index(walk->x), ns[i])) {
 			ns[kept] = ns[i];
 			rows[kept++] = rows[i];
 		}
@@ -135,22 +135,22 @@ static unsigned int keep_in_time(const struct walk *w, const struct export_file 
 }
 
 /* Reads rows, with their times in NS. Returns how many are to be exported; 0: there are no more, or reading failed. */
-static unsigned int read_rows(struct walk *w, struct export_file *f, struct reader_row rows[EXPORT_ROWS], uint64_t ns[EXPORT_ROWS])
+static unsigned int read_rows(struct walk *walk, struct export_file *file, struct reader_row rows[EXPORT_ROWS], uint64_t ns[EXPORT_ROWS])
 {
 	int n;
 
 	do {
-		n = reader_next_rows(&f->in.reader, rows, EXPORT_ROWS);
+		n = reader_next_rows(&file->in.reader, rows, EXPORT_ROWS);
 		if (n <= 0) {
-			f->in.error = n;
+			file->in.error = n;
 			return 0;
 		}
-		w->x->rows_read += (unsigned int)n;
-		if (w->x->rows_read / 16384 != (w->x->rows_read - (unsigned int)n) / 16384)
-			show_status(w->x);
-		n = (int)cut_rows(&w->cut, f, rows, (unsigned int)n);
-		n = (int)keep_timed(w, f, rows, (unsigned int)n, ns);
-		n = (int)keep_in_time(w, f, rows, (unsigned int)n, ns);
+		walk->x->rows_read += (unsigned int)n;
+		if (walk->x->rows_read / 16384 != (walk->x->rows_read - (unsigned int)n) / 16384)
+			show_status(walk->x);
+		n = (int)cut_rows(&walk->cut, file, rows, (unsigned int)n);
+		n = (int)keep_timed(walk, file, rows, (unsigned int)n, ns);
+		n = (int)keep_in_time(walk, file, rows, (unsigned int)n, ns);
 	} while (!n);
 	return (unsigned int)n;
 }
@@ -162,20 +162,20 @@ static int give(struct walk *w, struct export_file *f, const struct reader_row *
 	return w->x->format->rows(w->x, f, rows, n);
 }
 
-static int walk_file(struct walk *w, unsigned int i)
+static int walk_file(struct walk *walk, unsigned int i)
 {
 	struct reader_row rows[EXPORT_ROWS];
 	uint64_t ns[EXPORT_ROWS];
 	struct export_file f;
 	unsigned int n;
-	int res = open_file(w, &f, i);
+	int res = open_file(walk, &f, i);
 
 	if (res > 0) {
 		res = 0;
-		while (res == 0 && (n = read_rows(w, &f, rows, ns)))
-			res = give(w, &f, rows, n);
+		while (res == 0 && (n = read_rows(walk, &f, rows, ns)))
+			res = give(walk, &f, rows, n);
 	}
-	close_file(w, &f);
+	close_file(walk, &f);
 	return res;
 }
 
@@ -197,38 +197,38 @@ static int begin_host(struct walk *w, unsigned int h)
 }
 
 /* Gives table I the columns of the first host that has the file, and begins it. Returns 1; 0: no host has it; or -errno. */
-static int open_table(struct walk *w, unsigned int i)
+static int open_table(struct walk *walk, unsigned int i)
 {
-	const struct exporter *e = w->x->format;
+	const struct exporter *exporter = walk->x->format;
 	struct export_file f;
 	int res = 0;
 
-	for (unsigned int h = 0; h < w->x->n_hosts && res == 0; h++) {
-		w->x->host = &w->x->hosts[h];
-		res = open_file(w, &f, i);
+	for (unsigned int h = 0; h < walk->x->n_hosts && res == 0; h++) {
+		walk->x->host = &walk->x->hosts[h];
+		res = open_file(walk, &f, i);
 		reader_close(&f.in.reader);
 	}
-	if (res <= 0 || !e->table)
+	if (res <= 0 || !exporter->table)
 		return res;
-	res = e->table(w->x, &w->x->tables[i]);
+	res = exporter->table(walk->x, &walk->x->tables[i]);
 	return res < 0 ? res : 1;
 }
 
-static int walk_table(struct walk *w, unsigned int i)
+static int walk_table(struct walk *walk, unsigned int i)
 {
-	struct export *x = w->x;
-	const int is = open_table(w, i);
+	struct export *export = walk->x;
+	const int is = open_table(walk, i);
 	int res = is < 0 ? is : 0;
 
-	for (unsigned int h = 0; h < x->n_hosts && res == 0; h++) {
-		res = begin_host(w, h);
+	for (unsigned int h = 0; h < export->n_hosts && res == 0; h++) {
+		res = begin_host(walk, h);
 		if (res == 0)
-			res = walk_file(w, i);
+			res = walk_file(walk, i);
 		if (res == 0)
-			res = hook(x, x->format->host_end);
+			res = hook(export, export->format->host_end);
 	}
-	if (res == 0 && is && x->format->table_end)
-		res = x->format->table_end(x, &x->tables[i]);
+	if (res == 0 && is && export->format->table_end)
+		res = export->format->table_end(export, &export->tables[i]);
 	return res;
 }
 
@@ -241,16 +241,16 @@ static int by_file(struct walk *w)
 	return res;
 }
 
-static int by_host(struct walk *w)
+static int by_host(struct walk *walk)
 {
 	int res = 0;
 
-	for (unsigned int h = 0; h < w->x->n_hosts && res == 0; h++) {
-		res = begin_host(w, h);
-		for (unsigned int i = 0; i < w->n && res == 0; i++)
-			res = walk_file(w, i);
+	for (unsigned int h = 0; h < walk->x->n_hosts && res == 0; h++) {
+		res = begin_host(walk, h);
+		for (unsigned int i = 0; i < walk->n && res == 0; i++)
+			res = walk_file(walk, i);
 		if (res == 0)
-			res = hook(w->x, w->x->format->host_end);
+			res = hook(walk->x, walk->x->format->host_end);
 	}
 	return res;
 }
@@ -285,19 +285,19 @@ static struct ahead *earliest(struct ahead *const *v, unsigned int n, uint64_t *
 	return first;
 }
 
-/* Gives the rows of A up to NEXT_NS, at least one, to the format. */
-static int give_run(struct walk *w, struct ahead *a, uint64_t next_ns)
+/* Gives the rows of AHEAD up to NEXT_NS, at least one, to the format. */
+static int give_run(struct walk *walk, struct ahead *ahead, uint64_t next_ns)
 {
-	const unsigned int begin = a->at;
+	const unsigned int begin = ahead->at;
 	int res;
 
 	do
-		a->at++;
-	while (a->at < a->n && a->ns[a->at] <= next_ns);
-	res = give(w, &a->f, &a->rows[begin], a->at - begin);
-	if (a->at == a->n) {
-		a->n = read_rows(w, &a->f, a->rows, a->ns);
-		a->at = 0;
+		ahead->at++;
+	while (ahead->at < ahead->n && ahead->ns[ahead->at] <= next_ns);
+	res = give(walk, &ahead->f, &ahead->rows[begin], ahead->at - begin);
+	if (ahead->at == ahead->n) {
+		ahead->n = read_rows(walk, &ahead->f, ahead->rows, ahead->ns);
+		ahead->at = 0;
 	}
 	return res;
 }
@@ -313,44 +313,44 @@ static int merge(struct walk *w, struct ahead **v, unsigned int n)
 	return res;
 }
 
-static int walk_host(struct walk *w)
+static int walk_host(struct walk *walk)
 {
-	struct ahead **v = calloc(w->n + 1, sizeof(struct ahead *));
+	struct ahead **v = calloc(walk->n + 1, sizeof(struct ahead *));
 	unsigned int n = 0;
 	int res = v ? 0 : -ENOMEM;
 
-	for (unsigned int i = 0; i < w->n && res == 0; i++) {
+	for (unsigned int i = 0; i < walk->n && res == 0; i++) {
 		v[n] = calloc(1, sizeof(struct ahead));
-		res = v[n] ? open_file(w, &v[n]->f, i) : -ENOMEM;
+		res = v[n] ? open_file(walk, &v[n]->f, i) : -ENOMEM;
 		if (res > 0) {
-			v[n]->n = read_rows(w, &v[n]->f, v[n]->rows, v[n]->ns);
+			v[n]->n = read_rows(walk, &v[n]->f, v[n]->rows, v[n]->ns);
 			n++;
 			res = 0;
 		} else if (v[n]) {
-			close_file(w, &v[n]->f);
+			close_file(walk, &v[n]->f);
 			free(v[n]);
 		}
 	}
 	if (res == 0)
-		res = merge(w, v, n);
+		res = merge(walk, v, n);
 	for (unsigned int i = 0; i < n; i++) {
-		close_file(w, &v[i]->f);
+		close_file(walk, &v[i]->f);
 		free(v[i]);
 	}
 	free(v);
 	return res;
 }
 
-static int by_time(struct walk *w)
+static int by_time(struct walk *walk)
 {
 	int res = 0;
 
-	for (unsigned int h = 0; h < w->x->n_hosts && res == 0; h++) {
-		res = begin_host(w, h);
+	for (unsigned int h = 0; h < walk->x->n_hosts && res == 0; h++) {
+		res = begin_host(walk, h);
 		if (res == 0)
-			res = walk_host(w);
+			res = walk_host(walk);
 		if (res == 0)
-			res = hook(w->x, w->x->format->host_end);
+			res = hook(walk->x, walk->x->format->host_end);
 	}
 	return res;
 }
@@ -381,43 +381,43 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Lists the names of files: first files and pids, to which other rows refer; then other probes; then what else there is. */
-static int list_names(struct walk *w)
+static int list_names(struct walk *walk)
 {
 	unsigned int n_probes;
 	int res = 0;
 
-	add_name(w, "files");
-	add_name(w, "pids");
+	add_name(walk, "files");
+	add_name(walk, "pids");
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		add_name(w, probes[i]->name);
-	n_probes = w->n;
-	for (unsigned int h = 0; h < w->x->n_hosts && res >= 0; h++)
-		res = segment_each_entry(w->x->hosts[h].dirfd, add_entry, w);
-	qsort(w->names + n_probes, w->n - n_probes, sizeof(w->names[0]), by_name);
+		add_name(walk, probes[i]->name);
+	n_probes = walk->n;
+	for (unsigned int h = 0; h < walk->x->n_hosts && res >= 0; h++)
+		res = segment_each_entry(walk->x->hosts[h].dirfd, add_entry, walk);
+	qsort(walk->names + n_probes, walk->n - n_probes, sizeof(walk->names[0]), by_name);
 	return res < 0 ? res : 0;
 }
 
-int export_walk(struct export *x)
+int export_walk(struct export *export)
 {
-	static int (*const orders[])(struct walk *w) = {
+	static int (*const orders[])(struct walk *walk) = {
 		[EXPORT_BY_FILE] = by_file, [EXPORT_BY_HOST] = by_host, [EXPORT_BY_TIME] = by_time,
 	};
 	struct walk *w = calloc(1, sizeof(*w));
-	int res = w ? cut_init(&w->cut, &x->o->pids, x->o->path) : -ENOMEM;
+	int res = w ? cut_init(&w->cut, &export->o->pids, export->o->path) : -ENOMEM;
 
 	if (res == 0) {
-		w->x = x;
+		w->x = export;
 		res = list_names(w);
 	}
 	if (res == 0) {
-		x->tables = calloc(w->n + 1, sizeof(*x->tables));
-		x->n_tables = x->tables ? w->n : 0;
-		res = x->tables ? orders[x->format->order](w) : -ENOMEM;
+		export->tables = calloc(w->n + 1, sizeof(*export->tables));
+		export->n_tables = export->tables ? w->n : 0;
+		res = export->tables ? orders[export->format->order](w) : -ENOMEM;
 	}
 	log_status(NULL);
-	for (unsigned int i = 0; i < x->n_tables; i++)
-		export_table_free(&x->tables[i]);
-	free(x->tables);
+	for (unsigned int i = 0; i < export->n_tables; i++)
+		export_table_free(&export->tables[i]);
+	free(export->tables);
 	if (w)
 		cut_free(&w->cut);
 	free(w);

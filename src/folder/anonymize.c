@@ -32,26 +32,26 @@ static const uint8_t kinds[] = {
 	[FIELD_FILEDEV] = KEPT, [FIELD_FILETYPE] = KEPT, [FIELD_FILESTATE] = KEPT, [FIELD_REALDEV] = KEPT, [FIELD_REALINO] = KEPT, [FIELD_SIZE] = KEPT,
 };
 
-static void begin_file(void *ctx, const struct copy_file *f)
+static void begin_file(void *ctx, const struct copy_file *file)
 {
-	struct anonymize *a = ctx;
-	const struct reader *r = &f->reader;
+	struct anonymize *anonymize = ctx;
+	const struct reader *reader = &file->reader;
 
 	/* a column that no table knows, of a later version or a collector, may hold anything, but for the times */
-	for (unsigned int i = 0; i < r->n_columns; i++)
-		a->form[i] = strcmp(r->columns[i], "TIMESTAMP") && strcmp(r->columns[i], "TIME") ? NAMED : KEPT;
-	for (unsigned int k = 0; f->probe && k < f->probe->n_fields; k++) {
-		const struct field *field = &f->probe->fields[k];
-		const unsigned int at = reader_column(r, field->name);
+	for (unsigned int i = 0; i < reader->n_columns; i++)
+		anonymize->form[i] = strcmp(reader->columns[i], "TIMESTAMP") && strcmp(reader->columns[i], "TIME") ? NAMED : KEPT;
+	for (unsigned int k = 0; file->probe && k < file->probe->n_fields; k++) {
+		const struct field *field = &file->probe->fields[k];
+		const unsigned int at = reader_column(reader, field->name);
 
 		if (at)
-			a->form[at - 1] = field->kind < ARRAY_SIZE(kinds) ? kinds[field->kind] : NAMED;
+			anonymize->form[at - 1] = field->kind < ARRAY_SIZE(kinds) ? kinds[field->kind] : NAMED;
 	}
-	a->kind = reader_column(r, "KIND");
+	anonymize->kind = reader_column(reader, "KIND");
 }
 
 /* Puts the stand-in of V, escaped; a number of a tool as it is. */
-static void put_field(const struct anonymize *a, struct reader_field v, bool of_tool, FILE *out)
+static void put_field(const struct anonymize *anonymize, struct reader_field v, bool of_tool, FILE *out)
 {
 	size_t len;
 
@@ -59,23 +59,23 @@ static void put_field(const struct anonymize *a, struct reader_field v, bool of_
 		fwrite(v.p, 1, v.len, out);
 		return;
 	}
-	len = text_unescape(a->plain, v.p, v.len);
-	len = names_put(a->names, a->name, a->plain, len);
-	fwrite(a->escaped, 1, (size_t)(text_put_str(a->escaped, a->name, len) - a->escaped), out);
+	len = text_unescape(anonymize->plain, v.p, v.len);
+	len = names_put(anonymize->names, anonymize->name, anonymize->plain, len);
+	fwrite(anonymize->escaped, 1, (size_t)(text_put_str(anonymize->escaped, anonymize->name, len) - anonymize->escaped), out);
 }
 
-static void put(void *ctx, const struct copy_file *f, const struct reader_row *row, FILE *out)
+static void put(void *ctx, const struct copy_file *file, const struct reader_row *row, FILE *out)
 {
-	const struct anonymize *a = ctx;
-	const bool native = reader_is(reader_field(row, a->kind), "native");
+	const struct anonymize *anonymize = ctx;
+	const bool native = reader_is(reader_field(row, anonymize->kind), "native");
 
-	for (unsigned int i = 1; i <= f->reader.n_columns; i++) {
+	for (unsigned int i = 1; i <= file->reader.n_columns; i++) {
 		const struct reader_field v = reader_field(row, i);
 
 		if (i > 1)
 			fputc('\t', out);
-		if (a->form[i - 1] == NAMED || (a->form[i - 1] == NAMED_UNLESS_NATIVE && !native))
-			put_field(a, v, !f->probe, out);
+		if (anonymize->form[i - 1] == NAMED || (anonymize->form[i - 1] == NAMED_UNLESS_NATIVE && !native))
+			put_field(anonymize, v, !file->probe, out);
 		else
 			fwrite(v.p, 1, v.len, out);
 	}

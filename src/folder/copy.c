@@ -46,65 +46,65 @@ struct copy {
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-static void put_row(struct copy *c, struct copied *n, const struct copy_file *f, const struct reader_row *row, FILE *out)
+static void put_row(struct copy *copy, struct copied *copied, const struct copy_file *file, const struct reader_row *row, FILE *out)
 {
 	const struct reader_field first = reader_field(row, 1);
 	uint64_t ns;
 
-	if (c->kind->put)
-		c->kind->put(c->ctx, f, row, out);
+	if (copy->kind->put)
+		copy->kind->put(copy->ctx, file, row, out);
 	else
-		fwrite(first.p, 1, (size_t)(row->text + row->stop[f->reader.n_columns] - first.p), out);
+		fwrite(first.p, 1, (size_t)(row->text + row->stop[file->reader.n_columns] - first.p), out);
 	fputc('\n', out);
-	n->rows++;
-	if (!reader_u64(reader_field(row, reader_column(&f->reader, "TIMESTAMP")), &ns))
+	copied->rows++;
+	if (!reader_u64(reader_field(row, reader_column(&file->reader, "TIMESTAMP")), &ns))
 		return;
-	n->late += ns < n->last_ns;
-	n->last_ns = MAX(n->last_ns, ns);
+	copied->late += ns < copied->last_ns;
+	copied->last_ns = MAX(copied->last_ns, ns);
 }
 
-/* Notes what is wrong with F, whose rows have been read with ERROR. */
-static void note_damage(struct copy *c, const struct copy_file *f, int error)
+/* Notes what is wrong with FILE, whose rows have been read with ERROR. */
+static void note_damage(struct copy *copy, const struct copy_file *file, int error)
 {
-	const struct manifest_counts counted = manifest_counts_of(c->m, f->name);
+	const struct manifest_counts counted = manifest_counts_of(copy->m, file->name);
 	const uint64_t there = counted.rows - MIN(counted.rows, counted.dropped);
-	const struct reader *r = &f->reader;
-	const bool short_of = c->m->complete && there > r->rows, odd = r->bad_rows || r->cut || r->missing || r->bad || r->damaged;
+	const struct reader *reader = &file->reader;
+	const bool short_of = copy->m->complete && there > reader->rows, odd = reader->bad_rows || reader->cut || reader->missing || reader->bad || reader->damaged;
 
 	if (error < 0)
-		log_err_r(error, "%s/%s.out: cannot be read to its end", c->from, f->name);
+		log_err_r(error, "%s/%s.out: cannot be read to its end", copy->from, file->name);
 	else if (odd)
-		log_err("%s/%s.out: rows or segments are damaged or missing; the rest is copied", c->from, f->name);
+		log_err("%s/%s.out: rows or segments are damaged or missing; the rest is copied", copy->from, file->name);
 	else if (short_of)
-		log_err("%s/%s.out: %s of %s rows that the manifest counts are not in the file; the rest is copied", c->from, f->name,
-			FMT_COUNT(there - r->rows), FMT_COUNT(there));
-	c->damaged |= error < 0 || odd || short_of;
+		log_err("%s/%s.out: %s of %s rows that the manifest counts are not in the file; the rest is copied", copy->from, file->name,
+			FMT_COUNT(there - reader->rows), FMT_COUNT(there));
+	copy->damaged |= error < 0 || odd || short_of;
 }
 
-static int copy_rows(struct copy *c, struct copied *n, struct copy_file *f, FILE *out)
+static int copy_rows(struct copy *copy, struct copied *copied, struct copy_file *file, FILE *out)
 {
 	struct reader_row row;
 	int res;
 
-	fprintf(out, "# dltraced %s %u\n%s\n", f->name, f->reader.schema, f->reader.header_line);
-	if (c->kind->file)
-		c->kind->file(c->ctx, f);
-	while ((res = reader_next(&f->reader, &row)) > 0) {
-		if (c->kind->has && !c->kind->has(c->ctx, f, &row))
-			n->left_out++;
+	fprintf(out, "# dltraced %s %u\n%s\n", file->name, file->reader.schema, file->reader.header_line);
+	if (copy->kind->file)
+		copy->kind->file(copy->ctx, file);
+	while ((res = reader_next(&file->reader, &row)) > 0) {
+		if (copy->kind->has && !copy->kind->has(copy->ctx, file, &row))
+			copied->left_out++;
 		else
-			put_row(c, n, f, &row, out);
+			put_row(copy, copied, file, &row, out);
 		if (ferror(out))
 			return -errno;
 	}
-	n->bytes = (uint64_t)ftello(out); /* once: for each row it would be a system call */
-	note_damage(c, f, res);
+	copied->bytes = (uint64_t)ftello(out); /* once: for each row it would be a system call */
+	note_damage(copy, file, res);
 	return 0;
 }
 
-static int write_file(struct copy *c, struct copied *n, struct copy_file *f, const char *file)
+static int write_file(struct copy *copy, struct copied *copied, struct copy_file *copy_file, const char *file)
 {
-	int fd = new_folder_create(&c->made_folder, file), res;
+	int fd = new_folder_create(&copy->made_folder, file), res;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
@@ -112,35 +112,35 @@ static int write_file(struct copy *c, struct copied *n, struct copy_file *f, con
 		util_close(&fd);
 		return res;
 	}
-	snprintf(n->name, sizeof(n->name), "%s", f->name);
-	res = copy_rows(c, n, f, out);
+	snprintf(copied->name, sizeof(copied->name), "%s", copy_file->name);
+	res = copy_rows(copy, copied, copy_file, out);
 	if (fclose(out) != 0 && res == 0)
 		res = -errno;
 	return res;
 }
 
 /* Copies the file NAME, if FROM has it. */
-static int copy_file(struct copy *c, const char *name)
+static int copy_file(struct copy *copy, const char *name)
 {
 	struct copy_file f = { .probe = probes[probe_find(name)] };
 	autofree char *file = util_fmt("%s.out", name);
-	int res = file ? reader_open(&f.reader, c->from_fd, file) : -ENOMEM;
+	int res = file ? reader_open(&f.reader, copy->from_fd, file) : -ENOMEM;
 
 	if (res == -ENOENT || res == -ENODATA)
 		return 0;
 	if (res < 0) {
-		log_err_r(res, "%s/%s: cannot be read", c->from, file ? file : name);
-		c->damaged = true;
+		log_err_r(res, "%s/%s: cannot be read", copy->from, file ? file : name);
+		copy->damaged = true;
 		return 0;
 	}
 	snprintf(f.name, sizeof(f.name), "%s", name);
-	if (c->n == FILES_MAX) {
+	if (copy->n == FILES_MAX) {
 		res = -E2BIG;
-		log_err("%s: it has more than %u files with rows, and cannot be copied", c->from, FILES_MAX);
+		log_err("%s: it has more than %u files with rows, and cannot be copied", copy->from, FILES_MAX);
 	} else {
-		res = write_file(c, &c->file[c->n++], &f, file);
+		res = write_file(copy, &copy->file[copy->n++], &f, file);
 		if (res < 0)
-			log_err_r(res, "%s/%s: cannot be written", c->to, file);
+			log_err_r(res, "%s/%s: cannot be written", copy->to, file);
 	}
 	reader_close(&f.reader);
 	return res;
@@ -202,50 +202,50 @@ static int copy_files(struct copy *c)
 /* --- the manifest ------------------------------------------------------------------------------------------------ */
 
 /* Returns the new count of KEY for the current file; false: it stays. */
-static bool count_of(const struct copy *c, const char *key, uint64_t *n)
+static bool count_of(const struct copy *copy, const char *key, uint64_t *n)
 {
-	const struct copied *of = c->of;
+	const struct copied *of = copy->of;
 
 	if (!strcmp(key, "bytes")) {
-		if (!c->kind->fewer && of->rows != c->counted.rows - MIN(c->counted.rows, c->counted.dropped))
+		if (!copy->kind->fewer && of->rows != copy->counted.rows - MIN(copy->counted.rows, copy->counted.dropped))
 			return false; /* rows are missing, and both counts show how many */
-		*n = of->bytes + (c->kind->fewer ? 0 : c->counted.dropped_bytes);
+		*n = of->bytes + (copy->kind->fewer ? 0 : copy->counted.dropped_bytes);
 		return true;
 	}
-	if (!c->kind->fewer)
+	if (!copy->kind->fewer)
 		return false;
-	const uint64_t dropped = c->kind->dropped ? MIN(c->kind->dropped(c->ctx, of->name), c->counted.dropped) : 0;
+	const uint64_t dropped = copy->kind->dropped ? MIN(copy->kind->dropped(copy->ctx, of->name), copy->counted.dropped) : 0;
 
 	*n = 0;
 	if (!strcmp(key, "rows"))
 		*n = of->rows + dropped;
 	else if (!strcmp(key, "dropped"))
 		*n = dropped;
-	else if (!c->probe && strncmp(key, "dropped", 7))
+	else if (!copy->probe && strncmp(key, "dropped", 7))
 		return false;
 	else if (!strcmp(key, "calls"))
-		*n = MIN(c->probe->calls, of->rows + dropped + c->probe->lost);
+		*n = MIN(copy->probe->calls, of->rows + dropped + copy->probe->lost);
 	else if (!strcmp(key, "late"))
 		*n = of->late;
 	else if (!strcmp(key, "unsure"))
-		*n = MIN(c->probe->unsure, of->rows);
+		*n = MIN(copy->probe->unsure, of->rows);
 	else if (strcmp(key, "dropped_bytes") && strcmp(key, "summed") && strcmp(key, "filtered"))
 		return false;
 	return true;
 }
 
 /* A file's entry begins in the manifest's list of probes or collectors. */
-static void begin_entry(struct copy *c, const char *text, size_t len)
+static void begin_entry(struct copy *copy, const char *text, size_t len)
 {
 	char name[SEGMENT_BASE_MAX];
 
 	json_read_string(name, sizeof(name), text, len);
-	c->counted = manifest_counts_of(c->m, name);
-	c->probe = manifest_probe(c->m, name);
-	c->of = NULL;
-	for (unsigned int i = 0; i < c->n; i++)
-		if (!strcmp(c->file[i].name, name))
-			c->of = &c->file[i];
+	copy->counted = manifest_counts_of(copy->m, name);
+	copy->probe = manifest_probe(copy->m, name);
+	copy->of = NULL;
+	for (unsigned int i = 0; i < copy->n; i++)
+		if (!strcmp(copy->file[i].name, name))
+			copy->of = &copy->file[i];
 }
 
 static char *edit(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
@@ -256,20 +256,20 @@ static char *edit(void *ctx, const char *path, enum json_event event, const char
 		{ "segments", "[]" }, { "storage.compress", "null" }, { "storage.rotate_bytes", "0" }, { "storage.rotate_ns", "0" },
 		{ "storage.keep_bytes", "0" },
 	};
-	struct copy *c = ctx;
+	struct copy *copy = ctx;
 	const char *count = !strncmp(path, "probes[].", 9) ? path + 9 : !strncmp(path, "collectors[].", 13) ? path + 13 : NULL;
 	uint64_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (!strcmp(path, fixed[i].path))
 			return strdup(fixed[i].value);
-	if (!strcmp(path, c->kind->key))
-		return strdup(c->made);
+	if (!strcmp(path, copy->kind->key))
+		return strdup(copy->made);
 	if (count && !strcmp(count, "name") && event == JSON_STRING)
-		begin_entry(c, text, len);
-	if (count && event == JSON_WORD && c->of && count_of(c, count, &n))
+		begin_entry(copy, text, len);
+	if (count && event == JSON_WORD && copy->of && count_of(copy, count, &n))
 		return util_fmt("%" PRIu64, n);
-	return c->kind->value ? c->kind->value(c->ctx, path, event, text, len) : NULL;
+	return copy->kind->value ? copy->kind->value(copy->ctx, path, event, text, len) : NULL;
 }
 
 struct look {
@@ -284,53 +284,53 @@ static void look_for(void *ctx, const char *path, enum json_event event, const c
 	l->found |= !strcmp(path, l->key);
 }
 
-static int describe(struct copy *c)
+static int describe(struct copy *copy)
 {
 	struct json j = { .flat = true };
 	uint64_t rows = 0, left_out = 0;
 
-	for (unsigned int i = 0; i < c->n; i++) {
-		rows += c->file[i].rows;
-		left_out += c->file[i].left_out;
+	for (unsigned int i = 0; i < copy->n; i++) {
+		rows += copy->file[i].rows;
+		left_out += copy->file[i].left_out;
 	}
 	json_object(&j, NULL);
-	c->kind->describe(c->ctx, &j, rows, left_out);
+	copy->kind->describe(copy->ctx, &j, rows, left_out);
 	json_end(&j);
-	c->made = json_text(&j);
-	return c->made ? 0 : -ENOMEM;
+	copy->made = json_text(&j);
+	return copy->made ? 0 : -ENOMEM;
 }
 
-static int write_manifest(struct copy *c)
+static int write_manifest(struct copy *copy)
 {
-	autoclose int in = util_open_regular(c->from_fd, MANIFEST, 0), out = -1;
+	autoclose int in = util_open_regular(copy->from_fd, MANIFEST, 0), out = -1;
 	autofree char *text = NULL, *edited = NULL, *first = NULL;
-	struct look look = { .key = c->kind->key };
+	struct look look = { .key = copy->kind->key };
 	size_t len;
 	int res = in < 0 ? in : util_read_fd(in, MANIFEST_BYTES_MAX, &text, &len);
 
 	if (res == 0)
-		res = describe(c);
+		res = describe(copy);
 	if (res < 0)
 		return res;
 	json_read(text, len, look_for, &look);
-	first = look.found ? strdup("") : util_fmt("\n  \"%s\": %s,", c->kind->key, c->made);
-	res = first ? manifest_edit(text, len, first, edit, c, &edited) : -ENOMEM;
+	first = look.found ? strdup("") : util_fmt("\n  \"%s\": %s,", copy->kind->key, copy->made);
+	res = first ? manifest_edit(text, len, first, edit, copy, &edited) : -ENOMEM;
 	if (res < 0)
 		return res;
-	out = new_folder_create(&c->made_folder, MANIFEST);
+	out = new_folder_create(&copy->made_folder, MANIFEST);
 	return out < 0 ? out : util_write_all(out, edited, strlen(edited));
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-int copy_open(const char *dir, struct manifest_facts *m)
+int copy_open(const char *dir, struct manifest_facts *facts)
 {
 	autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int res = fd < 0 ? -errno : manifest_read_at(m, fd);
+	int res = fd < 0 ? -errno : manifest_read_at(facts, fd);
 
 	if (fd < 0)
 		return log_err_r(res, "%s: cannot be read: name a trace folder", dir);
-	if (res == -ENOENT || (res == 0 && strcmp(m->tool, "dltraced"))) {
+	if (res == -ENOENT || (res == 0 && strcmp(facts->tool, "dltraced"))) {
 		log_err("%s is not a trace folder: it has no manifest.json of dltraced", dir);
 		return -ENODATA;
 	}
@@ -339,17 +339,17 @@ int copy_open(const char *dir, struct manifest_facts *m)
 	return TAKE_FD(fd);
 }
 
-static int make_folder(struct copy *c)
+static int make_folder(struct copy *copy)
 {
-	int res = new_folder_make(&c->made_folder, c->to);
+	int res = new_folder_make(&copy->made_folder, copy->to);
 
 	if (res == -EEXIST)
-		log_err("%s exists: name a new folder with -o", c->to);
+		log_err("%s exists: name a new folder with -o", copy->to);
 	else if (res == -EAGAIN)
 		log_err("%s: something else took this name while the folder was made; name one with -o where no other user may write",
-			c->to);
+			copy->to);
 	else if (res < 0)
-		log_err_r(res, "%s: cannot be made", c->to);
+		log_err_r(res, "%s: cannot be made", copy->to);
 	return res;
 }
 
@@ -362,9 +362,9 @@ static void remove_folder(struct copy *c)
 		log_err_r(res, "%s: this folder, of which nothing is a whole copy, could not be removed", c->to);
 }
 
-int copy_folder(const char *from, const char *to, const struct manifest_facts *m, const struct copy_kind *kind, void *ctx)
+int copy_folder(const char *from, const char *to, const struct manifest_facts *facts, const struct copy_kind *kind, void *ctx)
 {
-	struct copy c = { .from = from, .to = to, .from_fd = -1, .made_folder = NEW_FOLDER_NONE, .m = m, .kind = kind, .ctx = ctx };
+	struct copy c = { .from = from, .to = to, .from_fd = -1, .made_folder = NEW_FOLDER_NONE, .m = facts, .kind = kind, .ctx = ctx };
 	int res;
 
 	c.from_fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -44,12 +44,12 @@ struct copy_kind {
 };
 
 /*
- * Makes TO, which must not exist, of the folder FROM with the manifest M. Returns 0; 1 when files of FROM are damaged, and
+ * Makes TO, which must not exist, of the folder FROM with the manifest FACTS. Returns 0; 1 when files of FROM are damaged, and
  * the rest is copied; or -errno. Messages go to the log.
  */
-int copy_folder(const char *from, const char *to, const struct manifest_facts *m, const struct copy_kind *kind, void *ctx);
+int copy_folder(const char *from, const char *to, const struct manifest_facts *facts, const struct copy_kind *kind, void *ctx);
 
 /* Opens the trace folder DIR and reads its manifest. Returns its descriptor, or -errno after a message. */
-int copy_open(const char *dir, struct manifest_facts *m);
+int copy_open(const char *dir, struct manifest_facts *facts);
 
 #endif

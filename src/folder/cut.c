@@ -41,17 +41,17 @@ static void begin_file(void *ctx, const struct copy_file *f)
 }
 
 /* Adds the sum ROW of rollup.out, which is copied. */
-static void add_dropped(struct cut *c, const struct reader_row *row)
+static void add_dropped(struct cut *cut, const struct reader_row *row)
 {
-	const struct reader_field of = reader_field(row, c->of);
+	const struct reader_field of = reader_field(row, cut->of);
 	char name[SEGMENT_BASE_MAX];
 	uint64_t rows;
 
-	if (of.len >= sizeof(name) || !reader_u64(reader_field(row, c->rows), &rows))
+	if (of.len >= sizeof(name) || !reader_u64(reader_field(row, cut->rows), &rows))
 		return;
 	memcpy(name, of.p, of.len);
 	name[of.len] = '\0';
-	c->dropped[probe_find(name)] += rows; /* of collectors together, by the number of no probe */
+	cut->dropped[probe_find(name)] += rows; /* of collectors together, by the number of no probe */
 }
 
 static uint64_t dropped(void *ctx, const char *name)
@@ -62,7 +62,7 @@ static uint64_t dropped(void *ctx, const char *name)
 	return probe ? c->dropped[probe] : 0;
 }
 
-static bool has(void *ctx, const struct copy_file *f, const struct reader_row *row)
+static bool has(void *ctx, const struct copy_file *file, const struct reader_row *row)
 {
 	struct cut *c = ctx;
 	uint64_t ns, pid;
@@ -89,33 +89,33 @@ static char *value(void *ctx, const char *path, enum json_event event, const cha
 	return !strcmp(path, "end.utc") && part->end_ns && part->end_utc[0] ? util_fmt("\"%s\"", part->end_utc) : NULL;
 }
 
-static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t left_out)
+static void describe(void *ctx, struct json *json, uint64_t rows, uint64_t left_out)
 {
-	const struct cut *c = ctx;
+	const struct cut *cut = ctx;
 	uint64_t dropped = 0;
 
-	for (unsigned int i = 0; i < c->m->n_probes; i++)
-		dropped += c->m->probes[i].dropped;
-	json_str(j, "from", c->from);
-	json_u64(j, "from_start_ns", c->m->start_ns);
-	json_u64_known(j, "from_end_ns", c->m->end_ns, c->m->end_ns);
-	json_u64(j, "begin_ns", c->part->start_ns);
-	json_str(j, "phase", c->o->times.phase);
-	json_array(j, "times");
-	for (unsigned int i = 0; c->times.host && i < c->times.host[0].n; i++) {
-		json_row(j, NULL);
-		json_u64(j, NULL, c->times.host[0].v[i].begin_ns);
-		json_u64(j, NULL, c->times.host[0].v[i].end_ns);
-		json_end(j);
+	for (unsigned int i = 0; i < cut->m->n_probes; i++)
+		dropped += cut->m->probes[i].dropped;
+	json_str(json, "from", cut->from);
+	json_u64(json, "from_start_ns", cut->m->start_ns);
+	json_u64_known(json, "from_end_ns", cut->m->end_ns, cut->m->end_ns);
+	json_u64(json, "begin_ns", cut->part->start_ns);
+	json_str(json, "phase", cut->o->times.phase);
+	json_array(json, "times");
+	for (unsigned int i = 0; cut->times.host && i < cut->times.host[0].n; i++) {
+		json_row(json, NULL);
+		json_u64(json, NULL, cut->times.host[0].v[i].begin_ns);
+		json_u64(json, NULL, cut->times.host[0].v[i].end_ns);
+		json_end(json);
 	}
-	json_end(j);
-	json_row(j, "pids");
-	for (unsigned int i = 0; i < c->o->pids.n; i++)
-		json_u64(j, NULL, c->o->pids.v[i]);
-	json_end(j);
-	json_u64(j, "rows", rows);
-	json_u64(j, "rows_left_out", left_out);
-	json_u64(j, "rows_dropped_before", dropped);
+	json_end(json);
+	json_row(json, "pids");
+	for (unsigned int i = 0; i < cut->o->pids.n; i++)
+		json_u64(json, NULL, cut->o->pids.v[i]);
+	json_end(json);
+	json_u64(json, "rows", rows);
+	json_u64(json, "rows_left_out", left_out);
+	json_u64(json, "rows_dropped_before", dropped);
 }
 
 /* Narrows the manifest of the part to the selected times. */
@@ -129,26 +129,26 @@ static int narrow(struct cut *c)
 	return res;
 }
 
-int cut_folder(const char *from, const char *to, const struct cut_options *o)
+int cut_folder(const char *from, const char *to, const struct cut_options *options)
 {
 	static const struct copy_kind kind = {
 		.key = "cut", .fewer = true, .file = begin_file, .has = has, .value = value, .dropped = dropped,
 		.describe = describe,
 	};
-	autofree struct manifest_facts *m = calloc(1, sizeof(*m)), *part = malloc(sizeof(*part));
+	autofree struct manifest_facts *facts = calloc(1, sizeof(*facts)), *part = malloc(sizeof(*part));
 	char *dirs[] = { (char *)from };
-	struct cut c = { .from = from, .o = o, .part = part, .m = m };
-	int res = m && part ? copy_open(from, m) : -ENOMEM;
+	struct cut c = { .from = from, .o = options, .part = part, .m = facts };
+	int res = facts && part ? copy_open(from, facts) : -ENOMEM;
 
 	if (res < 0)
 		return res;
 	close(res);
-	*part = *m;
-	res = times_init(&c.times, &o->times, dirs, 1);
+	*part = *facts;
+	res = times_init(&c.times, &options->times, dirs, 1);
 	if (res == 0)
 		res = narrow(&c);
 	if (res == 0)
-		res = copy_folder(from, to, m, &kind, &c);
+		res = copy_folder(from, to, facts, &kind, &c);
 	times_free(&c.times);
 	return res;
 }

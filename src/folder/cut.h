@@ -12,6 +12,6 @@ struct cut_options {
 };
 
 /* Makes TO of FROM. Returns as copy_folder(). */
-int cut_folder(const char *from, const char *to, const struct cut_options *o);
+int cut_folder(const char *from, const char *to, const struct cut_options *options);
 
 #endif

@@ -193,7 +193,7 @@ static size_t without_suffixes(const char *s, size_t len)
 }
 
 /* Puts one word. AFTER_WORD: the word before it is a common one, such as the name of a number. */
-static size_t put_word(const struct names *n, char *dst, const char *s, size_t len, bool after_word, bool *common)
+static size_t put_word(const struct names *names, char *dst, const char *s, size_t len, bool after_word, bool *common)
 {
 	const size_t dashes = count(s, len, "-"), base = without_suffixes(s, len);
 	size_t at = 0;
@@ -204,7 +204,7 @@ static size_t put_word(const struct names *n, char *dst, const char *s, size_t l
 		return len;
 	}
 	memcpy(dst, s, dashes);
-	at = dashes + put_hash(n, dst + dashes, s + dashes, base - dashes);
+	at = dashes + put_hash(names, dst + dashes, s + dashes, base - dashes);
 	memcpy(dst + at, s + base, len - base);
 	return at + len - base;
 }
@@ -214,7 +214,7 @@ static bool is_separator(char c)
 	return (c >= 0 && c <= ' ') || c == 0x7f || strchr("/=,:;\"'`()[]{}<>|&@#?!*$%+~\\", c);
 }
 
-size_t names_put(const struct names *n, char *dst, const char *s, size_t len)
+size_t names_put(const struct names *names, char *dst, const char *s, size_t len)
 {
 	char *const begin = dst;
 	bool common = false;
@@ -225,7 +225,7 @@ size_t names_put(const struct names *n, char *dst, const char *s, size_t len)
 		while (word < len && !is_separator(s[word]))
 			word++;
 		if (word)
-			dst += put_word(n, dst, s, word, common, &common);
+			dst += put_word(names, dst, s, word, common, &common);
 		s += word;
 		len -= word;
 		if (len) {

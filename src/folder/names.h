@@ -21,6 +21,6 @@ struct names {
 /* Makes the key of any LEN bytes. */
 void names_init(struct names *n, const void *secret, size_t len);
 /* Writes the stand-in of the text S, which is not escaped, to DST. Returns its length. */
-size_t names_put(const struct names *n, char *dst, const char *s, size_t len);
+size_t names_put(const struct names *names, char *dst, const char *s, size_t len);
 
 #endif

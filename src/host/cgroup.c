@@ -52,16 +52,16 @@ static long hierarchy_of(const char *options, const char *proc_cgroup)
 	return -1;
 }
 
-static int mount_append(struct cgroup_mounts *m, const char *dir, const char *root,
+static int mount_append(struct cgroup_mounts *mounts, const char *dir, const char *root,
 			uint32_t hierarchy)
 {
 	struct cgroup_mount *new;
 
-	if (util_room(&m->items, m->n, sizeof(*new)) < 0)
+	if (util_room(&mounts->items, mounts->n, sizeof(*new)) < 0)
 		return -ENOMEM;
-	new = &m->items[m->n];
+	new = &mounts->items[mounts->n];
 	*new = (struct cgroup_mount){ strdup(dir), strdup(root), hierarchy };
-	m->n++;
+	mounts->n++;
 	if (!new->dir || !new->root)
 		return -ENOMEM;
 	unescape(new->dir);
@@ -70,7 +70,7 @@ static int mount_append(struct cgroup_mounts *m, const char *dir, const char *ro
 }
 
 /* "ID PARENT MAJOR:MINOR ROOT DIR OPTIONS TAG... - FSTYPE SOURCE SUPER-OPTIONS" (proc(5)) */
-static int mount_parse(struct cgroup_mounts *m, const char *line, const char *proc_cgroup)
+static int mount_parse(struct cgroup_mounts *mounts, const char *line, const char *proc_cgroup)
 {
 	autofree char *root = NULL, *dir = NULL, *type = NULL, *options = NULL;
 	const char *second = strstr(line, " - ");
@@ -83,20 +83,20 @@ static int mount_parse(struct cgroup_mounts *m, const char *line, const char *pr
 		hierarchy = hierarchy_of(options, proc_cgroup);
 	else if (strcmp(type, "cgroup2"))
 		return 0;
-	return hierarchy < 0 ? 0 : mount_append(m, dir, root, (uint32_t)hierarchy);
+	return hierarchy < 0 ? 0 : mount_append(mounts, dir, root, (uint32_t)hierarchy);
 }
 
-int cgroup_mounts_parse(struct cgroup_mounts *m, const char *mountinfo, const char *proc_cgroup)
+int cgroup_mounts_parse(struct cgroup_mounts *mounts, const char *mountinfo, const char *proc_cgroup)
 {
 	autofree char *text = strdup(mountinfo);
 	int r = text ? 0 : -ENOMEM;
 	char *rest = text;
 
-	*m = (struct cgroup_mounts){};
+	*mounts = (struct cgroup_mounts){};
 	for (char *line; !r && (line = strsep(&rest, "\n"));)
-		r = mount_parse(m, line, proc_cgroup);
+		r = mount_parse(mounts, line, proc_cgroup);
 	if (r < 0)
-		cgroup_mounts_free(m);
+		cgroup_mounts_free(mounts);
 	return r;
 }
 
@@ -179,9 +179,9 @@ static int path_resolve(const char *path, char dst[PATH_MAX])
 	return r;
 }
 
-int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const char *path)
+int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *mount, const char *path)
 {
-	const char *rest = below(path, m->root);
+	const char *rest = below(path, mount->root);
 	struct cgroup *new;
 
 	if (!rest)
@@ -191,7 +191,7 @@ int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const 
 	if (util_room(&list->items, list->n, sizeof(*new)) < 0)
 		return -ENOMEM;
 	new = &list->items[list->n];
-	*new = (struct cgroup){ util_fmt("%s%s", m->dir, rest), { .hierarchy = m->hierarchy } };
+	*new = (struct cgroup){ util_fmt("%s%s", mount->dir, rest), { .hierarchy = mount->hierarchy } };
 	if (!new->dir)
 		return -ENOMEM;
 	strcpy(new->path.path, *path ? path : "/"); /* as cgroup_path() of the kernel */
@@ -207,15 +207,15 @@ int cgroup_append_dir(struct cgroup_list *list, const struct cgroup_mount *m, co
 }
 
 /* Appends PATH, clean, from the root of every hierarchy; of two mounts of one, the first. */
-static int find_in_each(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path)
+static int find_in_each(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *path)
 {
-	for (unsigned int i = 0; i < m->n; i++) {
+	for (unsigned int i = 0; i < mounts->n; i++) {
 		unsigned int first = 0;
 		int r;
 
-		while (m->items[first].hierarchy != m->items[i].hierarchy)
+		while (mounts->items[first].hierarchy != mounts->items[i].hierarchy)
 			first++;
-		r = first == i ? cgroup_append(list, &m->items[i], path) : 0;
+		r = first == i ? cgroup_append(list, &mounts->items[i], path) : 0;
 		if (r < 0 && r != -ENOENT)
 			return r;
 	}
@@ -247,7 +247,7 @@ static const struct cgroup_mount *mount_of(const struct cgroup_mounts *m, const 
 	return best;
 }
 
-int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path)
+int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *path)
 {
 	char real[PATH_MAX], clean[PATH_MAX];
 	const struct cgroup_mount *mount;
@@ -259,14 +259,14 @@ int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const c
 		r = path_resolve(path, real);
 		if (r < 0)
 			return r;
-		mount = mount_of(m, real);
+		mount = mount_of(mounts, real);
 		if (mount)
 			return cgroup_append_dir(list, mount, real);
-		if (beside_mounts(m, real))
+		if (beside_mounts(mounts, real))
 			return -ENOENT;
 	}
 	r = path_clean(path, clean);
-	return r < 0 ? r : find_in_each(list, m, clean);
+	return r < 0 ? r : find_in_each(list, mounts, clean);
 }
 
 void cgroup_list_free(struct cgroup_list *list)
@@ -306,7 +306,7 @@ static int queue_push(struct queue *q, char *dir)
 }
 
 /* A directory that has been removed meanwhile has nothing below. */
-static int queue_children(struct queue *q, const char *dir)
+static int queue_children(struct queue *queue, const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -314,7 +314,7 @@ static int queue_children(struct queue *q, const char *dir)
 
 	while (d && !r && (e = readdir(d)))
 		if (e->d_type == DT_DIR && strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			r = queue_push(q, util_fmt("%s/%s", dir, e->d_name));
+			r = queue_push(queue, util_fmt("%s/%s", dir, e->d_name));
 	if (d)
 		closedir(d);
 	return r;

@@ -35,7 +35,7 @@ struct cgroup_list {
 };
 
 /* Parses the texts of /proc/PID/mountinfo and /proc/PID/cgroup, or reads our own. 0 or -errno. */
-int cgroup_mounts_parse(struct cgroup_mounts *m, const char *mountinfo, const char *proc_cgroup);
+int cgroup_mounts_parse(struct cgroup_mounts *mounts, const char *mountinfo, const char *proc_cgroup);
 int cgroup_mounts_read(struct cgroup_mounts *m);
 void cgroup_mounts_free(struct cgroup_mounts *m);
 
@@ -44,10 +44,10 @@ void cgroup_mounts_free(struct cgroup_mounts *m);
  * 0, -ENOENT when it is neither, -EINVAL when a path that does not exist yet contains . or ..,
  * -ENAMETOOLONG, -ENOMEM.
  */
-int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *m, const char *path);
+int cgroup_find(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *path);
 
-/* Append the cgroup at PATH, from the hierarchy's root, as mount M shows it; -ENOENT when it does not. */
-int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *m, const char *path);
+/* Append the cgroup at PATH, from the hierarchy's root, as mount MOUNT shows it; -ENOENT when it does not. */
+int cgroup_append(struct cgroup_list *list, const struct cgroup_mount *mount, const char *path);
 /* Append the cgroup of DIR, which is M's directory or below. */
 int cgroup_append_dir(struct cgroup_list *list, const struct cgroup_mount *m, const char *dir);
 void cgroup_list_free(struct cgroup_list *list);

@@ -64,14 +64,14 @@ static int search_dir(void *ctx, const char *dir)
 }
 
 /* Needs no runtime, and finds containers unknown to the runtimes here (Kubernetes, other users'). */
-static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *m, const char *id,
+static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *id,
 		      char *error, size_t size)
 {
 	struct search s = { .id = id, .list = list };
 	int r = 0;
 
-	for (unsigned int i = 0; !r && i < m->n; i++) {
-		s.mount = &m->items[i];
+	for (unsigned int i = 0; !r && i < mounts->n; i++) {
+		s.mount = &mounts->items[i];
 		r = cgroup_walk(s.mount->dir, search_dir, &s);
 	}
 	if (r < 0)
@@ -146,7 +146,7 @@ static size_t container_end(const char *path)
 	return best;
 }
 
-int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
+int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *mounts,
 		      const char *proc_cgroup)
 {
 	autofree char *text = strdup(proc_cgroup);
@@ -164,10 +164,10 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *m,
 		if (!len)
 			continue;
 		path[len] = '\0';
-		for (unsigned int i = 0; i < m->n; i++) {
-			if (m->items[i].hierarchy != id)
+		for (unsigned int i = 0; i < mounts->n; i++) {
+			if (mounts->items[i].hierarchy != id)
 				continue;
-			r = cgroup_append(list, &m->items[i], path);
+			r = cgroup_append(list, &mounts->items[i], path);
 			if (r != -ENOENT) /* another mount may show it */
 				break;
 			r = 0;
@@ -196,7 +196,7 @@ static bool is_first_of(const char *runtime, const char *name, int stop_fd, pid_
  * RUNTIME has said that PID is the first process of container NAME, which is ID, and is asked again after the look: else the
  * container may have ended, and the number been given to another process meanwhile.
  */
-static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m, const char *runtime,
+static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts, const char *runtime,
 			   pid_t pid, const char *id, const char *name, int stop_fd, char *error, size_t size)
 {
 	unsigned int before = list->n;
@@ -206,14 +206,14 @@ static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struc
 	if (!r && !is_first_of(runtime, name, stop_fd, pid, id))
 		r = -ESRCH;
 	if (!r)
-		r = container_cgroups(list, m, text);
+		r = container_cgroups(list, mounts, text);
 	if (r < 0)
 		snprintf(error, size, "--container %s: process %d: %s", name, pid, strerror(-r));
 	*pid_ret = !r && list->n == before ? pid : 0;
 	return r;
 }
 
-static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
+static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts,
 			const char *name, int stop_fd, char *error, size_t size)
 {
 	unsigned int before = list->n;
@@ -227,9 +227,9 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 		if (r == -ECANCELED)
 			return r;
 		if (!r && pid)
-			return find_by_process(list, pid_ret, m, runtimes[i], pid, id, name, stop_fd, error, size);
+			return find_by_process(list, pid_ret, mounts, runtimes[i], pid, id, name, stop_fd, error, size);
 		if (!r && *id) { /* starting: no process yet, but maybe a cgroup */
-			r = find_by_id(list, m, id, error, size);
+			r = find_by_id(list, mounts, id, error, size);
 			if (r < 0 || list->n > before)
 				return r;
 		}
@@ -248,7 +248,7 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 	return -ENOENT;
 }
 
-int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *m,
+int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts,
 		   const char *name, int stop_fd, char *error, size_t size)
 {
 	size_t len = strlen(name);
@@ -262,9 +262,9 @@ int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup
 		return -EINVAL;
 	}
 	if (is_id(name)) {
-		r = find_by_id(list, m, name, error, size);
+		r = find_by_id(list, mounts, name, error, size);
 		if (r < 0 || list->n > before)
 			return r;
 	}
-	return find_by_name(list, pid_ret, m, name, stop_fd, error, size);
+	return find_by_name(list, pid_ret, mounts, name, stop_fd, error, size);
 }

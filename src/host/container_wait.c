@@ -42,19 +42,19 @@ struct container_wait {
 /* A directory that has been removed meanwhile has nothing below. */
 static int watch_dir(void *ctx, const char *dir)
 {
-	struct container_wait *w = ctx;
-	int wd = inotify_add_watch(w->inotify_fd, dir, IN_CREATE | IN_ONLYDIR | IN_DONT_FOLLOW);
+	struct container_wait *wait = ctx;
+	int wd = inotify_add_watch(wait->inotify_fd, dir, IN_CREATE | IN_ONLYDIR | IN_DONT_FOLLOW);
 
 	if (wd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-	w->fresh |= container_id_in(strrchr(dir, '/') + 1) != NULL;
-	for (unsigned int i = 0; i < w->n_watches; i++)
-		if (w->watches[i].wd == wd)
+	wait->fresh |= container_id_in(strrchr(dir, '/') + 1) != NULL;
+	for (unsigned int i = 0; i < wait->n_watches; i++)
+		if (wait->watches[i].wd == wd)
 			return 0;
-	if (util_room(&w->watches, w->n_watches, sizeof(*w->watches)) < 0)
+	if (util_room(&wait->watches, wait->n_watches, sizeof(*wait->watches)) < 0)
 		return -ENOMEM;
-	w->watches[w->n_watches] = (struct watch){ wd, strdup(dir) };
-	return w->watches[w->n_watches++].dir ? 0 : -ENOMEM;
+	wait->watches[wait->n_watches] = (struct watch){ wd, strdup(dir) };
+	return wait->watches[wait->n_watches++].dir ? 0 : -ENOMEM;
 }
 
 static int watch_all(struct container_wait *w)
@@ -75,34 +75,34 @@ static struct watch *watch_of(struct container_wait *w, int wd)
 }
 
 /* A folder without a watch (for want of memory or watches) never reports its containers. */
-static void take_event(struct container_wait *w, const struct inotify_event *e)
+static void take_event(struct container_wait *wait, const struct inotify_event *event)
 {
-	struct watch *at = watch_of(w, e->wd);
+	struct watch *at = watch_of(wait, event->wd);
 	autofree char *dir = NULL;
 
-	if (e->mask & IN_Q_OVERFLOW) {
-		w->fresh = true;
-		watch_all(w);
-	} else if (at && e->mask & IN_IGNORED) {
+	if (event->mask & IN_Q_OVERFLOW) {
+		wait->fresh = true;
+		watch_all(wait);
+	} else if (at && event->mask & IN_IGNORED) {
 		free(at->dir);
-		*at = w->watches[--w->n_watches];
-	} else if (at && e->mask & IN_ISDIR && (dir = util_fmt("%s/%s", at->dir, e->name))) {
+		*at = wait->watches[--wait->n_watches];
+	} else if (at && event->mask & IN_ISDIR && (dir = util_fmt("%s/%s", at->dir, event->name))) {
 		/* including directories that were made in it before it was watched */
-		cgroup_walk(dir, watch_dir, w);
+		cgroup_walk(dir, watch_dir, wait);
 	}
 }
 
-static void take_events(struct container_wait *w)
+static void take_events(struct container_wait *wait)
 {
 	char buf[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
 		__attribute__((aligned(__alignof__(struct inotify_event))));
 	ssize_t n;
 
-	while ((n = read(w->inotify_fd, buf, sizeof(buf))) > 0)
+	while ((n = read(wait->inotify_fd, buf, sizeof(buf))) > 0)
 		for (const char *p = buf; p < buf + n;) {
 			const struct inotify_event *e = (const void *)p;
 
-			take_event(w, e);
+			take_event(wait, e);
 			p += sizeof(*e) + e->len;
 		}
 }
@@ -110,19 +110,19 @@ static void take_events(struct container_wait *w)
 /* --- queries ------------------------------------------------------------------------------------ */
 
 /* Returns 0 when NAME has come and has been handed over. */
-static int look_for(struct container_wait *w, const char *name)
+static int look_for(struct container_wait *wait, const char *name)
 {
-	struct container_found *f = calloc(1, sizeof(*f));
+	struct container_found *found = calloc(1, sizeof(*found));
 	char error[512];
 	int r = -ENOMEM;
 
-	if (f) {
-		f->name = name;
-		r = container_find(&f->cgroups, &f->pid, &w->mounts, name, w->stop_fd, error, sizeof(error));
+	if (found) {
+		found->name = name;
+		r = container_find(&found->cgroups, &found->pid, &wait->mounts, name, wait->stop_fd, error, sizeof(error));
 	}
-	if (!r && write(w->found[1], &f, sizeof(f)) == sizeof(f))
+	if (!r && write(wait->found[1], &found, sizeof(found)) == sizeof(found))
 		return 0;
-	container_found_free(f);
+	container_found_free(found);
 	return r ?: -EPIPE;
 }
 
@@ -138,18 +138,18 @@ static void look(struct container_wait *w)
 
 static void *wait_main(void *ctx)
 {
-	struct container_wait *w = ctx;
-	struct pollfd p[] = { { .fd = w->stop_fd, .events = POLLIN }, { .fd = w->inotify_fd, .events = POLLIN } };
+	struct container_wait *wait = ctx;
+	struct pollfd p[] = { { .fd = wait->stop_fd, .events = POLLIN }, { .fd = wait->inotify_fd, .events = POLLIN } };
 	int timeout_ms = 0;
 
 	/* at first for containers that came before; then as containers come */
-	while (w->n && poll(p, ARRAY_SIZE(p), timeout_ms) >= 0 && !p[0].revents) {
+	while (wait->n && poll(p, ARRAY_SIZE(p), timeout_ms) >= 0 && !p[0].revents) {
 		bool again = !p[1].revents;
 
-		take_events(w);
-		if (w->fresh || again) {
-			w->fresh = false;
-			look(w);
+		take_events(wait);
+		if (wait->fresh || again) {
+			wait->fresh = false;
+			look(wait);
 			timeout_ms = again ? -1 : RETRY_MS;
 		}
 	}
@@ -158,28 +158,28 @@ static void *wait_main(void *ctx)
 
 /* --- control plane ------------------------------------------------------------------------------ */
 
-int container_wait_open(struct container_wait **ret, struct cgroup_mounts *m)
+int container_wait_open(struct container_wait **ret, struct cgroup_mounts *mounts)
 {
-	struct container_wait *w = calloc(1, sizeof(*w));
+	struct container_wait *wait = calloc(1, sizeof(*wait));
 	int r;
 
-	if (!w) {
-		cgroup_mounts_free(m);
+	if (!wait) {
+		cgroup_mounts_free(mounts);
 		return -ENOMEM;
 	}
-	w->mounts = *m;
-	*m = (struct cgroup_mounts){};
-	w->found[0] = w->found[1] = -1;
-	w->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = w->inotify_fd < 0 || w->stop_fd < 0 || pipe2(w->found, O_CLOEXEC | O_NONBLOCK) < 0 ?
-		    -errno : watch_all(w);
+	wait->mounts = *mounts;
+	*mounts = (struct cgroup_mounts){};
+	wait->found[0] = wait->found[1] = -1;
+	wait->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	wait->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = wait->inotify_fd < 0 || wait->stop_fd < 0 || pipe2(wait->found, O_CLOEXEC | O_NONBLOCK) < 0 ?
+		    -errno : watch_all(wait);
 	if (r < 0) {
-		container_wait_close(w);
+		container_wait_close(wait);
 		return r;
 	}
-	w->fresh = false; /* these are for the first scan */
-	*ret = w;
+	wait->fresh = false; /* these are for the first scan */
+	*ret = wait;
 	return 0;
 }
 
@@ -220,25 +220,25 @@ void container_found_free(struct container_found *f)
 	free(f);
 }
 
-void container_wait_close(struct container_wait *w)
+void container_wait_close(struct container_wait *wait)
 {
-	struct container_found *f;
+	struct container_found *found;
 
-	if (!w)
+	if (!wait)
 		return;
-	if (w->running) {
-		eventfd_write(w->stop_fd, 1);
-		pthread_join(w->thread, NULL);
+	if (wait->running) {
+		eventfd_write(wait->stop_fd, 1);
+		pthread_join(wait->thread, NULL);
 	}
-	while (w->found[0] >= 0 && (f = container_wait_take(w)))
-		container_found_free(f);
-	for (unsigned int i = 0; i < w->n_watches; i++)
-		free(w->watches[i].dir);
-	free(w->watches);
-	cgroup_mounts_free(&w->mounts);
-	util_close(&w->inotify_fd);
-	util_close(&w->stop_fd);
-	util_close(&w->found[0]);
-	util_close(&w->found[1]);
-	free(w);
+	while (wait->found[0] >= 0 && (found = container_wait_take(wait)))
+		container_found_free(found);
+	for (unsigned int i = 0; i < wait->n_watches; i++)
+		free(wait->watches[i].dir);
+	free(wait->watches);
+	cgroup_mounts_free(&wait->mounts);
+	util_close(&wait->inotify_fd);
+	util_close(&wait->stop_fd);
+	util_close(&wait->found[0]);
+	util_close(&wait->found[1]);
+	free(wait);
 }

@@ -21,11 +21,11 @@ struct container_found {
 };
 
 /*
- * Watch the hierarchies of M, which belongs to the wait from now on. Call before the first
+ * Watch the hierarchies of MOUNTS, which belongs to the wait from now on. Call before the first
  * container_find(), so that no container comes unseen in between. 0, -ENOSPC or -EMFILE (a limit of
  * inotify), -errno.
  */
-int container_wait_open(struct container_wait **ret, struct cgroup_mounts *m);
+int container_wait_open(struct container_wait **ret, struct cgroup_mounts *mounts);
 void container_wait_for(struct container_wait *w, const char *name);
 unsigned int container_wait_count(const struct container_wait *w);
 
@@ -38,6 +38,6 @@ struct container_found *container_wait_take(struct container_wait *w);
 void container_found_free(struct container_found *f);
 
 /* Also in the middle of a query. Fine with NULL. */
-void container_wait_close(struct container_wait *w);
+void container_wait_close(struct container_wait *wait);
 
 #endif

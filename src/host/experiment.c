@@ -84,34 +84,34 @@ struct naming {
 	int depth;	/* depth of shell text in shell text */
 };
 
-static bool take_word(struct naming *n, char *word);
+static bool take_word(struct naming *naming, char *word);
 
-static bool take_text(struct naming *n, const char *text)
+static bool take_text(struct naming *naming, const char *text)
 {
 	char word[WORD_MAX];
 	bool found = false;
 
-	n->depth++;
-	n->text_next = false;
+	naming->depth++;
+	naming->text_next = false;
 	while (!found && next_word(&text, word))
-		found = take_word(n, word);
-	n->depth--;
+		found = take_word(naming, word);
+	naming->depth--;
 	return found;
 }
 
 /* Returns true when it is a script. The word after an option that ends in c (sh -lc) is shell text again. */
-static bool take_word(struct naming *n, char *word)
+static bool take_word(struct naming *naming, char *word)
 {
-	bool text = (n->text_next || strpbrk(word, ";&|\n")) && n->depth < DEPTH_MAX, script;
+	bool text = (naming->text_next || strpbrk(word, ";&|\n")) && naming->depth < DEPTH_MAX, script;
 
-	n->text_next = *word == '-' && word[strlen(word) - 1] == 'c';
+	naming->text_next = *word == '-' && word[strlen(word) - 1] == 'c';
 	if (text)
-		return take_text(n, word);
+		return take_text(naming, word);
 	if (is_no_file(word))
 		return false;
 	script = cut_suffix(word);
-	if (script || !*n->name)
-		outdir_part(n->name, n->size, base_name(word));
+	if (script || !*naming->name)
+		outdir_part(naming->name, naming->size, base_name(word));
 	return script;
 }
 

@@ -92,7 +92,7 @@ static char *read_ref(const char *dir, const char *common, const char *ref)
 	return value ?: find_packed(common, ref);
 }
 
-static void follow_head(struct git_head *h, const char *dir)
+static void follow_head(struct git_head *head, const char *dir)
 {
 	autofree char *link = read_first_line(dir, "commondir", "");
 	autofree char *common = link ? resolve_dir(dir, link) : util_fmt("%s", dir);
@@ -103,34 +103,34 @@ static void follow_head(struct git_head *h, const char *dir)
 		size_t len = commit_len(value);
 
 		if (len && !value[len]) {
-			strcpy(h->commit, value);
+			strcpy(head->commit, value);
 			return;
 		}
 		if (strncmp(value, "ref: ", 5) != 0 || !is_ref(value + 5))
 			return;
-		strcpy(h->ref, value + 5);
+		strcpy(head->ref, value + 5);
 		old = TAKE_PTR(value);
-		value = read_ref(dir, common, h->ref);
+		value = read_ref(dir, common, head->ref);
 	}
 }
 
-int git_head_read(struct git_head *h, const char *folder)
+int git_head_read(struct git_head *head, const char *folder)
 {
-	*h = (struct git_head){ 0 };
-	if (*folder != '/' || strlen(folder) >= sizeof(h->top))
+	*head = (struct git_head){ 0 };
+	if (*folder != '/' || strlen(folder) >= sizeof(head->top))
 		return -ENOENT;
-	strcpy(h->top, folder);
+	strcpy(head->top, folder);
 	for (;;) {
-		autofree char *dir = find_git_dir(h->top);
+		autofree char *dir = find_git_dir(head->top);
 
 		if (dir) {
-			follow_head(h, dir);
-			if (!h->top[0])
-				strcpy(h->top, "/");
+			follow_head(head, dir);
+			if (!head->top[0])
+				strcpy(head->top, "/");
 			return 0;
 		}
-		if (!h->top[0])
+		if (!head->top[0])
 			return -ENOENT;
-		*strrchr(h->top, '/') = '\0';
+		*strrchr(head->top, '/') = '\0';
 	}
 }

@@ -15,6 +15,6 @@ struct git_head {
 };
 
 /* Finds the repository that contains the absolute path FOLDER: 0, or -ENOENT when there is none. */
-int git_head_read(struct git_head *h, const char *folder);
+int git_head_read(struct git_head *head, const char *folder);
 
 #endif

@@ -104,24 +104,24 @@ static const char *const pseudo_fstypes[] = {
 	"rpc_pipefs", "securityfs",  "selinuxfs",    "sysfs",	     "tracefs",
 };
 
-static void put_fact(struct json *j, const struct fact *f, char *value)
+static void put_fact(struct json *json, const struct fact *fact, char *value)
 {
-	char *end, *open = f->kind == CHOICE ? strchr(value, '[') : NULL;
+	char *end, *open = fact->kind == CHOICE ? strchr(value, '[') : NULL;
 	uint64_t number;
 
-	if (f->kind == TEXT || f->kind == CHOICE) {
+	if (fact->kind == TEXT || fact->kind == CHOICE) {
 		/* "none [mq-deadline] kyber" */
 		value = open ? open + 1 : value;
-		json_strn(j, f->key, value, open ? strcspn(value, "]") : strcspn(value, "\n"));
+		json_strn(json, fact->key, value, open ? strcspn(value, "]") : strcspn(value, "\n"));
 		return;
 	}
 	number = strtoull(value, &end, 10);
 	if (!isdigit((unsigned char)*value) || *end)
 		return;
-	if (f->kind == BOOL)
-		json_bool(j, f->key, number);
+	if (fact->kind == BOOL)
+		json_bool(json, fact->key, number);
 	else
-		json_u64(j, f->key, f->kind == SECTORS ? number * SECTOR_BYTES : number);
+		json_u64(json, fact->key, fact->kind == SECTORS ? number * SECTOR_BYTES : number);
 }
 
 static void put_facts(struct json *j, const char *dir, const struct fact *facts, size_t n)
@@ -165,7 +165,7 @@ static bool find_value(const char *text, const char *label, char *buf, size_t si
 }
 
 /* Calls PUT for each entry of the folder DIR, in the order of the numbers in their names. */
-static void put_entries(struct json *j, const char *key, const char *dir,
+static void put_entries(struct json *json, const char *key, const char *dir,
 			void (*put)(struct json *j, const char *dir, const char *name))
 {
 	struct dirent **entries;
@@ -173,18 +173,18 @@ static void put_entries(struct json *j, const char *key, const char *dir,
 
 	if (n < 0)
 		return;
-	json_array(j, key);
+	json_array(json, key);
 	for (int i = 0; i < n; i++) {
 		if (entries[i]->d_name[0] != '.')
-			put(j, dir, entries[i]->d_name);
+			put(json, dir, entries[i]->d_name);
 		free(entries[i]);
 	}
-	json_end(j);
+	json_end(json);
 	free(entries);
 }
 
 /* Loop devices without a file, zram and card readers without a medium have size 0. */
-static void put_disk(struct json *j, const char *block, const char *name)
+static void put_disk(struct json *json, const char *block, const char *name)
 {
 	autofree char *dir = util_fmt("%s/%s", block, name);
 	char path[PATH_MAX], size[32];
@@ -193,26 +193,26 @@ static void put_disk(struct json *j, const char *block, const char *name)
 	if (!dir || strncmp(name, "ram", 3) == 0 || util_read_line(path, size, sizeof(size)) < 0 ||
 	    strtoull(size, NULL, 10) == 0)
 		return;
-	json_object(j, NULL);
-	json_str(j, "name", name);
-	put_facts(j, dir, disk_facts, ARRAY_SIZE(disk_facts));
-	json_end(j);
+	json_object(json, NULL);
+	json_str(json, "name", name);
+	put_facts(json, dir, disk_facts, ARRAY_SIZE(disk_facts));
+	json_end(json);
 }
 
-static void put_gpu(struct json *j, const char *gpus, const char *name)
+static void put_gpu(struct json *json, const char *gpus, const char *name)
 {
 	autofree char *dir = util_fmt("%s/%s", gpus, name);
 	autofree char *text = dir ? read_text(dir, "information", TEXT_MAX) : NULL;
 
-	json_object(j, NULL);
-	json_str(j, "bus", name);
+	json_object(json, NULL);
+	json_str(json, "bus", name);
 	for (size_t i = 0; text && i < ARRAY_SIZE(gpu_facts); i++) {
 		char value[256];
 
 		if (find_value(text, gpu_facts[i].label, value, sizeof(value)))
-			json_str(j, gpu_facts[i].key, value);
+			json_str(json, gpu_facts[i].key, value);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 static void put_nvidia(struct json *j, const char *root)
@@ -236,7 +236,7 @@ static bool is_pseudo(const char *fstype)
 }
 
 /* Fields of /proc/mounts are separated by one blank, and escaped as ours are. */
-static bool put_mount(struct json *j, char *line, bool room)
+static bool put_mount(struct json *json, char *line, bool room)
 {
 	static const char *const keys[] = { "source", "target", "fstype", "options" };
 	char *field[ARRAY_SIZE(keys)];
@@ -250,17 +250,17 @@ static bool put_mount(struct json *j, char *line, bool room)
 		return false;
 	if (!room)
 		return true;
-	json_object(j, NULL);
+	json_object(json, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		size_t len = text_unescape(field[i], field[i], strlen(field[i]));
 
-		json_strn(j, keys[i], field[i], len);
+		json_strn(json, keys[i], field[i], len);
 	}
-	json_end(j);
+	json_end(json);
 	return true;
 }
 
-static void put_mounts(struct json *j, const char *root)
+static void put_mounts(struct json *json, const char *root)
 {
 	autofree char *text = read_text(root, "proc/self/mounts", TEXT_MAX);
 	char *rest = text, *line;
@@ -268,14 +268,14 @@ static void put_mounts(struct json *j, const char *root)
 
 	if (!text)
 		return;
-	json_array(j, "mounts");
+	json_array(json, "mounts");
 	while ((line = strsep(&rest, "\n")))
-		n += put_mount(j, line, n < MOUNTS_MAX);
-	json_end(j);
-	json_u64(j, "mounts_left_out", n - MIN(n, MOUNTS_MAX));
+		n += put_mount(json, line, n < MOUNTS_MAX);
+	json_end(json);
+	json_u64(json, "mounts_left_out", n - MIN(n, MOUNTS_MAX));
 }
 
-static void put_container(struct json *j, const char *root)
+static void put_container(struct json *json, const char *root)
 {
 	autofree char *env = read_text(root, "run/.containerenv", TEXT_MAX);
 	char path[PATH_MAX], name[256] = "", image[1024];
@@ -289,40 +289,40 @@ static void put_container(struct json *j, const char *root)
 	}
 	if (!name[0])
 		return;
-	json_object(j, "container");
-	json_str(j, "manager", name);
+	json_object(json, "container");
+	json_str(json, "manager", name);
 	if (env && find_value(env, "image", image, sizeof(image)))
-		json_str(j, "image", image);
-	json_end(j);
+		json_str(json, "image", image);
+	json_end(json);
 }
 
 /* One line on v2, one per hierarchy on v1. */
-static void put_cgroups(struct json *j, const char *root)
+static void put_cgroups(struct json *json, const char *root)
 {
 	autofree char *text = read_text(root, "proc/self/cgroup", TEXT_MAX);
 	char *rest = text, *line;
 
 	if (!text)
 		return;
-	json_array(j, "cgroups");
+	json_array(json, "cgroups");
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
-			json_str(j, NULL, line);
-	json_end(j);
+			json_str(json, NULL, line);
+	json_end(json);
 }
 
 /* The page cache's bytes are of the whole machine, whatever the limit of our memory cgroup. */
-static void put_memory(struct json *j, const char *root)
+static void put_memory(struct json *json, const char *root)
 {
 	autofree char *text = read_text(root, "proc/meminfo", TEXT_MAX);
 	int64_t bytes[MEMINFO_LINES];
 
 	meminfo_parse(text, bytes);
 	if (bytes[MEMINFO_TOTAL] >= 0)
-		json_u64(j, "memory_bytes", (uint64_t)bytes[MEMINFO_TOTAL]);
+		json_u64(json, "memory_bytes", (uint64_t)bytes[MEMINFO_TOTAL]);
 	if (bytes[MEMINFO_SWAP_TOTAL] >= 0)
-		json_u64(j, "swap_bytes", (uint64_t)bytes[MEMINFO_SWAP_TOTAL]);
-	json_u64(j, "page_bytes", (uint64_t)sysconf(_SC_PAGESIZE));
+		json_u64(json, "swap_bytes", (uint64_t)bytes[MEMINFO_SWAP_TOTAL]);
+	json_u64(json, "page_bytes", (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 static void put_cpus(struct json *j, const char *root)
@@ -337,25 +337,25 @@ static void put_cpus(struct json *j, const char *root)
 		json_str(j, "cpu_model", model);
 }
 
-void machine_put(struct json *j, const char *root)
+void machine_put(struct json *json, const char *root)
 {
 	autofree char *block = util_fmt("%s/sys/block", root);
 	autofree char *vm = util_fmt("%s/proc/sys/vm", root);
 
-	put_facts(j, root, machine_facts, ARRAY_SIZE(machine_facts));
-	put_cpus(j, root);
-	put_memory(j, root);
-	put_container(j, root);
-	put_cgroups(j, root);
-	put_nvidia(j, root);
+	put_facts(json, root, machine_facts, ARRAY_SIZE(machine_facts));
+	put_cpus(json, root);
+	put_memory(json, root);
+	put_container(json, root);
+	put_cgroups(json, root);
+	put_nvidia(json, root);
 	if (vm) {
-		json_object(j, "vm");
-		put_facts(j, vm, vm_facts, ARRAY_SIZE(vm_facts));
-		json_end(j);
+		json_object(json, "vm");
+		put_facts(json, vm, vm_facts, ARRAY_SIZE(vm_facts));
+		json_end(json);
 	}
 	if (block)
-		put_entries(j, "disks", block, put_disk);
-	put_mounts(j, root);
+		put_entries(json, "disks", block, put_disk);
+	put_mounts(json, root);
 }
 
 int machine_dirty_bytes(const char *root, uint64_t *ret)
@@ -370,7 +370,7 @@ int machine_dirty_bytes(const char *root, uint64_t *ret)
 	return 0;
 }
 
-static void put_zone(struct json *j, const char *root)
+static void put_zone(struct json *json, const char *root)
 {
 	char path[PATH_MAX], link[PATH_MAX];
 	const char *tz = getenv("TZ");
@@ -379,26 +379,26 @@ static void put_zone(struct json *j, const char *root)
 	ssize_t n;
 
 	if (tz)
-		json_str(j, "tz", tz);
+		json_str(json, "tz", tz);
 	snprintf(path, sizeof(path), "%s/etc/localtime", root);
 	n = readlink(path, link, sizeof(link));
 	if (n > 0)
-		json_strn(j, "localtime", link, (size_t)n);
+		json_strn(json, "localtime", link, (size_t)n);
 	tzset();
 	if (localtime_r(&now, &tm))
-		json_s64(j, "utc_offset_s", tm.tm_gmtoff);
+		json_s64(json, "utc_offset_s", tm.tm_gmtoff);
 }
 
-void machine_put_clock(struct json *j, const char *root)
+void machine_put_clock(struct json *json, const char *root)
 {
 	struct timex tx = { .modes = 0 };
 
-	put_facts(j, root, clock_facts, ARRAY_SIZE(clock_facts));
+	put_facts(json, root, clock_facts, ARRAY_SIZE(clock_facts));
 	/* Its result is TIME_ERROR for other reasons than a lack of synchronization as well: adjtimex(2). */
 	if (adjtimex(&tx) >= 0) {
-		json_bool(j, "synchronised", !(tx.status & STA_UNSYNC));
-		json_u64(j, "maxerror_us", (uint64_t)tx.maxerror);
-		json_u64(j, "esterror_us", (uint64_t)tx.esterror);
+		json_bool(json, "synchronised", !(tx.status & STA_UNSYNC));
+		json_u64(json, "maxerror_us", (uint64_t)tx.maxerror);
+		json_u64(json, "esterror_us", (uint64_t)tx.esterror);
 	}
-	put_zone(j, root);
+	put_zone(json, root);
 }

@@ -13,10 +13,10 @@
 struct json;
 
 /* Boot id, CPUs, memory, disks, mounts, vm.dirty_*, GPUs, container: members of the open object. */
-void machine_put(struct json *j, const char *root);
+void machine_put(struct json *json, const char *root);
 
 /* The state of the clock and the time zone, now: members of the open object. */
-void machine_put_clock(struct json *j, const char *root);
+void machine_put_clock(struct json *json, const char *root);
 
 /* Returns the bytes in the page cache that are dirty or under write-back; 0 or -errno. */
 int machine_dirty_bytes(const char *root, uint64_t *ret);

@@ -21,7 +21,7 @@ int process_text(pid_t pid, const char *name, size_t max, char **ret, size_t *le
 	return r == -ESRCH ? -ENOENT : r;
 }
 
-int process_parse(struct process *p, pid_t pid, const char *text)
+int process_parse(struct process *process, pid_t pid, const char *text)
 {
 	unsigned long long start, user, system, args = 0;
 	const char *comm = strchr(text, '('), *rest;
@@ -39,9 +39,9 @@ int process_parse(struct process *p, pid_t pid, const char *text)
 	/* the first thread may have ended before the others */
 	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
-	*p = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .args_at = args, .kernel = flags & PF_KTHREAD };
-	p->cpu_us = (user + system) * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-	memcpy(p->comm, comm + 1, MIN((size_t)(rest - comm - 1), sizeof(p->comm) - 1));
+	*process = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .args_at = args, .kernel = flags & PF_KTHREAD };
+	process->cpu_us = (user + system) * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	memcpy(process->comm, comm + 1, MIN((size_t)(rest - comm - 1), sizeof(process->comm) - 1));
 	return 0;
 }
 
@@ -114,14 +114,14 @@ int process_list(struct process **ret, size_t *n_ret)
 	autofree struct process *list = NULL;
 	DIR *proc = opendir("/proc");
 	size_t n = 0;
-	struct dirent *e;
+	struct dirent *dirent;
 
 	if (!proc)
 		return -errno;
-	while ((e = readdir(proc))) {
+	while ((dirent = readdir(proc))) {
 		struct process p;
 		char *end;
-		long pid = strtol(e->d_name, &end, 10);
+		long pid = strtol(dirent->d_name, &end, 10);
 
 		if (pid <= 0 || *end || process_read(&p, (pid_t)pid) < 0)
 			continue;

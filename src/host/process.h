@@ -28,7 +28,7 @@ int process_text(pid_t pid, const char *name, size_t max, char **ret, size_t *le
 unsigned int process_numbers(const char *text, const char *key, int base, unsigned long long *v, unsigned int n);
 
 /* Parses TEXT, the stat of process PID, as process_read() does. */
-int process_parse(struct process *p, pid_t pid, const char *text);
+int process_parse(struct process *process, pid_t pid, const char *text);
 
 /* Returns the state of thread TID, a letter of proc_pid_stat(5); 0: it cannot be known. */
 char process_state(pid_t tid);

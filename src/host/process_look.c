@@ -18,39 +18,39 @@ int process_look_text(const struct process_look *l, const char *name, size_t max
 }
 
 /* The kernel shows a start in ticks, cut off (nsec_to_clock_t()), and no addresses to those without ptrace's rights. */
-static int is_seen(const struct process_look *l)
+static int is_seen(const struct process_look *look)
 {
 	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	autofree char *stat = NULL, *status = NULL;
 	unsigned long long uid;
 	struct process now;
-	int r = process_look_text(l, "stat", PROCESS_TEXT_MAX, &stat, NULL);
+	int r = process_look_text(look, "stat", PROCESS_TEXT_MAX, &stat, NULL);
 
 	if (!r)
-		r = process_parse(&now, l->seen.pid, stat);
+		r = process_parse(&now, look->seen.pid, stat);
 	if (!r)
-		r = process_look_text(l, "status", PROCESS_TEXT_MAX, &status, NULL);
+		r = process_look_text(look, "status", PROCESS_TEXT_MAX, &status, NULL);
 	if (r < 0)
 		return r;
-	if (now.start_ticks != l->seen.start_ns / tick_ns ||
-	    (l->seen.args_at && now.args_at && now.args_at != l->seen.args_at) ||
-	    !process_numbers(status, "\nUid:\t", 10, &uid, 1) || uid != l->seen.uid)
+	if (now.start_ticks != look->seen.start_ns / tick_ns ||
+	    (look->seen.args_at && now.args_at && now.args_at != look->seen.args_at) ||
+	    !process_numbers(status, "\nUid:\t", 10, &uid, 1) || uid != look->seen.uid)
 		return -ESTALE;
 	return 0;
 }
 
-int process_look_begin(struct process_look *l, const struct process_seen *seen)
+int process_look_begin(struct process_look *look, const struct process_seen *seen)
 {
 	char path[32];
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d", seen->pid);
-	*l = (struct process_look){ .seen = *seen, .dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) };
-	if (l->dir < 0)
+	*look = (struct process_look){ .seen = *seen, .dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	if (look->dir < 0)
 		return -errno;
-	r = is_seen(l);
+	r = is_seen(look);
 	if (r < 0)
-		util_close(&l->dir);
+		util_close(&look->dir);
 	return r;
 }
 

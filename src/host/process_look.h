@@ -28,7 +28,7 @@ struct process_look {
  * Returns 0, -ENOENT when the process is gone or a zombie, -ESTALE when it is not the one that was seen, or -errno. Where
  * it has not returned 0, the look needs no end.
  */
-int process_look_begin(struct process_look *l, const struct process_seen *seen);
+int process_look_begin(struct process_look *look, const struct process_seen *seen);
 
 /* Reads /proc/PID/NAME, as process_text() does. */
 int process_look_text(const struct process_look *l, const char *name, size_t max, char **ret, size_t *len_ret);

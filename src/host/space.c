@@ -35,19 +35,19 @@ static const char *const quota_names[QUOTAS] = {
 };
 
 /* f_bavail lacks root's reserve, which ext4 gives a daemon of root's all the same. */
-static int find_room(int fd, struct room *r)
+static int find_room(int fd, struct room *room)
 {
 	struct statvfs fs;
 	struct quota q;
 
 	if (fstatvfs(fd, &fs) < 0)
 		return -errno;
-	*r = (struct room){ (uint64_t)fs.f_bavail * fs.f_frsize, (uint64_t)fs.f_blocks * fs.f_frsize, fs.f_frsize, "" };
-	r->quota = quota_least(fd, &q);
-	if (r->quota && (q.free_bytes < r->free_bytes || !r->size_bytes)) {
-		r->free_bytes = q.free_bytes;
-		r->size_bytes = q.limit_bytes;
-		r->by = quota_names[q.of];
+	*room = (struct room){ (uint64_t)fs.f_bavail * fs.f_frsize, (uint64_t)fs.f_blocks * fs.f_frsize, fs.f_frsize, "" };
+	room->quota = quota_least(fd, &q);
+	if (room->quota && (q.free_bytes < room->free_bytes || !room->size_bytes)) {
+		room->free_bytes = q.free_bytes;
+		room->size_bytes = q.limit_bytes;
+		room->by = quota_names[q.of];
 	}
 	return 0;
 }
@@ -60,7 +60,7 @@ static uint64_t default_bytes(const struct room *r)
 	return MAX(MIN(MIN(percent, r->free_bytes / DEFAULT_OF_FREE), DEFAULT_BYTES), r->block_bytes);
 }
 
-int space_look(struct space *s, int fd, uint64_t min_free)
+int space_look(struct space *space, int fd, uint64_t min_free)
 {
 	struct room room = {};
 	int r = find_room(fd, &room);
@@ -68,14 +68,14 @@ int space_look(struct space *s, int fd, uint64_t min_free)
 	if (r < 0)
 		return r;
 	if (min_free == SPACE_DEFAULT)
-		min_free = s->looked ? s->least_bytes : default_bytes(&room);
-	s->looked = true;
-	s->quota |= room.quota;
-	s->by = room.by;
-	s->free_bytes = room.free_bytes;
-	s->least_bytes = min_free;
+		min_free = space->looked ? space->least_bytes : default_bytes(&room);
+	space->looked = true;
+	space->quota |= room.quota;
+	space->by = room.by;
+	space->free_bytes = room.free_bytes;
+	space->least_bytes = min_free;
 	/* a file system without a size, as tmpfs may be, gives no information */
-	s->low = room.size_bytes && s->free_bytes < (s->low ? enough_again(min_free) : min_free);
+	space->low = room.size_bytes && space->free_bytes < (space->low ? enough_again(min_free) : min_free);
 	return 0;
 }
 

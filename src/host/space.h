@@ -24,10 +24,10 @@ struct space {
 
 /*
  * Look at the file system of FD, and at quotas: LOW is set when either has less than MIN_FREE, until a sixteenth
- * more than that is free; never where it has no size. SPACE_DEFAULT is resolved at S's first look and stays, or
- * it would shrink as the trace grows. 0, or -errno and S unchanged.
+ * more than that is free; never where it has no size. SPACE_DEFAULT is resolved at SPACE's first look and stays, or
+ * it would shrink as the trace grows. 0, or -errno and SPACE unchanged.
  */
-int space_look(struct space *s, int fd, uint64_t min_free);
+int space_look(struct space *space, int fd, uint64_t min_free);
 
 /*
  * Whether files in the folder FD are, or may be, in memory, which then counts for the cgroup of the process that writes them

@@ -31,11 +31,11 @@ void untraced_note(struct untraced *e, const char comm[DLT_COMM_LEN])
 			atomic_fetch_or(&e->seen, 1U << i);
 }
 
-void untraced_report(struct untraced *e, const struct config *cfg)
+void untraced_report(struct untraced *untraced, const struct config *cfg)
 {
-	unsigned int fresh = atomic_load(&e->seen) & ~e->reported;
+	unsigned int fresh = atomic_load(&untraced->seen) & ~untraced->reported;
 
-	e->reported |= fresh;
+	untraced->reported |= fresh;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return;
 	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)

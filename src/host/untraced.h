@@ -27,6 +27,6 @@ struct untraced {
  */
 void untraced_note(struct untraced *e, const char comm[DLT_COMM_LEN]);
 /* Control plane: report new ones, unless CFG's targets cover them. */
-void untraced_report(struct untraced *e, const struct config *cfg);
+void untraced_report(struct untraced *untraced, const struct config *cfg);
 
 #endif

@@ -133,21 +133,21 @@ static int copy_file(const char *from, int dirfd, const char *to)
 	return r;
 }
 
-static void collect_one(struct tally *t, int dirfd, char *path)
+static void collect_one(struct tally *tally, int dirfd, char *path)
 {
 	char *inner = inner_path(path);
 	struct stat st;
 	int r = lstat(path, &st) < 0 ? -errno : 0;
 
 	if (!r && !S_ISREG(st.st_mode)) {
-		count(t, SKIPPED, path, -ENOTSUP);
+		count(tally, SKIPPED, path, -ENOTSUP);
 		return;
 	}
 	if (!r)
 		r = make_parents(dirfd, inner);
 	if (!r)
 		r = copy_file(path, dirfd, inner);
-	count(t, r < 0 ? FAILED : COPIED, path, r);
+	count(tally, r < 0 ? FAILED : COPIED, path, r);
 }
 
 static int compare(const void *a, const void *b)
@@ -156,7 +156,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Each path once, however many globs match it. */
-static int collect_all(struct tally *t, int traces_fd, const glob_t *found)
+static int collect_all(struct tally *tally, int traces_fd, const glob_t *found)
 {
 	autoclose int dirfd = -1;
 
@@ -166,13 +166,13 @@ static int collect_all(struct tally *t, int traces_fd, const glob_t *found)
 	if (dirfd < 0)
 		return -errno;
 	qsort(found->gl_pathv, found->gl_pathc, sizeof(*found->gl_pathv), compare);
-	for (size_t i = 0; i < found->gl_pathc && t->r != -EINTR; i++)
+	for (size_t i = 0; i < found->gl_pathc && tally->r != -EINTR; i++)
 		if (i + 1 == found->gl_pathc || strcmp(found->gl_pathv[i], found->gl_pathv[i + 1]))
-			collect_one(t, dirfd, found->gl_pathv[i]);
+			collect_one(tally, dirfd, found->gl_pathv[i]);
 	return 0;
 }
 
-static int find_files(struct tally *t, const struct config_list *globs, glob_t *found)
+static int find_files(struct tally *tally, const struct config_list *globs, glob_t *found)
 {
 	int flags = GLOB_BRACE | GLOB_TILDE;
 
@@ -182,25 +182,25 @@ static int find_files(struct tally *t, const struct config_list *globs, glob_t *
 		if (r == GLOB_NOSPACE)
 			return -ENOMEM;
 		if (r)
-			count(t, UNMATCHED, globs->items[i], -ENOENT);
+			count(tally, UNMATCHED, globs->items[i], -ENOENT);
 	}
 	return 0;
 }
 
 static int copy_files(const void *ctx, char *error, size_t size)
 {
-	const struct files *f = ctx;
+	const struct files *files = ctx;
 	struct tally t = { 0 };
 	glob_t found = { 0 };
 	int r;
 
-	if (f->user->environ) /* ~ is the user's home */
-		environ = f->user->environ;
-	r = find_files(&t, f->globs, &found);
+	if (files->user->environ) /* ~ is the user's home */
+		environ = files->user->environ;
+	r = find_files(&t, files->globs, &found);
 	if (!r && found.gl_pathc)
-		r = collect_all(&t, f->dirfd, &found);
+		r = collect_all(&t, files->dirfd, &found);
 	if (r < 0)
-		snprintf(error, size, "%s/collected: %s", f->dir, strerror(-r));
+		snprintf(error, size, "%s/collected: %s", files->dir, strerror(-r));
 	else if (t.r < 0)
 		describe(&t, error, size);
 	globfree(&found);

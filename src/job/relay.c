@@ -61,17 +61,17 @@ static void copier_close(struct copier *r)
 /* --- the workload's ends ------------------------------------------------------------------------ */
 
 /* The pty behind the terminal OUT: with its settings and size, but output stays verbatim. */
-static int open_pty(struct channel *c, int *end)
+static int open_pty(struct channel *channel, int *end)
 {
 	struct termios tio;
 
-	if (tcgetattr(c->out, &tio) < 0)
+	if (tcgetattr(channel->out, &tio) < 0)
 		return -errno;
 	tio.c_oflag &= ~(tcflag_t)OPOST; /* the terminal itself does it */
-	if (ioctl(c->out, TIOCGWINSZ, &c->size) < 0 ||
-	    openpty(&c->in, end, NULL, &tio, &c->size) < 0)
+	if (ioctl(channel->out, TIOCGWINSZ, &channel->size) < 0 ||
+	    openpty(&channel->in, end, NULL, &tio, &channel->size) < 0)
 		return -errno;
-	if (fcntl(c->in, F_SETFD, FD_CLOEXEC) < 0 || fcntl(*end, F_SETFD, FD_CLOEXEC) < 0)
+	if (fcntl(channel->in, F_SETFD, FD_CLOEXEC) < 0 || fcntl(*end, F_SETFD, FD_CLOEXEC) < 0)
 		return -errno;
 	return 0;
 }
@@ -97,14 +97,14 @@ static bool has_a_name(int fd)
 	       fs.f_type != PIPEFS_MAGIC;
 }
 
-static int open_channel(struct channel *c, int out, uid_t owner, int *end)
+static int open_channel(struct channel *channel, int out, uid_t owner, int *end)
 {
 	int r;
 
-	c->out = out;
-	c->pty = isatty(out);
-	c->final = !has_a_name(out);
-	r = c->pty ? open_pty(c, end) : open_pipe(c, end);
+	channel->out = out;
+	channel->pty = isatty(out);
+	channel->final = !has_a_name(out);
+	r = channel->pty ? open_pty(channel, end) : open_pipe(channel, end);
 	if (r < 0)
 		return r;
 	/* Opening /dev/stdout checks the inode's owner, which is root when we are. */
@@ -119,14 +119,14 @@ static bool same_file(int a, int b)
 	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-static void pass_size(struct channel *c, pid_t pgrp)
+static void pass_size(struct channel *channel, pid_t pgrp)
 {
 	struct winsize now;
 
-	if (ioctl(c->out, TIOCGWINSZ, &now) < 0 || !memcmp(&now, &c->size, sizeof(now)))
+	if (ioctl(channel->out, TIOCGWINSZ, &now) < 0 || !memcmp(&now, &channel->size, sizeof(now)))
 		return;
-	c->size = now;
-	ioctl(c->in, TIOCSWINSZ, &now);
+	channel->size = now;
+	ioctl(channel->in, TIOCSWINSZ, &now);
 	/*
 	 * The terminal's own SIGWINCH came while the pty still had the old size. Group 1, of a
 	 * container's first process, cannot be named: kill(2) takes -1 for everybody.
@@ -156,21 +156,21 @@ static int write_out(int fd, const char *buf, size_t len)
 }
 
 /* Pass one piece on; returns its size, 0 when the channel has ended. */
-static size_t copy(struct copier *r, struct channel *c)
+static size_t copy(struct copier *copier, struct channel *channel)
 {
 	static char buf[65536];
-	ssize_t n = read(c->in, buf, sizeof(buf));
+	ssize_t n = read(channel->in, buf, sizeof(buf));
 	int err;
 
 	/* A pty returns EIO, not EOF, when its last holder has gone. */
 	if (n <= 0) {
-		util_close(&c->in);
+		util_close(&channel->in);
 		return 0;
 	}
 	backlog_put(buf, (size_t)n);
-	err = c->out < 0 ? 0 : write_out(c->out, buf, (size_t)n);
-	if (err == -EPIPE || (c->pty && err == -EIO))
-		util_close(&c->out);
+	err = channel->out < 0 ? 0 : write_out(channel->out, buf, (size_t)n);
+	if (err == -EPIPE || (channel->pty && err == -EIO))
+		util_close(&channel->out);
 	return (size_t)n;
 }
 
@@ -193,20 +193,20 @@ static void hang_up(struct copier *r, struct channel *c)
 }
 
 /* A channel's end is handled first: then the answer is our own end. */
-static void answer(struct copier *r)
+static void answer(struct copier *copier)
 {
 	uint8_t questions[64];
-	ssize_t n = read(r->request_fd, questions, sizeof(questions));
+	ssize_t n = read(copier->request_fd, questions, sizeof(questions));
 
 	if (n <= 0) {
-		util_close(&r->request_fd);
+		util_close(&copier->request_fd);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
-		take(r, &r->ch[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(copier->ch); i++)
+		take(copier, &copier->ch[i]);
 	backlog_await(ANSWER_MS);
-	if ((r->ch[0].in >= 0 || r->ch[1].in >= 0) && write(r->request_fd, &questions[n - 1], 1) < 0)
-		util_close(&r->request_fd);
+	if ((copier->ch[0].in >= 0 || copier->ch[1].in >= 0) && write(copier->request_fd, &questions[n - 1], 1) < 0)
+		util_close(&copier->request_fd);
 }
 
 /* --- the process -------------------------------------------------------------------------------- */
@@ -221,36 +221,36 @@ static void keep_only(int *const fds[], int n)
 	closefrom(n);
 }
 
-static void serve(struct copier *r, pid_t pgrp)
+static void serve(struct copier *copier, pid_t pgrp)
 {
-	bool pty = r->ch[0].pty || r->ch[1].pty;
-	struct pollfd p[5] = { { .fd = r->request_fd, .events = POLLIN } };
+	bool pty = copier->ch[0].pty || copier->ch[1].pty;
+	struct pollfd p[5] = { { .fd = copier->request_fd, .events = POLLIN } };
 
-	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++) {
-		struct channel *c = &r->ch[i];
+	for (size_t i = 0; i < ARRAY_SIZE(copier->ch); i++) {
+		struct channel *c = &copier->ch[i];
 
 		p[1 + i] = (struct pollfd){ .fd = c->in, .events = POLLIN };
 		p[3 + i] = (struct pollfd){ .fd = c->in >= 0 && c->final ? c->out : -1 };
 	}
 	if (poll(p, ARRAY_SIZE(p), pty ? SIZE_CHECK_MS : -1) < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++) {
-		if (r->ch[i].pty && r->ch[i].in >= 0)
-			pass_size(&r->ch[i], pgrp);
+	for (size_t i = 0; i < ARRAY_SIZE(copier->ch); i++) {
+		if (copier->ch[i].pty && copier->ch[i].in >= 0)
+			pass_size(&copier->ch[i], pgrp);
 		if (p[1 + i].revents)
-			copy(r, &r->ch[i]);
+			copy(copier, &copier->ch[i]);
 	}
 	if (p[0].revents)
-		answer(r);
-	for (size_t i = 0; i < ARRAY_SIZE(r->ch); i++)
-		if (r->ch[i].in >= 0 && (r->ch[i].out < 0 || p[3 + i].revents))
-			hang_up(r, &r->ch[i]);
+		answer(copier);
+	for (size_t i = 0; i < ARRAY_SIZE(copier->ch); i++)
+		if (copier->ch[i].in >= 0 && (copier->ch[i].out < 0 || p[3 + i].revents))
+			hang_up(copier, &copier->ch[i]);
 }
 
-static __attribute__((noreturn)) void relay_main(struct copier *r, const struct workload_user *u)
+static __attribute__((noreturn)) void relay_main(struct copier *copier, const struct workload_user *user)
 {
-	int *const fds[] = { &r->log_fd,    &r->request_fd,	  &r->ch[0].in,
-			     &r->ch[0].out, &r->ch[1].in, &r->ch[1].out };
+	int *const fds[] = { &copier->log_fd,    &copier->request_fd,	  &copier->ch[0].in,
+			     &copier->ch[0].out, &copier->ch[1].in, &copier->ch[1].out };
 	pid_t pgrp = getpgrp();
 	sigset_t all;
 
@@ -258,54 +258,54 @@ static __attribute__((noreturn)) void relay_main(struct copier *r, const struct 
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "dltraced-log");
-	keep_only(fds, r->ch[1].in < 0 ? 4 : 6);
-	if (chdir("/") < 0 || workload_user_become(u) < 0 || backlog_start(r->log_fd, r->log) < 0)
+	keep_only(fds, copier->ch[1].in < 0 ? 4 : 6);
+	if (chdir("/") < 0 || workload_user_become(user) < 0 || backlog_start(copier->log_fd, copier->log) < 0)
 		_exit(EXIT_DLTRACED);
-	while (r->ch[0].in >= 0 || r->ch[1].in >= 0)
-		serve(r, pgrp);
+	while (copier->ch[0].in >= 0 || copier->ch[1].in >= 0)
+		serve(copier, pgrp);
 	backlog_await(-1);
 	_exit(0);
 }
 
 /* --- on our side -------------------------------------------------------------------------------- */
 
-static int start(struct relay *r, struct copier *c, const struct workload_user *u, int ends[2])
+static int start(struct relay *relay, struct copier *copier, const struct workload_user *user, int ends[2])
 {
-	void *shared = mmap(NULL, sizeof(*r->log), PROT_READ | PROT_WRITE,
+	void *shared = mmap(NULL, sizeof(*relay->log), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int pair[2], err;
 
 	if (shared == MAP_FAILED)
 		return -errno;
-	c->log = r->log = shared;
+	copier->log = relay->log = shared;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	r->request_fd = pair[0];
-	c->request_fd = pair[1];
-	err = open_channel(&c->ch[0], STDOUT_FILENO, u->uid, &c->end[0]);
+	relay->request_fd = pair[0];
+	copier->request_fd = pair[1];
+	err = open_channel(&copier->ch[0], STDOUT_FILENO, user->uid, &copier->end[0]);
 	if (!err && !same_file(STDOUT_FILENO, STDERR_FILENO))
-		err = open_channel(&c->ch[1], STDERR_FILENO, u->uid, &c->end[1]);
-	else if (!err && (c->end[1] = fcntl(c->end[0], F_DUPFD_CLOEXEC, 3)) < 0)
+		err = open_channel(&copier->ch[1], STDERR_FILENO, user->uid, &copier->end[1]);
+	else if (!err && (copier->end[1] = fcntl(copier->end[0], F_DUPFD_CLOEXEC, 3)) < 0)
 		err = -errno;
 	if (err < 0)
 		return err;
-	r->pid = fork();
-	if (!r->pid)
-		relay_main(c, u);
-	if (r->pid < 0) {
-		r->pid = 0;
+	relay->pid = fork();
+	if (!relay->pid)
+		relay_main(copier, user);
+	if (relay->pid < 0) {
+		relay->pid = 0;
 		return -errno;
 	}
 	/* without it the relay could not be waited for; it ends as soon as ENDS are closed */
-	r->pidfd = util_pidfd_open(r->pid);
-	if (r->pidfd < 0)
-		return r->pidfd;
-	ends[0] = TAKE_FD(c->end[0]);
-	ends[1] = TAKE_FD(c->end[1]);
+	relay->pidfd = util_pidfd_open(relay->pid);
+	if (relay->pidfd < 0)
+		return relay->pidfd;
+	ends[0] = TAKE_FD(copier->end[0]);
+	ends[1] = TAKE_FD(copier->end[1]);
 	return 0;
 }
 
-int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int ends[2])
+int relay_start(struct relay *relay, const struct workload_user *user, int log_fd, int ends[2])
 {
 	struct copier c __attribute__((cleanup(copier_close))) = {
 		.ch = { { .in = -1, .out = -1 }, { .in = -1, .out = -1 } },
@@ -315,10 +315,10 @@ int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int 
 	};
 	int err;
 
-	*r = (struct relay)RELAY_NONE;
-	err = start(r, &c, u, ends);
+	*relay = (struct relay)RELAY_NONE;
+	err = start(relay, &c, user, ends);
 	if (err < 0)
-		relay_free(r);
+		relay_free(relay);
 	return err;
 }
 
@@ -347,28 +347,28 @@ static int await(int fd, uint64_t deadline_ns)
 	return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
 }
 
-int relay_await(struct relay *r, int timeout_ms)
+int relay_await(struct relay *relay, int timeout_ms)
 {
 	uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * NSEC_PER_MSEC;
 	uint8_t got;
 	int err;
 
-	r->question++;
-	if (send(r->request_fd, &r->question, 1, MSG_NOSIGNAL) == 1) {
+	relay->question++;
+	if (send(relay->request_fd, &relay->question, 1, MSG_NOSIGNAL) == 1) {
 		do {
 			ssize_t n;
 
-			err = await(r->request_fd, deadline_ns);
+			err = await(relay->request_fd, deadline_ns);
 			if (err < 0)
 				return err;
-			n = read(r->request_fd, &got, 1);
+			n = read(relay->request_fd, &got, 1);
 			if (n <= 0)
 				break; /* it is about to end */
-			if (got == r->question)
+			if (got == relay->question)
 				return 0;
 		} while (true); /* an answer that came too late for its question */
 	}
-	return await(r->pidfd, deadline_ns);
+	return await(relay->pidfd, deadline_ns);
 }
 
 void relay_free(struct relay *r)

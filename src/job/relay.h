@@ -34,12 +34,12 @@ struct relay {
 #define RELAY_NONE { .pidfd = -1, .request_fd = -1 }
 
 /*
- * Fork the relay, as user U, between our stdout and stderr and the two new ENDS (close-on-exec), which the
+ * Fork the relay, as user USER, between our stdout and stderr and the two new ENDS (close-on-exec), which the
  * workload uses as its own: a pty where ours was a terminal, else a pipe. It ends when every copy of ENDS
  * is closed; it closes its own side of one when the destination has gone, so that writers get the error
  * that they would get without it. 0 or -errno; on failure nothing is left behind.
  */
-int relay_start(struct relay *r, const struct workload_user *u, int log_fd, int ends[2]);
+int relay_start(struct relay *relay, const struct workload_user *user, int log_fd, int ends[2]);
 
 /* Leave BYTES of the log's file system free (SPACE_DEFAULT, see space.h); 0, as at the start: none. */
 void relay_keep_free(struct relay *r, uint64_t bytes);
@@ -51,7 +51,7 @@ void relay_end_log(struct relay *r);
  * Wait until all output written to ENDS so far is in the log and passed on, even while more is written: 0,
  * -ETIMEDOUT (the destination takes no more) or -errno.
  */
-int relay_await(struct relay *r, int timeout_ms);
+int relay_await(struct relay *relay, int timeout_ms);
 
 /* Forget it, whether it has ended or goes on without us. Fine with none. */
 void relay_free(struct relay *r);

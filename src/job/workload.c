@@ -67,7 +67,7 @@ static void report(int fd, int r)
 		_exit(EXIT_DLTRACED);
 }
 
-static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *u,
+static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *user,
 						 int mem_node, const int out[2], int go_fd, int err_fd)
 {
 	struct pollfd gate[] = { { .fd = go_fd, .events = POLLIN }, { .fd = err_fd } };
@@ -76,10 +76,10 @@ static __attribute__((noreturn)) void child_main(char *const argv[], const struc
 	if (!r && mem_node >= 0)
 		r = numa_bind((unsigned int)mem_node);
 	if (!r)
-		r = workload_user_become(u);
-	umask(u->umask);
-	if (u->environ)
-		environ = u->environ; /* execvp reads PATH from it */
+		r = workload_user_become(user);
+	umask(user->umask);
+	if (user->environ)
+		environ = user->environ; /* execvp reads PATH from it */
 	restore_signals();
 	report(err_fd, r);
 	while (poll(gate, ARRAY_SIZE(gate), -1) < 0 && errno == EINTR)
@@ -106,7 +106,7 @@ static int await_report(int fd)
 	return n == sizeof(r) ? r : GONE;
 }
 
-static int prepare(struct workload *w, char *const argv[], const struct workload_user *u,
+static int prepare(struct workload *workload, char *const argv[], const struct workload_user *user,
 		   int log_fd, int mem_node)
 {
 	autoclose int go_fd = eventfd(0, EFD_CLOEXEC), report_fd = -1, child_end = -1;
@@ -119,7 +119,7 @@ static int prepare(struct workload *w, char *const argv[], const struct workload
 	report_fd = fds[0];
 	child_end = fds[1];
 	if (log_fd >= 0) {
-		r = relay_start(&w->relay, u, log_fd, ends);
+		r = relay_start(&workload->relay, user, log_fd, ends);
 		if (r < 0)
 			return r;
 		out = ends[0];
@@ -132,16 +132,16 @@ static int prepare(struct workload *w, char *const argv[], const struct workload
 		return -errno;
 	if (!pid) {
 		close(report_fd); /* or POLLERR would never come */
-		child_main(argv, u, mem_node, ends, go_fd, child_end);
+		child_main(argv, user, mem_node, ends, go_fd, child_end);
 	}
 	util_close(&child_end); /* or EOF would never come */
-	w->pid = pid;
-	w->go_fd = TAKE_FD(go_fd);
-	w->err_fd = TAKE_FD(report_fd);
-	w->pidfd = util_pidfd_open(pid);
-	if (w->pidfd < 0)
-		return w->pidfd;
-	r = await_report(w->err_fd);
+	workload->pid = pid;
+	workload->go_fd = TAKE_FD(go_fd);
+	workload->err_fd = TAKE_FD(report_fd);
+	workload->pidfd = util_pidfd_open(pid);
+	if (workload->pidfd < 0)
+		return workload->pidfd;
+	r = await_report(workload->err_fd);
 	return r == GONE ? -ECHILD : r;
 }
 
@@ -202,20 +202,20 @@ static bool reap(struct workload *w, int flags)
 	return w->ended;
 }
 
-int workload_go(struct workload *w)
+int workload_go(struct workload *workload)
 {
 	int r;
 
-	if (eventfd_write(w->go_fd, 1) < 0)
+	if (eventfd_write(workload->go_fd, 1) < 0)
 		return -errno;
-	r = await_report(w->err_fd);
-	util_close(&w->go_fd);
-	util_close(&w->err_fd);
+	r = await_report(workload->err_fd);
+	util_close(&workload->go_fd);
+	util_close(&workload->err_fd);
 	if (r < 0) {
-		reap(w, 0);
+		reap(workload, 0);
 		return r;
 	}
-	w->started = true;
+	workload->started = true;
 	return 0;
 }
 
@@ -253,21 +253,21 @@ void workload_await_output(struct workload *w)
 		relay_await(&w->relay, OUTPUT_DEADLINE_MS);
 }
 
-void workload_free(struct workload *w)
+void workload_free(struct workload *workload)
 {
-	if (!w->pid && !w->relay.pid)
+	if (!workload->pid && !workload->relay.pid)
 		return;
-	if (w->pid && !w->started && !w->ended) {
-		util_close(&w->err_fd); /* at the gate the child takes this for our end */
-		await_end(w->pidfd, GATE_DEADLINE_MS);
-		kill(w->pid, SIGKILL); /* not reaped yet, so the number is still its own */
-		reap(w, 0);
+	if (workload->pid && !workload->started && !workload->ended) {
+		util_close(&workload->err_fd); /* at the gate the child takes this for our end */
+		await_end(workload->pidfd, GATE_DEADLINE_MS);
+		kill(workload->pid, SIGKILL); /* not reaped yet, so the number is still its own */
+		reap(workload, 0);
 	}
-	if (w->ended || !w->pid)
-		workload_await_output(w);
-	util_close(&w->pidfd);
-	util_close(&w->go_fd);
-	util_close(&w->err_fd);
-	relay_free(&w->relay);
-	*w = no_workload;
+	if (workload->ended || !workload->pid)
+		workload_await_output(workload);
+	util_close(&workload->pidfd);
+	util_close(&workload->go_fd);
+	util_close(&workload->err_fd);
+	relay_free(&workload->relay);
+	*workload = no_workload;
 }

@@ -49,7 +49,7 @@ void workload_adopted_end(struct workload *w, int status, const uint64_t usage[U
  * Open the gate; 0 once exec worked, -ENOENT / -EACCES / -errno when exec failed (the child is then reaped
  * and w->ended). A child that was killed at the gate also gives 0: reaping it shows the status.
  */
-int workload_go(struct workload *w);
+int workload_go(struct workload *workload);
 
 /* Pass SIG on to the workload; 0 or -errno (-ESRCH when it has ended). */
 int workload_signal(struct workload *w, int sig);
@@ -73,6 +73,6 @@ void workload_await_output(struct workload *w);
  * Clean up: a child that never passed the gate is ended and reaped, one that runs is left alone, and the
  * output of one that has ended gets a moment to arrive. Fine when all zero.
  */
-void workload_free(struct workload *w);
+void workload_free(struct workload *workload);
 
 #endif

@@ -29,12 +29,12 @@ struct trial {
 };
 
 /* Loads a program that notes that it has run; 0 or -errno. */
-static int program_load(struct trial *t, const struct backend_type *type, int btf_id)
+static int program_load(struct trial *trial, const struct backend_type *type, int btf_id)
 {
 	const struct bpf_insn insns[] = {
 		/* r1 = &value; *(u64 *)r1 = 1; r0 = 0; exit */
 		/* NOLINTNEXTLINE(misc-redundant-expression): two of them are 0 */
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = t->ran },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = trial->ran },
 		{ 0 },
 		{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = 1, .imm = 1 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
@@ -43,20 +43,20 @@ static int program_load(struct trial *t, const struct backend_type *type, int bt
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach,
 		    .attach_btf_id = (uint32_t)btf_id);
 
-	t->prog = bpf_prog_load(type->type, "dlt_try", "GPL", insns, ARRAY_SIZE(insns), &opts);
-	return t->prog < 0 ? -errno : 0;
+	trial->prog = bpf_prog_load(type->type, "dlt_try", "GPL", insns, ARRAY_SIZE(insns), &opts);
+	return trial->prog < 0 ? -errno : 0;
 }
 
 /* NAME is hooked: does a call run the program? */
-static int call_is_seen(struct trial *t, const char *name)
+static int call_is_seen(struct trial *trial, const char *name)
 {
 	uint32_t zero = 0;
 	uint64_t ran = 0;
 
 	syscall(SYS_close, -1);
-	if (bpf_map_lookup_elem(t->ran, &zero, &ran) == 0 && ran)
+	if (bpf_map_lookup_elem(trial->ran, &zero, &ran) == 0 && ran)
 		return 0;
-	snprintf(t->why, t->size, "%s: attached, but never run (see sysctl kernel.ftrace_enabled and "
+	snprintf(trial->why, trial->size, "%s: attached, but never run (see sysctl kernel.ftrace_enabled and "
 		 "/sys/kernel/debug/kprobes/enabled)", name);
 	return -ENOTSUP;
 }
@@ -71,34 +71,34 @@ static int number_in(const char *path, uint64_t *ret)
 }
 
 /* By perf's event ATTR; GROUP and NAME are for the message. */
-static int try_perf(struct trial *t, const struct backend_type *type, struct perf_event_attr *attr, const char *group,
+static int try_perf(struct trial *trial, const struct backend_type *type, struct perf_event_attr *attr, const char *group,
 		    const char *name)
 {
-	int r = program_load(t, type, 0);
+	int r = program_load(trial, type, 0);
 
 	if (!r) {
-		t->hook = (int)syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-		r = t->hook < 0 || ioctl(t->hook, PERF_EVENT_IOC_SET_BPF, t->prog) < 0 ? -errno : 0;
+		trial->hook = (int)syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+		r = trial->hook < 0 || ioctl(trial->hook, PERF_EVENT_IOC_SET_BPF, trial->prog) < 0 ? -errno : 0;
 	}
 	if (r < 0)
-		snprintf(t->why, t->size, "%s%s: %s", group, name, strerror(-r));
-	return r < 0 ? r : call_is_seen(t, name);
+		snprintf(trial->why, trial->size, "%s%s: %s", group, name, strerror(-r));
+	return r < 0 ? r : call_is_seen(trial, name);
 }
 
-static int try_kprobe(struct trial *t, const struct backend_type *type, const char *func)
+static int try_kprobe(struct trial *trial, const struct backend_type *type, const char *func)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .kprobe_func = (uintptr_t)func };
 	uint64_t pmu;
 
 	if (number_in("/sys/bus/event_source/devices/kprobe/type", &pmu) < 0) {
-		snprintf(t->why, t->size, "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+		snprintf(trial->why, trial->size, "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
 		return -ENOENT;
 	}
 	attr.type = (uint32_t)pmu;
-	return try_perf(t, type, &attr, "", func);
+	return try_perf(trial, type, &attr, "", func);
 }
 
-static int try_tp(struct trial *t, const struct backend_type *type, const char *name)
+static int try_tp(struct trial *trial, const struct backend_type *type, const char *name)
 {
 	static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT };
@@ -112,43 +112,43 @@ static int try_tp(struct trial *t, const struct backend_type *type, const char *
 		attr.config = id;
 	}
 	if (r < 0) {
-		snprintf(t->why, t->size, "tracefs: no raw_syscalls/%s (mount -t tracefs tracefs /sys/kernel/tracing)",
+		snprintf(trial->why, trial->size, "tracefs: no raw_syscalls/%s (mount -t tracefs tracefs /sys/kernel/tracing)",
 			 name);
 		return r;
 	}
-	return try_perf(t, type, &attr, "raw_syscalls/", name);
+	return try_perf(trial, type, &attr, "raw_syscalls/", name);
 }
 
-static int try_tracing(struct trial *t, const struct backend_type *type, const char *name, int btf_id)
+static int try_tracing(struct trial *trial, const struct backend_type *type, const char *name, int btf_id)
 {
 	int r;
 
 	if (btf_id < 0) {
-		snprintf(t->why, t->size, "%s is not in this kernel's BTF", name);
+		snprintf(trial->why, trial->size, "%s is not in this kernel's BTF", name);
 		return btf_id;
 	}
-	r = program_load(t, type, btf_id);
+	r = program_load(trial, type, btf_id);
 	if (!r) {
-		t->hook = bpf_raw_tracepoint_open(NULL, t->prog);
-		r = t->hook < 0 ? -errno : 0;
+		trial->hook = bpf_raw_tracepoint_open(NULL, trial->prog);
+		r = trial->hook < 0 ? -errno : 0;
 	}
 	if (r < 0)
-		snprintf(t->why, t->size, "%s on %s: %s", t->prog < 0 ? "load" : "attach", name, strerror(-r));
-	return r < 0 ? r : call_is_seen(t, name);
+		snprintf(trial->why, trial->size, "%s on %s: %s", trial->prog < 0 ? "load" : "attach", name, strerror(-r));
+	return r < 0 ? r : call_is_seen(trial, name);
 }
 
 /* The hook at the start of calls, or at their end. */
-static int try_hook(struct trial *t, enum backend b, bool enter, const struct btf *btf)
+static int try_hook(struct trial *trial, enum backend b, bool enter, const struct btf *btf)
 {
 	const struct backend_type *type = enter ? &backend_kinds[b].enter_type : &backend_kinds[b].exit_type;
 
 	if (type->type == BPF_PROG_TYPE_KPROBE)
-		return try_kprobe(t, type, FUNC);
+		return try_kprobe(trial, type, FUNC);
 	if (type->type == BPF_PROG_TYPE_TRACEPOINT)
-		return try_tp(t, type, enter ? "sys_enter" : "sys_exit");
+		return try_tp(trial, type, enter ? "sys_enter" : "sys_exit");
 	if (type->attach != BPF_TRACE_RAW_TP)
-		return try_tracing(t, type, FUNC, btf__find_by_name_kind(btf, FUNC, BTF_KIND_FUNC));
-	return try_tracing(t, type, enter ? "sys_enter" : "sys_exit",
+		return try_tracing(trial, type, FUNC, btf__find_by_name_kind(btf, FUNC, BTF_KIND_FUNC));
+	return try_tracing(trial, type, enter ? "sys_enter" : "sys_exit",
 			   btf__find_by_name_kind(btf, enter ? "btf_trace_sys_enter" : "btf_trace_sys_exit",
 						  BTF_KIND_TYPEDEF));
 }

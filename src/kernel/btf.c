@@ -30,21 +30,21 @@ static bool has_one_type(const struct btf_type *t)
 	return btf_is_mod(t) || btf_is_typedef(t) || btf_is_type_tag(t);
 }
 
-static int type_take(struct excerpt *e, uint32_t id, unsigned int depth);
+static int type_take(struct excerpt *excerpt, uint32_t id, unsigned int depth);
 
-/* Copy the types that T refers to. */
-static int parts_take(struct excerpt *e, const struct btf_type *t, unsigned int depth)
+/* Copy the types that TYPE refers to. */
+static int parts_take(struct excerpt *excerpt, const struct btf_type *type, unsigned int depth)
 {
 	int r = 0;
 
-	if (has_one_type(t))
-		return type_take(e, t->type, depth);
-	if (btf_is_array(t)) {
-		r = type_take(e, btf_array(t)->type, depth);
-		return r < 0 ? r : type_take(e, btf_array(t)->index_type, depth);
+	if (has_one_type(type))
+		return type_take(excerpt, type->type, depth);
+	if (btf_is_array(type)) {
+		r = type_take(excerpt, btf_array(type)->type, depth);
+		return r < 0 ? r : type_take(excerpt, btf_array(type)->index_type, depth);
 	}
-	for (unsigned int i = 0; !r && btf_is_composite(t) && i < btf_vlen(t); i++)
-		r = type_take(e, btf_members(t)[i].type, depth);
+	for (unsigned int i = 0; !r && btf_is_composite(type) && i < btf_vlen(type); i++)
+		r = type_take(excerpt, btf_members(type)[i].type, depth);
 	return r;
 }
 
@@ -63,27 +63,27 @@ static void parts_rename(const struct excerpt *e, struct btf_type *t)
 
 #define DEPTH_MAX 64 /* a struct cannot contain itself, so this is for broken BTF only */
 
-static int type_take(struct excerpt *e, uint32_t id, unsigned int depth)
+static int type_take(struct excerpt *excerpt, uint32_t id, unsigned int depth)
 {
-	const struct btf_type *t = btf__type_by_id(e->from, id);
+	const struct btf_type *type = btf__type_by_id(excerpt->from, id);
 	int r;
 
-	if (!t || depth == DEPTH_MAX)
+	if (!type || depth == DEPTH_MAX)
 		return -EINVAL;
-	if (!id || e->ids[id] || btf_is_func_proto(t))
+	if (!id || excerpt->ids[id] || btf_is_func_proto(type))
 		return 0;
-	if (btf_is_ptr(t)) {
-		e->ids[id] = (uint32_t)e->pointer;
+	if (btf_is_ptr(type)) {
+		excerpt->ids[id] = (uint32_t)excerpt->pointer;
 		return 0;
 	}
-	r = parts_take(e, t, depth + 1);
+	r = parts_take(excerpt, type, depth + 1);
 	if (r < 0)
 		return r;
-	r = btf__add_type(e->to, e->from, t);
+	r = btf__add_type(excerpt->to, excerpt->from, type);
 	if (r < 0)
 		return r;
-	e->ids[id] = (uint32_t)r;
-	parts_rename(e, (struct btf_type *)btf__type_by_id(e->to, (uint32_t)r));
+	excerpt->ids[id] = (uint32_t)r;
+	parts_rename(excerpt, (struct btf_type *)btf__type_by_id(excerpt->to, (uint32_t)r));
 	return 0;
 }
 
@@ -98,34 +98,34 @@ static const char *name_of(const struct btf *btf, const struct btf_type *t)
 	return btf_is_composite(t) || btf_is_any_enum(t) ? btf__name_by_offset(btf, t->name_off) : "";
 }
 
-/* Copy from E->from, from the type with number FIRST on, the types in NAMES that begin with PREFIX. */
-static int names_take(struct excerpt *e, uint32_t first, const char *const *names, size_t n, const char *prefix)
+/* Copy from EXCERPT->from, from the type with number FIRST on, the types in NAMES that begin with PREFIX. */
+static int names_take(struct excerpt *excerpt, uint32_t first, const char *const *names, size_t n, const char *prefix)
 {
-	unsigned int types = btf__type_cnt(e->from);
+	unsigned int types = btf__type_cnt(excerpt->from);
 	int r = 0;
 
 	for (uint32_t id = first; !r && id < types; id++) {
-		const char *name = name_of(e->from, btf__type_by_id(e->from, id));
+		const char *name = name_of(excerpt->from, btf__type_by_id(excerpt->from, id));
 
 		if (name[0] && !strncmp(name, prefix, strlen(prefix)) && bsearch(name, names, n, sizeof(*names), by_name))
-			r = type_take(e, id, 0);
+			r = type_take(excerpt, id, 0);
 	}
 	return r;
 }
 
-/* Copy from a module, on top of E->from, the types with its prefix. */
-static int module_take(struct excerpt *e, const struct kernel_btf_module *m, const char *const *names, size_t n)
+/* Copy from a module, on top of EXCERPT->from, the types with its prefix. */
+static int module_take(struct excerpt *excerpt, const struct kernel_btf_module *module, const char *const *names, size_t n)
 {
-	unsigned int first = btf__type_cnt(e->from), types = btf__type_cnt(m->btf);
-	struct excerpt of_module = *e;
+	unsigned int first = btf__type_cnt(excerpt->from), types = btf__type_cnt(module->btf);
+	struct excerpt of_module = *excerpt;
 
-	of_module.from = m->btf;
-	of_module.ids = realloc(e->ids, types * sizeof(*e->ids));
+	of_module.from = module->btf;
+	of_module.ids = realloc(excerpt->ids, types * sizeof(*excerpt->ids));
 	if (!of_module.ids)
 		return -ENOMEM;
-	e->ids = of_module.ids;
-	memset(e->ids + first, 0, (types - first) * sizeof(*e->ids));
-	return names_take(&of_module, first, names, n, m->prefix);
+	excerpt->ids = of_module.ids;
+	memset(excerpt->ids + first, 0, (types - first) * sizeof(*excerpt->ids));
+	return names_take(&of_module, first, names, n, module->prefix);
 }
 
 struct btf *kernel_btf_excerpt(const struct btf *from, const struct kernel_btf_module *modules, size_t n_modules,
@@ -196,23 +196,23 @@ static int tp_note(struct kernel_btf *k, const char *name, uint32_t id)
 	return 0;
 }
 
-int kernel_btf_index(struct kernel_btf *k)
+int kernel_btf_index(struct kernel_btf *btf)
 {
-	unsigned int types = btf__type_cnt(k->btf);
+	unsigned int types = btf__type_cnt(btf->btf);
 	int r = 0;
 
 	for (uint32_t id = 1; !r && id < types; id++) {
-		const struct btf_type *t = btf__type_by_id(k->btf, id);
-		const char *name = btf__name_by_offset(k->btf, t->name_off);
+		const struct btf_type *t = btf__type_by_id(btf->btf, id);
+		const char *name = btf__name_by_offset(btf->btf, t->name_off);
 
 		if (btf_is_struct(t))
-			cast_type_note(k, name, id);
+			cast_type_note(btf, name, id);
 		else if (btf_is_typedef(t))
-			r = tp_note(k, name, id);
+			r = tp_note(btf, name, id);
 		else if (btf_is_func(t))
-			kfunc_note(k, name, id);
+			kfunc_note(btf, name, id);
 	}
-	k->casts = k->kfuncs[DLT_KFUNC_bpf_rdonly_cast] && !k->ambiguous;
+	btf->casts = btf->kfuncs[DLT_KFUNC_bpf_rdonly_cast] && !btf->ambiguous;
 	return r;
 }
 
@@ -272,7 +272,7 @@ const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *n
  * With the file systems whose own types the programs read (bpf/file_id.bpf.h). As modules they have BTF of
  * their own, from 5.11 on and while they are loaded: one that is not there is no error.
  */
-static struct btf *excerpt_make(const struct kernel_btf *k)
+static struct btf *excerpt_make(const struct kernel_btf *btf)
 {
 	struct kernel_btf_module modules[] = { { "btrfs", "btrfs_" }, { "fuse", "fuse_" }, { "nfs", "nfs_" }, { "overlay", "ovl_" } };
 	struct btf *excerpt;
@@ -281,18 +281,18 @@ static struct btf *excerpt_make(const struct kernel_btf *k)
 		autofree char *path = util_fmt("/sys/kernel/btf/%s", modules[i].name);
 
 		if (path && access(path, R_OK) == 0)
-			modules[i].btf = btf__parse_split(path, k->btf);
+			modules[i].btf = btf__parse_split(path, btf->btf);
 	}
-	excerpt = kernel_btf_excerpt(k->btf, modules, ARRAY_SIZE(modules), core_types, ARRAY_SIZE(core_types));
+	excerpt = kernel_btf_excerpt(btf->btf, modules, ARRAY_SIZE(modules), core_types, ARRAY_SIZE(core_types));
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
 		btf__free(modules[i].btf);
 	return excerpt;
 }
 
 /* Written to memory, under a path that libbpf can open. */
-static int excerpt_put(struct kernel_btf *k)
+static int excerpt_put(struct kernel_btf *kernel_btf)
 {
-	struct btf *btf = excerpt_make(k);
+	struct btf *btf = excerpt_make(kernel_btf);
 	const void *data;
 	uint32_t size = 0;
 	int r = -errno;
@@ -300,27 +300,27 @@ static int excerpt_put(struct kernel_btf *k)
 	if (!btf)
 		return r;
 	data = btf__raw_data(btf, &size);
-	k->excerpt_fd = memfd_create("dltraced-btf", MFD_CLOEXEC);
-	r = !data ? -ENOMEM : k->excerpt_fd < 0 ? -errno : util_write_all(k->excerpt_fd, data, size);
+	kernel_btf->excerpt_fd = memfd_create("dltraced-btf", MFD_CLOEXEC);
+	r = !data ? -ENOMEM : kernel_btf->excerpt_fd < 0 ? -errno : util_write_all(kernel_btf->excerpt_fd, data, size);
 	btf__free(btf);
 	return r;
 }
 
-int kernel_btf_load(struct kernel_btf *k)
+int kernel_btf_load(struct kernel_btf *btf)
 {
 	int r;
 
-	*k = (struct kernel_btf){ .btf = btf__load_vmlinux_btf(), .excerpt_fd = -1 };
-	if (!k->btf)
+	*btf = (struct kernel_btf){ .btf = btf__load_vmlinux_btf(), .excerpt_fd = -1 };
+	if (!btf->btf)
 		return -errno;
-	r = kernel_btf_index(k);
+	r = kernel_btf_index(btf);
 	if (r < 0)
 		return r;
-	r = excerpt_put(k);
+	r = excerpt_put(btf);
 	if (r < 0)
 		log_debug("no excerpt of the kernel's BTF: %s", strerror(-r)); /* only slower */
 	else
-		snprintf(k->excerpt, sizeof(k->excerpt), "/proc/self/fd/%d", k->excerpt_fd);
+		snprintf(btf->excerpt, sizeof(btf->excerpt), "/proc/self/fd/%d", btf->excerpt_fd);
 	return 0;
 }
 

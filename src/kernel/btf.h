@@ -35,11 +35,11 @@ struct kernel_btf {
 };
 
 /* Reads the kernel's BTF. 0 or -errno; to be freed either way. */
-int kernel_btf_load(struct kernel_btf *k);
+int kernel_btf_load(struct kernel_btf *btf);
 void kernel_btf_free(struct kernel_btf *k);
 
 /* Looks up the names in k->btf: part of loading, separate for tests. 0 or -errno. */
-int kernel_btf_index(struct kernel_btf *k);
+int kernel_btf_index(struct kernel_btf *btf);
 
 /* Returns the id of tracepoint NAME's type, or of function PREFIX NAME; negative: there is none. */
 int kernel_btf_tp(const struct kernel_btf *k, const char *name);

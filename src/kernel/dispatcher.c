@@ -49,15 +49,15 @@ static const char *enter_name(const struct dispatcher *d)
 	return d->opaque ? "fentry_enter_opaque" : kind_of(d)->enter;
 }
 
-/* Returns the next call of PROBE that D serves from *I on, which it advances; NULL at the end. */
-static const struct probe_call *next_call(const struct dispatcher *d, unsigned int probe, unsigned int *i)
+/* Returns the next call of PROBE that DISPATCHER serves from *I on, which it advances; NULL at the end. */
+static const struct probe_call *next_call(const struct dispatcher *dispatcher, unsigned int probe, unsigned int *i)
 {
 	const struct probe *p = probes[probe];
 
 	while (*i < p->n_calls) {
 		const struct probe_call *call = &p->calls[(*i)++];
 
-		if (dispatcher_takes(d, call))
+		if (dispatcher_takes(dispatcher, call))
 			return call;
 	}
 	return NULL;
@@ -116,58 +116,58 @@ static bool enriches(const struct dispatcher *d, const struct bpf_program *prog)
 	return d->enrich && (!strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6));
 }
 
-static void handlers_choose(const struct dispatcher *d, unsigned int probe, bool enrich)
+static void handlers_choose(const struct dispatcher *dispatcher, unsigned int probe, bool enrich)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, d->objects[probe].obj) {
-		bool needed = handler_needed(d, probe, bpf_program__name(prog));
+	bpf_object__for_each_program(prog, dispatcher->objects[probe].obj) {
+		bool needed = handler_needed(dispatcher, probe, bpf_program__name(prog));
 
 		/* the probe may have left it out */
-		bpf_program__set_autoload(prog, needed || (enrich && bpf_program__autoload(prog) && enriches(d, prog)));
+		bpf_program__set_autoload(prog, needed || (enrich && bpf_program__autoload(prog) && enriches(dispatcher, prog)));
 		if (needed)
-			type_set(d, prog, is_begin(prog));
+			type_set(dispatcher, prog, is_begin(prog));
 	}
 }
 
-static int handlers_load(struct dispatcher *d, unsigned int probe, const struct dlt_config *cfg,
+static int handlers_load(struct dispatcher *dispatcher, unsigned int probe, const struct dlt_config *cfg,
 		       bool enrich, dispatcher_share_fn share, void *ctx)
 {
-	struct probe_object *o = &d->objects[probe];
-	int r = probes[probe]->open(o, cfg, d->kernel);
+	struct probe_object *object = &dispatcher->objects[probe];
+	int r = probes[probe]->open(object, cfg, dispatcher->kernel);
 
 	if (!r) {
-		handlers_choose(d, probe, enrich);
-		r = share(ctx, o->obj);
+		handlers_choose(dispatcher, probe, enrich);
+		r = share(ctx, object->obj);
 	}
 	if (!r)
-		r = object_load(o->skel, d->kernel, target_of, d);
+		r = object_load(object->skel, dispatcher->kernel, target_of, dispatcher);
 	if (r < 0)
-		probe_object_free(o);
+		probe_object_free(object);
 	return r;
 }
 
-int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx)
+int dispatcher_add(struct dispatcher *dispatcher, unsigned int probe, dispatcher_share_fn share, void *ctx)
 {
-	struct dlt_config cfg = d->cfg;
+	struct dlt_config cfg = dispatcher->cfg;
 	const struct probe_call *call;
 	unsigned int i = 0;
 	int r;
 
-	call = next_call(d, probe, &i);
+	call = next_call(dispatcher, probe, &i);
 	if (!call)
 		return 0;
-	d->load_for = &d->funcs[call->nr];
-	r = handlers_load(d, probe, &cfg, true, share, ctx);
+	dispatcher->load_for = &dispatcher->funcs[call->nr];
+	r = handlers_load(dispatcher, probe, &cfg, true, share, ctx);
 	if (r < 0 && cfg.hold) {
 		cfg.hold = 0;
-		r = handlers_load(d, probe, &cfg, true, share, ctx);
+		r = handlers_load(dispatcher, probe, &cfg, true, share, ctx);
 	}
 	if (r < 0)
-		r = handlers_load(d, probe, &cfg, false, share, ctx);
+		r = handlers_load(dispatcher, probe, &cfg, false, share, ctx);
 	if (r < 0)
 		return r;
-	d->probes |= PROBE_BIT(probe);
+	dispatcher->probes |= PROBE_BIT(probe);
 	return 0;
 }
 
@@ -200,59 +200,59 @@ static int hook_append(struct dispatcher *d, const struct hook *h)
 	return 0;
 }
 
-static int hook_add(struct dispatcher *d, unsigned int probe, int nr, bool enter)
+static int hook_add(struct dispatcher *dispatcher, unsigned int probe, int nr, bool enter)
 {
-	const struct backend_kind *kind = kind_of(d);
+	const struct backend_kind *kind = kind_of(dispatcher);
 	const struct backend_type *type = enter ? &kind->enter_type : &kind->exit_type;
 	struct hook h = { .probe = probe, .nr = nr, .enter = enter, .link_fd = -1 };
 
-	h.prog = bpf_object__find_program_by_name(d->skel->obj, enter ? enter_name(d) : kind->exit);
+	h.prog = bpf_object__find_program_by_name(dispatcher->skel->obj, enter ? enter_name(dispatcher) : kind->exit);
 	h.prog_fd = bpf_program__fd(h.prog);
 	if (nr >= 0 && type->type == BPF_PROG_TYPE_TRACING) {
-		h.prog_fd = program_copy(h.prog, type, &d->funcs[nr]);
+		h.prog_fd = program_copy(h.prog, type, &dispatcher->funcs[nr]);
 		h.own_fd = true;
 		if (h.prog_fd < 0)
-			return fail(d, h.prog_fd, d->funcs[nr].name);
+			return fail(dispatcher, h.prog_fd, dispatcher->funcs[nr].name);
 	}
-	return hook_append(d, &h);
+	return hook_append(dispatcher, &h);
 }
 
-static int spare_hooks_add(struct dispatcher *d, unsigned int probe)
+static int spare_hooks_add(struct dispatcher *dispatcher, unsigned int probe)
 {
 	struct bpf_program *prog;
 	int r = 0;
 
-	bpf_object__for_each_program(prog, d->objects[probe].obj) {
+	bpf_object__for_each_program(prog, dispatcher->objects[probe].obj) {
 		struct hook h = { .probe = probe, .nr = -1, .spare = true, .link_fd = -1,
 				  .prog = prog, .prog_fd = bpf_program__fd(prog) };
 
-		if (!r && enriches(d, prog) && bpf_program__autoload(prog))
-			r = hook_append(d, &h);
+		if (!r && enriches(dispatcher, prog) && bpf_program__autoload(prog))
+			r = hook_append(dispatcher, &h);
 	}
 	return r;
 }
 
-static int hooks_add(struct dispatcher *d)
+static int hooks_add(struct dispatcher *dispatcher)
 {
-	const struct backend_kind *kind = kind_of(d);
+	const struct backend_kind *kind = kind_of(dispatcher);
 	int r = 0;
 
 	for (unsigned int p = 1; !r && p < DLT_PROBES; p++)
-		if (d->probes >> p & 1)
-			r = spare_hooks_add(d, p);
+		if (dispatcher->probes >> p & 1)
+			r = spare_hooks_add(dispatcher, p);
 	if (!r && !kind->exit_by_function)
-		r = hook_add(d, 0, -1, false);
+		r = hook_add(dispatcher, 0, -1, false);
 	if (!r && !kind->by_function)
-		r = hook_add(d, 0, -1, true);
+		r = hook_add(dispatcher, 0, -1, true);
 	for (unsigned int p = 1; kind->by_function && p < DLT_PROBES; p++) {
 		const struct probe_call *call;
 		unsigned int i = 0;
 
-		while (!r && d->probes >> p & 1 && (call = next_call(d, p, &i))) {
+		while (!r && dispatcher->probes >> p & 1 && (call = next_call(dispatcher, p, &i))) {
 			if (kind->exit_by_function && call->exit)
-				r = hook_add(d, p, call->nr, false);
+				r = hook_add(dispatcher, p, call->nr, false);
 			if (!r)
-				r = hook_add(d, p, call->nr, true);
+				r = hook_add(dispatcher, p, call->nr, true);
 		}
 	}
 	return r;
@@ -270,7 +270,7 @@ static int handler_set(struct dispatcher *d, struct bpf_map *handlers, unsigned 
 	return 0;
 }
 
-static int handlers_set(struct dispatcher *d)
+static int handlers_set(struct dispatcher *dispatcher)
 {
 	int r = 0;
 
@@ -278,94 +278,94 @@ static int handlers_set(struct dispatcher *d)
 		const struct probe_call *call;
 		unsigned int i = 0;
 
-		while (!r && d->probes >> p & 1 && (call = next_call(d, p, &i))) {
+		while (!r && dispatcher->probes >> p & 1 && (call = next_call(dispatcher, p, &i))) {
 			if (call->exit)
-				r = handler_set(d, d->skel->maps.exit_handlers, p, call->nr, call->exit);
+				r = handler_set(dispatcher, dispatcher->skel->maps.exit_handlers, p, call->nr, call->exit);
 			if (!r && call->entry)
-				r = handler_set(d, d->skel->maps.entry_handlers, p, call->nr, call->entry);
+				r = handler_set(dispatcher, dispatcher->skel->maps.entry_handlers, p, call->nr, call->entry);
 		}
 	}
 	return r;
 }
 
-static void call_table_fill(struct dispatcher *d)
+static void call_table_fill(struct dispatcher *dispatcher)
 {
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		const struct probe_call *call;
 		unsigned int i = 0;
 
-		while (d->probes >> p & 1 && (call = next_call(d, p, &i)))
-			*(struct dlt_callinfo *)&d->skel->rodata->call_table[call->nr] = (struct dlt_callinfo){
+		while (dispatcher->probes >> p & 1 && (call = next_call(dispatcher, p, &i)))
+			*(struct dlt_callinfo *)&dispatcher->skel->rodata->call_table[call->nr] = (struct dlt_callinfo){
 				.probe = (uint8_t)p,
 				.func = (uint8_t)(i - 1),
 				.shape = call->shape,
 				.flags = (uint8_t)((call->entry ? DLT_CALL_ENTRY : 0) |
 						   (call->no_row ? DLT_CALL_NO_ROW : 0) |
 						   (call->region ? DLT_CALL_REGION : 0) |
-						   d->number * DLT_CALL_OWNER),
+						   dispatcher->number * DLT_CALL_OWNER),
 			};
 	}
 }
 
 /* Only those of its backend. */
-static void programs_choose(struct dispatcher *d)
+static void programs_choose(struct dispatcher *dispatcher)
 {
-	const struct backend_kind *kind = kind_of(d);
+	const struct backend_kind *kind = kind_of(dispatcher);
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, d->skel->obj) {
+	bpf_object__for_each_program(prog, dispatcher->skel->obj) {
 		const char *name = bpf_program__name(prog);
-		bool enter = !strcmp(name, enter_name(d)), exit = !strcmp(name, kind->exit);
+		bool enter = !strcmp(name, enter_name(dispatcher)), exit = !strcmp(name, kind->exit);
 
 		bpf_program__set_autoload(prog, enter || exit);
 		if (enter || exit)
-			type_set(d, prog, enter);
+			type_set(dispatcher, prog, enter);
 	}
 }
 
-int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx)
+int dispatcher_load(struct dispatcher *dispatcher, dispatcher_share_fn share, void *ctx)
 {
 	int r;
 
-	d->skel = SKEL_OPEN_ONLY(calls, d->kernel);
-	if (!d->skel)
-		return fail(d, -errno, "dispatcher of system calls");
-	d->skel->rodata->dlt_cfg = d->cfg;
-	d->skel->rodata->dispatcher = (uint8_t)d->number;
-	call_table_fill(d);
-	programs_choose(d);
-	r = share(ctx, d->skel->obj);
+	dispatcher->skel = SKEL_OPEN_ONLY(calls, dispatcher->kernel);
+	if (!dispatcher->skel)
+		return fail(dispatcher, -errno, "dispatcher of system calls");
+	dispatcher->skel->rodata->dlt_cfg = dispatcher->cfg;
+	dispatcher->skel->rodata->dispatcher = (uint8_t)dispatcher->number;
+	call_table_fill(dispatcher);
+	programs_choose(dispatcher);
+	r = share(ctx, dispatcher->skel->obj);
 	if (!r)
-		r = object_load(d->skel->skeleton, d->kernel, target_of, d);
+		r = object_load(dispatcher->skel->skeleton, dispatcher->kernel, target_of, dispatcher);
 	if (r < 0)
-		return fail(d, r, "dispatcher of system calls (run with -v for why)");
-	r = handlers_set(d);
-	return r < 0 ? r : hooks_add(d);
+		return fail(dispatcher, r, "dispatcher of system calls (run with -v for why)");
+	r = handlers_set(dispatcher);
+	return r < 0 ? r : hooks_add(dispatcher);
 }
 
 /* --- attachment -------------------------------------------------------------------------------- */
 
-static int hook_attach(struct dispatcher *d, struct hook *h)
+static int hook_attach(struct dispatcher *dispatcher, struct hook *hook)
 {
-	const struct backend_kind *kind = kind_of(d);
-	const struct backend_type *type = h->enter ? &kind->enter_type : &kind->exit_type;
-	const char *name = h->nr >= 0 ? d->funcs[h->nr].name : h->enter ? "sys_enter" : "sys_exit";
+	const struct backend_kind *kind = kind_of(dispatcher);
+	const struct backend_type *type = hook->enter ? &kind->enter_type : &kind->exit_type;
+	const char *name = hook->nr >= 0 ? dispatcher->funcs[hook->nr].name : hook->enter ? "sys_enter" : "sys_exit";
 
-	if (h->spare && bpf_program__type(h->prog) == BPF_PROG_TYPE_KPROBE) {
-		name = strchr(bpf_program__section_name(h->prog), '/') + 1;
-		h->link = bpf_program__attach_kprobe(h->prog, false, name);
-		if (!h->link)
+	if (hook->spare && bpf_program__type(hook->prog) == BPF_PROG_TYPE_KPROBE) {
+		name = strchr(bpf_program__section_name(hook->prog), '/') + 1;
+		hook->link = bpf_program__attach_kprobe(hook->prog, false, name);
+		if (!hook->link)
 			log_debug("no kprobe on %s: %s", name, strerror(errno));
 		return 0;
 	}
-	if (h->spare || type->type == BPF_PROG_TYPE_TRACING) {
-		h->link_fd = bpf_raw_tracepoint_open(NULL, h->prog_fd);
-		return h->link_fd < 0 && !h->spare ? fail(d, -errno, name) : 0;
+	if (hook->spare || type->type == BPF_PROG_TYPE_TRACING) {
+		hook->link_fd = bpf_raw_tracepoint_open(NULL, hook->prog_fd);
+		return hook->link_fd < 0 && !hook->spare ? fail(dispatcher, -errno, name) : 0;
 	}
-	h->link = type->type == BPF_PROG_TYPE_KPROBE ?
-		bpf_program__attach_kprobe(h->prog, false, name) :
-		bpf_program__attach_tracepoint(h->prog, "raw_syscalls", name);
-	return h->link ? 0 : fail(d, -errno, name);
+	hook->link = type->type == BPF_PROG_TYPE_KPROBE ?
+		bpf_program__attach_kprobe(hook->prog, false, name) :
+		bpf_program__attach_tracepoint(hook->prog, "raw_syscalls", name);
+	return hook->link ? 0 : fail(dispatcher, -errno, name);
 }
 
 static void hook_detach(struct hook *h)
@@ -408,25 +408,25 @@ void dispatcher_detach_all(struct dispatcher *d)
 	detach(d, ALL);
 }
 
-void dispatcher_free(struct dispatcher *d)
+void dispatcher_free(struct dispatcher *dispatcher)
 {
-	dispatcher_detach_all(d);
-	for (unsigned int i = 0; i < d->n_hooks; i++)
-		if (d->hooks[i].own_fd)
-			close(d->hooks[i].prog_fd);
-	free(d->hooks);
+	dispatcher_detach_all(dispatcher);
+	for (unsigned int i = 0; i < dispatcher->n_hooks; i++)
+		if (dispatcher->hooks[i].own_fd)
+			close(dispatcher->hooks[i].prog_fd);
+	free(dispatcher->hooks);
 	for (unsigned int p = 0; p < DLT_PROBES; p++)
-		probe_object_free(&d->objects[p]);
-	calls_bpf__destroy(d->skel);
-	*d = (struct dispatcher){};
+		probe_object_free(&dispatcher->objects[p]);
+	calls_bpf__destroy(dispatcher->skel);
+	*dispatcher = (struct dispatcher){};
 }
 
-void dispatcher_skipped(const struct dispatcher *d, uint64_t skipped[DLT_PROBES])
+void dispatcher_skipped(const struct dispatcher *dispatcher, uint64_t skipped[DLT_PROBES])
 {
 	int last = -1;
 
-	for (unsigned int i = 0; i < d->n_hooks; i++) {
-		const struct hook *h = &d->hooks[i];
+	for (unsigned int i = 0; i < dispatcher->n_hooks; i++) {
+		const struct hook *h = &dispatcher->hooks[i];
 
 		/* a skipped end is noticed anyway: its entry has none. Kprobes share one program. */
 		if (!h->enter || h->prog_fd == last)

@@ -68,10 +68,10 @@ void dispatcher_init(struct dispatcher *d);
 bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call);
 
 /* Load PROBE's handlers, if it serves any of its calls: 0, or -errno, and then nothing of the probe stays. */
-int dispatcher_add(struct dispatcher *d, unsigned int probe, dispatcher_share_fn share, void *ctx);
+int dispatcher_add(struct dispatcher *dispatcher, unsigned int probe, dispatcher_share_fn share, void *ctx);
 
 /* Load the hooks' programs for the calls of all added probes, and register the handlers. */
-int dispatcher_load(struct dispatcher *d, dispatcher_share_fn share, void *ctx);
+int dispatcher_load(struct dispatcher *dispatcher, dispatcher_share_fn share, void *ctx);
 
 /* Attach the hooks of all calls (PROBE 0), or of PROBE's; the ends of calls first. */
 int dispatcher_attach(struct dispatcher *d, unsigned int probe);
@@ -81,9 +81,9 @@ void dispatcher_remove(struct dispatcher *d, unsigned int probe);
 
 /* Detach, the starts of calls first. */
 void dispatcher_detach_all(struct dispatcher *d);
-void dispatcher_free(struct dispatcher *d);
+void dispatcher_free(struct dispatcher *dispatcher);
 
 /* Adds the runs that the kernel skipped, by probe; [0]: of hooks for all calls of the machine. */
-void dispatcher_skipped(const struct dispatcher *d, uint64_t skipped[DLT_PROBES]);
+void dispatcher_skipped(const struct dispatcher *dispatcher, uint64_t skipped[DLT_PROBES]);
 
 #endif

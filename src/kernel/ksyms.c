@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* A line: address, type, name, and of a module's a TAB and its name in brackets. */
-int ksyms_read(FILE *f, ksyms_fn fn, void *ctx)
+int ksyms_read(FILE *IO_FILE, ksyms_fn fn, void *ctx)
 {
 	char line[1024];
 	int r = -EPERM;
 
-	while (fgets(line, sizeof(line), f)) {
+	while (fgets(line, sizeof(line), IO_FILE)) {
 		char *type, *name;
 		uint64_t addr = strtoull(line, &type, 16);
 

@@ -14,7 +14,7 @@ typedef void (*ksyms_fn)(void *ctx, const char *name, uint64_t addr);
  */
 int ksyms_each(ksyms_fn fn, void *ctx);
 
-/* The same, from the file F: separate for tests. */
-int ksyms_read(FILE *f, ksyms_fn fn, void *ctx);
+/* The same, from the file IO_FILE: separate for tests. */
+int ksyms_read(FILE *IO_FILE, ksyms_fn fn, void *ctx);
 
 #endif

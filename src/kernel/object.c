@@ -203,23 +203,23 @@ void object_program_type(struct bpf_program *prog, enum bpf_prog_type type, enum
 	bpf_program__set_expected_attach_type(prog, attach);
 }
 
-static int program_attach(struct object_links *l, const struct bpf_program *prog)
+static int program_attach(struct object_links *links, const struct bpf_program *prog)
 {
 	const char *what;
-	const struct section *s = section_of(prog, &what);
+	const struct section *section = section_of(prog, &what);
 
-	if (!s || !what)
+	if (!section || !what)
 		return -EINVAL;
-	if (l->n == OBJECT_LINKS_MAX)
+	if (links->n == OBJECT_LINKS_MAX)
 		return -ENOSPC;
-	l->v[l->n] = s->attach_to(prog, what);
-	if (!l->v[l->n])
+	links->v[links->n] = section->attach_to(prog, what);
+	if (!links->v[links->n])
 		return -errno;
-	l->n++;
+	links->n++;
 	return 0;
 }
 
-int object_attach(struct object_links *l, const struct bpf_object *obj, const char **name_ret)
+int object_attach(struct object_links *links, const struct bpf_object *obj, const char **name_ret)
 {
 	struct bpf_program *prog;
 	int r = 0;
@@ -227,7 +227,7 @@ int object_attach(struct object_links *l, const struct bpf_object *obj, const ch
 	bpf_object__for_each_program(prog, obj)
 		if (!r && bpf_program__autoload(prog) && bpf_program__autoattach(prog)) {
 			*name_ret = bpf_program__name(prog);
-			r = program_attach(l, prog);
+			r = program_attach(links, prog);
 		}
 	return r;
 }

@@ -42,7 +42,7 @@ struct object_links {
  * Attach OBJ's loaded programs to the hooks that their sections name, unless that has been switched off. 0,
  * or -errno with NAME.
  */
-int object_attach(struct object_links *l, const struct bpf_object *obj, const char **name_ret);
+int object_attach(struct object_links *links, const struct bpf_object *obj, const char **name_ret);
 /* The last attached is detached first. */
 void object_detach(struct object_links *l);
 

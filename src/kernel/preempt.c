@@ -26,30 +26,30 @@
 
 static void *stay(void *arg)
 {
-	struct dlt_preempt *t = arg;
+	struct dlt_preempt *preempt = arg;
 	struct timespec tick;
 
 	/* the coarse clock moves with the tick */
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	t->tick_ns = timespec_ns(&tick) * 3 / 4;
-	t->until = clock_now_ns(CLOCK_MONOTONIC) + LIMIT_NS;
-	t->staying_tid = (uint32_t)gettid();
+	preempt->tick_ns = timespec_ns(&tick) * 3 / 4;
+	preempt->until = clock_now_ns(CLOCK_MONOTONIC) + LIMIT_NS;
+	preempt->staying_tid = (uint32_t)gettid();
 	syscall(CALL, 0);
-	__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&preempt->stop, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
 
 /* Call until the other thread is done or a call was not seen. */
-static bool call_all_the_time(struct dlt_preempt *t)
+static bool call_all_the_time(struct dlt_preempt *preempt)
 {
 	uint64_t made = 0;
 
-	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&preempt->stop, __ATOMIC_ACQUIRE)) {
 		syscall(CALL, 0);
 		made++;
-		if (__atomic_load_n(&t->seen, __ATOMIC_RELAXED) >= made)
+		if (__atomic_load_n(&preempt->seen, __ATOMIC_RELAXED) >= made)
 			continue;
-		__atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&preempt->stop, 1, __ATOMIC_RELEASE);
 		return true;
 	}
 	return false;
@@ -59,7 +59,7 @@ static bool call_all_the_time(struct dlt_preempt *t)
  * Both threads run on our current CPU. Where neither was found, the ticks must have been seen: a kernel
  * that is not known to be safe counts as skipping, which costs some time at each call and no rows.
  */
-static bool skips_on_this_cpu(struct dlt_preempt *t)
+static bool skips_on_this_cpu(struct dlt_preempt *preempt)
 {
 	cpu_set_t before, one;
 	bool skips = false;
@@ -71,12 +71,12 @@ static bool skips_on_this_cpu(struct dlt_preempt *t)
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
 		return true;
-	t->call_nr = CALL;
-	t->calling_tid = (uint32_t)gettid();
-	if (!pthread_create(&thread, NULL, stay, t)) {
-		skips = call_all_the_time(t);
+	preempt->call_nr = CALL;
+	preempt->calling_tid = (uint32_t)gettid();
+	if (!pthread_create(&thread, NULL, stay, preempt)) {
+		skips = call_all_the_time(preempt);
 		pthread_join(thread, NULL);
-		skips |= t->preempted || t->ticks < DLT_PREEMPT_TICKS;
+		skips |= preempt->preempted || preempt->ticks < DLT_PREEMPT_TICKS;
 	}
 	sched_setaffinity(0, sizeof(before), &before);
 	return skips;
@@ -86,17 +86,17 @@ static bool try(struct preempt_bpf *skel, const struct kernel_btf *kernel)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
 	autoclose int link = -1;
-	struct dlt_preempt *t;
+	struct dlt_preempt *preempt;
 	bool skips;
 
 	if (object_load(skel->skeleton, kernel, NULL, NULL) < 0)
 		return false;
-	t = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.test), 0);
-	if (t == MAP_FAILED)
+	preempt = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.test), 0);
+	if (preempt == MAP_FAILED)
 		return false;
 	link = bpf_raw_tracepoint_open(NULL, bpf_program__fd(skel->progs.preempt_test));
-	skips = link >= 0 && skips_on_this_cpu(t);
-	munmap(t, bytes);
+	skips = link >= 0 && skips_on_this_cpu(preempt);
+	munmap(preempt, bytes);
 	return skips;
 }
 

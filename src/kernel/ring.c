@@ -133,28 +133,28 @@ static const struct dlt_hdr *rec_of(const struct ring *r, uint64_t pos)
  * record not seen yet, because it, or one before it, is reserved and not yet submitted: not all of the
  * records in a full window can be later than it, be they ahead or handed out already.
  */
-static uint64_t look(const struct rings *rs, struct ring *r)
+static uint64_t look(const struct rings *rs, struct ring *ring)
 {
 	const unsigned int mask = rs->ahead_mask;
 
-	while (r->n_ahead < rs->n_ahead && r->scan < r->limit) {
-		uint32_t head = head_of(r, r->scan), len = head & ~(BUSY | DISCARD);
-		unsigned int i = r->first + r->n_ahead;
+	while (ring->n_ahead < rs->n_ahead && ring->scan < ring->limit) {
+		uint32_t head = head_of(ring, ring->scan), len = head & ~(BUSY | DISCARD);
+		unsigned int i = ring->first + ring->n_ahead;
 		uint64_t ts_ns;
 
 		if (head & BUSY)
-			return r->ahead[(i - rs->n_ahead) & mask].ts_ns;
+			return ring->ahead[(i - rs->n_ahead) & mask].ts_ns;
 		if (!(head & DISCARD)) {
-			ts_ns = rec_of(r, r->scan)->ts_ns;
-			for (; i != r->first && r->ahead[(i - 1) & mask].ts_ns > ts_ns; i--)
-				r->ahead[i & mask] = r->ahead[(i - 1) & mask];
-			r->ahead[i & mask] = (struct ring_ahead){ ts_ns, r->scan };
-			r->n_ahead++;
+			ts_ns = rec_of(ring, ring->scan)->ts_ns;
+			for (; i != ring->first && ring->ahead[(i - 1) & mask].ts_ns > ts_ns; i--)
+				ring->ahead[i & mask] = ring->ahead[(i - 1) & mask];
+			ring->ahead[i & mask] = (struct ring_ahead){ ts_ns, ring->scan };
+			ring->n_ahead++;
 		}
-		r->scan += (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
+		ring->scan += (HDR_BYTES + (uint64_t)len + 7) & ~7ULL;
 		/* among many rings the hardware prefetcher fails: cached when this one's turn comes again */
-		__builtin_prefetch(r->data + (r->scan & r->mask));
-		__builtin_prefetch(r->data + (r->scan & r->mask) + CACHE_LINE);
+		__builtin_prefetch(ring->data + (ring->scan & ring->mask));
+		__builtin_prefetch(ring->data + (ring->scan & ring->mask) + CACHE_LINE);
 	}
 	return UINT64_MAX;
 }
@@ -188,18 +188,18 @@ static uint64_t round_begin(struct rings *rs, uint64_t until_ns)
 {
 	rs->n_heap = rs->n_busy = 0;
 	for (unsigned int i = 0; i < rs->n; i++) {
-		struct ring *r = &rs->ring[i];
+		struct ring *ring = &rs->ring[i];
 		/* records reserved from now on get a later TIMESTAMP than the round's */
-		uint64_t limit = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), until;
+		uint64_t limit = __atomic_load_n(ring->producer_pos, __ATOMIC_ACQUIRE), until;
 
-		if (limit == r->freed)
+		if (limit == ring->freed)
 			continue;
-		r->limit = limit;
+		ring->limit = limit;
 		rs->busy[rs->n_busy++] = (uint16_t)i;
-		until = look(rs, r);
+		until = look(rs, ring);
 		until_ns = MIN(until_ns, until);
-		if (r->n_ahead) {
-			rs->heap[rs->n_heap].ts_ns = r->ahead[r->first & rs->ahead_mask].ts_ns;
+		if (ring->n_ahead) {
+			rs->heap[rs->n_heap].ts_ns = ring->ahead[ring->first & rs->ahead_mask].ts_ns;
 			rs->heap[rs->n_heap++].ring = i;
 		}
 	}
@@ -215,19 +215,19 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 
 	until_ns = round_begin(rs, until_ns);
 	while (n < ROUND_MAX && rs->n_heap && rs->heap[0].ts_ns <= until_ns) {
-		struct ring *r = &rs->ring[rs->heap[0].ring];
-		uint64_t pos = r->ahead[r->first & rs->ahead_mask].pos;
+		struct ring *ring = &rs->ring[rs->heap[0].ring];
+		uint64_t pos = ring->ahead[ring->first & rs->ahead_mask].pos;
 
-		fn(ctx, rec_of(r, pos), head_of(r, pos));
+		fn(ctx, rec_of(ring, pos), head_of(ring, pos));
 		n++;
-		r->first++;
-		r->n_ahead--;
-		until = look(rs, r);
+		ring->first++;
+		ring->n_ahead--;
+		until = look(rs, ring);
 		until_ns = MIN(until_ns, until);
-		if (r->scan - r->freed > RELEASE_EVERY)
-			release(rs, r);
-		if (r->n_ahead)
-			heap_put(rs, 0, (struct ring_next){ r->ahead[r->first & rs->ahead_mask].ts_ns,
+		if (ring->scan - ring->freed > RELEASE_EVERY)
+			release(rs, ring);
+		if (ring->n_ahead)
+			heap_put(rs, 0, (struct ring_next){ ring->ahead[ring->first & rs->ahead_mask].ts_ns,
 							    rs->heap[0].ring });
 		else
 			heap_shrink(rs);

@@ -28,35 +28,35 @@ struct snapshot {
 	unsigned int held; /* processes whose memory map is locked */
 };
 
-static int configure(struct snapshot_bpf *skel, const struct tracer *t)
+static int configure(struct snapshot_bpf *skel, const struct tracer *tracer)
 {
 	unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
-	bool files = t->probes >> DLT_open & 1, mappings = t->probes >> DLT_mmap & 1;
+	bool files = tracer->probes >> DLT_open & 1, mappings = tracer->probes >> DLT_mmap & 1;
 
-	skel->rodata->dlt_cfg = t->cfg;
+	skel->rodata->dlt_cfg = tracer->cfg;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl(page);
 	bpf_program__set_autoload(skel->progs.snapshot_file, files);
 	/* iter/task_vma came in 5.12 */
-	mappings = mappings && kernel_btf_func(&t->kernel, "bpf_iter_", "task_vma") > 0;
+	mappings = mappings && kernel_btf_func(&tracer->kernel, "bpf_iter_", "task_vma") > 0;
 	bpf_program__set_autoload(skel->progs.snapshot_vma, mappings);
 	/* a buffer of its own, one for all CPUs: see bpf/process/snapshot.bpf.c */
 	return bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 }
 
-int snapshot_open(struct snapshot **ret, struct tracer *t)
+int snapshot_open(struct snapshot **ret, struct tracer *tracer)
 {
 	struct snapshot *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)
 		return -ENOMEM;
-	s->tracer = t;
-	s->skel = SKEL_OPEN_ONLY(snapshot, &t->kernel);
-	r = s->skel ? configure(s->skel, t) : -errno;
+	s->tracer = tracer;
+	s->skel = SKEL_OPEN_ONLY(snapshot, &tracer->kernel);
+	r = s->skel ? configure(s->skel, tracer) : -errno;
 	if (!r)
-		r = tracer_share_maps(t, s->skel->obj, 1U << TRACER_SCRATCH);
+		r = tracer_share_maps(tracer, s->skel->obj, 1U << TRACER_SCRATCH);
 	if (!r)
-		r = object_load(s->skel->skeleton, &t->kernel, NULL, NULL);
+		r = object_load(s->skel->skeleton, &tracer->kernel, NULL, NULL);
 	if (r < 0) {
 		snapshot_close(s);
 		return r;
@@ -145,26 +145,26 @@ static void note_held(const struct snapshot *s, uint32_t pid)
 }
 
 /* Walks the mappings of PID, 0: of all processes. Returns 0 also where the process does not let us, or -errno. */
-static int walk_mappings(struct snapshot *s, uint32_t pid)
+static int walk_mappings(struct snapshot *snapshot, uint32_t pid)
 {
-	struct walk *w = s->held < THREADS_MAX ? calloc(1, sizeof(*w)) : NULL;
+	struct walk *walk = snapshot->held < THREADS_MAX ? calloc(1, sizeof(*walk)) : NULL;
 	int r = 0;
 
-	if (!w) {
-		note_held(s, pid);
+	if (!walk) {
+		note_held(snapshot, pid);
 		return 0;
 	}
-	*w = (struct walk){ .call = ASYNC_CALL_NONE, .prog = fcntl(bpf_program__fd(s->skel->progs.snapshot_vma), F_DUPFD_CLOEXEC, 0), .pid = pid };
-	r = w->prog < 0 ? -errno : async_call_begin(&w->call, walk_main, w);
-	if (!r && !walk_ends(s, w)) {
-		s->held++;
-		note_held(s, pid);
+	*walk = (struct walk){ .call = ASYNC_CALL_NONE, .prog = fcntl(bpf_program__fd(snapshot->skel->progs.snapshot_vma), F_DUPFD_CLOEXEC, 0), .pid = pid };
+	r = walk->prog < 0 ? -errno : async_call_begin(&walk->call, walk_main, walk);
+	if (!r && !walk_ends(snapshot, walk)) {
+		snapshot->held++;
+		note_held(snapshot, pid);
 		return 0; /* W is the thread's for good */
 	}
-	r = r ?: w->r;
-	util_close(&w->prog);
-	async_call_free(&w->call);
-	free(w);
+	r = r ?: walk->r;
+	util_close(&walk->prog);
+	async_call_free(&walk->call);
+	free(walk);
 	return r;
 }
 
@@ -176,16 +176,16 @@ static int walk(const struct bpf_program *prog, uint32_t pid)
 }
 
 /* One after the other, as one whose memory map is locked must not stand in the way of the others. */
-static int walk_each_mappings(struct snapshot *s)
+static int walk_each_mappings(struct snapshot *snapshot)
 {
 	autofree struct process *list = NULL;
 	size_t n = 0;
 	int r = process_list(&list, &n);
 
-	newcomer_delete(s, 0);
+	newcomer_delete(snapshot, 0);
 	for (size_t i = 0; !r && i < n; i++) {
-		r = list[i].kernel ? 0 : newcomer_add(s, (uint32_t)list[i].pid) ?: walk_mappings(s, (uint32_t)list[i].pid);
-		newcomer_delete(s, (uint32_t)list[i].pid);
+		r = list[i].kernel ? 0 : newcomer_add(snapshot, (uint32_t)list[i].pid) ?: walk_mappings(snapshot, (uint32_t)list[i].pid);
+		newcomer_delete(snapshot, (uint32_t)list[i].pid);
 		if (r == -ESRCH || r == -ENOENT) /* it has ended */
 			r = 0;
 	}
@@ -202,20 +202,20 @@ static int walk_all(struct snapshot *s, uint32_t pid)
 	return pid || s->whole ? walk_mappings(s, pid) : walk_each_mappings(s);
 }
 
-static int settle(struct snapshot *s)
+static int settle(struct snapshot *snapshot)
 {
-	int map = bpf_map__fd(s->skel->maps.dlt_newcomers), r = 0;
+	int map = bpf_map__fd(snapshot->skel->maps.dlt_newcomers), r = 0;
 
-	for (unsigned int i = 0; i < s->n; i++) {
+	for (unsigned int i = 0; i < snapshot->n; i++) {
 		struct dlt_newcomer new;
 
-		if (bpf_map_lookup_elem(map, &s->pids[i], &new) < 0)
+		if (bpf_map_lookup_elem(map, &snapshot->pids[i], &new) < 0)
 			r = errno == ENOENT ? r : -errno; /* walk_ends() */
 		else if (!new.alive)
-			tracer_target_remove(s->tracer, (pid_t)s->pids[i]);
-		bpf_map_delete_elem(map, &s->pids[i]);
+			tracer_target_remove(snapshot->tracer, (pid_t)snapshot->pids[i]);
+		bpf_map_delete_elem(map, &snapshot->pids[i]);
 	}
-	s->n = 0;
+	snapshot->n = 0;
 	return r;
 }
 
@@ -225,20 +225,20 @@ static int takes_processes(const struct snapshot *s)
 	return walk(s->skel->progs.snapshot_task, (uint32_t)getpid()) == -E2BIG ? -E2BIG : 0;
 }
 
-int snapshot_take(struct snapshot *s)
+int snapshot_take(struct snapshot *snapshot)
 {
 	int r = 0, settled;
 
-	for (unsigned int i = 0; !r && !s->whole && i < s->n; i++) {
-		r = s->pids[i] ? 0 : takes_processes(s);
-		r = r ?: walk_all(s, s->pids[i]);
+	for (unsigned int i = 0; !r && !snapshot->whole && i < snapshot->n; i++) {
+		r = snapshot->pids[i] ? 0 : takes_processes(snapshot);
+		r = r ?: walk_all(snapshot, snapshot->pids[i]);
 		if (r == -E2BIG) {
-			s->whole = true;
+			snapshot->whole = true;
 			r = 0;
 		}
 	}
-	if (!r && s->whole && s->n)
-		r = walk_all(s, 0);
-	settled = settle(s);
+	if (!r && snapshot->whole && snapshot->n)
+		r = walk_all(snapshot, 0);
+	settled = settle(snapshot);
 	return r < 0 ? r : settled;
 }

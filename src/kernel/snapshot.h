@@ -12,8 +12,8 @@
 struct snapshot;
 struct tracer;
 
-/* Load the iterators for the probes of T. 0 or -errno. */
-int snapshot_open(struct snapshot **ret, struct tracer *t);
+/* Load the iterators for the probes of TRACER. 0 or -errno. */
+int snapshot_open(struct snapshot **ret, struct tracer *tracer);
 
 /*
  * PID has just joined the target: it will have rows. 0: every process, with --all. May write the rows of
@@ -25,7 +25,7 @@ int snapshot_want(struct snapshot *s, pid_t pid);
  * Write the rows of all newcomers since the last time. A process that turns out to have passed its exit
  * when it joined leaves the target again: nothing else would remove it. 0 or -errno.
  */
-int snapshot_take(struct snapshot *s);
+int snapshot_take(struct snapshot *snapshot);
 
 void snapshot_close(struct snapshot *s);
 

@@ -78,20 +78,20 @@ int tracer_check(char *error, size_t size)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-static int probe_try(struct tracer *t, unsigned int probe, const struct dlt_config *cfg)
+static int probe_try(struct tracer *tracer, unsigned int probe, const struct dlt_config *cfg)
 {
-	struct probe_object *o = &t->objects[probe];
-	int r = probes[probe]->open(o, cfg, &t->kernel);
+	struct probe_object *object = &tracer->objects[probe];
+	int r = probes[probe]->open(object, cfg, &tracer->kernel);
 
 	/* the buffer of pids must not be used by a preempting handler, nor that of an iterator */
 	if (!r)
-		r = tracer_share_maps(t, o->obj, probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
+		r = tracer_share_maps(tracer, object->obj, probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
-		r = object_load(o->skel, &t->kernel, NULL, NULL);
-	free(t->why[probe]);
-	t->why[probe] = r < 0 ? TAKE_PTR(o->why) : NULL;
+		r = object_load(object->skel, &tracer->kernel, NULL, NULL);
+	free(tracer->why[probe]);
+	tracer->why[probe] = r < 0 ? TAKE_PTR(object->why) : NULL;
 	if (r < 0)
-		probe_object_free(o);
+		probe_object_free(object);
 	return r;
 }
 
@@ -108,33 +108,33 @@ static int probe_try_held(struct tracer *t, unsigned int probe, struct dlt_confi
 }
 
 /* A probe with hooks of its own. */
-static int probe_load(struct tracer *t, unsigned int probe)
+static int probe_load(struct tracer *tracer, unsigned int probe)
 {
-	struct dlt_config cfg = t->cfg;
-	int r = probe_try_held(t, probe, cfg), refused = r;
+	struct dlt_config cfg = tracer->cfg;
+	int r = probe_try_held(tracer, probe, cfg), refused = r;
 
 	if (r < 0 && probes[probe]->plain) {
 		cfg.plain = 1;
-		r = probe_try_held(t, probe, cfg);
+		r = probe_try_held(tracer, probe, cfg);
 		if (!r)
-			t->plain[probe] = util_fmt("the kernel refused a part of its programs (%s; run with -v for why), so %s",
+			tracer->plain[probe] = util_fmt("the kernel refused a part of its programs (%s; run with -v for why), so %s",
 						   strerror(-refused), probes[probe]->plain);
 	}
 	return r;
 }
 
-void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why)
+void tracer_leave_out(struct tracer *tracer, unsigned int probe, const char *why)
 {
-	char *before = t->why[probe];
+	char *before = tracer->why[probe];
 
-	probe_object_free(&t->objects[probe]);
-	t->loaded &= ~PROBE_BIT(probe);
-	t->probes &= ~PROBE_BIT(probe);
-	t->why[probe] = strdup(why); /* WHY may be the old text */
+	probe_object_free(&tracer->objects[probe]);
+	tracer->loaded &= ~PROBE_BIT(probe);
+	tracer->probes &= ~PROBE_BIT(probe);
+	tracer->why[probe] = strdup(why); /* WHY may be the old text */
 	free(before);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (probes[i]->needs == probe && !probes[i]->open && t->probes >> i & 1)
-			tracer_leave_out(t, i, why);
+		if (probes[i]->needs == probe && !probes[i]->open && tracer->probes >> i & 1)
+			tracer_leave_out(tracer, i, why);
 }
 
 struct load {
@@ -180,19 +180,19 @@ static int probe_fail(struct tracer *t, int r, unsigned int probe, const char *w
 }
 
 /* The result: 0, or -errno with t->error. */
-static int objects_loaded(struct tracer *t, const struct load *l)
+static int objects_loaded(struct tracer *tracer, const struct load *load)
 {
-	for (unsigned int i = 1; i < l->n; i++) {
-		unsigned int p = l->probes[i];
+	for (unsigned int i = 1; i < load->n; i++) {
+		unsigned int p = load->probes[i];
 
-		if (!l->results[p])
+		if (!load->results[p])
 			continue;
-		probe_fail(t, l->results[p], p, t->why[p], "the kernel refused its programs (run with -v for why)");
-		if (!(t->may_lack >> p & 1) || p == DLT_pids)
-			return l->results[p];
-		tracer_leave_out(t, p, t->error);
+		probe_fail(tracer, load->results[p], p, tracer->why[p], "the kernel refused its programs (run with -v for why)");
+		if (!(tracer->may_lack >> p & 1) || p == DLT_pids)
+			return load->results[p];
+		tracer_leave_out(tracer, p, tracer->error);
 	}
-	t->shared->writes_shown = t->loaded >> DLT_bio & 1 && !t->plain[DLT_bio];
+	tracer->shared->writes_shown = tracer->loaded >> DLT_bio & 1 && !tracer->plain[DLT_bio];
 	return 0;
 }
 
@@ -209,21 +209,21 @@ static int files_suffice(struct tracer *t)
 }
 
 /* The facts about this kernel for programs and libbpf. */
-static int kernel_look(struct tracer *t)
+static int kernel_look(struct tracer *tracer)
 {
 	int r = object_sections_register();
 
 	if (!r)
-		r = kernel_btf_load(&t->kernel);
+		r = kernel_btf_load(&tracer->kernel);
 	if (r < 0)
-		return tracer_fail(t, r, "the kernel's BTF");
-	t->cfg.ids = t->kernel.ids;
-	t->returns_call = t->cfg.functions && kernel_btf_func(&t->kernel, "", "__x64_sys_uretprobe") >= 0;
-	t->cfg.hold = t->kernel.kfuncs[DLT_KFUNC_bpf_preempt_disable] && preempt_is_possible();
+		return tracer_fail(tracer, r, "the kernel's BTF");
+	tracer->cfg.ids = tracer->kernel.ids;
+	tracer->returns_call = tracer->cfg.functions && kernel_btf_func(&tracer->kernel, "", "__x64_sys_uretprobe") >= 0;
+	tracer->cfg.hold = tracer->kernel.kfuncs[DLT_KFUNC_bpf_preempt_disable] && preempt_is_possible();
 	return 0;
 }
 
-int tracer_load(struct tracer *t, const struct tracer_options *o)
+int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	struct load objects;
@@ -232,80 +232,80 @@ int tracer_load(struct tracer *t, const struct tracer_options *o)
 	bool beside;
 	int r;
 
-	memset(t, 0, sizeof(*t));
+	memset(tracer, 0, sizeof(*tracer));
 	libbpf_set_print(libbpf_log);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* the limit for BPF memory before 5.11 */
 
-	t->may_lack = o->may_lack;
-	t->probes = o->probes;
-	t->loaded = o->probes | PROBE_BIT(DLT_pids);
+	tracer->may_lack = options->may_lack;
+	tracer->probes = options->probes;
+	tracer->loaded = options->probes | PROBE_BIT(DLT_pids);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (t->loaded >> i & 1 && probes[i]->needs)
-			t->loaded |= PROBE_BIT(probes[i]->needs);
-	tracer_maps_plan(t, o->buffer_bytes);
-	t->cfg = (struct dlt_config){
-		.n_rings = t->n_rings,
-		.ring_bytes = (uint32_t)t->ring_bytes,
-		.ring_reserve = (uint32_t)(t->ring_bytes / TRACER_RING_RESERVE),
+		if (tracer->loaded >> i & 1 && probes[i]->needs)
+			tracer->loaded |= PROBE_BIT(probes[i]->needs);
+	tracer_maps_plan(tracer, options->buffer_bytes);
+	tracer->cfg = (struct dlt_config){
+		.n_rings = tracer->n_rings,
+		.ring_bytes = (uint32_t)tracer->ring_bytes,
+		.ring_reserve = (uint32_t)(tracer->ring_bytes / TRACER_RING_RESERVE),
 		.self_tgid = (uint32_t)getpid(),
-		.all = o->all,
-		.no_args = o->no_args,
-		.functions = o->functions,
-		.frames = o->frames,
-		.cgroups = o->cgroups || o->new_containers,
-		.new_containers = o->new_containers,
-		.owned = o->owned,
-		.printed = o->probes >> DLT_printed & 1,
-		.bio_map = o->probes >> DLT_bio_map & 1,
-		.owner = o->owner,
-		.n_disks = o->n_disks,
-		.access = o->access,
-		.access_hz = o->access_hz,
+		.all = options->all,
+		.no_args = options->no_args,
+		.functions = options->functions,
+		.frames = options->frames,
+		.cgroups = options->cgroups || options->new_containers,
+		.new_containers = options->new_containers,
+		.owned = options->owned,
+		.printed = options->probes >> DLT_printed & 1,
+		.bio_map = options->probes >> DLT_bio_map & 1,
+		.owner = options->owner,
+		.n_disks = options->n_disks,
+		.access = options->access,
+		.access_hz = options->access_hz,
 	};
-	memcpy(t->cfg.disks, o->disks, sizeof(t->cfg.disks));
-	memcpy(t->cfg.watch, o->watch, sizeof(t->cfg.watch));
+	memcpy(tracer->cfg.disks, options->disks, sizeof(tracer->cfg.disks));
+	memcpy(tracer->cfg.watch, options->watch, sizeof(tracer->cfg.watch));
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (t->loaded >> i & 1 && probes[i]->n_calls)
+		if (tracer->loaded >> i & 1 && probes[i]->n_calls)
 			calls |= PROBE_BIT(i);
-	r = files_suffice(t);
+	r = files_suffice(tracer);
 	if (!r)
-		r = tracer_maps_create(t);
+		r = tracer_maps_create(tracer);
 	if (!r)
-		r = kernel_look(t);
+		r = kernel_look(tracer);
 	if (!r)
-		r = tracer_calls_find(t);
+		r = tracer_calls_find(tracer);
 	if (!r)
-		tracer_calls_rank(t, o->backends ? o->backends : UINT32_MAX, calls);
+		tracer_calls_rank(tracer, options->backends ? options->backends : UINT32_MAX, calls);
 	if (r < 0)
 		return r;
 
 	/* These in parallel with those of system calls; a thread that is done takes from the rest. */
-	objects_choose(&objects, t);
+	objects_choose(&objects, tracer);
 	beside = !pthread_create(&thread, NULL, objects_load, &objects);
-	r = tracer_calls_load(t, calls, 0);
+	r = tracer_calls_load(tracer, calls, 0);
 	objects_load(&objects);
 	if (beside)
 		pthread_join(thread, NULL);
 	if (!r)
-		r = objects_loaded(t, &objects);
-	return r < 0 ? r : tracer_maps_wait(t);
+		r = objects_loaded(tracer, &objects);
+	return r < 0 ? r : tracer_maps_wait(tracer);
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */
 
 /* A probe without a table of calls has hooks of its own: attach all that its open hook left switched on. */
-static int probe_attach(struct tracer *t, unsigned int probe)
+static int probe_attach(struct tracer *tracer, unsigned int probe)
 {
 	char what[128];
 	const char *name;
 	int r = 0;
 
-	if (t->objects[probe].obj && !probes[probe]->n_calls)
-		r = object_attach(&t->links, t->objects[probe].obj, &name);
+	if (tracer->objects[probe].obj && !probes[probe]->n_calls)
+		r = object_attach(&tracer->links, tracer->objects[probe].obj, &name);
 	if (r == 0)
 		return 0;
 	snprintf(what, sizeof(what), "%s: cannot attach", name);
-	return tracer_fail(t, r, what);
+	return tracer_fail(tracer, r, what);
 }
 
 int tracer_follow(struct tracer *t)
@@ -364,18 +364,18 @@ int tracer_emit_due(struct tracer *t)
 	return 0;
 }
 
-int tracer_attach(struct tracer *t)
+int tracer_attach(struct tracer *tracer)
 {
-	int r = __atomic_exchange_n(&t->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(t, DLT_pids);
+	int r = __atomic_exchange_n(&tracer->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(tracer, DLT_pids);
 
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
-		if (i != DLT_pids && t->loaded >> i & 1)
-			r = probe_attach(t, i);
+		if (i != DLT_pids && tracer->loaded >> i & 1)
+			r = probe_attach(tracer, i);
 	if (!r)
-		r = uring_attach(t->uring, t);
+		r = uring_attach(tracer->uring, tracer);
 	if (!r)
-		r = tracer_calls_attach(t);
-	kernel_btf_free(&t->kernel); /* nothing is loaded from here on */
+		r = tracer_calls_attach(tracer);
+	kernel_btf_free(&tracer->kernel); /* nothing is loaded from here on */
 	malloc_trim(0); /* loading's memory is not needed any more either: 7 MB, and freed pieces of each thread */
 	return r;
 }
@@ -391,23 +391,23 @@ void tracer_detach(struct tracer *t)
 	object_detach(&t->links);
 }
 
-void tracer_free(struct tracer *t)
+void tracer_free(struct tracer *tracer)
 {
-	if (!t->ring_bytes) /* never loaded: descriptors are 0, not -1 */
+	if (!tracer->ring_bytes) /* never loaded: descriptors are 0, not -1 */
 		return;
-	tracer_detach(t);
-	uring_close(t->uring);
-	for (unsigned int i = 0; i < t->n_dispatchers; i++)
-		dispatcher_free(&t->dispatchers[i]);
+	tracer_detach(tracer);
+	uring_close(tracer->uring);
+	for (unsigned int i = 0; i < tracer->n_dispatchers; i++)
+		dispatcher_free(&tracer->dispatchers[i]);
 	for (unsigned int i = 0; i < DLT_PROBES; i++) {
-		probe_object_free(&t->objects[i]);
-		free(t->why[i]);
-		free(t->plain[i]);
+		probe_object_free(&tracer->objects[i]);
+		free(tracer->why[i]);
+		free(tracer->plain[i]);
 	}
 	for (unsigned int b = 0; b < BACKENDS; b++)
-		free(t->cannot[b]);
-	kernel_btf_free(&t->kernel);
-	free(t->funcs);
-	tracer_maps_free(t);
-	memset(t, 0, sizeof(*t));
+		free(tracer->cannot[b]);
+	kernel_btf_free(&tracer->kernel);
+	free(tracer->funcs);
+	tracer_maps_free(tracer);
+	memset(tracer, 0, sizeof(*tracer));
 }

@@ -36,7 +36,7 @@ struct tracer_options {
 int tracer_check(char *error, size_t size);
 
 /* Create the maps, load every object. 0 or -errno with t->error. */
-int tracer_load(struct tracer *t, const struct tracer_options *o);
+int tracer_load(struct tracer *tracer, const struct tracer_options *options);
 
 /*
  * For --delay: attach process life alone, so that the target follows its forks. There are no rows before
@@ -45,7 +45,7 @@ int tracer_load(struct tracer *t, const struct tracer_options *o);
 int tracer_follow(struct tracer *t);
 
 /* Attach process life first, then the rest, the entries of system calls last. */
-int tracer_attach(struct tracer *t);
+int tracer_attach(struct tracer *tracer);
 
 /* Probes that add up in the kernel: send their rows. 0 or -errno with t->error. */
 int tracer_emit(struct tracer *t, enum probe_emit when);
@@ -56,7 +56,7 @@ bool tracer_may_be_due(const struct tracer *t); /* whether there is such a probe
 
 /* No new calls, then no ends of calls: the entries left in t->calls are in flight. */
 void tracer_detach(struct tracer *t);
-void tracer_free(struct tracer *t);
+void tracer_free(struct tracer *tracer);
 
 /* Add a process to the target; its later children follow. */
 void tracer_target_add(struct tracer *t, pid_t tgid);
@@ -85,10 +85,10 @@ uint32_t tracer_new_containers(const struct tracer *t);
 uint64_t tracer_live(const struct tracer *t);
 
 /* Calls FN for each of them. */
-void tracer_each_live(const struct tracer *t, void (*fn)(void *ctx, pid_t tgid), void *ctx);
+void tracer_each_live(const struct tracer *tracer, void (*fn)(void *ctx, pid_t tgid), void *ctx);
 
 /* Sums over the CPUs. */
-void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES]);
+void tracer_stats(const struct tracer *tracer, struct dlt_stats stats[DLT_PROBES]);
 
 /*
  * Runs of our programs that the kernel skipped because the same program was running on that CPU
@@ -100,13 +100,13 @@ void tracer_skipped(const struct tracer *t, uint64_t skipped[DLT_PROBES]);
  * Calls FN for the calls in flight: one may end, and another begin in its place, while FN looks at it.
  * After tracer_detach() they are those still in flight.
  */
-void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
+void tracer_running(const struct tracer *tracer, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx);
 
 /*
  * tracer_calls_each() for requests: io_uring, libaio and disks. As calls, or as records of NOW_NS; before
  * tracer_detach() at most MAX are looked at of each kind, some of them perhaps twice.
  */
-void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
+void tracer_requests(struct tracer *tracer, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
 

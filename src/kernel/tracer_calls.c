@@ -47,70 +47,70 @@ static int share(void *ctx, struct bpf_object *obj)
 }
 
 /* One dispatcher for the calls of MASK whose functions have PROTO. Probes that fail are removed from *MASK. */
-static void dispatcher_make(struct tracer *t, enum backend b, int proto, unsigned int first, probe_mask *mask)
+static void dispatcher_make(struct tracer *tracer, enum backend b, int proto, unsigned int first, probe_mask *mask)
 {
-	struct dispatcher *d = &t->dispatchers[t->n_dispatchers];
+	struct dispatcher *dispatcher = &tracer->dispatchers[tracer->n_dispatchers];
 	probe_mask failed = 0;
 	char why[128];
 
-	if (t->n_dispatchers == TRACER_DISPATCHERS_MAX) {
-		note_why_all(t, *mask, b, "too many backends at the same time");
+	if (tracer->n_dispatchers == TRACER_DISPATCHERS_MAX) {
+		note_why_all(tracer, *mask, b, "too many backends at the same time");
 		failed = *mask;
 	} else {
-		*d = (struct dispatcher){
-			.number = ++t->n_dispatchers, .backend = b, .proto = proto, .enrich = t->enrich, .funcs = t->funcs,
-			.cfg = t->cfg, .kernel = &t->kernel,
+		*dispatcher = (struct dispatcher){
+			.number = ++tracer->n_dispatchers, .backend = b, .proto = proto, .enrich = tracer->enrich, .funcs = tracer->funcs,
+			.cfg = tracer->cfg, .kernel = &tracer->kernel,
 		};
-		dispatcher_init(d);
+		dispatcher_init(dispatcher);
 		for (unsigned int p = 1; p < DLT_PROBES; p++) {
-			int r = *mask >> p & 1 ? dispatcher_add(d, p, share, t) : 0;
+			int r = *mask >> p & 1 ? dispatcher_add(dispatcher, p, share, tracer) : 0;
 
 			if (!r)
 				continue;
 			snprintf(why, sizeof(why), "the kernel refused its programs (run with -v for why): %s",
 				 strerror(-r));
-			note_why(t, p, b, why);
+			note_why(tracer, p, b, why);
 			failed |= PROBE_BIT(p);
 		}
-		if (d->probes && dispatcher_load(d, share, t) < 0) {
-			note_why_all(t, d->probes, b, d->error);
-			failed |= d->probes;
+		if (dispatcher->probes && dispatcher_load(dispatcher, share, tracer) < 0) {
+			note_why_all(tracer, dispatcher->probes, b, dispatcher->error);
+			failed |= dispatcher->probes;
 		}
 	}
 	for (unsigned int p = 1; p < DLT_PROBES; p++)
 		if (failed >> p & 1)
-			dispatchers_remove(t, first, p);
+			dispatchers_remove(tracer, first, p);
 	*mask &= ~failed;
 }
 
 /* Load the probes of MASK for backend B; returns those that it does not serve. */
-static probe_mask backend_load(struct tracer *t, enum backend b, probe_mask mask)
+static probe_mask backend_load(struct tracer *tracer, enum backend b, probe_mask mask)
 {
-	unsigned int first = t->n_dispatchers;
+	unsigned int first = tracer->n_dispatchers;
 	probe_mask left = mask, served = 0;
 	int protos[4] = {};
 	unsigned int n = 0;
 
 	if (!backend_kinds[b].exit_by_function) {
-		dispatcher_make(t, b, 0, first, &left);
+		dispatcher_make(tracer, b, 0, first, &left);
 	} else {
 		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
 			unsigned int i = 0;
 
-			while (i < n && protos[i] != t->funcs[nr].proto)
+			while (i < n && protos[i] != tracer->funcs[nr].proto)
 				i++;
-			if (t->funcs[nr].name[0] && i == n && n < ARRAY_SIZE(protos))
-				protos[n++] = t->funcs[nr].proto;
+			if (tracer->funcs[nr].name[0] && i == n && n < ARRAY_SIZE(protos))
+				protos[n++] = tracer->funcs[nr].proto;
 		}
 		for (unsigned int i = 0; i < n; i++)
-			dispatcher_make(t, b, protos[i], first, &left);
+			dispatcher_make(tracer, b, protos[i], first, &left);
 	}
-	for (unsigned int i = first; i < t->n_dispatchers; i++)
-		served |= t->dispatchers[i].probes;
-	note_why_all(t, left & ~served, b, "none of its calls' functions is in this kernel's BTF");
+	for (unsigned int i = first; i < tracer->n_dispatchers; i++)
+		served |= tracer->dispatchers[i].probes;
+	note_why_all(tracer, left & ~served, b, "none of its calls' functions is in this kernel's BTF");
 	for (unsigned int p = 1; p < DLT_PROBES; p++)
 		if (served >> p & 1)
-			t->backends[p] = &backend_kinds[b];
+			tracer->backends[p] = &backend_kinds[b];
 	return mask & ~served;
 }
 
@@ -134,25 +134,25 @@ static int refusal(void)
 	return limit.rlim_cur < TRACER_FILES ? -EMFILE : -EOPNOTSUPP;
 }
 
-int tracer_calls_load(struct tracer *t, probe_mask mask, unsigned int place)
+int tracer_calls_load(struct tracer *tracer, probe_mask mask, unsigned int place)
 {
-	for (; mask && place < t->n_order; place++) {
-		enum backend b = t->order[place];
+	for (; mask && place < tracer->n_order; place++) {
+		enum backend b = tracer->order[place];
 
-		if (backend_refused(t, b))
-			note_why_all(t, mask, b, backend_refused(t, b));
+		if (backend_refused(tracer, b))
+			note_why_all(tracer, mask, b, backend_refused(tracer, b));
 		else
-			mask = backend_load(t, b, mask);
+			mask = backend_load(tracer, b, mask);
 	}
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
 		if (!(mask >> p & 1))
 			continue;
-		if (!(t->may_lack >> p & 1)) {
-			snprintf(t->error, sizeof(t->error), "probe %s: %s", probes[p]->name,
-				 t->why[p] ? t->why[p] : "no backend");
+		if (!(tracer->may_lack >> p & 1)) {
+			snprintf(tracer->error, sizeof(tracer->error), "probe %s: %s", probes[p]->name,
+				 tracer->why[p] ? tracer->why[p] : "no backend");
 			return refusal();
 		}
-		tracer_leave_out(t, p, t->why[p] ? t->why[p] : "no backend");
+		tracer_leave_out(tracer, p, tracer->why[p] ? tracer->why[p] : "no backend");
 	}
 	return 0;
 }
@@ -174,13 +174,13 @@ static bool proto_is_opaque(const struct btf *btf, int proto)
  * One pass over the kernel's types: a look-up by name is a pass of its own. Of two with one name the first
  * is taken, as in libbpf.
  */
-int tracer_calls_find(struct tracer *t)
+int tracer_calls_find(struct tracer *tracer)
 {
 	const char *names[DLT_SYSCALLS] = {};
-	unsigned int n = btf__type_cnt(t->kernel.btf);
+	unsigned int n = btf__type_cnt(tracer->kernel.btf);
 
-	t->funcs = calloc(DLT_SYSCALLS, sizeof(*t->funcs));
-	if (!t->funcs)
+	tracer->funcs = calloc(DLT_SYSCALLS, sizeof(*tracer->funcs));
+	if (!tracer->funcs)
 		return -ENOMEM;
 	for (unsigned int p = 1; p < DLT_PROBES; p++)
 		for (unsigned int c = 0; c < probes[p]->n_calls; c++) {
@@ -190,8 +190,8 @@ int tracer_calls_find(struct tracer *t)
 				names[call->nr] = call->func ? call->func : call->name;
 		}
 	for (unsigned int id = 1; id < n; id++) {
-		const struct btf_type *type = btf__type_by_id(t->kernel.btf, id);
-		const char *name = btf_is_func(type) ? btf__name_by_offset(t->kernel.btf, type->name_off) : "";
+		const struct btf_type *type = btf__type_by_id(tracer->kernel.btf, id);
+		const char *name = btf_is_func(type) ? btf__name_by_offset(tracer->kernel.btf, type->name_off) : "";
 		const char *stem = name;
 
 		if (!strncmp(name, BACKEND_FUNC_PREFIX, strlen(BACKEND_FUNC_PREFIX)))
@@ -199,20 +199,20 @@ int tracer_calls_find(struct tracer *t)
 		else if (strncmp(name, "__do_sys_", strlen("__do_sys_")))
 			continue;
 		for (unsigned int nr = 0; nr < DLT_SYSCALLS; nr++) {
-			struct call_func *f = &t->funcs[nr];
+			struct call_func *f = &tracer->funcs[nr];
 
 			if (!names[nr] || strcmp(names[nr], stem) || f->name[0])
 				continue;
 			snprintf(f->name, sizeof(f->name), "%s", name);
 			f->id = (int)id;
 			f->proto = (int)type->type;
-			f->opaque = proto_is_opaque(t->kernel.btf, f->proto);
+			f->opaque = proto_is_opaque(tracer->kernel.btf, f->proto);
 		}
 	}
 	return 0;
 }
 
-void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
+void tracer_calls_rank(struct tracer *tracer, uint32_t allowed, probe_mask mask)
 {
 	bool skips = false, others = false, mixed;
 	uint32_t usable = 0;
@@ -220,28 +220,28 @@ void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask)
 	/* the test takes some ticks: only where the answer can change the result */
 	if (preempt_is_possible()) {
 		for (unsigned int b = 0; b < BACKENDS; b++)
-			if (!backend_refused(t, b)) {
+			if (!backend_refused(tracer, b)) {
 				usable |= 1U << b;
 				*(backend_kinds[b].skips ? &skips : &others) = true;
 			}
 	}
 	mixed = skips && others;
-	skips = mixed && preempt_skips_runs(&t->kernel);
+	skips = mixed && preempt_skips_runs(&tracer->kernel);
 	if (mixed && !skips)
-		t->cfg.hold = 0; /* possible, but unused: our programs are not preempted */
+		tracer->cfg.hold = 0; /* possible, but unused: our programs are not preempted */
 	/* the hooks of process life ignore the choice of backends */
 	if (skips)
-		t->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
+		tracer->cfg.perf = DLT_PERF_TP | (usable >> BACKEND_KPROBE & 1 ? DLT_PERF_KPROBE : 0);
 	for (unsigned int b = 0; skips && b < BACKENDS; b++)
 		if (usable & allowed & 1U << b && backend_kinds[b].skips)
-			note_why_all(t, mask, b, "this kernel preempts its programs and skips runs of them");
-	t->n_order = backend_rank(allowed, skips, t->order);
-	t->enrich = allowed >> BACKEND_FENTRY & 1 && !backend_refused(t, BACKEND_FENTRY);
+			note_why_all(tracer, mask, b, "this kernel preempts its programs and skips runs of them");
+	tracer->n_order = backend_rank(allowed, skips, tracer->order);
+	tracer->enrich = allowed >> BACKEND_FENTRY & 1 && !backend_refused(tracer, BACKEND_FENTRY);
 	/* the cheaper one, unless it loses runs */
-	if (t->enrich && (!skips || backend_refused(t, BACKEND_KPROBE)))
-		t->cfg.func_hook = DLT_FUNC_HOOK_FENTRY;
-	else if (!backend_refused(t, BACKEND_KPROBE))
-		t->cfg.func_hook = DLT_FUNC_HOOK_KPROBE;
+	if (tracer->enrich && (!skips || backend_refused(tracer, BACKEND_KPROBE)))
+		tracer->cfg.func_hook = DLT_FUNC_HOOK_FENTRY;
+	else if (!backend_refused(tracer, BACKEND_KPROBE))
+		tracer->cfg.func_hook = DLT_FUNC_HOOK_KPROBE;
 }
 
 /* --- attachment --------------------------------------------------------------------------------- */
@@ -255,35 +255,35 @@ static unsigned int place_behind(const struct tracer *t, enum backend b)
 	return i + 1;
 }
 
-/* Attach D's hooks. Returns its probes whose hooks fail to attach, after removing them. */
-static probe_mask dispatcher_attach_all(struct tracer *t, struct dispatcher *d)
+/* Attach DISPATCHER's hooks. Returns its probes whose hooks fail to attach, after removing them. */
+static probe_mask dispatcher_attach_all(struct tracer *tracer, struct dispatcher *dispatcher)
 {
-	bool shared_fails = dispatcher_attach(d, 0) < 0;
+	bool shared_fails = dispatcher_attach(dispatcher, 0) < 0;
 	probe_mask failed = 0;
 
 	for (unsigned int p = 1; p < DLT_PROBES; p++) {
-		if (!(d->probes >> p & 1) || (!shared_fails && dispatcher_attach(d, p) == 0))
+		if (!(dispatcher->probes >> p & 1) || (!shared_fails && dispatcher_attach(dispatcher, p) == 0))
 			continue;
-		note_why(t, p, d->backend, d->error);
-		dispatchers_remove(t, 0, p);
+		note_why(tracer, p, dispatcher->backend, dispatcher->error);
+		dispatchers_remove(tracer, 0, p);
 		failed |= PROBE_BIT(p);
 	}
-	if (!d->probes)
-		dispatcher_detach_all(d);
+	if (!dispatcher->probes)
+		dispatcher_detach_all(dispatcher);
 	return failed;
 }
 
 /* A probe that fails to attach falls back: its new dispatchers come after the existing ones. */
-int tracer_calls_attach(struct tracer *t)
+int tracer_calls_attach(struct tracer *tracer)
 {
 	int r = 0;
 
-	for (unsigned int i = 0; !r && i < t->n_dispatchers; i++) {
-		struct dispatcher *d = &t->dispatchers[i];
-		probe_mask failed = d->probes ? dispatcher_attach_all(t, d) : 0;
+	for (unsigned int i = 0; !r && i < tracer->n_dispatchers; i++) {
+		struct dispatcher *d = &tracer->dispatchers[i];
+		probe_mask failed = d->probes ? dispatcher_attach_all(tracer, d) : 0;
 
 		if (failed)
-			r = tracer_calls_load(t, failed, place_behind(t, d->backend));
+			r = tracer_calls_load(tracer, failed, place_behind(tracer, d->backend));
 	}
 	return r;
 }

@@ -83,25 +83,25 @@ struct tracer {
 int tracer_fail(struct tracer *t, int r, const char *what);
 
 /* How many rings of which size: into t->n_rings and ring_bytes. WANTED: bytes of all, 0: default. */
-void tracer_maps_plan(struct tracer *t, uint64_t wanted);
+void tracer_maps_plan(struct tracer *tracer, uint64_t wanted);
 /* Make the maps; sizes that the BPF side must know go to t->cfg. 0 or -errno with t->error. */
-int tracer_maps_create(struct tracer *t);
+int tracer_maps_create(struct tracer *tracer);
 /* A thread is making the rings meanwhile: wait for it. 0 or -errno with t->error. */
 int tracer_maps_wait(struct tracer *t);
 void tracer_maps_free(struct tracer *t);
 
 /* Let OBJ, opened and not loaded, use the shared maps that it names, except those of mask BUT. */
-int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but);
+int tracer_share_maps(const struct tracer *tracer, struct bpf_object *obj, uint32_t but);
 
 /* Do without PROBE, for the reason WHY. */
-void tracer_leave_out(struct tracer *t, unsigned int probe, const char *why);
+void tracer_leave_out(struct tracer *tracer, unsigned int probe, const char *why);
 
 /* tracer_calls.c: look up the kernel's functions of system calls. 0 or -errno. */
-int tracer_calls_find(struct tracer *t);
+int tracer_calls_find(struct tracer *tracer);
 /* Put the backends of ALLOWED in order. MASK: the probes of system calls, for the reasons. */
-void tracer_calls_rank(struct tracer *t, uint32_t allowed, probe_mask mask);
+void tracer_calls_rank(struct tracer *tracer, uint32_t allowed, probe_mask mask);
 /* Load the probes of MASK, each for the best backend that loads from place PLACE of the order on. 0, or -errno with t->error. */
-int tracer_calls_load(struct tracer *t, probe_mask mask, unsigned int place);
-int tracer_calls_attach(struct tracer *t);
+int tracer_calls_load(struct tracer *tracer, probe_mask mask, unsigned int place);
+int tracer_calls_attach(struct tracer *tracer);
 
 #endif

@@ -37,20 +37,20 @@ static uint64_t memory_limit(void)
 	return util_read_line("/sys/fs/cgroup/memory.max", line, sizeof(line)) ? 0 : strtoull(line, NULL, 10);
 }
 
-void tracer_maps_plan(struct tracer *t, uint64_t wanted)
+void tracer_maps_plan(struct tracer *tracer, uint64_t wanted)
 {
 	struct sysinfo si = {};
 	struct rings_plan plan;
 
 	for (unsigned int i = 0; i < TRACER_MAPS; i++)
-		t->maps[i] = -1;
+		tracer->maps[i] = -1;
 	for (unsigned int i = 0; i < RINGS_MAX; i++)
-		t->ring_fds[i] = -1;
-	t->n_cpus = (unsigned int)libbpf_num_possible_cpus();
+		tracer->ring_fds[i] = -1;
+	tracer->n_cpus = (unsigned int)libbpf_num_possible_cpus();
 	sysinfo(&si);
 	plan = rings_plan((unsigned int)get_nprocs_conf(), wanted, (uint64_t)si.totalram * si.mem_unit, memory_limit());
-	t->n_rings = plan.n;
-	t->ring_bytes = plan.bytes;
+	tracer->n_rings = plan.n;
+	tracer->ring_bytes = plan.bytes;
 }
 
 static const struct map_kind {
@@ -75,35 +75,35 @@ static const struct map_kind {
 	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read), 0, BPF_F_MMAPABLE },
 };
 
-static int map_create(struct tracer *t, enum tracer_map m, uint64_t entries)
+static int map_create(struct tracer *tracer, enum tracer_map m, uint64_t entries)
 {
-	const struct map_kind *k = &map_kinds[m];
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = k->flags);
+	const struct map_kind *kind = &map_kinds[m];
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = kind->flags);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (((size_t)k->value + 7) / 8 * 8 * entries + page - 1) / page * page;
+	size_t bytes = (((size_t)kind->value + 7) / 8 * 8 * entries + page - 1) / page * page;
 	void *mem = NULL;
 
-	t->maps[m] = bpf_map_create(k->type, k->name, k->key, k->value, (uint32_t)entries, &opts);
-	if (t->maps[m] >= 0 && k->flags & BPF_F_MMAPABLE)
-		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->maps[m], 0);
-	if (t->maps[m] < 0 || mem == MAP_FAILED)
-		return tracer_fail(t, -errno, k->name);
-	t->mapped[m].mem = mem;
-	t->mapped[m].bytes = bytes;
+	tracer->maps[m] = bpf_map_create(kind->type, kind->name, kind->key, kind->value, (uint32_t)entries, &opts);
+	if (tracer->maps[m] >= 0 && kind->flags & BPF_F_MMAPABLE)
+		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, tracer->maps[m], 0);
+	if (tracer->maps[m] < 0 || mem == MAP_FAILED)
+		return tracer_fail(tracer, -errno, kind->name);
+	tracer->mapped[m].mem = mem;
+	tracer->mapped[m].bytes = bytes;
 	return 0;
 }
 
 /* In one update where the kernel can: it waits for an RCU grace period after each single one. */
-static int rings_enter(struct tracer *t)
+static int rings_enter(struct tracer *tracer)
 {
-	uint32_t keys[RINGS_MAX], n = t->n_rings;
+	uint32_t keys[RINGS_MAX], n = tracer->n_rings;
 
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = i;
-	if (bpf_map_update_batch(t->maps[TRACER_RINGS], keys, t->ring_fds, &n, NULL) == 0)
+	if (bpf_map_update_batch(tracer->maps[TRACER_RINGS], keys, tracer->ring_fds, &n, NULL) == 0)
 		return 0;
-	for (uint32_t i = 0; i < t->n_rings; i++)
-		if (bpf_map_update_elem(t->maps[TRACER_RINGS], &i, &t->ring_fds[i], BPF_ANY) < 0)
+	for (uint32_t i = 0; i < tracer->n_rings; i++)
+		if (bpf_map_update_elem(tracer->maps[TRACER_RINGS], &i, &tracer->ring_fds[i], BPF_ANY) < 0)
 			return -errno;
 	return 0;
 }
@@ -111,21 +111,21 @@ static int rings_enter(struct tracer *t)
 /* The kernel clears and maps each ring twice: 20 ms for 128 MiB. Meanwhile the objects are loaded. */
 static void *rings_create(void *arg)
 {
-	struct tracer *t = arg;
+	struct tracer *tracer = arg;
 
-	for (uint32_t i = 0; !t->rings_error && i < t->n_rings; i++) {
-		t->ring_fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
-						(uint32_t)t->ring_bytes, NULL);
-		if (t->ring_fds[i] < 0)
-			t->rings_error = -errno;
+	for (uint32_t i = 0; !tracer->rings_error && i < tracer->n_rings; i++) {
+		tracer->ring_fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
+						(uint32_t)tracer->ring_bytes, NULL);
+		if (tracer->ring_fds[i] < 0)
+			tracer->rings_error = -errno;
 	}
-	if (!t->rings_error)
-		t->rings_error = rings_enter(t);
+	if (!tracer->rings_error)
+		tracer->rings_error = rings_enter(tracer);
 	return NULL;
 }
 
 /* An array for them, whose elements are declared like a ring of the smallest size (sizes may differ). */
-static int rings_begin(struct tracer *t)
+static int rings_begin(struct tracer *tracer)
 {
 	autoclose int like = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
 					    (uint32_t)sysconf(_SC_PAGESIZE), NULL);
@@ -133,14 +133,14 @@ static int rings_begin(struct tracer *t)
 	int r;
 
 	if (like < 0)
-		return tracer_fail(t, -errno, "ring buffer (kernel 5.8 or newer is needed)");
-	t->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
-					       sizeof(uint32_t), t->n_rings, &opts);
-	if (t->maps[TRACER_RINGS] < 0)
-		return tracer_fail(t, -errno, "array of ring buffers");
-	r = -pthread_create(&t->rings_thread, NULL, rings_create, t);
-	t->rings_begun = !r;
-	return r < 0 ? tracer_fail(t, r, "ring buffers") : 0;
+		return tracer_fail(tracer, -errno, "ring buffer (kernel 5.8 or newer is needed)");
+	tracer->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
+					       sizeof(uint32_t), tracer->n_rings, &opts);
+	if (tracer->maps[TRACER_RINGS] < 0)
+		return tracer_fail(tracer, -errno, "array of ring buffers");
+	r = -pthread_create(&tracer->rings_thread, NULL, rings_create, tracer);
+	tracer->rings_begun = !r;
+	return r < 0 ? tracer_fail(tracer, r, "ring buffers") : 0;
 }
 
 int tracer_maps_wait(struct tracer *t)
@@ -166,42 +166,42 @@ static uint32_t cache_chunks(void)
 	return n / DLT_CACHE_WAYS;
 }
 
-int tracer_maps_create(struct tracer *t)
+int tracer_maps_create(struct tracer *tracer)
 {
 	char line[32] = "32768";
-	bool cache = t->loaded >> DLT_cache & 1;
+	bool cache = tracer->loaded >> DLT_cache & 1;
 	uint64_t pid_max, slots;
 	int r;
 
 	util_read_line("/proc/sys/kernel/pid_max", line, sizeof(line));
 	pid_max = MAX(strtoull(line, NULL, 10), 1024) + 1;
 	slots = util_pow2_below(MIN(pid_max, SLOTS_MAX));
-	t->cfg.slot_mask = (uint32_t)slots - 1;
-	t->cfg.max_tgid = (uint32_t)pid_max;
-	t->cfg.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-	t->cfg.cache_mask = cache ? cache_chunks() - 1 : 0;
+	tracer->cfg.slot_mask = (uint32_t)slots - 1;
+	tracer->cfg.max_tgid = (uint32_t)pid_max;
+	tracer->cfg.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	tracer->cfg.cache_mask = cache ? cache_chunks() - 1 : 0;
 
 	const uint64_t entries[TRACER_MAPS] = {
-		[TRACER_STATS] = (uint64_t)t->n_cpus * (uint64_t)DLT_STATS_STRIDE,
+		[TRACER_STATS] = (uint64_t)tracer->n_cpus * (uint64_t)DLT_STATS_STRIDE,
 		[TRACER_TARGETS] = pid_max / 8 + 1,
 		[TRACER_CALLS] = slots,
 		/* of one element each where the cache is not traced: programs of other probes name them */
 		[TRACER_CACHE_CELLS] = cache ? DLT_CACHE_CELLS : 1,
-		[TRACER_CACHE_CHUNKS] = t->cfg.cache_mask + 1,
+		[TRACER_CACHE_CHUNKS] = tracer->cfg.cache_mask + 1,
 		[TRACER_CACHE_READS] = cache ? MIN(slots, DLT_CACHE_READS_MAX) : 1,
 	};
-	r = rings_begin(t);
+	r = rings_begin(tracer);
 	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++)
-		if (m != TRACER_AIOS || t->loaded >> DLT_vfs_rw & 1) /* the largest, and used by nothing else */
-			r = map_create(t, m, map_kinds[m].entries ?: entries[m]);
-	t->stats = t->mapped[TRACER_STATS].mem;
-	t->shared = t->mapped[TRACER_SHARED].mem;
-	t->targets = t->mapped[TRACER_TARGETS].mem;
-	t->calls = t->mapped[TRACER_CALLS].mem;
+		if (m != TRACER_AIOS || tracer->loaded >> DLT_vfs_rw & 1) /* the largest, and used by nothing else */
+			r = map_create(tracer, m, map_kinds[m].entries ?: entries[m]);
+	tracer->stats = tracer->mapped[TRACER_STATS].mem;
+	tracer->shared = tracer->mapped[TRACER_SHARED].mem;
+	tracer->targets = tracer->mapped[TRACER_TARGETS].mem;
+	tracer->calls = tracer->mapped[TRACER_CALLS].mem;
 	return r;
 }
 
-int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t but)
+int tracer_share_maps(const struct tracer *tracer, struct bpf_object *obj, uint32_t but)
 {
 	for (unsigned int i = 0; i < TRACER_MAPS; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(obj, map_kinds[i].name);
@@ -211,7 +211,7 @@ int tracer_share_maps(const struct tracer *t, struct bpf_object *obj, uint32_t b
 			continue;
 		if (i == TRACER_SCRATCH && bpf_map__value_size(map) > SCRATCH_BYTES)
 			return -EINVAL; /* a build that mixes two versions */
-		r = bpf_map__reuse_fd(map, t->maps[i]);
+		r = bpf_map__reuse_fd(map, tracer->maps[i]);
 		if (r < 0)
 			return r;
 	}

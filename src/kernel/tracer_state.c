@@ -90,25 +90,25 @@ uint64_t tracer_live(const struct tracer *t)
 	return n;
 }
 
-void tracer_each_live(const struct tracer *t, void (*fn)(void *ctx, pid_t tgid), void *ctx)
+void tracer_each_live(const struct tracer *tracer, void (*fn)(void *ctx, pid_t tgid), void *ctx)
 {
-	const uint64_t *eight = (const uint64_t *)t->targets;
+	const uint64_t *eight = (const uint64_t *)tracer->targets;
 
-	for (size_t i = 0; i < t->mapped[TRACER_TARGETS].bytes / sizeof(*eight); i++) {
+	for (size_t i = 0; i < tracer->mapped[TRACER_TARGETS].bytes / sizeof(*eight); i++) {
 		if (!__atomic_load_n(&eight[i], __ATOMIC_RELAXED))
 			continue; /* nearly all of 4 million are zero */
 		for (size_t tgid = i * sizeof(*eight); tgid < (i + 1) * sizeof(*eight); tgid++)
-			if (__atomic_load_n(&t->targets[tgid], __ATOMIC_RELAXED) & DLT_TARGET_IN)
+			if (__atomic_load_n(&tracer->targets[tgid], __ATOMIC_RELAXED) & DLT_TARGET_IN)
 				fn(ctx, (pid_t)tgid);
 	}
 }
 
-void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
+void tracer_stats(const struct tracer *tracer, struct dlt_stats stats[DLT_PROBES])
 {
 	memset(stats, 0, DLT_PROBES * sizeof(*stats));
-	for (unsigned int c = 0; c < t->n_cpus; c++)
+	for (unsigned int c = 0; c < tracer->n_cpus; c++)
 		for (unsigned int i = 1; i < DLT_PROBES; i++) {
-			const struct dlt_stats *st = &t->stats[c * DLT_STATS_STRIDE + i];
+			const struct dlt_stats *st = &tracer->stats[c * DLT_STATS_STRIDE + i];
 
 			stats[i].seen += __atomic_load_n(&st->seen, __ATOMIC_RELAXED);
 			stats[i].emitted += __atomic_load_n(&st->emitted, __ATOMIC_RELAXED);
@@ -125,16 +125,16 @@ void tracer_stats(const struct tracer *t, struct dlt_stats stats[DLT_PROBES])
 		}
 }
 
-void tracer_running(const struct tracer *t, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
+void tracer_running(const struct tracer *tracer, void (*fn)(void *ctx, const struct dlt_call *call), void *ctx)
 {
 	uint32_t key, next, *prev = NULL;
 	struct dlt_call call;
 
-	for (uint32_t i = 0; i <= t->cfg.slot_mask; i++)
-		if (t->calls[i].tid && !(t->calls[i].flags & DLT_CALL_NO_ROW))
-			fn(ctx, &t->calls[i]);
-	while (!bpf_map_get_next_key(t->maps[TRACER_OVERFLOW], prev, &next)) {
-		if (!bpf_map_lookup_elem(t->maps[TRACER_OVERFLOW], &next, &call) && call.tid &&
+	for (uint32_t i = 0; i <= tracer->cfg.slot_mask; i++)
+		if (tracer->calls[i].tid && !(tracer->calls[i].flags & DLT_CALL_NO_ROW))
+			fn(ctx, &tracer->calls[i]);
+	while (!bpf_map_get_next_key(tracer->maps[TRACER_OVERFLOW], prev, &next)) {
+		if (!bpf_map_lookup_elem(tracer->maps[TRACER_OVERFLOW], &next, &call) && call.tid &&
 		    !(call.flags & DLT_CALL_NO_ROW))
 			fn(ctx, &call);
 		key = next;
@@ -153,13 +153,13 @@ static struct probe_object *object_of(struct tracer *t, unsigned int probe)
 	return NULL;
 }
 
-void tracer_requests(struct tracer *t, uint64_t now_ns, unsigned int max,
+void tracer_requests(struct tracer *tracer, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	uring_in_flight(t->uring, now_ns, max, call, rec, ctx);
+	uring_in_flight(tracer->uring, now_ns, max, call, rec, ctx);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		struct probe_object *o = probes[i]->in_flight ? object_of(t, i) : NULL;
+		struct probe_object *o = probes[i]->in_flight ? object_of(tracer, i) : NULL;
 
 		if (o)
 			probes[i]->in_flight(o, rec, ctx, now_ns, max);

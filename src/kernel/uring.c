@@ -97,7 +97,7 @@ static bool arg_is_pointer(const struct kernel_btf *kernel, const char *tp, unsi
 }
 
 /* -ENOENT: no io_uring, or one whose tracepoint does not pass the request. */
-static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel *k)
+static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel *uring_kernel)
 {
 	/*
 	 * (req) since 6.4 (commit 2ad57931db64), before that (req, bool), (ctx, req, ...), or without it.
@@ -109,7 +109,7 @@ static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel 
 
 	if (!start || !btf_tp_proto(kernel, complete))
 		return -ENOENT;
-	*k = (struct dlt_uring_kernel){
+	*uring_kernel = (struct dlt_uring_kernel){
 		.start_req = arg_is_pointer(kernel, submit, 1),
 		.done_req = arg_is_pointer(kernel, complete, 1),
 		.done_cqe = arg_is_pointer(kernel, complete, 2),
@@ -118,7 +118,7 @@ static int kernel_look(const struct kernel_btf *kernel, struct dlt_uring_kernel 
 		/* (req, link), and with more before it in 5.18; the first parameter of a prototype is the hook's own */
 		.fail_link = link ? (uint8_t)(btf_vlen(link) - 2) : 0,
 	};
-	return k->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
+	return uring_kernel->start_req || btf_vlen(start) <= 3 ? 0 : -ENOENT;
 }
 
 /* --- loading and attachment ---------------------------------------------------------------------- */
@@ -149,74 +149,74 @@ static bool typed_hooks(const struct tracer *t)
 	return !(t->cfg.perf & DLT_PERF_TP) && (!t->n_order || backend_kinds[t->order[0]].skips);
 }
 
-static int configure(struct uring *u, struct tracer *t, bool hold)
+static int configure(struct uring *uring, struct tracer *tracer, bool hold)
 {
-	struct io_uring_bpf *skel = u->skel;
+	struct io_uring_bpf *skel = uring->skel;
 	struct dlt_uring_kernel k;
-	bool typed = typed_hooks(t);
-	int r = kernel_look(&t->kernel, &k);
+	bool typed = typed_hooks(tracer);
+	int r = kernel_look(&tracer->kernel, &k);
 
 	if (r < 0)
 		return r;
-	skel->rodata->dlt_cfg = t->cfg;
+	skel->rodata->dlt_cfg = tracer->cfg;
 	skel->rodata->dlt_cfg.hold = hold;
 	skel->rodata->kernel = k;
-	ops_fill((struct dlt_uring_op *)skel->rodata->ops, t->loaded);
+	ops_fill((struct dlt_uring_op *)skel->rodata->ops, tracer->loaded);
 	skel->rodata->fdatasync_func = func_index(DLT_sync, "fdatasync");
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
 		/* where completions have no request these have none either, or completions report them */
-		bool there = btf_tp_proto(&t->kernel, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
+		bool there = btf_tp_proto(&tracer->kernel, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
 		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);
 	}
 	bpf_map__set_autocreate(skel->maps.fetched, !k.done_req);
 	/* a buffer of its own: it may run in the middle of another program of ours */
-	return tracer_share_maps(t, skel->obj, 1U << TRACER_SCRATCH);
+	return tracer_share_maps(tracer, skel->obj, 1U << TRACER_SCRATCH);
 }
 
-static int load(struct uring *u, struct tracer *t, bool hold)
+static int load(struct uring *uring, struct tracer *tracer, bool hold)
 {
 	int r;
 
-	u->skel = SKEL_OPEN_ONLY(io_uring, &t->kernel);
-	if (!u->skel)
+	uring->skel = SKEL_OPEN_ONLY(io_uring, &tracer->kernel);
+	if (!uring->skel)
 		return -errno;
-	r = configure(u, t, hold);
-	if (!r && object_load(u->skel->skeleton, &t->kernel, NULL, NULL) < 0)
+	r = configure(uring, tracer, hold);
+	if (!r && object_load(uring->skel->skeleton, &tracer->kernel, NULL, NULL) < 0)
 		r = -EINVAL;
 	if (r < 0) {
-		io_uring_bpf__destroy(u->skel);
-		u->skel = NULL;
+		io_uring_bpf__destroy(uring->skel);
+		uring->skel = NULL;
 	}
 	return r;
 }
 
-int uring_open(struct uring **ret, struct tracer *t)
+int uring_open(struct uring **ret, struct tracer *tracer)
 {
 	struct dlt_uring_op ops[DLT_URING_OPS] = {};
-	struct uring *u;
+	struct uring *uring;
 	int r;
 
 	*ret = NULL;
-	if (!ops_fill(ops, t->loaded))
+	if (!ops_fill(ops, tracer->loaded))
 		return 0;
-	u = calloc(1, sizeof(*u));
-	if (!u)
+	uring = calloc(1, sizeof(*uring));
+	if (!uring)
 		return -ENOMEM;
-	r = load(u, t, t->cfg.hold);
-	if (r < 0 && r != -ENOENT && t->cfg.hold)
-		r = load(u, t, false);
+	r = load(uring, tracer, tracer->cfg.hold);
+	if (r < 0 && r != -ENOENT && tracer->cfg.hold)
+		r = load(uring, tracer, false);
 	if (r < 0) {
-		t->uring_why = r == -ENOENT ?
+		tracer->uring_why = r == -ENOENT ?
 			"this kernel has no io_uring, or not the tracepoints that are needed (5.12)" :
 			"the kernel refused its programs (run with -v for why)";
-		uring_close(u);
+		uring_close(uring);
 		return 0;
 	}
-	t->uring_hooks = typed_hooks(t) ? "tp_btf/io_uring" : "tp/io_uring";
-	*ret = u;
+	tracer->uring_hooks = typed_hooks(tracer) ? "tp_btf/io_uring" : "tp/io_uring";
+	*ret = uring;
 	return 0;
 }
 
@@ -265,10 +265,10 @@ static bool ended_unknown(const struct uring *u, const struct dlt_uring_req *req
 }
 
 /* One that has paths: the kept part of its row, as of NOW_NS. */
-static void record_send(const struct uring *u, uint64_t key, const struct dlt_uring_req *req, uint64_t now_ns,
+static void record_send(const struct uring *uring, uint64_t key, const struct dlt_uring_req *req, uint64_t now_ns,
 			void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	const struct bpf_map *map = req->flags & DLT_URING_SHORT ? u->skel->maps.short_records : u->skel->maps.long_records;
+	const struct bpf_map *map = req->flags & DLT_URING_SHORT ? uring->skel->maps.short_records : uring->skel->maps.long_records;
 	union {
 		struct dlt_hdr hdr;
 		char bytes[DLT_URING_LONG_BYTES];
@@ -285,19 +285,19 @@ static void record_send(const struct uring *u, uint64_t key, const struct dlt_ur
 	fn(ctx, &rec.hdr);
 }
 
-void uring_in_flight(const struct uring *u, uint64_t now_ns, unsigned int max,
+void uring_in_flight(const struct uring *uring, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	int fd = u ? bpf_map__fd(u->skel->maps.requests) : -1;
+	int fd = uring ? bpf_map__fd(uring->skel->maps.requests) : -1;
 	uint64_t key, *prev = NULL;
 	struct dlt_uring_req req;
 
-	for (; u && max-- && !bpf_map_get_next_key(fd, prev, &key); prev = &key) {
-		if (bpf_map_lookup_elem(fd, &key, &req) || ended_unknown(u, &req))
+	for (; uring && max-- && !bpf_map_get_next_key(fd, prev, &key); prev = &key) {
+		if (bpf_map_lookup_elem(fd, &key, &req) || ended_unknown(uring, &req))
 			continue;
 		if (req.flags & (DLT_URING_SHORT | DLT_URING_LONG)) {
-			record_send(u, key, &req, now_ns, rec, ctx);
+			record_send(uring, key, &req, now_ns, rec, ctx);
 			continue;
 		}
 		if (req.flags & DLT_URING_SKIP)

@@ -14,10 +14,10 @@ struct tracer;
 struct uring;
 
 /*
- * Load it for the probes of T, unless none of them has requests. 0 with *RET NULL and the reason in
- * T->uring_why where this kernel cannot.
+ * Load it for the probes of TRACER, unless none of them has requests. 0 with *RET NULL and the reason in
+ * TRACER->uring_why where this kernel cannot.
  */
-int uring_open(struct uring **ret, struct tracer *t);
+int uring_open(struct uring **ret, struct tracer *tracer);
 
 /* The ends first. 0, or the reason in T->uring_why: nothing is attached then. */
 int uring_attach(struct uring *u, struct tracer *t);
@@ -28,7 +28,7 @@ void uring_detach(struct uring *u);
  * Requests in flight, once detached: as calls, or as records of NOW_NS where paths are kept for them.
  * Before that at most MAX, some of them perhaps twice.
  */
-void uring_in_flight(const struct uring *u, uint64_t now_ns, unsigned int max,
+void uring_in_flight(const struct uring *uring, uint64_t now_ns, unsigned int max,
 		     void (*call)(void *ctx, const struct dlt_call *call),
 		     void (*rec)(void *ctx, const struct dlt_hdr *rec), void *ctx);
 

@@ -116,50 +116,50 @@ int folder_open(const char *path, mode_t mode)
 	return fd == -EEXIST ? folder_enter(at, name, O_RDONLY) : fd;
 }
 
-int new_folder_make(struct new_folder *f, const char *path)
+int new_folder_make(struct new_folder *folder, const char *path)
 {
 	autofree char *copy = strdup(path);
 	const char *name = NULL;
 	int res;
 
-	*f = (struct new_folder)NEW_FOLDER_NONE;
-	f->parent_fd = copy ? enter_parent(copy, &name) : -ENOMEM;
-	res = f->parent_fd;
+	*folder = (struct new_folder)NEW_FOLDER_NONE;
+	folder->parent_fd = copy ? enter_parent(copy, &name) : -ENOMEM;
+	res = folder->parent_fd;
 	if (res >= 0) {
-		f->name = strdup(name);
-		f->fd = f->name ? folder_make(f->parent_fd, name, 0700) : -ENOMEM;
-		res = f->fd;
+		folder->name = strdup(name);
+		folder->fd = folder->name ? folder_make(folder->parent_fd, name, 0700) : -ENOMEM;
+		res = folder->fd;
 	}
 	if (res < 0)
-		new_folder_close(f);
+		new_folder_close(folder);
 	return MIN(res, 0);
 }
 
-int new_folder_create(struct new_folder *f, const char *name)
+int new_folder_create(struct new_folder *folder, const char *name)
 {
 	char *file = strdup(name);
-	int fd = file ? util_room(&f->files, f->n, sizeof(*f->files)) : -ENOMEM;
+	int fd = file ? util_room(&folder->files, folder->n, sizeof(*folder->files)) : -ENOMEM;
 
 	if (fd == 0)
-		fd = util_create_at(f->fd, name, 0);
+		fd = util_create_at(folder->fd, name, 0);
 	if (fd < 0)
 		free(file);
 	else
-		f->files[f->n++] = file;
+		folder->files[folder->n++] = file;
 	return fd;
 }
 
-int new_folder_remove(struct new_folder *f)
+int new_folder_remove(struct new_folder *folder)
 {
 	struct stat ours, there;
 
-	for (size_t i = 0; i < f->n; i++)
-		unlinkat(f->fd, f->files[i], 0);
-	if (fstat(f->fd, &ours) < 0 || fstatat(f->parent_fd, f->name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+	for (size_t i = 0; i < folder->n; i++)
+		unlinkat(folder->fd, folder->files[i], 0);
+	if (fstat(folder->fd, &ours) < 0 || fstatat(folder->parent_fd, folder->name, &there, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev)
 		return -EAGAIN;
-	return unlinkat(f->parent_fd, f->name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	return unlinkat(folder->parent_fd, folder->name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 void new_folder_close(struct new_folder *f)

@@ -37,11 +37,11 @@ struct new_folder {
 #define NEW_FOLDER_NONE { .fd = -1, .parent_fd = -1 }
 
 /* Makes PATH, mode 0700, which must not exist. Returns 0 or what folder_make() does. */
-int new_folder_make(struct new_folder *f, const char *path);
+int new_folder_make(struct new_folder *folder, const char *path);
 /* Makes the file NAME in it, as util_create_at(). */
-int new_folder_create(struct new_folder *f, const char *name);
+int new_folder_create(struct new_folder *folder, const char *name);
 /* Removes the files that were made, and the folder. Returns 0, or -errno when the folder stays, with what others put there. */
-int new_folder_remove(struct new_folder *f);
+int new_folder_remove(struct new_folder *folder);
 /* Ends F; the folder stays. */
 void new_folder_close(struct new_folder *f);
 

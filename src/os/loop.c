@@ -29,15 +29,15 @@ static struct loop_source *find(struct loop *l, int fd)
 	return NULL;
 }
 
-int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *ctx)
+int loop_add(struct loop *loop, int fd, uint32_t events, loop_fn fn, void *ctx)
 {
-	struct loop_source *s = find(l, -1);
+	struct loop_source *s = find(loop, -1);
 	struct epoll_event ev = { .events = events };
 
 	if (!s)
 		return -ENOSPC;
-	ev.data.u64 = (uint64_t)++s->turn << 32 | (uint32_t)(s - l->sources);
-	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
+	ev.data.u64 = (uint64_t)++s->turn << 32 | (uint32_t)(s - loop->sources);
+	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
 		return -errno;
 	*s = (struct loop_source){ .fd = fd, .turn = s->turn, .fn = fn, .ctx = ctx };
 	return 0;
@@ -53,16 +53,16 @@ void loop_del(struct loop *l, int fd)
 	s->fd = -1;
 }
 
-int loop_once(struct loop *l, int timeout_ms)
+int loop_once(struct loop *loop, int timeout_ms)
 {
 	struct epoll_event ev[16];
-	int n = epoll_wait(l->epoll_fd, ev, ARRAY_SIZE(ev), timeout_ms);
+	int n = epoll_wait(loop->epoll_fd, ev, ARRAY_SIZE(ev), timeout_ms);
 
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
 		/* An earlier callback may have removed the source, and added another in its place. */
-		struct loop_source *s = &l->sources[(uint32_t)ev[i].data.u64];
+		struct loop_source *s = &loop->sources[(uint32_t)ev[i].data.u64];
 		bool gone = s->fd < 0 || s->turn != ev[i].data.u64 >> 32;
 		int r = gone ? 0 : s->fn(s->ctx, s->fd, ev[i].events);
 

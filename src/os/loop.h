@@ -28,10 +28,10 @@ struct loop {
 int loop_init(struct loop *l);
 void loop_free(struct loop *l);
 /* The loop does not own FD. 0, -ENOSPC, -errno. */
-int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *ctx);
+int loop_add(struct loop *loop, int fd, uint32_t events, loop_fn fn, void *ctx);
 void loop_del(struct loop *l, int fd);
 /* Wait at most TIMEOUT_MS (-1: for ever) and run the callbacks; returns 0 or their first negative value. */
-int loop_once(struct loop *l, int timeout_ms);
+int loop_once(struct loop *loop, int timeout_ms);
 /* Runs until loop_quit() or a negative return. */
 int loop_run(struct loop *l);
 void loop_quit(struct loop *l);

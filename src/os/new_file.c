@@ -11,13 +11,13 @@
 
 #include "base/util.h"
 
-static int may_replace(const struct new_file *f)
+static int may_replace(const struct new_file *file)
 {
 	struct stat st;
 
-	if (f->may_replace)
-		return f->may_replace(f);
-	if (fstatat(f->dirfd, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (file->may_replace)
+		return file->may_replace(file);
+	if (fstatat(file->dirfd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISREG(st.st_mode))
 		return 0;
@@ -25,20 +25,20 @@ static int may_replace(const struct new_file *f)
 }
 
 /* Uses a name that nobody can have guessed and taken. Returns a descriptor or -errno. */
-static int create_temporary(struct new_file *f)
+static int create_temporary(struct new_file *file)
 {
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
 		number = clock_now_ns(CLOCK_MONOTONIC);
-	f->temporary = util_fmt(".%.200s.%016llx.tmp", f->name, (unsigned long long)number);
-	if (!f->temporary)
+	file->temporary = util_fmt(".%.200s.%016llx.tmp", file->name, (unsigned long long)number);
+	if (!file->temporary)
 		return -ENOMEM;
-	int fd = openat(f->dirfd, f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = openat(file->dirfd, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (fd < 0) {
 		fd = -errno;
-		free(TAKE_PTR(f->temporary));
+		free(TAKE_PTR(file->temporary));
 	}
 	return fd;
 }
@@ -51,39 +51,39 @@ char *new_file_folder(const char *path, const char **name)
 	return slash ? util_fmt("%.*s/", (int)(slash - path), path) : util_fmt("./");
 }
 
-int new_file_name(struct new_file *f, const char *path)
+int new_file_name(struct new_file *file, const char *path)
 {
 	const char *name;
 	autofree char *folder = new_file_folder(path, &name);
 
-	*f = (struct new_file)NEW_FILE_NONE;
+	*file = (struct new_file)NEW_FILE_NONE;
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return -EISDIR;
-	f->name = strdup(name);
-	if (!folder || !f->name)
+	file->name = strdup(name);
+	if (!folder || !file->name)
 		return -ENOMEM;
-	f->dirfd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return f->dirfd < 0 ? -errno : 0;
+	file->dirfd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return file->dirfd < 0 ? -errno : 0;
 }
 
-int new_file_begin(struct new_file *f)
+int new_file_begin(struct new_file *file)
 {
-	int r = may_replace(f), fd = r ? r : create_temporary(f);
+	int r = may_replace(file), fd = r ? r : create_temporary(file);
 
 	if (fd < 0)
 		return fd;
-	f->stream = fdopen(fd, "w");
-	if (f->stream)
+	file->stream = fdopen(fd, "w");
+	if (file->stream)
 		return 0;
 	r = -errno;
 	close(fd);
-	new_file_cancel(f);
+	new_file_cancel(file);
 	return r;
 }
 
-int new_file_end(struct new_file *f)
+int new_file_end(struct new_file *file)
 {
-	FILE *stream = TAKE_PTR(f->stream);
+	FILE *stream = TAKE_PTR(file->stream);
 	int r = 0;
 
 	if (fflush(stream) != 0)
@@ -93,12 +93,12 @@ int new_file_end(struct new_file *f)
 	if (fclose(stream) != 0 && !r)
 		r = -errno;
 	if (!r)
-		r = may_replace(f); /* another program may have put something else there */
-	if (!r && renameat(f->dirfd, f->temporary, f->dirfd, f->name) < 0)
+		r = may_replace(file); /* another program may have put something else there */
+	if (!r && renameat(file->dirfd, file->temporary, file->dirfd, file->name) < 0)
 		r = -errno;
 	if (!r)
-		free(TAKE_PTR(f->temporary)); /* it is no longer there */
-	new_file_cancel(f);
+		free(TAKE_PTR(file->temporary)); /* it is no longer there */
+	new_file_cancel(file);
 	return r;
 }
 
@@ -122,17 +122,17 @@ int new_file_open(struct new_file *f, const char *path)
 	return r;
 }
 
-int new_file_open_at(struct new_file *f, int dirfd, const char *name)
+int new_file_open_at(struct new_file *file, int dirfd, const char *name)
 {
 	int r = 0;
 
-	*f = (struct new_file){ .name = strdup(name), .dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0) };
-	if (f->dirfd < 0 || !f->name)
-		r = f->name ? -errno : -ENOMEM;
+	*file = (struct new_file){ .name = strdup(name), .dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0) };
+	if (file->dirfd < 0 || !file->name)
+		r = file->name ? -errno : -ENOMEM;
 	if (!r)
-		r = new_file_begin(f);
+		r = new_file_begin(file);
 	if (r < 0)
-		new_file_drop(f);
+		new_file_drop(file);
 	return r;
 }
 

@@ -29,7 +29,7 @@ char *new_file_folder(const char *path, const char **name);
 int new_file_open(struct new_file *f, const char *path);
 
 /* The same for the file NAME in the folder DIRFD. */
-int new_file_open_at(struct new_file *f, int dirfd, const char *name);
+int new_file_open_at(struct new_file *file, int dirfd, const char *name);
 
 /* Finishes it: 0, or -errno of any write so far, in which case the old file stays. Ends F. */
 int new_file_commit(struct new_file *f);
@@ -41,9 +41,9 @@ void new_file_drop(struct new_file *f);
  * A file that is written again and again: prepare its name and folder; begin it, as above; then finish or
  * drop it. After that F can be begun again, until new_file_drop().
  */
-int new_file_name(struct new_file *f, const char *path);
-int new_file_begin(struct new_file *f);
-int new_file_end(struct new_file *f);
+int new_file_name(struct new_file *file, const char *path);
+int new_file_begin(struct new_file *file);
+int new_file_end(struct new_file *file);
 void new_file_cancel(struct new_file *f);
 
 #endif

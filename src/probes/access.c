@@ -105,8 +105,8 @@ static const struct table_use {
 	[ACCESS_WRITES] = { PAGE_WRITTEN, "pages or faults" },
 };
 
-/* By page tables, where the user wants that or nothing else, and the machine can. 0, or -errno with O->why. */
-static int tables_open(struct page_tables **ret, struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+/* By page tables, where the user wants that or nothing else, and the machine can. 0, or -errno with OBJECT->why. */
+static int tables_open(struct page_tables **ret, struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	const struct table_use *use = &table_uses[cfg->access];
 	char why[256];
@@ -117,7 +117,7 @@ static int tables_open(struct page_tables **ret, struct probe_object *o, const s
 		return 0;
 	}
 	if (r < 0)
-		o->why = util_fmt("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
+		object->why = util_fmt("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
 	return r;
 }
 
@@ -133,24 +133,24 @@ static struct cpu_event breakpoint(const struct dlt_watch *w)
 }
 
 /* Puts the events that are needed here, if the machine has them: those of faults only WITHOUT their tracepoints. 0 or -errno, with *WHY_NOT. */
-static int events_choose(struct access_source *s, const struct dlt_config *cfg, bool without, char **why_not)
+static int events_choose(struct access_source *source, const struct dlt_config *cfg, bool without, char **why_not)
 {
 	char why[256];
 	int r;
 
 	if (cfg->access == ACCESS_PMU) {
-		r = pmu_events_try(s->event, cfg->access_hz, why, sizeof(why));
-		s->n_events = (unsigned int)MAX(r, 0);
+		r = pmu_events_try(source->event, cfg->access_hz, why, sizeof(why));
+		source->n_events = (unsigned int)MAX(r, 0);
 	} else if (cfg->access == ACCESS_WATCH) {
-		while (s->n_events < DLT_WATCHES && cfg->watch[s->n_events].len) {
-			s->event[s->n_events] = breakpoint(&cfg->watch[s->n_events]);
-			s->n_events++;
+		while (source->n_events < DLT_WATCHES && cfg->watch[source->n_events].len) {
+			source->event[source->n_events] = breakpoint(&cfg->watch[source->n_events]);
+			source->n_events++;
 		}
-		r = cpu_events_check(s->event, s->n_events);
-		snprintf(why, sizeof(why), "the CPU's registers for %u breakpoints cannot be had: %s", s->n_events, strerror(-MIN(r, 0)));
+		r = cpu_events_check(source->event, source->n_events);
+		snprintf(why, sizeof(why), "the CPU's registers for %u breakpoints cannot be had: %s", source->n_events, strerror(-MIN(r, 0)));
 	} else {
-		s->event[0] = software;
-		s->n_events = without;
+		source->event[0] = software;
+		source->n_events = without;
 		return without ? cpu_events_check(&software, 1) : 0;
 	}
 	if (r < 0)
@@ -159,11 +159,11 @@ static int events_choose(struct access_source *s, const struct dlt_config *cfg, 
 }
 
 /* Chooses the programs: those of page tables, of watched or sampled memory, or the best of faults. */
-static int programs_choose(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int programs_choose(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	const struct access_bpf *skel = o->owner;
-	struct access_source *s = o->state;
-	const bool tables = s->pages, sampled = cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU, faults = !tables && !sampled;
+	const struct access_bpf *skel = object->owner;
+	struct access_source *source = object->state;
+	const bool tables = source->pages, sampled = cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU, faults = !tables && !sampled;
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
 	/* for a single process from 6.1 on */
@@ -187,63 +187,63 @@ static int programs_choose(struct probe_object *o, const struct dlt_config *cfg,
 		bpf_program__set_autoload(programs[i].prog, programs[i].load);
 		bpf_program__set_autoattach(programs[i].prog, programs[i].attach);
 	}
-	return events_choose(s, cfg, faults && !tp, &o->why);
+	return events_choose(source, cfg, faults && !tp, &object->why);
 }
 
-static int access_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int access_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	struct page_tables *tables = NULL;
 	struct access_bpf *skel;
-	struct access_source *s;
-	int r = tables_open(&tables, o, cfg, kernel);
+	struct access_source *source;
+	int r = tables_open(&tables, object, cfg, kernel);
 
 	if (!r)
-		r = SKEL_OPEN(access, o, cfg, kernel);
-	s = r < 0 ? NULL : calloc(1, sizeof(*s));
-	if (!s) {
+		r = SKEL_OPEN(access, object, cfg, kernel);
+	source = r < 0 ? NULL : calloc(1, sizeof(*source));
+	if (!source) {
 		page_tables_close(tables);
 		return r < 0 ? r : -ENOMEM;
 	}
-	pthread_mutex_init(&s->lock, NULL);
-	o->state = s;
-	o->state_free = state_free;
-	skel = o->owner;
+	pthread_mutex_init(&source->lock, NULL);
+	object->state = source;
+	object->state_free = state_free;
+	skel = object->owner;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-	s->pages = tables ? access_pages_new(tables) : NULL;
-	if (tables && !s->pages)
+	source->pages = tables ? access_pages_new(tables) : NULL;
+	if (tables && !source->pages)
 		return -ENOMEM;
-	return programs_choose(o, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
+	return programs_choose(object, cfg, kernel) ?: bpf_map__set_type(skel->maps.dlt_scratch, BPF_MAP_TYPE_ARRAY);
 }
 
-static int begin(struct access_source *s, const struct access_bpf *skel)
+static int begin(struct access_source *source, const struct access_bpf *skel)
 {
 	const bool faults = bpf_program__autoload(skel->progs.access_event);
 	const int prog = bpf_program__fd(faults ? skel->progs.access_event : skel->progs.access_sample);
 	int r = 0;
 
-	if (s->pages)
-		return access_pages_go(s->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
+	if (source->pages)
+		return access_pages_go(source->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
 				       bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
-	s->addressless = s->n_events ? &skel->bss->addressless : NULL;
-	pthread_mutex_lock(&s->lock);
-	for (unsigned int i = 0; !r && i < s->n_events; i++)
-		r = cpu_events_open(&s->events[i], &s->event[i], prog);
-	pthread_mutex_unlock(&s->lock);
+	source->addressless = source->n_events ? &skel->bss->addressless : NULL;
+	pthread_mutex_lock(&source->lock);
+	for (unsigned int i = 0; !r && i < source->n_events; i++)
+		r = cpu_events_open(&source->events[i], &source->event[i], prog);
+	pthread_mutex_unlock(&source->lock);
 	return r;
 }
 
-static int access_emit(struct probe_object *o, enum probe_emit when)
+static int access_emit(struct probe_object *object, enum probe_emit when)
 {
-	struct access_source *s = o->state;
+	struct access_source *source = object->state;
 
 	if (when == PROBE_EMIT_BEGIN)
-		return begin(s, o->owner);
+		return begin(source, object->owner);
 	if (when != PROBE_EMIT_END)
-		events_follow(s);
-	if (when == PROBE_EMIT_STOP && s->pages)
-		access_pages_stop(s->pages);
+		events_follow(source);
+	if (when == PROBE_EMIT_STOP && source->pages)
+		access_pages_stop(source->pages);
 	if (when == PROBE_EMIT_STOP)
-		events_close(s);
+		events_close(source);
 	return 0;
 }
 

@@ -111,9 +111,9 @@ static int alloc_open(struct probe_object *o, const struct dlt_config *cfg, cons
 	return functions_choose(skel, cfg->functions);
 }
 
-static int point_attach(struct probe_object *o)
+static int point_attach(struct probe_object *object)
 {
-	const struct alloc_bpf *skel = o->owner;
+	const struct alloc_bpf *skel = object->owner;
 	autofree char *library = installed_library(DLT_ALLOC_LIBRARY, "--probes +alloc");
 	struct uprobe_point point;
 	autoclose int fd = -1;
@@ -126,11 +126,11 @@ static int point_attach(struct probe_object *o)
 		return -errno;
 	r = uprobe_find(fd, POINT_NAME(DLT_ALLOC_POINT), &(struct prologue_need){ PROLOGUE_ARG1 | PROLOGUE_ARG2 }, &point);
 	if (r == -ENOTSUP)
-		o->why = util_fmt("%s cannot be probed: %s", library, point.why);
+		object->why = util_fmt("%s cannot be probed: %s", library, point.why);
 	if (r < 0)
 		return r;
-	o->state = uprobe_attach(skel->progs.alloc_point, &(struct uprobe_on){ .fd = fd, .offset = point.offset, .pid = -1 });
-	return o->state ? 0 : -errno;
+	object->state = uprobe_attach(skel->progs.alloc_point, &(struct uprobe_on){ .fd = fd, .offset = point.offset, .pid = -1 });
+	return object->state ? 0 : -errno;
 }
 
 static void point_detach(void *link)

@@ -184,17 +184,17 @@ static void raw_note(struct dlt_bio_kernel *k, uint64_t addr)
 
 static void end_note(void *ctx, const char *name, uint64_t addr)
 {
-	struct dlt_bio_kernel *k = ctx;
+	struct dlt_bio_kernel *kernel = ctx;
 
 	if (!strcmp(name, "bio_chain_endio"))
-		k->end_chained = addr;
+		kernel->end_chained = addr;
 	if (!strcmp(name, "iomap_dio_bio_end_io"))
-		k->end_direct = addr;
-	for (size_t i = 0; i < ARRAY_SIZE(ends) && k->n_ends < DLT_BIO_ENDS; i++)
+		kernel->end_direct = addr;
+	for (size_t i = 0; i < ARRAY_SIZE(ends) && kernel->n_ends < DLT_BIO_ENDS; i++)
 		if (!strcmp(name, ends[i].name)) {
-			k->ends[k->n_ends++] = (struct dlt_bio_end){ addr, ends[i].kind };
+			kernel->ends[kernel->n_ends++] = (struct dlt_bio_end){ addr, ends[i].kind };
 			if (ends[i].raw)
-				raw_note(k, addr);
+				raw_note(kernel, addr);
 		}
 }
 
@@ -239,16 +239,16 @@ static uint32_t dirtiers(const struct kernel_btf *kernel)
 	return n;
 }
 
-static int bio_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int bio_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	struct dlt_bio_kernel look = bio_kernel_of(kernel);
-	int r = SKEL_OPEN(bio, o, cfg, kernel);
+	int r = SKEL_OPEN(bio, object, cfg, kernel);
 	struct bio_bpf *skel;
 
 	if (r < 0)
 		return r;
 	ksyms_each(end_note, &look);
-	skel = o->owner;
+	skel = object->owner;
 	look.dirtier_mask = cfg->plain ? 0 : dirtiers(kernel) - 1;
 	bpf_program__set_autoload(skel->progs.bio_issue, !cfg->plain);
 	bpf_program__set_autoload(skel->progs.bio_queue, !cfg->plain);
@@ -282,14 +282,14 @@ bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt
 }
 
 /*
- * Makes a record for each request of the loaded object O that was given to a driver and is not done at
+ * Makes a record for each request of the loaded object OBJECT that was given to a driver and is not done at
  * NOW_NS (CLOCK_MONOTONIC), when dlt_shared.stopping is set and the programs have been detached; before
  * that as in probe.h.
  */
-static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
+static void in_flight(struct probe_object *object, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
 		      uint64_t now_ns, unsigned int max)
 {
-	const struct bio_bpf *skel = o->owner;
+	const struct bio_bpf *skel = object->owner;
 	int fd = bpf_map__fd(skel->maps.in_flight);
 	struct dlt_bio_flight io;
 	struct dlt_bio rec;

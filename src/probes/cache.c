@@ -40,14 +40,14 @@ static const struct field fields[] = {
 };
 #undef AT
 
-static int cache_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int cache_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int r = SKEL_OPEN(cache, o, cfg, kernel);
+	int r = SKEL_OPEN(cache, object, cfg, kernel);
 	struct cache_bpf *skel;
 
 	if (r < 0)
 		return r;
-	skel = o->owner;
+	skel = object->owner;
 	skel->rodata->sendfile_nr = SYS_sendfile;
 	skel->rodata->splice_nr = SYS_splice;
 	skel->rodata->copy_file_range_nr = SYS_copy_file_range;
@@ -97,42 +97,42 @@ static bool turn_changed(const struct dlt_cache_cell *cell, uint64_t turns)
 }
 
 /* Send the sums of ID's cell, or forget it. */
-static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id, const struct dlt_cache_cell *cell, struct walk *w)
+static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id, const struct dlt_cache_cell *cell, struct walk *walk)
 {
 	const uint64_t dev_gen = id->dev | (uint64_t)id->gen << 32;
-	const uint64_t send[] = { id->ino, dev_gen, w->begin_ns, w->until_ns, w->turns };
-	const uint64_t forget[] = { id->ino, dev_gen, w->forget > 0 };
+	const uint64_t send[] = { id->ino, dev_gen, walk->begin_ns, walk->until_ns, walk->turns };
+	const uint64_t forget[] = { id->ino, dev_gen, walk->forget > 0 };
 
-	if (turn_changed(cell, cell->owed_ns ? ALL_TURNS : w->turns))
+	if (turn_changed(cell, cell->owed_ns ? ALL_TURNS : walk->turns))
 		return object_run(skel->progs.cache_send, send, ARRAY_SIZE(send));
-	if (!w->scarce || (w->forget <= 0 && cell->cached > 0))
+	if (!walk->scarce || (walk->forget <= 0 && cell->cached > 0))
 		return 0;
-	w->forget--;
+	walk->forget--;
 	return object_run(skel->progs.cache_forget, forget, ARRAY_SIZE(forget));
 }
 
 /* Send what has changed. 0 or -errno. */
-static int cells_walk(const struct cache_bpf *skel, struct walk *w)
+static int cells_walk(const struct cache_bpf *skel, struct walk *walk)
 {
 	int map = bpf_map__fd(skel->maps.dlt_cache_cells), r = 0;
-	struct batch *b = malloc(sizeof(*b));
+	struct batch *batch = malloc(sizeof(*batch));
 	bool more = true;
 	uint32_t at = 0;
 
-	if (!b)
+	if (!batch)
 		return -ENOMEM;
 	for (bool first = true; more && !r; first = false) {
 		uint32_t n = BATCH;
 
 		/* a batch must have room for all of a bucket: there are as many buckets as elements */
-		if (bpf_map_lookup_batch(map, first ? NULL : &at, &at, b->ids, b->cells, &n, NULL) < 0) {
+		if (bpf_map_lookup_batch(map, first ? NULL : &at, &at, batch->ids, batch->cells, &n, NULL) < 0) {
 			r = errno == ENOENT ? 0 : -errno;
 			more = false;
 		}
 		for (uint32_t i = 0; i < n && !r; i++)
-			r = cell_walk(skel, &b->ids[i], &b->cells[i], w);
+			r = cell_walk(skel, &batch->ids[i], &batch->cells[i], walk);
 	}
-	free(b);
+	free(batch);
 	return r;
 }
 
@@ -166,9 +166,9 @@ static void walked_free(void *state)
 	free(last);
 }
 
-static int walked_new(struct probe_object *o)
+static int walked_new(struct probe_object *object)
 {
-	const struct cache_bpf *skel = o->owner;
+	const struct cache_bpf *skel = object->owner;
 	struct walked *last = calloc(1, sizeof(*last));
 
 	if (!last)
@@ -182,16 +182,16 @@ static int walked_new(struct probe_object *o)
 	}
 	last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
 	last->turn = last->shared->cache_sent;
-	o->state = last;
-	o->state_free = walked_free;
+	object->state = last;
+	object->state_free = walked_free;
 	return 0;
 }
 
 /* Send the sums as of the instant at which the turn has changed, if it has. */
-static int cache_send_turn(struct probe_object *o)
+static int cache_send_turn(struct probe_object *object)
 {
-	const struct cache_bpf *skel = o->owner;
-	struct walked *last = o->state;
+	const struct cache_bpf *skel = object->owner;
+	struct walked *last = object->state;
 	const uint32_t turn = __atomic_load_n(&last->shared->cache_turn, __ATOMIC_ACQUIRE);
 	const uint64_t at_ns = MAX(last->shared->cache_turn_ns, last->at_ns);
 	int r;
@@ -221,19 +221,19 @@ static int cache_send_due(struct probe_object *o)
 	return r;
 }
 
-static int cache_send_sums(struct probe_object *o, enum probe_emit when)
+static int cache_send_sums(struct probe_object *object, enum probe_emit when)
 {
-	struct cache_bpf *skel = o->owner;
+	struct cache_bpf *skel = object->owner;
 	int r;
 
 	if (when == PROBE_EMIT_BEGIN)
-		return walked_new(o);
+		return walked_new(object);
 	if (when == PROBE_EMIT_STOP) {
 		skel->bss->ended = 1;
 		return 0;
 	}
-	r = cache_send_turn(o);
-	return r ? r : send_now(skel, o->state, when == PROBE_EMIT_END);
+	r = cache_send_turn(object);
+	return r ? r : send_now(skel, object->state, when == PROBE_EMIT_END);
 }
 
 const struct probe cache_probe = {

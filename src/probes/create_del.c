@@ -69,10 +69,10 @@ static const struct probe_call calls[] = {
 };
 
 /* The functions inside the calls, with the hook that is to be used. */
-static int create_del_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int create_del_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int r = SKEL_OPEN(create_del, o, cfg, kernel);
-	struct create_del_bpf *skel = o->owner;
+	int r = SKEL_OPEN(create_del, object, cfg, kernel);
+	struct create_del_bpf *skel = object->owner;
 
 	if (r < 0)
 		return r;
@@ -114,7 +114,7 @@ static enum names_deed deed_of(const struct dlt_create_del *rec, const char *fun
 }
 
 /* The file that REC's first path led to, by the path as passed. */
-static struct dlt_file_id file_by_path(struct decode *d, const struct dlt_create_del *rec, enum names_deed deed)
+static struct dlt_file_id file_by_path(struct decode *decode, const struct dlt_create_del *rec, enum names_deed deed)
 {
 	const size_t segs = offsetof(struct dlt_create_del, segs);
 	char path[RECORD_PATH_MAX], path2[RECORD_PATH_MAX];
@@ -125,12 +125,12 @@ static struct dlt_file_id file_by_path(struct decode *d, const struct dlt_create
 		len2 = record_abs_seg(path2, &create_del_probe, rec, segs, 1, 3);
 	/* whatever was known by a path at which there was nothing has gone without our notice */
 	if (deed == NAMES_MADE)
-		files_forget_path(d->ctx.files, rec->view, path, len);
+		files_forget_path(decode->ctx.files, rec->view, path, len);
 	if (deed == NAMES_LINKED)
-		files_forget_path(d->ctx.files, rec->view, path2, len2);
+		files_forget_path(decode->ctx.files, rec->view, path2, len2);
 	if (!len || deed == NAMES_MADE)
 		return (struct dlt_file_id){};
-	return names_by_path(d, &rec->hdr, rec->view, path, len, moved ? path2 : deed == NAMES_REMOVED ? NULL : path,
+	return names_by_path(decode, &rec->hdr, rec->view, path, len, moved ? path2 : deed == NAMES_REMOVED ? NULL : path,
 			     moved ? len2 : len, deed == NAMES_SWAPPED);
 }
 

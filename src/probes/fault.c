@@ -68,16 +68,16 @@ static void hooks_choose(struct fault_bpf *skel, const struct dlt_config *cfg, c
 	bpf_program__set_autoload(skel->progs.fault_thread_ends_perf, cfg->perf & DLT_PERF_TP);
 }
 
-static int fault_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int fault_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	int r = cpu_events_check(&major, 1);
 	struct fault_bpf *skel;
 
 	if (!r)
-		r = SKEL_OPEN(fault, o, cfg, kernel);
+		r = SKEL_OPEN(fault, object, cfg, kernel);
 	if (r < 0)
 		return r;
-	skel = o->owner;
+	skel = object->owner;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	hooks_choose(skel, cfg, kernel);
 	bpf_program__set_autoattach(skel->progs.fault_end, false);
@@ -97,24 +97,24 @@ static void events_free(void *events)
 }
 
 /* The events come after all begins' hooks, and follow the CPUs. */
-static int fault_emit(struct probe_object *o, enum probe_emit when)
+static int fault_emit(struct probe_object *object, enum probe_emit when)
 {
-	struct fault_bpf *skel = o->owner;
+	struct fault_bpf *skel = object->owner;
 	struct cpu_events *events = NULL;
 	int r = 0;
 
 	switch (when) {
 	case PROBE_EMIT_BEGIN:
 		r = cpu_events_open(&events, &major, end_fd(skel));
-		o->state = events;
-		o->state_free = events_free;
+		object->state = events;
+		object->state_free = events_free;
 		break;
 	case PROBE_EMIT:
-		cpu_events_follow(o->state); /* a CPU's that fails is tried again */
+		cpu_events_follow(object->state); /* a CPU's that fails is tried again */
 		break;
 	case PROBE_EMIT_STOP:
-		cpu_events_close(o->state);
-		o->state = NULL;
+		cpu_events_close(object->state);
+		object->state = NULL;
 		break;
 	case PROBE_EMIT_END:
 		break;

@@ -78,7 +78,7 @@ _Static_assert(ARRAY_SIZE(calls) - 3 == DLT_OPEN_SNAPSHOT, "the BPF side knows t
 SKEL_OPENER(open)
 
 /* The row of create_del: PATH as passed, made absolute. */
-static void created_row(struct decode *d, const struct dlt_open *rec)
+static void created_row(struct decode *decode, const struct dlt_open *rec)
 {
 	struct {
 		struct dlt_create_del rec;
@@ -101,8 +101,8 @@ static void created_row(struct decode *d, const struct dlt_open *rec)
 		memcpy(row.strings, path, path_len);
 	if (base)
 		memcpy(row.strings + path_len, base, base_len);
-	d->counts[DLT_create_del].records++;
-	decode_row(d, DLT_create_del, &row.rec.hdr);
+	decode->counts[DLT_create_del].records++;
+	decode_row(decode, DLT_create_del, &row.rec.hdr);
 }
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)

@@ -76,27 +76,27 @@ static size_t exit_text(char *seg, size_t size, const struct dlt_pids *rec)
 				rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt, rec->disk_read, rec->disk_write, rec->minflt);
 }
 
-static void row_write(struct decode *d, const struct dlt_pids *rec, const struct process_facts *f, struct process_fact *p)
+static void row_write(struct decode *decode, const struct dlt_pids *rec, const struct process_facts *facts, struct process_fact *fact)
 {
 	size_t len = MIN(MIN((size_t)rec->segs.len[0], rec->hdr.size - sizeof(*rec)), DLT_ARGS_MAX);
 	struct row row = { .rec = *rec };
 
 	if (rec->event == DLT_PIDS_EXEC && rec->environ_read)
-		p->rank = exec_rank(rec, len);
-	row.rank = p->rank;
-	snprintf(row.cgroup, sizeof(row.cgroup), "%s", p->cgroup);
+		fact->rank = exec_rank(rec, len);
+	row.rank = fact->rank;
+	snprintf(row.cgroup, sizeof(row.cgroup), "%s", fact->cgroup);
 	memset(row.rec.segs.len, 0, sizeof(row.rec.segs.len));
 	if (rec->event == DLT_PIDS_EXIT)
 		len = exit_text(row.seg, sizeof(row.seg), rec);
 	else if (rec->event == DLT_PIDS_SNAPSHOT)
-		memcpy(row.seg, f->args, len = f->args_len);
+		memcpy(row.seg, facts->args, len = facts->args_len);
 	else
 		memcpy(row.seg, rec + 1, len);
 	if (rec->event == DLT_PIDS_RENAME)
 		len = strnlen(row.seg, len);
 	row.rec.segs.len[0] = (uint16_t)len;
 	row.rec.hdr.size = (uint32_t)(offsetof(struct row, seg) + len);
-	decode_row(d, DLT_pids, &row.rec.hdr);
+	decode_row(decode, DLT_pids, &row.rec.hdr);
 }
 
 /* Returns whether REC has its row: false where a look at its process is not over within WAIT_MS. */
@@ -151,19 +151,19 @@ static bool line_advance(struct decode *d, struct pids *p, int wait_ms)
 	return true;
 }
 
-static void line_append(struct decode *d, struct pids *p, const struct dlt_pids *rec)
+static void line_append(struct decode *decode, struct pids *pids, const struct dlt_pids *rec)
 {
 	uint32_t room = room_of(rec);
 
-	while (p->end - p->begin + room > LINE_BYTES)
-		line_advance(d, p, -1);
-	if (p->end + room > LINE_BYTES) {
-		memmove(p->line, p->line + p->begin, p->end - p->begin);
-		p->end -= p->begin;
-		p->begin = 0;
+	while (pids->end - pids->begin + room > LINE_BYTES)
+		line_advance(decode, pids, -1);
+	if (pids->end + room > LINE_BYTES) {
+		memmove(pids->line, pids->line + pids->begin, pids->end - pids->begin);
+		pids->end -= pids->begin;
+		pids->begin = 0;
 	}
-	memcpy(p->line + p->end, rec, rec->hdr.size);
-	p->end += room;
+	memcpy(pids->line + pids->end, rec, rec->hdr.size);
+	pids->end += room;
 }
 
 static void turn(struct decode *d, bool end)
@@ -176,17 +176,17 @@ static void turn(struct decode *d, bool end)
 }
 
 /* What others need to know at once. */
-static void pass_on(struct decode *d, const struct dlt_pids *rec)
+static void pass_on(struct decode *decode, const struct dlt_pids *rec)
 {
 	if (rec->event == DLT_PIDS_EXEC)
-		untraced_note(&d->untraced, rec->hdr.comm);
+		untraced_note(&decode->untraced, rec->hdr.comm);
 	if (rec->event == DLT_PIDS_FORK)
-		alloc_forked(d->alloc, &rec->hdr, rec->ppid);
+		alloc_forked(decode->alloc, &rec->hdr, rec->ppid);
 	if (rec->event == DLT_PIDS_EXEC)
-		alloc_executed(d->alloc, &rec->hdr);
+		alloc_executed(decode->alloc, &rec->hdr);
 	if (rec->event == DLT_PIDS_EXIT && rec->status != DLT_NONE) {
-		regions_end(d, rec->hdr.tgid, rec->hdr.ts_ns);
-		alloc_exited(d->alloc, &rec->hdr);
+		regions_end(decode, rec->hdr.tgid, rec->hdr.ts_ns);
+		alloc_exited(decode->alloc, &rec->hdr);
 	}
 }
 
@@ -202,11 +202,11 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 	pass_on(d, rec);
 }
 
-static int pids_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int pids_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
 	bool tp = cfg->perf & DLT_PERF_TP, kprobe = cfg->perf & DLT_PERF_KPROBE;
-	int r = SKEL_OPEN(pids, o, cfg, kernel);
-	struct pids_bpf *skel = o->owner;
+	int r = SKEL_OPEN(pids, object, cfg, kernel);
+	struct pids_bpf *skel = object->owner;
 
 	if (r < 0)
 		return r;

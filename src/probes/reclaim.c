@@ -52,10 +52,10 @@ static int reclaim_open(struct probe_object *o, const struct dlt_config *cfg, co
 	return r;
 }
 
-static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
+static void in_flight(struct probe_object *object, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
 		      uint64_t now_ns, unsigned int max)
 {
-	const struct reclaim_bpf *skel = o->owner;
+	const struct reclaim_bpf *skel = object->owner;
 	int fd = bpf_map__fd(skel->maps.reclaims);
 	struct dlt_reclaim rec;
 	uint32_t tid, *prev = NULL;

@@ -64,15 +64,15 @@ static const struct field fields[] = {
 /* arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h, without a sanitizer in the kernel */
 #define STACK_BYTES 16384
 
-static int sched_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int sched_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int given = sched_state_is_given(kernel), r = given < 0 ? given : SKEL_OPEN(sched, o, cfg, kernel);
+	int given = sched_state_is_given(kernel), r = given < 0 ? given : SKEL_OPEN(sched, object, cfg, kernel);
 	uint32_t n_cpus = (uint32_t)libbpf_num_possible_cpus();
 	struct sched_bpf *skel;
 
 	if (r < 0)
 		return r;
-	skel = o->owner;
+	skel = object->owner;
 	skel->rodata->state_is_given = (uint8_t)given;
 	/* 5.15, commit dd6e10fbd9fb */
 	skel->rodata->stack_bytes = btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs") ?
@@ -170,9 +170,9 @@ static int cells_send(const struct sched_bpf *skel)
 	return r;
 }
 
-static int sched_send_sums(struct probe_object *o, enum probe_emit when)
+static int sched_send_sums(struct probe_object *object, enum probe_emit when)
 {
-	struct sched_bpf *skel = o->owner;
+	struct sched_bpf *skel = object->owner;
 	volatile struct dlt_sched_clock *clock = &skel->bss->sched_clock;
 	int r = 0;
 

@@ -34,14 +34,14 @@ static const struct field fields[] = {
 };
 #undef AT
 
-static int sched_switch_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int sched_switch_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int given = sched_state_is_given(kernel), r = given < 0 ? given : SKEL_OPEN(sched_switch, o, cfg, kernel);
+	int given = sched_state_is_given(kernel), r = given < 0 ? given : SKEL_OPEN(sched_switch, object, cfg, kernel);
 	struct sched_switch_bpf *skel;
 
 	if (r < 0)
 		return r;
-	skel = o->owner;
+	skel = object->owner;
 	skel->rodata->state_is_given = (uint8_t)given;
 	r = bpf_map__set_max_entries(skel->maps.cpus, (uint32_t)libbpf_num_possible_cpus());
 	return r ? r : bpf_map__set_max_entries(skel->maps.slots, cfg->slot_mask + 1);

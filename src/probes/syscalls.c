@@ -38,15 +38,15 @@ static const struct field fields[] = {
 };
 #undef AT
 
-static int syscalls_open(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int syscalls_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
-	int r = SKEL_OPEN(syscalls, o, cfg, kernel);
+	int r = SKEL_OPEN(syscalls, object, cfg, kernel);
 	bool perf = cfg->perf & DLT_PERF_TP;
 	struct syscalls_bpf *skel;
 
 	if (r < 0)
 		return r;
-	skel = o->owner;
+	skel = object->owner;
 	skel->rodata->sigreturn_nr = __NR_rt_sigreturn;
 	skel->rodata->exit_nr = __NR_exit;
 	skel->rodata->exit_group_nr = __NR_exit_group;
@@ -87,9 +87,9 @@ static int cells_send(const struct syscalls_bpf *skel, bool free)
 	return r;
 }
 
-static int syscalls_send_sums(struct probe_object *o, enum probe_emit when)
+static int syscalls_send_sums(struct probe_object *object, enum probe_emit when)
 {
-	struct syscalls_bpf *skel = o->owner;
+	struct syscalls_bpf *skel = object->owner;
 
 	if (when == PROBE_EMIT_BEGIN)
 		return 0;

@@ -136,10 +136,10 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 }
 
 /* libaio's requests whose events have not been reaped. */
-static void in_flight(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
+static void in_flight(struct probe_object *object, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
 		      uint64_t now_ns, unsigned int max)
 {
-	const struct vfs_rw_bpf *skel = o->owner;
+	const struct vfs_rw_bpf *skel = object->owner;
 	int fd = bpf_map__fd(skel->maps.dlt_aios);
 	struct dlt_aio_key key, *prev = NULL;
 	struct dlt_aio aio;

@@ -19,13 +19,13 @@
 /* --- the table ----------------------------------------------------------------------------------- */
 
 /* Returns the index of the measure; where there is none (*THERE is false), the index after the last one of its section. */
-static size_t place_of(const struct compare *c, const char *section, const char *name, bool *there)
+static size_t place_of(const struct compare *compare, const char *section, const char *name, bool *there)
 {
-	size_t behind = c->n_measures;
+	size_t behind = compare->n_measures;
 
 	*there = false;
-	for (size_t i = 0; i < c->n_measures; i++) {
-		const struct compare_measure *m = &c->measure[i];
+	for (size_t i = 0; i < compare->n_measures; i++) {
+		const struct compare_measure *m = &compare->measure[i];
 
 		if (strcmp(m->section, section) != 0)
 			continue;
@@ -37,31 +37,31 @@ static size_t place_of(const struct compare *c, const char *section, const char 
 	return behind;
 }
 
-static struct compare_measure *measure_of(struct compare *c, const char *section, const char *name, const char *unit)
+static struct compare_measure *measure_of(struct compare *compare, const char *section, const char *name, const char *unit)
 {
-	struct compare_measure *m;
+	struct compare_measure *measure;
 	bool there;
-	size_t at = place_of(c, section, name, &there);
+	size_t at = place_of(compare, section, name, &there);
 
 	if (there)
-		return &c->measure[at];
-	if (c->n_measures == c->room) {
-		size_t room = c->room ? 2 * c->room : 64;
+		return &compare->measure[at];
+	if (compare->n_measures == compare->room) {
+		size_t room = compare->room ? 2 * compare->room : 64;
 
-		m = reallocarray(c->measure, room, sizeof(*m));
-		if (!m)
+		measure = reallocarray(compare->measure, room, sizeof(*measure));
+		if (!measure)
 			return NULL;
-		c->measure = m;
-		c->room = room;
+		compare->measure = measure;
+		compare->room = room;
 	}
-	m = &c->measure[at];
-	memmove(m + 1, m, (c->n_measures++ - at) * sizeof(*m));
-	*m = (struct compare_measure){ .unit = unit };
-	snprintf(m->section, sizeof(m->section), "%s", section);
-	snprintf(m->name, sizeof(m->name), "%s", name);
+	measure = &compare->measure[at];
+	memmove(measure + 1, measure, (compare->n_measures++ - at) * sizeof(*measure));
+	*measure = (struct compare_measure){ .unit = unit };
+	snprintf(measure->section, sizeof(measure->section), "%s", section);
+	snprintf(measure->name, sizeof(measure->name), "%s", name);
 	for (unsigned int i = 0; i < COMPARE_MAX; i++)
-		m->value[i] = (double)NAN;
-	return m;
+		measure->value[i] = (double)NAN;
+	return measure;
 }
 
 /* One trace's column, while it is filled. */
@@ -93,26 +93,26 @@ static void put_of(struct filler *f, const char *name, const char *what, const c
 
 /* --- measures of calls ----------------------------------------------------------------------------- */
 
-static void run(struct filler *f, const struct report *r)
+static void run(struct filler *filler, const struct report *report)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *facts = &report->manifest;
 	double rows = 0, lost = 0, failed = 0;
 
 	for (enum report_kind kind = REPORT_BIO; kind < REPORT_KINDS; kind++) {
-		rows += (double)r->op[kind].rows;
-		failed += (double)r->op[kind].failed;
+		rows += (double)report->op[kind].rows;
+		failed += (double)report->op[kind].failed;
 	}
-	for (unsigned int i = 0; i < m->n_probes; i++)
-		lost += (double)m->probes[i].lost;
-	put(f, "lasted", "ns", (double)report_duration_ns(r));
-	put(f, "rows", "", rows);
-	put(f, "lost", "", m->n_probes ? lost : (double)NAN);
-	put(f, "failed", "", failed);
-	put(f, "bytes read", "B", (double)r->rw[0].bytes);
-	put(f, "bytes written", "B", (double)r->rw[1].bytes);
-	put(f, "processes", "", r->n_procs);
-	put(f, "CPU time of dltraced", "ns",
-	    r->has_manifest ? (double)(m->self_user_us + m->self_system_us) * 1000 : (double)NAN);
+	for (unsigned int i = 0; i < facts->n_probes; i++)
+		lost += (double)facts->probes[i].lost;
+	put(filler, "lasted", "ns", (double)report_duration_ns(report));
+	put(filler, "rows", "", rows);
+	put(filler, "lost", "", facts->n_probes ? lost : (double)NAN);
+	put(filler, "failed", "", failed);
+	put(filler, "bytes read", "B", (double)report->rw[0].bytes);
+	put(filler, "bytes written", "B", (double)report->rw[1].bytes);
+	put(filler, "processes", "", report->n_procs);
+	put(filler, "CPU time of dltraced", "ns",
+	    report->has_manifest ? (double)(facts->self_user_us + facts->self_system_us) * 1000 : (double)NAN);
 }
 
 /* Puts the measures of OP; each is called NAME and what it measures. MOVES: OP has bytes. */
@@ -128,112 +128,112 @@ static void put_op(struct filler *f, const char *name, const struct report_op *o
 	put_of(f, name, "p99", "ns", ended ? (double)hist_quantile(&op->lat, 990) : (double)NAN);
 }
 
-static void probes(struct filler *f, const struct report *r)
+static void probes(struct filler *filler, const struct report *report)
 {
 	for (enum report_kind kind = REPORT_BIO; kind < REPORT_KINDS; kind++) {
-		if (!r->present[kind])
+		if (!report->present[kind])
 			continue;
 		if (kind == REPORT_BIO) {
-			put_op(f, "disk reads", &r->bio[0], true);
-			put_op(f, "disk writes", &r->bio[1], true);
+			put_op(filler, "disk reads", &report->bio[0], true);
+			put_op(filler, "disk writes", &report->bio[1], true);
 		} else if (kind == REPORT_VFS_RW) {
-			put_op(f, "reads", &r->rw[0], true);
-			put_op(f, "writes", &r->rw[1], true);
+			put_op(filler, "reads", &report->rw[0], true);
+			put_op(filler, "writes", &report->rw[1], true);
 		} else {
-			put_op(f, report_kind_names[kind], &r->op[kind], false);
+			put_op(filler, report_kind_names[kind], &report->op[kind], false);
 		}
 	}
 }
 
-static void sources(struct filler *f, const struct report *r)
+static void sources(struct filler *filler, const struct report *report)
 {
-	const struct report_source_sum *buffered = &r->source[REPORT_BUFFERED];
+	const struct report_source_sum *buffered = &report->source[REPORT_BUFFERED];
 	bool known = buffered->calls > buffered->unaccounted;
 
 	for (unsigned int i = 0; i < REPORT_SOURCES; i++) {
-		if (!r->source[i].calls)
+		if (!report->source[i].calls)
 			continue;
-		put_of(f, report_source_names[i], "calls", "", (double)r->source[i].calls);
-		put_of(f, report_source_names[i], "bytes", "B", (double)r->source[i].bytes);
+		put_of(filler, report_source_names[i], "calls", "", (double)report->source[i].calls);
+		put_of(filler, report_source_names[i], "bytes", "B", (double)report->source[i].bytes);
 	}
 	if (!buffered->calls)
 		return;
-	put(f, "buffered: from disk", "B", known ? (double)buffered->disk_bytes : (double)NAN);
-	put(f, "buffered: calls to disk", "", known ? (double)buffered->disk_calls : (double)NAN);
+	put(filler, "buffered: from disk", "B", known ? (double)buffered->disk_bytes : (double)NAN);
+	put(filler, "buffered: calls to disk", "", known ? (double)buffered->disk_calls : (double)NAN);
 	/* read-ahead that was not used may exceed the reads: then no share of the page cache is shown */
-	put(f, "buffered: from the page cache", "%",
+	put(filler, "buffered: from the page cache", "%",
 	    known && buffered->bytes ? MAX(0, 100 * (1 - (double)buffered->disk_bytes / (double)buffered->bytes)) :
 				       (double)NAN);
 }
 
-static void files(struct filler *f, const struct report *r)
+static void files(struct filler *filler, const struct report *report)
 {
 	double used = 0, opens = 0;
 
-	for (uint32_t i = 0; i < r->files.n; i++) {
-		const struct report_file *file = table_at(&r->files, i);
+	for (uint32_t i = 0; i < report->files.n; i++) {
+		const struct report_file *file = table_at(&report->files, i);
 
 		used += report_is_file((enum report_type)file->type) && file->calls;
 		opens += file->opens;
 	}
-	put(f, "files with calls", "", used);
-	put(f, "opened", "", opens);
-	if (r->uses)
-		put(f, "pairs of a process and a file", "", r->uses->uses.n);
-	put(f, "mappings: bytes", "B", (double)r->map_bytes);
+	put(filler, "files with calls", "", used);
+	put(filler, "opened", "", opens);
+	if (report->uses)
+		put(filler, "pairs of a process and a file", "", report->uses->uses.n);
+	put(filler, "mappings: bytes", "B", (double)report->map_bytes);
 }
 
 /* Puts the mean of all samples of collectors. */
-static void points(struct filler *f, const struct timeline *t, const char *panel, const char *prefix)
+static void points(struct filler *filler, const struct timeline *timeline, const char *panel, const char *prefix)
 {
-	for (uint32_t i = 0; i < t->points.n; i++) {
-		const struct timeline_points *p = *(void **)table_at(&t->points, i);
+	for (uint32_t i = 0; i < timeline->points.n; i++) {
+		const struct timeline_points *timeline_points = *(void **)table_at(&timeline->points, i);
 		double sum = 0, n = 0;
 		char name[64];
 
-		if (!p || strcmp(p->panel, panel) != 0)
+		if (!timeline_points || strcmp(timeline_points->panel, panel) != 0)
 			continue;
 		for (unsigned int b = 0; b < TIMELINE_BINS; b++) {
-			sum += (double)p->sum[b];
-			n += p->n[b];
+			sum += (double)timeline_points->sum[b];
+			n += timeline_points->n[b];
 		}
-		snprintf(name, sizeof(name), "%s %s", prefix, p->name);
-		put(f, name, p->unit, n > 0 ? sum / n : (double)NAN);
+		snprintf(name, sizeof(name), "%s %s", prefix, timeline_points->name);
+		put(filler, name, timeline_points->unit, n > 0 ? sum / n : (double)NAN);
 	}
 }
 
-static void cpu(struct filler *f, const struct report *r)
+static void cpu(struct filler *filler, const struct report *report)
 {
 	static const char *const names[] = {
 		"running", "waiting for a CPU", "waiting for a disk", "blocked", "sleeping",
 	};
-	const struct timeline *t = r->timeline;
+	const struct timeline *timeline = report->timeline;
 
-	if (!t)
+	if (!timeline)
 		return;
-	points(f, t, "cpu", "CPU");
-	points(f, t, "gpu", "GPU");
-	for (unsigned int i = 0; t->has_sched && i < ARRAY_SIZE(names); i++) {
+	points(filler, timeline, "cpu", "CPU");
+	points(filler, timeline, "gpu", "GPU");
+	for (unsigned int i = 0; timeline->has_sched && i < ARRAY_SIZE(names); i++) {
 		double sum = 0;
 
 		for (unsigned int b = 0; b < TIMELINE_BINS; b++)
-			sum += (double)t->sum[TIMELINE_RUN + i][b];
-		put_of(f, "threads", names[i], "ns", sum);
+			sum += (double)timeline->sum[TIMELINE_RUN + i][b];
+		put_of(filler, "threads", names[i], "ns", sum);
 	}
 }
 
 /* Puts what programs allocated, with alloc.out. */
-static void memory(struct filler *f, const struct report *r)
+static void memory(struct filler *filler, const struct report *report)
 {
-	const struct report_alloc_counts *n = &r->alloc.n;
+	const struct report_alloc_counts *n = &report->alloc.n;
 
-	if (!r->alloc.present)
+	if (!report->alloc.present)
 		return;
-	put(f, "in use at most", "B", (double)n->peak_bytes);
-	put(f, "allocated", "B", (double)n->bytes);
-	put(f, "allocations", "", (double)n->blocks);
-	put(f, "freed within 10 ms", "B", (double)n->short_bytes);
-	put(f, "never freed", "B", (double)n->left_bytes);
+	put(filler, "in use at most", "B", (double)n->peak_bytes);
+	put(filler, "allocated", "B", (double)n->bytes);
+	put(filler, "allocations", "", (double)n->blocks);
+	put(filler, "freed within 10 ms", "B", (double)n->short_bytes);
+	put(filler, "never freed", "B", (double)n->left_bytes);
 }
 
 /* --- waits and phases -------------------------------------------------------------------------------- */
@@ -255,9 +255,9 @@ static void waits(struct filler *f, const struct report *r)
 }
 
 /* Puts all phases of a name together. */
-static void phases(struct filler *f, const struct report *r)
+static void phases(struct filler *filler, const struct report *report)
 {
-	const struct phases *p = r->phases;
+	const struct phases *p = report->phases;
 	uint32_t n = p ? MIN(p->n_names, PHASES_SHOWN) : 0;
 
 	for (uint32_t name = 0; name < n; name++) {
@@ -273,8 +273,8 @@ static void phases(struct filler *f, const struct report *r)
 		}
 		if (times == 0)
 			continue;
-		put_of(f, p->names[name].name, "times", "", times);
-		put_of(f, p->names[name].name, "total", "ns", ns);
+		put_of(filler, p->names[name].name, "times", "", times);
+		put_of(filler, p->names[name].name, "total", "ns", ns);
 	}
 }
 
@@ -289,21 +289,21 @@ static void epoch(struct filler *f, const struct why_epoch *e, const char *name)
 }
 
 /* Numbers the epochs itself where the log does not. */
-static void epochs(struct filler *f, const struct report *r)
+static void epochs(struct filler *filler, const struct report *report)
 {
-	for (uint32_t i = 0; r->why && i < MIN(r->why->n_epochs, EPOCHS_SHOWN); i++) {
-		const struct why_epoch *e = &r->why->epoch[i];
+	for (uint32_t i = 0; report->why && i < MIN(report->why->n_epochs, EPOCHS_SHOWN); i++) {
+		const struct why_epoch *why_epoch = &report->why->epoch[i];
 		char name[PHASE_LABEL_MAX + 16];
 		unsigned int same = 1;
 
 		for (uint32_t k = 0; k < i; k++)
-			same += strcmp(r->why->epoch[k].name, e->name) == 0;
+			same += strcmp(report->why->epoch[k].name, why_epoch->name) == 0;
 		if (same > 1)
-			snprintf(name, sizeof(name), "%s (%u)", e->name, same);
+			snprintf(name, sizeof(name), "%s (%u)", why_epoch->name, same);
 		else
-			snprintf(name, sizeof(name), "%s", e->name);
-		if (e->phase != PHASES_NONE)
-			epoch(f, e, name);
+			snprintf(name, sizeof(name), "%s", why_epoch->name);
+		if (why_epoch->phase != PHASES_NONE)
+			epoch(filler, why_epoch, name);
 	}
 }
 
@@ -320,16 +320,16 @@ static const struct {
 	{ "CPU and GPU", cpu }, { "Memory that programs allocated", memory }, { "Waits of those that train", waits }, { "Phases", phases }, { "Epochs", epochs },
 };
 
-int compare_init(struct compare *c, struct report *const *r, unsigned int n)
+int compare_init(struct compare *compare, struct report *const *r, unsigned int n)
 {
-	*c = (struct compare){ .trace = r, .n = MIN(n, COMPARE_MAX) };
+	*compare = (struct compare){ .trace = r, .n = MIN(n, COMPARE_MAX) };
 	for (size_t s = 0; s < ARRAY_SIZE(sections); s++)
-		for (unsigned int i = 0; i < c->n; i++) {
-			struct filler f = { .c = c, .trace = i, .section = sections[s].section };
+		for (unsigned int i = 0; i < compare->n; i++) {
+			struct filler f = { .c = compare, .trace = i, .section = sections[s].section };
 
 			sections[s].put(&f, r[i]);
 			if (f.error) {
-				compare_free(c);
+				compare_free(compare);
 				return f.error;
 			}
 		}

@@ -23,7 +23,7 @@ struct compare {
 };
 
 /* Takes the measures of N traces, to be compared with the first; R must outlive C. Returns 0 or -ENOMEM. */
-int compare_init(struct compare *c, struct report *const *r, unsigned int n);
+int compare_init(struct compare *compare, struct report *const *r, unsigned int n);
 void compare_free(struct compare *c);
 
 /* Returns the findings on trace R's job; NULL when it was not analyzed. */
@@ -32,8 +32,8 @@ const struct rules *compare_rules(const struct report *r);
 /* Returns the ratio of trace I to the first; NAN where either is not known, or the first is 0. */
 double compare_ratio(const struct compare_measure *m, unsigned int i);
 
-void compare_text(const struct compare *c, FILE *out);
+void compare_text(const struct compare *compare, FILE *out);
 struct json;
-void compare_json(const struct compare *c, struct json *j);
+void compare_json(const struct compare *compare, struct json *json);
 
 #endif

@@ -53,25 +53,25 @@ static bool parse_u64(const char *text, uint64_t *ret)
 	return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= INT64_MAX;
 }
 
-/* Stores the field TEXT of the column C in RUN. Returns whether it is one. */
-static bool store(struct matrix_run *run, const struct column *c, const char *text)
+/* Stores the field TEXT of the column COLUMN in RUN. Returns whether it is one. */
+static bool store(struct matrix_run *run, const struct column *column, const char *text)
 {
-	char *at = (char *)run + c->at;
+	char *at = (char *)run + column->at;
 
-	if (c->kind == TEXT) {
+	if (column->kind == TEXT) {
 		*(const char **)at = text;
 		return true;
 	}
-	if (c->kind == YES) {
+	if (column->kind == YES) {
 		*(bool *)at = !strcmp(text, "yes");
 		return *(bool *)at || !strcmp(text, "no");
 	}
-	if (c->kind == MAYBE && !strcmp(text, "-"))
+	if (column->kind == MAYBE && !strcmp(text, "-"))
 		return true;
 	if (!parse_u64(text, (uint64_t *)at))
 		return false;
-	if (c->kind == MAYBE)
-		*((bool *)run + c->has) = true;
+	if (column->kind == MAYBE)
+		*((bool *)run + column->has) = true;
 	return true;
 }
 
@@ -113,7 +113,7 @@ static bool is_counted(const struct matrix_run *run)
 	return counted;
 }
 
-static int take_line(struct matrix *m, char *line, const unsigned int place[ARRAY_SIZE(columns)], unsigned int n)
+static int take_line(struct matrix *matrix, char *line, const unsigned int place[ARRAY_SIZE(columns)], unsigned int n)
 {
 	struct matrix_run run = { .order = 0 };
 	char *fields[COLUMNS_MAX];
@@ -123,45 +123,45 @@ static int take_line(struct matrix *m, char *line, const unsigned int place[ARRA
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		if (!store(&run, &columns[i], fields[place[i]]))
 			return -EBADMSG;
-	if (util_room(&m->run, m->n_runs, sizeof(run)) < 0)
+	if (util_room(&matrix->run, matrix->n_runs, sizeof(run)) < 0)
 		return -ENOMEM;
 	run.counted = is_counted(&run);
-	m->left_out += !run.counted;
-	m->run[m->n_runs++] = run;
+	matrix->left_out += !run.counted;
+	matrix->run[matrix->n_runs++] = run;
 	return 0;
 }
 
-int matrix_parse(struct matrix *m, char *text)
+int matrix_parse(struct matrix *matrix, char *text)
 {
 	unsigned int place[ARRAY_SIZE(columns)], n;
 	char *rest = text, *line;
 	int r = 0;
 
-	*m = (struct matrix){ .text = text };
+	*matrix = (struct matrix){ .text = text };
 	line = strsep(&rest, "\n");
 	if (!find_columns(line, place, &n))
 		r = -EBADMSG;
 	while (r == 0 && (line = strsep(&rest, "\n")))
 		if (rest) /* else what is behind the last line end: nothing, or a row that is not whole */
-			r = take_line(m, line, place, n);
+			r = take_line(matrix, line, place, n);
 	if (r == 0)
-		r = matrix_sum_up(m);
+		r = matrix_sum_up(matrix);
 	if (r < 0)
-		matrix_free(m);
+		matrix_free(matrix);
 	return r;
 }
 
-int matrix_read(struct matrix *m, int dirfd)
+int matrix_read(struct matrix *matrix, int dirfd)
 {
 	autoclose int fd = util_open_regular(dirfd, MATRIX_FILE, 0);
 	char *text;
 	int r;
 
-	*m = (struct matrix){ .text = NULL };
+	*matrix = (struct matrix){ .text = NULL };
 	if (fd < 0)
 		return fd;
 	r = util_read_fd(fd, BYTES_MAX, &text, NULL);
-	return r < 0 ? r : matrix_parse(m, text);
+	return r < 0 ? r : matrix_parse(matrix, text);
 }
 
 int matrix_log(int r, const char *dir)

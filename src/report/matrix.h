@@ -53,11 +53,11 @@ struct matrix {
 };
 
 /* Reads the folder DIRFD. Returns 0; -ENOENT; -EBADMSG when a line is damaged; or -errno. */
-int matrix_read(struct matrix *m, int dirfd);
+int matrix_read(struct matrix *matrix, int dirfd);
 /* Logs why matrix_read() of the folder DIR returned the error R. Returns R. */
 int matrix_log(int r, const char *dir);
 /* Parses TEXT, which M then owns, likewise. */
-int matrix_parse(struct matrix *m, char *text);
+int matrix_parse(struct matrix *matrix, char *text);
 void matrix_free(struct matrix *m);
 
 /* Returns the run PROGRAM.MODE.REP that FOLDER, a name, is of; NULL: none. */
@@ -66,7 +66,7 @@ const struct matrix_run *matrix_find(const struct matrix *m, const char *folder)
 /* Returns whether RUN can be compared with its dry run, with *RET as their ratio. */
 bool matrix_ratio(const struct matrix_run *run, enum usage u, double *ret);
 
-/* Sets M's modes from its runs. Returns 0 or -ENOMEM. matrix_parse() calls it. */
-int matrix_sum_up(struct matrix *m);
+/* Sets MATRIX's modes from its runs. Returns 0 or -ENOMEM. matrix_parse() calls it. */
+int matrix_sum_up(struct matrix *matrix);
 
 #endif

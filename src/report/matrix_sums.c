@@ -31,7 +31,7 @@ static double median_of(const double *v, uint32_t n)
 
 /* --- the runs of a mode ------------------------------------------------------------------------------------ */
 
-static void sum_up(struct matrix_sum *s, double *v, uint32_t n)
+static void sum_up(struct matrix_sum *sum, double *v, uint32_t n)
 {
 	double mean = 0, squares = 0;
 
@@ -40,11 +40,11 @@ static void sum_up(struct matrix_sum *s, double *v, uint32_t n)
 		mean += v[i] / n;
 	for (uint32_t i = 0; i < n; i++)
 		squares += (v[i] - mean) * (v[i] - mean);
-	s->median = (uint64_t)(median_of(v, n) + 0.5);
-	s->min = (uint64_t)v[0];
-	s->max = (uint64_t)v[n - 1];
-	s->mean = (uint64_t)(mean + 0.5);
-	s->stdev = n > 1 ? (uint64_t)(sqrt(squares / (n - 1)) + 0.5) : 0;
+	sum->median = (uint64_t)(median_of(v, n) + 0.5);
+	sum->min = (uint64_t)v[0];
+	sum->max = (uint64_t)v[n - 1];
+	sum->mean = (uint64_t)(mean + 0.5);
+	sum->stdev = n > 1 ? (uint64_t)(sqrt(squares / (n - 1)) + 0.5) : 0;
 }
 
 /* Sets the sums of MODE. V has room for its runs. */
@@ -135,18 +135,18 @@ bool matrix_ratio(const struct matrix_run *run, enum usage u, double *ret)
 static void compare(struct matrix_mode *mode, double *v)
 {
 	for (enum usage u = 0; u < USAGES; u++) {
-		struct matrix_sum *s = &mode->sum[u];
+		struct matrix_sum *sum = &mode->sum[u];
 		uint32_t n = 0;
 
 		for (uint64_t i = 0; i < mode->runs; i++)
 			if (mode->run[i]->counted && matrix_ratio(mode->run[i], u, &v[n]))
 				n++;
-		s->pairs = n;
+		sum->pairs = n;
 		if (!n)
 			continue;
 		qsort(v, n, sizeof(*v), by_number);
-		s->overhead = median_of(v, n) - 1;
-		find_interval(s, v, n);
+		sum->overhead = median_of(v, n) - 1;
+		find_interval(sum, v, n);
 	}
 }
 
@@ -165,43 +165,43 @@ static int by_mode(const void *a, const void *b)
 }
 
 /* Adds the mode of the sorted run I, with the runs after it that are of it, too. Returns 0 or -ENOMEM. */
-static int add_mode(struct matrix *m, uint32_t i)
+static int add_mode(struct matrix *matrix, uint32_t i)
 {
-	const struct matrix_run **run = m->sorted + i;
+	const struct matrix_run **run = matrix->sorted + i;
 	struct matrix_mode mode = { .program = run[0]->program, .mode = run[0]->mode, .run = run };
 
-	while (i + mode.runs < m->n_runs && is_of_mode(run[0], run[mode.runs]))
+	while (i + mode.runs < matrix->n_runs && is_of_mode(run[0], run[mode.runs]))
 		mode.runs++;
-	if (util_room(&m->mode, m->n_modes, sizeof(mode)) < 0)
+	if (util_room(&matrix->mode, matrix->n_modes, sizeof(mode)) < 0)
 		return -ENOMEM;
-	m->mode[m->n_modes++] = mode;
+	matrix->mode[matrix->n_modes++] = mode;
 	return 0;
 }
 
-int matrix_sum_up(struct matrix *m)
+int matrix_sum_up(struct matrix *matrix)
 {
-	autofree double *v = calloc(m->n_runs + 1U, sizeof(*v));
-	autofree const struct matrix_run **dry_runs = calloc(m->n_runs + 1U, sizeof(*dry_runs));
+	autofree double *v = calloc(matrix->n_runs + 1U, sizeof(*v));
+	autofree const struct matrix_run **dry_runs = calloc(matrix->n_runs + 1U, sizeof(*dry_runs));
 	struct dry_runs dry = { .v = dry_runs };
 	int r = 0;
 
-	m->sorted = calloc(m->n_runs + 1U, sizeof(*m->sorted));
-	if (!v || !dry_runs || !m->sorted)
+	matrix->sorted = calloc(matrix->n_runs + 1U, sizeof(*matrix->sorted));
+	if (!v || !dry_runs || !matrix->sorted)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n_runs; i++) {
-		m->sorted[i] = &m->run[i];
-		if (m->run[i].dry)
-			dry.v[dry.n++] = &m->run[i];
+	for (uint32_t i = 0; i < matrix->n_runs; i++) {
+		matrix->sorted[i] = &matrix->run[i];
+		if (matrix->run[i].dry)
+			dry.v[dry.n++] = &matrix->run[i];
 	}
-	qsort(m->sorted, m->n_runs, sizeof(*m->sorted), by_mode);
+	qsort(matrix->sorted, matrix->n_runs, sizeof(*matrix->sorted), by_mode);
 	qsort(dry.v, dry.n, sizeof(*dry.v), by_pair_and_mode);
-	for (uint32_t i = 0; i < m->n_runs; i++)
-		m->run[i].dry_run = m->run[i].dry ? NULL : dry_of(&dry, &m->run[i]);
-	for (uint32_t i = 0; r == 0 && i < m->n_runs; i += r < 0 ? 0 : (uint32_t)m->mode[m->n_modes - 1].runs)
-		r = add_mode(m, i);
-	for (uint32_t i = 0; r == 0 && i < m->n_modes; i++) {
-		sum_mode(&m->mode[i], v);
-		compare(&m->mode[i], v);
+	for (uint32_t i = 0; i < matrix->n_runs; i++)
+		matrix->run[i].dry_run = matrix->run[i].dry ? NULL : dry_of(&dry, &matrix->run[i]);
+	for (uint32_t i = 0; r == 0 && i < matrix->n_runs; i += r < 0 ? 0 : (uint32_t)matrix->mode[matrix->n_modes - 1].runs)
+		r = add_mode(matrix, i);
+	for (uint32_t i = 0; r == 0 && i < matrix->n_modes; i++) {
+		sum_mode(&matrix->mode[i], v);
+		compare(&matrix->mode[i], v);
 	}
 	return r;
 }

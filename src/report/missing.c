@@ -16,17 +16,17 @@
 #include "report/scan/model.h"
 #include "report/why/why.h"
 
-static void find_no_end(struct report *r)
+static void find_no_end(struct report *report)
 {
 	struct missing_reason reason = { .kind = MISSING_NO_END, .share = (double)NAN, .matters = true };
 
-	if (!r->has_manifest) {
+	if (!report->has_manifest) {
 		reason.brief = strdup("manifest.json is not there");
-		missing_add(&r->missing, reason, "manifest.json is missing or incomplete: the number of missing rows is "
+		missing_add(&report->missing, reason, "manifest.json is missing or incomplete: the number of missing rows is "
 						 "not known");
-	} else if (!r->manifest.complete) {
+	} else if (!report->manifest.complete) {
 		reason.brief = strdup("the trace has no end");
-		missing_add(&r->missing, reason, "the trace has no end: it is still running, or dltraced was killed; what came "
+		missing_add(&report->missing, reason, "the trace has no end: it is still running, or dltraced was killed; what came "
 						 "after the last rows "
 			    "is missing");
 	}
@@ -44,12 +44,12 @@ static void count_processes(const struct report *r, uint64_t *lives, uint64_t *c
 	}
 }
 
-static void find_left_running(struct report *r)
+static void find_left_running(struct report *report)
 {
-	const struct manifest_facts *m = &r->manifest;
-	const uint64_t n = MIN(m->left_running, MISSING_COUNT_MAX), cpu_us = MIN(m->left_running_cpu_us, MISSING_COUNT_MAX);
+	const struct manifest_facts *facts = &report->manifest;
+	const uint64_t n = MIN(facts->left_running, MISSING_COUNT_MAX), cpu_us = MIN(facts->left_running_cpu_us, MISSING_COUNT_MAX);
 	/* false: the trace was ended on demand, by stop, a signal or --duration */
-	const bool behind_job = m->workload_end_ns && m->workload_end_ns <= m->end_ns;
+	const bool behind_job = facts->workload_end_ns && facts->workload_end_ns <= facts->end_ns;
 	struct missing_reason reason = {
 		.kind = behind_job ? MISSING_LEFT_RUNNING : MISSING_ENDED_BEFORE, .n = n, .of = "processes",
 	};
@@ -59,27 +59,27 @@ static void find_left_running(struct report *r)
 
 	if (!n)
 		return;
-	count_processes(r, &lives, &ended_us);
+	count_processes(report, &lives, &ended_us);
 	lives = MAX(lives, n);
 	which = lives == 1 ? strdup("the job's only process") : util_fmt("%s of the job's %s processes", FMT_COUNT(n), FMT_COUNT(lives));
 	reason.share = missing_part(n, lives);
 	cpu = missing_part(cpu_us, cpu_us + ended_us);
 	reason.matters = behind_job && (reason.share >= MISSING_MATTERS || cpu >= MISSING_MATTERS);
 	reason.brief = util_fmt("%s went on", which ? which : "");
-	missing_add(&r->missing, reason, "%s %s still running when the trace ended%s (%s; %.1f %% of the job's CPU time until then)%s",
-		    which ? which : "", n == 1 ? "was" : "were", behind_job ? "" : ", which was before the job ended", m->left_comms,
+	missing_add(&report->missing, reason, "%s %s still running when the trace ended%s (%s; %.1f %% of the job's CPU time until then)%s",
+		    which ? which : "", n == 1 ? "was" : "were", behind_job ? "" : ", which was before the job ended", facts->left_comms,
 		    100 * cpu, !behind_job ? "" : n == 1 ? "; --wait-all traces it" : "; --wait-all traces them");
 }
 
 /* Lists the names of the kinds of calls for which IS holds, with commas; false when there is none. */
-static bool put_kinds(const struct report *r, bool (*is)(const struct report *r, enum report_kind kind), char *names,
+static bool put_kinds(const struct report *report, bool (*is)(const struct report *r, enum report_kind kind), char *names,
 		      size_t size)
 {
 	names[0] = '\0';
 	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
 		size_t len = strlen(names);
 
-		if (is(r, kind))
+		if (is(report, kind))
 			snprintf(names + len, size - len, "%s%s", len ? ", " : "", report_kind_names[kind]);
 	}
 	return names[0] != '\0';
@@ -98,19 +98,19 @@ static bool is_not_recorded(const struct report *r, enum report_kind kind)
 	return missing_is_call(kind) && r->manifest.n_probes && !manifest_probe(&r->manifest, report_kind_names[kind]);
 }
 
-static void find_kinds(struct report *r)
+static void find_kinds(struct report *report)
 {
 	struct missing_reason reason = { .kind = MISSING_UNTRACED, .share = (double)NAN, .matters = true };
 	char names[160];
 
-	if (put_kinds(r, is_untraced, names, sizeof(names))) {
+	if (put_kinds(report, is_untraced, names, sizeof(names))) {
 		reason.brief = util_fmt("%s could not be traced", names);
-		missing_add(&r->missing, reason, "%s could not be traced: the number of missing rows is not known", names);
+		missing_add(&report->missing, reason, "%s could not be traced: the number of missing rows is not known", names);
 	}
 	reason.kind = MISSING_NOT_RECORDED;
-	if (put_kinds(r, is_not_recorded, names, sizeof(names))) {
+	if (put_kinds(report, is_not_recorded, names, sizeof(names))) {
 		reason.brief = util_fmt("calls of %s were not recorded", names);
-		missing_add(&r->missing, reason, "calls of %s were not recorded (--probes): their number is not "
+		missing_add(&report->missing, reason, "calls of %s were not recorded (--probes): their number is not "
 						 "known", names);
 	}
 }
@@ -151,20 +151,20 @@ static void note_reasons(struct report *r)
 	}
 }
 
-void report_missing_end(struct report *r)
+void report_missing_end(struct report *report)
 {
-	struct rules *rules = r->why ? r->why->rules : NULL;
+	struct rules *rules = report->why ? report->why->rules : NULL;
 
-	find_no_end(r);
-	find_left_running(r);
-	find_kinds(r);
-	find_io_uring(r);
-	find_counted(r, MISSING_COMPAT, r->manifest.compat_calls, "32-bit calls, which have no rows,",
+	find_no_end(report);
+	find_left_running(report);
+	find_kinds(report);
+	find_io_uring(report);
+	find_counted(report, MISSING_COMPAT, report->manifest.compat_calls, "32-bit calls, which have no rows,",
 		     "32-bit calls of the job were counted and have no rows");
-	find_counted(r, MISSING_SKIPPED, r->manifest.skipped_runs, "calls whose hooks the kernel left out",
+	find_counted(report, MISSING_SKIPPED, report->manifest.skipped_runs, "calls whose hooks the kernel left out",
 		     "times the kernel left out a hook, for a call of the job or of another process");
-	missing_end(&r->missing);
-	note_reasons(r);
-	if (rules && r->missing.caveat && rules->bottleneck.rule->is_share) /* else it names no cause */
-		rules->bottleneck.caveat = strdup(r->missing.caveat);
+	missing_end(&report->missing);
+	note_reasons(report);
+	if (rules && report->missing.caveat && rules->bottleneck.rule->is_share) /* else it names no cause */
+		rules->bottleneck.caveat = strdup(report->missing.caveat);
 }

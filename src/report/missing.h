@@ -20,9 +20,9 @@ static inline double missing_part(uint64_t n, uint64_t of)
 	return of ? (double)n / (double)of : 0;
 }
 
-/* Finds rows that are lost, cut off, dropped or too many; after the last file, while R->folder is still open. */
-void report_missing_files(struct report *r);
+/* Finds rows that are lost, cut off, dropped or too many; after the last file, while REPORT->folder is still open. */
+void report_missing_files(struct report *report);
 /* Finds what else is missing, and the answer's caveat; after all sums and the answer. */
-void report_missing_end(struct report *r);
+void report_missing_end(struct report *report);
 
 #endif

@@ -61,22 +61,22 @@ static void take_lost(struct tally *t, const struct manifest_probe *m)
 	}
 }
 
-static struct tally tally_of(const struct report *r, enum report_kind kind)
+static struct tally tally_of(const struct report *report, enum report_kind kind)
 {
-	const struct manifest_probe *m = manifest_probe(&r->manifest, report_kind_names[kind]);
-	const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
-	const uint64_t rows = r->present[kind] ? f->reader.rows : 0, bad = r->present[kind] ? MIN(f->bad_rows, rows) : 0;
+	const struct manifest_probe *probe = manifest_probe(&report->manifest, report_kind_names[kind]);
+	const struct scan_file *file = scan_file(report->folder, report_kind_names[kind]);
+	const uint64_t rows = report->present[kind] ? file->reader.rows : 0, bad = report->present[kind] ? MIN(file->bad_rows, rows) : 0;
 	const uint64_t good = rows - bad;
-	struct tally t = { .there = good - (r->present[kind] ? MIN(f->reader.outside, good) : 0) };
+	struct tally t = { .there = good - (report->present[kind] ? MIN(file->reader.outside, good) : 0) };
 
-	if (m) {
-		uint64_t written = MIN(m->rows, MISSING_COUNT_MAX), counted = written - MIN(written, m->dropped);
+	if (probe) {
+		uint64_t written = MIN(probe->rows, MISSING_COUNT_MAX), counted = written - MIN(written, probe->dropped);
 
-		take_lost(&t, m);
-		t.dropped = report_summed_rows(r, m->name, written - counted);
-		t.summed = report_summed_rows(r, m->name, MIN(m->summed, MISSING_COUNT_MAX));
-		t.surplus = r->manifest.complete && rows > counted ? rows - counted : 0;
-		t.cut = r->manifest.complete && counted > good ? counted - good : bad;
+		take_lost(&t, probe);
+		t.dropped = report_summed_rows(report, probe->name, written - counted);
+		t.summed = report_summed_rows(report, probe->name, MIN(probe->summed, MISSING_COUNT_MAX));
+		t.surplus = report->manifest.complete && rows > counted ? rows - counted : 0;
+		t.cut = report->manifest.complete && counted > good ? counted - good : bad;
 	}
 	return t;
 }
@@ -99,66 +99,66 @@ static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
 	return true;
 }
 
-/* Puts why rows of F are missing. */
-static void put_cause(const struct scan_file *f, int dirfd, bool dropped, FILE *out)
+/* Puts why rows of FILE are missing. */
+static void put_cause(const struct scan_file *file, int dirfd, bool dropped, FILE *out)
 {
-	const struct reader *rd = &f->reader;
+	const struct reader *rd = &file->reader;
 	char foreign[NAME_MAX + 1];
 
-	if (segment_find_foreign(dirfd, f->name, foreign))
+	if (segment_find_foreign(dirfd, file->name, foreign))
 		fprintf(out, "unpack %s: files are read as text, and packed by gzip or zstd", foreign);
-	else if (f->error == -ENOENT)
+	else if (file->error == -ENOENT)
 		fputs("the file is missing", out);
-	else if (f->error == -EBADMSG || f->error == -ENODATA)
+	else if (file->error == -EBADMSG || file->error == -ENODATA)
 		fputs("it does not begin with dltraced's header", out);
-	else if (f->error == -ENOTSUP || (rd->bad && rd->error == -ENOTSUP))
+	else if (file->error == -ENOTSUP || (rd->bad && rd->error == -ENOTSUP))
 		fputs("they are compressed in a format that this dltraced was built without", out);
-	else if (f->error < 0)
-		fprintf(out, "%s", strerror(-f->error));
+	else if (file->error < 0)
+		fprintf(out, "%s", strerror(-file->error));
 	else if (put_segments(rd, dropped, out))
 		return;
 	else if (rd->bad || rd->damaged)
 		fprintf(out, "segments of it are damaged: %zu", rd->bad + rd->damaged);
 	else if (rd->cut)
 		fputs("it was cut off", out);
-	else if (rd->bad_rows + f->bad_rows)
+	else if (rd->bad_rows + file->bad_rows)
 		fputs("lines in it are damaged", out);
 	else
 		fputs("it was cut off, or lines were removed from it", out);
 }
 
-static void find_cut(struct report *r, enum report_kind kind, const struct tally *t)
+static void find_cut(struct report *report, enum report_kind kind, const struct tally *tally)
 {
-	const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
+	const struct scan_file *file = scan_file(report->folder, report_kind_names[kind]);
 	struct missing_reason reason;
 	autofree char *cause = NULL;
 	size_t len;
-	FILE *out = t->cut ? open_memstream(&cause, &len) : NULL;
+	FILE *out = tally->cut ? open_memstream(&cause, &len) : NULL;
 
 	if (!out)
 		return;
-	put_cause(f, r->folder->dirfd, t->dropped, out);
+	put_cause(file, report->folder->dirfd, tally->dropped, out);
 	fclose(out);
-	reason = reason_of(MISSING_CUT, f->name, t->cut, t->cut + t->there, "rows");
+	reason = reason_of(MISSING_CUT, file->name, tally->cut, tally->cut + tally->there, "rows");
 	reason.matters &= is_for_answer(kind);
 	reason.of_calls = missing_is_call(kind);
-	missing_add(&r->missing, reason, "%s.out: %s of %s %s not in the file: %s", f->name, FMT_COUNT(t->cut),
-		    FMT_N(t->cut + t->there, "row", "rows"), t->cut == 1 ? "is" : "are", cause);
+	missing_add(&report->missing, reason, "%s.out: %s of %s %s not in the file: %s", file->name, FMT_COUNT(tally->cut),
+		    FMT_N(tally->cut + tally->there, "row", "rows"), tally->cut == 1 ? "is" : "are", cause);
 }
 
-static void find_surplus(struct report *r, enum report_kind kind, const struct tally *t)
+static void find_surplus(struct report *report, enum report_kind kind, const struct tally *tally)
 {
 	const char *name = report_kind_names[kind];
 	struct missing_reason reason;
 
-	if (!t->surplus)
+	if (!tally->surplus)
 		return;
-	reason = reason_of(MISSING_SURPLUS, name, t->surplus, t->there, "rows");
+	reason = reason_of(MISSING_SURPLUS, name, tally->surplus, tally->there, "rows");
 	reason.matters &= is_for_answer(kind);
 	free(reason.brief);
 	reason.brief = util_fmt("%.1f %% of %s.out is not of this trace", 100 * reason.share, name);
-	missing_add(&r->missing, reason, "%s.out: %s of %s %s more than dltraced has written: counted here, but perhaps of another trace",
-		    name, FMT_COUNT(t->surplus), FMT_N(t->there, "row", "rows"), t->surplus == 1 ? "is" : "are");
+	missing_add(&report->missing, reason, "%s.out: %s of %s %s more than dltraced has written: counted here, but perhaps of another trace",
+		    name, FMT_COUNT(tally->surplus), FMT_N(tally->there, "row", "rows"), tally->surplus == 1 ? "is" : "are");
 }
 
 /* The ways in which rows that the manifest counts may be missing from the files. */
@@ -206,7 +206,7 @@ static char *how_of(const struct way *way)
 }
 
 /* Finds missing calls: one reason for each of their files. */
-static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS], const struct way *way, uint64_t all)
+static void find_calls(struct report *report, const struct tally tallies[REPORT_KINDS], const struct way *way, uint64_t all)
 {
 	struct missing_reason reason = { .kind = way->kind, .of = "calls", .of_calls = true };
 	autofree char *files = NULL, *how = NULL;
@@ -235,22 +235,22 @@ static void find_calls(struct report *r, const struct tally tallies[REPORT_KINDS
 	reason.share = missing_part(reason.n, all);
 	reason.matters = share >= MISSING_MATTERS;
 	reason.brief = util_fmt("%.1f %% of the calls of %s are missing", 100 * share, report_kind_names[worst]);
-	missing_add(&r->missing, reason, "%s of %s (%s) %s %s", FMT_COUNT(reason.n), FMT_N(all, "call", "calls"), files,
+	missing_add(&report->missing, reason, "%s of %s (%s) %s %s", FMT_COUNT(reason.n), FMT_N(all, "call", "calls"), files,
 		    reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
 /* Finds the rows of NAME.out that are missing in one way. FOR_ANSWER: the answer needs them. */
-static void find_lost(struct report *r, const char *name, const struct tally *t, const struct way *way, bool for_answer)
+static void find_lost(struct report *report, const char *name, const struct tally *tally, const struct way *way, bool for_answer)
 {
 	struct missing_reason reason;
 	autofree char *how = NULL;
 
-	if (!by_way(t, way))
+	if (!by_way(tally, way))
 		return;
 	how = how_of(way);
-	reason = reason_of(way->kind, name, by_way(t, way), all_of(t), "rows");
+	reason = reason_of(way->kind, name, by_way(tally, way), all_of(tally), "rows");
 	reason.matters &= for_answer;
-	missing_add(&r->missing, reason, "%s.out: %s of %s %s %s", name, FMT_COUNT(reason.n), FMT_N(all_of(t), "row", "rows"),
+	missing_add(&report->missing, reason, "%s.out: %s of %s %s %s", name, FMT_COUNT(reason.n), FMT_N(all_of(tally), "row", "rows"),
 		    reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
@@ -280,32 +280,32 @@ static void find_by_bytes(struct report *r, const char *name)
 			    scan_file(r->folder, name)->error == -ENOENT ? "it is not there" : "it was cut off");
 }
 
-void report_missing_files(struct report *r)
+void report_missing_files(struct report *report)
 {
 	struct tally tallies[REPORT_KINDS];
 	uint64_t all = 0, missing = 0;
 
 	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
-		const struct tally *t = &tallies[kind];
+		const struct tally *tally = &tallies[kind];
 
-		tallies[kind] = tally_of(r, kind);
-		find_cut(r, kind, t);
-		find_surplus(r, kind, t);
+		tallies[kind] = tally_of(report, kind);
+		find_cut(report, kind, tally);
+		find_surplus(report, kind, tally);
 		for (size_t i = 0; i < ARRAY_SIZE(ways) && !missing_is_call(kind); i++)
-			find_lost(r, report_kind_names[kind], t, &ways[i], is_for_answer(kind));
-		r->rows_missing += kind >= REPORT_BIO ? t->cut + lost_of(t) - t->lost_by[LOSS_UNSEEN] : 0;
+			find_lost(report, report_kind_names[kind], tally, &ways[i], is_for_answer(kind));
+		report->rows_missing += kind >= REPORT_BIO ? tally->cut + lost_of(tally) - tally->lost_by[LOSS_UNSEEN] : 0;
 		if (missing_is_call(kind)) {
-			all += all_of(t);
-			missing += all_of(t) - t->there;
+			all += all_of(tally);
+			missing += all_of(tally) - tally->there;
 		}
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		find_calls(r, tallies, &ways[i], all);
+		find_calls(report, tallies, &ways[i], all);
 	for (size_t i = 0; i < ARRAY_SIZE(by_bytes); i++)
-		find_by_bytes(r, by_bytes[i]);
-	r->missing.calls = all - missing;
-	r->missing.calls_missing = missing;
-	for (unsigned int i = 0; i < r->missing.n; i++)
-		if (missing_is_damage(&r->missing.reason[i]))
-			report_note(r, "%s", r->missing.reason[i].text);
+		find_by_bytes(report, by_bytes[i]);
+	report->missing.calls = all - missing;
+	report->missing.calls_missing = missing;
+	for (unsigned int i = 0; i < report->missing.n; i++)
+		if (missing_is_damage(&report->missing.reason[i]))
+			report_note(report, "%s", report->missing.reason[i].text);
 }

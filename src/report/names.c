@@ -132,22 +132,22 @@ bool report_row_pids(struct scan *s)
 	return true;
 }
 
-void report_clock_gaps(struct report *r, const struct scan_clocks *c)
+void report_clock_gaps(struct report *report, const struct scan_clocks *clocks)
 {
-	for (uint32_t i = 0; i < c->gaps.n; i++) {
-		const struct gap *g = &c->gaps.v[i];
-		const double s = (double)g->ns / 1e9;
+	for (uint32_t i = 0; i < clocks->gaps.n; i++) {
+		const struct gap *gap = &clocks->gaps.v[i];
+		const double s = (double)gap->ns / 1e9;
 
-		r->asleep_ns += g->kind == GAP_SUSPEND ? (uint64_t)g->ns : 0;
-		if (g->kind == GAP_SUSPEND)
-			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns, "the machine slept for %.3f s", s);
-		else if (g->kind == GAP_STALLED)
-			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns,
+		report->asleep_ns += gap->kind == GAP_SUSPEND ? (uint64_t)gap->ns : 0;
+		if (gap->kind == GAP_SUSPEND)
+			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns, "the machine slept for %.3f s", s);
+		else if (gap->kind == GAP_STALLED)
+			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns,
 				 "dltraced did not run: the events of that time are in later rows");
 		else
-			gaps_add(&r->gaps, g->kind, NULL, g->begin_ns, g->end_ns, "the clock of TIME was set by %+.6f s", s);
+			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns, "the clock of TIME was set by %+.6f s", s);
 	}
-	r->gaps.more += c->gaps.more;
+	report->gaps.more += clocks->gaps.more;
 }
 
 bool report_row_time_align(struct scan *s)
@@ -162,20 +162,20 @@ bool report_row_time_align(struct scan *s)
 	return true;
 }
 
-static bool is_there(struct scan *s, struct reader_field base, uint64_t nr)
+static bool is_there(struct scan *scan, struct reader_field base, uint64_t nr)
 {
 	char file[NAME_MAX + 1];
 
-	if (nr == s->segment && reader_is(base, s->segment_of))
-		return s->segment_there;
-	report_copy(s->segment_of, sizeof(s->segment_of), base);
-	s->segment = nr;
-	s->segment_there = false;
-	for (enum pack p = PACK_NONE; p < PACKS && !s->segment_there; p++) {
-		segment_format(file, s->segment_of, (uint32_t)nr, p);
-		s->segment_there = !strchr(file, '/') && faccessat(s->report->folder->dirfd, file, F_OK, 0) == 0;
+	if (nr == scan->segment && reader_is(base, scan->segment_of))
+		return scan->segment_there;
+	report_copy(scan->segment_of, sizeof(scan->segment_of), base);
+	scan->segment = nr;
+	scan->segment_there = false;
+	for (enum pack p = PACK_NONE; p < PACKS && !scan->segment_there; p++) {
+		segment_format(file, scan->segment_of, (uint32_t)nr, p);
+		scan->segment_there = !strchr(file, '/') && faccessat(scan->report->folder->dirfd, file, F_OK, 0) == 0;
 	}
-	return s->segment_there;
+	return scan->segment_there;
 }
 
 struct report_sum *report_sum_of(struct report *r, struct reader_field name)

@@ -31,15 +31,15 @@ static const char *set_path(struct option_parse *p, void *member, char *arg)
 	return arg[0] == '/' ? option_text(p, member, arg) : "not an absolute path";
 }
 
-static const char *add_log(struct option_parse *p, void *member, char *path)
+static const char *add_log(struct option_parse *parse, void *member, char *path)
 {
-	struct report_args *o = p->into;
+	struct report_args *o = parse->into;
 	autoclose int fd = util_open_regular(AT_FDCWD, path, 0);
 
 	if (fd < 0)
 		return fd == -EBADMSG ? "not a regular file" : strerror(-fd);
 	if (o->phases.n_logs == REPORT_LOGS_MAX)
-		return option_because(p, "at most %u files", REPORT_LOGS_MAX);
+		return option_because(parse, "at most %u files", REPORT_LOGS_MAX);
 	o->logs[o->phases.n_logs++] = path;
 	return NULL;
 }
@@ -57,7 +57,7 @@ static const char *add_rule(struct option_parse *p, void *member, char *arg)
 }
 
 /* Parses "0x1000-0x2000". */
-static const char *set_range(struct option_parse *p, void *member, char *arg)
+static const char *set_range(struct option_parse *parse, void *member, char *arg)
 {
 	struct memory_options *o = member;
 	char *end;
@@ -155,52 +155,52 @@ static bool is_folder(const char *path)
 }
 
 /* Takes the file of --svg NAME out of the arguments: the first one that is no folder. */
-static const char *find_picture(struct option_parse *p, struct report_args *o)
+static const char *find_picture(struct option_parse *parse, struct report_args *args)
 {
 	int i = 0;
 
-	o->picture = TAKE_PTR(o->svg);
-	while (i < o->n_dirs && is_folder(o->dirs[i]))
+	args->picture = TAKE_PTR(args->svg);
+	while (i < args->n_dirs && is_folder(args->dirs[i]))
 		i++;
-	if (i == o->n_dirs)
-		return option_because(p, "which file? --svg takes the name of a picture, memory, and a file: --svg memory FILE");
-	o->svg = o->dirs[i];
-	memmove(&o->dirs[i], &o->dirs[i + 1], (size_t)(o->n_dirs - i - 1) * sizeof(*o->dirs));
-	o->n_dirs--;
-	if (o->html || o->json || o->csv || o->cpu || o->compare || o->full || o->path || o->summary_only || o->n_dirs > 1)
+	if (i == args->n_dirs)
+		return option_because(parse, "which file? --svg takes the name of a picture, memory, and a file: --svg memory FILE");
+	args->svg = args->dirs[i];
+	memmove(&args->dirs[i], &args->dirs[i + 1], (size_t)(args->n_dirs - i - 1) * sizeof(*args->dirs));
+	args->n_dirs--;
+	if (args->html || args->json || args->csv || args->cpu || args->compare || args->full || args->path || args->summary_only || args->n_dirs > 1)
 		return "--svg takes one trace folder, and can be combined with --from, --to and options of the picture and of phases only";
 	return NULL;
 }
 
 /* Checks that options are given with those that they need. */
-static const char *finish(struct option_parse *p)
+static const char *finish(struct option_parse *parse)
 {
-	struct report_args *o = p->into;
+	struct report_args *args = parse->into;
 	const char *wrong;
 
-	o->dirs = p->args;
-	o->n_dirs = p->n_args;
-	if (!o->n_dirs && is_folder(o->html))
-		return option_because(p, "which trace folder? %s is the file of --html FILE", o->html);
-	wrong = o->svg && !o->matrix ? find_picture(p, o) : NULL;
+	args->dirs = parse->args;
+	args->n_dirs = parse->n_args;
+	if (!args->n_dirs && is_folder(args->html))
+		return option_because(parse, "which trace folder? %s is the file of --html FILE", args->html);
+	wrong = args->svg && !args->matrix ? find_picture(parse, args) : NULL;
 	if (wrong)
 		return wrong;
-	if (o->of_picture && !o->picture)
+	if (args->of_picture && !args->picture)
 		return "--borderless, --mem-bin, --mem-block, --mem-min and --mem-range are for --svg memory";
-	if (o->matrix && (o->n_dirs || o->of_traces))
+	if (args->matrix && (args->n_dirs || args->of_traces))
 		return "--matrix takes a folder of its own, and can be combined with --csv, --json and --svg only";
-	if (o->of_cpu && !o->cpu)
+	if (args->of_cpu && !args->cpu)
 		return "--gap, --merge, --pattern and --threshold are for --cpu";
-	if (o->html && (o->cpu || o->json))
+	if (args->html && (args->cpu || args->json))
 		return "--html cannot be combined with --cpu or --json: the page holds the JSON";
-	if (o->cpu && (o->compare || o->path))
+	if (args->cpu && (args->compare || args->path))
 		return "--compare and --path cannot be combined with --cpu";
-	if (o->summary_only && (o->html || o->json || o->csv || o->cpu || o->compare || o->full))
+	if (args->summary_only && (args->html || args->json || args->csv || args->cpu || args->compare || args->full))
 		return "--summary-only cannot be combined with --compare, --cpu, --csv, --full, --html or --json";
-	if (o->compare && o->csv)
+	if (args->compare && args->csv)
 		return "--csv cannot be combined with --compare";
-	if (o->compare && (o->n_dirs < 2 || o->n_dirs > COMPARE_MAX))
-		return option_because(p, "--compare takes 2 to %u trace folders", COMPARE_MAX);
+	if (args->compare && (args->n_dirs < 2 || args->n_dirs > COMPARE_MAX))
+		return option_because(parse, "--compare takes 2 to %u trace folders", COMPARE_MAX);
 	return NULL;
 }
 
@@ -217,17 +217,17 @@ static const struct option_line line = {
 	.given = note_given, .finish = finish,
 };
 
-void report_args_parse(struct report_args *o, int argc, char **argv)
+void report_args_parse(struct report_args *args, int argc, char **argv)
 {
 	struct option_parse p;
 
-	*o = (struct report_args){
+	*args = (struct report_args){
 		.cpu_options = { .threshold_permille = CPU_THRESHOLD_PERMILLE, .gap_ns = CPU_GAP_NS },
 	};
-	o->phases.logs = o->logs;
-	o->phases.rules = &o->rules;
-	o->cpu_options.phases = &o->phases;
-	options_parse(&line, argc, argv, 0, &p, o);
+	args->phases.logs = args->logs;
+	args->phases.rules = &args->rules;
+	args->cpu_options.phases = &args->phases;
+	options_parse(&line, argc, argv, 0, &p, args);
 }
 
 void report_args_free(struct report_args *o)

@@ -39,7 +39,7 @@ struct report_args {
 };
 
 /* Parses the command line; exits after a message when it is wrong. O points into itself and must not be moved. */
-void report_args_parse(struct report_args *o, int argc, char **argv);
+void report_args_parse(struct report_args *args, int argc, char **argv);
 void report_args_free(struct report_args *o);
 
 #endif

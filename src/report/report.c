@@ -46,71 +46,71 @@ static uint64_t file_time(const struct report_file *f)
 	return f->time_ns;
 }
 
-static void pick_procs(struct report *r)
+static void pick_procs(struct report *report)
 {
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = table_at(&r->procs, i);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = table_at(&report->procs, i);
 		struct report_proc *at = NULL;
 
 		if (p->calls)
-			at = TOP_PLACE(r->top_procs, r->n_top_procs, REPORT_TOP_PROCS, e, e->file_ns, p->file_ns);
+			at = TOP_PLACE(report->top_procs, report->n_top_procs, REPORT_TOP_PROCS, e, e->file_ns, p->file_ns);
 		if (at)
 			*at = *p;
-		r->n_procs += p->calls != 0;
+		report->n_procs += p->calls != 0;
 	}
 }
 
 /* --- missing data ------------------------------------------------------------------------ */
 
-static bool is_expected(const struct report *r, enum report_kind kind)
+static bool is_expected(const struct report *report, enum report_kind kind)
 {
-	const struct manifest_probe *p = manifest_probe(&r->manifest, report_kind_names[kind]);
+	const struct manifest_probe *p = manifest_probe(&report->manifest, report_kind_names[kind]);
 
-	if (r->manifest.dry)
+	if (report->manifest.dry)
 		return false;
-	if (r->manifest.rollup_only && (kind == REPORT_FILES || kind >= REPORT_BIO))
+	if (report->manifest.rollup_only && (kind == REPORT_FILES || kind >= REPORT_BIO))
 		return false;
 	if (p || kind == REPORT_ROLLUP)
 		return p && !manifest_is_untraced(p);
-	return kind == REPORT_FILES || kind == REPORT_PIDS || r->manifest.n_probes == 0;
+	return kind == REPORT_FILES || kind == REPORT_PIDS || report->manifest.n_probes == 0;
 }
 
 /* Adds a note for each reason, with all probes that have it: mostly the same reason holds for all of them. */
-static void note_untraced(struct report *r)
+static void note_untraced(struct report *report)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *facts = &report->manifest;
 	bool listed[MANIFEST_PROBES_MAX] = {};
 
-	for (unsigned int i = 0; i < m->n_probes; i++) {
-		const struct manifest_probe *p = &m->probes[i];
+	for (unsigned int i = 0; i < facts->n_probes; i++) {
+		const struct manifest_probe *probe = &facts->probes[i];
 		char names[40 * MANIFEST_PROBES_MAX] = "";
 
-		for (unsigned int k = i; k < m->n_probes && manifest_is_untraced(p); k++) {
+		for (unsigned int k = i; k < facts->n_probes && manifest_is_untraced(probe); k++) {
 			size_t len = strlen(names);
 
-			if (listed[k] || !manifest_is_untraced(&m->probes[k]) || strcmp(m->probes[k].why, p->why))
+			if (listed[k] || !manifest_is_untraced(&facts->probes[k]) || strcmp(facts->probes[k].why, probe->why))
 				continue;
 			listed[k] = true;
-			snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", m->probes[k].name);
+			snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", facts->probes[k].name);
 		}
 		if (names[0])
-			report_note(r, "%s: not traced: %s", names, p->why[0] ? p->why : "no reason given");
+			report_note(report, "%s: not traced: %s", names, probe->why[0] ? probe->why : "no reason given");
 	}
 }
 
-static void note_manifest(struct report *r, int error)
+static void note_manifest(struct report *report, int error)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *facts = &report->manifest;
 
 	if (error == -ENOENT)
-		report_note(r, "manifest.json is missing: no command, no host, no losses");
+		report_note(report, "manifest.json is missing: no command, no host, no losses");
 	else if (error < 0)
-		report_note(r, "manifest.json is not complete (%s)", strerror(-error));
-	else if (!m->complete)
-		report_note(r, "the trace has no end: it is still running, or dltraced was killed");
-	if (m->schema > READER_SCHEMA)
-		report_note(r, "manifest.json: schema %" PRIu64 ", newer than this dltraced knows",
-			    m->schema);
+		report_note(report, "manifest.json is not complete (%s)", strerror(-error));
+	else if (!facts->complete)
+		report_note(report, "the trace has no end: it is still running, or dltraced was killed");
+	if (facts->schema > READER_SCHEMA)
+		report_note(report, "manifest.json: schema %" PRIu64 ", newer than this dltraced knows",
+			    facts->schema);
 }
 
 /* Adds a note about N of something, unless N is 0: ONE or OTHERS, then TEXT. */
@@ -120,94 +120,94 @@ static void note_count(struct report *r, const char *what, uint64_t n, const cha
 		report_note(r, "%s: %s %s", what, FMT_N(n, one, others), text);
 }
 
-static void note_losses(struct report *r)
+static void note_losses(struct report *report)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *facts = &report->manifest;
 
-	for (unsigned int i = 0; i < m->n_probes; i++)
-		if (m->probes[i].lost)
-			report_note(r, "%s: %" PRIu64 " lost", m->probes[i].name, m->probes[i].lost);
-	for (unsigned int i = 0; i < m->n_probes; i++) {
-		note_count(r, m->probes[i].name, m->probes[i].unsure,
+	for (unsigned int i = 0; i < facts->n_probes; i++)
+		if (facts->probes[i].lost)
+			report_note(report, "%s: %" PRIu64 " lost", facts->probes[i].name, facts->probes[i].lost);
+	for (unsigned int i = 0; i < facts->n_probes; i++) {
+		note_count(report, facts->probes[i].name, facts->probes[i].unsure,
 			   "row was", "rows were", "written but may be missing: the disk refused some writes");
-		note_count(r, m->probes[i].name, m->probes[i].unmatched, "end", "ends", "without a start");
-		note_count(r, m->probes[i].name, m->probes[i].late, "row", "rows", "out of time order");
-		note_count(r, m->probes[i].name, m->probes[i].dropped,
+		note_count(report, facts->probes[i].name, facts->probes[i].unmatched, "end", "ends", "without a start");
+		note_count(report, facts->probes[i].name, facts->probes[i].late, "row", "rows", "out of time order");
+		note_count(report, facts->probes[i].name, facts->probes[i].dropped,
 			   "row was", "rows were", "dropped by --keep; rollup.out has the sums");
-		note_count(r, m->probes[i].name, m->probes[i].summed,
+		note_count(report, facts->probes[i].name, facts->probes[i].summed,
 			   "row was", "rows were", "only summed up (--rollup-only), in rollup.out");
-		note_count(r, m->probes[i].name, m->probes[i].refused,
+		note_count(report, facts->probes[i].name, facts->probes[i].refused,
 			   "page was", "pages were", "read ahead for which there was no room to see the use: none counts as used or "
 			   "wasted");
-		if (!strcmp(m->probes[i].name, "cache"))
-			note_count(r, "cache", m->probes[i].overwritten, "time a file was", "times a file was", "forgotten that had pages "
+		if (!strcmp(facts->probes[i].name, "cache"))
+			note_count(report, "cache", facts->probes[i].overwritten, "time a file was", "times a file was", "forgotten that had pages "
 				   "in the cache, as there was no room for so many files: these pages count nowhere when they leave");
 		else
-			note_count(r, m->probes[i].name, m->probes[i].overwritten,
+			note_count(report, facts->probes[i].name, facts->probes[i].overwritten,
 				   "dirty page was", "dirty pages were", "written back when the writer had been forgotten, as there was no room");
 	}
-	note_count(r, "rollup", m->unsummed_rows, "of the dropped rows", "of the dropped rows", "could not be summed up");
-	note_count(r, "32-bit calls", m->compat_calls, "seen", "seen", "but not recorded");
+	note_count(report, "rollup", facts->unsummed_rows, "of the dropped rows", "of the dropped rows", "could not be summed up");
+	note_count(report, "32-bit calls", facts->compat_calls, "seen", "seen", "but not recorded");
 }
 
-static void note_causes(struct report *r)
+static void note_causes(struct report *report)
 {
-	const struct report_causes *c = r->causes;
+	const struct report_causes *causes = report->causes;
 
-	if (!c)
+	if (!causes)
 		return;
-	note_count(r, "too many files", c->other_files.requests, "request is", "requests are", "in the sum of no file");
-	note_count(r, "too many pieces of requests", c->pieces.left_out, "is", "are", "in the sum of no file");
-	note_count(r, "too many processes", c->other_processes.requests, "request is", "requests are", "in the sum of no process");
-	note_count(r, "too much is dirty at the same time", c->writebacks.writers.left_out, "written byte has", "written bytes have",
+	note_count(report, "too many files", causes->other_files.requests, "request is", "requests are", "in the sum of no file");
+	note_count(report, "too many pieces of requests", causes->pieces.left_out, "is", "are", "in the sum of no file");
+	note_count(report, "too many processes", causes->other_processes.requests, "request is", "requests are", "in the sum of no process");
+	note_count(report, "too much is dirty at the same time", causes->writebacks.writers.left_out, "written byte has", "written bytes have",
 		   "no writer at write-back");
-	note_count(r, "write-back", c->writebacks.out_of_order, "write", "writes",
+	note_count(report, "write-back", causes->writebacks.out_of_order, "write", "writes",
 		   "ended so late that the bytes may count for other writers");
 }
 
-static void note_limits(struct report *r)
+static void note_limits(struct report *report)
 {
 	uint64_t reused = 0;
 
-	for (uint32_t i = 0; i < r->procs.n; i++)
-		reused += ((const struct report_proc *)table_at(&r->procs, i))->lives > 1;
-	note_count(r, "processes", reused, "PID was", "PIDs were", "reused; each has one line");
-	if (r->present[REPORT_FILES])
-		note_count(r, "files", r->unknown_files, "FID is", "FIDs are", "not in files.out");
-	note_count(r, "too many files", r->other_file.calls, "call is", "calls are", "in the sum of no file");
-	note_count(r, "too many processes", r->other_proc.calls, "call is", "calls are", "in the sum of no process");
-	note_count(r, "too many functions", r->func_left_out, "row is", "rows are", "in the sum of no function");
-	if (r->no_result)
-		report_note(r, "vfs_rw: %s no result; the %" PRIu64 " requested bytes are in no sum",
-			    FMT_N(r->no_result, "row has", "rows have"), r->no_result_bytes);
-	path_filter_note(r);
-	note_causes(r);
-	if (!r->uses)
+	for (uint32_t i = 0; i < report->procs.n; i++)
+		reused += ((const struct report_proc *)table_at(&report->procs, i))->lives > 1;
+	note_count(report, "processes", reused, "PID was", "PIDs were", "reused; each has one line");
+	if (report->present[REPORT_FILES])
+		note_count(report, "files", report->unknown_files, "FID is", "FIDs are", "not in files.out");
+	note_count(report, "too many files", report->other_file.calls, "call is", "calls are", "in the sum of no file");
+	note_count(report, "too many processes", report->other_proc.calls, "call is", "calls are", "in the sum of no process");
+	note_count(report, "too many functions", report->func_left_out, "row is", "rows are", "in the sum of no function");
+	if (report->no_result)
+		report_note(report, "vfs_rw: %s no result; the %" PRIu64 " requested bytes are in no sum",
+			    FMT_N(report->no_result, "row has", "rows have"), report->no_result_bytes);
+	path_filter_note(report);
+	note_causes(report);
+	if (!report->uses)
 		return;
-	note_count(r, "too many processes and files", r->uses->left_out, "call is", "calls are", "in no sum of a process and a file");
-	note_count(r, "too many processes", r->spreads.left_out, "call is", "calls are", "in the medians of no process");
-	note_count(r, "too many logs", r->streams->left_out, "write is", "writes are", "in the sum of no log");
+	note_count(report, "too many processes and files", report->uses->left_out, "call is", "calls are", "in no sum of a process and a file");
+	note_count(report, "too many processes", report->spreads.left_out, "call is", "calls are", "in the medians of no process");
+	note_count(report, "too many logs", report->streams->left_out, "write is", "writes are", "in the sum of no log");
 }
 
 /* --- in order ---------------------------------------------------------------------------- */
 
-static void note_segments(struct report *r, const struct scan_file *f)
+static void note_segments(struct report *report, const struct scan_file *file)
 {
-	const struct reader *rd = &f->reader;
+	const struct reader *rd = &file->reader;
 
 	if (rd->missing)
-		report_note(r, "%s: %s missing", f->name, FMT_N(rd->missing, "segment between others is", "segments between others are"));
+		report_note(report, "%s: %s missing", file->name, FMT_N(rd->missing, "segment between others is", "segments between others are"));
 	if (rd->gone)
-		report_note(r, "%s: %s could be read", f->name,
+		report_note(report, "%s: %s could be read", file->name,
 			    FMT_N(rd->gone, "segment was dropped before it", "segments were dropped before they"));
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_note(r, "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d --rm, "
-			    "gzip -d)", f->name, FMT_N(rd->bad, "segment is", "segments are"));
+		report_note(report, "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d --rm, "
+			    "gzip -d)", file->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad)
-		report_note(r, "%s: %s left out", f->name,
+		report_note(report, "%s: %s left out", file->name,
 			    FMT_N(rd->bad, "segment could not be read and is", "segments could not be read and are"));
 	if (rd->damaged)
-		report_note(r, "%s: %s damaged; the rows after the damage are left out", f->name,
+		report_note(report, "%s: %s damaged; the rows after the damage are left out", file->name,
 			    FMT_N(rd->damaged, "segment is", "segments are"));
 }
 
@@ -221,28 +221,28 @@ static void note_file(struct report *r, const struct scan_file *f)
 }
 
 /* Adds notes on all files, when they have been read. */
-static void note_files(struct report *r)
+static void note_files(struct report *report)
 {
-	const struct notes notes = report_notes(r);
+	const struct notes notes = report_notes(report);
 	char absent[256] = "";
 
 	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
-		const struct scan_file *f = scan_file(r->folder, report_kind_names[kind]);
+		const struct scan_file *file = scan_file(report->folder, report_kind_names[kind]);
 		size_t len = strlen(absent);
 
-		if (r->present[kind])
-			note_file(r, f);
-		if (f->error == -ENOENT && is_expected(r, kind))
-			snprintf(absent + len, sizeof(absent) - len, " %s.out", f->name);
-		else if (f->error == -ENODATA)
-			report_note(r, "%s.out has no header yet", f->name);
-		else if (f->error == -EBADMSG)
-			report_note(r, "%s.out is not a dltraced file", f->name);
-		scan_note_error(f, &notes);
+		if (report->present[kind])
+			note_file(report, file);
+		if (file->error == -ENOENT && is_expected(report, kind))
+			snprintf(absent + len, sizeof(absent) - len, " %s.out", file->name);
+		else if (file->error == -ENODATA)
+			report_note(report, "%s.out has no header yet", file->name);
+		else if (file->error == -EBADMSG)
+			report_note(report, "%s.out is not a dltraced file", file->name);
+		scan_note_error(file, &notes);
 	}
 	if (absent[0])
-		report_note(r, "files of the trace that are not in its folder:%s", absent);
-	report_missing_files(r);
+		report_note(report, "files of the trace that are not in its folder:%s", absent);
+	report_missing_files(report);
 }
 
 static int note_leftover(void *ctx, const char *file)
@@ -269,19 +269,19 @@ static void settle_phases(struct report *r)
 }
 
 /* Ends open phases at the last row. */
-static void end_phases(struct report *r)
+static void end_phases(struct report *report)
 {
-	const struct timeline *t = r->timeline;
+	const struct timeline *timeline = report->timeline;
 	uint64_t begin_ns, end_ns;
 
-	gaps_sort(&r->gaps);
-	if (!r->phases)
+	gaps_sort(&report->gaps);
+	if (!report->phases)
 		return;
-	settle_phases(r);
-	begin_ns = MAX(t->begin_ns, r->manifest.start_ns);
-	end_ns = MAX(MAX(t->end_ns, r->last_ns), r->manifest.end_ns);
-	phases_end(r->phases, begin_ns, end_ns);
-	note_count(r, "phases", r->phases->outside, "is", "are", "not within the trace, and left out");
+	settle_phases(report);
+	begin_ns = MAX(timeline->begin_ns, report->manifest.start_ns);
+	end_ns = MAX(MAX(timeline->end_ns, report->last_ns), report->manifest.end_ns);
+	phases_end(report->phases, begin_ns, end_ns);
+	note_count(report, "phases", report->phases->outside, "is", "are", "not within the trace, and left out");
 }
 
 /* Infers phases where the job shows none, once the trainers are known. */
@@ -296,27 +296,27 @@ static void infer_phases(struct report *r)
 	phases_infer(r->phases, r->timeline, r->saves, from_ns, sure);
 }
 
-/* Sets up the optional sums, as O asks. */
-static int prepare(struct report *r, const struct report_options *o)
+/* Sets up the optional sums, as OPTIONS asks. */
+static int prepare(struct report *report, const struct report_options *options)
 {
-	int res = path_filter_init(r, o->path);
+	int res = path_filter_init(report, options->path);
 
 	if (res < 0)
 		return res;
-	r->uses = report_uses_new();
-	r->streams = report_streams_new();
-	r->datasets = report_datasets_new();
-	r->causes = report_causes_new();
-	r->faults = report_faults_new();
-	r->cache = report_cache_new();
-	r->allocs = report_allocs_new();
-	r->accesses = report_accesses_new();
-	if (!r->uses || !r->streams || !r->datasets || !r->causes || !r->faults || !r->cache || !r->allocs || !r->accesses)
+	report->uses = report_uses_new();
+	report->streams = report_streams_new();
+	report->datasets = report_datasets_new();
+	report->causes = report_causes_new();
+	report->faults = report_faults_new();
+	report->cache = report_cache_new();
+	report->allocs = report_allocs_new();
+	report->accesses = report_accesses_new();
+	if (!report->uses || !report->streams || !report->datasets || !report->causes || !report->faults || !report->cache || !report->allocs || !report->accesses)
 		return -ENOMEM;
-	if (o->timed) {
-		r->timeline = timeline_new(o->begin_ns ? o->begin_ns : r->manifest.start_ns);
-		r->saves = phase_saves_new();
-		if (!r->timeline || !r->saves)
+	if (options->timed) {
+		report->timeline = timeline_new(options->begin_ns ? options->begin_ns : report->manifest.start_ns);
+		report->saves = phase_saves_new();
+		if (!report->timeline || !report->saves)
 			return -ENOMEM;
 	}
 	return 0;
@@ -331,68 +331,68 @@ static int begin_cpu(struct report *r, int manifest, const struct report_options
 }
 
 /* Reads names and times of calls, for this report and that on CPU time; after time_align.out. */
-static int read_names(struct report *r, int dirfd, const struct scan_clocks *clocks, const struct report_options *o)
+static int read_names(struct report *report, int dirfd, const struct scan_clocks *clocks, const struct report_options *options)
 {
-	struct scan_taker pids = { .take = report_cpu_pids_row, .own = r->cpu },
-			  files = { .take = report_cpu_files_row, .own = r->cpu };
+	struct scan_taker pids = { .take = report_cpu_pids_row, .own = report->cpu },
+			  files = { .take = report_cpu_files_row, .own = report->cpu };
 	struct phases *phases = NULL;
 	int res = 0;
 
-	if ((o->timed || r->cpu) && phases_read(&phases, dirfd, &r->manifest, o->phases, &clocks->phases) < 0)
+	if ((options->timed || report->cpu) && phases_read(&phases, dirfd, &report->manifest, options->phases, &clocks->phases) < 0)
 		return -ENOMEM;
-	for (unsigned int i = 0; o->timed && i < phases->n_notes; i++)
-		report_note(r, "%s", phases->notes[i]);
-	report_read(r, REPORT_PIDS, r->cpu ? &pids : NULL);
-	if (r->cpu)
-		res = report_cpu_sched(r->cpu, r->folder, &pids, phases);
-	if (o->timed)
-		r->phases = phases;
+	for (unsigned int i = 0; options->timed && i < phases->n_notes; i++)
+		report_note(report, "%s", phases->notes[i]);
+	report_read(report, REPORT_PIDS, report->cpu ? &pids : NULL);
+	if (report->cpu)
+		res = report_cpu_sched(report->cpu, report->folder, &pids, phases);
+	if (options->timed)
+		report->phases = phases;
 	else
 		phases_free(phases);
 	if (res < 0)
 		return res;
-	report_read(r, REPORT_FILES, res > 0 ? &files : NULL);
+	report_read(report, REPORT_FILES, res > 0 ? &files : NULL);
 	if (res > 0)
-		report_cpu_files_end(r->cpu, scan_file(r->folder, "files"), &files);
+		report_cpu_files_end(report->cpu, scan_file(report->folder, "files"), &files);
 	return 0;
 }
 
 /* Reads all files, in an order in which the names that rows refer to are known before them. */
-static int read_files(struct report *r, int dirfd, struct scan_clocks *clocks, const struct report_options *o)
+static int read_files(struct report *report, int dirfd, struct scan_clocks *clocks, const struct report_options *options)
 {
 	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks };
 	int res;
 
-	report_read(r, REPORT_TIME_ALIGN, &clock);
-	report_clock_gaps(r, clocks);
-	res = read_names(r, dirfd, clocks, o);
+	report_read(report, REPORT_TIME_ALIGN, &clock);
+	report_clock_gaps(report, clocks);
+	res = read_names(report, dirfd, clocks, options);
 	if (res < 0)
 		return res;
-	if (!o->path)
-		why_begin(r);
-	report_causes_begin(r);
+	if (!options->path)
+		why_begin(report);
+	report_causes_begin(report);
 	for (enum report_kind kind = REPORT_ROLLUP; kind < REPORT_KINDS; kind++)
-		report_read(r, kind, NULL);
-	report_faults_read(r);
-	report_cache_read(r);
-	report_allocs_read(r);
-	note_files(r);
-	window_counts_apply(r, dirfd);
-	if (r->cpu)
-		report_cpu_end(r->cpu, r->folder, &clock);
-	report_timeline_files(r);
+		report_read(report, kind, NULL);
+	report_faults_read(report);
+	report_cache_read(report);
+	report_allocs_read(report);
+	note_files(report);
+	window_counts_apply(report, dirfd);
+	if (report->cpu)
+		report_cpu_end(report->cpu, report->folder, &clock);
+	report_timeline_files(report);
 	return 0;
 }
 
-static int read_all(struct report *r, int dirfd, int manifest, const struct report_options *o)
+static int read_all(struct report *report, int dirfd, int manifest, const struct report_options *options)
 {
 	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
-	int res = clocks ? prepare(r, o) : -ENOMEM;
+	int res = clocks ? prepare(report, options) : -ENOMEM;
 
 	if (res == 0)
-		res = begin_cpu(r, manifest, o);
+		res = begin_cpu(report, manifest, options);
 	if (res == 0)
-		res = read_files(r, dirfd, clocks, o);
+		res = read_files(report, dirfd, clocks, options);
 	scan_clocks_free(clocks);
 	return res;
 }
@@ -406,83 +406,83 @@ static bool any_present(const struct report *r)
 }
 
 /* Finishes the sums, after all rows. */
-static void sum_up(struct report *r, int dirfd)
+static void sum_up(struct report *report, int dirfd)
 {
-	end_phases(r);
-	if (r->causes)
-		report_causes_end(r);
-	if (r->cache)
-		report_cache_end(r);
-	if (r->allocs)
-		report_allocs_end(r);
-	if (r->accesses)
-		report_accesses_read(r);
-	note_losses(r);
-	note_limits(r);
-	segment_each_entry(dirfd, note_leftover, r);
-	r->n_top_bytes = report_pick_files(r, r->top_bytes, file_bytes);
-	r->n_top_time = report_pick_files(r, r->top_time, file_time);
-	pick_procs(r);
-	report_look_up_calls(r, &r->slow);
-	report_look_up_calls(r, &r->waits);
-	report_look_up_calls(r, &r->running);
-	report_look_up_calls(r, &r->running_waits);
-	if (r->datasets)
-		report_datasets_end(r, r->why ? why_fetched_bytes : NULL);
-	why_settle(r);
-	infer_phases(r);
-	why_end(r);
-	report_missing_end(r);
-	if (r->uses) {
-		report_uses_pick(r);
-		report_streams_pick(r);
+	end_phases(report);
+	if (report->causes)
+		report_causes_end(report);
+	if (report->cache)
+		report_cache_end(report);
+	if (report->allocs)
+		report_allocs_end(report);
+	if (report->accesses)
+		report_accesses_read(report);
+	note_losses(report);
+	note_limits(report);
+	segment_each_entry(dirfd, note_leftover, report);
+	report->n_top_bytes = report_pick_files(report, report->top_bytes, file_bytes);
+	report->n_top_time = report_pick_files(report, report->top_time, file_time);
+	pick_procs(report);
+	report_look_up_calls(report, &report->slow);
+	report_look_up_calls(report, &report->waits);
+	report_look_up_calls(report, &report->running);
+	report_look_up_calls(report, &report->running_waits);
+	if (report->datasets)
+		report_datasets_end(report, report->why ? why_fetched_bytes : NULL);
+	why_settle(report);
+	infer_phases(report);
+	why_end(report);
+	report_missing_end(report);
+	if (report->uses) {
+		report_uses_pick(report);
+		report_streams_pick(report);
 	}
 }
 
-static int load(struct report *r, const char *dir, int dirfd, const struct report_options *o)
+static int load(struct report *report, const char *dir, int dirfd, const struct report_options *options)
 {
-	int manifest = manifest_read_at(&r->manifest, dirfd), res;
+	int manifest = manifest_read_at(&report->manifest, dirfd), res;
 
-	r->dir = strdup(dir);
-	r->folder = scan_folder_new(dirfd);
-	if (!r->dir || !r->folder)
+	report->dir = strdup(dir);
+	report->folder = scan_folder_new(dirfd);
+	if (!report->dir || !report->folder)
 		return -ENOMEM;
-	r->has_manifest = strcmp(r->manifest.tool, "dltraced") == 0;
-	r->folder->window = o->window;
-	note_manifest(r, manifest);
-	note_untraced(r);
-	res = manifest_narrow(&r->manifest, &o->window);
+	report->has_manifest = strcmp(report->manifest.tool, "dltraced") == 0;
+	report->folder->window = options->window;
+	note_manifest(report, manifest);
+	note_untraced(report);
+	res = manifest_narrow(&report->manifest, &options->window);
 	if (res == 0)
-		res = read_all(r, dirfd, manifest, o);
+		res = read_all(report, dirfd, manifest, options);
 	if (res < 0)
 		return res;
-	if (!r->has_manifest && !any_present(r))
+	if (!report->has_manifest && !any_present(report))
 		return manifest == -EACCES ? manifest : -ENODATA;
-	sum_up(r, dirfd);
-	if (o->memory && !o->path)
-		memory_map_read(r, o->memory);
+	sum_up(report, dirfd);
+	if (options->memory && !options->path)
+		memory_map_read(report, options->memory);
 	/* many traces at once would need too many descriptors */
-	scan_folder_free(r->folder);
-	r->folder = NULL;
+	scan_folder_free(report->folder);
+	report->folder = NULL;
 	return 0;
 }
 
-int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o)
+int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *options)
 {
-	struct report *r = calloc(1, sizeof(*r));
+	struct report *report = calloc(1, sizeof(*report));
 	int res;
 
-	if (!r)
+	if (!report)
 		return -ENOMEM;
-	table_init(&r->files, sizeof(struct report_file), REPORT_FILES_MAX);
-	table_init_pids(&r->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
-	table_init(&r->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
-	res = load(r, dir, dirfd, o);
+	table_init(&report->files, sizeof(struct report_file), REPORT_FILES_MAX);
+	table_init_pids(&report->procs, sizeof(struct report_proc), REPORT_PROCS_MAX);
+	table_init(&report->disks, sizeof(struct report_disk), REPORT_DISKS_MAX);
+	res = load(report, dir, dirfd, options);
 	if (res < 0) {
-		report_free(r);
+		report_free(report);
 		return res;
 	}
-	*ret = r;
+	*ret = report;
 	return 0;
 }
 
@@ -505,46 +505,46 @@ static void free_disk(struct report_disk *d)
 		free(d->op[t].lat);
 }
 
-void report_free(struct report *r)
+void report_free(struct report *report)
 {
-	if (!r)
+	if (!report)
 		return;
-	scan_folder_free(r->folder);
+	scan_folder_free(report->folder);
 	for (unsigned int i = 0; i < REPORT_TOP; i++) {
-		free(r->top_bytes[i].path);
-		free(r->top_time[i].path);
+		free(report->top_bytes[i].path);
+		free(report->top_time[i].path);
 	}
-	for (uint32_t i = 0; i < r->disks.n; i++)
-		free_disk(table_at(&r->disks, i));
-	free_disk(&r->other_disk);
-	free_calls(&r->slow);
-	free_calls(&r->waits);
-	free_calls(&r->running);
-	free_calls(&r->running_waits);
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		free(r->notes[i]);
-	missing_free(&r->missing);
-	table_free(&r->files);
-	report_spreads_free(r);
-	table_free(&r->procs);
-	table_free(&r->disks);
-	timeline_free(r->timeline);
-	why_free(r->why);
-	report_cpu_free(r->cpu);
-	report_funcs_free(r);
-	report_uses_free(r->uses);
-	report_streams_free(r->streams);
-	report_datasets_free(r->datasets);
-	report_causes_free(r->causes);
-	report_faults_free(r->faults);
-	report_cache_free(r->cache);
-	report_allocs_free(r->allocs);
-	report_accesses_free(r->accesses);
-	memory_map_free(r->memory);
-	free(r->only.path);
-	phases_free(r->phases);
-	phase_saves_free(r->saves);
-	gaps_free(&r->gaps);
-	free(r->dir);
-	free(r);
+	for (uint32_t i = 0; i < report->disks.n; i++)
+		free_disk(table_at(&report->disks, i));
+	free_disk(&report->other_disk);
+	free_calls(&report->slow);
+	free_calls(&report->waits);
+	free_calls(&report->running);
+	free_calls(&report->running_waits);
+	for (unsigned int i = 0; i < report->n_notes; i++)
+		free(report->notes[i]);
+	missing_free(&report->missing);
+	table_free(&report->files);
+	report_spreads_free(report);
+	table_free(&report->procs);
+	table_free(&report->disks);
+	timeline_free(report->timeline);
+	why_free(report->why);
+	report_cpu_free(report->cpu);
+	report_funcs_free(report);
+	report_uses_free(report->uses);
+	report_streams_free(report->streams);
+	report_datasets_free(report->datasets);
+	report_causes_free(report->causes);
+	report_faults_free(report->faults);
+	report_cache_free(report->cache);
+	report_allocs_free(report->allocs);
+	report_accesses_free(report->accesses);
+	memory_map_free(report->memory);
+	free(report->only.path);
+	phases_free(report->phases);
+	phase_saves_free(report->saves);
+	gaps_free(&report->gaps);
+	free(report->dir);
+	free(report);
 }

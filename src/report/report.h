@@ -28,7 +28,7 @@ struct report_options {
  */
 int report_load(struct report **ret, const char *dir, const struct report_options *o);
 /* Loads the folder DIRFD likewise; DIR is only shown, and may name another folder by now. */
-int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *o);
-void report_free(struct report *r);
+int report_load_at(struct report **ret, const char *dir, int dirfd, const struct report_options *options);
+void report_free(struct report *report);
 
 #endif

@@ -64,21 +64,21 @@ static void parse_result(struct reader_field ret, struct report_call_facts *c)
 }
 
 /* Reads the process and the latency of a call whose result is known. */
-static bool parse_call(struct scan *s, struct report_call_facts *c)
+static bool parse_call(struct scan *scan, struct report_call_facts *facts)
 {
-	if (c->plain || s->timed >> s->row & 1) {
-		c->pid = scan_number(s, COL_PID);
-		c->tid = scan_number(s, COL_TID);
-		c->lat_ns = scan_number(s, COL_LAT_NS);
-	} else if (!scan_u64(s, COL_PID, &c->pid) || !scan_u64(s, COL_TID, &c->tid) || !c->running) {
+	if (facts->plain || scan->timed >> scan->row & 1) {
+		facts->pid = scan_number(scan, COL_PID);
+		facts->tid = scan_number(scan, COL_TID);
+		facts->lat_ns = scan_number(scan, COL_LAT_NS);
+	} else if (!scan_u64(scan, COL_PID, &facts->pid) || !scan_u64(scan, COL_TID, &facts->tid) || !facts->running) {
 		return false;
 	}
-	c->lat_ns = MIN(c->lat_ns, s->time_ns); /* no call takes longer than the machine has been up */
-	c->proc = proc_of(s, c->pid, c->tid);
-	c->fid = scan_number(s, COL_FID);
-	c->file = c->plain || scan_has_number(s, COL_FID) ? file_of(s, c->fid) : NULL;
-	c->type = c->file ? (enum report_type)c->file->type : REPORT_UNKNOWN;
-	c->on_file = report_is_file(c->type);
+	facts->lat_ns = MIN(facts->lat_ns, scan->time_ns); /* no call takes longer than the machine has been up */
+	facts->proc = proc_of(scan, facts->pid, facts->tid);
+	facts->fid = scan_number(scan, COL_FID);
+	facts->file = facts->plain || scan_has_number(scan, COL_FID) ? file_of(scan, facts->fid) : NULL;
+	facts->type = facts->file ? (enum report_type)facts->file->type : REPORT_UNKNOWN;
+	facts->on_file = report_is_file(facts->type);
 	return true;
 }
 
@@ -94,24 +94,24 @@ static void add_to_op(struct report_op *op, const struct report_call_facts *c, b
 }
 
 /* Adds a call to the sums that all kinds share. */
-static void add_call(struct scan *s, const struct report_call_facts *c)
+static void add_call(struct scan *scan, const struct report_call_facts *facts)
 {
-	struct report *r = s->report;
+	struct report *report = scan->report;
 
-	if (c->file) {
-		c->file->calls++;
-		c->file->time_ns += c->again_side ? 0 : c->lat_ns;
+	if (facts->file) {
+		facts->file->calls++;
+		facts->file->time_ns += facts->again_side ? 0 : facts->lat_ns;
 	}
-	c->proc->calls++;
-	if (c->again)
+	facts->proc->calls++;
+	if (facts->again)
 		return;
-	*(c->on_file ? &c->proc->file_ns : &c->proc->wait_ns) += c->lat_ns;
-	if (c->rw && !c->on_file && c->proc->waits && c->tid == c->pid)
-		why_wait(c->proc->waits, s->time_ns, c->lat_ns);
-	if (c->running)
-		keep_longest(c->on_file ? &r->running : &r->running_waits, s, c->lat_ns);
+	*(facts->on_file ? &facts->proc->file_ns : &facts->proc->wait_ns) += facts->lat_ns;
+	if (facts->rw && !facts->on_file && facts->proc->waits && facts->tid == facts->pid)
+		why_wait(facts->proc->waits, scan->time_ns, facts->lat_ns);
+	if (facts->running)
+		keep_longest(facts->on_file ? &report->running : &report->running_waits, scan, facts->lat_ns);
 	else
-		keep_longest(c->on_file ? &r->slow : &r->waits, s, c->lat_ns);
+		keep_longest(facts->on_file ? &report->slow : &report->waits, scan, facts->lat_ns);
 }
 
 /* Adds a call that has ended to the timeline. */
@@ -132,15 +132,15 @@ static void pass_call(struct scan *s, const struct report_call_facts *c)
 }
 
 /* Whether --path excludes the row. A failed call has no file: then its PATH counts, if it is absolute. */
-static bool is_path_elsewhere(struct scan *s)
+static bool is_path_elsewhere(struct scan *scan)
 {
-	struct report *r = s->report;
+	struct report *r = scan->report;
 	const struct report_file *f;
 	uint64_t fid;
 	bool inside;
 
-	f = scan_u64(s, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
-	inside = f ? f->inside : path_filter_has(r, scan_field(s, COL_PATH));
+	f = scan_u64(scan, COL_FID, &fid) ? table_find(&r->files, fid) : NULL;
+	inside = f ? f->inside : path_filter_has(r, scan_field(scan, COL_PATH));
 	r->only.rows++;
 	r->only.left_out += !inside;
 	return !inside;
@@ -151,35 +151,35 @@ static inline bool is_elsewhere(struct scan *s)
 	return s->report->only.path && is_path_elsewhere(s);
 }
 
-static bool take_call(struct scan *s)
+static bool take_call(struct scan *scan)
 {
-	struct report *r = s->report;
+	struct report *report = scan->report;
 	struct report_call_facts c = { .pid = 0 };
 	struct report_func *func;
 
-	if (is_elsewhere(s))
+	if (is_elsewhere(scan))
 		return true;
-	parse_result(scan_field(s, COL_RET), &c);
-	if (!parse_call(s, &c))
+	parse_result(scan_field(scan, COL_RET), &c);
+	if (!parse_call(scan, &c))
 		return false;
-	func = report_func_of(s, false);
+	func = report_func_of(scan, false);
 	add_to_op(&func->op, &c, true);
-	add_call(s, &c);
-	time_call(s, &c);
-	if (s->kind == REPORT_MMAP && c.file && !c.failed && scan_is(s, COL_FUNC, "mmap")) {
-		scan_u64(s, COL_LEN, &c.bytes);
-		r->map_calls++;
-		r->map_bytes += c.bytes;
+	add_call(scan, &c);
+	time_call(scan, &c);
+	if (scan->kind == REPORT_MMAP && c.file && !c.failed && scan_is(scan, COL_FUNC, "mmap")) {
+		scan_u64(scan, COL_LEN, &c.bytes);
+		report->map_calls++;
+		report->map_bytes += c.bytes;
 		c.proc->data_maps += c.file->data;
-		if (r->datasets)
-			report_datasets_map(r->datasets, c.fid, c.bytes);
+		if (report->datasets)
+			report_datasets_map(report->datasets, c.fid, c.bytes);
 		if (c.file->data)
-			first_data_map(&c.proc->first_data, s->time_ns - c.lat_ns);
+			first_data_map(&c.proc->first_data, scan->time_ns - c.lat_ns);
 		hist_add(&func->op.size, c.bytes);
 	}
-	pass_call(s, &c);
-	if (r->why && s->kind != REPORT_MMAP)
-		why_rows_take(s, &c);
+	pass_call(scan, &c);
+	if (report->why && scan->kind != REPORT_MMAP)
+		why_rows_take(scan, &c);
 	return true;
 }
 
@@ -199,92 +199,92 @@ static enum report_source source_of(const struct scan *s, const struct report_fi
 	return reader_flag(scan_field(s, COL_FLAGS), "DIRECT") ? REPORT_DIRECT : REPORT_BUFFERED;
 }
 
-static void add_read(struct scan *s, const struct report_call_facts *c, uint64_t bytes)
+static void add_read(struct scan *scan, const struct report_call_facts *facts, uint64_t bytes)
 {
-	struct report *r = s->report;
+	struct report *report = scan->report;
 	unsigned int size = bytes ? 64 - (unsigned int)__builtin_clzll(bytes) : 0;
 	struct report_source_sum *src;
 
-	if (c->on_file) {
-		r->read_size[size].calls++;
-		r->read_size[size].bytes += bytes;
+	if (facts->on_file) {
+		report->read_size[size].calls++;
+		report->read_size[size].bytes += bytes;
 	}
-	if (!c->file || (c->type != REPORT_REG && c->type != REPORT_UNKNOWN))
+	if (!facts->file || (facts->type != REPORT_REG && facts->type != REPORT_UNKNOWN))
 		return;
-	src = &r->source[source_of(s, c->file)];
+	src = &report->source[source_of(scan, facts->file)];
 	src->calls++;
 	src->bytes += bytes;
-	src->disk_calls += c->disk_bytes > 0;
-	src->disk_bytes += c->disk_bytes;
-	src->unaccounted += !c->accounted;
+	src->disk_calls += facts->disk_bytes > 0;
+	src->disk_bytes += facts->disk_bytes;
+	src->unaccounted += !facts->accounted;
 }
 
-static void add_transfer(struct scan *s, const struct report_call_facts *c, struct report_op *op, bool write, uint64_t bytes)
+static void add_transfer(struct scan *scan, const struct report_call_facts *facts, struct report_op *op, bool write, uint64_t bytes)
 {
-	struct report *r = s->report;
+	struct report *report = scan->report;
 
 	op->bytes += bytes;
 	hist_add(&op->size, bytes);
-	r->by_type[c->type][write].bytes += bytes;
-	*(write ? &c->proc->write_bytes : &c->proc->read_bytes) += bytes;
-	if (!write && bytes && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) && c->proc->copies)
-		c->proc->received += s->time_ns > c->proc->copies_from_ns;
-	if (c->file && c->file->data) {
-		*(write ? &c->proc->data_written : &c->proc->data_read) += bytes;
+	report->by_type[facts->type][write].bytes += bytes;
+	*(write ? &facts->proc->write_bytes : &facts->proc->read_bytes) += bytes;
+	if (!write && bytes && (facts->type == REPORT_FIFO || facts->type == REPORT_SOCK) && facts->proc->copies)
+		facts->proc->received += scan->time_ns > facts->proc->copies_from_ns;
+	if (facts->file && facts->file->data) {
+		*(write ? &facts->proc->data_written : &facts->proc->data_read) += bytes;
 		if (!write)
-			first_data_read(&c->proc->first_data, s->time_ns - c->lat_ns, bytes);
+			first_data_read(&facts->proc->first_data, scan->time_ns - facts->lat_ns, bytes);
 	}
-	if (c->file)
-		*(write ? &c->file->write_bytes : &c->file->read_bytes) += bytes;
+	if (facts->file)
+		*(write ? &facts->file->write_bytes : &facts->file->read_bytes) += bytes;
 	if (!write)
-		add_read(s, c, bytes);
+		add_read(scan, facts, bytes);
 }
 
-static inline __attribute__((always_inline)) bool take_rw(struct scan *s, bool write, bool plain)
+static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, bool write, bool plain)
 {
 	struct report_call_facts c = {
-		.rw = true, .plain = plain, .write = write, .bytes = scan_number(s, COL_RETURNED),
-		.done = plain || scan_has_number(s, COL_RETURNED), .disk_bytes = scan_number(s, COL_DISK_BYTES),
-		.accounted = plain || scan_has_number(s, COL_DISK_BYTES),
+		.rw = true, .plain = plain, .write = write, .bytes = scan_number(scan, COL_RETURNED),
+		.done = plain || scan_has_number(scan, COL_RETURNED), .disk_bytes = scan_number(scan, COL_DISK_BYTES),
+		.accounted = plain || scan_has_number(scan, COL_DISK_BYTES),
 	};
-	struct report *r = s->report;
+	struct report *report = scan->report;
 	struct report_op *op;
 	bool no_result = false;
 
-	if (is_elsewhere(s))
+	if (is_elsewhere(scan))
 		return true;
 	if (!c.done) {
-		parse_result(scan_field(s, COL_RETURNED), &c);
-		no_result = scan_is(s, COL_RETURNED, "-");
+		parse_result(scan_field(scan, COL_RETURNED), &c);
+		no_result = scan_is(scan, COL_RETURNED, "-");
 	}
-	if (!parse_call(s, &c) || !(c.done || no_result || c.failed || c.running))
+	if (!parse_call(scan, &c) || !(c.done || no_result || c.failed || c.running))
 		return false;
-	c.again = s->time_ns == s->last_ns && c.tid == s->last_tid;
-	c.again_side = c.again && write == s->last_write;
-	s->last_ns = s->time_ns;
-	s->last_tid = c.tid;
-	s->last_write = write;
+	c.again = scan->time_ns == scan->last_ns && c.tid == scan->last_tid;
+	c.again_side = c.again && write == scan->last_write;
+	scan->last_ns = scan->time_ns;
+	scan->last_tid = c.tid;
+	scan->last_write = write;
 
-	op = &report_func_of(s, write)->op;
-	add_call(s, &c);
-	time_call(s, &c);
+	op = &report_func_of(scan, write)->op;
+	add_call(scan, &c);
+	time_call(scan, &c);
 	add_to_op(op, &c, !c.again_side);
 	if (c.again && !c.again_side && !c.running)
-		hist_add(&r->side_lat, c.lat_ns);
+		hist_add(&report->side_lat, c.lat_ns);
 	*(write ? &c.proc->writes : &c.proc->reads) += 1;
-	r->by_type[c.type][write].rows++;
-	r->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
+	report->by_type[c.type][write].rows++;
+	report->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
 	if (c.done) {
-		add_transfer(s, &c, op, write, c.bytes);
+		add_transfer(scan, &c, op, write, c.bytes);
 		if (write)
-			report_causes_write(s, &c);
+			report_causes_write(scan, &c);
 	}
-	pass_call(s, &c);
-	if (r->why)
-		why_rw_take(s, &c);
+	pass_call(scan, &c);
+	if (report->why)
+		why_rw_take(scan, &c);
 	if (no_result) {
-		r->no_result++;
-		r->no_result_bytes += scan_number(s, COL_REQUESTED);
+		report->no_result++;
+		report->no_result_bytes += scan_number(scan, COL_REQUESTED);
 	}
 	return true;
 }
@@ -336,18 +336,18 @@ static bool is_lowest(const struct report_disk *d)
 	return d->memory || !d->stacked;
 }
 
-static struct report_disk *disk_of(struct scan *s)
+static struct report_disk *disk_of(struct scan *scan)
 {
-	struct reader_field name = scan_field(s, COL_DISK);
-	struct report_disk *d = table_get(&s->report->disks, table_key(name.p, name.len));
+	struct reader_field name = scan_field(scan, COL_DISK);
+	struct report_disk *d = table_get(&scan->report->disks, table_key(name.p, name.len));
 
 	if (!d)
-		d = &s->report->other_disk;
+		d = &scan->report->other_disk;
 	if (!d->name[0]) {
 		report_copy(d->name, sizeof(d->name), name);
 		d->memory = is_memory(d->name);
 	}
-	d->stacked |= reader_flag(scan_field(s, COL_FLAGS), "BIO");
+	d->stacked |= reader_flag(scan_field(scan, COL_FLAGS), "BIO");
 	return d;
 }
 
@@ -359,28 +359,28 @@ static enum report_t t_of(struct reader_field f)
 	return REPORT_O;
 }
 
-static bool take_request(struct scan *s)
+static bool take_request(struct scan *scan)
 {
-	struct reader_field status = scan_field(s, COL_STATUS);
+	struct reader_field status = scan_field(scan, COL_STATUS);
 	struct report_call_facts c = {
 		.running = reader_is(status, "?"),
 		.failed = status.len > 1 && status.p[0] == '-',
 	};
-	enum report_t t = t_of(scan_field(s, COL_T));
+	enum report_t t = t_of(scan_field(scan, COL_T));
 	uint64_t bytes, queue_ns = 0;
 	struct report_disk_op *op;
-	struct report_disk *d;
+	struct report_disk *disk;
 
-	if (!scan_u64(s, COL_LAT_NS, &c.lat_ns) || !scan_u64(s, COL_BYTES, &bytes))
+	if (!scan_u64(scan, COL_LAT_NS, &c.lat_ns) || !scan_u64(scan, COL_BYTES, &bytes))
 		return false;
-	scan_u64(s, COL_QLAT_NS, &queue_ns); /* `-' where bios are not queued */
-	d = disk_of(s);
-	op = &d->op[t];
+	scan_u64(scan, COL_QLAT_NS, &queue_ns); /* `-' where bios are not queued */
+	disk = disk_of(scan);
+	op = &disk->op[t];
 	if (!op->lat && !(op->lat = calloc(1, sizeof(*op->lat))))
 		return false;
-	add_to_op(s->op, &c, is_lowest(d));
+	add_to_op(scan->op, &c, is_lowest(disk));
 	if (c.running) {
-		keep_longest(&s->report->running, s, c.lat_ns);
+		keep_longest(&scan->report->running, scan, c.lat_ns);
 		return true;
 	}
 	bytes = c.failed ? 0 : bytes;
@@ -388,21 +388,21 @@ static bool take_request(struct scan *s)
 	op->bytes += bytes;
 	op->queue_ns += queue_ns;
 	hist_add(op->lat, c.lat_ns);
-	if (s->report->causes)
-		report_causes_request(s, t, bytes, c.lat_ns);
-	if (is_lowest(d))
-		report_timeline_request(s, scan_field(s, COL_DISK), bytes, queue_ns, c.lat_ns);
-	d->failed += c.failed;
-	if (reader_flag(scan_field(s, COL_FLAGS), "SELF")) {
-		d->self_requests++;
-		d->self_bytes += bytes;
+	if (scan->report->causes)
+		report_causes_request(scan, t, bytes, c.lat_ns);
+	if (is_lowest(disk))
+		report_timeline_request(scan, scan_field(scan, COL_DISK), bytes, queue_ns, c.lat_ns);
+	disk->failed += c.failed;
+	if (reader_flag(scan_field(scan, COL_FLAGS), "SELF")) {
+		disk->self_requests++;
+		disk->self_bytes += bytes;
 	}
-	if (is_lowest(d) && (t == REPORT_R || t == REPORT_W)) {
-		s->op->bytes += bytes;
-		s->report->bio[t == REPORT_W].bytes += bytes;
-		add_to_op(&s->report->bio[t == REPORT_W], &c, true);
+	if (is_lowest(disk) && (t == REPORT_R || t == REPORT_W)) {
+		scan->op->bytes += bytes;
+		scan->report->bio[t == REPORT_W].bytes += bytes;
+		add_to_op(&scan->report->bio[t == REPORT_W], &c, true);
 		if (!c.failed)
-			hist_add(&s->report->bio[t == REPORT_W].size, bytes);
+			hist_add(&scan->report->bio[t == REPORT_W].size, bytes);
 	}
 	return true;
 }
@@ -450,79 +450,79 @@ static void expect_proc(const struct report *r, uint64_t pid)
  * Prefetches the entries of processes and files, which exceed the processor's caches. A process's latest file is cached. An
  * entry's address is known when its slot has arrived, so slots come first.
  */
-static void look_ahead(const struct scan *s, unsigned int n)
+static void look_ahead(const struct scan *scan, unsigned int n)
 {
-	const uint64_t *pid = s->number[COL_PID], *fid = s->number[COL_FID], *fd = s->number[COL_FD];
-	const uint32_t pairs = s->is_number[COL_FID] & s->is_number[COL_PID];
-	const struct report *r = s->report;
+	const uint64_t *pid = scan->number[COL_PID], *fid = scan->number[COL_FID], *fd = scan->number[COL_FD];
+	const uint32_t pairs = scan->is_number[COL_FID] & scan->is_number[COL_PID];
+	const struct report *report = scan->report;
 	uint32_t far = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		far |= (uint32_t)(!r->uses || !report_uses_near(r->uses, pid[i], fid[i])) << i;
+		far |= (uint32_t)(!report->uses || !report_uses_near(report->uses, pid[i], fid[i])) << i;
 	far &= pairs;
 	for (uint32_t left = far; left; left &= left - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctz(left);
 
-		if (r->uses)
-			report_uses_expect(r->uses, pid[i], fid[i]);
-		table_expect(&r->files, fid[i]);
-		if (r->why)
-			why_files_expect(r->why, pid[i], fid[i], fd[i]);
+		if (report->uses)
+			report_uses_expect(report->uses, pid[i], fid[i]);
+		table_expect(&report->files, fid[i]);
+		if (report->why)
+			why_files_expect(report->why, pid[i], fid[i], fd[i]);
 	}
 	for (unsigned int i = 0; i < n; i++)
-		expect_proc(r, pid[i]);
-	for (; r->uses && far; far &= far - 1) {
+		expect_proc(report, pid[i]);
+	for (; report->uses && far; far &= far - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctz(far);
 
-		report_uses_expect_entry(r->uses, pid[i], fid[i]);
+		report_uses_expect_entry(report->uses, pid[i], fid[i]);
 	}
 }
 
-static int read_rows(struct scan *s, struct scan_taker *also)
+static int read_rows(struct scan *scan, struct scan_taker *also)
 {
-	struct report *r = s->report;
-	struct cpu_calls *calls = report_cpu_calls_begin(r->cpu, s);
+	struct report *report = scan->report;
+	struct cpu_calls *calls = report_cpu_calls_begin(report->cpu, scan);
 	struct scan_place place = { .ns = 0 };
 	int n;
 
 	/* without a manifest: time_align.out, read before, begins before all else */
-	if (r->timeline && s->kind >= REPORT_BIO)
-		timeline_begin(r->timeline, r->first_ns);
-	why_rows_begin(r);
-	if (r->why)
-		why_calls_begin(r->why->calls, s->kind);
-	while ((n = scan_rows(s)) > 0) {
-		if (s->kind > REPORT_BIO)
-			look_ahead(s, (unsigned int)n);
+	if (report->timeline && scan->kind >= REPORT_BIO)
+		timeline_begin(report->timeline, report->first_ns);
+	why_rows_begin(report);
+	if (report->why)
+		why_calls_begin(report->why->calls, scan->kind);
+	while ((n = scan_rows(scan)) > 0) {
+		if (scan->kind > REPORT_BIO)
+			look_ahead(scan, (unsigned int)n);
 		if (calls)
-			report_cpu_calls_rows(calls, s);
-		scan_give(s, also);
-		rows_fns[s->kind](s, (unsigned int)n);
-		report_scan_place(s, &place);
+			report_cpu_calls_rows(calls, scan);
+		scan_give(scan, also);
+		rows_fns[scan->kind](scan, (unsigned int)n);
+		report_scan_place(scan, &place);
 	}
-	if (r->why)
-		why_calls_end(r->why->calls, s->kind);
+	if (report->why)
+		why_calls_end(report->why->calls, scan->kind);
 	return n;
 }
 
-int report_read(struct report *r, enum report_kind kind, struct scan_taker *also)
+int report_read(struct report *report, enum report_kind kind, struct scan_taker *also)
 {
-	struct scan s = { .report = r, .kind = kind, .op = &r->op[kind] };
-	int res = scan_begin(&s, r->folder, report_kind_names[kind]);
+	struct scan s = { .report = report, .kind = kind, .op = &report->op[kind] };
+	int res = scan_begin(&s, report->folder, report_kind_names[kind]);
 
 	if (res < 0)
 		return res;
-	r->present[kind] = true;
-	if (r->datasets)
-		report_datasets_before(r, kind);
+	report->present[kind] = true;
+	if (report->datasets)
+		report_datasets_before(report, kind);
 	res = s.file->error = read_rows(&s, also);
-	if (r->datasets)
-		report_datasets_after(r, kind);
+	if (report->datasets)
+		report_datasets_after(report, kind);
 	s.file->bad_rows = s.bad_rows;
 	if (kind > REPORT_BIO)
-		report_funcs_sum(r, kind);
+		report_funcs_sum(report, kind);
 	if (kind == REPORT_VFS_RW)
-		rw_ends(r);
-	r->trace_bytes += s.file->reader.stored_bytes;
+		rw_ends(report);
+	report->trace_bytes += s.file->reader.stored_bytes;
 	return res;
 }

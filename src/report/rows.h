@@ -7,10 +7,10 @@
 #include "report/scan/scan.h"
 
 /* Reads all of KIND's file; ALSO, which may be NULL, takes its rows, too. Returns 0, -ENOENT when it is not there, -errno. */
-int report_read(struct report *r, enum report_kind kind, struct scan_taker *also);
+int report_read(struct report *report, enum report_kind kind, struct scan_taker *also);
 
 /* Adds the gaps and steps of the clocks, after time_align.out (names.c). */
-void report_clock_gaps(struct report *r, const struct scan_clocks *c);
+void report_clock_gaps(struct report *report, const struct scan_clocks *clocks);
 
 /* --- names.c: take a row; false when a number that it must have is none -------------------------------- */
 

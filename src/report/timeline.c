@@ -28,15 +28,15 @@ static const struct count {
 	{ "rmdir", REPORT_CREATE_DEL, TIMELINE_DELETES },
 };
 
-void report_timeline_count(struct timeline *t, const struct scan *s)
+void report_timeline_count(struct timeline *timeline, const struct scan *scan)
 {
-	struct reader_field func = scan_field(s, COL_FUNC);
+	struct reader_field func = scan_field(scan, COL_FUNC);
 
-	if (s->kind == REPORT_SYNC && !scan_is_sync(s))
+	if (scan->kind == REPORT_SYNC && !scan_is_sync(scan))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
-		if (counts[i].kind == s->kind && (!counts[i].func || reader_is(func, counts[i].func))) {
-			timeline_add(t, counts[i].sum, s->time_ns, 1);
+		if (counts[i].kind == scan->kind && (!counts[i].func || reader_is(func, counts[i].func))) {
+			timeline_add(timeline, counts[i].sum, scan->time_ns, 1);
 			return;
 		}
 }
@@ -87,69 +87,69 @@ void report_timeline_saved(const struct scan *s, const struct report_call_facts 
 		phase_saves_mark(s->report->saves, c->fid, what, s->time_ns, c->lat_ns);
 }
 
-void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
+void report_timeline_request(const struct scan *scan, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
 			     uint64_t lat_ns)
 {
-	bool read = scan_is(s, COL_T, "R"), write = scan_is(s, COL_T, "W");
-	struct timeline *t = s->report->timeline;
-	struct timeline_disk *d;
+	bool read = scan_is(scan, COL_T, "R"), write = scan_is(scan, COL_T, "W");
+	struct timeline *timeline = scan->report->timeline;
+	struct timeline_disk *disk;
 	uint32_t bin;
 
-	if (!t || !timeline_has(t, s->time_ns))
+	if (!timeline || !timeline_has(timeline, scan->time_ns))
 		return;
-	d = timeline_disk(t, name.p, name.len);
-	if (!d)
+	disk = timeline_disk(timeline, name.p, name.len);
+	if (!disk)
 		return;
-	bin = timeline_bin(t, s->time_ns);
-	d->sum[TIMELINE_D_REQUESTS][bin]++;
-	d->sum[TIMELINE_D_QUEUE_NS][bin] += queue_ns;
-	d->sum[TIMELINE_D_DEVICE_NS][bin] += lat_ns - MIN(queue_ns, lat_ns);
+	bin = timeline_bin(timeline, scan->time_ns);
+	disk->sum[TIMELINE_D_REQUESTS][bin]++;
+	disk->sum[TIMELINE_D_QUEUE_NS][bin] += queue_ns;
+	disk->sum[TIMELINE_D_DEVICE_NS][bin] += lat_ns - MIN(queue_ns, lat_ns);
 	if (!read && !write)
 		return;
-	d->sum[write ? TIMELINE_D_WRITE_BYTES : TIMELINE_D_READ_BYTES][bin] += bytes;
-	d->sum[write ? TIMELINE_D_WRITES : TIMELINE_D_READS][bin]++;
-	timeline_latency(t, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, bin, lat_ns);
+	disk->sum[write ? TIMELINE_D_WRITE_BYTES : TIMELINE_D_READ_BYTES][bin] += bytes;
+	disk->sum[write ? TIMELINE_D_WRITES : TIMELINE_D_READS][bin]++;
+	timeline_latency(timeline, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, bin, lat_ns);
 }
 
 /* --- sched.out ----------------------------------------------------------------------------------- */
 
-static void take_sched(struct scan *s)
+static void take_sched(struct scan *scan)
 {
 	static const struct { enum column column; enum timeline_sum sum; } sums[] = {
 		{ COL_RUN_NS, TIMELINE_RUN },	{ COL_RUNQ_NS, TIMELINE_RUNQ },	{ COL_DISK_NS, TIMELINE_DISK },
 		{ COL_BLOCKED_NS, TIMELINE_BLOCKED }, { COL_SLEEP_NS, TIMELINE_SLEEP },
 	};
-	struct timeline *t = s->report->timeline;
+	struct timeline *timeline = scan->report->timeline;
 	uint64_t span_ns, ns, pid;
 
-	if (!scan_is(s, COL_KIND, "target") || scan_is_gate(s) || !scan_u64(s, COL_SPAN_NS, &span_ns) ||
-	    !scan_u64(s, COL_PID, &pid))
+	if (!scan_is(scan, COL_KIND, "target") || scan_is_gate(scan) || !scan_u64(scan, COL_SPAN_NS, &span_ns) ||
+	    !scan_u64(scan, COL_PID, &pid))
 		return;
-	t->has_sched = true;
+	timeline->has_sched = true;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
-		if (!scan_u64(s, sums[i].column, &ns))
+		if (!scan_u64(scan, sums[i].column, &ns))
 			continue;
 		/* a wait has its row when it is over, and may have begun long before the row's interval */
-		timeline_spread(t, sums[i].sum, s->time_ns, MAX(span_ns, ns), ns);
+		timeline_spread(timeline, sums[i].sum, scan->time_ns, MAX(span_ns, ns), ns);
 		if (sums[i].sum == TIMELINE_RUN)
-			timeline_busy(t, pid, TIMELINE_B_CPU, s->time_ns, span_ns, ns);
+			timeline_busy(timeline, pid, TIMELINE_B_CPU, scan->time_ns, span_ns, ns);
 	}
 }
 
 /* --- fault.out ------------------------------------------------------------------------------------ */
 
 /* Counts all faults, but the time only of the program's own: faults that the kernel makes for a call are in its time. */
-static void take_fault(struct scan *s)
+static void take_fault(struct scan *scan)
 {
-	struct timeline *t = s->report->timeline;
+	struct timeline *t = scan->report->timeline;
 	uint64_t lat_ns, pid;
 
-	timeline_add(t, TIMELINE_FAULTS, s->time_ns, 1);
-	timeline_add(t, TIMELINE_FAULT_BYTES, s->time_ns, scan_number(s, COL_DISK_BYTES));
-	if (!scan_is(s, COL_FUNC, "user") || !scan_u64(s, COL_LAT_NS, &lat_ns) || !scan_u64(s, COL_PID, &pid))
+	timeline_add(t, TIMELINE_FAULTS, scan->time_ns, 1);
+	timeline_add(t, TIMELINE_FAULT_BYTES, scan->time_ns, scan_number(scan, COL_DISK_BYTES));
+	if (!scan_is(scan, COL_FUNC, "user") || !scan_u64(scan, COL_LAT_NS, &lat_ns) || !scan_u64(scan, COL_PID, &pid))
 		return;
-	timeline_latency(t, TIMELINE_H_FAULT, timeline_bin(t, s->time_ns), lat_ns);
-	timeline_busy(t, pid, TIMELINE_B_FAULT, s->time_ns, lat_ns, lat_ns);
+	timeline_latency(t, TIMELINE_H_FAULT, timeline_bin(t, scan->time_ns), lat_ns);
+	timeline_busy(t, pid, TIMELINE_B_FAULT, scan->time_ns, lat_ns, lat_ns);
 }
 
 /* --- reclaim.out ---------------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static void put_column(struct scan *s, const char *panel, const char *name, cons
 		put_value(s, p, value);
 }
 
-static void take_cpu(struct scan *s)
+static void take_cpu(struct scan *scan)
 {
 	static const struct { const char *name; unsigned int n; enum column columns[4]; } shares[] = {
 		{ "usr", 4, { COL_PERCENT_USR, COL_PERCENT_NICE, COL_PERCENT_GUEST, COL_PERCENT_GNICE } },
@@ -200,32 +200,32 @@ static void take_cpu(struct scan *s)
 		{ "iowait", 1, { COL_PERCENT_IOWAIT } },
 		{ "idle", 1, { COL_PERCENT_IDLE } },
 	};
-	bool all = scan_is(s, COL_CPU, "all");
+	bool all = scan_is(scan, COL_CPU, "all");
 	char cpu[24];
 	double idle;
 
-	report_copy(cpu, sizeof(cpu), scan_field(s, COL_CPU));
-	if (!all && scan_double(s, COL_PERCENT_IDLE, &idle))
-		put_point(s, "cpu_each", cpu, "%", 100 - idle);
+	report_copy(cpu, sizeof(cpu), scan_field(scan, COL_CPU));
+	if (!all && scan_double(scan, COL_PERCENT_IDLE, &idle))
+		put_point(scan, "cpu_each", cpu, "%", 100 - idle);
 	for (size_t i = 0; all && i < ARRAY_SIZE(shares); i++) {
 		double sum = 0, value;
 
 		for (unsigned int c = 0; c < shares[i].n; c++)
-			if (scan_double(s, shares[i].columns[c], &value))
+			if (scan_double(scan, shares[i].columns[c], &value))
 				sum += value;
-		put_point(s, "cpu", shares[i].name, "%", sum);
+		put_point(scan, "cpu", shares[i].name, "%", sum);
 	}
 }
 
 /* nvidia-smi pmon: a line for each process of each GPU. */
-static void take_gpu(struct scan *s)
+static void take_gpu(struct scan *scan)
 {
-	struct reader_field gpu = scan_field(s, COL_GPU);
+	struct reader_field gpu = scan_field(scan, COL_GPU);
 	struct report_proc *p;
 	uint64_t pid;
 
-	if (scan_u64(s, COL_GPU_PID, &pid) && gpu.len && pid) {
-		p = table_get(&s->report->procs, pid);
+	if (scan_u64(scan, COL_GPU_PID, &pid) && gpu.len && pid) {
+		p = table_get(&scan->report->procs, pid);
 		if (p) {
 			p->pid = pid;
 			p->on_gpu = true;
@@ -234,21 +234,21 @@ static void take_gpu(struct scan *s)
 }
 
 /* nvidia-smi dmon: a line for each GPU. Its MB are of 2^20 bytes. */
-static void take_gpu_dev(struct scan *s)
+static void take_gpu_dev(struct scan *scan)
 {
-	struct reader_field gpu = scan_field(s, COL_GPU);
+	struct reader_field gpu = scan_field(scan, COL_GPU);
 	char panel[40];
 
 	if (!gpu.len || gpu.len > 8)
 		return;
 	snprintf(panel, sizeof(panel), "gpu:%.*s", (int)gpu.len, gpu.p);
-	put_column(s, panel, "sm", "%", COL_GPU_SM);
-	put_column(s, panel, "mem", "%", COL_GPU_MEM);
-	put_column(s, "gpu", "sm", "%", COL_GPU_SM);
-	put_column(s, "gpu", "mem", "%", COL_GPU_MEM);
+	put_column(scan, panel, "sm", "%", COL_GPU_SM);
+	put_column(scan, panel, "mem", "%", COL_GPU_MEM);
+	put_column(scan, "gpu", "sm", "%", COL_GPU_SM);
+	put_column(scan, "gpu", "mem", "%", COL_GPU_MEM);
 	snprintf(panel, sizeof(panel), "gpu_fb:%.*s", (int)gpu.len, gpu.p);
-	put_column(s, panel, "fb", "MiB", COL_GPU_FB);
-	put_column(s, "gpu_fb", "fb", "MiB", COL_GPU_FB);
+	put_column(scan, panel, "fb", "MiB", COL_GPU_FB);
+	put_column(scan, "gpu_fb", "fb", "MiB", COL_GPU_FB);
 }
 
 static void take_disk(struct scan *s)
@@ -291,18 +291,18 @@ static void find_dropped(struct report *r, const char *file, uint64_t first_ns)
  * Reads a file after the rows of calls, even if the search for trainers or CPU time read it before: by then bins are as long
  * as calls need, so values are spread over bins and rounded only once.
  */
-static void read_file(struct report *r, const struct taker *taker)
+static void read_file(struct report *report, const struct taker *taker)
 {
-	struct scan s = { .report = r };
+	struct scan s = { .report = report };
 	bool first = true;
 
-	if (scan_begin(&s, r->folder, taker->file) < 0)
+	if (scan_begin(&s, report->folder, taker->file) < 0)
 		return;
 	while (scan_next(&s) > 0) {
-		if (!scan_has_number(&s, COL_TIMESTAMP) || !timeline_has(r->timeline, s.time_ns))
+		if (!scan_has_number(&s, COL_TIMESTAMP) || !timeline_has(report->timeline, s.time_ns))
 			continue;
 		if (first)
-			find_dropped(r, taker->file, s.time_ns);
+			find_dropped(report, taker->file, s.time_ns);
 		first = false;
 		taker->take(&s);
 	}

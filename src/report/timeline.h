@@ -6,8 +6,8 @@
 #include "report/scan/scan.h"
 #include "stats/timeline.h"
 
-/* Adds the current row of S, of bio.out: a request for the lowest disk NAME. */
-void report_timeline_request(const struct scan *s, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
+/* Adds the current row of SCAN, of bio.out: a request for the lowest disk NAME. */
+void report_timeline_request(const struct scan *scan, struct reader_field name, uint64_t bytes, uint64_t queue_ns,
 			     uint64_t lat_ns);
 /* Reads the values of collectors, and sched.out. */
 void report_timeline_files(struct report *r);
@@ -15,7 +15,7 @@ void report_timeline_files(struct report *r);
 struct json;
 void report_timeline_json(const struct report *r, struct json *j);
 /* Puts the N hosts' timelines as one: their bins are the same. */
-void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j);
+void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *json);
 /*
  * The first returns NS, CLOCK_MONOTONIC; if there are several hosts, the time since the timeline began. The second puts the
  * host's name then.
@@ -25,12 +25,12 @@ void report_timeline_host(struct json *j, const struct timeline *t);
 /* phase_rows.c: puts the phases and gaps of the N hosts, as members of the timeline. */
 /* Puts a member of an array for each process that takes steps: the times of its regions. */
 void report_regions_json(const struct report *r, struct json *j);
-void report_phases_json(const struct report *const *r, unsigned int n, struct json *j);
+void report_phases_json(const struct report *const *r, unsigned int n, struct json *json);
 
 /* --- for most rows of a trace: inline for that reason --------------------------------------------------- */
 
 /* Adds a row of a probe without bytes. */
-void report_timeline_count(struct timeline *t, const struct scan *s);
+void report_timeline_count(struct timeline *timeline, const struct scan *scan);
 /* Takes a call on a file other than a read: it may be part of a checkpoint. */
 void report_timeline_saved(const struct scan *s, const struct report_call_facts *c);
 
@@ -52,39 +52,39 @@ static inline struct timeline_lane *report_timeline_lane(const struct scan *s, c
 	return c->proc->lane;
 }
 
-/* Adds the current row of S, a call that has ended. */
-static inline void report_timeline_call(const struct scan *s, const struct report_call_facts *c)
+/* Adds the current row of SCAN, a call that has ended. */
+static inline void report_timeline_call(const struct scan *scan, const struct report_call_facts *facts)
 {
-	struct timeline *t = s->report->timeline;
-	const uint64_t lat_ns = c->again ? 0 : c->lat_ns; /* another row has counted the time */
+	struct timeline *timeline = scan->report->timeline;
+	const uint64_t lat_ns = facts->again ? 0 : facts->lat_ns; /* another row has counted the time */
 	enum timeline_busy busy = TIMELINE_B_OTHER;
 	uint32_t bin;
 
-	if (!t || !timeline_has(t, s->time_ns))
+	if (!timeline || !timeline_has(timeline, scan->time_ns))
 		return;
-	if (!c->rw) {
-		if (scan_is(s, COL_FUNC, "snapshot"))
+	if (!facts->rw) {
+		if (scan_is(scan, COL_FUNC, "snapshot"))
 			return;
-		report_timeline_count(t, s);
+		report_timeline_count(timeline, scan);
 	}
-	if (!c->on_file)
+	if (!facts->on_file)
 		return;
-	bin = timeline_bin(t, s->time_ns);
-	if ((c->rw ? c->write : s->kind != REPORT_MMAP) && c->file && !c->failed && s->report->saves) {
-		const struct report_call_facts copy = *c;
+	bin = timeline_bin(timeline, scan->time_ns);
+	if ((facts->rw ? facts->write : scan->kind != REPORT_MMAP) && facts->file && !facts->failed && scan->report->saves) {
+		const struct report_call_facts copy = *facts;
 
-		report_timeline_saved(s, &copy);
+		report_timeline_saved(scan, &copy);
 	}
-	if (c->file && c->file->data && !c->write && (c->rw || s->kind == REPORT_MMAP))
-		report_timeline_data(t, bin, s->time_ns, c->rw ? c->bytes : 0);
-	if (c->rw) {
-		busy = c->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
-		timeline_transfer(t, c->write, bin, c->bytes, lat_ns);
-	} else if (s->kind == REPORT_OPEN) {
+	if (facts->file && facts->file->data && !facts->write && (facts->rw || scan->kind == REPORT_MMAP))
+		report_timeline_data(timeline, bin, scan->time_ns, facts->rw ? facts->bytes : 0);
+	if (facts->rw) {
+		busy = facts->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
+		timeline_transfer(timeline, facts->write, bin, facts->bytes, lat_ns);
+	} else if (scan->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
-		timeline_latency(t, TIMELINE_H_OPEN, bin, lat_ns);
+		timeline_latency(timeline, TIMELINE_H_OPEN, bin, lat_ns);
 	}
-	timeline_lane_busy(t, report_timeline_lane(s, c), busy, bin, s->time_ns, lat_ns, lat_ns);
+	timeline_lane_busy(timeline, report_timeline_lane(scan, facts), busy, bin, scan->time_ns, lat_ns, lat_ns);
 }
 
 #endif

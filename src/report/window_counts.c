@@ -7,8 +7,8 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 
-/* Returns how many rows of P's file are outside of the window, as far as it can be read. */
-static uint64_t rows_outside(const struct report *r, int dirfd, const struct manifest_probe *p)
+/* Returns how many rows of PROBE's file are outside of the window, as far as it can be read. */
+static uint64_t rows_outside(const struct report *report, int dirfd, const struct manifest_probe *probe)
 {
 	autofree char *file = NULL;
 	struct reader rd = { 0 };
@@ -16,13 +16,13 @@ static uint64_t rows_outside(const struct report *r, int dirfd, const struct man
 	uint64_t n;
 
 	/* the report itself has read most of them */
-	for (unsigned int i = 0; !report_is_by_manifest(p) && i < r->folder->n; i++)
-		if (strcmp(r->folder->file[i].name, p->name) == 0)
-			return r->folder->file[i].reader.outside;
-	file = util_fmt("%s.out", p->name);
+	for (unsigned int i = 0; !report_is_by_manifest(probe) && i < report->folder->n; i++)
+		if (strcmp(report->folder->file[i].name, probe->name) == 0)
+			return report->folder->file[i].reader.outside;
+	file = util_fmt("%s.out", probe->name);
 	if (!file || reader_open(&rd, dirfd, file) < 0)
 		return 0;
-	window_read(&r->manifest.window, &rd);
+	window_read(&report->manifest.window, &rd);
 	while (reader_next(&rd, &row) > 0)
 		;
 	n = rd.outside;
@@ -30,16 +30,16 @@ static uint64_t rows_outside(const struct report *r, int dirfd, const struct man
 	return n;
 }
 
-void window_counts_apply(struct report *r, int dirfd)
+void window_counts_apply(struct report *report, int dirfd)
 {
-	for (unsigned int i = 0; r->manifest.window.end_ns && i < r->manifest.n_probes; i++) {
-		struct manifest_probe *p = &r->manifest.probes[i];
-		const uint64_t dropped = report_summed_rows(r, p->name, p->dropped);
+	for (unsigned int i = 0; report->manifest.window.end_ns && i < report->manifest.n_probes; i++) {
+		struct manifest_probe *p = &report->manifest.probes[i];
+		const uint64_t dropped = report_summed_rows(report, p->name, p->dropped);
 
-		p->rows -= MIN(p->rows, rows_outside(r, dirfd, p));
+		p->rows -= MIN(p->rows, rows_outside(report, dirfd, p));
 		p->rows -= MIN(p->rows, p->dropped - dropped);
 		p->dropped = dropped;
-		p->summed = report_summed_rows(r, p->name, p->summed);
+		p->summed = report_summed_rows(report, p->name, p->summed);
 		p->calls = MIN(p->calls, p->rows + p->lost);
 	}
 }

@@ -107,61 +107,61 @@ static const char *for_root(const struct config *cfg)
 	return NULL;
 }
 
-static int send_request(struct client *c)
+static int send_request(struct client *client)
 {
-	int fds[SERVICE_PIDS_MAX + 1] = { c->dir.fd }, r;
+	int fds[SERVICE_PIDS_MAX + 1] = { client->dir.fd }, r;
 	autofree char *text = NULL, *cwd = getcwd(NULL, 0);
 	unsigned int n = 1;
 	size_t len;
 
-	if (c->workload.pid)
-		fds[n++] = c->workload.pidfd;
-	for (unsigned int i = 0; i < c->cfg->n_pids && n < ARRAY_SIZE(fds); i++, n++) {
-		fds[n] = util_pidfd_open(c->cfg->pids[i]);
+	if (client->workload.pid)
+		fds[n++] = client->workload.pidfd;
+	for (unsigned int i = 0; i < client->cfg->n_pids && n < ARRAY_SIZE(fds); i++, n++) {
+		fds[n] = util_pidfd_open(client->cfg->pids[i]);
 		if (fds[n] < 0) {
-			r = log_err_r(fds[n], "--pid %d", c->cfg->pids[i]);
+			r = log_err_r(fds[n], "--pid %d", client->cfg->pids[i]);
 			goto out;
 		}
 	}
-	r = service_request_pack(c->cfg, c->argv, c->user.environ ?: environ, cwd, &text, &len);
+	r = service_request_pack(client->cfg, client->argv, client->user.environ ?: environ, cwd, &text, &len);
 	if (!r)
-		r = service_send(c->socket_fd, text, len, fds, n);
+		r = service_send(client->socket_fd, text, len, fds, n);
 	if (r == -EPIPE) /* the service has refused already: await_go() receives the reason */
 		r = 0;
 	if (r < 0)
 		log_err_r(r, "the dltraced service");
 out:
-	while (n > 1 + (c->workload.pid != 0))
+	while (n > 1 + (client->workload.pid != 0))
 		util_close(&fds[--n]);
 	return r;
 }
 
 /* Reads one packet and passes on its text. Returns 0, or -errno at the end. */
-static int listen_once(struct client *c)
+static int listen_once(struct client *client)
 {
 	char word[SERVICE_WORD_MAX + 1];
-	ssize_t n = service_recv(c->socket_fd, word, sizeof(word) - 1, NULL, 0, NULL);
+	ssize_t n = service_recv(client->socket_fd, word, sizeof(word) - 1, NULL, 0, NULL);
 
 	if (n < 0)
 		return n == -EMSGSIZE || n == -E2BIG ? 0 : (int)n;
 	word[n] = '\0';
 	if (!strcmp(word, "go"))
-		c->went = true;
+		client->went = true;
 	else if (!strcmp(word, "end"))
-		c->whole = true;
+		client->whole = true;
 	else
 		log_pass(word);
 	return 0;
 }
 
 /* Waits for "go". Returns 0 or an exit status. */
-static int await_go(struct client *c)
+static int await_go(struct client *client)
 {
 	struct signalfd_siginfo si;
-	struct pollfd fds[] = { { c->socket_fd, POLLIN, 0 }, { c->signal_fd, POLLIN, 0 } };
+	struct pollfd fds[] = { { client->socket_fd, POLLIN, 0 }, { client->signal_fd, POLLIN, 0 } };
 	int r = 0, timeout_ms = ANSWER_MS;
 
-	while (!r && !c->went) {
+	while (!r && !client->went) {
 		int n = poll(fds, ARRAY_SIZE(fds), timeout_ms);
 
 		if (n == 0) { /* the service is busy, or does not answer */
@@ -170,16 +170,16 @@ static int await_go(struct client *c)
 		}
 		if (n <= 0)
 			continue;
-		if (fds[1].revents && read(c->signal_fd, &si, sizeof(si)) == sizeof(si))
+		if (fds[1].revents && read(client->signal_fd, &si, sizeof(si)) == sizeof(si))
 			return 128 + (int)si.ssi_signo;
 		if (fds[0].revents)
-			r = listen_once(c);
-		if (c->whole) /* the trace has ended without "go", and the service has said why */
+			r = listen_once(client);
+		if (client->whole) /* the trace has ended without "go", and the service has said why */
 			return EXIT_DLTRACED;
 	}
-	if (!c->went)
+	if (!client->went)
 		log_err("the dltraced service has ended the connection");
-	return c->went ? 0 : EXIT_DLTRACED;
+	return client->went ? 0 : EXIT_DLTRACED;
 }
 
 /* --- start ----------------------------------------------------------------------------------------------- */
@@ -193,21 +193,21 @@ static void log_for_root(const char *option)
 		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", option);
 }
 
-static int step_command(struct client *c)
+static int step_command(struct client *client)
 {
-	const char *what = for_root(c->cfg);
+	const char *what = for_root(client->cfg);
 	int r;
 
 	if (what) {
 		log_for_root(what);
 		return EXIT_DLTRACED;
 	}
-	r = workload_user_get(&c->user, NULL);
+	r = workload_user_get(&client->user, NULL);
 	if (r < 0) {
 		log_err_r(r, "who is tracing");
 		return EXIT_DLTRACED;
 	}
-	return workload_environ_set(c->cfg, &c->user) < 0 ? EXIT_DLTRACED : command_look(c->cfg, &c->user);
+	return workload_environ_set(client->cfg, &client->user) < 0 ? EXIT_DLTRACED : command_look(client->cfg, &client->user);
 }
 
 static int step_folder(struct client *c)
@@ -264,16 +264,16 @@ static void advance(struct client *c)
 
 static int on_service(void *ctx, int fd, uint32_t events)
 {
-	struct client *c = ctx;
+	struct client *client = ctx;
 
-	if (listen_once(c) < 0) {
-		loop_del(&c->loop, fd);
-		util_close(&c->socket_fd);
-		if (!c->whole)
-			log_err("the dltraced service has gone: the trace in %s may lack its end%s", c->dir.path,
-				c->workload.pid && !c->workload.ended ? ", the workload goes on" : "");
+	if (listen_once(client) < 0) {
+		loop_del(&client->loop, fd);
+		util_close(&client->socket_fd);
+		if (!client->whole)
+			log_err("the dltraced service has gone: the trace in %s may lack its end%s", client->dir.path,
+				client->workload.pid && !client->workload.ended ? ", the workload goes on" : "");
 	}
-	advance(c);
+	advance(client);
 	return 0;
 }
 
@@ -292,16 +292,16 @@ static int on_workload(void *ctx, int fd, uint32_t events)
 
 static int on_signal(void *ctx, int fd, uint32_t events)
 {
-	struct client *c = ctx;
+	struct client *client = ctx;
 
-	if (!command_signalled(&c->workload, fd, false, &c->ended)) {
-		if (c->ended.n == 1)
-			loop_timer_set(c->timer_fd, COMMAND_GOES_ON_S * NSEC_PER_SEC, 0);
+	if (!command_signalled(&client->workload, fd, false, &client->ended)) {
+		if (client->ended.n == 1)
+			loop_timer_set(client->timer_fd, COMMAND_GOES_ON_S * NSEC_PER_SEC, 0);
 		return 0;
 	}
-	if (c->socket_fd >= 0)
-		service_send(c->socket_fd, "stop", 4, NULL, 0);
-	advance(c);
+	if (client->socket_fd >= 0)
+		service_send(client->socket_fd, "stop", 4, NULL, 0);
+	advance(client);
 	return 0;
 }
 
@@ -316,19 +316,19 @@ static int on_timer(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-static int watch(struct client *c)
+static int watch(struct client *client)
 {
-	int r = loop_add(&c->loop, c->socket_fd, EPOLLIN, on_service, c);
+	int r = loop_add(&client->loop, client->socket_fd, EPOLLIN, on_service, client);
 
-	c->timer_fd = loop_timerfd(0);
+	client->timer_fd = loop_timerfd(0);
 	if (!r)
-		r = c->timer_fd < 0 ? c->timer_fd : loop_add(&c->loop, c->timer_fd, EPOLLIN, on_timer, c);
+		r = client->timer_fd < 0 ? client->timer_fd : loop_add(&client->loop, client->timer_fd, EPOLLIN, on_timer, client);
 
 	if (!r)
-		r = loop_add(&c->loop, c->signal_fd, EPOLLIN, on_signal, c);
-	if (!r && c->workload.pid)
-		r = loop_add(&c->loop, c->workload.pidfd, EPOLLIN, on_workload, c);
-	return r < 0 ? r : loop_run(&c->loop);
+		r = loop_add(&client->loop, client->signal_fd, EPOLLIN, on_signal, client);
+	if (!r && client->workload.pid)
+		r = loop_add(&client->loop, client->workload.pidfd, EPOLLIN, on_workload, client);
+	return r < 0 ? r : loop_run(&client->loop);
 }
 
 /* --- end ------------------------------------------------------------------------------------------------- */
@@ -344,26 +344,26 @@ static int (*const steps[])(struct client *c) = {
 	step_command, step_folder, step_signals, step_fork, step_request, step_go,
 };
 
-static int run(struct client *c)
+static int run(struct client *client)
 {
-	int code = c->cfg->background ? background_start() : 0;
+	int code = client->cfg->background ? background_start() : 0;
 
 	if (code)
 		return code < 0 ? 0 : code;
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++)
-		code = steps[i](c);
+		code = steps[i](client);
 	if (code) {
-		util_close(&c->socket_fd); /* so that the service writes nothing more there */
-		stall_guard_begin(c->dir.path, code);
-		outdir_discard(&c->dir, collectors_file);
+		util_close(&client->socket_fd); /* so that the service writes nothing more there */
+		stall_guard_begin(client->dir.path, code);
+		outdir_discard(&client->dir, collectors_file);
 		stall_guard_end();
 		return code;
 	}
-	background_ready(c->dir.path, BACKGROUND_BY_NAME); /* not by PID: `status' has that of the service's process */
-	if (watch(c) < 0)
+	background_ready(client->dir.path, BACKGROUND_BY_NAME); /* not by PID: `status' has that of the service's process */
+	if (watch(client) < 0)
 		return EXIT_DLTRACED;
-	command_finish(c->cfg, &c->user, &c->dir, exit_code(c), c->whole);
-	return exit_code(c);
+	command_finish(client->cfg, &client->user, &client->dir, exit_code(client), client->whole);
+	return exit_code(client);
 }
 
 int client_run(const struct config *cfg, char **argv)

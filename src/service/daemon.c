@@ -41,14 +41,14 @@ static void log_removed(const char *path, uint64_t bytes, int error)
 			 (unsigned long long)bytes >> 20);
 }
 
-static void prune_tick(struct daemon *d)
+static void prune_tick(struct daemon *daemon)
 {
-	const struct daemon_conf *c = &d->conf;
+	const struct daemon_conf *c = &daemon->conf;
 	int r;
 
-	if ((!c->keep_bytes && !c->keep_ns) || (d->retain_ns && daemon_now() - d->retain_ns < PRUNE_EVERY_NS))
+	if ((!c->keep_bytes && !c->keep_ns) || (daemon->retain_ns && daemon_now() - daemon->retain_ns < PRUNE_EVERY_NS))
 		return;
-	d->retain_ns = daemon_now();
+	daemon->retain_ns = daemon_now();
 	r = prune_traces(c->state, c->keep_bytes, c->keep_ns, clock_now_ns(CLOCK_REALTIME), log_removed);
 	if (r < 0 && r != -ENOENT)
 		log_err_r(r, "%s", c->state);
@@ -57,24 +57,24 @@ static void prune_tick(struct daemon *d)
 /* --- the service ------------------------------------------------------------------------------------------ */
 
 /* Stops users' traces first, as their files may be slow. Always-on traces go on meanwhile, and are stopped last. */
-static void stop_tick(struct daemon *d)
+static void stop_tick(struct daemon *daemon)
 {
 	const unsigned int all = DAEMON_USERS | DAEMON_ALWAYS;
 
-	if (!d->users_stopped && !daemon_children(d, DAEMON_USERS | DAEMON_NOT_HELD, 0)) {
-		d->users_stopped = true;
-		daemon_children(d, DAEMON_ALWAYS, SIGTERM);
+	if (!daemon->users_stopped && !daemon_children(daemon, DAEMON_USERS | DAEMON_NOT_HELD, 0)) {
+		daemon->users_stopped = true;
+		daemon_children(daemon, DAEMON_ALWAYS, SIGTERM);
 	}
-	if (daemon_now() - d->stop_ns > KILL_AFTER_NS && !d->killed) {
-		d->killed = true;
-		daemon_children(d, all, SIGKILL);
+	if (daemon_now() - daemon->stop_ns > KILL_AFTER_NS && !daemon->killed) {
+		daemon->killed = true;
+		daemon_children(daemon, all, SIGKILL);
 	}
-	if (daemon_children(d, all | DAEMON_NOT_HELD, 0))
+	if (daemon_children(daemon, all | DAEMON_NOT_HELD, 0))
 		return;
-	if (daemon_children(d, all, 0))
+	if (daemon_children(daemon, all, 0))
 		log_err("%s for file servers that do not answer: left behind until the servers answer",
-			FMT_N(daemon_children(d, all, 0), "trace waits", "traces wait"));
-	loop_quit(&d->loop);
+			FMT_N(daemon_children(daemon, all, 0), "trace waits", "traces wait"));
+	loop_quit(&daemon->loop);
 }
 
 static void stop(struct daemon *d)
@@ -90,43 +90,43 @@ static void stop(struct daemon *d)
 }
 
 /* Replaces the config by FRESH; *OLD gets the former one. Returns 0, or -errno without a change. */
-static int take(struct daemon *d, const struct daemon_conf *fresh, struct daemon_conf *old)
+static int take(struct daemon *daemon, const struct daemon_conf *fresh, struct daemon_conf *old)
 {
-	bool move = strcmp(fresh->socket, d->conf.socket) || strcmp(fresh->group, d->conf.group) ||
-		    fresh->users != d->conf.users;
+	bool move = strcmp(fresh->socket, daemon->conf.socket) || strcmp(fresh->group, daemon->conf.group) ||
+		    fresh->users != daemon->conf.users;
 	int r;
 
-	*old = d->conf;
+	*old = daemon->conf;
 	if (move)
-		daemon_listen_end(d);
-	d->conf = *fresh;
-	r = move ? daemon_listen(d) : 0;
+		daemon_listen_end(daemon);
+	daemon->conf = *fresh;
+	r = move ? daemon_listen(daemon) : 0;
 	if (r < 0) {
-		d->conf = *old;
-		daemon_listen(d);
+		daemon->conf = *old;
+		daemon_listen(daemon);
 	}
 	return r;
 }
 
-static void reload(struct daemon *d)
+static void reload(struct daemon *daemon)
 {
 	autofree char *first = util_fmt("RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(daemon_now() / 1000));
 	struct daemon_conf fresh, old;
 	int r;
 
-	daemon_notify(d, first ? first : "RELOADING=1");
-	r = daemon_conf_read(&fresh, d->file, d->may_lack);
-	if (r == 0 && (r = take(d, &fresh, &old)) < 0)
+	daemon_notify(daemon, first ? first : "RELOADING=1");
+	r = daemon_conf_read(&fresh, daemon->file, daemon->may_lack);
+	if (r == 0 && (r = take(daemon, &fresh, &old)) < 0)
 		daemon_conf_free(&fresh);
 	if (r < 0) {
-		log_err("%s is not used: the previous config stays in force", d->file);
+		log_err("%s is not used: the previous config stays in force", daemon->file);
 	} else {
-		log_set_level(d->conf.log_level);
-		daemon_always_apply(d, &old);
+		log_set_level(daemon->conf.log_level);
+		daemon_always_apply(daemon, &old);
 		daemon_conf_free(&old);
-		log_info("%s read again", d->file);
+		log_info("%s read again", daemon->file);
 	}
-	daemon_notify(d, "READY=1");
+	daemon_notify(daemon, "READY=1");
 }
 
 static int on_signal(void *ctx, int fd, uint32_t events)
@@ -145,28 +145,28 @@ static int on_signal(void *ctx, int fd, uint32_t events)
 
 static int on_tick(void *ctx, int fd, uint32_t events)
 {
-	struct daemon *d = ctx;
+	struct daemon *daemon = ctx;
 	uint64_t n;
 
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
 	if (notify_watchdog_ns())
 		notify_send("WATCHDOG=1");
-	if (d->stop_ns) {
-		stop_tick(d);
+	if (daemon->stop_ns) {
+		stop_tick(daemon);
 		return 0;
 	}
-	daemon_always_tick(d);
-	daemon_quota_tick(d);
-	prune_tick(d);
+	daemon_always_tick(daemon);
+	daemon_quota_tick(daemon);
+	prune_tick(daemon);
 	return 0;
 }
 
-static int setup(struct daemon *d)
+static int setup(struct daemon *daemon)
 {
 	uint64_t watchdog_ns = notify_watchdog_ns(), tick_ns = NSEC_PER_SEC;
 	sigset_t mask;
-	int r = loop_init(&d->loop);
+	int r = loop_init(&daemon->loop);
 
 	if (r < 0)
 		return r;
@@ -177,14 +177,14 @@ static int setup(struct daemon *d)
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
-	d->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	daemon->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watchdog_ns)
 		tick_ns = MIN(tick_ns, watchdog_ns);
-	d->tick_fd = loop_timerfd(tick_ns);
-	if (d->signal_fd < 0 || d->tick_fd < 0)
+	daemon->tick_fd = loop_timerfd(tick_ns);
+	if (daemon->signal_fd < 0 || daemon->tick_fd < 0)
 		return -errno;
-	r = loop_add(&d->loop, d->signal_fd, EPOLLIN, on_signal, d);
-	return r < 0 ? r : loop_add(&d->loop, d->tick_fd, EPOLLIN, on_tick, d);
+	r = loop_add(&daemon->loop, daemon->signal_fd, EPOLLIN, on_signal, daemon);
+	return r < 0 ? r : loop_add(&daemon->loop, daemon->tick_fd, EPOLLIN, on_tick, daemon);
 }
 
 int daemon_check(const char *file, bool may_lack)

@@ -47,18 +47,18 @@ static pid_t fork_over(int *fd)
 	return 0;
 }
 
-/* Makes PID the child C. Returns 0, or -errno after ending it. */
-static int watch(struct daemon *d, struct child *c, pid_t pid, loop_fn fn)
+/* Makes PID the child CHILD. Returns 0, or -errno after ending it. */
+static int watch(struct daemon *daemon, struct child *child, pid_t pid, loop_fn fn)
 {
 	int r;
 
-	*c = (struct child){ .pid = pid, .pidfd = util_pidfd_open(pid), .start_ns = daemon_now() };
-	r = c->pidfd < 0 ? c->pidfd : loop_add(&d->loop, c->pidfd, EPOLLIN, fn, d);
+	*child = (struct child){ .pid = pid, .pidfd = util_pidfd_open(pid), .start_ns = daemon_now() };
+	r = child->pidfd < 0 ? child->pidfd : loop_add(&daemon->loop, child->pidfd, EPOLLIN, fn, daemon);
 	if (r < 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
-		util_close(&c->pidfd);
-		c->pid = 0;
+		util_close(&child->pidfd);
+		child->pid = 0;
 	}
 	return r;
 }
@@ -82,7 +82,7 @@ int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *con
 	return pid < 0 ? pid : watch(d, c, pid, fn);
 }
 
-int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const struct refusal *what),
+int daemon_leave(struct daemon *daemon, struct child *child, int *fd, void (*last)(int fd, const struct refusal *what),
 		 const struct refusal *what, loop_fn fn)
 {
 	const struct itimerval at_most = { .it_value.tv_usec = LEAVE_US };
@@ -94,7 +94,7 @@ int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd
 		last(*fd, what);
 		_exit(0); /* in an exiting process, closing does not wait */
 	}
-	return pid < 0 ? pid : watch(d, c, pid, fn);
+	return pid < 0 ? pid : watch(daemon, child, pid, fn);
 }
 
 bool daemon_reap(struct daemon *d, struct child *c, int *status)

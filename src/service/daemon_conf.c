@@ -79,7 +79,7 @@ static const char *set_buffer(struct option_parse *p, void *member, char *value)
 	return NULL;
 }
 
-static const char *set_level(struct option_parse *p, void *member, char *value)
+static const char *set_level(struct option_parse *parse, void *member, char *value)
 {
 	static const char *const names[] = {
 		[LOG_LEVEL_ERR] = "error", [LOG_LEVEL_WARN] = "warning", [LOG_LEVEL_INFO] = "info",
@@ -183,7 +183,7 @@ struct reading {
 
 static int enter_trace(struct reading *rd, const char *name)
 {
-	struct daemon_conf *c = rd->conf;
+	struct daemon_conf *conf = rd->conf;
 	char safe[DAEMON_NAME_MAX];
 	unsigned int i;
 
@@ -191,13 +191,13 @@ static int enter_trace(struct reading *rd, const char *name)
 	if (!outdir_part(safe, sizeof(safe), name))
 		return complain(rd, "[trace %s]: a name has up to %d letters, digits, '_', '.' and '-'", name,
 				DAEMON_NAME_MAX - 1);
-	for (i = 0; i < c->n_traces && strcmp(c->traces[i].name, name); i++)
+	for (i = 0; i < conf->n_traces && strcmp(conf->traces[i].name, name); i++)
 		;
 	if (i == DAEMON_TRACES_MAX)
 		return complain(rd, "[trace %s]: more than %d traces", name, DAEMON_TRACES_MAX);
-	rd->trace = &c->traces[i];
-	if (i == c->n_traces) {
-		c->n_traces++;
+	rd->trace = &conf->traces[i];
+	if (i == conf->n_traces) {
+		conf->n_traces++;
 		rd->trace->line = rd->line;
 		rd->trace->enabled = true;
 		strcpy(rd->trace->name, safe);
@@ -319,53 +319,53 @@ static const char *try_option(struct option_parse *p, const struct option_row *o
 	return option_set(p, o, value);
 }
 
-static void drop_words(struct daemon_trace *t, const struct option_row *o)
+static void drop_words(struct daemon_trace *trace, const struct option_row *row)
 {
 	unsigned int kept = 0;
 
-	for (unsigned int i = 0; i < t->n_words; i++) {
-		if (t->options[i] == o) {
-			free(t->words[i]);
+	for (unsigned int i = 0; i < trace->n_words; i++) {
+		if (trace->options[i] == row) {
+			free(trace->words[i]);
 			continue;
 		}
-		t->options[kept] = t->options[i];
-		t->words[kept++] = t->words[i];
+		trace->options[kept] = trace->options[i];
+		trace->words[kept++] = trace->words[i];
 	}
-	t->n_words = kept;
+	trace->n_words = kept;
 }
 
 static int set_trace(struct reading *rd, const char *name, const char *value)
 {
-	const struct option_row *o = trace_key(name);
-	struct daemon_trace *t = rd->trace;
+	const struct option_row *row = trace_key(name);
+	struct daemon_trace *trace = rd->trace;
 	autofree char *copy = strdup(value);
-	char section[sizeof(t->name) + 8];
+	char section[sizeof(trace->name) + 8];
 	struct option_parse p = {};
 	const char *why;
 	bool yes = true;
 
-	if (!t || !copy) /* the section's name was refused */
+	if (!trace || !copy) /* the section's name was refused */
 		return 1;
 	if (!strcmp(name, "enabled")) {
-		why = set_bool(&p, &t->enabled, copy);
+		why = set_bool(&p, &trace->enabled, copy);
 		return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 	}
-	if (!o) {
-		snprintf(section, sizeof(section), "trace %s", t->name);
+	if (!row) {
+		snprintf(section, sizeof(section), "trace %s", trace->name);
 		return no_key(rd, section, name, start_options, START_IN_CONFIG);
 	}
-	if (!o->arg && set_bool(&p, &yes, copy))
+	if (!row->arg && set_bool(&p, &yes, copy))
 		return complain(rd, "%s = %s: not yes or no", name, value);
-	why = try_option(&p, o, o->arg ? copy : NULL);
+	why = try_option(&p, row, row->arg ? copy : NULL);
 	if (why)
 		return complain(rd, "%s = %s: %s", name, value, why);
-	if (!(o->flags & START_LIST))
-		drop_words(t, o);
-	if (t->n_words == DAEMON_WORDS_MAX)
+	if (!(row->flags & START_LIST))
+		drop_words(trace, row);
+	if (trace->n_words == DAEMON_WORDS_MAX)
 		return complain(rd, "more than %d keys in a trace", DAEMON_WORDS_MAX);
-	t->options[t->n_words] = o;
+	trace->options[trace->n_words] = row;
 	if (yes)
-		t->words[t->n_words++] = o->arg ? util_fmt("--%s=%s", name, value) : util_fmt("--%s", name);
+		trace->words[trace->n_words++] = row->arg ? util_fmt("--%s=%s", name, value) : util_fmt("--%s", name);
 	return 1;
 }
 
@@ -381,9 +381,9 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 }
 
 /* Returns the number of mistakes in FILE, each with a message; or -errno. */
-static int read_file(struct daemon_conf *c, const char *file)
+static int read_file(struct daemon_conf *conf, const char *file)
 {
-	struct reading rd = { .conf = c, .file = file, .in = fopen(file, "re") };
+	struct reading rd = { .conf = conf, .file = file, .in = fopen(file, "re") };
 	int r;
 
 	if (!rd.in)
@@ -408,7 +408,7 @@ static int is_conf(const struct dirent *e)
 }
 
 /* Reads conf.d beside FILE. Returns the number of mistakes, or -errno. */
-static int read_folder(struct daemon_conf *c, const char *file)
+static int read_folder(struct daemon_conf *conf, const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	autofree char *folder = util_fmt("%.*sconf.d", slash ? (int)(slash + 1 - file) : 0, file);
@@ -422,7 +422,7 @@ static int read_folder(struct daemon_conf *c, const char *file)
 		return errno == ENOENT ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
 		autofree char *path = util_fmt("%s/%s", folder, names[i]->d_name);
-		int r = path ? read_file(c, path) : -ENOMEM;
+		int r = path ? read_file(conf, path) : -ENOMEM;
 
 		if (r < 0)
 			log_err_r(r, "%s", path ? path : folder);
@@ -454,12 +454,12 @@ static const char *contradiction(const struct daemon_trace *t)
 	return start_config_finish(&cfg);
 }
 
-static int check_traces(const struct daemon_conf *c, const char *file)
+static int check_traces(const struct daemon_conf *conf, const char *file)
 {
 	int mistakes = 0;
 
-	for (unsigned int i = 0; i < c->n_traces; i++) {
-		const struct daemon_trace *t = &c->traces[i];
+	for (unsigned int i = 0; i < conf->n_traces; i++) {
+		const struct daemon_trace *t = &conf->traces[i];
 		const char *why = !t->enabled || t->flawed ? NULL :
 				  !has_target(t)	      ? "names nothing to trace: set all = yes, cgroup = PATH or container = NAME" :
 							contradiction(t);
@@ -472,9 +472,9 @@ static int check_traces(const struct daemon_conf *c, const char *file)
 	return mistakes;
 }
 
-static int defaults(struct daemon_conf *c)
+static int defaults(struct daemon_conf *conf)
 {
-	struct option_parse p = { .into = c };
+	struct option_parse p = { .into = conf };
 
 	for (const struct option_row *o = service_keys; o->name; o++) {
 		autofree char *value = strdup(o->def);
@@ -485,19 +485,19 @@ static int defaults(struct daemon_conf *c)
 	return 0;
 }
 
-int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack)
+int daemon_conf_load(struct daemon_conf *conf, const char *file, bool may_lack)
 {
 	int r, mistakes;
 
-	*c = (struct daemon_conf){};
-	r = defaults(c);
-	mistakes = r < 0 ? r : read_file(c, file);
+	*conf = (struct daemon_conf){};
+	r = defaults(conf);
+	mistakes = r < 0 ? r : read_file(conf, file);
 	if (mistakes == -ENOENT && may_lack)
 		mistakes = 0;
 	if (mistakes < 0)
 		return log_err_r(mistakes, "%s", file);
-	r = read_folder(c, file);
-	return mistakes + (r < 0 ? 1 : r) + check_traces(c, file);
+	r = read_folder(conf, file);
+	return mistakes + (r < 0 ? 1 : r) + check_traces(conf, file);
 }
 
 int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack)

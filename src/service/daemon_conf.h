@@ -52,7 +52,7 @@ int daemon_conf_read(struct daemon_conf *c, const char *file, bool may_lack);
  * Reads as daemon_conf_read() does, but keeps in C all that is valid. Returns the number of mistakes, each with a message;
  * or -errno.
  */
-int daemon_conf_load(struct daemon_conf *c, const char *file, bool may_lack);
+int daemon_conf_load(struct daemon_conf *conf, const char *file, bool may_lack);
 void daemon_conf_free(struct daemon_conf *c);
 
 /* Prints the table of keys, as manual page source. */

@@ -88,10 +88,10 @@ int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint6
  */
 int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *connection, loop_fn fn);
 /*
- * Hands *FD over to a child C, which calls LAST with it and WHAT, and exits. So closing *FD, which may take long, delays
+ * Hands *FD over to a child CHILD, which calls LAST with it and WHAT, and exits. So closing *FD, which may take long, delays
  * only the child. Closes *FD here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
  */
-int daemon_leave(struct daemon *d, struct child *c, int *fd, void (*last)(int fd, const struct refusal *what),
+int daemon_leave(struct daemon *daemon, struct child *child, int *fd, void (*last)(int fd, const struct refusal *what),
 		 const struct refusal *what, loop_fn fn);
 /* Returns true once when C has ended, with the raw status. */
 bool daemon_reap(struct daemon *d, struct child *c, int *status);
@@ -113,24 +113,24 @@ unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig
 /* Whether the log may have lines about another request of UID. One that it has no lines for is counted. */
 bool daemon_quota_take(struct daemon *d, uid_t uid);
 /* Logs the counts of users whose requests may have lines again. Call it each second. */
-void daemon_quota_tick(struct daemon *d);
+void daemon_quota_tick(struct daemon *daemon);
 /* Logs the counts of all users. */
 void daemon_quota_end(struct daemon *d);
 
 /* --- daemon_always.c ------------------------------------------------------------------------------------- */
 
 /* Ends, restarts and plans always-on traces so that they match the current config. OLD is the previous one, or NULL. */
-void daemon_always_apply(struct daemon *d, const struct daemon_conf *old);
+void daemon_always_apply(struct daemon *daemon, const struct daemon_conf *old);
 /* Starts the traces that are due. */
 void daemon_always_tick(struct daemon *d);
 
 /* --- daemon_users.c -------------------------------------------------------------------------------------- */
 
 /* Sets *RET to the group that may connect, by the config. Returns 0, or -ENOENT after a message. */
-int daemon_group(const struct daemon_conf *c, gid_t *ret);
+int daemon_group(const struct daemon_conf *conf, gid_t *ret);
 /* Listens for users, if the config wants that. Returns 0, or -errno after a message. */
-int daemon_listen(struct daemon *d);
+int daemon_listen(struct daemon *daemon);
 /* Stops listening. */
-void daemon_listen_end(struct daemon *d);
+void daemon_listen_end(struct daemon *daemon);
 
 #endif

@@ -22,12 +22,12 @@ static void log_unlogged(struct log_quota *q)
 }
 
 /* Returns the entry of UID: a new one replaces the one that was unused for longest, whose count is logged first. */
-static struct log_quota *entry_of(struct daemon *d, uid_t uid)
+static struct log_quota *entry_of(struct daemon *daemon, uid_t uid)
 {
-	struct log_quota *oldest = &d->quotas[0];
+	struct log_quota *oldest = &daemon->quotas[0];
 
-	for (size_t i = 0; i < ARRAY_SIZE(d->quotas); i++) {
-		struct log_quota *q = &d->quotas[i];
+	for (size_t i = 0; i < ARRAY_SIZE(daemon->quotas); i++) {
+		struct log_quota *q = &daemon->quotas[i];
 
 		if (q->used_ns && q->uid == uid)
 			return q;
@@ -62,10 +62,10 @@ bool daemon_quota_take(struct daemon *d, uid_t uid)
 	return true;
 }
 
-void daemon_quota_tick(struct daemon *d)
+void daemon_quota_tick(struct daemon *daemon)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(d->quotas); i++) {
-		struct log_quota *q = &d->quotas[i];
+	for (size_t i = 0; i < ARRAY_SIZE(daemon->quotas); i++) {
+		struct log_quota *q = &daemon->quotas[i];
 
 		refill(q, daemon_now());
 		if (q->left_out && q->left) {

@@ -27,19 +27,19 @@ static int on_connect(void *ctx, int fd, uint32_t events);
 
 static int on_user_end(void *ctx, int fd, uint32_t events)
 {
-	struct daemon *d = ctx;
+	struct daemon *daemon = ctx;
 	char how[64];
 	int status;
 
-	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++) {
-		uid_t uid = d->users[i].uid;
-		pid_t pid = d->users[i].pid;
+	for (size_t i = 0; i < ARRAY_SIZE(daemon->users); i++) {
+		uid_t uid = daemon->users[i].uid;
+		pid_t pid = daemon->users[i].pid;
 
-		if (daemon_reap(d, &d->users[i], &status) && (d->users[i].logged || WIFSIGNALED(status)))
+		if (daemon_reap(daemon, &daemon->users[i], &status) && (daemon->users[i].logged || WIFSIGNALED(status)))
 			log_msg(WIFSIGNALED(status) ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "process %d for user %u: %s", pid, uid,
 				daemon_end_of(status, how));
 	}
-	daemon_notify(d, "");
+	daemon_notify(daemon, "");
 	return 0;
 }
 
@@ -100,17 +100,17 @@ static struct child *unused(struct child *c, size_t n)
 }
 
 /* Accepts connections while a child is free to refuse them; otherwise they wait in the socket. */
-static void accept_or_wait(struct daemon *d)
+static void accept_or_wait(struct daemon *daemon)
 {
-	bool full = !unused(d->leavers, DAEMON_LEAVERS_MAX);
+	bool full = !unused(daemon->leavers, DAEMON_LEAVERS_MAX);
 
-	if (d->listen_fd < 0 || full == d->full)
+	if (daemon->listen_fd < 0 || full == daemon->full)
 		return;
 	if (full)
-		loop_del(&d->loop, d->listen_fd);
-	else if (loop_add(&d->loop, d->listen_fd, EPOLLIN, on_connect, d) < 0)
+		loop_del(&daemon->loop, daemon->listen_fd);
+	else if (loop_add(&daemon->loop, daemon->listen_fd, EPOLLIN, on_connect, daemon) < 0)
 		return;
-	d->full = full;
+	daemon->full = full;
 }
 
 static int on_leaver_end(void *ctx, int fd, uint32_t events)
@@ -138,50 +138,50 @@ static void refuse(struct daemon *d, int *fd, const struct refusal *what)
 /* --- serving --------------------------------------------------------------------------------------------- */
 
 /* Returns why this user gets no trace, or NULL. */
-static const char *why_not(const struct daemon *d, uid_t uid)
+static const char *why_not(const struct daemon *daemon, uid_t uid)
 {
 	unsigned int own = 0;
 
 	if (!uid)
 		return "root needs no service to trace";
-	for (size_t i = 0; i < ARRAY_SIZE(d->users); i++)
-		own += d->users[i].pid && d->users[i].uid == uid;
-	if (own >= d->conf.max_traces_per_user)
+	for (size_t i = 0; i < ARRAY_SIZE(daemon->users); i++)
+		own += daemon->users[i].pid && daemon->users[i].uid == uid;
+	if (own >= daemon->conf.max_traces_per_user)
 		return "you have reached the limit of traces per user (max-traces-per-user; see `dltraced status')";
-	if (daemon_children(d, DAEMON_USERS, 0) >= d->conf.max_traces)
+	if (daemon_children(daemon, DAEMON_USERS, 0) >= daemon->conf.max_traces)
 		return "the limit of traces is reached (max-traces); try again later";
 	return NULL;
 }
 
-static void serve(struct daemon *d, int *fd)
+static void serve(struct daemon *daemon, int *fd)
 {
-	autofree char *buffer = util_fmt("%llu", (unsigned long long)d->conf.max_buffer_bytes);
-	struct child *c = unused(d->users, ARRAY_SIZE(d->users));
+	autofree char *buffer = util_fmt("%llu", (unsigned long long)daemon->conf.max_buffer_bytes);
+	struct child *child = unused(daemon->users, ARRAY_SIZE(daemon->users));
 	struct refusal no = { .why = "the service does not know which user is asking" };
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t size = sizeof(peer);
 	int r;
 
 	if (!getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		no.why = why_not(d, peer.uid);
+		no.why = why_not(daemon, peer.uid);
 	no.uid = peer.uid;
-	no.logged = daemon_quota_take(d, peer.uid);
+	no.logged = daemon_quota_take(daemon, peer.uid);
 	if (no.why)
-		return refuse(d, fd, &no);
+		return refuse(daemon, fd, &no);
 	char *argv[] = { "dltraced", "serve", buffer, no.logged ? "logged" : NULL, NULL };
 
-	r = c && buffer ? daemon_spawn(d, c, argv, fd, on_user_end) : -EAGAIN;
+	r = child && buffer ? daemon_spawn(daemon, child, argv, fd, on_user_end) : -EAGAIN;
 	if (r < 0) {
 		if (no.logged)
 			log_err_r(r, "user %u cannot be served", peer.uid);
 		no.why = "the service cannot start another trace";
-		return refuse(d, fd, &no);
+		return refuse(daemon, fd, &no);
 	}
-	c->uid = peer.uid;
-	c->logged = no.logged;
+	child->uid = peer.uid;
+	child->logged = no.logged;
 	if (no.logged)
-		log_info("process %d for user %u, who asks as process %d", c->pid, peer.uid, peer.pid);
-	daemon_notify(d, "");
+		log_info("process %d for user %u, who asks as process %d", child->pid, peer.uid, peer.pid);
+	daemon_notify(daemon, "");
 }
 
 static int on_connect(void *ctx, int fd, uint32_t events)
@@ -195,20 +195,20 @@ static int on_connect(void *ctx, int fd, uint32_t events)
 
 /* --- the socket ------------------------------------------------------------------------------------------ */
 
-void daemon_listen_end(struct daemon *d)
+void daemon_listen_end(struct daemon *daemon)
 {
-	struct child *c = unused(&d->leavers[DAEMON_LEAVERS_MAX], 1);
+	struct child *child = unused(&daemon->leavers[DAEMON_LEAVERS_MAX], 1);
 
-	if (d->listen_fd < 0)
+	if (daemon->listen_fd < 0)
 		return;
-	if (!d->full)
-		loop_del(&d->loop, d->listen_fd);
-	d->full = false;
-	unlink(d->conf.socket);
+	if (!daemon->full)
+		loop_del(&daemon->loop, daemon->listen_fd);
+	daemon->full = false;
+	unlink(daemon->conf.socket);
 	/* in a child, too: connections that were not accepted are closed with it, and their data */
-	if (c)
-		daemon_leave(d, c, &d->listen_fd, nothing_more, NULL, on_leaver_end);
-	util_close(&d->listen_fd);
+	if (child)
+		daemon_leave(daemon, child, &daemon->listen_fd, nothing_more, NULL, on_leaver_end);
+	util_close(&daemon->listen_fd);
 }
 
 /* Makes the folder of the socket. Traces that are started by hand use it, too (control.c), so any user may search it. */
@@ -228,45 +228,45 @@ static bool is_taken(const struct sockaddr_un *addr)
 	return fd >= 0 && (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) || errno == EAGAIN);
 }
 
-int daemon_group(const struct daemon_conf *c, gid_t *ret)
+int daemon_group(const struct daemon_conf *conf, gid_t *ret)
 {
-	const struct group *group = getgrnam(c->group);
+	const struct group *group = getgrnam(conf->group);
 
 	if (!group) {
-		log_err("group %s does not exist (groupadd --system %s, or systemd-sysusers); or set users = no", c->group,
-			c->group);
+		log_err("group %s does not exist (groupadd --system %s, or systemd-sysusers); or set users = no", conf->group,
+			conf->group);
 		return -ENOENT;
 	}
 	*ret = group->gr_gid;
 	return 0;
 }
 
-int daemon_listen(struct daemon *d)
+int daemon_listen(struct daemon *daemon)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	autoclose int fd = -1;
 	gid_t gid;
 
-	if (!d->conf.users)
+	if (!daemon->conf.users)
 		return 0;
-	if (daemon_group(&d->conf, &gid) < 0)
+	if (daemon_group(&daemon->conf, &gid) < 0)
 		return -ENOENT;
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", d->conf.socket);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", daemon->conf.socket);
 	if (is_taken(&addr)) {
 		log_err("%s: another service listens there (systemctl status dltraced); end it, or configure another socket",
-			d->conf.socket);
+			daemon->conf.socket);
 		return -EADDRINUSE;
 	}
-	make_folder(d->conf.socket);
+	make_folder(daemon->conf.socket);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* bind(2) makes the file with this mode: no user may connect before the file is the group's */
 	if (fd < 0 || fchmod(fd, 0600) < 0)
 		return log_err_r(-errno, "a socket");
-	unlink(d->conf.socket);
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 || lchown(d->conf.socket, 0, gid) < 0 ||
-	    chmod(d->conf.socket, 0660) < 0 || listen(fd, BACKLOG) < 0 ||
-	    loop_add(&d->loop, fd, EPOLLIN, on_connect, d) < 0)
-		return log_err_r(-errno, "%s", d->conf.socket);
-	d->listen_fd = TAKE_FD(fd);
+	unlink(daemon->conf.socket);
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 || lchown(daemon->conf.socket, 0, gid) < 0 ||
+	    chmod(daemon->conf.socket, 0660) < 0 || listen(fd, BACKLOG) < 0 ||
+	    loop_add(&daemon->loop, fd, EPOLLIN, on_connect, daemon) < 0)
+		return log_err_r(-errno, "%s", daemon->conf.socket);
+	daemon->listen_fd = TAKE_FD(fd);
 	return 0;
 }

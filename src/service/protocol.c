@@ -183,15 +183,15 @@ static int take_fds(struct msghdr *msg, int *fds, unsigned int max, unsigned int
 {
 	bool many = msg->msg_flags & MSG_CTRUNC;
 
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	for (struct cmsghdr *cmsghdr = CMSG_FIRSTHDR(msg); cmsghdr; cmsghdr = CMSG_NXTHDR(msg, cmsghdr)) {
+		size_t n = (cmsghdr->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		if (cmsghdr->cmsg_level != SOL_SOCKET || cmsghdr->cmsg_type != SCM_RIGHTS)
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			int fd;
 
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+			memcpy(&fd, CMSG_DATA(cmsghdr) + i * sizeof(fd), sizeof(fd));
 			if (*n_ret < max)
 				fds[(*n_ret)++] = fd;
 			else

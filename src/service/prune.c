@@ -34,15 +34,15 @@ static int each(int at, int (*fn)(void *ctx, int at, const char *name), void *ct
 {
 	autoclose int again = openat(at, ".", DIR_FLAGS);
 	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	struct dirent *e;
+	struct dirent *dirent;
 	int r = 0;
 
 	if (!dir)
 		return -errno;
 	again = -1; /* closedir() closes it */
-	while (!r && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			r = fn(ctx, at, e->d_name);
+	while (!r && (dirent = readdir(dir)))
+		if (strcmp(dirent->d_name, ".") && strcmp(dirent->d_name, ".."))
+			r = fn(ctx, at, dirent->d_name);
 	closedir(dir);
 	return r;
 }
@@ -56,17 +56,17 @@ struct size {
 
 static int add_size(void *ctx, int at, const char *name)
 {
-	struct size *s = ctx, below = { .depth = s->depth + 1 };
+	struct size *size = ctx, below = { .depth = size->depth + 1 };
 	autoclose int fd = -1;
 	struct stat st;
 
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	s->bytes += (uint64_t)st.st_blocks * 512;
-	if (!S_ISDIR(st.st_mode) || s->depth == DEPTH_MAX || (fd = openat(at, name, DIR_FLAGS)) < 0)
+	size->bytes += (uint64_t)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode) || size->depth == DEPTH_MAX || (fd = openat(at, name, DIR_FLAGS)) < 0)
 		return 0;
 	each(fd, add_size, &below);
-	s->bytes += below.bytes;
+	size->bytes += below.bytes;
 	return 0;
 }
 
@@ -87,7 +87,7 @@ struct look {
 
 static int look_trace(void *ctx, int at, const char *trace)
 {
-	struct look *l = ctx;
+	struct look *look = ctx;
 	autoclose int fd = openat(at, trace, DIR_FLAGS);
 	struct size size = {};
 	struct stat st;
@@ -95,12 +95,12 @@ static int look_trace(void *ctx, int at, const char *trace)
 	if (fd < 0 || fstatat(fd, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) < 0 || is_running(fd))
 		return 0; /* no trace, or one that is still being written */
 	each(fd, add_size, &size);
-	if (util_room(&l->all->held, l->all->n, sizeof(*l->all->held)) < 0)
+	if (util_room(&look->all->held, look->all->n, sizeof(*look->all->held)) < 0)
 		return -ENOMEM;
-	l->all->held[l->all->n] = (struct held){ strdup(l->name), strdup(trace), size.bytes, timespec_ns(&st.st_mtim) };
-	if (!l->all->held[l->all->n].name || !l->all->held[l->all->n].trace)
+	look->all->held[look->all->n] = (struct held){ strdup(look->name), strdup(trace), size.bytes, timespec_ns(&st.st_mtim) };
+	if (!look->all->held[look->all->n].name || !look->all->held[look->all->n].trace)
 		return -ENOMEM;
-	l->all->n++;
+	look->all->n++;
 	return 0;
 }
 
@@ -138,9 +138,9 @@ static int remove_entry(void *ctx, int at, const char *name)
 	return r < 0 ? r : unlinkat(at, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-static int remove_trace(int state, const struct held *h)
+static int remove_trace(int state, const struct held *held)
 {
-	autoclose int at = openat(state, h->name, DIR_FLAGS), fd = at < 0 ? -1 : openat(at, h->trace, DIR_FLAGS);
+	autoclose int at = openat(state, held->name, DIR_FLAGS), fd = at < 0 ? -1 : openat(at, held->trace, DIR_FLAGS);
 	unsigned int depth = 0;
 	int r;
 
@@ -149,7 +149,7 @@ static int remove_trace(int state, const struct held *h)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -EBUSY;
 	r = each(fd, remove_entry, &depth);
-	return r < 0 ? r : unlinkat(at, h->trace, AT_REMOVEDIR) < 0 ? -errno : 0;
+	return r < 0 ? r : unlinkat(at, held->trace, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
@@ -165,19 +165,19 @@ int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint6
 	if (all.n)
 		qsort(all.held, all.n, sizeof(*all.held), older);
 	for (size_t i = 0; i < all.n; i++) {
-		struct held *h = &all.held[i];
-		bool old = keep_ns && now_ns > h->end_ns && now_ns - h->end_ns > keep_ns;
+		struct held *held = &all.held[i];
+		bool old = keep_ns && now_ns > held->end_ns && now_ns - held->end_ns > keep_ns;
 
 		if (!r && (old || (keep_bytes && bytes > keep_bytes))) {
-			autofree char *path = util_fmt("%s/%s", h->name, h->trace);
-			int error = remove_trace(fd, h);
+			autofree char *path = util_fmt("%s/%s", held->name, held->trace);
+			int error = remove_trace(fd, held);
 
-			report(path ? path : h->trace, h->bytes, error);
+			report(path ? path : held->trace, held->bytes, error);
 			gone += !error;
-			bytes -= error ? 0 : h->bytes;
+			bytes -= error ? 0 : held->bytes;
 		}
-		free(h->name);
-		free(h->trace);
+		free(held->name);
+		free(held->trace);
 	}
 	free(all.held);
 	return r < 0 ? r : gone;

@@ -91,13 +91,13 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 	start_config_defaults(cfg);
 	for (unsigned int i = 0; i < sv->rq.n_options; i++) {
 		const struct config_given *given = &sv->rq.options[i];
-		const struct option_row *o = option_find(start_options, given->name);
+		const struct option_row *row = option_find(start_options, given->name);
 
-		if (!o || !service_option_allowed(given->name)) {
+		if (!row || !service_option_allowed(given->name)) {
 			snprintf(why, size, "--%s: not available through the service", given->name);
 			return why;
 		}
-		wrong = option_set(&p, o, (char *)given->value);
+		wrong = option_set(&p, row, (char *)given->value);
 		if (wrong) {
 			snprintf(why, size, "--%s '%s': %s", given->name, given->value ? given->value : "", wrong);
 			return why;
@@ -118,17 +118,17 @@ static const struct served *served_of(const struct session *s)
 	return s->of;
 }
 
-static int served_user(struct session *s)
+static int served_user(struct session *session)
 {
-	struct workload_user *u = &s->user;
-	struct served *sv = s->of;
+	struct workload_user *u = &session->user;
+	struct served *sv = session->of;
 
 	*u = (struct workload_user){ .uid = sv->uid, .gid = sv->gid, .n_groups = (int)sv->n_groups };
 	u->groups = TAKE_PTR(sv->groups);
 	user_name(sv->uid, u->name);
-	caller_of(&s->caller, sv->uid, sv->client);
-	s->environ = sv->rq.environ;
-	s->cwd = strdup(sv->rq.cwd ? sv->rq.cwd : "/");
+	caller_of(&session->caller, sv->uid, sv->client);
+	session->environ = sv->rq.environ;
+	session->cwd = strdup(sv->rq.cwd ? sv->rq.cwd : "/");
 	return 0;
 }
 
@@ -152,71 +152,71 @@ static int look_at_all(const struct targets *ts)
 	return code || !ts->workload ? code : look_at(ts->workload, &ts->owner);
 }
 
-static int served_targets(struct session *s)
+static int served_targets(struct session *session)
 {
-	struct served *sv = s->of;
+	struct served *sv = session->of;
 	const struct service_request *rq = &sv->rq;
 	struct config *cfg = sv->cfg;
 	char error[256];
 	pid_t pid;
 
-	s->targets = (struct targets){
+	session->targets = (struct targets){
 		.owned = true,
 		.client = sv->client,
-		.owner = { s->user.uid, s->user.gid, s->user.groups, (size_t)s->user.n_groups },
+		.owner = { session->user.uid, session->user.gid, session->user.groups, (size_t)session->user.n_groups },
 	};
 	cfg->n_pids = 0;
 	for (unsigned int i = 1 + (rq->argv != NULL); i < rq->n_fds; i++, cfg->n_pids++) {
-		if (targets_add(&s->targets, rq->fds[i], error, sizeof(error)) < 0) {
+		if (targets_add(&session->targets, rq->fds[i], error, sizeof(error)) < 0) {
 			log_err("%s", error);
 			return EXIT_DLTRACED;
 		}
-		cfg->pids[cfg->n_pids] = s->targets.roots[cfg->n_pids].pid;
+		cfg->pids[cfg->n_pids] = session->targets.roots[cfg->n_pids].pid;
 	}
 	if (!rq->argv)
-		return look_at_all(&s->targets);
+		return look_at_all(&session->targets);
 	pid = owner_pidfd_pid(rq->fds[1]);
 	if (pid < 0 || pid == getpid()) {
 		log_err_r(MIN(pid, 0), "the workload's process");
 		return EXIT_DLTRACED;
 	}
-	s->targets.workload = pid;
-	return look_at_all(&s->targets);
+	session->targets.workload = pid;
+	return look_at_all(&session->targets);
 }
 
-static int served_folder(struct session *s)
+static int served_folder(struct session *session)
 {
-	struct served *sv = s->of;
-	int r = outdir_take(&s->dir, sv->rq.fds[0], sv->uid);
+	struct served *sv = session->of;
+	int r = outdir_take(&session->dir, sv->rq.fds[0], sv->uid);
 
 	sv->rq.fds[0] = -1; /* the session owns it from here on, also after an error */
 	if (r < 0) {
 		log_err("the trace folder: %s", outdir_strerror(r));
 		return EXIT_DLTRACED;
 	}
-	if (!space_is_memory(s->dir.fd))
+	if (!space_is_memory(session->dir.fd))
 		return 0;
 	log_err("the trace folder is in memory (tmpfs), which would count as the service's and not as yours: choose a folder on "
 		"a disk (-o DIR)");
 	return EXIT_DLTRACED;
 }
 
-static int served_adopt(struct session *s)
+static int served_adopt(struct session *session)
 {
-	struct service_request *rq = &((struct served *)s->of)->rq;
+	struct service_request *rq = &((struct served *)session->of)->rq;
 	struct stat st;
 
-	if (s->cfg->log) {
-		s->workload_log_fd = openat(s->dir.fd, OUTDIR_LOG_NEW,
+	if (session->cfg->log) {
+		session->workload_log_fd = openat(session->dir.fd, OUTDIR_LOG_NEW,
 					    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		if (s->workload_log_fd < 0 || fstat(s->workload_log_fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-			log_err("%s/" OUTDIR_LOG_NEW ": %s", s->dir.path, strerror(errno));
+		if (session->workload_log_fd < 0 || fstat(session->workload_log_fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+			log_err("%s/" OUTDIR_LOG_NEW ": %s", session->dir.path, strerror(errno));
 			return EXIT_DLTRACED;
 		}
 	}
 	if (!rq->argv)
 		return 0;
-	workload_adopt(&s->workload, s->targets.workload, rq->fds[1]);
+	workload_adopt(&session->workload, session->targets.workload, rq->fds[1]);
 	rq->fds[1] = -1;
 	return 0;
 }
@@ -232,22 +232,22 @@ static void workload_ended(struct session *s, const struct service_end *end)
 	watch_advance(s);
 }
 
-static void client_gone(struct session *s)
+static void client_gone(struct session *session)
 {
-	struct served *sv = s->of;
+	struct served *sv = session->of;
 
-	loop_del(&s->loop, sv->fd);
+	loop_del(&session->loop, sv->fd);
 	/* from now on messages go to our own stderr, which is the journal; standard output is /dev/null */
 	log_to(sv->logged ? STDERR_FILENO : STDOUT_FILENO);
 	log_errors_also(-1, NULL);
 	util_close(&sv->fd);
 	if (sv->over_ns)
-		workload_ended(s, NULL);
+		workload_ended(session, NULL);
 }
 
 static int on_client(void *ctx, int fd, uint32_t events)
 {
-	struct session *s = ctx;
+	struct session *session = ctx;
 	char word[SERVICE_WORD_MAX + 1];
 	ssize_t n = service_recv(fd, word, sizeof(word) - 1, NULL, 0, NULL);
 	struct service_end end;
@@ -255,17 +255,17 @@ static int on_client(void *ctx, int fd, uint32_t events)
 	if (n == -EAGAIN || n == -E2BIG || n == -EMSGSIZE)
 		return 0;
 	if (n < 0) {
-		client_gone(s);
+		client_gone(session);
 		return 0;
 	}
 	word[n] = '\0';
 	if (service_end_parse(&end, word)) {
-		s->manifest.log_lost_bytes = end.lost;
-		workload_ended(s, &end);
+		session->manifest.log_lost_bytes = end.lost;
+		workload_ended(session, &end);
 	} else if (!strcmp(word, "stop")) {
 		log_debug("the client requests the end");
-		s->phase = PHASE_OVER;
-		watch_advance(s);
+		session->phase = PHASE_OVER;
+		watch_advance(session);
 	}
 	return 0;
 }

@@ -48,13 +48,13 @@ int command_signals(void)
  * Logs why the command could not be found or executed, and returns its exit status. With its user's rights, since the file is
  * read, and what keeps that user from it is the reason.
  */
-static int cannot_execute(const char *name, const struct workload_user *u, int r)
+static int cannot_execute(const char *name, const struct workload_user *user, int r)
 {
-	const char *path_entry = env_find(u->environ ? u->environ : environ, "PATH=");
+	const char *path_entry = env_find(user->environ ? user->environ : environ, "PATH=");
 	char why[2 * PATH_MAX];
 
 	stall_guard_begin(name, STALL_GUARD_BY_SIGNAL);
-	if (privileges_as_user(u) == 0)
+	if (privileges_as_user(user) == 0)
 		exec_error_text(name, path_entry ? path_entry + strlen("PATH=") : NULL, r, why, sizeof(why));
 	else
 		snprintf(why, sizeof(why), "%s", strerror(-r));
@@ -64,30 +64,30 @@ static int cannot_execute(const char *name, const struct workload_user *u, int r
 	return command_exit_code(r);
 }
 
-int command_look(const struct config *cfg, const struct workload_user *u)
+int command_look(const struct config *cfg, const struct workload_user *user)
 {
-	const char *path_entry = env_find(u->environ ? u->environ : environ, "PATH=");
+	const char *path_entry = env_find(user->environ ? user->environ : environ, "PATH=");
 	char path[4096], ours[4096];
 	int r;
 
-	if (u->lacks)
-		log_warn("%s", u->lacks);
+	if (user->lacks)
+		log_warn("%s", user->lacks);
 	if (!cfg->argv)
 		return 0;
 	stall_guard_begin(cfg->argv[0], STALL_GUARD_BY_SIGNAL);
-	r = privileges_as_user(u);
+	r = privileges_as_user(user);
 	if (r == 0)
 		r = path_search(cfg->argv[0], path_entry ? path_entry + strlen("PATH=") : NULL, path, sizeof(path));
 	privileges_as_root();
 	stall_guard_end();
 	if (r < 0)
-		return cannot_execute(cfg->argv[0], u, r);
-	if (u->sudo && !path_search(cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) && strcmp(path, ours))
-		log_info("%s is %s, as in %s's PATH (root's has %s)", cfg->argv[0], path, u->name, ours);
+		return cannot_execute(cfg->argv[0], user, r);
+	if (user->sudo && !path_search(cfg->argv[0], getenv("PATH"), ours, sizeof(ours)) && strcmp(path, ours))
+		log_info("%s is %s, as in %s's PATH (root's has %s)", cfg->argv[0], path, user->name, ours);
 	return 0;
 }
 
-int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
+int command_fork(struct workload *workload, const struct config *cfg, const struct workload_user *user, const struct outdir *dir,
 		 int *log_fd)
 {
 	struct space space = {};
@@ -95,7 +95,7 @@ int command_fork(struct workload *w, const struct config *cfg, const struct work
 
 	if (cfg->log) {
 		stall_guard_begin(dir->path, STALL_GUARD_BY_SIGNAL);
-		r = privileges_as_user(u);
+		r = privileges_as_user(user);
 		if (r < 0)
 			log_debug("files are made as root: %s", strerror(-r));
 		*log_fd = util_create_at(dir->fd, OUTDIR_LOG_NEW, O_APPEND);
@@ -108,7 +108,7 @@ int command_fork(struct workload *w, const struct config *cfg, const struct work
 			return EXIT_DLTRACED;
 		}
 	}
-	r = workload_prepare(w, cfg->argv, u, *log_fd, cfg->mem_node);
+	r = workload_prepare(workload, cfg->argv, user, *log_fd, cfg->mem_node);
 	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
 		return stall_guard_lost();
 	if (r < 0) {
@@ -116,7 +116,7 @@ int command_fork(struct workload *w, const struct config *cfg, const struct work
 		return EXIT_DLTRACED;
 	}
 	if (cfg->log)
-		relay_keep_free(&w->relay, space.least_bytes);
+		relay_keep_free(&workload->relay, space.least_bytes);
 	return 0;
 }
 
@@ -147,9 +147,9 @@ static const struct stop {
 	{ SIGTTOU, "because it writes to the terminal in the background" },
 };
 
-void command_log_stops(struct workload *w)
+void command_log_stops(struct workload *workload)
 {
-	const int sig = workload_stop_news(w);
+	const int sig = workload_stop_news(workload);
 	const char *why = "by a signal";
 
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
@@ -158,7 +158,7 @@ void command_log_stops(struct workload *w)
 	if (sig == SIGCONT)
 		log_info("the workload was stopped (^Z, SIGSTOP), and goes on: the trace has that time as a wait of its processes");
 	else if (sig)
-		log_warn("the workload is stopped, %s: fg in its shell, or kill -CONT %d, lets it go on; the trace goes on meanwhile", why, w->pid);
+		log_warn("the workload is stopped, %s: fg in its shell, or kill -CONT %d, lets it go on; the trace goes on meanwhile", why, workload->pid);
 }
 
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i)
@@ -185,13 +185,13 @@ bool command_signalled(struct workload *w, int fd, bool remote, struct command_i
 	return true;
 }
 
-void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole)
+void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code, bool whole)
 {
 	char error[512];
 
-	if (cfg->collect.n && collect_files(u, dir->path, dir->fd, &cfg->collect, error, sizeof(error)) < 0)
+	if (cfg->collect.n && collect_files(user, dir->path, dir->fd, &cfg->collect, error, sizeof(error)) < 0)
 		log_warn("%s", error);
-	if (cfg->archive && collect_archive(u, dir->path, error, sizeof(error)) < 0)
+	if (cfg->archive && collect_archive(user, dir->path, error, sizeof(error)) < 0)
 		log_warn("%s", error);
 	if (cfg->at_end && whole) {
 		stall_guard_begin(dir->path, code);

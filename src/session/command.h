@@ -18,13 +18,13 @@ struct workload_user;
  */
 int command_signals(void);
 
-/* Checks that U's command can be found and executed, and logs where sudo has changed which program that is. */
-int command_look(const struct config *cfg, const struct workload_user *u);
+/* Checks that USER's command can be found and executed, and logs where sudo has changed which program that is. */
+int command_look(const struct config *cfg, const struct workload_user *user);
 
 /*
- * Forks the command as U, with --log into a new file of DIR, whose descriptor goes to LOG_FD. The child waits at its gate.
+ * Forks the command as USER, with --log into a new file of DIR, whose descriptor goes to LOG_FD. The child waits at its gate.
  */
-int command_fork(struct workload *w, const struct config *cfg, const struct workload_user *u, const struct outdir *dir,
+int command_fork(struct workload *workload, const struct config *cfg, const struct workload_user *user, const struct outdir *dir,
 		 int *log_fd);
 
 /* Opens the gate. U is the user of command_fork(). */
@@ -38,10 +38,10 @@ int command_exit_code(int r);
 void command_log_goes_on(void);
 
 /*
- * Logs that W was stopped, as by ^Z, and how to let it go on: it would seem to hang, and the time counts as a wait. Logs when it
+ * Logs that WORKLOAD was stopped, as by ^Z, and how to let it go on: it would seem to hang, and the time counts as a wait. Logs when it
  * goes on, too.
  */
-void command_log_stops(struct workload *w);
+void command_log_stops(struct workload *workload);
 
 struct command_interrupts {
 	unsigned int n; /* ^C and TERM */
@@ -58,6 +58,6 @@ bool command_signalled(struct workload *w, int fd, bool remote, struct command_i
  * Runs --collect, --archive and, for a WHOLE trace, prints the answer. If the disk does not answer, the process exits with
  * CODE.
  */
-void command_finish(const struct config *cfg, const struct workload_user *u, const struct outdir *dir, int code, bool whole);
+void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code, bool whole);
 
 #endif

@@ -81,15 +81,15 @@ static void put_kind(FILE *out, const char *kind, unsigned int n, const char *on
 		fprintf(out, "%s%ss:%u", comma, kind, n);
 }
 
-static void put_target(const struct session *s, FILE *out)
+static void put_target(const struct session *session, FILE *out)
 {
-	const struct config *cfg = s->cfg;
+	const struct config *cfg = session->cfg;
 	char number[16] = "";
 
 	if (cfg->all)
 		fputs("all", out);
 	if (cfg->argv) {
-		snprintf(number, sizeof(number), "%d", s->workload.pid);
+		snprintf(number, sizeof(number), "%d", session->workload.pid);
 		put_kind(out, "workload", 1, number);
 	}
 	if (cfg->n_pids)
@@ -118,7 +118,7 @@ static void put_owner(const struct session *s, FILE *out)
 }
 
 /* Puts what PUT prints as one word; `-' for nothing. */
-static void put_words(const struct session *s, void (*put)(const struct session *s, FILE *out), FILE *out)
+static void put_words(const struct session *session, void (*put)(const struct session *s, FILE *out), FILE *out)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -126,7 +126,7 @@ static void put_words(const struct session *s, void (*put)(const struct session 
 
 	if (!words)
 		return;
-	put(s, words);
+	put(session, words);
 	if (!fclose(words) && len)
 		put_word(out, text, len);
 	else
@@ -138,119 +138,119 @@ static void put_words(const struct session *s, void (*put)(const struct session 
  * bytes/s, target, collectors, owner, terminal session. The owner is `service', or the uid of the user who started the
  * trace, with that of --user after a comma if it is another one. Clients may be older or newer: new words come last.
  */
-static int answer_status(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_status(struct session *session, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
-	const char *folder = session_folder(s, path);
+	const char *folder = session_folder(session, path);
 
-	refresh(s);
+	refresh(session);
 	put_word(out, session_name(folder), strlen(session_name(folder)));
 	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
-		session_phase(s), elapsed_s(s),
-		(unsigned long long)s->status.rows, (unsigned long long)s->status.lost,
-		(unsigned long long)s->status.bytes, (unsigned long long)free_bytes(s));
+		session_phase(session), elapsed_s(session),
+		(unsigned long long)session->status.rows, (unsigned long long)session->status.lost,
+		(unsigned long long)session->status.bytes, (unsigned long long)free_bytes(session));
 	put_word(out, folder, strlen(folder));
 	fputc('\t', out);
-	put_word(out, s->cfg->experiment, strlen(s->cfg->experiment));
-	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(s) ? 0 : s->status.rates.rows_s, session_has_ended(s) ? 0 : s->status.rates.bytes_s);
-	put_words(s, put_target, out);
+	put_word(out, session->cfg->experiment, strlen(session->cfg->experiment));
+	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(session) ? 0 : session->status.rates.rows_s, session_has_ended(session) ? 0 : session->status.rates.bytes_s);
+	put_words(session, put_target, out);
 	fputc('\t', out);
-	put_words(s, put_collectors, out);
+	put_words(session, put_collectors, out);
 	fputc('\t', out);
-	put_words(s, put_owner, out);
-	fprintf(out, "\t%d\n", s->caller.session);
+	put_words(session, put_owner, out);
+	fprintf(out, "\t%d\n", session->caller.session);
 	return 0;
 }
 
-static void put_probes(struct json *j, const struct session *s)
+static void put_probes(struct json *json, const struct session *session)
 {
-	json_array(j, "probes");
+	json_array(json, "probes");
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct probe_counts *p = &s->status.counts.probes[i];
+		const struct probe_counts *counts = &session->status.counts.probes[i];
 
-		if (!(s->tracer.probes >> i & 1) && !p->rows && !p->lost)
+		if (!(session->tracer.probes >> i & 1) && !counts->rows && !counts->lost)
 			continue;
-		json_object(j, NULL);
-		json_str(j, "name", probes[i]->name);
-		json_u64(j, "rows", p->rows);
-		json_u64(j, "lost", p->lost);
-		json_u64(j, "bytes", p->bytes);
-		json_f64(j, "rows_per_s", session_has_ended(s) ? 0 : s->status.rates.probe_rows_s[i]);
-		json_end(j);
+		json_object(json, NULL);
+		json_str(json, "name", probes[i]->name);
+		json_u64(json, "rows", counts->rows);
+		json_u64(json, "lost", counts->lost);
+		json_u64(json, "bytes", counts->bytes);
+		json_f64(json, "rows_per_s", session_has_ended(session) ? 0 : session->status.rates.probe_rows_s[i]);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
-static void put_collector_states(struct json *j, const struct session *s)
+static void put_collector_states(struct json *json, const struct session *session)
 {
-	json_array(j, "collectors");
-	for (unsigned int i = 0; i < s->collectors.n; i++) {
-		const struct collector *c = &s->collectors.c[i];
+	json_array(json, "collectors");
+	for (unsigned int i = 0; i < session->collectors.n; i++) {
+		const struct collector *c = &session->collectors.c[i];
 
-		json_object(j, NULL);
-		json_str(j, "name", c->kind->name);
-		json_str(j, "state", c->state);
-		json_u64(j, "rows", __atomic_load_n(&c->sink.rows, __ATOMIC_RELAXED));
-		json_end(j);
+		json_object(json, NULL);
+		json_str(json, "name", c->kind->name);
+		json_str(json, "state", c->state);
+		json_u64(json, "rows", __atomic_load_n(&c->sink.rows, __ATOMIC_RELAXED));
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
-static int answer_json(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_json(struct session *session, const struct control_request *rq, FILE *out)
 {
 	char path[PATH_MAX];
-	const char *folder = session_folder(s, path);
+	const char *folder = session_folder(session, path);
 	struct json j = {};
 
-	refresh(s);
+	refresh(session);
 	json_object(&j, NULL);
 	json_str(&j, "name", session_name(folder));
 	json_u64(&j, "pid", (uint64_t)getpid());
-	json_str(&j, "experiment", s->cfg->experiment);
+	json_str(&j, "experiment", session->cfg->experiment);
 	json_str(&j, "dir", folder);
-	json_bool(&j, "by_service", s->caller.service);
-	json_u64(&j, "uid", s->caller.uid);
-	json_str(&j, "phase", session_phase(s));
-	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(s) * 1000));
-	json_u64(&j, "workload_pid", (uint64_t)s->workload.pid);
-	json_u64(&j, "rows", s->status.rows);
-	json_u64(&j, "bytes", s->status.bytes);
-	json_u64(&j, "lost", s->status.lost);
-	json_u64(&j, "free_bytes", free_bytes(s));
-	json_f64(&j, "rows_per_s", session_has_ended(s) ? 0 : s->status.rates.rows_s);
-	json_f64(&j, "bytes_per_s", session_has_ended(s) ? 0 : s->status.rates.bytes_s);
-	manifest_put_target(&j, s->cfg);
-	put_collector_states(&j, s);
-	put_probes(&j, s);
+	json_bool(&j, "by_service", session->caller.service);
+	json_u64(&j, "uid", session->caller.uid);
+	json_str(&j, "phase", session_phase(session));
+	json_u64(&j, "elapsed_ms", (uint64_t)(elapsed_s(session) * 1000));
+	json_u64(&j, "workload_pid", (uint64_t)session->workload.pid);
+	json_u64(&j, "rows", session->status.rows);
+	json_u64(&j, "bytes", session->status.bytes);
+	json_u64(&j, "lost", session->status.lost);
+	json_u64(&j, "free_bytes", free_bytes(session));
+	json_f64(&j, "rows_per_s", session_has_ended(session) ? 0 : session->status.rates.rows_s);
+	json_f64(&j, "bytes_per_s", session_has_ended(session) ? 0 : session->status.rates.bytes_s);
+	manifest_put_target(&j, session->cfg);
+	put_collector_states(&j, session);
+	put_probes(&j, session);
 	json_end(&j);
 	json_write(&j, out);
 	return 0;
 }
 
-static int answer_stop(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_stop(struct session *session, const struct control_request *rq, FILE *out)
 {
-	if (session_has_ended(s)) {
+	if (session_has_ended(session)) {
 		fputs("the trace has ended; only its workload is running\n", out);
 		return -EALREADY;
 	}
-	watch_stop(s, "stop");
-	if (session_is_stuck(s))
+	watch_stop(session, "stop");
+	if (session_is_stuck(session))
 		fprintf(out, "%s does not answer: the trace ends without the rows not yet written, unless it answers before the workload ends\n",
-			s->dir.path);
-	status_put_summary(&s->status, s->dir.path, out);
+			session->dir.path);
+	status_put_summary(&session->status, session->dir.path, out);
 	return 0;
 }
 
-static int answer_mark(struct session *s, const struct control_request *rq, FILE *out)
+static int answer_mark(struct session *session, const struct control_request *rq, FILE *out)
 {
 	size_t len = strlen(rq->text);
 	int r;
 
-	if (!s->traced || session_has_ended(s) || s->phase == PHASE_DELAY) {
+	if (!session->traced || session_has_ended(session) || session->phase == PHASE_DELAY) {
 		fputs("it is not tracing\n", out);
 		return -EAGAIN;
 	}
-	r = len && len <= CONTROL_TEXT_MAX ? drain_mark(&s->drain, (uint32_t)rq->pid, rq->text, len) : -EINVAL;
+	r = len && len <= CONTROL_TEXT_MAX ? drain_mark(&session->drain, (uint32_t)rq->pid, rq->text, len) : -EINVAL;
 	if (r < 0)
 		fprintf(out, "the mark was not taken: %s\n", strerror(-r));
 	return r;

@@ -73,16 +73,16 @@ static bool end_is_requested(struct session *s)
  * Waits until FD is readable, and returns true. Returns false when nothing progresses and the end cannot wait longer. With
  * HURRIED_BY_SIGNALS, a signal makes the archiver leave the rest uncompressed.
  */
-static bool await(struct session *s, int fd, bool hurried_by_signals)
+static bool await(struct session *session, int fd, bool hurried_by_signals)
 {
-	bool waits = s->end.awaited || s->end.by.signal || s->kind->remote, warned = false;
+	bool waits = session->end.awaited || session->end.by.signal || session->kind->remote, warned = false;
 	uint64_t first = clock_now_ns(CLOCK_MONOTONIC);
 	struct stall_clock still;
 
-	stall_clock_begin(&still, __atomic_load_n(&s->drain.tid, __ATOMIC_RELAXED),
-			  s->drain.running ? drain_cpu_ns(&s->drain) : 0, first);
+	stall_clock_begin(&still, __atomic_load_n(&session->drain.tid, __ATOMIC_RELAXED),
+			  session->drain.running ? drain_cpu_ns(&session->drain) : 0, first);
 	for (;;) {
-		struct pollfd p[] = { { fd, POLLIN, 0 }, { hurried_by_signals ? s->signal_fd : -1, POLLIN, 0 } };
+		struct pollfd p[] = { { fd, POLLIN, 0 }, { hurried_by_signals ? session->signal_fd : -1, POLLIN, 0 } };
 		uint64_t now, since;
 
 		poll(p, ARRAY_SIZE(p), STEP_MS);
@@ -91,18 +91,18 @@ static bool await(struct session *s, int fd, bool hurried_by_signals)
 		if (proxy_gone()) /* killed: this process ends in the same way */
 			kill(getpid(), SIGKILL);
 		if (p[1].revents) {
-			archiver_hurry(&s->archiver);
+			archiver_hurry(&session->archiver);
 			hurried_by_signals = false;
 		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
-		since = stall_clock_since(s, &still, first, now);
+		since = stall_clock_since(session, &still, first, now);
 		if (!since)
 			continue;
-		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || end_is_requested(s))
+		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || end_is_requested(session))
 			return false;
 		if (!waits && !warned)
 			log_warn("%s does not answer, and rows are still to be written; waiting for it: ^C or TERM ends the wait and drops them",
-				 s->dir.path);
+				 session->dir.path);
 		warned = true;
 	}
 }
@@ -119,22 +119,22 @@ static void warn_stuck(struct session *s)
 }
 
 /* Compresses closed segments, until a signal asks for the end. Returns false when stuck. */
-static bool finish_segments(struct session *s)
+static bool finish_segments(struct session *session)
 {
 	uint64_t left;
 
-	if (!s->split || !s->archiver.running)
+	if (!session->split || !session->archiver.running)
 		return true;
-	if (__atomic_load_n(&s->archiver.waiting, __ATOMIC_RELAXED) > 1)
+	if (__atomic_load_n(&session->archiver.waiting, __ATOMIC_RELAXED) > 1)
 		log_info("compressing the rest; a signal leaves it as it is");
-	archiver_end(&s->archiver);
+	archiver_end(&session->archiver);
 	/* through the service, a signal only asks for the end, which has come */
-	if (!await(s, s->archiver.done_fd, !s->kind->remote))
+	if (!await(session, session->archiver.done_fd, !session->kind->remote))
 		return false;
-	left = archiver_finish(&s->archiver);
-	archiver_report(&s->archiver, s->dir.path);
+	left = archiver_finish(&session->archiver);
+	archiver_report(&session->archiver, session->dir.path);
 	if (left)
-		log_warn("%s: %s not compressed", s->dir.path, FMT_N(left, "part of the trace is", "parts of the trace are"));
+		log_warn("%s: %s not compressed", session->dir.path, FMT_N(left, "part of the trace is", "parts of the trace are"));
 	return true;
 }
 
@@ -151,34 +151,34 @@ static bool finish_manifest(struct session *s)
 }
 
 /* Closes the files after the drain's end, and writes the last manifest. Returns false when stuck. */
-static bool finish_files(struct session *s)
+static bool finish_files(struct session *session)
 {
 	uint64_t late;
 
-	if (s->files >= FILES_CLOSED)
-		return finish_manifest(s);
-	if (s->traced) {
-		drain_stop(&s->drain);
-		session_live_end(s);
-		if (!finish_segments(s))
+	if (session->files >= FILES_CLOSED)
+		return finish_manifest(session);
+	if (session->traced) {
+		drain_stop(&session->drain);
+		session_live_end(session);
+		if (!finish_segments(session))
 			return false;
-		untraced_report(&s->drain.decode.untraced, s->cfg);
+		untraced_report(&session->drain.decode.untraced, session->cfg);
 		unanswered_report();
-		status_update(&s->status, &s->tracer, &s->drain);
-		status_account(&s->status, &s->tracer);
-		status_warn(&s->status, &s->drain, s->dir.path, false);
-		late = session_not_on_disk(s);
+		status_update(&session->status, &session->tracer, &session->drain);
+		status_account(&session->status, &session->tracer);
+		status_warn(&session->status, &session->drain, session->dir.path, false);
+		late = session_not_on_disk(session);
 		if (late)
 			log_info("%llu MiB of the trace are not on the disk yet: the system goes on writing them",
 				 (unsigned long long)late >> 20);
 	}
-	status_log(&s->status, s->workload.relay.log, s->dir.path);
-	drain_free(&s->drain);
-	collectors_free(&s->collectors);
-	left_running_settle(&s->left);
-	s->files = FILES_CLOSED;
-	s->manifest.end = session_now();
-	return finish_manifest(s);
+	status_log(&session->status, session->workload.relay.log, session->dir.path);
+	drain_free(&session->drain);
+	collectors_free(&session->collectors);
+	left_running_settle(&session->left);
+	session->files = FILES_CLOSED;
+	session->manifest.end = session_now();
+	return finish_manifest(session);
 }
 
 /* Counts the rows that will not be written as lost. */
@@ -223,18 +223,18 @@ void session_end_again(struct session *s)
 		warn_stuck(s);
 }
 
-static void end_hooks(struct session *s)
+static void end_hooks(struct session *session)
 {
 	int r;
 
-	if (!s->cfg->all)
-		left_running_find(&s->left, &s->tracer);
-	r = tracer_emit(&s->tracer, PROBE_EMIT_STOP);
-	functions_count(s->functions, &s->functions_counts);
-	functions_end(TAKE_PTR(s->functions));
-	tracer_detach(&s->tracer); /* takes some time */
-	if (r < 0 || tracer_emit(&s->tracer, PROBE_EMIT_END) < 0)
-		log_warn("%s: rows are missing", s->tracer.error);
+	if (!session->cfg->all)
+		left_running_find(&session->left, &session->tracer);
+	r = tracer_emit(&session->tracer, PROBE_EMIT_STOP);
+	functions_count(session->functions, &session->functions_counts);
+	functions_end(TAKE_PTR(session->functions));
+	tracer_detach(&session->tracer); /* takes some time */
+	if (r < 0 || tracer_emit(&session->tracer, PROBE_EMIT_END) < 0)
+		log_warn("%s: rows are missing", session->tracer.error);
 }
 
 /* NVTX says nothing where it cannot load the library. */
@@ -245,27 +245,27 @@ static void note_no_ranges(const struct session *s)
 			 "as in a container, in another root folder, or as a user who may not read it (docs/regions.md)");
 }
 
-void session_end_tracing(struct session *s)
+void session_end_tracing(struct session *session)
 {
-	if (session_has_ended(s))
+	if (session_has_ended(session))
 		return;
-	s->files = FILES_ENDING;
+	session->files = FILES_ENDING;
 	log_status(NULL);
-	workload_await_output(&s->workload);
-	targets_await_end(&s->targets, &s->loop);
-	if (s->traced)
-		end_hooks(s);
-	collectors_stop(&s->collectors, &s->loop);
-	s->manifest.end = session_now();
-	drain_end(&s->drain);
-	if (s->drain.running && !await(s, s->drain.ended_fd, false)) {
-		warn_stuck(s);
-		account_stuck(s);
+	workload_await_output(&session->workload);
+	targets_await_end(&session->targets, &session->loop);
+	if (session->traced)
+		end_hooks(session);
+	collectors_stop(&session->collectors, &session->loop);
+	session->manifest.end = session_now();
+	drain_end(&session->drain);
+	if (session->drain.running && !await(session, session->drain.ended_fd, false)) {
+		warn_stuck(session);
+		account_stuck(session);
 	} else {
-		end_files(s);
+		end_files(session);
 	}
-	session_metrics_write(s);
-	if (s->traced && (session_is_stuck(s) || s->writing.r < 0))
-		status_report_lost(&s->status);
-	note_no_ranges(s);
+	session_metrics_write(session);
+	if (session->traced && (session_is_stuck(session) || session->writing.r < 0))
+		status_report_lost(&session->status);
+	note_no_ranges(session);
 }

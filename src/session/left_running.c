@@ -38,18 +38,18 @@ void left_running_find(struct left_running *l, const struct tracer *t)
 	tracer_each_live(t, add, &a);
 }
 
-void left_running_settle(struct left_running *l)
+void left_running_settle(struct left_running *running)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < running->n; i++) {
 		struct process now;
 
 		/* another process may have its PID by now */
-		if (process_read(&now, l->v[i].pid) == 0 && now.start_ticks == l->v[i].start_ticks)
-			l->v[n++] = now;
+		if (process_read(&now, running->v[i].pid) == 0 && now.start_ticks == running->v[i].start_ticks)
+			running->v[n++] = now;
 	}
-	l->n = n;
+	running->n = n;
 }
 
 void left_running_free(struct left_running *l)

@@ -25,7 +25,7 @@ struct left_running {
 /* Lists the processes in T's target. */
 void left_running_find(struct left_running *l, const struct tracer *t);
 /* Drops those that have ended. */
-void left_running_settle(struct left_running *l);
+void left_running_settle(struct left_running *running);
 void left_running_free(struct left_running *l);
 
 #endif

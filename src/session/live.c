@@ -18,19 +18,19 @@
 #include "session/state.h"
 #include "trace/probe.h"
 
-static void put_numbers(struct json *j, const struct live_sum *s)
+static void put_numbers(struct json *json, const struct live_sum *sum)
 {
-	json_u64(j, "calls", s->calls);
-	json_u64(j, "failed", s->failed);
-	json_u64(j, "read_bytes", s->read_bytes);
-	json_u64(j, "written_bytes", s->written_bytes);
-	json_u64(j, "fetched_bytes", s->fetched_bytes);
-	json_u64(j, "file_reads", s->reads);
-	json_u64(j, "disk_reads", s->disk_reads);
-	json_u64(j, "latency_sum_ns", s->lat_ns);
-	json_u64(j, "latency_max_ns", s->max_lat_ns);
-	json_u64(j, "latency_p99_ns", s->p99_ns);
-	json_end(j);
+	json_u64(json, "calls", sum->calls);
+	json_u64(json, "failed", sum->failed);
+	json_u64(json, "read_bytes", sum->read_bytes);
+	json_u64(json, "written_bytes", sum->written_bytes);
+	json_u64(json, "fetched_bytes", sum->fetched_bytes);
+	json_u64(json, "file_reads", sum->reads);
+	json_u64(json, "disk_reads", sum->disk_reads);
+	json_u64(json, "latency_sum_ns", sum->lat_ns);
+	json_u64(json, "latency_max_ns", sum->max_lat_ns);
+	json_u64(json, "latency_p99_ns", sum->p99_ns);
+	json_end(json);
 }
 
 static void put_comm(struct json *j, const char comm[DLT_COMM_LEN])
@@ -38,24 +38,24 @@ static void put_comm(struct json *j, const char comm[DLT_COMM_LEN])
 	json_strn(j, "comm", comm, strnlen(comm, DLT_COMM_LEN));
 }
 
-static void put_call(struct json *j, const struct live_call *c, uint64_t now_ns)
+static void put_call(struct json *json, const struct live_call *call, uint64_t now_ns)
 {
-	json_object(j, NULL);
-	json_u64(j, "pid", c->pid);
-	json_u64(j, "tid", c->tid);
-	if (*c->comm)
-		put_comm(j, c->comm);
+	json_object(json, NULL);
+	json_u64(json, "pid", call->pid);
+	json_u64(json, "tid", call->tid);
+	if (*call->comm)
+		put_comm(json, call->comm);
 	else
-		json_null(j, "comm");
-	json_str(j, "probe", probes[c->probe]->name);
-	json_str(j, "call", c->name);
-	json_u64(j, "running_ms", (now_ns - c->start_ns) / NSEC_PER_MSEC);
-	json_str(j, "file", c->path);
-	if (c->fd != DLT_NONE)
-		json_s64(j, "fd", c->fd);
-	if (c->addr)
-		json_u64(j, "addr", c->addr);
-	json_end(j);
+		json_null(json, "comm");
+	json_str(json, "probe", probes[call->probe]->name);
+	json_str(json, "call", call->name);
+	json_u64(json, "running_ms", (now_ns - call->start_ns) / NSEC_PER_MSEC);
+	json_str(json, "file", call->path);
+	if (call->fd != DLT_NONE)
+		json_s64(json, "fd", call->fd);
+	if (call->addr)
+		json_u64(json, "addr", call->addr);
+	json_end(json);
 }
 
 static void put_number(struct json *j, const char *key, int64_t n)
@@ -66,53 +66,53 @@ static void put_number(struct json *j, const char *key, int64_t n)
 		json_s64(j, key, n);
 }
 
-static void put_region(struct json *j, const struct live_region *r, uint64_t now_ns)
+static void put_region(struct json *json, const struct live_region *region, uint64_t now_ns)
 {
-	json_object(j, NULL);
-	json_u64(j, "pid", r->pid);
-	json_u64(j, "tid", r->tid);
-	put_comm(j, r->comm);
-	json_str(j, "name", r->name);
-	put_number(j, "epoch", r->epoch);
-	put_number(j, "step", r->step);
-	json_u64(j, "running_ms", (now_ns - MIN(r->start_ns, now_ns)) / NSEC_PER_MSEC);
-	json_end(j);
+	json_object(json, NULL);
+	json_u64(json, "pid", region->pid);
+	json_u64(json, "tid", region->tid);
+	put_comm(json, region->comm);
+	json_str(json, "name", region->name);
+	put_number(json, "epoch", region->epoch);
+	put_number(json, "step", region->step);
+	json_u64(json, "running_ms", (now_ns - MIN(region->start_ns, now_ns)) / NSEC_PER_MSEC);
+	json_end(json);
 }
 
-static void put_view(struct session *s, struct json *j, const struct live_view *v)
+static void put_view(struct session *session, struct json *json, const struct live_view *view)
 {
 	char path[PATH_MAX];
 
-	status_update(&s->status, &s->tracer, &s->drain);
-	json_object(j, NULL);
-	json_str(j, "name", session_name(session_folder(s, path)));
-	json_u64(j, "pid", (uint64_t)getpid());
-	json_str(j, "phase", session_phase(s));
-	json_u64(j, "elapsed_ms", (v->to_ns - MIN(v->to_ns, s->status.start_ns)) / NSEC_PER_MSEC);
-	json_u64(j, "rows", s->status.rows + s->status.summed);
-	json_u64(j, "lost", s->status.lost);
-	json_u64(j, "interval_ms", (v->to_ns - v->from_ns) / NSEC_PER_MSEC);
-	json_u64(j, "processes_alive", tracer_live(&s->tracer));
-	json_u64(j, "processes_with_calls", v->processes);
-	json_object(j, "all");
-	put_numbers(j, &v->all);
-	json_array(j, "processes");
-	for (uint32_t i = 0; i < v->n; i++) {
-		json_object(j, NULL);
-		json_u64(j, "pid", v->sums[i].pid);
-		put_comm(j, v->sums[i].comm);
-		put_numbers(j, &v->sums[i]);
+	status_update(&session->status, &session->tracer, &session->drain);
+	json_object(json, NULL);
+	json_str(json, "name", session_name(session_folder(session, path)));
+	json_u64(json, "pid", (uint64_t)getpid());
+	json_str(json, "phase", session_phase(session));
+	json_u64(json, "elapsed_ms", (view->to_ns - MIN(view->to_ns, session->status.start_ns)) / NSEC_PER_MSEC);
+	json_u64(json, "rows", session->status.rows + session->status.summed);
+	json_u64(json, "lost", session->status.lost);
+	json_u64(json, "interval_ms", (view->to_ns - view->from_ns) / NSEC_PER_MSEC);
+	json_u64(json, "processes_alive", tracer_live(&session->tracer));
+	json_u64(json, "processes_with_calls", view->processes);
+	json_object(json, "all");
+	put_numbers(json, &view->all);
+	json_array(json, "processes");
+	for (uint32_t i = 0; i < view->n; i++) {
+		json_object(json, NULL);
+		json_u64(json, "pid", view->sums[i].pid);
+		put_comm(json, view->sums[i].comm);
+		put_numbers(json, &view->sums[i]);
 	}
-	json_end(j);
-	json_array(j, "regions");
-	for (unsigned int i = 0; i < v->n_regions; i++)
-		put_region(j, &v->regions[i], v->to_ns);
-	json_end(j);
-	json_array(j, "running");
-	for (unsigned int i = 0; i < v->n_calls; i++)
-		put_call(j, &v->calls[i], v->to_ns);
-	json_end(j);
-	json_end(j);
+	json_end(json);
+	json_array(json, "regions");
+	for (unsigned int i = 0; i < view->n_regions; i++)
+		put_region(json, &view->regions[i], view->to_ns);
+	json_end(json);
+	json_array(json, "running");
+	for (unsigned int i = 0; i < view->n_calls; i++)
+		put_call(json, &view->calls[i], view->to_ns);
+	json_end(json);
+	json_end(json);
 }
 
 /* Returns -EAGAIN while W is busy with the last view; the drain goes on adding to the sums. */
@@ -128,15 +128,15 @@ static int send_view(struct session *s, struct session_watcher *w)
 }
 
 /* Sends full views, and frees those of watchers that have left. */
-static void look(struct session *s)
+static void look(struct session *session)
 {
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
-		struct session_watcher *w = &s->watchers[i];
+		struct session_watcher *w = &session->watchers[i];
 
 		if (!w->live)
 			continue;
 		/* the watcher may leave during send_view(): then session_live_gone() sets HERE to false */
-		if (w->here && atomic_load(&w->live->state) == LIVE_FULL && send_view(s, w) != -EAGAIN && w->here)
+		if (w->here && atomic_load(&w->live->state) == LIVE_FULL && send_view(session, w) != -EAGAIN && w->here)
 			atomic_store(&w->live->state, LIVE_EMPTY);
 		if (atomic_load(&w->live->state) == LIVE_GONE)
 			live_free(TAKE_PTR(w->live));
@@ -161,10 +161,10 @@ void session_live_tick(struct session *s)
 
 void session_live_gone(void *ctx, unsigned int client)
 {
-	struct session *s = ctx;
+	struct session *session = ctx;
 
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
-		struct session_watcher *w = &s->watchers[i];
+		struct session_watcher *w = &session->watchers[i];
 
 		if (!w->live || !w->here || w->client != client)
 			continue;
@@ -176,27 +176,27 @@ void session_live_gone(void *ctx, unsigned int client)
 }
 
 /* Returns a free place; NULL when there are too many watchers, or the drain has not released a place yet. */
-static struct session_watcher *free_place(struct session *s)
+static struct session_watcher *free_place(struct session *session)
 {
 	unsigned int here = 0;
 
 	for (unsigned int i = 0; i < LIVE_PLACES; i++)
-		here += s->watchers[i].live && s->watchers[i].here;
+		here += session->watchers[i].live && session->watchers[i].here;
 	if (here >= LIVE_WATCHERS_MAX)
 		return NULL;
 	for (unsigned int i = 0; i < LIVE_PLACES; i++)
-		if (!s->watchers[i].live)
-			return &s->watchers[i];
+		if (!session->watchers[i].live)
+			return &session->watchers[i];
 	return NULL;
 }
 
-int session_live_answer(struct session *s, const struct control_request *rq, FILE *out)
+int session_live_answer(struct session *session, const struct control_request *rq, FILE *out)
 {
-	struct session_watcher *w = free_place(s);
+	struct session_watcher *watcher = free_place(session);
 	unsigned long long ms, max;
 	int r = -EINVAL;
 
-	if (!s->traced || session_has_ended(s)) {
+	if (!session->traced || session_has_ended(session)) {
 		fputs("it is not tracing\n", out);
 		return -EAGAIN;
 	}
@@ -204,40 +204,40 @@ int session_live_answer(struct session *s, const struct control_request *rq, FIL
 		fputs("an interval in ms and a number of processes\n", out);
 		return r;
 	}
-	if (!s->live_fd_added)
-		s->live_fd_added = !loop_add(&s->loop, s->drain.lives.fd, EPOLLIN, on_live, s);
-	if (w)
-		w->live = live_new(ms, (uint32_t)MIN(max, (unsigned long long)LIVE_PROCESSES_MAX));
-	r = !w ? -EBUSY : !w->live || !s->live_fd_added ? -ENOMEM : lives_add(&s->drain.lives, w->live);
+	if (!session->live_fd_added)
+		session->live_fd_added = !loop_add(&session->loop, session->drain.lives.fd, EPOLLIN, on_live, session);
+	if (watcher)
+		watcher->live = live_new(ms, (uint32_t)MIN(max, (unsigned long long)LIVE_PROCESSES_MAX));
+	r = !watcher ? -EBUSY : !watcher->live || !session->live_fd_added ? -ENOMEM : lives_add(&session->drain.lives, watcher->live);
 	if (r < 0) {
 		fprintf(out, r == -EBUSY ? "%d commands watch it already, the maximum\n" : "no memory to watch it\n",
 			LIVE_WATCHERS_MAX);
-		if (w)
-			live_free(TAKE_PTR(w->live));
+		if (watcher)
+			live_free(TAKE_PTR(watcher->live));
 		return r;
 	}
-	w->client = rq->client;
-	w->here = true;
+	watcher->client = rq->client;
+	watcher->here = true;
 	return CONTROL_STAYS;
 }
 
 /* Sends the rest of the sums, after the drain's end, and closes the connections. */
-void session_live_end(struct session *s)
+void session_live_end(struct session *session)
 {
-	if (s->live_fd_added) {
-		look(s);
-		lives_turn(&s->drain.lives, clock_now_ns(CLOCK_MONOTONIC), true, s->drain.decode.ctx.files, NULL);
-		look(s);
+	if (session->live_fd_added) {
+		look(session);
+		lives_turn(&session->drain.lives, clock_now_ns(CLOCK_MONOTONIC), true, session->drain.decode.ctx.files, NULL);
+		look(session);
 	}
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
-		struct session_watcher *w = &s->watchers[i];
+		struct session_watcher *w = &session->watchers[i];
 
 		if (w->live && w->here)
-			control_dismiss(&s->control, w->client);
+			control_dismiss(&session->control, w->client);
 		w->here = false;
 		live_free(TAKE_PTR(w->live));
 	}
-	if (s->live_fd_added)
-		loop_del(&s->loop, s->drain.lives.fd);
-	s->live_fd_added = false;
+	if (session->live_fd_added)
+		loop_del(&session->loop, session->drain.lives.fd);
+	session->live_fd_added = false;
 }

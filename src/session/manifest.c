@@ -55,26 +55,26 @@ static void put_list(struct json *j, const char *key, char *const *items)
 static const char hidden[] = "(hidden)";
 
 /* Puts dltraced's own command line, which ends with the workload's. */
-static void put_cmdline(struct json *j, const struct session *s)
+static void put_cmdline(struct json *json, const struct session *session)
 {
-	const struct config *cfg = s->cfg;
+	const struct config *cfg = session->cfg;
 
-	json_array(j, "cmdline");
-	for (char *const *arg = s->argv; arg && *arg; arg++) {
+	json_array(json, "cmdline");
+	for (char *const *arg = session->argv; arg && *arg; arg++) {
 		const char *shell = cfg->no_args ? cfg->shell_cmd : NULL;
 
 		/* the text of --workload, alone or in "--workload=TEXT" */
 		if (shell && *arg <= shell && shell <= *arg + strlen(*arg)) {
-			json_str(j, NULL, hidden);
+			json_str(json, NULL, hidden);
 		} else if (cfg->no_args && cfg->argv && *arg == cfg->argv[0] && arg[1]) {
-			json_str(j, NULL, *arg);
-			json_str(j, NULL, hidden);
+			json_str(json, NULL, *arg);
+			json_str(json, NULL, hidden);
 			break;
 		} else {
-			json_str(j, NULL, *arg);
+			json_str(json, NULL, *arg);
 		}
 	}
-	json_end(j);
+	json_end(json);
 }
 
 static void put_argv(struct json *j, const struct config *cfg)
@@ -105,99 +105,99 @@ static void put_kernel(struct json *j)
 }
 
 /* Reads as the user: a link in the folder leads only where the user may go. */
-static int read_git(struct git_head *h, const struct session *s)
+static int read_git(struct git_head *head, const struct session *session)
 {
 	int r;
 
-	stall_guard_begin(s->cwd, STALL_GUARD_BY_SIGNAL);
-	r = privileges_as_user(&s->user);
+	stall_guard_begin(session->cwd, STALL_GUARD_BY_SIGNAL);
+	r = privileges_as_user(&session->user);
 	if (r == 0)
-		r = git_head_read(h, s->cwd);
+		r = git_head_read(head, session->cwd);
 	privileges_as_root();
 	stall_guard_end();
 	return r;
 }
 
-static void put_git(struct json *j, const struct session *s)
+static void put_git(struct json *json, const struct session *session)
 {
 	struct git_head h;
 
-	if (!s->cwd || read_git(&h, s) < 0)
+	if (!session->cwd || read_git(&h, session) < 0)
 		return;
-	json_object(j, "git");
-	json_str(j, "folder", h.top);
+	json_object(json, "git");
+	json_str(json, "folder", h.top);
 	if (h.ref[0])
-		json_str(j, "ref", h.ref);
+		json_str(json, "ref", h.ref);
 	if (h.commit[0])
-		json_str(j, "commit", h.commit);
-	json_end(j);
+		json_str(json, "commit", h.commit);
+	json_end(json);
 }
 
-void manifest_put_target(struct json *j, const struct config *cfg)
+void manifest_put_target(struct json *json, const struct config *cfg)
 {
-	json_object(j, "target");
-	json_bool(j, "all", cfg->all);
-	json_bool(j, "workload", cfg->argv);
-	json_array(j, "pids");
+	json_object(json, "target");
+	json_bool(json, "all", cfg->all);
+	json_bool(json, "workload", cfg->argv);
+	json_array(json, "pids");
 	for (unsigned int i = 0; i < cfg->n_pids; i++)
-		json_u64(j, NULL, (uint64_t)cfg->pids[i]);
-	json_end(j);
-	put_config_list(j, "cgroups", &cfg->cgroups);
-	put_config_list(j, "containers", &cfg->containers);
-	put_config_list(j, "comm", &cfg->comm);
-	put_config_list(j, "exclude_comm", &cfg->exclude_comm);
-	put_config_list(j, "disks", &cfg->disks);
-	json_end(j);
+		json_u64(json, NULL, (uint64_t)cfg->pids[i]);
+	json_end(json);
+	put_config_list(json, "cgroups", &cfg->cgroups);
+	put_config_list(json, "containers", &cfg->containers);
+	put_config_list(json, "comm", &cfg->comm);
+	put_config_list(json, "exclude_comm", &cfg->exclude_comm);
+	put_config_list(json, "disks", &cfg->disks);
+	json_end(json);
 }
 
-int manifest_begin(struct session *s)
+int manifest_begin(struct session *session)
 {
-	struct json *j = &s->manifest.head;
+	struct json *json = &session->manifest.head;
 
-	json_object(j, NULL);
-	json_str(j, "tool", "dltraced");
-	json_str(j, "version", DLT_VERSION);
-	json_u64(j, "schema", DLT_SCHEMA);
-	put_cmdline(j, s);
-	json_str(j, "cwd", s->cwd);
-	json_str(j, "experiment", s->cfg->experiment);
-	if (s->cfg->dry)
-		json_bool(j, "dry", true);
-	if (s->cfg->regions_auto)
-		json_str(j, "regions", "auto");
-	if (s->cfg->nvtx)
-		json_bool(j, "nvtx", true);
-	manifest_put_target(j, s->cfg);
-	put_git(j, s);
-	json_object(j, "environment");
-	manifest_put_environ(j, s->environ);
-	json_end(j);
-	put_kernel(j);
-	json_object(j, "machine");
-	machine_put(j, "");
-	json_end(j);
-	json_object(j, "clock");
-	machine_put_clock(j, "");
-	json_end(j);
-	return j->error;
+	json_object(json, NULL);
+	json_str(json, "tool", "dltraced");
+	json_str(json, "version", DLT_VERSION);
+	json_u64(json, "schema", DLT_SCHEMA);
+	put_cmdline(json, session);
+	json_str(json, "cwd", session->cwd);
+	json_str(json, "experiment", session->cfg->experiment);
+	if (session->cfg->dry)
+		json_bool(json, "dry", true);
+	if (session->cfg->regions_auto)
+		json_str(json, "regions", "auto");
+	if (session->cfg->nvtx)
+		json_bool(json, "nvtx", true);
+	manifest_put_target(json, session->cfg);
+	put_git(json, session);
+	json_object(json, "environment");
+	manifest_put_environ(json, session->environ);
+	json_end(json);
+	put_kernel(json);
+	json_object(json, "machine");
+	machine_put(json, "");
+	json_end(json);
+	json_object(json, "clock");
+	machine_put_clock(json, "");
+	json_end(json);
+	return json->error;
 }
 
 /* --- members that change --------------------------------------------------------------------------------- */
 
-static void put_time(struct json *j, const char *key, const struct manifest_time *t)
+static void put_time(struct json *json, const char *key, const struct manifest_time *time)
 {
 	struct text_utc_cache cache = { 0 };
 	char utc[TEXT_UTC_LEN];
 
-	if (!t->mono_ns) {
-		json_null(j, key);
+	if (!time->mono_ns) {
+		json_null(json, key);
 		return;
 	}
-	text_put_utc(utc, t->utc_ns, &cache);
-	json_object(j, key);
-	json_u64(j, "monotonic_ns", t->mono_ns);
-	json_strn(j, "utc", utc, sizeof(utc));
-	json_end(j);
+	text_put_utc(utc, time->utc_ns, &cache);
+	json_object(json, key);
+	json_u64(json, "monotonic_ns", time->mono_ns);
+	json_strn(json, "utc", utc, sizeof(utc));
+	json_end(json);
 }
 
 /* Puts what the workload used. */
@@ -210,76 +210,76 @@ static void put_usage(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-static void put_workload(struct json *j, const struct session *s)
+static void put_workload(struct json *json, const struct session *session)
 {
-	const struct manifest *m = &s->manifest;
+	const struct manifest *manifest = &session->manifest;
 
-	if (!s->cfg->argv) {
-		json_null(j, "workload");
+	if (!session->cfg->argv) {
+		json_null(json, "workload");
 		return;
 	}
-	json_object(j, "workload");
-	put_argv(j, s->cfg);
-	json_str(j, "user", s->user.name);
-	json_u64(j, "pid", (uint64_t)s->workload.pid);
-	put_time(j, "start", &m->workload_start);
-	put_time(j, "end", &m->workload_end);
-	if (m->workload_end.mono_ns && m->status_unknown) {
-		json_null(j, "status");
-		json_null(j, "exit_code");
-	} else if (m->workload_end.mono_ns) {
-		json_s64(j, "status", s->workload.status);
-		json_s64(j, "exit_code", session_exit_code(s));
-		if (!m->usage_unknown)
-			put_usage(j, s);
+	json_object(json, "workload");
+	put_argv(json, session->cfg);
+	json_str(json, "user", session->user.name);
+	json_u64(json, "pid", (uint64_t)session->workload.pid);
+	put_time(json, "start", &manifest->workload_start);
+	put_time(json, "end", &manifest->workload_end);
+	if (manifest->workload_end.mono_ns && manifest->status_unknown) {
+		json_null(json, "status");
+		json_null(json, "exit_code");
+	} else if (manifest->workload_end.mono_ns) {
+		json_s64(json, "status", session->workload.status);
+		json_s64(json, "exit_code", session_exit_code(session));
+		if (!manifest->usage_unknown)
+			put_usage(json, session);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 /* Puts the job's processes that outlive the trace: their number, and the names of the first. */
-static void put_job(struct json *j, const struct session *s)
+static void put_job(struct json *json, const struct session *session)
 {
-	const struct left_running *l = &s->left;
+	const struct left_running *running = &session->left;
 	uint64_t cpu_us = 0;
 
-	if (s->files < FILES_CLOSED || !l->known) { /* before that, a process in the list may be just ending */
-		json_null(j, "job");
+	if (session->files < FILES_CLOSED || !running->known) { /* before that, a process in the list may be just ending */
+		json_null(json, "job");
 		return;
 	}
-	for (size_t i = 0; i < l->n; i++)
-		cpu_us += l->v[i].cpu_us;
-	json_object(j, "job");
-	json_u64(j, "left_running", l->n + l->more);
-	json_u64(j, "left_running_cpu_us", cpu_us);
-	json_array(j, "processes");
-	for (size_t i = 0; i < MIN(l->n, LEFT_SHOWN); i++) {
-		json_object(j, NULL);
-		json_u64(j, "pid", (uint64_t)l->v[i].pid);
-		json_str(j, "comm", l->v[i].comm);
-		json_u64(j, "cpu_us", l->v[i].cpu_us);
-		json_end(j);
+	for (size_t i = 0; i < running->n; i++)
+		cpu_us += running->v[i].cpu_us;
+	json_object(json, "job");
+	json_u64(json, "left_running", running->n + running->more);
+	json_u64(json, "left_running_cpu_us", cpu_us);
+	json_array(json, "processes");
+	for (size_t i = 0; i < MIN(running->n, LEFT_SHOWN); i++) {
+		json_object(json, NULL);
+		json_u64(json, "pid", (uint64_t)running->v[i].pid);
+		json_str(json, "comm", running->v[i].comm);
+		json_u64(json, "cpu_us", running->v[i].cpu_us);
+		json_end(json);
 	}
-	json_end(j);
-	json_end(j);
+	json_end(json);
+	json_end(json);
 }
 
 /* Puts the size of the kept output. Through the service, the client has the relay, and reports what was lost. */
-static void put_workload_log(struct json *j, const struct session *s)
+static void put_workload_log(struct json *json, const struct session *session)
 {
-	const struct relay_log *log = s->workload.relay.log;
+	const struct relay_log *log = session->workload.relay.log;
 	struct stat st = {};
 
-	if (!log && s->workload_log_fd < 0) {
-		json_null(j, "workload_log");
+	if (!log && session->workload_log_fd < 0) {
+		json_null(json, "workload_log");
 		return;
 	}
 	if (!log)
-		fstat(s->workload_log_fd, &st);
-	json_object(j, "workload_log");
-	json_u64(j, "written_bytes", log ? util_counted(&log->written_bytes) : (uint64_t)st.st_size);
-	json_u64(j, "lost_bytes", log ? util_counted(&log->lost_bytes) : s->manifest.log_lost_bytes);
-	json_u64(j, "unsure_bytes", s->status.log_unsure);
-	json_end(j);
+		fstat(session->workload_log_fd, &st);
+	json_object(json, "workload_log");
+	json_u64(json, "written_bytes", log ? util_counted(&log->written_bytes) : (uint64_t)st.st_size);
+	json_u64(json, "lost_bytes", log ? util_counted(&log->lost_bytes) : session->manifest.log_lost_bytes);
+	json_u64(json, "unsure_bytes", session->status.log_unsure);
+	json_end(json);
 }
 
 /* Whether the trace has probe I's file. */
@@ -295,7 +295,7 @@ static bool has_file(const struct session *s, unsigned int i)
 }
 
 /* Puts the losses by cause, without causes of 0. */
-static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
+static void put_lost_by(struct json *json, const uint64_t by[LOSSES])
 {
 	bool any = false;
 
@@ -303,119 +303,119 @@ static void put_lost_by(struct json *j, const uint64_t by[LOSSES])
 		any |= by[why] != 0;
 	if (!any)
 		return;
-	json_object(j, "lost_by");
+	json_object(json, "lost_by");
 	for (enum loss why = 0; why < LOSSES; why++)
 		if (by[why])
-			json_u64(j, loss_kinds[why].key, by[why]);
-	json_end(j);
+			json_u64(json, loss_kinds[why].key, by[why]);
+	json_end(json);
 }
 
 /* Puts the counts of a probe. Where each call is one row: calls = rows + summed + filtered + lost. */
-static void put_probe(struct json *j, const struct session *s, unsigned int i)
+static void put_probe(struct json *json, const struct session *session, unsigned int i)
 {
-	const bool traced = s->traced && (s->tracer.probes >> i & 1 || !(s->cfg->probes >> i & 1));
+	const bool traced = session->traced && (session->tracer.probes >> i & 1 || !(session->cfg->probes >> i & 1));
 	const unsigned int by = probes[i]->open ? i : probes[i]->needs; /* the probe whose programs record it; 0: none */
-	const struct backend_kind *backend = s->tracer.backends[by];
-	const char *why = s->traced ? s->tracer.why[i] : s->why_not;
-	const struct probe_counts *n = &s->status.counts.probes[i];
+	const struct backend_kind *backend = session->tracer.backends[by];
+	const char *why = session->traced ? session->tracer.why[i] : session->why_not;
+	const struct probe_counts *counts = &session->status.counts.probes[i];
 
-	json_object(j, NULL);
-	json_str(j, "name", probes[i]->name);
-	json_str(j, "backend", !traced ? "none" : backend ? backend->name : probes[i]->open ? "tracepoint" : "user");
+	json_object(json, NULL);
+	json_str(json, "name", probes[i]->name);
+	json_str(json, "backend", !traced ? "none" : backend ? backend->name : probes[i]->open ? "tracepoint" : "user");
 	if (traced && backend && backend->hooks)
-		json_str(j, "hooks", backend->hooks);
+		json_str(json, "hooks", backend->hooks);
 	if (why)
-		json_str(j, "why", why);
-	if (traced && s->tracer.plain[i])
-		json_str(j, "plain", s->tracer.plain[i]);
-	json_u64(j, "calls", n->calls);
-	json_u64(j, "rows", n->rows);
-	json_u64(j, "lost", n->lost);
-	put_lost_by(j, n->lost_by);
-	json_u64(j, "late", n->late);
-	json_u64(j, "unmatched", n->unmatched);
-	json_u64(j, "filtered", n->filtered);
-	json_u64(j, "bytes", n->bytes);
-	json_u64(j, "dropped", n->dropped);
-	json_u64(j, "dropped_bytes", n->dropped_bytes);
-	json_u64(j, "summed", n->summed);
-	if (n->foreign)
-		json_u64(j, "foreign", n->foreign);
-	if (n->unseen)
-		json_u64(j, "unseen", n->unseen);
-	if (n->unread)
-		json_u64(j, "unread", n->unread);
-	if (n->unanswered)
-		json_u64(j, "unanswered", n->unanswered);
-	if (n->lines)
-		json_u64(j, "lines", n->lines);
-	if (n->fileless)
-		json_u64(j, "fileless", n->fileless);
-	if (n->refused)
-		json_u64(j, "refused", n->refused);
-	if (n->overwritten)
-		json_u64(j, "overwritten", n->overwritten);
-	if (n->nvtx)
-		json_u64(j, "nvtx", n->nvtx);
-	json_u64(j, "unsure", n->unsure);
-	json_end(j);
+		json_str(json, "why", why);
+	if (traced && session->tracer.plain[i])
+		json_str(json, "plain", session->tracer.plain[i]);
+	json_u64(json, "calls", counts->calls);
+	json_u64(json, "rows", counts->rows);
+	json_u64(json, "lost", counts->lost);
+	put_lost_by(json, counts->lost_by);
+	json_u64(json, "late", counts->late);
+	json_u64(json, "unmatched", counts->unmatched);
+	json_u64(json, "filtered", counts->filtered);
+	json_u64(json, "bytes", counts->bytes);
+	json_u64(json, "dropped", counts->dropped);
+	json_u64(json, "dropped_bytes", counts->dropped_bytes);
+	json_u64(json, "summed", counts->summed);
+	if (counts->foreign)
+		json_u64(json, "foreign", counts->foreign);
+	if (counts->unseen)
+		json_u64(json, "unseen", counts->unseen);
+	if (counts->unread)
+		json_u64(json, "unread", counts->unread);
+	if (counts->unanswered)
+		json_u64(json, "unanswered", counts->unanswered);
+	if (counts->lines)
+		json_u64(json, "lines", counts->lines);
+	if (counts->fileless)
+		json_u64(json, "fileless", counts->fileless);
+	if (counts->refused)
+		json_u64(json, "refused", counts->refused);
+	if (counts->overwritten)
+		json_u64(json, "overwritten", counts->overwritten);
+	if (counts->nvtx)
+		json_u64(json, "nvtx", counts->nvtx);
+	json_u64(json, "unsure", counts->unsure);
+	json_end(json);
 }
 
-static void put_collector(struct json *j, const struct session *s, const struct collector *c)
+static void put_collector(struct json *json, const struct session *session, const struct collector *collector)
 {
-	const struct archiver_file *kept = s->split ? archiver_file(&s->archiver, &c->sink) : NULL;
+	const struct archiver_file *kept = session->split ? archiver_file(&session->archiver, &collector->sink) : NULL;
 
-	json_object(j, NULL);
-	json_str(j, "name", c->kind->name);
-	json_str(j, "file", c->kind->file);
-	json_str(j, "state", c->state);
-	json_u64(j, "rows", util_counted(&c->sink.rows));
-	json_u64(j, "bytes", util_counted(&c->sink.bytes));
-	json_u64(j, "lost", util_counted(&c->sink.lost));
-	json_u64(j, "dropped", kept ? util_counted(&kept->dropped_rows) : 0);
-	json_u64(j, "dropped_bytes", kept ? util_counted(&kept->dropped_bytes) : 0);
-	json_end(j);
+	json_object(json, NULL);
+	json_str(json, "name", collector->kind->name);
+	json_str(json, "file", collector->kind->file);
+	json_str(json, "state", collector->state);
+	json_u64(json, "rows", util_counted(&collector->sink.rows));
+	json_u64(json, "bytes", util_counted(&collector->sink.bytes));
+	json_u64(json, "lost", util_counted(&collector->sink.lost));
+	json_u64(json, "dropped", kept ? util_counted(&kept->dropped_rows) : 0);
+	json_u64(json, "dropped_bytes", kept ? util_counted(&kept->dropped_bytes) : 0);
+	json_end(json);
 }
 
 /* Puts a closed segment that exists. */
-static void put_segment(void *ctx, const struct archiver_segment *s)
+static void put_segment(void *ctx, const struct archiver_segment *segment)
 {
-	struct json *j = ctx;
+	struct json *json = ctx;
 	char file[NAME_MAX + 1];
 
-	segment_format(file, s->seg.base, s->seg.nr, s->pack);
-	json_object(j, NULL);
-	json_str(j, "file", file);
-	json_u64_known(j, "first_timestamp", s->seg.first_ns, s->seg.first_ns);
-	json_u64_known(j, "last_timestamp", s->seg.last_ns, s->seg.last_ns);
-	json_u64(j, "rows", s->seg.rows);
-	json_u64(j, "bytes", s->seg.bytes);
-	json_u64(j, "stored_bytes", s->stored_bytes);
-	json_end(j);
+	segment_format(file, segment->seg.base, segment->seg.nr, segment->pack);
+	json_object(json, NULL);
+	json_str(json, "file", file);
+	json_u64_known(json, "first_timestamp", segment->seg.first_ns, segment->seg.first_ns);
+	json_u64_known(json, "last_timestamp", segment->seg.last_ns, segment->seg.last_ns);
+	json_u64(json, "rows", segment->seg.rows);
+	json_u64(json, "bytes", segment->seg.bytes);
+	json_u64(json, "stored_bytes", segment->stored_bytes);
+	json_end(json);
 }
 
 /* Puts how the rows are stored. Without segments the archiver is all zero, so its counts are 0. */
-static void put_storage(struct json *j, struct session *s)
+static void put_storage(struct json *json, struct session *session)
 {
-	const struct config *cfg = s->cfg;
-	struct archiver *k = &s->archiver;
+	const struct config *cfg = session->cfg;
+	struct archiver *archiver = &session->archiver;
 
-	json_object(j, "storage");
-	json_str(j, "compress", cfg->pack ? pack_names[cfg->pack] : NULL);
-	json_u64(j, "rotate_bytes", cfg->rotate_bytes);
-	json_u64(j, "rotate_ns", cfg->rotate_ns);
-	json_u64(j, "keep_bytes", cfg->keep_bytes);
-	json_bool(j, "rollup_only", cfg->rollup_only);
-	json_u64(j, "compressed_from_bytes", util_counted(&k->plain_bytes));
-	json_u64(j, "compressed_bytes", util_counted(&k->packed_bytes));
-	json_u64(j, "compress_cpu_us", util_counted(&k->cpu_ns) / 1000);
-	json_u64(j, "dropped_segments", util_counted(&k->dropped));
-	json_u64(j, "dropped_unsummed_rows", util_counted(&k->not_summed));
-	json_end(j);
-	json_array(j, "segments");
-	if (s->split)
-		archiver_each(k, put_segment, j);
-	json_end(j);
+	json_object(json, "storage");
+	json_str(json, "compress", cfg->pack ? pack_names[cfg->pack] : NULL);
+	json_u64(json, "rotate_bytes", cfg->rotate_bytes);
+	json_u64(json, "rotate_ns", cfg->rotate_ns);
+	json_u64(json, "keep_bytes", cfg->keep_bytes);
+	json_bool(json, "rollup_only", cfg->rollup_only);
+	json_u64(json, "compressed_from_bytes", util_counted(&archiver->plain_bytes));
+	json_u64(json, "compressed_bytes", util_counted(&archiver->packed_bytes));
+	json_u64(json, "compress_cpu_us", util_counted(&archiver->cpu_ns) / 1000);
+	json_u64(json, "dropped_segments", util_counted(&archiver->dropped));
+	json_u64(json, "dropped_unsummed_rows", util_counted(&archiver->not_summed));
+	json_end(json);
+	json_array(json, "segments");
+	if (session->split)
+		archiver_each(archiver, put_segment, json);
+	json_end(json);
 }
 
 /* Puts how requests of io_uring are recorded, or why they are not. */
@@ -439,73 +439,73 @@ static void put_version(struct json *j, const char *name, uint64_t version)
 	json_str(j, name, version ? text : NULL);
 }
 
-static void put_samples(struct json *j, const struct config *cfg, const struct access_counts *n)
+static void put_samples(struct json *json, const struct config *cfg, const struct access_counts *counts)
 {
-	json_u64(j, "hz", cfg->access_hz);
-	json_array(j, "events");
-	for (unsigned int i = 0; i < PMU_EVENTS && n->sampled[i]; i++)
-		json_str(j, NULL, n->sampled[i]);
-	json_end(j);
-	json_u64(j, "throttled", n->losses.throttled);
-	json_u64(j, "lost_samples", n->losses.lost_samples);
-	json_u64(j, "lost_records", n->losses.lost_records);
-	json_u64(j, "addressless_samples", n->addressless);
+	json_u64(json, "hz", cfg->access_hz);
+	json_array(json, "events");
+	for (unsigned int i = 0; i < PMU_EVENTS && counts->sampled[i]; i++)
+		json_str(json, NULL, counts->sampled[i]);
+	json_end(json);
+	json_u64(json, "throttled", counts->losses.throttled);
+	json_u64(json, "lost_samples", counts->losses.lost_samples);
+	json_u64(json, "lost_records", counts->losses.lost_records);
+	json_u64(json, "addressless_samples", counts->addressless);
 }
 
 /* Puts how accesses were seen, and what access.out does not show of that. */
-static void put_access(struct json *j, const struct session *s)
+static void put_access(struct json *json, const struct session *session)
 {
-	const struct access_counts *n = &s->status.counts.access;
+	const struct access_counts *counts = &session->status.counts.access;
 
-	if (!(s->cfg->probes >> DLT_access & 1))
+	if (!(session->cfg->probes >> DLT_access & 1))
 		return;
-	json_object(j, "access");
-	json_str(j, "source", config_access[s->cfg->access != ACCESS_AUTO ? s->cfg->access : n->pages ? ACCESS_PAGES : ACCESS_FAULTS]);
-	json_u64(j, "interval_ns", s->cfg->access_interval_ns);
-	json_u64(j, "block_bytes", s->cfg->access_block_bytes);
-	if (n->pages) {
-		json_u64(j, "budget_percent", s->cfg->access_budget);
-		json_bool(j, "flushes", n->flushes);
-		json_u64(j, "looks", n->looks);
-		json_u64(j, "cpu_us", n->cpu_ns / 1000);
-		json_u64(j, "longest_look_us", n->longest_ns / 1000);
-		json_u64(j, "refused_processes", n->refused);
+	json_object(json, "access");
+	json_str(json, "source", config_access[session->cfg->access != ACCESS_AUTO ? session->cfg->access : counts->pages ? ACCESS_PAGES : ACCESS_FAULTS]);
+	json_u64(json, "interval_ns", session->cfg->access_interval_ns);
+	json_u64(json, "block_bytes", session->cfg->access_block_bytes);
+	if (counts->pages) {
+		json_u64(json, "budget_percent", session->cfg->access_budget);
+		json_bool(json, "flushes", counts->flushes);
+		json_u64(json, "looks", counts->looks);
+		json_u64(json, "cpu_us", counts->cpu_ns / 1000);
+		json_u64(json, "longest_look_us", counts->longest_ns / 1000);
+		json_u64(json, "refused_processes", counts->refused);
 	}
-	if (s->cfg->access == ACCESS_PMU)
-		put_samples(j, s->cfg, n);
-	if (s->cfg->access == ACCESS_WATCH && *s->cfg->access_site)
-		json_u64(j, "unwatched_blocks", n->unwatched);
-	json_end(j);
+	if (session->cfg->access == ACCESS_PMU)
+		put_samples(json, session->cfg, counts);
+	if (session->cfg->access == ACCESS_WATCH && *session->cfg->access_site)
+		json_u64(json, "unwatched_blocks", counts->unwatched);
+	json_end(json);
 }
 
 /* Puts what alloc.out does not show, where there is one. */
-static void put_alloc(struct json *j, const struct session *s)
+static void put_alloc(struct json *json, const struct session *session)
 {
-	const struct alloc_counts *n = &s->status.counts.alloc;
+	const struct alloc_counts *counts = &session->status.counts.alloc;
 
-	if (!(s->cfg->probes >> DLT_alloc & 1))
+	if (!(session->cfg->probes >> DLT_alloc & 1))
 		return;
-	json_object(j, "alloc");
-	json_u64(j, "min_bytes", s->cfg->alloc_min_bytes);
-	json_str(j, "sites", config_alloc_sites[s->cfg->alloc_sites]);
-	json_u64(j, "small_calls", n->small_calls);
-	json_u64(j, "small_bytes", n->small_bytes);
-	json_u64(j, "threads", n->threads);
-	json_u64(j, "unread_threads", n->unread);
-	json_u64(j, "uncovered_processes", n->uncovered);
-	json_u64(j, "unkept_blocks", n->unkept);
-	json_u64(j, "refused_pages", n->refused);
-	json_u64(j, "skipped", n->skipped);
-	json_u64(j, "siteless", n->siteless);
-	json_u64(j, "python_programs", n->python);
-	json_u64(j, "unread_python_programs", n->unread_python);
-	put_version(j, "unread_python", n->unread_version);
-	json_u64(j, "probed_processes", s->functions_counts.processes);
-	json_u64(j, "refused_functions", s->functions_counts.refused);
-	json_u64(j, "failed_probes", s->functions_counts.failed);
-	json_u64(j, "live_blocks", n->live_blocks);
-	json_u64(j, "live_bytes", n->live_bytes);
-	json_end(j);
+	json_object(json, "alloc");
+	json_u64(json, "min_bytes", session->cfg->alloc_min_bytes);
+	json_str(json, "sites", config_alloc_sites[session->cfg->alloc_sites]);
+	json_u64(json, "small_calls", counts->small_calls);
+	json_u64(json, "small_bytes", counts->small_bytes);
+	json_u64(json, "threads", counts->threads);
+	json_u64(json, "unread_threads", counts->unread);
+	json_u64(json, "uncovered_processes", counts->uncovered);
+	json_u64(json, "unkept_blocks", counts->unkept);
+	json_u64(json, "refused_pages", counts->refused);
+	json_u64(json, "skipped", counts->skipped);
+	json_u64(json, "siteless", counts->siteless);
+	json_u64(json, "python_programs", counts->python);
+	json_u64(json, "unread_python_programs", counts->unread_python);
+	put_version(json, "unread_python", counts->unread_version);
+	json_u64(json, "probed_processes", session->functions_counts.processes);
+	json_u64(json, "refused_functions", session->functions_counts.refused);
+	json_u64(json, "failed_probes", session->functions_counts.failed);
+	json_u64(json, "live_blocks", counts->live_blocks);
+	json_u64(json, "live_bytes", counts->live_bytes);
+	json_end(json);
 }
 
 static void put_rings(struct json *j, const struct tracer *t)
@@ -536,43 +536,43 @@ static uint64_t max_rss_bytes(const struct rusage *ru, const struct tracer *t)
 }
 
 /* Puts the privileges that the running trace has kept; null means all. */
-static void put_privileges(struct json *j, const struct privileges *p)
+static void put_privileges(struct json *json, const struct privileges *privileges)
 {
 	const struct privilege *kept;
 
-	json_object(j, "privileges");
-	json_u64(j, "uid", geteuid());
-	if (!p->given_up) {
-		json_null(j, "kept");
-		json_end(j);
+	json_object(json, "privileges");
+	json_u64(json, "uid", geteuid());
+	if (!privileges->given_up) {
+		json_null(json, "kept");
+		json_end(json);
 		return;
 	}
-	json_u64(j, "files_as_uid", geteuid() ? geteuid() : p->user->uid);
-	json_bool(j, "no_new_privs", true);
-	json_array(j, "kept");
-	for (unsigned int i = 0; (kept = privileges_kept(p, i)); i++) {
-		json_object(j, NULL);
-		json_str(j, "name", kept->name);
-		json_str(j, "why", kept->why);
-		json_end(j);
+	json_u64(json, "files_as_uid", geteuid() ? geteuid() : privileges->user->uid);
+	json_bool(json, "no_new_privs", true);
+	json_array(json, "kept");
+	for (unsigned int i = 0; (kept = privileges_kept(privileges, i)); i++) {
+		json_object(json, NULL);
+		json_str(json, "name", kept->name);
+		json_str(json, "why", kept->why);
+		json_end(json);
 	}
-	json_end(j);
-	json_end(j);
+	json_end(json);
+	json_end(json);
 }
 
 /* Puts the cost of the trace: of this process alone, without workload and collectors. */
-static void put_self(struct json *j, const struct session *s)
+static void put_self(struct json *json, const struct session *session)
 {
 	struct rusage ru;
 
 	getrusage(RUSAGE_SELF, &ru);
-	json_object(j, "self");
-	json_u64(j, "pid", (uint64_t)getpid());
-	json_u64(j, "cpu_user_us", timeval_us(&ru.ru_utime));
-	json_u64(j, "cpu_system_us", timeval_us(&ru.ru_stime));
-	json_u64(j, "max_rss_bytes", max_rss_bytes(&ru, &s->tracer));
-	json_u64(j, "written_bytes", s->status.bytes);
-	json_end(j);
+	json_object(json, "self");
+	json_u64(json, "pid", (uint64_t)getpid());
+	json_u64(json, "cpu_user_us", timeval_us(&ru.ru_utime));
+	json_u64(json, "cpu_system_us", timeval_us(&ru.ru_stime));
+	json_u64(json, "max_rss_bytes", max_rss_bytes(&ru, &session->tracer));
+	json_u64(json, "written_bytes", session->status.bytes);
+	json_end(json);
 }
 
 /* Puts what is known only at the end: the clock, the machine's dirty pages, and bytes of the trace that no disk has yet. */
@@ -588,37 +588,37 @@ static void put_end(struct json *j, const struct session *s)
 	json_u64(j, "not_on_disk_bytes", session_not_on_disk(s));
 }
 
-static void put_manifest(struct json *j, struct session *s, bool complete)
+static void put_manifest(struct json *json, struct session *session, bool complete)
 {
-	json_bool(j, "complete", complete);
-	put_time(j, "start", &s->manifest.start);
-	put_time(j, "end", &s->manifest.end);
-	put_workload(j, s);
-	put_job(j, s);
-	put_workload_log(j, s);
-	json_array(j, "probes");
+	json_bool(json, "complete", complete);
+	put_time(json, "start", &session->manifest.start);
+	put_time(json, "end", &session->manifest.end);
+	put_workload(json, session);
+	put_job(json, session);
+	put_workload_log(json, session);
+	json_array(json, "probes");
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (has_file(s, i))
-			put_probe(j, s, i);
-	json_end(j);
-	json_array(j, "collectors");
-	for (unsigned int i = 0; i < s->collectors.n; i++)
-		put_collector(j, s, &s->collectors.c[i]);
-	json_end(j);
-	put_uring(j, s);
-	put_access(j, s);
-	put_alloc(j, s);
-	put_storage(j, s);
+		if (has_file(session, i))
+			put_probe(json, session, i);
+	json_end(json);
+	json_array(json, "collectors");
+	for (unsigned int i = 0; i < session->collectors.n; i++)
+		put_collector(json, session, &session->collectors.c[i]);
+	json_end(json);
+	put_uring(json, session);
+	put_access(json, session);
+	put_alloc(json, session);
+	put_storage(json, session);
 	/* the kernel skipped these runs of hooks, in any process: calls may be missing */
-	json_u64(j, "skipped_runs", s->status.counts.skipped);
+	json_u64(json, "skipped_runs", session->status.counts.skipped);
 	/* 32-bit calls: counted, not decoded */
-	json_u64(j, "compat_calls", s->tracer.shared ? s->tracer.shared->compat : 0);
-	put_rings(j, &s->tracer);
-	put_privileges(j, &s->privileges);
-	put_self(j, s);
+	json_u64(json, "compat_calls", session->tracer.shared ? session->tracer.shared->compat : 0);
+	put_rings(json, &session->tracer);
+	put_privileges(json, &session->privileges);
+	put_self(json, session);
 	if (complete)
-		put_end(j, s);
-	json_end(j);
+		put_end(json, session);
+	json_end(json);
 }
 
 /* Copies J, with its objects still open, so that members can be added to the copy. */
@@ -632,14 +632,14 @@ static int json_dup(struct json *copy, const struct json *j)
 	return 0;
 }
 
-int manifest_text(struct session *s, bool complete, char **text_ret, size_t *len_ret)
+int manifest_text(struct session *session, bool complete, char **text_ret, size_t *len_ret)
 {
 	__attribute__((cleanup(json_free))) struct json j = { 0 };
-	int r = json_dup(&j, &s->manifest.head);
+	int r = json_dup(&j, &session->manifest.head);
 
 	if (r < 0)
 		return r;
-	put_manifest(&j, s, complete);
+	put_manifest(&j, session, complete);
 	r = json_finish(&j);
 	if (r < 0)
 		return r;

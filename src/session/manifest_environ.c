@@ -44,7 +44,7 @@ static bool has_password(const char *value)
 	return at && memchr(at + 3, '@', len);
 }
 
-void manifest_put_environ(struct json *j, char *const *env)
+void manifest_put_environ(struct json *json, char *const *env)
 {
 	unsigned int n = 0;
 
@@ -59,7 +59,7 @@ void manifest_put_environ(struct json *j, char *const *env)
 		value++;
 		if (is_secret(name) || has_password(value))
 			value = "(hidden)";
-		json_strn(j, name, value, strnlen(value, VALUE_MAX));
+		json_strn(json, name, value, strnlen(value, VALUE_MAX));
 		n++;
 	}
 }

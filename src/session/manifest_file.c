@@ -95,9 +95,9 @@ static void put_file(void *ctx)
 	s->writing.r = manifest_put(s->dir.fd, s->writing.text, s->writing.len);
 }
 
-int session_await_manifest(struct session *s, int wait_ms)
+int session_await_manifest(struct session *session, int wait_ms)
 {
-	struct session_writing *w = &s->writing;
+	struct session_writing *w = &session->writing;
 
 	if (!w->call.busy)
 		return 1;
@@ -105,7 +105,7 @@ int session_await_manifest(struct session *s, int wait_ms)
 		return 0;
 	free(TAKE_PTR(w->text));
 	if (w->r < 0)
-		log_err_r(w->r, "%s/manifest.json", s->dir.path);
+		log_err_r(w->r, "%s/manifest.json", session->dir.path);
 	return 1;
 }
 
@@ -125,23 +125,23 @@ int session_write_manifest(struct session *s, bool complete)
 	return s->writing.r;
 }
 
-int session_begin_manifest(struct session *s, bool complete)
+int session_begin_manifest(struct session *session, bool complete)
 {
-	struct session_writing *w = &s->writing;
+	struct session_writing *writing = &session->writing;
 	int r;
 
-	if (!session_await_manifest(s, 0))
+	if (!session_await_manifest(session, 0))
 		return -EBUSY;
-	w->r = 0;
-	if (s->folder.gone)
+	writing->r = 0;
+	if (session->folder.gone)
 		return 0;
-	s->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
-	r = manifest_text(s, complete, &w->text, &w->len);
+	session->manifest_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r = manifest_text(session, complete, &writing->text, &writing->len);
 	if (r == 0)
-		r = async_call_begin(&w->call, put_file, s);
+		r = async_call_begin(&writing->call, put_file, session);
 	if (r < 0) { /* otherwise the thread owns W until its call has ended */
-		free(TAKE_PTR(w->text));
-		w->r = log_err_r(r, "%s/manifest.json", s->dir.path);
+		free(TAKE_PTR(writing->text));
+		writing->r = log_err_r(r, "%s/manifest.json", session->dir.path);
 	}
 	return r;
 }

@@ -68,16 +68,16 @@ static const char *set_watch(struct config *cfg, const char *arg)
 	cfg->access_site[0] = '\0';
 	memset(cfg->access_watch, 0, sizeof(cfg->access_watch));
 	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
-		struct dlt_watch *w = &cfg->access_watch[i];
+		struct dlt_watch *watch = &cfg->access_watch[i];
 		char *end = NULL;
 
-		w->len = 8;
-		w->addr = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 0) : 0;
+		watch->len = 8;
+		watch->addr = isdigit((unsigned char)*arg) ? strtoull(arg, &end, 0) : 0;
 		if (end && *end == ':')
-			w->len = strtoull(end + 1, &end, 10);
-		if (!end || !w->addr || w->addr >> 63 || (*end && *end != ','))
+			watch->len = strtoull(end + 1, &end, 10);
+		if (!end || !watch->addr || watch->addr >> 63 || (*end && *end != ','))
 			return "not an address and a length: watch=0x7f0012345678:8";
-		if (w->len > 8 || w->len != util_pow2_below(w->len) || !w->len || w->addr % w->len)
+		if (watch->len > 8 || watch->len != util_pow2_below(watch->len) || !watch->len || watch->addr % watch->len)
 			return "a length is 1, 2, 4 or 8, and the address is a multiple of it";
 		if (!*end)
 			return NULL;
@@ -94,7 +94,7 @@ static const char *set_hz(struct config *cfg, const char *arg)
 	return cfg->access_hz && !arg[digits] ? NULL : "not a number of samples a second: pmu:1000";
 }
 
-const char *memory_set_access(struct option_parse *p, void *member, char *arg)
+const char *memory_set_access(struct option_parse *parse, void *member, char *arg)
 {
 	static const struct {
 		const char *begin;
@@ -102,14 +102,14 @@ const char *memory_set_access(struct option_parse *p, void *member, char *arg)
 		const char *(*set)(struct config *cfg, const char *arg);
 	} with_value[] = { { "pmu:", ACCESS_PMU, set_hz }, { "watch=", ACCESS_WATCH, set_watch } };
 
-	mean(p, DLT_access);
+	mean(parse, DLT_access);
 	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++) {
 		const size_t len = strlen(with_value[i].begin);
 
 		if (strncmp(arg, with_value[i].begin, len))
 			continue;
 		*(enum config_access *)member = with_value[i].access;
-		return with_value[i].set(p->into, arg + len);
+		return with_value[i].set(parse->into, arg + len);
 	}
 	for (unsigned int i = 0; i < ACCESS_WATCH; i++) {
 		if (strcmp(config_access[i], arg))

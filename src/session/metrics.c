@@ -26,9 +26,9 @@
 /* --- the file -------------------------------------------------------------------------------------------- */
 
 /* Returns 0 when the file is dltraced's own, empty or missing; else -errno. Follows no link, and does not block. */
-static int is_ours(const struct new_file *f)
+static int is_ours(const struct new_file *file)
 {
-	autoclose int fd = openat(f->dirfd, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	autoclose int fd = openat(file->dirfd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	char first[sizeof(FIRST)] = "";
 	struct stat st;
 	ssize_t n;
@@ -43,31 +43,31 @@ static int is_ours(const struct new_file *f)
 	return n < 0 ? -errno : !n || !strcmp(first, FIRST) ? 0 : -EEXIST;
 }
 
-int metrics_file_open(struct new_file *f, const char *path)
+int metrics_file_open(struct new_file *file, const char *path)
 {
-	int r = new_file_name(f, path);
+	int r = new_file_name(file, path);
 
-	f->may_replace = is_ours;
+	file->may_replace = is_ours;
 	if (!r)
-		r = new_file_begin(f);
+		r = new_file_begin(file);
 	if (r < 0)
-		new_file_drop(f);
+		new_file_drop(file);
 	else
-		new_file_cancel(f);
+		new_file_cancel(file);
 	return r;
 }
 
-int metrics_file_write(struct new_file *f, const char *text, size_t len)
+int metrics_file_write(struct new_file *file, const char *text, size_t len)
 {
-	int r = new_file_begin(f);
+	int r = new_file_begin(file);
 
 	if (r < 0)
 		return r;
-	fwrite(text, 1, len, f->stream);
-	if (fchmod(fileno(f->stream), 0644) == 0)
-		return new_file_end(f);
+	fwrite(text, 1, len, file->stream);
+	if (fchmod(fileno(file->stream), 0644) == 0)
+		return new_file_end(file);
 	r = -errno;
-	new_file_cancel(f);
+	new_file_cancel(file);
 	return r;
 }
 
@@ -79,16 +79,16 @@ static const char *reason(int r)
 	       r == -EISDIR ? "is a folder: name a file in it, with the suffix .prom for node_exporter" : strerror(-r);
 }
 
-int session_metrics_begin(struct session *s)
+int session_metrics_begin(struct session *session)
 {
 	int r;
 
-	if (!s->cfg->metrics_file)
+	if (!session->cfg->metrics_file)
 		return 0;
-	r = metrics_file_open(&s->metrics_file, s->cfg->metrics_file);
-	s->metrics = r ? NULL : calloc(1, sizeof(*s->metrics));
-	if (r < 0 || !s->metrics) {
-		log_err("--metrics-file %s: %s", s->cfg->metrics_file, reason(r ?: -ENOMEM));
+	r = metrics_file_open(&session->metrics_file, session->cfg->metrics_file);
+	session->metrics = r ? NULL : calloc(1, sizeof(*session->metrics));
+	if (r < 0 || !session->metrics) {
+		log_err("--metrics-file %s: %s", session->cfg->metrics_file, reason(r ?: -ENOMEM));
 		return EXIT_DLTRACED;
 	}
 	return 0;
@@ -136,50 +136,50 @@ static void write_metrics(void *ctx)
 }
 
 /* Takes the result of the last writing. Returns false while it is in progress. */
-static bool take_written(struct session *s, int wait_ms)
+static bool take_written(struct session *session, int wait_ms)
 {
-	struct session_writing *w = &s->metrics_writing;
+	struct session_writing *w = &session->metrics_writing;
 
 	if (!async_call_wait(&w->call, wait_ms))
 		return false;
 	free(TAKE_PTR(w->text));
-	if (w->r < 0 && w->r != s->metrics_logged)
+	if (w->r < 0 && w->r != session->metrics_logged)
 		log_warn("--metrics-file %s: %s; it stays out of date until it can be written again",
-			 s->cfg->metrics_file, reason(w->r));
-	s->metrics_logged = w->r;
+			 session->cfg->metrics_file, reason(w->r));
+	session->metrics_logged = w->r;
 	return true;
 }
 
-void session_metrics_write(struct session *s)
+void session_metrics_write(struct session *session)
 {
 	char folder[PATH_MAX];
-	struct metrics_now now = { .counts = &s->status.counts, .rows = s->metrics, .paused = s->folder.paused };
-	struct session_writing *w = &s->metrics_writing;
-	int wait_ms = session_has_ended(s) ? WAIT_END_MS : WAIT_MS;
+	struct metrics_now now = { .counts = &session->status.counts, .rows = session->metrics, .paused = session->folder.paused };
+	struct session_writing *writing = &session->metrics_writing;
+	int wait_ms = session_has_ended(session) ? WAIT_END_MS : WAIT_MS;
 	FILE *out;
 
-	if (!s->metrics || !take_written(s, session_has_ended(s) ? WAIT_END_MS : 0))
+	if (!session->metrics || !take_written(session, session_has_ended(session) ? WAIT_END_MS : 0))
 		return;
-	now.folder = session_folder(s, folder);
+	now.folder = session_folder(session, folder);
 	now.trace = session_name(now.folder);
-	now.experiment = s->cfg->experiment;
-	now.tracing = s->traced && !session_has_ended(s) && s->phase != PHASE_DELAY;
-	now.probes = s->traced ? s->tracer.probes : 0;
-	now.start_ns = now.tracing || session_has_ended(s) ? s->manifest.start.utc_ns : 0;
-	now.end_ns = session_has_ended(s) ? s->manifest.end.utc_ns : 0;
-	now.processes = now.tracing ? tracer_live(&s->tracer) : 0;
+	now.experiment = session->cfg->experiment;
+	now.tracing = session->traced && !session_has_ended(session) && session->phase != PHASE_DELAY;
+	now.probes = session->traced ? session->tracer.probes : 0;
+	now.start_ns = now.tracing || session_has_ended(session) ? session->manifest.start.utc_ns : 0;
+	now.end_ns = session_has_ended(session) ? session->manifest.end.utc_ns : 0;
+	now.processes = now.tracing ? tracer_live(&session->tracer) : 0;
 	fill_own(&now);
-	fill_rings(&now, s);
-	now.free_bytes = s->folder_watch.space.free_bytes;
-	now.least_bytes = s->folder_watch.space.least_bytes;
-	out = open_memstream(&w->text, &w->len);
+	fill_rings(&now, session);
+	now.free_bytes = session->folder_watch.space.free_bytes;
+	now.least_bytes = session->folder_watch.space.least_bytes;
+	out = open_memstream(&writing->text, &writing->len);
 	if (!out)
 		return;
 	metrics_put(out, &now);
-	if (fclose(out) || async_call_begin(&w->call, write_metrics, s) < 0)
+	if (fclose(out) || async_call_begin(&writing->call, write_metrics, session) < 0)
 		return;
-	take_written(s, wait_ms);
-	s->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
+	take_written(session, wait_ms);
+	session->metrics_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
 /* Ticks come a little early or late, so half a second of the interval may be missing. */

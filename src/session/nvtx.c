@@ -16,9 +16,9 @@
 #define LIBRARY "libdltraced-nvtx.so"
 #define VARIABLE "NVTX_INJECTION64_PATH="
 
-int nvtx_set(const struct config *cfg, struct workload_user *u)
+int nvtx_set(const struct config *cfg, struct workload_user *user)
 {
-	const char *other = env_find(u->environ ?: environ, VARIABLE);
+	const char *other = env_find(user->environ ?: environ, VARIABLE);
 	autofree char *library = NULL, *entry = NULL;
 	int r;
 
@@ -33,6 +33,6 @@ int nvtx_set(const struct config *cfg, struct workload_user *u)
 	if (!library)
 		return -ENOENT;
 	entry = util_fmt(VARIABLE "%s", library);
-	r = entry ? workload_user_setenv(u, entry) : -ENOMEM;
+	r = entry ? workload_user_setenv(user, entry) : -ENOMEM;
 	return r < 0 ? log_err_r(r, "--nvtx") : 0;
 }

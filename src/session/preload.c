@@ -29,7 +29,7 @@ static int library_find(char **ret)
 	return 0;
 }
 
-int preload_set(const struct config *cfg, struct workload_user *u)
+int preload_set(const struct config *cfg, struct workload_user *user)
 {
 	autofree char *library = NULL, *settings = NULL;
 	int r;
@@ -41,11 +41,11 @@ int preload_set(const struct config *cfg, struct workload_user *u)
 		return r;
 	settings = util_fmt(DLT_ALLOC_VARIABLE "=min=%llu sites=%s clock=%s", (unsigned long long)cfg->alloc_min_bytes,
 			    config_alloc_sites[cfg->alloc_sites], ticks_are_tsc() ? "tsc" : "monotonic");
-	r = settings ? workload_user_setenv(u, settings) : -ENOMEM;
+	r = settings ? workload_user_setenv(user, settings) : -ENOMEM;
 	if (!r)
-		r = workload_user_prepend(u, "LD_PRELOAD=", library);
+		r = workload_user_prepend(user, "LD_PRELOAD=", library);
 	/* else a program with AddressSanitizer ends at once, as its own library is not the first one */
 	if (!r)
-		r = workload_user_prepend(u, "ASAN_OPTIONS=", "verify_asan_link_order=0");
+		r = workload_user_prepend(user, "ASAN_OPTIONS=", "verify_asan_link_order=0");
 	return r < 0 ? log_err_r(r, "--probes +alloc") : 0;
 }

@@ -7,9 +7,9 @@ struct config;
 struct workload_user;
 
 /*
- * Puts our library in front of LD_PRELOAD in U's environment, with its settings, where CFG asks for alloc, and has programs
+ * Puts our library in front of LD_PRELOAD in USER's environment, with its settings, where CFG asks for alloc, and has programs
  * with AddressSanitizer accept that. Returns 0, or -errno, which it has logged.
  */
-int preload_set(const struct config *cfg, struct workload_user *u);
+int preload_set(const struct config *cfg, struct workload_user *user);
 
 #endif

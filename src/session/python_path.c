@@ -25,7 +25,7 @@ static char *folder_find(void)
 	return file;
 }
 
-int python_path_set(const struct config *cfg, struct workload_user *u)
+int python_path_set(const struct config *cfg, struct workload_user *user)
 {
 	autofree char *folder = NULL;
 	int r;
@@ -38,7 +38,7 @@ int python_path_set(const struct config *cfg, struct workload_user *u)
 			"or run the job by `python -m dltraced' from a package of its own");
 		return -ENOENT;
 	}
-	r = workload_user_prepend(u, "PYTHONPATH=", folder);
+	r = workload_user_prepend(user, "PYTHONPATH=", folder);
 	if (r < 0)
 		log_err_r(r, "--regions auto");
 	return r;

@@ -34,19 +34,19 @@
 
 /* --- a trace of the caller ------------------------------------------------------------------------------- */
 
-static int own_user(struct session *s)
+static int own_user(struct session *session)
 {
-	int r = workload_user_get(&s->user, s->cfg->user);
+	int r = workload_user_get(&session->user, session->cfg->user);
 	if (r < 0)
-		log_err_r(r, "--user %s", s->cfg->user ? s->cfg->user : "");
-	if (r == 0 && geteuid() && s->user.uid != geteuid()) {
-		log_err("--user %s: only root can run a command as another user", s->cfg->user);
+		log_err_r(r, "--user %s", session->cfg->user ? session->cfg->user : "");
+	if (r == 0 && geteuid() && session->user.uid != geteuid()) {
+		log_err("--user %s: only root can run a command as another user", session->cfg->user);
 		r = -EPERM;
 	}
 	if (r == 0)
-		r = workload_environ_set(s->cfg, &s->user);
-	s->environ = s->user.environ ? s->user.environ : environ; /* under sudo, the one from before it */
-	s->cwd = getcwd(NULL, 0);
+		r = workload_environ_set(session->cfg, &session->user);
+	session->environ = session->user.environ ? session->user.environ : environ; /* under sudo, the one from before it */
+	session->cwd = getcwd(NULL, 0);
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
@@ -81,7 +81,7 @@ static int open_folder(struct outdir *d, const struct config *cfg, const char *p
 	return r;
 }
 
-int session_open_folder(struct outdir *d, const struct config *cfg, char *const *env, const struct workload_user *u)
+int session_open_folder(struct outdir *outdir, const struct config *cfg, char *const *env, const struct workload_user *user)
 {
 	char path[PATH_MAX], why[PATH_MAX + 512];
 	struct outdir_names names;
@@ -92,17 +92,17 @@ int session_open_folder(struct outdir *d, const struct config *cfg, char *const 
 	if (r < 0)
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
 	stall_guard_begin(path, STALL_GUARD_BY_SIGNAL);
-	r = open_folder(d, cfg, path, u);
+	r = open_folder(outdir, cfg, path, user);
 	/* a run in the same second, or another rank on this host, has the default name: take another, and run the job */
 	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
 		size_t len = strlen(path);
 
 		snprintf(path + len, sizeof(path) - len, "_%s", names.pid);
-		r = open_folder(d, cfg, path, u);
+		r = open_folder(outdir, cfg, path, user);
 	}
 	if (r < 0) {
-		outdir_explain(d, r, u->name, why, sizeof(why));
-		log_err("%s: %s", d->path, why);
+		outdir_explain(outdir, r, user->name, why, sizeof(why));
+		log_err("%s: %s", outdir->path, why);
 	}
 	stall_guard_end();
 	return r;
@@ -193,11 +193,11 @@ static int step_watch(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
-static int step_caches(struct session *s)
+static int step_caches(struct session *session)
 {
 	autoclose int fd = -1;
 
-	if (!s->cfg->drop_caches)
+	if (!session->cfg->drop_caches)
 		return 0;
 	sync(); /* dirty pages cannot be dropped */
 	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
@@ -209,18 +209,18 @@ static int step_caches(struct session *s)
 }
 
 /* Plans the privileges that are kept once the hooks are on, and the user of the tools. */
-static void plan_privileges(struct session *s)
+static void plan_privileges(struct session *session)
 {
-	const struct config *cfg = s->cfg;
+	const struct config *cfg = session->cfg;
 	bool user_work = cfg->collect.n || cfg->archive, tools = !cfg->collectors || strcmp(cfg->collectors, "none");
 	const struct privilege_needs needs = { .children = user_work || tools,
 					       .user_work = user_work,
 					       .files_of_others = cfg->metrics_file,
-					       .quota = s->folder_watch.space.quota };
+					       .quota = session->folder_watch.space.quota };
 
-	privileges_plan(&s->privileges, &s->user, &needs);
-	if (workload_user_get(&s->nobody, "nobody") < 0)
-		s->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
+	privileges_plan(&session->privileges, &session->user, &needs);
+	if (workload_user_get(&session->nobody, "nobody") < 0)
+		session->nobody = (struct workload_user){ .uid = NOBODY, .gid = NOBODY };
 }
 
 /* It reads processes, and nothing else. */
@@ -245,46 +245,46 @@ static int step_reader(struct session *s)
 }
 
 /* Begins to trace, while the workload waits at its gate. */
-static int step_begin(struct session *s)
+static int step_begin(struct session *session)
 {
 	int written;
 
-	if (!s->cfg->delay_ns && session_begin_tracing(s) < 0) {
-		int r = session_go_untraced(s);
+	if (!session->cfg->delay_ns && session_begin_tracing(session) < 0) {
+		int r = session_go_untraced(session);
 
 		if (r)
 			return r;
-		s->phase = PHASE_TRACING;
+		session->phase = PHASE_TRACING;
 	}
 	/* the manifest that is written next describes the running trace, which has given them up */
-	s->privileges.given_up = !s->cfg->delay_ns && !s->targets.wait;
-	session_files_of_user(s);
-	background_log(s->dir.fd);
-	written = s->traced || s->cfg->dry ? session_write_manifest(s, false) : 0;
+	session->privileges.given_up = !session->cfg->delay_ns && !session->targets.wait;
+	session_files_of_user(session);
+	background_log(session->dir.fd);
+	written = session->traced || session->cfg->dry ? session_write_manifest(session, false) : 0;
 	session_files_done();
 	return written < 0 ? EXIT_DLTRACED : 0;
 }
 
-static int step_go(struct session *s)
+static int step_go(struct session *session)
 {
 	int r = 0, code;
 
 	creds_root();
-	session_listen(s); /* before the workload runs: it may begin with `dltraced mark' */
+	session_listen(session); /* before the workload runs: it may begin with `dltraced mark' */
 	creds_user();
-	if (s->workload.pid)
-		s->manifest.workload_start = session_now();
-	if (s->workload.pid && s->traced)
-		tracer_target_release(&s->tracer, s->workload.pid);
-	code = s->kind->go(s);
+	if (session->workload.pid)
+		session->manifest.workload_start = session_now();
+	if (session->workload.pid && session->traced)
+		tracer_target_release(&session->tracer, session->workload.pid);
+	code = session->kind->go(session);
 	if (code)
 		return code;
-	if (s->workload.pid)
-		r = watch_workload(s);
-	session_give_up_privileges(s);
-	if (!r && s->cfg->delay_ns)
-		r = watch_arm(s, s->cfg->delay_ns);
-	session_metrics_write(s);
+	if (session->workload.pid)
+		r = watch_workload(session);
+	session_give_up_privileges(session);
+	if (!r && session->cfg->delay_ns)
+		r = watch_arm(session, session->cfg->delay_ns);
+	session_metrics_write(session);
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
@@ -301,19 +301,19 @@ static int interrupted(const struct session *s)
 	return code;
 }
 
-static int start(struct session *s)
+static int start(struct session *session)
 {
-	const struct session_kind *k = s->kind;
+	const struct session_kind *kind = session->kind;
 	int (*const steps[])(struct session *s) = {
-		k->user, k->command, step_machine, k->targets, step_watch, session_metrics_begin, k->folder,
-		step_manifest, step_caches, k->fork, step_reader, session_load, step_begin, step_go,
+		kind->user, kind->command, step_machine, kind->targets, step_watch, session_metrics_begin, kind->folder,
+		step_manifest, step_caches, kind->fork, step_reader, session_load, step_begin, step_go,
 	};
 	int code = 0;
 
 	for (size_t i = 0; !code && i < ARRAY_SIZE(steps); i++) {
-		code = interrupted(s);
+		code = interrupted(session);
 		if (!code && steps[i])
-			code = steps[i](s);
+			code = steps[i](session);
 	}
 	return code;
 }
@@ -331,16 +331,16 @@ int session_exit_code(const struct session *s)
  * Names the cgroups and containers that were to be traced and never came. Returns the exit status: CODE, or, where nothing
  * else was to be traced, that of a trace that has failed.
  */
-static int check_missing(const struct session *s, int code)
+static int check_missing(const struct session *session, int code)
 {
 	struct dlt_stats stats[DLT_PROBES];
 	char text[2048];
 
-	if (!s->traced)
+	if (!session->traced)
 		return code;
-	targets_missing(&s->targets, &s->tracer, text, sizeof(text));
-	tracer_stats(&s->tracer, stats);
-	if (*text && (s->workload.pid || stats[DLT_pids].seen)) {
+	targets_missing(&session->targets, &session->tracer, text, sizeof(text));
+	tracer_stats(&session->tracer, stats);
+	if (*text && (session->workload.pid || stats[DLT_pids].seen)) {
 		log_warn("%s never appeared while tracing: nothing of it is in the trace", text);
 	} else if (*text) {
 		log_err("nothing was traced: %s never appeared while tracing (`docker ps -a' or `podman ps -a' has names and ids of "
@@ -359,50 +359,50 @@ static bool has_end(const struct session *s)
 	return s->writing.r >= 0;
 }
 
-static int finish(struct session *s)
+static int finish(struct session *session)
 {
-	int code = session_exit_code(s);
+	int code = session_exit_code(session);
 
-	if (session_has_ended(s)) /* the trace ended before the workload: the manifest lacks the workload's status */
-		session_end_again(s);
-	session_end_tracing(s);
-	if (s->folder.gone || session_is_stuck(s))
+	if (session_has_ended(session)) /* the trace ended before the workload: the manifest lacks the workload's status */
+		session_end_again(session);
+	session_end_tracing(session);
+	if (session->folder.gone || session_is_stuck(session))
 		return code;
-	code = check_missing(s, code);
-	command_finish(s->cfg, &s->user, &s->dir, code, (s->traced || s->cfg->dry) && has_end(s));
+	code = check_missing(session, code);
+	command_finish(session->cfg, &session->user, &session->dir, code, (session->traced || session->cfg->dry) && has_end(session));
 	return code;
 }
 
-static void session_free(struct session *s)
+static void session_free(struct session *session)
 {
-	session_live_end(s);
-	if (s->loop.epoll_fd >= 0)
-		collectors_stop(&s->collectors, &s->loop);
-	drain_free(&s->drain);
-	tracer_free(&s->tracer);
-	archiver_free(&s->archiver);
-	collectors_free(&s->collectors);
-	workload_free(&s->workload);
-	targets_free(&s->targets);
-	json_free(&s->manifest.head);
-	left_running_free(&s->left);
-	session_metrics_free(s);
-	control_close(&s->control);
+	session_live_end(session);
+	if (session->loop.epoll_fd >= 0)
+		collectors_stop(&session->collectors, &session->loop);
+	drain_free(&session->drain);
+	tracer_free(&session->tracer);
+	archiver_free(&session->archiver);
+	collectors_free(&session->collectors);
+	workload_free(&session->workload);
+	targets_free(&session->targets);
+	json_free(&session->manifest.head);
+	left_running_free(&session->left);
+	session_metrics_free(session);
+	control_close(&session->control);
 	process_reader_end();
-	loop_free(&s->loop);
-	util_close(&s->signal_fd);
-	util_close(&s->tick_fd);
-	util_close(&s->interval_fd);
-	util_close(&s->due_fd);
-	util_close(&s->phase_fd);
-	util_close(&s->workload_log_fd);
-	async_call_free(&s->folder_watch.call);
-	async_call_free(&s->writing.call);
-	free(TAKE_PTR(s->writing.text));
-	outdir_close(&s->dir);
-	workload_user_free(&s->user);
-	workload_user_free(&s->nobody);
-	free(s->cwd);
+	loop_free(&session->loop);
+	util_close(&session->signal_fd);
+	util_close(&session->tick_fd);
+	util_close(&session->interval_fd);
+	util_close(&session->due_fd);
+	util_close(&session->phase_fd);
+	util_close(&session->workload_log_fd);
+	async_call_free(&session->folder_watch.call);
+	async_call_free(&session->writing.call);
+	free(TAKE_PTR(session->writing.text));
+	outdir_close(&session->dir);
+	workload_user_free(&session->user);
+	workload_user_free(&session->nobody);
+	free(session->cwd);
 }
 
 /* Waits for calls in other threads, which use S on this thread's stack. Returns whether all of them have ended. */
@@ -420,17 +420,17 @@ static bool calls_end(struct session *s)
  * Ends the process without freeing memory, as threads that hang in the kernel still use it. The process ends only when these
  * threads leave the kernel, perhaps never: so the processes that wait for us are released first.
  */
-static __attribute__((noreturn)) void leave(struct session *s, int code)
+static __attribute__((noreturn)) void leave(struct session *session, int code)
 {
 	/* nothing joins these threads any more */
-	if (s->drain.running)
-		pthread_detach(s->drain.thread);
-	if (s->archiver.running)
-		pthread_detach(s->archiver.thread);
+	if (session->drain.running)
+		pthread_detach(session->drain.thread);
+	if (session->archiver.running)
+		pthread_detach(session->archiver.thread);
 	fflush(stdout); /* the report */
-	control_close(&s->control);
-	if (s->kind->hang_up)
-		s->kind->hang_up(s);
+	control_close(&session->control);
+	if (session->kind->hang_up)
+		session->kind->hang_up(session);
 	proxy_leave(code);
 	_exit(code);
 }
@@ -438,64 +438,64 @@ static __attribute__((noreturn)) void leave(struct session *s, int code)
 /* Returns a session in which nothing is open yet, on the heap, as it is too large for small stacks (ulimit -s); or NULL. */
 static struct session *session_new(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	struct session *session = calloc(1, sizeof(*session));
 
-	if (!s)
+	if (!session)
 		return NULL;
-	s->cfg = cfg;
-	s->kind = kind;
-	s->of = of;
-	s->argv = argv;
-	s->dir.fd = s->dir.parent_fd = -1;
-	s->workload = (struct workload)WORKLOAD_NONE;
-	s->loop.epoll_fd = -1;
-	s->signal_fd = s->tick_fd = s->interval_fd = s->due_fd = s->phase_fd = s->workload_log_fd = -1;
-	s->metrics_file = (struct new_file)NEW_FILE_NONE;
-	s->metrics_writing.call = s->writing.call = (struct async_call)ASYNC_CALL_NONE;
-	s->folder_watch = (struct folder_watch)FOLDER_WATCH_NONE;
-	return s;
+	session->cfg = cfg;
+	session->kind = kind;
+	session->of = of;
+	session->argv = argv;
+	session->dir.fd = session->dir.parent_fd = -1;
+	session->workload = (struct workload)WORKLOAD_NONE;
+	session->loop.epoll_fd = -1;
+	session->signal_fd = session->tick_fd = session->interval_fd = session->due_fd = session->phase_fd = session->workload_log_fd = -1;
+	session->metrics_file = (struct new_file)NEW_FILE_NONE;
+	session->metrics_writing.call = session->writing.call = (struct async_call)ASYNC_CALL_NONE;
+	session->folder_watch = (struct folder_watch)FOLDER_WATCH_NONE;
+	return session;
 }
 
 int session_run_as(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
 {
-	autofree struct session *s = session_new(kind, of, cfg, argv);
+	autofree struct session *session = session_new(kind, of, cfg, argv);
 	int code;
 
-	if (!s) {
+	if (!session) {
 		log_err_r(-ENOMEM, "a trace");
 		return EXIT_DLTRACED;
 	}
-	caller_find(&s->caller); /* now: in the background, the process is in a new terminal session */
-	s->status.by_config = s->caller.service;
+	caller_find(&session->caller); /* now: in the background, the process is in a new terminal session */
+	session->status.by_config = session->caller.service;
 	code = cfg->background ? background_start() : 0;
 	if (code) /* the parent: the trace has started (-1), or an exit status */
 		return code < 0 ? 0 : code;
 	if (!kind->remote && !cfg->background && proxy_stand(cfg->out, &code))
 		return code;
-	code = start(s);
+	code = start(session);
 	if (code) {
 		/* nothing has run: leave no files behind */
-		tracer_detach(&s->tracer);
-		stall_guard_begin(s->dir.path, code);
+		tracer_detach(&session->tracer);
+		stall_guard_begin(session->dir.path, code);
 		if (!kind->remote) /* else the client undoes it */
-			outdir_discard(&s->dir, collectors_file);
+			outdir_discard(&session->dir, collectors_file);
 		stall_guard_end();
 	} else {
-		background_ready(s->dir.path,
-				 !s->control.loop || s->control.fd < 0 ? BACKGROUND_NOT :
-				 s->control.in_trace		     ? BACKGROUND_BY_FOLDER :
+		background_ready(session->dir.path,
+				 !session->control.loop || session->control.fd < 0 ? BACKGROUND_NOT :
+				 session->control.in_trace		     ? BACKGROUND_BY_FOLDER :
 								       BACKGROUND_BY_NUMBER);
 		async_log_begin();
-		code = loop_run(&s->loop) < 0 ? EXIT_DLTRACED : 0;
-		control_hide(&s->control); /* watchers still get the last view */
-		code = finish(s) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
-		if (s->control.in_trace && !session_is_stuck(s)) /* else the next client removes it */
-			unlinkat(s->dir.fd, OUTDIR_SOCKET, 0);
+		code = loop_run(&session->loop) < 0 ? EXIT_DLTRACED : 0;
+		control_hide(&session->control); /* watchers still get the last view */
+		code = finish(session) ?: code; /* cppcheck-suppress selfAssignment; it does not know ?: */
+		if (session->control.in_trace && !session_is_stuck(session)) /* else the next client removes it */
+			unlinkat(session->dir.fd, OUTDIR_SOCKET, 0);
 	}
 	async_log_end();
-	if (session_is_stuck(s) || !calls_end(s))
-		leave(s, code);
-	session_free(s);
+	if (session_is_stuck(session) || !calls_end(session))
+		leave(session, code);
+	session_free(session);
 	return code;
 }
 

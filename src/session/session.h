@@ -34,8 +34,8 @@ struct session_kind {
 	void (*hang_up)(struct session *s); /* when threads hang, releases a process that waits for us; NULL: none waits */
 };
 
-/* Opens the folder that CFG names, as user U. ENV has the variables for its name. Returns 0, or -errno after a message. */
-int session_open_folder(struct outdir *d, const struct config *cfg, char *const *env, const struct workload_user *u);
+/* Opens the folder that CFG names, as user USER. ENV has the variables for its name. Returns 0, or -errno after a message. */
+int session_open_folder(struct outdir *outdir, const struct config *cfg, char *const *env, const struct workload_user *user);
 
 /* Runs a trace of KIND, as session_run() does. OF is the kind's own data. */
 int session_run_as(const struct session_kind *kind, void *of, const struct config *cfg, char **argv);

@@ -27,19 +27,19 @@
 
 /* --- space ----------------------------------------------------------------------------------------- */
 
-void watch_space(struct session *s)
+void watch_space(struct session *session)
 {
-	const struct space *space = &s->folder_watch.space;
+	const struct space *space = &session->folder_watch.space;
 
-	if (space->low == s->folder.paused)
+	if (space->low == session->folder.paused)
 		return;
 	if (space->low)
 		log_warn("only %s free in %s%s (--min-free is %s): rows are counted as lost until there is space",
-			 FMT_BYTES(space->free_bytes), s->dir.path, space->by, FMT_BYTES(space->least_bytes));
+			 FMT_BYTES(space->free_bytes), session->dir.path, space->by, FMT_BYTES(space->least_bytes));
 	else
-		log_info("space in %s again: writing goes on", s->dir.path);
-	s->folder.paused = space->low;
-	drain_pause(&s->drain, s->folder.paused);
+		log_info("space in %s again: writing goes on", session->dir.path);
+	session->folder.paused = space->low;
+	drain_pause(&session->drain, session->folder.paused);
 }
 
 /* --- the folder -------------------------------------------------------------------------------------- */
@@ -48,18 +48,18 @@ void watch_space(struct session *s)
  * Warns when the file server begins to refuse the folder, or accepts it again. Rows that are written meanwhile are lost, or
  * the server refuses them later: the sinks count both.
  */
-static void warn_refused(struct session *s)
+static void warn_refused(struct session *session)
 {
-	int r = s->folder_watch.refused;
+	int r = session->folder_watch.refused;
 
-	if (!r == !s->folder.refused)
+	if (!r == !session->folder.refused)
 		return;
-	s->folder.refused = r;
+	session->folder.refused = r;
 	if (r)
 		log_warn("the server refuses %s: %s (is it still exported?); rows count as lost or unsure until it accepts it again",
-			 s->dir.path, strerror(-r));
+			 session->dir.path, strerror(-r));
 	else
-		log_info("the server accepts %s again: writing goes on", s->dir.path);
+		log_info("the server accepts %s again: writing goes on", session->dir.path);
 }
 
 static int end_without_folder(struct session *s)
@@ -81,38 +81,38 @@ static int end_without_folder(struct session *s)
  * process of --pid. With cgroups, containers or --all the trace goes on until it is stopped, or until the workload ends, if
  * there is one.
  */
-static bool targets_ended(const struct session *s)
+static bool targets_ended(const struct session *session)
 {
-	const struct config *cfg = s->cfg;
-	bool by_workload = s->workload.pid && !cfg->wait_all && !cfg->n_pids;
+	const struct config *cfg = session->cfg;
+	bool by_workload = session->workload.pid && !cfg->wait_all && !cfg->n_pids;
 
-	if (s->workload.pid && !s->workload.ended)
+	if (session->workload.pid && !session->workload.ended)
 		return false;
-	if (!s->traced || session_has_ended(s))
+	if (!session->traced || session_has_ended(session))
 		return true;
-	if (s->phase == PHASE_DELAY && cfg->n_pids) /* these are not in the target yet */
+	if (session->phase == PHASE_DELAY && cfg->n_pids) /* these are not in the target yet */
 		return false;
 	if (cfg->all || cfg->cgroups.n || cfg->containers.n)
 		return by_workload;
-	return by_workload || !tracer_live(&s->tracer);
+	return by_workload || !tracer_live(&session->tracer);
 }
 
-void watch_advance(struct session *s)
+void watch_advance(struct session *session)
 {
-	if (s->phase < PHASE_OVER && targets_ended(s)) {
-		if (s->phase == PHASE_TRACING && s->cfg->linger_ns && s->traced) {
-			s->phase = PHASE_LINGER;
+	if (session->phase < PHASE_OVER && targets_ended(session)) {
+		if (session->phase == PHASE_TRACING && session->cfg->linger_ns && session->traced) {
+			session->phase = PHASE_LINGER;
 			log_info("the targets have ended; tracing goes on for %llu s",
-				 (unsigned long long)(s->cfg->linger_ns / NSEC_PER_SEC));
-			watch_arm(s, s->cfg->linger_ns);
-		} else if (s->phase != PHASE_LINGER) {
-			if (s->phase == PHASE_DELAY && s->traced)
+				 (unsigned long long)(session->cfg->linger_ns / NSEC_PER_SEC));
+			watch_arm(session, session->cfg->linger_ns);
+		} else if (session->phase != PHASE_LINGER) {
+			if (session->phase == PHASE_DELAY && session->traced)
 				log_warn("the workload has ended before --delay: nothing of it is traced");
-			s->phase = PHASE_OVER;
+			session->phase = PHASE_OVER;
 		}
 	}
-	if (s->phase == PHASE_OVER)
-		loop_quit(&s->loop);
+	if (session->phase == PHASE_OVER)
+		loop_quit(&session->loop);
 }
 
 int watch_arm(struct session *s, uint64_t ns)
@@ -120,46 +120,46 @@ int watch_arm(struct session *s, uint64_t ns)
 	return loop_timer_set(s->phase_fd, ns, 0);
 }
 
-void watch_stop(struct session *s, const char *why)
+void watch_stop(struct session *session, const char *why)
 {
-	watch_arm(s, 0);
-	s->end.awaited = true;
-	s->phase = s->workload.pid && !s->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
-	session_end_tracing(s);
-	if (s->phase == PHASE_UNTRACED) {
+	watch_arm(session, 0);
+	session->end.awaited = true;
+	session->phase = session->workload.pid && !session->workload.ended ? PHASE_UNTRACED : PHASE_OVER;
+	session_end_tracing(session);
+	if (session->phase == PHASE_UNTRACED) {
 		char next[PATH_MAX * 2] = "dltraced report";
 
-		shell_append(next, sizeof(next), s->dir.path);
+		shell_append(next, sizeof(next), session->dir.path);
 		log_info("%s: the trace has ended, the workload goes on; %s", why, next);
 	}
-	watch_advance(s);
+	watch_advance(session);
 }
 
 static int on_phase(void *ctx, int fd, uint32_t events)
 {
-	struct session *s = ctx;
+	struct session *session = ctx;
 	uint64_t n;
 	int r = 0;
 
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
-	if (s->phase == PHASE_DELAY) {
-		r = session_begin_tracing(s);
+	if (session->phase == PHASE_DELAY) {
+		r = session_begin_tracing(session);
 		if (r < 0) {
-			r = session_give_up(s, r);
+			r = session_give_up(session, r);
 		} else {
-			session_give_up_privileges(s);
-			session_note_manifest(s); /* its start is known now */
+			session_give_up_privileges(session);
+			session_note_manifest(session); /* its start is known now */
 		}
-	} else if (s->phase == PHASE_TRACING) {
-		watch_stop(s, "--duration has passed");
+	} else if (session->phase == PHASE_TRACING) {
+		watch_stop(session, "--duration has passed");
 		return 0;
-	} else if (s->phase == PHASE_LINGER) {
+	} else if (session->phase == PHASE_LINGER) {
 		if (!machine_dirty_bytes("", &n))
 			log_info("%llu MiB are not written back yet", (unsigned long long)n >> 20);
-		s->phase = PHASE_OVER;
+		session->phase = PHASE_OVER;
 	}
-	watch_advance(s);
+	watch_advance(session);
 	return r;
 }
 
@@ -184,41 +184,41 @@ static void explain_interrupt(struct session *s)
 
 static int on_tick(void *ctx, int fd, uint32_t events)
 {
-	struct session *s = ctx;
+	struct session *session = ctx;
 	uint64_t n;
 
 	if (read(fd, &n, sizeof(n)) < 0)
 		return 0;
-	session_look(s, ANSWER_MS);
-	if (!session_has_ended(s) && s->folder_watch.gone) {
-		int r = end_without_folder(s);
+	session_look(session, ANSWER_MS);
+	if (!session_has_ended(session) && session->folder_watch.gone) {
+		int r = end_without_folder(session);
 
 		if (r < 0)
 			return r;
 	}
-	if (s->traced && !session_has_ended(s)) {
-		watch_space(s);
-		warn_refused(s);
-		status_update(&s->status, &s->tracer, &s->drain);
-		functions_count(s->functions, &s->functions_counts);
-		status_rates_tick(&s->status);
-		status_warn(&s->status, &s->drain, s->dir.path, folder_watch_hangs(&s->folder_watch));
-		status_line(&s->status);
-		untraced_report(&s->drain.decode.untraced, s->cfg);
+	if (session->traced && !session_has_ended(session)) {
+		watch_space(session);
+		warn_refused(session);
+		status_update(&session->status, &session->tracer, &session->drain);
+		functions_count(session->functions, &session->functions_counts);
+		status_rates_tick(&session->status);
+		status_warn(&session->status, &session->drain, session->dir.path, folder_watch_hangs(&session->folder_watch));
+		status_line(&session->status);
+		untraced_report(&session->drain.decode.untraced, session->cfg);
 		unanswered_report();
-		list_segments(s);
-		session_metrics_tick(s);
-		session_live_tick(s);
+		list_segments(session);
+		session_metrics_tick(session);
+		session_live_tick(session);
 	}
-	session_try_to_end(s);
-	if (session_give_up_privileges(s)) /* the last awaited container has come */
-		session_note_manifest(s);
-	status_log(&s->status, s->workload.relay.log, s->dir.path);
-	explain_interrupt(s);
-	command_log_stops(&s->workload);
-	if (s->kind->tick)
-		s->kind->tick(s);
-	watch_advance(s);
+	session_try_to_end(session);
+	if (session_give_up_privileges(session)) /* the last awaited container has come */
+		session_note_manifest(session);
+	status_log(&session->status, session->workload.relay.log, session->dir.path);
+	explain_interrupt(session);
+	command_log_stops(&session->workload);
+	if (session->kind->tick)
+		session->kind->tick(session);
+	watch_advance(session);
 	return 0;
 }
 
@@ -249,56 +249,56 @@ static int on_front_gone(void *ctx, int fd, uint32_t events)
 
 /* --- setup ----------------------------------------------------------------------------------------- */
 
-int watch_setup(struct session *s)
+int watch_setup(struct session *session)
 {
-	int r = loop_init(&s->loop);
+	int r = loop_init(&session->loop);
 
 	if (r < 0)
 		return r;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of the file size counts as a full disk */
-	s->signal_fd = command_signals();
-	s->tick_fd = loop_timerfd(NSEC_PER_SEC);
-	s->phase_fd = loop_timerfd(0);
-	if (s->signal_fd < 0)
-		return s->signal_fd;
-	r = loop_add(&s->loop, s->signal_fd, EPOLLIN, on_signal, s);
+	session->signal_fd = command_signals();
+	session->tick_fd = loop_timerfd(NSEC_PER_SEC);
+	session->phase_fd = loop_timerfd(0);
+	if (session->signal_fd < 0)
+		return session->signal_fd;
+	r = loop_add(&session->loop, session->signal_fd, EPOLLIN, on_signal, session);
 	if (!r)
-		r = loop_add(&s->loop, s->tick_fd, EPOLLIN, on_tick, s);
+		r = loop_add(&session->loop, session->tick_fd, EPOLLIN, on_tick, session);
 	if (!r)
-		r = loop_add(&s->loop, s->phase_fd, EPOLLIN, on_phase, s);
+		r = loop_add(&session->loop, session->phase_fd, EPOLLIN, on_phase, session);
 	if (!r && proxy_gone_fd() >= 0)
-		r = loop_add(&s->loop, proxy_gone_fd(), 0, on_front_gone, s);
+		r = loop_add(&session->loop, proxy_gone_fd(), 0, on_front_gone, session);
 	return r;
 }
 
 static int on_sums(void *ctx, int fd, uint32_t events)
 {
-	struct session *s = ctx;
+	struct session *session = ctx;
 	uint64_t n;
 	int r;
 
-	if (read(fd, &n, sizeof(n)) < 0 || !s->traced || session_has_ended(s))
+	if (read(fd, &n, sizeof(n)) < 0 || !session->traced || session_has_ended(session))
 		return 0;
-	r = fd == s->interval_fd ? tracer_emit(&s->tracer, PROBE_EMIT) : tracer_emit_due(&s->tracer);
+	r = fd == session->interval_fd ? tracer_emit(&session->tracer, PROBE_EMIT) : tracer_emit_due(&session->tracer);
 	if (r < 0) {
-		log_warn("%s; its sums are written at the end", s->tracer.error);
-		loop_del(&s->loop, fd);
+		log_warn("%s; its sums are written at the end", session->tracer.error);
+		loop_del(&session->loop, fd);
 	}
 	return 0;
 }
 
-int watch_interval(struct session *s)
+int watch_interval(struct session *session)
 {
 	int r;
 
-	if (!tracer_has_sums(&s->tracer))
+	if (!tracer_has_sums(&session->tracer))
 		return 0;
-	s->interval_fd = loop_timerfd(s->cfg->interval_ns);
-	r = s->interval_fd < 0 ? s->interval_fd : loop_add(&s->loop, s->interval_fd, EPOLLIN, on_sums, s);
-	if (r < 0 || !tracer_may_be_due(&s->tracer))
+	session->interval_fd = loop_timerfd(session->cfg->interval_ns);
+	r = session->interval_fd < 0 ? session->interval_fd : loop_add(&session->loop, session->interval_fd, EPOLLIN, on_sums, session);
+	if (r < 0 || !tracer_may_be_due(&session->tracer))
 		return r;
-	s->due_fd = loop_timerfd(DUE_EVERY_NS);
-	return s->due_fd < 0 ? s->due_fd : loop_add(&s->loop, s->due_fd, EPOLLIN, on_sums, s);
+	session->due_fd = loop_timerfd(DUE_EVERY_NS);
+	return session->due_fd < 0 ? session->due_fd : loop_add(&session->loop, session->due_fd, EPOLLIN, on_sums, session);
 }
 
 int watch_workload(struct session *s)

@@ -85,9 +85,9 @@ static const char *set_pack(struct option_parse *p, void *member, char *arg)
 	return NULL;
 }
 
-static const char *set_rotate(struct option_parse *p, void *member, char *arg)
+static const char *set_rotate(struct option_parse *parse, void *member, char *arg)
 {
-	struct config *cfg = p->into;
+	struct config *cfg = parse->into;
 	uint64_t bytes = UINT64_MAX, ns = UINT64_MAX;
 
 	if (units_parse_size_or_time(arg, &bytes, &ns) < 0)
@@ -121,13 +121,13 @@ static const char *set_regions(struct option_parse *p, void *member, char *arg)
 	return *(bool *)member || !strcmp(arg, "off") ? NULL : "not one of auto, off";
 }
 
-static const char *set_sched(struct option_parse *p, void *member, char *arg)
+static const char *set_sched(struct option_parse *parse, void *member, char *arg)
 {
 	static const struct {
 		const char *level;
 		unsigned int flag;
 	} levels[] = { { "sums", PROBE_SCHED_SUMS }, { "timeline", PROBE_SCHED_TIMELINE } };
-	struct config *cfg = p->into;
+	struct config *cfg = parse->into;
 
 	cfg->no_sched = !strcmp(arg, "off");
 	cfg->sched = 0;
@@ -142,9 +142,9 @@ static const char *set_sched(struct option_parse *p, void *member, char *arg)
 	return "not one of off, sums, timeline";
 }
 
-static const char *set_probes(struct option_parse *p, void *member, char *arg)
+static const char *set_probes(struct option_parse *parse, void *member, char *arg)
 {
-	struct config *cfg = p->into;
+	struct config *cfg = parse->into;
 	char bad[64], hint[64];
 	struct similar s;
 
@@ -154,10 +154,10 @@ static const char *set_probes(struct option_parse *p, void *member, char *arg)
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SELECTABLE)
 			similar_offer(&s, probes[i]->name);
-	return option_because(p, "no such probe: '%s'%s (`dltraced probes' lists them)", bad, similar_text(&s, "", hint, sizeof(hint)));
+	return option_because(parse, "no such probe: '%s'%s (`dltraced probes' lists them)", bad, similar_text(&s, "", hint, sizeof(hint)));
 }
 
-static const char *set_collectors(struct option_parse *p, void *member, char *arg)
+static const char *set_collectors(struct option_parse *parse, void *member, char *arg)
 {
 	const char *bad;
 	char hint[64];
@@ -169,13 +169,13 @@ static const char *set_collectors(struct option_parse *p, void *member, char *ar
 	s = similar_to(bad, strcspn(bad, ","));
 	for (size_t i = 0; i < COLLECTOR_KINDS; i++)
 		similar_offer(&s, collector_kinds[i].name);
-	return option_because(p, "no such collector: '%.*s'%s (`dltraced probes' lists them)", (int)MIN(s.len, 64U), bad,
+	return option_because(parse, "no such collector: '%.*s'%s (`dltraced probes' lists them)", (int)MIN(s.len, 64U), bad,
 			      similar_text(&s, "", hint, sizeof(hint)));
 }
 
-static const char *add_pids(struct option_parse *p, void *member, char *arg)
+static const char *add_pids(struct option_parse *parse, void *member, char *arg)
 {
-	struct config *cfg = p->into;
+	struct config *cfg = parse->into;
 	char *end;
 
 	for (char *digits = arg;; digits = end + 1) {
@@ -189,12 +189,12 @@ static const char *add_pids(struct option_parse *p, void *member, char *arg)
 			return "not a process ID";
 		r = util_pidfd_open((pid_t)pid);
 		if (r == -EINVAL || r == -ENOENT) /* -ENOENT on newer kernels */
-			return option_because(p, "%ld is a thread, not a process", pid);
+			return option_because(parse, "%ld is a thread, not a process", pid);
 		if (r < 0)
-			return option_because(p, "%ld: %s", pid, strerror(-r));
+			return option_because(parse, "%ld: %s", pid, strerror(-r));
 		close(r);
 		if (cfg->n_pids == CONFIG_LIST_MAX)
-			return option_because(p, "more than %d processes", CONFIG_LIST_MAX);
+			return option_because(parse, "more than %d processes", CONFIG_LIST_MAX);
 		cfg->pids[cfg->n_pids++] = (pid_t)pid;
 		if (!*end)
 			return NULL;
@@ -202,7 +202,7 @@ static const char *add_pids(struct option_parse *p, void *member, char *arg)
 }
 
 /* Adds a whole disk by its kernel name; /dev/NAME is allowed, too. */
-static const char *add_disk(struct option_parse *p, void *member, char *arg)
+static const char *add_disk(struct option_parse *parse, void *member, char *arg)
 {
 	char *name = strncmp(arg, "/dev/", 5) ? arg : arg + 5;
 	autofree char *disk = util_fmt("/sys/class/block/%s", name);
@@ -214,10 +214,10 @@ static const char *add_disk(struct option_parse *p, void *member, char *arg)
 		return "no such disk in /sys/class/block";
 	if (access(partition, F_OK) == 0)
 		return "a partition: name its disk, which has the requests";
-	return add_text(p, member, name);
+	return add_text(parse, member, name);
 }
 
-static const char *set_mem_node(struct option_parse *p, void *member, char *arg)
+static const char *set_mem_node(struct option_parse *parse, void *member, char *arg)
 {
 	char list[4096], *end = arg;
 	const unsigned long node = isdigit((unsigned char)*arg) ? strtoul(arg, &end, 10) : 0;
@@ -230,7 +230,7 @@ static const char *set_mem_node(struct option_parse *p, void *member, char *arg)
 	if (!*list)
 		return "this kernel lists no NUMA nodes";
 	if (node >= NUMA_NODES_MAX || !allowed[node])
-		return option_because(p, "no NUMA node whose memory can be used here: %s can", list);
+		return option_because(parse, "no NUMA node whose memory can be used here: %s can", list);
 	*(int *)member = (int)node;
 	return NULL;
 }
@@ -278,9 +278,9 @@ static const char *set_experiment(struct option_parse *p, void *member, char *ar
 		       "'-' in front", CONFIG_EXPERIMENT_MAX - 1);
 }
 
-static const char *set_workload(struct option_parse *p, void *member, char *arg)
+static const char *set_workload(struct option_parse *parse, void *member, char *arg)
 {
-	struct config *cfg = p->into;
+	struct config *cfg = parse->into;
 
 	if (cfg->shell_cmd)
 		return "given twice";

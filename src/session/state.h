@@ -144,29 +144,29 @@ static inline bool session_is_stuck(const struct session *s)
 }
 
 /* Sets up signals, timers and descriptors of the loop. Returns 0 or -errno. */
-int watch_setup(struct session *s);
+int watch_setup(struct session *session);
 /* Waits for the end of the workload, which has been let go. Returns 0 or -errno. */
 int watch_workload(struct session *s);
 /* Stops writing below --min-free, and resumes when there is space. Called every second, and at the start. */
-void watch_space(struct session *s);
+void watch_space(struct session *session);
 /* Ends the trace, but not the workload. If the workload goes on, WHY is logged. */
-void watch_stop(struct session *s, const char *why);
+void watch_stop(struct session *session, const char *why);
 /* To be called when the workload, a target or a phase has ended: ends the trace, if nothing is left to trace. */
-void watch_advance(struct session *s);
+void watch_advance(struct session *session);
 /* Emits the kernel's sums each interval, if a probe has any. Returns 0 or -errno. */
-int watch_interval(struct session *s);
+int watch_interval(struct session *session);
 /* Sets the timer of the next phase; 0 ns: none. */
 int watch_arm(struct session *s, uint64_t ns);
 
 /* Loads the programs, then removes the old trace of --force. Returns 0 or an exit status. */
-int session_load(struct session *s);
+int session_load(struct session *session);
 /*
  * To be called when tracing has failed before the workload runs. With --best-effort the workload will run untraced: returns
  * 0. Otherwise logs the reason and returns an exit status.
  */
 int session_go_untraced(struct session *s);
 /* Turns hooks on, adds targets, and starts --duration. Returns 0, or -errno and s->why_not. */
-int session_begin_tracing(struct session *s);
+int session_begin_tracing(struct session *session);
 /*
  * Logs that session_begin_tracing() has failed with R at the end of --delay. Returns 0, as the workload goes on; without a
  * workload R, which ends dltraced.
@@ -180,9 +180,9 @@ int session_give_up(struct session *s, int r);
 bool session_give_up_privileges(struct session *s);
 /*
  * Turns hooks off, stops helpers, writes rows and manifest; later calls do nothing. Where the folder's file system does not
- * answer and something waits for the end, logs that, and S is stuck afterwards.
+ * answer and something waits for the end, logs that, and SESSION is stuck afterwards.
  */
-void session_end_tracing(struct session *s);
+void session_end_tracing(struct session *session);
 /* For a trace that ended before its workload: finishes a stuck trace, and writes the workload's end into the manifest. */
 void session_end_again(struct session *s);
 /* Finishes a stuck trace, if that is possible now. */
@@ -208,23 +208,23 @@ void session_files_done(void);
 const char *session_phase(const struct session *s);
 
 /* status --watch: a client subscribes; a client leaves; a second has passed, for busy clients; the trace has ended. */
-int session_live_answer(struct session *s, const struct control_request *rq, FILE *out);
+int session_live_answer(struct session *session, const struct control_request *rq, FILE *out);
 void session_live_gone(void *ctx, unsigned int client);
 void session_live_tick(struct session *s);
-void session_live_end(struct session *s);
+void session_live_end(struct session *session);
 
 /*
  * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it is
  * another program's file; -EISDIR; or the error of making a file beside it. metrics_file_write() replaces it by LEN bytes,
  * readable by all. Returns 0, or -errno with the old file still in place.
  */
-int metrics_file_open(struct new_file *f, const char *path);
-int metrics_file_write(struct new_file *f, const char *text, size_t len);
+int metrics_file_open(struct new_file *file, const char *path);
+int metrics_file_write(struct new_file *file, const char *text, size_t len);
 
 /* Checks whether --metrics-file can be written. Returns 0 or an exit status. */
-int session_metrics_begin(struct session *s);
+int session_metrics_begin(struct session *session);
 /* Write the metrics; write them if an interval is over (each second); free all. Without --metrics-file they do nothing. */
-void session_metrics_write(struct session *s);
+void session_metrics_write(struct session *session);
 void session_metrics_tick(struct session *s);
 void session_metrics_free(struct session *s);
 
@@ -237,8 +237,8 @@ uint64_t session_not_on_disk(const struct session *s);
  * progress. The second waits up to WAIT_MS (-1: without a limit); it returns 1 when the file was written, or failed with a
  * message, else 0.
  */
-int session_begin_manifest(struct session *s, bool complete);
-int session_await_manifest(struct session *s, int wait_ms);
+int session_begin_manifest(struct session *session, bool complete);
+int session_await_manifest(struct session *session, int wait_ms);
 /* Writes manifest.json in the background while the trace goes on. */
 void session_note_manifest(struct session *s);
 struct manifest_time session_now(void);

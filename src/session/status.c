@@ -47,22 +47,22 @@ static void update_kept(struct probe_counts *p, const struct drain *d, const str
 }
 
 /* Sets the losses of a probe by cause, as the kernel side and the probe's sink have counted them. */
-static void update_lost(struct probe_counts *p, const struct dlt_stats *st, const struct sink *sink, uint64_t skipped)
+static void update_lost(struct probe_counts *counts, const struct dlt_stats *st, const struct sink *sink, uint64_t skipped)
 {
-	memset(p->lost_by, 0, sizeof(p->lost_by));
-	p->lost_by[LOSS_IN_FLIGHT] = st->lost_room;
-	p->lost_by[LOSS_UNSEEN] = st->lost_unseen;
-	p->lost_by[LOSS_BUFFER] = st->lost - st->lost_room - st->lost_unseen + st->rows_lost;
-	p->lost_by[LOSS_DISK] = util_counted(&sink->lost);
-	p->lost_by[LOSS_SKIPPED] = skipped;
-	p->lost = 0;
+	memset(counts->lost_by, 0, sizeof(counts->lost_by));
+	counts->lost_by[LOSS_IN_FLIGHT] = st->lost_room;
+	counts->lost_by[LOSS_UNSEEN] = st->lost_unseen;
+	counts->lost_by[LOSS_BUFFER] = st->lost - st->lost_room - st->lost_unseen + st->rows_lost;
+	counts->lost_by[LOSS_DISK] = util_counted(&sink->lost);
+	counts->lost_by[LOSS_SKIPPED] = skipped;
+	counts->lost = 0;
 	for (enum loss why = 0; why < LOSSES; why++)
-		p->lost += p->lost_by[why];
+		counts->lost += counts->lost_by[why];
 }
 
-static void source_count(const struct tracer *t, struct access_counts *ret)
+static void source_count(const struct tracer *tracer, struct access_counts *ret)
 {
-	const struct access_source *source = t->objects[DLT_access].state;
+	const struct access_source *source = tracer->objects[DLT_access].state;
 
 	if (!source)
 		return;
@@ -74,57 +74,57 @@ static void source_count(const struct tracer *t, struct access_counts *ret)
 	ret->addressless = source->addressless ? __atomic_load_n(source->addressless, __ATOMIC_RELAXED) : 0;
 }
 
-void status_update(struct status *s, const struct tracer *t, const struct drain *d)
+void status_update(struct status *status, const struct tracer *tracer, const struct drain *drain)
 {
 	struct dlt_stats stats[DLT_PROBES];
 	uint64_t skipped[DLT_PROBES];
 
-	tracer_stats(t, stats);
-	tracer_skipped(t, skipped);
-	s->counts.skipped = skipped[0];
-	s->rows = s->bytes = s->lost = s->dropped = s->summed = s->unsure = 0;
-	memset(s->lost_by, 0, sizeof(s->lost_by));
+	tracer_stats(tracer, stats);
+	tracer_skipped(tracer, skipped);
+	status->counts.skipped = skipped[0];
+	status->rows = status->bytes = status->lost = status->dropped = status->summed = status->unsure = 0;
+	memset(status->lost_by, 0, sizeof(status->lost_by));
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct sink *sink = sink_of(d, i);
-		struct probe_counts *p = &s->counts.probes[i];
+		const struct sink *sink = sink_of(drain, i);
+		struct probe_counts *counts = &status->counts.probes[i];
 
-		p->seen = stats[i].seen;
-		p->rows = util_counted(&sink->rows);
-		p->bytes = util_counted(&sink->bytes);
-		p->late = util_counted(&sink->late);
-		p->unsure = util_counted(&sink->unsure);
-		p->filtered = util_counted(&d->decode.counts[i].filtered);
-		update_lost(p, &stats[i], sink, skipped[i]);
-		p->calls = stats[i].emitted;
-		p->foreign = stats[i].foreign;
-		p->fileless = stats[i].fileless;
-		p->refused = stats[i].refused;
-		p->overwritten = stats[i].overwritten;
-		p->unseen = stats[i].unseen + stats[i].lost_unseen;
-		p->unread = stats[i].unread + util_counted(&d->decode.counts[i].unread);
-		p->lines = util_counted(&d->decode.counts[i].lines);
-		p->summed = util_counted(&d->decode.counts[i].summed);
-		p->nvtx = util_counted(&d->decode.counts[i].nvtx);
-		update_kept(p, d, sink);
-		if (!((t->probes | ALWAYS) >> i & 1))
+		counts->seen = stats[i].seen;
+		counts->rows = util_counted(&sink->rows);
+		counts->bytes = util_counted(&sink->bytes);
+		counts->late = util_counted(&sink->late);
+		counts->unsure = util_counted(&sink->unsure);
+		counts->filtered = util_counted(&drain->decode.counts[i].filtered);
+		update_lost(counts, &stats[i], sink, skipped[i]);
+		counts->calls = stats[i].emitted;
+		counts->foreign = stats[i].foreign;
+		counts->fileless = stats[i].fileless;
+		counts->refused = stats[i].refused;
+		counts->overwritten = stats[i].overwritten;
+		counts->unseen = stats[i].unseen + stats[i].lost_unseen;
+		counts->unread = stats[i].unread + util_counted(&drain->decode.counts[i].unread);
+		counts->lines = util_counted(&drain->decode.counts[i].lines);
+		counts->summed = util_counted(&drain->decode.counts[i].summed);
+		counts->nvtx = util_counted(&drain->decode.counts[i].nvtx);
+		update_kept(counts, drain, sink);
+		if (!((tracer->probes | ALWAYS) >> i & 1))
 			continue;
-		s->rows += p->rows;
-		s->bytes += p->bytes;
-		s->lost += p->lost;
+		status->rows += counts->rows;
+		status->bytes += counts->bytes;
+		status->lost += counts->lost;
 		for (enum loss why = 0; why < LOSSES; why++)
-			s->lost_by[why] += p->lost_by[why];
-		s->dropped += p->dropped;
-		s->summed += p->summed;
-		s->unsure += p->unsure;
+			status->lost_by[why] += counts->lost_by[why];
+		status->dropped += counts->dropped;
+		status->summed += counts->summed;
+		status->unsure += counts->unsure;
 	}
-	s->counts.probes[DLT_pids].unanswered = unanswered_count(UNANSWERED_FACTS);
-	s->counts.probes[DLT_mmap].unanswered = unanswered_count(UNANSWERED_MAPPINGS);
-	source_count(t, &s->counts.access);
-	access_count(d->decode.access, &s->counts.access);
-	alloc_count(d->decode.alloc, &s->counts.alloc);
-	s->log_unsure = util_counted(&d->log.unsure_bytes);
-	s->lost += s->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
-	s->lost_by[LOSS_SKIPPED] += s->counts.skipped;
+	status->counts.probes[DLT_pids].unanswered = unanswered_count(UNANSWERED_FACTS);
+	status->counts.probes[DLT_mmap].unanswered = unanswered_count(UNANSWERED_MAPPINGS);
+	source_count(tracer, &status->counts.access);
+	access_count(drain->decode.access, &status->counts.access);
+	alloc_count(drain->decode.alloc, &status->counts.alloc);
+	status->log_unsure = util_counted(&drain->log.unsure_bytes);
+	status->lost += status->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
+	status->lost_by[LOSS_SKIPPED] += status->counts.skipped;
 }
 
 static void add_lost(struct status *s, unsigned int probe, enum loss why, uint64_t n)
@@ -160,24 +160,24 @@ static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 		f->foreign++;
 }
 
-void status_account(struct status *s, struct tracer *t)
+void status_account(struct status *status, struct tracer *tracer)
 {
 	struct dlt_stats stats[DLT_PROBES];
-	struct in_flight in_flight = { .tracer = t };
+	struct in_flight in_flight = { .tracer = tracer };
 	uint64_t skipped[DLT_PROBES];
 
-	tracer_stats(t, stats);
-	tracer_skipped(t, skipped);
-	tracer_running(t, count_in_flight, &in_flight);
-	tracer_requests(t, 0, UINT_MAX, count_in_flight, count_in_flight_rec, &in_flight);
+	tracer_stats(tracer, stats);
+	tracer_skipped(tracer, skipped);
+	tracer_running(tracer, count_in_flight, &in_flight);
+	tracer_requests(tracer, 0, UINT_MAX, count_in_flight, count_in_flight_rec, &in_flight);
 	stats[DLT_bio].foreign += in_flight.foreign;
-	s->counts.probes[DLT_bio].foreign = stats[DLT_bio].foreign;
+	status->counts.probes[DLT_bio].foreign = stats[DLT_bio].foreign;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight.n[i];
 
-		s->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		s->counts.probes[i].calls = known - stats[i].foreign + s->counts.probes[i].unmatched + skipped[i];
-		add_lost(s, i, LOSS_UNMATCHED, s->counts.probes[i].unmatched);
+		status->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
+		status->counts.probes[i].calls = known - stats[i].foreign + status->counts.probes[i].unmatched + skipped[i];
+		add_lost(status, i, LOSS_UNMATCHED, status->counts.probes[i].unmatched);
 	}
 }
 
@@ -203,39 +203,39 @@ static bool is_news(struct status_logged *logged, uint64_t n)
 }
 
 /* Warns of bytes that write(2) accepted, and that the disk refused later. */
-static void warn_refused(struct status *s, const struct drain *d, const char *dir)
+static void warn_refused(struct status *status, const struct drain *drain, const char *dir)
 {
 	int refused = 0;
 
 	for (unsigned int i = 1; !refused && i < DLT_PROBES; i++)
-		refused = __atomic_load_n(&sink_of(d, i)->refused, __ATOMIC_RELAXED);
-	if (!refused && d->archiver)
-		refused = __atomic_load_n(&d->archiver->refused, __ATOMIC_RELAXED);
-	if (s->log_unsure && !s->log_unsure_logged)
+		refused = __atomic_load_n(&sink_of(drain, i)->refused, __ATOMIC_RELAXED);
+	if (!refused && drain->archiver)
+		refused = __atomic_load_n(&drain->archiver->refused, __ATOMIC_RELAXED);
+	if (status->log_unsure && !status->log_unsure_logged)
 		log_warn("the disk of %s refused writes: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
-			 dir, strerror(-__atomic_load_n(&d->log.refused, __ATOMIC_RELAXED)));
-	s->log_unsure_logged = s->log_unsure;
-	if (is_news(&s->unsure_logged, s->unsure))
+			 dir, strerror(-__atomic_load_n(&drain->log.refused, __ATOMIC_RELAXED)));
+	status->log_unsure_logged = status->log_unsure;
+	if (is_news(&status->unsure_logged, status->unsure))
 		log_warn("the disk of %s refused writes: %s; up to %s may be missing (unsure in the manifest)", dir, strerror(-refused),
-			 FMT_N(s->unsure, "row that was written", "rows that were written"));
+			 FMT_N(status->unsure, "row that was written", "rows that were written"));
 }
 
 /*
  * Calls that the kernel has hidden from its hooks are reported apart from losses, and only as information: dltraced did not
  * lose them, and the user can do nothing about them.
  */
-static void warn_lost(struct status *s)
+static void warn_lost(struct status *status)
 {
-	const uint64_t unseen = s->lost_by[LOSS_UNSEEN], lost = s->lost - MIN(unseen, s->lost);
+	const uint64_t unseen = status->lost_by[LOSS_UNSEEN], lost = status->lost - MIN(unseen, status->lost);
 
-	if (is_news(&s->unseen_logged, unseen))
+	if (is_news(&status->unseen_logged, unseen))
 		log_info("%s so far not in the trace: the kernel did not report when they began or ended (no option changes that; "
 			 "`dltraced report' says whether it matters)", FMT_N(unseen, "event is", "events are"));
-	if (is_news(&s->lost_logged, lost)) {
+	if (is_news(&status->lost_logged, lost)) {
 		uint64_t by[LOSSES];
 		autofree char *why = NULL;
 
-		memcpy(by, s->lost_by, sizeof(by));
+		memcpy(by, status->lost_by, sizeof(by));
 		by[LOSS_UNSEEN] = 0;
 		why = loss_text(by);
 		log_warn("%s lost so far: %s", FMT_N(lost, "row", "rows"), why ? why : "");
@@ -247,53 +247,53 @@ const char *status_elsewhere(const struct status *s)
 	return s->by_config ? "state = PATH in dltraced.conf" : "-o DIR";
 }
 
-void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs)
+void status_warn(struct status *status, const struct drain *drain, const char *dir, bool hangs)
 {
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = util_counted(&d->heartbeat_ns);
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), beat = util_counted(&drain->heartbeat_ns);
 	bool stalled = hangs || (beat && now - beat > STALLED_NS);
 	uint64_t failures = 0;
 	int failed_with = 0;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		const struct sink *sink = sink_of(d, i);
+		const struct sink *sink = sink_of(drain, i);
 
 		failures += util_counted(&sink->failures);
 		if (util_counted(&sink->failures))
 			failed_with = __atomic_load_n(&sink->failed_with, __ATOMIC_RELAXED);
 	}
-	if (is_news(&s->failures_logged, failures))
+	if (is_news(&status->failures_logged, failures))
 		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
 			 dir, limits_strerror(failed_with));
-	warn_refused(s, d, dir);
-	if (stalled && !s->stalled_logged)
+	warn_refused(status, drain, dir);
+	if (stalled && !status->stalled_logged)
 		log_warn("writing to %s has stalled; once the buffers (--buffer) are full, further rows count as lost", dir);
-	if (!stalled && s->stalled_logged)
+	if (!stalled && status->stalled_logged)
 		log_info("writing to %s goes on", dir);
-	s->stalled_logged = stalled;
-	if (!s->same_dev_logged && atomic_load(&d->decode.same_dev)) {
+	status->stalled_logged = stalled;
+	if (!status->same_dev_logged && atomic_load(&drain->decode.same_dev)) {
 		log_info("%s is on a file system that the target uses too: its writes compete with the job's (choose another one with %s)",
-			 dir, status_elsewhere(s));
-		s->same_dev_logged = true;
+			 dir, status_elsewhere(status));
+		status->same_dev_logged = true;
 	}
-	if (s->counts.skipped && !s->skipped_logged) {
+	if (status->counts.skipped && !status->skipped_logged) {
 		log_warn("the kernel has skipped dltraced's hooks %s (recursion_misses): so many calls of the job, or of other "
-			 "processes, count as lost", FMT_N(s->counts.skipped, "time", "times"));
-		s->skipped_logged = true;
+			 "processes, count as lost", FMT_N(status->counts.skipped, "time", "times"));
+		status->skipped_logged = true;
 	}
-	warn_lost(s);
+	warn_lost(status);
 }
 
-void status_log(struct status *s, const struct relay_log *log, const char *dir)
+void status_log(struct status *status, const struct relay_log *log, const char *dir)
 {
 	int error;
 
 	if (!log)
 		return;
-	s->counts.log_lost = util_counted(&log->lost_bytes);
+	status->counts.log_lost = util_counted(&log->lost_bytes);
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
-	if (!is_news(&s->log_lost_logged, s->counts.log_lost))
+	if (!is_news(&status->log_lost_logged, status->counts.log_lost))
 		return;
-	log_warn("%s missing in %s/workload.log: %s", FMT_N(s->counts.log_lost, "byte of the workload's output so far is",
+	log_warn("%s missing in %s/workload.log: %s", FMT_N(status->counts.log_lost, "byte of the workload's output so far is",
 							     "bytes of the workload's output so far are"), dir,
 		 error == -ETIMEDOUT ? "writing there has stalled"
 		 : error	     ? strerror(-error)
@@ -307,39 +307,39 @@ static double rate(uint64_t now, uint64_t before, double dt_s)
 	return now > before ? (double)(now - before) / dt_s : 0;
 }
 
-void status_rates_tick(struct status *s)
+void status_rates_tick(struct status *status)
 {
-	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), from_ns = s->rates.at_ns ?: s->start_ns;
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), from_ns = status->rates.at_ns ?: status->start_ns;
 	double dt_s = now_ns > from_ns ? (double)(now_ns - from_ns) / 1e9 : 0;
-	struct status_rates *r = &s->rates;
+	struct status_rates *rates = &status->rates;
 
 	if (dt_s <= 0)
 		return;
-	r->rows_s = 0;
+	rates->rows_s = 0;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t rows = s->counts.probes[i].rows + s->counts.probes[i].summed;
+		uint64_t rows = status->counts.probes[i].rows + status->counts.probes[i].summed;
 
-		r->probe_rows_s[i] = rate(rows, r->probe_rows[i], dt_s);
-		r->rows_s += r->probe_rows_s[i];
-		r->probe_rows[i] = rows;
+		rates->probe_rows_s[i] = rate(rows, rates->probe_rows[i], dt_s);
+		rates->rows_s += rates->probe_rows_s[i];
+		rates->probe_rows[i] = rows;
 	}
-	r->bytes_s = rate(s->bytes, r->bytes, dt_s);
-	r->bytes = s->bytes;
-	r->at_ns = now_ns;
+	rates->bytes_s = rate(status->bytes, rates->bytes, dt_s);
+	rates->bytes = status->bytes;
+	rates->at_ns = now_ns;
 }
 
-void status_line(struct status *s)
+void status_line(struct status *status)
 {
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - s->start_ns) / NSEC_PER_SEC;
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC), elapsed = (now - status->start_ns) / NSEC_PER_SEC;
 	char line[240];
 	size_t n;
 
 	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
-			     (unsigned long long)elapsed % 60, FMT_SI(s->rows + s->summed, ""),
-			     FMT_BYTES(s->bytes), (unsigned long long)(s->lost - MIN(s->lost_by[LOSS_UNSEEN], s->lost)));
+			     (unsigned long long)elapsed % 60, FMT_SI(status->rows + status->summed, ""),
+			     FMT_BYTES(status->bytes), (unsigned long long)(status->lost - MIN(status->lost_by[LOSS_UNSEEN], status->lost)));
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t per_s = (uint64_t)(s->rates.probe_rows_s[i] + 0.5);
+		uint64_t per_s = (uint64_t)(status->rates.probe_rows_s[i] + 0.5);
 
 		if (per_s && probes[i]->flags & PROBE_OF_TARGET && n + 40 < sizeof(line))
 			n += (size_t)snprintf(line + n, sizeof(line) - n, " %s %s/s", probes[i]->name,
@@ -359,17 +359,17 @@ void status_report_lost(const struct status *s)
 	}
 }
 
-void status_put_summary(const struct status *s, const char *dir, FILE *out)
+void status_put_summary(const struct status *status, const char *dir, FILE *out)
 {
-	fprintf(out, "%s, %s, %llu lost, in %s\n", FMT_N(s->rows, "row", "rows"), FMT_BYTES(s->bytes), (unsigned long long)s->lost, dir);
-	if (s->summed)
-		fprintf(out, "  %s only summed up, in rollup.out\n", FMT_N(s->summed, "row was", "rows were"));
-	if (s->dropped)
-		fprintf(out, "  %s dropped by --keep; rollup.out has the sums\n", FMT_N(s->dropped, "row of these was", "rows of these were"));
-	if (s->unsure)
-		fprintf(out, "  %s of these may be missing: the disk refused writes\n", FMT_N(s->unsure, "row", "rows"));
-	if (s->log_unsure)
-		fprintf(out, "  %s of workload.log may be missing: the disk refused writes\n", FMT_N(s->log_unsure, "byte", "bytes"));
-	if (s->counts.log_lost)
-		fprintf(out, "  workload.log lacks %s of the output\n", FMT_N(s->counts.log_lost, "byte", "bytes"));
+	fprintf(out, "%s, %s, %llu lost, in %s\n", FMT_N(status->rows, "row", "rows"), FMT_BYTES(status->bytes), (unsigned long long)status->lost, dir);
+	if (status->summed)
+		fprintf(out, "  %s only summed up, in rollup.out\n", FMT_N(status->summed, "row was", "rows were"));
+	if (status->dropped)
+		fprintf(out, "  %s dropped by --keep; rollup.out has the sums\n", FMT_N(status->dropped, "row of these was", "rows of these were"));
+	if (status->unsure)
+		fprintf(out, "  %s of these may be missing: the disk refused writes\n", FMT_N(status->unsure, "row", "rows"));
+	if (status->log_unsure)
+		fprintf(out, "  %s of workload.log may be missing: the disk refused writes\n", FMT_N(status->log_unsure, "byte", "bytes"));
+	if (status->counts.log_lost)
+		fprintf(out, "  workload.log lacks %s of the output\n", FMT_N(status->counts.log_lost, "byte", "bytes"));
 }

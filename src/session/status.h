@@ -43,22 +43,22 @@ struct status {
 /* Returns how to choose another place for the trace, for messages. */
 const char *status_elsewhere(const struct status *s);
 /* Updates the counts. */
-void status_update(struct status *s, const struct tracer *t, const struct drain *d);
+void status_update(struct status *status, const struct tracer *tracer, const struct drain *drain);
 /* To be called after the end: counts as `unmatched' events that were seen, but are not emitted, lost or in flight. */
-void status_account(struct status *s, struct tracer *t);
+void status_account(struct status *status, struct tracer *tracer);
 /* Warns of new losses, write errors, and a stalled or shared disk. HANGS: the file system does not even answer queries. */
-void status_warn(struct status *s, const struct drain *d, const char *dir, bool hangs);
+void status_warn(struct status *status, const struct drain *drain, const char *dir, bool hangs);
 /* To be called when the drain will write no more: counts its rows, and the records that wait for it, as lost. */
 void status_give_up(struct status *s);
 /* With --log: counts and reports the bytes that the log of the workload's output lacks. LOG NULL: there is no log. */
-void status_log(struct status *s, const struct relay_log *log, const char *dir);
+void status_log(struct status *status, const struct relay_log *log, const char *dir);
 /* Updates the rates; once a second, after status_update(). */
-void status_rates_tick(struct status *s);
+void status_rates_tick(struct status *status);
 /* Redraws the status line (elapsed, rows, bytes, lost, rates by probe). */
-void status_line(struct status *s);
+void status_line(struct status *status);
 /* Logs each probe's losses: for the case that the manifest, which lists them, could not be written. */
 void status_report_lost(const struct status *s);
 /* Puts the summary at the end: rows, bytes, losses, and the place of the files. */
-void status_put_summary(const struct status *s, const char *dir, FILE *out);
+void status_put_summary(const struct status *status, const char *dir, FILE *out);
 
 #endif

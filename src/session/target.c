@@ -21,14 +21,14 @@
 
 static int resolve_pid(struct targets *ts, pid_t pid, char *error, size_t size)
 {
-	struct process *p = &ts->roots[ts->n_roots];
+	struct process *process = &ts->roots[ts->n_roots];
 	pid_t tgid = process_of_thread(pid);
-	int r = tgid < 0 ? tgid : process_read(p, tgid);
+	int r = tgid < 0 ? tgid : process_read(process, tgid);
 	const char *why = r == -ENOENT ? "no such process" : strerror(-r);
 
 	if (!r && tgid == getpid())
 		why = "dltraced itself cannot be traced", r = -EINVAL;
-	else if (!r && p->kernel)
+	else if (!r && process->kernel)
 		why = "a kernel thread makes no system calls", r = -EINVAL;
 	if (r < 0)
 		snprintf(error, size, "--pid %d: %s", pid, why);
@@ -50,12 +50,12 @@ int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
 }
 
 /* NR: the place of PATH among the options, from 1. */
-static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *m, const char *path, uint8_t nr,
+static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *mounts, const char *path, uint8_t nr,
 			  char *error, size_t size)
 {
 	unsigned int before = ts->cgroups.n;
 	struct dlt_cgroup_key key;
-	int r = cgroup_find(&ts->cgroups, m, path);
+	int r = cgroup_find(&ts->cgroups, mounts, path);
 
 	if (!r && ts->cgroups.n == before)
 		r = -ENOENT;
@@ -87,7 +87,7 @@ static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, 
 }
 
 /* Finds the containers, and waits for those that do not exist yet. The watch is opened first, so that none is missed. */
-static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m, const struct config_list *names,
+static int resolve_containers(struct targets *ts, const struct cgroup_mounts *cgroup_mounts, const struct config_list *names,
 			      char *error, size_t size)
 {
 	struct cgroup_mounts mounts;
@@ -96,7 +96,7 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *m,
 	for (unsigned int i = 0; i < names->n; i++) {
 		if (!strcmp(names->items[i], "new"))
 			continue;
-		r = resolve_container(ts, m, names->items[i], error, size);
+		r = resolve_container(ts, cgroup_mounts, names->items[i], error, size);
 		if (r < 0 && r != -ESRCH)
 			return r;
 		ts->container_there[i] = !r;
@@ -180,27 +180,27 @@ struct join {
 };
 
 /*
- * Adds P. Does nothing where P is in the target already, where P has joined before and is ending (which may take long), or
+ * Adds PROCESS. Does nothing where PROCESS is in the target already, where PROCESS has joined before and is ending (which may take long), or
  * where another process has its PID by now. Returns 0 or -errno.
  */
-static int join(struct join *j, const struct process *p)
+static int join(struct join *j, const struct process *process)
 {
 	struct process now;
 	char why[128];
 
-	if (p->kernel || (uint32_t)p->pid >= j->tracer->cfg.max_tgid ||
-	    tracer_target_has(j->tracer, p->pid) || j->joined[p->pid] == p->start_ticks)
+	if (process->kernel || (uint32_t)process->pid >= j->tracer->cfg.max_tgid ||
+	    tracer_target_has(j->tracer, process->pid) || j->joined[process->pid] == process->start_ticks)
 		return 0;
-	j->joined[p->pid] = p->start_ticks;
-	tracer_target_add(j->tracer, p->pid);
+	j->joined[process->pid] = process->start_ticks;
+	tracer_target_add(j->tracer, process->pid);
 	/* checked only after it was added: from then on the kernel side notices when it executes another program */
-	if (process_read(&now, p->pid) < 0 || now.start_ticks != p->start_ticks ||
-	    (j->ts->owned && !owner_is(p->pid, &j->ts->owner, why, sizeof(why)))) {
-		tracer_target_remove(j->tracer, p->pid);
+	if (process_read(&now, process->pid) < 0 || now.start_ticks != process->start_ticks ||
+	    (j->ts->owned && !owner_is(process->pid, &j->ts->owner, why, sizeof(why)))) {
+		tracer_target_remove(j->tracer, process->pid);
 		return 0;
 	}
 	j->added++;
-	return j->snapshot ? snapshot_want(j->snapshot, p->pid) : 0;
+	return j->snapshot ? snapshot_want(j->snapshot, process->pid) : 0;
 }
 
 /* Whether P is dltraced, its client, or a child of one: a helper. (The workload, also a child, is added elsewhere.) */
@@ -253,7 +253,7 @@ static int join_cgroup(void *ctx, const char *dir)
  * Adds the cgroups and their processes. Once the tracer knows a cgroup, it follows moves into it: so the passes, which go on
  * until one finds nothing new, miss no process.
  */
-static int join_cgroups(struct join *j, const struct cgroup_list *list)
+static int join_cgroups(struct join *join, const struct cgroup_list *list)
 {
 	unsigned int before;
 	int r = 0;
@@ -262,15 +262,15 @@ static int join_cgroups(struct join *j, const struct cgroup_list *list)
 		struct dlt_cgroup_key key;
 
 		/* awaited, even if it exists: it may be made just now, or be removed and made again */
-		r = tracer_cgroup_await(j->tracer, &list->items[i].path, list->items[i].nr);
+		r = tracer_cgroup_await(join->tracer, &list->items[i].path, list->items[i].nr);
 		if (!r && !cgroup_key(&list->items[i], &key))
-			r = tracer_cgroup_add(j->tracer, &key);
+			r = tracer_cgroup_add(join->tracer, &key);
 	}
 	do {
-		before = j->added;
+		before = join->added;
 		for (unsigned int i = 0; !r && i < list->n; i++)
-			r = cgroup_walk(list->items[i].dir, join_cgroup, j);
-	} while (!r && j->added > before);
+			r = cgroup_walk(list->items[i].dir, join_cgroup, join);
+	} while (!r && join->added > before);
 	return r;
 }
 
@@ -322,27 +322,27 @@ int targets_prepare(struct targets *ts, struct tracer *t, bool delayed)
 	return ts->all || ts->n_roots || ts->cgroups.n || later ? snapshot_open(&ts->snapshot, t) : 0;
 }
 
-/* Adds P, a root or the workload, which must be OWNER's. Returns 0, or -errno with the reason in ERROR. */
-static int enter(struct join *j, const struct process *p, char *error, size_t size)
+/* Adds PROCESS, a root or the workload, which must be OWNER's. Returns 0, or -errno with the reason in ERROR. */
+static int enter(struct join *j, const struct process *process, char *error, size_t size)
 {
 	char why[128];
 	int r;
 
-	if (!owner_is(p->pid, &j->ts->owner, why, sizeof(why))) {
-		snprintf(error, size, "process %d cannot be traced: %s", p->pid, why);
+	if (!owner_is(process->pid, &j->ts->owner, why, sizeof(why))) {
+		snprintf(error, size, "process %d cannot be traced: %s", process->pid, why);
 		return -EPERM;
 	}
-	r = join(j, p);
-	if (r < 0 || tracer_target_has(j->tracer, p->pid))
+	r = join(j, process);
+	if (r < 0 || tracer_target_has(j->tracer, process->pid))
 		return r;
-	snprintf(error, size, "process %d cannot be traced: it has ended, or belongs to another user now", p->pid);
+	snprintf(error, size, "process %d cannot be traced: it has ended, or belongs to another user now", process->pid);
 	return -ESRCH;
 }
 
-int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size)
+int targets_enter(struct targets *ts, struct tracer *tracer, char *error, size_t size)
 {
-	autofree uint64_t *joined = calloc(t->cfg.max_tgid, sizeof(*joined));
-	struct join j = { .ts = ts, .tracer = t, .joined = joined };
+	autofree uint64_t *joined = calloc(tracer->cfg.max_tgid, sizeof(*joined));
+	struct join j = { .ts = ts, .tracer = tracer, .joined = joined };
 	struct process workload;
 	int r = joined ? 0 : -ENOMEM;
 
@@ -392,28 +392,28 @@ void targets_await_end(struct targets *ts, struct loop *loop)
 static int on_container(void *ctx, int fd, uint32_t events)
 {
 	struct targets *ts = ctx;
-	struct container_found *f = container_wait_take(ts->wait);
-	int r = f ? join_found(ts, f) : 0;
+	struct container_found *found = container_wait_take(ts->wait);
+	int r = found ? join_found(ts, found) : 0;
 
-	for (unsigned int i = 0; f && i < ts->cfg->containers.n; i++)
-		ts->container_there[i] |= ts->cfg->containers.items[i] == f->name;
-	if (f && r < 0)
-		log_warn("--container %s cannot be joined: %s", f->name, strerror(-r));
-	else if (f)
-		log_info("--container %s is there: traced from now on", f->name);
-	if (f && --ts->awaited == 0) /* the last: end the waiting thread, which has all of root's rights */
+	for (unsigned int i = 0; found && i < ts->cfg->containers.n; i++)
+		ts->container_there[i] |= ts->cfg->containers.items[i] == found->name;
+	if (found && r < 0)
+		log_warn("--container %s cannot be joined: %s", found->name, strerror(-r));
+	else if (found)
+		log_info("--container %s is there: traced from now on", found->name);
+	if (found && --ts->awaited == 0) /* the last: end the waiting thread, which has all of root's rights */
 		targets_await_end(ts, ts->loop);
-	container_found_free(f);
+	container_found_free(found);
 	return 0;
 }
 
-int targets_await(struct targets *ts, struct tracer *t, struct loop *loop)
+int targets_await(struct targets *ts, struct tracer *tracer, struct loop *loop)
 {
 	int r;
 
 	if (!ts->wait)
 		return 0;
-	ts->tracer = t;
+	ts->tracer = tracer;
 	ts->loop = loop;
 	ts->awaited = container_wait_count(ts->wait);
 	r = loop_add(loop, container_wait_fd(ts->wait), EPOLLIN, on_container, ts);
@@ -441,17 +441,17 @@ static bool container_came(const struct targets *ts, const struct tracer *t, uns
 	return strcmp(ts->cfg->containers.items[i], "new") ? ts->container_there[i] : tracer_new_containers(t) > 0;
 }
 
-void targets_missing(const struct targets *ts, const struct tracer *t, char *text, size_t size)
+void targets_missing(const struct targets *ts, const struct tracer *tracer, char *text, size_t size)
 {
 	const struct config_list none = { 0 };
 	const struct config_list *cgroups = ts->cfg ? &ts->cfg->cgroups : &none, *containers = ts->cfg ? &ts->cfg->containers : &none;
 
 	*text = '\0';
 	for (unsigned int i = 0; i < cgroups->n; i++)
-		if (!ts->cgroup_there[i] && !tracer_cgroup_came(t, (uint8_t)(i + 1)))
+		if (!ts->cgroup_there[i] && !tracer_cgroup_came(tracer, (uint8_t)(i + 1)))
 			add_missing(text, size, "--cgroup %s", cgroups->items[i]);
 	for (unsigned int i = 0; i < containers->n; i++)
-		if (!container_came(ts, t, i))
+		if (!container_came(ts, tracer, i))
 			add_missing(text, size, strcmp(containers->items[i], "new") ? "--container %s" : "a new container (--container %s)",
 				    containers->items[i]);
 }

@@ -58,7 +58,7 @@ int targets_add(struct targets *ts, int pidfd, char *error, size_t size);
  * Where OWNED: adds the processes before any row is written, so that no row shows a process that turns out to be another
  * user's. To be called after tracer_follow(), before tracer_attach(). Returns 0, or -errno with one line in ERROR.
  */
-int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size);
+int targets_enter(struct targets *ts, struct tracer *tracer, char *error, size_t size);
 
 /*
  * Adds the processes with their descendants, and the cgroups with their processes. Writes snapshot rows for all that were
@@ -68,14 +68,14 @@ int targets_enter(struct targets *ts, struct tracer *t, char *error, size_t size
 int targets_apply(struct targets *ts, struct tracer *t, char *error, size_t size);
 
 /* Lets LOOP add each awaited container when it comes; after the last, WAIT is NULL. Returns 0 or -errno. */
-int targets_await(struct targets *ts, struct tracer *t, struct loop *loop);
+int targets_await(struct targets *ts, struct tracer *tracer, struct loop *loop);
 void targets_await_end(struct targets *ts, struct loop *loop);
 
 /*
- * Writes into TEXT the options, separated by commas, whose cgroup or container has never been there; "": each was. T is the
+ * Writes into TEXT the options, separated by commas, whose cgroup or container has never been there; "": each was. TRACER is the
  * tracer of the trace, which has ended.
  */
-void targets_missing(const struct targets *ts, const struct tracer *t, char *text, size_t size);
+void targets_missing(const struct targets *ts, const struct tracer *tracer, char *text, size_t size);
 
 void targets_free(struct targets *ts);
 

@@ -48,11 +48,11 @@ static void note_start(struct session *s)
 	s->status.start_ns = s->manifest.start.mono_ns;
 }
 
-/* Keeps in S why tracing has failed with R, and what would help. Returns R. */
-static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r, const char *fmt, ...)
+/* Keeps in SESSION why tracing has failed with R, and what would help. Returns R. */
+static __attribute__((format(printf, 3, 4))) int failed(struct session *session, int r, const char *fmt, ...)
 {
 	struct rlimit limit = {};
-	char text[sizeof(s->why_not)];
+	char text[sizeof(session->why_not)];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -60,11 +60,11 @@ static __attribute__((format(printf, 3, 4))) int failed(struct session *s, int r
 	va_end(ap);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (r == -EMFILE)
-		snprintf(s->why_not, sizeof(s->why_not), "%.600s: the hard limit of open files, %llu, is too low; raise it "
+		snprintf(session->why_not, sizeof(session->why_not), "%.600s: the hard limit of open files, %llu, is too low; raise it "
 			 "(ulimit -Hn, or LimitNOFILE= of the service) to 1024 and 2 more for each CPU",
 			 text, (unsigned long long)limit.rlim_max);
 	else
-		snprintf(s->why_not, sizeof(s->why_not), "%s", text);
+		snprintf(session->why_not, sizeof(session->why_not), "%s", text);
 	return r;
 }
 
@@ -86,24 +86,24 @@ static void log_function(void *ctx, const char *line)
 }
 
 /* Returns 0 or -errno. A workload is traced without them. */
-static int begin_functions(struct session *s)
+static int begin_functions(struct session *session)
 {
 	char text[256];
 	int r;
 
-	if (!wants_functions(s->cfg))
+	if (!wants_functions(session->cfg))
 		return 0;
-	r = functions_begin(&s->functions, &s->tracer, s->workload.pid, text, sizeof(text));
-	functions_each_line(r == -ETIMEDOUT ? NULL : s->functions, log_function, NULL);
-	if (r < 0 && s->workload.pid)
+	r = functions_begin(&session->functions, &session->tracer, session->workload.pid, text, sizeof(text));
+	functions_each_line(r == -ETIMEDOUT ? NULL : session->functions, log_function, NULL);
+	if (r < 0 && session->workload.pid)
 		log_warn("allocations of the processes of --pid are not traced: %s", text);
-	return r < 0 && !s->workload.pid ? failed(s, r, "alloc: allocations of running processes cannot be traced: %s", text) : 0;
+	return r < 0 && !session->workload.pid ? failed(session, r, "alloc: allocations of running processes cannot be traced: %s", text) : 0;
 }
 
 /* Does the steps that may fail because of this machine. Returns 0 or -errno. */
-static int load(struct session *s)
+static int load(struct session *session)
 {
-	const struct config *cfg = s->cfg;
+	const struct config *cfg = session->cfg;
 	struct tracer_options o = {
 		.probes = cfg->probes,
 		.buffer_bytes = cfg->buffer_bytes,
@@ -116,10 +116,10 @@ static int load(struct session *s)
 		.access = (uint8_t)cfg->access,
 		.access_hz = cfg->access_hz,
 		.may_lack = cfg->best_effort ? PROBE_ALL : cfg->may_lack,
-		.owned = s->targets.owned,
-		.owner = s->targets.owner.uid,
+		.owned = session->targets.owned,
+		.owner = session->targets.owner.uid,
 	};
-	int r = tracer_check(s->why_not, sizeof(s->why_not));
+	int r = tracer_check(session->why_not, sizeof(session->why_not));
 
 	if (r < 0)
 		return r;
@@ -129,18 +129,18 @@ static int load(struct session *s)
 	for (unsigned int i = 0; i < cfg->disks.n; i++, o.n_disks++) {
 		r = disk_dev(cfg->disks.items[i], &o.disks[i]);
 		if (r < 0)
-			return failed(s, r, "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
+			return failed(session, r, "--disk %s: not in /sys/class/block", cfg->disks.items[i]);
 	}
-	r = tracer_load(&s->tracer, &o);
+	r = tracer_load(&session->tracer, &o);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (s->tracer.why[i] && !(s->tracer.loaded >> i & 1))
-			log_warn("%s is not traced: %s", probes[i]->name, s->tracer.why[i]);
-		else if (s->tracer.plain[i])
-			log_warn("%s is traced in part: %s", probes[i]->name, s->tracer.plain[i]);
+		if (session->tracer.why[i] && !(session->tracer.loaded >> i & 1))
+			log_warn("%s is not traced: %s", probes[i]->name, session->tracer.why[i]);
+		else if (session->tracer.plain[i])
+			log_warn("%s is traced in part: %s", probes[i]->name, session->tracer.plain[i]);
 	if (r < 0)
-		return failed(s, r, "%s", s->tracer.error);
-	r = targets_prepare(&s->targets, &s->tracer, cfg->delay_ns);
-	return r < 0 ? failed(s, r, "snapshot of running processes: %s", strerror(-r)) : 0;
+		return failed(session, r, "%s", session->tracer.error);
+	r = targets_prepare(&session->targets, &session->tracer, cfg->delay_ns);
+	return r < 0 ? failed(session, r, "snapshot of running processes: %s", strerror(-r)) : 0;
 }
 
 /* --compress, --rotate, --keep: starts the archiver. Returns 0 or -errno. */
@@ -154,108 +154,108 @@ static int prepare_archiver(struct session *s)
 }
 
 /* Prepares the trace's files; with --delay the target is followed from here on. Returns 0 or -errno. */
-static int prepare(struct session *s)
+static int prepare(struct session *session)
 {
 	char text[256];
 	int r;
 
-	session_files_of_user(s);
-	r = prepare_archiver(s);
+	session_files_of_user(session);
+	r = prepare_archiver(session);
 	if (!r)
-		r = drain_open(&s->drain, s->cfg, &s->tracer, s->cfg->probes, s->dir.fd,
-			       s->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, s->split ? &s->archiver : NULL);
+		r = drain_open(&session->drain, session->cfg, &session->tracer, session->cfg->probes, session->dir.fd,
+			       session->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, session->split ? &session->archiver : NULL);
 	session_files_done();
 	if (r == -ENOMEM) /* no file needs memory to speak of; the rings do, and libbpf maps each twice */
-		return failed(s, r, "the rings, %u of %s, cannot be mapped: %s; --buffer SIZE takes less", s->tracer.n_rings,
-			      FMT_BYTES(s->tracer.ring_bytes), limits_strerror(r));
+		return failed(session, r, "the rings, %u of %s, cannot be mapped: %s; --buffer SIZE takes less", session->tracer.n_rings,
+			      FMT_BYTES(session->tracer.ring_bytes), limits_strerror(r));
 	if (r < 0)
-		return failed(s, r, "cannot write the trace: %s", limits_strerror(r));
-	s->drain.decode.metrics = s->metrics;
-	s->drain.decode.owner = s->targets.owned ? &s->targets.owner : NULL;
-	tracer_exclude(&s->tracer, getpid());
+		return failed(session, r, "cannot write the trace: %s", limits_strerror(r));
+	session->drain.decode.metrics = session->metrics;
+	session->drain.decode.owner = session->targets.owned ? &session->targets.owner : NULL;
+	tracer_exclude(&session->tracer, getpid());
 	if (proxy_pid())
-		tracer_exclude(&s->tracer, proxy_pid());
-	tracer_exclude(&s->tracer, s->workload.relay.pid);
+		tracer_exclude(&session->tracer, proxy_pid());
+	tracer_exclude(&session->tracer, session->workload.relay.pid);
 	creds_root();
-	r = s->cfg->delay_ns || s->targets.owned ? tracer_follow(&s->tracer) : 0;
+	r = session->cfg->delay_ns || session->targets.owned ? tracer_follow(&session->tracer) : 0;
 	creds_user();
 	if (r < 0)
-		return failed(s, r, "%s", s->tracer.error);
-	r = s->targets.owned ? targets_enter(&s->targets, &s->tracer, text, sizeof(text)) : 0;
+		return failed(session, r, "%s", session->tracer.error);
+	r = session->targets.owned ? targets_enter(&session->targets, &session->tracer, text, sizeof(text)) : 0;
 	if (r < 0)
-		return failed(s, r, "%s", text);
-	if (s->workload.pid)
-		tracer_target_hold(&s->tracer, s->workload.pid);
+		return failed(session, r, "%s", text);
+	if (session->workload.pid)
+		tracer_target_hold(&session->tracer, session->workload.pid);
 	return 0;
 }
 
 /* Starts collectors and drain, turns hooks on, and adds targets. Returns 0 or -errno. */
-static int record(struct session *s)
+static int record(struct session *session)
 {
 	char text[512];
 	int r;
 
-	note_start(s); /* the steps before took some time */
-	s->drain.privileges = s->archiver.privileges = &s->privileges;
-	s->collectors.user = s->user.uid == 0 ? &s->nobody : &s->user;
-	s->collectors.each_ns = s->cfg->cpu_each_ns;
-	s->collectors.split = s->split ? &s->drain.split : NULL;
-	session_files_of_user(s);
-	r = collectors_start(&s->collectors, s->cfg->collectors, s->cfg->interval_ns, s->dir.fd);
+	note_start(session); /* the steps before took some time */
+	session->drain.privileges = session->archiver.privileges = &session->privileges;
+	session->collectors.user = session->user.uid == 0 ? &session->nobody : &session->user;
+	session->collectors.each_ns = session->cfg->cpu_each_ns;
+	session->collectors.split = session->split ? &session->drain.split : NULL;
+	session_files_of_user(session);
+	r = collectors_start(&session->collectors, session->cfg->collectors, session->cfg->interval_ns, session->dir.fd);
 	session_files_done();
-	for (unsigned int i = 0; !r && s->split && i < s->collectors.n; i++)
-		if (s->collectors.c[i].sink.fd >= 0)
-			archiver_add(&s->archiver, &s->collectors.c[i].sink, false);
-	if (!r && s->split)
-		r = archiver_start(&s->archiver);
+	for (unsigned int i = 0; !r && session->split && i < session->collectors.n; i++)
+		if (session->collectors.c[i].sink.fd >= 0)
+			archiver_add(&session->archiver, &session->collectors.c[i].sink, false);
+	if (!r && session->split)
+		r = archiver_start(&session->archiver);
 	if (!r)
-		r = collectors_watch(&s->collectors, &s->loop);
+		r = collectors_watch(&session->collectors, &session->loop);
 	if (!r)
-		r = drain_start(&s->drain, &s->collectors);
+		r = drain_start(&session->drain, &session->collectors);
 	if (r < 0)
-		return failed(s, r, "cannot start to write the trace: %s", strerror(-r));
-	for (unsigned int i = 0; i < s->collectors.n; i++)
-		tracer_exclude(&s->tracer, s->collectors.c[i].pid);
+		return failed(session, r, "cannot start to write the trace: %s", strerror(-r));
+	for (unsigned int i = 0; i < session->collectors.n; i++)
+		tracer_exclude(&session->tracer, session->collectors.c[i].pid);
 	if (process_reader_pid())
-		tracer_exclude(&s->tracer, process_reader_pid());
+		tracer_exclude(&session->tracer, process_reader_pid());
 	creds_root();
-	r = tracer_attach(&s->tracer);
+	r = tracer_attach(&session->tracer);
 	creds_user();
 	if (r < 0)
-		return failed(s, r, "%s", s->tracer.error);
-	if (s->tracer.uring_why && s->tracer.kernel.ids.io_ring_ctx)
-		log_warn("requests of io_uring are not traced: %s", s->tracer.uring_why);
-	r = targets_apply(&s->targets, &s->tracer, text, sizeof(text));
+		return failed(session, r, "%s", session->tracer.error);
+	if (session->tracer.uring_why && session->tracer.kernel.ids.io_ring_ctx)
+		log_warn("requests of io_uring are not traced: %s", session->tracer.uring_why);
+	r = targets_apply(&session->targets, &session->tracer, text, sizeof(text));
 	if (r < 0)
-		return failed(s, r, "%s", text);
+		return failed(session, r, "%s", text);
 	/* only now are all processes in the target */
 	creds_root();
-	r = tracer_emit(&s->tracer, PROBE_EMIT_BEGIN);
+	r = tracer_emit(&session->tracer, PROBE_EMIT_BEGIN);
 	if (!r)
-		r = begin_functions(s);
+		r = begin_functions(session);
 	else
-		failed(s, r, "%s", s->tracer.error);
+		failed(session, r, "%s", session->tracer.error);
 	creds_user();
 	if (r < 0)
 		return r;
-	r = watch_interval(s);
-	return r < 0 ? failed(s, r, "a timer cannot be made") : 0;
+	r = watch_interval(session);
+	return r < 0 ? failed(session, r, "a timer cannot be made") : 0;
 }
 
 /* Undoes the failed trace; the manifest will have s->why_not. */
-static void untrace(struct session *s)
+static void untrace(struct session *session)
 {
-	targets_await_end(&s->targets, &s->loop);
-	functions_end(TAKE_PTR(s->functions));
-	tracer_detach(&s->tracer);
-	drain_stop(&s->drain);
-	session_live_end(s);
-	s->traced = false;
-	collectors_stop(&s->collectors, &s->loop);
-	drain_free(&s->drain);
-	archiver_free(&s->archiver);
-	s->split = false;
-	tracer_free(&s->tracer);
+	targets_await_end(&session->targets, &session->loop);
+	functions_end(TAKE_PTR(session->functions));
+	tracer_detach(&session->tracer);
+	drain_stop(&session->drain);
+	session_live_end(session);
+	session->traced = false;
+	collectors_stop(&session->collectors, &session->loop);
+	drain_free(&session->drain);
+	archiver_free(&session->archiver);
+	session->split = false;
+	tracer_free(&session->tracer);
 }
 
 int session_go_untraced(struct session *s)
@@ -274,19 +274,19 @@ int session_go_untraced(struct session *s)
  * default leaves room, unless only root's reserve is free. With --best-effort, watch_space() warns when tracing begins.
  * Returns 0 or an exit status.
  */
-static int look_at_space(struct session *s)
+static int look_at_space(struct session *session)
 {
-	struct space *space = &s->folder_watch.space;
+	struct space *space = &session->folder_watch.space;
 	int r;
 
-	session_files_of_user(s);
-	r = space_look(space, s->dir.fd, s->cfg->min_free_bytes);
+	session_files_of_user(session);
+	r = space_look(space, session->dir.fd, session->cfg->min_free_bytes);
 	session_files_done();
-	if (r < 0 || !space->low || s->cfg->best_effort)
+	if (r < 0 || !space->low || session->cfg->best_effort)
 		return 0;
 	log_err("only %s free in %s%s, and --min-free is %s: free some space, put the trace on another disk (%s) or leave less (%smin-free%sSIZE)",
-		FMT_BYTES(space->free_bytes), s->dir.path, space->by, FMT_BYTES(space->least_bytes), status_elsewhere(&s->status),
-		s->status.by_config ? "" : "--", s->status.by_config ? " = " : " ");
+		FMT_BYTES(space->free_bytes), session->dir.path, space->by, FMT_BYTES(space->least_bytes), status_elsewhere(&session->status),
+		session->status.by_config ? "" : "--", session->status.by_config ? " = " : " ");
 	return EXIT_DLTRACED;
 }
 
@@ -302,46 +302,46 @@ static int load_as_root(struct session *s)
 	return r;
 }
 
-int session_load(struct session *s)
+int session_load(struct session *session)
 {
 	int r, loaded;
 
-	note_start(s);
-	loaded = s->cfg->dry ? 0 : load_as_root(s);
+	note_start(session);
+	loaded = session->cfg->dry ? 0 : load_as_root(session);
 	if (loaded < 0) {
-		r = session_go_untraced(s);
+		r = session_go_untraced(session);
 		if (r)
 			return r;
 	}
-	session_files_of_user(s);
-	r = outdir_clear(&s->dir, collectors_file);
+	session_files_of_user(session);
+	r = outdir_clear(&session->dir, collectors_file);
 	session_files_done();
 	if (r < 0) {
-		log_err_r(r, "%s: the old trace", s->dir.path);
+		log_err_r(r, "%s: the old trace", session->dir.path);
 		return EXIT_DLTRACED;
 	}
-	if (loaded < 0 || s->cfg->dry)
+	if (loaded < 0 || session->cfg->dry)
 		return 0;
-	r = look_at_space(s);
+	r = look_at_space(session);
 	if (r)
 		return r;
-	s->traced = true;
-	return prepare(s) < 0 ? session_go_untraced(s) : 0;
+	session->traced = true;
+	return prepare(session) < 0 ? session_go_untraced(session) : 0;
 }
 
-int session_begin_tracing(struct session *s)
+int session_begin_tracing(struct session *session)
 {
-	int r = s->traced ? record(s) : 0;
+	int r = session->traced ? record(session) : 0;
 
 	if (r < 0)
 		return r;
-	r = s->traced ? targets_await(&s->targets, &s->tracer, &s->loop) : 0;
+	r = session->traced ? targets_await(&session->targets, &session->tracer, &session->loop) : 0;
 	if (r < 0)
 		return log_err_r(r, "waiting for containers");
-	if (s->traced && session_look(s, FIRST_ANSWER_MS))
-		watch_space(s);
-	s->phase = PHASE_TRACING;
-	return watch_arm(s, s->cfg->duration_ns);
+	if (session->traced && session_look(session, FIRST_ANSWER_MS))
+		watch_space(session);
+	session->phase = PHASE_TRACING;
+	return watch_arm(session, session->cfg->duration_ns);
 }
 
 int session_give_up(struct session *s, int r)

@@ -20,19 +20,19 @@ void cells_free(struct cells *c)
 	c->v = NULL;
 }
 
-void cells_add(struct cells *c, const struct cells_add *a)
+void cells_add(struct cells *cells, const struct cells_add *add)
 {
-	struct cell *v = &c->v[(size_t)a->line * c->bins + a->bin];
+	struct cell *cell = &cells->v[(size_t)add->line * cells->bins + add->bin];
 
-	if (a->interval && a->interval != v->interval) {
-		v->interval = a->interval;
-		v->interval_touched = v->interval_written = 0;
+	if (add->interval && add->interval != cell->interval) {
+		cell->interval = add->interval;
+		cell->interval_touched = cell->interval_written = 0;
 	}
-	v->interval_touched += a->touched;
-	v->interval_written += a->written;
-	v->touched = fmax(v->touched, v->interval_touched);
-	v->written = fmax(v->written, v->interval_written);
-	v->known |= a->known;
+	cell->interval_touched += add->touched;
+	cell->interval_written += add->written;
+	cell->touched = fmax(cell->touched, cell->interval_touched);
+	cell->written = fmax(cell->written, cell->interval_written);
+	cell->known |= add->known;
 }
 
 static enum cells_written hue_of(const struct cell *v)
@@ -64,17 +64,17 @@ static uint8_t *code_at(const struct codes *k, uint32_t x, uint32_t y)
 	return &k->v[(size_t)y * k->bins + x];
 }
 
-static int codes_make(struct codes *k, const struct cells *c, uint32_t fold)
+static int codes_make(struct codes *codes, const struct cells *cells, uint32_t fold)
 {
-	*k = (struct codes){ .bins = (c->bins + fold - 1) / fold, .lines = c->lines };
-	k->v = calloc((size_t)k->bins * k->lines, 1);
-	if (!k->v)
+	*codes = (struct codes){ .bins = (cells->bins + fold - 1) / fold, .lines = cells->lines };
+	codes->v = calloc((size_t)codes->bins * codes->lines, 1);
+	if (!codes->v)
 		return -ENOMEM;
-	for (uint32_t y = 0; y < c->lines; y++)
-		for (uint32_t x = 0; x < c->bins; x++) {
+	for (uint32_t y = 0; y < cells->lines; y++)
+		for (uint32_t x = 0; x < cells->bins; x++) {
 			enum cells_written hue;
-			const uint8_t level = cells_level(c, x, y, &hue), code = level ? (uint8_t)(level << 2 | hue) : 0;
-			uint8_t *at = code_at(k, x / fold, y);
+			const uint8_t level = cells_level(cells, x, y, &hue), code = level ? (uint8_t)(level << 2 | hue) : 0;
+			uint8_t *at = code_at(codes, x / fold, y);
 
 			*at = MAX(*at, code);
 		}
@@ -89,29 +89,29 @@ static bool is_row(const struct codes *k, const struct cells_rect *r, uint32_t y
 	return true;
 }
 
-/* Cuts the widest rectangle at X, Y, and of these the highest, out of K. */
-static struct cells_rect cut(const struct codes *k, uint32_t x, uint32_t y)
+/* Cuts the widest rectangle at X, Y, and of these the highest, out of CODES. */
+static struct cells_rect cut(const struct codes *codes, uint32_t x, uint32_t y)
 {
-	const uint8_t code = *code_at(k, x, y);
+	const uint8_t code = *code_at(codes, x, y);
 	struct cells_rect r = { .x = x, .y = y, .w = 1, .h = 1, .level = code >> 2, .hue = code & 3 };
 
-	while (x + r.w < k->bins && *code_at(k, x + r.w, y) == code)
+	while (x + r.w < codes->bins && *code_at(codes, x + r.w, y) == code)
 		r.w++;
-	while (y + r.h < k->lines && is_row(k, &r, y + r.h, code))
+	while (y + r.h < codes->lines && is_row(codes, &r, y + r.h, code))
 		r.h++;
 	for (uint32_t i = y; i < y + r.h; i++)
 		for (uint32_t j = x; j < x + r.w; j++)
-			*code_at(k, j, i) = 0;
+			*code_at(codes, j, i) = 0;
 	return r;
 }
 
-struct cells_rect *cells_rects(const struct cells *c, uint32_t fold, uint32_t *n)
+struct cells_rect *cells_rects(const struct cells *cells, uint32_t fold, uint32_t *n)
 {
 	struct cells_rect *rects = NULL;
 	struct codes k;
 
 	*n = 0;
-	if (!c->v || codes_make(&k, c, fold) < 0)
+	if (!cells->v || codes_make(&k, cells, fold) < 0)
 		return NULL;
 	for (uint32_t y = 0; y < k.lines; y++)
 		for (uint32_t x = 0; x < k.bins; x++)

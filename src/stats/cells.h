@@ -44,7 +44,7 @@ struct cells_add {
 	uint64_t interval;	 /* those of one are added up; of several, the most counts. 0: all are added up */
 };
 
-void cells_add(struct cells *c, const struct cells_add *a);
+void cells_add(struct cells *cells, const struct cells_add *add);
 
 /* Returns the level of the cell at X, Y, and in *HUE what is known of writes. */
 uint8_t cells_level(const struct cells *c, uint32_t x, uint32_t y, enum cells_written *hue);
@@ -52,6 +52,6 @@ uint8_t cells_level(const struct cells *c, uint32_t x, uint32_t y, enum cells_wr
  * Returns rectangles of equal cells that cover all cells with anything touched, each once, to be freed; *N: how many. FOLD:
  * each is of so many bins, with the largest share of these. NULL: no memory, or there are none.
  */
-struct cells_rect *cells_rects(const struct cells *c, uint32_t fold, uint32_t *n);
+struct cells_rect *cells_rects(const struct cells *cells, uint32_t fold, uint32_t *n);
 
 #endif

@@ -17,33 +17,33 @@ static void make_room(struct cover *c)
 	c->n -= half;
 }
 
-void cover_add_any(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
+void cover_add_any(struct cover *cover, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
 {
 	uint64_t free_to = end_ns;
 	uint32_t from, to;
 
-	make_room(c);
-	if (begin_ns < c->floor_ns) {
-		c->unsure_ns += MIN(end_ns, c->floor_ns) - begin_ns;
-		begin_ns = c->floor_ns;
+	make_room(cover);
+	if (begin_ns < cover->floor_ns) {
+		cover->unsure_ns += MIN(end_ns, cover->floor_ns) - begin_ns;
+		begin_ns = cover->floor_ns;
 	}
 	if (begin_ns >= end_ns)
 		return;
-	for (to = c->n; to > 0 && c->v[to - 1].begin_ns > end_ns; to--)
+	for (to = cover->n; to > 0 && cover->v[to - 1].begin_ns > end_ns; to--)
 		;
-	for (from = to; from > 0 && c->v[from - 1].end_ns >= begin_ns; from--) {
-		if (c->v[from - 1].end_ns < free_to)
-			free(ctx, c->v[from - 1].end_ns, free_to);
-		free_to = MIN(free_to, c->v[from - 1].begin_ns);
+	for (from = to; from > 0 && cover->v[from - 1].end_ns >= begin_ns; from--) {
+		if (cover->v[from - 1].end_ns < free_to)
+			free(ctx, cover->v[from - 1].end_ns, free_to);
+		free_to = MIN(free_to, cover->v[from - 1].begin_ns);
 	}
 	if (begin_ns < free_to)
 		free(ctx, begin_ns, free_to);
 	if (from < to) {
-		begin_ns = MIN(begin_ns, c->v[from].begin_ns);
-		end_ns = MAX(end_ns, c->v[to - 1].end_ns);
+		begin_ns = MIN(begin_ns, cover->v[from].begin_ns);
+		end_ns = MAX(end_ns, cover->v[to - 1].end_ns);
 	}
-	memmove(&c->v[from + 1], &c->v[to], (c->n - to) * sizeof(c->v[0]));
-	c->v[from].begin_ns = begin_ns;
-	c->v[from].end_ns = end_ns;
-	c->n = c->n - (to - from) + 1;
+	memmove(&cover->v[from + 1], &cover->v[to], (cover->n - to) * sizeof(cover->v[0]));
+	cover->v[from].begin_ns = begin_ns;
+	cover->v[from].end_ns = end_ns;
+	cover->n = cover->n - (to - from) + 1;
 }

@@ -23,21 +23,21 @@ struct cover {
 typedef void (*cover_fn)(void *ctx, uint64_t begin_ns, uint64_t end_ns);
 
 /* cover_add() for a stretch anywhere. */
-void cover_add_any(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx);
+void cover_add_any(struct cover *cover, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx);
 
 /* Calls FREE for each part of [BEGIN, END) that was free, the last first. */
-static inline void cover_add(struct cover *c, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
+static inline void cover_add(struct cover *cover, uint64_t begin_ns, uint64_t end_ns, cover_fn free, void *ctx)
 {
 	/* nearly always it is after all others: this is inlined into the caller, FREE and all */
-	if (begin_ns < end_ns && c->n && c->n < COVER_MAX && begin_ns > c->v[c->n - 1].end_ns) {
-		c->v[c->n].begin_ns = begin_ns;
-		c->v[c->n++].end_ns = end_ns;
+	if (begin_ns < end_ns && cover->n && cover->n < COVER_MAX && begin_ns > cover->v[cover->n - 1].end_ns) {
+		cover->v[cover->n].begin_ns = begin_ns;
+		cover->v[cover->n++].end_ns = end_ns;
 		/* prefetch the next cache line: with many processes it will not be cached by then */
-		__builtin_prefetch(&c->v[c->n + 4 < COVER_MAX ? c->n + 4 : COVER_MAX - 1], 1);
+		__builtin_prefetch(&cover->v[cover->n + 4 < COVER_MAX ? cover->n + 4 : COVER_MAX - 1], 1);
 		free(ctx, begin_ns, end_ns);
 		return;
 	}
-	cover_add_any(c, begin_ns, end_ns, free, ctx);
+	cover_add_any(cover, begin_ns, end_ns, free, ctx);
 }
 
 #endif

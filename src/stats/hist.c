@@ -32,13 +32,13 @@ void hist_subtract(struct hist *h, const struct hist *part)
 }
 
 /* Returns the bucket of that rank; HIST_BUCKETS: it is the largest value itself. */
-static unsigned int quantile_bucket(const struct hist *h, unsigned int per_mille)
+static unsigned int quantile_bucket(const struct hist *hist, unsigned int per_mille)
 {
 	/* ceil(n * q) without overflow: n fits in 54 bits for longer than any trace lasts. */
-	uint64_t rank = MAX((h->n * per_mille + 999) / 1000, 1), seen = 0;
+	uint64_t rank = MAX((hist->n * per_mille + 999) / 1000, 1), seen = 0;
 
-	for (unsigned int i = 0; rank < h->n && i < HIST_BUCKETS; i++) {
-		seen += h->counts[i];
+	for (unsigned int i = 0; rank < hist->n && i < HIST_BUCKETS; i++) {
+		seen += hist->counts[i];
 		if (seen >= rank)
 			return i;
 	}

@@ -5,24 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-int number_set_add(struct number_set *s, uint64_t v)
+int number_set_add(struct number_set *set, uint64_t v)
 {
-	uint64_t n = s->n;
+	uint64_t n = set->n;
 
 	if (v >= NUMBER_SET_MAX)
 		return 0;
 	while (n <= v)
 		n = n ? 2 * n : 65536;
-	if (n > s->n) {
-		uint64_t *bits = realloc(s->bits, n / 8);
+	if (n > set->n) {
+		uint64_t *bits = realloc(set->bits, n / 8);
 
 		if (!bits)
 			return -ENOMEM;
-		memset(bits + s->n / 64, 0, (n - s->n) / 8);
-		s->bits = bits;
-		s->n = n;
+		memset(bits + set->n / 64, 0, (n - set->n) / 8);
+		set->bits = bits;
+		set->n = n;
 	}
-	s->bits[v / 64] |= 1ULL << v % 64;
+	set->bits[v / 64] |= 1ULL << v % 64;
 	return 0;
 }
 

@@ -14,7 +14,7 @@ struct number_set {
 };
 
 /* Returns 0 or -ENOMEM. */
-int number_set_add(struct number_set *s, uint64_t v);
+int number_set_add(struct number_set *set, uint64_t v);
 bool number_set_has(const struct number_set *s, uint64_t v);
 /* It is empty again. */
 void number_set_free(struct number_set *s);

@@ -17,31 +17,31 @@ void spans_free(struct spans *s)
 }
 
 /* Close gaps shorter than glue_ns. */
-static void glue(struct spans *s)
+static void glue(struct spans *spans)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		uint64_t gap_ns = n ? s->v[i].begin_ns - s->v[n - 1].end_ns : UINT64_MAX;
+	for (size_t i = 0; i < spans->n; i++) {
+		uint64_t gap_ns = n ? spans->v[i].begin_ns - spans->v[n - 1].end_ns : UINT64_MAX;
 
-		if (n && gap_ns < s->glue_ns) {
-			s->glued_ns += gap_ns;
-			s->v[n - 1].end_ns = s->v[i].end_ns;
+		if (n && gap_ns < spans->glue_ns) {
+			spans->glued_ns += gap_ns;
+			spans->v[n - 1].end_ns = spans->v[i].end_ns;
 		} else {
-			s->v[n++] = s->v[i];
+			spans->v[n++] = spans->v[i];
 		}
 	}
-	s->n = n;
+	spans->n = n;
 }
 
 /* Returns the least power of two, above all that glue_ns was, below which gaps are so many that at most MOST stretches are left. */
-static uint64_t next_glue(const struct spans *s, size_t most)
+static uint64_t next_glue(const struct spans *spans, size_t most)
 {
-	uint64_t glue_ns = 2 * MAX(s->glue_ns, GLUE_FIRST_NS);
-	size_t shorter[65] = { 0 }, left = s->n; /* gaps by their bits */
+	uint64_t glue_ns = 2 * MAX(spans->glue_ns, GLUE_FIRST_NS);
+	size_t shorter[65] = { 0 }, left = spans->n; /* gaps by their bits */
 
-	for (size_t i = 1; i < s->n; i++)
-		shorter[64 - __builtin_clzll(s->v[i].begin_ns - s->v[i - 1].end_ns)]++;
+	for (size_t i = 1; i < spans->n; i++)
+		shorter[64 - __builtin_clzll(spans->v[i].begin_ns - spans->v[i - 1].end_ns)]++;
 	for (unsigned int bits = 1; bits < 64; bits++) {
 		left -= shorter[bits];
 		if (left <= most && 1ULL << bits >= glue_ns)
@@ -51,68 +51,68 @@ static uint64_t next_glue(const struct spans *s, size_t most)
 }
 
 /* Make room for one more. */
-static int make_room(struct spans *s)
+static int make_room(struct spans *spans)
 {
-	size_t max = s->max ? s->max : SPANS_MAX, room = s->room ? 2 * s->room : ROOM_FIRST;
-	struct span *v;
+	size_t max = spans->max ? spans->max : SPANS_MAX, room = spans->room ? 2 * spans->room : ROOM_FIRST;
+	struct span *span;
 
-	if (s->n < s->room)
+	if (spans->n < spans->room)
 		return 0;
-	if (s->n >= max) {
-		s->glue_ns = next_glue(s, max / 2);
-		glue(s);
+	if (spans->n >= max) {
+		spans->glue_ns = next_glue(spans, max / 2);
+		glue(spans);
 		return 0;
 	}
-	v = reallocarray(s->v, MIN(room, max), sizeof(*v));
-	if (!v)
+	span = reallocarray(spans->v, MIN(room, max), sizeof(*span));
+	if (!span)
 		return -ENOMEM;
-	s->v = v;
-	s->room = MIN(room, max);
+	spans->v = span;
+	spans->room = MIN(room, max);
 	return 0;
 }
 
-int spans_add_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+int spans_add_any(struct spans *spans, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t from, to;
 	int res;
 
 	if (begin_ns >= end_ns)
 		return 0;
-	res = make_room(s);
+	res = make_room(spans);
 	if (res < 0)
 		return res;
 	/* those that it touches go from FROM up to TO */
-	for (to = s->n; to > 0 && s->v[to - 1].begin_ns > end_ns; to--)
+	for (to = spans->n; to > 0 && spans->v[to - 1].begin_ns > end_ns; to--)
 		;
-	for (from = to; from > 0 && s->v[from - 1].end_ns >= begin_ns; from--)
+	for (from = to; from > 0 && spans->v[from - 1].end_ns >= begin_ns; from--)
 		;
 	if (from == to) {
-		memmove(&s->v[to + 1], &s->v[to], (s->n - to) * sizeof(*s->v));
-		s->v[to] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = 1 };
-		s->n++;
+		memmove(&spans->v[to + 1], &spans->v[to], (spans->n - to) * sizeof(*spans->v));
+		spans->v[to] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = 1 };
+		spans->n++;
 		return 0;
 	}
-	s->v[from].begin_ns = MIN(s->v[from].begin_ns, begin_ns);
-	s->v[from].end_ns = MAX(s->v[to - 1].end_ns, end_ns);
-	memmove(&s->v[from + 1], &s->v[to], (s->n - to) * sizeof(*s->v));
-	s->n -= to - from - 1;
+	spans->v[from].begin_ns = MIN(spans->v[from].begin_ns, begin_ns);
+	spans->v[from].end_ns = MAX(spans->v[to - 1].end_ns, end_ns);
+	memmove(&spans->v[from + 1], &spans->v[to], (spans->n - to) * sizeof(*spans->v));
+	spans->n -= to - from - 1;
 	return 0;
 }
 
-int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double weight)
+int spans_append(struct spans *spans, uint64_t begin_ns, uint64_t end_ns, double weight)
 {
 	int res;
 
-	if (s->n)
-		begin_ns = MAX(begin_ns, s->v[s->n - 1].end_ns);
+	if (spans->n)
+		begin_ns = MAX(begin_ns, spans->v[spans->n - 1].end_ns);
 	if (begin_ns >= end_ns)
 		return 0;
-	if (s->n >= (s->max ? s->max : SPANS_MAX))
+	if (spans->n >= (spans->max ? spans->max : SPANS_MAX))
 		return -ENOSPC; /* weights cannot be glued */
-	res = make_room(s);
+	res = make_room(spans);
 	if (res < 0)
 		return res;
-	s->v[s->n++] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = (float)weight };
+	spans->v[spans->n++] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = (float)weight };
 	return 0;
 }
 
@@ -127,23 +127,23 @@ void spans_close(struct spans *s)
 }
 
 /* Returns the number of the last one that begins at or before NS, plus one. */
-static size_t find(struct spans *s, uint64_t ns)
+static size_t find(struct spans *spans, uint64_t ns)
 {
-	size_t lo = 0, hi = s->n;
+	size_t lo = 0, hi = spans->n;
 
 	/* queries mostly come in order of time: it is the one before, or one of the next */
-	for (size_t i = s->hint; i <= s->hint + 1 && i <= s->n; i++)
-		if ((i == 0 || s->v[i - 1].begin_ns <= ns) && (i == s->n || s->v[i].begin_ns > ns))
-			return s->hint = i;
+	for (size_t i = spans->hint; i <= spans->hint + 1 && i <= spans->n; i++)
+		if ((i == 0 || spans->v[i - 1].begin_ns <= ns) && (i == spans->n || spans->v[i].begin_ns > ns))
+			return spans->hint = i;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (s->v[mid].begin_ns <= ns)
+		if (spans->v[mid].begin_ns <= ns)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return s->hint = lo;
+	return spans->hint = lo;
 }
 
 /* Returns how much of the set lies before NS. */
@@ -165,19 +165,19 @@ uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
 	return before(s, end_ns) - from_ns;
 }
 
-uint64_t spans_both(struct spans *a, struct spans *b, uint64_t begin_ns, uint64_t end_ns)
+uint64_t spans_both(struct spans *spans, struct spans *b, uint64_t begin_ns, uint64_t end_ns)
 {
-	size_t i = find(a, begin_ns), k = find(b, begin_ns);
+	size_t i = find(spans, begin_ns), k = find(b, begin_ns);
 	uint64_t ns = 0;
 
 	i -= i > 0; /* it begins at BEGIN or before */
 	k -= k > 0;
-	while (i < a->n && k < b->n && a->v[i].begin_ns < end_ns && b->v[k].begin_ns < end_ns) {
-		uint64_t from_ns = MAX(MAX(a->v[i].begin_ns, b->v[k].begin_ns), begin_ns);
-		uint64_t to_ns = MIN(MIN(a->v[i].end_ns, b->v[k].end_ns), end_ns);
+	while (i < spans->n && k < b->n && spans->v[i].begin_ns < end_ns && b->v[k].begin_ns < end_ns) {
+		uint64_t from_ns = MAX(MAX(spans->v[i].begin_ns, b->v[k].begin_ns), begin_ns);
+		uint64_t to_ns = MIN(MIN(spans->v[i].end_ns, b->v[k].end_ns), end_ns);
 
 		ns += to_ns > from_ns ? to_ns - from_ns : 0;
-		if (a->v[i].end_ns < b->v[k].end_ns)
+		if (spans->v[i].end_ns < b->v[k].end_ns)
 			i++;
 		else
 			k++;

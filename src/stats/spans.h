@@ -32,26 +32,26 @@ struct spans {
 void spans_free(struct spans *s);
 
 /* spans_add() for any stretch. */
-int spans_add_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
+int spans_add_any(struct spans *spans, uint64_t begin_ns, uint64_t end_ns);
 /*
  * Add [BEGIN, END) to the set. In constant time, amortized, where ends come in order; begins may come in
  * any. 0 or -ENOMEM, and then the set is unchanged.
  */
-static inline int spans_add(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+static inline int spans_add(struct spans *spans, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct span *last = s->n ? &s->v[s->n - 1] : NULL;
+	struct span *last = spans->n ? &spans->v[spans->n - 1] : NULL;
 
 	/* nearly always it goes on where the last one ends, or is after it */
-	if (!last || begin_ns < last->begin_ns || begin_ns >= end_ns || (begin_ns > last->end_ns && s->n == s->room))
-		return spans_add_any(s, begin_ns, end_ns);
+	if (!last || begin_ns < last->begin_ns || begin_ns >= end_ns || (begin_ns > last->end_ns && spans->n == spans->room))
+		return spans_add_any(spans, begin_ns, end_ns);
 	if (begin_ns > last->end_ns)
-		s->v[s->n++] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = 1 };
+		spans->v[spans->n++] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = 1 };
 	else if (end_ns > last->end_ns)
 		last->end_ns = end_ns;
 	return 0;
 }
 /* Add it with WEIGHT, from 0 to 1; it must not lie before what the set has. */
-int spans_append(struct spans *s, uint64_t begin_ns, uint64_t end_ns, double weight);
+int spans_append(struct spans *spans, uint64_t begin_ns, uint64_t end_ns, double weight);
 
 /* No more is added. */
 void spans_close(struct spans *s);
@@ -68,19 +68,19 @@ static inline uint64_t spans_weighed(const struct span *s, uint64_t ns)
 uint64_t spans_within_any(struct spans *s, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns how much of [BEGIN, END) is in both sets, weights aside. */
-uint64_t spans_both(struct spans *a, struct spans *b, uint64_t begin_ns, uint64_t end_ns);
+uint64_t spans_both(struct spans *spans, struct spans *b, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns how much of the set is in [BEGIN, END). After spans_close(). */
-static inline uint64_t spans_within(struct spans *s, uint64_t begin_ns, uint64_t end_ns)
+static inline uint64_t spans_within(struct spans *spans, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct span *at;
 
-	if (begin_ns >= end_ns || !s->n)
+	if (begin_ns >= end_ns || !spans->n)
 		return 0;
 	/* mostly both are after the begin of the stretch that answered last, and before that of the next */
-	if (!s->hint || s->v[s->hint - 1].begin_ns > begin_ns || (s->hint < s->n && s->v[s->hint].begin_ns <= end_ns))
-		return spans_within_any(s, begin_ns, end_ns);
-	at = &s->v[s->hint - 1];
+	if (!spans->hint || spans->v[spans->hint - 1].begin_ns > begin_ns || (spans->hint < spans->n && spans->v[spans->hint].begin_ns <= end_ns))
+		return spans_within_any(spans, begin_ns, end_ns);
+	at = &spans->v[spans->hint - 1];
 	if (begin_ns >= at->end_ns)
 		return 0;
 	return spans_weighed(at, (end_ns < at->end_ns ? end_ns : at->end_ns) - at->begin_ns) -

@@ -11,17 +11,17 @@ static unsigned int octave_of(uint64_t v)
 }
 
 /* Where the percentile's bucket begins, and how many more values it covers. */
-static uint64_t quantile(const struct spread *s, unsigned int per_mille, uint64_t *more)
+static uint64_t quantile(const struct spread *spread, unsigned int per_mille, uint64_t *more)
 {
-	uint64_t rank = MAX((s->n * per_mille + 999) / 1000, 1), seen = 0;
+	uint64_t rank = MAX((spread->n * per_mille + 999) / 1000, 1), seen = 0;
 
-	for (unsigned int i = 0; rank < s->n && i < SPREAD_BUCKETS; i++) {
-		seen += s->counts[i];
+	for (unsigned int i = 0; rank < spread->n && i < SPREAD_BUCKETS; i++) {
+		seen += spread->counts[i];
 		if (seen >= rank)
 			return hist_bucket_floor(i, SPREAD_SUB_BITS, more);
 	}
 	*more = 0;
-	return s->max; /* 0 when empty; the last one where counts are full */
+	return spread->max; /* 0 when empty; the last one where counts are full */
 }
 
 uint64_t spread_quantile(const struct spread *s, unsigned int per_mille)

@@ -21,15 +21,15 @@ struct spread {
 	uint32_t counts[SPREAD_BUCKETS];
 };
 
-static inline void spread_add(struct spread *s, uint64_t v)
+static inline void spread_add(struct spread *spread, uint64_t v)
 {
-	uint32_t *count = &s->counts[hist_bucket(v, SPREAD_SUB_BITS)];
+	uint32_t *count = &spread->counts[hist_bucket(v, SPREAD_SUB_BITS)];
 
-	s->n++;
-	if (~v > s->not_min)
-		s->not_min = ~v;
-	if (v > s->max)
-		s->max = v;
+	spread->n++;
+	if (~v > spread->not_min)
+		spread->not_min = ~v;
+	if (v > spread->max)
+		spread->max = v;
 	if (!++*count)
 		*count = UINT32_MAX;
 }

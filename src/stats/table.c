@@ -69,31 +69,31 @@ static void *grown_values(const struct table *t, uint32_t room)
 }
 
 /* Each array is in place before the next is allocated: a failure half-way leaves a whole table. */
-static int grow(struct table *t)
+static int grow(struct table *table)
 {
-	uint32_t room = t->room ? 2 * t->room : ROOM_FIRST;
+	uint32_t room = table->room ? 2 * table->room : ROOM_FIRST;
 	uint64_t *keys;
 	uint32_t *slots;
 	void *values;
 
-	keys = reallocarray(t->keys, room, sizeof(*keys));
+	keys = reallocarray(table->keys, room, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
-	t->keys = keys;
-	values = grown_values(t, room);
+	table->keys = keys;
+	values = grown_values(table, room);
 	if (!values)
 		return -ENOMEM;
-	free(t->values);
-	t->values = values;
+	free(table->values);
+	table->values = values;
 	slots = calloc(2 * (size_t)room, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
-	free(t->slots);
-	t->slots = slots;
-	t->room = room;
-	for (uint32_t i = 0; i < t->n; i++)
-		if (!is_indexed(t, t->keys[i]))
-			*probe(t, t->keys[i]) = i + 1;
+	free(table->slots);
+	table->slots = slots;
+	table->room = room;
+	for (uint32_t i = 0; i < table->n; i++)
+		if (!is_indexed(table, table->keys[i]))
+			*probe(table, table->keys[i]) = i + 1;
 	return 0;
 }
 
@@ -110,24 +110,24 @@ static uint32_t *slot_of(const struct table *t, uint64_t key)
 	return is_indexed(t, key) ? &t->pids[key] : t->room ? probe(t, key) : NULL;
 }
 
-void *table_get_or_new(struct table *t, uint64_t key)
+void *table_get_or_new(struct table *table, uint64_t key)
 {
 	uint32_t *slot;
 
-	slot = slot_of(t, key);
+	slot = slot_of(table, key);
 	if (slot && *slot)
-		return table_at(t, *slot - 1);
-	if (t->n == t->max)
+		return table_at(table, *slot - 1);
+	if (table->n == table->max)
 		return NULL;
-	if (t->n == t->room) {
-		if (grow(t) < 0)
+	if (table->n == table->room) {
+		if (grow(table) < 0)
 			return NULL;
-		slot = slot_of(t, key);
+		slot = slot_of(table, key);
 	}
-	t->keys[t->n] = key;
-	t->counted += !t->pids && t->counted == t->n && key == t->n + 1ULL;
-	*slot = ++t->n;
-	return memset(table_at(t, t->n - 1), 0, t->value_size);
+	table->keys[table->n] = key;
+	table->counted += !table->pids && table->counted == table->n && key == table->n + 1ULL;
+	*slot = ++table->n;
+	return memset(table_at(table, table->n - 1), 0, table->value_size);
 }
 
 void table_expect_hashed(const struct table *t, uint64_t key)
@@ -139,17 +139,17 @@ void table_expect_hashed(const struct table *t, uint64_t key)
 }
 
 /* Nearly all are at the first slot. */
-void table_expect_entry(const struct table *t, uint64_t key)
+void table_expect_entry(const struct table *table, uint64_t key)
 {
-	uint32_t at = key - 1 < t->counted ? 0 :
-		      is_indexed(t, key)   ? t->pids[key] :
-		      t->room		   ? t->slots[home(t, key)] :
+	uint32_t at = key - 1 < table->counted ? 0 :
+		      is_indexed(table, key)   ? table->pids[key] :
+		      table->room		   ? table->slots[home(table, key)] :
 					     0;
 
 	if (!at)
 		return;
-	__builtin_prefetch(&t->keys[at - 1]);
-	table_expect_value(t, at - 1);
+	__builtin_prefetch(&table->keys[at - 1]);
+	table_expect_value(table, at - 1);
 }
 
 /* The prime, and the offset basis below: draft-eastlake-fnv. */

@@ -54,7 +54,7 @@ static inline void *table_find(const struct table *t, uint64_t key)
 	return key - 1 < t->counted ? table_at(t, (uint32_t)(key - 1)) : table_find_hashed(t, key);
 }
 
-void *table_get_or_new(struct table *t, uint64_t key);
+void *table_get_or_new(struct table *table, uint64_t key);
 
 /* table_find(), but makes a missing entry. NULL when the table holds MAX or memory is out. */
 static inline void *table_get(struct table *t, uint64_t key)
@@ -73,7 +73,7 @@ static inline void *table_get(struct table *t, uint64_t key)
  * Nothing else changes.
  */
 void table_expect_hashed(const struct table *t, uint64_t key);
-void table_expect_entry(const struct table *t, uint64_t key);
+void table_expect_entry(const struct table *table, uint64_t key);
 
 /* A value may lie across cache lines. */
 static inline void table_expect_value(const struct table *t, uint32_t i)

@@ -69,52 +69,52 @@ static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
 	memset(heat[TIMELINE_BINS / 2], 0, TIMELINE_BINS / 2 * sizeof(heat[0]));
 }
 
-static void fold_level(struct timeline_level *l)
+static void fold_level(struct timeline_level *level)
 {
 	const size_t half = TIMELINE_BINS / 2;
 
 	for (size_t i = 0; i < half; i++) {
-		const bool first = l->any[2 * i], second = l->any[2 * i + 1];
-		const int64_t a = l->max[2 * i], b = l->max[2 * i + 1];
+		const bool first = level->any[2 * i], second = level->any[2 * i + 1];
+		const int64_t a = level->max[2 * i], b = level->max[2 * i + 1];
 
-		l->any[i] = first || second;
-		l->max[i] = first && second ? MAX(a, b) : first ? a : b;
-		l->last[i] = l->last[2 * i + second];
+		level->any[i] = first || second;
+		level->max[i] = first && second ? MAX(a, b) : first ? a : b;
+		level->last[i] = level->last[2 * i + second];
 	}
-	memset(&l->any[half], 0, half * sizeof(l->any[0]));
+	memset(&level->any[half], 0, half * sizeof(level->any[0]));
 }
 
-void timeline_fold(struct timeline *t)
+void timeline_fold(struct timeline *timeline)
 {
-	fold_level(&t->in_use);
-	FOLD(t->data, TIMELINE_BINS);
+	fold_level(&timeline->in_use);
+	FOLD(timeline->data, TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
-		FOLD(t->sum[i], TIMELINE_BINS);
+		FOLD(timeline->sum[i], TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)
-		if (t->has_heat[i])
-			fold_heat(t->heat[i]);
-	for (uint32_t i = 0; i < t->disks.n; i++) {
-		struct timeline_disk *d = *(void **)table_at(&t->disks, i);
+		if (timeline->has_heat[i])
+			fold_heat(timeline->heat[i]);
+	for (uint32_t i = 0; i < timeline->disks.n; i++) {
+		struct timeline_disk *d = *(void **)table_at(&timeline->disks, i);
 
 		for (unsigned int k = 0; d && k < TIMELINE_D_SUMS; k++)
 			FOLD(d->sum[k], TIMELINE_BINS);
 	}
-	for (uint32_t i = 0; i < t->lanes.n; i++) {
-		struct timeline_lane *l = *(void **)table_at(&t->lanes, i);
+	for (uint32_t i = 0; i < timeline->lanes.n; i++) {
+		struct timeline_lane *l = *(void **)table_at(&timeline->lanes, i);
 
 		for (unsigned int k = 0; l && k < TIMELINE_BUSY; k++)
 			FOLD(l->busy_ns[k], TIMELINE_LANE_BINS);
 	}
-	for (uint32_t i = 0; i < t->points.n; i++) {
-		struct timeline_points *p = *(void **)table_at(&t->points, i);
+	for (uint32_t i = 0; i < timeline->points.n; i++) {
+		struct timeline_points *p = *(void **)table_at(&timeline->points, i);
 
 		if (!p)
 			continue;
 		FOLD(p->sum, TIMELINE_BINS);
 		FOLD(p->n, TIMELINE_BINS);
 	}
-	t->bin_ns *= 2;
-	t->at.end_ns = 0;
+	timeline->bin_ns *= 2;
+	timeline->at.end_ns = 0;
 }
 
 void timeline_begin(struct timeline *t, uint64_t at_ns)
@@ -130,20 +130,20 @@ uint32_t timeline_bins(const struct timeline *t)
 	return (uint32_t)MIN(bins, TIMELINE_BINS);
 }
 
-uint32_t timeline_find_bin(struct timeline *t, uint64_t ns)
+uint32_t timeline_find_bin(struct timeline *timeline, uint64_t ns)
 {
 	uint32_t bin;
 
-	timeline_begin(t, ns);
-	if (ns < t->begin_ns)
+	timeline_begin(timeline, ns);
+	if (ns < timeline->begin_ns)
 		return 0;
-	t->end_ns = MAX(t->end_ns, ns);
-	while ((ns - t->begin_ns) / t->bin_ns >= TIMELINE_BINS)
-		timeline_fold(t);
-	bin = (uint32_t)((ns - t->begin_ns) / t->bin_ns);
-	t->at.bin = bin;
-	t->at.begin_ns = t->begin_ns + bin * t->bin_ns;
-	t->at.end_ns = t->at.begin_ns + t->bin_ns;
+	timeline->end_ns = MAX(timeline->end_ns, ns);
+	while ((ns - timeline->begin_ns) / timeline->bin_ns >= TIMELINE_BINS)
+		timeline_fold(timeline);
+	bin = (uint32_t)((ns - timeline->begin_ns) / timeline->bin_ns);
+	timeline->at.bin = bin;
+	timeline->at.begin_ns = timeline->begin_ns + bin * timeline->bin_ns;
+	timeline->at.end_ns = timeline->at.begin_ns + timeline->bin_ns;
 	return bin;
 }
 
@@ -151,14 +151,14 @@ uint32_t timeline_find_bin(struct timeline *t, uint64_t ns)
  * Returns the part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN,
  * 0 when none is left. Advances *FROM_NS, where the rest begins.
  */
-static uint64_t next_part(const struct timeline *t, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns, uint32_t *bin)
+static uint64_t next_part(const struct timeline *timeline, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns, uint32_t *bin)
 {
 	uint64_t end_ns, part;
 
 	if (*from_ns >= at_ns)
 		return 0;
-	*bin = (uint32_t)((*from_ns - t->begin_ns) / bin_ns);
-	end_ns = t->begin_ns + (*bin + 1ULL) * bin_ns;
+	*bin = (uint32_t)((*from_ns - timeline->begin_ns) / bin_ns);
+	end_ns = timeline->begin_ns + (*bin + 1ULL) * bin_ns;
 	part = MIN(end_ns, at_ns) - *from_ns;
 	*from_ns += part;
 	return part;
@@ -181,11 +181,11 @@ static uint32_t bin_at(const struct timeline *t, uint64_t ns)
 	return ns > t->begin_ns ? (uint32_t)MIN((ns - t->begin_ns) / t->bin_ns, TIMELINE_BINS - 1) : 0;
 }
 
-double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin)
+double timeline_rate(const struct timeline *timeline, const uint64_t *values, uint32_t bin)
 {
-	uint32_t first = bin_at(t, t->host ? t->host_begin_ns : t->begin_ns);
-	uint32_t last = bin_at(t, t->host ? t->host_end_ns : t->end_ns), from = bin, to = bin;
-	bool short_first = covered_ns(t, first) < t->bin_ns / 2, short_last = covered_ns(t, last) < t->bin_ns / 2;
+	uint32_t first = bin_at(timeline, timeline->host ? timeline->host_begin_ns : timeline->begin_ns);
+	uint32_t last = bin_at(timeline, timeline->host ? timeline->host_end_ns : timeline->end_ns), from = bin, to = bin;
+	bool short_first = covered_ns(timeline, first) < timeline->bin_ns / 2, short_last = covered_ns(timeline, last) < timeline->bin_ns / 2;
 	uint64_t ns = 0, value = 0;
 
 	if (bin < first || bin > last)
@@ -196,9 +196,9 @@ double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t 
 	}
 	for (uint32_t i = from; i <= to; i++) {
 		value += values[i];
-		ns += covered_ns(t, i);
+		ns += covered_ns(timeline, i);
 	}
-	return (double)value / (double)MAX(ns, t->bin_ns / 8) * NSEC_PER_SEC;
+	return (double)value / (double)MAX(ns, timeline->bin_ns / 8) * NSEC_PER_SEC;
 }
 
 /* --- adding -------------------------------------------------------------------------------------- */
@@ -218,25 +218,25 @@ void timeline_in_use(struct timeline *t, uint64_t at_ns, int64_t bytes)
 	l->any[bin] = t->has_in_use = true;
 }
 
-void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
+void timeline_spread(struct timeline *timeline, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
 {
-	uint32_t bin = timeline_bin(t, at_ns);
-	uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part,
+	uint32_t bin = timeline_bin(timeline, at_ns);
+	uint64_t from_ns = timeline_from(timeline, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part,
 		 placed = 0;
 
 	if (!all || !value) {
-		t->sum[what][bin] += value;
+		timeline->sum[what][bin] += value;
 		return;
 	}
 	/* from what is left, so that the parts add up to the whole */
-	while ((part = next_part(t, t->bin_ns, &from_ns, at_ns, &bin))) {
+	while ((part = next_part(timeline, timeline->bin_ns, &from_ns, at_ns, &bin))) {
 		uint64_t left = at_ns - from_ns;
 		uint64_t now = value - placed - (uint64_t)((double)value * (double)left / (double)all);
 
 		now = MIN(now, value - placed);
 		if (!left)
 			now = value - placed;
-		t->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
+		timeline->sum[what][MIN(bin, TIMELINE_BINS - 1)] += now;
 		placed += now;
 	}
 }
@@ -282,10 +282,10 @@ struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t
 
 /* --- points -------------------------------------------------------------------------------------- */
 
-struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit)
+struct timeline_points *timeline_points(struct timeline *timeline, const char *panel, const char *name, const char *unit)
 {
 	const uint64_t key = table_key_more(table_key_more(table_key(panel, strlen(panel)), "/", 1), name, strlen(name));
-	struct timeline_points *p = value_of(&t->points, key, sizeof(*p));
+	struct timeline_points *p = value_of(&timeline->points, key, sizeof(*p));
 
 	if (!p || p->unit)
 		return p;

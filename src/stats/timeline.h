@@ -129,7 +129,7 @@ static inline bool timeline_has(const struct timeline *t, uint64_t at_ns)
 
 uint32_t timeline_bins(const struct timeline *t); /* the number of bins in use */
 /* Returns the bin of NS, for arrays of TIMELINE_BINS; folds all of them first if need be. */
-uint32_t timeline_find_bin(struct timeline *t, uint64_t ns);
+uint32_t timeline_find_bin(struct timeline *timeline, uint64_t ns);
 static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
 {
 	if (ns < t->at.begin_ns || ns >= t->at.end_ns)
@@ -143,20 +143,20 @@ static inline uint32_t timeline_bin(struct timeline *t, uint64_t ns)
  * than half of a bin, at either end, the bin and its neighbor are taken together: few calls in a moment
  * give no rate. NAN without coverage.
  */
-double timeline_rate(const struct timeline *t, const uint64_t *values, uint32_t bin);
+double timeline_rate(const struct timeline *timeline, const uint64_t *values, uint32_t bin);
 
 /* Folds into bins of twice the length, half as many; nothing else changes. */
-void timeline_fold(struct timeline *t);
+void timeline_fold(struct timeline *timeline);
 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* Adds VALUE evenly over the SPAN_NS before AT_NS. */
-void timeline_spread(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
+void timeline_spread(struct timeline *timeline, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
 /* The memory in use is BYTES from AT_NS on. */
 void timeline_in_use(struct timeline *t, uint64_t at_ns, int64_t bytes);
 /* Made when new; NULL: no room or no memory. */
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
 struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len);
-struct timeline_points *timeline_points(struct timeline *t, const char *panel, const char *name, const char *unit);
+struct timeline_points *timeline_points(struct timeline *timeline, const char *panel, const char *name, const char *unit);
 
 void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value);
 
@@ -191,25 +191,25 @@ void timeline_keep_longest(struct timeline_lane *l, const struct timeline_span *
 void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint64_t from_ns,
 			  uint64_t at_ns, uint64_t ns);
 
-/* Adds NS of the SPAN_NS before AT_NS, in BIN, to WHAT of the process with the lane L; NULL: it had no room. */
-static inline void timeline_lane_busy(struct timeline *t, struct timeline_lane *l, enum timeline_busy what, uint32_t bin,
+/* Adds NS of the SPAN_NS before AT_NS, in BIN, to WHAT of the process with the lane LANE; NULL: it had no room. */
+static inline void timeline_lane_busy(struct timeline *timeline, struct timeline_lane *lane, enum timeline_busy what, uint32_t bin,
 				      uint64_t at_ns, uint64_t span_ns, uint64_t ns)
 {
-	const uint64_t from_ns = timeline_from(t, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0;
+	const uint64_t from_ns = timeline_from(timeline, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0;
 
-	if (!l) {
-		t->lanes_left_out++;
+	if (!lane) {
+		timeline->lanes_left_out++;
 		return;
 	}
-	l->begin_ns = l->begin_ns && l->begin_ns < from_ns ? l->begin_ns : from_ns;
-	l->end_ns = l->end_ns > at_ns ? l->end_ns : at_ns;
-	l->total_ns += ns;
-	if (what != TIMELINE_B_CPU && all > l->shortest_ns)
-		timeline_keep_longest(l, &(struct timeline_span){ from_ns - t->begin_ns, all, what });
-	if (!all || from_ns >= t->at.begin_ns) /* nearly all are in one bin */
-		l->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)(int64_t)ns;
+	lane->begin_ns = lane->begin_ns && lane->begin_ns < from_ns ? lane->begin_ns : from_ns;
+	lane->end_ns = lane->end_ns > at_ns ? lane->end_ns : at_ns;
+	lane->total_ns += ns;
+	if (what != TIMELINE_B_CPU && all > lane->shortest_ns)
+		timeline_keep_longest(lane, &(struct timeline_span){ from_ns - timeline->begin_ns, all, what });
+	if (!all || from_ns >= timeline->at.begin_ns) /* nearly all are in one bin */
+		lane->busy_ns[what][bin / TIMELINE_LANE_FOLD] += (float)(int64_t)ns;
 	else
-		timeline_spread_busy(t, l, what, from_ns, at_ns, ns);
+		timeline_spread_busy(timeline, lane, what, from_ns, at_ns, ns);
 }
 
 /* timeline_lane_busy() for PID. */

@@ -43,14 +43,14 @@ struct touched_sum {
 void touched_init(struct touched *t, uint32_t max);
 void touched_free(struct touched *t);
 /*
- * Adds A. Of a range that was touched in part, as many pages of each block count as its share, always the first ones. So a sum
+ * Adds ADD. Of a range that was touched in part, as many pages of each block count as its share, always the first ones. So a sum
  * over several instants is never larger than what was touched.
  */
-void touched_add(struct touched *t, const struct touched_add *a);
+void touched_add(struct touched *touched, const struct touched_add *add);
 /* Sets the tag of what was touched of BYTES from AT of SPACE. */
-void touched_tag(struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag);
+void touched_tag(struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag);
 /* Adds to SUM what was touched from the instant FROM on, of BYTES from AT of SPACE. */
-void touched_sum(const struct touched *t, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from, struct touched_sum *sum);
+void touched_sum(const struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from, struct touched_sum *sum);
 /* Adds all that was touched of block I, at any time. */
 void touched_sum_block(const struct touched *t, uint32_t i, struct touched_sum *sum);
 

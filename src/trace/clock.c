@@ -18,7 +18,7 @@
 /* An unannounced change is still a step when no slew could have made it. */
 #define STEP_NS ((int64_t)NSEC_PER_SEC)
 
-void clock_read(struct clock_reading *r, unsigned int tries)
+void clock_read(struct clock_reading *reading, unsigned int tries)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -31,7 +31,7 @@ void clock_read(struct clock_reading *r, unsigned int tries)
 		if (width >= best)
 			continue;
 		best = width;
-		*r = (struct clock_reading){
+		*reading = (struct clock_reading){
 			.mono_ns = before + width / 2,
 			.real_ns = real,
 			.boot_ns = boot,
@@ -54,27 +54,27 @@ void clock_map_init(struct clock_map *m, const struct clock_reading *r)
 	*m = (struct clock_map){ .now = segment_of(r), .before = segment_of(r) };
 }
 
-enum clock_change clock_map_update(struct clock_map *m, const struct clock_reading *r, bool step)
+enum clock_change clock_map_update(struct clock_map *map, const struct clock_reading *reading, bool step)
 {
-	struct clock_segment next = segment_of(r);
-	int64_t moved = next.offset_ns - m->now.offset_ns;
+	struct clock_segment next = segment_of(reading);
+	int64_t moved = next.offset_ns - map->now.offset_ns;
 	/* Bands that overlap may have one offset; bands that do not cannot. */
-	bool same = llabs(moved) <= (int64_t)(m->now.error_ns + next.error_ns);
+	bool same = llabs(moved) <= (int64_t)(map->now.error_ns + next.error_ns);
 
 	step |= !same && llabs(moved) > STEP_NS;
 	if (step)
-		m->steps++;
+		map->steps++;
 	if (same) {
 		/* Already known from an earlier reading, but now UTC may go back. */
 		if (step)
-			m->now.floor_ns = 0;
+			map->now.floor_ns = 0;
 		return step ? CLOCK_STEPPED : CLOCK_SAME;
 	}
 	/* Set back a little, unannounced: UTC stands still until it has caught up. */
 	if (!step)
-		next.floor_ns = clock_utc_ns(m, r->mono_ns);
-	m->before = m->now;
-	m->now = next;
+		next.floor_ns = clock_utc_ns(map, reading->mono_ns);
+	map->before = map->now;
+	map->now = next;
 	return step ? CLOCK_STEPPED : CLOCK_ADJUSTED;
 }
 

@@ -31,10 +31,10 @@ struct clock_map {
 enum clock_change { CLOCK_SAME, CLOCK_ADJUSTED, CLOCK_STEPPED };
 
 /* Read all three clocks between two monotonic readings, keeping the tightest of TRIES. */
-void clock_read(struct clock_reading *r, unsigned int tries);
+void clock_read(struct clock_reading *reading, unsigned int tries);
 void clock_map_init(struct clock_map *m, const struct clock_reading *r);
 /* STEP: the kernel announced it (clock_step_fd). ADJUSTED: a small move that it has not announced (yet). */
-enum clock_change clock_map_update(struct clock_map *m, const struct clock_reading *r, bool step);
+enum clock_change clock_map_update(struct clock_map *map, const struct clock_reading *reading, bool step);
 /* Returns UTC in ns since the epoch for a CLOCK_MONOTONIC time. */
 uint64_t clock_utc_ns(const struct clock_map *m, uint64_t mono_ns);
 /* Returns a timerfd that becomes readable (ECANCELED) when the real-time clock is set; -errno. */

@@ -89,76 +89,76 @@ static bool id_equal(const struct dlt_file_id *a, const struct dlt_file_id *b)
 
 struct files *files_new(void)
 {
-	struct files *f = calloc(1, sizeof(*f));
+	struct files *files = calloc(1, sizeof(*files));
 
-	if (!f)
+	if (!files)
 		return NULL;
-	f->by_id = (struct table){ calloc(TABLE_MIN, sizeof(struct slot)), TABLE_MIN, 0 };
-	f->by_path = (struct table){ calloc(TABLE_MIN, sizeof(struct slot)), TABLE_MIN, 0 };
-	f->folders = calloc(FOLDERS_BITS / 8, 1);
-	if (!f->by_id.slots || !f->by_path.slots || !f->folders) {
-		files_free(f);
+	files->by_id = (struct table){ calloc(TABLE_MIN, sizeof(struct slot)), TABLE_MIN, 0 };
+	files->by_path = (struct table){ calloc(TABLE_MIN, sizeof(struct slot)), TABLE_MIN, 0 };
+	files->folders = calloc(FOLDERS_BITS / 8, 1);
+	if (!files->by_id.slots || !files->by_path.slots || !files->folders) {
+		files_free(files);
 		return NULL;
 	}
-	return f;
+	return files;
 }
 
-void files_free(struct files *f)
+void files_free(struct files *files)
 {
-	if (!f)
+	if (!files)
 		return;
-	for (uint32_t i = 0; i < f->n; i++)
-		free(entry_at(f, i)->path);
-	for (uint32_t i = 0; i < (f->n + CHUNK - 1) / CHUNK; i++)
-		free(f->chunks[i]);
-	free(f->chunks);
-	free(f->by_id.slots);
-	free(f->by_path.slots);
-	free(f->folders);
-	free(f);
+	for (uint32_t i = 0; i < files->n; i++)
+		free(entry_at(files, i)->path);
+	for (uint32_t i = 0; i < (files->n + CHUNK - 1) / CHUNK; i++)
+		free(files->chunks[i]);
+	free(files->chunks);
+	free(files->by_id.slots);
+	free(files->by_path.slots);
+	free(files->folders);
+	free(files);
 }
 
-/* Double T when it is half full. Without memory it stays, and fills up. */
-static void table_grow(struct table *t)
+/* Double TABLE when it is half full. Without memory it stays, and fills up. */
+static void table_grow(struct table *table)
 {
-	struct table bigger = { .size = t->size * 2 };
+	struct table bigger = { .size = table->size * 2 };
 
-	if (t->used * 2 < t->size)
+	if (table->used * 2 < table->size)
 		return;
 	bigger.slots = calloc(bigger.size, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return;
-	for (uint32_t i = 0; i < t->size; i++) {
-		uint32_t at = t->slots[i].hash & (bigger.size - 1);
+	for (uint32_t i = 0; i < table->size; i++) {
+		uint32_t at = table->slots[i].hash & (bigger.size - 1);
 
-		if (!t->slots[i].fid || t->slots[i].fid == GONE)
+		if (!table->slots[i].fid || table->slots[i].fid == GONE)
 			continue;
 		while (bigger.slots[at].fid)
 			at = (at + 1) & (bigger.size - 1);
-		bigger.slots[at] = t->slots[i];
+		bigger.slots[at] = table->slots[i];
 		bigger.used++;
 	}
-	free(t->slots);
-	*t = bigger;
+	free(table->slots);
+	*table = bigger;
 }
 
-static struct file_entry *entry_new(struct files *f, const struct dlt_file_id *id)
+static struct file_entry *entry_new(struct files *files, const struct dlt_file_id *id)
 {
-	struct file_entry *e;
+	struct file_entry *entry;
 
-	if (f->n % CHUNK == 0) {
-		struct file_entry **chunks = realloc(f->chunks, (f->n / CHUNK + 1) * sizeof(*chunks));
+	if (files->n % CHUNK == 0) {
+		struct file_entry **chunks = realloc(files->chunks, (files->n / CHUNK + 1) * sizeof(*chunks));
 
 		if (!chunks)
 			return NULL;
-		f->chunks = chunks;
-		chunks[f->n / CHUNK] = calloc(CHUNK, sizeof(**chunks));
-		if (!chunks[f->n / CHUNK])
+		files->chunks = chunks;
+		chunks[files->n / CHUNK] = calloc(CHUNK, sizeof(**chunks));
+		if (!chunks[files->n / CHUNK])
 			return NULL;
 	}
-	e = entry_at(f, f->n++);
-	*e = (struct file_entry){ .fid = f->n, .file.id = *id, .lost_then = FILES_NEVER };
-	return e;
+	entry = entry_at(files, files->n++);
+	*entry = (struct file_entry){ .fid = files->n, .file.id = *id, .lost_then = FILES_NEVER };
+	return entry;
 }
 
 /* The slot of ID, or the free one that it would have; one is always free. */
@@ -174,19 +174,19 @@ static struct slot *id_slot(const struct files *f, const struct dlt_file_id *id,
 	}
 }
 
-static struct file_entry *entry_add(struct files *f, const struct dlt_file_id *id, uint32_t hash)
+static struct file_entry *entry_add(struct files *files, const struct dlt_file_id *id, uint32_t hash)
 {
-	struct file_entry *e;
+	struct file_entry *entry;
 
-	table_grow(&f->by_id);
-	if (f->by_id.used + 1 >= f->by_id.size)
+	table_grow(&files->by_id);
+	if (files->by_id.used + 1 >= files->by_id.size)
 		return NULL;
-	e = entry_new(f, id);
-	if (!e)
+	entry = entry_new(files, id);
+	if (!entry)
 		return NULL;
-	*id_slot(f, id, hash) = (struct slot){ hash, e->fid };
-	f->by_id.used++;
-	return f->last = e;
+	*id_slot(files, id, hash) = (struct slot){ hash, entry->fid };
+	files->by_id.used++;
+	return files->last = entry;
 }
 
 struct file_entry *files_get(struct files *f, const struct dlt_file_id *id)
@@ -211,24 +211,24 @@ const struct file_entry *files_find(const struct files *f, const struct dlt_file
 }
 
 /* The slot of a path, or the first free one of its chain; PLACE (or NULL): where it would go. */
-static struct slot *path_find(const struct files *f, uint32_t view, const char *path, size_t len, uint32_t hash,
+static struct slot *path_find(const struct files *files, uint32_t view, const char *path, size_t len, uint32_t hash,
 			      struct slot **place)
 {
-	uint32_t mask = f->by_path.size - 1;
+	uint32_t mask = files->by_path.size - 1;
 
 	for (uint32_t at = hash & mask;; at = (at + 1) & mask) {
-		struct slot *s = &f->by_path.slots[at];
-		const struct file_entry *e;
+		struct slot *slot = &files->by_path.slots[at];
+		const struct file_entry *entry;
 
-		if (place && !*place && (!s->fid || s->fid == GONE))
-			*place = s;
-		if (!s->fid)
-			return s;
-		if (s->hash != hash || s->fid == GONE)
+		if (place && !*place && (!slot->fid || slot->fid == GONE))
+			*place = slot;
+		if (!slot->fid)
+			return slot;
+		if (slot->hash != hash || slot->fid == GONE)
 			continue;
-		e = entry_at(f, s->fid - 1);
-		if (e->view == view && e->path_len == len && !memcmp(e->path, path, len))
-			return s;
+		entry = entry_at(files, slot->fid - 1);
+		if (entry->view == view && entry->path_len == len && !memcmp(entry->path, path, len))
+			return slot;
 	}
 }
 
@@ -239,19 +239,19 @@ struct file_entry *files_by_path(struct files *f, uint32_t view, const char *pat
 	return fid ? entry_at(f, fid - 1) : NULL;
 }
 
-const struct file_entry *files_by_inode(const struct files *f, const char *path, size_t len, uint32_t dev, uint64_t ino)
+const struct file_entry *files_by_inode(const struct files *files, const char *path, size_t len, uint32_t dev, uint64_t ino)
 {
-	uint32_t mask = f->by_path.size - 1, hash = len ? hash_path(path, len) : 0;
+	uint32_t mask = files->by_path.size - 1, hash = len ? hash_path(path, len) : 0;
 
 	for (uint32_t at = hash & mask; len; at = (at + 1) & mask) {
-		const struct slot *s = &f->by_path.slots[at];
+		const struct slot *s = &files->by_path.slots[at];
 		const struct file_entry *e;
 
 		if (!s->fid)
 			break;
 		if (s->hash != hash || s->fid == GONE)
 			continue;
-		e = entry_at(f, s->fid - 1);
+		e = entry_at(files, s->fid - 1);
 		if (e->file.id.dev == dev && (!ino || e->file.id.ino == ino) && e->path_len == len && !memcmp(e->path, path, len))
 			return e;
 	}
@@ -294,19 +294,19 @@ void files_forget_name(struct files *f, const char *name, size_t len)
 }
 
 /* The folders that PATH, of LEN bytes with its last slash, is below: mostly those of the file before. */
-static void note_folders(struct files *f, const char *path, size_t len)
+static void note_folders(struct files *files, const char *path, size_t len)
 {
 	uint64_t h = HASH_BEGIN;
 
-	if (len && len == f->noted_len && !memcmp(f->noted, path, len))
+	if (len && len == files->noted_len && !memcmp(files->noted, path, len))
 		return;
 	for (size_t i = 0; i < len; i++) {
 		if (path[i] == '/')
-			f->folders[folder_bit(h) / 8] |= 1U << folder_bit(h) % 8;
+			files->folders[folder_bit(h) / 8] |= 1U << folder_bit(h) % 8;
 		h = hash_byte(h, path[i]);
 	}
-	f->noted_len = len <= sizeof(f->noted) ? len : 0;
-	memcpy(f->noted, path, f->noted_len);
+	files->noted_len = len <= sizeof(files->noted) ? len : 0;
+	memcpy(files->noted, path, files->noted_len);
 }
 
 static bool had_files(const struct files *f, const char *path, size_t len)
@@ -325,7 +325,7 @@ static void name_free(struct file_entry *e)
 }
 
 /* In a copy of PATH, where it is to be its own text it is its end; else it lies behind. */
-static bool name_copy(struct file_entry *e, const char *path, size_t len, size_t base)
+static bool name_copy(struct file_entry *entry, const char *path, size_t len, size_t base)
 {
 	/* of one byte it may be one that stands for no name */
 	bool plain = len - base > 1 && text_is_plain(path, len);
@@ -334,30 +334,30 @@ static bool name_copy(struct file_entry *e, const char *path, size_t len, size_t
 	if (!copy)
 		return false;
 	memcpy(copy, path, len);
-	e->path = copy;
-	e->path_len = (uint32_t)len;
-	e->plain = plain;
-	e->text = copy + (plain ? base : len);
-	e->text_len = (uint16_t)(plain ? len - base : (size_t)(text_put_str(copy + len, path + base, len - base) - e->text));
+	entry->path = copy;
+	entry->path_len = (uint32_t)len;
+	entry->plain = plain;
+	entry->text = copy + (plain ? base : len);
+	entry->text_len = (uint16_t)(plain ? len - base : (size_t)(text_put_str(copy + len, path + base, len - base) - entry->text));
 	return true;
 }
 
-/* By its path, E is who is meant from here on; without memory nobody is. */
-static void path_enter(struct files *f, const struct file_entry *e)
+/* By its path, ENTRY is who is meant from here on; without memory nobody is. */
+static void path_enter(struct files *files, const struct file_entry *entry)
 {
-	uint32_t hash = hash_path(e->path, e->path_len);
+	uint32_t hash = hash_path(entry->path, entry->path_len);
 	struct slot *at, *place = NULL;
 
-	table_grow(&f->by_path);
-	if (f->by_path.used + 1 >= f->by_path.size)
+	table_grow(&files->by_path);
+	if (files->by_path.used + 1 >= files->by_path.size)
 		return;
 	/* a name that comes and goes, as locks do, takes the place that it left: its chain does not grow */
-	at = path_find(f, e->view, e->path, e->path_len, hash, &place);
+	at = path_find(files, entry->view, entry->path, entry->path_len, hash, &place);
 	if (!at->fid)
 		at = place;
 	if (!at->fid)
-		f->by_path.used++;
-	*at = (struct slot){ hash, e->fid };
+		files->by_path.used++;
+	*at = (struct slot){ hash, entry->fid };
 }
 
 bool files_name(struct files *f, struct file_entry *e, const char *path, size_t len)
@@ -385,33 +385,33 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 }
 
 /* A deleted file keeps its last path, and one whose path becomes too long. */
-static void move(struct files *f, uint32_t view, struct file_entry *e, const char *from, size_t from_len, const char *to,
+static void move(struct files *files, uint32_t view, struct file_entry *entry, const char *from, size_t from_len, const char *to,
 		 size_t to_len)
 {
 	char path[RECORD_PATH_MAX];
-	size_t rest = e->path_len - from_len;
+	size_t rest = entry->path_len - from_len;
 
-	if (e->path_len <= from_len || e->path[from_len] != '/' || memcmp(e->path, from, from_len) ||
-	    e->file.flags || to_len + rest > sizeof(path) || files_by_path(f, view, e->path, e->path_len) != e)
+	if (entry->path_len <= from_len || entry->path[from_len] != '/' || memcmp(entry->path, from, from_len) ||
+	    entry->file.flags || to_len + rest > sizeof(path) || files_by_path(files, view, entry->path, entry->path_len) != entry)
 		return;
-	memcpy(mempcpy(path, to, to_len), e->path + from_len, rest);
-	if (files_name(f, e, path, to_len + rest))
-		e->lost_then = FILES_NEVER;
+	memcpy(mempcpy(path, to, to_len), entry->path + from_len, rest);
+	if (files_name(files, entry, path, to_len + rest))
+		entry->lost_then = FILES_NEVER;
 }
 
-void files_move_below(struct files *f, uint32_t view, const char *from, size_t from_len, const char *to, size_t to_len,
+void files_move_below(struct files *files, uint32_t view, const char *from, size_t from_len, const char *to, size_t to_len,
 		      bool swapped)
 {
 	static const char aside[] = "//"; /* where no path begins: two files of one name must not meet */
 
 	if (swapped) {
-		files_move_below(f, view, from, from_len, aside, strlen(aside), false);
-		files_move_below(f, view, to, to_len, from, from_len, false);
+		files_move_below(files, view, from, from_len, aside, strlen(aside), false);
+		files_move_below(files, view, to, to_len, from, from_len, false);
 		from = aside;
 		from_len = strlen(aside);
 	}
-	for (uint32_t i = 0, n = had_files(f, from, from_len) ? f->n : 0; i < n; i++)
-		move(f, view, entry_at(f, i), from, from_len, to, to_len);
+	for (uint32_t i = 0, n = had_files(files, from, from_len) ? files->n : 0; i < n; i++)
+		move(files, view, entry_at(files, i), from, from_len, to, to_len);
 }
 
 struct file_entry *files_at(struct files *f, uint32_t fid)

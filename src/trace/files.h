@@ -27,7 +27,7 @@ struct file_entry {
 struct files;
 
 struct files *files_new(void);
-void files_free(struct files *f);
+void files_free(struct files *files);
 
 /* Returns the entry of ID, NULL when it is not known. */
 const struct file_entry *files_find(const struct files *f, const struct dlt_file_id *id);
@@ -60,13 +60,13 @@ void files_forget_path(struct files *f, uint32_t view, const char *path, size_t 
 void files_forget_name(struct files *f, const char *name, size_t len);
 
 /* Returns the file that has number INO (0: any) on the device DEV, if a view shows it as this path, else NULL. */
-const struct file_entry *files_by_inode(const struct files *f, const char *path, size_t len, uint32_t dev, uint64_t ino);
+const struct file_entry *files_by_inode(const struct files *files, const char *path, size_t len, uint32_t dev, uint64_t ino);
 
 /*
  * The folder FROM is now TO; SWAPPED: and TO is now FROM. Files known by a path below have their new one
  * from here on, which has not been written yet. Looks at all files, but only where one has ever been below.
  */
-void files_move_below(struct files *f, uint32_t view, const char *from, size_t from_len, const char *to, size_t to_len,
+void files_move_below(struct files *files, uint32_t view, const char *from, size_t from_len, const char *to, size_t to_len,
 		      bool swapped);
 
 /* The entry of FID, 1 to files_count(). */

@@ -31,26 +31,26 @@ static const char *end_of(const char *p, const char *end)
 
 static void edit_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	struct edit *e = ctx;
+	struct edit *edit = ctx;
 	const char *begin = event == JSON_WORD ? text : text - 1;
 	char *value;
 
-	if (begin < e->from)
+	if (begin < edit->from)
 		return;
-	if (e->first && event == JSON_OPEN) {
-		fwrite(e->from, 1, (size_t)(text - e->from), e->out);
-		fputs(e->first, e->out);
-		e->from = text;
-		e->first = NULL;
+	if (edit->first && event == JSON_OPEN) {
+		fwrite(edit->from, 1, (size_t)(text - edit->from), edit->out);
+		fputs(edit->first, edit->out);
+		edit->from = text;
+		edit->first = NULL;
 		return;
 	}
-	value = e->fn(e->ctx, path, event, text, len);
+	value = edit->fn(edit->ctx, path, event, text, len);
 	if (!value)
 		return;
-	fwrite(e->from, 1, (size_t)(begin - e->from), e->out);
-	fputs(value, e->out);
+	fwrite(edit->from, 1, (size_t)(begin - edit->from), edit->out);
+	fputs(value, edit->out);
 	free(value);
-	e->from = event == JSON_OPEN ? end_of(text, e->end) : text + len + (event == JSON_STRING);
+	edit->from = event == JSON_OPEN ? end_of(text, edit->end) : text + len + (event == JSON_STRING);
 }
 
 int manifest_edit(const char *text, size_t len, const char *first, manifest_edit_fn *fn, void *ctx, char **ret)

@@ -156,39 +156,39 @@ static void add_name(char *list, size_t size, const char *name)
 		snprintf(list + end, size - end, "%s%s", end ? NAMES_SEPARATOR : "", name);
 }
 
-static void store(struct manifest_facts *m, const struct fact *f, char *at, const char *value)
+static void store(struct manifest_facts *facts, const struct fact *fact, char *at, const char *value)
 {
-	if (f->kind == STR || f->kind == NUMBER)
-		snprintf(at, f->size, "%s", value);
-	else if (f->kind == WORD)
-		shell_append(at, f->size, value);
-	else if (f->kind == NAMES)
-		add_name(at, f->size, value);
-	else if (f->kind == BOOL)
+	if (fact->kind == STR || fact->kind == NUMBER)
+		snprintf(at, fact->size, "%s", value);
+	else if (fact->kind == WORD)
+		shell_append(at, fact->size, value);
+	else if (fact->kind == NAMES)
+		add_name(at, fact->size, value);
+	else if (fact->kind == BOOL)
 		*(bool *)at = strcmp(value, "true") == 0;
-	else if (f->kind == UINT && isdigit((unsigned char)*value))
+	else if (fact->kind == UINT && isdigit((unsigned char)*value))
 		*(uint64_t *)at = strtoull(value, NULL, 10);
-	else if (f->kind == STATUS && strcmp(value, "null") != 0) {
-		m->status = (int)strtol(value, NULL, 10);
-		m->has_status = true;
+	else if (fact->kind == STATUS && strcmp(value, "null") != 0) {
+		facts->status = (int)strtol(value, NULL, 10);
+		facts->has_status = true;
 	}
 }
 
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	struct manifest_facts *m = ctx;
-	char value[sizeof(m->cmdline)];
+	struct manifest_facts *manifest_facts = ctx;
+	char value[sizeof(manifest_facts->cmdline)];
 
 	if (event == JSON_OPEN) {
-		m->n_probes += strcmp(path, "probes[]") == 0;
-		m->n_collectors += strcmp(path, "collectors[]") == 0;
-		m->has_usage |= strcmp(path, "workload.rusage") == 0;
+		manifest_facts->n_probes += strcmp(path, "probes[]") == 0;
+		manifest_facts->n_collectors += strcmp(path, "collectors[]") == 0;
+		manifest_facts->has_usage |= strcmp(path, "workload.rusage") == 0;
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
-		const struct fact *f = &facts[i];
-		bool string = f->kind == STR || f->kind == WORD || f->kind == NAMES;
-		char *owner = strcmp(f->path, path) == 0 ? owner_of(m, f) : NULL;
+		const struct fact *fact = &facts[i];
+		bool string = fact->kind == STR || fact->kind == WORD || fact->kind == NAMES;
+		char *owner = strcmp(fact->path, path) == 0 ? owner_of(manifest_facts, fact) : NULL;
 
 		if (!owner || string != (event == JSON_STRING))
 			continue;
@@ -196,7 +196,7 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 			json_read_string(value, sizeof(value), text, len);
 		else
 			snprintf(value, sizeof(value), "%.*s", (int)MIN(len, 31), text);
-		store(m, f, owner + f->offset, value);
+		store(manifest_facts, fact, owner + fact->offset, value);
 	}
 }
 
@@ -242,24 +242,24 @@ static void put_utc(char *to, uint64_t ns, uint64_t start_ns, uint64_t start_utc
 	*text_put_utc(to, start_utc_ns + (ns - start_ns), &cache) = '\0';
 }
 
-int manifest_narrow(struct manifest_facts *m, const struct window *w)
+int manifest_narrow(struct manifest_facts *facts, const struct window *window)
 {
-	const uint64_t start_ns = m->start_ns;
+	const uint64_t start_ns = facts->start_ns;
 	struct text_utc_cache cache = { 0 };
 	uint64_t start_utc_ns;
 
-	_Static_assert(sizeof(m->start_utc) > TEXT_UTC_LEN && sizeof(m->end_utc) > TEXT_UTC_LEN, "UTC fits");
-	if (!w->end_ns)
+	_Static_assert(sizeof(facts->start_utc) > TEXT_UTC_LEN && sizeof(facts->end_utc) > TEXT_UTC_LEN, "UTC fits");
+	if (!window->end_ns)
 		return 0;
-	m->window = *w;
-	m->start_ns = m->cut_begin_ns = MAX(m->start_ns, w->begin_ns);
-	m->end_ns = m->end_ns ? MIN(m->end_ns, w->end_ns) : w->end_ns == UINT64_MAX ? 0 : w->end_ns;
-	if (m->end_ns && m->start_ns >= m->end_ns)
+	facts->window = *window;
+	facts->start_ns = facts->cut_begin_ns = MAX(facts->start_ns, window->begin_ns);
+	facts->end_ns = facts->end_ns ? MIN(facts->end_ns, window->end_ns) : window->end_ns == UINT64_MAX ? 0 : window->end_ns;
+	if (facts->end_ns && facts->start_ns >= facts->end_ns)
 		return -ERANGE;
-	if (!text_get_utc(m->start_utc, strlen(m->start_utc), &start_utc_ns, &cache))
+	if (!text_get_utc(facts->start_utc, strlen(facts->start_utc), &start_utc_ns, &cache))
 		return 0;
-	put_utc(m->start_utc, m->start_ns, start_ns, start_utc_ns);
-	if (m->end_ns)
-		put_utc(m->end_utc, m->end_ns, start_ns, start_utc_ns);
+	put_utc(facts->start_utc, facts->start_ns, start_ns, start_utc_ns);
+	if (facts->end_ns)
+		put_utc(facts->end_utc, facts->end_ns, start_ns, start_utc_ns);
 	return 0;
 }

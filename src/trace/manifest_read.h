@@ -81,10 +81,10 @@ int manifest_parse(struct manifest_facts *m, const char *text);
 int manifest_read_at(struct manifest_facts *m, int dirfd);
 
 /*
- * Narrows the start and the end of M, the manifest of a whole trace, to W, as they are in a trace of this part alone. Returns
+ * Narrows the start and the end of FACTS, the manifest of a whole trace, to WINDOW, as they are in a trace of this part alone. Returns
  * 0, or -ERANGE if the trace has no such time.
  */
-int manifest_narrow(struct manifest_facts *m, const struct window *w);
+int manifest_narrow(struct manifest_facts *facts, const struct window *window);
 
 /* By --best-effort, or because the hooks were refused at the end of --delay. */
 bool manifest_is_untraced(const struct manifest_probe *p);

@@ -70,37 +70,37 @@ static void name_from_env(char *dst, size_t size, char *const *env, const char *
 	outdir_part(dst, size, value ? value : otherwise);
 }
 
-void outdir_names_init(struct outdir_names *n, const char *experiment, char *const *env,
+void outdir_names_init(struct outdir_names *names, const char *experiment, char *const *env,
 		       time_t now)
 {
-	char host[sizeof(n->host)] = "localhost";
+	char host[sizeof(names->host)] = "localhost";
 	struct tm tm;
 
-	*n = (struct outdir_names){ .experiment = experiment };
+	*names = (struct outdir_names){ .experiment = experiment };
 	gethostname(host, sizeof(host) - 1);
-	outdir_part(n->host, sizeof(n->host), host);
-	name_from_env(n->job, sizeof(n->job), env, job_variables, "nojob");
-	name_from_env(n->rank, sizeof(n->rank), env, rank_variables, "0");
+	outdir_part(names->host, sizeof(names->host), host);
+	name_from_env(names->job, sizeof(names->job), env, job_variables, "nojob");
+	name_from_env(names->rank, sizeof(names->rank), env, rank_variables, "0");
 	gmtime_r(&now, &tm);
-	strftime(n->stamp, sizeof(n->stamp), "%Y%m%d%H%M%S", &tm);
-	snprintf(n->pid, sizeof(n->pid), "%d", getpid());
-	n->slurm = env_value(env, job_variables[0]) != NULL;
+	strftime(names->stamp, sizeof(names->stamp), "%Y%m%d%H%M%S", &tm);
+	snprintf(names->pid, sizeof(names->pid), "%d", getpid());
+	names->slurm = env_value(env, job_variables[0]) != NULL;
 }
 
 /* Returns the text for %C, or NULL. */
-static const char *expansion(const struct outdir_names *n, char c)
+static const char *expansion(const struct outdir_names *outdir_names, char c)
 {
 	const struct {
 		char c;
 		const char *text;
 	} names[] = {
 		{ '%', "%" },
-		{ 'e', n->experiment },
-		{ 'h', n->host },
-		{ 'j', n->job },
-		{ 'n', n->rank },
-		{ 'p', n->pid },
-		{ 't', n->stamp },
+		{ 'e', outdir_names->experiment },
+		{ 'h', outdir_names->host },
+		{ 'j', outdir_names->job },
+		{ 'n', outdir_names->rank },
+		{ 'p', outdir_names->pid },
+		{ 't', outdir_names->stamp },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -109,12 +109,12 @@ static const char *expansion(const struct outdir_names *n, char c)
 	return NULL;
 }
 
-int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, size_t size)
+int outdir_expand(const char *pattern, const struct outdir_names *names, char *buf, size_t size)
 {
 	char *end = buf + size;
 
 	if (!pattern)
-		pattern = n->slurm ? "traces/%e_%j/%h" : "traces/%e_%t";
+		pattern = names->slurm ? "traces/%e_%j/%h" : "traces/%e_%t";
 	if (!*pattern)
 		return -EINVAL;
 	while (*pattern) {
@@ -123,7 +123,7 @@ int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, 
 
 		pattern += len;
 		if (len == 0) {
-			text = expansion(n, pattern[1]);
+			text = expansion(names, pattern[1]);
 			if (!text)
 				return -EINVAL;
 			len = strlen(text);
@@ -256,31 +256,31 @@ static int remove_trace(int fd, outdir_file_fn *of_collectors, bool but_log)
  * May the folder become the trace folder of UID? If so, hand it over. A sticky folder (/tmp) belongs to
  * everyone; a folder of a third user is a trap or a mistake.
  */
-static int adopt(struct outdir *d, uid_t uid, gid_t gid, bool force)
+static int adopt(struct outdir *outdir, uid_t uid, gid_t gid, bool force)
 {
 	struct stat st;
 	int r;
 
-	if (fstat(d->fd, &st) < 0)
+	if (fstat(outdir->fd, &st) < 0)
 		return -errno;
 	/* a folder of root becomes another user's only where root has reached it without that user's links */
 	if ((st.st_uid != uid && (st.st_uid != geteuid() || !folder_roots_rights())) || (st.st_mode & S_ISVTX))
 		return -EPERM;
 	/* Where it cannot be locked at all (NFS requires a file open for writing), go on without. */
-	if (flock(d->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (flock(outdir->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -EBUSY;
-	d->before.uid = st.st_uid;
-	d->before.gid = st.st_gid;
-	d->before.mode = st.st_mode & 07777;
-	r = is_empty(d->fd);
-	d->old_trace = r == 0;
+	outdir->before.uid = st.st_uid;
+	outdir->before.gid = st.st_gid;
+	outdir->before.mode = st.st_mode & 07777;
+	r = is_empty(outdir->fd);
+	outdir->old_trace = r == 0;
 	if (r == 0)
-		r = !outdir_holds_trace(d->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(d->fd, OUTDIR_LOG_NEW);
+		r = !outdir_holds_trace(outdir->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(outdir->fd, OUTDIR_LOG_NEW);
 	if (r < 0)
 		return r;
-	if ((st.st_uid != uid || (d->made && st.st_gid != gid)) && fchown(d->fd, uid, gid) < 0)
+	if ((st.st_uid != uid || (outdir->made && st.st_gid != gid)) && fchown(outdir->fd, uid, gid) < 0)
 		return -errno;
-	return fchmod(d->fd, 0700) < 0 ? -errno : 0;
+	return fchmod(outdir->fd, 0700) < 0 ? -errno : 0;
 }
 
 /* A part of a path ends at END; the next is "..". */
@@ -319,27 +319,27 @@ static void fold_missing(char *path)
 	}
 }
 
-int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force)
+int outdir_open(struct outdir *outdir, const char *path, uid_t uid, gid_t gid, bool force)
 {
 	autoclose int at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *parts = strdup(path);
 	char *rest = parts, *part, *next;
 	int r;
 
-	*d = (struct outdir){ .fd = -1, .parent_fd = -1 };
-	snprintf(d->path, sizeof(d->path), "%s", path);
+	*outdir = (struct outdir){ .fd = -1, .parent_fd = -1 };
+	snprintf(outdir->path, sizeof(outdir->path), "%s", path);
 	if (at < 0)
 		return -errno;
 	if (!parts)
 		return -ENOMEM;
 	fold_missing(parts);
-	snprintf(d->path, sizeof(d->path), "%s", parts);
+	snprintf(outdir->path, sizeof(outdir->path), "%s", parts);
 	part = strtok_r(rest, "/", &rest);
 	while (part && (next = strtok_r(NULL, "/", &rest))) {
 		r = enter_parent(at, part, uid, gid);
 		if (r < 0) {
 			/* this component is what failed, not those below it */
-			d->path[MIN((size_t)(part - parts) + strlen(part), sizeof(d->path) - 1)] = '\0';
+			outdir->path[MIN((size_t)(part - parts) + strlen(part), sizeof(outdir->path) - 1)] = '\0';
 			return r;
 		}
 		close(at);
@@ -348,29 +348,29 @@ int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool f
 	}
 	if (!part)
 		part = ".";
-	d->made = mkdirat(at, part, 0700) == 0;
-	if (!d->made && errno != EEXIST)
+	outdir->made = mkdirat(at, part, 0700) == 0;
+	if (!outdir->made && errno != EEXIST)
 		return -errno;
-	d->fd = openat(at, part, DIR_FLAGS | O_NOFOLLOW);
-	r = d->fd < 0 ? -errno : adopt(d, uid, gid, force);
+	outdir->fd = openat(at, part, DIR_FLAGS | O_NOFOLLOW);
+	r = outdir->fd < 0 ? -errno : adopt(outdir, uid, gid, force);
 	if (r == 0)
-		r = util_fd_path(d->fd, d->path);
+		r = util_fd_path(outdir->fd, outdir->path);
 	if (r < 0) {
-		outdir_close(d);
-		if (d->made)
+		outdir_close(outdir);
+		if (outdir->made)
 			unlinkat(at, part, AT_REMOVEDIR);
-	} else if (d->made && snprintf(d->name, sizeof(d->name), "%s", part) < (int)sizeof(d->name)) {
-		d->parent_fd = TAKE_FD(at);
+	} else if (outdir->made && snprintf(outdir->name, sizeof(outdir->name), "%s", part) < (int)sizeof(outdir->name)) {
+		outdir->parent_fd = TAKE_FD(at);
 	}
 	return r;
 }
 
-int outdir_take(struct outdir *d, int fd, uid_t uid)
+int outdir_take(struct outdir *outdir, int fd, uid_t uid)
 {
 	struct stat st;
 	int r;
 
-	*d = (struct outdir){ .fd = fd, .parent_fd = -1 };
+	*outdir = (struct outdir){ .fd = fd, .parent_fd = -1 };
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISDIR(st.st_mode) || fcntl(fd, F_GETFL) & O_PATH)
@@ -378,8 +378,8 @@ int outdir_take(struct outdir *d, int fd, uid_t uid)
 	if (st.st_uid != uid || st.st_mode & 077)
 		return -EPERM;
 	r = is_empty(fd);
-	d->old_trace = r == 0 && outdir_holds_trace(fd);
-	return r < 0 ? r : util_fd_path(fd, d->path);
+	outdir->old_trace = r == 0 && outdir_holds_trace(fd);
+	return r < 0 ? r : util_fd_path(fd, outdir->path);
 }
 
 int outdir_clear(struct outdir *d, outdir_file_fn *of_collectors)
@@ -399,19 +399,19 @@ static void give_back(const struct outdir *d)
 		(void)!fchmod(d->fd, d->before.mode);
 }
 
-void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors)
+void outdir_discard(struct outdir *outdir, outdir_file_fn *of_collectors)
 {
-	if (d->fd < 0)
+	if (outdir->fd < 0)
 		return;
-	if (d->old_trace)
-		remove_file(d->fd, OUTDIR_LOG_NEW);
+	if (outdir->old_trace)
+		remove_file(outdir->fd, OUTDIR_LOG_NEW);
 	else
-		remove_trace(d->fd, of_collectors, false);
-	if (!d->made)
-		give_back(d);
-	if (d->parent_fd >= 0) /* stays when something else is in it */
-		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
-	outdir_close(d);
+		remove_trace(outdir->fd, of_collectors, false);
+	if (!outdir->made)
+		give_back(outdir);
+	if (outdir->parent_fd >= 0) /* stays when something else is in it */
+		unlinkat(outdir->parent_fd, outdir->name, AT_REMOVEDIR);
+	outdir_close(outdir);
 }
 
 void outdir_close(struct outdir *d)

@@ -30,14 +30,14 @@ struct outdir_names {
 bool outdir_part(char *dst, size_t size, const char *text);
 
 /* ENV: the environment that dltraced was called with, before sudo stripped it. */
-void outdir_names_init(struct outdir_names *n, const char *experiment, char *const *env,
+void outdir_names_init(struct outdir_names *names, const char *experiment, char *const *env,
 		       time_t now);
 
 /*
  * PATTERN with %h %j %n %e %t %p %% expanded; NULL: the default, traces/%e_%t or, under Slurm,
  * traces/%e_%j/%h. 0, -EINVAL (empty, or another %) or -ENAMETOOLONG.
  */
-int outdir_expand(const char *pattern, const struct outdir_names *n, char *buf, size_t size);
+int outdir_expand(const char *pattern, const struct outdir_names *names, char *buf, size_t size);
 
 /* The workload's output; until outdir_clear(), under the second name. */
 #define OUTDIR_LOG "workload.log"
@@ -72,14 +72,14 @@ struct outdir {
  * files (not after privileges_as_user()) no symbolic link is followed that any other user could have put
  * there.
  */
-int outdir_open(struct outdir *d, const char *path, uid_t uid, gid_t gid, bool force);
+int outdir_open(struct outdir *outdir, const char *path, uid_t uid, gid_t gid, bool force);
 void outdir_close(struct outdir *d);
 
 /*
- * Take over the open folder FD, which is D's from now on: opened, locked and cleared for a trace by its
+ * Take over the open folder FD, which is OUTDIR's from now on: opened, locked and cleared for a trace by its
  * owner UID, whose rights we have. 0 or -errno: it is no folder, or not this user's alone.
  */
-int outdir_take(struct outdir *d, int fd, uid_t uid);
+int outdir_take(struct outdir *outdir, int fd, uid_t uid);
 
 /*
  * A trace is certain now: remove the files that dltraced has made for the old one, leaving others, and give
@@ -100,15 +100,15 @@ bool outdir_owns(const char *path);
  * Close it without a trace: our files are removed, and the folder too if we have made it and it is empty.
  * An existing folder is unchanged; before outdir_clear() an old trace in it too.
  */
-void outdir_discard(struct outdir *d, outdir_file_fn *of_collectors);
+void outdir_discard(struct outdir *outdir, outdir_file_fn *of_collectors);
 
 /* The text for a failure of outdir_open() or outdir_take(): its meaning and what to do. */
 const char *outdir_strerror(int r);
 
 /*
- * Writes into BUF why outdir_open() failed with R for D, for the user called USER: which folder keeps it from being made,
+ * Writes into BUF why outdir_open() failed with R for OUTDIR, for the user called USER: which folder keeps it from being made,
  * whose that folder is, and what to do.
  */
-void outdir_explain(const struct outdir *d, int r, const char *user, char *buf, size_t size);
+void outdir_explain(const struct outdir *outdir, int r, const char *user, char *buf, size_t size);
 
 #endif

@@ -46,17 +46,17 @@ static void put_owner(const char *at, const struct stat *st, char *buf, size_t s
 		 st->st_mode & 07777U, st->st_mode & S_ISVTX ? ", shared by all users" : "");
 }
 
-void outdir_explain(const struct outdir *d, int r, const char *user, char *buf, size_t size)
+void outdir_explain(const struct outdir *outdir, int r, const char *user, char *buf, size_t size)
 {
 	char at[PATH_MAX], owner[1280];
 	struct stat st;
 	bool exists;
 
-	snprintf(at, sizeof(at), "%s", d->path);
+	snprintf(at, sizeof(at), "%s", outdir->path);
 	exists = cut_to_existing(at, &st);
 	if (exists)
 		put_owner(at, &st, owner, sizeof(owner));
-	if (r == -ENOENT && current_folder_is_gone(d->path))
+	if (r == -ENOENT && current_folder_is_gone(outdir->path))
 		snprintf(buf, size, "the current folder has been removed: cd to one that is there, or give an absolute path with -o");
 	else if (r == -EROFS)
 		snprintf(buf, size, "%s; give a folder that can be written with -o", strerror(-r));
@@ -69,7 +69,7 @@ void outdir_explain(const struct outdir *d, int r, const char *user, char *buf, 
 	else if (exists && r == -EACCES)
 		snprintf(buf, size, "%s: %s, and %s may not write there%s; give a folder of %s with -o", strerror(-r), owner, user,
 			 strcmp(user, "root") ? "" : " (a file server may give root no rights)", user);
-	else if (r == -EACCES && *d->path != '/')
+	else if (r == -EACCES && *outdir->path != '/')
 		snprintf(buf, size, "%s: %s may not enter the current folder; cd to another one, or give an absolute path with -o",
 			 strerror(-r), user);
 	else

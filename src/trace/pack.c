@@ -17,35 +17,35 @@
 
 /* --- gzip ----------------------------------------------------------------------------------------- */
 
-static int gzip_init(struct packer *p)
+static int gzip_init(struct packer *packer)
 {
 	z_stream *z = calloc(1, sizeof(*z));
 
-	if (!z || deflateInit2(z, p->level, Z_DEFLATED, GZIP_ONLY, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (!z || deflateInit2(z, packer->level, Z_DEFLATED, GZIP_ONLY, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(z);
 		return -ENOMEM;
 	}
-	p->out_size = deflateBound(z, PACK_MEMBER_BYTES);
-	p->stream = z;
+	packer->out_size = deflateBound(z, PACK_MEMBER_BYTES);
+	packer->stream = z;
 	return 0;
 }
 
 /* One member from the LEN bytes in p->in: returns its length in p->out, or -errno. */
-static ssize_t gzip_member(struct packer *p, size_t len, int level)
+static ssize_t gzip_member(struct packer *packer, size_t len, int level)
 {
-	z_stream *z = p->stream;
+	z_stream *stream_s = packer->stream;
 
-	deflateReset(z);
-	if (level != p->level && deflateParams(z, level, Z_DEFAULT_STRATEGY) != Z_OK)
+	deflateReset(stream_s);
+	if (level != packer->level && deflateParams(stream_s, level, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -EINVAL;
-	p->level = level;
-	z->next_in = (unsigned char *)p->in;
-	z->avail_in = (uInt)len;
-	z->next_out = (unsigned char *)p->out;
-	z->avail_out = (uInt)p->out_size;
-	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+	packer->level = level;
+	stream_s->next_in = (unsigned char *)packer->in;
+	stream_s->avail_in = (uInt)len;
+	stream_s->next_out = (unsigned char *)packer->out;
+	stream_s->avail_out = (uInt)packer->out_size;
+	if (deflate(stream_s, Z_FINISH) != Z_STREAM_END)
 		return -ENOBUFS;
-	return (ssize_t)(p->out_size - z->avail_out);
+	return (ssize_t)(packer->out_size - stream_s->avail_out);
 }
 
 static void gzip_free(struct packer *p)
@@ -102,22 +102,22 @@ static const struct kind {
 #endif
 };
 
-int packer_init(struct packer *p, enum pack pack)
+int packer_init(struct packer *packer, enum pack pack)
 {
-	const struct kind *k = &kinds[pack];
+	const struct kind *kind = &kinds[pack];
 	int r;
 
-	*p = (struct packer){ .pack = pack };
-	if (!k->init)
+	*packer = (struct packer){ .pack = pack };
+	if (!kind->init)
 		return -ENOTSUP;
-	p->in = malloc(PACK_MEMBER_BYTES);
-	r = p->in ? k->init(p) : -ENOMEM;
+	packer->in = malloc(PACK_MEMBER_BYTES);
+	r = packer->in ? kind->init(packer) : -ENOMEM;
 	if (r == 0) {
-		p->out = malloc(p->out_size);
-		r = p->out ? 0 : -ENOMEM;
+		packer->out = malloc(packer->out_size);
+		r = packer->out ? 0 : -ENOMEM;
 	}
 	if (r < 0)
-		packer_free(p);
+		packer_free(packer);
 	return r;
 }
 
@@ -153,24 +153,24 @@ static size_t whole_lines(const char *buf, size_t len)
 	return end ? (size_t)(end - buf) + 1 : len;
 }
 
-int packer_file(struct packer *p, int from, uint64_t bytes, int to, bool behind, const bool *stop,
+int packer_file(struct packer *packer, int from, uint64_t bytes, int to, bool behind, const bool *stop,
 		uint64_t *packed_ret)
 {
-	const struct kind *k = &kinds[p->pack];
+	const struct kind *kind = &kinds[packer->pack];
 	uint64_t packed = 0;
 
 	for (uint64_t at = 0; at < bytes;) {
 		size_t len = (size_t)MIN(bytes - at, PACK_MEMBER_BYTES);
-		ssize_t n = read_all(from, p->in, len, at);
+		ssize_t n = read_all(from, packer->in, len, at);
 
 		if (n < 0)
 			return (int)n;
-		len = whole_lines(p->in, len);
-		n = k->member(p, len, behind ? k->behind : k->leisurely);
+		len = whole_lines(packer->in, len);
+		n = kind->member(packer, len, behind ? kind->behind : kind->leisurely);
 		if (n < 0)
 			return (int)n;
 		packed += (uint64_t)n;
-		n = util_write_all(to, p->out, (size_t)n);
+		n = util_write_all(to, packer->out, (size_t)n);
 		if (n >= 0 && stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
 			n = -ECANCELED;
 		if (n < 0)

@@ -23,14 +23,14 @@ struct packer {
 };
 
 /* 0, -ENOTSUP (built without the library) or -ENOMEM. */
-int packer_init(struct packer *p, enum pack pack);
+int packer_init(struct packer *packer, enum pack pack);
 void packer_free(struct packer *p);
 
 /*
  * Pack the first BYTES of FROM to TO. BEHIND: quickly rather than well. Ends early, with -ECANCELED, once
  * *STOP. 0 and the bytes written, or -errno (-EBADMSG: FROM is shorter).
  */
-int packer_file(struct packer *p, int from, uint64_t bytes, int to, bool behind, const bool *stop,
+int packer_file(struct packer *packer, int from, uint64_t bytes, int to, bool behind, const bool *stop,
 		uint64_t *packed_ret);
 
 #endif

@@ -13,54 +13,54 @@
 /* At once, of the buffer's capacity: to be used while it is in the cache. */
 #define READ_BYTES (64U << 10)
 
-static int refill(struct reader *r)
+static int refill(struct reader *reader)
 {
 	ssize_t n;
 
-	r->len -= r->pos;
-	memmove(r->buf, r->buf + r->pos, r->len);
-	r->offset += r->pos;
-	r->pos = 0;
-	if (r->len == READER_BUFFER_BYTES)
+	reader->len -= reader->pos;
+	memmove(reader->buf, reader->buf + reader->pos, reader->len);
+	reader->offset += reader->pos;
+	reader->pos = 0;
+	if (reader->len == READER_BUFFER_BYTES)
 		return 0;
-	n = unpack_read(&r->text, r->buf + r->len, MIN(READER_BUFFER_BYTES - r->len, READ_BYTES));
+	n = unpack_read(&reader->text, reader->buf + reader->len, MIN(READER_BUFFER_BYTES - reader->len, READ_BYTES));
 	if (n < 0)
 		return (int)n;
-	r->zeros |= memchr(r->buf + r->len, '\0', (size_t)n) != NULL;
-	r->len += (size_t)n;
+	reader->zeros |= memchr(reader->buf + reader->len, '\0', (size_t)n) != NULL;
+	reader->len += (size_t)n;
 	return n > 0;
 }
 
 /* Finds the next whole line of the segment without its newline: 1, 0 at its end, -errno. */
-static int next_line(struct reader *r, struct reader_field *line)
+static int next_line(struct reader *reader, struct reader_field *line)
 {
 	size_t seen = 0; /* length of the unread part that is known to hold no newline */
 
 	for (;;) {
-		char *p = r->buf + r->pos;
-		char *end = memchr(p + seen, '\n', r->len - r->pos - seen);
+		char *p = reader->buf + reader->pos;
+		char *end = memchr(p + seen, '\n', reader->len - reader->pos - seen);
 		int got;
 
 		if (end) {
-			r->pos += (size_t)(end - p) + 1;
+			reader->pos += (size_t)(end - p) + 1;
 			*line = (struct reader_field){ p, (size_t)(end - p) };
-			if (!r->skip)
+			if (!reader->skip)
 				return 1;
-			r->skip = false;
+			reader->skip = false;
 			seen = 0;
 			continue;
 		}
-		seen = r->len - r->pos;
+		seen = reader->len - reader->pos;
 		if (seen == READER_BUFFER_BYTES) {
-			r->bad_rows += !r->skip;
-			r->skip = true;
-			r->pos = r->len;
+			reader->bad_rows += !reader->skip;
+			reader->skip = true;
+			reader->pos = reader->len;
 			seen = 0;
 		}
-		got = refill(r);
+		got = refill(reader);
 		if (got > 0)
 			continue;
-		r->cut |= got == 0 && (r->len > 0 || r->skip);
+		reader->cut |= got == 0 && (reader->len > 0 || reader->skip);
 		return got;
 	}
 }
@@ -77,33 +77,33 @@ static int parse_title(struct reader *r, struct reader_field line)
 }
 
 /* Line 2. Columns past READER_COLUMNS_MAX are for later versions. */
-static int parse_columns(struct reader *r, struct reader_field line)
+static int parse_columns(struct reader *reader, struct reader_field line)
 {
 	char *p;
 
-	if (r->header_line) /* every segment repeats the first one's */
-		return reader_is(line, r->header_line) ? 0 : -EBADMSG;
-	r->header = strndup(line.p, line.len);
-	r->header_line = strndup(line.p, line.len);
-	if (!r->header || !r->header_line)
+	if (reader->header_line) /* every segment repeats the first one's */
+		return reader_is(line, reader->header_line) ? 0 : -EBADMSG;
+	reader->header = strndup(line.p, line.len);
+	reader->header_line = strndup(line.p, line.len);
+	if (!reader->header || !reader->header_line)
 		return -ENOMEM;
-	for (p = r->header; p && r->n_columns < READER_COLUMNS_MAX;)
-		r->columns[r->n_columns++] = strsep(&p, "\t");
+	for (p = reader->header; p && reader->n_columns < READER_COLUMNS_MAX;)
+		reader->columns[reader->n_columns++] = strsep(&p, "\t");
 	return 0;
 }
 
-static int read_header(struct reader *r)
+static int read_header(struct reader *reader)
 {
 	struct reader_field line;
-	int got = next_line(r, &line);
+	int got = next_line(reader, &line);
 
-	if (got > 0 && parse_title(r, line) < 0)
+	if (got > 0 && parse_title(reader, line) < 0)
 		return -EBADMSG;
 	if (got > 0)
-		got = next_line(r, &line);
+		got = next_line(reader, &line);
 	if (got <= 0)
-		return got < 0 ? got : r->text.damaged ? -EBADMSG : -ENODATA;
-	return parse_columns(r, line);
+		return got < 0 ? got : reader->text.damaged ? -EBADMSG : -ENODATA;
+	return parse_columns(reader, line);
 }
 
 /* --- segments ------------------------------------------------------------------------------------- */
@@ -121,72 +121,72 @@ static int open_regular(const struct reader *r, const char *file, uint64_t *byte
 }
 
 /* A segment that has been packed since it was listed has another name now. */
-static int open_numbered(const struct reader *r, struct segment_file *f, uint64_t *bytes_ret)
+static int open_numbered(const struct reader *reader, struct segment_file *file, uint64_t *bytes_ret)
 {
 	char name[NAME_MAX + 1];
 	int fd;
 
-	segment_format(name, r->base, f->nr, f->pack);
-	fd = open_regular(r, name, bytes_ret);
+	segment_format(name, reader->base, file->nr, file->pack);
+	fd = open_regular(reader, name, bytes_ret);
 	for (enum pack p = PACK_NONE; fd == -ENOENT && p < PACKS; p++) {
-		segment_format(name, r->base, f->nr, p);
-		fd = open_regular(r, name, bytes_ret);
+		segment_format(name, reader->base, file->nr, p);
+		fd = open_regular(reader, name, bytes_ret);
 		if (fd >= 0)
-			f->pack = p;
+			file->pack = p;
 	}
 	return fd;
 }
 
 /* Opens the text of segment I at its beginning. 0 or -errno. */
-static int open_text(struct reader *r, size_t i)
+static int open_text(struct reader *reader, size_t i)
 {
-	struct reader_segment *s = &r->segments[i];
-	bool growing = r->growing_fd >= 0 && s->file.nr == SEGMENT_LAST && s->file.pack == r->growing_pack;
-	uint64_t bytes = r->growing_bytes;
-	int fd = growing ? fcntl(r->growing_fd, F_DUPFD_CLOEXEC, 0) : open_numbered(r, &s->file, &bytes);
+	struct reader_segment *segment = &reader->segments[i];
+	bool growing = reader->growing_fd >= 0 && segment->file.nr == SEGMENT_LAST && segment->file.pack == reader->growing_pack;
+	uint64_t bytes = reader->growing_bytes;
+	int fd = growing ? fcntl(reader->growing_fd, F_DUPFD_CLOEXEC, 0) : open_numbered(reader, &segment->file, &bytes);
 
-	unpack_close(&r->text);
-	r->at = i;
-	r->offset = s->start;
-	r->pos = r->len = 0;
-	r->lines->at = r->lines->n = 0;
-	r->skip = false;
+	unpack_close(&reader->text);
+	reader->at = i;
+	reader->offset = segment->start;
+	reader->pos = reader->len = 0;
+	reader->lines->at = reader->lines->n = 0;
+	reader->skip = false;
 	if (fd < 0)
 		return growing ? -errno : fd;
-	if (!s->opened)
-		r->stored_bytes += bytes;
-	s->opened = true;
-	return unpack_open(&r->text, fd, s->file.pack, bytes, &s->marks);
+	if (!segment->opened)
+		reader->stored_bytes += bytes;
+	segment->opened = true;
+	return unpack_open(&reader->text, fd, segment->file.pack, bytes, &segment->marks);
 }
 
-static void end_text(struct reader *r)
+static void end_text(struct reader *reader)
 {
-	struct reader_segment *s = &r->segments[r->at];
+	struct reader_segment *s = &reader->segments[reader->at];
 
 	if (s->read)
 		return;
 	s->read = true;
-	s->end = r->offset + r->len;
-	r->damaged += r->text.damaged;
-	r->cut |= r->text.cut;
-	if (r->at + 1 < r->n_segments)
-		r->segments[r->at + 1].start = s->end;
+	s->end = reader->offset + reader->len;
+	reader->damaged += reader->text.damaged;
+	reader->cut |= reader->text.cut;
+	if (reader->at + 1 < reader->n_segments)
+		reader->segments[reader->at + 1].start = s->end;
 }
 
-static int open_segment(struct reader *r, size_t i)
+static int open_segment(struct reader *reader, size_t i)
 {
-	int res = open_text(r, i);
+	int res = open_text(reader, i);
 
 	if (res == 0)
-		res = read_header(r);
+		res = read_header(reader);
 	if (res == 0)
 		return 0;
-	end_text(r);
-	r->segments[i].bad = true;
-	r->gone += res == -ENOENT;
+	end_text(reader);
+	reader->segments[i].bad = true;
+	reader->gone += res == -ENOENT;
 	/* a segment that has just begun may be empty */
-	r->bad += res != -ENOENT && !(res == -ENODATA && i && r->segments[i].file.nr == SEGMENT_LAST);
-	r->error = res;
+	reader->bad += res != -ENOENT && !(res == -ENODATA && i && reader->segments[i].file.nr == SEGMENT_LAST);
+	reader->error = res;
 	return res;
 }
 
@@ -203,25 +203,25 @@ static int open_next(struct reader *r, size_t i)
  * The growing file is opened first: segments that are listed after that, having been split off since, are
  * not read twice, because the header of a file that will be split off has its number.
  */
-static uint32_t open_growing(struct reader *r)
+static uint32_t open_growing(struct reader *reader)
 {
 	char name[NAME_MAX + 1], title[256] = "";
 	const char *nr;
 	int fd;
 
-	segment_format(name, r->base, SEGMENT_LAST, PACK_NONE);
-	fd = open_regular(r, name, &r->growing_bytes);
+	segment_format(name, reader->base, SEGMENT_LAST, PACK_NONE);
+	fd = open_regular(reader, name, &reader->growing_bytes);
 	if (fd < 0)
 		return 0;
-	r->growing_fd = fd;
-	if (pread(fd, title, MIN(sizeof(title) - 1, r->growing_bytes), 0) < 0)
+	reader->growing_fd = fd;
+	if (pread(fd, title, MIN(sizeof(title) - 1, reader->growing_bytes), 0) < 0)
 		return 0;
 	title[strcspn(title, "\n")] = '\0';
 	nr = strstr(title, SEGMENT_KEY);
 	return nr ? (uint32_t)strtoul(nr + strlen(SEGMENT_KEY), NULL, 10) : 0;
 }
 
-static int list_segments(struct reader *r, const char *file)
+static int list_segments(struct reader *reader, const char *file)
 {
 	struct segment_list l = { 0 };
 	struct segment_name name;
@@ -231,19 +231,19 @@ static int list_segments(struct reader *r, const char *file)
 
 	if (!segment_parse(file, &name) || name.nr != SEGMENT_LAST)
 		return -EINVAL;
-	memcpy(r->base, name.base, sizeof(r->base));
-	nr = open_growing(r);
-	res = segment_list_read(&l, r->dirfd, r->base, nr);
+	memcpy(reader->base, name.base, sizeof(reader->base));
+	nr = open_growing(reader);
+	res = segment_list_read(&l, reader->dirfd, reader->base, nr);
 	if (res < 0)
 		return res;
-	growing = nr || (r->growing_fd >= 0 && (!l.n || l.v[l.n - 1].nr != SEGMENT_LAST));
-	r->segments = calloc(l.n + growing, sizeof(*r->segments));
-	for (size_t i = 0; r->segments && i < l.n; i++)
-		r->segments[r->n_segments++].file = l.v[i];
-	if (r->segments && growing)
-		r->segments[r->n_segments++].file = (struct segment_file){ SEGMENT_LAST, PACK_NONE };
-	r->missing = l.missing;
-	res = r->segments || !(l.n + growing) ? 0 : -ENOMEM;
+	growing = nr || (reader->growing_fd >= 0 && (!l.n || l.v[l.n - 1].nr != SEGMENT_LAST));
+	reader->segments = calloc(l.n + growing, sizeof(*reader->segments));
+	for (size_t i = 0; reader->segments && i < l.n; i++)
+		reader->segments[reader->n_segments++].file = l.v[i];
+	if (reader->segments && growing)
+		reader->segments[reader->n_segments++].file = (struct segment_file){ SEGMENT_LAST, PACK_NONE };
+	reader->missing = l.missing;
+	res = reader->segments || !(l.n + growing) ? 0 : -ENOMEM;
 	segment_list_free(&l);
 	return res;
 }
@@ -253,24 +253,24 @@ int reader_rewind(struct reader *r)
 	return open_next(r, 0) < 0 ? r->error : 0;
 }
 
-static int open_all(struct reader *r, int dirfd, const char *file)
+static int open_all(struct reader *reader, int dirfd, const char *file)
 {
 	char name[NAME_MAX + 1];
 	uint64_t bytes;
 	int res;
 
-	r->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
-	if (r->dirfd < 0 || !r->buf || !r->lines)
-		return r->dirfd < 0 ? -errno : -ENOMEM;
-	res = list_segments(r, file);
+	reader->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	if (reader->dirfd < 0 || !reader->buf || !reader->lines)
+		return reader->dirfd < 0 ? -errno : -ENOMEM;
+	res = list_segments(reader, file);
 	if (res < 0)
 		return res;
-	if (!r->n_segments) {
-		segment_format(name, r->base, SEGMENT_LAST, PACK_NONE);
-		res = open_regular(r, name, &bytes);
+	if (!reader->n_segments) {
+		segment_format(name, reader->base, SEGMENT_LAST, PACK_NONE);
+		res = open_regular(reader, name, &bytes);
 		return res < 0 ? res : -EAGAIN;
 	}
-	return reader_rewind(r);
+	return reader_rewind(reader);
 }
 
 /* The buffer has room at both ends, so that the first and last bytes can be read like any others. */
@@ -293,44 +293,44 @@ int reader_open(struct reader *r, int dirfd, const char *file)
 	return res;
 }
 
-int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes)
+int reader_open_fd(struct reader *reader, int fd, enum pack pack, uint64_t bytes)
 {
 	int res;
 
-	init(r);
-	r->growing_fd = fd;
-	r->growing_pack = pack;
-	r->growing_bytes = bytes;
-	r->segments = calloc(1, sizeof(*r->segments));
-	res = r->buf && r->lines && r->segments ? 0 : -ENOMEM;
+	init(reader);
+	reader->growing_fd = fd;
+	reader->growing_pack = pack;
+	reader->growing_bytes = bytes;
+	reader->segments = calloc(1, sizeof(*reader->segments));
+	res = reader->buf && reader->lines && reader->segments ? 0 : -ENOMEM;
 	if (res == 0) {
-		r->segments[0].file = (struct segment_file){ SEGMENT_LAST, pack };
-		r->n_segments = 1;
-		res = open_segment(r, 0);
+		reader->segments[0].file = (struct segment_file){ SEGMENT_LAST, pack };
+		reader->n_segments = 1;
+		res = open_segment(reader, 0);
 	}
 	if (res < 0) {
-		if (!r->buf)
+		if (!reader->buf)
 			close(fd);
-		reader_close(r);
+		reader_close(reader);
 	}
 	return res;
 }
 
-void reader_close(struct reader *r)
+void reader_close(struct reader *reader)
 {
-	if (r->buf) { /* an all-zero reader has descriptor 0, which is not ours */
-		util_close(&r->dirfd);
-		util_close(&r->growing_fd);
-		free(r->buf - LINES_BYTES);
+	if (reader->buf) { /* an all-zero reader has descriptor 0, which is not ours */
+		util_close(&reader->dirfd);
+		util_close(&reader->growing_fd);
+		free(reader->buf - LINES_BYTES);
 	}
-	unpack_close(&r->text);
-	for (size_t i = 0; i < r->n_segments; i++)
-		unpack_marks_free(&r->segments[i].marks);
-	free(r->segments);
-	free(r->lines);
-	free(r->header);
-	free(r->header_line);
-	*r = (struct reader){ .dirfd = -1, .growing_fd = -1 };
+	unpack_close(&reader->text);
+	for (size_t i = 0; i < reader->n_segments; i++)
+		unpack_marks_free(&reader->segments[i].marks);
+	free(reader->segments);
+	free(reader->lines);
+	free(reader->header);
+	free(reader->header_line);
+	*reader = (struct reader){ .dirfd = -1, .growing_fd = -1 };
 }
 
 /* --- rows ----------------------------------------------------------------------------------------- */
@@ -344,80 +344,80 @@ unsigned int reader_column(const struct reader *r, const char *name)
 }
 
 /* Finds the lines in the buffer, or the next one, however long: 1, 0 at the end of the segment, -errno. */
-static int find_lines(struct reader *r)
+static int find_lines(struct reader *reader)
 {
 	struct reader_field line;
 	int got;
 
-	if (!r->skip && lines_find(r->lines, r->buf, (uint32_t)r->pos, (uint32_t)r->len))
+	if (!reader->skip && lines_find(reader->lines, reader->buf, (uint32_t)reader->pos, (uint32_t)reader->len))
 		return 1;
-	got = next_line(r, &line);
+	got = next_line(reader, &line);
 	if (got > 0)
-		lines_one(r->lines, r->buf, (uint32_t)(line.p - r->buf), (uint32_t)line.len);
+		lines_one(reader->lines, reader->buf, (uint32_t)(line.p - reader->buf), (uint32_t)line.len);
 	return got;
 }
 
 /* Of the lines that are found. */
-static inline unsigned int take_rows(struct reader *r, struct reader_row *rows, unsigned int max)
+static inline unsigned int take_rows(struct reader *reader, struct reader_row *rows, unsigned int max)
 {
-	struct lines *l = r->lines;
-	const char *buf = r->buf;
-	const uint64_t offset = r->offset;
-	const bool zeros = r->zeros;
-	const uint32_t n_columns = r->n_columns, n_lines = l->n;
-	uint32_t at = l->at, last = l->end[at];
+	struct lines *lines = reader->lines;
+	const char *buf = reader->buf;
+	const uint64_t offset = reader->offset;
+	const bool zeros = reader->zeros;
+	const uint32_t n_columns = reader->n_columns, n_lines = lines->n;
+	uint32_t at = lines->at, last = lines->end[at];
 	unsigned int n = 0;
 
 	while (n < max && at < n_lines) {
-		const uint32_t first = last, begin = l->stop[first] + 1;
+		const uint32_t first = last, begin = lines->stop[first] + 1;
 
-		last = l->end[++at];
+		last = lines->end[++at];
 		if (buf[begin] == '#')
 			continue;
-		if (last - first < n_columns || (zeros && memchr(buf + begin, '\0', l->stop[last] - begin))) {
-			r->bad_rows++;
+		if (last - first < n_columns || (zeros && memchr(buf + begin, '\0', lines->stop[last] - begin))) {
+			reader->bad_rows++;
 			continue;
 		}
-		rows[n++] = (struct reader_row){ offset + begin, buf, l->stop + first };
+		rows[n++] = (struct reader_row){ offset + begin, buf, lines->stop + first };
 	}
-	if (at != l->at)
-		r->pos = l->stop[last] + 1;
-	l->at = at;
-	r->rows += n;
+	if (at != lines->at)
+		reader->pos = lines->stop[last] + 1;
+	lines->at = at;
+	reader->rows += n;
 	return n;
 }
 
 /* Keeps the rows of the times that are wanted. Returns how many. */
-static unsigned int keep_times(struct reader *r, struct reader_row *rows, unsigned int n)
+static unsigned int keep_times(struct reader *reader, struct reader_row *rows, unsigned int n)
 {
-	const unsigned int timestamp = reader_column(r, "TIMESTAMP");
+	const unsigned int timestamp = reader_column(reader, "TIMESTAMP");
 	unsigned int kept = 0;
 	uint64_t ns;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (reader_u64(reader_field(&rows[i], timestamp), &ns) && ns >= r->begin_ns && ns < r->end_ns)
+		if (reader_u64(reader_field(&rows[i], timestamp), &ns) && ns >= reader->begin_ns && ns < reader->end_ns)
 			rows[kept++] = rows[i];
-	r->outside += n - kept;
+	reader->outside += n - kept;
 	return kept;
 }
 
-int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max)
+int reader_next_rows(struct reader *reader, struct reader_row *rows, unsigned int max)
 {
 	for (;;) {
-		const unsigned int n = take_rows(r, rows, max), kept = n && r->end_ns ? keep_times(r, rows, n) : n;
+		const unsigned int n = take_rows(reader, rows, max), kept = n && reader->end_ns ? keep_times(reader, rows, n) : n;
 		int got;
 
 		if (kept)
 			return (int)kept;
 		if (n)
 			continue;
-		got = find_lines(r);
+		got = find_lines(reader);
 		if (got < 0)
 			return got;
 		if (got > 0)
 			continue;
-		end_text(r);
-		if (open_next(r, r->at + 1) < 0)
+		end_text(reader);
+		if (open_next(reader, reader->at + 1) < 0)
 			return 0;
 	}
 }
@@ -440,16 +440,16 @@ static size_t segment_of(const struct reader *r, uint64_t offset)
 	return r->n_segments;
 }
 
-int reader_seek(struct reader *r, uint64_t offset)
+int reader_seek(struct reader *reader, uint64_t offset)
 {
-	size_t i = segment_of(r, offset);
+	size_t i = segment_of(reader, offset);
 	int res;
 
-	if (i == r->n_segments)
+	if (i == reader->n_segments)
 		return -EINVAL;
-	res = open_text(r, i);
+	res = open_text(reader, i);
 	if (res == 0)
-		res = unpack_seek(&r->text, offset - r->segments[i].start);
-	r->offset = offset;
+		res = unpack_seek(&reader->text, offset - reader->segments[i].start);
+	reader->offset = offset;
 	return res;
 }

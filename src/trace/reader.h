@@ -85,9 +85,9 @@ struct reader {
  */
 int reader_open(struct reader *r, int dirfd, const char *file);
 /* Open just one file of BYTES bytes, packed as PACK says; takes FD over. */
-int reader_open_fd(struct reader *r, int fd, enum pack pack, uint64_t bytes);
+int reader_open_fd(struct reader *reader, int fd, enum pack pack, uint64_t bytes);
 /* Fine on a reader whose reader_open() failed, or that is all zero. */
-void reader_close(struct reader *r);
+void reader_close(struct reader *reader);
 
 /* Returns the number of the column NAME for reader_field(); 0 when the file has none. */
 unsigned int reader_column(const struct reader *r, const char *name);
@@ -109,12 +109,12 @@ int reader_next(struct reader *r, struct reader_row *row);
  * Read the next rows, up to MAX of them, all valid until the next such call: returns how many, 0 at the
  * end, -errno.
  */
-int reader_next_rows(struct reader *r, struct reader_row *rows, unsigned int max);
+int reader_next_rows(struct reader *reader, struct reader_row *rows, unsigned int max);
 
 /* Start again at the first row. The counts continue. 0 or -errno. */
 int reader_rewind(struct reader *r);
 /* Continue at OFFSET, which was a row's. The counts continue too. 0 or -errno. */
-int reader_seek(struct reader *r, uint64_t offset);
+int reader_seek(struct reader *reader, uint64_t offset);
 
 /* --- a column of several rows at once, as numbers: reader_columns.c --- */
 

@@ -21,12 +21,12 @@
 
 /* --- strings after the fixed part ---------------------------------------------------------------- */
 
-const char *record_seg(const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
+const char *record_seg(const struct probe *probe, const void *rec, size_t segs_offset, unsigned int i,
 		       size_t *len_ret)
 {
 	const struct dlt_hdr *hdr = rec;
 	const struct dlt_segs *segs = (const void *)((const char *)rec + segs_offset);
-	size_t at = p->seg_at ? p->seg_at : p->rec_size, len = segs->len[i];
+	size_t at = probe->seg_at ? probe->seg_at : probe->rec_size, len = segs->len[i];
 
 	for (unsigned int j = 0; j < i; j++)
 		at += segs->len[j];
@@ -205,13 +205,13 @@ static inline __attribute__((always_inline)) char *put_set(char *out, const stru
 }
 
 /* ARG of the field: by how much the bits of a value are shifted that must not be taken for another's (mremap's). */
-static char *put_flags(char *out, const struct field *f, uint64_t v, struct record_ctx *ctx)
+static char *put_flags(char *out, const struct field *field, uint64_t v, struct record_ctx *ctx)
 {
 	char *start = out;
 
-	out = put_set(out, f->names, &v, true, ctx);
-	if (f->arg && !(v & ((1ULL << f->arg) - 1)))
-		v >>= f->arg;
+	out = put_set(out, field->names, &v, true, ctx);
+	if (field->arg && !(v & ((1ULL << field->arg) - 1)))
+		v >>= field->arg;
 	if (v && out > start)
 		*out++ = '|';
 	if (v)
@@ -232,21 +232,21 @@ static char *put_bits(char *out, const struct field_name *names, uint64_t v, str
 
 /* --- fields ------------------------------------------------------------------------------------ */
 
-static char *put_nullable(char *out, const struct field *f, int64_t v, struct record_ctx *ctx)
+static char *put_nullable(char *out, const struct field *field, int64_t v, struct record_ctx *ctx)
 {
 	if (v == DLT_NONE || v == DLT_UNKNOWN) {
 		*out++ = v == DLT_NONE ? '-' : '?';
 		return out;
 	}
-	if (f->kind == FIELD_S64)
+	if (field->kind == FIELD_S64)
 		return text_put_s64(out, v);
-	switch (f->kind) {
+	switch (field->kind) {
 	case FIELD_ADDR:
 		return v > -4096 && v <= 0 ? text_put_s64(out, v) : text_put_hex(out, (uint64_t)v);
 	case FIELD_MODE:
 		return text_put_octal(out, (uint64_t)v);
 	case FIELD_FLAGS:
-		return put_flags(out, f, (uint64_t)v, ctx);
+		return put_flags(out, field, (uint64_t)v, ctx);
 	default:
 		return text_put_s64(out, v);
 	}
@@ -261,48 +261,48 @@ struct file_entry *record_file(struct record_ctx *ctx, const struct dlt_file_id 
 	return e;
 }
 
-static char *put_fid(char *out, const struct field *f, const struct dlt_file_id *id, struct record_ctx *ctx)
+static char *put_fid(char *out, const struct field *field, const struct dlt_file_id *id, struct record_ctx *ctx)
 {
-	const struct file_entry *e = record_file(ctx, id);
+	const struct file_entry *entry = record_file(ctx, id);
 
-	if (!e) {
+	if (!entry) {
 		*out++ = '-';
 		return out;
 	}
-	if (f->kind == FIELD_FID)
-		return text_put_u64(out, e->fid);
-	if (!e->path_len) {
+	if (field->kind == FIELD_FID)
+		return text_put_u64(out, entry->fid);
+	if (!entry->path_len) {
 		*out++ = '?';
 		return out;
 	}
-	memcpy(out, e->text, e->text_len);
-	return out + e->text_len;
+	memcpy(out, entry->text, entry->text_len);
+	return out + entry->text_len;
 }
 
 /* Not inlined, so that rows without a path need no stack for one. */
-static __attribute__((noinline)) char *put_seg(char *out, const struct probe *p, const struct field *f, const void *rec,
+static __attribute__((noinline)) char *put_seg(char *out, const struct probe *probe, const struct field *field, const void *rec,
 						  struct record_ctx *ctx)
 {
 	char path[RECORD_PATH_MAX];
 	size_t len;
-	const struct dlt_segs *all = (const void *)((const char *)rec + f->offset);
+	const struct dlt_segs *all = (const void *)((const char *)rec + field->offset);
 	const char *s;
 
-	if (f->kind == FIELD_REALPATH) {
-		const struct dlt_file *file = (const void *)((const char *)rec + f->offset);
+	if (field->kind == FIELD_REALPATH) {
+		const struct dlt_file *file = (const void *)((const char *)rec + field->offset);
 		const struct file_entry *e = record_file(ctx, &file->id);
 
 		/* decode_file() has just named it by this record */
 		if (e && e->path_len && !(file->flags & DLT_PATH_TRUNCATED))
 			return e->plain ? mempcpy(out, e->path, e->path_len) : text_put_str(out, e->path, e->path_len);
-		s = record_seg(p, rec, f->offset + sizeof(*file), f->arg, &len);
+		s = record_seg(probe, rec, field->offset + sizeof(*file), field->arg, &len);
 		if (!file->id.ino)
 			return text_put_str(out, NULL, 0);
 		return text_put_str(out, path, record_realpath(path, file, s, len));
 	}
-	if (f->kind == FIELD_ABS && all->len[f->arg2] != DLT_SEG_VERBATIM)
-		return text_put_str(out, path, record_abs_seg(path, p, rec, f->offset, f->arg, f->arg2));
-	s = record_seg(p, rec, f->offset, f->arg, &len);
+	if (field->kind == FIELD_ABS && all->len[field->arg2] != DLT_SEG_VERBATIM)
+		return text_put_str(out, path, record_abs_seg(path, probe, rec, field->offset, field->arg, field->arg2));
+	s = record_seg(probe, rec, field->offset, field->arg, &len);
 	/* argument vectors contain NULs */
 	if (s && !s[len - 1])
 		len--;
@@ -324,21 +324,21 @@ static char *put_real(char *out, enum field_kind kind, const struct dlt_file_at 
 	return out;
 }
 
-static char *put_field(char *out, const struct probe *p, const struct field *f, const void *rec,
+static char *put_field(char *out, const struct probe *probe, const struct field *field, const void *rec,
 		       struct record_ctx *ctx)
 {
-	const char *at = (const char *)rec + f->offset;
+	const char *at = (const char *)rec + field->offset;
 	const struct dlt_file *file = (const void *)at;
 	const char *s;
 	size_t len;
 
-	switch (f->kind) {
+	switch (field->kind) {
 	case FIELD_TS:
 	case FIELD_U64:
 		return text_put_u64(out, *(const uint64_t *)at);
 	case FIELD_SIZE:
 		if (*(const uint64_t *)at == DLT_NO_SIZE)
-			return put_nullable(out, f, DLT_NONE, ctx);
+			return put_nullable(out, field, DLT_NONE, ctx);
 		return text_put_u64(out, *(const uint64_t *)at);
 	case FIELD_UTC:
 		return text_put_utc(out, clock_utc_ns(ctx->clock, *(const uint64_t *)at), ctx->utc);
@@ -348,7 +348,7 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 		return text_put_u64(out, *(const uint32_t *)at);
 	case FIELD_S32:
 		if (*(const int32_t *)at == DLT_NONE32)
-			return put_nullable(out, f, DLT_NONE, ctx);
+			return put_nullable(out, field, DLT_NONE, ctx);
 		return text_put_s64(out, *(const int32_t *)at);
 	case FIELD_HEX:
 		return text_put_hex(out, *(const uint64_t *)at);
@@ -356,36 +356,36 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 	case FIELD_ADDR:
 	case FIELD_MODE:
 	case FIELD_FLAGS:
-		return put_nullable(out, f, *(const int64_t *)at, ctx);
+		return put_nullable(out, field, *(const int64_t *)at, ctx);
 	case FIELD_BITS:
-		return put_bits(out, f->names, *(const uint32_t *)at, ctx);
+		return put_bits(out, field->names, *(const uint32_t *)at, ctx);
 	case FIELD_COMM:
 		return text_put_str(out, at, strnlen(at, DLT_COMM_LEN));
 	case FIELD_STR:
 	case FIELD_WORD:
-		return text_put_str(out, at, strnlen(at, f->arg));
+		return text_put_str(out, at, strnlen(at, field->arg));
 	case FIELD_FUNC:
-		return put_name(out, *(const uint16_t *)at < p->n_calls ? p->calls[*(const uint16_t *)at].name : "?", ctx);
+		return put_name(out, *(const uint16_t *)at < probe->n_calls ? probe->calls[*(const uint16_t *)at].name : "?", ctx);
 	case FIELD_NAME:
-		for (const struct field_name *n = f->names; n->name; n++)
+		for (const struct field_name *n = field->names; n->name; n++)
 			if (n->value == *(const uint32_t *)at)
 				return put_name(out, n->name, ctx);
 		return text_put_u64(out, *(const uint32_t *)at);
 	case FIELD_FID:
 	case FIELD_FILE:
-		return put_fid(out, f, (const void *)at, ctx);
+		return put_fid(out, field, (const void *)at, ctx);
 	case FIELD_USTR:
 	case FIELD_STACK:
 	case FIELD_ABS:
 	case FIELD_REALPATH:
-		return put_seg(out, p, f, rec, ctx);
+		return put_seg(out, probe, field, rec, ctx);
 	case FIELD_FILEDEV:
 		return put_dev(out, file->at.dev ?: file->id.dev);
 	case FIELD_REALDEV:
 	case FIELD_REALINO:
-		return put_real(out, f->kind, (const void *)at);
+		return put_real(out, field->kind, (const void *)at);
 	case FIELD_FILETYPE:
-		s = record_seg(p, rec, f->offset + sizeof(*file), 0, &len);
+		s = record_seg(probe, rec, field->offset + sizeof(*file), 0, &len);
 		return put_name(out, file_type(file, s, len), ctx);
 	case FIELD_FILESTATE:
 		return put_name(out, file_state(file), ctx);
@@ -396,25 +396,25 @@ static char *put_field(char *out, const struct probe *p, const struct field *f, 
 /* Other threads' rows come in between, so by TID; a thread's name may change, and tids are reused. */
 static char *put_thread(char *out, const struct dlt_hdr *hdr, struct record_thread *slots)
 {
-	struct record_thread *w = &slots[hdr->tid % RECORD_THREAD_SLOTS];
+	struct record_thread *thread = &slots[hdr->tid % RECORD_THREAD_SLOTS];
 	char *end;
 
-	if (!w->len || w->tid != hdr->tid || w->tgid != hdr->tgid || memcmp(w->comm, hdr->comm, DLT_COMM_LEN)) {
-		w->tid = hdr->tid;
-		w->tgid = hdr->tgid;
-		memcpy(w->comm, hdr->comm, DLT_COMM_LEN);
-		end = text_put_u64(w->text, w->tgid);
+	if (!thread->len || thread->tid != hdr->tid || thread->tgid != hdr->tgid || memcmp(thread->comm, hdr->comm, DLT_COMM_LEN)) {
+		thread->tid = hdr->tid;
+		thread->tgid = hdr->tgid;
+		memcpy(thread->comm, hdr->comm, DLT_COMM_LEN);
+		end = text_put_u64(thread->text, thread->tgid);
 		*end++ = '\t';
-		end = text_put_u64(end, w->tid);
+		end = text_put_u64(end, thread->tid);
 		*end++ = '\t';
-		end = text_put_str(end, w->comm, strnlen(w->comm, DLT_COMM_LEN));
-		w->len = (uint8_t)(end - w->text);
+		end = text_put_str(end, thread->comm, strnlen(thread->comm, DLT_COMM_LEN));
+		thread->len = (uint8_t)(end - thread->text);
 	}
 	/* in two moves of fixed size: the rest is overwritten */
-	memcpy(out, w->text, 32);
-	if (w->len > 32)
-		memcpy(out + 32, w->text + 32, sizeof(w->text) - 32);
-	return out + w->len;
+	memcpy(out, thread->text, 32);
+	if (thread->len > 32)
+		memcpy(out + 32, thread->text + 32, sizeof(thread->text) - 32);
+	return out + thread->len;
 }
 
 /* FIELDS_HEAD. */
@@ -429,16 +429,16 @@ static char *put_head(char *out, const struct dlt_hdr *hdr, struct record_ctx *c
 	return out;
 }
 
-char *record_put_row(char *out, const struct probe *p, const void *rec, struct record_ctx *ctx)
+char *record_put_row(char *out, const struct probe *probe, const void *rec, struct record_ctx *ctx)
 {
-	const struct field *f = p->fields, *end = f + p->n_fields;
+	const struct field *field = probe->fields, *end = field + probe->n_fields;
 
-	if (f->kind == FIELD_TS && f->arg == FIELDS_HEAD_N && ctx->threads) {
+	if (field->kind == FIELD_TS && field->arg == FIELDS_HEAD_N && ctx->threads) {
 		out = put_head(out, rec, ctx);
-		f += FIELDS_HEAD_N;
+		field += FIELDS_HEAD_N;
 	}
-	for (; f < end; f++) {
-		out = put_field(out, p, f, rec, ctx);
+	for (; field < end; field++) {
+		out = put_field(out, probe, field, rec, ctx);
 		*out++ = '\t';
 	}
 	out[-1] = '\n';

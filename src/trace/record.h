@@ -47,17 +47,17 @@ struct record_ctx {
 /* files_get() for the entry of ID: a row looks up its file three times. */
 struct file_entry *record_file(struct record_ctx *ctx, const struct dlt_file_id *id);
 
-/* Writes one row of P from REC at OUT (SINK_ROW_MAX bytes), newline included; returns the new end. */
-char *record_put_row(char *out, const struct probe *p, const void *rec, struct record_ctx *ctx);
+/* Writes one row of PROBE from REC at OUT (SINK_ROW_MAX bytes), newline included; returns the new end. */
+char *record_put_row(char *out, const struct probe *probe, const void *rec, struct record_ctx *ctx);
 
 /* Writes both header lines of P's file; returns the new end. */
 char *record_put_header(char *out, const struct probe *p);
 
 /*
- * Returns segment I of REC, a record of P with its struct dlt_segs at SEGS_OFFSET, NUL included: NULL and 0
+ * Returns segment I of REC, a record of PROBE with its struct dlt_segs at SEGS_OFFSET, NUL included: NULL and 0
  * when empty, too long, or beyond the record's end.
  */
-const char *record_seg(const struct probe *p, const void *rec, size_t segs_offset, unsigned int i,
+const char *record_seg(const struct probe *probe, const void *rec, size_t segs_offset, unsigned int i,
 		       size_t *len_ret);
 
 /*

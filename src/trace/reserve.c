@@ -58,17 +58,17 @@ static int fill(int fd, uint64_t bytes)
 	return r;
 }
 
-void reserve_take(struct reserve *r, int dirfd, uint64_t most_bytes)
+void reserve_take(struct reserve *reserve, int dirfd, uint64_t most_bytes)
 {
 	uint64_t bytes = MIN(most_bytes, KEPT_BYTES);
 	struct statfs fs;
 
-	r->fd = -1;
+	reserve->fd = -1;
 	if (bytes < LEAST_BYTES || fstatfs(dirfd, &fs) < 0 || !is_needed(&fs))
 		return;
-	r->fd = open_nameless(dirfd);
-	if (r->fd >= 0 && fallocate(r->fd, 0, 0, (off_t)bytes) < 0 && (errno != EOPNOTSUPP || fill(r->fd, bytes) < 0))
-		reserve_give_back(r);
+	reserve->fd = open_nameless(dirfd);
+	if (reserve->fd >= 0 && fallocate(reserve->fd, 0, 0, (off_t)bytes) < 0 && (errno != EOPNOTSUPP || fill(reserve->fd, bytes) < 0))
+		reserve_give_back(reserve);
 }
 
 void reserve_give_back(struct reserve *r)

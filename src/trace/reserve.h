@@ -22,7 +22,7 @@ struct reserve {
  * Keep space in the folder DIRFD, where that is of use: twice RESERVE_USE_BYTES, but at most MOST_BYTES. Where it
  * cannot be had there is none, which is no failure.
  */
-void reserve_take(struct reserve *r, int dirfd, uint64_t most_bytes);
+void reserve_take(struct reserve *reserve, int dirfd, uint64_t most_bytes);
 /* Give it back. Fine with none. */
 void reserve_give_back(struct reserve *r);
 

@@ -95,14 +95,14 @@ int segment_each_entry(int dirfd, int (*fn)(void *ctx, const char *name), void *
 {
 	autoclose int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
+	const struct dirent *dirent;
 	int r = 0;
 
 	if (!dir)
 		return -errno;
 	fd = -1; /* closedir() closes it */
-	while (r >= 0 && (errno = 0, e = readdir(dir)))
-		r = fn(ctx, e->d_name);
+	while (r >= 0 && (errno = 0, dirent = readdir(dir)))
+		r = fn(ctx, dirent->d_name);
 	if (r >= 0 && errno)
 		r = -errno;
 	closedir(dir);
@@ -117,7 +117,7 @@ struct foreign {
 static int is_foreign(void *ctx, const char *file)
 {
 	static const char *const ends[] = { ".7z", ".Z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".sz", ".xz", ".zip" };
-	const struct foreign *f = ctx;
+	const struct foreign *foreign = ctx;
 	size_t len = strlen(file);
 	struct segment_name name;
 	char rest[NAME_MAX + 1];
@@ -126,9 +126,9 @@ static int is_foreign(void *ctx, const char *file)
 		if (!ends_with(file, len, ends[i]) || len > NAME_MAX)
 			continue;
 		snprintf(rest, sizeof(rest), "%.*s", (int)(len - strlen(ends[i])), file);
-		if (!segment_parse(rest, &name) || strcmp(name.base, f->base) != 0)
+		if (!segment_parse(rest, &name) || strcmp(name.base, foreign->base) != 0)
 			continue;
-		strcpy(f->name, file);
+		strcpy(foreign->name, file);
 		return -EEXIST; /* ends the search */
 	}
 	return 0;
@@ -169,39 +169,39 @@ static int compare(const void *a, const void *b)
 	return x->nr != y->nr ? (x->nr < y->nr ? -1 : 1) : (int)x->pack - (int)y->pack;
 }
 
-static void sort(struct segment_list *l, uint32_t before)
+static void sort(struct segment_list *list, uint32_t before)
 {
 	size_t n = 0, numbered;
 
-	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), compare);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || l->v[n - 1].nr != l->v[i].nr)
-			l->v[n++] = l->v[i];
-	l->n = n;
-	numbered = n - (n && l->v[n - 1].nr == SEGMENT_LAST);
-	l->missing = 0;
+	if (list->n)
+		qsort(list->v, list->n, sizeof(*list->v), compare);
+	for (size_t i = 0; i < list->n; i++)
+		if (!n || list->v[n - 1].nr != list->v[i].nr)
+			list->v[n++] = list->v[i];
+	list->n = n;
+	numbered = n - (n && list->v[n - 1].nr == SEGMENT_LAST);
+	list->missing = 0;
 	if (numbered)
-		l->missing = (before && before != SEGMENT_LAST ? before : l->v[numbered - 1].nr + 1) -
-			     l->v[0].nr - numbered;
+		list->missing = (before && before != SEGMENT_LAST ? before : list->v[numbered - 1].nr + 1) -
+			     list->v[0].nr - numbered;
 }
 
 /* A file that is being renamed may be seen under neither name: then the search is repeated. */
-int segment_list_read(struct segment_list *l, int dirfd, const char *base, uint32_t before)
+int segment_list_read(struct segment_list *list, int dirfd, const char *base, uint32_t before)
 {
 	int r = 0;
 
-	for (int i = 0; r == 0 && i < LISTINGS && (i == 0 || l->missing); i++) {
-		struct listing ls = { .l = l, .base = base, .before = before };
+	for (int i = 0; r == 0 && i < LISTINGS && (i == 0 || list->missing); i++) {
+		struct listing ls = { .l = list, .base = base, .before = before };
 
 		if (i)
-			segment_list_free(l);
-		*l = (struct segment_list){ 0 };
+			segment_list_free(list);
+		*list = (struct segment_list){ 0 };
 		r = segment_each_entry(dirfd, add_entry, &ls);
-		sort(l, before);
+		sort(list, before);
 	}
 	if (r < 0)
-		segment_list_free(l);
+		segment_list_free(list);
 	return r;
 }
 

@@ -60,7 +60,7 @@ struct segment_list {
  * List the segments of BASE in the folder DIRFD that are numbered below BEFORE, and NAME.out if BEFORE is
  * 0. Where a segment is there plain and packed, the plain one counts. 0 or -errno.
  */
-int segment_list_read(struct segment_list *l, int dirfd, const char *base, uint32_t before);
+int segment_list_read(struct segment_list *list, int dirfd, const char *base, uint32_t before);
 void segment_list_free(struct segment_list *l);
 
 /* Call FN with each entry of the folder DIRFD until it returns a negative value. Returns that, 0, or -errno. */

@@ -39,22 +39,22 @@ static void take_file(struct sink *s, int fd)
 	s->ino = st.st_ino;
 }
 
-int sink_open(struct sink *s, int dirfd, const char *name)
+int sink_open(struct sink *sink, int dirfd, const char *name)
 {
 	autofree char *buf = malloc(SINK_BUFFER_BYTES);
 	int fd;
 
-	*s = (struct sink){ .fd = -1 };
+	*sink = (struct sink){ .fd = -1 };
 	if (!buf)
 		return -ENOMEM;
 	fd = util_create_at(dirfd, name, 0);
 	if (fd < 0)
 		return fd;
-	take_file(s, fd);
-	s->dirfd = dirfd;
-	snprintf(s->base, sizeof(s->base), "%.*s", (int)strcspn(name, "."), name);
-	s->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
-	s->buf = TAKE_PTR(buf);
+	take_file(sink, fd);
+	sink->dirfd = dirfd;
+	snprintf(sink->base, sizeof(sink->base), "%.*s", (int)strcspn(name, "."), name);
+	sink->flush_at = SINK_BUFFER_BYTES - SINK_ROW_MAX;
+	sink->buf = TAKE_PTR(buf);
 	return 0;
 }
 
@@ -84,24 +84,24 @@ char *sink_begin(struct sink *s)
 	return s->buf ? s->buf + s->len : scratch;
 }
 
-void sink_commit(struct sink *s, char *end, uint64_t ts_ns)
+void sink_commit(struct sink *sink, char *end, uint64_t ts_ns)
 {
-	if (!s->buf)
+	if (!sink->buf)
 		return;
-	if (__atomic_load_n(&s->paused, __ATOMIC_RELAXED)) {
-		util_count(&s->lost, 1);
+	if (__atomic_load_n(&sink->paused, __ATOMIC_RELAXED)) {
+		util_count(&sink->lost, 1);
 		return;
 	}
-	if (ts_ns < s->last_ts_ns)
-		util_count(&s->late, 1);
+	if (ts_ns < sink->last_ts_ns)
+		util_count(&sink->late, 1);
 	else
-		__atomic_store_n(&s->last_ts_ns, ts_ns, __ATOMIC_RELAXED);
-	if (!s->rows_buffered)
-		s->buffered_first_ns = ts_ns;
-	s->len = (size_t)(end - s->buf);
-	s->rows_buffered++;
-	if (s->len > s->flush_at)
-		sink_flush(s);
+		__atomic_store_n(&sink->last_ts_ns, ts_ns, __ATOMIC_RELAXED);
+	if (!sink->rows_buffered)
+		sink->buffered_first_ns = ts_ns;
+	sink->len = (size_t)(end - sink->buf);
+	sink->rows_buffered++;
+	if (sink->len > sink->flush_at)
+		sink_flush(sink);
 }
 
 /* --- what the disk says ---------------------------------------------------------------------------- */
@@ -127,18 +127,18 @@ static void close_file(struct sink *s)
 		set_error(s, -errno);
 }
 
-void sink_close(struct sink *s)
+void sink_close(struct sink *sink)
 {
-	if (!s->buf)
+	if (!sink->buf)
 		return;
-	s->holds = false;
-	sink_flush(s);
-	if (s->allocated)
-		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
-	close_file(s);
-	s->fd = -1;
-	free(TAKE_PTR(s->header));
-	free(TAKE_PTR(s->buf));
+	sink->holds = false;
+	sink_flush(sink);
+	if (sink->allocated)
+		(void)!ftruncate(sink->fd, (off_t)sink->file_bytes);
+	close_file(sink);
+	sink->fd = -1;
+	free(TAKE_PTR(sink->header));
+	free(TAKE_PTR(sink->buf));
 }
 
 void sink_check_disk(struct sink *s)
@@ -149,16 +149,16 @@ void sink_check_disk(struct sink *s)
 		note_refusal(s, r);
 }
 
-uint64_t sink_to_disk(struct sink *s, uint64_t until_ns)
+uint64_t sink_to_disk(struct sink *sink, uint64_t until_ns)
 {
 	uint64_t left;
 	int r;
 
-	if (!s->buf)
+	if (!sink->buf)
 		return 0;
-	left = disk_write_out(s->fd, s->file_bytes, until_ns, &r);
+	left = disk_write_out(sink->fd, sink->file_bytes, until_ns, &r);
 	if (r < 0)
-		note_refusal(s, r);
+		note_refusal(sink, r);
 	return left;
 }
 
@@ -191,23 +191,23 @@ static void put_header(struct sink *s)
 	sink_text(s, s->header + line, s->header_len - line);
 }
 
-void sink_header(struct sink *s, const char *text, size_t len)
+void sink_header(struct sink *sink, const char *text, size_t len)
 {
-	size_t had = s->header_len;
-	char *header = s->split && s->buf ? realloc(s->header, had + len + 1) : NULL;
+	size_t had = sink->header_len;
+	char *header = sink->split && sink->buf ? realloc(sink->header, had + len + 1) : NULL;
 
 	if (!header) {
-		sink_text(s, text, len);
+		sink_text(sink, text, len);
 		return;
 	}
-	s->header = header;
+	sink->header = header;
 	memcpy(header + had, text, len);
-	s->header_len = had + len;
-	header[s->header_len] = '\0';
+	sink->header_len = had + len;
+	header[sink->header_len] = '\0';
 	if (had)
-		sink_text(s, text, len);
+		sink_text(sink, text, len);
 	else
-		put_header(s);
+		put_header(sink);
 }
 
 /* Never over an existing file: a trace folder has none of that name, but a user may have made one. */
@@ -226,29 +226,29 @@ static int rename_new(int dirfd, const char *from, const char *to)
  * Start a new file in place of the growing one, which gets its number. Returns the new one's descriptor, or
  * -errno with everything unchanged.
  */
-static int replace_file(struct sink *s)
+static int replace_file(struct sink *sink)
 {
 	char name[NAME_MAX + 1], closed[NAME_MAX + 1], fresh[NAME_MAX + 1 + sizeof(SEGMENT_NEW)];
 	autoclose int fd = -1;
 	int r;
 
-	segment_format(name, s->base, SEGMENT_LAST, PACK_NONE);
-	segment_format(closed, s->base, s->nr, PACK_NONE);
+	segment_format(name, sink->base, SEGMENT_LAST, PACK_NONE);
+	segment_format(closed, sink->base, sink->nr, PACK_NONE);
 	snprintf(fresh, sizeof(fresh), "%s" SEGMENT_NEW, name);
-	fd = util_create_at(s->dirfd, fresh, 0);
+	fd = util_create_at(sink->dirfd, fresh, 0);
 	if (fd < 0)
 		return fd;
 	/* space kept ahead in the old one must be allocated in the new one before it is given back */
-	r = s->ahead && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(2 * s->ahead)) < 0 && errno != EOPNOTSUPP ?
+	r = sink->ahead && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(2 * sink->ahead)) < 0 && errno != EOPNOTSUPP ?
 		    -errno : 0;
 	if (r == 0)
-		r = rename_new(s->dirfd, name, closed);
-	if (r == 0 && renameat(s->dirfd, fresh, s->dirfd, name) < 0) {
+		r = rename_new(sink->dirfd, name, closed);
+	if (r == 0 && renameat(sink->dirfd, fresh, sink->dirfd, name) < 0) {
 		r = -errno;
-		rename_new(s->dirfd, closed, name);
+		rename_new(sink->dirfd, closed, name);
 	}
 	if (r < 0) {
-		unlinkat(s->dirfd, fresh, 0);
+		unlinkat(sink->dirfd, fresh, 0);
 		return r;
 	}
 	return TAKE_FD(fd);
@@ -266,32 +266,32 @@ static void hand_over(const struct sink *s, uint32_t nr, const struct stat *st)
 }
 
 /* The buffer is empty. */
-static void begin_segment(struct sink *s)
+static void begin_segment(struct sink *sink)
 {
-	int fd = replace_file(s);
+	int fd = replace_file(sink);
 	struct stat st;
 	bool known;
 
 	if (fd < 0) {
-		set_error(s, fd);
-		s->split_at = s->file_bytes + s->split->bytes; /* try again after as much again */
+		set_error(sink, fd);
+		sink->split_at = sink->file_bytes + sink->split->bytes; /* try again after as much again */
 		return;
 	}
-	if (s->allocated)
-		(void)!ftruncate(s->fd, (off_t)s->file_bytes);
-	sink_check_disk(s);
-	known = fstat(s->fd, &st) == 0;
-	close_file(s);
+	if (sink->allocated)
+		(void)!ftruncate(sink->fd, (off_t)sink->file_bytes);
+	sink_check_disk(sink);
+	known = fstat(sink->fd, &st) == 0;
+	close_file(sink);
 	if (known) /* the archiver goes on checking the disk */
-		hand_over(s, s->nr, &st);
-	take_file(s, fd);
-	s->nr++;
-	s->rows_before = s->rows;
-	s->first_ns = s->allocated = 0;
-	__atomic_store_n(&s->file_bytes, 0, __ATOMIC_RELAXED);
-	s->split_at = s->split->bytes;
-	if (s->header)
-		put_header(s);
+		hand_over(sink, sink->nr, &st);
+	take_file(sink, fd);
+	sink->nr++;
+	sink->rows_before = sink->rows;
+	sink->first_ns = sink->allocated = 0;
+	__atomic_store_n(&sink->file_bytes, 0, __ATOMIC_RELAXED);
+	sink->split_at = sink->split->bytes;
+	if (sink->header)
+		put_header(sink);
 }
 
 void sink_split_now(struct sink *s)
@@ -303,33 +303,33 @@ void sink_split_now(struct sink *s)
 	set_flush_at(s);
 }
 
-void sink_end(struct sink *s)
+void sink_end(struct sink *sink)
 {
 	struct stat st;
 
-	if (!s->buf || s->ended)
+	if (!sink->buf || sink->ended)
 		return;
-	s->holds = false; /* what cannot be written now is lost */
-	sink_flush(s);
-	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
-	if (s->split && fstat(s->fd, &st) == 0)
-		hand_over(s, SEGMENT_LAST, &st);
+	sink->holds = false; /* what cannot be written now is lost */
+	sink_flush(sink);
+	__atomic_store_n(&sink->ended, true, __ATOMIC_RELAXED);
+	if (sink->split && fstat(sink->fd, &st) == 0)
+		hand_over(sink, SEGMENT_LAST, &st);
 }
 
 /* --- text and writing ----------------------------------------------------------------------------- */
 
-void sink_text(struct sink *s, const char *text, size_t len)
+void sink_text(struct sink *sink, const char *text, size_t len)
 {
-	if (!s->buf)
+	if (!sink->buf)
 		return;
-	if (s->len + len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
-		sink_flush(s);
-	if (s->len + len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
+	if (sink->len + len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
+		sink_flush(sink);
+	if (sink->len + len + SINK_ROW_MAX > SINK_BUFFER_BYTES)
 		return;
-	memcpy(s->buf + s->len, text, len);
-	s->len += len;
-	if (!s->rows_buffered)
-		s->text_len = s->len;
+	memcpy(sink->buf + sink->len, text, len);
+	sink->len += len;
+	if (!sink->rows_buffered)
+		sink->text_len = sink->len;
 }
 
 /*
@@ -354,20 +354,20 @@ static int write_at(int fd, const char *p, size_t len, uint64_t offset, size_t *
 }
 
 /* Is it still this file? Another may have been put in its place. */
-static int open_anew(struct sink *s)
+static int open_anew(struct sink *sink)
 {
 	char name[NAME_MAX + 1];
 	autoclose int fd = -1;
 	struct stat st;
 
-	segment_format(name, s->base, SEGMENT_LAST, PACK_NONE);
-	fd = openat(s->dirfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	segment_format(name, sink->base, SEGMENT_LAST, PACK_NONE);
+	fd = openat(sink->dirfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (!s->ino || st.st_dev != s->dev || st.st_ino != s->ino)
+	if (!sink->ino || st.st_dev != sink->dev || st.st_ino != sink->ino)
 		return -ESTALE;
-	close_file(s);
-	s->fd = TAKE_FD(fd);
+	close_file(sink);
+	sink->fd = TAKE_FD(fd);
 	return 0;
 }
 
@@ -414,18 +414,18 @@ static void drop_buffer(struct sink *s)
 	s->len = s->text_len;
 }
 
-static void count_written(struct sink *s)
+static void count_written(struct sink *sink)
 {
-	if (s->rows_buffered && s->rows == s->rows_before)
-		s->first_ns = s->buffered_first_ns;
-	if (s->rows_buffered)
-		s->written_last_ns = s->last_ts_ns;
-	util_count(&s->rows, s->rows_buffered);
-	util_count(&s->bytes, s->len);
-	util_count(&s->file_bytes, s->len);
-	s->len = 0;
-	s->text_len = 0;
-	s->rows_buffered = 0;
+	if (sink->rows_buffered && sink->rows == sink->rows_before)
+		sink->first_ns = sink->buffered_first_ns;
+	if (sink->rows_buffered)
+		sink->written_last_ns = sink->last_ts_ns;
+	util_count(&sink->rows, sink->rows_buffered);
+	util_count(&sink->bytes, sink->len);
+	util_count(&sink->file_bytes, sink->len);
+	sink->len = 0;
+	sink->text_len = 0;
+	sink->rows_buffered = 0;
 }
 
 void sink_drop_rows(struct sink *s)
@@ -437,22 +437,22 @@ void sink_drop_rows(struct sink *s)
 	cut_back(s);
 }
 
-int sink_flush(struct sink *s)
+int sink_flush(struct sink *sink)
 {
 	int r;
 
-	if (!s->len)
-		return s->buf ? cut_back(s) : 0;
-	r = write_buffer(s);
-	set_error(s, r);
+	if (!sink->len)
+		return sink->buf ? cut_back(sink) : 0;
+	r = write_buffer(sink);
+	set_error(sink, r);
 	if (r == 0) {
-		count_written(s);
-		allocate_ahead(s);
-	} else if (!s->holds || s->len > SINK_BUFFER_BYTES - SINK_ROW_MAX) {
-		drop_buffer(s);
+		count_written(sink);
+		allocate_ahead(sink);
+	} else if (!sink->holds || sink->len > SINK_BUFFER_BYTES - SINK_ROW_MAX) {
+		drop_buffer(sink);
 	}
-	if (r == 0 && s->split && s->split->bytes && s->file_bytes >= s->split_at && s->rows > s->rows_before)
-		begin_segment(s);
-	set_flush_at(s);
+	if (r == 0 && sink->split && sink->split->bytes && sink->file_bytes >= sink->split_at && sink->rows > sink->rows_before)
+		begin_segment(sink);
+	set_flush_at(sink);
 	return r;
 }

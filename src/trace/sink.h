@@ -89,16 +89,16 @@ struct sink {
 };
 
 /* Create NAME (it must not exist) in the folder DIRFD; 0 or -errno. */
-int sink_open(struct sink *s, int dirfd, const char *name);
+int sink_open(struct sink *sink, int dirfd, const char *name);
 /* Flush, close and free; the counts stay. Fine on a sink that was never opened. */
-void sink_close(struct sink *s);
+void sink_close(struct sink *sink);
 
 /* From now on, before there is any text: split it as SPLIT says, which must live as long. */
 void sink_split_by(struct sink *s, const struct sink_split *split);
 /* Close the segment now, unless it has no row. */
 void sink_split_now(struct sink *s);
 /* Nothing will follow: flush, and where the sink is split, hand the last segment over. */
-void sink_end(struct sink *s);
+void sink_end(struct sink *sink);
 
 /*
  * Keep BYTES of disk space allocated after the end, given back at the close: rows that others depend on
@@ -119,22 +119,22 @@ void sink_drop_rows(struct sink *s);
 /* Returns room for one row of at most SINK_ROW_MAX bytes; never NULL, also when the sink is not open. */
 char *sink_begin(struct sink *s);
 /* The row ends (with its newline) at END. TS_NS is its time: a row earlier than the last is `late`. */
-void sink_commit(struct sink *s, char *end, uint64_t ts_ns);
+void sink_commit(struct sink *sink, char *end, uint64_t ts_ns);
 /* Add lines of the header, the first one first: every segment begins with them. */
-void sink_header(struct sink *s, const char *text, size_t len);
+void sink_header(struct sink *sink, const char *text, size_t len);
 /*
  * Add text that is not a row: headers and the collectors' comments, whole lines. A header waits for a write
  * that works; comments between rows go with the rows.
  */
-void sink_text(struct sink *s, const char *text, size_t len);
+void sink_text(struct sink *sink, const char *text, size_t len);
 /* Check whether the disk has refused written data. Waits for nothing. */
 void sink_check_disk(struct sink *s);
 /*
  * Write the data to the disk, as far as that is possible until UNTIL_NS (CLOCK_MONOTONIC), and check as
  * above. Returns the bytes left to the system to write.
  */
-uint64_t sink_to_disk(struct sink *s, uint64_t until_ns);
+uint64_t sink_to_disk(struct sink *sink, uint64_t until_ns);
 /* Write out the buffer. 0 or -errno (the rows concerned are counted as lost). */
-int sink_flush(struct sink *s);
+int sink_flush(struct sink *sink);
 
 #endif

@@ -58,21 +58,21 @@ static void gzip_close(struct unpack *u)
 }
 
 /* Returns the bytes unpacked; *USED of the input. */
-static size_t gzip_step(struct unpack *u, char *buf, size_t len, size_t *used)
+static size_t gzip_step(struct unpack *unpack, char *buf, size_t len, size_t *used)
 {
-	z_stream *z = u->stream;
-	size_t have = u->in_len - u->in_pos;
+	z_stream *stream_s = unpack->stream;
+	size_t have = unpack->in_len - unpack->in_pos;
 	int r;
 
-	z->next_in = u->in + u->in_pos;
-	z->avail_in = (uInt)have;
-	z->next_out = (unsigned char *)buf;
-	z->avail_out = (uInt)len;
-	r = inflate(z, Z_NO_FLUSH);
-	*used = have - z->avail_in;
-	u->between = r == Z_STREAM_END;
-	u->damaged = r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR;
-	return len - z->avail_out;
+	stream_s->next_in = unpack->in + unpack->in_pos;
+	stream_s->avail_in = (uInt)have;
+	stream_s->next_out = (unsigned char *)buf;
+	stream_s->avail_out = (uInt)len;
+	r = inflate(stream_s, Z_NO_FLUSH);
+	*used = have - stream_s->avail_in;
+	unpack->between = r == Z_STREAM_END;
+	unpack->damaged = r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR;
+	return len - stream_s->avail_out;
 }
 
 /* --- zstd ----------------------------------------------------------------------------------------- */
@@ -141,19 +141,19 @@ enum pack unpack_sniff(int fd)
 	return PACK_NONE;
 }
 
-int unpack_open(struct unpack *u, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks)
+int unpack_open(struct unpack *unpack, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks)
 {
 	int r = 0;
 
-	*u = (struct unpack){ .fd = fd, .pack = pack, .limit = limit, .between = true, .marks = marks };
+	*unpack = (struct unpack){ .fd = fd, .pack = pack, .limit = limit, .between = true, .marks = marks };
 	if (!unpack_knows(pack))
 		r = -ENOTSUP;
 	else if (pack != PACK_NONE) {
-		u->in = malloc(IN_BYTES);
-		r = u->in ? kinds[pack].open(u) : -ENOMEM;
+		unpack->in = malloc(IN_BYTES);
+		r = unpack->in ? kinds[pack].open(unpack) : -ENOMEM;
 	}
 	if (r < 0)
-		unpack_close(u);
+		unpack_close(unpack);
 	return r;
 }
 
@@ -179,83 +179,83 @@ static int fill(struct unpack *u)
 	return n < 0 ? (int)n : n > 0;
 }
 
-static ssize_t read_packed(struct unpack *u, char *buf, size_t len)
+static ssize_t read_packed(struct unpack *unpack, char *buf, size_t len)
 {
 	for (;;) {
 		size_t used = 0, given;
-		int r = u->damaged ? 0 : fill(u);
+		int r = unpack->damaged ? 0 : fill(unpack);
 
-		if (r < 0 || u->damaged)
+		if (r < 0 || unpack->damaged)
 			return r;
-		if (r == 0 && u->between)
+		if (r == 0 && unpack->between)
 			return 0;
-		if (u->between) {
-			kinds[u->pack].reset(u);
-			mark(u);
+		if (unpack->between) {
+			kinds[unpack->pack].reset(unpack);
+			mark(unpack);
 		}
 		/* also without input: the last bytes may still be inside */
-		given = kinds[u->pack].step(u, buf, len, &used);
-		u->in_pos += used;
-		u->at += used;
-		u->plain += given;
+		given = kinds[unpack->pack].step(unpack, buf, len, &used);
+		unpack->in_pos += used;
+		unpack->at += used;
+		unpack->plain += given;
 		if (given)
 			return (ssize_t)given;
-		if (r == 0 && !u->between) {
-			u->cut = true;
+		if (r == 0 && !unpack->between) {
+			unpack->cut = true;
 			return 0;
 		}
 	}
 }
 
-ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
+ssize_t unpack_read(struct unpack *unpack, char *buf, size_t len)
 {
 	ssize_t n;
 
-	if (u->pack != PACK_NONE)
-		return read_packed(u, buf, len);
-	n = read_at(u, buf, len, u->at);
+	if (unpack->pack != PACK_NONE)
+		return read_packed(unpack, buf, len);
+	n = read_at(unpack, buf, len, unpack->at);
 	if (n > 0) {
-		u->at += (uint64_t)n;
-		u->plain += (uint64_t)n;
+		unpack->at += (uint64_t)n;
+		unpack->plain += (uint64_t)n;
 	}
 	return n;
 }
 
 /* Go to the member that holds byte PLAIN. */
-static void seek_member(struct unpack *u, uint64_t plain)
+static void seek_member(struct unpack *unpack, uint64_t plain)
 {
-	const struct unpack_marks *m = u->marks;
+	const struct unpack_marks *marks = unpack->marks;
 	struct unpack_mark to = { 0 };
-	size_t low = 0, high = m->n;
+	size_t low = 0, high = marks->n;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (m->v[mid].plain <= plain)
+		if (marks->v[mid].plain <= plain)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	if (low)
-		to = m->v[low - 1];
-	u->plain = to.plain;
-	u->at = to.packed;
-	u->in_pos = u->in_len = 0;
-	u->between = true;
-	u->cut = u->damaged = false;
+		to = marks->v[low - 1];
+	unpack->plain = to.plain;
+	unpack->at = to.packed;
+	unpack->in_pos = unpack->in_len = 0;
+	unpack->between = true;
+	unpack->cut = unpack->damaged = false;
 }
 
-int unpack_seek(struct unpack *u, uint64_t plain)
+int unpack_seek(struct unpack *unpack, uint64_t plain)
 {
 	char skip[4096];
 
-	if (u->pack == PACK_NONE) {
-		u->at = u->plain = plain;
+	if (unpack->pack == PACK_NONE) {
+		unpack->at = unpack->plain = plain;
 		return 0;
 	}
-	seek_member(u, plain);
-	while (u->plain < plain) {
-		ssize_t n = unpack_read(u, skip, MIN(sizeof(skip), plain - u->plain));
+	seek_member(unpack, plain);
+	while (unpack->plain < plain) {
+		ssize_t n = unpack_read(unpack, skip, MIN(sizeof(skip), plain - unpack->plain));
 
 		if (n <= 0)
 			return n < 0 ? (int)n : -EBADMSG;

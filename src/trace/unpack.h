@@ -51,11 +51,11 @@ enum pack unpack_sniff(int fd);
  * Open FD (taken over, also on failure) of LIMIT bytes; its MARKS outlive unpack_close(). 0, -ENOTSUP
  * (built without the library) or -ENOMEM.
  */
-int unpack_open(struct unpack *u, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks);
+int unpack_open(struct unpack *unpack, int fd, enum pack pack, uint64_t limit, struct unpack_marks *marks);
 /* Read up to LEN bytes of plain text; 0 at the end, or -errno. */
-ssize_t unpack_read(struct unpack *u, char *buf, size_t len);
+ssize_t unpack_read(struct unpack *unpack, char *buf, size_t len);
 /* Continue at PLAIN bytes of the text, which has been read up to there before. 0 or -errno. */
-int unpack_seek(struct unpack *u, uint64_t plain);
+int unpack_seek(struct unpack *unpack, uint64_t plain);
 /* Fine on one that is all zero, or whose opening failed. */
 void unpack_close(struct unpack *u);
 

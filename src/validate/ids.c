@@ -4,22 +4,22 @@
 
 #include "trace/reader.h"
 
-int ids_read(struct ids *s, int dirfd, const char *file, const char *column)
+int ids_read(struct ids *ids, int dirfd, const char *file, const char *column)
 {
 	struct reader_row row;
 	struct reader r;
 	uint64_t id;
 	int res = 0;
 
-	*s = (struct ids){ 0 };
+	*ids = (struct ids){ 0 };
 	if (reader_open(&r, dirfd, file) < 0)
 		return 0;
 	const unsigned int at = reader_column(&r, column);
 
-	s->known = at > 0;
+	ids->known = at > 0;
 	while (res == 0 && reader_next(&r, &row) > 0)
 		if (reader_u64(reader_field(&row, at), &id))
-			res = number_set_add(&s->set, id);
+			res = number_set_add(&ids->set, id);
 	reader_close(&r);
 	return res;
 }

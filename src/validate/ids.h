@@ -14,7 +14,7 @@ struct ids {
 };
 
 /* Reads COLUMN of FILE in the folder DIRFD. Returns 0 or -ENOMEM. If the file cannot be read, the set is not KNOWN. */
-int ids_read(struct ids *s, int dirfd, const char *file, const char *column);
+int ids_read(struct ids *ids, int dirfd, const char *file, const char *column);
 void ids_free(struct ids *s);
 bool ids_have(const struct ids *s, uint64_t id);
 

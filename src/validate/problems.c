@@ -40,22 +40,22 @@ void problems_add(struct problems *p, enum problem kind, const char *file, uint6
 	p->of[kind].n += n;
 }
 
-uint64_t problems_print(const struct problems *p, const char *dir, FILE *out)
+uint64_t problems_print(const struct problems *problems, const char *dir, FILE *out)
 {
 	uint64_t all = 0;
 
 	for (unsigned int i = 0; i < PROBLEMS; i++) {
-		if (!p->of[i].n)
+		if (!problems->of[i].n)
 			continue;
-		all += p->of[i].n;
+		all += problems->of[i].n;
 		fmt_plain(out, dir, 0);
 		fputc('/', out);
-		fmt_plain(out, p->of[i].file, 0);
-		if (p->of[i].line)
-			fprintf(out, ":%" PRIu64, p->of[i].line);
+		fmt_plain(out, problems->of[i].file, 0);
+		if (problems->of[i].line)
+			fprintf(out, ":%" PRIu64, problems->of[i].line);
 		fprintf(out, ": %s", texts[i]);
-		if (p->of[i].n > 1)
-			fprintf(out, " (the first of %s)", FMT_COUNT(p->of[i].n));
+		if (problems->of[i].n > 1)
+			fprintf(out, " (the first of %s)", FMT_COUNT(problems->of[i].n));
 		fputc('\n', out);
 	}
 	return all;

@@ -24,6 +24,6 @@ struct problems {
 /* Counts N problems of KIND; the first is in LINE of FILE. */
 void problems_add(struct problems *p, enum problem kind, const char *file, uint64_t line, uint64_t n);
 /* Prints to OUT a line for each kind that has occurred; file names are below DIR. Returns how many problems there are. */
-uint64_t problems_print(const struct problems *p, const char *dir, FILE *out);
+uint64_t problems_print(const struct problems *problems, const char *dir, FILE *out);
 
 #endif

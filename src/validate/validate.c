@@ -72,14 +72,14 @@ struct file {
 	struct text_utc_cache utc;
 };
 
-static void read_clock(struct validate *v)
+static void read_clock(struct validate *validate)
 {
-	const struct manifest_counts c = manifest_counts_of(&v->m, "time_align");
+	const struct manifest_counts c = manifest_counts_of(&validate->m, "time_align");
 	struct reader_row row;
 	struct reader r;
 	uint64_t ns, utc;
 
-	if (reader_open(&r, v->dirfd, "time_align.out") < 0)
+	if (reader_open(&r, validate->dirfd, "time_align.out") < 0)
 		return;
 	const unsigned int at = reader_column(&r, "TIMESTAMP"), utc_at = reader_column(&r, "REALTIME_NS");
 
@@ -88,29 +88,29 @@ static void read_clock(struct validate *v)
 			continue;
 		const int64_t offset = (int64_t)(utc - ns);
 
-		v->offset_min = v->clock_known ? MIN(v->offset_min, offset) : offset;
-		v->offset_max = v->clock_known ? MAX(v->offset_max, offset) : offset;
-		v->clock_known = true;
+		validate->offset_min = validate->clock_known ? MIN(validate->offset_min, offset) : offset;
+		validate->offset_max = validate->clock_known ? MAX(validate->offset_max, offset) : offset;
+		validate->clock_known = true;
 	}
 	reader_close(&r);
 }
 
 /* --- one row ------------------------------------------------------------------------------------------------- */
 
-static void add(struct validate *v, struct file *f, enum problem kind)
+static void add(struct validate *validate, struct file *file, enum problem kind)
 {
-	const size_t at = MIN(f->r.at, f->r.n_segments ? f->r.n_segments - 1 : 0);
+	const size_t at = MIN(file->r.at, file->r.n_segments ? file->r.n_segments - 1 : 0);
 	char name[NAME_MAX + 1];
 
-	if (v->problems.of[kind].n) {
-		v->problems.of[kind].n++;
+	if (validate->problems.of[kind].n) {
+		validate->problems.of[kind].n++;
 		return;
 	}
-	if (f->r.n_segments)
-		segment_format(name, f->name, f->r.segments[at].file.nr, f->r.segments[at].file.pack);
+	if (file->r.n_segments)
+		segment_format(name, file->name, file->r.segments[at].file.nr, file->r.segments[at].file.pack);
 	else
-		snprintf(name, sizeof(name), "%s.out", f->name);
-	problems_add(&v->problems, kind, name, f->line, 1);
+		snprintf(name, sizeof(name), "%s.out", file->name);
+	problems_add(&validate->problems, kind, name, file->line, 1);
 }
 
 static bool is_by_clock(const struct validate *v, struct file *f, uint64_t ns, struct reader_field time)
@@ -122,76 +122,76 @@ static bool is_by_clock(const struct validate *v, struct file *f, uint64_t ns, s
 	return (int64_t)(utc - ns) >= v->offset_min && (int64_t)(utc - ns) <= v->offset_max;
 }
 
-static void check_times(struct validate *v, struct file *f, const struct reader_row *row)
+static void check_times(struct validate *validate, struct file *file, const struct reader_row *row)
 {
 	uint64_t ns;
 
-	if (!reader_u64(reader_field(row, f->timestamp), &ns))
+	if (!reader_u64(reader_field(row, file->timestamp), &ns))
 		return; /* check_row() has counted a problem of the number */
-	if (ns < f->last_ns && ++f->earlier > f->late)
-		add(v, f, PROBLEM_ORDER);
-	f->last_ns = MAX(ns, f->last_ns);
-	if (!f->whole && ((v->m.start_ns && ns < v->m.start_ns) || (v->m.end_ns && ns > v->m.end_ns)))
-		add(v, f, PROBLEM_SPAN);
-	if (v->clock_known && f->time && !is_by_clock(v, f, ns, reader_field(row, f->time)))
-		add(v, f, PROBLEM_CLOCK);
+	if (ns < file->last_ns && ++file->earlier > file->late)
+		add(validate, file, PROBLEM_ORDER);
+	file->last_ns = MAX(ns, file->last_ns);
+	if (!file->whole && ((validate->m.start_ns && ns < validate->m.start_ns) || (validate->m.end_ns && ns > validate->m.end_ns)))
+		add(validate, file, PROBLEM_SPAN);
+	if (validate->clock_known && file->time && !is_by_clock(validate, file, ns, reader_field(row, file->time)))
+		add(validate, file, PROBLEM_CLOCK);
 }
 
-static void check_row(struct validate *v, struct file *f, const struct reader_row *row)
+static void check_row(struct validate *validate, struct file *file, const struct reader_row *row)
 {
 	uint64_t id;
 
-	for (unsigned int i = 1; i <= f->r.n_columns; i++) {
+	for (unsigned int i = 1; i <= file->r.n_columns; i++) {
 		const struct reader_field field = reader_field(row, i);
-		const uint8_t kind = f->kind[i - 1];
+		const uint8_t kind = file->kind[i - 1];
 
 		if (kind && !form_has_text(kind - 1)) {
 			if (!form_is(kind - 1, field))
-				add(v, f, PROBLEM_NUMBER);
-		} else if (!form_is_text(field, v->scratch)) {
-			add(v, f, PROBLEM_TEXT);
-		} else if (f->field[i - 1] && !words_have(f->probe, f->field[i - 1], field)) {
-			add(v, f, PROBLEM_WORD);
+				add(validate, file, PROBLEM_NUMBER);
+		} else if (!form_is_text(field, validate->scratch)) {
+			add(validate, file, PROBLEM_TEXT);
+		} else if (file->field[i - 1] && !words_have(file->probe, file->field[i - 1], field)) {
+			add(validate, file, PROBLEM_WORD);
 		}
 	}
-	check_times(v, f, row);
+	check_times(validate, file, row);
 	for (size_t i = 0; i < REFERENCES; i++)
-		if (f->refers[i] && reader_u64(reader_field(row, f->refers[i]), &id) && !ids_have(&v->ids[references[i].to], id))
-			add(v, f, sources[references[i].to].problem);
+		if (file->refers[i] && reader_u64(reader_field(row, file->refers[i]), &id) && !ids_have(&validate->ids[references[i].to], id))
+			add(validate, file, sources[references[i].to].problem);
 }
 
 /* --- one file ------------------------------------------------------------------------------------------------ */
 
-static void check_header(struct validate *v, struct file *f)
+static void check_header(struct validate *validate, struct file *file)
 {
 	unsigned int known = 0, last = 0;
 	bool in_order = true;
 
-	f->line = 1;
-	if (strcmp(f->r.name, f->name) || f->r.schema > READER_SCHEMA)
-		add(v, f, PROBLEM_HEADER);
-	for (unsigned int i = 0; f->probe && i < f->probe->n_fields; i++) {
-		const unsigned int at = reader_column(&f->r, f->probe->fields[i].name);
+	file->line = 1;
+	if (strcmp(file->r.name, file->name) || file->r.schema > READER_SCHEMA)
+		add(validate, file, PROBLEM_HEADER);
+	for (unsigned int i = 0; file->probe && i < file->probe->n_fields; i++) {
+		const unsigned int at = reader_column(&file->r, file->probe->fields[i].name);
 
 		if (!at)
 			continue; /* an older version did not write this column */
-		f->kind[at - 1] = (uint8_t)(1 + f->probe->fields[i].kind);
-		f->field[at - 1] = v->words_known && words_are(&f->probe->fields[i]) ? &f->probe->fields[i] : NULL;
+		file->kind[at - 1] = (uint8_t)(1 + file->probe->fields[i].kind);
+		file->field[at - 1] = validate->words_known && words_are(&file->probe->fields[i]) ? &file->probe->fields[i] : NULL;
 		in_order &= at > last;
 		last = at;
 		known++;
 	}
-	f->line = 2;
-	f->timestamp = reader_column(&f->r, "TIMESTAMP");
-	f->time = reader_column(&f->r, "TIME");
+	file->line = 2;
+	file->timestamp = reader_column(&file->r, "TIMESTAMP");
+	file->time = reader_column(&file->r, "TIME");
 	/* not of a collector: it has the tool's columns, and none if the tool printed no sample */
-	if (f->probe && (!f->timestamp || !in_order || known != f->r.n_columns))
-		add(v, f, PROBLEM_COLUMNS);
-	for (size_t i = 0; f->probe && i < REFERENCES; i++) {
+	if (file->probe && (!file->timestamp || !in_order || known != file->r.n_columns))
+		add(validate, file, PROBLEM_COLUMNS);
+	for (size_t i = 0; file->probe && i < REFERENCES; i++) {
 		const enum source to = references[i].to;
 
-		if (strcmp(f->name, sources[to].file) && (!sources[to].of || f->probe->flags & sources[to].of))
-			f->refers[i] = reader_column(&f->r, references[i].column);
+		if (strcmp(file->name, sources[to].file) && (!sources[to].of || file->probe->flags & sources[to].of))
+			file->refers[i] = reader_column(&file->r, references[i].column);
 	}
 }
 
@@ -222,30 +222,30 @@ static bool adds_up(const struct manifest_probe *p, const struct probe *probe)
 	return all == p->calls || (all > p->calls && (p->lost || probe->flags & PROBE_MORE_ROWS));
 }
 
-static void check_counts(struct validate *v, struct file *f, int error)
+static void check_counts(struct validate *validate, struct file *file, int error)
 {
-	const struct manifest_counts c = manifest_counts_of(&v->m, f->name);
-	const struct manifest_probe *p = manifest_probe(&v->m, f->name);
-	const bool readable = error >= 0 && !f->r.bad && !f->r.damaged && !f->r.missing;
+	const struct manifest_counts c = manifest_counts_of(&validate->m, file->name);
+	const struct manifest_probe *probe = manifest_probe(&validate->m, file->name);
+	const bool readable = error >= 0 && !file->r.bad && !file->r.damaged && !file->r.missing;
 	uint64_t reasons = 0;
 	char name[NAME_MAX + 1], foreign[NAME_MAX + 1];
 
-	if (segment_find_foreign(v->dirfd, f->name, foreign))
-		problems_add(&v->problems, PROBLEM_FOREIGN, foreign, 0, 1);
-	snprintf(name, sizeof(name), "%s.out", f->name);
-	problems_add(&v->problems, PROBLEM_READ, name, 0, error < 0 && error != -ENOENT);
-	problems_add(&v->problems, PROBLEM_SEGMENTS, name, 0, f->r.missing + f->r.bad + f->r.damaged + lacks_ends(v, f, &c));
-	problems_add(&v->problems, PROBLEM_CUT, name, f->r.cut ? 3 + f->r.rows + f->r.bad_rows - f->before : 0, f->r.cut);
-	if (v->m.complete) {
-		problems_add(&v->problems, PROBLEM_ROWS, name, 0, f->r.rows != c.rows - MIN(c.rows, c.dropped));
-		problems_add(&v->problems, PROBLEM_BYTES, name, 0,
-			     readable && f->r.n_segments && c.bytes && plain_bytes(&f->r) != c.bytes - MIN(c.bytes, c.dropped_bytes));
+	if (segment_find_foreign(validate->dirfd, file->name, foreign))
+		problems_add(&validate->problems, PROBLEM_FOREIGN, foreign, 0, 1);
+	snprintf(name, sizeof(name), "%s.out", file->name);
+	problems_add(&validate->problems, PROBLEM_READ, name, 0, error < 0 && error != -ENOENT);
+	problems_add(&validate->problems, PROBLEM_SEGMENTS, name, 0, file->r.missing + file->r.bad + file->r.damaged + lacks_ends(validate, file, &c));
+	problems_add(&validate->problems, PROBLEM_CUT, name, file->r.cut ? 3 + file->r.rows + file->r.bad_rows - file->before : 0, file->r.cut);
+	if (validate->m.complete) {
+		problems_add(&validate->problems, PROBLEM_ROWS, name, 0, file->r.rows != c.rows - MIN(c.rows, c.dropped));
+		problems_add(&validate->problems, PROBLEM_BYTES, name, 0,
+			     readable && file->r.n_segments && c.bytes && plain_bytes(&file->r) != c.bytes - MIN(c.bytes, c.dropped_bytes));
 	}
-	for (unsigned int i = 0; p && i < LOSSES; i++)
-		reasons += p->lost_by[i];
-	problems_add(&v->problems, PROBLEM_LOST, name, 0, p && reasons != p->lost);
-	if (p && f->probe && v->m.complete)
-		problems_add(&v->problems, PROBLEM_CALLS, "manifest.json", 0, !adds_up(p, f->probe));
+	for (unsigned int i = 0; probe && i < LOSSES; i++)
+		reasons += probe->lost_by[i];
+	problems_add(&validate->problems, PROBLEM_LOST, name, 0, probe && reasons != probe->lost);
+	if (probe && file->probe && validate->m.complete)
+		problems_add(&validate->problems, PROBLEM_CALLS, "manifest.json", 0, !adds_up(probe, file->probe));
 }
 
 /* Counts the damaged rows that the reader has left out, but the first BAD of them. ROWS whole rows came before these. */
@@ -257,45 +257,45 @@ static void add_bad_rows(struct validate *v, struct file *f, uint64_t rows, uint
 	}
 }
 
-static void read_rows(struct validate *v, struct file *f, int *error)
+static void read_rows(struct validate *validate, struct file *file, int *error)
 {
-	uint64_t bad = f->r.bad_rows;
+	uint64_t bad = file->r.bad_rows;
 	struct reader_row row;
 
-	while ((*error = reader_next(&f->r, &row)) > 0) {
-		if (f->r.at != f->segment) {
-			f->segment = f->r.at;
-			f->before = f->r.rows - 1 + bad;
+	while ((*error = reader_next(&file->r, &row)) > 0) {
+		if (file->r.at != file->segment) {
+			file->segment = file->r.at;
+			file->before = file->r.rows - 1 + bad;
 		}
-		add_bad_rows(v, f, f->r.rows - 1, bad);
-		bad = f->r.bad_rows;
-		f->line = 2 + f->r.rows + bad - f->before;
+		add_bad_rows(validate, file, file->r.rows - 1, bad);
+		bad = file->r.bad_rows;
+		file->line = 2 + file->r.rows + bad - file->before;
 		/* more fields than columns: the reader accepts such a row, which a later version may write */
-		if (row.text[row.stop[f->r.n_columns]] == '\t')
-			add(v, f, PROBLEM_FIELDS);
-		check_row(v, f, &row);
+		if (row.text[row.stop[file->r.n_columns]] == '\t')
+			add(validate, file, PROBLEM_FIELDS);
+		check_row(validate, file, &row);
 	}
-	add_bad_rows(v, f, f->r.rows, bad);
+	add_bad_rows(validate, file, file->r.rows, bad);
 }
 
-static void check_file(struct validate *v, const char *name)
+static void check_file(struct validate *validate, const char *name)
 {
 	const unsigned int nr = probe_find(name);
 	struct file f = { .name = name, .probe = nr ? probes[nr] : NULL };
-	const struct manifest_probe *p = manifest_probe(&v->m, name);
+	const struct manifest_probe *probe = manifest_probe(&validate->m, name);
 	autofree char *file = util_fmt("%s.out", name);
-	int error = file ? reader_open(&f.r, v->dirfd, file) : -ENOMEM;
+	int error = file ? reader_open(&f.r, validate->dirfd, file) : -ENOMEM;
 
 	f.segment = f.r.at;
-	f.late = p ? p->late : 0;
-	f.whole = v->m.cut_begin_ns && f.probe && f.probe->flags & PROBE_WHOLE;
+	f.late = probe ? probe->late : 0;
+	f.whole = validate->m.cut_begin_ns && f.probe && f.probe->flags & PROBE_WHOLE;
 	if (error == 0) {
-		check_header(v, &f);
-		read_rows(v, &f, &error);
-		v->files++;
+		check_header(validate, &f);
+		read_rows(validate, &f, &error);
+		validate->files++;
 	}
-	check_counts(v, &f, error);
-	v->rows += f.r.rows;
+	check_counts(validate, &f, error);
+	validate->rows += f.r.rows;
 	reader_close(&f.r);
 }
 
@@ -317,13 +317,13 @@ static int read_manifest(struct validate *v, const char *dir)
  * Whether processes were running before the trace. Such a process may end before the snapshot lists it: then its calls have
  * rows, but pids.out has none of it.
  */
-static bool has_snapshot(const struct validate *v)
+static bool has_snapshot(const struct validate *validate)
 {
 	struct reader_row row;
 	struct reader r;
 	bool found = false;
 
-	if (reader_open(&r, v->dirfd, "pids.out") < 0)
+	if (reader_open(&r, validate->dirfd, "pids.out") < 0)
 		return false;
 	const unsigned int event = reader_column(&r, "EVENT");
 
@@ -337,17 +337,17 @@ static bool has_snapshot(const struct validate *v)
  * Reads the numbers that rows refer to. They are checked only where the file that defines them is complete: where it has
  * lost and dropped no row, and, for PIDs, no process was running before the trace.
  */
-static int read_references(struct validate *v)
+static int read_references(struct validate *validate)
 {
 	int res = 0;
 
 	for (enum source i = 0; i < SOURCES && res == 0; i++) {
-		const struct manifest_counts c = manifest_counts_of(&v->m, sources[i].file);
+		const struct manifest_counts c = manifest_counts_of(&validate->m, sources[i].file);
 		char file[NAME_MAX + 1];
 
 		snprintf(file, sizeof(file), "%s.out", sources[i].file);
-		res = ids_read(&v->ids[i], v->dirfd, file, sources[i].id);
-		v->ids[i].known &= !c.lost && !c.dropped && (i != PIDS || !has_snapshot(v));
+		res = ids_read(&validate->ids[i], validate->dirfd, file, sources[i].id);
+		validate->ids[i].known &= !c.lost && !c.dropped && (i != PIDS || !has_snapshot(validate));
 	}
 	return res;
 }
@@ -369,30 +369,30 @@ static void check_files(struct validate *v)
 
 int validate_run(const char *dir, FILE *out)
 {
-	struct validate *v = calloc(1, sizeof(*v));
-	int res = v ? 0 : -ENOMEM;
+	struct validate *validate = calloc(1, sizeof(*validate));
+	int res = validate ? 0 : -ENOMEM;
 
-	if (!v)
+	if (!validate)
 		return res;
-	v->dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (v->dirfd < 0)
+	validate->dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (validate->dirfd < 0)
 		res = log_err_r(-errno, "%s: cannot be read: name a trace folder", dir);
 	if (res == 0)
-		res = read_manifest(v, dir);
+		res = read_manifest(validate, dir);
 	if (res == 0)
-		res = read_references(v);
+		res = read_references(validate);
 	if (res == 0) {
-		read_clock(v);
-		check_files(v);
-		res = problems_print(&v->problems, dir, out) ? 1 : 0;
+		read_clock(validate);
+		check_files(validate);
+		res = problems_print(&validate->problems, dir, out) ? 1 : 0;
 		if (!res) {
 			fmt_plain(out, dir, 0);
-			fprintf(out, ": valid: %s, %s\n", FMT_N(v->files, "file", "files"), FMT_N(v->rows, "row", "rows"));
+			fprintf(out, ": valid: %s, %s\n", FMT_N(validate->files, "file", "files"), FMT_N(validate->rows, "row", "rows"));
 		}
 	}
-	util_close(&v->dirfd);
+	util_close(&validate->dirfd);
 	for (enum source i = 0; i < SOURCES; i++)
-		ids_free(&v->ids[i]);
-	free(v);
+		ids_free(&validate->ids[i]);
+	free(validate);
 	return res;
 }

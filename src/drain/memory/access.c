@@ -45,17 +45,17 @@ static const enum dlt_access_source sources[ACCESS_N] = {
 
 struct access *access_new(const struct config *cfg)
 {
-	struct access *a = calloc(1, sizeof(*a));
+	struct access *access = calloc(1, sizeof(*access));
 
-	if (!a)
+	if (!access)
 		return NULL;
-	a->interval_ns = cfg->access_interval_ns;
-	a->source = sources[cfg->access];
-	a->watch = cfg->access_watch;
-	a->of_blocks = a->source == DLT_ACCESS_WATCH && *cfg->access_site;
-	a->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	a->block_bytes = MAX(cfg->access_block_bytes, a->page_bytes);
-	return a;
+	access->interval_ns = cfg->access_interval_ns;
+	access->source = sources[cfg->access];
+	access->watch = cfg->access_watch;
+	access->of_blocks = access->source == DLT_ACCESS_WATCH && *cfg->access_site;
+	access->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	access->block_bytes = MAX(cfg->access_block_bytes, access->page_bytes);
+	return access;
 }
 
 void access_free(struct access *a)
@@ -97,19 +97,19 @@ static int64_t written(const struct fault *f, uint64_t bytes)
 }
 
 /* The faults from I on that are of one page of one process, as one. Returns how many they are. */
-static unsigned int page_of(const struct access *a, unsigned int i, struct access_touch *ret)
+static unsigned int page_of(const struct access *access, unsigned int i, struct access_touch *ret)
 {
-	const struct fault *f = &a->faults[i];
-	const uint64_t page = f->addr & ~(a->page_bytes - 1);
+	const struct fault *fault = &access->faults[i];
+	const uint64_t page = fault->addr & ~(access->page_bytes - 1);
 	unsigned int n;
 
 	*ret = (struct access_touch){
-		.addr = page, .bytes = a->page_bytes, .written = written(f, a->page_bytes), .huge = DLT_NONE, .node = DLT_NONE,
-		.tid = f->tid, .ip = f->ip, .at = f->addr, .kind = f->kind,
+		.addr = page, .bytes = access->page_bytes, .written = written(fault, access->page_bytes), .huge = DLT_NONE, .node = DLT_NONE,
+		.tid = fault->tid, .ip = fault->ip, .at = fault->addr, .kind = fault->kind,
 	};
-	for (n = 1; i + n < a->n && f[n].tgid == f->tgid && (f[n].addr & ~(a->page_bytes - 1)) == page; n++)
-		if (f[n].flags & DLT_ACCESS_WRITE)
-			ret->written = (int64_t)a->page_bytes;
+	for (n = 1; i + n < access->n && fault[n].tgid == fault->tgid && (fault[n].addr & ~(access->page_bytes - 1)) == page; n++)
+		if (fault[n].flags & DLT_ACCESS_WRITE)
+			ret->written = (int64_t)access->page_bytes;
 	ret->count = n;
 	return n;
 }
@@ -127,28 +127,28 @@ static uint64_t watched_bytes(const struct access *a, uint64_t addr)
  * The accesses from I on that are of one watched address, or samples of one block, in one process are a row; but none that were in
  * no watched block. Returns how many they are. A sample does not show how many bytes were accessed.
  */
-static unsigned int accesses_row(const struct access *a, struct decode *d, unsigned int i, struct access_row row)
+static unsigned int accesses_row(const struct access *access, struct decode *decode, unsigned int i, struct access_row row)
 {
-	const bool watch = a->source == DLT_ACCESS_WATCH;
-	const uint64_t within = watch ? 0 : a->block_bytes - 1;
-	const struct fault *f = &a->faults[i];
+	const bool watch = access->source == DLT_ACCESS_WATCH;
+	const uint64_t within = watch ? 0 : access->block_bytes - 1;
+	const struct fault *fault = &access->faults[i];
 	unsigned int n = 1;
 
-	while (i + n < a->n && f[n].tgid == f->tgid && (f[n].addr | within) == (f->addr | within) && f[n].site == f->site)
+	while (i + n < access->n && fault[n].tgid == fault->tgid && (fault[n].addr | within) == (fault->addr | within) && fault[n].site == fault->site)
 		n++;
-	if (a->of_blocks && !f->site)
+	if (access->of_blocks && !fault->site)
 		return n;
-	row.hdr.tgid = f->tgid;
-	row.addr = n == 1 ? f->addr : f->addr & ~within;
-	row.bytes = watch ? watched_bytes(a, f->addr) : n == 1 ? a->page_bytes : a->block_bytes;
+	row.hdr.tgid = fault->tgid;
+	row.addr = n == 1 ? fault->addr : fault->addr & ~within;
+	row.bytes = watch ? watched_bytes(access, fault->addr) : n == 1 ? access->page_bytes : access->block_bytes;
 	row.touched = watch ? (int64_t)row.bytes : DLT_NONE;
 	row.written = row.huge = DLT_NONE;
 	row.count = n;
-	row.kind = f->kind;
-	row.tid = n == 1 ? f->tid : DLT_NONE;
-	row.ip = n == 1 ? f->ip : DLT_NONE;
-	row.site = f->site ? (int64_t)f->site : DLT_NONE;
-	decode_row(d, DLT_access, &row.hdr);
+	row.kind = fault->kind;
+	row.tid = n == 1 ? fault->tid : DLT_NONE;
+	row.ip = n == 1 ? fault->ip : DLT_NONE;
+	row.site = fault->site ? (int64_t)fault->site : DLT_NONE;
+	decode_row(decode, DLT_access, &row.hdr);
 	return n;
 }
 
@@ -166,19 +166,19 @@ static unsigned int add_page(const struct access *a, unsigned int i, struct acce
 }
 
 /* The interval ends at END_NS with the first N, and the next one begins. */
-static void flush_first(struct access *a, struct decode *d, unsigned int n, uint64_t end_ns)
+static void flush_first(struct access *access, struct decode *decode, unsigned int n, uint64_t end_ns)
 {
-	struct access_runs runs = runs_of(a, d, end_ns);
-	const unsigned int more = a->n - n;
+	struct access_runs runs = runs_of(access, decode, end_ns);
+	const unsigned int more = access->n - n;
 
-	a->n = n;
-	qsort(a->faults, a->n, sizeof(a->faults[0]), compare);
-	for (unsigned int i = 0; i < a->n;)
-		i += a->source == DLT_ACCESS_FAULTS ? add_page(a, i, &runs) : accesses_row(a, d, i, runs.row);
+	access->n = n;
+	qsort(access->faults, access->n, sizeof(access->faults[0]), compare);
+	for (unsigned int i = 0; i < access->n;)
+		i += access->source == DLT_ACCESS_FAULTS ? add_page(access, i, &runs) : accesses_row(access, decode, i, runs.row);
 	access_runs_end(&runs);
-	memmove(a->faults, a->faults + n, more * sizeof(a->faults[0]));
-	a->n = more;
-	a->begin_ns = end_ns;
+	memmove(access->faults, access->faults + n, more * sizeof(access->faults[0]));
+	access->n = more;
+	access->begin_ns = end_ns;
 }
 
 static void flush(struct access *a, struct decode *d, uint64_t end_ns)
@@ -198,14 +198,14 @@ static void advance(struct access *a, struct decode *d, uint64_t now_ns)
 
 /* --- watched blocks --------------------------------------------------------------------------------------- */
 
-static unsigned int n_before(const struct access *a, uint64_t ns)
+static unsigned int n_before(const struct access *access, uint64_t ns)
 {
-	unsigned int from = 0, to = a->n;
+	unsigned int from = 0, to = access->n;
 
 	while (from < to) {
 		const unsigned int middle = from + (to - from) / 2;
 
-		if (a->faults[middle].ts_ns < ns)
+		if (access->faults[middle].ts_ns < ns)
 			from = middle + 1;
 		else
 			to = middle;
@@ -222,28 +222,28 @@ static void settle(struct access *a, const struct access_block *b, uint64_t end_
 }
 
 /* Each by itself. */
-static void rows_alone(struct access *a, struct decode *d, unsigned int n)
+static void rows_alone(struct access *access, struct decode *decode, unsigned int n)
 {
-	const unsigned int all = a->n;
+	const unsigned int all = access->n;
 
 	for (unsigned int i = 0; i < n; i++) {
-		a->n = i + 1;
-		a->begin_ns = a->faults[i].ts_ns;
-		accesses_row(a, d, i, runs_of(a, d, a->begin_ns).row);
+		access->n = i + 1;
+		access->begin_ns = access->faults[i].ts_ns;
+		accesses_row(access, decode, i, runs_of(access, decode, access->begin_ns).row);
 	}
-	a->n = all - n;
-	memmove(a->faults, a->faults + n, a->n * sizeof(a->faults[0]));
+	access->n = all - n;
+	memmove(access->faults, access->faults + n, access->n * sizeof(access->faults[0]));
 }
 
 /* Rows of the intervals that have ended by UNTIL_NS. */
-static void put_until(struct access *a, struct decode *d, uint64_t until_ns)
+static void put_until(struct access *access, struct decode *decode, uint64_t until_ns)
 {
-	if (!a->interval_ns)
-		rows_alone(a, d, n_before(a, until_ns + 1));
-	for (uint64_t end_ns; a->n && a->interval_ns; flush_first(a, d, n_before(a, end_ns), end_ns)) {
+	if (!access->interval_ns)
+		rows_alone(access, decode, n_before(access, until_ns + 1));
+	for (uint64_t end_ns; access->n && access->interval_ns; flush_first(access, decode, n_before(access, end_ns), end_ns)) {
 		/* from the one of the first access on */
-		a->begin_ns += (MAX(a->faults[0].ts_ns, a->begin_ns) - a->begin_ns) / a->interval_ns * a->interval_ns;
-		end_ns = a->begin_ns + a->interval_ns;
+		access->begin_ns += (MAX(access->faults[0].ts_ns, access->begin_ns) - access->begin_ns) / access->interval_ns * access->interval_ns;
+		end_ns = access->begin_ns + access->interval_ns;
 		if (end_ns > until_ns)
 			return;
 	}
@@ -263,16 +263,16 @@ void access_block_ends(struct access *a, uint32_t tgid, uint64_t addr, uint64_t 
 		settle(a, &b, end_ns);
 }
 
-void access_blocks_known(struct decode *d, uint64_t until_ns)
+void access_blocks_known(struct decode *decode, uint64_t until_ns)
 {
-	struct access *a = d->access;
+	struct access *a = decode->access;
 
 	if (!a || !a->of_blocks)
 		return;
 	for (unsigned int i = 0; i < DLT_WATCHES; i++)
 		if (a->blocks.v[i].addr)
 			settle(a, &a->blocks.v[i], until_ns);
-	put_until(a, d, until_ns);
+	put_until(a, decode, until_ns);
 	if (a->breakpoints)
 		util_count(&a->unwatched, access_blocks_move(&a->blocks, a->breakpoints));
 }
@@ -290,7 +290,7 @@ void access_count(const struct access *a, struct access_counts *ret)
 /* --- records ------------------------------------------------------------------------------------------------ */
 
 /* Found by another thread some time ago, and in order among its like. */
-static void take_run(struct decode *d, const struct dlt_access_run *run)
+static void take_run(struct decode *decode, const struct dlt_access_run *run)
 {
 	const bool writes = run->source == DLT_ACCESS_WRITES;
 	struct access_row row = {
@@ -302,8 +302,8 @@ static void take_run(struct decode *d, const struct dlt_access_run *run)
 	row.hdr.ts_ns = run->at_ns;
 	row.hdr.lat_ns = run->span_ns;
 	row.hdr.size = sizeof(row);
-	decode_file_used(d, &row.hdr, &row.id);
-	decode_row(d, DLT_access, &row.hdr);
+	decode_file_used(decode, &row.hdr, &row.id);
+	decode_row(decode, DLT_access, &row.hdr);
 }
 
 /* Behind those before it: few records come late. */
@@ -316,23 +316,23 @@ static void put_fault(struct access *a, const struct dlt_access *rec)
 	a->faults[i] = (struct fault){ rec->hdr.ts_ns, rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags, 0, 0 };
 }
 
-void access_take(struct decode *d, const struct dlt_access *rec)
+void access_take(struct decode *decode, const struct dlt_access *rec)
 {
-	struct access *a = d->access;
+	struct access *access = decode->access;
 
 	if (rec->hdr.func == DLT_ACCESS_RUN && rec->hdr.size >= sizeof(struct dlt_access_run))
-		take_run(d, (const struct dlt_access_run *)rec);
-	if (!a || rec->hdr.func != DLT_ACCESS_FAULT)
+		take_run(decode, (const struct dlt_access_run *)rec);
+	if (!access || rec->hdr.func != DLT_ACCESS_FAULT)
 		return;
-	if (!a->begin_ns)
-		a->begin_ns = rec->hdr.ts_ns;
-	if (!a->of_blocks)
-		advance(a, d, rec->hdr.ts_ns);
-	put_fault(a, rec);
-	if (a->n == FAULTS_MAX && a->of_blocks) /* what is in use is taken for in use until now */
-		access_blocks_known(d, rec->hdr.ts_ns);
-	if (a->n == FAULTS_MAX || (!a->interval_ns && !a->of_blocks))
-		flush(a, d, rec->hdr.ts_ns);
+	if (!access->begin_ns)
+		access->begin_ns = rec->hdr.ts_ns;
+	if (!access->of_blocks)
+		advance(access, decode, rec->hdr.ts_ns);
+	put_fault(access, rec);
+	if (access->n == FAULTS_MAX && access->of_blocks) /* what is in use is taken for in use until now */
+		access_blocks_known(decode, rec->hdr.ts_ns);
+	if (access->n == FAULTS_MAX || (!access->interval_ns && !access->of_blocks))
+		flush(access, decode, rec->hdr.ts_ns);
 }
 
 void access_turn(struct decode *d, uint64_t read_ns)

@@ -21,14 +21,14 @@ struct decode;
 struct access *access_new(const struct config *cfg);
 void access_free(struct access *a);
 
-/* REC has come out of a ring; without D's access it is dropped. */
-void access_take(struct decode *d, const struct dlt_access *rec);
+/* REC has come out of a ring; without DECODE's access it is dropped. */
+void access_take(struct decode *decode, const struct dlt_access *rec);
 
 /* A block that is to be watched, of process TGID, is in use; the block at ADDR has ended. In the order of time. */
 void access_block_begins(struct access *a, uint32_t tgid, const struct alloc_block *block);
 void access_block_ends(struct access *a, uint32_t tgid, uint64_t addr, uint64_t end_ns);
 /* All blocks until UNTIL_NS, and all accesses, have come: rows of these. */
-void access_blocks_known(struct decode *d, uint64_t until_ns);
+void access_blocks_known(struct decode *decode, uint64_t until_ns);
 /* Any thread: what the manifest has of it. */
 void access_count(const struct access *a, struct access_counts *ret);
 /* What moves the breakpoints. */

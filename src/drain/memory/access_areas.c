@@ -32,22 +32,22 @@ static void heap_and_stack(struct access_areas *a, const struct dlt_memory_of *o
 			  .begin = of->start_stack - MIN(of->start_stack, DLT_STACK_GAP), .end = of->env_end, .kind = DLT_ACCESS_STACK });
 }
 
-void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_memory_of *of)
+void access_areas_update(struct access_areas *areas, int prog_fd, const struct dlt_memory_of *of)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
-	if (a->read_ns && now_ns - a->read_ns < AGE_NS && a->total_vm == of->total_vm && a->mappings == of->mappings)
+	if (areas->read_ns && now_ns - areas->read_ns < AGE_NS && areas->total_vm == of->total_vm && areas->mappings == of->mappings)
 		return;
-	a->n = 0;
-	if (prog_fd >= 0 && object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, a) == 0 && a->n) {
-		a->read_ns = now_ns;
+	areas->n = 0;
+	if (prog_fd >= 0 && object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, areas) == 0 && areas->n) {
+		areas->read_ns = now_ns;
 	} else { /* or its thread has ended since it was listed */
-		a->n = 0;
-		a->read_ns = 0;
-		heap_and_stack(a, of);
+		areas->n = 0;
+		areas->read_ns = 0;
+		heap_and_stack(areas, of);
 	}
-	a->total_vm = of->total_vm;
-	a->mappings = of->mappings;
+	areas->total_vm = of->total_vm;
+	areas->mappings = of->mappings;
 }
 
 void access_areas_free(struct access_areas *a)
@@ -56,18 +56,18 @@ void access_areas_free(struct access_areas *a)
 	*a = (struct access_areas){ 0 };
 }
 
-int access_areas_find(const struct access_areas *a, uint64_t addr, uint64_t *end)
+int access_areas_find(const struct access_areas *areas, uint64_t addr, uint64_t *end)
 {
-	unsigned int from = 0, to = a->n;
+	unsigned int from = 0, to = areas->n;
 
 	while (from < to) { /* the first that ends behind ADDR */
 		const unsigned int middle = from + (to - from) / 2;
 
-		if (a->v[middle].end > addr)
+		if (areas->v[middle].end > addr)
 			to = middle;
 		else
 			from = middle + 1;
 	}
-	*end = from == a->n ? 1ULL << 63 : a->v[from].begin <= addr ? a->v[from].end : a->v[from].begin;
-	return from < a->n && a->v[from].begin <= addr ? (int)from : -1;
+	*end = from == areas->n ? 1ULL << 63 : areas->v[from].begin <= addr ? areas->v[from].end : areas->v[from].begin;
+	return from < areas->n && areas->v[from].begin <= addr ? (int)from : -1;
 }

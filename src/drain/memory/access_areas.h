@@ -23,10 +23,10 @@ struct access_areas {
  * Reads those of process OF by the program PROG_FD, if they may have changed. PROG_FD -1: this kernel has no such program, and
  * then only heap and stack are known; so are they where reading fails, until the next call.
  */
-void access_areas_update(struct access_areas *a, int prog_fd, const struct dlt_memory_of *of);
+void access_areas_update(struct access_areas *areas, int prog_fd, const struct dlt_memory_of *of);
 void access_areas_free(struct access_areas *a);
 
 /* Returns the index of the area that ADDR is in, or -1, and in *END where it, or the gap between areas, ends. */
-int access_areas_find(const struct access_areas *a, uint64_t addr, uint64_t *end);
+int access_areas_find(const struct access_areas *areas, uint64_t addr, uint64_t *end);
 
 #endif

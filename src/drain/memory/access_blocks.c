@@ -33,30 +33,30 @@ bool access_blocks_take(struct access_blocks *b, uint32_t tgid, uint64_t addr, s
 }
 
 /* The I-th breakpoint watches ADDR from here on; 0: nothing. At the end they are closed. 0 or -errno. */
-static int move(struct access_source *s, unsigned int i, uint64_t addr)
+static int move(struct access_source *source, unsigned int i, uint64_t addr)
 {
-	struct cpu_event event = s->event[i];
+	struct cpu_event event = source->event[i];
 	int r = 0;
 
 	event.attr.bp_addr = addr;
 	event.attr.disabled = !addr;
-	pthread_mutex_lock(&s->lock);
-	if (s->events[i])
-		r = cpu_events_change(s->events[i], &event);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&source->lock);
+	if (source->events[i])
+		r = cpu_events_change(source->events[i], &event);
+	pthread_mutex_unlock(&source->lock);
 	return r;
 }
 
-unsigned int access_blocks_move(struct access_blocks *b, struct access_source *source)
+unsigned int access_blocks_move(struct access_blocks *blocks, struct access_source *source)
 {
 	unsigned int failed = 0;
 
 	for (unsigned int i = 0; i < DLT_WATCHES; i++) {
-		const uint64_t addr = b->v[i].addr;
+		const uint64_t addr = blocks->v[i].addr;
 
-		if (b->at[i] != addr && move(source, i, addr) < 0 && addr)
+		if (blocks->at[i] != addr && move(source, i, addr) < 0 && addr)
 			failed++;
-		b->at[i] = addr;
+		blocks->at[i] = addr;
 	}
 	return failed;
 }

@@ -30,6 +30,6 @@ bool access_blocks_put(struct access_blocks *b, uint32_t tgid, const struct allo
 /* Takes the block at ADDR of process TGID out. False: it is not one of them. */
 bool access_blocks_take(struct access_blocks *b, uint32_t tgid, uint64_t addr, struct access_block *ret);
 /* Puts the breakpoints where the blocks are. Returns how many blocks could not get theirs on each CPU. */
-unsigned int access_blocks_move(struct access_blocks *b, struct access_source *source);
+unsigned int access_blocks_move(struct access_blocks *blocks, struct access_source *source);
 
 #endif

@@ -136,72 +136,72 @@ static void refused_set(struct access_pages *a, struct process *p, bool refused)
 }
 
 /*
- * Takes over what is known of P from the last look. A child's bits are clear when it begins, and those of a new program; but what
+ * Takes over what is known of PROCESS from the last look. A child's bits are clear when it begins, and those of a new program; but what
  * its parent has written is shown by a child's bits, too.
  */
-static void take_over(struct access_pages *a, struct process *p)
+static void take_over(struct access_pages *pages, struct process *process)
 {
-	struct process *before = find(&a->before, p->of.tgid);
-	const bool same = before && before->of.start_ns == p->of.start_ns && before->of.pgd == p->of.pgd;
+	struct process *before = find(&pages->before, process->of.tgid);
+	const bool same = before && before->of.start_ns == process->of.start_ns && before->of.pgd == process->of.pgd;
 
 	if (same) {
-		p->clear_ns = before->clear_ns;
-		p->refused = before->refused;
-		p->areas = before->areas;
+		process->clear_ns = before->clear_ns;
+		process->refused = before->refused;
+		process->areas = before->areas;
 		before->areas = (struct access_areas){ 0 };
-	} else if (before && before->of.start_ns == p->of.start_ns) {
-		p->clear_ns = a->before_ns;
-		refused_set(a, before, false);
-	} else if (a->before_ns && p->of.start_ns > a->before_ns && !(a->writes && p->of.forked)) {
-		p->clear_ns = p->of.start_ns;
+	} else if (before && before->of.start_ns == process->of.start_ns) {
+		process->clear_ns = pages->before_ns;
+		refused_set(pages, before, false);
+	} else if (pages->before_ns && process->of.start_ns > pages->before_ns && !(pages->writes && process->of.forked)) {
+		process->clear_ns = process->of.start_ns;
 	}
 }
 
 static void emit(void *ctx, struct access_row *row)
 {
-	struct access_pages *a = ctx;
+	struct access_pages *pages = ctx;
 	const struct dlt_access_area *area;
 	struct dlt_access_run *run;
 
-	if (a->n_found == RUNS_MAX || util_room(&a->found, a->n_found, sizeof(a->found[0])) < 0) {
-		a->n_lost++;
+	if (pages->n_found == RUNS_MAX || util_room(&pages->found, pages->n_found, sizeof(pages->found[0])) < 0) {
+		pages->n_lost++;
 		return;
 	}
-	run = &a->found[a->n_found++];
+	run = &pages->found[pages->n_found++];
 	*run = (struct dlt_access_run){
-		.hdr.tgid = a->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
-		.offset = DLT_NONE, .kind = (uint16_t)row->kind, .source = a->writes ? DLT_ACCESS_WRITES : DLT_ACCESS_PAGES,
+		.hdr.tgid = pages->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
+		.offset = DLT_NONE, .kind = (uint16_t)row->kind, .source = pages->writes ? DLT_ACCESS_WRITES : DLT_ACCESS_PAGES,
 		.node = row->node == DLT_NONE ? -1 : (int32_t)row->node,
 	};
-	if (!a->runs.area)
+	if (!pages->runs.area)
 		return;
-	area = &a->process->areas.v[a->runs.area - 1];
+	area = &pages->process->areas.v[pages->runs.area - 1];
 	run->id = area->id;
 	run->offset = (int64_t)(area->offset + (MAX(row->addr, area->begin) - area->begin)); /* a block may begin before it */
 }
 
-/* Sets T's node, and cuts T where the node of another page has to be asked for. The area that it is in ends at AREA_END. */
-static void set_node(struct access_pages *a, struct access_touch *t, bool huge, uint64_t area_end)
+/* Sets TOUCH's node, and cuts TOUCH where the node of another page has to be asked for. The area that it is in ends at AREA_END. */
+static void set_node(struct access_pages *pages, struct access_touch *touch, bool huge, uint64_t area_end)
 {
-	const uint64_t step = huge ? NODE_HUGE_BYTES : NODE_PAGES * a->runs.page_bytes;
+	const uint64_t step = huge ? NODE_HUGE_BYTES : NODE_PAGES * pages->runs.page_bytes;
 	int node;
 
-	t->node = DLT_NONE;
-	if (!a->has_nodes)
+	touch->node = DLT_NONE;
+	if (!pages->has_nodes)
 		return;
-	if (t->addr >= a->node_end) {
-		node = numa_node_of((pid_t)a->process->of.tid, t->addr);
-		a->node = node < 0 ? DLT_NONE : node;
-		a->node_end = MIN(area_end, (t->addr / step + 1) * step);
+	if (touch->addr >= pages->node_end) {
+		node = numa_node_of((pid_t)pages->process->of.tid, touch->addr);
+		pages->node = node < 0 ? DLT_NONE : node;
+		pages->node_end = MIN(area_end, (touch->addr / step + 1) * step);
 	}
-	t->bytes = MIN(t->bytes, a->node_end - t->addr);
-	t->node = a->node;
+	touch->bytes = MIN(touch->bytes, pages->node_end - touch->addr);
+	touch->node = pages->node;
 }
 
 static void found(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 {
-	struct access_pages *a = ctx;
-	const struct access_areas *areas = &a->process->areas;
+	struct access_pages *pages = ctx;
+	const struct access_areas *areas = &pages->process->areas;
 	struct access_touch t = { .written = DLT_NONE, .count = DLT_NONE, .tid = DLT_NONE, .ip = DLT_NONE };
 	const uint64_t end = addr + bytes;
 
@@ -209,44 +209,44 @@ static void found(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 		uint64_t area_end;
 		int i = access_areas_find(areas, addr, &area_end);
 
-		area_end += -area_end % a->runs.page_bytes;
+		area_end += -area_end % pages->runs.page_bytes;
 		t.kind = i < 0 ? DLT_ACCESS_UNKNOWN : areas->v[i].kind;
 		t.area = t.kind == DLT_ACCESS_FILE ? (uint32_t)i + 1 : 0;
 		t.addr = addr;
 		t.bytes = MIN(area_end, end) - addr;
-		set_node(a, &t, huge, area_end);
+		set_node(pages, &t, huge, area_end);
 		t.huge = huge ? (int64_t)t.bytes : 0;
 		if (i < 0 || !areas->v[i].kept)
-			access_runs_add(&a->runs, &t);
+			access_runs_add(&pages->runs, &t);
 		addr += t.bytes;
 	}
 }
 
-static void look_at(struct access_pages *a, struct process *p)
+static void look_at(struct access_pages *pages, struct process *process)
 {
-	const unsigned int first = a->n_found;
-	const uint64_t since_ns = p->clear_ns;
+	const unsigned int first = pages->n_found;
+	const uint64_t since_ns = process->clear_ns;
 	uint64_t at_ns;
 	int r = 0;
 
-	a->process = p;
-	a->node_end = 0;
+	pages->process = process;
+	pages->node_end = 0;
 	if (since_ns)
-		access_areas_update(&p->areas, a->fds[AREA], &p->of);
+		access_areas_update(&process->areas, pages->fds[AREA], &process->of);
 	if (since_ns)
-		r = page_tables_find(a->tables, &p->of, found, a);
-	access_runs_end(&a->runs);
+		r = page_tables_find(pages->tables, &process->of, found, pages);
+	access_runs_end(&pages->runs);
 	at_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (r < 0)
-		a->n_found = first; /* junk: its memory is gone */
-	for (unsigned int i = first; i < a->n_found; i++) {
-		a->found[i].at_ns = at_ns;
-		a->found[i].span_ns = at_ns - since_ns;
+		pages->n_found = first; /* junk: its memory is gone */
+	for (unsigned int i = first; i < pages->n_found; i++) {
+		pages->found[i].at_ns = at_ns;
+		pages->found[i].span_ns = at_ns - since_ns;
 	}
-	r = page_tables_clear(a->tables, (pid_t)p->of.tid);
-	p->clear_ns = r < 0 ? 0 : at_ns;
+	r = page_tables_clear(pages->tables, (pid_t)process->of.tid);
+	process->clear_ns = r < 0 ? 0 : at_ns;
 	if (r != -ENOENT && r != -ESRCH)
-		refused_set(a, p, r < 0);
+		refused_set(pages, process, r < 0);
 }
 
 static void listed_again(void *ctx, const void *memory_of)
@@ -272,47 +272,47 @@ static void send(struct access_pages *a, unsigned int n)
 }
 
 /* What was read of a process that has executed another program meanwhile, or ended, may have been another's. */
-static void send_all(struct access_pages *a)
+static void send_all(struct access_pages *pages)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < a->n_found; i++) {
-		const struct process *p = find(&a->now, a->found[i].hdr.tgid);
+	for (unsigned int i = 0; i < pages->n_found; i++) {
+		const struct process *p = find(&pages->now, pages->found[i].hdr.tgid);
 
 		if (!p || !p->same)
 			continue;
-		a->shared[n++] = a->found[i];
+		pages->shared[n++] = pages->found[i];
 		if (n == DLT_ACCESS_RUNS) {
-			send(a, n);
+			send(pages, n);
 			n = 0;
 		}
 	}
-	send(a, n);
-	a->n_found = 0;
+	send(pages, n);
+	pages->n_found = 0;
 }
 
-static void look(struct access_pages *a)
+static void look(struct access_pages *pages)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	struct processes last;
 
-	processes_clear(&a->now);
-	if (page_tables_list(a->tables, listed, a) < 0)
+	processes_clear(&pages->now);
+	if (page_tables_list(pages->tables, listed, pages) < 0)
 		return;
-	sort(&a->now);
-	for (unsigned int i = 0; i < a->now.n; i++) {
-		take_over(a, &a->now.v[i]);
-		look_at(a, &a->now.v[i]);
+	sort(&pages->now);
+	for (unsigned int i = 0; i < pages->now.n; i++) {
+		take_over(pages, &pages->now.v[i]);
+		look_at(pages, &pages->now.v[i]);
 	}
-	if (page_tables_list(a->tables, listed_again, a) < 0) {
-		a->n_lost += a->n_found;
-		a->n_found = 0;
+	if (page_tables_list(pages->tables, listed_again, pages) < 0) {
+		pages->n_lost += pages->n_found;
+		pages->n_found = 0;
 	}
-	send_all(a);
-	a->before_ns = now_ns;
-	last = a->before;
-	a->before = a->now;
-	a->now = last;
+	send_all(pages);
+	pages->before_ns = now_ns;
+	last = pages->before;
+	pages->before = pages->now;
+	pages->now = last;
 }
 
 /* --- the thread ------------------------------------------------------------------------------------------ */
@@ -327,21 +327,21 @@ static bool wait_for(int fd, uint64_t ns)
 
 static void thread_main(void *ctx)
 {
-	struct access_pages *a = ctx;
+	struct access_pages *pages = ctx;
 	uint64_t rest_ns, begin_ns, took_ns, cpu_ns;
 
-	wait_for(a->fds[GO], UINT64_MAX);
-	for (bool last = false; !page_tables_stopped(a->tables); last = wait_for(a->fds[STOP], rest_ns)) {
+	wait_for(pages->fds[GO], UINT64_MAX);
+	for (bool last = false; !page_tables_stopped(pages->tables); last = wait_for(pages->fds[STOP], rest_ns)) {
 		begin_ns = clock_now_ns(CLOCK_MONOTONIC);
 		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
-		look(a);
+		look(pages);
 		cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-		util_count(&a->n_looks, 1);
-		eventfd_write(a->fds[READY], 1);
-		util_count(&a->cpu_ns, cpu_ns);
+		util_count(&pages->n_looks, 1);
+		eventfd_write(pages->fds[READY], 1);
+		util_count(&pages->cpu_ns, cpu_ns);
 		took_ns = clock_now_ns(CLOCK_MONOTONIC) - begin_ns;
-		__atomic_store_n(&a->longest_ns, MAX(a->longest_ns, took_ns), __ATOMIC_RELAXED);
-		rest_ns = MAX(a->interval_ns, cpu_ns * 100 / a->budget);
+		__atomic_store_n(&pages->longest_ns, MAX(pages->longest_ns, took_ns), __ATOMIC_RELAXED);
+		rest_ns = MAX(pages->interval_ns, cpu_ns * 100 / pages->budget);
 		rest_ns -= MIN(rest_ns, took_ns);
 		if (last)
 			return;
@@ -350,58 +350,58 @@ static void thread_main(void *ctx)
 
 struct access_pages *access_pages_new(struct page_tables *tables)
 {
-	struct access_pages *a = calloc(1, sizeof(*a));
+	struct access_pages *pages = calloc(1, sizeof(*pages));
 
-	if (!a) {
+	if (!pages) {
 		page_tables_close(tables);
 		return NULL;
 	}
-	a->call = (struct async_call)ASYNC_CALL_NONE;
-	a->tables = tables;
+	pages->call = (struct async_call)ASYNC_CALL_NONE;
+	pages->tables = tables;
 	for (unsigned int i = 0; i < FDS; i++)
-		a->fds[i] = i <= STOP ? eventfd(0, EFD_CLOEXEC) : -1;
-	return a;
+		pages->fds[i] = i <= STOP ? eventfd(0, EFD_CLOEXEC) : -1;
+	return pages;
 }
 
-void access_pages_free(struct access_pages *a)
+void access_pages_free(struct access_pages *pages)
 {
-	if (!a)
+	if (!pages)
 		return;
-	page_tables_stop(a->tables);
-	eventfd_write(a->fds[STOP], 1);
-	eventfd_write(a->fds[GO], 1);
-	if (!async_call_wait(&a->call, STOP_MS))
+	page_tables_stop(pages->tables);
+	eventfd_write(pages->fds[STOP], 1);
+	eventfd_write(pages->fds[GO], 1);
+	if (!async_call_wait(&pages->call, STOP_MS))
 		return;
-	async_call_free(&a->call);
-	page_tables_close(a->tables);
-	if (a->shared && a->shared != MAP_FAILED)
-		munmap(a->shared, SHARED_BYTES);
+	async_call_free(&pages->call);
+	page_tables_close(pages->tables);
+	if (pages->shared && pages->shared != MAP_FAILED)
+		munmap(pages->shared, SHARED_BYTES);
 	for (unsigned int i = 0; i < FDS; i++)
-		util_close(&a->fds[i]);
-	processes_clear(&a->now);
-	processes_clear(&a->before);
-	free(a->now.v);
-	free(a->before.v);
-	free(a->found);
-	free(a);
+		util_close(&pages->fds[i]);
+	processes_clear(&pages->now);
+	processes_clear(&pages->before);
+	free(pages->now.v);
+	free(pages->before.v);
+	free(pages->found);
+	free(pages);
 }
 
-int access_pages_begin(struct access_pages *a, const struct config *cfg, const struct tracer *t)
+int access_pages_begin(struct access_pages *pages, const struct config *cfg, const struct tracer *tracer)
 {
 	int r;
 
-	if (a->fds[GO] < 0 || a->fds[READY] < 0 || a->fds[STOP] < 0)
+	if (pages->fds[GO] < 0 || pages->fds[READY] < 0 || pages->fds[STOP] < 0)
 		return -EMFILE;
-	a->tracer = t;
-	a->interval_ns = cfg->access_interval_ns;
-	a->budget = cfg->access_budget;
-	a->has_nodes = numa_has_nodes();
-	a->writes = cfg->access == ACCESS_WRITES;
-	a->runs = (struct access_runs){
-		.block_bytes = cfg->access_block_bytes, .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .emit = emit, .ctx = a,
+	pages->tracer = tracer;
+	pages->interval_ns = cfg->access_interval_ns;
+	pages->budget = cfg->access_budget;
+	pages->has_nodes = numa_has_nodes();
+	pages->writes = cfg->access == ACCESS_WRITES;
+	pages->runs = (struct access_runs){
+		.block_bytes = cfg->access_block_bytes, .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .emit = emit, .ctx = pages,
 	};
-	r = async_call_begin(&a->call, thread_main, a);
-	__atomic_store_n(&a->begun, r == 0, __ATOMIC_RELEASE);
+	r = async_call_begin(&pages->call, thread_main, pages);
+	__atomic_store_n(&pages->begun, r == 0, __ATOMIC_RELEASE);
 	return r;
 }
 

@@ -35,10 +35,10 @@ struct access_source {
 /* TABLES is owned from here on. NULL: no memory, and TABLES is closed. */
 struct access_pages *access_pages_new(struct page_tables *tables);
 /* A thread that has not come back keeps its memory. NULL is fine. */
-void access_pages_free(struct access_pages *a);
+void access_pages_free(struct access_pages *pages);
 
 /* The drain begins it. 0 or -errno. */
-int access_pages_begin(struct access_pages *a, const struct config *cfg, const struct tracer *t);
+int access_pages_begin(struct access_pages *pages, const struct config *cfg, const struct tracer *tracer);
 
 /*
  * The control plane: the target's processes are in, and are about to run. RUNS_FD: the map that runs are sent from,

@@ -6,18 +6,18 @@
 #include "base/util.h"
 
 /* A single event is shown by its own address, thread and instruction. */
-static void row_end(struct access_runs *r)
+static void row_end(struct access_runs *runs)
 {
-	struct access_row row = r->row;
+	struct access_row row = runs->row;
 
-	r->row.bytes = 0;
+	runs->row.bytes = 0;
 	if (!row.bytes)
 		return;
 	if (row.count != 1)
 		row.tid = row.ip = DLT_NONE;
 	else
-		row.bytes = r->page_bytes;
-	r->emit(r->ctx, &row);
+		row.bytes = runs->page_bytes;
+	runs->emit(runs->ctx, &row);
 }
 
 static int64_t sum(int64_t a, int64_t b)
@@ -40,28 +40,28 @@ static bool continues(const struct access_runs *r, const struct access_touch *b)
 	       r->area == b->area && row->touched == (int64_t)(b->bytes * n) && row->written == times(b->written, n) && row->huge == times(b->huge, n);
 }
 
-static void block_end(struct access_runs *r)
+static void block_end(struct access_runs *runs)
 {
-	const struct access_touch b = r->block;
-	struct access_row *row = &r->row;
+	const struct access_touch b = runs->block;
+	struct access_row *row = &runs->row;
 
-	r->block.bytes = 0;
+	runs->block.bytes = 0;
 	if (!b.bytes)
 		return;
-	if (continues(r, &b)) {
-		row->addr &= ~(r->block_bytes - 1);
-		row->bytes += r->block_bytes;
+	if (continues(runs, &b)) {
+		row->addr &= ~(runs->block_bytes - 1);
+		row->bytes += runs->block_bytes;
 		row->touched += (int64_t)b.bytes;
 		row->written = sum(row->written, b.written);
 		row->count = sum(row->count, b.count);
 		row->huge = sum(row->huge, b.huge);
 		return;
 	}
-	row_end(r);
+	row_end(runs);
 	row->addr = b.count == 1 ? b.at : b.addr;
-	row->bytes = r->block_bytes;
+	row->bytes = runs->block_bytes;
 	row->kind = b.kind;
-	r->area = b.area;
+	runs->area = b.area;
 	row->touched = (int64_t)b.bytes;
 	row->written = b.written;
 	row->count = b.count;
@@ -71,34 +71,34 @@ static void block_end(struct access_runs *r)
 	row->ip = b.ip;
 }
 
-/* T is within one block. */
-static void add(struct access_runs *r, const struct access_touch *t)
+/* TOUCH is within one block. */
+static void add(struct access_runs *runs, const struct access_touch *touch)
 {
-	const uint64_t block = t->addr & ~(r->block_bytes - 1);
-	struct access_touch *b = &r->block;
+	const uint64_t block = touch->addr & ~(runs->block_bytes - 1);
+	struct access_touch *access_touch = &runs->block;
 
-	if (b->bytes && b->addr == block && b->kind == t->kind && b->area == t->area) {
-		b->bytes += t->bytes;
-		b->written = sum(b->written, t->written);
-		b->count = sum(b->count, t->count);
-		b->huge = sum(b->huge, t->huge);
+	if (access_touch->bytes && access_touch->addr == block && access_touch->kind == touch->kind && access_touch->area == touch->area) {
+		access_touch->bytes += touch->bytes;
+		access_touch->written = sum(access_touch->written, touch->written);
+		access_touch->count = sum(access_touch->count, touch->count);
+		access_touch->huge = sum(access_touch->huge, touch->huge);
 		return;
 	}
-	block_end(r);
-	*b = *t;
-	b->addr = block;
+	block_end(runs);
+	*access_touch = *touch;
+	access_touch->addr = block;
 }
 
-void access_runs_add(struct access_runs *r, const struct access_touch *t)
+void access_runs_add(struct access_runs *runs, const struct access_touch *touch)
 {
-	const uint64_t end = t->addr + t->bytes;
-	struct access_touch part = *t;
+	const uint64_t end = touch->addr + touch->bytes;
+	struct access_touch part = *touch;
 
 	while (part.addr < end) {
-		part.bytes = MIN((part.addr | (r->block_bytes - 1)) + 1, end) - part.addr;
-		part.written = t->written > 0 ? (int64_t)part.bytes : t->written;
-		part.huge = t->huge > 0 ? (int64_t)part.bytes : t->huge;
-		add(r, &part);
+		part.bytes = MIN((part.addr | (runs->block_bytes - 1)) + 1, end) - part.addr;
+		part.written = touch->written > 0 ? (int64_t)part.bytes : touch->written;
+		part.huge = touch->huge > 0 ? (int64_t)part.bytes : touch->huge;
+		add(runs, &part);
 		part.addr += part.bytes;
 	}
 }

@@ -44,8 +44,8 @@ struct access_runs {
 	struct access_touch block; /* BYTES are those that are touched; 0: there is none yet */
 };
 
-/* T has the address after the last one's. */
-void access_runs_add(struct access_runs *r, const struct access_touch *t);
+/* TOUCH has the address after the last one's. */
+void access_runs_add(struct access_runs *runs, const struct access_touch *touch);
 /* These were the last ones of the process. */
 void access_runs_end(struct access_runs *r);
 

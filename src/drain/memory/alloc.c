@@ -93,18 +93,18 @@ static bool block_take(struct turn *u, struct alloc_process *p, uint64_t addr, u
 	return true;
 }
 
-static void block_put(struct turn *u, struct alloc_process *p, const struct alloc_block *b)
+static void block_put(struct turn *turn, struct alloc_process *process, const struct alloc_block *block)
 {
-	struct alloc *a = u->alloc;
+	struct alloc *a = turn->alloc;
 	struct alloc_block before;
 
-	block_take(u, p, b->addr, b->begin_ns, &before); /* its free was lost */
-	if (a->live_blocks < BLOCKS_MAX && alloc_blocks_put(&p->blocks, b))
-		block_live(a, b, 1);
+	block_take(turn, process, block->addr, block->begin_ns, &before); /* its free was lost */
+	if (a->live_blocks < BLOCKS_MAX && alloc_blocks_put(&process->blocks, block))
+		block_live(a, block, 1);
 	else
 		util_count(&a->unkept, 1);
-	if (alloc_sites_watched(&a->sites, b->site))
-		access_block_begins(u->d->access, p->tgid, b);
+	if (alloc_sites_watched(&a->sites, block->site))
+		access_block_begins(turn->d->access, process->tgid, block);
 }
 
 /* What is known of a block's allocation when it goes. */
@@ -141,88 +141,88 @@ static uint32_t code_of(struct alloc *a, const struct alloc_process *p)
 	return (q ?: p)->tgid;
 }
 
-/* Returns the site of the call E, whose frames are addresses in its process P; 0: not known. */
-static uint32_t called_site(struct turn *u, const struct alloc_process *p, const struct dlt_alloc_event *e, const struct dlt_hdr *hdr)
+/* Returns the site of the call EVENT, whose frames are addresses in its process PROCESS; 0: not known. */
+static uint32_t called_site(struct turn *turn, const struct alloc_process *process, const struct dlt_alloc_event *event, const struct dlt_hdr *hdr)
 {
-	struct alloc *a = u->alloc;
-	const uint32_t tgid = code_of(a, p);
+	struct alloc *alloc = turn->alloc;
+	const uint32_t tgid = code_of(alloc, process);
 	struct alloc_frame v[DLT_ALLOC_FRAMES];
 	uint64_t addr[DLT_ALLOC_FRAMES];
-	const size_t n = MIN(MIN(e->site, (uint32_t)DLT_ALLOC_FRAMES), e->n * 4);
+	const size_t n = MIN(MIN(event->site, (uint32_t)DLT_ALLOC_FRAMES), event->n * 4);
 	size_t k = 0;
 
-	memcpy(addr, e + 1, n * sizeof(*addr));
-	for (struct alloc_module *m; k < n && alloc_code_find(&a->code, tgid, addr[k], &m); k++) {
+	memcpy(addr, event + 1, n * sizeof(*addr));
+	for (struct alloc_module *m; k < n && alloc_code_find(&alloc->code, tgid, addr[k], &m); k++) {
 		if (m && !m->number)
-			m->number = alloc_sites_module(&a->sites, u->d, hdr, m->path, m->id, m->id_len);
+			m->number = alloc_sites_module(&alloc->sites, turn->d, hdr, m->path, m->id, m->id_len);
 		v[k].module = m ? m->number : 0;
 		v[k].at = v[k].module ? addr[k] - m->bias : addr[k];
 	}
-	if (e->n && !k)
-		util_count(&a->called_siteless, 1);
-	return k ? alloc_sites_stack(&a->sites, u->d, hdr, v, k) : 0;
+	if (event->n && !k)
+		util_count(&alloc->called_siteless, 1);
+	return k ? alloc_sites_stack(&alloc->sites, turn->d, hdr, v, k) : 0;
 }
 
 /* A call that a uprobe saw: the block is known later if its free is seen, too. */
-static void called(struct turn *u, struct alloc_process *p, const struct alloc_thread *t, const struct dlt_alloc_event *e,
+static void called(struct turn *turn, struct alloc_process *process, const struct alloc_thread *thread, const struct dlt_alloc_event *event,
 		   struct alloc_row *row)
 {
-	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
-	const bool small = size < u->alloc->min_bytes;
-	const uint32_t site = small ? SITE_COUNTED : called_site(u, p, e, &row->hdr);
-	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
+	const uint64_t size = event->op_size & DLT_ALLOC_SIZE_MAX;
+	const bool small = size < turn->alloc->min_bytes;
+	const uint32_t site = small ? SITE_COUNTED : called_site(turn, process, event, &row->hdr);
+	const struct alloc_block b = { event->addr, size, row->hdr.ts_ns, thread->tid, site };
 
-	row->addr = (int64_t)e->addr;
+	row->addr = (int64_t)event->addr;
 	row->size = (int64_t)size;
 	row->site = or_none(site, site);
-	if (e->addr && called_how(row->op) == CALLED_PASSES)
-		block_put(u, p, &b);
+	if (event->addr && called_how(row->op) == CALLED_PASSES)
+		block_put(turn, process, &b);
 	if (!small) {
-		decode_row(u->d, DLT_alloc, &row->hdr);
+		decode_row(turn->d, DLT_alloc, &row->hdr);
 		return;
 	}
-	util_count(&u->alloc->called_small_calls, 1);
-	util_count(&u->alloc->called_small_bytes, size);
+	util_count(&turn->alloc->called_small_calls, 1);
+	util_count(&turn->alloc->called_small_bytes, size);
 }
 
-static void allocated(struct turn *u, struct alloc_process *p, struct alloc_thread *t, const struct dlt_alloc_event *e,
+static void allocated(struct turn *turn, struct alloc_process *process, struct alloc_thread *thread, const struct dlt_alloc_event *event,
 		      struct alloc_row *row)
 {
-	const uint64_t size = e->op_size & DLT_ALLOC_SIZE_MAX;
-	const uint32_t site = alloc_sites_number(&p->names, e->site);
-	const struct alloc_block b = { e->addr, size, row->hdr.ts_ns, t->tid, site };
+	const uint64_t size = event->op_size & DLT_ALLOC_SIZE_MAX;
+	const uint32_t site = alloc_sites_number(&process->names, event->site);
+	const struct alloc_block b = { event->addr, size, row->hdr.ts_ns, thread->tid, site };
 
-	row->addr = (int64_t)e->addr;
-	row->size = or_none(size, !e->n);
-	row->site = or_none(site, site && !e->n);
+	row->addr = (int64_t)event->addr;
+	row->size = or_none(size, !event->n);
+	row->site = or_none(site, site && !event->n);
 	if (row->op == DLT_ALLOC_REALLOC || row->op == DLT_ALLOC_REALLOCARRAY) {
-		row->old_addr = or_none(t->old_addr, t->old_addr);
-		row->old_size = or_none(t->old.size, t->old.addr);
-		row->old_site = or_none(t->old.site, t->old.addr && t->old.site);
-		if (t->old.addr && !e->addr && size) /* it has failed: the old block is as it was */
-			block_put(u, p, &t->old);
-		else if (t->old.addr)
-			row_block(row, &t->old);
-		t->old.addr = t->old_addr = 0;
+		row->old_addr = or_none(thread->old_addr, thread->old_addr);
+		row->old_size = or_none(thread->old.size, thread->old.addr);
+		row->old_site = or_none(thread->old.site, thread->old.addr && thread->old.site);
+		if (thread->old.addr && !event->addr && size) /* it has failed: the old block is as it was */
+			block_put(turn, process, &thread->old);
+		else if (thread->old.addr)
+			row_block(row, &thread->old);
+		thread->old.addr = thread->old_addr = 0;
 	}
-	if (e->addr && !e->n)
-		block_put(u, p, &b);
-	decode_row(u->d, DLT_alloc, &row->hdr);
+	if (event->addr && !event->n)
+		block_put(turn, process, &b);
+	decode_row(turn->d, DLT_alloc, &row->hdr);
 }
 
-static void freed(struct turn *u, struct alloc_process *p, const struct dlt_alloc_event *e, struct alloc_row *row)
+static void freed(struct turn *turn, struct alloc_process *process, const struct dlt_alloc_event *event, struct alloc_row *row)
 {
 	struct alloc_block b;
 
-	row->addr = (int64_t)e->addr;
-	if (block_take(u, p, e->addr, row->hdr.ts_ns, &b)) {
+	row->addr = (int64_t)event->addr;
+	if (block_take(turn, process, event->addr, row->hdr.ts_ns, &b)) {
 		if (b.site == SITE_COUNTED)
 			return;
 		row_block(row, &b);
 		row->size = (int64_t)b.size;
 		row->site = or_none(b.site, b.site);
 	}
-	decode_row(u->d, DLT_alloc, &row->hdr);
+	decode_row(turn->d, DLT_alloc, &row->hdr);
 }
 
 /* It says so once, and once more if the interpreter turns out not to be what its version has. */
@@ -238,44 +238,44 @@ static void found_python(struct alloc *a, struct alloc_process *p, const struct 
 	}
 }
 
-static void on_event(void *ctx, struct alloc_thread *t, const struct dlt_alloc_event *e)
+static void on_event(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *event)
 {
-	struct turn *u = ctx;
-	unsigned int op = (unsigned int)(e->op_size >> DLT_ALLOC_OP_SHIFT);
-	struct alloc_row row = row_of(t, op, ticks_to_ns(&u->alloc->ticks, e->ticks));
-	struct alloc_process *p = alloc_process_get(&u->alloc->processes, t->tgid);
+	struct turn *turn = ctx;
+	unsigned int op = (unsigned int)(event->op_size >> DLT_ALLOC_OP_SHIFT);
+	struct alloc_row row = row_of(thread, op, ticks_to_ns(&turn->alloc->ticks, event->ticks));
+	struct alloc_process *process = alloc_process_get(&turn->alloc->processes, thread->tgid);
 
-	if (!p) {
-		u->alloc->threads.dropped++;
+	if (!process) {
+		turn->alloc->threads.dropped++;
 		return;
 	}
-	p->covered = true;
-	memcpy(p->comm, t->comm, sizeof(p->comm));
+	process->covered = true;
+	memcpy(process->comm, thread->comm, sizeof(process->comm));
 	switch (op) {
 	case DLT_ALLOC_SITE:
 	case DLT_ALLOC_MODULE:
 	case DLT_ALLOC_LINES:
 	case DLT_ALLOC_CODE:
-		alloc_sites_define(&u->alloc->sites, u->d, &p->names, &row.hdr, e);
+		alloc_sites_define(&turn->alloc->sites, turn->d, &process->names, &row.hdr, event);
 		break;
 	case DLT_ALLOC_PYTHON:
-		found_python(u->alloc, p, e);
+		found_python(turn->alloc, process, event);
 		break;
 	case DLT_ALLOC_OLD:
-		t->old_addr = e->addr;
-		if (!block_take(u, p, e->addr, row.hdr.ts_ns, &t->old))
-			t->old.addr = 0;
+		thread->old_addr = event->addr;
+		if (!block_take(turn, process, event->addr, row.hdr.ts_ns, &thread->old))
+			thread->old.addr = 0;
 		break;
 	case DLT_ALLOC_FREE:
-		freed(u, p, e, &row);
+		freed(turn, process, event, &row);
 		break;
 	default:
 		if (called_how(op) == CALLED_FREES)
-			freed(u, p, e, &row);
+			freed(turn, process, event, &row);
 		else if (called_how(op))
-			called(u, p, t, e, &row);
+			called(turn, process, thread, event, &row);
 		else
-			allocated(u, p, t, e, &row);
+			allocated(turn, process, thread, event, &row);
 	}
 }
 
@@ -287,61 +287,61 @@ struct live {
 	bool gone; /* with its process; else the trace ends before */
 };
 
-static void put_live(void *ctx, const struct alloc_block *b)
+static void put_live(void *ctx, const struct alloc_block *block)
 {
-	const struct live *l = ctx;
+	const struct live *live = ctx;
 	struct alloc_row row = {
-		.hdr = *l->hdr, .op = DLT_ALLOC_END, .addr = (int64_t)b->addr, .size = (int64_t)b->size,
-		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(b->site, b->site), .old_site = DLT_NONE,
+		.hdr = *live->hdr, .op = DLT_ALLOC_END, .addr = (int64_t)block->addr, .size = (int64_t)block->size,
+		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(block->site, block->site), .old_site = DLT_NONE,
 	};
 
 	row.hdr.probe = DLT_alloc;
 	row.hdr.size = sizeof(row);
-	row_block(&row, b);
-	if (b->site != SITE_COUNTED)
-		decode_row(l->turn->d, DLT_alloc, &row.hdr);
-	if (!l->gone)
+	row_block(&row, block);
+	if (block->site != SITE_COUNTED)
+		decode_row(live->turn->d, DLT_alloc, &row.hdr);
+	if (!live->gone)
 		return;
-	block_live(l->turn->alloc, b, -1);
-	access_block_ends(l->turn->d->access, l->hdr->tgid, b->addr, l->hdr->ts_ns);
+	block_live(live->turn->alloc, block, -1);
+	access_block_ends(live->turn->d->access, live->hdr->tgid, block->addr, live->hdr->ts_ns);
 }
 
-static void put_change(struct turn *u, const struct change *c)
+static void put_change(struct turn *turn, const struct change *change)
 {
-	struct alloc *a = u->alloc;
-	struct alloc_process *p = c->kind == CHANGE_LOADED ? alloc_process_get(&a->processes, c->hdr.tgid) :
-							     alloc_process_find(&a->processes, c->hdr.tgid);
+	struct alloc *alloc = turn->alloc;
+	struct alloc_process *process = change->kind == CHANGE_LOADED ? alloc_process_get(&alloc->processes, change->hdr.tgid) :
+							     alloc_process_find(&alloc->processes, change->hdr.tgid);
 
-	if (c->kind == CHANGE_LOADED && p)
-		p->covered = true;
-	if (c->kind == CHANGE_FORK)
-		alloc_process_forked(&a->processes, c->hdr.tgid, c->parent);
-	if (c->kind != CHANGE_EXEC && c->kind != CHANGE_EXIT)
+	if (change->kind == CHANGE_LOADED && process)
+		process->covered = true;
+	if (change->kind == CHANGE_FORK)
+		alloc_process_forked(&alloc->processes, change->hdr.tgid, change->parent);
+	if (change->kind != CHANGE_EXEC && change->kind != CHANGE_EXIT)
 		return;
-	if (c->kind == CHANGE_EXIT && !(p && p->covered))
-		util_count(&a->uncovered, 1);
-	alloc_threads_end(&a->threads, c->hdr.tgid, c->hdr.ts_ns, c->kind == CHANGE_EXIT);
-	if (c->kind == CHANGE_EXIT)
-		alloc_code_forget(&a->code, c->hdr.tgid);
-	if (!p)
+	if (change->kind == CHANGE_EXIT && !(process && process->covered))
+		util_count(&alloc->uncovered, 1);
+	alloc_threads_end(&alloc->threads, change->hdr.tgid, change->hdr.ts_ns, change->kind == CHANGE_EXIT);
+	if (change->kind == CHANGE_EXIT)
+		alloc_code_forget(&alloc->code, change->hdr.tgid);
+	if (!process)
 		return;
-	alloc_blocks_end(&p->blocks, put_live, &(struct live){ u, &c->hdr, true });
-	alloc_process_gone(&a->processes, p);
+	alloc_blocks_end(&process->blocks, put_live, &(struct live){ turn, &change->hdr, true });
+	alloc_process_gone(&alloc->processes, process);
 }
 
-static void change_add(struct alloc *a, const struct change *c)
+static void change_add(struct alloc *alloc, const struct change *change)
 {
-	if (a && a->n_changes == a->changes_room) {
-		size_t room = MAX(2 * a->changes_room, 64UL);
-		struct change *larger = reallocarray(a->changes, room, sizeof(*larger));
+	if (alloc && alloc->n_changes == alloc->changes_room) {
+		size_t room = MAX(2 * alloc->changes_room, 64UL);
+		struct change *larger = reallocarray(alloc->changes, room, sizeof(*larger));
 
 		if (!larger)
 			return;
-		a->changes = larger;
-		a->changes_room = room;
+		alloc->changes = larger;
+		alloc->changes_room = room;
 	}
-	if (a)
-		a->changes[a->n_changes++] = *c;
+	if (alloc)
+		alloc->changes[alloc->n_changes++] = *change;
 }
 
 void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent)
@@ -362,20 +362,20 @@ void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr)
 /* --- turns ---------------------------------------------------------------------------------------------- */
 
 /* Rows of all until NS; UINT64_MAX: of all there is. */
-static void put_until(struct decode *d, uint64_t ns)
+static void put_until(struct decode *decode, uint64_t ns)
 {
-	struct alloc *a = d->alloc;
-	struct turn u = { a, d };
+	struct alloc *alloc = decode->alloc;
+	struct turn u = { alloc, decode };
 	size_t done = 0;
 
-	while (done < a->n_changes && a->changes[done].hdr.ts_ns <= ns) {
-		alloc_threads_until(&a->threads, ticks_of_ns(&a->ticks, a->changes[done].hdr.ts_ns), on_event, &u);
-		put_change(&u, &a->changes[done++]);
+	while (done < alloc->n_changes && alloc->changes[done].hdr.ts_ns <= ns) {
+		alloc_threads_until(&alloc->threads, ticks_of_ns(&alloc->ticks, alloc->changes[done].hdr.ts_ns), on_event, &u);
+		put_change(&u, &alloc->changes[done++]);
 	}
-	a->n_changes -= done;
+	alloc->n_changes -= done;
 	if (done)
-		memmove(a->changes, a->changes + done, a->n_changes * sizeof(*a->changes));
-	alloc_threads_until(&a->threads, ns == UINT64_MAX ? ns : ticks_of_ns(&a->ticks, ns), on_event, &u);
+		memmove(alloc->changes, alloc->changes + done, alloc->n_changes * sizeof(*alloc->changes));
+	alloc_threads_until(&alloc->threads, ns == UINT64_MAX ? ns : ticks_of_ns(&alloc->ticks, ns), on_event, &u);
 }
 
 /* Without memory for an event there is no row. */
@@ -386,20 +386,20 @@ static void count_dropped(struct decode *d)
 }
 
 /* READ_NS: all records until then have been taken. */
-static void turn(struct decode *d, uint64_t quiet_ns, uint64_t read_ns)
+static void turn(struct decode *decode, uint64_t quiet_ns, uint64_t read_ns)
 {
-	struct alloc *a = d->alloc;
+	struct alloc *alloc = decode->alloc;
 	uint64_t now_ns, until_ns;
 
-	ticks_measure(&a->ticks);
-	if (a->ticks.tsc && a->ticks.n < 2)
+	ticks_measure(&alloc->ticks);
+	if (alloc->ticks.tsc && alloc->ticks.n < 2)
 		return;
-	alloc_code_update(&a->code, PULL_MS);
+	alloc_code_update(&alloc->code, PULL_MS);
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	until_ns = alloc_threads_pull(&a->threads, &a->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS);
-	put_until(d, until_ns);
-	count_dropped(d);
-	access_blocks_known(d, until_ns);
+	until_ns = alloc_threads_pull(&alloc->threads, &alloc->ticks, MIN(now_ns - quiet_ns, read_ns), PULL_MS);
+	put_until(decode, until_ns);
+	count_dropped(decode);
+	access_blocks_known(decode, until_ns);
 }
 
 /* Too many events wait. Not at each further page: a turn looks at all threads. */
@@ -421,47 +421,47 @@ void alloc_turn(struct decode *d, uint64_t read_ns)
 		turn(d, QUIET_NS, read_ns);
 }
 
-void alloc_take(struct decode *d, const struct dlt_alloc *rec)
+void alloc_take(struct decode *decode, const struct dlt_alloc *rec)
 {
-	struct alloc *a = d->alloc;
+	struct alloc *alloc = decode->alloc;
 	uint64_t now_ticks;
 
-	if (!a)
+	if (!alloc)
 		return;
-	if (!a->threads.magic) { /* the settings of the library are the same in all programs */
-		a->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic : ticks_are_tsc() ? DLT_ALLOC_TSC : DLT_ALLOC_NS;
-		a->ticks.tsc = a->threads.magic == DLT_ALLOC_TSC;
+	if (!alloc->threads.magic) { /* the settings of the library are the same in all programs */
+		alloc->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic : ticks_are_tsc() ? DLT_ALLOC_TSC : DLT_ALLOC_NS;
+		alloc->ticks.tsc = alloc->threads.magic == DLT_ALLOC_TSC;
 	}
-	if (a->ticks.n < 2)
-		ticks_measure(&a->ticks);
-	now_ticks = a->ticks.tsc && a->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&a->ticks, rec->hdr.ts_ns);
-	alloc_threads_take(&a->threads, rec, now_ticks);
+	if (alloc->ticks.n < 2)
+		ticks_measure(&alloc->ticks);
+	now_ticks = alloc->ticks.tsc && alloc->ticks.n < 2 ? UINT64_MAX : ticks_of_ns(&alloc->ticks, rec->hdr.ts_ns);
+	alloc_threads_take(&alloc->threads, rec, now_ticks);
 	if (rec->copy == DLT_ALLOC_CALLED && rec->hdr.size >= DLT_ALLOC_BYTES(1) && rec->at.v[0].n)
-		alloc_code_heard(&a->code, rec->hdr.tgid, rec->hdr.ts_ns);
+		alloc_code_heard(&alloc->code, rec->hdr.tgid, rec->hdr.ts_ns);
 	if (rec->copy == DLT_ALLOC_BEGUN)
-		change_add(a, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
-	if (a->threads.waiting > WAITING_MAX)
-		storm(d, rec->hdr.ts_ns);
+		change_add(alloc, &(struct change){ rec->hdr, CHANGE_LOADED, 0 });
+	if (alloc->threads.waiting > WAITING_MAX)
+		storm(decode, rec->hdr.ts_ns);
 }
 
-void alloc_end(struct decode *d)
+void alloc_end(struct decode *decode)
 {
-	struct alloc *a = d->alloc;
-	struct turn u = { a, d };
+	struct alloc *alloc = decode->alloc;
+	struct turn u = { alloc, decode };
 	uint64_t now_ns;
 
-	if (!a)
+	if (!alloc)
 		return;
-	ticks_measure(&a->ticks);
-	if (a->ticks.n < 2)
-		ticks_measure(&a->ticks);
-	alloc_code_update(&a->code, PULL_LAST_MS);
+	ticks_measure(&alloc->ticks);
+	if (alloc->ticks.n < 2)
+		ticks_measure(&alloc->ticks);
+	alloc_code_update(&alloc->code, PULL_LAST_MS);
 	now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	alloc_threads_pull(&a->threads, &a->ticks, now_ns, PULL_LAST_MS);
-	put_until(d, UINT64_MAX);
-	count_dropped(d);
+	alloc_threads_pull(&alloc->threads, &alloc->ticks, now_ns, PULL_LAST_MS);
+	put_until(decode, UINT64_MAX);
+	count_dropped(decode);
 	for (unsigned int i = 0; i < ALLOC_PROCESS_SLOTS; i++)
-		for (struct alloc_process *p = a->processes.slots[i]; p; p = p->next) {
+		for (struct alloc_process *p = alloc->processes.slots[i]; p; p = p->next) {
 			struct dlt_hdr hdr = { .ts_ns = now_ns, .tgid = p->tgid, .tid = p->tgid };
 
 			memcpy(hdr.comm, p->comm, sizeof(hdr.comm));
@@ -495,25 +495,25 @@ void alloc_free(struct alloc *a)
 	free(a);
 }
 
-void alloc_count(const struct alloc *a, struct alloc_counts *ret)
+void alloc_count(const struct alloc *alloc, struct alloc_counts *ret)
 {
 	*ret = (struct alloc_counts){ 0 };
-	if (!a)
+	if (!alloc)
 		return;
 	*ret = (struct alloc_counts){
-		.small_calls = util_counted(&a->threads.small_calls) + util_counted(&a->called_small_calls),
-		.small_bytes = util_counted(&a->threads.small_bytes) + util_counted(&a->called_small_bytes),
-		.threads = util_counted(&a->threads.begun),
-		.unread = util_counted(&a->threads.unread),
-		.uncovered = util_counted(&a->uncovered),
-		.unkept = util_counted(&a->unkept),
-		.refused = util_counted(&a->threads.refused),
-		.skipped = util_counted(&a->threads.skipped),
-		.siteless = util_counted(&a->threads.siteless) + util_counted(&a->called_siteless),
-		.python = util_counted(&a->python),
-		.unread_python = util_counted(&a->unread_python),
-		.unread_version = util_counted(&a->unread_version),
-		.live_blocks = util_counted(&a->live_blocks),
-		.live_bytes = util_counted(&a->live_bytes),
+		.small_calls = util_counted(&alloc->threads.small_calls) + util_counted(&alloc->called_small_calls),
+		.small_bytes = util_counted(&alloc->threads.small_bytes) + util_counted(&alloc->called_small_bytes),
+		.threads = util_counted(&alloc->threads.begun),
+		.unread = util_counted(&alloc->threads.unread),
+		.uncovered = util_counted(&alloc->uncovered),
+		.unkept = util_counted(&alloc->unkept),
+		.refused = util_counted(&alloc->threads.refused),
+		.skipped = util_counted(&alloc->threads.skipped),
+		.siteless = util_counted(&alloc->threads.siteless) + util_counted(&alloc->called_siteless),
+		.python = util_counted(&alloc->python),
+		.unread_python = util_counted(&alloc->unread_python),
+		.unread_version = util_counted(&alloc->unread_version),
+		.live_blocks = util_counted(&alloc->live_blocks),
+		.live_bytes = util_counted(&alloc->live_bytes),
 	};
 }

@@ -29,8 +29,8 @@ struct alloc_row {
 struct alloc *alloc_new(uint64_t min_bytes, const char *watch);
 void alloc_free(struct alloc *a);
 
-/* REC has come out of a ring; without D's alloc it is dropped. */
-void alloc_take(struct decode *d, const struct dlt_alloc *rec);
+/* REC has come out of a ring; without DECODE's alloc it is dropped. */
+void alloc_take(struct decode *decode, const struct dlt_alloc *rec);
 
 /* The process of HDR has been forked by PARENT, has executed another program, has ended. NULL: nothing. */
 void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent);
@@ -40,9 +40,9 @@ void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr);
 /* A second has passed; all records until READ_NS, of CLOCK_MONOTONIC, have come: rows of what is in order. */
 void alloc_turn(struct decode *d, uint64_t read_ns);
 /* The trace ends: rows of all that is left. */
-void alloc_end(struct decode *d);
+void alloc_end(struct decode *decode);
 
 /* Any thread: what the manifest has of it. */
-void alloc_count(const struct alloc *a, struct alloc_counts *ret);
+void alloc_count(const struct alloc *alloc, struct alloc_counts *ret);
 
 #endif

@@ -21,18 +21,18 @@ static size_t find(const struct alloc_blocks *t, uint64_t addr)
 	return i;
 }
 
-static bool grow(struct alloc_blocks *t)
+static bool grow(struct alloc_blocks *blocks)
 {
-	struct alloc_blocks larger = { .n = t->n, .room = t->room ? 2 * t->room : ROOM_MIN };
+	struct alloc_blocks larger = { .n = blocks->n, .room = blocks->room ? 2 * blocks->room : ROOM_MIN };
 
 	larger.v = calloc(larger.room, sizeof(*larger.v));
 	if (!larger.v)
 		return false;
-	for (size_t i = 0; i < t->room; i++)
-		if (t->v[i].addr)
-			larger.v[find(&larger, t->v[i].addr)] = t->v[i];
-	free(t->v);
-	*t = larger;
+	for (size_t i = 0; i < blocks->room; i++)
+		if (blocks->v[i].addr)
+			larger.v[find(&larger, blocks->v[i].addr)] = blocks->v[i];
+	free(blocks->v);
+	*blocks = larger;
 	return true;
 }
 
@@ -81,18 +81,18 @@ static int by_age(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-void alloc_blocks_end(struct alloc_blocks *t, void (*fn)(void *ctx, const struct alloc_block *b), void *ctx)
+void alloc_blocks_end(struct alloc_blocks *blocks, void (*fn)(void *ctx, const struct alloc_block *block), void *ctx)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->room; i++)
-		if (t->v[i].addr)
-			t->v[n++] = t->v[i];
+	for (size_t i = 0; i < blocks->room; i++)
+		if (blocks->v[i].addr)
+			blocks->v[n++] = blocks->v[i];
 	if (n)
-		qsort(t->v, n, sizeof(*t->v), by_age);
+		qsort(blocks->v, n, sizeof(*blocks->v), by_age);
 	for (size_t i = 0; i < n; i++)
-		fn(ctx, &t->v[i]);
-	alloc_blocks_free(t);
+		fn(ctx, &blocks->v[i]);
+	alloc_blocks_free(blocks);
 }
 
 void alloc_blocks_free(struct alloc_blocks *t)

@@ -26,7 +26,7 @@ bool alloc_blocks_put(struct alloc_blocks *t, const struct alloc_block *b);
 /* Take the block at ADDR out. False: there is none. */
 bool alloc_blocks_take(struct alloc_blocks *t, uint64_t addr, struct alloc_block *ret);
 /* Take all out, the oldest first. */
-void alloc_blocks_end(struct alloc_blocks *t, void (*fn)(void *ctx, const struct alloc_block *b), void *ctx);
+void alloc_blocks_end(struct alloc_blocks *blocks, void (*fn)(void *ctx, const struct alloc_block *b), void *ctx);
 void alloc_blocks_free(struct alloc_blocks *t);
 
 #endif

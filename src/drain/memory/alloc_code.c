@@ -62,54 +62,54 @@ static void numbers_keep(struct alloc_map *map, const struct alloc_map *before)
 }
 
 /* A process that cannot be read any more keeps what it had. */
-static void job_take(struct alloc_code *c, struct job *j, uint64_t begun_ns)
+static void job_take(struct alloc_code *code, struct job *job, uint64_t begun_ns)
 {
-	struct alloc_code_process *p = process_find(c, j->tgid);
+	struct alloc_code_process *process = process_find(code, job->tgid);
 
-	if (!p || p->map != j->before) { /* it has ended, or there is another of this number: see alloc_code_forget() */
-		alloc_map_free(j->map);
-		alloc_map_free((struct alloc_map *)j->before);
+	if (!process || process->map != job->before) { /* it has ended, or there is another of this number: see alloc_code_forget() */
+		alloc_map_free(job->map);
+		alloc_map_free((struct alloc_map *)job->before);
 		return;
 	}
-	p->read_ns = begun_ns;
-	if (!j->map)
+	process->read_ns = begun_ns;
+	if (!job->map)
 		return;
-	numbers_keep(j->map, p->map);
-	alloc_map_free(p->map);
-	p->map = j->map;
+	numbers_keep(job->map, process->map);
+	alloc_map_free(process->map);
+	process->map = job->map;
 }
 
 /* The reader is left alone with all that it uses; whatever it waits for is not read again. */
-static void give_up(struct alloc_code *c)
+static void give_up(struct alloc_code *code)
 {
-	const struct alloc_code_reader *r = c->reader;
-	const uint32_t stuck_tgid = r->v[__atomic_load_n(&r->at, __ATOMIC_RELAXED)].tgid;
+	const struct alloc_code_reader *reader = code->reader;
+	const uint32_t stuck_tgid = reader->v[__atomic_load_n(&reader->at, __ATOMIC_RELAXED)].tgid;
 
-	for (unsigned int i = 0; i < r->n; i++) {
-		struct alloc_code_process *p = process_find(c, r->v[i].tgid);
+	for (unsigned int i = 0; i < reader->n; i++) {
+		struct alloc_code_process *p = process_find(code, reader->v[i].tgid);
 
-		if (!p || p->map != r->v[i].before)
+		if (!p || p->map != reader->v[i].before)
 			continue;
 		p->map = NULL;
 		p->unreadable |= p->tgid == stuck_tgid;
 	}
-	c->stuck++;
-	c->reader = NULL;
+	code->stuck++;
+	code->reader = NULL;
 }
 
 /* Takes what the reader has read, after up to WAIT_MS. Returns false while it reads. */
-static bool reader_end(struct alloc_code *c, int wait_ms)
+static bool reader_end(struct alloc_code *code, int wait_ms)
 {
-	struct alloc_code_reader *r = c->reader;
+	struct alloc_code_reader *reader = code->reader;
 
-	if (!async_call_wait(&r->call, wait_ms)) {
-		if (async_call_busy_ns(&r->call) > STUCK_NS)
-			give_up(c);
+	if (!async_call_wait(&reader->call, wait_ms)) {
+		if (async_call_busy_ns(&reader->call) > STUCK_NS)
+			give_up(code);
 		return false;
 	}
-	for (unsigned int i = 0; i < r->n; i++)
-		job_take(c, &r->v[i], r->begun_ns);
-	r->n = 0;
+	for (unsigned int i = 0; i < reader->n; i++)
+		job_take(code, &reader->v[i], reader->begun_ns);
+	reader->n = 0;
 	return true;
 }
 
@@ -130,20 +130,20 @@ static struct alloc_code_reader *reader_new(void)
 }
 
 /* Returns whether there is something to read, which is being read now. */
-static bool reader_begin(struct alloc_code *c)
+static bool reader_begin(struct alloc_code *code)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	struct alloc_code_reader *r = c->reader;
+	struct alloc_code_reader *reader = code->reader;
 
-	r->n = 0;
-	r->at = 0;
-	r->begun_ns = now_ns;
-	for (unsigned int i = 0; i < ALLOC_CODE_PROCESSES && r->n < READER_MAX; i++)
-		if (is_due(&c->processes[i], now_ns))
-			r->v[r->n++] = (struct job){ c->processes[i].tgid, c->processes[i].map, NULL };
-	if (r->n && async_call_begin(&r->call, read_maps, r) < 0)
-		r->n = 0;
-	return r->n;
+	reader->n = 0;
+	reader->at = 0;
+	reader->begun_ns = now_ns;
+	for (unsigned int i = 0; i < ALLOC_CODE_PROCESSES && reader->n < READER_MAX; i++)
+		if (is_due(&code->processes[i], now_ns))
+			reader->v[reader->n++] = (struct job){ code->processes[i].tgid, code->processes[i].map, NULL };
+	if (reader->n && async_call_begin(&reader->call, read_maps, reader) < 0)
+		reader->n = 0;
+	return reader->n;
 }
 
 static bool reader_ready(struct alloc_code *c, int wait_ms)
@@ -153,19 +153,19 @@ static bool reader_ready(struct alloc_code *c, int wait_ms)
 	return c->reader && reader_end(c, wait_ms);
 }
 
-void alloc_code_heard(struct alloc_code *c, uint32_t tgid, uint64_t ns)
+void alloc_code_heard(struct alloc_code *code, uint32_t tgid, uint64_t ns)
 {
-	struct alloc_code_process *p = process_find(c, tgid);
-	const bool is_new = !p;
+	struct alloc_code_process *process = process_find(code, tgid);
+	const bool is_new = !process;
 
-	if (!p)
-		p = process_find(c, 0);
-	if (!p || !tgid)
+	if (!process)
+		process = process_find(code, 0);
+	if (!process || !tgid)
 		return;
-	p->tgid = tgid;
-	p->heard_ns = ns;
-	if (is_new && reader_ready(c, 0))
-		reader_begin(c);
+	process->tgid = tgid;
+	process->heard_ns = ns;
+	if (is_new && reader_ready(code, 0))
+		reader_begin(code);
 }
 
 void alloc_code_update(struct alloc_code *c, int wait_ms)

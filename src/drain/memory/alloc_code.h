@@ -30,7 +30,7 @@ struct alloc_code {
 };
 
 /* An address in process TGID has come, of the moment NS. A process that is new begins to be read. */
-void alloc_code_heard(struct alloc_code *c, uint32_t tgid, uint64_t ns);
+void alloc_code_heard(struct alloc_code *code, uint32_t tgid, uint64_t ns);
 /* Reads the processes that have been heard of since they were read, for WAIT_MS at most: the rest is there the next time. */
 void alloc_code_update(struct alloc_code *c, int wait_ms);
 /* Process TGID has ended. */

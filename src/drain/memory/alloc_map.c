@@ -44,8 +44,8 @@ static size_t memory_read(struct process_memory *of, uint64_t at, void *to, size
 
 /* --- the file of a mapping ------------------------------------------------------------------------------------ */
 
-/* Sets the build id of M from the N bytes of notes V. */
-static void id_find(struct alloc_module *m, const unsigned char *v, size_t n)
+/* Sets the build id of MODULE from the N bytes of notes V. */
+static void id_find(struct alloc_module *module, const unsigned char *v, size_t n)
 {
 	while (n >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr note;
@@ -57,9 +57,9 @@ static void id_find(struct alloc_module *m, const unsigned char *v, size_t n)
 		if (id + note.n_descsz > n)
 			return;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") && !memcmp(v + sizeof(note), "GNU", sizeof("GNU")) &&
-		    note.n_descsz <= sizeof(m->id)) {
-			memcpy(m->id, v + id, note.n_descsz);
-			m->id_len = note.n_descsz;
+		    note.n_descsz <= sizeof(module->id)) {
+			memcpy(module->id, v + id, note.n_descsz);
+			module->id_len = note.n_descsz;
 			return;
 		}
 		v += MIN(end, (uint64_t)n);
@@ -67,17 +67,17 @@ static void id_find(struct alloc_module *m, const unsigned char *v, size_t n)
 	}
 }
 
-static void notes_read(struct alloc_module *m, const struct head *h, const Elf64_Phdr *ph)
+static void notes_read(struct alloc_module *module, const struct head *head, const Elf64_Phdr *ph)
 {
-	const uint64_t at = m->bias + ph->p_vaddr, offset = at - h->begin;
+	const uint64_t at = module->bias + ph->p_vaddr, offset = at - head->begin;
 	unsigned char notes[NOTE_BYTES];
 
-	if (m->id_len)
+	if (module->id_len)
 		return;
-	if (offset < h->len && ph->p_filesz <= h->len - offset)
-		id_find(m, h->at.bytes + offset, ph->p_filesz);
+	if (offset < head->len && ph->p_filesz <= head->len - offset)
+		id_find(module, head->at.bytes + offset, ph->p_filesz);
 	else
-		id_find(m, notes, memory_read(h->of, at, notes, MIN(ph->p_filesz, (Elf64_Xword)sizeof(notes))));
+		id_find(module, notes, memory_read(head->of, at, notes, MIN(ph->p_filesz, (Elf64_Xword)sizeof(notes))));
 }
 
 /* Returns whether H has program header I. */
@@ -91,25 +91,25 @@ static bool header_get(const struct head *h, unsigned int i, Elf64_Phdr *ret)
 	return true;
 }
 
-/* Sets what the header of the file has, which M's process has at its beginning. Returns whether it is a program's. */
-static bool module_read(struct alloc_module *m, struct process_memory *of)
+/* Sets what the header of the file has, which MODULE's process has at its beginning. Returns whether it is a program's. */
+static bool module_read(struct alloc_module *module, struct process_memory *of)
 {
-	struct head h = { .of = of, .begin = m->begin };
+	struct head h = { .of = of, .begin = module->begin };
 	bool found = false;
 	Elf64_Phdr ph;
 
-	h.len = memory_read(of, m->begin, h.at.bytes, sizeof(h.at.bytes));
+	h.len = memory_read(of, module->begin, h.at.bytes, sizeof(h.at.bytes));
 	if (h.len < sizeof(h.at.elf) || memcmp(h.at.elf.e_ident, ELFMAG, SELFMAG) != 0 || h.at.elf.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h.at.elf.e_phentsize != sizeof(ph))
 		return false;
 	for (unsigned int i = 0; !found && header_get(&h, i, &ph); i++) {
 		found = ph.p_type == PT_LOAD && ph.p_offset < HEAD_BYTES;
 		if (found)
-			m->bias = m->begin - (ph.p_vaddr - ph.p_offset);
+			module->bias = module->begin - (ph.p_vaddr - ph.p_offset);
 	}
 	for (unsigned int i = 0; found && header_get(&h, i, &ph); i++)
 		if (ph.p_type == PT_NOTE)
-			notes_read(m, &h, &ph);
+			notes_read(module, &h, &ph);
 	return found;
 }
 
@@ -211,17 +211,17 @@ void alloc_map_free(struct alloc_map *m)
 	free(m);
 }
 
-const struct alloc_area *alloc_map_find(const struct alloc_map *m, uint64_t addr)
+const struct alloc_area *alloc_map_find(const struct alloc_map *map, uint64_t addr)
 {
-	uint32_t low = 0, high = m->n;
+	uint32_t low = 0, high = map->n;
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (m->areas[middle].end <= addr)
+		if (map->areas[middle].end <= addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < m->n && m->areas[low].begin <= addr ? &m->areas[low] : NULL;
+	return low < map->n && map->areas[low].begin <= addr ? &map->areas[low] : NULL;
 }

@@ -37,6 +37,6 @@ struct alloc_map {
 struct alloc_map *alloc_map_read(pid_t pid, const struct alloc_map *before);
 void alloc_map_free(struct alloc_map *m);
 /* Returns the area that ADDR is in, or NULL. */
-const struct alloc_area *alloc_map_find(const struct alloc_map *m, uint64_t addr);
+const struct alloc_area *alloc_map_find(const struct alloc_map *map, uint64_t addr);
 
 #endif

@@ -19,17 +19,17 @@ struct alloc_process *alloc_process_find(const struct alloc_processes *all, uint
 
 struct alloc_process *alloc_process_get(struct alloc_processes *all, uint32_t tgid)
 {
-	struct alloc_process *p = alloc_process_find(all, tgid), **slot = slot_of(all, tgid);
+	struct alloc_process *process = alloc_process_find(all, tgid), **slot = slot_of(all, tgid);
 
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
 		return NULL;
-	p->tgid = tgid;
-	p->next = *slot;
-	*slot = p;
-	return p;
+	process->tgid = tgid;
+	process->next = *slot;
+	*slot = process;
+	return process;
 }
 
 void alloc_process_forked(struct alloc_processes *all, uint32_t tgid, uint32_t parent_tgid)
@@ -56,20 +56,20 @@ static void process_free(struct alloc_process *p)
 	free(p);
 }
 
-/* P is freed, and its parents that were kept for it. */
-void alloc_process_gone(struct alloc_processes *all, struct alloc_process *p)
+/* PROCESS is freed, and its parents that were kept for it. */
+void alloc_process_gone(struct alloc_processes *all, struct alloc_process *process)
 {
-	p->gone = true;
-	while (p && p->gone && !p->children) {
-		struct alloc_process *parent = p->parent, **at = slot_of(all, p->tgid);
+	process->gone = true;
+	while (process && process->gone && !process->children) {
+		struct alloc_process *parent = process->parent, **at = slot_of(all, process->tgid);
 
-		while (*at != p)
+		while (*at != process)
 			at = &(*at)->next;
-		*at = p->next;
-		process_free(p);
+		*at = process->next;
+		process_free(process);
 		if (parent)
 			parent->children--;
-		p = parent;
+		process = parent;
 	}
 }
 

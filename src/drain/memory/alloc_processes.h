@@ -43,8 +43,8 @@ struct alloc_process *alloc_process_get(struct alloc_processes *all, uint32_t tg
  */
 #define ALLOC_DEPTH_MAX 32U
 void alloc_process_forked(struct alloc_processes *all, uint32_t tgid, uint32_t parent);
-/* P has ended, or executed another program. It may be freed. */
-void alloc_process_gone(struct alloc_processes *all, struct alloc_process *p);
+/* PROCESS has ended, or executed another program. It may be freed. */
+void alloc_process_gone(struct alloc_processes *all, struct alloc_process *process);
 void alloc_processes_free(struct alloc_processes *all);
 
 #endif

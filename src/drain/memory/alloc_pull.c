@@ -9,15 +9,15 @@
 
 static void read_pages(void *ctx)
 {
-	struct alloc_pull *p = ctx;
+	struct alloc_pull *pull = ctx;
 
-	for (unsigned int i = 0; i < p->n; i++) {
-		struct alloc_pull_page *page = &p->v[i];
+	for (unsigned int i = 0; i < pull->n; i++) {
+		struct alloc_pull_page *page = &pull->v[i];
 		void *at = (void *)(uintptr_t)page->page;
 		struct iovec remote[] = { { at, sizeof(page->got.page) }, { at, sizeof(page->got.after) } };
 		struct iovec local = { &page->got, sizeof(page->got) };
 
-		__atomic_store_n(&p->at, i, __ATOMIC_RELAXED);
+		__atomic_store_n(&pull->at, i, __ATOMIC_RELAXED);
 		page->n = process_vm_readv((pid_t)page->tgid, &local, 1, remote, ARRAY_SIZE(remote), 0);
 		if (page->n < 0)
 			page->n = -errno;

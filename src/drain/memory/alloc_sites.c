@@ -18,24 +18,24 @@
 
 /* --- a process's numbers -------------------------------------------------------------------------------- */
 
-static bool numbers_put(struct alloc_numbers *n, uint32_t at, uint32_t number)
+static bool numbers_put(struct alloc_numbers *numbers, uint32_t at, uint32_t number)
 {
 	if (!at || at >= NUMBERS_MAX)
 		return false;
-	if (at >= n->room) {
-		uint32_t room = MAX(2 * n->room, 256U);
+	if (at >= numbers->room) {
+		uint32_t room = MAX(2 * numbers->room, 256U);
 		uint32_t *larger;
 
 		while (room <= at)
 			room *= 2;
-		larger = reallocarray(n->v, room, sizeof(*larger));
+		larger = reallocarray(numbers->v, room, sizeof(*larger));
 		if (!larger)
 			return false;
-		memset(larger + n->room, 0, (room - n->room) * sizeof(*larger));
-		n->v = larger;
-		n->room = room;
+		memset(larger + numbers->room, 0, (room - numbers->room) * sizeof(*larger));
+		numbers->v = larger;
+		numbers->room = room;
 	}
-	n->v[at] = number;
+	numbers->v[at] = number;
 	return true;
 }
 
@@ -77,43 +77,43 @@ static uint64_t hash_of(const char *text, size_t len, enum alloc_site_kind kind)
 	return h | 1;
 }
 
-static bool grow(struct alloc_table *t)
+static bool grow(struct alloc_table *table)
 {
-	struct alloc_table larger = *t;
+	struct alloc_table larger = *table;
 
-	larger.room = t->room ? 2 * t->room : 1024;
+	larger.room = table->room ? 2 * table->room : 1024;
 	larger.v = calloc(larger.room, sizeof(*larger.v));
 	if (!larger.v)
 		return false;
-	for (uint32_t i = 0; i < t->room; i++) {
-		uint32_t at = (uint32_t)(t->v[i].hash >> 32) & (larger.room - 1);
+	for (uint32_t i = 0; i < table->room; i++) {
+		uint32_t at = (uint32_t)(table->v[i].hash >> 32) & (larger.room - 1);
 
-		if (!t->v[i].hash)
+		if (!table->v[i].hash)
 			continue;
 		while (larger.v[at].hash)
 			at = (at + 1) & (larger.room - 1);
-		larger.v[at] = t->v[i];
+		larger.v[at] = table->v[i];
 	}
-	free(t->v);
-	*t = larger;
+	free(table->v);
+	*table = larger;
 	return true;
 }
 
 /* Returns the slot of HASH, whose number is 0 if it had none before, and is the caller's to give; NULL: there is no room. */
-static struct alloc_table_slot *slot_of(struct alloc_table *t, uint64_t hash)
+static struct alloc_table_slot *slot_of(struct alloc_table *table, uint64_t hash)
 {
 	uint32_t at;
 
-	if (t->n >= SITES_MAX || (t->n + 1 > t->room / 4 * 3 && !grow(t)))
+	if (table->n >= SITES_MAX || (table->n + 1 > table->room / 4 * 3 && !grow(table)))
 		return NULL;
-	at = (uint32_t)(hash >> 32) & (t->room - 1);
-	while (t->v[at].hash && t->v[at].hash != hash)
-		at = (at + 1) & (t->room - 1);
-	if (!t->v[at].hash) {
-		t->v[at].hash = hash;
-		t->n++;
+	at = (uint32_t)(hash >> 32) & (table->room - 1);
+	while (table->v[at].hash && table->v[at].hash != hash)
+		at = (at + 1) & (table->room - 1);
+	if (!table->v[at].hash) {
+		table->v[at].hash = hash;
+		table->n++;
 	}
-	return &t->v[at];
+	return &table->v[at];
 }
 
 /* Returns the number of HASH, 0: there is no room; *IS_NEW: it had none before. */
@@ -131,33 +131,33 @@ static uint32_t number_of(struct alloc_table *t, uint64_t hash, bool *is_new)
 
 /* --- functions in Python -------------------------------------------------------------------------------- */
 
-static bool text_put(struct alloc_sites *s, const char *text, uint32_t len)
+static bool text_put(struct alloc_sites *sites, const char *text, uint32_t len)
 {
-	if (s->text_len + len > CODES_BYTES_MAX)
+	if (sites->text_len + len > CODES_BYTES_MAX)
 		return false;
-	if (s->text_len + len > s->text_room) {
-		uint32_t room = MAX(2 * s->text_room, s->text_len + len + 4096);
-		char *larger = realloc(s->text, room);
+	if (sites->text_len + len > sites->text_room) {
+		uint32_t room = MAX(2 * sites->text_room, sites->text_len + len + 4096);
+		char *larger = realloc(sites->text, room);
 
 		if (!larger)
 			return false;
-		s->text = larger;
-		s->text_room = room;
+		sites->text = larger;
+		sites->text_room = room;
 	}
-	memcpy(s->text + s->text_len, text, len);
-	s->text_len += len;
+	memcpy(sites->text + sites->text_len, text, len);
+	sites->text_len += len;
 	return true;
 }
 
 /* Returns the number of a file and a function, which is where their names begin, from 1; 0: there is no room. */
-static uint32_t code_put(struct alloc_sites *s, const struct dlt_alloc_event *e)
+static uint32_t code_put(struct alloc_sites *sites, const struct dlt_alloc_event *event)
 {
-	size_t room = MIN((size_t)e->n * sizeof(*e), (size_t)DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION), file, name;
+	size_t room = MIN((size_t)event->n * sizeof(*event), (size_t)DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION), file, name;
 	char text[DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION + 2];
 	struct alloc_table_slot *slot;
-	uint32_t number = s->text_len + 1;
+	uint32_t number = sites->text_len + 1;
 
-	memcpy(text, e + 1, room);
+	memcpy(text, event + 1, room);
 	text[room] = text[room + 1] = '\0';
 	file = strlen(text);
 	name = strlen(text + file + 1);
@@ -165,24 +165,24 @@ static uint32_t code_put(struct alloc_sites *s, const struct dlt_alloc_event *e)
 	for (size_t i = 0; i < file + 1 + name; i++)
 		if (text[i] == ';' || (text[i] == ':' && i > file))
 			text[i] = '?';
-	slot = slot_of(&s->codes, hash_of(text, file + name + 2, ALLOC_SITE_PYTHON));
+	slot = slot_of(&sites->codes, hash_of(text, file + name + 2, ALLOC_SITE_PYTHON));
 	if (!slot)
 		return 0;
-	if (!slot->number && text_put(s, text, (uint32_t)(file + name + 2)))
+	if (!slot->number && text_put(sites, text, (uint32_t)(file + name + 2)))
 		slot->number = number;
 	return slot->number;
 }
 
 /* "train.py:12:main;train.py:30:<module>": as many as there is room for. */
-static size_t put_lines(char *out, const struct alloc_sites *s, const struct alloc_names *names, const struct dlt_alloc_event *e)
+static size_t put_lines(char *out, const struct alloc_sites *sites, const struct alloc_names *names, const struct dlt_alloc_event *event)
 {
 	uint64_t frames[DLT_ALLOC_FRAMES];
-	size_t n = MIN(MIN(e->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)e->n * 4), len = 0;
+	size_t n = MIN(MIN(event->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)event->n * 4), len = 0;
 
-	memcpy(frames, e + 1, n * sizeof(*frames));
+	memcpy(frames, event + 1, n * sizeof(*frames));
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = inherited(names, offsetof(struct alloc_names, codes), (uint32_t)(frames[i] >> 32));
-		const char *file = number ? s->text + number - 1 : "?", *name = number ? file + strlen(file) + 1 : "?";
+		const char *file = number ? sites->text + number - 1 : "?", *name = number ? file + strlen(file) + 1 : "?";
 		int more = snprintf(out + len, TEXT_MAX - len, "%s%s:%u:%s", i ? ";" : "", file, (uint32_t)frames[i], name);
 
 		if ((size_t)more >= TEXT_MAX - len)
@@ -243,7 +243,7 @@ bool alloc_sites_watched(const struct alloc_sites *s, uint32_t site)
 /* --- rows ----------------------------------------------------------------------------------------------- */
 
 /* ID: a module's build id, "" for none. */
-static void row_put(struct decode *d, const struct dlt_hdr *hdr, uint32_t number, enum alloc_site_kind kind, const char *text,
+static void row_put(struct decode *decode, const struct dlt_hdr *hdr, uint32_t number, enum alloc_site_kind kind, const char *text,
 		    size_t len, const char *id)
 {
 	struct {
@@ -260,20 +260,20 @@ static void row_put(struct decode *d, const struct dlt_hdr *hdr, uint32_t number
 	memcpy(r.text, text, len);
 	r.text[len] = '\0';
 	memcpy(r.text + len + 1, id, id_len + 1);
-	decode_row(d, DLT_sites, &r.row.hdr);
+	decode_row(decode, DLT_sites, &r.row.hdr);
 }
 
 /* Returns the trace's number of TEXT, which gets a row if it had none before; 0: there is no room. */
-static uint32_t number_put(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, enum alloc_site_kind kind, const char *text,
+static uint32_t number_put(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr, enum alloc_site_kind kind, const char *text,
 			   size_t len, const char *id)
 {
 	bool is_new = false;
-	uint32_t number = number_of(&s->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
+	uint32_t number = number_of(&sites->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
 
 	if (is_new && kind == ALLOC_SITE_PYTHON)
-		watch_if_meant(s, number, text);
+		watch_if_meant(sites, number, text);
 	if (is_new)
-		row_put(d, hdr, number, kind, text, len, id);
+		row_put(decode, hdr, number, kind, text, len, id);
 	return number;
 }
 
@@ -288,7 +288,7 @@ uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struc
 }
 
 /* "17+0x1a2b;-+0x7f0012345678": 17 is the module's number. */
-uint32_t alloc_sites_stack(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct alloc_frame *v, size_t n)
+uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr, const struct alloc_frame *frame, size_t n)
 {
 	char text[TEXT_MAX];
 	size_t len = 0;
@@ -296,30 +296,30 @@ uint32_t alloc_sites_stack(struct alloc_sites *s, struct decode *d, const struct
 	for (size_t i = 0; i < MIN(n, (size_t)DLT_ALLOC_FRAMES); i++) {
 		if (i)
 			text[len++] = ';';
-		if (v[i].module)
-			len += (size_t)sprintf(text + len, "%u+0x%llx", v[i].module, (unsigned long long)v[i].at);
+		if (frame[i].module)
+			len += (size_t)sprintf(text + len, "%u+0x%llx", frame[i].module, (unsigned long long)frame[i].at);
 		else
-			len += (size_t)sprintf(text + len, "-+0x%llx", (unsigned long long)v[i].at);
+			len += (size_t)sprintf(text + len, "-+0x%llx", (unsigned long long)frame[i].at);
 	}
-	return number_put(s, d, hdr, ALLOC_SITE_NATIVE, text, len, "");
+	return number_put(sites, decode, hdr, ALLOC_SITE_NATIVE, text, len, "");
 }
 
 /* --- definitions of a process ------------------------------------------------------------------------------- */
 
-static uint32_t stack_define(struct alloc_sites *s, struct decode *d, const struct alloc_names *names, const struct dlt_hdr *hdr,
-			     const struct dlt_alloc_event *e)
+static uint32_t stack_define(struct alloc_sites *sites, struct decode *decode, const struct alloc_names *names, const struct dlt_hdr *hdr,
+			     const struct dlt_alloc_event *event)
 {
 	uint64_t frames[DLT_ALLOC_FRAMES];
 	struct alloc_frame v[DLT_ALLOC_FRAMES];
-	size_t n = MIN(MIN(e->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)e->n * 4);
+	size_t n = MIN(MIN(event->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)event->n * 4);
 
-	memcpy(frames, e + 1, n * sizeof(*frames));
+	memcpy(frames, event + 1, n * sizeof(*frames));
 	for (size_t i = 0; i < n; i++)
 		v[i] = (struct alloc_frame){
 			.at = frames[i] & ((1ULL << DLT_ALLOC_MODULE_SHIFT) - 1),
 			.module = inherited(names, offsetof(struct alloc_names, modules), (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT)),
 		};
-	return alloc_sites_stack(s, d, hdr, v, n);
+	return alloc_sites_stack(sites, decode, hdr, v, n);
 }
 
 /* The path is the process's. */
@@ -341,26 +341,26 @@ static uint32_t lines_define(struct alloc_sites *s, struct decode *d, const stru
 	return number_put(s, d, hdr, ALLOC_SITE_PYTHON, text, put_lines(text, s, names, e), "");
 }
 
-void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
-			const struct dlt_alloc_event *e)
+void alloc_sites_define(struct alloc_sites *sites, struct decode *decode, struct alloc_names *names, const struct dlt_hdr *hdr,
+			const struct dlt_alloc_event *event)
 {
-	const uint64_t op = e->op_size >> DLT_ALLOC_OP_SHIFT;
+	const uint64_t op = event->op_size >> DLT_ALLOC_OP_SHIFT;
 	struct alloc_numbers *numbers = &names->sites;
 	uint32_t number;
 
 	if (op == DLT_ALLOC_CODE) {
 		numbers = &names->codes;
-		number = code_put(s, e);
+		number = code_put(sites, event);
 	} else if (op == DLT_ALLOC_MODULE) {
 		numbers = &names->modules;
-		number = module_define(s, d, hdr, e);
+		number = module_define(sites, decode, hdr, event);
 	} else if (op == DLT_ALLOC_LINES) {
-		number = lines_define(s, d, names, hdr, e);
+		number = lines_define(sites, decode, names, hdr, event);
 	} else {
-		number = stack_define(s, d, names, hdr, e);
+		number = stack_define(sites, decode, names, hdr, event);
 	}
-	if (!number || !numbers_put(numbers, e->site, number))
-		util_count(&s->lost, 1);
+	if (!number || !numbers_put(numbers, event->site, number))
+		util_count(&sites->lost, 1);
 }
 
 void alloc_sites_free(struct alloc_sites *s)

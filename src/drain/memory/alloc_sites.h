@@ -63,13 +63,13 @@ struct alloc_sites {
 	uint64_t lost; /* definitions for which there was no memory */
 };
 
-/* E, with the events behind it, defines a site, a module or a function of the process of NAMES. HDR: of the row. */
-void alloc_sites_define(struct alloc_sites *s, struct decode *d, struct alloc_names *names, const struct dlt_hdr *hdr,
-			const struct dlt_alloc_event *e);
+/* EVENT, with the events behind it, defines a site, a module or a function of the process of NAMES. HDR: of the row. */
+void alloc_sites_define(struct alloc_sites *sites, struct decode *decode, struct alloc_names *names, const struct dlt_hdr *hdr,
+			const struct dlt_alloc_event *event);
 /* Return the trace's number of a file that code is in, and of a stack, which need no definition. 0: no memory. HDR: of the row. */
 uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path, const unsigned char *id,
 			    size_t id_len);
-uint32_t alloc_sites_stack(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct alloc_frame *v, size_t n);
+uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr, const struct alloc_frame *frame, size_t n);
 /* Returns the trace's number of a process's site, 0: not known. */
 uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site);
 

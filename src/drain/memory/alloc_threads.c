@@ -17,9 +17,9 @@ static struct alloc_thread **slot_of(struct alloc_threads *t, uint32_t tid)
 
 _Static_assert(ALLOC_THREAD_SLOTS == 1U << (32 - 20), "slot_of()");
 
-static struct alloc_thread *thread_get(struct alloc_threads *t, uint32_t tgid, uint32_t tid)
+static struct alloc_thread *thread_get(struct alloc_threads *threads, uint32_t tgid, uint32_t tid)
 {
-	struct alloc_thread **slot = slot_of(t, tid), *thread;
+	struct alloc_thread **slot = slot_of(threads, tid), *thread;
 
 	for (thread = *slot; thread; thread = thread->next)
 		if (thread->tid == tid && thread->tgid == tgid && !thread->ended)
@@ -29,7 +29,7 @@ static struct alloc_thread *thread_get(struct alloc_threads *t, uint32_t tgid, u
 		return NULL;
 	*thread = (struct alloc_thread){ .tid = tid, .tgid = tgid, .next = *slot };
 	*slot = thread;
-	t->n++;
+	threads->n++;
 	return thread;
 }
 
@@ -90,27 +90,27 @@ static size_t events_of(const struct dlt_alloc_event *e, size_t left)
 }
 
 /* A thread's events are in order, and none is later than when they were read, whatever it has written. */
-static void queue_events(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_event *v, size_t n,
+static void queue_events(struct alloc_threads *threads, struct alloc_thread *thread, const struct dlt_alloc_event *event, size_t n,
 			 uint64_t now_ticks)
 {
 	if (!n)
 		return;
 	if (!room_for(thread, n)) {
-		t->dropped += n;
+		threads->dropped += n;
 		return;
 	}
 	for (size_t i = 0, many; i < n; i += many) {
 		struct dlt_alloc_event *to = &thread->queue[thread->n];
 
-		many = events_of(&v[i], n - i);
+		many = events_of(&event[i], n - i);
 		if (!many) {
-			util_count(&t->refused, 1);
+			util_count(&threads->refused, 1);
 			return;
 		}
-		memcpy(to, &v[i], many * sizeof(*to));
+		memcpy(to, &event[i], many * sizeof(*to));
 		to->ticks = thread->last_ticks = MAX(thread->last_ticks, MIN(to->ticks, now_ticks));
 		thread->n += many;
-		t->waiting += many;
+		threads->waiting += many;
 	}
 }
 
@@ -133,7 +133,7 @@ static void head_seen(struct alloc_threads *t, struct alloc_thread *thread, cons
 }
 
 /* PAGE's events beyond those that have been taken. */
-static void page_take(struct alloc_threads *t, struct alloc_thread *thread, const struct dlt_alloc_page *page, uint64_t now_ticks)
+static void page_take(struct alloc_threads *threads, struct alloc_thread *thread, const struct dlt_alloc_page *page, uint64_t now_ticks)
 {
 	size_t n = MIN(page->head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
@@ -142,24 +142,24 @@ static void page_take(struct alloc_threads *t, struct alloc_thread *thread, cons
 		thread->taken = 0;
 	}
 	if (n > thread->taken)
-		queue_events(t, thread, page->v + thread->taken, n - thread->taken, now_ticks);
+		queue_events(threads, thread, page->v + thread->taken, n - thread->taken, now_ticks);
 	thread->taken = (uint32_t)MAX(n, (size_t)thread->taken);
-	head_seen(t, thread, &page->head);
+	head_seen(threads, thread, &page->head);
 }
 
-struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dlt_alloc *rec, uint64_t now_ticks)
+struct alloc_thread *alloc_threads_take(struct alloc_threads *threads, const struct dlt_alloc *rec, uint64_t now_ticks)
 {
-	struct alloc_thread *thread = thread_get(t, rec->hdr.tgid, rec->hdr.tid);
+	struct alloc_thread *thread = thread_get(threads, rec->hdr.tgid, rec->hdr.tid);
 	size_t n = MIN(rec->at.head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
-	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || (rec->at.head.magic != t->magic && rec->copy != DLT_ALLOC_CALLED)) {
-		util_count(&t->refused, 1);
+	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || (rec->at.head.magic != threads->magic && rec->copy != DLT_ALLOC_CALLED)) {
+		util_count(&threads->refused, 1);
 		return NULL;
 	}
 	memcpy(thread->comm, rec->hdr.comm, sizeof(thread->comm));
 	thread->heard_ns = rec->hdr.ts_ns;
 	if (rec->copy == DLT_ALLOC_SINGLE || rec->copy == DLT_ALLOC_CALLED) {
-		queue_events(t, thread, rec->at.v, n, now_ticks);
+		queue_events(threads, thread, rec->at.v, n, now_ticks);
 		return thread;
 	}
 	if (rec->at.head.id != thread->id) { /* it has begun: the first copy says so, unless there was no room for it */
@@ -170,9 +170,9 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dl
 		thread->begun_ns = rec->hdr.ts_ns;
 		thread->gone_ns = 0;
 		memset(&thread->seen, 0, sizeof(thread->seen));
-		util_count(&t->begun, 1);
+		util_count(&threads->begun, 1);
 	}
-	page_take(t, thread, &rec->at, now_ticks);
+	page_take(threads, thread, &rec->at, now_ticks);
 	if (rec->copy == DLT_ALLOC_FULL) {
 		thread->seq = rec->at.head.seq + 1;
 		thread->taken = 0;
@@ -200,15 +200,15 @@ static struct alloc_thread *thread_find(struct alloc_threads *t, const struct al
  * The head is read again behind the events: where that has changed, they are on their way through a ring. A thread that is
  * writing an event may have given it a time long ago, if it has not run since.
  */
-static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, uint64_t at_ns, uint64_t at_ticks)
+static void pulled(struct alloc_threads *threads, const struct alloc_pull_page *got, uint64_t at_ns, uint64_t at_ticks)
 {
-	struct alloc_thread *thread = thread_find(t, got);
+	struct alloc_thread *thread = thread_find(threads, got);
 	const struct dlt_alloc_head *head = &got->got.page.head;
 	bool whole;
 
 	if (!thread)
 		return;
-	if (got->n != sizeof(got->got) || head->magic != t->magic || head->id != thread->id) {
+	if (got->n != sizeof(got->got) || head->magic != threads->magic || head->id != thread->id) {
 		/* the thread has ended, or is about to: its last copy is on its way, if it could be made */
 		if (!thread->gone_ns)
 			thread->gone_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -216,7 +216,7 @@ static void pulled(struct alloc_threads *t, const struct alloc_pull_page *got, u
 	}
 	whole = got->got.after.seq == head->seq && head->seq == thread->seq;
 	if (whole)
-		page_take(t, thread, &got->got.page, at_ticks);
+		page_take(threads, thread, &got->got.page, at_ticks);
 	/* nobody waits for ever for what a program writes there */
 	if ((whole && !head->writing) || at_ns > thread->heard_ns + STUCK_NS)
 		thread->heard_ns = MAX(thread->heard_ns, at_ns);
@@ -237,21 +237,21 @@ static void forget_gone(struct alloc_threads *t, uint64_t since_ns)
 }
 
 /* Choose pages to be read: false if there are none. */
-static bool pull_choose(struct alloc_threads *t, uint64_t since_ns)
+static bool pull_choose(struct alloc_threads *threads, uint64_t since_ns)
 {
-	struct alloc_pull *p = t->pull;
+	struct alloc_pull *pull = threads->pull;
 
-	p->n = 0;
-	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS && p->n < ALLOC_PULL_MAX; i++)
-		for (struct alloc_thread *thread = t->slots[i]; thread && p->n < ALLOC_PULL_MAX; thread = thread->next) {
+	pull->n = 0;
+	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS && pull->n < ALLOC_PULL_MAX; i++)
+		for (struct alloc_thread *thread = threads->slots[i]; thread && pull->n < ALLOC_PULL_MAX; thread = thread->next) {
 			if (!is_stale(thread, since_ns) || thread->looked_ns >= since_ns)
 				continue;
 			thread->looked_ns = since_ns;
-			p->v[p->n].tgid = thread->tgid;
-			p->v[p->n].tid = thread->tid;
-			p->v[p->n++].page = thread->page;
+			pull->v[pull->n].tgid = thread->tgid;
+			pull->v[pull->n].tid = thread->tid;
+			pull->v[pull->n++].page = thread->page;
 		}
-	return p->n;
+	return pull->n;
 }
 
 /* Whoever owns the page that the reader waits for does without it; the reader is left alone. */
@@ -267,18 +267,18 @@ static void give_up(struct alloc_threads *t)
 }
 
 /* Take what the reader has read, after up to WAIT_MS. False: it is still reading. */
-static bool pull_end(struct alloc_threads *t, const struct ticks *ticks, int wait_ms)
+static bool pull_end(struct alloc_threads *threads, const struct ticks *ticks, int wait_ms)
 {
-	struct alloc_pull *p = t->pull;
+	struct alloc_pull *pull = threads->pull;
 
-	if (!async_call_wait(&p->call, wait_ms)) {
-		if (async_call_busy_ns(&p->call) > STUCK_NS)
-			give_up(t);
+	if (!async_call_wait(&pull->call, wait_ms)) {
+		if (async_call_busy_ns(&pull->call) > STUCK_NS)
+			give_up(threads);
 		return false;
 	}
-	for (unsigned int i = 0; i < p->n; i++)
-		pulled(t, &p->v[i], p->begun_ns, ticks_of_ns(ticks, clock_now_ns(CLOCK_MONOTONIC)));
-	p->n = 0;
+	for (unsigned int i = 0; i < pull->n; i++)
+		pulled(threads, &pull->v[i], pull->begun_ns, ticks_of_ns(ticks, clock_now_ns(CLOCK_MONOTONIC)));
+	pull->n = 0;
 	return true;
 }
 
@@ -290,15 +290,15 @@ static bool pull_some(struct alloc_threads *t, const struct ticks *ticks, uint64
 	       pull_end(t, ticks, wait_ms);
 }
 
-uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms)
+uint64_t alloc_threads_pull(struct alloc_threads *threads, const struct ticks *ticks, uint64_t since_ns, int wait_ms)
 {
 	uint64_t until_ns = since_ns, give_up_ns = clock_now_ns(CLOCK_MONOTONIC) + (uint64_t)wait_ms * NSEC_PER_MSEC;
 
-	forget_gone(t, since_ns);
-	while (pull_some(t, ticks, since_ns, wait_ms) && clock_now_ns(CLOCK_MONOTONIC) < give_up_ns)
+	forget_gone(threads, since_ns);
+	while (pull_some(threads, ticks, since_ns, wait_ms) && clock_now_ns(CLOCK_MONOTONIC) < give_up_ns)
 		;
-	for (unsigned int i = 0; t->stuck < STUCK_MAX && i < ALLOC_THREAD_SLOTS; i++)
-		for (const struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next)
+	for (unsigned int i = 0; threads->stuck < STUCK_MAX && i < ALLOC_THREAD_SLOTS; i++)
+		for (const struct alloc_thread *thread = threads->slots[i]; thread; thread = thread->next)
 			if (is_stale(thread, since_ns))
 				until_ns = MIN(until_ns, thread->heard_ns);
 	return until_ns;
@@ -311,71 +311,71 @@ static uint64_t first_of(const struct alloc_thread *thread)
 	return thread->queue[thread->head].ticks;
 }
 
-static void heap_down(struct alloc_threads *t, size_t i)
+static void heap_down(struct alloc_threads *threads, size_t i)
 {
-	for (size_t child; (child = 2 * i + 1) < t->n_heap; i = child) {
-		struct alloc_thread *swap = t->heap[i];
+	for (size_t child; (child = 2 * i + 1) < threads->n_heap; i = child) {
+		struct alloc_thread *swap = threads->heap[i];
 
-		if (child + 1 < t->n_heap && first_of(t->heap[child + 1]) < first_of(t->heap[child]))
+		if (child + 1 < threads->n_heap && first_of(threads->heap[child + 1]) < first_of(threads->heap[child]))
 			child++;
-		if (first_of(swap) <= first_of(t->heap[child]))
+		if (first_of(swap) <= first_of(threads->heap[child]))
 			return;
-		t->heap[i] = t->heap[child];
-		t->heap[child] = swap;
+		threads->heap[i] = threads->heap[child];
+		threads->heap[child] = swap;
 	}
 }
 
-static bool heap_make(struct alloc_threads *t)
+static bool heap_make(struct alloc_threads *threads)
 {
-	if (t->heap_room < t->n) {
-		size_t room = MAX(2 * t->heap_room, t->n);
-		struct alloc_thread **larger = reallocarray(t->heap, room, sizeof(struct alloc_thread *));
+	if (threads->heap_room < threads->n) {
+		size_t room = MAX(2 * threads->heap_room, threads->n);
+		struct alloc_thread **larger = reallocarray(threads->heap, room, sizeof(struct alloc_thread *));
 
 		if (!larger)
 			return false;
-		t->heap = larger;
-		t->heap_room = room;
+		threads->heap = larger;
+		threads->heap_room = room;
 	}
-	t->n_heap = 0;
+	threads->n_heap = 0;
 	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
-		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next)
+		for (struct alloc_thread *thread = threads->slots[i]; thread; thread = thread->next)
 			if (thread->n)
-				t->heap[t->n_heap++] = thread;
-	for (size_t i = t->n_heap / 2; i-- > 0;)
-		heap_down(t, i);
+				threads->heap[threads->n_heap++] = thread;
+	for (size_t i = threads->n_heap / 2; i-- > 0;)
+		heap_down(threads, i);
 	return true;
 }
 
-void alloc_threads_until(struct alloc_threads *t, uint64_t ticks,
-			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *e), void *ctx)
+void alloc_threads_until(struct alloc_threads *threads, uint64_t ticks,
+			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *event), void *ctx)
 {
-	if (!t->waiting || !heap_make(t))
+	if (!threads->waiting || !heap_make(threads))
 		return;
-	while (t->n_heap && first_of(t->heap[0]) <= ticks) {
-		struct alloc_thread *thread = t->heap[0];
+	while (threads->n_heap && first_of(threads->heap[0]) <= ticks) {
+		struct alloc_thread *thread = threads->heap[0];
 		const struct dlt_alloc_event *e = &thread->queue[thread->head];
 		size_t many = events_of(e, thread->n);
 
 		fn(ctx, thread, e);
 		thread->head += many;
 		thread->n -= many;
-		t->waiting -= many;
+		threads->waiting -= many;
 		if (!thread->n)
-			t->heap[0] = t->heap[--t->n_heap];
-		heap_down(t, 0);
+			threads->heap[0] = threads->heap[--threads->n_heap];
+		heap_down(threads, 0);
 	}
-	sweep(t);
+	sweep(threads);
 }
 
-void alloc_threads_end(struct alloc_threads *t, uint32_t tgid, uint64_t end_ns, bool killed)
+void alloc_threads_end(struct alloc_threads *threads, uint32_t tgid, uint64_t end_ns, bool killed)
 {
 	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS; i++)
-		for (struct alloc_thread *thread = t->slots[i]; thread; thread = thread->next) {
+		for (struct alloc_thread *thread = threads->slots[i]; thread; thread = thread->next) {
 			if (thread->tgid != tgid || thread->ended || thread->begun_ns > end_ns)
 				continue;
 			/* its last copy would have made us forget the address */
 			if (killed && thread->page)
-				util_count(&t->unread, 1);
+				util_count(&threads->unread, 1);
 			thread->ended = true;
 		}
 }

@@ -61,24 +61,24 @@ struct alloc_threads {
  * REC has come out of a ring. NOW_TICKS: no event is later. Returns the thread, NULL: there is no memory, or it is no valid
  * record.
  */
-struct alloc_thread *alloc_threads_take(struct alloc_threads *t, const struct dlt_alloc *rec, uint64_t now_ticks);
+struct alloc_thread *alloc_threads_take(struct alloc_threads *threads, const struct dlt_alloc *rec, uint64_t now_ticks);
 
 /*
  * Read the pages of threads that have not been heard of since SINCE_NS, until when all records have been taken, for WAIT_MS
  * at most: what takes longer is there the next time. Returns until when all events of all threads have been taken, at most
  * SINCE_NS.
  */
-uint64_t alloc_threads_pull(struct alloc_threads *t, const struct ticks *ticks, uint64_t since_ns, int wait_ms);
+uint64_t alloc_threads_pull(struct alloc_threads *threads, const struct ticks *ticks, uint64_t since_ns, int wait_ms);
 
 /* Give FN, in order, all waiting events up to TICKS: E, and behind it the E->n that belong to it. */
-void alloc_threads_until(struct alloc_threads *t, uint64_t ticks,
+void alloc_threads_until(struct alloc_threads *threads, uint64_t ticks,
 			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *e), void *ctx);
 
 /*
  * Process TGID ended at END_NS, or executed another program: so have its threads, which began before. KILLED: what they have
  * not sent is not read any more.
  */
-void alloc_threads_end(struct alloc_threads *t, uint32_t tgid, uint64_t end_ns, bool killed);
+void alloc_threads_end(struct alloc_threads *threads, uint32_t tgid, uint64_t end_ns, bool killed);
 void alloc_threads_free(struct alloc_threads *t);
 
 #endif

@@ -32,11 +32,11 @@ bool ticks_are_tsc(void)
 #define APART_NS (100 * NSEC_PER_MSEC)
 
 /* The tightest of some tries: the clock is read between two readings of the counter. */
-void ticks_measure(struct ticks *t)
+void ticks_measure(struct ticks *ticks)
 {
-	uint64_t best = UINT64_MAX, at = t->n % TICKS_PAIRS;
+	uint64_t best = UINT64_MAX, at = ticks->n % TICKS_PAIRS;
 
-	if (!HAVE_COUNTER || (t->n > 1 && clock_now_ns(CLOCK_MONOTONIC) - t->pair[(t->n - 1) % TICKS_PAIRS].ns < APART_NS))
+	if (!HAVE_COUNTER || (ticks->n > 1 && clock_now_ns(CLOCK_MONOTONIC) - ticks->pair[(ticks->n - 1) % TICKS_PAIRS].ns < APART_NS))
 		return;
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t before = counter(), ns = clock_now_ns(CLOCK_MONOTONIC), after = counter();
@@ -44,10 +44,10 @@ void ticks_measure(struct ticks *t)
 		if (after - before >= best)
 			continue;
 		best = after - before;
-		t->pair[at].ticks = before + best / 2;
-		t->pair[at].ns = ns;
+		ticks->pair[at].ticks = before + best / 2;
+		ticks->pair[at].ns = ns;
 	}
-	t->n++;
+	ticks->n++;
 }
 
 /*

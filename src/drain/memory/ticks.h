@@ -23,7 +23,7 @@ struct ticks {
 bool ticks_are_tsc(void);
 
 /* Measure a pair now. */
-void ticks_measure(struct ticks *t);
+void ticks_measure(struct ticks *ticks);
 
 /* Two pairs must have been measured. */
 uint64_t ticks_to_ns(const struct ticks *t, uint64_t ticks);

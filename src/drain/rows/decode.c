@@ -15,48 +15,48 @@
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
 
-int decode_init(struct decode *d, const struct config *cfg)
+int decode_init(struct decode *decode, const struct config *cfg)
 {
-	memset(d, 0, sizeof(*d));
+	memset(decode, 0, sizeof(*decode));
 	for (unsigned int i = 0; i < DLT_PROBES; i++)
-		d->sinks[i].fd = -1;
-	d->cfg = cfg;
+		decode->sinks[i].fd = -1;
+	decode->cfg = cfg;
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		d->observed |= rollup_takes(probes[i]) ? PROBE_BIT(i) : 0;
+		decode->observed |= rollup_takes(probes[i]) ? PROBE_BIT(i) : 0;
 	if (cfg->rollup_only) {
-		d->rollup = malloc(sizeof(*d->rollup));
-		if (!d->rollup)
+		decode->rollup = malloc(sizeof(*decode->rollup));
+		if (!decode->rollup)
 			return -ENOMEM;
-		rollup_init(d->rollup);
-		d->summed = d->observed;
+		rollup_init(decode->rollup);
+		decode->summed = decode->observed;
 	}
-	d->ctx = (struct record_ctx){
-		.clock = &d->clock,
-		.utc = &d->utc,
+	decode->ctx = (struct record_ctx){
+		.clock = &decode->clock,
+		.utc = &decode->utc,
 		.files = files_new(),
-		.threads = calloc(RECORD_THREAD_SLOTS, sizeof(*d->ctx.threads)),
+		.threads = calloc(RECORD_THREAD_SLOTS, sizeof(*decode->ctx.threads)),
 	};
-	return d->ctx.files && d->ctx.threads ? 0 : -ENOMEM;
+	return decode->ctx.files && decode->ctx.threads ? 0 : -ENOMEM;
 }
 
-void decode_free(struct decode *d)
+void decode_free(struct decode *decode)
 {
 	for (unsigned int i = 0; i < DLT_PROBES; i++)
-		sink_close(&d->sinks[i]);
-	files_free(d->ctx.files);
-	d->ctx.files = NULL;
-	free(d->ctx.threads);
-	d->ctx.threads = NULL;
-	free(d->pids);
-	d->pids = NULL;
-	free(d->regions);
-	d->regions = NULL;
-	free(d->names);
-	d->names = NULL;
-	if (d->rollup)
-		rollup_free(d->rollup);
-	free(d->rollup);
-	d->rollup = NULL;
+		sink_close(&decode->sinks[i]);
+	files_free(decode->ctx.files);
+	decode->ctx.files = NULL;
+	free(decode->ctx.threads);
+	decode->ctx.threads = NULL;
+	free(decode->pids);
+	decode->pids = NULL;
+	free(decode->regions);
+	decode->regions = NULL;
+	free(decode->names);
+	decode->names = NULL;
+	if (decode->rollup)
+		rollup_free(decode->rollup);
+	free(decode->rollup);
+	decode->rollup = NULL;
 }
 
 static bool list_matches(const struct config_list *list, const char *name)
@@ -68,7 +68,7 @@ static bool list_matches(const struct config_list *list, const char *name)
 }
 
 /* Globs are slow and names are few: the verdict is cached per name. */
-static bool comm_matches(struct decode *d, const char comm[DLT_COMM_LEN])
+static bool comm_matches(struct decode *decode, const char comm[DLT_COMM_LEN])
 {
 	char name[DLT_COMM_LEN + 1] = {};
 	uint64_t words[2];
@@ -76,13 +76,13 @@ static bool comm_matches(struct decode *d, const char comm[DLT_COMM_LEN])
 
 	memcpy(words, comm, sizeof(words));
 	at = (words[0] * 31 + words[1]) * 0x9e3779b97f4a7c15ULL >> 56;
-	if (!d->comm_cache[at].keep || memcmp(d->comm_cache[at].comm, comm, DLT_COMM_LEN)) {
+	if (!decode->comm_cache[at].keep || memcmp(decode->comm_cache[at].comm, comm, DLT_COMM_LEN)) {
 		memcpy(name, comm, DLT_COMM_LEN);
-		memcpy(d->comm_cache[at].comm, comm, DLT_COMM_LEN);
-		d->comm_cache[at].keep = (!d->cfg->comm.n || list_matches(&d->cfg->comm, name)) &&
-					 !list_matches(&d->cfg->exclude_comm, name) ? 1 : -1;
+		memcpy(decode->comm_cache[at].comm, comm, DLT_COMM_LEN);
+		decode->comm_cache[at].keep = (!decode->cfg->comm.n || list_matches(&decode->cfg->comm, name)) &&
+					 !list_matches(&decode->cfg->exclude_comm, name) ? 1 : -1;
 	}
-	return d->comm_cache[at].keep > 0;
+	return decode->comm_cache[at].keep > 0;
 }
 
 static inline bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
@@ -90,20 +90,20 @@ static inline bool comm_kept(struct decode *d, const char comm[DLT_COMM_LEN])
 	return (!d->cfg->comm.n && !d->cfg->exclude_comm.n) || comm_matches(d, comm);
 }
 
-static void sum_up(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+static void sum_up(struct decode *decode, unsigned int probe, const struct dlt_hdr *rec)
 {
-	uint64_t realtime_ns = clock_utc_ns(&d->clock, rec->ts_ns);
+	uint64_t realtime_ns = clock_utc_ns(&decode->clock, rec->ts_ns);
 
-	if (!(d->cfg->probes >> probe & 1))
+	if (!(decode->cfg->probes >> probe & 1))
 		return;
-	if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
-		rollup_write(d->rollup, &d->sinks[DLT_rollup], 0, ROLLUP_ALL);
-		if (!rollup_record(d->rollup, probes[probe], rec, realtime_ns)) {
-			util_count(&d->sinks[probe].lost, 1); /* no memory: the one kind of row that is lost here */
+	if (!rollup_record(decode->rollup, probes[probe], rec, realtime_ns)) {
+		rollup_write(decode->rollup, &decode->sinks[DLT_rollup], 0, ROLLUP_ALL);
+		if (!rollup_record(decode->rollup, probes[probe], rec, realtime_ns)) {
+			util_count(&decode->sinks[probe].lost, 1); /* no memory: the one kind of row that is lost here */
 			return;
 		}
 	}
-	util_count(&d->counts[probe].summed, 1);
+	util_count(&decode->counts[probe].summed, 1);
 }
 
 /* For live views: rows of operations, whether they are written, summed up or lost. */
@@ -117,21 +117,21 @@ static __attribute__((noinline)) void observe(struct decode *d, unsigned int pro
 		lives_row(d->lives, probe, rec, d->ctx.files);
 }
 
-void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec)
+void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr *rec)
 {
-	struct sink *sink = &d->sinks[probe];
+	struct sink *sink = &decode->sinks[probe];
 
 	/* here and not earlier: files that excluded threads open, make or rename are used by others later */
-	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(d, rec->comm)) {
-		util_count(&d->counts[probe].filtered, 1);
+	if (probes[probe]->flags & PROBE_OF_TARGET && !comm_kept(decode, rec->comm)) {
+		util_count(&decode->counts[probe].filtered, 1);
 		return;
 	}
-	if (d->metrics || d->lives)
-		observe(d, probe, rec);
-	if (d->summed >> probe & 1)
-		sum_up(d, probe, rec);
+	if (decode->metrics || decode->lives)
+		observe(decode, probe, rec);
+	if (decode->summed >> probe & 1)
+		sum_up(decode, probe, rec);
 	else if (sink->fd >= 0)
-		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &d->ctx), rec->ts_ns);
+		sink_commit(sink, record_put_row(sink_begin(sink), probes[probe], rec, &decode->ctx), rec->ts_ns);
 }
 
 /* Makes sure that every file of a row is known: rows of files.out come before those that use their FID. */
@@ -142,27 +142,27 @@ static void files_before(struct decode *d, const struct probe *p, const struct d
 			decode_file_used(d, rec, (const void *)((const char *)rec + p->fields[i].offset));
 }
 
-void decode_record(struct decode *d, const void *data, uint32_t len)
+void decode_record(struct decode *decode, const void *data, uint32_t len)
 {
 	const struct dlt_hdr *rec = data;
-	const struct probe *p;
+	const struct probe *probe;
 
 	if (len < sizeof(*rec) || rec->probe == DLT_NO_PROBE || rec->probe >= DLT_PROBES) {
-		d->counts[DLT_NO_PROBE].bad++;
+		decode->counts[DLT_NO_PROBE].bad++;
 		return;
 	}
-	p = probes[rec->probe];
-	if (rec->size < p->rec_size || rec->size > len) {
-		d->counts[rec->probe].bad++;
+	probe = probes[rec->probe];
+	if (rec->size < probe->rec_size || rec->size > len) {
+		decode->counts[rec->probe].bad++;
 		return;
 	}
-	d->counts[rec->probe].records++;
-	if (p->decode) {
-		p->decode(d, rec);
+	decode->counts[rec->probe].records++;
+	if (probe->decode) {
+		probe->decode(decode, rec);
 		return;
 	}
-	files_before(d, p, rec);
-	decode_row(d, rec->probe, rec);
+	files_before(decode, probe, rec);
+	decode_row(decode, rec->probe, rec);
 }
 
 void decode_turn(struct decode *d, bool end)
@@ -172,7 +172,7 @@ void decode_turn(struct decode *d, bool end)
 			probes[i]->turn(d, end);
 }
 
-static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e,
+static void files_row(struct decode *decode, const struct dlt_hdr *hdr, struct file_entry *entry,
 		      const char *seg, size_t len)
 {
 	struct {
@@ -180,8 +180,8 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 		char path[DLT_PATH_MAX];
 	} row; /* only in part cleared for each file */
 
-	row.rec = (struct dlt_files){ .hdr = *hdr, .file = e->file };
-	e->lost_then = d->sinks[DLT_files].lost; /* read before: this row may be the next that is lost */
+	row.rec = (struct dlt_files){ .hdr = *hdr, .file = entry->file };
+	entry->lost_then = decode->sinks[DLT_files].lost; /* read before: this row may be the next that is lost */
 	if (len > sizeof(row.path)) {
 		/* it ends as the kernel's walk would: with the last component that fits */
 		for (len = sizeof(row.path); len && seg[len - 1]; len--)
@@ -192,7 +192,7 @@ static void files_row(struct decode *d, const struct dlt_hdr *hdr, struct file_e
 	row.rec.segs.len[0] = (uint16_t)len;
 	if (len)
 		memcpy(row.path, seg, len);
-	decode_row(d, DLT_files, &row.rec.hdr);
+	decode_row(decode, DLT_files, &row.rec.hdr);
 }
 
 /* Writes a path as components from the last to the first, as the kernel walks one. */
@@ -213,20 +213,20 @@ static size_t path_to_seg(char *dst, const char *path, size_t len)
 	return at;
 }
 
-/* Returns the segment that record_realpath() made E's path from. */
-static size_t entry_seg(const struct file_entry *e, char *seg)
+/* Returns the segment that record_realpath() made ENTRY's path from. */
+static size_t entry_seg(const struct file_entry *entry, char *seg)
 {
 	size_t skip = 0;
 
-	if (e->file.flags & DLT_PATH_FLOATING) {
+	if (entry->file.flags & DLT_PATH_FLOATING) {
 		/* a name, not a path: memfd_create(2) takes slashes */
-		skip = e->path[0] == '/' ? 1 : strcspn(e->path, ":") + 1;
-		*(char *)mempcpy(seg, e->path + skip, e->path_len - skip) = '\0';
-		return e->path_len - skip + 1;
+		skip = entry->path[0] == '/' ? 1 : strcspn(entry->path, ":") + 1;
+		*(char *)mempcpy(seg, entry->path + skip, entry->path_len - skip) = '\0';
+		return entry->path_len - skip + 1;
 	}
-	if (e->file.flags & DLT_PATH_UNREACHABLE)
-		skip = strcspn(e->path, "/");
-	return path_to_seg(seg, e->path + skip, e->path_len - skip);
+	if (entry->file.flags & DLT_PATH_UNREACHABLE)
+		skip = strcspn(entry->path, "/");
+	return path_to_seg(seg, entry->path + skip, entry->path_len - skip);
 }
 
 /* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
@@ -245,32 +245,32 @@ static bool is_on(const struct dlt_file *file, uint32_t dev)
 	return (file->at.real_ino ? file->at.real_dev : file->at.dev ?: file->id.dev) == dev;
 }
 
-void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file,
 		 const char *seg, size_t len)
 {
-	struct file_entry *e = files_get(d->ctx.files, &file->id);
+	struct file_entry *entry = files_get(decode->ctx.files, &file->id);
 	char path[RECORD_PATH_MAX];
 	size_t path_len;
 	bool copied_up;
 
-	if (!e)
+	if (!entry)
 		return;
 	/* a path that a process uses is better than what nobody has used */
-	if (file->view == DLT_VIEW_ANYWHERE && e->path_len) {
-		decode_file_used(d, hdr, &file->id);
+	if (file->view == DLT_VIEW_ANYWHERE && entry->path_len) {
+		decode_file_used(decode, hdr, &file->id);
 		return;
 	}
-	copied_up = e->path_len && (e->file.at.real_ino != file->at.real_ino || e->file.at.real_dev != file->at.real_dev);
-	e->file = *file;
+	copied_up = entry->path_len && (entry->file.at.real_ino != file->at.real_ino || entry->file.at.real_dev != file->at.real_dev);
+	entry->file = *file;
 	path_len = record_realpath(path, file, seg, len);
-	if (!files_name(d->ctx.files, e, path, path_len) && !copied_up) {
-		decode_file_used(d, hdr, &file->id);
+	if (!files_name(decode->ctx.files, entry, path, path_len) && !copied_up) {
+		decode_file_used(decode, hdr, &file->id);
 		return;
 	}
-	files_row(d, hdr, e, seg, len);
+	files_row(decode, hdr, entry, seg, len);
 	/* opened by the job: inherited files, such as its log, do not count */
-	if (hdr->probe == DLT_open && is_on(file, d->own_dev) && S_ISREG(file->mode) && !of_the_system(path, path_len))
-		atomic_store_explicit(&d->same_dev, true, memory_order_relaxed);
+	if (hdr->probe == DLT_open && is_on(file, decode->own_dev) && S_ISREG(file->mode) && !of_the_system(path, path_len))
+		atomic_store_explicit(&decode->same_dev, true, memory_order_relaxed);
 }
 
 /*

@@ -72,23 +72,23 @@ struct decode {
 	} comm_cache[COMM_CACHE];
 };
 
-int decode_init(struct decode *d, const struct config *cfg);
-void decode_free(struct decode *d);
+int decode_init(struct decode *decode, const struct config *cfg);
+void decode_free(struct decode *decode);
 
 /* One record of LEN bytes from a ring. */
-void decode_record(struct decode *d, const void *rec, uint32_t len);
+void decode_record(struct decode *decode, const void *rec, uint32_t len);
 
 /* After a round of records, and once at the END: the rows of those that wait, see struct probe. */
 void decode_turn(struct decode *d, bool end);
 
 /* For probes' decode hooks: write REC as a row of PROBE, if that file is written. */
-void decode_row(struct decode *d, unsigned int probe, const struct dlt_hdr *rec);
+void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr *rec);
 
 /*
  * FILE has the path in segment SEG (LEN bytes): learn it, and write a row of files.out when it is new or
  * has moved. HDR gives the time.
  */
-void decode_file(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file *file,
+void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file,
 		 const char *seg, size_t len);
 
 /* A row uses ID: it must be in files.out, even when its name was lost. */
@@ -98,7 +98,7 @@ void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct 
 void decode_files_again(struct decode *d, uint64_t now_ns);
 
 /* in_flight.c: at the end, write the row of CALL, still running at NOW_NS: with its LAT_NS so far and "?". */
-void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns);
+void in_flight_row(struct decode *decode, const struct dlt_call *call, uint64_t now_ns);
 
 /* E's path is PATH from here on: write its row, if that is another one. */
 void decode_file_moved(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e, const char *path, size_t len);

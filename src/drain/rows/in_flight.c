@@ -101,13 +101,13 @@ static uint32_t mount_dev(const char *text, unsigned long long id)
  * and not followed: the file may be what hangs. Linux before 5.14 does not show the number, and any will do. Nothing of
  * pipes and the like, which lie on no mount.
  */
-static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *call, int fd)
+static struct dlt_file_id file_behind(struct decode *decode, const struct dlt_call *call, int fd)
 {
 	static const char deleted[] = " (deleted)";
 	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd), *info = NULL, *mounts = NULL;
 	autofree char *info_name = util_fmt("task/%u/fdinfo/%d", call->tid, fd); /* of an epoll, behind a lock that a program can keep */
 	unsigned long long mount, ino = 0;
-	const struct file_entry *e;
+	const struct file_entry *entry;
 	size_t cut = strlen(deleted);
 	char path[PATH_MAX];
 	ssize_t len = link ? readlink(link, path, sizeof(path)) : -1;
@@ -119,10 +119,10 @@ static struct dlt_file_id file_behind(struct decode *d, const struct dlt_call *c
 		return (struct dlt_file_id){};
 	process_numbers(info, "\nino:\t", 10, &ino, 1);
 	dev = mount_dev(mounts, mount);
-	e = files_by_inode(d->ctx.files, path, (size_t)len, dev, ino);
-	if (!e && (size_t)len > cut && !memcmp(path + (size_t)len - cut, deleted, cut))
-		e = files_by_inode(d->ctx.files, path, (size_t)len - cut, dev, ino);
-	return e ? e->file.id : (struct dlt_file_id){};
+	entry = files_by_inode(decode->ctx.files, path, (size_t)len, dev, ino);
+	if (!entry && (size_t)len > cut && !memcmp(path + (size_t)len - cut, deleted, cut))
+		entry = files_by_inode(decode->ctx.files, path, (size_t)len - cut, dev, ino);
+	return entry ? entry->file.id : (struct dlt_file_id){};
 }
 
 union running {
@@ -141,13 +141,13 @@ static bool thread_is_there(const struct dlt_call *call)
 }
 
 /* Makes REC of CALL as of NOW_NS. LOOK: with facts from its process. */
-static void fill(struct decode *d, union running *rec, const struct dlt_call *call, uint64_t now_ns, bool look)
+static void fill(struct decode *decode, union running *rec, const struct dlt_call *call, uint64_t now_ns, bool look)
 {
 	bool thread = look && thread_is_there(call);
 	autofree char *comm = thread ? util_fmt("/proc/%u/task/%u/comm", call->tgid, call->tid) : NULL;
 	struct dlt_call with_file = *call;
 	char name[DLT_COMM_LEN + 1] = "";
-	const struct probe *p = probes[call->probe];
+	const struct probe *probe = probes[call->probe];
 
 	memset(rec, 0, sizeof(*rec));
 	rec->hdr = (struct dlt_hdr){
@@ -157,13 +157,13 @@ static void fill(struct decode *d, union running *rec, const struct dlt_call *ca
 		.tid = call->tid,
 		.probe = call->probe,
 		.func = call->func,
-		.size = (uint32_t)p->rec_size,
+		.size = (uint32_t)probe->rec_size,
 	};
 	if (comm && !util_read_line(comm, name, sizeof(name)))
 		memcpy(rec->hdr.comm, name, DLT_COMM_LEN);
 	if (thread && !with_file.id.ino)
-		with_file.id = file_behind(d, call, (int)call->args[0]);
-	p->running(&with_file, &rec->hdr);
+		with_file.id = file_behind(decode, call, (int)call->args[0]);
+	probe->running(&with_file, &rec->hdr);
 	rec->hdr.tgid = call->tgid;
 }
 
@@ -181,21 +181,21 @@ static bool is_still(const struct decode *d, const struct dlt_call *call, const 
 	       (!d->owner || owner_is((pid_t)call->tgid, d->owner, why, sizeof(why)));
 }
 
-void in_flight_row(struct decode *d, const struct dlt_call *call, uint64_t now_ns)
+void in_flight_row(struct decode *decode, const struct dlt_call *call, uint64_t now_ns)
 {
 	struct process before = {};
 	union running rec;
-	const struct probe *p;
+	const struct probe *probe;
 
 	if (call->probe >= DLT_PROBES || !probes[call->probe])
 		return;
-	p = probes[call->probe];
-	if (!p->running || call->func >= p->n_calls)
+	probe = probes[call->probe];
+	if (!probe->running || call->func >= probe->n_calls)
 		return;
-	fill(d, &rec, call, now_ns, process_read(&before, (pid_t)call->tgid) == 0);
-	if (!is_still(d, call, &before))
-		fill(d, &rec, call, now_ns, false);
+	fill(decode, &rec, call, now_ns, process_read(&before, (pid_t)call->tgid) == 0);
+	if (!is_still(decode, call, &before))
+		fill(decode, &rec, call, now_ns, false);
 	if (call->flags & DLT_CALL_SILENT)
 		probe_silence(&rec.hdr);
-	decode_record(d, &rec, rec.hdr.size);
+	decode_record(decode, &rec, rec.hdr.size);
 }

@@ -50,12 +50,12 @@ void live_free(struct live *l)
 	free(l);
 }
 
-int lives_add(struct lives *ls, struct live *l)
+int lives_add(struct lives *ls, struct live *live)
 {
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
 		struct live *none = NULL;
 
-		if (!atomic_compare_exchange_strong(&ls->wanted[i], &none, l))
+		if (!atomic_compare_exchange_strong(&ls->wanted[i], &none, live))
 			continue;
 		atomic_store(&ls->any, true);
 		return 0;
@@ -109,7 +109,7 @@ struct item {
 static void rw_item(struct item *it, const struct dlt_vfs_rw *rec, struct files *files)
 {
 	uint64_t bytes = rec->returned > 0 ? (uint64_t)rec->returned : 0;
-	const struct file_entry *e = files ? files_find(files, &rec->id) : NULL;
+	const struct file_entry *entry = files ? files_find(files, &rec->id) : NULL;
 
 	it->failed = rec->returned < 0 && rec->returned > -4096;
 	if (rec->disk_bytes > 0)
@@ -119,24 +119,24 @@ static void rw_item(struct item *it, const struct dlt_vfs_rw *rec, struct files 
 	if (rec->dir != DLT_RW_R)
 		return;
 	it->read_bytes = bytes;
-	it->read = bytes && e && (S_ISREG(e->file.mode) || S_ISBLK(e->file.mode));
+	it->read = bytes && entry && (S_ISREG(entry->file.mode) || S_ISBLK(entry->file.mode));
 	it->disk_read = it->read && it->fetched_bytes;
 }
 
-static void add(struct live_process *p, const struct item *it)
+static void add(struct live_process *process, const struct item *it)
 {
-	struct live_sum *s = &p->sum;
+	struct live_sum *sum = &process->sum;
 
-	s->calls++;
-	s->failed += it->failed;
-	s->read_bytes += it->read_bytes;
-	s->written_bytes += it->written_bytes;
-	s->fetched_bytes += it->fetched_bytes;
-	s->reads += it->read;
-	s->disk_reads += it->disk_read;
-	s->lat_ns += it->rec->lat_ns;
-	s->max_lat_ns = MAX(s->max_lat_ns, it->rec->lat_ns);
-	p->hist[bucket_of(it->rec->lat_ns)]++;
+	sum->calls++;
+	sum->failed += it->failed;
+	sum->read_bytes += it->read_bytes;
+	sum->written_bytes += it->written_bytes;
+	sum->fetched_bytes += it->fetched_bytes;
+	sum->reads += it->read;
+	sum->disk_reads += it->disk_read;
+	sum->lat_ns += it->rec->lat_ns;
+	sum->max_lat_ns = MAX(sum->max_lat_ns, it->rec->lat_ns);
+	process->hist[bucket_of(it->rec->lat_ns)]++;
 }
 
 void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, struct files *files)
@@ -177,20 +177,20 @@ static bool same(const struct live_call *a, const struct live_call *b)
 }
 
 /* Keeps CALL if it is among the oldest, else frees it. */
-static void place(struct oldest *o, struct live_call *call)
+static void place(struct oldest *oldest, struct live_call *call)
 {
 	unsigned int at;
 
-	for (at = o->n; at && o->call[at - 1].start_ns > call->start_ns; at--)
+	for (at = oldest->n; at && oldest->call[at - 1].start_ns > call->start_ns; at--)
 		;
-	if (at == LIVE_CALLS_MAX || (at && same(&o->call[at - 1], call))) { /* already listed: requests come twice */
+	if (at == LIVE_CALLS_MAX || (at && same(&oldest->call[at - 1], call))) { /* already listed: requests come twice */
 		free(call->path);
 		return;
 	}
-	if (o->n == LIVE_CALLS_MAX)
-		free(o->call[--o->n].path);
-	memmove(&o->call[at + 1], &o->call[at], (o->n++ - at) * sizeof(*call));
-	o->call[at] = *call;
+	if (oldest->n == LIVE_CALLS_MAX)
+		free(oldest->call[--oldest->n].path);
+	memmove(&oldest->call[at + 1], &oldest->call[at], (oldest->n++ - at) * sizeof(*call));
+	oldest->call[at] = *call;
 }
 
 static bool is_old(const struct oldest *o, uint64_t start_ns)
@@ -205,22 +205,22 @@ static char *path_of(const struct oldest *o, const struct dlt_file_id *id)
 	return e && e->path_len ? strndup(e->path, e->path_len) : NULL;
 }
 
-static void consider(struct oldest *o, const struct dlt_call *call, bool has_file)
+static void consider(struct oldest *oldest, const struct dlt_call *call, bool has_file)
 {
 	struct live_call c = {
 		.start_ns = call->start_ns, .pid = call->tgid, .tid = call->tid, .probe = call->probe,
 	};
 
 	if (call->probe >= DLT_PROBES || !probes[call->probe] || call->func >= probes[call->probe]->n_calls ||
-	    !is_old(o, call->start_ns))
+	    !is_old(oldest, call->start_ns))
 		return;
 	c.name = probes[call->probe]->calls[call->func].name;
 	call_file(call, &c.fd, &c.addr);
 	if (c.fd == DLT_NONE32) /* a file of the ring's own */
 		c.fd = DLT_NONE;
 	if (has_file)
-		c.path = path_of(o, &call->id);
-	place(o, &c);
+		c.path = path_of(oldest, &call->id);
+	place(oldest, &c);
 }
 
 static void consider_call(void *ctx, const struct dlt_call *running)
@@ -246,57 +246,57 @@ static void consider_request(void *ctx, const struct dlt_call *call)
 /* Returns the path that a record has as text: for opens, and for calls that make and remove names. */
 static char *path_in(const struct dlt_hdr *rec)
 {
-	const struct probe *p = probes[rec->probe];
+	const struct probe *probe = probes[rec->probe];
 
-	for (unsigned int i = 0; i < p->n_fields; i++) {
-		const struct field *f = &p->fields[i];
+	for (unsigned int i = 0; i < probe->n_fields; i++) {
+		const struct field *f = &probe->fields[i];
 		const char *text;
 		size_t len;
 
 		if (strcmp(f->name, "PATH") != 0)
 			continue;
-		text = record_seg(p, rec, f->offset, f->arg, &len);
+		text = record_seg(probe, rec, f->offset, f->arg, &len);
 		return len ? strndup(text, len) : NULL;
 	}
 	return NULL;
 }
 
-static void describe_record(const struct oldest *o, const struct dlt_hdr *rec, struct live_call *c)
+static void describe_record(const struct oldest *oldest, const struct dlt_hdr *rec, struct live_call *call)
 {
 	static const char *const disk_names[] = { "bio:R", "bio:W", "bio:D", "bio:F", "bio:Z", "bio:O" };
 
 	if (rec->probe == DLT_bio) {
 		const struct dlt_bio *bio = (const void *)rec;
 
-		c->name = bio->type < ARRAY_SIZE(disk_names) ? disk_names[bio->type] : disk_names[DLT_BIO_OTHER];
-		c->addr = (uint64_t)bio->sector; /* for same() */
-		c->path = strndup(bio->disk, sizeof(bio->disk));
+		call->name = bio->type < ARRAY_SIZE(disk_names) ? disk_names[bio->type] : disk_names[DLT_BIO_OTHER];
+		call->addr = (uint64_t)bio->sector; /* for same() */
+		call->path = strndup(bio->disk, sizeof(bio->disk));
 	} else if (rec->probe == DLT_vfs_rw) {
 		const struct dlt_vfs_rw *rw = (const void *)rec;
 
-		c->fd = rw->fd;
-		c->path = path_of(o, &rw->id);
+		call->fd = rw->fd;
+		call->path = path_of(oldest, &rw->id);
 	} else {
-		c->path = path_in(rec);
+		call->path = path_in(rec);
 	}
 }
 
 static void consider_record(void *ctx, const struct dlt_hdr *rec)
 {
-	struct oldest *o = ctx;
+	struct oldest *oldest = ctx;
 	struct live_call c = {
-		.start_ns = o->now_ns - rec->lat_ns, .pid = rec->tgid, .tid = rec->tid, .probe = rec->probe,
+		.start_ns = oldest->now_ns - rec->lat_ns, .pid = rec->tgid, .tid = rec->tid, .probe = rec->probe,
 		.fd = DLT_NONE,
 	};
 
-	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > o->now_ns || !is_old(o, c.start_ns) ||
-	    !tracer_may_show(o->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
+	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > oldest->now_ns || !is_old(oldest, c.start_ns) ||
+	    !tracer_may_show(oldest->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
 		return;
 	if (rec->probe != DLT_bio)
 		c.name = probes[rec->probe]->calls[rec->func].name;
 	memcpy(c.comm, rec->comm, sizeof(c.comm));
-	describe_record(o, rec, &c);
-	place(o, &c);
+	describe_record(oldest, rec, &c);
+	place(oldest, &c);
 }
 
 static void look(struct oldest *o, struct tracer *t)
@@ -317,24 +317,24 @@ static void fill_calls(struct live_view *v, const struct oldest *o)
 /* --- drain: live regions -------------------------------------------------------------------------- */
 
 /* Keeps the region if it is among the oldest. */
-static void consider_region(void *ctx, const struct dlt_hdr *begin, const struct dltraced_msg *m)
+static void consider_region(void *ctx, const struct dlt_hdr *begin, const struct dltraced_msg *msg)
 {
-	struct live_view *v = ctx;
-	struct live_region *r;
+	struct live_view *view = ctx;
+	struct live_region *region;
 	unsigned int at;
 
-	for (at = v->n_regions; at && v->regions[at - 1].start_ns > m->start_ns; at--)
+	for (at = view->n_regions; at && view->regions[at - 1].start_ns > msg->start_ns; at--)
 		;
 	if (at == LIVE_REGIONS_MAX)
 		return;
-	v->n_regions = MIN(v->n_regions + 1, LIVE_REGIONS_MAX);
-	r = &v->regions[at];
-	memmove(r + 1, r, (v->n_regions - 1 - at) * sizeof(*r));
-	*r = (struct live_region){
-		.start_ns = m->start_ns, .pid = begin->tgid, .tid = begin->tid, .epoch = m->epoch, .step = m->step,
+	view->n_regions = MIN(view->n_regions + 1, LIVE_REGIONS_MAX);
+	region = &view->regions[at];
+	memmove(region + 1, region, (view->n_regions - 1 - at) * sizeof(*region));
+	*region = (struct live_region){
+		.start_ns = msg->start_ns, .pid = begin->tgid, .tid = begin->tid, .epoch = msg->epoch, .step = msg->step,
 	};
-	memcpy(r->comm, begin->comm, sizeof(r->comm));
-	memcpy(r->name, m->text, m->name_len); /* regions_take() has checked its length */
+	memcpy(region->comm, begin->comm, sizeof(region->comm));
+	memcpy(region->name, msg->text, msg->name_len); /* regions_take() has checked its length */
 }
 
 /* --- drain: views ---------------------------------------------------------------------------------- */
@@ -352,55 +352,55 @@ static int compare(const void *a, const void *b)
 }
 
 /* Room for all of them, since they are sorted there. Without memory: the total alone. */
-static bool make_room(struct live_view *v, uint32_t n)
+static bool make_room(struct live_view *view, uint32_t n)
 {
 	struct live_sum *more;
 
-	if (n <= v->room)
+	if (n <= view->room)
 		return true;
-	more = reallocarray(v->sums, n, sizeof(*more));
+	more = reallocarray(view->sums, n, sizeof(*more));
 	if (!more)
 		return false;
-	v->sums = more;
-	v->room = n;
+	view->sums = more;
+	view->room = n;
 	return true;
 }
 
-static void fill_sums(struct live_view *v, struct live *l)
+static void fill_sums(struct live_view *view, struct live *live)
 {
-	v->n = 0;
-	v->processes = l->processes.n;
-	v->all = l->all.sum;
-	v->all.p99_ns = l->all.sum.calls ? p99_of(&l->all) : 0;
-	if (!make_room(v, l->processes.n))
+	view->n = 0;
+	view->processes = live->processes.n;
+	view->all = live->all.sum;
+	view->all.p99_ns = live->all.sum.calls ? p99_of(&live->all) : 0;
+	if (!make_room(view, live->processes.n))
 		return;
-	for (uint32_t i = 0; i < l->processes.n; i++) {
-		const struct live_process *p = table_at(&l->processes, i);
+	for (uint32_t i = 0; i < live->processes.n; i++) {
+		const struct live_process *p = table_at(&live->processes, i);
 
-		v->sums[i] = p->sum;
-		v->sums[i].p99_ns = p99_of(p);
+		view->sums[i] = p->sum;
+		view->sums[i].p99_ns = p99_of(p);
 	}
-	if (l->processes.n)
-		qsort(v->sums, l->processes.n, sizeof(*v->sums), compare);
-	v->n = MIN(l->processes.n, l->max);
+	if (live->processes.n)
+		qsort(view->sums, live->processes.n, sizeof(*view->sums), compare);
+	view->n = MIN(live->processes.n, live->max);
 }
 
-static void publish(struct live *l, uint64_t now_ns, const struct oldest *o, const struct live_regions *regions)
+static void publish(struct live *live, uint64_t now_ns, const struct oldest *oldest, const struct live_regions *regions)
 {
-	struct live_view *v = &l->view;
+	struct live_view *view = &live->view;
 
-	v->from_ns = l->from_ns;
-	v->to_ns = now_ns;
-	forget_calls(v);
-	fill_sums(v, l);
-	fill_calls(v, o);
-	v->n_regions = 0;
-	live_regions_each(regions, consider_region, v);
-	table_free(&l->processes);
-	memset(&l->all, 0, sizeof(l->all));
-	l->from_ns = now_ns;
-	l->due_ns = now_ns + l->interval_ns;
-	atomic_store(&l->state, LIVE_FULL);
+	view->from_ns = live->from_ns;
+	view->to_ns = now_ns;
+	forget_calls(view);
+	fill_sums(view, live);
+	fill_calls(view, oldest);
+	view->n_regions = 0;
+	live_regions_each(regions, consider_region, view);
+	table_free(&live->processes);
+	memset(&live->all, 0, sizeof(live->all));
+	live->from_ns = now_ns;
+	live->due_ns = now_ns + live->interval_ns;
+	atomic_store(&live->state, LIVE_FULL);
 }
 
 static void take_up(struct lives *ls, uint64_t now_ns)
@@ -410,19 +410,19 @@ static void take_up(struct lives *ls, uint64_t now_ns)
 	atomic_store(&ls->any, false);
 	ls->n = 0;
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {
-		struct live *l = atomic_load(&ls->wanted[i]);
+		struct live *live = atomic_load(&ls->wanted[i]);
 
-		if (!l)
+		if (!live)
 			continue;
-		if (atomic_load(&l->leave)) {
+		if (atomic_load(&live->leave)) {
 			atomic_store(&ls->wanted[i], NULL);
-			atomic_store(&l->state, LIVE_GONE);
+			atomic_store(&live->state, LIVE_GONE);
 			continue;
 		}
 		any = true;
-		ls->on[ls->n++] = l;
-		if (!l->due_ns)
-			l->from_ns = l->due_ns = now_ns; /* a view at once: of the calls in flight */
+		ls->on[ls->n++] = live;
+		if (!live->due_ns)
+			live->from_ns = live->due_ns = now_ns; /* a view at once: of the calls in flight */
 	}
 	if (any)
 		atomic_store(&ls->any, true);
@@ -433,10 +433,10 @@ static bool is_due(const struct live *l, uint64_t now_ns, bool end)
 	return (end ? l->all.sum.calls > 0 : now_ns >= l->due_ns) && atomic_load(&l->state) == LIVE_EMPTY;
 }
 
-void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t)
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *tracer)
 {
-	struct oldest o = { .now_ns = now_ns, .files = files, .tracer = t };
-	bool looked = !t, handed = false;
+	struct oldest o = { .now_ns = now_ns, .files = files, .tracer = tracer };
+	bool looked = !tracer, handed = false;
 	uint64_t one = 1;
 
 	if (!atomic_load_explicit(&ls->any, memory_order_relaxed))
@@ -446,7 +446,7 @@ void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files
 		if (!is_due(ls->on[i], now_ns, end))
 			continue;
 		if (!looked)
-			look(&o, t);
+			look(&o, tracer);
 		looked = handed = true;
 		publish(ls->on[i], now_ns, &o, ls->regions ? *ls->regions : NULL);
 	}

@@ -119,7 +119,7 @@ struct live *live_new(uint64_t interval_ms, uint32_t max);
 void live_free(struct live *l);
 
 /* 0, or -EBUSY: all places are taken. */
-int lives_add(struct lives *ls, struct live *l);
+int lives_add(struct lives *ls, struct live *live);
 
 /* --- drain ----------------------------------------------------------------------------------------- */
 
@@ -128,9 +128,9 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
 
 /*
  * Each round: accept new clients, release leaving ones, fill the views that are due at NOW_NS; END: all
- * that have data, whenever the last was. T may be NULL: no calls in flight then.
+ * that have data, whenever the last was. TRACER may be NULL: no calls in flight then.
  */
-void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *t);
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *tracer);
 
 /*
  * in_flight.c: finds the file of CALL: the address of its path argument in its process's memory, else 0;

@@ -30,16 +30,16 @@ struct live_regions *live_regions_new(void)
 }
 
 /* Returns the slot of TGID's region ID, else one for it: negative where there is none. */
-static int slot_find(const struct live_regions *r, uint32_t tgid, uint64_t id, bool *found_ret)
+static int slot_find(const struct live_regions *regions, uint32_t tgid, uint64_t id, bool *found_ret)
 {
 	unsigned int set = (unsigned int)((id ^ tgid) * 0x9e3779b97f4a7c15ULL >> 32) % SETS * WAYS;
 	int spare = -1;
 
 	for (unsigned int i = set; i < set + WAYS; i++) {
-		*found_ret = r->keys[i].tgid == tgid && r->keys[i].id == id;
+		*found_ret = regions->keys[i].tgid == tgid && regions->keys[i].id == id;
 		if (*found_ret)
 			return (int)i;
-		if (!r->keys[i].tgid)
+		if (!regions->keys[i].tgid)
 			spare = (int)i;
 	}
 	return spare;

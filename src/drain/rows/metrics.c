@@ -26,7 +26,7 @@ static const char *const op_names[METRICS_OPS] = {
 
 /* --- drain ----------------------------------------------------------------------------------------- */
 
-static void hist_count(struct metrics_hist *h, uint64_t ns)
+static void hist_count(struct metrics_hist *hist, uint64_t ns)
 {
 	unsigned int low = 0, high = METRICS_BOUNDS;
 
@@ -38,25 +38,25 @@ static void hist_count(struct metrics_hist *h, uint64_t ns)
 		else
 			low = mid + 1;
 	}
-	util_count(&h->n[low], 1);
-	util_count(&h->sum_ns, ns);
+	util_count(&hist->n[low], 1);
+	util_count(&hist->sum_ns, ns);
 }
 
-static struct metrics_disk *disk_of(struct metrics *m, const char name[DLT_DISK_LEN])
+static struct metrics_disk *disk_of(struct metrics *metrics, const char name[DLT_DISK_LEN])
 {
-	struct metrics_disk *d;
+	struct metrics_disk *disk;
 
-	for (unsigned int i = 0; i < m->n_disks; i++)
-		if (!strncmp(m->disks[i].name, name, DLT_DISK_LEN - 1))
-			return &m->disks[i];
-	if (m->n_disks == METRICS_DISKS_MAX)
-		return &m->disks[METRICS_DISKS_MAX - 1];
-	d = &m->disks[m->n_disks];
-	if (m->n_disks == METRICS_DISKS_MAX - 1)
+	for (unsigned int i = 0; i < metrics->n_disks; i++)
+		if (!strncmp(metrics->disks[i].name, name, DLT_DISK_LEN - 1))
+			return &metrics->disks[i];
+	if (metrics->n_disks == METRICS_DISKS_MAX)
+		return &metrics->disks[METRICS_DISKS_MAX - 1];
+	disk = &metrics->disks[metrics->n_disks];
+	if (metrics->n_disks == METRICS_DISKS_MAX - 1)
 		name = "(others)";
-	memcpy(d->name, name, strnlen(name, DLT_DISK_LEN - 1));
-	__atomic_store_n(&m->n_disks, m->n_disks + 1, __ATOMIC_RELEASE);
-	return d;
+	memcpy(disk->name, name, strnlen(name, DLT_DISK_LEN - 1));
+	__atomic_store_n(&metrics->n_disks, metrics->n_disks + 1, __ATOMIC_RELEASE);
+	return disk;
 }
 
 static void disk_row(struct metrics *m, const struct dlt_bio *rec)
@@ -127,18 +127,18 @@ static void put_head(struct put *p, const char *name, const char *type, const ch
 }
 
 /* NAME{labels, with LABEL="VALUE" where there is one. Left open for more. */
-static void put_series(const struct put *p, const char *suffix, const char *label, const char *value)
+static void put_series(const struct put *put, const char *suffix, const char *label, const char *value)
 {
-	fprintf(p->out, "%s%s{trace=\"", p->name, suffix);
-	put_value(p->out, p->now->trace);
-	fputs("\",experiment=\"", p->out);
-	put_value(p->out, p->now->experiment);
-	fputc('"', p->out);
+	fprintf(put->out, "%s%s{trace=\"", put->name, suffix);
+	put_value(put->out, put->now->trace);
+	fputs("\",experiment=\"", put->out);
+	put_value(put->out, put->now->experiment);
+	fputc('"', put->out);
 	if (!label)
 		return;
-	fprintf(p->out, ",%s=\"", label);
-	put_value(p->out, value);
-	fputc('"', p->out);
+	fprintf(put->out, ",%s=\"", label);
+	put_value(put->out, value);
+	fputc('"', put->out);
 }
 
 static void put_u64(const struct put *p, const char *label, const char *value, uint64_t v)
@@ -154,24 +154,24 @@ static void put_seconds(const struct put *p, const char *label, const char *valu
 }
 
 /* MORE: further labels, each with a comma in front; "" for none. */
-static void put_hist(const struct put *p, const struct metrics_hist *h, const char *label, const char *value,
+static void put_hist(const struct put *put, const struct metrics_hist *hist, const char *label, const char *value,
 		     const char *more)
 {
-	uint64_t n = 0, sum_ns = util_counted(&h->sum_ns);
+	uint64_t n = 0, sum_ns = util_counted(&hist->sum_ns);
 
 	for (unsigned int i = 0; i <= METRICS_BOUNDS; i++) {
-		n += util_counted(&h->n[i]);
-		put_series(p, "_bucket", label, value);
+		n += util_counted(&hist->n[i]);
+		put_series(put, "_bucket", label, value);
 		if (i < METRICS_BOUNDS)
-			fprintf(p->out, "%s,le=\"%g\"} %" PRIu64 "\n", more, (double)bounds_ns[i] / 1e9, n);
+			fprintf(put->out, "%s,le=\"%g\"} %" PRIu64 "\n", more, (double)bounds_ns[i] / 1e9, n);
 		else
-			fprintf(p->out, "%s,le=\"+Inf\"} %" PRIu64 "\n", more, n);
+			fprintf(put->out, "%s,le=\"+Inf\"} %" PRIu64 "\n", more, n);
 	}
-	put_series(p, "_sum", label, value);
-	fprintf(p->out, "%s} %" PRIu64 ".%09" PRIu64 "\n", more, (uint64_t)(sum_ns / NSEC_PER_SEC),
+	put_series(put, "_sum", label, value);
+	fprintf(put->out, "%s} %" PRIu64 ".%09" PRIu64 "\n", more, (uint64_t)(sum_ns / NSEC_PER_SEC),
 		(uint64_t)(sum_ns % NSEC_PER_SEC));
-	put_series(p, "_count", label, value);
-	fprintf(p->out, "%s} %" PRIu64 "\n", more, n);
+	put_series(put, "_count", label, value);
+	fprintf(put->out, "%s} %" PRIu64 "\n", more, n);
 }
 
 static bool is_listed(const struct metrics_now *now, unsigned int probe)
@@ -227,39 +227,39 @@ static bool has_rows(const struct metrics_hist *h)
 	return false;
 }
 
-static void put_disks(struct put *p)
+static void put_disks(struct put *put)
 {
-	const struct metrics *m = p->now->rows;
-	unsigned int n = __atomic_load_n(&m->n_disks, __ATOMIC_ACQUIRE);
+	const struct metrics *metrics = put->now->rows;
+	unsigned int n = __atomic_load_n(&metrics->n_disks, __ATOMIC_ACQUIRE);
 	char more[32];
 
-	put_head(p, "dltraced_disk_latency_seconds", "histogram", "Requests to disks, from queued to done.");
+	put_head(put, "dltraced_disk_latency_seconds", "histogram", "Requests to disks, from queued to done.");
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int op = 0; op < METRICS_OPS; op++) {
 			snprintf(more, sizeof(more), ",op=\"%s\"", op_names[op]);
-			if (has_rows(&m->disks[i].lat[op]))
-				put_hist(p, &m->disks[i].lat[op], "disk", m->disks[i].name, more);
+			if (has_rows(&metrics->disks[i].lat[op]))
+				put_hist(put, &metrics->disks[i].lat[op], "disk", metrics->disks[i].name, more);
 		}
-	put_head(p, "dltraced_disk_bytes_total", "counter", "Bytes of requests to disks.");
+	put_head(put, "dltraced_disk_bytes_total", "counter", "Bytes of requests to disks.");
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int op = 0; op < METRICS_OPS; op++)
-			if (has_rows(&m->disks[i].lat[op])) {
-				put_series(p, "", "disk", m->disks[i].name);
-				fprintf(p->out, ",op=\"%s\"} %" PRIu64 "\n", op_names[op], util_counted(&m->disks[i].bytes[op]));
+			if (has_rows(&metrics->disks[i].lat[op])) {
+				put_series(put, "", "disk", metrics->disks[i].name);
+				fprintf(put->out, ",op=\"%s\"} %" PRIu64 "\n", op_names[op], util_counted(&metrics->disks[i].bytes[op]));
 			}
 }
 
-static void put_calls(struct put *p)
+static void put_calls(struct put *put)
 {
-	const struct metrics *m = p->now->rows;
+	const struct metrics *m = put->now->rows;
 
-	put_head(p, "dltraced_read_bytes_total", "counter", "Bytes that the target's reads returned.");
-	put_u64(p, NULL, NULL, util_counted(&m->read_bytes));
-	put_head(p, "dltraced_written_bytes_total", "counter", "Bytes that the target's writes accepted.");
-	put_u64(p, NULL, NULL, util_counted(&m->written_bytes));
-	put_head(p, "dltraced_fetched_bytes_total", "counter",
+	put_head(put, "dltraced_read_bytes_total", "counter", "Bytes that the target's reads returned.");
+	put_u64(put, NULL, NULL, util_counted(&m->read_bytes));
+	put_head(put, "dltraced_written_bytes_total", "counter", "Bytes that the target's writes accepted.");
+	put_u64(put, NULL, NULL, util_counted(&m->written_bytes));
+	put_head(put, "dltraced_fetched_bytes_total", "counter",
 		 "Bytes that the target's calls made the kernel fetch from disks, read-ahead included (DISK_BYTES).");
-	put_u64(p, NULL, NULL, util_counted(&m->fetched_bytes));
+	put_u64(put, NULL, NULL, util_counted(&m->fetched_bytes));
 }
 
 /* Numbers of the trace as a whole, at this moment. */

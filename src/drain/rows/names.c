@@ -59,36 +59,36 @@ static void drop(struct names *names, struct dlt_cd_names *rec)
 }
 
 /* Returns whether there is room for BYTES more. */
-static bool grow(struct decode *d, uint32_t bytes)
+static bool grow(struct decode *decode, uint32_t bytes)
 {
-	uint32_t used = d->names ? d->names->used : 0, room = d->names ? d->names->room : 0;
+	uint32_t used = decode->names ? decode->names->used : 0, room = decode->names ? decode->names->room : 0;
 	struct names *bigger;
 
 	if (used + bytes <= room)
 		return true;
 	room = MAX(2 * room, used + bytes);
-	bigger = realloc(d->names, sizeof(*bigger) + room);
+	bigger = realloc(decode->names, sizeof(*bigger) + room);
 	if (!bigger)
 		return false;
 	bigger->used = used;
 	bigger->room = room;
-	d->names = bigger;
+	decode->names = bigger;
 	return true;
 }
 
 /* Without memory it is as if it had been lost; where there are too many, the first one is that of a call that was lost. */
-void names_keep(struct decode *d, const struct dlt_cd_names *found)
+void names_keep(struct decode *decode, const struct dlt_cd_names *found)
 {
-	struct dlt_cd_names *old = kept_of(d->names, found->hdr.tid);
+	struct dlt_cd_names *old = kept_of(decode->names, found->hdr.tid);
 
 	if (old)
-		drop(d->names, old);
-	while (d->names && d->names->used && d->names->used + extent(found) > KEPT_BYTES)
-		drop(d->names, (void *)d->names->recs);
-	if (!grow(d, extent(found)))
+		drop(decode->names, old);
+	while (decode->names && decode->names->used && decode->names->used + extent(found) > KEPT_BYTES)
+		drop(decode->names, (void *)decode->names->recs);
+	if (!grow(decode, extent(found)))
 		return;
-	memcpy(d->names->recs + d->names->used, found, found->hdr.size);
-	d->names->used += extent(found);
+	memcpy(decode->names->recs + decode->names->used, found, found->hdr.size);
+	decode->names->used += extent(found);
 }
 
 /* One name of a call. */
@@ -100,15 +100,15 @@ struct name {
 	size_t len; /* 0: the path is out of the process's sight, or too long */
 };
 
-static void name_read(struct decode *d, const struct dlt_cd_names *found, unsigned int i, struct name *name)
+static void name_read(struct decode *decode, const struct dlt_cd_names *found, unsigned int i, struct name *name)
 {
 	static const struct probe shape = { .rec_size = sizeof(*found) };
 	size_t len;
 	const char *seg = record_seg(&shape, found, offsetof(struct dlt_cd_names, segs), i, &len);
-	const struct file_entry *e = files_find(d->ctx.files, &found->file[i].id);
+	const struct file_entry *e = files_find(decode->ctx.files, &found->file[i].id);
 
 	name->id = found->file[i].id;
-	name->e = e ? files_at(d->ctx.files, e->fid) : NULL;
+	name->e = e ? files_at(decode->ctx.files, e->fid) : NULL;
 	name->is_dir = S_ISDIR(found->file[i].mode);
 	name->is_last = name->is_dir || found->file[i].links <= 1;
 	name->len = seg && !found->file[i].flags ? record_path(name->path, seg, len) : 0;
@@ -131,16 +131,16 @@ static const char *base_of(const char *path, size_t len, size_t *len_ret)
 /* Is NAME the one that its file is known by? Of several links another one may be; seen from another root it has another path. */
 static bool is_known_by(const struct name *name, uint32_t view)
 {
-	const struct file_entry *e = name->e;
+	const struct file_entry *entry = name->e;
 	size_t len, known_len;
 	const char *base, *known;
 
-	if (!e || name->is_last || !e->path_len)
-		return e;
-	if (e->view == view)
-		return e->path_len == name->len && !memcmp(e->path, name->path, name->len);
+	if (!entry || name->is_last || !entry->path_len)
+		return entry;
+	if (entry->view == view)
+		return entry->path_len == name->len && !memcmp(entry->path, name->path, name->len);
 	base = base_of(name->path, name->len, &len);
-	known = base_of(e->path, e->path_len, &known_len);
+	known = base_of(entry->path, entry->path_len, &known_len);
 	return len == known_len && !memcmp(base, known, len);
 }
 
@@ -163,7 +163,7 @@ static void name_removed(struct decode *d, uint32_t view, const struct name *nam
 		files_forget(d->ctx.files, name->e);
 }
 
-static void name_moved(struct decode *d, const struct dlt_hdr *hdr, uint32_t view, const struct name *from,
+static void name_moved(struct decode *decode, const struct dlt_hdr *hdr, uint32_t view, const struct name *from,
 		       const struct name *to, bool swapped)
 {
 	bool known = is_known_by(from, view), known_too = swapped && is_known_by(to, view);
@@ -173,17 +173,17 @@ static void name_moved(struct decode *d, const struct dlt_hdr *hdr, uint32_t vie
 	if (!from->len || !to->len) {
 		for (int i = 0; i < 2; i++)
 			if ((i ? to : from)->e)
-				files_forget(d->ctx.files, (i ? to : from)->e);
+				files_forget(decode->ctx.files, (i ? to : from)->e);
 		return;
 	}
 	if (!swapped)
-		name_removed(d, view, to);
-	files_forget_path(d->ctx.files, view, from->path, from->len);
-	file_at(d, hdr, view, from, to, known);
+		name_removed(decode, view, to);
+	files_forget_path(decode->ctx.files, view, from->path, from->len);
+	file_at(decode, hdr, view, from, to, known);
 	if (swapped)
-		file_at(d, hdr, view, to, from, known_too);
+		file_at(decode, hdr, view, to, from, known_too);
 	if (from->is_dir || (swapped && to->is_dir))
-		files_move_below(d->ctx.files, view, from->path, from->len, to->path, to->len, swapped);
+		files_move_below(decode->ctx.files, view, from->path, from->len, to->path, to->len, swapped);
 }
 
 /* A file without a name, as one of O_TMPFILE, has one now. */
@@ -220,34 +220,34 @@ static void names_lost(struct decode *d, const struct dlt_create_del *rec)
 }
 
 /* Does what DEED has done; returns the identity of the first path's file. */
-static struct dlt_file_id apply(struct decode *d, const struct dlt_create_del *rec, const struct dlt_cd_names *found,
+static struct dlt_file_id apply(struct decode *decode, const struct dlt_create_del *rec, const struct dlt_cd_names *found,
 				enum names_deed deed)
 {
 	struct name from, to;
 
-	name_read(d, found, 0, &from);
-	name_read(d, found, 1, &to);
+	name_read(decode, found, 0, &from);
+	name_read(decode, found, 1, &to);
 	if (deed == NAMES_REMOVED)
-		name_removed(d, rec->view, &from);
+		name_removed(decode, rec->view, &from);
 	else if (deed == NAMES_MOVED || deed == NAMES_SWAPPED)
-		name_moved(d, &rec->hdr, rec->view, &from, &to, deed == NAMES_SWAPPED);
+		name_moved(decode, &rec->hdr, rec->view, &from, &to, deed == NAMES_SWAPPED);
 	else if (deed == NAMES_LINKED)
-		name_linked(d, &rec->hdr, rec->view, &from, &to);
+		name_linked(decode, &rec->hdr, rec->view, &from, &to);
 	return from.e ? from.id : (struct dlt_file_id){};
 }
 
-struct dlt_file_id names_found(struct decode *d, const struct dlt_create_del *rec, enum names_deed deed)
+struct dlt_file_id names_found(struct decode *decode, const struct dlt_create_del *rec, enum names_deed deed)
 {
-	struct dlt_cd_names *found = kept_of(d->names, rec->hdr.tid);
+	struct dlt_cd_names *found = kept_of(decode->names, rec->hdr.tid);
 	struct dlt_file_id id = {};
 
 	/* else of an earlier call, whose record was lost */
 	if (found && rec->named == DLT_CD_NAMED_SENT && start_of(&found->hdr) == start_of(&rec->hdr))
-		id = apply(d, rec, found, deed);
+		id = apply(decode, rec, found, deed);
 	else if (deed != NAMES_NONE)
-		names_lost(d, rec);
+		names_lost(decode, rec);
 	if (found)
-		drop(d->names, found);
+		drop(decode->names, found);
 	return id;
 }
 
@@ -270,28 +270,28 @@ static void forget_ambiguous(struct decode *d, const char *path, size_t len)
 		forget_base(d, path, len);
 }
 
-struct dlt_file_id names_by_path(struct decode *d, const struct dlt_hdr *hdr, uint32_t view, const char *path, size_t len,
+struct dlt_file_id names_by_path(struct decode *decode, const struct dlt_hdr *hdr, uint32_t view, const char *path, size_t len,
 				      const char *new_path, size_t new_len, bool swapped)
 {
-	struct file_entry *e = files_by_path(d->ctx.files, view, path, len);
-	struct file_entry *other = swapped ? files_by_path(d->ctx.files, view, new_path, new_len) : NULL;
+	struct file_entry *entry = files_by_path(decode->ctx.files, view, path, len);
+	struct file_entry *other = swapped ? files_by_path(decode->ctx.files, view, new_path, new_len) : NULL;
 
-	if (e && !new_path)
-		files_forget_path(d->ctx.files, view, path, len);
-	else if (e)
-		decode_file_moved(d, hdr, e, new_path, new_len);
+	if (entry && !new_path)
+		files_forget_path(decode->ctx.files, view, path, len);
+	else if (entry)
+		decode_file_moved(decode, hdr, entry, new_path, new_len);
 	else if (new_path && !swapped)
-		files_forget_path(d->ctx.files, view, new_path, new_len); /* a file that is known by another link, or not at all */
+		files_forget_path(decode->ctx.files, view, new_path, new_len); /* a file that is known by another link, or not at all */
 	if (other)
-		decode_file_moved(d, hdr, other, path, len);
+		decode_file_moved(decode, hdr, other, path, len);
 	/* a folder can be renamed without being opened, so an unknown file may be one */
 	if (new_path && (new_len != len || memcmp(path, new_path, len)) &&
-	    (!e || S_ISDIR(e->file.mode) || (swapped && (!other || S_ISDIR(other->file.mode)))))
-		files_move_below(d->ctx.files, view, path, len, new_path, new_len, swapped);
+	    (!entry || S_ISDIR(entry->file.mode) || (swapped && (!other || S_ISDIR(other->file.mode)))))
+		files_move_below(decode->ctx.files, view, path, len, new_path, new_len, swapped);
 	if (new_path != path) {
-		forget_ambiguous(d, path, len);
+		forget_ambiguous(decode, path, len);
 		if (new_path)
-			forget_ambiguous(d, new_path, new_len);
+			forget_ambiguous(decode, new_path, new_len);
 	}
-	return e ? e->file.id : (struct dlt_file_id){};
+	return entry ? entry->file.id : (struct dlt_file_id){};
 }

@@ -85,17 +85,17 @@ struct printed {
 
 struct printed *printed_new(const struct config_list *phases)
 {
-	struct printed *p = calloc(1, sizeof(*p));
+	struct printed *printed = calloc(1, sizeof(*printed));
 	char error[256];
 
-	for (unsigned int i = 0; p && i < phases->n; i++)
-		if (applog_add_rule(&p->rules, phases->items[i], error, sizeof(error)) < 0) {
-			printed_free(p);
+	for (unsigned int i = 0; printed && i < phases->n; i++)
+		if (applog_add_rule(&printed->rules, phases->items[i], error, sizeof(error)) < 0) {
+			printed_free(printed);
 			return NULL;
 		}
-	for (uint16_t i = 0; p && i < HELD_MAX; i++)
-		p->free[p->n_free++] = i;
-	return p;
+	for (uint16_t i = 0; printed && i < HELD_MAX; i++)
+		printed->free[printed->n_free++] = i;
+	return printed;
 }
 
 void printed_free(struct printed *p)
@@ -127,27 +127,27 @@ static void leave_until(struct printed *p, struct decode *d, uint64_t until_ns)
 		held_leave(p, d);
 }
 
-/* Makes a row of TEXT, which S has written; returns its slot. */
-static uint16_t held_put(struct printed *p, struct decode *d, const struct stream *s, const char *text, size_t len)
+/* Makes a row of TEXT, which STREAM has written; returns its slot. */
+static uint16_t held_put(struct printed *printed, struct decode *decode, const struct stream *stream, const char *text, size_t len)
 {
-	struct held *h;
+	struct held *held;
 	unsigned int at;
 	uint16_t slot;
 
-	if (!p->n_free)
-		held_leave(p, d);
-	slot = p->free[--p->n_free];
-	h = &p->held[slot];
-	h->row = ++p->rows;
-	h->rec = s->last;
-	h->rec.hdr.ts_ns = s->text_ns;
-	h->rec.segs = (struct dlt_segs){ .len[0] = (uint16_t)(len + 1) };
-	h->rec.hdr.size = (uint32_t)(sizeof(h->rec) + len + 1);
-	memcpy(h->text, text, len);
-	h->text[len] = '\0';
-	for (at = p->n_held++; at && p->held[p->order[at - 1]].rec.hdr.ts_ns > s->text_ns; at--)
-		p->order[at] = p->order[at - 1];
-	p->order[at] = slot;
+	if (!printed->n_free)
+		held_leave(printed, decode);
+	slot = printed->free[--printed->n_free];
+	held = &printed->held[slot];
+	held->row = ++printed->rows;
+	held->rec = stream->last;
+	held->rec.hdr.ts_ns = stream->text_ns;
+	held->rec.segs = (struct dlt_segs){ .len[0] = (uint16_t)(len + 1) };
+	held->rec.hdr.size = (uint32_t)(sizeof(held->rec) + len + 1);
+	memcpy(held->text, text, len);
+	held->text[len] = '\0';
+	for (at = printed->n_held++; at && printed->held[printed->order[at - 1]].rec.hdr.ts_ns > stream->text_ns; at--)
+		printed->order[at] = printed->order[at - 1];
+	printed->order[at] = slot;
 	return slot;
 }
 
@@ -173,61 +173,61 @@ static void pass_over(struct decode *d)
 }
 
 /* Returns the bar of L: that of its number, if it has not begun anew. */
-static struct bar *bar_of(struct stream *s, const struct phase_entry *e)
+static struct bar *bar_of(struct stream *stream, const struct phase_entry *entry)
 {
-	struct bar *b;
+	struct bar *bar;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(s->bars); i++) {
-		b = &s->bars[i];
-		if (b->any && b->number == e->number) {
-			b->any = !(e->words.part >= 0 && e->words.part < b->part);
-			return b;
+	for (unsigned int i = 0; i < ARRAY_SIZE(stream->bars); i++) {
+		bar = &stream->bars[i];
+		if (bar->any && bar->number == entry->number) {
+			bar->any = !(entry->words.part >= 0 && entry->words.part < bar->part);
+			return bar;
 		}
 	}
-	b = &s->bars[s->next_bar++ % ARRAY_SIZE(s->bars)];
-	*b = (struct bar){ .number = e->number };
-	return b;
+	bar = &stream->bars[stream->next_bar++ % ARRAY_SIZE(stream->bars)];
+	*bar = (struct bar){ .number = entry->number };
+	return bar;
 }
 
-static void bar_put(struct printed *p, struct decode *d, struct stream *s, const struct phase_entry *e,
+static void bar_put(struct printed *printed, struct decode *decode, struct stream *stream, const struct phase_entry *entry,
 		    const char *text, size_t len)
 {
-	struct bar *b = bar_of(s, e);
-	bool first = !b->any;
+	struct bar *bar = bar_of(stream, entry);
+	bool first = !bar->any;
 
-	b->any = true;
-	b->part = e->words.part;
-	if (!first && b->last_ns - b->kept_ns < NEAR_NS && b->row && p->held[b->slot].row == b->row) {
-		held_take_back(p, b->slot);
-		leave_out(d);
+	bar->any = true;
+	bar->part = entry->words.part;
+	if (!first && bar->last_ns - bar->kept_ns < NEAR_NS && bar->row && printed->held[bar->slot].row == bar->row) {
+		held_take_back(printed, bar->slot);
+		leave_out(decode);
 	} else if (!first) {
-		b->kept_ns = b->last_ns;
+		bar->kept_ns = bar->last_ns;
 	}
-	b->slot = held_put(p, d, s, text, len);
-	b->row = first ? 0 : p->held[b->slot].row;
-	b->last_ns = s->text_ns;
+	bar->slot = held_put(printed, decode, stream, text, len);
+	bar->row = first ? 0 : printed->held[bar->slot].row;
+	bar->last_ns = stream->text_ns;
 	if (first)
-		b->kept_ns = s->text_ns;
+		bar->kept_ns = stream->text_ns;
 }
 
 /*
  * Another process has printed an equal line a moment ago, to a pipe or the like: this one passes on what it
  * reads there.
  */
-static bool is_copy(struct printed *p, const struct stream *s, const char *text, size_t len)
+static bool is_copy(struct printed *printed, const struct stream *stream, const char *text, size_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a */
 
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ULL;
 	for (unsigned int i = 0; i < COPIES; i++) {
-		const struct copy *c = &p->copies[i];
+		const struct copy *c = &printed->copies[i];
 
-		if (c->hash == hash && c->at_ns && c->tgid != s->tgid && !S_ISREG(c->mode) &&
-		    memcmp(&c->id, &s->last.id, sizeof(c->id)) != 0 && s->text_ns - c->at_ns < COPY_NS)
+		if (c->hash == hash && c->at_ns && c->tgid != stream->tgid && !S_ISREG(c->mode) &&
+		    memcmp(&c->id, &stream->last.id, sizeof(c->id)) != 0 && stream->text_ns - c->at_ns < COPY_NS)
 			return true;
 	}
-	p->copies[p->next_copy++ % COPIES] = (struct copy){ hash, s->text_ns, s->last.id, s->tgid, s->last.mode };
+	printed->copies[printed->next_copy++ % COPIES] = (struct copy){ hash, stream->text_ns, stream->last.id, stream->tgid, stream->last.mode };
 	return false;
 }
 
@@ -244,30 +244,30 @@ static size_t strip(char *ret, const char *line, size_t len)
 	return (size_t)(out - ret);
 }
 
-/* Searches the open line of S, as far as it goes: a row, where it is about a phase. */
-static void look(struct printed *p, struct decode *d, struct stream *s)
+/* Searches the open line of STREAM, as far as it goes: a row, where it is about a phase. */
+static void look(struct printed *printed, struct decode *decode, struct stream *stream)
 {
 	char text[PRINTED_LINE_MAX];
-	size_t len = strip(text, p->lines[s - p->streams], s->len);
+	size_t len = strip(text, printed->lines[stream - printed->streams], stream->len);
 	struct applog_line l;
-	enum applog_found found = len ? applog_parse(&l, &p->rules, text, len) : APPLOG_NOTHING;
+	enum applog_found found = len ? applog_parse(&l, &printed->rules, text, len) : APPLOG_NOTHING;
 
-	util_count(&d->counts[DLT_printed].lines, len > 0);
-	if (found == APPLOG_NOTHING && !(len && l.stamped && !p->has_stamped))
+	util_count(&decode->counts[DLT_printed].lines, len > 0);
+	if (found == APPLOG_NOTHING && !(len && l.stamped && !printed->has_stamped))
 		return;
-	p->has_stamped |= l.stamped;
-	if (is_copy(p, s, text, len)) {
-		leave_out(d);
+	printed->has_stamped |= l.stamped;
+	if (is_copy(printed, stream, text, len)) {
+		leave_out(decode);
 		return;
 	}
-	if (p->second_rows++ >= ROWS_PER_S) {
-		pass_over(d);
+	if (printed->second_rows++ >= ROWS_PER_S) {
+		pass_over(decode);
 		return;
 	}
 	if (found == APPLOG_PHASE && (l.entry.event == PHASE_NEAR || l.entry.event == PHASE_STEP))
-		bar_put(p, d, s, &l.entry, text, len);
+		bar_put(printed, decode, stream, &l.entry, text, len);
 	else
-		held_put(p, d, s, text, len);
+		held_put(printed, decode, stream, text, len);
 }
 
 static void look_at_open(struct printed *p, struct decode *d, struct stream *s)
@@ -286,21 +286,21 @@ static void line_end(struct printed *p, struct decode *d, struct stream *s)
 	s->skip = false;
 }
 
-static void line_add(struct printed *p, struct decode *d, struct stream *s, const char *text, size_t len)
+static void line_add(struct printed *printed, struct decode *decode, struct stream *stream, const char *text, size_t len)
 {
-	char *line = p->lines[s - p->streams];
-	size_t n = MIN(len, PRINTED_LINE_MAX - s->len);
+	char *line = printed->lines[stream - printed->streams];
+	size_t n = MIN(len, PRINTED_LINE_MAX - stream->len);
 
-	if (!len || s->skip)
+	if (!len || stream->skip)
 		return;
-	p->n_open += !s->len || s->looked_at;
-	s->looked_at = false;
-	memcpy(line + s->len, text, n);
-	s->len += (uint32_t)n;
-	s->text_ns = s->last.hdr.ts_ns;
+	printed->n_open += !stream->len || stream->looked_at;
+	stream->looked_at = false;
+	memcpy(line + stream->len, text, n);
+	stream->len += (uint32_t)n;
+	stream->text_ns = stream->last.hdr.ts_ns;
 	if (n < len) {
-		look_at_open(p, d, s);
-		s->skip = true;
+		look_at_open(printed, decode, stream);
+		stream->skip = true;
 	}
 }
 
@@ -314,21 +314,21 @@ static void stream_cut(struct printed *p, struct stream *s)
 	s->skip = false;
 }
 
-static struct stream *stream_of(struct printed *p, struct decode *d, const struct dlt_printed *rec)
+static struct stream *stream_of(struct printed *printed, struct decode *decode, const struct dlt_printed *rec)
 {
 	const uint64_t key = (uint64_t)rec->hdr.tgid << 32 | rec->fd;
-	struct stream *set = &p->streams[(key * 0x9e3779b97f4a7c15ULL >> 32) % SETS * WAYS], *s = set;
+	struct stream *set = &printed->streams[(key * 0x9e3779b97f4a7c15ULL >> 32) % SETS * WAYS], *stream = set;
 
 	for (unsigned int i = 0; i < WAYS; i++) {
 		if (set[i].used_ns && set[i].tgid == rec->hdr.tgid && set[i].fd == rec->fd)
 			return &set[i];
-		if (set[i].used_ns < s->used_ns)
-			s = &set[i];
+		if (set[i].used_ns < stream->used_ns)
+			stream = &set[i];
 	}
-	if (s->used_ns)
-		line_end(p, d, s);
-	*s = (struct stream){ .tgid = rec->hdr.tgid, .fd = rec->fd, .gaps = rec->gaps, .last = *rec };
-	return s;
+	if (stream->used_ns)
+		line_end(printed, decode, stream);
+	*stream = (struct stream){ .tgid = rec->hdr.tgid, .fd = rec->fd, .gaps = rec->gaps, .last = *rec };
+	return stream;
 }
 
 /* Where a line ends: tqdm draws over one by \r, Keras by \b. */
@@ -347,34 +347,34 @@ static void second_begin(struct printed *p, uint64_t now_ns)
 	p->bytes = p->second_rows = 0;
 }
 
-void printed_take(struct printed *p, struct decode *d, const struct dlt_printed *rec, uint32_t len)
+void printed_take(struct printed *printed, struct decode *decode, const struct dlt_printed *rec, uint32_t len)
 {
 	const char *text = (const char *)(rec + 1), *end = text + len;
-	struct stream *s = stream_of(p, d, rec);
+	struct stream *stream = stream_of(printed, decode, rec);
 
-	second_begin(p, rec->hdr.ts_ns);
-	if (memcmp(&s->last.id, &rec->id, sizeof(rec->id)) != 0) /* dup2(), or another process of that number */
-		line_end(p, d, s);
-	if (s->gaps != rec->gaps)
-		stream_cut(p, s);
-	s->used_ns = MAX(rec->hdr.ts_ns, 1);
-	s->gaps = rec->gaps;
-	s->last = *rec;
-	if (p->bytes + len > BYTES_PER_S) {
-		pass_over(d);
-		stream_cut(p, s);
+	second_begin(printed, rec->hdr.ts_ns);
+	if (memcmp(&stream->last.id, &rec->id, sizeof(rec->id)) != 0) /* dup2(), or another process of that number */
+		line_end(printed, decode, stream);
+	if (stream->gaps != rec->gaps)
+		stream_cut(printed, stream);
+	stream->used_ns = MAX(rec->hdr.ts_ns, 1);
+	stream->gaps = rec->gaps;
+	stream->last = *rec;
+	if (printed->bytes + len > BYTES_PER_S) {
+		pass_over(decode);
+		stream_cut(printed, stream);
 		return;
 	}
-	p->bytes += len;
+	printed->bytes += len;
 	for (const char *next; text < end; text = next + 1) {
 		next = find_end(text, end);
-		line_add(p, d, s, text, (size_t)(next - text));
+		line_add(printed, decode, stream, text, (size_t)(next - text));
 		if (next < end)
-			line_end(p, d, s);
+			line_end(printed, decode, stream);
 	}
 	if (rec->bytes > len) {
-		pass_over(d);
-		stream_cut(p, s);
+		pass_over(decode);
+		stream_cut(printed, stream);
 	}
 }
 
@@ -382,17 +382,17 @@ void printed_take(struct printed *p, struct decode *d, const struct dlt_printed 
  * Searches lines without an end that have not grown since UNTIL_NS, in order of time: the original before
  * its copy.
  */
-static void look_at_still(struct printed *p, struct decode *d, uint64_t until_ns)
+static void look_at_still(struct printed *printed, struct decode *decode, uint64_t until_ns)
 {
-	while (p->n_open) {
+	while (printed->n_open) {
 		struct stream *first = NULL;
 
-		for (struct stream *s = p->streams; s < p->streams + STREAMS; s++)
+		for (struct stream *s = printed->streams; s < printed->streams + STREAMS; s++)
 			if (s->len && !s->looked_at && s->text_ns <= until_ns && (!first || s->text_ns < first->text_ns))
 				first = s;
 		if (!first)
 			return;
-		look_at_open(p, d, first);
+		look_at_open(printed, decode, first);
 	}
 }
 

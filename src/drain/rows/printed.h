@@ -23,8 +23,8 @@ struct printed;
 struct printed *printed_new(const struct config_list *phases);
 void printed_free(struct printed *p);
 
-/* REC, followed by LEN bytes of text, has come out of a ring; D takes the rows. */
-void printed_take(struct printed *p, struct decode *d, const struct dlt_printed *rec, uint32_t len);
+/* REC, followed by LEN bytes of text, has come out of a ring; DECODE takes the rows. */
+void printed_take(struct printed *printed, struct decode *decode, const struct dlt_printed *rec, uint32_t len);
 
 /*
  * All records until NOW_NS (CLOCK_MONOTONIC) have come: search lines without an end, release rows that have

@@ -124,77 +124,77 @@ static void look_end(struct process_facts *f, struct process_fact *p)
 		*p = f->found;
 }
 
-/* Begins a look at P. Returns 0 when it is over. */
-static int look_begin(struct process_facts *f, struct process_fact *p, const struct dlt_pids *rec, bool args)
+/* Begins a look at FACT. Returns 0 when it is over. */
+static int look_begin(struct process_facts *facts, struct process_fact *fact, const struct dlt_pids *rec, bool args)
 {
 	const struct process_seen seen = {
 		.pid = (pid_t)rec->hdr.tgid, .uid = rec->uid, .start_ns = rec->start_ns, .args_at = rec->args_at,
 	};
-	int r = process_look_begin(&f->look, &seen);
+	int r = process_look_begin(&facts->look, &seen);
 
 	if (r < 0) {
-		look_failed(f, p, r);
+		look_failed(facts, fact, r);
 		return 0;
 	}
-	f->found = *p;
-	f->looking = query(rec, args, &r);
-	if (f->looking && !r)
+	facts->found = *fact;
+	facts->looking = query(rec, args, &r);
+	if (facts->looking && !r)
 		return -EAGAIN;
-	if (f->looking)
-		take(f, rec, r, NULL);
-	f->looking = false;
-	look_end(f, p);
+	if (facts->looking)
+		take(facts, rec, r, NULL);
+	facts->looking = false;
+	look_end(facts, fact);
 	return 0;
 }
 
-static int look_go_on(struct process_facts *f, struct process_fact *p, const struct dlt_pids *rec, int wait_ms)
+static int look_go_on(struct process_facts *facts, struct process_fact *fact, const struct dlt_pids *rec, int wait_ms)
 {
 	struct process_reader_text texts[PROCESS_READER_TEXTS];
 	int r = process_reader_answer(wait_ms, texts);
 
 	if (r == -EAGAIN)
 		return r;
-	f->looking = false;
-	take(f, rec, r, texts);
-	look_end(f, p);
+	facts->looking = false;
+	take(facts, rec, r, texts);
+	look_end(facts, fact);
 	return 0;
 }
 
 /* --- facts ------------------------------------------------------------------------------------------ */
 
-/* What P begins with. Returns whether it needs a look. */
-static bool begin(struct process_facts *f, struct process_fact *p, const struct dlt_pids *rec, bool args)
+/* What FACT begins with. Returns whether it needs a look. */
+static bool begin(struct process_facts *facts, struct process_fact *fact, const struct dlt_pids *rec, bool args)
 {
-	const struct process_fact *parent = fact_of(f, rec->ppid);
-	bool is_new = p->pid != rec->hdr.tgid || p->start_ns != rec->start_ns || rec->event == DLT_PIDS_FORK;
+	const struct process_fact *parent = fact_of(facts, rec->ppid);
+	bool is_new = fact->pid != rec->hdr.tgid || fact->start_ns != rec->start_ns || rec->event == DLT_PIDS_FORK;
 
-	f->args_len = 0;
+	facts->args_len = 0;
 	if (rec->event == DLT_PIDS_FORK && parent->pid == rec->ppid) {
 		struct process_fact inherited = { .rank = parent->rank };
 
 		memcpy(inherited.cgroup, parent->cgroup, sizeof(inherited.cgroup));
-		*p = inherited;
+		*fact = inherited;
 		return false;
 	}
 	if (is_new)
-		*p = (struct process_fact){ .rank = DLT_NONE };
+		*fact = (struct process_fact){ .rank = DLT_NONE };
 	return is_new || args || rec->event == DLT_PIDS_EXEC ||
 	       (rec->event == DLT_PIDS_SNAPSHOT && rec->hdr.tid == rec->hdr.tgid);
 }
 
-int process_facts_get(struct process_facts *f, const struct dlt_pids *rec, bool args, int wait_ms, struct process_fact **ret)
+int process_facts_get(struct process_facts *facts, const struct dlt_pids *rec, bool args, int wait_ms, struct process_fact **ret)
 {
-	struct process_fact *p = fact_of(f, rec->hdr.tgid);
+	struct process_fact *fact = fact_of(facts, rec->hdr.tgid);
 	int r = 0;
 
-	if (!f->looking && begin(f, p, rec, args))
-		r = look_begin(f, p, rec, args);
-	if (f->looking)
-		r = look_go_on(f, p, rec, wait_ms);
+	if (!facts->looking && begin(facts, fact, rec, args))
+		r = look_begin(facts, fact, rec, args);
+	if (facts->looking)
+		r = look_go_on(facts, fact, rec, wait_ms);
 	if (r < 0)
 		return r;
-	p->pid = rec->hdr.tgid;
-	p->start_ns = rec->start_ns;
-	*ret = p;
+	fact->pid = rec->hdr.tgid;
+	fact->start_ns = rec->start_ns;
+	*ret = fact;
 	return 0;
 }

@@ -41,6 +41,6 @@ int64_t process_rank(const char *env, size_t len);
  * another process has their place; -EAGAIN: the reader has not answered within WAIT_MS, -1: its deadline, and the next call
  * must be for the same REC.
  */
-int process_facts_get(struct process_facts *f, const struct dlt_pids *rec, bool args, int wait_ms, struct process_fact **ret);
+int process_facts_get(struct process_facts *facts, const struct dlt_pids *rec, bool args, int wait_ms, struct process_fact **ret);
 
 #endif

@@ -28,13 +28,13 @@ static void seg_put(struct regions_row *row, unsigned int i, const char *text, s
 }
 
 /* "ai.compute.step" is compute, step; "my.own.name" my, own.name; a name without a dot the application's. */
-static void name_put(struct regions_row *row, const struct dltraced_msg *m)
+static void name_put(struct regions_row *row, const struct dltraced_msg *msg)
 {
-	const char *name = m->text, *end = name + m->name_len, *dot;
+	const char *name = msg->text, *end = name + msg->name_len, *dot;
 
-	if (m->op == DLTRACED_OP_MARK || m->op == DLTRACED_OP_META) {
-		seg_put(row, 0, m->op == DLTRACED_OP_MARK ? "mark" : "meta", 4);
-		seg_put(row, 1, name, m->name_len);
+	if (msg->op == DLTRACED_OP_MARK || msg->op == DLTRACED_OP_META) {
+		seg_put(row, 0, msg->op == DLTRACED_OP_MARK ? "mark" : "meta", 4);
+		seg_put(row, 1, name, msg->name_len);
 		return;
 	}
 	if (end - name > 3 && !memcmp(name, "ai.", 3))
@@ -49,24 +49,24 @@ static void name_put(struct regions_row *row, const struct dltraced_msg *m)
 	seg_put(row, 1, name, (size_t)(end - name));
 }
 
-static void row_make(struct regions_row *row, const struct dlt_hdr *hdr, const struct dltraced_msg *m)
+static void row_make(struct regions_row *row, const struct dlt_hdr *hdr, const struct dltraced_msg *msg)
 {
-	bool instant = m->op == DLTRACED_OP_MARK || m->op == DLTRACED_OP_META;
+	bool instant = msg->op == DLTRACED_OP_MARK || msg->op == DLTRACED_OP_META;
 
 	row->hdr = *hdr;
 	row->hdr.size = offsetof(struct regions_row, text);
 	row->segs = (struct dlt_segs){};
-	row->hdr.lat_ns = instant || m->start_ns > hdr->ts_ns ? 0 : hdr->ts_ns - m->start_ns; /* a start to come is none */
-	row->ret = m->flags & DLTRACED_FAILED ? -1 : 0;
-	row->epoch = m->epoch;
-	row->step = m->step;
-	row->bytes = m->bytes;
-	row->lane = m->lane;
-	row->source = m->source;
+	row->hdr.lat_ns = instant || msg->start_ns > hdr->ts_ns ? 0 : hdr->ts_ns - msg->start_ns; /* a start to come is none */
+	row->ret = msg->flags & DLTRACED_FAILED ? -1 : 0;
+	row->epoch = msg->epoch;
+	row->step = msg->step;
+	row->bytes = msg->bytes;
+	row->lane = msg->lane;
+	row->source = msg->source;
 	row->pad = 0;
-	name_put(row, m);
-	if (m->args_len)
-		seg_put(row, 2, m->text + m->name_len, m->args_len);
+	name_put(row, msg);
+	if (msg->args_len)
+		seg_put(row, 2, msg->text + msg->name_len, msg->args_len);
 }
 
 static void row_put(struct decode *d, const struct dlt_hdr *hdr, const struct dltraced_msg *m, bool running)
@@ -123,7 +123,7 @@ void regions_end(struct decode *d, uint32_t tgid, uint64_t now_ns)
 
 /* --- messages --------------------------------------------------------------------------------------------- */
 
-void regions_take(struct decode *d, const struct dlt_regions *rec)
+void regions_take(struct decode *decode, const struct dlt_regions *rec)
 {
 	size_t room = MIN(rec->msg_len, rec->hdr.size - offsetof(struct dlt_regions, msg)), text;
 	struct dltraced_msg m = {};
@@ -133,10 +133,10 @@ void regions_take(struct decode *d, const struct dlt_regions *rec)
 	m.name_len = (uint8_t)MIN((size_t)m.name_len, MIN(text, (size_t)DLTRACED_NAME_MAX));
 	m.args_len = (uint8_t)MIN((size_t)m.args_len, MIN(text - m.name_len, (size_t)DLTRACED_ARGS_MAX));
 	if (m.op == DLTRACED_OP_BEGIN) {
-		live_begin(d, &rec->hdr, &m);
+		live_begin(decode, &rec->hdr, &m);
 		return;
 	}
 	if (m.op == DLTRACED_OP_END)
-		live_end(d, &rec->hdr, &m);
-	row_put(d, &rec->hdr, &m, false);
+		live_end(decode, &rec->hdr, &m);
+	row_put(decode, &rec->hdr, &m, false);
 }

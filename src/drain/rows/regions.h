@@ -27,8 +27,8 @@ struct regions_row {
 	char text[DLTRACED_NAME_MAX + DLTRACED_ARGS_MAX + 16]; /* with CAT's own name where there is none, and NULs */
 };
 
-/* REC has come out of a ring; D takes the row. */
-void regions_take(struct decode *d, const struct dlt_regions *rec);
+/* REC has come out of a ring; DECODE takes the row. */
+void regions_take(struct decode *decode, const struct dlt_regions *rec);
 
 /* Process TGID has ended at NOW_NS: rows of its live regions. 0: the trace has, for all. */
 void regions_end(struct decode *d, uint32_t tgid, uint64_t now_ns);

@@ -49,37 +49,37 @@ void rollup_free(struct rollup *r)
 }
 
 /* Returns the number of a file's name; names past the last that fits share one. */
-static unsigned int file_number(struct rollup *r, const char *name)
+static unsigned int file_number(struct rollup *rollup, const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < r->n_files; i++)
-		if (!strncmp(r->files[i], name, sizeof(r->files[i]) - 1))
+	for (i = 0; i < rollup->n_files; i++)
+		if (!strncmp(rollup->files[i], name, sizeof(rollup->files[i]) - 1))
 			return i;
 	if (i == ROLLUP_FILES_MAX)
 		return i - 1;
-	snprintf(r->files[i], sizeof(r->files[i]), "%s", name);
-	return r->n_files++;
+	snprintf(rollup->files[i], sizeof(rollup->files[i]), "%s", name);
+	return rollup->n_files++;
 }
 
-static struct sum *add(struct rollup *r, const struct item *it)
+static struct sum *add(struct rollup *rollup, const struct item *it)
 {
 	const char *letter = it->rw ? strchr(rw_letters, it->rw) : NULL;
 	uint64_t key = it->minute, rw = letter ? (uint64_t)(letter - rw_letters) : 0;
-	struct sum *s;
+	struct sum *sum;
 
 	key = key << KEY_FILE_BITS | it->file;
 	key = key << KEY_PID_BITS | MIN(it->pid, NO_PID);
 	key = key << KEY_RW_BITS | rw;
-	s = table_get(&r->sums, key);
-	if (!s)
+	sum = table_get(&rollup->sums, key);
+	if (!sum)
 		return NULL;
-	s->rows++;
-	s->failed += it->failed;
-	s->bytes += it->bytes;
-	s->lat_ns += it->lat_ns;
-	s->max_lat_ns = MAX(s->max_lat_ns, it->lat_ns);
-	return s;
+	sum->rows++;
+	sum->failed += it->failed;
+	sum->bytes += it->bytes;
+	sum->lat_ns += it->lat_ns;
+	sum->max_lat_ns = MAX(sum->max_lat_ns, it->lat_ns);
+	return sum;
 }
 
 /* --- from records --------------------------------------------------------------------------------- */
@@ -98,16 +98,16 @@ bool rollup_takes(const struct probe *p)
 }
 
 /* A number by its field; DLT_NONE where there is no such field. */
-static int64_t number(const struct field *f, const void *rec)
+static int64_t number(const struct field *field, const void *rec)
 {
-	const char *at = f ? (const char *)rec + f->offset : NULL;
+	const char *at = field ? (const char *)rec + field->offset : NULL;
 
-	if (!f)
+	if (!field)
 		return DLT_NONE;
-	if (f->kind == FIELD_S64 || f->kind == FIELD_ADDR || f->kind == FIELD_U64)
+	if (field->kind == FIELD_S64 || field->kind == FIELD_ADDR || field->kind == FIELD_U64)
 		return *(const int64_t *)at;
-	if (f->kind == FIELD_S32 || f->kind == FIELD_U32 || f->kind == FIELD_NAME)
-		return f->kind == FIELD_S32 ? (int64_t)*(const int32_t *)at : (int64_t)*(const uint32_t *)at;
+	if (field->kind == FIELD_S32 || field->kind == FIELD_U32 || field->kind == FIELD_NAME)
+		return field->kind == FIELD_S32 ? (int64_t)*(const int32_t *)at : (int64_t)*(const uint32_t *)at;
 	return DLT_NONE;
 }
 
@@ -191,65 +191,65 @@ static unsigned int column(const struct reader *rd, const char *a, const char *b
 }
 
 /* Columns by name; the meaning of another tool's columns is unknown, so only rows are counted there. */
-static void rows_init(struct rows *w, struct rollup *r, const struct reader *rd)
+static void rows_init(struct rows *rows, struct rollup *rollup, const struct reader *rd)
 {
-	*w = (struct rows){
-		.r = r, .rd = rd, .file = file_number(r, rd->name),
+	*rows = (struct rows){
+		.r = rollup, .rd = rd, .file = file_number(rollup, rd->name),
 		.at_ts = reader_column(rd, "TIMESTAMP"), .at_time = reader_column(rd, "TIME"),
 		.at_lat = reader_column(rd, "LAT_NS"), .at_pid = reader_column(rd, "PID"),
 		.at_comm = reader_column(rd, "COMM"),
 	};
-	if (!w->at_lat)
+	if (!rows->at_lat)
 		return;
-	w->at_result = column(rd, "STATUS", "RETURNED", "RET");
-	w->at_bytes = column(rd, "BYTES", "RETURNED", NULL);
-	w->at_rw = column(rd, "RW", "T", NULL);
+	rows->at_result = column(rd, "STATUS", "RETURNED", "RET");
+	rows->at_bytes = column(rd, "BYTES", "RETURNED", NULL);
+	rows->at_rw = column(rd, "RW", "T", NULL);
 }
 
-static bool minute_of(struct rows *w, struct reader_field time, uint64_t *ret)
+static bool minute_of(struct rows *rows, struct reader_field time, uint64_t *ret)
 {
 	uint64_t ns;
 
-	if (time.len == TEXT_UTC_LEN && !memcmp(time.p, w->minute_text, sizeof(w->minute_text))) {
-		*ret = w->minute;
+	if (time.len == TEXT_UTC_LEN && !memcmp(time.p, rows->minute_text, sizeof(rows->minute_text))) {
+		*ret = rows->minute;
 		return true;
 	}
 	if (!text_get_utc(time.p, time.len, &ns, &(struct text_utc_cache){ 0 }))
 		return false;
-	memcpy(w->minute_text, time.p, sizeof(w->minute_text));
-	*ret = w->minute = ns / NSEC_PER_MINUTE;
+	memcpy(rows->minute_text, time.p, sizeof(rows->minute_text));
+	*ret = rows->minute = ns / NSEC_PER_MINUTE;
 	return true;
 }
 
 /* Returns false for a row that cannot be summed up. *FULL: no room. */
-static bool add_row(struct rows *w, const struct reader_row *row, bool *full)
+static bool add_row(struct rows *rows, const struct reader_row *row, bool *full)
 {
-	struct reader_field result = reader_field(row, w->at_result), comm = reader_field(row, w->at_comm);
-	struct item it = { .file = w->file, .pid = NO_PID, .rw = reader_field(row, w->at_rw).p[0] };
+	struct reader_field result = reader_field(row, rows->at_result), comm = reader_field(row, rows->at_comm);
+	struct item it = { .file = rows->file, .pid = NO_PID, .rw = reader_field(row, rows->at_rw).p[0] };
 	char name[TEXT_UTC_LEN];
-	struct sum *s;
+	struct sum *sum;
 
 	*full = false;
-	if (!reader_u64(reader_field(row, w->at_ts), &it.ts_ns) || !minute_of(w, reader_field(row, w->at_time), &it.minute))
+	if (!reader_u64(reader_field(row, rows->at_ts), &it.ts_ns) || !minute_of(rows, reader_field(row, rows->at_time), &it.minute))
 		return false;
-	reader_u64(reader_field(row, w->at_pid), &it.pid);
-	reader_u64(reader_field(row, w->at_lat), &it.lat_ns);
-	it.failed = w->at_result && result.len > 1 && result.p[0] == '-';
+	reader_u64(reader_field(row, rows->at_pid), &it.pid);
+	reader_u64(reader_field(row, rows->at_lat), &it.lat_ns);
+	it.failed = rows->at_result && result.len > 1 && result.p[0] == '-';
 	if (!it.failed && !reader_is(result, "?"))
-		reader_u64(reader_field(row, w->at_bytes), &it.bytes);
-	s = add(w->r, &it);
-	if (!s) {
+		reader_u64(reader_field(row, rows->at_bytes), &it.bytes);
+	sum = add(rows->r, &it);
+	if (!sum) {
 		*full = true;
 		return false;
 	}
 	if (comm.len <= sizeof(name)) {
-		memset(s->comm, 0, sizeof(s->comm));
-		memcpy(s->comm, name, MIN(text_unescape(name, comm.p, comm.len), sizeof(s->comm)));
+		memset(sum->comm, 0, sizeof(sum->comm));
+		memcpy(sum->comm, name, MIN(text_unescape(name, comm.p, comm.len), sizeof(sum->comm)));
 	}
-	if (it.ts_ns >= w->r->last_ns && reader_field(row, w->at_time).len == sizeof(w->last_time)) {
-		w->r->last_ns = it.ts_ns;
-		memcpy(w->last_time, reader_field(row, w->at_time).p, sizeof(w->last_time));
-		w->has_last = true;
+	if (it.ts_ns >= rows->r->last_ns && reader_field(row, rows->at_time).len == sizeof(rows->last_time)) {
+		rows->r->last_ns = it.ts_ns;
+		memcpy(rows->last_time, reader_field(row, rows->at_time).p, sizeof(rows->last_time));
+		rows->has_last = true;
 	}
 	return true;
 }
@@ -265,14 +265,14 @@ static void write_rows(struct rows *w, struct sink *out, uint32_t segment)
 	rollup_write(w->r, out, segment, ROLLUP_ALL);
 }
 
-int64_t rollup_rows(struct rollup *r, struct reader *rd, struct sink *out, uint32_t segment)
+int64_t rollup_rows(struct rollup *rollup, struct reader *rd, struct sink *out, uint32_t segment)
 {
 	struct reader_row row;
 	int64_t rows = 0;
 	struct rows w;
 	int got;
 
-	rows_init(&w, r, rd);
+	rows_init(&w, rollup, rd);
 	while ((got = reader_next(rd, &row)) > 0) {
 		bool full;
 
@@ -296,7 +296,7 @@ static int compare(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
-static void fill(struct dlt_rollup *rec, const struct rollup *r, uint64_t key, const struct sum *s)
+static void fill(struct dlt_rollup *rec, const struct rollup *rollup, uint64_t key, const struct sum *sum)
 {
 	struct text_utc_cache cache = { 0 };
 	char utc[TEXT_UTC_LEN];
@@ -309,15 +309,15 @@ static void fill(struct dlt_rollup *rec, const struct rollup *r, uint64_t key, c
 	pid = key & ((1 << KEY_PID_BITS) - 1);
 	rec->pid = pid == NO_PID ? DLT_NONE : (int64_t)pid;
 	key >>= KEY_PID_BITS;
-	memcpy(rec->file, r->files[key & ((1 << KEY_FILE_BITS) - 1)], sizeof(rec->file));
+	memcpy(rec->file, rollup->files[key & ((1 << KEY_FILE_BITS) - 1)], sizeof(rec->file));
 	text_put_utc(utc, (key >> KEY_FILE_BITS) * NSEC_PER_MINUTE, &cache);
 	snprintf(rec->minute, sizeof(rec->minute), "%.19sZ", utc);
-	memcpy(rec->hdr.comm, s->comm, sizeof(rec->hdr.comm));
-	rec->rows = s->rows;
-	rec->failed = s->failed;
-	rec->bytes = s->bytes;
-	rec->lat_ns = s->lat_ns;
-	rec->max_lat_ns = s->max_lat_ns;
+	memcpy(rec->hdr.comm, sum->comm, sizeof(rec->hdr.comm));
+	rec->rows = sum->rows;
+	rec->failed = sum->failed;
+	rec->bytes = sum->bytes;
+	rec->lat_ns = sum->lat_ns;
+	rec->max_lat_ns = sum->max_lat_ns;
 }
 
 static uint64_t minute_of_key(uint64_t key)
@@ -336,29 +336,29 @@ static void write_one(const struct rollup *r, uint32_t at, struct sink *out, uin
 	sink_commit(out, record_put_row(sink_begin(out), probes[DLT_rollup], &rec, ctx), rec.hdr.ts_ns);
 }
 
-void rollup_write(struct rollup *r, struct sink *out, uint32_t segment, uint64_t minute)
+void rollup_write(struct rollup *rollup, struct sink *out, uint32_t segment, uint64_t minute)
 {
-	struct clock_map clock = { .now = { .offset_ns = r->offset_ns } };
+	struct clock_map clock = { .now = { .offset_ns = rollup->offset_ns } };
 	struct text_utc_cache utc = { 0 };
 	struct record_ctx ctx = { .clock = &clock, .utc = &utc };
-	autofree uint32_t *order = calloc(r->sums.n + 1, sizeof(*order));
+	autofree uint32_t *order = calloc(rollup->sums.n + 1, sizeof(*order));
 	struct table left;
 
 	table_init(&left, sizeof(struct sum), ROLLUP_SUMS_MAX);
-	for (uint32_t i = 0; order && i < r->sums.n; i++)
+	for (uint32_t i = 0; order && i < rollup->sums.n; i++)
 		order[i] = i;
 	if (order)
-		qsort_r(order, r->sums.n, sizeof(*order), compare, r->sums.keys);
-	for (uint32_t i = 0; i < r->sums.n; i++) {
+		qsort_r(order, rollup->sums.n, sizeof(*order), compare, rollup->sums.keys);
+	for (uint32_t i = 0; i < rollup->sums.n; i++) {
 		uint32_t at = order ? order[i] : i;
-		uint64_t key = r->sums.keys[at];
+		uint64_t key = rollup->sums.keys[at];
 		struct sum *stays = minute_of_key(key) >= minute ? table_get(&left, key) : NULL;
 
 		if (stays)
-			*stays = *(const struct sum *)table_at(&r->sums, at);
+			*stays = *(const struct sum *)table_at(&rollup->sums, at);
 		else
-			write_one(r, at, out, segment, &ctx);
+			write_one(rollup, at, out, segment, &ctx);
 	}
-	table_free(&r->sums);
-	r->sums = left;
+	table_free(&rollup->sums);
+	rollup->sums = left;
 }

@@ -48,13 +48,13 @@ bool rollup_record(struct rollup *r, const struct probe *p, const struct dlt_hdr
  * Sum up every row of the file RD, its segment SEGMENT, and write the sums to OUT. Returns how many rows,
  * or -errno, when some may have been written already.
  */
-int64_t rollup_rows(struct rollup *r, struct reader *rd, struct sink *out, uint32_t segment);
+int64_t rollup_rows(struct rollup *rollup, struct reader *rd, struct sink *out, uint32_t segment);
 
 /*
  * Write the sums of minutes before MINUTE (since the epoch; ROLLUP_ALL: all) as rows into OUT, in the order
- * of minutes; SEGMENT: the number that they come from, 0: none. R forgets them.
+ * of minutes; SEGMENT: the number that they come from, 0: none. ROLLUP forgets them.
  */
 #define ROLLUP_ALL UINT64_MAX
-void rollup_write(struct rollup *r, struct sink *out, uint32_t segment, uint64_t minute);
+void rollup_write(struct rollup *rollup, struct sink *out, uint32_t segment, uint64_t minute);
 
 #endif

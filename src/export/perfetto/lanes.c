@@ -19,34 +19,34 @@ void lanes_free(struct lanes *l)
 	*l = (struct lanes){ 0 };
 }
 
-static uint32_t add(struct lanes *l)
+static uint32_t add(struct lanes *lanes)
 {
-	if (l->n == LANES_MAX)
+	if (lanes->n == LANES_MAX)
 		return LANES_NONE;
-	if (l->n == l->room) {
-		const uint32_t room = l->room ? 2 * l->room : 1;
-		struct lane *v = realloc(l->v, room * sizeof(*v));
+	if (lanes->n == lanes->room) {
+		const uint32_t room = lanes->room ? 2 * lanes->room : 1;
+		struct lane *v = realloc(lanes->v, room * sizeof(*v));
 
 		if (!v)
 			return LANES_NONE;
-		l->v = v;
-		l->room = room;
+		lanes->v = v;
+		lanes->room = room;
 	}
-	l->v[l->n] = (struct lane){ 0 };
-	return l->n++;
+	lanes->v[lanes->n] = (struct lane){ 0 };
+	return lanes->n++;
 }
 
-uint32_t lanes_put(struct lanes *l, uint64_t begin_ns, uint64_t end_ns)
+uint32_t lanes_put(struct lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t best = LANES_NONE;
 
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->v[i].end_ns <= begin_ns && (best == LANES_NONE || l->v[i].end_ns > l->v[best].end_ns))
+	for (uint32_t i = 0; i < lanes->n; i++)
+		if (lanes->v[i].end_ns <= begin_ns && (best == LANES_NONE || lanes->v[i].end_ns > lanes->v[best].end_ns))
 			best = i;
 	if (best == LANES_NONE)
-		best = add(l);
+		best = add(lanes);
 	if (best != LANES_NONE)
-		l->v[best].end_ns = end_ns;
+		lanes->v[best].end_ns = end_ns;
 	return best;
 }
 
@@ -57,16 +57,16 @@ uint32_t lanes_put(struct lanes *l, uint64_t begin_ns, uint64_t end_ns)
 static inline uint32_t outside(const struct lane *lane, uint64_t begin_ns, uint64_t end_ns, bool *twin)
 {
 	uint32_t i = lane->n;
-	const struct lane_span *s;
+	const struct lane_span *span;
 
 	while (i && lane->spans[i - 1].begin_ns > begin_ns)
 		i--;
 	if (!i)
 		return 0;
-	s = &lane->spans[i - 1];
-	if (s->end_ns <= begin_ns)
+	span = &lane->spans[i - 1];
+	if (span->end_ns <= begin_ns)
 		return i;
-	*twin = s->begin_ns == begin_ns && s->end_ns == end_ns && !(lane->merged && i == 1);
+	*twin = span->begin_ns == begin_ns && span->end_ns == end_ns && !(lane->merged && i == 1);
 	return *twin ? i : UINT32_MAX;
 }
 

@@ -33,7 +33,7 @@ void lanes_free(struct lanes *l);
  * Returns a lane for a slice that must not overlap any other: of the free lanes, the one that became free last. So there are
  * never more lanes than slices that overlap, and while few slices overlap only the first lanes are used.
  */
-uint32_t lanes_put(struct lanes *l, uint64_t begin_ns, uint64_t end_ns);
+uint32_t lanes_put(struct lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 
 /*
  * Returns the first lane on which the slice overlaps no other, but may contain whole ones. A slice is written as a begin and

@@ -43,59 +43,59 @@ static int open_part(struct export *x)
 }
 
 /* Begins another output file if this one is large: a viewer in a browser takes several times a file's size of memory. */
-static int split(struct export *x)
+static int split(struct export *export)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *perfetto = export->state;
 	int res;
 
-	if (!x->o->split_bytes || x->out.bytes + x->out.len < x->o->split_bytes || x->out.stream == stdout)
+	if (!export->o->split_bytes || export->out.bytes + export->out.len < export->o->split_bytes || export->out.stream == stdout)
 		return 0;
-	res = out_close(&x->out);
+	res = out_close(&export->out);
 	if (res < 0)
 		return res;
-	tracks_next_part(&s->tracks);
-	s->begun = false;
-	s->last_track = TRACKS_NONE;
-	return open_part(x);
+	tracks_next_part(&perfetto->tracks);
+	perfetto->begun = false;
+	perfetto->last_track = TRACKS_NONE;
+	return open_part(export);
 }
 
-static int put_rows(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
 {
-	struct perfetto *s = x->state;
-	struct plan *plan = &s->plan[f->index];
-	int res = split(x);
+	struct perfetto *perfetto = export->state;
+	struct plan *plan = &perfetto->plan[file->index];
+	int res = split(export);
 
 	if (plan->kind == PLAN_NEW)
-		plan_make(plan, f->table);
+		plan_make(plan, file->table);
 	if (plan->kind == PLAN_NONE)
 		return res;
 	for (unsigned int i = 0; i < n && res == 0; i++) {
-		struct perfetto_row r = { .f = f, .row = &rows[i], .plan = plan };
+		struct perfetto_row r = { .f = file, .row = &rows[i], .plan = plan };
 
 		perfetto_row_times(&r);
-		if (!s->begun)
-			perfetto_head(x, perfetto_ns(x, r.begin_ns));
-		s->begun = true;
-		plan_write(x, plan, f->table);
-		res = perfetto_row(x, &r);
+		if (!perfetto->begun)
+			perfetto_head(export, perfetto_ns(export, r.begin_ns));
+		perfetto->begun = true;
+		plan_write(export, plan, file->table);
+		res = perfetto_row(export, &r);
 		if (res == 0)
-			res = out_record(&x->out);
+			res = out_record(&export->out);
 	}
 	return res;
 }
 
-static int host(struct export *x)
+static int host(struct export *export)
 {
-	struct perfetto *s = x->state;
-	autofree char *name = util_fmt("host %s", x->host->name);
+	struct perfetto *perfetto = export->state;
+	autofree char *name = util_fmt("host %s", export->host->name);
 
-	s->host = (unsigned int)(x->host - x->hosts);
-	s->last_track = TRACKS_NONE;
-	s->blocks_ns = 0;
-	s->host_track = name ? perfetto_track(x, perfetto_key(s, 'h', "", 0), TRACK_PLAIN, TRACKS_NONE, (struct reader_field){ "", 0 }) : TRACKS_NONE;
-	if (s->host_track == TRACKS_NONE)
+	perfetto->host = (unsigned int)(export->host - export->hosts);
+	perfetto->last_track = TRACKS_NONE;
+	perfetto->blocks_ns = 0;
+	perfetto->host_track = name ? perfetto_track(export, perfetto_key(perfetto, 'h', "", 0), TRACK_PLAIN, TRACKS_NONE, (struct reader_field){ "", 0 }) : TRACKS_NONE;
+	if (perfetto->host_track == TRACKS_NONE)
 		return -ENOMEM;
-	tracks_name(tracks_at(&s->tracks, s->host_track), name, strlen(name));
+	tracks_name(tracks_at(&perfetto->tracks, perfetto->host_track), name, strlen(name));
 	return 0;
 }
 

@@ -79,34 +79,34 @@ static inline struct reader_field perfetto_text(const char *s)
 
 /* Returns the index of T's column NAME, or COLUMNS_NONE. */
 uint8_t perfetto_column(const struct export_table *t, const char *name);
-void plan_make(struct plan *p, const struct export_table *t);
-/* Writes the names of T's columns, unless the output file has them. */
-void plan_write(struct export *x, struct plan *p, const struct export_table *t);
+void plan_make(struct plan *plan, const struct export_table *table);
+/* Writes the names of TABLE's columns, unless the output file has them. */
+void plan_write(struct export *export, struct plan *plan, const struct export_table *table);
 
 /* --- perfetto_tracks.c ----------------------------------------------------------------------------------------- */
 
 /* Returns a key for a track of the current host. */
 uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_t len);
 /* Returns the track KEY. A new one is made below PARENT, with the NAME, which is escaped as in a row. */
-uint32_t perfetto_track(struct export *x, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name);
+uint32_t perfetto_track(struct export *export, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name);
 /* Returns the track of a thread, which gets the name of the thread's last row. */
-uint32_t perfetto_thread(struct export *x, uint64_t pid, uint64_t tid, struct reader_field comm);
+uint32_t perfetto_thread(struct export *export, uint64_t pid, uint64_t tid, struct reader_field comm);
 
 /* --- perfetto_packets.c ---------------------------------------------------------------------------------------- */
 
 /* Puts the clocks of one moment. REALTIME_NS 0: not known. */
-void perfetto_snapshot(struct export *x, uint64_t mono_ns, uint64_t realtime_ns);
+void perfetto_snapshot(struct export *export, uint64_t mono_ns, uint64_t realtime_ns);
 /* Puts the first packets of a file: the clock of all later packets, and that none depends on packets before. */
-void perfetto_head(struct export *x, uint64_t ns);
+void perfetto_head(struct export *export, uint64_t ns);
 /* Returns TEXT's number for KIND, after writing TEXT if the output file lacks it; 0: there is no room for more. */
-uint64_t perfetto_intern(struct export *x, unsigned int kind, struct reader_field text);
+uint64_t perfetto_intern(struct export *export, unsigned int kind, struct reader_field text);
 static inline uint64_t perfetto_ns(const struct export *x, uint64_t ns)
 {
 	return ns + (uint64_t)x->host->shift_ns;
 }
 /* Writes a slice with the plain text NAME and no annotations. */
-void perfetto_slice(struct export *x, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns);
-void perfetto_counter(struct export *x, uint32_t track, uint64_t ns, double v);
+void perfetto_slice(struct export *export, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns);
+void perfetto_counter(struct export *export, uint32_t track, uint64_t ns, double v);
 
 static inline char *perfetto_begin_event(char *p, char **packet, char **event, uint64_t ns, unsigned int type, uint64_t track)
 {
@@ -143,21 +143,21 @@ static inline struct reader_field perfetto_of(const struct perfetto_row *r, uint
 {
 	return column == COLUMNS_NONE ? reader_absent() : export_field(r->f, r->row, column);
 }
-/* Writes R. Returns 0 or -errno. */
-int perfetto_row(struct export *x, struct perfetto_row *r);
+/* Writes ROW. Returns 0 or -errno. */
+int perfetto_row(struct export *export, struct perfetto_row *row);
 
 /* --- perfetto_blocks.c ----------------------------------------------------------------------------------------- */
 
-/* Adds the block that R begins to what its process has in use, and takes away the one that it ends. */
-void perfetto_block(struct export *x, const struct perfetto_row *r);
+/* Adds the block that ROW begins to what its process has in use, and takes away the one that it ends. */
+void perfetto_block(struct export *export, const struct perfetto_row *row);
 
 /* --- perfetto_counters.c --------------------------------------------------------------------------------------- */
 
-void perfetto_numbers(struct export *x, const struct export_file *f, struct plan *p, const struct reader_row *row, uint64_t ns);
+void perfetto_numbers(struct export *export, const struct export_file *file, struct plan *plan, const struct reader_row *row, uint64_t ns);
 /* Adds V at NS to the counter with the name AB, which shows sums over short times. */
-void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint64_t ns, double v);
+void perfetto_rate(struct export *export, struct reader_field a, const char *b, uint64_t ns, double v);
 /* Adds V at NS to what the counter TRACK shows: its value at the end of each millisecond with changes. */
-void perfetto_change(struct export *x, uint32_t track, uint64_t ns, int64_t v);
+void perfetto_change(struct export *export, uint32_t track, uint64_t ns, int64_t v);
 void perfetto_end_sums(struct export *x);
 
 /* --- perfetto_phases.c ----------------------------------------------------------------------------------------- */

@@ -23,38 +23,38 @@ static bool is_counted(const struct perfetto_row *r, uint64_t first_ns)
 	return reader_u64(perfetto_of(r, r->plan->life), &life_ns) && life_ns <= r->end_ns && r->end_ns - life_ns >= first_ns;
 }
 
-/* Returns by how much R changes what its process has in use. */
-static int64_t change(const struct perfetto_row *r, uint64_t first_ns)
+/* Returns by how much ROW changes what its process has in use. */
+static int64_t change(const struct perfetto_row *row, uint64_t first_ns)
 {
-	const struct reader_field func = perfetto_of(r, r->plan->name);
+	const struct reader_field func = perfetto_of(row, row->plan->name);
 	const bool ends = reader_is(func, "end") || report_alloc_frees(func);
 	int64_t sum = 0;
 
-	if (is_counted(r, first_ns))
-		sum -= bytes(r, ends ? r->plan->size : r->plan->old_size);
-	if (!ends && !reader_is(perfetto_of(r, r->plan->addr), "0"))
-		sum += bytes(r, r->plan->size);
+	if (is_counted(row, first_ns))
+		sum -= bytes(row, ends ? row->plan->size : row->plan->old_size);
+	if (!ends && !reader_is(perfetto_of(row, row->plan->addr), "0"))
+		sum += bytes(row, row->plan->size);
 	return sum;
 }
 
-void perfetto_block(struct export *x, const struct perfetto_row *r)
+void perfetto_block(struct export *export, const struct perfetto_row *row)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *perfetto = export->state;
 	uint64_t pid, tid;
 	uint32_t thread, process, track = TRACKS_NONE;
 
-	if (report_alloc_is_unpaired(perfetto_of(r, r->plan->name)) || !reader_u64(perfetto_of(r, r->plan->pid), &pid) ||
-	    !reader_u64(perfetto_of(r, r->plan->tid), &tid))
+	if (report_alloc_is_unpaired(perfetto_of(row, row->plan->name)) || !reader_u64(perfetto_of(row, row->plan->pid), &pid) ||
+	    !reader_u64(perfetto_of(row, row->plan->tid), &tid))
 		return;
-	s->blocks_ns = s->blocks_ns ? s->blocks_ns : r->end_ns;
-	thread = perfetto_thread(x, pid, tid, perfetto_of(r, r->plan->comm));
-	process = thread == TRACKS_NONE ? TRACKS_NONE : tracks_at(&s->tracks, thread)->parent;
+	perfetto->blocks_ns = perfetto->blocks_ns ? perfetto->blocks_ns : row->end_ns;
+	thread = perfetto_thread(export, pid, tid, perfetto_of(row, row->plan->comm));
+	process = thread == TRACKS_NONE ? TRACKS_NONE : tracks_at(&perfetto->tracks, thread)->parent;
 	if (process != TRACKS_NONE)
-		track = perfetto_track(x, perfetto_key(s, 'b', &pid, sizeof(pid)), TRACK_COUNTER, process, perfetto_text("allocated bytes in use"));
+		track = perfetto_track(export, perfetto_key(perfetto, 'b', &pid, sizeof(pid)), TRACK_COUNTER, process, perfetto_text("allocated bytes in use"));
 	if (track == TRACKS_NONE) {
-		s->left_out++;
+		perfetto->left_out++;
 		return;
 	}
-	tracks_at(&s->tracks, track)->unit = "bytes";
-	perfetto_change(x, track, r->end_ns, change(r, s->blocks_ns));
+	tracks_at(&perfetto->tracks, track)->unit = "bytes";
+	perfetto_change(export, track, row->end_ns, change(row, perfetto->blocks_ns));
 }

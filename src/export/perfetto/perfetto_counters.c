@@ -25,14 +25,14 @@ static bool is_in(const char *const *list, const char *name)
 #define NAME_MAX_BYTES 512
 
 /* Puts into NAME the file and what the row measures, such as "gpu 0 1000". Returns its length. */
-static size_t name_row(const struct export_file *f, const struct reader_row *row, char *name)
+static size_t name_row(const struct export_file *file, const struct reader_row *row, char *name)
 {
-	char *p = stpcpy(name, f->table->name);
+	char *p = stpcpy(name, file->table->name);
 
-	for (unsigned int i = 0; i < f->table->n; i++) {
-		const struct reader_field v = export_field(f, row, i);
+	for (unsigned int i = 0; i < file->table->n; i++) {
+		const struct reader_field v = export_field(file, row, i);
 
-		if (!is_in(names, f->table->column[i].name) || export_is_none(v) || v.len + 64 > (size_t)(name + NAME_MAX_BYTES - p))
+		if (!is_in(names, file->table->column[i].name) || export_is_none(v) || v.len + 64 > (size_t)(name + NAME_MAX_BYTES - p))
 			continue;
 		*p++ = ' ';
 		p = mempcpy(p, v.p, v.len);
@@ -40,15 +40,15 @@ static size_t name_row(const struct export_file *f, const struct reader_row *row
 	return (size_t)(p - name);
 }
 
-void perfetto_numbers(struct export *x, const struct export_file *f, struct plan *p, const struct reader_row *row, uint64_t ns)
+void perfetto_numbers(struct export *export, const struct export_file *file, struct plan *plan, const struct reader_row *row, uint64_t ns)
 {
-	const struct perfetto *s = x->state;
+	const struct perfetto *perfetto = export->state;
 	char name[NAME_MAX_BYTES + 1];
-	const size_t len = name_row(f, row, name);
+	const size_t len = name_row(file, row, name);
 
-	for (unsigned int i = 0; i < f->table->n; i++) {
-		const char *column = f->table->column[i].name;
-		const struct reader_field v = export_field(f, row, i);
+	for (unsigned int i = 0; i < file->table->n; i++) {
+		const char *column = file->table->column[i].name;
+		const struct reader_field v = export_field(file, row, i);
 		const size_t column_len = MIN(strlen(column), NAME_MAX_BYTES - len - 1);
 		char number[64];
 		uint32_t track;
@@ -57,64 +57,64 @@ void perfetto_numbers(struct export *x, const struct export_file *f, struct plan
 			continue;
 		name[len] = ' ';
 		memcpy(name + len + 1, column, column_len);
-		track = perfetto_track(x, perfetto_key(s, 'n', name, len + 1 + column_len), TRACK_COUNTER, s->host_track,
+		track = perfetto_track(export, perfetto_key(perfetto, 'n', name, len + 1 + column_len), TRACK_COUNTER, perfetto->host_track,
 				       (struct reader_field){ name, len + 1 + column_len });
 		memcpy(number, v.p, v.len);
 		number[v.len] = '\0';
 		if (track != TRACKS_NONE)
-			perfetto_counter(x, track, ns, strtod(number, NULL));
+			perfetto_counter(export, track, ns, strtod(number, NULL));
 	}
 }
 
-static void end_bin(struct export *x, uint32_t i)
+static void end_bin(struct export *export, uint32_t i)
 {
-	const struct perfetto *s = x->state;
-	struct track *t = tracks_at(&s->tracks, i);
+	const struct perfetto *perfetto = export->state;
+	struct track *t = tracks_at(&perfetto->tracks, i);
 	const uint64_t bin = t->bin;
 
 	t->open = false;
 	if (t->level) {
-		perfetto_counter(x, i, t->changed_ns, MAX(t->sum, 0.0));
+		perfetto_counter(export, i, t->changed_ns, MAX(t->sum, 0.0));
 		return;
 	}
-	perfetto_counter(x, i, bin * BIN_NS, t->sum * (double)NSEC_PER_SEC / (double)BIN_NS);
-	perfetto_counter(x, i, (bin + 1) * BIN_NS, 0);
+	perfetto_counter(export, i, bin * BIN_NS, t->sum * (double)NSEC_PER_SEC / (double)BIN_NS);
+	perfetto_counter(export, i, (bin + 1) * BIN_NS, 0);
 }
 
-void perfetto_rate(struct export *x, struct reader_field a, const char *b, uint64_t ns, double v)
+void perfetto_rate(struct export *export, struct reader_field a, const char *b, uint64_t ns, double v)
 {
-	const struct perfetto *s = x->state;
+	const struct perfetto *perfetto = export->state;
 	char name[128];
 	const int len = snprintf(name, sizeof(name), "%.*s%s", (int)MIN(a.len, (size_t)64), a.p, b);
-	const uint32_t i = perfetto_track(x, perfetto_key(s, 'r', name, (size_t)len), TRACK_COUNTER, s->host_track,
+	const uint32_t i = perfetto_track(export, perfetto_key(perfetto, 'r', name, (size_t)len), TRACK_COUNTER, perfetto->host_track,
 					  (struct reader_field){ name, (size_t)len });
-	struct track *t;
+	struct track *track;
 
 	if (i == TRACKS_NONE)
 		return;
-	t = tracks_at(&s->tracks, i);
-	t->unit = "B/s";
-	if (t->open && ns / BIN_NS > t->bin) {
-		end_bin(x, i);
-		t = tracks_at(&s->tracks, i);
-		t->sum = 0;
+	track = tracks_at(&perfetto->tracks, i);
+	track->unit = "B/s";
+	if (track->open && ns / BIN_NS > track->bin) {
+		end_bin(export, i);
+		track = tracks_at(&perfetto->tracks, i);
+		track->sum = 0;
 	}
-	if (!t->open)
-		t->bin = ns / BIN_NS;
-	t->open = true;
-	t->sum += v;
+	if (!track->open)
+		track->bin = ns / BIN_NS;
+	track->open = true;
+	track->sum += v;
 }
 
-void perfetto_change(struct export *x, uint32_t track, uint64_t ns, int64_t v)
+void perfetto_change(struct export *export, uint32_t track, uint64_t ns, int64_t v)
 {
-	const struct perfetto *s = x->state;
-	struct track *t = tracks_at(&s->tracks, track);
+	const struct perfetto *perfetto = export->state;
+	struct track *t = tracks_at(&perfetto->tracks, track);
 	const uint64_t bin = ns / NSEC_PER_MSEC;
 
 	t->level = true;
 	if (t->open && bin > t->bin) {
-		end_bin(x, track);
-		t = tracks_at(&s->tracks, track);
+		end_bin(export, track);
+		t = tracks_at(&perfetto->tracks, track);
 	}
 	t->bin = bin;
 	t->open = true;

@@ -22,9 +22,9 @@ static char *put_clock(char *p, unsigned int id, uint64_t ns)
 	return proto_end(proto_u64(p, CLOCK_TIME, ns), at);
 }
 
-void perfetto_snapshot(struct export *x, uint64_t mono_ns, uint64_t realtime_ns)
+void perfetto_snapshot(struct export *export, uint64_t mono_ns, uint64_t realtime_ns)
 {
-	char *p = out_room(&x->out, 128), *packet, *snapshot;
+	char *p = out_room(&export->out, 128), *packet, *snapshot;
 
 	if (!p)
 		return;
@@ -35,15 +35,15 @@ void perfetto_snapshot(struct export *x, uint64_t mono_ns, uint64_t realtime_ns)
 	if (realtime_ns)
 		p = put_clock(p, BUILTIN_REALTIME, realtime_ns);
 	p = proto_u64(p, PRIMARY_CLOCK, BUILTIN_MONOTONIC);
-	out_put(&x->out, proto_end(proto_end(p, snapshot), packet));
+	out_put(&export->out, proto_end(proto_end(p, snapshot), packet));
 }
 
-void perfetto_head(struct export *x, uint64_t ns)
+void perfetto_head(struct export *export, uint64_t ns)
 {
 	char *p, *packet, *defaults;
 
-	perfetto_snapshot(x, ns, 0);
-	p = out_room(&x->out, 64);
+	perfetto_snapshot(export, ns, 0);
+	p = out_room(&export->out, 64);
 	if (!p)
 		return;
 	p = proto_begin(p, TRACE_PACKET, &packet);
@@ -51,67 +51,67 @@ void perfetto_head(struct export *x, uint64_t ns)
 	p = proto_u64(p, PACKET_SEQUENCE_FLAGS, FLAG_CLEARED);
 	p = proto_begin(p, PACKET_DEFAULTS, &defaults);
 	p = proto_u64(p, DEFAULTS_CLOCK_ID, BUILTIN_MONOTONIC);
-	out_put(&x->out, proto_end(proto_end(p, defaults), packet));
+	out_put(&export->out, proto_end(proto_end(p, defaults), packet));
 }
 
-uint64_t perfetto_intern(struct export *x, unsigned int kind, struct reader_field text)
+uint64_t perfetto_intern(struct export *export, unsigned int kind, struct reader_field text)
 {
-	struct perfetto *s = x->state;
-	const uint32_t n = s->names[kind].n;
-	struct interned *i = table_get(&s->names[kind], table_key(text.p, text.len));
+	struct perfetto *perfetto = export->state;
+	const uint32_t n = perfetto->names[kind].n;
+	struct interned *interned = table_get(&perfetto->names[kind], table_key(text.p, text.len));
 	char *p, *packet, *data, *entry, *name;
 
-	if (!i)
+	if (!interned)
 		return 0;
-	if (s->names[kind].n > n)
-		i->iid = n + 1;
-	if (i->part == s->tracks.part)
-		return i->iid;
-	p = out_room(&x->out, 128 + TEXT_JSON_MAX(text.len));
+	if (perfetto->names[kind].n > n)
+		interned->iid = n + 1;
+	if (interned->part == perfetto->tracks.part)
+		return interned->iid;
+	p = out_room(&export->out, 128 + TEXT_JSON_MAX(text.len));
 	if (!p)
 		return 0;
-	i->part = s->tracks.part;
+	interned->part = perfetto->tracks.part;
 	p = proto_begin(p, TRACE_PACKET, &packet);
 	p = proto_u64(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
 	p = proto_begin(p, PACKET_INTERNED_DATA, &data);
 	p = proto_begin(p, kind, &entry);
-	p = proto_u64(p, INTERNED_IID, i->iid);
+	p = proto_u64(p, INTERNED_IID, interned->iid);
 	p = proto_begin(p, INTERNED_NAME, &name);
-	p = proto_end(text_put_utf8(p, text, x->scratch), name);
+	p = proto_end(text_put_utf8(p, text, export->scratch), name);
 	p = proto_end(proto_end(p, entry), data);
 	p = proto_u64(p, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
-	out_put(&x->out, proto_end(p, packet));
-	return i->iid;
+	out_put(&export->out, proto_end(p, packet));
+	return interned->iid;
 }
 
-void perfetto_slice(struct export *x, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns)
+void perfetto_slice(struct export *export, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *s = export->state;
 	const uint64_t id = tracks_id(&s->tracks, track, lane);
-	char *p = out_room(&x->out, 256 + strlen(name)), *packet, *event;
+	char *p = out_room(&export->out, 256 + strlen(name)), *packet, *event;
 
 	if (!p)
 		return;
-	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(x, begin_ns), TYPE_SLICE_BEGIN, id);
+	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(export, begin_ns), TYPE_SLICE_BEGIN, id);
 	p = proto_text(p, EVENT_NAME, name);
 	p = proto_end(proto_end(p, event), packet);
-	out_put(&x->out, perfetto_end_slice(p, perfetto_ns(x, end_ns), id));
+	out_put(&export->out, perfetto_end_slice(p, perfetto_ns(export, end_ns), id));
 }
 
-void perfetto_counter(struct export *x, uint32_t track, uint64_t ns, double v)
+void perfetto_counter(struct export *export, uint32_t track, uint64_t ns, double v)
 {
-	struct perfetto *s = x->state;
-	struct track *t = tracks_at(&s->tracks, track);
+	struct perfetto *perfetto = export->state;
+	struct track *t = tracks_at(&perfetto->tracks, track);
 	uint64_t id;
 	char *p, *packet, *event;
 
 	if (!t->lanes.n && lanes_put(&t->lanes, 0, 0) == LANES_NONE)
 		return;
-	id = tracks_id(&s->tracks, track, 0);
-	p = out_room(&x->out, 128);
+	id = tracks_id(&perfetto->tracks, track, 0);
+	p = out_room(&export->out, 128);
 	if (!p)
 		return;
-	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(x, ns), TYPE_COUNTER, id);
+	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(export, ns), TYPE_COUNTER, id);
 	p = proto_double(p, EVENT_DOUBLE_COUNTER, v);
-	out_put(&x->out, proto_end(proto_end(p, event), packet));
+	out_put(&export->out, proto_end(proto_end(p, event), packet));
 }

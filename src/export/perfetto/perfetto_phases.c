@@ -5,25 +5,25 @@
 #include "export/perfetto/perfetto.h"
 #include "export/phases.h"
 
-static void put_kind(struct export *x, const struct phases *phases, enum phase_kind kind)
+static void put_kind(struct export *export, const struct phases *phases, enum phase_kind kind)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *perfetto = export->state;
 	char name[64], label[PHASE_LABEL_MAX];
 	const int len = snprintf(name, sizeof(name), "phase %s", phase_kind_names[kind]);
 	uint32_t track, lane;
 
 	if (!phases_count(phases, kind))
 		return;
-	track = perfetto_track(x, perfetto_key(s, 'f', name, (size_t)len), TRACK_PLAIN, s->host_track,
+	track = perfetto_track(export, perfetto_key(perfetto, 'f', name, (size_t)len), TRACK_PLAIN, perfetto->host_track,
 			       (struct reader_field){ name, (size_t)len });
 	for (uint32_t i = 0; i < phases_count(phases, kind) && track != TRACKS_NONE; i++) {
 		const struct phase *p = phases_get(phases, kind, i);
 
-		if (p->end_ns < p->begin_ns || !times_overlap(&x->times, export_host_index(x), p->begin_ns, p->end_ns))
+		if (p->end_ns < p->begin_ns || !times_overlap(&export->times, export_host_index(export), p->begin_ns, p->end_ns))
 			continue;
-		lane = lanes_put(&tracks_at(&s->tracks, track)->lanes, p->begin_ns, p->end_ns);
+		lane = lanes_put(&tracks_at(&perfetto->tracks, track)->lanes, p->begin_ns, p->end_ns);
 		if (lane != LANES_NONE)
-			perfetto_slice(x, track, lane, phases_label(phases, p, label), p->begin_ns, p->end_ns);
+			perfetto_slice(export, track, lane, phases_label(phases, p, label), p->begin_ns, p->end_ns);
 	}
 }
 

@@ -11,10 +11,10 @@ uint8_t perfetto_column(const struct export_table *t, const char *name)
 	return i ? (uint8_t)(i - 1) : COLUMNS_NONE;
 }
 
-static enum plan_kind kind_of(const struct export_table *t)
+static enum plan_kind kind_of(const struct export_table *table)
 {
-#define HAS(name) (perfetto_column(t, name) != COLUMNS_NONE)
-	if (export_table_is_numbers(t))
+#define HAS(name) (perfetto_column(table, name) != COLUMNS_NONE)
+	if (export_table_is_numbers(table))
 		return PLAN_NUMBERS;
 	if (HAS("REALTIME_NS"))
 		return PLAN_CLOCK;
@@ -39,44 +39,44 @@ static uint8_t first_of(const struct export_table *t, const char *const *names)
 	return c;
 }
 
-void plan_make(struct plan *p, const struct export_table *t)
+void plan_make(struct plan *plan, const struct export_table *table)
 {
 	static const char *const names[] = { "NAME", "FUNC", "T", "PREV_COMM", "EVENT", "TEXT", NULL };
 	static const char *const pids[] = { "PID", "PREV_PID", NULL }, *const tids[] = { "TID", "PREV_TID", NULL };
 	static const char *const comms[] = { "COMM", "PREV_COMM", NULL }, *const lats[] = { "LAT_NS", "RUN_NS", NULL };
 	static const char *const bytes[] = { "RETURNED", "BYTES", NULL }, *const sides[] = { "RW", "T", NULL };
 
-	p->kind = kind_of(t);
-	p->pid = first_of(t, pids);
-	p->tid = first_of(t, tids);
-	p->comm = first_of(t, comms);
-	p->lat = first_of(t, lats);
-	p->name = first_of(t, names);
-	p->category = perfetto_column(t, "CAT");
-	p->lane = perfetto_column(t, "LANE");
-	p->disk = perfetto_column(t, "DISK");
-	p->cpu = perfetto_column(t, "CPU");
-	p->bytes = first_of(t, bytes);
-	p->rw = first_of(t, sides);
-	p->addr = perfetto_column(t, "ADDR");
-	p->size = perfetto_column(t, "SIZE");
-	p->old_size = perfetto_column(t, "OLD_SIZE");
-	p->life = perfetto_column(t, "LIFE_NS");
-	for (unsigned int i = 2; i < t->n; i++) /* after TIMESTAMP and TIME */
-		if (i != p->lat && i != p->name && i != p->category &&
-		    (p->kind != PLAN_CALLS || (i != p->pid && i != p->tid && i != p->comm)))
-			p->more[p->n_more++] = (uint8_t)i;
+	plan->kind = kind_of(table);
+	plan->pid = first_of(table, pids);
+	plan->tid = first_of(table, tids);
+	plan->comm = first_of(table, comms);
+	plan->lat = first_of(table, lats);
+	plan->name = first_of(table, names);
+	plan->category = perfetto_column(table, "CAT");
+	plan->lane = perfetto_column(table, "LANE");
+	plan->disk = perfetto_column(table, "DISK");
+	plan->cpu = perfetto_column(table, "CPU");
+	plan->bytes = first_of(table, bytes);
+	plan->rw = first_of(table, sides);
+	plan->addr = perfetto_column(table, "ADDR");
+	plan->size = perfetto_column(table, "SIZE");
+	plan->old_size = perfetto_column(table, "OLD_SIZE");
+	plan->life = perfetto_column(table, "LIFE_NS");
+	for (unsigned int i = 2; i < table->n; i++) /* after TIMESTAMP and TIME */
+		if (i != plan->lat && i != plan->name && i != plan->category &&
+		    (plan->kind != PLAN_CALLS || (i != plan->pid && i != plan->tid && i != plan->comm)))
+			plan->more[plan->n_more++] = (uint8_t)i;
 }
 
-void plan_write(struct export *x, struct plan *p, const struct export_table *t)
+void plan_write(struct export *export, struct plan *plan, const struct export_table *table)
 {
-	const struct perfetto *s = x->state;
+	const struct perfetto *s = export->state;
 
-	if (p->part == s->tracks.part)
+	if (plan->part == s->tracks.part)
 		return;
-	p->part = s->tracks.part;
-	p->last_len = 0;
-	for (unsigned int i = 0; i < p->n_more; i++)
-		p->more_iid[i] = perfetto_intern(x, INTERNED_ANNOTATION_NAMES, perfetto_text(t->column[p->more[i]].name));
-	p->table_iid = perfetto_intern(x, INTERNED_CATEGORIES, perfetto_text(t->name));
+	plan->part = s->tracks.part;
+	plan->last_len = 0;
+	for (unsigned int i = 0; i < plan->n_more; i++)
+		plan->more_iid[i] = perfetto_intern(export, INTERNED_ANNOTATION_NAMES, perfetto_text(table->column[plan->more[i]].name));
+	plan->table_iid = perfetto_intern(export, INTERNED_CATEGORIES, perfetto_text(table->name));
 }

@@ -27,7 +27,7 @@ void perfetto_row_times(struct perfetto_row *r)
 	r->begin_ns = r->end_ns - MIN(number(r, r->plan->lat), r->end_ns);
 }
 
-static inline char *put_annotation(struct export *x, char *p, uint64_t iid, enum column_type type, struct reader_field v)
+static inline char *put_annotation(struct export *export, char *p, uint64_t iid, enum column_type type, struct reader_field v)
 {
 	char *at, *text;
 	uint64_t u;
@@ -40,18 +40,18 @@ static inline char *put_annotation(struct export *x, char *p, uint64_t iid, enum
 	if (type == COLUMN_INT && text_s64(v, &n))
 		return proto_end(proto_s64(p, ANNOTATION_INT, n), at);
 	p = proto_begin(p, ANNOTATION_STRING, &text);
-	return proto_end(proto_end(text_put_utf8(p, v, x->scratch), text), at);
+	return proto_end(proto_end(text_put_utf8(p, v, export->scratch), text), at);
 }
 
-static inline char *put_annotations(struct export *x, char *p, const struct perfetto_row *r)
+static inline char *put_annotations(struct export *export, char *p, const struct perfetto_row *row)
 {
-	const struct plan *plan = r->plan;
+	const struct plan *plan = row->plan;
 
 	for (unsigned int i = 0; i < plan->n_more; i++) {
-		const struct reader_field v = perfetto_of(r, plan->more[i]);
+		const struct reader_field v = perfetto_of(row, plan->more[i]);
 
 		if (!export_is_none(v))
-			p = put_annotation(x, p, plan->more_iid[i], r->f->table->column[plan->more[i]].type, v);
+			p = put_annotation(export, p, plan->more_iid[i], row->f->table->column[plan->more[i]].type, v);
 	}
 	return p;
 }
@@ -68,33 +68,33 @@ static inline uint64_t name_iid(struct export *x, struct plan *p, struct reader_
 }
 
 /* Puts the row onto a lane of TRACK: as a SLICE from its begin to its end, or as an instant. */
-static int put_event(struct export *x, struct perfetto_row *r, uint32_t track, uint32_t lane, bool slice)
+static int put_event(struct export *export, struct perfetto_row *row, uint32_t track, uint32_t lane, bool slice)
 {
-	struct perfetto *s = x->state;
-	struct plan *plan = r->plan;
-	const struct reader_field name = plan->name == COLUMNS_NONE ? perfetto_text(r->f->table->name) : perfetto_of(r, plan->name);
+	struct perfetto *perfetto = export->state;
+	struct plan *plan = row->plan;
+	const struct reader_field name = plan->name == COLUMNS_NONE ? perfetto_text(row->f->table->name) : perfetto_of(row, plan->name);
 	const uint64_t category = plan->category == COLUMNS_NONE ? plan->table_iid :
-								    perfetto_intern(x, INTERNED_CATEGORIES, perfetto_of(r, plan->category));
-	const uint64_t iid = name_iid(x, plan, name), id = tracks_id(&s->tracks, track, lane);
-	const size_t len = r->row->stop[r->f->in.reader.n_columns] - r->row->stop[0];
-	char *p = out_room(&x->out, 512 + 32 * (size_t)plan->n_more + 2 * TEXT_JSON_MAX(len)), *packet, *event, *text;
+								    perfetto_intern(export, INTERNED_CATEGORIES, perfetto_of(row, plan->category));
+	const uint64_t iid = name_iid(export, plan, name), id = tracks_id(&perfetto->tracks, track, lane);
+	const size_t len = row->row->stop[row->f->in.reader.n_columns] - row->row->stop[0];
+	char *p = out_room(&export->out, 512 + 32 * (size_t)plan->n_more + 2 * TEXT_JSON_MAX(len)), *packet, *event, *text;
 
 	if (!p)
 		return -ENOMEM;
-	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(x, slice ? r->begin_ns : r->end_ns), slice ? TYPE_SLICE_BEGIN : TYPE_INSTANT, id);
+	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(export, slice ? row->begin_ns : row->end_ns), slice ? TYPE_SLICE_BEGIN : TYPE_INSTANT, id);
 	if (iid) {
 		p = proto_u64(p, EVENT_NAME_IID, iid);
 	} else {
 		p = proto_begin(p, EVENT_NAME, &text);
-		p = proto_end(text_put_utf8(p, name, x->scratch), text);
+		p = proto_end(text_put_utf8(p, name, export->scratch), text);
 	}
 	if (category)
 		p = proto_u64(p, EVENT_CATEGORY_IIDS, category);
-	p = put_annotations(x, p, r);
+	p = put_annotations(export, p, row);
 	p = proto_end(proto_end(p, event), packet);
 	if (slice)
-		p = perfetto_end_slice(p, perfetto_ns(x, r->end_ns), id);
-	out_put(&x->out, p);
+		p = perfetto_end_slice(p, perfetto_ns(export, row->end_ns), id);
+	out_put(&export->out, p);
 	return 0;
 }
 
@@ -120,40 +120,40 @@ static uint32_t async_track(struct export *x, const struct perfetto_row *r, uint
 	return perfetto_track(x, perfetto_key(s, 'a', key, sizeof(key)), TRACK_PLAIN, thread, kind);
 }
 
-static int put_call(struct export *x, struct perfetto_row *r)
+static int put_call(struct export *export, struct perfetto_row *row)
 {
-	struct perfetto *s = x->state;
-	const bool async = is_async(r);
-	uint32_t track = perfetto_thread(x, number(r, r->plan->pid), number(r, r->plan->tid), perfetto_of(r, r->plan->comm)), lane = LANES_NONE;
+	struct perfetto *perfetto = export->state;
+	const bool async = is_async(row);
+	uint32_t track = perfetto_thread(export, number(row, row->plan->pid), number(row, row->plan->tid), perfetto_of(row, row->plan->comm)), lane = LANES_NONE;
 
 	if (track != TRACKS_NONE && async) {
 		/* their track is below the thread's first lane, so there must be one */
-		if (!tracks_at(&s->tracks, track)->lanes.n)
-			lanes_nest(&tracks_at(&s->tracks, track)->lanes, 0, 0);
-		track = async_track(x, r, track);
+		if (!tracks_at(&perfetto->tracks, track)->lanes.n)
+			lanes_nest(&tracks_at(&perfetto->tracks, track)->lanes, 0, 0);
+		track = async_track(export, row, track);
 	}
 	if (track != TRACKS_NONE)
-		lane = (async ? lanes_put : lanes_nest)(&tracks_at(&s->tracks, track)->lanes, r->begin_ns, r->end_ns);
+		lane = (async ? lanes_put : lanes_nest)(&tracks_at(&perfetto->tracks, track)->lanes, row->begin_ns, row->end_ns);
 	if (lane == LANES_NONE) {
-		s->left_out++;
+		perfetto->left_out++;
 		return 0;
 	}
-	return put_event(x, r, track, lane, true);
+	return put_event(export, row, track, lane, true);
 }
 
 /* Puts a row of a disk or a CPU onto its track below the host, which has as many lanes as it needs. */
-static int put_in_lane(struct export *x, struct perfetto_row *r, char kind, struct reader_field name)
+static int put_in_lane(struct export *export, struct perfetto_row *row, char kind, struct reader_field name)
 {
-	struct perfetto *s = x->state;
-	const uint32_t track = perfetto_track(x, perfetto_key(s, kind, name.p, name.len), TRACK_PLAIN, s->host_track, name);
+	struct perfetto *s = export->state;
+	const uint32_t track = perfetto_track(export, perfetto_key(s, kind, name.p, name.len), TRACK_PLAIN, s->host_track, name);
 	const uint32_t lane = track == TRACKS_NONE ? LANES_NONE :
-						     lanes_put(&tracks_at(&s->tracks, track)->lanes, r->begin_ns, r->end_ns);
+						     lanes_put(&tracks_at(&s->tracks, track)->lanes, row->begin_ns, row->end_ns);
 
 	if (lane == LANES_NONE) {
 		s->left_out++;
 		return 0;
 	}
-	return put_event(x, r, track, lane, true);
+	return put_event(export, row, track, lane, true);
 }
 
 /* Puts a slice for the time that the thread which leaves the CPU has run. The idle task gets none. */
@@ -168,22 +168,22 @@ static int put_switch(struct export *x, struct perfetto_row *r)
 	return put_in_lane(x, r, 'c', (struct reader_field){ name, (size_t)n });
 }
 
-static int put_instant(struct export *x, struct perfetto_row *r)
+static int put_instant(struct export *export, struct perfetto_row *row)
 {
-	struct perfetto *s = x->state;
-	const uint64_t pid = number(r, r->plan->pid);
-	const bool of_thread = r->plan->tid != COLUMNS_NONE;
-	uint32_t track = of_thread ? perfetto_thread(x, pid, number(r, r->plan->tid), perfetto_of(r, r->plan->comm)) :
-				     perfetto_track(x, perfetto_key(s, 'i', r->f->table->name, strlen(r->f->table->name)),
-						    TRACK_PLAIN, s->host_track, perfetto_text(r->f->table->name));
+	struct perfetto *perfetto = export->state;
+	const uint64_t pid = number(row, row->plan->pid);
+	const bool of_thread = row->plan->tid != COLUMNS_NONE;
+	uint32_t track = of_thread ? perfetto_thread(export, pid, number(row, row->plan->tid), perfetto_of(row, row->plan->comm)) :
+				     perfetto_track(export, perfetto_key(perfetto, 'i', row->f->table->name, strlen(row->f->table->name)),
+						    TRACK_PLAIN, perfetto->host_track, perfetto_text(row->f->table->name));
 
 	if (track == TRACKS_NONE) {
-		s->left_out++;
+		perfetto->left_out++;
 		return 0;
 	}
-	if (!tracks_at(&s->tracks, track)->lanes.n)
-		lanes_nest(&tracks_at(&s->tracks, track)->lanes, 0, 0);
-	return put_event(x, r, track, 0, false);
+	if (!tracks_at(&perfetto->tracks, track)->lanes.n)
+		lanes_nest(&tracks_at(&perfetto->tracks, track)->lanes, 0, 0);
+	return put_event(export, row, track, 0, false);
 }
 
 /* Puts clocks of the first host only, as the axis of time is that host's. */
@@ -207,26 +207,26 @@ static void add_rates(struct export *x, const struct perfetto_row *r)
 	perfetto_rate(x, p->disk == COLUMNS_NONE ? perfetto_text("calls") : disk, side.p[0] == 'R' ? " read" : " written", r->end_ns, (double)bytes);
 }
 
-int perfetto_row(struct export *x, struct perfetto_row *r)
+int perfetto_row(struct export *export, struct perfetto_row *row)
 {
-	switch (r->plan->kind) {
+	switch (row->plan->kind) {
 	case PLAN_CALLS:
-		add_rates(x, r);
-		return put_call(x, r);
+		add_rates(export, row);
+		return put_call(export, row);
 	case PLAN_DISKS:
-		add_rates(x, r);
-		return put_in_lane(x, r, 'd', perfetto_of(r, r->plan->disk));
+		add_rates(export, row);
+		return put_in_lane(export, row, 'd', perfetto_of(row, row->plan->disk));
 	case PLAN_CPUS:
-		return put_switch(x, r);
+		return put_switch(export, row);
 	case PLAN_BLOCKS:
-		perfetto_block(x, r);
+		perfetto_block(export, row);
 		return 0;
 	case PLAN_INSTANTS:
-		return put_instant(x, r);
+		return put_instant(export, row);
 	case PLAN_CLOCK:
-		return put_clock_row(x, r);
+		return put_clock_row(export, row);
 	case PLAN_NUMBERS:
-		perfetto_numbers(x, r->f, r->plan, r->row, r->end_ns);
+		perfetto_numbers(export, row->f, row->plan, row->row, row->end_ns);
 		return 0;
 	case PLAN_NEW:
 	case PLAN_NONE:

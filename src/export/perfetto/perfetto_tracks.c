@@ -12,23 +12,23 @@ uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_
 	return table_key_more(table_key_more(table_key(&kind, 1), (const char *)&s->host, sizeof(s->host)), of, len);
 }
 
-/* Names T with the texts BEFORE, OF and AFTER; OF is escaped as in a row. */
-static void name_track(struct export *x, struct track *t, const char *before, struct reader_field of, const char *after)
+/* Names TRACK with the texts BEFORE, OF and AFTER; OF is escaped as in a row. */
+static void name_track(struct export *export, struct track *track, const char *before, struct reader_field of, const char *after)
 {
 	const size_t len = strlen(before);
 	autofree char *text = malloc(len + TEXT_JSON_MAX(of.len) + strlen(after) + 1);
 
 	if (!text)
 		return;
-	char *end = text_put_utf8(mempcpy(text, before, len), of, x->scratch);
+	char *end = text_put_utf8(mempcpy(text, before, len), of, export->scratch);
 
 	end = stpcpy(end, after);
-	tracks_name(t, text, (size_t)(end - text));
+	tracks_name(track, text, (size_t)(end - text));
 }
 
-uint32_t perfetto_track(struct export *x, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name)
+uint32_t perfetto_track(struct export *export, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *s = export->state;
 	bool is_new;
 	const uint32_t i = tracks_find(&s->tracks, key, &is_new);
 
@@ -36,7 +36,7 @@ uint32_t perfetto_track(struct export *x, uint64_t key, enum track_kind kind, ui
 		return i;
 	tracks_at(&s->tracks, i)->kind = kind;
 	tracks_at(&s->tracks, i)->parent = parent;
-	name_track(x, tracks_at(&s->tracks, i), "", name, "");
+	name_track(export, tracks_at(&s->tracks, i), "", name, "");
 	return i;
 }
 
@@ -65,51 +65,51 @@ static bool has_comm(const struct track *t, struct reader_field comm)
 	return !memcmp(t->comm, comm.p, MIN(comm.len, sizeof(t->comm))) && (comm.len >= sizeof(t->comm) || !t->comm[comm.len]);
 }
 
-static uint32_t process_track(struct export *x, uint64_t pid, struct reader_field comm, bool is_leader)
+static uint32_t process_track(struct export *export, uint64_t pid, struct reader_field comm, bool is_leader)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *perfetto = export->state;
 	bool is_new;
-	const uint32_t i = tracks_find(&s->tracks, perfetto_key(s, 'p', &pid, sizeof(pid)), &is_new);
-	struct track *t;
+	const uint32_t i = tracks_find(&perfetto->tracks, perfetto_key(perfetto, 'p', &pid, sizeof(pid)), &is_new);
+	struct track *track;
 
 	if (i == TRACKS_NONE)
 		return i;
-	t = tracks_at(&s->tracks, i);
+	track = tracks_at(&perfetto->tracks, i);
 	if (is_new) {
-		t->kind = TRACK_PROCESS;
-		t->pid = number_of(s, pid);
+		track->kind = TRACK_PROCESS;
+		track->pid = number_of(perfetto, pid);
 	}
-	if (is_new || (is_leader && !has_comm(t, comm))) {
-		remember_comm(t, comm);
-		name_process(x, t, comm);
+	if (is_new || (is_leader && !has_comm(track, comm))) {
+		remember_comm(track, comm);
+		name_process(export, track, comm);
 	}
 	return i;
 }
 
-uint32_t perfetto_thread(struct export *x, uint64_t pid, uint64_t tid, struct reader_field comm)
+uint32_t perfetto_thread(struct export *export, uint64_t pid, uint64_t tid, struct reader_field comm)
 {
-	struct perfetto *s = x->state;
+	struct perfetto *perfetto = export->state;
 	const uint64_t key[2] = { pid, tid };
-	struct track *t;
-	uint32_t i = s->last_track, process;
+	struct track *track;
+	uint32_t i = perfetto->last_track, process;
 	bool is_new = false;
 
-	if (i == TRACKS_NONE || pid != s->last_pid || tid != s->last_tid)
-		i = tracks_find(&s->tracks, perfetto_key(s, 't', key, sizeof(key)), &is_new);
+	if (i == TRACKS_NONE || pid != perfetto->last_pid || tid != perfetto->last_tid)
+		i = tracks_find(&perfetto->tracks, perfetto_key(perfetto, 't', key, sizeof(key)), &is_new);
 	if (i == TRACKS_NONE)
 		return i;
-	s->last_pid = pid;
-	s->last_tid = tid;
-	s->last_track = i;
-	t = tracks_at(&s->tracks, i);
-	if (!is_new && has_comm(t, comm))
+	perfetto->last_pid = pid;
+	perfetto->last_tid = tid;
+	perfetto->last_track = i;
+	track = tracks_at(&perfetto->tracks, i);
+	if (!is_new && has_comm(track, comm))
 		return i;
-	t->kind = TRACK_THREAD;
-	t->pid = number_of(s, pid);
-	t->tid = number_of(s, tid);
-	remember_comm(t, comm);
-	name_track(x, t, "", comm, "");
-	process = process_track(x, pid, comm, pid == tid);
-	tracks_at(&s->tracks, i)->parent = process;
+	track->kind = TRACK_THREAD;
+	track->pid = number_of(perfetto, pid);
+	track->tid = number_of(perfetto, tid);
+	remember_comm(track, comm);
+	name_track(export, track, "", comm, "");
+	process = process_track(export, pid, comm, pid == tid);
+	tracks_at(&perfetto->tracks, i)->parent = process;
 	return i;
 }

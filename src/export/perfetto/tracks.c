@@ -84,18 +84,18 @@ static uint64_t parent_id(struct tracks *t, uint32_t parent)
 	return tracks_id(t, parent, 0);
 }
 
-void tracks_describe(struct tracks *t, uint32_t i, uint32_t lane)
+void tracks_describe(struct tracks *tracks, uint32_t i, uint32_t lane)
 {
-	struct track *track = tracks_at(t, i);
+	struct track *track = tracks_at(tracks, i);
 	const size_t len = track->name ? strlen(track->name) : 0;
-	const uint64_t parent = lane ? tracks_id(t, i, 0) : track->parent != TRACKS_NONE ? parent_id(t, track->parent) : 0;
+	const uint64_t parent = lane ? tracks_id(tracks, i, 0) : track->parent != TRACKS_NONE ? parent_id(tracks, track->parent) : 0;
 	struct lane *l = &track->lanes.v[lane];
 	char *p, *packet, *descriptor, number[32];
 
-	l->part = t->part;
+	l->part = tracks->part;
 	if (!l->id)
-		l->id = ++t->last_id;
-	p = out_room(t->out, len + 256);
+		l->id = ++tracks->last_id;
+	p = out_room(tracks->out, len + 256);
 	if (!p)
 		return;
 	p = proto_begin(p, TRACE_PACKET, &packet);
@@ -114,5 +114,5 @@ void tracks_describe(struct tracks *t, uint32_t i, uint32_t lane)
 	} else {
 		p = put_kind(p, track);
 	}
-	out_put(t->out, proto_end(proto_end(p, descriptor), packet));
+	out_put(tracks->out, proto_end(proto_end(p, descriptor), packet));
 }

@@ -65,7 +65,7 @@ static inline struct track *tracks_at(const struct tracks *t, uint32_t i)
 void tracks_name(struct track *track, const char *name, size_t len);
 
 /* Writes the description of a lane of track I, after that of its parent if needed. */
-void tracks_describe(struct tracks *t, uint32_t i, uint32_t lane);
+void tracks_describe(struct tracks *tracks, uint32_t i, uint32_t lane);
 /* Returns the id of a lane of track I, after it has been described. */
 static inline uint64_t tracks_id(struct tracks *t, uint32_t i, uint32_t lane)
 {

@@ -48,7 +48,7 @@ bool owner_is_thread(const char *status, const struct owner *o, char *why, size_
 	return !caps;
 }
 
-static bool thread_is(pid_t pid, const char *tid, const struct owner *o, char *why, size_t size)
+static bool thread_is(pid_t pid, const char *tid, const struct owner *owner, char *why, size_t size)
 {
 	autofree char *path = util_fmt("/proc/%d/task/%s/status", pid, tid), *text = NULL;
 	int r = path ? util_read_file(path, STATUS_MAX, &text, NULL) : -ENOMEM;
@@ -59,7 +59,7 @@ static bool thread_is(pid_t pid, const char *tid, const struct owner *o, char *w
 		snprintf(why, size, "%s", strerror(-r));
 		return false;
 	}
-	return owner_is_thread(text, o, why, size);
+	return owner_is_thread(text, owner, why, size);
 }
 
 bool owner_is(pid_t pid, const struct owner *o, char *why, size_t size)

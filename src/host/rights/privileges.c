@@ -59,21 +59,21 @@ static uint32_t permitted(void)
 }
 
 /* A caller with capabilities who is not root has none of the tasks that require being two users. */
-void privileges_plan(struct privileges *p, const struct workload_user *user, const struct privilege_needs *needs)
+void privileges_plan(struct privileges *privileges, const struct workload_user *user, const struct privilege_needs *needs)
 {
 	bool root = geteuid() == 0;
 
-	*p = (struct privileges){ .user = user };
-	p->kept = 1U << BPF | 1U << DAC_READ_SEARCH | 1U << SYS_PTRACE;
+	*privileges = (struct privileges){ .user = user };
+	privileges->kept = 1U << BPF | 1U << DAC_READ_SEARCH | 1U << SYS_PTRACE;
 	if (root && (user->uid || needs->children))
-		p->kept |= 1U << KILL;
+		privileges->kept |= 1U << KILL;
 	if (root && needs->children)
-		p->kept |= 1U << SETGID | 1U << SETUID;
+		privileges->kept |= 1U << SETGID | 1U << SETUID;
 	if (root && user->uid && needs->quota)
-		p->kept |= 1U << SETUID;
+		privileges->kept |= 1U << SETUID;
 	if (root && ((!user->uid && needs->user_work) || needs->files_of_others))
-		p->kept |= 1U << DAC_OVERRIDE;
-	p->kept &= permitted();
+		privileges->kept |= 1U << DAC_OVERRIDE;
+	privileges->kept &= permitted();
 }
 
 const struct privilege *privileges_kept(const struct privileges *p, unsigned int i)
@@ -105,16 +105,16 @@ static int set_user(const struct workload_user *u)
 	return set_groups((size_t)u->n_groups, u->groups) ?: creds_files_of(u->uid, u->gid);
 }
 
-int privileges_as_user(const struct workload_user *u)
+int privileges_as_user(const struct workload_user *user)
 {
 	int r;
 
-	if (!is_other(u) || (uid_t)setfsuid((uid_t)-1) != geteuid()) /* we are already: creds.h */
+	if (!is_other(user) || (uid_t)setfsuid((uid_t)-1) != geteuid()) /* we are already: creds.h */
 		return 0;
 	n_groups_before = getgroups(ARRAY_SIZE(groups_before), groups_before);
 	if (n_groups_before < 0)
 		return -errno;
-	r = set_user(u) ?: creds_hold_limits(true); /* else root's files would overrun the user's quota */
+	r = set_user(user) ?: creds_hold_limits(true); /* else root's files would overrun the user's quota */
 	if (r < 0)
 		privileges_as_root();
 	return r;
@@ -153,23 +153,23 @@ static int apply(uint32_t kept, uint32_t effective)
 	return capng_apply(set) < 0 ? -EPERM : 0;
 }
 
-int privileges_give_up(const struct privileges *p, bool reads_processes)
+int privileges_give_up(const struct privileges *privileges, bool reads_processes)
 {
 	uint32_t kept;
 	int r = 0;
 
-	if (!p)
+	if (!privileges)
 		return 0;
-	kept = reads_processes ? p->kept : p->kept & ~(1U << DAC_READ_SEARCH);
-	if (is_other(p->user))
-		r = creds_raise() ?: set_user(p->user);
+	kept = reads_processes ? privileges->kept : privileges->kept & ~(1U << DAC_READ_SEARCH);
+	if (is_other(privileges->user))
+		r = creds_raise() ?: set_user(privileges->user);
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
 	/*
 	 * permitted, and in force only where files are root's: setfsuid(2) takes care of that, see
 	 * work_main()
 	 */
-	return r < 0 ? r : apply(kept, is_other(p->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
+	return r < 0 ? r : apply(kept, is_other(privileges->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
 }
 
 struct work {

@@ -31,8 +31,8 @@ struct privileges {
 	bool given_up; /* by the main thread; the others do it when they start */
 };
 
-/* Decides what to keep; pure except for our own ids. USER must live as long as P. */
-void privileges_plan(struct privileges *p, const struct workload_user *user, const struct privilege_needs *needs);
+/* Decides what to keep; pure except for our own ids. USER must live as long as PRIVILEGES. */
+void privileges_plan(struct privileges *privileges, const struct workload_user *user, const struct privilege_needs *needs);
 /* Returns the Ith capability that is kept, NULL past the last. */
 const struct privilege *privileges_kept(const struct privileges *p, unsigned int i);
 
@@ -42,14 +42,14 @@ const struct privilege *privileges_kept(const struct privileges *p, unsigned int
  * itself: there is no such call for a process. READS_PROCESSES: it reads /proc of other users' processes,
  * and opens nothing else by a path. 0 or -errno. Fine with NULL, which does nothing.
  */
-int privileges_give_up(const struct privileges *p, bool reads_processes);
+int privileges_give_up(const struct privileges *privileges, bool reads_processes);
 
 /*
- * From here on the calling thread's rights to files are those of U, groups and quotas included, until
- * privileges_as_root(). Does nothing where U is ourselves, or we are not root. 0 or -errno. Call it before
+ * From here on the calling thread's rights to files are those of USER, groups and quotas included, until
+ * privileges_as_root(). Does nothing where USER is ourselves, or we are not root. 0 or -errno. Call it before
  * there are other threads.
  */
-int privileges_as_user(const struct workload_user *u);
+int privileges_as_user(const struct workload_user *user);
 void privileges_as_root(void);
 
 /*

@@ -101,14 +101,14 @@ static int become(const struct workload_user *u)
 }
 
 /* The exit status is the result; the line is one write, which a pipe takes whole. */
-static __attribute__((noreturn)) void worker_main(const struct workload_user *u, run_as_user_fn fn, const void *ctx,
+static __attribute__((noreturn)) void worker_main(const struct workload_user *user, run_as_user_fn fn, const void *ctx,
 						  int error_fd)
 {
 	char error[PIPE_BUF] = "";
-	int r = become(u);
+	int r = become(user);
 
 	if (r < 0)
-		snprintf(error, sizeof(error), "cannot become %s: %s", u->name, strerror(-r));
+		snprintf(error, sizeof(error), "cannot become %s: %s", user->name, strerror(-r));
 	else
 		r = fn(ctx, error, sizeof(error));
 	if (*error && write(error_fd, error, strlen(error)) < 0)
@@ -117,7 +117,7 @@ static __attribute__((noreturn)) void worker_main(const struct workload_user *u,
 }
 
 /* Fork and wait; 0 or -errno. */
-static int run(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, int error_fd)
+static int run(const struct workload_user *user, const char *what, run_as_user_fn fn, const void *ctx, int error_fd)
 {
 	pid_t pid = fork();
 	int status;
@@ -125,12 +125,12 @@ static int run(const struct workload_user *u, const char *what, run_as_user_fn f
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		worker_main(u, fn, ctx, error_fd);
+		worker_main(user, fn, ctx, error_fd);
 	status = run_as_user_wait(pid, what);
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 }
 
-int run_as_user(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, char *error,
+int run_as_user(const struct workload_user *user, const char *what, run_as_user_fn fn, const void *ctx, char *error,
 		size_t size)
 {
 	const sigset_t set = signals_of_interest();
@@ -142,7 +142,7 @@ int run_as_user(const struct workload_user *u, const char *what, run_as_user_fn 
 		r = -errno;
 	} else {
 		sigprocmask(SIG_BLOCK, &set, &old);
-		r = run(u, what, fn, ctx, ends[1]);
+		r = run(user, what, fn, ctx, ends[1]);
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		n = read(ends[0], error, size - 1);
 		close(ends[0]);

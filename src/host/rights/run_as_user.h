@@ -17,12 +17,12 @@ struct workload_user;
 typedef int (*run_as_user_fn)(const void *ctx, char *error, size_t size);
 
 /*
- * Run FN as user U and wait for it: returns its result, or -errno; on failure ERROR is a line with the
+ * Run FN as user USER and wait for it: returns its result, or -errno; on failure ERROR is a line with the
  * reason. There is no deadline: SIGINT and SIGTERM, which are consumed, end it early (-EINTR). WHAT, the
  * object of the work, is named in a message where a file system does not answer: the wait goes on, but not
  * beyond those two signals.
  */
-int run_as_user(const struct workload_user *u, const char *what, run_as_user_fn fn, const void *ctx, char *error,
+int run_as_user(const struct workload_user *user, const char *what, run_as_user_fn fn, const void *ctx, char *error,
 		size_t size);
 
 /* For FN: has a signal requested its end? Both signals are blocked, so that it can clean up. */

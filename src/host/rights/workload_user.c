@@ -46,41 +46,41 @@ static char **env_of_user(const struct workload_user *u, const char *shell)
 	return home && user && logname && sh ? env_merge(environ, over) : NULL;
 }
 
-/* Restores to U what sudo has changed on the way to us; U->lacks lists what could not be restored. */
-static int restore_from_sudo(struct workload_user *u)
+/* Restores to USER what sudo has changed on the way to us; USER->lacks lists what could not be restored. */
+static int restore_from_sudo(struct workload_user *user)
 {
 	pid_t sudo = sudo_find();
 	char **env;
 	int r = sudo ? sudo_environ(sudo, &env) : -ESRCH;
-	bool has_umask = sudo && sudo_caller_umask(sudo, &u->umask);
+	bool has_umask = sudo && sudo_caller_umask(sudo, &user->umask);
 
 	if (!r) {
-		free(u->environ);
-		u->environ = env;
+		free(user->environ);
+		user->environ = env;
 	}
 	if (!r && has_umask)
 		return 0;
-	u->lacks = util_fmt("cannot restore the %s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
+	user->lacks = util_fmt("cannot restore the %s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
 			    r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
 			    !sudo ? "no sudo process above this one" :
 			    r < 0 ? strerror(-r) :
 				    "its caller has ended");
-	return u->lacks ? 0 : -ENOMEM;
+	return user->lacks ? 0 : -ENOMEM;
 }
 
-static int get_groups(struct workload_user *u)
+static int get_groups(struct workload_user *user)
 {
 	int n = 16, r;
 
 	do {
-		gid_t *more = reallocarray(u->groups, (size_t)n, sizeof(*more));
+		gid_t *more = reallocarray(user->groups, (size_t)n, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		u->groups = more;
-		r = getgrouplist(u->name, u->gid, u->groups, &n);
+		user->groups = more;
+		r = getgrouplist(user->name, user->gid, user->groups, &n);
 	} while (r < 0);
-	u->n_groups = r;
+	user->n_groups = r;
 	return 0;
 }
 
@@ -92,7 +92,7 @@ static mode_t own_umask(void)
 	return m;
 }
 
-static int get_user(struct workload_user *u, const char *name)
+static int get_user(struct workload_user *user, const char *name)
 {
 	const char *sudo_gid = getenv("SUDO_GID");
 	uid_t sudo_uid;
@@ -102,32 +102,32 @@ static int get_user(struct workload_user *u, const char *name)
 
 	if (name) {
 		pw = getpwnam(name);
-		if (!pw && parse_id(name, &u->uid))
-			pw = getpwuid(u->uid);
+		if (!pw && parse_id(name, &user->uid))
+			pw = getpwuid(user->uid);
 		if (!pw)
 			return -ENOENT;
-		u->uid = pw->pw_uid;
+		user->uid = pw->pw_uid;
 	} else {
-		u->uid = sudo ? sudo_uid : geteuid();
-		pw = getpwuid(u->uid);
+		user->uid = sudo ? sudo_uid : geteuid();
+		pw = getpwuid(user->uid);
 	}
-	u->sudo = sudo && u->uid == sudo_uid;
-	u->gid = pw ? pw->pw_gid : getegid();
-	if (u->sudo && !parse_id(sudo_gid, &u->gid) && !pw)
+	user->sudo = sudo && user->uid == sudo_uid;
+	user->gid = pw ? pw->pw_gid : getegid();
+	if (user->sudo && !parse_id(sudo_gid, &user->gid) && !pw)
 		return -ENOENT;
 	if (pw)
-		snprintf(u->name, sizeof(u->name), "%s", pw->pw_name);
+		snprintf(user->name, sizeof(user->name), "%s", pw->pw_name);
 	else
-		snprintf(u->name, sizeof(u->name), "%u", u->uid);
-	snprintf(u->home, sizeof(u->home), "%s", pw ? pw->pw_dir : "/");
+		snprintf(user->name, sizeof(user->name), "%u", user->uid);
+	snprintf(user->home, sizeof(user->home), "%s", pw ? pw->pw_dir : "/");
 	if (!name && !sudo) {
-		u->gid = getegid();
-		u->environ = filecaps_environ();
+		user->gid = getegid();
+		user->environ = filecaps_environ();
 		return 0;
 	}
-	u->environ = env_of_user(u, pw && *pw->pw_shell ? pw->pw_shell : "/bin/sh");
-	r = u->environ ? get_groups(u) : -ENOMEM;
-	return r < 0 || !u->sudo ? r : restore_from_sudo(u);
+	user->environ = env_of_user(user, pw && *pw->pw_shell ? pw->pw_shell : "/bin/sh");
+	r = user->environ ? get_groups(user) : -ENOMEM;
+	return r < 0 || !user->sudo ? r : restore_from_sudo(user);
 }
 
 int workload_user_get(struct workload_user *u, const char *name)

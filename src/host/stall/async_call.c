@@ -28,20 +28,20 @@ static void *async_call_main(void *arg)
 	return NULL;
 }
 
-int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx)
+int async_call_begin(struct async_call *call, void (*fn)(void *ctx), void *ctx)
 {
-	if (!async_call_wait(c, 0))
+	if (!async_call_wait(call, 0))
 		return -EBUSY;
-	if (c->done_fd < 0)
-		c->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->done_fd < 0)
+	if (call->done_fd < 0)
+		call->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (call->done_fd < 0)
 		return -errno;
-	c->fn = fn;
-	c->ctx = ctx;
-	c->tid = 0;
-	c->begun_ns = clock_now_ns(CLOCK_MONOTONIC);
-	c->busy = thread_start(NULL, async_call_main, c) == 0;
-	return c->busy ? 0 : -EAGAIN;
+	call->fn = fn;
+	call->ctx = ctx;
+	call->tid = 0;
+	call->begun_ns = clock_now_ns(CLOCK_MONOTONIC);
+	call->busy = thread_start(NULL, async_call_main, call) == 0;
+	return call->busy ? 0 : -EAGAIN;
 }
 
 bool async_call_wait(struct async_call *c, int timeout_ms)

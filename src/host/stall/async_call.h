@@ -28,7 +28,7 @@ struct async_call {
  * Begin FN(CTX): 0 or -errno, -EBUSY while the last one is in flight. CTX belongs to the thread until
  * async_call_wait() has returned true.
  */
-int async_call_begin(struct async_call *c, void (*fn)(void *ctx), void *ctx);
+int async_call_begin(struct async_call *call, void (*fn)(void *ctx), void *ctx);
 /* Wait up to TIMEOUT_MS, -1: for ever. Returns true when it has ended, or there is none. */
 bool async_call_wait(struct async_call *c, int timeout_ms);
 /*

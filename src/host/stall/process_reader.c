@@ -59,13 +59,13 @@ static struct {
 /* --- the reader ------------------------------------------------------------------------------------- */
 
 /* In two pieces: what is read may end just before unmapped memory, which makes its piece fail. */
-static ssize_t read_memory(const struct process_reader_look *l, size_t len, char **ret)
+static ssize_t read_memory(const struct process_reader_look *look, size_t len, char **ret)
 {
-	size_t first = MIN(PAGE - l->addr % PAGE, len);
-	struct iovec there[] = { { (void *)(uintptr_t)l->addr, first }, { (void *)(uintptr_t)(l->addr + first), len - first } };
+	size_t first = MIN(PAGE - look->addr % PAGE, len);
+	struct iovec there[] = { { (void *)(uintptr_t)look->addr, first }, { (void *)(uintptr_t)(look->addr + first), len - first } };
 	autofree char *text = malloc(len);
 	struct iovec here = { text, len };
-	ssize_t n = text ? process_vm_readv(l->pid, &here, 1, there, ARRAY_SIZE(there), 0) : -1;
+	ssize_t n = text ? process_vm_readv(look->pid, &here, 1, there, ARRAY_SIZE(there), 0) : -1;
 
 	if (n > 0)
 		*ret = TAKE_PTR(text);

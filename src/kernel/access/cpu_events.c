@@ -72,17 +72,17 @@ static struct perf_event_attr attr_of(const struct cpu_event *event)
 }
 
 /* 0 or -errno; -ENODEV: the CPU is offline; -ENOENT: it has no such event. */
-static int one_open(struct one *o, const struct cpu_event *event, unsigned int cpu)
+static int one_open(struct one *one, const struct cpu_event *event, unsigned int cpu)
 {
 	const struct perf_event_attr attr = attr_of(event);
 
-	*o = (struct one){ -1, -1, NULL };
+	*one = (struct one){ -1, -1, NULL };
 	if (event->beside)
-		o->beside_fd = attr_open((struct perf_event_attr){ .type = attr.type, .config = event->beside }, cpu, -1);
-	if (event->beside && o->beside_fd < 0)
-		return o->beside_fd;
-	o->fd = attr_open(attr, cpu, o->beside_fd);
-	return o->fd < 0 ? o->fd : 0;
+		one->beside_fd = attr_open((struct perf_event_attr){ .type = attr.type, .config = event->beside }, cpu, -1);
+	if (event->beside && one->beside_fd < 0)
+		return one->beside_fd;
+	one->fd = attr_open(attr, cpu, one->beside_fd);
+	return one->fd < 0 ? one->fd : 0;
 }
 
 /* Where two events count together, newer kernels report throttling by the first one. */
@@ -96,14 +96,14 @@ static int ring_map(struct one *o)
 	return o->beside_fd >= 0 && ioctl(o->beside_fd, PERF_EVENT_IOC_SET_OUTPUT, o->fd) < 0 ? -errno : 0;
 }
 
-static int one_attach(struct cpu_events *e, unsigned int cpu)
+static int one_attach(struct cpu_events *events, unsigned int cpu)
 {
-	struct one *o = &e->of[cpu];
-	int r = one_open(o, &e->event, cpu);
+	struct one *o = &events->of[cpu];
+	int r = one_open(o, &events->event, cpu);
 
-	if (!r && e->event.attr.freq)
+	if (!r && events->event.attr.freq)
 		r = ring_map(o);
-	if (!r && ioctl(o->fd, PERF_EVENT_IOC_SET_BPF, e->prog_fd) < 0)
+	if (!r && ioctl(o->fd, PERF_EVENT_IOC_SET_BPF, events->prog_fd) < 0)
 		r = -errno;
 	if (r < 0)
 		one_close(o);
@@ -135,38 +135,38 @@ int cpu_events_check(const struct cpu_event *events, unsigned int n)
 int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd)
 {
 	int n = libbpf_num_possible_cpus(), r;
-	struct cpu_events *e;
+	struct cpu_events *events;
 
 	if (n < 0)
 		return n;
-	e = malloc(sizeof(*e) + (size_t)n * sizeof(e->of[0]));
-	if (!e)
+	events = malloc(sizeof(*events) + (size_t)n * sizeof(events->of[0]));
+	if (!events)
 		return -ENOMEM;
-	*e = (struct cpu_events){ .event = *event, .prog_fd = prog_fd, .n = (unsigned int)n };
-	for (unsigned int cpu = 0; cpu < e->n; cpu++)
-		e->of[cpu] = (struct one){ -1, -1, NULL };
-	r = cpu_events_follow(e);
+	*events = (struct cpu_events){ .event = *event, .prog_fd = prog_fd, .n = (unsigned int)n };
+	for (unsigned int cpu = 0; cpu < events->n; cpu++)
+		events->of[cpu] = (struct one){ -1, -1, NULL };
+	r = cpu_events_follow(events);
 	if (r < 0)
-		cpu_events_close(e);
+		cpu_events_close(events);
 	else
-		*ret = e;
+		*ret = events;
 	return r;
 }
 
-int cpu_events_follow(struct cpu_events *e)
+int cpu_events_follow(struct cpu_events *events)
 {
-	bool online[e->n];
+	bool online[events->n];
 	int r = 0;
 
-	cpus_online(online, e->n);
-	for (unsigned int cpu = 0; cpu < e->n; cpu++) {
+	cpus_online(online, events->n);
+	for (unsigned int cpu = 0; cpu < events->n; cpu++) {
 		int attached = 0;
 
 		if (!online[cpu]) {
-			losses_add(&e->of[cpu], &e->losses);
-			one_close(&e->of[cpu]);
-		} else if (e->of[cpu].fd < 0) {
-			attached = one_attach(e, cpu);
+			losses_add(&events->of[cpu], &events->losses);
+			one_close(&events->of[cpu]);
+		} else if (events->of[cpu].fd < 0) {
+			attached = one_attach(events, cpu);
 		}
 		r = r ? r : attached;
 	}

@@ -25,7 +25,7 @@ int cpu_events_check(const struct cpu_event *events, unsigned int n);
 int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int prog_fd);
 
 /* Events for CPUs that have come since, none for those that have gone. 0, or -errno of the first that failed. */
-int cpu_events_follow(struct cpu_events *e);
+int cpu_events_follow(struct cpu_events *events);
 
 /*
  * EVENT, another breakpoint, instead of the one before: of the same length, elsewhere, or disabled. Needs no privileges. 0, or -errno

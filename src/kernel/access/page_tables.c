@@ -38,17 +38,17 @@ struct page_tables {
 #define FROM_BYTES (DLT_PAGE_TABLES_BATCH * sizeof(uint64_t))
 #define PAGES_BYTES ((size_t)DLT_PAGE_TABLES_BATCH * DLT_PAGE_TABLES_PAGE)
 
-void page_tables_close(struct page_tables *t)
+void page_tables_close(struct page_tables *tables)
 {
-	if (!t)
+	if (!tables)
 		return;
-	if (t->from)
-		munmap(t->from, FROM_BYTES);
-	if (t->pages)
-		munmap(t->pages, PAGES_BYTES);
-	bpf_link__destroy(t->list);
-	page_tables_bpf__destroy(t->skel);
-	free(t);
+	if (tables->from)
+		munmap(tables->from, FROM_BYTES);
+	if (tables->pages)
+		munmap(tables->pages, PAGES_BYTES);
+	bpf_link__destroy(tables->list);
+	page_tables_bpf__destroy(tables->skel);
+	free(tables);
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------- */
@@ -63,16 +63,16 @@ static int copy_from(struct page_tables *t, unsigned int n)
 
 static int copy(void *ctx, const uint64_t *phys, unsigned int n, uint64_t (*pages)[PAGE_WALK_ENTRIES])
 {
-	struct page_tables *t = ctx;
+	struct page_tables *tables = ctx;
 	int r;
 
-	if (page_tables_stopped(t))
+	if (page_tables_stopped(tables))
 		return -ECANCELED;
 	for (unsigned int i = 0; i < n; i++)
-		t->from[i] = t->direct_map + phys[i];
-	r = copy_from(t, n);
+		tables->from[i] = tables->direct_map + phys[i];
+	r = copy_from(tables, n);
 	if (r == 0)
-		memcpy(pages, t->pages, (size_t)n * DLT_PAGE_TABLES_PAGE);
+		memcpy(pages, tables->pages, (size_t)n * DLT_PAGE_TABLES_PAGE);
 	return r;
 }
 
@@ -81,17 +81,17 @@ int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *me
 	return object_records(bpf_link__fd(t->list), sizeof(struct dlt_memory_of), fn, ctx);
 }
 
-int page_tables_find(struct page_tables *t, const struct dlt_memory_of *of,
+int page_tables_find(struct page_tables *tables, const struct dlt_memory_of *of,
 		     void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx)
 {
-	t->walk.found = fn;
-	t->walk.copy_ctx = t;
-	t->walk.ctx = ctx;
+	tables->walk.found = fn;
+	tables->walk.copy_ctx = tables;
+	tables->walk.ctx = ctx;
 	/* those of its mappings, and some for mappings that are made meanwhile */
-	t->walk.tables_max = 65536 + 2 * (of->total_vm / PAGE_WALK_ENTRIES + 4ULL * of->mappings);
-	if (of->pgd < t->direct_map)
+	tables->walk.tables_max = 65536 + 2 * (of->total_vm / PAGE_WALK_ENTRIES + 4ULL * of->mappings);
+	if (of->pgd < tables->direct_map)
 		return -EINVAL;
-	return page_walk(&t->walk, of->pgd - t->direct_map);
+	return page_walk(&tables->walk, of->pgd - tables->direct_map);
 }
 
 void page_tables_stop(struct page_tables *t)
@@ -136,22 +136,22 @@ struct known {
 	bool found;
 };
 
-static int known_open(struct known *k)
+static int known_open(struct known *known)
 {
 	const uint64_t page = DLT_PAGE_TABLES_PAGE;
 	autoclose int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	uint64_t entry = 0;
 
-	k->at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (k->at == MAP_FAILED)
+	known->at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (known->at == MAP_FAILED)
 		return -errno;
 	for (unsigned int i = 0; i < PAGE_WALK_ENTRIES; i++)
-		k->at[i] = (uint64_t)(uintptr_t)k->at * 0x9e3779b97f4a7c15ULL + i * clock_now_ns(CLOCK_MONOTONIC);
-	if (fd < 0 || pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)k->at / page * sizeof(entry))) != sizeof(entry))
+		known->at[i] = (uint64_t)(uintptr_t)known->at * 0x9e3779b97f4a7c15ULL + i * clock_now_ns(CLOCK_MONOTONIC);
+	if (fd < 0 || pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)known->at / page * sizeof(entry))) != sizeof(entry))
 		return fd < 0 ? -errno : -EIO;
-	k->phys = (entry & ((1ULL << 55) - 1)) * page;
-	k->soft_dirty = entry >> 55 & 1;
-	return k->phys ? 0 : -EPERM;
+	known->phys = (entry & ((1ULL << 55) - 1)) * page;
+	known->soft_dirty = entry >> 55 & 1;
+	return known->phys ? 0 : -EPERM;
 }
 
 static void known_of(void *ctx, const void *memory_of)
@@ -172,22 +172,22 @@ static void known_found(void *ctx, uint64_t addr, uint64_t bytes, bool huge)
 }
 
 /* The topmost table of ours is in physical memory too: so that begins at one of the GiB below it. */
-static int find_direct_map(struct page_tables *t, const struct known *k)
+static int find_direct_map(struct page_tables *tables, const struct known *known)
 {
-	const uint64_t top = k->of.pgd & ~(GIB - 1);
+	const uint64_t top = known->of.pgd & ~(GIB - 1);
 
 	for (unsigned int gib = 0; gib < PHYS_GIB_MAX && gib <= top / GIB; gib += DLT_PAGE_TABLES_BATCH) {
 		int r;
 
 		for (unsigned int i = 0; i < DLT_PAGE_TABLES_BATCH; i++)
-			t->from[i] = top - (gib + i) * GIB + k->phys;
-		r = copy_from(t, DLT_PAGE_TABLES_BATCH);
+			tables->from[i] = top - (gib + i) * GIB + known->phys;
+		r = copy_from(tables, DLT_PAGE_TABLES_BATCH);
 		if (r < 0)
 			return r;
 		for (unsigned int i = 0; i < DLT_PAGE_TABLES_BATCH; i++) {
-			if (memcmp(t->pages[i], k->at, DLT_PAGE_TABLES_PAGE))
+			if (memcmp(tables->pages[i], known->at, DLT_PAGE_TABLES_PAGE))
 				continue;
-			t->direct_map = top - (gib + i) * GIB;
+			tables->direct_map = top - (gib + i) * GIB;
 			return 0;
 		}
 	}
@@ -215,32 +215,32 @@ static int try_out(struct page_tables *t, struct known *k)
 	return look(t, k, true);
 }
 
-static int find_out(struct page_tables *t, const char **what)
+static int find_out(struct page_tables *tables, const char **what)
 {
 	struct known k = { .at = MAP_FAILED };
 	int r;
 
 	*what = "/proc/self/pagemap has no addresses";
 	r = known_open(&k);
-	if (!r && !k.soft_dirty && t->walk.use == PAGE_WRITTEN) {
+	if (!r && !k.soft_dirty && tables->walk.use == PAGE_WRITTEN) {
 		*what = "the kernel has no soft-dirty bits, CONFIG_MEM_SOFT_DIRTY";
 		r = -EOPNOTSUPP;
 	}
 	if (!r) {
 		*what = "our own process is not in the list";
-		r = page_tables_list(t, known_of, &k);
+		r = page_tables_list(tables, known_of, &k);
 		if (!r && !k.of.pgd)
 			r = -ESRCH;
 	}
 	if (!r) {
 		*what = "physical memory is not found in the kernel's addresses";
-		r = find_direct_map(t, &k);
+		r = find_direct_map(tables, &k);
 	}
 	if (!r) {
 		*what = "the bits of a page are not seen, or cannot be cleared";
-		t->walk.levels = k.of.task_size >> 47 ? 5 : 4;
-		t->flushes = !k.soft_dirty || t->walk.use == PAGE_WRITTEN;
-		r = try_out(t, &k);
+		tables->walk.levels = k.of.task_size >> 47 ? 5 : 4;
+		tables->flushes = !k.soft_dirty || tables->walk.use == PAGE_WRITTEN;
+		r = try_out(tables, &k);
 	}
 	if (k.at != MAP_FAILED)
 		munmap(k.at, DLT_PAGE_TABLES_PAGE);
@@ -254,47 +254,47 @@ static void *map(const struct bpf_map *map, size_t bytes)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-static int load(struct page_tables *t, const struct kernel_btf *kernel)
+static int load(struct page_tables *tables, const struct kernel_btf *kernel)
 {
 	int r = object_sections_register();
 
 	if (r < 0)
 		return r;
-	t->skel = SKEL_OPEN_ONLY(page_tables, kernel);
-	r = t->skel ? object_load(t->skel->skeleton, kernel, NULL, NULL) : -errno;
+	tables->skel = SKEL_OPEN_ONLY(page_tables, kernel);
+	r = tables->skel ? object_load(tables->skel->skeleton, kernel, NULL, NULL) : -errno;
 	if (r < 0)
 		return r;
-	t->list = bpf_program__attach_iter(t->skel->progs.page_tables_list, NULL);
-	if (!t->list)
+	tables->list = bpf_program__attach_iter(tables->skel->progs.page_tables_list, NULL);
+	if (!tables->list)
 		return -errno;
-	t->from = map(t->skel->maps.from, FROM_BYTES);
-	t->pages = map(t->skel->maps.pages, PAGES_BYTES);
-	return t->from && t->pages ? 0 : -ENOMEM;
+	tables->from = map(tables->skel->maps.from, FROM_BYTES);
+	tables->pages = map(tables->skel->maps.pages, PAGES_BYTES);
+	return tables->from && tables->pages ? 0 : -ENOMEM;
 }
 
 int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, enum page_use use, char *why, size_t size)
 {
 	const char *what = "the kernel refused its programs";
-	struct page_tables *t;
+	struct page_tables *tables;
 	int r;
 
 #ifndef __x86_64__
 	snprintf(why, size, "the page tables of this architecture are not known");
 	return -EOPNOTSUPP;
 #endif
-	t = calloc(1, sizeof(*t));
-	if (!t)
+	tables = calloc(1, sizeof(*tables));
+	if (!tables)
 		return -ENOMEM;
-	t->walk.copy = copy;
-	t->walk.use = use;
-	r = load(t, kernel);
+	tables->walk.copy = copy;
+	tables->walk.use = use;
+	r = load(tables, kernel);
 	if (!r)
-		r = find_out(t, &what);
+		r = find_out(tables, &what);
 	if (r < 0) {
 		snprintf(why, size, "%s (%s)", what, strerror(-r));
-		page_tables_close(t);
+		page_tables_close(tables);
 		return r;
 	}
-	*ret = t;
+	*ret = tables;
 	return 0;
 }

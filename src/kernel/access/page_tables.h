@@ -20,7 +20,7 @@ struct page_tables;
 
 /* Needs root. 0, or -errno with the reason in WHY. */
 int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, enum page_use use, char *why, size_t size);
-void page_tables_close(struct page_tables *t);
+void page_tables_close(struct page_tables *tables);
 
 /*
  * Calls FN for each process of the machine that has memory, with its struct dlt_memory_of, once; where the main thread has ended,
@@ -29,7 +29,7 @@ void page_tables_close(struct page_tables *t);
 int page_tables_list(struct page_tables *t, void (*fn)(void *ctx, const void *memory_of), void *ctx);
 
 /* Calls FN as page_walk() does. 0 or -errno; OF may have executed another program, or ended, meanwhile. */
-int page_tables_find(struct page_tables *t, const struct dlt_memory_of *of,
+int page_tables_find(struct page_tables *tables, const struct dlt_memory_of *of,
 		     void (*fn)(void *ctx, uint64_t addr, uint64_t bytes, bool huge), void *ctx);
 
 /* Any thread: what is being read ends soon with -ECANCELED, and so does what is read later. */

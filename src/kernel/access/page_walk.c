@@ -51,18 +51,18 @@ static bool is_accessed(uint64_t entry)
 	return entry & PRESENT && entry & ACCESSED;
 }
 
-static void page(struct page_walk *w, uint64_t entry, uint64_t addr, unsigned int level)
+static void page(struct page_walk *walk, uint64_t entry, uint64_t addr, unsigned int level)
 {
 	const bool huge = level != PTE;
 
-	if (!(w->use == PAGE_WRITTEN ? is_written(entry) : is_accessed(entry)))
+	if (!(walk->use == PAGE_WRITTEN ? is_written(entry) : is_accessed(entry)))
 		return;
-	if (!w->run_bytes || w->run + w->run_bytes != addr || w->run_huge != huge) {
-		run_end(w);
-		w->run = addr;
-		w->run_huge = huge;
+	if (!walk->run_bytes || walk->run + walk->run_bytes != addr || walk->run_huge != huge) {
+		run_end(walk);
+		walk->run = addr;
+		walk->run_huge = huge;
 	}
-	w->run_bytes += bytes_at(level);
+	walk->run_bytes += bytes_at(level);
 }
 
 /* Entries of a PMD whose tables are read together. */
@@ -73,76 +73,76 @@ struct batch {
 };
 
 /* A table belongs to its entry only if the entry is still there after it has been read. */
-static int batch_end(struct page_walk *w, struct batch *b)
+static int batch_end(struct page_walk *walk, struct batch *batch)
 {
-	const uint64_t *pmd = w->tables[PMD], *again;
+	const uint64_t *pmd = walk->tables[PMD], *again;
 	uint64_t phys[PAGE_WALK_BATCH];
 	unsigned int n = 0, next = 0;
 	int r;
 
-	for (unsigned int i = 0; i < b->n; i++)
-		if (!(pmd[b->at[i]] & HUGE_PAGE))
-			phys[n++] = pmd[b->at[i]] & FRAME;
-	if ((w->n_tables += n) > w->tables_max)
+	for (unsigned int i = 0; i < batch->n; i++)
+		if (!(pmd[batch->at[i]] & HUGE_PAGE))
+			phys[n++] = pmd[batch->at[i]] & FRAME;
+	if ((walk->n_tables += n) > walk->tables_max)
 		return -ELOOP;
-	phys[n] = b->phys;
-	r = w->copy(w->copy_ctx, phys, n + 1, w->pages);
+	phys[n] = batch->phys;
+	r = walk->copy(walk->copy_ctx, phys, n + 1, walk->pages);
 	if (r < 0)
 		return r;
-	again = w->pages[n];
-	for (unsigned int i = 0; i < b->n; i++) {
-		const unsigned int at = b->at[i];
-		const uint64_t addr = b->base + at * bytes_at(PMD), *pte;
+	again = walk->pages[n];
+	for (unsigned int i = 0; i < batch->n; i++) {
+		const unsigned int at = batch->at[i];
+		const uint64_t addr = batch->base + at * bytes_at(PMD), *pte;
 
 		if (pmd[at] & HUGE_PAGE) {
-			page(w, pmd[at], addr, PMD);
+			page(walk, pmd[at], addr, PMD);
 			continue;
 		}
-		pte = w->pages[next++];
+		pte = walk->pages[next++];
 		if ((pmd[at] ^ again[at]) & (FRAME | PRESENT | HUGE_PAGE))
 			continue;
 		for (unsigned int k = 0; k < PAGE_WALK_ENTRIES; k++)
-			page(w, pte[k], addr + k * bytes_at(PTE), PTE);
+			page(walk, pte[k], addr + k * bytes_at(PTE), PTE);
 	}
-	b->n = 0;
+	batch->n = 0;
 	return 0;
 }
 
-static int walk_pmd(struct page_walk *w, uint64_t phys, uint64_t base)
+static int walk_pmd(struct page_walk *walk, uint64_t phys, uint64_t base)
 {
 	struct batch b = { .phys = phys, .base = base };
 	int r = 0;
 
 	for (unsigned int i = 0; !r && i < PAGE_WALK_ENTRIES; i++) {
-		if (!(w->tables[PMD][i] & PRESENT))
+		if (!(walk->tables[PMD][i] & PRESENT))
 			continue;
 		b.at[b.n++] = i;
 		if (b.n == PAGE_WALK_BATCH - 1)
-			r = batch_end(w, &b);
+			r = batch_end(walk, &b);
 	}
-	return r || !b.n ? r : batch_end(w, &b);
+	return r || !b.n ? r : batch_end(walk, &b);
 }
 
-static int walk_table(struct page_walk *w, unsigned int level, uint64_t phys, uint64_t base)
+static int walk_table(struct page_walk *walk, unsigned int level, uint64_t phys, uint64_t base)
 {
-	const uint64_t *table = w->tables[level];
-	const unsigned int n = level == w->levels - 1 ? PAGE_WALK_ENTRIES / 2 : PAGE_WALK_ENTRIES;
-	int r = ++w->n_tables > w->tables_max ? -ELOOP : w->copy(w->copy_ctx, &phys, 1, w->pages);
+	const uint64_t *table = walk->tables[level];
+	const unsigned int n = level == walk->levels - 1 ? PAGE_WALK_ENTRIES / 2 : PAGE_WALK_ENTRIES;
+	int r = ++walk->n_tables > walk->tables_max ? -ELOOP : walk->copy(walk->copy_ctx, &phys, 1, walk->pages);
 
 	if (r < 0)
 		return r;
-	memcpy(w->tables[level], w->pages[0], sizeof(w->tables[level]));
+	memcpy(walk->tables[level], walk->pages[0], sizeof(walk->tables[level]));
 	if (level == PMD)
-		return walk_pmd(w, phys, base);
+		return walk_pmd(walk, phys, base);
 	for (unsigned int i = 0; !r && i < n; i++) {
 		const uint64_t addr = base + i * bytes_at(level);
 
 		if (!(table[i] & PRESENT))
 			continue;
 		if (level == PUD && table[i] & HUGE_PAGE)
-			page(w, table[i], addr, level);
+			page(walk, table[i], addr, level);
 		else
-			r = walk_table(w, level - 1, table[i] & FRAME, addr);
+			r = walk_table(walk, level - 1, table[i] & FRAME, addr);
 	}
 	return r;
 }

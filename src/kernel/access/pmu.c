@@ -56,14 +56,14 @@ static int bits_put(__u64 *word, const char *list, uint64_t value)
 }
 
 /* Puts the term NAME by the PMU's format of it, such as "config1:0-15". 0 or -errno; -ENOENT: the PMU has no such term. */
-static int term_put(struct perf_event_attr *attr, const char *root, const struct kind *k, const char *name, uint64_t value)
+static int term_put(struct perf_event_attr *attr, const char *root, const struct kind *kind, const char *name, uint64_t value)
 {
 	const struct {
 		const char *name;
 		__u64 *word;
 	} words[] = { { "config:", &attr->config }, { "config1:", &attr->config1 }, { "config2:", &attr->config2 } };
 	char format[256];
-	int r = pmu_line(root, k, "format/", name, format);
+	int r = pmu_line(root, kind, "format/", name, format);
 
 	for (size_t i = 0; !r && i < ARRAY_SIZE(words); i++) {
 		const size_t len = strlen(words[i].name);
@@ -75,7 +75,7 @@ static int term_put(struct perf_event_attr *attr, const char *root, const struct
 }
 
 /* Puts all of TERMS, "event=0xcd,umask=0x1,ldlat=3": a term without a value is 1. 0 or -errno. */
-static int terms_put(struct perf_event_attr *attr, const char *root, const struct kind *k, char *terms)
+static int terms_put(struct perf_event_attr *attr, const char *root, const struct kind *kind, char *terms)
 {
 	int r = 0;
 
@@ -89,7 +89,7 @@ static int terms_put(struct perf_event_attr *attr, const char *root, const struc
 			if (end == value || *end)
 				return -EINVAL;
 		}
-		r = term_put(attr, root, k, term, n);
+		r = term_put(attr, root, kind, term, n);
 	}
 	return r;
 }
@@ -107,31 +107,31 @@ static int event_put(struct perf_event_attr *attr, const char *root, const struc
 }
 
 /* Puts the kind's event; 0 or -errno, -ENOENT: this machine has none. */
-static int kind_put(struct cpu_event *ret, const char *root, const struct kind *k)
+static int kind_put(struct cpu_event *ret, const char *root, const struct kind *kind)
 {
 	struct perf_event_attr beside = { 0 };
 	char line[256], *end;
-	int r = pmu_line(root, k, "", "type", line);
+	int r = pmu_line(root, kind, "", "type", line);
 
 	if (r < 0)
 		return r;
-	*ret = (struct cpu_event){ .name = k->name };
+	*ret = (struct cpu_event){ .name = kind->name };
 	ret->attr.type = (uint32_t)strtoul(line, &end, 10);
 	if (end == line || *end)
 		return -EINVAL;
-	if (k->event)
-		r = event_put(&ret->attr, root, k, k->event);
-	if (!r && k->terms) {
-		snprintf(line, sizeof(line), "%s", k->terms);
-		r = terms_put(&ret->attr, root, k, line);
+	if (kind->event)
+		r = event_put(&ret->attr, root, kind, kind->event);
+	if (!r && kind->terms) {
+		snprintf(line, sizeof(line), "%s", kind->terms);
+		r = terms_put(&ret->attr, root, kind, line);
 		r = r == -ENOENT ? 0 : r;
 	}
-	if (!r && k->beside) {
-		r = event_put(&beside, root, k, k->beside);
+	if (!r && kind->beside) {
+		r = event_put(&beside, root, kind, kind->beside);
 		ret->beside = beside.config;
 		r = r == -ENOENT ? 0 : r;
 	}
-	ret->attr.precise_ip = k->event ? 3 : 0; /* IBS is always exact */
+	ret->attr.precise_ip = kind->event ? 3 : 0; /* IBS is always exact */
 	return r;
 }
 
@@ -158,8 +158,8 @@ int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned
 	int n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		struct cpu_event *p = &ret[n];
-		int r = kind_put(p, root, &kinds[i]);
+		struct cpu_event *event = &ret[n];
+		int r = kind_put(event, root, &kinds[i]);
 
 		if (r == -ENOENT)
 			continue;
@@ -167,9 +167,9 @@ int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned
 			snprintf(why, size, "sysfs describes %s in a way that is not known: " DEVICES "%s", kinds[i].name, kinds[i].pmu);
 			return r;
 		}
-		p->attr.sample_type = PERF_SAMPLE_ADDR;
-		p->attr.freq = 1;
-		p->attr.sample_freq = hz;
+		event->attr.sample_type = PERF_SAMPLE_ADDR;
+		event->attr.freq = 1;
+		event->attr.sample_freq = hz;
 		n++;
 	}
 	if (n && (!most || hz <= most))

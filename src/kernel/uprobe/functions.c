@@ -162,107 +162,107 @@ static bool has_offset(const struct library *l, uint64_t offset)
 }
 
 /* Where in the library is this function? One that has two names counts once. */
-static void look_for(struct functions *f, const struct probe_object *o, const struct probe_function *is, void *ctx)
+static void look_for(struct functions *functions, const struct probe_object *object, const struct probe_function *is, void *ctx)
 {
 	/* registers of arguments, in order */
 	static const unsigned int args[] = { PROLOGUE_ARG1, PROLOGUE_ARG2, PROLOGUE_ARG3, PROLOGUE_ARG4 };
 	struct prologue_need need = { .returns = is->ends };
-	struct looking *l = ctx;
+	struct looking *looking = ctx;
 	struct uprobe_point point;
-	size_t len = strlen(l->probed);
+	size_t len = strlen(looking->probed);
 	int r;
 
-	if (!begins_with_one(l->name, is->modules) || l->library->n == LIBRARY_FUNCTIONS)
+	if (!begins_with_one(looking->name, is->modules) || looking->library->n == LIBRARY_FUNCTIONS)
 		return;
 	for (unsigned int i = 0; i < is->n_args && i < ARRAY_SIZE(args); i++)
 		need.args |= args[i];
-	r = uprobe_find(l->library->fd, is->symbol, &need, &point);
-	end_if_abandoned(f);
+	r = uprobe_find(looking->library->fd, is->symbol, &need, &point);
+	end_if_abandoned(functions);
 	if (r == -ENOTSUP) {
-		util_count(&f->counts.refused, 1);
-		add_message(f, util_fmt("%s of %s has no probe: %s", is->name, l->name, point.why));
+		util_count(&functions->counts.refused, 1);
+		add_message(functions, util_fmt("%s of %s has no probe: %s", is->name, looking->name, point.why));
 	}
-	if (r < 0 || has_offset(l->library, point.offset))
+	if (r < 0 || has_offset(looking->library, point.offset))
 		return;
-	l->library->v[l->library->n++] = (struct library_function){ is, o, point.offset };
-	snprintf(l->probed + len, sizeof(l->probed) - len, "%s%s", len ? ", " : "", is->name);
+	looking->library->v[looking->library->n++] = (struct library_function){ is, object, point.offset };
+	snprintf(looking->probed + len, sizeof(looking->probed) - len, "%s%s", len ? ", " : "", is->name);
 }
 
-/* Returns the library that process PID has mapped as M, NULL: none, or it cannot be opened. */
-static struct library *library_get(struct functions *f, pid_t pid, const struct mapping *m)
+/* Returns the library that process PID has mapped as MAPPING, NULL: none, or it cannot be opened. */
+static struct library *library_get(struct functions *functions, pid_t pid, const struct mapping *mapping)
 {
 	autoclose int fd = -1;
-	struct looking looking = { .name = mapping_name(m) };
-	struct library *l;
+	struct looking looking = { .name = mapping_name(mapping) };
+	struct library *library;
 	char path[96];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)m->begin, (unsigned long long)m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)mapping->begin, (unsigned long long)mapping->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	end_if_abandoned(f);
+	end_if_abandoned(functions);
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		util_count(&f->counts.failed, 1);
-		add_message(f, util_fmt("%s of process %d cannot be opened: %s", looking.name, pid, strerror(errno)));
+		util_count(&functions->counts.failed, 1);
+		add_message(functions, util_fmt("%s of process %d cannot be opened: %s", looking.name, pid, strerror(errno)));
 		return NULL;
 	}
-	for (unsigned int i = 0; i < f->n_libraries; i++)
-		if (f->libraries[i].dev == st.st_dev && f->libraries[i].ino == st.st_ino)
-			return &f->libraries[i];
-	if (f->n_libraries == LIBRARIES_MAX) {
-		util_count(&f->counts.failed, 1);
+	for (unsigned int i = 0; i < functions->n_libraries; i++)
+		if (functions->libraries[i].dev == st.st_dev && functions->libraries[i].ino == st.st_ino)
+			return &functions->libraries[i];
+	if (functions->n_libraries == LIBRARIES_MAX) {
+		util_count(&functions->counts.failed, 1);
 		return NULL;
 	}
-	l = looking.library = &f->libraries[f->n_libraries++];
-	*l = (struct library){ .dev = st.st_dev, .ino = st.st_ino, .fd = TAKE_FD(fd) };
-	each_function(f, look_for, &looking);
-	if (l->n)
-		add_message(f, util_fmt("%s has probes on %s: each call takes about 1 us longer, and one with a result and a stack another 2 us", looking.name,
+	library = looking.library = &functions->libraries[functions->n_libraries++];
+	*library = (struct library){ .dev = st.st_dev, .ino = st.st_ino, .fd = TAKE_FD(fd) };
+	each_function(functions, look_for, &looking);
+	if (library->n)
+		add_message(functions, util_fmt("%s has probes on %s: each call takes about 1 us longer, and one with a result and a stack another 2 us", looking.name,
 				looking.probed));
-	return l;
+	return library;
 }
 
 /* --- processes ------------------------------------------------------------------------------------------ */
 
-static bool link_add(struct functions *f, const struct library *l, const struct library_function *fn, const char *program, bool returns,
+static bool link_add(struct functions *functions, const struct library *library, const struct library_function *fn, const char *program, bool returns,
 		     pid_t pid)
 {
-	const struct uprobe_on on = { .fd = l->fd, .offset = fn->offset, .returns = returns, .pid = pid };
+	const struct uprobe_on on = { .fd = library->fd, .offset = fn->offset, .returns = returns, .pid = pid };
 	const struct bpf_program *prog = bpf_object__find_program_by_name(fn->object->obj, program);
-	struct bpf_link *link = prog && f->n_links < LINKS_MAX ? uprobe_attach(prog, &on) : NULL;
+	struct bpf_link *link = prog && functions->n_links < LINKS_MAX ? uprobe_attach(prog, &on) : NULL;
 
-	end_if_abandoned(f);
+	end_if_abandoned(functions);
 	if (!link) {
-		util_count(&f->counts.failed, 1);
+		util_count(&functions->counts.failed, 1);
 		return false;
 	}
-	f->links[f->n_links++] = (struct link){ link, pid };
+	functions->links[functions->n_links++] = (struct link){ link, pid };
 	return true;
 }
 
 /* The return first: what has begun with a probe ends with one. */
-static void library_attach(struct functions *f, struct attached *a, const struct library *l, bool needs_ends)
+static void library_attach(struct functions *functions, struct attached *attached, const struct library *library, bool needs_ends)
 {
-	for (unsigned int i = 0; i < l->n; i++) {
-		const struct probe_function *is = l->v[i].is;
+	for (unsigned int i = 0; i < library->n; i++) {
+		const struct probe_function *is = library->v[i].is;
 
-		if (is->needs_ends != needs_ends || (needs_ends && !a->n_ends))
+		if (is->needs_ends != needs_ends || (needs_ends && !attached->n_ends))
 			continue;
-		if (is->ends && !link_add(f, l, &l->v[i], is->ends, true, a->pid))
+		if (is->ends && !link_add(functions, library, &library->v[i], is->ends, true, attached->pid))
 			continue;
-		a->n_ends += link_add(f, l, &l->v[i], is->begins, false, a->pid) && is->ends;
+		attached->n_ends += link_add(functions, library, &library->v[i], is->begins, false, attached->pid) && is->ends;
 	}
 }
 
-static bool is_seen(struct attached *a, const struct mapping *m)
+static bool is_seen(struct attached *attached, const struct mapping *mapping)
 {
-	for (unsigned int i = 0; i < a->n_seen; i++)
-		if (a->seen[i].ino == m->ino && a->seen[i].major == m->major && a->seen[i].minor == m->minor)
+	for (unsigned int i = 0; i < attached->n_seen; i++)
+		if (attached->seen[i].ino == mapping->ino && attached->seen[i].major == mapping->major && attached->seen[i].minor == mapping->minor)
 			return true;
-	if (a->n_seen == SEEN_MAX)
+	if (attached->n_seen == SEEN_MAX)
 		return true;
-	a->seen[a->n_seen].ino = m->ino;
-	a->seen[a->n_seen].major = m->major;
-	a->seen[a->n_seen++].minor = m->minor;
+	attached->seen[attached->n_seen].ino = mapping->ino;
+	attached->seen[attached->n_seen].major = mapping->major;
+	attached->seen[attached->n_seen++].minor = mapping->minor;
 	return false;
 }
 
@@ -284,19 +284,19 @@ static void maps_read(void *ctx)
 /* Reads the mappings of PID. Returns 0 or -errno; -ETIMEDOUT: it does not let us, and the thread is left alone. */
 static int maps_get(pid_t pid, char **ret)
 {
-	struct maps_read *m = calloc(1, sizeof(*m));
+	struct maps_read *read = calloc(1, sizeof(*read));
 	int r;
 
-	if (!m)
+	if (!read)
 		return -ENOMEM;
-	*m = (struct maps_read){ .call = ASYNC_CALL_NONE, .pid = pid };
-	r = async_call_begin(&m->call, maps_read, m);
-	if (!r && !async_call_wait_unheld(&m->call, MAPS_MS))
+	*read = (struct maps_read){ .call = ASYNC_CALL_NONE, .pid = pid };
+	r = async_call_begin(&read->call, maps_read, read);
+	if (!r && !async_call_wait_unheld(&read->call, MAPS_MS))
 		return -ETIMEDOUT;
-	*ret = m->text;
-	r = r ?: m->r;
-	async_call_free(&m->call);
-	free(m);
+	*ret = read->text;
+	r = r ?: read->r;
+	async_call_free(&read->call);
+	free(read);
 	return r;
 }
 
@@ -308,19 +308,19 @@ static void process_locked(struct functions *f, struct attached *a)
 	add_message(f, util_fmt("process %d has no probes: its mappings cannot be read, as its memory is locked", a->pid));
 }
 
-/* Attaches to what A has mapped since the last look. */
-static void process_look(struct functions *f, struct attached *a)
+/* Attaches to what ATTACHED has mapped since the last look. */
+static void process_look(struct functions *functions, struct attached *attached)
 {
 	struct library *found[SEEN_MAX];
-	unsigned int before = f->n_links, n = 0;
+	unsigned int before = functions->n_links, n = 0;
 	autofree char *maps = NULL;
 	char *line, *next;
 	int r;
 
-	r = maps_get(a->pid, &maps);
-	end_if_abandoned(f);
+	r = maps_get(attached->pid, &maps);
+	end_if_abandoned(functions);
 	if (r == -ETIMEDOUT)
-		process_locked(f, a);
+		process_locked(functions, attached);
 	if (r < 0)
 		return;
 	for (line = maps; n < SEEN_MAX && line && *line; line = next) {
@@ -333,18 +333,18 @@ static void process_look(struct functions *f, struct attached *a)
 		if (!mapping_parse(line, &m) || !m.code || !m.ino || *m.path != '/')
 			continue;
 		w.name = mapping_name(&m);
-		each_function(f, is_wanted, &w);
-		if (!w.yes || is_seen(a, &m))
+		each_function(functions, is_wanted, &w);
+		if (!w.yes || is_seen(attached, &m))
 			continue;
-		found[n] = library_get(f, a->pid, &m);
+		found[n] = library_get(functions, attached->pid, &m);
 		n += found[n] != NULL;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		library_attach(f, a, found[i], false);
+		library_attach(functions, attached, found[i], false);
 	for (unsigned int i = 0; i < n; i++)
-		library_attach(f, a, found[i], true);
-	if (!before && !f->n_links && !*f->error)
-		snprintf(f->error, sizeof(f->error), "process %d has no library with one of the functions that can have probes", a->pid);
+		library_attach(functions, attached, found[i], true);
+	if (!before && !functions->n_links && !*functions->error)
+		snprintf(functions->error, sizeof(functions->error), "process %d has no library with one of the functions that can have probes", attached->pid);
 }
 
 static struct attached *process_find(struct functions *f, pid_t pid)
@@ -382,35 +382,35 @@ static void process_refuse(struct functions *f, const struct attached *a)
 static void process_meet(void *ctx, pid_t pid)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
-	struct functions *f = ctx;
-	struct attached *a = process_find(f, pid);
+	struct functions *functions = ctx;
+	struct attached *attached = process_find(functions, pid);
 	struct process p;
 	unsigned int before;
 
-	if (pid == f->but || (a && now_ns < a->looked_ns + AGAIN_NS) || process_read(&p, pid) < 0)
+	if (pid == functions->but || (attached && now_ns < attached->looked_ns + AGAIN_NS) || process_read(&p, pid) < 0)
 		return;
-	if (!a && f->began && !(p.ppid && process_find(f, p.ppid))) /* 0: a parent in another PID namespace */
+	if (!attached && functions->began && !(p.ppid && process_find(functions, p.ppid))) /* 0: a parent in another PID namespace */
 		return;
-	if (!a)
-		a = process_find(f, 0);
-	if (!a) {
-		util_count(&f->counts.failed, !f->full);
-		f->full = true;
+	if (!attached)
+		attached = process_find(functions, 0);
+	if (!attached) {
+		util_count(&functions->counts.failed, !functions->full);
+		functions->full = true;
 		return;
 	}
-	before = a->pid && a->start_ticks == p.start_ticks ? a->n_seen : 0;
-	if (!a->pid || a->start_ticks != p.start_ticks)
-		*a = (struct attached){ .pid = pid, .start_ticks = p.start_ticks };
-	a->looked_ns = now_ns;
-	if (a->refused)
+	before = attached->pid && attached->start_ticks == p.start_ticks ? attached->n_seen : 0;
+	if (!attached->pid || attached->start_ticks != p.start_ticks)
+		*attached = (struct attached){ .pid = pid, .start_ticks = p.start_ticks };
+	attached->looked_ns = now_ns;
+	if (attached->refused)
 		return;
-	a->refused = returns_may_end(f, pid);
-	if (a->refused)
-		process_refuse(f, a);
+	attached->refused = returns_may_end(functions, pid);
+	if (attached->refused)
+		process_refuse(functions, attached);
 	else
-		process_look(f, a);
-	if (!before && a->n_seen)
-		util_count(&f->counts.processes, 1);
+		process_look(functions, attached);
+	if (!before && attached->n_seen)
+		util_count(&functions->counts.processes, 1);
 }
 
 /* --- detaching ------------------------------------------------------------------------------------------- */
@@ -431,36 +431,36 @@ static void *links_close(void *ctx)
 }
 
 /* Those of processes that are gone, and their places; and those of processes that must have none any more. */
-static void forget_ended(struct functions *f)
+static void forget_ended(struct functions *functions)
 {
-	const struct attached *a;
+	const struct attached *attached;
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < PROCESSES_MAX; i++)
-		if (f->processes[i].pid && !tracer_target_has(f->t, f->processes[i].pid))
-			f->processes[i].pid = 0;
-	for (unsigned int i = 0; i < f->n_links; i++) {
-		a = process_find(f, f->links[i].pid);
-		if (a && !a->refused)
-			f->links[kept++] = f->links[i];
+		if (functions->processes[i].pid && !tracer_target_has(functions->t, functions->processes[i].pid))
+			functions->processes[i].pid = 0;
+	for (unsigned int i = 0; i < functions->n_links; i++) {
+		attached = process_find(functions, functions->links[i].pid);
+		if (attached && !attached->refused)
+			functions->links[kept++] = functions->links[i];
 		else
-			bpf_link__destroy(f->links[i].link);
+			bpf_link__destroy(functions->links[i].link);
 	}
-	f->n_links = kept;
+	functions->n_links = kept;
 }
 
-static void detach_all(struct functions *f)
+static void detach_all(struct functions *functions)
 {
-	struct closing c = { f, 0 };
+	struct closing c = { functions, 0 };
 	pthread_t threads[CLOSERS];
 	unsigned int n = 0;
 
-	while (n < CLOSERS && n < f->n_links && thread_start(&threads[n], links_close, &c) == 0)
+	while (n < CLOSERS && n < functions->n_links && thread_start(&threads[n], links_close, &c) == 0)
 		n++;
 	links_close(&c);
 	while (n)
 		pthread_join(threads[--n], NULL);
-	f->n_links = 0;
+	functions->n_links = 0;
 }
 
 /* --- the thread ------------------------------------------------------------------------------------------ */
@@ -481,19 +481,19 @@ static void signal_fd(int fd)
 
 static void *functions_main(void *ctx)
 {
-	struct functions *f = ctx;
+	struct functions *functions = ctx;
 
 	creds_caps(CAPS, CAPS, 0);
-	tracer_each_live(f->t, process_meet, f);
-	f->began = true;
-	f->ready = f->n_links ? 0 : -ENOENT;
-	signal_fd(f->ready_fd);
-	while (!stops_within(f, NEW_MS)) {
-		forget_ended(f);
-		tracer_each_live(f->t, process_meet, f);
+	tracer_each_live(functions->t, process_meet, functions);
+	functions->began = true;
+	functions->ready = functions->n_links ? 0 : -ENOENT;
+	signal_fd(functions->ready_fd);
+	while (!stops_within(functions, NEW_MS)) {
+		forget_ended(functions);
+		tracer_each_live(functions->t, process_meet, functions);
 	}
-	detach_all(f);
-	signal_fd(f->done_fd); /* F is not ours any more */
+	detach_all(functions);
+	signal_fd(functions->done_fd); /* F is not ours any more */
 	return NULL;
 }
 
@@ -516,30 +516,30 @@ static void functions_free(struct functions *f)
 	free(f);
 }
 
-int functions_begin(struct functions **ret, const struct tracer *t, pid_t but, char *error, size_t size)
+int functions_begin(struct functions **ret, const struct tracer *tracer, pid_t but, char *error, size_t size)
 {
-	struct functions *f = calloc(1, sizeof(*f));
+	struct functions *functions = calloc(1, sizeof(*functions));
 	int r;
 
-	if (!f)
+	if (!functions)
 		return -ENOMEM;
-	f->t = t;
-	f->but = but;
-	f->stop_fd = eventfd(0, EFD_CLOEXEC);
-	f->ready_fd = eventfd(0, EFD_CLOEXEC);
-	f->done_fd = eventfd(0, EFD_CLOEXEC);
-	r = f->stop_fd < 0 || f->ready_fd < 0 || f->done_fd < 0 ? -EMFILE : thread_start(NULL, functions_main, f);
+	functions->t = tracer;
+	functions->but = but;
+	functions->stop_fd = eventfd(0, EFD_CLOEXEC);
+	functions->ready_fd = eventfd(0, EFD_CLOEXEC);
+	functions->done_fd = eventfd(0, EFD_CLOEXEC);
+	r = functions->stop_fd < 0 || functions->ready_fd < 0 || functions->done_fd < 0 ? -EMFILE : thread_start(NULL, functions_main, functions);
 	if (r < 0) {
-		functions_free(f);
+		functions_free(functions);
 		snprintf(error, size, "%s", strerror(-r));
 		return r;
 	}
-	*ret = f;
-	r = await(f->ready_fd, BEGIN_MS) ? f->ready : -ETIMEDOUT;
+	*ret = functions;
+	r = await(functions->ready_fd, BEGIN_MS) ? functions->ready : -ETIMEDOUT;
 	if (r == -ETIMEDOUT)
 		snprintf(error, size, "the file system of a library does not answer");
 	else if (r < 0)
-		snprintf(error, size, "%s", *f->error ? f->error : "no probe could be attached");
+		snprintf(error, size, "%s", *functions->error ? functions->error : "no probe could be attached");
 	return r;
 }
 

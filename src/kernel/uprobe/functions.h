@@ -16,10 +16,10 @@ struct functions;
 struct tracer;
 
 /*
- * Begins with the processes in the target of T, except BUT and its descendants. 0 or -errno, with one line in ERROR, when no
+ * Begins with the processes in the target of TRACER, except BUT and its descendants. 0 or -errno, with one line in ERROR, when no
  * function of any process has got a probe.
  */
-int functions_begin(struct functions **ret, const struct tracer *t, pid_t but, char *error, size_t size);
+int functions_begin(struct functions **ret, const struct tracer *tracer, pid_t but, char *error, size_t size);
 
 /* Calls FN with a line for each library of the beginning: which of its functions have probes, and why others have none. */
 void functions_each_line(const struct functions *f, void (*fn)(void *ctx, const char *line), void *ctx);

@@ -125,18 +125,18 @@ static struct step step_read(const unsigned char *code, size_t len)
 	return s;
 }
 
-/* The number of the register that S writes to, as a bit. */
-static unsigned int step_writes(const struct step *s)
+/* The number of the register that STEP writes to, as a bit. */
+static unsigned int step_writes(const struct step *step)
 {
-	const unsigned int r = s->rex & 4 ? 8 : 0, b = s->rex & 1 ? 8 : 0; /* REX.R, REX.B */
+	const unsigned int r = step->rex & 4 ? 8 : 0, b = step->rex & 1 ? 8 : 0; /* REX.R, REX.B */
 
-	switch (s->form ? s->form->writes : NOTHING) {
+	switch (step->form ? step->form->writes : NOTHING) {
 	case OPCODE_REG:
-		return 1U << ((s->opcode & 7) | b);
+		return 1U << ((step->opcode & 7) | b);
 	case MODRM_REG:
-		return 1U << ((s->modrm >> 3 & 7) | r);
+		return 1U << ((step->modrm >> 3 & 7) | r);
 	case MODRM_RM:
-		return 1U << ((s->modrm & 7) | b);
+		return 1U << ((step->modrm & 7) | b);
 	default:
 		return 0;
 	}
@@ -147,11 +147,11 @@ static bool step_tests_arg1(const struct step *s)
 	return s->rex == REX_W && s->opcode == 0x85 && s->modrm == (0xc0 | RDI << 3 | RDI);
 }
 
-static bool step_is_point(const struct step *s, size_t at)
+static bool step_is_point(const struct step *step, size_t at)
 {
-	const bool prefix = s->rex && !(s->rex == REX_B && s->form->effect == POINT_REX_B);
+	const bool prefix = step->rex && !(step->rex == REX_B && step->form->effect == POINT_REX_B);
 
-	switch (s->form->effect) {
+	switch (step->form->effect) {
 	case POINT:
 	case POINT_REX_B:
 		return !prefix;
@@ -162,20 +162,20 @@ static bool step_is_point(const struct step *s, size_t at)
 	}
 }
 
-/* Whether what S does leaves all that NEED is about; TESTED: the instruction before tested the first argument. */
-static bool step_passes(const struct step *s, const struct prologue_need *need, bool tested)
+/* Whether what STEP does leaves all that NEED is about; TESTED: the instruction before tested the first argument. */
+static bool step_passes(const struct step *step, const struct prologue_need *need, bool tested)
 {
-	const unsigned int stack_pointer = 1U << 4, written = step_writes(s);
+	const unsigned int stack_pointer = 1U << 4, written = step_writes(step);
 
-	if (!s->len || written & (need->args | stack_pointer))
+	if (!step->len || written & (need->args | stack_pointer))
 		return false;
-	switch (s->form ? s->form->effect : PASSED) {
+	switch (step->form ? step->form->effect : PASSED) {
 	case PASSED:
 		return true;
 	case STACK:
 		return !need->returns;
 	case ZERO:
-		return tested && !s->rex;
+		return tested && !step->rex;
 	default:
 		return false;
 	}

@@ -100,14 +100,14 @@ static inline struct reader_field pid_and_fid(const struct scan *s)
 	return (struct reader_field){ comm.p, in_order ? (size_t)(func.p + func.len - comm.p) : 0 };
 }
 
-static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan *s, const struct call_row *c,
+static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan *scan, const struct call_row *row,
 				  struct cpu_caller *known, struct reader_field text)
 {
-	const uint32_t pid = (uint32_t)c->pid;
+	const uint32_t pid = (uint32_t)row->pid;
 	struct reader_field func = of->wait ? (struct reader_field){ of->wait, strlen(of->wait) } :
-					      call_of(scan_field(s, COL_FUNC));
-	uint32_t proc = report_cpu_proc_at(of->r, pid, c->time_ns - MIN(c->lat_ns, c->time_ns));
-	struct cpu_call *call = call_of_proc(of->r, s, proc, func);
+					      call_of(scan_field(scan, COL_FUNC));
+	uint32_t proc = report_cpu_proc_at(of->r, pid, row->time_ns - MIN(row->lat_ns, row->time_ns));
+	struct cpu_call *call = call_of_proc(of->r, scan, proc, func);
 
 	if (text.len && text.len <= sizeof(known->text) && !report_cpu_lived_before(of->r, pid)) {
 		*known = (struct cpu_caller){ .pid = pid, .call = call, .len = (uint32_t)text.len };
@@ -129,39 +129,39 @@ static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, cons
 	return find_call(of, s, c, known, text);
 }
 
-/* Returns the sums of C in FOLDER; NULL when there is no room. */
-static struct cpu_folder *folder_of(struct report_cpu *r, struct cpu_call *c, uint32_t folder)
+/* Returns the sums of CALL in FOLDER; NULL when there is no room. */
+static struct cpu_folder *folder_of(struct report_cpu *cpu, struct cpu_call *call, uint32_t folder)
 {
-	struct cpu_folder *f;
+	struct cpu_folder *cpu_folder;
 
-	if (c->last_at && c->last_folder == folder) /* nearly always so */
-		return table_at(&r->folders, c->last_at - 1);
-	f = table_get(&r->folders, report_cpu_pair(report_cpu_number(&r->calls, c), folder));
-	if (!f)
+	if (call->last_at && call->last_folder == folder) /* nearly always so */
+		return table_at(&cpu->folders, call->last_at - 1);
+	cpu_folder = table_get(&cpu->folders, report_cpu_pair(report_cpu_number(&cpu->calls, call), folder));
+	if (!cpu_folder)
 		return NULL;
-	f->call = report_cpu_number(&r->calls, c);
-	f->folder = folder;
-	c->last_folder = folder;
-	c->last_at = report_cpu_number(&r->folders, f) + 1;
-	return f;
+	cpu_folder->call = report_cpu_number(&cpu->calls, call);
+	cpu_folder->folder = folder;
+	call->last_folder = folder;
+	call->last_at = report_cpu_number(&cpu->folders, cpu_folder) + 1;
+	return cpu_folder;
 }
 
-static inline void add_to_folder(struct report_cpu *r, struct cpu_call *c, const struct call_row *row, uint64_t weight)
+static inline void add_to_folder(struct report_cpu *cpu, struct cpu_call *call, const struct call_row *row, uint64_t weight)
 {
-	const uint32_t *folder = table_find(&r->files, row->fid);
-	struct cpu_folder *f = folder ? folder_of(r, c, *folder) : NULL;
+	const uint32_t *folder = table_find(&cpu->files, row->fid);
+	struct cpu_folder *cpu_folder = folder ? folder_of(cpu, call, *folder) : NULL;
 	const uint64_t disk_weight = row->disk_bytes ? weight : 0;
 
-	if (!f)
+	if (!cpu_folder)
 		return;
 	/* without a branch on whether the row fetched, which the processor cannot predict */
-	f->calls++;
-	f->lat_ns += weight;
-	c->lat_ns += weight;
-	f->disk_calls += row->disk_bytes != 0;
-	f->disk_bytes += row->disk_bytes;
-	f->disk_lat_ns += disk_weight;
-	c->disk_lat_ns += disk_weight;
+	cpu_folder->calls++;
+	cpu_folder->lat_ns += weight;
+	call->lat_ns += weight;
+	cpu_folder->disk_calls += row->disk_bytes != 0;
+	cpu_folder->disk_bytes += row->disk_bytes;
+	cpu_folder->disk_lat_ns += disk_weight;
+	call->disk_lat_ns += disk_weight;
 }
 
 /* Whether the row, of mmap.out, is of a new mapping. */
@@ -180,17 +180,17 @@ static inline void take_call(const struct cpu_calls *of, const struct scan *s, c
 		add_to_folder(of->r, c, row, of->wait ? row->len : row->lat_ns);
 }
 
-void report_cpu_calls_rows(struct cpu_calls *of, struct scan *s)
+void report_cpu_calls_rows(struct cpu_calls *of, struct scan *scan)
 {
-	for (s->row = 0; s->row < s->n; s->row++) {
+	for (scan->row = 0; scan->row < scan->n; scan->row++) {
 		const struct call_row row = {
-			.time_ns = scan_number(s, COL_TIMESTAMP), .pid = scan_number(s, COL_PID),
-			.lat_ns = scan_number(s, COL_LAT_NS), .fid = scan_number(s, COL_FID),
-			.disk_bytes = scan_number(s, COL_DISK_BYTES), .len = scan_number(s, COL_LEN),
+			.time_ns = scan_number(scan, COL_TIMESTAMP), .pid = scan_number(scan, COL_PID),
+			.lat_ns = scan_number(scan, COL_LAT_NS), .fid = scan_number(scan, COL_FID),
+			.disk_bytes = scan_number(scan, COL_DISK_BYTES), .len = scan_number(scan, COL_LEN),
 		};
 
 		if (row.time_ns)
-			take_call(of, s, &row);
+			take_call(of, scan, &row);
 		else
 			of->bad_rows++;
 	}
@@ -228,16 +228,16 @@ static const struct {
 	{ "create_del", NULL }, { "open", NULL }, { "sync", NULL }, { "vfs_rw", NULL }, { "mmap", fault },
 };
 
-int report_cpu_folders_begin(struct report_cpu *r)
+int report_cpu_folders_begin(struct report_cpu *cpu)
 {
-	if (!any_wait(r))
+	if (!any_wait(cpu))
 		return 0;
-	r->call_files = calloc(ARRAY_SIZE(call_files), sizeof(*r->call_files));
-	r->callers = aligned_alloc(sizeof(*r->callers), CALLERS * sizeof(*r->callers));
-	if (!r->call_files || !r->callers)
+	cpu->call_files = calloc(ARRAY_SIZE(call_files), sizeof(*cpu->call_files));
+	cpu->callers = aligned_alloc(sizeof(*cpu->callers), CALLERS * sizeof(*cpu->callers));
+	if (!cpu->call_files || !cpu->callers)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(call_files); i++)
-		r->call_files[i] = (struct cpu_calls){ .r = r, .wait = call_files[i].wait };
+		cpu->call_files[i] = (struct cpu_calls){ .r = cpu, .wait = call_files[i].wait };
 	return 1;
 }
 

@@ -88,18 +88,18 @@ bool report_cpu_is_target(const struct report_cpu *r, uint32_t pid)
 
 /* --- threads ----------------------------------------------------------------------------------------- */
 
-static uint32_t thread_new(struct report_cpu *r, uint32_t proc, uint32_t tid, uint64_t key, uint32_t task,
+static uint32_t thread_new(struct report_cpu *cpu, uint32_t proc, uint32_t tid, uint64_t key, uint32_t task,
 			   uint64_t start_ns)
 {
-	uint32_t before = 0, i = life_new(&r->threads, &r->tids, key, &before);
+	uint32_t before = 0, i = life_new(&cpu->threads, &cpu->tids, key, &before);
 
 	if (!i)
 		return 0;
-	*thread_at(r, i) = (struct cpu_thread){
+	*thread_at(cpu, i) = (struct cpu_thread){
 		.start_ns = start_ns, .since_ns = start_ns, .tid = tid, .proc = proc,
-		.task = task, .first_task = task, .before = before, .sibling = proc_at(r, proc)->threads,
+		.task = task, .first_task = task, .before = before, .sibling = proc_at(cpu, proc)->threads,
 	};
-	proc_at(r, proc)->threads = i;
+	proc_at(cpu, proc)->threads = i;
 	return i;
 }
 
@@ -149,46 +149,46 @@ static void thread_named(struct report_cpu *r, uint32_t i, uint32_t task, uint64
 	t->patterns |= report_cpu_matches(r, (struct reader_field){ comm, strlen(comm) });
 }
 
-uint32_t report_cpu_thread(struct report_cpu *r, enum cpu_kind kind, uint32_t pid, uint32_t tid, uint32_t task,
+uint32_t report_cpu_thread(struct report_cpu *cpu, enum cpu_kind kind, uint32_t pid, uint32_t tid, uint32_t task,
 			   uint64_t time_ns)
 {
 	uint64_t key = key_of(kind, tid, task), pid_key = key_of(kind, pid, task);
-	uint32_t i = thread_at_time(r, key, time_ns), proc;
+	uint32_t i = thread_at_time(cpu, key, time_ns), proc;
 
 	/* the thread has no row of its birth; or the known life ended long before */
-	if (i && !(thread_at(r, i)->ended && thread_at(r, i)->end_ns + NSEC_PER_SEC < time_ns))
+	if (i && !(thread_at(cpu, i)->ended && thread_at(cpu, i)->end_ns + NSEC_PER_SEC < time_ns))
 		return i;
-	proc = proc_at_time(r, pid_key, time_ns);
+	proc = proc_at_time(cpu, pid_key, time_ns);
 	if (!proc)
-		proc = proc_new(r, kind, pid, pid_key, time_ns);
-	i = thread_new(r, proc, tid, key, task, time_ns);
-	thread_at(r, i)->has_life = i && kind == CPU_TARGET;
-	if (thread_at(r, i)->has_life)
-		thread_named(r, i, task, time_ns);
+		proc = proc_new(cpu, kind, pid, pid_key, time_ns);
+	i = thread_new(cpu, proc, tid, key, task, time_ns);
+	thread_at(cpu, i)->has_life = i && kind == CPU_TARGET;
+	if (thread_at(cpu, i)->has_life)
+		thread_named(cpu, i, task, time_ns);
 	return i;
 }
 
 /* A thread from before the trace, or whose birth was lost, existed when it ran. */
-void report_cpu_seen(struct report_cpu *r, uint32_t i, uint32_t task, uint64_t from_ns, uint64_t to_ns)
+void report_cpu_seen(struct report_cpu *cpu, uint32_t i, uint32_t task, uint64_t from_ns, uint64_t to_ns)
 {
-	struct cpu_thread *t = thread_at(r, i);
-	struct cpu_proc *p = proc_at(r, t->proc);
+	struct cpu_thread *thread = thread_at(cpu, i);
+	struct cpu_proc *proc = proc_at(cpu, thread->proc);
 	uint32_t role;
 
-	if (!t->has_life)
+	if (!thread->has_life)
 		return;
-	if (!t->born && from_ns < t->start_ns) {
-		role = report_cpu_thread_role(r, i, task);
-		((struct cpu_role *)table_at(&r->roles, role))->life_ns += t->start_ns - from_ns;
-		report_cpu_task_at(r, task)->life_ns += t->start_ns - from_ns;
-		t->start_ns = from_ns;
-		if (!p->born && from_ns < p->start_ns)
-			p->start_ns = from_ns;
+	if (!thread->born && from_ns < thread->start_ns) {
+		role = report_cpu_thread_role(cpu, i, task);
+		((struct cpu_role *)table_at(&cpu->roles, role))->life_ns += thread->start_ns - from_ns;
+		report_cpu_task_at(cpu, task)->life_ns += thread->start_ns - from_ns;
+		thread->start_ns = from_ns;
+		if (!proc->born && from_ns < proc->start_ns)
+			proc->start_ns = from_ns;
 	}
-	if (!r->has_pids) {
-		if (t->task != task)
-			thread_named(r, i, task, from_ns);
-		t->end_ns = MAX(t->end_ns, to_ns);
+	if (!cpu->has_pids) {
+		if (thread->task != task)
+			thread_named(cpu, i, task, from_ns);
+		thread->end_ns = MAX(thread->end_ns, to_ns);
 	}
 }
 
@@ -218,16 +218,16 @@ static uint32_t row_proc(struct report_cpu *r, const struct scan *s, uint32_t pi
 	return i;
 }
 
-static uint32_t row_thread(struct report_cpu *r, const struct scan *s, uint32_t proc, uint32_t tid, bool born)
+static uint32_t row_thread(struct report_cpu *cpu, const struct scan *scan, uint32_t proc, uint32_t tid, bool born)
 {
-	uint32_t i = newest(&r->tids, tid);
+	uint32_t i = newest(&cpu->tids, tid);
 
-	if (i && !born && !thread_at(r, i)->ended)
+	if (i && !born && !thread_at(cpu, i)->ended)
 		return i;
-	thread_ends(r, i, s->time_ns); /* their ends are not known */
-	i = thread_new(r, proc, tid, tid, report_cpu_task(r, CPU_TARGET, scan_field(s, COL_COMM)), s->time_ns);
-	thread_at(r, i)->born = born;
-	thread_at(r, i)->has_life = i != 0;
+	thread_ends(cpu, i, scan->time_ns); /* their ends are not known */
+	i = thread_new(cpu, proc, tid, tid, report_cpu_task(cpu, CPU_TARGET, scan_field(scan, COL_COMM)), scan->time_ns);
+	thread_at(cpu, i)->born = born;
+	thread_at(cpu, i)->has_life = i != 0;
 	return i;
 }
 
@@ -241,17 +241,17 @@ static void proc_ends(struct report_cpu *r, uint32_t i, uint64_t now_ns)
 }
 
 /* Takes the end of a thread, of a process, or of its time as a target. */
-static bool row_of_end(struct report_cpu *r, const struct scan *s, uint32_t pid, uint32_t tid, bool whole)
+static bool row_of_end(struct report_cpu *cpu, const struct scan *scan, uint32_t pid, uint32_t tid, bool whole)
 {
-	uint32_t proc = newest(&r->pids, pid), thread = newest(&r->tids, tid);
+	uint32_t proc = newest(&cpu->pids, pid), thread = newest(&cpu->tids, tid);
 
-	if (!proc || proc_at(r, proc)->ended)
-		proc = row_proc(r, s, pid, false);
+	if (!proc || proc_at(cpu, proc)->ended)
+		proc = row_proc(cpu, scan, pid, false);
 	if (!thread)
-		thread = row_thread(r, s, proc, tid, false);
-	thread_ends(r, thread, s->time_ns);
+		thread = row_thread(cpu, scan, proc, tid, false);
+	thread_ends(cpu, thread, scan->time_ns);
 	if (whole)
-		proc_ends(r, proc, s->time_ns);
+		proc_ends(cpu, proc, scan->time_ns);
 	return true;
 }
 
@@ -273,15 +273,15 @@ bool report_cpu_pids_row(struct scan *s, void *own)
 	return true;
 }
 
-int report_cpu_lives(struct report_cpu *r, const struct scan_file *pids, const struct scan_taker *t)
+int report_cpu_lives(struct report_cpu *cpu, const struct scan_file *pids, const struct scan_taker *taker)
 {
 	const int res = pids->error;
 
-	report_cpu_note_file(r, pids, t->bad_rows);
-	r->has_pids = res == 0;
+	report_cpu_note_file(cpu, pids, taker->bad_rows);
+	cpu->has_pids = res == 0;
 	if (res == -ENOENT || res == -ENODATA || res == -EBADMSG)
 		report_cpu_note(
-			r,
+			cpu,
 			"pids.out is missing: lives are taken as the time from the first to the last use of a CPU");
 	return res == -ENOMEM ? res : 0;
 }
@@ -310,50 +310,50 @@ static bool is_lossy(const struct report_cpu *r)
  * event, which comes early in the kernel's do_exit(), so it lived at least as long as it was seen to run or wait; unless
  * rows are lost, when some of that may be another thread's.
  */
-static void thread_end(struct report_cpu *r, uint32_t i)
+static void thread_end(struct report_cpu *cpu, uint32_t i)
 {
-	struct cpu_thread *t = thread_at(r, i);
+	struct cpu_thread *thread = thread_at(cpu, i);
 	uint64_t known;
 
-	if (!t->has_life)
+	if (!thread->has_life)
 		return;
-	if (!t->ended) {
-		t->end_ns = r->has_pids ? MAX(r->end_ns, t->since_ns) : MAX(t->end_ns, t->since_ns);
-		name_ends(r, i, t->end_ns);
+	if (!thread->ended) {
+		thread->end_ns = cpu->has_pids ? MAX(cpu->end_ns, thread->since_ns) : MAX(thread->end_ns, thread->since_ns);
+		name_ends(cpu, i, thread->end_ns);
 	}
-	known = report_cpu_known_ns(&t->sums);
-	if (report_cpu_life_ns(t) < known && !is_lossy(r)) {
-		t->since_ns = t->end_ns;
-		t->end_ns = t->start_ns + known;
-		name_ends(r, i, t->end_ns);
+	known = report_cpu_known_ns(&thread->sums);
+	if (report_cpu_life_ns(thread) < known && !is_lossy(cpu)) {
+		thread->since_ns = thread->end_ns;
+		thread->end_ns = thread->start_ns + known;
+		name_ends(cpu, i, thread->end_ns);
 	}
 }
 
-static void add_to_patterns(struct report_cpu *r, const struct cpu_thread *t)
+static void add_to_patterns(struct report_cpu *cpu, const struct cpu_thread *thread)
 {
-	for (uint32_t p = 0; p < r->n_patterns; p++) {
-		struct cpu_pattern *pattern = &r->patterns[p];
+	for (uint32_t p = 0; p < cpu->n_patterns; p++) {
+		struct cpu_pattern *pattern = &cpu->patterns[p];
 
-		if (!(t->patterns >> p & 1) || !t->has_life)
+		if (!(thread->patterns >> p & 1) || !thread->has_life)
 			continue;
 		pattern->threads++;
-		pattern->cut += !t->born || !t->ended;
-		pattern->life_ns += report_cpu_life_ns(t);
-		pattern->run_ns += t->sums.run_ns;
-		pattern->idle_ns += report_cpu_life_ns(t) - MIN(report_cpu_life_ns(t), t->sums.run_ns);
+		pattern->cut += !thread->born || !thread->ended;
+		pattern->life_ns += report_cpu_life_ns(thread);
+		pattern->run_ns += thread->sums.run_ns;
+		pattern->idle_ns += report_cpu_life_ns(thread) - MIN(report_cpu_life_ns(thread), thread->sums.run_ns);
 	}
 }
 
-void report_cpu_lives_end(struct report_cpu *r)
+void report_cpu_lives_end(struct report_cpu *cpu)
 {
-	for (uint32_t i = 1; i < r->threads.n; i++) {
-		thread_end(r, i);
-		add_to_patterns(r, thread_at(r, i));
+	for (uint32_t i = 1; i < cpu->threads.n; i++) {
+		thread_end(cpu, i);
+		add_to_patterns(cpu, thread_at(cpu, i));
 	}
-	for (uint32_t i = 1; i < r->procs.n; i++) {
-		struct cpu_proc *p = proc_at(r, i);
+	for (uint32_t i = 1; i < cpu->procs.n; i++) {
+		struct cpu_proc *p = proc_at(cpu, i);
 
 		if (p->kind == CPU_TARGET && !p->ended)
-			p->end_ns = MAX(r->end_ns, p->start_ns);
+			p->end_ns = MAX(cpu->end_ns, p->start_ns);
 	}
 }

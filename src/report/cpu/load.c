@@ -46,62 +46,62 @@ static struct table *table_of(struct report_cpu *r, size_t i)
 	return (struct table *)(void *)((char *)r + tables[i].at);
 }
 
-static bool begin_all(struct report_cpu *r)
+static bool begin_all(struct report_cpu *cpu)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		if (tables[i].keys == BY_PID)
-			table_init_pids(table_of(r, i), tables[i].value_size, tables[i].max);
+			table_init_pids(table_of(cpu, i), tables[i].value_size, tables[i].max);
 		else
-			table_init(table_of(r, i), tables[i].value_size, tables[i].max);
+			table_init(table_of(cpu, i), tables[i].value_size, tables[i].max);
 		if (tables[i].keys >= FROM_0)
-			ok &= table_get(table_of(r, i), tables[i].keys == FROM_0 ? 0 : UINT64_MAX) != NULL;
+			ok &= table_get(table_of(cpu, i), tables[i].keys == FROM_0 ? 0 : UINT64_MAX) != NULL;
 	}
-	folders_init(&r->tree);
-	r->cpus = calloc(CPU_CPUS_MAX, sizeof(*r->cpus));
-	r->phases = calloc(CPU_PHASES_MAX, sizeof(*r->phases));
-	if (!ok || !r->cpus || !r->phases)
+	folders_init(&cpu->tree);
+	cpu->cpus = calloc(CPU_CPUS_MAX, sizeof(*cpu->cpus));
+	cpu->phases = calloc(CPU_PHASES_MAX, sizeof(*cpu->phases));
+	if (!ok || !cpu->cpus || !cpu->phases)
 		return false;
-	report_cpu_task_at(r, 0)->kind = CPU_OTHER;
-	strcpy(report_cpu_task_at(r, 0)->comm, "(more)");
-	((struct cpu_proc *)table_at(&r->procs, 0))->kind = CPU_OTHER;
+	report_cpu_task_at(cpu, 0)->kind = CPU_OTHER;
+	strcpy(report_cpu_task_at(cpu, 0)->comm, "(more)");
+	((struct cpu_proc *)table_at(&cpu->procs, 0))->kind = CPU_OTHER;
 	return true;
 }
 
-void report_cpu_free(struct report_cpu *r)
+void report_cpu_free(struct report_cpu *cpu)
 {
-	if (!r)
+	if (!cpu)
 		return;
-	for (uint32_t i = 0; r->phases && i < r->n_phases; i++)
-		free(r->phases[i].v);
-	for (uint32_t i = 0; i < r->n_notes; i++)
-		free(r->notes[i]);
+	for (uint32_t i = 0; cpu->phases && i < cpu->n_phases; i++)
+		free(cpu->phases[i].v);
+	for (uint32_t i = 0; i < cpu->n_notes; i++)
+		free(cpu->notes[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		table_free(table_of(r, i));
-	folders_free(&r->tree);
-	free(r->call_files);
-	free(r->callers);
-	free(r->phases);
-	gaps_free(&r->gaps);
-	free(r->cpus);
-	free(r->dir);
-	free(r);
+		table_free(table_of(cpu, i));
+	folders_free(&cpu->tree);
+	free(cpu->call_files);
+	free(cpu->callers);
+	free(cpu->phases);
+	gaps_free(&cpu->gaps);
+	free(cpu->cpus);
+	free(cpu->dir);
+	free(cpu);
 }
 
 /* --- missing data ----------------------------------------------------------------------------------------- */
 
-static void note_manifest(struct report_cpu *r, int error)
+static void note_manifest(struct report_cpu *cpu, int error)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *facts = &cpu->manifest;
 
 	if (error == -ENOENT)
-		report_cpu_note(r, "manifest.json is missing: no command, no host, no losses");
+		report_cpu_note(cpu, "manifest.json is missing: no command, no host, no losses");
 	else if (error < 0)
-		report_cpu_note(r, "manifest.json is not complete (%s)", strerror(-error));
-	else if (!m->complete)
+		report_cpu_note(cpu, "manifest.json is not complete (%s)", strerror(-error));
+	else if (!facts->complete)
 		report_cpu_note(
-			r,
+			cpu,
 			"the trace has no end: it is still running, or dltraced was killed; the last interval is missing, "
 			"and CPUs do not end together");
 }
@@ -124,42 +124,42 @@ static void note_late(struct report_cpu *r)
 				FMT_N(p->late, "row is out of time order and is", "rows are out of time order and are"));
 }
 
-static void note_short(struct report_cpu *r, struct scan_folder *folder)
+static void note_short(struct report_cpu *cpu, struct scan_folder *folder)
 {
 	static const char *const files[] = { "pids", "sched", "sched_switch" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		uint64_t counted, n = manifest_counts_bytes_short(&r->manifest, folder, files[i], &counted);
+		uint64_t counted, n = manifest_counts_bytes_short(&cpu->manifest, folder, files[i], &counted);
 
 		if (!n)
 			continue;
-		r->damaged = true;
-		report_cpu_note(r, "%s.out: %s of %s are not in the file: it was cut off, or is not there", files[i], FMT_BYTES(n),
+		cpu->damaged = true;
+		report_cpu_note(cpu, "%s.out: %s of %s are not in the file: it was cut off, or is not there", files[i], FMT_BYTES(n),
 				FMT_BYTES(counted));
 	}
 }
 
 /* Sums up by CPU and by task, from different rows, so that both can be compared. The trace is as long as its longest CPU. */
-static void check_sums(struct report_cpu *r)
+static void check_sums(struct report_cpu *cpu)
 {
-	for (uint32_t i = 0; i < r->n_cpus; i++) {
-		const struct cpu_cpu *c = &r->cpus[i];
+	for (uint32_t i = 0; i < cpu->n_cpus; i++) {
+		const struct cpu_cpu *c = &cpu->cpus[i];
 
-		r->by_cpu_ns += c->busy_ns + c->idle_ns;
-		r->wall_ns = MAX(r->wall_ns, c->busy_ns + c->idle_ns);
-		r->cpus_seen += c->busy_ns + c->idle_ns + c->switches != 0;
+		cpu->by_cpu_ns += c->busy_ns + c->idle_ns;
+		cpu->wall_ns = MAX(cpu->wall_ns, c->busy_ns + c->idle_ns);
+		cpu->cpus_seen += c->busy_ns + c->idle_ns + c->switches != 0;
 	}
-	for (uint32_t i = 0; i < r->tasks.n; i++) {
-		const struct cpu_task *t = table_at(&r->tasks, i);
+	for (uint32_t i = 0; i < cpu->tasks.n; i++) {
+		const struct cpu_task *t = table_at(&cpu->tasks, i);
 
-		r->by_task_ns += t->sums.run_ns;
-		r->kind_ns[t->kind] += t->sums.run_ns;
+		cpu->by_task_ns += t->sums.run_ns;
+		cpu->kind_ns[t->kind] += t->sums.run_ns;
 	}
-	r->busy_ns = r->own_ns = r->by_task_ns - r->kind_ns[CPU_IDLE];
-	for (uint32_t i = 0; i < r->groups.n; i++) {
-		const struct cpu_group *g = table_at(&r->groups, i);
+	cpu->busy_ns = cpu->own_ns = cpu->by_task_ns - cpu->kind_ns[CPU_IDLE];
+	for (uint32_t i = 0; i < cpu->groups.n; i++) {
+		const struct cpu_group *g = table_at(&cpu->groups, i);
 
-		r->own_ns -= g->workers ? g->sums.run_ns : 0;
+		cpu->own_ns -= g->workers ? g->sums.run_ns : 0;
 	}
 }
 
@@ -176,127 +176,127 @@ static bool has_other_files(struct scan_folder *folder)
 	return false;
 }
 
-static int begin_report(struct report_cpu *r, const char *dir, struct scan_folder *folder, int manifest)
+static int begin_report(struct report_cpu *cpu, const char *dir, struct scan_folder *folder, int manifest)
 {
 	int res;
 
-	r->dir = strdup(dir);
-	if (!r->dir || !begin_all(r))
+	cpu->dir = strdup(dir);
+	if (!cpu->dir || !begin_all(cpu))
 		return -ENOMEM;
-	res = report_cpu_rules(r);
+	res = report_cpu_rules(cpu);
 	if (res < 0)
 		return res;
-	note_manifest(r, manifest);
-	r->has_switches = scan_file(folder, "sched_switch")->error == 0;
-	r->has_sums = scan_file(folder, "sched")->error == 0;
-	return r->has_switches || r->has_sums ? 0 : -ENOMSG;
+	note_manifest(cpu, manifest);
+	cpu->has_switches = scan_file(folder, "sched_switch")->error == 0;
+	cpu->has_sums = scan_file(folder, "sched")->error == 0;
+	return cpu->has_switches || cpu->has_sums ? 0 : -ENOMSG;
 }
 
-int report_cpu_begin(struct report_cpu **ret, const char *dir, struct scan_folder *folder, const struct manifest_facts *m,
-		     int manifest, const struct report_cpu_options *o)
+int report_cpu_begin(struct report_cpu **ret, const char *dir, struct scan_folder *folder, const struct manifest_facts *facts,
+		     int manifest, const struct report_cpu_options *options)
 {
-	struct report_cpu *r = calloc(1, sizeof(*r));
+	struct report_cpu *cpu = calloc(1, sizeof(*cpu));
 	int res;
 
-	if (!r)
+	if (!cpu)
 		return -ENOMEM;
-	r->options = *o;
-	r->manifest = *m;
-	res = begin_report(r, dir, folder, manifest);
+	cpu->options = *options;
+	cpu->manifest = *facts;
+	res = begin_report(cpu, dir, folder, manifest);
 	if (res < 0) {
-		report_cpu_free(r);
+		report_cpu_free(cpu);
 		return res;
 	}
-	*ret = r;
+	*ret = cpu;
 	return 0;
 }
 
-int report_cpu_sched(struct report_cpu *r, struct scan_folder *folder, const struct scan_taker *pids, const struct phases *p)
+int report_cpu_sched(struct report_cpu *cpu, struct scan_folder *folder, const struct scan_taker *pids, const struct phases *phases)
 {
-	int res = report_cpu_lives(r, scan_file(folder, "pids"), pids);
+	int res = report_cpu_lives(cpu, scan_file(folder, "pids"), pids);
 
 	if (res < 0)
 		return res;
-	report_cpu_phases(r, p);
-	if (r->has_sums)
-		res = report_cpu_sums(r, folder);
-	if (res == 0 && r->has_switches)
-		res = report_cpu_switches(r, folder);
-	return res < 0 ? res : report_cpu_folders_begin(r);
+	report_cpu_phases(cpu, phases);
+	if (cpu->has_sums)
+		res = report_cpu_sums(cpu, folder);
+	if (res == 0 && cpu->has_switches)
+		res = report_cpu_switches(cpu, folder);
+	return res < 0 ? res : report_cpu_folders_begin(cpu);
 }
 
 /* Adds the gaps in clocks and manifest; switches.c finds the others. */
-static void known_gaps(struct report_cpu *r, const struct scan_clocks *clocks)
+static void known_gaps(struct report_cpu *cpu, const struct scan_clocks *clocks)
 {
 	static const char *const probes[] = { "sched", "sched_switch", "pids" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
-		const struct manifest_probe *p = manifest_probe(&r->manifest, probes[i]);
+		const struct manifest_probe *p = manifest_probe(&cpu->manifest, probes[i]);
 
 		if (!p || !p->lost)
 			continue;
-		gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
-		report_cpu_note(r,
+		gaps_put(&cpu->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
+		report_cpu_note(cpu,
 				"%s: %s lost: in no sum, or the time counts for the threads before and after", probes[i],
 				FMT_N(p->lost, "row, or switch that the kernel did not report, is",
 				      "rows, or switches that the kernel did not report, are"));
 	}
 	for (uint32_t i = 0; i < clocks->gaps.n; i++)
-		gaps_put(&r->gaps, &clocks->gaps.v[i]);
-	r->gaps.more += clocks->gaps.more;
+		gaps_put(&cpu->gaps, &clocks->gaps.v[i]);
+	cpu->gaps.more += clocks->gaps.more;
 }
 
-void report_cpu_end(struct report_cpu *r, struct scan_folder *folder, const struct scan_taker *clocks)
+void report_cpu_end(struct report_cpu *cpu, struct scan_folder *folder, const struct scan_taker *clocks)
 {
-	report_cpu_folders_end(r, folder);
-	known_gaps(r, clocks->own);
-	report_cpu_note_file(r, scan_file(folder, "time_align"), clocks->bad_rows);
-	report_cpu_lives_end(r);
-	report_cpu_phases_end(r);
-	gaps_sort(&r->gaps);
-	report_cpu_group(r);
-	check_sums(r);
-	note_late(r);
-	note_short(r, folder);
-	note_full(r);
+	report_cpu_folders_end(cpu, folder);
+	known_gaps(cpu, clocks->own);
+	report_cpu_note_file(cpu, scan_file(folder, "time_align"), clocks->bad_rows);
+	report_cpu_lives_end(cpu);
+	report_cpu_phases_end(cpu);
+	gaps_sort(&cpu->gaps);
+	report_cpu_group(cpu);
+	check_sums(cpu);
+	note_late(cpu);
+	note_short(cpu, folder);
+	note_full(cpu);
 }
 
-static int read_all(struct report_cpu *r, int dirfd, struct scan_folder *folder, struct scan_clocks *clocks)
+static int read_all(struct report_cpu *cpu, int dirfd, struct scan_folder *folder, struct scan_clocks *clocks)
 {
-	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks }, pids = { .take = report_cpu_pids_row, .own = r },
-			  files = { .take = report_cpu_files_row, .own = r };
+	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks }, pids = { .take = report_cpu_pids_row, .own = cpu },
+			  files = { .take = report_cpu_files_row, .own = cpu };
 	struct phases *phases;
 	int res;
 
 	scan_walk(folder, "time_align", &clock);
-	res = phases_read(&phases, dirfd, &r->manifest, r->options.phases, &clocks->phases);
+	res = phases_read(&phases, dirfd, &cpu->manifest, cpu->options.phases, &clocks->phases);
 	if (res < 0)
 		return res;
 	scan_walk(folder, "pids", &pids);
-	res = report_cpu_sched(r, folder, &pids, phases);
+	res = report_cpu_sched(cpu, folder, &pids, phases);
 	phases_free(phases);
 	if (res < 0)
 		return res;
 	if (res > 0)
-		report_cpu_files_end(r, scan_walk(folder, "files", &files), &files);
-	report_cpu_folders_read(r, folder);
-	report_cpu_end(r, folder, &clock);
+		report_cpu_files_end(cpu, scan_walk(folder, "files", &files), &files);
+	report_cpu_folders_read(cpu, folder);
+	report_cpu_end(cpu, folder, &clock);
 	return 0;
 }
 
 static int load(struct report_cpu **ret, const char *dir, int dirfd, struct scan_folder *folder,
-		const struct report_cpu_options *o)
+		const struct report_cpu_options *options)
 {
-	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	autofree struct manifest_facts *facts = calloc(1, sizeof(*facts));
 	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
-	int manifest = m ? manifest_read_at(m, dirfd) : 0, res = -ENOMEM;
+	int manifest = facts ? manifest_read_at(facts, dirfd) : 0, res = -ENOMEM;
 
-	folder->window = o->window;
-	if (m && clocks)
-		res = manifest_narrow(m, &o->window);
+	folder->window = options->window;
+	if (facts && clocks)
+		res = manifest_narrow(facts, &options->window);
 	if (res == 0) {
-		res = report_cpu_begin(ret, dir, folder, m, manifest, o);
-		if (res == -ENOMSG && strcmp(m->tool, "dltraced") != 0 && !has_other_files(folder))
+		res = report_cpu_begin(ret, dir, folder, facts, manifest, options);
+		if (res == -ENOMSG && strcmp(facts->tool, "dltraced") != 0 && !has_other_files(folder))
 			res = manifest == -EACCES ? manifest : -ENODATA;
 		if (res == 0) {
 			res = read_all(*ret, dirfd, folder, clocks);
@@ -308,7 +308,7 @@ static int load(struct report_cpu **ret, const char *dir, int dirfd, struct scan
 	return res;
 }
 
-int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *o)
+int report_cpu_load(struct report_cpu **ret, const char *dir, const struct report_cpu_options *options)
 {
 	autoclose int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct scan_folder *folder;
@@ -318,7 +318,7 @@ int report_cpu_load(struct report_cpu **ret, const char *dir, const struct repor
 		return -errno;
 	folder = scan_folder_new(dirfd);
 	if (folder)
-		res = load(ret, dir, dirfd, folder, o);
+		res = load(ret, dir, dirfd, folder, options);
 	scan_folder_free(folder);
 	return res;
 }

@@ -29,17 +29,17 @@ static void add_cell(struct table *t, uint32_t what, const struct cpu_run *run)
 	c->switches += run->sums.switches;
 }
 
-void report_cpu_add(struct report_cpu *r, const struct cpu_run *run)
+void report_cpu_add(struct report_cpu *report_cpu, const struct cpu_run *run)
 {
-	uint32_t role = report_cpu_add_sums(r, run->thread, run->task, &run->sums), at = MIN(run->cpu, CPU_CPUS_MAX - 1);
-	struct cpu_cpu *cpu = &r->cpus[at];
+	uint32_t role = report_cpu_add_sums(report_cpu, run->thread, run->task, &run->sums), at = MIN(run->cpu, CPU_CPUS_MAX - 1);
+	struct cpu_cpu *cpu = &report_cpu->cpus[at];
 
-	report_cpu_seen(r, run->thread, run->task, run->from_ns, run->to_ns);
-	*(report_cpu_task_at(r, run->task)->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) += run->sums.run_ns;
+	report_cpu_seen(report_cpu, run->thread, run->task, run->from_ns, run->to_ns);
+	*(report_cpu_task_at(report_cpu, run->task)->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) += run->sums.run_ns;
 	cpu->switches += run->sums.switches;
-	r->n_cpus = MAX(r->n_cpus, at + 1);
-	add_cell(&r->task_cpus, run->task, run);
-	add_cell(&r->role_cpus, role, run);
+	report_cpu->n_cpus = MAX(report_cpu->n_cpus, at + 1);
+	add_cell(&report_cpu->task_cpus, run->task, run);
+	add_cell(&report_cpu->role_cpus, role, run);
 }
 
 uint32_t report_cpu_nobody(struct report_cpu *r)
@@ -49,19 +49,19 @@ uint32_t report_cpu_nobody(struct report_cpu *r)
 
 /* --- calls --------------------------------------------------------------------------------------------- */
 
-uint32_t report_cpu_call_number(struct report_cpu *r, struct reader_field name)
+uint32_t report_cpu_call_number(struct report_cpu *cpu, struct reader_field name)
 {
 	uint32_t i;
 
-	for (i = 0; i < r->n_calls; i++)
-		if (reader_is(name, r->call_names[i]))
+	for (i = 0; i < cpu->n_calls; i++)
+		if (reader_is(name, cpu->call_names[i]))
 			return i;
-	if (name.len >= sizeof(r->call_names[0]) || i == CPU_CALLS_MAX - 1)
+	if (name.len >= sizeof(cpu->call_names[0]) || i == CPU_CALLS_MAX - 1)
 		name = (struct reader_field){ "?", 1 };
-	if (r->n_calls < CPU_CALLS_MAX)
-		r->n_calls++;
+	if (cpu->n_calls < CPU_CALLS_MAX)
+		cpu->n_calls++;
 	i = MIN(i, CPU_CALLS_MAX - 1);
-	memcpy(r->call_names[i], name.p, name.len);
+	memcpy(cpu->call_names[i], name.p, name.len);
 	return i;
 }
 
@@ -73,21 +73,21 @@ struct cpu_call *report_cpu_call(struct report_cpu *r, uint32_t role, uint32_t c
 	return c || !make ? c : table_at(&r->calls, 0);
 }
 
-static void row_of_call(struct report_cpu *r, const struct scan *s, uint32_t thread, uint32_t task)
+static void row_of_call(struct report_cpu *cpu, const struct scan *scan, uint32_t thread, uint32_t task)
 {
 	struct cpu_sums add = {
-		.disk_ns = scan_number(s, COL_DISK_NS),
-		.blocked_ns = scan_number(s, COL_BLOCKED_NS),
-		.sleep_ns = scan_number(s, COL_SLEEP_NS),
+		.disk_ns = scan_number(scan, COL_DISK_NS),
+		.blocked_ns = scan_number(scan, COL_BLOCKED_NS),
+		.sleep_ns = scan_number(scan, COL_SLEEP_NS),
 	};
-	uint32_t role = report_cpu_add_sums(r, thread, task, &add);
-	struct cpu_call *c = report_cpu_call(r, role, report_cpu_call_number(r, scan_field(s, COL_CALL)), true);
+	uint32_t role = report_cpu_add_sums(cpu, thread, task, &add);
+	struct cpu_call *c = report_cpu_call(cpu, role, report_cpu_call_number(cpu, scan_field(scan, COL_CALL)), true);
 
 	c->disk_ns += add.disk_ns;
 	c->blocked_ns += add.blocked_ns;
 	c->sleep_ns += add.sleep_ns;
-	c->waits += scan_number(s, COL_COUNT);
-	c->max_ns = MAX(c->max_ns, scan_number(s, COL_MAX_NS));
+	c->waits += scan_number(scan, COL_COUNT);
+	c->max_ns = MAX(c->max_ns, scan_number(scan, COL_MAX_NS));
 }
 
 /* --- rows ---------------------------------------------------------------------------------------------- */
@@ -100,39 +100,39 @@ static bool kind_of(struct reader_field f, enum cpu_kind *ret)
 	return false;
 }
 
-static bool row(struct scan *s, void *own)
+static bool row(struct scan *scan, void *own)
 {
-	struct report_cpu *r = own;
-	struct cpu_run run = { .to_ns = s->time_ns };
+	struct report_cpu *report_cpu = own;
+	struct cpu_run run = { .to_ns = scan->time_ns };
 	uint64_t pid, tid, cpu = 0, span;
 	enum cpu_kind kind;
-	bool of_call = !scan_is(s, COL_CALL, "-");
+	bool of_call = !scan_is(scan, COL_CALL, "-");
 	const struct cpu_thread *thread;
 
-	if (!scan_u64(s, COL_PID, &pid) || !scan_u64(s, COL_TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
-	    !scan_u64(s, COL_SPAN_NS, &span) || !kind_of(scan_field(s, COL_KIND), &kind) ||
-	    !(of_call || (scan_u64(s, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(s, COL_RUN_NS, &run.sums.run_ns))))
+	if (!scan_u64(scan, COL_PID, &pid) || !scan_u64(scan, COL_TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
+	    !scan_u64(scan, COL_SPAN_NS, &span) || !kind_of(scan_field(scan, COL_KIND), &kind) ||
+	    !(of_call || (scan_u64(scan, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(scan, COL_RUN_NS, &run.sums.run_ns))))
 		return false;
-	run.from_ns = s->time_ns - MIN(span, s->time_ns);
-	if (!r->begin_ns || run.from_ns < r->begin_ns)
-		r->begin_ns = run.from_ns;
-	r->end_ns = MAX(r->end_ns, s->time_ns);
-	r->span_max_ns = MAX(r->span_max_ns, span);
-	run.task = report_cpu_task(r, kind, scan_field(s, COL_COMM));
-	run.thread = report_cpu_thread(r, kind, (uint32_t)pid, (uint32_t)tid, run.task, run.from_ns);
+	run.from_ns = scan->time_ns - MIN(span, scan->time_ns);
+	if (!report_cpu->begin_ns || run.from_ns < report_cpu->begin_ns)
+		report_cpu->begin_ns = run.from_ns;
+	report_cpu->end_ns = MAX(report_cpu->end_ns, scan->time_ns);
+	report_cpu->span_max_ns = MAX(report_cpu->span_max_ns, span);
+	run.task = report_cpu_task(report_cpu, kind, scan_field(scan, COL_COMM));
+	run.thread = report_cpu_thread(report_cpu, kind, (uint32_t)pid, (uint32_t)tid, run.task, run.from_ns);
 	if (of_call) {
-		report_cpu_seen(r, run.thread, run.task, run.from_ns, run.to_ns);
-		row_of_call(r, s, run.thread, run.task);
+		report_cpu_seen(report_cpu, run.thread, run.task, run.from_ns, run.to_ns);
+		row_of_call(report_cpu, scan, run.thread, run.task);
 		return true;
 	}
 	run.cpu = (uint32_t)cpu;
-	run.sums.runq_ns = scan_number(s, COL_RUNQ_NS);
-	run.sums.switches = scan_number(s, COL_COUNT);
-	run.sums.preempted = scan_number(s, COL_PREEMPTED);
-	report_cpu_add(r, &run);
-	thread = table_at(&r->threads, run.thread);
-	if (!r->has_switches || kind != CPU_TARGET) /* sched_switch.out has the target's time more exactly */
-		report_cpu_phase_add(r, run.task, run.from_ns,
+	run.sums.runq_ns = scan_number(scan, COL_RUNQ_NS);
+	run.sums.switches = scan_number(scan, COL_COUNT);
+	run.sums.preempted = scan_number(scan, COL_PREEMPTED);
+	report_cpu_add(report_cpu, &run);
+	thread = table_at(&report_cpu->threads, run.thread);
+	if (!report_cpu->has_switches || kind != CPU_TARGET) /* sched_switch.out has the target's time more exactly */
+		report_cpu_phase_add(report_cpu, run.task, run.from_ns,
 				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns)
 						   : run.to_ns,
 				     run.sums.run_ns);

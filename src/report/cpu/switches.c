@@ -48,19 +48,19 @@ struct switches {
 /* --- threads ---------------------------------------------------------------------------------------------- */
 
 /* Returns the kind of a thread, which the file lacks: kernel threads are recognized by the names in the rules. */
-static enum cpu_kind kind_of(const struct report_cpu *r, uint32_t pid, struct reader_field comm)
+static enum cpu_kind kind_of(const struct report_cpu *cpu, uint32_t pid, struct reader_field comm)
 {
 	if (!pid)
 		return reader_is(comm, "-") ? CPU_OTHER : CPU_IDLE;
-	if (report_cpu_is_target(r, pid))
+	if (report_cpu_is_target(cpu, pid))
 		return CPU_TARGET;
-	if (pid == r->manifest.self_pid)
+	if (pid == cpu->manifest.self_pid)
 		return CPU_SELF;
-	for (uint32_t i = 0; i < r->n_rules; i++)
-		if (!r->rules[i].any && comm.len >= strlen(r->rules[i].prefix) &&
-		    memcmp(comm.p, r->rules[i].prefix, strlen(r->rules[i].prefix)) == 0)
+	for (uint32_t i = 0; i < cpu->n_rules; i++)
+		if (!cpu->rules[i].any && comm.len >= strlen(cpu->rules[i].prefix) &&
+		    memcmp(comm.p, cpu->rules[i].prefix, strlen(cpu->rules[i].prefix)) == 0)
 			return CPU_KERNEL;
-	return r->has_pids ? CPU_OTHER : CPU_TARGET;
+	return cpu->has_pids ? CPU_OTHER : CPU_TARGET;
 }
 
 /* The columns of the thread that left, and of the one that came. */
@@ -70,18 +70,18 @@ struct side_columns {
 static const struct side_columns prev_columns = { COL_PREV_PID, COL_PREV_TID, COL_PREV_COMM },
 				 next_columns = { COL_NEXT_PID, COL_NEXT_TID, COL_NEXT_COMM };
 
-static bool side_of(struct report_cpu *r, const struct scan *s, const struct side_columns *columns, uint64_t time_ns,
+static bool side_of(struct report_cpu *cpu, const struct scan *scan, const struct side_columns *columns, uint64_t time_ns,
 		    struct side *ret)
 {
-	struct reader_field comm = scan_field(s, columns->comm);
+	struct reader_field comm = scan_field(scan, columns->comm);
 	uint64_t pid, tid;
 
-	if (!scan_u64(s, columns->pid, &pid) || !scan_u64(s, columns->tid, &tid) || pid > UINT32_MAX || tid > UINT32_MAX)
+	if (!scan_u64(scan, columns->pid, &pid) || !scan_u64(scan, columns->tid, &tid) || pid > UINT32_MAX || tid > UINT32_MAX)
 		return false;
 	*ret = (struct side){ .pid = (uint32_t)pid, .tid = (uint32_t)tid };
-	ret->kind = kind_of(r, ret->pid, comm);
-	ret->task = report_cpu_task(r, ret->kind, comm);
-	ret->thread = report_cpu_thread(r, ret->kind, ret->pid, ret->tid, ret->task, time_ns);
+	ret->kind = kind_of(cpu, ret->pid, comm);
+	ret->task = report_cpu_task(cpu, ret->kind, comm);
+	ret->thread = report_cpu_thread(cpu, ret->kind, ret->pid, ret->tid, ret->task, time_ns);
 	return true;
 }
 
@@ -92,7 +92,7 @@ static bool is_same(const struct side *a, const struct side *b)
 
 /* --- sums ----------------------------------------------------------------------------------------------- */
 
-static void ran(struct report_cpu *r, uint32_t cpu, const struct side *side, uint64_t from_ns, uint64_t to_ns,
+static void ran(struct report_cpu *report_cpu, uint32_t cpu, const struct side *side, uint64_t from_ns, uint64_t to_ns,
 		bool preempted)
 {
 	struct cpu_run run = {
@@ -102,10 +102,10 @@ static void ran(struct report_cpu *r, uint32_t cpu, const struct side *side, uin
 
 	if (from_ns > to_ns)
 		return;
-	if (side->kind == CPU_TARGET || !r->has_sums)
-		report_cpu_phase_add(r, side->task, from_ns, to_ns, run.sums.run_ns);
-	if (!r->has_sums)
-		report_cpu_add(r, &run);
+	if (side->kind == CPU_TARGET || !report_cpu->has_sums)
+		report_cpu_phase_add(report_cpu, side->task, from_ns, to_ns, run.sums.run_ns);
+	if (!report_cpu->has_sums)
+		report_cpu_add(report_cpu, &run);
 }
 
 static void nobody_ran(struct report_cpu *r, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
@@ -119,21 +119,21 @@ static void nobody_ran(struct report_cpu *r, uint32_t cpu, uint64_t from_ns, uin
 }
 
 /* Adds the wait of SIDE from when it left until NOW; RUNQ_NS of that for a CPU. */
-static void waited(struct report_cpu *r, const struct side *side, uint64_t now_ns, uint64_t runq_ns)
+static void waited(struct report_cpu *cpu, const struct side *side, uint64_t now_ns, uint64_t runq_ns)
 {
-	struct cpu_thread *t = table_at(&r->threads, side->thread);
+	struct cpu_thread *thread = table_at(&cpu->threads, side->thread);
 	struct cpu_sums add = { 0 };
 	uint64_t off_ns;
 
-	if (side->kind != CPU_TARGET || !t->left_ns || t->left_ns > now_ns)
+	if (side->kind != CPU_TARGET || !thread->left_ns || thread->left_ns > now_ns)
 		return;
-	off_ns = now_ns - t->left_ns;
+	off_ns = now_ns - thread->left_ns;
 	off_ns -= MIN(runq_ns, off_ns);
-	if (t->left_state == 'D')
+	if (thread->left_state == 'D')
 		add.blocked_ns = off_ns;
-	else if (t->left_state != 'R')
+	else if (thread->left_state != 'R')
 		add.sleep_ns = off_ns;
-	report_cpu_add_sums(r, side->thread, side->task, &add);
+	report_cpu_add_sums(cpu, side->thread, side->task, &add);
 }
 
 static void came(struct report_cpu *r, const struct scan *s, uint32_t cpu, const struct side *next)
@@ -157,22 +157,22 @@ static void left(struct report_cpu *r, const struct scan *s, const struct side *
 
 /* --- without the target ---------------------------------------------------------------------------------- */
 
-static void off_ends(struct report_cpu *r, struct switches *sw, uint64_t start_ns, uint64_t end_ns, bool idle)
+static void off_ends(struct report_cpu *cpu, struct switches *sw, uint64_t start_ns, uint64_t end_ns, bool idle)
 {
-	struct off *v = sw->offs;
+	struct off *off = sw->offs;
 	size_t room = sw->room ? 2 * sw->room : 1024;
 
-	if (end_ns < start_ns || end_ns - start_ns < r->options.gap_ns)
+	if (end_ns < start_ns || end_ns - start_ns < cpu->options.gap_ns)
 		return;
 	if (sw->n_offs == sw->room) {
-		v = sw->room < CPU_IDLES_MAX ? reallocarray(v, room, sizeof(*v)) : NULL;
-		sw->offs_full |= !v;
-		if (!v)
+		off = sw->room < CPU_IDLES_MAX ? reallocarray(off, room, sizeof(*off)) : NULL;
+		sw->offs_full |= !off;
+		if (!off)
 			return;
-		sw->offs = v;
+		sw->offs = off;
 		sw->room = room;
 	}
-	v[sw->n_offs++] = (struct off){ start_ns, end_ns, idle };
+	off[sw->n_offs++] = (struct off){ start_ns, end_ns, idle };
 }
 
 struct edge {
@@ -188,7 +188,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Adds a gap wherever all CPUs are without the target at the same time. */
-static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
+static void find_gaps(struct report_cpu *cpu, const struct switches *sw, int cpus)
 {
 	struct edge *edges = calloc(2 * sw->n_offs + 1, sizeof(*edges));
 	struct gap gap = { .cpu = GAP_ALL_CPUS };
@@ -205,8 +205,8 @@ static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 			gap.end_ns = edges[i].ns;
 			gap.kind = idle == cpus ? GAP_IDLE : GAP_OFF;
 			gap.ns = (int64_t)(gap.end_ns - gap.begin_ns);
-			if ((uint64_t)gap.ns >= r->options.gap_ns)
-				gaps_put(&r->gaps, &gap);
+			if ((uint64_t)gap.ns >= cpu->options.gap_ns)
+				gaps_put(&cpu->gaps, &gap);
 		}
 		n += edges[i].n;
 		idle += edges[i].idle;
@@ -214,22 +214,22 @@ static void find_gaps(struct report_cpu *r, const struct switches *sw, int cpus)
 	}
 	free(edges);
 	if (sw->offs_full)
-		report_cpu_note(r, "too many long gaps without the job: only the first are listed");
+		report_cpu_note(cpu, "too many long gaps without the job: only the first are listed");
 }
 
-static void off_row(struct switches *sw, const struct scan *s, struct at *at, const struct side *prev,
+static void off_row(struct switches *sw, const struct scan *scan, struct at *at, const struct side *prev,
 		    const struct side *next, uint64_t run_ns)
 {
 	if (at->off && prev->kind != CPU_TARGET) {
 		/* idle all the time only when the last idle stretch reaches back to its begin */
-		off_ends(sw->r, sw, at->off_ns, s->time_ns,
+		off_ends(sw->r, sw, at->off_ns, scan->time_ns,
 			 prev->kind == CPU_IDLE && at->off_idle && run_ns != NOT_KNOWN &&
-			 run_ns + SLACK_NS >= s->time_ns - at->off_ns);
+			 run_ns + SLACK_NS >= scan->time_ns - at->off_ns);
 		at->off = false;
 	}
 	if (next->kind != CPU_TARGET) {
 		at->off = true;
-		at->off_ns = s->time_ns;
+		at->off_ns = scan->time_ns;
 		at->off_idle = next->kind == CPU_IDLE;
 	}
 }
@@ -248,10 +248,10 @@ static uint64_t end_of(const struct report_cpu *r, const struct side *side, uint
 }
 
 /* Adds the time of the CPU between the previous row and this one. */
-static void between(struct report_cpu *r, const struct scan *s, struct at *at, uint32_t cpu, const struct side *prev,
+static void between(struct report_cpu *report_cpu, const struct scan *scan, struct at *at, uint32_t cpu, const struct side *prev,
 		    uint64_t run_ns, bool preempted)
 {
-	uint64_t begin_ns = at->last_ns, now = s->time_ns, since;
+	uint64_t begin_ns = at->last_ns, now = scan->time_ns, since;
 	bool whole;
 
 	if (now < begin_ns)
@@ -260,90 +260,90 @@ static void between(struct report_cpu *r, const struct scan *s, struct at *at, u
 	since = whole || run_ns == NOT_KNOWN ? begin_ns : now - MIN(run_ns, now - begin_ns);
 	/* the thread that calls execve(2) becomes its process's first thread, with that one's TID */
 	if (at->next.kind == CPU_TARGET && at->next.pid != prev->pid) {
-		uint64_t end_ns = end_of(r, &at->next, begin_ns, since);
+		uint64_t end_ns = end_of(report_cpu, &at->next, begin_ns, since);
 
 		if (end_ns == since)
-			gaps_put(&r->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = cpu, .begin_ns = begin_ns, .end_ns = since,
+			gaps_put(&report_cpu->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = cpu, .begin_ns = begin_ns, .end_ns = since,
 							  .ns = (int64_t)(since - begin_ns) });
 		else
-			ran(r, cpu, &at->next, begin_ns, end_ns, false);
+			ran(report_cpu, cpu, &at->next, begin_ns, end_ns, false);
 		begin_ns = end_ns == since ? begin_ns : end_ns;
 	}
-	nobody_ran(r, cpu, begin_ns, since);
-	ran(r, cpu, prev, since, now, preempted);
+	nobody_ran(report_cpu, cpu, begin_ns, since);
+	ran(report_cpu, cpu, prev, since, now, preempted);
 }
 
-static bool row(struct scan *s, void *own)
+static bool row(struct scan *scan, void *own)
 {
 	struct switches *sw = own;
 	struct side prev, next;
 	uint64_t cpu, run_ns;
-	bool preempted = scan_is(s, COL_PREV_STATE, "R+");
+	bool preempted = scan_is(scan, COL_PREV_STATE, "R+");
 	struct at *at;
 
-	if (!scan_u64(s, COL_CPU, &cpu) || cpu >= CPU_CPUS_MAX)
+	if (!scan_u64(scan, COL_CPU, &cpu) || cpu >= CPU_CPUS_MAX)
 		return false;
-	if (!scan_u64(s, COL_RUN_NS, &run_ns))
+	if (!scan_u64(scan, COL_RUN_NS, &run_ns))
 		run_ns = NOT_KNOWN;
 	at = &sw->at[cpu];
-	if (!side_of(sw->r, s, &prev_columns, run_ns == NOT_KNOWN ? s->time_ns : s->time_ns - MIN(run_ns, s->time_ns), &prev) ||
-	    !side_of(sw->r, s, &next_columns, s->time_ns, &next))
+	if (!side_of(sw->r, scan, &prev_columns, run_ns == NOT_KNOWN ? scan->time_ns : scan->time_ns - MIN(run_ns, scan->time_ns), &prev) ||
+	    !side_of(sw->r, scan, &next_columns, scan->time_ns, &next))
 		return false;
-	off_row(sw, s, at, &prev, &next, run_ns);
+	off_row(sw, scan, at, &prev, &next, run_ns);
 	if (at->seen) {
-		between(sw->r, s, at, (uint32_t)cpu, &prev, run_ns, preempted);
+		between(sw->r, scan, at, (uint32_t)cpu, &prev, run_ns, preempted);
 	} else {
 		at->seen = true;
 		at->first = prev;
-		at->first_ns = s->time_ns;
+		at->first_ns = scan->time_ns;
 		at->first_run_ns = run_ns;
 	}
 	if (!sw->r->has_sums) {
-		left(sw->r, s, &prev);
-		came(sw->r, s, (uint32_t)cpu, &next);
+		left(sw->r, scan, &prev);
+		came(sw->r, scan, (uint32_t)cpu, &next);
 	}
 	at->next = next;
-	at->last_ns = MAX(at->last_ns, s->time_ns);
+	at->last_ns = MAX(at->last_ns, scan->time_ns);
 	return true;
 }
 
 /* --- first and last rows ---------------------------------------------------------------------------------- */
 
 /* Makes all CPUs begin and end together. */
-static void common_span(struct report_cpu *r, const struct switches *sw)
+static void common_span(struct report_cpu *cpu, const struct switches *sw)
 {
-	for (uint32_t i = 0; i < CPU_CPUS_MAX && !r->has_sums; i++) {
+	for (uint32_t i = 0; i < CPU_CPUS_MAX && !cpu->has_sums; i++) {
 		const struct at *at = &sw->at[i];
 		uint64_t begin_ns = at->first_ns -
 				    (at->first_run_ns == NOT_KNOWN ? 0 : MIN(at->first_run_ns, at->first_ns));
 
 		if (!at->seen)
 			continue;
-		if (!r->begin_ns || begin_ns < r->begin_ns)
-			r->begin_ns = begin_ns;
-		r->end_ns = MAX(r->end_ns, at->last_ns);
+		if (!cpu->begin_ns || begin_ns < cpu->begin_ns)
+			cpu->begin_ns = begin_ns;
+		cpu->end_ns = MAX(cpu->end_ns, at->last_ns);
 	}
 }
 
-static int cpu_ends(struct report_cpu *r, struct switches *sw, uint32_t cpu)
+static int cpu_ends(struct report_cpu *report_cpu, struct switches *sw, uint32_t cpu)
 {
 	const struct at *at = &sw->at[cpu];
 	uint64_t since;
 
 	if (!at->seen)
 		return 0;
-	since = at->first_run_ns == NOT_KNOWN ? r->begin_ns : at->first_ns - MIN(at->first_run_ns, at->first_ns);
-	since = MAX(since, r->begin_ns);
+	since = at->first_run_ns == NOT_KNOWN ? report_cpu->begin_ns : at->first_ns - MIN(at->first_run_ns, at->first_ns);
+	since = MAX(since, report_cpu->begin_ns);
 	if (at->first.kind != CPU_TARGET)
-		off_ends(r, sw, r->begin_ns, at->first_ns,
-			 at->first.kind == CPU_IDLE && since <= r->begin_ns + SLACK_NS);
-	nobody_ran(r, cpu, r->begin_ns, since);
-	ran(r, cpu, &at->first, since, at->first_ns, false);
-	since = at->next.kind == CPU_TARGET ? end_of(r, &at->next, at->last_ns, r->end_ns) : at->last_ns;
-	ran(r, cpu, &at->next, at->last_ns, since, false);
-	nobody_ran(r, cpu, since, r->end_ns);
+		off_ends(report_cpu, sw, report_cpu->begin_ns, at->first_ns,
+			 at->first.kind == CPU_IDLE && since <= report_cpu->begin_ns + SLACK_NS);
+	nobody_ran(report_cpu, cpu, report_cpu->begin_ns, since);
+	ran(report_cpu, cpu, &at->first, since, at->first_ns, false);
+	since = at->next.kind == CPU_TARGET ? end_of(report_cpu, &at->next, at->last_ns, report_cpu->end_ns) : at->last_ns;
+	ran(report_cpu, cpu, &at->next, at->last_ns, since, false);
+	nobody_ran(report_cpu, cpu, since, report_cpu->end_ns);
 	if (at->off)
-		off_ends(r, sw, at->off_ns, r->end_ns, false);
+		off_ends(report_cpu, sw, at->off_ns, report_cpu->end_ns, false);
 	return 1;
 }
 
@@ -358,22 +358,22 @@ static void threads_end(struct report_cpu *r)
 	}
 }
 
-int report_cpu_switches(struct report_cpu *r, struct scan_folder *folder)
+int report_cpu_switches(struct report_cpu *cpu, struct scan_folder *folder)
 {
 	struct switches *sw = calloc(1, sizeof(*sw));
 	int res = -ENOMEM, cpus = 0;
 
 	if (sw) {
-		sw->r = r;
-		res = report_cpu_read(r, folder, "sched_switch", row, sw);
+		sw->r = cpu;
+		res = report_cpu_read(cpu, folder, "sched_switch", row, sw);
 	}
 	if (res == 0) {
-		common_span(r, sw);
+		common_span(cpu, sw);
 		for (uint32_t i = 0; i < CPU_CPUS_MAX; i++)
-			cpus += cpu_ends(r, sw, i);
-		threads_end(r);
+			cpus += cpu_ends(cpu, sw, i);
+		threads_end(cpu);
 		if (cpus)
-			find_gaps(r, sw, cpus);
+			find_gaps(cpu, sw, cpus);
 	}
 	if (sw)
 		free(sw->offs);

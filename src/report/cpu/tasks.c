@@ -94,23 +94,23 @@ uint16_t report_cpu_matches(const struct report_cpu *r, struct reader_field comm
 
 /* --- tasks and roles --------------------------------------------------------------------------------- */
 
-uint32_t report_cpu_task(struct report_cpu *r, enum cpu_kind kind, struct reader_field comm)
+uint32_t report_cpu_task(struct report_cpu *cpu, enum cpu_kind kind, struct reader_field comm)
 {
-	struct cpu_task *t;
+	struct cpu_task *task;
 	size_t len;
 
 	if (!comm.len)
 		comm = (struct reader_field){ "-", 1 };
-	len = MIN(comm.len, sizeof(t->comm) - 1);
-	t = table_get(&r->tasks, table_key(comm.p, comm.len) * CPU_KINDS + kind);
-	if (!t)
+	len = MIN(comm.len, sizeof(task->comm) - 1);
+	task = table_get(&cpu->tasks, table_key(comm.p, comm.len) * CPU_KINDS + kind);
+	if (!task)
 		return 0;
-	if (!t->comm[0]) {
-		memcpy(t->comm, comm.p, len);
-		t->comm[len] = '\0';
-		t->kind = (uint8_t)kind;
+	if (!task->comm[0]) {
+		memcpy(task->comm, comm.p, len);
+		task->comm[len] = '\0';
+		task->kind = (uint8_t)kind;
 	}
-	return report_cpu_number(&r->tasks, t);
+	return report_cpu_number(&cpu->tasks, task);
 }
 
 uint32_t report_cpu_task_known(const struct report_cpu *r, enum cpu_kind kind, struct reader_field comm)
@@ -120,19 +120,19 @@ uint32_t report_cpu_task_known(const struct report_cpu *r, enum cpu_kind kind, s
 	return t ? report_cpu_number(&r->tasks, t) : 0;
 }
 
-uint32_t report_cpu_role(struct report_cpu *r, uint32_t proc, uint32_t task)
+uint32_t report_cpu_role(struct report_cpu *cpu, uint32_t proc, uint32_t task)
 {
-	uint32_t n = r->roles.n;
-	struct cpu_role *role = table_get(&r->roles, report_cpu_pair(proc, task));
+	uint32_t n = cpu->roles.n;
+	struct cpu_role *role = table_get(&cpu->roles, report_cpu_pair(proc, task));
 
 	if (!role)
 		return 0;
-	if (r->roles.n != n) {
+	if (cpu->roles.n != n) {
 		role->proc = proc;
 		role->task = task;
-		report_cpu_task_at(r, task)->pids++;
+		report_cpu_task_at(cpu, task)->pids++;
 	}
-	return report_cpu_number(&r->roles, role);
+	return report_cpu_number(&cpu->roles, role);
 }
 
 /* --- groups ------------------------------------------------------------------------------------------ */
@@ -165,38 +165,38 @@ void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s)
 	to->preempted += s->preempted;
 }
 
-static void group_task(struct report_cpu *r, struct cpu_task *t)
+static void group_task(struct report_cpu *cpu, struct cpu_task *task)
 {
-	const struct cpu_rule *rule = rule_of(r, t);
-	const char *name = group_name(t, rule);
+	const struct cpu_rule *rule = rule_of(cpu, task);
+	const char *name = group_name(task, rule);
 	/* a joined group may have threads of several kinds: it is the kernel's when the first is */
-	uint64_t key = table_key(name, strlen(name)) * 2 * CPU_KINDS + 2ULL * t->kind + (rule != NULL);
-	struct cpu_group *g = table_get(&r->groups, key);
+	uint64_t key = table_key(name, strlen(name)) * 2 * CPU_KINDS + 2ULL * task->kind + (rule != NULL);
+	struct cpu_group *group = table_get(&cpu->groups, key);
 
-	if (!g)
+	if (!group)
 		return;
-	if (!g->tasks++) {
-		snprintf(g->name, sizeof(g->name), "%s", name);
-		g->kind = t->kind;
-		g->workers = rule && t->kind == CPU_KERNEL;
+	if (!group->tasks++) {
+		snprintf(group->name, sizeof(group->name), "%s", name);
+		group->kind = task->kind;
+		group->workers = rule && task->kind == CPU_KERNEL;
 	}
-	cpu_sums_add(&g->sums, &t->sums);
-	g->threads += t->threads;
-	t->group = report_cpu_number(&r->groups, g);
+	cpu_sums_add(&group->sums, &task->sums);
+	group->threads += task->threads;
+	task->group = report_cpu_number(&cpu->groups, group);
 }
 
-void report_cpu_group(struct report_cpu *r)
+void report_cpu_group(struct report_cpu *cpu)
 {
-	for (uint32_t i = 0; i < r->tasks.n; i++)
-		if (report_cpu_task_at(r, i)->comm[0])
-			group_task(r, table_at(&r->tasks, i));
+	for (uint32_t i = 0; i < cpu->tasks.n; i++)
+		if (report_cpu_task_at(cpu, i)->comm[0])
+			group_task(cpu, table_at(&cpu->tasks, i));
 	/* a process may have several names within one group */
-	for (uint32_t i = 0; i < r->roles.n; i++) {
-		const struct cpu_role *role = table_at(&r->roles, i);
-		uint32_t group = report_cpu_task_at(r, role->task)->group;
-		uint8_t *seen = role->threads ? table_get(&r->group_pids, report_cpu_pair(group, role->proc)) : NULL;
+	for (uint32_t i = 0; i < cpu->roles.n; i++) {
+		const struct cpu_role *role = table_at(&cpu->roles, i);
+		uint32_t group = report_cpu_task_at(cpu, role->task)->group;
+		uint8_t *seen = role->threads ? table_get(&cpu->group_pids, report_cpu_pair(group, role->proc)) : NULL;
 
 		if (seen && !(*seen)++)
-			((struct cpu_group *)table_at(&r->groups, group))->pids++;
+			((struct cpu_group *)table_at(&cpu->groups, group))->pids++;
 	}
 }

@@ -35,13 +35,13 @@ void report_cache_free(struct report_cache *c)
 /* --- by time ---------------------------------------------------------------------------------------- */
 
 /* Makes one of each two. */
-static void spans_halve(struct report_cache *c)
+static void spans_halve(struct report_cache *cache)
 {
-	uint32_t n = c->n_spans / 2;
+	uint32_t n = cache->n_spans / 2;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct report_cache_span *a = &c->span[i];
-		const struct report_cache_span *first = &c->span[2UL * i], *second = first + 1;
+		struct report_cache_span *a = &cache->span[i];
+		const struct report_cache_span *first = &cache->span[2UL * i], *second = first + 1;
 
 		for (unsigned int k = 0; k < CACHE_SUMS; k++)
 			a->sum[k] = first->sum[k] + second->sum[k];
@@ -49,18 +49,18 @@ static void spans_halve(struct report_cache *c)
 		a->end_ns = second->end_ns;
 		a->cut = second->cut;
 	}
-	if (c->n_spans % 2)
-		c->span[n++] = c->span[c->n_spans - 1];
-	c->n_spans = n;
+	if (cache->n_spans % 2)
+		cache->span[n++] = cache->span[cache->n_spans - 1];
+	cache->n_spans = n;
 }
 
 /*
  * Returns the interval of a row for the SPAN_NS before UNTIL_NS; NULL: no memory. CUT: it ends where an epoch begins or ends.
  * Rows that are sent together begin at the same instant, or earlier, where a ring had no room for the row before.
  */
-static struct report_cache_span *span_at(struct report_cache *c, uint64_t until_ns, uint64_t span_ns, bool cut)
+static struct report_cache_span *span_at(struct report_cache *cache, uint64_t until_ns, uint64_t span_ns, bool cut)
 {
-	struct report_cache_span *last = c->n_spans ? &c->span[c->n_spans - 1] : NULL;
+	struct report_cache_span *last = cache->n_spans ? &cache->span[cache->n_spans - 1] : NULL;
 	const uint64_t from_ns = until_ns - MIN(span_ns, until_ns);
 
 	if (last && (from_ns < last->end_ns || until_ns <= last->end_ns)) {
@@ -68,31 +68,31 @@ static struct report_cache_span *span_at(struct report_cache *c, uint64_t until_
 		last->cut |= cut;
 		return last;
 	}
-	if (c->n_spans == CACHE_SPANS_MAX)
-		spans_halve(c);
-	if (c->n_spans == c->spans_room) {
-		const uint32_t room = MAX(2 * c->spans_room, 64);
-		struct report_cache_span *more = reallocarray(c->span, room, sizeof(*more));
+	if (cache->n_spans == CACHE_SPANS_MAX)
+		spans_halve(cache);
+	if (cache->n_spans == cache->spans_room) {
+		const uint32_t room = MAX(2 * cache->spans_room, 64);
+		struct report_cache_span *more = reallocarray(cache->span, room, sizeof(*more));
 
 		if (!more)
 			return NULL;
-		c->span = more;
-		c->spans_room = room;
+		cache->span = more;
+		cache->spans_room = room;
 	}
-	last = &c->span[c->n_spans++];
+	last = &cache->span[cache->n_spans++];
 	*last = (struct report_cache_span){ .begin_ns = from_ns, .end_ns = until_ns, .cut = cut };
 	return last;
 }
 
 /* Returns the first interval that ends after NS. They are in order. */
-static uint32_t first_after(const struct report_cache *c, uint64_t ns)
+static uint32_t first_after(const struct report_cache *cache, uint64_t ns)
 {
-	uint32_t from = 0, to = c->n_spans;
+	uint32_t from = 0, to = cache->n_spans;
 
 	while (from < to) {
 		const uint32_t mid = from + (to - from) / 2;
 
-		if (c->span[mid].end_ns > ns)
+		if (cache->span[mid].end_ns > ns)
 			to = mid;
 		else
 			from = mid + 1;
@@ -101,15 +101,15 @@ static uint32_t first_after(const struct report_cache *c, uint64_t ns)
 }
 
 /* Returns the nearest cut, if there is one near AT_NS, else AT_NS. */
-static uint64_t cut_near(const struct report_cache *c, uint64_t at_ns)
+static uint64_t cut_near(const struct report_cache *cache, uint64_t at_ns)
 {
 	const uint64_t from_ns = at_ns - MIN(at_ns, CUT_BEFORE_NS + 1);
 	uint64_t best_ns = at_ns, best = UINT64_MAX;
 
-	for (uint32_t i = first_after(c, from_ns); i < c->n_spans && c->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
-		const uint64_t cut_ns = c->span[i].end_ns, off = cut_ns > at_ns ? cut_ns - at_ns : at_ns - cut_ns;
+	for (uint32_t i = first_after(cache, from_ns); i < cache->n_spans && cache->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
+		const uint64_t cut_ns = cache->span[i].end_ns, off = cut_ns > at_ns ? cut_ns - at_ns : at_ns - cut_ns;
 
-		if (!c->span[i].cut || off >= best)
+		if (!cache->span[i].cut || off >= best)
 			continue;
 		best_ns = cut_ns;
 		best = off;
@@ -117,12 +117,12 @@ static uint64_t cut_near(const struct report_cache *c, uint64_t at_ns)
 	return best_ns;
 }
 
-void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS])
+void report_cache_within(const struct report_cache *cache, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS])
 {
-	begin_ns = cut_near(c, begin_ns);
-	end_ns = cut_near(c, end_ns);
-	for (uint32_t i = first_after(c, begin_ns); i < c->n_spans && c->span[i].begin_ns < end_ns; i++) {
-		const struct report_cache_span *at = &c->span[i];
+	begin_ns = cut_near(cache, begin_ns);
+	end_ns = cut_near(cache, end_ns);
+	for (uint32_t i = first_after(cache, begin_ns); i < cache->n_spans && cache->span[i].begin_ns < end_ns; i++) {
+		const struct report_cache_span *at = &cache->span[i];
 		const uint64_t from_ns = MAX(at->begin_ns, begin_ns), to_ns = MIN(at->end_ns, end_ns);
 
 		if (from_ns >= to_ns)
@@ -134,28 +134,28 @@ void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64
 
 /* --- by file ---------------------------------------------------------------------------------------- */
 
-static bool take(struct scan *s, void *own)
+static bool take(struct scan *scan, void *own)
 {
 	static const enum column columns[CACHE_SUMS] = {
 		[CACHE_READ] = COL_READ, [CACHE_HIT] = COL_HIT, [CACHE_MISS] = COL_MISS, [CACHE_AHEAD] = COL_AHEAD,
 		[CACHE_USED] = COL_USED, [CACHE_EVICTED] = COL_EVICTED, [CACHE_WASTED] = COL_WASTED,
 		[CACHE_DIRTIED] = COL_DIRTIED, [CACHE_WRITTEN] = COL_WRITTEN,
 	};
-	struct report_cache *c = own;
+	struct report_cache *cache = own;
 	struct report_cache_row *file;
 	struct report_cache_span *span;
 	uint64_t fid, at_ns, until_ns;
 
-	if (!scan_u64(s, COL_FID, &fid))
+	if (!scan_u64(scan, COL_FID, &fid))
 		return false;
-	file = table_get(&c->files, fid);
-	at_ns = until_ns = scan_number(s, COL_TIMESTAMP);
-	scan_u64(s, COL_UNTIL_NS, &until_ns);
-	span = span_at(c, until_ns, scan_number(s, COL_SPAN_NS), until_ns < at_ns);
+	file = table_get(&cache->files, fid);
+	at_ns = until_ns = scan_number(scan, COL_TIMESTAMP);
+	scan_u64(scan, COL_UNTIL_NS, &until_ns);
+	span = span_at(cache, until_ns, scan_number(scan, COL_SPAN_NS), until_ns < at_ns);
 	for (unsigned int i = 0; i < CACHE_SUMS; i++) {
-		const uint64_t n = scan_number(s, columns[i]);
+		const uint64_t n = scan_number(scan, columns[i]);
 
-		c->all.sum[i] += n;
+		cache->all.sum[i] += n;
 		if (file)
 			file->sum[i] += n;
 		if (span)
@@ -181,28 +181,28 @@ void report_cache_read(struct report *r)
 	r->cache->present = scan_walk(r->folder, "cache", &taker)->error == 0;
 }
 
-void report_cache_end(struct report *r)
+void report_cache_end(struct report *report)
 {
-	struct report_cache *c = r->cache;
+	struct report_cache *cache = report->cache;
 	struct report_cache_row rest;
 
-	for (uint32_t i = 0; i < c->files.n; i++) {
-		struct report_cache_row *row = table_at(&c->files, i), *at;
+	for (uint32_t i = 0; i < cache->files.n; i++) {
+		struct report_cache_row *row = table_at(&cache->files, i), *at;
 
-		row->fid = table_key_at(&c->files, i);
-		row->again = again(r, row->fid, row);
-		c->all.again += row->again;
-		at = TOP_PLACE(c->row, c->n, CACHE_SHOWN, e, report_cache_in(e), report_cache_in(row));
+		row->fid = table_key_at(&cache->files, i);
+		row->again = again(report, row->fid, row);
+		cache->all.again += row->again;
+		at = TOP_PLACE(cache->row, cache->n, CACHE_SHOWN, e, report_cache_in(e), report_cache_in(row));
 		if (at)
 			*at = *row;
 	}
-	rest = c->all;
-	for (unsigned int i = 0; i < c->n; i++) {
+	rest = cache->all;
+	for (unsigned int i = 0; i < cache->n; i++) {
 		for (unsigned int k = 0; k < CACHE_SUMS; k++)
-			rest.sum[k] -= c->row[i].sum[k];
-		rest.again -= c->row[i].again;
-		c->row[i].path = report_path_of(r, c->row[i].fid, NULL, 0);
+			rest.sum[k] -= cache->row[i].sum[k];
+		rest.again -= cache->row[i].again;
+		cache->row[i].path = report_path_of(report, cache->row[i].fid, NULL, 0);
 	}
-	if (c->files.n > c->n || c->files.n == CACHE_FILES_MAX)
-		c->row[c->n++] = rest;
+	if (cache->files.n > cache->n || cache->files.n == CACHE_FILES_MAX)
+		cache->row[cache->n++] = rest;
 }

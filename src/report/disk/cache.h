@@ -49,13 +49,13 @@ void report_cache_free(struct report_cache *c);
 /* Reads cache.out, after files.out. */
 void report_cache_read(struct report *r);
 /* Picks the rows of the table, after the last row of all files: it reads some of files.out again. */
-void report_cache_end(struct report *r);
+void report_cache_end(struct report *report);
 
 /*
  * Adds to SUM what the intervals have in [BEGIN, END); of one that is in it in part, the same part. Intervals are cut where
  * epochs that are live regions begin and end: BEGIN and END then are these cuts, and no interval is divided.
  */
-void report_cache_within(const struct report_cache *c, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS]);
+void report_cache_within(const struct report_cache *cache, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS]);
 
 /* Returns the pages that came into the cache for reads. */
 static inline uint64_t report_cache_in(const struct report_cache_row *row)

@@ -72,37 +72,37 @@ static void add_to_process(struct report_causes *c, struct report_cause_process 
  * Takes a part of a write-back. The time is divided in proportion to the bytes, and the last part gets the rest, so that the
  * parts add up. The request counts once, for the process that wrote most of it.
  */
-static void take_part(void *ctx, const struct writeback *x, uint64_t len, uint32_t pid)
+static void take_part(void *ctx, const struct writeback *writeback, uint64_t len, uint32_t pid)
 {
-	struct report_causes *c = ctx;
-	const uint32_t writer = pid ? pid : x->pid;
+	struct report_causes *causes = ctx;
+	const uint32_t writer = pid ? pid : writeback->pid;
 	struct report_cause one = { .write_bytes = len };
 
-	if (c->bytes_left == 0) {
-		c->bytes_left = x->bytes;
-		c->time_left_ns = x->time_ns;
-		c->largest_bytes = 0;
+	if (causes->bytes_left == 0) {
+		causes->bytes_left = writeback->bytes;
+		causes->time_left_ns = writeback->time_ns;
+		causes->largest_bytes = 0;
 	}
-	one.time_ns = (uint64_t)((double)c->time_left_ns * ((double)len / (double)c->bytes_left));
-	c->bytes_left -= len;
-	if (c->bytes_left == 0)
-		one.time_ns = c->time_left_ns;
-	c->time_left_ns -= one.time_ns;
+	one.time_ns = (uint64_t)((double)causes->time_left_ns * ((double)len / (double)causes->bytes_left));
+	causes->bytes_left -= len;
+	if (causes->bytes_left == 0)
+		one.time_ns = causes->time_left_ns;
+	causes->time_left_ns -= one.time_ns;
 	if (writer)
-		add_to_process(c, process_of(c, writer, (struct reader_field){ .p = "" }), &one, !pid && x->writers > 1);
+		add_to_process(causes, process_of(causes, writer, (struct reader_field){ .p = "" }), &one, !pid && writeback->writers > 1);
 	else
-		add(&c->no_writer[CAUSE_DATA], &one);
-	if (len > c->largest_bytes) {
-		c->largest_bytes = len;
-		c->largest_pid = writer;
+		add(&causes->no_writer[CAUSE_DATA], &one);
+	if (len > causes->largest_bytes) {
+		causes->largest_bytes = len;
+		causes->largest_pid = writer;
 	}
-	if (c->bytes_left)
+	if (causes->bytes_left)
 		return;
-	one = (struct report_cause){ .requests = x->requests };
-	if (c->largest_pid)
-		add_to_process(c, table_get(&c->processes, c->largest_pid), &one, false);
+	one = (struct report_cause){ .requests = writeback->requests };
+	if (causes->largest_pid)
+		add_to_process(causes, table_get(&causes->processes, causes->largest_pid), &one, false);
 	else
-		add(&c->no_writer[CAUSE_DATA], &one);
+		add(&causes->no_writer[CAUSE_DATA], &one);
 }
 
 /* The file and process that a request, or a piece of one, belongs to. */
@@ -114,18 +114,18 @@ struct target {
 };
 
 /* Keeps a write-back of a file for the comparison with writes. Returns false if it is none, or there is no room. */
-static bool keep(struct report *r, const struct target *t, const struct report_cause *one)
+static bool keep(struct report *report, const struct target *target, const struct report_cause *one)
 {
-	struct report_file *f = t->fid ? table_find(&r->files, t->fid) : NULL;
+	struct report_file *file = target->fid ? table_find(&report->files, target->fid) : NULL;
 	const struct writeback x = {
-		.issued_ns = t->issued_ns, .fid = t->fid, .off = t->off, .bytes = one->write_bytes, .time_ns = one->time_ns,
-		.pid = (uint32_t)t->pid, .writers = (uint32_t)MIN(t->writers, UINT32_MAX), .requests = (uint32_t)one->requests,
+		.issued_ns = target->issued_ns, .fid = target->fid, .off = target->off, .bytes = one->write_bytes, .time_ns = one->time_ns,
+		.pid = (uint32_t)target->pid, .writers = (uint32_t)MIN(target->writers, UINT32_MAX), .requests = (uint32_t)one->requests,
 	};
 
-	if (t->kind != CAUSE_DATA || !f || !t->placed || !x.bytes || t->pid > UINT32_MAX ||
-	    !writebacks_add(&r->causes->writebacks, &x))
+	if (target->kind != CAUSE_DATA || !file || !target->placed || !x.bytes || target->pid > UINT32_MAX ||
+	    !writebacks_add(&report->causes->writebacks, &x))
 		return false;
-	f->written_back = true;
+	file->written_back = true;
 	return true;
 }
 
@@ -140,36 +140,36 @@ void report_causes_write_of(const struct scan *s, const struct report_call_facts
 /* --- requests ------------------------------------------------------------------------------------------- */
 
 /* Adds ONE, a request or a piece of one, to its file, or to the sums without a file, and to its process. */
-static void add_target(struct report *r, const struct target *t, const struct report_cause *one)
+static void add_target(struct report *report, const struct target *target, const struct report_cause *one)
 {
-	struct report_causes *c = r->causes;
-	struct report_cause *file = t->fid ? table_get(&c->files, t->fid) : NULL;
+	struct report_causes *causes = report->causes;
+	struct report_cause *file = target->fid ? table_get(&causes->files, target->fid) : NULL;
 
 	if (file && !file->of_job)
-		file->of_job = t->pid && table_find(&r->procs, t->pid);
-	add(file ? file : t->fid ? &c->other_files : &c->no_file[t->kind], one);
-	if (one->write_bytes && keep(r, t, one))
+		file->of_job = target->pid && table_find(&report->procs, target->pid);
+	add(file ? file : target->fid ? &causes->other_files : &causes->no_file[target->kind], one);
+	if (one->write_bytes && keep(report, target, one))
 		return;
-	if (t->pid)
-		add_to_process(c, table_get(&c->processes, t->pid), one, t->writers > 1);
+	if (target->pid)
+		add_to_process(causes, table_get(&causes->processes, target->pid), one, target->writers > 1);
 	else
-		add(&c->no_writer[t->kind], one);
+		add(&causes->no_writer[target->kind], one);
 }
 
 /* Adds the pieces of the current row, and subtracts them from LEFT. The first piece counts as the request. */
-static void add_pieces(const struct scan *s, const struct target *whole, struct report_cause *left)
+static void add_pieces(const struct scan *scan, const struct target *whole, struct report_cause *left)
 {
-	struct report_causes *c = s->report->causes;
+	struct report_causes *causes = scan->report->causes;
 	uint64_t sector, bytes = left->read_bytes + left->write_bytes;
-	const struct report_piece *p;
+	const struct report_piece *piece;
 
-	if (!scan_u64(s, COL_SECTOR, &sector))
+	if (!scan_u64(scan, COL_SECTOR, &sector))
 		return;
-	while (bytes && (p = report_pieces_take(&c->pieces, scan_field(s, COL_DISK), sector, whole->issued_ns, s->time_ns))) {
-		const uint64_t n = MIN(p->bytes, bytes);
+	while (bytes && (piece = report_pieces_take(&causes->pieces, scan_field(scan, COL_DISK), sector, whole->issued_ns, scan->time_ns))) {
+		const uint64_t n = MIN(piece->bytes, bytes);
 		struct report_cause one = { .requests = left->requests, .time_ns = left->time_ns };
-		struct target t = { .kind = (enum cause_kind)p->kind, .fid = p->fid, .off = p->off, .placed = true,
-				    .pid = left->write_bytes ? p->pid : whole->pid, .writers = whole->writers,
+		struct target t = { .kind = (enum cause_kind)piece->kind, .fid = piece->fid, .off = piece->off, .placed = true,
+				    .pid = left->write_bytes ? piece->pid : whole->pid, .writers = whole->writers,
 				    .issued_ns = whole->issued_ns };
 
 		if (!n)
@@ -180,8 +180,8 @@ static void add_pieces(const struct scan *s, const struct target *whole, struct 
 		if (n < bytes)
 			one.time_ns = (uint64_t)((double)left->time_ns * ((double)n / (double)bytes));
 		if (t.pid && left->write_bytes)
-			process_of(c, t.pid, (struct reader_field){ .p = "" });
-		add_target(s->report, &t, &one);
+			process_of(causes, t.pid, (struct reader_field){ .p = "" });
+		add_target(scan->report, &t, &one);
 		subtract(left, &one);
 		sector += n / 512;
 		bytes -= n;
@@ -189,63 +189,63 @@ static void add_pieces(const struct scan *s, const struct target *whole, struct 
 }
 
 /* Returns the target of the current row. */
-static struct target target_of(const struct scan *s, enum report_t t, uint64_t lat_ns)
+static struct target target_of(const struct scan *scan, enum report_t t, uint64_t lat_ns)
 {
 	struct target whole = {
-		.kind = kind_of(scan_field(s, COL_KIND)), .fid = scan_number(s, COL_FID), .writers = scan_number(s, COL_WN),
-		.pid = scan_number(s, t == REPORT_W ? COL_WPID : COL_PID),
-		.issued_ns = s->time_ns - MIN(lat_ns, s->time_ns) + scan_number(s, COL_QLAT_NS),
+		.kind = kind_of(scan_field(scan, COL_KIND)), .fid = scan_number(scan, COL_FID), .writers = scan_number(scan, COL_WN),
+		.pid = scan_number(scan, t == REPORT_W ? COL_WPID : COL_PID),
+		.issued_ns = scan->time_ns - MIN(lat_ns, scan->time_ns) + scan_number(scan, COL_QLAT_NS),
 	};
 
-	whole.placed = scan_u64(s, COL_FOFF, &whole.off);
+	whole.placed = scan_u64(scan, COL_FOFF, &whole.off);
 	if (whole.pid)
-		process_of(s->report->causes, whole.pid, scan_field(s, t == REPORT_W ? COL_WCOMM : COL_COMM));
+		process_of(scan->report->causes, whole.pid, scan_field(scan, t == REPORT_W ? COL_WCOMM : COL_COMM));
 	return whole;
 }
 
 /* Notes a write of the disk, or compares a read with them. Only reads of files by processes of the job count. */
-static void add_interference(const struct scan *s, enum report_t t, uint64_t lat_ns)
+static void add_interference(const struct scan *scan, enum report_t t, uint64_t lat_ns)
 {
-	struct reader_field name = scan_field(s, COL_DISK);
-	struct report_causes *c = s->report->causes;
-	struct interference *i;
+	struct reader_field name = scan_field(scan, COL_DISK);
+	struct report_causes *causes = scan->report->causes;
+	struct interference *interference;
 	struct report_cause_reads *reads;
 
-	if ((t != REPORT_R && t != REPORT_W) || !(i = table_get(&c->disks, table_key(name.p, name.len))))
+	if ((t != REPORT_R && t != REPORT_W) || !(interference = table_get(&causes->disks, table_key(name.p, name.len))))
 		return;
 	if (t == REPORT_W) {
-		interference_write(i, s->time_ns);
+		interference_write(interference, scan->time_ns);
 		return;
 	}
-	if (!scan_has_number(s, COL_FID) || !table_find(&s->report->procs, scan_number(s, COL_PID)))
+	if (!scan_has_number(scan, COL_FID) || !table_find(&scan->report->procs, scan_number(scan, COL_PID)))
 		return;
-	reads = interference_read(i, s->time_ns - MIN(lat_ns, s->time_ns)) ? &c->beside : &c->alone;
+	reads = interference_read(interference, scan->time_ns - MIN(lat_ns, scan->time_ns)) ? &causes->beside : &causes->alone;
 	reads->n++;
 	reads->ns += lat_ns;
 }
 
-void report_causes_request(const struct scan *s, enum report_t t, uint64_t bytes, uint64_t lat_ns)
+void report_causes_request(const struct scan *scan, enum report_t t, uint64_t bytes, uint64_t lat_ns)
 {
 	struct report_cause one = {
 		.read_bytes = t == REPORT_R ? bytes : 0, .write_bytes = t == REPORT_W ? bytes : 0, .requests = 1, .time_ns = lat_ns,
 	};
-	struct report_causes *c = s->report->causes;
+	struct report_causes *causes = scan->report->causes;
 	struct target whole;
 
-	c->known = s->at[COL_KIND];
-	if (!c->known || scan_is(s, COL_KIND, "below"))
+	causes->known = scan->at[COL_KIND];
+	if (!causes->known || scan_is(scan, COL_KIND, "below"))
 		return;
-	add(&c->all, &one);
-	add_interference(s, t, lat_ns);
-	whole = target_of(s, t, lat_ns);
-	if (scan_number(s, COL_EXTENTS) > 1) {
-		add_pieces(s, &whole, &one);
+	add(&causes->all, &one);
+	add_interference(scan, t, lat_ns);
+	whole = target_of(scan, t, lat_ns);
+	if (scan_number(scan, COL_EXTENTS) > 1) {
+		add_pieces(scan, &whole, &one);
 		/* the rest belongs to several files; but what was merged with a journal, metadata or swap counts as that */
 		whole.kind = whole.kind == CAUSE_DATA || whole.kind == CAUSE_DIRECT ? CAUSE_SEVERAL : whole.kind;
 		whole.fid = 0;
 	}
 	if (one.requests || one.read_bytes || one.write_bytes)
-		add_target(s->report, &whole, &one);
+		add_target(scan->report, &whole, &one);
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------- */
@@ -274,18 +274,18 @@ void report_causes_begin(struct report *r)
 	report_pieces_read(&r->causes->pieces, r->folder, kind_number);
 }
 
-void report_causes_free(struct report_causes *c)
+void report_causes_free(struct report_causes *causes)
 {
-	if (!c)
+	if (!causes)
 		return;
-	for (unsigned int i = 0; i < c->n_files; i++)
-		free(c->file[i].path);
-	table_free(&c->files);
-	table_free(&c->processes);
-	table_free(&c->disks);
-	report_pieces_free(&c->pieces);
-	writebacks_free(&c->writebacks);
-	free(c);
+	for (unsigned int i = 0; i < causes->n_files; i++)
+		free(causes->file[i].path);
+	table_free(&causes->files);
+	table_free(&causes->processes);
+	table_free(&causes->disks);
+	report_pieces_free(&causes->pieces);
+	writebacks_free(&causes->writebacks);
+	free(causes);
 }
 
 /* Inserts a row that stands for no single file or process after the rows with more time. */
@@ -308,63 +308,63 @@ static bool is_of_job(const struct report *r, uint64_t fid, const struct report_
 	return sum->of_job || (f && f->calls);
 }
 
-static void pick_files(struct report *r)
+static void pick_files(struct report *report)
 {
-	struct report_causes *c = r->causes;
-	struct report_cause rest = c->other_files, rest_of_job = { 0 };
+	struct report_causes *causes = report->causes;
+	struct report_cause rest = causes->other_files, rest_of_job = { 0 };
 	struct report_cause_row *row;
 
-	for (uint32_t i = 0; i < c->files.n; i++) {
-		const struct report_cause *sum = table_at(&c->files, i);
-		const uint64_t fid = table_key_at(&c->files, i);
+	for (uint32_t i = 0; i < causes->files.n; i++) {
+		const struct report_cause *sum = table_at(&causes->files, i);
+		const uint64_t fid = table_key_at(&causes->files, i);
 
-		add(is_of_job(r, fid, sum) ? &rest_of_job : &rest, sum);
-		row = TOP_PLACE(c->file, c->n_files, CAUSES_SHOWN, e, e->sum.time_ns, sum->time_ns);
+		add(is_of_job(report, fid, sum) ? &rest_of_job : &rest, sum);
+		row = TOP_PLACE(causes->file, causes->n_files, CAUSES_SHOWN, e, e->sum.time_ns, sum->time_ns);
 		if (row)
 			*row = (struct report_cause_row){ .sum = *sum, .id = fid };
 	}
-	for (unsigned int i = 0; i < c->n_files; i++) {
-		row = &c->file[i];
-		row->of_job = is_of_job(r, row->id, &row->sum);
-		row->path = report_path_of(r, row->id, NULL, 0);
+	for (unsigned int i = 0; i < causes->n_files; i++) {
+		row = &causes->file[i];
+		row->of_job = is_of_job(report, row->id, &row->sum);
+		row->path = report_path_of(report, row->id, NULL, 0);
 		subtract(row->of_job ? &rest_of_job : &rest, &row->sum);
 	}
 	for (unsigned int k = 0; k < CAUSE_KINDS; k++)
-		put_rest(c->file, &c->n_files, &c->no_file[k], kinds[k].no_file);
-	put_rest(c->file, &c->n_files, &rest, "(other files)");
-	row = put_rest(c->file, &c->n_files, &rest_of_job, "(other files of the job)");
+		put_rest(causes->file, &causes->n_files, &causes->no_file[k], kinds[k].no_file);
+	put_rest(causes->file, &causes->n_files, &rest, "(other files)");
+	row = put_rest(causes->file, &causes->n_files, &rest_of_job, "(other files of the job)");
 	if (row)
 		row->of_job = true;
 }
 
-static void pick_processes(struct report *r)
+static void pick_processes(struct report *report)
 {
-	struct report_causes *c = r->causes;
-	struct report_cause rest = c->other_processes;
+	struct report_causes *causes = report->causes;
+	struct report_cause rest = causes->other_processes;
 
-	for (uint32_t i = 0; i < c->processes.n; i++) {
-		const struct report_cause_process *p = table_at(&c->processes, i);
+	for (uint32_t i = 0; i < causes->processes.n; i++) {
+		const struct report_cause_process *p = table_at(&causes->processes, i);
 		struct report_cause_row *at =
 			p->sum.requests || p->sum.write_bytes ?
-				TOP_PLACE(c->process, c->n_processes, CAUSES_SHOWN, e, e->sum.time_ns, p->sum.time_ns) : NULL;
+				TOP_PLACE(causes->process, causes->n_processes, CAUSES_SHOWN, e, e->sum.time_ns, p->sum.time_ns) : NULL;
 
 		add(&rest, &p->sum);
 		if (at)
 			*at = (struct report_cause_row){ .sum = p->sum, .unsure_bytes = p->unsure_bytes,
-							 .id = table_key_at(&c->processes, i) };
+							 .id = table_key_at(&causes->processes, i) };
 	}
-	for (unsigned int i = 0; i < c->n_processes; i++) {
-		struct report_cause_row *row = &c->process[i];
-		const struct report_cause_process *own = table_find(&c->processes, row->id);
-		const struct report_proc *p = table_find(&r->procs, row->id);
+	for (unsigned int i = 0; i < causes->n_processes; i++) {
+		struct report_cause_row *row = &causes->process[i];
+		const struct report_cause_process *own = table_find(&causes->processes, row->id);
+		const struct report_proc *p = table_find(&report->procs, row->id);
 
 		subtract(&rest, &row->sum);
 		row->of_job = p;
 		snprintf(row->comm, sizeof(row->comm), "%s", p && p->comm[0] ? p->comm : own ? own->comm : "");
 	}
 	for (unsigned int k = 0; k < CAUSE_KINDS; k++)
-		put_rest(c->process, &c->n_processes, &c->no_writer[k], kinds[k].no_writer);
-	put_rest(c->process, &c->n_processes, &rest, "(other processes)");
+		put_rest(causes->process, &causes->n_processes, &causes->no_writer[k], kinds[k].no_writer);
+	put_rest(causes->process, &causes->n_processes, &rest, "(other processes)");
 }
 
 void report_causes_end(struct report *r)

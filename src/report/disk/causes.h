@@ -80,12 +80,12 @@ struct report_causes {
 };
 
 struct report_causes *report_causes_new(void); /* NULL: no memory */
-void report_causes_free(struct report_causes *c);
+void report_causes_free(struct report_causes *causes);
 
 /* Reads bio_map.out, before bio.out. */
 void report_causes_begin(struct report *r);
-/* Adds the current row of S, of bio.out: a request of BYTES that has ended, T by its kind of work. */
-void report_causes_request(const struct scan *s, enum report_t t, uint64_t bytes, uint64_t lat_ns);
+/* Adds the current row of SCAN, of bio.out: a request of BYTES that has ended, T by its kind of work. */
+void report_causes_request(const struct scan *scan, enum report_t t, uint64_t bytes, uint64_t lat_ns);
 /* Adds a write of a file that is written back somewhere in bio.out. */
 void report_causes_write_of(const struct scan *s, const struct report_call_facts *c);
 static inline void report_causes_write(const struct scan *s, const struct report_call_facts *c)

@@ -36,9 +36,9 @@ static void add(struct report_fault_sum *to, uint64_t ns, uint64_t bytes)
  * Compares a fault at OFFSET, which fetched BYTES, with the process's last one in the file. It goes on from there if it is
  * not before it and no farther behind it than one fetch reaches; otherwise it is a jump.
  */
-static void place(struct report_faults *f, uint64_t key, uint64_t offset, uint64_t bytes, uint64_t ns)
+static void place(struct report_faults *faults, uint64_t key, uint64_t offset, uint64_t bytes, uint64_t ns)
 {
-	uint64_t *last = key ? table_get(&f->last, key) : NULL;
+	uint64_t *last = key ? table_get(&faults->last, key) : NULL;
 	const uint64_t near = MAX(bytes, FAULTS_NEAR_BYTES);
 
 	if (!last)
@@ -46,9 +46,9 @@ static void place(struct report_faults *f, uint64_t key, uint64_t offset, uint64
 	if (*last) {
 		const bool jump = offset + 1 < *last || offset + 1 - *last > near;
 
-		f->placed++;
-		f->jumps += jump;
-		f->jumps_ns += jump ? ns : 0;
+		faults->placed++;
+		faults->jumps += jump;
+		faults->jumps_ns += jump ? ns : 0;
 	}
 	*last = 1 + offset;
 }
@@ -58,27 +58,27 @@ static void took(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	*(uint64_t *)ctx += end_ns - begin_ns;
 }
 
-static bool take(struct scan *s, void *own)
+static bool take(struct scan *scan, void *own)
 {
-	struct report_faults *f = own;
-	const uint64_t bytes = scan_number(s, COL_DISK_BYTES), ns = MIN(scan_number(s, COL_LAT_NS), s->time_ns);
-	const bool kernel = scan_is(s, COL_FUNC, "kernel"), swap = scan_is(s, COL_KIND, "swap");
+	struct report_faults *faults = own;
+	const uint64_t bytes = scan_number(scan, COL_DISK_BYTES), ns = MIN(scan_number(scan, COL_LAT_NS), scan->time_ns);
+	const bool kernel = scan_is(scan, COL_FUNC, "kernel"), swap = scan_is(scan, COL_KIND, "swap");
 	uint64_t fid = 0, offset;
 	struct report_fault_sum *file;
 
-	if (!scan_has_number(s, COL_PID))
+	if (!scan_has_number(scan, COL_PID))
 		return false;
-	f->untimed += !scan_has_number(s, COL_LAT_NS);
-	scan_u64(s, COL_FID, &fid);
-	add(swap ? &f->swap : kernel ? &f->kernel : fid ? &f->file : &f->other, kernel ? 0 : ns, bytes);
-	file = fid ? table_get(&f->files, fid) : NULL;
+	faults->untimed += !scan_has_number(scan, COL_LAT_NS);
+	scan_u64(scan, COL_FID, &fid);
+	add(swap ? &faults->swap : kernel ? &faults->kernel : fid ? &faults->file : &faults->other, kernel ? 0 : ns, bytes);
+	file = fid ? table_get(&faults->files, fid) : NULL;
 	if (file)
 		add(file, kernel ? 0 : ns, bytes);
 	if (kernel)
 		return true;
-	cover_add(&f->cover, s->time_ns - ns, s->time_ns, took, &f->busy_ns);
-	if (fid && scan_u64(s, COL_OFFSET, &offset))
-		place(f, report_pair_key(scan_number(s, COL_PID), fid), offset, bytes, ns);
+	cover_add(&faults->cover, scan->time_ns - ns, scan->time_ns, took, &faults->busy_ns);
+	if (fid && scan_u64(scan, COL_OFFSET, &offset))
+		place(faults, report_pair_key(scan_number(scan, COL_PID), fid), offset, bytes, ns);
 	return true;
 }
 

@@ -31,45 +31,45 @@ static uint64_t key_of(struct reader_field disk, uint64_t sector)
 	return table_key_more(table_key(disk.p, disk.len), (const char *)&sector, sizeof(sector));
 }
 
-static bool grow(struct report_pieces *p)
+static bool grow(struct report_pieces *pieces)
 {
-	const uint32_t room = p->room ? 2 * p->room : 1024;
+	const uint32_t room = pieces->room ? 2 * pieces->room : 1024;
 	struct report_piece *v;
 
-	if (p->n < p->room)
+	if (pieces->n < pieces->room)
 		return true;
-	v = room > PIECES_MAX ? NULL : reallocarray(p->v, room, sizeof(*v));
+	v = room > PIECES_MAX ? NULL : reallocarray(pieces->v, room, sizeof(*v));
 	if (!v)
 		return false;
-	p->v = v;
-	p->room = room;
+	pieces->v = v;
+	pieces->room = room;
 	return true;
 }
 
-static bool take(struct scan *s, void *own)
+static bool take(struct scan *scan, void *own)
 {
-	struct report_pieces *p = own;
-	struct report_piece piece = { .at_ns = s->time_ns };
+	struct report_pieces *pieces = own;
+	struct report_piece piece = { .at_ns = scan->time_ns };
 	struct place *place;
 	uint64_t sector;
 
-	if (!scan_u64(s, COL_SECTOR, &sector) || !scan_u64(s, COL_BYTES, &piece.bytes))
+	if (!scan_u64(scan, COL_SECTOR, &sector) || !scan_u64(scan, COL_BYTES, &piece.bytes))
 		return false;
-	place = table_get(&p->places, key_of(scan_field(s, COL_DISK), sector));
-	if (!place || !grow(p)) {
-		p->left_out++;
+	place = table_get(&pieces->places, key_of(scan_field(scan, COL_DISK), sector));
+	if (!place || !grow(pieces)) {
+		pieces->left_out++;
 		return true;
 	}
-	if (!scan_u64(s, COL_FOFF, &piece.off) || !scan_u64(s, COL_FID, &piece.fid))
+	if (!scan_u64(scan, COL_FOFF, &piece.off) || !scan_u64(scan, COL_FID, &piece.fid))
 		piece.fid = 0;
-	scan_u64(s, COL_WPID, &piece.pid);
-	piece.kind = p->kind_of(scan_field(s, COL_KIND));
-	p->v[p->n++] = piece;
+	scan_u64(scan, COL_WPID, &piece.pid);
+	piece.kind = pieces->kind_of(scan_field(scan, COL_KIND));
+	pieces->v[pieces->n++] = piece;
 	if (place->last)
-		p->v[place->last - 1].next = p->n;
+		pieces->v[place->last - 1].next = pieces->n;
 	else
-		place->first = p->n;
-	place->last = p->n;
+		place->first = pieces->n;
+	place->last = pieces->n;
 	return true;
 }
 
@@ -81,13 +81,13 @@ void report_pieces_read(struct report_pieces *p, struct scan_folder *folder, uin
 	scan_walk(folder, "bio_map", &taker);
 }
 
-const struct report_piece *report_pieces_take(struct report_pieces *p, struct reader_field disk, uint64_t sector,
+const struct report_piece *report_pieces_take(struct report_pieces *pieces, struct reader_field disk, uint64_t sector,
 					      uint64_t issued_ns, uint64_t done_ns)
 {
-	struct place *place = p->n ? table_find(&p->places, key_of(disk, sector)) : NULL;
+	struct place *place = pieces->n ? table_find(&pieces->places, key_of(disk, sector)) : NULL;
 
 	while (place && place->first) {
-		const struct report_piece *piece = &p->v[place->first - 1];
+		const struct report_piece *piece = &pieces->v[place->first - 1];
 
 		if (piece->at_ns > done_ns)
 			return NULL;

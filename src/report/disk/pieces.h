@@ -34,7 +34,7 @@ void report_pieces_read(struct report_pieces *p, struct scan_folder *folder, uin
  * Takes the piece at SECTOR of DISK of a request that was given to the driver at ISSUED_NS and done at DONE_NS, once. NULL:
  * there is none.
  */
-const struct report_piece *report_pieces_take(struct report_pieces *p, struct reader_field disk, uint64_t sector,
+const struct report_piece *report_pieces_take(struct report_pieces *pieces, struct reader_field disk, uint64_t sector,
 					      uint64_t issued_ns, uint64_t done_ns);
 
 #endif

@@ -84,59 +84,59 @@ static int by_issue(const void *a, const void *b)
 }
 
 /* Takes the first N writes, and the late ones that began before the write after these; with ALL, all late ones. */
-static void apply_first(struct writebacks *b, uint32_t n, bool all)
+static void apply_first(struct writebacks *writebacks, uint32_t n, bool all)
 {
-	const uint64_t until_ns = n < b->n_writes && !all ? b->write[n].begin_ns : UINT64_MAX;
+	const uint64_t until_ns = n < writebacks->n_writes && !all ? writebacks->write[n].begin_ns : UINT64_MAX;
 	uint32_t late = 0, i = 0;
 
-	qsort(b->late, b->n_late, sizeof(*b->late), by_begin);
-	while (i < n || (late < b->n_late && b->late[late].begin_ns < until_ns)) {
-		const bool is_late = late < b->n_late && (i == n || b->late[late].begin_ns < b->write[i].begin_ns);
+	qsort(writebacks->late, writebacks->n_late, sizeof(*writebacks->late), by_begin);
+	while (i < n || (late < writebacks->n_late && writebacks->late[late].begin_ns < until_ns)) {
+		const bool is_late = late < writebacks->n_late && (i == n || writebacks->late[late].begin_ns < writebacks->write[i].begin_ns);
 
-		apply(b, is_late ? &b->late[late++] : &b->write[i++]);
+		apply(writebacks, is_late ? &writebacks->late[late++] : &writebacks->write[i++]);
 	}
-	b->n_writes -= n;
-	memmove(b->write, b->write + n, b->n_writes * sizeof(*b->write));
-	b->n_late -= late;
-	memmove(b->late, b->late + late, b->n_late * sizeof(*b->late));
+	writebacks->n_writes -= n;
+	memmove(writebacks->write, writebacks->write + n, writebacks->n_writes * sizeof(*writebacks->write));
+	writebacks->n_late -= late;
+	memmove(writebacks->late, writebacks->late + late, writebacks->n_late * sizeof(*writebacks->late));
 }
 
 /* --- writes ------------------------------------------------------------------------------------------- */
 
-static bool begin(struct writebacks *b)
+static bool begin(struct writebacks *writebacks)
 {
-	if (b->write)
+	if (writebacks->write)
 		return true;
-	if (b->n)
-		qsort(b->v, b->n, sizeof(*b->v), by_issue);
-	b->write = calloc(WRITEBACKS_WRITES, sizeof(*b->write));
-	b->late = calloc(WRITEBACKS_LATE, sizeof(*b->late));
-	if (b->write && b->late)
+	if (writebacks->n)
+		qsort(writebacks->v, writebacks->n, sizeof(*writebacks->v), by_issue);
+	writebacks->write = calloc(WRITEBACKS_WRITES, sizeof(*writebacks->write));
+	writebacks->late = calloc(WRITEBACKS_LATE, sizeof(*writebacks->late));
+	if (writebacks->write && writebacks->late)
 		return true;
-	free(b->write);
-	free(b->late);
-	b->write = b->late = NULL;
+	free(writebacks->write);
+	free(writebacks->late);
+	writebacks->write = writebacks->late = NULL;
 	return false;
 }
 
-void writebacks_write(struct writebacks *b, const struct writebacks_write *w)
+void writebacks_write(struct writebacks *writebacks, const struct writebacks_write *write)
 {
 	uint32_t at;
 
-	if (!b->n || !begin(b))
+	if (!writebacks->n || !begin(writebacks))
 		return;
-	if (b->n_writes == WRITEBACKS_WRITES || b->n_late == WRITEBACKS_LATE)
-		apply_first(b, b->n_writes / 2, false);
-	if (b->n_late == WRITEBACKS_LATE)
-		apply_first(b, b->n_writes, true);
-	for (at = b->n_writes; at && b->write[at - 1].begin_ns > w->begin_ns; at--)
-		if (b->n_writes - at == STEPS) {
-			b->late[b->n_late++] = *w;
+	if (writebacks->n_writes == WRITEBACKS_WRITES || writebacks->n_late == WRITEBACKS_LATE)
+		apply_first(writebacks, writebacks->n_writes / 2, false);
+	if (writebacks->n_late == WRITEBACKS_LATE)
+		apply_first(writebacks, writebacks->n_writes, true);
+	for (at = writebacks->n_writes; at && writebacks->write[at - 1].begin_ns > write->begin_ns; at--)
+		if (writebacks->n_writes - at == STEPS) {
+			writebacks->late[writebacks->n_late++] = *write;
 			return;
 		}
-	memmove(b->write + at + 1, b->write + at, (b->n_writes - at) * sizeof(*b->write));
-	b->write[at] = *w;
-	b->n_writes++;
+	memmove(writebacks->write + at + 1, writebacks->write + at, (writebacks->n_writes - at) * sizeof(*writebacks->write));
+	writebacks->write[at] = *write;
+	writebacks->n_writes++;
 }
 
 void writebacks_end(struct writebacks *b)

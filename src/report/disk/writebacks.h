@@ -45,7 +45,7 @@ void writebacks_free(struct writebacks *b);
 /* Adds a write-back, before the first write. False: there is no room. */
 bool writebacks_add(struct writebacks *b, const struct writeback *x);
 /* Adds a write, whose end is not before the end of the one before. */
-void writebacks_write(struct writebacks *b, const struct writebacks_write *w);
+void writebacks_write(struct writebacks *writebacks, const struct writebacks_write *write);
 /* Compares the rest; after the last write. */
 void writebacks_end(struct writebacks *b);
 

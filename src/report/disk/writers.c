@@ -42,16 +42,16 @@ static uint64_t key_of(uint64_t fid, uint64_t off)
 }
 
 /* Returns the first stretch that ends behind AT. Most writes go on where the last one ended. */
-static uint32_t first_behind(const struct writers_chunk *c, uint32_t at)
+static uint32_t first_behind(const struct writers_chunk *chunk, uint32_t at)
 {
-	uint32_t low = 0, high = c->n;
+	uint32_t low = 0, high = chunk->n;
 
-	if (c->n && c->v[c->n - 1].end <= at)
-		return c->n;
+	if (chunk->n && chunk->v[chunk->n - 1].end <= at)
+		return chunk->n;
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
 
-		if (c->v[mid].end <= at)
+		if (chunk->v[mid].end <= at)
 			low = mid + 1;
 		else
 			high = mid;
@@ -59,79 +59,79 @@ static uint32_t first_behind(const struct writers_chunk *c, uint32_t at)
 	return low;
 }
 
-static bool grow(struct writers *w, struct writers_chunk *c, uint32_t n)
+static bool grow(struct writers *writers, struct writers_chunk *chunk, uint32_t n)
 {
-	const uint32_t room = MAX(2 * c->room, MAX(n, 4U));
-	struct stretch *v;
+	const uint32_t room = MAX(2 * chunk->room, MAX(n, 4U));
+	struct stretch *stretch;
 
-	if (n <= c->room)
+	if (n <= chunk->room)
 		return true;
-	if (w->bytes + (room - c->room) * sizeof(*v) > WRITERS_BYTES_MAX)
+	if (writers->bytes + (room - chunk->room) * sizeof(*stretch) > WRITERS_BYTES_MAX)
 		return false;
-	v = reallocarray(c->v, room, sizeof(*v));
-	if (!v)
+	stretch = reallocarray(chunk->v, room, sizeof(*stretch));
+	if (!stretch)
 		return false;
-	w->bytes += (room - c->room) * sizeof(*v);
-	c->v = v;
-	c->room = room;
+	writers->bytes += (room - chunk->room) * sizeof(*stretch);
+	chunk->v = stretch;
+	chunk->room = room;
 	return true;
 }
 
 /* Puts the N stretches of NEW in the place of those from FROM to TO. */
-static bool replace(struct writers *w, struct writers_chunk *c, uint32_t from, uint32_t to, const struct stretch *new, uint32_t n)
+static bool replace(struct writers *writers, struct writers_chunk *chunk, uint32_t from, uint32_t to, const struct stretch *new, uint32_t n)
 {
-	const uint32_t left = c->n - (to - from) + n;
+	const uint32_t left = chunk->n - (to - from) + n;
 
-	if (!grow(w, c, left))
+	if (!grow(writers, chunk, left))
 		return false;
 	if (!left) {
-		w->bytes -= c->room * sizeof(*c->v);
-		free(c->v);
-		*c = (struct writers_chunk){ .n = 0 };
+		writers->bytes -= chunk->room * sizeof(*chunk->v);
+		free(chunk->v);
+		*chunk = (struct writers_chunk){ .n = 0 };
 		return true;
 	}
-	memmove(c->v + from + n, c->v + to, (c->n - to) * sizeof(*c->v));
-	memcpy(c->v + from, new, n * sizeof(*new));
-	c->n = left;
+	memmove(chunk->v + from + n, chunk->v + to, (chunk->n - to) * sizeof(*chunk->v));
+	memcpy(chunk->v + from, new, n * sizeof(*new));
+	chunk->n = left;
 	return true;
 }
 
-static bool write_chunk(struct writers *w, struct writers_chunk *c, struct stretch s)
+static bool write_chunk(struct writers *writers, struct writers_chunk *chunk, struct stretch s)
 {
-	uint32_t from = first_behind(c, s.begin), to = from, n = 0;
+	uint32_t from = first_behind(chunk, s.begin), to = from, n = 0;
 	struct stretch new[3];
 
 	/* joins a stretch of the same writer that ends where this one begins */
-	if (from && c->v[from - 1].end == s.begin && c->v[from - 1].pid == s.pid)
-		s.begin = c->v[--from].begin;
-	while (to < c->n && c->v[to].begin < s.end)
+	if (from && chunk->v[from - 1].end == s.begin && chunk->v[from - 1].pid == s.pid)
+		s.begin = chunk->v[--from].begin;
+	while (to < chunk->n && chunk->v[to].begin < s.end)
 		to++;
-	if (to < c->n && c->v[to].begin == s.end && c->v[to].pid == s.pid)
+	if (to < chunk->n && chunk->v[to].begin == s.end && chunk->v[to].pid == s.pid)
 		to++;
-	if (from < to && c->v[from].begin < s.begin) {
-		if (c->v[from].pid == s.pid)
-			s.begin = c->v[from].begin;
+	if (from < to && chunk->v[from].begin < s.begin) {
+		if (chunk->v[from].pid == s.pid)
+			s.begin = chunk->v[from].begin;
 		else
-			new[n++] = (struct stretch){ c->v[from].begin, s.begin, c->v[from].pid };
+			new[n++] = (struct stretch){ chunk->v[from].begin, s.begin, chunk->v[from].pid };
 	}
 	new[n++] = s;
-	if (from < to && c->v[to - 1].end > s.end) {
-		if (c->v[to - 1].pid == s.pid)
-			new[n - 1].end = c->v[to - 1].end;
+	if (from < to && chunk->v[to - 1].end > s.end) {
+		if (chunk->v[to - 1].pid == s.pid)
+			new[n - 1].end = chunk->v[to - 1].end;
 		else
-			new[n++] = (struct stretch){ s.end, c->v[to - 1].end, c->v[to - 1].pid };
+			new[n++] = (struct stretch){ s.end, chunk->v[to - 1].end, chunk->v[to - 1].pid };
 	}
-	return replace(w, c, from, to, new, n);
+	return replace(writers, chunk, from, to, new, n);
 }
 
-static void take_chunk(struct writers *w, struct writers_chunk *c, uint32_t begin, uint32_t end, writers_fn take, void *ctx)
+static void take_chunk(struct writers *writers, struct writers_chunk *chunk, uint32_t begin, uint32_t end, writers_fn take, void *ctx)
 {
-	const uint32_t from = first_behind(c, begin);
+	const uint32_t from = first_behind(chunk, begin);
 	uint32_t to = from, at = begin, n = 0;
 	struct stretch rest[2] = { 0 };
 
-	for (; to < c->n && c->v[to].begin < end; to++) {
-		const struct stretch *s = &c->v[to];
+	for (; to < chunk->n && chunk->v[to].begin < end; to++) {
+		const struct stretch *s = &chunk->v[to];
 
 		if (s->begin > at)
 			take(ctx, s->begin - at, 0);
@@ -144,11 +144,11 @@ static void take_chunk(struct writers *w, struct writers_chunk *c, uint32_t begi
 	}
 	if (at < end)
 		take(ctx, end - at, 0);
-	if (from == to || replace(w, c, from, to, rest, n))
+	if (from == to || replace(writers, chunk, from, to, rest, n))
 		return;
 	/* no room for the second of two rests: the bytes after END lose their writer */
-	w->left_out += rest[1].end - rest[1].begin;
-	c->v[from] = rest[0];
+	writers->left_out += rest[1].end - rest[1].begin;
+	chunk->v[from] = rest[0];
 }
 
 static void forget(void *ctx, uint64_t len, uint32_t pid)
@@ -156,26 +156,26 @@ static void forget(void *ctx, uint64_t len, uint32_t pid)
 	(void)ctx, (void)len, (void)pid;
 }
 
-void writers_write(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid)
+void writers_write(struct writers *writers, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid)
 {
-	w->left_out += len - MIN(len, WRITERS_CALL_MAX);
+	writers->left_out += len - MIN(len, WRITERS_CALL_MAX);
 	len = MIN(len, WRITERS_CALL_MAX);
 	while (len) {
 		const uint32_t begin = (uint32_t)(off % CHUNK_BYTES);
 		const uint64_t part = MIN(len, CHUNK_BYTES - begin), key = key_of(fid, off);
-		struct writers_chunk *c = key ? table_get(&w->chunks, key) : NULL;
+		struct writers_chunk *c = key ? table_get(&writers->chunks, key) : NULL;
 
-		if (!c || !write_chunk(w, c, (struct stretch){ begin, begin + (uint32_t)part, pid })) {
-			w->left_out += part;
+		if (!c || !write_chunk(writers, c, (struct stretch){ begin, begin + (uint32_t)part, pid })) {
+			writers->left_out += part;
 			if (c) /* who wrote there before is no longer the last */
-				take_chunk(w, c, begin, begin + (uint32_t)part, forget, NULL);
+				take_chunk(writers, c, begin, begin + (uint32_t)part, forget, NULL);
 		}
 		off += part;
 		len -= part;
 	}
 }
 
-void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx)
+void writers_take(struct writers *writers, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx)
 {
 	const uint64_t more = len - MIN(len, WRITERS_BIO_MAX);
 
@@ -183,10 +183,10 @@ void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, w
 	while (len) {
 		const uint32_t begin = (uint32_t)(off % CHUNK_BYTES);
 		const uint64_t part = MIN(len, CHUNK_BYTES - begin), key = key_of(fid, off);
-		struct writers_chunk *c = key ? table_find(&w->chunks, key) : NULL;
+		struct writers_chunk *c = key ? table_find(&writers->chunks, key) : NULL;
 
 		if (c)
-			take_chunk(w, c, begin, begin + (uint32_t)part, take, ctx);
+			take_chunk(writers, c, begin, begin + (uint32_t)part, take, ctx);
 		else
 			take(ctx, part, 0);
 		off += part;

@@ -29,10 +29,10 @@ void writers_init(struct writers *w);
 void writers_free(struct writers *w);
 
 /* PID wrote LEN bytes at OFF of the file FID; what is more than a call can write is left out. */
-void writers_write(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid);
+void writers_write(struct writers *writers, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid);
 /* Takes a stretch of LEN bytes whose last writer is PID; 0: none is known. */
 typedef void (*writers_fn)(void *ctx, uint64_t len, uint32_t pid);
 /* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order; what is more than a request can have is one stretch. After that, none of these bytes has a writer. */
-void writers_take(struct writers *w, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx);
+void writers_take(struct writers *writers, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx);
 
 #endif

@@ -27,33 +27,33 @@ struct report_datasets *report_datasets_new(void)
 	return d;
 }
 
-void report_datasets_free(struct report_datasets *d)
+void report_datasets_free(struct report_datasets *datasets)
 {
-	if (!d)
+	if (!datasets)
 		return;
-	for (unsigned int i = 0; i < d->n; i++)
-		free(d->row[i].path);
-	folders_free(&d->tree);
-	table_free(&d->maps);
-	free(d->where);
-	free(d->times);
-	free(d);
+	for (unsigned int i = 0; i < datasets->n; i++)
+		free(datasets->row[i].path);
+	folders_free(&datasets->tree);
+	table_free(&datasets->maps);
+	free(datasets->where);
+	free(datasets->times);
+	free(datasets);
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
-/* Returns ARRAY, which has *N entries of SIZE, grown to one entry for each file of R; new ones are zero. NULL: no memory. */
-static void *grow(const struct report *r, void *array, uint32_t *n, size_t size)
+/* Returns ARRAY, which has *N entries of SIZE, grown to one entry for each file of REPORT; new ones are zero. NULL: no memory. */
+static void *grow(const struct report *report, void *array, uint32_t *n, size_t size)
 {
 	char *grown;
 
-	if (r->files.n <= *n)
+	if (report->files.n <= *n)
 		return array;
-	grown = reallocarray(array, r->files.room, size);
+	grown = reallocarray(array, report->files.room, size);
 	if (!grown)
 		return NULL;
-	memset(grown + *n * size, 0, (r->files.room - *n) * size);
-	*n = r->files.room;
+	memset(grown + *n * size, 0, (report->files.room - *n) * size);
+	*n = report->files.room;
 	return grown;
 }
 
@@ -133,34 +133,34 @@ static uint64_t mapped(const struct report *r, uint32_t i)
 	return bytes ? *bytes : 0;
 }
 
-static void add_file(const struct adding *a, uint32_t i, const struct report_file *f, uint64_t sum[DATASET_SUMS])
+static void add_file(const struct adding *adding, uint32_t i, const struct report_file *file, uint64_t sum[DATASET_SUMS])
 {
-	const struct report_datasets *d = a->r->datasets;
-	const struct dataset_times *t = i < d->n_times ? &d->times[i] : &(struct dataset_times){ 0 };
-	const uint64_t maps = mapped(a->r, i);
-	const struct report_fault_sum faults = report_faults_of(a->r, table_key_at(&a->r->files, i));
+	const struct report_datasets *datasets = adding->r->datasets;
+	const struct dataset_times *times = i < datasets->n_times ? &datasets->times[i] : &(struct dataset_times){ 0 };
+	const uint64_t maps = mapped(adding->r, i);
+	const struct report_fault_sum faults = report_faults_of(adding->r, table_key_at(&adding->r->files, i));
 
-	sum[DATASET_OPENS] += f->opens;
-	sum[DATASET_CALLS] += f->calls;
-	sum[DATASET_READ] += f->read_bytes;
-	sum[DATASET_WRITTEN] += f->write_bytes;
+	sum[DATASET_OPENS] += file->opens;
+	sum[DATASET_CALLS] += file->calls;
+	sum[DATASET_READ] += file->read_bytes;
+	sum[DATASET_WRITTEN] += file->write_bytes;
 	sum[DATASET_MAPPED] += maps;
-	sum[DATASET_TIME_NS] += f->time_ns;
-	sum[DATASET_RW_NS] += f->time_ns - t->before_ns;
-	sum[DATASET_OPEN_NS] += t->open_ns;
+	sum[DATASET_TIME_NS] += file->time_ns;
+	sum[DATASET_RW_NS] += file->time_ns - times->before_ns;
+	sum[DATASET_OPEN_NS] += times->open_ns;
 	sum[DATASET_FAULTS] += faults.n;
 	sum[DATASET_FAULT_BYTES] += faults.bytes;
 	sum[DATASET_FAULT_NS] += faults.ns;
-	if (f->type == REPORT_DIR)
+	if (file->type == REPORT_DIR)
 		return;
 	sum[DATASET_FILES]++;
-	sum[DATASET_SIZE] += MAX(f->size, f->read_bytes + f->write_bytes + maps);
-	sum[DATASET_NETWORK_FILES] += f->medium == REPORT_NETWORK;
-	sum[DATASET_MEMORY_FILES] += f->medium == REPORT_MEMORY;
-	if (f->type != REPORT_REG || f->medium == REPORT_NETWORK)
+	sum[DATASET_SIZE] += MAX(file->size, file->read_bytes + file->write_bytes + maps);
+	sum[DATASET_NETWORK_FILES] += file->medium == REPORT_NETWORK;
+	sum[DATASET_MEMORY_FILES] += file->medium == REPORT_MEMORY;
+	if (file->type != REPORT_REG || file->medium == REPORT_NETWORK)
 		return;
-	sum[DATASET_LOCAL] += f->read_bytes;
-	sum[DATASET_DISK] += a->fetched ? a->fetched(a->r, i) : 0;
+	sum[DATASET_LOCAL] += file->read_bytes;
+	sum[DATASET_DISK] += adding->fetched ? adding->fetched(adding->r, i) : 0;
 }
 
 /* Whether the only call on F was a close: its descriptor was inherited. */
@@ -169,21 +169,21 @@ static bool is_closed_only(const struct report_file *f)
 	return f->type != REPORT_DIR && !f->users && !f->opens && !f->read_bytes && !f->write_bytes;
 }
 
-/* Sets *RET to the kind of file I, which is F. Returns false when the file counts in no row at all. */
-static bool kind_of(const struct report *r, uint32_t i, const struct report_file *f, enum dataset_kind *ret)
+/* Sets *RET to the kind of file I, which is FILE. Returns false when the file counts in no row at all. */
+static bool kind_of(const struct report *report, uint32_t i, const struct report_file *file, enum dataset_kind *ret)
 {
-	const uint32_t where = i < r->datasets->n_where ? r->datasets->where[i] : 0;
+	const uint32_t where = i < report->datasets->n_where ? report->datasets->where[i] : 0;
 
 	*ret = DATASET_OTHERS;
-	if (!f->calls || f->type == REPORT_MEMFD || !report_is_file((enum report_type)f->type))
+	if (!file->calls || file->type == REPORT_MEMFD || !report_is_file((enum report_type)file->type))
 		return false;
-	if (!where || is_closed_only(f))
+	if (!where || is_closed_only(file))
 		return true;
-	if (f->software)
+	if (file->software)
 		*ret = DATASET_SOFTWARE;
-	else if (f->type == REPORT_SHM && !f->read_bytes)
+	else if (file->type == REPORT_SHM && !file->read_bytes)
 		*ret = DATASET_SHM;
-	else if (f->write_bytes && !f->read_bytes && !mapped(r, i))
+	else if (file->write_bytes && !file->read_bytes && !mapped(report, i))
 		*ret = DATASET_OUTPUT;
 	else
 		*ret = DATASET_DATA;
@@ -216,13 +216,13 @@ static void take(void *own, enum dataset_kind kind, uint32_t folder, uint32_t fi
 	memcpy(at->sum, sum, sizeof(at->sum));
 }
 
-static void put_in_folder(const struct adding *a, struct gather_folder *to, uint32_t i, const struct report_file *f)
+static void put_in_folder(const struct adding *adding, struct gather_folder *to, uint32_t i, const struct report_file *file)
 {
 	const uint64_t size = to->below[DATASET_SIZE];
 	uint64_t bytes;
 
-	add_file(a, i, f, to->below);
-	if (f->type == REPORT_DIR)
+	add_file(adding, i, file, to->below);
+	if (file->type == REPORT_DIR)
 		return;
 	bytes = to->below[DATASET_SIZE] - size;
 	to->own_files++;
@@ -237,38 +237,38 @@ static void put_in_folder(const struct adding *a, struct gather_folder *to, uint
 }
 
 /* Adds all files of KIND, each to its folder. */
-static void gather_kind(struct adding *a, enum dataset_kind kind, struct gather_folder *folders)
+static void gather_kind(struct adding *adding, enum dataset_kind kind, struct gather_folder *folders)
 {
-	struct report_datasets *d = a->r->datasets;
+	struct report_datasets *datasets = adding->r->datasets;
 	struct gather g = {
-		.tree = &d->tree, .folder = folders, .kind = kind, .file_sums = file_sums, .take = take, .own = a,
+		.tree = &datasets->tree, .folder = folders, .kind = kind, .file_sums = file_sums, .take = take, .own = adding,
 	};
 	enum dataset_kind of;
 
-	memset(folders, 0, folders_count(&d->tree) * sizeof(*folders));
-	for (uint32_t i = 0; i < a->r->files.n; i++) {
-		const struct report_file *f = table_at(&a->r->files, i);
+	memset(folders, 0, folders_count(&datasets->tree) * sizeof(*folders));
+	for (uint32_t i = 0; i < adding->r->files.n; i++) {
+		const struct report_file *f = table_at(&adding->r->files, i);
 
-		if (kind_of(a->r, i, f, &of) && of == kind)
-			put_in_folder(a, &folders[d->where[i]], i, f);
+		if (kind_of(adding->r, i, f, &of) && of == kind)
+			put_in_folder(adding, &folders[datasets->where[i]], i, f);
 	}
 	gather(&g);
 }
 
 /* The files that are in no data set become the last row. */
-static void add_others(struct adding *a)
+static void add_others(struct adding *adding)
 {
-	struct report_datasets *d = a->r->datasets;
-	struct dataset *others = &d->row[d->n];
+	struct report_datasets *datasets = adding->r->datasets;
+	struct dataset *others = &datasets->row[datasets->n];
 	enum dataset_kind of;
 
-	*others = (struct dataset){ .kind = DATASET_OTHERS, .knows_disk = a->fetched };
-	for (uint32_t i = 0; i < a->r->files.n; i++)
-		if (kind_of(a->r, i, table_at(&a->r->files, i), &of))
-			add_file(a, i, table_at(&a->r->files, i), others->sum);
-	for (unsigned int i = 0; i < d->n; i++)
-		dataset_sums_subtract(others->sum, d->row[i].sum);
-	d->n += others->sum[DATASET_CALLS] != 0;
+	*others = (struct dataset){ .kind = DATASET_OTHERS, .knows_disk = adding->fetched };
+	for (uint32_t i = 0; i < adding->r->files.n; i++)
+		if (kind_of(adding->r, i, table_at(&adding->r->files, i), &of))
+			add_file(adding, i, table_at(&adding->r->files, i), others->sum);
+	for (unsigned int i = 0; i < datasets->n; i++)
+		dataset_sums_subtract(others->sum, datasets->row[i].sum);
+	datasets->n += others->sum[DATASET_CALLS] != 0;
 }
 
 static void name(struct report *r, struct dataset *s)
@@ -279,17 +279,17 @@ static void name(struct report *r, struct dataset *s)
 		s->path = strdup(folders_path(&r->datasets->tree, s->folder));
 }
 
-void report_datasets_end(struct report *r, report_fetched_fn *fetched)
+void report_datasets_end(struct report *report, report_fetched_fn *fetched)
 {
-	struct report_datasets *d = r->datasets;
-	struct adding a = { .r = r, .fetched = fetched };
+	struct report_datasets *d = report->datasets;
+	struct adding a = { .r = report, .fetched = fetched };
 	autofree struct gather_folder *folders = calloc(folders_count(&d->tree), sizeof(*folders));
 
 	for (enum dataset_kind kind = 0; folders && kind < DATASET_KINDS; kind++)
 		gather_kind(&a, kind, folders);
 	add_others(&a);
 	for (unsigned int i = 0; i < d->n; i++)
-		name(r, &d->row[i]);
+		name(report, &d->row[i]);
 }
 
 /* --- evidence -------------------------------------------------------------------------------------------- */
@@ -305,13 +305,13 @@ static const struct {
 	[DATASET_BY_MAPS] = { DATASET_MAPPED, NULL }, /* without fault.out */
 };
 
-const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by)
+const struct dataset *report_dataset_most(const struct report *report, enum dataset_by by)
 {
-	const struct report_datasets *d = r->datasets;
+	const struct report_datasets *datasets = report->datasets;
 	const struct dataset *most = NULL;
 
-	for (unsigned int i = 0; d && i < d->n; i++) {
-		const struct dataset *s = &d->row[i];
+	for (unsigned int i = 0; datasets && i < datasets->n; i++) {
+		const struct dataset *s = &datasets->row[i];
 
 		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] || (by == DATASET_BY_READS && !s->sum[DATASET_READ]) ||
 		    (by >= DATASET_BY_FAULTS && s->kind != DATASET_DATA))
@@ -339,23 +339,23 @@ const char *report_dataset_medium(const struct dataset *d)
 	return network == files ? "network" : memory == files ? "memory" : "several";
 }
 
-void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out)
+void report_dataset_print(const struct dataset *dataset, enum dataset_by by, FILE *out)
 {
-	const double share = report_dataset_disk_share(d);
+	const double share = report_dataset_disk_share(dataset);
 
-	fprintf(out, "%s: %s", d->path ? d->path : "other files", FMT_N(d->sum[DATASET_FILES], "file", "files"));
+	fprintf(out, "%s: %s", dataset->path ? dataset->path : "other files", FMT_N(dataset->sum[DATASET_FILES], "file", "files"));
 	if (by == DATASET_BY_OPENS)
-		fprintf(out, ", %s", FMT_N(d->sum[DATASET_OPENS], "open", "opens"));
-	if (d->sum[DATASET_READ] || by == DATASET_BY_READS)
-		fprintf(out, ", %s read", FMT_BYTES(d->sum[DATASET_READ]));
-	if (share >= 0 && d->sum[DATASET_READ])
+		fprintf(out, ", %s", FMT_N(dataset->sum[DATASET_OPENS], "open", "opens"));
+	if (dataset->sum[DATASET_READ] || by == DATASET_BY_READS)
+		fprintf(out, ", %s read", FMT_BYTES(dataset->sum[DATASET_READ]));
+	if (share >= 0 && dataset->sum[DATASET_READ])
 		fprintf(out, ", %.0f %% from disk", 100 * share);
-	else if (d->sum[DATASET_NETWORK_FILES])
+	else if (dataset->sum[DATASET_NETWORK_FILES])
 		fputs(", from a network file system", out);
-	if (d->sum[DATASET_MAPPED])
-		fprintf(out, ", %s mapped", FMT_BYTES(d->sum[DATASET_MAPPED]));
+	if (dataset->sum[DATASET_MAPPED])
+		fprintf(out, ", %s mapped", FMT_BYTES(dataset->sum[DATASET_MAPPED]));
 	if (by == DATASET_BY_FAULTS)
-		fprintf(out, ", %s from disk", FMT_BYTES(d->sum[DATASET_FAULT_BYTES]));
+		fprintf(out, ", %s from disk", FMT_BYTES(dataset->sum[DATASET_FAULT_BYTES]));
 	if (by_sums[by].calls)
-		fprintf(out, ", %s in %s", FMT_NS(d->sum[by_sums[by].sum]), by_sums[by].calls);
+		fprintf(out, ", %s in %s", FMT_NS(dataset->sum[by_sums[by].sum]), by_sums[by].calls);
 }

@@ -67,7 +67,7 @@ struct report_datasets {
 };
 
 struct report_datasets *report_datasets_new(void); /* NULL: no memory */
-void report_datasets_free(struct report_datasets *d);
+void report_datasets_free(struct report_datasets *datasets);
 
 /* A row of files.out gives F, a file of R, the path PATH. */
 void report_datasets_file(struct report *r, const struct report_file *f, struct reader_field path);
@@ -80,7 +80,7 @@ void report_datasets_map(struct report_datasets *d, uint64_t fid, uint64_t bytes
 /* Returns the bytes that disks read for the file at place I of R's table of files. */
 typedef uint64_t report_fetched_fn(const struct report *r, uint32_t i);
 /* Makes the data sets, after the last row. FETCHED is NULL when the bytes read from disks are not known. */
-void report_datasets_end(struct report *r, report_fetched_fn *fetched);
+void report_datasets_end(struct report *report, report_fetched_fn *fetched);
 
 /* --- evidence ------------------------------------------------------------------------------------------------ */
 
@@ -90,9 +90,9 @@ enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS, DATASET_
  * Returns the data set (or software) that took the most time in reads, opens or all calls; DATASET_BY_FAULTS: the one of data
  * that took the most time in page faults, DATASET_BY_MAPS: that with the most mapped bytes. NULL: there is none.
  */
-const struct dataset *report_dataset_most(const struct report *r, enum dataset_by by);
-/* Prints D without a newline: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */
-void report_dataset_print(const struct dataset *d, enum dataset_by by, FILE *out);
+const struct dataset *report_dataset_most(const struct report *report, enum dataset_by by);
+/* Prints DATASET without a newline: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */
+void report_dataset_print(const struct dataset *dataset, enum dataset_by by, FILE *out);
 /* Returns the share of bytes read from local files that came from disks, at most 1; -1 when it is not known. */
 double report_dataset_disk_share(const struct dataset *d);
 /* disk, network, memory, or several. */

@@ -81,35 +81,35 @@ static uint64_t name_but_digits(struct reader_field name)
 }
 
 /* NAME is the hash of a folder's name; 0 for a part that is no folder. */
-static void add_part(const struct gather *g, struct gather_folder *f, uint64_t files, uint64_t bytes, uint64_t name)
+static void add_part(const struct gather *gather, struct gather_folder *folder, uint64_t files, uint64_t bytes, uint64_t name)
 {
 	if (!files)
 		return;
-	f->parts++;
-	if (is_large(g, files, bytes)) {
-		f->large_name = f->large && f->large_name != name ? 0 : name;
-		f->large++;
+	folder->parts++;
+	if (is_large(gather, files, bytes)) {
+		folder->large_name = folder->large && folder->large_name != name ? 0 : name;
+		folder->large++;
 		return;
 	}
-	f->small++;
-	f->small_files += files;
-	f->small_bytes += bytes;
+	folder->small++;
+	folder->small_files += files;
+	folder->small_bytes += bytes;
 }
 
-static void add_own(const struct gather *g, struct gather_folder *f)
+static void add_own(const struct gather *gather, struct gather_folder *folder)
 {
-	const uint64_t beside_files = f->own_files - 1, beside_bytes = f->own_bytes - f->largest_bytes;
+	const uint64_t beside_files = folder->own_files - 1, beside_bytes = folder->own_bytes - folder->largest_bytes;
 
-	if (!f->own_files)
+	if (!folder->own_files)
 		return;
-	f->apart = f->own_files == 1 ||
-		   (!is_software(g) && f->largest_bytes >= g->many_bytes && !is_large(g, beside_files, beside_bytes));
-	if (!f->apart) {
-		add_part(g, f, f->own_files, f->own_bytes, 0);
+	folder->apart = folder->own_files == 1 ||
+		   (!is_software(gather) && folder->largest_bytes >= gather->many_bytes && !is_large(gather, beside_files, beside_bytes));
+	if (!folder->apart) {
+		add_part(gather, folder, folder->own_files, folder->own_bytes, 0);
 		return;
 	}
-	add_part(g, f, 1, f->largest_bytes, 0);
-	add_part(g, f, beside_files, beside_bytes, 0);
+	add_part(gather, folder, 1, folder->largest_bytes, 0);
+	add_part(gather, folder, beside_files, beside_bytes, 0);
 }
 
 static bool is_mostly_small(const struct gather_folder *f)
@@ -118,30 +118,30 @@ static bool is_mostly_small(const struct gather_folder *f)
 	       (4 * f->small_files >= f->below[DATASET_FILES] || 4 * f->small_bytes >= f->below[DATASET_SIZE]);
 }
 
-static bool is_whole(const struct gather *g, uint32_t i)
+static bool is_whole(const struct gather *gather, uint32_t i)
 {
-	const struct gather_folder *f = &g->folder[i];
+	const struct gather_folder *f = &gather->folder[i];
 
 	if (i == ROOT)
 		return false;
-	if (is_software(g) && report_is_package(folders_name(g->tree, i)))
+	if (is_software(gather) && report_is_package(folders_name(gather->tree, i)))
 		return true;
 	if (!f->folders && !f->apart)
 		return true;
 	return f->large > FEW || (!f->large && f->parts > 1) || (f->large >= ALIKE && f->large_name) || is_mostly_small(f);
 }
 
-static void go_upwards(struct gather *g)
+static void go_upwards(struct gather *gather)
 {
-	for (uint32_t i = folders_count(g->tree) - 1; i >= ROOT; i--) {
-		struct gather_folder *f = &g->folder[i], *above = &g->folder[folders_at(g->tree, i)->parent];
+	for (uint32_t i = folders_count(gather->tree) - 1; i >= ROOT; i--) {
+		struct gather_folder *f = &gather->folder[i], *above = &gather->folder[folders_at(gather->tree, i)->parent];
 
-		add_own(g, f);
-		f->whole = is_whole(g, i);
+		add_own(gather, f);
+		f->whole = is_whole(gather, i);
 		if (i == ROOT)
 			continue;
 		dataset_sums_add(above->below, f->below);
-		add_part(g, above, f->below[DATASET_FILES], f->below[DATASET_SIZE], name_but_digits(folders_name(g->tree, i)));
+		add_part(gather, above, f->below[DATASET_FILES], f->below[DATASET_SIZE], name_but_digits(folders_name(gather->tree, i)));
 		above->folders += f->below[DATASET_FILES] != 0;
 	}
 }
@@ -156,38 +156,38 @@ static bool is_looked_at(const struct gather *g, uint32_t i, uint64_t files, uin
 	return files && (all || is_large(g, files, bytes));
 }
 
-static void open_folder(struct gather *g, uint32_t i)
+static void open_folder(struct gather *gather, uint32_t i)
 {
-	struct gather_folder *f = &g->folder[i], *above = &g->folder[folders_at(g->tree, i)->parent];
-	const uint64_t files = f->below[DATASET_FILES], bytes = f->below[DATASET_SIZE];
+	struct gather_folder *folder = &gather->folder[i], *above = &gather->folder[folders_at(gather->tree, i)->parent];
+	const uint64_t files = folder->below[DATASET_FILES], bytes = folder->below[DATASET_SIZE];
 
-	f->open = i == ROOT ? files > 0 :
-			      above->open && !above->whole && is_looked_at(g, folders_at(g->tree, i)->parent, files, bytes);
-	if (!f->open)
+	folder->open = i == ROOT ? files > 0 :
+			      above->open && !above->whole && is_looked_at(gather, folders_at(gather->tree, i)->parent, files, bytes);
+	if (!folder->open)
 		return;
-	memcpy(f->rest, f->below, sizeof(f->rest));
+	memcpy(folder->rest, folder->below, sizeof(folder->rest));
 	if (i != ROOT)
-		dataset_sums_subtract(above->rest, f->below);
-	if (f->whole)
-		g->take(g->own, g->kind, i, 0, f->below);
+		dataset_sums_subtract(above->rest, folder->below);
+	if (folder->whole)
+		gather->take(gather->own, gather->kind, i, 0, folder->below);
 }
 
 /* The rest of folder I after it was split. */
-static void take_rest(struct gather *g, uint32_t i)
+static void take_rest(struct gather *gather, uint32_t i)
 {
-	struct gather_folder *f = &g->folder[i];
-	const bool is_other = f->own_files == 2 && f->rest[DATASET_FILES] == 2;
+	struct gather_folder *folder = &gather->folder[i];
+	const bool is_other = folder->own_files == 2 && folder->rest[DATASET_FILES] == 2;
 	uint64_t file[DATASET_SUMS] = { 0 };
 
-	if (f->apart && is_looked_at(g, i, 1, f->largest_bytes)) {
-		g->file_sums(g->own, f->largest - 1, file);
-		g->take(g->own, g->kind, i, f->largest, file);
-		dataset_sums_subtract(f->rest, file);
+	if (folder->apart && is_looked_at(gather, i, 1, folder->largest_bytes)) {
+		gather->file_sums(gather->own, folder->largest - 1, file);
+		gather->take(gather->own, gather->kind, i, folder->largest, file);
+		dataset_sums_subtract(folder->rest, file);
 	}
-	if (i == ROOT && f->rest[DATASET_FILES] > f->own_files)
+	if (i == ROOT && folder->rest[DATASET_FILES] > folder->own_files)
 		return;
-	if (is_looked_at(g, i, f->rest[DATASET_FILES], f->rest[DATASET_SIZE]))
-		g->take(g->own, g->kind, i, f->apart && is_other ? f->other : 0, f->rest);
+	if (is_looked_at(gather, i, folder->rest[DATASET_FILES], folder->rest[DATASET_SIZE]))
+		gather->take(gather->own, gather->kind, i, folder->apart && is_other ? folder->other : 0, folder->rest);
 }
 
 void gather(struct gather *g)

@@ -26,31 +26,31 @@ static uint32_t number_of(const struct folders *f, const struct folder *folder)
 }
 
 /* Returns the number of the folder below PARENT that is PATH's first LEN bytes, hash KEY; PARENT when there is no room. */
-static uint32_t get(struct folders *f, uint64_t key, const char *path, size_t len, uint32_t parent)
+static uint32_t get(struct folders *folders, uint64_t key, const char *path, size_t len, uint32_t parent)
 {
-	struct folder *folder = table_find(&f->ids, key);
+	struct folder *folder = table_find(&folders->ids, key);
 	char *copy;
 
 	if (folder)
-		return number_of(f, folder);
-	if (f->text + len + 1 > FOLDERS_TEXT_MAX)
+		return number_of(folders, folder);
+	if (folders->text + len + 1 > FOLDERS_TEXT_MAX)
 		return parent;
 	copy = strndup(path, len);
-	folder = copy ? table_get(&f->ids, key) : NULL;
+	folder = copy ? table_get(&folders->ids, key) : NULL;
 	if (!folder) {
 		free(copy);
 		return parent;
 	}
 	*folder = (struct folder){ .path = copy, .len = (uint32_t)len, .parent = parent };
-	f->text += len + 1;
-	return number_of(f, folder);
+	folders->text += len + 1;
+	return number_of(folders, folder);
 }
 
 /* Adds the folders of PATH from the root downwards, so that upper ones get lower numbers. Returns the last one's number. */
-static uint32_t walk(struct folders *f, struct reader_field path)
+static uint32_t walk(struct folders *folders, struct reader_field path)
 {
 	uint64_t key = table_key("/", 1);
-	uint32_t number = get(f, key, "/", 1, 0), next;
+	uint32_t number = get(folders, key, "/", 1, 0), next;
 
 	key = table_key("", 0);
 	for (size_t at = 0, end, depth = 0; number && at < path.len && path.len > 1 && depth < FOLDERS_DEPTH_MAX; at = end, depth++) {
@@ -58,7 +58,7 @@ static uint32_t walk(struct folders *f, struct reader_field path)
 
 		end = slash ? (size_t)(slash - path.p) : path.len;
 		key = table_key_more(key, path.p + at, end - at);
-		next = get(f, key, path.p, end, number);
+		next = get(folders, key, path.p, end, number);
 		if (next == number)
 			break;
 		number = next;

@@ -54,7 +54,7 @@ static bool is_escaped(const char *path)
 	return again && strcmp(again, path) == 0;
 }
 
-int path_filter_init(struct report *r, const char *path)
+int path_filter_init(struct report *report, const char *path)
 {
 	autofree char *tidied = NULL;
 
@@ -64,8 +64,8 @@ int path_filter_init(struct report *r, const char *path)
 		return -EINVAL;
 	tidied = tidy(path);
 	if (tidied)
-		r->only.path = is_escaped(tidied) ? TAKE_PTR(tidied) : escape(tidied, strlen(tidied));
-	return r->only.path ? 0 : -ENOMEM;
+		report->only.path = is_escaped(tidied) ? TAKE_PTR(tidied) : escape(tidied, strlen(tidied));
+	return report->only.path ? 0 : -ENOMEM;
 }
 
 bool path_filter_has(const struct report *r, struct reader_field f)

@@ -9,7 +9,7 @@
 #include "report/scan/model.h"
 
 /* Returns 0, -EINVAL or -ENOMEM. PATH is absolute, plain or escaped as a report prints it; NULL: all files. */
-int path_filter_init(struct report *r, const char *path);
+int path_filter_init(struct report *report, const char *path);
 /* Whether the path F is inside; always true without a PATH. */
 bool path_filter_has(const struct report *r, struct reader_field f);
 /* Adds notes: what --path does not restrict, and whether nothing was found. */

@@ -51,15 +51,15 @@ static unsigned int add_column(struct report_column *columns, unsigned int n, en
 	return n + (columns[n].lat || columns[n].size);
 }
 
-unsigned int report_columns(const struct report *r, struct report_column columns[REPORT_COLUMNS_MAX])
+unsigned int report_columns(const struct report *report, struct report_column columns[REPORT_COLUMNS_MAX])
 {
 	unsigned int n = 0;
 
 	for (enum report_kind kind = REPORT_BIO; kind < REPORT_KINDS; kind++) {
-		const struct report_op *sides = kind == REPORT_BIO ? r->bio : kind == REPORT_VFS_RW ? r->rw : NULL;
+		const struct report_op *sides = kind == REPORT_BIO ? report->bio : kind == REPORT_VFS_RW ? report->rw : NULL;
 
 		if (!sides) {
-			n = add_column(columns, n, kind, NULL, &r->op[kind]);
+			n = add_column(columns, n, kind, NULL, &report->op[kind]);
 			continue;
 		}
 		n = add_column(columns, n, kind, "reads", &sides[0]);

@@ -21,7 +21,7 @@ struct report_column {
 };
 #define REPORT_COLUMNS_MAX 16
 /* Fills COLUMNS; returns how many there are. */
-unsigned int report_columns(const struct report *r, struct report_column columns[REPORT_COLUMNS_MAX]);
+unsigned int report_columns(const struct report *report, struct report_column columns[REPORT_COLUMNS_MAX]);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 
@@ -38,19 +38,19 @@ static inline void report_spreads_add(struct report_proc *p, enum report_spread 
 		spread_add(s, value);
 }
 
-static inline void report_spreads_call(const struct scan *s, const struct report_call_facts *c)
+static inline void report_spreads_call(const struct scan *scan, const struct report_call_facts *facts)
 {
-	const enum report_spread ns = c->rw ? (c->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
-				      s->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
+	const enum report_spread ns = facts->rw ? (facts->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
+				      scan->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
 
-	if (c->running || !c->on_file || (!c->rw && scan_is(s, COL_FUNC, "snapshot")))
+	if (facts->running || !facts->on_file || (!facts->rw && scan_is(scan, COL_FUNC, "snapshot")))
 		return;
-	if (!c->proc->has_spreads && !report_spreads_admit(s->report, c->proc))
+	if (!facts->proc->has_spreads && !report_spreads_admit(scan->report, facts->proc))
 		return;
-	if (!c->again_side)
-		report_spreads_add(c->proc, ns, c->lat_ns);
-	if (c->done)
-		report_spreads_add(c->proc, c->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, c->bytes);
+	if (!facts->again_side)
+		report_spreads_add(facts->proc, ns, facts->lat_ns);
+	if (facts->done)
+		report_spreads_add(facts->proc, facts->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, facts->bytes);
 }
 
 #endif

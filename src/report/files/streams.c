@@ -76,20 +76,20 @@ static struct reader_field class_name(enum report_type type, struct reader_field
 	}
 }
 
-static struct report_class *class_of(struct report_streams *u, struct reader_field name)
+static struct report_class *class_of(struct report_streams *streams, struct reader_field name)
 {
-	char text[sizeof(u->classes[0].name)];
+	char text[sizeof(streams->classes[0].name)];
 	unsigned int i;
 
 	report_copy(text, sizeof(text), name);
-	for (i = 0; i < u->n_classes; i++)
-		if (strcmp(u->classes[i].name, text) == 0)
-			return &u->classes[i];
+	for (i = 0; i < streams->n_classes; i++)
+		if (strcmp(streams->classes[i].name, text) == 0)
+			return &streams->classes[i];
 	if (i == REPORT_CLASSES_MAX)
-		return &u->classes[REPORT_CLASSES_MAX - 1];
-	snprintf(u->classes[i].name, sizeof(text), "%s", i == REPORT_CLASSES_MAX - 1 ? "all others" : text);
-	u->n_classes++;
-	return &u->classes[i];
+		return &streams->classes[REPORT_CLASSES_MAX - 1];
+	snprintf(streams->classes[i].name, sizeof(text), "%s", i == REPORT_CLASSES_MAX - 1 ? "all others" : text);
+	streams->n_classes++;
+	return &streams->classes[i];
 }
 
 static bool is_log_name(struct reader_field path)
@@ -99,19 +99,19 @@ static bool is_log_name(struct reader_field path)
 	return path.len >= strlen(end) && memcmp(path.p + path.len - strlen(end), end, strlen(end)) == 0;
 }
 
-void report_streams_file(struct scan *s, struct report_file *f)
+void report_streams_file(struct scan *scan, struct report_file *file)
 {
-	struct reader_field path = scan_field(s, COL_REALPATH);
-	enum report_type type = (enum report_type)f->type;
-	struct report_streams *u = s->report->streams;
+	struct reader_field path = scan_field(scan, COL_REALPATH);
+	enum report_type type = (enum report_type)file->type;
+	struct report_streams *u = scan->report->streams;
 	struct report_class *class;
 
-	f->log = type == REPORT_REG && is_log_name(path);
-	if (f->stream || !f->inside || (report_is_file(type) && type != REPORT_MEMFD))
+	file->log = type == REPORT_REG && is_log_name(path);
+	if (file->stream || !file->inside || (report_is_file(type) && type != REPORT_MEMFD))
 		return;
 	class = class_of(u, class_name(type, path));
 	class->files++;
-	f->stream = (uint8_t)(class - u->classes + 1);
+	file->stream = (uint8_t)(class - u->classes + 1);
 }
 
 static void add_to_class(const struct scan *s, struct report_class *class, const struct report_call_facts *c)
@@ -135,58 +135,58 @@ static unsigned int how_of(const struct scan *s, const struct report_call_facts 
 	       (c->file->log ? REPORT_LOG_NAME : 0);
 }
 
-static void add_to_log(const struct scan *s, const struct report_call_facts *c, unsigned int how)
+static void add_to_log(const struct scan *scan, const struct report_call_facts *facts, unsigned int how)
 {
-	struct report_streams *u = s->report->streams;
-	uint64_t key = report_pair_key(c->pid, c->fid);
-	struct report_log *l = key ? table_get(&u->logs, key) : NULL;
+	struct report_streams *streams = scan->report->streams;
+	uint64_t key = report_pair_key(facts->pid, facts->fid);
+	struct report_log *log = key ? table_get(&streams->logs, key) : NULL;
 
-	if (!l) {
-		u->left_out++;
+	if (!log) {
+		streams->left_out++;
 		return;
 	}
-	l->pid = c->pid;
-	l->fid = c->fid;
-	l->how |= how;
-	l->bytes += c->bytes;
-	l->time_ns += c->again_side ? 0 : c->lat_ns;
-	if (l->calls++ == 0) {
-		l->first_ns = l->last_ns = s->time_ns;
+	log->pid = facts->pid;
+	log->fid = facts->fid;
+	log->how |= how;
+	log->bytes += facts->bytes;
+	log->time_ns += facts->again_side ? 0 : facts->lat_ns;
+	if (log->calls++ == 0) {
+		log->first_ns = log->last_ns = scan->time_ns;
 		return;
 	}
-	if (!l->gaps)
-		l->gaps = calloc(1, sizeof(*l->gaps));
-	if (l->gaps && s->time_ns >= l->last_ns)
-		spread_add(l->gaps, s->time_ns - l->last_ns);
-	l->last_ns = MAX(l->last_ns, s->time_ns);
+	if (!log->gaps)
+		log->gaps = calloc(1, sizeof(*log->gaps));
+	if (log->gaps && scan->time_ns >= log->last_ns)
+		spread_add(log->gaps, scan->time_ns - log->last_ns);
+	log->last_ns = MAX(log->last_ns, scan->time_ns);
 }
 
-void report_streams_call_of(const struct scan *s, const struct report_call_facts *c)
+void report_streams_call_of(const struct scan *scan, const struct report_call_facts *facts)
 {
 	unsigned int how;
 
-	if (c->file->stream)
-		add_to_class(s, &s->report->streams->classes[c->file->stream - 1], c);
-	if (s->kind != REPORT_VFS_RW || !c->write || c->failed || c->running)
+	if (facts->file->stream)
+		add_to_class(scan, &scan->report->streams->classes[facts->file->stream - 1], facts);
+	if (scan->kind != REPORT_VFS_RW || !facts->write || facts->failed || facts->running)
 		return;
-	how = how_of(s, c);
+	how = how_of(scan, facts);
 	if (how)
-		add_to_log(s, c, how);
+		add_to_log(scan, facts, how);
 }
 
-void report_streams_pick(struct report *r)
+void report_streams_pick(struct report *report)
 {
-	struct report_streams *u = r->streams;
+	struct report_streams *streams = report->streams;
 
-	for (uint32_t i = 0; i < u->logs.n; i++) {
-		const struct report_log *l = table_at(&u->logs, i);
-		struct report_log *at = TOP_PLACE(u->top, u->n_top, REPORT_TOP, e, e->calls, l->calls);
+	for (uint32_t i = 0; i < streams->logs.n; i++) {
+		const struct report_log *l = table_at(&streams->logs, i);
+		struct report_log *at = TOP_PLACE(streams->top, streams->n_top, REPORT_TOP, e, e->calls, l->calls);
 
 		if (at)
 			*at = *l;
 	}
-	for (unsigned int i = 0; i < u->n_top; i++)
-		u->top[i].path = report_path_of(r, u->top[i].fid, NULL, 0);
+	for (unsigned int i = 0; i < streams->n_top; i++)
+		streams->top[i].path = report_path_of(report, streams->top[i].fid, NULL, 0);
 }
 
 const char *report_log_how(unsigned int how, char buf[48])

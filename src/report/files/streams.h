@@ -43,10 +43,10 @@ struct report_streams {
 struct report_streams *report_streams_new(void);
 void report_streams_free(struct report_streams *u);
 
-/* Sets F's class by the current row of files.out. */
-void report_streams_file(struct scan *s, struct report_file *f);
+/* Sets FILE's class by the current row of files.out. */
+void report_streams_file(struct scan *scan, struct report_file *file);
 /* Adds a call on a stream or log; report_streams_call() picks out these. */
-void report_streams_call_of(const struct scan *s, const struct report_call_facts *c);
+void report_streams_call_of(const struct scan *scan, const struct report_call_facts *facts);
 static inline void report_streams_call(const struct scan *s, const struct report_call_facts *c)
 {
 	if (c->file && (c->file->stream || c->write)) {
@@ -55,7 +55,7 @@ static inline void report_streams_call(const struct scan *s, const struct report
 		report_streams_call_of(s, &copy);
 	}
 }
-void report_streams_pick(struct report *r);
+void report_streams_pick(struct report *report);
 
 /* Returns the reasons as text, separated by commas: "stdout". */
 const char *report_log_how(unsigned int how, char buf[48]);

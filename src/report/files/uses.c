@@ -31,20 +31,20 @@ static void free_uses(struct report_top_use *top, unsigned int n)
 		free(top[i].path);
 }
 
-void report_uses_free(struct report_uses *u)
+void report_uses_free(struct report_uses *uses)
 {
-	if (!u)
+	if (!uses)
 		return;
-	free_files(u->written, u->n_written);
-	free_files(u->opened, u->n_opened);
-	free_files(u->shared, u->n_shared);
-	free_uses(u->by_bytes, u->n_by_bytes);
-	free_uses(u->by_time, u->n_by_time);
-	for (unsigned int i = 0; i < u->n_top_shm; i++)
-		free(u->top_shm[i].path);
-	table_free(&u->uses);
-	table_free(&u->shm);
-	free(u);
+	free_files(uses->written, uses->n_written);
+	free_files(uses->opened, uses->n_opened);
+	free_files(uses->shared, uses->n_shared);
+	free_uses(uses->by_bytes, uses->n_by_bytes);
+	free_uses(uses->by_time, uses->n_by_time);
+	for (unsigned int i = 0; i < uses->n_top_shm; i++)
+		free(uses->top_shm[i].path);
+	table_free(&uses->uses);
+	table_free(&uses->shm);
+	free(uses);
 }
 
 /* --- rows ---------------------------------------------------------------------------------------- */
@@ -60,39 +60,39 @@ struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_
 }
 
 /* Programs set the size of shared memory by truncation and use it by mappings. */
-void report_uses_shm_call(const struct scan *s, const struct report_call_facts *c)
+void report_uses_shm_call(const struct scan *scan, const struct report_call_facts *facts)
 {
-	struct report_uses *u = s->report->uses;
-	struct report_shm *shm = table_get(&u->shm, c->fid);
+	struct report_uses *uses = scan->report->uses;
+	struct report_shm *shm = table_get(&uses->shm, facts->fid);
 	uint64_t len;
 
 	if (!shm)
 		return;
-	shm->fid = c->fid;
+	shm->fid = facts->fid;
 	shm->calls++;
-	shm->time_ns += c->again_side ? 0 : c->lat_ns;
-	if (s->kind == REPORT_MMAP && c->bytes) {
+	shm->time_ns += facts->again_side ? 0 : facts->lat_ns;
+	if (scan->kind == REPORT_MMAP && facts->bytes) {
 		shm->maps++;
-		shm->map_bytes += c->bytes;
+		shm->map_bytes += facts->bytes;
 	}
-	if (s->kind == REPORT_SYNC && !c->failed && scan_u64(s, COL_LEN, &len) &&
-	    (scan_is(s, COL_FUNC, "ftruncate") || scan_is(s, COL_FUNC, "truncate") ||
-	     scan_is(s, COL_FUNC, "io_uring:ftruncate")))
+	if (scan->kind == REPORT_SYNC && !facts->failed && scan_u64(scan, COL_LEN, &len) &&
+	    (scan_is(scan, COL_FUNC, "ftruncate") || scan_is(scan, COL_FUNC, "truncate") ||
+	     scan_is(scan, COL_FUNC, "io_uring:ftruncate")))
 		shm->size = MAX(shm->size, len);
 }
 
-void report_uses_shm(struct scan *s, uint64_t fid)
+void report_uses_shm(struct scan *scan, uint64_t fid)
 {
 	struct report_shm *shm;
 	uint64_t size;
 
-	if (!path_filter_has(s->report, scan_field(s, COL_REALPATH)))
+	if (!path_filter_has(scan->report, scan_field(scan, COL_REALPATH)))
 		return;
-	shm = table_get(&s->report->uses->shm, fid);
+	shm = table_get(&scan->report->uses->shm, fid);
 	if (!shm)
 		return;
 	shm->fid = fid;
-	if (scan_u64(s, COL_SIZE, &size))
+	if (scan_u64(scan, COL_SIZE, &size))
 		shm->size = MAX(shm->size, size);
 }
 
@@ -108,23 +108,23 @@ static uint64_t use_time(const struct report_use *use)
 	return use->time_ns;
 }
 
-static unsigned int pick_uses(struct report *r, struct report_top_use *top,
+static unsigned int pick_uses(struct report *report, struct report_top_use *top,
 			      uint64_t (*key)(const struct report_use *use))
 {
-	const struct table *t = &r->uses->uses;
+	const struct table *table = &report->uses->uses;
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct report_use *use = table_at(t, i);
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct report_use *use = table_at(table, i);
 		struct report_top_use *at = key(use) ? TOP_PLACE(top, n, REPORT_TOP, e, key(&e->sum), key(use)) : NULL;
 
 		if (at)
 			*at = (struct report_top_use){
-				.pid = report_pair_pid(t->keys[i]), .fid = report_pair_fid(t->keys[i]), .sum = *use,
+				.pid = report_pair_pid(table->keys[i]), .fid = report_pair_fid(table->keys[i]), .sum = *use,
 			};
 	}
 	for (unsigned int i = 0; i < n; i++)
-		top[i].path = report_path_of(r, top[i].fid, NULL, 0);
+		top[i].path = report_path_of(report, top[i].fid, NULL, 0);
 	return n;
 }
 
@@ -156,14 +156,14 @@ static bool shm_before(const struct report_shm *a, const struct report_shm *b)
 	return a->size > b->size;
 }
 
-static void pick_shm(struct report *r)
+static void pick_shm(struct report *report)
 {
-	struct report_uses *u = r->uses;
-	struct report_shm *top = u->top_shm;
+	struct report_uses *uses = report->uses;
+	struct report_shm *top = uses->top_shm;
 	unsigned int n = 0, at;
 
-	for (uint32_t i = 0; i < u->shm.n; i++) {
-		const struct report_shm *shm = table_at(&u->shm, i);
+	for (uint32_t i = 0; i < uses->shm.n; i++) {
+		const struct report_shm *shm = table_at(&uses->shm, i);
 
 		if (n == REPORT_TOP_SHM && !shm_before(shm, &top[n - 1]))
 			continue;
@@ -173,8 +173,8 @@ static void pick_shm(struct report *r)
 		top[at] = *shm;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		top[i].path = report_path_of(r, top[i].fid, NULL, 0);
-	u->n_top_shm = n;
+		top[i].path = report_path_of(report, top[i].fid, NULL, 0);
+	uses->n_top_shm = n;
 }
 
 void report_uses_pick(struct report *r)

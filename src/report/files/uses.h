@@ -52,7 +52,7 @@ struct report_uses {
 };
 
 struct report_uses *report_uses_new(void);
-void report_uses_free(struct report_uses *u);
+void report_uses_free(struct report_uses *uses);
 
 /* Whether FID is the last file of PID. */
 static inline bool report_uses_near(const struct report_uses *u, uint64_t pid, uint64_t fid)
@@ -73,7 +73,7 @@ static inline void report_uses_expect_entry(const struct report_uses *u, uint64_
 }
 
 /* Adds a row of files.out that is a file in shared memory. */
-void report_uses_shm(struct scan *s, uint64_t fid);
+void report_uses_shm(struct scan *scan, uint64_t fid);
 /* Picks the largest entries, after the last row. */
 void report_uses_pick(struct report *r);
 
@@ -82,7 +82,7 @@ void report_uses_pick(struct report *r);
 /* Returns the entry of KEY, which is not in PID's cache; NULL when there is no room. */
 struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_t key);
 /* Adds a call on a file in shared memory. */
-void report_uses_shm_call(const struct scan *s, const struct report_call_facts *c);
+void report_uses_shm_call(const struct scan *scan, const struct report_call_facts *facts);
 
 static inline struct report_use *report_uses_of(struct report_uses *u, uint64_t pid, uint64_t fid)
 {
@@ -97,33 +97,33 @@ static inline struct report_use *report_uses_of(struct report_uses *u, uint64_t 
 }
 
 /* Adds a row of a call. */
-static inline void report_uses_call(const struct scan *s, const struct report_call_facts *c)
+static inline void report_uses_call(const struct scan *scan, const struct report_call_facts *facts)
 {
-	struct report_uses *u = s->report->uses;
+	struct report_uses *uses = scan->report->uses;
 	struct report_use *use;
 
-	if (!c->file || !c->on_file)
+	if (!facts->file || !facts->on_file)
 		return;
-	if (!c->rw && s->kind == REPORT_OPEN && !c->failed && !scan_is(s, COL_FUNC, "snapshot"))
-		c->file->opens++;
-	if (c->type == REPORT_SHM) {
-		const struct report_call_facts copy = *c;
+	if (!facts->rw && scan->kind == REPORT_OPEN && !facts->failed && !scan_is(scan, COL_FUNC, "snapshot"))
+		facts->file->opens++;
+	if (facts->type == REPORT_SHM) {
+		const struct report_call_facts copy = *facts;
 
-		report_uses_shm_call(s, &copy);
+		report_uses_shm_call(scan, &copy);
 	}
-	use = report_uses_of(u, c->pid, c->fid);
+	use = report_uses_of(uses, facts->pid, facts->fid);
 	if (!use) {
-		u->left_out++;
+		uses->left_out++;
 		return;
 	}
-	if (!use->used && (c->rw || s->kind != REPORT_CLOSE)) {
+	if (!use->used && (facts->rw || scan->kind != REPORT_CLOSE)) {
 		use->used = 1;
-		c->file->users++;
+		facts->file->users++;
 	}
 	use->calls++;
-	use->time_ns += c->again_side ? 0 : c->lat_ns;
-	if (c->rw)
-		*(c->write ? &use->write_bytes : &use->read_bytes) += c->bytes;
+	use->time_ns += facts->again_side ? 0 : facts->lat_ns;
+	if (facts->rw)
+		*(facts->write ? &use->write_bytes : &use->read_bytes) += facts->bytes;
 }
 
 #endif

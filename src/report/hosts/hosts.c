@@ -39,23 +39,23 @@ static int read_first_row(struct job_host *host, int dirfd)
 static int read_clock(struct job_host *host)
 {
 	autoclose int dirfd = open(host->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
+	autofree struct manifest_facts *facts = calloc(1, sizeof(*facts));
 	int res;
 
 	if (dirfd < 0)
 		return -errno;
-	if (!m)
+	if (!facts)
 		return -ENOMEM;
 	res = read_first_row(host, dirfd);
 	if (res < 0)
 		return res;
 	/* fields that the manifest lacks stay unknown */
-	manifest_read_at(m, dirfd);
-	if (m->start_ns && (m->cut_begin_ns || m->start_ns < host->begin_ns))
-		host->begin_ns = m->start_ns;
-	host->end_ns = m->end_ns;
-	host->error_ns = MAX(m->clock_maxerror_us, m->clock_maxerror_at_end_us) * 1000;
-	host->synchronised = m->clock_synchronised && (m->clock_synchronised_at_end || !m->complete);
+	manifest_read_at(facts, dirfd);
+	if (facts->start_ns && (facts->cut_begin_ns || facts->start_ns < host->begin_ns))
+		host->begin_ns = facts->start_ns;
+	host->end_ns = facts->end_ns;
+	host->error_ns = MAX(facts->clock_maxerror_us, facts->clock_maxerror_at_end_us) * 1000;
+	host->synchronised = facts->clock_synchronised && (facts->clock_synchronised_at_end || !facts->complete);
 	return 0;
 }
 

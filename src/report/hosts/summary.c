@@ -18,44 +18,44 @@ static const void *at(const void *base, size_t offset)
 }
 
 /* Its buckets are pairs of a number and a count in one row, without empty ones. */
-static void put_hist(struct json *j, const char *key, const struct hist *h)
+static void put_hist(struct json *json, const char *key, const struct hist *hist)
 {
-	json_object(j, key);
-	json_u64(j, "n", h->n);
-	json_u64(j, "sum", h->sum);
-	json_u64(j, "min", hist_min(h));
-	json_u64(j, "max", h->max);
-	json_row(j, "buckets");
+	json_object(json, key);
+	json_u64(json, "n", hist->n);
+	json_u64(json, "sum", hist->sum);
+	json_u64(json, "min", hist_min(hist));
+	json_u64(json, "max", hist->max);
+	json_row(json, "buckets");
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		if (h->counts[i]) {
-			json_u64(j, NULL, i);
-			json_u64(j, NULL, h->counts[i]);
+		if (hist->counts[i]) {
+			json_u64(json, NULL, i);
+			json_u64(json, NULL, hist->counts[i]);
 		}
-	json_end(j);
-	json_end(j);
+	json_end(json);
+	json_end(json);
 }
 
-static void put_member(struct json *j, const struct member *m, const void *base)
+static void put_member(struct json *json, const struct member *member, const void *base)
 {
-	const void *v = at(base, m->at);
+	const void *v = at(base, member->at);
 	char text[40];
 
-	switch (m->kind) {
-	case MEMBER_FLAG: json_bool(j, m->key, *(const bool *)v); break;
-	case MEMBER_COUNT: json_u64(j, m->key, *(const uint64_t *)v); break;
-	case MEMBER_SIGNED: json_s64(j, m->key, *(const int64_t *)v); break;
-	case MEMBER_STATUS: json_s64(j, m->key, *(const int *)v); break;
-	case MEMBER_TEXT: json_str(j, m->key, v); break;
-	case MEMBER_OWNED: json_str(j, m->key, *(const char *const *)v); break;
-	case MEMBER_CODE: json_str(j, m->key, missing_codes[*(const enum missing_kind *)v]); break;
-	case MEMBER_OF: json_str(j, m->key, *(const char *const *)v); break;
+	switch (member->kind) {
+	case MEMBER_FLAG: json_bool(json, member->key, *(const bool *)v); break;
+	case MEMBER_COUNT: json_u64(json, member->key, *(const uint64_t *)v); break;
+	case MEMBER_SIGNED: json_s64(json, member->key, *(const int64_t *)v); break;
+	case MEMBER_STATUS: json_s64(json, member->key, *(const int *)v); break;
+	case MEMBER_TEXT: json_str(json, member->key, v); break;
+	case MEMBER_OWNED: json_str(json, member->key, *(const char *const *)v); break;
+	case MEMBER_CODE: json_str(json, member->key, missing_codes[*(const enum missing_kind *)v]); break;
+	case MEMBER_OF: json_str(json, member->key, *(const char *const *)v); break;
 	case MEMBER_HIST:
 		if (((const struct hist *)v)->n)
-			put_hist(j, m->key, v);
+			put_hist(json, member->key, v);
 		break;
 	case MEMBER_DOUBLE: /* json_f64() has six digits, which would change sums */
 		snprintf(text, sizeof(text), "%.17g", *(const double *)v);
-		json_str(j, m->key, isnan(*(const double *)v) ? NULL : text);
+		json_str(json, member->key, isnan(*(const double *)v) ? NULL : text);
 	}
 }
 
@@ -70,25 +70,25 @@ static bool is_zero(const char *p, size_t len)
 	return !len || (!p[0] && !memcmp(p, p + 1, len - 1));
 }
 
-static void put_list(struct json *j, const struct member_list *l, const void *base)
+static void put_list(struct json *json, const struct member_list *list, const void *base)
 {
-	const unsigned int n = l->count ? *(const unsigned int *)at(base, l->count) : l->n;
+	const unsigned int n = list->count ? *(const unsigned int *)at(base, list->count) : list->n;
 
-	json_array(j, l->key);
-	for (unsigned int i = 0; i < MIN(n, l->n); i++) {
-		const void *v = at(base, l->at + i * l->stride);
+	json_array(json, list->key);
+	for (unsigned int i = 0; i < MIN(n, list->n); i++) {
+		const void *v = at(base, list->at + i * list->stride);
 
-		if (!l->count && is_zero(v, l->stride))
+		if (!list->count && is_zero(v, list->stride))
 			continue;
-		json_object(j, NULL);
-		if (!l->count && l->names)
-			json_str(j, "name", l->names[i]);
-		else if (!l->count)
-			json_u64(j, "number", i);
-		put_members(j, l->members, v);
-		json_end(j);
+		json_object(json, NULL);
+		if (!list->count && list->names)
+			json_str(json, "name", list->names[i]);
+		else if (!list->count)
+			json_u64(json, "number", i);
+		put_members(json, list->members, v);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 static void add_finding(struct summary *s, const struct finding *f, bool is_answer)
@@ -112,7 +112,7 @@ static void take_findings(struct summary *s, const struct why *w)
 		add_finding(s, &w->rules->found[i], false);
 }
 
-void summary_put(const struct job_host *host, struct json *j)
+void summary_put(const struct job_host *host, struct json *json)
 {
 	struct summary s = {
 		.version = SUMMARY_VERSION, .utc_ns = host->utc_ns, .begin_ns = host->begin_ns, .error_ns = host->error_ns,
@@ -120,12 +120,12 @@ void summary_put(const struct job_host *host, struct json *j)
 	};
 
 	take_findings(&s, host->report->why);
-	json_object(j, NULL);
-	put_members(j, summary_members, &s);
-	put_members(j, summary_report_members, host->report);
+	json_object(json, NULL);
+	put_members(json, summary_members, &s);
+	put_members(json, summary_report_members, host->report);
 	for (const struct member_list *l = summary_lists; l->key; l++)
-		put_list(j, l, &s);
+		put_list(json, l, &s);
 	for (const struct member_list *l = summary_report_lists; l->key; l++)
-		put_list(j, l, host->report);
-	json_end(j);
+		put_list(json, l, host->report);
+	json_end(json);
 }

@@ -14,8 +14,8 @@
 
 struct json;
 
-/* Puts the summary of HOST, whose report is loaded, into J, which is empty. */
-void summary_put(const struct job_host *host, struct json *j);
+/* Puts the summary of HOST, whose report is loaded, into JSON, which is empty. */
+void summary_put(const struct job_host *host, struct json *json);
 
 /*
  * Takes TEXT of LEN bytes into HOST, which is zeroed but for its directory, and makes its report; the caller frees that, also

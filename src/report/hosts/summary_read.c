@@ -80,20 +80,20 @@ static void take_double(double *to, enum json_event event, const char *text, siz
 	*to = strtod(word, NULL);
 }
 
-static void take_value(struct take *t, const struct member *m, void *to, enum json_event event, const char *text, size_t len)
+static void take_value(struct take *take, const struct member *member, void *to, enum json_event event, const char *text, size_t len)
 {
 	unsigned int i;
 
-	switch (m->kind) {
+	switch (member->kind) {
 	case MEMBER_FLAG: *(bool *)to = is(text, len, "true"); break;
 	case MEMBER_COUNT: *(uint64_t *)to = number(text, len); break;
 	case MEMBER_SIGNED: *(int64_t *)to = (int64_t)number(text, len); break;
 	case MEMBER_STATUS: *(int *)to = (int)number(text, len); break;
 	case MEMBER_TEXT:
 		if (event == JSON_STRING)
-			json_read_string(to, m->size, text, len);
+			json_read_string(to, member->size, text, len);
 		break;
-	case MEMBER_OWNED: take_owned(t, to, event, text, len); break;
+	case MEMBER_OWNED: take_owned(take, to, event, text, len); break;
 	case MEMBER_DOUBLE: take_double(to, event, text, len); break;
 	case MEMBER_CODE:
 		i = find(missing_codes, MISSING_KINDS, text, len);
@@ -110,29 +110,29 @@ static void take_value(struct take *t, const struct member *m, void *to, enum js
 
 /* --- histograms -------------------------------------------------------------------------------------------------- */
 
-static void take_hist(struct take *t, const char *member, const char *text, size_t len)
+static void take_hist(struct take *take, const char *member, const char *text, size_t len)
 {
-	struct hist *h = t->hist;
+	struct hist *hist = take->hist;
 	const uint64_t v = number(text, len);
 
 	if (!strcmp(member, "n"))
-		h->n = v;
+		hist->n = v;
 	else if (!strcmp(member, "sum"))
-		h->sum = v;
+		hist->sum = v;
 	else if (!strcmp(member, "min"))
-		h->not_min = ~v;
+		hist->not_min = ~v;
 	else if (!strcmp(member, "max"))
-		h->max = v;
+		hist->max = v;
 	else if (strcmp(member, "buckets[]"))
 		return;
-	else if (t->bucket == UINT64_MAX)
-		t->bucket = v;
+	else if (take->bucket == UINT64_MAX)
+		take->bucket = v;
 	else {
-		if (t->bucket >= HIST_BUCKETS)
-			t->error = -EBADMSG;
+		if (take->bucket >= HIST_BUCKETS)
+			take->error = -EBADMSG;
 		else
-			h->counts[t->bucket] = v;
-		t->bucket = UINT64_MAX;
+			hist->counts[take->bucket] = v;
+		take->bucket = UINT64_MAX;
 	}
 }
 
@@ -147,9 +147,9 @@ static void begin_element(struct take *t)
 	t->element = n && *n < l->n ? at(t->base, l->at + (*n)++ * l->stride) : NULL;
 }
 
-static void identify(struct take *t, const char *member, const char *text, size_t len)
+static void identify(struct take *take, const char *member, const char *text, size_t len)
 {
-	const struct member_list *l = t->list;
+	const struct member_list *l = take->list;
 	unsigned int i = l->n;
 
 	if (l->names && !strcmp(member, "name"))
@@ -157,27 +157,27 @@ static void identify(struct take *t, const char *member, const char *text, size_
 	else if (!l->names && !strcmp(member, "number"))
 		i = (unsigned int)MIN(number(text, len), (uint64_t)l->n);
 	if (i < l->n)
-		t->element = at(t->base, l->at + i * l->stride);
+		take->element = at(take->base, l->at + i * l->stride);
 }
 
-static void take_element(struct take *t, const char *member, enum json_event event, const char *text, size_t len)
+static void take_element(struct take *take, const char *member, enum json_event event, const char *text, size_t len)
 {
-	if (!t->list->count && !t->element) {
-		identify(t, member, text, len);
+	if (!take->list->count && !take->element) {
+		identify(take, member, text, len);
 		return;
 	}
-	for (const struct member *m = t->list->members; t->element && m->key; m++) {
+	for (const struct member *m = take->list->members; take->element && m->key; m++) {
 		const size_t n = strlen(m->key);
 
 		if (strncmp(member, m->key, n))
 			continue;
 		if (m->kind == MEMBER_HIST && !member[n] && event == JSON_OPEN) {
-			t->hist = at(t->element, m->at);
-			t->bucket = UINT64_MAX;
+			take->hist = at(take->element, m->at);
+			take->bucket = UINT64_MAX;
 		} else if (m->kind == MEMBER_HIST && member[n] == '.' && event == JSON_WORD) {
-			take_hist(t, member + n + 1, text, len);
+			take_hist(take, member + n + 1, text, len);
 		} else if (!member[n] && event != JSON_OPEN) {
-			take_value(t, m, at(t->element, m->at), event, text, len);
+			take_value(take, m, at(take->element, m->at), event, text, len);
 		}
 	}
 }
@@ -206,22 +206,22 @@ static void take_member(struct take *t, const struct member *m, void *base, cons
 
 static void take_event(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	struct take *t = ctx;
+	struct take *take = ctx;
 	const char *brackets = strstr(path, "[]");
 	const size_t name = brackets ? (size_t)(brackets - path) : 0;
 
 	if (!brackets) {
 		if (event == JSON_OPEN)
 			return;
-		take_member(t, summary_members, &t->summary, path, event, text, len);
-		take_member(t, summary_report_members, t->report, path, event, text, len);
+		take_member(take, summary_members, &take->summary, path, event, text, len);
+		take_member(take, summary_report_members, take->report, path, event, text, len);
 		return;
 	}
 	if (!brackets[2] && event == JSON_OPEN) {
-		if (take_list(t, summary_lists, &t->summary, path, name) || take_list(t, summary_report_lists, t->report, path, name))
-			begin_element(t);
-	} else if (t->list && brackets[2] == '.') {
-		take_element(t, brackets + 3, event, text, len);
+		if (take_list(take, summary_lists, &take->summary, path, name) || take_list(take, summary_report_lists, take->report, path, name))
+			begin_element(take);
+	} else if (take->list && brackets[2] == '.') {
+		take_element(take, brackets + 3, event, text, len);
 	}
 }
 
@@ -234,95 +234,95 @@ static bool is_rule(const struct rule *rule, const struct summary_finding *f, co
 	return !strcmp(rule->title, f->title);
 }
 
-static const struct rule *rule_of(const struct summary_finding *f)
+static const struct rule *rule_of(const struct summary_finding *finding)
 {
 	const struct rule *found = NULL;
 
 	for (const struct rule *const *table = rules_tables; *table; table++)
 		for (const struct rule *rule = *table; rule->code; rule++)
-			if (is_rule(rule, f, &found))
+			if (is_rule(rule, finding, &found))
 				return rule;
 	for (const struct rule *const *answer = rules_answers; *answer; answer++)
-		if (is_rule(*answer, f, &found))
+		if (is_rule(*answer, finding, &found))
 			break;
 	return found;
 }
 
 /* Makes the findings. One of a rule that this version does not know is left out, with a note. */
-static int make_why(struct report *r, const struct summary *s)
+static int make_why(struct report *report, const struct summary *summary)
 {
-	struct why *w = calloc(1, sizeof(*w));
+	struct why *why = calloc(1, sizeof(*why));
 	struct rules *rules = calloc(1, sizeof(*rules));
 
-	if (!w || !rules) {
-		free(w);
+	if (!why || !rules) {
+		free(why);
 		free(rules);
 		return -ENOMEM;
 	}
-	r->why = w;
-	w->window_ns = s->window_ns;
-	w->rules = rules;
-	for (unsigned int i = 0; i < s->n_findings; i++) {
-		const struct rule *rule = rule_of(&s->finding[i]);
-		const struct finding f = { .rule = rule, .share = s->finding[i].share, .measure = s->finding[i].share };
+	report->why = why;
+	why->window_ns = summary->window_ns;
+	why->rules = rules;
+	for (unsigned int i = 0; i < summary->n_findings; i++) {
+		const struct rule *rule = rule_of(&summary->finding[i]);
+		const struct finding f = { .rule = rule, .share = summary->finding[i].share, .measure = summary->finding[i].share };
 
 		if (!rule)
-			report_note(r, "findings: this version does not know the rule %s", s->finding[i].code);
-		else if (s->finding[i].is_answer)
+			report_note(report, "findings: this version does not know the rule %s", summary->finding[i].code);
+		else if (summary->finding[i].is_answer)
 			rules->bottleneck = f;
 		else if (rules->n < RULES_MAX)
 			rules->found[rules->n++] = f;
 	}
 	if (rules->bottleneck.rule)
 		return 0;
-	rules_free(TAKE_PTR(w->rules));
+	rules_free(TAKE_PTR(why->rules));
 	return 0;
 }
 
 #define NS_MAX (1ULL << 62) /* sums of two are in range; of UTC it is the year 2116 */
 
 /* Takes what the members say together. */
-static int finish(struct job_host *host, struct take *t)
+static int finish(struct job_host *host, struct take *take)
 {
-	const struct summary *s = &t->summary;
-	struct report *r = t->report;
+	const struct summary *summary = &take->summary;
+	struct report *report = take->report;
 
-	if (s->version != SUMMARY_VERSION)
-		return s->version > SUMMARY_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
-	if (!r->dir || s->begin_ns > NS_MAX || s->end_ns > NS_MAX || s->utc_ns > (int64_t)NS_MAX || s->utc_ns < -(int64_t)NS_MAX)
+	if (summary->version != SUMMARY_VERSION)
+		return summary->version > SUMMARY_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
+	if (!report->dir || summary->begin_ns > NS_MAX || summary->end_ns > NS_MAX || summary->utc_ns > (int64_t)NS_MAX || summary->utc_ns < -(int64_t)NS_MAX)
 		return -EBADMSG;
-	for (unsigned int i = 0; i < r->missing.n; i++)
-		if (!r->missing.reason[i].text)
+	for (unsigned int i = 0; i < report->missing.n; i++)
+		if (!report->missing.reason[i].text)
 			return -EBADMSG;
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		if (!r->notes[i])
+	for (unsigned int i = 0; i < report->n_notes; i++)
+		if (!report->notes[i])
 			return -EBADMSG;
-	host->dir = r->dir;
-	host->utc_ns = s->utc_ns;
-	host->begin_ns = s->begin_ns;
-	host->end_ns = MAX(s->end_ns, s->begin_ns);
-	host->error_ns = s->error_ns;
-	host->synchronised = s->synchronised;
-	return s->n_findings ? make_why(r, s) : 0;
+	host->dir = report->dir;
+	host->utc_ns = summary->utc_ns;
+	host->begin_ns = summary->begin_ns;
+	host->end_ns = MAX(summary->end_ns, summary->begin_ns);
+	host->error_ns = summary->error_ns;
+	host->synchronised = summary->synchronised;
+	return summary->n_findings ? make_why(report, summary) : 0;
 }
 
 int summary_take(struct job_host *host, const char *text, size_t len)
 {
-	struct take *t = calloc(1, sizeof(*t));
+	struct take *take = calloc(1, sizeof(*take));
 	int res;
 
 	host->report = calloc(1, sizeof(*host->report));
-	if (!t || !host->report) {
-		free(t);
+	if (!take || !host->report) {
+		free(take);
 		return -ENOMEM;
 	}
-	t->report = host->report;
-	res = json_read(text, len, take_event, t);
+	take->report = host->report;
+	res = json_read(text, len, take_event, take);
 	if (res == 0)
-		res = t->error;
+		res = take->error;
 	if (res == 0)
-		res = finish(host, t);
-	free(t);
+		res = finish(host, take);
+	free(take);
 	return res;
 }
 

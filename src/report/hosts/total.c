@@ -22,20 +22,20 @@ static struct manifest_probe *probe_of(struct manifest_facts *m, const char *nam
 }
 
 /* A probe whose losses one manifest does not count is left out: then `lost' is not known. */
-static void add_manifest(struct manifest_facts *sum, const struct manifest_facts *m)
+static void add_manifest(struct manifest_facts *sum, const struct manifest_facts *facts)
 {
-	for (unsigned int i = 0; i < m->n_probes; i++) {
-		struct manifest_probe *p = probe_of(sum, m->probes[i].name);
+	for (unsigned int i = 0; i < facts->n_probes; i++) {
+		struct manifest_probe *p = probe_of(sum, facts->probes[i].name);
 
 		if (!p)
 			continue;
-		p->lost += m->probes[i].lost;
-		p->rows += m->probes[i].rows;
-		p->dropped += m->probes[i].dropped;
+		p->lost += facts->probes[i].lost;
+		p->rows += facts->probes[i].rows;
+		p->dropped += facts->probes[i].dropped;
 	}
-	sum->self_user_us += m->self_user_us;
-	sum->self_system_us += m->self_system_us;
-	sum->complete &= m->complete;
+	sum->self_user_us += facts->self_user_us;
+	sum->self_system_us += facts->self_system_us;
+	sum->complete &= facts->complete;
 }
 
 static void add_sums(struct report *sum, const struct report *r)
@@ -54,18 +54,18 @@ static void add_all(void *to, const void *from, size_t bytes)
 		((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
 }
 
-static void add_rest(struct report *sum, const struct report *r)
+static void add_rest(struct report *sum, const struct report *report)
 {
-	add_all(sum->by_type, r->by_type, sizeof(sum->by_type));
-	add_all(sum->source, r->source, sizeof(sum->source));
-	add_all(sum->read_size, r->read_size, sizeof(sum->read_size));
-	sum->map_calls += r->map_calls;
-	sum->map_bytes += r->map_bytes;
-	sum->trace_bytes += r->trace_bytes;
-	sum->clock_steps += r->clock_steps;
-	sum->n_procs += r->n_procs;
-	sum->only.rows += r->only.rows;
-	sum->only.left_out += r->only.left_out;
+	add_all(sum->by_type, report->by_type, sizeof(sum->by_type));
+	add_all(sum->source, report->source, sizeof(sum->source));
+	add_all(sum->read_size, report->read_size, sizeof(sum->read_size));
+	sum->map_calls += report->map_calls;
+	sum->map_bytes += report->map_bytes;
+	sum->trace_bytes += report->trace_bytes;
+	sum->clock_steps += report->clock_steps;
+	sum->n_procs += report->n_procs;
+	sum->only.rows += report->only.rows;
+	sum->only.left_out += report->only.left_out;
 }
 
 /* Sums of peaks are of no moment. */
@@ -76,20 +76,20 @@ static void add_alloc(struct report_alloc *sum, const struct report_alloc *a)
 	sum->min_bytes = MAX(sum->min_bytes, a->min_bytes);
 }
 
-static void add(struct report *sum, const struct report *r)
+static void add(struct report *sum, const struct report *report)
 {
 	for (unsigned int i = 0; i < REPORT_KINDS; i++) {
-		sum->present[i] |= r->present[i];
-		report_op_add(&sum->op[i], &r->op[i]);
+		sum->present[i] |= report->present[i];
+		report_op_add(&sum->op[i], &report->op[i]);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		report_op_add(&sum->rw[i], &r->rw[i]);
-		report_op_add(&sum->bio[i], &r->bio[i]);
+		report_op_add(&sum->rw[i], &report->rw[i]);
+		report_op_add(&sum->bio[i], &report->bio[i]);
 	}
-	add_manifest(&sum->manifest, &r->manifest);
-	add_sums(sum, r);
-	add_rest(sum, r);
-	add_alloc(&sum->alloc, &r->alloc);
+	add_manifest(&sum->manifest, &report->manifest);
+	add_sums(sum, report);
+	add_rest(sum, report);
+	add_alloc(&sum->alloc, &report->alloc);
 }
 
 /* Appends TEXT to BUF after a comma; cut where it does not fit. */
@@ -111,29 +111,29 @@ static void keep_common(char *common, size_t size, const char *text, bool first)
 
 static void describe(struct report *sum, const struct report_job *job)
 {
-	struct manifest_facts *m = &sum->manifest;
+	struct manifest_facts *facts = &sum->manifest;
 	struct text_utc_cache cache = { 0 };
 	uint64_t span_ns = 0;
 
-	m->complete = true;
+	facts->complete = true;
 	/* the first host's: others mostly differ in the rank, and each host's report has its own */
-	snprintf(m->argv, sizeof(m->argv), "%s", report_command(job->host[0].report));
+	snprintf(facts->argv, sizeof(facts->argv), "%s", report_command(job->host[0].report));
 	for (unsigned int i = 0; i < job->n; i++) {
-		const struct report *r = job->host[i].report;
+		const struct report *report = job->host[i].report;
 
-		list(m->host, sizeof(m->host), job->host[i].name);
-		keep_common(m->version, sizeof(m->version), r->manifest.version, i == 0);
-		keep_common(m->kernel, sizeof(m->kernel), r->manifest.kernel, i == 0);
-		keep_common(m->user, sizeof(m->user), r->manifest.user, i == 0);
+		list(facts->host, sizeof(facts->host), job->host[i].name);
+		keep_common(facts->version, sizeof(facts->version), report->manifest.version, i == 0);
+		keep_common(facts->kernel, sizeof(facts->kernel), report->manifest.kernel, i == 0);
+		keep_common(facts->user, sizeof(facts->user), report->manifest.user, i == 0);
 		span_ns = MAX(span_ns, job->host[i].end_ns - report_job_begin_ns(job, i));
-		if (r->manifest.has_status && (!m->has_status || m->status == 0)) {
-			m->has_status = true;
-			m->status = r->manifest.status;
+		if (report->manifest.has_status && (!facts->has_status || facts->status == 0)) {
+			facts->has_status = true;
+			facts->status = report->manifest.status;
 		}
 	}
-	*text_put_utc(m->start_utc, job->begin_utc_ns, &cache) = '\0';
-	m->start_ns = 1;
-	m->end_ns = 1 + span_ns;
+	*text_put_utc(facts->start_utc, job->begin_utc_ns, &cache) = '\0';
+	facts->start_ns = 1;
+	facts->end_ns = 1 + span_ns;
 }
 
 static void note(struct report *sum, const struct report_job *job)

@@ -75,7 +75,7 @@ static const struct rule *choose(const struct report_job *job)
 }
 
 /* Shows the hosts whose answer is CODE, or the others, with their findings. */
-static void show_hosts(const struct report_job *job, const char *code, bool others, struct finding *f)
+static void show_hosts(const struct report_job *job, const char *code, bool others, struct finding *finding)
 {
 	unsigned int n = 0;
 	char *text = NULL;
@@ -100,7 +100,7 @@ static void show_hosts(const struct report_job *job, const char *code, bool othe
 		fprintf(out, ", and %u more", n - HOSTS_SHOWN);
 	fclose(out);
 	if (n)
-		finding_add(f, others ? "other answers on %u of %s: %s" : "found on %u of %s: %s", n,
+		finding_add(finding, others ? "other answers on %u of %s: %s" : "found on %u of %s: %s", n,
 			    FMT_N(job->n, "host", "hosts"), text);
 	free(text);
 }

@@ -44,20 +44,20 @@ static uint64_t key_of(uint64_t pid, uint64_t addr)
 }
 
 /* Keeps the blocks that are in use, without the places of others. */
-static void compact(struct access_live *l)
+static void compact(struct access_live *live)
 {
-	struct table old = l->blocks;
+	struct table old = live->blocks;
 
-	table_init(&l->blocks, sizeof(struct access_block), old.max);
+	table_init(&live->blocks, sizeof(struct access_block), old.max);
 	for (uint32_t i = 0; i < old.n; i++) {
 		const struct access_block *b = table_at(&old, i);
-		struct access_block *at = b->size ? table_get(&l->blocks, table_key_at(&old, i)) : NULL;
+		struct access_block *at = b->size ? table_get(&live->blocks, table_key_at(&old, i)) : NULL;
 
 		if (at)
 			*at = *b;
-		l->left_out += b->size && !at;
+		live->left_out += b->size && !at;
 	}
-	l->in_use = l->blocks.n;
+	live->in_use = live->blocks.n;
 	table_free(&old);
 }
 
@@ -73,56 +73,56 @@ static struct access_block *place_for(struct access_live *l, uint64_t key)
 	return table_get(&l->blocks, key);
 }
 
-static void begin(struct access_live *l, const struct scan *s, uint64_t pid)
+static void begin(struct access_live *live, const struct scan *scan, uint64_t pid)
 {
-	struct access_block b = { .pid = pid, .begin_ns = s->time_ns, .site = scan_number(s, COL_SITE) }, *at;
+	struct access_block b = { .pid = pid, .begin_ns = scan->time_ns, .site = scan_number(scan, COL_SITE) }, *at;
 
-	if (!scan_u64(s, COL_SIZE, &b.size) || !scan_address(s, COL_ADDR, &b.addr) || !b.addr)
+	if (!scan_u64(scan, COL_SIZE, &b.size) || !scan_address(scan, COL_ADDR, &b.addr) || !b.addr)
 		return;
-	at = place_for(l, key_of(pid, b.addr));
+	at = place_for(live, key_of(pid, b.addr));
 	if (!at) {
-		l->left_out++;
+		live->left_out++;
 		return;
 	}
-	l->in_use -= at->size != 0;
-	l->in_use += b.size != 0;
+	live->in_use -= at->size != 0;
+	live->in_use += b.size != 0;
 	*at = b;
 }
 
 /* A row ends the block at ADDR, whose size and stack are in SIZE and SITE. */
-static void end(struct access_live *l, const struct scan *s, uint64_t pid, enum column addr, enum column size, enum column site)
+static void end(struct access_live *live, const struct scan *scan, uint64_t pid, enum column addr, enum column size, enum column site)
 {
-	struct access_block b = { .pid = pid, .end_ns = s->time_ns, .site = scan_number(s, site) }, *at;
-	const uint64_t life_ns = scan_number(s, COL_LIFE_NS);
+	struct access_block b = { .pid = pid, .end_ns = scan->time_ns, .site = scan_number(scan, site) }, *at;
+	const uint64_t life_ns = scan_number(scan, COL_LIFE_NS);
 
-	if (!scan_u64(s, size, &b.size) || !b.size || !scan_address(s, addr, &b.addr))
+	if (!scan_u64(scan, size, &b.size) || !b.size || !scan_address(scan, addr, &b.addr))
 		return;
-	at = table_find(&l->blocks, key_of(pid, b.addr));
+	at = table_find(&live->blocks, key_of(pid, b.addr));
 	if (at && at->size) {
 		at->size = 0;
-		l->in_use--;
+		live->in_use--;
 	}
-	b.begin_ns = s->time_ns - MIN(life_ns, s->time_ns);
-	if (l->n - l->first < ENDED_MAX && util_room(&l->ended, l->n, sizeof(b)) == 0)
-		l->ended[l->n++] = b;
+	b.begin_ns = scan->time_ns - MIN(life_ns, scan->time_ns);
+	if (live->n - live->first < ENDED_MAX && util_room(&live->ended, live->n, sizeof(b)) == 0)
+		live->ended[live->n++] = b;
 	else
-		l->left_out++;
+		live->left_out++;
 }
 
-void access_live_take(struct access_live *l, const struct scan *s)
+void access_live_take(struct access_live *live, const struct scan *scan)
 {
-	const struct reader_field func = scan_field(s, COL_FUNC);
-	const uint64_t pid = scan_number(s, COL_PID);
+	const struct reader_field func = scan_field(scan, COL_FUNC);
+	const uint64_t pid = scan_number(scan, COL_PID);
 
 	if (report_alloc_is_unpaired(func))
 		return;
 	if (reader_is(func, "end") || report_alloc_frees(func)) {
-		end(l, s, pid, COL_ADDR, COL_SIZE, COL_SITE);
+		end(live, scan, pid, COL_ADDR, COL_SIZE, COL_SITE);
 		return;
 	}
-	if (!reader_is(scan_field(s, COL_LIFE_NS), "-"))
-		end(l, s, pid, COL_OLD_ADDR, COL_OLD_SIZE, COL_OLD_SITE);
-	begin(l, s, pid);
+	if (!reader_is(scan_field(scan, COL_LIFE_NS), "-"))
+		end(live, scan, pid, COL_OLD_ADDR, COL_OLD_SIZE, COL_OLD_SITE);
+	begin(live, scan, pid);
 }
 
 void access_live_until(struct access_live *l, uint64_t ns, access_block_fn give, void *own)

@@ -17,8 +17,8 @@ struct access_block {
 
 struct access_live *access_live_new(uint32_t max); /* NULL: no memory */
 void access_live_free(struct access_live *l);
-/* Takes the current row of S, of alloc.out. */
-void access_live_take(struct access_live *l, const struct scan *s);
+/* Takes the current row of SCAN, of alloc.out. */
+void access_live_take(struct access_live *live, const struct scan *scan);
 
 typedef void (*access_block_fn)(void *own, const struct access_block *b);
 /* Gives the blocks that ended before NS to END, in the order of their ends. */

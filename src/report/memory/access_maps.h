@@ -22,13 +22,13 @@ struct access_map {
 
 struct access_maps *access_maps_new(void); /* NULL: no memory */
 void access_maps_free(struct access_maps *m);
-/* Take the current row of S, of mmap.out and of pids.out. */
-void access_maps_take(struct access_maps *m, const struct scan *s);
-void access_maps_process(struct access_maps *m, const struct scan *s);
+/* Take the current row of SCAN, of mmap.out and of pids.out. */
+void access_maps_take(struct access_maps *access_maps, const struct scan *scan);
+void access_maps_process(struct access_maps *maps, const struct scan *scan);
 
 typedef void (*access_map_fn)(void *own, const struct access_map *part);
 /* Gives the parts of files from ADDR to END that PID had mapped at FROM_NS or later to TAKE. */
-void access_maps_each(const struct access_maps *m, uint64_t pid, uint64_t addr, uint64_t end, uint64_t from_ns,
+void access_maps_each(const struct access_maps *maps, uint64_t pid, uint64_t addr, uint64_t end, uint64_t from_ns,
 		      access_map_fn take, void *own);
 /* Returns how many mappings found no room. */
 uint64_t access_maps_left_out(const struct access_maps *m);

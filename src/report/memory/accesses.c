@@ -32,23 +32,23 @@ struct report_accesses *report_accesses_new(void)
 	return a;
 }
 
-void report_accesses_free(struct report_accesses *a)
+void report_accesses_free(struct report_accesses *accesses)
 {
-	if (!a)
+	if (!accesses)
 		return;
-	for (unsigned int i = 0; i < a->n_files; i++)
-		free(a->file[i].path);
+	for (unsigned int i = 0; i < accesses->n_files; i++)
+		free(accesses->file[i].path);
 	for (unsigned int o = 0; o < ACCESS_ORDERS; o++)
-		for (unsigned int i = 0; i < a->n_sites[o]; i++)
-			free(a->site[o][i].stack);
-	access_live_free(a->live);
-	access_maps_free(a->maps);
-	touched_free(&a->memory);
-	touched_free(&a->files);
-	table_free(&a->processes);
-	table_free(&a->mapped);
-	table_free(&a->sites);
-	free(a);
+		for (unsigned int i = 0; i < accesses->n_sites[o]; i++)
+			free(accesses->site[o][i].stack);
+	access_live_free(accesses->live);
+	access_maps_free(accesses->maps);
+	touched_free(&accesses->memory);
+	touched_free(&accesses->files);
+	table_free(&accesses->processes);
+	table_free(&accesses->mapped);
+	table_free(&accesses->sites);
+	free(accesses);
 }
 
 /* --- rows ------------------------------------------------------------------------------------------- */
@@ -91,23 +91,23 @@ static uint32_t when(const struct report_accesses *a, uint64_t ns)
 	return (uint32_t)MIN(ms + 1, UINT32_MAX);
 }
 
-static void process_add(struct report_accesses *a, const struct access_row *row, uint64_t ns, uint64_t bytes)
+static void process_add(struct report_accesses *accesses, const struct access_row *row, uint64_t ns, uint64_t bytes)
 {
-	struct report_access_process *p = table_get(&a->processes, row->pid * ACCESS_SOURCES + row->source);
+	struct report_access_process *process = table_get(&accesses->processes, row->pid * ACCESS_SOURCES + row->source);
 
-	if (!p)
+	if (!process)
 		return;
-	p->pid = row->pid;
-	p->source = row->source;
-	p->rows++;
-	p->count += row->count;
-	p->sum += bytes;
+	process->pid = row->pid;
+	process->source = row->source;
+	process->rows++;
+	process->count += row->count;
+	process->sum += bytes;
 	if (!row->span_ns || row->source == ACCESS_FAULTS) /* what it does not touch for the first time is not known */
 		return;
-	p->intervals += p->last_ns != ns;
-	p->last = (p->last_ns == ns ? p->last : 0) + bytes;
-	p->last_ns = ns;
-	p->most = MAX(p->most, p->last);
+	process->intervals += process->last_ns != ns;
+	process->last = (process->last_ns == ns ? process->last : 0) + bytes;
+	process->last_ns = ns;
+	process->most = MAX(process->most, process->last);
 }
 
 /* A file was mapped, or touched, from BEGIN to END. */
@@ -145,33 +145,33 @@ static void part_add(void *own, const struct access_map *part)
 	});
 }
 
-static bool take(struct report_accesses *a, const struct scan *s)
+static bool take(struct report_accesses *accesses, const struct scan *scan)
 {
 	struct access_row row;
-	struct of_file of = { .a = a, .row = &row, .when = when(a, s->time_ns) };
+	struct of_file of = { .a = accesses, .row = &row, .when = when(accesses, scan->time_ns) };
 	struct access_map whole;
 	uint64_t bytes;
 
-	if (!access_row(&row, s))
+	if (!access_row(&row, scan))
 		return false;
 	whole = (struct access_map){ .begin = row.addr, .end = row.addr + row.bytes, .fid = row.fid, .offset = row.offset };
 	bytes = access_bytes(&row);
-	a->rows++;
-	a->by[row.source] = true;
-	a->has_written |= row.has_written;
-	a->last_ns = MAX(a->last_ns, s->time_ns);
+	accesses->rows++;
+	accesses->by[row.source] = true;
+	accesses->has_written |= row.has_written;
+	accesses->last_ns = MAX(accesses->last_ns, scan->time_ns);
 	if (row.span_ns)
-		a->least_span_ns = a->least_span_ns ? MIN(a->least_span_ns, row.span_ns) : row.span_ns;
-	a->span_ns = row.span_ns;
-	process_add(a, &row, s->time_ns, bytes);
-	touched_add(&a->memory, &(struct touched_add){
+		accesses->least_span_ns = accesses->least_span_ns ? MIN(accesses->least_span_ns, row.span_ns) : row.span_ns;
+	accesses->span_ns = row.span_ns;
+	process_add(accesses, &row, scan->time_ns, bytes);
+	touched_add(&accesses->memory, &(struct touched_add){
 		.space = row.pid, .at = row.addr, .bytes = row.bytes, .touched = bytes, .written = row.written,
 		.when = of.when, .tag = access_tag(row.kind, 0),
 	});
 	if (row.kind == ACCESS_FILE && row.fid)
 		part_add(&of, &whole);
 	else if (row.kind != ACCESS_HEAP && row.kind != ACCESS_STACK)
-		access_maps_each(a->maps, row.pid, whole.begin, whole.end, s->time_ns - row.span_ns, part_add, &of);
+		access_maps_each(accesses->maps, row.pid, whole.begin, whole.end, scan->time_ns - row.span_ns, part_add, &of);
 	return true;
 }
 
@@ -189,21 +189,21 @@ static bool has_rows(const struct report_accesses *a, uint64_t pid)
  * Sums up a block that has ended. By pages, only one that was in use for two intervals surely was for a whole one. By faults, a
  * page counts as touched, too, where a block before it at this place was: it causes no second fault.
  */
-static void block_add(void *own, const struct access_block *b)
+static void block_add(void *own, const struct access_block *block)
 {
-	struct report_accesses *a = own;
-	const uint64_t begin_ns = MAX(b->begin_ns, a->first_ns);
+	struct report_accesses *accesses = own;
+	const uint64_t begin_ns = MAX(block->begin_ns, accesses->first_ns);
 	struct report_access_site *site;
 	struct touched_sum sum = { 0 };
 
-	if (!has_rows(a, b->pid) || (a->by[ACCESS_PAGES] && b->end_ns - MIN(begin_ns, b->end_ns) < 2 * a->span_ns))
+	if (!has_rows(accesses, block->pid) || (accesses->by[ACCESS_PAGES] && block->end_ns - MIN(begin_ns, block->end_ns) < 2 * accesses->span_ns))
 		return;
-	site = table_get(&a->sites, b->site);
+	site = table_get(&accesses->sites, block->site);
 	if (!site)
 		return;
-	touched_sum(&a->memory, b->pid, b->addr, b->size, a->by[ACCESS_PAGES] ? when(a, begin_ns) : 0, &sum);
+	touched_sum(&accesses->memory, block->pid, block->addr, block->size, accesses->by[ACCESS_PAGES] ? when(accesses, begin_ns) : 0, &sum);
 	site->blocks++;
-	site->bytes += b->size;
+	site->bytes += block->size;
 	site->touched += sum.bytes;
 	site->once += sum.once;
 	site->untouched_blocks += !sum.bytes;
@@ -254,23 +254,23 @@ static const struct { const char *name; take_fn take; } inputs[] = {
 	{ "access", take_access }, { "alloc", take_alloc }, { "mmap", take_map }, { "pids", take_process },
 };
 
-/* Begins S, the scans of INPUTS. Returns false when there is no access.out. */
-static bool begin_all(struct report *r, struct scan *s, bool left[ARRAY_SIZE(inputs)])
+/* Begins SCAN, the scans of INPUTS. Returns false when there is no access.out. */
+static bool begin_all(struct report *report, struct scan *scan, bool left[ARRAY_SIZE(inputs)])
 {
-	struct report_accesses *a = r->accesses;
+	struct report_accesses *a = report->accesses;
 
 	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
-		left[i] = scan_file(r->folder, inputs[i].name)->error == 0 && scan_begin(&s[i], r->folder, inputs[i].name) == 0;
+		left[i] = scan_file(report->folder, inputs[i].name)->error == 0 && scan_begin(&scan[i], report->folder, inputs[i].name) == 0;
 	a->present = left[0];
 	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
-		left[i] = left[0] && left[i] && scan_next(&s[i]) > 0;
+		left[i] = left[0] && left[i] && scan_next(&scan[i]) > 0;
 	if (left[0])
-		a->first_ns = MIN(begin_of(&s[0]), left[1] ? s[1].time_ns : UINT64_MAX);
+		a->first_ns = MIN(begin_of(&scan[0]), left[1] ? scan[1].time_ns : UINT64_MAX);
 	return a->present;
 }
 
 /* Reads all files. Returns how many rows of access.out are damaged. */
-static uint64_t read_all(struct report_accesses *a, struct scan *s, bool left[ARRAY_SIZE(inputs)])
+static uint64_t read_all(struct report_accesses *accesses, struct scan *scan, bool left[ARRAY_SIZE(inputs)])
 {
 	uint64_t bad_rows = 0;
 
@@ -278,14 +278,14 @@ static uint64_t read_all(struct report_accesses *a, struct scan *s, bool left[AR
 		size_t next = ARRAY_SIZE(inputs);
 
 		for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
-			if (left[i] && (next == ARRAY_SIZE(inputs) || s[i].time_ns < s[next].time_ns))
+			if (left[i] && (next == ARRAY_SIZE(inputs) || scan[i].time_ns < scan[next].time_ns))
 				next = i;
 		if (next == ARRAY_SIZE(inputs))
 			break;
-		bad_rows += !inputs[next].take(a, &s[next]);
-		left[next] = scan_next(&s[next]) > 0;
+		bad_rows += !inputs[next].take(accesses, &scan[next]);
+		left[next] = scan_next(&scan[next]) > 0;
 	}
-	access_live_end(a->live, a->last_ns, block_add, a);
+	access_live_end(accesses->live, accesses->last_ns, block_add, accesses);
 	return bad_rows;
 }
 
@@ -310,18 +310,18 @@ static void sum_processes(struct report_accesses *a)
 		}
 }
 
-static void pick_processes(struct report_accesses *a)
+static void pick_processes(struct report_accesses *accesses)
 {
-	sum_processes(a);
-	for (uint32_t i = 0; i < a->processes.n; i++) {
-		const struct report_access_process *p = table_at(&a->processes, i);
+	sum_processes(accesses);
+	for (uint32_t i = 0; i < accesses->processes.n; i++) {
+		const struct report_access_process *p = table_at(&accesses->processes, i);
 		struct report_access_process *at;
 
-		at = TOP_PLACE(a->process, a->n_processes, ACCESSES_SHOWN, e, e->ever.bytes, p->ever.bytes);
+		at = TOP_PLACE(accesses->process, accesses->n_processes, ACCESSES_SHOWN, e, e->ever.bytes, p->ever.bytes);
 		if (at)
 			*at = *p;
 	}
-	a->all_processes = a->processes.n;
+	accesses->all_processes = accesses->processes.n;
 }
 
 /* Sets what F has used of the bytes that were mapped, as far as the file goes. */
@@ -335,34 +335,34 @@ static void sum_file(const struct report *r, uint64_t fid, struct report_access_
 	touched_sum(&r->accesses->files, fid, f->begin, f->mapped, 0, &f->used);
 }
 
-static void pick_files(struct report *r)
+static void pick_files(struct report *report)
 {
-	struct report_accesses *a = r->accesses;
+	struct report_accesses *accesses = report->accesses;
 	struct report_access_file rest = { .others = true };
 
-	for (uint32_t i = 0; a->files.blocks.n && i < a->mapped.n; i++) { /* else nothing is known of files */
-		struct report_access_file *f = table_at(&a->mapped, i), *at;
+	for (uint32_t i = 0; accesses->files.blocks.n && i < accesses->mapped.n; i++) { /* else nothing is known of files */
+		struct report_access_file *file = table_at(&accesses->mapped, i), *at;
 
-		sum_file(r, table_key_at(&a->mapped, i), f);
-		if (f->mapped < ACCESSES_MAPPED_LEAST && !f->used.bytes)
+		sum_file(report, table_key_at(&accesses->mapped, i), file);
+		if (file->mapped < ACCESSES_MAPPED_LEAST && !file->used.bytes)
 			continue;
-		rest.mapped += f->mapped;
-		rest.used.bytes += f->used.bytes;
-		rest.used.once += f->used.once;
-		rest.used.written += f->used.written;
-		at = TOP_PLACE(a->file, a->n_files, ACCESSES_SHOWN, e, e->mapped, f->mapped);
+		rest.mapped += file->mapped;
+		rest.used.bytes += file->used.bytes;
+		rest.used.once += file->used.once;
+		rest.used.written += file->used.written;
+		at = TOP_PLACE(accesses->file, accesses->n_files, ACCESSES_SHOWN, e, e->mapped, file->mapped);
 		if (at)
-			*at = *f;
+			*at = *file;
 	}
-	for (unsigned int i = 0; i < a->n_files; i++) {
-		rest.mapped -= a->file[i].mapped;
-		rest.used.bytes -= a->file[i].used.bytes;
-		rest.used.once -= a->file[i].used.once;
-		rest.used.written -= a->file[i].used.written;
-		a->file[i].path = report_path_of(r, a->file[i].fid, NULL, 0);
+	for (unsigned int i = 0; i < accesses->n_files; i++) {
+		rest.mapped -= accesses->file[i].mapped;
+		rest.used.bytes -= accesses->file[i].used.bytes;
+		rest.used.once -= accesses->file[i].used.once;
+		rest.used.written -= accesses->file[i].used.written;
+		accesses->file[i].path = report_path_of(report, accesses->file[i].fid, NULL, 0);
 	}
 	if (rest.mapped)
-		a->file[a->n_files++] = rest;
+		accesses->file[accesses->n_files++] = rest;
 }
 
 static uint64_t key_of(const struct report_access_site *s, enum access_order order)
@@ -370,27 +370,27 @@ static uint64_t key_of(const struct report_access_site *s, enum access_order ord
 	return order == ACCESSES_BY_UNTOUCHED ? report_access_untouched(s) : s->once;
 }
 
-static void pick_sites(struct report_accesses *a, enum access_order order)
+static void pick_sites(struct report_accesses *accesses, enum access_order order)
 {
-	struct report_access_site rest = { .others = true }, *row = a->site[order];
+	struct report_access_site rest = { .others = true }, *row = accesses->site[order];
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; i < a->sites.n; i++) {
-		struct report_access_site *s = table_at(&a->sites, i), *at;
-		const uint64_t key = key_of(s, order);
+	for (uint32_t i = 0; i < accesses->sites.n; i++) {
+		struct report_access_site *site = table_at(&accesses->sites, i), *at;
+		const uint64_t key = key_of(site, order);
 
-		s->id = table_key_at(&a->sites, i);
-		rest.blocks += s->blocks;
-		rest.bytes += s->bytes;
-		rest.untouched_blocks += s->untouched_blocks;
-		rest.touched += s->touched;
-		rest.once += s->once;
+		site->id = table_key_at(&accesses->sites, i);
+		rest.blocks += site->blocks;
+		rest.bytes += site->bytes;
+		rest.untouched_blocks += site->untouched_blocks;
+		rest.touched += site->touched;
+		rest.once += site->once;
 		at = key ? TOP_PLACE(row, n, ACCESSES_SHOWN, e, key_of(e, order), key) : NULL;
 		if (at)
-			*at = *s;
+			*at = *site;
 	}
-	a->watched_bytes = rest.bytes;
-	a->untouched_bytes = report_access_untouched(&rest);
+	accesses->watched_bytes = rest.bytes;
+	accesses->untouched_bytes = report_access_untouched(&rest);
 	for (unsigned int i = 0; i < n; i++) {
 		rest.blocks -= row[i].blocks;
 		rest.bytes -= row[i].bytes;
@@ -400,7 +400,7 @@ static void pick_sites(struct report_accesses *a, enum access_order order)
 	}
 	if (rest.bytes)
 		row[n++] = rest;
-	a->n_sites[order] = n;
+	accesses->n_sites[order] = n;
 }
 
 static void read_stacks(struct report *r)
@@ -416,40 +416,40 @@ static void read_stacks(struct report *r)
 }
 
 /* Reads the files; false where there is no access.out. */
-static bool read_rows(struct report *r)
+static bool read_rows(struct report *report)
 {
-	struct report_accesses *a = r->accesses;
-	const struct notes notes = report_notes(r);
-	autofree struct scan *s = calloc(ARRAY_SIZE(inputs), sizeof(*s));
+	struct report_accesses *accesses = report->accesses;
+	const struct notes notes = report_notes(report);
+	autofree struct scan *scan = calloc(ARRAY_SIZE(inputs), sizeof(*scan));
 	bool left[ARRAY_SIZE(inputs)];
 	uint64_t bad_rows;
 
-	if (!s || !a->live || !a->maps || !begin_all(r, s, left)) {
-		scan_note_error(scan_file(r->folder, "access"), &notes);
+	if (!scan || !accesses->live || !accesses->maps || !begin_all(report, scan, left)) {
+		scan_note_error(scan_file(report->folder, "access"), &notes);
 		return false;
 	}
-	bad_rows = read_all(a, s, left);
-	note(r, a->memory.left_out, "touched byte is", "touched bytes are", "in no sum of a process or stack: there are too many");
-	note(r, a->files.left_out, "touched byte of a file is", "touched bytes of files are", "in no sum of a file: there are too many");
-	note(r, access_live_left_out(a->live), "block is", "blocks are", "not compared with what was touched: there are too many at a time");
-	note(r, access_maps_left_out(a->maps), "mapping of a file is", "mappings of files are", "not compared with what was touched: there are too many");
-	scan_note_header(s[0].file, bad_rows, &notes);
-	scan_note_error(s[0].file, &notes);
+	bad_rows = read_all(accesses, scan, left);
+	note(report, accesses->memory.left_out, "touched byte is", "touched bytes are", "in no sum of a process or stack: there are too many");
+	note(report, accesses->files.left_out, "touched byte of a file is", "touched bytes of files are", "in no sum of a file: there are too many");
+	note(report, access_live_left_out(accesses->live), "block is", "blocks are", "not compared with what was touched: there are too many at a time");
+	note(report, access_maps_left_out(accesses->maps), "mapping of a file is", "mappings of files are", "not compared with what was touched: there are too many");
+	scan_note_header(scan[0].file, bad_rows, &notes);
+	scan_note_error(scan[0].file, &notes);
 	return true;
 }
 
-static void pick_all(struct report *r)
+static void pick_all(struct report *report)
 {
-	struct report_accesses *a = r->accesses;
+	struct report_accesses *a = report->accesses;
 
 	pick_processes(a);
-	pick_files(r);
+	pick_files(report);
 	/* what was never touched is known only to these sources; by faults, everything is touched once */
 	if (a->by[ACCESS_PAGES] || a->by[ACCESS_FAULTS])
 		pick_sites(a, ACCESSES_BY_UNTOUCHED);
 	if (a->by[ACCESS_PAGES])
 		pick_sites(a, ACCESSES_BY_ONCE);
-	read_stacks(r);
+	read_stacks(report);
 }
 
 void report_accesses_read(struct report *r)

@@ -115,7 +115,7 @@ static inline uint64_t access_tag_fid(uint64_t tag)
 }
 
 struct report_accesses *report_accesses_new(void); /* NULL: no memory */
-void report_accesses_free(struct report_accesses *a);
+void report_accesses_free(struct report_accesses *accesses);
 /*
  * Reads access.out, and with it alloc.out, mmap.out and pids.out, and picks the rows of the tables; after the last row of all
  * files has been counted.

@@ -21,73 +21,73 @@ struct report_allocs *report_allocs_new(void)
 	return a; /* room for spans is made with the first row */
 }
 
-void report_allocs_free(struct report_allocs *a)
+void report_allocs_free(struct report_allocs *allocs)
 {
-	if (!a)
+	if (!allocs)
 		return;
 	for (unsigned int o = 0; o < ALLOC_ORDERS; o++)
-		for (unsigned int i = 0; i < a->by_site[o].n; i++)
-			free(a->by_site[o].row[i].stack);
-	table_free(&a->sites);
-	table_free(&a->processes);
-	free(a->span);
-	free(a);
+		for (unsigned int i = 0; i < allocs->by_site[o].n; i++)
+			free(allocs->by_site[o].row[i].stack);
+	table_free(&allocs->sites);
+	table_free(&allocs->processes);
+	free(allocs->span);
+	free(allocs);
 }
 
 /* --- by time ---------------------------------------------------------------------------------------- */
 
 /* Makes one of each two, which are full. */
-static void spans_halve(struct report_allocs *a)
+static void spans_halve(struct report_allocs *allocs)
 {
 	for (uint32_t i = 0; i < ALLOCS_SPANS_MAX / 2; i++) {
-		const struct report_alloc_span *first = &a->span[2UL * i], *second = first + 1;
+		const struct report_alloc_span *first = &allocs->span[2UL * i], *second = first + 1;
 
-		a->span[i] = (struct report_alloc_span){
+		allocs->span[i] = (struct report_alloc_span){
 			.begin_ns = first->begin_ns, .end_ns = second->end_ns,
 			.most = MAX(first->most, second->most), .last = second->last,
 			.blocks = first->blocks + second->blocks, .bytes = first->bytes + second->bytes,
 		};
 	}
-	a->n_spans = ALLOCS_SPANS_MAX / 2;
-	a->span_rows *= 2;
+	allocs->n_spans = ALLOCS_SPANS_MAX / 2;
+	allocs->span_rows *= 2;
 }
 
 /* A row at AT_NS has changed the sums, which were OLD. */
-static void span_add(struct report_allocs *a, uint64_t at_ns, const struct report_alloc_sum *old)
+static void span_add(struct report_allocs *allocs, uint64_t at_ns, const struct report_alloc_sum *old)
 {
-	const int64_t now = a->all.level.now;
-	struct report_alloc_span *s;
+	const int64_t now = allocs->all.level.now;
+	struct report_alloc_span *span;
 
-	if (!a->span) {
-		a->span = calloc(ALLOCS_SPANS_MAX, sizeof(*a->span));
-		a->span_rows = 1;
+	if (!allocs->span) {
+		allocs->span = calloc(ALLOCS_SPANS_MAX, sizeof(*allocs->span));
+		allocs->span_rows = 1;
 	}
-	if (!a->span)
+	if (!allocs->span)
 		return;
-	if (a->rows++ % a->span_rows == 0) {
-		if (a->n_spans == ALLOCS_SPANS_MAX)
-			spans_halve(a);
-		a->span[a->n_spans++] = (struct report_alloc_span){ .begin_ns = at_ns, .most = now };
+	if (allocs->rows++ % allocs->span_rows == 0) {
+		if (allocs->n_spans == ALLOCS_SPANS_MAX)
+			spans_halve(allocs);
+		allocs->span[allocs->n_spans++] = (struct report_alloc_span){ .begin_ns = at_ns, .most = now };
 	}
-	s = &a->span[a->n_spans - 1];
-	s->end_ns = at_ns;
-	s->most = MAX(s->most, now);
-	s->last = now;
-	s->blocks += a->all.blocks - old->blocks;
-	s->bytes += a->all.bytes - old->bytes;
+	span = &allocs->span[allocs->n_spans - 1];
+	span->end_ns = at_ns;
+	span->most = MAX(span->most, now);
+	span->last = now;
+	span->blocks += allocs->all.blocks - old->blocks;
+	span->bytes += allocs->all.bytes - old->bytes;
 }
 
-void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum)
+void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum)
 {
 	uint32_t i = 0;
 
-	for (sum->most = 0; i < a->n_spans && a->span[i].end_ns < begin_ns; i++)
-		sum->most = a->span[i].last; /* in use when it begins */
-	for (sum->last = sum->most; i < a->n_spans && a->span[i].end_ns < end_ns; i++) {
-		sum->most = MAX(sum->most, a->span[i].most);
-		sum->last = a->span[i].last;
-		sum->blocks += a->span[i].blocks;
-		sum->bytes += a->span[i].bytes;
+	for (sum->most = 0; i < allocs->n_spans && allocs->span[i].end_ns < begin_ns; i++)
+		sum->most = allocs->span[i].last; /* in use when it begins */
+	for (sum->last = sum->most; i < allocs->n_spans && allocs->span[i].end_ns < end_ns; i++) {
+		sum->most = MAX(sum->most, allocs->span[i].most);
+		sum->last = allocs->span[i].last;
+		sum->blocks += allocs->span[i].blocks;
+		sum->bytes += allocs->span[i].bytes;
 	}
 }
 
@@ -120,95 +120,95 @@ static void level_add(struct alloc_level *l, uint64_t bytes, uint64_t peak_nr)
 	l->peak = MAX(l->peak, l->now);
 }
 
-static void sum_add(struct report_alloc_sum *sum, const struct block *b, uint64_t peak_nr)
+static void sum_add(struct report_alloc_sum *sum, const struct block *block, uint64_t peak_nr)
 {
-	level_add(&sum->level, b->begins ? b->bytes : -b->bytes, peak_nr);
-	sum->blocks += b->begins;
-	sum->bytes += b->begins ? b->bytes : 0;
-	if (b->begins)
+	level_add(&sum->level, block->begins ? block->bytes : -block->bytes, peak_nr);
+	sum->blocks += block->begins;
+	sum->bytes += block->begins ? block->bytes : 0;
+	if (block->begins)
 		return;
-	sum->frees += !b->left;
-	sum->left_blocks += b->left;
-	sum->left_bytes += b->left ? b->bytes : 0;
-	sum->short_blocks += b->brief;
-	sum->short_bytes += b->brief ? b->bytes : 0;
-	sum->cross_frees += b->cross;
-	sum->level.before += b->before ? b->bytes : 0;
+	sum->frees += !block->left;
+	sum->left_blocks += block->left;
+	sum->left_bytes += block->left ? block->bytes : 0;
+	sum->short_blocks += block->brief;
+	sum->short_bytes += block->brief ? block->bytes : 0;
+	sum->cross_frees += block->cross;
+	sum->level.before += block->before ? block->bytes : 0;
 }
 
 /* PROCESS NULL: it has no room. */
-static void block_add(struct report_allocs *a, struct report_alloc_sum *process, const struct block *b)
+static void block_add(struct report_allocs *allocs, struct report_alloc_sum *process, const struct block *block)
 {
-	const uint64_t peak_nr = a->all.level.peak_nr;
-	struct report_alloc_sum *site = table_get(&a->sites, b->site);
+	const uint64_t peak_nr = allocs->all.level.peak_nr;
+	struct report_alloc_sum *site = table_get(&allocs->sites, block->site);
 
-	a->blocks_now += b->begins ? 1 : UINT64_MAX;
-	a->blocks_before += b->before;
-	sum_add(&a->all, b, peak_nr);
+	allocs->blocks_now += block->begins ? 1 : UINT64_MAX;
+	allocs->blocks_before += block->before;
+	sum_add(&allocs->all, block, peak_nr);
 	if (process)
-		sum_add(process, b, peak_nr);
+		sum_add(process, block, peak_nr);
 	if (site)
-		sum_add(site, b, peak_nr);
-	a->site_left_out += !site;
-	a->process_left_out += !process;
+		sum_add(site, block, peak_nr);
+	allocs->site_left_out += !site;
+	allocs->process_left_out += !process;
 }
 
 /* A row begins a block of SIZE. Returns false when it is damaged. */
-static bool begin(struct report_allocs *a, const struct scan *s, struct report_alloc_sum *process)
+static bool begin(struct report_allocs *allocs, const struct scan *scan, struct report_alloc_sum *process)
 {
 	struct block b = { .begins = true };
 
-	if (reader_is(scan_field(s, COL_ADDR), "0")) {
-		a->all.failed++;
+	if (reader_is(scan_field(scan, COL_ADDR), "0")) {
+		allocs->all.failed++;
 		if (process)
 			process->failed++;
 		return true;
 	}
-	if (!scan_u64(s, COL_SIZE, &b.bytes)) /* it is below the threshold now */
+	if (!scan_u64(scan, COL_SIZE, &b.bytes)) /* it is below the threshold now */
 		return true;
 	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX)
 		return false;
-	b.site = scan_number(s, COL_SITE);
-	block_add(a, process, &b);
+	b.site = scan_number(scan, COL_SITE);
+	block_add(allocs, process, &b);
 	return true;
 }
 
 /* A row ends a block, whose size and stack are in SIZE and SITE; LEFT: which was never freed. */
-static bool end(struct report_allocs *a, const struct scan *s, struct report_alloc_sum *process, enum column size, enum column site,
+static bool end(struct report_allocs *allocs, const struct scan *scan, struct report_alloc_sum *process, enum column size, enum column site,
 		bool left)
 {
-	const uint64_t life_ns = scan_number(s, COL_LIFE_NS);
-	struct block b = { .left = left, .site = scan_number(s, site) };
+	const uint64_t life_ns = scan_number(scan, COL_LIFE_NS);
+	struct block b = { .left = left, .site = scan_number(scan, site) };
 	uint64_t tid;
 
-	if (!scan_u64(s, size, &b.bytes)) {
-		a->unknown_frees++;
+	if (!scan_u64(scan, size, &b.bytes)) {
+		allocs->unknown_frees++;
 		return true;
 	}
-	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX || life_ns > s->time_ns)
+	if (b.bytes > ALLOCS_BLOCK_BYTES_MAX || life_ns > scan->time_ns)
 		return false;
 	b.brief = !left && life_ns < ALLOCS_SHORT_NS;
-	b.cross = !left && scan_u64(s, COL_ALLOC_TID, &tid) && tid != scan_number(s, COL_TID);
-	b.before = s->time_ns - life_ns < a->first_ns;
-	block_add(a, process, &b);
+	b.cross = !left && scan_u64(scan, COL_ALLOC_TID, &tid) && tid != scan_number(scan, COL_TID);
+	b.before = scan->time_ns - life_ns < allocs->first_ns;
+	block_add(allocs, process, &b);
 	return true;
 }
 
 /* The bytes in use have changed: for the timeline, and if there have never been more, for the peak. */
-static void changed(struct report *r, const struct scan *s)
+static void changed(struct report *report, const struct scan *scan)
 {
-	struct alloc_level *l = &r->allocs->all.level;
-	struct timeline *t = r->timeline;
+	struct alloc_level *level = &report->allocs->all.level;
+	struct timeline *timeline = report->timeline;
 
-	if (t && timeline_has(t, s->time_ns))
-		timeline_in_use(t, s->time_ns, l->now);
-	if (l->peak == l->at_peak)
+	if (timeline && timeline_has(timeline, scan->time_ns))
+		timeline_in_use(timeline, scan->time_ns, level->now);
+	if (level->peak == level->at_peak)
 		return;
-	l->at_peak = l->peak;
-	l->peak_nr++;
-	r->alloc.n.peak_blocks = r->allocs->blocks_now;
-	r->alloc.peak_ns = s->time_ns;
-	report_copy(r->alloc.peak_time, sizeof(r->alloc.peak_time), scan_field(s, COL_TIME));
+	level->at_peak = level->peak;
+	level->peak_nr++;
+	report->alloc.n.peak_blocks = report->allocs->blocks_now;
+	report->alloc.peak_ns = scan->time_ns;
+	report_copy(report->alloc.peak_time, sizeof(report->alloc.peak_time), scan_field(scan, COL_TIME));
 }
 
 bool report_alloc_frees(struct reader_field func)
@@ -223,34 +223,34 @@ bool report_alloc_is_unpaired(struct reader_field func)
 	return func.len > strlen(prefix) && !memcmp(func.p, prefix, strlen(prefix));
 }
 
-static bool take(struct scan *s, void *own)
+static bool take(struct scan *scan, void *own)
 {
-	struct report *r = own;
-	struct report_allocs *a = r->allocs;
-	const struct reader_field func = scan_field(s, COL_FUNC);
+	struct report *report = own;
+	struct report_allocs *allocs = report->allocs;
+	const struct reader_field func = scan_field(scan, COL_FUNC);
 	const bool left = reader_is(func, "end");
-	const struct report_alloc_sum before = a->all;
+	const struct report_alloc_sum before = allocs->all;
 	struct report_alloc_sum *process;
 	bool good = true;
 	uint64_t pid;
 
-	if (!scan_u64(s, COL_PID, &pid))
+	if (!scan_u64(scan, COL_PID, &pid))
 		return false;
 	if (report_alloc_is_unpaired(func)) {
-		a->unpaired++;
+		allocs->unpaired++;
 		return true;
 	}
-	a->first_ns = a->first_ns ? a->first_ns : s->time_ns;
-	process = table_get(&a->processes, pid);
+	allocs->first_ns = allocs->first_ns ? allocs->first_ns : scan->time_ns;
+	process = table_get(&allocs->processes, pid);
 	if (left || report_alloc_frees(func)) {
-		good = end(a, s, process, COL_SIZE, COL_SITE, left);
+		good = end(allocs, scan, process, COL_SIZE, COL_SITE, left);
 	} else {
-		if (!reader_is(scan_field(s, COL_LIFE_NS), "-"))
-			good = end(a, s, process, COL_OLD_SIZE, COL_OLD_SITE, false);
-		good &= begin(a, s, process);
+		if (!reader_is(scan_field(scan, COL_LIFE_NS), "-"))
+			good = end(allocs, scan, process, COL_OLD_SIZE, COL_OLD_SITE, false);
+		good &= begin(allocs, scan, process);
 	}
-	changed(r, s);
-	span_add(a, s->time_ns, &before);
+	changed(report, scan);
+	span_add(allocs, scan->time_ns, &before);
 	return good;
 }
 
@@ -262,34 +262,34 @@ static void note(struct report *r, uint64_t n, const char *one, const char *othe
 		report_note(r, "alloc: %s %s", FMT_N(n, one, others), text);
 }
 
-static void note_missing(struct report *r)
+static void note_missing(struct report *report)
 {
-	const struct report_allocs *a = r->allocs;
-	const struct manifest_alloc *m = &r->manifest.alloc;
+	const struct report_allocs *allocs = report->allocs;
+	const struct manifest_alloc *alloc = &report->manifest.alloc;
 
-	note(r, m->uncovered_processes, "process", "processes", "ran without the library: the allocations are not in the trace");
-	note(r, m->unread_threads, "thread was", "threads were", "killed, and up to 126 of the last events of each are missing");
-	note(r, m->refused_pages, "page of events is missing, as it was", "pages of events are missing, as they were", "spoiled by a program");
-	note(r, m->skipped, "event in a signal handler is", "events in signal handlers are", "missing");
-	note(r, m->unkept_blocks, "block counts", "blocks count", "as in use until the end: there was no room while tracing");
-	note(r, m->siteless, "event is", "events are", "without a stack, as a process has too many");
-	note(r, a->unpaired, "block of libc is", "blocks of libc are", "in no sum: the processes ran before the trace, so no free is recorded");
-	note(r, a->site_left_out, "block is", "blocks are", "in the sum of no stack: there are too many");
-	note(r, a->process_left_out, "block is", "blocks are", "in the sum of no process: there are too many");
+	note(report, alloc->uncovered_processes, "process", "processes", "ran without the library: the allocations are not in the trace");
+	note(report, alloc->unread_threads, "thread was", "threads were", "killed, and up to 126 of the last events of each are missing");
+	note(report, alloc->refused_pages, "page of events is missing, as it was", "pages of events are missing, as they were", "spoiled by a program");
+	note(report, alloc->skipped, "event in a signal handler is", "events in signal handlers are", "missing");
+	note(report, alloc->unkept_blocks, "block counts", "blocks count", "as in use until the end: there was no room while tracing");
+	note(report, alloc->siteless, "event is", "events are", "without a stack, as a process has too many");
+	note(report, allocs->unpaired, "block of libc is", "blocks of libc are", "in no sum: the processes ran before the trace, so no free is recorded");
+	note(report, allocs->site_left_out, "block is", "blocks are", "in the sum of no stack: there are too many");
+	note(report, allocs->process_left_out, "block is", "blocks are", "in the sum of no process: there are too many");
 }
 
-void report_allocs_read(struct report *r)
+void report_allocs_read(struct report *report)
 {
-	struct scan_taker taker = { .take = take, .own = r };
-	const struct notes notes = report_notes(r);
-	struct scan_file *f = scan_walk(r->folder, "alloc", &taker);
+	struct scan_taker taker = { .take = take, .own = report };
+	const struct notes notes = report_notes(report);
+	struct scan_file *f = scan_walk(report->folder, "alloc", &taker);
 
 	scan_note_error(f, &notes);
-	r->alloc.present = f->error == 0;
-	if (!r->alloc.present)
+	report->alloc.present = f->error == 0;
+	if (!report->alloc.present)
 		return;
 	scan_note_header(f, taker.bad_rows, &notes);
-	note_missing(r);
+	note_missing(report);
 }
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
@@ -322,18 +322,18 @@ static void take_away(struct report_alloc_sum *rest, const struct report_alloc_s
 	rest->level.at_peak = plus(rest->level.at_peak, -(uint64_t)sum->level.at_peak);
 }
 
-/* Puts the rows of T with the most, and all others as one. */
-static void pick(struct report_alloc_rows *rows, const struct table *t, const struct report_alloc_sum *all, enum alloc_order order)
+/* Puts the rows of TABLE with the most, and all others as one. */
+static void pick(struct report_alloc_rows *rows, const struct table *table, const struct report_alloc_sum *all, enum alloc_order order)
 {
 	struct report_alloc_row rest = { .others = true, .sum = *all }, *at;
 
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct report_alloc_sum *sum = table_at(t, i);
+	for (uint32_t i = 0; i < table->n; i++) {
+		const struct report_alloc_sum *sum = table_at(table, i);
 		const uint64_t key = key_of(sum, order);
 
 		at = key ? TOP_PLACE(rows->row, rows->n, ALLOCS_SHOWN, e, key_of(&e->sum, order), key) : NULL;
 		if (at)
-			*at = (struct report_alloc_row){ .id = table_key_at(t, i), .sum = *sum };
+			*at = (struct report_alloc_row){ .id = table_key_at(table, i), .sum = *sum };
 	}
 	for (unsigned int i = 0; i < rows->n; i++)
 		take_away(&rest.sum, &rows->row[i].sum);
@@ -348,50 +348,50 @@ static void settle(const struct table *t, uint64_t peak_nr)
 		level_add(&((struct report_alloc_sum *)table_at(t, i))->level, 0, peak_nr);
 }
 
-static void read_stacks(struct report *r)
+static void read_stacks(struct report *report)
 {
 	struct stack_place places[ALLOC_ORDERS * (ALLOCS_SHOWN + 1)];
 	unsigned int n = 0;
 
 	for (unsigned int o = 0; o < ALLOC_ORDERS; o++)
-		for (unsigned int i = 0; i < r->allocs->by_site[o].n; i++) {
-			struct report_alloc_row *row = &r->allocs->by_site[o].row[i];
+		for (unsigned int i = 0; i < report->allocs->by_site[o].n; i++) {
+			struct report_alloc_row *row = &report->allocs->by_site[o].row[i];
 
 			places[n++] = (struct stack_place){ row->id, &row->stack };
 		}
-	stacks_read_apart(r->folder, places, n);
+	stacks_read_apart(report->folder, places, n);
 }
 
-static void sum_up(struct report *r)
+static void sum_up(struct report *report)
 {
-	const struct report_allocs *a = r->allocs;
-	const struct report_alloc_sum *all = &a->all;
-	const struct manifest_alloc *m = &r->manifest.alloc;
-	const struct phase *phase = r->phases ? phases_at(r->phases, r->alloc.peak_ns) : NULL;
+	const struct report_allocs *allocs = report->allocs;
+	const struct report_alloc_sum *all = &allocs->all;
+	const struct manifest_alloc *alloc = &report->manifest.alloc;
+	const struct phase *phase = report->phases ? phases_at(report->phases, report->alloc.peak_ns) : NULL;
 
-	r->alloc.n = (struct report_alloc_counts){
-		.peak_bytes = report_alloc_level(all, all->level.peak), .peak_blocks = r->alloc.n.peak_blocks + a->blocks_before,
+	report->alloc.n = (struct report_alloc_counts){
+		.peak_bytes = report_alloc_level(all, all->level.peak), .peak_blocks = report->alloc.n.peak_blocks + allocs->blocks_before,
 		.blocks = all->blocks, .bytes = all->bytes, .short_blocks = all->short_blocks, .short_bytes = all->short_bytes,
 		.left_blocks = all->left_blocks, .left_bytes = all->left_bytes, .frees = all->frees, .cross_frees = all->cross_frees,
-		.unknown_frees = a->unknown_frees, .failed = all->failed,
-		.small_calls = m->small_calls, .small_bytes = m->small_bytes,
+		.unknown_frees = allocs->unknown_frees, .failed = all->failed,
+		.small_calls = alloc->small_calls, .small_bytes = alloc->small_bytes,
 	};
-	r->alloc.min_bytes = m->min_bytes;
+	report->alloc.min_bytes = alloc->min_bytes;
 	if (phase)
-		phases_label(r->phases, phase, r->alloc.peak_phase);
+		phases_label(report->phases, phase, report->alloc.peak_phase);
 }
 
-void report_allocs_end(struct report *r)
+void report_allocs_end(struct report *report)
 {
-	struct report_allocs *a = r->allocs;
+	struct report_allocs *allocs = report->allocs;
 
-	if (!r->alloc.present)
+	if (!report->alloc.present)
 		return;
-	sum_up(r);
-	settle(&a->sites, a->all.level.peak_nr);
-	settle(&a->processes, a->all.level.peak_nr);
+	sum_up(report);
+	settle(&allocs->sites, allocs->all.level.peak_nr);
+	settle(&allocs->processes, allocs->all.level.peak_nr);
 	for (enum alloc_order o = 0; o < ALLOC_ORDERS; o++)
-		pick(&a->by_site[o], &a->sites, &a->all, o);
-	pick(&a->by_process, &a->processes, &a->all, ALLOCS_BY_OWN_PEAK);
-	read_stacks(r);
+		pick(&allocs->by_site[o], &allocs->sites, &allocs->all, o);
+	pick(&allocs->by_process, &allocs->processes, &allocs->all, ALLOCS_BY_OWN_PEAK);
+	read_stacks(report);
 }

@@ -72,16 +72,16 @@ struct report_allocs {
 };
 
 struct report_allocs *report_allocs_new(void); /* NULL: no memory */
-void report_allocs_free(struct report_allocs *a);
+void report_allocs_free(struct report_allocs *allocs);
 /* Reads alloc.out, with the bytes in use for the timeline. */
-void report_allocs_read(struct report *r);
+void report_allocs_read(struct report *report);
 /* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
-void report_allocs_end(struct report *r);
+void report_allocs_end(struct report *report);
 /*
  * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. A span of several rows
  * counts where it ends.
  */
-void report_allocs_within(const struct report_allocs *a, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum);
+void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum);
 /* Returns a level of SUM's with what was in use before the first row. */
 static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, int64_t level)
 {

@@ -27,7 +27,7 @@ struct parse {
 
 static bool type(struct parse *c);
 static bool name(struct parse *c);
-static bool encoding(struct parse *c);
+static bool encoding(struct parse *parse);
 
 /* --- text -------------------------------------------------------------------------------------------------------- */
 
@@ -76,14 +76,14 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool number(struct parse *c, size_t *ret)
+static bool number(struct parse *parse, size_t *ret)
 {
 	size_t n = 0;
 
-	if (!is_digit(*c->p))
+	if (!is_digit(*parse->p))
 		return false;
-	for (; is_digit(*c->p); c->p++) {
-		n = 10 * n + (size_t)(*c->p - '0');
+	for (; is_digit(*parse->p); parse->p++) {
+		n = 10 * n + (size_t)(*parse->p - '0');
 		if (n > UINT32_MAX)
 			return false;
 	}
@@ -104,22 +104,22 @@ static bool discriminator(struct parse *c, size_t *ret)
 
 /* --- parts of names ---------------------------------------------------------------------------------------------- */
 
-static bool source_name(struct parse *c)
+static bool source_name(struct parse *parse)
 {
 	static const char unnamed[] = "_GLOBAL__N_";
 	size_t len;
 
-	if (!number(c, &len) || !len || len > strnlen(c->p, len))
+	if (!number(parse, &len) || !len || len > strnlen(parse->p, len))
 		return false;
-	c->last = c->p;
-	c->last_len = len;
-	c->p += len;
-	if (len >= sizeof(unnamed) - 1 && !memcmp(c->last, unnamed, sizeof(unnamed) - 1))
-		return put_text(c, "(anonymous namespace)");
-	return put_identifier(c, "", c->last, len);
+	parse->last = parse->p;
+	parse->last_len = len;
+	parse->p += len;
+	if (len >= sizeof(unnamed) - 1 && !memcmp(parse->last, unnamed, sizeof(unnamed) - 1))
+		return put_text(parse, "(anonymous namespace)");
+	return put_identifier(parse, "", parse->last, len);
 }
 
-static bool operator_name(struct parse *c)
+static bool operator_name(struct parse *parse)
 {
 	static const struct {
 		char code[3];
@@ -135,31 +135,31 @@ static bool operator_name(struct parse *c)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-		if (!strncmp(c->p, operators[i].code, 2)) {
-			c->p += 2;
-			return put_text(c, "operator") && put_text(c, operators[i].text);
+		if (!strncmp(parse->p, operators[i].code, 2)) {
+			parse->p += 2;
+			return put_text(parse, "operator") && put_text(parse, operators[i].text);
 		}
 	return false;
 }
 
 /* A closure, or a type without a name. */
-static bool unnamed_type(struct parse *c)
+static bool unnamed_type(struct parse *parse)
 {
-	struct parse in = *c;
+	struct parse in = *parse;
 	char text[48];
 	size_t n;
-	bool lambda = c->p[1] == 'l';
+	bool lambda = parse->p[1] == 'l';
 
 	in.p += 2;
 	in.out = NULL;
 	while (lambda && *in.p != 'E')
 		if (!type(&in))
 			return false;
-	c->p = in.p;
-	if ((lambda && !skip(c, 'E')) || !discriminator(c, &n))
+	parse->p = in.p;
+	if ((lambda && !skip(parse, 'E')) || !discriminator(parse, &n))
 		return false;
 	snprintf(text, sizeof(text), lambda ? "{lambda#%zu}" : "{unnamed#%zu}", n);
-	return put_text(c, text);
+	return put_text(parse, text);
 }
 
 /* A constructor or a destructor of the last part. */
@@ -173,26 +173,26 @@ static bool ctor_dtor_name(struct parse *c)
 	return put_identifier(c, what, c->last, c->last_len);
 }
 
-static bool unqualified_name(struct parse *c)
+static bool unqualified_name(struct parse *parse)
 {
 	bool good;
 
-	while (*c->p == 'L') /* of one file */
-		c->p++;
-	good = is_digit(*c->p) ? source_name(c) :
-	       *c->p == 'U' && (c->p[1] == 'l' || c->p[1] == 't') ? unnamed_type(c) :
-	       *c->p == 'C' || *c->p == 'D' ? ctor_dtor_name(c) : operator_name(c);
-	while (good && *c->p == 'B') { /* a tag */
-		struct parse in = { .p = c->p + 1 };
+	while (*parse->p == 'L') /* of one file */
+		parse->p++;
+	good = is_digit(*parse->p) ? source_name(parse) :
+	       *parse->p == 'U' && (parse->p[1] == 'l' || parse->p[1] == 't') ? unnamed_type(parse) :
+	       *parse->p == 'C' || *parse->p == 'D' ? ctor_dtor_name(parse) : operator_name(parse);
+	while (good && *parse->p == 'B') { /* a tag */
+		struct parse in = { .p = parse->p + 1 };
 
 		good = source_name(&in);
-		c->p = in.p;
+		parse->p = in.p;
 	}
 	return good;
 }
 
 /* std, and what is below it; others stand for a part of the symbol before, which no name begins with. */
-static bool substitution(struct parse *c)
+static bool substitution(struct parse *parse)
 {
 	static const struct {
 		char code;
@@ -204,18 +204,18 @@ static bool substitution(struct parse *c)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (c->p[1] == known[i].code) {
-			c->p += 2;
-			c->last = known[i].last;
-			c->last_len = c->last ? strlen(c->last) : 0;
-			return put_text(c, known[i].text);
+		if (parse->p[1] == known[i].code) {
+			parse->p += 2;
+			parse->last = known[i].last;
+			parse->last_len = parse->last ? strlen(parse->last) : 0;
+			return put_text(parse, known[i].text);
 		}
-	if (c->out)
+	if (parse->out)
 		return false;
-	c->p++;
-	while (is_digit(*c->p) || (*c->p >= 'A' && *c->p <= 'Z'))
-		c->p++;
-	return skip(c, '_');
+	parse->p++;
+	while (is_digit(*parse->p) || (*parse->p >= 'A' && *parse->p <= 'Z'))
+		parse->p++;
+	return skip(parse, '_');
 }
 
 /* --- what is no part of the name --------------------------------------------------------------------------------- */
@@ -249,67 +249,67 @@ static bool args_if_any(struct parse *c)
 	return *c->p != 'I' || template_args(c);
 }
 
-static bool type_of_d(struct parse *c)
+static bool type_of_d(struct parse *parse)
 {
 	size_t n;
 
-	switch (*++c->p) {
+	switch (*++parse->p) {
 	case 'p': case 'o':
-		c->p++;
-		return type(c);
+		parse->p++;
+		return type(parse);
 	case 'v':
-		c->p++;
-		return number(c, &n) && skip(c, '_') && type(c);
+		parse->p++;
+		return number(parse, &n) && skip(parse, '_') && type(parse);
 	case 'F':
-		c->p++;
-		return number(c, &n) && (skip(c, '_') || skip(c, 'x') || skip(c, 'b'));
+		parse->p++;
+		return number(parse, &n) && (skip(parse, '_') || skip(parse, 'x') || skip(parse, 'b'));
 	default:
-		return *c->p && strchr("acdefhinsu", *c->p) && next(c);
+		return *parse->p && strchr("acdefhinsu", *parse->p) && next(parse);
 	}
 }
 
-static bool type_inside(struct parse *c)
+static bool type_inside(struct parse *parse)
 {
 	size_t n;
 
-	switch (*c->p) {
+	switch (*parse->p) {
 	case 'P': case 'R': case 'O': case 'K': case 'V': case 'r': case 'C': case 'G':
-		c->p++;
-		return type(c);
+		parse->p++;
+		return type(parse);
 	case 'S':
-		if (c->p[1] == 't')
-			return name(c);
-		return substitution(c) && args_if_any(c);
+		if (parse->p[1] == 't')
+			return name(parse);
+		return substitution(parse) && args_if_any(parse);
 	case 'T':
-		c->p++;
-		while (is_digit(*c->p))
-			c->p++;
-		return skip(c, '_') && args_if_any(c);
+		parse->p++;
+		while (is_digit(*parse->p))
+			parse->p++;
+		return skip(parse, '_') && args_if_any(parse);
 	case 'F':
-		c->p++;
-		skip(c, 'Y');
-		while (*c->p != 'E')
-			if (!((*c->p == 'R' || *c->p == 'O') && c->p[1] == 'E' ? next(c) : type(c)))
+		parse->p++;
+		skip(parse, 'Y');
+		while (*parse->p != 'E')
+			if (!((*parse->p == 'R' || *parse->p == 'O') && parse->p[1] == 'E' ? next(parse) : type(parse)))
 				return false;
-		return skip(c, 'E');
+		return skip(parse, 'E');
 	case 'A':
-		c->p++;
-		return (!is_digit(*c->p) || number(c, &n)) && skip(c, '_') && type(c);
+		parse->p++;
+		return (!is_digit(*parse->p) || number(parse, &n)) && skip(parse, '_') && type(parse);
 	case 'M':
-		c->p++;
-		return type(c) && type(c);
+		parse->p++;
+		return type(parse) && type(parse);
 	case 'D':
-		return type_of_d(c);
+		return type_of_d(parse);
 	case 'U':
-		c->p++;
-		return source_name(c) && args_if_any(c) && type(c);
+		parse->p++;
+		return source_name(parse) && args_if_any(parse) && type(parse);
 	case 'u':
-		c->p++;
-		return source_name(c) && args_if_any(c);
+		parse->p++;
+		return source_name(parse) && args_if_any(parse);
 	default:
-		if (*c->p && strchr("vwbcahstijlmxynofdegz", *c->p))
-			return next(c);
-		return name(c);
+		if (*parse->p && strchr("vwbcahstijlmxynofdegz", *parse->p))
+			return next(parse);
+		return name(parse);
 	}
 }
 
@@ -331,51 +331,51 @@ static bool is_hash(const struct parse *c)
 	return c->last_len == HASH_LEN && *c->last == 'h' && strspn(c->last + 1, "0123456789abcdef") >= HASH_LEN - 1;
 }
 
-static bool nested_name(struct parse *c)
+static bool nested_name(struct parse *parse)
 {
-	const size_t begin = c->len;
+	const size_t begin = parse->len;
 	size_t before = begin;
 	bool first = true, good = true;
 
-	for (c->p++; *c->p == 'r' || *c->p == 'V' || *c->p == 'K';)
-		c->p++;
-	if (*c->p == 'R' || *c->p == 'O')
-		c->p++;
-	for (; good && *c->p != 'E'; first = false) {
-		if (*c->p == 'I') {
-			good = !first && template_args(c);
+	for (parse->p++; *parse->p == 'r' || *parse->p == 'V' || *parse->p == 'K';)
+		parse->p++;
+	if (*parse->p == 'R' || *parse->p == 'O')
+		parse->p++;
+	for (; good && *parse->p != 'E'; first = false) {
+		if (*parse->p == 'I') {
+			good = !first && template_args(parse);
 			continue;
 		}
-		if (skip(c, 'M')) { /* the member before is initialized there */
+		if (skip(parse, 'M')) { /* the member before is initialized there */
 			good = !first;
 			continue;
 		}
-		before = c->len;
-		good = first || put_text(c, "::");
-		good = good && (*c->p == 'S' ? first && substitution(c) : *c->p == 'T' ? !c->out && type(c) : unqualified_name(c));
+		before = parse->len;
+		good = first || put_text(parse, "::");
+		good = good && (*parse->p == 'S' ? first && substitution(parse) : *parse->p == 'T' ? !parse->out && type(parse) : unqualified_name(parse));
 	}
-	if (good && before > begin && is_hash(c))
-		c->len = before;
-	return good && !first && skip(c, 'E');
+	if (good && before > begin && is_hash(parse))
+		parse->len = before;
+	return good && !first && skip(parse, 'E');
 }
 
-static bool local_name(struct parse *c)
+static bool local_name(struct parse *parse)
 {
 	size_t n;
 
-	c->p++;
-	if (!encoding(c) || !skip(c, 'E'))
+	parse->p++;
+	if (!encoding(parse) || !skip(parse, 'E'))
 		return false;
-	if (skip(c, 's'))
-		return put_text(c, "::{string}");
-	if (skip(c, 'd') && !discriminator(c, &n))
+	if (skip(parse, 's'))
+		return put_text(parse, "::{string}");
+	if (skip(parse, 'd') && !discriminator(parse, &n))
 		return false;
-	if (!put_text(c, "::") || !name(c))
+	if (!put_text(parse, "::") || !name(parse))
 		return false;
-	if (skip(c, '_')) { /* one of several of this name */
-		if (skip(c, '_'))
-			return number(c, &n) && skip(c, '_');
-		return is_digit(*c->p) && next(c);
+	if (skip(parse, '_')) { /* one of several of this name */
+		if (skip(parse, '_'))
+			return number(parse, &n) && skip(parse, '_');
+		return is_digit(*parse->p) && next(parse);
 	}
 	return true;
 }
@@ -400,16 +400,16 @@ static bool name(struct parse *c)
 }
 
 /* A function with its parameters, within another name. */
-static bool encoding(struct parse *c)
+static bool encoding(struct parse *parse)
 {
 	struct parse in;
-	bool good = name(c);
+	bool good = name(parse);
 
-	in = *c;
+	in = *parse;
 	in.out = NULL;
 	while (good && *in.p != 'E')
 		good = type(&in);
-	c->p = in.p;
+	parse->p = in.p;
 	return good;
 }
 

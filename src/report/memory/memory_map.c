@@ -11,18 +11,18 @@
 
 #define MIN_BYTES 4096
 
-void memory_map_free(struct memory_map *m)
+void memory_map_free(struct memory_map *map)
 {
-	if (!m)
+	if (!map)
 		return;
-	for (uint32_t i = 0; i < m->n_names; i++)
-		free(m->name[i].text);
-	for (uint32_t i = 0; i < m->n_sites; i++)
-		free(m->site[i].stack);
-	cells_free(&m->cells);
-	free(m->part);
-	free(m->name);
-	free(m);
+	for (uint32_t i = 0; i < map->n_names; i++)
+		free(map->name[i].text);
+	for (uint32_t i = 0; i < map->n_sites; i++)
+		free(map->site[i].stack);
+	cells_free(&map->cells);
+	free(map->part);
+	free(map->name);
+	free(map);
 }
 
 /* --- blocks ------------------------------------------------------------------------------------------ */
@@ -37,18 +37,18 @@ static bool clip(const struct memory_options *o, uint64_t addr, uint64_t bytes, 
 	return *begin < *end;
 }
 
-static void keep_block(void *own, const struct access_block *b)
+static void keep_block(void *own, const struct access_block *block)
 {
 	struct memory_map *m = own;
 	struct memory_block *at;
 	uint64_t begin, end;
 
-	if (b->size < m->options.min_bytes || b->pid >= TOUCHED_SPACES || !clip(&m->options, b->addr, b->size, &begin, &end))
+	if (block->size < m->options.min_bytes || block->pid >= TOUCHED_SPACES || !clip(&m->options, block->addr, block->size, &begin, &end))
 		return;
 	m->all_blocks++;
-	at = TOP_PLACE(m->block, m->n_blocks, MEMORY_BLOCKS_MAX, e, e->b.size, b->size);
+	at = TOP_PLACE(m->block, m->n_blocks, MEMORY_BLOCKS_MAX, e, e->b.size, block->size);
 	if (at)
-		*at = (struct memory_block){ .b = *b };
+		*at = (struct memory_block){ .b = *block };
 }
 
 struct reading {
@@ -69,15 +69,15 @@ static bool take_alloc(struct scan *s, void *own)
 }
 
 /* Reads the largest blocks. Returns the time of alloc.out in *FIRST and *LAST, 0 without rows. */
-static void read_blocks(struct report *r, struct memory_map *m, uint64_t *first_ns, uint64_t *last_ns)
+static void read_blocks(struct report *report, struct memory_map *map, uint64_t *first_ns, uint64_t *last_ns)
 {
-	struct reading g = { .map = m, .live = access_live_new(ACCESSES_LIVE_MAX) };
+	struct reading g = { .map = map, .live = access_live_new(ACCESSES_LIVE_MAX) };
 	struct scan_taker taker = { .take = take_alloc, .own = &g };
 
-	if (!g.live || !r->alloc.present)
+	if (!g.live || !report->alloc.present)
 		goto out;
-	scan_walk(r->folder, "alloc", &taker);
-	access_live_end(g.live, MAX(g.last_ns, r->accesses->last_ns), keep_block, m);
+	scan_walk(report->folder, "alloc", &taker);
+	access_live_end(g.live, MAX(g.last_ns, report->accesses->last_ns), keep_block, map);
 	*first_ns = g.first_ns;
 	*last_ns = g.last_ns;
 out:
@@ -105,9 +105,9 @@ static void range_add(struct memory_map *m, uint64_t pid, uint64_t addr, uint64_
 }
 
 /* Adds the pages of a block of memory that were touched, as one range. */
-static void range_of_touched(struct memory_map *m, const struct touched *t, uint32_t i)
+static void range_of_touched(struct memory_map *map, const struct touched *touched, uint32_t i)
 {
-	const struct touched_block *b = table_at(&t->blocks, i);
+	const struct touched_block *b = table_at(&touched->blocks, i);
 	uint64_t first = TOUCHED_PAGES, last = 0;
 
 	for (uint64_t page = 0; page < TOUCHED_PAGES; page++)
@@ -116,7 +116,7 @@ static void range_of_touched(struct memory_map *m, const struct touched *t, uint
 			last = page;
 		}
 	if (first <= last)
-		range_add(m, touched_space(t, i), touched_at(t, i) + first * TOUCHED_PAGE, (last - first + 1) * TOUCHED_PAGE);
+		range_add(map, touched_space(touched, i), touched_at(touched, i) + first * TOUCHED_PAGE, (last - first + 1) * TOUCHED_PAGE);
 }
 
 static uint64_t down(uint64_t addr, uint64_t size)
@@ -141,29 +141,29 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Keeps the ranges, which are in order, of the MEMORY_PROCESSES with the most bytes. */
-static void keep_processes(struct memory_map *m)
+static void keep_processes(struct memory_map *map)
 {
-	autofree struct process *all = calloc(m->n_parts, sizeof(*all));
+	autofree struct process *all = calloc(map->n_parts, sizeof(*all));
 	uint32_t n = 0, kept = 0;
 
-	for (uint32_t i = 0; all && i < m->n_parts; i++) {
-		n += !n || all[n - 1].pid != m->part[i].pid;
-		all[n - 1].pid = m->part[i].pid;
-		all[n - 1].bytes += m->part[i].used;
+	for (uint32_t i = 0; all && i < map->n_parts; i++) {
+		n += !n || all[n - 1].pid != map->part[i].pid;
+		all[n - 1].pid = map->part[i].pid;
+		all[n - 1].bytes += map->part[i].used;
 	}
 	if (n <= MEMORY_PROCESSES)
 		return;
 	qsort(all, n, sizeof(*all), by_bytes);
-	for (uint32_t i = 0; i < m->n_parts; i++) {
+	for (uint32_t i = 0; i < map->n_parts; i++) {
 		uint32_t k = 0;
 
-		while (k < MEMORY_PROCESSES && all[k].pid != m->part[i].pid)
+		while (k < MEMORY_PROCESSES && all[k].pid != map->part[i].pid)
 			k++;
 		if (k < MEMORY_PROCESSES)
-			m->part[kept++] = m->part[i];
+			map->part[kept++] = map->part[i];
 	}
-	m->n_parts = kept;
-	m->processes_left_out = n - MEMORY_PROCESSES;
+	map->n_parts = kept;
+	map->processes_left_out = n - MEMORY_PROCESSES;
 }
 
 struct joined {
@@ -172,17 +172,17 @@ struct joined {
 };
 
 /* Joins the ranges, which are in order, to parts of whole lines of SIZE. Puts those with LEAST bytes or more into TO. */
-static struct joined join(const struct memory_map *m, uint64_t size, uint64_t least, struct memory_part *to)
+static struct joined join(const struct memory_map *map, uint64_t size, uint64_t least, struct memory_part *to)
 {
 	struct memory_part now = { .pid = UINT64_MAX };
 	struct joined j = { 0 };
 
-	for (uint32_t i = 0; i <= m->n_parts; i++) {
-		const struct memory_part *p = i < m->n_parts ? &m->part[i] : NULL;
+	for (uint32_t i = 0; i <= map->n_parts; i++) {
+		const struct memory_part *part = i < map->n_parts ? &map->part[i] : NULL;
 
-		if (p && p->pid == now.pid && down(p->begin, size) <= now.end) {
-			now.end = MAX(now.end, up(p->end, size));
-			now.used += p->used;
+		if (part && part->pid == now.pid && down(part->begin, size) <= now.end) {
+			now.end = MAX(now.end, up(part->end, size));
+			now.used += part->used;
 			continue;
 		}
 		if (now.pid != UINT64_MAX && now.used < least) {
@@ -193,11 +193,11 @@ static struct joined join(const struct memory_map *m, uint64_t size, uint64_t le
 			j.lines += now.lines;
 			to[j.n++] = now;
 		}
-		if (!p)
+		if (!part)
 			break;
-		now = *p;
-		now.begin = down(p->begin, size);
-		now.end = up(p->end, size);
+		now = *part;
+		now.begin = down(part->begin, size);
+		now.end = up(part->end, size);
 	}
 	return j;
 }
@@ -206,91 +206,91 @@ static struct joined join(const struct memory_map *m, uint64_t size, uint64_t le
  * Makes the parts, with lines as short as their number allows. Where the user has not set their length, many small processes
  * and parts would make them long: these are left out. Returns whether there are any parts.
  */
-static bool make_parts(struct memory_map *m)
+static bool make_parts(struct memory_map *map)
 {
-	const bool automatic = !m->options.block_bytes;
+	const bool automatic = !map->options.block_bytes;
 	const uint64_t most = automatic ? MEMORY_LINES : MEMORY_LINES_MAX;
-	uint64_t size = automatic ? TOUCHED_PAGE : m->options.block_bytes;
-	struct memory_part *joined = calloc((size_t)m->n_parts + 1, sizeof(*joined));
+	uint64_t size = automatic ? TOUCHED_PAGE : map->options.block_bytes;
+	struct memory_part *joined = calloc((size_t)map->n_parts + 1, sizeof(*joined));
 	struct joined j;
 
-	if (!m->n_parts || !joined) {
+	if (!map->n_parts || !joined) {
 		free(joined);
 		return false;
 	}
-	qsort(m->part, m->n_parts, sizeof(*m->part), by_address);
+	qsort(map->part, map->n_parts, sizeof(*map->part), by_address);
 	if (automatic)
-		keep_processes(m);
-	while ((j = join(m, size, automatic ? size / MEMORY_PART_LEAST : 0, joined)).lines > most && size < TOUCHED_END)
+		keep_processes(map);
+	while ((j = join(map, size, automatic ? size / MEMORY_PART_LEAST : 0, joined)).lines > most && size < TOUCHED_END)
 		size *= 2;
-	free(m->part);
-	m->part = joined;
-	m->n_parts = j.n;
-	m->parts_left_out = j.left_out;
-	m->line_bytes = size;
-	while (m->n_parts > 1 && m->part[m->n_parts - 1].line + m->part[m->n_parts - 1].lines > most) {
-		m->n_parts--;
-		m->parts_left_out++;
+	free(map->part);
+	map->part = joined;
+	map->n_parts = j.n;
+	map->parts_left_out = j.left_out;
+	map->line_bytes = size;
+	while (map->n_parts > 1 && map->part[map->n_parts - 1].line + map->part[map->n_parts - 1].lines > most) {
+		map->n_parts--;
+		map->parts_left_out++;
 	}
-	return m->n_parts != 0;
+	return map->n_parts != 0;
 }
 
 /* Returns the first part of PID that ends after ADDR; NULL: there is none. */
-static const struct memory_part *part_at(const struct memory_map *m, uint64_t pid, uint64_t addr)
+static const struct memory_part *part_at(const struct memory_map *map, uint64_t pid, uint64_t addr)
 {
-	uint32_t low = 0, high = m->n_parts;
+	uint32_t low = 0, high = map->n_parts;
 
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
-		const struct memory_part *p = &m->part[mid];
+		const struct memory_part *p = &map->part[mid];
 
 		if (p->pid < pid || (p->pid == pid && p->end <= addr))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < m->n_parts && m->part[low].pid == pid ? &m->part[low] : NULL;
+	return low < map->n_parts && map->part[low].pid == pid ? &map->part[low] : NULL;
 }
 
 /* Puts the place of each block; one that spans several parts ends with the first one. */
-static void place_blocks(struct memory_map *m)
+static void place_blocks(struct memory_map *map)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < m->n_blocks; i++) {
-		struct memory_block b = m->block[i];
+	for (uint32_t i = 0; i < map->n_blocks; i++) {
+		struct memory_block b = map->block[i];
 		const struct memory_part *p;
 		uint64_t begin, end;
 
-		clip(&m->options, b.b.addr, b.b.size, &begin, &end);
-		p = part_at(m, b.b.pid, begin);
+		clip(&map->options, b.b.addr, b.b.size, &begin, &end);
+		p = part_at(map, b.b.pid, begin);
 		if (!p || begin < p->begin)
 			continue;
-		b.y = p->line + (double)(begin - p->begin) / (double)m->line_bytes;
-		b.height = (double)(MIN(end, p->end) - begin) / (double)m->line_bytes;
-		m->block[n++] = b;
+		b.y = p->line + (double)(begin - p->begin) / (double)map->line_bytes;
+		b.height = (double)(MIN(end, p->end) - begin) / (double)map->line_bytes;
+		map->block[n++] = b;
 	}
-	m->n_blocks = n;
+	map->n_blocks = n;
 }
 
 /* --- cells ---------------------------------------------------------------------------------------------- */
 
 /* The bins of an interval: those whose middles are in it, or the one that its own middle is in. */
-static void bins_of(const struct memory_map *m, uint64_t at_ns, uint64_t span_ns, uint32_t *first, uint32_t *end)
+static void bins_of(const struct memory_map *map, uint64_t at_ns, uint64_t span_ns, uint32_t *first, uint32_t *end)
 {
-	const uint64_t all_ns = m->bin_ns * m->cells.bins, last = MIN(at_ns - m->begin_ns, all_ns);
-	const uint64_t from = last - MIN(span_ns, last), half = m->bin_ns / 2;
+	const uint64_t all_ns = map->bin_ns * map->cells.bins, last = MIN(at_ns - map->begin_ns, all_ns);
+	const uint64_t from = last - MIN(span_ns, last), half = map->bin_ns / 2;
 
-	*first = (uint32_t)((from + half) / m->bin_ns);
-	*end = (uint32_t)MIN((last + half) / m->bin_ns, m->cells.bins);
+	*first = (uint32_t)((from + half) / map->bin_ns);
+	*end = (uint32_t)MIN((last + half) / map->bin_ns, map->cells.bins);
 	if (*first >= *end) {
-		*first = (uint32_t)MIN((from + (last - from) / 2) / m->bin_ns, m->cells.bins - 1);
+		*first = (uint32_t)MIN((from + (last - from) / 2) / map->bin_ns, map->cells.bins - 1);
 		*end = *first + 1;
 	}
 }
 
 /* Adds the part of ROW from FROM to END, which is in one line. */
-static void cell_add(struct memory_map *m, const struct access_row *row, uint64_t at_ns, uint64_t from, uint64_t end,
+static void cell_add(struct memory_map *map, const struct access_row *row, uint64_t at_ns, uint64_t from, uint64_t end,
 		     uint32_t line)
 {
 	const double part = (double)(end - from) / (double)row->bytes;
@@ -300,24 +300,24 @@ static void cell_add(struct memory_map *m, const struct access_row *row, uint64_
 	};
 	uint32_t last;
 
-	for (bins_of(m, at_ns, row->span_ns, &add.bin, &last); add.bin < last; add.bin++)
-		cells_add(&m->cells, &add);
+	for (bins_of(map, at_ns, row->span_ns, &add.bin, &last); add.bin < last; add.bin++)
+		cells_add(&map->cells, &add);
 }
 
-static bool take_access(struct scan *s, void *own)
+static bool take_access(struct scan *scan, void *own)
 {
-	struct memory_map *m = own;
-	const struct memory_part *p;
+	struct memory_map *map = own;
+	const struct memory_part *part;
 	struct access_row row;
 	uint64_t begin, end;
 
-	if (!access_row(&row, s) || !access_bytes(&row) || s->time_ns < m->begin_ns ||
-	    !clip(&m->options, row.addr, row.bytes, &begin, &end))
+	if (!access_row(&row, scan) || !access_bytes(&row) || scan->time_ns < map->begin_ns ||
+	    !clip(&map->options, row.addr, row.bytes, &begin, &end))
 		return true;
-	for (p = part_at(m, row.pid, begin); p && p < m->part + m->n_parts && p->pid == row.pid && p->begin < end; p++)
-		for (uint64_t from = MAX(begin, p->begin), to; from < MIN(end, p->end); from = to) {
-			to = MIN(down(from, m->line_bytes) + m->line_bytes, end);
-			cell_add(m, &row, s->time_ns, from, to, p->line + (uint32_t)((from - p->begin) / m->line_bytes));
+	for (part = part_at(map, row.pid, begin); part && part < map->part + map->n_parts && part->pid == row.pid && part->begin < end; part++)
+		for (uint64_t from = MAX(begin, part->begin), to; from < MIN(end, part->end); from = to) {
+			to = MIN(down(from, map->line_bytes) + map->line_bytes, end);
+			cell_add(map, &row, scan->time_ns, from, to, part->line + (uint32_t)((from - part->begin) / map->line_bytes));
 		}
 	return true;
 }
@@ -353,30 +353,30 @@ static void vote(struct line *l, uint64_t pid, uint64_t tag)
 	l->votes += l->tag == tag ? 1 : UINT32_MAX;
 }
 
-static void find_lines(const struct report *r, const struct memory_map *m, struct line *lines)
+static void find_lines(const struct report *report, const struct memory_map *map, struct line *lines)
 {
-	const struct touched *t = &r->accesses->memory;
-	const uint64_t step = MIN(m->line_bytes, TOUCHED_BLOCK);
+	const struct touched *touched = &report->accesses->memory;
+	const uint64_t step = MIN(map->line_bytes, TOUCHED_BLOCK);
 
-	for (uint32_t i = 0; i < t->blocks.n; i++) {
-		const struct touched_block *b = table_at(&t->blocks, i);
-		const uint64_t at = touched_at(t, i), pid = touched_space(t, i);
-		const struct memory_part *p = part_at(m, pid, at);
+	for (uint32_t i = 0; i < touched->blocks.n; i++) {
+		const struct touched_block *b = table_at(&touched->blocks, i);
+		const uint64_t at = touched_at(touched, i), pid = touched_space(touched, i);
+		const struct memory_part *p = part_at(map, pid, at);
 
 		for (uint64_t from = p ? MAX(at, p->begin) : 0; p && from < MIN(at + TOUCHED_BLOCK, p->end); from += step)
-			vote(&lines[p->line + (from - p->begin) / m->line_bytes], pid, b->tag);
+			vote(&lines[p->line + (from - p->begin) / map->line_bytes], pid, b->tag);
 	}
-	for (uint32_t i = 0; i < m->n_blocks; i++) { /* the largest first */
-		const struct memory_block *b = &m->block[i];
-		const double end = b->y + b->height;
+	for (uint32_t i = 0; i < map->n_blocks; i++) { /* the largest first */
+		const struct memory_block *block = &map->block[i];
+		const double end = block->y + block->height;
 
-		for (uint32_t y = (uint32_t)b->y; y < m->cells.lines && y < end; y++) {
+		for (uint32_t y = (uint32_t)block->y; y < map->cells.lines && y < end; y++) {
 			struct line *l = &lines[y];
 
 			if (l->has_site || access_tag_kind(l->tag) == ACCESS_FILE)
 				continue;
-			l->pid = b->b.pid;
-			l->site = b->b.site;
+			l->pid = block->b.pid;
+			l->site = block->b.site;
 			l->any = l->has_site = true;
 		}
 	}
@@ -397,101 +397,101 @@ static const char *stack_of(const struct memory_map *m, uint64_t id)
 	return NULL;
 }
 
-static char *name_of(struct report *r, const struct memory_map *m, const struct line *l)
+static char *name_of(struct report *report, const struct memory_map *map, const struct line *line)
 {
-	const uint64_t fid = access_tag_fid(l->tag);
-	const char *stack = l->has_site ? stack_of(m, l->site) : NULL;
+	const uint64_t fid = access_tag_fid(line->tag);
+	const char *stack = line->has_site ? stack_of(map, line->site) : NULL;
 	char *path;
 
 	if (stack)
 		return strndup(stack, strcspn(stack, " "));
-	if (l->has_site)
-		return l->site ? util_fmt("SITE %llu", (unsigned long long)l->site) : strdup("allocated");
-	if (access_tag_kind(l->tag) != ACCESS_FILE)
-		return strdup(access_tag_kind(l->tag) == ACCESS_UNKNOWN ? "memory" : access_kind_names[access_tag_kind(l->tag)]);
-	path = fid ? report_path_of(r, fid, NULL, 0) : NULL;
+	if (line->has_site)
+		return line->site ? util_fmt("SITE %llu", (unsigned long long)line->site) : strdup("allocated");
+	if (access_tag_kind(line->tag) != ACCESS_FILE)
+		return strdup(access_tag_kind(line->tag) == ACCESS_UNKNOWN ? "memory" : access_kind_names[access_tag_kind(line->tag)]);
+	path = fid ? report_path_of(report, fid, NULL, 0) : NULL;
 	return path ? path : util_fmt("FID %llu", (unsigned long long)fid);
 }
 
 /* Puts the names of lines that follow each other in a part and are of one thing. */
-static void make_names(struct report *r, struct memory_map *m)
+static void make_names(struct report *report, struct memory_map *map)
 {
-	autofree struct line *lines = calloc(m->cells.lines, sizeof(*lines));
+	autofree struct line *lines = calloc(map->cells.lines, sizeof(*lines));
 
 	if (!lines)
 		return;
-	find_lines(r, m, lines);
-	for (uint32_t i = 0; i < m->n_parts; i++)
-		for (uint32_t y = m->part[i].line, n; y < m->part[i].line + m->part[i].lines; y += n) {
-			for (n = 1; y + n < m->part[i].line + m->part[i].lines && are_one(&lines[y], &lines[y + n]); n++)
+	find_lines(report, map, lines);
+	for (uint32_t i = 0; i < map->n_parts; i++)
+		for (uint32_t y = map->part[i].line, n; y < map->part[i].line + map->part[i].lines; y += n) {
+			for (n = 1; y + n < map->part[i].line + map->part[i].lines && are_one(&lines[y], &lines[y + n]); n++)
 				;
-			if (lines[y].any && util_room(&m->name, m->n_names, sizeof(*m->name)) == 0)
-				m->name[m->n_names++] = (struct memory_name){
-					.pid = lines[y].pid, .line = y, .lines = n, .text = name_of(r, m, &lines[y]),
+			if (lines[y].any && util_room(&map->name, map->n_names, sizeof(*map->name)) == 0)
+				map->name[map->n_names++] = (struct memory_name){
+					.pid = lines[y].pid, .line = y, .lines = n, .text = name_of(report, map, &lines[y]),
 				};
 		}
 }
 
 /* Reads the stacks of the largest blocks. */
-static void read_stacks(struct report *r, struct memory_map *m)
+static void read_stacks(struct report *report, struct memory_map *map)
 {
 	struct stack_place places[MEMORY_SITES_MAX];
 
-	for (uint32_t i = 0; i < m->n_blocks; i++) {
-		const uint64_t id = m->block[i].b.site;
+	for (uint32_t i = 0; i < map->n_blocks; i++) {
+		const uint64_t id = map->block[i].b.site;
 		uint32_t k = 0;
 
-		while (k < m->n_sites && m->site[k].id != id)
+		while (k < map->n_sites && map->site[k].id != id)
 			k++;
-		if (id && k == m->n_sites && k < MEMORY_SITES_MAX)
-			m->site[m->n_sites++].id = id;
-		m->block[i].site = id && k < MEMORY_SITES_MAX ? k : MEMORY_SITES_MAX;
+		if (id && k == map->n_sites && k < MEMORY_SITES_MAX)
+			map->site[map->n_sites++].id = id;
+		map->block[i].site = id && k < MEMORY_SITES_MAX ? k : MEMORY_SITES_MAX;
 	}
-	for (uint32_t i = 0; i < m->n_sites; i++)
-		places[i] = (struct stack_place){ m->site[i].id, &m->site[i].stack };
-	stacks_read_apart(r->folder, places, m->n_sites);
+	for (uint32_t i = 0; i < map->n_sites; i++)
+		places[i] = (struct stack_place){ map->site[i].id, &map->site[i].stack };
+	stacks_read_apart(report->folder, places, map->n_sites);
 }
 
 /* --- the map --------------------------------------------------------------------------------------------- */
 
-static bool make(struct report *r, struct memory_map *m)
+static bool make(struct report *report, struct memory_map *map)
 {
-	const struct report_accesses *a = r->accesses;
-	struct scan_taker taker = { .take = take_access, .own = m };
+	const struct report_accesses *accesses = report->accesses;
+	struct scan_taker taker = { .take = take_access, .own = map };
 	uint64_t first_ns = 0, last_ns = 0;
 
-	read_blocks(r, m, &first_ns, &last_ns);
-	for (uint32_t i = 0; i < a->memory.blocks.n; i++)
-		range_of_touched(m, &a->memory, i);
-	for (uint32_t i = 0; i < m->n_blocks; i++)
-		range_add(m, m->block[i].b.pid, m->block[i].b.addr, m->block[i].b.size);
-	if (!make_parts(m))
+	read_blocks(report, map, &first_ns, &last_ns);
+	for (uint32_t i = 0; i < accesses->memory.blocks.n; i++)
+		range_of_touched(map, &accesses->memory, i);
+	for (uint32_t i = 0; i < map->n_blocks; i++)
+		range_add(map, map->block[i].b.pid, map->block[i].b.addr, map->block[i].b.size);
+	if (!make_parts(map))
 		return false;
-	place_blocks(m);
-	if (a->rows) {
-		first_ns = a->first_ns;
-		last_ns = MAX(last_ns, a->last_ns);
+	place_blocks(map);
+	if (accesses->rows) {
+		first_ns = accesses->first_ns;
+		last_ns = MAX(last_ns, accesses->last_ns);
 	}
-	if (!make_cells(m, first_ns, last_ns, a->least_span_ns))
+	if (!make_cells(map, first_ns, last_ns, accesses->least_span_ns))
 		return false;
-	if (a->present)
-		scan_walk(r->folder, "access", &taker);
-	read_stacks(r, m);
-	make_names(r, m);
+	if (accesses->present)
+		scan_walk(report->folder, "access", &taker);
+	read_stacks(report, map);
+	make_names(report, map);
 	return true;
 }
 
-void memory_map_read(struct report *r, const struct memory_options *o)
+void memory_map_read(struct report *report, const struct memory_options *options)
 {
-	struct memory_map *m = r->alloc.present || r->accesses->present ? calloc(1, sizeof(*m)) : NULL;
+	struct memory_map *map = report->alloc.present || report->accesses->present ? calloc(1, sizeof(*map)) : NULL;
 
-	if (!m)
+	if (!map)
 		return;
-	if (o)
-		m->options = *o;
-	m->options.min_bytes = MAX(m->options.min_bytes, o && o->min_bytes ? 1 : MIN_BYTES);
-	if (make(r, m))
-		r->memory = m;
+	if (options)
+		map->options = *options;
+	map->options.min_bytes = MAX(map->options.min_bytes, options && options->min_bytes ? 1 : MIN_BYTES);
+	if (make(report, map))
+		report->memory = map;
 	else
-		memory_map_free(m);
+		memory_map_free(map);
 }

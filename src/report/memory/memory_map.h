@@ -60,8 +60,8 @@ struct memory_map {
 	uint64_t parts_left_out, processes_left_out; /* small ones, or too many */
 };
 
-/* Makes R's map, after report_accesses_read(). O NULL: with the defaults. It stays NULL where there is nothing to show. */
-void memory_map_read(struct report *r, const struct memory_options *o);
-void memory_map_free(struct memory_map *m);
+/* Makes REPORT's map, after report_accesses_read(). OPTIONS NULL: with the defaults. It stays NULL where there is nothing to show. */
+void memory_map_read(struct report *report, const struct memory_options *options);
+void memory_map_free(struct memory_map *map);
 
 #endif

@@ -68,24 +68,24 @@ static void put(char **to, struct reader_field f)
 	*to = reader_is(f, "-") ? NULL : strndup(f.p, f.len);
 }
 
-static bool take(struct scan *s, void *own)
+static bool take(struct scan *scan, void *own)
 {
 	struct stacks *stacks = own;
-	const bool is_module = scan_is(s, COL_KIND, "module");
-	struct module *m;
+	const bool is_module = scan_is(scan, COL_KIND, "module");
+	struct module *module;
 	struct stack *stack;
 	uint64_t site;
 
-	if (!scan_u64(s, COL_SITE, &site))
+	if (!scan_u64(scan, COL_SITE, &site))
 		return false;
-	if (is_module && (m = table_get(&stacks->modules, site))) {
-		put(&m->path, scan_field(s, COL_FRAMES));
-		put(&m->build_id, scan_field(s, COL_BUILD_ID));
+	if (is_module && (module = table_get(&stacks->modules, site))) {
+		put(&module->path, scan_field(scan, COL_FRAMES));
+		put(&module->build_id, scan_field(scan, COL_BUILD_ID));
 	}
 	stack = is_module ? NULL : table_find(&stacks->wanted, site);
 	if (stack) {
-		put(&stack->frames, scan_field(s, COL_FRAMES));
-		stack->python = scan_is(s, COL_KIND, "python");
+		put(&stack->frames, scan_field(scan, COL_FRAMES));
+		stack->python = scan_is(scan, COL_KIND, "python");
 	}
 	return true;
 }
@@ -117,15 +117,15 @@ static int by_address(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static void places_collect(struct stacks *s)
+static void places_collect(struct stacks *stacks)
 {
-	for (uint32_t i = 0; i < s->wanted.n; i++) {
-		const struct stack *stack = table_at(&s->wanted, i);
+	for (uint32_t i = 0; i < stacks->wanted.n; i++) {
+		const struct stack *stack = table_at(&stacks->wanted, i);
 		const char *text = stack->python ? NULL : stack->frames;
 
 		for (unsigned int k = 0; text && k < FRAMES_MAX; k++) {
 			const struct frame f = frame_next(&text);
-			struct module *m = f.module ? table_find(&s->modules, f.module) : NULL;
+			struct module *m = f.module ? table_find(&stacks->modules, f.module) : NULL;
 
 			if (m && f.at)
 				place_add(m, f.at - 1);
@@ -133,21 +133,21 @@ static void places_collect(struct stacks *s)
 	}
 }
 
-static void module_name(struct module *m)
+static void module_name(struct module *module)
 {
 	char path[4096];
 	size_t n = 0;
 
-	if (!m->n || !m->path || !m->build_id || strlen(m->path) >= sizeof(path))
+	if (!module->n || !module->path || !module->build_id || strlen(module->path) >= sizeof(path))
 		return;
-	qsort(m->places, m->n, sizeof(m->places[0]), by_address);
-	for (size_t i = 0; i < m->n; i++)
-		if (!n || m->places[n - 1].at != m->places[i].at)
-			m->places[n++] = m->places[i];
-	m->n = n;
-	path[text_unescape(path, m->path, strlen(m->path))] = '\0';
+	qsort(module->places, module->n, sizeof(module->places[0]), by_address);
+	for (size_t i = 0; i < module->n; i++)
+		if (!n || module->places[n - 1].at != module->places[i].at)
+			module->places[n++] = module->places[i];
+	module->n = n;
+	path[text_unescape(path, module->path, strlen(module->path))] = '\0';
 	if (path[0] == '/')
-		symbols_find(path, m->build_id, m->places, m->n);
+		symbols_find(path, module->build_id, module->places, module->n);
 }
 
 static void read_sites(struct stacks *s, struct scan_folder *f)
@@ -161,24 +161,24 @@ static void read_sites(struct stacks *s, struct scan_folder *f)
 }
 
 /* EXACT: with the place in the function */
-static void put_frame(const struct stacks *s, const struct frame *f, bool exact, FILE *out)
+static void put_frame(const struct stacks *stacks, const struct frame *frame, bool exact, FILE *out)
 {
-	const struct module *m = f->module ? table_find(&s->modules, f->module) : NULL;
-	const struct symbol_place key = { .at = f->at - 1 };
-	const struct symbol_place *p = m && m->n ? bsearch(&key, m->places, m->n, sizeof(key), by_address) : NULL;
-	const char *file = m && m->path ? strrchr(m->path, '/') : NULL;
+	const struct module *module = frame->module ? table_find(&stacks->modules, frame->module) : NULL;
+	const struct symbol_place key = { .at = frame->at - 1 };
+	const struct symbol_place *place = module && module->n ? bsearch(&key, module->places, module->n, sizeof(key), by_address) : NULL;
+	const char *file = module && module->path ? strrchr(module->path, '/') : NULL;
 	char name[TEXT_ESCAPED_MAX(NAME_MAX_BYTES)];
 
-	if (p && p->name && cxx_name(name, sizeof(name), p->name))
+	if (place && place->name && cxx_name(name, sizeof(name), place->name))
 		fputs(name, out);
-	else if (p && p->name)
-		fwrite(name, 1, (size_t)(text_put_str(name, p->name, strnlen(p->name, NAME_MAX_BYTES)) - name), out);
-	else if (m && m->path)
-		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : m->path, f->at);
+	else if (place && place->name)
+		fwrite(name, 1, (size_t)(text_put_str(name, place->name, strnlen(place->name, NAME_MAX_BYTES)) - name), out);
+	else if (module && module->path)
+		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : module->path, frame->at);
 	else
-		fprintf(out, "0x%" PRIx64, f->at);
-	if (exact && p && p->name)
-		fprintf(out, "+0x%" PRIx64, f->at - p->begin);
+		fprintf(out, "0x%" PRIx64, frame->at);
+	if (exact && place && place->name)
+		fprintf(out, "+0x%" PRIx64, frame->at - place->begin);
 }
 
 /* Puts the frame of Python that *TEXT begins with, without the folders of its file, and sets *TEXT likewise. */
@@ -191,9 +191,9 @@ static void put_line(const char **text, FILE *out)
 	*text = *end ? end + 1 : NULL;
 }
 
-static char *text_of(const struct stacks *s, uint64_t site, bool exact)
+static char *text_of(const struct stacks *stacks, uint64_t site, bool exact)
 {
-	const struct stack *stack = site ? table_find(&s->wanted, site) : NULL;
+	const struct stack *stack = site ? table_find(&stacks->wanted, site) : NULL;
 	const char *text = stack ? stack->frames : NULL;
 	char *ret = NULL;
 	size_t len = 0;
@@ -208,7 +208,7 @@ static char *text_of(const struct stacks *s, uint64_t site, bool exact)
 			continue;
 		}
 		f = frame_next(&text);
-		put_frame(s, &f, exact, out);
+		put_frame(stacks, &f, exact, out);
 	}
 	if (!out || fclose(out) == 0)
 		return ret;
@@ -222,7 +222,7 @@ static bool is_alike(const struct stack_place *a, const struct stack_place *b)
 }
 
 /* Stacks of the same functions, which call each other at other places, get these places: nothing else in them differs. */
-static void distinguish(const struct stacks *s, const struct stack_place *places, unsigned int n)
+static void distinguish(const struct stacks *stacks, const struct stack_place *places, unsigned int n)
 {
 	autofree bool *alike = calloc(n, sizeof(*alike));
 
@@ -230,7 +230,7 @@ static void distinguish(const struct stacks *s, const struct stack_place *places
 		for (unsigned int k = 0; !alike[i] && k < n; k++)
 			alike[i] = is_alike(&places[i], &places[k]);
 	for (unsigned int i = 0; alike && i < n; i++) {
-		char *exact = alike[i] ? text_of(s, places[i].site, true) : NULL;
+		char *exact = alike[i] ? text_of(stacks, places[i].site, true) : NULL;
 
 		if (!exact)
 			continue;
@@ -239,7 +239,7 @@ static void distinguish(const struct stacks *s, const struct stack_place *places
 	}
 }
 
-static void read_places(struct scan_folder *f, const struct stack_place *places, unsigned int n, bool apart)
+static void read_places(struct scan_folder *folder, const struct stack_place *places, unsigned int n, bool apart)
 {
 	struct stacks s;
 
@@ -248,7 +248,7 @@ static void read_places(struct scan_folder *f, const struct stack_place *places,
 	for (unsigned int i = 0; i < n; i++)
 		if (places[i].site)
 			table_get(&s.wanted, places[i].site);
-	read_sites(&s, f);
+	read_sites(&s, folder);
 	for (unsigned int i = 0; i < n; i++)
 		*places[i].text = text_of(&s, places[i].site, false);
 	if (apart)

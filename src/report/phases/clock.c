@@ -15,23 +15,23 @@ bool phase_clock_zone(struct phase_clock *c, const char *name)
 	return c->has_zone = zone_parse(&c->zone, name);
 }
 
-void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m)
+void phase_clock_host(struct phase_clock *clock, const struct manifest_facts *facts)
 {
-	const char *link = strstr(m->localtime, "zoneinfo/");
+	const char *link = strstr(facts->localtime, "zoneinfo/");
 	char *end;
-	long offset_s = strtol(m->utc_offset_s, &end, 10);
+	long offset_s = strtol(facts->utc_offset_s, &end, 10);
 
-	c->begin_ns = m->start_ns ? m->start_ns : c->begin_ns;
-	c->end_ns = m->end_ns;
-	if (m->tz[0])
-		phase_clock_zone(c, m->tz);
+	clock->begin_ns = facts->start_ns ? facts->start_ns : clock->begin_ns;
+	clock->end_ns = facts->end_ns;
+	if (facts->tz[0])
+		phase_clock_zone(clock, facts->tz);
 	else if (link)
-		phase_clock_zone(c, link + strlen("zoneinfo/"));
-	if (c->has_zone || !m->utc_offset_s[0] || *end || labs(offset_s) > 15L * 3600)
+		phase_clock_zone(clock, link + strlen("zoneinfo/"));
+	if (clock->has_zone || !facts->utc_offset_s[0] || *end || labs(offset_s) > 15L * 3600)
 		return;
 	/* a zone that this machine does not know has the offset of the trace's begin */
-	c->zone = (struct zone){ .offset_s = (int32_t)offset_s };
-	c->has_zone = true;
+	clock->zone = (struct zone){ .offset_s = (int32_t)offset_s };
+	clock->has_zone = true;
 }
 
 void phase_clock_reading(struct phase_clock *c, uint64_t mono_ns, uint64_t real_ns)
@@ -58,19 +58,19 @@ uint64_t phase_clock_outside(const struct phase_clock *c, uint64_t at_ns, bool *
 	return c->end_ns && at_ns > c->end_ns ? at_ns - c->end_ns : 0;
 }
 
-/* Puts all instants that T may be, by the zone's offsets and the settings of the clock, into RET. Returns how many. */
-static unsigned int instants(struct phase_clock *c, const struct applog_time *t, uint64_t ret[2 * WALLCLOCK_INSTANTS])
+/* Puts all instants that TIME may be, by the zone's offsets and the settings of the clock, into RET. Returns how many. */
+static unsigned int instants(struct phase_clock *clock, const struct applog_time *time, uint64_t ret[2 * WALLCLOCK_INSTANTS])
 {
-	int64_t utc_s[2] = { t->s };
+	int64_t utc_s[2] = { time->s };
 	unsigned int zones = 1, n = 0;
 
-	if (t->clock == APPLOG_NO_TIME || (t->clock == APPLOG_LOCAL && !c->has_zone))
+	if (time->clock == APPLOG_NO_TIME || (time->clock == APPLOG_LOCAL && !clock->has_zone))
 		return 0;
-	if (t->clock == APPLOG_LOCAL)
-		zones = zone_utc(&c->zone, t->s, utc_s);
+	if (time->clock == APPLOG_LOCAL)
+		zones = zone_utc(&clock->zone, time->s, utc_s);
 	for (unsigned int i = 0; i < zones; i++)
 		if (utc_s[i] >= 0 && utc_s[i] < INT64_MAX / (int64_t)NSEC_PER_SEC)
-			n += wallclock_mono(&c->wall, (uint64_t)utc_s[i] * NSEC_PER_SEC + t->ns, ret + n);
+			n += wallclock_mono(&clock->wall, (uint64_t)utc_s[i] * NSEC_PER_SEC + time->ns, ret + n);
 	return n;
 }
 
@@ -93,13 +93,13 @@ static unsigned int oddity(const struct phase_clock *c, uint64_t ns, uint64_t la
 	return 2 * (phase_clock_outside(c, ns, &before) > 0) + (ns + BACK_NS < last_ns);
 }
 
-uint64_t phase_clock_in_file(struct phase_clock *c, const struct applog_time *t, uint64_t last_ns)
+uint64_t phase_clock_in_file(struct phase_clock *clock, const struct applog_time *time, uint64_t last_ns)
 {
 	uint64_t v[2 * WALLCLOCK_INSTANTS], best = 0;
-	unsigned int n = instants(c, t, v), least = 4;
+	unsigned int n = instants(clock, time, v), least = 4;
 
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int odd = oddity(c, v[i], last_ns);
+		unsigned int odd = oddity(clock, v[i], last_ns);
 
 		if (odd > least || (odd == least && v[i] > best))
 			continue;

@@ -23,8 +23,8 @@ struct phase_clock {
 
 /* Adds a reading of both clocks; readings come in order of MONO_NS. */
 void phase_clock_reading(struct phase_clock *c, uint64_t mono_ns, uint64_t real_ns);
-/* Takes the host's begin, end and zone from the manifest M. */
-void phase_clock_host(struct phase_clock *c, const struct manifest_facts *m);
+/* Takes the host's begin, end and zone from the manifest FACTS. */
+void phase_clock_host(struct phase_clock *clock, const struct manifest_facts *facts);
 /* Makes NAME the zone. Returns whether this machine knows it; if not, there is none. */
 bool phase_clock_zone(struct phase_clock *c, const char *name);
 /* To be called when no row has a reading of the wall clock: takes the manifest's reading at the start. */
@@ -39,7 +39,7 @@ uint64_t phase_clock_in_row(struct phase_clock *c, const struct applog_time *t, 
  * Returns the instant of a line in a file, after a line of LAST_NS; 0: not known. Of several possible instants, it is one
  * within the trace and in order.
  */
-uint64_t phase_clock_in_file(struct phase_clock *c, const struct applog_time *t, uint64_t last_ns);
+uint64_t phase_clock_in_file(struct phase_clock *clock, const struct applog_time *time, uint64_t last_ns);
 /* Returns how far AT_NS is outside of the trace, 0 within it. *BEFORE: it is before the trace. */
 uint64_t phase_clock_outside(const struct phase_clock *c, uint64_t at_ns, bool *before);
 

@@ -19,21 +19,21 @@ struct walk {
 	unsigned int entries;
 };
 
-static void walk_folder(struct walk *w, int dirfd, const char *path, unsigned int depth);
+static void walk_folder(struct walk *walk, int dirfd, const char *path, unsigned int depth);
 
-static void take_entry(struct walk *w, int dirfd, const char *path, const char *name, unsigned int depth)
+static void take_entry(struct walk *walk, int dirfd, const char *path, const char *name, unsigned int depth)
 {
 	autofree char *inner = util_fmt("%s/%s", path, name);
 	autoclose int fd = -1;
 
-	if (!inner || name[0] == '.' || w->entries == ENTRIES_MAX)
+	if (!inner || name[0] == '.' || walk->entries == ENTRIES_MAX)
 		return;
-	w->entries++;
+	walk->entries++;
 	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
-		walk_folder(w, fd, inner, depth + 1);
+		walk_folder(walk, fd, inner, depth + 1);
 	else
-		w->take(w->ctx, dirfd, name, inner);
+		walk->take(walk->ctx, dirfd, name, inner);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -41,7 +41,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void walk_folder(struct walk *w, int dirfd, const char *path, unsigned int depth)
+static void walk_folder(struct walk *walk, int dirfd, const char *path, unsigned int depth)
 {
 	struct dirent **entries;
 	int n = depth < DEPTH_MAX ? scandirat(dirfd, ".", &entries, NULL, by_name) : -1;
@@ -49,7 +49,7 @@ static void walk_folder(struct walk *w, int dirfd, const char *path, unsigned in
 	if (n < 0)
 		return;
 	for (int i = 0; i < n; i++) {
-		take_entry(w, dirfd, path, entries[i]->d_name, depth);
+		take_entry(walk, dirfd, path, entries[i]->d_name, depth);
 		free(entries[i]);
 	}
 	free(entries);

@@ -59,17 +59,17 @@ static bool is_again(const struct phase *before, const struct phase *end)
 	return end->number >= 0 && end->number == before->number && end->end_ns - before->end_ns < AGAIN_NS;
 }
 
-static void by_ends(struct phases *p, const struct epoch_trace *t)
+static void by_ends(struct phases *phases, const struct epoch_trace *trace)
 {
-	for (uint32_t i = 0; i < p->ends.n; i++) {
-		struct phase phase = p->ends.v[i];
-		uint32_t before = end_before(&p->ends, i);
+	for (uint32_t i = 0; i < phases->ends.n; i++) {
+		struct phase phase = phases->ends.v[i];
+		uint32_t before = end_before(&phases->ends, i);
 
-		if (!is_by_ends(p, phase.name) || (before != PHASES_NONE && is_again(&p->ends.v[before], &phase)))
+		if (!is_by_ends(phases, phase.name) || (before != PHASES_NONE && is_again(&phases->ends.v[before], &phase)))
 			continue;
 		phase.since_start = before == PHASES_NONE;
-		phase.begin_ns = phase.since_start ? epoch_start(t, phase.end_ns, 1) : p->ends.v[before].end_ns;
-		put_derived(p, phase);
+		phase.begin_ns = phase.since_start ? epoch_start(trace, phase.end_ns, 1) : phases->ends.v[before].end_ns;
+		put_derived(phases, phase);
 	}
 }
 
@@ -110,27 +110,27 @@ static void put_bounds(struct phases *p, uint32_t name, uint32_t i, const struct
  * Before the rows are read, it may not be known which side the lines are on. Until then, both the time before the first line
  * and the time after the last one are epochs, so that sums by epoch exist for either case.
  */
-static void by_lines(struct phases *p, const struct epoch_trace *t)
+static void by_lines(struct phases *phases, const struct epoch_trace *trace)
 {
-	uint32_t name = phases_name(p, PHASE_LOG, "epoch", strlen("epoch"));
+	uint32_t name = phases_name(phases, PHASE_LOG, "epoch", strlen("epoch"));
 	struct epoch_bounds b;
 
 	if (name == PHASES_NONE)
 		return;
-	p->score = epoch_side_of(&p->near, t);
-	p->has_score = true;
-	for (uint32_t i = 0; i < p->near.n; i++) {
-		b = epoch_bounds_of(&p->near, i, p->score.side, t);
-		put_bounds(p, name, i, &b);
+	phases->score = epoch_side_of(&phases->near, trace);
+	phases->has_score = true;
+	for (uint32_t i = 0; i < phases->near.n; i++) {
+		b = epoch_bounds_of(&phases->near, i, phases->score.side, trace);
+		put_bounds(phases, name, i, &b);
 	}
-	p->has_other_end = !t->timeline && p->score.side != EPOCH_LASTS;
-	if (!p->has_other_end)
+	phases->has_other_end = !trace->timeline && phases->score.side != EPOCH_LASTS;
+	if (!phases->has_other_end)
 		return;
-	b = epoch_bounds_of(&p->near, p->score.side == EPOCH_ENDS ? p->near.n - 1 : 0,
-			    p->score.side == EPOCH_ENDS ? EPOCH_BEGINS : EPOCH_ENDS, t);
-	p->other_end = (struct phase){ .begin_ns = b.begin_ns, .end_ns = b.end_ns, .number = -1, .rank = -1, .ranks = 1,
+	b = epoch_bounds_of(&phases->near, phases->score.side == EPOCH_ENDS ? phases->near.n - 1 : 0,
+			    phases->score.side == EPOCH_ENDS ? EPOCH_BEGINS : EPOCH_ENDS, trace);
+	phases->other_end = (struct phase){ .begin_ns = b.begin_ns, .end_ns = b.end_ns, .number = -1, .rank = -1, .ranks = 1,
 				       .name = name, .derived = true };
-	p->has_other_end = b.end_ns > b.begin_ns;
+	phases->has_other_end = b.end_ns > b.begin_ns;
 }
 
 /* --- epochs by workers ---------------------------------------------------------------------------------------- */
@@ -156,21 +156,21 @@ static void put_generation(struct phases *p, const char *what, int64_t number, u
 }
 
 /* A generation that is no validation begins an epoch, which lasts until the last of its workers has ended. */
-static void by_workers(struct phases *p)
+static void by_workers(struct phases *phases)
 {
-	const struct phase_workers *w = &p->workers;
+	const struct phase_workers *workers = &phases->workers;
 	int64_t number = 0;
 
-	for (uint32_t i = 0, next; i < w->n; i = next) {
-		uint64_t end_ns = w->v[i].end_ns;
+	for (uint32_t i = 0, next; i < workers->n; i = next) {
+		uint64_t end_ns = workers->v[i].end_ns;
 
-		for (next = i + 1; next < w->n && w->v[next].minor; next++)
-			end_ns = MAX(end_ns, w->v[next].end_ns);
-		if (!w->v[i].minor) /* a validation before the first epoch is a trial, outside of epochs */
-			put_generation(p, "epoch", number++, w->v[i].begin_ns, end_ns);
+		for (next = i + 1; next < workers->n && workers->v[next].minor; next++)
+			end_ns = MAX(end_ns, workers->v[next].end_ns);
+		if (!workers->v[i].minor) /* a validation before the first epoch is a trial, outside of epochs */
+			put_generation(phases, "epoch", number++, workers->v[i].begin_ns, end_ns);
 		for (uint32_t k = i; k < next; k++)
-			if (w->v[k].minor)
-				put_generation(p, "eval", -1, w->v[k].begin_ns, w->v[k].end_ns);
+			if (workers->v[k].minor)
+				put_generation(phases, "eval", -1, workers->v[k].begin_ns, workers->v[k].end_ns);
 	}
 }
 
@@ -202,17 +202,17 @@ static bool shows_training(const struct phases *p)
 	return false;
 }
 
-static void by_steps(struct phases *p, const struct epoch_trace *t)
+static void by_steps(struct phases *phases, const struct epoch_trace *trace)
 {
-	const struct step_lines *l = &p->step_lines;
-	uint32_t name = phases_name(p, PHASE_LOG, "training", strlen("training"));
+	const struct step_lines *l = &phases->step_lines;
+	uint32_t name = phases_name(phases, PHASE_LOG, "training", strlen("training"));
 	uint64_t begin_ns = step_lines_begin(l);
 	bool since_start = !begin_ns;
 
 	if (since_start)
-		begin_ns = epoch_start(t, l->first_ns, 1);
+		begin_ns = epoch_start(trace, l->first_ns, 1);
 	if (name != PHASES_NONE)
-		put_derived(p, (struct phase){ .begin_ns = MAX(begin_ns, t->begin_ns), .end_ns = l->last_ns, .number = -1,
+		put_derived(phases, (struct phase){ .begin_ns = MAX(begin_ns, trace->begin_ns), .end_ns = l->last_ns, .number = -1,
 					       .rank = -1, .ranks = 1, .name = name, .since_start = since_start });
 }
 
@@ -228,19 +228,19 @@ static void drop_derived(struct phases *p)
 	p->recorded.n = n;
 }
 
-void phases_derive(struct phases *p, const struct timeline *timeline)
+void phases_derive(struct phases *phases, const struct timeline *timeline)
 {
-	const struct epoch_trace t = trace_of(p, timeline);
+	const struct epoch_trace t = trace_of(phases, timeline);
 
-	drop_derived(p);
-	p->has_other_end = false;
-	p->has_epochs = has_epochs(p);
-	by_ends(p, &t);
-	if (!p->has_epochs && p->near.n && p->near_lines && !is_last_of_many(p))
-		by_lines(p, &t);
-	else if (!p->has_epochs && are_epochs(&p->workers))
-		by_workers(p);
-	if (p->step_lines.n && !shows_training(p))
-		by_steps(p, &t);
-	count_unpaired(p);
+	drop_derived(phases);
+	phases->has_other_end = false;
+	phases->has_epochs = has_epochs(phases);
+	by_ends(phases, &t);
+	if (!phases->has_epochs && phases->near.n && phases->near_lines && !is_last_of_many(phases))
+		by_lines(phases, &t);
+	else if (!phases->has_epochs && are_epochs(&phases->workers))
+		by_workers(phases);
+	if (phases->step_lines.n && !shows_training(phases))
+		by_steps(phases, &t);
+	count_unpaired(phases);
 }

@@ -25,39 +25,39 @@ static bool is_row_of(const struct epoch_group *last, const struct phase_entry *
 	return e->words.row && last && last->number == e->number + 1 && last->last_part >= 0;
 }
 
-/* Returns the group that E's line belongs to; NULL: it begins a new one. */
-static struct epoch_group *group_of(struct epoch_groups *g, const struct phase_entry *e)
+/* Returns the group that ENTRY's line belongs to; NULL: it begins a new one. */
+static struct epoch_group *group_of(struct epoch_groups *groups, const struct phase_entry *entry)
 {
-	struct epoch_group *last = g->n ? &g->v[g->n - 1] : NULL;
+	struct epoch_group *last = groups->n ? &groups->v[groups->n - 1] : NULL;
 
-	if (is_row_of(last, e)) {
-		last->number = e->number;
+	if (is_row_of(last, entry)) {
+		last->number = entry->number;
 		return last;
 	}
-	if (e->number < 0)
-		return last && !last->barred && e->at_ns >= last->last_ns ? last : NULL;
-	for (uint32_t i = g->n; i && g->n - i <= BACK; i--) {
-		struct epoch_group *at = &g->v[i - 1];
+	if (entry->number < 0)
+		return last && !last->barred && entry->at_ns >= last->last_ns ? last : NULL;
+	for (uint32_t i = groups->n; i && groups->n - i <= BACK; i--) {
+		struct epoch_group *at = &groups->v[i - 1];
 
 		/* a line of an epoch before the last is of another rank, and comes soon */
-		if (at->number == e->number && (at == last || e->at_ns < at->last_ns + BACK_NS))
+		if (at->number == entry->number && (at == last || entry->at_ns < at->last_ns + BACK_NS))
 			return at;
 	}
 	return NULL;
 }
 
-static struct epoch_group *new_group(struct epoch_groups *g)
+static struct epoch_group *new_group(struct epoch_groups *groups)
 {
-	if (g->n == g->room) {
-		uint32_t room = g->room ? 2 * g->room : 64;
-		struct epoch_group *v = room <= EPOCH_GROUPS_MAX ? reallocarray(g->v, room, sizeof(*v)) : NULL;
+	if (groups->n == groups->room) {
+		uint32_t room = groups->room ? 2 * groups->room : 64;
+		struct epoch_group *v = room <= EPOCH_GROUPS_MAX ? reallocarray(groups->v, room, sizeof(*v)) : NULL;
 
 		if (!v)
 			return NULL;
-		g->v = v;
-		g->room = room;
+		groups->v = v;
+		groups->room = room;
 	}
-	return &g->v[g->n++];
+	return &groups->v[groups->n++];
 }
 
 static bool is_result(const struct phase_words *w)
@@ -74,38 +74,38 @@ static void take_part(struct epoch_group *at, const struct phase_entry *e)
 	at->part_ns = e->at_ns;
 }
 
-void epoch_groups_add(struct epoch_groups *g, const struct phase_entry *e)
+void epoch_groups_add(struct epoch_groups *groups, const struct phase_entry *entry)
 {
-	const struct phase_words *w = &e->words;
-	struct epoch_group *at = group_of(g, e);
+	const struct phase_words *words = &entry->words;
+	struct epoch_group *at = group_of(groups, entry);
 
-	if (!at && (e->number < 0 || w->validates)) /* a bar of something else than an epoch, or a validation without training */
+	if (!at && (entry->number < 0 || words->validates)) /* a bar of something else than an epoch, or a validation without training */
 		return;
-	if (!at && (at = new_group(g)))
-		*at = (struct epoch_group){ .number = e->number, .rank = e->rank, .first_ns = e->at_ns, .last_ns = e->at_ns,
-					    .first_part = w->part, .last_part = w->part, .part_ns = e->at_ns,
-					    .first_result = is_result(w) };
+	if (!at && (at = new_group(groups)))
+		*at = (struct epoch_group){ .number = entry->number, .rank = entry->rank, .first_ns = entry->at_ns, .last_ns = entry->at_ns,
+					    .first_part = words->part, .last_part = words->part, .part_ns = entry->at_ns,
+					    .first_result = is_result(words) };
 	if (!at) {
-		g->left_out++;
+		groups->left_out++;
 		return;
 	}
-	at->barred |= e->number < 0 && w->part >= 1;
+	at->barred |= entry->number < 0 && words->part >= 1;
 	at->lines++;
-	at->rank = at->rank == e->rank ? at->rank : -1;
-	if (e->at_ns < at->first_ns) {
-		at->first_ns = e->at_ns;
-		at->first_part = w->part;
-		at->first_result = is_result(w);
+	at->rank = at->rank == entry->rank ? at->rank : -1;
+	if (entry->at_ns < at->first_ns) {
+		at->first_ns = entry->at_ns;
+		at->first_part = words->part;
+		at->first_result = is_result(words);
 	}
-	if (e->at_ns >= at->last_ns) {
-		at->last_ns = e->at_ns;
-		at->last_result = w->validates || is_result(w);
+	if (entry->at_ns >= at->last_ns) {
+		at->last_ns = entry->at_ns;
+		at->last_result = words->validates || is_result(words);
 	}
-	take_part(at, e);
-	if (w->elapsed_ns && w->elapsed_ns < e->at_ns)
-		at->begin_ns = at->begin_ns ? MIN(at->begin_ns, e->at_ns - w->elapsed_ns) : e->at_ns - w->elapsed_ns;
-	if (w->run_ns && w->run_ns < e->at_ns)
-		g->run_ns = e->at_ns - w->run_ns;
+	take_part(at, entry);
+	if (words->elapsed_ns && words->elapsed_ns < entry->at_ns)
+		at->begin_ns = at->begin_ns ? MIN(at->begin_ns, entry->at_ns - words->elapsed_ns) : entry->at_ns - words->elapsed_ns;
+	if (words->run_ns && words->run_ns < entry->at_ns)
+		groups->run_ns = entry->at_ns - words->run_ns;
 }
 
 void epoch_groups_free(struct epoch_groups *g)
@@ -159,55 +159,55 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Returns the median amount between two lines; with one line, the larger of the amounts before and after it. */
-static double usual(const struct epoch_groups *g, const struct epoch_trace *t, amount_fn amount)
+static double usual(const struct epoch_groups *groups, const struct epoch_trace *trace, amount_fn amount)
 {
 	double *v, median;
 
-	if (g->n < 2)
-		return MAX(amount(t, t->begin_ns, line_ns(g, 0)), amount(t, line_ns(g, 0), MAX(t->end_ns, line_ns(g, 0))));
-	v = calloc(g->n, sizeof(*v));
+	if (groups->n < 2)
+		return MAX(amount(trace, trace->begin_ns, line_ns(groups, 0)), amount(trace, line_ns(groups, 0), MAX(trace->end_ns, line_ns(groups, 0))));
+	v = calloc(groups->n, sizeof(*v));
 	if (!v)
 		return 0;
-	for (uint32_t i = 0; i + 1 < g->n; i++)
-		v[i] = amount(t, line_ns(g, i), MAX(line_ns(g, i + 1), line_ns(g, i)));
-	qsort(v, g->n - 1, sizeof(*v), by_value);
-	median = v[(g->n - 1) / 2];
+	for (uint32_t i = 0; i + 1 < groups->n; i++)
+		v[i] = amount(trace, line_ns(groups, i), MAX(line_ns(groups, i + 1), line_ns(groups, i)));
+	qsort(v, groups->n - 1, sizeof(*v), by_value);
+	median = v[(groups->n - 1) / 2];
 	free(v);
 	return median;
 }
 
 /* Returns the amount before the first line minus that after the last one, each in epochs, at most 1. */
-static double outer(const struct epoch_groups *g, const struct epoch_trace *t, amount_fn amount)
+static double outer(const struct epoch_groups *groups, const struct epoch_trace *trace, amount_fn amount)
 {
-	const uint64_t first_ns = line_ns(g, 0), last_ns = line_ns(g, g->n - 1);
+	const uint64_t first_ns = line_ns(groups, 0), last_ns = line_ns(groups, groups->n - 1);
 	double each, before = 0.5, behind = 0.5;
 
-	if (!t->begin_ns || first_ns < t->begin_ns)
+	if (!trace->begin_ns || first_ns < trace->begin_ns)
 		return 0;
-	each = usual(g, t, amount);
+	each = usual(groups, trace, amount);
 	if (each <= 0)
 		return 0;
-	if (t->begins)
-		before = MIN(amount(t, t->begin_ns, first_ns) / each, 1);
-	if (t->ends)
-		behind = MIN(amount(t, last_ns, MAX(t->end_ns, last_ns)) / each, 1);
+	if (trace->begins)
+		before = MIN(amount(trace, trace->begin_ns, first_ns) / each, 1);
+	if (trace->ends)
+		behind = MIN(amount(trace, last_ns, MAX(trace->end_ns, last_ns)) / each, 1);
 	return before - behind;
 }
 
 /* Returns 1 where all lines come sooner after workers than before the next ones, -1 where none does, else the mean. */
-static double nearness(const struct epoch_groups *g, const struct phase_workers *w)
+static double nearness(const struct epoch_groups *groups, const struct phase_workers *workers)
 {
 	uint32_t n = 0, at = 0;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < g->n; i++) {
-		const uint64_t ns = line_ns(g, i);
+	for (uint32_t i = 0; i < groups->n; i++) {
+		const uint64_t ns = line_ns(groups, i);
 
-		while (at < w->n && w->v[at].end_ns <= ns)
+		while (at < workers->n && workers->v[at].end_ns <= ns)
 			at++;
-		if (!at || at == w->n || w->v[at].begin_ns <= ns) /* before all workers, after all, or while some live */
+		if (!at || at == workers->n || workers->v[at].begin_ns <= ns) /* before all workers, after all, or while some live */
 			continue;
-		sum += ns - w->v[at - 1].end_ns <= w->v[at].begin_ns - ns ? 1 : -1;
+		sum += ns - workers->v[at - 1].end_ns <= workers->v[at].begin_ns - ns ? 1 : -1;
 		n++;
 	}
 	return n ? sum / n : 0;
@@ -239,22 +239,22 @@ static bool mostly_lasts(const struct epoch_groups *g)
 	return 2 * n > g->n;
 }
 
-struct epoch_score epoch_side_of(const struct epoch_groups *g, const struct epoch_trace *t)
+struct epoch_score epoch_side_of(const struct epoch_groups *groups, const struct epoch_trace *trace)
 {
-	struct epoch_score s = { .epochs = g->n, .words = words_of(g) };
+	struct epoch_score s = { .epochs = groups->n, .words = words_of(groups) };
 	double sum;
 
-	for (uint32_t i = 0; i < g->n; i++)
-		s.lines += g->v[i].lines;
-	if (mostly_lasts(g)) {
+	for (uint32_t i = 0; i < groups->n; i++)
+		s.lines += groups->v[i].lines;
+	if (mostly_lasts(groups)) {
 		s.side = EPOCH_LASTS;
 		return s;
 	}
-	if (t->workers && t->workers->n)
-		s.workers = 3 * outer(g, t, amount_of_workers) + nearness(g, t->workers);
-	if (t->timeline)
-		s.reading = 3 * outer(g, t, amount_of_reading);
-	s.life = outer(g, t, amount_of_time);
+	if (trace->workers && trace->workers->n)
+		s.workers = 3 * outer(groups, trace, amount_of_workers) + nearness(groups, trace->workers);
+	if (trace->timeline)
+		s.reading = 3 * outer(groups, trace, amount_of_reading);
+	s.life = outer(groups, trace, amount_of_time);
 	sum = s.words + s.workers + s.reading + s.life;
 	s.assumed = sum > -EPOCH_SURE && sum < EPOCH_SURE;
 	s.side = (s.assumed ? s.words : sum) > 0 ? EPOCH_ENDS : EPOCH_BEGINS;
@@ -264,16 +264,16 @@ struct epoch_score epoch_side_of(const struct epoch_groups *g, const struct epoc
 /* --- epochs ------------------------------------------------------------------------------------------------- */
 
 /* Returns when reading of data began, after settings and start scripts; 0: not known. */
-static uint64_t reading_from(const struct timeline *t, uint64_t first_ns)
+static uint64_t reading_from(const struct timeline *timeline, uint64_t first_ns)
 {
-	uint32_t to = bin_at(t, first_ns);
+	uint32_t to = bin_at(timeline, first_ns);
 	uint64_t all = 0, sum = 0;
 
 	for (uint32_t i = 0; i < to; i++)
-		all += t->data[i];
+		all += timeline->data[i];
 	for (uint32_t i = 0; i < to; i++)
-		if ((sum += t->data[i]) > all / SETTINGS)
-			return MAX(t->begin_ns + i * t->bin_ns, t->data_ns);
+		if ((sum += timeline->data[i]) > all / SETTINGS)
+			return MAX(timeline->begin_ns + i * timeline->bin_ns, timeline->data_ns);
 	return 0;
 }
 
@@ -286,12 +286,12 @@ static bool is_before(const struct phase_generation *g, uint64_t ns)
 }
 
 /* Returns the begin of the N-th last generation before FIRST_NS, validations not counted; 0: there is none. */
-static uint64_t workers_from(const struct phase_workers *w, uint64_t first_ns, uint32_t n)
+static uint64_t workers_from(const struct phase_workers *workers, uint64_t first_ns, uint32_t n)
 {
 	uint64_t begin_ns = 0;
 
-	for (uint32_t i = w->n; i && n; i--) {
-		const struct phase_generation *v = &w->v[i - 1];
+	for (uint32_t i = workers->n; i && n; i--) {
+		const struct phase_generation *v = &workers->v[i - 1];
 
 		if (!is_before(v, first_ns) || v->minor)
 			continue;
@@ -341,10 +341,10 @@ static uint64_t adjusted_ns(const struct epoch_trace *t, uint64_t ns)
  * Returns when group I began, whose lines are at the begin of an epoch or within it: the first line may show how far in it
  * is.
  */
-static uint64_t begin_of(const struct epoch_groups *g, uint32_t i)
+static uint64_t begin_of(const struct epoch_groups *groups, uint32_t i)
 {
-	const struct epoch_group *v = &g->v[i];
-	const uint64_t before_ns = i ? g->v[i - 1].last_ns : 0;
+	const struct epoch_group *v = &groups->v[i];
+	const uint64_t before_ns = i ? groups->v[i - 1].last_ns : 0;
 	double each;
 
 	if (v->begin_ns)
@@ -355,32 +355,32 @@ static uint64_t begin_of(const struct epoch_groups *g, uint32_t i)
 	return MAX(v->first_ns - (uint64_t)MIN(each * (double)v->first_part, (double)v->first_ns), before_ns);
 }
 
-static struct epoch_bounds ended(const struct epoch_groups *g, uint32_t i, const struct epoch_trace *t)
+static struct epoch_bounds ended(const struct epoch_groups *groups, uint32_t i, const struct epoch_trace *trace)
 {
-	const struct epoch_group *v = &g->v[i];
-	struct epoch_bounds b = { .begin_ns = i ? g->v[i - 1].last_ns : 0, .end_ns = v->last_ns };
+	const struct epoch_group *group = &groups->v[i];
+	struct epoch_bounds b = { .begin_ns = i ? groups->v[i - 1].last_ns : 0, .end_ns = group->last_ns };
 
 	if (i)
 		return b;
-	b.begin_ns = g->run_ns && g->run_ns < b.end_ns ? g->run_ns : v->begin_ns;
+	b.begin_ns = groups->run_ns && groups->run_ns < b.end_ns ? groups->run_ns : group->begin_ns;
 	if (!b.begin_ns) {
 		b.since_start = true;
-		b.begin_ns = epoch_start(t, v->last_ns, generations_of(g, t->workers));
+		b.begin_ns = epoch_start(trace, group->last_ns, generations_of(groups, trace->workers));
 	}
 	return b;
 }
 
-static struct epoch_bounds by_lines(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t)
+static struct epoch_bounds by_lines(const struct epoch_groups *groups, uint32_t i, enum epoch_side side, const struct epoch_trace *trace)
 {
-	const bool is_last = i + 1 == g->n;
+	const bool is_last = i + 1 == groups->n;
 	struct epoch_bounds b;
 
 	if (side == EPOCH_ENDS)
-		return ended(g, i, t);
+		return ended(groups, i, trace);
 	if (side == EPOCH_BEGINS)
-		b = (struct epoch_bounds){ .begin_ns = g->v[i].first_ns, .end_ns = is_last ? PHASE_NO_END : g->v[i + 1].first_ns };
+		b = (struct epoch_bounds){ .begin_ns = groups->v[i].first_ns, .end_ns = is_last ? PHASE_NO_END : groups->v[i + 1].first_ns };
 	else
-		b = (struct epoch_bounds){ .begin_ns = begin_of(g, i), .end_ns = is_last ? g->v[i].last_ns : begin_of(g, i + 1) };
+		b = (struct epoch_bounds){ .begin_ns = begin_of(groups, i), .end_ns = is_last ? groups->v[i].last_ns : begin_of(groups, i + 1) };
 	b.until_end = b.end_ns == PHASE_NO_END;
 	return b;
 }

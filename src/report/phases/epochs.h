@@ -73,11 +73,11 @@ struct epoch_trace {
 };
 
 /* Adds a line; counts it as left out when memory is out. */
-void epoch_groups_add(struct epoch_groups *g, const struct phase_entry *e);
+void epoch_groups_add(struct epoch_groups *groups, const struct phase_entry *entry);
 void epoch_groups_free(struct epoch_groups *g);
 
-/* Decides which side of their epochs the lines of G are on; G has at least one. */
-struct epoch_score epoch_side_of(const struct epoch_groups *g, const struct epoch_trace *t);
+/* Decides which side of their epochs the lines of GROUPS are on; GROUPS has at least one. */
+struct epoch_score epoch_side_of(const struct epoch_groups *groups, const struct epoch_trace *trace);
 
 /* An epoch. SINCE_START: no line shows its begin, which is that of workers, reading or the trace. */
 struct epoch_bounds {

@@ -57,15 +57,15 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Returns the least amount of a strong window: half the median of the windows that read; 0: too few windows read. */
-static uint64_t strong(const struct windows *w)
+static uint64_t strong(const struct windows *windows)
 {
 	uint64_t v[WINDOWS];
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < w->n; i++)
-		if (w->v[i])
-			v[n++] = w->v[i];
-	if (n < w->n / 4 || n < SUSTAINED)
+	for (uint32_t i = 0; i < windows->n; i++)
+		if (windows->v[i])
+			v[n++] = windows->v[i];
+	if (n < windows->n / 4 || n < SUSTAINED)
 		return 0;
 	qsort(v, n, sizeof(*v), by_value);
 	return MAX(v[n / 2] / 2, 1);
@@ -85,9 +85,9 @@ static bool is_sustained(const struct windows *w, uint64_t least, uint32_t i, in
 }
 
 /* Adds start-up and steady state. Returns when the steady state begins; 0: there is none. */
-static uint64_t infer_steady(struct phases *p, const struct timeline *t)
+static uint64_t infer_steady(struct phases *phases, const struct timeline *timeline)
 {
-	const struct windows w = windows_of(t, TIMELINE_READ_BYTES);
+	const struct windows w = windows_of(timeline, TIMELINE_READ_BYTES);
 	uint64_t least = strong(&w), begin_ns, end_ns;
 	uint32_t first = 0, last;
 
@@ -99,11 +99,11 @@ static uint64_t infer_steady(struct phases *p, const struct timeline *t)
 		return 0;
 	for (last = w.n - 1; last > first && !is_sustained(&w, least, last, -1);)
 		last--;
-	begin_ns = begin_of(t, (uint64_t)first * w.each);
-	end_ns = begin_of(t, (last + 1ULL) * w.each);
+	begin_ns = begin_of(timeline, (uint64_t)first * w.each);
+	end_ns = begin_of(timeline, (last + 1ULL) * w.each);
 	if (first)
-		phases_add(p, PHASE_INFERRED, "start-up", t->begin_ns, begin_ns, true);
-	phases_add(p, PHASE_INFERRED, "steady", begin_ns, end_ns, true);
+		phases_add(phases, PHASE_INFERRED, "start-up", timeline->begin_ns, begin_ns, true);
+	phases_add(phases, PHASE_INFERRED, "steady", begin_ns, end_ns, true);
 	return begin_ns;
 }
 
@@ -132,16 +132,16 @@ static bool has_source(const struct phases *p, enum phase_kind kind)
 	return false;
 }
 
-void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves *saves, uint64_t from_ns, bool sure)
+void phases_infer(struct phases *phases, const struct timeline *timeline, struct phase_saves *saves, uint64_t from_ns, bool sure)
 {
 	uint64_t steady_ns = 0;
 
-	if (!t->begin_ns || timeline_bins(t) < LEAST_WINDOWS)
+	if (!timeline->begin_ns || timeline_bins(timeline) < LEAST_WINDOWS)
 		return;
-	if (!has_source(p, PHASE_KINDS) && sum_of(t, t->sum[TIMELINE_READS]) >= LEAST_READS)
-		steady_ns = infer_steady(p, t);
-	if (!has_source(p, PHASE_CHECKPOINT))
-		infer_checkpoints(p, saves, t, sure ? from_ns : MAX(from_ns, steady_ns));
-	if (phases_close(p, t->begin_ns) == 0)
-		phases_end(p, t->begin_ns, t->end_ns);
+	if (!has_source(phases, PHASE_KINDS) && sum_of(timeline, timeline->sum[TIMELINE_READS]) >= LEAST_READS)
+		steady_ns = infer_steady(phases, timeline);
+	if (!has_source(phases, PHASE_CHECKPOINT))
+		infer_checkpoints(phases, saves, timeline, sure ? from_ns : MAX(from_ns, steady_ns));
+	if (phases_close(phases, timeline->begin_ns) == 0)
+		phases_end(phases, timeline->begin_ns, timeline->end_ns);
 }

@@ -60,13 +60,13 @@ static void join(struct phase *into, const struct phase *phase)
 }
 
 /* Joins ranks: their I-th phases of one name and number are one phase of the job if they overlap, as of the same epoch. */
-static int join_ranks(struct phases *p)
+static int join_ranks(struct phases *phases)
 {
-	struct phase_list by_rank = p->all;
+	struct phase_list by_rank = phases->all;
 	struct table times, firsts; /* how often it was there, by rank; 1 + its index in p->all */
 	int res = 0;
 
-	p->all = (struct phase_list){ 0 };
+	phases->all = (struct phase_list){ 0 };
 	table_init(&times, sizeof(uint32_t), PHASES_MAX);
 	table_init(&firsts, sizeof(uint32_t), PHASES_MAX);
 	for (uint32_t i = 0; i < by_rank.n && res == 0; i++) {
@@ -74,30 +74,30 @@ static int join_ranks(struct phases *p)
 		uint32_t *time = table_get(&times, hash(phase->name, phase->number, phase->rank)), *first;
 
 		first = time ? table_get(&firsts, hash(((uint64_t)++*time << 32) | phase->name, phase->number, 0)) : NULL;
-		if (first && *first && phase->rank >= 0 && p->all.v[*first - 1].end_ns > phase->begin_ns) {
-			join(&p->all.v[*first - 1], phase);
+		if (first && *first && phase->rank >= 0 && phases->all.v[*first - 1].end_ns > phase->begin_ns) {
+			join(&phases->all.v[*first - 1], phase);
 			continue;
 		}
-		if (!phases_put(&p->all, phase))
+		if (!phases_put(&phases->all, phase))
 			res = -ENOMEM;
 		else if (first && !*first)
-			*first = p->all.n;
+			*first = phases->all.n;
 	}
 	table_free(&times);
 	table_free(&firsts);
 	free(by_rank.v);
-	sort(&p->all);
+	sort(&phases->all);
 	return res;
 }
 
 /* --- lanes --------------------------------------------------------------------------------------------- */
 
-static enum phase_source best_source(const struct phases *p, enum phase_kind kind)
+static enum phase_source best_source(const struct phases *phases, enum phase_kind kind)
 {
 	enum phase_source best = PHASE_SOURCES;
 
-	for (uint32_t i = 0; i < p->all.n; i++) {
-		const struct phase_name *name = &p->names[p->all.v[i].name];
+	for (uint32_t i = 0; i < phases->all.n; i++) {
+		const struct phase_name *name = &phases->names[phases->all.v[i].name];
 
 		if (name->kind == kind)
 			best = MIN(best, name->source);
@@ -122,18 +122,18 @@ static int put_lane(struct phase_list *lane, struct phase phase)
 	return phases_put(lane, &phase) ? 0 : -ENOMEM;
 }
 
-static int make_lanes(struct phases *p)
+static int make_lanes(struct phases *phases)
 {
 	enum phase_source best[PHASE_KINDS];
 
 	for (unsigned int k = 0; k < PHASE_KINDS; k++) {
-		best[k] = best_source(p, (enum phase_kind)k);
-		p->lanes[k].n = 0;
+		best[k] = best_source(phases, (enum phase_kind)k);
+		phases->lanes[k].n = 0;
 	}
-	for (uint32_t i = 0; i < p->all.n; i++) {
-		const struct phase_name *name = &p->names[p->all.v[i].name];
+	for (uint32_t i = 0; i < phases->all.n; i++) {
+		const struct phase_name *name = &phases->names[phases->all.v[i].name];
 
-		if (name->source == best[name->kind] && put_lane(&p->lanes[name->kind], p->all.v[i]) < 0)
+		if (name->source == best[name->kind] && put_lane(&phases->lanes[name->kind], phases->all.v[i]) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -142,12 +142,12 @@ static int make_lanes(struct phases *p)
 /* --- within the trace ------------------------------------------------------------------------------------- */
 
 /* Cuts the list to the trace; phases outside of it go, and are counted in OUTSIDE. */
-static void cut_list(struct phase_list *l, uint64_t begin_ns, uint64_t end_ns, uint64_t *outside)
+static void cut_list(struct phase_list *list, uint64_t begin_ns, uint64_t end_ns, uint64_t *outside)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct phase phase = l->v[i];
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct phase phase = list->v[i];
 
 		if ((phase.end_ns <= begin_ns && phase.begin_ns < begin_ns) || phase.begin_ns >= end_ns) {
 			if (outside)
@@ -157,25 +157,25 @@ static void cut_list(struct phase_list *l, uint64_t begin_ns, uint64_t end_ns, u
 		phase.cut |= phase.begin_ns < begin_ns;
 		phase.begin_ns = MAX(phase.begin_ns, begin_ns);
 		phase.end_ns = MIN(phase.end_ns, end_ns);
-		l->v[n++] = phase;
+		list->v[n++] = phase;
 	}
-	l->n = n;
+	list->n = n;
 }
 
-int phases_make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside)
+int phases_make_lists(struct phases *phases, uint64_t begin_ns, uint64_t *outside)
 {
 	int res;
 
-	cut_list(&p->recorded, begin_ns, PHASE_NO_END, outside);
-	p->all.n = 0;
-	for (uint32_t i = 0; i < p->recorded.n; i++)
-		if (!phases_put(&p->all, &p->recorded.v[i]))
+	cut_list(&phases->recorded, begin_ns, PHASE_NO_END, outside);
+	phases->all.n = 0;
+	for (uint32_t i = 0; i < phases->recorded.n; i++)
+		if (!phases_put(&phases->all, &phases->recorded.v[i]))
 			return -ENOMEM;
-	if (p->has_other_end && !phases_put(&p->all, &p->other_end))
+	if (phases->has_other_end && !phases_put(&phases->all, &phases->other_end))
 		return -ENOMEM;
-	sort(&p->all);
-	res = join_ranks(p);
-	return res < 0 ? res : make_lanes(p);
+	sort(&phases->all);
+	res = join_ranks(phases);
+	return res < 0 ? res : make_lanes(phases);
 }
 
 void phases_end(struct phases *p, uint64_t begin_ns, uint64_t end_ns)

@@ -65,11 +65,11 @@ static uint64_t end_of_whole(const struct phase_entry *t, uint64_t at_ns)
 }
 
 /* Takes a line that was written AGO_NS before its row. */
-static void take_line(struct phase_reader *r, struct phase_log *log, const char *line, size_t len, uint64_t row_ns,
+static void take_line(struct phase_reader *reader, struct phase_log *log, const char *line, size_t len, uint64_t row_ns,
 		      uint64_t ago_ns)
 {
 	struct applog_line l;
-	enum applog_found found = applog_parse(&l, r->options->rules, line, len);
+	enum applog_found found = applog_parse(&l, reader->options->rules, line, len);
 	uint64_t at_ns = 0;
 
 	if (l.rule)
@@ -77,8 +77,8 @@ static void take_line(struct phase_reader *r, struct phase_log *log, const char 
 	row_ns -= MIN(ago_ns, row_ns);
 
 	if (found == APPLOG_PHASE || (l.stamped && !log->first_ns))
-		at_ns = row_ns ? phase_clock_in_row(&r->clock, &l.time, row_ns) :
-				 phase_clock_in_file(&r->clock, &l.time, log->last_ns);
+		at_ns = row_ns ? phase_clock_in_row(&reader->clock, &l.time, row_ns) :
+				 phase_clock_in_file(&reader->clock, &l.time, log->last_ns);
 	if (l.stamped && !log->first_ns)
 		log->first_ns = at_ns;
 	log->broken += found == APPLOG_BROKEN;
@@ -90,12 +90,12 @@ static void take_line(struct phase_reader *r, struct phase_log *log, const char 
 	}
 	log->entries++;
 	log->last_ns = at_ns;
-	take_side(r, log, at_ns, row_ns > 0);
+	take_side(reader, log, at_ns, row_ns > 0);
 	if (!log->passes)
 		return;
-	dlio_init(r, log, &l, at_ns);
+	dlio_init(reader, log, &l, at_ns);
 	l.entry.at_ns = l.entry.event == PHASE_WHOLE ? end_of_whole(&l.entry, at_ns) : at_ns;
-	phases_record(r->phases, &l.entry);
+	phases_record(reader->phases, &l.entry);
 }
 
 /* Finds for how long a bar has been going on, and the NUMBER of its epoch, by PIECE; false when that does not show it. */
@@ -115,7 +115,7 @@ static bool bar_ns(const struct phase_reader *r, struct piece piece, uint64_t *n
  * A bar is redrawn many times in one line, of which the time of its end is known. A piece is older than the last one by the
  * difference of the elapsed times that both show. Pieces are taken backwards.
  */
-static void take_pieces(struct phase_reader *r, struct phase_log *log, const struct piece *pieces, size_t n, uint64_t row_ns)
+static void take_pieces(struct phase_reader *reader, struct phase_log *log, const struct piece *pieces, size_t n, uint64_t row_ns)
 {
 	uint64_t ago_ns[PIECES_MAX], last_ns = 0, ns;
 	int64_t last = -1, number;
@@ -123,7 +123,7 @@ static void take_pieces(struct phase_reader *r, struct phase_log *log, const str
 
 	for (size_t i = n; i--;) {
 		ago_ns[i] = i + 1 < n ? ago_ns[i + 1] : 0;
-		if (!bar_ns(r, pieces[i], &ns, &number))
+		if (!bar_ns(reader, pieces[i], &ns, &number))
 			continue;
 		if (any) /* an earlier epoch's bar: it ended when the next epoch's bar began */
 			ago_ns[i] += number == last ? last_ns - MIN(ns, last_ns) : last_ns;
@@ -132,7 +132,7 @@ static void take_pieces(struct phase_reader *r, struct phase_log *log, const str
 		last = number;
 	}
 	for (size_t i = 0; i < n; i++)
-		take_line(r, log, pieces[i].p, pieces[i].len, row_ns, ago_ns[i]);
+		take_line(reader, log, pieces[i].p, pieces[i].len, row_ns, ago_ns[i]);
 }
 
 /*
@@ -167,7 +167,7 @@ static bool is_drawn(const char *line, size_t len)
 	return memchr(line, '\r', len) || memchr(line, '\033', len) || memchr(line, '\b', len);
 }
 
-void phase_log_line(struct phase_reader *r, struct phase_log *log, char *line, size_t len, uint64_t row_ns)
+void phase_log_line(struct phase_reader *reader, struct phase_log *log, char *line, size_t len, uint64_t row_ns)
 {
 	struct piece pieces[PIECES_MAX];
 
@@ -175,9 +175,9 @@ void phase_log_line(struct phase_reader *r, struct phase_log *log, char *line, s
 		size_t n = split(line, len, pieces);
 
 		/* the number at the end of a row that continues in the next row may be cut */
-		take_pieces(r, log, pieces, n - (n > 0 && row_ns && len >= DLT_TEXT_MAX), row_ns);
+		take_pieces(reader, log, pieces, n - (n > 0 && row_ns && len >= DLT_TEXT_MAX), row_ns);
 	} else {
-		take_line(r, log, line, len, row_ns, 0);
+		take_line(reader, log, line, len, row_ns, 0);
 	}
 }
 
@@ -189,21 +189,21 @@ static void note_rules(struct phase_reader *r, const struct phase_log *log)
 	}
 }
 
-void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named)
+void phase_log_note(struct phase_reader *reader, const struct phase_log *log, bool named)
 {
-	note_rules(r, log);
-	r->entries += log->passes ? log->entries : 0;
+	note_rules(reader, log);
+	reader->entries += log->passes ? log->entries : 0;
 	if (log->broken)
-		phase_note(r, "%s: %s left out", log->name,
+		phase_note(reader, "%s: %s left out", log->name,
 			   FMT_N(log->broken, "line about phases is incomplete and is", "lines about phases are incomplete and are"));
 	if (log->untimed)
-		phase_note(r, "%s: %s no time%s and %s left out", log->name,
-			   FMT_N(log->untimed, "line about phases has", "lines about phases have"), r->clock.has_zone ? "" :
+		phase_note(reader, "%s: %s no time%s and %s left out", log->name,
+			   FMT_N(log->untimed, "line about phases has", "lines about phases have"), reader->clock.has_zone ? "" :
 			   ", or a time in an unknown time zone (give it with --app-log-tz),", log->untimed == 1 ? "is" : "are");
 	if (named && !log->entries && !log->broken && !log->untimed)
-		phase_note(r, "%s: no line marks a phase; name those that do with --phase REGEX=NAME", log->name);
+		phase_note(reader, "%s: no line marks a phase; name those that do with --phase REGEX=NAME", log->name);
 	if (log->entries && !is_of_trace(log))
-		phase_note(r, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
+		phase_note(reader, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
 			   " s %s, and are left out; if the log was written in another time zone, give it with "
 			   "--app-log-tz", log->name,
 			   (uint64_t)(log->off_ns / NSEC_PER_SEC), log->before ? "before it began" : "after it ended");
@@ -212,28 +212,28 @@ void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool na
 /* --- files of lines ----------------------------------------------------------------------------------------- */
 
 /*
- * Takes the lines in the first LEN bytes of R->text. Returns how many bytes are left at its begin. SKIP: within a line that
+ * Takes the lines in the first LEN bytes of READER->text. Returns how many bytes are left at its begin. SKIP: within a line that
  * is too long.
  */
-static size_t take_lines(struct phase_reader *r, struct phase_log *log, size_t len, bool *skip)
+static size_t take_lines(struct phase_reader *reader, struct phase_log *log, size_t len, bool *skip)
 {
-	char *line = r->text, *end = r->text + len, *newline;
+	char *line = reader->text, *end = reader->text + len, *newline;
 
 	for (; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
 		size_t n = (size_t)(newline - line);
 
 		if (!*skip)
-			phase_log_line(r, log, line, n && newline[-1] == '\r' ? n - 1 : n, 0);
+			phase_log_line(reader, log, line, n && newline[-1] == '\r' ? n - 1 : n, 0);
 		*skip = false;
 	}
 	len = (size_t)(end - line);
 	if (len > APPLOG_LINE_MAX) {
 		if (!*skip)
-			phase_log_line(r, log, line, APPLOG_LINE_MAX, 0);
+			phase_log_line(reader, log, line, APPLOG_LINE_MAX, 0);
 		*skip = true;
 		return 0;
 	}
-	memmove(r->text, line, len);
+	memmove(reader->text, line, len);
 	return len;
 }
 
@@ -264,17 +264,17 @@ static void note_packed(const struct phase_reader *r, const char *name, const st
 }
 
 /* Reads all of the log, or as much as shows that it is about the trace's time. */
-static ssize_t read_text(struct phase_reader *r, struct phase_log *log, struct unpack *u)
+static ssize_t read_text(struct phase_reader *reader, struct phase_log *log, struct unpack *unpack)
 {
 	size_t have = 0;
 	bool skip = false;
 	ssize_t got = 1;
 
 	while ((log->passes || !is_of_trace(log)) &&
-	       (got = unpack_read(u, r->text + have, sizeof(r->text) - have)) > 0 && !is_bomb(u))
-		have = take_lines(r, log, have + (size_t)got, &skip);
+	       (got = unpack_read(unpack, reader->text + have, sizeof(reader->text) - have)) > 0 && !is_bomb(unpack))
+		have = take_lines(reader, log, have + (size_t)got, &skip);
 	if (!skip && got <= 0)
-		note_last(r, log, have);
+		note_last(reader, log, have);
 	return MIN(got, 0);
 }
 
@@ -291,7 +291,7 @@ static int read_twice(struct phase_reader *r, struct phase_log *log, struct unpa
 }
 
 /* Reads the log FD (taken over), packed or not, up to the length at which it was opened: it may grow. */
-static int read_log(struct phase_reader *r, int fd, const char *name, bool named)
+static int read_log(struct phase_reader *reader, int fd, const char *name, bool named)
 {
 	struct unpack_marks marks = { 0 };
 	struct phase_log log = { .name = name };
@@ -304,9 +304,9 @@ static int read_log(struct phase_reader *r, int fd, const char *name, bool named
 	else
 		res = unpack_open(&u, fd, unpack_sniff(fd), (uint64_t)st.st_size, &marks);
 	if (res == 0) {
-		res = read_twice(r, &log, &u);
-		note_packed(r, name, &u);
-		phase_log_note(r, &log, named);
+		res = read_twice(reader, &log, &u);
+		note_packed(reader, name, &u);
+		phase_log_note(reader, &log, named);
 		unpack_close(&u);
 	}
 	unpack_marks_free(&marks);

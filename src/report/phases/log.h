@@ -30,9 +30,9 @@ struct phase_log {
 };
 
 /* Takes a line, and changes it. ROW_NS: the TIMESTAMP of the row that has it; 0: it is in a file. */
-void phase_log_line(struct phase_reader *r, struct phase_log *log, char *line, size_t len, uint64_t row_ns);
+void phase_log_line(struct phase_reader *reader, struct phase_log *log, char *line, size_t len, uint64_t row_ns);
 /* Notes what was odd about LOG, when it has ended. NAMED: by the user, who wants to know when nothing was found. */
-void phase_log_note(struct phase_reader *r, const struct phase_log *log, bool named);
+void phase_log_note(struct phase_reader *reader, const struct phase_log *log, bool named);
 /* Reads all of the file FD (taken over; -errno: it could not be opened, which is noted if it is NAMED). */
 void phase_log_read(struct phase_reader *r, int fd, const char *name, bool named);
 

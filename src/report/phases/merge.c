@@ -40,20 +40,20 @@ static void join(struct phase_seen *into, const struct phase *phase)
 }
 
 /* Puts PHASE into the list; joins short ones that are near each other. Returns false when there is no room for one more. */
-static bool put(struct merging *m, const struct phase *phase)
+static bool put(struct merging *merging, const struct phase *phase)
 {
-	bool is_short = phase->end_ns - phase->begin_ns < m->cell_ns;
-	uint32_t *last = &m->last[class_of(m, phase->name)];
+	bool is_short = phase->end_ns - phase->begin_ns < merging->cell_ns;
+	uint32_t *last = &merging->last[class_of(merging, phase->name)];
 
-	if (is_short && *last && phase->begin_ns - m->v[*last - 1].phase.begin_ns < m->cell_ns) {
-		join(&m->v[*last - 1], phase);
+	if (is_short && *last && phase->begin_ns - merging->v[*last - 1].phase.begin_ns < merging->cell_ns) {
+		join(&merging->v[*last - 1], phase);
 		return true;
 	}
-	if (m->n == m->most)
+	if (merging->n == merging->most)
 		return false;
-	m->v[m->n++] = (struct phase_seen){ .phase = *phase, .times = 1 };
+	merging->v[merging->n++] = (struct phase_seen){ .phase = *phase, .times = 1 };
 	if (is_short)
-		*last = m->n;
+		*last = merging->n;
 	return true;
 }
 
@@ -78,16 +78,16 @@ static uint64_t span_of(const struct phase_list *all)
 	return end_ns - MIN(end_ns, all->n ? all->v[0].begin_ns : 0);
 }
 
-struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_t *n)
+struct phase_seen *phases_visible(const struct phases *phases, uint32_t most, uint32_t *n)
 {
-	uint64_t span_ns = span_of(&p->all), first_ns = span_ns / CELLS + 1;
+	uint64_t span_ns = span_of(&phases->all), first_ns = span_ns / CELLS + 1;
 	struct merging m = {
-		.p = p, .most = MAX(most, PHASE_KINDS * PHASE_SOURCES),
-		.last = calloc(MAX(p->n_names, PHASE_KINDS * PHASE_SOURCES), sizeof(*m.last)),
+		.p = phases, .most = MAX(most, PHASE_KINDS * PHASE_SOURCES),
+		.last = calloc(MAX(phases->n_names, PHASE_KINDS * PHASE_SOURCES), sizeof(*m.last)),
 	};
 	bool fits;
 
-	m.v = calloc(MIN(m.most, p->all.n) + 1, sizeof(*m.v));
+	m.v = calloc(MIN(m.most, phases->all.n) + 1, sizeof(*m.v));
 	fits = m.v && m.last && merge(&m); /* unmerged */
 	/* the last step joins all of a kind and source, which fits */
 	for (unsigned int by_kind = 0; by_kind < 2 && m.v && m.last && !fits; by_kind++) {

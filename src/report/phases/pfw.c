@@ -68,16 +68,16 @@ void pfw_free(struct pfw *p)
 
 /* --- processes ---------------------------------------------------------------------------------------------- */
 
-void pfw_begin(struct pfw *p, int dirfd)
+void pfw_begin(struct pfw *pfw, int dirfd)
 {
 	unsigned int at_pid, at_inner;
 	struct reader rd;
 	struct reader_row row;
 	const int got = reader_open(&rd, dirfd, "pids.out");
 
-	table_init(&p->names, sizeof(struct pfw_name), NAMES_MAX);
-	p->text_max_bytes = TEXT_MAX_BYTES;
-	table_init(&p->processes, sizeof(uint64_t), PROCESSES_MAX);
+	table_init(&pfw->names, sizeof(struct pfw_name), NAMES_MAX);
+	pfw->text_max_bytes = TEXT_MAX_BYTES;
+	table_init(&pfw->processes, sizeof(uint64_t), PROCESSES_MAX);
 	if (got < 0)
 		return;
 	at_pid = reader_column(&rd, "PID");
@@ -89,7 +89,7 @@ void pfw_begin(struct pfw *p, int dirfd)
 			continue;
 		if (!reader_u64(reader_field(&row, at_inner), &inner))
 			inner = pid;
-		known = table_get(&p->processes, inner + 1);
+		known = table_get(&pfw->processes, inner + 1);
 		if (known)
 			*known = *known && *known != pid + 1 ? UINT64_MAX : pid + 1;
 	}
@@ -112,20 +112,20 @@ static int64_t number_of(const char *text, size_t len)
 
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	struct line *l = ctx;
+	struct line *line = ctx;
 	const struct { const char *path; char *to; size_t size; } texts[] = {
-		{ "cat", l->cat, sizeof(l->cat) }, { "name", l->name, sizeof(l->name) },
-		{ "args.name", l->key, sizeof(l->key) }, { "args.value", l->unit, sizeof(l->unit) },
+		{ "cat", line->cat, sizeof(line->cat) }, { "name", line->name, sizeof(line->name) },
+		{ "args.name", line->key, sizeof(line->key) }, { "args.value", line->unit, sizeof(line->unit) },
 	};
 	const struct { const char *path; int64_t *to; } numbers[] = {
-		{ "pid", &l->pid }, { "tid", &l->tid }, { "ts", &l->ts }, { "dur", &l->dur },
-		{ "args.epoch", &l->epoch }, { "args.step", &l->step }, { "args.samples", &l->samples },
+		{ "pid", &line->pid }, { "tid", &line->tid }, { "ts", &line->ts }, { "dur", &line->dur },
+		{ "args.epoch", &line->epoch }, { "args.step", &line->step }, { "args.samples", &line->samples },
 	};
 
 	if (event == JSON_OPEN)
 		return;
 	if (strcmp(path, "ph") == 0)
-		l->complete = len == 1 && (*text == 'X' || *text == '1');
+		line->complete = len == 1 && (*text == 'X' || *text == '1');
 	for (size_t i = 0; event == JSON_STRING && i < ARRAY_SIZE(texts); i++)
 		if (strcmp(path, texts[i].path) == 0)
 			json_read_string(texts[i].to, texts[i].size, text, len);
@@ -149,43 +149,43 @@ static bool cut(char *name, const char *end)
  * Makes the names those of regions.out. Of an iterator there are two: `iter', the wait for an item, and `block', the work on
  * it. A stage of the pipeline is the work, the others are the wait. Returns false for the other half, and for calls.
  */
-static bool rename_region(struct line *l)
+static bool rename_region(struct line *line)
 {
 	static const struct { const char *cat, *name, *ours; } renamed[] = {
 		{ "checkpoint", "capture", "save" }, { "checkpoint", "restart", "load" },
 	};
 	static const char *const calls[] = { "dftracer", "POSIX", "STDIO" };
-	const bool work = strcmp(l->cat, "pipeline") == 0;
+	const bool work = strcmp(line->cat, "pipeline") == 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		if (strcmp(l->cat, calls[i]) == 0)
+		if (strcmp(line->cat, calls[i]) == 0)
 			return false;
-	if (cut(l->name, work ? ".iter" : ".block"))
+	if (cut(line->name, work ? ".iter" : ".block"))
 		return false;
-	cut(l->name, work ? ".block" : ".iter");
+	cut(line->name, work ? ".block" : ".iter");
 	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
-		if (strcmp(l->cat, renamed[i].cat) == 0 && strcmp(l->name, renamed[i].name) == 0)
-			strcpy(l->name, renamed[i].ours);
-	return l->cat[0] && l->name[0];
+		if (strcmp(line->cat, renamed[i].cat) == 0 && strcmp(line->name, renamed[i].name) == 0)
+			strcpy(line->name, renamed[i].ours);
+	return line->cat[0] && line->name[0];
 }
 
 /* Returns 1 + the place of the line's names; 0: there are too many, or memory is out. */
-static uint32_t name_of(struct pfw *p, const struct line *l)
+static uint32_t name_of(struct pfw *pfw, const struct line *line)
 {
 	char key[2 * NAME_MAX_BYTES];
-	size_t cat = strlen(l->cat) + 1, name = strlen(l->name);
+	size_t cat = strlen(line->cat) + 1, name = strlen(line->name);
 	struct pfw_name *names;
 
-	memcpy(key, l->cat, cat);
-	memcpy(key + cat, l->name, name);
-	names = table_get(&p->names, table_key(key, cat + name));
+	memcpy(key, line->cat, cat);
+	memcpy(key + cat, line->name, name);
+	names = table_get(&pfw->names, table_key(key, cat + name));
 	if (!names)
 		return 0;
 	if (!names->cat[0]) { /* a new one: no category is empty */
-		strcpy(names->cat, l->cat);
-		strcpy(names->name, l->name);
+		strcpy(names->cat, line->cat);
+		strcpy(names->name, line->name);
 	}
-	return 1 + (uint32_t)(names - (const struct pfw_name *)p->names.values);
+	return 1 + (uint32_t)(names - (const struct pfw_name *)pfw->names.values);
 }
 
 static void take_unit(struct file *f, const struct line *l)
@@ -199,40 +199,40 @@ static void take_unit(struct file *f, const struct line *l)
 			f->unit_ns = units[i].ns;
 }
 
-static void take_region(struct file *f, const struct line *l, uint64_t pid)
+static void take_region(struct file *file, const struct line *line, uint64_t pid)
 {
-	const uint64_t limit_ns = INT64_MAX / f->unit_ns;
+	const uint64_t limit_ns = INT64_MAX / file->unit_ns;
 	struct applog_time utc = { .clock = APPLOG_UTC };
 	uint64_t begin_ns, end_ns;
 	uint32_t name;
 	bool before;
 
-	if ((uint64_t)l->ts > limit_ns || (uint64_t)l->dur > limit_ns) {
-		f->bad++;
+	if ((uint64_t)line->ts > limit_ns || (uint64_t)line->dur > limit_ns) {
+		file->bad++;
 		return;
 	}
-	utc.s = (int64_t)((uint64_t)l->ts * f->unit_ns / NSEC_PER_SEC);
-	utc.ns = (uint32_t)((uint64_t)l->ts * f->unit_ns % NSEC_PER_SEC);
-	begin_ns = phase_clock_in_file(&f->r->clock, &utc, f->last_ns);
-	end_ns = begin_ns + (uint64_t)l->dur * f->unit_ns;
-	if (!begin_ns || phase_clock_outside(&f->r->clock, begin_ns, &before) || phase_clock_outside(&f->r->clock, end_ns, &before)) {
-		f->outside++;
+	utc.s = (int64_t)((uint64_t)line->ts * file->unit_ns / NSEC_PER_SEC);
+	utc.ns = (uint32_t)((uint64_t)line->ts * file->unit_ns % NSEC_PER_SEC);
+	begin_ns = phase_clock_in_file(&file->r->clock, &utc, file->last_ns);
+	end_ns = begin_ns + (uint64_t)line->dur * file->unit_ns;
+	if (!begin_ns || phase_clock_outside(&file->r->clock, begin_ns, &before) || phase_clock_outside(&file->r->clock, end_ns, &before)) {
+		file->outside++;
 		return;
 	}
-	f->last_ns = begin_ns;
-	name = name_of(f->p, l);
-	if (!name || f->p->n == REGIONS_MAX || util_room(&f->p->v, f->p->n, sizeof(*f->p->v)) < 0) {
-		f->left_out++;
+	file->last_ns = begin_ns;
+	name = name_of(file->p, line);
+	if (!name || file->p->n == REGIONS_MAX || util_room(&file->p->v, file->p->n, sizeof(*file->p->v)) < 0) {
+		file->left_out++;
 		return;
 	}
-	f->p->v[f->p->n++] = (struct pfw_region){
-		.begin_ns = begin_ns, .end_ns = end_ns, .pid = pid, .tid = l->tid < 0 || l->tid == l->pid ? pid : (uint64_t)l->tid,
-		.epoch = l->epoch, .step = l->step, .samples = (uint64_t)MAX(l->samples, 0), .name = name - 1,
-		.file = f->p->n_files - 1,
+	file->p->v[file->p->n++] = (struct pfw_region){
+		.begin_ns = begin_ns, .end_ns = end_ns, .pid = pid, .tid = line->tid < 0 || line->tid == line->pid ? pid : (uint64_t)line->tid,
+		.epoch = line->epoch, .step = line->step, .samples = (uint64_t)MAX(line->samples, 0), .name = name - 1,
+		.file = file->p->n_files - 1,
 	};
 }
 
-static void take_line(struct file *f, const char *text, size_t len)
+static void take_line(struct file *file, const char *text, size_t len)
 {
 	struct line l = { .pid = -1, .tid = -1, .ts = -1, .dur = -1, .epoch = -1, .step = -1, .samples = -1 };
 	const uint64_t *process;
@@ -240,89 +240,89 @@ static void take_line(struct file *f, const char *text, size_t len)
 	if (!len || *text != '{')
 		return;
 	if (json_read(text, len, take_value, &l) < 0) {
-		f->bad++;
+		file->bad++;
 		return;
 	}
-	take_unit(f, &l);
+	take_unit(file, &l);
 	if (!l.complete || !rename_region(&l))
 		return;
 	if (l.ts < 0 || l.dur < 0 || l.pid < 0) {
-		f->bad++;
+		file->bad++;
 		return;
 	}
-	process = table_find(&f->p->processes, (uint64_t)l.pid + 1);
+	process = table_find(&file->p->processes, (uint64_t)l.pid + 1);
 	if (!process || *process == UINT64_MAX)
-		f->strangers++;
+		file->strangers++;
 	else
-		take_region(f, &l, *process - 1);
+		take_region(file, &l, *process - 1);
 }
 
 /* --- files ----------------------------------------------------------------------------------------------------- */
 
 /* A line that is longer than the buffer is left out. Returns 0 or -errno. */
-static int read_text(struct file *f, struct unpack *u)
+static int read_text(struct file *file, struct unpack *unpack)
 {
-	char *text = f->r->text;
-	const size_t size = sizeof(f->r->text);
+	char *text = file->r->text;
+	const size_t size = sizeof(file->r->text);
 	size_t have = 0;
 	bool skip = false;
 	ssize_t got;
 
-	while ((got = unpack_read(u, text + have, size - have)) > 0 && u->plain <= f->p->text_max_bytes) {
+	while ((got = unpack_read(unpack, text + have, size - have)) > 0 && unpack->plain <= file->p->text_max_bytes) {
 		char *line = text, *end = text + have + got, *newline;
 
 		for (; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
 			if (!skip)
-				take_line(f, line, (size_t)(newline - line));
+				take_line(file, line, (size_t)(newline - line));
 			skip = false;
 		}
 		have = (size_t)(end - line);
 		if (have == size) {
-			f->bad += !skip;
+			file->bad += !skip;
 			skip = true;
 			have = 0;
 		}
 		memmove(text, line, have);
 	}
 	if (!got && !skip)
-		take_line(f, text, have);
+		take_line(file, text, have);
 	return got > 0 ? -EFBIG : (int)got;
 }
 
-static int read_file(struct file *f, int fd)
+static int read_file(struct file *file, int fd)
 {
 	struct unpack_marks marks = { 0 };
 	struct unpack u = { 0 };
 	struct stat st;
-	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > f->p->text_max_bytes ? -EFBIG : 0;
+	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > file->p->text_max_bytes ? -EFBIG : 0;
 
 	if (res < 0)
 		util_close(&fd);
 	else
 		res = unpack_open(&u, fd, unpack_sniff(fd), (uint64_t)st.st_size, &marks);
 	if (res == 0) {
-		res = read_text(f, &u);
-		f->bad += u.cut || u.damaged;
+		res = read_text(file, &u);
+		file->bad += u.cut || u.damaged;
 		unpack_close(&u);
 	}
 	unpack_marks_free(&marks);
 	return res;
 }
 
-static void note_odd(const struct file *f, const char *name, int res)
+static void note_odd(const struct file *file, const char *name, int res)
 {
 	const struct { uint64_t n; const char *one, *others, *what; } odd[] = {
-		{ f->bad, "line is", "lines are", "malformed, or cut off, and left out" },
-		{ f->strangers, "region is", "regions are", "of processes that the trace does not have, and left out" },
-		{ f->outside, "region is", "regions are", "outside of the trace, and left out" },
-		{ f->left_out, "region is", "regions are", "left out: there are too many" },
+		{ file->bad, "line is", "lines are", "malformed, or cut off, and left out" },
+		{ file->strangers, "region is", "regions are", "of processes that the trace does not have, and left out" },
+		{ file->outside, "region is", "regions are", "outside of the trace, and left out" },
+		{ file->left_out, "region is", "regions are", "left out: there are too many" },
 	};
 
 	if (res < 0)
-		phase_note(f->r, "%s: cannot be read: %s", name, strerror(-res));
+		phase_note(file->r, "%s: cannot be read: %s", name, strerror(-res));
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++)
 		if (odd[i].n)
-			phase_note(f->r, "%s: %s %s", name, FMT_N(odd[i].n, odd[i].one, odd[i].others), odd[i].what);
+			phase_note(file->r, "%s: %s %s", name, FMT_N(odd[i].n, odd[i].one, odd[i].others), odd[i].what);
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -337,19 +337,19 @@ static int add_file(struct pfw *p, const char *name)
 	return 0;
 }
 
-void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name)
+void pfw_read(struct pfw *pfw, struct phase_reader *reader, int fd, const char *name)
 {
-	struct file f = { .p = p, .r = r, .unit_ns = 1000 };
-	const uint32_t had = p->n;
-	int res = add_file(p, name);
+	struct file f = { .p = pfw, .r = reader, .unit_ns = 1000 };
+	const uint32_t had = pfw->n;
+	int res = add_file(pfw, name);
 
 	if (res < 0)
 		util_close(&fd);
 	else
 		res = read_file(&f, fd);
 	note_odd(&f, name, res);
-	if (res == 0 && p->n == had)
-		phase_note(r, "%s: it has no region of this trace", name);
+	if (res == 0 && pfw->n == had)
+		phase_note(reader, "%s: it has no region of this trace", name);
 }
 
 /* --- files of the same processes ------------------------------------------------------------------------------ */
@@ -370,10 +370,10 @@ static int by_pid_and_begin(const void *a, const void *b)
 }
 
 /* Puts what each file has of each process into PARTS, as far as there is room. */
-static void find_parts(struct table *parts, const struct pfw *p)
+static void find_parts(struct table *parts, const struct pfw *pfw)
 {
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct pfw_region *v = &p->v[i];
+	for (uint32_t i = 0; i < pfw->n; i++) {
+		const struct pfw_region *v = &pfw->v[i];
 		const uint64_t key[2] = { v->pid, v->file };
 		struct part *part = table_get(parts, table_key((const char *)key, sizeof(key)));
 
@@ -403,26 +403,26 @@ static void mark_doubtful(bool *doubtful, struct table *parts)
 	}
 }
 
-void pfw_leave_out_doubtful(struct pfw *p, const struct phase_reader *r)
+void pfw_leave_out_doubtful(struct pfw *pfw, const struct phase_reader *reader)
 {
-	autofree bool *doubtful = calloc(MAX(p->n_files, 1U), sizeof(*doubtful));
+	autofree bool *doubtful = calloc(MAX(pfw->n_files, 1U), sizeof(*doubtful));
 	struct table parts;
 	uint32_t kept = 0;
 
 	if (!doubtful)
 		return;
 	table_init(&parts, sizeof(struct part), PROCESSES_MAX);
-	find_parts(&parts, p);
+	find_parts(&parts, pfw);
 	mark_doubtful(doubtful, &parts);
 	table_free(&parts);
-	for (uint32_t i = 0; i < p->n; i++)
-		if (!doubtful[p->v[i].file])
-			p->v[kept++] = p->v[i];
-	p->n = kept;
-	for (uint32_t i = 0; i < p->n_files; i++)
+	for (uint32_t i = 0; i < pfw->n; i++)
+		if (!doubtful[pfw->v[i].file])
+			pfw->v[kept++] = pfw->v[i];
+	pfw->n = kept;
+	for (uint32_t i = 0; i < pfw->n_files; i++)
 		if (doubtful[i])
-			phase_note(r, "%s: it is left out, as another .pfw has regions of its process at the same time: name the "
-				   "right one with --app-log", p->files[i]);
+			phase_note(reader, "%s: it is left out, as another .pfw has regions of its process at the same time: name the "
+				   "right one with --app-log", pfw->files[i]);
 }
 
 /* --- regions --------------------------------------------------------------------------------------------------- */
@@ -436,13 +436,13 @@ static int by_end(const void *a, const void *b)
 	return (x->begin_ns < y->begin_ns) - (x->begin_ns > y->begin_ns); /* the inner one first */
 }
 
-void pfw_end(struct pfw *p, void (*take)(void *ctx, const struct step_region *region), void *ctx)
+void pfw_end(struct pfw *pfw, void (*take)(void *ctx, const struct step_region *region), void *ctx)
 {
-	if (p->n)
-		qsort(p->v, p->n, sizeof(*p->v), by_end);
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct pfw_region *v = &p->v[i];
-		const struct pfw_name *name = table_at(&p->names, v->name);
+	if (pfw->n)
+		qsort(pfw->v, pfw->n, sizeof(*pfw->v), by_end);
+	for (uint32_t i = 0; i < pfw->n; i++) {
+		const struct pfw_region *v = &pfw->v[i];
+		const struct pfw_name *name = table_at(&pfw->names, v->name);
 
 		take(ctx, &(const struct step_region){
 			.cat = name->cat, .cat_len = (uint32_t)strlen(name->cat), .name = name->name, .name_len = (uint32_t)strlen(name->name),

@@ -28,17 +28,17 @@ struct pfw {
 
 /* Whether PATH is that of a .pfw, by its name. */
 bool pfw_is(const char *path);
-/* Prepares P, which is zeroed. Knows the processes of the trace in the folder DIRFD, as far as its pids.out can be read. */
-void pfw_begin(struct pfw *p, int dirfd);
+/* Prepares PFW, which is zeroed. Knows the processes of the trace in the folder DIRFD, as far as its pids.out can be read. */
+void pfw_begin(struct pfw *pfw, int dirfd);
 /* Adds the regions of the file FD (taken over; -errno: it could not be opened), which is called NAME, and notes what is odd. */
-void pfw_read(struct pfw *p, struct phase_reader *r, int fd, const char *name);
+void pfw_read(struct pfw *pfw, struct phase_reader *reader, int fd, const char *name);
 /*
  * Leaves out the files that have regions of one process at one time, as copies do, with a note: DFTracer writes a file a
  * process, so which of them counts is for the user to say.
  */
-void pfw_leave_out_doubtful(struct pfw *p, const struct phase_reader *r);
+void pfw_leave_out_doubtful(struct pfw *pfw, const struct phase_reader *reader);
 /* Passes the regions to TAKE in the order of their ends. */
-void pfw_end(struct pfw *p, void (*take)(void *ctx, const struct step_region *region), void *ctx);
+void pfw_end(struct pfw *pfw, void (*take)(void *ctx, const struct step_region *region), void *ctx);
 void pfw_free(struct pfw *p);
 
 #endif

@@ -50,28 +50,28 @@ struct phases *phases_new(void)
 	return p;
 }
 
-void phases_free(struct phases *p)
+void phases_free(struct phases *phases)
 {
-	if (!p)
+	if (!phases)
 		return;
-	table_free(&p->by_name);
-	table_free(&p->open);
-	table_free(&p->lasting);
+	table_free(&phases->by_name);
+	table_free(&phases->open);
+	table_free(&phases->lasting);
 	for (unsigned int k = 0; k < PHASE_KINDS; k++)
-		free(p->lanes[k].v);
-	for (unsigned int i = 0; i < p->n_notes; i++)
-		free(p->notes[i]);
-	for (unsigned int i = 0; i < p->n_rules; i++)
-		free(p->rules[i].text);
-	free(p->rules);
-	epoch_groups_free(&p->near);
-	phase_workers_free(&p->workers);
-	phase_steps_free(&p->steps);
-	free(p->ends.v);
-	free(p->recorded.v);
-	free(p->all.v);
-	free(p->names);
-	free(p);
+		free(phases->lanes[k].v);
+	for (unsigned int i = 0; i < phases->n_notes; i++)
+		free(phases->notes[i]);
+	for (unsigned int i = 0; i < phases->n_rules; i++)
+		free(phases->rules[i].text);
+	free(phases->rules);
+	epoch_groups_free(&phases->near);
+	phase_workers_free(&phases->workers);
+	phase_steps_free(&phases->steps);
+	free(phases->ends.v);
+	free(phases->recorded.v);
+	free(phases->all.v);
+	free(phases->names);
+	free(phases);
 }
 
 /* --- names ------------------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ enum phase_kind phase_kind_of(const char *name, enum phase_source source)
 }
 
 /* Returns the name's index in p->names, added when new; PHASES_NONE: there are too many. */
-uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len)
+uint32_t phases_name(struct phases *phases, enum phase_source source, const char *name, size_t len)
 {
 	char escaped[PHASE_NAME_MAX], key[PHASE_NAME_MAX + 1], plain[PHASE_NAME_MAX] = "";
 	size_t n;
@@ -126,22 +126,22 @@ uint32_t phases_name(struct phases *p, enum phase_source source, const char *nam
 	n = strlen(escaped);
 	key[0] = (char)source;
 	memcpy(key + 1, escaped, n);
-	at = table_get(&p->by_name, table_key(key, n + 1));
+	at = table_get(&phases->by_name, table_key(key, n + 1));
 	if (!at)
 		return PHASES_NONE;
 	if (*at)
 		return *at - 1;
-	if (!(p->n_names & (p->n_names - 1))) { /* room for 1, 2, 4 ... */
-		struct phase_name *v = reallocarray(p->names, p->n_names ? 2 * (size_t)p->n_names : 1, sizeof(*v));
+	if (!(phases->n_names & (phases->n_names - 1))) { /* room for 1, 2, 4 ... */
+		struct phase_name *v = reallocarray(phases->names, phases->n_names ? 2 * (size_t)phases->n_names : 1, sizeof(*v));
 
 		if (!v)
 			return PHASES_NONE;
-		p->names = v;
+		phases->names = v;
 	}
-	p->names[p->n_names] = (struct phase_name){ .source = source };
-	memcpy(p->names[p->n_names].name, escaped, n + 1);
-	p->names[p->n_names].kind = phase_kind_of(plain, source);
-	*at = ++p->n_names;
+	phases->names[phases->n_names] = (struct phase_name){ .source = source };
+	memcpy(phases->names[phases->n_names].name, escaped, n + 1);
+	phases->names[phases->n_names].kind = phase_kind_of(plain, source);
+	*at = ++phases->n_names;
 	return *at - 1;
 }
 
@@ -216,19 +216,19 @@ static int64_t rank_of(uint64_t key)
 }
 
 /* An epoch begins or has ended, which also ends evaluations and checkpoints within it. */
-static void epoch_bounds(struct phases *p, uint32_t name, const struct phase_entry *t)
+static void epoch_bounds(struct phases *phases, uint32_t name, const struct phase_entry *entry)
 {
-	if (p->names[name].kind != PHASE_EPOCH || t->source == PHASE_MLLOG)
+	if (phases->names[name].kind != PHASE_EPOCH || entry->source == PHASE_MLLOG)
 		return;
-	for (uint32_t i = 0; i < p->n_names; i++) {
-		const struct phase_name *inner = &p->names[i];
+	for (uint32_t i = 0; i < phases->n_names; i++) {
+		const struct phase_name *inner = &phases->names[i];
 		struct begun *b;
 
-		if (inner->source != t->source || (inner->kind != PHASE_EVAL && inner->kind != PHASE_CHECKPOINT))
+		if (inner->source != entry->source || (inner->kind != PHASE_EVAL && inner->kind != PHASE_CHECKPOINT))
 			continue;
-		b = table_find(&p->open, key_of(i, t->rank));
-		if (b && b->is_open && b->since_ns <= t->at_ns)
-			b->until_ns = MIN(b->until_ns, t->at_ns);
+		b = table_find(&phases->open, key_of(i, entry->rank));
+		if (b && b->is_open && b->since_ns <= entry->at_ns)
+			b->until_ns = MIN(b->until_ns, entry->at_ns);
 	}
 }
 
@@ -239,35 +239,35 @@ static bool is_again(const struct begun *b, const struct phase_entry *t)
 	       t->at_ns - b->since_ns < AGAIN_NS;
 }
 
-/* Ends B, which is open, where the next phase of its name begins. An earlier begin is from another log, and does not. */
-static void next_begins(struct phases *p, uint32_t name, const struct begun *b, const struct phase_entry *t)
+/* Ends BEGUN, which is open, where the next phase of its name begins. An earlier begin is from another log, and does not. */
+static void next_begins(struct phases *phases, uint32_t name, const struct begun *begun, const struct phase_entry *entry)
 {
-	uint64_t next_ns = t->at_ns < b->since_ns ? PHASE_NO_END : t->at_ns;
-	struct phase phase = whole(name, b, t->rank, MIN(b->until_ns, next_ns));
+	uint64_t next_ns = entry->at_ns < begun->since_ns ? PHASE_NO_END : entry->at_ns;
+	struct phase phase = whole(name, begun, entry->rank, MIN(begun->until_ns, next_ns));
 
 	phase.until_next = true;
-	phase.heading = b->heading;
-	if (t->source == PHASE_MLLOG)
-		p->unpaired++;
+	phase.heading = begun->heading;
+	if (entry->source == PHASE_MLLOG)
+		phases->unpaired++;
 	else
-		p->left_out += !phases_put(&p->recorded, &phase);
+		phases->left_out += !phases_put(&phases->recorded, &phase);
 }
 
-static void begins(struct phases *p, uint32_t name, const struct phase_entry *t)
+static void begins(struct phases *phases, uint32_t name, const struct phase_entry *entry)
 {
-	struct begun *b = table_get(&p->open, key_of(name, t->rank));
+	struct begun *begun = table_get(&phases->open, key_of(name, entry->rank));
 
-	if (!b) {
-		p->left_out++;
+	if (!begun) {
+		phases->left_out++;
 		return;
 	}
-	if (is_again(b, t))
+	if (is_again(begun, entry))
 		return;
-	if (b->is_open)
-		next_begins(p, name, b, t);
-	*b = (struct begun){ .since_ns = t->at_ns, .until_ns = PHASE_NO_END, .number = t->number, .is_open = true,
-			     .heading = t->event == PHASE_NEAR };
-	epoch_bounds(p, name, t);
+	if (begun->is_open)
+		next_begins(phases, name, begun, entry);
+	*begun = (struct begun){ .since_ns = entry->at_ns, .until_ns = PHASE_NO_END, .number = entry->number, .is_open = true,
+			     .heading = entry->event == PHASE_NEAR };
+	epoch_bounds(phases, name, entry);
 }
 
 /* Ends the lasting phase of T's source and rank, if it is NAME or NAME is PHASES_NONE. Returns whether there was one. */
@@ -291,19 +291,19 @@ static void lone_end(struct phases *p, uint32_t name, const struct phase_entry *
 		p->left_out++;
 }
 
-static void ends(struct phases *p, uint32_t name, const struct phase_entry *t)
+static void ends(struct phases *phases, uint32_t name, const struct phase_entry *entry)
 {
-	struct begun *b = table_find(&p->open, key_of(name, t->rank));
+	struct begun *begun = table_find(&phases->open, key_of(name, entry->rank));
 
-	p->names[name].has_ends = true;
-	epoch_bounds(p, name, t);
-	if (b && b->is_open && b->heading && lasting_ends(p, name, t))
+	phases->names[name].has_ends = true;
+	epoch_bounds(phases, name, entry);
+	if (begun && begun->is_open && begun->heading && lasting_ends(phases, name, entry))
 		return;
-	if (b && b->is_open) {
-		add_whole(p, name, b, t->rank, t->at_ns);
-		b->is_open = false;
-	} else if (!lasting_ends(p, name, t)) {
-		lone_end(p, name, t);
+	if (begun && begun->is_open) {
+		add_whole(phases, name, begun, entry->rank, entry->at_ns);
+		begun->is_open = false;
+	} else if (!lasting_ends(phases, name, entry)) {
+		lone_end(phases, name, entry);
 	}
 }
 
@@ -320,31 +320,31 @@ static void lasts(struct phases *p, uint32_t name, const struct phase_entry *t)
 }
 
 /* It is its line that ends it. Its begin is its own, but where another line began it. */
-static void lasted(struct phases *p, uint32_t name, const struct phase_entry *t)
+static void lasted(struct phases *phases, uint32_t name, const struct phase_entry *entry)
 {
-	const struct begun *b = table_find(&p->open, key_of(name, t->rank));
-	const struct begun own = { .since_ns = t->at_ns - MIN(t->lasted_ns, t->at_ns), .number = t->number };
+	const struct begun *b = table_find(&phases->open, key_of(name, entry->rank));
+	const struct begun own = { .since_ns = entry->at_ns - MIN(entry->lasted_ns, entry->at_ns), .number = entry->number };
 
 	if (b && b->is_open) {
-		ends(p, name, t);
+		ends(phases, name, entry);
 		return;
 	}
-	p->names[name].has_ends = true;
-	add_whole(p, name, &own, t->rank, t->at_ns);
+	phases->names[name].has_ends = true;
+	add_whole(phases, name, &own, entry->rank, entry->at_ns);
 }
 
 /* Keeps lines about epochs, in case no pair of lines begins and ends one. */
-static void near_epoch(struct phases *p, const struct phase_entry *t)
+static void near_epoch(struct phases *phases, const struct phase_entry *entry)
 {
-	struct phase_entry near = *t;
+	struct phase_entry near = *entry;
 
-	if (t->event == PHASE_ENDS)
+	if (entry->event == PHASE_ENDS)
 		near.words = (struct phase_words){ .part = 1, .results = true };
-	else if (t->event != PHASE_NEAR)
+	else if (entry->event != PHASE_NEAR)
 		near.words = (struct phase_words){ .part = 0 };
-	p->near_lines += t->event == PHASE_NEAR;
-	if (t->event == PHASE_NEAR || t->number >= 0)
-		epoch_groups_add(&p->near, &near);
+	phases->near_lines += entry->event == PHASE_NEAR;
+	if (entry->event == PHASE_NEAR || entry->number >= 0)
+		epoch_groups_add(&phases->near, &near);
 }
 
 /* A heading may be a begin: it is one where the log has ends, too. */
@@ -357,71 +357,71 @@ static void heading(struct phases *p, const struct phase_entry *t)
 		begins(p, name, t);
 }
 
-void phases_record(struct phases *p, const struct phase_entry *t)
+void phases_record(struct phases *phases, const struct phase_entry *entry)
 {
 	uint32_t name;
 
-	if (t->event == PHASE_STEP) {
-		step_lines_add(&p->step_lines, t);
+	if (entry->event == PHASE_STEP) {
+		step_lines_add(&phases->step_lines, entry);
 		return;
 	}
-	name = t->event == PHASE_NEAR ? PHASES_NONE : phases_name(p, t->source, t->name, t->name_len);
-	if (t->event == PHASE_NEAR || (name != PHASES_NONE && t->source == PHASE_LOG && !t->by_rule &&
-				       p->names[name].kind == PHASE_EPOCH))
-		near_epoch(p, t);
-	if (t->event == PHASE_NEAR) {
-		heading(p, t);
+	name = entry->event == PHASE_NEAR ? PHASES_NONE : phases_name(phases, entry->source, entry->name, entry->name_len);
+	if (entry->event == PHASE_NEAR || (name != PHASES_NONE && entry->source == PHASE_LOG && !entry->by_rule &&
+				       phases->names[name].kind == PHASE_EPOCH))
+		near_epoch(phases, entry);
+	if (entry->event == PHASE_NEAR) {
+		heading(phases, entry);
 		return;
 	}
 	if (name != PHASES_NONE) {
-		p->names[name].by_rule |= t->by_rule;
-		p->names[name].has_begins |= t->event != PHASE_ENDS;
+		phases->names[name].by_rule |= entry->by_rule;
+		phases->names[name].has_begins |= entry->event != PHASE_ENDS;
 	}
 	if (name == PHASES_NONE)
-		p->left_out++;
-	else if (t->event == PHASE_BEGINS)
-		begins(p, name, t);
-	else if (t->event == PHASE_ENDS)
-		ends(p, name, t);
-	else if (t->event == PHASE_WHOLE)
-		lasted(p, name, t);
+		phases->left_out++;
+	else if (entry->event == PHASE_BEGINS)
+		begins(phases, name, entry);
+	else if (entry->event == PHASE_ENDS)
+		ends(phases, name, entry);
+	else if (entry->event == PHASE_WHOLE)
+		lasted(phases, name, entry);
 	else
-		lasts(p, name, t);
+		lasts(phases, name, entry);
 }
 
 /* --- after all lines -------------------------------------------------------------------------------------- */
 
 /* Drops phases that end with the next one's begin, where the log has ends: the true end of such a phase is not known. */
-static void drop_cut_off(struct phases *p)
+static void drop_cut_off(struct phases *phases)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->recorded.n; i++) {
-		const struct phase *phase = &p->recorded.v[i];
+	for (uint32_t i = 0; i < phases->recorded.n; i++) {
+		const struct phase *phase = &phases->recorded.v[i];
 
-		if (phase->until_next && (phase->heading || p->names[phase->name].has_ends))
-			p->unpaired += !phase->heading;
+		if (phase->until_next && (phase->heading || phases->names[phase->name].has_ends))
+			phases->unpaired += !phase->heading;
 		else
-			p->recorded.v[n++] = p->recorded.v[i];
+			phases->recorded.v[n++] = phases->recorded.v[i];
 	}
-	p->recorded.n = n;
+	phases->recorded.n = n;
 }
 
-static void leave_open(struct phases *p)
+static void leave_open(struct phases *phases)
 {
-	for (uint32_t i = 0; i < p->open.n; i++) {
-		struct begun *b = table_at(&p->open, i);
-		uint32_t name = (uint32_t)(p->open.keys[i] >> 32);
+	for (uint32_t i = 0; i < phases->open.n; i++) {
+		struct begun *b = table_at(&phases->open, i);
+		uint32_t name = (uint32_t)(phases->open.keys[i] >> 32);
 
-		if (b->is_open && !(b->heading && !p->names[name].has_ends))
-			add_whole(p, name, b, rank_of(p->open.keys[i]), p->names[name].has_ends ? PHASE_NO_END : b->until_ns);
+		if (b->is_open && !(b->heading && !phases->names[name].has_ends))
+			add_whole(phases, name, b, rank_of(phases->open.keys[i]), phases->names[name].has_ends ? PHASE_NO_END : b->until_ns);
 		b->is_open = false;
 	}
-	for (uint32_t i = 0; i < p->lasting.n; i++) {
-		struct begun *b = table_at(&p->lasting, i);
+	for (uint32_t i = 0; i < phases->lasting.n; i++) {
+		struct begun *b = table_at(&phases->lasting, i);
 
 		if (b->name)
-			add_whole(p, b->name - 1, b, rank_of(p->lasting.keys[i]), PHASE_NO_END);
+			add_whole(phases, b->name - 1, b, rank_of(phases->lasting.keys[i]), PHASE_NO_END);
 		b->name = 0;
 	}
 }
@@ -434,17 +434,17 @@ void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool beg
 	p->trace.ends = ends;
 }
 
-int phases_close(struct phases *p, uint64_t begin_ns)
+int phases_close(struct phases *phases, uint64_t begin_ns)
 {
-	drop_cut_off(p);
-	leave_open(p);
-	p->trace.begin_ns = p->trace.begin_ns ? p->trace.begin_ns : begin_ns;
-	if (!p->closed) {
-		phases_derive(p, NULL);
-		p->unpaired += p->lone_ends;
+	drop_cut_off(phases);
+	leave_open(phases);
+	phases->trace.begin_ns = phases->trace.begin_ns ? phases->trace.begin_ns : begin_ns;
+	if (!phases->closed) {
+		phases_derive(phases, NULL);
+		phases->unpaired += phases->lone_ends;
 	}
-	p->closed = true;
-	return phases_make_lists(p, begin_ns, &p->outside);
+	phases->closed = true;
+	return phases_make_lists(phases, begin_ns, &phases->outside);
 }
 
 int phases_settle(struct phases *p, const struct timeline *t)

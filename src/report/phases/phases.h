@@ -116,11 +116,11 @@ struct phases {
 
 /* NULL when memory is out. */
 struct phases *phases_new(void);
-void phases_free(struct phases *p);
+void phases_free(struct phases *phases);
 
 /* --- recording: before phases_close() ----------------------------------------------------------- */
 
-void phases_record(struct phases *p, const struct phase_entry *t);
+void phases_record(struct phases *phases, const struct phase_entry *entry);
 /* Adds a whole phase, INFERRED or not; after phases_close() it has to be called again. */
 void phases_add(struct phases *p, enum phase_source source, const char *name, uint64_t begin_ns, uint64_t end_ns,
 		bool inferred);
@@ -131,7 +131,7 @@ void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool beg
 /*
  * Ends the recording. Phases that ended before the trace began at BEGIN_NS are left out; 0: not known. Returns 0 or -ENOMEM.
  */
-int phases_close(struct phases *p, uint64_t begin_ns);
+int phases_close(struct phases *phases, uint64_t begin_ns);
 
 /* --- reading: after phases_close() --------------------------------------------------------------- */
 
@@ -179,14 +179,14 @@ struct phase_seen {
  * Where there are more, short phases of a name that lie close together are joined, then those of a kind and source, ever
  * wider until they fit. NULL when memory is out.
  */
-struct phase_seen *phases_visible(const struct phases *p, uint32_t most, uint32_t *n);
+struct phase_seen *phases_visible(const struct phases *phases, uint32_t most, uint32_t *n);
 
 /* --- phases without pairs of lines: derive.c ------------------------------------------------ */
 
-/* For phases.c: puts derived phases into P->recorded, in place of earlier ones. T: NULL before rows are read. */
-void phases_derive(struct phases *p, const struct timeline *t);
+/* For phases.c: puts derived phases into PHASES->recorded, in place of earlier ones. T: NULL before rows are read. */
+void phases_derive(struct phases *phases, const struct timeline *t);
 /* Returns the index of NAME, added when new; PHASES_NONE: there are too many. */
-uint32_t phases_name(struct phases *p, enum phase_source source, const char *name, size_t len);
+uint32_t phases_name(struct phases *phases, enum phase_source source, const char *name, size_t len);
 
 /* --- lists.c --------------------------------------------------------------------------------- */
 
@@ -196,16 +196,16 @@ bool phases_put(struct phase_list *l, const struct phase *phase);
  * For phases.c: makes the lists of the recorded phases. Leaves out those that ended before BEGIN_NS, and counts them in
  * *OUTSIDE, which may be NULL. Returns 0 or -ENOMEM.
  */
-int phases_make_lists(struct phases *p, uint64_t begin_ns, uint64_t *outside);
+int phases_make_lists(struct phases *phases, uint64_t begin_ns, uint64_t *outside);
 
 /* --- inference: infer.c -------------------------------------------------------------------- */
 
 struct phase_saves;
 /*
- * To be called after phases_end(): adds phases to the lists of P, marked as inferred, by the times of reads and writes.
+ * To be called after phases_end(): adds phases to the lists of PHASES, marked as inferred, by the times of reads and writes.
  * Start-up and steady state are added where no phase was recorded, checkpoints where no checkpoint was. No checkpoint begins
  * before FROM_NS; and, unless it is SURE that training began then, none before an inferred steady state.
  */
-void phases_infer(struct phases *p, const struct timeline *t, struct phase_saves *saves, uint64_t from_ns, bool sure);
+void phases_infer(struct phases *phases, const struct timeline *timeline, struct phase_saves *saves, uint64_t from_ns, bool sure);
 
 #endif

@@ -39,14 +39,14 @@ static void read_named(struct phase_reader *r, const char *path)
 }
 
 /* Reads the logs that the user names. Returns how many; .pfw files are no logs, but regions. */
-static unsigned int read_named_logs(struct phase_reader *r)
+static unsigned int read_named_logs(struct phase_reader *reader)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < r->options->n_logs; i++) {
-		if (pfw_is(r->options->logs[i]))
+	for (unsigned int i = 0; i < reader->options->n_logs; i++) {
+		if (pfw_is(reader->options->logs[i]))
 			continue;
-		read_named(r, r->options->logs[i]);
+		read_named(reader, reader->options->logs[i]);
 		n++;
 	}
 	return n;
@@ -65,8 +65,8 @@ static void note_rows(struct phase_reader *r, const struct reader *rd, const cha
  * Passes each row's TIMESTAMP and COLUMN to TAKE, which returns whether it could read them. Returns 0, or -errno without a
  * note.
  */
-static int read_rows(struct phase_reader *r, int dirfd, const char *file, const char *column,
-		     bool (*take)(struct phase_reader *r, void *own, uint64_t ns, struct reader_field f), void *own)
+static int read_rows(struct phase_reader *reader, int dirfd, const char *file, const char *column,
+		     bool (*take)(struct phase_reader *phase_reader, void *own, uint64_t ns, struct reader_field f), void *own)
 {
 	struct reader rd;
 	struct reader_row row;
@@ -76,12 +76,12 @@ static int read_rows(struct phase_reader *r, int dirfd, const char *file, const 
 
 	if (got < 0)
 		return got;
-	window_read(r->window, &rd);
+	window_read(reader->window, &rd);
 	stamp = reader_column(&rd, "TIMESTAMP");
 	at = reader_column(&rd, column);
 	while ((got = reader_next(&rd, &row)) > 0)
-		bad_rows += !reader_u64(reader_field(&row, stamp), &ns) || !take(r, own, ns, reader_field(&row, at));
-	note_rows(r, &rd, file, bad_rows);
+		bad_rows += !reader_u64(reader_field(&row, stamp), &ns) || !take(reader, own, ns, reader_field(&row, at));
+	note_rows(reader, &rd, file, bad_rows);
 	reader_close(&rd);
 	return got;
 }
@@ -151,27 +151,27 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 			    FMT_N(printed->unread, "write to the job's output was", "writes to the job's output were"));
 }
 
-static void read_folder(struct phase_reader *r, int dirfd, const struct manifest_facts *m)
+static void read_folder(struct phase_reader *reader, int dirfd, const struct manifest_facts *facts)
 {
 	struct phase_log log = { .name = "workload.out", .passes = true };
-	int res = read_rows(r, dirfd, "workload.out", "TEXT", output_row, &log);
-	const struct manifest_probe *printed = manifest_probe(m, "printed");
+	int res = read_rows(reader, dirfd, "workload.out", "TEXT", output_row, &log);
+	const struct manifest_probe *printed = manifest_probe(facts, "printed");
 
-	r->phases->printed_kept = res != -ENOENT;
+	reader->phases->printed_kept = res != -ENOENT;
 	if (res == -ENOENT) {
 		log.name = "printed.out";
-		res = read_rows(r, dirfd, "printed.out", "TEXT", output_row, &log);
-		r->phases->printed_lines = printed ? printed->lines : 0;
+		res = read_rows(reader, dirfd, "printed.out", "TEXT", output_row, &log);
+		reader->phases->printed_lines = printed ? printed->lines : 0;
 		if (log.entries)
-			note_unread(r, m);
+			note_unread(reader, facts);
 	}
 	if (log.entries)
-		r->phases->printed_lines = 0;
-	phase_log_note(r, &log, false);
+		reader->phases->printed_lines = 0;
+	phase_log_note(reader, &log, false);
 	if (res == -ENOENT)
-		read_workload_log(r, dirfd);
-	if (!r->entries)
-		collected_each(dirfd, take_collected, r);
+		read_workload_log(reader, dirfd);
+	if (!reader->entries)
+		collected_each(dirfd, take_collected, reader);
 }
 
 /* Takes the trace's begin, end and zone. */
@@ -195,19 +195,19 @@ static void note_pairs(struct phase_reader *r)
 }
 
 /* Makes room for counting the lines that each rule of --phase matches. */
-static int begin_rules(struct phase_reader *r)
+static int begin_rules(struct phase_reader *reader)
 {
-	const struct applog_rules *rules = r->options->rules;
-	struct phases *p = r->phases;
+	const struct applog_rules *rules = reader->options->rules;
+	struct phases *phases = reader->phases;
 
 	if (!rules || !rules->n)
 		return 0;
-	p->rules = calloc(rules->n, sizeof(*p->rules));
-	if (!p->rules)
+	phases->rules = calloc(rules->n, sizeof(*phases->rules));
+	if (!phases->rules)
 		return -ENOMEM;
-	for (; p->n_rules < rules->n; p->n_rules++) {
-		p->rules[p->n_rules].text = strdup(rules->rule[p->n_rules].text);
-		if (!p->rules[p->n_rules].text)
+	for (; phases->n_rules < rules->n; phases->n_rules++) {
+		phases->rules[phases->n_rules].text = strdup(rules->rule[phases->n_rules].text);
+		if (!phases->rules[phases->n_rules].text)
 			return -ENOMEM;
 	}
 	return 0;
@@ -220,43 +220,43 @@ static void note_rules(const struct phase_reader *r)
 			phase_note(r, "--phase %s: no line of a log matched", r->phases->rules[i].text);
 }
 
-int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
+int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *facts, const struct phases_options *options,
 		const struct phase_clock *clock)
 {
 	static const struct phases_options none;
-	autofree struct phase_reader *r = calloc(1, sizeof(*r));
-	struct phases *p = phases_new();
+	autofree struct phase_reader *reader = calloc(1, sizeof(*reader));
+	struct phases *phases = phases_new();
 	int res;
 
-	if (!r || !p) {
-		phases_free(p);
+	if (!reader || !phases) {
+		phases_free(phases);
 		return -ENOMEM;
 	}
-	r->phases = p;
-	r->options = o ? o : &none;
-	r->clock = *clock;
-	r->window = &m->window;
-	know_clock(r, m);
-	res = begin_rules(r);
+	reader->phases = phases;
+	reader->options = options ? options : &none;
+	reader->clock = *clock;
+	reader->window = &facts->window;
+	know_clock(reader, facts);
+	res = begin_rules(reader);
 	if (res == 0)
-		res = phase_workers_read(&p->workers, dirfd, m->end_ns);
+		res = phase_workers_read(&phases->workers, dirfd, facts->end_ns);
 	if (res < 0) {
-		phases_free(p);
+		phases_free(phases);
 		return res;
 	}
-	phases_trace(p, r->clock.begin_ns, m->end_ns, m->workload_pid && !p->workers.attached,
-		     m->complete && m->workload_pid && m->has_status);
-	phase_regions_read(r, dirfd);
-	if (!read_named_logs(r))
-		read_folder(r, dirfd, m);
-	read_rows(r, dirfd, "marks.out", "TEXT", mark_row, NULL);
-	res = phases_close(p, r->clock.begin_ns);
-	note_pairs(r);
-	note_rules(r);
+	phases_trace(phases, reader->clock.begin_ns, facts->end_ns, facts->workload_pid && !phases->workers.attached,
+		     facts->complete && facts->workload_pid && facts->has_status);
+	phase_regions_read(reader, dirfd);
+	if (!read_named_logs(reader))
+		read_folder(reader, dirfd, facts);
+	read_rows(reader, dirfd, "marks.out", "TEXT", mark_row, NULL);
+	res = phases_close(phases, reader->clock.begin_ns);
+	note_pairs(reader);
+	note_rules(reader);
 	if (res < 0) {
-		phases_free(p);
+		phases_free(phases);
 		return res;
 	}
-	*ret = p;
+	*ret = phases;
 	return 0;
 }

@@ -13,10 +13,10 @@
 #include "trace/manifest_read.h"
 
 /*
- * Reads the phases from the folder DIRFD with the manifest M, and closes them. CLOCK has the readings of time_align.out; O
+ * Reads the phases from the folder DIRFD with the manifest FACTS, and closes them. CLOCK has the readings of time_align.out; OPTIONS
  * may be NULL. Returns 0 or -ENOMEM.
  */
-int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *m, const struct phases_options *o,
+int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *facts, const struct phases_options *options,
 		const struct phase_clock *clock);
 
 #endif

@@ -66,12 +66,12 @@ static void put_phase(struct regions_read *x, const char *name, const struct pha
 	x->r->entries++;
 }
 
-static void epoch_of_row(struct regions_read *x, int64_t number, uint64_t begin_ns, uint64_t end_ns)
+static void epoch_of_row(struct regions_read *read, int64_t number, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct epoch *e = table_get(&x->epochs, (uint64_t)number + 1);
+	struct epoch *e = table_get(&read->epochs, (uint64_t)number + 1);
 
 	if (!e) {
-		x->r->phases->left_out++;
+		read->r->phases->left_out++;
 		return;
 	}
 	e->begin_ns = e->any ? MIN(e->begin_ns, begin_ns) : begin_ns;
@@ -109,41 +109,41 @@ static uint64_t samples_of(struct reader_field args)
 }
 
 /* Takes a region. UNFINISHED: it has not ended. */
-static void take_region(struct regions_read *x, const struct step_region *r, bool unfinished)
+static void take_region(struct regions_read *read, const struct step_region *region, bool unfinished)
 {
-	const struct reader_field cat = { r->cat, r->cat_len }, name = { r->name, r->name_len };
+	const struct reader_field cat = { region->cat, region->cat_len }, name = { region->name, region->name_len };
 
-	phase_steps_take(&x->r->phases->steps, r);
+	phase_steps_take(&read->r->phases->steps, region);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (!reader_is(cat, known[i].cat) || !reader_is(name, known[i].name))
 			continue;
-		x->has_epochs |= i == 0;
-		put_phase(x, known[i].phase, &(struct phase){
-			.begin_ns = r->begin_ns, .end_ns = r->end_ns, .rank = rank_of(x, r->pid), .number = r->epoch,
+		read->has_epochs |= i == 0;
+		put_phase(read, known[i].phase, &(struct phase){
+			.begin_ns = region->begin_ns, .end_ns = region->end_ns, .rank = rank_of(read, region->pid), .number = region->epoch,
 			.unfinished = unfinished,
 		});
 		return;
 	}
-	for (size_t i = 0; r->epoch >= 0 && i < ARRAY_SIZE(within); i++)
+	for (size_t i = 0; region->epoch >= 0 && i < ARRAY_SIZE(within); i++)
 		if (reader_is(cat, within[i])) {
-			epoch_of_row(x, r->epoch, r->begin_ns, r->end_ns);
+			epoch_of_row(read, region->epoch, region->begin_ns, region->end_ns);
 			break;
 		}
 }
 
-static bool take(struct regions_read *x, const struct reader_row *row)
+static bool take(struct regions_read *read, const struct reader_row *row)
 {
-	struct reader_field cat = reader_field(row, x->cat), name = reader_field(row, x->name);
+	struct reader_field cat = reader_field(row, read->cat), name = reader_field(row, read->name);
 	uint64_t end_ns, lat_ns, pid, tid;
 
-	if (!reader_u64(reader_field(row, x->ts), &end_ns) || !reader_u64(reader_field(row, x->lat), &lat_ns) ||
-	    !reader_u64(reader_field(row, x->pid), &pid) || !reader_u64(reader_field(row, x->tid), &tid) || lat_ns > end_ns)
+	if (!reader_u64(reader_field(row, read->ts), &end_ns) || !reader_u64(reader_field(row, read->lat), &lat_ns) ||
+	    !reader_u64(reader_field(row, read->pid), &pid) || !reader_u64(reader_field(row, read->tid), &tid) || lat_ns > end_ns)
 		return false;
-	take_region(x, &(const struct step_region){
+	take_region(read, &(const struct step_region){
 		.cat = cat.p, .cat_len = (uint32_t)cat.len, .name = name.p, .name_len = (uint32_t)name.len, .pid = pid, .tid = tid,
-		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number_of(row, x->epoch), .number = number_of(row, x->step),
-		.samples = samples_of(reader_field(row, x->args)),
-	}, reader_is(reader_field(row, x->ret), "?"));
+		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number_of(row, read->epoch), .number = number_of(row, read->step),
+		.samples = samples_of(reader_field(row, read->args)),
+	}, reader_is(reader_field(row, read->ret), "?"));
 	return true;
 }
 
@@ -165,32 +165,32 @@ static void drop_single_rank(struct regions_read *x, uint32_t first)
 		l->v[i].rank = -1;
 }
 
-static void read_rows(struct regions_read *x, int dirfd)
+static void read_rows(struct regions_read *read, int dirfd)
 {
-	struct phase_reader *r = x->r;
+	struct phase_reader *reader = read->r;
 	struct reader rd;
 	struct reader_row row;
 	int got = reader_open(&rd, dirfd, "regions.out");
 
 	if (got < 0)
 		return;
-	window_read(r->window, &rd);
-	x->ts = reader_column(&rd, "TIMESTAMP");
-	x->pid = reader_column(&rd, "PID");
-	x->tid = reader_column(&rd, "TID");
-	x->cat = reader_column(&rd, "CAT");
-	x->name = reader_column(&rd, "NAME");
-	x->lat = reader_column(&rd, "LAT_NS");
-	x->ret = reader_column(&rd, "RET");
-	x->epoch = reader_column(&rd, "EPOCH");
-	x->step = reader_column(&rd, "STEP");
-	x->args = reader_column(&rd, "ARGS");
+	window_read(reader->window, &rd);
+	read->ts = reader_column(&rd, "TIMESTAMP");
+	read->pid = reader_column(&rd, "PID");
+	read->tid = reader_column(&rd, "TID");
+	read->cat = reader_column(&rd, "CAT");
+	read->name = reader_column(&rd, "NAME");
+	read->lat = reader_column(&rd, "LAT_NS");
+	read->ret = reader_column(&rd, "RET");
+	read->epoch = reader_column(&rd, "EPOCH");
+	read->step = reader_column(&rd, "STEP");
+	read->args = reader_column(&rd, "ARGS");
 	while ((got = reader_next(&rd, &row)) > 0)
-		x->bad_rows += !take(x, &row);
-	if (rd.bad_rows + x->bad_rows)
-		phase_note(r, "regions.out: %s left out", FMT_N(rd.bad_rows + x->bad_rows, "row could not be read and is", "rows could not be read and are"));
+		read->bad_rows += !take(read, &row);
+	if (rd.bad_rows + read->bad_rows)
+		phase_note(reader, "regions.out: %s left out", FMT_N(rd.bad_rows + read->bad_rows, "row could not be read and is", "rows could not be read and are"));
 	if (rd.cut)
-		phase_note(r, "regions.out: the last row is cut off and is left out");
+		phase_note(reader, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);
 }
 
@@ -222,40 +222,40 @@ static void take_collected(void *ctx, int dirfd, const char *name, const char *p
 }
 
 /* Joins the .pfw files that the user names; without any, those in collected/. Not where the job's regions show its steps. */
-static void read_joined(struct regions_read *x, int dirfd)
+static void read_joined(struct regions_read *read, int dirfd)
 {
-	const struct phases_options *o = x->r->options;
-	struct joined j = { .r = x->r, .dirfd = dirfd };
-	const bool has_steps = x->r->phases->steps.n_sums;
+	const struct phases_options *options = read->r->options;
+	struct joined j = { .r = read->r, .dirfd = dirfd };
+	const bool has_steps = read->r->phases->steps.n_sums;
 	unsigned int named = 0;
 
-	for (unsigned int i = 0; i < o->n_logs; i++) {
-		if (!pfw_is(o->logs[i]))
+	for (unsigned int i = 0; i < options->n_logs; i++) {
+		if (!pfw_is(options->logs[i]))
 			continue;
 		named++;
 		if (has_steps)
-			phase_note(x->r, "%s: it is left out, as regions.out has the job's steps", o->logs[i]);
+			phase_note(read->r, "%s: it is left out, as regions.out has the job's steps", options->logs[i]);
 		else
-			read_pfw(&j, AT_FDCWD, o->logs[i], 0, o->logs[i]);
+			read_pfw(&j, AT_FDCWD, options->logs[i], 0, options->logs[i]);
 	}
 	if (!named && !has_steps) {
 		collected_each(dirfd, take_collected, &j);
-		pfw_leave_out_doubtful(&j.pfw, x->r);
+		pfw_leave_out_doubtful(&j.pfw, read->r);
 	}
-	pfw_end(&j.pfw, take_joined, x);
+	pfw_end(&j.pfw, take_joined, read);
 	pfw_free(&j.pfw);
 }
 
-void phase_regions_read(struct phase_reader *r, int dirfd)
+void phase_regions_read(struct phase_reader *reader, int dirfd)
 {
-	struct regions_read x = { .r = r };
-	uint32_t first = r->phases->recorded.n;
+	struct regions_read x = { .r = reader };
+	uint32_t first = reader->phases->recorded.n;
 
 	table_init(&x.ranks, sizeof(uint32_t), PROCESSES_MAX);
 	table_init(&x.epochs, sizeof(struct epoch), EPOCHS_MAX);
 	read_rows(&x, dirfd);
 	read_joined(&x, dirfd);
-	phase_steps_end(&r->phases->steps);
+	phase_steps_end(&reader->phases->steps);
 	if (!x.has_epochs)
 		put_epochs(&x);
 	drop_single_rank(&x, first);

@@ -10,6 +10,6 @@
 struct phase_reader;
 
 /* Reads regions.out in the folder DIRFD, if there is one, and the .pfw files of the options, else of collected/. */
-void phase_regions_read(struct phase_reader *r, int dirfd);
+void phase_regions_read(struct phase_reader *reader, int dirfd);
 
 #endif

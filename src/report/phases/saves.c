@@ -72,28 +72,28 @@ static bool grow(void **v, uint32_t n, uint32_t *room, size_t size)
 
 /* --- rows -------------------------------------------------------------------------------------------------- */
 
-void phase_saves_write(struct phase_saves *s, uint64_t fid, uint64_t at_ns, uint64_t lat_ns, uint64_t bytes)
+void phase_saves_write(struct phase_saves *saves, uint64_t fid, uint64_t at_ns, uint64_t lat_ns, uint64_t bytes)
 {
 	const uint64_t begin_ns = at_ns - MIN(lat_ns, at_ns);
-	uint32_t *last = table_get(&s->last, fid);
-	struct run *r = last && *last ? &s->run[*last - 1] : NULL;
+	uint32_t *last = table_get(&saves->last, fid);
+	struct run *run = last && *last ? &saves->run[*last - 1] : NULL;
 
-	s->bytes += bytes;
-	if (r && begin_ns < r->end_ns + NEAR_NS) {
-		r->begin_ns = MIN(r->begin_ns, begin_ns);
-		r->end_ns = MAX(r->end_ns, at_ns);
-		r->bytes += bytes;
+	saves->bytes += bytes;
+	if (run && begin_ns < run->end_ns + NEAR_NS) {
+		run->begin_ns = MIN(run->begin_ns, begin_ns);
+		run->end_ns = MAX(run->end_ns, at_ns);
+		run->bytes += bytes;
 		return;
 	}
 	/* the last run was too short, for example a log's line: this one takes its place */
-	if (r && r->bytes < LINE_BYTES && begin_ns >= r->end_ns + GAP_NS) {
-		*r = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
+	if (run && run->bytes < LINE_BYTES && begin_ns >= run->end_ns + GAP_NS) {
+		*run = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
 		return;
 	}
-	if (!last || !grow((void **)&s->run, s->n_runs, &s->runs_room, sizeof(*s->run)))
+	if (!last || !grow((void **)&saves->run, saves->n_runs, &saves->runs_room, sizeof(*saves->run)))
 		return;
-	s->run[s->n_runs] = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
-	*last = ++s->n_runs;
+	saves->run[saves->n_runs] = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
+	*last = ++saves->n_runs;
 }
 
 void phase_saves_mark(struct phase_saves *s, uint64_t fid, enum phase_save_mark what, uint64_t at_ns, uint64_t lat_ns)
@@ -150,49 +150,49 @@ static bool is_marked(const struct marks *m, uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* Extends the run to the open right before it, and to the sync and rename right after it. */
-static void widen(struct run *r, const struct marks *m)
+static void widen(struct run *run, const struct marks *marks)
 {
-	const uint64_t first_ns = r->begin_ns;
+	const uint64_t first_ns = run->begin_ns;
 
-	for (uint32_t i = 0; i < m->n; i++) {
-		const struct mark *k = &m->v[i];
+	for (uint32_t i = 0; i < marks->n; i++) {
+		const struct mark *k = &marks->v[i];
 
 		if (k->what == PHASE_OPENED && k->end_ns <= first_ns && k->end_ns + NEAR_NS > first_ns) {
-			r->begin_ns = MIN(r->begin_ns, k->begin_ns);
-			r->opened = true;
+			run->begin_ns = MIN(run->begin_ns, k->begin_ns);
+			run->opened = true;
 		}
-		if (k->what == PHASE_FLUSHED && k->end_ns > r->end_ns && k->begin_ns < r->end_ns + NEAR_NS)
-			r->end_ns = k->end_ns;
+		if (k->what == PHASE_FLUSHED && k->end_ns > run->end_ns && k->begin_ns < run->end_ns + NEAR_NS)
+			run->end_ns = k->end_ns;
 	}
 }
 
 /* Joins runs of one file with only a pause between them; each is extended by its marks. */
-static void join_runs(struct phase_saves *s)
+static void join_runs(struct phase_saves *saves)
 {
 	uint32_t n = 0, at = 0;
 
-	if (s->n_runs)
-		qsort(s->run, s->n_runs, sizeof(*s->run), by_run);
-	if (s->n_marks)
-		qsort(s->mark, s->n_marks, sizeof(*s->mark), by_mark);
-	for (uint32_t i = 0; i < s->n_runs; i++) {
-		struct run *r = &s->run[i], *before = n ? &s->run[n - 1] : NULL;
-		const struct marks m = marks_of(s, r->fid, &at);
+	if (saves->n_runs)
+		qsort(saves->run, saves->n_runs, sizeof(*saves->run), by_run);
+	if (saves->n_marks)
+		qsort(saves->mark, saves->n_marks, sizeof(*saves->mark), by_mark);
+	for (uint32_t i = 0; i < saves->n_runs; i++) {
+		struct run *r = &saves->run[i], *before = n ? &saves->run[n - 1] : NULL;
+		const struct marks m = marks_of(saves, r->fid, &at);
 
 		if (before && before->fid == r->fid && r->begin_ns < before->end_ns + GAP_NS &&
 		    !is_marked(&m, before->end_ns, r->begin_ns)) {
 			before->end_ns = MAX(before->end_ns, r->end_ns);
 			before->bytes += r->bytes;
 		} else {
-			s->run[n++] = *r;
+			saves->run[n++] = *r;
 		}
 	}
-	s->n_runs = n;
+	saves->n_runs = n;
 	at = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct marks m = marks_of(s, s->run[i].fid, &at);
+		const struct marks m = marks_of(saves, saves->run[i].fid, &at);
 
-		widen(&s->run[i], &m);
+		widen(&saves->run[i], &m);
 	}
 }
 
@@ -215,31 +215,31 @@ static bool is_part(const struct phase_saves *s, const struct run *r, uint64_t t
 	return r->opened || (double)r->bytes / (double)ns >= TIMES * (double)s->bytes / (double)trace_ns;
 }
 
-struct phase_save *phase_saves_find(struct phase_saves *s, uint64_t begin_ns, uint64_t end_ns, uint32_t *n)
+struct phase_save *phase_saves_find(struct phase_saves *saves, uint64_t begin_ns, uint64_t end_ns, uint32_t *n)
 {
-	struct phase_save *v, *last = NULL;
+	struct phase_save *save, *last = NULL;
 	uint32_t count = 0;
 
 	*n = 0;
-	join_runs(s);
-	if (s->n_runs)
-		qsort(s->run, s->n_runs, sizeof(*s->run), by_begin);
-	v = calloc(s->n_runs + 1, sizeof(*v));
-	for (uint32_t i = 0; v && i < s->n_runs; i++) {
-		const struct run *r = &s->run[i];
+	join_runs(saves);
+	if (saves->n_runs)
+		qsort(saves->run, saves->n_runs, sizeof(*saves->run), by_begin);
+	save = calloc(saves->n_runs + 1, sizeof(*save));
+	for (uint32_t i = 0; save && i < saves->n_runs; i++) {
+		const struct run *run = &saves->run[i];
 
-		if (!is_part(s, r, end_ns - begin_ns))
+		if (!is_part(saves, run, end_ns - begin_ns))
 			continue;
-		if (last && r->begin_ns < last->end_ns + NEAR_NS) {
-			last->end_ns = MAX(last->end_ns, r->end_ns);
-			last->bytes += r->bytes;
+		if (last && run->begin_ns < last->end_ns + NEAR_NS) {
+			last->end_ns = MAX(last->end_ns, run->end_ns);
+			last->bytes += run->bytes;
 			continue;
 		}
-		last = &v[count++];
-		*last = (struct phase_save){ r->begin_ns, r->end_ns, r->bytes };
+		last = &save[count++];
+		*last = (struct phase_save){ run->begin_ns, run->end_ns, run->bytes };
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (v[i].bytes >= SAVE_BYTES)
-			v[(*n)++] = v[i];
-	return v;
+		if (save[i].bytes >= SAVE_BYTES)
+			save[(*n)++] = save[i];
+	return save;
 }

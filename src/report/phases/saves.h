@@ -26,7 +26,7 @@ struct phase_saves *phase_saves_new(void);
 void phase_saves_free(struct phase_saves *s);
 
 /* Adds a write of BYTES to the file FID, by a call of LAT_NS that ended at AT_NS. */
-void phase_saves_write(struct phase_saves *s, uint64_t fid, uint64_t at_ns, uint64_t lat_ns, uint64_t bytes);
+void phase_saves_write(struct phase_saves *saves, uint64_t fid, uint64_t at_ns, uint64_t lat_ns, uint64_t bytes);
 void phase_saves_mark(struct phase_saves *s, uint64_t fid, enum phase_save_mark what, uint64_t at_ns, uint64_t lat_ns);
 
 /* A checkpoint. */
@@ -38,6 +38,6 @@ struct phase_save {
  * Returns the checkpoints of a trace from BEGIN_NS to END_NS, in order, to be freed; *N: how many. NULL: none, or memory is
  * out.
  */
-struct phase_save *phase_saves_find(struct phase_saves *s, uint64_t begin_ns, uint64_t end_ns, uint32_t *n);
+struct phase_save *phase_saves_find(struct phase_saves *saves, uint64_t begin_ns, uint64_t end_ns, uint32_t *n);
 
 #endif

@@ -26,19 +26,19 @@ static void settle(struct skew *s, struct skew_step *step)
 	*step = (struct skew_step){ 0 };
 }
 
-void skew_take(struct skew *s, const struct skew_one *one)
+void skew_take(struct skew *skew, const struct skew_one *one)
 {
 	const uint64_t bit = 1ULL << one->process;
 	struct skew_step *step;
 
-	if (!s->ring)
-		s->ring = calloc(SKEW_STEPS, sizeof(*s->ring));
-	if (!s->ring)
+	if (!skew->ring)
+		skew->ring = calloc(SKEW_STEPS, sizeof(*skew->ring));
+	if (!skew->ring)
 		return;
-	step = &s->ring[(uint64_t)one->number % SKEW_STEPS];
+	step = &skew->ring[(uint64_t)one->number % SKEW_STEPS];
 	if (step->number != one->number || step->epoch != one->epoch || step->processes & bit ||
 	    step->end_ns < one->process_begin_ns)
-		settle(s, step);
+		settle(skew, step);
 	if (!step->n || one->own_ns > step->most_ns) {
 		step->most_ns = one->own_ns;
 		step->slowest = one->process;

@@ -28,7 +28,7 @@ struct skew_one {
 	uint64_t own_ns, wall_ns; /* its own work, which is compared; the whole step */
 };
 
-void skew_take(struct skew *s, const struct skew_one *one);
+void skew_take(struct skew *skew, const struct skew_one *one);
 /* To be called after the last step. */
 void skew_end(struct skew *s);
 void skew_free(struct skew *s);

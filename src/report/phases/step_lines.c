@@ -5,18 +5,18 @@
 #include "applog/entry.h"
 #include "base/util.h"
 
-void step_lines_add(struct step_lines *l, const struct phase_entry *e)
+void step_lines_add(struct step_lines *lines, const struct phase_entry *entry)
 {
-	const int64_t step = e->words.step;
+	const int64_t step = entry->words.step;
 
-	if (!l->n++)
-		*l = (struct step_lines){ .n = 1, .first_ns = e->at_ns, .last_ns = e->at_ns, .first = step, .last = step };
-	if (e->at_ns < l->last_ns || step <= l->last) /* of another rank, or of a job that has begun anew */
+	if (!lines->n++)
+		*lines = (struct step_lines){ .n = 1, .first_ns = entry->at_ns, .last_ns = entry->at_ns, .first = step, .last = step };
+	if (entry->at_ns < lines->last_ns || step <= lines->last) /* of another rank, or of a job that has begun anew */
 		return;
-	if (!l->each)
-		l->each = step - l->first;
-	l->last = step;
-	l->last_ns = e->at_ns;
+	if (!lines->each)
+		lines->each = step - lines->first;
+	lines->last = step;
+	lines->last_ns = entry->at_ns;
 }
 
 /* A job that goes on with step 12000 did not do these in the trace: at most EACH were before the first line. */

@@ -16,7 +16,7 @@ struct step_lines {
 	int64_t first, last, each; /* their steps, and the steps between the first two lines; 0: not known */
 };
 
-void step_lines_add(struct step_lines *l, const struct phase_entry *e);
+void step_lines_add(struct step_lines *lines, const struct phase_entry *entry);
 
 /*
  * Returns when training began, by the time that the steps took of which the first line is the last; 0: no two lines show

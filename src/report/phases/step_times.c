@@ -18,35 +18,35 @@ static void take(struct step_time *to, const struct step_time *from)
 	to->n += from->n;
 }
 
-static void halve(struct step_times *t)
+static void halve(struct step_times *times)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < t->n; i += 2) {
-		t->v[n] = t->v[i];
-		if (i + 1 < t->n)
-			take(&t->v[n], &t->v[i + 1]);
+	for (uint32_t i = 0; i < times->n; i += 2) {
+		times->v[n] = times->v[i];
+		if (i + 1 < times->n)
+			take(&times->v[n], &times->v[i + 1]);
 		n++;
 	}
-	t->n = n;
-	t->each *= 2;
+	times->n = n;
+	times->each *= 2;
 }
 
-void step_times_add(struct step_times *t, uint64_t begin_ns, uint64_t end_ns)
+void step_times_add(struct step_times *times, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct step_time one = { begin_ns, end_ns, end_ns - begin_ns, 1 };
 
-	if (!t->v) {
-		t->v = calloc(STEP_TIMES_MAX, sizeof(*t->v));
-		if (!t->v)
+	if (!times->v) {
+		times->v = calloc(STEP_TIMES_MAX, sizeof(*times->v));
+		if (!times->v)
 			return;
-		t->each = 1;
+		times->each = 1;
 	}
-	if (t->n && t->v[t->n - 1].n < t->each) {
-		take(&t->v[t->n - 1], &one);
+	if (times->n && times->v[times->n - 1].n < times->each) {
+		take(&times->v[times->n - 1], &one);
 		return;
 	}
-	if (t->n == STEP_TIMES_MAX)
-		halve(t);
-	t->v[t->n++] = one;
+	if (times->n == STEP_TIMES_MAX)
+		halve(times);
+	times->v[times->n++] = one;
 }

@@ -23,7 +23,7 @@ struct step_times {
 };
 
 /* Adds a step that begins no earlier than the one before ended. Without memory it is left out. */
-void step_times_add(struct step_times *t, uint64_t begin_ns, uint64_t end_ns);
+void step_times_add(struct step_times *times, uint64_t begin_ns, uint64_t end_ns);
 void step_times_free(struct step_times *t);
 
 #endif

@@ -45,33 +45,33 @@ void phase_steps_init(struct phase_steps *s)
 	table_init(&s->by_epoch, sizeof(uint32_t), SUMS_MAX);
 }
 
-static void threads_free(struct phase_steps *s)
+static void threads_free(struct phase_steps *steps)
 {
-	for (uint32_t i = 0; i < s->threads.n; i++) {
-		struct thread *t = table_at(&s->threads, i);
+	for (uint32_t i = 0; i < steps->threads.n; i++) {
+		struct thread *t = table_at(&steps->threads, i);
 
 		free(t->v);
 		for (unsigned int part = 0; part < STEP_OTHER; part++)
 			spans_free(&t->spans[part]);
 	}
-	table_free(&s->threads);
-	table_free(&s->by_epoch);
+	table_free(&steps->threads);
+	table_free(&steps->by_epoch);
 }
 
-void phase_steps_free(struct phase_steps *s)
+void phase_steps_free(struct phase_steps *steps)
 {
-	threads_free(s);
-	for (uint32_t i = 0; i < s->n_sums; i++)
-		free(s->sums[i].hist);
-	free(s->sums);
-	for (uint32_t i = 0; i < s->n_trainers; i++) {
-		free(s->trainers[i].steady);
-		step_times_free(&s->trainers[i].times);
+	threads_free(steps);
+	for (uint32_t i = 0; i < steps->n_sums; i++)
+		free(steps->sums[i].hist);
+	free(steps->sums);
+	for (uint32_t i = 0; i < steps->n_trainers; i++) {
+		free(steps->trainers[i].steady);
+		step_times_free(&steps->trainers[i].times);
 		for (unsigned int part = 0; part < STEP_OTHER; part++)
-			spans_free(&s->trainers[i].spans[part]);
+			spans_free(&steps->trainers[i].spans[part]);
 	}
-	free(s->trainers);
-	skew_free(&s->skew);
+	free(steps->trainers);
+	skew_free(&steps->skew);
 }
 
 struct step_trainer *phase_steps_trainer(const struct phase_steps *s, uint64_t pid)
@@ -89,7 +89,7 @@ static bool is(const char *text, uint32_t len, const char *want)
 	return len == strlen(want) && !memcmp(text, want, len);
 }
 
-static enum step_part part_of(const struct step_region *r)
+static enum step_part part_of(const struct step_region *region)
 {
 	static const struct {
 		const char *cat;
@@ -100,28 +100,28 @@ static enum step_part part_of(const struct step_region *r)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (is(r->cat, r->cat_len, parts[i].cat))
+		if (is(region->cat, region->cat_len, parts[i].cat))
 			return parts[i].part;
 	return STEP_OTHER;
 }
 
-static bool room_for_one(struct thread *t)
+static bool room_for_one(struct thread *thread)
 {
-	uint32_t room = t->room ? 2 * t->room : 16;
-	struct interval *v;
+	uint32_t room = thread->room ? 2 * thread->room : 16;
+	struct interval *interval;
 
-	if (t->n < t->room)
+	if (thread->n < thread->room)
 		return true;
-	if (t->room == INTERVALS_MAX) { /* joins the earlier half: only a region around all of it still needs it */
-		memmove(t->v, t->v + t->n / 2, (t->n - t->n / 2) * sizeof(*t->v));
-		t->n -= t->n / 2;
+	if (thread->room == INTERVALS_MAX) { /* joins the earlier half: only a region around all of it still needs it */
+		memmove(thread->v, thread->v + thread->n / 2, (thread->n - thread->n / 2) * sizeof(*thread->v));
+		thread->n -= thread->n / 2;
 		return true;
 	}
-	v = reallocarray(t->v, room, sizeof(*v));
-	if (!v)
+	interval = reallocarray(thread->v, room, sizeof(*interval));
+	if (!interval)
 		return false;
-	t->v = v;
-	t->room = room;
+	thread->v = interval;
+	thread->room = room;
 	return true;
 }
 
@@ -129,19 +129,19 @@ static bool room_for_one(struct thread *t)
  * Covers [BEGIN, END), a region that ends no earlier than all before it. Returns how much of it was not covered. Regions
  * within it have ended before and are there already, so the rest is the region's own time.
  */
-static uint64_t cover(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
+static uint64_t cover(struct thread *thread, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t covered_ns = 0, from_ns = begin_ns;
 
-	while (t->n && t->v[t->n - 1].end_ns > begin_ns) {
-		const struct interval *last = &t->v[t->n - 1];
+	while (thread->n && thread->v[thread->n - 1].end_ns > begin_ns) {
+		const struct interval *last = &thread->v[thread->n - 1];
 
 		covered_ns += last->end_ns - MAX(last->begin_ns, begin_ns);
 		from_ns = MIN(from_ns, last->begin_ns);
-		t->n--;
+		thread->n--;
 	}
-	if (end_ns > from_ns && room_for_one(t))
-		t->v[t->n++] = (struct interval){ from_ns, end_ns };
+	if (end_ns > from_ns && room_for_one(thread))
+		thread->v[thread->n++] = (struct interval){ from_ns, end_ns };
 	return end_ns - begin_ns - covered_ns;
 }
 
@@ -159,65 +159,65 @@ static void add_span(struct phase_steps *s, struct spans *to, uint64_t begin_ns,
  * Keeps the first fetch of each epoch. If a fetch is within another, the outer one counts, which ends later. If the start of
  * the loader is a region, the fetch begins with that.
  */
-static void note_fetch(struct thread *t, const struct step_region *r, uint64_t begin_ns)
+static void note_fetch(struct thread *thread, const struct step_region *region, uint64_t begin_ns)
 {
-	const bool starts = is(r->cat, r->cat_len, "dataloader") && is(r->name, r->name_len, "start");
+	const bool starts = is(region->cat, region->cat_len, "dataloader") && is(region->name, region->name_len, "start");
 
-	if (t->first.starts && !starts && begin_ns > t->first.begin_ns) {
-		t->first.end_ns = r->end_ns;
-		t->first.starts = !is(r->cat, r->cat_len, "dataloader");
+	if (thread->first.starts && !starts && begin_ns > thread->first.begin_ns) {
+		thread->first.end_ns = region->end_ns;
+		thread->first.starts = !is(region->cat, region->cat_len, "dataloader");
 		return;
 	}
-	if (t->first.any && (r->epoch < 0 || r->epoch == t->first.epoch) && begin_ns > t->first.begin_ns)
+	if (thread->first.any && (region->epoch < 0 || region->epoch == thread->first.epoch) && begin_ns > thread->first.begin_ns)
 		return;
-	t->first.any = true;
-	t->first.starts = starts;
-	t->first.epoch = r->epoch;
-	t->first.begin_ns = begin_ns;
-	t->first.end_ns = r->end_ns;
+	thread->first.any = true;
+	thread->first.starts = starts;
+	thread->first.epoch = region->epoch;
+	thread->first.begin_ns = begin_ns;
+	thread->first.end_ns = region->end_ns;
 }
 
 /* --- trainers --------------------------------------------------------------------------------------------- */
 
 /*
- * Returns the process of thread T, of which this is the first thread with steps; NULL: another one is, or there is no room.
+ * Returns the process of thread THREAD, of which this is the first thread with steps; NULL: another one is, or there is no room.
  */
-static struct step_trainer *trainer_of(struct phase_steps *s, struct thread *t, const struct step_region *r)
+static struct step_trainer *trainer_of(struct phase_steps *steps, struct thread *thread, const struct step_region *region)
 {
 	struct step_trainer *of;
 
-	if (t->trainer)
-		return &s->trainers[t->trainer - 1];
-	if (t->steps || phase_steps_trainer(s, r->pid) || s->n_trainers == STEPS_TRAINERS_MAX)
+	if (thread->trainer)
+		return &steps->trainers[thread->trainer - 1];
+	if (thread->steps || phase_steps_trainer(steps, region->pid) || steps->n_trainers == STEPS_TRAINERS_MAX)
 		return NULL;
-	if (!s->trainers)
-		s->trainers = calloc(STEPS_TRAINERS_MAX, sizeof(*s->trainers));
-	if (!s->trainers)
+	if (!steps->trainers)
+		steps->trainers = calloc(STEPS_TRAINERS_MAX, sizeof(*steps->trainers));
+	if (!steps->trainers)
 		return NULL;
-	of = &s->trainers[s->n_trainers];
+	of = &steps->trainers[steps->n_trainers];
 	of->steady = calloc(1, sizeof(struct hist));
 	if (!of->steady)
 		return NULL;
-	of->pid = r->pid;
-	of->tid = r->tid;
-	of->begin_ns = t->begin_ns;
-	t->trainer = ++s->n_trainers;
+	of->pid = region->pid;
+	of->tid = region->tid;
+	of->begin_ns = thread->begin_ns;
+	thread->trainer = ++steps->n_trainers;
 	return of;
 }
 
 /* Adds a step to its process. FIRST: it is its epoch's first one, so it also has what is done between epochs. */
-static void add_to_trainer(struct phase_steps *s, struct thread *t, const struct step_region *r, const struct step *step, bool first)
+static void add_to_trainer(struct phase_steps *steps, struct thread *thread, const struct step_region *region, const struct step *step, bool first)
 {
-	struct step_trainer *of = trainer_of(s, t, r);
-	uint64_t with_others_ns = step->part_ns[STEP_COMM] + step->part_ns[STEP_CHECKPOINT] + t->backward_ns;
+	struct step_trainer *of = trainer_of(steps, thread, region);
+	uint64_t with_others_ns = step->part_ns[STEP_COMM] + step->part_ns[STEP_CHECKPOINT] + thread->backward_ns;
 
 	if (!of)
 		return;
 	of->n++;
 	of->wall_ns += step->wall_ns;
-	of->save_ns += t->save_ns;
-	of->end_ns = r->end_ns;
-	step_times_add(&of->times, step->begin_ns, r->end_ns);
+	of->save_ns += thread->save_ns;
+	of->end_ns = region->end_ns;
+	step_times_add(&of->times, step->begin_ns, region->end_ns);
 	if (first)
 		return;
 	hist_add(of->steady, step->wall_ns - MIN(step->part_ns[STEP_CHECKPOINT], step->wall_ns));
@@ -225,9 +225,9 @@ static void add_to_trainer(struct phase_steps *s, struct thread *t, const struct
 	 * left out: in collectives and, with DistributedDataParallel, in backward, ranks wait for the slowest; one saves for
 	 * all
 	 */
-	skew_take(&s->skew, &(struct skew_one){
-		.process = t->trainer - 1, .process_begin_ns = of->begin_ns, .epoch = step->epoch,
-		.number = step->number >= 0 ? step->number : (int64_t)t->steps, .end_ns = r->end_ns,
+	skew_take(&steps->skew, &(struct skew_one){
+		.process = thread->trainer - 1, .process_begin_ns = of->begin_ns, .epoch = step->epoch,
+		.number = step->number >= 0 ? step->number : (int64_t)thread->steps, .end_ns = region->end_ns,
 		.own_ns = step->wall_ns - MIN(with_others_ns, step->wall_ns), .wall_ns = step->wall_ns,
 	});
 }
@@ -241,37 +241,37 @@ static uint64_t sum_key(uint64_t pid, int64_t epoch)
 	return table_key((const char *)key, sizeof(key));
 }
 
-static struct step_sum *sum_of(struct phase_steps *s, uint64_t pid, int64_t epoch)
+static struct step_sum *sum_of(struct phase_steps *steps, uint64_t pid, int64_t epoch)
 {
-	uint32_t *at = table_get(&s->by_epoch, sum_key(pid, epoch));
-	struct step_sum *v;
+	uint32_t *at = table_get(&steps->by_epoch, sum_key(pid, epoch));
+	struct step_sum *sum;
 
 	if (!at || *at)
-		return at ? &s->sums[*at - 1] : NULL;
-	v = reallocarray(s->sums, s->n_sums + 1, sizeof(*v));
-	if (!v)
+		return at ? &steps->sums[*at - 1] : NULL;
+	sum = reallocarray(steps->sums, steps->n_sums + 1, sizeof(*sum));
+	if (!sum)
 		return NULL;
-	s->sums = v;
-	v[s->n_sums] = (struct step_sum){ .pid = pid, .epoch = epoch, .hist = calloc(1, sizeof(struct hist)) };
-	if (!v[s->n_sums].hist)
+	steps->sums = sum;
+	sum[steps->n_sums] = (struct step_sum){ .pid = pid, .epoch = epoch, .hist = calloc(1, sizeof(struct hist)) };
+	if (!sum[steps->n_sums].hist)
 		return NULL;
-	*at = ++s->n_sums;
-	return &v[*at - 1];
+	*at = ++steps->n_sums;
+	return &sum[*at - 1];
 }
 
-static void put_slowest(struct phase_steps *s, const struct step *step)
+static void put_slowest(struct phase_steps *steps, const struct step *step)
 {
-	uint32_t at = s->n_slowest;
+	uint32_t at = steps->n_slowest;
 
-	if (at == STEPS_SLOWEST && step->wall_ns <= s->slowest[at - 1].wall_ns)
+	if (at == STEPS_SLOWEST && step->wall_ns <= steps->slowest[at - 1].wall_ns)
 		return;
 	if (at < STEPS_SLOWEST)
-		s->n_slowest++;
+		steps->n_slowest++;
 	else
 		at--;
-	for (; at && s->slowest[at - 1].wall_ns < step->wall_ns; at--)
-		s->slowest[at] = s->slowest[at - 1];
-	s->slowest[at] = *step;
+	for (; at && steps->slowest[at - 1].wall_ns < step->wall_ns; at--)
+		steps->slowest[at] = steps->slowest[at - 1];
+	steps->slowest[at] = *step;
 }
 
 void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns, uint64_t end_ns)
@@ -303,50 +303,50 @@ static void add_to_sum(struct step_sum *sum, uint64_t end_ns, uint64_t wall_ns, 
 		sum->part_ns[i] += part_ns[i];
 }
 
-static void step_end(struct phase_steps *s, struct thread *t, const struct step_region *r)
+static void step_end(struct phase_steps *steps, struct thread *thread, const struct step_region *region)
 {
 	struct step step = {
-		.pid = r->pid, .number = r->number, .epoch = r->epoch >= 0 ? r->epoch : t->epoch,
-		.begin_ns = t->begin_ns, .wall_ns = r->end_ns - t->begin_ns,
+		.pid = region->pid, .number = region->number, .epoch = region->epoch >= 0 ? region->epoch : thread->epoch,
+		.begin_ns = thread->begin_ns, .wall_ns = region->end_ns - thread->begin_ns,
 	};
-	struct step_sum *sum = sum_of(s, step.pid, step.epoch);
+	struct step_sum *sum = sum_of(steps, step.pid, step.epoch);
 
-	parts_until(t, r->end_ns, step.part_ns);
+	parts_until(thread, region->end_ns, step.part_ns);
 	if (!sum) {
-		s->left_out++;
+		steps->left_out++;
 		return;
 	}
-	add_to_trainer(s, t, r, &step, !sum->n);
+	add_to_trainer(steps, thread, region, &step, !sum->n);
 	if (!sum->n) {
 		sum->begin_ns = step.begin_ns;
-		sum->first_fetch_ns = t->first.any ? t->first.end_ns - t->first.begin_ns : 0;
+		sum->first_fetch_ns = thread->first.any ? thread->first.end_ns - thread->first.begin_ns : 0;
 	}
 	sum->n++;
-	sum->samples += t->samples;
-	add_to_sum(sum, r->end_ns, step.wall_ns, step.part_ns);
+	sum->samples += thread->samples;
+	add_to_sum(sum, region->end_ns, step.wall_ns, step.part_ns);
 	hist_add(sum->hist, step.wall_ns);
-	put_slowest(s, &step);
-	t->sum = (uint32_t)(sum - s->sums) + 1;
+	put_slowest(steps, &step);
+	thread->sum = (uint32_t)(sum - steps->sums) + 1;
 }
 
-/* Adds what T did after its last step to that step's epoch. */
-static void end_thread(struct phase_steps *s, struct thread *t)
+/* Adds what THREAD did after its last step to that step's epoch. */
+static void end_thread(struct phase_steps *steps, struct thread *thread)
 {
-	uint64_t part_ns[STEP_PARTS], wall_ns = t->end_ns > t->begin_ns ? t->end_ns - t->begin_ns : 0;
-	struct step_trainer *of = t->trainer ? &s->trainers[t->trainer - 1] : NULL;
+	uint64_t part_ns[STEP_PARTS], wall_ns = thread->end_ns > thread->begin_ns ? thread->end_ns - thread->begin_ns : 0;
+	struct step_trainer *of = thread->trainer ? &steps->trainers[thread->trainer - 1] : NULL;
 
-	if (t->sum && wall_ns) {
-		parts_until(t, t->end_ns, part_ns);
-		add_to_sum(&s->sums[t->sum - 1], t->end_ns, wall_ns, part_ns);
+	if (thread->sum && wall_ns) {
+		parts_until(thread, thread->end_ns, part_ns);
+		add_to_sum(&steps->sums[thread->sum - 1], thread->end_ns, wall_ns, part_ns);
 	}
 	if (!of)
 		return;
-	of->end_ns = MAX(of->end_ns, t->end_ns);
+	of->end_ns = MAX(of->end_ns, thread->end_ns);
 	of->wall_ns += wall_ns;
-	of->save_ns += t->save_ns;
+	of->save_ns += thread->save_ns;
 	for (unsigned int part = 0; part < STEP_OTHER; part++) {
-		of->spans[part] = t->spans[part];
-		t->spans[part] = (struct spans){ 0 };
+		of->spans[part] = thread->spans[part];
+		thread->spans[part] = (struct spans){ 0 };
 		spans_close(&of->spans[part]);
 	}
 	of->steady_p50_ns = hist_quantile(of->steady, 500);
@@ -354,77 +354,77 @@ static void end_thread(struct phase_steps *s, struct thread *t)
 }
 
 /* Gives the epoch that has ended the steps within it that have no epoch of their own. */
-static void epoch_end(struct phase_steps *s, const struct step_region *r)
+static void epoch_end(struct phase_steps *steps, const struct step_region *region)
 {
-	uint32_t *at = table_find(&s->by_epoch, sum_key(r->pid, -1));
+	uint32_t *at = table_find(&steps->by_epoch, sum_key(region->pid, -1));
 
-	if (!at || !*at || r->epoch < 0)
+	if (!at || !*at || region->epoch < 0)
 		return;
-	s->sums[*at - 1].epoch = r->epoch;
+	steps->sums[*at - 1].epoch = region->epoch;
 	*at = 0;
-	for (uint32_t i = 0; i < s->n_slowest; i++)
-		if (s->slowest[i].pid == r->pid && s->slowest[i].epoch < 0)
-			s->slowest[i].epoch = r->epoch;
+	for (uint32_t i = 0; i < steps->n_slowest; i++)
+		if (steps->slowest[i].pid == region->pid && steps->slowest[i].epoch < 0)
+			steps->slowest[i].epoch = region->epoch;
 }
 
-void phase_steps_take(struct phase_steps *s, const struct step_region *r)
+void phase_steps_take(struct phase_steps *steps, const struct step_region *region)
 {
-	struct thread *t = table_get(&s->threads, r->pid << 32 | (uint32_t)r->tid);
-	enum step_part part = part_of(r);
-	bool is_step = part == STEP_COMPUTE && is(r->name, r->name_len, "step");
+	struct thread *thread = table_get(&steps->threads, region->pid << 32 | (uint32_t)region->tid);
+	enum step_part part = part_of(region);
+	bool is_step = part == STEP_COMPUTE && is(region->name, region->name_len, "step");
 	uint64_t begin_ns, own_ns;
 
-	if (!t) {
-		s->left_out += is_step;
+	if (!thread) {
+		steps->left_out += is_step;
 		return;
 	}
-	if (is(r->cat, r->cat_len, "pipeline") && is(r->name, r->name_len, "epoch")) {
-		epoch_end(s, r);
-		t->first.any = t->first.starts = false;
+	if (is(region->cat, region->cat_len, "pipeline") && is(region->name, region->name_len, "epoch")) {
+		epoch_end(steps, region);
+		thread->first.any = thread->first.starts = false;
 	}
 	if (part == STEP_OTHER) /* regions around steps, such as an epoch, and those that are no part of a step */
 		return;
-	if (!t->any) {
-		t->any = true;
-		t->epoch = -1;
-		t->begin_ns = r->begin_ns;
+	if (!thread->any) {
+		thread->any = true;
+		thread->epoch = -1;
+		thread->begin_ns = region->begin_ns;
 	}
-	if (!t->steps) /* the first step begins with the first of the regions in it */
-		t->begin_ns = MIN(t->begin_ns, r->begin_ns);
-	begin_ns = MAX(r->begin_ns, t->begin_ns);
-	if (r->end_ns < begin_ns)
+	if (!thread->steps) /* the first step begins with the first of the regions in it */
+		thread->begin_ns = MIN(thread->begin_ns, region->begin_ns);
+	begin_ns = MAX(region->begin_ns, thread->begin_ns);
+	if (region->end_ns < begin_ns)
 		return;
-	own_ns = cover(t, begin_ns, r->end_ns);
-	t->end_ns = MAX(t->end_ns, r->end_ns);
-	t->part_ns[part] += own_ns;
+	own_ns = cover(thread, begin_ns, region->end_ns);
+	thread->end_ns = MAX(thread->end_ns, region->end_ns);
+	thread->part_ns[part] += own_ns;
 	if (part == STEP_FETCH)
-		note_fetch(t, r, begin_ns);
-	add_span(s, &t->spans[part], begin_ns, r->end_ns);
-	if (part == STEP_CHECKPOINT && is(r->name, r->name_len, "save"))
-		t->save_ns += own_ns;
-	if (part == STEP_COMPUTE && is(r->name, r->name_len, "backward"))
-		t->backward_ns += own_ns;
+		note_fetch(thread, region, begin_ns);
+	add_span(steps, &thread->spans[part], begin_ns, region->end_ns);
+	if (part == STEP_CHECKPOINT && is(region->name, region->name_len, "save"))
+		thread->save_ns += own_ns;
+	if (part == STEP_COMPUTE && is(region->name, region->name_len, "backward"))
+		thread->backward_ns += own_ns;
 	if (part == STEP_COMPUTE)
-		t->samples += r->samples;
-	if (r->epoch >= 0)
-		t->epoch = r->epoch;
+		thread->samples += region->samples;
+	if (region->epoch >= 0)
+		thread->epoch = region->epoch;
 	if (!is_step)
 		return;
-	step_end(s, t, r);
-	t->steps++;
-	t->begin_ns = r->end_ns;
-	t->n = 0;
-	t->save_ns = t->backward_ns = t->samples = 0;
-	memset(t->part_ns, 0, sizeof(t->part_ns));
+	step_end(steps, thread, region);
+	thread->steps++;
+	thread->begin_ns = region->end_ns;
+	thread->n = 0;
+	thread->save_ns = thread->backward_ns = thread->samples = 0;
+	memset(thread->part_ns, 0, sizeof(thread->part_ns));
 }
 
-void phase_steps_end(struct phase_steps *s)
+void phase_steps_end(struct phase_steps *steps)
 {
-	for (uint32_t i = 0; i < s->threads.n; i++)
-		end_thread(s, table_at(&s->threads, i));
-	skew_end(&s->skew);
-	for (uint32_t i = 0; i < s->n_sums; i++) {
-		struct step_sum *sum = &s->sums[i];
+	for (uint32_t i = 0; i < steps->threads.n; i++)
+		end_thread(steps, table_at(&steps->threads, i));
+	skew_end(&steps->skew);
+	for (uint32_t i = 0; i < steps->n_sums; i++) {
+		struct step_sum *sum = &steps->sums[i];
 
 		sum->p50_ns = hist_quantile(sum->hist, 500);
 		sum->p99_ns = hist_quantile(sum->hist, 990);
@@ -432,7 +432,7 @@ void phase_steps_end(struct phase_steps *s)
 		free(sum->hist);
 		sum->hist = NULL;
 	}
-	threads_free(s);
-	table_init(&s->threads, sizeof(struct thread), THREADS_MAX);
-	table_init(&s->by_epoch, sizeof(uint32_t), SUMS_MAX);
+	threads_free(steps);
+	table_init(&steps->threads, sizeof(struct thread), THREADS_MAX);
+	table_init(&steps->by_epoch, sizeof(uint32_t), SUMS_MAX);
 }

@@ -95,10 +95,10 @@ struct step_region {
 };
 
 void phase_steps_init(struct phase_steps *s);
-void phase_steps_take(struct phase_steps *s, const struct step_region *r);
+void phase_steps_take(struct phase_steps *steps, const struct step_region *region);
 /* To be called after the last row. */
-void phase_steps_end(struct phase_steps *s);
-void phase_steps_free(struct phase_steps *s);
+void phase_steps_end(struct phase_steps *steps);
+void phase_steps_free(struct phase_steps *steps);
 /*
  * Adds I/O of the process OF, or of one of its loaders, to those of its slowest steps that fetched meanwhile; after the end.
  */

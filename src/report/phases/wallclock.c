@@ -14,21 +14,21 @@ void wallclock_add(struct wallclock *w, uint64_t mono_ns, uint64_t real_ns)
 	w->step[w->n++] = (struct wallclock_step){ mono_ns, ns };
 }
 
-unsigned int wallclock_mono(const struct wallclock *w, uint64_t real_ns, uint64_t ret[WALLCLOCK_INSTANTS])
+unsigned int wallclock_mono(const struct wallclock *wallclock, uint64_t real_ns, uint64_t ret[WALLCLOCK_INSTANTS])
 {
 	uint64_t left_out = 0;
 	unsigned int n = 0;
 
-	for (uint32_t i = 0; i < w->n && n < WALLCLOCK_INSTANTS; i++) {
-		uint64_t ns = real_ns > w->step[i].ns ? real_ns - w->step[i].ns : 0;
-		bool early = i && ns < w->step[i].from_ns, late = i + 1 < w->n && ns >= w->step[i + 1].from_ns;
+	for (uint32_t i = 0; i < wallclock->n && n < WALLCLOCK_INSTANTS; i++) {
+		uint64_t ns = real_ns > wallclock->step[i].ns ? real_ns - wallclock->step[i].ns : 0;
+		bool early = i && ns < wallclock->step[i].from_ns, late = i + 1 < wallclock->n && ns >= wallclock->step[i + 1].from_ns;
 
 		if (!early && !late)
 			ret[n++] = ns;
 		else if (early && !left_out) /* it is also too late for the step before */
-			left_out = w->step[i].from_ns;
+			left_out = wallclock->step[i].from_ns;
 	}
-	if (!n && w->n)
+	if (!n && wallclock->n)
 		ret[n++] = left_out;
 	return n;
 }

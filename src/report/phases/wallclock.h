@@ -26,6 +26,6 @@ void wallclock_add(struct wallclock *w, uint64_t mono_ns, uint64_t real_ns);
  * Puts the instants at which the clock showed REAL_NS into RET, in order. Returns how many; 0 without readings. A time that
  * was skipped when the clock was set is the instant of that; instant 0 is before CLOCK_MONOTONIC began.
  */
-unsigned int wallclock_mono(const struct wallclock *w, uint64_t real_ns, uint64_t ret[WALLCLOCK_INSTANTS]);
+unsigned int wallclock_mono(const struct wallclock *wallclock, uint64_t real_ns, uint64_t ret[WALLCLOCK_INSTANTS]);
 
 #endif

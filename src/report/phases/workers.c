@@ -64,18 +64,18 @@ static uint64_t length(const struct phase_generation *g)
 }
 
 /* Whether every second generation from FIRST on has fewer workers than each of the others, or is much shorter. */
-static bool take_turns(const struct phase_workers *w, uint32_t first)
+static bool take_turns(const struct phase_workers *workers, uint32_t first)
 {
 	uint64_t longest = 0, shortest = UINT64_MAX;
 	uint32_t most = 0, fewest = UINT32_MAX;
 
-	for (uint32_t i = 0; i < w->n; i++) {
-		const struct phase_generation *g = &w->v[i];
+	for (uint32_t i = 0; i < workers->n; i++) {
+		const struct phase_generation *g = &workers->v[i];
 
 		if (i % 2 == first) {
 			longest = MAX(longest, length(g));
 			most = MAX(most, g->workers);
-		} else if (i + 1 < w->n) { /* the last one may be shorter, as the trace may have cut it off */
+		} else if (i + 1 < workers->n) { /* the last one may be shorter, as the trace may have cut it off */
 			shortest = MIN(shortest, length(g));
 			fewest = MIN(fewest, g->workers);
 		}
@@ -96,11 +96,11 @@ static void find_minors(struct phase_workers *w)
 	}
 }
 
-int phase_workers_of(struct phase_workers *w, struct phase_worker *lives, uint32_t n)
+int phase_workers_of(struct phase_workers *workers, struct phase_worker *lives, uint32_t n)
 {
 	uint32_t first = 0, count = 0, most = 0;
 
-	*w = (struct phase_workers){ 0 };
+	*workers = (struct phase_workers){ 0 };
 	if (n)
 		qsort(lives, n, sizeof(*lives), by_parent);
 	for (uint32_t i = 0, next; i < n; i = next) {
@@ -117,11 +117,11 @@ int phase_workers_of(struct phase_workers *w, struct phase_worker *lives, uint32
 	}
 	if (!most)
 		return 0;
-	w->v = calloc(most, sizeof(*w->v));
-	if (!w->v)
+	workers->v = calloc(most, sizeof(*workers->v));
+	if (!workers->v)
 		return -ENOMEM;
-	w->n = generations(lives + first, count, w->v);
-	find_minors(w);
+	workers->n = generations(lives + first, count, workers->v);
+	find_minors(workers);
 	return 0;
 }
 
@@ -198,29 +198,29 @@ static void take(struct lives *all, const struct reader_row *row, const unsigned
 			    args = reader_field(row, at[AT_ARGS]);
 	uint64_t ns, pid, tid;
 	bool fork = reader_is(event, "fork");
-	struct life *l;
+	struct life *life;
 
 	if (!reader_u64(reader_field(row, at[AT_TIMESTAMP]), &ns) || !reader_u64(reader_field(row, at[AT_PID]), &pid) ||
 	    !reader_u64(reader_field(row, at[AT_TID]), &tid) || pid != tid)
 		return;
-	l = life_of(all, pid, fork);
-	if (!l)
+	life = life_of(all, pid, fork);
+	if (!life)
 		return;
-	if (!l->begin_ns) {
-		l->begin_ns = ns;
-		reader_u64(reader_field(row, at[AT_PPID]), &l->ppid);
+	if (!life->begin_ns) {
+		life->begin_ns = ns;
+		reader_u64(reader_field(row, at[AT_PPID]), &life->ppid);
 	}
-	l->forked |= fork;
+	life->forked |= fork;
 	all->attached |= reader_is(event, "snapshot");
-	l->worker |= comm.len >= strlen(NAME) && memcmp(comm.p, NAME, strlen(NAME)) == 0;
-	l->shell = is_shell(comm);
+	life->worker |= comm.len >= strlen(NAME) && memcmp(comm.p, NAME, strlen(NAME)) == 0;
+	life->shell = is_shell(comm);
 	if (reader_is(event, "exec")) {
-		l->execs = true;
+		life->execs = true;
 		/* a worker that is spawned, not forked, runs the program anew; a resource tracker only tidies up */
-		l->spawned = memmem(args.p, args.len, "multiprocessing", 15) && !memmem(args.p, args.len, "resource_tracker", 16);
+		life->spawned = memmem(args.p, args.len, "multiprocessing", 15) && !memmem(args.p, args.len, "resource_tracker", 16);
 	}
 	if (reader_is(event, "exit"))
-		l->end_ns = ns;
+		life->end_ns = ns;
 }
 
 static int read_lives(struct lives *all, int dirfd)
@@ -275,13 +275,13 @@ static uint32_t pick(const struct lives *all, uint64_t end_ns, bool named, struc
 	return n;
 }
 
-int phase_workers_read(struct phase_workers *w, int dirfd, uint64_t end_ns)
+int phase_workers_read(struct phase_workers *phase_workers, int dirfd, uint64_t end_ns)
 {
 	struct lives all = { .n = 0 };
 	struct phase_worker *workers = NULL;
 	int res = 0;
 
-	*w = (struct phase_workers){ 0 };
+	*phase_workers = (struct phase_workers){ 0 };
 	table_init(&all.by_pid, sizeof(uint32_t), LIVES_MAX);
 	if (read_lives(&all, dirfd) == 0 && all.n) {
 		uint32_t n = 0;
@@ -291,9 +291,9 @@ int phase_workers_read(struct phase_workers *w, int dirfd, uint64_t end_ns)
 		workers = calloc(all.n, sizeof(*workers));
 		if (workers && !(n = pick(&all, end_ns, true, workers)))
 			n = pick(&all, end_ns, false, workers);
-		res = workers ? phase_workers_of(w, workers, n) : -ENOMEM;
+		res = workers ? phase_workers_of(phase_workers, workers, n) : -ENOMEM;
 	}
-	w->attached = all.attached;
+	phase_workers->attached = all.attached;
 	free(workers);
 	free(all.v);
 	table_free(&all.by_pid);

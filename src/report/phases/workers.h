@@ -30,11 +30,11 @@ struct phase_worker {
 };
 
 /* Finds the generations of the N LIVES, which it sorts. Returns 0 or -ENOMEM. */
-int phase_workers_of(struct phase_workers *w, struct phase_worker *lives, uint32_t n);
+int phase_workers_of(struct phase_workers *workers, struct phase_worker *lives, uint32_t n);
 /*
  * Reads them from the folder DIRFD, whose trace ended at END_NS (0: not known); none without pids.out. Returns 0 or -ENOMEM.
  */
-int phase_workers_read(struct phase_workers *w, int dirfd, uint64_t end_ns);
+int phase_workers_read(struct phase_workers *phase_workers, int dirfd, uint64_t end_ns);
 void phase_workers_free(struct phase_workers *w);
 
 /* Returns the time between BEGIN_NS and END_NS in which workers lived. */

@@ -119,19 +119,19 @@ int32_t zone_offset_s(struct zone *z, int64_t utc_s)
 	return z->offset_s;
 }
 
-unsigned int zone_utc(struct zone *z, int64_t local_s, int64_t ret[2])
+unsigned int zone_utc(struct zone *zone, int64_t local_s, int64_t ret[2])
 {
-	int64_t before_s = local_s - zone_offset_s(z, local_s - DAY_S), after_s;
+	int64_t before_s = local_s - zone_offset_s(zone, local_s - DAY_S), after_s;
 	unsigned int n = 0;
 
-	if (!z->name[0]) {
+	if (!zone->name[0]) {
 		ret[0] = before_s;
 		return 1;
 	}
-	after_s = local_s - zone_offset_s(z, local_s + DAY_S);
-	if (zone_offset_s(z, before_s) == local_s - before_s)
+	after_s = local_s - zone_offset_s(zone, local_s + DAY_S);
+	if (zone_offset_s(zone, before_s) == local_s - before_s)
 		ret[n++] = before_s;
-	if (after_s != before_s && zone_offset_s(z, after_s) == local_s - after_s)
+	if (after_s != before_s && zone_offset_s(zone, after_s) == local_s - after_s)
 		ret[n++] = after_s;
 	if (!n)
 		ret[n++] = before_s;

@@ -30,6 +30,6 @@ int32_t zone_offset_s(struct zone *z, int64_t utc_s);
  * Puts the instants of LOCAL_S by the wall clock into RET, in s since 1970-01-01 00:00 UTC. Returns how many: 2 in an hour
  * that is repeated when the clock is set back. A skipped time counts as if the clock had not been set yet.
  */
-unsigned int zone_utc(struct zone *z, int64_t local_s, int64_t ret[2]);
+unsigned int zone_utc(struct zone *zone, int64_t local_s, int64_t ret[2]);
 
 #endif

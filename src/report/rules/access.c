@@ -172,21 +172,21 @@ static struct finding_size size_of_disk_again(const struct report *r)
 	return size;
 }
 
-static void show_cache_too_small(struct report *r, struct finding *f)
+static void show_cache_too_small(struct report *report, struct finding *finding)
 {
-	const struct report_cache *c = r->cache;
-	const bool exact = c && c->present;
+	const struct report_cache *cache = report->cache;
+	const bool exact = cache && cache->present;
 
-	finding_add(f, "%s of the %s that came from disk had come before, and were no longer in "
+	finding_add(finding, "%s of the %s that came from disk had come before, and were no longer in "
 			"the page cache",
-		     FMT_BYTES(exact ? c->all.again * c->page_bytes : sums(r)->again_disk_bytes),
-		     FMT_BYTES(exact ? report_cache_in(&c->all) * c->page_bytes : sums(r)->disk_bytes));
+		     FMT_BYTES(exact ? cache->all.again * cache->page_bytes : sums(report)->again_disk_bytes),
+		     FMT_BYTES(exact ? report_cache_in(&cache->all) * cache->page_bytes : sums(report)->disk_bytes));
 	if (exact)
-		finding_add(f, "%.1f %% of the pages that calls read were in the page cache; %s left it",
-			     rules_percent((double)c->all.sum[CACHE_HIT], (double)(c->all.sum[CACHE_HIT] + c->all.sum[CACHE_MISS])),
-			     FMT_BYTES(c->all.sum[CACHE_EVICTED] * c->page_bytes));
-	rules_show_files(r, f, SIDE_READ);
-	rules_show_when(r, f);
+		finding_add(finding, "%.1f %% of the pages that calls read were in the page cache; %s left it",
+			     rules_percent((double)cache->all.sum[CACHE_HIT], (double)(cache->all.sum[CACHE_HIT] + cache->all.sum[CACHE_MISS])),
+			     FMT_BYTES(cache->all.sum[CACHE_EVICTED] * cache->page_bytes));
+	rules_show_files(report, finding, SIDE_READ);
+	rules_show_when(report, finding);
 }
 
 static double read_intensive(const struct report *r)

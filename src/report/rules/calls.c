@@ -28,18 +28,18 @@ static struct finding_size size_of_opens(const struct report *r)
 	return rules_size(r, WHY_OPENS, sums(r)->open_ns);
 }
 
-static void show_open_storm(struct report *r, struct finding *f)
+static void show_open_storm(struct report *report, struct finding *finding)
 {
-	const struct why_sums *s = sums(r);
+	const struct why_sums *s = sums(report);
 
-	finding_add(f,
+	finding_add(finding,
 		     "%s opens in the second from %.3f s on; %s in all, %s of them to read, %s for "
 		     "each of these",
-		     FMT_COUNT(s->opens_peak), rules_seconds(r, s->opens_peak_ns),
+		     FMT_COUNT(s->opens_peak), rules_seconds(report, s->opens_peak_ns),
 		     FMT_COUNT(s->opens), FMT_COUNT(s->opens_read),
 		     FMT_BYTES(s->read_bytes / s->opens_read));
-	rules_show_files(r, f, SIDE_READ);
-	rules_show_when(r, f);
+	rules_show_files(report, finding, SIDE_READ);
+	rules_show_when(report, finding);
 }
 
 static double failed_opens(const struct report *r)
@@ -134,22 +134,22 @@ static double share_of(const struct imports *i)
  * Returns the imports of the interpreter that trains, or is most like a trainer. Of several, it is the one that spent the
  * largest part of its life in imports.
  */
-static struct imports slowest_imports(const struct report *r)
+static struct imports slowest_imports(const struct report *report)
 {
 	struct imports slowest = { NULL };
 
-	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
-		const struct why_trainer *t = &r->why->trainer[i];
-		const struct report_proc *p = table_find(&r->procs, t->pid);
+	for (uint32_t i = 0; i < report->why->n_trainers; i++) {
+		const struct why_trainer *trainer = &report->why->trainer[i];
+		const struct report_proc *proc = table_find(&report->procs, trainer->pid);
 		uint64_t begin_ns, end_ns;
 		struct imports one;
 
-		if (!p || !imports(p))
+		if (!proc || !imports(proc))
 			continue;
-		begin_ns = p->begin_ns ? p->begin_ns : r->first_ns;
-		end_ns = p->end_ns > begin_ns ? p->end_ns : r->last_ns;
-		one = (struct imports){ .p = p, .software_ns = (double)p->software_ns, .life_ns = (double)(end_ns - MIN(begin_ns, end_ns)),
-					.fault_ns = t->before.ns[SLEEP_FAULT], .stat_ns = t->before.ns[SLEEP_STAT] };
+		begin_ns = proc->begin_ns ? proc->begin_ns : report->first_ns;
+		end_ns = proc->end_ns > begin_ns ? proc->end_ns : report->last_ns;
+		one = (struct imports){ .p = proc, .software_ns = (double)proc->software_ns, .life_ns = (double)(end_ns - MIN(begin_ns, end_ns)),
+					.fault_ns = trainer->before.ns[SLEEP_FAULT], .stat_ns = trainer->before.ns[SLEEP_STAT] };
 		if (sum_of(&one) >= LEAST_NS && share_of(&one) > share_of(&slowest))
 			slowest = one;
 	}
@@ -194,9 +194,9 @@ static size_t folder_len(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-static void add_folder_use(struct report *r, struct table *folders, uint64_t fid, const struct report_use *use)
+static void add_folder_use(struct report *report, struct table *folders, uint64_t fid, const struct report_use *use)
 {
-	autofree char *path = report_path_of(r, fid, NULL, 0);
+	autofree char *path = report_path_of(report, fid, NULL, 0);
 	const size_t len = path ? folder_len(path) : 0;
 	struct folder_use *f = len ? table_get(folders, table_key(path, len)) : NULL;
 
@@ -210,12 +210,12 @@ static void add_folder_use(struct report *r, struct table *folders, uint64_t fid
 }
 
 /*
- * Shows the folder of packages or programs in which P spent most time. The short report does not know which process used a
+ * Shows the folder of packages or programs in which PROC spent most time. The short report does not know which process used a
  * file.
  */
-static void show_slowest_folder(struct report *r, const struct report_proc *p, struct finding *f)
+static void show_slowest_folder(struct report *report, const struct report_proc *proc, struct finding *finding)
 {
-	const struct table *uses = r->uses ? &r->uses->uses : NULL;
+	const struct table *uses = report->uses ? &report->uses->uses : NULL;
 	const struct folder_use *most = NULL;
 	autofree char *path = NULL;
 	struct table folders;
@@ -223,39 +223,39 @@ static void show_slowest_folder(struct report *r, const struct report_proc *p, s
 	table_init(&folders, sizeof(struct folder_use), FOLDERS_MAX);
 	for (uint32_t i = 0; uses && i < uses->n; i++) {
 		const uint64_t fid = report_pair_fid(uses->keys[i]);
-		const struct report_file *file = report_pair_pid(uses->keys[i]) == p->pid ? table_find(&r->files, fid) : NULL;
+		const struct report_file *file = report_pair_pid(uses->keys[i]) == proc->pid ? table_find(&report->files, fid) : NULL;
 
 		if (file && file->software)
-			add_folder_use(r, &folders, fid, table_at(uses, i));
+			add_folder_use(report, &folders, fid, table_at(uses, i));
 	}
 	for (uint32_t i = 0; i < folders.n; i++) {
 		const struct folder_use *u = table_at(&folders, i);
 
 		most = !most || u->ns > most->ns ? u : most;
 	}
-	path = most ? report_path_of(r, most->fid, NULL, 0) : NULL;
+	path = most ? report_path_of(report, most->fid, NULL, 0) : NULL;
 	if (path)
-		finding_add(f, "the slowest folder: %.*s, %s in %s on %s", (int)most->len, path, FMT_NS(most->ns),
+		finding_add(finding, "the slowest folder: %.*s, %s in %s on %s", (int)most->len, path, FMT_NS(most->ns),
 			    FMT_N(most->calls, "call", "calls"), FMT_N(most->files, "file", "files"));
 	table_free(&folders);
 }
 
-static void show_slow_imports(struct report *r, struct finding *f)
+static void show_slow_imports(struct report *report, struct finding *finding)
 {
-	const struct imports slowest = slowest_imports(r);
+	const struct imports slowest = slowest_imports(report);
 
 	if (!slowest.p)
 		return;
-	finding_add(f, "process %u spent %s of its %s in %s opens, reads and closes of programs and packages",
+	finding_add(finding, "process %u spent %s of its %s in %s opens, reads and closes of programs and packages",
 		     (unsigned int)slowest.p->pid, FMT_NS((uint64_t)slowest.software_ns), FMT_NS((uint64_t)slowest.life_ns),
 		     FMT_COUNT(slowest.p->software_calls));
-	if (r->why->has_sums)
-		finding_add(f, "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the like, by sched.out",
+	if (report->why->has_sums)
+		finding_add(finding, "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the like, by sched.out",
 			     FMT_NS((uint64_t)slowest.fault_ns), FMT_NS((uint64_t)slowest.stat_ns));
 	else
-		finding_add(f, "stat(2) and page faults are not among these: sched.out is not there");
-	show_slowest_folder(r, slowest.p, f);
-	rules_show_when(r, f);
+		finding_add(finding, "stat(2) and page faults are not among these: sched.out is not there");
+	show_slowest_folder(report, slowest.p, finding);
+	rules_show_when(report, finding);
 }
 
 const struct rule rules_of_calls[] = {

@@ -47,9 +47,9 @@ static struct finding_size size_of_faults(const struct report *r, double ns)
 }
 
 /* Shows the file whose pages were waited for longest. */
-static void show_file(struct report *r, struct finding *f)
+static void show_file(struct report *report, struct finding *finding)
 {
-	const struct table *files = &faults(r)->files;
+	const struct table *files = &faults(report)->files;
 	const struct report_fault_sum *most = NULL;
 	autofree char *path = NULL;
 	uint64_t fid = 0;
@@ -64,8 +64,8 @@ static void show_file(struct report *r, struct finding *f)
 	}
 	if (!most)
 		return;
-	path = report_path_of(r, fid, NULL, 0);
-	finding_add(f, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "a file", FMT_COUNT(most->n),
+	path = report_path_of(report, fid, NULL, 0);
+	finding_add(finding, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "a file", FMT_COUNT(most->n),
 		    FMT_NS(most->ns), FMT_BYTES(most->bytes));
 }
 
@@ -203,22 +203,22 @@ static struct finding_size size_of_waste(const struct report *r)
 	return size;
 }
 
-static void show_waste(struct report *r, struct finding *f)
+static void show_waste(struct report *report, struct finding *finding)
 {
-	const struct report_cache *c = r->cache;
-	const struct report_cache_row *most = &c->row[0];
+	const struct report_cache *cache = report->cache;
+	const struct report_cache_row *most = &cache->row[0];
 
-	finding_add(f, "%s of %s that were read ahead left the page cache before a call touched them (%.1f %%)",
-		    FMT_BYTES(c->all.sum[CACHE_WASTED] * c->page_bytes), FMT_BYTES(c->all.sum[CACHE_AHEAD] * c->page_bytes),
-		    rules_percent((double)c->all.sum[CACHE_WASTED], (double)c->all.sum[CACHE_AHEAD]));
-	for (unsigned int i = 1; i < c->n; i++)
-		if (c->row[i].fid && c->row[i].sum[CACHE_WASTED] > most->sum[CACHE_WASTED])
-			most = &c->row[i];
-	if (c->n && most->fid)
-		finding_add(f, "most of %s: %s of %s, for %s that calls read", most->path ? most->path : "a file",
-			    FMT_BYTES(most->sum[CACHE_WASTED] * c->page_bytes), FMT_BYTES(most->sum[CACHE_AHEAD] * c->page_bytes),
+	finding_add(finding, "%s of %s that were read ahead left the page cache before a call touched them (%.1f %%)",
+		    FMT_BYTES(cache->all.sum[CACHE_WASTED] * cache->page_bytes), FMT_BYTES(cache->all.sum[CACHE_AHEAD] * cache->page_bytes),
+		    rules_percent((double)cache->all.sum[CACHE_WASTED], (double)cache->all.sum[CACHE_AHEAD]));
+	for (unsigned int i = 1; i < cache->n; i++)
+		if (cache->row[i].fid && cache->row[i].sum[CACHE_WASTED] > most->sum[CACHE_WASTED])
+			most = &cache->row[i];
+	if (cache->n && most->fid)
+		finding_add(finding, "most of %s: %s of %s, for %s that calls read", most->path ? most->path : "a file",
+			    FMT_BYTES(most->sum[CACHE_WASTED] * cache->page_bytes), FMT_BYTES(most->sum[CACHE_AHEAD] * cache->page_bytes),
 			    FMT_BYTES(most->sum[CACHE_READ]));
-	rules_show_when(r, f);
+	rules_show_when(report, finding);
 }
 
 /* --- what else the disks do ------------------------------------------------------------------------- */
@@ -255,19 +255,19 @@ static const struct report_cause_row *most_written(const struct report_cause_row
 	return most;
 }
 
-static void show_interference(struct report *r, struct finding *f)
+static void show_interference(struct report *report, struct finding *finding)
 {
-	const struct report_causes *c = r->causes;
-	const struct report_cause_row *process = most_written(c->process, c->n_processes), *file = most_written(c->file, c->n_files);
+	const struct report_causes *causes = report->causes;
+	const struct report_cause_row *process = most_written(causes->process, causes->n_processes), *file = most_written(causes->file, causes->n_files);
 
-	finding_add(f, "a read of the disk took %s while it also wrote (%s of them), else %s (%s)", FMT_NS((uint64_t)mean(&c->beside)),
-		    FMT_COUNT(c->beside.n), FMT_NS((uint64_t)mean(&c->alone)), FMT_COUNT(c->alone.n));
+	finding_add(finding, "a read of the disk took %s while it also wrote (%s of them), else %s (%s)", FMT_NS((uint64_t)mean(&causes->beside)),
+		    FMT_COUNT(causes->beside.n), FMT_NS((uint64_t)mean(&causes->alone)), FMT_COUNT(causes->alone.n));
 	if (process)
-		finding_add(f, "most was written by process %u (%s)%s: %s of %s", (unsigned int)process->id, process->comm,
-			    process->of_job ? "" : ", not of the job", FMT_BYTES(process->sum.write_bytes), FMT_BYTES(c->all.write_bytes));
+		finding_add(finding, "most was written by process %u (%s)%s: %s of %s", (unsigned int)process->id, process->comm,
+			    process->of_job ? "" : ", not of the job", FMT_BYTES(process->sum.write_bytes), FMT_BYTES(causes->all.write_bytes));
 	if (file)
-		finding_add(f, "most was written to %s: %s", file->path ? file->path : "a file", FMT_BYTES(file->sum.write_bytes));
-	rules_show_when(r, f);
+		finding_add(finding, "most was written to %s: %s", file->path ? file->path : "a file", FMT_BYTES(file->sum.write_bytes));
+	rules_show_when(report, finding);
 }
 
 static uint64_t own_writes(const struct report_causes *c)

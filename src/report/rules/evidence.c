@@ -11,24 +11,24 @@ void rules_show_when(struct report *r, struct finding *f)
 }
 
 /* Of the files with the most bytes, shows the one with the most on SIDE. */
-void rules_show_files(const struct report *r, struct finding *f, enum rules_side side)
+void rules_show_files(const struct report *report, struct finding *finding, enum rules_side side)
 {
-	const struct report_top_file *t = NULL;
+	const struct report_top_file *file = NULL;
 	uint64_t most = 0;
 
-	for (unsigned int i = 0; i < r->n_top_bytes; i++) {
-		const struct report_file *sum = &r->top_bytes[i].sum;
+	for (unsigned int i = 0; i < report->n_top_bytes; i++) {
+		const struct report_file *sum = &report->top_bytes[i].sum;
 		uint64_t bytes = side == SIDE_READ ? sum->read_bytes : sum->write_bytes;
 
-		if (bytes <= most || !r->top_bytes[i].path || sum->software)
+		if (bytes <= most || !report->top_bytes[i].path || sum->software)
 			continue;
 		most = bytes;
-		t = &r->top_bytes[i];
+		file = &report->top_bytes[i];
 	}
-	if (t)
-		finding_add(f, "most bytes: %s, %s read, %s written in %s", t->path,
-			     FMT_BYTES(t->sum.read_bytes), FMT_BYTES(t->sum.write_bytes),
-			     FMT_N(t->sum.calls, "call", "calls"));
+	if (file)
+		finding_add(finding, "most bytes: %s, %s read, %s written in %s", file->path,
+			     FMT_BYTES(file->sum.read_bytes), FMT_BYTES(file->sum.write_bytes),
+			     FMT_N(file->sum.calls, "call", "calls"));
 }
 
 void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,

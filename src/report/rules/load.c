@@ -33,76 +33,76 @@ void why_note(struct why *w, const char *fmt, ...)
 	va_end(ap);
 }
 
-void why_begin(struct report *r)
+void why_begin(struct report *report)
 {
-	struct why *w = calloc(1, sizeof(*w));
+	struct why *why = calloc(1, sizeof(*why));
 
-	if (w)
-		w->calls = malloc(sizeof(*w->calls));
-	if (!w || !w->calls) {
-		free(w);
+	if (why)
+		why->calls = malloc(sizeof(*why->calls));
+	if (!why || !why->calls) {
+		free(why);
 		return;
 	}
-	r->why = w;
-	why_calls_init(w->calls);
-	if (why_files_begin(w) < 0 || why_epochs_begin(r) < 0) {
-		why_free(w);
-		r->why = NULL;
+	report->why = why;
+	why_calls_init(why->calls);
+	if (why_files_begin(why) < 0 || why_epochs_begin(report) < 0) {
+		why_free(why);
+		report->why = NULL;
 		return;
 	}
-	table_init_pids(&w->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
-	table_init(&w->work, sizeof(struct why_work), WHY_WORK_MAX);
-	table_init(&w->output, sizeof(struct why_output), WHY_OUTPUTS_MAX);
-	why_read_gpu(r);
-	why_find_trainers(r);
+	table_init_pids(&why->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
+	table_init(&why->work, sizeof(struct why_work), WHY_WORK_MAX);
+	table_init(&why->output, sizeof(struct why_output), WHY_OUTPUTS_MAX);
+	why_read_gpu(report);
+	why_find_trainers(report);
 }
 
 /*
  * Reads how idle all CPUs were in the trainers' windows, which are known after the rows of calls: the mean of mpstat's
  * lines.
  */
-static void read_cpu_idle(struct report *r)
+static void read_cpu_idle(struct report *report)
 {
-	struct scan s = { .report = r };
-	struct why *w = r->why;
+	struct scan s = { .report = report };
+	struct why *why = report->why;
 	uint64_t nr, n = 0;
 	double sum = 0, v;
 
-	w->cpu_idle_percent = NAN;
-	if (!w->n_trainers || scan_begin(&s, r->folder, "cpu") < 0)
+	why->cpu_idle_percent = NAN;
+	if (!why->n_trainers || scan_begin(&s, report->folder, "cpu") < 0)
 		return;
 	while (scan_next(&s) > 0) {
 		if (scan_u64(&s, COL_CPU, &nr) && nr < 65536)
-			w->n_cpus = MAX(w->n_cpus, (uint32_t)nr + 1);
-		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) || s.time_ns < w->trainer[0].begin_ns ||
-		    s.time_ns > w->trainer[0].end_ns + NSEC_PER_SEC || !scan_double(&s, COL_PERCENT_IDLE, &v))
+			why->n_cpus = MAX(why->n_cpus, (uint32_t)nr + 1);
+		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) || s.time_ns < why->trainer[0].begin_ns ||
+		    s.time_ns > why->trainer[0].end_ns + NSEC_PER_SEC || !scan_double(&s, COL_PERCENT_IDLE, &v))
 			continue;
 		sum += v;
 		n++;
 	}
 	if (n)
-		w->cpu_idle_percent = sum / (double)n;
+		why->cpu_idle_percent = sum / (double)n;
 }
 
 /* Notes what the analysis leaves out because of the limits of memory. */
-static void note_bounds(struct why *w)
+static void note_bounds(struct why *why)
 {
 	uint64_t glued_ns = 0, unsure_ns = 0;
 
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		glued_ns += w->trainer[i].calls.glued_ns + w->trainer[i].waits.glued_ns +
-			    (w->trainer[i].steps ? w->trainer[i].steps->spans[STEP_FETCH].glued_ns + w->trainer[i].steps->spans[STEP_COMPUTE].glued_ns +
-						w->trainer[i].io.glued_ns : 0);
-	for (uint32_t i = 0; i < w->loaders.n; i++) {
-		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+	for (uint32_t i = 0; i < why->n_trainers; i++)
+		glued_ns += why->trainer[i].calls.glued_ns + why->trainer[i].waits.glued_ns +
+			    (why->trainer[i].steps ? why->trainer[i].steps->spans[STEP_FETCH].glued_ns + why->trainer[i].steps->spans[STEP_COMPUTE].glued_ns +
+						why->trainer[i].io.glued_ns : 0);
+	for (uint32_t i = 0; i < why->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 
 		unsure_ns += l ? l->cover.unsure_ns : 0;
 	}
 	if (glued_ns)
-		why_note(w, "there were too many waits to keep each: they may be reported too long by %.3f s in all",
+		why_note(why, "there were too many waits to keep each: they may be reported too long by %.3f s in all",
 			 (double)glued_ns / NSEC_PER_SEC);
 	if (unsure_ns)
-		why_note(w, "%.3f s of loaders' calls overlapped too many others, and are counted with these",
+		why_note(why, "%.3f s of loaders' calls overlapped too many others, and are counted with these",
 			 (double)unsure_ns / NSEC_PER_SEC);
 }
 
@@ -114,46 +114,46 @@ static void end_calls(struct why *w)
 	w->calls = NULL;
 }
 
-void why_settle(struct report *r)
+void why_settle(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *why = report->why;
 
-	if (!w)
+	if (!why)
 		return;
-	w->begin_ns = r->first_ns;
-	w->end_ns = r->last_ns;
-	why_drop_launchers(r);
-	why_find_loaders(r);
-	why_find_sight(r);
-	why_find_windows(r);
-	why_read_trainer_sched(r);
-	why_choose_bases(r);
+	why->begin_ns = report->first_ns;
+	why->end_ns = report->last_ns;
+	why_drop_launchers(report);
+	why_find_loaders(report);
+	why_find_sight(report);
+	why_find_windows(report);
+	why_read_trainer_sched(report);
+	why_choose_bases(report);
 }
 
-void why_end(struct report *r)
+void why_end(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *why = report->why;
 	int res;
 
-	if (!w)
+	if (!why)
 		return;
-	why_find_saves(r);
-	read_cpu_idle(r);
-	why_files_end(r);
-	why_epochs_settle(r);
-	res = w->error < 0 ? w->error : why_walk(r);
-	end_calls(w);
+	why_find_saves(report);
+	read_cpu_idle(report);
+	why_files_end(report);
+	why_epochs_settle(report);
+	res = why->error < 0 ? why->error : why_walk(report);
+	end_calls(why);
 	if (res < 0)
-		why_note(w, "why the job waited could not be analyzed: %s", strerror(-res));
+		why_note(why, "why the job waited could not be analyzed: %s", strerror(-res));
 	else
-		why_read_loader_sched(r);
-	why_read_reclaims(r);
-	w->overlaps = overlap_all(r, &w->n_overlaps);
-	w->accounts = account_all(r, &w->n_accounts);
-	why_blame(r);
-	why_epochs_end(r);
-	note_bounds(w);
-	w->rules = rules_new(r);
+		why_read_loader_sched(report);
+	why_read_reclaims(report);
+	why->overlaps = overlap_all(report, &why->n_overlaps);
+	why->accounts = account_all(report, &why->n_accounts);
+	why_blame(report);
+	why_epochs_end(report);
+	note_bounds(why);
+	why->rules = rules_new(report);
 }
 
 uint64_t why_fetched_bytes(const struct report *r, uint32_t i)
@@ -177,38 +177,38 @@ bool why_trains_from(const struct report *r, uint64_t *ns)
 	return false;
 }
 
-void why_free(struct why *w)
+void why_free(struct why *why)
 {
-	if (!w)
+	if (!why)
 		return;
-	rules_free(w->rules);
-	free(w->accounts);
-	free(w->overlaps);
-	end_calls(w);
-	for (uint32_t i = 0; i < w->loaders.n; i++)
-		free(*(void **)table_at(&w->loaders, i));
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		spans_free(&w->trainer[i].calls);
-		spans_free(&w->trainer[i].waits);
-		spans_free(&w->trainer[i].io);
-		spans_free(&w->trainer[i].at_work);
-		spans_free(&w->trainer[i].saves);
-		free(w->trainer[i].own_samples);
+	rules_free(why->rules);
+	free(why->accounts);
+	free(why->overlaps);
+	end_calls(why);
+	for (uint32_t i = 0; i < why->loaders.n; i++)
+		free(*(void **)table_at(&why->loaders, i));
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		spans_free(&why->trainer[i].calls);
+		spans_free(&why->trainer[i].waits);
+		spans_free(&why->trainer[i].io);
+		spans_free(&why->trainer[i].at_work);
+		spans_free(&why->trainer[i].saves);
+		free(why->trainer[i].own_samples);
 	}
-	for (uint32_t i = 0; i < w->n_gpus; i++)
-		spans_free(&w->gpu[i].idle);
-	for (unsigned int i = 0; i < w->n_notes; i++)
-		free(w->notes[i]);
-	for (uint32_t i = 0; i < w->n_epochs; i++)
-		for (unsigned int k = 0; k < w->epoch[i].n_slow; k++)
-			free(w->epoch[i].slow[k].path);
-	table_free(&w->loaders);
-	free(w->files);
-	free(w->files_rest);
-	table_free(&w->work);
-	table_free(&w->output);
-	table_free(&w->faults);
-	free(w->places);
-	free(w->epoch);
-	free(w);
+	for (uint32_t i = 0; i < why->n_gpus; i++)
+		spans_free(&why->gpu[i].idle);
+	for (unsigned int i = 0; i < why->n_notes; i++)
+		free(why->notes[i]);
+	for (uint32_t i = 0; i < why->n_epochs; i++)
+		for (unsigned int k = 0; k < why->epoch[i].n_slow; k++)
+			free(why->epoch[i].slow[k].path);
+	table_free(&why->loaders);
+	free(why->files);
+	free(why->files_rest);
+	table_free(&why->work);
+	table_free(&why->output);
+	table_free(&why->faults);
+	free(why->places);
+	free(why->epoch);
+	free(why);
 }

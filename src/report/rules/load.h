@@ -5,8 +5,8 @@
 
 #include "report/why/why.h"
 
-/* Finds the trainers by pids.out, which R has read, and gpu.out. R->why stays NULL when memory is out. */
-void why_begin(struct report *r);
+/* Finds the trainers by pids.out, which REPORT has read, and gpu.out. REPORT->why stays NULL when memory is out. */
+void why_begin(struct report *report);
 /* Adds a call of a main thread that waited for another process and ended at END_NS to its trainer's WAITS. */
 static inline void why_wait(struct spans *waits, uint64_t end_ns, uint64_t lat_ns)
 {
@@ -23,9 +23,9 @@ uint64_t why_fetched_bytes(const struct report *r, uint32_t i);
  * To be called after the last row: finds which processes train, when, and which source shows when they waited. Phases can be
  * inferred then.
  */
-void why_settle(struct report *r);
+void why_settle(struct report *report);
 /* Does the rest, after the last row, why_settle() and phases_infer(). */
-void why_end(struct report *r);
-void why_free(struct why *w);
+void why_end(struct report *report);
+void why_free(struct why *why);
 
 #endif

@@ -19,19 +19,19 @@
 const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_disks,
 					   rules_of_sharing, rules_of_steps, rules_of_workers, NULL };
 
-void finding_add(struct finding *f, const char *fmt, ...)
+void finding_add(struct finding *finding, const char *fmt, ...)
 {
 	va_list ap;
 	char *line;
 	int len;
 
-	if (f->n == RULES_EVIDENCE_MAX)
+	if (finding->n == RULES_EVIDENCE_MAX)
 		return;
 	va_start(ap, fmt);
 	len = vasprintf(&line, fmt, ap);
 	va_end(ap);
 	if (len >= 0)
-		f->evidence[f->n++] = line;
+		finding->evidence[finding->n++] = line;
 }
 
 double rules_seconds(const struct report *r, uint64_t at_ns)
@@ -195,10 +195,10 @@ struct finding finding_of(const struct report *r, const struct rule *rule, doubl
 	};
 }
 
-static void find(struct report *r, struct rules *rules, const struct rule *rule)
+static void find(struct report *report, struct rules *rules, const struct rule *rule)
 {
-	const char *missing = rules_lack(r, rule);
-	struct finding *f = &rules->found[rules->n];
+	const char *missing = rules_lack(report, rule);
+	struct finding *finding = &rules->found[rules->n];
 	double measure;
 
 	if (missing) {
@@ -206,10 +206,10 @@ static void find(struct report *r, struct rules *rules, const struct rule *rule)
 		rules->n_missing += rules->missing[rules->n_missing] != NULL;
 		return;
 	}
-	measure = rule->measure(r);
+	measure = rule->measure(report);
 	if (!(measure >= rule->threshold))
 		return;
-	*f = finding_of(r, rule, measure);
+	*finding = finding_of(report, rule, measure);
 	rules->n++;
 }
 
@@ -267,27 +267,27 @@ static void find_others(struct report *r, struct rules *rules)
 	qsort(rules->missing + missing, rules->n_missing - missing, sizeof(*rules->missing), by_text);
 }
 
-struct rules *rules_new(struct report *r)
+struct rules *rules_new(struct report *report)
 {
 	struct rules *rules = calloc(1, sizeof(*rules));
-	const struct rule *none = verdict_of_none(r);
+	const struct rule *none = verdict_of_none(report);
 
 	if (!rules)
 		return NULL;
 	if (none) {
-		rules->bottleneck = finding_of(r, none, NAN);
+		rules->bottleneck = finding_of(report, none, NAN);
 		rules->bottleneck.is_bottleneck = true;
-		none->evidence(r, &rules->bottleneck);
+		none->evidence(report, &rules->bottleneck);
 		return rules;
 	}
 	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
-		find(r, rules, rule);
-	verdict_choose(r, rules);
-	find_others(r, rules);
+		find(report, rules, rule);
+	verdict_choose(report, rules);
+	find_others(report, rules);
 	sort(rules);
-	rules->bottleneck.rule->evidence(r, &rules->bottleneck);
+	rules->bottleneck.rule->evidence(report, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
-		rules->found[i].rule->evidence(r, &rules->found[i]);
+		rules->found[i].rule->evidence(report, &rules->found[i]);
 	return rules;
 }
 

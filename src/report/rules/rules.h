@@ -90,16 +90,16 @@ extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_e
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
 
-/* Tries all rules on R->why. NULL when memory is out. */
-struct rules *rules_new(struct report *r);
+/* Tries all rules on REPORT->why. NULL when memory is out. */
+struct rules *rules_new(struct report *report);
 void rules_free(struct rules *rules);
 
 /* --- shared by the parts of rules ------------------------------------------------------------------------ */
 
 /* verdict.c: chooses the answer: a finding, which leaves the list, or an answer that is in no table of rules. */
-void verdict_choose(struct report *r, struct rules *rules);
+void verdict_choose(struct report *report, struct rules *rules);
 /* Returns the answer of a job that was too short for any, or failed; NULL: it was not. */
-const struct rule *verdict_of_none(const struct report *r);
+const struct rule *verdict_of_none(const struct report *report);
 /* Whether the processes whose waits are the job's are known; and when they waited. */
 bool rules_know_job(const struct report *r);
 bool rules_know_waits(const struct report *r);
@@ -112,7 +112,7 @@ struct finding finding_of(const struct report *r, const struct rule *rule, doubl
 /* Frees F's texts. */
 void finding_free(struct finding *f);
 /* Adds a line of evidence. */
-void finding_add(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void finding_add(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Returns AT_NS in seconds since the trace began. */
 double rules_seconds(const struct report *r, uint64_t at_ns);
 double rules_percent(double part, double whole);

@@ -35,11 +35,11 @@ static inline double part(uint64_t part, uint64_t whole, double least)
  */
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
 /* Returns the cost of PART_NS of calls of all kinds. */
-struct finding_size rules_size_of_all(const struct report *r, double part_ns);
+struct finding_size rules_size_of_all(const struct report *report, double part_ns);
 /* Returns the cost of BYTES, as a part of all bytes that were read or written. */
 struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes);
 /* Returns PART of the trainers' windows, or, without trainers, of the job's time. */
-struct finding_size rules_size_of_share(const struct report *r, double part);
+struct finding_size rules_size_of_share(const struct report *report, double part);
 /* Returns the cost of all reads; of all writes. */
 struct finding_size rules_size_of_reads(const struct report *r);
 struct finding_size rules_size_of_writes(const struct report *r);
@@ -50,7 +50,7 @@ bool rules_know_all_waits(const struct report *r);
 
 /* Add a line of evidence: the time of the trace; the file with the most bytes of SIDE. */
 void rules_show_when(struct report *r, struct finding *f);
-void rules_show_files(const struct report *r, struct finding *f, enum rules_side side);
+void rules_show_files(const struct report *report, struct finding *finding, enum rules_side side);
 /* Adds the line "WHAT: PART of WHOLE OF", then the time of the trace and the file with the most bytes of SIDE. */
 void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
 		       uint64_t part, const char *of, uint64_t whole);

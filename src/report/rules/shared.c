@@ -22,21 +22,21 @@ static struct finding_size size_of_small_shared(const struct report *r)
 	return rules_size_of_all(r, (double)sums(r)->small_shared_ns);
 }
 
-static void show_small_shared(struct report *r, struct finding *f)
+static void show_small_shared(struct report *report, struct finding *finding)
 {
-	const struct report_uses *u = r->uses;
+	const struct report_uses *uses = report->uses;
 
-	finding_add(f, "%s of %s reads and writes of files that several processes use in one epoch were of less than 64 KiB (%.1f %%)",
-		     FMT_COUNT(sums(r)->small_shared), FMT_COUNT(sums(r)->shared),
-		     rules_percent((double)sums(r)->small_shared, (double)sums(r)->shared));
-	for (unsigned int i = 0; u && i < r->n_top_bytes; i++)
-		if (r->top_bytes[i].sum.users > 1 && r->top_bytes[i].sum.data && r->top_bytes[i].path) {
-			finding_add(f, "such a file: %s, %u processes, %s read, %s written", r->top_bytes[i].path,
-				     r->top_bytes[i].sum.users, FMT_BYTES(r->top_bytes[i].sum.read_bytes),
-				     FMT_BYTES(r->top_bytes[i].sum.write_bytes));
+	finding_add(finding, "%s of %s reads and writes of files that several processes use in one epoch were of less than 64 KiB (%.1f %%)",
+		     FMT_COUNT(sums(report)->small_shared), FMT_COUNT(sums(report)->shared),
+		     rules_percent((double)sums(report)->small_shared, (double)sums(report)->shared));
+	for (unsigned int i = 0; uses && i < report->n_top_bytes; i++)
+		if (report->top_bytes[i].sum.users > 1 && report->top_bytes[i].sum.data && report->top_bytes[i].path) {
+			finding_add(finding, "such a file: %s, %u processes, %s read, %s written", report->top_bytes[i].path,
+				     report->top_bytes[i].sum.users, FMT_BYTES(report->top_bytes[i].sum.read_bytes),
+				     FMT_BYTES(report->top_bytes[i].sum.write_bytes));
 			break;
 		}
-	rules_show_when(r, f);
+	rules_show_when(report, finding);
 }
 
 /* Bytes of one file that processes of one role moved: loaders of a generation, or trainers. */
@@ -59,20 +59,20 @@ static bool role_of(const struct why *w, uint64_t pid, uint64_t *role)
 
 static void add_portion(struct table *portions, uint64_t fid, uint64_t role, uint64_t pid, uint64_t bytes)
 {
-	struct portion *p = table_get(portions, fid << 24 ^ role);
+	struct portion *portion = table_get(portions, fid << 24 ^ role);
 
-	if (!p)
+	if (!portion)
 		return;
-	p->fid = fid;
-	if (!p->n || bytes > p->most) {
-		p->most = bytes;
-		p->most_pid = pid;
+	portion->fid = fid;
+	if (!portion->n || bytes > portion->most) {
+		portion->most = bytes;
+		portion->most_pid = pid;
 	}
-	if (!p->n || bytes < p->least) {
-		p->least = bytes;
-		p->least_pid = pid;
+	if (!portion->n || bytes < portion->least) {
+		portion->least = bytes;
+		portion->least_pid = pid;
 	}
-	p->n++;
+	portion->n++;
 }
 
 static double unevenness(const struct portion *p)
@@ -81,9 +81,9 @@ static double unevenness(const struct portion *p)
 }
 
 /* Returns the largest difference within a role, and its portion in *RET. */
-static double most_uneven(const struct report *r, struct portion *ret)
+static double most_uneven(const struct report *report, struct portion *ret)
 {
-	const struct table *uses = r->uses ? &r->uses->uses : NULL;
+	const struct table *uses = report->uses ? &report->uses->uses : NULL;
 	struct table portions;
 	double worst = 0;
 
@@ -91,11 +91,11 @@ static double most_uneven(const struct report *r, struct portion *ret)
 	for (uint32_t i = 0; uses && i < uses->n; i++) {
 		const struct report_use *use = table_at(uses, i);
 		uint64_t pid = report_pair_pid(uses->keys[i]), fid = report_pair_fid(uses->keys[i]), role;
-		const struct report_file *file = table_find(&r->files, fid);
+		const struct report_file *file = table_find(&report->files, fid);
 		uint64_t bytes = use->read_bytes + use->write_bytes;
 
 		if (bytes && file && file->data && file->users > 1 &&
-		    (double)(file->read_bytes + file->write_bytes) >= 16 * MiB && role_of(r->why, pid, &role))
+		    (double)(file->read_bytes + file->write_bytes) >= 16 * MiB && role_of(report->why, pid, &role))
 			add_portion(&portions, fid, role, pid, bytes);
 	}
 	for (uint32_t i = 0; i < portions.n; i++) {
@@ -118,33 +118,33 @@ static double file_imbalance(const struct report *r)
 }
 
 /* The cost of the bytes by which one process moved more than the other. */
-static struct finding_size size_of_imbalance(const struct report *r)
+static struct finding_size size_of_imbalance(const struct report *report)
 {
-	const struct why_sums *s = sums(r);
-	const double all = (double)(s->read_bytes + s->write_bytes), ns = (double)(s->read_files_ns + s->write_files_ns);
+	const struct why_sums *why_sums = sums(report);
+	const double all = (double)(why_sums->read_bytes + why_sums->write_bytes), ns = (double)(why_sums->read_files_ns + why_sums->write_files_ns);
 	struct portion p = { 0 };
 	struct finding_size size;
 	double more;
 
-	most_uneven(r, &p);
+	most_uneven(report, &p);
 	more = (double)(p.most - p.least);
-	size = rules_size_of_all(r, all > 0 ? ns * MIN(more / all, 1) : 0);
+	size = rules_size_of_all(report, all > 0 ? ns * MIN(more / all, 1) : 0);
 	size.bytes = more;
 	return size;
 }
 
-static void show_file_imbalance(struct report *r, struct finding *f)
+static void show_file_imbalance(struct report *report, struct finding *finding)
 {
 	struct portion p;
 	autofree char *path = NULL;
 
-	if (most_uneven(r, &p) <= 0)
+	if (most_uneven(report, &p) <= 0)
 		return;
-	path = report_path_of(r, p.fid, NULL, 0);
-	finding_add(f, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
+	path = report_path_of(report, p.fid, NULL, 0);
+	finding_add(finding, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
 		     path ? path : "a file", (unsigned int)p.most_pid, FMT_BYTES(p.most), (unsigned int)p.least_pid,
 		     FMT_BYTES(p.least), p.n);
-	rules_show_when(r, f);
+	rules_show_when(report, finding);
 }
 
 /* --- writes ----------------------------------------------------------------------------------- */

@@ -23,20 +23,20 @@ bool rules_know_all_waits(const struct report *r)
 /*
  * Returns the time from the first process's begin to the last one's end; without these in pids.out, the length of the trace.
  */
-static double life_of_job(const struct report *r)
+static double life_of_job(const struct report *report)
 {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = table_at(&r->procs, i);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = table_at(&report->procs, i);
 
 		if (p->begin_ns)
 			begin_ns = MIN(begin_ns, p->begin_ns);
 		end_ns = MAX(end_ns, p->end_ns);
 	}
 	if (begin_ns >= end_ns) {
-		begin_ns = r->first_ns;
-		end_ns = r->last_ns;
+		begin_ns = report->first_ns;
+		end_ns = report->last_ns;
 	}
 	return end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0;
 }
@@ -63,15 +63,15 @@ struct finding_size rules_size_of_life(const struct report *r, double ns)
 	return size;
 }
 
-struct finding_size rules_size_of_share(const struct report *r, double part)
+struct finding_size rules_size_of_share(const struct report *report, double part)
 {
-	double window_ns = mean_window(r->why);
+	double window_ns = mean_window(report->why);
 	struct finding_size size = unknown;
 
 	if (isnan(part))
 		return size;
 	if (window_ns <= 0)
-		return rules_size_of_life(r, part * life_of_job(r));
+		return rules_size_of_life(report, part * life_of_job(report));
 	size.share = MIN(part, 1);
 	size.ns = size.share * window_ns;
 	return size;
@@ -100,19 +100,19 @@ struct finding_size rules_size(const struct report *r, enum why_kind kind, uint6
 	return rules_size_of_life(r, part * (double)sum->busy_ns);
 }
 
-struct finding_size rules_size_of_all(const struct report *r, double part_ns)
+struct finding_size rules_size_of_all(const struct report *report, double part_ns)
 {
 	double all_ns = 0, busy_ns = 0, waits_ns = 0, part;
 
 	for (unsigned int k = 0; k < WHY_KINDS; k++) {
-		all_ns += (double)r->why->kind[k].ns;
-		busy_ns += (double)r->why->kind[k].busy_ns;
-		waits_ns += waits_for(r->why, (enum why_kind)k);
+		all_ns += (double)report->why->kind[k].ns;
+		busy_ns += (double)report->why->kind[k].busy_ns;
+		waits_ns += waits_for(report->why, (enum why_kind)k);
 	}
 	part = all_ns > 0 ? MIN(part_ns / all_ns, 1) : 0;
-	if (rules_know_all_waits(r))
-		return rules_size_of_share(r, part * waits_ns / r->why->window_ns);
-	return rules_size_of_life(r, part * busy_ns);
+	if (rules_know_all_waits(report))
+		return rules_size_of_share(report, part * waits_ns / report->why->window_ns);
+	return rules_size_of_life(report, part * busy_ns);
 }
 
 struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes)

@@ -72,20 +72,20 @@ static const char *const part_texts[STEP_PARTS] = {
 	[STEP_COMM] = "in collectives", [STEP_OTHER] = "in no region",
 };
 
-static void show_slowest_step(const struct report *r, struct finding *f, const struct step_trainer *t)
+static void show_slowest_step(const struct report *report, struct finding *finding, const struct step_trainer *trainer)
 {
-	const struct phase_steps *s = steps_of(r);
+	const struct phase_steps *steps = steps_of(report);
 	unsigned int most = 0;
 
-	for (uint32_t i = 0; i < s->n_slowest; i++) {
-		const struct step *step = &s->slowest[i];
+	for (uint32_t i = 0; i < steps->n_slowest; i++) {
+		const struct step *step = &steps->slowest[i];
 
-		if (step->pid != t->pid)
+		if (step->pid != trainer->pid)
 			continue;
 		for (unsigned int p = 1; p < STEP_PARTS; p++)
 			most = step->part_ns[p] > step->part_ns[most] ? p : most;
-		finding_add(f, "its longest step took %s from %.3f s on, %s of it %s", FMT_NS(step->wall_ns),
-			     rules_seconds(r, step->begin_ns), FMT_NS(step->part_ns[most]), part_texts[most]);
+		finding_add(finding, "its longest step took %s from %.3f s on, %s of it %s", FMT_NS(step->wall_ns),
+			     rules_seconds(report, step->begin_ns), FMT_NS(step->part_ns[most]), part_texts[most]);
 		return;
 	}
 }
@@ -133,25 +133,25 @@ static struct finding_size size_of_first_batch(const struct report *r)
 	return size_of(r, all_longer_ns(r));
 }
 
-static void show_first_batch(struct report *r, struct finding *f)
+static void show_first_batch(struct report *report, struct finding *finding)
 {
-	const struct phase_steps *s = steps_of(r);
+	const struct phase_steps *steps = steps_of(report);
 	const struct step_sum *most = NULL;
 	uint64_t first_ns = 0, n = 0;
 
-	for (uint32_t i = 0; i < s->n_sums; i++) {
-		if (s->sums[i].n < 2)
+	for (uint32_t i = 0; i < steps->n_sums; i++) {
+		if (steps->sums[i].n < 2)
 			continue;
-		first_ns += s->sums[i].first_fetch_ns;
+		first_ns += steps->sums[i].first_fetch_ns;
 		n++;
-		if (!most || longer_ns(&s->sums[i]) > longer_ns(most))
-			most = &s->sums[i];
+		if (!most || longer_ns(&steps->sums[i]) > longer_ns(most))
+			most = &steps->sums[i];
 	}
 	if (!most)
 		return;
-	finding_add(f, "the first fetches of %s took %s in all", FMT_N(n, "epoch", "epochs"), FMT_NS(first_ns));
-	finding_add(f, "longest: %s of process %u, from %.3f s on, where its other steps fetched for %s on average",
-		     FMT_NS(most->first_fetch_ns), (unsigned int)most->pid, rules_seconds(r, most->begin_ns),
+	finding_add(finding, "the first fetches of %s took %s in all", FMT_N(n, "epoch", "epochs"), FMT_NS(first_ns));
+	finding_add(finding, "longest: %s of process %u, from %.3f s on, where its other steps fetched for %s on average",
+		     FMT_NS(most->first_fetch_ns), (unsigned int)most->pid, rules_seconds(report, most->begin_ns),
 		     FMT_NS((most->part_ns[STEP_FETCH] - MIN(most->first_fetch_ns, most->part_ns[STEP_FETCH])) / (most->n - 1)));
 }
 
@@ -233,21 +233,21 @@ static struct finding_size size_of_skew(const struct report *r)
 	return rules_size_of_share(r, skew->wall_ns > 0 ? (skew->slowest_ns - skew->mean_ns) / skew->wall_ns : 0);
 }
 
-static void show_rank_skew(struct report *r, struct finding *f)
+static void show_rank_skew(struct report *report, struct finding *finding)
 {
-	const struct phase_steps *s = steps_of(r);
-	const struct report_proc *p;
+	const struct phase_steps *steps = steps_of(report);
+	const struct report_proc *proc;
 	unsigned int most = 0;
 
-	for (unsigned int i = 1; i < s->n_trainers; i++)
-		most = s->skew.slowest[i] > s->skew.slowest[most] ? i : most;
-	p = process_of(r, &s->trainers[most]);
-	finding_add(f, "in %s steps of %u processes, the slowest was busy for %s on average, all of them for %s: without collectives, backward and checkpoints",
-		     FMT_COUNT(s->skew.n), s->n_trainers, FMT_NS((uint64_t)(s->skew.slowest_ns / (double)s->skew.n)),
-		     FMT_NS((uint64_t)(s->skew.mean_ns / (double)s->skew.n)));
-	finding_add(f, "process %u%s%s was the slowest in %.0f %% of these steps", (unsigned int)s->trainers[most].pid,
-		     p && p->rank[0] ? ", rank " : "", p && p->rank[0] ? p->rank : "",
-		     rules_percent((double)s->skew.slowest[most], (double)s->skew.n));
+	for (unsigned int i = 1; i < steps->n_trainers; i++)
+		most = steps->skew.slowest[i] > steps->skew.slowest[most] ? i : most;
+	proc = process_of(report, &steps->trainers[most]);
+	finding_add(finding, "in %s steps of %u processes, the slowest was busy for %s on average, all of them for %s: without collectives, backward and checkpoints",
+		     FMT_COUNT(steps->skew.n), steps->n_trainers, FMT_NS((uint64_t)(steps->skew.slowest_ns / (double)steps->skew.n)),
+		     FMT_NS((uint64_t)(steps->skew.mean_ns / (double)steps->skew.n)));
+	finding_add(finding, "process %u%s%s was the slowest in %.0f %% of these steps", (unsigned int)steps->trainers[most].pid,
+		     proc && proc->rank[0] ? ", rank " : "", proc && proc->rank[0] ? proc->rank : "",
+		     rules_percent((double)steps->skew.slowest[most], (double)steps->skew.n));
 }
 
 const struct rule rules_of_steps[] = {

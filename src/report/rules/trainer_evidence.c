@@ -16,18 +16,18 @@
 #define CALLS_SHOWN 3
 #define LEAST 0.5 /* % of the time: smaller parts are not listed */
 
-void why_did(struct why_did *d, struct reader_field call, double ns)
+void why_did(struct why_did *did, struct reader_field call, double ns)
 {
 	unsigned int i;
 
-	for (i = 0; i < d->n_calls; i++)
-		if (reader_is(call, d->call[i].name))
+	for (i = 0; i < did->n_calls; i++)
+		if (reader_is(call, did->call[i].name))
 			break;
-	if (i == ARRAY_SIZE(d->call) || ns <= 0)
+	if (i == ARRAY_SIZE(did->call) || ns <= 0)
 		return;
-	if (i == d->n_calls)
-		report_copy(d->call[d->n_calls++].name, sizeof(d->call[0].name), call);
-	d->call[i].ns += ns;
+	if (i == did->n_calls)
+		report_copy(did->call[did->n_calls++].name, sizeof(did->call[0].name), call);
+	did->call[i].ns += ns;
 }
 
 static int by_time(const void *a, const void *b)
@@ -53,9 +53,9 @@ static double sum_of(const struct why_did *d)
 	return ns;
 }
 
-static void put_sums(const struct why *w, double all_ns, FILE *out)
+static void put_sums(const struct why *why, double all_ns, FILE *out)
 {
-	struct why_did d = w->did;
+	struct why_did d = why->did;
 
 	all_ns = MAX(all_ns, sum_of(&d));
 	fprintf(out, "%.1f %% on a CPU", rules_percent(d.run_ns, all_ns));
@@ -71,13 +71,13 @@ static void put_sums(const struct why *w, double all_ns, FILE *out)
 }
 
 /* Puts CPU time, which is only known for all threads together, and the calls of main threads. */
-static void put_calls(const struct report *r, double all_ns, FILE *out)
+static void put_calls(const struct report *report, double all_ns, FILE *out)
 {
 	double cpu_ns = 0, file_ns = 0, pipe_ns = 0, life_ns = 0;
 
-	for (uint32_t i = 0; i < r->why->n_trainers; i++) {
-		struct why_trainer *t = &r->why->trainer[i];
-		const struct report_proc *p = table_find(&r->procs, t->pid);
+	for (uint32_t i = 0; i < report->why->n_trainers; i++) {
+		struct why_trainer *t = &report->why->trainer[i];
+		const struct report_proc *p = table_find(&report->procs, t->pid);
 
 		for (unsigned int s = 0; s < WHY_STATES; s++)
 			file_ns += (double)t->own_ns[s];
@@ -96,24 +96,24 @@ static void put_calls(const struct report *r, double all_ns, FILE *out)
 	fputs("; their other waits are only in sched.out", out);
 }
 
-void why_show_did(const struct report *r, struct finding *f)
+void why_show_did(const struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 	double all_ns = 0;
 	char *text = NULL;
 	size_t len;
 	FILE *out;
 
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		all_ns += (double)(w->trainer[i].end_ns - w->trainer[i].begin_ns);
+	for (uint32_t i = 0; i < why->n_trainers; i++)
+		all_ns += (double)(why->trainer[i].end_ns - why->trainer[i].begin_ns);
 	if (all_ns <= 0 || !(out = open_memstream(&text, &len)))
 		return;
-	if (w->has_sums)
-		put_sums(w, all_ns, out);
+	if (why->has_sums)
+		put_sums(why, all_ns, out);
 	else
-		put_calls(r, all_ns, out);
+		put_calls(report, all_ns, out);
 	fclose(out);
-	finding_add(f, "%s did, of %s: %s", w->n_trainers > 1 ? "what their main threads" : "what its main thread",
+	finding_add(finding, "%s did, of %s: %s", why->n_trainers > 1 ? "what their main threads" : "what its main thread",
 		     FMT_NS((uint64_t)all_ns), text);
 	free(text);
 }

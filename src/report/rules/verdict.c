@@ -27,20 +27,20 @@ static double part(const struct why *w, double ns)
  * Returns the rule for what the job did. A process that loads data itself computes both for its samples and for training,
  * which only its own regions can separate. One with loaders or a GPU waits for these, or trains.
  */
-static const struct rule *work_of(const struct report *r)
+static const struct rule *work_of(const struct report *report)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 
-	if (!w->loaders.n && w->seen != WHY_SEEN_GPU && w->has_sums && w->basis != WHY_BY_REGIONS) {
-		if (part(w, w->computed_ns + w->slept_ns) < LEAST_KNOWN)
+	if (!why->loaders.n && why->seen != WHY_SEEN_GPU && why->has_sums && why->basis != WHY_BY_REGIONS) {
+		if (part(why, why->computed_ns + why->slept_ns) < LEAST_KNOWN)
 			return &rule_unknown;
-		if (w->computed_ns >= w->slept_ns)
+		if (why->computed_ns >= why->slept_ns)
 			return &rule_cpu_bound;
-		return w->seen >= WHY_SEEN_PHASES ? &rule_trainer_bound : &rule_idle;
+		return why->seen >= WHY_SEEN_PHASES ? &rule_trainer_bound : &rule_idle;
 	}
-	if (w->seen < WHY_SEEN_PHASES)
+	if (why->seen < WHY_SEEN_PHASES)
 		return &rule_no_training;
-	return rules_lack(r, &rule_trainer_bound) ? &rule_unknown : &rule_trainer_bound;
+	return rules_lack(report, &rule_trainer_bound) ? &rule_unknown : &rule_trainer_bound;
 }
 
 /*
@@ -67,44 +67,44 @@ static uint64_t ran_ns(const struct report *r)
 	return m->has_usage ? MIN(m->usage[USAGE_WALL_NS], traced_ns) : traced_ns;
 }
 
-const struct rule *verdict_of_none(const struct report *r)
+const struct rule *verdict_of_none(const struct report *report)
 {
-	const struct manifest_facts *m = &r->manifest;
-	const bool exited = m->has_status && WIFEXITED(m->status), trained = r->why->seen >= WHY_SEEN_PHASES;
+	const struct manifest_facts *facts = &report->manifest;
+	const bool exited = facts->has_status && WIFEXITED(facts->status), trained = report->why->seen >= WHY_SEEN_PHASES;
 
-	if (!r->procs.n && r->present[REPORT_PIDS] && m->complete)
+	if (!report->procs.n && report->present[REPORT_PIDS] && facts->complete)
 		return &rule_untraced;
-	if (exited && WEXITSTATUS(m->status) == EXIT_NOT_FOUND && !trained)
+	if (exited && WEXITSTATUS(facts->status) == EXIT_NOT_FOUND && !trained)
 		return &rule_not_found;
-	if (exited && WEXITSTATUS(m->status) == EXIT_NOT_EXECUTABLE && !trained)
+	if (exited && WEXITSTATUS(facts->status) == EXIT_NOT_EXECUTABLE && !trained)
 		return &rule_not_executable;
-	if (ran_ns(r) >= LEAST_NS)
+	if (ran_ns(report) >= LEAST_NS)
 		return NULL;
-	return m->has_status && m->status ? &rule_failed : &rule_too_short;
+	return facts->has_status && facts->status ? &rule_failed : &rule_too_short;
 }
 
 /* --- the answer ----------------------------------------------------------------------------------------------- */
 
-void verdict_choose(struct report *r, struct rules *rules)
+void verdict_choose(struct report *report, struct rules *rules)
 {
-	const struct why *w = r->why;
-	struct finding *most = NULL, *b = &rules->bottleneck;
+	const struct why *why = report->why;
+	struct finding *most = NULL, *finding = &rules->bottleneck;
 	/* WHY_OTHER is unknown with loaders; without them, it is a wait for something outside of the job */
-	double unknown = part(w, (w->loaders.n || !w->has_sums ? w->blame_ns[WHY_OTHER] : 0) + w->unseen_ns);
+	double unknown = part(why, (why->loaders.n || !why->has_sums ? why->blame_ns[WHY_OTHER] : 0) + why->unseen_ns);
 
 	for (unsigned int i = 0; i < rules->n; i++)
 		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
 			most = &rules->found[i];
-	if (!rules_know_waits(r)) {
-		*b = finding_of(r, rules_know_job(r) ? &rule_unknown : &rule_no_training, NAN);
-	} else if (part(w, w->waited_ns) < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
-		work_is_it(r, rules);
+	if (!rules_know_waits(report)) {
+		*finding = finding_of(report, rules_know_job(report) ? &rule_unknown : &rule_no_training, NAN);
+	} else if (part(why, why->waited_ns) < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
+		work_is_it(report, rules);
 	} else if (most && most->measure > LEAST_KNOWN * unknown) {
-		*b = *most;
+		*finding = *most;
 		rules_take_out(rules, most);
 	} else {
-		*b = finding_of(r, w->seen < WHY_SEEN_READING && !w->has_sums ? &rule_no_training : &rule_unknown,
-				part(w, w->waited_ns));
+		*finding = finding_of(report, why->seen < WHY_SEEN_READING && !why->has_sums ? &rule_no_training : &rule_unknown,
+				part(why, why->waited_ns));
 	}
-	b->is_bottleneck = true;
+	finding->is_bottleneck = true;
 }

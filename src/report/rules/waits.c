@@ -37,9 +37,9 @@ static double in_term(const struct why *w, enum account_term term)
 }
 
 /* Shows the file with the longest waits for its pages. Not programs and libraries, as a job reads those only once. */
-static void show_fault_file(struct report *r, struct finding *f)
+static void show_fault_file(struct report *report, struct finding *finding)
 {
-	const struct table *faults = &r->why->faults;
+	const struct table *faults = &report->why->faults;
 	const struct why_fault_sum *most = NULL;
 	autofree char *path = NULL;
 	uint64_t fid = 0;
@@ -54,32 +54,32 @@ static void show_fault_file(struct report *r, struct finding *f)
 	}
 	if (!most)
 		return;
-	path = fid ? report_path_of(r, fid, NULL, 0) : NULL;
+	path = fid ? report_path_of(report, fid, NULL, 0) : NULL;
 	if (path && report_is_software((struct reader_field){ path, strlen(path) }))
 		return;
-	finding_add(f, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "memory that was swapped out",
+	finding_add(finding, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "memory that was swapped out",
 		    FMT_COUNT(most->n), FMT_NS(most->ns), FMT_BYTES(most->bytes));
 }
 
-static void show_storage(struct report *r, struct finding *f)
+static void show_storage(struct report *report, struct finding *finding)
 {
-	const double fault_ns = in_term(r->why, ACCOUNT_FAULT), read_ns = in_term(r->why, ACCOUNT_READ);
-	const struct why_sums *s = &r->why->sums;
+	const double fault_ns = in_term(report->why, ACCOUNT_FAULT), read_ns = in_term(report->why, ACCOUNT_READ);
+	const struct why_sums *sums = &report->why->sums;
 
-	waits_show(r, f);
+	waits_show(report, finding);
 	if (fault_ns > read_ns / LEAST_FAULTS) {
-		finding_add(f, "main threads waited %s in page faults on mapped files, which no read shows",
+		finding_add(finding, "main threads waited %s in page faults on mapped files, which no read shows",
 			     FMT_NS((uint64_t)fault_ns));
-		show_fault_file(r, f);
-		waits_show_dataset(r, f, r->why->has_faults ? "most faults were of" : "most is mapped of",
-				   r->why->has_faults ? DATASET_BY_FAULTS : DATASET_BY_MAPS);
+		show_fault_file(report, finding);
+		waits_show_dataset(report, finding, report->why->has_faults ? "most faults were of" : "most is mapped of",
+				   report->why->has_faults ? DATASET_BY_FAULTS : DATASET_BY_MAPS);
 	}
 	if (read_ns < fault_ns / LEAST_FAULTS)
 		return;
-	waits_show_dataset(r, f, "most time went to", DATASET_BY_READS);
-	finding_add(f, "%s came from disk for %s read, in %s of %s; reads of files took %s in all", FMT_BYTES(s->disk_bytes),
-		     FMT_BYTES(s->read_bytes), FMT_COUNT(s->disk_reads), FMT_N(s->reads, "read", "reads"), FMT_NS(s->read_files_ns));
-	waits_show_longest(r, f, WHY_DISK, "longest read from storage");
+	waits_show_dataset(report, finding, "most time went to", DATASET_BY_READS);
+	finding_add(finding, "%s came from disk for %s read, in %s of %s; reads of files took %s in all", FMT_BYTES(sums->disk_bytes),
+		     FMT_BYTES(sums->read_bytes), FMT_COUNT(sums->disk_reads), FMT_N(sums->reads, "read", "reads"), FMT_NS(sums->read_files_ns));
+	waits_show_longest(report, finding, WHY_DISK, "longest read from storage");
 }
 
 static double metadata(const struct report *r)
@@ -87,22 +87,22 @@ static double metadata(const struct report *r)
 	return waits_part(r, WHY_META);
 }
 
-static void show_metadata(struct report *r, struct finding *f)
+static void show_metadata(struct report *report, struct finding *finding)
 {
-	const struct why_sums *s = &r->why->sums;
+	const struct why_sums *sums = &report->why->sums;
 
-	waits_show(r, f);
-	finding_add(f,
+	waits_show(report, finding);
+	finding_add(finding,
 		     "%s took %s, closing, making and removing files %s; %s opened to be "
 		     "read, with %s each",
-		     FMT_N(s->opens, "open", "opens"), FMT_NS(s->open_ns), FMT_NS(s->meta_ns),
-		     FMT_COUNT(s->opens_read),
-		     FMT_BYTES(s->opens_read ? s->read_bytes / s->opens_read : 0));
-	if (in_term(r->why, ACCOUNT_METADATA) > 0)
-		finding_add(f, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
-			     FMT_NS((uint64_t)in_term(r->why, ACCOUNT_METADATA)));
-	waits_show_dataset(r, f, "most time went to", DATASET_BY_OPENS);
-	waits_show_longest(r, f, WHY_META, "longest");
+		     FMT_N(sums->opens, "open", "opens"), FMT_NS(sums->open_ns), FMT_NS(sums->meta_ns),
+		     FMT_COUNT(sums->opens_read),
+		     FMT_BYTES(sums->opens_read ? sums->read_bytes / sums->opens_read : 0));
+	if (in_term(report->why, ACCOUNT_METADATA) > 0)
+		finding_add(finding, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
+			     FMT_NS((uint64_t)in_term(report->why, ACCOUNT_METADATA)));
+	waits_show_dataset(report, finding, "most time went to", DATASET_BY_OPENS);
+	waits_show_longest(report, finding, WHY_META, "longest");
 }
 
 static double decode(const struct report *r)
@@ -110,15 +110,15 @@ static double decode(const struct report *r)
 	return waits_part(r, WHY_CPU) + waits_part(r, WHY_CACHE);
 }
 
-static void show_decode(struct report *r, struct finding *f)
+static void show_decode(struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 	uint64_t user_ns = 0, life_ns = 0;
 
-	waits_show(r, f);
-	for (uint32_t i = 0; i < w->loaders.n; i++) {
-		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
-		const struct report_proc *p = l ? table_find(&r->procs, l->pid) : NULL;
+	waits_show(report, finding);
+	for (uint32_t i = 0; i < why->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
+		const struct report_proc *p = l ? table_find(&report->procs, l->pid) : NULL;
 
 		if (!p || !p->user_ns)
 			continue;
@@ -126,18 +126,18 @@ static void show_decode(struct report *r, struct finding *f)
 		life_ns += l->end_ns - l->begin_ns;
 	}
 	if (life_ns)
-		finding_add(f,
+		finding_add(finding,
 			     "loaders used %s of CPU time for themselves in %s of their lives "
 			     "(%.0f %%)",
 			     FMT_NS(user_ns), FMT_NS(life_ns),
 			     rules_percent((double)user_ns, (double)life_ns));
-	if (!w->has_switches && !w->has_sums)
-		finding_add(f,
+	if (!why->has_switches && !why->has_sums)
+		finding_add(finding,
 			     "when they computed is estimated: their CPU time at exit, evenly over the time "
 			     "between their calls; --sched sums or timeline records it");
-	if (!isnan(w->cpu_idle_percent))
-		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
-			     w->cpu_idle_percent);
+	if (!isnan(why->cpu_idle_percent))
+		finding_add(finding, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			     why->cpu_idle_percent);
 }
 
 /* Returns all of T's waits for a CPU. */
@@ -191,17 +191,17 @@ static double contention(const struct report *r)
 	return MIN(waits_part(r, WHY_RUNQ) + own, 1.0);
 }
 
-static void show_contention(struct report *r, struct finding *f)
+static void show_contention(struct report *report, struct finding *finding)
 {
-	waits_show(r, f);
-	if (r->why->loaders.n)
-		finding_add(f, "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they waited for "
-			       "loaders that had no CPU", 100 * trainers_runq(r), 100 * waits_part(r, WHY_RUNQ));
+	waits_show(report, finding);
+	if (report->why->loaders.n)
+		finding_add(finding, "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they waited for "
+			       "loaders that had no CPU", 100 * trainers_runq(report), 100 * waits_part(report, WHY_RUNQ));
 	else
-		finding_add(f, "main threads were ready to run and had no CPU for %.1f %% of the time", 100 * trainers_runq(r));
-	if (!isnan(r->why->cpu_idle_percent))
-		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
-			     r->why->cpu_idle_percent);
+		finding_add(finding, "main threads were ready to run and had no CPU for %.1f %% of the time", 100 * trainers_runq(report));
+	if (!isnan(report->why->cpu_idle_percent))
+		finding_add(finding, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			     report->why->cpu_idle_percent);
 }
 
 static double checkpoint(const struct report *r)
@@ -209,18 +209,18 @@ static double checkpoint(const struct report *r)
 	return waits_part(r, WHY_WRITE);
 }
 
-static void show_checkpoint(struct report *r, struct finding *f)
+static void show_checkpoint(struct report *report, struct finding *finding)
 {
-	const struct why_sums *s = &r->why->sums;
+	const struct why_sums *s = &report->why->sums;
 
-	waits_show(r, f);
-	finding_add(f, "%s written to files in %s, which took %s; %s took %s",
+	waits_show(report, finding);
+	finding_add(finding, "%s written to files in %s, which took %s; %s took %s",
 		     FMT_BYTES(s->write_bytes), FMT_N(s->writes, "write", "writes"), FMT_NS(s->write_files_ns),
 		     FMT_N(s->syncs, "sync", "syncs"), FMT_NS(s->sync_ns));
-	if (r->why->saves_ns > 0)
-		finding_add(f, "main threads saved checkpoints for %s, %s of it in writes and syncs; in the rest they copied from the GPU and made the bytes of the file",
-			     FMT_NS((uint64_t)r->why->saves_ns), FMT_NS((uint64_t)r->why->saves_write_ns));
-	waits_show_longest(r, f, WHY_WRITE, "longest");
+	if (report->why->saves_ns > 0)
+		finding_add(finding, "main threads saved checkpoints for %s, %s of it in writes and syncs; in the rest they copied from the GPU and made the bytes of the file",
+			     FMT_NS((uint64_t)report->why->saves_ns), FMT_NS((uint64_t)report->why->saves_write_ns));
+	waits_show_longest(report, finding, WHY_WRITE, "longest");
 }
 
 static double straggler(const struct report *r)
@@ -228,31 +228,31 @@ static double straggler(const struct report *r)
 	return waits_share(r, r->why->straggler_ns);
 }
 
-static void show_straggler(struct report *r, struct finding *f)
+static void show_straggler(struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
-	const struct why_loader *l = w->straggler;
+	const struct why *why = report->why;
+	const struct why_loader *loader = why->straggler;
 	unsigned int most = 0;
 
-	waits_show(r, f);
-	if (!l)
+	waits_show(report, finding);
+	if (!loader)
 		return;
 	finding_add(
-		f,
+		finding,
 		"process %u, loader %u of those that ran at that time, was busy in %.0f %% of the waits from "
 		"%.3f s to %.3f s, the others in %.0f %%",
-		(unsigned int)l->pid, l->number + 1, 100 * w->straggler_busy,
-		rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns),
-		100 * w->straggler_others);
+		(unsigned int)loader->pid, loader->number + 1, 100 * why->straggler_busy,
+		rules_seconds(report, loader->begin_ns), rules_seconds(report, loader->end_ns),
+		100 * why->straggler_others);
 	for (unsigned int s = 0; s < WHY_STATES; s++)
-		if (s != WHY_QUEUE && l->idle_ns[s] > l->idle_ns[most])
+		if (s != WHY_QUEUE && loader->idle_ns[s] > loader->idle_ns[most])
 			most = s;
-	if (l->alive_idle_ns > 0)
-		finding_add(f, "it was mostly %s (%.0f %%)",
+	if (loader->alive_idle_ns > 0)
+		finding_add(finding, "it was mostly %s (%.0f %%)",
 			     most == WHY_OTHER ? "in no call that is traced" : waits_state_texts[most],
-			     rules_percent(l->idle_ns[most], l->alive_idle_ns));
+			     rules_percent(loader->idle_ns[most], loader->alive_idle_ns));
 	if (most == WHY_DISK || most == WHY_META)
-		waits_show_longest(r, f, most, "longest");
+		waits_show_longest(report, finding, most, "longest");
 }
 
 /*
@@ -289,26 +289,26 @@ static void show_no_training(struct report *r, struct finding *f)
 		     FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
 }
 
-static void show_unknown(struct report *r, struct finding *f)
+static void show_unknown(struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 
-	if (!w->n_trainers) {
-		finding_add(f, "no process of the job is known: pids.out has none");
+	if (!why->n_trainers) {
+		finding_add(finding, "no process of the job is known: pids.out has none");
 		return;
 	}
-	if (w->seen < WHY_SEEN_PHASES)
-		show_no_training(r, f);
-	why_show_did(r, f);
-	if (!rules_know_job(r))
+	if (why->seen < WHY_SEEN_PHASES)
+		show_no_training(report, finding);
+	why_show_did(report, finding);
+	if (!rules_know_job(report))
 		return;
-	if (w->basis == WHY_BY_NOTHING) {
-		finding_add(f, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
+	if (why->basis == WHY_BY_NOTHING) {
+		finding_add(finding, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
 		return;
 	}
-	waits_show(r, f);
-	if (!w->has_sums && !w->has_switches)
-		finding_add(f, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) and the like, which "
+	waits_show(report, finding);
+	if (!why->has_sums && !why->has_switches)
+		finding_add(finding, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) and the like, which "
 			     "only sched.out has");
 }
 
@@ -476,18 +476,18 @@ const struct rule rules_of_waits[] = {
 
 /* --- jobs without an answer ------------------------------------------------------------------------------ */
 
-static void show_end(struct report *r, struct finding *f)
+static void show_end(struct report *report, struct finding *finding)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *m = &report->manifest;
 
 	if (!m->has_status)
-		finding_add(f, "the trace has %s of it", FMT_NS(report_duration_ns(r)));
+		finding_add(finding, "the trace has %s of it", FMT_NS(report_duration_ns(report)));
 	else if (m->has_usage)
-		finding_add(f, "it %s after %s", FMT_ENDED(m->status), FMT_NS(m->usage[USAGE_WALL_NS]));
+		finding_add(finding, "it %s after %s", FMT_ENDED(m->status), FMT_NS(m->usage[USAGE_WALL_NS]));
 	else
-		finding_add(f, "it %s", FMT_ENDED(m->status));
+		finding_add(finding, "it %s", FMT_ENDED(m->status));
 	if (m->has_status && m->status)
-		finding_add(f, "what it printed says why; here is only what it did until then");
+		finding_add(finding, "what it printed says why; here is only what it did until then");
 }
 
 static void show_untraced(struct report *r, struct finding *f)

@@ -62,12 +62,12 @@ struct alike {
 	double waited_ns, window_ns;
 };
 
-static struct alike alike(const struct why *w, enum why_basis basis)
+static struct alike alike(const struct why *why, enum why_basis basis)
 {
 	struct alike a = { 0 };
 
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		const struct why_trainer *t = &w->trainer[i];
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		const struct why_trainer *t = &why->trainer[i];
 
 		if (t->basis != basis)
 			continue;
@@ -93,7 +93,7 @@ static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
 }
 
 /* Shows which trainers' waits are known by which source, where they differ. */
-static void show_bases(const struct why *w, struct finding *f)
+static void show_bases(const struct why *why, struct finding *finding)
 {
 	const char *before = "";
 	char *text = NULL;
@@ -101,9 +101,9 @@ static void show_bases(const struct why *w, struct finding *f)
 	FILE *out = open_memstream(&text, &len);
 
 	for (enum why_basis b = 0; out && b <= WHY_BY_NOTHING; b++) {
-		struct alike a = alike(w, b);
+		struct alike a = alike(why, b);
 
-		if (!a.n || (w->basis != WHY_BY_SEVERAL && b != WHY_BY_NOTHING))
+		if (!a.n || (why->basis != WHY_BY_SEVERAL && b != WHY_BY_NOTHING))
 			continue;
 		fprintf(out, "%s%u of them (process %u%s) ", before, a.n, (unsigned int)a.pid,
 			a.n > 1 ? " and others" : "");
@@ -111,42 +111,42 @@ static void show_bases(const struct why *w, struct finding *f)
 			fputs("left out: there are no numbers of its GPU", out);
 		} else {
 			fprintf(out, "%.1f %%, ", rules_percent(a.waited_ns, a.window_ns));
-			put_basis(w, b, out);
+			put_basis(why, b, out);
 		}
 		before = "; ";
 	}
 	if (out)
 		fclose(out);
 	if (text && text[0])
-		finding_add(f, "%s", text);
+		finding_add(finding, "%s", text);
 	free(text);
 }
 
-static void show_window(struct report *r, struct finding *f)
+static void show_window(struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 	char *basis = NULL;
 	size_t len;
 	FILE *out = open_memstream(&basis, &len);
 
 	if (!out)
 		return;
-	put_basis(w, w->basis, out);
+	put_basis(why, why->basis, out);
 	fclose(out);
-	if (w->n_trainers == 1)
-		finding_add(f, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)w->trainer[0].pid,
-			     why_comm(r, w->trainer[0].pid), rules_percent(w->waited_ns, w->window_ns),
-			     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)), basis);
+	if (why->n_trainers == 1)
+		finding_add(finding, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)why->trainer[0].pid,
+			     why_comm(report, why->trainer[0].pid), rules_percent(why->waited_ns, why->window_ns),
+			     rules_seconds(report, why_begin_ns(why)), rules_seconds(report, why_end_ns(why)), basis);
 	else
-		finding_add(f, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", w->n_trainers,
-			     why_comm(r, w->trainer[0].pid), w->seen < WHY_SEEN_PHASES ? "" : ", which train",
-			     rules_percent(w->waited_ns, w->window_ns), rules_seconds(r, why_begin_ns(w)),
-			     rules_seconds(r, why_end_ns(w)), basis);
+		finding_add(finding, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", why->n_trainers,
+			     why_comm(report, why->trainer[0].pid), why->seen < WHY_SEEN_PHASES ? "" : ", which train",
+			     rules_percent(why->waited_ns, why->window_ns), rules_seconds(report, why_begin_ns(why)),
+			     rules_seconds(report, why_end_ns(why)), basis);
 	free(basis);
-	show_bases(w, f);
-	if (rules_percent(w->unseen_ns, w->window_ns) >= 1)
-		finding_add(f, "for another %.1f %% of the time it is not known whether they waited",
-			     rules_percent(w->unseen_ns, w->window_ns));
+	show_bases(why, finding);
+	if (rules_percent(why->unseen_ns, why->window_ns) >= 1)
+		finding_add(finding, "for another %.1f %% of the time it is not known whether they waited",
+			     rules_percent(why->unseen_ns, why->window_ns));
 }
 
 const char *const waits_state_texts[WHY_STATES] = {
@@ -161,39 +161,39 @@ const char *const waits_state_texts[WHY_STATES] = {
 };
 
 /* Shows the causes of the waits, unless the trainers hardly waited. */
-static void show_states(struct report *r, struct finding *f)
+static void show_states(struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
-	double sum_ns = w->waited_ns;
+	const struct why *why = report->why;
+	double sum_ns = why->waited_ns;
 	char text[TEXT_MAX * 2] = "";
 	size_t len = 0;
 
 	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
-		if (rules_percent(w->blame_ns[i], sum_ns) >= 1)
+		if (rules_percent(why->blame_ns[i], sum_ns) >= 1)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", waits_state_texts[i],
-						MIN(rules_percent(w->blame_ns[i], sum_ns), 100));
-	if (w->straggler_ns > 0 && len < sizeof(text))
+						MIN(rules_percent(why->blame_ns[i], sum_ns), 100));
+	if (why->straggler_ns > 0 && len < sizeof(text))
 		snprintf(text + len, sizeof(text) - len, "%sone loader that was slower than the others %.0f %%", len ? ", " : "",
-			 rules_percent(w->straggler_ns, sum_ns));
-	if (!text[0] || waits_share(r, sum_ns) < LEAST_STATES)
+			 rules_percent(why->straggler_ns, sum_ns));
+	if (!text[0] || waits_share(report, sum_ns) < LEAST_STATES)
 		return;
-	if (w->loaders.n)
-		finding_add(f, "what %u loader%s and the main thread did during these waits: %s", w->loaders.n,
-			     w->loaders.n == 1 ? "" : "s", text);
+	if (why->loaders.n)
+		finding_add(finding, "what %u loader%s and the main thread did during these waits: %s", why->loaders.n,
+			     why->loaders.n == 1 ? "" : "s", text);
 	else
-		finding_add(f, "these waits: %s", text);
+		finding_add(finding, "these waits: %s", text);
 }
 
-void waits_show_longest(struct report *r, struct finding *f, enum why_state s, const char *what)
+void waits_show_longest(struct report *report, struct finding *finding, enum why_state s, const char *what)
 {
-	const struct why_longest *top = &r->why->longest[s];
+	const struct why_longest *top = &report->why->longest[s];
 
 	for (unsigned int i = 0; i < MIN(top->n, 2U); i++) {
 		const struct why_call *c = &top->call[i];
-		autofree char *path = c->fid ? report_path_of(r, c->fid, NULL, 0) : NULL;
+		autofree char *path = c->fid ? report_path_of(report, c->fid, NULL, 0) : NULL;
 
-		finding_add(f, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
-			     FMT_NS(c->lat_ns), rules_seconds(r, c->end_ns - c->lat_ns), c->pid,
+		finding_add(finding, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
+			     FMT_NS(c->lat_ns), rules_seconds(report, c->end_ns - c->lat_ns), c->pid,
 			     path ? path : "no file");
 	}
 }
@@ -208,33 +208,33 @@ static void show_reclaims(const struct why *w, struct finding *f)
 			    100 * loaders);
 }
 
-void waits_show(struct report *r, struct finding *f)
+void waits_show(struct report *report, struct finding *finding)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 
-	if (f->is_bottleneck) {
-		show_window(r, f);
-		show_states(r, f);
-		show_reclaims(r->why, f);
+	if (finding->is_bottleneck) {
+		show_window(report, finding);
+		show_states(report, finding);
+		show_reclaims(report->why, finding);
 		return;
 	}
-	finding_add(f, "%.1f %% of the waits, from %.3f s to %.3f s",
-		     rules_percent(f->measure * w->window_ns, w->waited_ns),
-		     rules_seconds(r, why_begin_ns(w)), rules_seconds(r, why_end_ns(w)));
+	finding_add(finding, "%.1f %% of the waits, from %.3f s to %.3f s",
+		     rules_percent(finding->measure * why->window_ns, why->waited_ns),
+		     rules_seconds(report, why_begin_ns(why)), rules_seconds(report, why_end_ns(why)));
 }
 
-void waits_show_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by)
+void waits_show_dataset(const struct report *report, struct finding *finding, const char *what, enum dataset_by by)
 {
-	const struct dataset *d = report_dataset_most(r, by);
+	const struct dataset *dataset = report_dataset_most(report, by);
 	char *text = NULL;
 	size_t len;
-	FILE *out = d ? open_memstream(&text, &len) : NULL;
+	FILE *out = dataset ? open_memstream(&text, &len) : NULL;
 
 	if (!out)
 		return;
-	report_dataset_print(d, by, out);
+	report_dataset_print(dataset, by, out);
 	fclose(out);
 	if (text)
-		finding_add(f, "%s: %s", what, text);
+		finding_add(finding, "%s: %s", what, text);
 	free(text);
 }

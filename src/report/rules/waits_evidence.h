@@ -15,11 +15,11 @@ extern const char *const waits_state_texts[WHY_STATES];
 double waits_share(const struct report *r, double ns);
 double waits_part(const struct report *r, enum why_state s);
 
-/* Adds how long the trainers waited, when, by which source, and for what; if F is not the bottleneck, only F's part. */
-void waits_show(struct report *r, struct finding *f);
+/* Adds how long the trainers waited, when, by which source, and for what; if FINDING is not the bottleneck, only FINDING's part. */
+void waits_show(struct report *report, struct finding *finding);
 /* Adds the two longest calls of a state; WHAT introduces the first. */
-void waits_show_longest(struct report *r, struct finding *f, enum why_state s, const char *what);
+void waits_show_longest(struct report *report, struct finding *finding, enum why_state s, const char *what);
 /* Adds WHAT and the data set with the most BY, if there is one. */
-void waits_show_dataset(const struct report *r, struct finding *f, const char *what, enum dataset_by by);
+void waits_show_dataset(const struct report *report, struct finding *finding, const char *what, enum dataset_by by);
 
 #endif

@@ -20,34 +20,34 @@ static const struct why_loader *loader_at(const struct report *r, uint32_t i)
  * Returns how much more data the busiest loader read than the others of its generation on average: as a part, and in bytes
  * in *MORE.
  */
-static double unequal_data(const struct report *r, const struct why_loader **most, double *more)
+static double unequal_data(const struct report *report, const struct why_loader **most, double *more)
 {
 	double worst = 0;
 
 	*more = 0;
-	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
-		const struct why_loader *l = loader_at(r, i);
+	for (uint32_t i = 0; i < report->why->loaders.n; i++) {
+		const struct why_loader *loader = loader_at(report, i);
 		double others = 0;
 		uint32_t n = 0;
 
-		if (!l || l->number) /* once for each generation */
+		if (!loader || loader->number) /* once for each generation */
 			continue;
-		for (uint32_t k = 0; k < r->why->loaders.n; k++) {
-			const struct why_loader *other = loader_at(r, k);
+		for (uint32_t k = 0; k < report->why->loaders.n; k++) {
+			const struct why_loader *other = loader_at(report, k);
 
-			if (!other || other->generation != l->generation)
+			if (!other || other->generation != loader->generation)
 				continue;
-			if (other->bytes > l->bytes)
-				l = other;
+			if (other->bytes > loader->bytes)
+				loader = other;
 			others += (double)other->bytes;
 			n++;
 		}
-		others -= (double)l->bytes;
-		if (n > 1 && others > 0 && (double)l->bytes >= 16 * MiB &&
-		    (double)l->bytes * (n - 1) / others > worst) {
-			worst = (double)l->bytes * (n - 1) / others;
-			*more = (double)l->bytes - others / (n - 1);
-			*most = l;
+		others -= (double)loader->bytes;
+		if (n > 1 && others > 0 && (double)loader->bytes >= 16 * MiB &&
+		    (double)loader->bytes * (n - 1) / others > worst) {
+			worst = (double)loader->bytes * (n - 1) / others;
+			*more = (double)loader->bytes - others / (n - 1);
+			*most = loader;
 		}
 	}
 	return worst;
@@ -70,31 +70,31 @@ static struct finding_size size_of_more_data(const struct report *r)
 	return rules_size_of_bytes(r, WHY_READS, (uint64_t)more);
 }
 
-static void show_straggler_data(struct report *r, struct finding *f)
+static void show_straggler_data(struct report *report, struct finding *finding)
 {
 	const struct why_loader *l = NULL;
-	double more, times = unequal_data(r, &l, &more);
+	double more, times = unequal_data(report, &l, &more);
 
 	if (l)
 		finding_add(
-			f,
+			finding,
 			"loader %u of those that ran at that time, process %u, read %s from %.3f s to %.3f s: "
 			"%.1f times as much as the others on average",
 			l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes),
-			rules_seconds(r, l->begin_ns), rules_seconds(r, l->end_ns), times);
+			rules_seconds(report, l->begin_ns), rules_seconds(report, l->end_ns), times);
 }
 
 /* Returns the part of the loaders' time in calls that make, size and close files of shared memory; that time in *NS. */
-static double shared_part(const struct report *r, double *ns)
+static double shared_part(const struct report *report, double *ns)
 {
 	double lives_ns = 0;
 
 	*ns = 0;
-	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
-		const struct why_loader *l = loader_at(r, i);
+	for (uint32_t i = 0; i < report->why->loaders.n; i++) {
+		const struct why_loader *l = loader_at(report, i);
 
 		*ns += l ? l->shared_ns : 0;
-		lives_ns += l ? (double)why_looked_at(&r->why->trainer[l->trainer], l->begin_ns, l->end_ns) : 0;
+		lives_ns += l ? (double)why_looked_at(&report->why->trainer[l->trainer], l->begin_ns, l->end_ns) : 0;
 	}
 	return lives_ns > 0 ? MIN(*ns / lives_ns, 1) : 0;
 }
@@ -114,26 +114,26 @@ static struct finding_size size_of_batch_copies(const struct report *r)
 	return rules_size_of_share(r, rules_know_all_waits(r) ? r->why->shared_ns / r->why->window_ns : part);
 }
 
-static void show_batch_copies(struct report *r, struct finding *f)
+static void show_batch_copies(struct report *report, struct finding *finding)
 {
-	const struct why_sums *s = sums(r);
+	const struct why_sums *s = sums(report);
 	const bool allocates = s->shared_files[1] >= s->shared_files[0]; /* a file may be sized both ways */
-	double ns, part = shared_part(r, &ns);
+	double ns, part = shared_part(report, &ns);
 
-	finding_add(f, "%s in /dev/shm with %s in all; making, sizing and closing them took loaders %s, %.1f %% of their time",
+	finding_add(finding, "%s in /dev/shm with %s in all; making, sizing and closing them took loaders %s, %.1f %% of their time",
 		    FMT_N(s->shared_files[allocates], "file", "files"), FMT_BYTES(s->shared_bytes[allocates]), FMT_NS((uint64_t)ns),
 		    100 * part);
-	finding_add(f, "copying the samples into them has no rows: it is in the loaders' time on CPUs");
-	rules_show_when(r, f);
+	finding_add(finding, "copying the samples into them has no rows: it is in the loaders' time on CPUs");
+	rules_show_when(report, finding);
 }
 
-static const struct why_epoch *worst_epoch(const struct report *r, double *ratio)
+static const struct why_epoch *worst_epoch(const struct report *report, double *ratio)
 {
 	const struct why_epoch *worst = NULL;
 
 	*ratio = 0;
-	for (uint32_t i = 0; i < r->why->n_epochs; i++) {
-		const struct why_epoch *e = &r->why->epoch[i];
+	for (uint32_t i = 0; i < report->why->n_epochs; i++) {
+		const struct why_epoch *e = &report->why->epoch[i];
 
 		if (e->slow_among < 2 || !e->slow_stands_out || e->median_worker_ns <= 0 ||
 		    e->slow_worker_ns / e->median_worker_ns <= *ratio)
@@ -161,31 +161,31 @@ static struct finding_size size_of_slow_worker(const struct report *r)
 	return rules_size_of_all(r, e ? (e->slow_worker_ns - e->median_worker_ns) * (double)e->slow_samples : 0);
 }
 
-static void show_slow_worker(struct report *r, struct finding *f)
+static void show_slow_worker(struct report *report, struct finding *finding)
 {
 	double ratio;
-	const struct why_epoch *e = worst_epoch(r, &ratio);
+	const struct why_epoch *e = worst_epoch(report, &ratio);
 
 	finding_add(
-		f,
+		finding,
 		"process %u spent %s in calls on files for each file that it opened to read; the "
 		"median of the %u that ran at the same time is %s, from %.3f s to %.3f s",
 		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->slow_among,
-		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(r, e->begin_ns),
-		rules_seconds(r, e->end_ns));
+		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(report, e->begin_ns),
+		rules_seconds(report, e->end_ns));
 }
 
 /*
  * Returns the part of the loaders' lives in which they computed. A loader with several threads counts for its life at most.
  */
-static double loader_cpu(const struct report *r, uint64_t *cpu_ns, uint64_t *life_ns)
+static double loader_cpu(const struct report *report, uint64_t *cpu_ns, uint64_t *life_ns)
 {
 	uint64_t busy_ns = 0;
 
 	*cpu_ns = *life_ns = 0;
-	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
-		const struct why_loader *l = loader_at(r, i);
-		const struct report_proc *p = l ? table_find(&r->procs, l->pid) : NULL;
+	for (uint32_t i = 0; i < report->why->loaders.n; i++) {
+		const struct why_loader *l = loader_at(report, i);
+		const struct report_proc *p = l ? table_find(&report->procs, l->pid) : NULL;
 
 		if (!p || !(p->user_ns + p->sys_ns))
 			continue;
@@ -268,18 +268,18 @@ static double checkpoint_blocks(const struct report *r)
 	return w->window_ns > 0 ? MIN(own_ns / w->window_ns, 1.0) : 0;
 }
 
-static void show_checkpoint_blocks(struct report *r, struct finding *f)
+static void show_checkpoint_blocks(struct report *report, struct finding *finding)
 {
-	const struct why_longest *top = &r->why->longest[WHY_WRITE];
+	const struct why_longest *top = &report->why->longest[WHY_WRITE];
 
-	finding_add(f, "main threads that train wrote and synced files in %.1f %% of the time "
+	finding_add(finding, "main threads that train wrote and synced files in %.1f %% of the time "
 			"that is looked at",
-		     100 * checkpoint_blocks(r));
+		     100 * checkpoint_blocks(report));
 	for (unsigned int i = 0; i < top->n; i++) {
-		autofree char *path = top->call[i].fid ? report_path_of(r, top->call[i].fid, NULL, 0) : NULL;
+		autofree char *path = top->call[i].fid ? report_path_of(report, top->call[i].fid, NULL, 0) : NULL;
 
-		finding_add(f, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
-			     rules_seconds(r, top->call[i].end_ns - top->call[i].lat_ns),
+		finding_add(finding, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
+			     rules_seconds(report, top->call[i].end_ns - top->call[i].lat_ns),
 			     top->call[i].pid, path ? path : "no file");
 	}
 }

@@ -47,25 +47,25 @@ static bool has_room(int fd)
 	       v.f_bavail * (uint64_t)v.f_bsize >= CALLSTORE_SPARE + LOOK_BYTES && v.f_bavail >= v.f_blocks / 20;
 }
 
-void callstore_flush(struct callstore *s)
+void callstore_flush(struct callstore *callstore)
 {
-	if (s->fd < 0)
-		s->fd = new_file();
-	if (s->fd < 0 || (s->stored % LOOK_BYTES < CALLSTORE_MEMORY && !has_room(s->fd))) {
-		give_up(s);
+	if (callstore->fd < 0)
+		callstore->fd = new_file();
+	if (callstore->fd < 0 || (callstore->stored % LOOK_BYTES < CALLSTORE_MEMORY && !has_room(callstore->fd))) {
+		give_up(callstore);
 		return;
 	}
-	for (size_t done = 0; done < s->len;) {
-		ssize_t n = write(s->fd, s->buf + done, s->len - done);
+	for (size_t done = 0; done < callstore->len;) {
+		ssize_t n = write(callstore->fd, callstore->buf + done, callstore->len - done);
 
 		if (n == 0 || (n < 0 && errno != EINTR)) {
-			give_up(s);
+			give_up(callstore);
 			return;
 		}
 		done += n > 0 ? (size_t)n : 0;
 	}
-	s->stored += s->len;
-	s->len = 0;
+	callstore->stored += callstore->len;
+	callstore->len = 0;
 }
 
 /* --- adding --------------------------------------------------------------------------------------- */
@@ -103,27 +103,27 @@ void callstore_close(struct callstore_cursor *c)
 }
 
 /* Reads from the file, and from memory what is not in the file yet. */
-int callstore_fill(struct callstore_cursor *c)
+int callstore_fill(struct callstore_cursor *cursor)
 {
-	const struct callstore *s = c->store;
+	const struct callstore *callstore = cursor->store;
 
-	c->len -= c->pos;
-	memmove(c->buf, c->buf + c->pos, c->len);
-	c->pos = 0;
-	while (c->at < c->end && c->len < CURSOR_BYTES) {
-		size_t want = MIN(CURSOR_BYTES - c->len, c->end - c->at);
+	cursor->len -= cursor->pos;
+	memmove(cursor->buf, cursor->buf + cursor->pos, cursor->len);
+	cursor->pos = 0;
+	while (cursor->at < cursor->end && cursor->len < CURSOR_BYTES) {
+		size_t want = MIN(CURSOR_BYTES - cursor->len, cursor->end - cursor->at);
 		ssize_t n;
 
-		if (c->at >= s->stored) {
-			memcpy(c->buf + c->len, s->buf + (c->at - s->stored), want);
+		if (cursor->at >= callstore->stored) {
+			memcpy(cursor->buf + cursor->len, callstore->buf + (cursor->at - callstore->stored), want);
 			n = (ssize_t)want;
 		} else {
-			n = pread(s->fd, c->buf + c->len, MIN(want, s->stored - c->at), (off_t)c->at);
+			n = pread(callstore->fd, cursor->buf + cursor->len, MIN(want, callstore->stored - cursor->at), (off_t)cursor->at);
 		}
 		if (n == 0 || (n < 0 && errno != EINTR))
 			return n < 0 ? -errno : -EIO;
-		c->len += n > 0 ? (size_t)n : 0;
-		c->at += n > 0 ? (size_t)n : 0;
+		cursor->len += n > 0 ? (size_t)n : 0;
+		cursor->at += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
 }

@@ -43,7 +43,7 @@ void callstore_free(struct callstore *s);
 /* Returns the place at which a new part begins; the part ends where the next one begins. */
 uint64_t callstore_part(struct callstore *s);
 /* Rows take the least room when they come in order of END_NS and their numbers are small. */
-static inline void callstore_add(struct callstore *s, const struct callstore_row *row);
+static inline void callstore_add(struct callstore *callstore, const struct callstore_row *row);
 
 /* Reads a part row by row, in the order of adding. No row may be added meanwhile. */
 struct callstore_cursor {
@@ -57,7 +57,7 @@ struct callstore_cursor {
 /* Returns 0 or -ENOMEM. */
 int callstore_open(struct callstore_cursor *c, const struct callstore *s, struct callstore_part part);
 /* Returns 1, 0 at the end, or -errno. */
-static inline int callstore_next(struct callstore_cursor *c, struct callstore_row *row);
+static inline int callstore_next(struct callstore_cursor *cursor, struct callstore_row *row);
 /* C may be all zero. */
 void callstore_close(struct callstore_cursor *c);
 
@@ -74,10 +74,10 @@ void callstore_close(struct callstore_cursor *c);
 #define CALLSTORE_FILE_BITS 40
 #define CALLSTORE_ROW_MAX (6 * sizeof(uint64_t))
 
-/* Makes room for a row in S's buffer, or gives up. */
-void callstore_flush(struct callstore *s);
-/* Reads more of the part into C's buffer. Returns 0 or -errno. */
-int callstore_fill(struct callstore_cursor *c);
+/* Makes room for a row in CALLSTORE's buffer, or gives up. */
+void callstore_flush(struct callstore *callstore);
+/* Reads more of the part into CURSOR's buffer. Returns 0 or -errno. */
+int callstore_fill(struct callstore_cursor *cursor);
 
 static inline void callstore_word(char *p, uint64_t v)
 {
@@ -85,20 +85,20 @@ static inline void callstore_word(char *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-static inline void callstore_add(struct callstore *s, const struct callstore_row *row)
+static inline void callstore_add(struct callstore *callstore, const struct callstore_row *row)
 {
-	const uint64_t since_ns = row->end_ns - s->last_ns;
+	const uint64_t since_ns = row->end_ns - callstore->last_ns;
 	char *p;
 
-	if (s->failed)
+	if (callstore->failed)
 		return;
-	if (CALLSTORE_MEMORY - s->len < CALLSTORE_ROW_MAX) {
-		callstore_flush(s);
-		if (s->failed)
+	if (CALLSTORE_MEMORY - callstore->len < CALLSTORE_ROW_MAX) {
+		callstore_flush(callstore);
+		if (callstore->failed)
 			return;
 	}
-	p = s->buf + s->len;
-	s->last_ns = row->end_ns;
+	p = callstore->buf + callstore->len;
+	callstore->last_ns = row->end_ns;
 	if (since_ns >> (64 - CALLSTORE_TIME_SHIFT) | row->pid >> (64 - CALLSTORE_FILE_BITS) | row->file >> CALLSTORE_FILE_BITS |
 	    row->lat_ns >> 32 | row->tid >> 32) {
 		callstore_word(p, row->flags | CALLSTORE_WIDE);
@@ -107,13 +107,13 @@ static inline void callstore_add(struct callstore *s, const struct callstore_row
 		callstore_word(p + 24, row->file);
 		callstore_word(p + 32, row->lat_ns);
 		callstore_word(p + 40, row->tid);
-		s->len += CALLSTORE_ROW_MAX;
+		callstore->len += CALLSTORE_ROW_MAX;
 		return;
 	}
 	callstore_word(p, row->flags | since_ns << CALLSTORE_TIME_SHIFT | (row->tid != row->pid ? CALLSTORE_THREAD : 0));
 	callstore_word(p + 8, row->pid << CALLSTORE_FILE_BITS | row->file);
 	callstore_word(p + 16, row->lat_ns | row->tid << 32);
-	s->len += row->tid != row->pid ? 24 : 20;
+	callstore->len += row->tid != row->pid ? 24 : 20;
 }
 
 static inline uint64_t callstore_word_at(const char *p)
@@ -124,35 +124,35 @@ static inline uint64_t callstore_word_at(const char *p)
 	return le64toh(v);
 }
 
-static inline int callstore_next(struct callstore_cursor *c, struct callstore_row *row)
+static inline int callstore_next(struct callstore_cursor *cursor, struct callstore_row *row)
 {
 	uint64_t first, second, third;
 	const char *p;
-	int res = c->len - c->pos < CALLSTORE_ROW_MAX && c->at < c->end ? callstore_fill(c) : 0;
+	int res = cursor->len - cursor->pos < CALLSTORE_ROW_MAX && cursor->at < cursor->end ? callstore_fill(cursor) : 0;
 
-	if (res < 0 || c->pos == c->len)
+	if (res < 0 || cursor->pos == cursor->len)
 		return res < 0 ? res : 0;
-	p = c->buf + c->pos;
+	p = cursor->buf + cursor->pos;
 	first = callstore_word_at(p);
 	second = callstore_word_at(p + 8);
 	third = callstore_word_at(p + 16);
 	row->flags = first & ((1U << CALLSTORE_FLAGS_BITS) - 1);
 	if (first & CALLSTORE_WIDE) {
-		c->last_ns += second;
+		cursor->last_ns += second;
 		row->pid = third;
 		row->file = callstore_word_at(p + 24);
 		row->lat_ns = callstore_word_at(p + 32);
 		row->tid = callstore_word_at(p + 40);
-		c->pos += CALLSTORE_ROW_MAX;
+		cursor->pos += CALLSTORE_ROW_MAX;
 	} else {
-		c->last_ns += first >> CALLSTORE_TIME_SHIFT;
+		cursor->last_ns += first >> CALLSTORE_TIME_SHIFT;
 		row->pid = second >> CALLSTORE_FILE_BITS;
 		row->file = second & ((1ULL << CALLSTORE_FILE_BITS) - 1);
 		row->lat_ns = (uint32_t)third;
 		row->tid = first & CALLSTORE_THREAD ? third >> 32 : row->pid;
-		c->pos += first & CALLSTORE_THREAD ? 24 : 20;
+		cursor->pos += first & CALLSTORE_THREAD ? 24 : 20;
 	}
-	row->end_ns = c->last_ns;
+	row->end_ns = cursor->last_ns;
 	return 1;
 }
 

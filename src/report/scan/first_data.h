@@ -30,18 +30,18 @@ static inline uint64_t first_data_earlier(uint64_t a_ns, uint64_t b_ns)
 }
 
 /* Adds a read that began at AT_NS; reads come in order of time. */
-static inline void first_data_read(struct first_data *d, uint64_t at_ns, uint64_t bytes)
+static inline void first_data_read(struct first_data *data, uint64_t at_ns, uint64_t bytes)
 {
-	if (d->settled)
+	if (data->settled)
 		return;
-	d->first_ns = first_data_earlier(d->first_ns, at_ns);
-	if (!d->begin_ns || at_ns > d->last_ns + FIRST_DATA_BREAK_NS) {
-		d->begin_ns = at_ns;
-		d->bytes = d->reads = 0;
+	data->first_ns = first_data_earlier(data->first_ns, at_ns);
+	if (!data->begin_ns || at_ns > data->last_ns + FIRST_DATA_BREAK_NS) {
+		data->begin_ns = at_ns;
+		data->bytes = data->reads = 0;
 	}
-	d->last_ns = at_ns;
-	d->bytes += bytes;
-	d->settled = ++d->reads >= FIRST_DATA_READS || d->bytes >= FIRST_DATA_BYTES;
+	data->last_ns = at_ns;
+	data->bytes += bytes;
+	data->settled = ++data->reads >= FIRST_DATA_READS || data->bytes >= FIRST_DATA_BYTES;
 }
 
 static inline void first_data_map(struct first_data *d, uint64_t at_ns)

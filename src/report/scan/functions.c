@@ -23,22 +23,22 @@ static struct report_func *find(const struct report *r, enum report_kind kind, s
 	return NULL;
 }
 
-static struct report_func *add(struct report *r, enum report_kind kind, struct reader_field name, bool write)
+static struct report_func *add(struct report *report, enum report_kind kind, struct reader_field name, bool write)
 {
-	struct report_func *f;
+	struct report_func *func;
 
-	if (!r->funcs)
-		r->funcs = calloc(REPORT_FUNCS_MAX, sizeof(*r->funcs));
-	f = r->funcs && r->n_funcs < REPORT_FUNCS_MAX ? calloc(1, sizeof(*f)) : NULL;
-	if (!f)
+	if (!report->funcs)
+		report->funcs = calloc(REPORT_FUNCS_MAX, sizeof(*report->funcs));
+	func = report->funcs && report->n_funcs < REPORT_FUNCS_MAX ? calloc(1, sizeof(*func)) : NULL;
+	if (!func)
 		return NULL;
-	f->kind = kind;
-	f->rw = kind == REPORT_VFS_RW;
-	f->write = write;
-	f->len = name.len;
-	memcpy(f->name, name.p, name.len);
-	r->funcs[r->n_funcs++] = f;
-	return f;
+	func->kind = kind;
+	func->rw = kind == REPORT_VFS_RW;
+	func->write = write;
+	func->len = name.len;
+	memcpy(func->name, name.p, name.len);
+	report->funcs[report->n_funcs++] = func;
+	return func;
 }
 
 struct report_func *report_funcs_find(struct scan *s, struct reader_field name, bool write)
@@ -53,19 +53,19 @@ struct report_func *report_funcs_find(struct scan *s, struct reader_field name, 
 	return s->func[write] = f ? f : &s->report->other_func[write];
 }
 
-void report_funcs_sum(struct report *r, enum report_kind kind)
+void report_funcs_sum(struct report *report, enum report_kind kind)
 {
-	for (unsigned int i = 0; i < r->n_funcs; i++) {
-		struct report_func *f = r->funcs[i];
+	for (unsigned int i = 0; i < report->n_funcs; i++) {
+		struct report_func *f = report->funcs[i];
 
 		if (f->kind == kind)
-			report_op_add(f->rw ? &r->rw[f->write] : &r->op[kind], &f->op);
+			report_op_add(f->rw ? &report->rw[f->write] : &report->op[kind], &f->op);
 	}
 	for (unsigned int side = 0; side < 2; side++) {
-		struct report_func *f = &r->other_func[side];
+		struct report_func *f = &report->other_func[side];
 
-		report_op_add(kind == REPORT_VFS_RW ? &r->rw[side] : &r->op[kind], &f->op);
-		r->func_left_out += f->op.rows;
+		report_op_add(kind == REPORT_VFS_RW ? &report->rw[side] : &report->op[kind], &f->op);
+		report->func_left_out += f->op.rows;
 		*f = (struct report_func){ 0 };
 	}
 }

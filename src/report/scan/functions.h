@@ -17,7 +17,7 @@ void report_funcs_free(struct report *r);
 /* Returns the function of the current row; for vfs_rw that of WRITE's side. */
 struct report_func *report_funcs_find(struct scan *s, struct reader_field name, bool write);
 /* Adds up KIND and its sides, after the last of its rows. */
-void report_funcs_sum(struct report *r, enum report_kind kind);
+void report_funcs_sum(struct report *report, enum report_kind kind);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 

@@ -17,20 +17,20 @@ const char *const gap_kind_names[GAP_KINDS] = {
 	[GAP_STALLED] = "stalled", [GAP_STEP] = "step", [GAP_SUSPEND] = "suspend",
 };
 
-void gaps_put(struct gaps *g, const struct gap *gap)
+void gaps_put(struct gaps *gaps, const struct gap *gap)
 {
-	if (!(g->n & (g->n - 1)) && g->n < GAPS_MAX) { /* room for 1, 2, 4 ... */
-		struct gap *v = reallocarray(g->v, g->n ? 2 * (size_t)g->n : 1, sizeof(*v));
+	if (!(gaps->n & (gaps->n - 1)) && gaps->n < GAPS_MAX) { /* room for 1, 2, 4 ... */
+		struct gap *v = reallocarray(gaps->v, gaps->n ? 2 * (size_t)gaps->n : 1, sizeof(*v));
 
-		g->v = v ? v : g->v;
-		g->more += !v;
+		gaps->v = v ? v : gaps->v;
+		gaps->more += !v;
 		if (!v)
 			return;
 	}
-	if (g->n == GAPS_MAX)
-		g->more++;
+	if (gaps->n == GAPS_MAX)
+		gaps->more++;
 	else
-		g->v[g->n++] = *gap;
+		gaps->v[gaps->n++] = *gap;
 }
 
 void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)

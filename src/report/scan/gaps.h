@@ -42,7 +42,7 @@ struct gaps {
 	uint64_t more; /* gaps that found no room */
 };
 
-void gaps_put(struct gaps *g, const struct gap *gap);
+void gaps_put(struct gaps *gaps, const struct gap *gap);
 /* FILE must live as long as G. */
 void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));

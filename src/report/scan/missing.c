@@ -27,11 +27,11 @@ static bool is_by_choice(const struct missing_reason *r)
 	return r->kind >= MISSING_ENDED_BEFORE;
 }
 
-void missing_add(struct report_missing *m, struct missing_reason r, const char *fmt, ...)
+void missing_add(struct report_missing *missing, struct missing_reason r, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (m->n == MISSING_MAX) {
+	if (missing->n == MISSING_MAX) {
 		free(r.brief);
 		return;
 	}
@@ -43,8 +43,8 @@ void missing_add(struct report_missing *m, struct missing_reason r, const char *
 		free(r.brief);
 		return;
 	}
-	m->reason[m->n++] = r;
-	m->damaged |= missing_is_damage(&r);
+	missing->reason[missing->n++] = r;
+	missing->damaged |= missing_is_damage(&r);
 }
 
 /* Those that could change the answer come first: the first screen has only one. */
@@ -57,15 +57,15 @@ static int by_weight(const void *a, const void *b)
 	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->file, y->file);
 }
 
-static void put_caveat(const struct report_missing *m, FILE *out)
+static void put_caveat(const struct report_missing *missing, FILE *out)
 {
-	const bool calls = missing_share(m) >= MISSING_MATTERS;
+	const bool calls = missing_share(missing) >= MISSING_MATTERS;
 	unsigned int n = calls;
 
 	if (calls)
-		fprintf(out, "%.1f %% of the calls are missing", 100 * missing_share(m));
-	for (unsigned int i = 0; i < m->n && n < BRIEFS; i++) {
-		const struct missing_reason *r = &m->reason[i];
+		fprintf(out, "%.1f %% of the calls are missing", 100 * missing_share(missing));
+	for (unsigned int i = 0; i < missing->n && n < BRIEFS; i++) {
+		const struct missing_reason *r = &missing->reason[i];
 
 		if (r->matters && r->brief && !(calls && r->of_calls))
 			fprintf(out, "%s%s", n++ ? ", " : "", r->brief);
@@ -74,21 +74,21 @@ static void put_caveat(const struct report_missing *m, FILE *out)
 		fputs(": this may be otherwise", out);
 }
 
-void missing_end(struct report_missing *m)
+void missing_end(struct report_missing *missing)
 {
 	size_t len = 0;
-	FILE *out = open_memstream(&m->caveat, &len);
+	FILE *out = open_memstream(&missing->caveat, &len);
 
-	m->complete = true;
-	qsort(m->reason, m->n, sizeof(m->reason[0]), by_weight);
-	for (unsigned int i = 0; i < m->n; i++)
-		m->complete &= is_by_choice(&m->reason[i]);
+	missing->complete = true;
+	qsort(missing->reason, missing->n, sizeof(missing->reason[0]), by_weight);
+	for (unsigned int i = 0; i < missing->n; i++)
+		missing->complete &= is_by_choice(&missing->reason[i]);
 	if (!out)
 		return;
-	put_caveat(m, out);
+	put_caveat(missing, out);
 	fclose(out);
 	if (len == 0)
-		free(TAKE_PTR(m->caveat));
+		free(TAKE_PTR(missing->caveat));
 }
 
 void missing_free(struct report_missing *m)

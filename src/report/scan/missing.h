@@ -56,10 +56,10 @@ struct report_missing {
 extern const char *const missing_codes[MISSING_KINDS];
 
 /* Adds a reason with its sentence; takes ownership of R.BRIEF. */
-void missing_add(struct report_missing *m, struct missing_reason r, const char *fmt, ...)
+void missing_add(struct report_missing *missing, struct missing_reason r, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Sorts the reasons and writes the caveat, after the last of them. */
-void missing_end(struct report_missing *m);
+void missing_end(struct report_missing *missing);
 void missing_free(struct report_missing *m);
 
 /* Returns the share of the calls that is missing. */

@@ -99,20 +99,20 @@ void scan_folder_free(struct scan_folder *f)
 	free(f);
 }
 
-struct scan_file *scan_file(struct scan_folder *f, const char *name)
+struct scan_file *scan_file(struct scan_folder *folder, const char *name)
 {
 	autofree char *file = util_fmt("%s.out", name);
-	struct scan_file *x = &f->file[f->n];
+	struct scan_file *x = &folder->file[folder->n];
 
-	for (unsigned int i = 0; i < f->n; i++)
-		if (strcmp(f->file[i].name, name) == 0)
-			return &f->file[i];
-	assert(f->n < SCAN_FILES_MAX && strlen(name) < sizeof(x->name));
-	f->n++;
+	for (unsigned int i = 0; i < folder->n; i++)
+		if (strcmp(folder->file[i].name, name) == 0)
+			return &folder->file[i];
+	assert(folder->n < SCAN_FILES_MAX && strlen(name) < sizeof(x->name));
+	folder->n++;
 	strcpy(x->name, name);
-	x->error = file ? reader_open(&x->reader, f->dirfd, file) : -ENOMEM;
+	x->error = file ? reader_open(&x->reader, folder->dirfd, file) : -ENOMEM;
 	if (!x->error)
-		window_read(&f->window, &x->reader);
+		window_read(&folder->window, &x->reader);
 	return x;
 }
 
@@ -165,20 +165,20 @@ static uint32_t too_large(const uint64_t *number, unsigned int n)
 }
 
 /* Parses the numbers of the N rows in ahead[], and finds which rows have them all. */
-static void read_numbers(struct scan *s, unsigned int n)
+static void read_numbers(struct scan *scan, unsigned int n)
 {
 	for (unsigned int c = 0; c < SCAN_NUMBERS; c++) {
-		if (!s->at[c])
+		if (!scan->at[c])
 			continue;
-		s->is_number[c] = reader_column_u64(s->ahead, n, s->at[c], s->number[c]);
+		scan->is_number[c] = reader_column_u64(scan->ahead, n, scan->at[c], scan->number[c]);
 		if (is_bounded[c])
-			s->is_number[c] &= ~too_large(s->number[c], n);
-		for (uint32_t none = ~s->is_number[c] & (uint32_t)((1ULL << n) - 1); none; none &= none - 1)
-			s->number[c][__builtin_ctz(none)] = 0;
+			scan->is_number[c] &= ~too_large(scan->number[c], n);
+		for (uint32_t none = ~scan->is_number[c] & (uint32_t)((1ULL << n) - 1); none; none &= none - 1)
+			scan->number[c][__builtin_ctz(none)] = 0;
 	}
-	s->timed = s->is_number[COL_PID] & s->is_number[COL_TID] & s->is_number[COL_LAT_NS];
-	s->plain = s->timed & s->is_number[COL_DISK_BYTES] & s->is_number[COL_FID] & s->is_number[COL_OFFSET] &
-		   s->is_number[COL_RETURNED];
+	scan->timed = scan->is_number[COL_PID] & scan->is_number[COL_TID] & scan->is_number[COL_LAT_NS];
+	scan->plain = scan->timed & scan->is_number[COL_DISK_BYTES] & scan->is_number[COL_FID] & scan->is_number[COL_OFFSET] &
+		   scan->is_number[COL_RETURNED];
 }
 
 int scan_rows(struct scan *s)
@@ -191,18 +191,18 @@ int scan_rows(struct scan *s)
 	return n;
 }
 
-int scan_seek(struct scan *s, struct scan_folder *f, const char *name, uint64_t offset)
+int scan_seek(struct scan *scan, struct scan_folder *folder, const char *name, uint64_t offset)
 {
-	int res = open_file(s, f, name), n;
+	int res = open_file(scan, folder, name), n;
 
 	if (res == 0)
-		res = reader_seek(&s->file->reader, offset);
+		res = reader_seek(&scan->file->reader, offset);
 	if (res < 0)
 		return res;
-	s->file->begun = true;
-	n = reader_next(&s->file->reader, s->ahead);
+	scan->file->begun = true;
+	n = reader_next(&scan->file->reader, scan->ahead);
 	if (n > 0)
-		read_numbers(s, 1);
+		read_numbers(scan, 1);
 	return n > 0 ? 0 : n < 0 ? n : -ENODATA;
 }
 
@@ -214,15 +214,15 @@ void scan_give(struct scan *s, struct scan_taker *t)
 	}
 }
 
-struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t)
+struct scan_file *scan_walk(struct scan_folder *folder, const char *name, struct scan_taker *taker)
 {
-	struct scan s = { .file = scan_file(f, name) };
+	struct scan s = { .file = scan_file(folder, name) };
 
 	if (s.file->error)
 		return s.file;
-	s.file->error = scan_begin(&s, f, name);
+	s.file->error = scan_begin(&s, folder, name);
 	while (!s.file->error && (s.file->error = scan_rows(&s)) > 0) {
-		scan_give(&s, t);
+		scan_give(&s, taker);
 		s.file->error = 0;
 	}
 	return s.file;
@@ -231,17 +231,17 @@ struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan
 /* --- gaps -------------------------------------------------------------------------------------------- */
 
 /* Rows are missing when a segment between the row before and the rows just taken is missing. */
-static void find_gap(const struct scan *s, struct scan_place *before)
+static void find_gap(const struct scan *scan, struct scan_place *before)
 {
-	const struct reader *rd = &s->file->reader;
+	const struct reader *rd = &scan->file->reader;
 	const struct scan_place now = {
-		.ns = s->taken.last_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
+		.ns = scan->taken.last_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
 		.left_out = rd->gone + rd->bad + rd->damaged,
 	};
 
 	if (before->ns && (now.left_out != before->left_out || (now.nr != SEGMENT_LAST && now.nr > before->nr + 1)))
-		gaps_add(&s->report->gaps, GAP_LOST, report_kind_names[s->kind], before->ns, s->taken.first_ns,
-			 "%s: rows are missing", report_kind_names[s->kind]);
+		gaps_add(&scan->report->gaps, GAP_LOST, report_kind_names[scan->kind], before->ns, scan->taken.first_ns,
+			 "%s: rows are missing", report_kind_names[scan->kind]);
 	*before = now;
 }
 
@@ -257,43 +257,43 @@ static void find_dropped(const struct scan *s)
 			 "%s: rows were dropped by --keep", name);
 }
 
-void report_scan_place(const struct scan *s, struct scan_place *place)
+void report_scan_place(const struct scan *scan, struct scan_place *place)
 {
-	const struct scan_taken *taken = &s->taken;
-	struct report *r = s->report;
+	const struct scan_taken *taken = &scan->taken;
+	struct report *report = scan->report;
 
 	if (!taken->any)
 		return;
-	if (s->kind >= REPORT_BIO) {
+	if (scan->kind >= REPORT_BIO) {
 		if (!place->ns)
-			find_dropped(s);
-		find_gap(s, place);
+			find_dropped(scan);
+		find_gap(scan, place);
 	}
-	if (r->manifest.cut_begin_ns && s->kind < REPORT_ROLLUP)
+	if (report->manifest.cut_begin_ns && scan->kind < REPORT_ROLLUP)
 		return; /* the rows of the whole trace */
-	if (r->first_ns == 0 || taken->earliest_ns < r->first_ns) {
-		r->first_ns = taken->earliest_ns;
-		report_copy(r->first_time, sizeof(r->first_time), reader_field(&s->ahead[taken->earliest], s->at[COL_TIME]));
+	if (report->first_ns == 0 || taken->earliest_ns < report->first_ns) {
+		report->first_ns = taken->earliest_ns;
+		report_copy(report->first_time, sizeof(report->first_time), reader_field(&scan->ahead[taken->earliest], scan->at[COL_TIME]));
 	}
-	r->last_ns = MAX(r->last_ns, taken->latest_ns);
+	report->last_ns = MAX(report->last_ns, taken->latest_ns);
 }
 
 /* --- what is odd ------------------------------------------------------------------------------------- */
 
-void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct notes *to)
+void scan_note_header(const struct scan_file *file, uint64_t bad_rows, const struct notes *to)
 {
-	const struct reader *rd = &f->reader;
+	const struct reader *rd = &file->reader;
 
-	if (strcmp(rd->name, f->name) != 0)
-		notes_add(to, "%s.out: its header names another file", f->name);
+	if (strcmp(rd->name, file->name) != 0)
+		notes_add(to, "%s.out: its header names another file", file->name);
 	if (rd->schema > READER_SCHEMA)
-		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name", f->name,
+		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name", file->name,
 			  rd->schema);
 	if (rd->bad_rows + bad_rows)
-		notes_add(to, "%s.out: %s left out", f->name,
+		notes_add(to, "%s.out: %s left out", file->name,
 			  FMT_N(rd->bad_rows + bad_rows, "row could not be read and is", "rows could not be read and are"));
 	if (rd->cut)
-		notes_add(to, "%s.out: the last row is cut off and is left out", f->name);
+		notes_add(to, "%s.out: the last row is cut off and is left out", file->name);
 }
 
 void scan_note_error(const struct scan_file *f, const struct notes *to)

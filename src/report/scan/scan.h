@@ -71,7 +71,7 @@ struct scan_folder {
 struct scan_folder *scan_folder_new(int dirfd); /* NULL: no memory */
 void scan_folder_free(struct scan_folder *f);
 /* Returns NAME.out, which it opens at first; ERROR is set when that fails. For SCAN_FILES_MAX names at most. */
-struct scan_file *scan_file(struct scan_folder *f, const char *name);
+struct scan_file *scan_file(struct scan_folder *folder, const char *name);
 
 /* A walk through one file. */
 struct scan {
@@ -191,16 +191,16 @@ typedef bool (*report_row_fn)(struct scan *s);
 typedef void (*report_rows_fn)(struct scan *s, unsigned int n);
 
 /* Calls TAKE for each row; inlined with TAKE for files with many rows. */
-static inline __attribute__((always_inline)) void report_each_row(struct scan *s, unsigned int n, report_row_fn take)
+static inline __attribute__((always_inline)) void report_each_row(struct scan *scan, unsigned int n, report_row_fn take)
 {
 	struct scan_taken taken = { .any = false };
 
-	for (s->row = 0; s->row < n; s->row++) {
-		const uint64_t time_ns = scan_number(s, COL_TIMESTAMP);
+	for (scan->row = 0; scan->row < n; scan->row++) {
+		const uint64_t time_ns = scan_number(scan, COL_TIMESTAMP);
 
-		s->time_ns = time_ns;
-		if (!time_ns || !take(s)) {
-			s->bad_rows++;
+		scan->time_ns = time_ns;
+		if (!time_ns || !take(scan)) {
+			scan->bad_rows++;
 			continue;
 		}
 		taken.first_ns = taken.any ? taken.first_ns : time_ns;
@@ -208,11 +208,11 @@ static inline __attribute__((always_inline)) void report_each_row(struct scan *s
 		taken.latest_ns = taken.latest_ns > time_ns ? taken.latest_ns : time_ns;
 		if (!taken.any || time_ns < taken.earliest_ns) {
 			taken.earliest_ns = time_ns;
-			taken.earliest = s->row;
+			taken.earliest = scan->row;
 		}
 		taken.any = true;
 	}
-	s->taken = taken;
+	scan->taken = taken;
 }
 
 /* --- walking -------------------------------------------------------------------------------------------- */
@@ -222,20 +222,20 @@ int scan_begin(struct scan *s, struct scan_folder *f, const char *name);
 /* Reads the next rows and their numbers into ahead[]. Returns how many, 0 at the end, or -errno. */
 int scan_rows(struct scan *s);
 /* Goes on to the next row. Returns 1, 0 at the end, or -errno. A walk begins with scan_begin(). */
-static inline int scan_next(struct scan *s)
+static inline int scan_next(struct scan *scan)
 {
 	int n = 1;
 
-	if (++s->row >= s->n) {
-		n = scan_rows(s);
-		s->row = 0;
+	if (++scan->row >= scan->n) {
+		n = scan_rows(scan);
+		scan->row = 0;
 	}
 	if (n > 0)
-		s->time_ns = s->number[COL_TIMESTAMP][s->row];
+		scan->time_ns = scan->number[COL_TIMESTAMP][scan->row];
 	return n > 0 ? 1 : n;
 }
 /* Makes the row at OFFSET of NAME.out, a row that was read before, the current one. Returns 0 or -errno. */
-int scan_seek(struct scan *s, struct scan_folder *f, const char *name, uint64_t offset);
+int scan_seek(struct scan *scan, struct scan_folder *folder, const char *name, uint64_t offset);
 
 /* A further reader of a file's rows, one by one, beside the report's sums or in place of them. */
 struct scan_taker {
@@ -247,8 +247,8 @@ struct scan_taker {
 
 /* Gives the rows of ahead[] to T, which may be NULL. */
 void scan_give(struct scan *s, struct scan_taker *t);
-/* Gives all rows of NAME.out to T. Returns the file; its ERROR is set when it could not be opened or read to its end. */
-struct scan_file *scan_walk(struct scan_folder *f, const char *name, struct scan_taker *t);
+/* Gives all rows of NAME.out to TAKER. Returns the file; its ERROR is set when it could not be opened or read to its end. */
+struct scan_file *scan_walk(struct scan_folder *folder, const char *name, struct scan_taker *taker);
 
 /* --- what is odd ------------------------------------------------------------------------------------------- */
 
@@ -259,9 +259,9 @@ struct scan_place {
 	size_t left_out; /* segments that could not be read, or not to their ends */
 };
 /* Updates PLACE with the rows just taken, and adds a gap when a segment is missing before them. */
-void report_scan_place(const struct scan *s, struct scan_place *place);
-/* Adds a note for each defect of F's header and rows; BAD_ROWS of them could not be taken. */
-void scan_note_header(const struct scan_file *f, uint64_t bad_rows, const struct notes *to);
+void report_scan_place(const struct scan *scan, struct scan_place *place);
+/* Adds a note for each defect of FILE's header and rows; BAD_ROWS of them could not be taken. */
+void scan_note_header(const struct scan_file *file, uint64_t bad_rows, const struct notes *to);
 /* Adds a note on why F, which the trace should have, could not be read. */
 void scan_note_error(const struct scan_file *f, const struct notes *to);
 

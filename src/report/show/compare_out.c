@@ -29,14 +29,14 @@ static const char *value(char buf[FMT_MAX], const char *unit, double v)
 	return fmt_count(buf, (uint64_t)v);
 }
 
-static void line(FILE *out, const struct compare *c, const struct compare_measure *m)
+static void line(FILE *out, const struct compare *compare, const struct compare_measure *measure)
 {
-	fmt_text(out, m->name, NAME_WIDTH);
-	for (unsigned int i = 0; i < c->n; i++) {
-		double ratio = compare_ratio(m, i);
+	fmt_text(out, measure->name, NAME_WIDTH);
+	for (unsigned int i = 0; i < compare->n; i++) {
+		double ratio = compare_ratio(measure, i);
 		char buf[FMT_MAX], times[FMT_MAX] = "-";
 
-		fprintf(out, " %12s", value(buf, m->unit, m->value[i]));
+		fprintf(out, " %12s", value(buf, measure->unit, measure->value[i]));
 		if (!isnan(ratio))
 			snprintf(times, sizeof(times), ratio > 0 && ratio < 0.005 ? "<0.01" :
 						       ratio >= 999.5 ? "%.3g" : "%.2f", ratio);
@@ -46,10 +46,10 @@ static void line(FILE *out, const struct compare *c, const struct compare_measur
 	fputc('\n', out);
 }
 
-static void heads(FILE *out, const struct compare *c, const char *section)
+static void heads(FILE *out, const struct compare *compare, const char *section)
 {
 	fprintf(out, "\n%-*s", NAME_WIDTH, section);
-	for (unsigned int i = 0; i < c->n; i++) {
+	for (unsigned int i = 0; i < compare->n; i++) {
 		char nr[24];
 
 		snprintf(nr, sizeof(nr), "(%u)", i + 1);
@@ -73,71 +73,71 @@ static void found(FILE *out, const struct report *r)
 	fputc('\n', out);
 }
 
-static void trace(FILE *out, const struct report *r, unsigned int nr)
+static void trace(FILE *out, const struct report *report, unsigned int nr)
 {
 	fprintf(out, "(%u) ", nr);
-	fmt_plain(out, r->dir, 0);
+	fmt_plain(out, report->dir, 0);
 	fputs(": ", out);
-	fmt_plain(out, report_command(r), 0);
-	if (r->manifest.host[0])
+	fmt_plain(out, report_command(report), 0);
+	if (report->manifest.host[0])
 		fputs(", on ", out);
-	fmt_plain(out, r->manifest.host, 0);
+	fmt_plain(out, report->manifest.host, 0);
 	fputs(", ", out);
-	fmt_plain(out, report_started(r), 0);
-	fputs(r->missing.complete ? "\n" : ", NOT complete\n", out);
-	text_only(r, "    only ", "", out);
-	found(out, r);
+	fmt_plain(out, report_started(report), 0);
+	fputs(report->missing.complete ? "\n" : ", NOT complete\n", out);
+	text_only(report, "    only ", "", out);
+	found(out, report);
 }
 
-void compare_text(const struct compare *c, FILE *out)
+void compare_text(const struct compare *compare, FILE *out)
 {
 	const char *section = "";
 
-	for (unsigned int i = 0; i < c->n; i++)
-		trace(out, c->trace[i], i + 1);
-	for (size_t i = 0; i < c->n_measures; i++) {
-		const struct compare_measure *m = &c->measure[i];
+	for (unsigned int i = 0; i < compare->n; i++)
+		trace(out, compare->trace[i], i + 1);
+	for (size_t i = 0; i < compare->n_measures; i++) {
+		const struct compare_measure *m = &compare->measure[i];
 
 		if (strcmp(m->section, section) != 0)
-			heads(out, c, m->section);
+			heads(out, compare, m->section);
 		section = m->section;
-		line(out, c, m);
+		line(out, compare, m);
 	}
 	fputs("\nWhat is missing\n", out);
-	for (unsigned int i = 0; i < c->n; i++)
-		for (unsigned int k = 0; k < c->trace[i]->n_notes; k++) {
+	for (unsigned int i = 0; i < compare->n; i++)
+		for (unsigned int k = 0; k < compare->trace[i]->n_notes; k++) {
 			fprintf(out, "(%u)", i + 1);
-			fmt_line(out, " ", c->trace[i]->notes[k]);
+			fmt_line(out, " ", compare->trace[i]->notes[k]);
 		}
 }
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static void found_json(struct json *j, const struct report *r)
+static void found_json(struct json *json, const struct report *report)
 {
-	const struct rules *rules = compare_rules(r);
+	const struct rules *rules = compare_rules(report);
 
 	if (!rules)
 		return;
-	json_str(j, "bottleneck", rules->bottleneck.rule->code);
-	json_row(j, "rules");
+	json_str(json, "bottleneck", rules->bottleneck.rule->code);
+	json_row(json, "rules");
 	for (unsigned int i = 0; i < rules->n; i++)
-		json_str(j, NULL, rules->found[i].rule->code);
-	json_end(j);
+		json_str(json, NULL, rules->found[i].rule->code);
+	json_end(json);
 }
 
-static void trace_json(struct json *j, const struct report *r)
+static void trace_json(struct json *json, const struct report *report)
 {
-	json_object(j, NULL);
-	json_str(j, "dir", r->dir);
-	report_known_json(j, "command", report_command(r));
-	report_known_json(j, "host", r->manifest.host);
-	report_known_json(j, "started", report_started(r));
-	json_bool(j, "complete", r->missing.complete);
-	report_only_json(r, j);
-	found_json(j, r);
-	json_strs(j, "missing", r->notes, r->n_notes);
-	json_end(j);
+	json_object(json, NULL);
+	json_str(json, "dir", report->dir);
+	report_known_json(json, "command", report_command(report));
+	report_known_json(json, "host", report->manifest.host);
+	report_known_json(json, "started", report_started(report));
+	json_bool(json, "complete", report->missing.complete);
+	report_only_json(report, json);
+	found_json(json, report);
+	json_strs(json, "missing", report->notes, report->n_notes);
+	json_end(json);
 }
 
 /* Puts V; counts, which have no unit, as whole numbers. */
@@ -149,33 +149,33 @@ static void number(struct json *j, const char *unit, double v)
 		json_f64(j, NULL, v);
 }
 
-void compare_json(const struct compare *c, struct json *j)
+void compare_json(const struct compare *compare, struct json *json)
 {
-	json_object(j, NULL);
-	json_object(j, "compare");
-	json_array(j, "traces");
-	for (unsigned int i = 0; i < c->n; i++)
-		trace_json(j, c->trace[i]);
-	json_end(j);
-	json_array(j, "measures");
-	for (size_t i = 0; i < c->n_measures; i++) {
-		const struct compare_measure *m = &c->measure[i];
+	json_object(json, NULL);
+	json_object(json, "compare");
+	json_array(json, "traces");
+	for (unsigned int i = 0; i < compare->n; i++)
+		trace_json(json, compare->trace[i]);
+	json_end(json);
+	json_array(json, "measures");
+	for (size_t i = 0; i < compare->n_measures; i++) {
+		const struct compare_measure *measure = &compare->measure[i];
 
-		json_object(j, NULL);
-		json_str(j, "section", m->section);
-		json_str(j, "name", m->name);
-		json_str(j, "unit", m->unit);
-		json_row(j, "values");
-		for (unsigned int k = 0; k < c->n; k++)
-			number(j, m->unit, m->value[k]);
-		json_end(j);
-		json_row(j, "ratios");
-		for (unsigned int k = 0; k < c->n; k++)
-			json_f64(j, NULL, compare_ratio(m, k));
-		json_end(j);
-		json_end(j);
+		json_object(json, NULL);
+		json_str(json, "section", measure->section);
+		json_str(json, "name", measure->name);
+		json_str(json, "unit", measure->unit);
+		json_row(json, "values");
+		for (unsigned int k = 0; k < compare->n; k++)
+			number(json, measure->unit, measure->value[k]);
+		json_end(json);
+		json_row(json, "ratios");
+		for (unsigned int k = 0; k < compare->n; k++)
+			json_f64(json, NULL, compare_ratio(measure, k));
+		json_end(json);
+		json_end(json);
 	}
-	json_end(j);
-	json_end(j);
-	json_end(j);
+	json_end(json);
+	json_end(json);
+	json_end(json);
 }

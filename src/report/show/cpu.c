@@ -22,18 +22,18 @@ static const char *seconds(char buf[32], uint64_t ns)
 
 /* --- facts ---------------------------------------------------------------------------------------------- */
 
-static void facts(const struct report_cpu *r, FILE *out)
+static void facts(const struct report_cpu *cpu, FILE *out)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *manifest_facts = &cpu->manifest;
 
-	text_fact(out, 16, "trace", r->dir);
-	text_fact(out, 16, "command", m->argv[0] ? m->argv : m->cmdline);
-	text_fact(out, 16, "host", m->host);
-	text_fact(out, 16, "kernel", m->kernel);
-	text_fact(out, 16, "started", m->start_utc);
-	if (r->has_sums)
-		fprintf(out, FACT_LABEL "sched.out: sums, each of %s at most%s\n", "from", FMT_NS(r->span_max_ns),
-			r->has_switches ? "; sched_switch.out: phases of the job's threads, gaps" : "");
+	text_fact(out, 16, "trace", cpu->dir);
+	text_fact(out, 16, "command", manifest_facts->argv[0] ? manifest_facts->argv : manifest_facts->cmdline);
+	text_fact(out, 16, "host", manifest_facts->host);
+	text_fact(out, 16, "kernel", manifest_facts->kernel);
+	text_fact(out, 16, "started", manifest_facts->start_utc);
+	if (cpu->has_sums)
+		fprintf(out, FACT_LABEL "sched.out: sums, each of %s at most%s\n", "from", FMT_NS(cpu->span_max_ns),
+			cpu->has_switches ? "; sched_switch.out: phases of the job's threads, gaps" : "");
 	else
 		fprintf(out,
 			FACT_LABEL
@@ -42,31 +42,31 @@ static void facts(const struct report_cpu *r, FILE *out)
 			"from");
 }
 
-static void differing_cpus(const struct report_cpu *r, FILE *out)
+static void differing_cpus(const struct report_cpu *cpu, FILE *out)
 {
-	for (uint32_t i = 0, lines = 0; i < r->n_cpus && lines < DIFFERING_MAX; i++) {
-		uint64_t ns = r->cpus[i].busy_ns + r->cpus[i].idle_ns;
-		bool differs = ns && r->wall_ns - ns >= NSEC_PER_SEC / 1000000;
+	for (uint32_t i = 0, lines = 0; i < cpu->n_cpus && lines < DIFFERING_MAX; i++) {
+		uint64_t ns = cpu->cpus[i].busy_ns + cpu->cpus[i].idle_ns;
+		bool differs = ns && cpu->wall_ns - ns >= NSEC_PER_SEC / 1000000;
 
 		lines += differs;
 		if (differs)
 			fprintf(out, "  CPU %u has %s: %s\n", i, SECONDS(ns),
-				r->manifest.complete ? "it was not always online, or rows are missing" :
+				cpu->manifest.complete ? "it was not always online, or rows are missing" :
 						       "the trace has no end");
 	}
 }
 
-static void invariant(const struct report_cpu *r, FILE *out)
+static void invariant(const struct report_cpu *cpu, FILE *out)
 {
-	uint64_t all = r->wall_ns * r->cpus_seen;
+	uint64_t all = cpu->wall_ns * cpu->cpus_seen;
 
 	view_title(out, "Does it add up?");
-	fprintf(out, FACT_LABEL "%s\n", "sum over tasks", SECONDS(r->by_task_ns));
-	fprintf(out, FACT_LABEL "%s\n", "sum over CPUs", SECONDS(r->by_cpu_ns));
-	fprintf(out, FACT_LABEL "%s = %s x %u\n", "wall x CPUs", SECONDS(all), SECONDS(r->wall_ns), r->cpus_seen);
+	fprintf(out, FACT_LABEL "%s\n", "sum over tasks", SECONDS(cpu->by_task_ns));
+	fprintf(out, FACT_LABEL "%s\n", "sum over CPUs", SECONDS(cpu->by_cpu_ns));
+	fprintf(out, FACT_LABEL "%s = %s x %u\n", "wall x CPUs", SECONDS(all), SECONDS(cpu->wall_ns), cpu->cpus_seen);
 	fprintf(out, FACT_LABEL "%s\n", "difference",
-		SECONDS(MAX(all, MAX(r->by_task_ns, r->by_cpu_ns)) - MIN(all, MIN(r->by_task_ns, r->by_cpu_ns))));
-	differing_cpus(r, out);
+		SECONDS(MAX(all, MAX(cpu->by_task_ns, cpu->by_cpu_ns)) - MIN(all, MIN(cpu->by_task_ns, cpu->by_cpu_ns))));
+	differing_cpus(cpu, out);
 }
 
 static void top_text(const void *r, FILE *out)
@@ -102,19 +102,19 @@ void report_cpu_text(const struct report_cpu *r, FILE *out)
 	view_sections_text(report_cpu_sections, r, false, out);
 }
 
-void report_cpu_json_members(const struct report_cpu *r, struct json *j)
+void report_cpu_json_members(const struct report_cpu *cpu, struct json *json)
 {
-	json_bool(j, "sums", r->has_sums);
-	json_bool(j, "switches", r->has_switches);
-	json_u64(j, "wall_ns", r->wall_ns);
-	json_u64(j, "by_cpu_ns", r->by_cpu_ns);
-	json_u64(j, "by_task_ns", r->by_task_ns);
-	json_object(j, "kinds");
+	json_bool(json, "sums", cpu->has_sums);
+	json_bool(json, "switches", cpu->has_switches);
+	json_u64(json, "wall_ns", cpu->wall_ns);
+	json_u64(json, "by_cpu_ns", cpu->by_cpu_ns);
+	json_u64(json, "by_task_ns", cpu->by_task_ns);
+	json_object(json, "kinds");
 	for (unsigned int k = 0; k < CPU_KINDS; k++)
-		json_u64(j, report_cpu_kind_names[k], r->kind_ns[k]);
-	json_end(j);
-	view_sections_json(report_cpu_sections, r, r->thin, false, j);
-	json_strs(j, "missing", r->notes, r->n_notes);
+		json_u64(json, report_cpu_kind_names[k], cpu->kind_ns[k]);
+	json_end(json);
+	view_sections_json(report_cpu_sections, cpu, cpu->thin, false, json);
+	json_strs(json, "missing", cpu->notes, cpu->n_notes);
 }
 
 void report_cpu_json(const struct report_cpu *r, struct json *j)

@@ -27,15 +27,15 @@ int matrix_csv(const struct matrix *m, const char *dir)
 	return dirfd < 0 ? dirfd : view_sections_csv(matrix_sections, m, dirfd);
 }
 
-int report_csv(const struct report *r, const char *dir)
+int report_csv(const struct report *report, const char *dir)
 {
 	autoclose int dirfd = folder_open(dir, 0777);
-	int res = dirfd < 0 ? dirfd : view_sections_csv(report_sections, r, dirfd);
+	int res = dirfd < 0 ? dirfd : view_sections_csv(report_sections, report, dirfd);
 
-	if (res == 0 && r->cpu) {
+	if (res == 0 && report->cpu) {
 		autofree char *cpu = util_fmt("%s/cpu", dir);
 
-		res = cpu ? report_cpu_csv(r->cpu, cpu) : -ENOMEM;
+		res = cpu ? report_cpu_csv(report->cpu, cpu) : -ENOMEM;
 	}
 	return res;
 }

@@ -12,17 +12,17 @@
 
 #define BINS_LEAST 64 /* a page that is too large with so few bins is so for another reason */
 
-int report_page(struct json *j, FILE *out)
+int report_page(struct json *json, FILE *out)
 {
 	autofree char *views = report_views();
-	int res = json_finish(j);
+	int res = json_finish(json);
 	size_t bytes = 0;
 
 	if (res == 0 && !views)
 		res = -ENOMEM;
 	if (res == 0)
-		bytes = page_write(views, j->buf, j->len, out);
-	json_free(j);
+		bytes = page_write(views, json->buf, json->len, out);
+	json_free(json);
 	return res < 0 ? res : bytes > PAGE_BYTES_MAX;
 }
 
@@ -61,19 +61,19 @@ static bool thin(const struct page_fit *f)
  * Each fold of the bins halves the part of the page that depends on them. Where the rest alone exceeds the limit, folds do
  * not help: then lists are shortened before the next fold.
  */
-void report_page_fit(const struct page_fit *f, struct json *j)
+void report_page_fit(const struct page_fit *fit, struct json *json)
 {
-	size_t is = page_bytes(f, j), rest = 0, before;
+	size_t is = page_bytes(fit, json), rest = 0, before;
 
 	while (is > PAGE_BYTES_MAX) {
 		before = is;
-		if (rest <= PAGE_BYTES_MAX && timeline_bins(f->reports[0]->timeline) > BINS_LEAST) {
-			for (unsigned int i = 0; i < f->n; i++)
-				timeline_fold(f->reports[i]->timeline);
-			is = page_bytes(f, j);
+		if (rest <= PAGE_BYTES_MAX && timeline_bins(fit->reports[0]->timeline) > BINS_LEAST) {
+			for (unsigned int i = 0; i < fit->n; i++)
+				timeline_fold(fit->reports[i]->timeline);
+			is = page_bytes(fit, json);
 			rest = is - MIN(is, before - MIN(is, before));
-		} else if (thin(f)) {
-			is = page_bytes(f, j);
+		} else if (thin(fit)) {
+			is = page_bytes(fit, json);
 			rest -= MIN(rest, before - MIN(is, before));
 		} else {
 			return;

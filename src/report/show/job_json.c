@@ -13,21 +13,21 @@
 #include "report/timeline.h"
 #include "report/why/why.h"
 
-static void hosts(const struct report_job *job, struct json *j)
+static void hosts(const struct report_job *job, struct json *json)
 {
-	json_array(j, "hosts");
+	json_array(json, "hosts");
 	for (unsigned int i = 0; i < job->n; i++) {
 		const struct job_host *h = &job->host[i];
 
-		json_object(j, NULL);
-		json_str(j, "name", h->name);
-		json_u64(j, "after_ns", report_job_after_ns(job, i));
-		json_bool(j, "synchronised", h->synchronised);
-		json_u64_known(j, "maxerror_ns", h->error_ns, h->error_ns);
-		view_sections_json(report_sections, h->report, h->report->thin, job->by_summaries, j);
-		json_end(j);
+		json_object(json, NULL);
+		json_str(json, "name", h->name);
+		json_u64(json, "after_ns", report_job_after_ns(job, i));
+		json_bool(json, "synchronised", h->synchronised);
+		json_u64_known(json, "maxerror_ns", h->error_ns, h->error_ns);
+		view_sections_json(report_sections, h->report, h->report->thin, job->by_summaries, json);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 static void between(const struct report_job *job, struct json *j)
@@ -48,23 +48,23 @@ static void bottleneck(const struct report_job *job, struct json *j)
 }
 
 /* Names the members that only a report on the folders has. */
-static void not_in_summaries(struct json *j)
+static void not_in_summaries(struct json *json)
 {
 	static const char *const others[] = {
 		"timeline", "hosts[].bottleneck", "hosts[].cpu", "hosts[].facts", "hosts[].missing", "hosts[].n_processes", "hosts[].n_uses",
 		"hosts[].rules", "hosts[].rules_missing", "hosts[].waited",
 	};
 
-	json_array(j, "not_in_summaries");
+	json_array(json, "not_in_summaries");
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		json_str(j, NULL, others[i]);
+		json_str(json, NULL, others[i]);
 	for (const struct view_section *s = report_sections; s->view || s->text || s->json; s++)
 		if (s->view && !s->sum && s->view->key && !s->view->parent) {
 			autofree char *member = util_fmt("hosts[].%s", s->view->key);
 
-			json_str(j, NULL, member);
+			json_str(json, NULL, member);
 		}
-	json_end(j);
+	json_end(json);
 }
 
 static struct report **reports_of(const struct report_job *job)
@@ -76,26 +76,26 @@ static struct report **reports_of(const struct report_job *job)
 	return reports;
 }
 
-void report_job_json(const struct report_job *job, struct json *j)
+void report_job_json(const struct report_job *job, struct json *json)
 {
 	autofree struct report **reports = reports_of(job);
 
 	if (!reports) {
-		j->error = -ENOMEM;
+		json->error = -ENOMEM;
 		return;
 	}
-	json_object(j, NULL);
-	view_sections_json(report_sections, job->total, 0, true, j);
-	json_u64(j, "n_processes", job->total->n_procs);
-	bottleneck(job, j);
-	between(job, j);
-	hosts(job, j);
+	json_object(json, NULL);
+	view_sections_json(report_sections, job->total, 0, true, json);
+	json_u64(json, "n_processes", job->total->n_procs);
+	bottleneck(job, json);
+	between(job, json);
+	hosts(job, json);
 	if (job->by_summaries)
-		not_in_summaries(j);
+		not_in_summaries(json);
 	else
-		report_timelines_json((const struct report *const *)reports, job->n, report_started(job->total), j);
-	json_strs(j, "missing", job->total->notes, job->total->n_notes);
-	json_end(j);
+		report_timelines_json((const struct report *const *)reports, job->n, report_started(job->total), json);
+	json_strs(json, "missing", job->total->notes, job->total->n_notes);
+	json_end(json);
 }
 
 static void build(const void *job, struct json *j)
@@ -103,15 +103,15 @@ static void build(const void *job, struct json *j)
 	report_job_json(job, j);
 }
 
-void report_job_fit(struct report_job *job, struct json *j)
+void report_job_fit(struct report_job *job, struct json *json)
 {
 	autofree struct report **reports = reports_of(job);
 	const struct page_fit f = { .build = build, .what = job, .reports = reports, .n = job->n };
 
 	if (job->by_summaries)
-		report_job_json(job, j); /* no page */
+		report_job_json(job, json); /* no page */
 	else if (reports)
-		report_page_fit(&f, j);
+		report_page_fit(&f, json);
 	else
-		j->error = -ENOMEM;
+		json->error = -ENOMEM;
 }

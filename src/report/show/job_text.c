@@ -27,16 +27,16 @@ static void rows_of(const struct report *r, uint64_t *rows, uint64_t *lost)
 
 static void host(const struct report_job *job, unsigned int i, FILE *out)
 {
-	const struct job_host *h = &job->host[i];
-	const struct rules *rules = h->report->why ? h->report->why->rules : NULL;
+	const struct job_host *job_host = &job->host[i];
+	const struct rules *rules = job_host->report->why ? job_host->report->why->rules : NULL;
 	uint64_t rows = 0, lost = 0;
 
-	rows_of(h->report, &rows, &lost);
-	fmt_plain(out, h->name, NAME_WIDTH);
-	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(h->report)), FMT_COUNT(rows),
-		FMT_COUNT(lost), h->error_ns ? FMT_NS(h->error_ns) : "-");
+	rows_of(job_host->report, &rows, &lost);
+	fmt_plain(out, job_host->name, NAME_WIDTH);
+	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(job_host->report)), FMT_COUNT(rows),
+		FMT_COUNT(lost), job_host->error_ns ? FMT_NS(job_host->error_ns) : "-");
 	fmt_text(out, rules ? rules->bottleneck.rule->code : "-", CODE_WIDTH);
-	fmt_plain(out, h->dir, 0);
+	fmt_plain(out, job_host->dir, 0);
 	fputc('\n', out);
 }
 

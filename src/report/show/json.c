@@ -13,46 +13,46 @@ void report_known_json(struct json *j, const char *key, const char *s)
 	json_str(j, key, s && s[0] ? s : NULL);
 }
 
-void report_facts_json(const void *of, struct json *j)
+void report_facts_json(const void *of, struct json *json)
 {
-	const struct report *r = of;
-	const struct manifest_facts *m = &r->manifest;
+	const struct report *report = of;
+	const struct manifest_facts *facts = &report->manifest;
 
-	json_str(j, "dir", r->dir);
-	report_known_json(j, "version", m->version);
-	report_known_json(j, "command", report_command(r));
-	report_known_json(j, "user", m->user);
-	report_known_json(j, "host", m->host);
-	report_known_json(j, "kernel", m->kernel);
-	report_known_json(j, "started", report_started(r));
-	json_u64(j, "duration_ns", report_duration_ns(r));
-	json_u64_known(j, "exit_code", m->has_status, (uint64_t)exit_code_of(m->status));
-	report_usage_json(r, j);
-	json_bool(j, "complete", r->missing.complete);
-	json_u64(j, "rows_missing", r->rows_missing);
-	json_f64(j, "missing_share", missing_share(&r->missing));
+	json_str(json, "dir", report->dir);
+	report_known_json(json, "version", facts->version);
+	report_known_json(json, "command", report_command(report));
+	report_known_json(json, "user", facts->user);
+	report_known_json(json, "host", facts->host);
+	report_known_json(json, "kernel", facts->kernel);
+	report_known_json(json, "started", report_started(report));
+	json_u64(json, "duration_ns", report_duration_ns(report));
+	json_u64_known(json, "exit_code", facts->has_status, (uint64_t)exit_code_of(facts->status));
+	report_usage_json(report, json);
+	json_bool(json, "complete", report->missing.complete);
+	json_u64(json, "rows_missing", report->rows_missing);
+	json_f64(json, "missing_share", missing_share(&report->missing));
 }
 
-void report_more_facts_json(const void *of, struct json *j)
+void report_more_facts_json(const void *of, struct json *json)
 {
-	const struct report *r = of;
-	const struct manifest_facts *m = &r->manifest;
+	const struct report *report = of;
+	const struct manifest_facts *facts = &report->manifest;
 
-	json_u64(j, "trace_bytes", r->trace_bytes);
-	json_u64(j, "own_cpu_ns", (m->self_user_us + m->self_system_us) * 1000);
-	json_object(j, "clock");
-	json_u64(j, "error_ns", r->clock_error_ns);
-	json_u64(j, "steps", r->clock_steps);
-	json_u64(j, "asleep_ns", r->asleep_ns);
-	json_end(j);
-	json_array(j, "collectors");
-	for (unsigned int i = 0; i < m->n_collectors; i++) {
-		json_object(j, NULL);
-		json_str(j, "name", m->collectors[i].name);
-		json_str(j, "state", m->collectors[i].state);
-		json_end(j);
+	json_u64(json, "trace_bytes", report->trace_bytes);
+	json_u64(json, "own_cpu_ns", (facts->self_user_us + facts->self_system_us) * 1000);
+	json_object(json, "clock");
+	json_u64(json, "error_ns", report->clock_error_ns);
+	json_u64(json, "steps", report->clock_steps);
+	json_u64(json, "asleep_ns", report->asleep_ns);
+	json_end(json);
+	json_array(json, "collectors");
+	for (unsigned int i = 0; i < facts->n_collectors; i++) {
+		json_object(json, NULL);
+		json_str(json, "name", facts->collectors[i].name);
+		json_str(json, "state", facts->collectors[i].state);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 void report_maps_json(const void *of, struct json *j)
@@ -92,23 +92,23 @@ void report_only_json(const struct report *r, struct json *j)
 	json_end(j);
 }
 
-void report_rest_json(const void *of, struct json *j)
+void report_rest_json(const void *of, struct json *json)
 {
-	const struct report *r = of;
+	const struct report *report = of;
 
-	report_only_json(r, j);
-	if (r->cpu) {
-		json_object(j, "cpu");
-		report_cpu_json_members(r->cpu, j);
-		json_end(j);
+	report_only_json(report, json);
+	if (report->cpu) {
+		json_object(json, "cpu");
+		report_cpu_json_members(report->cpu, json);
+		json_end(json);
 	}
-	json_array(j, "missing");
-	for (unsigned int i = 0; i < r->n_notes; i++)
-		json_str(j, NULL, r->notes[i]);
-	if (r->thin)
-		json_str(j, NULL, "lists are shortened here, since a page has 5 MiB at most: the text of dltraced "
+	json_array(json, "missing");
+	for (unsigned int i = 0; i < report->n_notes; i++)
+		json_str(json, NULL, report->notes[i]);
+	if (report->thin)
+		json_str(json, NULL, "lists are shortened here, since a page has 5 MiB at most: the text of dltraced "
 			 "report and the trace folder have the rest");
-	json_end(j);
+	json_end(json);
 }
 
 void report_json(const struct report *r, struct json *j)

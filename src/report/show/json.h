@@ -11,18 +11,18 @@
 struct json;
 
 /* For report_sections[]; OF is a struct report. */
-void report_facts_json(const void *of, struct json *j);
-void report_more_facts_json(const void *of, struct json *j);
+void report_facts_json(const void *of, struct json *json);
+void report_more_facts_json(const void *of, struct json *json);
 void report_why_json(const void *of, struct json *j);
 void report_maps_json(const void *of, struct json *j);
-void report_rest_json(const void *of, struct json *j);
+void report_rest_json(const void *of, struct json *json);
 
 /* For CPU time. */
-void report_cpu_json_members(const struct report_cpu *r, struct json *j);
+void report_cpu_json_members(const struct report_cpu *cpu, struct json *json);
 /* Puts S; null, for not known, when S is NULL or empty. */
 void report_known_json(struct json *j, const char *key, const char *s);
-/* Puts whether R is a dry run, and what the workload used. */
-void report_usage_json(const struct report *r, struct json *j);
+/* Puts whether REPORT is a dry run, and what the workload used. */
+void report_usage_json(const struct report *report, struct json *json);
 /* Puts the selection of calls that R is limited to, if it is. */
 void report_only_json(const struct report *r, struct json *j);
 
@@ -38,8 +38,8 @@ struct page_fit {
 
 /*
  * Lengthens bins and shortens lists until the page fits into PAGE_BYTES_MAX, or nothing can be shortened further. Leaves the
- * page's object in J, which must be empty.
+ * page's object in JSON, which must be empty.
  */
-void report_page_fit(const struct page_fit *f, struct json *j);
+void report_page_fit(const struct page_fit *fit, struct json *json);
 
 #endif

@@ -34,75 +34,75 @@ static uint64_t gaps_to_close(const struct spans *s, size_t most)
 	}
 }
 
-static void part(struct json *j, const struct timeline *t, const char *name, const struct spans *s, uint64_t closed_ns)
+static void part(struct json *json, const struct timeline *timeline, const char *name, const struct spans *spans, uint64_t closed_ns)
 {
-	json_row(j, name);
-	for (size_t i = 0, next; i < s->n; i = next) {
-		const uint64_t begin_ns = MAX(s->v[i].begin_ns, t->begin_ns);
+	json_row(json, name);
+	for (size_t i = 0, next; i < spans->n; i = next) {
+		const uint64_t begin_ns = MAX(spans->v[i].begin_ns, timeline->begin_ns);
 
-		for (next = i + 1; next < s->n && is_joined(s, next, closed_ns); next++)
+		for (next = i + 1; next < spans->n && is_joined(spans, next, closed_ns); next++)
 			;
-		if (s->v[next - 1].end_ns <= begin_ns)
+		if (spans->v[next - 1].end_ns <= begin_ns)
 			continue;
-		json_array(j, NULL);
-		json_u64(j, NULL, begin_ns - t->begin_ns);
-		json_u64(j, NULL, s->v[next - 1].end_ns - begin_ns);
-		json_end(j);
+		json_array(json, NULL);
+		json_u64(json, NULL, begin_ns - timeline->begin_ns);
+		json_u64(json, NULL, spans->v[next - 1].end_ns - begin_ns);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 /* Puts at most MOST groups of consecutive steps, each with the longest of their times. */
-static void times(struct json *j, const struct timeline *t, const struct step_times *of, uint32_t most)
+static void times(struct json *json, const struct timeline *timeline, const struct step_times *of, uint32_t most)
 {
 	uint32_t joined = 1;
 
 	while ((of->n + joined - 1) / joined > most)
 		joined *= 2;
-	json_row(j, "steps");
+	json_row(json, "steps");
 	for (uint32_t i = 0; i < of->n; i += joined) {
 		const uint32_t next = MIN(i + joined, of->n);
-		const uint64_t begin_ns = MAX(of->v[i].begin_ns, t->begin_ns), end_ns = of->v[next - 1].end_ns;
+		const uint64_t begin_ns = MAX(of->v[i].begin_ns, timeline->begin_ns), end_ns = of->v[next - 1].end_ns;
 		uint64_t longest_ns = 0;
 
 		for (uint32_t k = i; k < next; k++)
 			longest_ns = MAX(longest_ns, of->v[k].longest_ns);
 		if (end_ns <= begin_ns)
 			continue;
-		json_array(j, NULL);
-		json_u64(j, NULL, begin_ns - t->begin_ns);
-		json_u64(j, NULL, end_ns - begin_ns);
-		json_u64(j, NULL, longest_ns);
-		json_end(j);
+		json_array(json, NULL);
+		json_u64(json, NULL, begin_ns - timeline->begin_ns);
+		json_u64(json, NULL, end_ns - begin_ns);
+		json_u64(json, NULL, longest_ns);
+		json_end(json);
 	}
-	json_end(j);
-	json_u64(j, "steps_joined", of->each * joined);
+	json_end(json);
+	json_u64(json, "steps_joined", of->each * joined);
 }
 
-static void trainer(const struct report *r, struct json *j, const struct step_trainer *of, size_t most, uint32_t most_times)
+static void trainer(const struct report *report, struct json *json, const struct step_trainer *of, size_t most, uint32_t most_times)
 {
-	const struct report_proc *p = table_find(&r->procs, of->pid);
-	const struct timeline *t = r->timeline;
+	const struct report_proc *proc = table_find(&report->procs, of->pid);
+	const struct timeline *timeline = report->timeline;
 	uint64_t closed_ns = 0;
 
-	json_object(j, NULL);
-	report_timeline_host(j, t);
-	json_u64(j, "pid", of->pid);
-	json_str(j, "comm", p ? p->comm : "");
-	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
-	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(of->begin_ns, t->begin_ns)));
-	json_u64(j, "end_ns", report_timeline_ns(t, MAX(of->end_ns, t->begin_ns)));
-	json_object(j, "spans");
+	json_object(json, NULL);
+	report_timeline_host(json, timeline);
+	json_u64(json, "pid", of->pid);
+	json_str(json, "comm", proc ? proc->comm : "");
+	json_str(json, "rank", proc && proc->rank[0] ? proc->rank : NULL);
+	json_u64(json, "begin_ns", report_timeline_ns(timeline, MAX(of->begin_ns, timeline->begin_ns)));
+	json_u64(json, "end_ns", report_timeline_ns(timeline, MAX(of->end_ns, timeline->begin_ns)));
+	json_object(json, "spans");
 	for (unsigned int i = 0; i < STEP_OTHER; i++) {
 		uint64_t these_ns = gaps_to_close(&of->spans[i], most);
 
-		part(j, t, names[i], &of->spans[i], these_ns);
+		part(json, timeline, names[i], &of->spans[i], these_ns);
 		closed_ns = MAX(closed_ns, these_ns);
 	}
-	json_end(j);
-	json_u64(j, "closed_ns", closed_ns);
-	times(j, t, &of->times, most_times);
-	json_end(j);
+	json_end(json);
+	json_u64(json, "closed_ns", closed_ns);
+	times(json, timeline, &of->times, most_times);
+	json_end(json);
 }
 
 void report_regions_json(const struct report *r, struct json *j)

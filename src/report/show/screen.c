@@ -26,8 +26,8 @@
 #define LEAST_FOREIGN 0.1 /* of the time in requests: what is not for the job matters */
 #define LABEL 9 /* columns of a fact's name, with a blank */
 
-/* Prints the text that PUT writes of F, broken at WIDTH. */
-static void wrap_finding(const struct finding *f, void (*put)(const struct finding *f, FILE *out), unsigned int width, FILE *out)
+/* Prints the text that PUT writes of FINDING, broken at WIDTH. */
+static void wrap_finding(const struct finding *finding, void (*put)(const struct finding *f, FILE *out), unsigned int width, FILE *out)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -35,7 +35,7 @@ static void wrap_finding(const struct finding *f, void (*put)(const struct findi
 
 	if (!line)
 		return;
-	put(f, line);
+	put(finding, line);
 	if (fclose(line) != 0)
 		return;
 	text[strcspn(text, "\n")] = '\0';
@@ -89,17 +89,17 @@ static void put_epochs(const struct report *r, unsigned int width, FILE *out)
 }
 
 /* Prints what the disks worked for beside files of the job, if that is much. */
-static void put_foreign(const struct report *r, unsigned int width, FILE *out)
+static void put_foreign(const struct report *report, unsigned int width, FILE *out)
 {
-	const struct report_causes *c = r->causes;
-	const double all_ns = c ? (double)c->all.time_ns : 0;
+	const struct report_causes *causes = report->causes;
+	const double all_ns = causes ? (double)causes->all.time_ns : 0;
 	const struct report_cause_row *first = NULL, *second = NULL;
 	double foreign_ns = 0;
 	char text[512];
 	int len;
 
-	for (unsigned int i = 0; c && i < c->n_files; i++) {
-		const struct report_cause_row *row = &c->file[i];
+	for (unsigned int i = 0; causes && i < causes->n_files; i++) {
+		const struct report_cause_row *row = &causes->file[i];
 
 		if (row->of_job)
 			continue;
@@ -107,7 +107,7 @@ static void put_foreign(const struct report *r, unsigned int width, FILE *out)
 		second = first && !second ? row : second;
 		first = first ? first : row;
 	}
-	if (!first || all_ns < LEAST_BUSY * (double)report_duration_ns(r) || foreign_ns < LEAST_FOREIGN * all_ns)
+	if (!first || all_ns < LEAST_BUSY * (double)report_duration_ns(report) || foreign_ns < LEAST_FOREIGN * all_ns)
 		return;
 	len = snprintf(text, sizeof(text), "%.0f %% of their time was for files outside the job: %.200s %.0f %%",
 		       100 * foreign_ns / all_ns, first->path ? first->path : first->what ? first->what : "a file",
@@ -120,25 +120,25 @@ static void put_foreign(const struct report *r, unsigned int width, FILE *out)
 }
 
 /* Prints how much memory programs had allocated, where that was traced. */
-static void put_memory(const struct report *r, unsigned int width, FILE *out)
+static void put_memory(const struct report *report, unsigned int width, FILE *out)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
-	FILE *line = r->alloc.present ? open_memstream(&text, &len) : NULL;
+	FILE *line = report->alloc.present ? open_memstream(&text, &len) : NULL;
 
 	if (!line)
 		return;
-	report_alloc_brief(r, line);
+	report_alloc_brief(report, line);
 	if (fclose(line) == 0)
 		fact(out, "memory", text, width);
 }
 
-static void put_job(const struct report *r, unsigned int width, FILE *out)
+static void put_job(const struct report *report, unsigned int width, FILE *out)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *m = &report->manifest;
 	/* a dry run that was stopped may end long after what would have been its trace */
-	const uint64_t ns = m->dry && m->has_usage ? m->usage[USAGE_WALL_NS] : report_duration_ns(r);
-	const char *command = report_command(r);
+	const uint64_t ns = m->dry && m->has_usage ? m->usage[USAGE_WALL_NS] : report_duration_ns(report);
+	const char *command = report_command(report);
 	const int shown = fmt_fits(command, COMMAND_SHOWN); /* an interpreter's may have a whole program in it */
 	autofree char *text = util_fmt("%.*s%s: %s%s%s", shown, command, command[shown] ? " ..." : "", FMT_NS(ns),
 				       m->has_status ? ", " : "", m->has_status ? FMT_ENDED(m->status) : "");
@@ -148,12 +148,12 @@ static void put_job(const struct report *r, unsigned int width, FILE *out)
 }
 
 /* Prints commands ready to be copied, each in one line of any length. */
-static void put_next(const struct report *r, FILE *out)
+static void put_next(const struct report *report, FILE *out)
 {
 	char full[COMMAND_MAX] = "dltraced report --full", html[COMMAND_MAX] = "dltraced report --html report.html";
 
-	shell_append(full, sizeof(full), r->dir);
-	shell_append(html, sizeof(html), r->dir);
+	shell_append(full, sizeof(full), report->dir);
+	shell_append(html, sizeof(html), report->dir);
 	fprintf(out, "%-*s", LABEL, "next");
 	fmt_plain(out, full, 0);
 	fprintf(out, "\n%-*s", LABEL, "");
@@ -161,26 +161,26 @@ static void put_next(const struct report *r, FILE *out)
 	fputc('\n', out);
 }
 
-void report_screen(const struct report *r, unsigned int width, FILE *out)
+void report_screen(const struct report *report, unsigned int width, FILE *out)
 {
-	const struct rules *rules = r->why ? r->why->rules : NULL;
+	const struct rules *rules = report->why ? report->why->rules : NULL;
 
-	if (r->manifest.dry) {
+	if (report->manifest.dry) {
 		text_dry(out);
-		put_job(r, width, out);
-		text_usage(r, LABEL - 1, out);
+		put_job(report, width, out);
+		text_usage(report, LABEL - 1, out);
 		return;
 	}
 	if (rules)
 		put_answer(&rules->bottleneck, width, out);
-	account_brief(r, width, out);
+	account_brief(report, width, out);
 	if (rules)
 		put_found(rules, width, out);
 	fputc('\n', out);
-	put_missing(r, width, out);
-	put_epochs(r, width, out);
-	put_foreign(r, width, out);
-	put_memory(r, width, out);
-	put_job(r, width, out);
-	put_next(r, out);
+	put_missing(report, width, out);
+	put_epochs(report, width, out);
+	put_foreign(report, width, out);
+	put_memory(report, width, out);
+	put_job(report, width, out);
+	put_next(report, out);
 }

@@ -71,35 +71,35 @@ static void fact_command(const char *command, FILE *out)
 	fact(out, "command", command[shown] && text ? text : command);
 }
 
-static void facts(const struct report *r, FILE *out)
+static void facts(const struct report *report, FILE *out)
 {
-	const struct manifest_facts *m = &r->manifest;
-	uint64_t self_us = m->self_user_us + m->self_system_us;
+	const struct manifest_facts *manifest_facts = &report->manifest;
+	uint64_t self_us = manifest_facts->self_user_us + manifest_facts->self_system_us;
 
-	fact(out, "trace", r->dir);
-	text_only(r, "only         ", "; disks are whole", out);
-	fact_command(report_command(r), out);
-	fact(out, "user", m->user);
-	fact(out, "host", m->host);
-	fact(out, "kernel", m->kernel);
-	fact(out, "started", report_started(r));
-	fact(out, "lasted", FMT_NS(report_duration_ns(r)));
-	if (m->has_status)
+	fact(out, "trace", report->dir);
+	text_only(report, "only         ", "; disks are whole", out);
+	fact_command(report_command(report), out);
+	fact(out, "user", manifest_facts->user);
+	fact(out, "host", manifest_facts->host);
+	fact(out, "kernel", manifest_facts->kernel);
+	fact(out, "started", report_started(report));
+	fact(out, "lasted", FMT_NS(report_duration_ns(report)));
+	if (manifest_facts->has_status)
 		fprintf(out, FACT_LABEL "%s %d\n", "ended",
-			WIFSIGNALED(m->status) ? "killed by signal" : "exit status",
-			WIFSIGNALED(m->status) ? WTERMSIG(m->status) : WEXITSTATUS(m->status));
-	text_usage(r, FACT_WIDTH, out);
-	fprintf(out, FACT_LABEL "%s, %s\n", "files", r->missing.complete ? "complete" : "NOT complete", FMT_BYTES(r->trace_bytes));
-	if (r->present[REPORT_TIME_ALIGN])
+			WIFSIGNALED(manifest_facts->status) ? "killed by signal" : "exit status",
+			WIFSIGNALED(manifest_facts->status) ? WTERMSIG(manifest_facts->status) : WEXITSTATUS(manifest_facts->status));
+	text_usage(report, FACT_WIDTH, out);
+	fprintf(out, FACT_LABEL "%s, %s\n", "files", report->missing.complete ? "complete" : "NOT complete", FMT_BYTES(report->trace_bytes));
+	if (report->present[REPORT_TIME_ALIGN])
 		fprintf(out, FACT_LABEL "UTC within %s, steps: %s%s%s\n", "clock",
-			FMT_NS(r->clock_error_ns), FMT_COUNT(r->clock_steps),
-			r->asleep_ns ? ", the machine slept for " : "", r->asleep_ns ? FMT_NS(r->asleep_ns) : "");
+			FMT_NS(report->clock_error_ns), FMT_COUNT(report->clock_steps),
+			report->asleep_ns ? ", the machine slept for " : "", report->asleep_ns ? FMT_NS(report->asleep_ns) : "");
 	if (self_us)
 		fact(out, "dltraced CPU", FMT_NS(self_us * 1000));
-	for (unsigned int i = 0; i < m->n_collectors; i++) {
+	for (unsigned int i = 0; i < manifest_facts->n_collectors; i++) {
 		fprintf(out, FACT_LABEL, i ? "" : "collectors");
-		fmt_text(out, m->collectors[i].name, 0);
-		fmt_line(out, ": ", m->collectors[i].state);
+		fmt_text(out, manifest_facts->collectors[i].name, 0);
+		fmt_line(out, ": ", manifest_facts->collectors[i].state);
 	}
 }
 
@@ -107,25 +107,25 @@ static void facts(const struct report *r, FILE *out)
 
 static void sources_text(const void *of, FILE *out)
 {
-	const struct report *r = of;
+	const struct report *report = of;
 
-	view_text(&view_sources, r, out);
+	view_text(&view_sources, report, out);
 	fputs("FROM DISK is what the kernel fetched from disk for these calls, read-ahead included; the\n"
 	      "rest of the buffered bytes came from the page cache.\n", out);
-	if (r->source[REPORT_BUFFERED].unaccounted)
+	if (report->source[REPORT_BUFFERED].unaccounted)
 		fprintf(out, "Buffered reads without an account of it (DISK_BYTES is -): %s.\n",
-			FMT_COUNT(r->source[REPORT_BUFFERED].unaccounted));
-	if (r->faults && r->faults->present)
+			FMT_COUNT(report->source[REPORT_BUFFERED].unaccounted));
+	if (report->faults && report->faults->present)
 		fprintf(out, "Page faults on mapped files that waited for a disk: %s, %s fetched; mappings of files made: %s, of %s.\n",
-			FMT_COUNT(r->faults->file.n + r->faults->kernel.n),
-			FMT_BYTES(r->faults->file.bytes + r->faults->kernel.bytes), FMT_COUNT(r->map_calls), FMT_BYTES(r->map_bytes));
+			FMT_COUNT(report->faults->file.n + report->faults->kernel.n),
+			FMT_BYTES(report->faults->file.bytes + report->faults->kernel.bytes), FMT_COUNT(report->map_calls), FMT_BYTES(report->map_bytes));
 	else
 		fprintf(out, "Reads through mmap are not covered; mappings of files made: %s, of %s.\n",
-			FMT_COUNT(r->map_calls), FMT_BYTES(r->map_bytes));
-	if (r->why && r->why->reclaims.machine.n + r->why->reclaims.cgroup.n)
+			FMT_COUNT(report->map_calls), FMT_BYTES(report->map_bytes));
+	if (report->why && report->why->reclaims.machine.n + report->why->reclaims.cgroup.n)
 		fprintf(out, "Direct reclaims of memory: %s at a cgroup's limit, %s in all; %s for the machine, %s in all.\n",
-			FMT_COUNT(r->why->reclaims.cgroup.n), FMT_NS(r->why->reclaims.cgroup.ns), FMT_COUNT(r->why->reclaims.machine.n),
-			FMT_NS(r->why->reclaims.machine.ns));
+			FMT_COUNT(report->why->reclaims.cgroup.n), FMT_NS(report->why->reclaims.cgroup.ns), FMT_COUNT(report->why->reclaims.machine.n),
+			FMT_NS(report->why->reclaims.machine.ns));
 }
 
 static bool has_why(const void *of)
@@ -166,24 +166,24 @@ const char *text_unnamed(const struct report *r)
 
 static void phases_text(const void *of, FILE *out)
 {
-	const struct report *r = of;
-	const struct phases *p = r->phases;
+	const struct report *report = of;
+	const struct phases *phases = report->phases;
 	static const char *const sides[] = { [EPOCH_ENDS] = "the end", [EPOCH_BEGINS] = "the begin", [EPOCH_LASTS] = "both ends" };
 
-	view_text(&view_phase_sums, r, out);
-	for (unsigned int i = 0; p && i < p->n_rules; i++) {
-		fprintf(out, "Lines that --phase matched: %s", FMT_COUNT(p->rules[i].lines));
-		fmt_line(out, " of ", p->rules[i].text);
+	view_text(&view_phase_sums, report, out);
+	for (unsigned int i = 0; phases && i < phases->n_rules; i++) {
+		fprintf(out, "Lines that --phase matched: %s", FMT_COUNT(phases->rules[i].lines));
+		fmt_line(out, " of ", phases->rules[i].text);
 	}
-	if (p && p->has_score)
+	if (phases && phases->has_score)
 		fprintf(out, "%s neither beginning nor end: by the text, the workers and the reads it is %s of an epoch%s.\n",
-			FMT_N(p->score.lines, "line is about epochs and names", "lines are about epochs and name"), sides[p->score.side], p->score.assumed ? ", which is assumed" : "");
-	if (p && has_source(p, PHASE_WORKERS))
+			FMT_N(phases->score.lines, "line is about epochs and names", "lines are about epochs and name"), sides[phases->score.side], phases->score.assumed ? ", which is assumed" : "");
+	if (phases && has_source(phases, PHASE_WORKERS))
 		fputs("Neither a log nor a mark names epochs: each is a generation of worker processes.\n", out);
-	if (p && has_source(p, PHASE_INFERRED))
+	if (phases && has_source(phases, PHASE_INFERRED))
 		fputs("Neither a log nor a mark names phases: these are inferred from the reads and writes.\n", out);
-	if (text_unnamed(r))
-		fprintf(out, "Epochs: %s.\n", text_unnamed(r));
+	if (text_unnamed(report))
+		fprintf(out, "Epochs: %s.\n", text_unnamed(report));
 }
 
 static void top_text(const void *r, FILE *out)

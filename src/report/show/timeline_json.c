@@ -96,23 +96,23 @@ static bool is_empty(const struct timeline *t, uint32_t bin)
 	return true;
 }
 
-static void find_unknown(struct unknown *u, const struct report *r, const char *file)
+static void find_unknown(struct unknown *unknown, const struct report *report, const char *file)
 {
-	const struct timeline *t = r->timeline;
+	const struct timeline *timeline = report->timeline;
 	/* the first stall and loss not yet passed: gaps are in order of their begins, bins ascend */
 	uint32_t next[2] = { 0 };
 
-	if (u->file && !strcmp(u->file, file))
+	if (unknown->file && !strcmp(unknown->file, file))
 		return;
-	*u = (struct unknown){ .file = file };
-	for (uint32_t i = 0; i < r->gaps.n; i++) {
-		const struct gap *g = &r->gaps.v[i];
+	*unknown = (struct unknown){ .file = file };
+	for (uint32_t i = 0; i < report->gaps.n; i++) {
+		const struct gap *g = &report->gaps.v[i];
 		bool lost = g->kind == GAP_LOST && (!g->file || !strcmp(g->file, file));
 
-		if (!g->begin_ns || g->end_ns <= MAX(g->begin_ns, t->begin_ns) || !(lost || g->kind == GAP_STALLED))
+		if (!g->begin_ns || g->end_ns <= MAX(g->begin_ns, timeline->begin_ns) || !(lost || g->kind == GAP_STALLED))
 			continue;
-		for (next[lost] = MAX(next[lost], bin_of(t, g->begin_ns)); next[lost] <= bin_of(t, g->end_ns); next[lost]++)
-			u->bin[next[lost]] |= lost || is_empty(t, next[lost]);
+		for (next[lost] = MAX(next[lost], bin_of(timeline, g->begin_ns)); next[lost] <= bin_of(timeline, g->end_ns); next[lost]++)
+			unknown->bin[next[lost]] |= lost || is_empty(timeline, next[lost]);
 	}
 }
 
@@ -139,41 +139,41 @@ static void means(struct json *j, const struct timeline *t, const char *panel, c
 }
 
 /* Puts the most that was in use in each bin, from the first row on. */
-static void in_use(struct json *j, const struct report *r)
+static void in_use(struct json *json, const struct report *report)
 {
-	const struct timeline *t = r->timeline;
-	const uint64_t end_ns = t->host ? t->host_end_ns : t->end_ns;
+	const struct timeline *timeline = report->timeline;
+	const uint64_t end_ns = timeline->host ? timeline->host_end_ns : timeline->end_ns;
 	struct unknown u = { 0 };
 	bool begun = false;
 	int64_t last = 0;
 
-	find_unknown(&u, r, "alloc");
-	series_begin(j, t, "alloc", "in use", "B");
-	for (uint32_t i = 0; i < timeline_bins(t); i++) {
-		const struct timeline_level *l = &t->in_use;
+	find_unknown(&u, report, "alloc");
+	series_begin(json, timeline, "alloc", "in use", "B");
+	for (uint32_t i = 0; i < timeline_bins(timeline); i++) {
+		const struct timeline_level *l = &timeline->in_use;
 		const int64_t most = l->any[i] ? MAX(l->max[i], last) : last;
 
 		begun |= l->any[i];
 		last = l->any[i] ? l->last[i] : last;
-		json_u64_known(j, NULL, begun && (l->any[i] || !u.bin[i]) && i <= bin_of(t, end_ns),
-			       report_alloc_level(&r->allocs->all, most));
+		json_u64_known(json, NULL, begun && (l->any[i] || !u.bin[i]) && i <= bin_of(timeline, end_ns),
+			       report_alloc_level(&report->allocs->all, most));
 	}
-	series_end(j);
+	series_end(json);
 }
 
-static void disk_series(struct json *j, const struct timeline *t, const struct timeline_disk *d, const struct unknown *u)
+static void disk_series(struct json *json, const struct timeline *timeline, const struct timeline_disk *disk, const struct unknown *unknown)
 {
 	char panel[96];
 
-	snprintf(panel, sizeof(panel), "disk:%s", d->name);
-	rates(j, t, panel, "read", "B/s", d->sum[TIMELINE_D_READ_BYTES], 1, u);
-	rates(j, t, panel, "write", "B/s", d->sum[TIMELINE_D_WRITE_BYTES], 1, u);
-	snprintf(panel, sizeof(panel), "disk_ops:%s", d->name);
-	rates(j, t, panel, "reads", "1/s", d->sum[TIMELINE_D_READS], 1, u);
-	rates(j, t, panel, "writes", "1/s", d->sum[TIMELINE_D_WRITES], 1, u);
-	snprintf(panel, sizeof(panel), "disk_lat:%s", d->name);
-	means(j, t, panel, "queue", d->sum[TIMELINE_D_QUEUE_NS], d->sum[TIMELINE_D_REQUESTS]);
-	means(j, t, panel, "device", d->sum[TIMELINE_D_DEVICE_NS], d->sum[TIMELINE_D_REQUESTS]);
+	snprintf(panel, sizeof(panel), "disk:%s", disk->name);
+	rates(json, timeline, panel, "read", "B/s", disk->sum[TIMELINE_D_READ_BYTES], 1, unknown);
+	rates(json, timeline, panel, "write", "B/s", disk->sum[TIMELINE_D_WRITE_BYTES], 1, unknown);
+	snprintf(panel, sizeof(panel), "disk_ops:%s", disk->name);
+	rates(json, timeline, panel, "reads", "1/s", disk->sum[TIMELINE_D_READS], 1, unknown);
+	rates(json, timeline, panel, "writes", "1/s", disk->sum[TIMELINE_D_WRITES], 1, unknown);
+	snprintf(panel, sizeof(panel), "disk_lat:%s", disk->name);
+	means(json, timeline, panel, "queue", disk->sum[TIMELINE_D_QUEUE_NS], disk->sum[TIMELINE_D_REQUESTS]);
+	means(json, timeline, panel, "device", disk->sum[TIMELINE_D_DEVICE_NS], disk->sum[TIMELINE_D_REQUESTS]);
 }
 
 /* Whether the trace records SUM, so that zero is a value. */
@@ -195,26 +195,26 @@ static const char *source_of(enum timeline_sum sum)
 	return sum < TIMELINE_RUN ? report_kind_names[sums[sum].file] : "sched";
 }
 
-static void series(const struct report *r, struct json *j)
+static void series(const struct report *report, struct json *json)
 {
-	const struct timeline *t = r->timeline;
+	const struct timeline *timeline = report->timeline;
 	struct unknown u = { 0 };
 
 	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++) {
-		if (!is_there(r, i))
+		if (!is_there(report, i))
 			continue;
-		find_unknown(&u, r, source_of(i));
-		rates(j, t, sums[i].panel, sums[i].name, sums[i].unit, t->sum[i],
+		find_unknown(&u, report, source_of(i));
+		rates(json, timeline, sums[i].panel, sums[i].name, sums[i].unit, timeline->sum[i],
 		      i >= TIMELINE_RUN ? 1.0 / NSEC_PER_SEC : 1, &u);
 	}
-	if (t->has_in_use && r->allocs)
-		in_use(j, r);
-	find_unknown(&u, r, report_kind_names[REPORT_BIO]);
-	for (uint32_t i = 0; i < t->disks.n; i++) {
-		const struct timeline_disk *d = *(void **)table_at(&t->disks, i);
+	if (timeline->has_in_use && report->allocs)
+		in_use(json, report);
+	find_unknown(&u, report, report_kind_names[REPORT_BIO]);
+	for (uint32_t i = 0; i < timeline->disks.n; i++) {
+		const struct timeline_disk *d = *(void **)table_at(&timeline->disks, i);
 
-		if (d && i < report_at_most(r, TIMELINE_DISKS_MAX, 2))
-			disk_series(j, t, d, &u);
+		if (d && i < report_at_most(report, TIMELINE_DISKS_MAX, 2))
+			disk_series(json, timeline, d, &u);
 	}
 }
 
@@ -231,23 +231,23 @@ static bool is_dull(const struct timeline_points *p)
 	return true;
 }
 
-static void points(struct json *j, const struct timeline *t, const struct timeline_points *p)
+static void points(struct json *json, const struct timeline *timeline, const struct timeline_points *timeline_points)
 {
-	json_object(j, NULL);
-	report_timeline_host(j, t);
-	json_str(j, "panel", p->panel);
-	json_str(j, "name", p->name);
-	json_str(j, "unit", p->unit);
-	json_row(j, "t");
-	for (uint32_t i = 0; i < timeline_bins(t); i++)
-		if (p->n[i])
-			json_u64(j, NULL, report_timeline_ns(t, t->begin_ns + i * t->bin_ns + t->bin_ns / 2));
-	json_end(j);
-	json_row(j, "values");
-	for (uint32_t i = 0; i < timeline_bins(t); i++)
-		if (p->n[i])
-			json_f64(j, NULL, (double)p->sum[i] / p->n[i]);
-	series_end(j);
+	json_object(json, NULL);
+	report_timeline_host(json, timeline);
+	json_str(json, "panel", timeline_points->panel);
+	json_str(json, "name", timeline_points->name);
+	json_str(json, "unit", timeline_points->unit);
+	json_row(json, "t");
+	for (uint32_t i = 0; i < timeline_bins(timeline); i++)
+		if (timeline_points->n[i])
+			json_u64(json, NULL, report_timeline_ns(timeline, timeline->begin_ns + i * timeline->bin_ns + timeline->bin_ns / 2));
+	json_end(json);
+	json_row(json, "values");
+	for (uint32_t i = 0; i < timeline_bins(timeline); i++)
+		if (timeline_points->n[i])
+			json_f64(json, NULL, (double)timeline_points->sum[i] / timeline_points->n[i]);
+	series_end(json);
 }
 
 static void sampled(const struct report *r, struct json *j)
@@ -264,33 +264,33 @@ static void sampled(const struct report *r, struct json *j)
 
 /* --- latencies ------------------------------------------------------------------------------------- */
 
-static void heat(const struct report *r, struct json *j)
+static void heat(const struct report *report, struct json *json)
 {
 	static const char *const names[TIMELINE_HEATS] = {
 		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write", [TIMELINE_H_READ] = "read",
 		[TIMELINE_H_WRITE] = "write",	    [TIMELINE_H_OPEN] = "open",		[TIMELINE_H_FAULT] = "page fault",
 	};
-	const struct timeline *t = r->timeline;
+	const struct timeline *timeline = report->timeline;
 
 	for (unsigned int h = 0; h < TIMELINE_HEATS; h++) {
-		if (!t->has_heat[h])
+		if (!timeline->has_heat[h])
 			continue;
-		json_object(j, NULL);
-		report_timeline_host(j, t);
-		json_str(j, "name", names[h]);
-		json_row(j, "counts");
-		for (uint32_t i = 0; i < timeline_bins(t); i++)
+		json_object(json, NULL);
+		report_timeline_host(json, timeline);
+		json_str(json, "name", names[h]);
+		json_row(json, "counts");
+		for (uint32_t i = 0; i < timeline_bins(timeline); i++)
 			for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++) {
-				if (!t->heat[h][i][row])
+				if (!timeline->heat[h][i][row])
 					continue;
-				json_array(j, NULL);
-				json_u64(j, NULL, i);
-				json_u64(j, NULL, row);
-				json_u64(j, NULL, t->heat[h][i][row]);
-				json_end(j);
+				json_array(json, NULL);
+				json_u64(json, NULL, i);
+				json_u64(json, NULL, row);
+				json_u64(json, NULL, timeline->heat[h][i][row]);
+				json_end(json);
 			}
-		json_end(j);
-		json_end(j);
+		json_end(json);
+		json_end(json);
 	}
 }
 
@@ -329,19 +329,19 @@ static bool any_on_gpu(const struct report *r)
 }
 
 /* Returns the role that why.h found; where it found none, the role by names. */
-static const char *group_of(const struct report *r, const struct report_proc *p, bool gpus)
+static const char *group_of(const struct report *report, const struct report_proc *proc, bool gpus)
 {
-	const struct report_proc *parent = p ? table_find(&r->procs, p->ppid) : NULL;
+	const struct report_proc *parent = proc ? table_find(&report->procs, proc->ppid) : NULL;
 
-	if (p && r->why && r->why->n_trainers && r->why->seen) {
-		for (uint32_t i = 0; i < r->why->n_trainers; i++)
-			if (r->why->trainer[i].pid == p->pid)
+	if (proc && report->why && report->why->n_trainers && report->why->seen) {
+		for (uint32_t i = 0; i < report->why->n_trainers; i++)
+			if (report->why->trainer[i].pid == proc->pid)
 				return "trainer";
-		return table_find(&r->why->loaders, p->pid) ? "loader" : "other";
+		return table_find(&report->why->loaders, proc->pid) ? "loader" : "other";
 	}
-	if (p && (gpus ? p->on_gpu : is_parent_of_workers(r, p->pid)))
+	if (proc && (gpus ? proc->on_gpu : is_parent_of_workers(report, proc->pid)))
 		return "trainer";
-	if (is_worker(p) || (parent && parent->on_gpu && p->reads))
+	if (is_worker(proc) || (parent && parent->on_gpu && proc->reads))
 		return "loader";
 	return "other";
 }
@@ -355,89 +355,89 @@ static int earlier(const void *a, const void *b)
 }
 
 /* Puts the longest calls, each from begin to end. */
-static void longest(struct json *j, const struct timeline_lane *l, const char *const names[TIMELINE_BUSY], uint32_t most)
+static void longest(struct json *json, const struct timeline_lane *lane, const char *const names[TIMELINE_BUSY], uint32_t most)
 {
 	struct timeline_span spans[TIMELINE_LONGEST];
-	uint32_t n = MIN(l->n_longest, most);
+	uint32_t n = MIN(lane->n_longest, most);
 
-	memcpy(spans, l->longest, n * sizeof(spans[0]));
+	memcpy(spans, lane->longest, n * sizeof(spans[0]));
 	qsort(spans, n, sizeof(spans[0]), earlier);
-	json_object(j, "longest");
+	json_object(json, "longest");
 	for (enum timeline_busy b = 0; b < TIMELINE_B_CPU; b++) {
-		json_row(j, names[b]);
+		json_row(json, names[b]);
 		for (uint32_t i = 0; i < n; i++) {
 			if (spans[i].what != b)
 				continue;
-			json_array(j, NULL);
-			json_u64(j, NULL, spans[i].from_ns);
-			json_u64(j, NULL, spans[i].ns);
-			json_end(j);
+			json_array(json, NULL);
+			json_u64(json, NULL, spans[i].from_ns);
+			json_u64(json, NULL, spans[i].ns);
+			json_end(json);
 		}
-		json_end(j);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
-static void lane(const struct report *r, struct json *j, const struct timeline_lane *l, bool gpus)
+static void lane(const struct report *report, struct json *json, const struct timeline_lane *timeline_lane, bool gpus)
 {
 	static const char *const names[TIMELINE_BUSY] = {
 		[TIMELINE_B_READ] = "read",   [TIMELINE_B_WRITE] = "write", [TIMELINE_B_OPEN] = "open",
 		[TIMELINE_B_FAULT] = "fault", [TIMELINE_B_OTHER] = "other", [TIMELINE_B_CPU] = "cpu",
 	};
-	const struct report_proc *p = table_find(&r->procs, l->pid);
-	const struct timeline *t = r->timeline;
-	double bin_ns = (double)(t->bin_ns * TIMELINE_LANE_FOLD);
+	const struct report_proc *proc = table_find(&report->procs, timeline_lane->pid);
+	const struct timeline *timeline = report->timeline;
+	double bin_ns = (double)(timeline->bin_ns * TIMELINE_LANE_FOLD);
 
-	json_object(j, NULL);
-	report_timeline_host(j, t);
-	json_u64(j, "pid", l->pid);
-	json_u64(j, "ppid", p ? p->ppid : 0);
-	json_str(j, "comm", p ? p->comm : "");
-	json_str(j, "rank", p && p->rank[0] ? p->rank : NULL);
-	json_str(j, "group", group_of(r, p, gpus));
-	json_u64(j, "begin_ns", report_timeline_ns(t, MAX(p && p->begin_ns ? p->begin_ns : l->begin_ns, t->begin_ns)));
-	json_u64(j, "end_ns", report_timeline_ns(t, p && p->end_ns ? p->end_ns :
-					 p && p->begin_ns ? (t->host ? t->host_end_ns : t->end_ns) : l->end_ns));
-	json_object(j, "busy");
+	json_object(json, NULL);
+	report_timeline_host(json, timeline);
+	json_u64(json, "pid", timeline_lane->pid);
+	json_u64(json, "ppid", proc ? proc->ppid : 0);
+	json_str(json, "comm", proc ? proc->comm : "");
+	json_str(json, "rank", proc && proc->rank[0] ? proc->rank : NULL);
+	json_str(json, "group", group_of(report, proc, gpus));
+	json_u64(json, "begin_ns", report_timeline_ns(timeline, MAX(proc && proc->begin_ns ? proc->begin_ns : timeline_lane->begin_ns, timeline->begin_ns)));
+	json_u64(json, "end_ns", report_timeline_ns(timeline, proc && proc->end_ns ? proc->end_ns :
+					 proc && proc->begin_ns ? (timeline->host ? timeline->host_end_ns : timeline->end_ns) : timeline_lane->end_ns));
+	json_object(json, "busy");
 	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
-		json_row(j, names[b]);
+		json_row(json, names[b]);
 		for (uint32_t i = 0; i < TIMELINE_LANE_BINS; i++) {
-			double share = (double)l->busy_ns[b][i] / bin_ns;
+			double share = (double)timeline_lane->busy_ns[b][i] / bin_ns;
 
 			if (share < LANE_LEAST)
 				continue;
-			json_array(j, NULL);
-			json_u64(j, NULL, i);
-			json_f64(j, NULL, (double)(uint64_t)(share * 10000 + 0.5) / 10000);
-			json_end(j);
+			json_array(json, NULL);
+			json_u64(json, NULL, i);
+			json_f64(json, NULL, (double)(uint64_t)(share * 10000 + 0.5) / 10000);
+			json_end(json);
 		}
-		json_end(j);
+		json_end(json);
 	}
-	json_end(j);
-	longest(j, l, names, report_at_most(r, TIMELINE_LONGEST, 1));
-	json_end(j);
+	json_end(json);
+	longest(json, timeline_lane, names, report_at_most(report, TIMELINE_LONGEST, 1));
+	json_end(json);
 }
 
 /* Puts the N busiest lanes. Returns how many there are beyond these. */
-static uint64_t lanes(const struct report *r, struct json *j, uint32_t most)
+static uint64_t lanes(const struct report *report, struct json *json, uint32_t most)
 {
-	const struct timeline *t = r->timeline;
-	struct timeline_lane **by_time = calloc(t->lanes.n + 1, sizeof(void *));
-	bool gpus = any_on_gpu(r);
+	const struct timeline *timeline = report->timeline;
+	struct timeline_lane **by_time = calloc(timeline->lanes.n + 1, sizeof(void *));
+	bool gpus = any_on_gpu(report);
 	uint32_t n = 0, all;
 
-	for (uint32_t i = 0; by_time && i < t->lanes.n; i++) {
-		by_time[n] = *(void **)table_at(&t->lanes, i);
+	for (uint32_t i = 0; by_time && i < timeline->lanes.n; i++) {
+		by_time[n] = *(void **)table_at(&timeline->lanes, i);
 		n += by_time[n] != NULL;
 	}
 	if (n)
 		qsort(by_time, n, sizeof(void *), busier);
 	for (uint32_t i = 0; i < MIN(n, most); i++)
-		lane(r, j, by_time[i], gpus);
+		lane(report, json, by_time[i], gpus);
 	free(by_time);
 	/* of processes beyond the table, those with calls are counted */
-	if (t->lanes_left_out)
-		all = MAX(n, r->n_procs);
+	if (timeline->lanes_left_out)
+		all = MAX(n, report->n_procs);
 	else
 		all = n;
 	return all - MIN(n, most);
@@ -482,35 +482,35 @@ static void host_span(const struct report *r, struct json *j)
 	json_end(j);
 }
 
-void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *j)
+void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *json)
 {
-	const struct timeline *t = r[0]->timeline;
+	const struct timeline *timeline = r[0]->timeline;
 	uint64_t left_out = 0;
 
-	if (!t || !t->begin_ns)
+	if (!timeline || !timeline->begin_ns)
 		return;
-	json_object(j, "timeline");
-	json_u64(j, "begin_ns", report_timeline_ns(t, t->begin_ns));
-	json_u64(j, "end_ns", report_timeline_ns(t, t->end_ns));
-	json_str(j, "begin_utc", begin_utc);
-	json_u64(j, "bin_ns", t->bin_ns);
-	json_u64(j, "bins", timeline_bins(t));
-	if (t->host)
-		of_each(j, "hosts", r, n, host_span);
-	of_each(j, "series", r, n, series);
-	of_each(j, "sampled", r, n, sampled);
-	of_each(j, "heat", r, n, heat);
-	of_each(j, "memory", r, n, report_memory_json);
-	json_u64(j, "lane_bin_ns", t->bin_ns * TIMELINE_LANE_FOLD);
-	json_array(j, "lanes");
+	json_object(json, "timeline");
+	json_u64(json, "begin_ns", report_timeline_ns(timeline, timeline->begin_ns));
+	json_u64(json, "end_ns", report_timeline_ns(timeline, timeline->end_ns));
+	json_str(json, "begin_utc", begin_utc);
+	json_u64(json, "bin_ns", timeline->bin_ns);
+	json_u64(json, "bins", timeline_bins(timeline));
+	if (timeline->host)
+		of_each(json, "hosts", r, n, host_span);
+	of_each(json, "series", r, n, series);
+	of_each(json, "sampled", r, n, sampled);
+	of_each(json, "heat", r, n, heat);
+	of_each(json, "memory", r, n, report_memory_json);
+	json_u64(json, "lane_bin_ns", timeline->bin_ns * TIMELINE_LANE_FOLD);
+	json_array(json, "lanes");
 	for (unsigned int i = 0; i < n; i++)
-		left_out += lanes(r[i], j, MAX(report_at_most(r[i], LANES_SHOWN, LANES_LEAST) / n, LANES_LEAST));
-	json_end(j);
-	json_u64(j, "lanes_left_out", left_out);
-	json_u64(j, "series_left_out", series_left_out(r, n));
-	of_each(j, "regions", r, n, report_regions_json);
-	report_phases_json(r, n, j);
-	json_end(j);
+		left_out += lanes(r[i], json, MAX(report_at_most(r[i], LANES_SHOWN, LANES_LEAST) / n, LANES_LEAST));
+	json_end(json);
+	json_u64(json, "lanes_left_out", left_out);
+	json_u64(json, "series_left_out", series_left_out(r, n));
+	of_each(json, "regions", r, n, report_regions_json);
+	report_phases_json(r, n, json);
+	json_end(json);
 }
 
 void report_timeline_json(const struct report *r, struct json *j)

@@ -7,9 +7,9 @@
 #include "report/show/json.h"
 #include "report/show/text.h"
 
-void text_usage(const struct report *r, int width, FILE *out)
+void text_usage(const struct report *report, int width, FILE *out)
 {
-	const uint64_t *u = r->manifest.usage;
+	const uint64_t *u = report->manifest.usage;
 	autofree char *time = util_fmt("%s, on CPUs %s (user %s, system %s)", FMT_NS(u[USAGE_WALL_NS]),
 				       FMT_NS(u[USAGE_USER_NS] + u[USAGE_SYSTEM_NS]), FMT_NS(u[USAGE_USER_NS]), FMT_NS(u[USAGE_SYSTEM_NS]));
 	autofree char *memory = util_fmt("%s at most; page faults: %s minor, %s major", FMT_BYTES(u[USAGE_MAX_RSS_BYTES]),
@@ -17,7 +17,7 @@ void text_usage(const struct report *r, int width, FILE *out)
 	autofree char *switches = util_fmt("%s voluntary, %s involuntary", FMT_COUNT(u[USAGE_VOLUNTARY_SWITCHES]),
 					   FMT_COUNT(u[USAGE_INVOLUNTARY_SWITCHES]));
 
-	if (!r->manifest.has_usage || !time || !memory || !switches)
+	if (!report->manifest.has_usage || !time || !memory || !switches)
 		return;
 	text_fact(out, width, "time", time);
 	text_fact(out, width, "memory", memory);
@@ -29,17 +29,17 @@ void text_dry(FILE *out)
 	fputs("A dry run: the command ran without a trace (--dry), so what it waited for is not known\n", out);
 }
 
-void report_usage_json(const struct report *r, struct json *j)
+void report_usage_json(const struct report *report, struct json *json)
 {
-	const struct manifest_facts *m = &r->manifest;
+	const struct manifest_facts *facts = &report->manifest;
 
-	json_bool(j, "dry", m->dry);
-	if (!m->has_usage) {
-		json_null(j, "rusage");
+	json_bool(json, "dry", facts->dry);
+	if (!facts->has_usage) {
+		json_null(json, "rusage");
 		return;
 	}
-	json_object(j, "rusage");
+	json_object(json, "rusage");
 	for (enum usage i = 0; i < USAGES; i++)
-		json_u64(j, usage_keys[i], m->usage[i]);
-	json_end(j);
+		json_u64(json, usage_keys[i], facts->usage[i]);
+	json_end(json);
 }

@@ -15,72 +15,72 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : (double)NAN;
 }
 
-void why_json_finding(struct json *j, const char *key, const struct finding *f)
+void why_json_finding(struct json *json, const char *key, const struct finding *finding)
 {
-	json_object(j, key);
-	json_str(j, "code", f->rule->code);
-	json_str(j, "title", f->rule->title);
-	json_f64(j, "share", f->share);
-	json_str(j, "caveat", f->caveat);
-	json_strs(j, "evidence", f->evidence, f->n);
-	json_str(j, "advice", f->rule->advice);
-	json_f64(j, "measure", f->measure);
-	json_f64(j, "threshold", f->rule->threshold);
-	json_f64(j, "size_ns", f->size.ns);
-	json_f64(j, "size_share", f->size.share);
-	json_f64(j, "size_bytes", f->size.bytes);
-	json_end(j);
+	json_object(json, key);
+	json_str(json, "code", finding->rule->code);
+	json_str(json, "title", finding->rule->title);
+	json_f64(json, "share", finding->share);
+	json_str(json, "caveat", finding->caveat);
+	json_strs(json, "evidence", finding->evidence, finding->n);
+	json_str(json, "advice", finding->rule->advice);
+	json_f64(json, "measure", finding->measure);
+	json_f64(json, "threshold", finding->rule->threshold);
+	json_f64(json, "size_ns", finding->size.ns);
+	json_f64(json, "size_share", finding->size.share);
+	json_f64(json, "size_bytes", finding->size.bytes);
+	json_end(json);
 }
 
-static void findings(const struct rules *rules, struct json *j)
+static void findings(const struct rules *rules, struct json *json)
 {
-	why_json_finding(j, "bottleneck", &rules->bottleneck);
-	json_array(j, "rules");
+	why_json_finding(json, "bottleneck", &rules->bottleneck);
+	json_array(json, "rules");
 	for (unsigned int i = 0; i < rules->n; i++)
-		why_json_finding(j, NULL, &rules->found[i]);
-	json_end(j);
-	json_array(j, "facts");
+		why_json_finding(json, NULL, &rules->found[i]);
+	json_end(json);
+	json_array(json, "facts");
 	for (unsigned int i = 0; i < rules->n_facts; i++)
-		why_json_finding(j, NULL, &rules->found[rules->n + i]);
-	json_end(j);
-	json_strs(j, "rules_missing", rules->missing, rules->n_missing);
+		why_json_finding(json, NULL, &rules->found[rules->n + i]);
+	json_end(json);
+	json_strs(json, "rules_missing", rules->missing, rules->n_missing);
 }
 
-static void trainers(const struct why *w, struct json *j)
+static void trainers(const struct why *why, struct json *json)
 {
-	json_array(j, "trainers");
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		const struct why_trainer *t = &w->trainer[i];
+	json_array(json, "trainers");
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		const struct why_trainer *t = &why->trainer[i];
 
-		json_object(j, NULL);
-		json_u64(j, "pid", t->pid);
-		json_u64(j, "begin_ns", t->begin_ns);
-		json_u64(j, "end_ns", t->end_ns);
-		json_str(j, "by", why_basis_names[t->basis]);
-		json_u64_known(j, "waited_ns", why_knows_waits(t), t->waited_ns);
-		json_u64(j, "loaders", t->loaders);
-		json_end(j);
+		json_object(json, NULL);
+		json_u64(json, "pid", t->pid);
+		json_u64(json, "begin_ns", t->begin_ns);
+		json_u64(json, "end_ns", t->end_ns);
+		json_str(json, "by", why_basis_names[t->basis]);
+		json_u64_known(json, "waited_ns", why_knows_waits(t), t->waited_ns);
+		json_u64(json, "loaders", t->loaders);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
-static void waited(const struct why *w, struct json *j)
+static void waited(const struct why *why, struct json *json)
 {
-	json_object(j, "waited");
-	json_f64(j, "share", share(w->waited_ns, w->window_ns));
-	json_f64(j, "unseen_share", share(w->unseen_ns, w->window_ns));
-	json_str(j, "by", why_basis_names[w->basis]);
-	json_str(j, "seen_by", why_sight_names[w->seen]);
-	if (why_any_by(w, WHY_BY_GPU))
-		json_u64(j, "resolution_ns", w->gpu_sample_ns);
-	json_object(j, "for");
+	json_object(json, "waited");
+	json_f64(json, "share", share(why->waited_ns, why->window_ns));
+	json_f64(json, "unseen_share", share(why->unseen_ns, why->window_ns));
+	json_str(json, "by", why_basis_names[why->basis]);
+	json_str(json, "seen_by", why_sight_names[why->seen]);
+	if (why_any_by(why, WHY_BY_GPU))
+		json_u64(json, "resolution_ns", why->gpu_sample_ns);
+	json_object(json, "for");
 	for (unsigned int s = 0; s < WHY_STATES; s++)
-		json_f64(j, why_state_names[s], share(w->blame_ns[s], w->waited_ns));
-	json_f64(j, "straggler", share(w->straggler_ns, w->waited_ns));
-	json_end(j);
-	trainers(w, j);
-	json_strs(j, "notes", w->notes, w->n_notes);
-	json_end(j);
+		json_f64(json, why_state_names[s], share(why->blame_ns[s], why->waited_ns));
+	json_f64(json, "straggler", share(why->straggler_ns, why->waited_ns));
+	json_end(json);
+	trainers(why, json);
+	json_strs(json, "notes", why->notes, why->n_notes);
+	json_end(json);
 }
 
 void why_json(const struct report *r, struct json *j)

@@ -17,21 +17,21 @@ static bool has_share(const struct finding *f)
 	return !isnan(f->share) && strcmp(f->rule->code, rule_unknown.code) != 0;
 }
 
-static void measure(FILE *out, const struct finding *f)
+static void measure(FILE *out, const struct finding *finding)
 {
-	const bool has_number = has_share(f) || (isnan(f->share) && !isnan(f->measure));
+	const bool has_number = has_share(finding) || (isnan(finding->share) && !isnan(finding->measure));
 
-	if (!has_number && !f->caveat)
+	if (!has_number && !finding->caveat)
 		return;
 	fputs(" (", out);
-	if (has_share(f))
-		fprintf(out, "%.1f %%", 100 * f->share);
+	if (has_share(finding))
+		fprintf(out, "%.1f %%", 100 * finding->share);
 	else if (has_number)
-		fprintf(out, "%.4g", f->measure);
-	if (has_number && f->caveat)
+		fprintf(out, "%.4g", finding->measure);
+	if (has_number && finding->caveat)
 		fputs("; ", out);
-	if (f->caveat)
-		fmt_text(out, f->caveat, 0);
+	if (finding->caveat)
+		fmt_text(out, finding->caveat, 0);
 	fputc(')', out);
 }
 
@@ -143,11 +143,11 @@ static void not_looked_at(const struct rules *rules, FILE *out)
 		fputc('\n', out);
 }
 
-void why_findings(const struct report *r, FILE *out)
+void why_findings(const struct report *report, FILE *out)
 {
-	const struct rules *rules = r->why ? r->why->rules : NULL;
+	const struct rules *rules = report->why ? report->why->rules : NULL;
 
-	if (!rules || (!rules->n && !rules->n_facts && !rules->n_missing && !r->why->n_notes))
+	if (!rules || (!rules->n && !rules->n_facts && !rules->n_missing && !report->why->n_notes))
 		return;
 	fputs("\nAlso found\n", out);
 	for (unsigned int i = 0; i < rules->n; i++)
@@ -155,7 +155,7 @@ void why_findings(const struct report *r, FILE *out)
 	if (!rules->n)
 		fputs("no other rule of docs/rules.md\n", out);
 	not_looked_at(rules, out);
-	for (unsigned int i = 0; i < r->why->n_notes; i++)
-		fmt_line(out, "- ", r->why->notes[i]);
+	for (unsigned int i = 0; i < report->why->n_notes; i++)
+		fmt_line(out, "- ", report->why->notes[i]);
 	facts(rules, out);
 }

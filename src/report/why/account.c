@@ -38,39 +38,39 @@ static void take(double *from, double *much)
  * calls also ran or waited for a CPU, so that time is taken out of the CPU's terms. If they still exceed it, calls
  * overlapped, as those of io_uring do: then all terms are scaled down.
  */
-static void settle(struct account *a)
+static void settle(struct account *account)
 {
-	double excess = sum_of(a) - a->wall_ns, scale;
+	double excess = sum_of(account) - account->wall_ns, scale;
 
 	if (excess <= 0) {
-		a->ns[ACCOUNT_OTHER] -= excess;
+		account->ns[ACCOUNT_OTHER] -= excess;
 		return;
 	}
-	take(&a->ns[ACCOUNT_RUNQ], &excess);
-	take(&a->ns[ACCOUNT_CPU], &excess);
-	scale = excess > 0 ? a->wall_ns / sum_of(a) : 1;
+	take(&account->ns[ACCOUNT_RUNQ], &excess);
+	take(&account->ns[ACCOUNT_CPU], &excess);
+	scale = excess > 0 ? account->wall_ns / sum_of(account) : 1;
 	for (unsigned int i = 0; i < ACCOUNT_TERMS; i++)
-		a->ns[i] *= scale;
+		account->ns[i] *= scale;
 }
 
 /*
- * Adds the terms that S has, to A, which has those of calls on files already. PIPES_NS: the part of the sleep in reads and
+ * Adds the terms that SLEEPS has, to ACCOUNT, which has those of calls on files already. PIPES_NS: the part of the sleep in reads and
  * writes that was waiting for others. THREADS may be NULL.
  */
-static void add_sleeps(struct account *a, const struct sleeps *s, double pipes_ns, const struct sleeps *threads)
+static void add_sleeps(struct account *account, const struct sleeps *sleeps, double pipes_ns, const struct sleeps *threads)
 {
-	double calls_ns = a->ns[ACCOUNT_READ] + a->ns[ACCOUNT_CACHE] + a->ns[ACCOUNT_OPEN] + a->ns[ACCOUNT_WRITE];
-	double asleep_ns = s->ns[SLEEP_READ] + s->ns[SLEEP_WRITE] + s->ns[SLEEP_OPEN] + s->ns[SLEEP_NAMES] - pipes_ns;
+	double calls_ns = account->ns[ACCOUNT_READ] + account->ns[ACCOUNT_CACHE] + account->ns[ACCOUNT_OPEN] + account->ns[ACCOUNT_WRITE];
+	double asleep_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] + sleeps->ns[SLEEP_OPEN] + sleeps->ns[SLEEP_NAMES] - pipes_ns;
 
-	a->ns[ACCOUNT_CPU] = MAX(s->run_ns - MAX(calls_ns - asleep_ns, 0.0), 0.0);
-	a->ns[ACCOUNT_RUNQ] = s->runq_ns;
-	a->ns[ACCOUNT_THREADS] = threads ? MIN(s->ns[SLEEP_THREAD], sleeps_busy_ns(threads)) : 0;
-	a->ns[ACCOUNT_OTHERS] = s->ns[SLEEP_THREAD] - a->ns[ACCOUNT_THREADS] + s->ns[SLEEP_CHILD] + s->ns[SLEEP_POLL] +
-				s->ns[SLEEP_SOCKET] + pipes_ns;
-	a->ns[ACCOUNT_DEVICE] = s->ns[SLEEP_DEVICE];
-	a->ns[ACCOUNT_SLEEP] = s->ns[SLEEP_TIMER];
+	account->ns[ACCOUNT_CPU] = MAX(sleeps->run_ns - MAX(calls_ns - asleep_ns, 0.0), 0.0);
+	account->ns[ACCOUNT_RUNQ] = sleeps->runq_ns;
+	account->ns[ACCOUNT_THREADS] = threads ? MIN(sleeps->ns[SLEEP_THREAD], sleeps_busy_ns(threads)) : 0;
+	account->ns[ACCOUNT_OTHERS] = sleeps->ns[SLEEP_THREAD] - account->ns[ACCOUNT_THREADS] + sleeps->ns[SLEEP_CHILD] + sleeps->ns[SLEEP_POLL] +
+				sleeps->ns[SLEEP_SOCKET] + pipes_ns;
+	account->ns[ACCOUNT_DEVICE] = sleeps->ns[SLEEP_DEVICE];
+	account->ns[ACCOUNT_SLEEP] = sleeps->ns[SLEEP_TIMER];
 	/* asleep in calls that have no row: they are in flight, or their probe is off */
-	a->ns[ACCOUNT_OTHER] = s->ns[SLEEP_OTHER] + MAX(asleep_ns - calls_ns, 0.0);
+	account->ns[ACCOUNT_OTHER] = sleeps->ns[SLEEP_OTHER] + MAX(asleep_ns - calls_ns, 0.0);
 }
 
 static void add_calls(struct account *a, const double state_ns[WHY_STATES])
@@ -100,14 +100,14 @@ static void take_out(struct account *a, enum account_term of, enum account_term 
 /* --- the other side of a wait ------------------------------------------------------------------------------- */
 
 /* Returns the process with the most CPU time that does not train; NULL: there is none. */
-static const struct report_proc *busiest_other(const struct report *r)
+static const struct report_proc *busiest_other(const struct report *report)
 {
 	const struct report_proc *most = NULL;
 
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = table_at(&r->procs, i);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = table_at(&report->procs, i);
 
-		if (!p->named || why_trainer(r->why, p->pid))
+		if (!p->named || why_trainer(report->why, p->pid))
 			continue;
 		if (!most || p->user_ns + p->sys_ns > most->user_ns + most->sys_ns)
 			most = p;
@@ -115,64 +115,64 @@ static const struct report_proc *busiest_other(const struct report *r)
 	return most;
 }
 
-static void name_others(const struct report *r, const struct why_trainer *t, double pipes_ns, struct account *a)
+static void name_others(const struct report *report, const struct why_trainer *trainer, double pipes_ns, struct account *account)
 {
-	const struct report_proc *p = busiest_other(r);
-	double outside_ns = t->main.ns[SLEEP_SOCKET] + t->main.ns[SLEEP_POLL];
+	const struct report_proc *proc = busiest_other(report);
+	double outside_ns = trainer->main.ns[SLEEP_SOCKET] + trainer->main.ns[SLEEP_POLL];
 
-	if (t->loaders)
-		snprintf(a->awaited, sizeof(a->awaited), "its %u loader%s", t->loaders, t->loaders > 1 ? "s" : "");
-	else if (p && sleeps_busy_ns(&r->why->others) > a->ns[ACCOUNT_OTHERS] / 2)
-		snprintf(a->awaited, sizeof(a->awaited), "process %u (%s)", (unsigned int)p->pid, p->comm);
-	else if (outside_ns > pipes_ns + t->main.ns[SLEEP_CHILD])
-		snprintf(a->awaited, sizeof(a->awaited), "the network, or a process outside the job");
-	else if (p)
-		snprintf(a->awaited, sizeof(a->awaited), "other processes of the job");
+	if (trainer->loaders)
+		snprintf(account->awaited, sizeof(account->awaited), "its %u loader%s", trainer->loaders, trainer->loaders > 1 ? "s" : "");
+	else if (proc && sleeps_busy_ns(&report->why->others) > account->ns[ACCOUNT_OTHERS] / 2)
+		snprintf(account->awaited, sizeof(account->awaited), "process %u (%s)", (unsigned int)proc->pid, proc->comm);
+	else if (outside_ns > pipes_ns + trainer->main.ns[SLEEP_CHILD])
+		snprintf(account->awaited, sizeof(account->awaited), "the network, or a process outside the job");
+	else if (proc)
+		snprintf(account->awaited, sizeof(account->awaited), "other processes of the job");
 }
 
 /* --- accounts ----------------------------------------------------------------------------------------- */
 
-static void of_trainer(const struct report *r, struct why_trainer *t, struct account *a)
+static void of_trainer(const struct report *report, struct why_trainer *trainer, struct account *account)
 {
-	const struct why *w = r->why;
-	const struct sleeps *s = &t->main;
-	double state_ns[WHY_STATES], pipes_ns = (double)spans_within(&t->calls, t->begin_ns, t->end_ns);
+	const struct why *why = report->why;
+	const struct sleeps *sleeps = &trainer->main;
+	double state_ns[WHY_STATES], pipes_ns = (double)spans_within(&trainer->calls, trainer->begin_ns, trainer->end_ns);
 
-	*a = (struct account){ .pid = t->pid, .n = 1, .wall_ns = (double)(t->end_ns - t->begin_ns) };
+	*account = (struct account){ .pid = trainer->pid, .n = 1, .wall_ns = (double)(trainer->end_ns - trainer->begin_ns) };
 	for (unsigned int i = 0; i < WHY_STATES; i++)
-		state_ns[i] = (double)t->own_ns[i];
-	add_calls(a, state_ns);
-	if (w->has_sums) {
-		pipes_ns = MIN(pipes_ns, s->ns[SLEEP_READ] + s->ns[SLEEP_WRITE]);
-		take_out(a, ACCOUNT_READ, ACCOUNT_FAULT, s->ns[SLEEP_FAULT], true);
-		take_out(a, ACCOUNT_OPEN, ACCOUNT_METADATA, s->ns[SLEEP_STAT], !w->has_switches);
-		add_sleeps(a, s, pipes_ns, &t->threads);
+		state_ns[i] = (double)trainer->own_ns[i];
+	add_calls(account, state_ns);
+	if (why->has_sums) {
+		pipes_ns = MIN(pipes_ns, sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE]);
+		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], true);
+		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], !why->has_switches);
+		add_sleeps(account, sleeps, pipes_ns, &trainer->threads);
 	} else {
-		a->ns[ACCOUNT_OTHERS] = pipes_ns;
+		account->ns[ACCOUNT_OTHERS] = pipes_ns;
 	}
-	take_out_faults(a, t->fault_ns);
-	settle(a);
-	name_others(r, t, pipes_ns, a);
+	take_out_faults(account, trainer->fault_ns);
+	settle(account);
+	name_others(report, trainer, pipes_ns, account);
 }
 
-static void of_loader(const struct report *r, const struct why_loader *l, struct account *a)
+static void of_loader(const struct report *report, const struct why_loader *loader, struct account *account)
 {
-	const struct why_trainer *t = &r->why->trainer[l->trainer];
-	const struct sleeps *s = &l->main;
+	const struct why_trainer *trainer = &report->why->trainer[loader->trainer];
+	const struct sleeps *sleeps = &loader->main;
 	double pipes_ns;
 
-	*a = (struct account){ .pid = l->pid, .n = 1, .wall_ns = (double)why_looked_at(t, l->begin_ns, l->end_ns) };
-	add_calls(a, l->ns);
-	if (r->why->has_sums) {
-		pipes_ns = s->ns[SLEEP_READ] + s->ns[SLEEP_WRITE] - l->ns[WHY_DISK] - l->ns[WHY_CACHE] - l->ns[WHY_WRITE];
-		take_out(a, ACCOUNT_READ, ACCOUNT_FAULT, s->ns[SLEEP_FAULT], r->why->has_switches);
-		take_out(a, ACCOUNT_OPEN, ACCOUNT_METADATA, s->ns[SLEEP_STAT], false);
-		add_sleeps(a, s, MAX(pipes_ns, 0.0), NULL);
+	*account = (struct account){ .pid = loader->pid, .n = 1, .wall_ns = (double)why_looked_at(trainer, loader->begin_ns, loader->end_ns) };
+	add_calls(account, loader->ns);
+	if (report->why->has_sums) {
+		pipes_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] - loader->ns[WHY_DISK] - loader->ns[WHY_CACHE] - loader->ns[WHY_WRITE];
+		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], report->why->has_switches);
+		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], false);
+		add_sleeps(account, sleeps, MAX(pipes_ns, 0.0), NULL);
 	} else {
-		a->ns[ACCOUNT_OTHERS] = l->ns[WHY_QUEUE];
+		account->ns[ACCOUNT_OTHERS] = loader->ns[WHY_QUEUE];
 	}
-	take_out_faults(a, l->fault_ns);
-	settle(a);
+	take_out_faults(account, loader->fault_ns);
+	settle(account);
 }
 
 static void add(struct account *to, const struct account *a)
@@ -183,20 +183,20 @@ static void add(struct account *to, const struct account *a)
 		to->ns[i] += a->ns[i];
 }
 
-struct account *account_all(const struct report *r, uint32_t *n)
+struct account *account_all(const struct report *report, uint32_t *n)
 {
-	struct why *w = r->why;
-	struct account *all = calloc(w->n_trainers + 1, sizeof(*all)), one;
+	struct why *why = report->why;
+	struct account *all = calloc(why->n_trainers + 1, sizeof(*all)), one;
 
 	*n = 0;
-	for (uint32_t i = 0; all && i < w->n_trainers; i++)
-		of_trainer(r, &w->trainer[i], &all[(*n)++]);
-	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
-		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+	for (uint32_t i = 0; all && i < why->n_trainers; i++)
+		of_trainer(report, &why->trainer[i], &all[(*n)++]);
+	for (uint32_t i = 0; all && i < why->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 
 		if (!l)
 			continue;
-		of_loader(r, l, &one);
+		of_loader(report, l, &one);
 		add(&all[*n], &one);
 	}
 	*n += all && all[*n].n;

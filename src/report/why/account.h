@@ -36,7 +36,7 @@ struct account {
 
 struct report;
 /* Returns *N accounts: one of each trainer, then one of all loaders together. NULL when memory is out. */
-struct account *account_all(const struct report *r, uint32_t *n);
+struct account *account_all(const struct report *report, uint32_t *n);
 
 extern const char *const account_names[ACCOUNT_TERMS];
 

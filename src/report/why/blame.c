@@ -36,41 +36,41 @@ static double take(double *from, double want)
  * Finds what a loader did outside of traced calls during its trainer's waits: from sched.out, or else from its CPU time at
  * exit.
  */
-static void resolve_gap(struct report *r, struct why_loader *l)
+static void resolve_gap(struct report *report, struct why_loader *loader)
 {
-	const struct report_proc *p = table_find(&r->procs, l->pid);
-	struct why *w = r->why;
-	double gap_ns = MAX(l->alive_idle_ns - sum_of(l->idle_ns), 0.0), all_ns;
+	const struct report_proc *proc = table_find(&report->procs, loader->pid);
+	struct why *why = report->why;
+	double gap_ns = MAX(loader->alive_idle_ns - sum_of(loader->idle_ns), 0.0), all_ns;
 
-	if (w->has_sums && !w->has_switches) {
-		l->idle_ns[WHY_CPU] += take(&gap_ns, l->run_idle_ns - l->idle_ns[WHY_CACHE]);
-		l->idle_ns[WHY_RUNQ] += take(&gap_ns, l->runq_idle_ns);
-		l->idle_ns[WHY_DISK] += take(&gap_ns, l->fault_idle_ns);
-		l->idle_ns[WHY_META] += take(&gap_ns, l->stat_idle_ns);
-		l->idle_ns[WHY_QUEUE] += take(&gap_ns, l->sleep_idle_ns - l->idle_ns[WHY_QUEUE]);
-	} else if (!w->has_switches && p && p->user_ns) {
-		all_ns = (double)(l->end_ns - l->begin_ns) - sum_of(l->ns);
+	if (why->has_sums && !why->has_switches) {
+		loader->idle_ns[WHY_CPU] += take(&gap_ns, loader->run_idle_ns - loader->idle_ns[WHY_CACHE]);
+		loader->idle_ns[WHY_RUNQ] += take(&gap_ns, loader->runq_idle_ns);
+		loader->idle_ns[WHY_DISK] += take(&gap_ns, loader->fault_idle_ns);
+		loader->idle_ns[WHY_META] += take(&gap_ns, loader->stat_idle_ns);
+		loader->idle_ns[WHY_QUEUE] += take(&gap_ns, loader->sleep_idle_ns - loader->idle_ns[WHY_QUEUE]);
+	} else if (!why->has_switches && proc && proc->user_ns) {
+		all_ns = (double)(loader->end_ns - loader->begin_ns) - sum_of(loader->ns);
 		if (all_ns > 0)
-			l->idle_ns[WHY_CPU] += take(&gap_ns, gap_ns * MIN((double)p->user_ns / all_ns, 1));
+			loader->idle_ns[WHY_CPU] += take(&gap_ns, gap_ns * MIN((double)proc->user_ns / all_ns, 1));
 	}
-	l->idle_ns[WHY_OTHER] += gap_ns;
+	loader->idle_ns[WHY_OTHER] += gap_ns;
 }
 
-static void finish_loaders(struct report *r)
+static void finish_loaders(struct report *report)
 {
-	for (uint32_t i = 0; i < r->why->loaders.n; i++) {
-		struct why_loader *l = *(struct why_loader **)table_at(&r->why->loaders, i);
-		struct why_trainer *t;
+	for (uint32_t i = 0; i < report->why->loaders.n; i++) {
+		struct why_loader *loader = *(struct why_loader **)table_at(&report->why->loaders, i);
+		struct why_trainer *trainer;
 
-		if (!l)
+		if (!loader)
 			continue;
-		t = &r->why->trainer[l->trainer];
-		for (unsigned int s = 0; t->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
-			l->idle_ns[s] = l->ns[s] * t->cpu_wait; /* it is not known when it waited */
-		if (t->basis == WHY_BY_CPU_TIME)
-			l->shared_idle_ns = l->shared_ns * t->cpu_wait;
-		l->alive_idle_ns = (double)why_waited_then(r->why, t, l->begin_ns, l->end_ns);
-		resolve_gap(r, l);
+		trainer = &report->why->trainer[loader->trainer];
+		for (unsigned int s = 0; trainer->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
+			loader->idle_ns[s] = loader->ns[s] * trainer->cpu_wait; /* it is not known when it waited */
+		if (trainer->basis == WHY_BY_CPU_TIME)
+			loader->shared_idle_ns = loader->shared_ns * trainer->cpu_wait;
+		loader->alive_idle_ns = (double)why_waited_then(report->why, trainer, loader->begin_ns, loader->end_ns);
+		resolve_gap(report, loader);
 	}
 }
 
@@ -81,48 +81,48 @@ static void finish_loaders(struct report *r)
  * calls show hardly any wait, or only few of the waits that there must be even if all of its CPU time lies in the window.
  * Where its CPU time is not known, or means nothing because a GPU works meanwhile, all time outside of its calls is unseen.
  */
-static void estimate(struct report *r, struct why_trainer *t, double window_ns)
+static void estimate(struct report *report, struct why_trainer *trainer, double window_ns)
 {
-	const struct report_proc *p = table_find(&r->procs, t->pid);
-	double waited_ns = (double)why_waited(r->why, t, t->begin_ns, t->end_ns), wait;
-	const bool uses_gpu = t->uses_gpu || (p && p->on_gpu);
-	const double cpu_ns = p && p->end_ns ? (double)(p->user_ns + p->sys_ns) : 0;
+	const struct report_proc *proc = table_find(&report->procs, trainer->pid);
+	double waited_ns = (double)why_waited(report->why, trainer, trainer->begin_ns, trainer->end_ns), wait;
+	const bool uses_gpu = trainer->uses_gpu || (proc && proc->on_gpu);
+	const double cpu_ns = proc && proc->end_ns ? (double)(proc->user_ns + proc->sys_ns) : 0;
 
-	if (t->basis != WHY_BY_CALLS)
+	if (trainer->basis != WHY_BY_CALLS)
 		return;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
-		waited_ns += (double)t->own_ns[s];
+		waited_ns += (double)trainer->own_ns[s];
 	if (uses_gpu || cpu_ns <= 0) {
-		t->unseen_ns = MAX(window_ns - waited_ns, 0.0);
+		trainer->unseen_ns = MAX(window_ns - waited_ns, 0.0);
 		if (uses_gpu && waited_ns <= NO_CALLS * window_ns)
-			t->basis = WHY_BY_NOTHING;
+			trainer->basis = WHY_BY_NOTHING;
 		return;
 	}
-	wait = 1 - cpu_ns / (double)(p->end_ns - p->begin_ns);
+	wait = 1 - cpu_ns / (double)(proc->end_ns - proc->begin_ns);
 	if (wait * window_ns <= waited_ns)
 		return;
 	if (waited_ns > NO_CALLS * window_ns && waited_ns > FEW_CALLS * (window_ns - cpu_ns)) {
-		t->unseen_ns = wait * window_ns - waited_ns;
+		trainer->unseen_ns = wait * window_ns - waited_ns;
 		return;
 	}
-	t->basis = t->then = WHY_BY_CPU_TIME;
-	t->cpu_wait = wait;
+	trainer->basis = trainer->then = WHY_BY_CPU_TIME;
+	trainer->cpu_wait = wait;
 }
 
 /* Puts the trainer's own calls into OWN: of each sample of its GPU, at most the time in which the GPU was idle. */
-static void own_by_samples(struct why *w, const struct why_trainer *t, double own[WHY_STATES])
+static void own_by_samples(struct why *why, const struct why_trainer *trainer, double own[WHY_STATES])
 {
-	const struct spans *samples = why_samples(w, t);
+	const struct spans *samples = why_samples(why, trainer);
 
-	for (size_t i = 0; t->own_samples && i < samples->n; i++) {
+	for (size_t i = 0; trainer->own_samples && i < samples->n; i++) {
 		const struct span *s = &samples->v[i];
 		double sum = 0, scale, idle_ns = (double)(s->end_ns - s->begin_ns) * (double)s->weight;
 
 		for (unsigned int k = 0; k < WHY_STATES; k++)
-			sum += (double)t->own_samples[i][k];
+			sum += (double)trainer->own_samples[i][k];
 		scale = sum > idle_ns ? idle_ns / sum : 1;
 		for (unsigned int k = 0; k < WHY_STATES; k++)
-			own[k] += scale * (double)t->own_samples[i][k];
+			own[k] += scale * (double)trainer->own_samples[i][k];
 	}
 }
 
@@ -150,46 +150,46 @@ static double own_by_account(const struct account *a, double own[WHY_STATES])
 }
 
 /*
- * Counts all time of the checkpoints that T writes itself as writing, whatever it did in them. Returns the waits, which were
+ * Counts all time of the checkpoints that TRAINER writes itself as writing, whatever it did in them. Returns the waits, which were
  * ALL_NS before.
  */
-static double own_saves(struct why *w, struct why_trainer *t, double own[WHY_STATES], double all_ns)
+static double own_saves(struct why *why, struct why_trainer *trainer, double own[WHY_STATES], double all_ns)
 {
-	const double waited_ns = why_saves_waited(w, t);
+	const double waited_ns = why_saves_waited(why, trainer);
 
-	if (!why_saves_itself(t))
+	if (!why_saves_itself(trainer))
 		return all_ns;
-	if (t->basis != WHY_BY_GPU) /* the waits have the writes and syncs of checkpoints, but not the rest */
-		all_ns += MAX(waited_ns - (double)t->in_saves_ns[WHY_WRITE], 0.0);
+	if (trainer->basis != WHY_BY_GPU) /* the waits have the writes and syncs of checkpoints, but not the rest */
+		all_ns += MAX(waited_ns - (double)trainer->in_saves_ns[WHY_WRITE], 0.0);
 	for (unsigned int s = 0; s < WHY_STATES; s++)
-		if (t->basis == WHY_BY_GPU || s == WHY_WRITE)
-			own[s] = MAX(own[s] - (double)t->in_saves_ns[s], 0.0);
+		if (trainer->basis == WHY_BY_GPU || s == WHY_WRITE)
+			own[s] = MAX(own[s] - (double)trainer->in_saves_ns[s], 0.0);
 	own[WHY_WRITE] += waited_ns;
-	w->saves_ns += waited_ns;
-	w->saves_write_ns += MIN((double)t->in_saves_ns[WHY_WRITE], waited_ns);
+	why->saves_ns += waited_ns;
+	why->saves_write_ns += MIN((double)trainer->in_saves_ns[WHY_WRITE], waited_ns);
 	return all_ns;
 }
 
-/* Puts into OWN what T itself did on files in its waits. Returns the waits, which include these calls. */
-static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_STATES])
+/* Puts into OWN what TRAINER itself did on files in its waits. Returns the waits, which include these calls. */
+static double own_and_all(struct why *why, struct why_trainer *trainer, double own[WHY_STATES])
 {
-	double window_ns = (double)(t->end_ns - t->begin_ns), all_ns = (double)why_waited(w, t, t->begin_ns, t->end_ns);
-	const struct account *a = account_of(w, t);
+	double window_ns = (double)(trainer->end_ns - trainer->begin_ns), all_ns = (double)why_waited(why, trainer, trainer->begin_ns, trainer->end_ns);
+	const struct account *account = account_of(why, trainer);
 	double sum, scale;
 
-	if (a)
-		return own_by_account(a, own);
+	if (account)
+		return own_by_account(account, own);
 	for (unsigned int s = 0; s < WHY_STATES; s++) {
-		own[s] = (double)t->own_idle_ns[s];
-		if (t->basis == WHY_BY_GPU || !why_waits_outside(t, s))
+		own[s] = (double)trainer->own_idle_ns[s];
+		if (trainer->basis == WHY_BY_GPU || !why_waits_outside(trainer, s))
 			continue;
-		own[s] = MAX(own[s], (double)t->own_ns[s]);
-		if (t->basis != WHY_BY_CPU_TIME)
-			all_ns += MAX((double)t->own_ns[s] - (double)t->own_idle_ns[s], 0.0);
+		own[s] = MAX(own[s], (double)trainer->own_ns[s]);
+		if (trainer->basis != WHY_BY_CPU_TIME)
+			all_ns += MAX((double)trainer->own_ns[s] - (double)trainer->own_idle_ns[s], 0.0);
 	}
-	if (t->basis == WHY_BY_GPU)
-		own_by_samples(w, t, own);
-	all_ns = own_saves(w, t, own, all_ns);
+	if (trainer->basis == WHY_BY_GPU)
+		own_by_samples(why, trainer, own);
+	all_ns = own_saves(why, trainer, own, all_ns);
 	all_ns = MIN(all_ns, window_ns);
 	sum = sum_of(own);
 	scale = sum > all_ns ? all_ns / sum : 1; /* calls of several threads may overlap */
@@ -199,19 +199,19 @@ static double own_and_all(struct why *w, struct why_trainer *t, double own[WHY_S
 }
 
 /*
- * Divides WAIT_NS of T by what the threads in S, for which it waited, did meanwhile. What they computed was work of the job.
+ * Divides WAIT_NS of TRAINER by what the threads in SLEEPS, for which it waited, did meanwhile. What they computed was work of the job.
  */
-static void blame_helpers(struct why *w, struct why_trainer *t, const struct sleeps *s, double wait_ns)
+static void blame_helpers(struct why *why, struct why_trainer *trainer, const struct sleeps *sleeps, double wait_ns)
 {
-	double busy_ns = sleeps_busy_ns(s), part = busy_ns > 0 ? wait_ns / busy_ns : 0;
+	double busy_ns = sleeps_busy_ns(sleeps), part = busy_ns > 0 ? wait_ns / busy_ns : 0;
 
-	w->blame_ns[WHY_DISK] += part * (s->ns[SLEEP_READ] + s->ns[SLEEP_FAULT]);
-	w->blame_ns[WHY_META] += part * (s->ns[SLEEP_OPEN] + s->ns[SLEEP_NAMES] + s->ns[SLEEP_STAT]);
-	w->blame_ns[WHY_WRITE] += part * s->ns[SLEEP_WRITE];
-	w->blame_ns[WHY_RUNQ] += part * s->runq_ns;
-	w->computed_ns += part * s->run_ns;
-	w->slept_ns += part * s->ns[SLEEP_DEVICE];
-	t->waited_ns -= MIN((uint64_t)(part * (s->run_ns + s->ns[SLEEP_DEVICE])), t->waited_ns);
+	why->blame_ns[WHY_DISK] += part * (sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_FAULT]);
+	why->blame_ns[WHY_META] += part * (sleeps->ns[SLEEP_OPEN] + sleeps->ns[SLEEP_NAMES] + sleeps->ns[SLEEP_STAT]);
+	why->blame_ns[WHY_WRITE] += part * sleeps->ns[SLEEP_WRITE];
+	why->blame_ns[WHY_RUNQ] += part * sleeps->runq_ns;
+	why->computed_ns += part * sleeps->run_ns;
+	why->slept_ns += part * sleeps->ns[SLEEP_DEVICE];
+	trainer->waited_ns -= MIN((uint64_t)(part * (sleeps->run_ns + sleeps->ns[SLEEP_DEVICE])), trainer->waited_ns);
 }
 
 /*
@@ -246,20 +246,20 @@ static void blame_others(struct why *w, struct why_trainer *t, const struct acco
  * outside of calls on files, by sched.out. What it computes there, in this or other threads, counts as decoding. Returns
  * false where sched.out does not show it.
  */
-static bool blame_fetching(struct why *w, const struct why_trainer *t, double rest_ns)
+static bool blame_fetching(struct why *why, const struct why_trainer *trainer, double rest_ns)
 {
-	const struct sleeps *s = &t->fetching;
-	const double others = s->ns[SLEEP_CHILD] + s->ns[SLEEP_POLL] + s->ns[SLEEP_SOCKET] + s->ns[SLEEP_DEVICE] +
-			      s->ns[SLEEP_TIMER] + s->ns[SLEEP_OTHER];
-	const double cpu = s->run_ns + s->ns[SLEEP_THREAD], all = cpu + s->runq_ns + s->ns[SLEEP_STAT] + s->ns[SLEEP_FAULT] + others;
+	const struct sleeps *sleeps = &trainer->fetching;
+	const double others = sleeps->ns[SLEEP_CHILD] + sleeps->ns[SLEEP_POLL] + sleeps->ns[SLEEP_SOCKET] + sleeps->ns[SLEEP_DEVICE] +
+			      sleeps->ns[SLEEP_TIMER] + sleeps->ns[SLEEP_OTHER];
+	const double cpu = sleeps->run_ns + sleeps->ns[SLEEP_THREAD], all = cpu + sleeps->runq_ns + sleeps->ns[SLEEP_STAT] + sleeps->ns[SLEEP_FAULT] + others;
 
-	if (t->basis != WHY_BY_REGIONS || all <= 0)
+	if (trainer->basis != WHY_BY_REGIONS || all <= 0)
 		return false;
-	w->blame_ns[WHY_CPU] += rest_ns * cpu / all;
-	w->blame_ns[WHY_RUNQ] += rest_ns * s->runq_ns / all;
-	w->blame_ns[WHY_META] += rest_ns * s->ns[SLEEP_STAT] / all;
-	w->blame_ns[WHY_DISK] += rest_ns * s->ns[SLEEP_FAULT] / all;
-	w->blame_ns[WHY_OTHER] += rest_ns * others / all;
+	why->blame_ns[WHY_CPU] += rest_ns * cpu / all;
+	why->blame_ns[WHY_RUNQ] += rest_ns * sleeps->runq_ns / all;
+	why->blame_ns[WHY_META] += rest_ns * sleeps->ns[SLEEP_STAT] / all;
+	why->blame_ns[WHY_DISK] += rest_ns * sleeps->ns[SLEEP_FAULT] / all;
+	why->blame_ns[WHY_OTHER] += rest_ns * others / all;
 	return true;
 }
 
@@ -274,16 +274,16 @@ static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns
 	r->why->blame_ns[WHY_OTHER] += rest_ns * (1 - cpu);
 }
 
-static void blame_loaders(struct report *r, struct why_trainer *t, double rest_ns)
+static void blame_loaders(struct report *report, struct why_trainer *trainer, double rest_ns)
 {
-	double base_ns = (double)why_waited_then(r->why, t, t->begin_ns, t->end_ns), did[WHY_STATES] = { 0 }, shared_ns = 0, all_ns, busy_ns;
-	struct why *w = r->why;
-	uint32_t nr = (uint32_t)(t - w->trainer);
+	double base_ns = (double)why_waited_then(report->why, trainer, trainer->begin_ns, trainer->end_ns), did[WHY_STATES] = { 0 }, shared_ns = 0, all_ns, busy_ns;
+	struct why *why = report->why;
+	uint32_t nr = (uint32_t)(trainer - why->trainer);
 	struct why_together b;
 	double slow_ns, ready_ns;
 
-	for (uint32_t i = 0; i < w->loaders.n; i++) {
-		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
+	for (uint32_t i = 0; i < why->loaders.n; i++) {
+		const struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 
 		if (!l || l->trainer != nr)
 			continue;
@@ -293,62 +293,62 @@ static void blame_loaders(struct report *r, struct why_trainer *t, double rest_n
 	}
 	all_ns = sum_of(did);
 	if (all_ns <= 0) {
-		w->blame_ns[WHY_OTHER] += rest_ns;
+		why->blame_ns[WHY_OTHER] += rest_ns;
 		return;
 	}
-	w->loader_idle_ns += all_ns;
-	b = why_together(w, nr);
+	why->loader_idle_ns += all_ns;
+	b = why_together(why, nr);
 	slow_ns = base_ns > 0 ? MIN(b.straggler_ns / base_ns, 1) * rest_ns : 0;
-	w->straggler_ns += slow_ns;
+	why->straggler_ns += slow_ns;
 	rest_ns -= slow_ns;
 	busy_ns = all_ns - did[WHY_QUEUE];
 	ready_ns = busy_ns > 0 && b.idle_ns > 0 ? MIN(b.ready_ns / b.idle_ns * (rest_ns + slow_ns), rest_ns) :
 						  rest_ns * did[WHY_QUEUE] / all_ns;
-	w->blame_ns[WHY_QUEUE] += ready_ns;
+	why->blame_ns[WHY_QUEUE] += ready_ns;
 	for (unsigned int s = 0; busy_ns > 0 && s < WHY_STATES; s++)
 		if (s != WHY_QUEUE)
-			w->blame_ns[s] += (rest_ns - ready_ns) * did[s] / busy_ns;
-	w->shared_ns += busy_ns > 0 ? (rest_ns - ready_ns) * MIN(shared_ns / busy_ns, 1) : 0;
+			why->blame_ns[s] += (rest_ns - ready_ns) * did[s] / busy_ns;
+	why->shared_ns += busy_ns > 0 ? (rest_ns - ready_ns) * MIN(shared_ns / busy_ns, 1) : 0;
 }
 
-static void blame_trainer(struct report *r, struct why_trainer *t)
+static void blame_trainer(struct report *report, struct why_trainer *trainer)
 {
-	struct why *w = r->why;
-	const struct account *a = account_of(w, t);
+	struct why *why = report->why;
+	const struct account *account = account_of(why, trainer);
 	double own[WHY_STATES], rest_ns;
 
-	if (!why_knows_waits(t))
+	if (!why_knows_waits(trainer))
 		return;
-	t->waited_ns = (uint64_t)own_and_all(w, t, own);
-	rest_ns = (double)t->waited_ns - sum_of(own);
-	w->window_ns += (double)(t->end_ns - t->begin_ns);
-	w->unseen_ns += t->unseen_ns;
+	trainer->waited_ns = (uint64_t)own_and_all(why, trainer, own);
+	rest_ns = (double)trainer->waited_ns - sum_of(own);
+	why->window_ns += (double)(trainer->end_ns - trainer->begin_ns);
+	why->unseen_ns += trainer->unseen_ns;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
-		w->blame_ns[s] += own[s];
-	if (a) {
-		w->computed_ns += a->ns[ACCOUNT_CPU];
-		w->slept_ns += a->ns[ACCOUNT_SLEEP] + a->ns[ACCOUNT_DEVICE];
+		why->blame_ns[s] += own[s];
+	if (account) {
+		why->computed_ns += account->ns[ACCOUNT_CPU];
+		why->slept_ns += account->ns[ACCOUNT_SLEEP] + account->ns[ACCOUNT_DEVICE];
 	}
-	if (rest_ns > 0 && t->loaders)
-		blame_loaders(r, t, rest_ns);
-	else if (rest_ns > 0 && a)
-		blame_others(w, t, a);
-	else if (rest_ns > 0 && !blame_fetching(w, t, rest_ns))
-		blame_itself(r, t, rest_ns);
-	w->waited_ns += (double)t->waited_ns;
+	if (rest_ns > 0 && trainer->loaders)
+		blame_loaders(report, trainer, rest_ns);
+	else if (rest_ns > 0 && account)
+		blame_others(why, trainer, account);
+	else if (rest_ns > 0 && !blame_fetching(why, trainer, rest_ns))
+		blame_itself(report, trainer, rest_ns);
+	why->waited_ns += (double)trainer->waited_ns;
 }
 
 /* Returns the basis of all trainers whose waits are known; the others have no part in the sums. */
-static enum why_basis basis_of_all(const struct why *w)
+static enum why_basis basis_of_all(const struct why *why)
 {
 	enum why_basis basis = WHY_BY_NOTHING;
 
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		if (!why_knows_waits(&w->trainer[i]))
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		if (!why_knows_waits(&why->trainer[i]))
 			continue;
-		if (basis != WHY_BY_NOTHING && basis != w->trainer[i].basis)
+		if (basis != WHY_BY_NOTHING && basis != why->trainer[i].basis)
 			return WHY_BY_SEVERAL;
-		basis = w->trainer[i].basis;
+		basis = why->trainer[i].basis;
 	}
 	return basis;
 }

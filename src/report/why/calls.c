@@ -45,31 +45,31 @@ static int open_text(struct why_calls_stream *s, enum report_kind kind)
 }
 
 /* Takes the same rows as report/rows.c, and drops the same. */
-static bool parse(struct scan *s, struct callstore_row *row)
+static bool parse(struct scan *scan, struct callstore_row *row)
 {
-	const bool rw = s->kind == REPORT_VFS_RW;
-	const struct reader_field ret = scan_field(s, rw ? COL_RETURNED : COL_RET);
+	const bool rw = scan->kind == REPORT_VFS_RW;
+	const struct reader_field ret = scan_field(scan, rw ? COL_RETURNED : COL_RET);
 	const bool running = reader_is(ret, "?");
 	struct report_call_facts facts = { .rw = rw, .failed = ret.len > 1 && ret.p[0] == '-' };
 
-	if (!scan_u64(s, COL_TIMESTAMP, &s->time_ns) || !s->time_ns || !scan_u64(s, COL_PID, &facts.pid) ||
-	    !scan_u64(s, COL_TID, &facts.tid) || !(scan_u64(s, COL_LAT_NS, &facts.lat_ns) || running))
+	if (!scan_u64(scan, COL_TIMESTAMP, &scan->time_ns) || !scan->time_ns || !scan_u64(scan, COL_PID, &facts.pid) ||
+	    !scan_u64(scan, COL_TID, &facts.tid) || !(scan_u64(scan, COL_LAT_NS, &facts.lat_ns) || running))
 		return false;
-	facts.lat_ns = MIN(facts.lat_ns, s->time_ns);
-	if (scan_u64(s, COL_FID, &facts.fid)) {
-		facts.file = table_find(&s->report->files, facts.fid);
-		facts.file = facts.file ? facts.file : &s->report->other_file;
+	facts.lat_ns = MIN(facts.lat_ns, scan->time_ns);
+	if (scan_u64(scan, COL_FID, &facts.fid)) {
+		facts.file = table_find(&scan->report->files, facts.fid);
+		facts.file = facts.file ? facts.file : &scan->report->other_file;
 		facts.type = (enum report_type)facts.file->type;
 	}
 	facts.on_file = report_is_file(facts.type);
 	if (rw) {
-		facts.write = scan_is(s, COL_RW, "W");
-		facts.done = scan_u64(s, COL_RETURNED, &facts.bytes);
-		facts.accounted = scan_u64(s, COL_DISK_BYTES, &facts.disk_bytes);
+		facts.write = scan_is(scan, COL_RW, "W");
+		facts.done = scan_u64(scan, COL_RETURNED, &facts.bytes);
+		facts.accounted = scan_u64(scan, COL_DISK_BYTES, &facts.disk_bytes);
 		if (!facts.done && !facts.failed && !running && !reader_is(ret, "-"))
 			return false;
 	}
-	return why_rows_again(s, &facts, row);
+	return why_rows_again(scan, &facts, row);
 }
 
 int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row)
@@ -84,17 +84,17 @@ int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row
 
 /* --- streams -------------------------------------------------------------------------------------- */
 
-int why_calls_open(struct why_calls_stream *s, struct report *r, enum report_kind kind)
+int why_calls_open(struct why_calls_stream *stream, struct report *report, enum report_kind kind)
 {
-	const struct why_calls *c = r->why->calls;
+	const struct why_calls *c = report->why->calls;
 	int res;
 
-	*s = (struct why_calls_stream){ .report = r };
-	if (!r->present[kind])
+	*stream = (struct why_calls_stream){ .report = report };
+	if (!report->present[kind])
 		return -ENOENT;
-	res = c->store.failed ? open_text(s, kind) : callstore_open(&s->kept, &c->store, c->part[kind]);
+	res = c->store.failed ? open_text(stream, kind) : callstore_open(&stream->kept, &c->store, c->part[kind]);
 	if (res < 0)
-		why_calls_close(s);
+		why_calls_close(stream);
 	return res;
 }
 

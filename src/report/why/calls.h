@@ -28,7 +28,7 @@ struct why_calls_stream {
 };
 
 /* Returns 0, -ENOENT when there are no such calls, or -errno. */
-int why_calls_open(struct why_calls_stream *s, struct report *r, enum report_kind kind);
+int why_calls_open(struct why_calls_stream *stream, struct report *report, enum report_kind kind);
 int why_calls_next_of_text(struct why_calls_stream *s, struct callstore_row *row);
 /* Returns 1, 0 at the end, or -errno. */
 static inline int why_calls_next(struct why_calls_stream *s, struct why_call_row *row)

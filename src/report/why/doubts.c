@@ -22,33 +22,33 @@ static void move(uint64_t v[WHY_STATES], double ns)
 }
 
 /* Moves the time in each sample of the trainer's GPU. */
-static void move_samples(const struct why *w, struct why_trainer *t, const struct why_doubt *doubt)
+static void move_samples(const struct why *why, struct why_trainer *trainer, const struct why_doubt *doubt)
 {
-	const struct spans *samples = why_samples(w, t);
+	const struct spans *samples = why_samples(why, trainer);
 
-	for (size_t i = t->own_samples ? t->at_sample + 1 : 0; i-- > 0 && samples->v[i].end_ns > doubt->begin_ns;) {
+	for (size_t i = trainer->own_samples ? trainer->at_sample + 1 : 0; i-- > 0 && samples->v[i].end_ns > doubt->begin_ns;) {
 		uint64_t from_ns = MAX(doubt->begin_ns, samples->v[i].begin_ns);
 		uint64_t to_ns = MIN(doubt->end_ns, samples->v[i].end_ns);
-		float *v = t->own_samples[i], part = to_ns > from_ns ? MIN((float)(to_ns - from_ns), v[WHY_CACHE]) : 0;
+		float *v = trainer->own_samples[i], part = to_ns > from_ns ? MIN((float)(to_ns - from_ns), v[WHY_CACHE]) : 0;
 
 		v[WHY_CACHE] -= part;
 		v[WHY_DISK] += part;
 	}
 }
 
-static void end(const struct why *w, struct why_doubt *doubt)
+static void end(const struct why *why, struct why_doubt *doubt)
 {
-	struct why_loader *l = doubt->loader;
+	struct why_loader *loader = doubt->loader;
 
-	if (l) {
-		l->ns[WHY_CACHE] -= doubt->ns;
-		l->ns[WHY_DISK] += doubt->ns;
-		l->idle_ns[WHY_CACHE] -= doubt->idle_ns;
-		l->idle_ns[WHY_DISK] += doubt->idle_ns;
+	if (loader) {
+		loader->ns[WHY_CACHE] -= doubt->ns;
+		loader->ns[WHY_DISK] += doubt->ns;
+		loader->idle_ns[WHY_CACHE] -= doubt->idle_ns;
+		loader->idle_ns[WHY_DISK] += doubt->idle_ns;
 	} else {
 		move(doubt->trainer->own_ns, doubt->ns);
 		move(doubt->trainer->own_idle_ns, doubt->idle_ns);
-		move_samples(w, doubt->trainer, doubt);
+		move_samples(why, doubt->trainer, doubt);
 	}
 	doubt->fid = 0;
 }

@@ -21,12 +21,12 @@ static const struct phases *phases_of(const struct report *r)
 
 /* --- when it trains --------------------------------------------------------------------------------- */
 
-static bool widen(const struct phases *p, enum phase_kind kind, uint64_t *begin_ns, uint64_t *end_ns)
+static bool widen(const struct phases *phases, enum phase_kind kind, uint64_t *begin_ns, uint64_t *end_ns)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < phases_count(p, kind); i++) {
-		const struct phase *phase = phases_get(p, kind, i);
+	for (uint32_t i = 0; i < phases_count(phases, kind); i++) {
+		const struct phase *phase = phases_get(phases, kind, i);
 
 		if (phase->inferred || phase->end_ns <= phase->begin_ns)
 			continue;
@@ -66,97 +66,97 @@ static void name_epoch(const struct phases *p, uint32_t i, char name[PHASE_LABEL
 		snprintf(name + len, PHASE_LABEL_MAX - len, " #%u", i + 1);
 }
 
-int why_epochs_begin(struct report *r)
+int why_epochs_begin(struct report *report)
 {
-	const struct phases *p = phases_of(r);
-	uint32_t n = p ? MIN(phases_count(p, PHASE_EPOCH), WHY_EPOCHS_MAX) : 0;
-	struct why *w = r->why;
+	const struct phases *phases = phases_of(report);
+	uint32_t n = phases ? MIN(phases_count(phases, PHASE_EPOCH), WHY_EPOCHS_MAX) : 0;
+	struct why *why = report->why;
 
-	w->n_epochs = MAX(n, 1);
-	w->epoch = calloc(w->n_epochs + 1, sizeof(*w->epoch));
-	if (!w->epoch) {
-		w->n_epochs = 0;
+	why->n_epochs = MAX(n, 1);
+	why->epoch = calloc(why->n_epochs + 1, sizeof(*why->epoch));
+	if (!why->epoch) {
+		why->n_epochs = 0;
 		return -ENOMEM;
 	}
-	w->outside = &w->epoch[w->n_epochs];
-	w->epoch[0] = (struct why_epoch){ .phase = PHASES_NONE, .end_ns = UINT64_MAX };
+	why->outside = &why->epoch[why->n_epochs];
+	why->epoch[0] = (struct why_epoch){ .phase = PHASES_NONE, .end_ns = UINT64_MAX };
 	for (uint32_t i = 0; i < n; i++)
-		w->epoch[i] = (struct why_epoch){ .phase = i, .begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns,
-						  .end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns };
+		why->epoch[i] = (struct why_epoch){ .phase = i, .begin_ns = phases_get(phases, PHASE_EPOCH, i)->begin_ns,
+						  .end_ns = phases_get(phases, PHASE_EPOCH, i)->end_ns };
 	return 0;
 }
 
 /* Keeps the N epochs from FROM on, with the boundaries that the phases have now. */
-static void settle_named(struct why *w, const struct phases *p, uint32_t from, uint32_t n)
+static void settle_named(struct why *why, const struct phases *phases, uint32_t from, uint32_t n)
 {
-	w->by_epoch = true;
-	w->n_epochs = n;
+	why->by_epoch = true;
+	why->n_epochs = n;
 	for (uint32_t i = 0; i < n; i++) {
-		struct why_epoch *e = &w->epoch[i];
+		struct why_epoch *e = &why->epoch[i];
 
-		*e = w->epoch[from + i];
+		*e = why->epoch[from + i];
 		e->phase = i;
-		e->begin_ns = phases_get(p, PHASE_EPOCH, i)->begin_ns;
-		e->end_ns = phases_get(p, PHASE_EPOCH, i)->end_ns;
-		name_epoch(p, i, e->name);
+		e->begin_ns = phases_get(phases, PHASE_EPOCH, i)->begin_ns;
+		e->end_ns = phases_get(phases, PHASE_EPOCH, i)->end_ns;
+		name_epoch(phases, i, e->name);
 	}
 }
 
-static void settle_none(const struct report *r)
+static void settle_none(const struct report *report)
 {
-	struct why *w = r->why;
+	struct why *w = report->why;
 	struct why_epoch *e = &w->epoch[0];
 
 	if (e->phase != PHASES_NONE)
 		*e = *w->outside;
 	e->phase = PHASES_NONE;
-	e->begin_ns = r->first_ns;
-	e->end_ns = r->last_ns;
+	e->begin_ns = report->first_ns;
+	e->end_ns = report->last_ns;
 	snprintf(e->name, sizeof(e->name), "all of the trace");
 	w->n_epochs = 1;
 }
 
-void why_epochs_settle(struct report *r)
+void why_epochs_settle(struct report *report)
 {
-	const struct phases *p = phases_of(r);
-	uint32_t n = p ? phases_count(p, PHASE_EPOCH) : 0, from = 0;
-	struct why *w = r->why;
+	const struct phases *phases = phases_of(report);
+	uint32_t n = phases ? phases_count(phases, PHASE_EPOCH) : 0, from = 0;
+	struct why *why = report->why;
 
 	/* the phases have dropped those that ended before the trace began */
-	while (n && from < w->n_epochs && w->epoch[from].end_ns <= phases_get(p, PHASE_EPOCH, 0)->begin_ns)
+	while (n && from < why->n_epochs && why->epoch[from].end_ns <= phases_get(phases, PHASE_EPOCH, 0)->begin_ns)
 		from++;
-	if (from < w->n_epochs && n)
-		settle_named(w, p, from, MIN(n, w->n_epochs - from));
+	if (from < why->n_epochs && n)
+		settle_named(why, phases, from, MIN(n, why->n_epochs - from));
 	else
-		settle_none(r);
+		settle_none(report);
 	if (n > WHY_EPOCHS_MAX)
-		why_note(w, "the first %d of %u epochs are listed one by one", WHY_EPOCHS_MAX, n);
-	w->at_epoch = 0;
-	for (uint32_t i = 0; i < w->n_epochs; i++)
-		w->sums.rewritten_bytes += w->epoch[i].rewritten_bytes;
+		why_note(why, "the first %d of %u epochs are listed one by one", WHY_EPOCHS_MAX, n);
+	why->at_epoch = 0;
+	for (uint32_t i = 0; i < why->n_epochs; i++)
+		why->sums.rewritten_bytes += why->epoch[i].rewritten_bytes;
 }
 
-struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns)
+struct why_epoch *why_epoch_find(struct why *why, uint64_t at_ns)
 {
-	struct why_epoch *e = &w->epoch[w->at_epoch];
-	uint32_t lo = 0, hi = w->n_epochs;
+	struct why_epoch *epoch = &why->epoch[why->at_epoch];
+	uint32_t lo = 0, hi = why->n_epochs;
 
-	if (at_ns >= e->begin_ns && (at_ns < e->end_ns || e->phase == PHASES_NONE))
-		return e;
-	if (e->phase == PHASES_NONE)
+	if (at_ns >= epoch->begin_ns && (at_ns < epoch->end_ns || epoch->phase == PHASES_NONE))
+		return epoch;
+	if (epoch->phase == PHASES_NONE)
 		return NULL;
 	while (lo < hi) { /* find the first that ends after it */
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (w->epoch[mid].end_ns <= at_ns)
+		if (why->epoch[mid].end_ns <= at_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo == w->n_epochs || at_ns < w->epoch[lo].begin_ns)
+	if (lo == why->n_epochs || at_ns < why->epoch[lo].begin_ns)
 		return NULL;
-	w->at_epoch = lo;
-	return &w->epoch[lo];
+	why->at_epoch = lo;
+	return &why->epoch[lo];
 }
 
 /* --- workers ----------------------------------------------------------------------------------------- */
@@ -188,13 +188,13 @@ static int by_generation(const void *a, const void *b)
 	return (x->each_ns > y->each_ns) - (x->each_ns < y->each_ns);
 }
 
-static uint32_t paces_of(struct why *w, uint32_t epoch, struct pace *all)
+static uint32_t paces_of(struct why *why, uint32_t epoch, struct pace *all)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < w->work.n; i++) {
-		const struct why_work *k = table_at(&w->work, i);
-		struct why_loader *const *l = k->epoch == epoch && k->samples ? table_find(&w->loaders, k->pid) : NULL;
+	for (uint32_t i = 0; i < why->work.n; i++) {
+		const struct why_work *k = table_at(&why->work, i);
+		struct why_loader *const *l = k->epoch == epoch && k->samples ? table_find(&why->loaders, k->pid) : NULL;
 
 		if (k->epoch == epoch && k->samples)
 			all[n++] = (struct pace){ k->pid, l && *l ? (*l)->generation + 1ULL : 0, k->samples,
@@ -226,31 +226,31 @@ static bool stands_out(const struct pace *all, uint32_t n, const struct pace *sl
  * Finds the slowest worker, compared with the median of those that ran at the same time, since later workers may have found
  * the files in the page cache. Of several generations with an outlier, the one with the largest difference counts.
  */
-static void find_slow_worker(struct why *w, uint32_t epoch)
+static void find_slow_worker(struct why *why, uint32_t epoch)
 {
-	autofree struct pace *all = calloc(w->work.n + 1, sizeof(*all));
-	struct why_epoch *e = &w->epoch[epoch];
+	autofree struct pace *all = calloc(why->work.n + 1, sizeof(*all));
+	struct why_epoch *why_epoch = &why->epoch[epoch];
 	double worst = 0;
 
-	e->workers = all ? paces_of(w, epoch, all) : 0;
-	if (e->workers)
-		qsort(all, e->workers, sizeof(*all), by_generation);
-	for (uint32_t first = 0, next; first < e->workers; first = next) {
+	why_epoch->workers = all ? paces_of(why, epoch, all) : 0;
+	if (why_epoch->workers)
+		qsort(all, why_epoch->workers, sizeof(*all), by_generation);
+	for (uint32_t first = 0, next; first < why_epoch->workers; first = next) {
 		const struct pace *slow, *median;
 
-		for (next = first + 1; next < e->workers && all[next].generation == all[first].generation; next++)
+		for (next = first + 1; next < why_epoch->workers && all[next].generation == all[first].generation; next++)
 			;
 		slow = &all[next - 1];
 		median = &all[first + (next - 1 - first) / 2];
-		if (e->slow_among && (slow->each_ns <= worst * median->each_ns || !stands_out(&all[first], next - first, slow, median)))
+		if (why_epoch->slow_among && (slow->each_ns <= worst * median->each_ns || !stands_out(&all[first], next - first, slow, median)))
 			continue;
-		e->slow_stands_out = stands_out(&all[first], next - first, slow, median) && slow->samples >= LEAST_SAMPLES;
+		why_epoch->slow_stands_out = stands_out(&all[first], next - first, slow, median) && slow->samples >= LEAST_SAMPLES;
 		worst = median->each_ns > 0 ? slow->each_ns / median->each_ns : 0;
-		e->slow_worker = slow->pid;
-		e->slow_samples = slow->samples;
-		e->slow_worker_ns = slow->each_ns;
-		e->median_worker_ns = median->each_ns;
-		e->slow_among = next - first;
+		why_epoch->slow_worker = slow->pid;
+		why_epoch->slow_samples = slow->samples;
+		why_epoch->slow_worker_ns = slow->each_ns;
+		why_epoch->median_worker_ns = median->each_ns;
+		why_epoch->slow_among = next - first;
 	}
 }
 
@@ -267,24 +267,24 @@ static uint64_t saves_beside(struct why_trainer *t, const struct why_epoch *e)
 	return (uint64_t)(within_ns * (1 - MIN((double)t->in_saves_ns[WHY_WRITE] / all_ns, 1)));
 }
 
-void why_epochs_end(struct report *r)
+void why_epochs_end(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *why = report->why;
 
-	for (uint32_t i = 0; i < w->n_epochs; i++) {
-		struct why_epoch *e = &w->epoch[i];
+	for (uint32_t i = 0; i < why->n_epochs; i++) {
+		struct why_epoch *epoch = &why->epoch[i];
 
-		find_slow_worker(w, i);
-		for (unsigned int k = 0; k < e->n_slow; k++)
-			e->slow[k].path = report_path_of(r, e->slow[k].fid, NULL, 0);
-		for (uint32_t k = 0; k < w->n_trainers; k++) {
-			if (!why_knows_when(&w->trainer[k]))
+		find_slow_worker(why, i);
+		for (unsigned int k = 0; k < epoch->n_slow; k++)
+			epoch->slow[k].path = report_path_of(report, epoch->slow[k].fid, NULL, 0);
+		for (uint32_t k = 0; k < why->n_trainers; k++) {
+			if (!why_knows_when(&why->trainer[k]))
 				continue;
-			e->waited_ns += e->own_ns[k];
-			e->waited_ns += saves_beside(&w->trainer[k], e);
-			e->waitable_ns += why_looked_at(&w->trainer[k], e->begin_ns, e->end_ns);
-			e->waited_ns += why_waited(w, &w->trainer[k], e->begin_ns, e->end_ns);
+			epoch->waited_ns += epoch->own_ns[k];
+			epoch->waited_ns += saves_beside(&why->trainer[k], epoch);
+			epoch->waitable_ns += why_looked_at(&why->trainer[k], epoch->begin_ns, epoch->end_ns);
+			epoch->waited_ns += why_waited(why, &why->trainer[k], epoch->begin_ns, epoch->end_ns);
 		}
-		e->waited_ns = MIN(e->waited_ns, e->waitable_ns);
+		epoch->waited_ns = MIN(epoch->waited_ns, epoch->waitable_ns);
 	}
 }

@@ -20,12 +20,12 @@ static void next_fault(struct why_fault_rows *f)
 }
 
 /* Returns the time that the target's threads waited for a disk in page faults, by the sums of sched.out; 0 without these. */
-static uint64_t waited_by_sums(struct report *r)
+static uint64_t waited_by_sums(struct report *report)
 {
-	struct scan s = { .report = r };
+	struct scan s = { .report = report };
 	uint64_t ns = 0;
 
-	if (scan_begin(&s, r->folder, "sched") < 0)
+	if (scan_begin(&s, report->folder, "sched") < 0)
 		return 0;
 	while (scan_next(&s) > 0)
 		if (scan_is(&s, COL_CALL, "fault"))
@@ -73,26 +73,26 @@ static void count(struct why *w, const struct scan *s, uint64_t lat_ns)
 	sum->bytes += scan_number(s, COL_DISK_BYTES);
 }
 
-void why_fault_rows_take(struct why_walk *w)
+void why_fault_rows_take(struct why_walk *walk)
 {
-	const struct scan *s = &w->fault_rows.scan;
-	const uint64_t pid = scan_number(s, COL_PID), lat_ns = scan_number(s, COL_LAT_NS);
-	const uint64_t begin_ns = s->time_ns - MIN(lat_ns, s->time_ns);
-	struct why_stretch x = { .r = w->r, .why = w->why, .role = why_role_of(w, pid), .state = WHY_DISK,
-				 .main = scan_number(s, COL_TID) == pid };
-	struct why_loader *l = x.role->loader;
-	struct why_trainer *t = x.role->trainer;
+	const struct scan *scan = &walk->fault_rows.scan;
+	const uint64_t pid = scan_number(scan, COL_PID), lat_ns = scan_number(scan, COL_LAT_NS);
+	const uint64_t begin_ns = scan->time_ns - MIN(lat_ns, scan->time_ns);
+	struct why_stretch x = { .r = walk->r, .why = walk->why, .role = why_role_of(walk, pid), .state = WHY_DISK,
+				 .main = scan_number(scan, COL_TID) == pid };
+	struct why_loader *loader = x.role->loader;
+	struct why_trainer *trainer = x.role->trainer;
 
-	if (l || t) {
-		count(w->why, s, lat_ns);
-		why_add_io(&x, begin_ns, s->time_ns);
+	if (loader || trainer) {
+		count(walk->why, scan, lat_ns);
+		why_add_io(&x, begin_ns, scan->time_ns);
 	}
-	if (l) {
-		l->fault_ns += x.main ? (double)why_looked_at(&w->why->trainer[l->trainer], begin_ns, s->time_ns) : 0;
-		why_loader_add(&x, begin_ns, s->time_ns);
-	} else if (t) {
-		t->fault_ns += x.main ? (double)why_looked_at(t, begin_ns, s->time_ns) : 0;
-		cover_add(x.main ? x.role->main : x.role->others, begin_ns, s->time_ns, why_trainer_stretch, &x);
+	if (loader) {
+		loader->fault_ns += x.main ? (double)why_looked_at(&walk->why->trainer[loader->trainer], begin_ns, scan->time_ns) : 0;
+		why_loader_add(&x, begin_ns, scan->time_ns);
+	} else if (trainer) {
+		trainer->fault_ns += x.main ? (double)why_looked_at(trainer, begin_ns, scan->time_ns) : 0;
+		cover_add(x.main ? x.role->main : x.role->others, begin_ns, scan->time_ns, why_trainer_stretch, &x);
 	}
-	next_fault(&w->fault_rows);
+	next_fault(&walk->fault_rows);
 }

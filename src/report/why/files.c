@@ -59,107 +59,107 @@ static uint64_t whole_of(const struct report_file *f, uint64_t end)
 	return (MAX(end, f->size) + WHY_PAGE - 1) / WHY_PAGE * WHY_PAGE;
 }
 
-void why_files_rank(struct why_epoch *e, const struct why_file *f, uint64_t fid)
+void why_files_rank(struct why_epoch *epoch, const struct why_file *file, uint64_t fid)
 {
-	struct why_slow_file *v = e->slow;
+	struct why_slow_file *slow_file = epoch->slow;
 	unsigned int i = 0;
 
-	while (i < e->n_slow && v[i].fid != fid)
+	while (i < epoch->n_slow && slow_file[i].fid != fid)
 		i++;
-	if (i == e->n_slow) {
-		if (e->n_slow == WHY_SLOW_FILES && f->epoch_ns <= v[i - 1].time_ns)
+	if (i == epoch->n_slow) {
+		if (epoch->n_slow == WHY_SLOW_FILES && file->epoch_ns <= slow_file[i - 1].time_ns)
 			return;
-		if (e->n_slow == WHY_SLOW_FILES)
+		if (epoch->n_slow == WHY_SLOW_FILES)
 			i--;
 		else
-			e->n_slow++;
+			epoch->n_slow++;
 	}
-	v[i] = (struct why_slow_file){ .fid = fid, .time_ns = f->epoch_ns, .bytes = f->epoch_bytes, .calls = f->reads };
-	for (; i > 0 && v[i - 1].time_ns < v[i].time_ns; i--) {
-		struct why_slow_file t = v[i];
+	slow_file[i] = (struct why_slow_file){ .fid = fid, .time_ns = file->epoch_ns, .bytes = file->epoch_bytes, .calls = file->reads };
+	for (; i > 0 && slow_file[i - 1].time_ns < slow_file[i].time_ns; i--) {
+		struct why_slow_file t = slow_file[i];
 
-		v[i] = v[i - 1];
-		v[i - 1] = t;
+		slow_file[i] = slow_file[i - 1];
+		slow_file[i - 1] = t;
 	}
 }
 
-void why_files_end_epoch(struct why *w, struct why_file *f)
+void why_files_end_epoch(struct why *why, struct why_file *file)
 {
-	struct why_epoch *e;
+	struct why_epoch *epoch;
 
-	if (!f->epoch)
+	if (!file->epoch)
 		return;
-	e = &w->epoch[f->epoch - 1];
-	e->again_bytes += excess(f->epoch_bytes, f->epoch_end);
-	if (f->written) {
-		struct why_file_rest *rest = why_file_rest_of(w, f);
+	epoch = &why->epoch[file->epoch - 1];
+	epoch->again_bytes += excess(file->epoch_bytes, file->epoch_end);
+	if (file->written) {
+		struct why_file_rest *rest = why_file_rest_of(why, file);
 
-		e->rewritten_bytes += excess(rest->epoch_written, rest->epoch_write_end);
+		epoch->rewritten_bytes += excess(rest->epoch_written, rest->epoch_write_end);
 		rest->epoch_written = rest->epoch_write_end = 0;
 	}
-	f->epoch = f->written = f->reads = 0;
-	f->epoch_bytes = f->epoch_end = f->epoch_ns = 0;
+	file->epoch = file->written = file->reads = 0;
+	file->epoch_bytes = file->epoch_end = file->epoch_ns = 0;
 }
 
 /*
  * Compares the place of a write with the last one, kept beside those of reads. An append goes to the end of the file so
  * far, whichever process wrote it.
  */
-static void place_write(struct why *w, const struct why_transfer *x, struct why_file_rest *rest)
+static void place_write(struct why *why, const struct why_transfer *transfer, struct why_file_rest *rest)
 {
-	const bool append = x->append || x->offset == rest->write_end;
+	const bool append = transfer->append || transfer->offset == rest->write_end;
 	uint64_t key;
-	struct why_place *p = why_place_of(w, x->pid | 1ULL << 31, x->fid, x->fd, &key);
+	struct why_place *place = why_place_of(why, transfer->pid | 1ULL << 31, transfer->fid, transfer->fd, &key);
 
-	if ((append && p->key == key) || !why_is_restart(p, key, x)) {
-		const bool next = append || p->next == x->offset;
+	if ((append && place->key == key) || !why_is_restart(place, key, transfer)) {
+		const bool next = append || place->next == transfer->offset;
 
-		w->sums.placed_writes++;
-		w->sums.sequential_writes += next;
-		w->sums.write_jumps_ns += next ? 0 : x->lat_ns;
+		why->sums.placed_writes++;
+		why->sums.sequential_writes += next;
+		why->sums.write_jumps_ns += next ? 0 : transfer->lat_ns;
 	}
-	why_place_at(p, key, x);
-	rest->write_end = why_end_of(x, rest->write_end);
+	why_place_at(place, key, transfer);
+	rest->write_end = why_end_of(transfer, rest->write_end);
 }
 
-void why_files_write(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
+void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer, struct why_file *file)
 {
-	const uint64_t bytes = x->bytes;
-	struct why_file_rest *rest = why_file_rest_of(w, f);
+	const uint64_t bytes = transfer->bytes;
+	struct why_file_rest *rest = why_file_rest_of(why, file);
 
-	e->writes++;
-	e->write_bytes += bytes;
-	if (x->requested < WHY_SMALL) {
-		w->sums.all_small_writes++;
-		w->sums.small_writes_ns += x->lat_ns;
-		*(x->has_offset && !x->offset ? &rest->small_first : &rest->small_next) += 1;
+	epoch->writes++;
+	epoch->write_bytes += bytes;
+	if (transfer->requested < WHY_SMALL) {
+		why->sums.all_small_writes++;
+		why->sums.small_writes_ns += transfer->lat_ns;
+		*(transfer->has_offset && !transfer->offset ? &rest->small_first : &rest->small_next) += 1;
 	}
-	why_file_begin_epoch(w, e, f);
-	why_file_used(f, x);
-	f->written = true;
-	rest->epoch_write_end = why_end_of(x, rest->epoch_write_end);
+	why_file_begin_epoch(why, epoch, file);
+	why_file_used(file, transfer);
+	file->written = true;
+	rest->epoch_write_end = why_end_of(transfer, rest->epoch_write_end);
 	rest->epoch_written += bytes;
-	if (x->has_offset && bytes)
-		place_write(w, x, rest);
+	if (transfer->has_offset && bytes)
+		place_write(why, transfer, rest);
 }
 
 /* --- all of them ---------------------------------------------------------------------------------- */
 
-static void add_file(struct why *w, const struct report_file *f, struct why_file *sums)
+static void add_file(struct why *why, const struct report_file *file, struct why_file *sums)
 {
-	struct why_sums *s = &w->sums;
+	struct why_sums *why_sums = &why->sums;
 
-	const struct why_file_rest *rest = why_file_rest_of(w, sums);
+	const struct why_file_rest *rest = why_file_rest_of(why, sums);
 
-	why_files_end_epoch(w, sums);
+	why_files_end_epoch(why, sums);
 	/* a file that was written in one call had the largest possible write */
-	s->small_writes += rest->small_next ? rest->small_first + (uint64_t)rest->small_next : 0;
-	s->again_bytes += excess(f->read_bytes, sums->end);
-	s->again_disk_bytes += excess(sums->disk_bytes - rest->direct_bytes, whole_of(f, sums->end));
-	if (sums->turns && sums->turns >= MAX(f->users, 2)) { /* more turns than users: one of them came back to it */
-		s->shared += sums->moved;
-		s->small_shared += sums->small;
-		s->small_shared_ns += f->calls ? (uint64_t)((double)f->time_ns * sums->small / (double)f->calls) : 0;
+	why_sums->small_writes += rest->small_next ? rest->small_first + (uint64_t)rest->small_next : 0;
+	why_sums->again_bytes += excess(file->read_bytes, sums->end);
+	why_sums->again_disk_bytes += excess(sums->disk_bytes - rest->direct_bytes, whole_of(file, sums->end));
+	if (sums->turns && sums->turns >= MAX(file->users, 2)) { /* more turns than users: one of them came back to it */
+		why_sums->shared += sums->moved;
+		why_sums->small_shared += sums->small;
+		why_sums->small_shared_ns += file->calls ? (uint64_t)((double)file->time_ns * sums->small / (double)file->calls) : 0;
 	}
 }
 
@@ -186,15 +186,15 @@ static void add_output(struct report *r, const struct why_output *o)
 	s->stdout_ns += o->ns;
 }
 
-void why_files_end(struct report *r)
+void why_files_end(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *w = report->why;
 
-	for (uint32_t i = 0; i < MIN(w->n_files, r->files.n); i++)
-		add_file(w, table_at(&r->files, i), &w->files[i]);
+	for (uint32_t i = 0; i < MIN(w->n_files, report->files.n); i++)
+		add_file(w, table_at(&report->files, i), &w->files[i]);
 	for (uint32_t i = 0; i < w->n_epochs; i++)
 		add_epoch(&w->sums, &w->epoch[i]);
 	add_epoch(&w->sums, w->outside);
 	for (uint32_t i = 0; i < w->output.n; i++)
-		add_output(r, table_at(&w->output, i));
+		add_output(report, table_at(&w->output, i));
 }

@@ -44,12 +44,12 @@ struct why_transfer {
 
 /* Makes room for sums of each file that the report knows; false when memory is out. */
 bool why_files_room(const struct report *r);
-/* Closes F's epoch: adds its fields to the sums and clears them. */
-void why_files_end_epoch(struct why *w, struct why_file *f);
-/* Enters F among the files of E with the longest time in reads, if it is one. */
-void why_files_rank(struct why_epoch *e, const struct why_file *f, uint64_t fid);
-/* Adds X, a write of F in E. */
-void why_files_write(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f);
+/* Closes FILE's epoch: adds its fields to the sums and clears them. */
+void why_files_end_epoch(struct why *why, struct why_file *file);
+/* Enters FILE among the files of EPOCH with the longest time in reads, if it is one. */
+void why_files_rank(struct why_epoch *epoch, const struct why_file *file, uint64_t fid);
+/* Adds TRANSFER, a write of FILE in EPOCH. */
+void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer, struct why_file *file);
 /* Forgets all reads that fetched from disks. */
 void why_forget_fetched(struct why *w);
 
@@ -154,37 +154,37 @@ static inline bool why_fetched_no_more(const struct why_transfer *x)
 	return x->disk_bytes && x->disk_bytes <= (end - begin) * WHY_PAGE;
 }
 
-/* Compares the place of X with the last read by its descriptor. */
-static inline void why_place_read(struct why *w, struct why_epoch *e, const struct why_transfer *x)
+/* Compares the place of TRANSFER with the last read by its descriptor. */
+static inline void why_place_read(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer)
 {
 	uint64_t key;
-	struct why_place *p = why_place_of(w, x->pid, x->fid, x->fd, &key);
-	const bool small = x->requested < WHY_WINDOW, next = p->next == x->offset;
+	struct why_place *place = why_place_of(why, transfer->pid, transfer->fid, transfer->fd, &key);
+	const bool small = transfer->requested < WHY_WINDOW, next = place->next == transfer->offset;
 
-	if (!why_is_restart(p, key, x)) {
-		const bool in_vain = next && small && why_fetched_no_more(x);
+	if (!why_is_restart(place, key, transfer)) {
+		const bool in_vain = next && small && why_fetched_no_more(transfer);
 
-		w->sums.sequential_small += next && small && x->accounted;
-		w->sums.sequential_disk += in_vain;
-		w->sums.sequential_disk_ns += in_vain ? x->lat_ns : 0;
-		w->sums.jumps_ns += next ? 0 : x->lat_ns;
-		e->placed++;
-		e->sequential += next;
+		why->sums.sequential_small += next && small && transfer->accounted;
+		why->sums.sequential_disk += in_vain;
+		why->sums.sequential_disk_ns += in_vain ? transfer->lat_ns : 0;
+		why->sums.jumps_ns += next ? 0 : transfer->lat_ns;
+		epoch->placed++;
+		epoch->sequential += next;
 	}
-	why_place_at(p, key, x);
+	why_place_at(place, key, transfer);
 }
 
-static inline void why_count_place(struct why_sums *s, const struct why_transfer *x)
+static inline void why_count_place(struct why_sums *sums, const struct why_transfer *transfer)
 {
-	bool misaligned = x->offset % WHY_PAGE || (x->direct && x->requested % WHY_PAGE);
+	bool misaligned = transfer->offset % WHY_PAGE || (transfer->direct && transfer->requested % WHY_PAGE);
 
-	s->with_offset++;
-	s->misaligned += misaligned;
+	sums->with_offset++;
+	sums->misaligned += misaligned;
 	/* alignment makes no difference in the page cache */
-	s->misaligned_ns += misaligned && (x->direct || x->disk_bytes || x->file->medium == REPORT_NETWORK) ? x->lat_ns : 0;
-	if (x->direct) {
-		s->direct++;
-		s->direct_misaligned += misaligned;
+	sums->misaligned_ns += misaligned && (transfer->direct || transfer->disk_bytes || transfer->file->medium == REPORT_NETWORK) ? transfer->lat_ns : 0;
+	if (transfer->direct) {
+		sums->direct++;
+		sums->direct_misaligned += misaligned;
 	}
 }
 
@@ -201,73 +201,73 @@ static inline bool why_is_whole(const struct why_transfer *x)
 	return x->has_offset & !x->offset & ((x->bytes < x->requested) | (x->file->size && x->bytes >= x->file->size));
 }
 
-static inline void why_add_read(struct why *w, struct why_epoch *e, const struct why_transfer *x, struct why_file *f)
+static inline void why_add_read(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer, struct why_file *file)
 {
-	struct why_sums *s = &w->sums;
-	const bool fetched = x->disk_bytes != 0; /* the processor cannot predict it, so nothing here branches on it */
-	const bool part = !why_is_whole(x), tiny = part & (x->requested < WHY_TINY);
+	struct why_sums *sums = &why->sums;
+	const bool fetched = transfer->disk_bytes != 0; /* the processor cannot predict it, so nothing here branches on it */
+	const bool part = !why_is_whole(transfer), tiny = part & (transfer->requested < WHY_TINY);
 	/* a small read that read-ahead serves, or that reads a whole small file, is not a small request to the disk */
-	const bool small = fetched & part & (x->requested < WHY_SMALL) & (x->disk_bytes < WHY_SMALL) &
-			   (!x->file->size | (x->disk_bytes < x->file->size));
+	const bool small = fetched & part & (transfer->requested < WHY_SMALL) & (transfer->disk_bytes < WHY_SMALL) &
+			   (!transfer->file->size | (transfer->disk_bytes < transfer->file->size));
 	uint64_t nowhere; /* takes the time of a read that fetched nothing */
 
-	e->size[x->bytes ? 64 - (unsigned int)__builtin_clzll(x->bytes) : 0]++;
-	e->unaccounted += !x->accounted;
-	e->disk_bytes += x->disk_bytes;
-	e->disk_reads += fetched;
-	if (!x->bytes)
+	epoch->size[transfer->bytes ? 64 - (unsigned int)__builtin_clzll(transfer->bytes) : 0]++;
+	epoch->unaccounted += !transfer->accounted;
+	epoch->disk_bytes += transfer->disk_bytes;
+	epoch->disk_reads += fetched;
+	if (!transfer->bytes)
 		return;
-	e->reads++;
-	e->read_bytes += x->bytes;
-	s->tiny_reads += tiny;
-	s->tiny_reads_ns += tiny ? x->lat_ns : 0;
-	f->end = why_end_of(x, f->end);
-	s->disk_reads += fetched;
-	s->disk_reads_ns += fetched ? x->lat_ns : 0;
-	s->disk_bytes += x->disk_bytes;
-	s->small_disk_reads += small;
-	s->small_disk_reads_ns += small ? x->lat_ns : 0;
-	f->disk_bytes += x->disk_bytes;
-	if (x->direct)
-		why_file_rest_of(w, f)->direct_bytes += x->disk_bytes;
-	*(fetched ? &why_file_rest_of(w, f)->fetched_ns : &nowhere) = x->end_ns;
-	why_file_begin_epoch(w, e, f);
-	why_file_used(f, x);
-	f->epoch_end = why_end_of(x, f->epoch_end);
-	f->epoch_bytes += x->bytes;
-	f->epoch_ns += x->lat_ns;
-	f->reads++;
+	epoch->reads++;
+	epoch->read_bytes += transfer->bytes;
+	sums->tiny_reads += tiny;
+	sums->tiny_reads_ns += tiny ? transfer->lat_ns : 0;
+	file->end = why_end_of(transfer, file->end);
+	sums->disk_reads += fetched;
+	sums->disk_reads_ns += fetched ? transfer->lat_ns : 0;
+	sums->disk_bytes += transfer->disk_bytes;
+	sums->small_disk_reads += small;
+	sums->small_disk_reads_ns += small ? transfer->lat_ns : 0;
+	file->disk_bytes += transfer->disk_bytes;
+	if (transfer->direct)
+		why_file_rest_of(why, file)->direct_bytes += transfer->disk_bytes;
+	*(fetched ? &why_file_rest_of(why, file)->fetched_ns : &nowhere) = transfer->end_ns;
+	why_file_begin_epoch(why, epoch, file);
+	why_file_used(file, transfer);
+	file->epoch_end = why_end_of(transfer, file->epoch_end);
+	file->epoch_bytes += transfer->bytes;
+	file->epoch_ns += transfer->lat_ns;
+	file->reads++;
 	/* also when it is among the slow files already, to keep its time there current */
-	if (e->n_slow < WHY_SLOW_FILES || f->epoch_ns >= e->slow[WHY_SLOW_FILES - 1].time_ns)
-		why_files_rank(e, f, x->fid);
-	if (x->has_offset)
-		why_place_read(w, e, x);
+	if (epoch->n_slow < WHY_SLOW_FILES || file->epoch_ns >= epoch->slow[WHY_SLOW_FILES - 1].time_ns)
+		why_files_rank(epoch, file, transfer->fid);
+	if (transfer->has_offset)
+		why_place_read(why, epoch, transfer);
 }
 
-/* Adds X to the sums of its file, its epoch and the trace. */
-static inline void why_add_transfer(struct report *r, const struct why_transfer *x)
+/* Adds TRANSFER to the sums of its file, its epoch and the trace. */
+static inline void why_add_transfer(struct report *report, const struct why_transfer *transfer)
 {
-	const uint64_t bytes = x->bytes;
-	struct why *w = r->why;
-	struct why_file *f = why_file_of(r, x->file);
-	struct why_epoch *e = why_epoch_at(w, x->end_ns);
+	const uint64_t bytes = transfer->bytes;
+	struct why *why = report->why;
+	struct why_file *file = why_file_of(report, transfer->file);
+	struct why_epoch *epoch = why_epoch_at(why, transfer->end_ns);
 
-	if (!f)
+	if (!file)
 		return;
-	if (!e)
-		e = w->outside;
+	if (!epoch)
+		epoch = why->outside;
 	if (bytes) {
-		if (x->has_offset)
-			why_count_place(&w->sums, x);
-		f->moved++;
-		f->small += (x->requested < WHY_SMALL) & (x->write | !why_is_whole(x));
+		if (transfer->has_offset)
+			why_count_place(&why->sums, transfer);
+		file->moved++;
+		file->small += (transfer->requested < WHY_SMALL) & (transfer->write | !why_is_whole(transfer));
 	}
-	if (x->write) {
-		const struct why_transfer copy = *x;
+	if (transfer->write) {
+		const struct why_transfer copy = *transfer;
 
-		why_files_write(w, e, &copy, f);
+		why_files_write(why, epoch, &copy, file);
 	} else {
-		why_add_read(w, e, x, f);
+		why_add_read(why, epoch, transfer, file);
 	}
 }
 

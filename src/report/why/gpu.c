@@ -27,46 +27,46 @@ static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 	return &w->gpu[w->n_gpus++];
 }
 
-static void sample_ends(struct why_gpu *g)
+static void sample_ends(struct why_gpu *gpu)
 {
-	uint64_t length_ns = g->sample_ns - g->since_ns, usual_ns = g->samples ? g->idle.total_ns / g->samples : 0;
+	uint64_t length_ns = gpu->sample_ns - gpu->since_ns, usual_ns = gpu->samples ? gpu->idle.total_ns / gpu->samples : 0;
 
-	if (g->seen && g->sample_ns) {
-		if (!g->since_ns || (usual_ns && length_ns > MISSED * usual_ns))
+	if (gpu->seen && gpu->sample_ns) {
+		if (!gpu->since_ns || (usual_ns && length_ns > MISSED * usual_ns))
 			length_ns = usual_ns ? usual_ns : FIRST_SAMPLE_NS;
-		length_ns = MIN(length_ns, g->sample_ns);
-		spans_append(&g->idle, g->sample_ns - length_ns, g->sample_ns, 1 - MIN(g->busy, 100) / 100);
-		g->idle.total_ns += length_ns; /* until spans_close() this member has the length of all samples */
-		g->samples++;
+		length_ns = MIN(length_ns, gpu->sample_ns);
+		spans_append(&gpu->idle, gpu->sample_ns - length_ns, gpu->sample_ns, 1 - MIN(gpu->busy, 100) / 100);
+		gpu->idle.total_ns += length_ns; /* until spans_close() this member has the length of all samples */
+		gpu->samples++;
 	}
-	g->since_ns = g->sample_ns;
-	g->busy = 0;
-	g->seen = false;
+	gpu->since_ns = gpu->sample_ns;
+	gpu->busy = 0;
+	gpu->seen = false;
 }
 
-static void take(struct report *r, const struct scan *s)
+static void take(struct report *report, const struct scan *scan)
 {
-	const uint64_t ns = s->time_ns;
+	const uint64_t ns = scan->time_ns;
 	uint64_t nr, pid, sm;
-	struct report_proc *p;
-	struct why_gpu *g;
+	struct report_proc *proc;
+	struct why_gpu *gpu;
 
-	if (!scan_has_number(s, COL_TIMESTAMP) || !scan_u64(s, COL_GPU, &nr) || !(g = gpu_of(r->why, nr)))
+	if (!scan_has_number(scan, COL_TIMESTAMP) || !scan_u64(scan, COL_GPU, &nr) || !(gpu = gpu_of(report->why, nr)))
 		return;
-	if (ns > g->sample_ns + SAME_SAMPLE_NS || !g->sample_ns) {
-		sample_ends(g);
-		g->sample_ns = ns;
+	if (ns > gpu->sample_ns + SAME_SAMPLE_NS || !gpu->sample_ns) {
+		sample_ends(gpu);
+		gpu->sample_ns = ns;
 	}
-	p = scan_u64(s, COL_GPU_PID, &pid) ? table_find(&r->procs, pid) : NULL;
-	if (!p || !p->named)
+	proc = scan_u64(scan, COL_GPU_PID, &pid) ? table_find(&report->procs, pid) : NULL;
+	if (!proc || !proc->named)
 		return;
-	p->on_gpu = true;
-	g->seen = true;
-	g->seen_ns = g->pid ? g->seen_ns : ns;
-	g->pid = pid;
-	if (scan_u64(s, COL_GPU_SM, &sm)) {
-		g->busy += (double)sm;
-		g->numbers = true;
+	proc->on_gpu = true;
+	gpu->seen = true;
+	gpu->seen_ns = gpu->pid ? gpu->seen_ns : ns;
+	gpu->pid = pid;
+	if (scan_u64(scan, COL_GPU_SM, &sm)) {
+		gpu->busy += (double)sm;
+		gpu->numbers = true;
 	}
 }
 
@@ -74,17 +74,17 @@ static void take(struct report *r, const struct scan *s)
  * For some GPUs (parts of one, by MIG) and drivers, pmon does not show the use by process. But dmon shows the use of the
  * whole GPU: that counts as the job's, from the first sample with the job on that GPU to the last.
  */
-static void read_devices(struct report *r)
+static void read_devices(struct report *report)
 {
 	uint64_t ns, nr, sm, last_ns[WHY_GPUS_MAX] = { 0 };
-	struct scan s = { .report = r };
-	struct why *w = r->why;
+	struct scan s = { .report = report };
+	struct why *why = report->why;
 
-	if (scan_begin(&s, r->folder, "gpu_dev") < 0)
+	if (scan_begin(&s, report->folder, "gpu_dev") < 0)
 		return;
 	while (scan_next(&s) > 0)
-		for (uint32_t i = 0; i < w->n_gpus; i++) {
-			struct why_gpu *g = &w->gpu[i];
+		for (uint32_t i = 0; i < why->n_gpus; i++) {
+			struct why_gpu *g = &why->gpu[i];
 
 			if (!g->by_device || !scan_u64(&s, COL_GPU, &nr) || nr != g->nr || !scan_u64(&s, COL_GPU_SM, &sm) ||
 			    !scan_u64(&s, COL_TIMESTAMP, &ns) || ns < g->seen_ns || ns > g->sample_ns + NSEC_PER_SEC)
@@ -97,44 +97,44 @@ static void read_devices(struct report *r)
 }
 
 /* Sums of all samples: their lengths and their number. */
-static void sum_up(struct why *w, uint64_t *ns, uint64_t *samples)
+static void sum_up(struct why *why, uint64_t *ns, uint64_t *samples)
 {
-	for (uint32_t i = 0; i < w->n_gpus; i++) {
-		struct why_gpu *g = &w->gpu[i];
+	for (uint32_t i = 0; i < why->n_gpus; i++) {
+		struct why_gpu *gpu = &why->gpu[i];
 
-		for (size_t k = 0; k < g->idle.n && g->numbers; k++)
-			*ns += g->idle.v[k].end_ns - g->idle.v[k].begin_ns;
-		*samples += g->numbers ? g->idle.n : 0;
-		spans_close(&g->idle);
-		w->has_gpu |= g->numbers;
-		if (g->pid && !g->numbers)
-			why_note(w, "GPU %u: gpu.out and gpu_dev.out have no numbers of its use", g->nr);
-		else if (g->by_device)
-			why_note(w,
+		for (size_t k = 0; k < gpu->idle.n && gpu->numbers; k++)
+			*ns += gpu->idle.v[k].end_ns - gpu->idle.v[k].begin_ns;
+		*samples += gpu->numbers ? gpu->idle.n : 0;
+		spans_close(&gpu->idle);
+		why->has_gpu |= gpu->numbers;
+		if (gpu->pid && !gpu->numbers)
+			why_note(why, "GPU %u: gpu.out and gpu_dev.out have no numbers of its use", gpu->nr);
+		else if (gpu->by_device)
+			why_note(why,
 				 "GPU %u: its use is that of all processes, from gpu_dev.out: gpu.out has no numbers",
-				 g->nr);
+				 gpu->nr);
 	}
 }
 
-void why_read_gpu(struct report *r)
+void why_read_gpu(struct report *report)
 {
-	struct scan s = { .report = r };
-	struct why *w = r->why;
+	struct scan s = { .report = report };
+	struct why *why = report->why;
 	uint64_t samples = 0, ns = 0;
 
-	if (scan_begin(&s, r->folder, "gpu") < 0)
+	if (scan_begin(&s, report->folder, "gpu") < 0)
 		return;
 	while (scan_next(&s) > 0)
-		take(r, &s);
-	for (uint32_t i = 0; i < w->n_gpus; i++) {
-		struct why_gpu *g = &w->gpu[i];
+		take(report, &s);
+	for (uint32_t i = 0; i < why->n_gpus; i++) {
+		struct why_gpu *g = &why->gpu[i];
 
 		sample_ends(g);
 		g->by_device = g->pid && !g->numbers;
 		if (g->by_device)
 			spans_free(&g->idle);
 	}
-	read_devices(r);
-	sum_up(w, &ns, &samples);
-	w->gpu_sample_ns = samples ? ns / samples : 0;
+	read_devices(report);
+	sum_up(why, &ns, &samples);
+	why->gpu_sample_ns = samples ? ns / samples : 0;
 }

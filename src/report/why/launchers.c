@@ -40,34 +40,34 @@ static bool launches(const struct report_proc *p)
 /*
  * Returns the uppermost launcher above P, a process that does work. NULL: P's parent is not a launcher, or P does little.
  */
-static const struct report_proc *launcher_of(const struct report *r, const struct report_proc *p,
-					     bool (*is_launcher)(const struct report_proc *p))
+static const struct report_proc *launcher_of(const struct report *report, const struct report_proc *proc,
+					     bool (*is_launcher)(const struct report_proc *report_proc))
 {
-	const struct report_proc *up = why_copied_from(r, p), *first = NULL;
+	const struct report_proc *up = why_copied_from(report, proc), *first = NULL;
 
-	if (!up || cpu_ns(p) < up->copies_cpu_ns / 2)
+	if (!up || cpu_ns(proc) < up->copies_cpu_ns / 2)
 		return NULL;
 	for (unsigned int depth = 0; up && depth < DEPTH_MAX; depth++) {
 		if (!is_launcher(up))
 			return NULL;
 		first = up;
-		up = why_copied_from(r, up);
+		up = why_copied_from(report, up);
 	}
 	return first;
 }
 
-/* Adds P's CPU time and data, and COUNT processes, to the processes above it. */
-static void sum_up(const struct report *r, const struct report_proc *p, unsigned int count)
+/* Adds PROC's CPU time and data, and COUNT processes, to the processes above it. */
+static void sum_up(const struct report *report, const struct report_proc *proc, unsigned int count)
 {
-	struct report_proc *up = why_copied_from(r, p);
+	struct report_proc *up = why_copied_from(report, proc);
 
 	if (up)
-		up->copies_cpu_ns = MAX(up->copies_cpu_ns, cpu_ns(p));
+		up->copies_cpu_ns = MAX(up->copies_cpu_ns, cpu_ns(proc));
 	for (unsigned int depth = 0; up && depth < DEPTH_MAX; depth++) {
-		up->below_cpu_ns = MAX(up->below_cpu_ns, cpu_ns(p));
+		up->below_cpu_ns = MAX(up->below_cpu_ns, cpu_ns(proc));
 		up->below += count;
-		up->below_data = MAX(up->below_data, p->data_read);
-		up = why_copied_from(r, up);
+		up->below_data = MAX(up->below_data, proc->data_read);
+		up = why_copied_from(report, up);
 	}
 }
 
@@ -76,21 +76,21 @@ static void add_copy(struct report_proc *of, const struct report_proc *p)
 	of->copies_from_ns = of->copies++ ? MIN(of->copies_from_ns, p->begin_ns) : p->begin_ns;
 }
 
-void why_add_ranks(struct report *r)
+void why_add_ranks(struct report *report)
 {
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = table_at(&r->procs, i);
-		struct report_proc *up = why_copied_from(r, p);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = table_at(&report->procs, i);
+		struct report_proc *up = why_copied_from(report, p);
 
-		sum_up(r, p, 1);
+		sum_up(report, p, 1);
 		if (up)
 			add_copy(up, p);
 	}
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = table_at(&r->procs, i), *first = launcher_of(r, p, may_launch);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = table_at(&report->procs, i), *first = launcher_of(report, p, may_launch);
 
-		if (first && why_trainer(r->why, first->pid))
-			why_add_trainer(r, p);
+		if (first && why_trainer(report->why, first->pid))
+			why_add_trainer(report, p);
 	}
 }
 
@@ -100,30 +100,30 @@ static bool trains(const struct report *r, const struct report_proc *p)
 	return !launches(p) && (!why_copied_from(r, p) || launcher_of(r, p, launches));
 }
 
-void why_drop_launchers(struct report *r)
+void why_drop_launchers(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *why = report->why;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; w->by_copies && i < r->procs.n; i++)
-		sum_up(r, table_at(&r->procs, i), 0); /* again, now that it is known what they have read */
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		struct report_proc *p = table_find(&r->procs, w->trainer[i].pid);
+	for (uint32_t i = 0; why->by_copies && i < report->procs.n; i++)
+		sum_up(report, table_at(&report->procs, i), 0); /* again, now that it is known what they have read */
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct report_proc *proc = table_find(&report->procs, why->trainer[i].pid);
 
-		p->waits = NULL; /* no more rows come, and the struct moves */
-		if (!w->by_copies || trains(r, p)) {
-			w->trainer[n++] = w->trainer[i];
+		proc->waits = NULL; /* no more rows come, and the struct moves */
+		if (!why->by_copies || trains(report, proc)) {
+			why->trainer[n++] = why->trainer[i];
 			continue;
 		}
-		spans_free(&w->trainer[i].calls);
-		if (!launches(p))
-			w->more_trainers = false; /* those for which there was no room are not trainers either */
-		else if (!why_copied_from(r, p))
-			why_note(w, "process %u (%s) only waited for %s of its kind that it had started, on which the report is",
-				 (unsigned int)p->pid, p->comm, FMT_N(p->copies, "process", "processes"));
+		spans_free(&why->trainer[i].calls);
+		if (!launches(proc))
+			why->more_trainers = false; /* those for which there was no room are not trainers either */
+		else if (!why_copied_from(report, proc))
+			why_note(why, "process %u (%s) only waited for %s of its kind that it had started, on which the report is",
+				 (unsigned int)proc->pid, proc->comm, FMT_N(proc->copies, "process", "processes"));
 	}
-	memset(&w->trainer[n], 0, (w->n_trainers - n) * sizeof(w->trainer[0]));
-	w->n_trainers = n;
-	if (w->more_trainers)
-		why_note(w, "more than %u processes train: the report leaves out the others", n);
+	memset(&why->trainer[n], 0, (why->n_trainers - n) * sizeof(why->trainer[0]));
+	why->n_trainers = n;
+	if (why->more_trainers)
+		why_note(why, "more than %u processes train: the report leaves out the others", n);
 }

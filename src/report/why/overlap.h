@@ -20,6 +20,6 @@ struct overlap {
 
 struct report;
 /* Returns *N overlaps in the order of the steps' sums. NULL when memory is out. After why_walk(). */
-struct overlap *overlap_all(const struct report *r, uint32_t *n);
+struct overlap *overlap_all(const struct report *report, uint32_t *n);
 
 #endif

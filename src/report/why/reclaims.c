@@ -14,16 +14,16 @@ struct reclaimer {
 };
 
 /* Returns NULL for a process that is neither. */
-static struct reclaimer *reclaimer_of(struct why *w, struct table *all, uint64_t pid)
+static struct reclaimer *reclaimer_of(struct why *why, struct table *all, uint64_t pid)
 {
-	const struct why_trainer *t = why_trainer(w, pid);
-	const struct why_loader *l = t ? NULL : why_loader(w, pid);
+	const struct why_trainer *t = why_trainer(why, pid);
+	const struct why_loader *l = t ? NULL : why_loader(why, pid);
 	struct reclaimer *x = t || l ? table_get(all, pid) : NULL;
 
 	if (!x)
 		return NULL;
-	x->window = t ? t : &w->trainer[l->trainer];
-	x->ns = t ? &w->reclaims.trainers_ns : &w->reclaims.loaders_ns;
+	x->window = t ? t : &why->trainer[l->trainer];
+	x->ns = t ? &why->reclaims.trainers_ns : &why->reclaims.loaders_ns;
 	return x;
 }
 
@@ -39,18 +39,18 @@ static void any_took(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	*(uint64_t *)ctx += end_ns - begin_ns;
 }
 
-static void take(struct why *w, const struct scan *s, struct table *all, struct cover *any)
+static void take(struct why *why, const struct scan *scan, struct table *all, struct cover *any)
 {
-	struct why_reclaim_sum *sum = scan_is(s, COL_KIND, "cgroup") ? &w->reclaims.cgroup : &w->reclaims.machine;
-	const uint64_t ns = MIN(scan_number(s, COL_LAT_NS), s->time_ns), begin_ns = s->time_ns - ns;
-	struct reclaimer *x = reclaimer_of(w, all, scan_number(s, COL_PID));
+	struct why_reclaim_sum *sum = scan_is(scan, COL_KIND, "cgroup") ? &why->reclaims.cgroup : &why->reclaims.machine;
+	const uint64_t ns = MIN(scan_number(scan, COL_LAT_NS), scan->time_ns), begin_ns = scan->time_ns - ns;
+	struct reclaimer *x = reclaimer_of(why, all, scan_number(scan, COL_PID));
 
 	sum->n++;
 	sum->ns += ns;
-	sum->pages += scan_number(s, COL_PAGES);
-	cover_add(any, begin_ns, s->time_ns, any_took, &w->reclaims.busy_ns);
+	sum->pages += scan_number(scan, COL_PAGES);
+	cover_add(any, begin_ns, scan->time_ns, any_took, &why->reclaims.busy_ns);
 	if (x)
-		cover_add(&x->cover, begin_ns, s->time_ns, took, x);
+		cover_add(&x->cover, begin_ns, scan->time_ns, took, x);
 }
 
 static void add_lives(struct why *w)
@@ -65,21 +65,21 @@ static void add_lives(struct why *w)
 	}
 }
 
-void why_read_reclaims(struct report *r)
+void why_read_reclaims(struct report *report)
 {
-	struct scan s = { .report = r };
+	struct scan s = { .report = report };
 	struct cover any = { 0 };
 	struct table all;
 
-	if (scan_begin(&s, r->folder, "reclaim") < 0)
+	if (scan_begin(&s, report->folder, "reclaim") < 0)
 		return;
-	r->why->reclaims.present = true;
+	report->why->reclaims.present = true;
 	table_init_pids(&all, sizeof(struct reclaimer), WHY_TRAINERS_MAX + WHY_LOADERS_MAX);
 	while (scan_next(&s) > 0)
 		if (scan_has_number(&s, COL_TIMESTAMP) && scan_has_number(&s, COL_PID) && scan_has_number(&s, COL_LAT_NS))
-			take(r->why, &s, &all, &any);
+			take(report->why, &s, &all, &any);
 	table_free(&all);
-	add_lives(r->why);
+	add_lives(report->why);
 }
 
 static double part(double ns, double life_ns)

@@ -11,7 +11,7 @@
 struct why_reclaims;
 struct report;
 /* Reads reclaim.out, once the windows and the loaders are known. */
-void why_read_reclaims(struct report *r);
+void why_read_reclaims(struct report *report);
 /* Returns the part of the main processes' time, and of their loaders', in which they freed memory; 0 without any. */
 double why_trainers_reclaim(const struct why_reclaims *m);
 double why_loaders_reclaim(const struct why_reclaims *m);

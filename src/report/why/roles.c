@@ -57,10 +57,10 @@ struct why_trainer *why_trainer(struct why *w, uint64_t pid)
 	return NULL;
 }
 
-void why_add_trainer(struct report *r, const struct report_proc *p)
+void why_add_trainer(struct report *report, const struct report_proc *proc)
 {
-	struct why *w = r->why;
-	struct why_trainer *t = why_trainer(w, p->pid);
+	struct why *w = report->why;
+	struct why_trainer *t = why_trainer(w, proc->pid);
 
 	if (t)
 		return;
@@ -68,7 +68,7 @@ void why_add_trainer(struct report *r, const struct report_proc *p)
 		w->more_trainers = true;
 		return;
 	}
-	w->trainer[w->n_trainers++] = (struct why_trainer){ .pid = p->pid };
+	w->trainer[w->n_trainers++] = (struct why_trainer){ .pid = proc->pid };
 }
 
 static void by_gpu(struct report *r)
@@ -127,29 +127,29 @@ static uint64_t life_ns(const struct report *r, const struct report_proc *p)
 }
 
 /* Adds the processes whose copies live for a while, over all epochs together; a copy that lives for a moment is a helper. */
-static void by_copies(struct report *r)
+static void by_copies(struct report *report)
 {
 	struct table lives; /* how long the copies of a process lived together, ns, by its PID */
 
 	table_init(&lives, sizeof(uint64_t), REPORT_PROCS_MAX);
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i), *origin = origin_of(r, p);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = proc_at(report, i), *origin = origin_of(report, p);
 		uint64_t *sum = origin ? table_get(&lives, origin->pid) : NULL;
 
 		if (sum)
-			*sum += life_ns(r, p);
+			*sum += life_ns(report, p);
 	}
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = proc_at(report, i);
 		const uint64_t *sum = table_find(&lives, p->pid);
 
-		if (sum && *sum >= life_ns(r, p) / LOADERS_LIVE)
-			why_add_trainer(r, p);
+		if (sum && *sum >= life_ns(report, p) / LOADERS_LIVE)
+			why_add_trainer(report, p);
 	}
 	table_free(&lives);
-	if (r->why->n_trainers)
-		why_add_ranks(r);
-	r->why->by_copies = r->why->n_trainers > 0;
+	if (report->why->n_trainers)
+		why_add_ranks(report);
+	report->why->by_copies = report->why->n_trainers > 0;
 }
 
 /* Returns P's work: its busy time, or its CPU time, or a thousandth of the length of its life: the first that is known. */
@@ -173,18 +173,18 @@ static bool is_runtime(const struct report_proc *p)
  * Sets aside the processes that the answer is not about, where the trace has some in containers: those that run the
  * containers, such as conmon; and, where containers were to be traced, those outside of them. dltraced may be in one itself.
  */
-static void set_aside(struct report *r)
+static void set_aside(struct report *report)
 {
-	const struct report_proc *workload = table_find(&r->procs, r->manifest.workload_pid);
+	const struct report_proc *workload = table_find(&report->procs, report->manifest.workload_pid);
 	const unsigned int outside = workload ? workload->containers : 0;
 	bool any = false;
 
-	for (uint32_t i = 0; i < r->procs.n; i++)
-		any |= proc_at(r, i)->named && proc_at(r, i)->containers > outside && !is_runtime(proc_at(r, i));
-	for (uint32_t i = 0; any && i < r->procs.n; i++) {
-		struct report_proc *p = proc_at(r, i);
+	for (uint32_t i = 0; i < report->procs.n; i++)
+		any |= proc_at(report, i)->named && proc_at(report, i)->containers > outside && !is_runtime(proc_at(report, i));
+	for (uint32_t i = 0; any && i < report->procs.n; i++) {
+		struct report_proc *p = proc_at(report, i);
 
-		p->aside = is_runtime(p) || (r->manifest.containers[0] && p->containers <= outside);
+		p->aside = is_runtime(p) || (report->manifest.containers[0] && p->containers <= outside);
 	}
 }
 
@@ -206,12 +206,12 @@ struct namesakes {
 	const struct report_proc *busiest;
 };
 
-static const struct namesakes *busiest_name(const struct report *r, struct table *names)
+static const struct namesakes *busiest_name(const struct report *report, struct table *names)
 {
 	const struct namesakes *most = NULL;
 
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = proc_at(report, i);
 		struct namesakes *n = may_be_it(p) ? table_get(names, table_key(p->comm, strlen(p->comm))) : NULL;
 
 		if (!n)
@@ -245,40 +245,40 @@ static const struct report_proc *script_of(const struct report *r, const char *c
 	return script && script->named && !script->aside && script->busy_ns && ns < life_ns(r, script) / BRIEF ? script : NULL;
 }
 
-static void by_effort(struct report *r)
+static void by_effort(struct report *report)
 {
 	const struct report_proc *script;
 	const struct namesakes *most;
 	struct table names;
 
-	why_read_busy(r);
+	why_read_busy(report);
 	table_init(&names, sizeof(*most), REPORT_PROCS_MAX);
-	most = busiest_name(r, &names);
-	script = most ? script_of(r, most->busiest->comm) : NULL;
+	most = busiest_name(report, &names);
+	script = most ? script_of(report, most->busiest->comm) : NULL;
 	if (script)
-		why_add_trainer(r, script);
-	for (uint32_t i = 0; most && !script && i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i);
+		why_add_trainer(report, script);
+	for (uint32_t i = 0; most && !script && i < report->procs.n; i++) {
+		const struct report_proc *p = proc_at(report, i);
 
 		if (may_be_it(p) && strcmp(p->comm, most->busiest->comm) == 0 && effort(p) >= most->most / 2)
-			why_add_trainer(r, p);
+			why_add_trainer(report, p);
 	}
 	table_free(&names);
 }
 
-void why_find_trainers(struct report *r)
+void why_find_trainers(struct report *report)
 {
 	static void (*const ways[])(struct report *r) = { by_gpu, by_regions, by_workers, by_copies, by_effort };
-	struct why *w = r->why;
+	struct why *why = report->why;
 
-	set_aside(r);
-	for (size_t i = 0; i < ARRAY_SIZE(ways) && !w->n_trainers; i++)
-		ways[i](r);
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		struct why_trainer *t = &w->trainer[i];
-		struct report_proc *p = table_find(&r->procs, t->pid);
+	set_aside(report);
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && !why->n_trainers; i++)
+		ways[i](report);
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct why_trainer *t = &why->trainer[i];
+		struct report_proc *p = table_find(&report->procs, t->pid);
 
-		t->calls.max = t->waits.max = WHY_WAITS_MAX / 2 / w->n_trainers;
+		t->calls.max = t->waits.max = WHY_WAITS_MAX / 2 / why->n_trainers;
 		p->waits = &t->calls;
 	}
 }
@@ -292,40 +292,40 @@ struct why_loader *why_loader(const struct why *w, uint64_t pid)
 	return l ? *l : NULL;
 }
 
-/* Returns the index of the trainer that P loads for, or -1. */
-static int trainer_of(const struct report *r, const struct report_proc *p)
+/* Returns the index of the trainer that PROC loads for, or -1. */
+static int trainer_of(const struct report *report, const struct report_proc *proc)
 {
-	const struct report_proc *up = p;
-	struct why_trainer *t;
+	const struct report_proc *up = proc;
+	struct why_trainer *trainer;
 	bool copy = true;
 
 	for (unsigned int depth = 0; depth < DEPTH_MAX; depth++) {
-		const struct report_proc *parent = table_find(&r->procs, up->ppid);
+		const struct report_proc *parent = table_find(&report->procs, up->ppid);
 
 		if (!parent || parent == up)
 			return -1;
 		copy = copy && is_copy(up, parent);
-		t = why_trainer(r->why, parent->pid);
-		if (t)
-			return is_worker(p) || (copy && !is_shell(parent)) ? (int)(t - r->why->trainer) : -1;
+		trainer = why_trainer(report->why, parent->pid);
+		if (trainer)
+			return is_worker(proc) || (copy && !is_shell(parent)) ? (int)(trainer - report->why->trainer) : -1;
 		up = parent;
 	}
 	return -1;
 }
 
-static void add_loader(struct report *r, const struct report_proc *p, uint32_t trainer)
+static void add_loader(struct report *report, const struct report_proc *proc, uint32_t trainer)
 {
-	struct why *w = r->why;
-	struct why_loader **at = table_get(&w->loaders, p->pid), *l = at ? calloc(1, sizeof(*l)) : NULL;
+	struct why *why = report->why;
+	struct why_loader **at = table_get(&why->loaders, proc->pid), *l = at ? calloc(1, sizeof(*l)) : NULL;
 
 	if (!l)
 		return;
 	*at = l;
-	l->pid = p->pid;
+	l->pid = proc->pid;
 	l->trainer = trainer;
-	l->begin_ns = MAX(p->begin_ns, r->first_ns);
-	l->end_ns = MAX(p->end_ns ? p->end_ns : r->last_ns, l->begin_ns);
-	w->trainer[trainer].loaders++;
+	l->begin_ns = MAX(proc->begin_ns, report->first_ns);
+	l->end_ns = MAX(proc->end_ns ? proc->end_ns : report->last_ns, l->begin_ns);
+	why->trainer[trainer].loaders++;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -340,14 +340,14 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Numbers the generations: loaders of one trainer that live at the same time. Each epoch may have its own. */
-static void find_generations(struct why *w)
+static void find_generations(struct why *why)
 {
-	struct why_loader **all = calloc(w->loaders.n + 1, sizeof(void *));
+	struct why_loader **all = calloc(why->loaders.n + 1, sizeof(void *));
 	uint32_t n = 0, generation = 0, number = 0;
 	uint64_t end_ns = 0;
 
-	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
-		all[n] = *(struct why_loader **)table_at(&w->loaders, i);
+	for (uint32_t i = 0; all && i < why->loaders.n; i++) {
+		all[n] = *(struct why_loader **)table_at(&why->loaders, i);
 		n += all[n] != NULL;
 	}
 	if (n)
@@ -372,11 +372,11 @@ struct loads {
 	uint64_t sum, most;
 };
 
-static void sum_loads(const struct report *r, struct loads loads[WHY_TRAINERS_MAX])
+static void sum_loads(const struct report *report, struct loads loads[WHY_TRAINERS_MAX])
 {
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i);
-		int trainer = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = proc_at(report, i);
+		int trainer = p->named && !why_trainer(report->why, p->pid) ? trainer_of(report, p) : -1;
 
 		if (trainer < 0)
 			continue;
@@ -395,21 +395,21 @@ static bool loads_data(const struct report_proc *p, const struct report_proc *tr
 	return p->data_read ? p->data_read >= loads->most / 100 : p->data_maps && !loads->most;
 }
 
-void why_find_loaders(struct report *r)
+void why_find_loaders(struct report *report)
 {
 	struct loads loads[WHY_TRAINERS_MAX] = { 0 };
 
-	sum_loads(r, loads);
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = proc_at(r, i);
-		int nr = p->named && !why_trainer(r->why, p->pid) ? trainer_of(r, p) : -1;
+	sum_loads(report, loads);
+	for (uint32_t i = 0; i < report->procs.n; i++) {
+		const struct report_proc *p = proc_at(report, i);
+		int nr = p->named && !why_trainer(report->why, p->pid) ? trainer_of(report, p) : -1;
 
 		if (nr < 0 || !p->calls)
 			continue;
-		if (is_worker(p) || loads_data(p, table_find(&r->procs, r->why->trainer[nr].pid), &loads[nr]))
-			add_loader(r, p, (uint32_t)nr);
+		if (is_worker(p) || loads_data(p, table_find(&report->procs, report->why->trainer[nr].pid), &loads[nr]))
+			add_loader(report, p, (uint32_t)nr);
 	}
-	find_generations(r->why);
+	find_generations(report->why);
 }
 
 /* --- signs of training ------------------------------------------------------------------------------ */
@@ -432,20 +432,20 @@ static bool is_reader(const struct report *r, const struct report_proc *p)
 	       end_ns - begin_ns >= (r->last_ns - r->first_ns) / 2;
 }
 
-static enum why_sight sight_of(const struct report *r, const struct why_trainer *t)
+static enum why_sight sight_of(const struct report *report, const struct why_trainer *trainer)
 {
-	const struct report_proc *p = table_find(&r->procs, t->pid);
+	const struct report_proc *proc = table_find(&report->procs, trainer->pid);
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
-	if (p->on_gpu)
+	if (proc->on_gpu)
 		return WHY_SEEN_GPU;
-	if (r->phases && phase_steps_trainer(&r->phases->steps, t->pid))
+	if (report->phases && phase_steps_trainer(&report->phases->steps, trainer->pid))
 		return WHY_SEEN_REGIONS;
-	if (t->loaders)
+	if (trainer->loaders)
 		return WHY_SEEN_LOADERS;
-	if (why_training(r, &begin_ns, &end_ns))
+	if (why_training(report, &begin_ns, &end_ns))
 		return WHY_SEEN_PHASES;
-	return is_reader(r, p) ? WHY_SEEN_READING : WHY_SEEN_NOT;
+	return is_reader(report, proc) ? WHY_SEEN_READING : WHY_SEEN_NOT;
 }
 
 void why_find_sight(struct report *r)

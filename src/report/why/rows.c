@@ -45,21 +45,21 @@ static inline uint32_t open_flags(const struct scan *s, const struct report_file
 	return flags;
 }
 
-static inline uint32_t flags_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+static inline uint32_t flags_of(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
 {
-	if (is_shared(s, f))
+	if (is_shared(scan, file))
 		return WHY_CPU | WHY_CALL_SHARED;
-	switch (s->kind) {
+	switch (scan->kind) {
 	case REPORT_VFS_RW:
-		return why_rw_flags(s, c, f);
+		return why_rw_flags(scan, facts, file);
 	case REPORT_OPEN:
-		return open_flags(s, f);
+		return open_flags(scan, file);
 	case REPORT_SYNC:
-		if (scan_is_sync(s))
+		if (scan_is_sync(scan))
 			return WHY_WRITE | WHY_CALL_ON_FILE;
 		/* fall through */
 	default:
-		return !f || c->on_file ? WHY_META | WHY_CALL_ON_FILE | (is_software(s, f) ? WHY_CALL_SOFTWARE : 0) : WHY_OTHER;
+		return !file || facts->on_file ? WHY_META | WHY_CALL_ON_FILE | (is_software(scan, file) ? WHY_CALL_SOFTWARE : 0) : WHY_OTHER;
 	}
 }
 
@@ -98,40 +98,40 @@ static void add_shared(const struct scan *s, const struct report_call_facts *c)
 	sums->shared_bytes[allocates] += len;
 }
 
-static void add_open(const struct scan *s, const struct report_call_facts *c, uint32_t flags)
+static void add_open(const struct scan *scan, const struct report_call_facts *facts, uint32_t flags)
 {
-	struct why_sums *sums = &s->report->why->sums;
+	struct why_sums *sums = &scan->report->why->sums;
 
 	sums->opens++;
-	sums->opens_failed += c->failed;
-	sums->opens_failed_ns += c->failed ? c->lat_ns : 0;
-	why_kind_add(s->report->why, WHY_OPENS, s->time_ns, c->lat_ns);
+	sums->opens_failed += facts->failed;
+	sums->opens_failed_ns += facts->failed ? facts->lat_ns : 0;
+	why_kind_add(scan->report->why, WHY_OPENS, scan->time_ns, facts->lat_ns);
 	if (flags & WHY_CALL_SOFTWARE) {
-		why_software_add(c);
+		why_software_add(facts);
 		return;
 	}
-	sums->open_ns += c->lat_ns;
+	sums->open_ns += facts->lat_ns;
 	sums->opens_read += (flags & WHY_CALL_SAMPLE) != 0;
 	if (flags & WHY_CALL_SAMPLE)
-		count_open_now(sums, s->time_ns);
+		count_open_now(sums, scan->time_ns);
 }
 
-static void add_other(const struct scan *s, const struct report_call_facts *c, uint32_t flags)
+static void add_other(const struct scan *scan, const struct report_call_facts *facts, uint32_t flags)
 {
-	struct why_sums *sums = &s->report->why->sums;
+	struct why_sums *sums = &scan->report->why->sums;
 
 	if (flags & WHY_CALL_SHARED) {
-		add_shared(s, c);
-	} else if (s->kind == REPORT_SYNC && scan_is_sync(s)) {
+		add_shared(scan, facts);
+	} else if (scan->kind == REPORT_SYNC && scan_is_sync(scan)) {
 		sums->syncs++;
-		sums->sync_ns += c->lat_ns;
-		why_kind_add(s->report->why, WHY_WRITES, s->time_ns, c->lat_ns);
+		sums->sync_ns += facts->lat_ns;
+		why_kind_add(scan->report->why, WHY_WRITES, scan->time_ns, facts->lat_ns);
 	} else if (flags & WHY_CALL_ON_FILE) {
-		why_kind_add(s->report->why, WHY_OPENS, s->time_ns, c->lat_ns);
+		why_kind_add(scan->report->why, WHY_OPENS, scan->time_ns, facts->lat_ns);
 		if (flags & WHY_CALL_SOFTWARE)
-			why_software_add(c);
+			why_software_add(facts);
 		else
-			sums->meta_ns += c->lat_ns;
+			sums->meta_ns += facts->lat_ns;
 	}
 }
 
@@ -144,19 +144,19 @@ void why_rows_begin(struct report *r)
 	}
 }
 
-void why_rows_take(const struct scan *s, const struct report_call_facts *c)
+void why_rows_take(const struct scan *scan, const struct report_call_facts *facts)
 {
-	const struct report_file *f = why_row_file(s, c);
+	const struct report_file *file = why_row_file(scan, facts);
 	struct callstore_row row;
 
-	if (!is_call(s))
+	if (!is_call(scan))
 		return;
-	row = why_row_of(s, c, f, flags_of(s, c, f));
-	callstore_add(&s->report->why->calls->store, &row);
-	if (s->kind == REPORT_OPEN && !(row.flags & WHY_CALL_SHARED))
-		add_open(s, c, row.flags);
+	row = why_row_of(scan, facts, file, flags_of(scan, facts, file));
+	callstore_add(&scan->report->why->calls->store, &row);
+	if (scan->kind == REPORT_OPEN && !(row.flags & WHY_CALL_SHARED))
+		add_open(scan, facts, row.flags);
 	else
-		add_other(s, c, row.flags);
+		add_other(scan, facts, row.flags);
 }
 
 /* --- the second pass -------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
 
 /* To be called before the rows of each file. */
 void why_rows_begin(struct report *r);
-/* Takes the current row of S, a call with the facts C; rw.h has the rows of vfs_rw. */
-void why_rows_take(const struct scan *s, const struct report_call_facts *c);
+/* Takes the current row of SCAN, a call with the facts FACTS; rw.h has the rows of vfs_rw. */
+void why_rows_take(const struct scan *scan, const struct report_call_facts *facts);
 
 /*
  * Takes a row that is read again, without adding to sums. Rows come in the order of their file, from the first one on.

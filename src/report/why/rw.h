@@ -50,20 +50,20 @@ static inline bool why_is_slow(const struct report_call_facts *c)
 	return c->lat_ns >= WHY_SLOW_NS + c->bytes; /* 1 GB/s */
 }
 
-/* Returns the state of a process in a read or write of F. */
-static inline enum why_state why_rw_state(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+/* Returns the state of a process in a read or write of FILE. */
+static inline enum why_state why_rw_state(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
 {
 	bool disk;
 
-	if (c->write)
-		return f->medium == REPORT_MEMORY || f->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
-	if (f->medium == REPORT_MEMORY || (f->type != REPORT_REG && f->type != REPORT_BLK))
+	if (facts->write)
+		return file->medium == REPORT_MEMORY || file->type != REPORT_REG ? WHY_CPU : WHY_WRITE;
+	if (file->medium == REPORT_MEMORY || (file->type != REPORT_REG && file->type != REPORT_BLK))
 		return WHY_CACHE;
 	/* without a branch, as the processor cannot predict whether a read fetches */
-	disk = (c->disk_bytes != 0) | why_is_direct(s);
+	disk = (facts->disk_bytes != 0) | why_is_direct(scan);
 	/* this read may have waited for pages that an earlier read, of this process or another, had begun to fetch */
-	if (why_is_slow(c) && !disk)
-		disk = !c->accounted || f->medium == REPORT_NETWORK || why_fetched_lately(s->report, f, s->time_ns);
+	if (why_is_slow(facts) && !disk)
+		disk = !facts->accounted || file->medium == REPORT_NETWORK || why_fetched_lately(scan->report, file, scan->time_ns);
 	return disk ? WHY_DISK : WHY_CACHE;
 }
 
@@ -78,17 +78,17 @@ static inline uint32_t why_software_flag(const struct report_file *f)
 	return f && f->software ? WHY_CALL_SOFTWARE : 0;
 }
 
-static inline uint32_t why_rw_flags(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+static inline uint32_t why_rw_flags(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
 {
 	enum why_state state;
 
-	if (!f || !c->on_file)
-		return WHY_QUEUE | (!c->write ? WHY_CALL_RECEIVES : why_is_standard(s) ? 0 : WHY_CALL_SENDS);
-	state = why_rw_state(s, c, f);
-	if (c->write)
-		return state | WHY_CALL_ON_FILE | why_software_flag(f);
-	return state | WHY_CALL_ON_FILE | why_software_flag(f) | (c->disk_bytes ? WHY_CALL_FETCHED : 0) |
-	       (state == WHY_CACHE && why_is_slow(c) ? WHY_CALL_SLOW : 0);
+	if (!file || !facts->on_file)
+		return WHY_QUEUE | (!facts->write ? WHY_CALL_RECEIVES : why_is_standard(scan) ? 0 : WHY_CALL_SENDS);
+	state = why_rw_state(scan, facts, file);
+	if (facts->write)
+		return state | WHY_CALL_ON_FILE | why_software_flag(file);
+	return state | WHY_CALL_ON_FILE | why_software_flag(file) | (facts->disk_bytes ? WHY_CALL_FETCHED : 0) |
+	       (state == WHY_CACHE && why_is_slow(facts) ? WHY_CALL_SLOW : 0);
 }
 
 /* Returns the parts of a row that the second pass needs; FLAGS are enum why_call_flag. */
@@ -112,20 +112,20 @@ static inline struct why_transfer why_rw_transfer(const struct scan *s, const st
 	};
 }
 
-static inline void why_rw_add_write(struct why *w, const struct scan *s, const struct report_call_facts *c)
+static inline void why_rw_add_write(struct why *why, const struct scan *scan, const struct report_call_facts *facts)
 {
-	struct why_output *o;
+	struct why_output *output;
 
-	w->sums.written_bytes += c->bytes;
-	if (!why_is_standard(s) || !why_is_output(c))
+	why->sums.written_bytes += facts->bytes;
+	if (!why_is_standard(scan) || !why_is_output(facts))
 		return;
-	o = table_get(&w->output, c->fid + 1);
-	if (!o)
+	output = table_get(&why->output, facts->fid + 1);
+	if (!output)
 		return;
-	o->fid = c->fid;
-	o->writes++;
-	o->bytes += c->bytes;
-	o->ns += c->lat_ns;
+	output->fid = facts->fid;
+	output->writes++;
+	output->bytes += facts->bytes;
+	output->ns += facts->lat_ns;
 }
 
 /* Adds a call on software, which no rule about data counts. */
@@ -141,29 +141,29 @@ static inline void why_rw_add_software(const struct scan *s, const struct report
 	why_fetched(s->report, f, s->time_ns);
 }
 
-static inline void why_rw_add(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+static inline void why_rw_add(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
 {
-	struct why_sums *sums = &s->report->why->sums;
+	struct why_sums *sums = &scan->report->why->sums;
 	struct why_transfer x;
 
-	if (c->write)
-		why_rw_add_write(s->report->why, s, c);
-	if (!f || !why_is_stored(f))
+	if (facts->write)
+		why_rw_add_write(scan->report->why, scan, facts);
+	if (!file || !why_is_stored(file))
 		return;
-	if (f->software) {
-		why_rw_add_software(s, c, f);
+	if (file->software) {
+		why_rw_add_software(scan, facts, file);
 		return;
 	}
-	*(c->write ? &sums->write_files_ns : &sums->read_files_ns) += c->lat_ns;
-	why_kind_add(s->report->why, c->write ? WHY_WRITES : WHY_READS, s->time_ns, c->lat_ns);
-	if (f->medium == REPORT_NETWORK)
-		sums->network_ns += c->lat_ns;
-	if (!c->done)
+	*(facts->write ? &sums->write_files_ns : &sums->read_files_ns) += facts->lat_ns;
+	why_kind_add(scan->report->why, facts->write ? WHY_WRITES : WHY_READS, scan->time_ns, facts->lat_ns);
+	if (file->medium == REPORT_NETWORK)
+		sums->network_ns += facts->lat_ns;
+	if (!facts->done)
 		return;
-	if (!c->write)
-		c->proc->stored_read += c->bytes;
-	x = why_rw_transfer(s, c);
-	why_add_transfer(s->report, &x);
+	if (!facts->write)
+		facts->proc->stored_read += facts->bytes;
+	x = why_rw_transfer(scan, facts);
+	why_add_transfer(scan->report, &x);
 }
 
 /* Takes the current row of S, of which C has the facts. */

@@ -38,20 +38,20 @@ static bool is_shown(const struct phase_list *l, const struct phase_save *s)
  * Where a log or a region shows a checkpoint, writing of its files right before and after belongs to it, too: torch.save()
  * ends before a script's own fsync(2).
  */
-void why_find_saves(struct report *r)
+void why_find_saves(struct report *report)
 {
-	const struct phase_list *l = r->phases ? &r->phases->lanes[PHASE_CHECKPOINT] : NULL;
+	const struct phase_list *list = report->phases ? &report->phases->lanes[PHASE_CHECKPOINT] : NULL;
 	uint32_t n = 0;
-	autofree struct phase_save *by_files = l && l->n && r->saves && !l->v[0].inferred ?
-		phase_saves_find(r->saves, r->timeline->begin_ns, r->timeline->end_ns, &n) : NULL;
+	autofree struct phase_save *by_files = list && list->n && report->saves && !list->v[0].inferred ?
+		phase_saves_find(report->saves, report->timeline->begin_ns, report->timeline->end_ns, &n) : NULL;
 
-	for (uint32_t i = 0; l && i < r->why->n_trainers; i++) {
-		struct why_trainer *t = &r->why->trainer[i];
+	for (uint32_t i = 0; list && i < report->why->n_trainers; i++) {
+		struct why_trainer *t = &report->why->trainer[i];
 
-		for (uint32_t k = 0; is_looked_at(t) && k < l->n; k++)
-			add(t, l->v[k].begin_ns, l->v[k].end_ns);
+		for (uint32_t k = 0; is_looked_at(t) && k < list->n; k++)
+			add(t, list->v[k].begin_ns, list->v[k].end_ns);
 		for (uint32_t k = 0; is_looked_at(t) && by_files && k < n; k++)
-			if (is_shown(l, &by_files[k]))
+			if (is_shown(list, &by_files[k]))
 				add(t, by_files[k].begin_ns, by_files[k].end_ns);
 		spans_close(&t->saves);
 	}

@@ -62,29 +62,29 @@ static struct thread *thread_of(const struct scan *s, struct switches *sw, enum 
 	return table_get(&sw->threads, tid);
 }
 
-static void take_switch(struct scan *s, void *own)
+static void take_switch(struct scan *scan, void *own)
 {
 	struct switches *sw = own;
 	struct thread *th;
 	uint32_t t;
 
-	th = thread_of(s, sw, COL_PREV_PID, COL_PREV_TID, &t);
+	th = thread_of(scan, sw, COL_PREV_PID, COL_PREV_TID, &t);
 	if (th) {
 		if (!th->known)
-			th->since_ns = s->report->first_ns;
+			th->since_ns = scan->report->first_ns;
 		th->known = true;
 		th->trainer = t;
-		if (th->since_ns && scan_field(s, COL_PREV_STATE).p[0] != 'R') {
-			spans_add(&sw->active[t], th->since_ns, s->time_ns);
+		if (th->since_ns && scan_field(scan, COL_PREV_STATE).p[0] != 'R') {
+			spans_add(&sw->active[t], th->since_ns, scan->time_ns);
 			th->since_ns = 0;
 		}
 	}
-	th = thread_of(s, sw, COL_NEXT_PID, COL_NEXT_TID, &t);
-	if (th && scan_number(s, COL_NEXT_TID) == scan_number(s, COL_NEXT_PID))
-		s->report->why->trainer[t].runq_ns += (double)why_looked_at(
-			&s->report->why->trainer[t], s->time_ns - MIN(scan_number(s, COL_WAIT_NS), s->time_ns), s->time_ns);
+	th = thread_of(scan, sw, COL_NEXT_PID, COL_NEXT_TID, &t);
+	if (th && scan_number(scan, COL_NEXT_TID) == scan_number(scan, COL_NEXT_PID))
+		scan->report->why->trainer[t].runq_ns += (double)why_looked_at(
+			&scan->report->why->trainer[t], scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns), scan->time_ns);
 	if (th && !th->since_ns)
-		th->since_ns = s->time_ns - MIN(scan_number(s, COL_WAIT_NS), s->time_ns - 1);
+		th->since_ns = scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns - 1);
 	if (th) {
 		th->known = true;
 		th->trainer = t;
@@ -102,27 +102,27 @@ static void complement(struct spans *ret, const struct spans *active, uint64_t b
 	spans_add(ret, begin_ns, end_ns);
 }
 
-static bool trainers_by_switches(struct report *r)
+static bool trainers_by_switches(struct report *report)
 {
 	struct switches *sw = calloc(1, sizeof(*sw));
-	struct why *w = r->why;
+	struct why *why = report->why;
 	bool there;
 
 	if (!sw)
 		return false;
 	table_init(&sw->threads, sizeof(struct thread), THREADS_MAX);
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		sw->active[i].max = w->trainer[i].waits.max;
-	there = each(r, "sched_switch", take_switch, sw) && sw->threads.n;
+	for (uint32_t i = 0; i < why->n_trainers; i++)
+		sw->active[i].max = why->trainer[i].waits.max;
+	there = each(report, "sched_switch", take_switch, sw) && sw->threads.n;
 	for (uint32_t i = 0; i < sw->threads.n; i++) {
 		const struct thread *th = table_at(&sw->threads, i);
 
 		if (th->since_ns)
-			spans_add(&sw->active[th->trainer], th->since_ns, r->last_ns);
+			spans_add(&sw->active[th->trainer], th->since_ns, report->last_ns);
 	}
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
 		if (there && sw->active[i].n)
-			complement(&w->trainer[i].waits, &sw->active[i], r->first_ns, r->last_ns);
+			complement(&why->trainer[i].waits, &sw->active[i], report->first_ns, report->last_ns);
 		spans_free(&sw->active[i]);
 	}
 	table_free(&sw->threads);
@@ -136,23 +136,23 @@ static bool trainers_by_switches(struct report *r)
  * Returns the time that the row covers, within the life of its process. A wait gets its row when it is over, and may have
  * begun long before the row's interval.
  */
-static struct span span_of(const struct scan *s)
+static struct span span_of(const struct scan *scan)
 {
-	const struct report_proc *p = table_find(&s->report->procs, scan_number(s, COL_PID));
+	const struct report_proc *proc = table_find(&scan->report->procs, scan_number(scan, COL_PID));
 	static const enum column parts[] = { COL_RUN_NS, COL_RUNQ_NS, COL_DISK_NS, COL_BLOCKED_NS, COL_SLEEP_NS };
 	uint64_t least_ns = 0, span_ns;
 	struct span span;
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		least_ns += scan_number(s, parts[i]);
-	span_ns = MAX(scan_number(s, COL_SPAN_NS), least_ns);
-	span = (struct span){ .begin_ns = s->time_ns - MIN(span_ns, s->time_ns), .end_ns = s->time_ns };
+		least_ns += scan_number(scan, parts[i]);
+	span_ns = MAX(scan_number(scan, COL_SPAN_NS), least_ns);
+	span = (struct span){ .begin_ns = scan->time_ns - MIN(span_ns, scan->time_ns), .end_ns = scan->time_ns };
 
-	span.begin_ns = MAX(span.begin_ns, s->report->first_ns);
-	if (p && p->end_ns > span.begin_ns && p->end_ns < span.end_ns)
-		span.end_ns = p->end_ns;
-	if (p && p->begin_ns > span.begin_ns && p->begin_ns < span.end_ns)
-		span.begin_ns = p->begin_ns;
+	span.begin_ns = MAX(span.begin_ns, scan->report->first_ns);
+	if (proc && proc->end_ns > span.begin_ns && proc->end_ns < span.end_ns)
+		span.end_ns = proc->end_ns;
+	if (proc && proc->begin_ns > span.begin_ns && proc->begin_ns < span.end_ns)
+		span.begin_ns = proc->begin_ns;
 	return span;
 }
 
@@ -210,28 +210,28 @@ void why_read_busy(struct report *r)
  * Returns the sums that the row counts in; NULL: it is of no process of the job, or of a loader's further thread. *T: the
  * trainer whose window counts.
  */
-static struct sleeps *sleeps_of(const struct scan *s, struct why_trainer **t)
+static struct sleeps *sleeps_of(const struct scan *scan, struct why_trainer **t)
 {
-	const uint64_t pid = scan_number(s, COL_PID);
-	struct why *w = s->report->why;
-	struct why_loader *l;
-	bool main = scan_number(s, COL_TID) == pid;
+	const uint64_t pid = scan_number(scan, COL_PID);
+	struct why *why = scan->report->why;
+	struct why_loader *loader;
+	bool main = scan_number(scan, COL_TID) == pid;
 
-	if (!scan_is(s, COL_KIND, "target") || scan_is_gate(s))
+	if (!scan_is(scan, COL_KIND, "target") || scan_is_gate(scan))
 		return NULL;
-	*t = why_trainer(w, pid);
+	*t = why_trainer(why, pid);
 	if (*t)
 		return main ? &(*t)->main : &(*t)->threads;
-	l = why_loader(w, pid);
-	*t = &w->trainer[l ? l->trainer : 0];
-	return !l ? &w->others : main ? &l->main : NULL;
+	loader = why_loader(why, pid);
+	*t = &why->trainer[loader ? loader->trainer : 0];
+	return !loader ? &why->others : main ? &loader->main : NULL;
 }
 
 /* Adds the row of a trainer's main thread that slept in a call for others. */
-static void add_to_waits(const struct scan *s, const struct sums *sums, uint32_t trainer, const struct span *span)
+static void add_to_waits(const struct scan *scan, const struct sums *sums, uint32_t trainer, const struct span *span)
 {
-	const uint64_t first_ns = s->report->first_ns;
-	const double sleep_ns = (double)scan_number(s, COL_SLEEP_NS);
+	const uint64_t first_ns = scan->report->first_ns;
+	const double sleep_ns = (double)scan_number(scan, COL_SLEEP_NS);
 	float *waits = sums->waits[trainer];
 
 	for (uint64_t at_ns = span->begin_ns; waits && at_ns < span->end_ns;) {
@@ -253,11 +253,11 @@ static bool is_in_rows(const struct scan *s, const struct sleeps *sleeps, const 
 	return w->has_faults && scan_is(s, COL_CALL, "fault") && sleeps != &t->threads && sleeps != &w->others;
 }
 
-static void take_sum(struct scan *s, void *own)
+static void take_sum(struct scan *scan, void *own)
 {
-	struct why *w = s->report->why;
-	struct why_trainer *t = NULL;
-	struct sleeps *sleeps = sleeps_of(s, &t);
+	struct why *why = scan->report->why;
+	struct why_trainer *trainer = NULL;
+	struct sleeps *sleeps = sleeps_of(scan, &trainer);
 	const struct sleep_call *call;
 	struct sums *sums = own;
 	struct span span;
@@ -265,22 +265,22 @@ static void take_sum(struct scan *s, void *own)
 
 	if (!sleeps)
 		return;
-	span = span_of(s);
+	span = span_of(scan);
 	if (span.begin_ns >= span.end_ns)
 		return;
 	all_ns = (double)(span.end_ns - span.begin_ns);
-	looked_at = (double)why_looked_at(t, span.begin_ns, span.end_ns) / all_ns;
-	call = scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL));
-	if (!is_in_rows(s, sleeps, t))
-		add_to_sleeps(s, call, looked_at, sleeps);
-	if (sleeps != &t->main)
+	looked_at = (double)why_looked_at(trainer, span.begin_ns, span.end_ns) / all_ns;
+	call = scan_is(scan, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(scan, COL_CALL));
+	if (!is_in_rows(scan, sleeps, trainer))
+		add_to_sleeps(scan, call, looked_at, sleeps);
+	if (sleeps != &trainer->main)
 		return;
-	if (span.begin_ns < t->begin_ns)
-		add_to_sleeps(s, call, (double)(MIN(span.end_ns, t->begin_ns) - span.begin_ns) / all_ns, &t->before);
+	if (span.begin_ns < trainer->begin_ns)
+		add_to_sleeps(scan, call, (double)(MIN(span.end_ns, trainer->begin_ns) - span.begin_ns) / all_ns, &trainer->before);
 	sums->any = true;
-	did(s, looked_at);
+	did(scan, looked_at);
 	if (call && call->for_others)
-		add_to_waits(s, sums, (uint32_t)(t - w->trainer), &span);
+		add_to_waits(scan, sums, (uint32_t)(trainer - why->trainer), &span);
 }
 
 /* Returns the length of a bin. MOST: the number of bins that a trainer has room for. */
@@ -292,81 +292,81 @@ static uint64_t bin_length(uint64_t all_ns, uint64_t most)
 }
 
 /* Returns false when sched.out is not there, or has no row of the trainers, as one that was cut off may. */
-static bool trainers_by_sums(struct report *r)
+static bool trainers_by_sums(struct report *report)
 {
-	struct why *w = r->why;
-	uint64_t all_ns = r->last_ns - r->first_ns;
-	struct sums s = { .bin_ns = bin_length(all_ns, w->n_trainers ? w->trainer[0].waits.max : BINS) };
+	struct why *why = report->why;
+	uint64_t all_ns = report->last_ns - report->first_ns;
+	struct sums s = { .bin_ns = bin_length(all_ns, why->n_trainers ? why->trainer[0].waits.max : BINS) };
 	bool there;
 
-	for (uint32_t i = 0; i < w->n_trainers; i++)
+	for (uint32_t i = 0; i < why->n_trainers; i++)
 		s.waits[i] = calloc(BINS, sizeof(float));
-	there = w->n_trainers && each(r, "sched", take_sum, &s) && s.any;
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		struct why_trainer *t = &w->trainer[i];
+	there = why->n_trainers && each(report, "sched", take_sum, &s) && s.any;
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct why_trainer *trainer = &why->trainer[i];
 
-		for (uint64_t bin = 0; there && s.waits[i] && bin * s.bin_ns < all_ns && !w->has_switches; bin++) {
+		for (uint64_t bin = 0; there && s.waits[i] && bin * s.bin_ns < all_ns && !why->has_switches; bin++) {
 			uint64_t length_ns = MIN(s.bin_ns, all_ns - bin * s.bin_ns);
 			double waits = (double)s.waits[i][bin] / (double)length_ns;
 
-			spans_append(&t->waits, r->first_ns + bin * s.bin_ns, r->first_ns + bin * s.bin_ns + length_ns,
+			spans_append(&trainer->waits, report->first_ns + bin * s.bin_ns, report->first_ns + bin * s.bin_ns + length_ns,
 				     MIN(waits, 1));
 		}
 		free(s.waits[i]);
-		if (w->has_switches)
+		if (why->has_switches)
 			continue;
-		t->runq_ns = t->main.runq_ns;
+		trainer->runq_ns = trainer->main.runq_ns;
 		/* at most the whole window: a damaged trace may have any number */
-		t->own_ns[WHY_DISK] += (uint64_t)MIN(t->main.ns[SLEEP_FAULT], (double)(t->end_ns - t->begin_ns));
-		t->own_ns[WHY_META] += (uint64_t)MIN(t->main.ns[SLEEP_STAT], (double)(t->end_ns - t->begin_ns));
+		trainer->own_ns[WHY_DISK] += (uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
+		trainer->own_ns[WHY_META] += (uint64_t)MIN(trainer->main.ns[SLEEP_STAT], (double)(trainer->end_ns - trainer->begin_ns));
 	}
 	return there;
 }
 
-void why_read_trainer_sched(struct report *r)
+void why_read_trainer_sched(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *w = report->why;
 
-	if (!r->first_ns || r->last_ns <= r->first_ns)
+	if (!report->first_ns || report->last_ns <= report->first_ns)
 		return;
-	w->has_faults = why_faults_are_rows(r);
-	w->has_switches = trainers_by_switches(r);
-	w->has_sums = trainers_by_sums(r);
+	w->has_faults = why_faults_are_rows(report);
+	w->has_switches = trainers_by_switches(report);
+	w->has_sums = trainers_by_sums(report);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		spans_close(&w->trainer[i].waits);
 }
 
-static void take_loader_sum(struct scan *s, void *own)
+static void take_loader_sum(struct scan *scan, void *own)
 {
-	struct why_loader *l = why_loader(s->report->why, scan_number(s, COL_PID));
+	struct why_loader *loader = why_loader(scan->report->why, scan_number(scan, COL_PID));
 	const struct sleep_call *call;
 	struct span span;
 	double share;
 
-	if (!l)
+	if (!loader)
 		return;
-	span = span_of(s);
+	span = span_of(scan);
 	if (span.begin_ns >= span.end_ns)
 		return;
-	share = (double)why_waited(s->report->why, &s->report->why->trainer[l->trainer], span.begin_ns, span.end_ns) /
+	share = (double)why_waited(scan->report->why, &scan->report->why->trainer[loader->trainer], span.begin_ns, span.end_ns) /
 		(double)(span.end_ns - span.begin_ns);
-	if (scan_is(s, COL_CALL, "-")) {
-		l->run_ns += (double)scan_number(s, COL_RUN_NS);
-		l->run_idle_ns += share * (double)scan_number(s, COL_RUN_NS);
-		l->runq_idle_ns += share * (double)scan_number(s, COL_RUNQ_NS);
+	if (scan_is(scan, COL_CALL, "-")) {
+		loader->run_ns += (double)scan_number(scan, COL_RUN_NS);
+		loader->run_idle_ns += share * (double)scan_number(scan, COL_RUN_NS);
+		loader->runq_idle_ns += share * (double)scan_number(scan, COL_RUNQ_NS);
 		return;
 	}
-	if (scan_number(s, COL_TID) != l->pid)
+	if (scan_number(scan, COL_TID) != loader->pid)
 		return;
-	call = sleep_call_of(scan_field(s, COL_CALL));
-	if (s->report->why->has_faults && scan_is(s, COL_CALL, "fault"))
+	call = sleep_call_of(scan_field(scan, COL_CALL));
+	if (scan->report->why->has_faults && scan_is(scan, COL_CALL, "fault"))
 		return;
 	if (call->kind == SLEEP_FAULT)
-		l->fault_idle_ns += share * asleep_ns(s);
+		loader->fault_idle_ns += share * asleep_ns(scan);
 	else if (call->kind == SLEEP_STAT)
-		l->stat_idle_ns += share * asleep_ns(s);
+		loader->stat_idle_ns += share * asleep_ns(scan);
 	else if (call->for_others)
-		l->sleep_idle_ns += share * (double)scan_number(s, COL_SLEEP_NS);
+		loader->sleep_idle_ns += share * (double)scan_number(scan, COL_SLEEP_NS);
 }
 
 /* Whether the row is of T's main thread, and T's fetches are known. */
@@ -375,18 +375,18 @@ static bool is_fetching(const struct scan *s, const struct why_trainer *t)
 	return t && t->basis == WHY_BY_REGIONS && scan_number(s, COL_TID) == t->pid;
 }
 
-static void take_fetching_sum(struct scan *s, void *own)
+static void take_fetching_sum(struct scan *scan, void *own)
 {
-	struct why *w = s->report->why;
-	struct why_trainer *t = why_trainer(w, scan_number(s, COL_PID));
-	const struct span span = span_of(s);
+	struct why *w = scan->report->why;
+	struct why_trainer *t = why_trainer(w, scan_number(scan, COL_PID));
+	const struct span span = span_of(scan);
 	double share;
 
 	(void)own;
-	if (!is_fetching(s, t) || span.begin_ns >= span.end_ns || is_in_rows(s, &t->fetching, t))
+	if (!is_fetching(scan, t) || span.begin_ns >= span.end_ns || is_in_rows(scan, &t->fetching, t))
 		return;
 	share = (double)why_waited(w, t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
-	add_to_sleeps(s, scan_is(s, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(s, COL_CALL)), share, &t->fetching);
+	add_to_sleeps(scan, scan_is(scan, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(scan, COL_CALL)), share, &t->fetching);
 }
 
 /* Without sched.out: while no thread of T could run, it waited for others, or was in calls on files, which are known. */
@@ -400,14 +400,14 @@ static void fetching_by_switches(struct why *w, struct why_trainer *t)
 	t->fetching.ns[SLEEP_OTHER] = MAX(asleep_ns - own_ns, 0.0);
 }
 
-void why_read_loader_sched(struct report *r)
+void why_read_loader_sched(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *w = report->why;
 
 	if (w->has_sums && !w->has_switches)
-		each(r, "sched", take_loader_sum, NULL);
+		each(report, "sched", take_loader_sum, NULL);
 	if (w->has_sums && why_any_by(w, WHY_BY_REGIONS))
-		each(r, "sched", take_fetching_sum, NULL);
+		each(report, "sched", take_fetching_sum, NULL);
 	for (uint32_t i = 0; i < w->n_trainers && !w->has_sums && w->has_switches; i++)
 		if (w->trainer[i].basis == WHY_BY_REGIONS && !w->trainer[i].loaders)
 			fetching_by_switches(w, &w->trainer[i]);

@@ -36,47 +36,47 @@ static struct why_stretch faults_of(struct why_walk *w, const struct thread_faul
  * Whether PID may wait for pages outside of calls: it has mapped data, or was forked by a process that has. False with
  * fault.out, which shows these waits.
  */
-static bool maps_data(const struct why_walk *w, uint64_t pid, const struct why_role *role)
+static bool maps_data(const struct why_walk *walk, uint64_t pid, const struct why_role *role)
 {
-	const struct report_proc *p = table_find(&w->r->procs, pid), *trainer = NULL;
+	const struct report_proc *p = table_find(&walk->r->procs, pid), *trainer = NULL;
 
-	if (w->why->has_faults)
+	if (walk->why->has_faults)
 		return false;
-	if (!w->r->present[REPORT_MMAP])
+	if (!walk->r->present[REPORT_MMAP])
 		return role->loader || role->trainer;
 	if (role->loader)
-		trainer = table_find(&w->r->procs, w->why->trainer[role->loader->trainer].pid);
+		trainer = table_find(&walk->r->procs, walk->why->trainer[role->loader->trainer].pid);
 	return (role->loader || role->trainer) && ((p && p->data_maps) || (trainer && trainer->data_maps));
 }
 
-static void thread_left(struct why_walk *w, const struct why_switches *s, uint64_t pid)
+static void thread_left(struct why_walk *walk, const struct why_switches *switches, uint64_t pid)
 {
-	const struct why_role *role = why_role_of(w, pid);
-	struct thread_faults *f;
+	const struct why_role *role = why_role_of(walk, pid);
+	struct thread_faults *faults;
 	uint64_t tid;
 
-	if (scan_field(&s->scan, COL_PREV_STATE).p[0] != 'D' || !scan_u64(&s->scan, COL_PREV_TID, &tid) ||
-	    !maps_data(w, pid, role))
+	if (scan_field(&switches->scan, COL_PREV_STATE).p[0] != 'D' || !scan_u64(&switches->scan, COL_PREV_TID, &tid) ||
+	    !maps_data(walk, pid, role))
 		return;
-	f = table_get(&w->switches.faults, tid);
-	if (!f)
+	faults = table_get(&walk->switches.faults, tid);
+	if (!faults)
 		return;
-	f->pid = pid;
-	f->tid = tid;
-	f->faults.left_ns = s->scan.time_ns;
+	faults->pid = pid;
+	faults->tid = tid;
+	faults->faults.left_ns = switches->scan.time_ns;
 }
 
-static void thread_came(struct why_walk *w, const struct why_switches *s, uint64_t pid)
+static void thread_came(struct why_walk *walk, const struct why_switches *switches, uint64_t pid)
 {
 	uint64_t tid, wait_ns = 0;
 	struct thread_faults *f;
 	struct why_stretch x;
 
-	if (!scan_u64(&s->scan, COL_NEXT_TID, &tid) || !(f = table_find(&w->switches.faults, tid)) || f->pid != pid)
+	if (!scan_u64(&switches->scan, COL_NEXT_TID, &tid) || !(f = table_find(&walk->switches.faults, tid)) || f->pid != pid)
 		return;
-	scan_u64(&s->scan, COL_WAIT_NS, &wait_ns);
-	x = faults_of(w, f);
-	why_faults_woke(&f->faults, s->scan.time_ns - MIN(wait_ns, s->scan.time_ns), faulted, &x);
+	scan_u64(&switches->scan, COL_WAIT_NS, &wait_ns);
+	x = faults_of(walk, f);
+	why_faults_woke(&f->faults, switches->scan.time_ns - MIN(wait_ns, switches->scan.time_ns), faulted, &x);
 }
 
 void why_switches_call(struct why_walk *w, const struct why_call_row *row)
@@ -100,30 +100,30 @@ static void loader_ran(struct why_walk *w, const struct why_role *role, enum why
 	why_loader_add(&x, begin_ns, end_ns);
 }
 
-static void thread_switched(struct why_walk *w, const struct why_switches *s)
+static void thread_switched(struct why_walk *walk, const struct why_switches *switches)
 {
 	uint64_t pid, tid, wait_ns, *since;
 	const struct why_role *role;
 
-	if (scan_u64(&s->scan, COL_PREV_PID, &pid))
-		thread_left(w, s, pid);
-	if (scan_u64(&s->scan, COL_NEXT_PID, &pid))
-		thread_came(w, s, pid);
-	if (scan_u64(&s->scan, COL_PREV_PID, &pid) && (role = why_role_of(w, pid))->loader &&
-	    scan_u64(&s->scan, COL_PREV_TID, &tid)) {
-		since = table_get(&w->switches.threads, tid);
+	if (scan_u64(&switches->scan, COL_PREV_PID, &pid))
+		thread_left(walk, switches, pid);
+	if (scan_u64(&switches->scan, COL_NEXT_PID, &pid))
+		thread_came(walk, switches, pid);
+	if (scan_u64(&switches->scan, COL_PREV_PID, &pid) && (role = why_role_of(walk, pid))->loader &&
+	    scan_u64(&switches->scan, COL_PREV_TID, &tid)) {
+		since = table_get(&walk->switches.threads, tid);
 		if (since && *since)
-			loader_ran(w, role, WHY_CPU, *since, s->scan.time_ns);
+			loader_ran(walk, role, WHY_CPU, *since, switches->scan.time_ns);
 		if (since)
 			*since = 0;
 	}
-	if (scan_u64(&s->scan, COL_NEXT_PID, &pid) && (role = why_role_of(w, pid))->loader &&
-	    scan_u64(&s->scan, COL_NEXT_TID, &tid)) {
-		since = table_get(&w->switches.threads, tid);
+	if (scan_u64(&switches->scan, COL_NEXT_PID, &pid) && (role = why_role_of(walk, pid))->loader &&
+	    scan_u64(&switches->scan, COL_NEXT_TID, &tid)) {
+		since = table_get(&walk->switches.threads, tid);
 		if (since)
-			*since = s->scan.time_ns;
-		if (scan_u64(&s->scan, COL_WAIT_NS, &wait_ns))
-			loader_ran(w, role, WHY_RUNQ, s->scan.time_ns - MIN(wait_ns, s->scan.time_ns), s->scan.time_ns);
+			*since = switches->scan.time_ns;
+		if (scan_u64(&switches->scan, COL_WAIT_NS, &wait_ns))
+			loader_ran(walk, role, WHY_RUNQ, switches->scan.time_ns - MIN(wait_ns, switches->scan.time_ns), switches->scan.time_ns);
 	}
 }
 
@@ -157,16 +157,16 @@ void why_switches_take(struct why_walk *w)
 	next_switch(&w->switches);
 }
 
-void why_switches_end(struct why_walk *w)
+void why_switches_end(struct why_walk *walk)
 {
-	struct table *faults = &w->switches.faults;
+	struct table *faults = &walk->switches.faults;
 
 	for (uint32_t i = 0; i < faults->n; i++) {
 		struct thread_faults *f = table_at(faults, i);
-		struct why_stretch x = faults_of(w, f);
+		struct why_stretch x = faults_of(walk, f);
 
 		why_faults_end(&f->faults, faulted, &x);
 	}
-	table_free(&w->switches.threads);
+	table_free(&walk->switches.threads);
 	table_free(faults);
 }

@@ -75,45 +75,45 @@ static double ready(struct why *w, struct why_trainer *t, const struct generatio
 	return busiest_ns - late_ns * for_loaders(w, t);
 }
 
-struct why_together why_together(struct why *w, uint32_t t)
+struct why_together why_together(struct why *why, uint32_t t)
 {
-	struct generation *all = calloc(w->loaders.n + 1, sizeof(*all));
+	struct generation *all = calloc(why->loaders.n + 1, sizeof(*all));
 	struct why_together ret = { 0 };
 	double most_ns = 0;
 	size_t at = 0;
 
-	for (uint32_t i = 0; all && i < w->loaders.n; i++) {
-		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
-		struct generation *g = l ? &all[MIN(l->generation, w->loaders.n)] : NULL;
+	for (uint32_t i = 0; all && i < why->loaders.n; i++) {
+		const struct why_loader *loader = *(struct why_loader **)table_at(&why->loaders, i);
+		struct generation *generation = loader ? &all[MIN(loader->generation, why->loaders.n)] : NULL;
 
-		if (!l || l->trainer != t || l->alive_idle_ns <= 0)
+		if (!loader || loader->trainer != t || loader->alive_idle_ns <= 0)
 			continue;
-		g->begin_ns = g->n ? MIN(g->begin_ns, l->begin_ns) : l->begin_ns;
-		g->end_ns = MAX(g->end_ns, l->end_ns);
-		g->n++;
-		g->busy_sum += busy_of(l);
-		g->idle_ns = MAX(g->idle_ns, l->alive_idle_ns);
-		if (!g->busiest || busy_of(l) > g->busy) {
-			g->busiest = l;
-			g->busy = busy_of(l);
+		generation->begin_ns = generation->n ? MIN(generation->begin_ns, loader->begin_ns) : loader->begin_ns;
+		generation->end_ns = MAX(generation->end_ns, loader->end_ns);
+		generation->n++;
+		generation->busy_sum += busy_of(loader);
+		generation->idle_ns = MAX(generation->idle_ns, loader->alive_idle_ns);
+		if (!generation->busiest || busy_of(loader) > generation->busy) {
+			generation->busiest = loader;
+			generation->busy = busy_of(loader);
 		}
 	}
-	spans_close(&w->trainer[t].at_work);
-	for (uint32_t i = 0; all && i <= w->loaders.n; i++) {
+	spans_close(&why->trainer[t].at_work);
+	for (uint32_t i = 0; all && i <= why->loaders.n; i++) {
 		double others, ns = straggled(&all[i], &others);
 
 		ret.straggler_ns += ns;
 		ret.idle_ns += all[i].idle_ns;
-		ret.ready_ns += ready(w, &w->trainer[t], &all[i], &at);
+		ret.ready_ns += ready(why, &why->trainer[t], &all[i], &at);
 		if (ns <= most_ns)
 			continue;
 		most_ns = ns;
-		if (w->straggler && ns <= w->straggler_most_ns)
+		if (why->straggler && ns <= why->straggler_most_ns)
 			continue;
-		w->straggler = all[i].busiest;
-		w->straggler_busy = all[i].busy;
-		w->straggler_others = others;
-		w->straggler_most_ns = ns;
+		why->straggler = all[i].busiest;
+		why->straggler_busy = all[i].busy;
+		why->straggler_others = others;
+		why->straggler_most_ns = ns;
 	}
 	free(all);
 	return ret;

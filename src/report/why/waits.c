@@ -12,51 +12,51 @@ const char *const why_basis_names[WHY_BASES] = {
 };
 
 /*
- * Sets the window of T, the part of the trace in which it trains: by its steps, or its phases, or the lives of its loaders,
+ * Sets the window of TRAINER, the part of the trace in which it trains: by its steps, or its phases, or the lives of its loaders,
  * or its first read of data, as it starts up before that: by the first of these that is known. A trainer that reads no data
  * has its whole life as its window.
  */
-static void find_window(struct report *r, struct why_trainer *t)
+static void find_window(struct report *report, struct why_trainer *trainer)
 {
-	const struct report_proc *p = table_find(&r->procs, t->pid);
+	const struct report_proc *proc = table_find(&report->procs, trainer->pid);
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
-	if (t->steps) {
-		begin_ns = t->steps->begin_ns;
-		end_ns = t->steps->end_ns;
-	} else if (!why_training(r, &begin_ns, &end_ns))
-		for (uint32_t i = 0; i < r->why->loaders.n; i++) {
-			const struct why_loader *l = *(struct why_loader **)table_at(&r->why->loaders, i);
+	if (trainer->steps) {
+		begin_ns = trainer->steps->begin_ns;
+		end_ns = trainer->steps->end_ns;
+	} else if (!why_training(report, &begin_ns, &end_ns))
+		for (uint32_t i = 0; i < report->why->loaders.n; i++) {
+			const struct why_loader *l = *(struct why_loader **)table_at(&report->why->loaders, i);
 
-			if (!l || &r->why->trainer[l->trainer] != t)
+			if (!l || &report->why->trainer[l->trainer] != trainer)
 				continue;
 			begin_ns = MIN(begin_ns, l->begin_ns);
 			end_ns = MAX(end_ns, l->end_ns);
 		}
 	if (begin_ns >= end_ns) {
-		begin_ns = p ? first_data_ns(&p->first_data) : 0;
-		begin_ns = begin_ns ? begin_ns : r->first_ns;
-		end_ns = r->last_ns;
+		begin_ns = proc ? first_data_ns(&proc->first_data) : 0;
+		begin_ns = begin_ns ? begin_ns : report->first_ns;
+		end_ns = report->last_ns;
 	}
-	t->begin_ns = MAX(begin_ns, p && p->begin_ns ? p->begin_ns : r->first_ns);
-	t->end_ns = MAX(MIN(end_ns, p && p->end_ns ? p->end_ns : r->last_ns), t->begin_ns);
+	trainer->begin_ns = MAX(begin_ns, proc && proc->begin_ns ? proc->begin_ns : report->first_ns);
+	trainer->end_ns = MAX(MIN(end_ns, proc && proc->end_ns ? proc->end_ns : report->last_ns), trainer->begin_ns);
 }
 
 /* Ends the window at the first and the last sample of its GPU with it: nothing is known outside of these. */
-static void clip_to_samples(const struct why *w, struct why_trainer *t)
+static void clip_to_samples(const struct why *why, struct why_trainer *trainer)
 {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
-	for (uint32_t i = 0; i < w->n_gpus; i++) {
-		const struct spans *idle = &w->gpu[i].idle;
+	for (uint32_t i = 0; i < why->n_gpus; i++) {
+		const struct spans *idle = &why->gpu[i].idle;
 
-		if (w->gpu[i].pid != t->pid || !idle->n)
+		if (why->gpu[i].pid != trainer->pid || !idle->n)
 			continue;
 		begin_ns = MIN(begin_ns, idle->v[0].begin_ns);
 		end_ns = MAX(end_ns, idle->v[idle->n - 1].end_ns);
 	}
-	t->begin_ns = MAX(t->begin_ns, begin_ns);
-	t->end_ns = MAX(MIN(t->end_ns, end_ns), t->begin_ns);
+	trainer->begin_ns = MAX(trainer->begin_ns, begin_ns);
+	trainer->end_ns = MAX(MIN(trainer->end_ns, end_ns), trainer->begin_ns);
 }
 
 const struct spans *why_samples(const struct why *w, const struct why_trainer *t)
@@ -72,17 +72,17 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
 }
 
 /*
- * Returns a basis that shows when in a second T waited, which the samples of a GPU do not. The trainer's own waits do, if
+ * Returns a basis that shows when in a second TRAINER waited, which the samples of a GPU do not. The trainer's own waits do, if
  * their sum is about as large as the GPU's idle time. If it is not, the trainer waits also for the GPU, or in calls without
  * rows.
  */
-static enum why_basis find_finer(struct why *w, struct why_trainer *t)
+static enum why_basis find_finer(struct why *why, struct why_trainer *trainer)
 {
-	const enum why_basis by[] = { WHY_BY_REGIONS, w->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
-	double idle_ns = (double)why_waited_by(WHY_BY_GPU, w, t, t->begin_ns, t->end_ns);
+	const enum why_basis by[] = { WHY_BY_REGIONS, why->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
+	double idle_ns = (double)why_waited_by(WHY_BY_GPU, why, trainer, trainer->begin_ns, trainer->end_ns);
 
 	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
-		double ns = (double)why_waited_by(by[i], w, t, t->begin_ns, t->end_ns);
+		double ns = (double)why_waited_by(by[i], why, trainer, trainer->begin_ns, trainer->end_ns);
 
 		if (ns > 0.5 * idle_ns && ns < 1.5 * idle_ns)
 			return by[i];
@@ -110,26 +110,26 @@ void why_find_windows(struct report *r)
 	}
 }
 
-void why_choose_bases(struct report *r)
+void why_choose_bases(struct report *report)
 {
-	struct why *w = r->why;
+	struct why *why = report->why;
 
-	for (uint32_t i = 0; i < w->n_trainers; i++) {
-		struct why_trainer *t = &w->trainer[i];
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct why_trainer *trainer = &why->trainer[i];
 
-		spans_close(&t->calls);
-		find_gpus(w, t);
-		t->basis = why_samples(w, t)		     ? WHY_BY_GPU :
-			   t->steps			     ? WHY_BY_REGIONS :
-			   w->has_switches && t->waits.n ? WHY_BY_SWITCHES :
-			   w->has_sums && (t->waits.n || t->main.run_ns > 0) ? WHY_BY_SUMS :
+		spans_close(&trainer->calls);
+		find_gpus(why, trainer);
+		trainer->basis = why_samples(why, trainer)		     ? WHY_BY_GPU :
+			   trainer->steps			     ? WHY_BY_REGIONS :
+			   why->has_switches && trainer->waits.n ? WHY_BY_SWITCHES :
+			   why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0) ? WHY_BY_SUMS :
 							       WHY_BY_CALLS;
-		t->then = t->basis;
-		if (t->basis != WHY_BY_GPU)
+		trainer->then = trainer->basis;
+		if (trainer->basis != WHY_BY_GPU)
 			continue;
-		clip_to_samples(w, t);
-		t->then = find_finer(w, t);
-		t->own_samples = calloc(why_samples(w, t)->n, sizeof(*t->own_samples));
+		clip_to_samples(why, trainer);
+		trainer->then = find_finer(why, trainer);
+		trainer->own_samples = calloc(why_samples(why, trainer)->n, sizeof(*trainer->own_samples));
 	}
 }
 

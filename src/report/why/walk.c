@@ -21,31 +21,31 @@ struct stream {
 
 /* --- roles ------------------------------------------------------------------------------------------- */
 
-static int make_roles(struct why_walk *w)
+static int make_roles(struct why_walk *walk)
 {
-	struct why *why = w->why;
+	struct why *why = walk->why;
 
-	w->covers = calloc(2 * (size_t)why->n_trainers + 1, sizeof(*w->covers));
-	if (!w->covers)
+	walk->covers = calloc(2 * (size_t)why->n_trainers + 1, sizeof(*walk->covers));
+	if (!walk->covers)
 		return -ENOMEM;
-	table_init_pids(&w->roles, sizeof(struct why_role), ROLES_MAX);
+	table_init_pids(&walk->roles, sizeof(struct why_role), ROLES_MAX);
 	for (uint32_t i = 0; i < why->loaders.n; i++) {
 		struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
-		struct why_role *role = l ? table_get(&w->roles, l->pid) : NULL;
+		struct why_role *role = l ? table_get(&walk->roles, l->pid) : NULL;
 
 		if (role) {
-			const struct report_proc *p = table_find(&w->r->procs, l->pid);
+			const struct report_proc *p = table_find(&walk->r->procs, l->pid);
 
 			role->loader = l;
 			l->bytes = p ? p->stored_read : 0;
 		}
 	}
 	for (uint32_t i = 0; i < why->n_trainers; i++) {
-		struct why_role *role = table_get(&w->roles, why->trainer[i].pid);
+		struct why_role *role = table_get(&walk->roles, why->trainer[i].pid);
 
 		if (role)
-			*role = (struct why_role){ .trainer = &why->trainer[i], .main = &w->covers[2 * (size_t)i],
-					       .others = &w->covers[2 * (size_t)i + 1] };
+			*role = (struct why_role){ .trainer = &why->trainer[i], .main = &walk->covers[2 * (size_t)i],
+					       .others = &walk->covers[2 * (size_t)i + 1] };
 	}
 	return 0;
 }
@@ -74,63 +74,63 @@ void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* Adds a call of the main thread to the samples of its GPU: to each at most the time in which the GPU was idle. */
-static void add_to_samples(struct why *w, struct why_trainer *t, enum why_state state, uint64_t begin_ns,
+static void add_to_samples(struct why *why, struct why_trainer *trainer, enum why_state state, uint64_t begin_ns,
 			   uint64_t end_ns)
 {
-	const struct spans *samples = why_samples(w, t);
+	const struct spans *samples = why_samples(why, trainer);
 	size_t i;
 
-	begin_ns = MAX(begin_ns, t->begin_ns);
-	end_ns = MIN(end_ns, t->end_ns);
-	if (begin_ns >= end_ns || !t->own_samples || !samples->n)
+	begin_ns = MAX(begin_ns, trainer->begin_ns);
+	end_ns = MIN(end_ns, trainer->end_ns);
+	if (begin_ns >= end_ns || !trainer->own_samples || !samples->n)
 		return;
 	/* calls come in order of time, so the sample is one of the latest */
-	i = MIN(t->at_sample, samples->n - 1);
+	i = MIN(trainer->at_sample, samples->n - 1);
 	while (i > 0 && samples->v[i].begin_ns > begin_ns)
 		i--;
 	for (; i < samples->n && samples->v[i].begin_ns < end_ns; i++) {
 		uint64_t from_ns = MAX(begin_ns, samples->v[i].begin_ns), to_ns = MIN(end_ns, samples->v[i].end_ns);
 
-		t->at_sample = i;
+		trainer->at_sample = i;
 		if (to_ns > from_ns)
-			t->own_samples[i][state] += (float)(to_ns - from_ns);
+			trainer->own_samples[i][state] += (float)(to_ns - from_ns);
 	}
 }
 
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct why_stretch *x = stretch;
-	struct why_trainer *t = x->role->trainer;
-	uint64_t all_ns = why_looked_at(t, begin_ns, end_ns), idle_ns = why_waited(x->why, t, begin_ns, end_ns);
-	struct why_epoch *e;
+	const struct why_stretch *why_stretch = stretch;
+	struct why_trainer *trainer = why_stretch->role->trainer;
+	uint64_t all_ns = why_looked_at(trainer, begin_ns, end_ns), idle_ns = why_waited(why_stretch->why, trainer, begin_ns, end_ns);
+	struct why_epoch *epoch;
 
-	if (x->main) {
-		t->own_ns[x->state] += all_ns;
-		why_saves_call(t, x->state, begin_ns, end_ns);
+	if (why_stretch->main) {
+		trainer->own_ns[why_stretch->state] += all_ns;
+		why_saves_call(trainer, why_stretch->state, begin_ns, end_ns);
 	}
-	if (t->basis == WHY_BY_GPU && x->main)
-		add_to_samples(x->why, t, x->state, begin_ns, end_ns);
-	else if (x->main || t->basis != WHY_BY_CALLS)
-		t->own_idle_ns[x->state] += idle_ns;
-	if (!x->main || t->basis == WHY_BY_GPU || !why_waits_outside(t, x->state))
+	if (trainer->basis == WHY_BY_GPU && why_stretch->main)
+		add_to_samples(why_stretch->why, trainer, why_stretch->state, begin_ns, end_ns);
+	else if (why_stretch->main || trainer->basis != WHY_BY_CALLS)
+		trainer->own_idle_ns[why_stretch->state] += idle_ns;
+	if (!why_stretch->main || trainer->basis == WHY_BY_GPU || !why_waits_outside(trainer, why_stretch->state))
 		return;
-	e = why_epoch_at(x->why, end_ns);
-	if (e)
-		e->own_ns[t - x->why->trainer] += all_ns - idle_ns;
+	epoch = why_epoch_at(why_stretch->why, end_ns);
+	if (epoch)
+		epoch->own_ns[trainer - why_stretch->why->trainer] += all_ns - idle_ns;
 }
 
-void why_add_io(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
+void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
 	static const enum step_io io_of[WHY_STATES] = {
 		[WHY_DISK] = STEP_IO_DISK, [WHY_CACHE] = STEP_IO_CACHE, [WHY_META] = STEP_IO_NAMES, [WHY_WRITE] = STEP_IO_WRITE,
 	};
-	const struct why_role *role = x->role;
-	struct why_trainer *t = role->trainer ? role->trainer : &x->why->trainer[role->loader->trainer];
+	const struct why_role *role = stretch->role;
+	struct why_trainer *t = role->trainer ? role->trainer : &stretch->why->trainer[role->loader->trainer];
 
-	if (!t->steps || x->state > WHY_WRITE) /* no I/O: files in memory */
+	if (!t->steps || stretch->state > WHY_WRITE) /* no I/O: files in memory */
 		return;
 	spans_add(&t->io, MAX(begin_ns, t->steps->begin_ns), MIN(end_ns, t->steps->end_ns));
-	phase_steps_io(&x->r->phases->steps, t->steps, io_of[x->state], begin_ns, end_ns);
+	phase_steps_io(&stretch->r->phases->steps, t->steps, io_of[stretch->state], begin_ns, end_ns);
 }
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
@@ -153,36 +153,36 @@ static void keep_longest(struct why_longest *top, const struct report *r, const 
  * Adds a call that makes or sizes a file of shared memory. It is work of the CPU, of which the scheduler knows more: the row
  * has the time in which the loader waited for a CPU, too.
  */
-static void loader_shares(struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
+static void loader_shares(struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct why_loader *l = x->role->loader;
-	struct why_trainer *t = &x->why->trainer[l->trainer];
+	struct why_loader *l = stretch->role->loader;
+	struct why_trainer *t = &stretch->why->trainer[l->trainer];
 
 	l->shared_ns += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
-	l->shared_idle_ns += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
-	if (x->why->has_sums || x->why->has_switches)
-		why_loader_at_work(x, begin_ns, end_ns);
+	l->shared_idle_ns += (double)(int64_t)why_waited_then(stretch->why, t, begin_ns, end_ns);
+	if (stretch->why->has_sums || stretch->why->has_switches)
+		why_loader_at_work(stretch, begin_ns, end_ns);
 	else
-		why_loader_add(x, begin_ns, end_ns);
+		why_loader_add(stretch, begin_ns, end_ns);
 }
 
-static void loader_call(struct why_stretch *x, const struct why_call_row *row)
+static void loader_call(struct why_stretch *stretch, const struct why_call_row *row)
 {
 	const uint64_t begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
-	struct why_loader *l = x->role->loader;
+	struct why_loader *loader = stretch->role->loader;
 
-	if (why_call_is(row, WHY_CALL_RECEIVES) && l->last_sent && l->last_ns < begin_ns) {
-		struct why_stretch between = *x;
+	if (why_call_is(row, WHY_CALL_RECEIVES) && loader->last_sent && loader->last_ns < begin_ns) {
+		struct why_stretch between = *stretch;
 
 		between.state = WHY_QUEUE;
-		why_loader_add(&between, l->last_ns, begin_ns);
+		why_loader_add(&between, loader->last_ns, begin_ns);
 	}
 	if (why_call_is(row, WHY_CALL_SHARED))
-		loader_shares(x, begin_ns, end_ns);
+		loader_shares(stretch, begin_ns, end_ns);
 	else
-		why_loader_add(x, begin_ns, end_ns);
-	l->last_ns = MAX(l->last_ns, end_ns);
-	l->last_sent = why_call_is(row, WHY_CALL_SENDS);
+		why_loader_add(stretch, begin_ns, end_ns);
+	loader->last_ns = MAX(loader->last_ns, end_ns);
+	loader->last_sent = why_call_is(row, WHY_CALL_SENDS);
 }
 
 /* Whether the process loads data, as a trainer without loaders does. */
@@ -192,20 +192,20 @@ static bool works(const struct why_role *role)
 }
 
 /* Takes a call of a loader or trainer. */
-static void take_call(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+static void take_call(struct why_walk *walk, struct why_role *role, const struct why_call_row *row)
 {
 	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
 	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE) && !why_call_is(row, WHY_CALL_SHARED);
-	struct why_stretch x = { .r = w->r, .why = w->why, .role = role, .state = why_call_state(row),
+	struct why_stretch x = { .r = walk->r, .why = walk->why, .role = role, .state = why_call_state(row),
 				 .main = row->kept.tid == pid };
-	struct why_longest *longest = &w->why->longest[x.state];
-	struct why_epoch *e;
+	struct why_longest *longest = &walk->why->longest[x.state];
+	struct why_epoch *epoch;
 
-	if (w->switches.faults.n)
-		why_switches_call(w, row);
+	if (walk->switches.faults.n)
+		why_switches_call(walk, row);
 	if (on_file && !why_call_is(row, WHY_CALL_SOFTWARE) && is_among_longest(longest, row) &&
-	    why_looked_at(role->trainer ? role->trainer : &w->why->trainer[role->loader->trainer], begin_ns, end_ns))
-		keep_longest(longest, w->r, row);
+	    why_looked_at(role->trainer ? role->trainer : &walk->why->trainer[role->loader->trainer], begin_ns, end_ns))
+		keep_longest(longest, walk->r, row);
 	if (on_file)
 		why_add_io(&x, begin_ns, end_ns);
 	if (role->loader)
@@ -214,14 +214,14 @@ static void take_call(struct why_walk *w, struct why_role *role, const struct wh
 		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_stretch, &x);
 	if (!on_file || why_call_is(row, WHY_CALL_SOFTWARE) || !works(role))
 		return;
-	e = why_epoch_at(w->why, end_ns);
-	if (e)
-		why_add_work(w->why, e, pid, &role->work, end_ns - begin_ns, 0);
+	epoch = why_epoch_at(walk->why, end_ns);
+	if (epoch)
+		why_add_work(walk->why, epoch, pid, &role->work, end_ns - begin_ns, 0);
 }
 
-static void take_sample(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+static void take_sample(struct why_walk *walk, struct why_role *role, const struct why_call_row *row)
 {
-	struct why_epoch *e = why_epoch_at(w->why, row->kept.end_ns);
+	struct why_epoch *e = why_epoch_at(walk->why, row->kept.end_ns);
 
 	if (role->loader)
 		role->loader->samples++;
@@ -229,7 +229,7 @@ static void take_sample(struct why_walk *w, struct why_role *role, const struct 
 		return;
 	e->samples++;
 	if (works(role))
-		why_add_work(w->why, e, row->kept.pid, &role->work, 0, 1);
+		why_add_work(walk->why, e, row->kept.pid, &role->work, 0, 1);
 }
 
 /* Returns the time of the process's reads from the page cache: in all, and during the waits for it. */
@@ -243,37 +243,37 @@ static void cached(const struct why_role *role, double *ns, double *idle_ns)
  * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches. That is known when the
  * other read ends.
  */
-static void doubt(struct why_walk *w, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
+static void doubt(struct why_walk *walk, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
 {
 	struct why_doubt d = {
-		.fid = why_call_fid(w->r, row), .begin_ns = row->begin_ns, .end_ns = row->kept.end_ns,
+		.fid = why_call_fid(walk->r, row), .begin_ns = row->begin_ns, .end_ns = row->kept.end_ns,
 		.loader = role->loader, .trainer = role->trainer,
 	};
 
 	cached(role, &d.ns, &d.idle_ns);
 	d.ns -= ns;
 	d.idle_ns -= idle_ns;
-	why_doubt(&w->doubts, &d);
+	why_doubt(&walk->doubts, &d);
 }
 
-static void take(struct why_walk *w, struct why_role *role, const struct why_call_row *row)
+static void take(struct why_walk *walk, struct why_role *role, const struct why_call_row *row)
 {
 	const bool slow = why_call_is(row, WHY_CALL_SLOW);
 	double ns = 0, idle_ns = 0;
 
-	if (why_doubts_any(&w->doubts, row->begin_ns) && why_call_is(row, WHY_CALL_FETCHED))
-		why_doubts_end(w->why, &w->doubts, why_call_fid(w->r, row), row->begin_ns);
+	if (why_doubts_any(&walk->doubts, row->begin_ns) && why_call_is(row, WHY_CALL_FETCHED))
+		why_doubts_end(walk->why, &walk->doubts, why_call_fid(walk->r, row), row->begin_ns);
 	if (why_call_is(row, WHY_CALL_SAMPLE))
-		take_sample(w, role, row);
+		take_sample(walk, role, row);
 	if (!role->loader && !role->trainer)
 		return;
 	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
 		role->trainer->uses_gpu = true;
 	if (slow)
 		cached(role, &ns, &idle_ns);
-	take_call(w, role, row);
+	take_call(walk, role, row);
 	if (slow)
-		doubt(w, role, row, ns, idle_ns);
+		doubt(walk, role, row, ns, idle_ns);
 }
 
 /* --- the merge ------------------------------------------------------------------------------------------ */
@@ -296,16 +296,16 @@ static inline int next(struct merge *m, unsigned int i)
 	return MIN(res, 0);
 }
 
-static int begin_merge(struct merge *m, struct report *r)
+static int begin_merge(struct merge *merge, struct report *report)
 {
 	int res = 0;
 
 	for (unsigned int i = 0; res == 0 && i < ARRAY_SIZE(files); i++) {
-		res = why_calls_open(&m->stream[i].calls, r, files[i]);
+		res = why_calls_open(&merge->stream[i].calls, report, files[i]);
 		if (res == 0)
-			res = next(m, i);
+			res = next(merge, i);
 		else
-			m->next_ns[i] = AT_END;
+			merge->next_ns[i] = AT_END;
 		res = res == -ENOENT ? 0 : res;
 	}
 	return res;
@@ -328,57 +328,57 @@ static inline unsigned int first_of(const struct merge *m)
 }
 
 /* Takes all rows by time: rows of the first of FILES before others of the same time, switches last. */
-static int merge(struct why_walk *w, struct merge *m)
+static int merge(struct why_walk *walk, struct merge *m)
 {
-	struct why_switches *switches = &w->switches;
-	struct why_fault_rows *faults = &w->fault_rows;
+	struct why_switches *switches = &walk->switches;
+	struct why_fault_rows *faults = &walk->fault_rows;
 
 	for (unsigned int i = first_of(m); m->next_ns[i] != AT_END; i = first_of(m)) {
 		const struct why_call_row *row = &m->stream[i].row;
 		int res;
 
 		while (switches->more && switches->scan.time_ns < row->kept.end_ns)
-			why_switches_take(w);
+			why_switches_take(walk);
 		while (faults->more && faults->scan.time_ns < row->kept.end_ns)
-			why_fault_rows_take(w);
-		take(w, why_role_of(w, row->kept.pid), row);
+			why_fault_rows_take(walk);
+		take(walk, why_role_of(walk, row->kept.pid), row);
 		res = next(m, i);
 		if (res < 0)
 			return res;
 	}
 	while (switches->more)
-		why_switches_take(w);
+		why_switches_take(walk);
 	while (faults->more)
-		why_fault_rows_take(w);
+		why_fault_rows_take(walk);
 	return 0;
 }
 
-int why_walk(struct report *r)
+int why_walk(struct report *report)
 {
-	struct why_walk *w = calloc(1, sizeof(*w));
+	struct why_walk *walk = calloc(1, sizeof(*walk));
 	struct merge *m = calloc(1, sizeof(*m));
-	int res = w && m ? 0 : -ENOMEM;
+	int res = walk && m ? 0 : -ENOMEM;
 
 	if (res == 0) {
-		w->r = r;
-		w->why = r->why;
-		w->last_pid = UINT64_MAX;
-		why_switches_open(&w->switches, r);
-		why_fault_rows_open(&w->fault_rows, r);
-		res = make_roles(w);
+		walk->r = report;
+		walk->why = report->why;
+		walk->last_pid = UINT64_MAX;
+		why_switches_open(&walk->switches, report);
+		why_fault_rows_open(&walk->fault_rows, report);
+		res = make_roles(walk);
 	}
 	if (res == 0)
-		res = begin_merge(m, r);
+		res = begin_merge(m, report);
 	if (res == 0)
-		res = merge(w, m);
+		res = merge(walk, m);
 	for (size_t i = 0; m && i < ARRAY_SIZE(files); i++)
 		why_calls_close(&m->stream[i].calls);
-	if (w) {
-		why_switches_end(w);
-		table_free(&w->roles);
-		free(w->covers);
+	if (walk) {
+		why_switches_end(walk);
+		table_free(&walk->roles);
+		free(walk->covers);
 	}
-	free(w);
+	free(walk);
 	free(m);
 	return res;
 }

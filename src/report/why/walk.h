@@ -73,7 +73,7 @@ static inline void why_loader_add(struct why_stretch *x, uint64_t begin_ns, uint
 }
 
 /* Adds a call on a file, or a wait for pages, of a loader or a trainer, to the I/O of the trainer's steps. */
-void why_add_io(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns);
+void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns);
 
 /* S has no rows at all when the trace has no switches. */
 void why_switches_open(struct why_switches *s, struct report *r);
@@ -81,11 +81,11 @@ void why_switches_open(struct why_switches *s, struct report *r);
 void why_switches_take(struct why_walk *w);
 /* Settles the waits for pages before ROW, of its thread. */
 void why_switches_call(struct why_walk *w, const struct why_call_row *row);
-void why_switches_end(struct why_walk *w);
+void why_switches_end(struct why_walk *walk);
 
 /* F has no rows at all when the trace has no times of page faults. */
 void why_fault_rows_open(struct why_fault_rows *f, struct report *r);
 /* Takes the next row; there must be one. */
-void why_fault_rows_take(struct why_walk *w);
+void why_fault_rows_take(struct why_walk *walk);
 
 #endif

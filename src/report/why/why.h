@@ -350,6 +350,6 @@ struct reader_field;
 
 struct finding;
 /* Adds a line of evidence: what the main threads of possible trainers did. */
-void why_show_did(const struct report *r, struct finding *f);
+void why_show_did(const struct report *report, struct finding *finding);
 
 #endif

@@ -9,27 +9,27 @@
 void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* roles.c: the first finds the trainers, before the rows; the second the loaders of each, after the rows. */
-void why_find_trainers(struct report *r);
-void why_find_loaders(struct report *r);
+void why_find_trainers(struct report *report);
+void why_find_loaders(struct report *report);
 struct why_loader *why_loader(const struct why *w, uint64_t pid);
 /* Finds the surest sign that the job is training at all; after why_find_loaders(). */
 void why_find_sight(struct report *r);
 /* Returns the trainer PID; NULL: it is none. */
 struct why_trainer *why_trainer(struct why *w, uint64_t pid);
 
-/* Adds P, unless it is a trainer already, or there are WHY_TRAINERS_MAX. */
-void why_add_trainer(struct report *r, const struct report_proc *p);
+/* Adds PROC, unless it is a trainer already, or there are WHY_TRAINERS_MAX. */
+void why_add_trainer(struct report *report, const struct report_proc *proc);
 /* Returns the process that P is a copy of; NULL: none. */
 struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p);
 
 /*
  * launchers.c: the first adds possible trainers, before the rows; the second drops those that do not train, after the rows.
  */
-void why_add_ranks(struct report *r);
-void why_drop_launchers(struct report *r);
+void why_add_ranks(struct report *report);
+void why_drop_launchers(struct report *report);
 
 /* gpu.c: when GPUs of the target were idle; marks processes that use one. */
-void why_read_gpu(struct report *r);
+void why_read_gpu(struct report *report);
 
 /* fault_rows.c: whether fault.out is there, and has the times of page faults, or most of them by sched.out. */
 bool why_faults_are_rows(struct report *r);
@@ -39,36 +39,36 @@ bool why_faults_are_rows(struct report *r);
  */
 void why_read_busy(struct report *r);
 /* Finds when the trainers waited. */
-void why_read_trainer_sched(struct report *r);
+void why_read_trainer_sched(struct report *report);
 /* Finds what the loaders, or trainers that fetch for themselves, did while they were waited for; after why_walk(). */
-void why_read_loader_sched(struct report *r);
+void why_read_loader_sched(struct report *report);
 
 /* waits.c */
 void why_find_windows(struct report *r); /* the window of each trainer */
-void why_choose_bases(struct report *r);
+void why_choose_bases(struct report *report);
 /* Returns how long the GPUs of T, which has several, were idle on average. */
 uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the trainer's waits in [BEGIN, END) by BASIS. */
-static inline uint64_t why_waited_by(enum why_basis basis, struct why *w, struct why_trainer *t, uint64_t begin_ns,
+static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, struct why_trainer *trainer, uint64_t begin_ns,
 				     uint64_t end_ns)
 {
-	begin_ns = begin_ns > t->begin_ns ? begin_ns : t->begin_ns;
-	end_ns = end_ns < t->end_ns ? end_ns : t->end_ns;
+	begin_ns = begin_ns > trainer->begin_ns ? begin_ns : trainer->begin_ns;
+	end_ns = end_ns < trainer->end_ns ? end_ns : trainer->end_ns;
 	if (begin_ns >= end_ns)
 		return 0;
 	switch (basis) {
 	case WHY_BY_GPU:
-		return t->n_gpus == 1 ? spans_within(&w->gpu[t->gpu[0]].idle, begin_ns, end_ns) :
-					why_gpus_idle(w, t, begin_ns, end_ns);
+		return trainer->n_gpus == 1 ? spans_within(&why->gpu[trainer->gpu[0]].idle, begin_ns, end_ns) :
+					why_gpus_idle(why, trainer, begin_ns, end_ns);
 	case WHY_BY_REGIONS:
-		return t->steps ? spans_within(&t->steps->spans[STEP_FETCH], begin_ns, end_ns) : 0;
+		return trainer->steps ? spans_within(&trainer->steps->spans[STEP_FETCH], begin_ns, end_ns) : 0;
 	case WHY_BY_SWITCHES:
 	case WHY_BY_SUMS:
-		return spans_within(&t->waits, begin_ns, end_ns);
+		return spans_within(&trainer->waits, begin_ns, end_ns);
 	case WHY_BY_CALLS:
-		return spans_within(&t->calls, begin_ns, end_ns);
+		return spans_within(&trainer->calls, begin_ns, end_ns);
 	default:
-		return (uint64_t)((double)(end_ns - begin_ns) * t->cpu_wait);
+		return (uint64_t)((double)(end_ns - begin_ns) * trainer->cpu_wait);
 	}
 }
 
@@ -116,10 +116,10 @@ static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin
  * epochs.c: sets up the epochs that are known before the rows, some still without an end. Returns 0 or -ENOMEM. Rows in
  * none of them count in W->outside.
  */
-int why_epochs_begin(struct report *r);
-/* Keeps the epochs within the trace, after the rows. Without any, the only epoch is W->outside, which is all of it. */
-void why_epochs_settle(struct report *r);
-struct why_epoch *why_epoch_find(struct why *w, uint64_t at_ns);
+int why_epochs_begin(struct report *report);
+/* Keeps the epochs within the trace, after the rows. Without any, the only epoch is WHY->outside, which is all of it. */
+void why_epochs_settle(struct report *report);
+struct why_epoch *why_epoch_find(struct why *why, uint64_t at_ns);
 /* Returns the epoch at AT_NS, mostly that of the last call; NULL: between two epochs, or after the last one. */
 static inline struct why_epoch *why_epoch_at(struct why *w, uint64_t at_ns)
 {
@@ -134,21 +134,21 @@ struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t 
 /*
  * Adds NS in calls on files and SAMPLES opened by loader PID. AT, 0 at first, caches its place in the table, for each PID.
  */
-static inline void why_add_work(struct why *w, const struct why_epoch *e, uint64_t pid, uint32_t *at, uint64_t ns,
+static inline void why_add_work(struct why *why, const struct why_epoch *epoch, uint64_t pid, uint32_t *at, uint64_t ns,
 				uint64_t samples)
 {
-	struct why_work *work = *at < w->work.n ? table_at(&w->work, *at) : NULL;
+	struct why_work *work = *at < why->work.n ? table_at(&why->work, *at) : NULL;
 
-	if (!work || work->pid != pid || work->epoch != (uint32_t)(e - w->epoch)) {
-		work = why_work_of(w, e, pid);
+	if (!work || work->pid != pid || work->epoch != (uint32_t)(epoch - why->epoch)) {
+		work = why_work_of(why, epoch, pid);
 		if (!work)
 			return;
-		*at = (uint32_t)(work - (const struct why_work *)w->work.values);
+		*at = (uint32_t)(work - (const struct why_work *)why->work.values);
 	}
 	work->ns += ns;
 	work->samples += samples;
 }
-void why_epochs_end(struct report *r);
+void why_epochs_end(struct report *report);
 
 static inline void why_kind_took(void *busy_ns, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -165,7 +165,7 @@ static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_
 }
 
 /* saves.c: finds the trainers' checkpoints, once the bases are chosen. */
-void why_find_saves(struct report *r);
+void why_find_saves(struct report *report);
 /* Adds a call of T's main thread. */
 void why_saves_call(struct why_trainer *t, enum why_state state, uint64_t begin_ns, uint64_t end_ns);
 /* Whether T's main thread wrote the checkpoints itself; after the last call. */
@@ -176,7 +176,7 @@ double why_saves_waited(struct why *w, struct why_trainer *t);
 /* files.c, see files.h. Returns 0 or -ENOMEM. */
 int why_files_begin(struct why *w);
 /* To be called after the last row. */
-void why_files_end(struct report *r);
+void why_files_end(struct report *report);
 
 /* doubts.c: slow reads that fetched nothing, until it is known whether another read fetched at that time. */
 struct why_doubts {
@@ -214,10 +214,10 @@ void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, voi
 void why_faults_end(struct why_faults *f, cover_fn take, void *ctx);
 
 /* did.c: adds a wait of NS in CALL, of the main thread of a possible trainer. */
-void why_did(struct why_did *d, struct reader_field call, double ns);
+void why_did(struct why_did *did, struct reader_field call, double ns);
 
 /* walk.c: walks all calls again, by time. Returns 0 or -errno. */
-int why_walk(struct report *r);
+int why_walk(struct report *report);
 
 /* together.c: the waits of trainer T in which its loaders lived, ns. Finds W's straggler. To be called once for each T. */
 struct why_together {
@@ -225,7 +225,7 @@ struct why_together {
 	double ready_ns;     /* of these, the part in which no loader had anything to do */
 	double straggler_ns; /* of these, the part in which one loader was busy and the others were not */
 };
-struct why_together why_together(struct why *w, uint32_t t);
+struct why_together why_together(struct why *why, uint32_t t);
 
 /* blame.c: finds the causes of the waits. */
 void why_blame(struct report *r);

@@ -60,12 +60,12 @@ static bool is_of(const struct report_cpu *r, const struct one *v, uint32_t i)
 	return v->number == (v->is_role ? role : ((const struct cpu_role *)table_at(&r->roles, role))->task);
 }
 
-static void sum_calls(const struct report_cpu *r, const struct one *v, struct table *calls)
+static void sum_calls(const struct report_cpu *cpu, const struct one *one, struct table *calls)
 {
 	table_init(calls, sizeof(struct cpu_call), CPU_CALLS_MAX);
-	for (uint32_t i = 1; i < r->calls.n; i++) {
-		const struct cpu_call *c = table_at(&r->calls, i);
-		struct cpu_call *sum = is_of(r, v, i) && wait_ns(c) ? table_get(calls, (uint32_t)r->calls.keys[i]) : NULL;
+	for (uint32_t i = 1; i < cpu->calls.n; i++) {
+		const struct cpu_call *c = table_at(&cpu->calls, i);
+		struct cpu_call *sum = is_of(cpu, one, i) && wait_ns(c) ? table_get(calls, (uint32_t)cpu->calls.keys[i]) : NULL;
 
 		if (!sum)
 			continue;
@@ -77,19 +77,19 @@ static void sum_calls(const struct report_cpu *r, const struct one *v, struct ta
 	}
 }
 
-static void sum_folders(const struct report_cpu *r, const struct one *v, struct table *folders)
+static void sum_folders(const struct report_cpu *cpu, const struct one *one, struct table *folders)
 {
 	table_init(folders, sizeof(struct part), CPU_CELLS_MAX);
-	for (uint32_t i = 0; i < r->folders.n; i++) {
-		const struct cpu_folder *f = table_at(&r->folders, i);
-		const struct cpu_call *whole = table_at(&r->calls, f->call);
-		struct part *p = is_of(r, v, f->call) ?
-			table_get(folders, report_cpu_pair((uint32_t)r->calls.keys[f->call], f->folder)) : NULL;
+	for (uint32_t i = 0; i < cpu->folders.n; i++) {
+		const struct cpu_folder *f = table_at(&cpu->folders, i);
+		const struct cpu_call *whole = table_at(&cpu->calls, f->call);
+		struct part *p = is_of(cpu, one, f->call) ?
+			table_get(folders, report_cpu_pair((uint32_t)cpu->calls.keys[f->call], f->folder)) : NULL;
 
 		if (!p)
 			continue;
-		p->disk_ns += report_cpu_folder_ns(r, f, whole->disk_ns);
-		p->blocked_ns += report_cpu_folder_ns(r, f, whole->blocked_ns);
+		p->disk_ns += report_cpu_folder_ns(cpu, f, whole->disk_ns);
+		p->blocked_ns += report_cpu_folder_ns(cpu, f, whole->blocked_ns);
 	}
 }
 
@@ -104,41 +104,41 @@ static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t cal
 }
 
 /* Adds lines for a wait in CALL: folders with at least LEAST of it, and the rest without a folder. */
-static void folder_lines(const struct report_cpu *r, const struct table *folders, uint32_t call, const struct cpu_call *c,
-			 bool disk, uint64_t least, struct lines *l)
+static void folder_lines(const struct report_cpu *cpu, const struct table *folders, uint32_t call, const struct cpu_call *cpu_call,
+			 bool disk, uint64_t least, struct lines *lines)
 {
-	uint64_t rest = disk ? c->disk_ns : c->blocked_ns;
+	uint64_t rest = disk ? cpu_call->disk_ns : cpu_call->blocked_ns;
 	const char *how = disk ? "in disk wait" : "blocked";
 
 	for (uint32_t f = 0; f < folders->n && rest >= least; f++) {
 		const struct part *p = table_at(folders, f);
-		const char *name = folders_path(&r->tree, (uint32_t)folders->keys[f]);
+		const char *name = folders_path(&cpu->tree, (uint32_t)folders->keys[f]);
 		uint64_t ns = disk ? p->disk_ns : p->blocked_ns;
 
 		if (folders->keys[f] >> 32 != call || ns < least || !name)
 			continue;
-		line_add(l, ns, how, call, name);
+		line_add(lines, ns, how, call, name);
 		rest -= MIN(ns, rest);
 	}
 	if (rest >= least)
-		line_add(l, rest, how, call, NULL);
+		line_add(lines, rest, how, call, NULL);
 }
 
-static void collect(const struct report_cpu *r, const struct one *v, struct lines *l)
+static void collect(const struct report_cpu *cpu, const struct one *one, struct lines *lines)
 {
-	const uint64_t least = MAX(v->wall_ns / 1000 * r->options.threshold_permille, 1);
+	const uint64_t least = MAX(one->wall_ns / 1000 * cpu->options.threshold_permille, 1);
 	struct table calls, folders;
 
-	sum_calls(r, v, &calls);
-	sum_folders(r, v, &folders);
+	sum_calls(cpu, one, &calls);
+	sum_folders(cpu, one, &folders);
 	for (uint32_t i = 0; i < calls.n; i++) {
 		const struct cpu_call *c = table_at(&calls, i);
 		uint32_t call = (uint32_t)calls.keys[i];
 
-		folder_lines(r, &folders, call, c, true, least, l);
-		folder_lines(r, &folders, call, c, false, least, l);
+		folder_lines(cpu, &folders, call, c, true, least, lines);
+		folder_lines(cpu, &folders, call, c, false, least, lines);
 		if (c->sleep_ns >= least)
-			line_add(l, c->sleep_ns, "asleep", call, NULL);
+			line_add(lines, c->sleep_ns, "asleep", call, NULL);
 	}
 	table_free(&calls);
 	table_free(&folders);
@@ -152,7 +152,7 @@ static const char *rough_percent(char buf[16], uint64_t part, uint64_t whole)
 	return buf;
 }
 
-static void put_call(const struct report_cpu *r, const struct line *l, FILE *out)
+static void put_call(const struct report_cpu *cpu, const struct line *line, FILE *out)
 {
 	static const struct { const char *call, *text;
 	} others[] = {
@@ -161,32 +161,32 @@ static void put_call(const struct report_cpu *r, const struct line *l, FILE *out
 		{ "worker", "as a worker of the kernel" },
 		{ "compat", "inside a 32-bit call" },
 	};
-	const char *name = r->call_names[l->call];
+	const char *name = cpu->call_names[line->call];
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strcmp(name, others[i].call) == 0) {
 			fputs(others[i].text, out);
-			if (l->folder)
+			if (line->folder)
 				fputs(i ? " of " : " of files mapped from ", out);
 			return;
 		}
 	fputs("inside ", out);
 	fmt_text(out, name, 0);
-	fputs(l->folder ? "() of " : "()", out);
+	fputs(line->folder ? "() of " : "()", out);
 }
 
 static void sentences(const void *of, const void *row, FILE *out)
 {
-	const struct one *v = row;
+	const struct one *one = row;
 	struct lines l = { .n = 0 };
 
-	collect(of, v, &l);
+	collect(of, one, &l);
 	for (unsigned int i = 0; i < l.n; i++) {
 		fputs("  ", out);
-		fmt_text(out, v->comm, 0);
-		if (v->pid)
-			fprintf(out, " %s", FMT_COUNT(v->pid));
-		fprintf(out, ": %s of its time %s ", rough_percent((char[16]){ 0 }, l.v[i].ns, v->wall_ns), l.v[i].how);
+		fmt_text(out, one->comm, 0);
+		if (one->pid)
+			fprintf(out, " %s", FMT_COUNT(one->pid));
+		fprintf(out, ": %s of its time %s ", rough_percent((char[16]){ 0 }, l.v[i].ns, one->wall_ns), l.v[i].how);
 		put_call(of, &l.v[i], out);
 		if (l.v[i].folder)
 			fmt_text(out, l.v[i].folder, 0);
@@ -359,16 +359,16 @@ static const struct view by_role = {
 
 void report_cpu_text_waits(const void *of, FILE *out)
 {
-	const struct report_cpu *r = of;
+	const struct report_cpu *cpu = of;
 
-	view_text(&by_task, r, out);
-	view_text(&by_role, r, out);
-	if (r->folders.n)
+	view_text(&by_task, cpu, out);
+	view_text(&by_role, cpu, out);
+	if (cpu->folders.n)
 		fputs("DISK: uninterruptible, for I/O; BLOCKED: other uninterruptible waits (a file system's journal, locks). The folders'\n"
 		      "parts follow the latencies of the calls that went there (if any calls fetched from disk, of those\n"
 		      "only), and those of page faults the sizes of the mapped files.\n",
 		      out);
-	if (!r->has_sums)
+	if (!cpu->has_sums)
 		fputs("The timeline alone has no calls, and does not show whether a thread waited for a disk: BLOCKED has both.\n",
 		      out);
 }

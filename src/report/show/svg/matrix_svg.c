@@ -95,22 +95,22 @@ static double y_of(const struct panel *p, uint32_t mode)
 	return p->y + HEAD + LINE * (mode - p->first) + LINE / 2.0;
 }
 
-/* Returns the plot of Q: its axis has whole steps around all runs of P. */
-static struct plot plot_of(const struct matrix *m, const struct panel *p, const struct quantity *q)
+/* Returns the plot of QUANTITY: its axis has whole steps around all runs of PANEL. */
+static struct plot plot_of(const struct matrix *matrix, const struct panel *panel, const struct quantity *quantity)
 {
-	const struct matrix_run **run = m->mode[p->first].run, **end = m->mode[p->end - 1].run + m->mode[p->end - 1].runs;
-	struct plot plot = { .q = q, .low = INFINITY, .high = -INFINITY };
+	const struct matrix_run **run = matrix->mode[panel->first].run, **end = matrix->mode[panel->end - 1].run + matrix->mode[panel->end - 1].runs;
+	struct plot plot = { .q = quantity, .low = INFINITY, .high = -INFINITY };
 	double value;
 
 	for (; run < end; run++) {
-		if (!q->of_run(*run, &value))
+		if (!quantity->of_run(*run, &value))
 			continue;
-		plot.low = fmin(plot.low, q->relative ? fmin(value, 0) : value);
-		plot.high = fmax(plot.high, q->relative ? fmax(value, 0) : value);
+		plot.low = fmin(plot.low, quantity->relative ? fmin(value, 0) : value);
+		plot.high = fmax(plot.high, quantity->relative ? fmax(value, 0) : value);
 	}
 	if (plot.low > plot.high)
 		return plot;
-	plot.step = svg_step(fmax(plot.high - plot.low, fmax(plot.high / 100, q->least_span)), TICKS);
+	plot.step = svg_step(fmax(plot.high - plot.low, fmax(plot.high / 100, quantity->least_span)), TICKS);
 	plot.low = floor(plot.low / plot.step) * plot.step;
 	plot.high = (floor(plot.high / plot.step) + 1) * plot.step;
 	return plot;
@@ -129,16 +129,16 @@ static void put_value(const struct quantity *q, double value, FILE *out)
 		fprintf(out, "%.10g s", value / NSEC_PER_SEC);
 }
 
-static void put_axis(const struct panel *p, const struct plot *plot, FILE *out)
+static void put_axis(const struct panel *panel, const struct plot *plot, FILE *out)
 {
-	const double bottom = p->y + HEAD + LINE * (p->end - p->first);
+	const double bottom = panel->y + HEAD + LINE * (panel->end - panel->first);
 	const int steps = (int)((plot->high - plot->low) / plot->step + 0.5);
 
-	fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">%s</text>\n", plot->q->left, p->y + 40, plot->q->title);
+	fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">%s</text>\n", plot->q->left, panel->y + 40, plot->q->title);
 	for (int i = 0; i <= steps; i++) {
 		const double at = plot->low + i * plot->step, value = fabs(at) < plot->step / 2 ? 0 : at, x = x_of(plot, at);
 
-		put_bar(plot->q->relative && !value ? "z" : "a", x, x, p->y + HEAD - 8, bottom, out);
+		put_bar(plot->q->relative && !value ? "z" : "a", x, x, panel->y + HEAD - 8, bottom, out);
 		fprintf(out, "<text class=\"s\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", x, bottom + 16);
 		put_value(plot->q, value, out);
 		fputs("</text>\n", out);
@@ -174,37 +174,37 @@ static void put_line(const struct plot *plot, const struct matrix_mode *mode, do
 		put_bar("m", x_of(plot, value), x_of(plot, value), y - 8, y + 8, out);
 }
 
-static void put_plot(const struct matrix *m, const struct panel *p, const struct quantity *q, FILE *out)
+static void put_plot(const struct matrix *matrix, const struct panel *panel, const struct quantity *quantity, FILE *out)
 {
-	const struct plot plot = plot_of(m, p, q);
+	const struct plot plot = plot_of(matrix, panel, quantity);
 
 	if (plot.step <= 0)
 		return;
-	fprintf(out, "<g class=\"%s\">\n", q->name);
-	put_axis(p, &plot, out);
-	for (uint32_t i = p->first; i < p->end; i++)
-		put_line(&plot, &m->mode[i], y_of(p, i), out);
+	fprintf(out, "<g class=\"%s\">\n", quantity->name);
+	put_axis(panel, &plot, out);
+	for (uint32_t i = panel->first; i < panel->end; i++)
+		put_line(&plot, &matrix->mode[i], y_of(panel, i), out);
 	fputs("</g>\n", out);
 }
 
 /* The name of MODE, and its numbers behind each plot. */
 static void put_texts(const struct matrix_mode *mode, double y, FILE *out)
 {
-	const struct matrix_sum *s = &mode->sum[USAGE_WALL_NS];
+	const struct matrix_sum *sum = &mode->sum[USAGE_WALL_NS];
 
 	fprintf(out, "<text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">", LEFT - GAP, y + 4);
 	svg_plain(out, mode->mode);
 	fprintf(out, "</text>\n<text class=\"s\" x=\"%d\" y=\"%.1f\">", LEFT + TIMES + GAP, y + 4);
 	if (mode->counted)
-		fputs(FMT_NS(s->median), out);
+		fputs(FMT_NS(sum->median), out);
 	else
 		fputs("no run counts", out);
 	if (mode->counted && mode->counted < mode->runs)
 		fprintf(out, ", %" PRIu64 " of %" PRIu64 " runs", mode->counted, mode->runs);
 	fputs("</text>\n", out);
-	if (s->pairs)
+	if (sum->pairs)
 		fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">%+.1f %% (%+.1f to %+.1f %%)</text>\n", LEFT_RATIOS + RATIOS + GAP, y + 4,
-			100 * s->overhead, 100 * s->low, 100 * s->high);
+			100 * sum->overhead, 100 * sum->low, 100 * sum->high);
 }
 
 static void put_panel(const struct matrix *m, struct panel *p, FILE *out)
@@ -224,23 +224,23 @@ static bool begins_program(const struct matrix *m, uint32_t i)
 	return !i || strcmp(m->mode[i].program, m->mode[i - 1].program) != 0;
 }
 
-void matrix_svg(const struct matrix *m, FILE *out)
+void matrix_svg(const struct matrix *matrix, FILE *out)
 {
 	struct panel p = { .y = 0 };
 	unsigned int height = 8;
 
-	for (uint32_t i = 0; i < m->n_modes; i++)
-		height += LINE + (begins_program(m, i) ? HEAD + FOOT : 0);
+	for (uint32_t i = 0; i < matrix->n_modes; i++)
+		height += LINE + (begins_program(matrix, i) ? HEAD + FOOT : 0);
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n"
 		"<title>Wall times by mode, and compared with dry runs: a point is a run, the bar the median, the wide bar an interval for it, "
 		"a cross a run that does not count</title>\n", WIDTH, height, WIDTH, height);
 	fputs(style, out);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
-	for (uint32_t i = 0; i < m->n_modes; i = p.end) {
+	for (uint32_t i = 0; i < matrix->n_modes; i = p.end) {
 		p.first = i;
-		for (p.end = i + 1; p.end < m->n_modes && !begins_program(m, p.end); p.end++)
+		for (p.end = i + 1; p.end < matrix->n_modes && !begins_program(matrix, p.end); p.end++)
 			;
-		put_panel(m, &p, out);
+		put_panel(matrix, &p, out);
 	}
 	fputs("</svg>\n", out);
 }

@@ -10,9 +10,9 @@ struct json;
 struct report;
 
 bool report_has_memory(const struct report *r);
-/* Draws it as an SVG; R has one. */
-void report_memory_svg(const struct report *r, FILE *out);
-/* Puts it as a value of an array, where R has one: docs/report-json.md has the names. */
-void report_memory_json(const struct report *r, struct json *j);
+/* Draws it as an SVG; REPORT has one. */
+void report_memory_svg(const struct report *report, FILE *out);
+/* Puts it as a value of an array, where REPORT has one: docs/report-json.md has the names. */
+void report_memory_json(const struct report *report, struct json *json);
 
 #endif

@@ -93,15 +93,15 @@ static double bin_of(const struct memory_map *m, uint64_t ns)
 	return ns > m->begin_ns ? fmin((double)(ns - m->begin_ns) / (double)m->bin_ns, m->cells.bins) : 0;
 }
 
-static void put_blocks(const struct plot *p, FILE *out)
+static void put_blocks(const struct plot *plot, FILE *out)
 {
-	const struct memory_map *m = p->m;
+	const struct memory_map *map = plot->m;
 
-	fprintf(out, "<g id=\"blocks\" class=\"b%s\" transform=\"translate(%d %d) scale(%.6g %.6g)\">\n", m->options.borderless ? "" : " f", LEFT, TOP,
-		p->x, p->y);
-	for (uint32_t i = 0; i < m->n_blocks; i++) {
-		const struct memory_block *b = &m->block[i];
-		const double x = bin_of(m, b->b.begin_ns), end = bin_of(m, b->b.end_ns);
+	fprintf(out, "<g id=\"blocks\" class=\"b%s\" transform=\"translate(%d %d) scale(%.6g %.6g)\">\n", map->options.borderless ? "" : " f", LEFT, TOP,
+		plot->x, plot->y);
+	for (uint32_t i = 0; i < map->n_blocks; i++) {
+		const struct memory_block *b = &map->block[i];
+		const double x = bin_of(map, b->b.begin_ns), end = bin_of(map, b->b.end_ns);
 
 		if (end > x)
 			fprintf(out, "<path vector-effect=\"non-scaling-stroke\" d=\"M%.6g %.6gh%.6gv%.6gh-%.6gz\"/>\n", x, b->y, end - x,
@@ -110,21 +110,21 @@ static void put_blocks(const struct plot *p, FILE *out)
 	fputs("</g>\n", out);
 }
 
-static void put_names(const struct plot *p, FILE *out)
+static void put_names(const struct plot *plot, FILE *out)
 {
 	double free = 0; /* where the next name may be */
 
 	fputs("<g id=\"names\">\n", out);
-	for (uint32_t i = 0; i < p->m->n_names; i++) {
-		const struct memory_name *n = &p->m->name[i];
-		const double y = y_of(p, n->line + n->lines / 2.0) + 4;
+	for (uint32_t i = 0; i < plot->m->n_names; i++) {
+		const struct memory_name *name = &plot->m->name[i];
+		const double y = y_of(plot, name->line + name->lines / 2.0) + 4;
 
 		if (y < free)
 			continue;
 		fprintf(out, "<text class=\"n\" x=\"%d\" y=\"%.1f\">", LEFT - 8, y);
-		put_name(n->text, out);
-		fprintf(out, "<title>process %" PRIu64 ": ", n->pid);
-		svg_text(out, n->text);
+		put_name(name->text, out);
+		fprintf(out, "<title>process %" PRIu64 ": ", name->pid);
+		svg_text(out, name->text);
 		fputs("</title></text>\n", out);
 		free = y + NAME_STEP;
 	}
@@ -139,11 +139,11 @@ static void put_parts(const struct plot *p, FILE *out)
 			p->m->part[i].pid == p->m->part[i - 1].pid ? "g" : "p", LEFT, RIGHT, y_of(p, p->m->part[i].line), y_of(p, p->m->part[i].line));
 }
 
-static void put_axis(const struct plot *p, uint64_t zero_ns, FILE *out)
+static void put_axis(const struct plot *plot, uint64_t zero_ns, FILE *out)
 {
-	const struct memory_map *m = p->m;
-	const double zero = ((double)m->begin_ns - (double)zero_ns) / NSEC_PER_SEC;
-	const double span = (double)m->bin_ns * m->cells.bins / NSEC_PER_SEC;
+	const struct memory_map *map = plot->m;
+	const double zero = ((double)map->begin_ns - (double)zero_ns) / NSEC_PER_SEC;
+	const double span = (double)map->bin_ns * map->cells.bins / NSEC_PER_SEC;
 	const double step = svg_step(span, TICKS);
 
 	for (double at = ceil(zero / step) * step; at <= zero + span + step / 1e6; at += step) {
@@ -154,9 +154,9 @@ static void put_axis(const struct plot *p, uint64_t zero_ns, FILE *out)
 	}
 }
 
-static void put_legend(const struct report *r, FILE *out)
+static void put_legend(const struct report *report, FILE *out)
 {
-	const struct memory_map *m = r->memory;
+	const struct memory_map *map = report->memory;
 	int x = LEFT;
 
 	for (unsigned int hue = 0; hue < CELLS_HUES; hue++) {
@@ -166,7 +166,7 @@ static void put_legend(const struct report *r, FILE *out)
 		x += 62 + 12 + 6 * (int)strlen(hues[hue]);
 	}
 	fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%d\">light to dark: the share of a cell that was touched, from an eighth to all; frames: %" PRIu32 " of %" PRIu64
-		" allocated blocks of %s and more</text>\n", LEFT, TOP + HEIGHT + 58, m->n_blocks, m->all_blocks, FMT_BYTES(m->options.min_bytes));
+		" allocated blocks of %s and more</text>\n", LEFT, TOP + HEIGHT + 58, map->n_blocks, map->all_blocks, FMT_BYTES(map->options.min_bytes));
 }
 
 static void put_command(const char *command, FILE *out)
@@ -177,22 +177,22 @@ static void put_command(const char *command, FILE *out)
 	fputs(cut ? "..." : "", out);
 }
 
-static void put_head(const struct report *r, FILE *out)
+static void put_head(const struct report *report, FILE *out)
 {
-	const struct memory_map *m = r->memory;
+	const struct memory_map *map = report->memory;
 	const char *before = "; by ";
 
 	fputs("<text class=\"t\" x=\"16\" y=\"24\">Memory: ", out);
-	put_command(report_command(r), out);
-	fprintf(out, "</text>\n<text class=\"s\" x=\"16\" y=\"44\">a cell is %s of addresses and %s", FMT_BYTES(m->line_bytes), FMT_NS(m->bin_ns));
+	put_command(report_command(report), out);
+	fprintf(out, "</text>\n<text class=\"s\" x=\"16\" y=\"44\">a cell is %s of addresses and %s", FMT_BYTES(map->line_bytes), FMT_NS(map->bin_ns));
 	for (enum access_source i = 0; i < ACCESS_SOURCES; i++)
-		if (r->accesses->by[i]) {
+		if (report->accesses->by[i]) {
 			fprintf(out, "%s%s", before, access_source_names[i]);
 			before = ", ";
 		}
-	if (m->parts_left_out + m->processes_left_out)
-		fprintf(out, "; %s and %s are left out", FMT_N(m->processes_left_out, "small process", "small processes"),
-			FMT_N(m->parts_left_out, "small range of addresses", "small ranges of addresses"));
+	if (map->parts_left_out + map->processes_left_out)
+		fprintf(out, "; %s and %s are left out", FMT_N(map->processes_left_out, "small process", "small processes"),
+			FMT_N(map->parts_left_out, "small range of addresses", "small ranges of addresses"));
 	fputs("</text>\n", out);
 }
 
@@ -201,24 +201,24 @@ bool report_has_memory(const struct report *r)
 	return r->memory != NULL;
 }
 
-void report_memory_svg(const struct report *r, FILE *out)
+void report_memory_svg(const struct report *report, FILE *out)
 {
-	const struct memory_map *m = r->memory;
-	const struct plot p = { m, (double)(RIGHT - LEFT) / m->cells.bins, (double)HEIGHT / m->cells.lines };
+	const struct memory_map *map = report->memory;
+	const struct plot p = { map, (double)(RIGHT - LEFT) / map->cells.bins, (double)HEIGHT / map->cells.lines };
 
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
 		"<title>Memory over time: addresses that were touched, without the gaps between them, and allocated blocks</title>\n",
 		WIDTH, TOP + HEIGHT + FOOT, WIDTH, TOP + HEIGHT + FOOT);
 	fputs(style, out);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
-	put_head(r, out);
+	put_head(report, out);
 	fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#fafbfc\"%s/>\n", LEFT, TOP, RIGHT - LEFT, HEIGHT,
-		m->options.borderless ? "" : " stroke=\"#999\"");
+		map->options.borderless ? "" : " stroke=\"#999\"");
 	put_parts(&p, out);
 	put_cells(&p, out);
 	put_blocks(&p, out);
 	put_names(&p, out);
-	put_axis(&p, r->manifest.start_ns ? r->manifest.start_ns : m->begin_ns, out);
-	put_legend(r, out);
+	put_axis(&p, report->manifest.start_ns ? report->manifest.start_ns : map->begin_ns, out);
+	put_legend(report, out);
 	fputs("</svg>\n", out);
 }

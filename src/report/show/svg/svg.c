@@ -10,12 +10,12 @@ static void put(FILE *out, const char *text, void (*form)(FILE *out, const char 
 {
 	autofree char *shown = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&shown, &len);
+	FILE *IO_FILE = open_memstream(&shown, &len);
 
-	if (!f)
+	if (!IO_FILE)
 		return;
-	form(f, text, 0);
-	if (fclose(f) != 0)
+	form(IO_FILE, text, 0);
+	if (fclose(IO_FILE) != 0)
 		return;
 	for (const char *p = shown; *p; p++)
 		if (*p == '<' || *p == '&')

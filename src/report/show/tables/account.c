@@ -114,44 +114,44 @@ static int larger(const void *a, const void *b)
 }
 
 /* Prints the MOST largest terms. */
-static void put_terms(const struct account *a, unsigned int most, FILE *out)
+static void put_terms(const struct account *account, unsigned int most, FILE *out)
 {
 	const double *terms[ACCOUNT_TERMS];
 	const char *before = ":";
 
 	for (unsigned int i = 0; i < ACCOUNT_TERMS; i++)
-		terms[i] = &a->ns[i];
+		terms[i] = &account->ns[i];
 	qsort(terms, ACCOUNT_TERMS, sizeof(terms[0]), larger);
-	for (unsigned int i = 0; i < most && *terms[i] >= LEAST * a->wall_ns; i++) {
-		enum account_term term = (enum account_term)(terms[i] - a->ns);
+	for (unsigned int i = 0; i < most && *terms[i] >= LEAST * account->wall_ns; i++) {
+		enum account_term term = (enum account_term)(terms[i] - account->ns);
 
-		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && a->awaited[0] ? "waiting for" : texts[term]);
-		if (term == ACCOUNT_OTHERS && a->awaited[0]) {
-			fmt_text(out, a->awaited, 0);
+		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && account->awaited[0] ? "waiting for" : texts[term]);
+		if (term == ACCOUNT_OTHERS && account->awaited[0]) {
+			fmt_text(out, account->awaited, 0);
 			fputc(' ', out);
 		}
-		fprintf(out, "%.1f %%", 100 * *terms[i] / a->wall_ns);
+		fprintf(out, "%.1f %%", 100 * *terms[i] / account->wall_ns);
 		before = ",";
 	}
 }
 
-static void put_account(const struct report *r, const struct account *a, unsigned int most, FILE *out)
+static void put_account(const struct report *report, const struct account *account, unsigned int most, FILE *out)
 {
-	const struct report_proc *p = a->pid ? table_find(&r->procs, a->pid) : NULL;
+	const struct report_proc *proc = account->pid ? table_find(&report->procs, account->pid) : NULL;
 
-	if (p) {
-		fprintf(out, "process %u (", (unsigned int)a->pid);
-		fmt_text(out, p->comm, 0);
-		fprintf(out, "), main thread, %s", FMT_NS((uint64_t)a->wall_ns));
+	if (proc) {
+		fprintf(out, "process %u (", (unsigned int)account->pid);
+		fmt_text(out, proc->comm, 0);
+		fprintf(out, "), main thread, %s", FMT_NS((uint64_t)account->wall_ns));
 	} else {
-		fprintf(out, "%u loader%s, %s%s", a->n, a->n > 1 ? "s" : "", FMT_NS((uint64_t)a->wall_ns),
-			a->n > 1 ? " in all" : "");
+		fprintf(out, "%u loader%s, %s%s", account->n, account->n > 1 ? "s" : "", FMT_NS((uint64_t)account->wall_ns),
+			account->n > 1 ? " in all" : "");
 	}
-	put_terms(a, most, out);
+	put_terms(account, most, out);
 }
 
 /* Prints an account in lines up to WIDTH. */
-static void wrap_account(const struct report *r, const struct account *a, unsigned int width, FILE *out)
+static void wrap_account(const struct report *report, const struct account *account, unsigned int width, FILE *out)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -159,7 +159,7 @@ static void wrap_account(const struct report *r, const struct account *a, unsign
 
 	if (!line)
 		return;
-	put_account(r, a, BRIEF_TERMS, line);
+	put_account(report, account, BRIEF_TERMS, line);
 	if (fclose(line) == 0)
 		wrap_from(out, BRIEF_INDENT, text, width);
 }
@@ -169,40 +169,40 @@ static bool has_account(const struct report *r)
 	return r->why && r->why->has_sums && r->why->n_accounts;
 }
 
-void account_text(const struct report *r, FILE *out)
+void account_text(const struct report *report, FILE *out)
 {
-	const struct why *w = r->why;
+	const struct why *why = report->why;
 
-	if (!has_account(r))
+	if (!has_account(report))
 		return;
 	fputs("Where the time went\n", out);
-	for (uint32_t i = 0; i < w->n_accounts && i < LINES; i++) {
-		if (w->accounts[i].wall_ns <= 0)
+	for (uint32_t i = 0; i < why->n_accounts && i < LINES; i++) {
+		if (why->accounts[i].wall_ns <= 0)
 			continue;
-		put_account(r, &w->accounts[i], ACCOUNT_TERMS, out);
+		put_account(report, &why->accounts[i], ACCOUNT_TERMS, out);
 		fputc('\n', out);
 	}
-	if (w->n_accounts > LINES)
-		fprintf(out, "and %u more\n", w->n_accounts - LINES);
+	if (why->n_accounts > LINES)
+		fprintf(out, "and %u more\n", why->n_accounts - LINES);
 	fputc('\n', out);
 }
 
-void account_brief(const struct report *r, unsigned int width, FILE *out)
+void account_brief(const struct report *report, unsigned int width, FILE *out)
 {
-	const struct why *w = r->why;
-	uint32_t n = has_account(r) ? w->n_accounts : 0, processes = 0;
+	const struct why *why = report->why;
+	uint32_t n = has_account(report) ? why->n_accounts : 0, processes = 0;
 	const char *head = "\nWhere the time went\n";
 
 	/* the loaders' sum comes last */
 	for (uint32_t i = 0; i < n; i++) {
-		if (w->accounts[i].wall_ns <= 0)
+		if (why->accounts[i].wall_ns <= 0)
 			continue;
-		processes += w->accounts[i].pid != 0;
-		if (w->accounts[i].pid && processes > BRIEF_LINES)
+		processes += why->accounts[i].pid != 0;
+		if (why->accounts[i].pid && processes > BRIEF_LINES)
 			continue;
 		fputs(head, out);
 		head = "";
-		wrap_account(r, &w->accounts[i], width, out);
+		wrap_account(report, &why->accounts[i], width, out);
 	}
 	if (processes > BRIEF_LINES)
 		fprintf(out, "and %u more process%s\n", processes - BRIEF_LINES, processes == BRIEF_LINES + 1 ? "" : "es");

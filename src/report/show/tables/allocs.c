@@ -73,45 +73,45 @@ static void put_peak(const struct report_alloc *a, FILE *out)
 	}
 }
 
-void report_alloc_brief(const struct report *r, FILE *out)
+void report_alloc_brief(const struct report *report, FILE *out)
 {
-	const struct report_alloc *a = &r->alloc;
+	const struct report_alloc *alloc = &report->alloc;
 
-	if (!a->n.peak_blocks) {
+	if (!alloc->n.peak_blocks) {
 		fputs("no allocation is in the trace", out);
 		return;
 	}
 	fputs("programs had at most ", out);
-	put_peak(a, out);
-	if (a->n.left_blocks)
-		fprintf(out, "; they never freed %s", FMT_BYTES(a->n.left_bytes));
-	if (r->accesses && r->accesses->untouched_bytes)
-		fprintf(out, "; of %s that were watched, nothing touched %s", FMT_BYTES(r->accesses->watched_bytes), FMT_BYTES(r->accesses->untouched_bytes));
+	put_peak(alloc, out);
+	if (alloc->n.left_blocks)
+		fprintf(out, "; they never freed %s", FMT_BYTES(alloc->n.left_bytes));
+	if (report->accesses && report->accesses->untouched_bytes)
+		fprintf(out, "; of %s that were watched, nothing touched %s", FMT_BYTES(report->accesses->watched_bytes), FMT_BYTES(report->accesses->untouched_bytes));
 }
 
 void report_alloc_text(const void *of, FILE *out)
 {
-	const struct report *r = of;
-	const struct report_alloc *a = &r->alloc;
+	const struct report *report = of;
+	const struct report_alloc *alloc = &report->alloc;
 
-	if (!a->present)
+	if (!alloc->present)
 		return;
 	view_title(out, view_allocs.title);
 	fputs("in use at most  ", out);
-	put_peak(a, out);
-	fprintf(out, "%s\n", a->peak_ns ? "" : " (the sum of the hosts' peaks)");
-	fprintf(out, "allocated       %s in %s; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(a->n.bytes), FMT_N(a->n.blocks, "block", "blocks"),
-		FMT_BYTES(a->n.short_bytes), FMT_COUNT(a->n.short_blocks));
-	fprintf(out, "never freed     %s in %s\n", FMT_BYTES(a->n.left_bytes), FMT_N(a->n.left_blocks, "block", "blocks"));
-	fprintf(out, "freed           %s, %s by another thread than the one that allocated\n", FMT_N(a->n.frees, "block", "blocks"),
-		FMT_COUNT(a->n.cross_frees));
-	if (a->n.unknown_frees)
-		fprintf(out, "unknown         %s freed whose allocation is not in the trace\n", FMT_N(a->n.unknown_frees, "block was", "blocks were"));
-	if (a->n.failed)
-		fprintf(out, "failed          %s\n", FMT_N(a->n.failed, "allocation", "allocations"));
-	if (a->min_bytes)
-		fprintf(out, "smaller         %s below %s, of %s, counted without rows\n", FMT_N(a->n.small_calls, "allocation", "allocations"),
-			FMT_BYTES(a->min_bytes), FMT_BYTES(a->n.small_bytes));
+	put_peak(alloc, out);
+	fprintf(out, "%s\n", alloc->peak_ns ? "" : " (the sum of the hosts' peaks)");
+	fprintf(out, "allocated       %s in %s; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(alloc->n.bytes), FMT_N(alloc->n.blocks, "block", "blocks"),
+		FMT_BYTES(alloc->n.short_bytes), FMT_COUNT(alloc->n.short_blocks));
+	fprintf(out, "never freed     %s in %s\n", FMT_BYTES(alloc->n.left_bytes), FMT_N(alloc->n.left_blocks, "block", "blocks"));
+	fprintf(out, "freed           %s, %s by another thread than the one that allocated\n", FMT_N(alloc->n.frees, "block", "blocks"),
+		FMT_COUNT(alloc->n.cross_frees));
+	if (alloc->n.unknown_frees)
+		fprintf(out, "unknown         %s freed whose allocation is not in the trace\n", FMT_N(alloc->n.unknown_frees, "block was", "blocks were"));
+	if (alloc->n.failed)
+		fprintf(out, "failed          %s\n", FMT_N(alloc->n.failed, "allocation", "allocations"));
+	if (alloc->min_bytes)
+		fprintf(out, "smaller         %s below %s, of %s, counted without rows\n", FMT_N(alloc->n.small_calls, "allocation", "allocations"),
+			FMT_BYTES(alloc->min_bytes), FMT_BYTES(alloc->n.small_bytes));
 }
 
 /* --- by phase ------------------------------------------------------------------------------------------------ */
@@ -123,18 +123,18 @@ struct alloc_phase {
 	struct report_alloc_span sum;
 };
 
-static void phase_add(const struct report *r, const struct phase_seen *seen, struct view_rows *rows)
+static void phase_add(const struct report *report, const struct phase_seen *seen, struct view_rows *rows)
 {
 	struct alloc_phase *row = view_make(rows, sizeof(*row));
 	char label[PHASE_LABEL_MAX];
 
 	if (!row)
 		return;
-	phases_label(r->phases, &seen->phase, label);
+	phases_label(report->phases, &seen->phase, label);
 	snprintf(row->name, sizeof(row->name), seen->times > 1 ? "%s x %u" : "%s", label, seen->times);
 	row->sum.begin_ns = seen->phase.begin_ns;
 	row->sum.end_ns = seen->phase.end_ns;
-	report_allocs_within(r->allocs, seen->phase.begin_ns, seen->phase.end_ns, &row->sum);
+	report_allocs_within(report->allocs, seen->phase.begin_ns, seen->phase.end_ns, &row->sum);
 }
 
 VIEW_ROWS_OF(by_phase, struct report, r, void, parent)

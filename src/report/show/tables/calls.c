@@ -52,24 +52,24 @@ struct probe_row {
 	const struct hist *lat;
 };
 
-/* OP or M may be NULL. */
+/* OP or PROBE may be NULL. */
 static void probe_row(struct view_rows *rows, const char *name, const char *part, const struct report_op *op,
-		      const struct manifest_probe *m)
+		      const struct manifest_probe *probe)
 {
-	struct probe_row *p = view_make(rows, sizeof(*p));
+	struct probe_row *row = view_make(rows, sizeof(*row));
 
-	if (!p)
+	if (!row)
 		return;
-	snprintf(p->name, sizeof(p->name), "%s%s%s", name, part ? " " : "", part ? part : "");
-	p->part = part;
-	p->lost_known = m;
-	p->lost = m ? m->lost : 0;
-	p->rows = op ? op->rows : m ? m->rows - MIN(m->rows, m->dropped) : 0;
+	snprintf(row->name, sizeof(row->name), "%s%s%s", name, part ? " " : "", part ? part : "");
+	row->part = part;
+	row->lost_known = probe;
+	row->lost = probe ? probe->lost : 0;
+	row->rows = op ? op->rows : probe ? probe->rows - MIN(probe->rows, probe->dropped) : 0;
 	if (op) {
-		p->failed = op->failed;
-		p->running = op->running;
-		p->bytes = op->bytes;
-		p->lat = &op->lat;
+		row->failed = op->failed;
+		row->running = op->running;
+		row->bytes = op->bytes;
+		row->lat = &op->lat;
 	}
 }
 

@@ -143,21 +143,21 @@ ROWS(histograms, void, parent)
 static const char *const units[] = { "ns", "B" };
 
 /* Puts [FROM, how many] for each octave that is not empty. */
-static void histogram_counts(const void *of, const void *row, struct json *j)
+static void histogram_counts(const void *of, const void *row, struct json *json)
 {
-	const struct histogram *t = row;
+	const struct histogram *histogram = row;
 
 	(void)of;
-	json_row(j, "counts");
+	json_row(json, "counts");
 	for (unsigned int e = 0; e < SPREAD_OCTAVES; e++) {
-		if (!t->octaves[e])
+		if (!histogram->octaves[e])
 			continue;
-		json_array(j, NULL);
-		json_u64(j, NULL, e ? 1ULL << (e - 1) : 0);
-		json_u64(j, NULL, t->octaves[e]);
-		json_end(j);
+		json_array(json, NULL);
+		json_u64(json, NULL, e ? 1ULL << (e - 1) : 0);
+		json_u64(json, NULL, histogram->octaves[e]);
+		json_end(json);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 #define HISTOGRAM_COLUMNS                                                                                                 \

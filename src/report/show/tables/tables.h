@@ -15,7 +15,7 @@ extern const struct view view_allocs, view_allocs_by_peak, view_allocs_by_bytes,
 	view_alloc_processes, view_alloc_phases;
 void report_alloc_text(const void *of, FILE *out);
 /* Prints what alloc.out has in a line, without its end. */
-void report_alloc_brief(const struct report *r, FILE *out);
+void report_alloc_brief(const struct report *report, FILE *out);
 /* cache.c */
 extern const struct view view_cache;
 extern const struct view view_cache_epochs;
@@ -39,9 +39,9 @@ void report_octaves_text(const void *of, FILE *out);
 /* account.c */
 extern const struct view view_account;
 /* Prints where the time went: a line a process. */
-void account_text(const struct report *r, FILE *out);
+void account_text(const struct report *report, FILE *out);
 /* Prints that of one process and the loaders, their largest parts, in lines of up to WIDTH columns. */
-void account_brief(const struct report *r, unsigned int width, FILE *out);
+void account_brief(const struct report *report, unsigned int width, FILE *out);
 /* why.c */
 extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
 

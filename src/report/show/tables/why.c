@@ -97,21 +97,21 @@ GET(of_worker, struct why_epoch, e)
 	cell->n = e->workers ? (uint64_t)*(const double *)view_at(e, c) : 0;
 }
 
-static void workers_json(const void *of, const void *row, struct json *j)
+static void workers_json(const void *of, const void *row, struct json *json)
 {
-	const struct why_epoch *e = row;
+	const struct why_epoch *epoch = row;
 
-	json_object(j, "workers");
+	json_object(json, "workers");
 	if (((const struct report *)of)->present[REPORT_PIDS])
-		json_u64(j, "count", e->workers);
+		json_u64(json, "count", epoch->workers);
 	else
-		json_null(j, "count");
-	if (e->workers) {
-		json_u64(j, "slowest_pid", e->slow_worker);
-		json_f64(j, "slowest_ns", e->slow_worker_ns);
-		json_f64(j, "median_ns", e->median_worker_ns);
+		json_null(json, "count");
+	if (epoch->workers) {
+		json_u64(json, "slowest_pid", epoch->slow_worker);
+		json_f64(json, "slowest_ns", epoch->slow_worker_ns);
+		json_f64(json, "median_ns", epoch->median_worker_ns);
 	}
-	json_end(j);
+	json_end(json);
 }
 
 #define EPOCH(member) VIEW_AT(struct why_epoch, member)

@@ -99,28 +99,28 @@ static void pairs(struct view_rows *rows, const struct table *t, uint32_t skip)
 	VIEW_SORT(rows, 0, struct view_pair, least);
 }
 
-static void listed_rows(struct view_rows *rows, const struct view *v, const void *of)
+static void listed_rows(struct view_rows *rows, const struct view *view, const void *of)
 {
-	const char *in = v->of.base ? *(const char *const *)((const char *)of + v->of.base - 1) : of;
-	const struct table *table = v->of.table && in ? (const void *)(in + v->of.table - 1) : NULL;
-	const char *array = in ? in + v->of.array : NULL;
+	const char *in = view->of.base ? *(const char *const *)((const char *)of + view->of.base - 1) : of;
+	const struct table *table = view->of.table && in ? (const void *)(in + view->of.table - 1) : NULL;
+	const char *array = in ? in + view->of.array : NULL;
 	size_t first = rows->n, n;
 
 	if (!in)
 		return;
-	if (v->of.pointed)
+	if (view->of.pointed)
 		array = *(const char *const *)array;
-	n = table ? table->n : v->of.fixed ? v->of.fixed : *(const uint32_t *)(in + v->of.count);
+	n = table ? table->n : view->of.fixed ? view->of.fixed : *(const uint32_t *)(in + view->of.count);
 	for (uint32_t i = 0; i < n; i++) {
-		const void *row = table ? table_at(table, i) : array + i * v->of.size;
+		const void *row = table ? table_at(table, i) : array + i * view->of.size;
 
-		if ((!v->of.having.plus || number_in(row, &v->of.having)) && (!v->has || v->has(of, row)))
+		if ((!view->of.having.plus || number_in(row, &view->of.having)) && (!view->has || view->has(of, row)))
 			view_add(rows, row);
 	}
-	if (v->of.most.plus)
-		view_sort(rows, first, &v->of.most);
-	if (v->of.total.plus)
-		rows->total = number_in(in, &v->of.total);
+	if (view->of.most.plus)
+		view_sort(rows, first, &view->of.most);
+	if (view->of.total.plus)
+		rows->total = number_in(in, &view->of.total);
 }
 
 static void rows_of(struct view_rows *rows, const struct view *v, const void *of, const void *parent)
@@ -134,18 +134,18 @@ static void rows_of(struct view_rows *rows, const struct view *v, const void *of
 		listed_rows(rows, v, of);
 }
 
-void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of, const void *parent)
+void view_rows_fill(struct view_rows *rows, const struct view *view, const void *of, const void *parent)
 {
 	struct view_rows parents = { 0 };
 
-	if (!v->parent || parent) {
-		rows_of(rows, v, of, parent);
+	if (!view->parent || parent) {
+		rows_of(rows, view, of, parent);
 		return;
 	}
-	view_rows_fill(&parents, v->parent, of, NULL);
+	view_rows_fill(&parents, view->parent, of, NULL);
 	rows->failed |= parents.failed;
 	for (size_t i = 0; i < parents.n; i++)
-		rows_of(rows, v, of, parents.v[i].row);
+		rows_of(rows, view, of, parents.v[i].row);
 	/* rows made for the parents must live as long as the rows that belong to them */
 	for (struct view_made **last = &rows->made;; last = &(*last)->next)
 		if (!*last) {
@@ -167,25 +167,25 @@ void view_rows_free(struct view_rows *rows)
 	*rows = (struct view_rows){ 0 };
 }
 
-const struct view_column *view_column_next(const struct view *v, const struct view_column *c, const struct view_row *r,
+const struct view_column *view_column_next(const struct view *view, const struct view_column *column, const struct view_row *view_row,
 					   const void **row)
 {
-	const struct view_column *above = v->parent ? v->parent->columns : NULL, *end = above;
+	const struct view_column *above = view->parent ? view->parent->columns : NULL, *end = above;
 
 	while (end && end->kind)
 		end++;
-	if (!c || (above && c >= above && c < end)) {
-		for (c = c ? c + 1 : above; c && c < end; c++)
-			if (c->flags & VIEW_KEY) {
-				*row = r ? r->parent : NULL;
-				return c;
+	if (!column || (above && column >= above && column < end)) {
+		for (column = column ? column + 1 : above; column && column < end; column++)
+			if (column->flags & VIEW_KEY) {
+				*row = view_row ? view_row->parent : NULL;
+				return column;
 			}
-		c = v->columns;
+		column = view->columns;
 	} else {
-		c++;
+		column++;
 	}
-	*row = r ? r->row : NULL;
-	return c->kind ? c : NULL;
+	*row = view_row ? view_row->row : NULL;
+	return column->kind ? column : NULL;
 }
 
 static const void *led_to(const struct view_via *via, const void *of, const void *row)
@@ -204,35 +204,35 @@ uint64_t view_number(const struct view_column *c, const void *row)
 	return number_at(view_at(row, c), c->as);
 }
 
-static void load(const struct view_column *c, const void *row, struct view_cell *cell)
+static void load(const struct view_column *column, const void *row, struct view_cell *cell)
 {
-	const void *at = view_at(row, c);
+	const void *at = view_at(row, column);
 
-	switch (c->as) {
+	switch (column->as) {
 	case VIEW_AS_S64: cell->s = *(const int64_t *)at; break;
 	case VIEW_AS_F64: cell->f = *(const double *)at; break;
 	case VIEW_AS_POINTER: cell->text = *(const char *const *)at; break;
 	case VIEW_AS_CHARS: cell->text = at; break;
-	default: cell->n = number_at(at, c->as);
+	default: cell->n = number_at(at, column->as);
 	}
 }
 
-void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell)
+void view_cell(const struct view_column *column, const void *of, const void *row, struct view_cell *cell)
 {
 	memset(cell, 0, offsetof(struct view_cell, shown) + 1);
-	row = led_to(c->via, of, row);
-	cell->known = !c->known.plus || number_in(row, &c->known);
-	if (c->get)
-		c->get(c, of, row, cell);
+	row = led_to(column->via, of, row);
+	cell->known = !column->known.plus || number_in(row, &column->known);
+	if (column->get)
+		column->get(column, of, row, cell);
 	else
-		load(c, row, cell);
-	if (c->names)
-		cell->text = c->names[cell->n];
-	if (c->whole)
-		view_share(cell, cell->n, *(const uint64_t *)((const char *)of + c->whole - 1));
-	if (c->kind == VIEW_TEXT)
-		cell->known &= cell->text && (cell->text[0] || c->flags & VIEW_EMPTY);
-	else if (c->kind == VIEW_SHARE || c->kind == VIEW_NUMBER)
+		load(column, row, cell);
+	if (column->names)
+		cell->text = column->names[cell->n];
+	if (column->whole)
+		view_share(cell, cell->n, *(const uint64_t *)((const char *)of + column->whole - 1));
+	if (column->kind == VIEW_TEXT)
+		cell->known &= cell->text && (cell->text[0] || column->flags & VIEW_EMPTY);
+	else if (column->kind == VIEW_SHARE || column->kind == VIEW_NUMBER)
 		cell->known &= !isnan(cell->f);
 }
 
@@ -243,15 +243,15 @@ void view_share(struct view_cell *cell, uint64_t part, uint64_t whole)
 		strcpy(cell->shown, "-");
 }
 
-const char *view_csv_key(const struct view_column *c, char buf[64])
+const char *view_csv_key(const struct view_column *column, char buf[64])
 {
-	bool ns = c->kind == VIEW_NS || c->kind == VIEW_SIGNED_NS;
-	size_t len = strlen(c->key);
+	bool ns = column->kind == VIEW_NS || column->kind == VIEW_SIGNED_NS;
+	size_t len = strlen(column->key);
 
-	if (ns && len > 3 && strcmp(c->key + len - 3, "_ns") == 0)
-		snprintf(buf, 64, "%.*s_s", (int)len - 3, c->key);
+	if (ns && len > 3 && strcmp(column->key + len - 3, "_ns") == 0)
+		snprintf(buf, 64, "%.*s_s", (int)len - 3, column->key);
 	else
-		snprintf(buf, 64, "%s", c->key);
+		snprintf(buf, 64, "%s", column->key);
 	for (char *dot = strchr(buf, '.'); dot; dot = strchr(dot, '.'))
 		*dot = '_';
 	return buf;

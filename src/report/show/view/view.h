@@ -239,7 +239,7 @@ struct view_section {
 
 void view_title(FILE *out, const char *title);
 /* Prints a title, heads, and a line for each row; nothing without rows. */
-void view_text(const struct view *v, const void *of, FILE *out);
+void view_text(const struct view *view, const void *of, FILE *out);
 /* Lines of view_text() are at most COLUMNS long from now on, by breaks between columns of the table; 0: as long as they are. */
 void view_text_fit(unsigned int columns);
 void view_text_heads(const struct view *v, FILE *out);
@@ -247,7 +247,7 @@ void view_fmt_line(const struct view *v, const void *of, const void *row, FILE *
 /* Puts V's members; lists are halved THIN times. */
 void view_json(const struct view *v, const void *of, unsigned int thin, struct json *j);
 /* Writes the file KEY.csv in the folder DIRFD. Returns 0 or -errno. */
-int view_csv(const struct view *v, const void *of, int dirfd);
+int view_csv(const struct view *view, const void *of, int dirfd);
 
 /* --- all sections: the last one has neither a view nor a function ----------------------------------- */
 
@@ -262,14 +262,14 @@ void view_sections_markdown(const struct view_section *s, FILE *out);
 /* --- shared by the renderers ---------------------------------------------------------------------------- */
 
 /* Adds all rows; of a view with a parent, those of each of its rows. */
-void view_rows_fill(struct view_rows *rows, const struct view *v, const void *of, const void *parent);
+void view_rows_fill(struct view_rows *rows, const struct view *view, const void *of, const void *parent);
 void view_rows_free(struct view_rows *rows);
-void view_cell(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
+void view_cell(const struct view_column *column, const void *of, const void *row, struct view_cell *cell);
 /*
- * Returns the column of V after C, or the first for NULL; NULL after the last. Columns of the parent's row come first. *ROW:
- * the row of R (which may be NULL) that the column is of.
+ * Returns the column of VIEW after COLUMN, or the first for NULL; NULL after the last. Columns of the parent's row come first. *ROW:
+ * the row of VIEW_ROW (which may be NULL) that the column is of.
  */
-const struct view_column *view_column_next(const struct view *v, const struct view_column *c, const struct view_row *r,
+const struct view_column *view_column_next(const struct view *view, const struct view_column *column, const struct view_row *view_row,
 					   const void **row);
 /*
  * For functions of columns. view_number() returns the number at C's place in ROW; the other sets PART of WHOLE, 0 of
@@ -278,7 +278,7 @@ const struct view_column *view_column_next(const struct view *v, const struct vi
 uint64_t view_number(const struct view_column *c, const void *row);
 void view_share(struct view_cell *cell, uint64_t part, uint64_t whole);
 /* Returns the key in CSV: _s at its end for _ns. */
-const char *view_csv_key(const struct view_column *c, char buf[64]);
+const char *view_csv_key(const struct view_column *column, char buf[64]);
 /* Returns the file's name without .csv; NULL: it has no file. */
 const char *view_csv_name(const struct view *v, char buf[96]);
 

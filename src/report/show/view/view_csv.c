@@ -12,16 +12,16 @@ static bool is_column(const struct view_column *c)
 	return c->key && c->kind != VIEW_ROWS && c->kind != VIEW_JSON && !(c->flags & VIEW_NO_CSV);
 }
 
-static void cell(const struct view_column *c, const void *of, const void *row, struct csv *csv)
+static void cell(const struct view_column *column, const void *of, const void *row, struct csv *csv)
 {
 	struct view_cell v;
 
-	view_cell(c, of, row, &v);
+	view_cell(column, of, row, &v);
 	if (!v.known) {
 		csv_number(csv, "%s", "");
 		return;
 	}
-	switch (c->kind) {
+	switch (column->kind) {
 	case VIEW_NS:
 		csv_seconds(csv, false, v.n);
 		break;
@@ -53,7 +53,7 @@ static void line(const struct view *v, const void *of, const struct view_row *ro
 	csv_end(csv);
 }
 
-int view_csv(const struct view *v, const void *of, int dirfd)
+int view_csv(const struct view *view, const void *of, int dirfd)
 {
 	struct view_rows rows = { 0 };
 	char buf[96], name[128];
@@ -61,16 +61,16 @@ int view_csv(const struct view *v, const void *of, int dirfd)
 	bool failed;
 	int res;
 
-	if (!view_csv_name(v, buf))
+	if (!view_csv_name(view, buf))
 		return 0;
-	snprintf(name, sizeof(name), "%s.csv", view_csv_name(v, buf));
+	snprintf(name, sizeof(name), "%s.csv", view_csv_name(view, buf));
 	res = csv_open(&csv, dirfd, name);
 	if (res < 0)
 		return res;
-	line(v, of, NULL, &csv);
-	view_rows_fill(&rows, v, of, NULL);
+	line(view, of, NULL, &csv);
+	view_rows_fill(&rows, view, of, NULL);
 	for (size_t i = 0; i < rows.n; i++)
-		line(v, of, &rows.v[i], &csv);
+		line(view, of, &rows.v[i], &csv);
 	failed = rows.failed;
 	view_rows_free(&rows);
 	res = csv_close(&csv);

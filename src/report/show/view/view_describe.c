@@ -15,44 +15,44 @@ static const char *const kind_names[] = {
 /* --- for the page ------------------------------------------------------------------------------------------- */
 
 /* Puts the columns with a full name (NAMES), or the others. */
-static void columns_json(const struct view_column *columns, unsigned int flags, bool names, struct json *j)
+static void columns_json(const struct view_column *columns, unsigned int flags, bool names, struct json *json)
 {
 	for (const struct view_column *c = columns; c->kind; c++) {
 		if (!c->key || !c->head || (c->flags & flags) != flags || (c->kind == VIEW_TEXT && !c->width) != names)
 			continue;
-		json_object(j, NULL);
-		json_str(j, "key", c->key);
-		json_str(j, "head", c->head);
-		json_str(j, "kind", kind_names[c->kind]);
-		json_str(j, "what", c->what);
-		json_end(j);
+		json_object(json, NULL);
+		json_str(json, "key", c->key);
+		json_str(json, "head", c->head);
+		json_str(json, "kind", kind_names[c->kind]);
+		json_str(json, "what", c->what);
+		json_end(json);
 	}
 }
 
-static void describe(const struct view *v, struct json *j)
+static void describe(const struct view *view, struct json *json)
 {
-	if (!v->title || !v->key)
+	if (!view->title || !view->key)
 		return;
-	json_object(j, NULL);
-	json_str(j, "key", v->parent ? v->parent->key : v->key);
-	if (v->parent)
-		json_str(j, "list", v->key);
-	if (v->inside)
-		json_str(j, "inside", v->inside);
-	if (v->total)
-		json_str(j, "total", v->total);
-	if (v->left_out)
-		json_str(j, "left_out", v->left_out);
-	if (v->part)
-		json_bool(j, "parts", true);
-	json_str(j, "title", v->title);
-	json_array(j, "columns");
-	for (int names = 1; v->parent && names >= 0; names--)
-		columns_json(v->parent->columns, VIEW_KEY, names, j);
+	json_object(json, NULL);
+	json_str(json, "key", view->parent ? view->parent->key : view->key);
+	if (view->parent)
+		json_str(json, "list", view->key);
+	if (view->inside)
+		json_str(json, "inside", view->inside);
+	if (view->total)
+		json_str(json, "total", view->total);
+	if (view->left_out)
+		json_str(json, "left_out", view->left_out);
+	if (view->part)
+		json_bool(json, "parts", true);
+	json_str(json, "title", view->title);
+	json_array(json, "columns");
+	for (int names = 1; view->parent && names >= 0; names--)
+		columns_json(view->parent->columns, VIEW_KEY, names, json);
 	for (int names = 1; names >= 0; names--)
-		columns_json(v->columns, 0, names, j);
-	json_end(j);
-	json_end(j);
+		columns_json(view->columns, 0, names, json);
+	json_end(json);
+	json_end(json);
 }
 
 /* --- for the docs -------------------------------------------------------------------------------------------- */
@@ -102,9 +102,9 @@ static const struct view *same_columns(const struct view_section *sections, cons
 	return NULL;
 }
 
-static void columns_markdown(const struct view_section *sections, const struct view *v, FILE *out)
+static void columns_markdown(const struct view_section *sections, const struct view *view, FILE *out)
 {
-	const struct view *same = same_columns(sections, v);
+	const struct view *same = same_columns(sections, view);
 	const char *comma = "", *what = NULL;
 	const void *row;
 
@@ -112,16 +112,16 @@ static void columns_markdown(const struct view_section *sections, const struct v
 		fprintf(out, "columns of `%s`", same->key);
 		return;
 	}
-	for (const struct view_column *c = NULL; (c = view_column_next(v, c, NULL, &row));) {
-		const bool json = v->key && !(c->flags & VIEW_NO_JSON);
+	for (const struct view_column *column = NULL; (column = view_column_next(view, column, NULL, &row));) {
+		const bool json = view->key && !(column->flags & VIEW_NO_JSON);
 
-		if (!c->key)
+		if (!column->key)
 			continue;
 		fputs(comma, out);
-		fprintf(out, json ? "`%s`" : "%s", json ? c->key : view_csv_key(c, (char[64]){ 0 }));
-		if (c->what && !is_same(c->what, what) && !is_explained(sections, v, c))
-			fprintf(out, " (%s)", c->what);
-		what = c->what;
+		fprintf(out, json ? "`%s`" : "%s", json ? column->key : view_csv_key(column, (char[64]){ 0 }));
+		if (column->what && !is_same(column->what, what) && !is_explained(sections, view, column))
+			fprintf(out, " (%s)", column->what);
+		what = column->what;
 		comma = ", ";
 	}
 }
@@ -131,19 +131,19 @@ static const char *what_is(const struct view *v)
 	return v->what ? v->what : v->title;
 }
 
-static void name_markdown(const struct view *v, FILE *out)
+static void name_markdown(const struct view *view, FILE *out)
 {
-	const char *csv = view_csv_name(v, (char[96]){ 0 });
+	const char *csv = view_csv_name(view, (char[96]){ 0 });
 
-	if (v->key && v->parent)
-		fprintf(out, "**`%s[].%s`**", v->parent->key, v->key);
-	else if (v->key)
-		fprintf(out, "**`%s%s%s`**", v->key, v->inside ? "." : "", v->inside ? v->inside : "");
-	if (v->total)
-		fprintf(out, ", `%s%s%s`", v->inside ? v->key : "", v->inside ? "." : "", v->total);
-	if (v->left_out)
-		fprintf(out, ", `%s`", v->left_out);
-	if (csv && !v->key)
+	if (view->key && view->parent)
+		fprintf(out, "**`%s[].%s`**", view->parent->key, view->key);
+	else if (view->key)
+		fprintf(out, "**`%s%s%s`**", view->key, view->inside ? "." : "", view->inside ? view->inside : "");
+	if (view->total)
+		fprintf(out, ", `%s%s%s`", view->inside ? view->key : "", view->inside ? "." : "", view->total);
+	if (view->left_out)
+		fprintf(out, ", `%s`", view->left_out);
+	if (csv && !view->key)
 		fprintf(out, "**%s.csv**", csv);
 	else if (!csv)
 		fputs(" (JSON alone)", out);
@@ -156,18 +156,18 @@ static bool names_too(const struct view *v, const struct view *w)
 }
 
 /* A member, or several that are alike, and its columns. A meaning that a column or the one before it has already is left out. */
-static void markdown(const struct view_section *sections, const struct view_section *s, FILE *out)
+static void markdown(const struct view_section *sections, const struct view_section *section, FILE *out)
 {
-	const char *what = what_is(s->view);
+	const char *what = what_is(section->view);
 
 	fputs("- ", out);
-	name_markdown(s->view, out);
-	for (const struct view_section *next = s + 1; names_too(s->view, next->view); next++) {
+	name_markdown(section->view, out);
+	for (const struct view_section *next = section + 1; names_too(section->view, next->view); next++) {
 		fputs(", ", out);
 		name_markdown(next->view, out);
 	}
 	fprintf(out, "%s%s  \n  ", what ? ": " : "", what ? what : "");
-	columns_markdown(sections, s->view, out);
+	columns_markdown(sections, section->view, out);
 	fputs("\n", out);
 }
 

@@ -8,42 +8,42 @@
 #include "base/json.h"
 #include "base/util.h"
 
-static void list(const struct view *v, const void *of, const void *parent, unsigned int thin, struct json *j);
+static void list(const struct view *view, const void *of, const void *parent, unsigned int thin, struct json *json);
 
-static void member(const struct view_column *c, const void *of, const void *row, unsigned int thin, struct json *j)
+static void member(const struct view_column *column, const void *of, const void *row, unsigned int thin, struct json *json)
 {
 	struct view_cell cell;
 
-	if (c->kind == VIEW_ROWS) {
-		list(c->list, of, row, thin, j);
+	if (column->kind == VIEW_ROWS) {
+		list(column->list, of, row, thin, json);
 		return;
 	}
-	if (c->kind == VIEW_JSON) {
-		c->json(of, row, j);
+	if (column->kind == VIEW_JSON) {
+		column->json(of, row, json);
 		return;
 	}
-	view_cell(c, of, row, &cell);
+	view_cell(column, of, row, &cell);
 	if (!cell.known) {
-		if (!(c->flags & VIEW_OPTIONAL))
-			json_null(j, c->key);
+		if (!(column->flags & VIEW_OPTIONAL))
+			json_null(json, column->key);
 		return;
 	}
-	switch (c->kind) {
+	switch (column->kind) {
 	case VIEW_SIGNED_NS:
-		json_s64(j, c->key, cell.s);
+		json_s64(json, column->key, cell.s);
 		break;
 	case VIEW_SHARE:
 	case VIEW_NUMBER:
-		json_f64(j, c->key, cell.f);
+		json_f64(json, column->key, cell.f);
 		break;
 	case VIEW_TEXT:
-		json_str(j, c->key, cell.text);
+		json_str(json, column->key, cell.text);
 		break;
 	case VIEW_FLAG:
-		json_bool(j, c->key, cell.n);
+		json_bool(json, column->key, cell.n);
 		break;
 	default:
-		json_u64(j, c->key, cell.n);
+		json_u64(json, column->key, cell.n);
 	}
 }
 
@@ -65,53 +65,53 @@ static void rest(const struct view *v, const void *of, const void *sum, uint64_t
 }
 
 /* Puts the array, and the members after it. */
-static void array(const struct view *v, const void *of, const struct view_rows *rows, unsigned int thin, struct json *j)
+static void array(const struct view *view, const void *of, const struct view_rows *rows, unsigned int thin, struct json *json)
 {
-	const size_t most = v->most ? MAX(v->most >> thin, MAX(v->least, 1U)) : rows->n;
-	autofree void *sum = v->rest ? calloc(1, v->rest->size) : NULL;
+	const size_t most = view->most ? MAX(view->most >> thin, MAX(view->least, 1U)) : rows->n;
+	autofree void *sum = view->rest ? calloc(1, view->rest->size) : NULL;
 	const uint64_t all = MAX(rows->total, rows->n);
 	uint64_t others = 0;
 	size_t n = 0;
 
-	if (rows->failed || (v->rest && !sum))
-		j->error = -ENOMEM;
-	json_array(j, v->inside ? v->inside : v->key);
+	if (rows->failed || (view->rest && !sum))
+		json->error = -ENOMEM;
+	json_array(json, view->inside ? view->inside : view->key);
 	for (size_t i = 0; i < rows->n; i++) {
 		const void *row = rows->v[i].row;
 
-		if (n >= most && !(sum && v->rest->is_kept && v->rest->is_kept(of, row))) {
-			others += sum ? v->rest->add(sum, row) : 0;
+		if (n >= most && !(sum && view->rest->is_kept && view->rest->is_kept(of, row))) {
+			others += sum ? view->rest->add(sum, row) : 0;
 			continue;
 		}
 		n++;
-		json_object(j, NULL);
-		members(v, 0, of, row, thin, j);
-		for (; v->part && i + 1 < rows->n && v->part(rows->v[i + 1].row); i++) {
-			json_object(j, v->part(rows->v[i + 1].row));
-			members(v, VIEW_PART, of, rows->v[i + 1].row, thin, j);
-			json_end(j);
+		json_object(json, NULL);
+		members(view, 0, of, row, thin, json);
+		for (; view->part && i + 1 < rows->n && view->part(rows->v[i + 1].row); i++) {
+			json_object(json, view->part(rows->v[i + 1].row));
+			members(view, VIEW_PART, of, rows->v[i + 1].row, thin, json);
+			json_end(json);
 		}
-		json_end(j);
+		json_end(json);
 	}
-	json_end(j);
-	if (v->rest)
-		rest(v, of, sum, others, thin, j);
-	else if (v->left_out && all > n)
-		json_u64(j, v->left_out, all - n);
+	json_end(json);
+	if (view->rest)
+		rest(view, of, sum, others, thin, json);
+	else if (view->left_out && all > n)
+		json_u64(json, view->left_out, all - n);
 }
 
-static void list(const struct view *v, const void *of, const void *parent, unsigned int thin, struct json *j)
+static void list(const struct view *view, const void *of, const void *parent, unsigned int thin, struct json *json)
 {
 	struct view_rows rows = { 0 };
 
-	view_rows_fill(&rows, v, of, parent);
-	if (v->inside)
-		json_object(j, v->key);
-	if (v->total)
-		json_u64(j, v->total, MAX(rows.total, rows.n));
-	array(v, of, &rows, thin, j);
-	if (v->inside)
-		json_end(j);
+	view_rows_fill(&rows, view, of, parent);
+	if (view->inside)
+		json_object(json, view->key);
+	if (view->total)
+		json_u64(json, view->total, MAX(rows.total, rows.n));
+	array(view, of, &rows, thin, json);
+	if (view->inside)
+		json_end(json);
 	view_rows_free(&rows);
 }
 

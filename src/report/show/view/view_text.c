@@ -28,34 +28,34 @@ struct line {
 	bool begun, after_number;
 };
 
-/* Puts what separates C from the column before: blanks, or a break, in heads and rows at the same place. */
-static void separate(struct line *l, const struct view_column *c, const char *blanks)
+/* Puts what separates COLUMN from the column before: blanks, or a break, in heads and rows at the same place. */
+static void separate(struct line *line, const struct view_column *column, const char *blanks)
 {
-	unsigned int width = c->width ? c->width : FREE_LEAST;
+	unsigned int width = column->width ? column->width : FREE_LEAST;
 
-	if (l->begun && fit_columns && l->column + strlen(blanks) + width > fit_columns) {
-		fprintf(l->out, "\n%*s", (int)INDENT, "");
-		l->column = INDENT;
-	} else if (l->begun) {
-		fputs(blanks, l->out);
-		l->column += (unsigned int)strlen(blanks);
+	if (line->begun && fit_columns && line->column + strlen(blanks) + width > fit_columns) {
+		fprintf(line->out, "\n%*s", (int)INDENT, "");
+		line->column = INDENT;
+	} else if (line->begun) {
+		fputs(blanks, line->out);
+		line->column += (unsigned int)strlen(blanks);
 	}
-	l->column += width;
+	line->column += width;
 }
 
-static void put(struct line *l, const struct view_column *c, const char *text)
+static void put(struct line *line, const struct view_column *column, const char *text)
 {
-	const bool is_text = c->kind == VIEW_TEXT;
+	const bool is_text = column->kind == VIEW_TEXT;
 
-	if (is_text && !c->width && !text[0])
+	if (is_text && !column->width && !text[0])
 		return;
-	separate(l, c, is_text && l->after_number ? "  " : " ");
+	separate(line, column, is_text && line->after_number ? "  " : " ");
 	if (is_text)
-		fmt_text(l->out, text, (int)c->width);
+		fmt_text(line->out, text, (int)column->width);
 	else
-		fprintf(l->out, "%*s", (int)c->width, text);
-	l->begun = true;
-	l->after_number = !is_text;
+		fprintf(line->out, "%*s", (int)column->width, text);
+	line->begun = true;
+	line->after_number = !is_text;
 }
 
 static const char *percent(char buf[FMT_MAX], double share)
@@ -70,13 +70,13 @@ static const char *number(char buf[FMT_MAX], double v)
 	return buf;
 }
 
-static const char *shown(const struct view_column *c, const struct view_cell *cell, char buf[FMT_MAX])
+static const char *shown(const struct view_column *column, const struct view_cell *cell, char buf[FMT_MAX])
 {
 	if (cell->shown[0])
 		return cell->shown;
-	if (!cell->known || (c->flags & VIEW_DASH && !cell->n))
+	if (!cell->known || (column->flags & VIEW_DASH && !cell->n))
 		return "-";
-	switch (c->kind) {
+	switch (column->kind) {
 	case VIEW_COUNT:
 	case VIEW_ID:
 		return fmt_count(buf, cell->n);
@@ -109,8 +109,8 @@ static bool is_in(const struct view_column *c, bool free)
 	return c->head && !(c->flags & VIEW_NO_TEXT) && is_free(c) == free;
 }
 
-/* R NULL: prints the heads. */
-static void row(const struct view *v, const void *of, const struct view_row *r, FILE *out)
+/* VIEW_ROW NULL: prints the heads. */
+static void row(const struct view *view, const void *of, const struct view_row *view_row, FILE *out)
 {
 	struct line l = { .out = out };
 	struct view_cell cell;
@@ -118,12 +118,12 @@ static void row(const struct view *v, const void *of, const struct view_row *r, 
 	const void *in;
 
 	for (int free = false; free <= true; free++)
-		for (const struct view_column *c = NULL; (c = view_column_next(v, c, r, &in));) {
+		for (const struct view_column *c = NULL; (c = view_column_next(view, c, view_row, &in));) {
 			if (!is_in(c, free))
 				continue;
-			if (r)
+			if (view_row)
 				view_cell(c, of, in, &cell);
-			put(&l, c, r ? shown(c, &cell, buf) : c->head);
+			put(&l, c, view_row ? shown(c, &cell, buf) : c->head);
 		}
 	fputc('\n', out);
 }
@@ -139,12 +139,12 @@ void view_fmt_line(const struct view *v, const void *of, const void *r, FILE *ou
 }
 
 /* Prints the sum of rows without a line; columns that do not add up are blank. */
-static void rest_line(const struct view *v, const void *of, const void *sum, uint64_t n, FILE *out)
+static void rest_line(const struct view *view, const void *of, const void *sum, uint64_t n, FILE *out)
 {
 	struct line l = { .out = out };
 	char name[160];
 
-	for (const struct view_column *c = v->columns; c->kind; c++) {
+	for (const struct view_column *c = view->columns; c->kind; c++) {
 		struct view_cell cell;
 		char buf[FMT_MAX];
 
@@ -154,31 +154,31 @@ static void rest_line(const struct view *v, const void *of, const void *sum, uin
 			view_cell(c, of, sum, &cell);
 		put(&l, c, c->flags & (VIEW_SUM | VIEW_FOOT) ? shown(c, &cell, buf) : "");
 	}
-	v->rest->name(of, n, name, sizeof(name));
+	view->rest->name(of, n, name, sizeof(name));
 	fmt_line(out, "  ", name);
 }
 
-static void lines(const struct view *v, const void *of, const struct view_rows *rows, FILE *out)
+static void lines(const struct view *view, const void *of, const struct view_rows *rows, FILE *out)
 {
-	autofree void *sum = v->rest ? calloc(1, v->rest->size) : NULL;
+	autofree void *sum = view->rest ? calloc(1, view->rest->size) : NULL;
 	uint64_t others = 0, all = MAX(rows->total, rows->n);
 	size_t n = 0;
 
-	view_text_heads(v, out);
+	view_text_heads(view, out);
 	for (size_t i = 0; i < rows->n; i++) {
-		if (v->rest && sum && !v->rest->is_shown(of, rows->v[i].row)) {
-			v->rest->add(sum, rows->v[i].row);
+		if (view->rest && sum && !view->rest->is_shown(of, rows->v[i].row)) {
+			view->rest->add(sum, rows->v[i].row);
 			others++;
-		} else if (!v->shown || n < v->shown) {
-			row(v, of, &rows->v[i], out);
-			if (v->below)
-				v->below(of, rows->v[i].row, out);
+		} else if (!view->shown || n < view->shown) {
+			row(view, of, &rows->v[i], out);
+			if (view->below)
+				view->below(of, rows->v[i].row, out);
 			n++;
 		}
 	}
 	if (others)
-		rest_line(v, of, sum, others, out);
-	else if (!v->rest && all > n)
+		rest_line(view, of, sum, others, out);
+	else if (!view->rest && all > n)
 		fprintf(out, rows->n > n ? "and %s more: see --csv\n" : "and %s more\n", FMT_COUNT(all - n));
 }
 
@@ -187,15 +187,15 @@ void view_title(FILE *out, const char *title)
 	fprintf(out, "\n%s\n", title);
 }
 
-void view_text(const struct view *v, const void *of, FILE *out)
+void view_text(const struct view *view, const void *of, FILE *out)
 {
 	struct view_rows rows = { 0 };
 
-	view_rows_fill(&rows, v, of, NULL);
-	if (rows.n || v->bare) {
-		if (v->title)
-			fprintf(out, v->note ? "\n%s (%s)\n" : "\n%s\n", v->title, v->note);
-		lines(v, of, &rows, out);
+	view_rows_fill(&rows, view, of, NULL);
+	if (rows.n || view->bare) {
+		if (view->title)
+			fprintf(out, view->note ? "\n%s (%s)\n" : "\n%s\n", view->title, view->note);
+		lines(view, of, &rows, out);
 	}
 	if (rows.failed)
 		fprintf(out, "not enough memory: this table is incomplete\n");
