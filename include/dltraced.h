@@ -25,7 +25,8 @@
  *
  * Names are "category.name". Those that start with "ai." are known to `dltraced report`:
  *	ai.pipeline.{epoch,train,evaluate,test}	ai.dataloader.fetch	ai.data.{item,batch,preprocess}
- *	ai.compute.{forward,backward,step}	ai.device.transfer	ai.checkpoint.{save,load}	ai.comm.ANY
+ *	ai.compute.{forward,backward,step}	ai.checkpoint.{save,load}	ai.device.transfer
+ *	ai.comm.ANY
  */
 #ifndef DLTRACED_H
 #define DLTRACED_H

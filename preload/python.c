@@ -4,9 +4,10 @@
  * state, which read a variable each. What may be read directly:
  *
  *   - A thread that holds the GIL: nobody else can take its frames and code away.
- *   - The interpreter's main thread, with or without it: its state ends in Py_FinalizeEx(), which is this thread's to call.
- *   - Any other thread without the GIL, as in the middle of a computation in C: its own frames stand still, but the main
- *     thread may end the interpreter now, and take them away. It reads by system calls, which fail then.
+ *   - The interpreter's main thread, with or without it: its state ends in Py_FinalizeEx(), which is this thread's to
+ *     call.
+ *   - Any other thread without the GIL, as in the middle of a computation in C: its own frames stand still, but the
+ *     main thread may end the interpreter now, and take them away. It reads by system calls, which fail then.
  *
  * A stack is kept with all words that it depends on, and is the same one if all of them still hold, as in stack.c: the
  * chain of frames from the innermost one on, in each the code and its instruction, and that the code is still that code. A

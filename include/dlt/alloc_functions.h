@@ -17,9 +17,9 @@
  *
  *	STORES	the address of the block goes to where the first argument points, and the call returns 0
  *	RETURNS	the call returns it
- *	PASSES	it comes from one of the calls above, of this size, that this one makes: the row is of this one then. So in
- *		C++: a probe on the return would be in the way of an exception, for which the C++ runtime finds no frame there
- *		and ends the program
+ *	PASSES	it comes from one of the calls above, of this size, that this one makes: the row is of this one
+ *		then. So in C++: a probe on the return would be in the way of an exception, for which the C++ runtime
+ *		finds no frame there and ends the program
  *	FREES	a block that PASSES made
  *
  * The blocks of STORES and RETURNS themselves are freed by free(3), which has no probe.

@@ -16,6 +16,7 @@
 #include "collectors/kinds.h"
 #include "trace/probe.h"
 
+/* clang-format off: SQL has lines of its own */
 static const char begin[] =
 	"-- Views of traces of dltraced " DLT_VERSION " for DuckDB 1.1 or later, by `dltraced probes --duckdb'.\n"
 	"--\n"
@@ -70,8 +71,10 @@ static const char folders[] =
 	"  array_to_string([CASE WHEN length(x) = 4 AND x[1] = '\\' AND x[2] IN ('0', '1')\n"
 	"                   THEN chr((ascii(x[2]) - 48) * 64 + (ascii(x[3]) - 48) * 8 + ascii(x[4]) - 48) ELSE x END\n"
 	"                   for x in regexp_extract_all(text, '\\\\[0-7]{3}|[^\\\\]+|\\\\')], '') END;\n";
+/* clang-format on */
 
 /* The last row of each file in files.out. */
+/* clang-format off: SQL has lines of its own */
 static const char paths[] =
 	"\n"
 	"-- files.out, a row for each file under its last name: FROM vfs_rw JOIN paths USING (folder, FID)\n"
@@ -79,6 +82,7 @@ static const char paths[] =
 	"SELECT host, folder, FID, arg_max(TYPE, \"TIMESTAMP\") AS TYPE, arg_max(FSTYPE, \"TIMESTAMP\") AS FSTYPE,\n"
 	"       arg_max(STATE, \"TIMESTAMP\") AS STATE, arg_max(REALPATH, \"TIMESTAMP\") AS REALPATH\n"
 	"FROM files GROUP BY ALL;\n";
+/* clang-format on */
 
 /* Columns without a type are text. Unsigned ones may exceed a BIGINT: a call may request any length. */
 static const char *const types[] = {

@@ -18,6 +18,7 @@
 #include "report/matrix.h"
 #include "trace/manifest_read.h"
 
+/* clang-format off: SQL has lines of its own */
 static const char tables[] =
 	"CREATE TABLE runs (id INTEGER PRIMARY KEY, prog TEXT, mode TEXT, run INTEGER, utime_ns INTEGER, stime_ns INTEGER, "
 	"wtime_ns INTEGER, max_rss INTEGER, status INTEGER, minflt INTEGER, majflt INTEGER, nvcsw INTEGER, nivcsw INTEGER, "
@@ -33,6 +34,7 @@ static const char tables[] =
 	" CASE WHEN count = 1 THEN addr ELSE addr + bytes - 1 END FROM access_runs WHERE coalesce(touched, written, count) > 0"
 	" UNION ALL SELECT run_id, at_ns, addr + 65536, is_write, last FROM point WHERE addr + 65536 <= last"
 	") SELECT run_id, at_ns, addr, is_write FROM point;";
+/* clang-format on */
 
 static const char run_insert[] =
 	"INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)";
@@ -41,6 +43,7 @@ static const char run_insert[] =
  * event: a block that is got, or given back (GETS 0), at an address; in a realloc it is first given back. A realloc that
  * failed has neither. pair: each with what is next and what was last at its address.
  */
+/* clang-format off: SQL has lines of its own */
 static const char blocks[] =
 	"WITH event AS ("
 	" SELECT host, PID, address(ADDR) AS base, rowid AS nr, 1 AS gets, TIMESTAMP AS at, SIZE AS size, TID AS tid, FUNC AS func, SITE AS site"
@@ -61,6 +64,7 @@ static const char blocks[] =
 	") INSERT INTO allocs (run_id, from_ns, to_ns, base, size, tid, free_tid, func, site_id, state)"
 	" SELECT r.id, from_at - first_ns, to_at - first_ns, base, size, tid, free_tid, func, site, state"
 	" FROM block b JOIN runs r ON r.host = b.host ORDER BY r.id, nr;";
+/* clang-format on */
 
 static const char accesses[] =
 	"INSERT INTO access_runs SELECT r.id, TIMESTAMP - first_ns, SPAN_NS, address(ADDR), BYTES, TOUCHED, WRITTEN, COUNT, SOURCE, TID,"
@@ -72,10 +76,12 @@ static const char alloc_first[] = "UPDATE runs SET first_ns = " FIRST("alloc") "
 static const char access_first[] =
 	"UPDATE runs SET first_ns = coalesce(min(first_ns, " FIRST(SQLITE_ACCESS) "), first_ns, " FIRST(SQLITE_ACCESS) ");";
 
+/* clang-format off: SQL has lines of its own */
 static const char indexes[] =
 	"CREATE INDEX runs_progmoderun_idx ON runs(prog, mode, run);"
 	"CREATE INDEX allocs_runid_idx ON allocs(run_id); CREATE INDEX allocs_addr_idx ON allocs(base, size);"
 	"CREATE INDEX access_runs_runid_idx ON access_runs(run_id, at_ns);";
+/* clang-format on */
 
 /* For SQL: address('0x1f') is 31. Addresses from 2^63 on are negative, as in Heimdallr's database. */
 static void address(struct sqlite3_context *c, int n, struct sqlite3_value **args)

@@ -4,8 +4,8 @@
  * with descriptors, then words in both directions until one end closes. See docs/service.md.
  *
  *	client	the request; "exit STATUS LOST USAGE..." when the workload has ended, "stop" to end the trace
- *	service	"go" when the workload may run, "end" when the files are whole; before that, messages: lines that begin with
- *		"dltraced"
+ *	service	"go" when the workload may run, "end" when the files are whole; before that, messages: lines that
+ *		begin with "dltraced"
  */
 #ifndef SERVICE_PROTOCOL_H
 #define SERVICE_PROTOCOL_H

@@ -5,7 +5,8 @@
  * are null:
  *
  *	comm	the thread's present name
- *	file	the drain knows no path, or no name of a disk; "fd" and "addr", if present, are those of call_file()
+ *	file	the drain knows no path, or no name of a disk; "fd" and "addr", if present, are those of
+ *		call_file()
  */
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,8 @@
  * From the root downwards, a folder is one data set with all that is below it
  * - when its only part is its own files: shards in a folder;
  * - when no part of several is large, or more than FEW are: the classes of a data set of images;
- * - when its large parts are ALIKE folders and more, whose names differ in digits only: class-00 to class-03, part-0 to part-2;
+ * - when its large parts are ALIKE folders and more, whose names differ in digits only: class-00 to class-03,
+ *   part-0 to part-2;
  * - when FEW parts and more are small and have a quarter of it: classes, of which a few are large.
  * Else it is split: each large part is judged by itself, and with at most FEW parts the small ones too; the rest is a data
  * set when it is large, else it counts among the others. So a folder with a single part hands over to that part, a

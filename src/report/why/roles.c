@@ -4,9 +4,10 @@
  * - the processes that gpu.out names;
  * - processes that mark steps as regions;
  * - processes with children called pt_data_worker;
- * - processes with children that run their own program; or these children, if the parent only waits for them (launchers.c);
- * - processes of the busiest name, each with at least half of the busiest one's work: these need not train. Where they live
- *   only for moments of a script, the script.
+ * - processes with children that run their own program; or these children, if the parent only waits for them
+ *   (launchers.c);
+ * - processes of the busiest name, each with at least half of the busiest one's work: these need not train. Where they
+ *   live only for moments of a script, the script.
  */
 #include <stdlib.h>
 #include <string.h>

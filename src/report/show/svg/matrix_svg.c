@@ -25,10 +25,12 @@
 #define FOOT 34 /* its axes */
 #define TICKS 5
 
+/* clang-format off: CSS has lines of its own */
 static const char style[] =
 	"<style>text{font:13px sans-serif;fill:#222}.h{font-weight:bold}.a{stroke:#ccc}.z{stroke:#555}.p{fill:#3b78b5;fill-opacity:.55}"
 	".i{stroke:#d1491b;stroke-opacity:.3;stroke-width:10}.m{stroke:#d1491b;stroke-width:2.5}.x{stroke:#999;stroke-width:1.5}"
 	".s{fill:#666;font-size:12px}</style>\n";
+/* clang-format on */
 
 /* What a plot has on its axis: times in ns, or ratios less 1. */
 struct quantity {

@@ -25,12 +25,14 @@
 #define NAME_STEP 12 /* between names */
 #define TICKS 8
 
+/* clang-format off: CSS has lines of its own */
 static const char style[] =
 	"<style>text{font:12px sans-serif;fill:#222}.t{font-weight:bold;font-size:14px}.s{fill:#666;font-size:11px}"
 	".n{font-size:11px;text-anchor:end}.h0{fill:#2271b8}.h1{fill:#238a4f}.h2{fill:#7a52b3}.h3{fill:#d9650f}"
 	".l1{fill-opacity:.2}.l2{fill-opacity:.31}.l3{fill-opacity:.43}.l4{fill-opacity:.54}.l5{fill-opacity:.66}.l6{fill-opacity:.77}"
 	".l7{fill-opacity:.89}.b{fill:#000;fill-opacity:.05}.f{stroke:#333;stroke-opacity:.6;stroke-width:.7}.g{stroke:#ccc}"
 	".p{stroke:#999;stroke-dasharray:3 2}</style>\n";
+/* clang-format on */
 
 static const char *const hues[CELLS_HUES] = {
 	[CELLS_UNKNOWN] = "touched", [CELLS_READ] = "not written", [CELLS_MIXED] = "written, less than half", [CELLS_WRITTEN] = "written",

@@ -239,8 +239,9 @@ GET(comm, struct report_alloc_row, v)
 }
 
 #define ROW(member) VIEW_AT(struct report_alloc_row, member)
+#define AT_PEAK_WHAT "in use when all together had most in use"
 #define SUMS                                                                                                              \
-	{ "at_peak_bytes", "AT PEAK", VIEW_BYTES, 9, VIEW_DASH, .get = at_peak, .what = "in use when all together had most in use" }, \
+	{ "at_peak_bytes", "AT PEAK", VIEW_BYTES, 9, VIEW_DASH, .get = at_peak, .what = AT_PEAK_WHAT },                      \
 	{ "peak_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = own_peak, .what = "the most in use at a time" },                    \
 	{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, ROW(sum.blocks), .what = "allocated; each realloc is one more" },            \
 	{ "bytes", "BYTES", VIEW_BYTES, 9, 0, ROW(sum.bytes) },                                                             \
