@@ -53,45 +53,45 @@ static __always_inline void cpu_release(void)
 }
 
 /* BPF_PROG (bpf/bpf_tracing.h) that keeps its CPU. */
-#define HELD_PROG(name, args...)                                                                    \
-	name(unsigned long long *ctx);                                                              \
-	static __always_inline int held_##name(unsigned long long *ctx, ##args);                    \
-	int name(unsigned long long *ctx)                                                           \
-	{                                                                                           \
-		int ret_;                                                                           \
-                                                                                                    \
-		cpu_hold();                                                                         \
-		ret_ = held_##name(___bpf_ctx_cast(args));                                          \
-		cpu_release();                                                                      \
-		return ret_;                                                                        \
-	}                                                                                           \
+#define HELD_PROG(name, args...)                                                 \
+	name(unsigned long long *ctx);                                           \
+	static __always_inline int held_##name(unsigned long long *ctx, ##args); \
+	int name(unsigned long long *ctx)                                        \
+	{                                                                        \
+		int ret_;                                                        \
+                                                                                 \
+		cpu_hold();                                                      \
+		ret_ = held_##name(___bpf_ctx_cast(args));                       \
+		cpu_release();                                                   \
+		return ret_;                                                     \
+	}                                                                        \
 	static __always_inline int held_##name(unsigned long long *ctx, ##args)
 
 /*
  * KLOAD(p, field): reads a field of a kernel object. Where the verifier allows it (DLT_DIRECT) this is one load, else a
  * probe read; a load takes a third of the time, measured over a chain of three.
  */
-#define KLOAD(p, f)                                                                                 \
-	({                                                                                          \
-		typeof(((void)0, (p)->f)) v_; /* an rvalue: without the field's const */            \
-		if (DLT_DIRECT)                                                                     \
-			v_ = (p)->f;                                                                \
-		else                                                                                \
-			bpf_core_read(&v_, sizeof(v_), &(p)->f);                                    \
-		v_;                                                                                 \
+#define KLOAD(p, f)                                                                      \
+	({                                                                               \
+		typeof(((void)0, (p)->f)) v_; /* an rvalue: without the field's const */ \
+		if (DLT_DIRECT)                                                          \
+			v_ = (p)->f;                                                     \
+		else                                                                     \
+			bpf_core_read(&v_, sizeof(v_), &(p)->f);                         \
+		v_;                                                                      \
 	})
 
 /*
  * Makes a pointer from a probe read or a map readable by KLOAD, as a struct NAME of the DLT_CAST_TYPES. KCAST_AS: as
  * dltraced's own view of that struct.
  */
-#define KCAST_AS(name, view, addr)                                                                  \
-	({                                                                                          \
-		void *a_ = (void *)(addr);                                                          \
-		struct view *c_ = a_;                                                               \
-		if (DLT_DIRECT)                                                                     \
-			c_ = kfunc_rdonly_cast(a_, dlt_cfg.ids.name);                                 \
-		c_;                                                                                 \
+#define KCAST_AS(name, view, addr)                                    \
+	({                                                            \
+		void *a_ = (void *)(addr);                            \
+		struct view *c_ = a_;                                 \
+		if (DLT_DIRECT)                                       \
+			c_ = kfunc_rdonly_cast(a_, dlt_cfg.ids.name); \
+		c_;                                                   \
 	})
 #define KCAST(name, addr) KCAST_AS(name, name, addr)
 
@@ -125,8 +125,7 @@ static __always_inline __u64 inode_ino(struct inode *inode)
 #define CALL_ARGS(REG) REG(0, di) REG(1, si) REG(2, dx) REG(3, r10) REG(4, r8) REG(5, r9)
 #define CALL_NR orig_ax
 #elif defined(__TARGET_ARCH_arm64)
-#define CALL_ARGS(REG) REG(0, orig_x0) REG(1, regs[1]) REG(2, regs[2]) REG(3, regs[3]) \
-	REG(4, regs[4]) REG(5, regs[5])
+#define CALL_ARGS(REG) REG(0, orig_x0) REG(1, regs[1]) REG(2, regs[2]) REG(3, regs[3]) REG(4, regs[4]) REG(5, regs[5])
 #define CALL_NR syscallno
 #else
 #error "this architecture's registers are not known yet"
@@ -142,7 +141,9 @@ static __always_inline void call_args(__u64 args[6], const struct pt_regs *regs)
 
 static __always_inline __u64 call_arg0(const struct pt_regs *regs)
 {
-#define REG(i, reg) if (i == 0) return regs->reg;
+#define REG(i, reg) \
+	if (i == 0) \
+		return regs->reg;
 	CALL_ARGS(REG)
 #undef REG
 	return 0;
@@ -150,7 +151,9 @@ static __always_inline __u64 call_arg0(const struct pt_regs *regs)
 
 static __always_inline __u64 call_arg0_of(const struct pt_regs *regs)
 {
-#define REG(i, reg) if (i == 0) return KLOAD(regs, reg);
+#define REG(i, reg) \
+	if (i == 0) \
+		return KLOAD(regs, reg);
 	CALL_ARGS(REG)
 #undef REG
 	return 0;
@@ -271,8 +274,8 @@ static __always_inline __u64 load_u64(__u64 addr)
 }
 
 /*
- * The users of a block device: a file system, md and others that claim it hold it; it also has a count of its opens. That
- * count is atomic since 6.0.
+ * The users of a block device: a file system, md and others that claim it hold it; it also has a count of its opens.
+ * That count is atomic since 6.0.
  */
 struct block_device___dlt {
 	__u64 bd_start_sect;
@@ -307,9 +310,9 @@ static __always_inline bool bdev_is_open(__u64 bdev)
 }
 
 /*
- * Returns the first sector of the block device that was opened for the bio at ADDR; all ones: not known. The bio names that
- * device until an upper disk passes it on to a lower one, which only the upper disk has open. Until 5.11 it names only the
- * whole disk.
+ * Returns the first sector of the block device that was opened for the bio at ADDR; all ones: not known. The bio names
+ * that device until an upper disk passes it on to a lower one, which only the upper disk has open. Until 5.11 it names
+ * only the whole disk.
  */
 static __always_inline __u64 bio_opened_at(__u64 addr)
 {
@@ -318,14 +321,15 @@ static __always_inline __u64 bio_opened_at(__u64 addr)
 	if (!bpf_core_field_exists(struct bio___v5_12, bi_bdev))
 		return ~0ULL;
 	bdev = load_u64(addr + bpf_core_field_offset(struct bio___v5_12, bi_bdev));
-	if (!bdev || bdev_is_held(bdev) || !bdev_is_open(bdev) || !bpf_core_field_exists(struct block_device___dlt, bd_start_sect))
+	if (!bdev || bdev_is_held(bdev) || !bdev_is_open(bdev) ||
+	    !bpf_core_field_exists(struct block_device___dlt, bd_start_sect))
 		return ~0ULL;
 	return load_u64(bdev + bpf_core_field_offset(struct block_device___dlt, bd_start_sect));
 }
 
 /*
- * Pages, as numbers: their fields are unions, of which the verifier sees only the first type. A page's mapping and index are
- * those of the first page of its compound: since 5.16 its folio's.
+ * Pages, as numbers: their fields are unions, of which the verifier sees only the first type. A page's mapping and
+ * index are those of the first page of its compound: since 5.16 its folio's.
  */
 struct page___v5_15 {
 	struct address_space *mapping;
@@ -481,16 +485,18 @@ struct mount___v6_18 {
 #define MOUNTS_LOOKED_AT 16
 
 /*
- * Returns a mount of the whole file system of INODE, a struct vfsmount *; 0: it is not mounted. A bind mount shows only a
- * part of it, and since 6.18 may be the first in the list, which begins with the newest; it is returned only where there is
- * no other.
+ * Returns a mount of the whole file system of INODE, a struct vfsmount *; 0: it is not mounted. A bind mount shows only
+ * a part of it, and since 6.18 may be the first in the list, which begins with the newest; it is returned only where
+ * there is no other.
  */
 static __always_inline __u64 inode_mount(struct inode *inode)
 {
-	__u64 sb = (__u64)BPF_CORE_READ(inode, i_sb), root = (__u64)BPF_CORE_READ(inode, i_sb, s_root), first = 0, at = 0, next;
+	__u64 sb = (__u64)BPF_CORE_READ(inode, i_sb), root = (__u64)BPF_CORE_READ(inode, i_sb, s_root), first = 0,
+	      at = 0, next;
 	__u64 list, link, end = 0, back = 0;
 
-	/* the asm keeps clang from computing both and choosing, as the verifier would refuse the one that does not exist */
+	/* the asm keeps clang from computing both and choosing, as the verifier would refuse the one that does not
+	 * exist */
 	if (bpf_core_field_exists(struct mount___v6_18, mnt_next_for_sb)) {
 		list = sb + bpf_core_field_offset(struct super_block___v6_18, s_mounts);
 		link = bpf_core_field_offset(struct mount___v6_18, mnt_next_for_sb);

@@ -65,9 +65,9 @@ struct {
 } dlt_shared SEC(".maps");
 
 /*
- * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread exits, by several CPUs and
- * the daemon at once: storing a byte does not change its neighbors. With dlt_cfg.all the meaning is inverted: the bytes mark
- * dltraced and its helpers.
+ * One byte per tgid, eight to an element. Set before a process runs, cleared when its last thread exits, by several
+ * CPUs and the daemon at once: storing a byte does not change its neighbors. With dlt_cfg.all the meaning is inverted:
+ * the bytes mark dltraced and its helpers.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -233,9 +233,9 @@ static __always_inline void call_end(struct dlt_call *call, __u32 tid)
 }
 
 /*
- * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start of a call, and at its end with the
- * result. libbpf knows no type for these sections: the daemon gives them the type of the backend's hooks (dispatcher.c). The
- * types differ only in the position of the result in the context.
+ * Handlers of system calls, tail-called by the dispatcher (calls.bpf.c): at the start of a call, and at its end with
+ * the result. libbpf knows no type for these sections: the daemon gives them the type of the backend's hooks
+ * (dispatcher.c). The types differ only in the position of the result in the context.
  */
 #define CALL_BEGIN(name) SEC("call_begin") int HELD_PROG(name)
 #define CALL_END(name) SEC("call_end") int HELD_PROG(name)
@@ -274,8 +274,8 @@ static __always_inline void comm_read(char comm[DLT_COMM_LEN], struct task_struc
 }
 
 /* For the end of a call: the clock is read after the reserve, so that no record appears behind the drain's clock. */
-static __always_inline void hdr_fill(struct dlt_hdr *h, const struct dlt_call *call,
-				     struct task_struct *task, __u32 tid, __u32 size)
+static __always_inline void hdr_fill(struct dlt_hdr *h, const struct dlt_call *call, struct task_struct *task,
+				     __u32 tid, __u32 size)
 {
 	h->tgid = call->tgid;
 	h->tid = tid;

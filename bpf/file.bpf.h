@@ -82,8 +82,8 @@ static __always_inline void file_mark_seen(const struct dlt_file *file)
 /* --- paths ------------------------------------------------------------------------------------ */
 
 /*
- * Whether the mount is in a namespace: not the kernel's own (an error instead of a pointer), and not removed from the tree
- * (none).
+ * Whether the mount is in a namespace: not the kernel's own (an error instead of a pointer), and not removed from the
+ * tree (none).
  */
 static __always_inline bool mount_is_somewhere(struct mount *mount)
 {
@@ -93,8 +93,9 @@ static __always_inline bool mount_is_somewhere(struct mount *mount)
 }
 
 /*
- * Takes one step up from scratch->dentry: appends its name, or crosses to the parent mount. Nonzero at the end. A global
- * function is verified once, so the walk may be long on every kernel that has them (5.6); bpf_loop would need 5.17.
+ * Takes one step up from scratch->dentry: appends its name, or crosses to the parent mount. Nonzero at the end. A
+ * global function is verified once, so the walk may be long on every kernel that has them (5.6); bpf_loop would
+ * need 5.17.
  */
 __noinline int path_step(void)
 {
@@ -188,8 +189,8 @@ static __always_inline __u32 path_append(struct scratch *s, struct task_struct *
 }
 
 /*
- * Returns a number for the root from which TASK sees paths: a path means the same file only for tasks with the same root. A
- * mount namespace has its own mounts, and a changed root (chroot, pivot_root) is another dentry or mount.
+ * Returns a number for the root from which TASK sees paths: a path means the same file only for tasks with the same
+ * root. A mount namespace has its own mounts, and a changed root (chroot, pivot_root) is another dentry or mount.
  */
 static __noinline __u32 view_of(struct task_struct *task)
 {
@@ -199,7 +200,8 @@ static __noinline __u32 view_of(struct task_struct *task)
 	return fs ? hash32((__u64)BPF_CORE_READ(fs, root.dentry), (__u64)BPF_CORE_READ(fs, root.mnt)) | 1 : 0;
 }
 
-/* Fills OUT with everything that files.out has of the file at W, and appends its path as a segment. Returns the length. */
+/* Fills OUT with everything that files.out has of the file at W, and appends its path as a segment. Returns the length.
+ */
 static __always_inline __u32 where_describe(struct scratch *s, struct task_struct *task, const struct file_where *w,
 					    struct dlt_file *out)
 {
@@ -230,7 +232,8 @@ static __always_inline __u32 where_describe(struct scratch *s, struct task_struc
 	if (!len && (s->walk_flags & DLT_PATH_UNREACHABLE)) {
 		/* pipes, sockets, anonymous inodes: the name of the root dentry itself */
 		const void *name = KLOAD(dentry, d_name.name);
-		__u32 used = s->used; /* after the load: a copy on the stack would lose its bounds for the verifier of 6.1 */
+		__u32 used =
+			s->used; /* after the load: a copy on the stack would lose its bounds for the verifier of 6.1 */
 		long n = 0;
 
 		if (used <= REC_MAX - DLT_PATH_MAX)
@@ -303,8 +306,8 @@ static __always_inline __u32 user_append(struct scratch *s, __u64 addr)
 }
 
 /* Begins a record of SIZE fixed bytes for CALL; its strings are appended after it. */
-static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call *call,
-				       struct task_struct *task, __u32 tid, __u32 probe, __u32 size)
+static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call *call, struct task_struct *task,
+				       __u32 tid, __u32 probe, __u32 size)
 {
 	struct dlt_hdr *h = (struct dlt_hdr *)s->rec;
 
@@ -318,29 +321,30 @@ static __always_inline void vrec_begin(struct scratch *s, const struct dlt_call 
 }
 
 /*
- * A ring reserves constant sizes only, so a record takes the smallest of four. bpf_ringbuf_output would fit exactly, but its
- * record would appear after its own TIMESTAMP: behind the drain's clock.
+ * A ring reserves constant sizes only, so a record takes the smallest of four. bpf_ringbuf_output would fit exactly,
+ * but its record would appear after its own TIMESTAMP: behind the drain's clock.
  */
-#define VREC_CLASS(bytes)                                                                           \
-	if (used <= (bytes)) {                                                                      \
-		h = bpf_ringbuf_reserve(ring, bytes, 0);                                            \
-		if (!h)                                                                             \
-			return 0;                                                                   \
-		bpf_probe_read_kernel(h, bytes, s->rec);                                            \
-		h->size = used;                                                                     \
-		h->ts_ns = bpf_ktime_get_ns();                                                      \
-		h->lat_ns = s->start_ns ? h->ts_ns - s->start_ns : 0;                               \
-		bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);                                            \
-		return 1;                                                                           \
+#define VREC_CLASS(bytes)                                             \
+	if (used <= (bytes)) {                                        \
+		h = bpf_ringbuf_reserve(ring, bytes, 0);              \
+		if (!h)                                               \
+			return 0;                                     \
+		bpf_probe_read_kernel(h, bytes, s->rec);              \
+		h->size = used;                                       \
+		h->ts_ns = bpf_ktime_get_ns();                        \
+		h->lat_ns = s->start_ns ? h->ts_ns - s->start_ns : 0; \
+		bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);              \
+		return 1;                                             \
 	}
 
 /*
- * A process's life explains all other rows, and a program can neither begin nor end many in a second. Calls with strings it can
- * make as fast as others, at 4 KiB each, and a rename, too.
+ * A process's life explains all other rows, and a program can neither begin nor end many in a second. Calls with
+ * strings it can make as fast as others, at 4 KiB each, and a rename, too.
  */
 static __always_inline bool vrec_is_rare(const struct scratch *s)
 {
-	return ((const struct dlt_hdr *)s->rec)->probe == DLT_pids && ((const struct dlt_pids *)s->rec)->event != DLT_PIDS_RENAME;
+	return ((const struct dlt_hdr *)s->rec)->probe == DLT_pids &&
+	       ((const struct dlt_pids *)s->rec)->event != DLT_PIDS_RENAME;
 }
 
 /* Sends what scratch holds. Returns 1, or 0 when the ring had no room, which the caller counts. */
@@ -364,8 +368,8 @@ __noinline int vrec_send(void)
 /* --- names, once ------------------------------------------------------------------------------ */
 
 /*
- * Sends the name of the file at W to the daemon. Called before the record that uses its ID is reserved, so the name has the
- * earlier TIMESTAMP whatever the ring.
+ * Sends the name of the file at W to the daemon. Called before the record that uses its ID is reserved, so the name has
+ * the earlier TIMESTAMP whatever the ring.
  */
 static __always_inline void where_emit(struct task_struct *task, const struct file_where *w,
 				       const struct dlt_call *call, __u32 tid)
@@ -393,8 +397,8 @@ static __noinline void file_emit(struct task_struct *task, struct file *file, co
 }
 
 /*
- * Corrects ID where the file system has a part of the identity elsewhere. Returns whether the daemon needs the file's name.
- * A function of its own, to spare the callers' stack.
+ * Corrects ID where the file system has a part of the identity elsewhere. Returns whether the daemon needs the file's
+ * name. A function of its own, to spare the callers' stack.
  */
 static __noinline bool special_is_new(struct inode *inode, struct dentry *dentry, __u32 magic, struct dlt_file_id *id)
 {
@@ -413,13 +417,14 @@ static __always_inline bool where_is_new(const struct file_where *w, struct dlt_
 	return id_is_elsewhere(magic) ? special_is_new(w->inode, w->dentry, magic, id) : !file_seen(id, id->gen);
 }
 
-static __always_inline void file_note(struct task_struct *task, struct file *file,
-				      const struct dlt_call *call, __u32 tid, struct dlt_file_id *id)
+static __always_inline void file_note(struct task_struct *task, struct file *file, const struct dlt_call *call,
+				      __u32 tid, struct dlt_file_id *id)
 {
 	struct inode *inode = KLOAD(file, f_inode);
 	__u32 magic = id_begin(inode, id);
 
-	if (id_is_elsewhere(magic) ? special_is_new(inode, KLOAD(file, f_path.dentry), magic, id) : !file_seen(id, id->gen))
+	if (id_is_elsewhere(magic) ? special_is_new(inode, KLOAD(file, f_path.dentry), magic, id) :
+				     !file_seen(id, id->gen))
 		file_emit(task, file, call, tid);
 }
 

@@ -58,8 +58,8 @@ struct nfs_inode___dlt {
 } __attribute__((preserve_access_index));
 
 /*
- * fs/overlayfs/ovl_entry.h, overlayfs.h. The lower layer: an inode until 5.19, its path since 6.0 (commit ffa5723c6d25), the
- * stack of all layers since 6.5 (commit 0af950f57fef).
+ * fs/overlayfs/ovl_entry.h, overlayfs.h. The lower layer: an inode until 5.19, its path since 6.0 (commit
+ * ffa5723c6d25), the stack of all layers since 6.5 (commit 0af950f57fef).
  */
 struct ovl_path___dlt {
 	struct dentry *dentry;
@@ -101,7 +101,7 @@ static __always_inline __u32 anon_gen(struct dentry *d)
 }
 
 /* The file system's own object around INODE, a number. */
-#define INODE_OF(type, inode) ((__u64)(inode) - bpf_core_field_offset(struct type, vfs_inode))
+#define INODE_OF(type, inode) ((__u64)(inode)-bpf_core_field_offset(struct type, vfs_inode))
 
 /*
  * The 8 bytes at FIELD of the struct TYPE at ADDR, which is a file system's own: those of modules have no type for the
@@ -192,13 +192,13 @@ static __always_inline __u64 ovl_lower(__u64 oi)
 }
 
 /* Whether FLAG is set, or not known to this kernel. */
-#define OVL_HAS(flags, flag)                                                                        \
-	(!bpf_core_enum_value_exists(enum ovl_inode_flag___dlt, flag) ||                            \
+#define OVL_HAS(flags, flag)                                             \
+	(!bpf_core_enum_value_exists(enum ovl_inode_flag___dlt, flag) || \
 	 (flags) >> (bpf_core_enum_value(enum ovl_inode_flag___dlt, flag) & 63) & 1)
 
 /*
- * Finds the inodes below the one at ADDR: s->origin identifies the file, copied up or not; s->data has its data now. Results
- * are left in scratch: the stack of 512 bytes includes the callers', and some of them need most of it.
+ * Finds the inodes below the one at ADDR: s->origin identifies the file, copied up or not; s->data has its data now.
+ * Results are left in scratch: the stack of 512 bytes includes the callers', and some of them need most of it.
  */
 static __noinline int ovl_below(struct scratch *s, __u64 addr)
 {
@@ -266,7 +266,7 @@ static __always_inline void ovl_look(struct scratch *s)
 struct file_where {
 	struct inode *inode;
 	struct dentry *dentry;
-	__u64 mnt;	   /* struct vfsmount *; 0: the mount of FILE's path, which is read when it is needed */
+	__u64 mnt; /* struct vfsmount *; 0: the mount of FILE's path, which is read when it is needed */
 	struct file *file; /* NULL: of no process, so that its path begins at the root of the mount's own namespace */
 };
 
@@ -284,9 +284,9 @@ static __always_inline __u64 where_mnt(const struct file_where *w)
 }
 
 /*
- * For a mapping's file. On overlayfs that is a file of the kernel's own, with the inode below; the path of the mapped file
- * is its f_path, since 6.7 (commit def3ae83da02) it is beside it. FMODE_BACKING has had two bits, FMODE_NOACCOUNT one: such
- * files have both, and no process's own file has either.
+ * For a mapping's file. On overlayfs that is a file of the kernel's own, with the inode below; the path of the mapped
+ * file is its f_path, since 6.7 (commit def3ae83da02) it is beside it. FMODE_BACKING has had two bits, FMODE_NOACCOUNT
+ * one: such files have both, and no process's own file has either.
  */
 struct backing_file___dlt {
 	struct path user_path;

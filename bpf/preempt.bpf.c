@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether, on this kernel, another thread's run of the same BPF program can preempt a first run. The kernel skips the second
- * run (prog->active, kernel/bpf/trampoline.c), so that it would be lost. The test is an experiment: one thread's call stays
- * in this program for some ticks, while a second thread on the same CPU makes calls all the time. Either the first thread is
- * preempted in here, by any thread, or a call of the second is missed. Time alone proves nothing: on a busy machine there
- * may be no tick in it, or other threads may get the CPU. So ticks are counted.
+ * Whether, on this kernel, another thread's run of the same BPF program can preempt a first run. The kernel skips the
+ * second run (prog->active, kernel/bpf/trampoline.c), so that it would be lost. The test is an experiment: one thread's
+ * call stays in this program for some ticks, while a second thread on the same CPU makes calls all the time. Either the
+ * first thread is preempted in here, by any thread, or a call of the second is missed. Time alone proves nothing: on a
+ * busy machine there may be no tick in it, or other threads may get the CPU. So ticks are counted.
  */
 #include "vmlinux.h"
 
@@ -32,7 +32,8 @@ static __always_inline volatile struct dlt_preempt *test_get(void)
 }
 
 /*
- * Whether the kernel has accounted for a tick since the last look. It also does so when other threads wake up on this CPU.
+ * Whether the kernel has accounted for a tick since the last look. It also does so when other threads wake up on this
+ * CPU.
  */
 static __always_inline bool tick(volatile struct dlt_preempt *t, struct task_struct *task, __u64 now)
 {

@@ -10,8 +10,8 @@
 /* Where a record with strings is put together, and where a path walk keeps its place. */
 struct scratch {
 	char rec[REC_MAX]; /* the fixed part, then the strings */
-	__u32 used;	   /* bytes of rec */
-	__u32 walk_flags;  /* DLT_PATH_* */
+	__u32 used; /* bytes of rec */
+	__u32 walk_flags; /* DLT_PATH_* */
 	__u64 dentry, mnt; /* struct vfsmount * */
 	__u64 root_dentry, root_mnt;
 	__u32 walk_end;
@@ -23,7 +23,7 @@ struct scratch {
 	__u64 origin, data;
 	__u64 handle[16]; /* of a file on NFS */
 	__u64 env_at, env_end; /* the walk over an environment */
-	__u32 env_inside;      /* env_at lies within a string that is too long to be read whole */
+	__u32 env_inside; /* env_at lies within a string that is too long to be read whole */
 	__u32 env_failed;
 	struct dlt_segs env_found;
 };

@@ -50,10 +50,10 @@ extern "C" {
 
 enum dltraced_op {
 	DLTRACED_OP_BEGIN = 1, /* of a live region: shown before it ends, and if it never does */
-	DLTRACED_OP_END,       /* of a region that was begun by a message with the same ID */
-	DLTRACED_OP_WHOLE,     /* a region from START_NS until now */
-	DLTRACED_OP_MARK,      /* an instant */
-	DLTRACED_OP_META,      /* a fact about the process: NAME is the key, ARGS the value */
+	DLTRACED_OP_END, /* of a region that was begun by a message with the same ID */
+	DLTRACED_OP_WHOLE, /* a region from START_NS until now */
+	DLTRACED_OP_MARK, /* an instant */
+	DLTRACED_OP_META, /* a fact about the process: NAME is the key, ARGS the value */
 };
 
 enum dltraced_flag {
@@ -61,7 +61,7 @@ enum dltraced_flag {
 };
 
 enum dltraced_source {
-	DLTRACED_SOURCE_API,   /* the program's own calls */
+	DLTRACED_SOURCE_API, /* the program's own calls */
 	DLTRACED_SOURCE_TORCH, /* calls that were added to PyTorch and its loaders */
 	DLTRACED_SOURCE_NVTX,
 };
@@ -72,10 +72,10 @@ struct dltraced_msg {
 	uint8_t name_len; /* at most DLTRACED_NAME_MAX */
 	uint8_t args_len; /* at most DLTRACED_ARGS_MAX: "key=value", a line each */
 	uint8_t pad[3];
-	uint64_t start_ns;	   /* CLOCK_MONOTONIC */
-	uint64_t id;		   /* of BEGIN and END: unique among the process's regions */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t id; /* of BEGIN and END: unique among the process's regions */
 	int64_t epoch, step, bytes; /* DLTRACED_NONE: not given */
-	int64_t lane;		   /* an asyncio task, a CUDA stream ...; DLTRACED_NONE: the thread */
+	int64_t lane; /* an asyncio task, a CUDA stream ...; DLTRACED_NONE: the thread */
 	char text[DLTRACED_NAME_MAX + DLTRACED_ARGS_MAX];
 };
 
@@ -243,18 +243,20 @@ static inline void dltraced_meta(const char *key, const char *value)
 
 /* DLTRACED_REGION(VAR, NAME): a region VAR from here to the end of the block. */
 #ifndef __cplusplus
-#define DLTRACED_REGION(var, name)                                                                                    \
-	__attribute__((cleanup(dltraced_end))) dltraced_region var;                                                   \
+#define DLTRACED_REGION(var, name)                                  \
+	__attribute__((cleanup(dltraced_end))) dltraced_region var; \
 	dltraced_begin(&var, name)
 #else
 #define DLTRACED_REGION(var, name) ::dltraced::region var(name)
 } /* extern "C" */
 
-namespace dltraced {
+namespace dltraced
+{
 
 /* The same as an object: ends with its scope, also by an exception, which the row then says (RET -1). */
-class region : public dltraced_region {
-public:
+class region : public dltraced_region
+{
+      public:
 	explicit region(const char *name_, bool live_ = false) : unwinding(count())
 	{
 		if (live_)
@@ -271,11 +273,20 @@ public:
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
 
-	void update(const char *key, const char *value) { dltraced_update_str(this, key, value); }
-	void update(const char *key, int64_t value) { dltraced_update_int(this, key, value); }
-	void end() { dltraced_end(this); }
+	void update(const char *key, const char *value)
+	{
+		dltraced_update_str(this, key, value);
+	}
+	void update(const char *key, int64_t value)
+	{
+		dltraced_update_int(this, key, value);
+	}
+	void end()
+	{
+		dltraced_end(this);
+	}
 
-private:
+      private:
 	static int count()
 	{
 #if __cplusplus >= 201703L

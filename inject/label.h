@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The text of a range. Its name is "DOMAIN.MESSAGE", "nvtx.MESSAGE" in the domain that every program has: so CAT is the
- * domain. A message that begins with "ai." is the whole name: with NVTX alone, a program can mark what the report knows.
- * Arguments are its category and its payload where that is an integer; to those of "ai." it is the epoch or the step.
+ * domain. A message that begins with "ai." is the whole name: with NVTX alone, a program can mark what the report
+ * knows. Arguments are its category and its payload where that is an integer; to those of "ai." it is the epoch or the
+ * step.
  */
 #ifndef INJECT_LABEL_H
 #define INJECT_LABEL_H
@@ -34,8 +35,8 @@ void label_mark(const struct label *l);
 /* A fact about the process, with LEN bytes of ARGS. */
 void label_fact(const char *name, const char *args, size_t len);
 /*
- * A range gets no row because of WHY: a fact about the process says so, once for each REPORTED, which begins as false. LABEL_LIMIT
- * is the text of a number, for WHY.
+ * A range gets no row because of WHY: a fact about the process says so, once for each REPORTED, which begins as false.
+ * LABEL_LIMIT is the text of a number, for WHY.
  */
 void label_lost(bool *reported, const char *why);
 #define LABEL_LIMIT(n) LABEL_LIMIT_(n)

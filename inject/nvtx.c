@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The entry of libdltraced-nvtx.so, and what NVTX calls from then on. Names with _a take bytes, with _w wide characters. */
+/* The entry of libdltraced-nvtx.so, and what NVTX calls from then on. Names with _a take bytes, with _w wide
+ * characters. */
 #include <stddef.h>
 #include <unistd.h>
 
@@ -154,7 +155,10 @@ struct callback {
 	nvtx_function function;
 };
 
-#define CALLBACK(number, function) { number, (nvtx_function)(function) }
+#define CALLBACK(number, function)                \
+	{                                         \
+		number, (nvtx_function)(function) \
+	}
 
 static const struct callback core[] = {
 	CALLBACK(NVTX_MARK_EX, mark_ex),
@@ -205,7 +209,8 @@ static int set(const struct nvtx_callbacks *program, int module, const struct ca
 	return 1;
 }
 
-/* Called once for each of the program's files that use NVTX. Returns 0 where their ranges go nowhere: NVTX then does nothing. */
+/* Called once for each of the program's files that use NVTX. Returns 0 where their ranges go nowhere: NVTX then does
+ * nothing. */
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_exports exports);
 int InitializeInjectionNvtx2(nvtx_exports exports)
 {

@@ -8,7 +8,8 @@
  * At the first call of NVTX from a file of the program (each has its own copy of all this), the header calls dlopen()
  * for the path in NVTX_INJECTION64_PATH (in a 32-bit program NVTX_INJECTION32_PATH), and then the library's
  * InitializeInjectionNvtx2(). If that returns 0, or one of the two is not there, all of NVTX does nothing from then on.
- * What it is passed returns tables of pointers to the program's pointers to functions, which are for the library to set.
+ * What it is passed returns tables of pointers to the program's pointers to functions, which are for the library to
+ * set.
  */
 #ifndef INJECT_NVTX_ABI_H
 #define INJECT_NVTX_ABI_H
@@ -20,7 +21,10 @@
 typedef void (*nvtx_function)(void); /* of any type */
 
 enum nvtx_export { NVTX_EXPORT_CALLBACKS = 1 };
-enum nvtx_module { NVTX_CORE = 1, NVTX_CORE2 = 5 }; /* others are for names of CUDA's and OpenCL's objects, and for locks */
+enum nvtx_module {
+	NVTX_CORE = 1,
+	NVTX_CORE2 = 5
+}; /* others are for names of CUDA's and OpenCL's objects, and for locks */
 
 struct nvtx_callbacks {
 	size_t size; /* of this struct */
@@ -67,7 +71,7 @@ enum nvtx_payload { NVTX_PAYLOAD_U64 = 1, NVTX_PAYLOAD_S64, NVTX_PAYLOAD_U32 = 4
 
 struct nvtx_attributes {
 	uint16_t version, size; /* SIZE: of this struct, as the program knows it */
-	uint32_t category;	/* 0: none */
+	uint32_t category; /* 0: none */
 	int32_t color_type;
 	uint32_t color;
 	int32_t payload_type; /* enum nvtx_payload, and others */
@@ -86,7 +90,8 @@ struct nvtx_attributes {
 	} message;
 };
 
-_Static_assert(sizeof(void *) != 8 || (offsetof(struct nvtx_attributes, message) == 40 && sizeof(struct nvtx_attributes) == 48),
+_Static_assert(sizeof(void *) != 8 ||
+		       (offsetof(struct nvtx_attributes, message) == 40 && sizeof(struct nvtx_attributes) == 48),
 	       "the struct of NVTX");
 
 #define NVTX_NO_LEVELS (-2) /* of PUSH and POP: nested ranges are not counted */

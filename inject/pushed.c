@@ -25,7 +25,8 @@ struct pushed {
 	} v[PUSHED_MAX];
 };
 
-static pthread_key_t key; /* and no thread-local variable: there may be no room for one in a process that runs already */
+static pthread_key_t
+	key; /* and no thread-local variable: there may be no room for one in a process that runs already */
 static int have_key;
 
 static void thread_ends(void *p)
@@ -51,7 +52,9 @@ static struct pushed *pushed_make(void)
 	int saved = errno;
 	struct pushed *p;
 
-	p = !have_key ? MAP_FAILED : mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = !have_key ?
+		    MAP_FAILED :
+		    mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p != MAP_FAILED && pthread_setspecific(key, p)) {
 		munmap(p, sizeof(*p));
 		p = MAP_FAILED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ranges of a thread that have been pushed and not popped. Those of one domain nest; those of different domains need
- * not, so a pop ends the last one of its own domain.
+ * The ranges of a thread that have been pushed and not popped. Those of one domain nest; those of different domains
+ * need not, so a pop ends the last one of its own domain.
  */
 #ifndef INJECT_PUSHED_H
 #define INJECT_PUSHED_H

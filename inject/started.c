@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See started.h. Free places are a stack, whose head has a count, so that it changes even where the same place is on top. */
+/* See started.h. Free places are a stack, whose head has a count, so that it changes even where the same place is on
+ * top. */
 #include "started.h"
 
 #include <stdbool.h>
@@ -8,13 +9,13 @@
 _Static_assert(STARTED_MAX < 1 << PLACE_BITS, "places in numbers");
 
 static struct place {
-	uint64_t id;	/* of the range; 0: none. The lower bits are the place's number, from 1 on */
+	uint64_t id; /* of the range; 0: none. The lower bits are the place's number, from 1 on */
 	uint64_t times; /* that it was used */
 	uint32_t below; /* where it is free: the next such place; 0: none */
 	struct range range;
 } places[STARTED_MAX];
 
-static uint32_t used;	  /* places that have ever been used: those behind were never touched, and take no memory */
+static uint32_t used; /* places that have ever been used: those behind were never touched, and take no memory */
 static uint64_t free_top; /* place in the lower 32 bits, count above */
 
 static struct place *place_of(uint64_t number)
@@ -30,7 +31,8 @@ static uint32_t place_take(void)
 	while ((uint32_t)top) {
 		uint32_t below = __atomic_load_n(&place_of((uint32_t)top)->below, __ATOMIC_RELAXED);
 
-		if (__atomic_compare_exchange_n(&free_top, &top, ((top >> 32) + 1) << 32 | below, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (__atomic_compare_exchange_n(&free_top, &top, ((top >> 32) + 1) << 32 | below, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			return (uint32_t)top;
 	}
 	n = __atomic_load_n(&used, __ATOMIC_RELAXED);
@@ -46,7 +48,8 @@ static void place_give(uint32_t n)
 
 	do
 		__atomic_store_n(&place_of(n)->below, (uint32_t)top, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&free_top, &top, ((top >> 32) + 1) << 32 | n, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	while (!__atomic_compare_exchange_n(&free_top, &top, ((top >> 32) + 1) << 32 | n, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE));
 }
 
 uint64_t started_start(const struct label *label)

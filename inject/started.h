@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ranges of the process that have been started and not ended: by any thread each, and in any order. LANE is the number
- * of a range's place, as it may overlap with others of the thread that ends it.
+ * The ranges of the process that have been started and not ended: by any thread each, and in any order. LANE is the
+ * number of a range's place, as it may overlap with others of the thread that ends it.
  */
 #ifndef INJECT_STARTED_H
 #define INJECT_STARTED_H

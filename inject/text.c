@@ -30,7 +30,7 @@ static struct category *categories[BUCKETS];
 static struct chunk {
 	size_t used;
 	char v[CHUNK - sizeof(size_t)];
-} *chunk;
+} * chunk;
 
 static struct chunk *chunk_more(struct chunk *full)
 {
@@ -142,7 +142,8 @@ static struct category *category_find(struct category *c, const struct text *dom
 
 void text_name_category(const struct text *domain, uint32_t number, const char *name)
 {
-	struct category **head = category_bucket(domain, number), *first = __atomic_load_n(head, __ATOMIC_ACQUIRE), *made = NULL;
+	struct category **head = category_bucket(domain, number), *first = __atomic_load_n(head, __ATOMIC_ACQUIRE),
+			*made = NULL;
 	const struct text *text;
 	char line[TEXT_MAX + 1];
 
@@ -167,7 +168,8 @@ void text_name_category(const struct text *domain, uint32_t number, const char *
 
 const char *text_category(const struct text *domain, uint32_t number)
 {
-	const struct category *c = category_find(__atomic_load_n(category_bucket(domain, number), __ATOMIC_ACQUIRE), domain, number);
+	const struct category *c =
+		category_find(__atomic_load_n(category_bucket(domain, number), __ATOMIC_ACQUIRE), domain, number);
 
 	return c ? text_of(__atomic_load_n(&c->name, __ATOMIC_ACQUIRE)) : NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Texts that NVTX passes once and refers to later: names of domains, registered strings, names of categories. Equal ones
- * are kept once, and for good, as NVTX has no call that ends a string's life: so a program that creates and destroys the
- * same domain again and again does not grow.
+ * Texts that NVTX passes once and refers to later: names of domains, registered strings, names of categories. Equal
+ * ones are kept once, and for good, as NVTX has no call that ends a string's life: so a program that creates and
+ * destroys the same domain again and again does not grow.
  */
 #ifndef INJECT_TEXT_H
 #define INJECT_TEXT_H

@@ -29,7 +29,8 @@ static bool is(const char *value, const char *word)
 void config_read(void)
 {
 	static const char *const names[] = {
-		[SITES_NONE] = "none", [SITES_CALLER] = "caller", [SITES_NATIVE] = "native", [SITES_PYTHON] = "python", [SITES_AUTO] = "auto",
+		[SITES_NONE] = "none",     [SITES_CALLER] = "caller", [SITES_NATIVE] = "native",
+		[SITES_PYTHON] = "python", [SITES_AUTO] = "auto",
 	};
 	const char *text = getenv(DLT_ALLOC_VARIABLE), *sites;
 

@@ -89,7 +89,8 @@ static inline bool gives(enum dlt_alloc_op op, const struct real *r, void *block
 	return true;
 }
 
-static inline void *regot(enum dlt_alloc_op op, const struct real *real, bool had, void *block, size_t size, const uintptr_t *slot)
+static inline void *regot(enum dlt_alloc_op op, const struct real *real, bool had, void *block, size_t size,
+			  const uintptr_t *slot)
 {
 	if (!config.on)
 		return block;
@@ -214,8 +215,8 @@ EXPORT void free(void *block)
 }
 
 /*
- * It allocates while it holds the thread's lock, which stack.c would wait for: where a thread begins with it, as in Rust and
- * in Python 3.14, that would be for ever.
+ * It allocates while it holds the thread's lock, which stack.c would wait for: where a thread begins with it, as in
+ * Rust and in Python 3.14, that would be for ever.
  */
 EXPORT int pthread_getattr_np(pthread_t of, pthread_attr_t *ret)
 {
@@ -247,7 +248,8 @@ static bool is_called(void)
 {
 	Dl_info called, own;
 
-	return dladdr(dlsym(RTLD_DEFAULT, "malloc"), &called) && dladdr(&config, &own) && called.dli_fbase == own.dli_fbase;
+	return dladdr(dlsym(RTLD_DEFAULT, "malloc"), &called) && dladdr(&config, &own) &&
+	       called.dli_fbase == own.dli_fbase;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -109,7 +109,8 @@ static uint32_t number_of(const struct dl_phdr_info *info)
 	for (i = 0; i < MODULES; i++) {
 		uint64_t have = __atomic_load_n(&modules[i].key, __ATOMIC_ACQUIRE);
 
-		if (!have && __atomic_compare_exchange_n(&modules[i].key, &have, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!have &&
+		    __atomic_compare_exchange_n(&modules[i].key, &have, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			have = key;
 		if (have == key)
 			break;
@@ -139,7 +140,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *ctx)
 				continue;
 			number = number ?: number_of(info);
 			if (number)
-				search->frames[k] = (uint64_t)number << DLT_ALLOC_MODULE_SHIFT | (search->ip[k] - info->dlpi_addr);
+				search->frames[k] =
+					(uint64_t)number << DLT_ALLOC_MODULE_SHIFT | (search->ip[k] - info->dlpi_addr);
 		}
 	}
 	return 0;

@@ -18,7 +18,8 @@ static struct number_slot *slots_get(struct numbers *all)
 
 	if (have)
 		return have;
-	mine = mmap(NULL, SLOTS * sizeof(*mine), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	mine = mmap(NULL, SLOTS * sizeof(*mine), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		    -1, 0);
 	if (mine == MAP_FAILED)
 		return NULL;
 	if (__atomic_compare_exchange_n(&all->slots, &have, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -41,7 +42,8 @@ uint32_t numbers_of(struct numbers *all, uint64_t hash, bool *defined)
 		if (!have) {
 			if (__atomic_load_n(&all->n, __ATOMIC_RELAXED) >= NUMBERS_MAX)
 				return 0;
-			if (__atomic_compare_exchange_n(&slots[at].hash, &have, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			if (__atomic_compare_exchange_n(&slots[at].hash, &have, hash, false, __ATOMIC_ACQ_REL,
+							__ATOMIC_ACQUIRE)) {
 				__atomic_fetch_add(&all->n, 1, __ATOMIC_RELAXED);
 				have = hash;
 			}

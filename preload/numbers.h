@@ -22,8 +22,8 @@ static inline uint64_t numbers_mix(uint64_t x)
 }
 
 /*
- * Returns the number of HASH, from 1; 0: there are too many. *DEFINED: an event has said what it is. Whoever has a number
- * first may not have done so yet: then each thread does, with the same content, and calls numbers_defined().
+ * Returns the number of HASH, from 1; 0: there are too many. *DEFINED: an event has said what it is. Whoever has a
+ * number first may not have done so yet: then each thread does, with the same content, and calls numbers_defined().
  */
 uint32_t numbers_of(struct numbers *all, uint64_t hash, bool *defined);
 void numbers_defined(struct numbers *all, uint32_t number);

@@ -9,7 +9,8 @@
 
 bool peek_careful(void *to, const void *from, size_t n)
 {
-	return process_vm_readv(getpid(), &(struct iovec){ to, n }, 1, &(struct iovec){ (void *)from, n }, 1, 0) == (ssize_t)n;
+	return process_vm_readv(getpid(), &(struct iovec){ to, n }, 1, &(struct iovec){ (void *)from, n }, 1, 0) ==
+	       (ssize_t)n;
 }
 
 /* The kernel takes 300 ns for each piece of memory, so words that lie beside one another are one. */
@@ -39,7 +40,8 @@ bool peek_same_careful(const struct peek_word *words, unsigned int n)
 			return false;
 		for (unsigned int i = 0; i < spans; i++)
 			for (unsigned int k = begin[i]; k < begin[i + 1]; k++)
-				if (memcmp(got[i] + (words[k].at - words[begin[i]].at), &words[k].value, sizeof(uint64_t)) != 0)
+				if (memcmp(got[i] + (words[k].at - words[begin[i]].at), &words[k].value,
+					   sizeof(uint64_t)) != 0)
 					return false;
 	}
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interpreter's own frames are read where they are; nothing of it is called but the two functions that return a thread's
- * state, which read a variable each. What may be read directly:
+ * The interpreter's own frames are read where they are; nothing of it is called but the two functions that return a
+ * thread's state, which read a variable each. What may be read directly:
  *
  *   - A thread that holds the GIL: nobody else can take its frames and code away.
  *   - The interpreter's main thread, with or without it: its state ends in Py_FinalizeEx(), which is this thread's to
@@ -10,8 +10,9 @@
  *     main thread may end the interpreter now, and take them away. It reads by system calls, which fail then.
  *
  * A stack is kept with all words that it depends on, and is the same one if all of them still hold, as in stack.c: the
- * chain of frames from the innermost one on, in each the code and its instruction, and that the code is still that code. A
- * code object has a number of its own, in its interpreter, from 3.12 on; before, it is known by its strings and tables.
+ * chain of frames from the innermost one on, in each the code and its instruction, and that the code is still that
+ * code. A code object has a number of its own, in its interpreter, from 3.12 on; before, it is known by its strings and
+ * tables.
  *
  * The interpreter is looked for among what the program is linked with, which stays as long as the process. One that is
  * loaded later (a plugin's) may be unloaded, and is not looked at.
@@ -51,7 +52,7 @@ static struct interpreter {
 	struct python_types types;
 	const char *runtime;
 	const char *(*of_thread)(void); /* the state of a thread, though it has released the GIL */
-	const char *(*current)(void);	/* the state that holds it; NULL: none */
+	const char *(*current)(void); /* the state that holds it; NULL: none */
 } python;
 
 struct python_stack {
@@ -208,12 +209,14 @@ static bool file_words(struct walk *walk, const char *str)
 	uint64_t length = 0, bytes;
 	uint32_t state = 0;
 
-	if (!peek(walk->safe, &state, str + PYTHON_STR_STATE, sizeof(state)) || !word(walk, str, PYTHON_STR_LENGTH, &length))
+	if (!peek(walk->safe, &state, str + PYTHON_STR_STATE, sizeof(state)) ||
+	    !word(walk, str, PYTHON_STR_LENGTH, &length))
 		return false;
 	bytes = length * (state >> 2 & 7);
 	if (bytes < sizeof(uint64_t))
 		return true;
-	return word(walk, str, (state >> 6 & 1 ? walk->l->str_ascii : walk->l->str_compact) + bytes - sizeof(uint64_t), NULL);
+	return word(walk, str, (state >> 6 & 1 ? walk->l->str_ascii : walk->l->str_compact) + bytes - sizeof(uint64_t),
+		    NULL);
 }
 
 /* A code object's memory may be used for another one, and so may that of its parts. */
@@ -226,8 +229,9 @@ static bool code_words(struct walk *walk, const char *code)
 	if (walk->l->co_version != PYTHON_NONE)
 		return word(walk, code, walk->l->co_version & ~7U, NULL);
 	if (!word(walk, code, walk->l->co_first & ~7U, NULL) || !pointer(walk, code, walk->l->co_file, &file) ||
-	    !pointer(walk, code, walk->l->co_name, &name) || !pointer(walk, code, walk->l->co_lines, &table) || !file_words(walk, file) ||
-	    !word(walk, name, PYTHON_STR_HASH, NULL) || !word(walk, table, PYTHON_VAR_SIZE, &size))
+	    !pointer(walk, code, walk->l->co_name, &name) || !pointer(walk, code, walk->l->co_lines, &table) ||
+	    !file_words(walk, file) || !word(walk, name, PYTHON_STR_HASH, NULL) ||
+	    !word(walk, table, PYTHON_VAR_SIZE, &size))
 		return false;
 	if (size < sizeof(uint64_t))
 		return true;
@@ -236,7 +240,8 @@ static bool code_words(struct walk *walk, const char *code)
 
 static bool frame_of_code(struct walk *walk, const char *code, uint64_t instr)
 {
-	struct python_line *line = &walk->cache->lines[(uint32_t)(numbers_mix((uintptr_t)code ^ instr << 20) >> 32) % LINES];
+	struct python_line *line =
+		&walk->cache->lines[(uint32_t)(numbers_mix((uintptr_t)code ^ instr << 20) >> 32) % LINES];
 
 	if (line->code != code || line->instr != instr || line->check != walk->check) {
 		struct python_line fresh = { code, instr, walk->check, 0 };
@@ -254,11 +259,13 @@ static bool is_of_c(const struct walk *w, const char *frame)
 {
 	uint8_t owner = 0;
 
-	return w->l->owner != PYTHON_NONE && peek(w->safe, &owner, frame + w->l->owner, sizeof(owner)) && owner >= PYTHON_OWNED_BY_C;
+	return w->l->owner != PYTHON_NONE && peek(w->safe, &owner, frame + w->l->owner, sizeof(owner)) &&
+	       owner >= PYTHON_OWNED_BY_C;
 }
 
 /*
- * Collects the frames from FRAME on, and the words that they depend on. Returns false where anything is not as it should be.
+ * Collects the frames from FRAME on, and the words that they depend on. Returns false where anything is not as it
+ * should be.
  */
 static bool walk(struct walk *w, const char *frame)
 {
@@ -314,14 +321,18 @@ static struct peek_word *words_room(struct python_cache *cache)
 static bool holds(const struct python_cache *cache, const struct python_stack *s, bool safe)
 {
 	/* the room of the next stack may have been written to, in part */
-	return s->n && s->words + WORDS >= cache->written + STACK_WORDS && peek_same(safe, &cache->words[s->words % WORDS], s->n);
+	return s->n && s->words + WORDS >= cache->written + STACK_WORDS &&
+	       peek_same(safe, &cache->words[s->words % WORDS], s->n);
 }
 
 static uint32_t look(struct python_cache *cache, bool safe, struct python_stack *ret)
 {
 	struct walk w = {
 		.safe = safe && __atomic_load_n(&python.proofs, __ATOMIC_RELAXED) >= PROOFS,
-		.l = python.layout, .cache = cache, .words = words_room(cache), .interp = ret->interp,
+		.l = python.layout,
+		.cache = cache,
+		.words = words_room(cache),
+		.interp = ret->interp,
 	};
 
 	if (!walk(&w, ret->frame)) {
@@ -350,7 +361,8 @@ static bool top(bool safe, const char *state, struct python_stack *stack)
 
 	if (!peek(safe, &stack->frame, state + layout->state_frame, sizeof(stack->frame)))
 		return false;
-	if (layout->cframe_frame != PYTHON_NONE && !peek(safe, &stack->frame, stack->frame + layout->cframe_frame, sizeof(stack->frame)))
+	if (layout->cframe_frame != PYTHON_NONE &&
+	    !peek(safe, &stack->frame, stack->frame + layout->cframe_frame, sizeof(stack->frame)))
 		return false;
 	if (layout->state_interp != PYTHON_NONE) {
 		const char *interp = NULL;

@@ -44,7 +44,8 @@ static bool type_is(bool safe, const char *object, const void *type)
 }
 
 /* Writes at most ROOM bytes of STR to OUT, with a NUL. Returns their number with it, 0: it cannot be read. */
-static size_t text_of(bool safe, const struct python_layout *layout, const struct python_types *types, const char *str, char *out, size_t room)
+static size_t text_of(bool safe, const struct python_layout *layout, const struct python_types *types, const char *str,
+		      char *out, size_t room)
 {
 	char *at = out, *end = out + room - 5;
 	uint64_t length = 0;
@@ -76,7 +77,8 @@ static size_t text_of(bool safe, const struct python_layout *layout, const struc
 	return (size_t)(at - out);
 }
 
-static uint32_t number_of(bool safe, const struct python_layout *layout, const struct python_types *types, const char *code)
+static uint32_t number_of(bool safe, const struct python_layout *layout, const struct python_types *types,
+			  const char *code)
 {
 	char text[DLT_ALLOC_PATH + DLT_ALLOC_FUNCTION];
 	const char *file = NULL, *name = NULL;
@@ -85,7 +87,8 @@ static uint32_t number_of(bool safe, const struct python_layout *layout, const s
 	bool defined = false;
 	uint32_t number;
 
-	if (!peek(safe, &file, code + layout->co_file, sizeof(file)) || !peek(safe, &name, code + layout->co_name, sizeof(name)))
+	if (!peek(safe, &file, code + layout->co_file, sizeof(file)) ||
+	    !peek(safe, &name, code + layout->co_name, sizeof(name)))
 		return 0;
 	len = text_of(safe, layout, types, file, text, DLT_ALLOC_PATH);
 	if (!len)
@@ -201,7 +204,8 @@ static int line_locations(struct table *table, int line, int address)
 /* The place of INSTR in CODE, in bytes; -1: before its begin. */
 static int address_of(const struct python_layout *l, const char *code, uint64_t instr)
 {
-	int64_t at = l->index_bytes ? (int64_t)(int32_t)instr * l->index_bytes : (int64_t)(instr - (uintptr_t)(code + l->co_code));
+	int64_t at = l->index_bytes ? (int64_t)(int32_t)instr * l->index_bytes :
+				      (int64_t)(instr - (uintptr_t)(code + l->co_code));
 
 	return at < 0 || at > INSTR_MAX ? -1 : (int)at;
 }
@@ -212,14 +216,15 @@ static bool line_of(bool safe, const struct python_layout *layout, const char *c
 	int address = address_of(layout, code, instr), line = 0;
 	const char *bytes = NULL;
 
-	if (!peek(safe, &line, code + layout->co_first, sizeof(line)) || !peek(safe, &bytes, code + layout->co_lines, sizeof(bytes)) ||
+	if (!peek(safe, &line, code + layout->co_first, sizeof(line)) ||
+	    !peek(safe, &bytes, code + layout->co_lines, sizeof(bytes)) ||
 	    !peek(safe, &t.left, bytes + PYTHON_VAR_SIZE, sizeof(t.left)) || t.left > INSTR_MAX)
 		return false;
 	t.next = bytes + PYTHON_BYTES;
 	if (address >= 0)
 		line = layout->lines == PYTHON_LNOTAB    ? line_lnotab(&t, line, address) :
 		       layout->lines == PYTHON_LINETABLE ? line_linetable(&t, line, address) :
-						      line_locations(&t, line, address);
+							   line_locations(&t, line, address);
 	*ret = line < 0 ? 0 : (uint32_t)line;
 	return true;
 }

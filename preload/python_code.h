@@ -14,8 +14,8 @@ struct python_types {
 };
 
 /*
- * Writes to FRAME the number of CODE, which an event defines, and the line of its instruction INSTR (as the frame has it).
- * Returns false where this is no code object, or there are too many. SAFE: as for peek().
+ * Writes to FRAME the number of CODE, which an event defines, and the line of its instruction INSTR (as the frame has
+ * it). Returns false where this is no code object, or there are too many. SAFE: as for peek().
  */
 bool python_code_frame(bool safe, const struct python_layout *l, const struct python_types *types, const char *code,
 		       uint64_t instr, uint64_t *frame);

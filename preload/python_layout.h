@@ -8,7 +8,7 @@
 
 /* How the lines of a code object are written down. */
 enum python_lines {
-	PYTHON_LNOTAB,	  /* 3.9: a byte of code and one of lines each */
+	PYTHON_LNOTAB, /* 3.9: a byte of code and one of lines each */
 	PYTHON_LINETABLE, /* 3.10: PEP 626 */
 	PYTHON_LOCATIONS, /* from 3.11 on: PEP 657 */
 };
@@ -23,7 +23,8 @@ struct python_layout {
 	uint16_t main_thread; /* in _PyRuntime */
 	uint16_t state_frame; /* PyThreadState: the innermost frame, or what points to it: */
 	uint16_t cframe_frame;
-	uint16_t state_interp, interp_id; /* PyThreadState, PyInterpreterState: where CO_VERSION is of one interpreter */
+	uint16_t state_interp,
+		interp_id; /* PyThreadState, PyInterpreterState: where CO_VERSION is of one interpreter */
 	uint16_t prev, code, instr; /* of a frame; bits of CODE that are no address: CODE_TAG; INSTR: */
 	uint8_t code_tag;
 	uint8_t index_bytes; /* an int, of so many bytes each; 0: a pointer into the code */

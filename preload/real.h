@@ -19,7 +19,8 @@ struct real {
 	void (*free)(void *block);
 	size_t (*malloc_usable_size)(void *block);
 	int (*dlclose)(void *library); /* NULL: with an old libc, in a program that loads no libraries */
-	int (*pthread_getattr_np)(pthread_t of, pthread_attr_t *ret); /* NULL: a program without threads, with an old libc */
+	int (*pthread_getattr_np)(pthread_t of,
+				  pthread_attr_t *ret); /* NULL: a program without threads, with an old libc */
 };
 
 /* Look them up, if that is still to be done. */

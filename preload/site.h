@@ -9,8 +9,8 @@
 #include "dlt/alloc.h"
 
 /*
- * Returns the number of the stack whose content has HASH, 0: there are too many. *DEFINED: an event has said what it is;
- * else the caller calls site_define(). Called while thread.busy.
+ * Returns the number of the stack whose content has HASH, 0: there are too many. *DEFINED: an event has said what it
+ * is; else the caller calls site_define(). Called while thread.busy.
  */
 uint32_t site_of(uint64_t hash, bool *defined);
 /* OP: DLT_ALLOC_SITE or DLT_ALLOC_LINES, whose N FRAMES these are. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Unwinding a stack takes microseconds, and programs call malloc from the same places again and again. So each thread
- * keeps the stacks that it has unwound, by the return address and where that lay, with the address at which each further
- * return address lay. A stack is the same one if all of these words still hold: they are read, not guessed. It
+ * keeps the stacks that it has unwound, by the return address and where that lay, with the address at which each
+ * further return address lay. A stack is the same one if all of these words still hold: they are read, not guessed. It
  * needs no frame pointers.
  *
- * Where the next return address lies follows from the last one, if the function's frame has a fixed size. One with alloca(3),
- * or with an array of variable length, has a frame pointer, by which it finds its own frame. Another frame of it may be larger,
- * over words that an earlier call has left: so that pointer is a word that must hold, too, where a callee has saved it.
+ * Where the next return address lies follows from the last one, if the function's frame has a fixed size. One with
+ * alloca(3), or with an array of variable length, has a frame pointer, by which it finds its own frame. Another frame
+ * of it may be larger, over words that an earlier call has left: so that pointer is a word that must hold, too, where a
+ * callee has saved it.
  */
 #include "stack.h"
 
@@ -50,7 +51,7 @@ struct stack {
 struct stack_cache {
 	struct stack v[SETS][WAYS];
 	uint8_t next[SETS]; /* the way to use next */
-	uint32_t unloads;   /* so many there had been when it was empty */
+	uint32_t unloads; /* so many there had been when it was empty */
 };
 
 static uint32_t unloads; /* calls of dlclose(3): what is kept may be of a file that is not there any more */
@@ -83,7 +84,8 @@ struct walk {
 };
 
 #if defined(__x86_64__)
-/* Returns where the frame pointer of frame K is saved: by the first callee that has another one; NULL: it is not there. */
+/* Returns where the frame pointer of frame K is saved: by the first callee that has another one; NULL: it is not there.
+ */
 static const uintptr_t *saved_find(const struct walk *walk, uint32_t k)
 {
 	const struct stack *stack = walk->s;
@@ -109,7 +111,8 @@ static void base_add(struct walk *walk, uint32_t k, const uintptr_t *end)
 		return;
 	at = saved_find(walk, k);
 	if (at && pointer - low <= UINT32_MAX)
-		walk->s->base[walk->s->n_bases++] = (struct base){ (uint32_t)((uintptr_t)at - low), (uint32_t)(pointer - low) };
+		walk->s->base[walk->s->n_bases++] =
+			(struct base){ (uint32_t)((uintptr_t)at - low), (uint32_t)(pointer - low) };
 	else
 		walk->unsure = true;
 }
@@ -143,7 +146,8 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *ctx, void *arg)
 static void stack_find(void)
 {
 	extern void *__libc_stack_end __attribute__((weak));
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), high = (uintptr_t)&__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0),
+		  high = (uintptr_t)&__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
 	struct rlimit limit = { MAIN_STACK_BYTES, MAIN_STACK_BYTES };
 	size_t size = 0;
 	void *low = NULL;

@@ -16,8 +16,8 @@ static void (*at_thread_end)(void);
 
 /*
  * The probed instruction. PAGE and COPY are in the registers of arguments when it runs. On x86 it is a nop of one byte,
- * which the kernel emulates. Not one of five bytes: from Linux 6.18 on the kernel makes such a one a call of a page of its
- * own, which a forked child lacks.
+ * which the kernel emulates. Not one of five bytes: from Linux 6.18 on the kernel makes such a one a call of a page of
+ * its own, which a forked child lacks.
  */
 void dltraced_alloc_point(const struct dlt_alloc_page *page, uint64_t copy);
 #if defined(__x86_64__)
@@ -74,7 +74,8 @@ struct dlt_alloc_page *thread_page_make(unsigned int n)
 
 void thread_define(enum dlt_alloc_op op, uint32_t number, uint64_t addr, const void *data, size_t len)
 {
-	unsigned int chunks = (unsigned int)((len + sizeof(struct dlt_alloc_event) - 1) / sizeof(struct dlt_alloc_event));
+	unsigned int chunks =
+		(unsigned int)((len + sizeof(struct dlt_alloc_event) - 1) / sizeof(struct dlt_alloc_event));
 	struct dlt_alloc_page *page = thread_page(1 + chunks);
 	struct dlt_alloc_event *event;
 
@@ -124,7 +125,8 @@ static void thread_ends(void *page)
 	thread.busy = false;
 }
 
-/* The main thread runs no destructors of keys. What comes after this is fetched where the thread ends, if the kernel can. */
+/* The main thread runs no destructors of keys. What comes after this is fetched where the thread ends, if the kernel
+ * can. */
 __attribute__((destructor)) static void program_ends(void)
 {
 	if (thread.page && thread.page->head.magic && !thread.busy)

@@ -18,17 +18,18 @@ struct stack_cache;
 
 struct thread {
 	struct dlt_alloc_page *page; /* NULL: none yet, or no more */
-	struct stack_cache *stacks;  /* NULL: none yet */
+	struct stack_cache *stacks; /* NULL: none yet */
 	struct python_cache *python; /* likewise */
 	uintptr_t stack_low, stack_high; /* of its own stack; 0: not known yet */
-	bool busy;  /* within our own code: what allocates there is not recorded */
+	bool busy; /* within our own code: what allocates there is not recorded */
 	bool in_getattr; /* within pthread_getattr_np(3), which holds the lock that we need to know a stack */
 	bool ended; /* its page has left for good: each further event goes by itself */
 	uint8_t rounds; /* of destructors that have been run */
 };
 extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec")));
 
-/* Called once. AT_END runs in each thread that ends, before it is gone: what other files keep for the thread goes there. */
+/* Called once. AT_END runs in each thread that ends, before it is gone: what other files keep for the thread goes
+ * there. */
 void thread_init(void (*at_end)(void));
 
 /* Returns a page with a head, and with room for N events; NULL: the events go by themselves. */
@@ -36,8 +37,8 @@ struct dlt_alloc_page *thread_page_make(unsigned int n);
 /* Send the thread's page, and go on with an empty one. */
 void thread_flush(struct dlt_alloc_page *page);
 /*
- * Called while thread.busy: puts the definition OP of NUMBER, with ADDR and the LEN bytes of DATA (include/dlt/alloc.h).
- * Nothing, where there is no page.
+ * Called while thread.busy: puts the definition OP of NUMBER, with ADDR and the LEN bytes of DATA
+ * (include/dlt/alloc.h). Nothing, where there is no page.
  */
 void thread_define(enum dlt_alloc_op op, uint32_t number, uint64_t addr, const void *data, size_t len);
 /* For a thread without a page: an event by itself. */
@@ -67,8 +68,8 @@ static inline struct dlt_alloc_page *thread_page(unsigned int n)
 }
 
 /*
- * An event is written between these two: whoever reads the page meanwhile finds complete events alone, and whether there is
- * one that has its time, perhaps of a thread that stands still here.
+ * An event is written between these two: whoever reads the page meanwhile finds complete events alone, and whether
+ * there is one that has its time, perhaps of a thread that stands still here.
  */
 static inline struct dlt_alloc_event *thread_write(struct dlt_alloc_page *page)
 {

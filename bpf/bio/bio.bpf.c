@@ -30,16 +30,16 @@ struct {
  * The asm keeps clang from making one load with a computed offset, which the verifier does not accept as
  * context access.
  */
-#define SECOND_IF(cond, ctx)                                                                       \
-	({                                                                                         \
-		__u64 v_;                                                                          \
-		if (cond) {                                                                        \
-			v_ = (ctx)[1];                                                             \
-			asm volatile("" : "+r"(v_));                                               \
-		} else {                                                                           \
-			v_ = (ctx)[0];                                                             \
-		}                                                                                  \
-		(void *)v_;                                                                        \
+#define SECOND_IF(cond, ctx)                         \
+	({                                           \
+		__u64 v_;                            \
+		if (cond) {                          \
+			v_ = (ctx)[1];               \
+			asm volatile("" : "+r"(v_)); \
+		} else {                             \
+			v_ = (ctx)[0];               \
+		}                                    \
+		(void *)v_;                          \
 	})
 
 /* Cast although typed: see task_current(). */
@@ -103,8 +103,7 @@ int HELD_PROG(bio_complete)
 	if (nr_bytes < rq->__data_len)
 		return 0;
 	io_emit(io);
-	if (rq->end_io && io->rec.type == DLT_BIO_WRITE &&
-	    io->rec.flags & (DLT_BIO_FUA | DLT_BIO_PREFLUSH))
+	if (rq->end_io && io->rec.type == DLT_BIO_WRITE && io->rec.flags & (DLT_BIO_FUA | DLT_BIO_PREFLUSH))
 		io->given = 0; /* a flush after it may look up its submitter: see flush_origin */
 	else
 		bpf_map_delete_elem(&in_flight, &key);

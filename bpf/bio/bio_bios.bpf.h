@@ -32,8 +32,8 @@ static __always_inline bool bio_is_in_flight(__u64 key)
 }
 
 /*
- * The bio at KEY begins, on a disk with requests. A bio that is passed on is not queued again (BIO_TRACE_COMPLETION), so an
- * entry at this address is that of an earlier bio, whose end was missed.
+ * The bio at KEY begins, on a disk with requests. A bio that is passed on is not queued again (BIO_TRACE_COMPLETION),
+ * so an entry at this address is that of an earlier bio, whose end was missed.
  */
 static __always_inline void bio_begins(__u64 key)
 {

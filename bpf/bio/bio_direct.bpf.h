@@ -90,7 +90,8 @@ __noinline int direct_note(void)
 	behind = load_u64(dio + bpf_core_field_offset(struct iomap_dio, size));
 	if (!behind)
 		direct_counts_later = 1;
-	d->off = load_u64(iocb + bpf_core_field_offset(struct kiocb, ki_pos)) + behind - (direct_counts_later ? 0 : d->bytes);
+	d->off = load_u64(iocb + bpf_core_field_offset(struct kiocb, ki_pos)) + behind -
+		 (direct_counts_later ? 0 : d->bytes);
 	d->inode = inode;
 	inode_note(inode, file);
 	return 0;
@@ -128,7 +129,8 @@ static __always_inline void direct_queued(struct bio *bio)
 	if (!end || (end != kernel.end_direct && !end_is_raw(end)) || !l || l->busy)
 		return;
 	l->busy = 1;
-	l->bio = (__u64)bio; /* read from memory it is a number to the verifier, as arguments of global functions must be */
+	l->bio = (__u64)
+		bio; /* read from memory it is a number to the verifier, as arguments of global functions must be */
 	if (end == kernel.end_direct)
 		direct_note();
 	else

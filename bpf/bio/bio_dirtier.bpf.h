@@ -2,10 +2,10 @@
 /*
  * Which thread dirtied a page: noted when the page becomes dirty, looked up when it is written back.
  *
- * A thread has one entry for all pages that it dirties among DLT_DIRTIER_PAGES neighbors. The kernel holds the lock of the
- * file's pages around the hook, so two CPUs never change the entries of one file at once. A look-up holds no lock, but it
- * changes only the bits of dirty pages. If a page becomes dirty at that moment, its bit may be lost: its entry then may be
- * reused early, but never names a wrong thread.
+ * A thread has one entry for all pages that it dirties among DLT_DIRTIER_PAGES neighbors. The kernel holds the lock of
+ * the file's pages around the hook, so two CPUs never change the entries of one file at once. A look-up holds no lock,
+ * but it changes only the bits of dirty pages. If a page becomes dirty at that moment, its bit may be lost: its entry
+ * then may be reused early, but never names a wrong thread.
  */
 #ifndef BIO_DIRTIER_BPF_H
 #define BIO_DIRTIER_BPF_H
@@ -15,8 +15,9 @@
 #define LOOKUPS 320 /* sets that are looked at for a request: enough for 80 MiB of one file, or for as many files */
 
 /*
- * Found by the number of DLT_DIRTIER_PAGES neighbors; the daemon sets the number of sets. The map can be mapped, although
- * nobody does that: its values then begin at a page, so an entry is one cache line, and a set is four lines side by side.
+ * Found by the number of DLT_DIRTIER_PAGES neighbors; the daemon sets the number of sets. The map can be mapped,
+ * although nobody does that: its values then begin at a page, so an entry is one cache line, and a set is four lines
+ * side by side.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -53,7 +54,8 @@ static __always_inline __u32 bits_count(__u64 v)
 	return ((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fULL) * 0x0101010101010101ULL >> 56;
 }
 
-/* Returns an entry to reuse: one whose pages have all been written back, else one whose pages then have no known writer. */
+/* Returns an entry to reuse: one whose pages have all been written back, else one whose pages then have no known
+ * writer. */
 static __always_inline struct dlt_dirtier *dirtier_take(struct dlt_dirtiers *set)
 {
 	struct dlt_dirtier *d = &set->way[DLT_DIRTIER_WAYS - 1];
@@ -69,8 +71,8 @@ static __always_inline struct dlt_dirtier *dirtier_take(struct dlt_dirtiers *set
 }
 
 /*
- * The current task makes a folio of INODE, which was clean, dirty. This runs for each such folio on the machine, so it does
- * nothing else.
+ * The current task makes a folio of INODE, which was clean, dirty. This runs for each such folio on the machine, so it
+ * does nothing else.
  */
 static __always_inline void dirtier_note(__u64 *ctx, struct inode *inode)
 {
@@ -157,7 +159,8 @@ static __always_inline void extent_writer(struct bio_look *l, __u32 tgid, __u32 
 }
 
 /* Returns the pages of RANGE that the thread of D dirtied; none if D is not about the pages that have NUMBER. */
-static __always_inline __u64 dirtier_bits(const struct bio_look *l, const struct dlt_dirtier *d, __u64 number, __u64 range)
+static __always_inline __u64 dirtier_bits(const struct bio_look *l, const struct dlt_dirtier *d, __u64 number,
+					  __u64 range)
 {
 	return dirtier_is_of(d, l->ino, l->dev, number) ? d->known & range : 0;
 }
@@ -179,7 +182,8 @@ __noinline int writer_step(void)
 	set = dirtiers_of(l->ino, l->dev, number);
 	if (!set)
 		return 1;
-	range = page_bits(l->page & (DLT_DIRTIER_PAGES - 1), (l->end_page < next ? l->end_page - 1 : next - 1) % DLT_DIRTIER_PAGES + 1);
+	range = page_bits(l->page & (DLT_DIRTIER_PAGES - 1),
+			  (l->end_page < next ? l->end_page - 1 : next - 1) % DLT_DIRTIER_PAGES + 1);
 	for (int i = 0; i < DLT_DIRTIER_WAYS; i++) {
 		struct dlt_dirtier *d = &set->way[i];
 

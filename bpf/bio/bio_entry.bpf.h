@@ -37,10 +37,9 @@ static __always_inline bool disk_wanted(struct gendisk *disk)
  * changed: WRITE_SAME until 5.17, ZONE_APPEND since 6.0, both of them writes.
  */
 const volatile __u8 op_types[16] = {
-	DLT_BIO_READ,  DLT_BIO_WRITE,	DLT_BIO_FLUSH, DLT_BIO_DISCARD,
-	DLT_BIO_OTHER, DLT_BIO_DISCARD, DLT_BIO_OTHER, DLT_BIO_WRITE,
-	DLT_BIO_OTHER, DLT_BIO_ZERO,	DLT_BIO_OTHER, DLT_BIO_OTHER,
-	DLT_BIO_OTHER, DLT_BIO_OTHER,	DLT_BIO_OTHER, DLT_BIO_OTHER,
+	DLT_BIO_READ,  DLT_BIO_WRITE, DLT_BIO_FLUSH, DLT_BIO_DISCARD, DLT_BIO_OTHER, DLT_BIO_DISCARD,
+	DLT_BIO_OTHER, DLT_BIO_WRITE, DLT_BIO_OTHER, DLT_BIO_ZERO,    DLT_BIO_OTHER, DLT_BIO_OTHER,
+	DLT_BIO_OTHER, DLT_BIO_OTHER, DLT_BIO_OTHER, DLT_BIO_OTHER,
 };
 
 static __always_inline __u32 type_of(__u32 opf, __u32 bytes)
@@ -52,8 +51,7 @@ static __always_inline __u32 type_of(__u32 opf, __u32 bytes)
 	return type == DLT_BIO_WRITE && !bytes ? DLT_BIO_FLUSH : type;
 }
 
-#define FLAG(opf, name)                                                                            \
-	((opf) >> bpf_core_enum_value(enum req_flag_bits, __REQ_##name) & 1 ? DLT_BIO_##name : 0)
+#define FLAG(opf, name) ((opf) >> bpf_core_enum_value(enum req_flag_bits, __REQ_##name) & 1 ? DLT_BIO_##name : 0)
 
 /* IO is all zero on entry. */
 static __always_inline void io_note(struct dlt_bio_flight *io, __u32 opf, __u32 bytes)
@@ -67,8 +65,8 @@ static __always_inline void io_note(struct dlt_bio_flight *io, __u32 opf, __u32 
 	rec->hdr.probe = DLT_bio;
 	rec->hdr.size = sizeof(*rec);
 	rec->type = type_of(opf, bytes);
-	rec->flags = FLAG(opf, SYNC) | FLAG(opf, META) | FLAG(opf, FUA) | FLAG(opf, PREFLUSH) |
-		     FLAG(opf, RAHEAD) | (rec->hdr.tgid == dlt_cfg.self_tgid ? DLT_BIO_SELF : 0);
+	rec->flags = FLAG(opf, SYNC) | FLAG(opf, META) | FLAG(opf, FUA) | FLAG(opf, PREFLUSH) | FLAG(opf, RAHEAD) |
+		     (rec->hdr.tgid == dlt_cfg.self_tgid ? DLT_BIO_SELF : 0);
 	rec->bytes = bytes;
 	io->queued_ns = bpf_ktime_get_ns();
 	if (dlt_cfg.owned && !target_has(rec->hdr.tgid)) /* it belongs to no task: see foreign() */

@@ -36,8 +36,9 @@ __noinline int extent_written(void)
 	cache_id(KCAST(inode, l->cur_inode), &of);
 	cell = cache_cell(&of);
 	if (cell)
-		__sync_fetch_and_add(&cache_sums(cell)->written, ((l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31)) -
-									 (l->cur_off >> (kernel.page_shift & 31)));
+		__sync_fetch_and_add(&cache_sums(cell)->written,
+				     ((l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31)) -
+					     (l->cur_off >> (kernel.page_shift & 31)));
 	return 0;
 }
 
@@ -55,7 +56,8 @@ static __always_inline void extent_map(struct bio_look *l)
 
 	if (i >= DLT_BIO_EXTENTS) {
 		if (i == DLT_BIO_EXTENTS)
-			l->rest = (struct bio_extent){ .off = NOWHERE, .sector = l->cur_sector, .kind = DLT_BIO_UNKNOWN };
+			l->rest =
+				(struct bio_extent){ .off = NOWHERE, .sector = l->cur_sector, .kind = DLT_BIO_UNKNOWN };
 		l->rest.bytes += l->cur_bytes;
 		return;
 	}
@@ -89,8 +91,8 @@ static __always_inline void extent_end(struct bio_look *l)
 }
 
 /*
- * Adds the next LEN bytes of the bio, which lie at OFF of INODE, or of a block device where that is 0; NOWHERE: the file is
- * not known.
+ * Adds the next LEN bytes of the bio, which lie at OFF of INODE, or of a block device where that is 0; NOWHERE: the
+ * file is not known.
  */
 static __always_inline void extent_add(struct bio_look *l, __u32 kind, __u64 inode, __u64 off, __u32 len)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which file a request is for, and the place in that file. The request's bios name pages, and a page of the page cache names
- * its file and its place there. At issue the pages stay as they are: they are locked (reads) or under write-back (writes),
- * and no requests are merged any more.
+ * Which file a request is for, and the place in that file. The request's bios name pages, and a page of the page cache
+ * names its file and its place there. At issue the pages stay as they are: they are locked (reads) or under write-back
+ * (writes), and no requests are merged any more.
  */
 #ifndef BIO_FILE_BPF_H
 #define BIO_FILE_BPF_H
@@ -26,8 +26,8 @@ static __always_inline void file_unknown(struct dlt_bio *rec)
 }
 
 /*
- * Fills REC, of a request, or of a bio on a disk without requests; the first bio is at BIO. A trace with an owner gets only
- * the files of its target's requests, and in write-back only those whose pages its target dirtied.
+ * Fills REC, of a request, or of a bio on a disk without requests; the first bio is at BIO. A trace with an owner gets
+ * only the files of its target's requests, and in write-back only those whose pages its target dirtied.
  */
 static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 {

@@ -5,7 +5,8 @@
 
 #include "bio/bio_look.bpf.h"
 
-/* Sets LOOK->id to the file of the inode at ADDR, and sends its name once: that of the open file at OPEN; 0: any name. */
+/* Sets LOOK->id to the file of the inode at ADDR, and sends its name once: that of the open file at OPEN; 0: any name.
+ */
 __noinline int inode_note(__u64 addr, __u64 open)
 {
 	struct bio_look *l = look_get();

@@ -32,8 +32,8 @@ static __always_inline __u32 head_kind(__u64 head)
 }
 
 /*
- * For a bio that its thread waits for: in direct I/O on a block device the buffer is the program's own memory; except for
- * pages on their way to swap space.
+ * For a bio that its thread waits for: in direct I/O on a block device the buffer is the program's own memory; except
+ * for pages on their way to swap space.
  */
 static __always_inline __u32 waited_kind(const struct bio_look *l)
 {
@@ -46,12 +46,13 @@ static __always_inline __u32 waited_kind(const struct bio_look *l)
 	if ((head_mapping(head) & 3) != 1) /* PAGE_MAPPING_ANON, linux/page-flags.h */
 		return DLT_BIO_UNKNOWN;
 	flags = load_u64(head);
-	return l->op == DLT_BIO_WRITE && PAGE_HAS(flags, swapcache) && PAGE_HAS(flags, writeback) ? DLT_BIO_SWAP : DLT_BIO_DIRECT;
+	return l->op == DLT_BIO_WRITE && PAGE_HAS(flags, swapcache) && PAGE_HAS(flags, writeback) ? DLT_BIO_SWAP :
+												    DLT_BIO_DIRECT;
 }
 
 /*
- * Sets LOOK->kind, by the function that ends the bio. A function of its own: values from memory are plain numbers to the
- * verifier.
+ * Sets LOOK->kind, by the function that ends the bio. A function of its own: values from memory are plain numbers to
+ * the verifier.
  */
 __noinline int end_look(void)
 {
@@ -72,8 +73,8 @@ __noinline int end_look(void)
 }
 
 /*
- * Sets LOOK->is_below for a request whose first bio is LOOK->bio: nvme multipath heads, and md's simple levels before 5.14,
- * pass on the bios that they get, or pieces split off them.
+ * Sets LOOK->is_below for a request whose first bio is LOOK->bio: nvme multipath heads, and md's simple levels
+ * before 5.14, pass on the bios that they get, or pieces split off them.
  */
 __noinline int below_look(void)
 {

@@ -20,7 +20,7 @@ extern const volatile struct dlt_bio_kernel kernel;
 
 struct bio_extent {
 	__u64 inode; /* 0: the file is not known */
-	__u64 off;   /* in the file, or in the block device; NOWHERE */
+	__u64 off; /* in the file, or in the block device; NOWHERE */
 	__u64 sector;
 	__u32 bytes, kind;
 	__u32 tgid, tid; /* the first writer that is known; 0: none */
@@ -28,7 +28,7 @@ struct bio_extent {
 
 /* The position of the look at a request. */
 struct bio_look {
-	__u64 bio;  /* the next bio */
+	__u64 bio; /* the next bio */
 	__u64 vecs; /* from here on, of the present bio: struct bio_vec[] */
 	__u64 sector;
 	__u64 origin; /* the bio that was queued: not this one if this one was split off it */
@@ -50,19 +50,19 @@ struct bio_look {
 	__u32 cur_kind, first_kind;
 	__u32 extents;
 	/* the tasks that dirtied its pages */
-	__u64 head_index;      /* index of the compound of the last page */
-	__u64 cur_index;       /* index of the compound in which the extent begins */
-	__u64 cur_off;	       /* begin of the extent */
+	__u64 head_index; /* index of the compound of the last page */
+	__u64 cur_index; /* index of the compound in which the extent begins */
+	__u64 cur_off; /* begin of the extent */
 	__u64 ino, page, from, end_page; /* the pages to look up next */
 	__u32 dev;
-	__u32 lookups;	       /* that are left */
-	__u32 tgid, tid;       /* the first that was found */
+	__u32 lookups; /* that are left */
+	__u32 tgid, tid; /* the first that was found */
 	char comm[DLT_COMM_LEN];
 	__u32 tgids[DLT_BIO_WRITERS];
 	__u32 writers;
-	__u32 first_is_known;  /* one of the first extent's is known */
+	__u32 first_is_known; /* one of the first extent's is known */
 	__u32 unknown; /* bytes for files that are not known */
-	__u32 busy;    /* the program that uses this struct was preempted by the one that runs now */
+	__u32 busy; /* the program that uses this struct was preempted by the one that runs now */
 	struct dlt_file_id id; /* for inode_note() */
 	/* for bio_map: the extents; the first sector and the bytes of those without room; the next one to send */
 	struct bio_extent map[DLT_BIO_EXTENTS];

@@ -2,9 +2,9 @@
 /*
  * The place of a page in its file, or in its block device.
  *
- * A page may belong to another file than the request: direct I/O into a mapped file, or into shared memory. So a file counts
- * only where the page is being read (not up to date) or written back; for direct I/O only what was noted about its bio when
- * it was queued counts.
+ * A page may belong to another file than the request: direct I/O into a mapped file, or into shared memory. So a file
+ * counts only where the page is being read (not up to date) or written back; for direct I/O only what was noted about
+ * its bio when it was queued counts.
  */
 #ifndef BIO_PAGE_BPF_H
 #define BIO_PAGE_BPF_H

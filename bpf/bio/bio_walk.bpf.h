@@ -2,9 +2,9 @@
 /*
  * The bios of a request, one after the other, and the extents that they are.
  *
- * This looks at the two ends of each bio. If both have the same file, and are as far apart in it as in the bio, the bio is
- * one extent (compared with a look at each page: equal results, at a fortieth of the cost). Otherwise it looks at each
- * vector of the bio, again by its two ends, and only where these disagree at each page.
+ * This looks at the two ends of each bio. If both have the same file, and are as far apart in it as in the bio, the bio
+ * is one extent (compared with a look at each page: equal results, at a fortieth of the cost). Otherwise it looks at
+ * each vector of the bio, again by its two ends, and only where these disagree at each page.
  */
 #ifndef BIO_WALK_BPF_H
 #define BIO_WALK_BPF_H
@@ -16,7 +16,8 @@
 #define STEPS_AT_ONCE 32
 
 /*
- * If the bytes from FROM of the vector A to before TO of the vector B, LEN in all, are one extent, adds it and returns true.
+ * If the bytes from FROM of the vector A to before TO of the vector B, LEN in all, are one extent, adds it and returns
+ * true.
  */
 static __always_inline bool ends_agree(struct bio_look *l, const struct bio_vec *a, __u32 from, const struct bio_vec *b,
 				       __u32 to, __u32 len)
@@ -90,8 +91,8 @@ static __always_inline bool bio_by_ends(struct bio_look *l)
 }
 
 /*
- * A piece split off the front of a bio has the bio's vectors, but no count of its own: it ends where the bio, its private
- * data, begins now.
+ * A piece split off the front of a bio has the bio's vectors, but no count of its own: it ends where the bio, its
+ * private data, begins now.
  */
 static __always_inline __u64 bio_split(struct bio_look *l, __u64 end, __u64 private)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages that enter and leave the page cache, for files that the target reads or writes, whichever process brings them in or
- * removes them. vfs_rw and io_uring add the pages that calls touch (cache_call.bpf.h), bio those that are written back.
+ * Pages that enter and leave the page cache, for files that the target reads or writes, whichever process brings them
+ * in or removes them. vfs_rw and io_uring add the pages that calls touch (cache_call.bpf.h), bio those that are written
+ * back.
  *
- * A page that a reading thread inserts within the range of its read is a miss. Other pages that it inserts, and pages that
- * come without a call, are read-ahead. Each of those is noted as untouched until it is touched. A page of a mapped file may be
- * touched without any event, so it is not noted: it never counts as wasted.
+ * A page that a reading thread inserts within the range of its read is a miss. Other pages that it inserts, and pages
+ * that come without a call, are read-ahead. Each of those is noted as untouched until it is touched. A page of a mapped
+ * file may be touched without any event, so it is not noted: it never counts as wasted.
  */
 #define dlt_scratch cache_scratch
 #include "cache/cache_call.bpf.h"
@@ -63,8 +64,8 @@ static __always_inline __u64 read_len(const struct dlt_call *call)
 }
 
 /*
- * Notes the pages of the slot's call, which wants LEN bytes at BEGIN. Where that is unknown they are all pages: what it did
- * not get is found when it ends.
+ * Notes the pages of the slot's call, which wants LEN bytes at BEGIN. Where that is unknown they are all pages: what it
+ * did not get is found when it ends.
  */
 static __always_inline void slot_wants(struct dlt_cache_read *slot, __s64 begin, __u64 len)
 {
@@ -116,12 +117,12 @@ static __always_inline void read_forget(struct dlt_cache_read *slot)
 }
 
 /*
- * As what this thread's CALL inserts pages of INODE, alias OF. BY: if that is the file that it moves bytes of. A call may
- * also fault in pages of a mapped file, from which or into which it copies; that is looked at where the file is another one
- * than the last time. Then SLOT is taken over.
+ * As what this thread's CALL inserts pages of INODE, alias OF. BY: if that is the file that it moves bytes of. A call
+ * may also fault in pages of a mapped file, from which or into which it copies; that is looked at where the file is
+ * another one than the last time. Then SLOT is taken over.
  */
-static __always_inline enum inserter slot_inserter(struct dlt_cache_read *slot, const struct dlt_call *call, enum inserter by,
-						   struct inode *inode, const struct dlt_file_id *of)
+static __always_inline enum inserter slot_inserter(struct dlt_cache_read *slot, const struct dlt_call *call,
+						   enum inserter by, struct inode *inode, const struct dlt_file_id *of)
 {
 	const bool is_copy = copies(call);
 
@@ -138,8 +139,8 @@ static __always_inline enum inserter slot_inserter(struct dlt_cache_read *slot, 
 }
 
 /*
- * Makes a cell for the inode of the range, which is a file of the target. Its name is sent once. An inode without any name
- * gets none, since no process can open it: btrfs keeps metadata in an inode that looks like a file's.
+ * Makes a cell for the inode of the range, which is a file of the target. Its name is sent once. An inode without any
+ * name gets none, since no process can open it: btrfs keeps metadata in an inode that looks like a file's.
  */
 __noinline int cell_begin(void)
 {
@@ -161,7 +162,8 @@ __noinline int cell_begin(void)
 	return 0;
 }
 
-/* Returns the cell of INODE, whose identity is OF; makes one if there is none and the current process is in the target. */
+/* Returns the cell of INODE, whose identity is OF; makes one if there is none and the current process is in the target.
+ */
 static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, const struct dlt_file_id *of)
 {
 	struct dlt_cache_cell *cell = cache_cell(of);
@@ -178,17 +180,19 @@ static __always_inline struct dlt_cache_cell *cell_of(struct inode *inode, const
 }
 
 /*
- * Makes sure that the slot's file has a cell. While no file is forgotten, a thread that goes on with a file needs no look-up:
- * the end of its call has one. Returns whether there is a cell.
+ * Makes sure that the slot's file has a cell. While no file is forgotten, a thread that goes on with a file needs no
+ * look-up: the end of its call has one. Returns whether there is a cell.
  */
-static __always_inline bool slot_has_cell(struct dlt_cache_read *slot, struct inode *inode, const struct dlt_file_id *of)
+static __always_inline bool slot_has_cell(struct dlt_cache_read *slot, struct inode *inode,
+					  const struct dlt_file_id *of)
 {
 	struct dlt_shared *sh = shared();
 	__u32 now;
 
 	if (!sh)
 		return false;
-	now = *(volatile __u32 *)&sh->cache_forgets + 1; /* before the look-up: what is forgotten after it counts again */
+	now = *(volatile __u32 *)&sh->cache_forgets +
+	      1; /* before the look-up: what is forgotten after it counts again */
 	if (slot->looked_up == now)
 		return true;
 	if (!cell_of(inode, of))
@@ -198,7 +202,8 @@ static __always_inline bool slot_has_cell(struct dlt_cache_read *slot, struct in
 }
 
 /* This thread's CALL, a read, has inserted pages of the slot's file. Returns the first one that it does not want. */
-static __always_inline __u64 read_inserts(struct dlt_cache_read *slot, const struct dlt_call *call, __u64 first, __u64 end)
+static __always_inline __u64 read_inserts(struct dlt_cache_read *slot, const struct dlt_call *call, __u64 first,
+					  __u64 end)
 {
 	__u64 from, to;
 
@@ -234,7 +239,8 @@ static __always_inline struct inode *file_of_mapping(struct address_space *mappi
 }
 
 /* Counts pages that a read has not inserted, into OF's cell. Returns whether there is one. */
-static __always_inline bool counts_at_once(struct inode *inode, const struct dlt_file_id *of, enum inserter by, __u64 pages)
+static __always_inline bool counts_at_once(struct inode *inode, const struct dlt_file_id *of, enum inserter by,
+					   __u64 pages)
 {
 	struct dlt_cache_cell *cell = cell_of(inode, of);
 
@@ -300,7 +306,8 @@ int HELD_PROG(cache_delete)
 		return 0;
 	first = folio_index(ctx);
 	pages = folio_pages(ctx);
-	fresh = fresh_take(&of, first, first + pages, CACHE_FOLIO_CHUNKS); /* a forgotten file's pages, too, make room */
+	fresh = fresh_take(&of, first, first + pages,
+			   CACHE_FOLIO_CHUNKS); /* a forgotten file's pages, too, make room */
 	if (!cell)
 		return 0;
 	__sync_fetch_and_add(&cell->cached, -pages);
@@ -363,8 +370,8 @@ static __always_inline void sums_take(struct dlt_cache *rec, struct dlt_cache_su
 }
 
 /*
- * The daemon runs it. The arguments are the file, the begin of the interval, its end (0: now), and a bit for each turn whose
- * sums are sent.
+ * The daemon runs it. The arguments are the file, the begin of the interval, its end (0: now), and a bit for each turn
+ * whose sums are sent.
  */
 SEC("raw_tp")
 int cache_send(__u64 *ctx)
@@ -412,8 +419,8 @@ int cache_send(__u64 *ctx)
 }
 
 /*
- * The daemon runs it, when cells are scarce. The arguments are a file, all of whose sums had been sent, and whether its cell
- * goes although pages of it are cached: then nobody counts them when they leave.
+ * The daemon runs it, when cells are scarce. The arguments are a file, all of whose sums had been sent, and whether its
+ * cell goes although pages of it are cached: then nobody counts them when they leave.
  */
 SEC("raw_tp")
 int cache_forget(__u64 *ctx)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The page cache by file: sums that several probes add to. cache.bpf.c counts pages that enter and leave, vfs_rw and
- * io_uring those that calls touch, bio those that are written back. A file has a cell from the target's first read, or from
- * the first insertion, on. It is found by the inode, as the page cache is: below overlayfs that of the file with the data.
+ * io_uring those that calls touch, bio those that are written back. A file has a cell from the target's first read, or
+ * from the first insertion, on. It is found by the inode, as the page cache is: below overlayfs that of the file with
+ * the data.
  */
 #ifndef CACHE_BPF_H
 #define CACHE_BPF_H
@@ -40,9 +41,9 @@ static __always_inline struct dlt_cache_cell *cache_cell(const struct dlt_file_i
 struct cache_range {
 	struct dlt_file_id of;
 	__u64 page, end; /* the next pages of a range, and its end: the walks proceed by chunks */
-	__u64 fresh;	 /* fresh pages among those that are done */
-	__u64 inserted;	 /* pages that the call which ends has inserted, */
-	__u64 missed;	 /* and those of them that it has read */
+	__u64 fresh; /* fresh pages among those that are done */
+	__u64 inserted; /* pages that the call which ends has inserted, */
+	__u64 missed; /* and those of them that it has read */
 	/* a file or an inode, and its identity in other rows; a pointer in memory is a number to the verifier */
 	__u64 at;
 	struct dlt_file_id id;
@@ -72,7 +73,8 @@ static __always_inline struct dlt_cache_sums *cache_sums(struct dlt_cache_cell *
 }
 
 /* Makes the cell of OF, which other rows call ID. Returns NULL where there is no room: that counts as lost. */
-static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_file_id *of, const struct dlt_file_id *id)
+static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_file_id *of,
+							      const struct dlt_file_id *id)
 {
 	struct cache_range *r = range_get();
 	struct dlt_shared *sh = shared();
@@ -82,7 +84,8 @@ static __always_inline struct dlt_cache_cell *cache_cell_make(const struct dlt_f
 	if (!r || !sh)
 		return NULL;
 	r->cell.id = *id;
-	if (!bpf_map_update_elem(&dlt_cache_cells, of, &r->cell, BPF_NOEXIST)) /* otherwise another thread may have done so */
+	if (!bpf_map_update_elem(&dlt_cache_cells, of, &r->cell,
+				 BPF_NOEXIST)) /* otherwise another thread may have done so */
 		__sync_fetch_and_add(&sh->cache_cells, 1);
 	made = bpf_map_lookup_elem(&dlt_cache_cells, of);
 	if (!made) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the target's calls do with the page cache: pages that they find there, and those that they bring there themselves. */
+/* What the target's calls do with the page cache: pages that they find there, and those that they bring there
+ * themselves. */
 #ifndef CACHE_CALL_BPF_H
 #define CACHE_CALL_BPF_H
 
@@ -21,9 +22,10 @@ static __always_inline bool inode_is_file(struct inode *inode)
 }
 
 /*
- * Replaces the file at s->data by the inode that has its pages; 0: none has. On overlayfs that is the one below with the data.
- * Where the types of overlayfs are unknown, as on 5.10, it is that of the file that was opened there with this one
- * (ovl_open(), private_data until 6.13). A global function, to which a pointer would be no number: it is verified once.
+ * Replaces the file at s->data by the inode that has its pages; 0: none has. On overlayfs that is the one below with
+ * the data. Where the types of overlayfs are unknown, as on 5.10, it is that of the file that was opened there with
+ * this one (ovl_open(), private_data until 6.13). A global function, to which a pointer would be no number: it is
+ * verified once.
  */
 __noinline int file_to_inode(void)
 {
@@ -108,8 +110,9 @@ static __always_inline bool cache_has_inserted(__u64 call_ns)
 }
 
 /*
- * This thread's call, which began at CALL_NS, has read the range's inode until before page END: the range gets what it has
- * inserted. Pages that it wanted and did not get were read ahead. A global function, as its caller has little stack left.
+ * This thread's call, which began at CALL_NS, has read the range's inode until before page END: the range gets what it
+ * has inserted. Pages that it wanted and did not get were read ahead. A global function, as its caller has little stack
+ * left.
  */
 __noinline int read_ends(__u64 call_ns, __u64 end)
 {
@@ -202,11 +205,12 @@ static __always_inline __s64 cache_inside(struct file *file, __s64 off, __s64 le
 }
 
 /*
- * The target has moved LEN bytes at OFF of FILE, which has the identity ID in other rows and was opened with FLAGS. WRITE:
- * it has written them. CALL_NS: when the thread's call began; 0: a request, perhaps carried out by another thread.
+ * The target has moved LEN bytes at OFF of FILE, which has the identity ID in other rows and was opened with FLAGS.
+ * WRITE: it has written them. CALL_NS: when the thread's call began; 0: a request, perhaps carried out by another
+ * thread.
  */
-static __always_inline void cache_touch(struct file *file, const struct dlt_file_id *id, __u32 flags, __s64 off, __s64 len,
-					__u64 call_ns, bool write)
+static __always_inline void cache_touch(struct file *file, const struct dlt_file_id *id, __u32 flags, __s64 off,
+					__s64 len, __u64 call_ns, bool write)
 {
 	struct cache_range *r;
 
@@ -221,9 +225,9 @@ static __always_inline void cache_touch(struct file *file, const struct dlt_file
 }
 
 /*
- * Returns how many of the LEN bytes that a call has copied to descriptor FD went through the page cache. MAY_SHARE: none where
- * the two files share blocks now, or a server has copied (copy_file_range(2)), as that leaves no page there. A global
- * function: otherwise the verifier follows what comes after it twice.
+ * Returns how many of the LEN bytes that a call has copied to descriptor FD went through the page cache. MAY_SHARE:
+ * none where the two files share blocks now, or a server has copied (copy_file_range(2)), as that leaves no page there.
+ * A global function: otherwise the verifier follows what comes after it twice.
  */
 __noinline __s64 cached_of_copy(__u32 may_share, __u64 fd, __s64 len)
 {

@@ -6,7 +6,7 @@
 #include "cache/cache.bpf.h"
 
 #define CACHE_CALL_CHUNKS 4096 /* of the longest read, 2 GiB, with pages of 4 KiB */
-#define CACHE_FOLIO_CHUNKS 16  /* of the largest folio */
+#define CACHE_FOLIO_CHUNKS 16 /* of the largest folio */
 
 /* Found by the number of a chunk. */
 struct {
@@ -19,7 +19,8 @@ struct {
 /* Neighbors lie side by side, so two files may collide over long stretches; an element has room for several. */
 static __always_inline struct dlt_cache_chunks *chunks_of(const struct dlt_file_id *of, __u64 number)
 {
-	__u32 i = ((__u32)(of->ino * 0x9e3779b97f4a7c15ULL >> 32) + of->dev * 31 + of->gen + number) & dlt_cfg.cache_mask;
+	__u32 i =
+		((__u32)(of->ino * 0x9e3779b97f4a7c15ULL >> 32) + of->dev * 31 + of->gen + number) & dlt_cfg.cache_mask;
 
 	return bpf_map_lookup_elem(&dlt_cache_chunks, &i);
 }
@@ -47,8 +48,8 @@ static __always_inline bool way_is_free(const struct dlt_cache_chunks *c, __u64 
 }
 
 /*
- * Returns the byte of page I of the way's chunk. The asm keeps clang from omitting the mask: the verifier does not see that
- * the sum is small enough.
+ * Returns the byte of page I of the way's chunk. The asm keeps clang from omitting the mask: the verifier does not see
+ * that the sum is small enough.
  */
 static __always_inline __u8 *fresh_of(struct dlt_cache_chunks *c, __u64 way, __u64 i)
 {

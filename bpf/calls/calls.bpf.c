@@ -29,9 +29,9 @@ struct {
 
 /* Where a hook finds the call's arguments. */
 enum call_args_in {
-	ARGS_IN_REGS,	/* struct pt_regs, typed */
-	ARGS_UNTYPED,   /* struct pt_regs, a number to the verifier */
-	ARGS_IN_TP,	/* the context of tp/raw_syscalls/sys_enter: header, id, args; a word each */
+	ARGS_IN_REGS, /* struct pt_regs, typed */
+	ARGS_UNTYPED, /* struct pt_regs, a number to the verifier */
+	ARGS_IN_TP, /* the context of tp/raw_syscalls/sys_enter: header, id, args; a word each */
 };
 
 /* Returns the entry of TID's call in the overflow hash, for a slot that another thread holds, or NULL. */
@@ -132,8 +132,8 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 }
 
 /*
- * At the end of every call of the machine: an untraced call leaves without a look at the thread's slot. The number is the
- * one that the call began with, except for rt_sigreturn, whose registers are those of the interrupted code.
+ * At the end of every call of the machine: an untraced call leaves without a look at the thread's slot. The number is
+ * the one that the call began with, except for rt_sigreturn, whose registers are those of the interrupted code.
  */
 static __always_inline bool call_is_traced(long nr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that make, remove or rename names. A record has both paths as passed, and the folders that they are relative to. A
- * file that an open made has a row from the open probe's record.
+ * Calls that make, remove or rename names. A record has both paths as passed, and the folders that they are relative
+ * to. A file that an open made has a row from the open probe's record.
  */
 #include "file.bpf.h"
 
@@ -64,22 +64,23 @@ CALL_END(create_del_exit)
 	__builtin_memset(&rec->id, 0, sizeof(rec->id));
 	rec->ret = ret;
 	rec->view = view_of(task);
-	rec->named = !call->id.ino ? DLT_CD_NAMED_NONE : call->id.ino == NOT_SENT ? DLT_CD_NAMED_LOST : DLT_CD_NAMED_SENT;
+	rec->named = !call->id.ino            ? DLT_CD_NAMED_NONE :
+		     call->id.ino == NOT_SENT ? DLT_CD_NAMED_LOST :
+						DLT_CD_NAMED_SENT;
 	rec->mode = sh.mode == NO_ARG ? DLT_NONE : (__s64)(__u16)arg(call, sh.mode);
-	rec->flags = sh.flags == NO_ARG || call->shape & DLT_CD_NO_FLAGS ?
-			     DLT_NONE : (__s64)(__u32)arg(call, sh.flags);
+	rec->flags = sh.flags == NO_ARG || call->shape & DLT_CD_NO_FLAGS ? DLT_NONE : (__s64)(__u32)arg(call, sh.flags);
 	at = s->used;
 	rec->segs.len[0] = user_append(s, arg(call, sh.path));
 	at2 = s->used;
 	rec->segs.len[1] = sh.path2 == NO_ARG ? 0 : user_append(s, arg(call, sh.path2));
 	rec->segs.len[2] = seg_is_relative(s->rec, at, rec->segs.len[0]) ?
-		dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd)) : 0;
+				   dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd)) :
+				   0;
 	rec->segs.len[3] = 0;
 	if (i == DLT_CD_SYMLINK || i == DLT_CD_SYMLINKAT)
 		rec->segs.len[3] = DLT_SEG_VERBATIM; /* the text of a symlink is not resolved */
 	else if (seg_is_relative(s->rec, at2, rec->segs.len[1]))
-		rec->segs.len[3] = dir_append(s, task, sh.dirfd2 == NO_ARG ? AT_FDCWD :
-							       (__s32)arg(call, sh.dirfd2));
+		rec->segs.len[3] = dir_append(s, task, sh.dirfd2 == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd2));
 	if (vrec_send()) {
 		struct dlt_stats *st = stats_of(DLT_create_del);
 
@@ -95,8 +96,8 @@ CALL_END(create_del_exit)
 /* --- inside a call: the names that the kernel has looked up --------------------------------------- */
 
 /*
- * Appends the path of DENTRY on MNT as the I-th path of S's record. A global function: paths are walked in two places, each
- * of which takes the verifier long.
+ * Appends the path of DENTRY on MNT as the I-th path of S's record. A global function: paths are walked in two places,
+ * each of which takes the verifier long.
  */
 __noinline int name_put(__u32 i)
 {
@@ -166,21 +167,22 @@ static __always_inline int names_found(__u64 dir, __u64 old, __u64 new)
 }
 
 /* With CONFIG_SECURITY_PATH: the code of the system call calls it once the names are looked up and locked. */
-#define NAMES_FOUND(func, dir, old, new)                                                            \
-	SEC("fentry/security_path_" #func)                                                          \
-	int HELD_PROG(func##_names)                                                                 \
-	{                                                                                           \
-		return names_found(ctx[dir], ctx[old], (new) < 0 ? 0 : ctx[(new) < 0 ? 0 : (new)]); \
-	}                                                                                           \
-	SEC("kprobe/security_path_" #func)                                                          \
-	int func##_names_kprobe(struct pt_regs *ctx)                                                \
-	{                                                                                           \
-		const __u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx) }; \
-                                                                                                    \
+#define NAMES_FOUND(func, dir, old, new)                                                               \
+	SEC("fentry/security_path_" #func)                                                             \
+	int HELD_PROG(func##_names)                                                                    \
+	{                                                                                              \
+		return names_found(ctx[dir], ctx[old], (new) < 0 ? 0 : ctx[(new) < 0 ? 0 : (new)]);    \
+	}                                                                                              \
+	SEC("kprobe/security_path_" #func)                                                             \
+	int func##_names_kprobe(struct pt_regs *ctx)                                                   \
+	{                                                                                              \
+		const __u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx),     \
+				       PT_REGS_PARM4(ctx) };                                           \
+                                                                                                       \
 		return names_found(args[dir], args[old], (new) < 0 ? 0 : args[(new) < 0 ? 0 : (new)]); \
 	}
 
 NAMES_FOUND(unlink, 0, 1, -1) /* (dir, dentry) */
-NAMES_FOUND(rmdir, 0, 1, -1)  /* (dir, dentry) */
-NAMES_FOUND(link, 1, 0, 2)    /* (old dentry, new dir, new dentry); another mount is refused before */
-NAMES_FOUND(rename, 0, 1, 3)  /* (old dir, old dentry, new dir, new dentry, flags); as well */
+NAMES_FOUND(rmdir, 0, 1, -1) /* (dir, dentry) */
+NAMES_FOUND(link, 1, 0, 2) /* (old dentry, new dir, new dentry); another mount is refused before */
+NAMES_FOUND(rename, 0, 1, 3) /* (old dir, old dentry, new dir, new dentry, flags); as well */

@@ -55,11 +55,12 @@ CALL_END(open_exit)
 	if (file) {
 		len = file_describe(s, task, file, &rec->file);
 		rec->segs.len[1] = len;
-		if (KLOAD(file, f_mode) & FMODE_CREATED ||
-		    (rec->flags & (O_TMPFILE_BIT | O_PATH)) == O_TMPFILE_BIT) {
+		if (KLOAD(file, f_mode) & FMODE_CREATED || (rec->flags & (O_TMPFILE_BIT | O_PATH)) == O_TMPFILE_BIT) {
 			rec->created = 1;
-			rec->segs.len[2] = dir_append(s, task, shape == DLT_OPEN_AT || shape == DLT_OPEN_HOW ?
-							       (__s32)call->args[0] : AT_FDCWD);
+			rec->segs.len[2] =
+				dir_append(s, task,
+					   shape == DLT_OPEN_AT || shape == DLT_OPEN_HOW ? (__s32)call->args[0] :
+											   AT_FDCWD);
 		}
 	}
 	if (vrec_send()) {
@@ -79,8 +80,8 @@ CALL_END(open_exit)
 }
 
 /*
- * The file system's part of an open, where fentry is available. An overlay's vfs_open() calls that of the lower layer: the
- * outer one ends last.
+ * The file system's part of an open, where fentry is available. An overlay's vfs_open() calls that of the lower layer:
+ * the outer one ends last.
  */
 SEC("fentry/vfs_open")
 int vfs_open_begin(void *ctx)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the target prints: a copy of what it writes to its descriptors 1 and 2, for every process and any file behind them:
- * also for launchers, workers, and redirected output. The copy is made at the end of the call, when the kernel has faulted
- * the text in and has returned how much of it was written. Rows of calls come first: a CPU copies no more than a budget, and
- * nothing while its ring is half full; skipped writes are counted.
+ * What the target prints: a copy of what it writes to its descriptors 1 and 2, for every process and any file behind
+ * them: also for launchers, workers, and redirected output. The copy is made at the end of the call, when the kernel
+ * has faulted the text in and has returned how much of it was written. Rows of calls come first: a CPU copies no more
+ * than a budget, and nothing while its ring is half full; skipped writes are counted.
  */
 #ifndef PRINTED_BPF_H
 #define PRINTED_BPF_H
@@ -49,7 +49,8 @@ static __always_inline void printed_pass(struct printed_budget *b)
 	b->spent = 1;
 }
 
-static __always_inline void printed_fill(struct dlt_printed *rec, const struct dlt_call *call, __u32 tid, __u32 len, __u32 n)
+static __always_inline void printed_fill(struct dlt_printed *rec, const struct dlt_call *call, __u32 tid, __u32 len,
+					 __u32 n)
 {
 	struct task_struct *task = task_current();
 	struct file *file = file_of_fd(task, call->args[0]);
@@ -72,10 +73,10 @@ static __always_inline void printed_fill(struct dlt_printed *rec, const struct d
 }
 
 /* A record with N bytes of text: a ring reserves constant sizes only. */
-#define PRINTED_RESERVE(room)                                                                       \
-	rec = bpf_ringbuf_reserve(ring, sizeof(*rec) + (room), 0);                                  \
-	if (rec)                                                                                    \
-		failed = bpf_probe_read_user(rec + 1, n, (void *)addr)
+#define PRINTED_RESERVE(room)                                      \
+	rec = bpf_ringbuf_reserve(ring, sizeof(*rec) + (room), 0); \
+	if (rec)                                                   \
+	failed = bpf_probe_read_user(rec + 1, n, (void *)addr)
 
 /* Sends LEN bytes at ADDR, which the thread's call has written. A global function: verified once for all callers. */
 __noinline int printed_send(__u64 addr, __u64 len)

@@ -22,8 +22,7 @@ struct side {
  * argument; DLT_NONE: at the file's own position, less RET.
  */
 static __always_inline void side_look(struct side *side, struct task_struct *task, struct file *file,
-				      const struct dlt_call *call, __u32 tid, __s32 fd, __s64 offset,
-				      long ret)
+				      const struct dlt_call *call, __u32 tid, __s32 fd, __s64 offset, long ret)
 {
 	__s64 moved = ret > 0 ? ret : 0;
 
@@ -43,8 +42,8 @@ static __always_inline void side_look(struct side *side, struct task_struct *tas
 		side->offset = DLT_NONE;
 }
 
-static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *side, __u32 dir,
-				    __u64 requested, __u32 extra_flags, __s64 disk_bytes, __s64 ret)
+static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *side, __u32 dir, __u64 requested,
+				    __u32 extra_flags, __s64 disk_bytes, __s64 ret)
 {
 	rec->id = side->id;
 	rec->returned = ret;
@@ -60,14 +59,13 @@ static __always_inline void rw_fill(struct dlt_vfs_rw *rec, const struct side *s
 /* Returns RWF_* (linux/fs.h) as the equivalent open flags. */
 static __always_inline __u32 rwf_flags(__u64 rwf)
 {
-	return (rwf & 2 ? 010000 /* RWF_DSYNC: O_DSYNC */ : 0) |
-	       (rwf & 4 ? 04010000 /* RWF_SYNC: O_SYNC */ : 0) |
+	return (rwf & 2 ? 010000 /* RWF_DSYNC: O_DSYNC */ : 0) | (rwf & 4 ? 04010000 /* RWF_SYNC: O_SYNC */ : 0) |
 	       (rwf & 8 ? DLT_RW_NOWAIT : 0) | (rwf & 16 ? O_APPEND /* RWF_APPEND */ : 0);
 }
 
 /*
- * Returns where a write of RET bytes began that had a position but appended nevertheless (pwrite(2), BUGS): the position is
- * wrong, so this goes by the file's size.
+ * Returns where a write of RET bytes began that had a position but appended nevertheless (pwrite(2), BUGS): the
+ * position is wrong, so this goes by the file's size.
  */
 static __always_inline __s64 appended_at(struct file *file, long ret)
 {
@@ -80,9 +78,9 @@ static __always_inline __s64 appended_at(struct file *file, long ret)
 }
 
 /*
- * Returns the sum of the lengths of an iovec. The kernel has copied it, so its page is nearly always there at the call's
- * end; DLT_NO_SIZE where it is not: the program has changed its mappings meanwhile, or NUMA balancing hides the page. Two
- * global functions, verified once each: as a single loop it took the verifier 85 ms at each caller.
+ * Returns the sum of the lengths of an iovec. The kernel has copied it, so its page is nearly always there at the
+ * call's end; DLT_NO_SIZE where it is not: the program has changed its mappings meanwhile, or NUMA balancing hides the
+ * page. Two global functions, verified once each: as a single loop it took the verifier 85 ms at each caller.
  */
 #define IOV_BATCH 8 /* a larger one would exceed the stack, which includes the callers' */
 __noinline __u64 iov_batch_bytes(__u64 addr, __u64 n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls of the machine,
- * and a program that sends what has been added each interval. There are some hundred rows a second, however many calls there
- * are.
+ * System calls of the target, counted and timed by process and call in the kernel: two hooks on all calls of the
+ * machine, and a program that sends what has been added each interval. There are some hundred rows a second, however
+ * many calls there are.
  */
 #include "dlt.bpf.h"
 #include "dlt/syscalls.h"

@@ -5,7 +5,8 @@
 #include "calls/rw.bpf.h"
 
 /*
- * Returns the bytes that the call made the kernel fetch from the disk: they are charged to the task when a bio is submitted.
+ * Returns the bytes that the call made the kernel fetch from the disk: they are charged to the task when a bio is
+ * submitted.
  */
 static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struct dlt_call *call)
 {
@@ -15,23 +16,22 @@ static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struc
 }
 
 /* The row of a call on one descriptor, its first argument. */
-static __always_inline void rw_send(struct task_struct *task, struct dlt_call *call, __u32 tid,
-				    __u64 requested, __s64 offset, __u32 extra_flags, long ret)
+static __always_inline void rw_send(struct task_struct *task, struct dlt_call *call, __u32 tid, __u64 requested,
+				    __s64 offset, __u32 extra_flags, long ret)
 {
 	struct file *file = file_of_fd(task, call->args[0]);
 	struct dlt_vfs_rw *rec;
 	struct side side;
 
 	side_look(&side, task, file, call, tid, call->args[0], offset, ret);
-	if (ret > 0 && offset != DLT_NONE && call->shape & DLT_RW_WRITE &&
-	    (side.f_flags | extra_flags) & O_APPEND &&
+	if (ret > 0 && offset != DLT_NONE && call->shape & DLT_RW_WRITE && (side.f_flags | extra_flags) & O_APPEND &&
 	    !(call->shape & DLT_RW_RWF && call->args[5] & RWF_NOAPPEND))
 		side.offset = appended_at(file, ret);
 	cache_touch(file, &side.id, side.f_flags, side.offset, ret, call->start_ns, call->shape & DLT_RW_WRITE);
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
-		rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, requested,
-			extra_flags, disk_bytes_of(task, call), ret);
+		rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, requested, extra_flags,
+			disk_bytes_of(task, call), ret);
 		hdr_fill(&rec->hdr, call, task, tid, sizeof(*rec));
 		rec_submit(rec, DLT_vfs_rw);
 	}
@@ -140,8 +140,8 @@ CALL_END(rw_copy_exit)
 /* --- libaio: a row for each iocb, when a call reaps its event ------------------------------------ */
 
 /*
- * Iocbs in flight, and events reaped before their io_submit has returned. Shared: different objects may see the submission
- * and the reaping (dispatcher.h).
+ * Iocbs in flight, and events reaped before their io_submit has returned. Shared: different objects may see the
+ * submission and the reaping (dispatcher.h).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -165,11 +165,10 @@ static __noinline int aio_send(const struct dlt_aio *aio, __s64 res)
 }
 
 /*
- * AIO, which CALL has submitted, waits for its event; unless another thread has reaped it before the submitting call ended,
- * or is reaping it right now.
+ * AIO, which CALL has submitted, waits for its event; unless another thread has reaped it before the submitting call
+ * ended, or is reaping it right now.
  */
-static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_key *key,
-				      const struct dlt_call *call)
+static __always_inline void aio_begin(struct dlt_aio *aio, const struct dlt_aio_key *key, const struct dlt_call *call)
 {
 	struct dlt_aio *old;
 	__s64 res;
@@ -211,20 +210,22 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)key.iocb))
 		return 1;
 	op = iocb.aio_lio_opcode;
-	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? DLT_RW_R :
-	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
+	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV   ? DLT_RW_R :
+	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W :
+								DLT_RW_NEITHER;
 	file = file_of_fd(task, iocb.aio_fildes);
 	side_look(&side, task, file, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
-	if (dir == DLT_RW_W && (side.f_flags | rwf_flags(iocb.aio_rw_flags)) & O_APPEND && !(iocb.aio_rw_flags & RWF_NOAPPEND))
+	if (dir == DLT_RW_W && (side.f_flags | rwf_flags(iocb.aio_rw_flags)) & O_APPEND &&
+	    !(iocb.aio_rw_flags & RWF_NOAPPEND))
 		side.offset = DLT_NONE; /* at the end of the file, wherever that was */
 	len = op >= IOCB_CMD_PREADV ? iov_bytes(iocb.aio_buf, iocb.aio_nbytes) : iocb.aio_nbytes;
 	/* with the page cache all of it is done by now, except what is beyond the end of the file */
 	if (dir != DLT_RW_NEITHER && len != DLT_NO_SIZE)
-		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, len), 0, dir == DLT_RW_W);
+		cache_touch(file, &side.id, side.f_flags, side.offset, cache_inside(file, side.offset, len), 0,
+			    dir == DLT_RW_W);
 	/* in scratch, which has already been used for the names of files: it is too large for the stack */
 	aio = (struct dlt_aio *)s->rec;
-	rw_fill(&aio->rec, &side, dir,
-		len, rwf_flags(iocb.aio_rw_flags), DLT_NONE, DLT_UNKNOWN);
+	rw_fill(&aio->rec, &side, dir, len, rwf_flags(iocb.aio_rw_flags), DLT_NONE, DLT_UNKNOWN);
 	hdr_fill(&aio->rec.hdr, call, task, tid, sizeof(aio->rec));
 	aio->rec.hdr.func += 1 + (op < DLT_IOCB_OPS ? op : DLT_IOCB_OPS);
 	aio->start_ns = call->start_ns;

@@ -193,8 +193,8 @@ static __always_inline int request_start(__u64 key)
 	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
 		return 0; /* its file operations, if any, are not traced: see docs/design.md */
 	/*
-	 * in a chain, an accepted request may be refused later, where its vector cannot be copied: io_req_prep_async() of
-	 * 6.1
+	 * in a chain, an accepted request may be refused later, where its vector cannot be copied: io_req_prep_async()
+	 * of 6.1
 	 */
 	req = bpf_map_lookup_elem(&requests, &key);
 	if (req && req->ctx == ctx && req->head == head)
@@ -223,8 +223,7 @@ static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
 
-	if (!req || req->user_data != user_data || kiocb_res(key) != res ||
-	    (req->flags & DLT_URING_SKIP && res >= 0))
+	if (!req || req->user_data != user_data || kiocb_res(key) != res || (req->flags & DLT_URING_SKIP && res >= 0))
 		return false;
 	if (req->flags & DLT_URING_BY_USER)
 		user_data_remove(key, req->ctx, user_data);
@@ -233,8 +232,8 @@ static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 }
 
 /*
- * Looks at some requests of the list from NODE on. Returns the next one to look at, 0 when found or at the end. A global
- * function: verified once, not at each step.
+ * Looks at some requests of the list from NODE on. Returns the next one to look at, 0 when found or at the end. A
+ * global function: verified once, not at each step.
  */
 __noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
 {
@@ -247,8 +246,8 @@ __noinline __u64 overflowed_among(__u64 node, __u64 user_data, __s32 res)
 }
 
 /*
- * The ring has no room: newer kernels post nothing yet, and do not report which request has ended. It is either the worker's
- * current request, or one of the ring's list of those that are done but not posted, in their order.
+ * The ring has no room: newer kernels post nothing yet, and do not report which request has ended. It is either the
+ * worker's current request, or one of the ring's list of those that are done but not posted, in their order.
  */
 static __always_inline int overflowed(__u64 ctx, __u64 user_data, __s32 res)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_uring in the kernel: the differences between kernels, and the ABI of submission entries. The types are dltraced's own,
- * so that this builds against a kernel without io_uring.
+ * io_uring in the kernel: the differences between kernels, and the ABI of submission entries. The types are dltraced's
+ * own, so that this builds against a kernel without io_uring.
  */
 #ifndef IO_URING_BPF_H
 #define IO_URING_BPF_H
@@ -116,8 +116,8 @@ static __always_inline __s32 kiocb_res(__u64 kiocb)
 }
 
 /*
- * Returns the result of a request whose chain has failed before it was issued: its own if the kernel has refused it (bit 8
- * of its flags, after the entry's byte), else -ECANCELED.
+ * Returns the result of a request whose chain has failed before it was issued: its own if the kernel has refused it
+ * (bit 8 of its flags, after the entry's byte), else -ECANCELED.
  */
 #define REQ_FAIL 0x100
 #define CANCELED (-125) /* -ECANCELED */
@@ -209,8 +209,7 @@ static __always_inline __u64 worker_request(struct task_struct *task)
 	__u64 work = 0;
 
 	if (!bpf_core_field_exists(with_worker->worker_private) ||
-	    !bpf_core_field_exists(((struct io_worker___dlt *)0)->cur_work) ||
-	    !(KLOAD(task, flags) & PF_IO_WORKER))
+	    !bpf_core_field_exists(((struct io_worker___dlt *)0)->cur_work) || !(KLOAD(task, flags) & PF_IO_WORKER))
 		return 0;
 	worker = KLOAD(with_worker, worker_private);
 	bpf_core_read(&work, sizeof(work), &worker->cur_work);

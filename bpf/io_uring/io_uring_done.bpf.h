@@ -27,8 +27,8 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
 }
 
 /*
- * Whether the kernel has chosen where a request on FILE that moved RES bytes began: one at the file's own position (-1), or
- * one that appends.
+ * Whether the kernel has chosen where a request on FILE that moved RES bytes began: one at the file's own position
+ * (-1), or one that appends.
  */
 static __always_inline bool position_is_chosen(const struct dlt_call *call, struct file *file, __s64 res)
 {
@@ -36,9 +36,9 @@ static __always_inline bool position_is_chosen(const struct dlt_call *call, stru
 }
 
 /*
- * Returns where a request on FILE that moved RES bytes began, for side_look(). The kernel advances a position that it has
- * chosen in the request, whose struct kiocb is its first member (struct io_rw). The file's position stays where it was if a
- * later part of the request failed, and under direct I/O that ends later.
+ * Returns where a request on FILE that moved RES bytes began, for side_look(). The kernel advances a position that it
+ * has chosen in the request, whose struct kiocb is its first member (struct io_rw). The file's position stays where it
+ * was if a later part of the request failed, and under direct I/O that ends later.
  */
 static __always_inline __s64 began_at(struct io_kiocb___dlt *kiocb, const struct dlt_call *call, struct file *file,
 				      __s64 res)
@@ -66,8 +66,8 @@ static __always_inline __u32 inode_magic(struct inode *inode)
 }
 
 /*
- * May the position in a request on FILE, opened with FLAGS, have stayed where it was? The file systems of servers bring it
- * forward or not, as it comes: by their version, mode of the server, and whether they have waited for it
+ * May the position in a request on FILE, opened with FLAGS, have stayed where it was? The file systems of servers bring
+ * it forward or not, as it comes: by their version, mode of the server, and whether they have waited for it
  * (fuse_direct_IO(), nfs_direct_wait()). Those of disks always do (iomap_dio_complete(), dio_complete()).
  */
 static __noinline bool position_is_unsure(struct file *file, __u32 flags)
@@ -107,8 +107,8 @@ static __noinline int rw_done(struct dlt_uring_req *req, struct io_kiocb___dlt *
 	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (!rec)
 		return 0;
-	rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, req->requested,
-		rwf_flags(call->args[5]), DLT_NONE, res);
+	rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, req->requested, rwf_flags(call->args[5]),
+		DLT_NONE, res);
 	hdr_fill(&rec->hdr, call, task, call->tid, sizeof(*rec));
 	__builtin_memcpy(rec->hdr.comm, req->comm, DLT_COMM_LEN);
 	rec_submit(rec, DLT_vfs_rw);
@@ -221,8 +221,7 @@ static __always_inline struct scratch *record_take(struct dlt_uring_req *req, __
 	return s;
 }
 
-static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key,
-				__s64 res)
+static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key, __s64 res)
 {
 	struct task_struct *task = submitter(kiocb);
 	struct scratch *s = record_take(req, key);
@@ -257,8 +256,7 @@ static __noinline int open_done(struct dlt_uring_req *req, struct io_kiocb___dlt
 	return 0;
 }
 
-static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key,
-				      __s64 res)
+static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb___dlt *kiocb, __u64 key, __s64 res)
 {
 	struct task_struct *task = submitter(kiocb);
 	struct scratch *s = record_take(req, key);
@@ -288,8 +286,8 @@ static __noinline int kept_send(struct dlt_uring_req *req, __u64 key)
 }
 
 /*
- * Sends the row of request KEY, which has the result RES. ALIVE: the kernel still has the request; otherwise another one may
- * be at its address. A global function: verified once, not at each caller.
+ * Sends the row of request KEY, which has the result RES. ALIVE: the kernel still has the request; otherwise another
+ * one may be at its address. A global function: verified once, not at each caller.
  */
 __noinline int request_row(__u64 key, __u64 res, __u32 alive)
 {

@@ -40,13 +40,11 @@ struct {
 static __noinline bool record_keep(struct scratch *s, struct dlt_uring_req *req, __u64 key)
 {
 	req->rec_used = s->used;
-	if (s->used <= DLT_URING_SHORT_BYTES &&
-	    !bpf_map_update_elem(&short_records, &key, s->rec, BPF_ANY)) {
+	if (s->used <= DLT_URING_SHORT_BYTES && !bpf_map_update_elem(&short_records, &key, s->rec, BPF_ANY)) {
 		req->flags |= DLT_URING_SHORT;
 		return true;
 	}
-	if (s->used <= DLT_URING_LONG_BYTES &&
-	    !bpf_map_update_elem(&long_records, &key, s->rec, BPF_ANY)) {
+	if (s->used <= DLT_URING_LONG_BYTES && !bpf_map_update_elem(&long_records, &key, s->rec, BPF_ANY)) {
 		req->flags |= DLT_URING_LONG;
 		return true;
 	}
@@ -139,8 +137,8 @@ static __always_inline bool appends(const struct dlt_call *call, struct file *fi
 	       (KLOAD(file, f_flags) | rwf_flags(call->args[5])) & O_APPEND;
 }
 
-static __always_inline void sync_fill(struct dlt_sync *rec, const struct dlt_uring_req *req, const struct dlt_file_id *id,
-				      __s64 res)
+static __always_inline void sync_fill(struct dlt_sync *rec, const struct dlt_uring_req *req,
+				      const struct dlt_file_id *id, __s64 res)
 {
 	const struct dlt_call *call = &req->call;
 
@@ -298,7 +296,8 @@ static __always_inline struct file *file_spliced(struct dlt_uring_req *req, stru
 }
 
 /* Looks at FILE before the request: where it begins is not known for one without a position, or one that appends. */
-static __noinline int side_look_ahead(struct side *side, struct dlt_uring_req *req, struct file *file, __s32 fd, __s64 at)
+static __noinline int side_look_ahead(struct side *side, struct dlt_uring_req *req, struct file *file, __s32 fd,
+				      __s64 at)
 {
 	bool known = at != -1 && (!file || req->call.nr == OP_SPLICE || !appends(&req->call, file));
 
@@ -361,9 +360,12 @@ static __noinline bool sync_keep(struct dlt_uring_req *req, __u64 key)
 static __always_inline bool row_keep(struct dlt_uring_req *req, __u64 key)
 {
 	switch (req->call.probe) {
-	case DLT_sync: return sync_keep(req, key);
-	case DLT_vfs_rw: return rw_keep(req, key);
-	default: return true;
+	case DLT_sync:
+		return sync_keep(req, key);
+	case DLT_vfs_rw:
+		return rw_keep(req, key);
+	default:
+		return true;
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page faults of the target, each of them, by the tracepoints at their beginning; where an architecture has none, by the
- * kernel's software event. A fault is the first access of a page, or of a page that has been taken away or made read-only.
- * It is not each access.
+ * Page faults of the target, each of them, by the tracepoints at their beginning; where an architecture has none, by
+ * the kernel's software event. A fault is the first access of a page, or of a page that has been taken away or made
+ * read-only. It is not each access.
  *
  * Runs of accessed pages, which the daemon finds in page tables, only pass through here into the rings; but it gets the
  * mappings of a process from here, with their files.
@@ -27,7 +27,8 @@ static __always_inline __u32 kind_of(struct task_struct *task, __u64 addr)
 	return DLT_ACCESS_UNKNOWN;
 }
 
-/* The kernel may only try an access; what it cannot have at once it then asks for again. A probe read is such a try, too. */
+/* The kernel may only try an access; what it cannot have at once it then asks for again. A probe read is such a try,
+ * too. */
 static __always_inline bool tries_only(struct task_struct *task)
 {
 	return KLOAD(task, pagefault_disabled) > !DLT_DIRECT;
@@ -121,7 +122,8 @@ int access_kernel_perf(struct trace_event_raw_exceptions *ctx)
 
 __u64 addressless; /* samples of the target without an address */
 
-/* An access of watched memory has happened, and IP is that of the next instruction; or the PMU has sampled one, of any memory. */
+/* An access of watched memory has happened, and IP is that of the next instruction; or the PMU has sampled one, of any
+ * memory. */
 SEC("perf_event")
 int access_sample(struct perf_event_ctx *ctx)
 {
@@ -130,7 +132,8 @@ int access_sample(struct perf_event_ctx *ctx)
 	if (!is_traced())
 		return 0;
 	if (addr > 0)
-		send(task_current(), addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE, DLT_ACCESS_NO_WRITE);
+		send(task_current(), addr, perf_event_is_user(ctx) ? (__s64)perf_event_ip(ctx) : DLT_NONE,
+		     DLT_ACCESS_NO_WRITE);
 	else if (!addr)
 		__sync_fetch_and_add(&addressless, 1);
 	return 0;

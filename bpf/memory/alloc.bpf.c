@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages of allocations that the preloaded library (preload/) fills in the target's threads. A page that is full passes a
- * uprobe; what is in one when its thread ends, or before it executes another program, is fetched there. All that comes
- * from the process is copied as it is.
+ * Pages of allocations that the preloaded library (preload/) fills in the target's threads. A page that is full passes
+ * a uprobe; what is in one when its thread ends, or before it executes another program, is fetched there. All that
+ * comes from the process is copied as it is.
  */
 #include "dlt.bpf.h"
 
@@ -28,11 +28,12 @@ static __always_inline void count_events_lost(__u64 n)
 }
 
 /*
- * A call of a function with a uprobe that a thread is in, by its number. OUTER: one that gets its block from such a call.
- * Where a thread has left one by a jump or an exception, the next one takes its place.
+ * A call of a function with a uprobe that a thread is in, by its number. OUTER: one that gets its block from such a
+ * call. Where a thread has left one by a jump or an exception, the next one takes its place.
  */
 struct begun {
-	__u64 size, stack, stored; /* STACK: its stack pointer then; STORED: where the address will be; 0: it is returned */
+	__u64 size, stack,
+		stored; /* STACK: its stack pointer then; STORED: where the address will be; 0: it is returned */
 	__u64 outer_size, outer_stack;
 	__u32 op, outer_op; /* 0: none */
 };
@@ -43,18 +44,20 @@ struct {
 	__type(value, struct begun);
 } begun SEC(".maps");
 
-/* Send COPY of PAGE with room for EVENTS, of which N are lost where that is not possible: a ring reserves constant sizes. */
-#define ALLOC_SEND(events)                                                                          \
-	do {                                                                                        \
-		rec = rec_room(DLT_ALLOC_BYTES(events), copy != DLT_ALLOC_FULL);                    \
-		if (!rec)                                                                           \
-			break;                                                                      \
-		if (bpf_probe_read_user(&rec->at, sizeof(rec->at.head) + (events) * sizeof(rec->at.v[0]), (void *)page)) { \
-			bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);                                 \
-			rec = NULL;                                                                 \
-			break;                                                                      \
-		}                                                                                   \
-		sent(rec, page, copy, n, DLT_ALLOC_BYTES(events));                                  \
+/* Send COPY of PAGE with room for EVENTS, of which N are lost where that is not possible: a ring reserves constant
+ * sizes. */
+#define ALLOC_SEND(events)                                                                                \
+	do {                                                                                              \
+		rec = rec_room(DLT_ALLOC_BYTES(events), copy != DLT_ALLOC_FULL);                          \
+		if (!rec)                                                                                 \
+			break;                                                                            \
+		if (bpf_probe_read_user(&rec->at, sizeof(rec->at.head) + (events) * sizeof(rec->at.v[0]), \
+					(void *)page)) {                                                  \
+			bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);                                       \
+			rec = NULL;                                                                       \
+			break;                                                                            \
+		}                                                                                         \
+		sent(rec, page, copy, n, DLT_ALLOC_BYTES(events));                                        \
 	} while (0)
 
 /* rec_reserve(), but what is lost are many rows, or none. */
@@ -175,7 +178,8 @@ int alloc_exit_kprobe(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Its memory is about to be replaced, unless the exec fails: then the same page goes on. From Linux 6.10 on, and before. */
+/* Its memory is about to be replaced, unless the exec fails: then the same page goes on. From Linux 6.10 on, and
+ * before. */
 SEC("tp_btf/sched_prepare_exec")
 int BPF_PROG(alloc_exec, struct task_struct *task, struct linux_binprm *bprm)
 {
@@ -231,7 +235,8 @@ static __always_inline void call_put(struct dlt_alloc *rec, __u32 op, __u64 addr
 	rec->at.head.n = 1 + frames;
 	rec->at.v[0].ticks = ~0ULL; /* as late as it can be: when the record is sent */
 	rec->at.v[0].addr = addr;
-	rec->at.v[0].op_size = (__u64)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX);
+	rec->at.v[0].op_size =
+		(__u64)op << DLT_ALLOC_OP_SHIFT | (size < DLT_ALLOC_SIZE_MAX ? size : DLT_ALLOC_SIZE_MAX);
 	rec->at.v[0].site = 0;
 	rec->at.v[0].n = frames;
 }
@@ -251,8 +256,8 @@ static __always_inline void called(__u32 op, __u64 addr, __u64 size)
 #define ALLOC_CALL_BYTES DLT_ALLOC_BYTES(1 + DLT_ALLOC_FRAME_EVENTS)
 
 /*
- * The same with the stack, as the kernel finds it by frame pointers: the innermost frame is what the call returns to, which
- * needs none; the others are those of functions that keep one.
+ * The same with the stack, as the kernel finds it by frame pointers: the innermost frame is what the call returns to,
+ * which needs none; the others are those of functions that keep one.
  */
 static __always_inline void called_from(struct pt_regs *ctx, __u32 op, __u64 addr, __u64 size)
 {
@@ -302,7 +307,8 @@ static __always_inline int function_begins(struct pt_regs *ctx, __u32 op, __u64 
 	return 0;
 }
 
-/* The one below, of those that were begun. Where it returns the stack is as before the call, with the address or without. */
+/* The one below, of those that were begun. Where it returns the stack is as before the call, with the address or
+ * without. */
 SEC("uprobe")
 int alloc_function_ends(struct pt_regs *ctx)
 {

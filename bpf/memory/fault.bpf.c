@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Major page faults of the target: those that waited for a disk. The end is the kernel's own software event, which minor
- * faults do not cause. The begin is the function that looks for the page: filemap_fault() for a page of a file,
+ * Major page faults of the target: those that waited for a disk. The end is the kernel's own software event, which
+ * minor faults do not cause. The begin is the function that looks for the page: filemap_fault() for a page of a file,
  * do_swap_page() for a swapped page. A fault that the kernel tries again ends once. Where functions cannot be hooked, a
- * tracepoint marks the begins for files, and the mapping is looked up at the end; begins of swap-ins are then not known.
+ * tracepoint marks the begins for files, and the mapping is looked up at the end; begins of swap-ins are then not
+ * known.
  *
- * No event shows that a fault was only a minor one. A begin belongs to an end if its page is the same and the thread has
- * counted no fault in between. The thread's own count of major faults also includes those without an event: for pages that
- * the kernel faults in by itself (get_user_pages(), as for direct I/O from a mapping). They count as not seen.
+ * No event shows that a fault was only a minor one. A begin belongs to an end if its page is the same and the thread
+ * has counted no fault in between. The thread's own count of major faults also includes those without an event: for
+ * pages that the kernel faults in by itself (get_user_pages(), as for direct I/O from a mapping). They count as not
+ * seen.
  */
 #include "file.bpf.h"
 
@@ -72,7 +74,8 @@ static __always_inline void begins(__u32 kind, __u64 page, __u64 of, __u64 pgoff
 		count_unseen(slot, majors);
 	}
 	/* otherwise it is tried again: the first begin counts */
-	if (!slot->begin_ns || slot->faults != faults || slot->page != page || slot->pgoff != pgoff || slot->kind != kind) {
+	if (!slot->begin_ns || slot->faults != faults || slot->page != page || slot->pgoff != pgoff ||
+	    slot->kind != kind) {
 		slot->begin_ns = bpf_ktime_get_ns();
 		slot->disk_bytes = disk_bytes_of(task);
 		slot->faults = faults;
@@ -167,7 +170,8 @@ static __always_inline void inode_look(__u64 addr, struct dlt_file_id *id)
 }
 
 /* Whether SLOT has the begin of the fault that ends at PAGE. */
-static __always_inline bool slot_is_of(const struct dlt_fault_slot *slot, struct task_struct *task, __u32 tid, __u64 page)
+static __always_inline bool slot_is_of(const struct dlt_fault_slot *slot, struct task_struct *task, __u32 tid,
+				       __u64 page)
 {
 	return slot->tid == tid && slot->begin_ns && (slot->page == page || slot->page == DLT_FAULT_NO_PAGE) &&
 	       slot->faults + 1 == KLOAD(task, maj_flt) + KLOAD(task, min_flt);
@@ -189,8 +193,8 @@ static __always_inline bool is_on_disk(__u64 addr)
 }
 
 /* Fills REC for a fault with a begin in SLOT; INODE is its file's, 0: none. */
-static __always_inline void record_begun(struct dlt_fault *rec, const struct dlt_fault_slot *slot, struct task_struct *task,
-					 __u64 inode)
+static __always_inline void record_begun(struct dlt_fault *rec, const struct dlt_fault_slot *slot,
+					 struct task_struct *task, __u64 inode)
 {
 	__u64 disk_bytes = inode && !is_on_disk(inode) ? (__u64)DLT_NONE : disk_bytes_of(task);
 
@@ -212,7 +216,8 @@ static __always_inline void record_unbegun(struct dlt_fault *rec, const struct v
 	rec->hdr.ts_ns = bpf_ktime_get_ns();
 }
 
-/* Sends the record of a fault of the file ID, whose inode is at INODE. LOOK: NULL where the mapping was not looked up. */
+/* Sends the record of a fault of the file ID, whose inode is at INODE. LOOK: NULL where the mapping was not looked up.
+ */
 static __always_inline void record_send(const struct perf_event_ctx *ctx, struct dlt_fault_slot *slot, bool begun,
 					const struct vma_look *look, const struct dlt_file_id *id, __u64 inode)
 {
@@ -278,7 +283,8 @@ int fault_end(struct perf_event_ctx *ctx)
 	return 0;
 }
 
-/* Whether the inode of SLOT's fault is the last one that was looked up. Its memory may belong to another inode by now. */
+/* Whether the inode of SLOT's fault is the last one that was looked up. Its memory may belong to another inode by now.
+ */
 static __always_inline bool inode_is_known(const struct dlt_fault_slot *slot)
 {
 	struct inode *inode = KCAST(inode, slot->of);

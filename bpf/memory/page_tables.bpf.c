@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page tables of processes, read and never written: a list of all processes' memory, and copies of pages of the kernel's view
- * of physical memory. The daemon follows the tables (src/kernel/access/page_walk.c). An address that is not mapped gives zeros.
+ * Page tables of processes, read and never written: a list of all processes' memory, and copies of pages of the
+ * kernel's view of physical memory. The daemon follows the tables (src/kernel/access/page_walk.c). An address that is
+ * not mapped gives zeros.
  */
 #include "vmlinux.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Direct reclaim: a thread of the target asks for memory and must first free some itself, as the machine has too little, or
- * as a cgroup is at its limit. What the kernel's own threads reclaim (kswapd) has no rows, and stops nobody.
+ * Direct reclaim: a thread of the target asks for memory and must first free some itself, as the machine has too
+ * little, or as a cgroup is at its limit. What the kernel's own threads reclaim (kswapd) has no rows, and stops nobody.
  *
- * Reclaim takes microseconds at least and is rare, so a hash has those in flight: no thread needs memory for it before. No
- * thread reclaims within a reclaim (PF_MEMALLOC). So where one is still in flight when the next begins, its end was not seen.
+ * Reclaim takes microseconds at least and is rare, so a hash has those in flight: no thread needs memory for it before.
+ * No thread reclaims within a reclaim (PF_MEMALLOC). So where one is still in flight when the next begins, its end was
+ * not seen.
  */
 #include "dlt.bpf.h"
 
@@ -61,8 +62,8 @@ static __always_inline int ends(__u64 pages)
 }
 
 /*
- * A begin's arguments differ between kernels, and none is used. The first one of an end is the number of pages: in the events
- * of perf it follows the header, which has 8 bytes.
+ * A begin's arguments differ between kernels, and none is used. The first one of an end is the number of pages: in the
+ * events of perf it follows the header, which has 8 bytes.
  */
 SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
 int HELD_PROG(reclaim_begin)

@@ -58,13 +58,13 @@ static __always_inline void usage_add(struct dlt_pids *rec, struct task_struct *
 
 static const char rank_name[] = "RANK=", slurm_name[] = "SLURM_PROCID=", ompi_name[] = "OMPI_COMM_WORLD_RANK=";
 
-#define BEGINS(text, name)                                                                          \
-	({                                                                                          \
-		bool same_ = true;                                                                  \
-                                                                                                    \
-		_Pragma("unroll") for (unsigned int i_ = 0; i_ < sizeof(name) - 1; i_++) same_ =    \
-			same_ && (text)[i_] == (name)[i_];                                          \
-		same_;                                                                              \
+#define BEGINS(text, name)                                                                       \
+	({                                                                                       \
+		bool same_ = true;                                                               \
+                                                                                                 \
+		_Pragma("unroll") for (unsigned int i_ = 0; i_ < sizeof(name) - 1; i_++) same_ = \
+			same_ && (text)[i_] == (name)[i_];                                       \
+		same_;                                                                           \
 	})
 
 /* Like getenv(3): the first string with a name counts. */
@@ -247,8 +247,8 @@ static __always_inline bool is_others(struct task_struct *task)
 }
 
 /*
- * Whether TASK now runs a program that the owner may not read (mode 0711): the kernel lets its user look into the memory of
- * none (would_dump() of exec(2)), so its strings, such as names of files, are not for the owner.
+ * Whether TASK now runs a program that the owner may not read (mode 0711): the kernel lets its user look into the
+ * memory of none (would_dump() of exec(2)), so its strings, such as names of files, are not for the owner.
  */
 static __always_inline bool is_hidden(struct task_struct *task)
 {
@@ -275,8 +275,7 @@ static __always_inline int executed(struct task_struct *task)
 		len = end - start;
 		if (len > DLT_ARGS_MAX)
 			len = DLT_ARGS_MAX;
-		if (len && !bpf_probe_read_user(s->rec + sizeof(*rec), len & (2 * DLT_ARGS_MAX - 1),
-						(void *)start)) {
+		if (len && !bpf_probe_read_user(s->rec + sizeof(*rec), len & (2 * DLT_ARGS_MAX - 1), (void *)start)) {
 			rec->segs.len[0] = len;
 			s->used += len;
 		}
@@ -319,8 +318,8 @@ static __always_inline void call_drop(__u32 tid)
 }
 
 /*
- * The kernel decrements the number of live threads before the tracepoint: if threads end at the same time, several may find
- * 0. Returns true for one of them, the last one; end_release() follows. IN is the process's byte.
+ * The kernel decrements the number of live threads before the tracepoint: if threads end at the same time, several may
+ * find 0. Returns true for one of them, the last one; end_release() follows. IN is the process's byte.
  */
 static __always_inline bool end_claim(__u32 tgid, __u8 *in)
 {
@@ -410,8 +409,8 @@ int HELD_PROG(pids_exit, struct task_struct *task)
 
 /*
  * The hooks where the kernel would skip runs of the typed ones (dlt_cfg.perf): kprobes and perf's tracepoints run with
- * preemption off. A fork is hooked by the function between its tracepoint and the child's first run, as perf's tracepoint
- * has no pointer; the other events concern the current task.
+ * preemption off. A fork is hooked by the function between its tracepoint and the child's first run, as perf's
+ * tracepoint has no pointer; the other events concern the current task.
  */
 SEC("kprobe/wake_up_new_task")
 int pids_fork_perf(struct pt_regs *ctx)
@@ -438,8 +437,7 @@ int HELD_PROG(pids_attach, struct cgroup *dst, const char *path, struct task_str
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (!dlt_cfg.cgroups || target_has(tgid) || tgid == dlt_cfg.self_tgid ||
-	    !cgroup_traced(dst))
+	if (!dlt_cfg.cgroups || target_has(tgid) || tgid == dlt_cfg.self_tgid || !cgroup_traced(dst))
 		return 0;
 	/* vhost and kvm workers are moved to their user's cgroup */
 	if (BPF_CORE_READ(task, flags) & PF_KTHREAD)
@@ -473,7 +471,8 @@ static __always_inline bool name_is_container(struct scratch *s, const char *nam
 			return false;
 	}
 	/* libpod-conmon-<id>.scope has podman's process beside the container */
-	return at < 7 || s->rec[(at - 1) & 255] != '-' || s->rec[(at - 7) & 255] != 'c' || s->rec[(at - 2) & 255] != 'n';
+	return at < 7 || s->rec[(at - 1) & 255] != '-' || s->rec[(at - 7) & 255] != 'c' ||
+	       s->rec[(at - 2) & 255] != 'n';
 }
 
 /* Returns the number of the cgroup at PATH, from the root of its HIERARCHY, if it is to be traced; NULL: it is not. */
@@ -489,8 +488,8 @@ static __always_inline __u8 *path_awaited(struct scratch *s, __u32 hierarchy, co
 }
 
 /*
- * --cgroup with a path that did not exist yet, and --container new: every container's cgroup that is made during the trace.
- * It cannot have members yet.
+ * --cgroup with a path that did not exist yet, and --container new: every container's cgroup that is made during the
+ * trace. It cannot have members yet.
  */
 SEC("tp_btf/cgroup_mkdir")
 int HELD_PROG(pids_cgroup_mkdir, struct cgroup *cgrp, const char *path)

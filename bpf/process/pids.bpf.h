@@ -11,8 +11,7 @@
 
 #include "dlt/pids.h"
 
-static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct task_struct *task,
-						   __u32 event)
+static __always_inline struct dlt_pids *pids_begin(struct scratch *s, struct task_struct *task, __u32 event)
 {
 	struct dlt_pids *rec = (struct dlt_pids *)s->rec;
 	struct task_struct *parent;

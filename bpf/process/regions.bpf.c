@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions of the target's programs: messages that they pass to prctl(2) (include/dltraced.h). The dispatcher calls this only
- * for prctls with that operation. Everything is known at the start of the call, so its end is not traced.
+ * Regions of the target's programs: messages that they pass to prctl(2) (include/dltraced.h). The dispatcher calls this
+ * only for prctls with that operation. Everything is known at the start of the call, so its end is not traced.
  */
 #include "dlt.bpf.h"
 
 #include "dlt/regions.h"
 
 /*
- * Epochs begin and end with live regions: from here on the page cache's sums are those of the next one. While the daemon has
- * not sent those before the last such instant there is no third turn, so this one then is not one.
+ * Epochs begin and end with live regions: from here on the page cache's sums are those of the next one. While the
+ * daemon has not sent those before the last such instant there is no third turn, so this one then is not one.
  */
 static __always_inline void epoch_turns(const struct dlt_regions *rec)
 {
@@ -31,22 +31,23 @@ static __always_inline void epoch_turns(const struct dlt_regions *rec)
 	sh->cache_turn = turn + 1; /* the same by any number of threads at once */
 }
 
-/* A record with room for ROOM bytes, as a ring reserves constant sizes only, which gets LEN bytes of the message at ADDR. */
-#define REGION_SEND(room)                                                                           \
-	do {                                                                                        \
-		rec = rec_reserve(DLT_regions, offsetof(struct dlt_regions, msg) + (room), false);  \
-		if (!rec)                                                                           \
-			break;                                                                      \
-		if (bpf_probe_read_user(rec->msg, len, (void *)addr)) {                             \
-			bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);                                 \
-			region_is_none();                                                           \
-			break;                                                                      \
-		}                                                                                   \
-		rec->msg_len = len;                                                                 \
+/* A record with room for ROOM bytes, as a ring reserves constant sizes only, which gets LEN bytes of the message at
+ * ADDR. */
+#define REGION_SEND(room)                                                                                   \
+	do {                                                                                                \
+		rec = rec_reserve(DLT_regions, offsetof(struct dlt_regions, msg) + (room), false);          \
+		if (!rec)                                                                                   \
+			break;                                                                              \
+		if (bpf_probe_read_user(rec->msg, len, (void *)addr)) {                                     \
+			bpf_ringbuf_discard(rec, BPF_RB_NO_WAKEUP);                                         \
+			region_is_none();                                                                   \
+			break;                                                                              \
+		}                                                                                           \
+		rec->msg_len = len;                                                                         \
 		hdr_fill(&rec->hdr, call, task_current(), tid, offsetof(struct dlt_regions, msg) + (room)); \
-		if (dlt_cfg.cache_mask)                                                             \
-			epoch_turns(rec);                                                           \
-		rec_submit(rec, DLT_regions);                                                       \
+		if (dlt_cfg.cache_mask)                                                                     \
+			epoch_turns(rec);                                                                   \
+		rec_submit(rec, DLT_regions);                                                               \
 	} while (0)
 
 /* The address was wrong: the call was counted at its start, but is not a region. */

@@ -49,8 +49,8 @@ struct walked {
 	__u32 tgid, tid;
 };
 /*
- * Volatile: otherwise clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes on without any
- * BTF, and then global functions are verified again at every call (for minutes, on 6.1).
+ * Volatile: otherwise clang makes a variable of each field, with BTF that the kernel refuses; libbpf goes on without
+ * any BTF, and then global functions are verified again at every call (for minutes, on 6.1).
  */
 static volatile struct walked walked_files, walked_memory;
 
@@ -66,8 +66,7 @@ static __always_inline struct dlt_newcomer *newcomer(struct task_struct *task)
 }
 
 /* Whether TABLE of TASK is that of another thread, and has been walked. */
-static __always_inline bool walked_before(volatile struct walked *w, struct task_struct *task,
-					  __u64 table)
+static __always_inline bool walked_before(volatile struct walked *w, struct task_struct *task, __u64 table)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
 
@@ -79,8 +78,7 @@ static __always_inline bool walked_before(volatile struct walked *w, struct task
 	return false;
 }
 
-static __always_inline void row_begin(struct scratch *s, struct task_struct *task, __u32 probe,
-				      __u32 func, __u32 size)
+static __always_inline void row_begin(struct scratch *s, struct task_struct *task, __u32 probe, __u32 func, __u32 size)
 {
 	struct dlt_hdr *h = (struct dlt_hdr *)s->rec;
 	struct dlt_stats *st = stats_of(probe);
@@ -121,8 +119,7 @@ int snapshot_task(struct bpf_iter__task *ctx)
 		return 0;
 	new->alive = 1;
 	/* a thread that started after the join has a row of its own */
-	if (BPF_CORE_READ(task, start_time) < new->since_ns &&
-	    !(BPF_CORE_READ(task, flags) & PF_EXITING))
+	if (BPF_CORE_READ(task, start_time) < new->since_ns && !(BPF_CORE_READ(task, flags) & PF_EXITING))
 		pids_emit(task, DLT_PIDS_SNAPSHOT);
 	return 0;
 }
@@ -154,12 +151,9 @@ int snapshot_file(struct bpf_iter__task_file *ctx)
 
 static __always_inline __s64 map_flags(__u64 vm_flags, struct file *file)
 {
-	return (vm_flags & VM_MAYSHARE ? MAP_SHARED : MAP_PRIVATE) |
-	       (file ? 0 : MAP_ANONYMOUS) |
-	       (vm_flags & VM_GROWSDOWN ? MAP_GROWSDOWN : 0) |
-	       (vm_flags & VM_LOCKED ? MAP_LOCKED : 0) |
-	       (vm_flags & VM_NORESERVE ? MAP_NORESERVE : 0) |
-	       (vm_flags & VM_HUGETLB ? MAP_HUGETLB : 0);
+	return (vm_flags & VM_MAYSHARE ? MAP_SHARED : MAP_PRIVATE) | (file ? 0 : MAP_ANONYMOUS) |
+	       (vm_flags & VM_GROWSDOWN ? MAP_GROWSDOWN : 0) | (vm_flags & VM_LOCKED ? MAP_LOCKED : 0) |
+	       (vm_flags & VM_NORESERVE ? MAP_NORESERVE : 0) | (vm_flags & VM_HUGETLB ? MAP_HUGETLB : 0);
 }
 
 SEC("iter/task_vma")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU scheduling, in sums: which thread had which CPU for how long, which waited for one, and what else threads waited for.
- * This file has the scheduler's hooks. Cells hold sums (sched_cells.bpf.h), slots hold what each thread is doing
+ * CPU scheduling, in sums: which thread had which CPU for how long, which waited for one, and what else threads waited
+ * for. This file has the scheduler's hooks. Cells hold sums (sched_cells.bpf.h), slots hold what each thread is doing
  * (sched_life.bpf.h), other programs send rows (sched_send.bpf.h).
  */
 #include "sched/sched.bpf.h"
@@ -9,7 +9,8 @@
 #include "sched/sched_life.bpf.h"
 #include "sched/sched_send.bpf.h"
 
-/* The part of a run that was sent stays in the cell that sent it: the thread that leaves is charged only for the rest. */
+/* The part of a run that was sent stays in the cell that sent it: the thread that leaves is charged only for the rest.
+ */
 static __always_inline void settle(struct dlt_sched_cpu *here)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
@@ -26,8 +27,8 @@ static __always_inline void settle(struct dlt_sched_cpu *here)
  * Returns the cell of W, which has been running: the cell that it came with. Not if W has a new name since, if the cell
  * belongs to another program because W has executed one, or if it was another's before W joined the target.
  */
-static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu,
-							   __u64 now)
+static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu *here, const struct task_id *w,
+							   __u32 cpu, __u64 now)
 {
 	struct dlt_sched_cell *c = here->since_ns ? cell_at(here->cell) : NULL;
 
@@ -82,8 +83,8 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 }
 
 /*
- * W, which comes, has been able to run since WAKE. For a thread that was not seen to come, WAKE may be later than NOW, see
- * came().
+ * W, which comes, has been able to run since WAKE. For a thread that was not seen to come, WAKE may be later than NOW,
+ * see came().
  */
 static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sched_cell *c, __u64 wake, __u64 now)
 {
@@ -97,8 +98,8 @@ static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sche
 }
 
 /* Adds that W has waited in a call. */
-static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w, __u32 cpu, struct dlt_sched_slot *slot,
-				   __u64 ns, __u64 now)
+static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w, __u32 cpu,
+				   struct dlt_sched_slot *slot, __u64 ns, __u64 now)
 {
 	struct dlt_sched_cell *c;
 	__u32 i;
@@ -119,7 +120,8 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_i
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
 	__u64 wake = slot ? slot_wake_at(slot, now) : now;
 
-	/* the wait first: in its search it may take a cell whose sums have been sent, and the next one must keep its own */
+	/* the wait first: in its search it may take a cell whose sums have been sent, and the next one must keep its
+	 * own */
 	if (slot && slot_waits(slot)) {
 		waited(here, w, cpu, slot, wake - slot_since(slot), now);
 		w->call = DLT_SCHED_NO_CALL;
@@ -134,8 +136,8 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_i
 }
 
 /*
- * Counts a switch that the kernel did not report: the thread that leaves a CPU now is not the one that came to it last. No
- * row is lost, as the sums have the time until now; but how the threads shared this time is not known.
+ * Counts a switch that the kernel did not report: the thread that leaves a CPU now is not the one that came to it last.
+ * No row is lost, as the sums have the time until now; but how the threads shared this time is not known.
  */
 static __always_inline void count_unseen(void)
 {
@@ -166,7 +168,8 @@ static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 v
 	return here->found;
 }
 
-static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *prev, __u32 state, __u64 now)
+static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *prev, __u32 state,
+				 __u64 now)
 {
 	struct task_id w;
 
@@ -205,8 +208,8 @@ static __noinline int before_begin(struct task_struct *prev, __u32 state, struct
 /* --- threads that are known --------------------------------------------------------------------------- */
 
 /*
- * Most switches are between threads that have not changed since they last came here: then nothing has to be searched for.
- * Otherwise both functions count nothing and return false.
+ * Most switches are between threads that have not changed since they last came here: then nothing has to be searched
+ * for. Otherwise both functions count nothing and return false.
  */
 static __always_inline bool known_leaves(struct dlt_sched_cpu *here, struct task_struct *prev, __u32 state, __u64 now)
 {

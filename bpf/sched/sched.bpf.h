@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts that both scheduler probes use: a slot for each known thread, and what a thread that has left its CPU waits for.
- * Each object has its own slots.
+ * Parts that both scheduler probes use: a slot for each known thread, and what a thread that has left its CPU waits
+ * for. Each object has its own slots.
  */
 #ifndef SCHED_BPF_H
 #define SCHED_BPF_H
@@ -37,9 +37,9 @@ struct {
 static volatile __u32 overflowed; /* the overflow hash has been used */
 
 /*
- * Whether the process is in the target, or was until its last thread ended. That end is reported before the thread has left
- * its CPU for good (pids.bpf.c). The number has no new owner before a fork, which clears the byte. With dlt_cfg.all only
- * processes of the target have DLT_TARGET_ENDED.
+ * Whether the process is in the target, or was until its last thread ended. That end is reported before the thread has
+ * left its CPU for good (pids.bpf.c). The number has no new owner before a fork, which clears the byte. With
+ * dlt_cfg.all only processes of the target have DLT_TARGET_ENDED.
  */
 static __always_inline bool target_had(__u32 tgid)
 {
@@ -50,7 +50,8 @@ static __always_inline bool target_had(__u32 tgid)
 	return dlt_cfg.all ? !(is & DLT_TARGET_IN) && tgid != 0 : is != 0;
 }
 
-/* Whether TGID waits at the workload's gate, or with --all is a process of dltraced's that is kept out of the target. */
+/* Whether TGID waits at the workload's gate, or with --all is a process of dltraced's that is kept out of the target.
+ */
 static __always_inline bool is_kept_out(__u32 tgid)
 {
 	__u8 *byte = target_byte(tgid), is = byte ? *byte : 0;

@@ -45,10 +45,11 @@ static __always_inline __u32 kind_of(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 
-	return !task->pid				    ? DLT_SCHED_IDLE :
+	return !task->pid                                     ? DLT_SCHED_IDLE :
 	       tgid == dlt_cfg.self_tgid || is_kept_out(tgid) ? DLT_SCHED_SELF :
-	       task->flags & PF_KTHREAD && !dlt_cfg.owned ? DLT_SCHED_KERNEL :
-	       target_had(tgid)			    ? DLT_SCHED_TARGET : DLT_SCHED_OTHER;
+	       task->flags & PF_KTHREAD && !dlt_cfg.owned     ? DLT_SCHED_KERNEL :
+	       target_had(tgid)                               ? DLT_SCHED_TARGET :
+								DLT_SCHED_OTHER;
 }
 
 /* Fills W by plain loads: through the tracepoint's own pointers they need no check of the address. */
@@ -82,7 +83,8 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 	rec->hdr.size = sizeof(*rec);
 	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
 	rec->hdr.lat_ns = span;
-	if (end && rec->hdr.ts_ns > end) /* the row keeps the time at which its interval ended, however late it is sent */
+	if (end &&
+	    rec->hdr.ts_ns > end) /* the row keeps the time at which its interval ended, however late it is sent */
 		rec->hdr.lat_ns += rec->hdr.ts_ns - end;
 	rec->call = w->call;
 	rec->kind = w->kind;
@@ -196,8 +198,8 @@ static __always_inline __u32 cell_hash(const struct task_id *w)
 }
 
 /*
- * Returns the number of W's cell on this CPU among all cells; takes a new one if it has none; NO_CELL when all its places
- * are taken.
+ * Returns the number of W's cell on this CPU among all cells; takes a new one if it has none; NO_CELL when all its
+ * places are taken.
  */
 static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u64 now)
 {

@@ -79,8 +79,8 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 }
 
 /*
- * Returns the call of TASK, which has stopped in the kernel: its registers are saved at the end of its stack. Exceptions
- * leave -1 there (arch/x86/entry/entry_64.S).
+ * Returns the call of TASK, which has stopped in the kernel: its registers are saved at the end of its stack.
+ * Exceptions leave -1 there (arch/x86/entry/entry_64.S).
  */
 static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The programs that send the cells as rows. One goes through all cells each interval, sends what has been added since the
- * last time, and notes what it has sent; at the begin and at the end of the trace an iterator visits each thread for what no
- * switch has shown.
+ * The programs that send the cells as rows. One goes through all cells each interval, sends what has been added since
+ * the last time, and notes what it has sent; at the begin and at the end of the trace an iterator visits each thread
+ * for what no switch has shown.
  */
 #ifndef SCHED_SEND_BPF_H
 #define SCHED_SEND_BPF_H
@@ -17,8 +17,8 @@ static __always_inline bool task_on_cpu(struct task_struct *task)
 }
 
 /*
- * Returns the time since the thread that was seen last came to the CPU of S, less what has been sent of it for the thread:
- * the CPU has gone offline since, and the kernel reports no switch meanwhile. It has been idle.
+ * Returns the time since the thread that was seen last came to the CPU of S, less what has been sent of it for the
+ * thread: the CPU has gone offline since, and the kernel reports no switch meanwhile. It has been idle.
  */
 static __always_inline __u64 away_so_far(volatile struct dlt_sched_cpu *s, __u64 now)
 {
@@ -32,9 +32,9 @@ static __always_inline __u64 away_so_far(volatile struct dlt_sched_cpu *s, __u64
 }
 
 /*
- * Returns RUN, plus the time of the running thread since it came, if this is its cell. A CPU without any switch until the
- * end, and without a running thread, is assumed to have been idle. While the hook of a switch runs, the rest is left to the
- * next interval; after the end there is none, and the daemon has waited for the hooks.
+ * Returns RUN, plus the time of the running thread since it came, if this is its cell. A CPU without any switch until
+ * the end, and without a running thread, is assumed to have been idle. While the hook of a switch runs, the rest is
+ * left to the next interval; after the end there is none, and the daemon has waited for the hooks.
  */
 static __always_inline __u64 run_so_far(volatile struct dlt_sched_cell *c, __u32 i, bool online, __u64 now)
 {
@@ -73,8 +73,8 @@ static __always_inline void task_id_of_cell(struct task_id *w, volatile struct d
 }
 
 /*
- * Sends what C has beyond what has been sent, as of NOW. Without room in the ring it is sent the next time. Once all of it
- * counts as sent (cell_is_sent) another thread may take the cell: RUN and COUNT come last, and only if they are new.
+ * Sends what C has beyond what has been sent, as of NOW. Without room in the ring it is sent the next time. Once all of
+ * it counts as sent (cell_is_sent) another thread may take the cell: RUN and COUNT come last, and only if they are new.
  */
 static __always_inline void cell_send(volatile struct dlt_sched_cell *c, __u32 i, bool online, __u64 now)
 {

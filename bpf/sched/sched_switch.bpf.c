@@ -24,11 +24,13 @@ static __always_inline __u32 state_of(__u32 state, bool preempted)
 	if (state & TASK_UNINTERRUPTIBLE)
 		return state & TASK_NOLOAD ? DLT_STATE_I : DLT_STATE_D;
 	return state & __TASK_STOPPED ? DLT_STATE_T :
-	       state & __TASK_TRACED ? DLT_STATE_TRACED :
-	       state & TASK_PARKED ? DLT_STATE_P : DLT_STATE_S;
+	       state & __TASK_TRACED  ? DLT_STATE_TRACED :
+	       state & TASK_PARKED    ? DLT_STATE_P :
+					DLT_STATE_S;
 }
 
-/* Whether rows may have the process's name. An owner without rights does not see the names of other users' processes. */
+/* Whether rows may have the process's name. An owner without rights does not see the names of other users' processes.
+ */
 static __always_inline bool may_name(__u32 tgid)
 {
 	return !dlt_cfg.owned || target_had(tgid);
@@ -81,8 +83,8 @@ static __always_inline void leaves(struct task_struct *prev, __u32 state, __u64 
 }
 
 /*
- * Counts a switch that the kernel did not report: the thread that leaves a CPU now is not the one that came to it last. Its
- * row is missing.
+ * Counts a switch that the kernel did not report: the thread that leaves a CPU now is not the one that came to it last.
+ * Its row is missing.
  */
 static __always_inline void count_unseen(void)
 {

@@ -8,9 +8,9 @@
 /* How accesses are seen. */
 enum dlt_access_source {
 	DLT_ACCESS_FAULTS, /* page faults, each of them */
-	DLT_ACCESS_PAGES,  /* accessed bits of page tables */
-	DLT_ACCESS_PMU,	   /* samples of the CPU's performance monitoring unit */
-	DLT_ACCESS_WATCH,  /* hardware breakpoints: each access of a few bytes */
+	DLT_ACCESS_PAGES, /* accessed bits of page tables */
+	DLT_ACCESS_PMU, /* samples of the CPU's performance monitoring unit */
+	DLT_ACCESS_WATCH, /* hardware breakpoints: each access of a few bytes */
 	DLT_ACCESS_WRITES, /* soft-dirty bits of page tables */
 	DLT_ACCESS_SOURCES,
 };
@@ -31,14 +31,15 @@ enum dlt_access_record { DLT_ACCESS_FAULT, DLT_ACCESS_RUN };
 struct dlt_access {
 	struct dlt_hdr hdr;
 	__u64 addr;
-	__s64 ip;   /* DLT_NONE: the kernel's */
+	__s64 ip; /* DLT_NONE: the kernel's */
 	__u32 kind; /* enum dlt_access_kind, as far as the kernel side knows it */
 	__u32 flags; /* DLT_ACCESS_* */
 };
 #define DLT_ACCESS_WRITE 1
 #define DLT_ACCESS_NO_WRITE 2 /* neither: it is not known */
 
-/* Blocks beside one another with an equal share of accessed pages: the daemon finds them, and sends them through the rings. */
+/* Blocks beside one another with an equal share of accessed pages: the daemon finds them, and sends them through the
+ * rings. */
 struct dlt_access_run {
 	struct dlt_hdr hdr;
 	struct dlt_file_id id;

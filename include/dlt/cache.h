@@ -35,16 +35,16 @@ struct dlt_cache {
 };
 
 /*
- * A file's sums, by the inode: what has not been sent, as the sender subtracts what it sends. There are two, used in turn
- * (dlt_shared.cache_turn): where an epoch begins or ends, the other one is added to from then on, so that the sender, who
- * comes later, still finds what was before.
+ * A file's sums, by the inode: what has not been sent, as the sender subtracts what it sends. There are two, used in
+ * turn (dlt_shared.cache_turn): where an epoch begins or ends, the other one is added to from then on, so that the
+ * sender, who comes later, still finds what was before.
  */
 #define DLT_CACHE_TURNS 2
 struct dlt_cache_cell {
 	__s64 cached; /* pages that have entered and not left */
 	struct dlt_cache_sums sums[DLT_CACHE_TURNS];
 	struct dlt_file_id id; /* its identity in other rows */
-	__u64 owed_ns;	       /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
+	__u64 owed_ns; /* CLOCK_MONOTONIC: begin of the first interval for which the ring had no room; 0: none */
 };
 #define DLT_CACHE_CELLS 57344 /* with their buckets 10.6 MiB */
 
@@ -57,8 +57,8 @@ struct dlt_cache_cell {
 #define DLT_CACHE_WAYS 4
 struct dlt_cache_key {
 	struct dlt_file_id of; /* the inode's; ino 0: free */
-	__u64 number;	       /* of its first page / DLT_CACHE_CHUNK */
-	__u64 unused;	       /* two keys are a cache line of 64 bytes */
+	__u64 number; /* of its first page / DLT_CACHE_CHUNK */
+	__u64 unused; /* two keys are a cache line of 64 bytes */
 };
 struct dlt_cache_chunks {
 	struct dlt_cache_key key[DLT_CACHE_WAYS];
@@ -68,19 +68,19 @@ struct dlt_cache_chunks {
 #define DLT_CACHE_CHUNKS_MAX (1U << 15)
 
 /*
- * The pages that a thread's read has inserted so far: a cell's sums have them when the call ends. Threads whose numbers have
- * the same remainder share a slot, as those of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
+ * The pages that a thread's read has inserted so far: a cell's sums have them when the call ends. Threads whose numbers
+ * have the same remainder share a slot, as those of calls do (dlt_cfg.slot_mask): the earlier read then has no misses.
  */
 #define DLT_CACHE_READS_MAX 32768
 struct dlt_cache_read {
-	__u32 tid;     /* 0: none */
+	__u32 tid; /* 0: none */
 	__u32 looked_up; /* dlt_shared.cache_forgets + 1 before the file's cell was looked up; 0: it was not */
 	__u64 call_ns; /* start of the call that it belongs to; 0: its pages have been counted */
 	struct dlt_file_id of;
 	__u64 first, end; /* pages that the call wants */
-	__u64 top;	  /* the page behind the last one that it has inserted */
-	__u32 pages;	  /* that it has inserted, */
-	__u32 missed;	  /* those of them that it wants */
+	__u64 top; /* the page behind the last one that it has inserted */
+	__u32 pages; /* that it has inserted, */
+	__u32 missed; /* those of them that it wants */
 };
 
 DLT_ASSERT_SIZE(dlt_cache, 144);

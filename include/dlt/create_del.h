@@ -7,16 +7,16 @@
 
 /* dlt_callinfo.shape: the order of the arguments; the BPF side has the table. */
 enum dlt_cd_shape {
-	DLT_CD_MKDIR,	  /* path, mode */
-	DLT_CD_MKDIRAT,	  /* dirfd, path, mode */
-	DLT_CD_UNLINK,	  /* path (also rmdir) */
-	DLT_CD_UNLINKAT,  /* dirfd, path, flags */
-	DLT_CD_RENAME,	  /* path, path (also link) */
-	DLT_CD_RENAMEAT,  /* dirfd, path, dirfd, path, flags (also linkat, renameat2) */
-	DLT_CD_SYMLINK,	  /* text, path */
+	DLT_CD_MKDIR, /* path, mode */
+	DLT_CD_MKDIRAT, /* dirfd, path, mode */
+	DLT_CD_UNLINK, /* path (also rmdir) */
+	DLT_CD_UNLINKAT, /* dirfd, path, flags */
+	DLT_CD_RENAME, /* path, path (also link) */
+	DLT_CD_RENAMEAT, /* dirfd, path, dirfd, path, flags (also linkat, renameat2) */
+	DLT_CD_SYMLINK, /* text, path */
 	DLT_CD_SYMLINKAT, /* text, dirfd, path */
-	DLT_CD_MKNOD,	  /* path, mode */
-	DLT_CD_MKNODAT,	  /* dirfd, path, mode */
+	DLT_CD_MKNOD, /* path, mode */
+	DLT_CD_MKNODAT, /* dirfd, path, mode */
 	DLT_CD_SHAPES,
 };
 #define DLT_CD_NO_FLAGS 0x80 /* renameat: like DLT_CD_RENAMEAT, without the last argument */
@@ -42,17 +42,17 @@ enum dlt_cd_named {
 };
 
 /*
- * The files of the names of a call in flight, by the dentries that the kernel had looked up: links are followed, and the
- * calling process does not matter. Sent during the call, with TIMESTAMP - LAT_NS as its start.
+ * The files of the names of a call in flight, by the dentries that the kernel had looked up: links are followed, and
+ * the calling process does not matter. Sent during the call, with TIMESTAMP - LAT_NS as its start.
  */
 #define DLT_CD_FUNC_NAMED 0xffff /* dlt_hdr.func, with the number of no call */
 struct dlt_cd_names {
 	struct dlt_hdr hdr;
 	struct {
 		struct dlt_file_id id; /* ino 0: no file has the name */
-		__u32 mode;	       /* i_mode */
-		__u32 links;	       /* i_nlink */
-		__u32 flags;	       /* DLT_PATH_* of the path */
+		__u32 mode; /* i_mode */
+		__u32 links; /* i_nlink */
+		__u32 flags; /* DLT_PATH_* of the path */
 		__u32 pad;
 	} file[2]; /* of the first and the second path */
 	struct dlt_segs segs; /* 0, 1: the paths, walked */

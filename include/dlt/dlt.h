@@ -23,24 +23,25 @@ enum dlt_probe {
 
 #define DLT_COMM_LEN 16
 #define DLT_PATH_MAX 4096 /* with its NUL, as the kernel's PATH_MAX */
-#define DLT_SYSCALLS 512  /* above every number of the native 64-bit tables */
+#define DLT_SYSCALLS 512 /* above every number of the native 64-bit tables */
 
 /* Values of nullable signed fields. No call returns or takes them. */
 #define DLT_NONE (-0x7fffffffffffffffLL - 1) /* "-": does not apply */
-#define DLT_NONE32 (-0x7fffffff - 1)	     /* the same in 32 bits */
-#define DLT_UNKNOWN (DLT_NONE + 1)	     /* "?": the call was in flight */
-#define DLT_NO_SIZE 0x9e3779b97f4a7c15ULL    /* "-" of an unsigned size; a call may request any size, but hardly this one */
+#define DLT_NONE32 (-0x7fffffff - 1) /* the same in 32 bits */
+#define DLT_UNKNOWN (DLT_NONE + 1) /* "?": the call was in flight */
+#define DLT_NO_SIZE \
+	0x9e3779b97f4a7c15ULL /* "-" of an unsigned size; a call may request any size, but hardly this one */
 
 /* Every record begins with this. TIMESTAMP is taken after the reserve: see docs/design.md. */
 struct dlt_hdr {
-	__u64 ts_ns;  /* CLOCK_MONOTONIC, end of the operation */
+	__u64 ts_ns; /* CLOCK_MONOTONIC, end of the operation */
 	__u64 lat_ns; /* end - start */
-	__u32 tgid;   /* of the initial pid namespace, like tid */
+	__u32 tgid; /* of the initial pid namespace, like tid */
 	__u32 tid;
 	char comm[DLT_COMM_LEN];
 	__u16 probe; /* enum dlt_probe */
-	__u16 func;  /* index in the probe's table of calls */
-	__u32 size;  /* bytes used, this header included */
+	__u16 func; /* index in the probe's table of calls */
+	__u32 size; /* bytes used, this header included */
 };
 
 /* The identity of a file's life, which a FID stands for. DEV is the kernel's dev_t (major << 20 | minor). */
@@ -59,9 +60,9 @@ struct dlt_file_at {
 
 /* dlt_file.flags and the flags of a walked path */
 #define DLT_PATH_UNREACHABLE 1 /* not below the process's root */
-#define DLT_PATH_TRUNCATED 2   /* longer than DLT_PATH_MAX, or deeper than the walk goes */
-#define DLT_PATH_DELETED 4     /* the name was removed */
-#define DLT_PATH_FLOATING 8    /* on a mount of the kernel's own: pipes, sockets, memfd */
+#define DLT_PATH_TRUNCATED 2 /* longer than DLT_PATH_MAX, or deeper than the walk goes */
+#define DLT_PATH_DELETED 4 /* the name was removed */
+#define DLT_PATH_FLOATING 8 /* on a mount of the kernel's own: pipes, sockets, memfd */
 
 /* Not a process's root: the path is as in the mount's own namespace. */
 #define DLT_VIEW_ANYWHERE 2
@@ -72,7 +73,7 @@ struct dlt_file {
 	__u32 mode; /* i_mode */
 	__u32 flags;
 	__u32 magic; /* s_magic */
-	__u32 view;  /* the root that the path begins at: see view_of() of bpf/file.bpf.h, whose numbers are odd */
+	__u32 view; /* the root that the path begins at: see view_of() of bpf/file.bpf.h, whose numbers are odd */
 	char fstype[16];
 	struct dlt_file_at at;
 };
@@ -132,12 +133,13 @@ struct dlt_stats {
 	__u64 lost;
 	__u64 rows_lost; /* for calls with several rows: rows beyond the first */
 	__u64 foreign; /* by processes that the trace's owner may not see: see dlt_config.owned */
-	__u64 unseen;  /* hooks that the kernel did not call, for probes whose rows do not need them: sched */
+	__u64 unseen; /* hooks that the kernel did not call, for probes whose rows do not need them: sched */
 	/* the causes of LOST; for the rest of it, and for ROWS_LOST, a ring was full */
-	__u64 lost_room;   /* a table of calls, requests, threads or sums was full */
+	__u64 lost_room; /* a table of calls, requests, threads or sums was full */
 	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
-	__u64 unread;  /* printed: writes that were skipped, as there were too many */
-	/* bio: writers of pages, forgotten before the pages were written back; cache: files that had pages in the cache */
+	__u64 unread; /* printed: writes that were skipped, as there were too many */
+	/* bio: writers of pages, forgotten before the pages were written back; cache: files that had pages in the cache
+	 */
 	__u64 overwritten;
 	__u64 refused; /* cache: pages that may or may not have been used: their chunk had no room */
 	__u64 fileless; /* bio: rows of data whose file is not known, in whole or in part */
@@ -146,16 +148,16 @@ struct dlt_stats {
 /* One for the whole trace, written by both sides. */
 struct dlt_shared {
 	__u64 overflow; /* calls in the overflow hash */
-	__u64 compat;	/* 32-bit calls of target processes: counted, not decoded */
-	__u64 forks;	/* processes ever added by fork */
+	__u64 compat; /* 32-bit calls of target processes: counted, not decoded */
+	__u64 forks; /* processes ever added by fork */
 	__u32 stopping; /* no new calls */
 	__u32 new_containers; /* cgroups of containers that were made during the trace, where those are traced */
-	__u32 cgroups_came;   /* bit N: an awaited cgroup was made whose number is N + 1 (dlt_cgroup_paths) */
-	__u32 quiet;	/* before --delay has passed: the target is followed, no rows are sent */
+	__u32 cgroups_came; /* bit N: an awaited cgroup was made whose number is N + 1 (dlt_cgroup_paths) */
+	__u32 quiet; /* before --delay has passed: the target is followed, no rows are sent */
 	__u32 writes_shown; /* bio knows the files of requests: cache's sums include write-back */
 	/*
-	 * Begins and ends of epochs at which the cache's sums change their turn (struct dlt_cache_cell): regions sets CACHE_TURN
-	 * to one more than CACHE_SENT, the daemon CACHE_SENT once it has sent the sums of the turn before.
+	 * Begins and ends of epochs at which the cache's sums change their turn (struct dlt_cache_cell): regions sets
+	 * CACHE_TURN to one more than CACHE_SENT, the daemon CACHE_SENT once it has sent the sums of the turn before.
 	 */
 	__u32 cache_turn, cache_sent;
 	__u32 cache_cells; /* files that the cache has sums for */
@@ -182,9 +184,12 @@ enum dlt_func_hook {
 };
 
 /* Structs of the kernel to which programs cast numbers. */
-#define DLT_CAST_TYPES(X)                                                                           \
-	X(address_space) X(bio) X(dentry) X(file) X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request)  \
-	X(task_struct) X(timespec64) X(vfsmount)
+#define DLT_CAST_TYPES(X) \
+	X(address_space)  \
+	X(bio)            \
+	X(dentry)         \
+	X(file)           \
+	X(inode) X(io_kiocb) X(io_ring_ctx) X(mount) X(pt_regs) X(request) X(task_struct) X(timespec64) X(vfsmount)
 
 /* Their ids in its BTF. */
 struct dlt_type_ids {
@@ -205,7 +210,7 @@ enum dlt_kfunc {
 #define X(name) DLT_KFUNC_##name,
 	DLT_KFUNCS(X)
 #undef X
-	DLT_KFUNCS_N,
+		DLT_KFUNCS_N,
 };
 
 /* Memory whose accesses are looked for. */
@@ -223,28 +228,28 @@ struct dlt_config {
 	__u32 slot_mask;
 	__u32 self_tgid;
 	__u32 max_tgid; /* the target map has room for process numbers below */
-	__u32 n_disks;	/* 0: all disks */
-	__u32 owner;	/* the target's user, if OWNED */
+	__u32 n_disks; /* 0: all disks */
+	__u32 owner; /* the target's user, if OWNED */
 	__u32 page_shift;
 	__u32 access_hz; /* samples a second */
 	__u32 cache_mask; /* number of struct dlt_cache_chunks, less 1; 0: the cache is not traced */
 	__u32 disks[DLT_MAX_DISKS]; /* dev_t of whole disks, major << 20 | minor */
 	struct dlt_type_ids ids;
-	__u8 all;	    /* every process except dltraced */
+	__u8 all; /* every process except dltraced */
 	__u8 no_args;
 	__u8 cgroups; /* targets given by cgroup */
 	__u8 new_containers;
-	__u8 tp;	    /* hooked on tp/raw_syscalls, not by typed programs */
-	__u8 hold;	    /* programs turn preemption off while they run */
-	__u8 perf;	    /* DLT_PERF_*: the hooks to use where this kernel skips runs of typed programs */
-	__u8 owned;	    /* OWNER, who is not root, reads the trace: it has only rows of OWNER's processes */
-	__u8 printed;	    /* copy what is written to descriptors 1 and 2 */
-	__u8 func_hook;	    /* enum dlt_func_hook */
-	__u8 plain;	    /* without the parts that a probe's rows can do without: see struct probe */
-	__u8 access;	    /* enum config_access: how accesses of memory are seen */
-	__u8 bio_map;	    /* a record for each extent of a request that has several */
-	__u8 functions;	    /* probes on functions of processes that run already: see kernel/uprobe/functions.h */
-	__u8 frames;	    /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
+	__u8 tp; /* hooked on tp/raw_syscalls, not by typed programs */
+	__u8 hold; /* programs turn preemption off while they run */
+	__u8 perf; /* DLT_PERF_*: the hooks to use where this kernel skips runs of typed programs */
+	__u8 owned; /* OWNER, who is not root, reads the trace: it has only rows of OWNER's processes */
+	__u8 printed; /* copy what is written to descriptors 1 and 2 */
+	__u8 func_hook; /* enum dlt_func_hook */
+	__u8 plain; /* without the parts that a probe's rows can do without: see struct probe */
+	__u8 access; /* enum config_access: how accesses of memory are seen */
+	__u8 bio_map; /* a record for each extent of a request that has several */
+	__u8 functions; /* probes on functions of processes that run already: see kernel/uprobe/functions.h */
+	__u8 frames; /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
 	__u8 pad[1];
 };
 
@@ -256,6 +261,7 @@ DLT_ASSERT_SIZE(dlt_file_at, 16);
 DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
-DLT_ASSERT_SIZE(dlt_config, 44 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
+DLT_ASSERT_SIZE(dlt_config,
+		44 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
 
 #endif

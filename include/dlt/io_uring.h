@@ -16,25 +16,25 @@ struct dlt_uring_op {
 };
 
 /* dlt_uring_req.flags */
-#define DLT_URING_FIXED 1     /* the file is one of the ring's, and has no descriptor */
-#define DLT_URING_SKIP 2      /* has a row only if it fails (IOSQE_CQE_SKIP_SUCCESS) */
+#define DLT_URING_FIXED 1 /* the file is one of the ring's, and has no descriptor */
+#define DLT_URING_SKIP 2 /* has a row only if it fails (IOSQE_CQE_SKIP_SUCCESS) */
 #define DLT_URING_MULTISHOT 4 /* completes more than once */
-#define DLT_URING_SHORT 8     /* its record is in the map of short records */
-#define DLT_URING_LONG 16     /* ... of long ones */
-#define DLT_URING_BY_USER 32  /* is in the map by user_data */
+#define DLT_URING_SHORT 8 /* its record is in the map of short records */
+#define DLT_URING_LONG 16 /* ... of long ones */
+#define DLT_URING_BY_USER 32 /* is in the map by user_data */
 
 /* A request from its submission to its completion, as if it were the equivalent system call. */
 struct dlt_uring_req {
 	struct dlt_call call; /* nr: the operation; an fd of DLT_NONE32: none, see DLT_URING_FIXED */
-	__u64 ctx;	      /* the ring, and */
-	__u64 user_data;      /* user_data, the program's name for the request */
-	__u64 requested;      /* of reads and writes */
+	__u64 ctx; /* the ring, and */
+	__u64 user_data; /* user_data, the program's name for the request */
+	__u64 requested; /* of reads and writes */
 	char comm[DLT_COMM_LEN];
-	__s32 fd;	 /* as passed */
+	__s32 fd; /* as passed */
 	__u32 file_slot; /* open and close: the slot plus 1; 0: a descriptor */
 	__u32 flags;
 	__u32 rec_used; /* size of the record kept for it, bytes */
-	__u32 head;	/* how many entries of the ring had been fetched, with this one */
+	__u32 head; /* how many entries of the ring had been fetched, with this one */
 	__u32 pad;
 };
 
@@ -47,18 +47,18 @@ struct dlt_uring_name {
 	__u64 ctx, user_data;
 };
 struct dlt_uring_named {
-	__u64 n;     /* in flight */
-	__u64 sum;   /* sum of their addresses: with one in flight, its address */
+	__u64 n; /* in flight */
+	__u64 sum; /* sum of their addresses: with one in flight, its address */
 	__u64 mixed; /* one has ended, but it is not known which; so none is known until all have ended */
 };
 
 /* Facts about this kernel's tracepoints, found by the daemon. */
 struct dlt_uring_kernel {
-	__u8 start_req;	  /* number of the argument of io_uring_submit_* that is the request */
-	__u8 done_req;	  /* likewise of io_uring_complete; 0: it has none, requests are known by user_data */
-	__u8 done_cqe;	  /* io_uring_complete(ctx, req, cqe), else (..., user_data, res, flags) */
-	__u8 failed_req;  /* number of the argument of io_uring_req_failed that is the request */
-	__u8 fail_link;   /* likewise of io_uring_fail_link, of the request that is canceled */
+	__u8 start_req; /* number of the argument of io_uring_submit_* that is the request */
+	__u8 done_req; /* likewise of io_uring_complete; 0: it has none, requests are known by user_data */
+	__u8 done_cqe; /* io_uring_complete(ctx, req, cqe), else (..., user_data, res, flags) */
+	__u8 failed_req; /* number of the argument of io_uring_req_failed that is the request */
+	__u8 fail_link; /* likewise of io_uring_fail_link, of the request that is canceled */
 };
 
 DLT_ASSERT_SIZE(dlt_uring_op, 4);

@@ -8,7 +8,7 @@
 #define DLT_MARK_TEXT_MAX 4096 /* bytes, without the NUL */
 
 struct dlt_marks {
-	struct dlt_hdr hdr;   /* tgid: the process that sent it */
+	struct dlt_hdr hdr; /* tgid: the process that sent it */
 	struct dlt_segs segs; /* 0: the text */
 };
 

@@ -7,10 +7,10 @@
 
 /* dlt_callinfo.shape */
 enum dlt_mmap_shape {
-	DLT_MMAP,    /* addr, len, prot, flags, fd, offset */
-	DLT_MUNMAP,  /* addr, len */
-	DLT_MREMAP,  /* old addr, old len, len, flags, addr */
-	DLT_BRK,     /* addr, and the old one, from the kernel */
+	DLT_MMAP, /* addr, len, prot, flags, fd, offset */
+	DLT_MUNMAP, /* addr, len */
+	DLT_MREMAP, /* old addr, old len, len, flags, addr */
+	DLT_BRK, /* addr, and the old one, from the kernel */
 	DLT_MADVISES, /* addr, len, advice */
 };
 

@@ -7,9 +7,9 @@
 
 /* dlt_callinfo.shape: where flags and mode are */
 #define DLT_OPEN_PLAIN 0 /* path, flags, mode */
-#define DLT_OPEN_AT 1	 /* dirfd, path, flags, mode */
+#define DLT_OPEN_AT 1 /* dirfd, path, flags, mode */
 #define DLT_OPEN_CREAT 2 /* path, mode */
-#define DLT_OPEN_HOW 3	 /* dirfd, path, struct open_how, size */
+#define DLT_OPEN_HOW 3 /* dirfd, path, struct open_how, size */
 
 #define DLT_OPEN_SNAPSHOT 4 /* FUNC of a file that was open at the join */
 

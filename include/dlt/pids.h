@@ -24,7 +24,7 @@ struct dlt_pids {
 	__u32 event;
 	__u32 ppid;
 	__s64 status; /* waitpid's raw number, at the process's exit */
-	__u32 nspid;  /* in its own pid namespace */
+	__u32 nspid; /* in its own pid namespace */
 	__u32 uid;
 	/* at exit, of the thread or, with status, of the process */
 	__u64 utime_ns, stime_ns;
@@ -34,7 +34,7 @@ struct dlt_pids {
 	__u64 minflt;
 	/* what a look into /proc must find, or it is a look at another process, or at another program */
 	__u64 start_ns; /* of the process, CLOCK_BOOTTIME */
-	__u64 args_at;	/* address of the arguments: the kernel chooses it anew at each exec; 0: none */
+	__u64 args_at; /* address of the arguments: the kernel chooses it anew at each exec; 0: none */
 	__u32 environ_read; /* exec: the segments have what the environment has of these variables */
 	__u32 pad;
 };
@@ -52,7 +52,7 @@ enum dlt_pids_variable {
 
 /* Key of the map of traced cgroups: kernfs ids are unique only within one hierarchy. */
 struct dlt_cgroup_key {
-	__u64 id;	 /* = the directory's inode number */
+	__u64 id; /* = the directory's inode number */
 	__u32 hierarchy; /* 0: v2 */
 	__u32 pad;
 };

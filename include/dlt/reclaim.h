@@ -7,7 +7,7 @@
 
 enum dlt_reclaim_kind {
 	DLT_RECLAIM_MACHINE, /* the machine had too little free memory */
-	DLT_RECLAIM_CGROUP,  /* a limit of the thread's memory cgroup, or of one above it, was reached */
+	DLT_RECLAIM_CGROUP, /* a limit of the thread's memory cgroup, or of one above it, was reached */
 };
 
 struct dlt_reclaim {

@@ -6,8 +6,8 @@
 #include "dlt/dlt.h"
 
 #define DLT_REGIONS_PRCTL 0x444c5431 /* DLTRACED_PRCTL */
-#define DLT_REGIONS_HEAD 56	      /* bytes of a message before its text */
-#define DLT_REGIONS_BEGIN 1	      /* the first byte of a message: DLTRACED_OP_BEGIN */
+#define DLT_REGIONS_HEAD 56 /* bytes of a message before its text */
+#define DLT_REGIONS_BEGIN 1 /* the first byte of a message: DLTRACED_OP_BEGIN */
 #define DLT_REGIONS_MSG_MAX 248
 #define DLT_REGIONS_SHORT 104 /* most names without arguments: room for 48 bytes of text */
 

@@ -13,8 +13,8 @@ enum dlt_sched_kind {
 	DLT_SCHED_FREE, /* nobody's: the cell is free */
 	DLT_SCHED_TARGET,
 	DLT_SCHED_KERNEL, /* a kernel thread */
-	DLT_SCHED_SELF,	  /* dltraced */
-	DLT_SCHED_OTHER,  /* all processes besides the target, together */
+	DLT_SCHED_SELF, /* dltraced */
+	DLT_SCHED_OTHER, /* all processes besides the target, together */
 	DLT_SCHED_IDLE,
 };
 
@@ -27,17 +27,17 @@ enum dlt_sched_sum {
 	DLT_SCHED_RUN,
 	DLT_SCHED_PREEMPTED, /* times that it lost the CPU while it could run on */
 	DLT_SCHED_RUNQ,
-	DLT_SCHED_DISK,	   /* uninterruptible, in io_schedule() */
+	DLT_SCHED_DISK, /* uninterruptible, in io_schedule() */
 	DLT_SCHED_BLOCKED, /* other uninterruptible waits: locks, a journal's commit */
-	DLT_SCHED_SLEEP,   /* all other waits: sleeping, stopped, parked */
+	DLT_SCHED_SLEEP, /* all other waits: sleeping, stopped, parked */
 	DLT_SCHED_SUMS,
 };
 
 /* The call that a thread waited in: its number, or one of these. */
 #define DLT_SCHED_NO_CALL 0xffffffffu /* of a CPU's row */
-#define DLT_SCHED_FAULT 0xfffffffeu   /* no call: an exception, which is a page fault */
-#define DLT_SCHED_WORKER 0xfffffffdu  /* a thread that the kernel made for the process (io_uring, vhost) */
-#define DLT_SCHED_COMPAT 0xfffffffcu  /* a call of the 32-bit table */
+#define DLT_SCHED_FAULT 0xfffffffeu /* no call: an exception, which is a page fault */
+#define DLT_SCHED_WORKER 0xfffffffdu /* a thread that the kernel made for the process (io_uring, vhost) */
+#define DLT_SCHED_COMPAT 0xfffffffcu /* a call of the 32-bit table */
 #define DLT_SCHED_STOPPED 0xfffffffbu /* whatever the call: stopped by a signal or a tracer */
 
 /*
@@ -80,29 +80,29 @@ struct dlt_sched_cell {
 /* A CPU: the thread that is running on it. */
 struct dlt_sched_cpu {
 	__u64 since_ns; /* 0: no switch has been seen on it */
-	__u64 task;	/* that came then */
-	__u64 runq_ns;	/* the time that the thread had waited for it, where it had no cell */
-	__u32 cell;	/* its number among all cells */
-	__u32 seq;	/* odd while its hook changes all this */
-	__u32 online;	/* online at the trace's begin */
-	__u32 found;	/* result of the search for a cell: in memory, as the verifier need not track it */
+	__u64 task; /* that came then */
+	__u64 runq_ns; /* the time that the thread had waited for it, where it had no cell */
+	__u32 cell; /* its number among all cells */
+	__u32 seq; /* odd while its hook changes all this */
+	__u32 online; /* online at the trace's begin */
+	__u32 found; /* result of the search for a cell: in memory, as the verifier need not track it */
 };
 
 /* A known thread, and what it has been doing SINCE. */
 struct dlt_sched_slot {
 	__u64 since_ns;
 	__u64 wake_ns; /* when it was woken; 0: not yet */
-	__u32 tid;     /* 0: free */
-	__u32 state;   /* enum dlt_sched_sum */
-	__u32 call;    /* the call that it waits in */
-	__u16 cell;    /* of a CPU's: the last place of its cell, */
+	__u32 tid; /* 0: free */
+	__u32 state; /* enum dlt_sched_sum */
+	__u32 call; /* the call that it waits in */
+	__u16 cell; /* of a CPU's: the last place of its cell, */
 	__u16 wait_cell; /* and the last place of the call's */
 };
 
 /* Set by the daemon. */
 struct dlt_sched_clock {
 	__u64 begin_ns; /* 0: not yet */
-	__u64 end_ns;	/* 0: not yet; set before that time */
+	__u64 end_ns; /* 0: not yet; set before that time */
 };
 
 DLT_ASSERT_SIZE(dlt_sched, 128);

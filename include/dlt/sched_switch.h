@@ -26,15 +26,15 @@ struct dlt_sched_switch {
 	__u32 next_tid;
 	__u32 cpu;
 	__u32 state; /* enum dlt_sched_state */
-	__s64 run_ns;  /* of the one that left; DLT_NONE: it came before the trace */
+	__s64 run_ns; /* of the one that left; DLT_NONE: it came before the trace */
 	__s64 wait_ns; /* how long the one that comes has waited for the CPU; DLT_NONE: not known */
 };
 
 /* A CPU. */
 struct dlt_sched_switch_cpu {
 	__u64 since_ns; /* of the last switch; 0: none yet */
-	__u64 task;	/* that came then */
-	__u64 ours;	/* it is of the target */
+	__u64 task; /* that came then */
+	__u64 ours; /* it is of the target */
 };
 
 DLT_ASSERT_SIZE(dlt_sched_switch, 96);

@@ -12,7 +12,7 @@
 
 struct dlt_newcomer {
 	__u64 since_ns; /* CLOCK_MONOTONIC: threads from then on were seen by the fork hook */
-	__u32 alive;	/* set when a thread has been found that has yet to exit */
+	__u32 alive; /* set when a thread has been found that has yet to exit */
 	__u32 pad;
 };
 

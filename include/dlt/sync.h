@@ -7,11 +7,11 @@
 
 /* dlt_callinfo.shape */
 enum dlt_sync_shape {
-	DLT_SYNC_FD,	    /* fd (fsync, fdatasync, syncfs) */
-	DLT_SYNC_NONE,	    /* sync */
-	DLT_SYNC_RANGE,	    /* fd, offset, length, flags (sync_file_range) */
-	DLT_SYNC_MSYNC,	    /* address, length, flags */
-	DLT_SYNC_TRUNCATE,  /* path, length */
+	DLT_SYNC_FD, /* fd (fsync, fdatasync, syncfs) */
+	DLT_SYNC_NONE, /* sync */
+	DLT_SYNC_RANGE, /* fd, offset, length, flags (sync_file_range) */
+	DLT_SYNC_MSYNC, /* address, length, flags */
+	DLT_SYNC_TRUNCATE, /* path, length */
 	DLT_SYNC_FTRUNCATE, /* fd, length */
 	DLT_SYNC_FALLOCATE, /* fd, mode, offset, length */
 };

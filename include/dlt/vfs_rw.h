@@ -7,9 +7,9 @@
 
 /* dlt_callinfo.shape: of the calls with one descriptor, bits */
 #define DLT_RW_WRITE 1 /* else read */
-#define DLT_RW_POS 2   /* the position is an argument */
-#define DLT_RW_VEC 4   /* iovec, count */
-#define DLT_RW_RWF 8   /* preadv2, pwritev2: flags; position -1 is the file's own */
+#define DLT_RW_POS 2 /* the position is an argument */
+#define DLT_RW_VEC 4 /* iovec, count */
+#define DLT_RW_RWF 8 /* preadv2, pwritev2: flags; position -1 is the file's own */
 #define DLT_RW_PRINTS 16 /* a call that programs print with: bpf/calls/printed.bpf.h */
 /* of the calls between two */
 #define DLT_RW_SENDFILE 0
@@ -18,7 +18,7 @@
 
 #define DLT_IOVS_MAX 1024 /* UIO_MAXIOV, linux/uio.h */
 #define DLT_IOCBS_MAX 1024 /* iocbs of one io_submit, events of one io_getevents; more are counted as lost */
-#define DLT_IOCB_OPS 9	   /* IOCB_CMD_* (linux/aio_abi.h): FUNC is io_submit's own + 1 + the number */
+#define DLT_IOCB_OPS 9 /* IOCB_CMD_* (linux/aio_abi.h): FUNC is io_submit's own + 1 + the number */
 
 struct dlt_vfs_rw {
 	struct dlt_hdr hdr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regions of Python programs by dltraced.h: what _fallback.py has, at a third of its cost. The lock of the interpreter is
- * kept during a message, which takes less time than to give it up. No state is outside of objects and of the module, so
- * that each interpreter of a process may have its own.
+ * Regions of Python programs by dltraced.h: what _fallback.py has, at a third of its cost. The lock of the interpreter
+ * is kept during a message, which takes less time than to give it up. No state is outside of objects and of the module,
+ * so that each interpreter of a process may have its own.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -17,24 +17,21 @@ struct module {
 
 /* What was begun before it, by the same object in a recursion, is in OUTER. */
 struct region {
-	PyObject_HEAD
-	dltraced_region r;	/* r.name: while it is running */
-	PyObject *name;		/* of at most DLTRACED_NAME_MAX bytes */
-	PyObject *outer;	/* NULL or a list of starts */
-	uint8_t base_args_len;	/* of the arguments that are not of one use alone */
+	PyObject_HEAD dltraced_region r; /* r.name: while it is running */
+	PyObject *name; /* of at most DLTRACED_NAME_MAX bytes */
+	PyObject *outer; /* NULL or a list of starts */
+	uint8_t base_args_len; /* of the arguments that are not of one use alone */
 };
 
 struct function {
-	PyObject_HEAD
-	vectorcallfunc vectorcall;
+	PyObject_HEAD vectorcallfunc vectorcall;
 	PyObject *call;
 	struct region *made; /* each call is a region like it */
 	PyObject *dict, *weakrefs;
 };
 
 struct iterator {
-	PyObject_HEAD
-	PyObject *items;
+	PyObject_HEAD PyObject *items;
 	struct region *made;
 	int64_t step;
 };
@@ -160,7 +157,8 @@ static int field_take(struct region *self, PyObject *key, PyObject *value, int u
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		if (PyUnicode_CompareWithASCIIString(key, numbers[i].name))
 			continue;
-		return updated && value == Py_None ? 0 : number_take(value, (int64_t *)((char *)self + numbers[i].offset));
+		return updated && value == Py_None ? 0 :
+						     number_take(value, (int64_t *)((char *)self + numbers[i].offset));
 	}
 	if (!updated && !PyUnicode_CompareWithASCIIString(key, "live")) {
 		int live = PyObject_IsTrue(value);
@@ -375,12 +373,16 @@ static int number_set(PyObject *self, PyObject *value, void *offset)
 	return number_take(value ? value : Py_None, (int64_t *)((char *)self + (size_t)offset));
 }
 
-#define NUMBER(member) { #member, number_get, number_set, NULL, (void *)offsetof(struct region, r.member) }
+#define NUMBER(member)                                                                           \
+	{                                                                                        \
+#member, number_get, number_set, NULL, (void *)offsetof(struct region, r.member) \
+	}
 
 static PyGetSetDef region_numbers[] = { NUMBER(epoch), NUMBER(step), NUMBER(bytes), NUMBER(lane), { 0 } };
 
 static PyMemberDef region_members[] = {
-	{ "name", T_OBJECT, offsetof(struct region, name), READONLY, NULL }, { 0 },
+	{ "name", T_OBJECT, offsetof(struct region, name), READONLY, NULL },
+	{ 0 },
 };
 
 #define METHOD(function) ((PyCFunction)(void (*)(void))(function))
@@ -413,7 +415,6 @@ static PyType_Slot region_slots[] = {
 	{ Py_tp_call, region_call },
 	{ 0 },
 };
-
 
 static PyType_Spec region_spec = {
 	.name = "dltraced._region.Region",
@@ -494,7 +495,8 @@ static PyObject *function_reduce(PyObject *self, PyObject *none)
 
 static PyObject *function_repr(PyObject *self)
 {
-	return PyUnicode_FromFormat("<%R, a region %R>", ((struct function *)self)->call, ((struct function *)self)->made->name);
+	return PyUnicode_FromFormat("<%R, a region %R>", ((struct function *)self)->call,
+				    ((struct function *)self)->made->name);
 }
 
 static PyMethodDef function_methods[] = {
@@ -510,7 +512,8 @@ static PyMemberDef function_members[] = {
 };
 
 static PyGetSetDef function_getset[] = {
-	{ "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL }, { 0 },
+	{ "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+	{ 0 },
 };
 
 static PyType_Slot function_slots[] = {
@@ -632,12 +635,8 @@ static PyObject *iterator_new(PyTypeObject *type, PyObject *args, PyObject *keyw
 }
 
 static PyType_Slot iterator_slots[] = {
-	{ Py_tp_new, iterator_new },
-	{ Py_tp_dealloc, iterator_free },
-	{ Py_tp_traverse, iterator_traverse },
-	{ Py_tp_iter, PyObject_SelfIter },
-	{ Py_tp_iternext, iterator_next },
-	{ 0 },
+	{ Py_tp_new, iterator_new },       { Py_tp_dealloc, iterator_free },  { Py_tp_traverse, iterator_traverse },
+	{ Py_tp_iter, PyObject_SelfIter }, { Py_tp_iternext, iterator_next }, { 0 },
 };
 
 static PyType_Spec iterator_spec = {
@@ -669,7 +668,8 @@ static PyObject *send_one(PyObject *module, PyObject *args)
 	r.name = name_text((struct region *)made);
 	r.flags = 0;
 	r.start_ns = start ? start : dltraced_now_();
-	dltraced_send_(op, &r, text ? PyBytes_AS_STRING(text) : r.args, text ? (size_t)PyBytes_GET_SIZE(text) : r.args_len);
+	dltraced_send_(op, &r, text ? PyBytes_AS_STRING(text) : r.args,
+		       text ? (size_t)PyBytes_GET_SIZE(text) : r.args_len);
 	Py_XDECREF(text);
 	Py_RETURN_NONE;
 }
@@ -744,12 +744,8 @@ static PyModuleDef_Slot module_slots[] = {
 };
 
 static struct PyModuleDef module_def = {
-	PyModuleDef_HEAD_INIT,
-	.m_name = "dltraced._region",
-	.m_size = sizeof(struct module),
-	.m_methods = module_methods,
-	.m_slots = module_slots,
-	.m_traverse = module_traverse,
+	PyModuleDef_HEAD_INIT,       .m_name = "dltraced._region", .m_size = sizeof(struct module),
+	.m_methods = module_methods, .m_slots = module_slots,      .m_traverse = module_traverse,
 	.m_clear = module_clear,
 };
 

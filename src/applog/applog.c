@@ -7,8 +7,14 @@
 
 size_t applog_event(const char *name, size_t len, enum phase_event *event)
 {
-	static const struct { const char *word; enum phase_event event; } words[] = {
-		{ "start", PHASE_BEGINS }, { "begin", PHASE_BEGINS }, { "stop", PHASE_ENDS }, { "end", PHASE_ENDS },
+	static const struct {
+		const char *word;
+		enum phase_event event;
+	} words[] = {
+		{ "start", PHASE_BEGINS },
+		{ "begin", PHASE_BEGINS },
+		{ "stop", PHASE_ENDS },
+		{ "end", PHASE_ENDS },
 	};
 
 	*event = PHASE_LASTS;
@@ -60,7 +66,9 @@ static enum applog_found parse_mllog(struct applog_line *applog_line, const char
 	if (m.event == MLLOG_POINT && !m.has_duration)
 		return APPLOG_NOTHING;
 	applog_line->entry = (struct phase_entry){
-		.event = m.event == MLLOG_START ? PHASE_BEGINS : m.has_duration ? PHASE_WHOLE : PHASE_ENDS,
+		.event = m.event == MLLOG_START ? PHASE_BEGINS :
+			 m.has_duration         ? PHASE_WHOLE :
+						  PHASE_ENDS,
 		.lasted_ns = m.duration_ns,
 		.begin_ns = m.start_ns,
 		.source = PHASE_MLLOG,
@@ -70,7 +78,9 @@ static enum applog_found parse_mllog(struct applog_line *applog_line, const char
 	applog_set_name(applog_line, m.phase, strlen(m.phase));
 	if (m.time_ms && m.time_ms < (uint64_t)INT64_MAX / NSEC_PER_MSEC)
 		applog_line->time = (struct applog_time){
-			.clock = APPLOG_UTC, .s = (int64_t)(m.time_ms / 1000), .ns = (uint32_t)(m.time_ms % 1000) * 1000000,
+			.clock = APPLOG_UTC,
+			.s = (int64_t)(m.time_ms / 1000),
+			.ns = (uint32_t)(m.time_ms % 1000) * 1000000,
 		};
 	return APPLOG_PHASE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parses lines of a job's log for its phases and their times: MLPerf's lines, those of the DLIO benchmark, others that begin
- * with the time, and those that match the user's rules. Pure; trusts nothing.
+ * Parses lines of a job's log for its phases and their times: MLPerf's lines, those of the DLIO benchmark, others that
+ * begin with the time, and those that match the user's rules. Pure; trusts nothing.
  */
 #ifndef APPLOG_APPLOG_H
 #define APPLOG_APPLOG_H
@@ -47,7 +47,7 @@ struct applog_rules {
 	struct applog_rule {
 		regex_t regex;
 		char name[PHASE_NAME_MAX];
-		char *text;	/* as given */
+		char *text; /* as given */
 		uint64_t lines; /* that it matched, in all logs */
 	} rule[APPLOG_RULES_MAX];
 	unsigned int n;
@@ -67,8 +67,8 @@ enum applog_found applog_parse(struct applog_line *ret, const struct applog_rule
 size_t applog_event(const char *name, size_t len, enum phase_event *event);
 
 /*
- * Parses a time such as 2026-11-22T08:00:01.123456, 2026-11-22 08:00:01,123 or 2026-11-22T08:00:01+01:00 within the first
- * bytes of LINE. Returns its end, or NULL.
+ * Parses a time such as 2026-11-22T08:00:01.123456, 2026-11-22 08:00:01,123 or 2026-11-22T08:00:01+01:00 within the
+ * first bytes of LINE. Returns its end, or NULL.
  */
 const char *applog_stamp(struct applog_time *ret, const char *line, size_t len, const char **begin);
 

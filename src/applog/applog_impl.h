@@ -55,6 +55,7 @@ bool applog_parse_epoch_form(struct applog_line *l, struct applog_piece s);
 bool applog_parse_step_form(struct applog_line *l, struct applog_piece s);
 
 /* rules.c: parses by the first rule that matches. */
-enum applog_found applog_parse_rules(struct applog_line *applog_line, const struct applog_rules *rules, const char *line, size_t len);
+enum applog_found applog_parse_rules(struct applog_line *applog_line, const struct applog_rules *rules,
+				     const char *line, size_t len);
 
 #endif

@@ -11,12 +11,12 @@
 
 /* The sources of phases; where several have a kind, the first counts. */
 enum phase_source {
-	PHASE_REGIONS,	/* the program's own: regions.out */
-	PHASE_MLLOG,	/* MLPerf's lines */
-	PHASE_DLIO,	/* the DLIO benchmark's */
-	PHASE_LOG,	/* other lines of a log */
-	PHASE_MARKS,	/* marks.out */
-	PHASE_WORKERS,	/* generations of worker processes */
+	PHASE_REGIONS, /* the program's own: regions.out */
+	PHASE_MLLOG, /* MLPerf's lines */
+	PHASE_DLIO, /* the DLIO benchmark's */
+	PHASE_LOG, /* other lines of a log */
+	PHASE_MARKS, /* marks.out */
+	PHASE_WORKERS, /* generations of worker processes */
 	PHASE_INFERRED, /* inferred from times of reads and writes */
 	PHASE_SOURCES,
 };
@@ -27,8 +27,8 @@ enum phase_event {
 	PHASE_ENDS,
 	PHASE_LASTS, /* it begins, and lasts until its end or the next event of this kind, source and rank */
 	PHASE_WHOLE, /* it has ended and lasted for LASTED_NS; where a line began it, that is its begin */
-	PHASE_NEAR,  /* about an epoch, without naming its begin or end: epochs.h */
-	PHASE_STEP,  /* about a step of the training: step_lines.h */
+	PHASE_NEAR, /* about an epoch, without naming its begin or end: epochs.h */
+	PHASE_STEP, /* about a step of the training: step_lines.h */
 };
 
 /* The words about an epoch beside its number. */
@@ -52,7 +52,7 @@ struct phase_entry {
 	int64_t number, rank; /* -1: not known */
 	uint64_t at_ns;
 	uint64_t lasted_ns; /* for PHASE_WHOLE */
-	uint64_t begin_ns;  /* for PHASE_WHOLE, by the program's own reading of CLOCK_MONOTONIC; 0: not known */
+	uint64_t begin_ns; /* for PHASE_WHOLE, by the program's own reading of CLOCK_MONOTONIC; 0: not known */
 	bool by_rule; /* by a rule of the user */
 	struct phase_words words; /* for PHASE_NEAR and PHASE_STEP */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words about an epoch after its number, or instead of it: results ("loss 0.31"), progress ("[10/500]", "45 %") and elapsed
- * time ("[00:12<00:14"), as training loops, tqdm and programs based on it, Keras and the trainer of Hugging Face print them.
+ * Words about an epoch after its number, or instead of it: results ("loss 0.31"), progress ("[10/500]", "45 %") and
+ * elapsed time ("[00:12<00:14"), as training loops, tqdm and programs based on it, Keras and the trainer of Hugging
+ * Face print them.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -11,10 +12,10 @@
 
 /* Words for a measured value, when a number follows; in lower case. */
 static const char *const results[] = {
-	"acc",	 "acc1",   "acc5",   "accuracy", "auc",	   "bleu",  "dice",	  "duration", "elapsed", "err",	   "error",
-	"f1",	 "iou",	   "loss",   "losses",	 "mae",	   "map",   "miou",	  "mse",      "ppl",	 "perplexity",
-	"psnr",	 "reward", "rmse",   "runtime",	 "score",  "sec",   "seconds",	  "throughput", "time",	 "took",
-	"top1",	 "top5",   "wer",
+	"acc",     "acc1",       "acc5",       "accuracy", "auc",    "bleu",   "dice",    "duration", "elapsed",
+	"err",     "error",      "f1",         "iou",      "loss",   "losses", "mae",     "map",      "miou",
+	"mse",     "ppl",        "perplexity", "psnr",     "reward", "rmse",   "runtime", "score",    "sec",
+	"seconds", "throughput", "time",       "took",     "top1",   "top5",   "wer",
 };
 
 static bool is_token(char c)
@@ -80,7 +81,8 @@ bool applog_has_results(struct applog_piece s)
 			s.p++;
 		else if (is_of_another(word, (size_t)(s.p - word)))
 			another = true;
-		else if (is_duration(word, (size_t)(s.p - word)) || (is_result(word, (size_t)(s.p - word)) && has_digit(s))) {
+		else if (is_duration(word, (size_t)(s.p - word)) ||
+			 (is_result(word, (size_t)(s.p - word)) && has_digit(s))) {
 			if (!another)
 				return true;
 			another = false;
@@ -138,7 +140,8 @@ static void find_part(struct applog_piece s, float *part)
 	for (bool word = false; s.p < s.end; s.p++) {
 		bool number = is_digit(*s.p) && !word && s.p[-1] != '.';
 
-		if (number && (applog_take_ratio(&s, part) || (*part < 0 && take_percent(&s, part) && s.p < s.end && *s.p != '|')))
+		if (number && (applog_take_ratio(&s, part) ||
+			       (*part < 0 && take_percent(&s, part) && s.p < s.end && *s.p != '|')))
 			return;
 		if (s.p == s.end)
 			return;
@@ -232,9 +235,9 @@ static bool decimal_at(const char *p, const char *end, double *ret, bool *whole)
 }
 
 /*
- * Parses {'loss': 0.5, 'epoch': 1.25}, of the trainer of Hugging Face: its epoch counts epochs that are done, its numbers
- * are in quotes from version 5 on, and its last line has the length of all epochs. A whole number is the epoch's own, as in
- * logs of one JSON object a line.
+ * Parses {'loss': 0.5, 'epoch': 1.25}, of the trainer of Hugging Face: its epoch counts epochs that are done, its
+ * numbers are in quotes from version 5 on, and its last line has the length of all epochs. A whole number is the
+ * epoch's own, as in logs of one JSON object a line.
  */
 bool applog_parse_dict(struct applog_line *l, struct applog_piece s)
 {
@@ -246,7 +249,8 @@ bool applog_parse_dict(struct applog_line *l, struct applog_piece s)
 	if (!object)
 		return false;
 	value = member((struct applog_piece){ object, s.end }, "epoch");
-	if (!value || !decimal_at(value, s.end, &epoch, &whole) || !applog_has_results((struct applog_piece){ object, s.end }))
+	if (!value || !decimal_at(value, s.end, &epoch, &whole) ||
+	    !applog_has_results((struct applog_piece){ object, s.end }))
 		return false;
 	l->entry.number = (int64_t)epoch;
 	if (!whole) { /* 1.25: a quarter of the second */
@@ -271,7 +275,8 @@ bool applog_parse_bar(struct applog_line *l, struct applog_piece s)
 	if (!applog_take_ratio(&s, &part))
 		return false;
 	skip(&s, " ");
-	if (s.p == s.end || !(*s.p == '[' || *s.p == '-' || *s.p == '\xe2') || !memmem(s.p, (size_t)(s.end - s.p), "step", 4))
+	if (s.p == s.end || !(*s.p == '[' || *s.p == '-' || *s.p == '\xe2') ||
+	    !memmem(s.p, (size_t)(s.end - s.p), "step", 4))
 		return false;
 	l->entry.number = -1;
 	l->entry.words = (struct phase_words){ .part = part, .results = true };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of training programs that name an epoch or a step in a fixed form. A row of the table is a form; its patterns are in
- * a small language (elements[]), as a regular expression costs too much for each line that a job prints.
+ * Lines of training programs that name an epoch or a step in a fixed form. A row of the table is a form; its patterns
+ * are in a small language (elements[]), as a regular expression costs too much for each line that a job prints.
  */
 #include <ctype.h>
 
@@ -9,7 +9,7 @@
 #include "base/util.h"
 
 #define TABLE_COLUMN 10 /* where the second column of fastai's table begins */
-#define MARKS_MAX 4	/* in a line, the first of which are tried */
+#define MARKS_MAX 4 /* in a line, the first of which are tried */
 
 /* A line being matched. */
 struct match {
@@ -212,10 +212,14 @@ static bool take_result(struct match *match)
 }
 
 /* In a pattern: %X, for these X; a blank for any blanks, or none; %*TEXT for all up to TEXT; else the byte itself. */
-static const struct { char sign; bool (*take)(struct match *m); } elements[] = {
-	{ 'e', take_epoch },	{ 's', take_step },	   { 'r', take_part },	  { 'd', take_any_whole }, { 'f', take_decimal },
-	{ 'F', take_decimals }, { '1', take_six_places },  { '6', take_all_six_places }, { '_', take_blanks },
-	{ 't', take_clock },	{ '|', take_to_column },   { '$', take_end },	  { ',', take_between }, { 'R', take_result },
+static const struct {
+	char sign;
+	bool (*take)(struct match *m);
+} elements[] = {
+	{ 'e', take_epoch },   { 's', take_step },     { 'r', take_part },       { 'd', take_any_whole },
+	{ 'f', take_decimal }, { 'F', take_decimals }, { '1', take_six_places }, { '6', take_all_six_places },
+	{ '_', take_blanks },  { 't', take_clock },    { '|', take_to_column },  { '$', take_end },
+	{ ',', take_between }, { 'R', take_result },
 };
 
 static bool take_element(struct match *m, char sign)
@@ -261,14 +265,14 @@ enum meaning {
 	A_BEGIN, /* of the epoch */
 	AN_END,
 	A_RESULT, /* of the epoch, or of a part of it */
-	A_ROW,	  /* the same, in fastai's table */
+	A_ROW, /* the same, in fastai's table */
 	A_VALIDATION,
 	A_STEP,
 };
 
 /*
- * MARK is a text by which a line is found; NULL: none. It begins with a letter or |. The pattern begins behind it; with BACK,
- * at the bytes of BACK before it, of which a blank may separate it; without MARK, at the begin of the text.
+ * MARK is a text by which a line is found; NULL: none. It begins with a letter or |. The pattern begins behind it; with
+ * BACK, at the bytes of BACK before it, of which a blank may separate it; without MARK, at the begin of the text.
  */
 struct form {
 	const char *mark, *back, *pattern;
@@ -278,7 +282,8 @@ struct form {
 #define NUMBERS "0123456789/|"
 
 static const struct form epoch_forms[] = {
-	/* ESPnet, and FunASR: "1/20epoch started", "1epoch:train:1-50batch: loss=...", "1epoch results: [train] loss=..." */
+	/* ESPnet, and FunASR: "1/20epoch started", "1epoch:train:1-50batch: loss=...", "1epoch results: [train]
+	   loss=..." */
 	{ "epoch started", NUMBERS, "%e/%d epoch started", A_BEGIN },
 	{ "epoch:train:", NUMBERS, "%eepoch:train:%d-%dbatch:", A_RESULT },
 	{ "epoch results:", NUMBERS, "%eepoch results:", AN_END },
@@ -292,7 +297,8 @@ static const struct form epoch_forms[] = {
 	{ "Test: ", NULL, "[ %r] Time:", A_VALIDATION },
 	/* torchtune: "1|20|Loss: 0.85:  10%|..." */
 	{ "|Loss: ", NUMBERS, "%e|%d|Loss: %f", A_RESULT },
-	/* YOLO: "      1/25     0.721G      1.222      1.679          5        512: 100%|...| 4/4 [...", and without a bar */
+	/* YOLO: "      1/25     0.721G      1.222      1.679          5        512: 100%|...| 4/4 [...", and without a
+	   bar */
 	{ NULL, NULL, " %e/%d%_%fG%F :", A_RESULT },
 	{ NULL, NULL, " %e/%d%_%fG%_%f%_%f%F%$", A_RESULT },
 	{ "Class", NULL, "%_Images%_Instances%*: ", A_VALIDATION },
@@ -306,7 +312,8 @@ static const struct form step_forms[] = {
 	{ "Iter(train)", NULL, " [ %s]", A_STEP },
 	/* Megatron: " iteration      100/     500 | consumed samples: ..." */
 	{ "iteration", NULL, "%_%s | consumed samples:", A_STEP },
-	/* TensorFlow: "INFO:tensorflow:loss = 2.3, step = 101 (0.5 sec)", "INFO:tensorflow:global step 10: loss = 2.8" */
+	/* TensorFlow: "INFO:tensorflow:loss = 2.3, step = 101 (0.5 sec)", "INFO:tensorflow:global step 10: loss = 2.8"
+	 */
 	{ "loss = ", NULL, "%f, step = %s", A_STEP },
 	{ "global step", NULL, "%_%s%,%R", A_STEP },
 	/* others: "Step 100: loss = 2.3", "iter 100: loss 2.3456, time 12.34ms" */
@@ -352,8 +359,8 @@ static bool is_letter(char c)
 }
 
 /* Matches the forms whose mark is at P. MARKS: counts them. */
-static const struct form *form_at(struct match *ret, const struct form *forms, size_t n, struct applog_piece s, const char *p,
-				  unsigned int *marks)
+static const struct form *form_at(struct match *ret, const struct form *forms, size_t n, struct applog_piece s,
+				  const char *p, unsigned int *marks)
 {
 	for (size_t i = 0; i < n && *marks < MARKS_MAX; i++) {
 		const char *mark = forms[i].mark;
@@ -402,10 +409,12 @@ static const struct form *form_of(struct match *ret, const struct form *forms, s
 static struct phase_entry entry_of(const struct form *form, const struct match *match)
 {
 	static const enum phase_event events[] = {
-		[A_BEGIN] = PHASE_BEGINS, [AN_END] = PHASE_ENDS, [A_RESULT] = PHASE_NEAR, [A_ROW] = PHASE_NEAR,
-		[A_VALIDATION] = PHASE_NEAR, [A_STEP] = PHASE_STEP,
+		[A_BEGIN] = PHASE_BEGINS, [AN_END] = PHASE_ENDS,       [A_RESULT] = PHASE_NEAR,
+		[A_ROW] = PHASE_NEAR,     [A_VALIDATION] = PHASE_NEAR, [A_STEP] = PHASE_STEP,
 	};
-	struct phase_entry e = { .event = events[form->meaning], .source = PHASE_LOG, .number = match->number, .rank = -1 };
+	struct phase_entry e = {
+		.event = events[form->meaning], .source = PHASE_LOG, .number = match->number, .rank = -1
+	};
 
 	applog_words(&e.words, match->s);
 	e.words.part = match->part >= 0 ? match->part : e.words.part;

@@ -94,7 +94,8 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 		take_phase(mllog, text, len);
 	} else if (event == JSON_STRING && strcmp(path, "event_type") == 0) {
 		mllog->event = is(text, len, "INTERVAL_START") ? MLLOG_START :
-			   is(text, len, "INTERVAL_END")   ? MLLOG_END : MLLOG_POINT;
+			       is(text, len, "INTERVAL_END")   ? MLLOG_END :
+								 MLLOG_POINT;
 	} else if (event == JSON_WORD && strcmp(path, "time_ms") == 0) {
 		digits(text, len, &mllog->time_ms);
 	} else if (event == JSON_WORD && strcmp(path, "value.duration") == 0) {

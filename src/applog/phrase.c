@@ -39,17 +39,34 @@ struct event_word {
 
 /* Before a noun: "Starting epoch 3", "end of epoch 3". Plain "start" is mostly a setting: "Start epoch: 0". */
 static const struct event_word verbs[] = {
-	{ "begin", PHASE_BEGINS },    { "beginning of", PHASE_BEGINS }, { "beginning", PHASE_BEGINS },
-	{ "completed", PHASE_ENDS },  { "done with", PHASE_ENDS },   { "end of", PHASE_ENDS },
-	{ "ended", PHASE_ENDS },      { "ending", PHASE_ENDS },	     { "finished", PHASE_ENDS },
-	{ "start of", PHASE_BEGINS }, { "started", PHASE_BEGINS },   { "starting", PHASE_BEGINS }, { NULL, 0 },
+	{ "begin", PHASE_BEGINS },
+	{ "beginning of", PHASE_BEGINS },
+	{ "beginning", PHASE_BEGINS },
+	{ "completed", PHASE_ENDS },
+	{ "done with", PHASE_ENDS },
+	{ "end of", PHASE_ENDS },
+	{ "ended", PHASE_ENDS },
+	{ "ending", PHASE_ENDS },
+	{ "finished", PHASE_ENDS },
+	{ "start of", PHASE_BEGINS },
+	{ "started", PHASE_BEGINS },
+	{ "starting", PHASE_BEGINS },
+	{ NULL, 0 },
 };
 
 /* After a noun: "Epoch 3 finished", "Training is complete". */
 static const struct event_word predicates[] = {
-	{ "begins", PHASE_BEGINS },  { "complete", PHASE_ENDS }, { "completed", PHASE_ENDS }, { "done", PHASE_ENDS },
-	{ "ended", PHASE_ENDS },     { "ends", PHASE_ENDS },	 { "finished", PHASE_ENDS },  { "started", PHASE_BEGINS },
-	{ "starting", PHASE_BEGINS }, { "starts", PHASE_BEGINS }, { NULL, 0 },
+	{ "begins", PHASE_BEGINS },
+	{ "complete", PHASE_ENDS },
+	{ "completed", PHASE_ENDS },
+	{ "done", PHASE_ENDS },
+	{ "ended", PHASE_ENDS },
+	{ "ends", PHASE_ENDS },
+	{ "finished", PHASE_ENDS },
+	{ "started", PHASE_BEGINS },
+	{ "starting", PHASE_BEGINS },
+	{ "starts", PHASE_BEGINS },
+	{ NULL, 0 },
 };
 
 static bool take_event(struct applog_piece *s, const struct event_word *words, enum phase_event *ret)
@@ -63,9 +80,11 @@ static bool take_event(struct applog_piece *s, const struct event_word *words, e
 }
 
 /* The phases; of several in a row the first in this table: "training epoch 3", "epoch 3 validation". */
-static const struct { const char *word, *name; } nouns[] = {
-	{ "eval", "eval" },   { "evaluation", "eval" }, { "validation", "eval" },  { "checkpoint", "checkpoint" },
-	{ "epoch", "epoch" }, { "block", "block" },	{ "training", "training" },
+static const struct {
+	const char *word, *name;
+} nouns[] = {
+	{ "eval", "eval" },   { "evaluation", "eval" }, { "validation", "eval" },   { "checkpoint", "checkpoint" },
+	{ "epoch", "epoch" }, { "block", "block" },     { "training", "training" },
 };
 
 static size_t take_noun(struct applog_piece *s)
@@ -149,8 +168,8 @@ static bool take_predicate(struct applog_piece s, enum phase_event *ret)
 }
 
 /*
- * Words that make a line about another thing than the epoch: "Epoch 3 [Eval] ...", "Validation: epoch 3 ...", "Epoch 3 not
- * finished".
+ * Words that make a line about another thing than the epoch: "Epoch 3 [Eval] ...", "Validation: epoch 3 ...", "Epoch 3
+ * not finished".
  */
 static const char *const others[] = { "eval", "evaluation", "test", "val", "valid", "validation" };
 
@@ -245,7 +264,8 @@ static bool has_phrase(const char *line, size_t len)
 /* Parses a line about an epoch without a phrase. */
 static bool parse_other(struct applog_line *l, struct applog_piece s)
 {
-	if (s.p == s.end || !(memmem(s.p, (size_t)(s.end - s.p), "epoch", 5) ? applog_parse_dict(l, s) : applog_parse_bar(l, s)))
+	if (s.p == s.end ||
+	    !(memmem(s.p, (size_t)(s.end - s.p), "epoch", 5) ? applog_parse_dict(l, s) : applog_parse_bar(l, s)))
 		return false;
 	l->entry.event = PHASE_NEAR;
 	applog_set_name(l, "epoch", 5);

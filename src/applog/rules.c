@@ -9,7 +9,7 @@
 #include "base/util.h"
 
 #define RULE_BYTES 4096 /* of a line, to which rules are applied */
-#define PARTS 10	/* \0 to \9 */
+#define PARTS 10 /* \0 to \9 */
 
 /* Returns the first \N in NAME that exceeds the pattern's groups, or NULL. */
 static const char *beyond_groups(const char *name, size_t groups)
@@ -106,7 +106,8 @@ static void split_number(struct applog_line *line)
 		applog_set_name(line, line->name, n - 1);
 }
 
-static enum applog_found parse_rule(struct applog_line *applog_line, const struct applog_rule *rule, const char *line, size_t len)
+static enum applog_found parse_rule(struct applog_line *applog_line, const struct applog_rule *rule, const char *line,
+				    size_t len)
 {
 	regmatch_t part[PARTS] = { { .rm_so = 0, .rm_eo = (regoff_t)len } };
 	char name[PHASE_NAME_MAX];
@@ -116,16 +117,17 @@ static enum applog_found parse_rule(struct applog_line *applog_line, const struc
 		return APPLOG_NOTHING;
 	n = substitute(name, rule->name, line, part);
 	applog_line->entry = (struct phase_entry){ .source = PHASE_LOG,
-					 .by_rule = true,
-					 .number = -1,
-					 .rank = mllog_rank(line, MIN(len, APPLOG_RANK_BYTES)) };
+						   .by_rule = true,
+						   .number = -1,
+						   .rank = mllog_rank(line, MIN(len, APPLOG_RANK_BYTES)) };
 	n = applog_event(name, n, &applog_line->entry.event);
 	applog_set_name(applog_line, name, n);
 	split_number(applog_line);
 	return applog_line->entry.name_len ? APPLOG_PHASE : APPLOG_BROKEN;
 }
 
-enum applog_found applog_parse_rules(struct applog_line *applog_line, const struct applog_rules *rules, const char *line, size_t len)
+enum applog_found applog_parse_rules(struct applog_line *applog_line, const struct applog_rules *rules,
+				     const char *line, size_t len)
 {
 	char text[RULE_BYTES + 1]; /* the C library needs a string */
 	enum applog_found found = APPLOG_NOTHING;

@@ -77,10 +77,10 @@ static bool stamp_at(struct applog_piece *piece, struct applog_time *ret)
 {
 	unsigned int year, month, day, hour, minute, second;
 
-	if (!digits(piece, 4, 1970, 2199, &year) || !one_of(piece, "-/") || !digits(piece, 2, 1, 12, &month) || !one_of(piece, "-/") ||
-	    !digits(piece, 2, 1, days_of(year, month), &day) || !one_of(piece, "T ") || !digits(piece, 2, 0, 23, &hour) ||
-	    !one_of(piece, ":") || !digits(piece, 2, 0, 59, &minute) || !one_of(piece, ":") || !digits(piece, 2, 0, 60, &second) ||
-	    (piece->p < piece->end && is_digit(*piece->p)))
+	if (!digits(piece, 4, 1970, 2199, &year) || !one_of(piece, "-/") || !digits(piece, 2, 1, 12, &month) ||
+	    !one_of(piece, "-/") || !digits(piece, 2, 1, days_of(year, month), &day) || !one_of(piece, "T ") ||
+	    !digits(piece, 2, 0, 23, &hour) || !one_of(piece, ":") || !digits(piece, 2, 0, 59, &minute) ||
+	    !one_of(piece, ":") || !digits(piece, 2, 0, 60, &second) || (piece->p < piece->end && is_digit(*piece->p)))
 		return false;
 	*ret = (struct applog_time){
 		.clock = APPLOG_LOCAL,

@@ -117,7 +117,8 @@ static char harmless(const char *s, char before)
 		return '#';
 	if (strncmp(s, backslash, 4) == 0)
 		return has_digits(s + 4) ? 0 : '\\';
-	if (strncmp(s, blank, 4) != 0 || !before || before == ' ' || !s[4] || s[4] == ' ' || strncmp(s + 4, blank, 4) == 0)
+	if (strncmp(s, blank, 4) != 0 || !before || before == ' ' || !s[4] || s[4] == ' ' ||
+	    strncmp(s + 4, blank, 4) == 0)
 		return 0;
 	return ' ';
 }

@@ -90,7 +90,8 @@ static int fold_close(void *cookie)
 FILE *fold_open(FILE *out, unsigned int width)
 {
 	struct fold *f = calloc(1, sizeof(*f));
-	FILE *stream = f ? fopencookie(f, "w", (cookie_io_functions_t){ .write = fold_write, .close = fold_close }) : NULL;
+	FILE *stream =
+		f ? fopencookie(f, "w", (cookie_io_functions_t){ .write = fold_write, .close = fold_close }) : NULL;
 
 	if (!stream) {
 		free(f);

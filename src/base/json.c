@@ -63,8 +63,8 @@ static char *put_escape(char *p, uint8_t c)
 }
 
 /*
- * Puts one character of a string, or an invalid byte, at P. JSON may have U+007F to U+009F as they are, but terminals obey
- * them, and the names of a trace may be anybody's.
+ * Puts one character of a string, or an invalid byte, at P. JSON may have U+007F to U+009F as they are, but terminals
+ * obey them, and the names of a trace may be anybody's.
  */
 static char *put_char(char *p, const char *s, unsigned int utf8_len)
 {

@@ -53,7 +53,8 @@ void json_u64_known(struct json *j, const char *key, bool known, uint64_t v);
 /* Adds the last newline. 0: BUF holds LEN bytes; -ENOMEM, or -EINVAL when the ends do not match. */
 int json_finish(struct json *j);
 void json_free(struct json *j);
-/* json_finish(), and json_free() but for the text, without its last newline: for free(); NULL where json_finish() fails. */
+/* json_finish(), and json_free() but for the text, without its last newline: for free(); NULL where json_finish()
+ * fails. */
 char *json_text(struct json *j);
 /*
  * json_finish(), write all of it to OUT, which keeps its own errors, and json_free(). Returns what

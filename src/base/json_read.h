@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 enum json_event {
-	JSON_OPEN,   /* an object or array begins */
+	JSON_OPEN, /* an object or array begins */
 	JSON_STRING, /* TEXT is as written, between its quotes: json_read_string() decodes it */
-	JSON_WORD,   /* a number, true, false, null, as written */
+	JSON_WORD, /* a number, true, false, null, as written */
 };
 
 /*

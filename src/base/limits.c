@@ -14,10 +14,12 @@ static const struct limit {
 	__rlimit_resource_t resource;
 	const char *most, *remedy;
 } limits[] = {
-	{ -EFBIG, RLIMIT_FSIZE, "this process may write files of at most", "ulimit -f unlimited, LimitFSIZE= in a unit of systemd" },
+	{ -EFBIG, RLIMIT_FSIZE, "this process may write files of at most",
+	  "ulimit -f unlimited, LimitFSIZE= in a unit of systemd" },
 	{ -ENOMEM, RLIMIT_AS, "this process may have an address space of at most",
 	  "ulimit -v unlimited, LimitAS= in a unit of systemd" },
-	{ -ENOMEM, RLIMIT_DATA, "this process may have data of at most", "ulimit -d unlimited, LimitDATA= in a unit of systemd" },
+	{ -ENOMEM, RLIMIT_DATA, "this process may have data of at most",
+	  "ulimit -d unlimited, LimitDATA= in a unit of systemd" },
 };
 
 const char *limits_strerror(int r)
@@ -28,7 +30,8 @@ const char *limits_strerror(int r)
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
 		if (limits[i].r != r || getrlimit(limits[i].resource, &now) < 0 || now.rlim_cur == RLIM_INFINITY)
 			continue;
-		snprintf(text, sizeof(text), "%s: %s %s (%s)", strerror(-r), limits[i].most, FMT_BYTES(now.rlim_cur), limits[i].remedy);
+		snprintf(text, sizeof(text), "%s: %s %s (%s)", strerror(-r), limits[i].most, FMT_BYTES(now.rlim_cur),
+			 limits[i].remedy);
 		return text;
 	}
 	return strerror(-r);

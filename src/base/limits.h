@@ -4,8 +4,8 @@
 #define BASE_LIMITS_H
 
 /*
- * Returns the text of strerror(3) for R, a -errno; where a limit is set that causes such an error, with it and how to raise
- * it. The text lasts until the thread's next call.
+ * Returns the text of strerror(3) for R, a -errno; where a limit is set that causes such an error, with it and how to
+ * raise it. The text lasts until the thread's next call.
  */
 const char *limits_strerror(int r);
 

@@ -127,8 +127,9 @@ static WITH_AVX512 inline struct piece piece_avx512(const char *p)
 
 static WITH_AVX512 inline void offsets_avx512(uint32_t *to, uint32_t at, uint64_t stops, unsigned int n)
 {
-	const __m512i bytes = _mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
-					       0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
+	const __m512i bytes =
+		_mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928, 0x2726252423222120,
+				 0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
 	const __m512i from = _mm512_set1_epi32((int)at);
 	__m512i are = _mm512_maskz_compress_epi8(stops, bytes);
 

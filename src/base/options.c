@@ -106,14 +106,16 @@ static void put_forms(const struct option_line *line, struct options_forms *form
 	for (const struct option_row *o = line->options; o && (o->name || o->help) && n + 1 < OPTIONS_FORMS; o++) {
 		if (!o->name)
 			continue;
-		forms->names[n++] = (struct option){ .name = o->name, .has_arg = o->arg ? required_argument : no_argument, .val = LONG_ONLY };
+		forms->names[n++] = (struct option){ .name = o->name,
+						     .has_arg = o->arg ? required_argument : no_argument,
+						     .val = LONG_ONLY };
 		if (o->letter)
 			letters += sprintf(letters, "%c%s", o->letter, o->arg ? ":" : "");
 	}
 }
 
-int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags, struct option_parse *option_parse,
-		  void *into)
+int options_parse(const struct option_line *line, int argc, char **argv, unsigned int flags,
+		  struct option_parse *option_parse, void *into)
 {
 	struct argp_option options[OPTIONS_MAX + 1] = { 0 };
 	const struct argp argp = { .options = options, .parser = parse, .args_doc = line->args_doc, .doc = line->doc };
@@ -124,16 +126,24 @@ int options_parse(const struct option_line *line, int argc, char **argv, unsigne
 
 	for (; line->options && i + 1 < OPTIONS_MAX && (line->options[i].name || line->options[i].help); i++)
 		options[i] = (struct argp_option){
-			.name = line->options[i].name, .key = key_of(line, &line->options[i]), .arg = line->options[i].arg,
+			.name = line->options[i].name,
+			.key = key_of(line, &line->options[i]),
+			.arg = line->options[i].arg,
 			.doc = line->options[i].help,
 		};
-	options[i] = (struct argp_option){ .key = HELP_LETTER, .flags = OPTION_HIDDEN }; /* argp's own are --help and -? */
+	options[i] =
+		(struct argp_option){ .key = HELP_LETTER, .flags = OPTION_HIDDEN }; /* argp's own are --help and -? */
 	*option_parse = (struct option_parse){ .into = into, .line = line };
 	put_forms(line, &forms);
 	why = options_unknown(&forms, argc, argv, flags & ARGP_IN_ORDER, unknown, sizeof(unknown));
 	if (why) { /* not from ARGP_KEY_INIT: glibc's argp_parse() frees nothing after an error of that */
-		struct argp_state state = { .root_argp = &argp, .argc = argc, .argv = argv, .flags = flags, .name = argv[0],
-					    .err_stream = stderr, .out_stream = stdout };
+		struct argp_state state = { .root_argp = &argp,
+					    .argc = argc,
+					    .argv = argv,
+					    .flags = flags,
+					    .name = argv[0],
+					    .err_stream = stderr,
+					    .out_stream = stdout };
 
 		option_parse->state = &state;
 		return refuse(option_parse, why);
@@ -178,12 +188,16 @@ const char *option_time(struct option_parse *p, void *member, char *arg)
 
 const char *option_moment(struct option_parse *p, void *member, char *arg)
 {
-	return moment_parse(member, arg) < 0 ? "neither a time since the start (90, 1m30s, 250ms) nor UTC (2026-11-27T04:00:00Z)" : NULL;
+	return moment_parse(member, arg) < 0 ?
+		       "neither a time since the start (90, 1m30s, 250ms) nor UTC (2026-11-27T04:00:00Z)" :
+		       NULL;
 }
 
 const char *option_pids(struct option_parse *p, void *member, char *arg)
 {
-	return pids_parse(member, arg) < 0 ? option_because(p, "not a list of at most %u numbers, as 4711,4712", PIDS_MAX) : NULL;
+	return pids_parse(member, arg) < 0 ?
+		       option_because(p, "not a list of at most %u numbers, as 4711,4712", PIDS_MAX) :
+		       NULL;
 }
 
 const char *option_duration(struct option_parse *p, void *member, char *arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * argp(3) reads a command line by getopt(3), which ends it at an unknown option with a message of its own. So this looks at
- * the command line before argp does, by the same getopt.
+ * argp(3) reads a command line by getopt(3), which ends it at an unknown option with a message of its own. So this
+ * looks at the command line before argp does, by the same getopt.
  */
 #include "base/options_unknown.h"
 
@@ -13,7 +13,8 @@
 
 #define NO_OPTION 1 /* what getopt returns for an argument, as its letters begin with a '-' */
 
-/* Returns whether the LEN bytes of NAME are an option, or the begin of one, which getopt takes for it or calls ambiguous. */
+/* Returns whether the LEN bytes of NAME are an option, or the begin of one, which getopt takes for it or calls
+ * ambiguous. */
 static bool is_begin(const struct options_forms *f, const char *name, size_t len)
 {
 	for (const struct option *o = f->names; o->name; o++)
@@ -47,7 +48,8 @@ static const char *complain(const struct options_forms *forms, const char *arg, 
 	return buf;
 }
 
-const char *options_unknown(const struct options_forms *forms, int argc, char **argv, bool in_order, char *buf, size_t size)
+const char *options_unknown(const struct options_forms *forms, int argc, char **argv, bool in_order, char *buf,
+			    size_t size)
 {
 	const char *why = NULL;
 	int c = 0;

@@ -16,9 +16,11 @@ struct options_forms {
 };
 
 /*
- * Looks for an option in ARGV that FORMS has not, but one that is similar, up to the first argument that is no option with
- * IN_ORDER. Writes what is wrong into BUF, and returns it; NULL: nothing that this function knows better than argp(3).
+ * Looks for an option in ARGV that FORMS has not, but one that is similar, up to the first argument that is no option
+ * with IN_ORDER. Writes what is wrong into BUF, and returns it; NULL: nothing that this function knows better than
+ * argp(3).
  */
-const char *options_unknown(const struct options_forms *forms, int argc, char **argv, bool in_order, char *buf, size_t size);
+const char *options_unknown(const struct options_forms *forms, int argc, char **argv, bool in_order, char *buf,
+			    size_t size);
 
 #endif

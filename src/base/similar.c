@@ -15,8 +15,8 @@ static bool same(char a, char b)
 }
 
 /*
- * The rows of the usual table: AT[j] is the distance of the first i letters of A from the first j of B, with two rows before
- * it, since an exchange of two neighbors looks back by two letters.
+ * The rows of the usual table: AT[j] is the distance of the first i letters of A from the first j of B, with two rows
+ * before it, since an exchange of two neighbors looks back by two letters.
  */
 static unsigned int distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {

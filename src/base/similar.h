@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The name that a user may have meant by one that does not exist: the nearest of some names, by the number of letters to
- * insert, remove, replace or exchange with their neighbors.
+ * The name that a user may have meant by one that does not exist: the nearest of some names, by the number of letters
+ * to insert, remove, replace or exchange with their neighbors.
  */
 #ifndef BASE_SIMILAR_H
 #define BASE_SIMILAR_H
@@ -24,8 +24,8 @@ struct similar similar_to(const char *name, size_t len);
 void similar_offer(struct similar *similar, const char *candidate);
 
 /*
- * Writes ": did you mean PREFIXNAME?" into BUF, an empty text if no name is similar. Returns BUF, to be used as the end of a
- * message.
+ * Writes ": did you mean PREFIXNAME?" into BUF, an empty text if no name is similar. Returns BUF, to be used as the end
+ * of a message.
  */
 const char *similar_text(const struct similar *s, const char *prefix, char *buf, size_t size);
 

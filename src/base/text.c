@@ -123,15 +123,9 @@ char *text_put_octal(char *p, uint64_t v)
 enum { PLAIN = 0, ESCAPE = 1, LEAD2 = 2, LEAD3 = 3, LEAD4 = 4 };
 
 static const uint8_t class_of[256] = {
-	[0x00 ... 0x20] = ESCAPE,
-	['"'] = ESCAPE,
-	['#'] = ESCAPE,
-	['\\'] = ESCAPE,
-	[0x7f ... 0xc1] = ESCAPE,
-	[0xc2 ... 0xdf] = LEAD2,
-	[0xe0 ... 0xef] = LEAD3,
-	[0xf0 ... 0xf4] = LEAD4,
-	[0xf5 ... 0xff] = ESCAPE,
+	[0x00 ... 0x20] = ESCAPE, ['"'] = ESCAPE,           ['#'] = ESCAPE,
+	['\\'] = ESCAPE,          [0x7f ... 0xc1] = ESCAPE, [0xc2 ... 0xdf] = LEAD2,
+	[0xe0 ... 0xef] = LEAD3,  [0xf0 ... 0xf4] = LEAD4,  [0xf5 ... 0xff] = ESCAPE,
 };
 
 /*
@@ -196,19 +190,20 @@ static inline bool all_plain(uint64_t v)
 {
 	const uint64_t ones = 0x0101010101010101ULL;
 
-	return !((v | (v + ones) | (v - 0x21 * ones) | (((v | ones) ^ '#' * ones) - ones) |
-		  ((v ^ '\\' * ones) - ones)) & 0x80 * ones);
+	return !(
+		(v | (v + ones) | (v - 0x21 * ones) | (((v | ones) ^ '#' * ones) - ones) | ((v ^ '\\' * ones) - ones)) &
+		0x80 * ones);
 }
 
 /* One character at *S, or an invalid byte; advances *S past it. */
 static inline char *put_char(char *p, const char **s, const char *end)
 {
-	unsigned int class = class_of[(uint8_t)**s], n = 1;
+	unsigned int class = class_of[(uint8_t) * *s], n = 1;
 
 	if (class != PLAIN)
 		n = class == ESCAPE ? 0 : text_utf8_len(*s, (size_t)(end - *s));
 	if (!n)
-		return put_escape(p, (uint8_t)*(*s)++);
+		return put_escape(p, (uint8_t) * (*s)++);
 	while (n--)
 		*p++ = *(*s)++;
 	return p;
@@ -325,8 +320,7 @@ size_t text_unescape(char *dst, const char *field, size_t len)
 	if (len == 1 && *s == '-')
 		return 0;
 	while (s < end) {
-		if (*s == '\\' && end - s >= 4 && s[1] >= '0' && s[1] <= '3' && is_octal(s[2]) &&
-		    is_octal(s[3])) {
+		if (*s == '\\' && end - s >= 4 && s[1] >= '0' && s[1] <= '3' && is_octal(s[2]) && is_octal(s[3])) {
 			*p++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
 			s += 4;
 		} else {
@@ -349,7 +343,8 @@ static __attribute__((noinline)) void fill_cache(struct text_utc_cache *c, uint6
 	c->valid = true;
 }
 
-/* The date and second of FIELD into the cache: false where there is no such time since the epoch, or it exceeds 64 bits. */
+/* The date and second of FIELD into the cache: false where there is no such time since the epoch, or it exceeds 64
+ * bits. */
 static bool get_second(const char *field, struct text_utc_cache *cache)
 {
 	char text[sizeof(cache->prefix) + 1];
@@ -365,7 +360,8 @@ static bool get_second(const char *field, struct text_utc_cache *cache)
 	if (second < 0 || (uint64_t)second > UINT64_MAX / NSEC_PER_SEC)
 		return false;
 	fill_cache(cache, (uint64_t)second);
-	return !memcmp(cache->prefix, field, sizeof(cache->prefix)); /* else another time, which the cache has now, or another form */
+	return !memcmp(cache->prefix, field,
+		       sizeof(cache->prefix)); /* else another time, which the cache has now, or another form */
 }
 
 bool text_get_utc(const char *field, size_t len, uint64_t *realtime_ns, struct text_utc_cache *cache)

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_U64_MAX 20		      /* bytes of the longest u64 and s64 */
-#define TEXT_UTC_LEN 30		      /* 2026-11-21T01:02:03.123456789Z */
+#define TEXT_U64_MAX 20 /* bytes of the longest u64 and s64 */
+#define TEXT_UTC_LEN 30 /* 2026-11-21T01:02:03.123456789Z */
 #define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
 
 /* Numbers. They may write up to TEXT_U64_MAX bytes, even if the end that they return is before that. */
@@ -66,7 +66,7 @@ unsigned int text_shown_len(const char *s, size_t len);
 /* UTC of ns since the epoch; the date and second are cached in *CACHE between calls. */
 struct text_utc_cache {
 	uint64_t begin_ns; /* of the second */
-	char prefix[20];   /* 2026-11-21T01:02:03. */
+	char prefix[20]; /* 2026-11-21T01:02:03. */
 	bool valid;
 };
 char *text_put_utc(char *p, uint64_t realtime_ns, struct text_utc_cache *cache);

@@ -16,20 +16,12 @@ struct unit {
 
 /* Each part of a time has a smaller unit than the one before it. */
 static const struct unit time_units[] = {
-	{ "d", 86400 * NSEC_PER_SEC },
-	{ "h", 3600 * NSEC_PER_SEC },
-	{ "m", 60 * NSEC_PER_SEC },
-	{ "s", NSEC_PER_SEC },
-	{ "ms", NSEC_PER_MSEC },
-	{ "us", 1000 },
+	{ "d", 86400 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC }, { "m", 60 * NSEC_PER_SEC },
+	{ "s", NSEC_PER_SEC },         { "ms", NSEC_PER_MSEC },      { "us", 1000 },
 };
 
 static const struct unit size_units[] = {
-	{ "", 1 },
-	{ "K", 1ULL << 10 },
-	{ "M", 1ULL << 20 },
-	{ "G", 1ULL << 30 },
-	{ "T", 1ULL << 40 },
+	{ "", 1 }, { "K", 1ULL << 10 }, { "M", 1ULL << 20 }, { "G", 1ULL << 30 }, { "T", 1ULL << 40 },
 };
 
 /*
@@ -76,9 +68,11 @@ int units_parse_time(const char *s, uint64_t *ns_ret)
 			return -EINVAL;
 		s = fraction + n;
 		len = strcspn(s, digits);
-		while (unit < end && (bare ? strcmp(unit->name, "s") : strlen(unit->name) != len || memcmp(unit->name, s, len)))
+		while (unit < end &&
+		       (bare ? strcmp(unit->name, "s") : strlen(unit->name) != len || memcmp(unit->name, s, len)))
 			unit++;
-		if (unit == end || __builtin_mul_overflow(v, unit->factor, &v) || __builtin_add_overflow(sum, v, &sum) ||
+		if (unit == end || __builtin_mul_overflow(v, unit->factor, &v) ||
+		    __builtin_add_overflow(sum, v, &sum) ||
 		    __builtin_add_overflow(sum, fraction_of(fraction, n, unit->factor), &sum))
 			return -EINVAL;
 		unit++;

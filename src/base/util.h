@@ -33,8 +33,18 @@ static inline void util_closep(int *fd)
 #define autoclose __attribute__((cleanup(util_closep)))
 
 /* Hand an owned local over: the local forgets it. */
-#define TAKE_PTR(p) ({ __typeof__(p) t_ = (p); (p) = NULL; t_; })
-#define TAKE_FD(fd) ({ int t_ = (fd); (fd) = -1; t_; })
+#define TAKE_PTR(p)                     \
+	({                              \
+		__typeof__(p) t_ = (p); \
+		(p) = NULL;             \
+		t_;                     \
+	})
+#define TAKE_FD(fd)            \
+	({                     \
+		int t_ = (fd); \
+		(fd) = -1;     \
+		t_;            \
+	})
 
 static inline uint64_t timespec_ns(const struct timespec *ts)
 {

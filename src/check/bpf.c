@@ -35,8 +35,10 @@ static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
 /* For trials that would only report again that we lack the right. */
 static enum check_state not_tried(struct check *c, const char *need)
 {
-	return check_put(c, need, CHECK_NOTE, "not tried: %s", !c->has_caps ? "needs the rights above" :
-			 !c->may_bpf ? "no program can be loaded" : "needs BTF, see above");
+	return check_put(c, need, CHECK_NOTE, "not tried: %s",
+			 !c->has_caps ? "needs the rights above" :
+			 !c->may_bpf  ? "no program can be loaded" :
+					"needs BTF, see above");
 }
 
 static bool can_try(const struct check *c)
@@ -53,20 +55,20 @@ enum check_state check_bpf(struct check *check)
 	libbpf_set_print(NULL);
 	if (!check->has_caps)
 		return not_tried(check, need);
-	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, NAME, "GPL", nothing, ARRAY_SIZE(nothing),
-			   NULL);
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, NAME, "GPL", nothing, ARRAY_SIZE(nothing), NULL);
 	if (fd >= 0) {
 		close(fd);
 		check->may_bpf = true;
 		return check_put(check, need, CHECK_OK, "the kernel accepts tracing programs");
 	}
 	err = errno;
-	return check_lacks(check, need, CHECK_FAIL,
-			   err == EPERM || err == EACCES ?
-				   "a seccomp filter or security module forbids it: docker run --privileged, or --security-opt "
-				   "seccomp=unconfined" :
-				   "boot a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y",
-			   "the kernel refuses tracing programs: %s", strerror(err));
+	return check_lacks(
+		check, need, CHECK_FAIL,
+		err == EPERM || err == EACCES ?
+			"a seccomp filter or security module forbids it: docker run --privileged, or --security-opt "
+			"seccomp=unconfined" :
+			"boot a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_EVENTS=y",
+		"the kernel refuses tracing programs: %s", strerror(err));
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -132,7 +134,7 @@ enum check_state check_ring_buffer(struct check *check)
 	err = errno;
 	return check_lacks(check, need, CHECK_FAIL,
 			   err == ENOMEM ? "--buffer SIZE, smaller" :
-			   err == EPERM	 ? "ulimit -l unlimited" :
+			   err == EPERM  ? "ulimit -l unlimited" :
 					   "boot a kernel with BPF ring buffers: 5.8 or newer",
 			   "one of %s cannot be made: %s", FMT_BYTES(t.ring_bytes), strerror(err));
 }
@@ -148,8 +150,9 @@ static enum check_state backend_row(struct check *check, enum backend b, const c
 	if (check->hooks >> b & 1)
 		return check_put(check, need, CHECK_OK, "a program was attached and saw a call");
 	if (!check->hooks)
-		return check_lacks(check, need, CHECK_MISSING, "one of these hooks has to work: dltraced start -v prints what the kernel says", "%s",
-				   why);
+		return check_lacks(check, need, CHECK_MISSING,
+				   "one of these hooks has to work: dltraced start -v prints what the kernel says",
+				   "%s", why);
 	if (b == BACKEND_FENTRY)
 		return check_put(check, need, CHECK_NOTE, "open.out is written without VFS_LAT_NS: %s", why);
 	return check_put(check, need, CHECK_NOTE, "does not work here, and is not needed");
@@ -182,8 +185,10 @@ static const struct table_need {
 	enum page_use use;
 	const char *need, *found, *instead; /* nobody needs it who does not give that option, so there is no remedy */
 } table_needs[] = {
-	{ PAGE_ACCESSED, "accesses of memory", "accessed bits were read and cleared", "--probes +access has page faults instead" },
-	{ PAGE_WRITTEN, "writes of memory", "soft-dirty bits were read and cleared (--access writes)", "--access writes is refused" },
+	{ PAGE_ACCESSED, "accesses of memory", "accessed bits were read and cleared",
+	  "--probes +access has page faults instead" },
+	{ PAGE_WRITTEN, "writes of memory", "soft-dirty bits were read and cleared (--access writes)",
+	  "--access writes is refused" },
 };
 
 /* KERNEL is NULL if its BTF cannot be read. */
@@ -197,7 +202,8 @@ static enum check_state table_row(struct check *check, const struct kernel_btf *
 		state = check_put(check, need->need, CHECK_NOTE, "not by pages, %s: %s", need->instead, why);
 	else
 		state = check_put(check, need->need, CHECK_OK, "by pages: %s%s", need->found,
-				  page_tables_flushes(tables) ? "" : "; a page that is accessed all the time may be missed");
+				  page_tables_flushes(tables) ? "" :
+								"; a page that is accessed all the time may be missed");
 	page_tables_close(tables);
 	return state;
 }
@@ -245,7 +251,8 @@ static void add_word(char *list, size_t size, const char *word)
 	snprintf(list + len, size - len, "%s%s", len ? ", " : "", word);
 }
 
-/* Notes what serves the probes, for the verdict: the backends of calls, in their order. Other probes have tracepoints only. */
+/* Notes what serves the probes, for the verdict: the backends of calls, in their order. Other probes have tracepoints
+ * only. */
 static void note_backends(struct check *check, const struct tracer *tracer)
 {
 	for (unsigned int b = 0; b < BACKENDS; b++)
@@ -271,8 +278,8 @@ static enum check_state probe_row(struct check *check, const struct tracer *trac
 		add_word(check->without, sizeof(check->without), probes[probe]->name);
 	snprintf(need, sizeof(need), "probe %s", probes[probe]->name);
 	if (served && tracer->plain[probe])
-		return check_lacks(check, need, CHECK_MISSING, "dltraced start -v prints what the kernel says", "in part: %s",
-				   tracer->plain[probe]);
+		return check_lacks(check, need, CHECK_MISSING, "dltraced start -v prints what the kernel says",
+				   "in part: %s", tracer->plain[probe]);
 	if (served)
 		return check_put(check, need, CHECK_OK, "%s%s%s%s", backend ? backend->name : "tracepoint",
 				 backend ? " (" : "", backend ? backend->hooks : "", backend ? ")" : "");
@@ -330,7 +337,8 @@ enum check_state check_probes(struct check *check)
 	if (r < 0)
 		state = check_lacks(check, need, CHECK_FAIL,
 				    r == -EMFILE ? "ulimit -n 1024, or LimitNOFILE= in a unit" :
-						   "dltraced start -v prints what the kernel says", "%s", t.error);
+						   "dltraced start -v prints what the kernel says",
+				    "%s", t.error);
 	for (unsigned int i = 1; r == 0 && i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SELECTABLE && probes[i]->open)
 			state = probe_row(check, &t, i);
@@ -351,8 +359,9 @@ enum check_state check_rings(struct check *check)
 	shared = t.n_rings < cpus;
 	short_stall = ms < 500;
 	return check_lacks(check, need, shared || short_stall ? CHECK_NOTE : CHECK_OK,
-			   shared      ? "CPUs share rings: --buffer SIZE takes more memory; 64M a CPU gives each a ring" :
-			   short_stall ? "--buffer SIZE takes more memory; 64M a CPU gives each a ring" : NULL,
-			   "%u of %s for %ld CPUs: while nothing is written, one holds %.2f s of %u records/s", t.n_rings,
-			   FMT_BYTES(t.ring_bytes), cpus, (double)ms / 1000, RING_STALL_RECORDS_PER_S);
+			   shared ? "CPUs share rings: --buffer SIZE takes more memory; 64M a CPU gives each a ring" :
+			   short_stall ? "--buffer SIZE takes more memory; 64M a CPU gives each a ring" :
+					 NULL,
+			   "%u of %s for %ld CPUs: while nothing is written, one holds %.2f s of %u records/s",
+			   t.n_rings, FMT_BYTES(t.ring_bytes), cpus, (double)ms / 1000, RING_STALL_RECORDS_PER_S);
 }

@@ -37,17 +37,21 @@ enum check_state check_verdict(struct check *check)
 	const char *but = *check->without ? ", without " : "";
 
 	if (failure && *check->by)
-		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine can be traced, by %s%s%s, but not like this: %s: %s", check->by, but,
+		return check_put(check, CHECK_VERDICT, CHECK_FAIL,
+				 "This machine can be traced, by %s%s%s, but not like this: %s: %s", check->by, but,
 				 check->without, failure->need, failure->found);
 	if (failure)
-		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: %s: %s", failure->need, failure->found);
+		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: %s: %s",
+				 failure->need, failure->found);
 	if (!*check->by)
-		return check_put(check, CHECK_VERDICT, CHECK_FAIL, "This machine cannot be traced: no probe can be attached");
-	return check_put(check, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by %s%s%s.", check->by, but, check->without);
+		return check_put(check, CHECK_VERDICT, CHECK_FAIL,
+				 "This machine cannot be traced: no probe can be attached");
+	return check_put(check, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by %s%s%s.", check->by, but,
+			 check->without);
 }
 
-enum check_state check_lacks(struct check *check, const char *need, enum check_state state, const char *remedy, const char *found,
-			     ...)
+enum check_state check_lacks(struct check *check, const char *need, enum check_state state, const char *remedy,
+			     const char *found, ...)
 {
 	struct check_row *row = &check->rows[MIN(check->n, CHECK_ROWS_MAX - 1)];
 	va_list ap;
@@ -101,9 +105,8 @@ const char *check_install(const struct check *check, const char *package, char *
 	static const struct {
 		const char *id, *command;
 	} managers[] = {
-		{ "debian", "apt-get install" }, { "ubuntu", "apt-get install" },
-		{ "rhel", "dnf install" },	 { "fedora", "dnf install" },
-		{ "suse", "zypper install" },	 { "opensuse", "zypper install" },
+		{ "debian", "apt-get install" }, { "ubuntu", "apt-get install" }, { "rhel", "dnf install" },
+		{ "fedora", "dnf install" },     { "suse", "zypper install" },    { "opensuse", "zypper install" },
 		{ "arch", "pacman -S" },
 	};
 	const char *command = "install the package";
@@ -113,8 +116,9 @@ const char *check_install(const struct check *check, const char *package, char *
 		char *line, *rest = text;
 
 		while ((line = strsep(&rest, "\n"))) {
-			const char *value = !strncmp(line, "ID=", 3) ? line + 3 :
-					    !strncmp(line, "ID_LIKE=", 8) ? line + 8 : NULL;
+			const char *value = !strncmp(line, "ID=", 3)      ? line + 3 :
+					    !strncmp(line, "ID_LIKE=", 8) ? line + 8 :
+									    NULL;
 
 			for (size_t i = 0; value && i < ARRAY_SIZE(managers); i++)
 				if (check_has_word(value, managers[i].id))

@@ -21,7 +21,7 @@
 #include "trace/outdir.h"
 
 #define WRITE_BYTES (64U << 20) /* at most, and */
-#define WRITE_NS NSEC_PER_SEC	/* no longer */
+#define WRITE_NS NSEC_PER_SEC /* no longer */
 #define CHUNK_BYTES (1U << 20)
 #define SYNC_BYTES (4U << 20) /* through the page cache: between two waits for the disk */
 #define ALIGN_BYTES 4096
@@ -127,11 +127,13 @@ static enum check_state put_speed(struct check *check, uint64_t bytes, uint64_t 
 	uint64_t rows = per_s / RING_STALL_RECORD_BYTES;
 	bool slow = rows < RING_STALL_RECORDS_PER_S;
 
-	return check_lacks(check, speed, slow ? CHECK_NOTE : CHECK_OK,
-			   slow ? "-o DIR on a faster disk if more rows than that arrive for longer than the page cache and "
-				  "the rings (--buffer) can absorb" : NULL,
-			   "%s/s%s (%s in %s): about %llu rows/s", FMT_BYTES(per_s), direct ? "" : " through the page cache",
-			   FMT_BYTES(bytes), FMT_NS(ns), (unsigned long long)rows);
+	return check_lacks(
+		check, speed, slow ? CHECK_NOTE : CHECK_OK,
+		slow ? "-o DIR on a faster disk if more rows than that arrive for longer than the page cache and "
+		       "the rings (--buffer) can absorb" :
+		       NULL,
+		"%s/s%s (%s in %s): about %llu rows/s", FMT_BYTES(per_s), direct ? "" : " through the page cache",
+		FMT_BYTES(bytes), FMT_NS(ns), (unsigned long long)rows);
 }
 
 static enum check_state measure(struct check *check, int dir, const char *at)
@@ -144,7 +146,8 @@ static enum check_state measure(struct check *check, int dir, const char *at)
 	fd = r = open_trial(dir, &direct);
 	if (r < 0)
 		return check_lacks(check, speed, CHECK_FAIL,
-				   geteuid() == 0 ? "-o DIR, where root may write" : "-o DIR, where this user may write",
+				   geteuid() == 0 ? "-o DIR, where root may write" :
+						    "-o DIR, where this user may write",
 				   "%s cannot be written: %s", at, strerror(-r));
 	r = write_trial(fd, direct, &bytes, &ns);
 	if (r == -EINVAL && direct) { /* O_DIRECT was accepted, but not for this write */
@@ -153,8 +156,9 @@ static enum check_state measure(struct check *check, int dir, const char *at)
 			r = write_trial(fd, direct, &bytes, &ns);
 	}
 	if (r < 0)
-		return check_lacks(check, speed, CHECK_NOTE, r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk",
-				   "not measured: %s", strerror(-r));
+		return check_lacks(check, speed, CHECK_NOTE,
+				   r == -EFBIG ? "ulimit -f unlimited" : "-o DIR on another disk", "not measured: %s",
+				   strerror(-r));
 	return put_speed(check, bytes, ns, direct);
 }
 
@@ -171,7 +175,8 @@ enum check_state check_folder(struct check *check)
 	outdir_names_init(&names, "check", environ, time(NULL));
 	r = outdir_expand(check->out, &names, path, sizeof(path));
 	if (r == 0 && *path != '/' && !getcwd(at, sizeof(at)) && errno == ENOENT)
-		return check_lacks(check, space, CHECK_FAIL, "cd to a folder that is there, or -o DIR with an absolute path",
+		return check_lacks(check, space, CHECK_FAIL,
+				   "cd to a folder that is there, or -o DIR with an absolute path",
 				   "%s: the current folder has been removed", path);
 	if (r == 0)
 		r = dir = open_nearest(path, at);
@@ -183,8 +188,10 @@ enum check_state check_folder(struct check *check)
 		return check_lacks(check, space, CHECK_FAIL, "-o DIR, a folder that exists or can be created", "%s: %s",
 				   dir < 0 ? path : at, outdir_strerror(r));
 	check_lacks(check, space, left.low ? CHECK_FAIL : CHECK_OK,
-		    left.low ? "-o DIR on a disk with more space, or --min-free SIZE: rows would be counted as lost" : NULL,
-		    "%s free in %s%s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at, left.by, FMT_BYTES(left.least_bytes));
+		    left.low ? "-o DIR on a disk with more space, or --min-free SIZE: rows would be counted as lost" :
+			       NULL,
+		    "%s free in %s%s; --min-free leaves %s", FMT_BYTES(left.free_bytes), at, left.by,
+		    FMT_BYTES(left.least_bytes));
 	if (left.low)
 		return CHECK_FAIL;
 	if (left.free_bytes - left.least_bytes < WRITE_BYTES)

@@ -19,7 +19,7 @@
 #include "kernel/backend.h"
 #include "kernel/tracer.h"
 
-#define OTHER_FILES 64	 /* files, collectors, timers: counted, and some to spare */
+#define OTHER_FILES 64 /* files, collectors, timers: counted, and some to spare */
 #define OTHER_MAPPED_BYTES (128U << 20)
 #define TEXT_MAX (4U << 20)
 #define ANSWER_NS (5 * NSEC_PER_SEC) /* a busy machine starts a shell in a second or two */
@@ -48,7 +48,8 @@ enum check_state check_open_files(struct check *check)
 	check_put(check, need, now.rlim_cur >= least ? CHECK_OK : CHECK_FAIL, "%llu; a trace takes up to %llu",
 		  (unsigned long long)now.rlim_cur, (unsigned long long)least);
 	return now.rlim_cur >= least ? CHECK_OK :
-	       check_remedy(check, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)", (unsigned long long)MAX(least, 1024));
+				       check_remedy(check, "ulimit -n %llu (LimitNOFILE= in a unit of systemd)",
+						    (unsigned long long)MAX(least, 1024));
 }
 
 enum check_state check_file_size(struct check *c)
@@ -79,8 +80,10 @@ enum check_state check_address_space(struct check *check)
 	bytes = 2 * t.ring_bytes * t.n_rings + OTHER_MAPPED_BYTES;
 	trial = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (trial == MAP_FAILED)
-		return check_lacks(check, need, CHECK_FAIL, "ulimit -v unlimited (LimitAS=infinity in a unit of systemd), or --buffer SIZE, smaller",
-				   "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
+		return check_lacks(
+			check, need, CHECK_FAIL,
+			"ulimit -v unlimited (LimitAS=infinity in a unit of systemd), or --buffer SIZE, smaller",
+			"%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
 	munmap(trial, bytes);
 	return check_put(check, need, CHECK_OK, "%s; a trace maps %s", FMT_BYTES(now.rlim_cur), FMT_BYTES(bytes));
 }
@@ -114,7 +117,8 @@ enum check_state check_tracefs(struct check *check)
 	if (check->no_proc)
 		return check_put(check, "tracefs", CHECK_NOTE, "not known: /proc is not mounted");
 	if (check->hooks & (1U << BACKEND_FENTRY | 1U << BACKEND_TP_BTF) || !check->may_bpf || !check->has_btf)
-		return check_put(check, "tracefs", CHECK_OK, "not mounted, and not needed where the hooks fentry or tp_btf work");
+		return check_put(check, "tracefs", CHECK_OK,
+				 "not mounted, and not needed where the hooks fentry or tp_btf work");
 	return check_lacks(check, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
 			   "not mounted: the hooks tp and kprobe need it");
 }
@@ -122,8 +126,7 @@ enum check_state check_tracefs(struct check *check)
 enum check_state check_cgroups(struct check *check)
 {
 	static const char need[] = "cgroups";
-	autofree char *info = read_text(check, "/proc/self/mountinfo"),
-		      *own = read_text(check, "/proc/self/cgroup");
+	autofree char *info = read_text(check, "/proc/self/mountinfo"), *own = read_text(check, "/proc/self/cgroup");
 	struct cgroup_mounts m = {};
 	unsigned int v1 = 0, v2 = 0;
 
@@ -139,7 +142,8 @@ enum check_state check_cgroups(struct check *check)
 				   "none mounted: --cgroup and --container find nothing");
 	if (!v1)
 		return check_put(check, need, CHECK_OK, "v2");
-	return check_put(check, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1, v1 == 1 ? "y" : "ies");
+	return check_put(check, need, CHECK_OK, "%s, %u hierarch%s of v1", v2 ? "hybrid" : "v1", v1,
+			 v1 == 1 ? "y" : "ies");
 }
 
 /* --- tools ------------------------------------------------------------------------------------ */
@@ -193,8 +197,8 @@ static enum check_state nvidia_row(struct check *check, const char *path)
 	if (!has_gpu(check))
 		return check_put(check, "nvidia-smi", CHECK_OK, "not needed: no GPU of NVIDIA");
 	return check_lacks(check, "nvidia-smi", CHECK_MISSING,
-			   "install NVIDIA's driver; --collectors cpu,disk traces without it", "%s, and the driver of this GPU of NVIDIA is not loaded",
-			   path ? path : "not in PATH");
+			   "install NVIDIA's driver; --collectors cpu,disk traces without it",
+			   "%s, and the driver of this GPU of NVIDIA is not loaded", path ? path : "not in PATH");
 }
 
 static enum check_state sysstat_row(struct check *check, const char *name, const char *path, const char *loss)
@@ -202,8 +206,9 @@ static enum check_state sysstat_row(struct check *check, const char *name, const
 	char version[64], command[64];
 
 	if (!path)
-		return check_lacks(check, name, CHECK_MISSING, check_install(check, "sysstat", command, sizeof(command)),
-				   "not in PATH: no %s", loss);
+		return check_lacks(check, name, CHECK_MISSING,
+				   check_install(check, "sysstat", command, sizeof(command)), "not in PATH: no %s",
+				   loss);
 	version_of(check, path, version, sizeof(version));
 	if (version[0])
 		return check_put(check, name, CHECK_OK, "%s, %s", path, version);
@@ -226,7 +231,8 @@ enum check_state check_collectors(struct check *check)
 			continue;
 		before = name;
 		found = !helper_find(name, path, sizeof(path));
-		state = !strcmp(name, "nvidia-smi") ? nvidia_row(check, found ? path : NULL) :
+		state = !strcmp(name, "nvidia-smi") ?
+				nvidia_row(check, found ? path : NULL) :
 				sysstat_row(check, name, found ? path : NULL, collector_kinds[i].loss);
 	}
 	return state;
@@ -241,13 +247,13 @@ enum check_state check_containers(struct check *check)
 		size_t len = strlen(found);
 
 		if (!helper_find(engines[i], path, sizeof(path)))
-			snprintf(found + len, sizeof(found) - len, "%s%s", len ? ", " : "",
-				 engines[i]);
+			snprintf(found + len, sizeof(found) - len, "%s%s", len ? ", " : "", engines[i]);
 	}
 	if (found[0])
 		return check_put(check, "containers", CHECK_OK, "%s", found);
 	return check_put(check, "containers", CHECK_OK,
-			 "no docker, podman or nerdctl in PATH: --container takes new, or 12 or more digits of an ID, and no names");
+			 "no docker, podman or nerdctl in PATH: --container takes new, or 12 or more digits of an ID, "
+			 "and no names");
 }
 
 /* --- other traces ----------------------------------------------------------------------------- */
@@ -301,6 +307,7 @@ enum check_state check_other_traces(struct check *check)
 		return check_put(check, need, CHECK_NOTE, "not known: /proc is not mounted");
 	if (!n)
 		return check_put(check, need, CHECK_OK, "none");
-	return check_put(check, need, CHECK_NOTE, "%u of dltraced, process%s%s: each adds its own cost (`dltraced status' lists them)", n,
+	return check_put(check, need, CHECK_NOTE,
+			 "%u of dltraced, process%s%s: each adds its own cost (`dltraced status' lists them)", n,
 			 n == 1 ? "" : "es", pids);
 }

@@ -22,7 +22,7 @@
 #define BIT_BPF 39
 
 #define INIT_USER_NS "user:[4026531837]" /* PROC_USER_INIT_INO, include/linux/proc_ns.h */
-#define INIT_PID_NS "pid:[4026531836]"	 /* PROC_PID_INIT_INO */
+#define INIT_PID_NS "pid:[4026531836]" /* PROC_PID_INIT_INO */
 
 #define BTF "/sys/kernel/btf/vmlinux"
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
@@ -67,26 +67,30 @@ enum check_state check_rights(struct check *check)
 	check->has_caps = false;
 	check->no_proc = !effective_caps(check, &caps);
 	if (check->no_proc)
-		return check_lacks(check, need, CHECK_FAIL, "mount -t proc proc /proc", "/proc is not mounted: no /proc/self/status");
+		return check_lacks(check, need, CHECK_FAIL, "mount -t proc proc /proc",
+				   "/proc is not mounted: no /proc/self/status");
 	admin = caps >> BIT_SYS_ADMIN & 1;
 	bpf = caps >> BIT_BPF & 1;
 	perfmon = caps >> BIT_PERFMON & 1;
 	if (other_namespace(check, "user", INIT_USER_NS))
-		return check_lacks(check, need, CHECK_FAIL,
-			"sudo dltraced on the host, or in a container that its root started",
+		return check_lacks(
+			check, need, CHECK_FAIL, "sudo dltraced on the host, or in a container that its root started",
 			"its own user namespace (rootless container, unshare): capabilities in it do not count for "
 			"tracing");
 	if (!admin && !(bpf && perfmon))
-		return check_lacks(check, need, CHECK_FAIL, geteuid() == 0 ?
-				   "docker run --privileged, or --cap-add BPF --cap-add PERFMON" :
-				   "sudo dltraced ..., or for your own processes the service (systemctl enable --now dltraced, "
-				   "and its group), or setcap cap_bpf,cap_perfmon+ep on the program",
+		return check_lacks(check, need, CHECK_FAIL,
+				   geteuid() == 0 ? "docker run --privileged, or --cap-add BPF --cap-add PERFMON" :
+						    "sudo dltraced ..., or for your own processes the service "
+						    "(systemctl enable --now dltraced, "
+						    "and its group), or setcap cap_bpf,cap_perfmon+ep on the program",
 				   "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s",
-				   bpf ? "; CAP_PERFMON lacks" : perfmon ? "; CAP_BPF lacks" : "",
+				   bpf     ? "; CAP_PERFMON lacks" :
+				   perfmon ? "; CAP_BPF lacks" :
+					     "",
 				   geteuid() == 0 ? ", though the user is root" : "");
 	check->has_caps = true;
 	return check_put(check, need, CHECK_OK, "%s, user %u", admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON",
-		geteuid());
+			 geteuid());
 }
 
 enum check_state check_pid_namespace(struct check *c)
@@ -96,8 +100,8 @@ enum check_state check_pid_namespace(struct check *c)
 	if (!other_namespace(c, "pid", INIT_PID_NS))
 		return check_put(c, "pid namespace", CHECK_OK, "the initial one");
 	return check_lacks(c, "pid namespace", CHECK_FAIL,
-		"run dltraced on the host, or share its processes: docker run --pid=host",
-		"a container's own: the kernel side uses other PIDs");
+			   "run dltraced on the host, or share its processes: docker run --pid=host",
+			   "a container's own: the kernel side uses other PIDs");
 }
 
 /* --- what the kernel was built with, and what it forbids -------------------------------------- */
@@ -109,16 +113,19 @@ enum check_state check_btf(struct check *check)
 
 	snprintf(path, sizeof(path), "%s/sys/kernel", check->root);
 	if (access(path, F_OK) < 0)
-		return check_lacks(check, "BTF", CHECK_FAIL, "mount -t sysfs sysfs /sys, or give a container the host's (docker run -v /sys:/sys:ro)",
-				   "/sys is not mounted: no " BTF);
+		return check_lacks(
+			check, "BTF", CHECK_FAIL,
+			"mount -t sysfs sysfs /sys, or give a container the host's (docker run -v /sys:/sys:ro)",
+			"/sys is not mounted: no " BTF);
 	snprintf(path, sizeof(path), "%s" BTF, check->root);
 	check->has_btf = stat(path, &st) == 0 && access(path, R_OK) == 0;
 	if (check->has_btf)
 		return check_put(check, "BTF", CHECK_OK, BTF ", %s", FMT_BYTES((uint64_t)st.st_size));
 	return check_lacks(check, "BTF", CHECK_FAIL,
 			   errno == EACCES ? "sudo dltraced check" :
-			   "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, Ubuntu 20.10, RHEL 8.2 and "
-			   "later are",
+					     "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, "
+					     "Ubuntu 20.10, RHEL 8.2 and "
+					     "later are",
 			   BTF ": %s", strerror(errno));
 }
 
@@ -136,7 +143,8 @@ enum check_state check_lockdown(struct check *check)
 	*end = '\0';
 	mode++;
 	if (!strcmp(mode, "confidentiality"))
-		return check_lacks(check, need, CHECK_FAIL,
+		return check_lacks(
+			check, need, CHECK_FAIL,
 			"boot with lockdown=integrity, or without Secure Boot where it sets the mode",
 			"confidentiality: BPF programs may not read the kernel's memory, and kprobes are forbidden");
 	return check_put(check, need, CHECK_OK, "%s%s", mode, !strcmp(mode, "integrity") ? ": tracing is allowed" : "");
@@ -153,8 +161,8 @@ static const char *preemption(const struct check *check, char *buf, size_t size)
 	char text[4096], *p, *end;
 	struct utsname u;
 
-	if (!check_read(check, "/sys/kernel/debug/sched/preempt", text, sizeof(text)) &&
-	    (p = strchr(text, '(')) && (end = strchr(p, ')'))) {
+	if (!check_read(check, "/sys/kernel/debug/sched/preempt", text, sizeof(text)) && (p = strchr(text, '(')) &&
+	    (end = strchr(p, ')'))) {
 		snprintf(buf, size, "%.*s", (int)(end - p - 1), p + 1);
 		return buf;
 	}
@@ -168,9 +176,10 @@ static const char *preemption(const struct check *check, char *buf, size_t size)
 		uname(&u);
 		snprintf(text, sizeof(text), "%s", u.version);
 	}
-	return strstr(text, "PREEMPT_RT") ? "rt" :
+	return strstr(text, "PREEMPT_RT")      ? "rt" :
 	       strstr(text, "PREEMPT_DYNAMIC") ? "dynamic" :
-	       strstr(text, "PREEMPT") ? "full" : "none or voluntary";
+	       strstr(text, "PREEMPT")         ? "full" :
+						 "none or voluntary";
 }
 
 static bool skips_runs(void)
@@ -198,12 +207,15 @@ enum check_state check_preemption(struct check *check)
 	if (never)
 		return check_put(check, need, CHECK_OK, "%s", model);
 	if (!check->may_bpf || !check->has_btf)
-		return check_put(check, need, CHECK_NOTE, "%s; whether runs of preempted programs are skipped was not tried", model);
+		return check_put(check, need, CHECK_NOTE,
+				 "%s; whether runs of preempted programs are skipped was not tried", model);
 	if (!skips_runs())
 		return check_put(check, need, CHECK_OK, "%s; in a test, no run of a program was skipped", model);
 	return check_put(check, need, CHECK_NOTE,
-			 "%s; in a test, runs of preempted programs were skipped: start uses hooks without this problem where there "
-			 "are some, and counts skipped runs as lost", model);
+			 "%s; in a test, runs of preempted programs were skipped: start uses hooks without this "
+			 "problem where there "
+			 "are some, and counts skipped runs as lost",
+			 model);
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
@@ -224,10 +236,12 @@ enum check_state check_clock_source(struct check *check)
 		if (!strcmp(name, fast_clocks[i]))
 			return check_put(check, need, CHECK_OK, "%s", name);
 	check_read(check, CLOCKSOURCE "available_clocksource", available, sizeof(available));
-	return check_lacks(check, need, CHECK_NOTE,
-			   check_has_word(available, "tsc") ? "echo tsc > " CLOCKSOURCE "current_clocksource" :
-			   "dmesg | grep -i -e tsc -e clocksource shows why the kernel does not use a faster one",
-			   "%s: slow to read, and each event reads the clock", name);
+	return check_lacks(
+		check, need, CHECK_NOTE,
+		check_has_word(available, "tsc") ?
+			"echo tsc > " CLOCKSOURCE "current_clocksource" :
+			"dmesg | grep -i -e tsc -e clocksource shows why the kernel does not use a faster one",
+		"%s: slow to read, and each event reads the clock", name);
 }
 
 /* adjtimex(2)'s own result is TIME_ERROR for other reasons than a lack of synchronization as well. */
@@ -240,7 +254,7 @@ enum check_state check_clock_synchronised(struct check *check)
 		return check_put(check, need, CHECK_NOTE, "not known: %s", strerror(errno));
 	if (!(tx.status & STA_UNSYNC))
 		return check_put(check, need, CHECK_OK, "UTC within %.1f ms by the kernel's estimate",
-			(double)tx.maxerror / 1000);
+				 (double)tx.maxerror / 1000);
 	return check_lacks(check, need, CHECK_NOTE, "timedatectl set-ntp true, or start chronyd",
-		"no: times may not match those of other machines");
+			   "no: times may not match those of other machines");
 }

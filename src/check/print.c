@@ -24,14 +24,13 @@ static const struct {
 	[CHECK_FAIL] = { "fail", "\033[1;31m" },
 };
 
-static void put_row(FILE *out, const struct check_row *row, unsigned int need_width,
-		    unsigned int width, bool colour)
+static void put_row(FILE *out, const struct check_row *row, unsigned int need_width, unsigned int width, bool colour)
 {
 	unsigned int indent = need_width + STATE_WIDTH;
 
 	fmt_text(out, row->need, (int)need_width);
-	fprintf(out, "%s%-*s%s", colour ? states[row->state].colour : "", STATE_WIDTH,
-		states[row->state].name, colour ? "\033[0m" : "");
+	fprintf(out, "%s%-*s%s", colour ? states[row->state].colour : "", STATE_WIDTH, states[row->state].name,
+		colour ? "\033[0m" : "");
 	wrap_text(out, row->found, indent, width);
 	if (!*row->remedy)
 		return;
@@ -41,7 +40,8 @@ static void put_row(FILE *out, const struct check_row *row, unsigned int need_wi
 
 void check_print(const struct check *check, FILE *out, unsigned int width, bool colour)
 {
-	const struct check_row *verdict = check->n && !strcmp(check->rows[check->n - 1].need, CHECK_VERDICT) ? &check->rows[check->n - 1] : NULL;
+	const struct check_row *verdict =
+		check->n && !strcmp(check->rows[check->n - 1].need, CHECK_VERDICT) ? &check->rows[check->n - 1] : NULL;
 	const unsigned int n = check->n - !!verdict;
 	unsigned int need_width = (unsigned int)strlen("NEED");
 
@@ -49,7 +49,8 @@ void check_print(const struct check *check, FILE *out, unsigned int width, bool 
 		need_width = MAX(need_width, (unsigned int)strlen(check->rows[i].need));
 	need_width += 2;
 	fprintf(out, "%-*s%-*s%.*s\n", (int)need_width, "NEED", STATE_WIDTH, "STATE",
-		(int)(width > need_width + STATE_WIDTH ? width - need_width - STATE_WIDTH : 0), "FOUND " ARROW "WHAT TO DO");
+		(int)(width > need_width + STATE_WIDTH ? width - need_width - STATE_WIDTH : 0),
+		"FOUND " ARROW "WHAT TO DO");
 	for (unsigned int i = 0; i < n; i++)
 		put_row(out, &check->rows[i], need_width, width, colour);
 	if (verdict)

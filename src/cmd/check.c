@@ -30,7 +30,8 @@ static const char *set_output(struct option_parse *p, void *member, char *arg)
 	static const struct outdir_names names = { .experiment = "" };
 	char path[PATH_MAX];
 
-	return outdir_expand(arg, &names, path, sizeof(path)) < 0 ? "not a name for a folder" : option_text(p, member, arg);
+	return outdir_expand(arg, &names, path, sizeof(path)) < 0 ? "not a name for a folder" :
+								    option_text(p, member, arg);
 }
 
 static const struct option_row options[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands, each in a file of its name (mark is in stop.c, serve in daemon.c). ARGV[0] is "dltraced NAME", with which
- * argp begins its messages; ARGV[-1] is the program as it was called. Each returns the exit status, or argp exits with it.
+ * The commands, each in a file of its name (mark is in stop.c, serve in daemon.c). ARGV[0] is "dltraced NAME", with
+ * which argp begins its messages; ARGV[-1] is the program as it was called. Each returns the exit status, or argp exits
+ * with it.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
@@ -28,9 +29,9 @@ int cmd_stop(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 
 /*
- * Parses and checks the command line of start, ARGV, into *CFG, which keeps pointers into ARGV. Looks at the machine, but
- * changes nothing. Returns 0, or EINVAL after a message on stderr that names the mistake; with ARGP_FLAGS 0 the process
- * exits instead, also after --help. A function of its own for its unit test.
+ * Parses and checks the command line of start, ARGV, into *CFG, which keeps pointers into ARGV. Looks at the machine,
+ * but changes nothing. Returns 0, or EINVAL after a message on stderr that names the mistake; with ARGP_FLAGS 0 the
+ * process exits instead, also after --help. A function of its own for its unit test.
  */
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
 
@@ -38,20 +39,22 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 const char *path_from_here(const char *dir);
 
 /*
- * Prints the last messages of a trace in the folder DIRFD, which is DIR, with the answer VERDICT; NULL: no answer was requested.
- * ARCHIVED: --archive has packed the folder, or has logged why not.
+ * Prints the last messages of a trace in the folder DIRFD, which is DIR, with the answer VERDICT; NULL: no answer was
+ * requested. ARCHIVED: --archive has packed the folder, or has logged why not.
  */
 void cmd_end(const char *dir, int dirfd, const struct verdict *verdict, bool archived);
 
 /* Logs why DIR cannot be read as a trace folder; RES is the -errno. Returns RES. */
 int log_not_read(int res, const char *dir);
 
-/* Logs a file of the trace DIR that is packed in a way that is not read (xz, bzip2 ...). Returns whether there is one. */
+/* Logs a file of the trace DIR that is packed in a way that is not read (xz, bzip2 ...). Returns whether there is one.
+ */
 bool log_foreign(const char *dir);
 
 /*
- * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as blocks
- * of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something failed.
+ * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as
+ * blocks of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something
+ * failed.
  */
 int status_watch(const char *which, uint64_t interval_ms, bool json);
 

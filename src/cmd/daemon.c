@@ -20,9 +20,10 @@ struct daemon_args {
 };
 
 static const struct option_row options[] = {
-	{ "config", 'c', "FILE", "The config, instead of " DAEMON_CONF_FILE "; conf.d/ beside it is read, too", option_text,
-	  offsetof(struct daemon_args, file) },
-	{ "check", 0, NULL, "Only check the config, and list all its mistakes", option_true, offsetof(struct daemon_args, check) },
+	{ "config", 'c', "FILE", "The config, instead of " DAEMON_CONF_FILE "; conf.d/ beside it is read, too",
+	  option_text, offsetof(struct daemon_args, file) },
+	{ "check", 0, NULL, "Only check the config, and list all its mistakes", option_true,
+	  offsetof(struct daemon_args, check) },
 	{ "keys", 0, NULL, "Print the keys of the config as the source of a manual page", option_true,
 	  offsetof(struct daemon_args, keys) },
 	{ 0 },
@@ -32,9 +33,11 @@ int cmd_daemon(int argc, char **argv)
 {
 	static const struct option_line line = {
 		.options = options,
-		.doc = "Run the service in the foreground, for systemd: it keeps the traces of its config running, and lets the "
+		.doc = "Run the service in the foreground, for systemd: it keeps the traces of its config running, and "
+		       "lets the "
 		       "members of a group trace their own processes without sudo.\v"
-		       "SIGHUP reads the config again, SIGTERM ends all traces and then the service. See dltraced.conf(5) "
+		       "SIGHUP reads the config again, SIGTERM ends all traces and then the service. See "
+		       "dltraced.conf(5) "
 		       "and docs/service.md.",
 	};
 	struct daemon_args a = {};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SQL of the views. They name the types of columns: without types, DuckDB reads several files repeatedly to infer them.
- * Four files of 250 000 rows took 47 s, and 0.4 s with types (DuckDB 1.5.6).
+ * The SQL of the views. They name the types of columns: without types, DuckDB reads several files repeatedly to infer
+ * them. Four files of 250 000 rows took 47 s, and 0.4 s with types (DuckDB 1.5.6).
  *
- * The script looks for files when it runs; a view reads them when it is queried. Where no folder has the file of a view, the
- * view is empty. DuckDB refuses an empty list of files, so such a view names another file, under a condition that is false,
- * and DuckDB does not read it. Lists are made by comprehensions: there are two syntaxes of lambdas, and each is refused by
- * some version of DuckDB.
+ * The script looks for files when it runs; a view reads them when it is queried. Where no folder has the file of a
+ * view, the view is empty. DuckDB refuses an empty list of files, so such a view names another file, under a condition
+ * that is false, and DuckDB does not read it. Lists are made by comprehensions: there are two syntaxes of lambdas, and
+ * each is refused by some version of DuckDB.
  */
 #include "cmd/duckdb.h"
 
@@ -16,7 +16,8 @@
 #include "collectors/kinds.h"
 #include "trace/probe.h"
 
-/* clang-format off: SQL has lines of its own */
+/* SQL has lines of its own: */
+/* clang-format off */
 static const char begin[] =
 	"-- Views of traces of dltraced " DLT_VERSION " for DuckDB 1.1 or later, by `dltraced probes --duckdb'.\n"
 	"--\n"
@@ -74,7 +75,8 @@ static const char folders[] =
 /* clang-format on */
 
 /* The last row of each file in files.out. */
-/* clang-format off: SQL has lines of its own */
+/* SQL has lines of its own: */
+/* clang-format off */
 static const char paths[] =
 	"\n"
 	"-- files.out, a row for each file under its last name: FROM vfs_rw JOIN paths USING (folder, FID)\n"
@@ -86,8 +88,8 @@ static const char paths[] =
 
 /* Columns without a type are text. Unsigned ones may exceed a BIGINT: a call may request any length. */
 static const char *const types[] = {
-	[FIELD_TS] = "BIGINT",	 [FIELD_UTC] = "TIMESTAMP_NS", [FIELD_U16] = "BIGINT", [FIELD_U32] = "BIGINT",
-	[FIELD_S32] = "BIGINT",	 [FIELD_U64] = "UBIGINT",      [FIELD_S64] = "BIGINT", [FIELD_FID] = "BIGINT",
+	[FIELD_TS] = "BIGINT",    [FIELD_UTC] = "TIMESTAMP_NS", [FIELD_U16] = "BIGINT", [FIELD_U32] = "BIGINT",
+	[FIELD_S32] = "BIGINT",   [FIELD_U64] = "UBIGINT",      [FIELD_S64] = "BIGINT", [FIELD_FID] = "BIGINT",
 	[FIELD_SIZE] = "UBIGINT", [FIELD_REALINO] = "UBIGINT",
 };
 
@@ -98,68 +100,85 @@ static const char *type_of(const struct field *f)
 
 static void print_files(FILE *out, const char *name)
 {
-	fprintf(out, "\n"
-	       "SET VARIABLE dltraced_%s_files = (\n"
-	       "  SELECT list(file) FROM (SELECT unnest(getvariable('dltraced_files')) AS file)\n"
-	       "  WHERE regexp_matches(file, '/%s(\\.[0-9]+)?\\.out(\\.gz|\\.zst)?$'));\n",
-	       name, name);
+	fprintf(out,
+		"\n"
+		"SET VARIABLE dltraced_%s_files = (\n"
+		"  SELECT list(file) FROM (SELECT unnest(getvariable('dltraced_files')) AS file)\n"
+		"  WHERE regexp_matches(file, '/%s(\\.[0-9]+)?\\.out(\\.gz|\\.zst)?$'));\n",
+		name, name);
 }
 
 /* Prints the view NAME up to its columns. The text FROM goes before read_csv(). */
 static void begin_view(FILE *out, const char *name, const char *from)
 {
-	fprintf(out, "CREATE OR REPLACE VIEW %s AS\n"
-	       "SELECT * EXCLUDE (filename),\n"
-	       "       list_extract(getvariable('dltraced_host'),\n"
-	       "                    list_position(getvariable('dltraced_folder'), parse_dirpath(filename))) AS host,\n"
-	       "       parse_dirpath(filename) AS folder\n"
-	       "FROM %sread_csv(coalesce(getvariable('dltraced_%s_files')::VARCHAR[], getvariable('dltraced_files')[1:1]),\n"
-	       "              delim='\\t', quote='', escape='', nullstr=['-', '?'], filename=true,\n"
-	       "              ignore_errors=coalesce(getvariable('ignore_damaged')::BOOLEAN, false),\n",
-	       name, from, name);
+	fprintf(out,
+		"CREATE OR REPLACE VIEW %s AS\n"
+		"SELECT * EXCLUDE (filename),\n"
+		"       list_extract(getvariable('dltraced_host'),\n"
+		"                    list_position(getvariable('dltraced_folder'), parse_dirpath(filename))) AS host,\n"
+		"       parse_dirpath(filename) AS folder\n"
+		"FROM %sread_csv(coalesce(getvariable('dltraced_%s_files')::VARCHAR[], "
+		"getvariable('dltraced_files')[1:1]),\n"
+		"              delim='\\t', quote='', escape='', nullstr=['-', '?'], filename=true,\n"
+		"              ignore_errors=coalesce(getvariable('ignore_damaged')::BOOLEAN, false),\n",
+		name, from, name);
 }
 
 static void end_view(FILE *out, const char *name)
 {
-	fprintf(out, ")\n"
-	       "WHERE getvariable('dltraced_%s_files') IS NOT NULL", name);
+	fprintf(out,
+		")\n"
+		"WHERE getvariable('dltraced_%s_files') IS NOT NULL",
+		name);
 }
 
 /*
- * Handles files of older versions, which have fewer columns. Takes them out of the view's list, and puts a SELECT of them,
- * for each number of columns, into dltraced_NAME_older. (With null_padding DuckDB could fill up short rows itself, but it
- * would accept rows that were cut off, too.) The number is read from the header of each folder's first segment; LIMIT 1
- * reads no further.
+ * Handles files of older versions, which have fewer columns. Takes them out of the view's list, and puts a SELECT of
+ * them, for each number of columns, into dltraced_NAME_older. (With null_padding DuckDB could fill up short rows
+ * itself, but it would accept rows that were cut off, too.) The number is read from the header of each folder's first
+ * segment; LIMIT 1 reads no further.
  */
 static void print_older(FILE *out, const struct probe *probe)
 {
 	const char *name = probe->name;
 
-	fprintf(out, "SET VARIABLE dltraced_heads = (\n"
-	       "  SELECT coalesce(string_agg('(SELECT ''' || parse_dirpath(file) || ''' AS folder, len(string_split(head, chr(9))) AS n'\n"
-	       "           || ' FROM read_csv(''' || file || ''', auto_detect=false, header=false, skip=1, delim=chr(1), quote='''','\n"
-	       "           || ' escape='''', columns={''head'': ''VARCHAR''}, ignore_errors=true) LIMIT 1)', ' UNION ALL '),\n"
-	       "           'SELECT NULL::VARCHAR AS folder, NULL::BIGINT AS n WHERE false')\n"
-	       "  FROM (SELECT min(replace(file, '''', '''''')) AS file FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
-	       "        GROUP BY parse_dirpath(file)));\n"
-	       "SET VARIABLE dltraced_older = (\n"
-	       "  SELECT list({'file': file, 'n': n})\n"
-	       "  FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
-	       "  JOIN query(getvariable('dltraced_heads')) ON folder = parse_dirpath(file) WHERE n < %u);\n"
-	       "SET VARIABLE dltraced_%s_older = (\n"
-	       "  SELECT coalesce(string_agg('SELECT * FROM read_csv([' || files || '], delim=chr(9), quote='''', escape='''','\n"
-	       "           || ' nullstr=[''-'', ''?''], filename=true, auto_detect=false, header=false, skip=2,'\n"
-	       "           || ' ignore_errors=coalesce(getvariable(''ignore_damaged'')::BOOLEAN, false),'\n"
-	       "           || ' columns={' || array_to_string(([", name, name, probe->n_fields, name);
+	fprintf(out,
+		"SET VARIABLE dltraced_heads = (\n"
+		"  SELECT coalesce(string_agg('(SELECT ''' || parse_dirpath(file) || ''' AS folder, "
+		"len(string_split(head, chr(9))) AS n'\n"
+		"           || ' FROM read_csv(''' || file || ''', auto_detect=false, header=false, skip=1, "
+		"delim=chr(1), quote='''','\n"
+		"           || ' escape='''', columns={''head'': ''VARCHAR''}, ignore_errors=true) LIMIT 1)', ' UNION "
+		"ALL '),\n"
+		"           'SELECT NULL::VARCHAR AS folder, NULL::BIGINT AS n WHERE false')\n"
+		"  FROM (SELECT min(replace(file, '''', '''''')) AS file FROM (SELECT "
+		"unnest(getvariable('dltraced_%s_files')) AS file)\n"
+		"        GROUP BY parse_dirpath(file)));\n"
+		"SET VARIABLE dltraced_older = (\n"
+		"  SELECT list({'file': file, 'n': n})\n"
+		"  FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
+		"  JOIN query(getvariable('dltraced_heads')) ON folder = parse_dirpath(file) WHERE n < %u);\n"
+		"SET VARIABLE dltraced_%s_older = (\n"
+		"  SELECT coalesce(string_agg('SELECT * FROM read_csv([' || files || '], delim=chr(9), quote='''', "
+		"escape='''','\n"
+		"           || ' nullstr=[''-'', ''?''], filename=true, auto_detect=false, header=false, skip=2,'\n"
+		"           || ' ignore_errors=coalesce(getvariable(''ignore_damaged'')::BOOLEAN, false),'\n"
+		"           || ' columns={' || array_to_string(([",
+		name, name, probe->n_fields, name);
 	for (unsigned int i = 0; i < probe->n_fields; i++)
-		fprintf(out, "%s'''%s'': ''%s'''", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", probe->fields[i].name, type_of(&probe->fields[i]));
-	fprintf(out, "])[1:n], ', ') || '})', ' UNION ALL BY NAME '), 'SELECT NULL::VARCHAR AS filename WHERE false')\n"
-	       "  FROM (SELECT x.n AS n, string_agg('''' || replace(x.file, '''', '''''') || '''', ', ') AS files\n"
-	       "        FROM (SELECT unnest(getvariable('dltraced_older')) AS x) GROUP BY x.n));\n"
-	       "SET VARIABLE dltraced_%s_files = (\n"
-	       "  SELECT list(file) FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
-	       "  WHERE NOT coalesce(list_contains([x.file for x in getvariable('dltraced_older')], file), false));\n",
-	       name, name);
+		fprintf(out, "%s'''%s'': ''%s'''",
+			i == 0 ? "" :
+			i % 4  ? ", " :
+				 ",\n                       ",
+			probe->fields[i].name, type_of(&probe->fields[i]));
+	fprintf(out,
+		"])[1:n], ', ') || '})', ' UNION ALL BY NAME '), 'SELECT NULL::VARCHAR AS filename WHERE false')\n"
+		"  FROM (SELECT x.n AS n, string_agg('''' || replace(x.file, '''', '''''') || '''', ', ') AS files\n"
+		"        FROM (SELECT unnest(getvariable('dltraced_older')) AS x) GROUP BY x.n));\n"
+		"SET VARIABLE dltraced_%s_files = (\n"
+		"  SELECT list(file) FROM (SELECT unnest(getvariable('dltraced_%s_files')) AS file)\n"
+		"  WHERE NOT coalesce(list_contains([x.file for x in getvariable('dltraced_older')], file), false));\n",
+		name, name);
 }
 
 /* skip=2 leaves out the two header lines. (comment='#' with header=true would leave out a row of each file, too.) */
@@ -170,16 +189,22 @@ static void print_probe(FILE *out, const struct probe *probe)
 	begin_view(out, probe->name, "(SELECT * FROM ");
 	fputs("              auto_detect=false, header=false, skip=2,\n              columns={", out);
 	for (unsigned int i = 0; i < probe->n_fields; i++)
-		fprintf(out, "%s'%s': '%s'", i == 0 ? "" : i % 4 ? ", " : ",\n                       ", probe->fields[i].name, type_of(&probe->fields[i]));
+		fprintf(out, "%s'%s': '%s'",
+			i == 0 ? "" :
+			i % 4  ? ", " :
+				 ",\n                       ",
+			probe->fields[i].name, type_of(&probe->fields[i]));
 	putc('}', out);
 	end_view(out, probe->name);
-	fprintf(out, "\n"
-	       "UNION ALL BY NAME SELECT * FROM query(getvariable('dltraced_%s_older')));\n", probe->name);
+	fprintf(out,
+		"\n"
+		"UNION ALL BY NAME SELECT * FROM query(getvariable('dltraced_%s_older')));\n",
+		probe->name);
 }
 
 /*
- * The tools choose the columns, so DuckDB has to infer types: from more rows than by default, as a GPU may have no values at
- * first.
+ * The tools choose the columns, so DuckDB has to infer types: from more rows than by default, as a GPU may have no
+ * values at first.
  */
 static void print_collector(FILE *out, const struct collector_kind *k)
 {

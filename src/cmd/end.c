@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The last lines of `start': what the job waited for, how it ended, what is missing, where the trace is, and what to run
- * next. With the program's name before each line they fit in 80 columns; but a command is never wrapped, as users copy it.
+ * The last lines of `start': what the job waited for, how it ended, what is missing, where the trace is, and what to
+ * run next. With the program's name before each line they fit in 80 columns; but a command is never wrapped, as users
+ * copy it.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #include "trace/manifest_read.h"
 
 #define WIDTH 70U /* 80, less `dltraced: ' */
-#define LABEL 9   /* columns of a fact's name */
+#define LABEL 9 /* columns of a fact's name */
 #define LINES_MAX 2U /* of a sentence */
 
 /* Prints TEXT in at most LINES_MAX lines of WIDTH from column INDENT on. */
@@ -50,7 +51,8 @@ static void put_fact(FILE *out, const char *label, const char *text)
 
 const char *path_from_here(const char *dir)
 {
-	autofree char *cwd = getenv(CALLER_SERVICE) ? NULL : getcwd(NULL, 0); /* who reads the daemon's log is elsewhere */
+	autofree char *cwd =
+		getenv(CALLER_SERVICE) ? NULL : getcwd(NULL, 0); /* who reads the daemon's log is elsewhere */
 	size_t len = cwd ? strlen(cwd) : 0;
 
 	return len && strncmp(dir, cwd, len) == 0 && dir[len] == '/' && dir[len + 1] ? dir + len + 1 : dir;
@@ -72,7 +74,8 @@ static void put_job(const struct manifest_facts *facts, FILE *out)
 	if (facts->has_status)
 		text = util_fmt("%s%s", FMT_ENDED(facts->status), lasted ? lasted : "");
 	else if (facts->workload_pid)
-		text = util_fmt("goes on as process %llu%s", (unsigned long long)facts->workload_pid, lasted ? lasted : "");
+		text = util_fmt("goes on as process %llu%s", (unsigned long long)facts->workload_pid,
+				lasted ? lasted : "");
 	else if (lasted)
 		text = strdup(lasted + strlen(", "));
 	if (text)
@@ -117,7 +120,8 @@ static void put_missing(const struct manifest_facts *m, const struct verdict *v,
 static void put_uncovered(const struct manifest_facts *m, FILE *out)
 {
 	const unsigned long long n = m->alloc.uncovered_processes;
-	autofree char *text = n ? util_fmt("allocations of %s without the library of alloc", FMT_N(n, "process", "processes")) : NULL;
+	autofree char *text =
+		n ? util_fmt("allocations of %s without the library of alloc", FMT_N(n, "process", "processes")) : NULL;
 
 	if (text)
 		put_fact(out, "missing", text);
@@ -155,8 +159,11 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *verdict
 	else if (verdict && verdict->text)
 		put_text(out, 0, verdict->text);
 	else if (verdict)
-		put_text(out, 0, verdict->late || verdict->large ? "Finding out what the job waited for takes longer than a moment: run `dltraced report'" :
-					  "It is not known what the job waited for: `dltraced report' says why");
+		put_text(out, 0,
+			 verdict->late || verdict->large ?
+				 "Finding out what the job waited for takes longer than a moment: run `dltraced "
+				 "report'" :
+				 "It is not known what the job waited for: `dltraced report' says why");
 	put_job(facts, out);
 	put_missing(facts, verdict, out);
 	put_uncovered(facts, out);

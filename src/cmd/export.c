@@ -39,7 +39,8 @@ static const char *set_format(struct option_parse *parse, void *member, char *ar
 	similar_offer(&s, "parquet");
 	char *at = parse->why, *const end = parse->why + sizeof(parse->why);
 
-	at += snprintf(at, sizeof(parse->why), "no such format%s (there are duckdb, parquet", similar_text(&s, "", hint, sizeof(hint)));
+	at += snprintf(at, sizeof(parse->why), "no such format%s (there are duckdb, parquet",
+		       similar_text(&s, "", hint, sizeof(hint)));
 	for (unsigned int i = 0; export_format(i, &help) && at < end; i++)
 		at += snprintf(at, (size_t)(end - at), ", %s", export_format(i, &help));
 	if (at < end)
@@ -58,16 +59,25 @@ static const char *set_dialect(struct option_parse *p, void *member, char *arg)
 #define TO(m) offsetof(struct options, export.m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 static const struct option_row options[] = {
-	{ "format", 'f', "FORMAT", "One of: csv, duckdb, folded, ndjson, parquet, perfetto, pfw, sqlite", set_format, TO(format) },
-	{ "output", 'o', "FILE", "The output; - is standard output. A name that ends with .gz is compressed", option_text, TO(out) },
-	{ "from", 0, "T", "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)", option_moment, TO(times.from) },
+	{ "format", 'f', "FORMAT", "One of: csv, duckdb, folded, ndjson, parquet, perfetto, pfw, sqlite", set_format,
+	  TO(format) },
+	{ "output", 'o', "FILE", "The output; - is standard output. A name that ends with .gz is compressed",
+	  option_text, TO(out) },
+	{ "from", 0, "T",
+	  "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)",
+	  option_moment, TO(times.from) },
 	{ "path", 0, "PATH", "Only calls on files at or below this absolute path", option_text, TO(path) },
-	{ "phase", 0, "NAME", "Only rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text, TO(times.phase) },
-	{ "pid", 'p', "PID[,PID]", "Only rows of these processes, in files whose rows have a process", option_pids, TO(pids) },
+	{ "phase", 0, "NAME",
+	  "Only rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text,
+	  TO(times.phase) },
+	{ "pid", 'p', "PID[,PID]", "Only rows of these processes, in files whose rows have a process", option_pids,
+	  TO(pids) },
 	{ "probes", 'P', "LIST", "Only these files of the trace, named without .out", option_text, TO(probes) },
 	{ "to", 0, "T", "Only rows before this time, which is given as for --from", option_moment, TO(times.to) },
-	{ "dialect", 0, "N", "Dialect of pfw: 1, 2 or 3, higher for newer readers (default: 2)", set_dialect, TO(dialect) },
-	{ "split", 0, "SIZE", "For perfetto: begin another file at this size (default: 500M)", option_size, TO(split_bytes) },
+	{ "dialect", 0, "N", "Dialect of pfw: 1, 2 or 3, higher for newer readers (default: 2)", set_dialect,
+	  TO(dialect) },
+	{ "split", 0, "SIZE", "For perfetto: begin another file at this size (default: 500M)", option_size,
+	  TO(split_bytes) },
 	{ 0 },
 };
 
@@ -92,7 +102,8 @@ static const char *finish(struct option_parse *parse)
 static const struct option_line line = {
 	.options = options,
 	.args_doc = "DIR...",
-	.doc = "Write the rows of a trace in the format of another program; several folders are the hosts of one job. A trace may be "
+	.doc = "Write the rows of a trace in the format of another program; several folders are the hosts of one job. "
+	       "A trace may be "
 	       "cut off or still growing. Needs no root.",
 	.finish = finish,
 };

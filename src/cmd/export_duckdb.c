@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export -f parquet and duckdb: makes a script that uses the views of `dltraced probes --duckdb', and runs it by the command
- * duckdb. So dltraced needs no writer of Parquet, and no library for that.
+ * export -f parquet and duckdb: makes a script that uses the views of `dltraced probes --duckdb', and runs it by the
+ * command duckdb. So dltraced needs no writer of Parquet, and no library for that.
  */
 #include "cmd/export_duckdb.h"
 
@@ -92,7 +92,8 @@ static int name_hosts(struct target *target)
 		manifest_read_at(facts, dirfd);
 		host = facts->host[0] ? facts->host : "host";
 		for (int k = 0; k < i; k++)
-			same += !strncmp(target->hosts[k], host, strlen(host)) && strchr("#", target->hosts[k][strlen(host)]) != NULL;
+			same += !strncmp(target->hosts[k], host, strlen(host)) &&
+				strchr("#", target->hosts[k][strlen(host)]) != NULL;
 		target->hosts[i] = same > 1 ? util_fmt("%s#%d", host, same) : strdup(host);
 		if (!target->hosts[i])
 			return -ENOMEM;
@@ -178,8 +179,8 @@ static void put_all_times(const struct target *target, const struct source *sour
 /* --- statements ------------------------------------------------------------------------------------------------ */
 
 /*
- * Version 2 stores differences of successive numbers, which are short for times, and a larger row group has fewer dictionaries
- * of positions: a row of a million random reads takes 9.7 bytes instead of 11.2.
+ * Version 2 stores differences of successive numbers, which are short for times, and a larger row group has fewer
+ * dictionaries of positions: a row of a million random reads takes 9.7 bytes instead of 11.2.
  */
 static const char parquet_options[] = "COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 491520";
 
@@ -210,7 +211,8 @@ static void put_table(const struct target *t, int i, const struct source *s)
 	fputs(";\n", t->out);
 }
 
-static void each_file(const struct target *target, void (*put)(const struct target *t, int i, const struct source *source))
+static void each_file(const struct target *target,
+		      void (*put)(const struct target *t, int i, const struct source *source))
 {
 	for (int i = 0; i < target->n; i++) {
 		autoclose int dirfd = open(target->dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -221,7 +223,8 @@ static void each_file(const struct target *target, void (*put)(const struct targ
 			if (cut_names(target->o->probes, probes[p]->name) && has_file(dirfd, probes[p]->name, &s))
 				put(target, i, &s);
 		for (unsigned int c = 0; c < COLLECTOR_KINDS && dirfd >= 0; c++)
-			if (cut_names(target->o->probes, collector_kinds[c].name) && has_file(dirfd, collector_kinds[c].name, &s))
+			if (cut_names(target->o->probes, collector_kinds[c].name) &&
+			    has_file(dirfd, collector_kinds[c].name, &s))
 				put(target, i, &s);
 	}
 }
@@ -288,7 +291,12 @@ static int run_script(struct target *target, bool parquet)
 int export_duckdb(const struct export_options *options, bool parquet)
 {
 	const int n = options->n_dirs;
-	struct target t = { .out = stdout, .o = options, .path = options->out, .dirs = options->dirs, .n = n, .hosts = calloc((size_t)n, sizeof(char *)) };
+	struct target t = { .out = stdout,
+			    .o = options,
+			    .path = options->out,
+			    .dirs = options->dirs,
+			    .n = n,
+			    .hosts = calloc((size_t)n, sizeof(char *)) };
 	int res = t.hosts ? name_hosts(&t) : -ENOMEM;
 
 	if (res == 0) {
@@ -304,7 +312,8 @@ int export_duckdb(const struct export_options *options, bool parquet)
 		res = run_script(&t, parquet);
 	} else {
 		put_script(&t, parquet);
-		log_info("duckdb is not installed here: its script is on standard output, for `duckdb -bail' where it is");
+		log_info("duckdb is not installed here: its script is on standard output, for `duckdb -bail' where it "
+			 "is");
 	}
 	for (int i = 0; t.hosts && i < n; i++)
 		free(t.hosts[i]);

@@ -8,8 +8,8 @@
 struct export_options;
 
 /*
- * Writes the rows that OPTIONS selects, of its folders: as OUT/host=NAME/FILE.parquet, or as a database. Where duckdb is not
- * installed, prints the script for it on standard output. Returns the exit status.
+ * Writes the rows that OPTIONS selects, of its folders: as OUT/host=NAME/FILE.parquet, or as a database. Where duckdb
+ * is not installed, prints the script for it on standard output. Returns the exit status.
  */
 int export_duckdb(const struct export_options *options, bool parquet);
 

@@ -23,14 +23,19 @@ struct options {
 };
 
 #define TO(m) offsetof(struct options, m) /* NOLINT(bugprone-macro-parentheses): a member */
-#define OUTPUT { "output", 'o', "DIR", "The new trace folder", option_text, TO(to) }
+#define OUTPUT                                                                    \
+	{                                                                         \
+		"output", 'o', "DIR", "The new trace folder", option_text, TO(to) \
+	}
 
 static const char *finish(struct option_parse *p)
 {
 	struct options *o = p->into;
 
 	if (p->n_args != 1)
-		return p->n_args ? "one trace folder at a time: report, export and read() of Python take several as they are" : "which trace folder?";
+		return p->n_args ? "one trace folder at a time: report, export and read() of Python take several as "
+				   "they are" :
+				   "which trace folder?";
 	o->from = p->args[0];
 	return o->to ? NULL : "where to? Name a new folder with -o";
 }
@@ -71,18 +76,26 @@ static int cut(const struct options *o)
 int cmd_cut(int argc, char **argv)
 {
 	static const struct option_row options[] = {
-		{ "from", 0, "T", "Rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)",
+		{ "from", 0, "T",
+		  "Rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC "
+		  "(2026-11-27T04:00:00Z)",
 		  option_moment, TO(cut.times.from) },
 		OUTPUT,
-		{ "phase", 0, "NAME", "Rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text,
+		{ "phase", 0, "NAME",
+		  "Rows in this phase of the job, as the report names it: 'epoch 3', epoch, checkpoint", option_text,
 		  TO(cut.times.phase) },
-		{ "pid", 'p', "PID[,PID]", "Rows of these processes, in files whose rows have a process", option_pids, TO(cut.pids) },
-		{ "to", 0, "T", "Rows before this time, which is given as for --from", option_moment, TO(cut.times.to) },
+		{ "pid", 'p', "PID[,PID]", "Rows of these processes, in files whose rows have a process", option_pids,
+		  TO(cut.pids) },
+		{ "to", 0, "T", "Rows before this time, which is given as for --from", option_moment,
+		  TO(cut.times.to) },
 		{ 0 },
 	};
 	static const struct option_line line = {
-		.options = options, .args_doc = "DIR", .finish = finish_cut,
-		.doc = "Copy a part of a trace into a new trace folder. Files, processes, clocks and stacks stay whole, as rows refer to them. "
+		.options = options,
+		.args_doc = "DIR",
+		.finish = finish_cut,
+		.doc = "Copy a part of a trace into a new trace folder. Files, processes, clocks and stacks stay "
+		       "whole, as rows refer to them. "
 		       "The manifest says what was cut from what. Needs no root.",
 	};
 
@@ -100,8 +113,11 @@ int cmd_merge(int argc, char **argv)
 {
 	static const struct option_row options[] = { OUTPUT, { 0 } };
 	static const struct option_line line = {
-		.options = options, .args_doc = "DIR", .finish = finish,
-		.doc = "Copy a trace into a new folder, in which the segments of a file, packed or not, are one plain file. Needs no root.",
+		.options = options,
+		.args_doc = "DIR",
+		.finish = finish,
+		.doc = "Copy a trace into a new folder, in which the segments of a file, packed or not, are one plain "
+		       "file. Needs no root.",
 	};
 
 	return run(&line, argc, argv, merge);
@@ -139,7 +155,9 @@ static int make_key(struct names *names)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		sprintf(text + 2 * i, "%02x", bytes[i]);
 	names_init(names, text, strlen(text));
-	log_info("the key of this trace is %s: a --key-file with it gives other traces the same stand-ins; keep it secret", text);
+	log_info("the key of this trace is %s: a --key-file with it gives other traces the same stand-ins; keep it "
+		 "secret",
+		 text);
 	return 0;
 }
 
@@ -154,14 +172,19 @@ static int anonymize(const struct options *o)
 int cmd_anonymize(int argc, char **argv)
 {
 	static const struct option_row options[] = {
-		{ "key-file", 0, "FILE", "The secret that stand-ins depend on (default: a new one, which is printed)", option_text, TO(key_file) },
+		{ "key-file", 0, "FILE", "The secret that stand-ins depend on (default: a new one, which is printed)",
+		  option_text, TO(key_file) },
 		OUTPUT,
 		{ 0 },
 	};
 	static const struct option_line line = {
-		.options = options, .args_doc = "DIR", .finish = finish,
-		.doc = "Copy a trace into a new folder with stand-ins for names of files, programs, users and hosts, arguments and output. Depth "
-		       "of paths, suffixes of files, common words and numbers stay. Logs and collected files are left out. Needs no root.",
+		.options = options,
+		.args_doc = "DIR",
+		.finish = finish,
+		.doc = "Copy a trace into a new folder with stand-ins for names of files, programs, users and hosts, "
+		       "arguments and output. Depth "
+		       "of paths, suffixes of files, common words and numbers stay. Logs and collected files are left "
+		       "out. Needs no root.",
 	};
 
 	return run(&line, argc, argv, anonymize);

@@ -29,7 +29,8 @@ static const struct command {
 	} flags;
 } commands[] = {
 	{ "anonymize", "copy a trace with stand-ins for its names", cmd_anonymize },
-	{ "check", "check whether this machine can be traced, and what to do if not", cmd_check, TRACES | PRINTS | CHECKS },
+	{ "check", "check whether this machine can be traced, and what to do if not", cmd_check,
+	  TRACES | PRINTS | CHECKS },
 	{ "cut", "copy a part of a trace: some times, some processes", cmd_cut },
 	{ "daemon", "run the service: always-on traces, and traces of users", cmd_daemon, TRACES },
 	{ "export", "write a trace in the format of another program", cmd_export, PRINTS },
@@ -48,7 +49,8 @@ static void print_usage(FILE *out)
 {
 	fputs("Usage: dltraced COMMAND [OPTION...]\n"
 	      "Trace every file and disk operation of a job, with CPU and GPU use beside it.\n"
-	      "\n", out);
+	      "\n",
+	      out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].help)
 			fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
@@ -56,7 +58,8 @@ static void print_usage(FILE *out)
 	      "`dltraced help COMMAND' lists its options. To trace a script from its first\n"
 	      "instruction to its end, into a folder of text files:\n"
 	      "\n"
-	      "  sudo dltraced start --workload \"python train.py\"\n", out);
+	      "  sudo dltraced start --workload \"python train.py\"\n",
+	      out);
 }
 
 /* Is it what hold_standard_streams() has put there, or another file that is open for reading alone? */
@@ -75,7 +78,8 @@ static int finish_stdout(void)
 	if (stdout_is_closed())
 		log_err("standard output is closed, or not open for writing: the output went nowhere");
 	else /* of an earlier write the reason is not known any more */
-		log_err("standard output: %s", r ? strerror(r) : "not all of the output could be written: is its disk full?");
+		log_err("standard output: %s",
+			r ? strerror(r) : "not all of the output could be written: is its disk full?");
 	return EXIT_DLTRACED;
 }
 
@@ -107,9 +111,11 @@ static int no_command(const char *name)
 		if (commands[i].help)
 			similar_offer(&s, commands[i].name);
 	if (s.best || path_search(name, getenv("PATH"), path, sizeof(path)) < 0)
-		log_err("no such command: '%.*s'%s (`dltraced help' lists them)", len, name, similar_text(&s, "", hint, sizeof(hint)));
+		log_err("no such command: '%.*s'%s (`dltraced help' lists them)", len, name,
+			similar_text(&s, "", hint, sizeof(hint)));
 	else
-		log_err("no such command: '%.*s' (to trace this program: dltraced start -- %.*s ...)", len, name, len, name);
+		log_err("no such command: '%.*s' (to trace this program: dltraced start -- %.*s ...)", len, name, len,
+			name);
 	return EXIT_DLTRACED;
 }
 
@@ -155,14 +161,16 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Occupies standard streams that the caller has closed: otherwise a file of ours could get such a number, and our messages
- * would go into it. The descriptors are close-on-exec, so that the workload finds these streams closed. Standard output gets
- * one that cannot be written: what is printed there is what the user wants, and must not vanish without a word.
+ * Occupies standard streams that the caller has closed: otherwise a file of ours could get such a number, and our
+ * messages would go into it. The descriptors are close-on-exec, so that the workload finds these streams closed.
+ * Standard output gets one that cannot be written: what is printed there is what the user wants, and must not vanish
+ * without a word.
  */
 static void hold_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) | O_CLOEXEC) < 0)
 			return;
 }
 
@@ -180,7 +188,8 @@ int main(int argc, char **argv)
 	if (plain)
 		stderr = plain;
 	if (!stack_suffices(&stack_bytes)) {
-		log_err("ulimit -s is %llu KiB, which is too small a stack: raise it (ulimit -s 8192)", (unsigned long long)stack_bytes >> 10);
+		log_err("ulimit -s is %llu KiB, which is too small a stack: raise it (ulimit -s 8192)",
+			(unsigned long long)stack_bytes >> 10);
 		return EXIT_DLTRACED;
 	}
 	command = argc > 1 ? find(argv[1]) : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced probes`: prints every file of a trace with its columns, from the tables by which the files are written, and the
- * backend of each probe on this machine, which it finds by loading all programs, if that is permitted. With --markdown it
- * prints tables (of one PROBE, the table on its page in docs/traces), with --duckdb views for DuckDB, with --json what a
- * program needs to read the files: these are equal on every machine.
+ * `dltraced probes`: prints every file of a trace with its columns, from the tables by which the files are written, and
+ * the backend of each probe on this machine, which it finds by loading all programs, if that is permitted. With
+ * --markdown it prints tables (of one PROBE, the table on its page in docs/traces), with --duckdb views for DuckDB,
+ * with --json what a program needs to read the files: these are equal on every machine.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,11 +28,12 @@ struct options {
 };
 
 static const struct option_row options[] = {
-	{ "duckdb", 0, NULL, "Print SQL instead: views for DuckDB, with typed columns", option_true, offsetof(struct options, duckdb) },
+	{ "duckdb", 0, NULL, "Print SQL instead: views for DuckDB, with typed columns", option_true,
+	  offsetof(struct options, duckdb) },
 	{ "json", 'j', NULL, "Print JSON instead: files, and their columns with types and units", option_true,
 	  offsetof(struct options, json) },
-	{ "markdown", 'm', NULL, "Print tables in Markdown instead; of one PROBE, the table on its page in docs/traces", option_true,
-	  offsetof(struct options, markdown) },
+	{ "markdown", 'm', NULL, "Print tables in Markdown instead; of one PROBE, the table on its page in docs/traces",
+	  option_true, offsetof(struct options, markdown) },
 	{ 0 },
 };
 
@@ -52,7 +53,8 @@ static const char *one_probe(struct option_parse *parse)
 static const struct option_line line = {
 	.options = options,
 	.args_doc = "[PROBE]",
-	.doc = "List the files of a trace, or only the file of PROBE, and the meaning of their columns, and for root the "
+	.doc = "List the files of a trace, or only the file of PROBE, and the meaning of their columns, and for root "
+	       "the "
 	       "backend that each probe would use here.",
 	.finish = one_probe,
 };
@@ -118,10 +120,11 @@ static void print_backend(const struct tracer *tracer, unsigned int i)
 	if (!(tracer->probes >> i & 1) && probes[i]->flags & PROBE_SELECTABLE)
 		printf("  cannot be traced here: %s\n", tracer->why[i] ? tracer->why[i] : tracer->error);
 	else if (backend)
-		printf("  backend here: %s (%s)%s%s\n", backend->name, backend->hooks,
-		       tracer->why[i] ? "; not " : "", tracer->why[i] ? tracer->why[i] : "");
+		printf("  backend here: %s (%s)%s%s\n", backend->name, backend->hooks, tracer->why[i] ? "; not " : "",
+		       tracer->why[i] ? tracer->why[i] : "");
 	else
-		printf("  backend here: tracepoint%s%s\n", tracer->plain[i] ? "; " : "", tracer->plain[i] ? tracer->plain[i] : "");
+		printf("  backend here: tracepoint%s%s\n", tracer->plain[i] ? "; " : "",
+		       tracer->plain[i] ? tracer->plain[i] : "");
 }
 
 static void print_probe(const struct probe *probe, const struct tracer *tracer, unsigned int i, bool markdown)

@@ -12,14 +12,14 @@
 
 /* The type for a reader of the field. An unsigned number may exceed 63 bits: a call may request any length. */
 static const char *const types[] = {
-	[FIELD_TS] = "int64",	   [FIELD_UTC] = "time",      [FIELD_U16] = "int64",	  [FIELD_U32] = "int64",
-	[FIELD_S32] = "int64",	   [FIELD_U64] = "uint64",    [FIELD_S64] = "int64",	  [FIELD_HEX] = "hex",
-	[FIELD_ADDR] = "hex",	   [FIELD_MODE] = "octal",    [FIELD_COMM] = "text",	  [FIELD_STR] = "text",   [FIELD_WORD] = "text",
-	[FIELD_FUNC] = "name",	   [FIELD_NAME] = "name",     [FIELD_FLAGS] = "flags",	  [FIELD_BITS] = "flags",
-	[FIELD_FID] = "int64",	   [FIELD_FILE] = "text",     [FIELD_USTR] = "text",	  [FIELD_STACK] = "text",
-	[FIELD_ABS] = "text",
-	[FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",  [FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name",
-	[FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64", [FIELD_SIZE] = "uint64",
+	[FIELD_TS] = "int64",      [FIELD_UTC] = "time",       [FIELD_U16] = "int64",     [FIELD_U32] = "int64",
+	[FIELD_S32] = "int64",     [FIELD_U64] = "uint64",     [FIELD_S64] = "int64",     [FIELD_HEX] = "hex",
+	[FIELD_ADDR] = "hex",      [FIELD_MODE] = "octal",     [FIELD_COMM] = "text",     [FIELD_STR] = "text",
+	[FIELD_WORD] = "text",     [FIELD_FUNC] = "name",      [FIELD_NAME] = "name",     [FIELD_FLAGS] = "flags",
+	[FIELD_BITS] = "flags",    [FIELD_FID] = "int64",      [FIELD_FILE] = "text",     [FIELD_USTR] = "text",
+	[FIELD_STACK] = "text",    [FIELD_ABS] = "text",       [FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",
+	[FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name", [FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64",
+	[FIELD_SIZE] = "uint64",
 };
 
 static bool is_time_ns(const struct field *f)

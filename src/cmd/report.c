@@ -38,13 +38,18 @@
 /* --- one trace ------------------------------------------------------------------------------------------- */
 
 /*
- * Loads the part WINDOW of the trace DIR. Its timeline begins at BEGIN_NS, or with that part where that is 0. Comparison and text
- * do not show the CPU time, so it is not loaded for them.
+ * Loads the part WINDOW of the trace DIR. Its timeline begins at BEGIN_NS, or with that part where that is 0.
+ * Comparison and text do not show the CPU time, so it is not loaded for them.
  */
-static int load(struct report **ret, const char *dir, const struct report_args *args, const struct window *window, uint64_t begin_ns)
+static int load(struct report **ret, const char *dir, const struct report_args *args, const struct window *window,
+		uint64_t begin_ns)
 {
 	const struct report_options how = {
-		.timed = true, .begin_ns = begin_ns, .window = *window, .path = args->path, .phases = &args->phases,
+		.timed = true,
+		.begin_ns = begin_ns,
+		.window = *window,
+		.path = args->path,
+		.phases = &args->phases,
 		.memory = args->html || args->json || args->picture ? &args->memory : NULL,
 		.cpu = !args->compare && (args->html || args->json || args->csv) ? &args->cpu_options : NULL,
 	};
@@ -54,10 +59,13 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 	res = report_load(ret, dir, &how);
 	stall_guard_end();
 	if (res == -ENODATA && traces_are_below(dir))
-		log_err("%s is not a trace folder, but holds traces: name one of them (`dltraced report %s' lists them)", dir, dir);
+		log_err("%s is not a trace folder, but holds traces: name one of them (`dltraced report %s' lists "
+			"them)",
+			dir, dir);
 	else if (res == -ENODATA)
 		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced "
-			"nor a .out file with its header", dir);
+			"nor a .out file with its header",
+			dir);
 	else if (res == -ERANGE)
 		times_log_none((char *const *)&dir, 1);
 	else if (res < 0)
@@ -158,18 +166,25 @@ static int report_compared(const struct report_args *args)
 static int log_no_job(int res, const char *dir)
 {
 	if (res == -ENODATA)
-		log_err("%s: no time_align.out with a row, so it cannot be put on one time axis with others: report on it alone, or "
-			"--compare", dir);
+		log_err("%s: no time_align.out with a row, so it cannot be put on one time axis with others: report on "
+			"it alone, or "
+			"--compare",
+			dir);
 	else if (res == -ERANGE)
-		log_err("%s: its clock does not cover the time when the others began, or they are months apart: they are not hosts of "
-			"one job; report on each alone, or --compare", dir);
+		log_err("%s: its clock does not cover the time when the others began, or they are months apart: they "
+			"are not hosts of "
+			"one job; report on each alone, or --compare",
+			dir);
 	else if (res == -E2BIG)
 		log_err("a job has at most %u trace folders", JOB_HOSTS_MAX);
 	else if (res == -EPROTONOSUPPORT)
-		log_err("%s: written by a newer dltraced; this one reads summaries up to version %u", dir, SUMMARY_VERSION);
+		log_err("%s: written by a newer dltraced; this one reads summaries up to version %u", dir,
+			SUMMARY_VERSION);
 	else if (res == -EBADMSG)
-		log_err("%s: neither a trace folder nor a whole summary of one: name the folder, or make a summary (dltraced report "
-			"--summary-only)", dir);
+		log_err("%s: neither a trace folder nor a whole summary of one: name the folder, or make a summary "
+			"(dltraced report "
+			"--summary-only)",
+			dir);
 	else
 		log_not_read(res, dir);
 	return res;
@@ -209,8 +224,8 @@ static int load_hosts(struct report_job *job, const struct report_args *o, char 
 #define NO_JOB 2
 
 /*
- * Returns 0; 1 when files of a host are damaged; or -errno. Where text is wanted, returns NO_JOB when the folders are not
- * hosts of one job, or one is no trace: then each is reported by itself, as far as possible.
+ * Returns 0; 1 when files of a host are damaged; or -errno. Where text is wanted, returns NO_JOB when the folders are
+ * not hosts of one job, or one is no trace: then each is reported by itself, as far as possible.
  */
 static int report_job(const struct report_args *args)
 {
@@ -294,7 +309,8 @@ static int report_summaries(const struct report_args *args)
 	unsigned int bad;
 	int res;
 
-	if (args->html || args->csv || args->cpu || args->compare || args->path || args->summary_only || args->from.given || args->to.given) {
+	if (args->html || args->csv || args->cpu || args->compare || args->path || args->summary_only ||
+	    args->from.given || args->to.given) {
 		log_err("summaries give text and --json only: name the trace folders instead");
 		return -EINVAL;
 	}
@@ -390,9 +406,12 @@ static void warn_of_rules(const struct report_args *o)
 {
 	for (unsigned int i = 0; i < o->rules.n; i++)
 		if (!o->rules.rule[i].lines)
-			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs are the files of --log, "
-				 "--collect and --app-log; without --log a trace keeps only printed lines of known forms, and those "
-				 "that --phase of `dltraced start' matched", o->rules.rule[i].text);
+			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs "
+				 "are the files of --log, "
+				 "--collect and --app-log; without --log a trace keeps only printed lines of known "
+				 "forms, and those "
+				 "that --phase of `dltraced start' matched",
+				 o->rules.rule[i].text);
 }
 
 /* Called when no folder is given: takes the newest trace below the folder in which start puts traces. */
@@ -403,7 +422,8 @@ static bool take_newest(struct report_args *args)
 
 	stall_guard_begin(TRACES_FOLDER, STALL_GUARD_REPORTS);
 	if (!traces_newest(TRACES_FOLDER, path))
-		log_err("there is no trace below ./" TRACES_FOLDER ": name a trace folder (dltraced start prints its name when it ends)");
+		log_err("there is no trace below ./" TRACES_FOLDER
+			": name a trace folder (dltraced start prints its name when it ends)");
 	stall_guard_end();
 	if (!*path)
 		return false;
@@ -437,8 +457,7 @@ int cmd_report(int argc, char **argv)
 	if (o.columns || o.rules_only) {
 		(o.columns ? report_columns_markdown : report_rules_markdown)(stdout);
 		o.n_dirs = 0;
-	}
-	else if (!o.n_dirs && !take_newest(&o)) {
+	} else if (!o.n_dirs && !take_newest(&o)) {
 		report_args_free(&o);
 		return EXIT_DLTRACED;
 	}

@@ -4,7 +4,8 @@
 
 struct report_args;
 
-/* report --matrix: prints and writes what ARGS wants of the folder ARGS->matrix. Returns 0, or -errno after a message. */
+/* report --matrix: prints and writes what ARGS wants of the folder ARGS->matrix. Returns 0, or -errno after a message.
+ */
 int report_matrix(const struct report_args *args);
 
 #endif

@@ -33,7 +33,8 @@ int report_out_log_not_made(int res, const char *name)
 	return res;
 }
 
-/* Writes the page with JSON as the file NAME, which is replaced as a whole or not at all. Frees JSON. WHOSE is for messages. */
+/* Writes the page with JSON as the file NAME, which is replaced as a whole or not at all. Frees JSON. WHOSE is for
+ * messages. */
 static int html_file(struct json *json, const char *whose, const char *name)
 {
 	struct new_file f = NEW_FILE_NONE;
@@ -110,8 +111,9 @@ static char *name_of(const char *dir)
 }
 
 /*
- * Returns the folder for the CSV files of the I-th trace. A single trace has the folder of --csv itself; of several, each
- * has a folder in it, named after the trace, with a number where names are equal. Returns NULL with errno on an error.
+ * Returns the folder for the CSV files of the I-th trace. A single trace has the folder of --csv itself; of several,
+ * each has a folder in it, named after the trace, with a number where names are equal. Returns NULL with errno on an
+ * error.
  */
 static char *csv_folder(const struct report_args *args, int i)
 {

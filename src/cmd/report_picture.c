@@ -17,7 +17,8 @@ static const struct picture {
 	bool (*has)(const struct report *r);
 	void (*draw)(const struct report *r, FILE *out);
 } pictures[] = {
-	{ "memory", "neither alloc.out nor access.out with rows (--probes +alloc,+access)", report_has_memory, report_memory_svg },
+	{ "memory", "neither alloc.out nor access.out with rows (--probes +alloc,+access)", report_has_memory,
+	  report_memory_svg },
 };
 
 static const struct picture *find(const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced start': makes a checked struct config of the command line, or prints a message and exits with 125. Finds all
- * mistakes that can be known before anything starts. start_options.c knows what each option accepts, the session what it
- * does.
+ * `dltraced start': makes a checked struct config of the command line, or prints a message and exits with 125. Finds
+ * all mistakes that can be known before anything starts. start_options.c knows what each option accepts, the session
+ * what it does.
  */
 #include <argp.h>
 #include <stdbool.h>
@@ -24,24 +24,23 @@
 #include "session/start_options.h"
 #include "trace/config.h"
 
-static const char doc[] =
-	"Run a command, or attach to running processes, and record each file and disk operation with "
-	"CPU and GPU use beside them, into a folder of text files."
-	"\v"
-	"T is a time: 500ms, 30 or 30s, 5m, 1h30m. SIZE is in bytes, or with K, M, G, T in powers "
-	"of 1024. In DIR %h is the host, %j the job's ID, %n the rank, %e the experiment, %t the "
-	"time (UTC), %p dltraced's process ID, %% a %; within a Slurm job the default is "
-	"traces/%e_%j/%h. Options with a NAME, PATH or GLOB to trace, record or collect can be "
-	"given more than once.\n"
-	"\n"
-	"Examples:\n"
-	"  dltraced start --workload \"python train.py --epochs 2\"\n"
-	"  dltraced start -o /data/trace --log --linger 30 -- ./train.sh\n"
-	"  dltraced start --pid 4711 --duration 5m -P open,vfs_rw\n"
-	"  dltraced start --container new --workload ./start.sh\n"
-	"\n"
-	"Exit status: the command's own, 128+N when signal N ended it; 125 when dltraced itself "
-	"failed, 126 when the command could not be executed, 127 when it was not found.";
+static const char doc[] = "Run a command, or attach to running processes, and record each file and disk operation with "
+			  "CPU and GPU use beside them, into a folder of text files."
+			  "\v"
+			  "T is a time: 500ms, 30 or 30s, 5m, 1h30m. SIZE is in bytes, or with K, M, G, T in powers "
+			  "of 1024. In DIR %h is the host, %j the job's ID, %n the rank, %e the experiment, %t the "
+			  "time (UTC), %p dltraced's process ID, %% a %; within a Slurm job the default is "
+			  "traces/%e_%j/%h. Options with a NAME, PATH or GLOB to trace, record or collect can be "
+			  "given more than once.\n"
+			  "\n"
+			  "Examples:\n"
+			  "  dltraced start --workload \"python train.py --epochs 2\"\n"
+			  "  dltraced start -o /data/trace --log --linger 30 -- ./train.sh\n"
+			  "  dltraced start --pid 4711 --duration 5m -P open,vfs_rw\n"
+			  "  dltraced start --container new --workload ./start.sh\n"
+			  "\n"
+			  "Exit status: the command's own, 128+N when signal N ended it; 125 when dltraced itself "
+			  "failed, 126 when the command could not be executed, 127 when it was not found.";
 
 static const char *take_argument(struct option_parse *parse, char *arg)
 {
@@ -49,7 +48,8 @@ static const char *take_argument(struct option_parse *parse, char *arg)
 	struct config *cfg = parse->into;
 
 	if (!state->quoted)
-		return option_because(parse, "unexpected argument '%s': the command goes after --, or into --workload", arg);
+		return option_because(parse, "unexpected argument '%s': the command goes after --, or into --workload",
+				      arg);
 	if (cfg->argv)
 		return "give the command by --workload or after --, not both";
 	cfg->argv = state->argv + state->next - 1;
@@ -80,7 +80,8 @@ static const char *finish(struct option_parse *parse)
 	return why;
 }
 
-/* Prints the report's first screen. It needs the rules of --phase, which the start has checked, to find the job's phases. */
+/* Prints the report's first screen. It needs the rules of --phase, which the start has checked, to find the job's
+ * phases. */
 static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 {
 	struct applog_rules rules = { .n = 0 };
@@ -90,7 +91,8 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 
 	for (unsigned int i = 0; i < cfg->phases.n; i++)
 		applog_add_rule(&rules, cfg->phases.items[i], error, sizeof(error));
-	if (report_load_at(&report, path_from_here(dir), dirfd, &(struct report_options){ .timed = true, .phases = &phases }) == 0) {
+	if (report_load_at(&report, path_from_here(dir), dirfd,
+			   &(struct report_options){ .timed = true, .phases = &phases }) == 0) {
 		report_screen(report, terminal_width(STDOUT_FILENO), stdout);
 		report_free(report);
 		if (fflush(stdout) || ferror(stdout))
@@ -121,7 +123,10 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 		.options = start_options,
 		.args_doc = "--workload \"CMD\"\n-- CMD [ARG...]\n"
 			    "--pid PID | --cgroup PATH | --container NAME | --all",
-		.doc = doc, .argument = take_argument, .given = note_given, .finish = finish,
+		.doc = doc,
+		.argument = take_argument,
+		.given = note_given,
+		.finish = finish,
 	};
 	struct option_parse p;
 

@@ -28,9 +28,9 @@ static const char *set_interval(struct option_parse *p, void *member, char *arg)
 	const char *why = option_time(p, member, arg);
 	uint64_t ns = why ? 0 : *(uint64_t *)member;
 
-	return ns >= LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC && ns <= LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC
-		       ? NULL
-		       : "not a time from 100ms to 1h (500ms, 2)";
+	return ns >= LIVE_INTERVAL_MIN_MS * NSEC_PER_MSEC && ns <= LIVE_INTERVAL_MAX_MS * NSEC_PER_MSEC ?
+		       NULL :
+		       "not a time from 100ms to 1h (500ms, 2)";
 }
 
 static const char *finish(struct option_parse *p)
@@ -50,7 +50,9 @@ static const struct option_row options[] = {
 	  "Print an array with an object per trace: target, rates, collectors, and rows and losses per "
 	  "probe; with --watch an object on each line",
 	  option_true, offsetof(struct status_options, json) },
-	{ "watch", 'w', NULL, "Show calls, bytes and latencies of each process, live regions, and the files of hanging calls, until the trace ends",
+	{ "watch", 'w', NULL,
+	  "Show calls, bytes and latencies of each process, live regions, and the files of hanging calls, until the "
+	  "trace ends",
 	  option_true, offsetof(struct status_options, watch) },
 	{ 0 },
 };
@@ -73,9 +75,9 @@ static void put_json(const struct trace *trace, bool *any)
 }
 
 /*
- * Prints what the job of TRACE has waited for so far, from the rows on the disk. The counts of the running trace do not suffice:
- * they have calls and latencies, but not which process trains and what it waits for, and the answer must be the report's. As
- * reading takes time, this is done only where a single trace is shown.
+ * Prints what the job of TRACE has waited for so far, from the rows on the disk. The counts of the running trace do not
+ * suffice: they have calls and latencies, but not which process trains and what it waits for, and the answer must be
+ * the report's. As reading takes time, this is done only where a single trace is shown.
  */
 static void print_verdict(const struct trace *trace, unsigned int width)
 {
@@ -145,7 +147,8 @@ int cmd_status(int argc, char **argv)
 	static const struct option_line line = {
 		.options = options,
 		.args_doc = "[NAME|DIR|PID]",
-		.doc = "List the running traces that you have access to, your own first: for root, those of all users and of the "
+		.doc = "List the running traces that you have access to, your own first: for root, those of all users "
+		       "and of the "
 		       "service. With an argument only that trace.",
 		.finish = finish,
 	};
@@ -169,8 +172,8 @@ int cmd_status(int argc, char **argv)
 		log_info("no trace%s is running%s%s", ts.hidden ? " of yours" : "",
 			 ts.hidden ? "; only root can see those of others" : "",
 			 ts.deaf ? "; without XDG_RUNTIME_DIR those that you started without root are found only by "
-				   "their folders"
-				 : "");
+				   "their folders" :
+				   "");
 	traces_free(&ts);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The running traces as a table. A trace has a row of the columns that fit the width, and lines below it with the rest. Its
- * name is whole, as it is the argument of other commands: one that is too long for its column has lines of its own.
+ * The running traces as a table. A trace has a row of the columns that fit the width, and lines below it with the rest.
+ * Its name is whole, as it is the argument of other commands: one that is too long for its column has lines of its own.
  */
 #include "cmd/status_table.h"
 
@@ -92,8 +92,8 @@ static const struct column {
 	int width; /* negative: to the left */
 	const char *(*text)(const struct trace *t, char buf[TRACE_USER_MAX]);
 } columns[] = {
-	{ "PID", 7, pid_of },	       { "PHASE", -8, phase_of }, { "USER", -8, user_of },
-	{ "ELAPSED", 8, elapsed_of }, { "ROWS", 6, rows_of },	  { "LOST", 6, lost_of },
+	{ "PID", 7, pid_of },         { "PHASE", -8, phase_of }, { "USER", -8, user_of },
+	{ "ELAPSED", 8, elapsed_of }, { "ROWS", 6, rows_of },    { "LOST", 6, lost_of },
 };
 
 /* Returns how many of the columns fit beside a name, and in *NAME the columns for that. */
@@ -171,8 +171,9 @@ static void put_details(FILE *text, const struct trace *trace, unsigned int from
 
 	for (unsigned int i = from; i < ARRAY_SIZE(columns); i++)
 		fprintf(text, "%s %s, ", columns[i].head, columns[i].text(trace, buf));
-	fprintf(text, "%s rows/s, %s written, %s/s, %s free, target %.*s%s", count(rows_s, trace->rows_s), bytes(size, trace->bytes),
-		bytes(size_s, trace->bytes_s), bytes(left, trace->free_bytes), fmt_fits(trace->target, TARGET_MAX), trace->target, cut ? "..." : "");
+	fprintf(text, "%s rows/s, %s written, %s/s, %s free, target %.*s%s", count(rows_s, trace->rows_s),
+		bytes(size, trace->bytes), bytes(size_s, trace->bytes_s), bytes(left, trace->free_bytes),
+		fmt_fits(trace->target, TARGET_MAX), trace->target, cut ? "..." : "");
 	if (strcmp(trace->collectors, "-") != 0)
 		fprintf(text, ", collectors %s", trace->collectors);
 }

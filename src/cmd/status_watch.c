@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the lines of JSON that session/live.c sends, as JSON or as text. The file of a call in flight is found here, with
- * this user's rights: a look into a process may hang as the process does, and here it delays only this user.
+ * Prints the lines of JSON that session/live.c sends, as JSON or as text. The file of a call in flight is found here,
+ * with this user's rights: a look into a process may hang as the process does, and here it delays only this user.
  */
 #include "cmd/cmd.h"
 
@@ -55,7 +55,8 @@ struct call {
 /* A region that the job has begun and not ended. */
 struct region {
 	uint64_t pid, tid, running_ms;
-	char comm[COMM_MAX], name[TEXT_ESCAPED_MAX(DLTRACED_NAME_MAX)], epoch[TEXT_U64_MAX + 1], step[TEXT_U64_MAX + 1]; /* "": none */
+	char comm[COMM_MAX], name[TEXT_ESCAPED_MAX(DLTRACED_NAME_MAX)], epoch[TEXT_U64_MAX + 1],
+		step[TEXT_U64_MAX + 1]; /* "": none */
 };
 
 struct frame {
@@ -88,8 +89,14 @@ struct member {
 	size_t at, size; /* of the place for a string, or for a word as it is; size 0: a number */
 };
 
-#define NUMBER(type, key, name) { key, offsetof(struct type, name), 0 }
-#define TEXT(type, key, name) { key, offsetof(struct type, name), sizeof(((struct type *)NULL)->name) }
+#define NUMBER(type, key, name)                     \
+	{                                           \
+		key, offsetof(struct type, name), 0 \
+	}
+#define TEXT(type, key, name)                                                         \
+	{                                                                             \
+		key, offsetof(struct type, name), sizeof(((struct type *)NULL)->name) \
+	}
 
 static const struct member of_frame[] = {
 	TEXT(frame, "phase", phase),
@@ -116,16 +123,11 @@ static const struct member of_sum[] = {
 };
 
 static const struct member of_call[] = {
-	NUMBER(call, "pid", pid),
-	NUMBER(call, "tid", tid),
-	TEXT(call, "comm", comm),
-	TEXT(call, "probe", probe),
-	TEXT(call, "call", name),
-	NUMBER(call, "running_ms", running_ms),
-	TEXT(call, "file", file),
-	TEXT(call, "fd", fd),
-	NUMBER(call, "addr", addr),
-	{ 0 },
+	NUMBER(call, "pid", pid),   NUMBER(call, "tid", tid),
+	TEXT(call, "comm", comm),   TEXT(call, "probe", probe),
+	TEXT(call, "call", name),   NUMBER(call, "running_ms", running_ms),
+	TEXT(call, "file", file),   TEXT(call, "fd", fd),
+	NUMBER(call, "addr", addr), { 0 },
 };
 
 static const struct member of_region[] = {
@@ -139,7 +141,8 @@ static const struct member of_region[] = {
 	{ 0 },
 };
 
-static void take(void *into, const struct member *member, const char *key, enum json_event event, const char *text, size_t len)
+static void take(void *into, const struct member *member, const char *key, enum json_event event, const char *text,
+		 size_t len)
 {
 	while (member->key && strcmp(member->key, key) != 0)
 		member++;
@@ -191,7 +194,8 @@ static void on_value(void *ctx, const char *path, enum json_event event, const c
 		take(places[i].into, places[i].members, path + n, event, text, len);
 }
 
-/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. The byte after them must end a number, for strtoull(3). */
+/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. The byte after them must end a number, for strtoull(3).
+ */
 static int frame_read(struct frame *f, const char *line, size_t len)
 {
 	*f = (struct frame){};
@@ -247,8 +251,8 @@ static bool thread_is_there(const struct call *c, uint64_t since_ns)
 }
 
 /*
- * Fills in what the frame lacks of CALL, as far as it can be found. The thread is checked before and after the look: if it is
- * still there, no other thread or process had its numbers in between.
+ * Fills in what the frame lacks of CALL, as far as it can be found. The thread is checked before and after the look: if
+ * it is still there, no other thread or process had its numbers in between.
  */
 static void look_up(struct call *call)
 {
@@ -264,7 +268,8 @@ static void look_up(struct call *call)
 		len = call->addr ? read_path(call, call->file) : read_link(call, call->file);
 		call->file[MAX(len, 0)] = '\0';
 	}
-	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)call->pid, (unsigned long long)call->tid);
+	snprintf(path, sizeof(path), "/proc/%llu/task/%llu/comm", (unsigned long long)call->pid,
+		 (unsigned long long)call->tid);
 	if (!has_comm)
 		util_read_line(path, call->comm, sizeof(call->comm));
 	if (thread_is_there(call, since_ns))
@@ -330,23 +335,26 @@ static void print_sum(FILE *out, const struct sum *s, uint64_t ms)
 		snprintf(share, sizeof(share), "%.1f", 100.0 * (double)s->disk_reads / (double)s->reads);
 	/* with the two columns that stand before, a line has 80 characters */
 	fprintf(out, " %8.1f %10.2f %11.2f %10.2f %5s %7.*f\n", per_s(s->calls, ms), per_s(s->read_bytes, ms) / mib,
-		per_s(s->written_bytes, ms) / mib, per_s(s->fetched_bytes, ms) / mib, share, p99_ms < 1000 ? 3 : 0, p99_ms);
+		per_s(s->written_bytes, ms) / mib, per_s(s->fetched_bytes, ms) / mib, share, p99_ms < 1000 ? 3 : 0,
+		p99_ms);
 }
 
 static void print_head(FILE *out, const struct watch *watch)
 {
 	const struct frame *frame = &watch->frame;
 	unsigned long long s = frame->elapsed_ms / 1000;
-	autofree char *state = util_fmt("%s %02llu:%02llu:%02llu  %llu rows  %llu lost  processes: %llu, with calls in %.1f s: %llu",
-					frame->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)frame->rows,
-					(unsigned long long)frame->lost, (unsigned long long)frame->alive, (double)frame->interval_ms / 1000,
-					(unsigned long long)frame->with_calls);
+	autofree char *state =
+		util_fmt("%s %02llu:%02llu:%02llu  %llu rows  %llu lost  processes: %llu, with calls in %.1f s: %llu",
+			 frame->phase, s / 3600, s / 60 % 60, s % 60, (unsigned long long)frame->rows,
+			 (unsigned long long)frame->lost, (unsigned long long)frame->alive,
+			 (double)frame->interval_ms / 1000, (unsigned long long)frame->with_calls);
 	const char *name = trace_called(watch->trace);
 
 	if (!state)
 		return;
 	/* the name is whole: it is the argument of stop and mark */
-	fprintf(out, "%s%s%s\n", name, watch->width && strlen(name) + 2 + strlen(state) > watch->width ? "\n" : "  ", state);
+	fprintf(out, "%s%s%s\n", name, watch->width && strlen(name) + 2 + strlen(state) > watch->width ? "\n" : "  ",
+		state);
 	fprintf(out, "%7s %-15s %8s %10s %11s %10s %5s %7s\n", "PID", "COMM", "CALLS/S", "READ_MiB/S", "WRITE_MiB/S",
 		"DISK_MiB/S", "DISK%", "P99_MS");
 }
@@ -374,8 +382,8 @@ static void print_region(FILE *out, const struct region *region)
 }
 
 /*
- * Prints a frame in about ROWS lines: calls in flight get at most a third of them, live regions at most a sixth, processes
- * the rest.
+ * Prints a frame in about ROWS lines: calls in flight get at most a third of them, live regions at most a sixth,
+ * processes the rest.
  */
 static void print_frame(FILE *out, const struct watch *watch, unsigned int rows)
 {
@@ -520,7 +528,9 @@ static int go_on(struct watch *watch)
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
-			return greeted && (!n || n == -ECONNRESET) ? 0 : log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", watch->trace->dir);
+			return greeted && (!n || n == -ECONNRESET) ?
+				       0 :
+				       log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", watch->trace->dir);
 		if (!greeted && answer_begin(&watch->came) < 0) { /* the first line is the answer to the request */
 			log_err("%s: %.*s", watch->trace->dir, (int)strcspn(watch->came.text, "\n"), watch->came.text);
 			return -EPROTO;
@@ -536,8 +546,7 @@ int status_watch(const char *which, uint64_t interval_ms, bool json)
 {
 	const struct sigaction sa = { .sa_handler = on_interrupt };
 	static struct watch w; /* too large for any stack */
-	autofree char *how = util_fmt("%llu %u", (unsigned long long)interval_ms,
-				      json ? LIVE_PROCESSES_MAX : SUMS_MAX);
+	autofree char *how = util_fmt("%llu %u", (unsigned long long)interval_ms, json ? LIVE_PROCESSES_MAX : SUMS_MAX);
 	struct traces ts;
 	int r = -ESRCH;
 

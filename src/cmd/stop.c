@@ -34,13 +34,15 @@ static void print_end(const struct trace *trace)
 static void warn_starts_again(const struct trace *t)
 {
 	if (trace_is_of_service(t))
-		log_info("the service starts this trace again: to end it for good, put `enabled = no' into [trace %s] of "
-			 "dltraced.conf, and run `systemctl reload dltraced'", trace_called(t));
+		log_info("the service starts this trace again: to end it for good, put `enabled = no' into [trace %s] "
+			 "of "
+			 "dltraced.conf, and run `systemctl reload dltraced'",
+			 trace_called(t));
 }
 
 /*
- * Sends a request to the trace WHICH (NULL: the only one) and prints the answer; if the request ENDS the trace, the last
- * lines of `start', too. Returns the exit status.
+ * Sends a request to the trace WHICH (NULL: the only one) and prints the answer; if the request ENDS the trace, the
+ * last lines of `start', too. Returns the exit status.
  */
 static int request(const char *which, const char *verb, const char *text, bool ends)
 {
@@ -56,7 +58,8 @@ static int request(const char *which, const char *verb, const char *text, bool e
 
 		r = trace_request(trace, verb, text, &answer);
 		if (r == -EAGAIN)
-			log_err("process %s does not answer: it is stopped, or held by its disk; it may still do what was requested when it goes on",
+			log_err("process %s does not answer: it is stopped, or held by its disk; it may still do what "
+				"was requested when it goes on",
 				trace->pid);
 		else if (r < 0 && !answer)
 			log_err_r(r, "%s", trace->dir);

@@ -67,7 +67,9 @@ static void look(struct entries *es, int fd, const char *path, unsigned int dept
 		return;
 	}
 	while ((dirent = readdir(dir))) {
-		int below = *dirent->d_name == '.' ? -1 : openat(fd, dirent->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int below = *dirent->d_name == '.' ?
+				    -1 :
+				    openat(fd, dirent->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		autofree char *name = below < 0 ? NULL : util_fmt("%s/%s", path, dirent->d_name);
 
 		if (name)
@@ -137,17 +139,22 @@ bool traces_newest(const char *folder, char path[PATH_MAX])
 	return fits;
 }
 
-static void put_line(const struct manifest_facts *facts, const struct entry *entry, const struct verdict *verdict, const char *folder, FILE *out)
+static void put_line(const struct manifest_facts *facts, const struct entry *entry, const struct verdict *verdict,
+		     const char *folder, FILE *out)
 {
 	/* of 2026-11-25T02:33:09.000752701Z, for example, all but the fraction of a second */
-	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *facts->start_utc ? facts->start_utc : "-", *facts->start_utc ? 1 : 19,
-		*facts->start_utc ? "Z" : "");
+	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *facts->start_utc ? facts->start_utc : "-",
+		*facts->start_utc ? 1 : 19, *facts->start_utc ? "Z" : "");
 	fprintf(out, "%9s  %-18s  ", facts->end_ns > facts->start_ns ? FMT_NS(facts->end_ns - facts->start_ns) : "-",
-		!facts->complete	? "no end" :
+		!facts->complete  ? "no end" :
 		facts->has_status ? FMT_ENDED(facts->status) + strlen("ended ") :
-				"-");
+				    "-");
 	fmt_plain(out, entry->path + strlen(folder) + (entry->path[strlen(folder)] == '/'), NAME_WIDTH);
-	fmt_line(out, "  ", facts->dry ? "a dry run" : verdict->brief ? verdict->brief : verdict->large || verdict->late ? "too large for a list" : "not known");
+	fmt_line(out, "  ",
+		 facts->dry                      ? "a dry run" :
+		 verdict->brief                  ? verdict->brief :
+		 verdict->large || verdict->late ? "too large for a list" :
+						   "not known");
 }
 
 bool traces_list(const char *folder, FILE *out)

@@ -16,8 +16,8 @@ bool traces_newest(const char *folder, char path[PATH_MAX]);
 bool traces_are_below(const char *folder);
 
 /*
- * Prints a line for each trace: its begin, its length, how its job ended, and what the job waited for. Returns false, and
- * prints nothing, where FOLDER is a trace itself, or has none below it.
+ * Prints a line for each trace: its begin, its length, how its job ended, and what the job waited for. Returns false,
+ * and prints nothing, where FOLDER is a trace itself, or has none below it.
  */
 bool traces_list(const char *folder, FILE *out);
 

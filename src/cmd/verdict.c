@@ -20,8 +20,8 @@
 #include "report/show/show.h"
 
 /*
- * A larger trace is not read. 277 MiB take 0.4 s of CPU time (gen_trace -r 2000000), so VERDICT_CPU_S suffices for 1.4 GiB:
- * reading much more would give no answer, and would take CPU time from the job.
+ * A larger trace is not read. 277 MiB take 0.4 s of CPU time (gen_trace -r 2000000), so VERDICT_CPU_S suffices for 1.4
+ * GiB: reading much more would give no answer, and would take CPU time from the job.
  */
 #define TOO_LARGE (2ULL << 30)
 #define ANSWER_MAX 4096
@@ -92,8 +92,8 @@ static void answer(const char *dir, int dirfd, FILE *out)
 #define EXIT_LARGE 2
 
 /*
- * Closes all inherited descriptors but *FD and *DIRFD, which may be -1. The kernel may hold this process for long, and no
- * other process should wait because, for example, an end of a pipe is still open here.
+ * Closes all inherited descriptors but *FD and *DIRFD, which may be -1. The kernel may hold this process for long, and
+ * no other process should wait because, for example, an end of a pipe is still open here.
  */
 static bool leave_descriptors(int *fd, int *dirfd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a trace's job waited for, as a sentence and within a bounded time: for a user who waits for a prompt, or looks at
- * several traces. The report's own engine reads the trace, in a child process that is killed when its time is over. So
- * neither a large trace, nor a file system that does not answer, nor a damaged file delays the caller.
+ * What a trace's job waited for, as a sentence and within a bounded time: for a user who waits for a prompt, or looks
+ * at several traces. The report's own engine reads the trace, in a child process that is killed when its time is over.
+ * So neither a large trace, nor a file system that does not answer, nor a damaged file delays the caller.
  */
 #ifndef CMD_VERDICT_H
 #define CMD_VERDICT_H
@@ -14,10 +14,10 @@
 #define VERDICT_MS 5000 /* how long to wait for it; on a busy machine 2 s of CPU time take longer */
 
 struct verdict {
-	bool large;    /* so large that reading it would take too long */
-	bool late;     /* the time was over: the trace is large, or its file system does not answer */
-	char *text;    /* the answer with its share; NULL: there is none */
-	char *brief;   /* the answer in a few words */
+	bool large; /* so large that reading it would take too long */
+	bool late; /* the time was over: the trace is large, or its file system does not answer */
+	char *text; /* the answer with its share; NULL: there is none */
+	char *brief; /* the answer in a few words */
 	char *missing; /* the gravest gap of the trace, as a few words or a sentence; NULL: nothing is missing */
 };
 

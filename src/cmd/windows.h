@@ -7,8 +7,8 @@
 #include "trace/window.h"
 
 /*
- * Returns the parts of the N folders DIRS, the hosts of one job: times count from when the first of them began. The caller
- * frees them. NULL after a message.
+ * Returns the parts of the N folders DIRS, the hosts of one job: times count from when the first of them began. The
+ * caller frees them. NULL after a message.
  */
 struct window *windows_of(const struct moment *from, const struct moment *to, char *const *dirs, unsigned int n);
 

@@ -24,7 +24,7 @@
 #define KILL_DEADLINE_NS NSEC_PER_SEC
 
 #define SINGLES_ALWAYS_CPUS 128 /* up to so many have a row in each sample */
-#define SINGLES_S 10		/* beyond */
+#define SINGLES_S 10 /* beyond */
 
 static const char after_restart[] = " after a restart";
 
@@ -36,14 +36,12 @@ static void put_first_line(struct collector *collector)
 {
 	const struct collector_kind *kind = collector->kind;
 	char line[256];
-	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", kind->name,
-			 COLLECTOR_SCHEMA);
+	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", kind->name, COLLECTOR_SCHEMA);
 
 	/* The words are the table's: they need no escapes. */
 	for (size_t i = 0; i < ARRAY_SIZE(kind->argv) && kind->argv[i]; i++)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", kind->argv[i]);
-	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"",
-		      (unsigned long long)collector->interval_s);
+	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"", (unsigned long long)collector->interval_s);
 	if (collector->singles_every > 1)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " each_s=%llu",
 			      (unsigned long long)collector->singles_every * collector->interval_s);
@@ -115,8 +113,8 @@ static int start_one(struct collector *collector, int dirfd, const struct sink_s
 }
 
 /*
- * One line for each tool that could not be started, with all the files that it costs. Whoever has not NAMED it on a machine without
- * what it is about misses nothing: the manifest has it, and `check'.
+ * One line for each tool that could not be started, with all the files that it costs. Whoever has not NAMED it on a
+ * machine without what it is about misses nothing: the manifest has it, and `check'.
  */
 static void log_missing(const struct collectors *cs, bool named)
 {
@@ -133,12 +131,13 @@ static void log_missing(const struct collectors *cs, bool named)
 				continue;
 			if (n++ == 0 && j != i)
 				break; /* it was named with an earlier one, or this one runs */
-			snprintf(files + len, sizeof(files) - len, "%s%s", len ? " and " : "",
-				 c->kind->file);
+			snprintf(files + len, sizeof(files) - len, "%s%s", len ? " and " : "", c->kind->file);
 		}
 		if (files[0])
-			log_msg(named || !kind->vendor || collectors_vendor_there("", kind->vendor) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG, "%s %s; %s off (%s %s not written; %s)", kind->argv[0],
-				 cs->c[i].state, kind->loss, files, n > 1 ? "are" : "is", kind->remedy);
+			log_msg(named || !kind->vendor || collectors_vendor_there("", kind->vendor) ? LOG_LEVEL_WARN :
+												      LOG_LEVEL_DEBUG,
+				"%s %s; %s off (%s %s not written; %s)", kind->argv[0], cs->c[i].state, kind->loss,
+				files, n > 1 ? "are" : "is", kind->remedy);
 	}
 }
 
@@ -158,9 +157,14 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 
 		if (!(kinds & 1 << i))
 			continue;
-		*collector = (struct collector){ .kind = kind, .user = cs->user, .interval_s = whole_seconds(kind, interval_ns),
-					 .pidfd = -1, .write_fd = -1, .stderr_fd = -1,
-					 .read_fd = -1, .sink.fd = -1 };
+		*collector = (struct collector){ .kind = kind,
+						 .user = cs->user,
+						 .interval_s = whole_seconds(kind, interval_ns),
+						 .pidfd = -1,
+						 .write_fd = -1,
+						 .stderr_fd = -1,
+						 .read_fd = -1,
+						 .sink.fd = -1 };
 		collector->singles_every = singles_every(kind, each_s, collector->interval_s);
 		cs->n++;
 		r = start_one(collector, dirfd, cs->split);
@@ -292,8 +296,7 @@ void collectors_stop(struct collectors *cs, struct loop *loop)
 		if (ends[i] && atomic_load(&c->noisy))
 			ends[i] = only_noise;
 		if (ends[i])
-			snprintf(c->state, sizeof(c->state), "%s%s", ends[i],
-				 c->restarts ? after_restart : "");
+			snprintf(c->state, sizeof(c->state), "%s%s", ends[i], c->restarts ? after_restart : "");
 		/* Not by EOF alone: a process that hangs in the kernel keeps its end of the pipe open. */
 		atomic_store(&c->done, true);
 		util_close(&c->write_fd);

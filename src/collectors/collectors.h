@@ -38,10 +38,11 @@ struct collector {
 	int stderr_fd; /* a memfd */
 	int error; /* why it could not be started, -errno; 0: it was */
 	int restarts;
-	int status;	 /* raw wait status of the last end */
+	int status; /* raw wait status of the last end */
 	char state[160]; /* for the manifest: "running", "not found", "exited 1, restarted" ... */
 	atomic_bool done; /* the write ends are closed */
-	atomic_bool noisy; /* set by the drain: it wrote COLLECTOR_NOISE_MAX bytes without a row, and is not read any more */
+	atomic_bool noisy; /* set by the drain: it wrote COLLECTOR_NOISE_MAX bytes without a row, and is not read any
+			      more */
 	/* drain thread */
 	int read_fd; /* non-blocking; -1 closed */
 	struct sink sink;

@@ -74,7 +74,8 @@ const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
 
 bool collectors_vendor_there(const char *root, const char *vendor)
 {
-	autofree char *pattern = util_fmt("%s/sys/bus/pci/devices/*/vendor", root), *node = util_fmt("%s/dev/nvidiactl", root);
+	autofree char *pattern = util_fmt("%s/sys/bus/pci/devices/*/vendor", root),
+		      *node = util_fmt("%s/dev/nvidiactl", root);
 	bool there = node && access(node, F_OK) == 0; /* where PCI devices are not to be seen, as in a container */
 	char line[16];
 	glob_t found;
@@ -104,7 +105,8 @@ int collectors_parse(const char *list, const char **bad)
 		size_t len = strcspn(list, ",");
 		unsigned int i = 0;
 
-		while (i < COLLECTOR_KINDS && (strncmp(list, collector_kinds[i].name, len) || collector_kinds[i].name[len]))
+		while (i < COLLECTOR_KINDS &&
+		       (strncmp(list, collector_kinds[i].name, len) || collector_kinds[i].name[len]))
 			i++;
 		*bad = list;
 		if (i == COLLECTOR_KINDS)

@@ -14,20 +14,20 @@ struct collector_kind {
 	const char *name; /* as in --collectors */
 	const char *file;
 	const char *help;
-	const char *argv[8];	     /* the interval in whole seconds is appended */
+	const char *argv[8]; /* the interval in whole seconds is appended */
 	unsigned int max_interval_s; /* the tool's longest interval; 0: any */
 	int stop_signal;
-	const char *loss;   /* the data that the trace lacks without the tool */
+	const char *loss; /* the data that the trace lacks without the tool */
 	const char *remedy; /* how to get the tool */
 	const char *vendor; /* of the PCI devices that it is about; NULL: of no device */
 
 	/* the tool's text */
-	const char *header_word;   /* found in its header lines alone */
-	bool header_hash;	   /* its header lines begin with '#' */
-	const char *first_column;  /* name for a clock without a heading, else NULL */
-	bool rows_are_dated;	   /* they begin with a date or a time */
+	const char *header_word; /* found in its header lines alone */
+	bool header_hash; /* its header lines begin with '#' */
+	const char *first_column; /* name for a clock without a heading, else NULL */
+	bool rows_are_dated; /* they begin with a date or a time */
 	const char *whole_machine; /* second word of a sample's first row; the others may be thinned */
-	bool last_is_text;	   /* the last column may hold blanks */
+	bool last_is_text; /* the last column may hold blanks */
 };
 
 #define COLLECTOR_KINDS 4

@@ -57,9 +57,8 @@ static int give_up_privileges(const struct workload_user *user)
  * The child, up to its exec: only async-signal-safe calls, as other threads may hold locks. EXEC_FD returns
  * the reason of a failure to the parent.
  */
-static void __attribute__((noreturn))
-run_tool(const struct collector *collector, const char *path, char *const argv[], char *const env[], int null_fd, int exec_fd,
-	 pid_t parent)
+static void __attribute__((noreturn)) run_tool(const struct collector *collector, const char *path, char *const argv[],
+					       char *const env[], int null_fd, int exec_fd, pid_t parent)
 {
 	int err = -give_up_privileges(collector->user);
 
@@ -169,6 +168,5 @@ void collector_describe_end(struct collector *c, const char *after)
 
 	first_error(c, error, sizeof(error));
 	snprintf(c->state, sizeof(c->state), "%s %d%s%s%s", exited ? "exited" : "killed by signal",
-		 exited ? WEXITSTATUS(c->status) : WTERMSIG(c->status), after,
-		 error[0] ? ": " : "", error);
+		 exited ? WEXITSTATUS(c->status) : WTERMSIG(c->status), after, error[0] ? ": " : "", error);
 }

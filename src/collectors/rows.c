@@ -179,8 +179,7 @@ static bool is_thinned_out(struct collector *collector, struct span line)
 	return !collector->samples || (collector->samples - 1) % collector->singles_every;
 }
 
-static void row_line(struct collector *collector, struct span line, const struct clock_map *clock,
-		     uint64_t now_ns)
+static void row_line(struct collector *collector, struct span line, const struct clock_map *clock, uint64_t now_ns)
 {
 	struct span rest = line, word;
 	char *p = sink_begin(&collector->sink);
@@ -235,8 +234,8 @@ static void end_line(struct collector *c, const struct clock_map *clock, uint64_
 	c->line_len = 0;
 }
 
-static void take_text(struct collector *collector, const char *p, const char *end,
-		      const struct clock_map *clock, uint64_t now_ns)
+static void take_text(struct collector *collector, const char *p, const char *end, const struct clock_map *clock,
+		      uint64_t now_ns)
 {
 	while (p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));

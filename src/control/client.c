@@ -68,7 +68,9 @@ ssize_t answer_more(struct answer *answer, int fd)
 	ssize_t n;
 
 	if (answer->size - answer->len <= CONTROL_PACKET_MAX) {
-		char *more = answer->size > CONTROL_ANSWER_MAX ? NULL : realloc(answer->text, 2 * (answer->size + CONTROL_PACKET_MAX));
+		char *more = answer->size > CONTROL_ANSWER_MAX ?
+				     NULL :
+				     realloc(answer->text, 2 * (answer->size + CONTROL_PACKET_MAX));
 
 		if (!more)
 			return -ENOMEM;
@@ -134,9 +136,9 @@ int trace_request(const struct trace *trace, const char *verb, const char *text,
 
 static bool words_take(struct trace *t)
 {
-	const char **const words[] = { &t->name, &t->pid, &t->phase, &t->elapsed_s, &t->rows, &t->lost, &t->bytes,
-				       &t->free_bytes, &t->dir, &t->experiment, &t->rows_s, &t->bytes_s, &t->target,
-				       &t->collectors, &t->owner, &t->session };
+	const char **const words[] = { &t->name,   &t->pid,        &t->phase, &t->elapsed_s,  &t->rows,   &t->lost,
+				       &t->bytes,  &t->free_bytes, &t->dir,   &t->experiment, &t->rows_s, &t->bytes_s,
+				       &t->target, &t->collectors, &t->owner, &t->session };
 	char *rest, *line = strtok_r(t->words, "\n", &rest);
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -191,7 +193,8 @@ static void folder_look(struct traces *ts, uid_t uid)
 		autofree char *path = util_fmt("%s/%s", folder, names[i]->d_name);
 
 		/* what is not a number is the service's own */
-		if (path && len > 5 && *names[i]->d_name >= '0' && *names[i]->d_name <= '9' && !strcmp(names[i]->d_name + len - 5, ".sock"))
+		if (path && len > 5 && *names[i]->d_name >= '0' && *names[i]->d_name <= '9' &&
+		    !strcmp(names[i]->d_name + len - 5, ".sock"))
 			trace_look(ts, path);
 		free(names[i]);
 	}
@@ -277,8 +280,8 @@ static void list_one(const struct trace *trace)
 	if (trace_is_of_service(trace))
 		log_err("  %s of the service, process %s, folder %s", trace_called(trace), trace->pid, folder);
 	else
-		log_err("  %s of user %s, experiment %s, process %s, folder %s", trace->name, trace_user(trace, user), trace->experiment, trace->pid,
-			folder);
+		log_err("  %s of user %s, experiment %s, process %s, folder %s", trace->name, trace_user(trace, user),
+			trace->experiment, trace->pid, folder);
 }
 
 static void list(const struct trace *const *found, unsigned int n)
@@ -302,7 +305,8 @@ bool trace_is_own(const struct traces *ts, const struct trace *t)
 	char uid[16];
 	size_t len = (size_t)snprintf(uid, sizeof(uid), "%u", ts->caller.uid);
 
-	return *t->owner == '?' || (strcspn(t->owner, ",") == len && !strncmp(t->owner, uid, len)) || (user && !strcmp(user + 1, uid));
+	return *t->owner == '?' || (strcspn(t->owner, ",") == len && !strncmp(t->owner, uid, len)) ||
+	       (user && !strcmp(user + 1, uid));
 }
 
 /* Where they were started, and from where we were called. */
@@ -355,7 +359,9 @@ static void log_none(const struct traces *ts)
 		log_err("no trace is running: yours have ended, and their workloads go on");
 	} else {
 		log_err("no trace of yours is running%s%s", ts->hidden ? "; only root can see those of others" : "",
-			ts->deaf ? "; without XDG_RUNTIME_DIR traces that you started without root are found only by their folders" : "");
+			ts->deaf ? "; without XDG_RUNTIME_DIR traces that you started without root are found only by "
+				   "their folders" :
+				   "");
 	}
 }
 

@@ -29,7 +29,8 @@ struct traces {
 	struct trace t[TRACES_MAX];
 	struct caller caller; /* the caller that looks for them */
 	unsigned int n, hidden; /* hidden: other users' traces */
-	bool deaf; /* this user has no place for sockets: this user's traces without root are found only by their folder */
+	bool deaf; /* this user has no place for sockets: this user's traces without root are found only by their folder
+		    */
 };
 
 /* Looks for them. Removes sockets that nobody listens at any more, where we may. */

@@ -24,8 +24,7 @@ bool control_folder(uid_t uid, char *buf, size_t size)
 	snprintf(usual, sizeof(usual), "/run/user/%u", uid); /* by systemd; su(1) and cron(8) do not set it */
 	if (!runtime && !access(usual, W_OK))
 		runtime = usual;
-	n = !uid ? snprintf(buf, size, "/run/dltraced") :
-		   snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
+	n = !uid ? snprintf(buf, size, "/run/dltraced") : snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
 	return (!uid || (runtime && *runtime == '/')) && n > 0 && (size_t)n < size;
 }
 
@@ -55,8 +54,8 @@ static struct control_client *client_of(struct control *c, int fd)
 static int client_send(struct control_client *client)
 {
 	while (client->at < client->len) {
-		ssize_t n = send(client->fd, client->out + client->at, MIN(client->len - client->at, CONTROL_PACKET_MAX),
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send(client->fd, client->out + client->at,
+				 MIN(client->len - client->at, CONTROL_PACKET_MAX), MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0)
 			return errno == EAGAIN || errno == ENOBUFS ? 0 : -errno;
@@ -89,7 +88,10 @@ static int client_answer(struct control *control, struct control_client *client,
 static void answer(struct control *control, struct control_client *client, char *packet, pid_t pid)
 {
 	struct control_request rq = {
-		.verb = packet, .text = "", .pid = pid, .client = (unsigned int)(client - control->clients),
+		.verb = packet,
+		.text = "",
+		.pid = pid,
+		.client = (unsigned int)(client - control->clients),
 	};
 	char *blank = strchr(packet, ' ');
 	autofree char *answer = NULL;

@@ -30,8 +30,8 @@ struct loop;
 
 struct control_request {
 	const char *verb, *text; /* text: "" without */
-	pid_t pid;		 /* of the client */
-	unsigned int client;	 /* for control_push() */
+	pid_t pid; /* of the client */
+	unsigned int client; /* for control_push() */
 };
 
 /*

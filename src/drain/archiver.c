@@ -63,7 +63,8 @@ void archiver_closed(void *ctx, const struct sink_segment *seg)
 	while (segment->file < archiver->n_files && archiver->files[segment->file].sink->base != seg->base)
 		segment->file++;
 	segment->next = __atomic_load_n(&archiver->handed, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&archiver->handed, &segment->next, segment, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&archiver->handed, &segment->next, segment, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
 		;
 	wake(archiver->wake_fd);
 }
@@ -172,7 +173,8 @@ static bool is_watching(const struct archiver *k)
 
 static void take_handed(struct archiver *archiver)
 {
-	struct archiver_segment *segment = __atomic_exchange_n(&archiver->handed, NULL, __ATOMIC_ACQUIRE), *next, *first = NULL;
+	struct archiver_segment *segment = __atomic_exchange_n(&archiver->handed, NULL, __ATOMIC_ACQUIRE), *next,
+				*first = NULL;
 	size_t had = archiver->n;
 
 	for (; segment; segment = next) { /* into the order of closing */
@@ -298,12 +300,13 @@ void archiver_report(struct archiver *archiver, const char *dir)
 	int error = __atomic_load_n(&archiver->error, __ATOMIC_RELAXED);
 
 	if (error && !archiver->error_logged)
-		log_warn("cannot compress a part of the trace in %s: %s; it stays as it is, and is tried again",
-			 dir, strerror(-error));
+		log_warn("cannot compress a part of the trace in %s: %s; it stays as it is, and is tried again", dir,
+			 strerror(-error));
 	archiver->error_logged = error;
 	archiver->over_for = __atomic_load_n(&archiver->over, __ATOMIC_RELAXED) ? archiver->over_for + 1 : 0;
 	if (archiver->over_for == OVER_LOGGED_AFTER && !archiver->over_logged) {
-		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and file names stay as long as they fit",
+		log_warn("%s takes more than --keep: rows are dropped as soon as they can be; marks, processes and "
+			 "file names stay as long as they fit",
 			 dir);
 		archiver->over_logged = true;
 	}

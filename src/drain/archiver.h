@@ -32,16 +32,16 @@ struct archiver_segment {
 	struct archiver_segment *next; /* while it is handed over */
 	struct sink_segment seg;
 	unsigned int file; /* index of archiver.files */
-	enum pack pack;	   /* its form on the disk */
+	enum pack pack; /* its form on the disk */
 	uint64_t stored_bytes;
 	uint64_t failed_ns; /* packing it failed then; 0: not tried */
-	bool gone;	    /* another process has removed or replaced it */
-	int fd;		    /* open while the disk may yet refuse it, plain as it is; else -1 */
+	bool gone; /* another process has removed or replaced it */
+	int fd; /* open while the disk may yet refuse it, plain as it is; else -1 */
 	uint64_t closed_ns;
 };
 
 struct archiver_options {
-	enum pack pack;	     /* PACK_NONE: leave segments plain */
+	enum pack pack; /* PACK_NONE: leave segments plain */
 	uint64_t keep_bytes; /* of the whole trace; 0: drop nothing */
 };
 
@@ -72,14 +72,14 @@ struct archiver {
 
 	/* read by the control plane, relaxed */
 	uint64_t plain_bytes, packed_bytes; /* of all packed segments */
-	uint64_t cpu_ns;	/* of the thread */
-	uint64_t waiting;	/* segments that are to be packed */
-	uint64_t dropped;	/* segments */
-	uint64_t not_summed;	/* rows dropped that could not be read for rollup.out */
-	uint64_t not_on_disk;	/* bytes of closed segments that the disk had not taken at the end */
-	int refused;		/* why the disk did not take some, -errno; 0: it took all so far */
-	int error;		/* of the last failure to pack, -errno; 0: no failed segment is left */
-	bool over;		/* more than --keep, and nothing left to drop */
+	uint64_t cpu_ns; /* of the thread */
+	uint64_t waiting; /* segments that are to be packed */
+	uint64_t dropped; /* segments */
+	uint64_t not_summed; /* rows dropped that could not be read for rollup.out */
+	uint64_t not_on_disk; /* bytes of closed segments that the disk had not taken at the end */
+	int refused; /* why the disk did not take some, -errno; 0: it took all so far */
+	int error; /* of the last failure to pack, -errno; 0: no failed segment is left */
+	bool over; /* more than --keep, and nothing left to drop */
 	/* of archiver_report() */
 	bool error_logged, over_logged;
 	unsigned int over_for; /* times in a row */

@@ -74,7 +74,8 @@ static size_t oldest(const struct archiver *archiver, const struct archiver_file
  * Returns the largest reference file, where these alone exceed --keep: a day of clocks is no reason to drop
  * marks.
  */
-static const struct archiver_file *largest_reference(const struct archiver *archiver, const uint64_t bytes[static ARCHIVER_FILES_MAX])
+static const struct archiver_file *largest_reference(const struct archiver *archiver,
+						     const uint64_t bytes[static ARCHIVER_FILES_MAX])
 {
 	unsigned int best = archiver->n_files;
 	uint64_t sum = 0;

@@ -31,8 +31,8 @@ uint64_t archiver_to_pack(const struct archiver *k)
 }
 
 /* Packs FROM, which is SEGMENT, into a file of the name TMP, returning its *ST and *PACKED bytes. 0 or -errno. */
-static int write_packed(struct archiver *archiver, struct packer *packer, const struct archiver_segment *segment, int from,
-			const char *tmp, struct stat *st, uint64_t *packed)
+static int write_packed(struct archiver *archiver, struct packer *packer, const struct archiver_segment *segment,
+			int from, const char *tmp, struct stat *st, uint64_t *packed)
 {
 	autoclose int to = -1;
 	int r;

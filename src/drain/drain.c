@@ -86,7 +86,9 @@ static void clock_row(struct drain *drain, const struct clock_reading *reading, 
 static void clock_tick(struct drain *drain, bool step)
 {
 	static const uint32_t events[] = {
-		[CLOCK_SAME] = DLT_TIME_TICK, [CLOCK_ADJUSTED] = DLT_TIME_ADJUST, [CLOCK_STEPPED] = DLT_TIME_STEP,
+		[CLOCK_SAME] = DLT_TIME_TICK,
+		[CLOCK_ADJUSTED] = DLT_TIME_ADJUST,
+		[CLOCK_STEPPED] = DLT_TIME_STEP,
 	};
 	struct clock_reading r;
 
@@ -473,7 +475,8 @@ static int loop_setup(struct drain *drain)
 {
 	int r = loop_init(&drain->loop), stop;
 
-	drain->period_ns = MAX(PERIOD_NS * MIN(drain->ring_bytes, PERIOD_RING_BYTES) / PERIOD_RING_BYTES, PERIOD_MIN_NS);
+	drain->period_ns =
+		MAX(PERIOD_NS * MIN(drain->ring_bytes, PERIOD_RING_BYTES) / PERIOD_RING_BYTES, PERIOD_MIN_NS);
 	if (!r)
 		r = watch(drain, &drain->timer_fd, loop_timerfd(drain->period_ns), on_timer);
 	if (!r)
@@ -502,7 +505,8 @@ int drain_open(struct drain *drain, const struct config *cfg, struct tracer *tra
 	int r;
 
 	memset(drain, 0, sizeof(*drain));
-	drain->marks[0] = drain->marks[1] = drain->lives.fd = drain->log.fd = drain->timer_fd = drain->tick_fd = drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = drain->memory.fd = -1;
+	drain->marks[0] = drain->marks[1] = drain->lives.fd = drain->log.fd = drain->timer_fd = drain->tick_fd =
+		drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = drain->memory.fd = -1;
 	drain->tracer = tracer;
 	drain->ring_bytes = tracer->ring_bytes;
 	drain->archiver = archiver;
@@ -619,8 +623,9 @@ void drain_pause(struct drain *d, bool pause)
 
 int drain_mark(struct drain *drain, uint32_t pid, const char *text, size_t len)
 {
-	struct mark m = { .rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .tgid = pid, .tid = pid,
-				       .probe = DLT_marks } };
+	struct mark m = {
+		.rec.hdr = { .ts_ns = clock_now_ns(CLOCK_MONOTONIC), .tgid = pid, .tid = pid, .probe = DLT_marks }
+	};
 
 	if (len > DLT_MARK_TEXT_MAX)
 		return -EINVAL;

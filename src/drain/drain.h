@@ -40,10 +40,10 @@ struct drain {
 	struct lives lives;
 	struct tracer *tracer;
 	struct archiver *archiver; /* NULL: files are not split */
-	struct reserve reserve;	   /* for the last rows and the manifest */
+	struct reserve reserve; /* for the last rows and the manifest */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
-	uint64_t rollup_minute;		  /* --rollup-only: the minute up to which sums have been written */
+	uint64_t rollup_minute; /* --rollup-only: the minute up to which sums have been written */
 	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
 	pthread_t thread;
 	pid_t tid; /* relaxed */
@@ -51,8 +51,8 @@ struct drain {
 	int error; /* why the thread ended early, -errno */
 	/* read by the control plane, relaxed */
 	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last round */
-	uint64_t end_ns;       /* TIMESTAMP of the last clock reading */
-	uint64_t not_on_disk;  /* after the end: bytes that the system is still to write; relaxed */
+	uint64_t end_ns; /* TIMESTAMP of the last clock reading */
+	uint64_t not_on_disk; /* after the end: bytes that the system is still to write; relaxed */
 };
 
 /*

@@ -17,7 +17,7 @@ struct decode;
 struct logtail {
 	int fd; /* -1: no log */
 	uint64_t unsure_bytes; /* of the log: the disk may not have them; read by the control plane, relaxed */
-	int refused;	       /* why, -errno */
+	int refused; /* why, -errno */
 	size_t len;
 	char line[DLT_TEXT_MAX];
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A CSV file (RFC 4180, but lines end with LF) for each file of the trace, in a folder; a single one may go to standard
- * output. Absent and unknown values are empty. Text is written as base/csv.h describes, so that spreadsheets run nothing.
+ * output. Absent and unknown values are empty. Text is written as base/csv.h describes, so that spreadsheets run
+ * nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ static int begin(struct export *export)
 	if (csv_export->to_stdout) {
 		if (export->o->probes && !strchr(export->o->probes, ','))
 			return out_open(&export->out, "-");
-		log_err("csv on standard output takes one file of the trace: name it with --probes, or give a folder with -o");
+		log_err("csv on standard output takes one file of the trace: name it with --probes, or give a folder "
+			"with -o");
 		return -ECANCELED;
 	}
 	csv_export->dirfd = folder_open(export->o->out, 0777);
@@ -107,10 +109,17 @@ static inline char *put_value(struct export *export, char *p, enum column_type t
 	if (v.len == 1 && (v.p[0] == '-' || v.p[0] == '?'))
 		return p;
 	switch (type) {
-	case COLUMN_UINT: copied = text_is_uint(v); break;
-	case COLUMN_INT: copied = text_is_int(v); break;
-	case COLUMN_ANY: copied = text_is_number(v); break;
-	default: return text_put_csv(p, v, export->scratch);
+	case COLUMN_UINT:
+		copied = text_is_uint(v);
+		break;
+	case COLUMN_INT:
+		copied = text_is_int(v);
+		break;
+	case COLUMN_ANY:
+		copied = text_is_number(v);
+		break;
+	default:
+		return text_put_csv(p, v, export->scratch);
 	}
 	if (!copied && type == COLUMN_ANY)
 		return text_put_csv(p, v, export->scratch);
@@ -122,7 +131,8 @@ static inline char *put_value(struct export *export, char *p, enum column_type t
 	return p + v.len;
 }
 
-static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows,
+		    unsigned int n)
 {
 	const struct csv_export *csv_export = export->state;
 	const struct export_table *table = file->table;

@@ -72,8 +72,9 @@ static bool has_fid(const struct export_cut *c, uint64_t fid)
 }
 
 /* Keeps the rows whose COLUMN has a selected number; of a file without the column, all rows. */
-static unsigned int keep(const struct export_cut *cut, const struct export_file *file, struct reader_row *rows, unsigned int n,
-			 const char *column, bool (*has)(const struct export_cut *export_cut, uint64_t number))
+static unsigned int keep(const struct export_cut *cut, const struct export_file *file, struct reader_row *rows,
+			 unsigned int n, const char *column,
+			 bool (*has)(const struct export_cut *export_cut, uint64_t number))
 {
 	const unsigned int i = export_table_column(file->table, column), at = i ? file->at[i - 1] : 0;
 	unsigned int kept = 0;

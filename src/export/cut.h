@@ -18,7 +18,8 @@ int cut_init(struct export_cut *c, const struct pids *pids, const char *path);
 void cut_free(struct export_cut *c);
 /* Whether the LIST of --probes has the file NAME; LIST NULL has all. */
 bool cut_names(const char *list, const char *name);
-/* Finds the FIDs that --path selects, in a host's files.out. Returns 0 or -ENOMEM. Without files.out it selects none. */
+/* Finds the FIDs that --path selects, in a host's files.out. Returns 0 or -ENOMEM. Without files.out it selects none.
+ */
 int cut_host(struct export_cut *cut, int dirfd);
 /* Keeps the selected ones of the N rows of F; returns how many. */
 unsigned int cut_rows(const struct export_cut *c, const struct export_file *f, struct reader_row *rows, unsigned int n);

@@ -37,8 +37,8 @@ const char *export_format(unsigned int i, const char **help)
 /* --- hosts --------------------------------------------------------------------------------------------------- */
 
 /*
- * Takes the numbers of rows from the manifest: those of probes only if the trace has ended, as before that the files may
- * have more or fewer.
+ * Takes the numbers of rows from the manifest: those of probes only if the trace has ended, as before that the files
+ * may have more or fewer.
  */
 static void count_rows(struct export_host *host, const struct manifest_facts *facts, uint64_t *all)
 {
@@ -104,7 +104,9 @@ static int open_host(struct export *export, unsigned int i)
 	if (!facts)
 		return -ENOMEM;
 	if (manifest_read_at(facts, host->dirfd) == -ENOENT && !holds_rows(host->dirfd)) {
-		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced nor a .out file with its header", host->dir);
+		log_err("%s is not a trace folder: it holds neither a manifest.json of dltraced nor a .out file with "
+			"its header",
+			host->dir);
 		return -ENODATA;
 	}
 	count_rows(host, facts, &export->rows_counted);
@@ -123,7 +125,8 @@ static int find_shifts(struct export *export)
 		return 0;
 	res = report_job_open(&job, export->o->dirs, export->n_hosts, &bad);
 	if (res < 0)
-		return log_err_r(res, "%s: cannot be put on one time axis with the others: export it alone", export->o->dirs[MIN(bad, export->n_hosts - 1)]);
+		return log_err_r(res, "%s: cannot be put on one time axis with the others: export it alone",
+				 export->o->dirs[MIN(bad, export->n_hosts - 1)]);
 	for (unsigned int i = 0; i < export->n_hosts; i++)
 		export->hosts[i].shift_ns = job.host[i].utc_ns - job.host[0].utc_ns;
 	report_job_free(&job);
@@ -139,7 +142,7 @@ static int open_hosts(struct export *export)
 		log_err("%s and %s are the same folder: name it once", export->o->dirs[first], export->o->dirs[again]);
 		return -EINVAL;
 	}
-	export->hosts = calloc((size_t)export->o->n_dirs, sizeof(*export->hosts));
+	export->hosts = calloc((size_t) export->o->n_dirs, sizeof(*export->hosts));
 	if (!export->hosts)
 		return -ENOMEM;
 	for (; export->n_hosts < (unsigned int)export->o->n_dirs && res == 0; export->n_hosts++) {
@@ -197,10 +200,12 @@ static int run(struct export *export)
 	}
 	/* -ECANCELED: the format has logged why */
 	if (res < 0 && res != -ECANCELED)
-		log_err_r(res, "%s: cannot be written", strcmp(export->o->out, "-") ? export->o->out : "standard output");
+		log_err_r(res, "%s: cannot be written",
+			  strcmp(export->o->out, "-") ? export->o->out : "standard output");
 	if (export->bad_numbers)
-		log_err("%s exported as empty", FMT_N(export->bad_numbers, "field that should be a number is none, and is",
-						      "fields that should be numbers are none, and are"));
+		log_err("%s exported as empty",
+			FMT_N(export->bad_numbers, "field that should be a number is none, and is",
+			      "fields that should be numbers are none, and are"));
 	return res < 0 ? res : export->damaged || export->bad_numbers;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `dltraced export': the rows of trace folders in the formats of other programs. Rows are read once, as a stream: memory
- * depends on the number of processes, files and disks, not of rows. Offline: needs no root, and trusts no byte of the
- * folders.
+ * `dltraced export': the rows of trace folders in the formats of other programs. Rows are read once, as a stream:
+ * memory depends on the number of processes, files and disks, not of rows. Offline: needs no root, and trusts no byte
+ * of the folders.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -35,8 +35,8 @@ const struct exporter *export_find(const char *name);
 const char *export_format(unsigned int i, const char **help);
 
 /*
- * Exports the folders of OPTIONS. Returns 0; 1 when files are damaged or rows are missing, and the rest has been exported; or
- * -errno. Messages go to the log.
+ * Exports the folders of OPTIONS. Returns 0; 1 when files are damaged or rows are missing, and the rest has been
+ * exported; or -errno. Messages go to the log.
  */
 int export_run(const struct export_options *options);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interface between a format and the pass over the folders. A format is const data with hooks. The pass calls them with
- * batches of rows, and knows no format.
+ * The interface between a format and the pass over the folders. A format is const data with hooks. The pass calls them
+ * with batches of rows, and knows no format.
  */
 #ifndef EXPORT_EXPORTER_H
 #define EXPORT_EXPORTER_H
@@ -16,9 +16,9 @@ struct export_options;
 enum column_type {
 	COLUMN_TEXT,
 	COLUMN_TIME, /* UTC */
-	COLUMN_INT,  /* from INT64_MIN on */
+	COLUMN_INT, /* from INT64_MIN on */
 	COLUMN_UINT, /* to UINT64_MAX */
-	COLUMN_ANY,  /* of a tool: a value is a number if it looks like one */
+	COLUMN_ANY, /* of a tool: a value is a number if it looks like one */
 };
 
 struct export_column {
@@ -26,7 +26,8 @@ struct export_column {
 	enum column_type type;
 };
 
-/* A file of the trace, for all hosts. Its columns are those of the probe's table, or of the first host that has the file. */
+/* A file of the trace, for all hosts. Its columns are those of the probe's table, or of the first host that has the
+ * file. */
 struct export_table {
 	char name[16];
 	const struct probe *probe; /* NULL: a collector's file */
@@ -50,12 +51,16 @@ struct export_host {
 	const char *dir;
 	int dirfd;
 	char *name; /* the host's; for its second folder NAME#2 */
-	struct { char name[16]; uint64_t rows; } counted[MANIFEST_PROBES_MAX]; /* rows that its files must have */
+	struct {
+		char name[16];
+		uint64_t rows;
+	} counted[MANIFEST_PROBES_MAX]; /* rows that its files must have */
 	unsigned int n_counted;
 	int64_t shift_ns; /* add this to its CLOCK_MONOTONIC for that of the first host */
 };
 
-struct export {
+struct export
+{
 	const struct export_options *o;
 	const struct exporter *format;
 	void *state; /* of the format */
@@ -96,7 +101,8 @@ struct exporter {
 	/* All return 0 or -errno, after which only close() is called; each may be NULL, except rows(). */
 	int (*begin)(struct export *x);
 	int (*host)(struct export *x); /* rows of x->host begin; with EXPORT_BY_FILE, its part of each file */
-	int (*table)(struct export *x, const struct export_table *t); /* only with EXPORT_BY_FILE: rows of T will follow */
+	int (*table)(struct export *x,
+		     const struct export_table *t); /* only with EXPORT_BY_FILE: rows of T will follow */
 	int (*rows)(struct export *x, const struct export_file *f, const struct reader_row *rows, unsigned int n);
 	int (*table_end)(struct export *x, const struct export_table *t);
 	int (*host_end)(struct export *x);
@@ -110,13 +116,15 @@ int export_walk(struct export *export);
 /* Gives T the columns of the probe NAME or, if there is no such probe, those of R. Returns 0 or -ENOMEM. */
 int export_table_init(struct export_table *t, const char *name, const struct reader *r);
 void export_table_free(struct export_table *t);
-/* Whether T's rows are samples of the machine: a collector's, or a probe's that has only numbers after the two times. */
+/* Whether T's rows are samples of the machine: a collector's, or a probe's that has only numbers after the two times.
+ */
 bool export_table_is_numbers(const struct export_table *t);
 /* Returns 1 + the index of T's column NAME; 0: T has no such column. */
 unsigned int export_table_column(const struct export_table *t, const char *name);
 
 /* Returns the field of the table's column I (from 0) in ROW. */
-static inline struct reader_field export_field(const struct export_file *f, const struct reader_row *row, unsigned int i)
+static inline struct reader_field export_field(const struct export_file *f, const struct reader_row *row,
+					       unsigned int i)
 {
 	return reader_field(row, f->at[i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks of thread, call and file with their time in ns, a line each, as programs that draw flame graphs read them; of allocations
- * alone, the stacks that made them, with their bytes (folded_allocs.c).
+ * Stacks of thread, call and file with their time in ns, a line each, as programs that draw flame graphs read them; of
+ * allocations alone, the stacks that made them, with their bytes (folded_allocs.c).
  */
 #include "export/folded.h"
 
@@ -75,10 +75,12 @@ void folded_add(struct folded *s, const char *text, size_t len, uint64_t weight)
 
 static const char *const parts[] = { "COMM", "FUNC", "FILE" };
 
-static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows,
+		    unsigned int n)
 {
 	struct folded *folded = export->state;
-	const unsigned int lat = export_table_column(file->table, "LAT_NS"), func = export_table_column(file->table, "FUNC");
+	const unsigned int lat = export_table_column(file->table, "LAT_NS"),
+			   func = export_table_column(file->table, "FUNC");
 
 	if (folded->of_allocs)
 		return folded_allocs_take(folded, file, rows, n);
@@ -152,7 +154,8 @@ static void close_all(struct export *x)
 
 const struct exporter export_folded = {
 	.name = "folded",
-	.help = "stacks of thread, call and file with their time, for flame graphs; with -P alloc those of allocations, with their bytes",
+	.help = "stacks of thread, call and file with their time, for flame graphs; with -P alloc those of "
+		"allocations, with their bytes",
 	.order = EXPORT_BY_FILE,
 	.state_size = sizeof(struct folded),
 	.begin = begin,

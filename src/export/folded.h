@@ -20,18 +20,19 @@ struct folded {
 void folded_add(struct folded *s, const char *text, size_t len, uint64_t weight);
 
 /*
- * Puts V as a part of a stack at P, before END; returns its end. A semicolon would begin another part, and a line's end another
- * stack: both are replaced.
+ * Puts V as a part of a stack at P, before END; returns its end. A semicolon would begin another part, and a line's end
+ * another stack: both are replaced.
  */
 char *folded_put(struct export *export, char *p, const char *end, struct reader_field v);
 
 /*
- * PROBES: of -P. If it is alloc.out alone, the stacks are those of its blocks. Returns 0, or -ECANCELED after a message: it has
- * other files, too.
+ * PROBES: of -P. If it is alloc.out alone, the stacks are those of its blocks. Returns 0, or -ECANCELED after a
+ * message: it has other files, too.
  */
 int folded_allocs_begin(struct folded *s, const char *probes);
 /* Takes N rows of alloc.out. Returns 0. */
-int folded_allocs_take(struct folded *folded, const struct export_file *file, const struct reader_row *rows, unsigned int n);
+int folded_allocs_take(struct folded *folded, const struct export_file *file, const struct reader_row *rows,
+		       unsigned int n);
 /* Gives the host's sums to the stacks. Returns 0 or -ENOMEM. */
 int folded_allocs_host_end(struct export *export);
 void folded_allocs_free(struct folded *s);

@@ -35,12 +35,14 @@ static uint64_t begun(const struct export_file *f, const struct reader_row *row,
 	const struct reader_field func = export_field(f, row, at[0]), addr = export_field(f, row, at[1]);
 	uint64_t bytes;
 
-	if (reader_is(func, "end") || report_alloc_frees(func) || report_alloc_is_unpaired(func) || reader_is(addr, "0"))
+	if (reader_is(func, "end") || report_alloc_frees(func) || report_alloc_is_unpaired(func) ||
+	    reader_is(addr, "0"))
 		return 0;
 	return reader_u64(export_field(f, row, at[2]), &bytes) && bytes <= ALLOCS_BLOCK_BYTES_MAX ? bytes : 0;
 }
 
-int folded_allocs_take(struct folded *folded, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+int folded_allocs_take(struct folded *folded, const struct export_file *file, const struct reader_row *rows,
+		       unsigned int n)
 {
 	static const char *const columns[] = { "FUNC", "ADDR", "SIZE", "SITE" };
 	unsigned int at[ARRAY_SIZE(columns)];

@@ -25,8 +25,10 @@ static void block(uint32_t state[4], const uint8_t *data)
 	memcpy(m, data, sizeof(m));
 	for (unsigned int i = 0; i < 64; i++) {
 		const unsigned int round = i / 16, turn = turns[round][i % 4];
-		const uint32_t f = round == 0 ? (b & c) | (~b & d) : round == 1 ? (d & b) | (~d & c) :
-				   round == 2 ? b ^ c ^ d : c ^ (b | ~d);
+		const uint32_t f = round == 0 ? (b & c) | (~b & d) :
+				   round == 1 ? (d & b) | (~d & c) :
+				   round == 2 ? b ^ c ^ d :
+						c ^ (b | ~d);
 		const unsigned int k = (round == 0 ? i : round == 1 ? 5 * i + 1 : round == 2 ? 3 * i + 5 : 7 * i) % 16;
 		const uint32_t sum = a + f + sines[i] + le32toh(m[k]);
 

@@ -86,8 +86,8 @@ static inline char *put_digits(char *p, struct reader_field v)
 }
 
 /* Puts the member of column I: null for `-', and nothing at all for a value that is not known, `?'. */
-static inline char *put_value(struct export *export, const struct ndjson *ndjson, char *p, unsigned int i, enum column_type type,
-			      struct reader_field v)
+static inline char *put_value(struct export *export, const struct ndjson *ndjson, char *p, unsigned int i,
+			      enum column_type type, struct reader_field v)
 {
 	bool number;
 
@@ -95,10 +95,17 @@ static inline char *put_value(struct export *export, const struct ndjson *ndjson
 		return v.p[0] == '-' ? put_null(put_key(p, ndjson, i)) : p;
 	p = put_key(p, ndjson, i);
 	switch (type) {
-	case COLUMN_UINT: number = text_is_uint(v); break;
-	case COLUMN_INT: number = text_is_int(v); break;
-	case COLUMN_ANY: number = text_is_number(v); break;
-	default: number = false;
+	case COLUMN_UINT:
+		number = text_is_uint(v);
+		break;
+	case COLUMN_INT:
+		number = text_is_int(v);
+		break;
+	case COLUMN_ANY:
+		number = text_is_number(v);
+		break;
+	default:
+		number = false;
 	}
 	if (number)
 		return put_digits(p, v);
@@ -117,7 +124,8 @@ static size_t row_len(const struct export_file *f, const struct reader_row *row)
 	return row->stop[f->in.reader.n_columns] - row->stop[0];
 }
 
-static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows,
+		    unsigned int n)
 {
 	const struct ndjson *ndjson = export->state;
 	const struct export_table *table = file->table;
@@ -132,7 +140,8 @@ static int put_rows(struct export *export, const struct export_file *file, const
 	for (unsigned int i = 0; i < table->n; i++)
 		keys += ndjson->key[i].len + 24;
 	for (unsigned int r = 0; r < n; r++) {
-		char *p = out_room(&export->out, ndjson->head_len + keys + KEY_MAX + TEXT_JSON_MAX(row_len(file, &rows[r])));
+		char *p = out_room(&export->out,
+				   ndjson->head_len + keys + KEY_MAX + TEXT_JSON_MAX(row_len(file, &rows[r])));
 
 		if (!p)
 			return -ENOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The output of an export: standard output, or a file, which appears only when it is whole. A name that ends with .gz is
- * compressed, as gzip members of about 1 MiB of text each; a member ends where a record ends. Knows no format.
+ * The output of an export: standard output, or a file, which appears only when it is whole. A name that ends with .gz
+ * is compressed, as gzip members of about 1 MiB of text each; a member ends where a record ends. Knows no format.
  */
 #ifndef EXPORT_OUT_H
 #define EXPORT_OUT_H
@@ -24,7 +24,10 @@ struct export_out {
 	int error; /* the first one, -errno */
 };
 
-#define EXPORT_OUT_NONE { .file = NEW_FILE_NONE }
+#define EXPORT_OUT_NONE               \
+	{                             \
+		.file = NEW_FILE_NONE \
+	}
 
 /* Begins PATH; "-" is standard output. Returns 0, or -errno (see new_file_open()) with nothing open. */
 int out_open(struct export_out *o, const char *path);

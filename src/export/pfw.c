@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .pfw: lines of JSON as DFTracer writes and DFAnalyzer reads them, in three dialects. Dialect 1 has brackets around all
- * lines, and hashes are numbers. In dialect 2 a hash is 16 hex digits. Dialect 3 has no brackets, and kinds of lines are
- * numbers. Only system calls have the category `POSIX', as readers count the bytes of that category. A line names each file
- * and host before its first use.
+ * .pfw: lines of JSON as DFTracer writes and DFAnalyzer reads them, in three dialects. Dialect 1 has brackets around
+ * all lines, and hashes are numbers. In dialect 2 a hash is 16 hex digits. Dialect 3 has no brackets, and kinds of
+ * lines are numbers. Only system calls have the category `POSIX', as readers count the bytes of that category. A line
+ * names each file and host before its first use.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,23 +22,40 @@ static const struct argument {
 	const char *column, *name;
 	bool text;
 } arguments[] = {
-	{ "RETURNED", "ret" }, { "RET", "ret" }, { "FD", "fd" }, { "OFFSET", "offset" }, { "REQUESTED", "count" },
-	{ "LEN", "length" }, { "DISK_BYTES", "disk_bytes" }, { "EPOCH", "epoch" }, { "STEP", "step" }, { "BYTES", "size" },
-	{ "SECTOR", "sector" }, { "STATUS", "status" }, { "CPU", "cpu" }, { "DISK", "disk", true }, { "TEXT", "text", true },
+	{ "RETURNED", "ret" },
+	{ "RET", "ret" },
+	{ "FD", "fd" },
+	{ "OFFSET", "offset" },
+	{ "REQUESTED", "count" },
+	{ "LEN", "length" },
+	{ "DISK_BYTES", "disk_bytes" },
+	{ "EPOCH", "epoch" },
+	{ "STEP", "step" },
+	{ "BYTES", "size" },
+	{ "SECTOR", "sector" },
+	{ "STATUS", "status" },
+	{ "CPU", "cpu" },
+	{ "DISK", "disk", true },
+	{ "TEXT", "text", true },
 	{ "QLAT_NS", "qlat_ns" },
 };
 
 /* Calls that have another name in libc, by which readers know them. */
-static const struct { const char *call, *libc; } libc_names[] = {
-	{ "fadvise64", "posix_fadvise" }, { "ftruncate64", "ftruncate" }, { "openat2", "openat" }, { "pread64", "pread" },
-	{ "preadv2", "preadv" }, { "pwrite64", "pwrite" }, { "pwritev2", "pwritev" }, { "renameat2", "renameat" },
-	{ "sendfile64", "sendfile" },
+static const struct {
+	const char *call, *libc;
+} libc_names[] = {
+	{ "fadvise64", "posix_fadvise" }, { "ftruncate64", "ftruncate" }, { "openat2", "openat" },
+	{ "pread64", "pread" },           { "preadv2", "preadv" },        { "pwrite64", "pwrite" },
+	{ "pwritev2", "pwritev" },        { "renameat2", "renameat" },    { "sendfile64", "sendfile" },
 };
 
 struct pfw_plan {
 	bool made, none, counter;
 	uint8_t pid, tid, lat, name, category, fid, path;
-	struct { uint8_t column; const struct argument *as; } argument[ARRAY_SIZE(arguments)];
+	struct {
+		uint8_t column;
+		const struct argument *as;
+	} argument[ARRAY_SIZE(arguments)];
 	unsigned int n_arguments;
 };
 
@@ -122,8 +139,9 @@ static int put_metadata(struct export *export, const char *kind, const char *tex
 	if (!p)
 		return -ENOMEM;
 	p = stpcpy(begin_line(pfw, p, false), kind);
-	p = stpcpy(p, pfw->dialect == 3 ? "\",\"cat\":\"dftracer\",\"type\":1,\"pid\":0,\"tid\":0,\"ph\":4,\"args\":{\"hhash\":" :
-					"\",\"cat\":\"dftracer\",\"pid\":0,\"tid\":0,\"ph\":\"M\",\"args\":{\"hhash\":");
+	p = stpcpy(p, pfw->dialect == 3 ?
+			      "\",\"cat\":\"dftracer\",\"type\":1,\"pid\":0,\"tid\":0,\"ph\":4,\"args\":{\"hhash\":" :
+			      "\",\"cat\":\"dftracer\",\"pid\":0,\"tid\":0,\"ph\":\"M\",\"args\":{\"hhash\":");
 	p = stpcpy(stpcpy(p, pfw->host_hash), ",\"name\":\"");
 	p = stpcpy(put_name(p, text, len), "\",\"value\":");
 	out_put(&export->out, stpcpy(put_hash(pfw, p, hash), "}}\n"));
@@ -156,7 +174,7 @@ static int add_file(struct export *export, uint64_t fid, struct reader_field pat
 
 /* --- rows ----------------------------------------------------------------------------------------------------- */
 
-static uint8_t column(const struct export_table *t, const char *name, const char *or)
+static uint8_t column(const struct export_table *t, const char *name, const char * or)
 {
 	const unsigned int i = export_table_column(t, name), k = or ? export_table_column(t, or) : 0;
 
@@ -176,8 +194,9 @@ static void make_plan(struct pfw_plan *plan, const struct export_table *table)
 	plan->fid = column(table, "FID", NULL);
 	plan->path = column(table, "REALPATH", NULL);
 	plan->counter = export_table_is_numbers(table);
-	plan->none = !plan->counter && !(plan->fid != NO_COLUMN && !strcmp(table->name, "files")) && column(table, "TEXT", NULL) == NO_COLUMN &&
-		  (plan->lat == NO_COLUMN || plan->tid == NO_COLUMN || column(table, "SPAN_NS", NULL) != NO_COLUMN);
+	plan->none = !plan->counter && !(plan->fid != NO_COLUMN && !strcmp(table->name, "files")) &&
+		     column(table, "TEXT", NULL) == NO_COLUMN &&
+		     (plan->lat == NO_COLUMN || plan->tid == NO_COLUMN || column(table, "SPAN_NS", NULL) != NO_COLUMN);
 	for (unsigned int i = 0; i < ARRAY_SIZE(arguments); i++) {
 		const uint8_t c = column(table, arguments[i].column, NULL);
 
@@ -280,7 +299,8 @@ static char *put_arguments(struct export *export, char *p, const struct pfw_row 
 	return stpcpy(p, "}}\n");
 }
 
-/* Times are whole microseconds. Begin and end are rounded down each, so that events that do not overlap still do not. */
+/* Times are whole microseconds. Begin and end are rounded down each, so that events that do not overlap still do not.
+ */
 static char *put_event(struct export *export, char *p, const struct pfw_row *row)
 {
 	struct pfw *pfw = export->state;
@@ -310,7 +330,8 @@ static char *put_counter(struct export *export, char *p, const struct pfw_row *r
 
 	p = stpcpy(stpcpy(begin_line(pfw, p, pfw->dialect < 3), table->name), "\",\"cat\":\"");
 	p = stpcpy(p, strncmp(table->name, "gpu", 3) ? "sys" : "gpu");
-	p = stpcpy(p, pfw->dialect == 3 ? "\",\"type\":0,\"pid\":0,\"tid\":0,\"ts\":" : "\",\"pid\":0,\"tid\":0,\"ts\":");
+	p = stpcpy(p,
+		   pfw->dialect == 3 ? "\",\"type\":0,\"pid\":0,\"tid\":0,\"ts\":" : "\",\"pid\":0,\"tid\":0,\"ts\":");
 	p = text_put_u64(p, (number(row, 0) + (uint64_t)pfw->utc_ns) / 1000);
 	p = stpcpy(p, pfw->dialect == 3 ? ",\"ph\":2,\"args\":{\"hhash\":" : ",\"ph\":\"C\",\"args\":{\"hhash\":");
 	p = stpcpy(p, pfw->host_hash);
@@ -331,7 +352,8 @@ static char *put_counter(struct export *export, char *p, const struct pfw_row *r
 	return stpcpy(p, "}}\n");
 }
 
-static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows,
+		    unsigned int n)
 {
 	struct pfw *pfw = export->state;
 	struct pfw_plan *plan = &pfw->plan[file->index];
@@ -350,7 +372,9 @@ static int put_rows(struct export *export, const struct export_file *file, const
 		char *p;
 
 		if (!strcmp(file->table->name, "files")) {
-			res = export_is_none(of(&r, plan->path)) ? 0 : add_file(export, number(&r, plan->fid), of(&r, plan->path));
+			res = export_is_none(of(&r, plan->path)) ?
+				      0 :
+				      add_file(export, number(&r, plan->fid), of(&r, plan->path));
 			continue;
 		}
 		p = out_room(&export->out, 1024 + names + 2 * TEXT_JSON_MAX(len));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An SQLite database: a table for each file of the trace, with the host and typed columns, and views that join the files.
- * sqlite_runs.c adds a row for each folder and each block of memory, sqlite_functions.c names to stacks.
+ * An SQLite database: a table for each file of the trace, with the host and typed columns, and views that join the
+ * files. sqlite_runs.c adds a row for each folder and each block of memory, sqlite_functions.c names to stacks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,8 @@ static void put_identifier(FILE *out, const char *name)
 }
 
 static const char *const types[] = {
-	[COLUMN_TEXT] = "TEXT", [COLUMN_TIME] = "TEXT", [COLUMN_INT] = "INTEGER", [COLUMN_UINT] = "INTEGER", [COLUMN_ANY] = "NUMERIC",
+	[COLUMN_TEXT] = "TEXT",    [COLUMN_TIME] = "TEXT",   [COLUMN_INT] = "INTEGER",
+	[COLUMN_UINT] = "INTEGER", [COLUMN_ANY] = "NUMERIC",
 };
 
 /* Heimdallr's database has a view of the name access, so the rows of access.out are in access_out. */
@@ -164,7 +165,8 @@ static void bind(struct export *export, int i, enum column_type type, struct rea
 	}
 }
 
-static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows,
+		    unsigned int n)
 {
 	const struct sqlite_export *sqlite_export = export->state;
 	int res = 0;
@@ -190,13 +192,17 @@ static int table_end(struct export *export, const struct export_table *table)
 	sqlite_export->has.access |= !strcmp(table->name, "access");
 	sqlite_export->has.sites |= !strcmp(table->name, "sites");
 	if (!strcmp(table->name, "files"))
-		return run_sql(sqlite_export, "CREATE INDEX files_fid ON files (host, FID);"
-				  "CREATE VIEW paths AS SELECT host, FID, TYPE, FSTYPE, REALPATH, max(TIMESTAMP) AS TIMESTAMP "
-				  "FROM files GROUP BY host, FID");
+		return run_sql(
+			sqlite_export,
+			"CREATE INDEX files_fid ON files (host, FID);"
+			"CREATE VIEW paths AS SELECT host, FID, TYPE, FSTYPE, REALPATH, max(TIMESTAMP) AS TIMESTAMP "
+			"FROM files GROUP BY host, FID");
 	if (!export_table_column(table, "FID"))
 		return 0;
-	view = util_fmt("CREATE VIEW %s_paths AS SELECT t.*, (SELECT REALPATH FROM files f WHERE f.host = t.host AND f.FID = t.FID "
-			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t", name_of(table), name_of(table));
+	view = util_fmt("CREATE VIEW %s_paths AS SELECT t.*, (SELECT REALPATH FROM files f WHERE f.host = t.host AND "
+			"f.FID = t.FID "
+			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t",
+			name_of(table), name_of(table));
 	return view ? run_sql(sqlite_export, view) : -ENOMEM;
 }
 

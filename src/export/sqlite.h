@@ -37,7 +37,8 @@ struct sqlite_library {
 	int (*bind_null)(struct sqlite3_stmt *s, int i);
 	int (*bind_text)(struct sqlite3_stmt *s, int i, const char *text, int len, intptr_t destructor);
 	int64_t (*column_int64)(struct sqlite3_stmt *s, int i);
-	int (*create_function)(struct sqlite3 *db, const char *name, int n, int flags, void *ctx, sqlite_function *fn, void *step, void *end);
+	int (*create_function)(struct sqlite3 *db, const char *name, int n, int flags, void *ctx, sqlite_function *fn,
+			       void *step, void *end);
 	const unsigned char *(*value_text)(struct sqlite3_value *v);
 	void (*result_int64)(struct sqlite3_context *c, int64_t v);
 };
@@ -49,14 +50,14 @@ int sqlite_load(void);
 struct export;
 
 /*
- * Makes the tables runs, allocs and access_runs, and the view access, of the tables in HAS. Returns whether the library has
- * accepted all of it.
+ * Makes the tables runs, allocs and access_runs, and the view access, of the tables in HAS. Returns whether the library
+ * has accepted all of it.
  */
 bool sqlite_put_runs(struct export *x, struct sqlite3 *db, const struct sqlite_has *has);
 
 /*
- * Gives the table sites a column FUNCTIONS: the names of the functions of FRAMES. Returns whether the library has accepted it, and
- * there was memory.
+ * Gives the table sites a column FUNCTIONS: the names of the functions of FRAMES. Returns whether the library has
+ * accepted it, and there was memory.
  */
 bool sqlite_put_functions(struct export *x, struct sqlite3 *db);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The column FUNCTIONS of the table sites: names for the frames of each stack, in their order, as far as there are any. */
+/* The column FUNCTIONS of the table sites: names for the frames of each stack, in their order, as far as there are any.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "export/sqlite.h"
 #include "report/memory/stacks.h"
 
-static const char column[] = "ALTER TABLE sites ADD COLUMN FUNCTIONS TEXT; CREATE INDEX sites_site ON sites(host, SITE);";
+static const char column[] =
+	"ALTER TABLE sites ADD COLUMN FUNCTIONS TEXT; CREATE INDEX sites_site ON sites(host, SITE);";
 static const char wanted[] = "SELECT SITE FROM sites WHERE host = ? AND KIND <> 'module' LIMIT ?";
 static const char update[] = "UPDATE sites SET FUNCTIONS = ? WHERE host = ? AND SITE = ?";
 
@@ -41,7 +43,8 @@ static bool bind_names(struct export *export, struct sqlite3_stmt *stmt, const c
 	while (names && text) {
 		const char *next = strstr(text, STACKS_SEPARATOR);
 
-		p = folded_put(export, p, names + size, (struct reader_field){ text, next ? (size_t)(next - text) : strlen(text) });
+		p = folded_put(export, p, names + size,
+			       (struct reader_field){ text, next ? (size_t)(next - text) : strlen(text) });
 		text = next ? next + gap : NULL;
 		if (text)
 			*p++ = ';';
@@ -49,7 +52,8 @@ static bool bind_names(struct export *export, struct sqlite3_stmt *stmt, const c
 	return names && sqlite.bind_text(stmt, 1, names, (int)(p - names), transient) == SQLITE_OK;
 }
 
-static bool put_host(struct export *export, const struct export_host *host, struct sqlite3_stmt *select, struct sqlite3_stmt *stmt)
+static bool put_host(struct export *export, const struct export_host *host, struct sqlite3_stmt *select,
+		     struct sqlite3_stmt *stmt)
 {
 	struct sites sites = { .v = NULL };
 	char **texts = NULL;
@@ -79,7 +83,8 @@ bool sqlite_put_functions(struct export *x, struct sqlite3 *db)
 {
 	struct sqlite3_stmt *select = NULL, *s = NULL;
 	bool good = sqlite.exec(db, column, NULL, NULL, NULL) == SQLITE_OK &&
-		    sqlite.prepare(db, wanted, -1, &select, NULL) == SQLITE_OK && sqlite.prepare(db, update, -1, &s, NULL) == SQLITE_OK;
+		    sqlite.prepare(db, wanted, -1, &select, NULL) == SQLITE_OK &&
+		    sqlite.prepare(db, update, -1, &s, NULL) == SQLITE_OK;
 
 	for (unsigned int i = 0; good && i < x->n_hosts; i++)
 		good = put_host(x, &x->hosts[i], select, s);

@@ -13,7 +13,10 @@
 
 struct sqlite_library sqlite;
 
-static const struct { const char *name; size_t at; } symbols[] = {
+static const struct {
+	const char *name;
+	size_t at;
+} symbols[] = {
 	{ "sqlite3_open", offsetof(struct sqlite_library, open) },
 	{ "sqlite3_close", offsetof(struct sqlite_library, close) },
 	{ "sqlite3_exec", offsetof(struct sqlite_library, exec) },
@@ -45,6 +48,7 @@ int sqlite_load(void)
 	}
 	if (handle)
 		return 0;
-	log_err("sqlite: " LIBRARY " is not installed: install it (libsqlite3-0 on Debian, sqlite-libs on RHEL), or export with -f csv");
+	log_err("sqlite: " LIBRARY
+		" is not installed: install it (libsqlite3-0 on Debian, sqlite-libs on RHEL), or export with -f csv");
 	return -ECANCELED;
 }

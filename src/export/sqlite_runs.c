@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables runs, with a row for each folder, allocs, with a row for each block of memory, and access_runs, with those of
- * access.out as numbers; the view access has points of these. The first columns have the names, types and units of Heimdallr's
- * database, so that queries for that work on these, too. A block is made of its rows in
- * the table alloc by SQL: at an address of a process, allocations and their ends alternate.
+ * The tables runs, with a row for each folder, allocs, with a row for each block of memory, and access_runs, with those
+ * of access.out as numbers; the view access has points of these. The first columns have the names, types and units of
+ * Heimdallr's database, so that queries for that work on these, too. A block is made of its rows in the table alloc by
+ * SQL: at an address of a process, allocations and their ends alternate.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 #include "report/matrix.h"
 #include "trace/manifest_read.h"
 
-/* clang-format off: SQL has lines of its own */
+/* SQL has lines of its own: */
+/* clang-format off */
 static const char tables[] =
 	"CREATE TABLE runs (id INTEGER PRIMARY KEY, prog TEXT, mode TEXT, run INTEGER, utime_ns INTEGER, stime_ns INTEGER, "
 	"wtime_ns INTEGER, max_rss INTEGER, status INTEGER, minflt INTEGER, majflt INTEGER, nvcsw INTEGER, nivcsw INTEGER, "
@@ -40,10 +41,11 @@ static const char run_insert[] =
 	"INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)";
 
 /*
- * event: a block that is got, or given back (GETS 0), at an address; in a realloc it is first given back. A realloc that
- * failed has neither. pair: each with what is next and what was last at its address.
+ * event: a block that is got, or given back (GETS 0), at an address; in a realloc it is first given back. A realloc
+ * that failed has neither. pair: each with what is next and what was last at its address.
  */
-/* clang-format off: SQL has lines of its own */
+/* SQL has lines of its own: */
+/* clang-format off */
 static const char blocks[] =
 	"WITH event AS ("
 	" SELECT host, PID, address(ADDR) AS base, rowid AS nr, 1 AS gets, TIMESTAMP AS at, SIZE AS size, TID AS tid, FUNC AS func, SITE AS site"
@@ -67,16 +69,18 @@ static const char blocks[] =
 /* clang-format on */
 
 static const char accesses[] =
-	"INSERT INTO access_runs SELECT r.id, TIMESTAMP - first_ns, SPAN_NS, address(ADDR), BYTES, TOUCHED, WRITTEN, COUNT, SOURCE, TID,"
+	"INSERT INTO access_runs SELECT r.id, TIMESTAMP - first_ns, SPAN_NS, address(ADDR), BYTES, TOUCHED, WRITTEN, "
+	"COUNT, SOURCE, TID,"
 	" address(IP), NODE, SITE FROM " SQLITE_ACCESS " a JOIN runs r ON r.host = a.host ORDER BY r.id, a.rowid;";
 
 /* The first row of a run, of either table. */
 #define FIRST(table) "(SELECT min(TIMESTAMP) FROM " table " a WHERE a.host = runs.host)"
 static const char alloc_first[] = "UPDATE runs SET first_ns = " FIRST("alloc") ";";
-static const char access_first[] =
-	"UPDATE runs SET first_ns = coalesce(min(first_ns, " FIRST(SQLITE_ACCESS) "), first_ns, " FIRST(SQLITE_ACCESS) ");";
+static const char access_first[] = "UPDATE runs SET first_ns = coalesce(min(first_ns, " FIRST(
+	SQLITE_ACCESS) "), first_ns, " FIRST(SQLITE_ACCESS) ");";
 
-/* clang-format off: SQL has lines of its own */
+/* SQL has lines of its own: */
+/* clang-format off */
 static const char indexes[] =
 	"CREATE INDEX runs_progmoderun_idx ON runs(prog, mode, run);"
 	"CREATE INDEX allocs_runid_idx ON allocs(run_id); CREATE INDEX allocs_addr_idx ON allocs(base, size);"
@@ -132,8 +136,8 @@ static void make_unique(struct run_name *n, const struct run_name *all, unsigned
 }
 
 /*
- * Reads the matrix.tsv beside the folder of HOST, if there is one; MATRIX stays where it is that of the folder before, whose parent is
- * BEFORE. Returns 0, or -errno after a message, and MATRIX is empty.
+ * Reads the matrix.tsv beside the folder of HOST, if there is one; MATRIX stays where it is that of the folder before,
+ * whose parent is BEFORE. Returns 0, or -errno after a message, and MATRIX is empty.
  */
 static int find_matrix(struct matrix *matrix, const struct export_host *host, struct stat *before)
 {
@@ -174,11 +178,12 @@ static void bind_text(struct sqlite3_stmt *s, int i, const char *text)
 	sqlite.bind_text(s, i, text, -1, transient);
 }
 
-static bool put_run(struct sqlite3_stmt *stmt, unsigned int id, const struct export_host *host, const struct run_name *name,
-		    const struct manifest_facts *facts, const struct matrix_run *of)
+static bool put_run(struct sqlite3_stmt *stmt, unsigned int id, const struct export_host *host,
+		    const struct run_name *name, const struct manifest_facts *facts, const struct matrix_run *of)
 {
 	static const enum usage used[] = { USAGE_USER_NS, USAGE_SYSTEM_NS, USAGE_WALL_NS };
-	static const enum usage counts[] = { USAGE_MINOR_FAULTS, USAGE_MAJOR_FAULTS, USAGE_VOLUNTARY_SWITCHES, USAGE_INVOLUNTARY_SWITCHES };
+	static const enum usage counts[] = { USAGE_MINOR_FAULTS, USAGE_MAJOR_FAULTS, USAGE_VOLUNTARY_SWITCHES,
+					     USAGE_INVOLUNTARY_SWITCHES };
 	int i = 1;
 
 	sqlite.bind_int64(stmt, i++, id);
@@ -242,7 +247,8 @@ static bool put_runs(struct export *export, struct sqlite3_stmt *stmt)
 		if (names[i].of_recipe)
 			export->damaged |= find_matrix(&matrix, host, &before) < 0;
 		make_unique(&names[i], names, i);
-		good = folder && put_run(stmt, i + 1, host, &names[i], facts, names[i].of_recipe ? matrix_find(&matrix, folder) : NULL);
+		good = folder && put_run(stmt, i + 1, host, &names[i], facts,
+					 names[i].of_recipe ? matrix_find(&matrix, folder) : NULL);
 	}
 	matrix_free(&matrix);
 	for (unsigned int i = 0; names && i < export->n_hosts; i++)
@@ -257,15 +263,21 @@ static bool run_sql(struct sqlite3 *db, const char *sql)
 
 bool sqlite_put_runs(struct export *x, struct sqlite3 *db, const struct sqlite_has *has)
 {
-	const struct { bool wanted; const char *sql; } steps[] = {
+	const struct {
+		bool wanted;
+		const char *sql;
+	} steps[] = {
 		{ has->alloc, alloc_first }, { has->access, access_first },
-		{ has->alloc, blocks }, { has->access, accesses }, { true, indexes },
+		{ has->alloc, blocks },      { has->access, accesses },
+		{ true, indexes },
 	};
 	struct sqlite3_stmt *insert = NULL;
-	bool good = run_sql(db, tables) && sqlite.prepare(db, run_insert, -1, &insert, NULL) == SQLITE_OK && put_runs(x, insert);
+	bool good = run_sql(db, tables) && sqlite.prepare(db, run_insert, -1, &insert, NULL) == SQLITE_OK &&
+		    put_runs(x, insert);
 
 	sqlite.finalize(insert);
-	good = good && sqlite.create_function(db, "address", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, address, NULL, NULL) == SQLITE_OK;
+	good = good && sqlite.create_function(db, "address", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, address, NULL,
+					      NULL) == SQLITE_OK;
 	for (size_t i = 0; good && i < ARRAY_SIZE(steps); i++)
 		good = !steps[i].wanted || run_sql(db, steps[i].sql);
 	return good;

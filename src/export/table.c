@@ -7,8 +7,8 @@
 
 /* Kinds that are not here are text, such as addresses in hex and modes in octal. */
 static const enum column_type types[] = {
-	[FIELD_TS] = COLUMN_UINT,  [FIELD_UTC] = COLUMN_TIME, [FIELD_U16] = COLUMN_UINT,     [FIELD_U32] = COLUMN_UINT,
-	[FIELD_S32] = COLUMN_INT,  [FIELD_U64] = COLUMN_UINT, [FIELD_S64] = COLUMN_INT,	     [FIELD_FID] = COLUMN_UINT,
+	[FIELD_TS] = COLUMN_UINT,   [FIELD_UTC] = COLUMN_TIME,     [FIELD_U16] = COLUMN_UINT, [FIELD_U32] = COLUMN_UINT,
+	[FIELD_S32] = COLUMN_INT,   [FIELD_U64] = COLUMN_UINT,     [FIELD_S64] = COLUMN_INT,  [FIELD_FID] = COLUMN_UINT,
 	[FIELD_SIZE] = COLUMN_UINT, [FIELD_REALINO] = COLUMN_UINT,
 };
 
@@ -18,7 +18,8 @@ static void by_probe(struct export_table *t)
 	for (unsigned int i = 0; i < t->n; i++) {
 		const struct field *f = &t->probe->fields[i];
 
-		t->column[i] = (struct export_column){ f->name, f->kind < ARRAY_SIZE(types) ? types[f->kind] : COLUMN_TEXT };
+		t->column[i] =
+			(struct export_column){ f->name, f->kind < ARRAY_SIZE(types) ? types[f->kind] : COLUMN_TEXT };
 	}
 }
 
@@ -38,7 +39,8 @@ static int by_header(struct export_table *table, const struct reader *reader)
 		const char *name = reader->columns[i];
 
 		table->column[i] = (struct export_column){ at, !strcmp(name, "TIMESTAMP") ? COLUMN_UINT :
-							   !strcmp(name, "TIME") ? COLUMN_TIME : COLUMN_ANY };
+							       !strcmp(name, "TIME")      ? COLUMN_TIME :
+											    COLUMN_ANY };
 		at = stpcpy(at, name) + 1;
 	}
 	return 0;

@@ -127,8 +127,8 @@ char *text_put_json_s(char *p, const char *s)
 static bool begins_formula(const char *s, size_t len)
 {
 	return (len && memchr("=+-@\t\r\n'", s[0], 8)) ||
-	       (len >= 3 && (!memcmp(s, "\xef\xbc\x9d", 3) || !memcmp(s, "\xef\xbc\x8b", 3) || !memcmp(s, "\xef\xbc\x8d", 3) ||
-			     !memcmp(s, "\xef\xbc\xa0", 3)));
+	       (len >= 3 && (!memcmp(s, "\xef\xbc\x9d", 3) || !memcmp(s, "\xef\xbc\x8b", 3) ||
+			     !memcmp(s, "\xef\xbc\x8d", 3) || !memcmp(s, "\xef\xbc\xa0", 3)));
 }
 
 static char *put_quoted(char *p, const char *s, size_t len)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes a trace's fields as other formats want them. Text is unescaped, but bytes that are not text stay \ooo: invalid
- * UTF-8, and control characters other than TAB, LF and CR. The backslash itself stays \ooo, too, so that a reader that turns
- * each \ooo into its byte gets the original name. Pure.
+ * UTF-8, and control characters other than TAB, LF and CR. The backslash itself stays \ooo, too, so that a reader that
+ * turns each \ooo into its byte gets the original name. Pure.
  */
 #ifndef EXPORT_TEXT_H
 #define EXPORT_TEXT_H

@@ -52,14 +52,16 @@ static int add_phases(struct named *of, const struct phases *phases, uint64_t ze
 			const struct phase *phase = phases_get(phases, kind, i);
 
 			note_name(of, phases->names[phase->name].name);
-			if (!is_named(phases, phase, kind, of->name) || phase->end_ns < phase->begin_ns || phase->end_ns < zero_ns)
+			if (!is_named(phases, phase, kind, of->name) || phase->end_ns < phase->begin_ns ||
+			    phase->end_ns < zero_ns)
 				continue;
 			struct time_span *v = realloc(of->v, (of->n + 1) * sizeof(*v));
 
 			if (!v)
 				return -ENOMEM;
 			of->v = v;
-			of->v[of->n++] = (struct time_span){ phase->begin_ns - MIN(phase->begin_ns, zero_ns), phase->end_ns - zero_ns };
+			of->v[of->n++] = (struct time_span){ phase->begin_ns - MIN(phase->begin_ns, zero_ns),
+							     phase->end_ns - zero_ns };
 		}
 	return 0;
 }
@@ -136,7 +138,8 @@ static int make_hosts(struct export_times *times, const struct report_job *job, 
 		if (!host->v)
 			return -ENOMEM;
 		for (host->n = 0; host->n < of->n; host->n++)
-			host->v[host->n] = (struct time_span){ later(zero_ns, of->v[host->n].begin_ns), later(zero_ns, of->v[host->n].end_ns) };
+			host->v[host->n] = (struct time_span){ later(zero_ns, of->v[host->n].begin_ns),
+							       later(zero_ns, of->v[host->n].end_ns) };
 	}
 	return 0;
 }
@@ -147,7 +150,8 @@ static bool is_any(const struct export_times *t, const struct report_job *job)
 	bool any = false;
 
 	for (unsigned int i = 0; i < job->n; i++)
-		any |= times_overlap(t, i, job->host[i].begin_ns, job->host[i].end_ns ? job->host[i].end_ns - 1 : UINT64_MAX);
+		any |= times_overlap(t, i, job->host[i].begin_ns,
+				     job->host[i].end_ns ? job->host[i].end_ns - 1 : UINT64_MAX);
 	return any;
 }
 
@@ -194,7 +198,8 @@ int times_init(struct export_times *times, const struct times_options *options, 
 		return 0;
 	res = report_job_open(&job, dirs, n, &bad);
 	if (res < 0)
-		return log_err_r(res, "%s: its time_align.out does not say when it began, as --from, --to and --phase need",
+		return log_err_r(res,
+				 "%s: its time_align.out does not say when it began, as --from, --to and --phase need",
 				 dirs[MIN(bad, n - 1)]);
 	res = make(times, options, &job);
 	if (res == 0 && !is_any(times, &job)) {

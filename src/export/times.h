@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The times that --from, --to and --phase select: for each host a sorted list of intervals of its CLOCK_MONOTONIC, which do
- * not touch. An interval includes its begin, but not its end. The options count from when the first host began to trace.
+ * The times that --from, --to and --phase select: for each host a sorted list of intervals of its CLOCK_MONOTONIC,
+ * which do not touch. An interval includes its begin, but not its end. The options count from when the first host began
+ * to trace.
  */
 #ifndef EXPORT_TIMES_H
 #define EXPORT_TIMES_H
@@ -31,8 +32,8 @@ struct export_times {
 };
 
 /*
- * Sets T from OPTIONS for the N folders DIRS. Returns 0, or -errno after a message: -ENODATA if no folder has such a phase, or it
- * is not known when a folder's trace began; -ERANGE if no folder has such a time.
+ * Sets T from OPTIONS for the N folders DIRS. Returns 0, or -errno after a message: -ENODATA if no folder has such a
+ * phase, or it is not known when a folder's trace began; -ERANGE if no folder has such a time.
  */
 int times_init(struct export_times *times, const struct times_options *options, char *const *dirs, unsigned int n);
 void times_free(struct export_times *t);

@@ -19,7 +19,8 @@
 
 /* --- one file ----------------------------------------------------------------------------------------------- */
 
-/* Finds the columns of table T in F. If F is the first file of its name, T gets its columns first. Returns 0 or -ENOMEM. */
+/* Finds the columns of table T in F. If F is the first file of its name, T gets its columns first. Returns 0 or
+ * -ENOMEM. */
 static int find_columns(struct export_file *f, struct export_table *t, const char *name)
 {
 	int res = t->n ? 0 : export_table_init(t, name, &f->in.reader);
@@ -73,7 +74,8 @@ static void close_file(struct walk *walk, struct export_file *file)
 		scan_note_header(&file->in, walk->bad_rows[file->index], &notes);
 	if (file->in.reader.damaged || file->in.reader.bad || file->in.reader.missing)
 		notes_add(&notes, "%s.out: %s damaged or missing", file->in.name,
-			  FMT_N(file->in.reader.damaged + file->in.reader.bad + file->in.reader.missing, "of its segments is", "of its segments are"));
+			  FMT_N(file->in.reader.damaged + file->in.reader.bad + file->in.reader.missing,
+				"of its segments is", "of its segments are"));
 	if (counted > file->in.reader.rows)
 		notes_add(&notes, "%s.out: %s of %s that the manifest counts %s not in the file", file->in.name,
 			  FMT_COUNT(counted - file->in.reader.rows), FMT_N(counted, "row", "rows"),
@@ -95,7 +97,8 @@ static void show_status(struct export *export)
 		return;
 	export->next_status_ns = clock_now_ns(CLOCK_MONOTONIC) + STATUS_NS;
 	if (export->rows_counted >= export->rows_read)
-		snprintf(line, sizeof(line), "export: %" PRIu64 " %%, %s rows", export->rows_read * 100 / MAX(export->rows_counted, (uint64_t)1),
+		snprintf(line, sizeof(line), "export: %" PRIu64 " %%, %s rows",
+			 export->rows_read * 100 / MAX(export->rows_counted, (uint64_t)1),
 			 FMT_COUNT(export->rows_read));
 	else
 		snprintf(line, sizeof(line), "export: %s rows", FMT_COUNT(export->rows_read));
@@ -103,7 +106,8 @@ static void show_status(struct export *export)
 }
 
 /* Keeps the rows that have a TIMESTAMP, which goes into NS. Returns how many. */
-static unsigned int keep_timed(struct walk *walk, const struct export_file *file, struct reader_row *rows, unsigned int n, uint64_t *ns)
+static unsigned int keep_timed(struct walk *walk, const struct export_file *file, struct reader_row *rows,
+			       unsigned int n, uint64_t *ns)
 {
 	const uint32_t are = reader_column_u64(rows, n, file->at[0], ns), all = (uint32_t)((1ULL << n) - 1);
 	unsigned int kept = 0;
@@ -120,7 +124,8 @@ static unsigned int keep_timed(struct walk *walk, const struct export_file *file
 }
 
 /* Keeps the rows in the selected times. Returns how many. */
-static unsigned int keep_in_time(const struct walk *walk, const struct export_file *file, struct reader_row *rows, unsigned int n, uint64_t *ns)
+static unsigned int keep_in_time(const struct walk *walk, const struct export_file *file, struct reader_row *rows,
+				 unsigned int n, uint64_t *ns)
 {
 	unsigned int kept = 0;
 
@@ -135,7 +140,8 @@ static unsigned int keep_in_time(const struct walk *walk, const struct export_fi
 }
 
 /* Reads rows, with their times in NS. Returns how many are to be exported; 0: there are no more, or reading failed. */
-static unsigned int read_rows(struct walk *walk, struct export_file *file, struct reader_row rows[EXPORT_ROWS], uint64_t ns[EXPORT_ROWS])
+static unsigned int read_rows(struct walk *walk, struct export_file *file, struct reader_row rows[EXPORT_ROWS],
+			      uint64_t ns[EXPORT_ROWS])
 {
 	int n;
 
@@ -196,7 +202,8 @@ static int begin_host(struct walk *w, unsigned int h)
 	return res < 0 ? res : hook(x, x->format->host);
 }
 
-/* Gives table I the columns of the first host that has the file, and begins it. Returns 1; 0: no host has it; or -errno. */
+/* Gives table I the columns of the first host that has the file, and begins it. Returns 1; 0: no host has it; or
+ * -errno. */
 static int open_table(struct walk *walk, unsigned int i)
 {
 	const struct exporter *exporter = walk->x->format;
@@ -264,7 +271,8 @@ struct ahead {
 	unsigned int n, at;
 };
 
-/* Returns the file with the earliest row, and in *NEXT_NS the time of the next row of the others; NULL: all have ended. */
+/* Returns the file with the earliest row, and in *NEXT_NS the time of the next row of the others; NULL: all have ended.
+ */
 static struct ahead *earliest(struct ahead *const *v, unsigned int n, uint64_t *next_ns)
 {
 	struct ahead *first = NULL;
@@ -380,7 +388,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Lists the names of files: first files and pids, to which other rows refer; then other probes; then what else there is. */
+/* Lists the names of files: first files and pids, to which other rows refer; then other probes; then what else there
+ * is. */
 static int list_names(struct walk *walk)
 {
 	unsigned int n_probes;
@@ -399,8 +408,10 @@ static int list_names(struct walk *walk)
 
 int export_walk(struct export *export)
 {
-	static int (*const orders[])(struct walk *walk) = {
-		[EXPORT_BY_FILE] = by_file, [EXPORT_BY_HOST] = by_host, [EXPORT_BY_TIME] = by_time,
+	static int (*const orders[])(struct walk * walk) = {
+		[EXPORT_BY_FILE] = by_file,
+		[EXPORT_BY_HOST] = by_host,
+		[EXPORT_BY_TIME] = by_time,
 	};
 	struct walk *w = calloc(1, sizeof(*w));
 	int res = w ? cut_init(&w->cut, &export->o->pids, export->o->path) : -ENOMEM;

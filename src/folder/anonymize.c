@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See anonymize.h. Of a probe's file the kinds of its columns say which hold names; of a collector's all that is not a
- * number. Of the manifest every text is replaced but those of members that hold none of the user's, which are listed here.
+ * number. Of the manifest every text is replaced but those of members that hold none of the user's, which are listed
+ * here.
  */
 #include "folder/anonymize.h"
 
@@ -26,10 +27,29 @@ struct anonymize {
 
 /* A kind that is not here may hold a name. */
 static const uint8_t kinds[] = {
-	[FIELD_TS] = KEPT, [FIELD_UTC] = KEPT, [FIELD_U16] = KEPT, [FIELD_U32] = KEPT, [FIELD_S32] = KEPT, [FIELD_U64] = KEPT,
-	[FIELD_S64] = KEPT, [FIELD_HEX] = KEPT, [FIELD_ADDR] = KEPT, [FIELD_MODE] = KEPT, [FIELD_WORD] = KEPT, [FIELD_FUNC] = KEPT,
-	[FIELD_NAME] = KEPT, [FIELD_FLAGS] = KEPT, [FIELD_BITS] = KEPT, [FIELD_FID] = KEPT, [FIELD_STACK] = NAMED_UNLESS_NATIVE,
-	[FIELD_FILEDEV] = KEPT, [FIELD_FILETYPE] = KEPT, [FIELD_FILESTATE] = KEPT, [FIELD_REALDEV] = KEPT, [FIELD_REALINO] = KEPT, [FIELD_SIZE] = KEPT,
+	[FIELD_TS] = KEPT,
+	[FIELD_UTC] = KEPT,
+	[FIELD_U16] = KEPT,
+	[FIELD_U32] = KEPT,
+	[FIELD_S32] = KEPT,
+	[FIELD_U64] = KEPT,
+	[FIELD_S64] = KEPT,
+	[FIELD_HEX] = KEPT,
+	[FIELD_ADDR] = KEPT,
+	[FIELD_MODE] = KEPT,
+	[FIELD_WORD] = KEPT,
+	[FIELD_FUNC] = KEPT,
+	[FIELD_NAME] = KEPT,
+	[FIELD_FLAGS] = KEPT,
+	[FIELD_BITS] = KEPT,
+	[FIELD_FID] = KEPT,
+	[FIELD_STACK] = NAMED_UNLESS_NATIVE,
+	[FIELD_FILEDEV] = KEPT,
+	[FIELD_FILETYPE] = KEPT,
+	[FIELD_FILESTATE] = KEPT,
+	[FIELD_REALDEV] = KEPT,
+	[FIELD_REALINO] = KEPT,
+	[FIELD_SIZE] = KEPT,
 };
 
 static void begin_file(void *ctx, const struct copy_file *file)
@@ -39,7 +59,8 @@ static void begin_file(void *ctx, const struct copy_file *file)
 
 	/* a column that no table knows, of a later version or a collector, may hold anything, but for the times */
 	for (unsigned int i = 0; i < reader->n_columns; i++)
-		anonymize->form[i] = strcmp(reader->columns[i], "TIMESTAMP") && strcmp(reader->columns[i], "TIME") ? NAMED : KEPT;
+		anonymize->form[i] =
+			strcmp(reader->columns[i], "TIMESTAMP") && strcmp(reader->columns[i], "TIME") ? NAMED : KEPT;
 	for (unsigned int k = 0; file->probe && k < file->probe->n_fields; k++) {
 		const struct field *field = &file->probe->fields[k];
 		const unsigned int at = reader_column(reader, field->name);
@@ -61,7 +82,8 @@ static void put_field(const struct anonymize *anonymize, struct reader_field v, 
 	}
 	len = text_unescape(anonymize->plain, v.p, v.len);
 	len = names_put(anonymize->names, anonymize->name, anonymize->plain, len);
-	fwrite(anonymize->escaped, 1, (size_t)(text_put_str(anonymize->escaped, anonymize->name, len) - anonymize->escaped), out);
+	fwrite(anonymize->escaped, 1,
+	       (size_t)(text_put_str(anonymize->escaped, anonymize->name, len) - anonymize->escaped), out);
 }
 
 static void put(void *ctx, const struct copy_file *file, const struct reader_row *row, FILE *out)
@@ -85,9 +107,30 @@ static void put(void *ctx, const struct copy_file *file, const struct reader_row
 
 /* Members without names: a path, or with a point at its end all below it. */
 static const char *const open_members[] = {
-	"tool", "version", "kernel", "kernel_version", "start.", "end.", "probes[].", "collectors[].name", "collectors[].file", "collectors[].state",
-	"storage.", "alloc.", "io_uring.", "rings.", "privileges.", "clock.source", "clock_at_end.source", "workload.start.", "workload.end.",
-	"machine.cpu_model", "machine.nvidia.driver", "machine.nvidia.gpus[].model", "machine.disks[].scheduler", "machine.mounts[].fstype",
+	"tool",
+	"version",
+	"kernel",
+	"kernel_version",
+	"start.",
+	"end.",
+	"probes[].",
+	"collectors[].name",
+	"collectors[].file",
+	"collectors[].state",
+	"storage.",
+	"alloc.",
+	"io_uring.",
+	"rings.",
+	"privileges.",
+	"clock.source",
+	"clock_at_end.source",
+	"workload.start.",
+	"workload.end.",
+	"machine.cpu_model",
+	"machine.nvidia.driver",
+	"machine.nvidia.gpus[].model",
+	"machine.disks[].scheduler",
+	"machine.mounts[].fstype",
 };
 
 /* Members of which not even a stand-in is of use: a zone without its name is none. */
@@ -134,7 +177,11 @@ static void describe(void *ctx, struct json *j, uint64_t rows, uint64_t rows_lef
 int anonymize_folder(const char *from, const char *to, const struct names *names)
 {
 	static const struct copy_kind kind = {
-		.key = "anonymized", .file = begin_file, .put = put, .value = value, .describe = describe,
+		.key = "anonymized",
+		.file = begin_file,
+		.put = put,
+		.value = value,
+		.describe = describe,
 	};
 	autofree struct manifest_facts *m = calloc(1, sizeof(*m));
 	autofree char *plain = malloc(READER_BUFFER_BYTES), *name = malloc(NAMES_ROOM(READER_BUFFER_BYTES));

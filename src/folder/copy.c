@@ -46,7 +46,8 @@ struct copy {
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-static void put_row(struct copy *copy, struct copied *copied, const struct copy_file *file, const struct reader_row *row, FILE *out)
+static void put_row(struct copy *copy, struct copied *copied, const struct copy_file *file,
+		    const struct reader_row *row, FILE *out)
 {
 	const struct reader_field first = reader_field(row, 1);
 	uint64_t ns;
@@ -69,15 +70,17 @@ static void note_damage(struct copy *copy, const struct copy_file *file, int err
 	const struct manifest_counts counted = manifest_counts_of(copy->m, file->name);
 	const uint64_t there = counted.rows - MIN(counted.rows, counted.dropped);
 	const struct reader *reader = &file->reader;
-	const bool short_of = copy->m->complete && there > reader->rows, odd = reader->bad_rows || reader->cut || reader->missing || reader->bad || reader->damaged;
+	const bool short_of = copy->m->complete && there > reader->rows,
+		   odd = reader->bad_rows || reader->cut || reader->missing || reader->bad || reader->damaged;
 
 	if (error < 0)
 		log_err_r(error, "%s/%s.out: cannot be read to its end", copy->from, file->name);
 	else if (odd)
-		log_err("%s/%s.out: rows or segments are damaged or missing; the rest is copied", copy->from, file->name);
+		log_err("%s/%s.out: rows or segments are damaged or missing; the rest is copied", copy->from,
+			file->name);
 	else if (short_of)
-		log_err("%s/%s.out: %s of %s rows that the manifest counts are not in the file; the rest is copied", copy->from, file->name,
-			FMT_COUNT(there - reader->rows), FMT_COUNT(there));
+		log_err("%s/%s.out: %s of %s rows that the manifest counts are not in the file; the rest is copied",
+			copy->from, file->name, FMT_COUNT(there - reader->rows), FMT_COUNT(there));
 	copy->damaged |= error < 0 || odd || short_of;
 }
 
@@ -169,7 +172,8 @@ static bool is_other(const char *name)
 
 static int copy_other(struct copy *c, const char *name)
 {
-	autoclose int in = util_open_regular(c->from_fd, name, O_NOFOLLOW), out = in < 0 ? in : new_folder_create(&c->made_folder, name);
+	autoclose int in = util_open_regular(c->from_fd, name, O_NOFOLLOW),
+		      out = in < 0 ? in : new_folder_create(&c->made_folder, name);
 	char buf[1 << 14];
 	ssize_t n = 0;
 
@@ -207,14 +211,16 @@ static bool count_of(const struct copy *copy, const char *key, uint64_t *n)
 	const struct copied *of = copy->of;
 
 	if (!strcmp(key, "bytes")) {
-		if (!copy->kind->fewer && of->rows != copy->counted.rows - MIN(copy->counted.rows, copy->counted.dropped))
+		if (!copy->kind->fewer &&
+		    of->rows != copy->counted.rows - MIN(copy->counted.rows, copy->counted.dropped))
 			return false; /* rows are missing, and both counts show how many */
 		*n = of->bytes + (copy->kind->fewer ? 0 : copy->counted.dropped_bytes);
 		return true;
 	}
 	if (!copy->kind->fewer)
 		return false;
-	const uint64_t dropped = copy->kind->dropped ? MIN(copy->kind->dropped(copy->ctx, of->name), copy->counted.dropped) : 0;
+	const uint64_t dropped =
+		copy->kind->dropped ? MIN(copy->kind->dropped(copy->ctx, of->name), copy->counted.dropped) : 0;
 
 	*n = 0;
 	if (!strcmp(key, "rows"))
@@ -253,11 +259,13 @@ static char *edit(void *ctx, const char *path, enum json_event event, const char
 	static const struct {
 		const char *path, *value;
 	} fixed[] = {
-		{ "segments", "[]" }, { "storage.compress", "null" }, { "storage.rotate_bytes", "0" }, { "storage.rotate_ns", "0" },
-		{ "storage.keep_bytes", "0" },
+		{ "segments", "[]" },         { "storage.compress", "null" }, { "storage.rotate_bytes", "0" },
+		{ "storage.rotate_ns", "0" }, { "storage.keep_bytes", "0" },
 	};
 	struct copy *copy = ctx;
-	const char *count = !strncmp(path, "probes[].", 9) ? path + 9 : !strncmp(path, "collectors[].", 13) ? path + 13 : NULL;
+	const char *count = !strncmp(path, "probes[].", 9)      ? path + 9 :
+			    !strncmp(path, "collectors[].", 13) ? path + 13 :
+								  NULL;
 	uint64_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
@@ -346,7 +354,8 @@ static int make_folder(struct copy *copy)
 	if (res == -EEXIST)
 		log_err("%s exists: name a new folder with -o", copy->to);
 	else if (res == -EAGAIN)
-		log_err("%s: something else took this name while the folder was made; name one with -o where no other user may write",
+		log_err("%s: something else took this name while the folder was made; name one with -o where no other "
+			"user may write",
 			copy->to);
 	else if (res < 0)
 		log_err_r(res, "%s: cannot be made", copy->to);
@@ -362,9 +371,16 @@ static void remove_folder(struct copy *c)
 		log_err_r(res, "%s: this folder, of which nothing is a whole copy, could not be removed", c->to);
 }
 
-int copy_folder(const char *from, const char *to, const struct manifest_facts *facts, const struct copy_kind *kind, void *ctx)
+int copy_folder(const char *from, const char *to, const struct manifest_facts *facts, const struct copy_kind *kind,
+		void *ctx)
 {
-	struct copy c = { .from = from, .to = to, .from_fd = -1, .made_folder = NEW_FOLDER_NONE, .m = facts, .kind = kind, .ctx = ctx };
+	struct copy c = { .from = from,
+			  .to = to,
+			  .from_fd = -1,
+			  .made_folder = NEW_FOLDER_NONE,
+			  .m = facts,
+			  .kind = kind,
+			  .ctx = ctx };
 	int res;
 
 	c.from_fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

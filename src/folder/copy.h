@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace folder made of another one: all of its files, one at a time, row by row, without segments, and a manifest whose
- * counts are those of the copy. Driven by the probes' field tables: a new probe needs nothing here. One thread; memory is
- * bounded by a row.
+ * A trace folder made of another one: all of its files, one at a time, row by row, without segments, and a manifest
+ * whose counts are those of the copy. Driven by the probes' field tables: a new probe needs nothing here. One thread;
+ * memory is bounded by a row.
  */
 #ifndef FOLDER_COPY_H
 #define FOLDER_COPY_H
@@ -44,10 +44,11 @@ struct copy_kind {
 };
 
 /*
- * Makes TO, which must not exist, of the folder FROM with the manifest FACTS. Returns 0; 1 when files of FROM are damaged, and
- * the rest is copied; or -errno. Messages go to the log.
+ * Makes TO, which must not exist, of the folder FROM with the manifest FACTS. Returns 0; 1 when files of FROM are
+ * damaged, and the rest is copied; or -errno. Messages go to the log.
  */
-int copy_folder(const char *from, const char *to, const struct manifest_facts *facts, const struct copy_kind *kind, void *ctx);
+int copy_folder(const char *from, const char *to, const struct manifest_facts *facts, const struct copy_kind *kind,
+		void *ctx);
 
 /* Opens the trace folder DIR and reads its manifest. Returns its descriptor, or -errno after a message. */
 int copy_open(const char *dir, struct manifest_facts *facts);

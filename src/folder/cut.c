@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See cut.h. The files to which rows of others refer stay whole (PROBE_WHOLE). The manifest's start and end are those of
- * the selected times; its losses stay, as nobody knows when they happened.
+ * See cut.h. The files to which rows of others refer stay whole (PROBE_WHOLE). The manifest's start and end are those
+ * of the selected times; its losses stay, as nobody knows when they happened.
  */
 #include "folder/cut.h"
 
@@ -132,7 +132,12 @@ static int narrow(struct cut *c)
 int cut_folder(const char *from, const char *to, const struct cut_options *options)
 {
 	static const struct copy_kind kind = {
-		.key = "cut", .fewer = true, .file = begin_file, .has = has, .value = value, .dropped = dropped,
+		.key = "cut",
+		.fewer = true,
+		.file = begin_file,
+		.has = has,
+		.value = value,
+		.dropped = dropped,
 		.describe = describe,
 	};
 	autofree struct manifest_facts *facts = calloc(1, sizeof(*facts)), *part = malloc(sizeof(*part));

@@ -34,7 +34,8 @@ static void rounds(uint64_t v[4], unsigned int n)
 
 static uint64_t hash(const uint64_t key[2], const void *data, size_t len)
 {
-	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573 };
+	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
+			  key[1] ^ 0x7465646279746573 };
 	const unsigned char *p = data;
 	uint64_t last = (uint64_t)len << 56;
 
@@ -69,28 +70,44 @@ void names_init(struct names *n, const void *secret, size_t len)
 
 /* Of systems, programs and training in general; what a report recognizes, too. */
 static const char *const words[] = {
-	"all", "anon", "args", "backward", "bash", "batch", "batches", "begin", "bin", "boot", "btrfs", "bytes", "c", "cache", "cgroup", "checkpoint",
-	"checkpoints", "ckpt", "cmdline", "collate", "compute", "conda", "config", "cpu", "cuda", "data", "dataloader", "dataset", "datasets",
-	"debugfs", "decode", "deleted", "dev", "devpts", "devtmpfs", "dev-shm", "disk", "dist", "dltraced", "docker", "done", "end", "ended", "epoch",
-	"epochs", "etc", "eval", "evaluate", "eventfd", "eventpoll", "exec", "ext", "fd", "fetch", "finished", "fork", "forward", "fs", "fuse", "g",
-	"gpu", "home", "host", "hugetlbfs", "images", "init", "inode", "inotify", "io", "item", "iter", "jbd", "kworker", "label", "labels", "lib",
-	"libexec", "loader", "local", "log", "logs", "loss", "lustre", "m", "main", "majflt", "maxrss", "mem", "memfd", "memory", "minflt", "mnt",
-	"model", "models", "mqueue", "nccl", "nfs", "nobody", "node", "null", "num", "numpy", "nvidia", "of", "open", "opt", "optimizer", "overlay",
-	"packages", "perf", "pidfd", "pin", "pipe", "preprocess", "proc", "pt", "ptmx", "pts", "pyc", "python", "pytorch", "r", "rank", "random", "read",
-	"replay", "root", "run", "s", "samples", "save", "sbin", "self", "sem", "service", "session", "set", "sh", "share", "shm", "shuffle", "signalfd",
-	"site", "size", "slice", "smaps", "socket", "src", "stat", "start", "started", "status", "stderr", "stdin", "stdout", "step", "steps", "stime", "stop",
-	"sudo", "swap", "swapper", "sync", "sys", "sysfs", "system", "systemd", "task", "tasks", "test", "thread", "threads", "time", "timerfd", "tmp",
-	"tmpfs", "torch", "torchrun", "total", "train", "trainer", "training", "transform", "true", "tty", "unified", "unix", "uring", "urandom", "user", "usr",
-	"utc", "utime", "val", "valid", "validation", "var", "vfat", "w", "wait", "work", "worker", "workers", "write", "xfs", "zero", "zone", "zfs",
+	"all",         "anon",       "args",       "backward",   "bash",     "batch",    "batches",   "begin",
+	"bin",         "boot",       "btrfs",      "bytes",      "c",        "cache",    "cgroup",    "checkpoint",
+	"checkpoints", "ckpt",       "cmdline",    "collate",    "compute",  "conda",    "config",    "cpu",
+	"cuda",        "data",       "dataloader", "dataset",    "datasets", "debugfs",  "decode",    "deleted",
+	"dev",         "devpts",     "devtmpfs",   "dev-shm",    "disk",     "dist",     "dltraced",  "docker",
+	"done",        "end",        "ended",      "epoch",      "epochs",   "etc",      "eval",      "evaluate",
+	"eventfd",     "eventpoll",  "exec",       "ext",        "fd",       "fetch",    "finished",  "fork",
+	"forward",     "fs",         "fuse",       "g",          "gpu",      "home",     "host",      "hugetlbfs",
+	"images",      "init",       "inode",      "inotify",    "io",       "item",     "iter",      "jbd",
+	"kworker",     "label",      "labels",     "lib",        "libexec",  "loader",   "local",     "log",
+	"logs",        "loss",       "lustre",     "m",          "main",     "majflt",   "maxrss",    "mem",
+	"memfd",       "memory",     "minflt",     "mnt",        "model",    "models",   "mqueue",    "nccl",
+	"nfs",         "nobody",     "node",       "null",       "num",      "numpy",    "nvidia",    "of",
+	"open",        "opt",        "optimizer",  "overlay",    "packages", "perf",     "pidfd",     "pin",
+	"pipe",        "preprocess", "proc",       "pt",         "ptmx",     "pts",      "pyc",       "python",
+	"pytorch",     "r",          "rank",       "random",     "read",     "replay",   "root",      "run",
+	"s",           "samples",    "save",       "sbin",       "self",     "sem",      "service",   "session",
+	"set",         "sh",         "share",      "shm",        "shuffle",  "signalfd", "site",      "size",
+	"slice",       "smaps",      "socket",     "src",        "stat",     "start",    "started",   "status",
+	"stderr",      "stdin",      "stdout",     "step",       "steps",    "stime",    "stop",      "sudo",
+	"swap",        "swapper",    "sync",       "sys",        "sysfs",    "system",   "systemd",   "task",
+	"tasks",       "test",       "thread",     "threads",    "time",     "timerfd",  "tmp",       "tmpfs",
+	"torch",       "torchrun",   "total",      "train",      "trainer",  "training", "transform", "true",
+	"tty",         "unified",    "unix",       "uring",      "urandom",  "user",     "usr",       "utc",
+	"utime",       "val",        "valid",      "validation", "var",      "vfat",     "w",         "wait",
+	"work",        "worker",     "workers",    "write",      "xfs",      "zero",     "zone",      "zfs",
 };
 
 /* Suffixes of files. */
 static const char *const suffixes[] = {
-	"arrow", "bin", "bmp", "bz2", "c", "cfg", "ckpt", "conf", "cpp", "csv", "dat", "data", "db", "flac", "gif", "gz", "h", "h5", "hdf5", "html", "idx",
-	"index", "ini", "ipynb", "jpeg", "jpg", "js", "json", "jsonl", "lmdb", "lock", "log", "lz4", "mdb", "md", "meta", "mkv", "mp3", "mp4", "msgpack",
-	"nii", "npy", "npz", "o", "onnx", "out", "parquet", "pdf", "pickle", "pid", "pkl", "png", "pt", "pth", "py", "pyc", "pyi", "rec", "safetensors", "sh",
-	"so", "sock", "sqlite", "tar", "tfrecord", "tgz", "tif", "tiff", "tmp", "toml", "tsv", "txt", "wav", "webp", "whl", "xml", "xz", "yaml", "yml",
-	"zarr", "zip", "zst",
+	"arrow", "bin",   "bmp",     "bz2",         "c",      "cfg",  "ckpt",    "conf",   "cpp",  "csv",      "dat",
+	"data",  "db",    "flac",    "gif",         "gz",     "h",    "h5",      "hdf5",   "html", "idx",      "index",
+	"ini",   "ipynb", "jpeg",    "jpg",         "js",     "json", "jsonl",   "lmdb",   "lock", "log",      "lz4",
+	"mdb",   "md",    "meta",    "mkv",         "mp3",    "mp4",  "msgpack", "nii",    "npy",  "npz",      "o",
+	"onnx",  "out",   "parquet", "pdf",         "pickle", "pid",  "pkl",     "png",    "pt",   "pth",      "py",
+	"pyc",   "pyi",   "rec",     "safetensors", "sh",     "so",   "sock",    "sqlite", "tar",  "tfrecord", "tgz",
+	"tif",   "tiff",  "tmp",     "toml",        "tsv",    "txt",  "wav",     "webp",   "whl",  "xml",      "xz",
+	"yaml",  "yml",   "zarr",    "zip",         "zst",
 };
 
 static bool is_among(const char *const *list, size_t n, const char *s, size_t len)
@@ -113,7 +130,9 @@ static size_t count(const char *s, size_t len, const char *chars)
 /* Whether it is a kernel's name of a disk: sda1, nvme0n1p2, dm-0, loop3. */
 static bool is_disk(const char *s, size_t len)
 {
-	static const char *const numbered[] = { "dm-", "loop", "md", "mmcblk", "nbd", "nvme", "ram", "rbd", "sr", "zram" };
+	static const char *const numbered[] = {
+		"dm-", "loop", "md", "mmcblk", "nbd", "nvme", "ram", "rbd", "sr", "zram"
+	};
 	static const char *const lettered[] = { "sd", "vd", "xvd", "hd" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbered); i++) {

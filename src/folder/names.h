@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stand-ins for names: each word of a text becomes a keyed hash, the same for the same word and key, so that files, paths,
- * names and arguments still match each other. What separates words stays, and so do suffixes of files, short numbers, and
- * words that many programs and systems share (names.c lists them). Pure.
+ * Stand-ins for names: each word of a text becomes a keyed hash, the same for the same word and key, so that files,
+ * paths, names and arguments still match each other. What separates words stays, and so do suffixes of files, short
+ * numbers, and words that many programs and systems share (names.c lists them). Pure.
  */
 #ifndef FOLDER_NAMES_H
 #define FOLDER_NAMES_H

@@ -12,9 +12,9 @@
 #include "base/util.h"
 #include "trace/outdir.h"
 
-static int ready_fd = -1;   /* the child's end of the pipe to the parent */
+static int ready_fd = -1; /* the child's end of the pipe to the parent */
 static int caller_fd = -1; /* the caller's stderr, for failures before the trace is set up */
-static int file_fd = -1;   /* dltraced.log */
+static int file_fd = -1; /* dltraced.log */
 
 /*
  * Nothing that we start may hold the caller's terminal or pipe: the caller would wait for its end. The
@@ -44,7 +44,8 @@ static void report_start(pid_t pid, enum background_reach reach, const char *fol
 	log_info("tracing in the background: process %d, folder %s", pid, folder);
 	if (reach == BACKGROUND_NOT)
 		log_info("`dltraced stop' and `dltraced status' do not reach it (no place for a socket, see -v): "
-			 "`kill %d' goes to the command, a second one ends the trace", pid);
+			 "`kill %d' goes to the command, a second one ends the trace",
+			 pid);
 	else
 		log_info("`dltraced stop %s' ends the trace, `dltraced status'%s shows it", by,
 			 reach == BACKGROUND_BY_FOLDER ? " with the same" : "");

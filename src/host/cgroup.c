@@ -52,8 +52,7 @@ static long hierarchy_of(const char *options, const char *proc_cgroup)
 	return -1;
 }
 
-static int mount_append(struct cgroup_mounts *mounts, const char *dir, const char *root,
-			uint32_t hierarchy)
+static int mount_append(struct cgroup_mounts *mounts, const char *dir, const char *root, uint32_t hierarchy)
 {
 	struct cgroup_mount *new;
 
@@ -241,8 +240,7 @@ static const struct cgroup_mount *mount_of(const struct cgroup_mounts *m, const 
 	const struct cgroup_mount *best = NULL;
 
 	for (unsigned int i = 0; i < m->n; i++)
-		if (below(path, m->items[i].dir) &&
-		    (!best || strlen(m->items[i].dir) >= strlen(best->dir)))
+		if (below(path, m->items[i].dir) && (!best || strlen(m->items[i].dir) >= strlen(best->dir)))
 			best = &m->items[i];
 	return best;
 }

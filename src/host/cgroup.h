@@ -12,8 +12,8 @@
 #include "dlt/pids.h"
 
 struct cgroup_mount {
-	char *dir;	    /* where it is mounted */
-	char *root;	    /* the part of the hierarchy that is mounted there: mostly "/" */
+	char *dir; /* where it is mounted */
+	char *root; /* the part of the hierarchy that is mounted there: mostly "/" */
 	uint32_t hierarchy; /* 0: v2; else the number in /proc/PID/cgroup */
 };
 

@@ -64,8 +64,8 @@ static int search_dir(void *ctx, const char *dir)
 }
 
 /* Needs no runtime, and finds containers unknown to the runtimes here (Kubernetes, other users'). */
-static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *id,
-		      char *error, size_t size)
+static int find_by_id(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *id, char *error,
+		      size_t size)
 {
 	struct search s = { .id = id, .list = list };
 	int r = 0;
@@ -117,10 +117,11 @@ static int parse_answer(const char *text, pid_t *pid, char id[ID_LEN + 1])
 /* Finds the ID of the container NAME in RUNTIME, and its first process, 0 when it does not run. Returns 0 or -errno. */
 static int inspect(const char *runtime, const char *name, int stop_fd, pid_t *pid_ret, char id[ID_LEN + 1])
 {
-	const char *const argv[] = { runtime, "inspect", "-f", "{{.State.Pid}} {{.Id}}",
+	const char *const argv[] = { runtime,  "inspect",   "-f", "{{.State.Pid}} {{.Id}}",
 				     "--type", "container", name, NULL };
 	char text[128];
-	int status, r = helper_output(argv, runtime_environ, HELPER_STDOUT, DEADLINE_NS, stop_fd, text, sizeof(text), &status);
+	int status, r = helper_output(argv, runtime_environ, HELPER_STDOUT, DEADLINE_NS, stop_fd, text, sizeof(text),
+				      &status);
 
 	if (r < 0)
 		return r;
@@ -146,8 +147,7 @@ static size_t container_end(const char *path)
 	return best;
 }
 
-int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *mounts,
-		      const char *proc_cgroup)
+int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *proc_cgroup)
 {
 	autofree char *text = strdup(proc_cgroup);
 	char *rest = text;
@@ -179,8 +179,11 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *moun
 /* The answer of an installed runtime, as part of a message. */
 static const char *answer(int r)
 {
-	return r == 0 ? "does not run" : r == -ESRCH ? "not known" : r == -ETIMEDOUT ? "no answer" :
-	       r == -EPROTO || r == -EMSGSIZE ? "an answer that cannot be understood" : strerror(-r);
+	return r == 0                         ? "does not run" :
+	       r == -ESRCH                    ? "not known" :
+	       r == -ETIMEDOUT                ? "no answer" :
+	       r == -EPROTO || r == -EMSGSIZE ? "an answer that cannot be understood" :
+						strerror(-r);
 }
 
 /* Does RUNTIME still say that PID is the first process of the container NAME, which is ID? */
@@ -193,11 +196,12 @@ static bool is_first_of(const char *runtime, const char *name, int stop_fd, pid_
 }
 
 /*
- * RUNTIME has said that PID is the first process of container NAME, which is ID, and is asked again after the look: else the
- * container may have ended, and the number been given to another process meanwhile.
+ * RUNTIME has said that PID is the first process of container NAME, which is ID, and is asked again after the look:
+ * else the container may have ended, and the number been given to another process meanwhile.
  */
-static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts, const char *runtime,
-			   pid_t pid, const char *id, const char *name, int stop_fd, char *error, size_t size)
+static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts,
+			   const char *runtime, pid_t pid, const char *id, const char *name, int stop_fd, char *error,
+			   size_t size)
 {
 	unsigned int before = list->n;
 	autofree char *text = NULL;
@@ -213,8 +217,8 @@ static int find_by_process(struct cgroup_list *list, pid_t *pid_ret, const struc
 	return r;
 }
 
-static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts,
-			const char *name, int stop_fd, char *error, size_t size)
+static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts, const char *name,
+			int stop_fd, char *error, size_t size)
 {
 	unsigned int before = list->n;
 	char answers[128] = "", id[ID_LEN + 1];
@@ -234,8 +238,8 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 				return r;
 		}
 		if (r != -ENOENT) /* the program exists */
-			len += (size_t)snprintf(answers + len, sizeof(answers) - len, "%s%s: %s",
-						len ? "; " : "", runtimes[i], answer(r));
+			len += (size_t)snprintf(answers + len, sizeof(answers) - len, "%s%s: %s", len ? "; " : "",
+						runtimes[i], answer(r));
 		len = MIN(len, sizeof(answers) - 1);
 	}
 	if (len || is_id(name)) {
@@ -243,13 +247,15 @@ static int find_by_name(struct cgroup_list *list, pid_t *pid_ret, const struct c
 			 len ? ")" : "");
 		return -ESRCH;
 	}
-	snprintf(error, size, "--container %s: not found, and docker, podman and nerdctl are not installed; "
-		 "give 12 or more digits of its ID, or `new' for containers created from now on", name);
+	snprintf(error, size,
+		 "--container %s: not found, and docker, podman and nerdctl are not installed; "
+		 "give 12 or more digits of its ID, or `new' for containers created from now on",
+		 name);
 	return -ENOENT;
 }
 
-int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts,
-		   const char *name, int stop_fd, char *error, size_t size)
+int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts, const char *name,
+		   int stop_fd, char *error, size_t size)
 {
 	size_t len = strlen(name);
 	unsigned int before = list->n;

@@ -23,14 +23,13 @@ const char *container_id_in(const char *name);
  * ERROR: -ESRCH when it does not exist but may come, -ENOENT when no runtime could say, -ECANCELED as soon
  * as STOP_FD (-1: none) is readable. Any thread.
  */
-int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts,
-		   const char *name, int stop_fd, char *error, size_t size);
+int container_find(struct cgroup_list *list, pid_t *pid_ret, const struct cgroup_mounts *mounts, const char *name,
+		   int stop_fd, char *error, size_t size);
 
 /*
  * The second half: append the container's cgroups from the text of its process's /proc/PID/cgroup. 0 or
  * -errno; finding none is no error.
  */
-int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *mounts,
-		      const char *proc_cgroup);
+int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *mounts, const char *proc_cgroup);
 
 #endif

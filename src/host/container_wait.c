@@ -118,7 +118,8 @@ static int look_for(struct container_wait *wait, const char *name)
 
 	if (found) {
 		found->name = name;
-		r = container_find(&found->cgroups, &found->pid, &wait->mounts, name, wait->stop_fd, error, sizeof(error));
+		r = container_find(&found->cgroups, &found->pid, &wait->mounts, name, wait->stop_fd, error,
+				   sizeof(error));
 	}
 	if (!r && write(wait->found[1], &found, sizeof(found)) == sizeof(found))
 		return 0;
@@ -173,7 +174,8 @@ int container_wait_open(struct container_wait **ret, struct cgroup_mounts *mount
 	wait->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	wait->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = wait->inotify_fd < 0 || wait->stop_fd < 0 || pipe2(wait->found, O_CLOEXEC | O_NONBLOCK) < 0 ?
-		    -errno : watch_all(wait);
+		    -errno :
+		    watch_all(wait);
 	if (r < 0) {
 		container_wait_close(wait);
 		return r;

@@ -13,8 +13,7 @@
 #define WORD_MAX 4096
 #define DEPTH_MAX 4
 
-static const char *const script_suffixes[] = { ".bash", ".jl", ".lua", ".pl", ".py",
-					       ".R",	".rb", ".sh",  ".zsh" };
+static const char *const script_suffixes[] = { ".bash", ".jl", ".lua", ".pl", ".py", ".R", ".rb", ".sh", ".zsh" };
 
 /*
  * Parses the next word of the shell text *S, cut at WORD_MAX: with the shell's quotes and backslashes, more
@@ -81,7 +80,7 @@ struct naming {
 	char *name; /* after the first word that looks like a script, else after the first that is a program */
 	size_t size;
 	bool text_next; /* the last word was -c or the like */
-	int depth;	/* depth of shell text in shell text */
+	int depth; /* depth of shell text in shell text */
 };
 
 static bool take_word(struct naming *naming, char *word);

@@ -13,9 +13,9 @@
 
 #include "base/util.h"
 
-#define SMALL_MAX 4096		 /* HEAD, refs, .git files, commondir */
+#define SMALL_MAX 4096 /* HEAD, refs, .git files, commondir */
 #define PACKED_REFS_MAX (16U << 20)
-#define SYMREFS_MAX 5		 /* git's own limit, refs.c SYMREF_MAXDEPTH */
+#define SYMREFS_MAX 5 /* git's own limit, refs.c SYMREF_MAXDEPTH */
 
 static int read_regular(const char *dir, const char *name, size_t max, char **ret)
 {
@@ -62,8 +62,7 @@ static size_t commit_len(const char *s)
 
 static bool is_ref(const char *s)
 {
-	return strncmp(s, "refs/", 5) == 0 && !strstr(s, "..") &&
-	       strlen(s) < sizeof(((struct git_head *)0)->ref);
+	return strncmp(s, "refs/", 5) == 0 && !strstr(s, "..") && strlen(s) < sizeof(((struct git_head *)0)->ref);
 }
 
 static char *find_packed(const char *common, const char *ref)

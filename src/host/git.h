@@ -10,8 +10,8 @@
 
 struct git_head {
 	char top[PATH_MAX]; /* the work tree's top folder */
-	char ref[256];	    /* refs/heads/main; empty: detached */
-	char commit[65];    /* hex; empty: none yet, or not found (reftable) */
+	char ref[256]; /* refs/heads/main; empty: detached */
+	char commit[65]; /* hex; empty: none yet, or not found (reftable) */
 };
 
 /* Finds the repository that contains the absolute path FOLDER: 0, or -ENOENT when there is none. */

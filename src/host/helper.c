@@ -81,7 +81,8 @@ int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *ta
 	if (group)
 		sigfillset(&defaults);
 	else
-		sigemptyset(&defaults); /* a helper in our process group takes our signals as we do, nohup's SIGHUP too */
+		sigemptyset(
+			&defaults); /* a helper in our process group takes our signals as we do, nohup's SIGHUP too */
 	sigaddset(&defaults, SIGPIPE); /* dltraced ignores it */
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
@@ -89,7 +90,8 @@ int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *ta
 	if (!r)
 		r = posix_spawn_file_actions_adddup2(&files, out_fd, STDOUT_FILENO);
 	if (!r && !(flags & HELPER_STDERR))
-		r = posix_spawn_file_actions_adddup2(&files, flags & HELPER_BOTH ? out_fd : STDIN_FILENO, STDERR_FILENO);
+		r = posix_spawn_file_actions_adddup2(&files, flags & HELPER_BOTH ? out_fd : STDIN_FILENO,
+						     STDERR_FILENO);
 	if (!r)
 		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
 	posix_spawnattr_setflags(&attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
@@ -144,8 +146,8 @@ static int read_until(int fd, const struct limit *limit, char *buf, size_t size)
 	return n > 0 ? -EMSGSIZE : 0;
 }
 
-int helper_output(const char *const argv[], const char *const *taken, unsigned int flags, uint64_t timeout_ns, int stop_fd,
-		  char *buf, size_t size, int *status)
+int helper_output(const char *const argv[], const char *const *taken, unsigned int flags, uint64_t timeout_ns,
+		  int stop_fd, char *buf, size_t size, int *status)
 {
 	const struct limit limit = { clock_now_ns(CLOCK_MONOTONIC) + timeout_ns, stop_fd };
 	autoclose int out = -1, pidfd = -1;

@@ -27,9 +27,9 @@ char **helper_environ(char *const *own, const char *const *taken);
 
 enum helper_flag {
 	HELPER_STDOUT = 0, /* its stderr is discarded */
-	HELPER_BOTH = 1,   /* its stderr goes where its stdout does */
+	HELPER_BOTH = 1, /* its stderr goes where its stdout does */
 	HELPER_STDERR = 2, /* its stderr is ours */
-	HELPER_OURS = 4,   /* it stays in our process group; else it has one of its own */
+	HELPER_OURS = 4, /* it stays in our process group; else it has one of its own */
 };
 
 /*
@@ -43,7 +43,7 @@ int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *ta
  * -ETIMEDOUT after TIMEOUT_NS, -ECANCELED when STOP_FD (-1: never) is readable, -EMSGSIZE or -errno: then
  * the helper and its children are killed.
  */
-int helper_output(const char *const argv[], const char *const *taken, unsigned int flags, uint64_t timeout_ns, int stop_fd,
-		  char *buf, size_t size, int *status);
+int helper_output(const char *const argv[], const char *const *taken, unsigned int flags, uint64_t timeout_ns,
+		  int stop_fd, char *buf, size_t size, int *status);
 
 #endif

@@ -4,8 +4,8 @@
 #define HOST_INSTALLED_H
 
 /*
- * Returns the absolute path of FILE in the first of PLACES, folders relative to this program's that end with NULL, where
- * it can be read. NULL: in none.
+ * Returns the absolute path of FILE in the first of PLACES, folders relative to this program's that end with NULL,
+ * where it can be read. NULL: in none.
  */
 char *installed_find(const char *const places[], const char *file);
 

@@ -22,10 +22,10 @@
 #include "base/util.h"
 #include "host/meminfo.h"
 
-#define MOUNTS_MAX 512U	    /* a node full of containers has thousands */
+#define MOUNTS_MAX 512U /* a node full of containers has thousands */
 #define TEXT_MAX (4U << 20)
-#define CPUINFO_MAX 4096    /* the first CPU's section */
-#define SECTOR_BYTES 512    /* the unit of /sys/block/DISK/size on every disk */
+#define CPUINFO_MAX 4096 /* the first CPU's section */
+#define SECTOR_BYTES 512 /* the unit of /sys/block/DISK/size on every disk */
 
 enum kind { TEXT, NUMBER, BOOL, SECTORS, CHOICE };
 
@@ -79,11 +79,8 @@ static const struct fact nvidia_facts[] = {
 static const struct {
 	const char *key, *label;
 } gpu_facts[] = {
-	{ "firmware", "GPU Firmware" },
-	{ "minor", "Device Minor" },
-	{ "model", "Model" },
-	{ "uuid", "GPU UUID" },
-	{ "video_bios", "Video BIOS" },
+	{ "firmware", "GPU Firmware" }, { "minor", "Device Minor" },    { "model", "Model" },
+	{ "uuid", "GPU UUID" },         { "video_bios", "Video BIOS" },
 };
 
 /* The runtime of the container that we are in leaves a mark; checked as in systemd's detect_container(). */
@@ -98,10 +95,9 @@ static const struct {
 
 /* File systems that have no files of users: all others, also unknown ones, are listed. */
 static const char *const pseudo_fstypes[] = {
-	"autofs",     "binfmt_misc", "bpf",	     "cgroup",	     "cgroup2",	   "configfs",
-	"debugfs",    "devpts",	     "devtmpfs",     "efivarfs",     "fuse.lxcfs", "fusectl",
-	"hugetlbfs",  "mqueue",	     "nfsd",	     "nsfs",	     "proc",	   "pstore",
-	"rpc_pipefs", "securityfs",  "selinuxfs",    "sysfs",	     "tracefs",
+	"autofs",   "binfmt_misc", "bpf",        "cgroup",     "cgroup2",   "configfs", "debugfs", "devpts",
+	"devtmpfs", "efivarfs",    "fuse.lxcfs", "fusectl",    "hugetlbfs", "mqueue",   "nfsd",    "nsfs",
+	"proc",     "pstore",      "rpc_pipefs", "securityfs", "selinuxfs", "sysfs",    "tracefs",
 };
 
 static void put_fact(struct json *json, const struct fact *fact, char *value)
@@ -332,8 +328,8 @@ static void put_cpus(struct json *j, const char *root)
 
 	json_u64(j, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	/* x86; other architectures have other words for the CPU's model, or none */
-	if (text && (find_value(text, "model name", model, sizeof(model)) ||
-		     find_value(text, "cpu", model, sizeof(model))))
+	if (text &&
+	    (find_value(text, "model name", model, sizeof(model)) || find_value(text, "cpu", model, sizeof(model))))
 		json_str(j, "cpu_model", model);
 }
 

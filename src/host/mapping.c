@@ -29,8 +29,8 @@ bool mapping_parse(const char *line, struct mapping *ret)
 	if (strnlen(rights, 5) < 5 || rights[4] != ' ')
 		return false;
 	line = rights + 5;
-	if (!number(&line, 16, ' ', &ret->offset) || !number(&line, 16, ':', &major) || !number(&line, 16, ' ', &minor) ||
-	    !number(&line, 10, ' ', &ret->ino))
+	if (!number(&line, 16, ' ', &ret->offset) || !number(&line, 16, ':', &major) ||
+	    !number(&line, 16, ' ', &minor) || !number(&line, 10, ' ', &ret->ino))
 		return false;
 	ret->code = rights[2] == 'x';
 	ret->major = (uint32_t)major;

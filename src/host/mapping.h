@@ -11,7 +11,7 @@ struct mapping {
 	uint64_t offset; /* in the file */
 	bool code; /* it can be executed */
 	uint32_t major, minor;
-	uint64_t ino;	  /* 0: it is of no file */
+	uint64_t ino; /* 0: it is of no file */
 	const char *path; /* as the kernel shows it: escaped, perhaps with " (deleted)" behind it; within the line */
 };
 

@@ -10,9 +10,9 @@
 #define TEXT_MAX 8192
 
 static const char *const labels[MEMINFO_LINES] = {
-	[MEMINFO_TOTAL] = "MemTotal:", [MEMINFO_FREE] = "MemFree:", [MEMINFO_AVAILABLE] = "MemAvailable:",
-	[MEMINFO_CACHED] = "Cached:", [MEMINFO_DIRTY] = "Dirty:", [MEMINFO_WRITEBACK] = "Writeback:",
-	[MEMINFO_ANON] = "AnonPages:", [MEMINFO_SHMEM] = "Shmem:", [MEMINFO_SWAP_TOTAL] = "SwapTotal:",
+	[MEMINFO_TOTAL] = "MemTotal:",     [MEMINFO_FREE] = "MemFree:", [MEMINFO_AVAILABLE] = "MemAvailable:",
+	[MEMINFO_CACHED] = "Cached:",      [MEMINFO_DIRTY] = "Dirty:",  [MEMINFO_WRITEBACK] = "Writeback:",
+	[MEMINFO_ANON] = "AnonPages:",     [MEMINFO_SHMEM] = "Shmem:",  [MEMINFO_SWAP_TOTAL] = "SwapTotal:",
 	[MEMINFO_SWAP_FREE] = "SwapFree:",
 };
 

@@ -7,14 +7,14 @@
 
 /* Lines of the file. */
 enum meminfo_line {
-	MEMINFO_TOTAL,	   /* MemTotal */
-	MEMINFO_FREE,	   /* MemFree */
+	MEMINFO_TOTAL, /* MemTotal */
+	MEMINFO_FREE, /* MemFree */
 	MEMINFO_AVAILABLE, /* MemAvailable */
-	MEMINFO_CACHED,	   /* Cached */
-	MEMINFO_DIRTY,	   /* Dirty */
+	MEMINFO_CACHED, /* Cached */
+	MEMINFO_DIRTY, /* Dirty */
 	MEMINFO_WRITEBACK, /* Writeback */
-	MEMINFO_ANON,	   /* AnonPages */
-	MEMINFO_SHMEM,	   /* Shmem */
+	MEMINFO_ANON, /* AnonPages */
+	MEMINFO_SHMEM, /* Shmem */
 	MEMINFO_SWAP_TOTAL, /* SwapTotal */
 	MEMINFO_SWAP_FREE, /* SwapFree */
 	MEMINFO_LINES,

@@ -24,8 +24,7 @@ static int executable(const char *path)
 /* Errors of one directory after which glibc's execvp tries the next (posix/execvpe.c). */
 static bool try_next(int r)
 {
-	return r == -EACCES || r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ENODEV ||
-	       r == -ETIMEDOUT;
+	return r == -EACCES || r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ENODEV || r == -ETIMEDOUT;
 }
 
 int path_search(const char *argv0, const char *path_env, char *buf, size_t size)
@@ -36,8 +35,7 @@ int path_search(const char *argv0, const char *path_env, char *buf, size_t size)
 	if (!*argv0)
 		return -ENOENT;
 	if (strchr(argv0, '/'))
-		return (size_t)snprintf(buf, size, "%s", argv0) < size ? executable(buf) :
-									 -ENAMETOOLONG;
+		return (size_t)snprintf(buf, size, "%s", argv0) < size ? executable(buf) : -ENAMETOOLONG;
 	if (!path_env) {
 		confstr(_CS_PATH, standard, sizeof(standard));
 		path_env = standard;

@@ -29,17 +29,22 @@ int process_parse(struct process *process, pid_t pid, const char *text)
 	int ppid, threads;
 	char state;
 
-	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22, and 48 (since Linux 3.5). COMM before them can contain anything, also ") " */
+	/* proc(5): fields 3, 4, 9, 14, 15, 20, 22, and 48 (since Linux 3.5). COMM before them can contain anything,
+	 * also ") " */
 	rest = strrchr(text, ')');
 	if (!rest || !comm || comm > rest ||
-	    sscanf(rest, ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu"
-		   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	    sscanf(rest,
+		   ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %d %*s %llu"
+		   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %llu",
 		   &state, &ppid, &flags, &user, &system, &threads, &start, &args) < 7)
 		return -EINVAL;
 	/* the first thread may have ended before the others */
 	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
-	*process = (struct process){ .pid = pid, .ppid = ppid, .start_ticks = start, .args_at = args, .kernel = flags & PF_KTHREAD };
+	*process = (struct process){
+		.pid = pid, .ppid = ppid, .start_ticks = start, .args_at = args, .kernel = flags & PF_KTHREAD
+	};
 	process->cpu_us = (user + system) * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 	memcpy(process->comm, comm + 1, MIN((size_t)(rest - comm - 1), sizeof(process->comm) - 1));
 	return 0;

@@ -11,10 +11,10 @@
 struct process {
 	pid_t pid, ppid;
 	uint64_t start_ticks; /* since boot: distinguishes two processes that had one number in turn */
-	bool kernel;	      /* a kernel thread */
-	uint64_t args_at;     /* address of its arguments: another one after each exec; 0: not shown to us, or none */
-	uint64_t cpu_us;      /* user and system, including threads that have ended */
-	char comm[16];	      /* any bytes */
+	bool kernel; /* a kernel thread */
+	uint64_t args_at; /* address of its arguments: another one after each exec; 0: not shown to us, or none */
+	uint64_t cpu_us; /* user and system, including threads that have ended */
+	char comm[16]; /* any bytes */
 };
 
 #define PROCESS_TEXT_MAX 65536 /* more than status, stat and cgroup have */

@@ -14,9 +14,9 @@
 /* The process as it was reported. */
 struct process_seen {
 	pid_t pid;
-	uid_t uid;	   /* real */
+	uid_t uid; /* real */
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
-	uint64_t args_at;  /* address of its arguments; 0: not known */
+	uint64_t args_at; /* address of its arguments; 0: not known */
 };
 
 struct process_look {
@@ -25,8 +25,8 @@ struct process_look {
 };
 
 /*
- * Returns 0, -ENOENT when the process is gone or a zombie, -ESTALE when it is not the one that was seen, or -errno. Where
- * it has not returned 0, the look needs no end.
+ * Returns 0, -ENOENT when the process is gone or a zombie, -ESTALE when it is not the one that was seen, or -errno.
+ * Where it has not returned 0, the look needs no end.
  */
 int process_look_begin(struct process_look *look, const struct process_seen *seen);
 

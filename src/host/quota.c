@@ -58,7 +58,8 @@ bool quota_least(int fd, struct quota *ret)
 		uint64_t limit, left;
 
 		if (!(state.qs_flags & kinds[of].enforced) ||
-		    !query(fd, &st, (unsigned int)QCMD(Q_GETQUOTA, kinds[of].type), of == QUOTA_USER ? st.st_uid : st.st_gid, &q))
+		    !query(fd, &st, (unsigned int)QCMD(Q_GETQUOTA, kinds[of].type),
+			   of == QUOTA_USER ? st.st_uid : st.st_gid, &q))
 			continue;
 		limit = limit_of(&q);
 		left = limit - MIN(q.dqb_curspace, limit);

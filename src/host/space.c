@@ -42,7 +42,8 @@ static int find_room(int fd, struct room *room)
 
 	if (fstatvfs(fd, &fs) < 0)
 		return -errno;
-	*room = (struct room){ (uint64_t)fs.f_bavail * fs.f_frsize, (uint64_t)fs.f_blocks * fs.f_frsize, fs.f_frsize, "" };
+	*room = (struct room){ (uint64_t)fs.f_bavail * fs.f_frsize, (uint64_t)fs.f_blocks * fs.f_frsize, fs.f_frsize,
+			       "" };
 	room->quota = quota_least(fd, &q);
 	if (room->quota && (q.free_bytes < room->free_bytes || !room->size_bytes)) {
 		room->free_bytes = q.free_bytes;

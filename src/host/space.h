@@ -17,8 +17,8 @@
 
 struct space {
 	bool looked, low; /* as of the last look */
-	bool quota;	  /* one has been seen */
-	const char *by;	  /* after "free in DIR": by what, where it is not the disk; else "" */
+	bool quota; /* one has been seen */
+	const char *by; /* after "free in DIR": by what, where it is not the disk; else "" */
 	uint64_t free_bytes, least_bytes;
 };
 
@@ -30,9 +30,9 @@ struct space {
 int space_look(struct space *space, int fd, uint64_t min_free);
 
 /*
- * Whether files in the folder FD are, or may be, in memory, which then counts for the cgroup of the process that writes them
- * and stays until they are removed: on tmpfs and ramfs, and on an overlay of another mount namespace, which a user may have
- * made on top of these.
+ * Whether files in the folder FD are, or may be, in memory, which then counts for the cgroup of the process that writes
+ * them and stays until they are removed: on tmpfs and ramfs, and on an overlay of another mount namespace, which a user
+ * may have made on top of these.
  */
 bool space_is_memory(int fd);
 

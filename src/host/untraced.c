@@ -40,6 +40,6 @@ void untraced_report(struct untraced *untraced, const struct config *cfg)
 		return;
 	for (unsigned int i = 0; i < ARRAY_SIZE(programs); i++)
 		if (fresh >> i & 1)
-			log_warn("the workload runs %s: %s, so what it starts is not traced; use %s",
-				 programs[i].name, programs[i].starts, programs[i].remedy);
+			log_warn("the workload runs %s: %s, so what it starts is not traced; use %s", programs[i].name,
+				 programs[i].starts, programs[i].remedy);
 }

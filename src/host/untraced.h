@@ -22,8 +22,8 @@ struct untraced {
 };
 
 /*
- * Drain: the target has executed a program that the kernel has called COMM since: by the name of its file, also where that is
- * a script, whose first argument is its interpreter.
+ * Drain: the target has executed a program that the kernel has called COMM since: by the name of its file, also where
+ * that is a script, whose first argument is its interpreter.
  */
 void untraced_note(struct untraced *e, const char comm[DLT_COMM_LEN]);
 /* Control plane: report new ones, unless CFG's targets cover them. */

@@ -27,7 +27,7 @@ static struct {
 
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* on CLOCK_MONOTONIC: data has come, or gone */
-	uint64_t put, taken;  /* bytes, from the start on */
+	uint64_t put, taken; /* bytes, from the start on */
 	bool stalled;
 	char text[ROOM];
 } b = { .lock = PTHREAD_MUTEX_INITIALIZER };

@@ -65,9 +65,8 @@ static void describe(const struct tally *t, char *error, size_t size)
 
 	for (enum outcome o = SKIPPED; o < OUTCOMES && len < size; o++)
 		if (t->n[o])
-			len += (size_t)snprintf(error + len, size - len, "; %u %s (%s%s)", t->n[o],
-						outcome_texts[o], t->n[o] > 1 ? "first: " : "",
-						t->first[o]);
+			len += (size_t)snprintf(error + len, size - len, "; %u %s (%s%s)", t->n[o], outcome_texts[o],
+						t->n[o] > 1 ? "first: " : "", t->first[o]);
 }
 
 /* PATH without the parts that would lead out of its destination folder. */
@@ -207,8 +206,8 @@ static int copy_files(const void *ctx, char *error, size_t size)
 	return r < 0 ? r : t.r;
 }
 
-int collect_files(const struct workload_user *u, const char *dir, int dirfd,
-		  const struct config_list *globs, char *error, size_t size)
+int collect_files(const struct workload_user *u, const char *dir, int dirfd, const struct config_list *globs,
+		  char *error, size_t size)
 {
 	const struct files f = { .user = u, .dir = dir, .dirfd = dirfd, .globs = globs };
 

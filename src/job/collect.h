@@ -20,8 +20,8 @@ struct workload_user;
  * are there, else the -errno of the first that is not (the others are), -ENOENT for a glob that matches
  * nothing, and ERROR is a line about them.
  */
-int collect_files(const struct workload_user *u, const char *dir, int dirfd,
-		  const struct config_list *globs, char *error, size_t size);
+int collect_files(const struct workload_user *u, const char *dir, int dirfd, const struct config_list *globs,
+		  char *error, size_t size);
 
 /*
  * Pack the folder DIR (an absolute path) into DIR.tar.gz, which must not exist: 0, or -errno and a line in

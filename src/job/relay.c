@@ -34,16 +34,16 @@
 #define TAKE_MAX (1U << 20) /* more than a pipe or pty holds, unless root has made it larger */
 
 struct channel {
-	int in;	 /* pty master or read end of the pipe; -1 once it has ended */
+	int in; /* pty master or read end of the pipe; -1 once it has ended */
 	int out; /* where the bytes would go without the relay */
 	bool pty;
-	bool final;	     /* an OUT that has gone does not return */
+	bool final; /* an OUT that has gone does not return */
 	struct winsize size; /* the terminal's, as last seen */
 };
 
 struct copier {
 	struct channel ch[2]; /* stdout, stderr; only the first when they lead to one file */
-	int end[2];	      /* the workload's ends of the channels */
+	int end[2]; /* the workload's ends of the channels */
 	int log_fd;
 	int request_fd; /* -1 once dltraced has gone */
 	struct relay_log *log;
@@ -93,8 +93,7 @@ static bool has_a_name(int fd)
 	struct statfs fs;
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !fstatfs(fd, &fs) &&
-	       fs.f_type != PIPEFS_MAGIC;
+	return !fstat(fd, &st) && S_ISFIFO(st.st_mode) && !fstatfs(fd, &fs) && fs.f_type != PIPEFS_MAGIC;
 }
 
 static int open_channel(struct channel *channel, int out, uid_t owner, int *end)
@@ -249,8 +248,8 @@ static void serve(struct copier *copier, pid_t pgrp)
 
 static __attribute__((noreturn)) void relay_main(struct copier *copier, const struct workload_user *user)
 {
-	int *const fds[] = { &copier->log_fd,    &copier->request_fd,	  &copier->ch[0].in,
-			     &copier->ch[0].out, &copier->ch[1].in, &copier->ch[1].out };
+	int *const fds[] = { &copier->log_fd,    &copier->request_fd, &copier->ch[0].in,
+			     &copier->ch[0].out, &copier->ch[1].in,   &copier->ch[1].out };
 	pid_t pgrp = getpgrp();
 	sigset_t all;
 
@@ -271,8 +270,7 @@ static __attribute__((noreturn)) void relay_main(struct copier *copier, const st
 
 static int start(struct relay *relay, struct copier *copier, const struct workload_user *user, int ends[2])
 {
-	void *shared = mmap(NULL, sizeof(*relay->log), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *shared = mmap(NULL, sizeof(*relay->log), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int pair[2], err;
 
 	if (shared == MAP_FAILED)

@@ -17,21 +17,24 @@ struct workload_user;
 struct relay_log {
 	uint64_t written_bytes;
 	uint64_t lost_bytes; /* of the workload's output, that are not in the log */
-	int error;	     /* why the last of them were lost: -errno; 0: --min-free */
+	int error; /* why the last of them were lost: -errno; 0: --min-free */
 	/* written by us */
 	uint64_t min_free;
 	bool ended;
 };
 
 struct relay {
-	pid_t pid;   /* 0: none */
-	int pidfd;   /* readable once all output is in the log, and passed on */
-	int request_fd;  /* a byte asks whether the output so far has been taken; it comes back as the answer */
+	pid_t pid; /* 0: none */
+	int pidfd; /* readable once all output is in the log, and passed on */
+	int request_fd; /* a byte asks whether the output so far has been taken; it comes back as the answer */
 	uint8_t question;
 	struct relay_log *log;
 };
 
-#define RELAY_NONE { .pidfd = -1, .request_fd = -1 }
+#define RELAY_NONE                            \
+	{                                     \
+		.pidfd = -1, .request_fd = -1 \
+	}
 
 /*
  * Fork the relay, as user USER, between our stdout and stderr and the two new ENDS (close-on-exec), which the

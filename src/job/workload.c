@@ -67,8 +67,8 @@ static void report(int fd, int r)
 		_exit(EXIT_DLTRACED);
 }
 
-static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *user,
-						 int mem_node, const int out[2], int go_fd, int err_fd)
+static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *user, int mem_node,
+						 const int out[2], int go_fd, int err_fd)
 {
 	struct pollfd gate[] = { { .fd = go_fd, .events = POLLIN }, { .fd = err_fd } };
 	int r = take_output(out);
@@ -106,8 +106,8 @@ static int await_report(int fd)
 	return n == sizeof(r) ? r : GONE;
 }
 
-static int prepare(struct workload *workload, char *const argv[], const struct workload_user *user,
-		   int log_fd, int mem_node)
+static int prepare(struct workload *workload, char *const argv[], const struct workload_user *user, int log_fd,
+		   int mem_node)
 {
 	autoclose int go_fd = eventfd(0, EFD_CLOEXEC), report_fd = -1, child_end = -1;
 	autoclose int out = -1, err = -1;
@@ -145,8 +145,7 @@ static int prepare(struct workload *workload, char *const argv[], const struct w
 	return r == GONE ? -ECHILD : r;
 }
 
-int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
-		     int log_fd, int mem_node)
+int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd, int mem_node)
 {
 	int r;
 
@@ -228,7 +227,8 @@ int workload_stop_news(struct workload *w)
 {
 	siginfo_t si = { 0 };
 
-	if (!w->pid || w->ended || w->adopted || waitid(P_PID, (id_t)w->pid, &si, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !si.si_pid)
+	if (!w->pid || w->ended || w->adopted ||
+	    waitid(P_PID, (id_t)w->pid, &si, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !si.si_pid)
 		return 0;
 	return si.si_code == CLD_CONTINUED ? SIGCONT : si.si_status;
 }

@@ -16,18 +16,21 @@
 struct workload_user;
 
 struct workload {
-	pid_t pid;  /* 0: none */
-	int pidfd;  /* -1: none; open until workload_free() */
-	int go_fd;  /* eventfd: a count in it opens the gate; -1 once it has */
+	pid_t pid; /* 0: none */
+	int pidfd; /* -1: none; open until workload_free() */
+	int go_fd; /* eventfd: a count in it opens the gate; -1 once it has */
 	int err_fd; /* read end: errno of a failed exec, EOF when exec worked */
 	bool started, ended;
 	bool adopted; /* another process's child, whose parent reports its status */
-	int status;	    /* waitpid's raw status, once ended */
+	int status; /* waitpid's raw status, once ended */
 	uint64_t usage[USAGES]; /* once ended, all but the wall time */
 	struct relay relay; /* --log: the process that holds the pty or pipe */
 };
 
-#define WORKLOAD_NONE { .pidfd = -1, .go_fd = -1, .err_fd = -1, .relay = RELAY_NONE }
+#define WORKLOAD_NONE                                                       \
+	{                                                                   \
+		.pidfd = -1, .go_fd = -1, .err_fd = -1, .relay = RELAY_NONE \
+	}
 
 /*
  * Fork the child; it becomes user U, with its environment, and waits: when this returns 0 it is at the gate
@@ -37,8 +40,7 @@ struct workload {
  *
  * Call it before the rings are mapped: the relay may outlive us and would keep their memory.
  */
-int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u,
-		     int log_fd, int mem_node);
+int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd, int mem_node);
 
 /* Adopt a running process: PID, whose PIDFD, now W's, reports its end. */
 void workload_adopt(struct workload *w, pid_t pid, int pidfd);
@@ -55,8 +57,8 @@ int workload_go(struct workload *workload);
 int workload_signal(struct workload *w, int sig);
 
 /*
- * Returns the signal that has stopped it since the last call, as ^Z does, SIGCONT when it has gone on since, 0 if there is no
- * news, or it is another process's child.
+ * Returns the signal that has stopped it since the last call, as ^Z does, SIGCONT when it has gone on since, 0 if there
+ * is no news, or it is another process's child.
  */
 int workload_stop_news(struct workload *w);
 

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-#define TRACING(attach) { BPF_PROG_TYPE_TRACING, attach }
+#define TRACING(attach)                       \
+	{                                     \
+		BPF_PROG_TYPE_TRACING, attach \
+	}
 
 /* The cheapest first. */
 const struct backend_kind backend_kinds[BACKENDS] = {

@@ -40,8 +40,7 @@ static int program_load(struct trial *trial, const struct backend_type *type, in
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach,
-		    .attach_btf_id = (uint32_t)btf_id);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach, .attach_btf_id = (uint32_t)btf_id);
 
 	trial->prog = bpf_prog_load(type->type, "dlt_try", "GPL", insns, ARRAY_SIZE(insns), &opts);
 	return trial->prog < 0 ? -errno : 0;
@@ -56,8 +55,10 @@ static int call_is_seen(struct trial *trial, const char *name)
 	syscall(SYS_close, -1);
 	if (bpf_map_lookup_elem(trial->ran, &zero, &ran) == 0 && ran)
 		return 0;
-	snprintf(trial->why, trial->size, "%s: attached, but never run (see sysctl kernel.ftrace_enabled and "
-		 "/sys/kernel/debug/kprobes/enabled)", name);
+	snprintf(trial->why, trial->size,
+		 "%s: attached, but never run (see sysctl kernel.ftrace_enabled and "
+		 "/sys/kernel/debug/kprobes/enabled)",
+		 name);
 	return -ENOTSUP;
 }
 
@@ -71,8 +72,8 @@ static int number_in(const char *path, uint64_t *ret)
 }
 
 /* By perf's event ATTR; GROUP and NAME are for the message. */
-static int try_perf(struct trial *trial, const struct backend_type *type, struct perf_event_attr *attr, const char *group,
-		    const char *name)
+static int try_perf(struct trial *trial, const struct backend_type *type, struct perf_event_attr *attr,
+		    const char *group, const char *name)
 {
 	int r = program_load(trial, type, 0);
 
@@ -112,8 +113,8 @@ static int try_tp(struct trial *trial, const struct backend_type *type, const ch
 		attr.config = id;
 	}
 	if (r < 0) {
-		snprintf(trial->why, trial->size, "tracefs: no raw_syscalls/%s (mount -t tracefs tracefs /sys/kernel/tracing)",
-			 name);
+		snprintf(trial->why, trial->size,
+			 "tracefs: no raw_syscalls/%s (mount -t tracefs tracefs /sys/kernel/tracing)", name);
 		return r;
 	}
 	return try_perf(trial, type, &attr, "raw_syscalls/", name);
@@ -133,7 +134,8 @@ static int try_tracing(struct trial *trial, const struct backend_type *type, con
 		r = trial->hook < 0 ? -errno : 0;
 	}
 	if (r < 0)
-		snprintf(trial->why, trial->size, "%s on %s: %s", trial->prog < 0 ? "load" : "attach", name, strerror(-r));
+		snprintf(trial->why, trial->size, "%s on %s: %s", trial->prog < 0 ? "load" : "attach", name,
+			 strerror(-r));
 	return r < 0 ? r : call_is_seen(trial, name);
 }
 
@@ -162,8 +164,7 @@ static void *hook_close(void *fd)
 /* The kernel releases perf's hooks after 75 ms, when nothing can be running in them: nothing to wait for. */
 static void hook_drop(int *fd, const struct backend_type *type)
 {
-	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING &&
-	    !thread_start(NULL, hook_close, (void *)(intptr_t)*fd))
+	if (*fd >= 0 && type->type != BPF_PROG_TYPE_TRACING && !thread_start(NULL, hook_close, (void *)(intptr_t)*fd))
 		*fd = -1;
 	util_close(fd);
 }

@@ -21,7 +21,7 @@ struct excerpt {
 	const struct btf *from;
 	struct btf *to;
 	uint32_t *ids; /* by id in FROM: its id in TO, 0: not copied yet */
-	int pointer;   /* id in TO of the target of all pointers */
+	int pointer; /* id in TO of the target of all pointers */
 };
 
 /* Returns the type that T refers to, if it refers to one; those of members are separate. */
@@ -107,14 +107,16 @@ static int names_take(struct excerpt *excerpt, uint32_t first, const char *const
 	for (uint32_t id = first; !r && id < types; id++) {
 		const char *name = name_of(excerpt->from, btf__type_by_id(excerpt->from, id));
 
-		if (name[0] && !strncmp(name, prefix, strlen(prefix)) && bsearch(name, names, n, sizeof(*names), by_name))
+		if (name[0] && !strncmp(name, prefix, strlen(prefix)) &&
+		    bsearch(name, names, n, sizeof(*names), by_name))
 			r = type_take(excerpt, id, 0);
 	}
 	return r;
 }
 
 /* Copy from a module, on top of EXCERPT->from, the types with its prefix. */
-static int module_take(struct excerpt *excerpt, const struct kernel_btf_module *module, const char *const *names, size_t n)
+static int module_take(struct excerpt *excerpt, const struct kernel_btf_module *module, const char *const *names,
+		       size_t n)
 {
 	unsigned int first = btf__type_cnt(excerpt->from), types = btf__type_cnt(module->btf);
 	struct excerpt of_module = *excerpt;
@@ -238,7 +240,8 @@ bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, 
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
 	for (unsigned int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_is_composite(t) ? btf_members(t)[i].name_off : btf_enum(t)[i].name_off),
+		if (!strcmp(btf__name_by_offset(btf, btf_is_composite(t) ? btf_members(t)[i].name_off :
+									   btf_enum(t)[i].name_off),
 			    member))
 			return true;
 	return false;
@@ -274,7 +277,9 @@ const struct btf_type *btf_tp_arg(const struct kernel_btf *kernel, const char *n
  */
 static struct btf *excerpt_make(const struct kernel_btf *btf)
 {
-	struct kernel_btf_module modules[] = { { "btrfs", "btrfs_" }, { "fuse", "fuse_" }, { "nfs", "nfs_" }, { "overlay", "ovl_" } };
+	struct kernel_btf_module modules[] = {
+		{ "btrfs", "btrfs_" }, { "fuse", "fuse_" }, { "nfs", "nfs_" }, { "overlay", "ovl_" }
+	};
 	struct btf *excerpt;
 
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {

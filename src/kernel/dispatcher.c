@@ -120,18 +120,20 @@ static void handlers_choose(const struct dispatcher *dispatcher, unsigned int pr
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, dispatcher->objects[probe].obj) {
+	bpf_object__for_each_program(prog, dispatcher->objects[probe].obj)
+	{
 		bool needed = handler_needed(dispatcher, probe, bpf_program__name(prog));
 
 		/* the probe may have left it out */
-		bpf_program__set_autoload(prog, needed || (enrich && bpf_program__autoload(prog) && enriches(dispatcher, prog)));
+		bpf_program__set_autoload(prog, needed || (enrich && bpf_program__autoload(prog) &&
+							   enriches(dispatcher, prog)));
 		if (needed)
 			type_set(dispatcher, prog, is_begin(prog));
 	}
 }
 
-static int handlers_load(struct dispatcher *dispatcher, unsigned int probe, const struct dlt_config *cfg,
-		       bool enrich, dispatcher_share_fn share, void *ctx)
+static int handlers_load(struct dispatcher *dispatcher, unsigned int probe, const struct dlt_config *cfg, bool enrich,
+			 dispatcher_share_fn share, void *ctx)
 {
 	struct probe_object *object = &dispatcher->objects[probe];
 	int r = probes[probe]->open(object, cfg, dispatcher->kernel);
@@ -172,22 +174,21 @@ int dispatcher_add(struct dispatcher *dispatcher, unsigned int probe, dispatcher
 }
 
 /* Loads another copy of PROG's instructions, for function FUNC: returns its descriptor or -errno. */
-static int program_copy(const struct bpf_program *prog, const struct backend_type *type,
-			const struct call_func *func)
+static int program_copy(const struct bpf_program *prog, const struct backend_type *type, const struct call_func *func)
 {
 	char log[1024] = "";
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type->attach,
 		    .attach_btf_id = (uint32_t)func->id);
-	int fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog),
-			       bpf_program__insn_cnt(prog), &opts), r = -errno;
+	int fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog), bpf_program__insn_cnt(prog),
+			       &opts),
+	    r = -errno;
 
 	if (fd >= 0)
 		return fd;
 	opts.log_buf = log;
 	opts.log_size = sizeof(log);
 	opts.log_level = 1;
-	fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog),
-			   bpf_program__insn_cnt(prog), &opts);
+	fd = bpf_prog_load(type->type, "dlt_call", "GPL", bpf_program__insns(prog), bpf_program__insn_cnt(prog), &opts);
 	log_debug("%s: %s: %.200s", func->name, strerror(-r), log);
 	return fd < 0 ? r : fd;
 }
@@ -222,9 +223,14 @@ static int spare_hooks_add(struct dispatcher *dispatcher, unsigned int probe)
 	struct bpf_program *prog;
 	int r = 0;
 
-	bpf_object__for_each_program(prog, dispatcher->objects[probe].obj) {
-		struct hook h = { .probe = probe, .nr = -1, .spare = true, .link_fd = -1,
-				  .prog = prog, .prog_fd = bpf_program__fd(prog) };
+	bpf_object__for_each_program(prog, dispatcher->objects[probe].obj)
+	{
+		struct hook h = { .probe = probe,
+				  .nr = -1,
+				  .spare = true,
+				  .link_fd = -1,
+				  .prog = prog,
+				  .prog_fd = bpf_program__fd(prog) };
 
 		if (!r && enriches(dispatcher, prog) && bpf_program__autoload(prog))
 			r = hook_append(dispatcher, &h);
@@ -258,8 +264,7 @@ static int hooks_add(struct dispatcher *dispatcher)
 	return r;
 }
 
-static int handler_set(struct dispatcher *d, struct bpf_map *handlers, unsigned int probe, int nr,
-		       const char *name)
+static int handler_set(struct dispatcher *d, struct bpf_map *handlers, unsigned int probe, int nr, const char *name)
 {
 	struct bpf_program *p = bpf_object__find_program_by_name(d->objects[probe].obj, name);
 	int fd = p ? bpf_program__fd(p) : -ENOENT;
@@ -280,9 +285,11 @@ static int handlers_set(struct dispatcher *dispatcher)
 
 		while (!r && dispatcher->probes >> p & 1 && (call = next_call(dispatcher, p, &i))) {
 			if (call->exit)
-				r = handler_set(dispatcher, dispatcher->skel->maps.exit_handlers, p, call->nr, call->exit);
+				r = handler_set(dispatcher, dispatcher->skel->maps.exit_handlers, p, call->nr,
+						call->exit);
 			if (!r && call->entry)
-				r = handler_set(dispatcher, dispatcher->skel->maps.entry_handlers, p, call->nr, call->entry);
+				r = handler_set(dispatcher, dispatcher->skel->maps.entry_handlers, p, call->nr,
+						call->entry);
 		}
 	}
 	return r;
@@ -313,7 +320,8 @@ static void programs_choose(struct dispatcher *dispatcher)
 	const struct backend_kind *kind = kind_of(dispatcher);
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, dispatcher->skel->obj) {
+	bpf_object__for_each_program(prog, dispatcher->skel->obj)
+	{
 		const char *name = bpf_program__name(prog);
 		bool enter = !strcmp(name, enter_name(dispatcher)), exit = !strcmp(name, kind->exit);
 
@@ -363,8 +371,8 @@ static int hook_attach(struct dispatcher *dispatcher, struct hook *hook)
 		return hook->link_fd < 0 && !hook->spare ? fail(dispatcher, -errno, name) : 0;
 	}
 	hook->link = type->type == BPF_PROG_TYPE_KPROBE ?
-		bpf_program__attach_kprobe(hook->prog, false, name) :
-		bpf_program__attach_tracepoint(hook->prog, "raw_syscalls", name);
+			     bpf_program__attach_kprobe(hook->prog, false, name) :
+			     bpf_program__attach_tracepoint(hook->prog, "raw_syscalls", name);
 	return hook->link ? 0 : fail(dispatcher, -errno, name);
 }
 

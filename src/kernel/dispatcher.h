@@ -23,15 +23,15 @@ struct calls_bpf;
 struct call_func {
 	char name[48]; /* "": this kernel has none */
 	int id, proto; /* BTF ids of it and of its prototype */
-	bool opaque;   /* where BTF has the stub, struct pt_regs may be a forward declaration: no typed loads */
+	bool opaque; /* where BTF has the stub, struct pt_regs may be a forward declaration: no typed loads */
 };
 
 /* One of our programs on a kernel hook. */
 struct hook {
 	unsigned int probe; /* 0: of all probes */
-	int nr;		    /* -1: of all calls */
-	bool enter;  /* of the start of calls */
-	bool spare;  /* optional: it adds to rows, and no row depends on it */
+	int nr; /* -1: of all calls */
+	bool enter; /* of the start of calls */
+	bool spare; /* optional: it adds to rows, and no row depends on it */
 	struct bpf_program *prog;
 	int prog_fd; /* a copy where fentry or fexit name the function, else the object's */
 	bool own_fd;

@@ -106,8 +106,8 @@ static int target_of(const struct bpf_program *prog)
 /* Is INSN, as compiled, a call of a kernel function? Returns its number then, from 0, else -1. */
 static int kfunc_of(const struct bpf_insn *insn)
 {
-	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
-	    insn->imm < DLT_KFUNC_BASE || insn->imm >= DLT_KFUNC_BASE + DLT_KFUNCS_N)
+	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || insn->imm < DLT_KFUNC_BASE ||
+	    insn->imm >= DLT_KFUNC_BASE + DLT_KFUNCS_N)
 		return -1;
 	return insn->imm - DLT_KFUNC_BASE;
 }
@@ -224,11 +224,11 @@ int object_attach(struct object_links *links, const struct bpf_object *obj, cons
 	struct bpf_program *prog;
 	int r = 0;
 
-	bpf_object__for_each_program(prog, obj)
-		if (!r && bpf_program__autoload(prog) && bpf_program__autoattach(prog)) {
-			*name_ret = bpf_program__name(prog);
-			r = program_attach(links, prog);
-		}
+	bpf_object__for_each_program(prog, obj) if (!r && bpf_program__autoload(prog) && bpf_program__autoattach(prog))
+	{
+		*name_ret = bpf_program__name(prog);
+		r = program_attach(links, prog);
+	}
 	return r;
 }
 
@@ -253,9 +253,9 @@ uint64_t object_skipped(const struct bpf_object *obj, const char *but)
 
 	if (!obj)
 		return 0;
-	bpf_object__for_each_program(prog, obj)
-		if (bpf_program__fd(prog) >= 0 && !(but && strcmp(bpf_program__name(prog), but) == 0))
-			n += object_program_skipped(bpf_program__fd(prog));
+	bpf_object__for_each_program(prog, obj) if (bpf_program__fd(prog) >= 0 &&
+						    !(but && strcmp(bpf_program__name(prog), but) == 0)) n +=
+		object_program_skipped(bpf_program__fd(prog));
 	return n;
 }
 
@@ -291,9 +291,11 @@ struct iter_task {
 	uint32_t tid, pid, pid_fd;
 };
 
-static int records_of(int prog_fd, struct iter_task task, size_t size, void (*fn)(void *ctx, const void *record), void *ctx)
+static int records_of(int prog_fd, struct iter_task task, size_t size, void (*fn)(void *ctx, const void *record),
+		      void *ctx)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = (union bpf_iter_link_info *)&task, .iter_info_len = sizeof(task));
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = (union bpf_iter_link_info *)&task,
+		    .iter_info_len = sizeof(task));
 	autoclose int link_fd = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, task.tid || task.pid ? &opts : NULL);
 
 	return link_fd < 0 ? -errno : object_records(link_fd, size, fn, ctx);

@@ -58,8 +58,8 @@ int object_iterate(const struct bpf_program *prog, uint32_t pid);
 int object_iterate_fd(int prog_fd, uint32_t pid);
 
 /*
- * Call FN with each record, of SIZE bytes, that the iterator of LINK_FD writes; that PROG_FD writes for thread TID alone. 0 or
- * -errno; -E2BIG as above.
+ * Call FN with each record, of SIZE bytes, that the iterator of LINK_FD writes; that PROG_FD writes for thread TID
+ * alone. 0 or -errno; -E2BIG as above.
  */
 int object_records(int link_fd, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);
 int object_records_of(int prog_fd, uint32_t tid, size_t size, void (*fn)(void *ctx, const void *record), void *ctx);

@@ -16,7 +16,7 @@
 #define CACHE_LINE 64
 
 #define RELEASE_EVERY (1U << 20) /* bytes: return space during a round as well */
-#define ROUND_MAX (1U << 16)	 /* records: some 100 ms, then the caller attends to other things */
+#define ROUND_MAX (1U << 16) /* records: some 100 ms, then the caller attends to other things */
 
 #define RING_MIN_BYTES (64ULL << 20)
 #define RING_MAX_BYTES (2ULL << 30) /* the largest power of two in the 32 bits of max_entries */
@@ -227,8 +227,9 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 		if (ring->scan - ring->freed > RELEASE_EVERY)
 			release(rs, ring);
 		if (ring->n_ahead)
-			heap_put(rs, 0, (struct ring_next){ ring->ahead[ring->first & rs->ahead_mask].ts_ns,
-							    rs->heap[0].ring });
+			heap_put(rs, 0,
+				 (struct ring_next){ ring->ahead[ring->first & rs->ahead_mask].ts_ns,
+						     rs->heap[0].ring });
 		else
 			heap_shrink(rs);
 	}
@@ -240,7 +241,8 @@ uint64_t rings_consume(struct rings *rs, uint64_t until_ns, ring_fn fn, void *ct
 
 static uint64_t ring_waiting(const struct ring *r)
 {
-	uint64_t pos = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE), freed = __atomic_load_n(&r->freed, __ATOMIC_RELAXED);
+	uint64_t pos = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE),
+		 freed = __atomic_load_n(&r->freed, __ATOMIC_RELAXED);
 
 	return pos > freed ? pos - freed : 0;
 }

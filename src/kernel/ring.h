@@ -61,11 +61,11 @@ struct ring {
 	uint64_t *consumer_pos;
 	const char *data;
 	uint64_t mask;
-	uint64_t scan;	/* next record to look at */
+	uint64_t scan; /* next record to look at */
 	uint64_t limit; /* producer's position when this round began */
 	struct ring_ahead {
 		uint64_t ts_ns, pos;
-	} *ahead;		     /* circular, by ts_ns; behind its first those handed out last */
+	} * ahead; /* circular, by ts_ns; behind its first those handed out last */
 	unsigned int first, n_ahead; /* of those ahead the earliest; how many there are */
 };
 

@@ -98,14 +98,16 @@ int snapshot_want(struct snapshot *s, pid_t pid)
 
 /* --- mappings ---------------------------------------------------------------------------------------- */
 
-#define LIMIT_MS 1000 /* for the mappings of a process, while its memory map is locked; halved by each process that takes longer, */
-#define HELD_MAX 5    /* so many times */
+#define LIMIT_MS                                                                                                 \
+	1000 /* for the mappings of a process, while its memory map is locked; halved by each process that takes \
+		longer, */
+#define HELD_MAX 5 /* so many times */
 #define THREADS_MAX 64 /* of those that wait for such a lock */
 
 /*
- * To walk a process's mappings the kernel takes the lock of its memory map, which the process can keep for as long as it
- * likes. So a thread of its own walks, and is left to itself where it waits too long; it ends with us: only this wait can be
- * ended by a signal. PROG is its own.
+ * To walk a process's mappings the kernel takes the lock of its memory map, which the process can keep for as long as
+ * it likes. So a thread of its own walks, and is left to itself where it waits too long; it ends with us: only this
+ * wait can be ended by a signal. PROG is its own.
  */
 struct walk {
 	struct async_call call;
@@ -122,8 +124,8 @@ static void walk_main(void *ctx)
 }
 
 /*
- * Returns whether the walk of W has ended. Else the process is no newcomer any more, so that the walk makes no rows if it
- * goes on some time: the programs have one buffer for all threads.
+ * Returns whether the walk of W has ended. Else the process is no newcomer any more, so that the walk makes no rows if
+ * it goes on some time: the programs have one buffer for all threads.
  */
 static bool walk_ends(struct snapshot *s, struct walk *w)
 {
@@ -154,7 +156,9 @@ static int walk_mappings(struct snapshot *snapshot, uint32_t pid)
 		note_held(snapshot, pid);
 		return 0;
 	}
-	*walk = (struct walk){ .call = ASYNC_CALL_NONE, .prog = fcntl(bpf_program__fd(snapshot->skel->progs.snapshot_vma), F_DUPFD_CLOEXEC, 0), .pid = pid };
+	*walk = (struct walk){ .call = ASYNC_CALL_NONE,
+			       .prog = fcntl(bpf_program__fd(snapshot->skel->progs.snapshot_vma), F_DUPFD_CLOEXEC, 0),
+			       .pid = pid };
 	r = walk->prog < 0 ? -errno : async_call_begin(&walk->call, walk_main, walk);
 	if (!r && !walk_ends(snapshot, walk)) {
 		snapshot->held++;
@@ -184,7 +188,9 @@ static int walk_each_mappings(struct snapshot *snapshot)
 
 	newcomer_delete(snapshot, 0);
 	for (size_t i = 0; !r && i < n; i++) {
-		r = list[i].kernel ? 0 : newcomer_add(snapshot, (uint32_t)list[i].pid) ?: walk_mappings(snapshot, (uint32_t)list[i].pid);
+		r = list[i].kernel                                ? 0 :
+		    newcomer_add(snapshot, (uint32_t)list[i].pid) ?:
+								    walk_mappings(snapshot, (uint32_t)list[i].pid);
 		newcomer_delete(snapshot, (uint32_t)list[i].pid);
 		if (r == -ESRCH || r == -ENOENT) /* it has ended */
 			r = 0;

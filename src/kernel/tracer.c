@@ -38,13 +38,16 @@ static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap
 int tracer_check(char *error, size_t size)
 {
 	static const char btf[] = "/sys/kernel/btf/vmlinux";
-	struct bpf_insn prog[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } }; /* r0 = 0 */
+	struct bpf_insn prog[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
+				   { .code = BPF_JMP | BPF_EXIT } }; /* r0 = 0 */
 	struct stat st;
 	int fd;
 
 	if (access("/sys/kernel", F_OK) < 0) {
-		snprintf(error, size, "/sys is not mounted, where the kernel's types (BTF) are: mount -t sysfs sysfs /sys, or give a "
-			 "container the host's (docker run -v /sys:/sys:ro)");
+		snprintf(
+			error, size,
+			"/sys is not mounted, where the kernel's types (BTF) are: mount -t sysfs sysfs /sys, or give a "
+			"container the host's (docker run -v /sys:/sys:ro)");
 		return -ENOENT;
 	}
 	if (access(btf, R_OK) < 0) {
@@ -52,7 +55,8 @@ int tracer_check(char *error, size_t size)
 		return -ENOENT;
 	}
 	if (!stat("/proc/self/ns/user", &st) && st.st_ino != INIT_USER_NS_INO) {
-		snprintf(error, size, "this is a user namespace (a rootless container, unshare -U), whose root is not the "
+		snprintf(error, size,
+			 "this is a user namespace (a rootless container, unshare -U), whose root is not the "
 			 "kernel's and may not trace: run dltraced outside of it");
 		return -EPERM;
 	}
@@ -61,15 +65,18 @@ int tracer_check(char *error, size_t size)
 	 * are not
 	 */
 	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INIT_PID_NS_INO) {
-		snprintf(error, size, "this is a container with its own PID namespace: "
-			 "run dltraced on the host, or in a container with the host's PID namespace (docker run --pid=host)");
+		snprintf(error, size,
+			 "this is a container with its own PID namespace: "
+			 "run dltraced on the host, or in a container with the host's PID namespace (docker run "
+			 "--pid=host)");
 		return -EOPNOTSUPP;
 	}
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "dlt_check", "GPL", prog, ARRAY_SIZE(prog), NULL);
 	if (fd < 0) {
-		snprintf(error, size, errno == EPERM ?
-			 "not allowed to trace: run with sudo, or with CAP_BPF and CAP_PERFMON" :
-			 "this kernel refuses BPF programs (%s)", strerror(errno));
+		snprintf(error, size,
+			 errno == EPERM ? "not allowed to trace: run with sudo, or with CAP_BPF and CAP_PERFMON" :
+					  "this kernel refuses BPF programs (%s)",
+			 strerror(errno));
 		return -errno;
 	}
 	close(fd);
@@ -85,7 +92,8 @@ static int probe_try(struct tracer *tracer, unsigned int probe, const struct dlt
 
 	/* the buffer of pids must not be used by a preempting handler, nor that of an iterator */
 	if (!r)
-		r = tracer_share_maps(tracer, object->obj, probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
+		r = tracer_share_maps(tracer, object->obj,
+				      probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
 		r = object_load(object->skel, &tracer->kernel, NULL, NULL);
 	free(tracer->why[probe]);
@@ -117,8 +125,9 @@ static int probe_load(struct tracer *tracer, unsigned int probe)
 		cfg.plain = 1;
 		r = probe_try_held(tracer, probe, cfg);
 		if (!r)
-			tracer->plain[probe] = util_fmt("the kernel refused a part of its programs (%s; run with -v for why), so %s",
-						   strerror(-refused), probes[probe]->plain);
+			tracer->plain[probe] =
+				util_fmt("the kernel refused a part of its programs (%s; run with -v for why), so %s",
+					 strerror(-refused), probes[probe]->plain);
 	}
 	return r;
 }
@@ -187,7 +196,8 @@ static int objects_loaded(struct tracer *tracer, const struct load *load)
 
 		if (!load->results[p])
 			continue;
-		probe_fail(tracer, load->results[p], p, tracer->why[p], "the kernel refused its programs (run with -v for why)");
+		probe_fail(tracer, load->results[p], p, tracer->why[p],
+			   "the kernel refused its programs (run with -v for why)");
 		if (!(tracer->may_lack >> p & 1) || p == DLT_pids)
 			return load->results[p];
 		tracer_leave_out(tracer, p, tracer->error);
@@ -218,7 +228,8 @@ static int kernel_look(struct tracer *tracer)
 	if (r < 0)
 		return tracer_fail(tracer, r, "the kernel's BTF");
 	tracer->cfg.ids = tracer->kernel.ids;
-	tracer->returns_call = tracer->cfg.functions && kernel_btf_func(&tracer->kernel, "", "__x64_sys_uretprobe") >= 0;
+	tracer->returns_call =
+		tracer->cfg.functions && kernel_btf_func(&tracer->kernel, "", "__x64_sys_uretprobe") >= 0;
 	tracer->cfg.hold = tracer->kernel.kfuncs[DLT_KFUNC_bpf_preempt_disable] && preempt_is_possible();
 	return 0;
 }
@@ -334,7 +345,8 @@ int tracer_emit(struct tracer *t, enum probe_emit when)
 		int r = has_sums(t, i) ? probes[i]->emit(o, when) : 0;
 
 		if (r < 0)
-			return probe_fail(t, r, i, o->why, when == PROBE_EMIT_BEGIN ? "it cannot begin" : "its sums cannot be read");
+			return probe_fail(t, r, i, o->why,
+					  when == PROBE_EMIT_BEGIN ? "it cannot begin" : "its sums cannot be read");
 	}
 	return 0;
 }
@@ -366,7 +378,8 @@ int tracer_emit_due(struct tracer *t)
 
 int tracer_attach(struct tracer *tracer)
 {
-	int r = __atomic_exchange_n(&tracer->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 : probe_attach(tracer, DLT_pids);
+	int r = __atomic_exchange_n(&tracer->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 :
+										       probe_attach(tracer, DLT_pids);
 
 	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
 		if (i != DLT_pids && tracer->loaded >> i & 1)

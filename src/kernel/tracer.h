@@ -62,8 +62,8 @@ void tracer_free(struct tracer *tracer);
 void tracer_target_add(struct tracer *t, pid_t tgid);
 void tracer_target_remove(struct tracer *t, pid_t tgid);
 /*
- * The process TGID, which waits at its gate, runs dltraced's code: until it is released, it is not in the target, and its time
- * is dltraced's. Both under --all, too.
+ * The process TGID, which waits at its gate, runs dltraced's code: until it is released, it is not in the target, and
+ * its time is dltraced's. Both under --all, too.
  */
 void tracer_target_hold(struct tracer *t, pid_t tgid);
 void tracer_target_release(struct tracer *t, pid_t tgid);
@@ -72,8 +72,8 @@ void tracer_exclude(struct tracer *t, pid_t tgid);
 bool tracer_target_has(const struct tracer *t, pid_t tgid);
 
 /*
- * Add processes that move into the cgroup KEY from now on; or into one that will be made at PATH, for the option of number NR;
- * 0: for none.
+ * Add processes that move into the cgroup KEY from now on; or into one that will be made at PATH, for the option of
+ * number NR; 0: for none.
  */
 int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key);
 int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path, uint8_t nr);

@@ -21,8 +21,7 @@ static void note_why(struct tracer *t, unsigned int probe, enum backend b, const
 {
 	char *before = t->why[probe];
 
-	t->why[probe] = util_fmt("%s%s%s: %s", before ? before : "", before ? "; " : "",
-				 backend_kinds[b].form, why);
+	t->why[probe] = util_fmt("%s%s%s: %s", before ? before : "", before ? "; " : "", backend_kinds[b].form, why);
 	free(before);
 }
 
@@ -58,8 +57,13 @@ static void dispatcher_make(struct tracer *tracer, enum backend b, int proto, un
 		failed = *mask;
 	} else {
 		*dispatcher = (struct dispatcher){
-			.number = ++tracer->n_dispatchers, .backend = b, .proto = proto, .enrich = tracer->enrich, .funcs = tracer->funcs,
-			.cfg = tracer->cfg, .kernel = &tracer->kernel,
+			.number = ++tracer->n_dispatchers,
+			.backend = b,
+			.proto = proto,
+			.enrich = tracer->enrich,
+			.funcs = tracer->funcs,
+			.cfg = tracer->cfg,
+			.kernel = &tracer->kernel,
 		};
 		dispatcher_init(dispatcher);
 		for (unsigned int p = 1; p < DLT_PROBES; p++) {

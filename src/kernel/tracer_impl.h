@@ -26,8 +26,20 @@ struct uring;
 
 /* The shared maps, by the names that bpf/dlt.bpf.h and file.bpf.h give them. */
 enum tracer_map {
-	TRACER_RINGS, TRACER_STATS, TRACER_SHARED, TRACER_TARGETS, TRACER_CALLS, TRACER_OVERFLOW, TRACER_SCRATCH, TRACER_SEEN,
-	TRACER_CGROUPS, TRACER_AIOS, TRACER_CACHE_CELLS, TRACER_CACHE_CHUNKS, TRACER_CACHE_READS, TRACER_MAPS,
+	TRACER_RINGS,
+	TRACER_STATS,
+	TRACER_SHARED,
+	TRACER_TARGETS,
+	TRACER_CALLS,
+	TRACER_OVERFLOW,
+	TRACER_SCRATCH,
+	TRACER_SEEN,
+	TRACER_CGROUPS,
+	TRACER_AIOS,
+	TRACER_CACHE_CELLS,
+	TRACER_CACHE_CHUNKS,
+	TRACER_CACHE_READS,
+	TRACER_MAPS,
 };
 
 struct tracer {
@@ -51,7 +63,8 @@ struct tracer {
 	uint8_t *targets; /* by tgid: DLT_TARGET_* */
 	struct dlt_call *calls;
 	struct kernel_btf kernel;
-	bool returns_call; /* where a function with a probe on its return returns to makes a system call (x86-64, 6.11) */
+	bool returns_call; /* where a function with a probe on its return returns to makes a system call (x86-64, 6.11)
+			    */
 	struct probe_object objects[DLT_PROBES]; /* of probes with hooks of their own */
 	struct object_links links;
 
@@ -100,7 +113,8 @@ void tracer_leave_out(struct tracer *tracer, unsigned int probe, const char *why
 int tracer_calls_find(struct tracer *tracer);
 /* Put the backends of ALLOWED in order. MASK: the probes of system calls, for the reasons. */
 void tracer_calls_rank(struct tracer *tracer, uint32_t allowed, probe_mask mask);
-/* Load the probes of MASK, each for the best backend that loads from place PLACE of the order on. 0, or -errno with t->error. */
+/* Load the probes of MASK, each for the best backend that loads from place PLACE of the order on. 0, or -errno with
+ * t->error. */
 int tracer_calls_load(struct tracer *tracer, probe_mask mask, unsigned int place);
 int tracer_calls_attach(struct tracer *tracer);
 

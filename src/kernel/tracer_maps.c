@@ -24,8 +24,8 @@
 
 int tracer_fail(struct tracer *t, int r, const char *what)
 {
-	snprintf(t->error, sizeof(t->error), "%s: %s%s", what, strerror(-r), r == -EPERM ?
-		 " (before Linux 5.11 maps count as locked memory: ulimit -l unlimited)" : "");
+	snprintf(t->error, sizeof(t->error), "%s: %s%s", what, strerror(-r),
+		 r == -EPERM ? " (before Linux 5.11 maps count as locked memory: ulimit -l unlimited)" : "");
 	return r;
 }
 
@@ -69,10 +69,14 @@ static const struct map_kind {
 	[TRACER_SEEN] = { "dlt_seen", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_file_id), SEEN_SLOTS },
 	[TRACER_CGROUPS] = { "dlt_cgroups", BPF_MAP_TYPE_HASH, sizeof(struct dlt_cgroup_key), 1, CGROUPS_MAX },
 	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX },
-	[TRACER_CACHE_CELLS] = { "dlt_cache_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_cache_cell) },
-	/* mapped for their alignment alone: the kernel begins such arrays at a page, others in the middle of a cache line */
-	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunks), 0, BPF_F_MMAPABLE },
-	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read), 0, BPF_F_MMAPABLE },
+	[TRACER_CACHE_CELLS] = { "dlt_cache_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id),
+				 sizeof(struct dlt_cache_cell) },
+	/* mapped for their alignment alone: the kernel begins such arrays at a page, others in the middle of a cache
+	   line */
+	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunks), 0,
+				  BPF_F_MMAPABLE },
+	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read), 0,
+				 BPF_F_MMAPABLE },
 };
 
 static int map_create(struct tracer *tracer, enum tracer_map m, uint64_t entries)
@@ -114,8 +118,8 @@ static void *rings_create(void *arg)
 	struct tracer *tracer = arg;
 
 	for (uint32_t i = 0; !tracer->rings_error && i < tracer->n_rings; i++) {
-		tracer->ring_fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
-						(uint32_t)tracer->ring_bytes, NULL);
+		tracer->ring_fds[i] =
+			bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0, (uint32_t)tracer->ring_bytes, NULL);
 		if (tracer->ring_fds[i] < 0)
 			tracer->rings_error = -errno;
 	}
@@ -127,15 +131,15 @@ static void *rings_create(void *arg)
 /* An array for them, whose elements are declared like a ring of the smallest size (sizes may differ). */
 static int rings_begin(struct tracer *tracer)
 {
-	autoclose int like = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0,
-					    (uint32_t)sysconf(_SC_PAGESIZE), NULL);
+	autoclose int like =
+		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dlt_ring", 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL);
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)like);
 	int r;
 
 	if (like < 0)
 		return tracer_fail(tracer, -errno, "ring buffer (kernel 5.8 or newer is needed)");
 	tracer->maps[TRACER_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "dlt_rings", sizeof(uint32_t),
-					       sizeof(uint32_t), tracer->n_rings, &opts);
+						    sizeof(uint32_t), tracer->n_rings, &opts);
 	if (tracer->maps[TRACER_RINGS] < 0)
 		return tracer_fail(tracer, -errno, "array of ring buffers");
 	r = -pthread_create(&tracer->rings_thread, NULL, rings_create, tracer);
@@ -153,8 +157,8 @@ int tracer_maps_wait(struct tracer *t)
 }
 
 /*
- * Chunks for pages that were read ahead: as many as for all of the machine's memory, within limits: 88 bytes each, so 0.7 to
- * 5.5 MiB. Returns the number of elements, which have several each.
+ * Chunks for pages that were read ahead: as many as for all of the machine's memory, within limits: 88 bytes each, so
+ * 0.7 to 5.5 MiB. Returns the number of elements, which have several each.
  */
 static uint32_t cache_chunks(void)
 {

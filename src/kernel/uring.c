@@ -80,7 +80,9 @@ static unsigned int ops_fill(struct dlt_uring_op ops[DLT_URING_OPS], probe_mask 
 		if (!(mask >> op->probe & 1))
 			continue;
 		ops[op->nr] = (struct dlt_uring_op){
-			.probe = op->probe, .func = func_index(op->probe, op->func), .shape = op->shape,
+			.probe = op->probe,
+			.func = func_index(op->probe, op->func),
+			.shape = op->shape,
 		};
 		n++;
 	}
@@ -166,7 +168,8 @@ static int configure(struct uring *uring, struct tracer *tracer, bool hold)
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
 		const struct hook_names *h = &hooks[i];
 		/* where completions have no request these have none either, or completions report them */
-		bool there = btf_tp_proto(&tracer->kernel, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
+		bool there =
+			btf_tp_proto(&tracer->kernel, h->tp) && (k.done_req || i == HOOK_COMPLETE || i >= HOOK_SUBMIT);
 
 		bpf_program__set_autoload(prog_find(skel, "btf", h->name), there && typed);
 		bpf_program__set_autoload(prog_find(skel, "tp", h->name), there && !typed);
@@ -209,9 +212,9 @@ int uring_open(struct uring **ret, struct tracer *tracer)
 	if (r < 0 && r != -ENOENT && tracer->cfg.hold)
 		r = load(uring, tracer, false);
 	if (r < 0) {
-		tracer->uring_why = r == -ENOENT ?
-			"this kernel has no io_uring, or not the tracepoints that are needed (5.12)" :
-			"the kernel refused its programs (run with -v for why)";
+		tracer->uring_why =
+			r == -ENOENT ? "this kernel has no io_uring, or not the tracepoints that are needed (5.12)" :
+				       "the kernel refused its programs (run with -v for why)";
 		uring_close(uring);
 		return 0;
 	}
@@ -268,7 +271,8 @@ static bool ended_unknown(const struct uring *u, const struct dlt_uring_req *req
 static void record_send(const struct uring *uring, uint64_t key, const struct dlt_uring_req *req, uint64_t now_ns,
 			void (*fn)(void *ctx, const struct dlt_hdr *rec), void *ctx)
 {
-	const struct bpf_map *map = req->flags & DLT_URING_SHORT ? uring->skel->maps.short_records : uring->skel->maps.long_records;
+	const struct bpf_map *map =
+		req->flags & DLT_URING_SHORT ? uring->skel->maps.short_records : uring->skel->maps.long_records;
 	union {
 		struct dlt_hdr hdr;
 		char bytes[DLT_URING_LONG_BYTES];

@@ -40,7 +40,7 @@ uint64_t disk_write_out(int fd, uint64_t bytes, uint64_t until_ns, int *refused_
 
 	for (; at < bytes && clock_now_ns(CLOCK_MONOTONIC) < until_ns; at += PIECE_BYTES) {
 		r = query(fd, at, PIECE_BYTES,
-			SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+			  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 		refused = r ? r : refused;
 	}
 	if (at < bytes)

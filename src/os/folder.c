@@ -62,8 +62,8 @@ static bool gives_to(int fd, uid_t uid)
 }
 
 /*
- * Whether FD is the folder that we have just made, or as good: empty and our own. mkdir(2) does not return what it has made,
- * and who may write in its parent can rename another folder to its name.
+ * Whether FD is the folder that we have just made, or as good: empty and our own. mkdir(2) does not return what it has
+ * made, and who may write in its parent can rename another folder to its name.
  */
 static bool is_as_made(int fd)
 {

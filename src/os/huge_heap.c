@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define HUGE_PAGE (2UL << 20)
-#define HEAP (256 << 20)   /* of address space; allocations beyond it have small pages */
+#define HEAP (256 << 20) /* of address space; allocations beyond it have small pages */
 #define LARGEST (32 << 20) /* allocations up to this size come from the heap: the most that mallopt(3) takes */
 
 void huge_heap(void)

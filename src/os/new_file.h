@@ -16,7 +16,10 @@ struct new_file {
 	int (*may_replace)(const struct new_file *f);
 };
 
-#define NEW_FILE_NONE { .dirfd = -1 }
+#define NEW_FILE_NONE       \
+	{                   \
+		.dirfd = -1 \
+	}
 
 /* Returns the folder of the file PATH, and its name there, a part of PATH; free() it. NULL: no memory. */
 char *new_file_folder(const char *path, const char **name);

@@ -24,7 +24,8 @@ void stack_of_threads(void)
 
 bool stack_suffices(uint64_t *limit_ret)
 {
-	/* the program's name is the last thing on the stack, above the variables and arguments, which count too (execve(2)) */
+	/* the program's name is the last thing on the stack, above the variables and arguments, which count too
+	 * (execve(2)) */
 	const char *top = (const char *)getauxval(AT_EXECFN);
 	const char here = 0;
 	struct rlimit limit;

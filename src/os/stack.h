@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stacks of this process: ulimit -s bounds the main thread's, and the C library takes it for the size of those of other
- * threads, too. No function may need much of one: -Wframe-larger-than in the Makefile.
+ * The stacks of this process: ulimit -s bounds the main thread's, and the C library takes it for the size of those of
+ * other threads, too. No function may need much of one: -Wframe-larger-than in the Makefile.
  */
 #ifndef OS_STACK_H
 #define OS_STACK_H

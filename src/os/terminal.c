@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 #define WIDTH_DEFAULT 80U
-#define WIDTH_MIN 20U  /* no layout is narrower */
+#define WIDTH_MIN 20U /* no layout is narrower */
 #define WIDTH_MAX 120U /* longer lines are hard to read */
 
 /* Returns what COLUMNS says; UINT_MAX where that is no number, or 0. */

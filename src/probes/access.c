@@ -26,9 +26,10 @@
 #include "trace/probe.h"
 
 static const struct field_name source_names[] = { { DLT_ACCESS_FAULTS, "faults" }, { DLT_ACCESS_PAGES, "pages" },
-						  { DLT_ACCESS_PMU, "pmu" }, { DLT_ACCESS_WATCH, "watch" }, { DLT_ACCESS_WRITES, "writes" }, { 0, NULL } };
+						  { DLT_ACCESS_PMU, "pmu" },       { DLT_ACCESS_WATCH, "watch" },
+						  { DLT_ACCESS_WRITES, "writes" }, { 0, NULL } };
 static const struct field_name kind_names[] = {
-	{ DLT_ACCESS_UNKNOWN, "-" }, { DLT_ACCESS_HEAP, "heap" }, { DLT_ACCESS_ANON, "anon" },
+	{ DLT_ACCESS_UNKNOWN, "-" },   { DLT_ACCESS_HEAP, "heap" }, { DLT_ACCESS_ANON, "anon" },
 	{ DLT_ACCESS_STACK, "stack" }, { DLT_ACCESS_FILE, "file" }, { 0, NULL },
 };
 
@@ -36,26 +37,37 @@ static const struct field_name kind_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC at the end of the interval, ns", AT(hdr.ts_ns)),
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
-	{ "SOURCE", "how the accesses were seen: faults (page faults: first accesses of pages), pages (accessed pages, by the CPU's "
-		    "bits), writes (written pages, by soft-dirty bits), pmu (samples of the CPU's PMU), watch (each access of "
-		    "watched bytes)", FIELD_NAME,
-	  AT(source), 0, 0, source_names },
+	{ "SOURCE",
+	  "how the accesses were seen: faults (page faults: first accesses of pages), pages (accessed pages, by the "
+	  "CPU's "
+	  "bits), writes (written pages, by soft-dirty bits), pmu (samples of the CPU's PMU), watch (each access of "
+	  "watched bytes)",
+	  FIELD_NAME, AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },
-	{ "BYTES", "of all blocks, each with an equal share of touched bytes; where COUNT is 1, of the page that ADDR is in; watch: of the watched bytes", FIELD_U64,
-	  AT(bytes), .unit = "bytes" },
-	{ "TOUCHED", "of them in pages that were accessed; writes: that were written; - for pmu", FIELD_S64, AT(touched), .unit = "bytes" },
-	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written), .unit = "bytes" },
+	{ "BYTES",
+	  "of all blocks, each with an equal share of touched bytes; where COUNT is 1, of the page that ADDR is in; "
+	  "watch: of the watched bytes",
+	  FIELD_U64, AT(bytes), .unit = "bytes" },
+	{ "TOUCHED", "of them in pages that were accessed; writes: that were written; - for pmu", FIELD_S64,
+	  AT(touched), .unit = "bytes" },
+	{ "WRITTEN", "of them in pages that were written; - if that is not known", FIELD_S64, AT(written),
+	  .unit = "bytes" },
 	{ "COUNT", "faults; pmu: samples; watch: accesses; - for pages and writes", FIELD_S64, AT(count) },
 	{ "HUGE", "of TOUCHED in huge pages; - if that is not known", FIELD_S64, AT(huge), .unit = "bytes" },
-	{ "NODE", "NUMA node, for pages and writes: of one page in 61; - if that is not known, or the machine has one node", FIELD_S64, AT(node) },
+	{ "NODE",
+	  "NUMA node, for pages and writes: of one page in 61; - if that is not known, or the machine has one node",
+	  FIELD_S64, AT(node) },
 	{ "TID", "where COUNT is 1: thread", FIELD_S64, AT(tid) },
-	{ "IP", "where COUNT is 1: address of the instruction, watch: of the next one; - in the kernel", FIELD_ADDR, AT(ip) },
-	{ "KIND", "heap, anon (other memory of no file), stack (of the main thread), file; - if that is not known", FIELD_NAME, AT(kind), 0, 0,
-	  kind_names },
+	{ "IP", "where COUNT is 1: address of the instruction, watch: of the next one; - in the kernel", FIELD_ADDR,
+	  AT(ip) },
+	{ "KIND", "heap, anon (other memory of no file), stack (of the main thread), file; - if that is not known",
+	  FIELD_NAME, AT(kind), 0, 0, kind_names },
 	FIELD_FID_OF(struct access_row, id),
 	{ "OFFSET", "of the first block in the file; - if there is none", FIELD_S64, AT(offset), .unit = "bytes" },
-	{ "SITE", "watch: stack that allocated the block, joins sites.out; - if it is not of a watched line or function", FIELD_S64, AT(site) },
+	{ "SITE",
+	  "watch: stack that allocated the block, joins sites.out; - if it is not of a watched line or function",
+	  FIELD_S64, AT(site) },
 };
 #undef AT
 
@@ -106,7 +118,8 @@ static const struct table_use {
 };
 
 /* By page tables, where the user wants that or nothing else, and the machine can. 0, or -errno with OBJECT->why. */
-static int tables_open(struct page_tables **ret, struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+static int tables_open(struct page_tables **ret, struct probe_object *object, const struct dlt_config *cfg,
+		       const struct kernel_btf *kernel)
 {
 	const struct table_use *use = &table_uses[cfg->access];
 	char why[256];
@@ -117,22 +130,29 @@ static int tables_open(struct page_tables **ret, struct probe_object *object, co
 		return 0;
 	}
 	if (r < 0)
-		object->why = util_fmt("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
+		object->why =
+			util_fmt("--access %s: %s: use --access %s", config_access[cfg->access], why, use->instead);
 	return r;
 }
 
-static const struct cpu_event software = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } };
+static const struct cpu_event software = { .attr = { .type = PERF_TYPE_SOFTWARE,
+						     .config = PERF_COUNT_SW_PAGE_FAULTS } };
 
 /* Each access of the bytes of W; at address 0 none, until it is moved. */
 static struct cpu_event breakpoint(const struct dlt_watch *w)
 {
 	return (struct cpu_event){ .attr = {
-		.type = PERF_TYPE_BREAKPOINT, .sample_type = PERF_SAMPLE_ADDR, .bp_type = HW_BREAKPOINT_RW, .bp_addr = w->addr, .bp_len = w->len,
-		.disabled = !w->addr,
-	} };
+					   .type = PERF_TYPE_BREAKPOINT,
+					   .sample_type = PERF_SAMPLE_ADDR,
+					   .bp_type = HW_BREAKPOINT_RW,
+					   .bp_addr = w->addr,
+					   .bp_len = w->len,
+					   .disabled = !w->addr,
+				   } };
 }
 
-/* Puts the events that are needed here, if the machine has them: those of faults only WITHOUT their tracepoints. 0 or -errno, with *WHY_NOT. */
+/* Puts the events that are needed here, if the machine has them: those of faults only WITHOUT their tracepoints. 0 or
+ * -errno, with *WHY_NOT. */
 static int events_choose(struct access_source *source, const struct dlt_config *cfg, bool without, char **why_not)
 {
 	char why[256];
@@ -147,14 +167,16 @@ static int events_choose(struct access_source *source, const struct dlt_config *
 			source->n_events++;
 		}
 		r = cpu_events_check(source->event, source->n_events);
-		snprintf(why, sizeof(why), "the CPU's registers for %u breakpoints cannot be had: %s", source->n_events, strerror(-MIN(r, 0)));
+		snprintf(why, sizeof(why), "the CPU's registers for %u breakpoints cannot be had: %s", source->n_events,
+			 strerror(-MIN(r, 0)));
 	} else {
 		source->event[0] = software;
 		source->n_events = without;
 		return without ? cpu_events_check(&software, 1) : 0;
 	}
 	if (r < 0)
-		*why_not = util_fmt("--access %s: %s: use %s", config_access[cfg->access], why, r == -ERANGE ? "less" : "--access pages or faults");
+		*why_not = util_fmt("--access %s: %s: use %s", config_access[cfg->access], why,
+				    r == -ERANGE ? "less" : "--access pages or faults");
 	return MIN(r, 0);
 }
 
@@ -163,7 +185,8 @@ static int programs_choose(struct probe_object *object, const struct dlt_config 
 {
 	const struct access_bpf *skel = object->owner;
 	struct access_source *source = object->state;
-	const bool tables = source->pages, sampled = cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU, faults = !tables && !sampled;
+	const bool tables = source->pages, sampled = cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU,
+		   faults = !tables && !sampled;
 	const bool tp = kernel_btf_tp(kernel, "page_fault_user") >= 0, perf = cfg->perf & DLT_PERF_TP;
 
 	/* for a single process from 6.1 on */
@@ -222,8 +245,9 @@ static int begin(struct access_source *source, const struct access_bpf *skel)
 	int r = 0;
 
 	if (source->pages)
-		return access_pages_go(source->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
-				       bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
+		return access_pages_go(
+			source->pages, bpf_map__fd(skel->maps.runs), bpf_program__fd(skel->progs.access_send),
+			bpf_program__autoload(skel->progs.access_area) ? bpf_program__fd(skel->progs.access_area) : -1);
 	source->addressless = source->n_events ? &skel->bss->addressless : NULL;
 	pthread_mutex_lock(&source->lock);
 	for (unsigned int i = 0; !r && i < source->n_events; i++)

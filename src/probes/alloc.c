@@ -31,8 +31,7 @@ static const struct field_name func_names[] = {
 	{ DLT_ALLOC_PVALLOC, "pvalloc" },
 	{ DLT_ALLOC_FREE, "free" },
 #define FUNC_NAME(id, func, ...) { DLT_ALLOC_IN_##id, func },
-	DLT_ALLOC_FUNCTIONS(FUNC_NAME)
-	{ DLT_ALLOC_END, "end" },
+	DLT_ALLOC_FUNCTIONS(FUNC_NAME){ DLT_ALLOC_END, "end" },
 	{ 0, NULL },
 };
 
@@ -44,17 +43,26 @@ static const struct field_name func_names[] = {
 #define NEEDS_ENDS_RETURNS false
 #define NEEDS_ENDS_PASSES true
 #define NEEDS_ENDS_FREES false
-#define FUNCTION(id, func, function_symbol, files, how, arg)                                                            \
-	{ .name = (func), .symbol = (function_symbol), .modules = (files), .begins = "alloc_in_" #id, .ends = ENDS_##how, \
-	  .n_args = (arg), .needs_ends = NEEDS_ENDS_##how },
+#define FUNCTION(id, func, function_symbol, files, how, arg) \
+	{ .name = (func),                                    \
+	  .symbol = (function_symbol),                       \
+	  .modules = (files),                                \
+	  .begins = "alloc_in_" #id,                         \
+	  .ends = ENDS_##how,                                \
+	  .n_args = (arg),                                   \
+	  .needs_ends = NEEDS_ENDS_##how },
 static const struct probe_function functions[] = { DLT_ALLOC_FUNCTIONS(FUNCTION) };
 
 #define AT(member) offsetof(struct alloc_row, member)
 static const struct field fields[] = {
 	FIELDS_HEAD(struct alloc_row),
-	{ "FUNC", "the function; end: the block was still in use when its process, or the trace, ended", FIELD_NAME, AT(op), 0, 0, func_names },
+	{ "FUNC", "the function; end: the block was still in use when its process, or the trace, ended", FIELD_NAME,
+	  AT(op), 0, 0, func_names },
 	{ "ADDR", "address of the block; 0: the call failed", FIELD_ADDR, AT(addr) },
-	{ "SIZE", "as requested; free, end: of the block, - if its allocation is not in the trace; realloc: - if the block is now below --alloc-min", FIELD_S64, AT(size), .unit = "bytes" },
+	{ "SIZE",
+	  "as requested; free, end: of the block, - if its allocation is not in the trace; realloc: - if the block is "
+	  "now below --alloc-min",
+	  FIELD_S64, AT(size), .unit = "bytes" },
 	{ "OLD_ADDR", "realloc: address of the block that it got", FIELD_ADDR, AT(old_addr) },
 	{ "OLD_SIZE", "realloc: its size", FIELD_S64, AT(old_size), .unit = "bytes" },
 	{ "LIFE_NS", "free, end, realloc: how long the (old) block was in use, ns", FIELD_S64, AT(life_ns) },
@@ -88,7 +96,8 @@ static int functions_choose(struct alloc_bpf *skel, bool on)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, skel->obj) {
+	bpf_object__for_each_program(prog, skel->obj)
+	{
 		const char *name = bpf_program__name(prog);
 
 		if (strncmp(name, "alloc_in_", strlen("alloc_in_")) && strcmp(name, "alloc_function_ends"))
@@ -124,12 +133,14 @@ static int point_attach(struct probe_object *object)
 	fd = open(library, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = uprobe_find(fd, POINT_NAME(DLT_ALLOC_POINT), &(struct prologue_need){ PROLOGUE_ARG1 | PROLOGUE_ARG2 }, &point);
+	r = uprobe_find(fd, POINT_NAME(DLT_ALLOC_POINT), &(struct prologue_need){ PROLOGUE_ARG1 | PROLOGUE_ARG2 },
+			&point);
 	if (r == -ENOTSUP)
 		object->why = util_fmt("%s cannot be probed: %s", library, point.why);
 	if (r < 0)
 		return r;
-	object->state = uprobe_attach(skel->progs.alloc_point, &(struct uprobe_on){ .fd = fd, .offset = point.offset, .pid = -1 });
+	object->state = uprobe_attach(skel->progs.alloc_point,
+				      &(struct uprobe_on){ .fd = fd, .offset = point.offset, .pid = -1 });
 	return object->state ? 0 : -errno;
 }
 
@@ -151,7 +162,8 @@ static int alloc_emit(struct probe_object *o, enum probe_emit when)
 
 const struct probe alloc_probe = {
 	.name = "alloc",
-	.help = "malloc, free and their relatives, of the command that dltraced starts; with --pid calls that allocate tensors",
+	.help = "malloc, free and their relatives, of the command that dltraced starts; with --pid calls that allocate "
+		"tensors",
 	PROBE_FIELDS(fields),
 	.functions = functions,
 	.n_functions = ARRAY_SIZE(functions),

@@ -23,54 +23,56 @@
 /* --- columns ---------------------------------------------------------------------------------- */
 
 static const struct field_name type_names[] = {
-	{ DLT_BIO_READ, "R" },	{ DLT_BIO_WRITE, "W" }, { DLT_BIO_DISCARD, "D" },
-	{ DLT_BIO_FLUSH, "F" }, { DLT_BIO_ZERO, "Z" },	{ DLT_BIO_OTHER, "O" },
+	{ DLT_BIO_READ, "R" },
+	{ DLT_BIO_WRITE, "W" },
+	{ DLT_BIO_DISCARD, "D" },
+	{ DLT_BIO_FLUSH, "F" },
+	{ DLT_BIO_ZERO, "Z" },
+	{ DLT_BIO_OTHER, "O" },
 	{},
 };
 
 static const struct field_name flag_names[] = {
-	{ DLT_BIO_SYNC, "SYNC" },	  { DLT_BIO_META, "META" },	{ DLT_BIO_FUA, "FUA" },
-	{ DLT_BIO_PREFLUSH, "PREFLUSH" }, { DLT_BIO_RAHEAD, "RAHEAD" }, { DLT_BIO_SELF, "SELF" },
-	{ DLT_BIO_BIO, "BIO" },
-	{},
+	{ DLT_BIO_SYNC, "SYNC" },     { DLT_BIO_META, "META" },
+	{ DLT_BIO_FUA, "FUA" },       { DLT_BIO_PREFLUSH, "PREFLUSH" },
+	{ DLT_BIO_RAHEAD, "RAHEAD" }, { DLT_BIO_SELF, "SELF" },
+	{ DLT_BIO_BIO, "BIO" },       {},
 };
 
 const struct field_name bio_kind_names[] = {
-	{ DLT_BIO_KIND_NONE, "-" },   { DLT_BIO_DATA, "data" },	{ DLT_BIO_DIRECT, "direct" },
-	{ DLT_BIO_METADATA, "meta" }, { DLT_BIO_JOURNAL, "journal" }, { DLT_BIO_SWAP, "swap" },
-	{ DLT_BIO_SUPER, "super" },   { DLT_BIO_BELOW, "below" }, { DLT_BIO_UNKNOWN, "other" },
-	{},
+	{ DLT_BIO_KIND_NONE, "-" },     { DLT_BIO_DATA, "data" },
+	{ DLT_BIO_DIRECT, "direct" },   { DLT_BIO_METADATA, "meta" },
+	{ DLT_BIO_JOURNAL, "journal" }, { DLT_BIO_SWAP, "swap" },
+	{ DLT_BIO_SUPER, "super" },     { DLT_BIO_BELOW, "below" },
+	{ DLT_BIO_UNKNOWN, "other" },   {},
 };
 
 #define AT(member) offsetof(struct dlt_bio, member)
 
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when its last byte was done, ns", AT(hdr.ts_ns)),
-	{ "PID", "process that queued it; for a flush, the first that waits for it", FIELD_U32,
-	  AT(hdr.tgid) },
+	{ "PID", "process that queued it; for a flush, the first that waits for it", FIELD_U32, AT(hdr.tgid) },
 	{ "TID", "thread that queued it", FIELD_U32, AT(hdr.tid) },
 	{ "COMM", "name of that thread; kworker: write-back", FIELD_COMM, AT(hdr.comm) },
-	{ "DONEPID", "process that was running at its completion, 0: the idle task", FIELD_S64,
-	  AT(done_tgid) },
+	{ "DONEPID", "process that was running at its completion, 0: the idle task", FIELD_S64, AT(done_tgid) },
 	{ "DONECOMM", "name of the thread that was running then", FIELD_COMM, AT(done_comm) },
 	{ "DISK", "name of the whole disk", FIELD_WORD, AT(disk), .arg = DLT_DISK_LEN },
-	{ "T", "R read, W write, D discard, F flush, Z write zeroes, O other", FIELD_NAME,
-	  AT(type), .names = type_names },
+	{ "T", "R read, W write, D discard, F flush, Z write zeroes, O other", FIELD_NAME, AT(type),
+	  .names = type_names },
 	{ "SECTOR", "first sector of 512 bytes, - without one", FIELD_S64, AT(sector), .unit = "sectors" },
-	{ "BYTES", "length when the driver got it, merged requests included",
-	  FIELD_U32, AT(bytes), .unit = "bytes" },
+	{ "BYTES", "length when the driver got it, merged requests included", FIELD_U32, AT(bytes), .unit = "bytes" },
 	{ "LAT_NS", "queued to done, ns", FIELD_U64, AT(hdr.lat_ns) },
-	{ "QLAT_NS", "from queued until the driver got it, ns; LAT_NS - QLAT_NS is the device's time",
-	  FIELD_S64, AT(qlat_ns) },
-	{ "FLAGS", "as queued; SELF: by dltraced; BIO: a disk that handles bios, not requests",
-	  FIELD_FLAGS, AT(flags), .names = flag_names },
+	{ "QLAT_NS", "from queued until the driver got it, ns; LAT_NS - QLAT_NS is the device's time", FIELD_S64,
+	  AT(qlat_ns) },
+	{ "FLAGS", "as queued; SELF: by dltraced; BIO: a disk that handles bios, not requests", FIELD_FLAGS, AT(flags),
+	  .names = flag_names },
 	{ "STATUS", "0 or -errno, ? if the trace ended first", FIELD_S64, AT(status) },
 	{ "KIND", "data direct meta journal swap super; below: for a disk above; other", FIELD_NAME, AT(kind),
 	  .names = bio_kind_names },
 	FIELD_FID_OF(struct dlt_bio, id),
 	{ "FOFF", "where in the file it begins, bytes", FIELD_S64, AT(file_off), .unit = "bytes" },
-	{ "EXTENTS", "number of pieces, each a contiguous range of one file; KIND, FID, FOFF are of the first", FIELD_S64,
-	  AT(extents) },
+	{ "EXTENTS", "number of pieces, each a contiguous range of one file; KIND, FID, FOFF are of the first",
+	  FIELD_S64, AT(extents) },
 	{ "WPID", "for a write: process that dirtied its first page, or wrote with direct I/O", FIELD_S64,
 	  AT(writer_tgid) },
 	{ "WTID", "thread that did", FIELD_S64, AT(writer_tid) },
@@ -101,8 +103,8 @@ static bool tp_begins_with_queue(const struct kernel_btf *kernel, const char *na
 static void statuses_fill(__s16 statuses[DLT_BIO_STATUSES], bool old)
 {
 	static const __s16 same[] = {
-		0,	 EOPNOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE,
-		ENODATA, EILSEQ,     ENOMEM,	EIO,	EREMCHG, EAGAIN,    EBUSY,
+		0,       EOPNOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE,
+		ENODATA, EILSEQ,     ENOMEM,    EIO,    EREMCHG, EAGAIN,    EBUSY,
 	};
 	static const __s16 moved[] = { ETOOMANYREFS, EOVERFLOW, ENODEV, ETIME };
 	size_t n = ARRAY_SIZE(same) + old;
@@ -208,8 +210,7 @@ struct dlt_bio_kernel bio_kernel_of(const struct kernel_btf *kernel)
 		.queue_before_rq = tp_begins_with_queue(kernel, "block_rq_issue"),
 		.queue_before_bio = tp_begins_with_queue(kernel, "block_bio_queue"),
 		/* until 5.16, commit 8a7d267b4a2c */
-		.status_is_errno =
-			!type_is(btf, btf_tp_arg(kernel, "block_rq_complete", 1), "blk_status_t"),
+		.status_is_errno = !type_is(btf, btf_tp_arg(kernel, "block_rq_complete", 1), "blk_status_t"),
 		.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
 	};
 
@@ -274,7 +275,7 @@ bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt
 	rec->hdr.ts_ns = now_ns;
 	rec->hdr.lat_ns = now_ns - io->queued_ns;
 	rec->qlat_ns = rec->flags & DLT_BIO_BIO ? DLT_NONE :
-		       io->issued_ns		? (__s64)(io->issued_ns - io->queued_ns) :
+		       io->issued_ns            ? (__s64)(io->issued_ns - io->queued_ns) :
 						  (__s64)rec->hdr.lat_ns;
 	rec->done_tgid = DLT_UNKNOWN;
 	rec->status = DLT_UNKNOWN;
@@ -313,5 +314,6 @@ const struct probe bio_probe = {
 	 * untraced
 	 */
 	.skips_show = "bio_complete",
-	.plain = "the columns from KIND to FILE of bio.out are empty: the file and the writer of a request are not known",
+	.plain = "the columns from KIND to FILE of bio.out are empty: the file and the writer of a request are not "
+		 "known",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache probe: the kernel side adds up by file (bpf/cache/cache.bpf.h), and sends the sums of a file when the program for
- * that is run, here, once an interval.
+ * The cache probe: the kernel side adds up by file (bpf/cache/cache.bpf.h), and sends the sums of a file when the
+ * program for that is run, here, once an interval.
  */
 #include "dlt/cache.h"
 
@@ -23,20 +23,25 @@
 #define AT(member) offsetof(struct dlt_cache, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
-	{ "SPAN_NS", "time that the row covers, up to UNTIL_NS: since what the rows before it cover, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, up to UNTIL_NS: since what the rows before it cover, ns", FIELD_U64,
+	  AT(hdr.lat_ns) },
 	FIELD_FID_OF(struct dlt_cache, id),
-	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes), .unit = "bytes" },
+	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes),
+	  .unit = "bytes" },
 	{ "HIT", "pages of these reads that were in the cache", FIELD_U64, AT(hit), .unit = "pages" },
 	{ "MISS", "pages of these reads that were not", FIELD_U64, AT(miss), .unit = "pages" },
-	{ "AHEAD", "pages that entered the cache before any call requested them", FIELD_U64, AT(ahead), .unit = "pages" },
+	{ "AHEAD", "pages that entered the cache before any call requested them", FIELD_U64, AT(ahead),
+	  .unit = "pages" },
 	{ "USED", "of these, pages that a call then used for the first time", FIELD_U64, AT(used), .unit = "pages" },
 	{ "EVICTED", "pages that left the cache, for any reason", FIELD_U64, AT(evicted), .unit = "pages" },
 	{ "WASTED", "of these, pages that were read ahead and never used", FIELD_U64, AT(wasted), .unit = "pages" },
-	{ "DIRTIED", "clean pages that became dirty; a large folio counts with all its pages", FIELD_U64, AT(dirtied), .unit = "pages" },
+	{ "DIRTIED", "clean pages that became dirty; a large folio counts with all its pages", FIELD_U64, AT(dirtied),
+	  .unit = "pages" },
 	{ "WRITTEN", "pages that were written back; - without the bio probe", FIELD_S64, AT(written), .unit = "pages" },
 	FIELD_FILE_OF(struct dlt_cache, id),
-	{ "UNTIL_NS", "CLOCK_MONOTONIC of the end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before", FIELD_U64,
-	  AT(until_ns) },
+	{ "UNTIL_NS",
+	  "CLOCK_MONOTONIC of the end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before",
+	  FIELD_U64, AT(until_ns) },
 };
 #undef AT
 
@@ -73,15 +78,15 @@ struct batch {
 struct walked {
 	struct dlt_shared *shared;
 	uint64_t at_ns; /* CLOCK_MONOTONIC: end of what the last rows cover, begin of what the next ones do */
-	uint32_t turn;	/* that these begin with */
+	uint32_t turn; /* that these begin with */
 };
 
 /* What a walk sends. */
 struct walk {
 	uint64_t begin_ns, until_ns; /* until 0: as of now */
-	uint64_t turns;		     /* a bit for each turn */
-	bool scarce;		     /* cells are: those go of which nothing is cached and nothing has changed, */
-	int forget;		     /* and as many of which only nothing has changed */
+	uint64_t turns; /* a bit for each turn */
+	bool scarce; /* cells are: those go of which nothing is cached and nothing has changed, */
+	int forget; /* and as many of which only nothing has changed */
 };
 
 #define ALL_TURNS ((1U << DLT_CACHE_TURNS) - 1)
@@ -97,7 +102,8 @@ static bool turn_changed(const struct dlt_cache_cell *cell, uint64_t turns)
 }
 
 /* Send the sums of ID's cell, or forget it. */
-static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id, const struct dlt_cache_cell *cell, struct walk *walk)
+static int cell_walk(const struct cache_bpf *skel, const struct dlt_file_id *id, const struct dlt_cache_cell *cell,
+		     struct walk *walk)
 {
 	const uint64_t dev_gen = id->dev | (uint64_t)id->gen << 32;
 	const uint64_t send[] = { id->ino, dev_gen, walk->begin_ns, walk->until_ns, walk->turns };
@@ -142,16 +148,18 @@ static int cells_now(const struct walked *last)
 }
 
 /*
- * Send the sums as of now: those of the present turn, and when the trace ends also what a hook added to the other one just
- * after it was sent. 0 or -errno.
+ * Send the sums as of now: those of the present turn, and when the trace ends also what a hook added to the other one
+ * just after it was sent. 0 or -errno.
  */
 static int send_now(const struct cache_bpf *skel, struct walked *last, bool at_end)
 {
 	const int cells = at_end ? 0 : cells_now(last);
 	const int r = cells_walk(skel, &(struct walk){
-		last->at_ns, .turns = at_end ? ALL_TURNS : 1U << last->turn % DLT_CACHE_TURNS,
-		.scarce = cells > CELLS_ENOUGH, .forget = cells > CELLS_MANY ? cells - CELLS_ENOUGH : 0,
-	});
+					       last->at_ns,
+					       .turns = at_end ? ALL_TURNS : 1U << last->turn % DLT_CACHE_TURNS,
+					       .scarce = cells > CELLS_ENOUGH,
+					       .forget = cells > CELLS_MANY ? cells - CELLS_ENOUGH : 0,
+				       });
 
 	if (!r)
 		last->at_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -173,7 +181,8 @@ static int walked_new(struct probe_object *object)
 
 	if (!last)
 		return -ENOMEM;
-	last->shared = mmap(NULL, sizeof(*last->shared), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skel->maps.dlt_shared), 0);
+	last->shared = mmap(NULL, sizeof(*last->shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    bpf_map__fd(skel->maps.dlt_shared), 0);
 	if (last->shared == MAP_FAILED) {
 		const int r = -errno;
 

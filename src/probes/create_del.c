@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The create_del probe. System calls name files by path only: which file that is comes from the kernel's own look-up, where
- * the functions behind it can be hooked, else the FID is the one last known by the absolute path, if any.
+ * The create_del probe. System calls name files by path only: which file that is comes from the kernel's own look-up,
+ * where the functions behind it can be hooked, else the FID is the one last known by the absolute path, if any.
  */
 #include "dlt/create_del.h"
 
@@ -22,7 +22,10 @@
 #include "trace/probe.h"
 
 static const struct field_name by_names[] = {
-	{ DLT_CD_NAMED_NONE, "-" }, { DLT_CD_NAMED_SENT, "kernel" }, { DLT_CD_NAMED_PATH, "path" }, {},
+	{ DLT_CD_NAMED_NONE, "-" },
+	{ DLT_CD_NAMED_SENT, "kernel" },
+	{ DLT_CD_NAMED_PATH, "path" },
+	{},
 };
 
 /* FLAGS has O_* for create, AT_* or RENAME_* for the others: their number decides. */
@@ -36,11 +39,12 @@ static const struct field fields[] = {
 	{ "FLAGS", "O_* (create), AT_* (unlinkat, linkat), RENAME_* (renameat2), in hex", FIELD_ADDR,
 	  offsetof(struct dlt_create_del, flags) },
 	FIELD_FID_OF(struct dlt_create_del, id),
-	{ "PATH", "as passed, made absolute; links are not resolved", FIELD_ABS,
-	  offsetof(struct dlt_create_del, segs), 0, 2 },
+	{ "PATH", "as passed, made absolute; links are not resolved", FIELD_ABS, offsetof(struct dlt_create_del, segs),
+	  0, 2 },
 	{ "PATH2", "the new name of rename and link; the text of symlink", FIELD_ABS,
 	  offsetof(struct dlt_create_del, segs), 1, 3 },
-	{ "FID_BY", "how FID is known: kernel (it looked the path up), path (the file that was last known by this path)",
+	{ "FID_BY",
+	  "how FID is known: kernel (it looked the path up), path (the file that was last known by this path)",
 	  FIELD_NAME, offsetof(struct dlt_create_del, named), 0, 0, by_names },
 };
 
@@ -103,13 +107,15 @@ static enum names_deed deed_of(const struct dlt_create_del *rec, const char *fun
 		enum names_deed deed;
 	} deeds[] = {
 		{ "unlink", NAMES_REMOVED }, { "rmdir", NAMES_REMOVED }, { "rename", NAMES_MOVED },
-		{ "symlink", NAMES_MADE }, { "mkdir", NAMES_MADE }, { "mknod", NAMES_MADE }, { "link", NAMES_LINKED },
+		{ "symlink", NAMES_MADE },   { "mkdir", NAMES_MADE },    { "mknod", NAMES_MADE },
+		{ "link", NAMES_LINKED },
 	};
 
 	for (size_t i = 0; !rec->ret && i < ARRAY_SIZE(deeds); i++)
 		if (strstr(func, deeds[i].part))
 			/* DLT_NONE does not have that bit */
-			return deeds[i].deed == NAMES_MOVED && rec->flags & RENAME_EXCHANGE ? NAMES_SWAPPED : deeds[i].deed;
+			return deeds[i].deed == NAMES_MOVED && rec->flags & RENAME_EXCHANGE ? NAMES_SWAPPED :
+											      deeds[i].deed;
 	return NAMES_NONE;
 }
 
@@ -130,7 +136,10 @@ static struct dlt_file_id file_by_path(struct decode *decode, const struct dlt_c
 		files_forget_path(decode->ctx.files, rec->view, path2, len2);
 	if (!len || deed == NAMES_MADE)
 		return (struct dlt_file_id){};
-	return names_by_path(decode, &rec->hdr, rec->view, path, len, moved ? path2 : deed == NAMES_REMOVED ? NULL : path,
+	return names_by_path(decode, &rec->hdr, rec->view, path, len,
+			     moved                 ? path2 :
+			     deed == NAMES_REMOVED ? NULL :
+						     path,
 			     moved ? len2 : len, deed == NAMES_SWAPPED);
 }
 
@@ -166,9 +175,8 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
 	struct dlt_create_del *rec = (struct dlt_create_del *)hdr;
 	static const uint8_t path_arg[] = {
-		[DLT_CD_MKDIRAT] = 1, [DLT_CD_UNLINKAT] = 1, [DLT_CD_RENAMEAT] = 1,
-		[DLT_CD_SYMLINK] = 1, [DLT_CD_SYMLINKAT] = 2, [DLT_CD_MKNODAT] = 1,
-		[DLT_CD_SHAPES] = 0,
+		[DLT_CD_MKDIRAT] = 1,   [DLT_CD_UNLINKAT] = 1, [DLT_CD_RENAMEAT] = 1, [DLT_CD_SYMLINK] = 1,
+		[DLT_CD_SYMLINKAT] = 2, [DLT_CD_MKNODAT] = 1,  [DLT_CD_SHAPES] = 0,
 	};
 
 	rec->ret = rec->mode = rec->flags = DLT_UNKNOWN;

@@ -16,23 +16,32 @@
 #include "kernel/skel.h"
 #include "trace/probe.h"
 
-static const struct field_name func_names[] = { { DLT_FAULT_USER, "user" }, { DLT_FAULT_KERNEL, "kernel" }, { 0, NULL } };
+static const struct field_name func_names[] = { { DLT_FAULT_USER, "user" },
+						{ DLT_FAULT_KERNEL, "kernel" },
+						{ 0, NULL } };
 static const struct field_name kind_names[] = {
-	{ DLT_FAULT_FILE, "file" }, { DLT_FAULT_SWAP, "swap" }, { DLT_FAULT_OTHER, "other" }, { 0, NULL },
+	{ DLT_FAULT_FILE, "file" },
+	{ DLT_FAULT_SWAP, "swap" },
+	{ DLT_FAULT_OTHER, "other" },
+	{ 0, NULL },
 };
 
 #define AT(member) offsetof(struct dlt_fault, member)
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_fault),
-	{ "FUNC", "who accessed the page: user (an instruction of the program), kernel (within a system call of the program)", FIELD_NAME,
-	  AT(func), 0, 0, func_names },
-	{ "KIND", "the page's kind: file (of a mapped file), swap (of anonymous memory), other (its beginning was not seen)", FIELD_NAME,
-	  AT(kind), 0, 0, kind_names },
+	{ "FUNC",
+	  "who accessed the page: user (an instruction of the program), kernel (within a system call of the program)",
+	  FIELD_NAME, AT(func), 0, 0, func_names },
+	{ "KIND",
+	  "the page's kind: file (of a mapped file), swap (of anonymous memory), other (its beginning was not seen)",
+	  FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "LAT_NS", "duration, ns; - if the beginning was not seen", FIELD_S64, AT(lat_ns) },
 	{ "ADDR", "accessed address", FIELD_ADDR, AT(addr) },
 	{ "IP", "address of the instruction that accessed it; - in the kernel", FIELD_ADDR, AT(ip) },
 	{ "OFFSET", "position of the page in the file, bytes", FIELD_S64, AT(offset), .unit = "bytes" },
-	{ "DISK_BYTES", "fetched from disk by this thread in the fault, read-ahead included; 0: it waited for a read by another thread; - if the file "
+	{ "DISK_BYTES",
+	  "fetched from disk by this thread in the fault, read-ahead included; 0: it waited for a read by another "
+	  "thread; - if the file "
 	  "is not on a disk (NFS, FUSE)",
 	  FIELD_S64, AT(disk_bytes), .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_fault, id),
@@ -40,7 +49,8 @@ static const struct field fields[] = {
 };
 #undef AT
 
-static const struct cpu_event major = { .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ } };
+static const struct cpu_event major = { .attr = { .type = PERF_TYPE_SOFTWARE,
+						  .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ } };
 
 /* Choose the hooks of begins that this kernel has, and the end that goes with them. */
 static void hooks_choose(struct fault_bpf *skel, const struct dlt_config *cfg, const struct kernel_btf *kernel)
@@ -88,7 +98,8 @@ static int fault_open(struct probe_object *object, const struct dlt_config *cfg,
 /* The program at a fault's end, of the two. */
 static int end_fd(const struct fault_bpf *skel)
 {
-	return bpf_program__fd(bpf_program__autoload(skel->progs.fault_end) ? skel->progs.fault_end : skel->progs.fault_end_vma);
+	return bpf_program__fd(bpf_program__autoload(skel->progs.fault_end) ? skel->progs.fault_end :
+									      skel->progs.fault_end_vma);
 }
 
 static void events_free(void *events)

@@ -11,7 +11,7 @@
 #include "trace/probe.h"
 
 static const struct field_name prot_names[] = {
-	{ PROT_EXEC, "EXEC" }, { PROT_READ, "READ" }, { PROT_WRITE, "WRITE" },
+	{ PROT_EXEC, "EXEC" },           { PROT_READ, "READ" },       { PROT_WRITE, "WRITE" },
 	{ PROT_GROWSDOWN, "GROWSDOWN" }, { PROT_GROWSUP, "GROWSUP" }, { 0, NULL },
 };
 
@@ -35,7 +35,10 @@ static const struct field_name flag_names[] = {
 	{ DLT_MREMAP_MAYMOVE, "MREMAP_MAYMOVE" },
 	{ DLT_MREMAP_FIXED, "MREMAP_FIXED" },
 	{ DLT_MREMAP_DONTUNMAP, "MREMAP_DONTUNMAP" },
-#define ADVICE(name) { DLT_MADVISE(name), #name, DLT_MADVISE_MASK }
+#define ADVICE(name)                                       \
+	{                                                  \
+		DLT_MADVISE(name), #name, DLT_MADVISE_MASK \
+	}
 	ADVICE(MADV_NORMAL),
 	ADVICE(MADV_RANDOM),
 	ADVICE(MADV_SEQUENTIAL),
@@ -69,26 +72,29 @@ static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_mmap),
 	FIELD_FUNC_OF(struct dlt_mmap),
 	FIELD_LAT_OF(struct dlt_mmap),
-	{ "RET", "address, 0 (munmap, madvise) or -errno; brk: the end of the heap after the call, which is OLD_ADDR if it failed", FIELD_ADDR, offsetof(struct dlt_mmap, ret) },
+	{ "RET",
+	  "address, 0 (munmap, madvise) or -errno; brk: the end of the heap after the call, which is OLD_ADDR if it "
+	  "failed",
+	  FIELD_ADDR, offsetof(struct dlt_mmap, ret) },
 	{ "ADDR", "requested address", FIELD_ADDR, offsetof(struct dlt_mmap, addr) },
-	{ "LEN", "bytes; brk: by which the heap has grown or shrunk", FIELD_U64, offsetof(struct dlt_mmap, len), .unit = "bytes" },
+	{ "LEN", "bytes; brk: by which the heap has grown or shrunk", FIELD_U64, offsetof(struct dlt_mmap, len),
+	  .unit = "bytes" },
 	{ "PROT", "PROT_*", FIELD_FLAGS, offsetof(struct dlt_mmap, prot), 0, 0, prot_names },
-	{ "FLAGS", "MAP_*, MREMAP_* or the advice, MADV_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags), DLT_MREMAP_SHIFT, 0, flag_names },
+	{ "FLAGS", "MAP_*, MREMAP_* or the advice, MADV_*", FIELD_FLAGS, offsetof(struct dlt_mmap, flags),
+	  DLT_MREMAP_SHIFT, 0, flag_names },
 	{ "FD", "descriptor as passed (-1: none)", FIELD_S64, offsetof(struct dlt_mmap, fd) },
 	{ "OFFSET", "position in the file, bytes", FIELD_S64, offsetof(struct dlt_mmap, offset), .unit = "bytes" },
-	{ "OLD_ADDR", "mremap's old address; brk: the end of the heap before the call", FIELD_ADDR, offsetof(struct dlt_mmap, old_addr) },
+	{ "OLD_ADDR", "mremap's old address; brk: the end of the heap before the call", FIELD_ADDR,
+	  offsetof(struct dlt_mmap, old_addr) },
 	{ "OLD_LEN", "mremap's old length, bytes", FIELD_S64, offsetof(struct dlt_mmap, old_len), .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_mmap, id),
 	FIELD_FILE_OF(struct dlt_mmap, id),
 };
 
 static const struct probe_call calls[] = {
-	{ "brk", SYS_brk, DLT_BRK, "mmap_exit", "brk_entry" },
-	{ "madvise", SYS_madvise, DLT_MADVISES, "mmap_exit" },
-	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },
-	{ "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
-	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },
-	{ "snapshot", -1 }, /* mapped before the trace */
+	{ "brk", SYS_brk, DLT_BRK, "mmap_exit", "brk_entry" }, { "madvise", SYS_madvise, DLT_MADVISES, "mmap_exit" },
+	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },           { "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
+	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },     { "snapshot", -1 }, /* mapped before the trace */
 };
 _Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 
@@ -103,8 +109,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->addr = mremap ? DLT_NONE : (int64_t)call->args[0];
 	rec->len = call->args[mremap ? 2 : 1];
 	rec->prot = mmap ? (int64_t)call->args[2] : DLT_NONE;
-	rec->flags = mmap ? (int64_t)call->args[3] :
-		     mremap ? (int64_t)(call->args[3] << DLT_MREMAP_SHIFT) : DLT_NONE;
+	rec->flags = mmap ? (int64_t)call->args[3] : mremap ? (int64_t)(call->args[3] << DLT_MREMAP_SHIFT) : DLT_NONE;
 	rec->fd = mmap ? (int32_t)call->args[4] : DLT_NONE;
 	rec->offset = mmap ? (int64_t)call->args[5] : DLT_NONE;
 	rec->old_addr = mremap ? (int64_t)call->args[0] : DLT_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pids.out: process life. The kernel's record lacks facts that only /proc has (drain/rows/process_facts.h). A record waits for them,
- * and all later records of this file behind it.
+ * pids.out: process life. The kernel's record lacks facts that only /proc has (drain/rows/process_facts.h). A record
+ * waits for them, and all later records of this file behind it.
  */
 #include "dlt/pids.h"
 
@@ -30,9 +30,10 @@ struct row {
 };
 
 static const struct field_name event_names[] = {
-	{ DLT_PIDS_SNAPSHOT, "snapshot" }, { DLT_PIDS_FORK, "fork" },	  { DLT_PIDS_THREAD, "thread" },
-	{ DLT_PIDS_EXEC, "exec" },	   { DLT_PIDS_RENAME, "rename" }, { DLT_PIDS_EXIT, "exit" },
-	{ DLT_PIDS_LEFT, "left" },	   { 0, NULL },
+	{ DLT_PIDS_SNAPSHOT, "snapshot" }, { DLT_PIDS_FORK, "fork" },
+	{ DLT_PIDS_THREAD, "thread" },     { DLT_PIDS_EXEC, "exec" },
+	{ DLT_PIDS_RENAME, "rename" },     { DLT_PIDS_EXIT, "exit" },
+	{ DLT_PIDS_LEFT, "left" },         { 0, NULL },
 };
 
 static const struct field fields[] = {
@@ -41,13 +42,17 @@ static const struct field fields[] = {
 	{ "TID", "thread", FIELD_U32, offsetof(struct row, rec.hdr.tid) },
 	{ "PPID", "its parent", FIELD_U32, offsetof(struct row, rec.ppid) },
 	{ "COMM", "name of the thread, after the event", FIELD_COMM, offsetof(struct row, rec.hdr.comm) },
-	{ "EVENT", "snapshot fork thread exec rename exit left", FIELD_NAME, offsetof(struct row, rec.event), 0, 0, event_names },
-	{ "STATUS", "raw wait status, in the row that ends a process; - for a thread", FIELD_S64, offsetof(struct row, rec.status) },
+	{ "EVENT", "snapshot fork thread exec rename exit left", FIELD_NAME, offsetof(struct row, rec.event), 0, 0,
+	  event_names },
+	{ "STATUS", "raw wait status, in the row that ends a process; - for a thread", FIELD_S64,
+	  offsetof(struct row, rec.status) },
 	{ "NSPID", "PID in its own PID namespace", FIELD_U32, offsetof(struct row, rec.nspid) },
 	{ "UID", "real user", FIELD_U32, offsetof(struct row, rec.uid) },
 	{ "CGROUP", "path of its cgroup", FIELD_STR, offsetof(struct row, cgroup), 255 },
-	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK from its environment", FIELD_S64, offsetof(struct row, rank) },
-	{ "ARGS", "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: the old name; "
+	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK from its environment", FIELD_S64,
+	  offsetof(struct row, rank) },
+	{ "ARGS",
+	  "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: the old name; "
 	  "exit: utime= stime= (ns) maxrss= (bytes) majflt= disk_read= disk_write= (bytes) minflt=, "
 	  "of the process if STATUS is given, else of the thread",
 	  FIELD_USTR, offsetof(struct row, rec.segs), 0 },
@@ -72,11 +77,14 @@ static int64_t exec_rank(const struct dlt_pids *rec, size_t len)
 
 static size_t exit_text(char *seg, size_t size, const struct dlt_pids *rec)
 {
-	return (size_t)snprintf(seg, size, "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu minflt=%llu",
-				rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt, rec->disk_read, rec->disk_write, rec->minflt);
+	return (size_t)snprintf(
+		seg, size, "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu minflt=%llu",
+		rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt, rec->disk_read, rec->disk_write,
+		rec->minflt);
 }
 
-static void row_write(struct decode *decode, const struct dlt_pids *rec, const struct process_facts *facts, struct process_fact *fact)
+static void row_write(struct decode *decode, const struct dlt_pids *rec, const struct process_facts *facts,
+		      struct process_fact *fact)
 {
 	size_t len = MIN(MIN((size_t)rec->segs.len[0], rec->hdr.size - sizeof(*rec)), DLT_ARGS_MAX);
 	struct row row = { .rec = *rec };
@@ -171,7 +179,8 @@ static void turn(struct decode *d, bool end)
 	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + TURN_MS * NSEC_PER_MSEC;
 	struct pids *p = d->pids;
 
-	while (p && p->end && line_advance(d, p, end ? -1 : WAIT_MS) && (end || clock_now_ns(CLOCK_MONOTONIC) < until_ns))
+	while (p && p->end && line_advance(d, p, end ? -1 : WAIT_MS) &&
+	       (end || clock_now_ns(CLOCK_MONOTONIC) < until_ns))
 		;
 }
 

@@ -10,7 +10,9 @@
 #include "trace/probe.h"
 
 static const struct field_name kind_names[] = {
-	{ DLT_RECLAIM_MACHINE, "machine" }, { DLT_RECLAIM_CGROUP, "cgroup" }, { 0, NULL },
+	{ DLT_RECLAIM_MACHINE, "machine" },
+	{ DLT_RECLAIM_CGROUP, "cgroup" },
+	{ 0, NULL },
 };
 
 static const struct field fields[] = {
@@ -31,7 +33,8 @@ static void hooks_choose(const struct reclaim_bpf *skel, const struct dlt_config
 	} hooks[] = {
 		{ "mm_vmscan_direct_reclaim_begin", skel->progs.reclaim_begin, skel->progs.reclaim_begin_perf },
 		{ "mm_vmscan_direct_reclaim_end", skel->progs.reclaim_end, skel->progs.reclaim_end_perf },
-		{ "mm_vmscan_memcg_reclaim_begin", skel->progs.reclaim_cgroup_begin, skel->progs.reclaim_cgroup_begin_perf },
+		{ "mm_vmscan_memcg_reclaim_begin", skel->progs.reclaim_cgroup_begin,
+		  skel->progs.reclaim_cgroup_begin_perf },
 		{ "mm_vmscan_memcg_reclaim_end", skel->progs.reclaim_cgroup_end, skel->progs.reclaim_cgroup_end_perf },
 	};
 
@@ -71,7 +74,8 @@ static void in_flight(struct probe_object *object, void (*emit)(void *ctx, const
 
 const struct probe reclaim_probe = {
 	.name = "reclaim",
-	.help = "direct reclaim: memory that threads had to free themselves, for the machine or within a cgroup's limit",
+	.help = "direct reclaim: memory that threads had to free themselves, for the machine or within a cgroup's "
+		"limit",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_reclaim),
 	.flags = PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_MAY_LACK,

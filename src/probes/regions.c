@@ -9,12 +9,17 @@
 #include "trace/probe.h"
 
 static const struct field_name source_names[] = {
-	{ DLTRACED_SOURCE_API, "api" }, { DLTRACED_SOURCE_TORCH, "torch" }, { DLTRACED_SOURCE_NVTX, "nvtx" }, { 0, NULL },
+	{ DLTRACED_SOURCE_API, "api" },
+	{ DLTRACED_SOURCE_TORCH, "torch" },
+	{ DLTRACED_SOURCE_NVTX, "nvtx" },
+	{ 0, NULL },
 };
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct regions_row),
-	{ "CAT", "category: the part of the name before its first dot, without ai.; app if there is none; mark: an instant; meta: a fact",
+	{ "CAT",
+	  "category: the part of the name before its first dot, without ai.; app if there is none; mark: an instant; "
+	  "meta: a fact",
 	  FIELD_USTR, offsetof(struct regions_row, segs), 0 },
 	{ "NAME", "name of the region", FIELD_USTR, offsetof(struct regions_row, segs), 1 },
 	{ "LAT_NS", "duration from the start that the program read itself, ns; 0 for an instant", FIELD_U64,
@@ -23,10 +28,12 @@ static const struct field fields[] = {
 	  offsetof(struct regions_row, ret) },
 	{ "EPOCH", "as the program passed it", FIELD_S64, offsetof(struct regions_row, epoch) },
 	{ "STEP", "as the program passed it", FIELD_S64, offsetof(struct regions_row, step) },
-	{ "BYTES", "as the program passed it, of a batch or a checkpoint", FIELD_S64, offsetof(struct regions_row, bytes),
-	  .unit = "bytes" },
-	{ "LANE", "number of an asyncio task, a stream or a started range of NVTX, whose regions may overlap with others of the thread", FIELD_S64,
-	  offsetof(struct regions_row, lane) },
+	{ "BYTES", "as the program passed it, of a batch or a checkpoint", FIELD_S64,
+	  offsetof(struct regions_row, bytes), .unit = "bytes" },
+	{ "LANE",
+	  "number of an asyncio task, a stream or a started range of NVTX, whose regions may overlap with others of "
+	  "the thread",
+	  FIELD_S64, offsetof(struct regions_row, lane) },
 	{ "SOURCE", "api torch nvtx", FIELD_NAME, offsetof(struct regions_row, source), 0, 0, source_names },
 	{ "ARGS", "further data, key=value separated by \\012; for a fact its value", FIELD_USTR,
 	  offsetof(struct regions_row, segs), 2 },

@@ -23,7 +23,7 @@
 
 static const struct field_name kind_names[] = {
 	{ DLT_SCHED_TARGET, "target" }, { DLT_SCHED_KERNEL, "kernel" }, { DLT_SCHED_SELF, "self" },
-	{ DLT_SCHED_OTHER, "other" },	{ DLT_SCHED_IDLE, "idle" },	{ 0, NULL },
+	{ DLT_SCHED_OTHER, "other" },   { DLT_SCHED_IDLE, "idle" },     { 0, NULL },
 };
 
 static const struct field_name call_names[] = {
@@ -41,13 +41,18 @@ static const struct field_name call_names[] = {
 #define SUM(i) offsetof(struct dlt_sched, sums[DLT_SCHED_##i])
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_sched),
-	{ "KIND", "owner of the time: target, kernel (a thread of it), self (dltraced, with --all its helpers, and the job's process until the trace has begun), other (all processes beside the "
-	  "target, as one), idle (an offline CPU, too)", FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
+	{ "KIND",
+	  "owner of the time: target, kernel (a thread of it), self (dltraced, with --all its helpers, and the job's "
+	  "process until the trace has begun), other (all processes beside the "
+	  "target, as one), idle (an offline CPU, too)",
+	  FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
-	{ "CALL", "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a signal or a "
+	{ "CALL",
+	  "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a signal or a "
 	  "debugger), worker (a kernel thread that works for the process), compat (a 32-bit call); - in rows of CPUs",
 	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
-	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64,
+	  offsetof(struct dlt_sched, hdr.lat_ns) },
 	{ "COUNT", "how often the thread got the CPU; in rows of calls: how often it waited", FIELD_S64, SUM(COUNT) },
 	{ "PREEMPTED", "how often it lost the CPU while it could have run on", FIELD_S64, SUM(PREEMPTED) },
 	{ "RUN_NS", "time on the CPU, ns", FIELD_S64, SUM(RUN) },
@@ -75,8 +80,8 @@ static int sched_open(struct probe_object *object, const struct dlt_config *cfg,
 	skel = object->owner;
 	skel->rodata->state_is_given = (uint8_t)given;
 	/* 5.15, commit dd6e10fbd9fb */
-	skel->rodata->stack_bytes = btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs") ?
-		0 : STACK_BYTES;
+	skel->rodata->stack_bytes =
+		btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs") ? 0 : STACK_BYTES;
 	bpf_program__set_autoattach(skel->progs.sched_send, false);
 	bpf_program__set_autoattach(skel->progs.sched_tasks, false);
 	r = bpf_map__set_max_entries(skel->maps.cells, n_cpus * DLT_SCHED_CELLS);
@@ -94,7 +99,8 @@ static int cpu_begin(const struct sched_bpf *skel, uint32_t cpu, bool online, ui
 {
 	struct dlt_sched_cell idle = { .kind = DLT_SCHED_IDLE, .call = DLT_SCHED_NO_CALL, .sent_ns = now_ns };
 	struct dlt_sched_cell other = { .kind = DLT_SCHED_OTHER, .call = DLT_SCHED_NO_CALL, .sent_ns = now_ns };
-	uint32_t first = cpu * DLT_SCHED_CELLS, idles = first + DLT_SCHED_CELL_IDLE, others = first + DLT_SCHED_CELL_OTHER;
+	uint32_t first = cpu * DLT_SCHED_CELLS, idles = first + DLT_SCHED_CELL_IDLE,
+		 others = first + DLT_SCHED_CELL_OTHER;
 	struct dlt_sched_cpu c = { .online = online };
 	int cells = bpf_map__fd(skel->maps.cells);
 
@@ -135,9 +141,9 @@ static void clock_stop(volatile struct dlt_sched_clock *clock)
 #define HOOKS_WAIT_MS 2000
 
 /*
- * Waits for hooks that were running when the trace ended: on a virtual machine a CPU may stand still within one. Those that
- * begin later change nothing. Returns the end, which is later than END_NS where hooks have counted a later switch: it had
- * passed before clock_stop() came to set it.
+ * Waits for hooks that were running when the trace ended: on a virtual machine a CPU may stand still within one. Those
+ * that begin later change nothing. Returns the end, which is later than END_NS where hooks have counted a later switch:
+ * it had passed before clock_stop() came to set it.
  */
 static uint64_t hooks_wait(const struct sched_bpf *skel, uint64_t end_ns)
 {
@@ -148,7 +154,8 @@ static uint64_t hooks_wait(const struct sched_bpf *skel, uint64_t end_ns)
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		struct dlt_sched_cpu c = {};
 
-		while (bpf_map_lookup_elem(bpf_map__fd(skel->maps.cpus), &cpu, &c) == 0 && c.seq & 1 && waited_ms < HOOKS_WAIT_MS) {
+		while (bpf_map_lookup_elem(bpf_map__fd(skel->maps.cpus), &cpu, &c) == 0 && c.seq & 1 &&
+		       waited_ms < HOOKS_WAIT_MS) {
 			nanosleep(&nap, NULL);
 			waited_ms++;
 		}
@@ -198,7 +205,8 @@ static int sched_send_sums(struct probe_object *object, enum probe_emit when)
 
 const struct probe sched_probe = {
 	.name = "sched",
-	.help = "CPU scheduling, summed per interval: time on each CPU, and waits for a CPU, for a disk, and in each call",
+	.help = "CPU scheduling, summed per interval: time on each CPU, and waits for a CPU, for a disk, and in each "
+		"call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
 	.flags = PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,

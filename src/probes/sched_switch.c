@@ -10,10 +10,11 @@
 #include "trace/probe.h"
 
 static const struct field_name state_names[] = {
-	{ DLT_STATE_R, "R" }, { DLT_STATE_PREEMPTED, "R+" }, { DLT_STATE_S, "S" },
-	{ DLT_STATE_D, "D" }, { DLT_STATE_I, "I" },	     { DLT_STATE_T, "T" },
-	{ DLT_STATE_TRACED, "t" }, { DLT_STATE_P, "P" },     { DLT_STATE_X, "X" },
-	{ 0, NULL },
+	{ DLT_STATE_R, "R" },      { DLT_STATE_PREEMPTED, "R+" },
+	{ DLT_STATE_S, "S" },      { DLT_STATE_D, "D" },
+	{ DLT_STATE_I, "I" },      { DLT_STATE_T, "T" },
+	{ DLT_STATE_TRACED, "t" }, { DLT_STATE_P, "P" },
+	{ DLT_STATE_X, "X" },      { 0, NULL },
 };
 
 #define AT(member) offsetof(struct dlt_sched_switch, member)
@@ -23,12 +24,15 @@ static const struct field fields[] = {
 	{ "PREV_PID", "process of the thread that left the CPU; 0: idle", FIELD_U32, AT(hdr.tgid) },
 	{ "PREV_TID", "the thread", FIELD_U32, AT(hdr.tid) },
 	{ "PREV_COMM", "its name", FIELD_COMM, AT(hdr.comm) },
-	{ "PREV_STATE", "why it left: S sleeps, D waits uninterruptibly, R yields, R+ preempted, I a kernel thread without "
-	  "work, T stopped, t traced, P parked, X has ended", FIELD_NAME, AT(state), 0, 0, state_names },
+	{ "PREV_STATE",
+	  "why it left: S sleeps, D waits uninterruptibly, R yields, R+ preempted, I a kernel thread without "
+	  "work, T stopped, t traced, P parked, X has ended",
+	  FIELD_NAME, AT(state), 0, 0, state_names },
 	{ "NEXT_PID", "process of the thread that got the CPU; 0: idle", FIELD_U32, AT(next_tgid) },
 	{ "NEXT_TID", "the thread", FIELD_U32, AT(next_tid) },
 	{ "NEXT_COMM", "its name", FIELD_COMM, AT(next_comm) },
-	{ "RUN_NS", "how long the thread that left had run, ns; - if it began before the trace", FIELD_S64, AT(run_ns) },
+	{ "RUN_NS", "how long the thread that left had run, ns; - if it began before the trace", FIELD_S64,
+	  AT(run_ns) },
 	{ "WAIT_NS", "how long the thread that got the CPU had been ready and waiting for it, ns; - outside the target",
 	  FIELD_S64, AT(wait_ns) },
 };
@@ -49,7 +53,8 @@ static int sched_switch_open(struct probe_object *object, const struct dlt_confi
 
 const struct probe sched_switch_probe = {
 	.name = "sched_switch",
-	.help = "context switches of the target, one row each: the thread that left the CPU, why, and the thread that got it",
+	.help = "context switches of the target, one row each: the thread that left the CPU, why, and the thread that "
+		"got it",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched_switch),
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_TIMELINE,

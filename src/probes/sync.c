@@ -16,7 +16,8 @@ static const struct field fields[] = {
 	{ "RET", "0 or -errno", FIELD_S64, offsetof(struct dlt_sync, ret) },
 	{ "FD", "descriptor", FIELD_S64, offsetof(struct dlt_sync, fd) },
 	{ "OFFSET", "start of the range, bytes", FIELD_S64, offsetof(struct dlt_sync, offset), .unit = "bytes" },
-	{ "LEN", "length of the range, or the new size, bytes", FIELD_S64, offsetof(struct dlt_sync, len), .unit = "bytes" },
+	{ "LEN", "length of the range, or the new size, bytes", FIELD_S64, offsetof(struct dlt_sync, len),
+	  .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_sync, id),
 	FIELD_FILE_OF(struct dlt_sync, id),
 };
@@ -64,15 +65,14 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 static const struct {
 	uint8_t offset, len;
 } range_args[] = {
-	[DLT_SYNC_RANGE] = { 1, 2 }, [DLT_SYNC_MSYNC] = { 0, 1 },      [DLT_SYNC_TRUNCATE] = { 0, 1 },
+	[DLT_SYNC_RANGE] = { 1, 2 },     [DLT_SYNC_MSYNC] = { 0, 1 },     [DLT_SYNC_TRUNCATE] = { 0, 1 },
 	[DLT_SYNC_FTRUNCATE] = { 0, 1 }, [DLT_SYNC_FALLOCATE] = { 2, 3 },
 };
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
 	struct dlt_sync *rec = (struct dlt_sync *)hdr;
-	bool fd = call->shape != DLT_SYNC_NONE && call->shape != DLT_SYNC_MSYNC &&
-		  call->shape != DLT_SYNC_TRUNCATE;
+	bool fd = call->shape != DLT_SYNC_NONE && call->shape != DLT_SYNC_MSYNC && call->shape != DLT_SYNC_TRUNCATE;
 	unsigned int offset = range_args[call->shape].offset, len = range_args[call->shape].len;
 
 	rec->ret = DLT_UNKNOWN;

@@ -31,8 +31,8 @@ static const struct field fields[] = {
 	{ "CALL", "the system call; compat: all 32-bit ones", FIELD_NAME, AT(nr), 0, 0, call_names },
 	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "COUNT", "calls that returned", FIELD_U64, AT(count) },
-	{ "FAILED", "how many of them failed; a call that a signal interrupts and the kernel restarts is one", FIELD_U64,
-	  AT(failed) },
+	{ "FAILED", "how many of them failed; a call that a signal interrupts and the kernel restarts is one",
+	  FIELD_U64, AT(failed) },
 	{ "TIME_NS", "time in the calls, ns", FIELD_U64, AT(ns) },
 	{ "MAX_NS", "the longest one since the trace began, ns", FIELD_U64, AT(max_ns) },
 };
@@ -80,7 +80,8 @@ static int cells_send(const struct syscalls_bpf *skel, bool free)
 
 		key = next;
 		r = object_run(skel->progs.syscalls_send, args, ARRAY_SIZE(args));
-		more = bpf_map_get_next_key(fd, &key, &next); /* before KEY goes: without it the iteration would start over */
+		more = bpf_map_get_next_key(fd, &key,
+					    &next); /* before KEY goes: without it the iteration would start over */
 		if (free)
 			cell_free(fd, &key);
 	}

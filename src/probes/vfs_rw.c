@@ -15,25 +15,31 @@
 #include "vfs_rw.skel.h"
 
 static const struct field_name dir_names[] = {
-	{ DLT_RW_R, "R" }, { DLT_RW_W, "W" }, { DLT_RW_NEITHER, "-" }, { 0, NULL },
+	{ DLT_RW_R, "R" },
+	{ DLT_RW_W, "W" },
+	{ DLT_RW_NEITHER, "-" },
+	{ 0, NULL },
 };
 
 /* The file's and the call's flags that change the effect of a read or write. */
 static const struct field_name flag_names[] = {
-	{ O_DIRECT, "DIRECT" }, { O_APPEND, "APPEND" }, { DLT_RW_NOWAIT, "NOWAIT" },
-	{ O_SYNC, "SYNC", O_SYNC }, { O_DSYNC, "SYNC" }, { 0, NULL },
+	{ O_DIRECT, "DIRECT" },     { O_APPEND, "APPEND" }, { DLT_RW_NOWAIT, "NOWAIT" },
+	{ O_SYNC, "SYNC", O_SYNC }, { O_DSYNC, "SYNC" },    { 0, NULL },
 };
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_vfs_rw),
-	{ "RW", "R or W; - for other operations of io_submit", FIELD_NAME, offsetof(struct dlt_vfs_rw, dir), 0, 0, dir_names },
+	{ "RW", "R or W; - for other operations of io_submit", FIELD_NAME, offsetof(struct dlt_vfs_rw, dir), 0, 0,
+	  dir_names },
 	FIELD_FUNC_OF(struct dlt_vfs_rw),
 	FIELD_LAT_OF(struct dlt_vfs_rw),
-	{ "REQUESTED", "requested bytes; - where the list of buffers could not be read", FIELD_SIZE, offsetof(struct dlt_vfs_rw, requested), .unit = "bytes" },
+	{ "REQUESTED", "requested bytes; - where the list of buffers could not be read", FIELD_SIZE,
+	  offsetof(struct dlt_vfs_rw, requested), .unit = "bytes" },
 	{ "RETURNED", "bytes moved or -errno", FIELD_S64, offsetof(struct dlt_vfs_rw, returned), .unit = "bytes" },
 	{ "OFFSET", "position in the file, bytes; - if the file cannot seek", FIELD_S64,
 	  offsetof(struct dlt_vfs_rw, offset), .unit = "bytes" },
-	{ "DISK_BYTES", "bytes that the kernel fetched from disk for the call, read-ahead included; 0: from the page cache",
+	{ "DISK_BYTES",
+	  "bytes that the kernel fetched from disk for the call, read-ahead included; 0: from the page cache",
 	  FIELD_S64, offsetof(struct dlt_vfs_rw, disk_bytes), .unit = "bytes" },
 	{ "FD", "descriptor; - for a fixed file of io_uring", FIELD_S32, offsetof(struct dlt_vfs_rw, fd) },
 	{ "FLAGS", "DIRECT APPEND NOWAIT SYNC, of the file or the call", FIELD_BITS,
@@ -105,7 +111,8 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 		return;
 	}
 	to = pair->to;
-	to.hdr = *hdr; /* one event: where its row was kept until the end (io_uring), only the first head has its times */
+	to.hdr = *hdr; /* one event: where its row was kept until the end (io_uring), only the first head has its times
+			*/
 	to.hdr.size = sizeof(to);
 	decode_one(d, &to);
 }
@@ -114,8 +121,7 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 {
 	struct dlt_vfs_rw *rec = (struct dlt_vfs_rw *)hdr;
 	bool copy = calls[call->func].nr == SYS_sendfile || calls[call->func].nr == SYS_splice ||
-		    calls[call->func].nr == SYS_copy_file_range ||
-		    strstr(calls[call->func].name, ":splice");
+		    calls[call->func].nr == SYS_copy_file_range || strstr(calls[call->func].name, ":splice");
 
 	rec->returned = DLT_UNKNOWN;
 	rec->disk_bytes = DLT_UNKNOWN;

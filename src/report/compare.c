@@ -18,7 +18,8 @@
 
 /* --- the table ----------------------------------------------------------------------------------- */
 
-/* Returns the index of the measure; where there is none (*THERE is false), the index after the last one of its section. */
+/* Returns the index of the measure; where there is none (*THERE is false), the index after the last one of its section.
+ */
 static size_t place_of(const struct compare *compare, const char *section, const char *name, bool *there)
 {
 	size_t behind = compare->n_measures;
@@ -37,7 +38,8 @@ static size_t place_of(const struct compare *compare, const char *section, const
 	return behind;
 }
 
-static struct compare_measure *measure_of(struct compare *compare, const char *section, const char *name, const char *unit)
+static struct compare_measure *measure_of(struct compare *compare, const char *section, const char *name,
+					  const char *unit)
 {
 	struct compare_measure *measure;
 	bool there;
@@ -316,8 +318,15 @@ static const struct {
 	const char *section;
 	void (*put)(struct filler *f, const struct report *r);
 } sections[] = {
-	{ "Run", run }, { "Probes", probes }, { "Reads of regular files", sources }, { "Files", files },
-	{ "CPU and GPU", cpu }, { "Memory that programs allocated", memory }, { "Waits of those that train", waits }, { "Phases", phases }, { "Epochs", epochs },
+	{ "Run", run },
+	{ "Probes", probes },
+	{ "Reads of regular files", sources },
+	{ "Files", files },
+	{ "CPU and GPU", cpu },
+	{ "Memory that programs allocated", memory },
+	{ "Waits of those that train", waits },
+	{ "Phases", phases },
+	{ "Epochs", epochs },
 };
 
 int compare_init(struct compare *compare, struct report *const *r, unsigned int n)

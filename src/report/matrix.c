@@ -21,7 +21,10 @@ static const struct column {
 	size_t at, has; /* offsets; HAS of MAYBE, which is - where it is not known */
 } columns[] = {
 #define AT(m) offsetof(struct matrix_run, m)
-#define USED(name, u) { name, MAYBE, AT(usage[u]), AT(has[u]) }
+#define USED(name, u)                                 \
+	{                                             \
+		name, MAYBE, AT(usage[u]), AT(has[u]) \
+	}
 	{ "ORDER", NUMBER, AT(order), 0 },
 	{ "PROGRAM", TEXT, AT(program), 0 },
 	{ "MODE", TEXT, AT(mode), 0 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The runs of a folder that scripts/recipes/matrix has made, by its matrix.tsv, and their statistics: for each program and
- * mode, and compared with dry runs. Offline: trusts no byte of the file.
+ * The runs of a folder that scripts/recipes/matrix has made, by its matrix.tsv, and their statistics: for each program
+ * and mode, and compared with dry runs. Offline: trusts no byte of the file.
  */
 #ifndef REPORT_MATRIX_H
 #define REPORT_MATRIX_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The statistics of a matrix. The overhead is the median of ratios of pairs, and not the ratio of two medians: a program's
- * traced and dry run of a repetition make a pair, so that what differs between repetitions cancels out.
+ * The statistics of a matrix. The overhead is the median of ratios of pairs, and not the ratio of two medians: a
+ * program's traced and dry run of a repetition make a pair, so that what differs between repetitions cancels out.
  *
- * The interval of that median takes no distribution for granted: each ratio is above the true median with probability 1/2, so
- * the number of those that are below it is binomial. With fewer than six pairs no two of them hold it with 95 %.
+ * The interval of that median takes no distribution for granted: each ratio is above the true median with probability
+ * 1/2, so the number of those that are below it is binomial. With fewer than six pairs no two of them hold it with 95
+ * %.
  */
 #include <errno.h>
 #include <math.h>
@@ -95,7 +96,10 @@ struct dry_runs {
 
 static int by_pair(const struct matrix_run *a, const struct matrix_run *b)
 {
-	return strcmp(a->program, b->program) ?: strcmp(a->mem, b->mem) ?: strcmp(a->cpu, b->cpu) ?: (a->rep > b->rep) - (a->rep < b->rep);
+	return strcmp(a->program, b->program) ?:
+		       strcmp(a->mem, b->mem) ?:
+		       strcmp(a->cpu, b->cpu) ?:
+						(a->rep > b->rep) - (a->rep < b->rep);
 }
 
 static int by_pair_and_mode(const void *a, const void *b)
@@ -197,7 +201,8 @@ int matrix_sum_up(struct matrix *matrix)
 	qsort(dry.v, dry.n, sizeof(*dry.v), by_pair_and_mode);
 	for (uint32_t i = 0; i < matrix->n_runs; i++)
 		matrix->run[i].dry_run = matrix->run[i].dry ? NULL : dry_of(&dry, &matrix->run[i]);
-	for (uint32_t i = 0; r == 0 && i < matrix->n_runs; i += r < 0 ? 0 : (uint32_t)matrix->mode[matrix->n_modes - 1].runs)
+	for (uint32_t i = 0; r == 0 && i < matrix->n_runs;
+	     i += r < 0 ? 0 : (uint32_t)matrix->mode[matrix->n_modes - 1].runs)
 		r = add_mode(matrix, i);
 	for (uint32_t i = 0; r == 0 && i < matrix->n_modes; i++) {
 		sum_mode(&matrix->mode[i], v);

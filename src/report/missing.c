@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts of a job that have no rows at all: calls of probes that were off, requests of io_uring, 32-bit calls, processes that
- * outlived the trace. Each is named, with its part of the whole where that is known.
+ * Parts of a job that have no rows at all: calls of probes that were off, requests of io_uring, 32-bit calls, processes
+ * that outlived the trace. Each is named, with its part of the whole where that is known.
  */
 #include "report/missing.h"
 
@@ -22,12 +22,14 @@ static void find_no_end(struct report *report)
 
 	if (!report->has_manifest) {
 		reason.brief = strdup("manifest.json is not there");
-		missing_add(&report->missing, reason, "manifest.json is missing or incomplete: the number of missing rows is "
-						 "not known");
+		missing_add(&report->missing, reason,
+			    "manifest.json is missing or incomplete: the number of missing rows is "
+			    "not known");
 	} else if (!report->manifest.complete) {
 		reason.brief = strdup("the trace has no end");
-		missing_add(&report->missing, reason, "the trace has no end: it is still running, or dltraced was killed; what came "
-						 "after the last rows "
+		missing_add(&report->missing, reason,
+			    "the trace has no end: it is still running, or dltraced was killed; what came "
+			    "after the last rows "
 			    "is missing");
 	}
 }
@@ -47,11 +49,14 @@ static void count_processes(const struct report *r, uint64_t *lives, uint64_t *c
 static void find_left_running(struct report *report)
 {
 	const struct manifest_facts *facts = &report->manifest;
-	const uint64_t n = MIN(facts->left_running, MISSING_COUNT_MAX), cpu_us = MIN(facts->left_running_cpu_us, MISSING_COUNT_MAX);
+	const uint64_t n = MIN(facts->left_running, MISSING_COUNT_MAX),
+		       cpu_us = MIN(facts->left_running_cpu_us, MISSING_COUNT_MAX);
 	/* false: the trace was ended on demand, by stop, a signal or --duration */
 	const bool behind_job = facts->workload_end_ns && facts->workload_end_ns <= facts->end_ns;
 	struct missing_reason reason = {
-		.kind = behind_job ? MISSING_LEFT_RUNNING : MISSING_ENDED_BEFORE, .n = n, .of = "processes",
+		.kind = behind_job ? MISSING_LEFT_RUNNING : MISSING_ENDED_BEFORE,
+		.n = n,
+		.of = "processes",
 	};
 	uint64_t lives, ended_us;
 	autofree char *which = NULL;
@@ -61,19 +66,24 @@ static void find_left_running(struct report *report)
 		return;
 	count_processes(report, &lives, &ended_us);
 	lives = MAX(lives, n);
-	which = lives == 1 ? strdup("the job's only process") : util_fmt("%s of the job's %s processes", FMT_COUNT(n), FMT_COUNT(lives));
+	which = lives == 1 ? strdup("the job's only process") :
+			     util_fmt("%s of the job's %s processes", FMT_COUNT(n), FMT_COUNT(lives));
 	reason.share = missing_part(n, lives);
 	cpu = missing_part(cpu_us, cpu_us + ended_us);
 	reason.matters = behind_job && (reason.share >= MISSING_MATTERS || cpu >= MISSING_MATTERS);
 	reason.brief = util_fmt("%s went on", which ? which : "");
-	missing_add(&report->missing, reason, "%s %s still running when the trace ended%s (%s; %.1f %% of the job's CPU time until then)%s",
-		    which ? which : "", n == 1 ? "was" : "were", behind_job ? "" : ", which was before the job ended", facts->left_comms,
-		    100 * cpu, !behind_job ? "" : n == 1 ? "; --wait-all traces it" : "; --wait-all traces them");
+	missing_add(&report->missing, reason,
+		    "%s %s still running when the trace ended%s (%s; %.1f %% of the job's CPU time until then)%s",
+		    which ? which : "", n == 1 ? "was" : "were", behind_job ? "" : ", which was before the job ended",
+		    facts->left_comms, 100 * cpu,
+		    !behind_job ? "" :
+		    n == 1      ? "; --wait-all traces it" :
+				  "; --wait-all traces them");
 }
 
 /* Lists the names of the kinds of calls for which IS holds, with commas; false when there is none. */
-static bool put_kinds(const struct report *report, bool (*is)(const struct report *r, enum report_kind kind), char *names,
-		      size_t size)
+static bool put_kinds(const struct report *report, bool (*is)(const struct report *r, enum report_kind kind),
+		      char *names, size_t size)
 {
 	names[0] = '\0';
 	for (enum report_kind kind = 0; kind < REPORT_KINDS; kind++) {
@@ -105,13 +115,16 @@ static void find_kinds(struct report *report)
 
 	if (put_kinds(report, is_untraced, names, sizeof(names))) {
 		reason.brief = util_fmt("%s could not be traced", names);
-		missing_add(&report->missing, reason, "%s could not be traced: the number of missing rows is not known", names);
+		missing_add(&report->missing, reason, "%s could not be traced: the number of missing rows is not known",
+			    names);
 	}
 	reason.kind = MISSING_NOT_RECORDED;
 	if (put_kinds(report, is_not_recorded, names, sizeof(names))) {
 		reason.brief = util_fmt("calls of %s were not recorded", names);
-		missing_add(&report->missing, reason, "calls of %s were not recorded (--probes): their number is not "
-						 "known", names);
+		missing_add(&report->missing, reason,
+			    "calls of %s were not recorded (--probes): their number is not "
+			    "known",
+			    names);
 	}
 }
 
@@ -122,8 +135,10 @@ static void find_io_uring(struct report *r)
 	if (!r->manifest.uring_why[0] || !r->uses_uring)
 		return;
 	reason.brief = strdup("requests of io_uring were not recorded");
-	missing_add(&r->missing, reason, "the job uses io_uring, whose requests were not recorded: "
-					 "%s", r->manifest.uring_why);
+	missing_add(&r->missing, reason,
+		    "the job uses io_uring, whose requests were not recorded: "
+		    "%s",
+		    r->manifest.uring_why);
 }
 
 /* Adds N calls that the kernel side counted without their kind: at the most, all of them are on files. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Missing rows: those of each file, compared with the manifest's counts. Rows that were lost while tracing, or dropped on
- * purpose, are counted by the manifest itself; others were removed from the folder afterwards.
+ * Missing rows: those of each file, compared with the manifest's counts. Rows that were lost while tracing, or dropped
+ * on purpose, are counted by the manifest itself; others were removed from the folder afterwards.
  */
 #include "report/missing.h"
 
@@ -34,7 +34,8 @@ static bool is_for_answer(enum report_kind kind)
 }
 
 /* Returns a reason: N of ALL rows of NAME.out are missing. */
-static struct missing_reason reason_of(enum missing_kind kind, const char *name, uint64_t n, uint64_t all, const char *of)
+static struct missing_reason reason_of(enum missing_kind kind, const char *name, uint64_t n, uint64_t all,
+				       const char *of)
 {
 	struct missing_reason reason = { .kind = kind, .n = n, .share = missing_part(n, all), .of = of };
 
@@ -47,8 +48,8 @@ static struct missing_reason reason_of(enum missing_kind kind, const char *name,
 /* --- rows ---------------------------------------------------------------------------------------- */
 
 /*
- * Takes the manifest's counts. Older traces have no reasons but UNSEEN. A damaged manifest cannot make the parts exceed the
- * whole.
+ * Takes the manifest's counts. Older traces have no reasons but UNSEEN. A damaged manifest cannot make the parts exceed
+ * the whole.
  */
 static void take_lost(struct tally *t, const struct manifest_probe *m)
 {
@@ -65,12 +66,14 @@ static struct tally tally_of(const struct report *report, enum report_kind kind)
 {
 	const struct manifest_probe *probe = manifest_probe(&report->manifest, report_kind_names[kind]);
 	const struct scan_file *file = scan_file(report->folder, report_kind_names[kind]);
-	const uint64_t rows = report->present[kind] ? file->reader.rows : 0, bad = report->present[kind] ? MIN(file->bad_rows, rows) : 0;
+	const uint64_t rows = report->present[kind] ? file->reader.rows : 0,
+		       bad = report->present[kind] ? MIN(file->bad_rows, rows) : 0;
 	const uint64_t good = rows - bad;
 	struct tally t = { .there = good - (report->present[kind] ? MIN(file->reader.outside, good) : 0) };
 
 	if (probe) {
-		uint64_t written = MIN(probe->rows, MISSING_COUNT_MAX), counted = written - MIN(written, probe->dropped);
+		uint64_t written = MIN(probe->rows, MISSING_COUNT_MAX),
+			 counted = written - MIN(written, probe->dropped);
 
 		take_lost(&t, probe);
 		t.dropped = report_summed_rows(report, probe->name, written - counted);
@@ -82,7 +85,8 @@ static struct tally tally_of(const struct report *report, enum report_kind kind)
 }
 
 /*
- * Puts which segments of a split file are missing; false when none is known to be. DROPPED: --keep removed the first ones.
+ * Puts which segments of a split file are missing; false when none is known to be. DROPPED: --keep removed the first
+ * ones.
  */
 static bool put_segments(const struct reader *rd, bool dropped, FILE *out)
 {
@@ -142,8 +146,9 @@ static void find_cut(struct report *report, enum report_kind kind, const struct 
 	reason = reason_of(MISSING_CUT, file->name, tally->cut, tally->cut + tally->there, "rows");
 	reason.matters &= is_for_answer(kind);
 	reason.of_calls = missing_is_call(kind);
-	missing_add(&report->missing, reason, "%s.out: %s of %s %s not in the file: %s", file->name, FMT_COUNT(tally->cut),
-		    FMT_N(tally->cut + tally->there, "row", "rows"), tally->cut == 1 ? "is" : "are", cause);
+	missing_add(&report->missing, reason, "%s.out: %s of %s %s not in the file: %s", file->name,
+		    FMT_COUNT(tally->cut), FMT_N(tally->cut + tally->there, "row", "rows"),
+		    tally->cut == 1 ? "is" : "are", cause);
 }
 
 static void find_surplus(struct report *report, enum report_kind kind, const struct tally *tally)
@@ -157,8 +162,10 @@ static void find_surplus(struct report *report, enum report_kind kind, const str
 	reason.matters &= is_for_answer(kind);
 	free(reason.brief);
 	reason.brief = util_fmt("%.1f %% of %s.out is not of this trace", 100 * reason.share, name);
-	missing_add(&report->missing, reason, "%s.out: %s of %s %s more than dltraced has written: counted here, but perhaps of another trace",
-		    name, FMT_COUNT(tally->surplus), FMT_N(tally->there, "row", "rows"), tally->surplus == 1 ? "is" : "are");
+	missing_add(&report->missing, reason,
+		    "%s.out: %s of %s %s more than dltraced has written: counted here, but perhaps of another trace",
+		    name, FMT_COUNT(tally->surplus), FMT_N(tally->there, "row", "rows"),
+		    tally->surplus == 1 ? "is" : "are");
 }
 
 /* The ways in which rows that the manifest counts may be missing from the files. */
@@ -168,11 +175,15 @@ static const struct way {
 	size_t offset; /* in struct tally */
 	const char *how; /* after "was" or "were"; NULL: as in loss_kinds */
 } ways[] = {
-	{ MISSING_LOST, offsetof(struct tally, lost), "lost while tracing: there was no room for them in memory or on "
-						      "the disk" },
-	{ MISSING_LOST, OF_LOSS(LOSS_BUFFER) }, { MISSING_LOST, OF_LOSS(LOSS_IN_FLIGHT) },
-	{ MISSING_LOST, OF_LOSS(LOSS_SKIPPED) }, { MISSING_LOST, OF_LOSS(LOSS_DISK) },
-	{ MISSING_LOST, OF_LOSS(LOSS_STALLED) }, { MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
+	{ MISSING_LOST, offsetof(struct tally, lost),
+	  "lost while tracing: there was no room for them in memory or on "
+	  "the disk" },
+	{ MISSING_LOST, OF_LOSS(LOSS_BUFFER) },
+	{ MISSING_LOST, OF_LOSS(LOSS_IN_FLIGHT) },
+	{ MISSING_LOST, OF_LOSS(LOSS_SKIPPED) },
+	{ MISSING_LOST, OF_LOSS(LOSS_DISK) },
+	{ MISSING_LOST, OF_LOSS(LOSS_STALLED) },
+	{ MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
 	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "not recorded: the kernel did not report the beginning or the end" },
 	{ MISSING_DROPPED, offsetof(struct tally, dropped), "dropped by --keep: rollup.out has the sums" },
 	{ MISSING_SUMMED, offsetof(struct tally, summed), "only summed up (--rollup-only): rollup.out has the sums" },
@@ -206,7 +217,8 @@ static char *how_of(const struct way *way)
 }
 
 /* Finds missing calls: one reason for each of their files. */
-static void find_calls(struct report *report, const struct tally tallies[REPORT_KINDS], const struct way *way, uint64_t all)
+static void find_calls(struct report *report, const struct tally tallies[REPORT_KINDS], const struct way *way,
+		       uint64_t all)
 {
 	struct missing_reason reason = { .kind = way->kind, .of = "calls", .of_calls = true };
 	autofree char *files = NULL, *how = NULL;
@@ -235,12 +247,13 @@ static void find_calls(struct report *report, const struct tally tallies[REPORT_
 	reason.share = missing_part(reason.n, all);
 	reason.matters = share >= MISSING_MATTERS;
 	reason.brief = util_fmt("%.1f %% of the calls of %s are missing", 100 * share, report_kind_names[worst]);
-	missing_add(&report->missing, reason, "%s of %s (%s) %s %s", FMT_COUNT(reason.n), FMT_N(all, "call", "calls"), files,
-		    reason.n == 1 ? "was" : "were", how ? how : "");
+	missing_add(&report->missing, reason, "%s of %s (%s) %s %s", FMT_COUNT(reason.n), FMT_N(all, "call", "calls"),
+		    files, reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
 /* Finds the rows of NAME.out that are missing in one way. FOR_ANSWER: the answer needs them. */
-static void find_lost(struct report *report, const char *name, const struct tally *tally, const struct way *way, bool for_answer)
+static void find_lost(struct report *report, const char *name, const struct tally *tally, const struct way *way,
+		      bool for_answer)
 {
 	struct missing_reason reason;
 	autofree char *how = NULL;
@@ -250,13 +263,14 @@ static void find_lost(struct report *report, const char *name, const struct tall
 	how = how_of(way);
 	reason = reason_of(way->kind, name, by_way(tally, way), all_of(tally), "rows");
 	reason.matters &= for_answer;
-	missing_add(&report->missing, reason, "%s.out: %s of %s %s %s", name, FMT_COUNT(reason.n), FMT_N(all_of(tally), "row", "rows"),
-		    reason.n == 1 ? "was" : "were", how ? how : "");
+	missing_add(&report->missing, reason, "%s.out: %s of %s %s %s", name, FMT_COUNT(reason.n),
+		    FMT_N(all_of(tally), "row", "rows"), reason.n == 1 ? "was" : "were", how ? how : "");
 }
 
 /* --- bytes --------------------------------------------------------------------------------------- */
 
-/* Finds rows of NAME that the manifest counts as lost: one reason for each of their causes, of which collectors have none. */
+/* Finds rows of NAME that the manifest counts as lost: one reason for each of their causes, of which collectors have
+ * none. */
 static void find_lost_of(struct report *r, const char *name)
 {
 	const struct manifest_probe *m = manifest_probe(&r->manifest, name);
@@ -293,7 +307,8 @@ void report_missing_files(struct report *report)
 		find_surplus(report, kind, tally);
 		for (size_t i = 0; i < ARRAY_SIZE(ways) && !missing_is_call(kind); i++)
 			find_lost(report, report_kind_names[kind], tally, &ways[i], is_for_answer(kind));
-		report->rows_missing += kind >= REPORT_BIO ? tally->cut + lost_of(tally) - tally->lost_by[LOSS_UNSEEN] : 0;
+		report->rows_missing +=
+			kind >= REPORT_BIO ? tally->cut + lost_of(tally) - tally->lost_by[LOSS_UNSEEN] : 0;
 		if (missing_is_call(kind)) {
 			all += all_of(tally);
 			missing += all_of(tally) - tally->there;

@@ -15,12 +15,12 @@
 
 /* FSTYPEs whose files are not on a disk of this machine; a final dot stands for any subtype. */
 static const char *const network_fs[] = {
-	"9p", "afs", "beegfs", "ceph", "cifs", "fuse", "fuse.", "gpfs", "lustre", "nfs", "nfs4",
-	"smb3", "virtiofs", "wekafs",
+	"9p",   "afs",    "beegfs", "ceph", "cifs", "fuse",     "fuse.",
+	"gpfs", "lustre", "nfs",    "nfs4", "smb3", "virtiofs", "wekafs",
 };
 static const char *const memory_fs[] = {
-	"bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "hugetlbfs",
-	"proc", "ramfs", "securityfs", "sysfs", "tmpfs", "tracefs",
+	"bpf",       "cgroup", "cgroup2", "configfs",   "debugfs", "devpts", "devtmpfs",
+	"hugetlbfs", "proc",   "ramfs",   "securityfs", "sysfs",   "tmpfs",  "tracefs",
 };
 
 static bool is_listed(struct reader_field f, const char *const *list, size_t n)
@@ -28,8 +28,7 @@ static bool is_listed(struct reader_field f, const char *const *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(list[i]);
 
-		if ((f.len == len || (f.len > len && list[i][len - 1] == '.')) &&
-		    memcmp(f.p, list[i], len) == 0)
+		if ((f.len == len || (f.len > len && list[i][len - 1] == '.')) && memcmp(f.p, list[i], len) == 0)
 			return true;
 	}
 	return false;
@@ -42,7 +41,7 @@ static enum report_medium medium_of(struct scan *s, struct reader_field fstype)
 		return s->medium;
 	report_copy(s->fstype, sizeof(s->fstype), fstype);
 	s->medium = is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)) ? REPORT_NETWORK :
-		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))	  ? REPORT_MEMORY :
+		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))   ? REPORT_MEMORY :
 									    REPORT_DISK;
 	return s->medium;
 }
@@ -65,7 +64,8 @@ bool report_row_files(struct scan *s)
 			f->type = (uint8_t)i;
 	f->medium = (uint8_t)medium_of(s, fstype);
 	f->data = report_is_data((enum report_type)f->type, scan_field(s, COL_REALPATH));
-	f->software = f->type == REPORT_REG ? !f->data : f->type == REPORT_DIR && report_is_software(scan_field(s, COL_REALPATH));
+	f->software = f->type == REPORT_REG ? !f->data :
+					      f->type == REPORT_DIR && report_is_software(scan_field(s, COL_REALPATH));
 	f->inside = path_filter_has(s->report, scan_field(s, COL_REALPATH));
 	s->report->uses_uring |= f->type == REPORT_ANON && scan_is(s, COL_REALPATH, "anon_inode:[io_uring]");
 	if (s->report->datasets)
@@ -140,12 +140,14 @@ void report_clock_gaps(struct report *report, const struct scan_clocks *clocks)
 
 		report->asleep_ns += gap->kind == GAP_SUSPEND ? (uint64_t)gap->ns : 0;
 		if (gap->kind == GAP_SUSPEND)
-			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns, "the machine slept for %.3f s", s);
+			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns,
+				 "the machine slept for %.3f s", s);
 		else if (gap->kind == GAP_STALLED)
 			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns,
 				 "dltraced did not run: the events of that time are in later rows");
 		else
-			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns, "the clock of TIME was set by %+.6f s", s);
+			gaps_add(&report->gaps, gap->kind, NULL, gap->begin_ns, gap->end_ns,
+				 "the clock of TIME was set by %+.6f s", s);
 	}
 	report->gaps.more += clocks->gaps.more;
 }
@@ -206,8 +208,9 @@ bool report_row_rollup(struct scan *s)
 	struct report_sum sum;
 	uint64_t segment = 0;
 
-	if (!scan_u64(s, COL_ROWS, &sum.rows) || !scan_u64(s, COL_FAILED, &sum.failed) || !scan_u64(s, COL_BYTES, &sum.bytes) ||
-	    !scan_u64(s, COL_LAT_NS, &sum.lat_ns) || !scan_u64(s, COL_MAX_LAT_NS, &sum.max_lat_ns))
+	if (!scan_u64(s, COL_ROWS, &sum.rows) || !scan_u64(s, COL_FAILED, &sum.failed) ||
+	    !scan_u64(s, COL_BYTES, &sum.bytes) || !scan_u64(s, COL_LAT_NS, &sum.lat_ns) ||
+	    !scan_u64(s, COL_MAX_LAT_NS, &sum.max_lat_ns))
 		return false;
 	if (!scan_u64(s, COL_SEGMENT, &segment) || !is_there(s, scan_field(s, COL_PROBE), segment))
 		report_sum_add(report_sum_of(s->report, scan_field(s, COL_PROBE)), &sum);

@@ -48,7 +48,8 @@ static const char *set_zone(struct option_parse *p, void *member, char *arg)
 {
 	struct zone zone;
 
-	return zone_parse(&zone, arg) ? option_text(p, member, arg) : "not UTC, not +02:00, and not a zone that this machine knows";
+	return zone_parse(&zone, arg) ? option_text(p, member, arg) :
+					"not UTC, not +02:00, and not a zone that this machine knows";
 }
 
 static const char *add_rule(struct option_parse *p, void *member, char *arg)
@@ -68,7 +69,9 @@ static const char *set_range(struct option_parse *parse, void *member, char *arg
 		return "not a range of addresses, such as 0x7f0000000000-0x7f0000100000";
 	arg = end + 1;
 	o->to = strtoull(arg, &end, 0);
-	return *end || end == arg || *arg == '-' || errno || o->to <= o->from ? "not a range of addresses, the smaller one first" : NULL;
+	return *end || end == arg || *arg == '-' || errno || o->to <= o->from ?
+		       "not a range of addresses, the smaller one first" :
+		       NULL;
 }
 
 static const char *set_block(struct option_parse *p, void *member, char *arg)
@@ -84,56 +87,77 @@ static const char *set_block(struct option_parse *p, void *member, char *arg)
 enum { OF_CPU = 1, OF_MATRIX = 2 /* may be given with --matrix */, OF_PICTURE = 4 };
 
 static const struct option_row options[] = {
-	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true, TO(columns) },
+	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true,
+	  TO(columns) },
 	{ "compare", 0, NULL,
-	  "Show the folders side by side, with ratios to the first; without this option several folders are the hosts of one job",
+	  "Show the folders side by side, with ratios to the first; without this option several folders are the hosts "
+	  "of one job",
 	  option_true, TO(compare) },
 	{ "cpu", 0, NULL, "Report CPU time instead of files: which tasks ran, which waited, and for what", option_true,
 	  TO(cpu) },
-	{ "csv", 0, "DIR", "Also write each table as a CSV file into this new folder; for several traces into one folder each",
+	{ "csv", 0, "DIR",
+	  "Also write each table as a CSV file into this new folder; for several traces into one folder each",
 	  option_text, TO(csv), OF_MATRIX },
-	{ "from", 0, "T", "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)",
+	{ "from", 0, "T",
+	  "Only rows from this time on: since the start of the trace (90, 1m30s, 250ms), or UTC (2026-11-27T04:00:00Z)",
 	  option_moment, TO(from) },
 	{ "full", 0, NULL, "All tables instead of the first screen", option_true, TO(full) },
-	{ "html", 0, "FILE", "Write one page for a browser, with a timeline; it needs no network; - is standard output", option_text,
-	  TO(html) },
-	{ "json", 'j', NULL, "Print one JSON object, times in ns and sizes in bytes", option_true, TO(json), OF_MATRIX },
-	{ "matrix", 0, "DIR", "Compare the runs of scripts/recipes/matrix in DIR: a list, statistics, what tracing costs; takes no other folder",
+	{ "html", 0, "FILE", "Write one page for a browser, with a timeline; it needs no network; - is standard output",
+	  option_text, TO(html) },
+	{ "json", 'j', NULL, "Print one JSON object, times in ns and sizes in bytes", option_true, TO(json),
+	  OF_MATRIX },
+	{ "matrix", 0, "DIR",
+	  "Compare the runs of scripts/recipes/matrix in DIR: a list, statistics, what tracing costs; takes no other "
+	  "folder",
 	  option_text, TO(matrix), OF_MATRIX },
 	{ "path", 0, "PATH",
-	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints it",
+	  "Only calls on files at or below this absolute path, for example a data set; as it is or as a report prints "
+	  "it",
 	  set_path, TO(path) },
-	{ "rules", 0, NULL, "List the rules of the answer and the findings, as Markdown; takes no folder", option_true, TO(rules_only) },
+	{ "rules", 0, NULL, "List the rules of the answer and the findings, as Markdown; takes no folder", option_true,
+	  TO(rules_only) },
 	{ "summary-only", 0, NULL,
-	  "Write only DIR/summary.json, a small file of sums; `report' adds up those of several hosts without reading rows",
+	  "Write only DIR/summary.json, a small file of sums; `report' adds up those of several hosts without reading "
+	  "rows",
 	  option_true, TO(summary_only) },
-	{ "svg", 0, "memory FILE", "Write a picture of memory over time, by address, instead of the report; it needs no browser. With --matrix, --svg FILE also writes one of the times and of what tracing costs. - is standard output, instead of the report",
+	{ "svg", 0, "memory FILE",
+	  "Write a picture of memory over time, by address, instead of the report; it needs no browser. With --matrix, "
+	  "--svg FILE also writes one of the times and of what tracing costs. - is standard output, instead of the "
+	  "report",
 	  option_text, TO(svg), OF_MATRIX },
 	{ "to", 0, "T", "Only rows before this time, which is given as for --from", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
-	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns), OF_CPU },
+	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns),
+	  OF_CPU },
 	{ "merge", 0, "PREFIX[,PREFIX]",
-	  "Sum up tasks whose names begin with PREFIX (default: the kernel's workers; +PREFIX: these, too; none)", option_text,
-	  TO(cpu_options.merge), OF_CPU },
+	  "Sum up tasks whose names begin with PREFIX (default: the kernel's workers; +PREFIX: these, too; none)",
+	  option_text, TO(cpu_options.merge), OF_CPU },
 	{ "pattern", 0, "GLOB[,GLOB]", "List the lifespans of these threads (default: " CPU_PATTERN ")", option_text,
 	  TO(cpu_options.pattern), OF_CPU },
 	{ "threshold", 0, "PERCENT", "Sum up tasks below this share as `other' (default: 3)", set_permille,
 	  TO(cpu_options.threshold_permille), OF_CPU },
 	OPTION_HEADING("With --svg memory:"),
 	{ "borderless", 0, NULL, "Without frames", option_true, TO(memory.borderless), OF_PICTURE },
-	{ "mem-bin", 0, "T", "Time of a cell (default: an interval, or more where the picture has no room)", option_duration, TO(memory.bin_ns), OF_PICTURE },
-	{ "mem-block", 0, "SIZE", "Bytes of a cell, a power of two (default: the fewest that the picture has room for)", set_block, TO(memory.block_bytes), OF_PICTURE },
-	{ "mem-min", 0, "SIZE", "Show allocated blocks from this size on (default: 4K), the 2000 largest of them", option_size, TO(memory.min_bytes), OF_PICTURE },
+	{ "mem-bin", 0, "T", "Time of a cell (default: an interval, or more where the picture has no room)",
+	  option_duration, TO(memory.bin_ns), OF_PICTURE },
+	{ "mem-block", 0, "SIZE", "Bytes of a cell, a power of two (default: the fewest that the picture has room for)",
+	  set_block, TO(memory.block_bytes), OF_PICTURE },
+	{ "mem-min", 0, "SIZE", "Show allocated blocks from this size on (default: 4K), the 2000 largest of them",
+	  option_size, TO(memory.min_bytes), OF_PICTURE },
 	{ "mem-range", 0, "A-B", "Only addresses from A on and below B", set_range, TO(memory), OF_PICTURE },
 	OPTION_HEADING("The job's phases:"),
-	{ "app-log", 0, "FILE", "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace, or regions from this .pfw of DFTracer; may be repeated",
+	{ "app-log", 0, "FILE",
+	  "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace, or "
+	  "regions from this .pfw of DFTracer; may be repeated",
 	  add_log, 0 },
-	{ "app-log-tz", 0, "ZONE", "Zone of times in logs without one: UTC, +02:00, Europe/Berlin (default: the traced host's)",
-	  set_zone, TO(phases.zone) },
+	{ "app-log-tz", 0, "ZONE",
+	  "Zone of times in logs without one: UTC, +02:00, Europe/Berlin (default: the traced host's)", set_zone,
+	  TO(phases.zone) },
 	{ "phase", 0, "REGEX=NAME",
 	  "A matching line of a log begins the phase NAME, which ends at the next such line or at NAME_end. NAME_start "
 	  "begins and NAME_end ends a phase; where nothing begins it, it began at the end before. \\1 is the text of "
-	  "the first ( ). May be repeated", add_rule, TO(rules) },
+	  "the first ( ). May be repeated",
+	  add_rule, TO(rules) },
 	{ 0 },
 };
 
@@ -163,12 +187,15 @@ static const char *find_picture(struct option_parse *parse, struct report_args *
 	while (i < args->n_dirs && is_folder(args->dirs[i]))
 		i++;
 	if (i == args->n_dirs)
-		return option_because(parse, "which file? --svg takes the name of a picture, memory, and a file: --svg memory FILE");
+		return option_because(
+			parse, "which file? --svg takes the name of a picture, memory, and a file: --svg memory FILE");
 	args->svg = args->dirs[i];
 	memmove(&args->dirs[i], &args->dirs[i + 1], (size_t)(args->n_dirs - i - 1) * sizeof(*args->dirs));
 	args->n_dirs--;
-	if (args->html || args->json || args->csv || args->cpu || args->compare || args->full || args->path || args->summary_only || args->n_dirs > 1)
-		return "--svg takes one trace folder, and can be combined with --from, --to and options of the picture and of phases only";
+	if (args->html || args->json || args->csv || args->cpu || args->compare || args->full || args->path ||
+	    args->summary_only || args->n_dirs > 1)
+		return "--svg takes one trace folder, and can be combined with --from, --to and options of the picture "
+		       "and of phases only";
 	return NULL;
 }
 
@@ -207,14 +234,18 @@ static const char *finish(struct option_parse *parse)
 static const struct option_line line = {
 	.options = options,
 	.args_doc = "[DIR|FILE...]",
-	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one screen, or with "
-	       "--full all tables. The default DIR is the newest trace below ./traces. With a folder of traces it prints "
-	       "a line for each. FILEs are summaries of the hosts of one job, made by --summary-only. A trace may be cut off or still growing. "
+	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one "
+	       "screen, or with "
+	       "--full all tables. The default DIR is the newest trace below ./traces. With a folder of traces it "
+	       "prints "
+	       "a line for each. FILEs are summaries of the hosts of one job, made by --summary-only. A trace may be "
+	       "cut off or still growing. "
 	       "Needs no root."
 	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
 	       "sched.out does not know the files of a call: a wait for a disk is divided among folders by the "
 	       "latencies of the calls on their files.",
-	.given = note_given, .finish = finish,
+	.given = note_given,
+	.finish = finish,
 };
 
 void report_args_parse(struct report_args *args, int argc, char **argv)

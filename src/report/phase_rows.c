@@ -20,7 +20,8 @@ static void phase_json(const struct report *report, struct json *json, const str
 
 	json_object(json, NULL);
 	report_timeline_host(json, report->timeline);
-	json_str(json, "name", seen->by_kind ? phase_kind_names[name->kind] : phases_label(report->phases, phase, label));
+	json_str(json, "name",
+		 seen->by_kind ? phase_kind_names[name->kind] : phases_label(report->phases, phase, label));
 	json_str(json, "kind", phase_kind_names[name->kind]);
 	json_u64(json, "begin_ns", report_timeline_ns(report->timeline, phase->begin_ns));
 	json_u64(json, "end_ns", report_timeline_ns(report->timeline, phase->end_ns));
@@ -74,7 +75,8 @@ static uint32_t put_gaps(const struct report *report, struct json *json, uint64_
 	for (uint32_t i = 0, next; i < report->gaps.n; i = next, listed++) {
 		struct gap gap = report->gaps.v[i];
 
-		for (next = i + 1; next < report->gaps.n && report->gaps.v[next].begin_ns - gap.begin_ns < cell_ns; next++)
+		for (next = i + 1; next < report->gaps.n && report->gaps.v[next].begin_ns - gap.begin_ns < cell_ns;
+		     next++)
 			gap.end_ns = MAX(gap.end_ns, report->gaps.v[next].end_ns);
 		if (json)
 			gap_json(report, json, &gap, next - i);

@@ -53,7 +53,8 @@ static void pick_procs(struct report *report)
 		struct report_proc *at = NULL;
 
 		if (p->calls)
-			at = TOP_PLACE(report->top_procs, report->n_top_procs, REPORT_TOP_PROCS, e, e->file_ns, p->file_ns);
+			at = TOP_PLACE(report->top_procs, report->n_top_procs, REPORT_TOP_PROCS, e, e->file_ns,
+				       p->file_ns);
 		if (at)
 			*at = *p;
 		report->n_procs += p->calls != 0;
@@ -88,13 +89,15 @@ static void note_untraced(struct report *report)
 		for (unsigned int k = i; k < facts->n_probes && manifest_is_untraced(probe); k++) {
 			size_t len = strlen(names);
 
-			if (listed[k] || !manifest_is_untraced(&facts->probes[k]) || strcmp(facts->probes[k].why, probe->why))
+			if (listed[k] || !manifest_is_untraced(&facts->probes[k]) ||
+			    strcmp(facts->probes[k].why, probe->why))
 				continue;
 			listed[k] = true;
 			snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "", facts->probes[k].name);
 		}
 		if (names[0])
-			report_note(report, "%s: not traced: %s", names, probe->why[0] ? probe->why : "no reason given");
+			report_note(report, "%s: not traced: %s", names,
+				    probe->why[0] ? probe->why : "no reason given");
 	}
 }
 
@@ -109,12 +112,12 @@ static void note_manifest(struct report *report, int error)
 	else if (!facts->complete)
 		report_note(report, "the trace has no end: it is still running, or dltraced was killed");
 	if (facts->schema > READER_SCHEMA)
-		report_note(report, "manifest.json: schema %" PRIu64 ", newer than this dltraced knows",
-			    facts->schema);
+		report_note(report, "manifest.json: schema %" PRIu64 ", newer than this dltraced knows", facts->schema);
 }
 
 /* Adds a note about N of something, unless N is 0: ONE or OTHERS, then TEXT. */
-static void note_count(struct report *r, const char *what, uint64_t n, const char *one, const char *others, const char *text)
+static void note_count(struct report *r, const char *what, uint64_t n, const char *one, const char *others,
+		       const char *text)
 {
 	if (n)
 		report_note(r, "%s: %s %s", what, FMT_N(n, one, others), text);
@@ -128,25 +131,29 @@ static void note_losses(struct report *report)
 		if (facts->probes[i].lost)
 			report_note(report, "%s: %" PRIu64 " lost", facts->probes[i].name, facts->probes[i].lost);
 	for (unsigned int i = 0; i < facts->n_probes; i++) {
-		note_count(report, facts->probes[i].name, facts->probes[i].unsure,
-			   "row was", "rows were", "written but may be missing: the disk refused some writes");
+		note_count(report, facts->probes[i].name, facts->probes[i].unsure, "row was", "rows were",
+			   "written but may be missing: the disk refused some writes");
 		note_count(report, facts->probes[i].name, facts->probes[i].unmatched, "end", "ends", "without a start");
 		note_count(report, facts->probes[i].name, facts->probes[i].late, "row", "rows", "out of time order");
-		note_count(report, facts->probes[i].name, facts->probes[i].dropped,
-			   "row was", "rows were", "dropped by --keep; rollup.out has the sums");
-		note_count(report, facts->probes[i].name, facts->probes[i].summed,
-			   "row was", "rows were", "only summed up (--rollup-only), in rollup.out");
-		note_count(report, facts->probes[i].name, facts->probes[i].refused,
-			   "page was", "pages were", "read ahead for which there was no room to see the use: none counts as used or "
+		note_count(report, facts->probes[i].name, facts->probes[i].dropped, "row was", "rows were",
+			   "dropped by --keep; rollup.out has the sums");
+		note_count(report, facts->probes[i].name, facts->probes[i].summed, "row was", "rows were",
+			   "only summed up (--rollup-only), in rollup.out");
+		note_count(report, facts->probes[i].name, facts->probes[i].refused, "page was", "pages were",
+			   "read ahead for which there was no room to see the use: none counts as used or "
 			   "wasted");
 		if (!strcmp(facts->probes[i].name, "cache"))
-			note_count(report, "cache", facts->probes[i].overwritten, "time a file was", "times a file was", "forgotten that had pages "
-				   "in the cache, as there was no room for so many files: these pages count nowhere when they leave");
+			note_count(report, "cache", facts->probes[i].overwritten, "time a file was", "times a file was",
+				   "forgotten that had pages "
+				   "in the cache, as there was no room for so many files: these pages count nowhere "
+				   "when they leave");
 		else
-			note_count(report, facts->probes[i].name, facts->probes[i].overwritten,
-				   "dirty page was", "dirty pages were", "written back when the writer had been forgotten, as there was no room");
+			note_count(report, facts->probes[i].name, facts->probes[i].overwritten, "dirty page was",
+				   "dirty pages were",
+				   "written back when the writer had been forgotten, as there was no room");
 	}
-	note_count(report, "rollup", facts->unsummed_rows, "of the dropped rows", "of the dropped rows", "could not be summed up");
+	note_count(report, "rollup", facts->unsummed_rows, "of the dropped rows", "of the dropped rows",
+		   "could not be summed up");
 	note_count(report, "32-bit calls", facts->compat_calls, "seen", "seen", "but not recorded");
 }
 
@@ -156,11 +163,14 @@ static void note_causes(struct report *report)
 
 	if (!causes)
 		return;
-	note_count(report, "too many files", causes->other_files.requests, "request is", "requests are", "in the sum of no file");
-	note_count(report, "too many pieces of requests", causes->pieces.left_out, "is", "are", "in the sum of no file");
-	note_count(report, "too many processes", causes->other_processes.requests, "request is", "requests are", "in the sum of no process");
-	note_count(report, "too much is dirty at the same time", causes->writebacks.writers.left_out, "written byte has", "written bytes have",
-		   "no writer at write-back");
+	note_count(report, "too many files", causes->other_files.requests, "request is", "requests are",
+		   "in the sum of no file");
+	note_count(report, "too many pieces of requests", causes->pieces.left_out, "is", "are",
+		   "in the sum of no file");
+	note_count(report, "too many processes", causes->other_processes.requests, "request is", "requests are",
+		   "in the sum of no process");
+	note_count(report, "too much is dirty at the same time", causes->writebacks.writers.left_out,
+		   "written byte has", "written bytes have", "no writer at write-back");
 	note_count(report, "write-back", causes->writebacks.out_of_order, "write", "writes",
 		   "ended so late that the bytes may count for other writers");
 }
@@ -175,8 +185,10 @@ static void note_limits(struct report *report)
 	if (report->present[REPORT_FILES])
 		note_count(report, "files", report->unknown_files, "FID is", "FIDs are", "not in files.out");
 	note_count(report, "too many files", report->other_file.calls, "call is", "calls are", "in the sum of no file");
-	note_count(report, "too many processes", report->other_proc.calls, "call is", "calls are", "in the sum of no process");
-	note_count(report, "too many functions", report->func_left_out, "row is", "rows are", "in the sum of no function");
+	note_count(report, "too many processes", report->other_proc.calls, "call is", "calls are",
+		   "in the sum of no process");
+	note_count(report, "too many functions", report->func_left_out, "row is", "rows are",
+		   "in the sum of no function");
 	if (report->no_result)
 		report_note(report, "vfs_rw: %s no result; the %" PRIu64 " requested bytes are in no sum",
 			    FMT_N(report->no_result, "row has", "rows have"), report->no_result_bytes);
@@ -184,9 +196,12 @@ static void note_limits(struct report *report)
 	note_causes(report);
 	if (!report->uses)
 		return;
-	note_count(report, "too many processes and files", report->uses->left_out, "call is", "calls are", "in no sum of a process and a file");
-	note_count(report, "too many processes", report->spreads.left_out, "call is", "calls are", "in the medians of no process");
-	note_count(report, "too many logs", report->streams->left_out, "write is", "writes are", "in the sum of no log");
+	note_count(report, "too many processes and files", report->uses->left_out, "call is", "calls are",
+		   "in no sum of a process and a file");
+	note_count(report, "too many processes", report->spreads.left_out, "call is", "calls are",
+		   "in the medians of no process");
+	note_count(report, "too many logs", report->streams->left_out, "write is", "writes are",
+		   "in the sum of no log");
 }
 
 /* --- in order ---------------------------------------------------------------------------- */
@@ -196,13 +211,17 @@ static void note_segments(struct report *report, const struct scan_file *file)
 	const struct reader *rd = &file->reader;
 
 	if (rd->missing)
-		report_note(report, "%s: %s missing", file->name, FMT_N(rd->missing, "segment between others is", "segments between others are"));
+		report_note(report, "%s: %s missing", file->name,
+			    FMT_N(rd->missing, "segment between others is", "segments between others are"));
 	if (rd->gone)
 		report_note(report, "%s: %s could be read", file->name,
 			    FMT_N(rd->gone, "segment was dropped before it", "segments were dropped before they"));
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_note(report, "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d --rm, "
-			    "gzip -d)", file->name, FMT_N(rd->bad, "segment is", "segments are"));
+		report_note(report,
+			    "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d "
+			    "--rm, "
+			    "gzip -d)",
+			    file->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad)
 		report_note(report, "%s: %s left out", file->name,
 			    FMT_N(rd->bad, "segment could not be read and is", "segments could not be read and are"));
@@ -248,8 +267,10 @@ static void note_files(struct report *report)
 static int note_leftover(void *ctx, const char *file)
 {
 	if (segment_is_leftover(file))
-		report_note(ctx, "%s is being written by a running trace, or was left by one that was cut off: "
-				 "in that case it can be removed", file);
+		report_note(ctx,
+			    "%s is being written by a running trace, or was left by one that was cut off: "
+			    "in that case it can be removed",
+			    file);
 	return 0;
 }
 
@@ -263,9 +284,11 @@ static void settle_phases(struct report *r)
 	if (phases_settle(r->phases, r->timeline) < 0)
 		report_note(r, "phases: not enough memory");
 	if (r->phases->has_score && s->assumed)
-		report_note(r, "phases: the %" PRIu32 " lines about epochs can mean an epoch's end or its beginning: it was "
-			    "assumed that they %s one; --phase REGEX='epoch %s' says so", s->lines,
-			    s->side == EPOCH_ENDS ? "end" : "begin", s->side == EPOCH_ENDS ? "end" : "start");
+		report_note(r,
+			    "phases: the %" PRIu32
+			    " lines about epochs can mean an epoch's end or its beginning: it was "
+			    "assumed that they %s one; --phase REGEX='epoch %s' says so",
+			    s->lines, s->side == EPOCH_ENDS ? "end" : "begin", s->side == EPOCH_ENDS ? "end" : "start");
 }
 
 /* Ends open phases at the last row. */
@@ -311,7 +334,8 @@ static int prepare(struct report *report, const struct report_options *options)
 	report->cache = report_cache_new();
 	report->allocs = report_allocs_new();
 	report->accesses = report_accesses_new();
-	if (!report->uses || !report->streams || !report->datasets || !report->causes || !report->faults || !report->cache || !report->allocs || !report->accesses)
+	if (!report->uses || !report->streams || !report->datasets || !report->causes || !report->faults ||
+	    !report->cache || !report->allocs || !report->accesses)
 		return -ENOMEM;
 	if (options->timed) {
 		report->timeline = timeline_new(options->begin_ns ? options->begin_ns : report->manifest.start_ns);
@@ -331,14 +355,16 @@ static int begin_cpu(struct report *r, int manifest, const struct report_options
 }
 
 /* Reads names and times of calls, for this report and that on CPU time; after time_align.out. */
-static int read_names(struct report *report, int dirfd, const struct scan_clocks *clocks, const struct report_options *options)
+static int read_names(struct report *report, int dirfd, const struct scan_clocks *clocks,
+		      const struct report_options *options)
 {
 	struct scan_taker pids = { .take = report_cpu_pids_row, .own = report->cpu },
 			  files = { .take = report_cpu_files_row, .own = report->cpu };
 	struct phases *phases = NULL;
 	int res = 0;
 
-	if ((options->timed || report->cpu) && phases_read(&phases, dirfd, &report->manifest, options->phases, &clocks->phases) < 0)
+	if ((options->timed || report->cpu) &&
+	    phases_read(&phases, dirfd, &report->manifest, options->phases, &clocks->phases) < 0)
 		return -ENOMEM;
 	for (unsigned int i = 0; options->timed && i < phases->n_notes; i++)
 		report_note(report, "%s", phases->notes[i]);
@@ -358,7 +384,8 @@ static int read_names(struct report *report, int dirfd, const struct scan_clocks
 }
 
 /* Reads all files, in an order in which the names that rows refer to are known before them. */
-static int read_files(struct report *report, int dirfd, struct scan_clocks *clocks, const struct report_options *options)
+static int read_files(struct report *report, int dirfd, struct scan_clocks *clocks,
+		      const struct report_options *options)
 {
 	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks };
 	int res;

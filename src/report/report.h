@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a trace folder to a struct report: every file is streamed once. Offline: knows nothing of BPF, needs no root, and
- * trusts no byte of the folder.
+ * From a trace folder to a struct report: every file is streamed once. Offline: knows nothing of BPF, needs no root,
+ * and trusts no byte of the folder.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H

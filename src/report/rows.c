@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Adds rows of operations (calls, requests to disks) to the report's sums. Knows columns and their meaning, not how files
- * are read. Allocates only for a new key of a table.
+ * Adds rows of operations (calls, requests to disks) to the report's sums. Knows columns and their meaning, not how
+ * files are read. Allocates only for a new key of a table.
  */
 #include "report/rows.h"
 
@@ -219,7 +219,8 @@ static void add_read(struct scan *scan, const struct report_call_facts *facts, u
 	src->unaccounted += !facts->accounted;
 }
 
-static void add_transfer(struct scan *scan, const struct report_call_facts *facts, struct report_op *op, bool write, uint64_t bytes)
+static void add_transfer(struct scan *scan, const struct report_call_facts *facts, struct report_op *op, bool write,
+			 uint64_t bytes)
 {
 	struct report *report = scan->report;
 
@@ -243,8 +244,12 @@ static void add_transfer(struct scan *scan, const struct report_call_facts *fact
 static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, bool write, bool plain)
 {
 	struct report_call_facts c = {
-		.rw = true, .plain = plain, .write = write, .bytes = scan_number(scan, COL_RETURNED),
-		.done = plain || scan_has_number(scan, COL_RETURNED), .disk_bytes = scan_number(scan, COL_DISK_BYTES),
+		.rw = true,
+		.plain = plain,
+		.write = write,
+		.bytes = scan_number(scan, COL_RETURNED),
+		.done = plain || scan_has_number(scan, COL_RETURNED),
+		.disk_bytes = scan_number(scan, COL_DISK_BYTES),
 		.accounted = plain || scan_has_number(scan, COL_DISK_BYTES),
 	};
 	struct report *report = scan->report;
@@ -299,8 +304,8 @@ static bool take_either(struct scan *s)
 }
 
 /*
- * These are most rows of most traces. So the code is compiled three times: for reads and for writes whose numbers are all
- * there, and for rows that lack one, which tests each number.
+ * These are most rows of most traces. So the code is compiled three times: for reads and for writes whose numbers are
+ * all there, and for rows that lack one, which tests each number.
  */
 __attribute__((flatten)) static void rows_vfs_rw(struct scan *s, unsigned int n)
 {
@@ -328,8 +333,8 @@ static bool is_memory(const char *disk)
 }
 
 /*
- * Whether D is the lowest disk of its requests. A disk that takes bios passes them on to a disk below, where they have rows
- * again; only disks in memory do not.
+ * Whether D is the lowest disk of its requests. A disk that takes bios passes them on to a disk below, where they have
+ * rows again; only disks in memory do not.
  */
 static bool is_lowest(const struct report_disk *d)
 {
@@ -417,21 +422,28 @@ static void rows_bio(struct scan *s, unsigned int n)
 static void rows_of_names(struct scan *s, unsigned int n)
 {
 	static const report_row_fn row_fns[REPORT_BIO] = {
-		[REPORT_FILES] = report_row_files,	     [REPORT_PIDS] = report_row_pids,
-		[REPORT_TIME_ALIGN] = report_row_time_align, [REPORT_ROLLUP] = report_row_rollup,
+		[REPORT_FILES] = report_row_files,
+		[REPORT_PIDS] = report_row_pids,
+		[REPORT_TIME_ALIGN] = report_row_time_align,
+		[REPORT_ROLLUP] = report_row_rollup,
 	};
 
 	report_each_row(s, n, row_fns[s->kind]);
 }
 
 static const report_rows_fn rows_fns[REPORT_KINDS] = {
-	[REPORT_FILES] = rows_of_names,		     [REPORT_PIDS] = rows_of_names,
-	[REPORT_TIME_ALIGN] = rows_of_names,	     [REPORT_ROLLUP] = rows_of_names,
+	[REPORT_FILES] = rows_of_names,
+	[REPORT_PIDS] = rows_of_names,
+	[REPORT_TIME_ALIGN] = rows_of_names,
+	[REPORT_ROLLUP] = rows_of_names,
 	/* calls and requests, which are most rows */
 	[REPORT_BIO] = rows_bio,
-	[REPORT_CLOSE] = rows_call,	     [REPORT_CREATE_DEL] = rows_call,
-	[REPORT_MMAP] = rows_call,	     [REPORT_OPEN] = rows_call,
-	[REPORT_SYNC] = rows_call,	     [REPORT_VFS_RW] = rows_vfs_rw,
+	[REPORT_CLOSE] = rows_call,
+	[REPORT_CREATE_DEL] = rows_call,
+	[REPORT_MMAP] = rows_call,
+	[REPORT_OPEN] = rows_call,
+	[REPORT_SYNC] = rows_call,
+	[REPORT_VFS_RW] = rows_vfs_rw,
 };
 
 /* Prefetches what most rows need of a process. */
@@ -447,8 +459,8 @@ static void expect_proc(const struct report *r, uint64_t pid)
 }
 
 /*
- * Prefetches the entries of processes and files, which exceed the processor's caches. A process's latest file is cached. An
- * entry's address is known when its slot has arrived, so slots come first.
+ * Prefetches the entries of processes and files, which exceed the processor's caches. A process's latest file is
+ * cached. An entry's address is known when its slot has arrived, so slots come first.
  */
 static void look_ahead(const struct scan *scan, unsigned int n)
 {

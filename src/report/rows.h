@@ -6,7 +6,8 @@
 #include "report/scan/clocks.h"
 #include "report/scan/scan.h"
 
-/* Reads all of KIND's file; ALSO, which may be NULL, takes its rows, too. Returns 0, -ENOENT when it is not there, -errno. */
+/* Reads all of KIND's file; ALSO, which may be NULL, takes its rows, too. Returns 0, -ENOENT when it is not there,
+ * -errno. */
 int report_read(struct report *report, enum report_kind kind, struct scan_taker *also);
 
 /* Adds the gaps and steps of the clocks, after time_align.out (names.c). */

@@ -20,11 +20,16 @@ static const struct count {
 	enum report_kind kind;
 	enum timeline_sum sum;
 } counts[] = {
-	{ NULL, REPORT_OPEN, TIMELINE_OPENS },	     { NULL, REPORT_CLOSE, TIMELINE_CLOSES },
-	{ NULL, REPORT_SYNC, TIMELINE_SYNCS },	     { "mmap", REPORT_MMAP, TIMELINE_MMAPS },
-	{ "create", REPORT_CREATE_DEL, TIMELINE_CREATES }, { "mkdir", REPORT_CREATE_DEL, TIMELINE_CREATES },
-	{ "mknod", REPORT_CREATE_DEL, TIMELINE_CREATES },  { "link", REPORT_CREATE_DEL, TIMELINE_CREATES },
-	{ "symlink", REPORT_CREATE_DEL, TIMELINE_CREATES }, { "unlink", REPORT_CREATE_DEL, TIMELINE_DELETES },
+	{ NULL, REPORT_OPEN, TIMELINE_OPENS },
+	{ NULL, REPORT_CLOSE, TIMELINE_CLOSES },
+	{ NULL, REPORT_SYNC, TIMELINE_SYNCS },
+	{ "mmap", REPORT_MMAP, TIMELINE_MMAPS },
+	{ "create", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "mkdir", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "mknod", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "link", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "symlink", REPORT_CREATE_DEL, TIMELINE_CREATES },
+	{ "unlink", REPORT_CREATE_DEL, TIMELINE_DELETES },
 	{ "rmdir", REPORT_CREATE_DEL, TIMELINE_DELETES },
 };
 
@@ -42,8 +47,8 @@ void report_timeline_count(struct timeline *timeline, const struct scan *scan)
 }
 
 /*
- * Whether P's writes may be a checkpoint: P trains, or is a process that saves for a trainer and reads no data. Loaders may
- * write what they have decoded.
+ * Whether P's writes may be a checkpoint: P trains, or is a process that saves for a trainer and reads no data. Loaders
+ * may write what they have decoded.
  */
 static bool saves(const struct report *r, const struct report_proc *p)
 {
@@ -72,7 +77,8 @@ static bool is_mark(const struct scan *s, const struct report_call_facts *c, enu
 		return begins(flags, "WRONLY") || begins(flags, "RDWR");
 	if (s->kind == REPORT_CLOSE)
 		return c->lat_ns >= NSEC_PER_MSEC;
-	return (s->kind == REPORT_SYNC && scan_is_sync(s)) || (s->kind == REPORT_CREATE_DEL && begins(scan_field(s, COL_FUNC), "rename"));
+	return (s->kind == REPORT_SYNC && scan_is_sync(s)) ||
+	       (s->kind == REPORT_CREATE_DEL && begins(scan_field(s, COL_FUNC), "rename"));
 }
 
 void report_timeline_saved(const struct scan *s, const struct report_call_facts *c)
@@ -115,8 +121,11 @@ void report_timeline_request(const struct scan *scan, struct reader_field name, 
 
 static void take_sched(struct scan *scan)
 {
-	static const struct { enum column column; enum timeline_sum sum; } sums[] = {
-		{ COL_RUN_NS, TIMELINE_RUN },	{ COL_RUNQ_NS, TIMELINE_RUNQ },	{ COL_DISK_NS, TIMELINE_DISK },
+	static const struct {
+		enum column column;
+		enum timeline_sum sum;
+	} sums[] = {
+		{ COL_RUN_NS, TIMELINE_RUN },         { COL_RUNQ_NS, TIMELINE_RUNQ },   { COL_DISK_NS, TIMELINE_DISK },
 		{ COL_BLOCKED_NS, TIMELINE_BLOCKED }, { COL_SLEEP_NS, TIMELINE_SLEEP },
 	};
 	struct timeline *timeline = scan->report->timeline;
@@ -138,7 +147,8 @@ static void take_sched(struct scan *scan)
 
 /* --- fault.out ------------------------------------------------------------------------------------ */
 
-/* Counts all faults, but the time only of the program's own: faults that the kernel makes for a call are in its time. */
+/* Counts all faults, but the time only of the program's own: faults that the kernel makes for a call are in its time.
+ */
 static void take_fault(struct scan *scan)
 {
 	struct timeline *t = scan->report->timeline;
@@ -156,7 +166,8 @@ static void take_fault(struct scan *scan)
 
 static void take_reclaim(struct scan *s)
 {
-	const enum timeline_sum what = scan_is(s, COL_KIND, "cgroup") ? TIMELINE_RECLAIM_CGROUP : TIMELINE_RECLAIM_MACHINE;
+	const enum timeline_sum what =
+		scan_is(s, COL_KIND, "cgroup") ? TIMELINE_RECLAIM_CGROUP : TIMELINE_RECLAIM_MACHINE;
 	struct timeline *t = s->report->timeline;
 	uint64_t lat_ns;
 
@@ -182,8 +193,7 @@ static void put_point(struct scan *s, const char *panel, const char *name, const
 }
 
 /* Adds a value. The series exists without one, too, so that a GPU without values is visible. */
-static void put_column(struct scan *s, const char *panel, const char *name, const char *unit,
-		       enum column column)
+static void put_column(struct scan *s, const char *panel, const char *name, const char *unit, enum column column)
 {
 	struct timeline_points *p = timeline_points(s->report->timeline, panel, name, unit);
 	double value;
@@ -194,7 +204,11 @@ static void put_column(struct scan *s, const char *panel, const char *name, cons
 
 static void take_cpu(struct scan *scan)
 {
-	static const struct { const char *name; unsigned int n; enum column columns[4]; } shares[] = {
+	static const struct {
+		const char *name;
+		unsigned int n;
+		enum column columns[4];
+	} shares[] = {
 		{ "usr", 4, { COL_PERCENT_USR, COL_PERCENT_NICE, COL_PERCENT_GUEST, COL_PERCENT_GNICE } },
 		{ "sys", 4, { COL_PERCENT_SYS, COL_PERCENT_IRQ, COL_PERCENT_SOFT, COL_PERCENT_STEAL } },
 		{ "iowait", 1, { COL_PERCENT_IOWAIT } },
@@ -255,7 +269,8 @@ static void take_disk(struct scan *s)
 {
 	char panel[40];
 
-	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(scan_field(s, COL_DEVICE).len, 24), scan_field(s, COL_DEVICE).p);
+	snprintf(panel, sizeof(panel), "iostat:%.*s", (int)MIN(scan_field(s, COL_DEVICE).len, 24),
+		 scan_field(s, COL_DEVICE).p);
 	put_column(s, panel, "queue length", "", COL_AQU_SZ);
 	put_column(s, panel, "busy", "%", COL_PERCENT_UTIL);
 }
@@ -274,8 +289,8 @@ static const struct taker {
 	const char *file;
 	void (*take)(struct scan *s);
 } takers[] = {
-	{ "cpu", take_cpu }, { "gpu", take_gpu }, { "gpu_dev", take_gpu_dev }, { "disk", take_disk }, { "sched", take_sched },
-	{ "fault", take_fault }, { "memory", take_memory }, { "reclaim", take_reclaim },
+	{ "cpu", take_cpu },     { "gpu", take_gpu },     { "gpu_dev", take_gpu_dev }, { "disk", take_disk },
+	{ "sched", take_sched }, { "fault", take_fault }, { "memory", take_memory },   { "reclaim", take_reclaim },
 };
 
 /* Notes that --keep dropped rows before the first one, at FIRST_NS. */
@@ -284,12 +299,13 @@ static void find_dropped(struct report *r, const char *file, uint64_t first_ns)
 	const struct manifest_probe *p = manifest_probe(&r->manifest, file);
 
 	if (p && report_summed_rows(r, file, p->dropped) && r->manifest.start_ns && first_ns > r->manifest.start_ns)
-		gaps_add(&r->gaps, GAP_LOST, file, r->manifest.start_ns, first_ns, "%s: rows were dropped by --keep", file);
+		gaps_add(&r->gaps, GAP_LOST, file, r->manifest.start_ns, first_ns, "%s: rows were dropped by --keep",
+			 file);
 }
 
 /*
- * Reads a file after the rows of calls, even if the search for trainers or CPU time read it before: by then bins are as long
- * as calls need, so values are spread over bins and rounded only once.
+ * Reads a file after the rows of calls, even if the search for trainers or CPU time read it before: by then bins are as
+ * long as calls need, so values are spread over bins and rounded only once.
  */
 static void read_file(struct report *report, const struct taker *taker)
 {
@@ -314,5 +330,6 @@ void report_timeline_files(struct report *r)
 		read_file(r, &takers[i]);
 	if (r->timeline && r->timeline->points_left_out)
 		report_note(r, "timeline: %s no panel: there are more than %u series",
-			    FMT_N(r->timeline->points_left_out, "value of collectors has", "values of collectors have"), TIMELINE_POINTS_MAX);
+			    FMT_N(r->timeline->points_left_out, "value of collectors has", "values of collectors have"),
+			    TIMELINE_POINTS_MAX);
 }

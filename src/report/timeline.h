@@ -17,8 +17,8 @@ void report_timeline_json(const struct report *r, struct json *j);
 /* Puts the N hosts' timelines as one: their bins are the same. */
 void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *json);
 /*
- * The first returns NS, CLOCK_MONOTONIC; if there are several hosts, the time since the timeline began. The second puts the
- * host's name then.
+ * The first returns NS, CLOCK_MONOTONIC; if there are several hosts, the time since the timeline began. The second puts
+ * the host's name then.
  */
 uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns);
 void report_timeline_host(struct json *j, const struct timeline *t);
@@ -70,7 +70,8 @@ static inline void report_timeline_call(const struct scan *scan, const struct re
 	if (!facts->on_file)
 		return;
 	bin = timeline_bin(timeline, scan->time_ns);
-	if ((facts->rw ? facts->write : scan->kind != REPORT_MMAP) && facts->file && !facts->failed && scan->report->saves) {
+	if ((facts->rw ? facts->write : scan->kind != REPORT_MMAP) && facts->file && !facts->failed &&
+	    scan->report->saves) {
 		const struct report_call_facts copy = *facts;
 
 		report_timeline_saved(scan, &copy);

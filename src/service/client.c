@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The client of the service. It forks the workload itself, so that the workload has this process's cgroup, limits,
- * namespaces and terminal. The workload waits at its gate until the service says "go". From then on it depends neither on
- * this process nor on the service: it goes on when either ends.
+ * namespaces and terminal. The workload waits at its gate until the service says "go". From then on it depends neither
+ * on this process nor on the service: it goes on when either ends.
  */
 #include "service/service.h"
 
@@ -49,8 +49,8 @@ struct client {
 	struct workload workload;
 	struct loop loop;
 	int log_fd, socket_fd, signal_fd, timer_fd;
-	bool whole;	 /* the service has reported that the files are whole */
-	bool went;	 /* the service has let the workload go */
+	bool whole; /* the service has reported that the files are whole */
+	bool went; /* the service has let the workload go */
 	struct command_interrupts ended; /* whether signals have ended the trace before the workload */
 };
 
@@ -87,11 +87,13 @@ static int service_connect(const struct config *cfg)
 		return TAKE_FD(fd);
 	r = -errno;
 	if (r == -EACCES)
-		log_msg(level, "not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
+		log_msg(level,
+			"not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
 			"service (as root: usermod -aG " SERVICE_GROUP " %s; it counts from the next login)",
 			pw ? pw->pw_name : "NAME");
 	else if (r == -ENOENT || r == -ECONNREFUSED) /* where the workload will run untraced, another warning says so */
-		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level, "not allowed to trace: run with sudo, or have the dltraced service started on this machine "
+		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level,
+			"not allowed to trace: run with sudo, or have the dltraced service started on this machine "
 			"(as root: systemctl enable --now dltraced)");
 	else
 		log_msg(level, "not allowed to trace, and %s: %s", addr.sun_path, strerror(-r));
@@ -187,10 +189,13 @@ static int await_go(struct client *client)
 static void log_for_root(const char *option)
 {
 	if (!strcmp(option, "phase"))
-		log_err("--phase is for root: the service runs no expressions of users; use --log, which keeps all lines, and "
+		log_err("--phase is for root: the service runs no expressions of users; use --log, which keeps all "
+			"lines, and "
 			"`dltraced report --phase'");
 	else
-		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, --pid)", option);
+		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, "
+			"--pid)",
+			option);
 }
 
 static int step_command(struct client *client)
@@ -207,7 +212,8 @@ static int step_command(struct client *client)
 		log_err_r(r, "who is tracing");
 		return EXIT_DLTRACED;
 	}
-	return workload_environ_set(client->cfg, &client->user) < 0 ? EXIT_DLTRACED : command_look(client->cfg, &client->user);
+	return workload_environ_set(client->cfg, &client->user) < 0 ? EXIT_DLTRACED :
+								      command_look(client->cfg, &client->user);
 }
 
 static int step_folder(struct client *c)
@@ -322,7 +328,8 @@ static int watch(struct client *client)
 
 	client->timer_fd = loop_timerfd(0);
 	if (!r)
-		r = client->timer_fd < 0 ? client->timer_fd : loop_add(&client->loop, client->timer_fd, EPOLLIN, on_timer, client);
+		r = client->timer_fd < 0 ? client->timer_fd :
+					   loop_add(&client->loop, client->timer_fd, EPOLLIN, on_timer, client);
 
 	if (!r)
 		r = loop_add(&client->loop, client->signal_fd, EPOLLIN, on_signal, client);
@@ -359,7 +366,8 @@ static int run(struct client *client)
 		stall_guard_end();
 		return code;
 	}
-	background_ready(client->dir.path, BACKGROUND_BY_NAME); /* not by PID: `status' has that of the service's process */
+	background_ready(client->dir.path,
+			 BACKGROUND_BY_NAME); /* not by PID: `status' has that of the service's process */
 	if (watch(client) < 0)
 		return EXIT_DLTRACED;
 	command_finish(client->cfg, &client->user, &client->dir, exit_code(client), client->whole);
@@ -369,8 +377,15 @@ static int run(struct client *client)
 int client_run(const struct config *cfg, char **argv)
 {
 	struct client c = {
-		.cfg = cfg, .argv = argv, .dir.fd = -1, .dir.parent_fd = -1, .workload = WORKLOAD_NONE, .loop.epoll_fd = -1,
-		.log_fd = -1, .signal_fd = -1, .timer_fd = -1,
+		.cfg = cfg,
+		.argv = argv,
+		.dir.fd = -1,
+		.dir.parent_fd = -1,
+		.workload = WORKLOAD_NONE,
+		.loop.epoll_fd = -1,
+		.log_fd = -1,
+		.signal_fd = -1,
+		.timer_fd = -1,
 	};
 	int code;
 

@@ -82,7 +82,8 @@ static void stop(struct daemon *d)
 	if (d->stop_ns)
 		return;
 	d->stop_ns = daemon_now();
-	log_info("stopping: %s", FMT_N(daemon_children(d, DAEMON_USERS | DAEMON_ALWAYS, 0), "trace ends", "traces end"));
+	log_info("stopping: %s",
+		 FMT_N(daemon_children(d, DAEMON_USERS | DAEMON_ALWAYS, 0), "trace ends", "traces end"));
 	daemon_notify(d, "STOPPING=1");
 	daemon_listen_end(d);
 	daemon_children(d, DAEMON_USERS, SIGTERM);
@@ -202,7 +203,11 @@ int daemon_check(const char *file, bool may_lack)
 int daemon_run(const char *file, bool may_lack)
 {
 	struct daemon d = {
-		.file = file, .may_lack = may_lack, .loop.epoll_fd = -1, .signal_fd = -1, .tick_fd = -1,
+		.file = file,
+		.may_lack = may_lack,
+		.loop.epoll_fd = -1,
+		.signal_fd = -1,
+		.tick_fd = -1,
 		.listen_fd = -1,
 	};
 	int r = daemon_conf_read(&d.conf, file, may_lack);
@@ -217,8 +222,9 @@ int daemon_run(const char *file, bool may_lack)
 	if (!r)
 		r = daemon_listen(&d);
 	if (!r) {
-		log_info("dltraced " DLT_VERSION ": %s%s, always-on traces: %u", d.conf.users ? "socket for users: " : "no users",
-			 d.conf.users ? d.conf.socket : "", d.conf.n_traces);
+		log_info("dltraced " DLT_VERSION ": %s%s, always-on traces: %u",
+			 d.conf.users ? "socket for users: " : "no users", d.conf.users ? d.conf.socket : "",
+			 d.conf.n_traces);
 		daemon_always_apply(&d, NULL);
 		daemon_always_tick(&d);
 		daemon_notify(&d, "READY=1");

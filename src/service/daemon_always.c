@@ -38,7 +38,8 @@ static void always_start(struct daemon *daemon, struct always *always)
 		return;
 	}
 	always->restart = false;
-	log_info("[trace %s] started as process %d, in %s/%s; an option --KEY in its messages is KEY in this section", always->name, always->child.pid, daemon->conf.state, always->name);
+	log_info("[trace %s] started as process %d, in %s/%s; an option --KEY in its messages is KEY in this section",
+		 always->name, always->child.pid, daemon->conf.state, always->name);
 }
 
 static int on_always(void *ctx, int fd, uint32_t events)
@@ -101,7 +102,8 @@ void daemon_always_apply(struct daemon *daemon, const struct daemon_conf *old)
 		strcpy(always->name, trace->name);
 		always->trace = trace;
 		always->again_ns = always->backoff_ns = 0;
-		if (always->child.pid && (!before || !daemon_trace_same(before, trace) || strcmp(old->state, conf->state))) {
+		if (always->child.pid &&
+		    (!before || !daemon_trace_same(before, trace) || strcmp(old->state, conf->state))) {
 			always->restart = true;
 			daemon_signal(&always->child, SIGTERM);
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The child processes of the service: starts, ends and counts them. Each trace is one, with its own rings and counters. */
+/* The child processes of the service: starts, ends and counts them. Each trace is one, with its own rings and counters.
+ */
 #include "base/exit_codes.h"
 #include "service/daemon_impl.h"
 
@@ -18,8 +19,8 @@
 #define LEAVE_US 200000 /* time for a child that only closes a descriptor */
 
 /*
- * As fork(2), but hands *FD over to the child: the parent closes its copy, and the child goes on only after that. So the
- * service never closes the last copy, which may take long (SO_LINGER). Returns in both processes, or -errno.
+ * As fork(2), but hands *FD over to the child: the parent closes its copy, and the child goes on only after that. So
+ * the service never closes the last copy, which may take long (SO_LINGER). Returns in both processes, or -errno.
  */
 static pid_t fork_over(int *fd)
 {

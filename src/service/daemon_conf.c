@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the config. The library inih parses it, but gets its lines from a reader of ours, which counts them, refuses lines
- * that inih would cut, and sees sections without a key, which inih does not report. Logs mistakes, and has no other effect.
+ * Reads the config. The library inih parses it, but gets its lines from a reader of ours, which counts them, refuses
+ * lines that inih would cut, and sees sections without a key, which inih does not report. Logs mistakes, and has no
+ * other effect.
  */
 #include "service/daemon_conf.h"
 
@@ -46,8 +47,8 @@ static const char *set_name(struct option_parse *p, void *member, char *value)
 {
 	char safe[33];
 
-	return outdir_part(safe, sizeof(safe), value) ? keep(member, value)
-						      : "not a name of letters, digits, '_', '.' and '-'";
+	return outdir_part(safe, sizeof(safe), value) ? keep(member, value) :
+							"not a name of letters, digits, '_', '.' and '-'";
 }
 
 static const char *set_bool(struct option_parse *p, void *member, char *value)
@@ -82,7 +83,9 @@ static const char *set_buffer(struct option_parse *p, void *member, char *value)
 static const char *set_level(struct option_parse *parse, void *member, char *value)
 {
 	static const char *const names[] = {
-		[LOG_LEVEL_ERR] = "error", [LOG_LEVEL_WARN] = "warning", [LOG_LEVEL_INFO] = "info",
+		[LOG_LEVEL_ERR] = "error",
+		[LOG_LEVEL_WARN] = "warning",
+		[LOG_LEVEL_INFO] = "info",
 		[LOG_LEVEL_DEBUG] = "debug",
 	};
 
@@ -97,20 +100,26 @@ static const char *set_level(struct option_parse *parse, void *member, char *val
 #define TO(m) offsetof(struct daemon_conf, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 static const struct option_row service_keys[] = {
-	{ "group", 0, "NAME", "Group whose members may trace their own processes. It must exist.", set_name, TO(group), 0,
-	  SERVICE_GROUP },
-	{ "keep-bytes", 0, "SIZE", "Bytes of finished traces to keep in the state folder: once a minute the oldest beyond that are removed. A trace that runs does not count, and has its own limit in keep. 0: no limit.",
+	{ "group", 0, "NAME", "Group whose members may trace their own processes. It must exist.", set_name, TO(group),
+	  0, SERVICE_GROUP },
+	{ "keep-bytes", 0, "SIZE",
+	  "Bytes of finished traces to keep in the state folder: once a minute the oldest beyond that are removed. A "
+	  "trace that runs does not count, and has its own limit in keep. 0: no limit.",
 	  option_size, TO(keep_bytes), 0, "0" },
-	{ "keep-time", 0, "TIME", "How long a trace stays there after its end; looked at once a minute. 0: no limit.", option_time, TO(keep_ns), 0,
-	  "0" },
+	{ "keep-time", 0, "TIME", "How long a trace stays there after its end; looked at once a minute. 0: no limit.",
+	  option_time, TO(keep_ns), 0, "0" },
 	{ "log", 0, "LEVEL", "What is logged: error, warning, info or debug.", set_level, TO(log_level), 0, "info" },
-	{ "max-buffer", 0, "SIZE", "Memory that the rings of a user's trace may take.", set_buffer, TO(max_buffer_bytes), 0,
-	  "256M" },
-	{ "max-traces", 0, "N", "Traces of all users at the same time, up to 32.", set_number, TO(max_traces), 0, "16" },
-	{ "max-traces-per-user", 0, "N", "Traces of one user at the same time.", set_number, TO(max_traces_per_user), 0, "4" },
+	{ "max-buffer", 0, "SIZE", "Memory that the rings of a user's trace may take.", set_buffer,
+	  TO(max_buffer_bytes), 0, "256M" },
+	{ "max-traces", 0, "N", "Traces of all users at the same time, up to 32.", set_number, TO(max_traces), 0,
+	  "16" },
+	{ "max-traces-per-user", 0, "N", "Traces of one user at the same time.", set_number, TO(max_traces_per_user), 0,
+	  "4" },
 	{ "socket", 0, "PATH", "Socket on which users' requests arrive.", set_path, TO(socket), 0, SERVICE_SOCKET },
-	{ "state", 0, "PATH", "The state folder: always-on traces are PATH/NAME/STAMP_PID, the UTC time of their start, as 20261129041600, and their process.", set_path, TO(state), 0,
-	  "/var/lib/dltraced" },
+	{ "state", 0, "PATH",
+	  "The state folder: always-on traces are PATH/NAME/STAMP_PID, the UTC time of their start, as 20261129041600, "
+	  "and their process.",
+	  set_path, TO(state), 0, "/var/lib/dltraced" },
 	{ "users", 0, "BOOL", "Whether users may trace through the service.", set_bool, TO(users), 0, "yes" },
 	{ 0 },
 };
@@ -171,14 +180,14 @@ struct reading {
 	unsigned int line, mistakes;
 };
 
-#define complain(rd, ...)                                                                          \
-	({                                                                                         \
-		autofree char *what_ = util_fmt(__VA_ARGS__);                                      \
-		log_err("%s:%u: %s", (rd)->file, (rd)->line, what_ ? what_ : "");                  \
-		(rd)->mistakes++;                                                                  \
-		if ((rd)->trace)                                                                   \
-			(rd)->trace->flawed = true;                                                \
-		1;                                                                                 \
+#define complain(rd, ...)                                                         \
+	({                                                                        \
+		autofree char *what_ = util_fmt(__VA_ARGS__);                     \
+		log_err("%s:%u: %s", (rd)->file, (rd)->line, what_ ? what_ : ""); \
+		(rd)->mistakes++;                                                 \
+		if ((rd)->trace)                                                  \
+			(rd)->trace->flawed = true;                               \
+		1;                                                                \
 	})
 
 static int enter_trace(struct reading *rd, const char *name)
@@ -212,8 +221,10 @@ static int enter(struct reading *rd, const char *section)
 	if (!strncmp(section, "trace ", 6))
 		return enter_trace(rd, section + 6 + strspn(section + 6, " "));
 	if (strcmp(section, "service"))
-		return complain(rd, *section ? "[%s]: a section is [service] or [trace NAME]" :
-				"%sa line before the first section, [service] or [trace NAME]", section);
+		return complain(rd,
+				*section ? "[%s]: a section is [service] or [trace NAME]" :
+					   "%sa line before the first section, [service] or [trace NAME]",
+				section);
 	return 1;
 }
 
@@ -284,7 +295,8 @@ static char *read_line(char *buf, int size, void *ctx)
 }
 
 /* Complains of the key NAME of SECTION, and lists the similar one of OPTIONS that has the flags FLAGS. */
-static int no_key(struct reading *rd, const char *section, const char *name, const struct option_row *options, unsigned int flags)
+static int no_key(struct reading *rd, const char *section, const char *name, const struct option_row *options,
+		  unsigned int flags)
 {
 	struct similar s = similar_to(name, strlen(name));
 	char hint[64];
@@ -460,9 +472,10 @@ static int check_traces(const struct daemon_conf *conf, const char *file)
 
 	for (unsigned int i = 0; i < conf->n_traces; i++) {
 		const struct daemon_trace *t = &conf->traces[i];
-		const char *why = !t->enabled || t->flawed ? NULL :
-				  !has_target(t)	      ? "names nothing to trace: set all = yes, cgroup = PATH or container = NAME" :
-							contradiction(t);
+		const char *why =
+			!t->enabled || t->flawed ? NULL :
+			!has_target(t) ? "names nothing to trace: set all = yes, cgroup = PATH or container = NAME" :
+					 contradiction(t);
 
 		if (!why)
 			continue;

@@ -19,22 +19,22 @@
 struct child {
 	pid_t pid; /* 0: none */
 	int pidfd;
-	uid_t uid;	   /* of the user whom it serves, if it serves one */
+	uid_t uid; /* of the user whom it serves, if it serves one */
 	uint64_t start_ns; /* CLOCK_MONOTONIC, as all times below */
-	bool logged;	   /* the log has lines about it */
+	bool logged; /* the log has lines about it */
 };
 
 /* A connection that is refused. */
 struct refusal {
 	uid_t uid;
 	const char *why; /* NULL: nothing is to be said */
-	bool logged;	 /* the child logs it, too */
+	bool logged; /* the child logs it, too */
 };
 
 /* How many requests of a user the log may still have lines for. */
 struct log_quota {
 	uid_t uid;
-	unsigned int left, left_out;   /* left out since that was last logged */
+	unsigned int left, left_out; /* left out since that was last logged */
 	uint64_t used_ns, refilled_ns; /* 0: never */
 };
 
@@ -44,7 +44,7 @@ struct always {
 	char name[DAEMON_NAME_MAX];
 	struct child child;
 	uint64_t again_ns, backoff_ns; /* when it is to be started again; the length of that delay */
-	bool restart;		       /* it is ending, and will start again with the new config */
+	bool restart; /* it is ending, and will start again with the new config */
 };
 
 struct daemon {
@@ -59,7 +59,7 @@ struct daemon {
 	struct log_quota quotas[DAEMON_USERS_MAX];
 	bool full; /* all leavers are busy, so no connection is accepted until one has ended */
 	uint64_t retain_ns; /* when the state folder was last checked */
-	uint64_t stop_ns;   /* since when the service is stopping; 0: it is not */
+	uint64_t stop_ns; /* since when the service is stopping; 0: it is not */
 	bool users_stopped, killed;
 };
 
@@ -72,10 +72,10 @@ static inline uint64_t daemon_now(void)
 void daemon_notify(struct daemon *d, const char *first);
 
 /*
- * prune.c: removes traces from the folder STATE: those that ended more than KEEP_NS before NOW_NS (CLOCK_REALTIME; KEEP_NS
- * 0: none), and the oldest until at most KEEP_BYTES remain (0: any number). A trace that is being written is locked, and
- * stays. Calls REPORT for each trace that was to be removed, with its path below STATE, its bytes, and the error or 0.
- * Returns how many were removed, or -errno when STATE cannot be read.
+ * prune.c: removes traces from the folder STATE: those that ended more than KEEP_NS before NOW_NS (CLOCK_REALTIME;
+ * KEEP_NS 0: none), and the oldest until at most KEEP_BYTES remain (0: any number). A trace that is being written is
+ * locked, and stays. Calls REPORT for each trace that was to be removed, with its path below STATE, its bytes, and the
+ * error or 0. Returns how many were removed, or -errno when STATE cannot be read.
  */
 int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,
 		 void (*report)(const char *path, uint64_t bytes, int error));
@@ -83,13 +83,14 @@ int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint6
 /* --- daemon_child.c -------------------------------------------------------------------------------------- */
 
 /*
- * Starts this program with ARGV as the child C, with *CONNECTION (-1: /dev/null) as its standard input; closes *CONNECTION
- * here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
+ * Starts this program with ARGV as the child C, with *CONNECTION (-1: /dev/null) as its standard input; closes
+ * *CONNECTION here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
  */
 int daemon_spawn(struct daemon *d, struct child *c, char *const argv[], int *connection, loop_fn fn);
 /*
- * Hands *FD over to a child CHILD, which calls LAST with it and WHAT, and exits. So closing *FD, which may take long, delays
- * only the child. Closes *FD here once the child is forked. FN is called when the child has ended. Returns 0 or -errno.
+ * Hands *FD over to a child CHILD, which calls LAST with it and WHAT, and exits. So closing *FD, which may take long,
+ * delays only the child. Closes *FD here once the child is forked. FN is called when the child has ended. Returns 0 or
+ * -errno.
  */
 int daemon_leave(struct daemon *daemon, struct child *child, int *fd, void (*last)(int fd, const struct refusal *what),
 		 const struct refusal *what, loop_fn fn);
@@ -103,7 +104,8 @@ void daemon_signal(const struct child *c, int sig);
 enum daemon_children {
 	DAEMON_ALWAYS = 1,
 	DAEMON_USERS = 2,
-	DAEMON_NOT_HELD = 4, /* of these, not the killed ones that a file server holds in the kernel: they may never end */
+	DAEMON_NOT_HELD =
+		4, /* of these, not the killed ones that a file server holds in the kernel: they may never end */
 };
 /* Sends SIG (0: none) to the children WHICH; returns how many there are. */
 unsigned int daemon_children(const struct daemon *d, unsigned int which, int sig);

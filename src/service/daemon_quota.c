@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many requests of a user the log has lines for: a member of the group can connect thousands of times a second, and what
- * others have in the log must stay there. The number of requests without lines is logged. Only uids are known here: a look
- * into the user database may take long, so the processes that handle a request do that.
+ * How many requests of a user the log has lines for: a member of the group can connect thousands of times a second, and
+ * what others have in the log must stay there. The number of requests without lines is logged. Only uids are known
+ * here: a look into the user database may take long, so the processes that handle a request do that.
  */
 #include "service/daemon_impl.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Users: the socket, the right to use it, and the child of each connection. The service reads nothing that users send. */
+/* Users: the socket, the right to use it, and the child of each connection. The service reads nothing that users send.
+ */
 #include "service/daemon_impl.h"
 
 #include <errno.h>
@@ -36,8 +37,8 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
 		pid_t pid = daemon->users[i].pid;
 
 		if (daemon_reap(daemon, &daemon->users[i], &status) && (daemon->users[i].logged || WIFSIGNALED(status)))
-			log_msg(WIFSIGNALED(status) ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "process %d for user %u: %s", pid, uid,
-				daemon_end_of(status, how));
+			log_msg(WIFSIGNALED(status) ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "process %d for user %u: %s",
+				pid, uid, daemon_end_of(status, how));
 	}
 	daemon_notify(daemon, "");
 	return 0;
@@ -47,8 +48,8 @@ static int on_user_end(void *ctx, int fd, uint32_t events)
 
 /*
  * Sends the reason of a refusal, if that needs no waiting. If data is unread when a socket is closed, the other end's
- * recv(2) fails with ECONNRESET before it returns our text: so this shuts down the receiving side, and discards what has
- * arrived.
+ * recv(2) fails with ECONNRESET before it returns our text: so this shuts down the receiving side, and discards what
+ * has arrived.
  */
 static void send_reason(int fd, const char *why)
 {
@@ -211,7 +212,8 @@ void daemon_listen_end(struct daemon *daemon)
 	util_close(&daemon->listen_fd);
 }
 
-/* Makes the folder of the socket. Traces that are started by hand use it, too (control.c), so any user may search it. */
+/* Makes the folder of the socket. Traces that are started by hand use it, too (control.c), so any user may search it.
+ */
 static void make_folder(const char *path)
 {
 	autofree char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
@@ -233,8 +235,8 @@ int daemon_group(const struct daemon_conf *conf, gid_t *ret)
 	const struct group *group = getgrnam(conf->group);
 
 	if (!group) {
-		log_err("group %s does not exist (groupadd --system %s, or systemd-sysusers); or set users = no", conf->group,
-			conf->group);
+		log_err("group %s does not exist (groupadd --system %s, or systemd-sysusers); or set users = no",
+			conf->group, conf->group);
 		return -ENOENT;
 	}
 	*ret = group->gr_gid;
@@ -253,7 +255,8 @@ int daemon_listen(struct daemon *daemon)
 		return -ENOENT;
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", daemon->conf.socket);
 	if (is_taken(&addr)) {
-		log_err("%s: another service listens there (systemctl status dltraced); end it, or configure another socket",
+		log_err("%s: another service listens there (systemctl status dltraced); end it, or configure another "
+			"socket",
 			daemon->conf.socket);
 		return -EADDRINUSE;
 	}

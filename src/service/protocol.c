@@ -208,8 +208,9 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 		char room[CMSG_SPACE((SERVICE_PIDS_MAX + 1) * sizeof(int))];
 	} control;
 	struct iovec iov = { packet, size };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-			      .msg_controllen = sizeof(control) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	unsigned int none = 0;
 	bool reset = false;
 	ssize_t n;
@@ -219,8 +220,8 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 		n_ret = &none;
 	*n_ret = 0;
 	/*
-	 * A peer that closes with packets of ours unread resets the connection, and recv(2) returns that error before the
-	 * packets that the peer has sent (net/unix/af_unix.c, unix_release_sock), which are still there.
+	 * A peer that closes with packets of ours unread resets the connection, and recv(2) returns that error before
+	 * the packets that the peer has sent (net/unix/af_unix.c, unix_release_sock), which are still there.
 	 */
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The protocol between `dltraced start' of a user without rights and the service, on a SOCK_SEQPACKET socket: one request,
- * with descriptors, then words in both directions until one end closes. See docs/service.md.
+ * The protocol between `dltraced start' of a user without rights and the service, on a SOCK_SEQPACKET socket: one
+ * request, with descriptors, then words in both directions until one end closes. See docs/service.md.
  *
  *	client	the request; "exit STATUS LOST USAGE..." when the workload has ended, "stop" to end the trace
- *	service	"go" when the workload may run, "end" when the files are whole; before that, messages: lines that
- *		begin with "dltraced"
+ *	service	"go" when the workload may run, "end" when the files are whole; before that, messages:
+ *		lines that begin with "dltraced"
  */
 #ifndef SERVICE_PROTOCOL_H
 #define SERVICE_PROTOCOL_H
@@ -21,19 +21,21 @@
 #define SERVICE_GROUP "dltraced"
 #define SERVICE_REQUEST_MAX 65536
 #define SERVICE_PIDS_MAX (CONFIG_LIST_MAX + 1) /* the workload's, and those of --pid */
-#define SERVICE_WORD_MAX 4096		       /* of a packet from the service */
-#define SERVICE_ANSWER_S 10		       /* how long either end waits for a request or for space */
+#define SERVICE_WORD_MAX 4096 /* of a packet from the service */
+#define SERVICE_ANSWER_S 10 /* how long either end waits for a request or for space */
 
 /* A request as it was read. All zero: none. */
 struct service_request {
-	char *text;   /* owned: the memory of all strings below */
+	char *text; /* owned: the memory of all strings below */
 	char **words; /* owned: the memory of the three vectors below */
-	char **cmdline, **argv, **environ; /* of the client; of the workload, NULL: none; its variables, those selected */
+	char **cmdline, **argv,
+		**environ; /* of the client; of the workload, NULL: none; its variables, those selected */
 	const char *cwd;
 	struct config_given options[CONFIG_GIVEN_MAX];
 	unsigned int n_options;
 	bool log; /* the workload's output goes into the folder, as OUTDIR_LOG_NEW */
-	int fds[1 + SERVICE_PIDS_MAX]; /* the trace folder, then pidfds; with ARGV the first is the workload's. -1: taken */
+	int fds[1 +
+		SERVICE_PIDS_MAX]; /* the trace folder, then pidfds; with ARGV the first is the workload's. -1: taken */
 	unsigned int n_fds;
 };
 
@@ -41,8 +43,8 @@ struct service_request {
 bool service_option_allowed(const char *name);
 
 /*
- * Writes the request for CFG into a new buffer. CMDLINE is the client's own command line. What is too long for a request is
- * left out, first the ends of command lines. Returns 0 or -errno.
+ * Writes the request for CFG into a new buffer. CMDLINE is the client's own command line. What is too long for a
+ * request is left out, first the ends of command lines. Returns 0 or -errno.
  */
 int service_request_pack(const struct config *cfg, char *const *cmdline, char *const *env, const char *cwd,
 			 char **text_ret, size_t *len_ret);

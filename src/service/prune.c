@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prunes the state folder of the service, where traces are STATE/NAME/STAMP: removes whole traces when together they have
- * too many bytes, or when they are too old. It works with descriptors and follows no symbolic link, so that it cannot remove
- * a file that is not below STATE.
+ * Prunes the state folder of the service, where traces are STATE/NAME/STAMP: removes whole traces when together they
+ * have too many bytes, or when they are too old. It works with descriptors and follows no symbolic link, so that it
+ * cannot remove a file that is not below STATE.
  */
 #include "service/daemon_impl.h"
 
@@ -29,7 +29,8 @@ struct all {
 	size_t n;
 };
 
-/* Calls FN for each entry of AT but . and .. until its result is not 0. Returns that result, or 0. Does not close AT. */
+/* Calls FN for each entry of AT but . and .. until its result is not 0. Returns that result, or 0. Does not close AT.
+ */
 static int each(int at, int (*fn)(void *ctx, int at, const char *name), void *ctx)
 {
 	autoclose int again = openat(at, ".", DIR_FLAGS);
@@ -97,7 +98,8 @@ static int look_trace(void *ctx, int at, const char *trace)
 	each(fd, add_size, &size);
 	if (util_room(&look->all->held, look->all->n, sizeof(*look->all->held)) < 0)
 		return -ENOMEM;
-	look->all->held[look->all->n] = (struct held){ strdup(look->name), strdup(trace), size.bytes, timespec_ns(&st.st_mtim) };
+	look->all->held[look->all->n] =
+		(struct held){ strdup(look->name), strdup(trace), size.bytes, timespec_ns(&st.st_mtim) };
 	if (!look->all->held[look->all->n].name || !look->all->held[look->all->n].trace)
 		return -ENOMEM;
 	look->all->n++;

@@ -103,11 +103,13 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 			return why;
 		}
 	}
-	if (cfg->access == ACCESS_WATCH || cfg->access == ACCESS_PMU) /* whoever accesses that address, or anything, pays for it */
+	if (cfg->access == ACCESS_WATCH ||
+	    cfg->access == ACCESS_PMU) /* whoever accesses that address, or anything, pays for it */
 		return "--access watch and pmu: not available through the service, as they slow other users' processes";
 	cfg->argv = sv->rq.argv;
 	cfg->log = sv->rq.log && cfg->argv;
-	cfg->n_pids = sv->rq.n_fds - 1 - (cfg->argv != NULL); /* which ones: served_targets() gets that from their pidfds */
+	cfg->n_pids =
+		sv->rq.n_fds - 1 - (cfg->argv != NULL); /* which ones: served_targets() gets that from their pidfds */
 	return start_config_finish(cfg);
 }
 
@@ -196,7 +198,8 @@ static int served_folder(struct session *session)
 	}
 	if (!space_is_memory(session->dir.fd))
 		return 0;
-	log_err("the trace folder is in memory (tmpfs), which would count as the service's and not as yours: choose a folder on "
+	log_err("the trace folder is in memory (tmpfs), which would count as the service's and not as yours: choose a "
+		"folder on "
 		"a disk (-o DIR)");
 	return EXIT_DLTRACED;
 }
@@ -207,8 +210,8 @@ static int served_adopt(struct session *session)
 	struct stat st;
 
 	if (session->cfg->log) {
-		session->workload_log_fd = openat(session->dir.fd, OUTDIR_LOG_NEW,
-					    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		session->workload_log_fd =
+			openat(session->dir.fd, OUTDIR_LOG_NEW, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (session->workload_log_fd < 0 || fstat(session->workload_log_fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 			log_err("%s/" OUTDIR_LOG_NEW ": %s", session->dir.path, strerror(errno));
 			return EXIT_DLTRACED;
@@ -329,8 +332,8 @@ static const struct session_kind of_user = {
 /* --- one trace ---------------------------------------------------------------------------------------- */
 
 /*
- * Takes the connection from our standard input and moves it to another descriptor, so that no child inherits it. Returns 0
- * or -errno.
+ * Takes the connection from our standard input and moves it to another descriptor, so that no child inherits it.
+ * Returns 0 or -errno.
  */
 static int take_connection(struct served *sv)
 {
@@ -352,10 +355,10 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	int r = receive(sv);
 
 	if (r < 0) {
-		log_err("the request: %s", r == -EPROTONOSUPPORT
-						   ? "the service runs another version of dltraced: restart it"
-					   : r == -EAGAIN ? "it did not arrive"
-							  : strerror(-r));
+		log_err("the request: %s", r == -EPROTONOSUPPORT ?
+						   "the service runs another version of dltraced: restart it" :
+					   r == -EAGAIN ? "it did not arrive" :
+							  strerror(-r));
 		return EXIT_DLTRACED;
 	}
 	wrong = configure(cfg, sv, why, sizeof(why));
@@ -365,7 +368,8 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	}
 	cfg->buffer_bytes = MIN(cfg->buffer_bytes ? cfg->buffer_bytes : UINT64_MAX, max_buffer_bytes);
 	log_set_level(cfg->log_level);
-	fcntl(sv->fd, F_SETFL, O_NONBLOCK); /* messages go there and must not wait: a client that does not read loses them */
+	fcntl(sv->fd, F_SETFL,
+	      O_NONBLOCK); /* messages go there and must not wait: a client that does not read loses them */
 	return session_run_as(&of_user, sv, cfg, sv->rq.cmdline[0] ? sv->rq.cmdline : argv);
 }
 

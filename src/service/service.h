@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The entry points of this room. The service runs a process for each trace: `dltraced start' for the always-on traces of its
- * config, `dltraced serve' for users' connections. The service itself reads nothing that a user sends. When a user who may
- * not trace runs `dltraced start', that process keeps the workload, the terminal and the folder, and the service does the
- * tracing (protocol.h). Functions that return an int return the exit status. Control plane.
+ * The entry points of this room. The service runs a process for each trace: `dltraced start' for the always-on traces
+ * of its config, `dltraced serve' for users' connections. The service itself reads nothing that a user sends. When a
+ * user who may not trace runs `dltraced start', that process keeps the workload, the terminal and the folder, and the
+ * service does the tracing (protocol.h). Functions that return an int return the exit status. Control plane.
  */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
@@ -19,9 +19,9 @@ int daemon_run(const char *file, bool may_lack);
 int daemon_check(const char *file, bool may_lack);
 
 /*
- * Serves the connection on standard input, which the daemon has put there: checks the request and runs a session like any
- * other, but with at most MAX_BUFFER_BYTES of rings. It handles files with that user's rights, and writes rows only of that
- * user's processes. LOGGED: why a request is refused goes to the daemon's log, too, with the user's name.
+ * Serves the connection on standard input, which the daemon has put there: checks the request and runs a session like
+ * any other, but with at most MAX_BUFFER_BYTES of rings. It handles files with that user's rights, and writes rows only
+ * of that user's processes. LOGGED: why a request is refused goes to the daemon's log, too, with the user's name.
  */
 int served_run(uint64_t max_buffer_bytes, bool logged);
 

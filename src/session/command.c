@@ -45,8 +45,8 @@ int command_signals(void)
 }
 
 /*
- * Logs why the command could not be found or executed, and returns its exit status. With its user's rights, since the file is
- * read, and what keeps that user from it is the reason.
+ * Logs why the command could not be found or executed, and returns its exit status. With its user's rights, since the
+ * file is read, and what keeps that user from it is the reason.
  */
 static int cannot_execute(const char *name, const struct workload_user *user, int r)
 {
@@ -87,8 +87,8 @@ int command_look(const struct config *cfg, const struct workload_user *user)
 	return 0;
 }
 
-int command_fork(struct workload *workload, const struct config *cfg, const struct workload_user *user, const struct outdir *dir,
-		 int *log_fd)
+int command_fork(struct workload *workload, const struct config *cfg, const struct workload_user *user,
+		 const struct outdir *dir, int *log_fd)
 {
 	struct space space = {};
 	int r;
@@ -112,7 +112,8 @@ int command_fork(struct workload *workload, const struct config *cfg, const stru
 	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
 		return stall_guard_lost();
 	if (r < 0) {
-		log_err_r(r, "cannot fork the workload%s", cfg->mem_node >= 0 ? ", or not with memory of one node (--mem-node)" : "");
+		log_err_r(r, "cannot fork the workload%s",
+			  cfg->mem_node >= 0 ? ", or not with memory of one node (--mem-node)" : "");
 		return EXIT_DLTRACED;
 	}
 	if (cfg->log)
@@ -134,7 +135,8 @@ int command_go(struct workload *w, const struct config *cfg, const struct worklo
 
 void command_log_goes_on(void)
 {
-	log_info("the workload got the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
+	log_info(
+		"the workload got the signal and goes on, and so does its trace: a second ^C (or TERM) ends the trace");
 }
 
 static const struct stop {
@@ -156,9 +158,12 @@ void command_log_stops(struct workload *workload)
 		if (stops[i].sig == sig)
 			why = stops[i].why;
 	if (sig == SIGCONT)
-		log_info("the workload was stopped (^Z, SIGSTOP), and goes on: the trace has that time as a wait of its processes");
+		log_info("the workload was stopped (^Z, SIGSTOP), and goes on: the trace has that time as a wait of "
+			 "its processes");
 	else if (sig)
-		log_warn("the workload is stopped, %s: fg in its shell, or kill -CONT %d, lets it go on; the trace goes on meanwhile", why, workload->pid);
+		log_warn("the workload is stopped, %s: fg in its shell, or kill -CONT %d, lets it go on; the trace "
+			 "goes on meanwhile",
+			 why, workload->pid);
 }
 
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i)
@@ -185,7 +190,8 @@ bool command_signalled(struct workload *w, int fd, bool remote, struct command_i
 	return true;
 }
 
-void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code, bool whole)
+void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code,
+		    bool whole)
 {
 	char error[512];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps of a start that concern its command and its folder, whether it traces by itself or through the service. Steps
- * log errors and return 0 or an exit status.
+ * The steps of a start that concern its command and its folder, whether it traces by itself or through the service.
+ * Steps log errors and return 0 or an exit status.
  */
 #ifndef SESSION_COMMAND_H
 #define SESSION_COMMAND_H
@@ -14,7 +14,8 @@ struct workload;
 struct workload_user;
 
 /*
- * Blocks the signals that a trace handles, except SIGHUP under nohup(1), and ignores SIGPIPE. Returns a signalfd, or -errno.
+ * Blocks the signals that a trace handles, except SIGHUP under nohup(1), and ignores SIGPIPE. Returns a signalfd, or
+ * -errno.
  */
 int command_signals(void);
 
@@ -22,10 +23,11 @@ int command_signals(void);
 int command_look(const struct config *cfg, const struct workload_user *user);
 
 /*
- * Forks the command as USER, with --log into a new file of DIR, whose descriptor goes to LOG_FD. The child waits at its gate.
+ * Forks the command as USER, with --log into a new file of DIR, whose descriptor goes to LOG_FD. The child waits at its
+ * gate.
  */
-int command_fork(struct workload *workload, const struct config *cfg, const struct workload_user *user, const struct outdir *dir,
-		 int *log_fd);
+int command_fork(struct workload *workload, const struct config *cfg, const struct workload_user *user,
+		 const struct outdir *dir, int *log_fd);
 
 /* Opens the gate. U is the user of command_fork(). */
 int command_go(struct workload *w, const struct config *cfg, const struct workload_user *u);
@@ -38,14 +40,14 @@ int command_exit_code(int r);
 void command_log_goes_on(void);
 
 /*
- * Logs that WORKLOAD was stopped, as by ^Z, and how to let it go on: it would seem to hang, and the time counts as a wait. Logs when it
- * goes on, too.
+ * Logs that WORKLOAD was stopped, as by ^Z, and how to let it go on: it would seem to hang, and the time counts as a
+ * wait. Logs when it goes on, too.
  */
 void command_log_stops(struct workload *workload);
 
 struct command_interrupts {
 	unsigned int n; /* ^C and TERM */
-	int signal;	/* the signal that ended the trace before the workload; 0: none */
+	int signal; /* the signal that ended the trace before the workload; 0: none */
 };
 
 /*
@@ -55,9 +57,10 @@ struct command_interrupts {
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i);
 
 /*
- * Runs --collect, --archive and, for a WHOLE trace, prints the answer. If the disk does not answer, the process exits with
- * CODE.
+ * Runs --collect, --archive and, for a WHOLE trace, prints the answer. If the disk does not answer, the process exits
+ * with CODE.
  */
-void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code, bool whole);
+void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code,
+		    bool whole);
 
 #endif

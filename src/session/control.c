@@ -43,7 +43,8 @@ static double elapsed_s(const struct session *s)
 	uint64_t end_ns = session_has_ended(s) ? s->manifest.end.mono_ns : clock_now_ns(CLOCK_MONOTONIC);
 
 	return s->traced && s->phase != PHASE_DELAY && end_ns > s->status.start_ns ?
-		       (double)(end_ns - s->status.start_ns) / 1e9 : 0;
+		       (double)(end_ns - s->status.start_ns) / 1e9 :
+		       0;
 }
 
 #define ANSWER_MS 20 /* how long a client of `status' may wait for a slow file system */
@@ -145,14 +146,14 @@ static int answer_status(struct session *session, const struct control_request *
 
 	refresh(session);
 	put_word(out, session_name(folder), strlen(session_name(folder)));
-	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(),
-		session_phase(session), elapsed_s(session),
+	fprintf(out, "\t%d\t%s\t%.1f\t%llu\t%llu\t%llu\t%llu\t", getpid(), session_phase(session), elapsed_s(session),
 		(unsigned long long)session->status.rows, (unsigned long long)session->status.lost,
 		(unsigned long long)session->status.bytes, (unsigned long long)free_bytes(session));
 	put_word(out, folder, strlen(folder));
 	fputc('\t', out);
 	put_word(out, session->cfg->experiment, strlen(session->cfg->experiment));
-	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(session) ? 0 : session->status.rates.rows_s, session_has_ended(session) ? 0 : session->status.rates.bytes_s);
+	fprintf(out, "\t%.0f\t%.0f\t", session_has_ended(session) ? 0 : session->status.rates.rows_s,
+		session_has_ended(session) ? 0 : session->status.rates.bytes_s);
 	put_words(session, put_target, out);
 	fputc('\t', out);
 	put_words(session, put_collectors, out);
@@ -235,7 +236,9 @@ static int answer_stop(struct session *session, const struct control_request *rq
 	}
 	watch_stop(session, "stop");
 	if (session_is_stuck(session))
-		fprintf(out, "%s does not answer: the trace ends without the rows not yet written, unless it answers before the workload ends\n",
+		fprintf(out,
+			"%s does not answer: the trace ends without the rows not yet written, unless it answers before "
+			"the workload ends\n",
 			session->dir.path);
 	status_put_summary(&session->status, session->dir.path, out);
 	return 0;
@@ -260,11 +263,9 @@ static const struct verb {
 	const char *name;
 	int (*answer)(struct session *s, const struct control_request *rq, FILE *out);
 } verbs[] = {
-	{ "json", answer_json },
-	{ "mark", answer_mark },
-	{ "status", answer_status },
-	{ "stop", answer_stop },
-	{ "views", session_live_answer }, /* not "watch", which older versions request without reading JSON */
+	{ "json", answer_json }, { "mark", answer_mark },          { "status", answer_status },
+	{ "stop", answer_stop }, { "views", session_live_answer }, /* not "watch", which older versions request without
+								      reading JSON */
 };
 
 static int on_request(void *ctx, const struct control_request *rq, FILE *out)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The end of a trace: turns hooks off, and waits until the rows, the segments and the manifest are written. Other threads
- * write them: the drain, the archiver and an async_call. While they progress, the wait has no limit. When the file system
- * does not answer, a signal ends the wait; and if something waits for the end (the caller of `dltraced stop', --duration, a
- * client of the service), the wait ends after STALL_GUARD_NS. A thread that hangs in the kernel cannot be ended. It stays
- * there, and its work is finished later, if the file system answers while the workload still runs.
+ * The end of a trace: turns hooks off, and waits until the rows, the segments and the manifest are written. Other
+ * threads write them: the drain, the archiver and an async_call. While they progress, the wait has no limit. When the
+ * file system does not answer, a signal ends the wait; and if something waits for the end (the caller of `dltraced
+ * stop', --duration, a client of the service), the wait ends after STALL_GUARD_NS. A thread that hangs in the kernel
+ * cannot be ended. It stays there, and its work is finished later, if the file system answers while the workload still
+ * runs.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,8 +24,10 @@
 #include "trace/config.h"
 
 #define STEP_MS 200
-#define BEAT_NS (8 * NSEC_PER_SEC)     /* the drain takes 5 s to notice that the disk is full */
-#define STALL_GUARD_NS (3 * NSEC_PER_SEC) /* for a file system that does not answer, once something waits for the end */
+#define BEAT_NS (8 * NSEC_PER_SEC) /* the drain takes 5 s to notice that the disk is full */
+#define STALL_GUARD_NS                                                                                 \
+	(3 * NSEC_PER_SEC) /* for a file system that does not answer, once something waits for the end \
+			    */
 
 bool session_look(struct session *s, int wait_ms)
 {
@@ -34,9 +37,9 @@ bool session_look(struct session *s, int wait_ms)
 /* --- waiting --------------------------------------------------------------------------------------- */
 
 /*
- * Returns the time since which the drain has made no progress; 0: it makes progress, or does not run. Its heartbeat comes
- * only between two rounds, and a round may take long on a busy machine: so STILL, begun at FIRST, watches the thread's CPU
- * time as well.
+ * Returns the time since which the drain has made no progress; 0: it makes progress, or does not run. Its heartbeat
+ * comes only between two rounds, and a round may take long on a busy machine: so STILL, begun at FIRST, watches the
+ * thread's CPU time as well.
  */
 static uint64_t drain_still_since(struct session *s, struct stall_clock *still, uint64_t first, uint64_t now)
 {
@@ -70,8 +73,8 @@ static bool end_is_requested(struct session *s)
 }
 
 /*
- * Waits until FD is readable, and returns true. Returns false when nothing progresses and the end cannot wait longer. With
- * HURRIED_BY_SIGNALS, a signal makes the archiver leave the rest uncompressed.
+ * Waits until FD is readable, and returns true. Returns false when nothing progresses and the end cannot wait longer.
+ * With HURRIED_BY_SIGNALS, a signal makes the archiver leave the rest uncompressed.
  */
 static bool await(struct session *session, int fd, bool hurried_by_signals)
 {
@@ -101,7 +104,8 @@ static bool await(struct session *session, int fd, bool hurried_by_signals)
 		if ((waits && now - MAX(since, first) > STALL_GUARD_NS) || end_is_requested(session))
 			return false;
 		if (!waits && !warned)
-			log_warn("%s does not answer, and rows are still to be written; waiting for it: ^C or TERM ends the wait and drops them",
+			log_warn("%s does not answer, and rows are still to be written; waiting for it: ^C or TERM "
+				 "ends the wait and drops them",
 				 session->dir.path);
 		warned = true;
 	}
@@ -134,7 +138,8 @@ static bool finish_segments(struct session *session)
 	left = archiver_finish(&session->archiver);
 	archiver_report(&session->archiver, session->dir.path);
 	if (left)
-		log_warn("%s: %s not compressed", session->dir.path, FMT_N(left, "part of the trace is", "parts of the trace are"));
+		log_warn("%s: %s not compressed", session->dir.path,
+			 FMT_N(left, "part of the trace is", "parts of the trace are"));
 	return true;
 }
 
@@ -241,8 +246,10 @@ static void end_hooks(struct session *session)
 static void note_no_ranges(const struct session *s)
 {
 	if (s->cfg->nvtx && s->traced && !session_is_stuck(s) && !s->status.counts.probes[DLT_regions].nvtx)
-		log_warn("--nvtx: no range came by NVTX: the job's programs make none, or they could not load the library, "
-			 "as in a container, in another root folder, or as a user who may not read it (docs/regions.md)");
+		log_warn("--nvtx: no range came by NVTX: the job's programs make none, or they could not load the "
+			 "library, "
+			 "as in a container, in another root folder, or as a user who may not read it "
+			 "(docs/regions.md)");
 }
 
 void session_end_tracing(struct session *session)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Processes of the job that outlive its trace: their further calls are in no file, so the manifest names them. They are
- * listed while the hooks still follow the target, and checked again when all files are written, so that a process that was
- * just ending does not count. Control plane.
+ * listed while the hooks still follow the target, and checked again when all files are written, so that a process that
+ * was just ending does not count. Control plane.
  */
 #ifndef SESSION_LEFT_RUNNING_H
 #define SESSION_LEFT_RUNNING_H

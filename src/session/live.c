@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `status --watch': sends the drain's sums to watchers. A view is a line of JSON, which `status --watch --json' prints
- * nearly unchanged. Control plane; never waits for a watcher. The watcher completes the calls in flight, where these members
- * are null:
+ * nearly unchanged. Control plane; never waits for a watcher. The watcher completes the calls in flight, where these
+ * members are null:
  *
  *	comm	the thread's present name
  *	file	the drain knows no path, or no name of a disk; "fd" and "addr", if present, are those of
@@ -209,7 +209,9 @@ int session_live_answer(struct session *session, const struct control_request *r
 		session->live_fd_added = !loop_add(&session->loop, session->drain.lives.fd, EPOLLIN, on_live, session);
 	if (watcher)
 		watcher->live = live_new(ms, (uint32_t)MIN(max, (unsigned long long)LIVE_PROCESSES_MAX));
-	r = !watcher ? -EBUSY : !watcher->live || !session->live_fd_added ? -ENOMEM : lives_add(&session->drain.lives, watcher->live);
+	r = !watcher                                  ? -EBUSY :
+	    !watcher->live || !session->live_fd_added ? -ENOMEM :
+							lives_add(&session->drain.lives, watcher->live);
 	if (r < 0) {
 		fprintf(out, r == -EBUSY ? "%d commands watch it already, the maximum\n" : "no memory to watch it\n",
 			LIVE_WATCHERS_MAX);
@@ -227,7 +229,8 @@ void session_live_end(struct session *session)
 {
 	if (session->live_fd_added) {
 		look(session);
-		lives_turn(&session->drain.lives, clock_now_ns(CLOCK_MONOTONIC), true, session->drain.decode.ctx.files, NULL);
+		lives_turn(&session->drain.lives, clock_now_ns(CLOCK_MONOTONIC), true, session->drain.decode.ctx.files,
+			   NULL);
 		look(session);
 	}
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {

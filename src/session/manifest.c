@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes the text of manifest.json from the session's state. The constant members are made once, as the text HEAD, and open
- * every version of the file. manifest_file.c writes the file. Control plane.
+ * Makes the text of manifest.json from the session's state. The constant members are made once, as the text HEAD, and
+ * open every version of the file. manifest_file.c writes the file. Control plane.
  */
 #include "session/manifest.h"
 
@@ -242,7 +242,8 @@ static void put_job(struct json *json, const struct session *session)
 	const struct left_running *running = &session->left;
 	uint64_t cpu_us = 0;
 
-	if (session->files < FILES_CLOSED || !running->known) { /* before that, a process in the list may be just ending */
+	if (session->files < FILES_CLOSED ||
+	    !running->known) { /* before that, a process in the list may be just ending */
 		json_null(json, "job");
 		return;
 	}
@@ -291,7 +292,8 @@ static bool has_file(const struct session *s, unsigned int i)
 		return !s->cfg->rollup_only;
 	if (i == DLT_rollup)
 		return s->cfg->rollup_only || s->cfg->keep_bytes;
-	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks || (i == DLT_workload && s->workload_log_fd >= 0);
+	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks ||
+	       (i == DLT_workload && s->workload_log_fd >= 0);
 }
 
 /* Puts the losses by cause, without causes of 0. */
@@ -314,7 +316,8 @@ static void put_lost_by(struct json *json, const uint64_t by[LOSSES])
 static void put_probe(struct json *json, const struct session *session, unsigned int i)
 {
 	const bool traced = session->traced && (session->tracer.probes >> i & 1 || !(session->cfg->probes >> i & 1));
-	const unsigned int by = probes[i]->open ? i : probes[i]->needs; /* the probe whose programs record it; 0: none */
+	const unsigned int by =
+		probes[i]->open ? i : probes[i]->needs; /* the probe whose programs record it; 0: none */
 	const struct backend_kind *backend = session->tracer.backends[by];
 	const char *why = session->traced ? session->tracer.why[i] : session->why_not;
 	const struct probe_counts *counts = &session->status.counts.probes[i];
@@ -433,8 +436,8 @@ static void put_uring(struct json *j, const struct session *s)
 /* VERSION: as PY_VERSION_HEX, 0: none. */
 static void put_version(struct json *j, const char *name, uint64_t version)
 {
-	autofree char *text = util_fmt("%u.%u.%u", (unsigned int)(version >> 24 & 0xff), (unsigned int)(version >> 16 & 0xff),
-				       (unsigned int)(version >> 8 & 0xff));
+	autofree char *text = util_fmt("%u.%u.%u", (unsigned int)(version >> 24 & 0xff),
+				       (unsigned int)(version >> 16 & 0xff), (unsigned int)(version >> 8 & 0xff));
 
 	json_str(j, name, version ? text : NULL);
 }
@@ -460,7 +463,10 @@ static void put_access(struct json *json, const struct session *session)
 	if (!(session->cfg->probes >> DLT_access & 1))
 		return;
 	json_object(json, "access");
-	json_str(json, "source", config_access[session->cfg->access != ACCESS_AUTO ? session->cfg->access : counts->pages ? ACCESS_PAGES : ACCESS_FAULTS]);
+	json_str(json, "source",
+		 config_access[session->cfg->access != ACCESS_AUTO ? session->cfg->access :
+			       counts->pages                       ? ACCESS_PAGES :
+								     ACCESS_FAULTS]);
 	json_u64(json, "interval_ns", session->cfg->access_interval_ns);
 	json_u64(json, "block_bytes", session->cfg->access_block_bytes);
 	if (counts->pages) {
@@ -575,7 +581,8 @@ static void put_self(struct json *json, const struct session *session)
 	json_end(json);
 }
 
-/* Puts what is known only at the end: the clock, the machine's dirty pages, and bytes of the trace that no disk has yet. */
+/* Puts what is known only at the end: the clock, the machine's dirty pages, and bytes of the trace that no disk has
+ * yet. */
 static void put_end(struct json *j, const struct session *s)
 {
 	uint64_t dirty;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * manifest.json: the origin of a trace and its completeness. The file is replaced as a whole each time, so that a reader
- * never sees half of one. Control plane. manifest_read.c reads it for reports.
+ * manifest.json: the origin of a trace and its completeness. The file is replaced as a whole each time, so that a
+ * reader never sees half of one. Control plane. manifest_read.c reads it for reports.
  */
 #ifndef SESSION_MANIFEST_H
 #define SESSION_MANIFEST_H
@@ -20,13 +20,13 @@ struct session;
 int manifest_begin(struct session *session);
 
 /*
- * Makes the present text of manifest.json, which the caller frees. COMPLETE: the trace has ended and its files are whole.
- * Returns 0 or -ENOMEM.
+ * Makes the present text of manifest.json, which the caller frees. COMPLETE: the trace has ended and its files are
+ * whole. Returns 0 or -ENOMEM.
  */
 int manifest_text(struct session *session, bool complete, char **text_ret, size_t *len_ret);
 /*
- * Writes TEXT as manifest.json of the folder DIRFD, in place of an old one; may block. The file gets the folder's owner.
- * Returns 0, or -errno with the old file still in place.
+ * Writes TEXT as manifest.json of the folder DIRFD, in place of an old one; may block. The file gets the folder's
+ * owner. Returns 0, or -errno with the old file still in place.
  */
 int manifest_put(int dirfd, const char *text, size_t len);
 

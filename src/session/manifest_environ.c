@@ -13,11 +13,12 @@
 
 /* Ranks, launchers, and settings of libraries that training jobs use. */
 static const char *const prefixes[] = {
-	"CUDA_", "DALI_", "KMP_", "LOCAL_RANK", "MASTER_", "MKL_", "NCCL_", "OMPI_COMM_WORLD_",
-	"OMP_", "OPENBLAS_", "PYTORCH_", "RANK", "SLURM_", "TF_", "TORCH_", "WORLD_SIZE",
+	"CUDA_", "DALI_",     "KMP_",     "LOCAL_RANK", "MASTER_", "MKL_", "NCCL_",  "OMPI_COMM_WORLD_",
+	"OMP_",  "OPENBLAS_", "PYTORCH_", "RANK",       "SLURM_",  "TF_",  "TORCH_", "WORLD_SIZE",
 };
 
-static const char *const secrets[] = { "AUTH", "COOKIE", "CRED", "JWT", "KEY", "PASS", "PRIVATE", "SECRET", "SPANK", "TOKEN" };
+static const char *const secrets[] = { "AUTH", "COOKIE",  "CRED",   "JWT",   "KEY",
+				       "PASS", "PRIVATE", "SECRET", "SPANK", "TOKEN" };
 
 bool manifest_shows(const char *entry)
 {

@@ -47,10 +47,10 @@ static int replace_text(int fd, const char *text, size_t len)
 }
 
 /*
- * Overwrites the present manifest, which is not atomic: a full disk has no room for a second file, but the manifest must
- * record what the full disk has lost. Where that fails in the middle, the old text is put back. A user may have changed the
- * folder, so the file is checked. WHY is the error of the second file; it is returned where there is no manifest to
- * overwrite.
+ * Overwrites the present manifest, which is not atomic: a full disk has no room for a second file, but the manifest
+ * must record what the full disk has lost. Where that fails in the middle, the old text is put back. A user may have
+ * changed the folder, so the file is checked. WHY is the error of the second file; it is returned where there is no
+ * manifest to overwrite.
  */
 static int write_over(int dirfd, const char *buf, size_t len, int why)
 {

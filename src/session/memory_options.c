@@ -11,7 +11,7 @@
 #include "trace/probe_mask.h"
 
 const char *const config_alloc_sites[ALLOC_SITES_N] = {
-	[ALLOC_SITES_AUTO] = "auto", [ALLOC_SITES_PYTHON] = "python", [ALLOC_SITES_NATIVE] = "native",
+	[ALLOC_SITES_AUTO] = "auto",     [ALLOC_SITES_PYTHON] = "python", [ALLOC_SITES_NATIVE] = "native",
 	[ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
 };
 
@@ -42,15 +42,16 @@ const char *memory_set_alloc_sites(struct option_parse *p, void *member, char *a
 }
 
 const char *const config_access[ACCESS_N] = {
-	[ACCESS_AUTO] = "auto", [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages", [ACCESS_WATCH] = "watch",
-	[ACCESS_WRITES] = "writes", [ACCESS_PMU] = "pmu",
+	[ACCESS_AUTO] = "auto",   [ACCESS_FAULTS] = "faults", [ACCESS_PAGES] = "pages",
+	[ACCESS_WATCH] = "watch", [ACCESS_WRITES] = "writes", [ACCESS_PMU] = "pmu",
 };
 
 /* The breakpoints are taken now, and go to the blocks later. */
 static const char *set_watched_site(struct config *cfg, const char *arg)
 {
 	if (!*arg)
-		return "not an address, nor what allocates the blocks to watch: watch=0x7f0012345678:8, watch=train.py:42, watch=FUNCTION";
+		return "not an address, nor what allocates the blocks to watch: watch=0x7f0012345678:8, "
+		       "watch=train.py:42, watch=FUNCTION";
 	if (strlen(arg) >= sizeof(cfg->access_site))
 		return "too long: the end of the path is enough, as in watch=train.py:42";
 	strcpy(cfg->access_site, arg);
@@ -77,7 +78,8 @@ static const char *set_watch(struct config *cfg, const char *arg)
 			watch->len = strtoull(end + 1, &end, 10);
 		if (!end || !watch->addr || watch->addr >> 63 || (*end && *end != ','))
 			return "not an address and a length: watch=0x7f0012345678:8";
-		if (watch->len > 8 || watch->len != util_pow2_below(watch->len) || !watch->len || watch->addr % watch->len)
+		if (watch->len > 8 || watch->len != util_pow2_below(watch->len) || !watch->len ||
+		    watch->addr % watch->len)
 			return "a length is 1, 2, 4 or 8, and the address is a multiple of it";
 		if (!*end)
 			return NULL;
@@ -138,7 +140,8 @@ const char *memory_set_access_block(struct option_parse *p, void *member, char *
 	const uint64_t bytes = why ? 0 : *(uint64_t *)member;
 
 	mean(p, DLT_access);
-	if (why || (bytes >= CONFIG_ACCESS_BLOCK_MIN_BYTES && bytes <= CONFIG_ACCESS_BLOCK_MAX_BYTES && bytes == util_pow2_below(bytes)))
+	if (why || (bytes >= CONFIG_ACCESS_BLOCK_MIN_BYTES && bytes <= CONFIG_ACCESS_BLOCK_MAX_BYTES &&
+		    bytes == util_pow2_below(bytes)))
 		return why;
 	return "not a power of two from 4K to 2M";
 }
@@ -148,5 +151,7 @@ const char *memory_set_access_interval(struct option_parse *p, void *member, cha
 	const char *why = option_time(p, member, arg);
 
 	mean(p, DLT_access);
-	return why || !*(uint64_t *)member || *(uint64_t *)member >= CONFIG_ACCESS_INTERVAL_MIN_NS ? why : "less than 10ms, and not 0";
+	return why || !*(uint64_t *)member || *(uint64_t *)member >= CONFIG_ACCESS_INTERVAL_MIN_NS ?
+		       why :
+		       "less than 10ms, and not 0";
 }

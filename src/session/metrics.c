@@ -20,7 +20,7 @@
 #include "trace/config.h"
 
 #define FIRST "# HELP dltraced_" /* a metrics file of dltraced begins with this */
-#define WAIT_MS 20	 /* a file system that answers needs less */
+#define WAIT_MS 20 /* a file system that answers needs less */
 #define WAIT_END_MS 2000 /* at the end of the trace: the last values matter more than a short delay */
 
 /* --- the file -------------------------------------------------------------------------------------------- */
@@ -76,7 +76,8 @@ int metrics_file_write(struct new_file *file, const char *text, size_t len)
 static const char *reason(int r)
 {
 	return r == -EEXIST ? "exists, and is not a metrics file of dltraced: name another" :
-	       r == -EISDIR ? "is a folder: name a file in it, with the suffix .prom for node_exporter" : strerror(-r);
+	       r == -EISDIR ? "is a folder: name a file in it, with the suffix .prom for node_exporter" :
+			      strerror(-r);
 }
 
 int session_metrics_begin(struct session *session)
@@ -153,7 +154,9 @@ static bool take_written(struct session *session, int wait_ms)
 void session_metrics_write(struct session *session)
 {
 	char folder[PATH_MAX];
-	struct metrics_now now = { .counts = &session->status.counts, .rows = session->metrics, .paused = session->folder.paused };
+	struct metrics_now now = { .counts = &session->status.counts,
+				   .rows = session->metrics,
+				   .paused = session->folder.paused };
 	struct session_writing *writing = &session->metrics_writing;
 	int wait_ms = session_has_ended(session) ? WAIT_END_MS : WAIT_MS;
 	FILE *out;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See nvtx.h. NVTX passes ranges to one library alone, so one that is there already, such as that of nsys, keeps them. */
+/* See nvtx.h. NVTX passes ranges to one library alone, so one that is there already, such as that of nsys, keeps them.
+ */
 #include "session/nvtx.h"
 
 #include <errno.h>
@@ -25,8 +26,10 @@ int nvtx_set(const struct config *cfg, struct workload_user *user)
 	if (!cfg->nvtx)
 		return 0;
 	if (other && other[strlen(VARIABLE)]) {
-		log_err("--nvtx: %s is in the environment, and NVTX passes ranges to one library alone: unset that variable, "
-			"or leave out --nvtx", other);
+		log_err("--nvtx: %s is in the environment, and NVTX passes ranges to one library alone: unset that "
+			"variable, "
+			"or leave out --nvtx",
+			other);
 		return -EEXIST;
 	}
 	library = installed_library(LIBRARY, "--nvtx");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See preload.h. What was preloaded before stays, behind ours: an allocator that comes first would hide calls from us. */
+/* See preload.h. What was preloaded before stays, behind ours: an allocator that comes first would hide calls from us.
+ */
 #include "session/preload.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ static int library_find(char **ret)
 		return -ENOENT;
 	/* ld.so(8) ends a name at either */
 	if (strpbrk(*ret, " :")) {
-		log_err("--probes +alloc: %s cannot be preloaded, as its path has a blank or a colon: install dltraced elsewhere (make install)",
+		log_err("--probes +alloc: %s cannot be preloaded, as its path has a blank or a colon: install dltraced "
+			"elsewhere (make install)",
 			*ret);
 		return -EINVAL;
 	}

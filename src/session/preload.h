@@ -7,8 +7,8 @@ struct config;
 struct workload_user;
 
 /*
- * Puts our library in front of LD_PRELOAD in USER's environment, with its settings, where CFG asks for alloc, and has programs
- * with AddressSanitizer accept that. Returns 0, or -errno, which it has logged.
+ * Puts our library in front of LD_PRELOAD in USER's environment, with its settings, where CFG asks for alloc, and has
+ * programs with AddressSanitizer accept that. Returns 0, or -errno, which it has logged.
  */
 int preload_set(const struct config *cfg, struct workload_user *user);
 

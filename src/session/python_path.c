@@ -18,7 +18,8 @@ static const char *const places[] = { "../share/dltraced/python", "../python", "
 /* Returns the folder, or NULL. */
 static char *folder_find(void)
 {
-	char *file = installed_find(places, "dltraced/site/sitecustomize.py"), *slash = file ? strrchr(file, '/') : NULL;
+	char *file = installed_find(places, "dltraced/site/sitecustomize.py"),
+	     *slash = file ? strrchr(file, '/') : NULL;
 
 	if (slash)
 		*slash = '\0';

@@ -45,7 +45,8 @@ static int own_user(struct session *session)
 	}
 	if (r == 0)
 		r = workload_environ_set(session->cfg, &session->user);
-	session->environ = session->user.environ ? session->user.environ : environ; /* under sudo, the one from before it */
+	session->environ =
+		session->user.environ ? session->user.environ : environ; /* under sudo, the one from before it */
 	session->cwd = getcwd(NULL, 0);
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
@@ -67,7 +68,8 @@ static int own_targets(struct session *s)
 }
 
 /*
- * Opens the folder as its user first, so that links lead only where the user may go; then as root, without following links.
+ * Opens the folder as its user first, so that links lead only where the user may go; then as root, without following
+ * links.
  */
 static int open_folder(struct outdir *d, const struct config *cfg, const char *path, const struct workload_user *u)
 {
@@ -81,7 +83,8 @@ static int open_folder(struct outdir *d, const struct config *cfg, const char *p
 	return r;
 }
 
-int session_open_folder(struct outdir *outdir, const struct config *cfg, char *const *env, const struct workload_user *user)
+int session_open_folder(struct outdir *outdir, const struct config *cfg, char *const *env,
+			const struct workload_user *user)
 {
 	char path[PATH_MAX], why[PATH_MAX + 512];
 	struct outdir_names names;
@@ -93,7 +96,8 @@ int session_open_folder(struct outdir *outdir, const struct config *cfg, char *c
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
 	stall_guard_begin(path, STALL_GUARD_BY_SIGNAL);
 	r = open_folder(outdir, cfg, path, user);
-	/* a run in the same second, or another rank on this host, has the default name: take another, and run the job */
+	/* a run in the same second, or another rank on this host, has the default name: take another, and run the job
+	 */
 	if (!cfg->out && (r == -EEXIST || r == -EBUSY)) {
 		size_t len = strlen(path);
 
@@ -109,8 +113,8 @@ int session_open_folder(struct outdir *outdir, const struct config *cfg, char *c
 }
 
 /*
- * A user's folder may be on a file server that gives root no rights (root_squash): only the user can make files there. Where
- * this process cannot become the user, root makes them.
+ * A user's folder may be on a file server that gives root no rights (root_squash): only the user can make files there.
+ * Where this process cannot become the user, root makes them.
  */
 void session_files_of_user(const struct session *s)
 {
@@ -135,8 +139,9 @@ static int own_folder(struct session *s)
 }
 
 /*
- * The fork comes early for two reasons. The relay of the log is forked here, too, and outlives us: if the rings were mapped
- * already, it would keep their memory. And the workload must have the caller's limit of open files, which is raised later.
+ * The fork comes early for two reasons. The relay of the log is forked here, too, and outlives us: if the rings were
+ * mapped already, it would keep their memory. And the workload must have the caller's limit of open files, which is
+ * raised later.
  */
 static int own_fork(struct session *s)
 {
@@ -232,7 +237,8 @@ static int confine_reader(void *ctx)
 	return privileges_give_up(&s->privileges, true) ?: creds_caps(caps, caps, 0);
 }
 
-/* Like the fork of the workload: before anything large is mapped, but not before the relay is forked, which outlives us. */
+/* Like the fork of the workload: before anything large is mapped, but not before the relay is forked, which outlives
+ * us. */
 static int step_reader(struct session *s)
 {
 	int r;
@@ -289,8 +295,9 @@ static int step_go(struct session *session)
 }
 
 /*
- * Returns 0, or an exit status when a signal asks for the end. From step_watch() on, signals are blocked, so each later step
- * calls this first. A trace without a command that has begun is a trace like any other: there the loop takes the signal.
+ * Returns 0, or an exit status when a signal asks for the end. From step_watch() on, signals are blocked, so each later
+ * step calls this first. A trace without a command that has begun is a trace like any other: there the loop takes the
+ * signal.
  */
 static int interrupted(const struct session *s)
 {
@@ -304,9 +311,10 @@ static int interrupted(const struct session *s)
 static int start(struct session *session)
 {
 	const struct session_kind *kind = session->kind;
-	int (*const steps[])(struct session *s) = {
-		kind->user, kind->command, step_machine, kind->targets, step_watch, session_metrics_begin, kind->folder,
-		step_manifest, step_caches, kind->fork, step_reader, session_load, step_begin, step_go,
+	int (*const steps[])(struct session * s) = {
+		kind->user,   kind->command, step_machine, kind->targets, step_watch,  session_metrics_begin,
+		kind->folder, step_manifest, step_caches,  kind->fork,    step_reader, session_load,
+		step_begin,   step_go,
 	};
 	int code = 0;
 
@@ -328,8 +336,8 @@ int session_exit_code(const struct session *s)
 }
 
 /*
- * Names the cgroups and containers that were to be traced and never came. Returns the exit status: CODE, or, where nothing
- * else was to be traced, that of a trace that has failed.
+ * Names the cgroups and containers that were to be traced and never came. Returns the exit status: CODE, or, where
+ * nothing else was to be traced, that of a trace that has failed.
  */
 static int check_missing(const struct session *session, int code)
 {
@@ -343,19 +351,24 @@ static int check_missing(const struct session *session, int code)
 	if (*text && (session->workload.pid || stats[DLT_pids].seen)) {
 		log_warn("%s never appeared while tracing: nothing of it is in the trace", text);
 	} else if (*text) {
-		log_err("nothing was traced: %s never appeared while tracing (`docker ps -a' or `podman ps -a' has names and ids of "
-			"containers, /sys/fs/cgroup has cgroups)", text);
+		log_err("nothing was traced: %s never appeared while tracing (`docker ps -a' or `podman ps -a' has "
+			"names and ids of "
+			"containers, /sys/fs/cgroup has cgroups)",
+			text);
 		return EXIT_DLTRACED;
 	}
 	return code;
 }
 
-/* Warns where the folder does not show how the trace ended: the last lines, which read it, would say that it goes on. */
+/* Warns where the folder does not show how the trace ended: the last lines, which read it, would say that it goes on.
+ */
 static bool has_end(const struct session *s)
 {
 	if (s->writing.r < 0)
-		log_warn("%s does not show how the trace ended, as its last manifest.json could not be written; `dltraced report' "
-			 "shows what was written", s->dir.path);
+		log_warn("%s does not show how the trace ended, as its last manifest.json could not be written; "
+			 "`dltraced report' "
+			 "shows what was written",
+			 s->dir.path);
 	return s->writing.r >= 0;
 }
 
@@ -363,13 +376,15 @@ static int finish(struct session *session)
 {
 	int code = session_exit_code(session);
 
-	if (session_has_ended(session)) /* the trace ended before the workload: the manifest lacks the workload's status */
+	if (session_has_ended(
+		    session)) /* the trace ended before the workload: the manifest lacks the workload's status */
 		session_end_again(session);
 	session_end_tracing(session);
 	if (session->folder.gone || session_is_stuck(session))
 		return code;
 	code = check_missing(session, code);
-	command_finish(session->cfg, &session->user, &session->dir, code, (session->traced || session->cfg->dry) && has_end(session));
+	command_finish(session->cfg, &session->user, &session->dir, code,
+		       (session->traced || session->cfg->dry) && has_end(session));
 	return code;
 }
 
@@ -417,8 +432,8 @@ static bool calls_end(struct session *s)
 }
 
 /*
- * Ends the process without freeing memory, as threads that hang in the kernel still use it. The process ends only when these
- * threads leave the kernel, perhaps never: so the processes that wait for us are released first.
+ * Ends the process without freeing memory, as threads that hang in the kernel still use it. The process ends only when
+ * these threads leave the kernel, perhaps never: so the processes that wait for us are released first.
  */
 static __attribute__((noreturn)) void leave(struct session *session, int code)
 {
@@ -435,7 +450,8 @@ static __attribute__((noreturn)) void leave(struct session *session, int code)
 	_exit(code);
 }
 
-/* Returns a session in which nothing is open yet, on the heap, as it is too large for small stacks (ulimit -s); or NULL. */
+/* Returns a session in which nothing is open yet, on the heap, as it is too large for small stacks (ulimit -s); or
+ * NULL. */
 static struct session *session_new(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -449,7 +465,8 @@ static struct session *session_new(const struct session_kind *kind, void *of, co
 	session->dir.fd = session->dir.parent_fd = -1;
 	session->workload = (struct workload)WORKLOAD_NONE;
 	session->loop.epoll_fd = -1;
-	session->signal_fd = session->tick_fd = session->interval_fd = session->due_fd = session->phase_fd = session->workload_log_fd = -1;
+	session->signal_fd = session->tick_fd = session->interval_fd = session->due_fd = session->phase_fd =
+		session->workload_log_fd = -1;
 	session->metrics_file = (struct new_file)NEW_FILE_NONE;
 	session->metrics_writing.call = session->writing.call = (struct async_call)ASYNC_CALL_NONE;
 	session->folder_watch = (struct folder_watch)FOLDER_WATCH_NONE;
@@ -481,10 +498,9 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 			outdir_discard(&session->dir, collectors_file);
 		stall_guard_end();
 	} else {
-		background_ready(session->dir.path,
-				 !session->control.loop || session->control.fd < 0 ? BACKGROUND_NOT :
-				 session->control.in_trace		     ? BACKGROUND_BY_FOLDER :
-								       BACKGROUND_BY_NUMBER);
+		background_ready(session->dir.path, !session->control.loop || session->control.fd < 0 ? BACKGROUND_NOT :
+						    session->control.in_trace ? BACKGROUND_BY_FOLDER :
+										BACKGROUND_BY_NUMBER);
 		async_log_begin();
 		code = loop_run(&session->loop) < 0 ? EXIT_DLTRACED : 0;
 		control_hide(&session->control); /* watchers still get the last view */

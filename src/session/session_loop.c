@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace while it runs: signals, the workload's end, phases by time, and once a second free space and warnings. Control
- * plane.
+ * A trace while it runs: signals, the workload's end, phases by time, and once a second free space and warnings.
+ * Control plane.
  */
 #include <errno.h>
 #include <limits.h>
@@ -45,8 +45,8 @@ void watch_space(struct session *session)
 /* --- the folder -------------------------------------------------------------------------------------- */
 
 /*
- * Warns when the file server begins to refuse the folder, or accepts it again. Rows that are written meanwhile are lost, or
- * the server refuses them later: the sinks count both.
+ * Warns when the file server begins to refuse the folder, or accepts it again. Rows that are written meanwhile are
+ * lost, or the server refuses them later: the sinks count both.
  */
 static void warn_refused(struct session *session)
 {
@@ -56,7 +56,8 @@ static void warn_refused(struct session *session)
 		return;
 	session->folder.refused = r;
 	if (r)
-		log_warn("the server refuses %s: %s (is it still exported?); rows count as lost or unsure until it accepts it again",
+		log_warn("the server refuses %s: %s (is it still exported?); rows count as lost or unsure until it "
+			 "accepts it again",
 			 session->dir.path, strerror(-r));
 	else
 		log_info("the server accepts %s again: writing goes on", session->dir.path);
@@ -77,9 +78,9 @@ static int end_without_folder(struct session *s)
 /* --- phases ---------------------------------------------------------------------------------------- */
 
 /*
- * Whether the trace's targets have ended: the workload's first process, or with --wait-all its last descendant; the last
- * process of --pid. With cgroups, containers or --all the trace goes on until it is stopped, or until the workload ends, if
- * there is one.
+ * Whether the trace's targets have ended: the workload's first process, or with --wait-all its last descendant; the
+ * last process of --pid. With cgroups, containers or --all the trace goes on until it is stopped, or until the workload
+ * ends, if there is one.
  */
 static bool targets_ended(const struct session *session)
 {
@@ -202,7 +203,8 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		status_update(&session->status, &session->tracer, &session->drain);
 		functions_count(session->functions, &session->functions_counts);
 		status_rates_tick(&session->status);
-		status_warn(&session->status, &session->drain, session->dir.path, folder_watch_hangs(&session->folder_watch));
+		status_warn(&session->status, &session->drain, session->dir.path,
+			    folder_watch_hangs(&session->folder_watch));
 		status_line(&session->status);
 		untraced_report(&session->drain.decode.untraced, session->cfg);
 		unanswered_report();
@@ -294,11 +296,13 @@ int watch_interval(struct session *session)
 	if (!tracer_has_sums(&session->tracer))
 		return 0;
 	session->interval_fd = loop_timerfd(session->cfg->interval_ns);
-	r = session->interval_fd < 0 ? session->interval_fd : loop_add(&session->loop, session->interval_fd, EPOLLIN, on_sums, session);
+	r = session->interval_fd < 0 ? session->interval_fd :
+				       loop_add(&session->loop, session->interval_fd, EPOLLIN, on_sums, session);
 	if (r < 0 || !tracer_may_be_due(&session->tracer))
 		return r;
 	session->due_fd = loop_timerfd(DUE_EVERY_NS);
-	return session->due_fd < 0 ? session->due_fd : loop_add(&session->loop, session->due_fd, EPOLLIN, on_sums, session);
+	return session->due_fd < 0 ? session->due_fd :
+				     loop_add(&session->loop, session->due_fd, EPOLLIN, on_sums, session);
 }
 
 int watch_workload(struct session *s)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of options and their setters. A setter may look at the machine (does the disk exist?) but changes nothing. */
+/* The table of options and their setters. A setter may look at the machine (does the disk exist?) but changes nothing.
+ */
 #include "session/start_options.h"
 
 #include <ctype.h>
@@ -154,7 +155,8 @@ static const char *set_probes(struct option_parse *parse, void *member, char *ar
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SELECTABLE)
 			similar_offer(&s, probes[i]->name);
-	return option_because(parse, "no such probe: '%s'%s (`dltraced probes' lists them)", bad, similar_text(&s, "", hint, sizeof(hint)));
+	return option_because(parse, "no such probe: '%s'%s (`dltraced probes' lists them)", bad,
+			      similar_text(&s, "", hint, sizeof(hint)));
 }
 
 static const char *set_collectors(struct option_parse *parse, void *member, char *arg)
@@ -169,8 +171,8 @@ static const char *set_collectors(struct option_parse *parse, void *member, char
 	s = similar_to(bad, strcspn(bad, ","));
 	for (size_t i = 0; i < COLLECTOR_KINDS; i++)
 		similar_offer(&s, collector_kinds[i].name);
-	return option_because(parse, "no such collector: '%.*s'%s (`dltraced probes' lists them)", (int)MIN(s.len, 64U), bad,
-			      similar_text(&s, "", hint, sizeof(hint)));
+	return option_because(parse, "no such collector: '%.*s'%s (`dltraced probes' lists them)", (int)MIN(s.len, 64U),
+			      bad, similar_text(&s, "", hint, sizeof(hint)));
 }
 
 static const char *add_pids(struct option_parse *parse, void *member, char *arg)
@@ -265,8 +267,7 @@ static const char *set_output(struct option_parse *p, void *member, char *arg)
 	int r = outdir_expand(arg, &names, path, sizeof(path));
 
 	if (r < 0)
-		return r == -EINVAL ? "% stands before h, j, n, e, t, p or %" :
-				      strerror(-r);
+		return r == -EINVAL ? "% stands before h, j, n, e, t, p or %" : strerror(-r);
 	return option_text(p, member, arg);
 }
 
@@ -274,8 +275,10 @@ static const char *set_experiment(struct option_parse *p, void *member, char *ar
 {
 	if (outdir_part(member, CONFIG_EXPERIMENT_MAX, arg))
 		return NULL;
-	return option_because(p, "a name has letters, digits, '_', '.' and '-', up to %d, and no '.' or "
-		       "'-' in front", CONFIG_EXPERIMENT_MAX - 1);
+	return option_because(p,
+			      "a name has letters, digits, '_', '.' and '-', up to %d, and no '.' or "
+			      "'-' in front",
+			      CONFIG_EXPERIMENT_MAX - 1);
 }
 
 static const char *set_workload(struct option_parse *parse, void *member, char *arg)
@@ -296,117 +299,99 @@ static const char *set_workload(struct option_parse *parse, void *member, char *
 
 const struct option_row start_options[] = {
 	OPTION_HEADING("What to trace (targets add up):"),
-	{ "all", 0, NULL, "Every process of the machine",
-	  option_true, TO(all), START_IN_CONFIG | START_TARGET },
-	{ "cgroup", 0, "PATH", "Processes in this cgroup, now or later",
-	  add_text, TO(cgroups), START_IN_CONFIG | START_LIST | START_TARGET },
-	{ "container", 0, "NAME", "By name or ID; `new': all created from now on",
-	  add_text, TO(containers), START_IN_CONFIG | START_LIST | START_TARGET },
-	{ "mem-node", 0, "NODE", "Memory of the command: of this NUMA node alone",
-	  set_mem_node, TO(mem_node), START_BY_USER },
-	{ "pid", 'p', "PID[,PID]", "Running processes and all that they start",
-	  add_pids, 0, START_BY_USER },
-	{ "user", 0, "NAME", "Run the command as NAME, owner of the trace",
-	  set_user, TO(user) },
-	{ "wait-all", 0, NULL, "Trace until all processes of CMD have ended",
-	  option_true, TO(wait_all), START_BY_SERVICE },
-	{ "workload", 0, "CMD", "Run CMD by sh -c, from its first instruction",
-	  set_workload, 0, START_BY_USER },
+	{ "all", 0, NULL, "Every process of the machine", option_true, TO(all), START_IN_CONFIG | START_TARGET },
+	{ "cgroup", 0, "PATH", "Processes in this cgroup, now or later", add_text, TO(cgroups),
+	  START_IN_CONFIG | START_LIST | START_TARGET },
+	{ "container", 0, "NAME", "By name or ID; `new': all created from now on", add_text, TO(containers),
+	  START_IN_CONFIG | START_LIST | START_TARGET },
+	{ "mem-node", 0, "NODE", "Memory of the command: of this NUMA node alone", set_mem_node, TO(mem_node),
+	  START_BY_USER },
+	{ "pid", 'p', "PID[,PID]", "Running processes and all that they start", add_pids, 0, START_BY_USER },
+	{ "user", 0, "NAME", "Run the command as NAME, owner of the trace", set_user, TO(user) },
+	{ "wait-all", 0, NULL, "Trace until all processes of CMD have ended", option_true, TO(wait_all),
+	  START_BY_SERVICE },
+	{ "workload", 0, "CMD", "Run CMD by sh -c, from its first instruction", set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "Memory: auto,pages,faults,writes,pmu,watch=WHAT",
-	  memory_set_access, TO(access), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)",
-	  memory_set_access_block, TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-budget", 0, "PERCENT", "Of a CPU, for looking at pages (default: 1)",
-	  memory_set_access_budget, TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-interval", 0, "T", "Intervals of access.out (default: 100ms)",
-	  memory_set_access_interval, TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
-	{ "alloc-min", 0, "SIZE", "Allocations from SIZE on (-P +alloc: from 4K on)",
-	  memory_set_alloc_min, TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "alloc-sites", 0, "HOW", "Their stacks: auto, python, native, caller, none",
-	  memory_set_alloc_sites, TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
-	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint",
-	  set_backend, TO(backends), START_IN_CONFIG | START_BY_SERVICE },
-	{ "best-effort", 0, NULL, "Go on when something cannot be traced",
-	  option_true, TO(best_effort), START_IN_CONFIG | START_BY_SERVICE },
-	{ "collectors", 0, "LIST", "From cpu,disk,gpu,gpu_dev (default: all); none",
-	  set_collectors, TO(collectors), START_IN_CONFIG | START_BY_SERVICE },
-	{ "comm", 0, "GLOB", "Only threads whose name matches",
-	  add_text, TO(comm), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "cpu-each", 0, "T", "Interval of single CPUs (default: --interval)",
-	  set_interval, TO(cpu_each_ns), START_IN_CONFIG | START_BY_SERVICE },
-	{ "disk", 0, "NAME", "Only disk requests of this disk, as nvme0n1",
-	  add_disk, TO(disks), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "dry", 0, NULL, "Run CMD untraced: its time, its memory, no rows",
-	  option_true, TO(dry), START_BY_USER },
-	{ "exclude-comm", 0, "GLOB", "No threads whose name matches",
-	  add_text, TO(exclude_comm), START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "interval", 0, "S", "Seconds between samples and sums (default: 1)",
-	  set_interval, TO(interval_ns), START_IN_CONFIG | START_BY_SERVICE },
-	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json",
-	  option_true, TO(no_args), START_IN_CONFIG | START_BY_SERVICE },
-	{ "nvtx", 0, NULL, "Ranges that CMD marks by NVTX 3, as regions",
-	  option_true, TO(nvtx), START_BY_SERVICE },
-	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase",
-	  add_phase, TO(phases) },
-	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes",
-	  set_probes, 0, START_IN_CONFIG | START_BY_SERVICE },
-	{ "regions", 0, "MODE", "Regions of PyTorch jobs: auto; off (default)",
-	  set_regions, TO(regions_auto), START_BY_SERVICE },
-	{ "sched", 0, "LEVEL", "CPU scheduling: sums (default); timeline; off",
-	  set_sched, 0, START_IN_CONFIG | START_BY_SERVICE },
+	{ "access", 0, "HOW", "Memory: auto,pages,faults,writes,pmu,watch=WHAT", memory_set_access, TO(access),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-block", 0, "SIZE", "Blocks of access.out (default: 64K)", memory_set_access_block,
+	  TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-budget", 0, "PERCENT", "Of a CPU, for looking at pages (default: 1)", memory_set_access_budget,
+	  TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
+	{ "access-interval", 0, "T", "Intervals of access.out (default: 100ms)", memory_set_access_interval,
+	  TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
+	{ "alloc-min", 0, "SIZE", "Allocations from SIZE on (-P +alloc: from 4K on)", memory_set_alloc_min,
+	  TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
+	{ "alloc-sites", 0, "HOW", "Their stacks: auto, python, native, caller, none", memory_set_alloc_sites,
+	  TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
+	{ "backend", 0, "NAME", "auto, fentry, kprobe or tracepoint", set_backend, TO(backends),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "best-effort", 0, NULL, "Go on when something cannot be traced", option_true, TO(best_effort),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "collectors", 0, "LIST", "From cpu,disk,gpu,gpu_dev (default: all); none", set_collectors, TO(collectors),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "comm", 0, "GLOB", "Only threads whose name matches", add_text, TO(comm),
+	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
+	{ "cpu-each", 0, "T", "Interval of single CPUs (default: --interval)", set_interval, TO(cpu_each_ns),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "disk", 0, "NAME", "Only disk requests of this disk, as nvme0n1", add_disk, TO(disks),
+	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
+	{ "dry", 0, NULL, "Run CMD untraced: its time, its memory, no rows", option_true, TO(dry), START_BY_USER },
+	{ "exclude-comm", 0, "GLOB", "No threads whose name matches", add_text, TO(exclude_comm),
+	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
+	{ "interval", 0, "S", "Seconds between samples and sums (default: 1)", set_interval, TO(interval_ns),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json", option_true, TO(no_args),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "nvtx", 0, NULL, "Ranges that CMD marks by NVTX 3, as regions", option_true, TO(nvtx), START_BY_SERVICE },
+	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase", add_phase, TO(phases) },
+	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes", set_probes, 0,
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "regions", 0, "MODE", "Regions of PyTorch jobs: auto; off (default)", set_regions, TO(regions_auto),
+	  START_BY_SERVICE },
+	{ "sched", 0, "LEVEL", "CPU scheduling: sums (default); timeline; off", set_sched, 0,
+	  START_IN_CONFIG | START_BY_SERVICE },
 
 	OPTION_HEADING("The trace folder:"),
-	{ "archive", 0, NULL, "Pack it into DIR.tar.gz at the end",
-	  option_true, TO(archive), START_BY_USER },
-	{ "buffer", 0, "SIZE", "Memory of the rings (default: 1/64, up to 1G)",
-	  option_buffer, TO(buffer_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "collect", 0, "GLOB", "Copy matching files into it at the end",
-	  add_text, TO(collect), START_BY_USER },
-	{ "compress", 0, "FORMAT", "Compress closed files: gzip or zstd",
-	  set_pack, TO(pack), START_IN_CONFIG | START_BY_SERVICE },
-	{ "experiment", 'e', "NAME", "Text of %e (default: the script's name)",
-	  set_experiment, TO(experiment), START_BY_SERVICE },
-	{ "force", 0, NULL, "Replace an older trace in DIR",
-	  option_true, TO(force), START_BY_USER },
-	{ "keep", 0, "SIZE", "Drop the oldest rows beyond SIZE; sums stay",
-	  set_keep, TO(keep_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "log", 0, NULL, "Keep the command's output in it, too",
-	  option_true, TO(log), START_BY_USER },
-	{ "min-free", 0, "SIZE", "Disk space to leave (default: 5 %, at most 2G)",
-	  option_size, TO(min_free_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "metrics-file", 0, "FILE", "Write Prometheus metrics every --interval",
-	  option_text, TO(metrics_file), START_IN_CONFIG },
-	{ "output", 'o', "DIR", "Its name (default: traces/%e_%t)",
-	  set_output, TO(out), START_BY_USER },
+	{ "archive", 0, NULL, "Pack it into DIR.tar.gz at the end", option_true, TO(archive), START_BY_USER },
+	{ "buffer", 0, "SIZE", "Memory of the rings (default: 1/64, up to 1G)", option_buffer, TO(buffer_bytes),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "collect", 0, "GLOB", "Copy matching files into it at the end", add_text, TO(collect), START_BY_USER },
+	{ "compress", 0, "FORMAT", "Compress closed files: gzip or zstd", set_pack, TO(pack),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "experiment", 'e', "NAME", "Text of %e (default: the script's name)", set_experiment, TO(experiment),
+	  START_BY_SERVICE },
+	{ "force", 0, NULL, "Replace an older trace in DIR", option_true, TO(force), START_BY_USER },
+	{ "keep", 0, "SIZE", "Drop the oldest rows beyond SIZE; sums stay", set_keep, TO(keep_bytes),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "log", 0, NULL, "Keep the command's output in it, too", option_true, TO(log), START_BY_USER },
+	{ "min-free", 0, "SIZE", "Disk space to leave (default: 5 %, at most 2G)", option_size, TO(min_free_bytes),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "metrics-file", 0, "FILE", "Write Prometheus metrics every --interval", option_text, TO(metrics_file),
+	  START_IN_CONFIG },
+	{ "output", 'o', "DIR", "Its name (default: traces/%e_%t)", set_output, TO(out), START_BY_USER },
 
-	{ "rollup-only", 0, NULL, "Sums per minute and process, no rows",
-	  option_true, TO(rollup_only), START_IN_CONFIG | START_BY_SERVICE },
-	{ "rotate", 0, "SIZE|TIME", "New files at 64M, or every 10m",
-	  set_rotate, 0, START_IN_CONFIG | START_BY_SERVICE },
+	{ "rollup-only", 0, NULL, "Sums per minute and process, no rows", option_true, TO(rollup_only),
+	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "rotate", 0, "SIZE|TIME", "New files at 64M, or every 10m", set_rotate, 0,
+	  START_IN_CONFIG | START_BY_SERVICE },
 
 	OPTION_HEADING("When:"),
-	{ "background", 0, NULL, "Return to the shell at once; implies --log",
-	  option_true, TO(background), START_BY_USER },
-	{ "delay", 0, "T", "Begin to record after T",
-	  option_time, TO(delay_ns), START_BY_SERVICE },
-	{ "drop-caches", 0, NULL, "First write back and drop the page cache",
-	  option_true, TO(drop_caches) },
-	{ "duration", 0, "T", "Record for T; the command goes on",
-	  option_duration, TO(duration_ns), START_BY_SERVICE },
-	{ "linger", 0, "T", "Record for T after the command: its write-back",
-	  option_time, TO(linger_ns), START_BY_SERVICE },
+	{ "background", 0, NULL, "Return to the shell at once; implies --log", option_true, TO(background),
+	  START_BY_USER },
+	{ "delay", 0, "T", "Begin to record after T", option_time, TO(delay_ns), START_BY_SERVICE },
+	{ "drop-caches", 0, NULL, "First write back and drop the page cache", option_true, TO(drop_caches) },
+	{ "duration", 0, "T", "Record for T; the command goes on", option_duration, TO(duration_ns), START_BY_SERVICE },
+	{ "linger", 0, "T", "Record for T after the command: its write-back", option_time, TO(linger_ns),
+	  START_BY_SERVICE },
 
 	OPTION_HEADING("Messages:"),
-	{ "no-report", 0, NULL, "No verdict at the end: the trace is not read",
-	  set_no_report, TO(report), START_BY_USER },
-	{ "quiet", 'q', NULL, "Only warnings and errors",
-	  set_quiet, TO(log_level), START_BY_SERVICE },
-	{ "report", 0, NULL, "Also print the report's first screen at the end",
-	  set_report, TO(report), START_BY_USER },
-	{ "verbose", 'v', NULL, "Also log each step and its reason",
-	  set_verbose, TO(log_level), START_BY_USER },
+	{ "no-report", 0, NULL, "No verdict at the end: the trace is not read", set_no_report, TO(report),
+	  START_BY_USER },
+	{ "quiet", 'q', NULL, "Only warnings and errors", set_quiet, TO(log_level), START_BY_SERVICE },
+	{ "report", 0, NULL, "Also print the report's first screen at the end", set_report, TO(report), START_BY_USER },
+	{ "verbose", 'v', NULL, "Also log each step and its reason", set_verbose, TO(log_level), START_BY_USER },
 	{ 0 },
 };
 
@@ -456,20 +441,23 @@ static const char *check(const struct config *cfg)
 	if (cfg->nvtx && !(cfg->probes >> DLT_regions & 1))
 		return "--nvtx makes rows of regions, and --probes leaves regions out";
 	if (!cfg->argv && (!cfg->n_pids || cfg->all) && cfg->probes >> DLT_alloc & 1)
-		return "--probes +alloc needs a workload, which loads the library that records allocations, or --pid alone, for those of tensors";
+		return "--probes +alloc needs a workload, which loads the library that records allocations, or --pid "
+		       "alone, for those of tensors";
 	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
 		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
 	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))
 		return "--rollup-only writes no rows of requests, so there is nothing for bio_map";
 	if (cfg->argv && cfg->delay_ns && cfg->probes >> DLT_alloc & 1)
-		return "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)";
+		return "--probes +alloc records from the beginning of each program on, so it cannot begin later "
+		       "(--delay)";
 	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
 		return "--rollup-only writes no rows, so there is nothing for alloc";
 	if (!cfg->access_interval_ns && (cfg->access == ACCESS_PAGES || cfg->access == ACCESS_WRITES))
 		return "--access-interval 0 gives each page fault a row of its own: it needs --access faults";
 	if (cfg->access == ACCESS_WATCH && *cfg->access_site && !cfg->argv)
 		return "--access watch=FILE.py:LINE needs a workload, which loads the library that records allocations";
-	if (cfg->access == ACCESS_WATCH && *cfg->access_site && cfg->alloc_sites != ALLOC_SITES_AUTO && cfg->alloc_sites != ALLOC_SITES_PYTHON)
+	if (cfg->access == ACCESS_WATCH && *cfg->access_site && cfg->alloc_sites != ALLOC_SITES_AUTO &&
+	    cfg->alloc_sites != ALLOC_SITES_PYTHON)
 		return "--access watch=FILE.py:LINE needs lines of Python: --alloc-sites auto or python";
 	if (cfg->rollup_only && cfg->probes >> DLT_access & 1)
 		return "--rollup-only writes no rows, so there is nothing for access";
@@ -489,9 +477,9 @@ static void imply_rotate(struct config *cfg)
 }
 
 /*
- * Sums of CPU scheduling are on by default, as the report needs them to find waits, but not with --all. Probes that are on
- * by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user requests may
- * not.
+ * Sums of CPU scheduling are on by default, as the report needs them to find waits, but not with --all. Probes that are
+ * on by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user requests
+ * may not.
  */
 static void imply_sched(struct config *cfg)
 {
@@ -509,7 +497,8 @@ static void imply_sched(struct config *cfg)
 }
 
 /*
- * The lines that the job prints are kept by default where writes of a target are traced. With --all there is no job; with
+ * The lines that the job prints are kept by default where writes of a target are traced. With --all there is no job;
+ * with
  * --log the relay has all lines already.
  */
 static void imply_printed(struct config *cfg)
@@ -531,8 +520,8 @@ static void imply_bio_map(struct config *cfg)
 }
 
 /*
- * A dry run is what a traced one is compared with, and so takes its options, too: those about what to record have no effect,
- * and the workload's environment is as without dltraced.
+ * A dry run is what a traced one is compared with, and so takes its options, too: those about what to record have no
+ * effect, and the workload's environment is as without dltraced.
  */
 static void imply_dry(struct config *cfg)
 {

@@ -7,11 +7,11 @@
 
 /* Where an option is allowed beside the command line, and its properties. */
 enum start_flag {
-	START_IN_CONFIG = 1,  /* a key of [trace NAME] */
+	START_IN_CONFIG = 1, /* a key of [trace NAME] */
 	START_BY_SERVICE = 2, /* a user may request it from the service */
-	START_LIST = 4,	      /* may be given more than once */
-	START_TARGET = 8,     /* names a target */
-	START_BY_USER = 16,   /* with the service, the user's own process handles it */
+	START_LIST = 4, /* may be given more than once */
+	START_TARGET = 8, /* names a target */
+	START_BY_USER = 16, /* with the service, the user's own process handles it */
 };
 
 struct config;

@@ -30,9 +30,9 @@ struct config;
 struct session_kind;
 
 enum session_phase {
-	PHASE_DELAY,	/* the workload runs, tracing begins later */
+	PHASE_DELAY, /* the workload runs, tracing begins later */
 	PHASE_TRACING,
-	PHASE_LINGER,	/* the targets have ended, tracing goes on for --linger */
+	PHASE_LINGER, /* the targets have ended, tracing goes on for --linger */
 	PHASE_UNTRACED, /* the trace has ended, the workload goes on */
 	PHASE_OVER,
 };
@@ -41,7 +41,7 @@ enum session_phase {
 enum session_files {
 	FILES_GROWING,
 	FILES_ENDING, /* hooks are off, the remaining rows are being written */
-	FILES_STUCK,  /* hooks are off, and the file system does not answer: rows remain */
+	FILES_STUCK, /* hooks are off, and the file system does not answer: rows remain */
 	FILES_CLOSED, /* drain and collectors have closed them: all are whole, only the last manifest remains */
 	FILES_CLOSED_STUCK, /* only the last manifest remains, and the file system does not answer */
 };
@@ -56,8 +56,8 @@ struct manifest {
 	struct json head; /* the constant members */
 	struct manifest_time start, end;
 	struct manifest_time workload_start, workload_end;
-	bool status_unknown;	 /* the workload is another process's child, which has not reported its status */
-	bool usage_unknown;	 /* nor what the workload used */
+	bool status_unknown; /* the workload is another process's child, which has not reported its status */
+	bool usage_unknown; /* nor what the workload used */
 	uint64_t log_lost_bytes; /* output lost by the process that has the workload as its child */
 };
 
@@ -100,7 +100,7 @@ struct session {
 	struct new_file metrics_file;
 	struct session_writing metrics_writing; /* apart from the manifest's: this file may be on another file server */
 	uint64_t metrics_ns; /* CLOCK_MONOTONIC when the metrics were last written */
-	int metrics_logged;    /* the last result that was logged */
+	int metrics_logged; /* the last result that was logged */
 
 	struct session_watcher {
 		struct live *live; /* NULL: none; shared with the drain until the drain releases it */
@@ -116,11 +116,12 @@ struct session {
 	int due_fd; /* a timer for sums that are due sooner; -1: none */
 	int phase_fd; /* --delay, --duration, --linger: one at a time */
 	enum session_phase phase;
-	bool traced; /* false where tracing has failed and the workload runs all the same: --best-effort, or after --delay */
+	bool traced; /* false where tracing has failed and the workload runs all the same: --best-effort, or after
+			--delay */
 	char why_not[1024];
 	enum session_files files;
 	struct {
-		bool gone;   /* removed: nothing is written any more */
+		bool gone; /* removed: nothing is written any more */
 		bool paused; /* below --min-free */
 		int refused; /* the error, as logged, with which the file server refuses the folder; 0: none */
 	} folder;
@@ -161,29 +162,30 @@ int watch_arm(struct session *s, uint64_t ns);
 /* Loads the programs, then removes the old trace of --force. Returns 0 or an exit status. */
 int session_load(struct session *session);
 /*
- * To be called when tracing has failed before the workload runs. With --best-effort the workload will run untraced: returns
- * 0. Otherwise logs the reason and returns an exit status.
+ * To be called when tracing has failed before the workload runs. With --best-effort the workload will run untraced:
+ * returns 0. Otherwise logs the reason and returns an exit status.
  */
 int session_go_untraced(struct session *s);
 /* Turns hooks on, adds targets, and starts --duration. Returns 0, or -errno and s->why_not. */
 int session_begin_tracing(struct session *session);
 /*
- * Logs that session_begin_tracing() has failed with R at the end of --delay. Returns 0, as the workload goes on; without a
- * workload R, which ends dltraced.
+ * Logs that session_begin_tracing() has failed with R at the end of --delay. Returns 0, as the workload goes on;
+ * without a workload R, which ends dltraced.
  */
 int session_give_up(struct session *s, int r);
 /*
  * Keeps only the privileges that a running trace needs. Does nothing while the trace does not run yet, or waits for
- * containers, since querying their runtimes needs all privileges; and nothing after the first time. A failure is logged, and
- * the trace goes on. Returns whether this was that time.
+ * containers, since querying their runtimes needs all privileges; and nothing after the first time. A failure is
+ * logged, and the trace goes on. Returns whether this was that time.
  */
 bool session_give_up_privileges(struct session *s);
 /*
- * Turns hooks off, stops helpers, writes rows and manifest; later calls do nothing. Where the folder's file system does not
- * answer and something waits for the end, logs that, and SESSION is stuck afterwards.
+ * Turns hooks off, stops helpers, writes rows and manifest; later calls do nothing. Where the folder's file system does
+ * not answer and something waits for the end, logs that, and SESSION is stuck afterwards.
  */
 void session_end_tracing(struct session *session);
-/* For a trace that ended before its workload: finishes a stuck trace, and writes the workload's end into the manifest. */
+/* For a trace that ended before its workload: finishes a stuck trace, and writes the workload's end into the manifest.
+ */
 void session_end_again(struct session *s);
 /* Finishes a stuck trace, if that is possible now. */
 void session_try_to_end(struct session *s);
@@ -214,16 +216,17 @@ void session_live_tick(struct session *s);
 void session_live_end(struct session *session);
 
 /*
- * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it is
- * another program's file; -EISDIR; or the error of making a file beside it. metrics_file_write() replaces it by LEN bytes,
- * readable by all. Returns 0, or -errno with the old file still in place.
+ * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it
+ * is another program's file; -EISDIR; or the error of making a file beside it. metrics_file_write() replaces it by LEN
+ * bytes, readable by all. Returns 0, or -errno with the old file still in place.
  */
 int metrics_file_open(struct new_file *file, const char *path);
 int metrics_file_write(struct new_file *file, const char *text, size_t len);
 
 /* Checks whether --metrics-file can be written. Returns 0 or an exit status. */
 int session_metrics_begin(struct session *session);
-/* Write the metrics; write them if an interval is over (each second); free all. Without --metrics-file they do nothing. */
+/* Write the metrics; write them if an interval is over (each second); free all. Without --metrics-file they do nothing.
+ */
 void session_metrics_write(struct session *session);
 void session_metrics_tick(struct session *s);
 void session_metrics_free(struct session *s);
@@ -234,15 +237,16 @@ int session_write_manifest(struct session *s, bool complete);
 uint64_t session_not_on_disk(const struct session *s);
 /*
  * Write manifest.json in the background. The first begins; it returns 0 or -errno, -EBUSY while the last writing is in
- * progress. The second waits up to WAIT_MS (-1: without a limit); it returns 1 when the file was written, or failed with a
- * message, else 0.
+ * progress. The second waits up to WAIT_MS (-1: without a limit); it returns 1 when the file was written, or failed
+ * with a message, else 0.
  */
 int session_begin_manifest(struct session *session, bool complete);
 int session_await_manifest(struct session *session, int wait_ms);
 /* Writes manifest.json in the background while the trace goes on. */
 void session_note_manifest(struct session *s);
 struct manifest_time session_now(void);
-/* Returns the workload's own status; 0 without a workload; 128+N when signal N ended the trace and the workload goes on. */
+/* Returns the workload's own status; 0 without a workload; 128+N when signal N ended the trace and the workload goes
+ * on. */
 int session_exit_code(const struct session *s);
 
 #endif

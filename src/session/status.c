@@ -26,15 +26,15 @@
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
 /* Files that are there whatever probes are on; some need an option. */
-#define ALWAYS                                                                                                         \
-	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) |                   \
+#define ALWAYS                                                                                       \
+	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) | \
 	 PROBE_BIT(DLT_workload))
 
 /* Returns the sink of PROBE's file. With --keep, rollup.out is the archiver's, not the drain's. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
-	return probe == DLT_rollup && d->archiver && d->archiver->o.keep_bytes ? &d->archiver->rollup
-									       : &d->decode.sinks[probe];
+	return probe == DLT_rollup && d->archiver && d->archiver->o.keep_bytes ? &d->archiver->rollup :
+										 &d->decode.sinks[probe];
 }
 
 static void update_kept(struct probe_counts *p, const struct drain *d, const struct sink *sink)
@@ -47,7 +47,8 @@ static void update_kept(struct probe_counts *p, const struct drain *d, const str
 }
 
 /* Sets the losses of a probe by cause, as the kernel side and the probe's sink have counted them. */
-static void update_lost(struct probe_counts *counts, const struct dlt_stats *st, const struct sink *sink, uint64_t skipped)
+static void update_lost(struct probe_counts *counts, const struct dlt_stats *st, const struct sink *sink,
+			uint64_t skipped)
 {
 	memset(counts->lost_by, 0, sizeof(counts->lost_by));
 	counts->lost_by[LOSS_IN_FLIGHT] = st->lost_room;
@@ -123,7 +124,8 @@ void status_update(struct status *status, const struct tracer *tracer, const str
 	access_count(drain->decode.access, &status->counts.access);
 	alloc_count(drain->decode.alloc, &status->counts.alloc);
 	status->log_unsure = util_counted(&drain->log.unsure_bytes);
-	status->lost += status->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
+	status->lost +=
+		status->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
 	status->lost_by[LOSS_SKIPPED] += status->counts.skipped;
 }
 
@@ -176,7 +178,8 @@ void status_account(struct status *status, struct tracer *tracer)
 		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight.n[i];
 
 		status->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		status->counts.probes[i].calls = known - stats[i].foreign + status->counts.probes[i].unmatched + skipped[i];
+		status->counts.probes[i].calls =
+			known - stats[i].foreign + status->counts.probes[i].unmatched + skipped[i];
 		add_lost(status, i, LOSS_UNMATCHED, status->counts.probes[i].unmatched);
 	}
 }
@@ -212,25 +215,28 @@ static void warn_refused(struct status *status, const struct drain *drain, const
 	if (!refused && drain->archiver)
 		refused = __atomic_load_n(&drain->archiver->refused, __ATOMIC_RELAXED);
 	if (status->log_unsure && !status->log_unsure_logged)
-		log_warn("the disk of %s refused writes: %s; some of workload.log may be missing (the manifest counts it as unsure_bytes)",
+		log_warn("the disk of %s refused writes: %s; some of workload.log may be missing (the manifest counts "
+			 "it as unsure_bytes)",
 			 dir, strerror(-__atomic_load_n(&drain->log.refused, __ATOMIC_RELAXED)));
 	status->log_unsure_logged = status->log_unsure;
 	if (is_news(&status->unsure_logged, status->unsure))
-		log_warn("the disk of %s refused writes: %s; up to %s may be missing (unsure in the manifest)", dir, strerror(-refused),
-			 FMT_N(status->unsure, "row that was written", "rows that were written"));
+		log_warn("the disk of %s refused writes: %s; up to %s may be missing (unsure in the manifest)", dir,
+			 strerror(-refused), FMT_N(status->unsure, "row that was written", "rows that were written"));
 }
 
 /*
- * Calls that the kernel has hidden from its hooks are reported apart from losses, and only as information: dltraced did not
- * lose them, and the user can do nothing about them.
+ * Calls that the kernel has hidden from its hooks are reported apart from losses, and only as information: dltraced did
+ * not lose them, and the user can do nothing about them.
  */
 static void warn_lost(struct status *status)
 {
 	const uint64_t unseen = status->lost_by[LOSS_UNSEEN], lost = status->lost - MIN(unseen, status->lost);
 
 	if (is_news(&status->unseen_logged, unseen))
-		log_info("%s so far not in the trace: the kernel did not report when they began or ended (no option changes that; "
-			 "`dltraced report' says whether it matters)", FMT_N(unseen, "event is", "events are"));
+		log_info("%s so far not in the trace: the kernel did not report when they began or ended (no option "
+			 "changes that; "
+			 "`dltraced report' says whether it matters)",
+			 FMT_N(unseen, "event is", "events are"));
 	if (is_news(&status->lost_logged, lost)) {
 		uint64_t by[LOSSES];
 		autofree char *why = NULL;
@@ -262,22 +268,26 @@ void status_warn(struct status *status, const struct drain *drain, const char *d
 			failed_with = __atomic_load_n(&sink->failed_with, __ATOMIC_RELAXED);
 	}
 	if (is_news(&status->failures_logged, failures))
-		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again",
-			 dir, limits_strerror(failed_with));
+		log_warn("cannot write to %s: %s; rows are counted as lost until it can be written again", dir,
+			 limits_strerror(failed_with));
 	warn_refused(status, drain, dir);
 	if (stalled && !status->stalled_logged)
-		log_warn("writing to %s has stalled; once the buffers (--buffer) are full, further rows count as lost", dir);
+		log_warn("writing to %s has stalled; once the buffers (--buffer) are full, further rows count as lost",
+			 dir);
 	if (!stalled && status->stalled_logged)
 		log_info("writing to %s goes on", dir);
 	status->stalled_logged = stalled;
 	if (!status->same_dev_logged && atomic_load(&drain->decode.same_dev)) {
-		log_info("%s is on a file system that the target uses too: its writes compete with the job's (choose another one with %s)",
+		log_info("%s is on a file system that the target uses too: its writes compete with the job's (choose "
+			 "another one with %s)",
 			 dir, status_elsewhere(status));
 		status->same_dev_logged = true;
 	}
 	if (status->counts.skipped && !status->skipped_logged) {
-		log_warn("the kernel has skipped dltraced's hooks %s (recursion_misses): so many calls of the job, or of other "
-			 "processes, count as lost", FMT_N(status->counts.skipped, "time", "times"));
+		log_warn("the kernel has skipped dltraced's hooks %s (recursion_misses): so many calls of the job, or "
+			 "of other "
+			 "processes, count as lost",
+			 FMT_N(status->counts.skipped, "time", "times"));
 		status->skipped_logged = true;
 	}
 	warn_lost(status);
@@ -293,11 +303,13 @@ void status_log(struct status *status, const struct relay_log *log, const char *
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
 	if (!is_news(&status->log_lost_logged, status->counts.log_lost))
 		return;
-	log_warn("%s missing in %s/workload.log: %s", FMT_N(status->counts.log_lost, "byte of the workload's output so far is",
-							     "bytes of the workload's output so far are"), dir,
-		 error == -ETIMEDOUT ? "writing there has stalled"
-		 : error	     ? strerror(-error)
-				     : "less space than --min-free");
+	log_warn("%s missing in %s/workload.log: %s",
+		 FMT_N(status->counts.log_lost, "byte of the workload's output so far is",
+		       "bytes of the workload's output so far are"),
+		 dir,
+		 error == -ETIMEDOUT ? "writing there has stalled" :
+		 error               ? strerror(-error) :
+				       "less space than --min-free");
 }
 
 /* --- output ---------------------------------------------------------------------------------------------- */
@@ -337,7 +349,8 @@ void status_line(struct status *status)
 	n = (size_t)snprintf(line, sizeof(line), "%02llu:%02llu:%02llu  %s rows  %s  %llu lost ",
 			     (unsigned long long)elapsed / 3600, (unsigned long long)elapsed / 60 % 60,
 			     (unsigned long long)elapsed % 60, FMT_SI(status->rows + status->summed, ""),
-			     FMT_BYTES(status->bytes), (unsigned long long)(status->lost - MIN(status->lost_by[LOSS_UNSEEN], status->lost)));
+			     FMT_BYTES(status->bytes),
+			     (unsigned long long)(status->lost - MIN(status->lost_by[LOSS_UNSEEN], status->lost)));
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t per_s = (uint64_t)(status->rates.probe_rows_s[i] + 0.5);
 
@@ -354,22 +367,27 @@ void status_report_lost(const struct status *s)
 		const struct probe_counts *p = &s->counts.probes[i];
 
 		if (p->lost)
-			log_warn("%s: %s written and %llu lost", probes[i]->name, FMT_N(p->rows, "row was", "rows were"),
-				 (unsigned long long)p->lost);
+			log_warn("%s: %s written and %llu lost", probes[i]->name,
+				 FMT_N(p->rows, "row was", "rows were"), (unsigned long long)p->lost);
 	}
 }
 
 void status_put_summary(const struct status *status, const char *dir, FILE *out)
 {
-	fprintf(out, "%s, %s, %llu lost, in %s\n", FMT_N(status->rows, "row", "rows"), FMT_BYTES(status->bytes), (unsigned long long)status->lost, dir);
+	fprintf(out, "%s, %s, %llu lost, in %s\n", FMT_N(status->rows, "row", "rows"), FMT_BYTES(status->bytes),
+		(unsigned long long)status->lost, dir);
 	if (status->summed)
 		fprintf(out, "  %s only summed up, in rollup.out\n", FMT_N(status->summed, "row was", "rows were"));
 	if (status->dropped)
-		fprintf(out, "  %s dropped by --keep; rollup.out has the sums\n", FMT_N(status->dropped, "row of these was", "rows of these were"));
+		fprintf(out, "  %s dropped by --keep; rollup.out has the sums\n",
+			FMT_N(status->dropped, "row of these was", "rows of these were"));
 	if (status->unsure)
-		fprintf(out, "  %s of these may be missing: the disk refused writes\n", FMT_N(status->unsure, "row", "rows"));
+		fprintf(out, "  %s of these may be missing: the disk refused writes\n",
+			FMT_N(status->unsure, "row", "rows"));
 	if (status->log_unsure)
-		fprintf(out, "  %s of workload.log may be missing: the disk refused writes\n", FMT_N(status->log_unsure, "byte", "bytes"));
+		fprintf(out, "  %s of workload.log may be missing: the disk refused writes\n",
+			FMT_N(status->log_unsure, "byte", "bytes"));
 	if (status->counts.log_lost)
-		fprintf(out, "  workload.log lacks %s of the output\n", FMT_N(status->counts.log_lost, "byte", "bytes"));
+		fprintf(out, "  workload.log lacks %s of the output\n",
+			FMT_N(status->counts.log_lost, "byte", "bytes"));
 }

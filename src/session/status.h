@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of a running trace: counts of both planes together, the status line, warnings of losses, and the text that stop
- * prints. Control plane.
+ * The state of a running trace: counts of both planes together, the status line, warnings of losses, and the text that
+ * stop prints. Control plane.
  */
 #ifndef SESSION_STATUS_H
 #define SESSION_STATUS_H
@@ -30,7 +30,7 @@ struct status {
 	uint64_t rows, bytes, lost, dropped, summed;
 	uint64_t lost_by[LOSSES];
 	uint64_t log_unsure; /* bytes of workload.log that the disk may not have */
-	uint64_t unsure;     /* rows that the disk may not have */
+	uint64_t unsure; /* rows that the disk may not have */
 	uint64_t start_ns;
 	bool by_config; /* the trace is one of the service's own: its user has a config, not a command line */
 	/* The values of the last messages. */
@@ -46,7 +46,8 @@ const char *status_elsewhere(const struct status *s);
 void status_update(struct status *status, const struct tracer *tracer, const struct drain *drain);
 /* To be called after the end: counts as `unmatched' events that were seen, but are not emitted, lost or in flight. */
 void status_account(struct status *status, struct tracer *tracer);
-/* Warns of new losses, write errors, and a stalled or shared disk. HANGS: the file system does not even answer queries. */
+/* Warns of new losses, write errors, and a stalled or shared disk. HANGS: the file system does not even answer queries.
+ */
 void status_warn(struct status *status, const struct drain *drain, const char *dir, bool hangs);
 /* To be called when the drain will write no more: counts its rows, and the records that wait for it, as lost. */
 void status_give_up(struct status *s);

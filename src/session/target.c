@@ -71,12 +71,13 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *mounts
 		ts->cgroup_there[nr - 1] |= !cgroup_key(&ts->cgroups.items[i], &key);
 	}
 	if (!ts->cgroup_there[nr - 1])
-		log_warn("--cgroup %s does not exist yet: the trace waits for it (if the name is wrong, end the trace)", path);
+		log_warn("--cgroup %s does not exist yet: the trace waits for it (if the name is wrong, end the trace)",
+			 path);
 	return 0;
 }
 
-static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, const char *name,
-			     char *error, size_t size)
+static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, const char *name, char *error,
+			     size_t size)
 {
 	pid_t pid;
 	int r = container_find(&ts->cgroups, &pid, m, name, -1, error, size);
@@ -86,9 +87,10 @@ static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, 
 	return r;
 }
 
-/* Finds the containers, and waits for those that do not exist yet. The watch is opened first, so that none is missed. */
-static int resolve_containers(struct targets *ts, const struct cgroup_mounts *cgroup_mounts, const struct config_list *names,
-			      char *error, size_t size)
+/* Finds the containers, and waits for those that do not exist yet. The watch is opened first, so that none is missed.
+ */
+static int resolve_containers(struct targets *ts, const struct cgroup_mounts *cgroup_mounts,
+			      const struct config_list *names, char *error, size_t size)
 {
 	struct cgroup_mounts mounts;
 	int r = cgroup_mounts_read(&mounts), watched = r < 0 ? r : container_wait_open(&ts->wait, &mounts);
@@ -107,7 +109,8 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *cg
 
 			snprintf(error + len, size - len, ", and cannot be waited for: %s%s", strerror(-watched),
 				 watched == -ENOSPC ? " (fs.inotify.max_user_watches)" :
-				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" : "");
+				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" :
+						      "");
 			return watched;
 		}
 		log_warn("%s: the trace waits for it (if the name is wrong, end the trace)", error);
@@ -132,7 +135,8 @@ static void warn_of_init(const struct config *cfg)
 	for (unsigned int i = 0; i < cfg->n_pids; i++) {
 		if (cfg->pids[i] != 1)
 			continue;
-		log_warn("--pid 1 is the first process of this machine, from which all others descend: all of them are traced, as with --all "
+		log_warn("--pid 1 is the first process of this machine, from which all others descend: all of them are "
+			 "traced, as with --all "
 			 "(the first process of a container has another number here: --container NAME)");
 		return;
 	}
@@ -180,8 +184,8 @@ struct join {
 };
 
 /*
- * Adds PROCESS. Does nothing where PROCESS is in the target already, where PROCESS has joined before and is ending (which may take long), or
- * where another process has its PID by now. Returns 0 or -errno.
+ * Adds PROCESS. Does nothing where PROCESS is in the target already, where PROCESS has joined before and is ending
+ * (which may take long), or where another process has its PID by now. Returns 0 or -errno.
  */
 static int join(struct join *j, const struct process *process)
 {
@@ -208,7 +212,8 @@ static bool is_ours(const struct join *j, const struct process *p)
 {
 	pid_t client = j->ts->client;
 
-	return p->pid == getpid() || p->ppid == getpid() || process_reader_is(p->pid, p->ppid) || (client && (p->pid == client || p->ppid == client));
+	return p->pid == getpid() || p->ppid == getpid() || process_reader_is(p->pid, p->ppid) ||
+	       (client && (p->pid == client || p->ppid == client));
 }
 
 /* Adds children of target processes, until a pass over all processes finds no more: the fork hook adds later ones. */
@@ -250,8 +255,8 @@ static int join_cgroup(void *ctx, const char *dir)
 }
 
 /*
- * Adds the cgroups and their processes. Once the tracer knows a cgroup, it follows moves into it: so the passes, which go on
- * until one finds nothing new, miss no process.
+ * Adds the cgroups and their processes. Once the tracer knows a cgroup, it follows moves into it: so the passes, which
+ * go on until one finds nothing new, miss no process.
  */
 static int join_cgroups(struct join *join, const struct cgroup_list *list)
 {
@@ -335,7 +340,8 @@ static int enter(struct join *j, const struct process *process, char *error, siz
 	r = join(j, process);
 	if (r < 0 || tracer_target_has(j->tracer, process->pid))
 		return r;
-	snprintf(error, size, "process %d cannot be traced: it has ended, or belongs to another user now", process->pid);
+	snprintf(error, size, "process %d cannot be traced: it has ended, or belongs to another user now",
+		 process->pid);
 	return -ESRCH;
 }
 
@@ -444,7 +450,8 @@ static bool container_came(const struct targets *ts, const struct tracer *t, uns
 void targets_missing(const struct targets *ts, const struct tracer *tracer, char *text, size_t size)
 {
 	const struct config_list none = { 0 };
-	const struct config_list *cgroups = ts->cfg ? &ts->cfg->cgroups : &none, *containers = ts->cfg ? &ts->cfg->containers : &none;
+	const struct config_list *cgroups = ts->cfg ? &ts->cfg->cgroups : &none,
+				 *containers = ts->cfg ? &ts->cfg->containers : &none;
 
 	*text = '\0';
 	for (unsigned int i = 0; i < cgroups->n; i++)
@@ -452,6 +459,8 @@ void targets_missing(const struct targets *ts, const struct tracer *tracer, char
 			add_missing(text, size, "--cgroup %s", cgroups->items[i]);
 	for (unsigned int i = 0; i < containers->n; i++)
 		if (!container_came(ts, tracer, i))
-			add_missing(text, size, strcmp(containers->items[i], "new") ? "--container %s" : "a new container (--container %s)",
+			add_missing(text, size,
+				    strcmp(containers->items[i], "new") ? "--container %s" :
+									  "a new container (--container %s)",
 				    containers->items[i]);
 }

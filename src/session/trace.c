@@ -60,7 +60,8 @@ static __attribute__((format(printf, 3, 4))) int failed(struct session *session,
 	va_end(ap);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (r == -EMFILE)
-		snprintf(session->why_not, sizeof(session->why_not), "%.600s: the hard limit of open files, %llu, is too low; raise it "
+		snprintf(session->why_not, sizeof(session->why_not),
+			 "%.600s: the hard limit of open files, %llu, is too low; raise it "
 			 "(ulimit -Hn, or LimitNOFILE= of the service) to 1024 and 2 more for each CPU",
 			 text, (unsigned long long)limit.rlim_max);
 	else
@@ -97,7 +98,9 @@ static int begin_functions(struct session *session)
 	functions_each_line(r == -ETIMEDOUT ? NULL : session->functions, log_function, NULL);
 	if (r < 0 && session->workload.pid)
 		log_warn("allocations of the processes of --pid are not traced: %s", text);
-	return r < 0 && !session->workload.pid ? failed(session, r, "alloc: allocations of running processes cannot be traced: %s", text) : 0;
+	return r < 0 && !session->workload.pid ?
+		       failed(session, r, "alloc: allocations of running processes cannot be traced: %s", text) :
+		       0;
 }
 
 /* Does the steps that may fail because of this machine. Returns 0 or -errno. */
@@ -163,11 +166,12 @@ static int prepare(struct session *session)
 	r = prepare_archiver(session);
 	if (!r)
 		r = drain_open(&session->drain, session->cfg, &session->tracer, session->cfg->probes, session->dir.fd,
-			       session->workload_log_fd >= 0 ? OUTDIR_LOG : NULL, session->split ? &session->archiver : NULL);
+			       session->workload_log_fd >= 0 ? OUTDIR_LOG : NULL,
+			       session->split ? &session->archiver : NULL);
 	session_files_done();
 	if (r == -ENOMEM) /* no file needs memory to speak of; the rings do, and libbpf maps each twice */
-		return failed(session, r, "the rings, %u of %s, cannot be mapped: %s; --buffer SIZE takes less", session->tracer.n_rings,
-			      FMT_BYTES(session->tracer.ring_bytes), limits_strerror(r));
+		return failed(session, r, "the rings, %u of %s, cannot be mapped: %s; --buffer SIZE takes less",
+			      session->tracer.n_rings, FMT_BYTES(session->tracer.ring_bytes), limits_strerror(r));
 	if (r < 0)
 		return failed(session, r, "cannot write the trace: %s", limits_strerror(r));
 	session->drain.decode.metrics = session->metrics;
@@ -201,7 +205,8 @@ static int record(struct session *session)
 	session->collectors.each_ns = session->cfg->cpu_each_ns;
 	session->collectors.split = session->split ? &session->drain.split : NULL;
 	session_files_of_user(session);
-	r = collectors_start(&session->collectors, session->cfg->collectors, session->cfg->interval_ns, session->dir.fd);
+	r = collectors_start(&session->collectors, session->cfg->collectors, session->cfg->interval_ns,
+			     session->dir.fd);
 	session_files_done();
 	for (unsigned int i = 0; !r && session->split && i < session->collectors.n; i++)
 		if (session->collectors.c[i].sink.fd >= 0)
@@ -270,9 +275,9 @@ int session_go_untraced(struct session *s)
 }
 
 /*
- * Refuses a --min-free that is not met at the start: every row would be lost, so it was probably meant for another disk. The
- * default leaves room, unless only root's reserve is free. With --best-effort, watch_space() warns when tracing begins.
- * Returns 0 or an exit status.
+ * Refuses a --min-free that is not met at the start: every row would be lost, so it was probably meant for another
+ * disk. The default leaves room, unless only root's reserve is free. With --best-effort, watch_space() warns when
+ * tracing begins. Returns 0 or an exit status.
  */
 static int look_at_space(struct session *session)
 {
@@ -284,9 +289,11 @@ static int look_at_space(struct session *session)
 	session_files_done();
 	if (r < 0 || !space->low || session->cfg->best_effort)
 		return 0;
-	log_err("only %s free in %s%s, and --min-free is %s: free some space, put the trace on another disk (%s) or leave less (%smin-free%sSIZE)",
-		FMT_BYTES(space->free_bytes), session->dir.path, space->by, FMT_BYTES(space->least_bytes), status_elsewhere(&session->status),
-		session->status.by_config ? "" : "--", session->status.by_config ? " = " : " ");
+	log_err("only %s free in %s%s, and --min-free is %s: free some space, put the trace on another disk (%s) or "
+		"leave less (%smin-free%sSIZE)",
+		FMT_BYTES(space->free_bytes), session->dir.path, space->by, FMT_BYTES(space->least_bytes),
+		status_elsewhere(&session->status), session->status.by_config ? "" : "--",
+		session->status.by_config ? " = " : " ");
 	return EXIT_DLTRACED;
 }
 

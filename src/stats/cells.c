@@ -73,7 +73,8 @@ static int codes_make(struct codes *codes, const struct cells *cells, uint32_t f
 	for (uint32_t y = 0; y < cells->lines; y++)
 		for (uint32_t x = 0; x < cells->bins; x++) {
 			enum cells_written hue;
-			const uint8_t level = cells_level(cells, x, y, &hue), code = level ? (uint8_t)(level << 2 | hue) : 0;
+			const uint8_t level = cells_level(cells, x, y, &hue),
+				      code = level ? (uint8_t)(level << 2 | hue) : 0;
 			uint8_t *at = code_at(codes, x / fold, y);
 
 			*at = MAX(*at, code);

@@ -15,7 +15,7 @@
 enum cells_written { CELLS_UNKNOWN, CELLS_READ, CELLS_MIXED, CELLS_WRITTEN, CELLS_HUES };
 
 struct cell {
-	double touched, written;   /* bytes: the most of an interval, or of all instants together */
+	double touched, written; /* bytes: the most of an interval, or of all instants together */
 	double interval_touched, interval_written; /* of the interval that was added last */
 	uint64_t interval;
 	bool known; /* whether it was written */
@@ -40,8 +40,8 @@ void cells_free(struct cells *c);
 struct cells_add {
 	uint32_t bin, line;
 	double touched, written; /* bytes */
-	bool known;		 /* WRITTEN is */
-	uint64_t interval;	 /* those of one are added up; of several, the most counts. 0: all are added up */
+	bool known; /* WRITTEN is */
+	uint64_t interval; /* those of one are added up; of several, the most counts. 0: all are added up */
 };
 
 void cells_add(struct cells *cells, const struct cells_add *add);
@@ -49,8 +49,8 @@ void cells_add(struct cells *cells, const struct cells_add *add);
 /* Returns the level of the cell at X, Y, and in *HUE what is known of writes. */
 uint8_t cells_level(const struct cells *c, uint32_t x, uint32_t y, enum cells_written *hue);
 /*
- * Returns rectangles of equal cells that cover all cells with anything touched, each once, to be freed; *N: how many. FOLD:
- * each is of so many bins, with the largest share of these. NULL: no memory, or there are none.
+ * Returns rectangles of equal cells that cover all cells with anything touched, each once, to be freed; *N: how many.
+ * FOLD: each is of so many bins, with the largest share of these. NULL: no memory, or there are none.
  */
 struct cells_rect *cells_rects(const struct cells *cells, uint32_t fold, uint32_t *n);
 

@@ -13,7 +13,7 @@
 
 struct cover {
 	uint32_t n;
-	uint64_t floor_ns;  /* nothing is free before */
+	uint64_t floor_ns; /* nothing is free before */
 	uint64_t unsure_ns; /* the time that was to be added before it */
 	struct {
 		uint64_t begin_ns, end_ns;

@@ -34,7 +34,8 @@ static void glue(struct spans *spans)
 	spans->n = n;
 }
 
-/* Returns the least power of two, above all that glue_ns was, below which gaps are so many that at most MOST stretches are left. */
+/* Returns the least power of two, above all that glue_ns was, below which gaps are so many that at most MOST stretches
+ * are left. */
 static uint64_t next_glue(const struct spans *spans, size_t most)
 {
 	uint64_t glue_ns = 2 * MAX(spans->glue_ns, GLUE_FIRST_NS);

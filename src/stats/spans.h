@@ -13,17 +13,17 @@
 struct span {
 	uint64_t begin_ns, end_ns;
 	uint64_t before_ns; /* the part of the set before it; after spans_close() */
-	float weight;	    /* the part of it that counts */
+	float weight; /* the part of it that counts */
 };
 
 struct spans {
 	struct span *v;
 	size_t n, room;
-	size_t max;	    /* 0: SPANS_MAX */
-	uint64_t glue_ns;   /* gaps below this are closed */
-	uint64_t glued_ns;  /* time that is in the set but was never added: gaps */
-	uint64_t total_ns;  /* after spans_close() */
-	size_t hint;	    /* where the last query was answered */
+	size_t max; /* 0: SPANS_MAX */
+	uint64_t glue_ns; /* gaps below this are closed */
+	uint64_t glued_ns; /* time that is in the set but was never added: gaps */
+	uint64_t total_ns; /* after spans_close() */
+	size_t hint; /* where the last query was answered */
 };
 
 #define SPANS_MAX (1U << 20) /* 32 MiB */
@@ -42,7 +42,8 @@ static inline int spans_add(struct spans *spans, uint64_t begin_ns, uint64_t end
 	struct span *last = spans->n ? &spans->v[spans->n - 1] : NULL;
 
 	/* nearly always it goes on where the last one ends, or is after it */
-	if (!last || begin_ns < last->begin_ns || begin_ns >= end_ns || (begin_ns > last->end_ns && spans->n == spans->room))
+	if (!last || begin_ns < last->begin_ns || begin_ns >= end_ns ||
+	    (begin_ns > last->end_ns && spans->n == spans->room))
 		return spans_add_any(spans, begin_ns, end_ns);
 	if (begin_ns > last->end_ns)
 		spans->v[spans->n++] = (struct span){ .begin_ns = begin_ns, .end_ns = end_ns, .weight = 1 };
@@ -78,7 +79,8 @@ static inline uint64_t spans_within(struct spans *spans, uint64_t begin_ns, uint
 	if (begin_ns >= end_ns || !spans->n)
 		return 0;
 	/* mostly both are after the begin of the stretch that answered last, and before that of the next */
-	if (!spans->hint || spans->v[spans->hint - 1].begin_ns > begin_ns || (spans->hint < spans->n && spans->v[spans->hint].begin_ns <= end_ns))
+	if (!spans->hint || spans->v[spans->hint - 1].begin_ns > begin_ns ||
+	    (spans->hint < spans->n && spans->v[spans->hint].begin_ns <= end_ns))
 		return spans_within_any(spans, begin_ns, end_ns);
 	at = &spans->v[spans->hint - 1];
 	if (begin_ns >= at->end_ns)

@@ -61,7 +61,8 @@ static bool is_indexed(const struct table *t, uint64_t key)
 
 static void *grown_values(const struct table *t, uint32_t room)
 {
-	void *values = aligned_alloc(LINE_BYTES, ((size_t)room * t->value_size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+	void *values =
+		aligned_alloc(LINE_BYTES, ((size_t)room * t->value_size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
 
 	if (values && t->n)
 		memcpy(values, t->values, t->n * t->value_size);
@@ -143,8 +144,8 @@ void table_expect_entry(const struct table *table, uint64_t key)
 {
 	uint32_t at = key - 1 < table->counted ? 0 :
 		      is_indexed(table, key)   ? table->pids[key] :
-		      table->room		   ? table->slots[home(table, key)] :
-					     0;
+		      table->room              ? table->slots[home(table, key)] :
+						 0;
 
 	if (!at)
 		return;

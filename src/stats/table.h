@@ -15,13 +15,13 @@
 
 struct table {
 	size_t value_size;
-	uint32_t max;	  /* entries at most */
+	uint32_t max; /* entries at most */
 	uint32_t n, room; /* entries used, and entries that fit before it grows */
 	uint32_t counted; /* the first ones, whose keys count from 1, as FIDs mostly do: these need no lookup */
 	uint64_t *keys;
-	void *values;	 /* where a cache line begins */
+	void *values; /* where a cache line begins */
 	uint32_t *slots; /* 2 * room, open addressing: index + 1, 0 is free */
-	uint32_t *pids;	 /* TABLE_PIDS, by key: index + 1; NULL: all keys are hashed */
+	uint32_t *pids; /* TABLE_PIDS, by key: index + 1; NULL: all keys are hashed */
 };
 
 /* PID_MAX_LIMIT of 64-bit kernels, include/linux/threads.h. */

@@ -52,13 +52,13 @@ static void *value_of(struct table *table, uint64_t key, size_t size)
 /* --- bins ---------------------------------------------------------------------------------------- */
 
 /* Adds up the N of A in pairs, into its first half. */
-#define FOLD(a, n)                                                                                         \
-	do {                                                                                               \
-		const size_t half_ = (size_t)(n) / 2;                                                      \
-                                                                                                           \
-		for (size_t i_ = 0; i_ < half_; i_++)                                                       \
-			(a)[i_] = (a)[2 * i_] + (a)[2 * i_ + 1];                                           \
-		memset(&(a)[half_], 0, half_ * sizeof((a)[0]));                                            \
+#define FOLD(a, n)                                               \
+	do {                                                     \
+		const size_t half_ = (size_t)(n) / 2;            \
+                                                                 \
+		for (size_t i_ = 0; i_ < half_; i_++)            \
+			(a)[i_] = (a)[2 * i_] + (a)[2 * i_ + 1]; \
+		memset(&(a)[half_], 0, half_ * sizeof((a)[0]));  \
 	} while (0)
 
 static void fold_heat(uint32_t heat[TIMELINE_BINS][TIMELINE_HEAT_ROWS])
@@ -151,7 +151,8 @@ uint32_t timeline_find_bin(struct timeline *timeline, uint64_t ns)
  * Returns the part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN,
  * 0 when none is left. Advances *FROM_NS, where the rest begins.
  */
-static uint64_t next_part(const struct timeline *timeline, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns, uint32_t *bin)
+static uint64_t next_part(const struct timeline *timeline, uint64_t bin_ns, uint64_t *from_ns, uint64_t at_ns,
+			  uint32_t *bin)
 {
 	uint64_t end_ns, part;
 
@@ -184,8 +185,10 @@ static uint32_t bin_at(const struct timeline *t, uint64_t ns)
 double timeline_rate(const struct timeline *timeline, const uint64_t *values, uint32_t bin)
 {
 	uint32_t first = bin_at(timeline, timeline->host ? timeline->host_begin_ns : timeline->begin_ns);
-	uint32_t last = bin_at(timeline, timeline->host ? timeline->host_end_ns : timeline->end_ns), from = bin, to = bin;
-	bool short_first = covered_ns(timeline, first) < timeline->bin_ns / 2, short_last = covered_ns(timeline, last) < timeline->bin_ns / 2;
+	uint32_t last = bin_at(timeline, timeline->host ? timeline->host_end_ns : timeline->end_ns), from = bin,
+		 to = bin;
+	bool short_first = covered_ns(timeline, first) < timeline->bin_ns / 2,
+	     short_last = covered_ns(timeline, last) < timeline->bin_ns / 2;
 	uint64_t ns = 0, value = 0;
 
 	if (bin < first || bin > last)
@@ -218,7 +221,8 @@ void timeline_in_use(struct timeline *t, uint64_t at_ns, int64_t bytes)
 	l->any[bin] = t->has_in_use = true;
 }
 
-void timeline_spread(struct timeline *timeline, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value)
+void timeline_spread(struct timeline *timeline, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns,
+		     uint64_t value)
 {
 	uint32_t bin = timeline_bin(timeline, at_ns);
 	uint64_t from_ns = timeline_from(timeline, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0, part,
@@ -282,9 +286,11 @@ struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t
 
 /* --- points -------------------------------------------------------------------------------------- */
 
-struct timeline_points *timeline_points(struct timeline *timeline, const char *panel, const char *name, const char *unit)
+struct timeline_points *timeline_points(struct timeline *timeline, const char *panel, const char *name,
+					const char *unit)
 {
-	const uint64_t key = table_key_more(table_key_more(table_key(panel, strlen(panel)), "/", 1), name, strlen(name));
+	const uint64_t key =
+		table_key_more(table_key_more(table_key(panel, strlen(panel)), "/", 1), name, strlen(name));
 	struct timeline_points *p = value_of(&timeline->points, key, sizeof(*p));
 
 	if (!p || p->unit)

@@ -11,44 +11,74 @@
 
 #include "stats/table.h"
 
-#define TIMELINE_BINS 2048	/* at most */
-#define TIMELINE_LANE_FOLD 4	/* timeline bins per bin of a process */
+#define TIMELINE_BINS 2048 /* at most */
+#define TIMELINE_LANE_FOLD 4 /* timeline bins per bin of a process */
 #define TIMELINE_LANE_BINS (TIMELINE_BINS / TIMELINE_LANE_FOLD)
 #define TIMELINE_FIRST_BIN_NS 1000000
-#define TIMELINE_HEAT_ROWS 64	/* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
+#define TIMELINE_HEAT_ROWS 64 /* row I: 2^I to 2^(I+1) - 1 ns; the first has 0 too */
 #define TIMELINE_DISKS_MAX 64
 #define TIMELINE_LANES_MAX 4096 /* 54 MiB when full */
-#define TIMELINE_LONGEST 64	/* calls of a process that are kept one by one */
+#define TIMELINE_LONGEST 64 /* calls of a process that are kept one by one */
 #define TIMELINE_POINTS_MAX 512 /* series of collectors: four of each of 100 CPUs or GPUs */
 
 /* Of all calls of the target. */
 enum timeline_sum {
-	TIMELINE_READ_BYTES, TIMELINE_WRITE_BYTES, TIMELINE_READS, TIMELINE_WRITES,
-	TIMELINE_OPENS, TIMELINE_CLOSES, TIMELINE_MMAPS, TIMELINE_CREATES, TIMELINE_DELETES, TIMELINE_SYNCS,
-	TIMELINE_FAULT_BYTES, TIMELINE_FAULTS,
+	TIMELINE_READ_BYTES,
+	TIMELINE_WRITE_BYTES,
+	TIMELINE_READS,
+	TIMELINE_WRITES,
+	TIMELINE_OPENS,
+	TIMELINE_CLOSES,
+	TIMELINE_MMAPS,
+	TIMELINE_CREATES,
+	TIMELINE_DELETES,
+	TIMELINE_SYNCS,
+	TIMELINE_FAULT_BYTES,
+	TIMELINE_FAULTS,
 	/* ns of its threads, from sched.out */
-	TIMELINE_RUN, TIMELINE_RUNQ, TIMELINE_DISK, TIMELINE_BLOCKED, TIMELINE_SLEEP,
+	TIMELINE_RUN,
+	TIMELINE_RUNQ,
+	TIMELINE_DISK,
+	TIMELINE_BLOCKED,
+	TIMELINE_SLEEP,
 	/* ns of its threads, from reclaim.out */
-	TIMELINE_RECLAIM_CGROUP, TIMELINE_RECLAIM_MACHINE,
+	TIMELINE_RECLAIM_CGROUP,
+	TIMELINE_RECLAIM_MACHINE,
 	TIMELINE_SUMS,
 };
 
 /* Of one disk, of requests that ended in the bin. */
 enum timeline_disk_sum {
-	TIMELINE_D_READ_BYTES, TIMELINE_D_WRITE_BYTES, TIMELINE_D_READS, TIMELINE_D_WRITES,
-	TIMELINE_D_QUEUE_NS, TIMELINE_D_DEVICE_NS, TIMELINE_D_REQUESTS,
+	TIMELINE_D_READ_BYTES,
+	TIMELINE_D_WRITE_BYTES,
+	TIMELINE_D_READS,
+	TIMELINE_D_WRITES,
+	TIMELINE_D_QUEUE_NS,
+	TIMELINE_D_DEVICE_NS,
+	TIMELINE_D_REQUESTS,
 	TIMELINE_D_SUMS,
 };
 
 /* Latencies. */
 enum timeline_heat {
-	TIMELINE_H_BIO_READ, TIMELINE_H_BIO_WRITE, TIMELINE_H_READ, TIMELINE_H_WRITE, TIMELINE_H_OPEN, TIMELINE_H_FAULT,
+	TIMELINE_H_BIO_READ,
+	TIMELINE_H_BIO_WRITE,
+	TIMELINE_H_READ,
+	TIMELINE_H_WRITE,
+	TIMELINE_H_OPEN,
+	TIMELINE_H_FAULT,
 	TIMELINE_HEATS,
 };
 
 /* What a process spends a bin on: calls on files; page faults; CPU time, where it is known. */
 enum timeline_busy {
-	TIMELINE_B_READ, TIMELINE_B_WRITE, TIMELINE_B_OPEN, TIMELINE_B_FAULT, TIMELINE_B_OTHER, TIMELINE_B_CPU, TIMELINE_BUSY,
+	TIMELINE_B_READ,
+	TIMELINE_B_WRITE,
+	TIMELINE_B_OPEN,
+	TIMELINE_B_FAULT,
+	TIMELINE_B_OTHER,
+	TIMELINE_B_CPU,
+	TIMELINE_BUSY,
 };
 
 struct timeline_disk {
@@ -65,7 +95,8 @@ struct timeline_lane {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is known */
 	uint64_t total_ns;
-	uint64_t shortest_ns; /* of the shortest that is kept, once the array is full; next to what each call looks at */
+	uint64_t
+		shortest_ns; /* of the shortest that is kept, once the array is full; next to what each call looks at */
 	uint32_t n_longest;
 	struct timeline_span longest[TIMELINE_LONGEST]; /* of equal ones the first, in the order of their ends */
 	float busy_ns[TIMELINE_BUSY][TIMELINE_LANE_BINS];
@@ -87,7 +118,7 @@ struct timeline_level {
 
 struct timeline {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; nothing lies before it */
-	uint64_t bin_ns;	   /* the first length, times a power of two */
+	uint64_t bin_ns; /* the first length, times a power of two */
 	struct {
 		uint64_t begin_ns, end_ns;
 		uint32_t bin;
@@ -98,12 +129,13 @@ struct timeline {
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
 	bool has_heat[TIMELINE_HEATS], has_sched, has_reclaim;
-	struct timeline_level in_use;  /* bytes of memory that programs have allocated, since the first row of alloc.out */
+	struct timeline_level
+		in_use; /* bytes of memory that programs have allocated, since the first row of alloc.out */
 	bool has_in_use;
-	uint64_t data[TIMELINE_BINS];  /* bytes of data read */
-	uint64_t data_ns;	       /* data was read or mapped for the first time; 0: never */
-	struct table disks;  /* struct timeline_disk *, by table_key(name) */
-	struct table lanes;  /* struct timeline_lane *, by PID */
+	uint64_t data[TIMELINE_BINS]; /* bytes of data read */
+	uint64_t data_ns; /* data was read or mapped for the first time; 0: never */
+	struct table disks; /* struct timeline_disk *, by table_key(name) */
+	struct table lanes; /* struct timeline_lane *, by PID */
 	struct table points; /* struct timeline_points *, by table_key("panel/name") */
 	uint64_t lanes_left_out; /* calls of processes that had no room */
 	uint64_t points_left_out; /* values of series that had none */
@@ -150,13 +182,15 @@ void timeline_fold(struct timeline *timeline);
 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* Adds VALUE evenly over the SPAN_NS before AT_NS. */
-void timeline_spread(struct timeline *timeline, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns, uint64_t value);
+void timeline_spread(struct timeline *timeline, enum timeline_sum what, uint64_t at_ns, uint64_t span_ns,
+		     uint64_t value);
 /* The memory in use is BYTES from AT_NS on. */
 void timeline_in_use(struct timeline *t, uint64_t at_ns, int64_t bytes);
 /* Made when new; NULL: no room or no memory. */
 struct timeline_lane *timeline_lane(struct timeline *t, uint64_t pid);
 struct timeline_disk *timeline_disk(struct timeline *t, const char *name, size_t len);
-struct timeline_points *timeline_points(struct timeline *timeline, const char *panel, const char *name, const char *unit);
+struct timeline_points *timeline_points(struct timeline *timeline, const char *panel, const char *name,
+					const char *unit);
 
 void timeline_point(struct timeline *t, struct timeline_points *p, uint64_t at_ns, double value);
 
@@ -192,8 +226,8 @@ void timeline_spread_busy(struct timeline *t, struct timeline_lane *l, enum time
 			  uint64_t at_ns, uint64_t ns);
 
 /* Adds NS of the SPAN_NS before AT_NS, in BIN, to WHAT of the process with the lane LANE; NULL: it had no room. */
-static inline void timeline_lane_busy(struct timeline *timeline, struct timeline_lane *lane, enum timeline_busy what, uint32_t bin,
-				      uint64_t at_ns, uint64_t span_ns, uint64_t ns)
+static inline void timeline_lane_busy(struct timeline *timeline, struct timeline_lane *lane, enum timeline_busy what,
+				      uint32_t bin, uint64_t at_ns, uint64_t span_ns, uint64_t ns)
 {
 	const uint64_t from_ns = timeline_from(timeline, at_ns, span_ns), all = at_ns > from_ns ? at_ns - from_ns : 0;
 
@@ -213,8 +247,8 @@ static inline void timeline_lane_busy(struct timeline *timeline, struct timeline
 }
 
 /* timeline_lane_busy() for PID. */
-static inline void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns, uint64_t span_ns,
-				 uint64_t ns)
+static inline void timeline_busy(struct timeline *t, uint64_t pid, enum timeline_busy what, uint64_t at_ns,
+				 uint64_t span_ns, uint64_t ns)
 {
 	const uint32_t bin = timeline_bin(t, at_ns);
 

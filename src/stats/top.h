@@ -8,16 +8,16 @@
  * move. KEY_OF is the key of the entry that E, a name of the caller's, points to. NULL: it is none of the
  * largest.
  */
-#define TOP_PLACE(top, n, max, e, key_of, key)                                                                            \
-	({                                                                                                                \
-		__typeof__((top)[0]) *place_ = NULL, *e = &(top)[(n) ? (n) - 1 : 0];                                        \
-		const __typeof__(key) key_ = (key);                                                                        \
-		if ((n) < (max) || (key_of) < key_) {                                                                      \
-			place_ = &(top)[(n) < (max) ? (n)++ : (n) - 1];                                                    \
-			for (; place_ > (top) && (e = place_ - 1, (key_of) < key_); place_--)                              \
-				*place_ = *e;                                                                              \
-		}                                                                                                         \
-		place_;                                                                                                    \
+#define TOP_PLACE(top, n, max, e, key_of, key)                                                \
+	({                                                                                    \
+		__typeof__((top)[0]) *place_ = NULL, *e = &(top)[(n) ? (n)-1 : 0];            \
+		const __typeof__(key) key_ = (key);                                           \
+		if ((n) < (max) || (key_of) < key_) {                                         \
+			place_ = &(top)[(n) < (max) ? (n)++ : (n)-1];                         \
+			for (; place_ > (top) && (e = place_ - 1, (key_of) < key_); place_--) \
+				*place_ = *e;                                                 \
+		}                                                                             \
+		place_;                                                                       \
 	})
 
 #endif

@@ -33,7 +33,8 @@ static void mark(struct touched_block *b, uint64_t page, uint32_t when)
 /* Adds the part of ADD from FROM to END, which lies in one block. Returns whether there is room for it. */
 static bool add_part(struct touched *t, const struct touched_add *add, uint64_t from, uint64_t end)
 {
-	const uint64_t first = from % TOUCHED_BLOCK / TOUCHED_PAGE, pages = (end - from + TOUCHED_PAGE - 1) / TOUCHED_PAGE;
+	const uint64_t first = from % TOUCHED_BLOCK / TOUCHED_PAGE,
+		       pages = (end - from + TOUCHED_PAGE - 1) / TOUCHED_PAGE;
 	const uint64_t before = (from - add->at) / TOUCHED_PAGE, all = MAX(add->bytes / TOUCHED_PAGE, 1);
 	const uint64_t touched = MAX(add->touched / TOUCHED_PAGE, add->touched != 0);
 	const uint64_t written = MAX(add->written / TOUCHED_PAGE, add->written != 0);
@@ -104,7 +105,8 @@ static void sum_block(const struct touched_block *block, uint64_t base, uint64_t
 	}
 }
 
-void touched_sum(const struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from, struct touched_sum *sum)
+void touched_sum(const struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from,
+		 struct touched_sum *sum)
 {
 	const uint64_t end = at >= TOUCHED_END ? at : at + MIN(bytes, TOUCHED_END - at), first = at / TOUCHED_BLOCK;
 

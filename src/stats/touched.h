@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which pages of processes' memory, or of files, were touched, and when the last two times. Bounded: what finds no room is
- * counted in bytes. Pure: knows neither rows nor processes; a space is a number of the caller's.
+ * Which pages of processes' memory, or of files, were touched, and when the last two times. Bounded: what finds no room
+ * is counted in bytes. Pure: knows neither rows nor processes; a space is a number of the caller's.
  */
 #ifndef STATS_TOUCHED_H
 #define STATS_TOUCHED_H
@@ -17,14 +17,14 @@
 
 struct touched {
 	struct table blocks; /* struct touched_block; see touched_space() and touched_at() */
-	uint64_t left_out;   /* bytes that found no room */
+	uint64_t left_out; /* bytes that found no room */
 };
 
 /* Instants are the caller's, from 1 on; 0: never. */
 struct touched_block {
 	uint32_t last[TOUCHED_PAGES], before[TOUCHED_PAGES]; /* the last instant, and the last one before that */
 	uint32_t written; /* a bit for each page */
-	uint64_t tag;	  /* the caller's, of the last that was added */
+	uint64_t tag; /* the caller's, of the last that was added */
 };
 
 struct touched_add {
@@ -35,22 +35,23 @@ struct touched_add {
 };
 
 struct touched_sum {
-	uint64_t bytes;	  /* touched */
-	uint64_t once;	  /* of these: at one instant only */
+	uint64_t bytes; /* touched */
+	uint64_t once; /* of these: at one instant only */
 	uint64_t written; /* of these: at any time */
 };
 
 void touched_init(struct touched *t, uint32_t max);
 void touched_free(struct touched *t);
 /*
- * Adds ADD. Of a range that was touched in part, as many pages of each block count as its share, always the first ones. So a sum
- * over several instants is never larger than what was touched.
+ * Adds ADD. Of a range that was touched in part, as many pages of each block count as its share, always the first ones.
+ * So a sum over several instants is never larger than what was touched.
  */
 void touched_add(struct touched *touched, const struct touched_add *add);
 /* Sets the tag of what was touched of BYTES from AT of SPACE. */
 void touched_tag(struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint64_t tag);
 /* Adds to SUM what was touched from the instant FROM on, of BYTES from AT of SPACE. */
-void touched_sum(const struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from, struct touched_sum *sum);
+void touched_sum(const struct touched *touched, uint64_t space, uint64_t at, uint64_t bytes, uint32_t from,
+		 struct touched_sum *sum);
 /* Adds all that was touched of block I, at any time. */
 void touched_sum_block(const struct touched *t, uint32_t i, struct touched_sum *sum);
 

@@ -96,8 +96,7 @@ int clock_step_rearm(int fd)
 {
 	struct itimerspec never = { .it_value.tv_sec = INT64_MAX / (int64_t)NSEC_PER_SEC };
 
-	if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0 &&
-	    errno != ECANCELED)
+	if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0 && errno != ECANCELED)
 		return -errno;
 	return 0;
 }

@@ -48,7 +48,7 @@ struct config {
 	struct config_list containers; /* names, ids, or "new" */
 	bool all;
 	struct config_list comm, exclude_comm; /* globs (fnmatch) */
-	struct config_list disks;	       /* kernel names, as in /sys/class/block */
+	struct config_list disks; /* kernel names, as in /sys/class/block */
 	struct config_list phases; /* REGEX=NAME: further lines of the job's output to keep */
 
 	const char *out; /* -o, before expansion; NULL: the default */
@@ -57,19 +57,19 @@ struct config {
 	probe_mask probes_named; /* of these, the ones that --probes names */
 	probe_mask meant; /* those that options of their own add to PROBES */
 	probe_mask sched; /* what --sched adds to PROBES */
-	bool no_sched;	  /* --sched off */
+	bool no_sched; /* --sched off */
 	probe_mask may_lack; /* of PROBES, the ones that the trace does without where the kernel refuses them */
 	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 
 	uint64_t duration_ns, delay_ns, linger_ns; /* 0: off */
-	uint64_t interval_ns;			   /* of the collectors; whole seconds */
-	uint64_t cpu_each_ns;			   /* between rows of single CPUs; 0: default */
-	uint64_t buffer_bytes;			   /* all rings; 0: default */
-	uint64_t min_free_bytes;		   /* SPACE_DEFAULT: see space.h */
+	uint64_t interval_ns; /* of the collectors; whole seconds */
+	uint64_t cpu_each_ns; /* between rows of single CPUs; 0: default */
+	uint64_t buffer_bytes; /* all rings; 0: default */
+	uint64_t min_free_bytes; /* SPACE_DEFAULT: see space.h */
 
-	enum pack pack;			/* --compress; PACK_NONE: off */
+	enum pack pack; /* --compress; PACK_NONE: off */
 	uint64_t rotate_bytes, rotate_ns; /* 0: not by size, not by time */
-	uint64_t keep_bytes;		/* 0: all */
+	uint64_t keep_bytes; /* 0: all */
 	bool rollup_only;
 
 	const char *user; /* --user */
@@ -89,7 +89,8 @@ struct config {
 		ACCESS_N,
 	} access;
 	struct dlt_watch access_watch[DLT_WATCHES]; /* LEN 0: none */
-	char access_site[CONFIG_ACCESS_SITE_MAX]; /* the first bytes of the blocks that it allocates are watched, at no address yet; "": none */
+	char access_site[CONFIG_ACCESS_SITE_MAX]; /* the first bytes of the blocks that it allocates are watched, at no
+						     address yet; "": none */
 	unsigned int access_budget; /* of a CPU, in percent */
 	unsigned int access_hz; /* samples of the PMU, a second */
 	uint64_t access_interval_ns; /* accesses in it are joined; 0: each has a row of its own */
@@ -109,8 +110,8 @@ struct config {
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {
 		REPORT_VERDICT, /* a sentence of it at the end */
-		REPORT_SCREEN,	/* its first screen on standard output, too */
-		REPORT_NONE,	/* no report */
+		REPORT_SCREEN, /* its first screen on standard output, too */
+		REPORT_NONE, /* no report */
 	} report;
 	/* Called once the files are whole; NULL: nothing. Prints what the trace shows. */
 	void (*at_end)(const struct config *cfg, const char *dir, int dirfd);

@@ -239,7 +239,8 @@ struct file_entry *files_by_path(struct files *f, uint32_t view, const char *pat
 	return fid ? entry_at(f, fid - 1) : NULL;
 }
 
-const struct file_entry *files_by_inode(const struct files *files, const char *path, size_t len, uint32_t dev, uint64_t ino)
+const struct file_entry *files_by_inode(const struct files *files, const char *path, size_t len, uint32_t dev,
+					uint64_t ino)
 {
 	uint32_t mask = files->by_path.size - 1, hash = len ? hash_path(path, len) : 0;
 
@@ -252,7 +253,8 @@ const struct file_entry *files_by_inode(const struct files *files, const char *p
 		if (s->hash != hash || s->fid == GONE)
 			continue;
 		e = entry_at(files, s->fid - 1);
-		if (e->file.id.dev == dev && (!ino || e->file.id.ino == ino) && e->path_len == len && !memcmp(e->path, path, len))
+		if (e->file.id.dev == dev && (!ino || e->file.id.ino == ino) && e->path_len == len &&
+		    !memcmp(e->path, path, len))
 			return e;
 	}
 	return NULL;
@@ -338,7 +340,8 @@ static bool name_copy(struct file_entry *entry, const char *path, size_t len, si
 	entry->path_len = (uint32_t)len;
 	entry->plain = plain;
 	entry->text = copy + (plain ? base : len);
-	entry->text_len = (uint16_t)(plain ? len - base : (size_t)(text_put_str(copy + len, path + base, len - base) - entry->text));
+	entry->text_len = (uint16_t)(plain ? len - base :
+					     (size_t)(text_put_str(copy + len, path + base, len - base) - entry->text));
 	return true;
 }
 
@@ -385,22 +388,23 @@ bool files_name(struct files *f, struct file_entry *e, const char *path, size_t 
 }
 
 /* A deleted file keeps its last path, and one whose path becomes too long. */
-static void move(struct files *files, uint32_t view, struct file_entry *entry, const char *from, size_t from_len, const char *to,
-		 size_t to_len)
+static void move(struct files *files, uint32_t view, struct file_entry *entry, const char *from, size_t from_len,
+		 const char *to, size_t to_len)
 {
 	char path[RECORD_PATH_MAX];
 	size_t rest = entry->path_len - from_len;
 
 	if (entry->path_len <= from_len || entry->path[from_len] != '/' || memcmp(entry->path, from, from_len) ||
-	    entry->file.flags || to_len + rest > sizeof(path) || files_by_path(files, view, entry->path, entry->path_len) != entry)
+	    entry->file.flags || to_len + rest > sizeof(path) ||
+	    files_by_path(files, view, entry->path, entry->path_len) != entry)
 		return;
 	memcpy(mempcpy(path, to, to_len), entry->path + from_len, rest);
 	if (files_name(files, entry, path, to_len + rest))
 		entry->lost_then = FILES_NEVER;
 }
 
-void files_move_below(struct files *files, uint32_t view, const char *from, size_t from_len, const char *to, size_t to_len,
-		      bool swapped)
+void files_move_below(struct files *files, uint32_t view, const char *from, size_t from_len, const char *to,
+		      size_t to_len, bool swapped)
 {
 	static const char aside[] = "//"; /* where no path begins: two files of one name must not meet */
 

@@ -7,12 +7,15 @@
 
 const struct loss_kind loss_kinds[LOSSES] = {
 	[LOSS_BUFFER] = { "buffer", "the ring buffers were full (use a larger --buffer)" },
-	[LOSS_IN_FLIGHT] = { "in_flight", "more calls and requests were in flight than dltraced has room for (trace fewer processes)" },
+	[LOSS_IN_FLIGHT] = { "in_flight", "more calls and requests were in flight than dltraced has room for (trace "
+					  "fewer processes)" },
 	[LOSS_UNSEEN] = { "unseen", "the kernel did not report when they began or ended (no option changes that)" },
 	[LOSS_SKIPPED] = { "skipped", "the kernel skipped runs of dltraced's hooks (no option changes that)" },
-	[LOSS_DISK] = { "disk", "the disk was full, refused them, or had less than --min-free left (choose another one with -o)" },
+	[LOSS_DISK] = { "disk", "the disk was full, refused them, or had less than --min-free left (choose another one "
+				"with -o)" },
 	[LOSS_STALLED] = { "stalled", "the disk did not answer when the trace ended (choose another one with -o)" },
-	[LOSS_UNMATCHED] = { "unmatched", "they were seen but not written, for an unknown reason (please report this)" },
+	[LOSS_UNMATCHED] = { "unmatched",
+			     "they were seen but not written, for an unknown reason (please report this)" },
 };
 
 char *loss_text(const uint64_t by[LOSSES])

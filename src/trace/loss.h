@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 enum loss {
-	LOSS_BUFFER,	/* the ring had no room */
+	LOSS_BUFFER, /* the ring had no room */
 	LOSS_IN_FLIGHT, /* a table of calls or requests in flight, of threads or of sums was full */
-	LOSS_UNSEEN,	/* the kernel called no hook at its start, or at its end */
-	LOSS_SKIPPED,	/* the kernel skipped a run of a hook: an upper bound, as some may have been for other processes */
-	LOSS_DISK,	/* refused by the disk, or held back for --min-free */
-	LOSS_STALLED,	/* the disk stalled when the trace ended */
+	LOSS_UNSEEN, /* the kernel called no hook at its start, or at its end */
+	LOSS_SKIPPED, /* the kernel skipped a run of a hook: an upper bound, as some may have been for other processes
+		       */
+	LOSS_DISK, /* refused by the disk, or held back for --min-free */
+	LOSS_STALLED, /* the disk stalled when the trace ended */
 	LOSS_UNMATCHED, /* seen, but neither written nor counted above */
 	LOSSES,
 };

@@ -108,7 +108,8 @@ static const struct fact facts[] = {
 	{ "workload.argv[]", TOP, WORD, MEMBER(manifest_facts, argv) },
 	{ "workload.end.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, workload_end_ns) },
 	{ "workload.pid", TOP, UINT, MEMBER(manifest_facts, workload_pid) },
-	{ "workload.rusage.involuntary_switches", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_INVOLUNTARY_SWITCHES]) },
+	{ "workload.rusage.involuntary_switches", TOP, UINT,
+	  MEMBER(manifest_facts, usage[USAGE_INVOLUNTARY_SWITCHES]) },
 	{ "workload.rusage.major_faults", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MAJOR_FAULTS]) },
 	{ "workload.rusage.max_rss_bytes", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MAX_RSS_BYTES]) },
 	{ "workload.rusage.minor_faults", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MINOR_FAULTS]) },
@@ -253,7 +254,9 @@ int manifest_narrow(struct manifest_facts *facts, const struct window *window)
 		return 0;
 	facts->window = *window;
 	facts->start_ns = facts->cut_begin_ns = MAX(facts->start_ns, window->begin_ns);
-	facts->end_ns = facts->end_ns ? MIN(facts->end_ns, window->end_ns) : window->end_ns == UINT64_MAX ? 0 : window->end_ns;
+	facts->end_ns = facts->end_ns                ? MIN(facts->end_ns, window->end_ns) :
+			window->end_ns == UINT64_MAX ? 0 :
+						       window->end_ns;
 	if (facts->end_ns && facts->start_ns >= facts->end_ns)
 		return -ERANGE;
 	if (!text_get_utc(facts->start_utc, strlen(facts->start_utc), &start_utc_ns, &cache))

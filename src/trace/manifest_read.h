@@ -20,7 +20,8 @@ struct manifest_probe {
 	char name[32], backend[32];
 	char why[512]; /* not traced, where BACKEND is "none" */
 	uint64_t lost_by[LOSSES]; /* of LOST, where the trace counts its reasons */
-	uint64_t calls, rows, lost, late, unmatched, unseen, unread, lines, refused, overwritten, filtered, bytes, dropped, dropped_bytes, summed, unsure;
+	uint64_t calls, rows, lost, late, unmatched, unseen, unread, lines, refused, overwritten, filtered, bytes,
+		dropped, dropped_bytes, summed, unsure;
 };
 
 struct manifest_collector {
@@ -52,13 +53,15 @@ struct manifest_facts {
 	uint64_t left_running, left_running_cpu_us; /* processes of the job that outlived the trace */
 	char left_comms[160]; /* of some of them, each once */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; 0: not known */
-	uint64_t cut_begin_ns; /* a part of another trace, from this time on; rows that others refer to (PROBE_WHOLE) begin before; 0: a whole one */
-	struct window window; /* the part that is looked at, which the manifest itself does not know: manifest_narrow() */
+	uint64_t cut_begin_ns; /* a part of another trace, from this time on; rows that others refer to (PROBE_WHOLE)
+				  begin before; 0: a whole one */
+	struct window
+		window; /* the part that is looked at, which the manifest itself does not know: manifest_narrow() */
 	bool rollup_only; /* sums in place of rows */
 	uint64_t unsummed_rows; /* dropped by --keep, and missing in rollup.out */
 	uint64_t compat_calls; /* 32-bit: seen, but no rows */
 	uint64_t skipped_runs; /* of hooks, by the kernel */
-	char uring_why[512];   /* why io_uring requests have no rows; "": they have */
+	char uring_why[512]; /* why io_uring requests have no rows; "": they have */
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
 	uint64_t page_bytes; /* of the machine; 0: not known */
@@ -81,8 +84,8 @@ int manifest_parse(struct manifest_facts *m, const char *text);
 int manifest_read_at(struct manifest_facts *m, int dirfd);
 
 /*
- * Narrows the start and the end of FACTS, the manifest of a whole trace, to WINDOW, as they are in a trace of this part alone. Returns
- * 0, or -ERANGE if the trace has no such time.
+ * Narrows the start and the end of FACTS, the manifest of a whole trace, to WINDOW, as they are in a trace of this part
+ * alone. Returns 0, or -ERANGE if the trace has no such time.
  */
 int manifest_narrow(struct manifest_facts *facts, const struct window *window);
 

@@ -25,15 +25,15 @@
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 static const char *const job_variables[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", NULL };
-static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
-					      NULL };
+static const char *const rank_variables[] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", NULL };
 
 /*
  * Files of a trace beside those of the probes and collectors. The manifest goes last: as long as
  * it is there, --force works again after a crash.
  */
 static const char *const other_files[] = {
-	OUTDIR_SOCKET, OUTDIR_OWN_LOG, "manifest.json.tmp", OUTDIR_LOG, OUTDIR_LOG_NEW, "summary.json", "workload.out", "manifest.json",
+	OUTDIR_SOCKET,  OUTDIR_OWN_LOG, "manifest.json.tmp", OUTDIR_LOG,
+	OUTDIR_LOG_NEW, "summary.json", "workload.out",      "manifest.json",
 };
 
 bool outdir_part(char *dst, size_t size, const char *text)
@@ -60,8 +60,7 @@ static const char *env_value(char *const *env, const char *variable)
 }
 
 /* Returns the first of VARIABLES that is set, or OTHERWISE. */
-static void name_from_env(char *dst, size_t size, char *const *env, const char *const *variables,
-			  const char *otherwise)
+static void name_from_env(char *dst, size_t size, char *const *env, const char *const *variables, const char *otherwise)
 {
 	const char *value = NULL;
 
@@ -70,8 +69,7 @@ static void name_from_env(char *dst, size_t size, char *const *env, const char *
 	outdir_part(dst, size, value ? value : otherwise);
 }
 
-void outdir_names_init(struct outdir_names *names, const char *experiment, char *const *env,
-		       time_t now)
+void outdir_names_init(struct outdir_names *names, const char *experiment, char *const *env, time_t now)
 {
 	char host[sizeof(names->host)] = "localhost";
 	struct tm tm;
@@ -275,7 +273,9 @@ static int adopt(struct outdir *outdir, uid_t uid, gid_t gid, bool force)
 	r = is_empty(outdir->fd);
 	outdir->old_trace = r == 0;
 	if (r == 0)
-		r = !outdir_holds_trace(outdir->fd) ? -ENOTEMPTY : !force ? -EEXIST : remove_file(outdir->fd, OUTDIR_LOG_NEW);
+		r = !outdir_holds_trace(outdir->fd) ? -ENOTEMPTY :
+		    !force                          ? -EEXIST :
+						      remove_file(outdir->fd, OUTDIR_LOG_NEW);
 	if (r < 0)
 		return r;
 	if ((st.st_uid != uid || (outdir->made && st.st_gid != gid)) && fchown(outdir->fd, uid, gid) < 0)
@@ -292,8 +292,8 @@ static bool goes_up(const char *end)
 }
 
 /*
- * Takes NAME/.. out of PATH where NAME is not there: it would be made for nothing. Where it is there it may be a link, and what is
- * above that somewhere else.
+ * Takes NAME/.. out of PATH where NAME is not there: it would be made for nothing. Where it is there it may be a link,
+ * and what is above that somewhere else.
  */
 static void fold_missing(char *path)
 {
@@ -359,7 +359,8 @@ int outdir_open(struct outdir *outdir, const char *path, uid_t uid, gid_t gid, b
 		outdir_close(outdir);
 		if (outdir->made)
 			unlinkat(at, part, AT_REMOVEDIR);
-	} else if (outdir->made && snprintf(outdir->name, sizeof(outdir->name), "%s", part) < (int)sizeof(outdir->name)) {
+	} else if (outdir->made &&
+		   snprintf(outdir->name, sizeof(outdir->name), "%s", part) < (int)sizeof(outdir->name)) {
 		outdir->parent_fd = TAKE_FD(at);
 	}
 	return r;
@@ -426,7 +427,8 @@ const char *outdir_strerror(int r)
 		int r;
 		const char *text;
 	} texts[] = {
-		{ -EAGAIN, "something else took this name while the folder was made; give one with -o where no other user may write" },
+		{ -EAGAIN, "something else took this name while the folder was made; give one with -o where no other "
+			   "user may write" },
 		{ -EBUSY, "another dltraced is writing there" },
 		{ -EEXIST, "holds a trace already; --force replaces it" },
 		{ -ENOSPC, "No space left on device; free some, or give a folder on another disk with -o" },

@@ -16,11 +16,11 @@
 struct outdir_names {
 	const char *experiment;
 	char host[65];
-	char job[65];	/* of Slurm, PBS or LSF; "nojob" */
-	char rank[17];	/* RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK; "0" */
+	char job[65]; /* of Slurm, PBS or LSF; "nojob" */
+	char rank[17]; /* RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK; "0" */
 	char stamp[16]; /* UTC, YYYYmmddHHMMSS */
-	char pid[12];	/* ours */
-	bool slurm;	/* SLURM_JOB_ID is set */
+	char pid[12]; /* ours */
+	bool slurm; /* SLURM_JOB_ID is set */
 };
 
 /*
@@ -30,8 +30,7 @@ struct outdir_names {
 bool outdir_part(char *dst, size_t size, const char *text);
 
 /* ENV: the environment that dltraced was called with, before sudo stripped it. */
-void outdir_names_init(struct outdir_names *names, const char *experiment, char *const *env,
-		       time_t now);
+void outdir_names_init(struct outdir_names *names, const char *experiment, char *const *env, time_t now);
 
 /*
  * PATTERN with %h %j %n %e %t %p %% expanded; NULL: the default, traces/%e_%t or, under Slurm,
@@ -52,12 +51,12 @@ typedef const char *outdir_file_fn(unsigned int i);
 
 /* The folder, open and locked (flock) until it is closed. */
 struct outdir {
-	int fd;		     /* -1: none */
-	int parent_fd;	     /* its parent, if we have made the folder, for outdir_discard(); -1: none */
+	int fd; /* -1: none */
+	int parent_fd; /* its parent, if we have made the folder, for outdir_discard(); -1: none */
 	char name[NAME_MAX + 1]; /* there */
 	char path[PATH_MAX]; /* absolute, no symbolic links; after a failure, the path that failed */
-	bool made;	     /* made by us */
-	bool old_trace;	     /* holds a trace that is to be replaced */
+	bool made; /* made by us */
+	bool old_trace; /* holds a trace that is to be replaced */
 	struct {
 		uid_t uid;
 		gid_t gid;
@@ -106,8 +105,8 @@ void outdir_discard(struct outdir *outdir, outdir_file_fn *of_collectors);
 const char *outdir_strerror(int r);
 
 /*
- * Writes into BUF why outdir_open() failed with R for OUTDIR, for the user called USER: which folder keeps it from being made,
- * whose that folder is, and what to do.
+ * Writes into BUF why outdir_open() failed with R for OUTDIR, for the user called USER: which folder keeps it from
+ * being made, whose that folder is, and what to do.
  */
 void outdir_explain(const struct outdir *outdir, int r, const char *user, char *buf, size_t size);
 

@@ -42,8 +42,8 @@ static void put_owner(const char *at, const struct stat *st, char *buf, size_t s
 	char number[16];
 
 	snprintf(number, sizeof(number), "user %u", st->st_uid);
-	snprintf(buf, size, "%.1024s belongs to %.64s (mode %04o%s)", realpath(at, real) ? real : at, pw ? pw->pw_name : number,
-		 st->st_mode & 07777U, st->st_mode & S_ISVTX ? ", shared by all users" : "");
+	snprintf(buf, size, "%.1024s belongs to %.64s (mode %04o%s)", realpath(at, real) ? real : at,
+		 pw ? pw->pw_name : number, st->st_mode & 07777U, st->st_mode & S_ISVTX ? ", shared by all users" : "");
 }
 
 void outdir_explain(const struct outdir *outdir, int r, const char *user, char *buf, size_t size)
@@ -57,7 +57,9 @@ void outdir_explain(const struct outdir *outdir, int r, const char *user, char *
 	if (exists)
 		put_owner(at, &st, owner, sizeof(owner));
 	if (r == -ENOENT && current_folder_is_gone(outdir->path))
-		snprintf(buf, size, "the current folder has been removed: cd to one that is there, or give an absolute path with -o");
+		snprintf(buf, size,
+			 "the current folder has been removed: cd to one that is there, or give an absolute path with "
+			 "-o");
 	else if (r == -EROFS)
 		snprintf(buf, size, "%s; give a folder that can be written with -o", strerror(-r));
 	else if (exists && r == -ENOENT && S_ISLNK(st.st_mode))
@@ -67,10 +69,11 @@ void outdir_explain(const struct outdir *outdir, int r, const char *user, char *
 	else if (exists && r == -EPERM)
 		snprintf(buf, size, "cannot become the folder of %s: %s; give a new one with -o", user, owner);
 	else if (exists && r == -EACCES)
-		snprintf(buf, size, "%s: %s, and %s may not write there%s; give a folder of %s with -o", strerror(-r), owner, user,
-			 strcmp(user, "root") ? "" : " (a file server may give root no rights)", user);
+		snprintf(buf, size, "%s: %s, and %s may not write there%s; give a folder of %s with -o", strerror(-r),
+			 owner, user, strcmp(user, "root") ? "" : " (a file server may give root no rights)", user);
 	else if (r == -EACCES && *outdir->path != '/')
-		snprintf(buf, size, "%s: %s may not enter the current folder; cd to another one, or give an absolute path with -o",
+		snprintf(buf, size,
+			 "%s: %s may not enter the current folder; cd to another one, or give an absolute path with -o",
 			 strerror(-r), user);
 	else
 		snprintf(buf, size, "%s", outdir_strerror(r));

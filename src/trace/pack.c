@@ -13,7 +13,7 @@
 #include "base/util.h"
 
 #define GZIP_ONLY (15 + 16) /* deflateInit2(): the largest window, and a gzip header */
-#define GZIP_MEMORY 8	    /* its default */
+#define GZIP_MEMORY 8 /* its default */
 
 /* --- gzip ----------------------------------------------------------------------------------------- */
 

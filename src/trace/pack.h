@@ -19,7 +19,7 @@ struct packer {
 	char *in, *out;
 	size_t out_size;
 	void *stream; /* z_stream or ZSTD_CCtx */
-	int level;    /* what STREAM is set to */
+	int level; /* what STREAM is set to */
 };
 
 /* 0, -ENOTSUP (built without the library) or -ENOMEM. */

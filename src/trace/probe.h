@@ -20,35 +20,36 @@ struct kernel_btf;
 
 /* One system call of a probe. */
 struct probe_call {
-	const char *name;  /* the row's FUNC */
-	int nr;		   /* -1: this architecture lacks it, or a FUNC that is no call */
-	uint8_t shape;	   /* for the BPF side: dlt_call.shape */
-	const char *exit;  /* program at its end, or NULL: nothing of the call is left by then */
+	const char *name; /* the row's FUNC */
+	int nr; /* -1: this architecture lacks it, or a FUNC that is no call */
+	uint8_t shape; /* for the BPF side: dlt_call.shape */
+	const char *exit; /* program at its end, or NULL: nothing of the call is left by then */
 	const char *entry; /* program at its start as well, or NULL */
 	const char *func; /* the kernel's function, without __x64_sys_ or its like; NULL: NAME */
-	bool no_row;	   /* no FUNC: traced only for the rows of other calls */
-	bool region;	   /* only calls with the operation of include/dltraced.h */
+	bool no_row; /* no FUNC: traced only for the rows of other calls */
+	bool region; /* only calls with the operation of include/dltraced.h */
 };
 
-/* A function of a library, on which a probe has programs in processes that run already: see kernel/uprobe/functions.h. */
+/* A function of a library, on which a probe has programs in processes that run already: see kernel/uprobe/functions.h.
+ */
 struct probe_function {
-	const char *name;    /* the row's FUNC */
+	const char *name; /* the row's FUNC */
 	const char *symbol;
 	const char *modules; /* what the names of its library's files begin with, any of these: "libc.so.6|libc-2." */
-	const char *begins;  /* the program where it begins, with N_ARGS arguments */
-	const char *ends;    /* and where it returns to; NULL: none */
+	const char *begins; /* the program where it begins, with N_ARGS arguments */
+	const char *ends; /* and where it returns to; NULL: none */
 	unsigned int n_args;
-	bool needs_ends;     /* useless in a process without a function that has ENDS */
+	bool needs_ends; /* useless in a process without a function that has ENDS */
 };
 
 /* A probe's loaded BPF object; OBJ is NULL where it has none. */
 struct probe_object {
 	struct bpf_object *obj;
 	struct bpf_object_skeleton *skel; /* owns obj */
-	void *owner;			  /* the generated struct around both */
-	void *state;			  /* of the probe's own, */
-	void (*state_free)(void *state);  /* and what ends it, before the object goes */
-	char *why;			  /* why open() or emit() failed, and what to do; NULL: not known */
+	void *owner; /* the generated struct around both */
+	void *state; /* of the probe's own, */
+	void (*state_free)(void *state); /* and what ends it, before the object goes */
+	char *why; /* why open() or emit() failed, and what to do; NULL: not known */
 };
 
 /* Unload and close it; one that was never opened is left alone. */
@@ -56,11 +57,12 @@ void probe_object_free(struct probe_object *o);
 
 enum probe_flags {
 	PROBE_SELECTABLE = 1, /* on by --probes; on by default, unless ALSO */
-	PROBE_OF_TARGET = 2,  /* rows are of threads of the target: --comm narrows them */
+	PROBE_OF_TARGET = 2, /* rows are of threads of the target: --comm narrows them */
 	PROBE_OF_CALLS = 128, /* rows are system calls */
 	PROBE_MORE_ROWS = 256, /* a call may have several rows, or none here and one in another file */
-	PROBE_ON_DEMAND = 4,  /* off by default */
-	PROBE_SCHED_SUMS = 8, /* on with --sched sums; by default, too, where it loads, unless the target is the machine */
+	PROBE_ON_DEMAND = 4, /* off by default */
+	PROBE_SCHED_SUMS =
+		8, /* on with --sched sums; by default, too, where it loads, unless the target is the machine */
 	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
 	PROBE_MAY_LACK = 64, /* on by default, where the kernel does not refuse it */
 	PROBE_REFERENCE = 32, /* the rows of other files need it: --keep drops it last */
@@ -70,9 +72,9 @@ enum probe_flags {
 /* When to send the sums of a probe that adds up in the kernel. */
 enum probe_emit {
 	PROBE_EMIT_BEGIN, /* programs are attached, targets are in: counting starts from the present state; no rows */
-	PROBE_EMIT,	  /* an interval has passed */
-	PROBE_EMIT_STOP,  /* about to be detached: counting ends at the present state; no rows */
-	PROBE_EMIT_END,	  /* detached: send everything that has not been sent */
+	PROBE_EMIT, /* an interval has passed */
+	PROBE_EMIT_STOP, /* about to be detached: counting ends at the present state; no rows */
+	PROBE_EMIT_END, /* detached: send everything that has not been sent */
 };
 
 struct probe {
@@ -84,7 +86,7 @@ struct probe {
 	const struct probe_function *functions;
 	unsigned int n_functions;
 	size_t rec_size; /* size of the kernel's fixed part: shorter records are refused */
-	size_t seg_at;	 /* offset of the strings in what the table describes; 0: at rec_size */
+	size_t seg_at; /* offset of the strings in what the table describes; 0: at rec_size */
 	unsigned int needs; /* a probe whose object must also be loaded, 0: none */
 	unsigned int flags;
 	/*
@@ -94,7 +96,8 @@ struct probe {
 	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
 	/* Turn one record into rows, where the table does not suffice for that. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
-	/* Write the rows of records that had to wait, as far as is possible by now; at the END all of them. NULL: none waits. */
+	/* Write the rows of records that had to wait, as far as is possible by now; at the END all of them. NULL: none
+	 * waits. */
 	void (*turn)(struct decode *d, bool end);
 	/*
 	 * Make the record of a call that was still running at the end: fill what follows the header in REC
@@ -105,8 +108,8 @@ struct probe {
 	 * For a probe that keeps its operations in flight in maps of its own: a record of each as of
 	 * NOW_NS, once its programs are detached; before that at most MAX, some of them perhaps twice.
 	 */
-	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec),
-			  void *ctx, uint64_t now_ns, unsigned int max);
+	void (*in_flight)(struct probe_object *o, void (*emit)(void *ctx, const struct dlt_hdr *rec), void *ctx,
+			  uint64_t now_ns, unsigned int max);
 	/*
 	 * A program whose skipped runs (by the kernel) are all accounted for: what it leaves behind is
 	 * counted as lost when the next run comes upon it, or becomes a row without an end when the trace
@@ -114,13 +117,14 @@ struct probe {
 	 */
 	const char *skips_show;
 	/*
-	 * A phrase for what its rows lack where the kernel refuses its programs, and takes them with dlt_config.plain; NULL:
-	 * it has no such form.
+	 * A phrase for what its rows lack where the kernel refuses its programs, and takes them with dlt_config.plain;
+	 * NULL: it has no such form.
 	 */
 	const char *plain;
 	/* Send records of the sums through the rings. 0 or -errno. */
 	int (*emit)(struct probe_object *o, enum probe_emit when);
-	/* Likewise send what cannot wait for the end of the interval, if there is any: called some times a second. NULL: never. */
+	/* Likewise send what cannot wait for the end of the interval, if there is any: called some times a second.
+	 * NULL: never. */
 	int (*emit_due)(struct probe_object *o);
 };
 

@@ -141,9 +141,11 @@ static int open_numbered(const struct reader *reader, struct segment_file *file,
 static int open_text(struct reader *reader, size_t i)
 {
 	struct reader_segment *segment = &reader->segments[i];
-	bool growing = reader->growing_fd >= 0 && segment->file.nr == SEGMENT_LAST && segment->file.pack == reader->growing_pack;
+	bool growing = reader->growing_fd >= 0 && segment->file.nr == SEGMENT_LAST &&
+		       segment->file.pack == reader->growing_pack;
 	uint64_t bytes = reader->growing_bytes;
-	int fd = growing ? fcntl(reader->growing_fd, F_DUPFD_CLOEXEC, 0) : open_numbered(reader, &segment->file, &bytes);
+	int fd =
+		growing ? fcntl(reader->growing_fd, F_DUPFD_CLOEXEC, 0) : open_numbered(reader, &segment->file, &bytes);
 
 	unpack_close(&reader->text);
 	reader->at = i;
@@ -404,7 +406,8 @@ static unsigned int keep_times(struct reader *reader, struct reader_row *rows, u
 int reader_next_rows(struct reader *reader, struct reader_row *rows, unsigned int max)
 {
 	for (;;) {
-		const unsigned int n = take_rows(reader, rows, max), kept = n && reader->end_ns ? keep_times(reader, rows, n) : n;
+		const unsigned int n = take_rows(reader, rows, max),
+				   kept = n && reader->end_ns ? keep_times(reader, rows, n) : n;
 		int got;
 
 		if (kept)

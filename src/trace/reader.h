@@ -35,22 +35,22 @@ struct reader_row {
 struct reader_segment {
 	struct segment_file file;
 	uint64_t start; /* offset of its first byte; known once those before it have been read */
-	uint64_t end;	/* and of the byte after its last, once it has been read itself */
+	uint64_t end; /* and of the byte after its last, once it has been read itself */
 	struct unpack_marks marks;
 	bool opened, read, bad; /* bad: left out */
 };
 
 struct reader {
-	int dirfd;	     /* ours */
-	int growing_fd;	     /* NAME.out when it was opened; -1: none */
+	int dirfd; /* ours */
+	int growing_fd; /* NAME.out when it was opened; -1: none */
 	enum pack growing_pack;
 	uint64_t growing_bytes;
 	char base[SEGMENT_BASE_MAX];
 	struct reader_segment *segments;
 	size_t n_segments, at; /* the one in use */
-	struct unpack text;    /* of it */
+	struct unpack text; /* of it */
 
-	char name[32];	     /* from line 1 */
+	char name[32]; /* from line 1 */
 	unsigned int schema; /* from line 1 */
 	unsigned int n_columns;
 	char *columns[READER_COLUMNS_MAX];
@@ -58,24 +58,26 @@ struct reader {
 	char *header_line; /* the same as it stands in the file */
 
 	char *buf;
-	size_t pos, len;     /* the unread part of buf */
+	size_t pos, len; /* the unread part of buf */
 	struct lines *lines; /* the lines of it that have been found so far */
 	uint64_t offset; /* of buf[0] */
-	bool skip;	 /* inside a line longer than the buffer */
-	bool zeros; /* the file has some: what a disk has lost is read as zeros, and a row around them is two halves of rows */
+	bool skip; /* inside a line longer than the buffer */
+	bool zeros; /* the file has some: what a disk has lost is read as zeros, and a row around them is two halves of
+		       rows */
 
-	uint64_t begin_ns, end_ns; /* rows from the first time on and before the second alone are delivered; END_NS 0: all */
-	uint64_t rows;	   /* that were read */
-	uint64_t outside;  /* of these, not delivered */
+	uint64_t begin_ns,
+		end_ns; /* rows from the first time on and before the second alone are delivered; END_NS 0: all */
+	uint64_t rows; /* that were read */
+	uint64_t outside; /* of these, not delivered */
 	uint64_t bad_rows; /* too few fields, or too long */
-	bool cut;	   /* the last line has no newline */
+	bool cut; /* the last line has no newline */
 	/* of the segments to read: */
 	uint64_t stored_bytes; /* bytes on the disk */
-	size_t missing;	       /* missing between others */
-	size_t gone;	       /* dropped before they were read */
-	size_t bad;	       /* without a header, or with another file's */
-	size_t damaged;	       /* cannot be unpacked to the end */
-	int error;	       /* why the last of the bad ones could not be read, -errno */
+	size_t missing; /* missing between others */
+	size_t gone; /* dropped before they were read */
+	size_t bad; /* without a header, or with another file's */
+	size_t damaged; /* cannot be unpacked to the end */
+	int error; /* why the last of the bad ones could not be read, -errno */
 };
 
 /*

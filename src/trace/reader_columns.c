@@ -39,7 +39,7 @@ static WITH_AVX2 inline __m256i load(const void *low, const void *high)
 static WITH_AVX2 inline __m256i digits_of(struct reader_field a, struct reader_field b)
 {
 	static const uint8_t ones[2 * LAST] = { [LAST] = 255, 255, 255, 255, 255, 255, 255, 255,
-						255,	      255, 255, 255, 255, 255, 255, 255 };
+						255,          255, 255, 255, 255, 255, 255, 255 };
 	const __m256i text = load(a.p + a.len - LAST, b.p + b.len - LAST);
 
 	return _mm256_and_si256(_mm256_sub_epi8(text, _mm256_set1_epi8('0')), load(ones + a.len, ones + b.len));

@@ -21,8 +21,7 @@
 
 /* --- strings after the fixed part ---------------------------------------------------------------- */
 
-const char *record_seg(const struct probe *probe, const void *rec, size_t segs_offset, unsigned int i,
-		       size_t *len_ret)
+const char *record_seg(const struct probe *probe, const void *rec, size_t segs_offset, unsigned int i, size_t *len_ret)
 {
 	const struct dlt_hdr *hdr = rec;
 	const struct dlt_segs *segs = (const void *)((const char *)rec + segs_offset);
@@ -97,7 +96,8 @@ size_t record_abs_seg(char *dst, const struct probe *p, const void *rec, size_t 
 		      unsigned int base)
 {
 	size_t len, base_len;
-	const char *s = record_seg(p, rec, segs_offset, i, &len), *walked = record_seg(p, rec, segs_offset, base, &base_len);
+	const char *s = record_seg(p, rec, segs_offset, i, &len),
+		   *walked = record_seg(p, rec, segs_offset, base, &base_len);
 
 	return record_abs(dst, s, len ? len - 1 : 0, walked, base_len);
 }
@@ -110,8 +110,7 @@ size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, 
 	if (file->flags & DLT_PATH_FLOATING) {
 		/* the forms of /proc/PID/fd: d_path's d_dname of each file system */
 		if (file->magic == MAGIC_PIPEFS || file->magic == MAGIC_SOCKFS)
-			return (size_t)sprintf(dst, "%s:[%llu]",
-					       file->magic == MAGIC_PIPEFS ? "pipe" : "socket",
+			return (size_t)sprintf(dst, "%s:[%llu]", file->magic == MAGIC_PIPEFS ? "pipe" : "socket",
 					       (unsigned long long)file->id.ino);
 		if (file->magic == MAGIC_PIDFS)
 			return (size_t)sprintf(dst, "anon_inode:[pidfd]");
@@ -133,8 +132,11 @@ size_t record_realpath(char *dst, const struct dlt_file *file, const char *seg, 
 
 static const char *file_type(const struct dlt_file *file, const char *seg, size_t len)
 {
-	static const struct { uint32_t mode; const char *name; } types[] = {
-		{ S_IFREG, "reg" }, { S_IFDIR, "dir" }, { S_IFCHR, "chr" }, { S_IFBLK, "blk" },
+	static const struct {
+		uint32_t mode;
+		const char *name;
+	} types[] = {
+		{ S_IFREG, "reg" },  { S_IFDIR, "dir" },   { S_IFCHR, "chr" }, { S_IFBLK, "blk" },
 		{ S_IFIFO, "fifo" }, { S_IFSOCK, "sock" }, { S_IFLNK, "lnk" },
 	};
 	bool tmpfs = !strncmp(file->fstype, "tmpfs", sizeof(file->fstype));
@@ -159,9 +161,10 @@ static const char *file_state(const struct dlt_file *file)
 {
 	if (file->flags & DLT_PATH_FLOATING)
 		return "ok";
-	return file->flags & DLT_PATH_DELETED	    ? "deleted" :
+	return file->flags & DLT_PATH_DELETED     ? "deleted" :
 	       file->flags & DLT_PATH_UNREACHABLE ? "unreachable" :
-	       file->flags & DLT_PATH_TRUNCATED   ? "truncated" : "ok";
+	       file->flags & DLT_PATH_TRUNCATED   ? "truncated" :
+						    "ok";
 }
 
 static __attribute__((noinline)) char *put_new_name(char *out, const char *name, struct record_name *slot)
@@ -187,7 +190,8 @@ static inline char *put_name(char *out, const char *name, struct record_ctx *ctx
 }
 
 /* Appends the names of the bits of *V joined by '|', clearing those bits; ZERO: also the name of no bit. */
-static inline __attribute__((always_inline)) char *put_set(char *out, const struct field_name *names, uint64_t *v, bool zero, struct record_ctx *ctx)
+static inline __attribute__((always_inline)) char *put_set(char *out, const struct field_name *names, uint64_t *v,
+							   bool zero, struct record_ctx *ctx)
 {
 	char *start = out;
 
@@ -280,8 +284,8 @@ static char *put_fid(char *out, const struct field *field, const struct dlt_file
 }
 
 /* Not inlined, so that rows without a path need no stack for one. */
-static __attribute__((noinline)) char *put_seg(char *out, const struct probe *probe, const struct field *field, const void *rec,
-						  struct record_ctx *ctx)
+static __attribute__((noinline)) char *put_seg(char *out, const struct probe *probe, const struct field *field,
+					       const void *rec, struct record_ctx *ctx)
 {
 	char path[RECORD_PATH_MAX];
 	size_t len;
@@ -301,7 +305,8 @@ static __attribute__((noinline)) char *put_seg(char *out, const struct probe *pr
 		return text_put_str(out, path, record_realpath(path, file, s, len));
 	}
 	if (field->kind == FIELD_ABS && all->len[field->arg2] != DLT_SEG_VERBATIM)
-		return text_put_str(out, path, record_abs_seg(path, probe, rec, field->offset, field->arg, field->arg2));
+		return text_put_str(out, path,
+				    record_abs_seg(path, probe, rec, field->offset, field->arg, field->arg2));
 	s = record_seg(probe, rec, field->offset, field->arg, &len);
 	/* argument vectors contain NULs */
 	if (s && !s[len - 1])
@@ -365,7 +370,9 @@ static char *put_field(char *out, const struct probe *probe, const struct field 
 	case FIELD_WORD:
 		return text_put_str(out, at, strnlen(at, field->arg));
 	case FIELD_FUNC:
-		return put_name(out, *(const uint16_t *)at < probe->n_calls ? probe->calls[*(const uint16_t *)at].name : "?", ctx);
+		return put_name(out,
+				*(const uint16_t *)at < probe->n_calls ? probe->calls[*(const uint16_t *)at].name : "?",
+				ctx);
 	case FIELD_NAME:
 		for (const struct field_name *n = field->names; n->name; n++)
 			if (n->value == *(const uint32_t *)at)
@@ -399,7 +406,8 @@ static char *put_thread(char *out, const struct dlt_hdr *hdr, struct record_thre
 	struct record_thread *thread = &slots[hdr->tid % RECORD_THREAD_SLOTS];
 	char *end;
 
-	if (!thread->len || thread->tid != hdr->tid || thread->tgid != hdr->tgid || memcmp(thread->comm, hdr->comm, DLT_COMM_LEN)) {
+	if (!thread->len || thread->tid != hdr->tid || thread->tgid != hdr->tgid ||
+	    memcmp(thread->comm, hdr->comm, DLT_COMM_LEN)) {
 		thread->tid = hdr->tid;
 		thread->tgid = hdr->tgid;
 		memcpy(thread->comm, hdr->comm, DLT_COMM_LEN);

@@ -57,8 +57,7 @@ char *record_put_header(char *out, const struct probe *p);
  * Returns segment I of REC, a record of PROBE with its struct dlt_segs at SEGS_OFFSET, NUL included: NULL and 0
  * when empty, too long, or beyond the record's end.
  */
-const char *record_seg(const struct probe *probe, const void *rec, size_t segs_offset, unsigned int i,
-		       size_t *len_ret);
+const char *record_seg(const struct probe *probe, const void *rec, size_t segs_offset, unsigned int i, size_t *len_ret);
 
 /*
  * Writes a walked path (components from last to first, each with its NUL) as "/a/b" to DST of

@@ -16,10 +16,11 @@
 
 #define KEPT_BYTES (2U * RESERVE_USE_BYTES)
 #define LEAST_BYTES (64U << 10) /* with less there is nothing to write */
-#define NAME "files.out.new"	/* a leftover of a trace that was killed: the next one with --force removes it */
+#define NAME "files.out.new" /* a leftover of a trace that was killed: the next one with --force removes it */
 #define CHUNK_BYTES (16 << 10)
 
-/* A write to allocated space needs no more space here. Elsewhere a write takes new blocks first, or a server decides. */
+/* A write to allocated space needs no more space here. Elsewhere a write takes new blocks first, or a server decides.
+ */
 static const long overwriting[] = { EXT4_SUPER_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC };
 
 static bool is_needed(const struct statfs *fs)
@@ -67,7 +68,8 @@ void reserve_take(struct reserve *reserve, int dirfd, uint64_t most_bytes)
 	if (bytes < LEAST_BYTES || fstatfs(dirfd, &fs) < 0 || !is_needed(&fs))
 		return;
 	reserve->fd = open_nameless(dirfd);
-	if (reserve->fd >= 0 && fallocate(reserve->fd, 0, 0, (off_t)bytes) < 0 && (errno != EOPNOTSUPP || fill(reserve->fd, bytes) < 0))
+	if (reserve->fd >= 0 && fallocate(reserve->fd, 0, 0, (off_t)bytes) < 0 &&
+	    (errno != EOPNOTSUPP || fill(reserve->fd, bytes) < 0))
 		reserve_give_back(reserve);
 }
 

@@ -116,7 +116,8 @@ struct foreign {
 
 static int is_foreign(void *ctx, const char *file)
 {
-	static const char *const ends[] = { ".7z", ".Z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".sz", ".xz", ".zip" };
+	static const char *const ends[] = { ".7z",   ".Z",   ".br",  ".bz2", ".lz", ".lz4",
+					    ".lzma", ".lzo", ".rar", ".sz",  ".xz", ".zip" };
 	const struct foreign *foreign = ctx;
 	size_t len = strlen(file);
 	struct segment_name name;
@@ -153,8 +154,7 @@ static int add_entry(void *ctx, const char *file)
 	struct segment_list *l = ls->l;
 	struct segment_name name;
 
-	if (!segment_parse(file, &name) || strcmp(name.base, ls->base) ||
-	    (ls->before && name.nr >= ls->before))
+	if (!segment_parse(file, &name) || strcmp(name.base, ls->base) || (ls->before && name.nr >= ls->before))
 		return 0;
 	if (util_room(&l->v, l->n, sizeof(*l->v)) < 0)
 		return -ENOMEM;
@@ -183,7 +183,7 @@ static void sort(struct segment_list *list, uint32_t before)
 	list->missing = 0;
 	if (numbered)
 		list->missing = (before && before != SEGMENT_LAST ? before : list->v[numbered - 1].nr + 1) -
-			     list->v[0].nr - numbered;
+				list->v[0].nr - numbered;
 }
 
 /* A file that is being renamed may be seen under neither name: then the search is repeated. */

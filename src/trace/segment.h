@@ -42,7 +42,8 @@ void segment_format(char file[NAME_MAX + 1], const char *base, uint32_t nr, enum
 /* Is FILE a temporary name that a killed trace may leave behind? */
 bool segment_is_leftover(const char *file);
 
-/* Returns whether DIRFD has a file of BASE that somebody has packed in a way that is not read, as vfs_rw.out.xz: NAME is its name. */
+/* Returns whether DIRFD has a file of BASE that somebody has packed in a way that is not read, as vfs_rw.out.xz: NAME
+ * is its name. */
 bool segment_find_foreign(int dirfd, const char *base, char name[NAME_MAX + 1]);
 
 struct segment_file {

@@ -240,7 +240,8 @@ static int replace_file(struct sink *sink)
 		return fd;
 	/* space kept ahead in the old one must be allocated in the new one before it is given back */
 	r = sink->ahead && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)(2 * sink->ahead)) < 0 && errno != EOPNOTSUPP ?
-		    -errno : 0;
+		    -errno :
+		    0;
 	if (r == 0)
 		r = rename_new(sink->dirfd, name, closed);
 	if (r == 0 && renameat(sink->dirfd, fresh, sink->dirfd, name) < 0) {
@@ -257,8 +258,14 @@ static int replace_file(struct sink *sink)
 static void hand_over(const struct sink *s, uint32_t nr, const struct stat *st)
 {
 	struct sink_segment seg = {
-		.base = s->base, .nr = nr, .rows = s->rows - s->rows_before, .bytes = s->file_bytes,
-		.first_ns = s->first_ns, .last_ns = s->written_last_ns, .dev = st->st_dev, .ino = st->st_ino,
+		.base = s->base,
+		.nr = nr,
+		.rows = s->rows - s->rows_before,
+		.bytes = s->file_bytes,
+		.first_ns = s->first_ns,
+		.last_ns = s->written_last_ns,
+		.dev = st->st_dev,
+		.ino = st->st_ino,
 		.unsure = s->unsure_until - MIN(s->unsure_until, s->rows_before),
 	};
 
@@ -451,7 +458,8 @@ int sink_flush(struct sink *sink)
 	} else if (!sink->holds || sink->len > SINK_BUFFER_BYTES - SINK_ROW_MAX) {
 		drop_buffer(sink);
 	}
-	if (r == 0 && sink->split && sink->split->bytes && sink->file_bytes >= sink->split_at && sink->rows > sink->rows_before)
+	if (r == 0 && sink->split && sink->split->bytes && sink->file_bytes >= sink->split_at &&
+	    sink->rows > sink->rows_before)
 		begin_segment(sink);
 	set_flush_at(sink);
 	return r;

@@ -36,7 +36,7 @@
 /* A closed segment. */
 struct sink_segment {
 	const char *base; /* of its name, the sink's own */
-	uint32_t nr;	  /* SEGMENT_LAST: the trace ends with it, under the growing file's name */
+	uint32_t nr; /* SEGMENT_LAST: the trace ends with it, under the growing file's name */
 	uint64_t rows, bytes;
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
 	uint64_t unsure; /* of the rows: already counted by the sink */
@@ -61,7 +61,7 @@ struct sink {
 	uint64_t rows_buffered;
 	uint64_t file_bytes; /* whole rows in the file */
 	uint64_t torn_bytes; /* behind them: what a failed write may have left there */
-	bool holds;	     /* sink_hold_rows() */
+	bool holds; /* sink_hold_rows() */
 	uint64_t ahead, allocated; /* sink_keep_ahead() */
 	int dirfd;
 	char base[SEGMENT_BASE_MAX];
@@ -80,10 +80,10 @@ struct sink {
 	uint64_t lost, late;
 	uint64_t last_ts_ns; /* of the rows taken */
 	uint64_t unsure; /* of `rows`: the disk may not have them */
-	int refused;	 /* why, -errno */
+	int refused; /* why, -errno */
 	int error; /* last write error, -errno; 0 after a write that worked */
 	uint64_t failures; /* writes that did not work */
-	int failed_with;   /* the last of them, -errno */
+	int failed_with; /* the last of them, -errno */
 	/* set by the control plane: relaxed stores */
 	bool paused; /* below --min-free: rows are counted as lost */
 };

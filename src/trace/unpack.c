@@ -128,7 +128,11 @@ bool unpack_knows(enum pack pack)
 
 enum pack unpack_sniff(int fd)
 {
-	static const struct { enum pack pack; size_t len; const char *magic; } packs[] = {
+	static const struct {
+		enum pack pack;
+		size_t len;
+		const char *magic;
+	} packs[] = {
 		{ PACK_GZIP, 3, "\x1f\x8b\x08" },
 		{ PACK_ZSTD, 4, "\x28\xb5\x2f\xfd" },
 	};

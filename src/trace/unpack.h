@@ -29,12 +29,12 @@ void unpack_marks_free(struct unpack_marks *m);
 struct unpack {
 	int fd;
 	enum pack pack;
-	uint64_t limit;	 /* bytes of the file: growth beyond this is not read */
-	uint64_t at;	 /* in the file, of in[in_pos] or of the next pread() */
-	uint64_t plain;	 /* bytes unpacked so far */
-	bool between;	 /* members: the next byte begins one */
-	bool cut;	 /* it ends within a member */
-	bool damaged;	 /* the rest cannot be unpacked */
+	uint64_t limit; /* bytes of the file: growth beyond this is not read */
+	uint64_t at; /* in the file, of in[in_pos] or of the next pread() */
+	uint64_t plain; /* bytes unpacked so far */
+	bool between; /* members: the next byte begins one */
+	bool cut; /* it ends within a member */
+	bool damaged; /* the rest cannot be unpacked */
 	unsigned char *in;
 	size_t in_pos, in_len;
 	void *stream; /* z_stream or ZSTD_DStream */

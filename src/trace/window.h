@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part of a trace that is looked at: rows of some time, of all files but those to which others refer (PROBE_WHOLE). */
+/* The part of a trace that is looked at: rows of some time, of all files but those to which others refer (PROBE_WHOLE).
+ */
 #ifndef TRACE_WINDOW_H
 #define TRACE_WINDOW_H
 
@@ -14,8 +15,8 @@ struct window {
 };
 
 /*
- * Whether rows of other files refer to any row of NAME.out: those that are PROBE_WHOLE, which the report, without the probes,
- * cannot ask.
+ * Whether rows of other files refer to any row of NAME.out: those that are PROBE_WHOLE, which the report, without the
+ * probes, cannot ask.
  */
 bool window_keeps_whole(const char *name);
 /* Has R, which has just been opened, deliver the rows of W alone. */

@@ -53,7 +53,8 @@ static bool is_signed(struct reader_field v, uint64_t max)
 
 static bool is_hex(struct reader_field v)
 {
-	return v.len > 2 && v.len <= 18 && !memcmp(v.p, "0x", 2) && all_of((struct reader_field){ v.p + 2, v.len - 2 }, "0123456789abcdef");
+	return v.len > 2 && v.len <= 18 && !memcmp(v.p, "0x", 2) &&
+	       all_of((struct reader_field){ v.p + 2, v.len - 2 }, "0123456789abcdef");
 }
 
 static bool is_utc(struct reader_field v)
@@ -78,13 +79,20 @@ bool form_is(enum field_kind kind, struct reader_field v)
 	if (v.len == 1 && (v.p[0] == '-' || v.p[0] == '?'))
 		return kind != FIELD_TS && kind != FIELD_UTC;
 	switch (kinds[kind].form) {
-	case UNSIGNED: return is_unsigned(v, kinds[kind].max);
-	case SIGNED: return is_signed(v, kinds[kind].max);
-	case HEX: return is_hex(v);
-	case ADDRESS: return is_hex(v) || is_signed(v, kinds[kind].max);
-	case OCTAL: return v.len <= 23 && v.p[0] == '0' && all_of(v, "01234567");
-	case UTC: return is_utc(v);
-	default: return true;
+	case UNSIGNED:
+		return is_unsigned(v, kinds[kind].max);
+	case SIGNED:
+		return is_signed(v, kinds[kind].max);
+	case HEX:
+		return is_hex(v);
+	case ADDRESS:
+		return is_hex(v) || is_signed(v, kinds[kind].max);
+	case OCTAL:
+		return v.len <= 23 && v.p[0] == '0' && all_of(v, "01234567");
+	case UTC:
+		return is_utc(v);
+	default:
+		return true;
 	}
 }
 

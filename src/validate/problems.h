@@ -8,9 +8,28 @@
 #include <stdio.h>
 
 enum problem {
-	PROBLEM_MANIFEST, PROBLEM_INCOMPLETE, PROBLEM_READ, PROBLEM_FOREIGN, PROBLEM_SEGMENTS, PROBLEM_HEADER, PROBLEM_COLUMNS,
-	PROBLEM_FIELDS, PROBLEM_CUT, PROBLEM_NUMBER, PROBLEM_TEXT, PROBLEM_ORDER, PROBLEM_SPAN, PROBLEM_CLOCK,
-	PROBLEM_FID, PROBLEM_PID, PROBLEM_SITE, PROBLEM_WORD, PROBLEM_ROWS, PROBLEM_BYTES, PROBLEM_CALLS, PROBLEM_LOST,
+	PROBLEM_MANIFEST,
+	PROBLEM_INCOMPLETE,
+	PROBLEM_READ,
+	PROBLEM_FOREIGN,
+	PROBLEM_SEGMENTS,
+	PROBLEM_HEADER,
+	PROBLEM_COLUMNS,
+	PROBLEM_FIELDS,
+	PROBLEM_CUT,
+	PROBLEM_NUMBER,
+	PROBLEM_TEXT,
+	PROBLEM_ORDER,
+	PROBLEM_SPAN,
+	PROBLEM_CLOCK,
+	PROBLEM_FID,
+	PROBLEM_PID,
+	PROBLEM_SITE,
+	PROBLEM_WORD,
+	PROBLEM_ROWS,
+	PROBLEM_BYTES,
+	PROBLEM_CALLS,
+	PROBLEM_LOST,
 	PROBLEMS,
 };
 
@@ -23,7 +42,8 @@ struct problems {
 
 /* Counts N problems of KIND; the first is in LINE of FILE. */
 void problems_add(struct problems *p, enum problem kind, const char *file, uint64_t line, uint64_t n);
-/* Prints to OUT a line for each kind that has occurred; file names are below DIR. Returns how many problems there are. */
+/* Prints to OUT a line for each kind that has occurred; file names are below DIR. Returns how many problems there are.
+ */
 uint64_t problems_print(const struct problems *problems, const char *dir, FILE *out);
 
 #endif

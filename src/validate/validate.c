@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order of a validation: the manifest; the FIDs, PIDs, SITEs and clocks that rows refer to; then each file once, row by
- * row. Memory is bounded: a row, and a bit for each of these numbers. One thread.
+ * The order of a validation: the manifest; the FIDs, PIDs, SITEs and clocks that rows refer to; then each file once,
+ * row by row. Memory is bounded: a row, and a bit for each of these numbers. One thread.
  */
 #include "validate/validate.h"
 
@@ -48,7 +48,8 @@ struct validate {
 	struct manifest_facts m;
 	struct problems problems;
 	struct ids ids[SOURCES];
-	/* the least and the most that time_align.out has of UTC minus CLOCK_MONOTONIC: each TIME must be within these */
+	/* the least and the most that time_align.out has of UTC minus CLOCK_MONOTONIC: each TIME must be within these
+	 */
 	int64_t offset_min, offset_max;
 	bool clock_known;
 	bool words_known; /* the trace is not of a later version, which may have further words */
@@ -131,7 +132,8 @@ static void check_times(struct validate *validate, struct file *file, const stru
 	if (ns < file->last_ns && ++file->earlier > file->late)
 		add(validate, file, PROBLEM_ORDER);
 	file->last_ns = MAX(ns, file->last_ns);
-	if (!file->whole && ((validate->m.start_ns && ns < validate->m.start_ns) || (validate->m.end_ns && ns > validate->m.end_ns)))
+	if (!file->whole &&
+	    ((validate->m.start_ns && ns < validate->m.start_ns) || (validate->m.end_ns && ns > validate->m.end_ns)))
 		add(validate, file, PROBLEM_SPAN);
 	if (validate->clock_known && file->time && !is_by_clock(validate, file, ns, reader_field(row, file->time)))
 		add(validate, file, PROBLEM_CLOCK);
@@ -156,7 +158,8 @@ static void check_row(struct validate *validate, struct file *file, const struct
 	}
 	check_times(validate, file, row);
 	for (size_t i = 0; i < REFERENCES; i++)
-		if (file->refers[i] && reader_u64(reader_field(row, file->refers[i]), &id) && !ids_have(&validate->ids[references[i].to], id))
+		if (file->refers[i] && reader_u64(reader_field(row, file->refers[i]), &id) &&
+		    !ids_have(&validate->ids[references[i].to], id))
 			add(validate, file, sources[references[i].to].problem);
 }
 
@@ -176,7 +179,8 @@ static void check_header(struct validate *validate, struct file *file)
 		if (!at)
 			continue; /* an older version did not write this column */
 		file->kind[at - 1] = (uint8_t)(1 + file->probe->fields[i].kind);
-		file->field[at - 1] = validate->words_known && words_are(&file->probe->fields[i]) ? &file->probe->fields[i] : NULL;
+		file->field[at - 1] =
+			validate->words_known && words_are(&file->probe->fields[i]) ? &file->probe->fields[i] : NULL;
 		in_order &= at > last;
 		last = at;
 		known++;
@@ -212,7 +216,8 @@ static bool lacks_ends(const struct validate *v, const struct file *f, const str
 	       (!c->dropped && r->segments[0].file.nr != SEGMENT_LAST && r->segments[0].file.nr > 1);
 }
 
-/* Whether the manifest's counts of P, whose rows are calls, add up. What was lost includes calls whose beginning nobody saw. */
+/* Whether the manifest's counts of P, whose rows are calls, add up. What was lost includes calls whose beginning nobody
+ * saw. */
 static bool adds_up(const struct manifest_probe *p, const struct probe *probe)
 {
 	const uint64_t all = p->rows + p->summed + p->filtered + p->lost;
@@ -234,12 +239,16 @@ static void check_counts(struct validate *validate, struct file *file, int error
 		problems_add(&validate->problems, PROBLEM_FOREIGN, foreign, 0, 1);
 	snprintf(name, sizeof(name), "%s.out", file->name);
 	problems_add(&validate->problems, PROBLEM_READ, name, 0, error < 0 && error != -ENOENT);
-	problems_add(&validate->problems, PROBLEM_SEGMENTS, name, 0, file->r.missing + file->r.bad + file->r.damaged + lacks_ends(validate, file, &c));
-	problems_add(&validate->problems, PROBLEM_CUT, name, file->r.cut ? 3 + file->r.rows + file->r.bad_rows - file->before : 0, file->r.cut);
+	problems_add(&validate->problems, PROBLEM_SEGMENTS, name, 0,
+		     file->r.missing + file->r.bad + file->r.damaged + lacks_ends(validate, file, &c));
+	problems_add(&validate->problems, PROBLEM_CUT, name,
+		     file->r.cut ? 3 + file->r.rows + file->r.bad_rows - file->before : 0, file->r.cut);
 	if (validate->m.complete) {
-		problems_add(&validate->problems, PROBLEM_ROWS, name, 0, file->r.rows != c.rows - MIN(c.rows, c.dropped));
+		problems_add(&validate->problems, PROBLEM_ROWS, name, 0,
+			     file->r.rows != c.rows - MIN(c.rows, c.dropped));
 		problems_add(&validate->problems, PROBLEM_BYTES, name, 0,
-			     readable && file->r.n_segments && c.bytes && plain_bytes(&file->r) != c.bytes - MIN(c.bytes, c.dropped_bytes));
+			     readable && file->r.n_segments && c.bytes &&
+				     plain_bytes(&file->r) != c.bytes - MIN(c.bytes, c.dropped_bytes));
 	}
 	for (unsigned int i = 0; probe && i < LOSSES; i++)
 		reasons += probe->lost_by[i];
@@ -248,7 +257,8 @@ static void check_counts(struct validate *validate, struct file *file, int error
 		problems_add(&validate->problems, PROBLEM_CALLS, "manifest.json", 0, !adds_up(probe, file->probe));
 }
 
-/* Counts the damaged rows that the reader has left out, but the first BAD of them. ROWS whole rows came before these. */
+/* Counts the damaged rows that the reader has left out, but the first BAD of them. ROWS whole rows came before these.
+ */
 static void add_bad_rows(struct validate *v, struct file *f, uint64_t rows, uint64_t bad)
 {
 	while (bad < f->r.bad_rows) {
@@ -314,8 +324,8 @@ static int read_manifest(struct validate *v, const char *dir)
 }
 
 /*
- * Whether processes were running before the trace. Such a process may end before the snapshot lists it: then its calls have
- * rows, but pids.out has none of it.
+ * Whether processes were running before the trace. Such a process may end before the snapshot lists it: then its calls
+ * have rows, but pids.out has none of it.
  */
 static bool has_snapshot(const struct validate *validate)
 {
@@ -334,8 +344,8 @@ static bool has_snapshot(const struct validate *validate)
 }
 
 /*
- * Reads the numbers that rows refer to. They are checked only where the file that defines them is complete: where it has
- * lost and dropped no row, and, for PIDs, no process was running before the trace.
+ * Reads the numbers that rows refer to. They are checked only where the file that defines them is complete: where it
+ * has lost and dropped no row, and, for PIDs, no process was running before the trace.
  */
 static int read_references(struct validate *validate)
 {
@@ -387,7 +397,8 @@ int validate_run(const char *dir, FILE *out)
 		res = problems_print(&validate->problems, dir, out) ? 1 : 0;
 		if (!res) {
 			fmt_plain(out, dir, 0);
-			fprintf(out, ": valid: %s, %s\n", FMT_N(validate->files, "file", "files"), FMT_N(validate->rows, "row", "rows"));
+			fprintf(out, ": valid: %s, %s\n", FMT_N(validate->files, "file", "files"),
+				FMT_N(validate->rows, "row", "rows"));
 		}
 	}
 	util_close(&validate->dirfd);

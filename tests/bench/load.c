@@ -313,9 +313,10 @@ static const struct pattern patterns[] = {
 	{ "files", NULL, files, { { "openat", 1 }, { "read", 2 }, { "close", 1 } } },
 	{ "idle", NULL, idle, {} },
 	{ "large-blocks", NULL, large_blocks, { { "malloc", 1 } } },
-	{ "mixed", NULL, mixed,
-	  { { "openat", 1 }, { "write", 1 }, { "mmap", 1 }, { "munmap", 1 }, { "close", 1 },
-	    { "unlink", 1 } } },
+	{ "mixed",
+	  NULL,
+	  mixed,
+	  { { "openat", 1 }, { "write", 1 }, { "mmap", 1 }, { "munmap", 1 }, { "close", 1 }, { "unlink", 1 } } },
 	{ "names", NULL, names, { { "mknod", 1 }, { "rename", 1 }, { "unlink", 1 } } },
 	{ "others", NULL, others, { { "getppid", 1 } } },
 	{ "reads", open_data, reads, { { "pread64", 1 } } },
@@ -437,10 +438,10 @@ static void print_result(int64_t main_ns, const struct worker *workers)
 	fprintf(opt.result,
 		"}, \"cpu_ns\": %.2f, \"wall_ns\": %.2f, \"elapsed_ns\": %.0f, \"least_ns\": %.2f, "
 		"\"process_cpu_ns\": %lld}\n",
-		calls ? cpu_ns / (double)calls : 0, calls ? wall_ns / (double)calls : 0,
-		wall_ns / (double)opt.threads, least_ns(workers),
-		1000LL * (1000000LL * (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
-			  ru.ru_utime.tv_usec + ru.ru_stime.tv_usec));
+		calls ? cpu_ns / (double)calls : 0, calls ? wall_ns / (double)calls : 0, wall_ns / (double)opt.threads,
+		least_ns(workers),
+		1000LL * (1000000LL * (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) + ru.ru_utime.tv_usec +
+			  ru.ru_stime.tv_usec));
 	if (fclose(opt.result))
 		die("the result");
 }
@@ -476,18 +477,31 @@ static void parse(int argc, char **argv)
 
 	while ((o = getopt(argc, argv, "t:n:p:b:g:o:d:")) != -1)
 		switch (o) {
-		case 't': opt.threads = number(optarg, 1, MAX_THREADS); break;
-		case 'n': opt.times = number(optarg, 0, 1000000000000); break;
-		case 'p': opt.pace_ns = number(optarg, 0, 1000000000); break;
-		case 'b': opt.block = number(optarg, 1, 1000000000); break;
-		case 'g': opt.gate = optarg; break;
+		case 't':
+			opt.threads = number(optarg, 1, MAX_THREADS);
+			break;
+		case 'n':
+			opt.times = number(optarg, 0, 1000000000000);
+			break;
+		case 'p':
+			opt.pace_ns = number(optarg, 0, 1000000000);
+			break;
+		case 'b':
+			opt.block = number(optarg, 1, 1000000000);
+			break;
+		case 'g':
+			opt.gate = optarg;
+			break;
 		case 'o':
 			opt.result = fopen(optarg, "we");
 			if (!opt.result)
 				die("%s", optarg);
 			break;
-		case 'd': opt.dir = optarg; break;
-		default: pattern_find(NULL);
+		case 'd':
+			opt.dir = optarg;
+			break;
+		default:
+			pattern_find(NULL);
 		}
 	pattern = pattern_find(argv[optind]);
 	if (!opt.result || !opt.dir)

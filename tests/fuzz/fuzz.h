@@ -21,25 +21,31 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define EXPECT(what)                                                                               \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what);         \
-			abort();                                                                   \
-		}                                                                                  \
+#define EXPECT(what)                                                                       \
+	do {                                                                               \
+		if (!(what)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+			abort();                                                           \
+		}                                                                          \
 	} while (0)
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
 /*
- * For a target's LLVMFuzzerCustomMutator(), of text with decimal numbers: every other time one of them becomes the first or
- * last of some width, which libFuzzer's own changes of single bytes hardly ever find.
+ * For a target's LLVMFuzzerCustomMutator(), of text with decimal numbers: every other time one of them becomes the
+ * first or last of some width, which libFuzzer's own changes of single bytes hardly ever find.
  */
 static inline size_t fuzz_mutate_number(uint8_t *data, size_t size, size_t max, unsigned int seed)
 {
 	static const char *const extremes[] = {
-		"0", "4294967295", "4611686018427387903", "9223372036854775807", "9223372036854775808", "18446744073709551615",
-		"-1", "-9223372036854775808",
+		"0",
+		"4294967295",
+		"4611686018427387903",
+		"9223372036854775807",
+		"9223372036854775808",
+		"18446744073709551615",
+		"-1",
+		"-9223372036854775808",
 	};
 	const char *number = extremes[seed / 2 % ARRAY_SIZE(extremes)];
 	size_t at = size ? seed / 16 * 2654435761U % size : 0, end, len = strlen(number);

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define SEC 1000000000ULL
-#define BEGIN_NS (1000 * SEC)	 /* CLOCK_MONOTONIC */
+#define BEGIN_NS (1000 * SEC) /* CLOCK_MONOTONIC */
 #define BEGIN_UTC 1795305600ULL /* 2026-11-22T00:00:00Z */
 #define BUFFER (1U << 20)
 #define ROW_MAX 2048
@@ -44,11 +44,31 @@ static void die(const char *what)
 /* --- files ---------------------------------------------------------------------------------------- */
 
 enum {
-	BIO, CLOSE, CREATE_DEL, MMAP, OPEN, SYNC, VFS_RW, SCHED,
-	PIDS, FILES, TIME_ALIGN, MARKS, ALLOC, SITES, CPU, DISK, GPU, GPU_DEV, N_OUTS
+	BIO,
+	CLOSE,
+	CREATE_DEL,
+	MMAP,
+	OPEN,
+	SYNC,
+	VFS_RW,
+	SCHED,
+	PIDS,
+	FILES,
+	TIME_ALIGN,
+	MARKS,
+	ALLOC,
+	SITES,
+	CPU,
+	DISK,
+	GPU,
+	GPU_DEV,
+	N_OUTS
 };
 
-#define OUT(n, c, p) { .name = (n), .columns = (c), .probe = (p) }
+#define OUT(n, c, p)                                      \
+	{                                                 \
+		.name = (n), .columns = (c), .probe = (p) \
+	}
 static struct out {
 	const char *name, *columns;
 	bool probe; /* is among `probes' of the manifest */
@@ -57,15 +77,22 @@ static struct out {
 	uint64_t rows, bytes;
 	char *buf;
 } outs[N_OUTS] = {
-	[BIO] = OUT("bio", "PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS FLAGS STATUS "
-		     "KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE", true),
+	[BIO] = OUT("bio",
+		    "PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS FLAGS STATUS "
+		    "KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE",
+		    true),
 	[CLOSE] = OUT("close", "PID TID COMM FUNC LAT_NS RET FD LAST FID FILE", true),
 	[CREATE_DEL] = OUT("create_del", "PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2", true),
-	[MMAP] = OUT("mmap", "PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET OLD_ADDR OLD_LEN FID FILE", true),
+	[MMAP] = OUT("mmap", "PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET OLD_ADDR OLD_LEN FID FILE",
+		     true),
 	[OPEN] = OUT("open", "PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH REALPATH", true),
 	[SYNC] = OUT("sync", "PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE", true),
-	[VFS_RW] = OUT("vfs_rw", "PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES FD FLAGS FID FILE", true),
-	[SCHED] = OUT("sched", "PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS BLOCKED_NS SLEEP_NS MAX_NS", true),
+	[VFS_RW] = OUT("vfs_rw", "PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES FD FLAGS FID FILE",
+		       true),
+	[SCHED] = OUT(
+		"sched",
+		"PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS BLOCKED_NS SLEEP_NS MAX_NS",
+		true),
 	[PIDS] = OUT("pids", "PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS", true),
 	[FILES] = OUT("files", "FID DEV INO TYPE FSTYPE SIZE STATE REALPATH", true),
 	[TIME_ALIGN] = OUT("time_align", "REALTIME_NS BOOTTIME_NS ERROR_NS EVENT", true),
@@ -409,7 +436,8 @@ static void event(uint64_t ns)
 
 /* --- each second ---------------------------------------------------------------------------------- */
 
-static void sched_row(uint64_t ns, uint64_t pid, const char *comm, const char *kind, uint64_t cpu, uint64_t run, uint64_t runq)
+static void sched_row(uint64_t ns, uint64_t pid, const char *comm, const char *kind, uint64_t cpu, uint64_t run,
+		      uint64_t runq)
 {
 	struct out *f = &outs[SCHED];
 
@@ -461,7 +489,8 @@ static void sched(uint64_t ns, enum stage stage)
 
 		for (uint64_t i = cpu; i < n_procs; i += o.cpus) {
 			bool loads = i >= n_trainers, busy = loads == (stage == READING);
-			uint64_t run = SEC / (per_cpu + 1) * (busy ? 60 + dice() % 40 : 5 + dice() % 5) / 100, runq = run / 8;
+			uint64_t run = SEC / (per_cpu + 1) * (busy ? 60 + dice() % 40 : 5 + dice() % 5) / 100,
+				 runq = run / 8;
 			uint64_t disk = loads && busy ? (SEC - run - runq) / 2 : 0;
 
 			left -= run;
@@ -589,7 +618,9 @@ static void put_procs(void)
 		uint64_t trainer = trains ? i : (i - n_trainers) % n_trainers;
 
 		*p = (struct proc){
-			.pid = FIRST_PID + i, .ppid = trains ? root.pid : FIRST_PID + trainer, .free_ns = BEGIN_NS,
+			.pid = FIRST_PID + i,
+			.ppid = trains ? root.pid : FIRST_PID + trainer,
+			.free_ns = BEGIN_NS,
 			.comm = trains ? "python" : "pt_data_worker",
 		};
 		snprintf(p->rank, sizeof(p->rank), "%" PRIu64, trainer);
@@ -762,18 +793,20 @@ static void put_manifest(void)
 	if (!m)
 		die("manifest.json");
 	strftime(end, sizeof(end), "%Y-%m-%dT%H:%M:%S", gmtime_r(&s, &tm));
-	fprintf(m, "{\n  \"tool\": \"dltraced\", \"version\": \"0.1.0\", \"schema\": 1, \"complete\": true,\n"
-		   "  \"host\": \"node1\", \"kernel\": \"Linux 6.8.0-48-generic x86_64\",\n"
-		   "  \"cmdline\": [\"dltraced\", \"start\"],\n"
-		   "  \"workload\": {\"argv\": [\"torchrun\", \"train.py\"], \"pid\": %d, \"status\": 0, \"user\": \"ada\"},\n"
-		   "  \"start\": {\"monotonic_ns\": %llu, \"utc\": \"2026-11-22T00:00:00.000000000Z\"},\n"
-		   "  \"end\": {\"monotonic_ns\": %llu, \"utc\": \"%s.000000000Z\"},\n  \"probes\": [",
+	fprintf(m,
+		"{\n  \"tool\": \"dltraced\", \"version\": \"0.1.0\", \"schema\": 1, \"complete\": true,\n"
+		"  \"host\": \"node1\", \"kernel\": \"Linux 6.8.0-48-generic x86_64\",\n"
+		"  \"cmdline\": [\"dltraced\", \"start\"],\n"
+		"  \"workload\": {\"argv\": [\"torchrun\", \"train.py\"], \"pid\": %d, \"status\": 0, \"user\": \"ada\"},\n"
+		"  \"start\": {\"monotonic_ns\": %llu, \"utc\": \"2026-11-22T00:00:00.000000000Z\"},\n"
+		"  \"end\": {\"monotonic_ns\": %llu, \"utc\": \"%s.000000000Z\"},\n  \"probes\": [",
 		FIRST_PID - 1, BEGIN_NS, BEGIN_NS + o.seconds * SEC, end);
 	for (int i = 0; i < N_OUTS; i++) {
 		if (!outs[i].probe || !outs[i].fd)
 			continue;
-		fprintf(m, "%s\n    {\"name\": \"%s\", \"backend\": \"tracepoint\", \"rows\": %" PRIu64 ", \"lost\": 0}", comma,
-			outs[i].name, outs[i].rows);
+		fprintf(m,
+			"%s\n    {\"name\": \"%s\", \"backend\": \"tracepoint\", \"rows\": %" PRIu64 ", \"lost\": 0}",
+			comma, outs[i].name, outs[i].rows);
 		comma = ",";
 	}
 	fputs("\n  ],\n  \"collectors\": [", m);
@@ -787,7 +820,8 @@ static void put_manifest(void)
 	}
 	fputs("\n  ],\n", m);
 	if (o.allocs)
-		fputs("  \"alloc\": {\"min_bytes\": 4096, \"sites\": \"native\", \"small_calls\": 1234, \"small_bytes\": 98765},\n", m);
+		fputs("  \"alloc\": {\"min_bytes\": 4096, \"sites\": \"native\", \"small_calls\": 1234, \"small_bytes\": 98765},\n",
+		      m);
 	fputs("  \"self\": {\"pid\": 7, \"cpu_user_us\": 1000, \"cpu_system_us\": 2500}\n}\n", m);
 	if (fclose(m) != 0)
 		die("manifest.json");
@@ -825,8 +859,11 @@ static void generate(void)
 
 int main(int argc, char **argv)
 {
-	static const struct { char c; uint64_t *value; } options[] = {
-		{ 'r', &o.rows }, { 'g', &o.gpus }, { 'w', &o.workers }, { 'c', &o.cpus },
+	static const struct {
+		char c;
+		uint64_t *value;
+	} options[] = {
+		{ 'r', &o.rows },  { 'g', &o.gpus },  { 'w', &o.workers }, { 'c', &o.cpus },
 		{ 'd', &o.disks }, { 'f', &o.files }, { 's', &o.seconds }, { 'a', &o.allocs },
 	};
 	uint64_t rows = 0, bytes = 0;
@@ -837,7 +874,8 @@ int main(int argc, char **argv)
 			if (options[i].c == c)
 				*options[i].value = strtoull(optarg, NULL, 10);
 	if (optind + 1 != argc || !o.cpus || !o.disks || !o.files || !o.seconds) {
-		fprintf(stderr, "usage: gen_trace [-a ALLOCATIONS] [-r ROWS] [-g GPUS] [-w WORKERS] [-c CPUS] [-d DISKS] [-f FILES] [-s SECONDS] DIR\n");
+		fprintf(stderr,
+			"usage: gen_trace [-a ALLOCATIONS] [-r ROWS] [-g GPUS] [-w WORKERS] [-c CPUS] [-d DISKS] [-f FILES] [-s SECONDS] DIR\n");
 		return 2;
 	}
 	if (mkdir(argv[optind], 0777) < 0 && errno != EEXIST)

@@ -31,10 +31,10 @@
 #define FOLDERS 20
 #define FILE_BYTES (16 << 10)
 #define READ_BYTES (4 << 10)
-#define THREADS 2	   /* in each loader */
+#define THREADS 2 /* in each loader */
 #define CHECKPOINT_BYTES (4 << 20)
 #define CHECKPOINT_S 10
-#define NEW_PER_MINUTE 60  /* each new file stays for KEPT_NEW of them */
+#define NEW_PER_MINUTE 60 /* each new file stays for KEPT_NEW of them */
 #define KEPT_NEW 600
 #define STACK_BYTES (64 << 10)
 #define PATH_BYTES 256
@@ -52,8 +52,8 @@ struct count {
 struct part {
 	const char *comm;
 	void (*run)(unsigned int nr);
-	unsigned int n;	   /* number of them at a time */
-	bool epoch;	   /* forked anew for each epoch */
+	unsigned int n; /* number of them at a time */
+	bool epoch; /* forked anew for each epoch */
 };
 
 static struct {
@@ -64,7 +64,7 @@ static struct {
 #define N_PARTS 8
 static struct count (*tallies)[N_PROBES][N_RW];
 static struct count (*mine)[N_RW]; /* counters of this process's part */
-static uint64_t end_ns;		   /* when this part ends */
+static uint64_t end_ns; /* when this part ends */
 static int pipe_fds[2];
 static char pattern[FILE_BYTES];
 
@@ -349,14 +349,10 @@ static void part_reader(unsigned int nr)
 }
 
 static struct part parts[N_PARTS] = {
-	{ "soak-make", part_make, 0, false },
-	{ "soak-load", part_load, 4, true },
-	{ "soak-map", part_map, 1, true },
-	{ "soak-checkpt", part_checkpoint, 1, false },
-	{ "soak-names", part_names, 1, false },
-	{ "soak-new", part_new, 1, false },
-	{ "soak-writer", part_writer, 1, false },
-	{ "soak-reader", part_reader, 1, false },
+	{ "soak-make", part_make, 0, false },     { "soak-load", part_load, 4, true },
+	{ "soak-map", part_map, 1, true },        { "soak-checkpt", part_checkpoint, 1, false },
+	{ "soak-names", part_names, 1, false },   { "soak-new", part_new, 1, false },
+	{ "soak-writer", part_writer, 1, false }, { "soak-reader", part_reader, 1, false },
 };
 
 /* --- processes ------------------------------------------------------------------------------------ */
@@ -439,14 +435,29 @@ static void parse(int argc, char **argv)
 		unsigned int n = optarg ? (unsigned int)strtoul(optarg, NULL, 10) : 0;
 
 		switch (c) {
-		case 'd': opt.dir = optarg; break;
-		case 'T': opt.tally = optarg; break;
-		case 't': opt.seconds = n; break;
-		case 'e': opt.epoch_s = n; break;
-		case 'w': opt.loaders = n; break;
-		case 'n': opt.files = n; break;
-		case 'p': opt.pace_us = n; break;
-		default: exit(2);
+		case 'd':
+			opt.dir = optarg;
+			break;
+		case 'T':
+			opt.tally = optarg;
+			break;
+		case 't':
+			opt.seconds = n;
+			break;
+		case 'e':
+			opt.epoch_s = n;
+			break;
+		case 'w':
+			opt.loaders = n;
+			break;
+		case 'n':
+			opt.files = n;
+			break;
+		case 'p':
+			opt.pace_us = n;
+			break;
+		default:
+			exit(2);
 		}
 	}
 	if (!opt.dir || !opt.tally || !opt.seconds || !opt.epoch_s || !opt.files || !opt.pace_us) {
@@ -459,7 +470,8 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	void *volatile heap; /* begun here: libc takes memory for each of the parts' threads, and brk(2) has rows, too */
+	void *volatile heap; /* begun here: libc takes memory for each of the parts' threads, and brk(2) has rows, too
+			      */
 	uint64_t all_end_ns, epoch_ns;
 	unsigned int lasting;
 

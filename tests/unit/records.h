@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records put together as the kernel side does, and what decode makes of them in a folder of the test: decoder_make() and
- * decoder_remove() are its fixture.
+ * Records put together as the kernel side does, and what decode makes of them in a folder of the test: decoder_make()
+ * and decoder_remove() are its fixture.
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -15,9 +15,9 @@
 #include "trace/record.h"
 #include "tree.h"
 
-#define START_NS (1000 * NSEC_PER_SEC)		  /* CLOCK_MONOTONIC when the trace began */
+#define START_NS (1000 * NSEC_PER_SEC) /* CLOCK_MONOTONIC when the trace began */
 #define START_REAL_NS (1795222923 * NSEC_PER_SEC) /* 2026-11-21T01:02:03Z */
-#define NO_SUCH_PID 5000000			  /* above PID_MAX_LIMIT, linux/threads.h */
+#define NO_SUCH_PID 5000000 /* above PID_MAX_LIMIT, linux/threads.h */
 
 static struct config config;
 static struct decode decode;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * CPUs that make records in rings in memory, as bpf/ does: a full or crowded ring counts a record as lost, TIMESTAMP is
- * taken after the reserve, other records come in between, a file's name is sent before its first use. The records of each
- * CPU are kept as counts and a hash, for comparison with the rows.
+ * taken after the reserve, other records come in between, a file's name is sent before its first use. The records of
+ * each CPU are kept as counts and a hash, for comparison with the rows.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -17,7 +17,7 @@
 #include "ring_memory.h"
 
 #define REPLAY_CPUS_MAX 512
-#define REPLAY_FILES 8	     /* for each CPU, */
+#define REPLAY_FILES 8 /* for each CPU, */
 #define REPLAY_FILE_READS 32 /* read in turn, this many times each */
 
 /* The activity of a CPU's threads: reads of a few files, the same with other calls in between, or small files. */
@@ -25,11 +25,11 @@ enum replay_mode { REPLAY_READS, REPLAY_MIX, REPLAY_SMALL_FILES };
 
 struct replay_cpu {
 	struct ring_memory *ring;
-	uint32_t tid;	/* its number, from 1, which identifies its rows */
+	uint32_t tid; /* its number, from 1, which identifies its rows */
 	uint64_t reads; /* begun */
 	uint64_t steps;
 	uint64_t read_hash; /* of those in the ring, in order */
-	uint32_t *held;	    /* reserved, with other records after it */
+	uint32_t *held; /* reserved, with other records after it */
 	bool named[REPLAY_FILES];
 	struct dlt_file_id small; /* the last new file */
 	struct dlt_stats stats[DLT_PROBES];

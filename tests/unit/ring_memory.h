@@ -30,8 +30,8 @@ struct ring_memory {
 };
 
 /*
- * The consumer's page, and the producer's with the data twice after it, so that every record is contiguous. BYTES: a power
- * of two, whole pages.
+ * The consumer's page, and the producer's with the data twice after it, so that every record is contiguous. BYTES: a
+ * power of two, whole pages.
  */
 static inline void ring_memory_make(struct ring_memory *m, struct ring *r, size_t bytes)
 {
@@ -46,8 +46,9 @@ static inline void ring_memory_make(struct ring_memory *m, struct ring *r, size_
 	for (char *at = prod + page; at < prod + page + 2 * bytes; at += bytes)
 		assert_ptr_equal(mmap(at, bytes, prot, MAP_SHARED | MAP_FIXED, fd, 0), at);
 	*m = (struct ring_memory){ (uint64_t *)cons, (uint64_t *)prod, prod + page, bytes };
-	*r = (struct ring){ .consumer_pos = m->consumer, .producer_pos = m->producer,
-			    .data = m->data, .mask = bytes - 1 };
+	*r = (struct ring){
+		.consumer_pos = m->consumer, .producer_pos = m->producer, .data = m->data, .mask = bytes - 1
+	};
 }
 
 static inline void ring_memory_free(struct ring_memory *m)

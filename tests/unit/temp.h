@@ -13,8 +13,8 @@
 #define TEMP_MAX 64
 
 /*
- * What stands in for a tool that never answers, as the end of a shell script: it uses no CPU, and ends with the thread that
- * started it, after a minute in any case.
+ * What stands in for a tool that never answers, as the end of a shell script: it uses no CPU, and ends with the thread
+ * that started it, after a minute in any case.
  */
 #define NEVER_ANSWERS "exec /usr/bin/setpriv --pdeathsig KILL /bin/sleep 60"
 

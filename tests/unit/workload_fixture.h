@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared parts of the workload's tests: the test plays dltraced, and its workload answers by files, pipes and statuses. An
- * alarm ends a test that hangs.
+ * Shared parts of the workload's tests: the test plays dltraced, and its workload answers by files, pipes and statuses.
+ * An alarm ends a test that hangs.
  */
 #ifndef WORKLOAD_FIXTURE_H
 #define WORKLOAD_FIXTURE_H
@@ -27,12 +27,12 @@
 #define SH(text) ((char *[]){ "/bin/sh", "-c", text, NULL })
 #define SLURP_MAX (4 << 20)
 
-#define NEEDS_ROOT()                                                                             \
-	do {                                                                                     \
-		if (geteuid() != 0) {                                                            \
-			print_message("skipped: needs root, to become another user\n");         \
-			skip();                                                                  \
-		}                                                                                \
+#define NEEDS_ROOT()                                                                    \
+	do {                                                                            \
+		if (geteuid() != 0) {                                                   \
+			print_message("skipped: needs root, to become another user\n"); \
+			skip();                                                         \
+		}                                                                       \
 	} while (0)
 
 /* A test with this fixture. */

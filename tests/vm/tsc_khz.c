@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * tsc_khz: prints how many thousand times a second the counter of this machine's CPUs counts (x86), for the kernel of a
- * guest that counts by it: at boot that one measures it by a timer that QEMU emulates, and on a busy machine it may be far
- * off, and its clock too fast for the guest's whole life.
+ * guest that counts by it: at boot that one measures it by a timer that QEMU emulates, and on a busy machine it may be
+ * far off, and its clock too fast for the guest's whole life.
  */
 #include <stdint.h>
 #include <stdio.h>

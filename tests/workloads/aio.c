@@ -110,8 +110,7 @@ static void ring_open(struct ring *r, unsigned int entries, unsigned int cq_entr
 	cq_bytes = r->p.cq.word[1] + r->p.cq_entries * sizeof(struct cqe);
 	r->sq = mmap(NULL, sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	r->cq = mmap(NULL, cq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, OFF_CQ);
-	r->sqes = mmap(NULL, r->p.sq_entries * sizeof(struct sqe), PROT_READ | PROT_WRITE, MAP_SHARED,
-		       r->fd, OFF_SQES);
+	r->sqes = mmap(NULL, r->p.sq_entries * sizeof(struct sqe), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, OFF_SQES);
 	if (r->sq == MAP_FAILED || r->cq == MAP_FAILED || (void *)r->sqes == MAP_FAILED)
 		err(1, "mmap of a ring");
 	r->cqes = (struct cqe *)(void *)(r->cq + r->p.cq.word[1]);
@@ -273,9 +272,8 @@ static void target_set(struct sqe *sqe, const struct target *t)
 }
 
 /* A read or write. SHOWN: the OFFSET of its row. */
-static struct request *queue_rw(struct ring *ring, int op, const char *func, const struct target *t,
-				void *addr, unsigned int len, long long off, const char *shown, unsigned int requested,
-				int flags)
+static struct request *queue_rw(struct ring *ring, int op, const char *func, const struct target *t, void *addr,
+				unsigned int len, long long off, const char *shown, unsigned int requested, int flags)
 {
 	struct request *r = request_new();
 	struct sqe *sqe = queue(ring, r, op, flags);
@@ -285,7 +283,8 @@ static struct request *queue_rw(struct ring *ring, int op, const char *func, con
 	sqe->off = (uint64_t)off;
 	sqe->addr = (uintptr_t)addr;
 	sqe->len = len;
-	ROW(r, "vfs_rw\tFUNC=io_uring:%s\t%s\tRW=%c\tREQUESTED=%u\tRETURNED=%%lld\tOFFSET=%s\tDISK_BYTES=-\tFD=%s\tFILE=%s",
+	ROW(r,
+	    "vfs_rw\tFUNC=io_uring:%s\t%s\tRW=%c\tREQUESTED=%u\tRETURNED=%%lld\tOFFSET=%s\tDISK_BYTES=-\tFD=%s\tFILE=%s",
 	    func, process_text(ring), write ? 'W' : 'R', requested, shown, fd_text(t), t->name);
 	ring_push(ring);
 	return r;
@@ -301,9 +300,9 @@ static const char *dec(long long v)
 	return text[i];
 }
 
-static struct request *queue_sync(struct ring *ring, int op, const char *func, const struct target *t,
-				  uint64_t off, uint64_t addr, unsigned int len, unsigned int op_flags,
-				  const char *offset, const char *length, int flags)
+static struct request *queue_sync(struct ring *ring, int op, const char *func, const struct target *t, uint64_t off,
+				  uint64_t addr, unsigned int len, unsigned int op_flags, const char *offset,
+				  const char *length, int flags)
 {
 	struct request *r = request_new();
 	struct sqe *sqe = queue(ring, r, op, flags);
@@ -331,8 +330,8 @@ static struct request *queue_open(struct ring *ring, int dirfd, const char *path
 	sqe->len = 0640;
 	sqe->op_flags = open_flags;
 	sqe->file_index = slot;
-	ROW(r, "open\tFUNC=io_uring:openat\t%s\tRET=%%lld\tFLAGS=%s\tMODE=%s\tVFS_LAT_NS=-\tPATH=%s\tFILE=%s", process_text(ring),
-	    shown, open_flags & O_CREAT ? "0640" : "-", path, file);
+	ROW(r, "open\tFUNC=io_uring:openat\t%s\tRET=%%lld\tFLAGS=%s\tMODE=%s\tVFS_LAT_NS=-\tPATH=%s\tFILE=%s",
+	    process_text(ring), shown, open_flags & O_CREAT ? "0640" : "-", path, file);
 	ring_push(ring);
 	return r;
 }
@@ -391,8 +390,8 @@ static int rounds = 3;
 static bool sqpoll;
 
 struct space {
-	char dir[2048];	 /* absolute, for this thread alone */
-	char file[32];	 /* the name of its file */
+	char dir[2048]; /* absolute, for this thread alone */
+	char file[32]; /* the name of its file */
 	int dirfd, fd;
 	char *buf;
 };
@@ -424,7 +423,8 @@ static void do_rw(struct ring *ring, struct space *s)
 	struct iovec bufs = { s->buf, PART * PARTS };
 
 	snprintf(dirname, sizeof(dirname), "%s", strrchr(s->dir, '/') + 1);
-	if (syscall(SYS_io_uring_register, ring->fd, 2, fds, 8) < 0 || syscall(SYS_io_uring_register, ring->fd, 0, &bufs, 1) < 0)
+	if (syscall(SYS_io_uring_register, ring->fd, 2, fds, 8) < 0 ||
+	    syscall(SYS_io_uring_register, ring->fd, 0, &bufs, 1) < 0)
 		err(1, "io_uring_register");
 	for (int flags = 0; flags <= SQE_ASYNC; flags += SQE_ASYNC) {
 		queue_rw(ring, OP_WRITE, "write", &plain, s->buf, PART, 0, "0", PART, flags);
@@ -510,19 +510,23 @@ static void do_sync(struct ring *ring, struct space *s)
 
 static void do_open(struct ring *ring, struct space *s)
 {
-	struct { uint64_t flags, mode, resolve; } how = { O_RDONLY, 0, 0 };
+	struct {
+		uint64_t flags, mode, resolve;
+	} how = { O_RDONLY, 0, 0 };
 	char path[64], abs[4096], long_name[4096], missing[4096];
 	struct request *r, *chain[3];
 	int link;
 	struct sqe *sqe;
 
 	snprintf(path, sizeof(path), "new%d", (int)ring->p.flags);
-	r = queue_open(ring, s->dirfd, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, "RDWR|CLOEXEC|CREAT|EXCL", path, 0, 0);
+	r = queue_open(ring, s->dirfd, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, "RDWR|CLOEXEC|CREAT|EXCL", path, 0,
+		       0);
 	ring_finish(ring, 0);
 	expect_row("create_del\tFUNC=create\tPID=%d\tRET=0\tMODE=0640\tPATH=%s/%s", getpid(), s->dir, path);
 	queue_close(ring, r->res, 0, path, 0);
 	ring_finish(ring, 0);
-	queue_close(ring, 9996, 0, "-", SQE_ASYNC); /* EBADF; not the number above, which another thread may have by now */
+	queue_close(ring, 9996, 0, "-",
+		    SQE_ASYNC); /* EBADF; not the number above, which another thread may have by now */
 	queue_open(ring, s->dirfd, path, O_RDWR | O_CREAT | O_EXCL, "RDWR|CREAT|EXCL", "-", 0, SQE_ASYNC); /* EEXIST */
 	snprintf(missing, sizeof(missing), "%s/missing", s->dir);
 	queue_open(ring, AT_FDCWD, missing, O_RDONLY, "RDONLY", "-", 0, 0); /* ENOENT */
@@ -544,7 +548,8 @@ static void do_open(struct ring *ring, struct space *s)
 		sqe->addr = (uintptr_t)path;
 		sqe->len = sizeof(how);
 		sqe->off = (uintptr_t)&how;
-		ROW(r, "open\tFUNC=io_uring:openat2\t%s\tRET=%%lld\tFLAGS=RDONLY\tMODE=-\tPATH=%s\tREALPATH=%s/%s\tFILE=%s",
+		ROW(r,
+		    "open\tFUNC=io_uring:openat2\t%s\tRET=%%lld\tFLAGS=RDONLY\tMODE=-\tPATH=%s\tREALPATH=%s/%s\tFILE=%s",
 		    process_text(ring), path, s->dir, path, path);
 		ring_push(ring);
 		ring_finish(ring, 0);
@@ -584,11 +589,13 @@ static void do_names(struct ring *ring, struct space *s)
 	snprintf(c, sizeof(c), "%s/link", s->dir);
 	queue_name(ring, OP_MKDIRAT, "mkdirat", s->dirfd, "sub", 0, NULL, 0750, 0, "0750", "-", a, "-", 0);
 	ring_finish(ring, 0);
-	queue_name(ring, OP_MKDIRAT, "mkdirat", AT_FDCWD, a, 0, NULL, 0755, 0, "0755", "-", a, "-", SQE_ASYNC); /* EEXIST */
+	queue_name(ring, OP_MKDIRAT, "mkdirat", AT_FDCWD, a, 0, NULL, 0755, 0, "0755", "-", a, "-",
+		   SQE_ASYNC); /* EEXIST */
 	ring_finish(ring, 0);
 	queue_name(ring, OP_RENAMEAT, "renameat", s->dirfd, "sub", s->dirfd, "sub2", 0, 1, "-", "0x1", a, b, 0);
 	ring_finish(ring, 0);
-	queue_name(ring, OP_SYMLINKAT, "symlinkat", s->dirfd, "some/where", 0, "link", 0, 0, "-", "-", c, "some/where", 0);
+	queue_name(ring, OP_SYMLINKAT, "symlinkat", s->dirfd, "some/where", 0, "link", 0, 0, "-", "-", c, "some/where",
+		   0);
 	ring_finish(ring, 0);
 	snprintf(a, sizeof(a), "%s/%s", s->dir, s->file);
 	snprintf(b, sizeof(b), "%s/hard", s->dir);
@@ -615,8 +622,9 @@ static void pipe_name(int fd, char name[64])
 }
 
 /*
- * Cancels the only request in flight. One try may not be enough: if a worker has taken the request but does not wait in it
- * yet, it is woken in vain (io_wq_worker_cancel), and the request waits for ever. Later tries find nothing to cancel.
+ * Cancels the only request in flight. One try may not be enough: if a worker has taken the request but does not wait in
+ * it yet, it is woken in vain (io_wq_worker_cancel), and the request waits for ever. Later tries find nothing to
+ * cancel.
  */
 static void cancel(struct ring *ring, struct request *r)
 {
@@ -709,8 +717,8 @@ static void do_pipes(struct ring *ring, struct space *s)
 }
 
 /*
- * Requests without a report of success: their rows have no result, unless they fail. The data that one reads shows that it
- * has ended: on a busy machine a worker may still have it, and it would fail if the ring were closed before.
+ * Requests without a report of success: their rows have no result, unless they fail. The data that one reads shows that
+ * it has ended: on a busy machine a worker may still have it, and it would fail if the ring were closed before.
  */
 static void do_skip(struct ring *ring, struct space *s)
 {
@@ -725,7 +733,8 @@ static void do_skip(struct ring *ring, struct space *s)
 	*last = 0;
 	queue_rw(ring, OP_READ, "read", &none, s->buf, 10, 0, "-", 10, SQE_SKIP_SUCCESS);
 	r = queue_rw(ring, OP_READ, "read", &t, s->buf, 21, 0, "-", 21, SQE_SKIP_SUCCESS);
-	snprintf(r->row, sizeof(r->row), "vfs_rw\tFUNC=io_uring:read\t%s\tRW=R\tREQUESTED=21\tRETURNED=-\tOFFSET=0\tFD=%d\tFILE=%s",
+	snprintf(r->row, sizeof(r->row),
+		 "vfs_rw\tFUNC=io_uring:read\t%s\tRW=R\tREQUESTED=21\tRETURNED=-\tOFFSET=0\tFD=%d\tFILE=%s",
 		 process_text(ring), s->fd, s->file);
 	r->fixed_result = true;
 	ring_enter(ring, 0);
@@ -772,7 +781,8 @@ static void *overflow_thread(void *arg)
 	for (int round = 0; round < rounds; round++) {
 		for (int batch = 0; batch < 4; batch++) {
 			for (unsigned int i = 0; i < 8; i++)
-				queue_rw(&ring, OP_READ, "read", &t, s.buf, 100 + i, i, dec(i), 100 + i, i & 1 ? SQE_ASYNC : 0);
+				queue_rw(&ring, OP_READ, "read", &t, s.buf, 100 + i, i, dec(i), 100 + i,
+					 i & 1 ? SQE_ASYNC : 0);
 			while (ring.queued) {
 				if (ring_enter(&ring, 0) < 0)
 					ring_finish(&ring, 0);
@@ -801,7 +811,8 @@ static void *same_thread(void *arg)
 			struct target t = { s.fd, s.file, -1 };
 
 			next.user_data = 42;
-			row_end(queue_rw(&ring, OP_READ, "read", &t, s.buf, 1 + i, 0, "0", 1 + i, SQE_ASYNC), (int)(1 + i));
+			row_end(queue_rw(&ring, OP_READ, "read", &t, s.buf, 1 + i, 0, "0", 1 + i, SQE_ASYNC),
+				(int)(1 + i));
 		}
 		while (ring.queued)
 			ring_enter(&ring, 0);
@@ -851,8 +862,9 @@ struct iocb_row {
 static void iocb_set(struct iocb_row *c, int op, const char *func, int fd, const char *file, void *buf, size_t n,
 		     long long off, size_t requested, const char *offset)
 {
-	const char *rw = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV ? "R" :
-			 op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? "W" : "-";
+	const char *rw = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV   ? "R" :
+			 op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? "W" :
+									   "-";
 
 	memset(c, 0, sizeof(*c));
 	c->iocb.aio_lio_opcode = (uint16_t)op;
@@ -861,7 +873,8 @@ static void iocb_set(struct iocb_row *c, int op, const char *func, int fd, const
 	c->iocb.aio_nbytes = n;
 	c->iocb.aio_offset = off;
 	c->iocb.aio_data = (uintptr_t)c;
-	ROW(&c->r, "vfs_rw\tFUNC=io_submit:%s\tPID=%d\tTID=%ld\tRW=%s\tREQUESTED=%zu\tRETURNED=%%lld\tOFFSET=%s\tDISK_BYTES=-\tFD=%d\tFILE=%s",
+	ROW(&c->r,
+	    "vfs_rw\tFUNC=io_submit:%s\tPID=%d\tTID=%ld\tRW=%s\tREQUESTED=%zu\tRETURNED=%%lld\tOFFSET=%s\tDISK_BYTES=-\tFD=%d\tFILE=%s",
 	    func, getpid(), syscall(SYS_gettid), rw, requested, offset, fd, file);
 }
 
@@ -907,7 +920,8 @@ static void *libaio_thread(void *arg)
 		iocb_set(&c[n++], IOCB_CMD_FSYNC, "fsync", s.fd, s.file, NULL, 0, 0, 0, "0");
 		iocb_set(&c[n++], IOCB_CMD_FDSYNC, "fdsync", s.fd, s.file, NULL, 0, 0, 0, "0");
 		if (direct >= 0)
-			iocb_set(&c[n++], IOCB_CMD_PREAD, "pread", direct, s.file, s.buf + PART, PART, 4096, PART, "4096");
+			iocb_set(&c[n++], IOCB_CMD_PREAD, "pread", direct, s.file, s.buf + PART, PART, 4096, PART,
+				 "4096");
 		for (long i = 0; i < n; i++)
 			list[i] = &c[i].iocb;
 		/* a refused iocb ends the call: it and those after it have no rows */
@@ -926,7 +940,8 @@ static void *libaio_thread(void *arg)
 		}
 		if (syscall(SYS_io_submit, ctx, 1L, &list[n]) != -1)
 			errx(1, "io_submit of a descriptor that is none");
-		expect_row("vfs_rw\tFUNC=io_submit\tPID=%d\tTID=%ld\tRW=-\tRETURNED=%d", getpid(), syscall(SYS_gettid), -errno);
+		expect_row("vfs_rw\tFUNC=io_submit\tPID=%d\tTID=%ld\tRW=-\tRETURNED=%d", getpid(), syscall(SYS_gettid),
+			   -errno);
 	}
 	syscall(SYS_io_destroy, ctx);
 	return NULL;
@@ -968,9 +983,11 @@ static void *two_thread(void *arg)
 	for (long i = 0; i < n; i++) {
 		struct iocb *list[1] = { &c[i].iocb };
 
-		iocb_set(&c[i], IOCB_CMD_PREAD, "pread", s.fd, s.file, s.buf, (size_t)i % 4000, i, (size_t)i % 4000, dec(i));
+		iocb_set(&c[i], IOCB_CMD_PREAD, "pread", s.fd, s.file, s.buf, (size_t)i % 4000, i, (size_t)i % 4000,
+			 dec(i));
 		while (syscall(SYS_io_submit, two.ctx, 1L, list) < 0) {
-			expect_row("vfs_rw\tFUNC=io_submit\tPID=%d\tTID=%ld\tRETURNED=%d", getpid(), syscall(SYS_gettid), -errno);
+			expect_row("vfs_rw\tFUNC=io_submit\tPID=%d\tTID=%ld\tRETURNED=%d", getpid(),
+				   syscall(SYS_gettid), -errno);
 			if (errno != EAGAIN)
 				err(1, "io_submit");
 		}
@@ -1006,7 +1023,9 @@ static void *stuck_thread(void *arg __attribute__((unused)))
 /* Takes an event from the ring in memory, without a call, and reuses the iocb; then leaves the event there. */
 static void *unreaped_thread(void *arg)
 {
-	struct ring_memory { unsigned int id, nr, head, tail; } *ring;
+	struct ring_memory {
+		unsigned int id, nr, head, tail;
+	} * ring;
 	struct iocb_row *c = calloc(1, sizeof(*c));
 	struct iocb *list[1] = { &c->iocb };
 	aio_context_t ctx = 0;
@@ -1095,9 +1114,9 @@ static const struct {
 	const char *name;
 	void *(*run)(void *nr);
 } modes[] = {
-	{ "uring", uring_thread }, { "overflow", overflow_thread }, { "same", same_thread }, { "hang", hang_thread },
-	{ "libaio", libaio_thread }, { "places", places_thread }, { "stuck", stuck_thread },
-	{ "two", two_thread }, { "unreaped", unreaped_thread },
+	{ "uring", uring_thread }, { "overflow", overflow_thread }, { "same", same_thread },
+	{ "hang", hang_thread },   { "libaio", libaio_thread },     { "places", places_thread },
+	{ "stuck", stuck_thread }, { "two", two_thread },           { "unreaped", unreaped_thread },
 };
 
 int main(int argc, char **argv)

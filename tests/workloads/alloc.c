@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * alloc PROCESSES THREADS CALLS: allocates and frees blocks of 64 KiB and more by each function of malloc(3), in
- * PROCESSES children of THREADS threads, which free one another's blocks. A child ends in one of six ways: it returns, calls
- * _exit, ends by exit_group while its threads wait, is killed while they wait, executes itself, or forks a child that goes
- * on and returns. Prints what was called: FUNC, calls, bytes; of free the bytes of the blocks, of "end" the blocks that were
- * in use when their process ended; then "peak": the blocks and bytes of all processes at the time when most was in use, which
- * is exact if there is one thread. With NO_PVALLOC in its environment it calls no pvalloc(3): jemalloc has none, and does not
- * free what libc's returns.
+ * PROCESSES children of THREADS threads, which free one another's blocks. A child ends in one of six ways: it returns,
+ * calls _exit, ends by exit_group while its threads wait, is killed while they wait, executes itself, or forks a child
+ * that goes on and returns. Prints what was called: FUNC, calls, bytes; of free the bytes of the blocks, of "end" the
+ * blocks that were in use when their process ended; then "peak": the blocks and bytes of all processes at the time when
+ * most was in use, which is exact if there is one thread. With NO_PVALLOC in its environment it calls no pvalloc(3):
+ * jemalloc has none, and does not free what libc's returns.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -20,9 +20,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MALLOC, CALLOC, REALLOC, REALLOCARRAY, POSIX_MEMALIGN, ALIGNED_ALLOC, MEMALIGN, VALLOC, PVALLOC, FREE, END, FUNCS };
-static const char *const names[FUNCS] = { "malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc",
-					  "memalign", "valloc", "pvalloc", "free", "end" };
+enum {
+	MALLOC,
+	CALLOC,
+	REALLOC,
+	REALLOCARRAY,
+	POSIX_MEMALIGN,
+	ALIGNED_ALLOC,
+	MEMALIGN,
+	VALLOC,
+	PVALLOC,
+	FREE,
+	END,
+	FUNCS
+};
+static const char *const names[FUNCS] = { "malloc",         "calloc",        "realloc",  "reallocarray",
+					  "posix_memalign", "aligned_alloc", "memalign", "valloc",
+					  "pvalloc",        "free",          "end" };
 enum { RETURN, EXIT, GROUP, KILLED, EXEC, FORK, WAYS };
 
 #define POOL 256
@@ -31,7 +45,7 @@ enum { RETURN, EXIT, GROUP, KILLED, EXEC, FORK, WAYS };
 static struct tally {
 	_Atomic long calls[FUNCS], bytes[FUNCS];
 	_Atomic long blocks_now, bytes_now, peak_blocks, peak_bytes;
-} *tally; /* shared by all processes */
+} * tally; /* shared by all processes */
 
 struct block {
 	void *at;
@@ -69,15 +83,33 @@ static void *get(int func, size_t n, void *old, size_t old_size)
 	void *p = NULL;
 
 	switch (func) {
-	case MALLOC: p = malloc(n); break;
-	case CALLOC: p = calloc(n / 16, 16); break;
-	case REALLOC: p = realloc(old, n); break;
-	case REALLOCARRAY: p = reallocarray(old, n / 16, 16); break;
-	case POSIX_MEMALIGN: p = posix_memalign(&p, 64, n) ? NULL : p; break;
-	case ALIGNED_ALLOC: p = aligned_alloc(4096, n); break;
-	case MEMALIGN: p = memalign(128, n); break;
-	case VALLOC: p = valloc(n); break;
-	case PVALLOC: p = pvalloc(n); break;
+	case MALLOC:
+		p = malloc(n);
+		break;
+	case CALLOC:
+		p = calloc(n / 16, 16);
+		break;
+	case REALLOC:
+		p = realloc(old, n);
+		break;
+	case REALLOCARRAY:
+		p = reallocarray(old, n / 16, 16);
+		break;
+	case POSIX_MEMALIGN:
+		p = posix_memalign(&p, 64, n) ? NULL : p;
+		break;
+	case ALIGNED_ALLOC:
+		p = aligned_alloc(4096, n);
+		break;
+	case MEMALIGN:
+		p = memalign(128, n);
+		break;
+	case VALLOC:
+		p = valloc(n);
+		break;
+	case PVALLOC:
+		p = pvalloc(n);
+		break;
 	}
 	if (!p)
 		abort();
@@ -158,9 +190,13 @@ static void child(char **argv, int n_threads, long number)
 	drain_pool();
 	leave();
 	switch (way) {
-	case EXIT: _exit(0);
-	case GROUP: exit(0);
-	case KILLED: kill(getpid(), SIGKILL); break;
+	case EXIT:
+		_exit(0);
+	case GROUP:
+		exit(0);
+	case KILLED:
+		kill(getpid(), SIGKILL);
+		break;
 	case EXEC:
 		execv("/nonexistent/program", argv);
 		execv("/proc/self/exe", argv);

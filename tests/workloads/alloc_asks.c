@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * alloc_asks: a thread asks for its stack first of all, as threads of Rust and of Python 3.14 do, and then allocates 70000
- * bytes. pthread_getattr_np(3) allocates, too, while it holds the thread's lock.
+ * alloc_asks: a thread asks for its stack first of all, as threads of Rust and of Python 3.14 do, and then allocates
+ * 70000 bytes. pthread_getattr_np(3) allocates, too, while it holds the thread's lock.
  */
 #include <pthread.h>
 #include <stddef.h>

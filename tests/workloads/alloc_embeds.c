@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * alloc_embeds THREADS: ends an interpreter while threads that are in Python, without the GIL, allocate; then allocates on.
- * The interpreter is the libpython that LD_PRELOAD names, so that it needs no headers. Status 0, unless something breaks;
- * 3: no interpreter is loaded.
+ * alloc_embeds THREADS: ends an interpreter while threads that are in Python, without the GIL, allocate; then allocates
+ * on. The interpreter is the libpython that LD_PRELOAD names, so that it needs no headers. Status 0, unless something
+ * breaks; 3: no interpreter is loaded.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -53,7 +53,8 @@ static void *thread(void *arg)
 		 "import ctypes\n"
 		 "def down(n):\n"
 		 "    return down(n - 1) if n else ctypes.CFUNCTYPE(None)(%llu)()\n"
-		 "down(%d)\n", (unsigned long long)(uintptr_t)spin, DEPTH);
+		 "down(%d)\n",
+		 (unsigned long long)(uintptr_t)spin, DEPTH);
 	py_run(text); /* ends the thread, as the interpreter does with those that come back after its end */
 	return NULL;
 }

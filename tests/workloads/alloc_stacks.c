@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * alloc_stacks CALLS: allocates a block in each of CALLS calls of functions that call one another, always from the same places,
- * along one of PATHS paths, and with frames of other sizes each time. What a frame does not fill has the words of earlier calls.
- * Some calls end by longjmp(3). Prints the size of the blocks of each path, and the path: a letter for each function, from the
- * outermost on.
+ * alloc_stacks CALLS: allocates a block in each of CALLS calls of functions that call one another, always from the same
+ * places, along one of PATHS paths, and with frames of other sizes each time. What a frame does not fill has the words
+ * of earlier calls. Some calls end by longjmp(3). Prints the size of the blocks of each path, and the path: a letter
+ * for each function, from the outermost on.
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -38,14 +38,14 @@ __attribute__((noinline)) static void allocate(size_t size)
 static function *function_of(char letter);
 
 /* The rest of a path: a call with others behind it, as a jump would leave no frame. */
-#define GO_ON(path, size, room)                                                                                                \
-	do {                                                                                                                   \
-		__asm__ volatile("" : : "r"(room) : "memory");                                                                 \
-		if (*(path))                                                                                                   \
-			function_of(*(path))((path) + 1, size);                                                                \
-		else                                                                                                           \
-			allocate(size);                                                                                        \
-		__asm__ volatile("" : : "r"(room) : "memory");                                                                 \
+#define GO_ON(path, size, room)                                  \
+	do {                                                     \
+		__asm__ volatile("" : : "r"(room) : "memory");   \
+		if (*(path))                                     \
+			function_of (*(path))((path) + 1, size); \
+		else                                             \
+			allocate(size);                          \
+		__asm__ volatile("" : : "r"(room) : "memory");   \
 	} while (0)
 
 __attribute__((noinline)) static void path_a(const char *path, size_t size)

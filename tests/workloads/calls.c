@@ -101,21 +101,23 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 #endif
 
 /* name, and whether it returns bytes */
-#define CALLS(X)                                                                                   \
-	X(brk, 0) X(close, 0) X(close_range, 0) X(copy_file_range, 1) X(creat, 0) X(fallocate, 0)            \
-	X(fdatasync, 0) X(fsync, 0) X(ftruncate, 0) X(io_submit, 0) X(link, 0) X(linkat, 0)        \
-	X(madvise, 0) X(mkdir, 0) X(mkdirat, 0) X(mknod, 0) X(mknodat, 0) X(mmap, 0) X(mremap, 0) X(msync, 0)    \
-	X(munmap, 0) X(open, 0) X(openat, 0) X(openat2, 0) X(pread64, 1) X(preadv, 1)              \
-	X(preadv2, 1) X(pwrite64, 1) X(pwritev, 1) X(pwritev2, 1) X(read, 1) X(readv, 1)           \
-	X(rename, 0) X(renameat, 0) X(renameat2, 0) X(rmdir, 0) X(sendfile, 1) X(splice, 1)        \
-	X(symlink, 0) X(symlinkat, 0) X(sync, 0) X(sync_file_range, 0) X(syncfs, 0)                \
+/* clang-format off */
+#define CALLS(X) \
+	X(brk, 0) X(close, 0) X(close_range, 0) X(copy_file_range, 1) X(creat, 0) X(fallocate, 0) \
+	X(fdatasync, 0) X(fsync, 0) X(ftruncate, 0) X(io_submit, 0) X(link, 0) X(linkat, 0) \
+	X(madvise, 0) X(mkdir, 0) X(mkdirat, 0) X(mknod, 0) X(mknodat, 0) X(mmap, 0) X(mremap, 0) X(msync, 0) \
+	X(munmap, 0) X(open, 0) X(openat, 0) X(openat2, 0) X(pread64, 1) X(preadv, 1) \
+	X(preadv2, 1) X(pwrite64, 1) X(pwritev, 1) X(pwritev2, 1) X(read, 1) X(readv, 1) \
+	X(rename, 0) X(renameat, 0) X(renameat2, 0) X(rmdir, 0) X(sendfile, 1) X(splice, 1) \
+	X(symlink, 0) X(symlinkat, 0) X(sync, 0) X(sync_file_range, 0) X(syncfs, 0) \
 	X(truncate, 0) X(unlink, 0) X(unlinkat, 0) X(write, 1) X(writev, 1)
+/* clang-format on */
 
 enum func {
 #define X(name, bytes) F_##name,
 	CALLS(X)
 #undef X
-	F_NR_CALLS, /* from here on, lines of the tally that are not calls */
+		F_NR_CALLS, /* from here on, lines of the tally that are not calls */
 	F_create = F_NR_CALLS,
 	F_aio_fsync,
 	F_aio_poll,
@@ -133,7 +135,7 @@ static const struct {
 #define X(name, bytes) [F_##name] = { #name, bytes },
 	CALLS(X)
 #undef X
-	[F_create] = { "create", false },
+		[F_create] = { "create", false },
 	[F_aio_fsync] = { "io_submit:fsync", true },
 	[F_aio_poll] = { "io_submit:poll", true },
 	[F_aio_pread] = { "io_submit:pread", true },
@@ -214,7 +216,7 @@ static long tally(struct worker *w, enum func f, long ret, uint64_t requested)
 	return ret;
 }
 
-#define CALL(f, requested, ...)                                                                    \
+#define CALL(f, requested, ...) \
 	(SYS_##f == ABSENT ? -ENOSYS : tally(w, F_##f, syscall(SYS_##f, __VA_ARGS__), requested))
 
 static int created(struct worker *w, long fd)
@@ -266,7 +268,7 @@ static void part_open(struct worker *w)
 	make(w, w->a); /* EEXIST */
 	shut(w, CALL(open, 0, w->a, O_RDONLY));
 	CALL(open, 0, w->none, O_RDONLY); /* ENOENT */
-	CALL(creat, 0, w->dir, 0600);	  /* EISDIR */
+	CALL(creat, 0, w->dir, 0600); /* EISDIR */
 	/* The file exists: no row "create". */
 	shut(w, CALL(openat, 0, w->dirfd, "a", O_WRONLY | O_CREAT | O_TRUNC, 0600));
 	shut(w, created(w, CALL(openat, 0, w->dirfd, ".", O_RDWR | O_TMPFILE, 0600)));
@@ -274,26 +276,26 @@ static void part_open(struct worker *w)
 	CALL(openat, 0, AT_FDCWD, (char *)1, O_RDONLY); /* EFAULT */
 	shut(w, CALL(openat2, 0, w->dirfd, "a", &how, sizeof(how)));
 	CALL(openat2, 0, w->dirfd, "../a", &how, sizeof(how)); /* EXDEV */
-	CALL(openat2, 0, w->dirfd, "a", &how, 1L);	       /* EINVAL */
+	CALL(openat2, 0, w->dirfd, "a", &how, 1L); /* EINVAL */
 	CALL(openat2, 0, w->dirfd, "a", &newer, sizeof(newer)); /* E2BIG */
-	CALL(openat2, 0, w->dirfd, "a", NULL, sizeof(how));    /* EFAULT */
+	CALL(openat2, 0, w->dirfd, "a", NULL, sizeof(how)); /* EFAULT */
 	shut(w, created(w, CALL(openat2, 0, w->dirfd, "b", &make_how, sizeof(make_how))));
 	CALL(openat2, 0, w->dirfd, "b", &make_how, sizeof(make_how)); /* EEXIST */
 	drop(w, w->b);
 
 	CALL(symlinkat, 0, "a", w->dirfd, "b");
 	shut(w, CALL(openat, 0, w->dirfd, "b", O_RDONLY));
-	CALL(openat, 0, w->dirfd, "b", O_RDONLY | O_NOFOLLOW);		    /* ELOOP */
-	CALL(openat2, 0, w->dirfd, "b", &no_links, sizeof(no_links));	    /* ELOOP */
+	CALL(openat, 0, w->dirfd, "b", O_RDONLY | O_NOFOLLOW); /* ELOOP */
+	CALL(openat2, 0, w->dirfd, "b", &no_links, sizeof(no_links)); /* ELOOP */
 	drop(w, w->b);
 	fd = CALL(openat, 0, w->dirfd, "a", O_PATH);
 	CALL(read, PART, fd, w->buf, PART); /* EBADF */
 	shut(w, fd);
 	shut(w, CALL(openat, 0, w->dirfd, ".", O_RDONLY | O_DIRECTORY));
-	CALL(openat, 0, w->dirfd, "a", O_RDONLY | O_DIRECTORY);	  /* ENOTDIR */
+	CALL(openat, 0, w->dirfd, "a", O_RDONLY | O_DIRECTORY); /* ENOTDIR */
 	CALL(openat, 0, w->dirfd, ".", O_RDONLY | O_TMPFILE, 0600); /* EINVAL */
-	CALL(openat, 0, -1, "a", O_RDONLY);			  /* EBADF */
-	CALL(openat, 0, w->dirfd, "", O_RDONLY);		  /* ENOENT */
+	CALL(openat, 0, -1, "a", O_RDONLY); /* EBADF */
+	CALL(openat, 0, w->dirfd, "", O_RDONLY); /* ENOENT */
 	fd = CALL(openat, 0, w->dirfd, "/dev/null", O_WRONLY);
 	CALL(write, PART, fd, w->buf, PART);
 	shut(w, fd);
@@ -305,22 +307,22 @@ static void part_rw(struct worker *w)
 	int fd = make_filled(w, w->a);
 
 	CALL(write, 0, fd, w->buf, 0L);
-	CALL(write, PART, -1, w->buf, PART);			/* EBADF */
-	CALL(pwrite64, PART, fd, w->buf, PART, BUF);		/* the file grows */
-	CALL(pwrite64, PART, fd, w->buf, PART, -1L);		/* EINVAL */
-	CALL(read, BUF, fd, w->buf, BUF);			/* short: PART is left */
-	CALL(read, BUF, fd, w->buf, BUF);			/* end of file */
+	CALL(write, PART, -1, w->buf, PART); /* EBADF */
+	CALL(pwrite64, PART, fd, w->buf, PART, BUF); /* the file grows */
+	CALL(pwrite64, PART, fd, w->buf, PART, -1L); /* EINVAL */
+	CALL(read, BUF, fd, w->buf, BUF); /* short: PART is left */
+	CALL(read, BUF, fd, w->buf, BUF); /* end of file */
 	CALL(pread64, PART, fd, w->buf, PART, PART);
-	CALL(pread64, BUF, fd, w->buf, BUF, BUF + PART / 2);	/* short */
-	CALL(pread64, HUGE, fd, w->buf, HUGE, 2 * BUF);		/* asks for over 32 bits */
-	CALL(pread64, PART, fd, (char *)1, PART, 0L);		/* EFAULT */
-	CALL(read, PART, w->dirfd, w->buf, PART);		/* EISDIR */
+	CALL(pread64, BUF, fd, w->buf, BUF, BUF + PART / 2); /* short */
+	CALL(pread64, HUGE, fd, w->buf, HUGE, 2 * BUF); /* asks for over 32 bits */
+	CALL(pread64, PART, fd, (char *)1, PART, 0L); /* EFAULT */
+	CALL(read, PART, w->dirfd, w->buf, PART); /* EISDIR */
 	CALL(write, PART, w->pipe[1], w->buf, PART);
-	CALL(read, BUF, w->pipe[0], w->buf, BUF);		/* short */
-	CALL(pread64, PART, w->pipe[0], w->buf, PART, 0L);	/* ESPIPE */
-	CALL(read, PART, w->dry[0], w->buf, PART);		/* EAGAIN */
+	CALL(read, BUF, w->pipe[0], w->buf, BUF); /* short */
+	CALL(pread64, PART, w->pipe[0], w->buf, PART, 0L); /* ESPIPE */
+	CALL(read, PART, w->dry[0], w->buf, PART); /* EAGAIN */
 	CALL(write, PART, w->sock[0], w->buf, PART);
-	CALL(read, BUF, w->sock[1], w->buf, BUF);		/* short */
+	CALL(read, BUF, w->sock[1], w->buf, BUF); /* short */
 	shut(w, fd);
 	drop(w, w->a);
 }
@@ -368,7 +370,7 @@ static void part_vectors(struct worker *w)
 	CALL(preadv, BUF, fd, iov, 2L, -1L, 0L); /* EINVAL */
 	CALL(preadv2, BUF, fd, iov, 2L, 0L, 0L, 0);
 	CALL(preadv2, PART, fd, iov, 1L, -1L, 0L, 0); /* -1: at the file's own position */
-	CALL(preadv2, BUF, -1, iov, 2L, 0L, 0L, 0);   /* EBADF */
+	CALL(preadv2, BUF, -1, iov, 2L, 0L, 0L, 0); /* EBADF */
 	CALL(preadv2, PART, fd, iov, 1L, PART, 0L, RWF_NOWAIT);
 	CALL(preadv2, BUF, w->pipe[0], iov, 2L, 0L, 0L, 0); /* ESPIPE */
 	CALL(pwritev2, BUF, fd, iov, 2L, PART, 0L, RWF_APPEND | RWF_SYNC);
@@ -376,7 +378,7 @@ static void part_vectors(struct worker *w)
 	CALL(preadv, MANY * (MANY - 1) / 2, fd, many, (long)MANY, PART, 0L);
 	CALL(readv, 0, fd, iov, 0L);
 	CALL(readv, 0, fd, (char *)1, 2L); /* EFAULT */
-	CALL(writev, 0, fd, iov, 1025L);   /* EINVAL: more than there may be */
+	CALL(writev, 0, fd, iov, 1025L); /* EINVAL: more than there may be */
 	shut(w, fd);
 	drop(w, w->a);
 }
@@ -449,10 +451,11 @@ static void part_aio(struct worker *w)
 	for (long i = 0; i < taken; i++)
 		tally(w, kinds[events[i].data].f, (long)events[i].res, BUF);
 	/* The third iocb is refused, so the call takes two; then it is the first. */
-	cb[0] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_FSYNC, .aio_fildes = (uint32_t)fd,
-			       .aio_data = F_aio_fsync };
-	cb[1] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)w->pipe[1],
-			       .aio_buf = POLLOUT, .aio_data = F_aio_poll };
+	cb[0] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_FSYNC, .aio_fildes = (uint32_t)fd, .aio_data = F_aio_fsync };
+	cb[1] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_POLL,
+			       .aio_fildes = (uint32_t)w->pipe[1],
+			       .aio_buf = POLLOUT,
+			       .aio_data = F_aio_poll };
 	cb[2].aio_lio_opcode = 100;
 	taken = CALL(io_submit, 0, w->aio, 3L, list);
 	if (taken > 0)
@@ -474,7 +477,7 @@ static void part_map(struct worker *w)
 	p = CALL(mmap, BUF, NULL, BUF, prot, (long)MAP_SHARED, fd, 0L);
 	anon = CALL(mmap, BUF, NULL, BUF, prot, (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
 	CALL(mmap, BUF, NULL, BUF, prot, (long)MAP_SHARED, -1L, 0L); /* EBADF */
-	CALL(mmap, 0, NULL, 0L, prot, (long)MAP_SHARED, fd, 0L);     /* EINVAL */
+	CALL(mmap, 0, NULL, 0L, prot, (long)MAP_SHARED, fd, 0L); /* EINVAL */
 	CALL(msync, BUF, p, BUF, MS_ASYNC);
 	CALL(msync, PART, p, PART, MS_SYNC);
 	CALL(msync, PART, p + 1, PART, MS_SYNC); /* EINVAL: not at a page's begin */
@@ -488,13 +491,13 @@ static void part_map(struct worker *w)
 	moved = CALL(mremap, PART, anon, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_DONTUNMAP), 0L);
 	moved = CALL(mremap, PART, moved, PART, PART, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), anon);
 	CALL(madvise, PART, moved, PART, (long)MADV_DONTNEED);
-	CALL(madvise, PART, moved, PART, 99L);	       /* EINVAL */
+	CALL(madvise, PART, moved, PART, 99L); /* EINVAL */
 	CALL(madvise, PART, moved + 1, PART, (long)MADV_DONTNEED); /* EINVAL: not at a page's begin */
 	CALL(brk, 0, 0L); /* returns the end of the heap, as does one that fails: */
 	CALL(brk, 0, 1L);
 	CALL(munmap, PART, moved, PART);
 	CALL(msync, PART, PART, PART, MS_SYNC); /* ENOMEM: nothing is mapped at so low an address (vm.mmap_min_addr) */
-	CALL(munmap, 0, p, 0L);		/* EINVAL */
+	CALL(munmap, 0, p, 0L); /* EINVAL */
 	CALL(munmap, BUF, p + 1, BUF); /* EINVAL */
 	CALL(munmap, 2 * BUF, p, 2 * BUF);
 	shut(w, fd);
@@ -513,7 +516,7 @@ static void part_close(struct worker *w)
 	CALL(close_range, 0, first, last, 0);
 	CALL(close_range, 0, last, first, 0); /* EINVAL */
 	CALL(close_range, 0, first, last, 1 << 10); /* EINVAL: no such flag */
-	shut(w, -1);			      /* EBADF */
+	shut(w, -1); /* EBADF */
 	shut(w, fd);
 	drop(w, w->a);
 }
@@ -533,14 +536,14 @@ static void part_names(struct worker *w)
 	CALL(rmdir, 0, w->a); /* ENOTDIR */
 	CALL(mkdirat, 0, w->dirfd, "d", 0750);
 	CALL(mkdirat, 0, w->dirfd, "d", 0750); /* EEXIST */
-	CALL(unlinkat, 0, w->dirfd, "d", 0);   /* EISDIR */
+	CALL(unlinkat, 0, w->dirfd, "d", 0); /* EISDIR */
 	CALL(mkdirat, 0, w->dirfd, "d/e", 0700);
-	CALL(rmdir, 0, w->dir);			/* ENOTEMPTY */
+	CALL(rmdir, 0, w->dir); /* ENOTEMPTY */
 	CALL(unlinkat, 0, w->dirfd, "d", AT_REMOVEDIR); /* ENOTEMPTY */
 	CALL(unlinkat, 0, w->dirfd, "d/e", AT_REMOVEDIR);
 	CALL(unlinkat, 0, w->dirfd, "d", AT_REMOVEDIR);
-	CALL(mkdir, 0, (char *)1, 0700);	/* EFAULT */
-	CALL(mkdirat, 0, w->dirfd, name, 0700);	/* ENAMETOOLONG */
+	CALL(mkdir, 0, (char *)1, 0700); /* EFAULT */
+	CALL(mkdirat, 0, w->dirfd, name, 0700); /* ENAMETOOLONG */
 	CALL(unlinkat, 0, w->dirfd, "a", 1 << 20); /* EINVAL: no such flag */
 
 	CALL(rename, 0, w->a, w->b);
@@ -599,10 +602,10 @@ static void part_sync(struct worker *w)
 	int fd = make_filled(w, w->a);
 
 	CALL(fsync, 0, fd);
-	CALL(fsync, 0, -1);	      /* EBADF */
-	CALL(fsync, 0, w->pipe[1]);   /* EINVAL */
+	CALL(fsync, 0, -1); /* EBADF */
+	CALL(fsync, 0, w->pipe[1]); /* EINVAL */
 	CALL(fdatasync, 0, fd);
-	CALL(fdatasync, 0, -1);	      /* EBADF */
+	CALL(fdatasync, 0, -1); /* EBADF */
 	CALL(sync_file_range, PART, fd, 0L, PART, SYNC_FILE_RANGE_WRITE);
 	CALL(sync_file_range, PART, fd, -1L, PART, SYNC_FILE_RANGE_WRITE); /* EINVAL */
 	CALL(sync_file_range, BUF, fd, PART, BUF,
@@ -623,14 +626,14 @@ static void part_sync(struct worker *w)
 	CALL(fallocate, PART, fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, PART, PART);
 	CALL(fallocate, PART, fd, FALLOC_FL_COLLAPSE_RANGE, 0L, PART);
 	CALL(fallocate, PART, w->pipe[1], 0, 0L, PART); /* ESPIPE */
-	CALL(truncate, PART, w->dir, PART);		/* EISDIR */
-	CALL(ftruncate, PART, w->dirfd, PART);		/* EINVAL */
+	CALL(truncate, PART, w->dir, PART); /* EISDIR */
+	CALL(ftruncate, PART, w->dirfd, PART); /* EINVAL */
 	shut(w, fd);
 	drop(w, w->a);
 }
 
 static void (*const parts[])(struct worker *) = {
-	part_aio,  part_close, part_map, part_move, part_names,
+	part_aio,  part_close, part_map,      part_move, part_names,
 	part_open, part_rw,    part_rw_flags, part_sync, part_vectors,
 };
 
@@ -660,8 +663,7 @@ static void worker_setup(struct worker *w)
 	if (mkdir(w->dir, 0700) < 0 && errno != EEXIST)
 		die("mkdir %s", w->dir);
 	w->dirfd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (w->dirfd < 0 || pipe2(w->pipe, O_CLOEXEC) < 0 ||
-	    pipe2(w->dry, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	if (w->dirfd < 0 || pipe2(w->pipe, O_CLOEXEC) < 0 || pipe2(w->dry, O_CLOEXEC | O_NONBLOCK) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->sock) < 0)
 		die("%s", w->dir);
 	/* ENOSYS or EAGAIN: io_submit then fails, and the tally has this error */
@@ -710,8 +712,7 @@ static void process_run(unsigned int nr)
 	struct worker *first = &shared->workers[nr * opt.threads];
 	pthread_t threads[MAX_THREADS];
 	pthread_attr_t attr;
-	char *stacks = mmap(NULL, opt.threads * STACK_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stacks = mmap(NULL, opt.threads * STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (stacks == MAP_FAILED)
 		die("stacks");
@@ -732,8 +733,8 @@ static void shared_init(void)
 	const unsigned long workers = (1 + opt.forks) * opt.threads;
 	pthread_barrierattr_t attr;
 
-	shared = mmap(NULL, sizeof(*shared) + workers * sizeof(struct worker),
-		      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared) + workers * sizeof(struct worker), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		die("mmap");
 	pthread_barrierattr_init(&attr);
@@ -768,8 +769,8 @@ static void tally_write(FILE *f)
 			sum.errno_sum += t->errno_sum;
 		}
 		if (sum.calls)
-			fprintf(f, "%s\t%lu\t%lu\t%lu\t%lu\t%lu\n", funcs[i].name, sum.calls,
-				sum.fails, sum.requested, sum.returned, sum.errno_sum);
+			fprintf(f, "%s\t%lu\t%lu\t%lu\t%lu\t%lu\n", funcs[i].name, sum.calls, sum.fails, sum.requested,
+				sum.returned, sum.errno_sum);
 	}
 	if (fflush(f) || ferror(f))
 		die("write the tally");
@@ -807,7 +808,8 @@ static void usage(void)
 	      "  -m  at least CALLS calls in all, of a fast mix instead of everything\n"
 	      "  -r  alone on the last CPU, with real-time priority\n"
 	      "  -s  sync(2) too: it reaches every file system of the machine\n"
-	      "  -T  where the tally goes (default: standard output)\n", stderr);
+	      "  -T  where the tally goes (default: standard output)\n",
+	      stderr);
 	exit(2);
 }
 
@@ -819,14 +821,29 @@ int main(int argc, char **argv)
 
 	while ((o = getopt(argc, argv, "t:f:n:m:rsT:")) != -1)
 		switch (o) {
-		case 't': opt.threads = number(optarg, 1, MAX_THREADS); break;
-		case 'f': opt.forks = number(optarg, 0, MAX_FORKS); break;
-		case 'n': opt.iterations = number(optarg, 0, 1000000000); break;
-		case 'm': opt.mixed = number(optarg, 1, 1000000000000); break;
-		case 'r': opt.alone = true; break;
-		case 's': opt.sync = true; break;
-		case 'T': opt.tally_path = optarg; break;
-		default: usage();
+		case 't':
+			opt.threads = number(optarg, 1, MAX_THREADS);
+			break;
+		case 'f':
+			opt.forks = number(optarg, 0, MAX_FORKS);
+			break;
+		case 'n':
+			opt.iterations = number(optarg, 0, 1000000000);
+			break;
+		case 'm':
+			opt.mixed = number(optarg, 1, 1000000000000);
+			break;
+		case 'r':
+			opt.alone = true;
+			break;
+		case 's':
+			opt.sync = true;
+			break;
+		case 'T':
+			opt.tally_path = optarg;
+			break;
+		default:
+			usage();
 		}
 	if (argc - optind != 1)
 		usage();

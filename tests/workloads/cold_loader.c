@@ -4,10 +4,10 @@
  *
  *   cold_loader DIR
  *
- * In each of 3 epochs a loader, called pt_data_worker as PyTorch's are, reads small samples one by one, at random, from a
- * file of DIR that has been dropped from the page cache; the trainer waits for each batch and computes for a fraction of a
- * millisecond. An epoch lasts 1.3 s, so that the job takes as long on a disk as on an SSD; where the whole file has been
- * read, it is dropped again. On a file system in memory it waits for nothing.
+ * In each of 3 epochs a loader, called pt_data_worker as PyTorch's are, reads small samples one by one, at random, from
+ * a file of DIR that has been dropped from the page cache; the trainer waits for each batch and computes for a fraction
+ * of a millisecond. An epoch lasts 1.3 s, so that the job takes as long on a disk as on an SSD; where the whole file
+ * has been read, it is dropped again. On a file system in memory it waits for nothing.
  *
  * Prints a line for each epoch.
  */

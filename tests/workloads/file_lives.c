@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * file_lives: makes, links, renames, exchanges, removes, clones and snapshots files at random, and prints which file each
- * read and write was of.
+ * file_lives: makes, links, renames, exchanges, removes, clones and snapshots files at random, and prints which file
+ * each read and write was of.
  *
  *   file_lives [-n CALLS] [-s SEED] [-u UPPER -l LOWER] DIR
  *   file_lives -p DIR		only puts files there, as they may lie on the lower layer of an overlay
  *
- * Files that an earlier -p has put into DIR are used, too. On btrfs DIR/c0 is a subvolume, and there are snapshots of it.
- * A life is one file from its creation to its end, whatever its names and its inode number are. The account of lives is
- * kept here, by what each call is known to do; the file system is not queried for it. Each pread(2) and pwrite(2) has an
- * offset that no other has, and a line on stdout, with TABs between:
+ * Files that an earlier -p has put into DIR are used, too. On btrfs DIR/c0 is a subvolume, and there are snapshots of
+ * it. A life is one file from its creation to its end, whatever its names and its inode number are. The account of
+ * lives is kept here, by what each call is known to do; the file system is not queried for it. Each pread(2) and
+ * pwrite(2) has an offset that no other has, and a line on stdout, with TABs between:
  *
  *   OFFSET RW LIFE GENERATION DEV INO REALDEV:REALINO PATH...
  *
  * GENERATION is that of the inode, on an overlay of the one in UPPER; - where it is not known. DEV and INO are those of
- * fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where these are not given or the
- * file has no name to look for; - where DIR is not on an overlay. PATHs are the paths by which the file may be known: the
- * one by which it was opened last, or the one that the descriptor has now; * is a name that nobody has given it. On stderr
- * is how often each thing was done.
+ * fstat(2), ? where the subvolume is deleted. REAL is the file below in UPPER or LOWER; ? where these are not given or
+ * the file has no name to look for; - where DIR is not on an overlay. PATHs are the paths by which the file may be
+ * known: the one by which it was opened last, or the one that the descriptor has now; * is a name that nobody has given
+ * it. On stderr is how often each thing was done.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,8 @@
 #define DEEDS_MAX 3 /* calls between two reads or writes */
 #define LIVES_MAX 4000000 /* memory for all of them is allocated at the beginning */
 
-/* The names that dltraced may give a file, such as "c0/d1/n07"; "*": any; "!c0/d1/n07": it was one, and is no longer. */
+/* The names that dltraced may give a file, such as "c0/d1/n07"; "*": any; "!c0/d1/n07": it was one, and is no longer.
+ */
 struct paths {
 	char v[PATHS][16];
 	unsigned int n;
@@ -53,7 +54,7 @@ struct paths {
 static struct life {
 	struct paths known;
 	char generation[12]; /* "": not looked at so far */
-} *lives;
+} * lives;
 static unsigned int n_lives, n_found; /* the first ones are files that were there before */
 
 static int names[VOLUMES][NAMES]; /* the life of that name, -1: none */
@@ -152,7 +153,8 @@ static void left(int life, const char *path)
 	moved(life, path, gone);
 }
 
-/* Finds a place with a file (USED) or without one, in any volume or in that of LIKE. Returns false where there is none. */
+/* Finds a place with a file (USED) or without one, in any volume or in that of LIKE. Returns false where there is none.
+ */
 static bool place_pick(struct place *at, bool used, const struct place *like)
 {
 	for (unsigned int tries = 0; tries < 64; tries++) {
@@ -329,9 +331,18 @@ static bool rename_file(bool over, unsigned int flags)
 	return true;
 }
 
-static bool rename_free(void) { return rename_file(false, 0); }
-static bool rename_over(void) { return rename_file(true, 0); }
-static bool rename_exchange(void) { return rename_file(true, RENAME_EXCHANGE); }
+static bool rename_free(void)
+{
+	return rename_file(false, 0);
+}
+static bool rename_over(void)
+{
+	return rename_file(true, 0);
+}
+static bool rename_exchange(void)
+{
+	return rename_file(true, RENAME_EXCHANGE);
+}
 
 static bool clone_file(void)
 {

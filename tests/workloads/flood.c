@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * flood: makes one cheap call as fast as it can, until it is killed: "flood read" a read of one byte, "flood open" an open of
- * a path of 4 KiB that does not exist, which is the largest record, "flood rename" a change of its own name. With a number,
- * so many calls; then it prints "done" and waits.
+ * flood: makes one cheap call as fast as it can, until it is killed: "flood read" a read of one byte, "flood open" an
+ * open of a path of 4 KiB that does not exist, which is the largest record, "flood rename" a change of its own name.
+ * With a number, so many calls; then it prints "done" and waits.
  */
 #include <err.h>
 #include <fcntl.h>

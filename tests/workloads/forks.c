@@ -4,9 +4,10 @@
  *
  *   forks -s SHAPE [-n N] [-l LINGER_MS] DIR        (without SHAPE: lists the shapes)
  *
- * Every process and thread of the shape makes a leaf: it creates, closes and unlinks the file DIR/leaf.PID.TID, with its
- * own numbers in the name, so that each row of a trace can be checked by itself. Then a line has the numbers of what was
- * started: processes (without the first), threads, execs, leaves. The exit status is 0 only if all of them succeeded.
+ * Every process and thread of the shape makes a leaf: it creates, closes and unlinks the file DIR/leaf.PID.TID, with
+ * its own numbers in the name, so that each row of a trace can be checked by itself. Then a line has the numbers of
+ * what was started: processes (without the first), threads, execs, leaves. The exit status is 0 only if all of them
+ * succeeded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -389,8 +390,7 @@ static void __attribute__((noreturn)) usage(void)
 {
 	fputs("usage: forks -s SHAPE [-n N] [-l LINGER_MS] DIR\n", stderr);
 	for (size_t i = 0; i < NR_SHAPES; i++)
-		fprintf(stderr, "  %-11s %s (N %ld)\n", shapes[i].name, shapes[i].help,
-			shapes[i].n);
+		fprintf(stderr, "  %-11s %s (N %ld)\n", shapes[i].name, shapes[i].help, shapes[i].n);
 	exit(2);
 }
 
@@ -403,11 +403,21 @@ int main(int argc, char **argv)
 
 	while ((o = getopt(argc, argv, "s:n:l:x:")) != -1)
 		switch (o) {
-		case 's': shape = shape_find(optarg); break;
-		case 'n': opt.n = atol(optarg); break;
-		case 'l': opt.linger_ms = atol(optarg); break;
-		case 'x': chain = true; opt.n = atol(optarg); break;
-		default: usage();
+		case 's':
+			shape = shape_find(optarg);
+			break;
+		case 'n':
+			opt.n = atol(optarg);
+			break;
+		case 'l':
+			opt.linger_ms = atol(optarg);
+			break;
+		case 'x':
+			chain = true;
+			opt.n = atol(optarg);
+			break;
+		default:
+			usage();
 		}
 	if ((!shape && !chain) || argc - optind != 1 || opt.n < 0 || opt.linger_ms < 0)
 		usage();
@@ -421,7 +431,7 @@ int main(int argc, char **argv)
 	if (opt.n == 0)
 		opt.n = shape->n;
 	shape->run(&c);
-	printf("shape %s processes %ld threads %ld execs %ld leaves %ld\n", shape->name,
-	       c.processes, c.threads, c.execs, c.leaves);
+	printf("shape %s processes %ld threads %ld execs %ld leaves %ld\n", shape->name, c.processes, c.threads,
+	       c.execs, c.leaves);
 	return 0;
 }

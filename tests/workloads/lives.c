@@ -6,8 +6,9 @@
  *
  * Each has one CPU, from before its begin, runs and sleeps a little there, and some take another name or execute a
  * program. TALLY has two lines of "key value" pairs for each. The child's has its begin and end by its own clock. The
- * parent's (role life) has what it was, its PID, clock readings before the fork and after it was reaped, its CPU, and the
- * kernel's account of it: run from /proc/PID/schedstat before it was reaped, rusage from wait4(2). CLOCK_MONOTONIC, ns.
+ * parent's (role life) has what it was, its PID, clock readings before the fork and after it was reaped, its CPU, and
+ * the kernel's account of it: run from /proc/PID/schedstat before it was reaped, rusage from wait4(2). CLOCK_MONOTONIC,
+ * ns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,8 +73,8 @@ static long left(void)
 }
 
 /*
- * Computes, then leaves the CPU, so that the time counts for the thread's present name. On a slow machine the sleep may be
- * over before the thread has left the CPU.
+ * Computes, then leaves the CPU, so that the time counts for the thread's present name. On a slow machine the sleep may
+ * be over before the thread has left the CPU.
  */
 static void run(void)
 {
@@ -176,7 +177,8 @@ static pid_t life(int nr, pid_t as, const cpu_set_t *may, char *path)
 	}
 	say("role life nr %d what %s pid %d cpu %d before %lld after %lld run %lld rusage %lld\n", nr,
 	    names[nr % WHATS], pid, cpu, (long long)before, (long long)clock_ns(CLOCK_MONOTONIC), ran,
-	    (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000 * MS + (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000LL);
+	    (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000 * MS +
+		    (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000LL);
 	return pid;
 }
 
@@ -189,10 +191,17 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "n:x:b:")) != -1)
 		switch (c) {
-		case 'n': n = atoi(optarg); break;
-		case 'x': exec = atoi(optarg); break;
-		case 'b': begin = atoll(optarg); break;
-		default: optind = argc;
+		case 'n':
+			n = atoi(optarg);
+			break;
+		case 'x':
+			exec = atoi(optarg);
+			break;
+		case 'b':
+			begin = atoll(optarg);
+			break;
+		default:
+			optind = argc;
 		}
 	if (argc - optind != 1) {
 		fputs("usage: lives [-n N] TALLY\n", stderr);

@@ -35,7 +35,7 @@
 #define MAX_FILES 1000000
 #define MAX_WORKERS 64
 #define PREFETCH 2 /* batches in flight per worker, DataLoader's prefetch_factor */
-#define STOP -1	   /* instead of an index: no more samples */
+#define STOP -1 /* instead of an index: no more samples */
 
 static struct {
 	const char *dir;
@@ -87,10 +87,10 @@ static int64_t clock_us(clockid_t clock)
 }
 
 /* The line format of github.com/mlcommons/logging, which plotting tools look for. */
-#define MLLOG(type, key, metadata, ...)                                                            \
-	printf(":::MLLOG {\"namespace\": \"\", \"time_ms\": %" PRId64 ", \"event_type\": \"" type  \
-	       "\", \"key\": \"" key "\", \"value\": null, \"metadata\": {\"file\": \"loader.c\", "\
-	       "\"lineno\": %d" metadata "}}\n",                                                   \
+#define MLLOG(type, key, metadata, ...)                                                             \
+	printf(":::MLLOG {\"namespace\": \"\", \"time_ms\": %" PRId64 ", \"event_type\": \"" type   \
+	       "\", \"key\": \"" key "\", \"value\": null, \"metadata\": {\"file\": \"loader.c\", " \
+	       "\"lineno\": %d" metadata "}}\n",                                                    \
 	       clock_us(CLOCK_REALTIME) / 1000, __LINE__, ##__VA_ARGS__)
 
 /* SplitMix64, Steele et al. 2014; not the C library's, so that a seed means the same sequence everywhere. */
@@ -334,22 +334,43 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* the death of a worker is an error with a message */
 	while ((o = getopt(argc, argv, "d:n:s:w:e:b:k:c:S:p")) != -1)
 		switch (o) {
-		case 'd': opt.dir = optarg; break;
-		case 'n': opt.files = number(optarg, 1, MAX_FILES); break;
-		case 's': opt.bytes = number(optarg, 1, LONG_MAX); break;
-		case 'w': opt.workers = number(optarg, 1, MAX_WORKERS); break;
-		case 'e': opt.epochs = number(optarg, 0, INT_MAX); break;
-		case 'b': opt.batch = number(optarg, 1, MAX_FILES); break;
-		case 'k': opt.checkpoint_steps = number(optarg, 1, LONG_MAX); break;
-		case 'c': opt.compute_us = number(optarg, 0, INT_MAX); break;
-		case 'S': opt.seed = number(optarg, 0, INT_MAX); break;
-		case 'p': opt.prepare_only = true; break;
+		case 'd':
+			opt.dir = optarg;
+			break;
+		case 'n':
+			opt.files = number(optarg, 1, MAX_FILES);
+			break;
+		case 's':
+			opt.bytes = number(optarg, 1, LONG_MAX);
+			break;
+		case 'w':
+			opt.workers = number(optarg, 1, MAX_WORKERS);
+			break;
+		case 'e':
+			opt.epochs = number(optarg, 0, INT_MAX);
+			break;
+		case 'b':
+			opt.batch = number(optarg, 1, MAX_FILES);
+			break;
+		case 'k':
+			opt.checkpoint_steps = number(optarg, 1, LONG_MAX);
+			break;
+		case 'c':
+			opt.compute_us = number(optarg, 0, INT_MAX);
+			break;
+		case 'S':
+			opt.seed = number(optarg, 0, INT_MAX);
+			break;
+		case 'p':
+			opt.prepare_only = true;
+			break;
 		default:
 			fputs("usage: loader [-d DIR] [-n FILES] [-s BYTES] [-w WORKERS]\n"
 			      "              [-e EPOCHS] [-b BATCH] [-k STEPS] [-c COMPUTE_US]\n"
 			      "              [-S SEED] [-p]\n"
 			      "  -k  steps between checkpoints    -c  per sample\n"
-			      "  -p  make the data set and end\n", stderr);
+			      "  -p  make the data set and end\n",
+			      stderr);
 			return 2;
 		}
 	if (opt.prepare_only) {
@@ -366,8 +387,8 @@ int main(int argc, char **argv)
 	for (long e = 1; e <= opt.epochs; e++)
 		epoch(&job, e);
 	MLLOG("INTERVAL_END", "run_stop", ", \"status\": \"success\"");
-	printf("samples %ld bytes %ld steps %ld checkpoints %ld\n", job.samples,
-	       job.samples * opt.bytes, job.steps, job.checkpoints);
+	printf("samples %ld bytes %ld steps %ld checkpoints %ld\n", job.samples, job.samples * opt.bytes, job.steps,
+	       job.checkpoints);
 	free(job.order);
 	return 0;
 }

@@ -4,11 +4,11 @@
  *
  *   locked_map FILE [VARIABLES]
  *
- * FILE must be on a file system whose server stops answering (tests/native/hungfs.py), and have a page. The program opens
- * it, prints "ready", waits for a line on stdin, by which the server must have stopped, and locks its map: one thread
- * unmaps a page that it has written, which the kernel writes back under the map's lock, and another one wants to map
- * something, behind which the kernel lets no reader in. Then it prints "locked". With VARIABLES it executes itself before,
- * with that many variables in its environment. It can be killed once the server answers or has ended.
+ * FILE must be on a file system whose server stops answering (tests/native/hungfs.py), and have a page. The program
+ * opens it, prints "ready", waits for a line on stdin, by which the server must have stopped, and locks its map: one
+ * thread unmaps a page that it has written, which the kernel writes back under the map's lock, and another one wants to
+ * map something, behind which the kernel lets no reader in. Then it prints "locked". With VARIABLES it executes itself
+ * before, with that many variables in its environment. It can be killed once the server answers or has ended.
  */
 #include <err.h>
 #include <fcntl.h>

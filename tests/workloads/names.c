@@ -39,21 +39,20 @@
 #define X85(s) X5(X5(s) X5(s) X5(s) s s)
 
 static const char *const names[] = {
-	" ", " blanks  around ", "tab\tin", "new\nline", "\n", "carriage\rreturn", "\x01\x02\x1f",
-	"del\x7f",
+	" ", " blanks  around ", "tab\tin", "new\nline", "\n", "carriage\rreturn", "\x01\x02\x1f", "del\x7f",
 	/* names that would control a terminal if they were not escaped */
 	"\033[31mred\033[0m", "\033]0;title\007", "\b\b\b",
 	/* names that look like text of the trace itself */
-	"-", "?", "--", "#", "# dltraced open 1", "\"", "\"quoted\"", "it's", "\\", "\\011",
-	"\\055", "a\\", "row\n1\t2\t3", "%s%n", "$(id)`id`;&|<>*",
+	"-", "?", "--", "#", "# dltraced open 1", "\"", "\"quoted\"", "it's", "\\", "\\011", "\\055", "a\\",
+	"row\n1\t2\t3", "%s%n", "$(id)`id`;&|<>*",
 	/* valid UTF-8: 2, 3, 4 bytes, combining mark, right-to-left override, first and last */
-	"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "e\xcc\x81", "\xe2\x80\xae" "exe",
-	"\xc2\x80", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xf4\x8f\xbf\xbf",
-	X85("\xe2\x82\xac"), /* 255 bytes */
+	"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "e\xcc\x81",
+	"\xe2\x80\xae"
+	"exe",
+	"\xc2\x80", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xf4\x8f\xbf\xbf", X85("\xe2\x82\xac"), /* 255 bytes */
 	/* invalid UTF-8: stray, cut, overlong, surrogate, above U+10FFFF */
-	"\x80", "\xff\xfe", "cut\xc3", "cut\xe2\x82", "cut\xf0\x9f\x98", "\xc3\xc3\xa9", "\xc0\xaf",
-	"\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
-	"\xf8\x88\x80\x80\x80",
+	"\x80", "\xff\xfe", "cut\xc3", "cut\xe2\x82", "cut\xf0\x9f\x98", "\xc3\xc3\xa9", "\xc0\xaf", "\xe0\x80\xaf",
+	"\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80",
 	X85("\xff\xff\xff"), /* 255 bytes, four times as many when escaped */
 };
 
@@ -82,8 +81,7 @@ static void hex(const char *s)
 		printf("%02x", (unsigned char)*s);
 }
 
-static void expect(const char *kind, const char *path, const char *path2, size_t read,
-		   size_t written)
+static void expect(const char *kind, const char *path, const char *path2, size_t read, size_t written)
 {
 	printf("%s\t", kind);
 	hex(path);
@@ -176,15 +174,14 @@ static void symlinks(void)
 	join(path, dir, target);
 	must(symlink(target, link), "symlink");
 	expect("symlink", link, target, 0, 0);
-	use_file(must(open(link, O_RDWR | O_CREAT | O_CLOEXEC, 0600), link), "follow", link, path,
-		 300);
+	use_file(must(open(link, O_RDWR | O_CREAT | O_CLOEXEC, 0600), link), "follow", link, path, 300);
 	must(unlink(link), "unlink link");
 	must(unlink(path), "unlink target");
 }
 
 /*
- * Steps down DEPTH folders of equal names, so long that a file at the bottom has a path of LONGEST bytes; then one folder
- * further, whose files no path reaches.
+ * Steps down DEPTH folders of equal names, so long that a file at the bottom has a path of LONGEST bytes; then one
+ * folder further, whose files no path reaches.
  */
 static void deep_tree(void)
 {

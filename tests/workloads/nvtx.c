@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nvtx TALLY: ranges and marks by NVTX, of every form, in threads, a forked process and a signal handler. Each that is to
- * have a row is a line of TALLY, with the process's own clock around its begin and its end, and TABs between:
- *	PID TID CAT NAME START_BEFORE START_AFTER END_BEFORE END_AFTER ARGS
- * What the library must do in other ways (levels, errno, memory, programs that have less of NVTX than today's) it checks
- * itself. Prints "no library" where NVTX passes nothing on.
- * nvtx train: the steps of a job.
- * nvtx bench N: prints the ns that a range costs.
+ * nvtx TALLY: ranges and marks by NVTX, of every form, in threads, a forked process and a signal handler. Each that is
+ *to have a row is a line of TALLY, with the process's own clock around its begin and its end, and TABs between: PID TID
+ *CAT NAME START_BEFORE START_AFTER END_BEFORE END_AFTER ARGS What the library must do in other ways (levels, errno,
+ *memory, programs that have less of NVTX than today's) it checks itself. Prints "no library" where NVTX passes nothing
+ *on. nvtx train: the steps of a job. nvtx bench N: prints the ns that a range costs.
  */
 #ifdef REAL_NVTX
 #include <nvtx3/nvToolsExt.h>
@@ -62,32 +60,32 @@ struct times {
 static void note(const char *cat, const char *name, const struct times *t, const char *args)
 {
 	char line[1024];
-	int n = snprintf(line, sizeof(line), "%d\t%ld\t%s\t%s\t%llu\t%llu\t%llu\t%llu\t%s\n", getpid(), syscall(SYS_gettid), cat,
-			 name, (unsigned long long)t->at[0], (unsigned long long)t->at[1], (unsigned long long)t->at[2],
-			 (unsigned long long)t->at[3], args);
+	int n = snprintf(line, sizeof(line), "%d\t%ld\t%s\t%s\t%llu\t%llu\t%llu\t%llu\t%s\n", getpid(),
+			 syscall(SYS_gettid), cat, name, (unsigned long long)t->at[0], (unsigned long long)t->at[1],
+			 (unsigned long long)t->at[2], (unsigned long long)t->at[3], args);
 
 	if (write(tally, line, (size_t)n) != n)
 		die("tally");
 }
 
-#define AROUND(t, i, call)                                                                                                    \
-	do {                                                                                                                  \
-		(t)->at[i] = now();                                                                                           \
-		call;                                                                                                         \
-		(t)->at[(i) + 1] = now();                                                                                     \
+#define AROUND(t, i, call)                \
+	do {                              \
+		(t)->at[i] = now();       \
+		call;                     \
+		(t)->at[(i) + 1] = now(); \
 	} while (0)
 
 /* A range by the call PUSH at level 0, popped at once: NAME and ARGS as in its row. */
-#define RANGE(push, cat, name, args)                                                                                          \
-	do {                                                                                                                  \
-		struct times times_;                                                                                          \
-		int level_;                                                                                                   \
-                                                                                                                              \
-		AROUND(&times_, 0, level_ = (push));                                                                          \
-		equal("level of " name, level_, 0);                                                                           \
-		AROUND(&times_, 2, level_ = nvtxRangePop());                                                                  \
-		equal("level at the end of " name, level_, 0);                                                                \
-		note(cat, name, &times_, args);                                                                               \
+#define RANGE(push, cat, name, args)                           \
+	do {                                                   \
+		struct times times_;                           \
+		int level_;                                    \
+                                                               \
+		AROUND(&times_, 0, level_ = (push));           \
+		equal("level of " name, level_, 0);            \
+		AROUND(&times_, 2, level_ = nvtxRangePop());   \
+		equal("level at the end of " name, level_, 0); \
+		note(cat, name, &times_, args);                \
 	} while (0)
 
 static nvtxEventAttributes_t of_ascii(const char *s)
@@ -121,7 +119,8 @@ static nvtxEventAttributes_t of_registered(nvtxStringHandle_t s)
 
 static void names(void)
 {
-	nvtxEventAttributes_t ascii = of_ascii("ex.ascii"), wide = of_wide(L"w\u00e4it"), none = of_ascii(NULL), bad = of_ascii("none");
+	nvtxEventAttributes_t ascii = of_ascii("ex.ascii"), wide = of_wide(L"w\u00e4it"), none = of_ascii(NULL),
+			      bad = of_ascii("none");
 	nvtxEventAttributes_t registered = of_registered(nvtxDomainRegisterStringA(NULL, "kept"));
 	nvtxEventAttributes_t registered_wide = of_registered(nvtxDomainRegisterStringW(NULL, L"k\u00e9pt"));
 	wchar_t wrong[] = { L'x', 0xd800, 0x7fffffff, 0x1f600, 0 };
@@ -191,9 +190,11 @@ static void arguments(void)
 
 static void domains(void)
 {
-	nvtxDomainHandle_t nccl = nvtxDomainCreateA("NCCL"), dots = nvtxDomainCreateW(L"my.own.domain"), nameless = nvtxDomainCreateA("");
+	nvtxDomainHandle_t nccl = nvtxDomainCreateA("NCCL"), dots = nvtxDomainCreateW(L"my.own.domain"),
+			   nameless = nvtxDomainCreateA("");
 	nvtxDomainHandle_t cut = nvtxDomainCreateA(A50);
-	nvtxEventAttributes_t reduce = of_registered(nvtxDomainRegisterStringA(nccl, "ncclAllReduce")), inner = of_ascii("inner");
+	nvtxEventAttributes_t reduce = of_registered(nvtxDomainRegisterStringA(nccl, "ncclAllReduce")),
+			      inner = of_ascii("inner");
 	nvtxEventAttributes_t ai = of_ascii("ai.comm.reduce");
 	struct times outer_times, inner_times, other_times;
 
@@ -234,12 +235,12 @@ static void instants(void)
 
 	a.payloadType = NVTX_PAYLOAD_TYPE_INT32;
 	a.payload.iValue = 3;
-#define MARK(call, name, args)                                                                                                \
-	do {                                                                                                                  \
-		AROUND(&t, 2, call);                                                                                          \
-		t.at[0] = t.at[2];                                                                                            \
-		t.at[1] = t.at[3];                                                                                            \
-		note("mark", name, &t, args);                                                                                 \
+#define MARK(call, name, args)                \
+	do {                                  \
+		AROUND(&t, 2, call);          \
+		t.at[0] = t.at[2];            \
+		t.at[1] = t.at[3];            \
+		note("mark", name, &t, args); \
 	} while (0)
 	MARK(nvtxMarkA("here.now"), "here.now", "-");
 	MARK(nvtxMarkW(L"\u00fcber"), "\u00fcber", "-");
@@ -423,7 +424,8 @@ static void *too_deep(void *arg)
 	equal("end of nothing", nvtxRangePop(), -1);
 	fact.at[0] = fact.at[2];
 	fact.at[1] = fact.at[3];
-	note("meta", "nvtx.not_recorded", &fact, "ranges\\040pushed\\040within\\0401024\\040others\\040of\\040their\\040thread");
+	note("meta", "nvtx.not_recorded", &fact,
+	     "ranges\\040pushed\\040within\\0401024\\040others\\040of\\040their\\040thread");
 	return NULL;
 }
 
@@ -442,7 +444,8 @@ static void too_many(void)
 		ends(&s[i]);
 	fact.at[0] = fact.at[2];
 	fact.at[1] = fact.at[3];
-	note("meta", "nvtx.not_recorded", &fact, "ranges\\040started\\040while\\0404096\\040others\\040had\\040not\\040ended");
+	note("meta", "nvtx.not_recorded", &fact,
+	     "ranges\\040started\\040while\\0404096\\040others\\040had\\040not\\040ended");
 }
 
 static long memory_kib(void)

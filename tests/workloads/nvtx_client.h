@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a program's copy of NVTX 3 does, as far as nvtx.c uses it, without NVIDIA's headers: names, numbers and layouts are
- * the published ones. It shares nothing with inject/, so that the two check each other; with -DREAL_NVTX, nvtx.c is
+ * What a program's copy of NVTX 3 does, as far as nvtx.c uses it, without NVIDIA's headers: names, numbers and layouts
+ * are the published ones. It shares nothing with inject/, so that the two check each other; with -DREAL_NVTX, nvtx.c is
  * compiled with the real headers instead (tests/peers/nvtx.sh).
  */
 #ifndef NVTX_CLIENT_H
@@ -107,20 +107,20 @@ static inline void nvtxInitialize(const void *reserved)
 	client_initialize(client_exports);
 }
 
-#define CLIENT_CALL(type, fails, name, pointer, params, args)                                                                 \
-	static inline type name params                                                                                       \
-	{                                                                                                                     \
-		type(*function) params = (type(*) params)(pointer);                                                          \
-                                                                                                                              \
-		return function ? function args : (type)(fails);                                                             \
+#define CLIENT_CALL(type, fails, name, pointer, params, args)       \
+	static inline type name params                              \
+	{                                                           \
+		type(*function) params = (type(*) params)(pointer); \
+                                                                    \
+		return function ? function args : (type)(fails);    \
 	}
-#define CLIENT_CALL_VOID(name, pointer, params, args)                                                                         \
-	static inline void name params                                                                                       \
-	{                                                                                                                     \
-		void (*function) params = (void (*) params)(pointer);                                                        \
-                                                                                                                              \
-		if (function)                                                                                                 \
-			function args;                                                                                        \
+#define CLIENT_CALL_VOID(name, pointer, params, args)               \
+	static inline void name params                              \
+	{                                                           \
+		void(*function) params = (void(*) params)(pointer); \
+                                                                    \
+		if (function)                                       \
+			function args;                              \
 	}
 
 CLIENT_CALL_VOID(nvtxMarkEx, client_core[1], (const nvtxEventAttributes_t *a), (a))
@@ -139,14 +139,19 @@ CLIENT_CALL_VOID(nvtxNameCategoryW, client_core[13], (uint32_t n, const wchar_t 
 CLIENT_CALL_VOID(nvtxNameOsThreadA, client_core[14], (uint32_t n, const char *s), (n, s))
 CLIENT_CALL_VOID(nvtxNameOsThreadW, client_core[15], (uint32_t n, const wchar_t *s), (n, s))
 CLIENT_CALL_VOID(nvtxDomainMarkEx, client_core2[1], (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), (d, a))
-CLIENT_CALL(nvtxRangeId_t, 0, nvtxDomainRangeStartEx, client_core2[2], (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), (d, a))
+CLIENT_CALL(nvtxRangeId_t, 0, nvtxDomainRangeStartEx, client_core2[2],
+	    (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), (d, a))
 CLIENT_CALL_VOID(nvtxDomainRangeEnd, client_core2[3], (nvtxDomainHandle_t d, nvtxRangeId_t id), (d, id))
-CLIENT_CALL(int, -2, nvtxDomainRangePushEx, client_core2[4], (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), (d, a))
+CLIENT_CALL(int, -2, nvtxDomainRangePushEx, client_core2[4], (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a),
+	    (d, a))
 CLIENT_CALL(int, -2, nvtxDomainRangePop, client_core2[5], (nvtxDomainHandle_t d), (d))
 CLIENT_CALL_VOID(nvtxDomainNameCategoryA, client_core2[8], (nvtxDomainHandle_t d, uint32_t n, const char *s), (d, n, s))
-CLIENT_CALL_VOID(nvtxDomainNameCategoryW, client_core2[9], (nvtxDomainHandle_t d, uint32_t n, const wchar_t *s), (d, n, s))
-CLIENT_CALL(nvtxStringHandle_t, 0, nvtxDomainRegisterStringA, client_core2[10], (nvtxDomainHandle_t d, const char *s), (d, s))
-CLIENT_CALL(nvtxStringHandle_t, 0, nvtxDomainRegisterStringW, client_core2[11], (nvtxDomainHandle_t d, const wchar_t *s), (d, s))
+CLIENT_CALL_VOID(nvtxDomainNameCategoryW, client_core2[9], (nvtxDomainHandle_t d, uint32_t n, const wchar_t *s),
+		 (d, n, s))
+CLIENT_CALL(nvtxStringHandle_t, 0, nvtxDomainRegisterStringA, client_core2[10], (nvtxDomainHandle_t d, const char *s),
+	    (d, s))
+CLIENT_CALL(nvtxStringHandle_t, 0, nvtxDomainRegisterStringW, client_core2[11],
+	    (nvtxDomainHandle_t d, const wchar_t *s), (d, s))
 CLIENT_CALL(nvtxDomainHandle_t, 0, nvtxDomainCreateA, client_core2[12], (const char *s), (s))
 CLIENT_CALL(nvtxDomainHandle_t, 0, nvtxDomainCreateW, client_core2[13], (const wchar_t *s), (s))
 CLIENT_CALL_VOID(nvtxDomainDestroy, client_core2[14], (nvtxDomainHandle_t d), (d))

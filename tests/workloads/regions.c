@@ -44,8 +44,8 @@ static void die(const char *what)
 static void note(const char *name, long step, const uint64_t at[4], const char *arg)
 {
 	char line[512];
-	int n = snprintf(line, sizeof(line), "%d %ld %s %ld %llu %llu %llu %llu %s\n", getpid(), syscall(SYS_gettid), name,
-			 step, (unsigned long long)at[0], (unsigned long long)at[1], (unsigned long long)at[2],
+	int n = snprintf(line, sizeof(line), "%d %ld %s %ld %llu %llu %llu %llu %s\n", getpid(), syscall(SYS_gettid),
+			 name, step, (unsigned long long)at[0], (unsigned long long)at[1], (unsigned long long)at[2],
 			 (unsigned long long)at[3], arg);
 
 	if (write(tally, line, (size_t)n) != n)
@@ -189,13 +189,14 @@ static void hostile(void)
 	char *edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memcpy(m.text, "hostile.name\n\t\\ and more \xff\xfe", 27);
-	prctl(DLTRACED_PRCTL, 0x10, sizeof(m), 0, 0);	  /* an address without memory */
+	prctl(DLTRACED_PRCTL, 0x10, sizeof(m), 0, 0); /* an address without memory */
 	prctl(DLTRACED_PRCTL, (unsigned long)&m, 8, 0, 0); /* too short */
-	prctl(PR_GET_NAME, edge, 0, 0, 0);		  /* another command of prctl */
+	prctl(PR_GET_NAME, edge, 0, 0, 0); /* another command of prctl */
 	if (edge == MAP_FAILED || munmap(edge + 4096, 4096))
 		die("mmap");
 	memset(edge, 'x', 4096);
-	prctl(DLTRACED_PRCTL, (unsigned long)(edge + 4096 - 100), sizeof(m), 0, 0); /* ends in memory that is not mapped */
+	prctl(DLTRACED_PRCTL, (unsigned long)(edge + 4096 - 100), sizeof(m), 0,
+	      0); /* ends in memory that is not mapped */
 
 	prctl(DLTRACED_PRCTL, (unsigned long)&m, ~0UL, 0, 0); /* row 1: longer than any message */
 	m.name_len = 255;
@@ -210,8 +211,8 @@ static void hostile(void)
 	m.op = DLTRACED_OP_MARK;
 	m.name_len = 0;
 	prctl(DLTRACED_PRCTL, (unsigned long)&m, DLTRACED_NONE, 0, 0); /* row 5: a mark without a name */
-	for (m.op = DLTRACED_OP_BEGIN, m.id = 0; m.id < 10000; m.id++) /* more open regions than dltraced keeps: 4096 rows
-								        * with "?" */
+	for (m.op = DLTRACED_OP_BEGIN, m.id = 0; m.id < 10000; m.id++) /* more open regions than dltraced keeps: 4096
+									* rows with "?" */
 		prctl(DLTRACED_PRCTL, (unsigned long)&m, sizeof(m), 0, 0);
 }
 

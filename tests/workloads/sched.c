@@ -6,9 +6,9 @@
  *
  * Each thread writes a line of "key value" pairs to TALLY with what it knows of itself: its numbers, clock readings
  * before it was made, at its begin and at its end, how often it waited in which call, how long by its own clock
- * (waited_ns), the longest of these times (longest_ns), the time that it requested (wanted_ns); and the kernel's numbers
- * in its schedstat and rusage at that moment. For each process that has ended, its parent writes the kernel's numbers
- * before it reaps it, when they no longer change. DIR is where files are made and read. CLOCK_MONOTONIC, ns.
+ * (waited_ns), the longest of these times (longest_ns), the time that it requested (wanted_ns); and the kernel's
+ * numbers in its schedstat and rusage at that moment. For each process that has ended, its parent writes the kernel's
+ * numbers before it reaps it, when they no longer change. DIR is where files are made and read. CLOCK_MONOTONIC, ns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -194,7 +194,8 @@ static pid_t start(const char *what, void (*fn)(struct own *o))
 }
 
 /*
- * Reads the kernel's numbers of one child that has ended, PID or any for 0, and reaps it. Returns false where there is none.
+ * Reads the kernel's numbers of one child that has ended, PID or any for 0, and reaps it. Returns false where there is
+ * none.
  */
 static bool reap(pid_t pid)
 {
@@ -388,7 +389,8 @@ static void renamer(struct own *o)
 
 static void reexec(const char *what, int64_t before)
 {
-	char before_text[24], *argv[] = { "sched", "-x", (char *)what, "-b", before_text, opt.tally_path, opt.dir, NULL };
+	char before_text[24],
+		*argv[] = { "sched", "-x", (char *)what, "-b", before_text, opt.tally_path, opt.dir, NULL };
 
 	snprintf(before_text, sizeof(before_text), "%lld", (long long)before);
 	execv("/proc/self/exe", argv);
@@ -636,11 +638,24 @@ static const struct {
 	const char *name;
 	void (*fn)(struct own *o);
 } actors[] = {
-	{ "hog", hog },		  { "hog", hog },	    { "yield", yields },     { "sleeper", sleeper },
-	{ "poller", poller },	  { "futex", futexes },	    { "ping", pinger },	     { "pong", ponger },
-	{ "migrator", migrator }, { "renamer", renamer },   { "execs", execs },	     { "threadexecs", thread_execs },
-	{ "leader", leader_ends }, { "shortthreads", short_threads }, { "shorts", short_processes },
-	{ "vfork", vforker },	  { "faults", faults },	    { "directs", directs },
+	{ "hog", hog },
+	{ "hog", hog },
+	{ "yield", yields },
+	{ "sleeper", sleeper },
+	{ "poller", poller },
+	{ "futex", futexes },
+	{ "ping", pinger },
+	{ "pong", ponger },
+	{ "migrator", migrator },
+	{ "renamer", renamer },
+	{ "execs", execs },
+	{ "threadexecs", thread_execs },
+	{ "leader", leader_ends },
+	{ "shortthreads", short_threads },
+	{ "shorts", short_processes },
+	{ "vfork", vforker },
+	{ "faults", faults },
+	{ "directs", directs },
 };
 
 /* --- the command line ----------------------------------------------------------------------------- */
@@ -679,11 +694,20 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "qkx:b:")) != -1)
 		switch (c) {
-		case 'q': opt.quick = true; break;
-		case 'k': until_killed = true; break;
-		case 'x': exec = optarg; break;
-		case 'b': o.before = strtoll(optarg, NULL, 10); break;
-		default: optind = argc;
+		case 'q':
+			opt.quick = true;
+			break;
+		case 'k':
+			until_killed = true;
+			break;
+		case 'x':
+			exec = optarg;
+			break;
+		case 'b':
+			o.before = strtoll(optarg, NULL, 10);
+			break;
+		default:
+			optind = argc;
 		}
 	if (argc - optind != 2) {
 		fputs("usage: sched [-q] [-k] TALLY DIR\n", stderr);

@@ -4,10 +4,10 @@
  *
  *   storm [-t THREADS] [-n READS] [-w READS] [-r ROUNDS] [-a] [FILE]
  *
- * In each of ROUNDS rounds THREADS threads make READS pread64 calls of 4 KiB each, from a file that is in the page cache
- * (without FILE: one of 1 MiB, made in the current folder and deleted). Before each round every thread makes the reads of
- * -w, which are not measured. With -a every round but the first waits for a line on stdin, so that a tracer can attach or
- * end between two rounds: untraced and traced rounds are then measured in one process, on the same file.
+ * In each of ROUNDS rounds THREADS threads make READS pread64 calls of 4 KiB each, from a file that is in the page
+ * cache (without FILE: one of 1 MiB, made in the current folder and deleted). Before each round every thread makes the
+ * reads of -w, which are not measured. With -a every round but the first waits for a line on stdin, so that a tracer
+ * can attach or end between two rounds: untraced and traced rounds are then measured in one process, on the same file.
  *
  * A line for each round: round, threads, reads in all, CPU ns per read, wall ns per read (the time that a thread waited
  * for one; equal to the CPU time as long as every thread has a CPU).
@@ -147,14 +147,25 @@ int main(int argc, char **argv)
 
 	while ((o = getopt(argc, argv, "t:n:w:r:a")) != -1)
 		switch (o) {
-		case 't': opt.threads = number(optarg, 1, MAX_THREADS); break;
-		case 'n': opt.reads = number(optarg, 1, 1000000000000); break;
-		case 'w': opt.warm_up = number(optarg, 0, 1000000000000); break;
-		case 'r': opt.rounds = number(optarg, 1, 1000000); break;
-		case 'a': opt.wait = true; break;
+		case 't':
+			opt.threads = number(optarg, 1, MAX_THREADS);
+			break;
+		case 'n':
+			opt.reads = number(optarg, 1, 1000000000000);
+			break;
+		case 'w':
+			opt.warm_up = number(optarg, 0, 1000000000000);
+			break;
+		case 'r':
+			opt.rounds = number(optarg, 1, 1000000);
+			break;
+		case 'a':
+			opt.wait = true;
+			break;
 		default:
 			fputs("usage: storm [-t THREADS] [-n READS] [-w READS] [-r ROUNDS] [-a] "
-			      "[FILE]\n", stderr);
+			      "[FILE]\n",
+			      stderr);
 			return 2;
 		}
 	all.fd = optind < argc ? open(argv[optind], O_RDONLY | O_CLOEXEC) : own_file();

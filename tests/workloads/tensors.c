@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tensors READY GO LIBRARY [late|filter|filters]: loads LIBRARY (tensors/c10.c), makes the file READY, and when the file GO is
- * there, calls alloc_cpu and free_cpu of the library in two threads, each of which frees what the other has allocated, and
- * in a child; and posix_memalign itself. late: loads the library only then, and waits a while. filter: it has a filter of
- * system calls that lets all pass; filters: from its first call then on, after which it waits. Prints how often it has called
- * each, the bytes, and how the child ended. Blocks of EARLY bytes do not count: a child allocates them before it can be
- * followed.
+ * tensors READY GO LIBRARY [late|filter|filters]: loads LIBRARY (tensors/c10.c), makes the file READY, and when the
+ * file GO is there, calls alloc_cpu and free_cpu of the library in two threads, each of which frees what the other has
+ * allocated, and in a child; and posix_memalign itself. late: loads the library only then, and waits a while. filter:
+ * it has a filter of system calls that lets all pass; filters: from its first call then on, after which it waits.
+ * Prints how often it has called each, the bytes, and how the child ended. Blocks of EARLY bytes do not count: a child
+ * allocates them before it can be followed.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -4,19 +4,19 @@
  *
  *   touches faults PROCESSES THREADS PAGES
  *
- * Each of PROCESSES processes has THREADS threads, and each of these maps PAGES small pages of its own. It touches them by
- * instructions: every fourth one is read, and half of these are written later, which is another fault; the others are
- * written. Then it has read(2) write as many pages again. A line for each fault: PID TID ADDRESS, then "r" or "w", and
- * "user" or "kernel". A line "region PID BEGIN END" for each mapping.
+ * Each of PROCESSES processes has THREADS threads, and each of these maps PAGES small pages of its own. It touches them
+ * by instructions: every fourth one is read, and half of these are written later, which is another fault; the others
+ * are written. Then it has read(2) write as many pages again. A line for each fault: PID TID ADDRESS, then "r" or "w",
+ * and "user" or "kernel". A line "region PID BEGIN END" for each mapping.
  *
  *   touches phases PROCESSES MS PAGES
  *
- * Each process maps PAGES small pages, 4 MiB of a file of its own (touched.PID) from 1 MiB on, and 16 MiB of huge pages if
- * the kernel has them, and touches all once. Then it goes
- * through phases of MS milliseconds, in each of which it touches the same pages again and again: a line "phase PID BEGIN_NS
- * END_NS FIRST STEP COUNT BYTES EVERY", of COUNT pages from address FIRST on, one each STEP bytes, of BYTES bytes; one of EVERY is
- * written, with 0 none, and the others are read. Before it "late PID BEGIN_NS END_NS" for each time that it took more than 10 ms to
- * touch all of them once. "region" as above; "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
+ * Each process maps PAGES small pages, 4 MiB of a file of its own (touched.PID) from 1 MiB on, and 16 MiB of huge pages
+ * if the kernel has them, and touches all once. Then it goes through phases of MS milliseconds, in each of which it
+ * touches the same pages again and again: a line "phase PID BEGIN_NS END_NS FIRST STEP COUNT BYTES EVERY", of COUNT
+ * pages from address FIRST on, one each STEP bytes, of BYTES bytes; one of EVERY is written, with 0 none, and the
+ * others are read. Before it "late PID BEGIN_NS END_NS" for each time that it took more than 10 ms to touch all of them
+ * once. "region" as above; "huge PID BEGIN END" where all of these are huge pages; "file PID BEGIN END".
  *
  *   touches threads PROCESSES MS PAGES
  *
@@ -24,19 +24,19 @@
  *
  *   touches nodes PROCESSES MS PAGES
  *
- * Each process maps PAGES small pages, the first half of them on node 0, the others on the node of the highest number that has
- * memory for it, and touches all of them again and again for MS milliseconds. "region" as above; a line "node PID BEGIN END NODE" for
- * each half, with the node that /proc/PID/numa_maps has.
+ * Each process maps PAGES small pages, the first half of them on node 0, the others on the node of the highest number
+ * that has memory for it, and touches all of them again and again for MS milliseconds. "region" as above; a line "node
+ * PID BEGIN END NODE" for each half, with the node that /proc/PID/numa_maps has.
  *
  *   touches inherited PROCESSES MS PAGES
  *
- * Each process has a phase in which read(2) writes to half of PAGES small pages, and one in which the other half is written. Then
- * it forks a child at once, in whose phase all of them are read. Lines as above.
+ * Each process has a phase in which read(2) writes to half of PAGES small pages, and one in which the other half is
+ * written. Then it forks a child at once, in whose phase all of them are read. Lines as above.
  *
  *   touches watched PROCESSES N ADDRESS
  *
- * Each process accesses the 8 bytes at ADDRESS in N loads and stores in each of two threads, and the bytes around them. A line
- * "watched PID N", of both.
+ * Each process accesses the 8 bytes at ADDRESS in N loads and stores in each of two threads, and the bytes around them.
+ * A line "watched PID N", of both.
  *
  *   touches cost PROCESSES ROUNDS PAGES
  *
@@ -187,8 +187,8 @@ static void phase_since(int64_t begin_ns, long ms, struct touched t)
 		if (round_ns - last_ns > LATE_NS)
 			printf("late %d %lld %lld\n", getpid(), (long long)last_ns, (long long)round_ns);
 	}
-	printf("phase %d %lld %lld %#lx %zu %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns, (unsigned long)t.first, t.step,
-	       t.count, t.bytes, t.every);
+	printf("phase %d %lld %lld %#lx %zu %zu %zu %zu\n", getpid(), (long long)begin_ns, (long long)end_ns,
+	       (unsigned long)t.first, t.step, t.count, t.bytes, t.every);
 }
 
 static void phase(long ms, volatile char *first, size_t step, size_t count, size_t bytes)
@@ -224,7 +224,8 @@ static void cost(long rounds)
 		double ns;
 
 		for (size_t i = 0; i < pages; i++)
-			(void)at[i * PAGE]; /* the zero page: no time goes into a new one, which takes more each time or less */
+			(void)at[i * PAGE]; /* the zero page: no time goes into a new one, which takes more each time or
+					       less */
 		ns = (double)(cpu_ns() - begin) / (double)pages;
 		least = ns < least ? ns : least;
 		munmap((void *)at, pages * PAGE);
@@ -339,7 +340,8 @@ static void nodes(long ms)
 	bind_to(at, half, 0);
 	memset((void *)at, 1, 2 * half);
 	for (int i = 0; i < 2; i++)
-		printf("node %d %#lx %#lx %d\n", getpid(), (unsigned long)(at + i * half), (unsigned long)(at + (i + 1) * half), node_listed(at + i * half));
+		printf("node %d %#lx %#lx %d\n", getpid(), (unsigned long)(at + i * half),
+		       (unsigned long)(at + (i + 1) * half), node_listed(at + i * half));
 	phase(ms, at, PAGE, pages, PAGE);
 }
 
@@ -413,7 +415,8 @@ static void watched(long n)
 {
 	pthread_t v[2];
 
-	if (mmap((void *)(pages / PAGE * PAGE), PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (mmap((void *)(pages / PAGE * PAGE), PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) == MAP_FAILED)
 		die("mmap");
 	for (int i = 0; i < 2; i++)
 		if (pthread_create(&v[i], NULL, access_word, (void *)n))
@@ -431,8 +434,8 @@ int main(int argc, char **argv)
 		const char *mode;
 		void (*fn)(long n);
 	} modes[] = {
-		{ "cost", cost }, { "faults", faults }, { "inherited", inherited }, { "nodes", nodes },
-		{ "phases", phases }, { "speed", speed }, { "threads", threads }, { "watched", watched },
+		{ "cost", cost },     { "faults", faults }, { "inherited", inherited }, { "nodes", nodes },
+		{ "phases", phases }, { "speed", speed },   { "threads", threads },     { "watched", watched },
 	};
 	void (*fn)(long) = NULL;
 
@@ -440,7 +443,9 @@ int main(int argc, char **argv)
 		if (!strcmp(mode, modes[i].mode))
 			fn = modes[i].fn;
 	if (!fn)
-		return fputs("touches cost|faults|inherited|nodes|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n", stderr), 2;
+		return fputs("touches cost|faults|inherited|nodes|phases|speed|threads|watched PROCESSES ROUNDS|THREADS|MS|N PAGES|ADDRESS\n",
+			     stderr),
+		       2;
 	pages = strtoul(argv[4], NULL, 0);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();

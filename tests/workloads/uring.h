@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The part of io_uring's ABI that the workloads use. The headers of the build machine may be older than the kernel, so the
- * numbers and layouts stand here, and no library hides them. Owns no ring: each program maps and fills its own.
+ * The part of io_uring's ABI that the workloads use. The headers of the build machine may be older than the kernel, so
+ * the numbers and layouts stand here, and no library hides them. Owns no ring: each program maps and fills its own.
  */
 #ifndef URING_H
 #define URING_H
@@ -100,7 +100,7 @@ struct cqe {
 struct offsets {
 	uint32_t head, tail, mask, entries;
 	uint32_t word[2]; /* submissions: flags, dropped; completions: overflow, the array of struct cqe */
-	uint32_t array;	  /* submissions: the indices; completions: flags */
+	uint32_t array; /* submissions: the indices; completions: flags */
 	uint32_t pad;
 	uint64_t user_addr;
 };

@@ -5,8 +5,8 @@
  *   writers prepare FOLDER   makes what the ways begin with
  *   writers run FOLDER       writes a file in each way, and syncs each when its writer has ended
  *
- * Prints a line for each: WAY PID TID INODE, then FROM-TO of the bytes that must be written back; none where that is the
- * file system's choice. A way that this kernel or file system lacks is left out. No library: only the system calls
+ * Prints a line for each: WAY PID TID INODE, then FROM-TO of the bytes that must be written back; none where that is
+ * the file system's choice. A way that this kernel or file system lacks is left out. No library: only the system calls
  * themselves.
  */
 #include <err.h>
@@ -92,8 +92,10 @@ static void by_mapping(int fd)
 
 static void by_libaio(int fd)
 {
-	struct iocb cb = { .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_fildes = (uint32_t)fd,
-			   .aio_buf = (uintptr_t)data, .aio_nbytes = BYTES };
+	struct iocb cb = { .aio_lio_opcode = IOCB_CMD_PWRITE,
+			   .aio_fildes = (uint32_t)fd,
+			   .aio_buf = (uintptr_t)data,
+			   .aio_nbytes = BYTES };
 	struct iocb *cbs[] = { &cb };
 	struct io_event event;
 	aio_context_t ctx = 0;
@@ -208,9 +210,9 @@ static const struct way {
 	const char *name;
 	void (*write)(int fd);
 	const char *ranges;
-	int flags;    /* for open */
+	int flags; /* for open */
 	int prepared; /* the file exists, and is clean */
-	int worker;   /* another thread of the process may write */
+	int worker; /* another thread of the process may write */
 } ways[] = {
 	{ .name = "aio", .write = by_libaio, .ranges = WHOLE },
 	{ .name = "aio_direct", .write = by_libaio, .ranges = WHOLE, .flags = O_DIRECT },

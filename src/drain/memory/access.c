@@ -40,7 +40,10 @@ struct access {
 
 /* Of single accesses: page tables have none, as with auto, but for faults instead. */
 static const enum dlt_access_source sources[ACCESS_N] = {
-	[ACCESS_AUTO] = DLT_ACCESS_FAULTS, [ACCESS_FAULTS] = DLT_ACCESS_FAULTS, [ACCESS_PMU] = DLT_ACCESS_PMU, [ACCESS_WATCH] = DLT_ACCESS_WATCH,
+	[ACCESS_AUTO] = DLT_ACCESS_FAULTS,
+	[ACCESS_FAULTS] = DLT_ACCESS_FAULTS,
+	[ACCESS_PMU] = DLT_ACCESS_PMU,
+	[ACCESS_WATCH] = DLT_ACCESS_WATCH,
 };
 
 struct access *access_new(const struct config *cfg)
@@ -82,12 +85,19 @@ static int compare(const void *x, const void *y)
 
 static struct access_runs runs_of(const struct access *a, struct decode *d, uint64_t end_ns)
 {
+	const struct dlt_hdr hdr = {
+		.ts_ns = end_ns,
+		.lat_ns = end_ns - a->begin_ns,
+		.probe = DLT_access,
+		.size = sizeof(struct access_row),
+	};
+
 	return (struct access_runs){
-		.block_bytes = a->block_bytes, .page_bytes = a->page_bytes, .emit = emit, .ctx = d,
-		.row = {
-			.hdr = { .ts_ns = end_ns, .lat_ns = end_ns - a->begin_ns, .probe = DLT_access, .size = sizeof(struct access_row) },
-			.source = a->source, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE,
-		},
+		.block_bytes = a->block_bytes,
+		.page_bytes = a->page_bytes,
+		.emit = emit,
+		.ctx = d,
+		.row = { .hdr = hdr, .source = a->source, .node = DLT_NONE, .offset = DLT_NONE, .site = DLT_NONE },
 	};
 }
 
@@ -104,10 +114,19 @@ static unsigned int page_of(const struct access *access, unsigned int i, struct 
 	unsigned int n;
 
 	*ret = (struct access_touch){
-		.addr = page, .bytes = access->page_bytes, .written = written(fault, access->page_bytes), .huge = DLT_NONE, .node = DLT_NONE,
-		.tid = fault->tid, .ip = fault->ip, .at = fault->addr, .kind = fault->kind,
+		.addr = page,
+		.bytes = access->page_bytes,
+		.written = written(fault, access->page_bytes),
+		.huge = DLT_NONE,
+		.node = DLT_NONE,
+		.tid = fault->tid,
+		.ip = fault->ip,
+		.at = fault->addr,
+		.kind = fault->kind,
 	};
-	for (n = 1; i + n < access->n && fault[n].tgid == fault->tgid && (fault[n].addr & ~(access->page_bytes - 1)) == page; n++)
+	for (n = 1;
+	     i + n < access->n && fault[n].tgid == fault->tgid && (fault[n].addr & ~(access->page_bytes - 1)) == page;
+	     n++)
 		if (fault[n].flags & DLT_ACCESS_WRITE)
 			ret->written = (int64_t)access->page_bytes;
 	ret->count = n;
@@ -124,17 +143,19 @@ static uint64_t watched_bytes(const struct access *a, uint64_t addr)
 }
 
 /*
- * The accesses from I on that are of one watched address, or samples of one block, in one process are a row; but none that were in
- * no watched block. Returns how many they are. A sample does not show how many bytes were accessed.
+ * The accesses from I on that are of one watched address, or samples of one block, in one process are a row; but none
+ * that were in no watched block. Returns how many they are. A sample does not show how many bytes were accessed.
  */
-static unsigned int accesses_row(const struct access *access, struct decode *decode, unsigned int i, struct access_row row)
+static unsigned int accesses_row(const struct access *access, struct decode *decode, unsigned int i,
+				 struct access_row row)
 {
 	const bool watch = access->source == DLT_ACCESS_WATCH;
 	const uint64_t within = watch ? 0 : access->block_bytes - 1;
 	const struct fault *fault = &access->faults[i];
 	unsigned int n = 1;
 
-	while (i + n < access->n && fault[n].tgid == fault->tgid && (fault[n].addr | within) == (fault->addr | within) && fault[n].site == fault->site)
+	while (i + n < access->n && fault[n].tgid == fault->tgid &&
+	       (fault[n].addr | within) == (fault->addr | within) && fault[n].site == fault->site)
 		n++;
 	if (access->of_blocks && !fault->site)
 		return n;
@@ -174,7 +195,8 @@ static void flush_first(struct access *access, struct decode *decode, unsigned i
 	access->n = n;
 	qsort(access->faults, access->n, sizeof(access->faults[0]), compare);
 	for (unsigned int i = 0; i < access->n;)
-		i += access->source == DLT_ACCESS_FAULTS ? add_page(access, i, &runs) : accesses_row(access, decode, i, runs.row);
+		i += access->source == DLT_ACCESS_FAULTS ? add_page(access, i, &runs) :
+							   accesses_row(access, decode, i, runs.row);
 	access_runs_end(&runs);
 	memmove(access->faults, access->faults + n, more * sizeof(access->faults[0]));
 	access->n = more;
@@ -213,7 +235,8 @@ static unsigned int n_before(const struct access *access, uint64_t ns)
 	return from;
 }
 
-/* What has accessed block B until END_NS is its. A line may allocate and free all the time: so nothing else is looked at. */
+/* What has accessed block B until END_NS is its. A line may allocate and free all the time: so nothing else is looked
+ * at. */
 static void settle(struct access *a, const struct access_block *b, uint64_t end_ns)
 {
 	for (unsigned int i = n_before(a, b->begin_ns); i < a->n && a->faults[i].ts_ns <= end_ns; i++)
@@ -240,9 +263,11 @@ static void put_until(struct access *access, struct decode *decode, uint64_t unt
 {
 	if (!access->interval_ns)
 		rows_alone(access, decode, n_before(access, until_ns + 1));
-	for (uint64_t end_ns; access->n && access->interval_ns; flush_first(access, decode, n_before(access, end_ns), end_ns)) {
+	for (uint64_t end_ns; access->n && access->interval_ns;
+	     flush_first(access, decode, n_before(access, end_ns), end_ns)) {
 		/* from the one of the first access on */
-		access->begin_ns += (MAX(access->faults[0].ts_ns, access->begin_ns) - access->begin_ns) / access->interval_ns * access->interval_ns;
+		access->begin_ns += (MAX(access->faults[0].ts_ns, access->begin_ns) - access->begin_ns) /
+				    access->interval_ns * access->interval_ns;
 		end_ns = access->begin_ns + access->interval_ns;
 		if (end_ns > until_ns)
 			return;
@@ -294,9 +319,21 @@ static void take_run(struct decode *decode, const struct dlt_access_run *run)
 {
 	const bool writes = run->source == DLT_ACCESS_WRITES;
 	struct access_row row = {
-		.hdr = run->hdr, .id = run->id, .source = run->source, .kind = run->kind, .addr = run->addr, .bytes = run->bytes,
-		.touched = run->touched, .written = writes ? (int64_t)run->touched : DLT_NONE, .count = DLT_NONE, .huge = run->huge,
-		.node = run->node < 0 ? DLT_NONE : run->node, .tid = DLT_NONE, .ip = DLT_NONE, .offset = run->offset, .site = DLT_NONE,
+		.hdr = run->hdr,
+		.id = run->id,
+		.source = run->source,
+		.kind = run->kind,
+		.addr = run->addr,
+		.bytes = run->bytes,
+		.touched = run->touched,
+		.written = writes ? (int64_t)run->touched : DLT_NONE,
+		.count = DLT_NONE,
+		.huge = run->huge,
+		.node = run->node < 0 ? DLT_NONE : run->node,
+		.tid = DLT_NONE,
+		.ip = DLT_NONE,
+		.offset = run->offset,
+		.site = DLT_NONE,
 	};
 
 	row.hdr.ts_ns = run->at_ns;
@@ -313,7 +350,8 @@ static void put_fault(struct access *a, const struct dlt_access *rec)
 
 	for (; i && a->faults[i - 1].ts_ns > rec->hdr.ts_ns; i--)
 		a->faults[i] = a->faults[i - 1];
-	a->faults[i] = (struct fault){ rec->hdr.ts_ns, rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind, rec->flags, 0, 0 };
+	a->faults[i] = (struct fault){ rec->hdr.ts_ns, rec->addr, rec->ip, rec->hdr.tgid, rec->hdr.tid, rec->kind,
+				       rec->flags,     0,         0 };
 }
 
 void access_take(struct decode *decode, const struct dlt_access *rec)
@@ -345,5 +383,6 @@ void access_end(struct decode *d, uint64_t end_ns)
 {
 	access_blocks_known(d, end_ns);
 	if (d->access && d->access->n)
-		flush(d->access, d, MAX(MIN(d->access->begin_ns + d->access->interval_ns, end_ns), d->access->begin_ns));
+		flush(d->access, d,
+		      MAX(MIN(d->access->begin_ns + d->access->interval_ns, end_ns), d->access->begin_ns));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Accesses of memory: the kernel side's page faults, and accesses that were watched or sampled, become rows of access.out, sorted
- * and joined in each interval. Rows are up to a second late. Drain thread.
+ * Accesses of memory: the kernel side's page faults, and accesses that were watched or sampled, become rows of
+ * access.out, sorted and joined in each interval. Rows are up to a second late. Drain thread.
  */
 #ifndef DRAIN_MEMORY_ACCESS_H
 #define DRAIN_MEMORY_ACCESS_H

@@ -28,18 +28,21 @@ static void add(void *ctx, const void *area)
 static void heap_and_stack(struct access_areas *a, const struct dlt_memory_of *of)
 {
 	append(a, (struct dlt_access_area){ .begin = of->start_brk, .end = of->brk, .kind = DLT_ACCESS_HEAP });
-	append(a, (struct dlt_access_area){
-			  .begin = of->start_stack - MIN(of->start_stack, DLT_STACK_GAP), .end = of->env_end, .kind = DLT_ACCESS_STACK });
+	append(a, (struct dlt_access_area){ .begin = of->start_stack - MIN(of->start_stack, DLT_STACK_GAP),
+					    .end = of->env_end,
+					    .kind = DLT_ACCESS_STACK });
 }
 
 void access_areas_update(struct access_areas *areas, int prog_fd, const struct dlt_memory_of *of)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 
-	if (areas->read_ns && now_ns - areas->read_ns < AGE_NS && areas->total_vm == of->total_vm && areas->mappings == of->mappings)
+	if (areas->read_ns && now_ns - areas->read_ns < AGE_NS && areas->total_vm == of->total_vm &&
+	    areas->mappings == of->mappings)
 		return;
 	areas->n = 0;
-	if (prog_fd >= 0 && object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, areas) == 0 && areas->n) {
+	if (prog_fd >= 0 && object_records_of(prog_fd, of->tid, sizeof(struct dlt_access_area), add, areas) == 0 &&
+	    areas->n) {
 		areas->read_ns = now_ns;
 	} else { /* or its thread has ended since it was listed */
 		areas->n = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The mappings of one process, by address, as they were when they were read last. Owned by the thread of access_pages.c.
+ * The mappings of one process, by address, as they were when they were read last. Owned by the thread of
+ * access_pages.c.
  */
 #ifndef DRAIN_MEMORY_ACCESS_AREAS_H
 #define DRAIN_MEMORY_ACCESS_AREAS_H
@@ -20,8 +21,8 @@ struct access_areas {
 };
 
 /*
- * Reads those of process OF by the program PROG_FD, if they may have changed. PROG_FD -1: this kernel has no such program, and
- * then only heap and stack are known; so are they where reading fails, until the next call.
+ * Reads those of process OF by the program PROG_FD, if they may have changed. PROG_FD -1: this kernel has no such
+ * program, and then only heap and stack are known; so are they where reading fails, until the next call.
  */
 void access_areas_update(struct access_areas *areas, int prog_fd, const struct dlt_memory_of *of);
 void access_areas_free(struct access_areas *a);

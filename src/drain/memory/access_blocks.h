@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The blocks of memory whose first bytes are watched (--access watch=SITE): as many at a time as a CPU has registers, each with its
- * breakpoint. Drain thread.
+ * The blocks of memory whose first bytes are watched (--access watch=SITE): as many at a time as a CPU has registers,
+ * each with its breakpoint. Drain thread.
  */
 #ifndef DRAIN_MEMORY_ACCESS_BLOCKS_H
 #define DRAIN_MEMORY_ACCESS_BLOCKS_H

@@ -25,8 +25,8 @@
 #define FIRST_NS NSEC_PER_SEC
 #define RUNS_MAX (1U << 18) /* of one look; of 128 bytes each. More are lost. */
 /*
- * The node is asked for of a page in so many, and of each huge page. Its call costs as much as looking at some pages. A prime: of
- * memory that is interleaved over the nodes each has its share.
+ * The node is asked for of a page in so many, and of each huge page. Its call costs as much as looking at some pages. A
+ * prime: of memory that is interleaved over the nodes each has its share.
  */
 #define NODE_PAGES 61
 #define NODE_HUGE_BYTES (2ULL << 20)
@@ -38,7 +38,7 @@ struct process {
 	struct access_areas areas;
 	uint64_t clear_ns; /* since then its bits show all accesses; 0: not known */
 	bool refused; /* they could not be cleared, and that is counted */
-	bool same;    /* it had the same page tables after the look */
+	bool same; /* it had the same page tables after the look */
 };
 
 struct processes {
@@ -47,11 +47,11 @@ struct processes {
 };
 
 enum fd {
-	GO,    /* readable: the thread may begin */
+	GO, /* readable: the thread may begin */
 	READY, /* readable: it has looked once */
-	STOP,  /* readable: it must end */
-	SEND,  /* program that sends runs */
-	AREA,  /* program that lists the mappings of a process; -1: this kernel has no such program */
+	STOP, /* readable: it must end */
+	SEND, /* program that sends runs */
+	AREA, /* program that lists the mappings of a process; -1: this kernel has no such program */
 	FDS,
 };
 
@@ -127,7 +127,8 @@ static struct process *find(const struct processes *p, uint32_t tgid)
 	return p->n ? bsearch(&key, p->v, p->n, sizeof(p->v[0]), compare) : NULL;
 }
 
-/* Nobody may look at a process that is about to execute its program: so a refusal counts only if that program has it, too. */
+/* Nobody may look at a process that is about to execute its program: so a refusal counts only if that program has it,
+ * too. */
 static void refused_set(struct access_pages *a, struct process *p, bool refused)
 {
 	if (p->refused != refused)
@@ -136,8 +137,8 @@ static void refused_set(struct access_pages *a, struct process *p, bool refused)
 }
 
 /*
- * Takes over what is known of PROCESS from the last look. A child's bits are clear when it begins, and those of a new program; but what
- * its parent has written is shown by a child's bits, too.
+ * Takes over what is known of PROCESS from the last look. A child's bits are clear when it begins, and those of a new
+ * program; but what its parent has written is shown by a child's bits, too.
  */
 static void take_over(struct access_pages *pages, struct process *process)
 {
@@ -152,7 +153,8 @@ static void take_over(struct access_pages *pages, struct process *process)
 	} else if (before && before->of.start_ns == process->of.start_ns) {
 		process->clear_ns = pages->before_ns;
 		refused_set(pages, before, false);
-	} else if (pages->before_ns && process->of.start_ns > pages->before_ns && !(pages->writes && process->of.forked)) {
+	} else if (pages->before_ns && process->of.start_ns > pages->before_ns &&
+		   !(pages->writes && process->of.forked)) {
 		process->clear_ns = process->of.start_ns;
 	}
 }
@@ -169,18 +171,26 @@ static void emit(void *ctx, struct access_row *row)
 	}
 	run = &pages->found[pages->n_found++];
 	*run = (struct dlt_access_run){
-		.hdr.tgid = pages->process->of.tgid, .addr = row->addr, .bytes = row->bytes, .touched = row->touched, .huge = row->huge,
-		.offset = DLT_NONE, .kind = (uint16_t)row->kind, .source = pages->writes ? DLT_ACCESS_WRITES : DLT_ACCESS_PAGES,
+		.hdr.tgid = pages->process->of.tgid,
+		.addr = row->addr,
+		.bytes = row->bytes,
+		.touched = row->touched,
+		.huge = row->huge,
+		.offset = DLT_NONE,
+		.kind = (uint16_t)row->kind,
+		.source = pages->writes ? DLT_ACCESS_WRITES : DLT_ACCESS_PAGES,
 		.node = row->node == DLT_NONE ? -1 : (int32_t)row->node,
 	};
 	if (!pages->runs.area)
 		return;
 	area = &pages->process->areas.v[pages->runs.area - 1];
 	run->id = area->id;
-	run->offset = (int64_t)(area->offset + (MAX(row->addr, area->begin) - area->begin)); /* a block may begin before it */
+	run->offset =
+		(int64_t)(area->offset + (MAX(row->addr, area->begin) - area->begin)); /* a block may begin before it */
 }
 
-/* Sets TOUCH's node, and cuts TOUCH where the node of another page has to be asked for. The area that it is in ends at AREA_END. */
+/* Sets TOUCH's node, and cuts TOUCH where the node of another page has to be asked for. The area that it is in ends at
+ * AREA_END. */
 static void set_node(struct access_pages *pages, struct access_touch *touch, bool huge, uint64_t area_end)
 {
 	const uint64_t step = huge ? NODE_HUGE_BYTES : NODE_PAGES * pages->runs.page_bytes;
@@ -322,7 +332,8 @@ static bool wait_for(int fd, uint64_t ns)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return TEMP_FAILURE_RETRY(poll(&p, 1, ns == UINT64_MAX ? -1 : (int)MIN(ns / NSEC_PER_MSEC, (uint64_t)INT32_MAX))) > 0;
+	return TEMP_FAILURE_RETRY(
+		       poll(&p, 1, ns == UINT64_MAX ? -1 : (int)MIN(ns / NSEC_PER_MSEC, (uint64_t)INT32_MAX))) > 0;
 }
 
 static void thread_main(void *ctx)
@@ -398,7 +409,10 @@ int access_pages_begin(struct access_pages *pages, const struct config *cfg, con
 	pages->has_nodes = numa_has_nodes();
 	pages->writes = cfg->access == ACCESS_WRITES;
 	pages->runs = (struct access_runs){
-		.block_bytes = cfg->access_block_bytes, .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .emit = emit, .ctx = pages,
+		.block_bytes = cfg->access_block_bytes,
+		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+		.emit = emit,
+		.ctx = pages,
 	};
 	r = async_call_begin(&pages->call, thread_main, pages);
 	__atomic_store_n(&pages->begun, r == 0, __ATOMIC_RELEASE);

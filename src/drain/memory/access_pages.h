@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looks again and again which pages of the target have been accessed, or written, and clears the bits that show it. A thread of its own,
- * begun by the drain and with the drain's privileges, as reading and clearing wait for locks of the traced processes. What it
- * finds comes back through the rings.
+ * Looks again and again which pages of the target have been accessed, or written, and clears the bits that show it. A
+ * thread of its own, begun by the drain and with the drain's privileges, as reading and clearing wait for locks of the
+ * traced processes. What it finds comes back through the rings.
  */
 #ifndef DRAIN_MEMORY_ACCESS_PAGES_H
 #define DRAIN_MEMORY_ACCESS_PAGES_H
@@ -24,7 +24,8 @@ struct tracer;
 /* The state of the access probe: how it sees accesses. */
 struct access_source {
 	struct access_pages *pages; /* by page tables; NULL: by events */
-	struct cpu_event event[PMU_EVENTS]; /* of watched memory, or of the PMU; or of faults, where these have no tracepoints */
+	struct cpu_event
+		event[PMU_EVENTS]; /* of watched memory, or of the PMU; or of faults, where these have no tracepoints */
 	pthread_mutex_t lock; /* of EVENTS: the drain moves breakpoints */
 	struct cpu_events *events[PMU_EVENTS]; /* the same while they are open, else NULL */
 	unsigned int n_events;

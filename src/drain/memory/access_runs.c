@@ -36,8 +36,9 @@ static bool continues(const struct access_runs *r, const struct access_touch *b)
 	const struct access_row *row = &r->row;
 	const uint64_t n = row->bytes / r->block_bytes;
 
-	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind && row->node == b->node &&
-	       r->area == b->area && row->touched == (int64_t)(b->bytes * n) && row->written == times(b->written, n) && row->huge == times(b->huge, n);
+	return n && (row->addr & ~(r->block_bytes - 1)) + row->bytes == b->addr && row->kind == b->kind &&
+	       row->node == b->node && r->area == b->area && row->touched == (int64_t)(b->bytes * n) &&
+	       row->written == times(b->written, n) && row->huge == times(b->huge, n);
 }
 
 static void block_end(struct access_runs *runs)
@@ -77,7 +78,8 @@ static void add(struct access_runs *runs, const struct access_touch *touch)
 	const uint64_t block = touch->addr & ~(runs->block_bytes - 1);
 	struct access_touch *access_touch = &runs->block;
 
-	if (access_touch->bytes && access_touch->addr == block && access_touch->kind == touch->kind && access_touch->area == touch->area) {
+	if (access_touch->bytes && access_touch->addr == block && access_touch->kind == touch->kind &&
+	    access_touch->area == touch->area) {
 		access_touch->bytes += touch->bytes;
 		access_touch->written = sum(access_touch->written, touch->written);
 		access_touch->count = sum(access_touch->count, touch->count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The touched pages of one process in one interval, in the order of their addresses, become rows: blocks with equal shares of
- * touched bytes beside one another are one row. Owns the block and the row that are not complete. Drain thread.
+ * The touched pages of one process in one interval, in the order of their addresses, become rows: blocks with equal
+ * shares of touched bytes beside one another are one row. Owns the block and the row that are not complete. Drain
+ * thread.
  */
 #ifndef DRAIN_MEMORY_ACCESS_RUNS_H
 #define DRAIN_MEMORY_ACCESS_RUNS_H
@@ -23,8 +24,8 @@ struct access_row {
 struct access_touch {
 	uint64_t addr, bytes;
 	int64_t written, huge; /* bytes of pages that were written, that are huge: 0 or all; DLT_NONE: not known */
-	int64_t count;	       /* events; DLT_NONE: not known */
-	int64_t node;	       /* of NUMA; DLT_NONE: not known */
+	int64_t count; /* events; DLT_NONE: not known */
+	int64_t node; /* of NUMA; DLT_NONE: not known */
 	/* of a single event, its thread, instruction, and accessed address */
 	int64_t tid, ip;
 	uint64_t at;
@@ -39,8 +40,8 @@ struct access_runs {
 	uint64_t page_bytes;
 	access_runs_fn emit;
 	void *ctx;
-	uint32_t area;		 /* the row's */
-	struct access_row row;	 /* its header and source are of all rows; BYTES 0: there is none yet */
+	uint32_t area; /* the row's */
+	struct access_row row; /* its header and source are of all rows; BYTES 0: there is none yet */
 	struct access_touch block; /* BYTES are those that are touched; 0: there is none yet */
 };
 

@@ -18,8 +18,8 @@
 #include "drain/rows/decode.h"
 
 /*
- * Events wait as long as another thread may have earlier ones in its page, or a record that has not been taken from a ring
- * yet. What has not been sent for QUIET_NS is read from the page; sooner, where a storm of events fills memory.
+ * Events wait as long as another thread may have earlier ones in its page, or a record that has not been taken from a
+ * ring yet. What has not been sent for QUIET_NS is read from the page; sooner, where a storm of events fills memory.
  */
 #define QUIET_NS (500 * NSEC_PER_MSEC)
 #define QUIET_STORM_NS (20 * NSEC_PER_MSEC)
@@ -65,8 +65,15 @@ static struct alloc_row row_of(const struct alloc_thread *t, unsigned int op, ui
 {
 	struct alloc_row row = {
 		.hdr = { .ts_ns = ts_ns, .tgid = t->tgid, .tid = t->tid, .probe = DLT_alloc, .size = sizeof(row) },
-		.op = op, .addr = DLT_NONE, .size = DLT_NONE, .old_addr = DLT_NONE, .old_size = DLT_NONE, .life_ns = DLT_NONE,
-		.alloc_tid = DLT_NONE, .site = DLT_NONE, .old_site = DLT_NONE,
+		.op = op,
+		.addr = DLT_NONE,
+		.size = DLT_NONE,
+		.old_addr = DLT_NONE,
+		.old_size = DLT_NONE,
+		.life_ns = DLT_NONE,
+		.alloc_tid = DLT_NONE,
+		.site = DLT_NONE,
+		.old_site = DLT_NONE,
 	};
 
 	memcpy(row.hdr.comm, t->comm, sizeof(row.hdr.comm));
@@ -142,7 +149,8 @@ static uint32_t code_of(struct alloc *a, const struct alloc_process *p)
 }
 
 /* Returns the site of the call EVENT, whose frames are addresses in its process PROCESS; 0: not known. */
-static uint32_t called_site(struct turn *turn, const struct alloc_process *process, const struct dlt_alloc_event *event, const struct dlt_hdr *hdr)
+static uint32_t called_site(struct turn *turn, const struct alloc_process *process, const struct dlt_alloc_event *event,
+			    const struct dlt_hdr *hdr)
 {
 	struct alloc *alloc = turn->alloc;
 	const uint32_t tgid = code_of(alloc, process);
@@ -164,8 +172,8 @@ static uint32_t called_site(struct turn *turn, const struct alloc_process *proce
 }
 
 /* A call that a uprobe saw: the block is known later if its free is seen, too. */
-static void called(struct turn *turn, struct alloc_process *process, const struct alloc_thread *thread, const struct dlt_alloc_event *event,
-		   struct alloc_row *row)
+static void called(struct turn *turn, struct alloc_process *process, const struct alloc_thread *thread,
+		   const struct dlt_alloc_event *event, struct alloc_row *row)
 {
 	const uint64_t size = event->op_size & DLT_ALLOC_SIZE_MAX;
 	const bool small = size < turn->alloc->min_bytes;
@@ -185,8 +193,8 @@ static void called(struct turn *turn, struct alloc_process *process, const struc
 	util_count(&turn->alloc->called_small_bytes, size);
 }
 
-static void allocated(struct turn *turn, struct alloc_process *process, struct alloc_thread *thread, const struct dlt_alloc_event *event,
-		      struct alloc_row *row)
+static void allocated(struct turn *turn, struct alloc_process *process, struct alloc_thread *thread,
+		      const struct dlt_alloc_event *event, struct alloc_row *row)
 {
 	const uint64_t size = event->op_size & DLT_ALLOC_SIZE_MAX;
 	const uint32_t site = alloc_sites_number(&process->names, event->site);
@@ -210,7 +218,8 @@ static void allocated(struct turn *turn, struct alloc_process *process, struct a
 	decode_row(turn->d, DLT_alloc, &row->hdr);
 }
 
-static void freed(struct turn *turn, struct alloc_process *process, const struct dlt_alloc_event *event, struct alloc_row *row)
+static void freed(struct turn *turn, struct alloc_process *process, const struct dlt_alloc_event *event,
+		  struct alloc_row *row)
 {
 	struct alloc_block b;
 
@@ -291,8 +300,14 @@ static void put_live(void *ctx, const struct alloc_block *block)
 {
 	const struct live *live = ctx;
 	struct alloc_row row = {
-		.hdr = *live->hdr, .op = DLT_ALLOC_END, .addr = (int64_t)block->addr, .size = (int64_t)block->size,
-		.old_addr = DLT_NONE, .old_size = DLT_NONE, .site = or_none(block->site, block->site), .old_site = DLT_NONE,
+		.hdr = *live->hdr,
+		.op = DLT_ALLOC_END,
+		.addr = (int64_t)block->addr,
+		.size = (int64_t)block->size,
+		.old_addr = DLT_NONE,
+		.old_size = DLT_NONE,
+		.site = or_none(block->site, block->site),
+		.old_site = DLT_NONE,
 	};
 
 	row.hdr.probe = DLT_alloc;
@@ -309,8 +324,9 @@ static void put_live(void *ctx, const struct alloc_block *block)
 static void put_change(struct turn *turn, const struct change *change)
 {
 	struct alloc *alloc = turn->alloc;
-	struct alloc_process *process = change->kind == CHANGE_LOADED ? alloc_process_get(&alloc->processes, change->hdr.tgid) :
-							     alloc_process_find(&alloc->processes, change->hdr.tgid);
+	struct alloc_process *process = change->kind == CHANGE_LOADED ?
+						alloc_process_get(&alloc->processes, change->hdr.tgid) :
+						alloc_process_find(&alloc->processes, change->hdr.tgid);
 
 	if (change->kind == CHANGE_LOADED && process)
 		process->covered = true;
@@ -369,7 +385,8 @@ static void put_until(struct decode *decode, uint64_t ns)
 	size_t done = 0;
 
 	while (done < alloc->n_changes && alloc->changes[done].hdr.ts_ns <= ns) {
-		alloc_threads_until(&alloc->threads, ticks_of_ns(&alloc->ticks, alloc->changes[done].hdr.ts_ns), on_event, &u);
+		alloc_threads_until(&alloc->threads, ticks_of_ns(&alloc->ticks, alloc->changes[done].hdr.ts_ns),
+				    on_event, &u);
 		put_change(&u, &alloc->changes[done++]);
 	}
 	alloc->n_changes -= done;
@@ -429,7 +446,9 @@ void alloc_take(struct decode *decode, const struct dlt_alloc *rec)
 	if (!alloc)
 		return;
 	if (!alloc->threads.magic) { /* the settings of the library are the same in all programs */
-		alloc->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic : ticks_are_tsc() ? DLT_ALLOC_TSC : DLT_ALLOC_NS;
+		alloc->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic :
+				       ticks_are_tsc()               ? DLT_ALLOC_TSC :
+								       DLT_ALLOC_NS;
 		alloc->ticks.tsc = alloc->threads.magic == DLT_ALLOC_TSC;
 	}
 	if (alloc->ticks.n < 2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocations: the pages of events that threads send become rows of alloc.out and sites.out, in order, each with what its
- * block's allocation was. Rows are about a second late. Drain thread.
+ * Allocations: the pages of events that threads send become rows of alloc.out and sites.out, in order, each with what
+ * its block's allocation was. Rows are about a second late. Drain thread.
  */
 #ifndef DRAIN_MEMORY_ALLOC_H
 #define DRAIN_MEMORY_ALLOC_H
@@ -23,8 +23,8 @@ struct alloc_row {
 };
 
 /*
- * MIN_BYTES: smaller blocks are only counted, where the library does not do that. WATCH: the blocks that this line or function of
- * Python allocates are watched ones; "": none. NULL: no memory.
+ * MIN_BYTES: smaller blocks are only counted, where the library does not do that. WATCH: the blocks that this line or
+ * function of Python allocates are watched ones; "": none. NULL: no memory.
  */
 struct alloc *alloc_new(uint64_t min_bytes, const char *watch);
 void alloc_free(struct alloc *a);

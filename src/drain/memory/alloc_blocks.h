@@ -11,7 +11,7 @@ struct alloc_block {
 	uint64_t addr; /* 0: free */
 	uint64_t size;
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
-	uint32_t tid;	   /* who has allocated it */
+	uint32_t tid; /* who has allocated it */
 	uint32_t site;
 };
 

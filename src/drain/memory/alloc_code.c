@@ -56,7 +56,8 @@ static void numbers_keep(struct alloc_map *map, const struct alloc_map *before)
 
 		while (k < before->n_modules && before->modules[k].begin < m->begin)
 			k++;
-		if (k < before->n_modules && before->modules[k].begin == m->begin && !strcmp(before->modules[k].path, m->path))
+		if (k < before->n_modules && before->modules[k].begin == m->begin &&
+		    !strcmp(before->modules[k].path, m->path))
 			m->number = before->modules[k].number;
 	}
 }
@@ -66,7 +67,9 @@ static void job_take(struct alloc_code *code, struct job *job, uint64_t begun_ns
 {
 	struct alloc_code_process *process = process_find(code, job->tgid);
 
-	if (!process || process->map != job->before) { /* it has ended, or there is another of this number: see alloc_code_forget() */
+	if (!process ||
+	    process->map !=
+		    job->before) { /* it has ended, or there is another of this number: see alloc_code_forget() */
 		alloc_map_free(job->map);
 		alloc_map_free((struct alloc_map *)job->before);
 		return;
@@ -117,7 +120,8 @@ static bool reader_end(struct alloc_code *code, int wait_ms)
 
 static bool is_due(const struct alloc_code_process *p, uint64_t now_ns)
 {
-	return p->tgid && !p->unreadable && p->heard_ns > p->read_ns && (!p->read_ns || now_ns >= p->read_ns + AGAIN_NS);
+	return p->tgid && !p->unreadable && p->heard_ns > p->read_ns &&
+	       (!p->read_ns || now_ns >= p->read_ns + AGAIN_NS);
 }
 
 static struct alloc_code_reader *reader_new(void)
@@ -176,7 +180,8 @@ void alloc_code_update(struct alloc_code *c, int wait_ms)
 		;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_being_read(const struct alloc_code *c, uint32_t tgid)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code that processes have mapped, and the files that it is from, for addresses that the kernel has found on their stacks.
- * A file's header is read as the process has it in memory: no file is opened. To read a process may take any time, so a thread
- * of its own does, and the drain never waits for long. Nothing of what a process has is believed: it can only spoil the names
- * of its own code. Drain thread.
+ * The code that processes have mapped, and the files that it is from, for addresses that the kernel has found on their
+ * stacks. A file's header is read as the process has it in memory: no file is opened. To read a process may take any
+ * time, so a thread of its own does, and the drain never waits for long. Nothing of what a process has is believed: it
+ * can only spoil the names of its own code. Drain thread.
  */
 #ifndef DRAIN_MEMORY_ALLOC_CODE_H
 #define DRAIN_MEMORY_ALLOC_CODE_H
@@ -31,7 +31,8 @@ struct alloc_code {
 
 /* An address in process TGID has come, of the moment NS. A process that is new begins to be read. */
 void alloc_code_heard(struct alloc_code *code, uint32_t tgid, uint64_t ns);
-/* Reads the processes that have been heard of since they were read, for WAIT_MS at most: the rest is there the next time. */
+/* Reads the processes that have been heard of since they were read, for WAIT_MS at most: the rest is there the next
+ * time. */
 void alloc_code_update(struct alloc_code *c, int wait_ms);
 /* Process TGID has ended. */
 void alloc_code_forget(struct alloc_code *c, uint32_t tgid);
@@ -40,8 +41,8 @@ void alloc_code_free(struct alloc_code *c);
 /* Returns whether process TGID has been read. */
 bool alloc_code_known(struct alloc_code *c, uint32_t tgid);
 /*
- * Returns whether ADDR, at the end of a call, is in code of process TGID, and in *MODULE_RET the file, NULL: none, or it is not
- * known. Of a process that has not been read, all may be code.
+ * Returns whether ADDR, at the end of a call, is in code of process TGID, and in *MODULE_RET the file, NULL: none, or
+ * it is not known. Of a process that has not been read, all may be code.
  */
 bool alloc_code_find(struct alloc_code *c, uint32_t tgid, uint64_t addr, struct alloc_module **module_ret);
 

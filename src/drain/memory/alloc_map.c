@@ -56,8 +56,8 @@ static void id_find(struct alloc_module *module, const unsigned char *v, size_t 
 		end = id + (((uint64_t)note.n_descsz + 3) & ~3ULL);
 		if (id + note.n_descsz > n)
 			return;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") && !memcmp(v + sizeof(note), "GNU", sizeof("GNU")) &&
-		    note.n_descsz <= sizeof(module->id)) {
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+		    !memcmp(v + sizeof(note), "GNU", sizeof("GNU")) && note.n_descsz <= sizeof(module->id)) {
 			memcpy(module->id, v + id, note.n_descsz);
 			module->id_len = note.n_descsz;
 			return;
@@ -91,7 +91,8 @@ static bool header_get(const struct head *h, unsigned int i, Elf64_Phdr *ret)
 	return true;
 }
 
-/* Sets what the header of the file has, which MODULE's process has at its beginning. Returns whether it is a program's. */
+/* Sets what the header of the file has, which MODULE's process has at its beginning. Returns whether it is a program's.
+ */
 static bool module_read(struct alloc_module *module, struct process_memory *of)
 {
 	struct head h = { .of = of, .begin = module->begin };
@@ -99,8 +100,8 @@ static bool module_read(struct alloc_module *module, struct process_memory *of)
 	Elf64_Phdr ph;
 
 	h.len = memory_read(of, module->begin, h.at.bytes, sizeof(h.at.bytes));
-	if (h.len < sizeof(h.at.elf) || memcmp(h.at.elf.e_ident, ELFMAG, SELFMAG) != 0 || h.at.elf.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    h.at.elf.e_phentsize != sizeof(ph))
+	if (h.len < sizeof(h.at.elf) || memcmp(h.at.elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    h.at.elf.e_ident[EI_CLASS] != ELFCLASS64 || h.at.elf.e_phentsize != sizeof(ph))
 		return false;
 	for (unsigned int i = 0; !found && header_get(&h, i, &ph); i++) {
 		found = ph.p_type == PT_LOAD && ph.p_offset < HEAD_BYTES;
@@ -123,7 +124,8 @@ struct first {
 
 static bool is_of_file(const struct mapping *m, const struct mapping *first)
 {
-	return m->ino && m->ino == first->ino && m->major == first->major && m->minor == first->minor && *m->path == '/';
+	return m->ino && m->ino == first->ino && m->major == first->major && m->minor == first->minor &&
+	       *m->path == '/';
 }
 
 static const struct alloc_module *module_before(const struct alloc_map *before, const struct mapping *first)
@@ -131,18 +133,21 @@ static const struct alloc_module *module_before(const struct alloc_map *before, 
 	for (uint32_t i = 0; before && i < before->n_modules; i++) {
 		const struct alloc_module *m = &before->modules[i];
 
-		if (m->begin == first->begin && m->ino == first->ino && m->major == first->major && m->minor == first->minor &&
-		    !strcmp(m->path, first->path))
+		if (m->begin == first->begin && m->ino == first->ino && m->major == first->major &&
+		    m->minor == first->minor && !strcmp(m->path, first->path))
 			return m;
 	}
 	return NULL;
 }
 
 /* Returns the place of FIRST's file among the modules, from 1; 0: it is no program, or there is no room. */
-static uint32_t module_add(struct alloc_map *map, struct process_memory *of, const struct mapping *first, const struct alloc_map *before)
+static uint32_t module_add(struct alloc_map *map, struct process_memory *of, const struct mapping *first,
+			   const struct alloc_map *before)
 {
 	const struct alloc_module *known = module_before(before, first);
-	struct alloc_module m = { .begin = first->begin, .ino = first->ino, .major = first->major, .minor = first->minor };
+	struct alloc_module m = {
+		.begin = first->begin, .ino = first->ino, .major = first->major, .minor = first->minor
+	};
 
 	if (map->n_modules == MODULES_MAX || util_room(&map->modules, map->n_modules, sizeof(m)) < 0)
 		return 0;
@@ -161,7 +166,8 @@ static uint32_t module_add(struct alloc_map *map, struct process_memory *of, con
 }
 
 /* Takes a line. Returns false when there is no memory: of ours, or of the process any more. */
-static bool line_take(struct alloc_map *map, struct process_memory *of, const char *line, struct first *first, const struct alloc_map *before)
+static bool line_take(struct alloc_map *map, struct process_memory *of, const char *line, struct first *first,
+		      const struct alloc_map *before)
 {
 	struct mapping m;
 

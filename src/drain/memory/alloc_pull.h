@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the pages of threads out of their processes' memory. Such a page may be on a file system, or have an owner, that lets
- * a reader wait (FUSE, userfaultfd): so a thread of its own reads, and the drain never waits for long. Drain thread.
+ * Reads the pages of threads out of their processes' memory. Such a page may be on a file system, or have an owner,
+ * that lets a reader wait (FUSE, userfaultfd): so a thread of its own reads, and the drain never waits for long. Drain
+ * thread.
  */
 #ifndef DRAIN_MEMORY_ALLOC_PULL_H
 #define DRAIN_MEMORY_ALLOC_PULL_H

@@ -12,7 +12,7 @@
 #include "drain/rows/decode.h"
 
 #define NUMBERS_MAX (1U << 17) /* of a process: the library gives fewer */
-#define SITES_MAX (1U << 22)   /* of a trace */
+#define SITES_MAX (1U << 22) /* of a trace */
 #define TEXT_MAX 4096
 #define CODES_BYTES_MAX (64U << 20) /* names of functions in Python, of a trace */
 
@@ -99,7 +99,8 @@ static bool grow(struct alloc_table *table)
 	return true;
 }
 
-/* Returns the slot of HASH, whose number is 0 if it had none before, and is the caller's to give; NULL: there is no room. */
+/* Returns the slot of HASH, whose number is 0 if it had none before, and is the caller's to give; NULL: there is no
+ * room. */
 static struct alloc_table_slot *slot_of(struct alloc_table *table, uint64_t hash)
 {
 	uint32_t at;
@@ -174,7 +175,8 @@ static uint32_t code_put(struct alloc_sites *sites, const struct dlt_alloc_event
 }
 
 /* "train.py:12:main;train.py:30:<module>": as many as there is room for. */
-static size_t put_lines(char *out, const struct alloc_sites *sites, const struct alloc_names *names, const struct dlt_alloc_event *event)
+static size_t put_lines(char *out, const struct alloc_sites *sites, const struct alloc_names *names,
+			const struct dlt_alloc_event *event)
 {
 	uint64_t frames[DLT_ALLOC_FRAMES];
 	size_t n = MIN(MIN(event->addr, (uint64_t)DLT_ALLOC_FRAMES), (uint64_t)event->n * 4), len = 0;
@@ -182,8 +184,10 @@ static size_t put_lines(char *out, const struct alloc_sites *sites, const struct
 	memcpy(frames, event + 1, n * sizeof(*frames));
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = inherited(names, offsetof(struct alloc_names, codes), (uint32_t)(frames[i] >> 32));
-		const char *file = number ? sites->text + number - 1 : "?", *name = number ? file + strlen(file) + 1 : "?";
-		int more = snprintf(out + len, TEXT_MAX - len, "%s%s:%u:%s", i ? ";" : "", file, (uint32_t)frames[i], name);
+		const char *file = number ? sites->text + number - 1 : "?",
+			   *name = number ? file + strlen(file) + 1 : "?";
+		int more = snprintf(out + len, TEXT_MAX - len, "%s%s:%u:%s", i ? ";" : "", file, (uint32_t)frames[i],
+				    name);
 
 		if ((size_t)more >= TEXT_MAX - len)
 			break;
@@ -243,8 +247,8 @@ bool alloc_sites_watched(const struct alloc_sites *s, uint32_t site)
 /* --- rows ----------------------------------------------------------------------------------------------- */
 
 /* ID: a module's build id, "" for none. */
-static void row_put(struct decode *decode, const struct dlt_hdr *hdr, uint32_t number, enum alloc_site_kind kind, const char *text,
-		    size_t len, const char *id)
+static void row_put(struct decode *decode, const struct dlt_hdr *hdr, uint32_t number, enum alloc_site_kind kind,
+		    const char *text, size_t len, const char *id)
 {
 	struct {
 		struct alloc_site_row row;
@@ -264,11 +268,12 @@ static void row_put(struct decode *decode, const struct dlt_hdr *hdr, uint32_t n
 }
 
 /* Returns the trace's number of TEXT, which gets a row if it had none before; 0: there is no room. */
-static uint32_t number_put(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr, enum alloc_site_kind kind, const char *text,
-			   size_t len, const char *id)
+static uint32_t number_put(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr,
+			   enum alloc_site_kind kind, const char *text, size_t len, const char *id)
 {
 	bool is_new = false;
-	uint32_t number = number_of(&sites->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
+	uint32_t number =
+		number_of(&sites->sites, hash_of(text, len, kind) ^ hash_of(id, strlen(id), kind) << 1, &is_new);
 
 	if (is_new && kind == ALLOC_SITE_PYTHON)
 		watch_if_meant(sites, number, text);
@@ -277,8 +282,8 @@ static uint32_t number_put(struct alloc_sites *sites, struct decode *decode, con
 	return number;
 }
 
-uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path, const unsigned char *id,
-			    size_t id_len)
+uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path,
+			    const unsigned char *id, size_t id_len)
 {
 	char hex[2 * DLT_ALLOC_BUILD_ID + 1] = "";
 
@@ -288,7 +293,8 @@ uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struc
 }
 
 /* "17+0x1a2b;-+0x7f0012345678": 17 is the module's number. */
-uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr, const struct alloc_frame *frame, size_t n)
+uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr,
+			   const struct alloc_frame *frame, size_t n)
 {
 	char text[TEXT_MAX];
 	size_t len = 0;
@@ -297,7 +303,8 @@ uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, con
 		if (i)
 			text[len++] = ';';
 		if (frame[i].module)
-			len += (size_t)sprintf(text + len, "%u+0x%llx", frame[i].module, (unsigned long long)frame[i].at);
+			len += (size_t)sprintf(text + len, "%u+0x%llx", frame[i].module,
+					       (unsigned long long)frame[i].at);
 		else
 			len += (size_t)sprintf(text + len, "-+0x%llx", (unsigned long long)frame[i].at);
 	}
@@ -306,8 +313,8 @@ uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, con
 
 /* --- definitions of a process ------------------------------------------------------------------------------- */
 
-static uint32_t stack_define(struct alloc_sites *sites, struct decode *decode, const struct alloc_names *names, const struct dlt_hdr *hdr,
-			     const struct dlt_alloc_event *event)
+static uint32_t stack_define(struct alloc_sites *sites, struct decode *decode, const struct alloc_names *names,
+			     const struct dlt_hdr *hdr, const struct dlt_alloc_event *event)
 {
 	uint64_t frames[DLT_ALLOC_FRAMES];
 	struct alloc_frame v[DLT_ALLOC_FRAMES];
@@ -317,32 +324,35 @@ static uint32_t stack_define(struct alloc_sites *sites, struct decode *decode, c
 	for (size_t i = 0; i < n; i++)
 		v[i] = (struct alloc_frame){
 			.at = frames[i] & ((1ULL << DLT_ALLOC_MODULE_SHIFT) - 1),
-			.module = inherited(names, offsetof(struct alloc_names, modules), (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT)),
+			.module = inherited(names, offsetof(struct alloc_names, modules),
+					    (uint32_t)(frames[i] >> DLT_ALLOC_MODULE_SHIFT)),
 		};
 	return alloc_sites_stack(sites, decode, hdr, v, n);
 }
 
 /* The path is the process's. */
-static uint32_t module_define(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const struct dlt_alloc_event *e)
+static uint32_t module_define(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr,
+			      const struct dlt_alloc_event *e)
 {
 	size_t room = e->n > 1 ? (e->n - 1) * sizeof(*e) : 0, len = MIN(room, (size_t)DLT_ALLOC_PATH);
 	char path[DLT_ALLOC_PATH + 1];
 
 	memcpy(path, e + 2, len);
 	path[len] = '\0';
-	return alloc_sites_module(s, d, hdr, path, (const unsigned char *)(e + 1), e->n ? MIN(e->addr, (uint64_t)DLT_ALLOC_BUILD_ID) : 0);
+	return alloc_sites_module(s, d, hdr, path, (const unsigned char *)(e + 1),
+				  e->n ? MIN(e->addr, (uint64_t)DLT_ALLOC_BUILD_ID) : 0);
 }
 
-static uint32_t lines_define(struct alloc_sites *s, struct decode *d, const struct alloc_names *names, const struct dlt_hdr *hdr,
-			     const struct dlt_alloc_event *e)
+static uint32_t lines_define(struct alloc_sites *s, struct decode *d, const struct alloc_names *names,
+			     const struct dlt_hdr *hdr, const struct dlt_alloc_event *e)
 {
 	char text[TEXT_MAX];
 
 	return number_put(s, d, hdr, ALLOC_SITE_PYTHON, text, put_lines(text, s, names, e), "");
 }
 
-void alloc_sites_define(struct alloc_sites *sites, struct decode *decode, struct alloc_names *names, const struct dlt_hdr *hdr,
-			const struct dlt_alloc_event *event)
+void alloc_sites_define(struct alloc_sites *sites, struct decode *decode, struct alloc_names *names,
+			const struct dlt_hdr *hdr, const struct dlt_alloc_event *event)
 {
 	const uint64_t op = event->op_size >> DLT_ALLOC_OP_SHIFT;
 	struct alloc_numbers *numbers = &names->sites;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks of allocations: the numbers that processes give them become numbers of the trace, the same for equal stacks, with
- * a row of sites.out each. Drain thread.
+ * Stacks of allocations: the numbers that processes give them become numbers of the trace, the same for equal stacks,
+ * with a row of sites.out each. Drain thread.
  */
 #ifndef DRAIN_MEMORY_ALLOC_SITES_H
 #define DRAIN_MEMORY_ALLOC_SITES_H
@@ -43,7 +43,7 @@ struct alloc_table {
 	struct alloc_table_slot {
 		uint64_t hash; /* 0: free */
 		uint32_t number;
-	} *v;
+	} * v;
 	uint32_t n, room;
 };
 
@@ -64,16 +64,19 @@ struct alloc_sites {
 };
 
 /* EVENT, with the events behind it, defines a site, a module or a function of the process of NAMES. HDR: of the row. */
-void alloc_sites_define(struct alloc_sites *sites, struct decode *decode, struct alloc_names *names, const struct dlt_hdr *hdr,
-			const struct dlt_alloc_event *event);
-/* Return the trace's number of a file that code is in, and of a stack, which need no definition. 0: no memory. HDR: of the row. */
-uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path, const unsigned char *id,
-			    size_t id_len);
-uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr, const struct alloc_frame *frame, size_t n);
+void alloc_sites_define(struct alloc_sites *sites, struct decode *decode, struct alloc_names *names,
+			const struct dlt_hdr *hdr, const struct dlt_alloc_event *event);
+/* Return the trace's number of a file that code is in, and of a stack, which need no definition. 0: no memory. HDR: of
+ * the row. */
+uint32_t alloc_sites_module(struct alloc_sites *s, struct decode *d, const struct dlt_hdr *hdr, const char *path,
+			    const unsigned char *id, size_t id_len);
+uint32_t alloc_sites_stack(struct alloc_sites *sites, struct decode *decode, const struct dlt_hdr *hdr,
+			   const struct alloc_frame *frame, size_t n);
 /* Returns the trace's number of a process's site, 0: not known. */
 uint32_t alloc_sites_number(const struct alloc_names *names, uint32_t site);
 
-/* Whether WANT, as "train.py:42", "src/train.py:42" or a function's name, is a frame of FRAMES, which are as sites.out has them for Python. */
+/* Whether WANT, as "train.py:42", "src/train.py:42" or a function's name, is a frame of FRAMES, which are as sites.out
+ * has them for Python. */
 bool alloc_sites_has(const char *frames, const char *want);
 /* Whether the blocks of the trace's SITE are to be watched. */
 bool alloc_sites_watched(const struct alloc_sites *s, uint32_t site);

@@ -90,8 +90,8 @@ static size_t events_of(const struct dlt_alloc_event *e, size_t left)
 }
 
 /* A thread's events are in order, and none is later than when they were read, whatever it has written. */
-static void queue_events(struct alloc_threads *threads, struct alloc_thread *thread, const struct dlt_alloc_event *event, size_t n,
-			 uint64_t now_ticks)
+static void queue_events(struct alloc_threads *threads, struct alloc_thread *thread,
+			 const struct dlt_alloc_event *event, size_t n, uint64_t now_ticks)
 {
 	if (!n)
 		return;
@@ -133,7 +133,8 @@ static void head_seen(struct alloc_threads *t, struct alloc_thread *thread, cons
 }
 
 /* PAGE's events beyond those that have been taken. */
-static void page_take(struct alloc_threads *threads, struct alloc_thread *thread, const struct dlt_alloc_page *page, uint64_t now_ticks)
+static void page_take(struct alloc_threads *threads, struct alloc_thread *thread, const struct dlt_alloc_page *page,
+		      uint64_t now_ticks)
 {
 	size_t n = MIN(page->head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
@@ -152,7 +153,8 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *threads, const str
 	struct alloc_thread *thread = thread_get(threads, rec->hdr.tgid, rec->hdr.tid);
 	size_t n = MIN(rec->at.head.n, (uint64_t)DLT_ALLOC_EVENTS);
 
-	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) || (rec->at.head.magic != threads->magic && rec->copy != DLT_ALLOC_CALLED)) {
+	if (!thread || rec->hdr.size < DLT_ALLOC_BYTES(n) ||
+	    (rec->at.head.magic != threads->magic && rec->copy != DLT_ALLOC_CALLED)) {
 		util_count(&threads->refused, 1);
 		return NULL;
 	}
@@ -184,21 +186,23 @@ struct alloc_thread *alloc_threads_take(struct alloc_threads *threads, const str
 
 /* --- pages that have not been sent ---------------------------------------------------------------------- */
 
-#define STUCK_NS (10 * NSEC_PER_SEC) /* a reader that has not come back for so long never will: busy machines take seconds */
+#define STUCK_NS \
+	(10 * NSEC_PER_SEC) /* a reader that has not come back for so long never will: busy machines take seconds */
 #define STUCK_MAX 8
 
 static struct alloc_thread *thread_find(struct alloc_threads *t, const struct alloc_pull_page *of)
 {
 	struct alloc_thread *thread = *slot_of(t, of->tid);
 
-	while (thread && (thread->tid != of->tid || thread->tgid != of->tgid || thread->page != of->page || thread->ended))
+	while (thread &&
+	       (thread->tid != of->tid || thread->tgid != of->tgid || thread->page != of->page || thread->ended))
 		thread = thread->next;
 	return thread;
 }
 
 /*
- * The head is read again behind the events: where that has changed, they are on their way through a ring. A thread that is
- * writing an event may have given it a time long ago, if it has not run since.
+ * The head is read again behind the events: where that has changed, they are on their way through a ring. A thread that
+ * is writing an event may have given it a time long ago, if it has not run since.
  */
 static void pulled(struct alloc_threads *threads, const struct alloc_pull_page *got, uint64_t at_ns, uint64_t at_ticks)
 {
@@ -243,7 +247,8 @@ static bool pull_choose(struct alloc_threads *threads, uint64_t since_ns)
 
 	pull->n = 0;
 	for (unsigned int i = 0; i < ALLOC_THREAD_SLOTS && pull->n < ALLOC_PULL_MAX; i++)
-		for (struct alloc_thread *thread = threads->slots[i]; thread && pull->n < ALLOC_PULL_MAX; thread = thread->next) {
+		for (struct alloc_thread *thread = threads->slots[i]; thread && pull->n < ALLOC_PULL_MAX;
+		     thread = thread->next) {
 			if (!is_stale(thread, since_ns) || thread->looked_ns >= since_ns)
 				continue;
 			thread->looked_ns = since_ns;
@@ -347,7 +352,8 @@ static bool heap_make(struct alloc_threads *threads)
 }
 
 void alloc_threads_until(struct alloc_threads *threads, uint64_t ticks,
-			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *event), void *ctx)
+			 void (*fn)(void *ctx, struct alloc_thread *thread, const struct dlt_alloc_event *event),
+			 void *ctx)
 {
 	if (!threads->waiting || !heap_make(threads))
 		return;

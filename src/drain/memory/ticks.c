@@ -24,7 +24,8 @@ bool ticks_are_tsc(void)
 	autofree char *name = NULL;
 
 	/* see Documentation/timers/timekeeping.rst on clock sources */
-	return HAVE_COUNTER && !util_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", 64, &name, NULL) &&
+	return HAVE_COUNTER &&
+	       !util_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", 64, &name, NULL) &&
 	       !strcmp(name, "tsc\n");
 }
 
@@ -36,7 +37,8 @@ void ticks_measure(struct ticks *ticks)
 {
 	uint64_t best = UINT64_MAX, at = ticks->n % TICKS_PAIRS;
 
-	if (!HAVE_COUNTER || (ticks->n > 1 && clock_now_ns(CLOCK_MONOTONIC) - ticks->pair[(ticks->n - 1) % TICKS_PAIRS].ns < APART_NS))
+	if (!HAVE_COUNTER ||
+	    (ticks->n > 1 && clock_now_ns(CLOCK_MONOTONIC) - ticks->pair[(ticks->n - 1) % TICKS_PAIRS].ns < APART_NS))
 		return;
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t before = counter(), ns = clock_now_ns(CLOCK_MONOTONIC), after = counter();
@@ -51,8 +53,8 @@ void ticks_measure(struct ticks *ticks)
 }
 
 /*
- * Between neighbours straight; before the first and behind the last pair, on the line through the two next to it. Rounded, so that
- * ns are the same again after the way to ticks, which are shorter.
+ * Between neighbours straight; before the first and behind the last pair, on the line through the two next to it.
+ * Rounded, so that ns are the same again after the way to ticks, which are shorter.
  */
 static uint64_t along(uint64_t x, uint64_t x0, uint64_t x1, uint64_t y0, uint64_t y1)
 {

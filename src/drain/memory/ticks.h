@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clock of allocations: the CPU's own counter, which takes a program 10 ns less to read than any clock of the kernel,
- * and its relation to CLOCK_MONOTONIC, measured once a second and straight in between. Drain thread.
+ * The clock of allocations: the CPU's own counter, which takes a program 10 ns less to read than any clock of the
+ * kernel, and its relation to CLOCK_MONOTONIC, measured once a second and straight in between. Drain thread.
  */
 #ifndef DRAIN_MEMORY_TICKS_H
 #define DRAIN_MEMORY_TICKS_H
@@ -19,7 +19,8 @@ struct ticks {
 	} pair[TICKS_PAIRS];
 };
 
-/* Does the kernel itself rely on the CPU's counter? It does not where CPUs differ, or where it stops or changes its speed. */
+/* Does the kernel itself rely on the CPU's counter? It does not where CPUs differ, or where it stops or changes its
+ * speed. */
 bool ticks_are_tsc(void);
 
 /* Measure a pair now. */

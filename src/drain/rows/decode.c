@@ -80,7 +80,9 @@ static bool comm_matches(struct decode *decode, const char comm[DLT_COMM_LEN])
 		memcpy(name, comm, DLT_COMM_LEN);
 		memcpy(decode->comm_cache[at].comm, comm, DLT_COMM_LEN);
 		decode->comm_cache[at].keep = (!decode->cfg->comm.n || list_matches(&decode->cfg->comm, name)) &&
-					 !list_matches(&decode->cfg->exclude_comm, name) ? 1 : -1;
+							      !list_matches(&decode->cfg->exclude_comm, name) ?
+						      1 :
+						      -1;
 	}
 	return decode->comm_cache[at].keep > 0;
 }
@@ -99,7 +101,8 @@ static void sum_up(struct decode *decode, unsigned int probe, const struct dlt_h
 	if (!rollup_record(decode->rollup, probes[probe], rec, realtime_ns)) {
 		rollup_write(decode->rollup, &decode->sinks[DLT_rollup], 0, ROLLUP_ALL);
 		if (!rollup_record(decode->rollup, probes[probe], rec, realtime_ns)) {
-			util_count(&decode->sinks[probe].lost, 1); /* no memory: the one kind of row that is lost here */
+			util_count(&decode->sinks[probe].lost,
+				   1); /* no memory: the one kind of row that is lost here */
 			return;
 		}
 	}
@@ -172,8 +175,8 @@ void decode_turn(struct decode *d, bool end)
 			probes[i]->turn(d, end);
 }
 
-static void files_row(struct decode *decode, const struct dlt_hdr *hdr, struct file_entry *entry,
-		      const char *seg, size_t len)
+static void files_row(struct decode *decode, const struct dlt_hdr *hdr, struct file_entry *entry, const char *seg,
+		      size_t len)
 {
 	struct {
 		struct dlt_files rec;
@@ -245,8 +248,8 @@ static bool is_on(const struct dlt_file *file, uint32_t dev)
 	return (file->at.real_ino ? file->at.real_dev : file->at.dev ?: file->id.dev) == dev;
 }
 
-void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file,
-		 const char *seg, size_t len)
+void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file, const char *seg,
+		 size_t len)
 {
 	struct file_entry *entry = files_get(decode->ctx.files, &file->id);
 	char path[RECORD_PATH_MAX];
@@ -260,7 +263,8 @@ void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct 
 		decode_file_used(decode, hdr, &file->id);
 		return;
 	}
-	copied_up = entry->path_len && (entry->file.at.real_ino != file->at.real_ino || entry->file.at.real_dev != file->at.real_dev);
+	copied_up = entry->path_len &&
+		    (entry->file.at.real_ino != file->at.real_ino || entry->file.at.real_dev != file->at.real_dev);
 	entry->file = *file;
 	path_len = record_realpath(path, file, seg, len);
 	if (!files_name(decode->ctx.files, entry, path, path_len) && !copied_up) {
@@ -269,7 +273,8 @@ void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct 
 	}
 	files_row(decode, hdr, entry, seg, len);
 	/* opened by the job: inherited files, such as its log, do not count */
-	if (hdr->probe == DLT_open && is_on(file, decode->own_dev) && S_ISREG(file->mode) && !of_the_system(path, path_len))
+	if (hdr->probe == DLT_open && is_on(file, decode->own_dev) && S_ISREG(file->mode) &&
+	    !of_the_system(path, path_len))
 		atomic_store_explicit(&decode->same_dev, true, memory_order_relaxed);
 }
 
@@ -277,8 +282,7 @@ void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct 
  * Writes a row for a file whose name never arrived, and again for one whose row may be among those that
  * files.out has lost since it was written. Not inlined, so that rows without it need no stack for a path.
  */
-static __attribute__((noinline)) void entry_announce(struct decode *d, const struct dlt_hdr *hdr,
-						 struct file_entry *e)
+static __attribute__((noinline)) void entry_announce(struct decode *d, const struct dlt_hdr *hdr, struct file_entry *e)
 {
 	char seg[RECORD_PATH_MAX];
 

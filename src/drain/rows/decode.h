@@ -34,11 +34,12 @@ struct live_regions;
 struct decode_counts {
 	uint64_t records;
 	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
-	uint64_t summed;   /* instead of a row: --rollup-only */
-	uint64_t unread;   /* writes to the job's output, or their ends, that were not searched; of pids: processes that were others by then */
-	uint64_t lines;	   /* of the job's output, that were searched for lines about phases */
-	uint64_t nvtx;	   /* of regions: rows that came by NVTX */
-	uint64_t bad;	   /* not a valid record: a defect */
+	uint64_t summed; /* instead of a row: --rollup-only */
+	uint64_t unread; /* writes to the job's output, or their ends, that were not searched; of pids: processes that
+			    were others by then */
+	uint64_t lines; /* of the job's output, that were searched for lines about phases */
+	uint64_t nvtx; /* of regions: rows that came by NVTX */
+	uint64_t bad; /* not a valid record: a defect */
 };
 
 #define COMM_CACHE 256
@@ -54,16 +55,16 @@ struct decode {
 	probe_mask summed; /* mask of the probes whose rows it takes */
 	probe_mask observed; /* of the probes whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
-	struct lives *lives;	 /* a client watches, else NULL: the drain's */
+	struct lives *lives; /* a client watches, else NULL: the drain's */
 	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
-	struct names *names;	 /* of calls in flight, once there were such; a single allocation: drain/rows/names.c's */
+	struct names *names; /* of calls in flight, once there were such; a single allocation: drain/rows/names.c's */
 	struct live_regions *regions; /* live ones, once there was one; a single allocation */
-	struct alloc *alloc;	 /* allocations, where they are asked for, else NULL: the drain's */
-	struct access *access;	 /* accesses of memory, likewise */
-	uint64_t reached_ns;	 /* TIMESTAMP of the last record out of a ring */
+	struct alloc *alloc; /* allocations, where they are asked for, else NULL: the drain's */
+	struct access *access; /* accesses of memory, likewise */
+	uint64_t reached_ns; /* TIMESTAMP of the last record out of a ring */
 	struct untraced untraced;
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */
-	uint32_t own_dev;      /* of the trace folder, as the kernel writes it */
+	uint32_t own_dev; /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
 	void *pids; /* what src/probes/pids.c keeps; a single allocation */
 	struct {
@@ -88,8 +89,8 @@ void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr 
  * FILE has the path in segment SEG (LEN bytes): learn it, and write a row of files.out when it is new or
  * has moved. HDR gives the time.
  */
-void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file,
-		 const char *seg, size_t len);
+void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file, const char *seg,
+		 size_t len);
 
 /* A row uses ID: it must be in files.out, even when its name was lost. */
 void decode_file_used(struct decode *d, const struct dlt_hdr *hdr, const struct dlt_file_id *id);

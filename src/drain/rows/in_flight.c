@@ -29,8 +29,8 @@
 static int path_argument(const struct dlt_call *call)
 {
 	static const int8_t of_shape[DLT_CD_SHAPES] = {
-		[DLT_CD_MKDIRAT] = 1, [DLT_CD_UNLINKAT] = 1, [DLT_CD_RENAMEAT] = 1, [DLT_CD_SYMLINK] = 1,
-		[DLT_CD_SYMLINKAT] = 2, [DLT_CD_MKNODAT] = 1, /* the others are the first */
+		[DLT_CD_MKDIRAT] = 1, [DLT_CD_UNLINKAT] = 1,  [DLT_CD_RENAMEAT] = 1,
+		[DLT_CD_SYMLINK] = 1, [DLT_CD_SYMLINKAT] = 2, [DLT_CD_MKNODAT] = 1, /* the others are the first */
 	};
 	unsigned int shape = call->shape & ~DLT_CD_NO_FLAGS;
 
@@ -47,8 +47,10 @@ static int fd_argument(const struct dlt_call *call)
 	if (call->probe == DLT_mmap)
 		return call->shape == DLT_MMAP ? 4 : -1;
 	if (call->probe == DLT_sync)
-		return call->shape != DLT_SYNC_NONE && call->shape != DLT_SYNC_MSYNC && call->shape != DLT_SYNC_TRUNCATE ?
-			       0 : -1;
+		return call->shape != DLT_SYNC_NONE && call->shape != DLT_SYNC_MSYNC &&
+				       call->shape != DLT_SYNC_TRUNCATE ?
+			       0 :
+			       -1;
 	/* io_submit has none: its first argument is a context */
 	return call->probe == DLT_close || (call->probe == DLT_vfs_rw && call->nr != SYS_io_submit) ? 0 : -1;
 }
@@ -96,16 +98,18 @@ static uint32_t mount_dev(const char *text, unsigned long long id)
 }
 
 /*
- * Finds the file behind a descriptor, by the kernel's name, number and mount of it: the name alone may be that of another
- * file, as the process may see paths from another root, and " (deleted)" at its end is part of some names. The link is read
- * and not followed: the file may be what hangs. Linux before 5.14 does not show the number, and any will do. Nothing of
- * pipes and the like, which lie on no mount.
+ * Finds the file behind a descriptor, by the kernel's name, number and mount of it: the name alone may be that of
+ * another file, as the process may see paths from another root, and " (deleted)" at its end is part of some names. The
+ * link is read and not followed: the file may be what hangs. Linux before 5.14 does not show the number, and any will
+ * do. Nothing of pipes and the like, which lie on no mount.
  */
 static struct dlt_file_id file_behind(struct decode *decode, const struct dlt_call *call, int fd)
 {
 	static const char deleted[] = " (deleted)";
-	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd), *info = NULL, *mounts = NULL;
-	autofree char *info_name = util_fmt("task/%u/fdinfo/%d", call->tid, fd); /* of an epoll, behind a lock that a program can keep */
+	autofree char *link = util_fmt("/proc/%u/task/%u/fd/%d", call->tgid, call->tid, fd), *info = NULL,
+		      *mounts = NULL;
+	autofree char *info_name =
+		util_fmt("task/%u/fdinfo/%d", call->tid, fd); /* of an epoll, behind a lock that a program can keep */
 	unsigned long long mount, ino = 0;
 	const struct file_entry *entry;
 	size_t cut = strlen(deleted);
@@ -113,7 +117,8 @@ static struct dlt_file_id file_behind(struct decode *decode, const struct dlt_ca
 	ssize_t len = link ? readlink(link, path, sizeof(path)) : -1;
 	uint32_t dev;
 
-	if (len <= 0 || !info_name || process_reader_file((pid_t)call->tgid, info_name, PROCESS_TEXT_MAX, &info, NULL) < 0 ||
+	if (len <= 0 || !info_name ||
+	    process_reader_file((pid_t)call->tgid, info_name, PROCESS_TEXT_MAX, &info, NULL) < 0 ||
 	    process_reader_file((pid_t)call->tgid, "mountinfo", MOUNTINFO_MAX, &mounts, NULL) < 0 ||
 	    !process_numbers(info, "\nmnt_id:\t", 10, &mount, 1))
 		return (struct dlt_file_id){};
@@ -168,8 +173,9 @@ static void fill(struct decode *decode, union running *rec, const struct dlt_cal
 }
 
 /*
- * Looked at as BEFORE, and now again: the process may have ended meanwhile and its number belong to another, or it may have
- * executed a program of other rights, whose memory and files must not be shown: where the trace is a user's, to that user.
+ * Looked at as BEFORE, and now again: the process may have ended meanwhile and its number belong to another, or it may
+ * have executed a program of other rights, whose memory and files must not be shown: where the trace is a user's, to
+ * that user.
  */
 static bool is_still(const struct decode *d, const struct dlt_call *call, const struct process *before)
 {

@@ -173,7 +173,8 @@ struct oldest {
 
 static bool same(const struct live_call *a, const struct live_call *b)
 {
-	return a->start_ns == b->start_ns && a->tid == b->tid && a->name == b->name && a->addr == b->addr && a->fd == b->fd;
+	return a->start_ns == b->start_ns && a->tid == b->tid && a->name == b->name && a->addr == b->addr &&
+	       a->fd == b->fd;
 }
 
 /* Keeps CALL if it is among the oldest, else frees it. */
@@ -183,7 +184,8 @@ static void place(struct oldest *oldest, struct live_call *call)
 
 	for (at = oldest->n; at && oldest->call[at - 1].start_ns > call->start_ns; at--)
 		;
-	if (at == LIVE_CALLS_MAX || (at && same(&oldest->call[at - 1], call))) { /* already listed: requests come twice */
+	if (at == LIVE_CALLS_MAX ||
+	    (at && same(&oldest->call[at - 1], call))) { /* already listed: requests come twice */
 		free(call->path);
 		return;
 	}
@@ -208,7 +210,10 @@ static char *path_of(const struct oldest *o, const struct dlt_file_id *id)
 static void consider(struct oldest *oldest, const struct dlt_call *call, bool has_file)
 {
 	struct live_call c = {
-		.start_ns = call->start_ns, .pid = call->tgid, .tid = call->tid, .probe = call->probe,
+		.start_ns = call->start_ns,
+		.pid = call->tgid,
+		.tid = call->tid,
+		.probe = call->probe,
 	};
 
 	if (call->probe >= DLT_PROBES || !probes[call->probe] || call->func >= probes[call->probe]->n_calls ||
@@ -285,12 +290,16 @@ static void consider_record(void *ctx, const struct dlt_hdr *rec)
 {
 	struct oldest *oldest = ctx;
 	struct live_call c = {
-		.start_ns = oldest->now_ns - rec->lat_ns, .pid = rec->tgid, .tid = rec->tid, .probe = rec->probe,
+		.start_ns = oldest->now_ns - rec->lat_ns,
+		.pid = rec->tgid,
+		.tid = rec->tid,
+		.probe = rec->probe,
 		.fd = DLT_NONE,
 	};
 
-	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > oldest->now_ns || !is_old(oldest, c.start_ns) ||
-	    !tracer_may_show(oldest->tracer, rec) || (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
+	if (rec->probe >= DLT_PROBES || !probes[rec->probe] || rec->lat_ns > oldest->now_ns ||
+	    !is_old(oldest, c.start_ns) || !tracer_may_show(oldest->tracer, rec) ||
+	    (rec->func >= probes[rec->probe]->n_calls && rec->probe != DLT_bio))
 		return;
 	if (rec->probe != DLT_bio)
 		c.name = probes[rec->probe]->calls[rec->func].name;
@@ -331,7 +340,11 @@ static void consider_region(void *ctx, const struct dlt_hdr *begin, const struct
 	region = &view->regions[at];
 	memmove(region + 1, region, (view->n_regions - 1 - at) * sizeof(*region));
 	*region = (struct live_region){
-		.start_ns = msg->start_ns, .pid = begin->tgid, .tid = begin->tid, .epoch = msg->epoch, .step = msg->step,
+		.start_ns = msg->start_ns,
+		.pid = begin->tgid,
+		.tid = begin->tid,
+		.epoch = msg->epoch,
+		.step = msg->step,
 	};
 	memcpy(region->comm, begin->comm, sizeof(region->comm));
 	memcpy(region->name, msg->text, msg->name_len); /* regions_take() has checked its length */

@@ -35,7 +35,7 @@ struct live_sum {
 	char comm[DLT_COMM_LEN]; /* of the thread of the last row */
 	uint64_t calls, failed;
 	uint64_t read_bytes, written_bytes; /* what calls returned */
-	uint64_t fetched_bytes;	       /* DISK_BYTES */
+	uint64_t fetched_bytes; /* DISK_BYTES */
 	uint64_t reads, disk_reads; /* of regular files and disks that returned something; of those with DISK_BYTES */
 	uint64_t lat_ns, max_lat_ns;
 	uint64_t p99_ns; /* within an eighth */
@@ -50,7 +50,7 @@ struct live_call {
 	char comm[DLT_COMM_LEN]; /* of the thread that made the request; empty: a call, whose thread has its name */
 	int64_t fd; /* these two as of call_file() */
 	uint64_t addr;
-	char *path;    /* of the file, where the drain knows it, or the name of a disk: owned, or NULL */
+	char *path; /* of the file, where the drain knows it, or the name of a disk: owned, or NULL */
 };
 
 /* A region that the job has begun and not ended. */
@@ -76,8 +76,8 @@ struct live_view {
 
 enum live_state {
 	LIVE_EMPTY, /* the drain's: it sums */
-	LIVE_FULL,  /* the view is the control plane's, until that makes it LIVE_EMPTY */
-	LIVE_GONE,  /* the drain has let go: live_free() */
+	LIVE_FULL, /* the view is the control plane's, until that makes it LIVE_EMPTY */
+	LIVE_GONE, /* the drain has let go: live_free() */
 };
 
 /* Four buckets to a power of two up to 2^42 ns, over an hour: hist.h would take 30 KB a process. */
@@ -90,13 +90,13 @@ struct live_process {
 };
 
 struct live {
-	_Atomic int state;   /* enum live_state */
-	_Atomic bool leave;  /* set by the control plane: the drain makes it LIVE_GONE, then it can be freed */
+	_Atomic int state; /* enum live_state */
+	_Atomic bool leave; /* set by the control plane: the drain makes it LIVE_GONE, then it can be freed */
 	uint64_t interval_ns;
 	uint32_t max;
 	/* the drain's */
 	uint64_t from_ns, due_ns; /* 0: the drain has not accepted it yet */
-	struct table processes;	  /* struct live_process by pid */
+	struct table processes; /* struct live_process by pid */
 	struct live_process all;
 	struct live_view view; /* owned as STATE says */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The live regions of the target: those that have a message at their begin, and have not ended. Bounded, whatever programs
- * send: a region that finds no room is left out. Drain thread.
+ * The live regions of the target: those that have a message at their begin, and have not ended. Bounded, whatever
+ * programs send: a region that finds no room is left out. Drain thread.
  */
 #ifndef DRAIN_ROWS_LIVE_REGIONS_H
 #define DRAIN_ROWS_LIVE_REGIONS_H
@@ -18,7 +18,8 @@ typedef void (*live_region_fn)(void *ctx, const struct dlt_hdr *begin, const str
 
 struct live_regions *live_regions_new(void); /* NULL: no memory. free(3) ends it */
 
-/* Keeps the region that began with M. Returns false where its process has one with that id, and where there is no room. */
+/* Keeps the region that began with M. Returns false where its process has one with that id, and where there is no room.
+ */
 bool live_regions_add(struct live_regions *r, const struct dlt_hdr *begin, const struct dltraced_msg *m);
 /* Returns whether TGID had region ID, which has ended. R may be NULL here and below. */
 bool live_regions_remove(struct live_regions *r, uint32_t tgid, uint64_t id);

@@ -14,9 +14,9 @@
 #include "trace/probe.h"
 
 static const uint64_t bounds_ns[METRICS_BOUNDS] = {
-	1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000,
-	25000000, 50000000, 100000000, 250000000, 500000000, 1000000000, 2500000000, 5000000000, 10000000000,
-	25000000000, 50000000000, 100000000000,
+	1000,       2500,       5000,       10000,       25000,       50000,       100000,       250000,    500000,
+	1000000,    2500000,    5000000,    10000000,    25000000,    50000000,    100000000,    250000000, 500000000,
+	1000000000, 2500000000, 5000000000, 10000000000, 25000000000, 50000000000, 100000000000,
 };
 
 static const char *const op_names[METRICS_OPS] = {
@@ -245,7 +245,8 @@ static void put_disks(struct put *put)
 		for (unsigned int op = 0; op < METRICS_OPS; op++)
 			if (has_rows(&metrics->disks[i].lat[op])) {
 				put_series(put, "", "disk", metrics->disks[i].name);
-				fprintf(put->out, ",op=\"%s\"} %" PRIu64 "\n", op_names[op], util_counted(&metrics->disks[i].bytes[op]));
+				fprintf(put->out, ",op=\"%s\"} %" PRIu64 "\n", op_names[op],
+					util_counted(&metrics->disks[i].bytes[op]));
 			}
 }
 
@@ -267,7 +268,8 @@ static const struct gauge {
 	const char *name, *help;
 	size_t member;
 } gauges[] = {
-	{ "dltraced_processes", "Processes of the target that have not ended.", offsetof(struct metrics_now, processes) },
+	{ "dltraced_processes", "Processes of the target that have not ended.",
+	  offsetof(struct metrics_now, processes) },
 	{ "dltraced_buffer_size_bytes", "Memory of the rings in which rows wait.",
 	  offsetof(struct metrics_now, buffer_bytes) },
 	{ "dltraced_buffer_used_bytes", "Bytes waiting in all rings together.",
@@ -310,7 +312,8 @@ void metrics_put(FILE *out, const struct metrics_now *now)
 	put_head(&p, "dltraced_hook_runs_skipped_total", "counter",
 		 "Runs of the system call hooks that the kernel skipped; some may belong to other processes.");
 	put_u64(&p, NULL, NULL, now->counts->skipped);
-	put_head(&p, "dltraced_output_lost_bytes_total", "counter", "Bytes of the command's output that are missing in workload.log.");
+	put_head(&p, "dltraced_output_lost_bytes_total", "counter",
+		 "Bytes of the command's output that are missing in workload.log.");
 	put_u64(&p, NULL, NULL, now->counts->log_lost);
 	put_calls(&p);
 	put_latencies(&p);

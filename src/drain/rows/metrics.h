@@ -16,7 +16,7 @@
 
 struct counts;
 
-#define METRICS_BOUNDS 25   /* 1 us to 100 s, in steps of 2 to 2.5 */
+#define METRICS_BOUNDS 25 /* 1 us to 100 s, in steps of 2 to 2.5 */
 #define METRICS_DISKS_MAX 64 /* the last stands for all later ones */
 #define METRICS_OPS (DLT_BIO_OTHER + 1)
 
@@ -36,7 +36,7 @@ struct metrics_disk {
 struct metrics {
 	struct metrics_hist calls[DLT_PROBES];
 	uint64_t read_bytes, written_bytes; /* by rows of vfs_rw */
-	uint64_t fetched_bytes;		    /* DISK_BYTES of them */
+	uint64_t fetched_bytes; /* DISK_BYTES of them */
 	struct metrics_disk disks[METRICS_DISKS_MAX];
 	unsigned int n_disks; /* released: those below are named */
 };
@@ -51,9 +51,9 @@ struct metrics_now {
 	probe_mask probes; /* mask: series are there from the start, of those with rows too */
 	const struct metrics *rows;
 	bool tracing, paused; /* paused: below --min-free */
-	uint64_t start_ns;    /* of tracing, since the epoch; 0: it has not begun */
-	uint64_t end_ns;      /* likewise; 0: it goes on */
-	uint64_t processes;   /* of the target, alive */
+	uint64_t start_ns; /* of tracing, since the epoch; 0: it has not begun */
+	uint64_t end_ns; /* likewise; 0: it goes on */
+	uint64_t processes; /* of the target, alive */
 	uint64_t buffer_bytes, buffer_used_bytes, buffer_fullest_bytes, ring_bytes;
 	uint64_t free_bytes, least_bytes;
 	uint64_t cpu_user_ns, cpu_system_ns, resident_bytes; /* our own */

@@ -76,7 +76,8 @@ static bool grow(struct decode *decode, uint32_t bytes)
 	return true;
 }
 
-/* Without memory it is as if it had been lost; where there are too many, the first one is that of a call that was lost. */
+/* Without memory it is as if it had been lost; where there are too many, the first one is that of a call that was lost.
+ */
 void names_keep(struct decode *decode, const struct dlt_cd_names *found)
 {
 	struct dlt_cd_names *old = kept_of(decode->names, found->hdr.tid);
@@ -128,7 +129,8 @@ static const char *base_of(const char *path, size_t len, size_t *len_ret)
 	return base;
 }
 
-/* Is NAME the one that its file is known by? Of several links another one may be; seen from another root it has another path. */
+/* Is NAME the one that its file is known by? Of several links another one may be; seen from another root it has another
+ * path. */
 static bool is_known_by(const struct name *name, uint32_t view)
 {
 	const struct file_entry *entry = name->e;
@@ -145,8 +147,8 @@ static bool is_known_by(const struct name *name, uint32_t view)
 }
 
 /* The file of FROM has the path of TO now, as those see it who have VIEW. */
-static void file_at(struct decode *d, const struct dlt_hdr *hdr, uint32_t view, const struct name *from, const struct name *to,
-		    bool known)
+static void file_at(struct decode *d, const struct dlt_hdr *hdr, uint32_t view, const struct name *from,
+		    const struct name *to, bool known)
 {
 	files_forget_path(d->ctx.files, view, to->path, to->len); /* what had that name before */
 	if (!known)
@@ -212,7 +214,8 @@ static void names_lost(struct decode *d, const struct dlt_create_del *rec)
 	char path[RECORD_PATH_MAX];
 
 	for (unsigned int i = 0; i < 2; i++) {
-		size_t len = record_abs_seg(path, &create_del_probe, rec, offsetof(struct dlt_create_del, segs), i, 2 + i);
+		size_t len =
+			record_abs_seg(path, &create_del_probe, rec, offsetof(struct dlt_create_del, segs), i, 2 + i);
 
 		if (len)
 			forget_base(d, path, len);
@@ -220,8 +223,8 @@ static void names_lost(struct decode *d, const struct dlt_create_del *rec)
 }
 
 /* Does what DEED has done; returns the identity of the first path's file. */
-static struct dlt_file_id apply(struct decode *decode, const struct dlt_create_del *rec, const struct dlt_cd_names *found,
-				enum names_deed deed)
+static struct dlt_file_id apply(struct decode *decode, const struct dlt_create_del *rec,
+				const struct dlt_cd_names *found, enum names_deed deed)
 {
 	struct name from, to;
 
@@ -270,8 +273,8 @@ static void forget_ambiguous(struct decode *d, const char *path, size_t len)
 		forget_base(d, path, len);
 }
 
-struct dlt_file_id names_by_path(struct decode *decode, const struct dlt_hdr *hdr, uint32_t view, const char *path, size_t len,
-				      const char *new_path, size_t new_len, bool swapped)
+struct dlt_file_id names_by_path(struct decode *decode, const struct dlt_hdr *hdr, uint32_t view, const char *path,
+				 size_t len, const char *new_path, size_t new_len, bool swapped)
 {
 	struct file_entry *entry = files_by_path(decode->ctx.files, view, path, len);
 	struct file_entry *other = swapped ? files_by_path(decode->ctx.files, view, new_path, new_len) : NULL;
@@ -281,7 +284,8 @@ struct dlt_file_id names_by_path(struct decode *decode, const struct dlt_hdr *hd
 	else if (entry)
 		decode_file_moved(decode, hdr, entry, new_path, new_len);
 	else if (new_path && !swapped)
-		files_forget_path(decode->ctx.files, view, new_path, new_len); /* a file that is known by another link, or not at all */
+		files_forget_path(decode->ctx.files, view, new_path,
+				  new_len); /* a file that is known by another link, or not at all */
 	if (other)
 		decode_file_moved(decode, hdr, other, path, len);
 	/* a folder can be renamed without being opened, so an unknown file may be one */

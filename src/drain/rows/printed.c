@@ -21,11 +21,13 @@
 #define COPIES 64 /* lines in which a copy is searched for */
 
 #define HOLD_NS NSEC_PER_SEC
-#define OPEN_NS (HOLD_NS / 2) /* a line without an end for so long is searched: a bar's line ends when it is drawn again */
+#define OPEN_NS \
+	(HOLD_NS / 2) /* a line without an end for so long is searched: a bar's line ends when it is drawn again */
 #define NEAR_NS (NSEC_PER_SEC / 4)
 #define COPY_NS (10 * NSEC_PER_SEC) /* tee passes a line on at once, grep when its buffer is full */
 #define TURN_NS (NSEC_PER_SEC / 10)
-#define BYTES_PER_S (4U << 20) /* looked at: a fifth of a CPU at most, as short lines are measured to take 15 to 50 ns a byte */
+#define BYTES_PER_S \
+	(4U << 20) /* looked at: a fifth of a CPU at most, as short lines are measured to take 15 to 50 ns a byte */
 #define ROWS_PER_S 1000U
 
 _Static_assert(PRINTED_LINE_MAX < RECORD_SEG_MAX && HELD_MAX < UINT16_MAX, "sizes");
@@ -37,8 +39,8 @@ struct bar {
 	float part;
 	uint64_t kept_ns; /* the last of its lines that is kept */
 	uint64_t last_ns; /* its last line; a row that is kept only if no other one comes soon: */
-	uint16_t slot;	  /* which waits there, */
-	uint64_t row;	  /* if this is the row that waits there */
+	uint16_t slot; /* which waits there, */
+	uint64_t row; /* if this is the row that waits there */
 };
 
 /* The output of one process to one descriptor. */
@@ -46,10 +48,10 @@ struct stream {
 	uint64_t used_ns; /* its last write; 0: free */
 	uint32_t tgid, fd, gaps;
 	struct dlt_printed last; /* write */
-	uint64_t text_ns;	 /* when the last byte of the open line was written */
-	uint32_t len;		 /* of the open line */
+	uint64_t text_ns; /* when the last byte of the open line was written */
+	uint32_t len; /* of the open line */
 	bool looked_at; /* the open line, as far as it goes */
-	bool skip;	/* to the end of the line */
+	bool skip; /* to the end of the line */
 	struct bar bars[2]; /* two at once: of epochs, and of the steps of one */
 	unsigned int next_bar;
 };
@@ -128,7 +130,8 @@ static void leave_until(struct printed *p, struct decode *d, uint64_t until_ns)
 }
 
 /* Makes a row of TEXT, which STREAM has written; returns its slot. */
-static uint16_t held_put(struct printed *printed, struct decode *decode, const struct stream *stream, const char *text, size_t len)
+static uint16_t held_put(struct printed *printed, struct decode *decode, const struct stream *stream, const char *text,
+			 size_t len)
 {
 	struct held *held;
 	unsigned int at;
@@ -189,8 +192,8 @@ static struct bar *bar_of(struct stream *stream, const struct phase_entry *entry
 	return bar;
 }
 
-static void bar_put(struct printed *printed, struct decode *decode, struct stream *stream, const struct phase_entry *entry,
-		    const char *text, size_t len)
+static void bar_put(struct printed *printed, struct decode *decode, struct stream *stream,
+		    const struct phase_entry *entry, const char *text, size_t len)
 {
 	struct bar *bar = bar_of(stream, entry);
 	bool first = !bar->any;
@@ -227,7 +230,8 @@ static bool is_copy(struct printed *printed, const struct stream *stream, const 
 		    memcmp(&c->id, &stream->last.id, sizeof(c->id)) != 0 && stream->text_ns - c->at_ns < COPY_NS)
 			return true;
 	}
-	printed->copies[printed->next_copy++ % COPIES] = (struct copy){ hash, stream->text_ns, stream->last.id, stream->tgid, stream->last.mode };
+	printed->copies[printed->next_copy++ % COPIES] =
+		(struct copy){ hash, stream->text_ns, stream->last.id, stream->tgid, stream->last.mode };
 	return false;
 }
 
@@ -286,7 +290,8 @@ static void line_end(struct printed *p, struct decode *d, struct stream *s)
 	s->skip = false;
 }
 
-static void line_add(struct printed *printed, struct decode *decode, struct stream *stream, const char *text, size_t len)
+static void line_add(struct printed *printed, struct decode *decode, struct stream *stream, const char *text,
+		     size_t len)
 {
 	char *line = printed->lines[stream - printed->streams];
 	size_t n = MIN(len, PRINTED_LINE_MAX - stream->len);
@@ -388,7 +393,8 @@ static void look_at_still(struct printed *printed, struct decode *decode, uint64
 		struct stream *first = NULL;
 
 		for (struct stream *s = printed->streams; s < printed->streams + STREAMS; s++)
-			if (s->len && !s->looked_at && s->text_ns <= until_ns && (!first || s->text_ns < first->text_ns))
+			if (s->len && !s->looked_at && s->text_ns <= until_ns &&
+			    (!first || s->text_ns < first->text_ns))
 				first = s;
 		if (!first)
 			return;

@@ -69,8 +69,8 @@ int64_t process_rank(const char *env, size_t len)
 /* --- a look ----------------------------------------------------------------------------------------- */
 
 /*
- * A process that is gone already keeps its parent's facts. Where its number is another's, or it has executed something else
- * or become another user's since it was reported, nothing is known of it.
+ * A process that is gone already keeps its parent's facts. Where its number is another's, or it has executed something
+ * else or become another user's since it was reported, nothing is known of it.
  */
 static void look_failed(struct process_facts *f, struct process_fact *p, int r)
 {
@@ -82,7 +82,8 @@ static void look_failed(struct process_facts *f, struct process_fact *p, int r)
 	p->cgroup[0] = '\0';
 }
 
-/* Requests what is in its memory. An exec's record has the rank, unless there are very many variables. Returns whether it needs anything. */
+/* Requests what is in its memory. An exec's record has the rank, unless there are very many variables. Returns whether
+ * it needs anything. */
 static bool query(const struct dlt_pids *rec, bool args, int *r_ret)
 {
 	struct process_reader_look want = { .pid = (pid_t)rec->hdr.tgid };
@@ -100,7 +101,8 @@ static bool query(const struct dlt_pids *rec, bool args, int *r_ret)
 }
 
 /* An environment that cannot be read, or is empty, as a zombie's is, changes nothing. */
-static void take(struct process_facts *f, const struct dlt_pids *rec, int r, const struct process_reader_text texts[PROCESS_READER_TEXTS])
+static void take(struct process_facts *f, const struct dlt_pids *rec, int r,
+		 const struct process_reader_text texts[PROCESS_READER_TEXTS])
 {
 	if (r < 0) {
 		unanswered_note(UNANSWERED_FACTS, (pid_t)rec->hdr.tgid, rec->hdr.comm);
@@ -128,7 +130,10 @@ static void look_end(struct process_facts *f, struct process_fact *p)
 static int look_begin(struct process_facts *facts, struct process_fact *fact, const struct dlt_pids *rec, bool args)
 {
 	const struct process_seen seen = {
-		.pid = (pid_t)rec->hdr.tgid, .uid = rec->uid, .start_ns = rec->start_ns, .args_at = rec->args_at,
+		.pid = (pid_t)rec->hdr.tgid,
+		.uid = rec->uid,
+		.start_ns = rec->start_ns,
+		.args_at = rec->args_at,
 	};
 	int r = process_look_begin(&facts->look, &seen);
 
@@ -182,7 +187,8 @@ static bool begin(struct process_facts *facts, struct process_fact *fact, const 
 	       (rec->event == DLT_PIDS_SNAPSHOT && rec->hdr.tid == rec->hdr.tgid);
 }
 
-int process_facts_get(struct process_facts *facts, const struct dlt_pids *rec, bool args, int wait_ms, struct process_fact **ret)
+int process_facts_get(struct process_facts *facts, const struct dlt_pids *rec, bool args, int wait_ms,
+		      struct process_fact **ret)
 {
 	struct process_fact *fact = fact_of(facts, rec->hdr.tgid);
 	int r = 0;

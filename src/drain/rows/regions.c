@@ -56,7 +56,8 @@ static void row_make(struct regions_row *row, const struct dlt_hdr *hdr, const s
 	row->hdr = *hdr;
 	row->hdr.size = offsetof(struct regions_row, text);
 	row->segs = (struct dlt_segs){};
-	row->hdr.lat_ns = instant || msg->start_ns > hdr->ts_ns ? 0 : hdr->ts_ns - msg->start_ns; /* a start to come is none */
+	row->hdr.lat_ns =
+		instant || msg->start_ns > hdr->ts_ns ? 0 : hdr->ts_ns - msg->start_ns; /* a start to come is none */
 	row->ret = msg->flags & DLTRACED_FAILED ? -1 : 0;
 	row->epoch = msg->epoch;
 	row->step = msg->step;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages of include/dltraced.h to rows of regions.out. A region is one message at its end. A live one has a message
- * at its begin as well, which waits (live_regions.h) for the end, or for the end of its process or of the trace: then its
- * row says "?".
+ * at its begin as well, which waits (live_regions.h) for the end, or for the end of its process or of the trace: then
+ * its row says "?".
  *
  * Messages are whatever a program of the target chose to send, and say nothing about any process but that one. Memory
  * is bounded. Drain thread.

@@ -107,7 +107,7 @@ static int64_t number(const struct field *field, const void *rec)
 	if (field->kind == FIELD_S64 || field->kind == FIELD_ADDR || field->kind == FIELD_U64)
 		return *(const int64_t *)at;
 	if (field->kind == FIELD_S32 || field->kind == FIELD_U32 || field->kind == FIELD_NAME)
-		return field->kind == FIELD_S32 ? (int64_t)*(const int32_t *)at : (int64_t)*(const uint32_t *)at;
+		return field->kind == FIELD_S32 ? (int64_t) * (const int32_t *)at : (int64_t) * (const uint32_t *)at;
 	return DLT_NONE;
 }
 
@@ -146,8 +146,11 @@ bool rollup_record(struct rollup *r, const struct probe *p, const struct dlt_hdr
 	const struct plan *plan = plan_of(p, rec->probe);
 	int64_t result = number(plan->result, rec), bytes = number(plan->bytes, rec);
 	struct item it = {
-		.minute = realtime_ns / NSEC_PER_MINUTE, .ts_ns = rec->ts_ns, .pid = rec->tgid,
-		.lat_ns = rec->lat_ns, .rw = letter_of(plan->rw, rec),
+		.minute = realtime_ns / NSEC_PER_MINUTE,
+		.ts_ns = rec->ts_ns,
+		.pid = rec->tgid,
+		.lat_ns = rec->lat_ns,
+		.rw = letter_of(plan->rw, rec),
 		.failed = result < 0 && result != DLT_NONE && result != DLT_UNKNOWN,
 	};
 	struct sum *s;
@@ -194,9 +197,13 @@ static unsigned int column(const struct reader *rd, const char *a, const char *b
 static void rows_init(struct rows *rows, struct rollup *rollup, const struct reader *rd)
 {
 	*rows = (struct rows){
-		.r = rollup, .rd = rd, .file = file_number(rollup, rd->name),
-		.at_ts = reader_column(rd, "TIMESTAMP"), .at_time = reader_column(rd, "TIME"),
-		.at_lat = reader_column(rd, "LAT_NS"), .at_pid = reader_column(rd, "PID"),
+		.r = rollup,
+		.rd = rd,
+		.file = file_number(rollup, rd->name),
+		.at_ts = reader_column(rd, "TIMESTAMP"),
+		.at_time = reader_column(rd, "TIME"),
+		.at_lat = reader_column(rd, "LAT_NS"),
+		.at_pid = reader_column(rd, "PID"),
 		.at_comm = reader_column(rd, "COMM"),
 	};
 	if (!rows->at_lat)
@@ -230,7 +237,8 @@ static bool add_row(struct rows *rows, const struct reader_row *row, bool *full)
 	struct sum *sum;
 
 	*full = false;
-	if (!reader_u64(reader_field(row, rows->at_ts), &it.ts_ns) || !minute_of(rows, reader_field(row, rows->at_time), &it.minute))
+	if (!reader_u64(reader_field(row, rows->at_ts), &it.ts_ns) ||
+	    !minute_of(rows, reader_field(row, rows->at_time), &it.minute))
 		return false;
 	reader_u64(reader_field(row, rows->at_pid), &it.pid);
 	reader_u64(reader_field(row, rows->at_lat), &it.lat_ns);

@@ -41,8 +41,7 @@ bool rollup_takes(const struct probe *p);
  * Add one record of P, which rollup_takes(), at REALTIME_NS. Returns false when there is no room for it; it
  * will fit once the sums have been written.
  */
-bool rollup_record(struct rollup *r, const struct probe *p, const struct dlt_hdr *rec,
-		   uint64_t realtime_ns);
+bool rollup_record(struct rollup *r, const struct probe *p, const struct dlt_hdr *rec, uint64_t realtime_ns);
 
 /*
  * Sum up every row of the file RD, its segment SEGMENT, and write the sums to OUT. Returns how many rows,

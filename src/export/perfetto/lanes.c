@@ -8,7 +8,8 @@
 
 #include "base/util.h"
 
-/* If a lane has more spans, the older half of them become one. A slice that begins inside of that goes to another lane. */
+/* If a lane has more spans, the older half of them become one. A slice that begins inside of that goes to another lane.
+ */
 #define SPANS_MAX 2048
 
 void lanes_free(struct lanes *l)
@@ -41,7 +42,8 @@ uint32_t lanes_put(struct lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
 	uint32_t best = LANES_NONE;
 
 	for (uint32_t i = 0; i < lanes->n; i++)
-		if (lanes->v[i].end_ns <= begin_ns && (best == LANES_NONE || lanes->v[i].end_ns > lanes->v[best].end_ns))
+		if (lanes->v[i].end_ns <= begin_ns &&
+		    (best == LANES_NONE || lanes->v[i].end_ns > lanes->v[best].end_ns))
 			best = i;
 	if (best == LANES_NONE)
 		best = add(lanes);
@@ -51,8 +53,8 @@ uint32_t lanes_put(struct lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
 }
 
 /*
- * Returns how many of LANE's outermost slices lie before the new one; the others are inside of it. Returns UINT32_MAX if the
- * new one overlaps one of them. *TWIN: one of them has the same begin and end.
+ * Returns how many of LANE's outermost slices lie before the new one; the others are inside of it. Returns UINT32_MAX
+ * if the new one overlaps one of them. *TWIN: one of them has the same begin and end.
  */
 static inline uint32_t outside(const struct lane *lane, uint64_t begin_ns, uint64_t end_ns, bool *twin)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace for ui.perfetto.dev: hosts, processes and threads are tracks, calls are slices that nest by time, requests get
- * lanes of their own where they overlap, numbers of collectors are counters. The format is written by hand: the numbers of
- * fields are those of protos/perfetto/trace/ of google/perfetto. Times are CLOCK_MONOTONIC; of several hosts, the first
- * host's.
+ * A trace for ui.perfetto.dev: hosts, processes and threads are tracks, calls are slices that nest by time, requests
+ * get lanes of their own where they overlap, numbers of collectors are counters. The format is written by hand: the
+ * numbers of fields are those of protos/perfetto/trace/ of google/perfetto. Times are CLOCK_MONOTONIC; of several
+ * hosts, the first host's.
  */
 #include "export/perfetto/perfetto.h"
 
@@ -42,13 +42,15 @@ static int open_part(struct export *x)
 	return res < 0 ? -ECANCELED : 0;
 }
 
-/* Begins another output file if this one is large: a viewer in a browser takes several times a file's size of memory. */
+/* Begins another output file if this one is large: a viewer in a browser takes several times a file's size of memory.
+ */
 static int split(struct export *export)
 {
 	struct perfetto *perfetto = export->state;
 	int res;
 
-	if (!export->o->split_bytes || export->out.bytes + export->out.len < export->o->split_bytes || export->out.stream == stdout)
+	if (!export->o->split_bytes || export->out.bytes + export->out.len < export->o->split_bytes ||
+	    export->out.stream == stdout)
 		return 0;
 	res = out_close(&export->out);
 	if (res < 0)
@@ -59,7 +61,8 @@ static int split(struct export *export)
 	return open_part(export);
 }
 
-static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows, unsigned int n)
+static int put_rows(struct export *export, const struct export_file *file, const struct reader_row *rows,
+		    unsigned int n)
 {
 	struct perfetto *perfetto = export->state;
 	struct plan *plan = &perfetto->plan[file->index];
@@ -92,7 +95,9 @@ static int host(struct export *export)
 	perfetto->host = (unsigned int)(export->host - export->hosts);
 	perfetto->last_track = TRACKS_NONE;
 	perfetto->blocks_ns = 0;
-	perfetto->host_track = name ? perfetto_track(export, perfetto_key(perfetto, 'h', "", 0), TRACK_PLAIN, TRACKS_NONE, (struct reader_field){ "", 0 }) : TRACKS_NONE;
+	perfetto->host_track = name ? perfetto_track(export, perfetto_key(perfetto, 'h', "", 0), TRACK_PLAIN,
+						     TRACKS_NONE, (struct reader_field){ "", 0 }) :
+				      TRACKS_NONE;
 	if (perfetto->host_track == TRACKS_NONE)
 		return -ENOMEM;
 	tracks_name(tracks_at(&perfetto->tracks, perfetto->host_track), name, strlen(name));
@@ -124,9 +129,11 @@ static int end(struct export *x)
 	const struct perfetto *s = x->state;
 
 	if (s->left_out)
-		log_warn("%s left out: there are too many threads, or too many of their calls overlap", FMT_N(s->left_out, "row is", "rows are"));
+		log_warn("%s left out: there are too many threads, or too many of their calls overlap",
+			 FMT_N(s->left_out, "row is", "rows are"));
 	if (s->tracks.part > 1)
-		log_info("%u files, each as large as a browser can show; `trace_processor --httpd' shows larger ones (--split)",
+		log_info("%u files, each as large as a browser can show; `trace_processor --httpd' shows larger ones "
+			 "(--split)",
 			 s->tracks.part);
 	return out_close(&x->out);
 }

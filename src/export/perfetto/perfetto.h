@@ -11,8 +11,15 @@
 #include "export/walk.h"
 
 /* TrackEvent */
-enum { EVENT_CATEGORY_IIDS = 3, EVENT_ANNOTATIONS = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK_UUID = 11,
-       EVENT_NAME = 23, EVENT_DOUBLE_COUNTER = 44 };
+enum {
+	EVENT_CATEGORY_IIDS = 3,
+	EVENT_ANNOTATIONS = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK_UUID = 11,
+	EVENT_NAME = 23,
+	EVENT_DOUBLE_COUNTER = 44
+};
 enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 /* InternedData */
 enum { INTERNED_CATEGORIES = 1, INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3, INTERNED_KINDS };
@@ -25,13 +32,13 @@ enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 /* How the rows of a file are shown. That follows from its columns, so that a new probe needs no code here. */
 enum plan_kind {
 	PLAN_NEW,
-	PLAN_NONE,    /* sums, tables of files */
-	PLAN_CALLS,   /* LAT_NS and TID: slices of threads */
-	PLAN_DISKS,   /* LAT_NS and DISK: slices of disks */
-	PLAN_CPUS,    /* PREV_TID and RUN_NS: slices of CPUs */
-	PLAN_BLOCKS,  /* ADDR, SIZE and LIFE_NS: counters of the bytes that processes have in use */
+	PLAN_NONE, /* sums, tables of files */
+	PLAN_CALLS, /* LAT_NS and TID: slices of threads */
+	PLAN_DISKS, /* LAT_NS and DISK: slices of disks */
+	PLAN_CPUS, /* PREV_TID and RUN_NS: slices of CPUs */
+	PLAN_BLOCKS, /* ADDR, SIZE and LIFE_NS: counters of the bytes that processes have in use */
 	PLAN_INSTANTS, /* EVENT or TEXT */
-	PLAN_CLOCK,   /* REALTIME_NS */
+	PLAN_CLOCK, /* REALTIME_NS */
 	PLAN_NUMBERS, /* samples of the machine: counters */
 };
 
@@ -88,7 +95,8 @@ void plan_write(struct export *export, struct plan *plan, const struct export_ta
 /* Returns a key for a track of the current host. */
 uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_t len);
 /* Returns the track KEY. A new one is made below PARENT, with the NAME, which is escaped as in a row. */
-uint32_t perfetto_track(struct export *export, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name);
+uint32_t perfetto_track(struct export *export, uint64_t key, enum track_kind kind, uint32_t parent,
+			struct reader_field name);
 /* Returns the track of a thread, which gets the name of the thread's last row. */
 uint32_t perfetto_thread(struct export *export, uint64_t pid, uint64_t tid, struct reader_field comm);
 
@@ -105,10 +113,12 @@ static inline uint64_t perfetto_ns(const struct export *x, uint64_t ns)
 	return ns + (uint64_t)x->host->shift_ns;
 }
 /* Writes a slice with the plain text NAME and no annotations. */
-void perfetto_slice(struct export *export, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns);
+void perfetto_slice(struct export *export, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns,
+		    uint64_t end_ns);
 void perfetto_counter(struct export *export, uint32_t track, uint64_t ns, double v);
 
-static inline char *perfetto_begin_event(char *p, char **packet, char **event, uint64_t ns, unsigned int type, uint64_t track)
+static inline char *perfetto_begin_event(char *p, char **packet, char **event, uint64_t ns, unsigned int type,
+					 uint64_t track)
 {
 	p = proto_begin(p, TRACE_PACKET, packet);
 	p = proto_u64(p, PACKET_TIMESTAMP, ns);
@@ -153,7 +163,8 @@ void perfetto_block(struct export *export, const struct perfetto_row *row);
 
 /* --- perfetto_counters.c --------------------------------------------------------------------------------------- */
 
-void perfetto_numbers(struct export *export, const struct export_file *file, struct plan *plan, const struct reader_row *row, uint64_t ns);
+void perfetto_numbers(struct export *export, const struct export_file *file, struct plan *plan,
+		      const struct reader_row *row, uint64_t ns);
 /* Adds V at NS to the counter with the name AB, which shows sums over short times. */
 void perfetto_rate(struct export *export, struct reader_field a, const char *b, uint64_t ns, double v);
 /* Adds V at NS to what the counter TRACK shows: its value at the end of each millisecond with changes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of alloc.out in the Perfetto format: a counter of each process, of the bytes that it has in use. Blocks from before
- * the first row are not in it, and so neither are their ends.
+ * The rows of alloc.out in the Perfetto format: a counter of each process, of the bytes that it has in use. Blocks from
+ * before the first row are not in it, and so neither are their ends.
  */
 #include "base/util.h"
 #include "export/perfetto/perfetto.h"
@@ -20,7 +20,8 @@ static bool is_counted(const struct perfetto_row *r, uint64_t first_ns)
 {
 	uint64_t life_ns;
 
-	return reader_u64(perfetto_of(r, r->plan->life), &life_ns) && life_ns <= r->end_ns && r->end_ns - life_ns >= first_ns;
+	return reader_u64(perfetto_of(r, r->plan->life), &life_ns) && life_ns <= r->end_ns &&
+	       r->end_ns - life_ns >= first_ns;
 }
 
 /* Returns by how much ROW changes what its process has in use. */
@@ -43,14 +44,15 @@ void perfetto_block(struct export *export, const struct perfetto_row *row)
 	uint64_t pid, tid;
 	uint32_t thread, process, track = TRACKS_NONE;
 
-	if (report_alloc_is_unpaired(perfetto_of(row, row->plan->name)) || !reader_u64(perfetto_of(row, row->plan->pid), &pid) ||
-	    !reader_u64(perfetto_of(row, row->plan->tid), &tid))
+	if (report_alloc_is_unpaired(perfetto_of(row, row->plan->name)) ||
+	    !reader_u64(perfetto_of(row, row->plan->pid), &pid) || !reader_u64(perfetto_of(row, row->plan->tid), &tid))
 		return;
 	perfetto->blocks_ns = perfetto->blocks_ns ? perfetto->blocks_ns : row->end_ns;
 	thread = perfetto_thread(export, pid, tid, perfetto_of(row, row->plan->comm));
 	process = thread == TRACKS_NONE ? TRACKS_NONE : tracks_at(&perfetto->tracks, thread)->parent;
 	if (process != TRACKS_NONE)
-		track = perfetto_track(export, perfetto_key(perfetto, 'b', &pid, sizeof(pid)), TRACK_COUNTER, process, perfetto_text("allocated bytes in use"));
+		track = perfetto_track(export, perfetto_key(perfetto, 'b', &pid, sizeof(pid)), TRACK_COUNTER, process,
+				       perfetto_text("allocated bytes in use"));
 	if (track == TRACKS_NONE) {
 		perfetto->left_out++;
 		return;

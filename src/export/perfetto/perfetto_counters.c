@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters: the numbers that collectors print, the bytes that calls and disks move in each tenth of a second, and sums of
- * changes, which have a value at most in each millisecond.
+ * Counters: the numbers that collectors print, the bytes that calls and disks move in each tenth of a second, and sums
+ * of changes, which have a value at most in each millisecond.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #define BIN_NS (100 * NSEC_PER_MSEC)
 
 /* Columns of tools that name what a row measures (a CPU, a device), and columns that are neither name nor measure. */
-static const char *const names[] = { "CPU", "DEV", "Device", "GPU", "IFACE", "INTR", "Idx", "command", "gpu", "pid", NULL };
+static const char *const names[] = { "CPU", "DEV",     "Device", "GPU", "IFACE", "INTR",
+				     "Idx", "command", "gpu",    "pid", NULL };
 static const char *const others[] = { "CLOCK", "Date", "TIME", "TIMESTAMP", "Time", "type", NULL };
 
 static bool is_in(const char *const *list, const char *name)
@@ -32,7 +33,8 @@ static size_t name_row(const struct export_file *file, const struct reader_row *
 	for (unsigned int i = 0; i < file->table->n; i++) {
 		const struct reader_field v = export_field(file, row, i);
 
-		if (!is_in(names, file->table->column[i].name) || export_is_none(v) || v.len + 64 > (size_t)(name + NAME_MAX_BYTES - p))
+		if (!is_in(names, file->table->column[i].name) || export_is_none(v) ||
+		    v.len + 64 > (size_t)(name + NAME_MAX_BYTES - p))
 			continue;
 		*p++ = ' ';
 		p = mempcpy(p, v.p, v.len);
@@ -40,7 +42,8 @@ static size_t name_row(const struct export_file *file, const struct reader_row *
 	return (size_t)(p - name);
 }
 
-void perfetto_numbers(struct export *export, const struct export_file *file, struct plan *plan, const struct reader_row *row, uint64_t ns)
+void perfetto_numbers(struct export *export, const struct export_file *file, struct plan *plan,
+		      const struct reader_row *row, uint64_t ns)
 {
 	const struct perfetto *perfetto = export->state;
 	char name[NAME_MAX_BYTES + 1];
@@ -57,8 +60,8 @@ void perfetto_numbers(struct export *export, const struct export_file *file, str
 			continue;
 		name[len] = ' ';
 		memcpy(name + len + 1, column, column_len);
-		track = perfetto_track(export, perfetto_key(perfetto, 'n', name, len + 1 + column_len), TRACK_COUNTER, perfetto->host_track,
-				       (struct reader_field){ name, len + 1 + column_len });
+		track = perfetto_track(export, perfetto_key(perfetto, 'n', name, len + 1 + column_len), TRACK_COUNTER,
+				       perfetto->host_track, (struct reader_field){ name, len + 1 + column_len });
 		memcpy(number, v.p, v.len);
 		number[v.len] = '\0';
 		if (track != TRACKS_NONE)
@@ -86,8 +89,8 @@ void perfetto_rate(struct export *export, struct reader_field a, const char *b, 
 	const struct perfetto *perfetto = export->state;
 	char name[128];
 	const int len = snprintf(name, sizeof(name), "%.*s%s", (int)MIN(a.len, (size_t)64), a.p, b);
-	const uint32_t i = perfetto_track(export, perfetto_key(perfetto, 'r', name, (size_t)len), TRACK_COUNTER, perfetto->host_track,
-					  (struct reader_field){ name, (size_t)len });
+	const uint32_t i = perfetto_track(export, perfetto_key(perfetto, 'r', name, (size_t)len), TRACK_COUNTER,
+					  perfetto->host_track, (struct reader_field){ name, (size_t)len });
 	struct track *track;
 
 	if (i == TRACKS_NONE)

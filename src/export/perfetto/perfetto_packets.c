@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets of the Perfetto format that belong to no row: clocks, names that have numbers (interned), slices and counters by
- * name.
+ * Packets of the Perfetto format that belong to no row: clocks, names that have numbers (interned), slices and counters
+ * by name.
  */
 #include <string.h>
 
@@ -84,7 +84,8 @@ uint64_t perfetto_intern(struct export *export, unsigned int kind, struct reader
 	return interned->iid;
 }
 
-void perfetto_slice(struct export *export, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns, uint64_t end_ns)
+void perfetto_slice(struct export *export, uint32_t track, uint32_t lane, const char *name, uint64_t begin_ns,
+		    uint64_t end_ns)
 {
 	struct perfetto *s = export->state;
 	const uint64_t id = tracks_id(&s->tracks, track, lane);

@@ -14,12 +14,13 @@ static void put_kind(struct export *export, const struct phases *phases, enum ph
 
 	if (!phases_count(phases, kind))
 		return;
-	track = perfetto_track(export, perfetto_key(perfetto, 'f', name, (size_t)len), TRACK_PLAIN, perfetto->host_track,
-			       (struct reader_field){ name, (size_t)len });
+	track = perfetto_track(export, perfetto_key(perfetto, 'f', name, (size_t)len), TRACK_PLAIN,
+			       perfetto->host_track, (struct reader_field){ name, (size_t)len });
 	for (uint32_t i = 0; i < phases_count(phases, kind) && track != TRACKS_NONE; i++) {
 		const struct phase *p = phases_get(phases, kind, i);
 
-		if (p->end_ns < p->begin_ns || !times_overlap(&export->times, export_host_index(export), p->begin_ns, p->end_ns))
+		if (p->end_ns < p->begin_ns ||
+		    !times_overlap(&export->times, export_host_index(export), p->begin_ns, p->end_ns))
 			continue;
 		lane = lanes_put(&tracks_at(&perfetto->tracks, track)->lanes, p->begin_ns, p->end_ns);
 		if (lane != LANES_NONE)

@@ -77,6 +77,7 @@ void plan_write(struct export *export, struct plan *plan, const struct export_ta
 	plan->part = s->tracks.part;
 	plan->last_len = 0;
 	for (unsigned int i = 0; i < plan->n_more; i++)
-		plan->more_iid[i] = perfetto_intern(export, INTERNED_ANNOTATION_NAMES, perfetto_text(table->column[plan->more[i]].name));
+		plan->more_iid[i] = perfetto_intern(export, INTERNED_ANNOTATION_NAMES,
+						    perfetto_text(table->column[plan->more[i]].name));
 	plan->table_iid = perfetto_intern(export, INTERNED_CATEGORIES, perfetto_text(table->name));
 }

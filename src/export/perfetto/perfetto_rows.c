@@ -27,7 +27,8 @@ void perfetto_row_times(struct perfetto_row *r)
 	r->begin_ns = r->end_ns - MIN(number(r, r->plan->lat), r->end_ns);
 }
 
-static inline char *put_annotation(struct export *export, char *p, uint64_t iid, enum column_type type, struct reader_field v)
+static inline char *put_annotation(struct export *export, char *p, uint64_t iid, enum column_type type,
+				   struct reader_field v)
 {
 	char *at, *text;
 	uint64_t u;
@@ -72,16 +73,20 @@ static int put_event(struct export *export, struct perfetto_row *row, uint32_t t
 {
 	struct perfetto *perfetto = export->state;
 	struct plan *plan = row->plan;
-	const struct reader_field name = plan->name == COLUMNS_NONE ? perfetto_text(row->f->table->name) : perfetto_of(row, plan->name);
+	const struct reader_field name =
+		plan->name == COLUMNS_NONE ? perfetto_text(row->f->table->name) : perfetto_of(row, plan->name);
 	const uint64_t category = plan->category == COLUMNS_NONE ? plan->table_iid :
-								    perfetto_intern(export, INTERNED_CATEGORIES, perfetto_of(row, plan->category));
+								   perfetto_intern(export, INTERNED_CATEGORIES,
+										   perfetto_of(row, plan->category));
 	const uint64_t iid = name_iid(export, plan, name), id = tracks_id(&perfetto->tracks, track, lane);
 	const size_t len = row->row->stop[row->f->in.reader.n_columns] - row->row->stop[0];
-	char *p = out_room(&export->out, 512 + 32 * (size_t)plan->n_more + 2 * TEXT_JSON_MAX(len)), *packet, *event, *text;
+	char *p = out_room(&export->out, 512 + 32 * (size_t)plan->n_more + 2 * TEXT_JSON_MAX(len)), *packet, *event,
+	     *text;
 
 	if (!p)
 		return -ENOMEM;
-	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(export, slice ? row->begin_ns : row->end_ns), slice ? TYPE_SLICE_BEGIN : TYPE_INSTANT, id);
+	p = perfetto_begin_event(p, &packet, &event, perfetto_ns(export, slice ? row->begin_ns : row->end_ns),
+				 slice ? TYPE_SLICE_BEGIN : TYPE_INSTANT, id);
 	if (iid) {
 		p = proto_u64(p, EVENT_NAME_IID, iid);
 	} else {
@@ -98,12 +103,14 @@ static int put_event(struct export *export, struct perfetto_row *row, uint32_t t
 	return 0;
 }
 
-/* Whether the row may overlap others of its thread: a request of io_uring or libaio, or a region in a lane of its own. */
+/* Whether the row may overlap others of its thread: a request of io_uring or libaio, or a region in a lane of its own.
+ */
 static bool is_async(const struct perfetto_row *r)
 {
 	const struct reader_field name = perfetto_of(r, r->plan->name), lane = perfetto_of(r, r->plan->lane);
 
-	return (name.len > 3 && name.p[0] == 'i' && name.p[1] == 'o' && name.p[2] == '_' && memchr(name.p, ':', name.len)) ||
+	return (name.len > 3 && name.p[0] == 'i' && name.p[1] == 'o' && name.p[2] == '_' &&
+		memchr(name.p, ':', name.len)) ||
 	       (!export_is_none(lane) && !(lane.len == 1 && lane.p[0] == '0'));
 }
 
@@ -114,7 +121,8 @@ static uint32_t async_track(struct export *x, const struct perfetto_row *r, uint
 	const struct reader_field func = perfetto_of(r, r->plan->name);
 	const char *colon = memchr(func.p, ':', func.len);
 	const struct reader_field kind = colon && export_is_none(perfetto_of(r, r->plan->lane)) ?
-					 (struct reader_field){ func.p, (size_t)(colon - func.p) } : perfetto_text("regions");
+						 (struct reader_field){ func.p, (size_t)(colon - func.p) } :
+						 perfetto_text("regions");
 	const uint64_t key[2] = { thread, table_key(kind.p, kind.len) };
 
 	return perfetto_track(x, perfetto_key(s, 'a', key, sizeof(key)), TRACK_PLAIN, thread, kind);
@@ -124,7 +132,9 @@ static int put_call(struct export *export, struct perfetto_row *row)
 {
 	struct perfetto *perfetto = export->state;
 	const bool async = is_async(row);
-	uint32_t track = perfetto_thread(export, number(row, row->plan->pid), number(row, row->plan->tid), perfetto_of(row, row->plan->comm)), lane = LANES_NONE;
+	uint32_t track = perfetto_thread(export, number(row, row->plan->pid), number(row, row->plan->tid),
+					 perfetto_of(row, row->plan->comm)),
+		 lane = LANES_NONE;
 
 	if (track != TRACKS_NONE && async) {
 		/* their track is below the thread's first lane, so there must be one */
@@ -133,7 +143,8 @@ static int put_call(struct export *export, struct perfetto_row *row)
 		track = async_track(export, row, track);
 	}
 	if (track != TRACKS_NONE)
-		lane = (async ? lanes_put : lanes_nest)(&tracks_at(&perfetto->tracks, track)->lanes, row->begin_ns, row->end_ns);
+		lane = (async ? lanes_put : lanes_nest)(&tracks_at(&perfetto->tracks, track)->lanes, row->begin_ns,
+							row->end_ns);
 	if (lane == LANES_NONE) {
 		perfetto->left_out++;
 		return 0;
@@ -145,9 +156,11 @@ static int put_call(struct export *export, struct perfetto_row *row)
 static int put_in_lane(struct export *export, struct perfetto_row *row, char kind, struct reader_field name)
 {
 	struct perfetto *s = export->state;
-	const uint32_t track = perfetto_track(export, perfetto_key(s, kind, name.p, name.len), TRACK_PLAIN, s->host_track, name);
-	const uint32_t lane = track == TRACKS_NONE ? LANES_NONE :
-						     lanes_put(&tracks_at(&s->tracks, track)->lanes, row->begin_ns, row->end_ns);
+	const uint32_t track =
+		perfetto_track(export, perfetto_key(s, kind, name.p, name.len), TRACK_PLAIN, s->host_track, name);
+	const uint32_t lane = track == TRACKS_NONE ?
+				      LANES_NONE :
+				      lanes_put(&tracks_at(&s->tracks, track)->lanes, row->begin_ns, row->end_ns);
 
 	if (lane == LANES_NONE) {
 		s->left_out++;
@@ -173,9 +186,12 @@ static int put_instant(struct export *export, struct perfetto_row *row)
 	struct perfetto *perfetto = export->state;
 	const uint64_t pid = number(row, row->plan->pid);
 	const bool of_thread = row->plan->tid != COLUMNS_NONE;
-	uint32_t track = of_thread ? perfetto_thread(export, pid, number(row, row->plan->tid), perfetto_of(row, row->plan->comm)) :
-				     perfetto_track(export, perfetto_key(perfetto, 'i', row->f->table->name, strlen(row->f->table->name)),
-						    TRACK_PLAIN, perfetto->host_track, perfetto_text(row->f->table->name));
+	uint32_t track =
+		of_thread ?
+			perfetto_thread(export, pid, number(row, row->plan->tid), perfetto_of(row, row->plan->comm)) :
+			perfetto_track(export,
+				       perfetto_key(perfetto, 'i', row->f->table->name, strlen(row->f->table->name)),
+				       TRACK_PLAIN, perfetto->host_track, perfetto_text(row->f->table->name));
 
 	if (track == TRACKS_NONE) {
 		perfetto->left_out++;
@@ -202,9 +218,11 @@ static void add_rates(struct export *x, const struct perfetto_row *r)
 	const struct reader_field side = perfetto_of(r, p->rw), disk = perfetto_of(r, p->disk);
 	uint64_t bytes;
 
-	if (p->bytes == COLUMNS_NONE || side.len != 1 || (side.p[0] != 'R' && side.p[0] != 'W') || !reader_u64(perfetto_of(r, p->bytes), &bytes))
+	if (p->bytes == COLUMNS_NONE || side.len != 1 || (side.p[0] != 'R' && side.p[0] != 'W') ||
+	    !reader_u64(perfetto_of(r, p->bytes), &bytes))
 		return;
-	perfetto_rate(x, p->disk == COLUMNS_NONE ? perfetto_text("calls") : disk, side.p[0] == 'R' ? " read" : " written", r->end_ns, (double)bytes);
+	perfetto_rate(x, p->disk == COLUMNS_NONE ? perfetto_text("calls") : disk,
+		      side.p[0] == 'R' ? " read" : " written", r->end_ns, (double)bytes);
 }
 
 int perfetto_row(struct export *export, struct perfetto_row *row)

@@ -13,7 +13,8 @@ uint64_t perfetto_key(const struct perfetto *s, char kind, const void *of, size_
 }
 
 /* Names TRACK with the texts BEFORE, OF and AFTER; OF is escaped as in a row. */
-static void name_track(struct export *export, struct track *track, const char *before, struct reader_field of, const char *after)
+static void name_track(struct export *export, struct track *track, const char *before, struct reader_field of,
+		       const char *after)
 {
 	const size_t len = strlen(before);
 	autofree char *text = malloc(len + TEXT_JSON_MAX(of.len) + strlen(after) + 1);
@@ -26,7 +27,8 @@ static void name_track(struct export *export, struct track *track, const char *b
 	tracks_name(track, text, (size_t)(end - text));
 }
 
-uint32_t perfetto_track(struct export *export, uint64_t key, enum track_kind kind, uint32_t parent, struct reader_field name)
+uint32_t perfetto_track(struct export *export, uint64_t key, enum track_kind kind, uint32_t parent,
+			struct reader_field name)
 {
 	struct perfetto *s = export->state;
 	bool is_new;
@@ -62,7 +64,8 @@ static void remember_comm(struct track *t, struct reader_field comm)
 
 static bool has_comm(const struct track *t, struct reader_field comm)
 {
-	return !memcmp(t->comm, comm.p, MIN(comm.len, sizeof(t->comm))) && (comm.len >= sizeof(t->comm) || !t->comm[comm.len]);
+	return !memcmp(t->comm, comm.p, MIN(comm.len, sizeof(t->comm))) &&
+	       (comm.len >= sizeof(t->comm) || !t->comm[comm.len]);
 }
 
 static uint32_t process_track(struct export *export, uint64_t pid, struct reader_field comm, bool is_leader)

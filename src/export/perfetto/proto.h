@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Protocol buffers, as far as a writer needs them: puts fields of numbers, bytes and messages at P, where the caller has
- * made room. Each function returns the new end. Pure.
+ * Protocol buffers, as far as a writer needs them: puts fields of numbers, bytes and messages at P, where the caller
+ * has made room. Each function returns the new end. Pure.
  */
 #ifndef EXPORT_PERFETTO_PROTO_H
 #define EXPORT_PERFETTO_PROTO_H
@@ -14,7 +14,9 @@
 enum proto_wire { PROTO_VARINT = 0, PROTO_FIXED64 = 1, PROTO_BYTES = 2 };
 
 #define PROTO_VARINT_MAX 10
-#define PROTO_LENGTH_BYTES 4 /* of a message's length, which is known only at its end: so it always has as many bytes */
+#define PROTO_LENGTH_BYTES                                                                         \
+	4 /* of a message's length, which is known only at its end: so it always has as many bytes \
+	   */
 #define PROTO_MESSAGE_MAX (1U << 7 * PROTO_LENGTH_BYTES)
 
 static inline char *proto_varint(char *p, uint64_t v)
@@ -71,7 +73,8 @@ static inline char *proto_begin(char *p, unsigned int field, char **at)
 	return *at + PROTO_LENGTH_BYTES;
 }
 
-/* Ends at P the message that began at AT. Its length is a varint that is padded with zeros, which all readers accept. */
+/* Ends at P the message that began at AT. Its length is a varint that is padded with zeros, which all readers accept.
+ */
 static inline char *proto_end(char *p, char *at)
 {
 	uint32_t len = (uint32_t)(p - at - PROTO_LENGTH_BYTES);

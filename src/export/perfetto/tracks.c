@@ -8,8 +8,14 @@
 #include "base/util.h"
 #include "export/perfetto/proto.h"
 
-enum { DESCRIPTOR_UUID = 1, DESCRIPTOR_NAME = 2, DESCRIPTOR_PROCESS = 3, DESCRIPTOR_THREAD = 4, DESCRIPTOR_PARENT = 5,
-       DESCRIPTOR_COUNTER = 8 };
+enum {
+	DESCRIPTOR_UUID = 1,
+	DESCRIPTOR_NAME = 2,
+	DESCRIPTOR_PROCESS = 3,
+	DESCRIPTOR_THREAD = 4,
+	DESCRIPTOR_PARENT = 5,
+	DESCRIPTOR_COUNTER = 8
+};
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 enum { COUNTER_UNIT_NAME = 6 };
@@ -88,7 +94,9 @@ void tracks_describe(struct tracks *tracks, uint32_t i, uint32_t lane)
 {
 	struct track *track = tracks_at(tracks, i);
 	const size_t len = track->name ? strlen(track->name) : 0;
-	const uint64_t parent = lane ? tracks_id(tracks, i, 0) : track->parent != TRACKS_NONE ? parent_id(tracks, track->parent) : 0;
+	const uint64_t parent = lane                         ? tracks_id(tracks, i, 0) :
+				track->parent != TRACKS_NONE ? parent_id(tracks, track->parent) :
+							       0;
 	struct lane *l = &track->lanes.v[lane];
 	char *p, *packet, *descriptor, number[32];
 
@@ -105,9 +113,11 @@ void tracks_describe(struct tracks *tracks, uint32_t i, uint32_t lane)
 	if (parent)
 		p = proto_u64(p, DESCRIPTOR_PARENT, parent);
 	if (lane) {
-		const int n = snprintf(number, sizeof(number), "%s %u", track->kind == TRACK_THREAD ? "lane" : "", lane + 1);
+		const int n =
+			snprintf(number, sizeof(number), "%s %u", track->kind == TRACK_THREAD ? "lane" : "", lane + 1);
 
-		p = proto_varint(proto_key(p, DESCRIPTOR_NAME, PROTO_BYTES), (track->kind == TRACK_THREAD ? 0 : len) + (size_t)n);
+		p = proto_varint(proto_key(p, DESCRIPTOR_NAME, PROTO_BYTES),
+				 (track->kind == TRACK_THREAD ? 0 : len) + (size_t)n);
 		if (track->kind != TRACK_THREAD && len)
 			p = mempcpy(p, track->name, len);
 		p = mempcpy(p, number, (size_t)n);

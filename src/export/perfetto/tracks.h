@@ -11,8 +11,16 @@
 #include "stats/table.h"
 
 /* TracePacket */
-enum { PACKET_CLOCK_SNAPSHOT = 6, PACKET_TIMESTAMP = 8, PACKET_SEQUENCE_ID = 10, PACKET_TRACK_EVENT = 11,
-       PACKET_INTERNED_DATA = 12, PACKET_SEQUENCE_FLAGS = 13, PACKET_DEFAULTS = 59, PACKET_TRACK_DESCRIPTOR = 60 };
+enum {
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK_DESCRIPTOR = 60
+};
 #define TRACE_PACKET 1 /* of Trace */
 #define SEQUENCE_ID 1 /* the same for all packets, as there is one writer */
 
@@ -34,8 +42,8 @@ struct track {
 	char comm[16]; /* begin of the escaped name in the row that named it last */
 	const char *unit;
 	struct lanes lanes; /* the first is the track itself */
-	/* for a counter of sums: the time that they are taken in (a tenth of a second, of LEVEL a millisecond), the sum so far,
-	 * and whether it has one that is not written */
+	/* for a counter of sums: the time that they are taken in (a tenth of a second, of LEVEL a millisecond), the sum
+	 * so far, and whether it has one that is not written */
 	uint64_t bin;
 	double sum;
 	bool open;

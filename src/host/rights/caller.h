@@ -11,8 +11,9 @@
 
 struct caller {
 	bool service; /* no user: the service's own trace */
-	uid_t uid;    /* of sudo's caller, if it was run by sudo */
-	pid_t session; /* by setsid(2), sudo's if it made one for us (use_pty): a login's, a tmux pane's. 0: not known */
+	uid_t uid; /* of sudo's caller, if it was run by sudo */
+	pid_t session; /* by setsid(2), sudo's if it made one for us (use_pty): a login's, a tmux pane's. 0: not known
+			*/
 };
 
 /* Call before anything changes our session. */

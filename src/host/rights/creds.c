@@ -20,7 +20,8 @@
  * processes, ending our helpers. Left out are those that open files, and CAP_SYS_RESOURCE, with which
  * quotas and the blocks reserved for root would not hold for us.
  */
-#define KEPT (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_KILL))
+#define KEPT \
+	(CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_KILL))
 
 static struct {
 	bool set;

@@ -11,7 +11,9 @@
 #include "os/env.h"
 
 /* To load and attach: CAP_SYS_RESOURCE where maps count as locked memory (Linux before 5.11). */
-#define IN_FORCE (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_SYS_RESOURCE))
+#define IN_FORCE                                                                                      \
+	(CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | \
+	 CAP_BIT(CAP_SYS_RESOURCE))
 
 /*
  * Once rows are written, for the thread that reads /proc of other users' processes (privileges.h); before
@@ -44,7 +46,8 @@ int filecaps_begin(char *const *argv, bool traces)
 	int r;
 
 	if ((!geteuid() && getuid()) || getegid() != getgid()) {
-		log_err("with set-user-ID or set-group-ID, dltraced would pass its own rights to the command that it runs: remove "
+		log_err("with set-user-ID or set-group-ID, dltraced would pass its own rights to the command that it "
+			"runs: remove "
 			"it (chmod ug-s); users can trace through the service, see dltraced(8)");
 		return -EPERM;
 	}

@@ -28,7 +28,8 @@ bool owner_is_thread(const char *status, const struct owner *o, char *why, size_
 {
 	unsigned long long uids[4], gids[4], caps;
 
-	if (process_numbers(status, "\nUid:\t", 10, uids, 4) != 4 || process_numbers(status, "\nGid:\t", 10, gids, 4) != 4 ||
+	if (process_numbers(status, "\nUid:\t", 10, uids, 4) != 4 ||
+	    process_numbers(status, "\nGid:\t", 10, gids, 4) != 4 ||
 	    process_numbers(status, "\nCapPrm:\t", 16, &caps, 1) != 1) {
 		snprintf(why, size, "its owner cannot be found out");
 		return false;

@@ -30,15 +30,19 @@ static const struct privilege table[KEPT_MAX] = {
 	[BPF] = { "CAP_BPF", CAP_BPF,
 		  "to read counters and calls in flight from BPF maps, and to add processes that join; before Linux "
 		  "5.19 bpf(2) needs it where kernel.unprivileged_bpf_disabled is set" },
-	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE, "for --metrics-file in another user's folder, and for --collect and --archive of root's own "
+	[DAC_OVERRIDE] = { "CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE,
+			   "for --metrics-file in another user's folder, and for --collect and --archive of root's own "
 			   "workload; with another user's workload, only the thread that writes the metrics uses it" },
 	[DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH,
-			      "to read /proc/PID/environ (for RANK) and /proc/PID/fd of traced processes of other users; "
+			      "to read /proc/PID/environ (for RANK) and /proc/PID/fd of traced processes of other "
+			      "users; "
 			      "only the thread that writes rows and the process that reads those processes have it" },
-	[KILL] = { "CAP_KILL", CAP_KILL, "to pass signals on to the workload, and to end collectors, which run as other users" },
+	[KILL] = { "CAP_KILL", CAP_KILL,
+		   "to pass signals on to the workload, and to end collectors, which run as other users" },
 	[SETGID] = { "CAP_SETGID", CAP_SETGID, "as CAP_SETUID" },
 	[SETUID] = { "CAP_SETUID", CAP_SETUID,
-		     "to start a collector again as its user, to run --collect and --archive as the workload's user, and to see the "
+		     "to start a collector again as its user, to run --collect and --archive as the workload's user, "
+		     "and to see the "
 		     "user's disk quota" },
 	[SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE,
 			 "to read paths of calls in flight at the end from the memory of their processes" },
@@ -59,7 +63,8 @@ static uint32_t permitted(void)
 }
 
 /* A caller with capabilities who is not root has none of the tasks that require being two users. */
-void privileges_plan(struct privileges *privileges, const struct workload_user *user, const struct privilege_needs *needs)
+void privileges_plan(struct privileges *privileges, const struct workload_user *user,
+		     const struct privilege_needs *needs)
 {
 	bool root = geteuid() == 0;
 

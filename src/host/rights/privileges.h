@@ -32,7 +32,8 @@ struct privileges {
 };
 
 /* Decides what to keep; pure except for our own ids. USER must live as long as PRIVILEGES. */
-void privileges_plan(struct privileges *privileges, const struct workload_user *user, const struct privilege_needs *needs);
+void privileges_plan(struct privileges *privileges, const struct workload_user *user,
+		     const struct privilege_needs *needs);
 /* Returns the Ith capability that is kept, NULL past the last. */
 const struct privilege *privileges_kept(const struct privileges *p, unsigned int i);
 

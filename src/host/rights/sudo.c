@@ -21,7 +21,8 @@ static bool proc_status(pid_t pid, const char *key, int base, unsigned long long
 {
 	autofree char *text = NULL;
 
-	return process_text(pid, "status", PROCESS_TEXT_MAX, &text, NULL) == 0 && process_numbers(text, key, base, ret, 1);
+	return process_text(pid, "status", PROCESS_TEXT_MAX, &text, NULL) == 0 &&
+	       process_numbers(text, key, base, ret, 1);
 }
 
 static pid_t parent_of(pid_t pid)
@@ -55,8 +56,8 @@ static bool is_sudo(pid_t pid)
 	struct stat st;
 	char comm[32];
 
-	return comm_path && exe && !util_read_line(comm_path, comm, sizeof(comm)) &&
-	       !strcmp(comm, "sudo") && !stat(exe, &st) && st.st_uid == 0 && (st.st_mode & S_ISUID);
+	return comm_path && exe && !util_read_line(comm_path, comm, sizeof(comm)) && !strcmp(comm, "sudo") &&
+	       !stat(exe, &st) && st.st_uid == 0 && (st.st_mode & S_ISUID);
 }
 
 static bool same_strings(char *const *a, char *const *b)
@@ -72,8 +73,7 @@ static bool is_monitor(pid_t pid, pid_t parent)
 	autofree char **args = NULL, **parent_args = NULL;
 
 	return is_sudo(parent) && !proc_strings(pid, "cmdline", &args) &&
-	       !proc_strings(parent, "cmdline", &parent_args) &&
-	       same_strings(args, parent_args);
+	       !proc_strings(parent, "cmdline", &parent_args) && same_strings(args, parent_args);
 }
 
 pid_t sudo_find(void)
@@ -117,7 +117,8 @@ bool sudo_caller_umask(pid_t sudo, mode_t *ret)
 	unsigned long long mask;
 
 	/* Process 1 adopts orphans: it is not the caller, and its umask may be 0. */
-	if (caller <= 1 || !proc_status(caller, "\nUmask:\t", 8, &mask) || sudo_find() != sudo || parent_of(sudo) != caller)
+	if (caller <= 1 || !proc_status(caller, "\nUmask:\t", 8, &mask) || sudo_find() != sudo ||
+	    parent_of(sudo) != caller)
 		return false;
 	*ret = (mode_t)mask;
 	return true;

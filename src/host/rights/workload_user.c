@@ -61,10 +61,10 @@ static int restore_from_sudo(struct workload_user *user)
 	if (!r && has_umask)
 		return 0;
 	user->lacks = util_fmt("cannot restore the %s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
-			    r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
-			    !sudo ? "no sudo process above this one" :
-			    r < 0 ? strerror(-r) :
-				    "its caller has ended");
+			       r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
+			       !sudo ? "no sudo process above this one" :
+			       r < 0 ? strerror(-r) :
+				       "its caller has ended");
 	return user->lacks ? 0 : -ENOMEM;
 }
 
@@ -153,8 +153,8 @@ int workload_user_become(const struct workload_user *u)
 {
 	if (u->uid == geteuid() && u->gid == getegid())
 		return 0;
-	if (setgroups((size_t)u->n_groups, u->groups) < 0 ||
-	    setresgid(u->gid, u->gid, u->gid) < 0 || setresuid(u->uid, u->uid, u->uid) < 0)
+	if (setgroups((size_t)u->n_groups, u->groups) < 0 || setresgid(u->gid, u->gid, u->gid) < 0 ||
+	    setresuid(u->uid, u->uid, u->uid) < 0)
 		return -errno;
 	return 0;
 }

@@ -14,7 +14,7 @@ struct workload_user {
 	int n_groups;
 	char name[256];
 	char home[4096];
-	bool sudo;	/* from SUDO_UID */
+	bool sudo; /* from SUDO_UID */
 	char **environ; /* the workload's environment; NULL: ours */
 	mode_t umask;
 	char *lacks; /* parts that sudo removed and that could not be restored, for one message; NULL: nothing */

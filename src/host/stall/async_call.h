@@ -13,15 +13,15 @@
 
 struct async_call {
 	int done_fd; /* readable: the last one has ended; -1: there has not been one */
-	bool busy;   /* as known here */
+	bool busy; /* as known here */
 	uint64_t begun_ns;
 	pid_t tid; /* of its thread; 0: not known yet; atomic */
 	void (*fn)(void *ctx);
 	void *ctx;
 };
-#define ASYNC_CALL_NONE                                                                                                \
-	{                                                                                                              \
-		.done_fd = -1                                                                                          \
+#define ASYNC_CALL_NONE       \
+	{                     \
+		.done_fd = -1 \
 	}
 
 /*
@@ -32,8 +32,8 @@ int async_call_begin(struct async_call *call, void (*fn)(void *ctx), void *ctx);
 /* Wait up to TIMEOUT_MS, -1: for ever. Returns true when it has ended, or there is none. */
 bool async_call_wait(struct async_call *c, int timeout_ms);
 /*
- * Wait until it has ended, or until it has taken LIMIT_MS and its thread is held in the kernel then, where it would also wait
- * on: returns false. A thread that runs, or waits for a CPU, is waited for.
+ * Wait until it has ended, or until it has taken LIMIT_MS and its thread is held in the kernel then, where it would
+ * also wait on: returns false. A thread that runs, or waits for a CPU, is waited for.
  */
 bool async_call_wait_unheld(struct async_call *c, int limit_ms);
 /* Returns whether its thread is held in the kernel at this moment. */

@@ -15,8 +15,8 @@
 #define END_MS 2000
 
 static struct {
-	int to;	      /* the file; the caller's */
-	int read_fd;  /* the thread's */
+	int to; /* the file; the caller's */
+	int read_fd; /* the thread's */
 	int write_fd; /* -1: there is no thread */
 	struct async_call call;
 } writer = { .write_fd = -1, .call = ASYNC_CALL_NONE };

@@ -16,7 +16,7 @@
 struct stall_clock {
 	pid_t tid;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
-	uint64_t used_ns;  /* CPU time then */
+	uint64_t used_ns; /* CPU time then */
 };
 
 /* TID, as of /proc, has used this much CPU time up to NOW_NS. */

@@ -30,9 +30,9 @@ struct folder_watch {
 	 */
 	int refused;
 };
-#define FOLDER_WATCH_NONE                                                                                              \
-	{                                                                                                              \
-		.call = ASYNC_CALL_NONE                                                                                \
+#define FOLDER_WATCH_NONE               \
+	{                               \
+		.call = ASYNC_CALL_NONE \
 	}
 
 /*

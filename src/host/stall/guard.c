@@ -28,7 +28,7 @@ static struct {
 	pthread_t thread;
 	clockid_t clock; /* the CPU time of the guarded thread */
 	pid_t tid;
-	int end_fd;	 /* -1: none */
+	int end_fd; /* -1: none */
 	int code;
 	char what[NAME_MAX_SHOWN];
 } watched = { .end_fd = -1 };
@@ -77,7 +77,8 @@ static void *watch_main(void *arg)
 		if (stall_clock_ns(&still, clock_now_ns(watched.clock), clock_now_ns(CLOCK_MONOTONIC)) < STALL_CLOCK_NS)
 			continue;
 		if (!warned)
-			log_warn("%s: its file system does not answer; waiting for it; ^C or TERM ends the wait", watched.what);
+			log_warn("%s: its file system does not answer; waiting for it; ^C or TERM ends the wait",
+				 watched.what);
 		warned = true;
 		lost = watched.code == STALL_GUARD_REPORTS ? 0 : stall_guard_lost();
 		if (lost)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See process_reader.h. Three processes: we, the origin, which only forks, small and with one thread, and the reader. We query the
- * reader by one pair of sockets, and the origin for a new reader by another. Texts lie in memory that all share; a reader
- * copies into it only what it has read whole, in its own code, to which one that has been killed does not return.
+ * See process_reader.h. Three processes: we, the origin, which only forks, small and with one thread, and the reader.
+ * We query the reader by one pair of sockets, and the origin for a new reader by another. Texts lie in memory that all
+ * share; a reader copies into it only what it has read whole, in its own code, to which one that has been killed does
+ * not return.
  */
 #include "host/stall/process_reader.h"
 
@@ -26,11 +27,11 @@
 
 #define PAGE 4096
 #define DEADLINE_MS 1000
-#define HANGS_MAX 5			      /* DEADLINE_MS is halved so often */
-#define FORGIVE_NS (10 * NSEC_PER_SEC)	      /* after which a hang counts no more */
-#define BEGIN_NS (10 * NSEC_PER_SEC)	      /* for a fork on a busy machine */
-#define END_MS 200			      /* for a reader that was killed */
-#define LEFT_MAX 64			      /* readers that the kernel does not let go */
+#define HANGS_MAX 5 /* DEADLINE_MS is halved so often */
+#define FORGIVE_NS (10 * NSEC_PER_SEC) /* after which a hang counts no more */
+#define BEGIN_NS (10 * NSEC_PER_SEC) /* for a fork on a busy machine */
+#define END_MS 200 /* for a reader that was killed */
+#define LEFT_MAX 64 /* readers that the kernel does not let go */
 #define AREA_BYTES (PROCESS_READER_TEXT_MAX + 1)
 
 struct question {
@@ -40,13 +41,13 @@ struct question {
 
 struct answer {
 	uint64_t number; /* of the question; 0: a reader begins, */
-	pid_t pid;	 /* or where PID is 0: there is none any more */
+	pid_t pid; /* or where PID is 0: there is none any more */
 	int64_t len[PROCESS_READER_TEXTS];
 };
 
 static struct {
 	pid_t origin; /* 0: none */
-	bool over;    /* there can be no reader any more */
+	bool over; /* there can be no reader any more */
 	int query_fd, fork_fd;
 	char (*texts)[AREA_BYTES];
 	pid_t pid; /* of the reader; 0: it has not begun, or none was requested */
@@ -62,7 +63,8 @@ static struct {
 static ssize_t read_memory(const struct process_reader_look *look, size_t len, char **ret)
 {
 	size_t first = MIN(PAGE - look->addr % PAGE, len);
-	struct iovec there[] = { { (void *)(uintptr_t)look->addr, first }, { (void *)(uintptr_t)(look->addr + first), len - first } };
+	struct iovec there[] = { { (void *)(uintptr_t)look->addr, first },
+				 { (void *)(uintptr_t)(look->addr + first), len - first } };
 	autofree char *text = malloc(len);
 	struct iovec here = { text, len };
 	ssize_t n = text ? process_vm_readv(look->pid, &here, 1, there, ARRAY_SIZE(there), 0) : -1;
@@ -146,7 +148,8 @@ static pid_t reader_fork(int query_fd, int fork_fd, char (*texts)[AREA_BYTES], u
 	return pid;
 }
 
-/* Kills a reader, and waits for it, unless the kernel holds it: else it would be left to init, which in a container may be anything. */
+/* Kills a reader, and waits for it, unless the kernel holds it: else it would be left to init, which in a container may
+ * be anything. */
 static void reader_kill(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -174,7 +177,8 @@ static __attribute__((noreturn)) void origin_main(int query_fd, int fork_fd, cha
 /* --- we --------------------------------------------------------------------------------------------- */
 
 /* Neither a terminal's keys nor its end concern it, and it holds no folder. */
-static __attribute__((noreturn)) void origin_begin(const int queries[2], const int forks[2], int (*confine)(void *ctx), void *ctx)
+static __attribute__((noreturn)) void origin_begin(const int queries[2], const int forks[2], int (*confine)(void *ctx),
+						   void *ctx)
 {
 	sigset_t all;
 
@@ -194,10 +198,12 @@ int process_reader_begin(int (*confine)(void *ctx), void *ctx)
 	if (reader.origin || reader.over)
 		return reader.over ? -ECHILD : 0;
 	reader.over = true;
-	reader.texts = mmap(NULL, PROCESS_READER_TEXTS * AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	reader.texts = mmap(NULL, PROCESS_READER_TEXTS * AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
 	if (reader.texts == MAP_FAILED)
 		return -errno;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, queries) < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, forks) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, queries) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, forks) < 0)
 		r = -errno;
 	reader.origin = r < 0 ? -1 : fork();
 	if (!reader.origin)
@@ -223,7 +229,8 @@ pid_t process_reader_pid(void)
 	return MAX(reader.origin, 0);
 }
 
-/* By shutdown(2), as a child of ours that hangs in the kernel keeps the sockets open, too, and they would have no end. */
+/* By shutdown(2), as a child of ours that hangs in the kernel keeps the sockets open, too, and they would have no end.
+ */
 void process_reader_end(void)
 {
 	if (reader.fork_fd >= 0) {
@@ -297,15 +304,16 @@ static uint64_t limit_ns(void)
 	return (DEADLINE_MS * NSEC_PER_MSEC) >> reader.hangs;
 }
 
-/* Returns whether the reader does not work: one that runs, waits for a CPU, or is about to begin works; one that was killed does not. */
+/* Returns whether the reader does not work: one that runs, waits for a CPU, or is about to begin works; one that was
+ * killed does not. */
 static bool hangs(uint64_t for_ns)
 {
 	return reader.pid ? process_state(reader.pid) != 'R' : for_ns > BEGIN_NS;
 }
 
 /*
- * Returns 1 or -ECHILD as answer_take(); -EAGAIN: the reader works; -ETIMEDOUT: it hangs beyond the deadline. What it sends
- * before it waits for the next question is there by the time that it is seen to wait.
+ * Returns 1 or -ECHILD as answer_take(); -EAGAIN: the reader works; -ETIMEDOUT: it hangs beyond the deadline. What it
+ * sends before it waits for the next question is there by the time that it is seen to wait.
  */
 static int deadline_check(struct process_reader_text texts[PROCESS_READER_TEXTS])
 {
@@ -323,11 +331,13 @@ static int deadline_check(struct process_reader_text texts[PROCESS_READER_TEXTS]
 
 int process_reader_answer(int wait_ms, struct process_reader_text texts[PROCESS_READER_TEXTS])
 {
-	uint64_t begin_ns = clock_now_ns(CLOCK_MONOTONIC), until_ns = begin_ns + (uint64_t)MAX(wait_ms, 0) * NSEC_PER_MSEC;
+	uint64_t begin_ns = clock_now_ns(CLOCK_MONOTONIC),
+		 until_ns = begin_ns + (uint64_t)MAX(wait_ms, 0) * NSEC_PER_MSEC;
 	int r;
 
 	for (;;) {
-		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), due_ns = MAX(reader.queried_ns + limit_ns(), now_ns + 10 * NSEC_PER_MSEC);
+		uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC),
+			 due_ns = MAX(reader.queried_ns + limit_ns(), now_ns + 10 * NSEC_PER_MSEC);
 		uint64_t left_ns = wait_ms < 0 ? due_ns - now_ns : MIN(due_ns, MAX(until_ns, now_ns)) - now_ns;
 
 		r = reader.over ? -ECHILD : answer_take((int)((left_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC), texts);
@@ -344,7 +354,9 @@ int process_reader_file(pid_t pid, const char *name, size_t max, char **ret, siz
 {
 	struct process_reader_text texts[PROCESS_READER_TEXTS];
 	struct process_reader_look look = { .pid = pid, .max = { max } };
-	int r = snprintf(look.name[0], sizeof(look.name[0]), "%s", name) < PROCESS_READER_NAME_MAX ? process_reader_query(&look) : -ENAMETOOLONG;
+	int r = snprintf(look.name[0], sizeof(look.name[0]), "%s", name) < PROCESS_READER_NAME_MAX ?
+			process_reader_query(&look) :
+			-ENAMETOOLONG;
 
 	if (!r)
 		r = process_reader_answer(-1, texts);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader: a process of ours that reads what other processes may hold up, their memory and some of their files in /proc
- * (cmdline, environ, maps, fdinfo). Each of them waits for the lock of the process's memory map, or for a page of it, and a
- * program may keep the one and withhold the other for as long as it likes: with a file system of its own (FUSE) it needs
- * no rights for that. So the reader is asked, and one that does not come back is killed, or left behind where the kernel
- * does not let it go, and another one takes its place. It is a process and no thread, as a process cannot end while a
- * thread hangs in the kernel.
+ * The reader: a process of ours that reads what other processes may hold up, their memory and some of their files in
+ * /proc (cmdline, environ, maps, fdinfo). Each of them waits for the lock of the process's memory map, or for a page of
+ * it, and a program may keep the one and withhold the other for as long as it likes: with a file system of its own
+ * (FUSE) it needs no rights for that. So the reader is asked, and one that does not come back is killed, or left behind
+ * where the kernel does not let it go, and another one takes its place. It is a process and no thread, as a process
+ * cannot end while a thread hangs in the kernel.
  *
  * One thread at a time asks, and for one look at a time.
  */
@@ -25,19 +25,19 @@
 struct process_reader_look {
 	pid_t pid;
 	char name[PROCESS_READER_TEXTS][PROCESS_READER_NAME_MAX]; /* files of /proc/PID; "": none */
-	size_t max[PROCESS_READER_TEXTS];		  /* bytes of each, at most PROCESS_READER_TEXT_MAX */
-	uint64_t addr;				  /* or where the first has no name: max[0] bytes of memory, as far as they can be read */
+	size_t max[PROCESS_READER_TEXTS]; /* bytes of each, at most PROCESS_READER_TEXT_MAX */
+	uint64_t addr; /* or where the first has no name: max[0] bytes of memory, as far as they can be read */
 };
 
 /* What was read; of the reader, until the next look. */
 struct process_reader_text {
 	const char *text; /* with a NUL behind it */
-	ssize_t len;	  /* or -errno, -ENOENT when the process is gone */
+	ssize_t len; /* or -errno, -ENOENT when the process is gone */
 };
 
 /*
- * Forks the process from which readers are made: early, as it keeps what this process has then, but descriptors. It calls
- * CONFINE(CTX), which may be NULL, to give up rights. Without this call the first look does it. 0 or -errno.
+ * Forks the process from which readers are made: early, as it keeps what this process has then, but descriptors. It
+ * calls CONFINE(CTX), which may be NULL, to give up rights. Without this call the first look does it. 0 or -errno.
  */
 int process_reader_begin(int (*confine)(void *ctx), void *ctx);
 /* Returns whether PID, a child of PPID, is of the reader. */
@@ -50,9 +50,9 @@ void process_reader_end(void);
 /* Begins a look: 0, or -errno where there can be no reader any more. The last look is forgotten. */
 int process_reader_query(const struct process_reader_look *look);
 /*
- * Waits for it up to WAIT_MS, -1: to its end or deadline. Returns 0 with TEXTS; -EAGAIN: not yet; -ETIMEDOUT: the process
- * does not answer, and the look is over; -errno. The deadline is a second in which the reader waits in the kernel, and
- * ever shorter, down to 30 ms, where others have not answered before.
+ * Waits for it up to WAIT_MS, -1: to its end or deadline. Returns 0 with TEXTS; -EAGAIN: not yet; -ETIMEDOUT: the
+ * process does not answer, and the look is over; -errno. The deadline is a second in which the reader waits in the
+ * kernel, and ever shorter, down to 30 ms, where others have not answered before.
  */
 int process_reader_answer(int wait_ms, struct process_reader_text texts[PROCESS_READER_TEXTS]);
 

@@ -24,23 +24,23 @@
 #include "host/stall/guard.h"
 
 #define DEFAULT_OUT "traces/"
-#define ENOUGH 3	       /* number of requests to end ... */
-#define ENOUGH_WAIT_S 10       /* ... and this after the last */
-#define HELD_S 3	       /* how long it may remain after SIGKILL */
+#define ENOUGH 3 /* number of requests to end ... */
+#define ENOUGH_WAIT_S 10 /* ... and this after the last */
+#define HELD_S 3 /* how long it may remain after SIGKILL */
 
 /* statfs(2)'s f_type; <linux/magic.h> of the oldest kernel that we build on names fewer than half of them. */
 static const struct {
 	unsigned long type;
 	const char *name;
 } remote[] = {
-	{ 0x6969, "nfs" },	  { 0x65735546, "fuse" },  { 0xff534d42, "cifs" }, { 0xfe534d42, "smb2" },
-	{ 0x517b, "smb" },	  { 0x00c36400, "ceph" },  { 0x01021997, "9p" },   { 0x5346414f, "afs" },
-	{ 0x6b414653, "kafs" },	  { 0x73757245, "coda" },  { 0x0bd00bd0, "lustre" }, { 0x47504653, "gpfs" },
-	{ 0x19830326, "beegfs" }, { 0x7461636f, "ocfs2" }, { 0x01161970, "gfs2" }, { 0xaad7aaea, "panfs" },
+	{ 0x6969, "nfs" },        { 0x65735546, "fuse" },  { 0xff534d42, "cifs" },     { 0xfe534d42, "smb2" },
+	{ 0x517b, "smb" },        { 0x00c36400, "ceph" },  { 0x01021997, "9p" },       { 0x5346414f, "afs" },
+	{ 0x6b414653, "kafs" },   { 0x73757245, "coda" },  { 0x0bd00bd0, "lustre" },   { 0x47504653, "gpfs" },
+	{ 0x19830326, "beegfs" }, { 0x7461636f, "ocfs2" }, { 0x01161970, "gfs2" },     { 0xaad7aaea, "panfs" },
 	{ 0x786f4256, "vboxsf" }, { 0x013111a8, "ibrix" }, { 0x20030528, "orangefs" },
 };
 
-static pid_t front;	   /* in the process that traces */
+static pid_t front; /* in the process that traces */
 static int proxy_fd = -1;
 
 bool proxy_is_remote(unsigned long fs_type)
@@ -158,7 +158,9 @@ static int stand(pid_t pid, int code_fd, int signal_fd)
 		waited_s += end_signals >= ENOUGH;
 		held_s = process_is_held(pid) ? held_s + 1 : 0;
 		if (waited_s >= ENOUGH_WAIT_S || held_s >= HELD_S) {
-			log_err("process %d does not end: it is left behind, and ends when the file system that it waits for answers", pid);
+			log_err("process %d does not end: it is left behind, and ends when the file system that it "
+				"waits for answers",
+				pid);
 			return 128 + (held_s ? SIGKILL : SIGINT);
 		}
 	}

@@ -11,7 +11,8 @@
 
 #define REMOTE_STRING_MAX 4096 /* with its NUL; longer strings are cut */
 
-/* Reads the string at ADDR of process PID, and a NUL: returns its length, or -errno, -ETIMEDOUT: it cannot be read in time. */
+/* Reads the string at ADDR of process PID, and a NUL: returns its length, or -errno, -ETIMEDOUT: it cannot be read in
+ * time. */
 ssize_t remote_string(pid_t pid, uint64_t addr, char buf[REMOTE_STRING_MAX]);
 
 #endif

@@ -52,11 +52,13 @@ static void report_one(enum unanswered what)
 	uint64_t others;
 
 	for (; noted[what].n_reported < noted[what].n_named; noted[what].n_reported++, noted[what].reported++)
-		log_warn("process %d (%s): its %s cannot be read, as its %s: %s", noted[what].named[noted[what].n_reported].pid,
-			 noted[what].named[noted[what].n_reported].name, kinds[what].what, why, kinds[what].lacks);
+		log_warn("process %d (%s): its %s cannot be read, as its %s: %s",
+			 noted[what].named[noted[what].n_reported].pid, noted[what].named[noted[what].n_reported].name,
+			 kinds[what].what, why, kinds[what].lacks);
 	others = noted[what].n - noted[what].reported;
 	if (others)
-		log_warn("%s cannot be read, as their %s: %s", FMT_N(others, "more process", "more processes"), why, kinds[what].lacks);
+		log_warn("%s cannot be read, as their %s: %s", FMT_N(others, "more process", "more processes"), why,
+			 kinds[what].lacks);
 	noted[what].reported = noted[what].n;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that did not let themselves be read in time: whoever reads notes them, and the control plane reports each once
- * and counts them. Any thread notes.
+ * Processes that did not let themselves be read in time: whoever reads notes them, and the control plane reports each
+ * once and counts them. Any thread notes.
  */
 #ifndef HOST_STALL_UNANSWERED_H
 #define HOST_STALL_UNANSWERED_H
@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 enum unanswered {
-	UNANSWERED_FACTS,    /* its arguments and environment, for pids.out */
+	UNANSWERED_FACTS, /* its arguments and environment, for pids.out */
 	UNANSWERED_MAPPINGS, /* its mappings, for mmap.out */
 	UNANSWERED_KINDS,
 };

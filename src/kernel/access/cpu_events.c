@@ -19,7 +19,8 @@
 /* An event of one CPU. */
 struct one {
 	int fd, beside_fd; /* -1: none */
-	struct perf_event_mmap_page *ring; /* of sampled events: what the kernel reports of them; the program takes the samples. Else NULL */
+	struct perf_event_mmap_page *
+		ring; /* of sampled events: what the kernel reports of them; the program takes the samples. Else NULL */
 };
 
 struct cpu_events {
@@ -78,7 +79,8 @@ static int one_open(struct one *one, const struct cpu_event *event, unsigned int
 
 	*one = (struct one){ -1, -1, NULL };
 	if (event->beside)
-		one->beside_fd = attr_open((struct perf_event_attr){ .type = attr.type, .config = event->beside }, cpu, -1);
+		one->beside_fd =
+			attr_open((struct perf_event_attr){ .type = attr.type, .config = event->beside }, cpu, -1);
 	if (event->beside && one->beside_fd < 0)
 		return one->beside_fd;
 	one->fd = attr_open(attr, cpu, one->beside_fd);

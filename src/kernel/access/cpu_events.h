@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A perf event on every CPU that is online and has it, of all processes, with a BPF program that runs each time that it happens,
- * or is sampled. An event does not survive its CPU's going offline. One thread at a time.
+ * A perf event on every CPU that is online and has it, of all processes, with a BPF program that runs each time that it
+ * happens, or is sampled. An event does not survive its CPU's going offline. One thread at a time.
  */
 #ifndef KERNEL_ACCESS_CPU_EVENTS_H
 #define KERNEL_ACCESS_CPU_EVENTS_H
@@ -14,7 +14,8 @@ struct perf_losses;
 
 struct cpu_event {
 	const char *name; /* for people; may be NULL */
-	struct perf_event_attr attr; /* the size is set here, and a period of 1 where there is neither one nor a frequency */
+	struct perf_event_attr
+		attr; /* the size is set here, and a period of 1 where there is neither one nor a frequency */
 	uint64_t beside; /* config of an event of the same type that has to count at the same time; 0: none */
 };
 
@@ -28,8 +29,8 @@ int cpu_events_open(struct cpu_events **ret, const struct cpu_event *event, int 
 int cpu_events_follow(struct cpu_events *events);
 
 /*
- * EVENT, another breakpoint, instead of the one before: of the same length, elsewhere, or disabled. Needs no privileges. 0, or -errno
- * of the first CPU's that failed.
+ * EVENT, another breakpoint, instead of the one before: of the same length, elsewhere, or disabled. Needs no
+ * privileges. 0, or -errno of the first CPU's that failed.
  */
 int cpu_events_change(struct cpu_events *e, const struct cpu_event *event);
 

@@ -19,7 +19,9 @@
 #include "kernel/skel.h"
 #include "page_tables.skel.h"
 
-_Static_assert(PAGE_WALK_BATCH <= DLT_PAGE_TABLES_BATCH && sizeof(((struct page_walk *)0)->pages[0]) == DLT_PAGE_TABLES_PAGE, "one batch");
+_Static_assert(PAGE_WALK_BATCH <= DLT_PAGE_TABLES_BATCH &&
+		       sizeof(((struct page_walk *)0)->pages[0]) == DLT_PAGE_TABLES_PAGE,
+	       "one batch");
 
 #define GIB (1ULL << 30)
 #define PHYS_GIB_MAX 65536 /* of physical addresses: 64 TiB */
@@ -31,7 +33,8 @@ struct page_tables {
 	uint64_t (*pages)[PAGE_WALK_ENTRIES];
 	uint64_t direct_map; /* where physical memory begins in the kernel's addresses */
 	bool stopped; /* atomic */
-	bool flushes; /* soft-dirty bits are cleared, too: if the kernel has these, the process pays a fault for each page it writes */
+	bool flushes; /* soft-dirty bits are cleared, too: if the kernel has these, the process pays a fault for each
+			 page it writes */
 	struct page_walk walk;
 };
 
@@ -105,8 +108,8 @@ bool page_tables_stopped(const struct page_tables *t)
 }
 
 /*
- * "1" clears accessed bits, and does not flush the TLB. "4" clears soft-dirty bits, the kernel's own, if it has these, and then does.
- * For a thread that has ended the kernel clears nothing, and returns no error.
+ * "1" clears accessed bits, and does not flush the TLB. "4" clears soft-dirty bits, the kernel's own, if it has these,
+ * and then does. For a thread that has ended the kernel clears nothing, and returns no error.
  */
 int page_tables_clear(const struct page_tables *t, pid_t tid)
 {
@@ -146,8 +149,10 @@ static int known_open(struct known *known)
 	if (known->at == MAP_FAILED)
 		return -errno;
 	for (unsigned int i = 0; i < PAGE_WALK_ENTRIES; i++)
-		known->at[i] = (uint64_t)(uintptr_t)known->at * 0x9e3779b97f4a7c15ULL + i * clock_now_ns(CLOCK_MONOTONIC);
-	if (fd < 0 || pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)known->at / page * sizeof(entry))) != sizeof(entry))
+		known->at[i] =
+			(uint64_t)(uintptr_t)known->at * 0x9e3779b97f4a7c15ULL + i * clock_now_ns(CLOCK_MONOTONIC);
+	if (fd < 0 ||
+	    pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)known->at / page * sizeof(entry))) != sizeof(entry))
 		return fd < 0 ? -errno : -EIO;
 	known->phys = (entry & ((1ULL << 55) - 1)) * page;
 	known->soft_dirty = entry >> 55 & 1;
@@ -204,7 +209,8 @@ static int look(struct page_tables *t, struct known *k, bool want)
 	return r < 0 ? r : k->found == want ? 0 : -ENODATA;
 }
 
-/* Is our page, which was written, seen, and after a clear no longer? Accessed again, it is seen only if the CPU has forgotten it. */
+/* Is our page, which was written, seen, and after a clear no longer? Accessed again, it is seen only if the CPU has
+ * forgotten it. */
 static int try_out(struct page_tables *t, struct known *k)
 {
 	int r = look(t, k, true) ?: page_tables_clear(t, getpid()) ?: look(t, k, false);
@@ -272,7 +278,8 @@ static int load(struct page_tables *tables, const struct kernel_btf *kernel)
 	return tables->from && tables->pages ? 0 : -ENOMEM;
 }
 
-int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, enum page_use use, char *why, size_t size)
+int page_tables_open(struct page_tables **ret, const struct kernel_btf *kernel, enum page_use use, char *why,
+		     size_t size)
 {
 	const char *what = "the kernel refused its programs";
 	struct page_tables *tables;

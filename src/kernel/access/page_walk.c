@@ -36,8 +36,9 @@ static void run_end(struct page_walk *w)
 }
 
 /*
- * A clear takes the right to write away, so that the next write sets the bit. Of a shared mapping that is newer than that, a page
- * may become writable when it is read: only the CPU's own bit shows its writes. Special ones, of devices, are never cleared.
+ * A clear takes the right to write away, so that the next write sets the bit. Of a shared mapping that is newer than
+ * that, a page may become writable when it is read: only the CPU's own bit shows its writes. Special ones, of devices,
+ * are never cleared.
  */
 static bool is_written(uint64_t entry)
 {

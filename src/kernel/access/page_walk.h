@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Follows x86-64's page tables to the pages that have been accessed, or written, since the kernel cleared their bits. It reads
- * physical memory by a function, and believes nothing of it: tables may be freed, and their memory be used for something else,
- * while they are read. What is found then may be wrong, but it has an end, and it is never more than addresses.
+ * Follows x86-64's page tables to the pages that have been accessed, or written, since the kernel cleared their bits.
+ * It reads physical memory by a function, and believes nothing of it: tables may be freed, and their memory be used for
+ * something else, while they are read. What is found then may be wrong, but it has an end, and it is never more than
+ * addresses.
  */
 #ifndef KERNEL_ACCESS_PAGE_WALK_H
 #define KERNEL_ACCESS_PAGE_WALK_H
@@ -38,7 +39,8 @@ struct page_walk {
 	bool run_huge;
 };
 
-/* Walks the table at PHYS, the topmost one, through the half that is the process's. 0 or -errno; -ELOOP: too many tables. */
+/* Walks the table at PHYS, the topmost one, through the half that is the process's. 0 or -errno; -ELOOP: too many
+ * tables. */
 int page_walk(struct page_walk *w, uint64_t phys);
 
 #endif

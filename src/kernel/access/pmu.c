@@ -26,7 +26,8 @@ static const struct kind {
 	{ "cpu_core/mem-stores", "cpu_core", "mem-stores", NULL, NULL },
 	{ "cpu_lowpower/mem-loads", "cpu_lowpower", "mem-loads", "mem-loads-aux", NULL },
 	{ "cpu_lowpower/mem-stores", "cpu_lowpower", "mem-stores", NULL, NULL },
-	{ "ibs_op", "ibs_op", NULL, NULL, "cnt_ctl=1" }, /* each operation counts, not each cycle, which prefers slow ones */
+	{ "ibs_op", "ibs_op", NULL, NULL,
+	  "cnt_ctl=1" }, /* each operation counts, not each cycle, which prefers slow ones */
 };
 _Static_assert(ARRAY_SIZE(kinds) <= PMU_EVENTS, "PMU_EVENTS");
 
@@ -43,7 +44,8 @@ static int bits_put(__u64 *word, const char *list, uint64_t value)
 {
 	for (;; list++) {
 		char *end;
-		const unsigned long first = strtoul(list, &end, 10), last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+		const unsigned long first = strtoul(list, &end, 10),
+				    last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
 
 		if (end == list || last > 63 || first > last || (*end && *end != ','))
 			return -EINVAL;
@@ -55,8 +57,10 @@ static int bits_put(__u64 *word, const char *list, uint64_t value)
 	}
 }
 
-/* Puts the term NAME by the PMU's format of it, such as "config1:0-15". 0 or -errno; -ENOENT: the PMU has no such term. */
-static int term_put(struct perf_event_attr *attr, const char *root, const struct kind *kind, const char *name, uint64_t value)
+/* Puts the term NAME by the PMU's format of it, such as "config1:0-15". 0 or -errno; -ENOENT: the PMU has no such term.
+ */
+static int term_put(struct perf_event_attr *attr, const char *root, const struct kind *kind, const char *name,
+		    uint64_t value)
 {
 	const struct {
 		const char *name;
@@ -164,7 +168,8 @@ int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned
 		if (r == -ENOENT)
 			continue;
 		if (r < 0) {
-			snprintf(why, size, "sysfs describes %s in a way that is not known: " DEVICES "%s", kinds[i].name, kinds[i].pmu);
+			snprintf(why, size, "sysfs describes %s in a way that is not known: " DEVICES "%s",
+				 kinds[i].name, kinds[i].pmu);
 			return r;
 		}
 		event->attr.sample_type = PERF_SAMPLE_ADDR;
@@ -175,11 +180,14 @@ int pmu_events_find(struct cpu_event ret[PMU_EVENTS], const char *root, unsigned
 	if (n && (!most || hz <= most))
 		return n;
 	if (n)
-		snprintf(why, size, "the kernel allows %lu samples a second, not %u (kernel.perf_event_max_sample_rate)", most, hz);
+		snprintf(why, size,
+			 "the kernel allows %lu samples a second, not %u (kernel.perf_event_max_sample_rate)", most,
+			 hz);
 	else if (has_spe(root))
 		snprintf(why, size, "samples of Arm's SPE are not read");
 	else
-		snprintf(why, size, "the kernel has no PMU whose samples have data addresses (" DEVICES
+		snprintf(why, size,
+			 "the kernel has no PMU whose samples have data addresses (" DEVICES
 			 ": neither cpu*/events/mem-loads nor ibs_op), as in most virtual machines");
 	return n ? -ERANGE : -ENOENT;
 }

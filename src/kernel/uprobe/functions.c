@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See functions.h. A process is found in the target, its libraries in /proc/PID/maps, and their files are opened by
- * /proc/PID/map_files: that is the mapped file itself, also where it has been removed or replaced. A uprobe of one process
- * does not follow its forks (a child that meets the copied breakpoint has it removed by the kernel), so a child is one more
- * process here.
+ * /proc/PID/map_files: that is the mapped file itself, also where it has been removed or replaced. A uprobe of one
+ * process does not follow its forks (a child that meets the copied breakpoint has it removed by the kernel), so a child
+ * is one more process here.
  */
 #include "kernel/uprobe/functions.h"
 
@@ -30,21 +30,22 @@
 #include "os/thread.h"
 
 #define PROCESSES_MAX 256 /* at a time */
-#define LIBRARIES_MAX 32  /* of all processes, files that have such functions */
+#define LIBRARIES_MAX 32 /* of all processes, files that have such functions */
 #define LIBRARY_FUNCTIONS 16
-#define SEEN_MAX 16	   /* of a process */
-#define LINKS_MAX 768	   /* of two descriptors each */
+#define SEEN_MAX 16 /* of a process */
+#define LINKS_MAX 768 /* of two descriptors each */
 #define LINES_MAX 64
 #define MAPS_BYTES_MAX (32UL << 20)
-#define BEGIN_MS 10000	   /* a file system may not answer */
+#define BEGIN_MS 10000 /* a file system may not answer */
 #define END_MS 20000
 #define MAPS_MS 500
-#define NEW_MS 50	   /* new processes are looked for so often, */
+#define NEW_MS 50 /* new processes are looked for so often, */
 #define AGAIN_NS NSEC_PER_SEC /* and new libraries of old ones */
-#define CLOSERS 8	   /* threads that detach: the kernel waits each time */
+#define CLOSERS 8 /* threads that detach: the kernel waits each time */
 
-/* To attach (a uprobe needs CAP_SYS_ADMIN, perf_uprobe_event_init()) and to open files of map_files; to read /proc/PID. */
-#define CAPS                                                                                                   \
+/* To attach (a uprobe needs CAP_SYS_ADMIN, perf_uprobe_event_init()) and to open files of map_files; to read /proc/PID.
+ */
+#define CAPS                                                                                          \
 	(CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_SYS_PTRACE) | \
 	 CAP_BIT(CAP_DAC_READ_SEARCH))
 
@@ -88,7 +89,7 @@ struct functions {
 	struct library libraries[LIBRARIES_MAX];
 	unsigned int n_libraries;
 	struct attached processes[PROCESSES_MAX];
-	bool full;  /* a process has found no place */
+	bool full; /* a process has found no place */
 	bool began; /* a new process must be a child of one that is here */
 	struct link links[LINKS_MAX];
 	unsigned int n_links;
@@ -119,8 +120,10 @@ static bool begins_with_one(const char *name, const char *prefixes)
 	return false;
 }
 
-static void each_function(struct functions *f, void (*fn)(struct functions *f, const struct probe_object *o,
-							   const struct probe_function *is, void *ctx), void *ctx)
+static void each_function(struct functions *f,
+			  void (*fn)(struct functions *f, const struct probe_object *o, const struct probe_function *is,
+				     void *ctx),
+			  void *ctx)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		for (unsigned int k = 0; f->t->loaded >> i & 1 && k < probes[i]->n_functions; k++)
@@ -162,7 +165,8 @@ static bool has_offset(const struct library *l, uint64_t offset)
 }
 
 /* Where in the library is this function? One that has two names counts once. */
-static void look_for(struct functions *functions, const struct probe_object *object, const struct probe_function *is, void *ctx)
+static void look_for(struct functions *functions, const struct probe_object *object, const struct probe_function *is,
+		     void *ctx)
 {
 	/* registers of arguments, in order */
 	static const unsigned int args[] = { PROLOGUE_ARG1, PROLOGUE_ARG2, PROLOGUE_ARG3, PROLOGUE_ARG4 };
@@ -197,12 +201,14 @@ static struct library *library_get(struct functions *functions, pid_t pid, const
 	char path[96];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)mapping->begin, (unsigned long long)mapping->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)mapping->begin,
+		 (unsigned long long)mapping->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	end_if_abandoned(functions);
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		util_count(&functions->counts.failed, 1);
-		add_message(functions, util_fmt("%s of process %d cannot be opened: %s", looking.name, pid, strerror(errno)));
+		add_message(functions,
+			    util_fmt("%s of process %d cannot be opened: %s", looking.name, pid, strerror(errno)));
 		return NULL;
 	}
 	for (unsigned int i = 0; i < functions->n_libraries; i++)
@@ -216,15 +222,16 @@ static struct library *library_get(struct functions *functions, pid_t pid, const
 	*library = (struct library){ .dev = st.st_dev, .ino = st.st_ino, .fd = TAKE_FD(fd) };
 	each_function(functions, look_for, &looking);
 	if (library->n)
-		add_message(functions, util_fmt("%s has probes on %s: each call takes about 1 us longer, and one with a result and a stack another 2 us", looking.name,
-				looking.probed));
+		add_message(functions, util_fmt("%s has probes on %s: each call takes about 1 us longer, and one with "
+						"a result and a stack another 2 us",
+						looking.name, looking.probed));
 	return library;
 }
 
 /* --- processes ------------------------------------------------------------------------------------------ */
 
-static bool link_add(struct functions *functions, const struct library *library, const struct library_function *fn, const char *program, bool returns,
-		     pid_t pid)
+static bool link_add(struct functions *functions, const struct library *library, const struct library_function *fn,
+		     const char *program, bool returns, pid_t pid)
 {
 	const struct uprobe_on on = { .fd = library->fd, .offset = fn->offset, .returns = returns, .pid = pid };
 	const struct bpf_program *prog = bpf_object__find_program_by_name(fn->object->obj, program);
@@ -240,7 +247,8 @@ static bool link_add(struct functions *functions, const struct library *library,
 }
 
 /* The return first: what has begun with a probe ends with one. */
-static void library_attach(struct functions *functions, struct attached *attached, const struct library *library, bool needs_ends)
+static void library_attach(struct functions *functions, struct attached *attached, const struct library *library,
+			   bool needs_ends)
 {
 	for (unsigned int i = 0; i < library->n; i++) {
 		const struct probe_function *is = library->v[i].is;
@@ -249,14 +257,16 @@ static void library_attach(struct functions *functions, struct attached *attache
 			continue;
 		if (is->ends && !link_add(functions, library, &library->v[i], is->ends, true, attached->pid))
 			continue;
-		attached->n_ends += link_add(functions, library, &library->v[i], is->begins, false, attached->pid) && is->ends;
+		attached->n_ends +=
+			link_add(functions, library, &library->v[i], is->begins, false, attached->pid) && is->ends;
 	}
 }
 
 static bool is_seen(struct attached *attached, const struct mapping *mapping)
 {
 	for (unsigned int i = 0; i < attached->n_seen; i++)
-		if (attached->seen[i].ino == mapping->ino && attached->seen[i].major == mapping->major && attached->seen[i].minor == mapping->minor)
+		if (attached->seen[i].ino == mapping->ino && attached->seen[i].major == mapping->major &&
+		    attached->seen[i].minor == mapping->minor)
 			return true;
 	if (attached->n_seen == SEEN_MAX)
 		return true;
@@ -305,7 +315,8 @@ static void process_locked(struct functions *f, struct attached *a)
 {
 	a->refused = true;
 	util_count(&f->counts.failed, 1);
-	add_message(f, util_fmt("process %d has no probes: its mappings cannot be read, as its memory is locked", a->pid));
+	add_message(f,
+		    util_fmt("process %d has no probes: its mappings cannot be read, as its memory is locked", a->pid));
 }
 
 /* Attaches to what ATTACHED has mapped since the last look. */
@@ -344,7 +355,8 @@ static void process_look(struct functions *functions, struct attached *attached)
 	for (unsigned int i = 0; i < n; i++)
 		library_attach(functions, attached, found[i], true);
 	if (!before && !functions->n_links && !*functions->error)
-		snprintf(functions->error, sizeof(functions->error), "process %d has no library with one of the functions that can have probes", attached->pid);
+		snprintf(functions->error, sizeof(functions->error),
+			 "process %d has no library with one of the functions that can have probes", attached->pid);
 }
 
 static struct attached *process_find(struct functions *f, pid_t pid)
@@ -356,8 +368,8 @@ static struct attached *process_find(struct functions *f, pid_t pid)
 }
 
 /*
- * From Linux 6.11 on a probe on a return makes a system call on x86-64. Until about 6.14 a filter that does not know it may
- * refuse it, and that ends the process. Which kernels let it pass in any case is not known here.
+ * From Linux 6.11 on a probe on a return makes a system call on x86-64. Until about 6.14 a filter that does not know it
+ * may refuse it, and that ends the process. Which kernels let it pass in any case is not known here.
  */
 static bool returns_may_end(struct functions *f, pid_t pid)
 {
@@ -373,8 +385,11 @@ static bool returns_may_end(struct functions *f, pid_t pid)
 static void process_refuse(struct functions *f, const struct attached *a)
 {
 	util_count(&f->counts.failed, 1);
-	snprintf(f->error, sizeof(f->error), "process %d has a filter of system calls (seccomp), and so no probes: from Linux 6.11 on "
-		 "one on a return makes a system call, and a filter that refuses it ends the process; start the job by dltraced", a->pid);
+	snprintf(f->error, sizeof(f->error),
+		 "process %d has a filter of system calls (seccomp), and so no probes: from Linux 6.11 on "
+		 "one on a return makes a system call, and a filter that refuses it ends the process; start the job by "
+		 "dltraced",
+		 a->pid);
 	add_message(f, util_fmt("%s", f->error));
 }
 
@@ -389,7 +404,8 @@ static void process_meet(void *ctx, pid_t pid)
 
 	if (pid == functions->but || (attached && now_ns < attached->looked_ns + AGAIN_NS) || process_read(&p, pid) < 0)
 		return;
-	if (!attached && functions->began && !(p.ppid && process_find(functions, p.ppid))) /* 0: a parent in another PID namespace */
+	if (!attached && functions->began &&
+	    !(p.ppid && process_find(functions, p.ppid))) /* 0: a parent in another PID namespace */
 		return;
 	if (!attached)
 		attached = process_find(functions, 0);
@@ -528,7 +544,9 @@ int functions_begin(struct functions **ret, const struct tracer *tracer, pid_t b
 	functions->stop_fd = eventfd(0, EFD_CLOEXEC);
 	functions->ready_fd = eventfd(0, EFD_CLOEXEC);
 	functions->done_fd = eventfd(0, EFD_CLOEXEC);
-	r = functions->stop_fd < 0 || functions->ready_fd < 0 || functions->done_fd < 0 ? -EMFILE : thread_start(NULL, functions_main, functions);
+	r = functions->stop_fd < 0 || functions->ready_fd < 0 || functions->done_fd < 0 ?
+		    -EMFILE :
+		    thread_start(NULL, functions_main, functions);
 	if (r < 0) {
 		functions_free(functions);
 		snprintf(error, size, "%s", strerror(-r));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See prologue.h. Points are what every Linux from 5.8 on emulates on x86-64 (arch/x86/kernel/uprobes.c): in
- * push_setup_xol_ops() a push of a register, and in branch_setup_xol_ops() the nop of one byte, jmp and call. Conditional
- * jumps, which it emulates, too, are no points here: a loop may begin with one.
+ * push_setup_xol_ops() a push of a register, and in branch_setup_xol_ops() the nop of one byte, jmp and call.
+ * Conditional jumps, which it emulates, too, are no points here: a loop may begin with one.
  */
 #include "kernel/uprobe/prologue.h"
 
@@ -27,12 +27,12 @@ static bool begins_with(const unsigned char *code, size_t len, const unsigned ch
 enum writes { NOTHING, OPCODE_REG, MODRM_REG, MODRM_RM };
 
 enum effect {
-	PASSED,	    /* behind it all is as before, but for what it writes to */
-	STACK,	    /* it moves the stack pointer */
-	POINT,	    /* a probe may be on it */
+	PASSED, /* behind it all is as before, but for what it writes to */
+	STACK, /* it moves the stack pointer */
+	POINT, /* a probe may be on it */
 	POINT_REX_B, /* if it has no prefix but this one */
 	POINT_FIRST, /* if it comes first: later ones may begin a loop */
-	ZERO,	    /* a jump that is taken where what was tested is 0 */
+	ZERO, /* a jump that is taken where what was tested is 0 */
 };
 
 /* What may come before a point, and points. */
@@ -44,28 +44,28 @@ static const struct form {
 	enum writes writes;
 	enum effect effect;
 } forms[] = {
-	{ 0x50, 0xf8, .effect = POINT_REX_B },					    /* push %reg */
-	{ 0x90, 0xff, .effect = POINT },					    /* nop */
-	{ 0xe9, 0xff, .more = 4, .effect = POINT },				    /* jmp */
+	{ 0x50, 0xf8, .effect = POINT_REX_B }, /* push %reg */
+	{ 0x90, 0xff, .effect = POINT }, /* nop */
+	{ 0xe9, 0xff, .more = 4, .effect = POINT }, /* jmp */
 	{ 0xeb, 0xff, .more = 1, .effect = POINT },
-	{ 0xe8, 0xff, .more = 4, .effect = POINT_FIRST },			    /* call */
-	{ 0x74, 0xff, .more = 1, .effect = ZERO },				    /* je */
+	{ 0xe8, 0xff, .more = 4, .effect = POINT_FIRST }, /* call */
+	{ 0x74, 0xff, .more = 1, .effect = ZERO }, /* je */
 	{ 0x0f, 0xff, true, 0x84, 0xff, .more = 4, .effect = ZERO },
-	{ 0x31, 0xff, true, 0xc0, 0xc0, .writes = MODRM_RM },			    /* xor %reg, %reg */
+	{ 0x31, 0xff, true, 0xc0, 0xc0, .writes = MODRM_RM }, /* xor %reg, %reg */
 	{ 0x33, 0xff, true, 0xc0, 0xc0, .writes = MODRM_REG },
-	{ 0x39, 0xfd, true, 0xc0, 0xc0 },					    /* cmp %reg, %reg */
-	{ 0x85, 0xff, true, 0xc0, 0xc0 },					    /* test %reg, %reg */
-	{ 0x89, 0xff, true, 0xc0, 0xc0, .writes = MODRM_RM },			    /* mov %reg, %reg */
+	{ 0x39, 0xfd, true, 0xc0, 0xc0 }, /* cmp %reg, %reg */
+	{ 0x85, 0xff, true, 0xc0, 0xc0 }, /* test %reg, %reg */
+	{ 0x89, 0xff, true, 0xc0, 0xc0, .writes = MODRM_RM }, /* mov %reg, %reg */
 	{ 0x8b, 0xff, true, 0xc0, 0xc0, .writes = MODRM_REG },
-	{ 0x8b, 0xfd, true, 0x05, 0xc7, .more = 4, .writes = MODRM_REG },	    /* mov symbol(%rip), %reg */
-	{ 0x8d, 0xff, true, 0x05, 0xc7, .more = 4, .writes = MODRM_REG },	    /* lea symbol(%rip), %reg */
-	{ 0xb8, 0xf8, .more = 4, .writes = OPCODE_REG },			    /* mov $number, %reg */
-	{ 0x80, 0xff, true, 0x3d, 0xff, .more = 5 },				    /* cmp $number, symbol(%rip) */
+	{ 0x8b, 0xfd, true, 0x05, 0xc7, .more = 4, .writes = MODRM_REG }, /* mov symbol(%rip), %reg */
+	{ 0x8d, 0xff, true, 0x05, 0xc7, .more = 4, .writes = MODRM_REG }, /* lea symbol(%rip), %reg */
+	{ 0xb8, 0xf8, .more = 4, .writes = OPCODE_REG }, /* mov $number, %reg */
+	{ 0x80, 0xff, true, 0x3d, 0xff, .more = 5 }, /* cmp $number, symbol(%rip) */
 	{ 0x83, 0xff, true, 0x3d, 0xff, .more = 5 },
 	{ 0x81, 0xff, true, 0x3d, 0xff, .more = 8 },
-	{ 0x83, 0xff, true, 0xf8, 0xf8, .more = 1 },				    /* cmp $number, %reg */
+	{ 0x83, 0xff, true, 0xf8, 0xf8, .more = 1 }, /* cmp $number, %reg */
 	{ 0x81, 0xff, true, 0xf8, 0xf8, .more = 4 },
-	{ 0x83, 0xff, true, 0xec, 0xff, .more = 1, .effect = STACK },		    /* sub $number, %rsp */
+	{ 0x83, 0xff, true, 0xec, 0xff, .more = 1, .effect = STACK }, /* sub $number, %rsp */
 	{ 0x81, 0xff, true, 0xec, 0xff, .more = 4, .effect = STACK },
 };
 
@@ -73,14 +73,14 @@ static const struct form {
 static const struct {
 	uint8_t n, code[9];
 } fixed[] = {
-	{ 4, { 0xf3, 0x0f, 0x1e, 0xfa } },					 /* endbr64 */
-	{ 2, { 0x66, 0x90 } },							 /* longer nops: only Linux 6.18 emulates them */
+	{ 4, { 0xf3, 0x0f, 0x1e, 0xfa } }, /* endbr64 */
+	{ 2, { 0x66, 0x90 } }, /* longer nops: only Linux 6.18 emulates them */
 	{ 3, { 0x0f, 0x1f, 0x00 } },
 	{ 4, { 0x0f, 0x1f, 0x40, 0x00 } },
 	{ 6, { 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
 	{ 7, { 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 } },
 	{ 8, { 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 } },
-	{ 9, { 0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00 } },	 /* mov %fs:40, %rax: the stack protector */
+	{ 9, { 0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00 } }, /* mov %fs:40, %rax: the stack protector */
 };
 
 /* One instruction. */
@@ -181,14 +181,15 @@ static bool step_passes(const struct step *step, const struct prologue_need *nee
 	}
 }
 
-int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need, struct prologue_point *ret,
-		  const char **why_ret)
+int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need,
+		  struct prologue_point *ret, const char **why_ret)
 {
 	static const unsigned char nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	bool tested = false, not_zero = false;
 	struct step s = { .len = 1 };
 
-	*why_ret = "none of its first instructions is one that the kernel emulates (push, nop, jmp), so each call would be "
+	*why_ret = "none of its first instructions is one that the kernel emulates (push, nop, jmp), so each call "
+		   "would be "
 		   "stepped through";
 	own = MIN(MIN(own, len), (size_t)PROLOGUE_MAX);
 	for (size_t at = 0; s.len; at += s.len) {
@@ -213,8 +214,8 @@ int prologue_find(const unsigned char *code, size_t len, size_t own, const struc
 #else
 
 /* Nothing is decoded. The nop is what our own library has: stepped through or not, it does the same from any place. */
-int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need, struct prologue_point *ret,
-		  const char **why_ret)
+int prologue_find(const unsigned char *code, size_t len, size_t own, const struct prologue_need *need,
+		  struct prologue_point *ret, const char **why_ret)
 {
 	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 }; /* of arm64 */
 

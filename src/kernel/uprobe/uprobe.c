@@ -87,7 +87,8 @@ static int refused(struct uprobe_point *p, const char *why)
 }
 
 /* The function at OFFSET has OWN bytes, and there is code up to LEN. */
-static int point_find(int fd, uint64_t offset, uint64_t len, uint64_t own, const struct prologue_need *need, struct uprobe_point *ret)
+static int point_find(int fd, uint64_t offset, uint64_t len, uint64_t own, const struct prologue_need *need,
+		      struct uprobe_point *ret)
 {
 	unsigned char code[PROLOGUE_MAX];
 	struct prologue_point point;
@@ -103,7 +104,8 @@ static int point_find(int fd, uint64_t offset, uint64_t len, uint64_t own, const
 	return 0;
 }
 
-static int symbol_point(int fd, Elf *elf, const char *symbol, const struct prologue_need *need, struct uprobe_point *ret)
+static int symbol_point(int fd, Elf *elf, const char *symbol, const struct prologue_need *need,
+			struct uprobe_point *ret)
 {
 	uint64_t offset = 0, len = 0;
 	GElf_Sym sym;

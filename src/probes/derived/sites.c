@@ -4,8 +4,9 @@
 
 #include "trace/probe.h"
 
-static const struct field_name kind_names[] = { { ALLOC_SITE_NATIVE, "native" }, { ALLOC_SITE_MODULE, "module" },
-						{ ALLOC_SITE_PYTHON, "python" }, { 0, NULL } };
+static const struct field_name kind_names[] = {
+	{ ALLOC_SITE_NATIVE, "native" }, { ALLOC_SITE_MODULE, "module" }, { ALLOC_SITE_PYTHON, "python" }, { 0, NULL }
+};
 
 #define AT(member) offsetof(struct alloc_site_row, member)
 static const struct field fields[] = {
@@ -14,7 +15,8 @@ static const struct field fields[] = {
 	{ "SITE", "its number, from 1", FIELD_U32, AT(site) },
 	{ "KIND", "native, python (a stack), module (a file that code is in)", FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "FRAMES",
-	  "from the innermost on, joined by ';': native: return addresses, each as the SITE of a module (-: in none) and an address in that "
+	  "from the innermost on, joined by ';': native: return addresses, each as the SITE of a module (-: in none) "
+	  "and an address in that "
 	  "file; python: file:line:function; module: path, as the process has it",
 	  FIELD_STACK, AT(segs), 0 },
 	{ "BUILD_ID", "of a module, in hex", FIELD_USTR, AT(segs), 1 },

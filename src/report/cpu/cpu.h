@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sums of CPU time of one trace folder. load.h fills a struct report_cpu from sched.out (sums), sched_switch.out (single
- * switches) and the files with names and phases; the renderers (text, CSV) only read it. Memory is bounded by the limits
- * below: what exceeds them is in entry 0 of its table, so that sums stay whole.
+ * The sums of CPU time of one trace folder. load.h fills a struct report_cpu from sched.out (sums), sched_switch.out
+ * (single switches) and the files with names and phases; the renderers (text, CSV) only read it. Memory is bounded by
+ * the limits below: what exceeds them is in entry 0 of its table, so that sums stay whole.
  *
  * All texts are escaped as in the .out files, all times ns, all instants CLOCK_MONOTONIC.
  */
@@ -41,7 +41,7 @@ struct report_cpu_options {
 	const char *merge;
 	const char *pattern; /* GLOB,... of threads' names; NULL: python* */
 	unsigned int threshold_permille; /* smaller parts are summed up as `other' */
-	uint64_t gap_ns;		 /* the shortest gap that is listed */
+	uint64_t gap_ns; /* the shortest gap that is listed */
 	const struct phases_options *phases; /* how to find the job's phases; NULL: as the folder has them */
 	struct window window; /* for report_cpu_load(): rows of this time alone; all zero: all */
 };
@@ -83,7 +83,7 @@ void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s);
 struct cpu_proc {
 	uint64_t start_ns, end_ns;
 	uint32_t pid, before; /* BEFORE: the previous life with this PID; 0: none */
-	uint32_t threads;     /* the newest of its threads */
+	uint32_t threads; /* the newest of its threads */
 	uint8_t kind;
 	bool born, ended; /* its begin was seen; its end was seen */
 };
@@ -122,7 +122,8 @@ struct cpu_call {
 	uint64_t disk_ns, blocked_ns, sleep_ns, waits, max_ns;
 	/* from the rows of that call in other files: */
 	uint64_t lat_ns, disk_lat_ns;
-	uint32_t last_folder, last_at; /* the folder of the latest row, and 1 + its index in the table of folders; 0: none */
+	uint32_t last_folder,
+		last_at; /* the folder of the latest row, and 1 + its index in the table of folders; 0: none */
 };
 
 /* The calls of a role on the files of one folder. */
@@ -141,7 +142,7 @@ struct cpu_phase {
 	struct cpu_interval *v; /* in order; after the last row no two touch */
 	uint32_t n, room;
 	uint32_t times; /* how often the phase is recorded */
-	uint32_t open;	/* without an end: they last until the trace ends */
+	uint32_t open; /* without an end: they last until the trace ends */
 	uint64_t wall_ns, run_ns;
 };
 
@@ -163,12 +164,12 @@ struct report_cpu {
 	struct manifest_facts manifest;
 	bool has_sums, has_switches, has_pids;
 	uint64_t begin_ns, end_ns; /* of the rows; 0: no row */
-	uint64_t span_max_ns;	   /* the longest interval that a row of sums covers */
+	uint64_t span_max_ns; /* the longest interval that a row of sums covers */
 
 	struct table tasks, groups, procs, pids, threads, tids, roles, calls, folders;
 	struct table task_cpus, role_cpus, role_threads, group_pids, phase_tasks;
-	struct table files;	  /* FID to folder */
-	struct folders tree;	  /* numbers the folders */
+	struct table files; /* FID to folder */
+	struct folders tree; /* numbers the folders */
 	struct cpu_cpu *cpus; /* CPU_CPUS_MAX */
 	uint32_t n_cpus, cpus_seen; /* 1 + the highest number of a CPU; how many CPUs have rows */
 	char call_names[CPU_CALLS_MAX][32];
@@ -192,7 +193,7 @@ struct report_cpu {
 	char *notes[CPU_NOTES_MAX];
 	uint32_t n_notes;
 	struct cpu_calls *call_files; /* from folders.c; NULL: no rows of calls are needed */
-	struct cpu_caller *callers;  /* NULL: as call_files */
+	struct cpu_caller *callers; /* NULL: as call_files */
 };
 
 extern const char *const report_cpu_kind_names[CPU_KINDS];

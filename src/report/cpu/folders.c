@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folders of calls that waited uninterruptibly, for a disk or for what file systems do with it. sched.out has the call,
- * but not its file; the rows of calls have the file and the latency, but no cause of waits. So the waits of a thread in a
- * call are divided among folders in proportion to the latencies of that call's rows on their files: only of rows that made
- * the kernel fetch (DISK_BYTES) if there are any, otherwise of all. For page faults, which are not calls, the sizes of the
- * mappings count.
+ * The folders of calls that waited uninterruptibly, for a disk or for what file systems do with it. sched.out has the
+ * call, but not its file; the rows of calls have the file and the latency, but no cause of waits. So the waits of a
+ * thread in a call are divided among folders in proportion to the latencies of that call's rows on their files: only of
+ * rows that made the kernel fetch (DISK_BYTES) if there are any, otherwise of all. For page faults, which are not
+ * calls, the sizes of the mappings count.
  */
 #include "report/cpu/load.h"
 
@@ -38,15 +38,16 @@ bool report_cpu_files_row(struct scan *s, void *own)
 		return true;
 	folder = table_get(&r->files, fid);
 	if (folder)
-		*folder = scan_is(s, COL_TYPE, "dir") ? folders_number(&r->tree, path) : folders_number_above(&r->tree, path);
+		*folder = scan_is(s, COL_TYPE, "dir") ? folders_number(&r->tree, path) :
+							folders_number_above(&r->tree, path);
 	return true;
 }
 
 /* --- calls ----------------------------------------------------------------------------------------------- */
 
 /*
- * Returns the call that FUNC was made in: io_submit for io_submit:pread. Requests of io_uring run in io_uring_enter, unless
- * a worker thread runs them.
+ * Returns the call that FUNC was made in: io_submit for io_submit:pread. Requests of io_uring run in io_uring_enter,
+ * unless a worker thread runs them.
  */
 static struct reader_field call_of(struct reader_field func)
 {
@@ -60,7 +61,8 @@ static struct reader_field call_of(struct reader_field func)
 }
 
 /* Returns process PROC's call FUNC, under the row's COMM, if it waited uninterruptibly; else NULL. */
-static struct cpu_call *call_of_proc(struct report_cpu *r, const struct scan *s, uint32_t proc, struct reader_field func)
+static struct cpu_call *call_of_proc(struct report_cpu *r, const struct scan *s, uint32_t proc,
+				     struct reader_field func)
 {
 	uint32_t task = report_cpu_task_known(r, CPU_TARGET, scan_field(s, COL_COMM));
 	const struct cpu_role *role = table_find(&r->roles, report_cpu_pair(proc, task));
@@ -78,8 +80,8 @@ struct call_row {
 };
 
 /*
- * A cache of each process's latest row: the next one mostly belongs to the same call. PIDs may share an entry. None of the
- * tables behind it changes while the rows of a file are read.
+ * A cache of each process's latest row: the next one mostly belongs to the same call. PIDs may share an entry. None of
+ * the tables behind it changes while the rows of a file are read.
  */
 struct cpu_caller {
 	uint64_t pid; /* 0: none */
@@ -104,8 +106,8 @@ static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan 
 				  struct cpu_caller *known, struct reader_field text)
 {
 	const uint32_t pid = (uint32_t)row->pid;
-	struct reader_field func = of->wait ? (struct reader_field){ of->wait, strlen(of->wait) } :
-					      call_of(scan_field(scan, COL_FUNC));
+	struct reader_field func =
+		of->wait ? (struct reader_field){ of->wait, strlen(of->wait) } : call_of(scan_field(scan, COL_FUNC));
 	uint32_t proc = report_cpu_proc_at(of->r, pid, row->time_ns - MIN(row->lat_ns, row->time_ns));
 	struct cpu_call *call = call_of_proc(of->r, scan, proc, func);
 
@@ -117,7 +119,8 @@ static struct cpu_call *find_call(const struct cpu_calls *of, const struct scan 
 }
 
 /* Returns the call that the row belongs to, if it waited uninterruptibly; else NULL. */
-static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, const struct scan *s, const struct call_row *c)
+static inline struct cpu_call *call_that_waited(const struct cpu_calls *of, const struct scan *s,
+						const struct call_row *c)
 {
 	const struct reader_field text = pid_and_fid(s);
 	struct cpu_caller *known = &of->r->callers[c->pid % CALLERS];
@@ -146,7 +149,8 @@ static struct cpu_folder *folder_of(struct report_cpu *cpu, struct cpu_call *cal
 	return cpu_folder;
 }
 
-static inline void add_to_folder(struct report_cpu *cpu, struct cpu_call *call, const struct call_row *row, uint64_t weight)
+static inline void add_to_folder(struct report_cpu *cpu, struct cpu_call *call, const struct call_row *row,
+				 uint64_t weight)
 {
 	const uint32_t *folder = table_find(&cpu->files, row->fid);
 	struct cpu_folder *cpu_folder = folder ? folder_of(cpu, call, *folder) : NULL;
@@ -184,9 +188,12 @@ void report_cpu_calls_rows(struct cpu_calls *of, struct scan *scan)
 {
 	for (scan->row = 0; scan->row < scan->n; scan->row++) {
 		const struct call_row row = {
-			.time_ns = scan_number(scan, COL_TIMESTAMP), .pid = scan_number(scan, COL_PID),
-			.lat_ns = scan_number(scan, COL_LAT_NS), .fid = scan_number(scan, COL_FID),
-			.disk_bytes = scan_number(scan, COL_DISK_BYTES), .len = scan_number(scan, COL_LEN),
+			.time_ns = scan_number(scan, COL_TIMESTAMP),
+			.pid = scan_number(scan, COL_PID),
+			.lat_ns = scan_number(scan, COL_LAT_NS),
+			.fid = scan_number(scan, COL_FID),
+			.disk_bytes = scan_number(scan, COL_DISK_BYTES),
+			.len = scan_number(scan, COL_LEN),
 		};
 
 		if (row.time_ns)

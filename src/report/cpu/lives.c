@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lives: when each process and thread began and ended, from pids.out, and which of them had a PID or TID at a given time, as
- * numbers are reused. Of CPU time it knows only that a thread that ran was alive.
+ * Lives: when each process and thread began and ended, from pids.out, and which of them had a PID or TID at a given
+ * time, as numbers are reused. Of CPU time it knows only that a thread that ran was alive.
  */
 #include "report/cpu/scan.h"
 
@@ -10,8 +10,8 @@
 #include "base/util.h"
 
 /*
- * Returns the key for the tables of PIDs and TIDs. Kernel threads have no row in pids.out, so their numbers are keys apart
- * from the target's; kinds without numbers have one key for each name. A number of the target is its own key.
+ * Returns the key for the tables of PIDs and TIDs. Kernel threads have no row in pids.out, so their numbers are keys
+ * apart from the target's; kinds without numbers have one key for each name. A number of the target is its own key.
  */
 static uint64_t key_of(enum cpu_kind kind, uint32_t number, uint32_t task)
 {
@@ -96,8 +96,14 @@ static uint32_t thread_new(struct report_cpu *cpu, uint32_t proc, uint32_t tid, 
 	if (!i)
 		return 0;
 	*thread_at(cpu, i) = (struct cpu_thread){
-		.start_ns = start_ns, .since_ns = start_ns, .tid = tid, .proc = proc,
-		.task = task, .first_task = task, .before = before, .sibling = proc_at(cpu, proc)->threads,
+		.start_ns = start_ns,
+		.since_ns = start_ns,
+		.tid = tid,
+		.proc = proc,
+		.task = task,
+		.first_task = task,
+		.before = before,
+		.sibling = proc_at(cpu, proc)->threads,
 	};
 	proc_at(cpu, proc)->threads = i;
 	return i;
@@ -225,7 +231,8 @@ static uint32_t row_thread(struct report_cpu *cpu, const struct scan *scan, uint
 	if (i && !born && !thread_at(cpu, i)->ended)
 		return i;
 	thread_ends(cpu, i, scan->time_ns); /* their ends are not known */
-	i = thread_new(cpu, proc, tid, tid, report_cpu_task(cpu, CPU_TARGET, scan_field(scan, COL_COMM)), scan->time_ns);
+	i = thread_new(cpu, proc, tid, tid, report_cpu_task(cpu, CPU_TARGET, scan_field(scan, COL_COMM)),
+		       scan->time_ns);
 	thread_at(cpu, i)->born = born;
 	thread_at(cpu, i)->has_life = i != 0;
 	return i;
@@ -306,9 +313,9 @@ static bool is_lossy(const struct report_cpu *r)
 }
 
 /*
- * Extends the lives under a thread's first and last name by rows of CPU time. A thread runs on for a while after its exit's
- * event, which comes early in the kernel's do_exit(), so it lived at least as long as it was seen to run or wait; unless
- * rows are lost, when some of that may be another thread's.
+ * Extends the lives under a thread's first and last name by rows of CPU time. A thread runs on for a while after its
+ * exit's event, which comes early in the kernel's do_exit(), so it lived at least as long as it was seen to run or
+ * wait; unless rows are lost, when some of that may be another thread's.
  */
 static void thread_end(struct report_cpu *cpu, uint32_t i)
 {
@@ -318,7 +325,8 @@ static void thread_end(struct report_cpu *cpu, uint32_t i)
 	if (!thread->has_life)
 		return;
 	if (!thread->ended) {
-		thread->end_ns = cpu->has_pids ? MAX(cpu->end_ns, thread->since_ns) : MAX(thread->end_ns, thread->since_ns);
+		thread->end_ns =
+			cpu->has_pids ? MAX(cpu->end_ns, thread->since_ns) : MAX(thread->end_ns, thread->since_ns);
 		name_ends(cpu, i, thread->end_ns);
 	}
 	known = report_cpu_known_ns(&thread->sums);

@@ -16,14 +16,18 @@
 
 /* --- tables ----------------------------------------------------------------------------------------------- */
 
-/* FIRST: the key of entry 0, which takes what exceeds MAX. Lives are numbered from it; in other tables it is no hash. */
+/* FIRST: the key of entry 0, which takes what exceeds MAX. Lives are numbered from it; in other tables it is no hash.
+ */
 static const struct {
 	size_t at, value_size;
 	uint32_t max;
 	enum { BY_HASH, BY_PID, FROM_0, FROM_NONE } keys;
 	const char *of; /* what it holds, for the note that there are too many */
 } tables[] = {
-#define TABLE(name, type, ...) { offsetof(struct report_cpu, name), sizeof(type), __VA_ARGS__ }
+#define TABLE(name, type, ...)                                               \
+	{                                                                    \
+		offsetof(struct report_cpu, name), sizeof(type), __VA_ARGS__ \
+	}
 	TABLE(tasks, struct cpu_task, CPU_TASKS_MAX, FROM_NONE, "names"),
 	TABLE(groups, struct cpu_group, CPU_TASKS_MAX, FROM_NONE),
 	TABLE(procs, struct cpu_proc, CPU_THREADS_MAX, FROM_0),
@@ -100,10 +104,9 @@ static void note_manifest(struct report_cpu *cpu, int error)
 	else if (error < 0)
 		report_cpu_note(cpu, "manifest.json is not complete (%s)", strerror(-error));
 	else if (!facts->complete)
-		report_cpu_note(
-			cpu,
-			"the trace has no end: it is still running, or dltraced was killed; the last interval is missing, "
-			"and CPUs do not end together");
+		report_cpu_note(cpu, "the trace has no end: it is still running, or dltraced was killed; the last "
+				     "interval is missing, "
+				     "and CPUs do not end together");
 }
 
 static void note_full(struct report_cpu *r)
@@ -121,7 +124,8 @@ static void note_late(struct report_cpu *r)
 
 	if (p && p->late)
 		report_cpu_note(r, "sched_switch: %s left out",
-				FMT_N(p->late, "row is out of time order and is", "rows are out of time order and are"));
+				FMT_N(p->late, "row is out of time order and is",
+				      "rows are out of time order and are"));
 }
 
 static void note_short(struct report_cpu *cpu, struct scan_folder *folder)
@@ -134,12 +138,13 @@ static void note_short(struct report_cpu *cpu, struct scan_folder *folder)
 		if (!n)
 			continue;
 		cpu->damaged = true;
-		report_cpu_note(cpu, "%s.out: %s of %s are not in the file: it was cut off, or is not there", files[i], FMT_BYTES(n),
-				FMT_BYTES(counted));
+		report_cpu_note(cpu, "%s.out: %s of %s are not in the file: it was cut off, or is not there", files[i],
+				FMT_BYTES(n), FMT_BYTES(counted));
 	}
 }
 
-/* Sums up by CPU and by task, from different rows, so that both can be compared. The trace is as long as its longest CPU. */
+/* Sums up by CPU and by task, from different rows, so that both can be compared. The trace is as long as its longest
+ * CPU. */
 static void check_sums(struct report_cpu *cpu)
 {
 	for (uint32_t i = 0; i < cpu->n_cpus; i++) {
@@ -192,8 +197,8 @@ static int begin_report(struct report_cpu *cpu, const char *dir, struct scan_fol
 	return cpu->has_switches || cpu->has_sums ? 0 : -ENOMSG;
 }
 
-int report_cpu_begin(struct report_cpu **ret, const char *dir, struct scan_folder *folder, const struct manifest_facts *facts,
-		     int manifest, const struct report_cpu_options *options)
+int report_cpu_begin(struct report_cpu **ret, const char *dir, struct scan_folder *folder,
+		     const struct manifest_facts *facts, int manifest, const struct report_cpu_options *options)
 {
 	struct report_cpu *cpu = calloc(1, sizeof(*cpu));
 	int res;
@@ -211,7 +216,8 @@ int report_cpu_begin(struct report_cpu **ret, const char *dir, struct scan_folde
 	return 0;
 }
 
-int report_cpu_sched(struct report_cpu *cpu, struct scan_folder *folder, const struct scan_taker *pids, const struct phases *phases)
+int report_cpu_sched(struct report_cpu *cpu, struct scan_folder *folder, const struct scan_taker *pids,
+		     const struct phases *phases)
 {
 	int res = report_cpu_lives(cpu, scan_file(folder, "pids"), pids);
 
@@ -236,8 +242,8 @@ static void known_gaps(struct report_cpu *cpu, const struct scan_clocks *clocks)
 		if (!p || !p->lost)
 			continue;
 		gaps_put(&cpu->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = GAP_ALL_CPUS, .count = p->lost });
-		report_cpu_note(cpu,
-				"%s: %s lost: in no sum, or the time counts for the threads before and after", probes[i],
+		report_cpu_note(cpu, "%s: %s lost: in no sum, or the time counts for the threads before and after",
+				probes[i],
 				FMT_N(p->lost, "row, or switch that the kernel did not report, is",
 				      "rows, or switches that the kernel did not report, are"));
 	}
@@ -263,7 +269,8 @@ void report_cpu_end(struct report_cpu *cpu, struct scan_folder *folder, const st
 
 static int read_all(struct report_cpu *cpu, int dirfd, struct scan_folder *folder, struct scan_clocks *clocks)
 {
-	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks }, pids = { .take = report_cpu_pids_row, .own = cpu },
+	struct scan_taker clock = { .take = scan_clocks_take, .own = clocks },
+			  pids = { .take = report_cpu_pids_row, .own = cpu },
 			  files = { .take = report_cpu_files_row, .own = cpu };
 	struct phases *phases;
 	int res;

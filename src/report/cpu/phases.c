@@ -23,10 +23,12 @@ static void interval_add(struct cpu_phase *cpu_phase, const struct phase *phase,
 	cpu_phase->times++;
 	cpu_phase->open += phase->unfinished;
 	if (cpu_phase->n == cpu_phase->room) {
-		interval = cpu_phase->room < CPU_INTERVALS_MAX ? reallocarray(cpu_phase->v, room, sizeof(*interval)) : NULL;
+		interval = cpu_phase->room < CPU_INTERVALS_MAX ? reallocarray(cpu_phase->v, room, sizeof(*interval)) :
+								 NULL;
 		if (!interval) { /* no room: the last interval is extended */
 			if (cpu_phase->n)
-				cpu_phase->v[cpu_phase->n - 1].end_ns = MAX(cpu_phase->v[cpu_phase->n - 1].end_ns, end_ns);
+				cpu_phase->v[cpu_phase->n - 1].end_ns =
+					MAX(cpu_phase->v[cpu_phase->n - 1].end_ns, end_ns);
 			return;
 		}
 		cpu_phase->v = interval;

@@ -21,12 +21,17 @@ static void note_segments(struct report_cpu *cpu, const struct scan_file *file)
 	const struct reader *rd = &file->reader;
 
 	if (rd->missing + rd->gone)
-		report_cpu_note(cpu, "%s: %s missing", file->name, FMT_N(rd->missing + rd->gone, "segment is", "segments are"));
+		report_cpu_note(cpu, "%s: %s missing", file->name,
+				FMT_N(rd->missing + rd->gone, "segment is", "segments are"));
 	if (rd->bad && rd->error == -ENOTSUP)
-		report_cpu_note(cpu, "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d --rm, "
-				"gzip -d)", file->name, FMT_N(rd->bad, "segment is", "segments are"));
+		report_cpu_note(cpu,
+				"%s: %s compressed in a format that this dltraced was built without: unpack first "
+				"(zstd -d --rm, "
+				"gzip -d)",
+				file->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad + rd->damaged)
-		report_cpu_note(cpu, "%s: %s could not be read to the end", file->name, FMT_N(rd->bad + rd->damaged, "segment", "segments"));
+		report_cpu_note(cpu, "%s: %s could not be read to the end", file->name,
+				FMT_N(rd->bad + rd->damaged, "segment", "segments"));
 }
 
 void report_cpu_note_file(struct report_cpu *r, const struct scan_file *f, uint64_t bad_rows)

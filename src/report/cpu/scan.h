@@ -85,7 +85,8 @@ void report_cpu_phase_add(struct report_cpu *cpu, uint32_t task, uint64_t from_n
 
 /* --- folders: folders.c ------------------------------------------------------------------ */
 
-/* Returns 1 when any call waited uninterruptibly, so that rows of files.out and of calls are needed; else 0, or -ENOMEM. */
+/* Returns 1 when any call waited uninterruptibly, so that rows of files.out and of calls are needed; else 0, or
+ * -ENOMEM. */
 int report_cpu_folders_begin(struct report_cpu *cpu);
 /* Reads the files of calls that nothing else reads, then adds notes on all of them. */
 void report_cpu_folders_read(struct report_cpu *r, struct scan_folder *folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched.out: rows of a thread's time on a CPU in an interval, and of its waits in a call; and how a stretch of running is
- * added to the report's tables, for either file.
+ * sched.out: rows of a thread's time on a CPU in an interval, and of its waits in a call; and how a stretch of running
+ * is added to the report's tables, for either file.
  */
 #include "report/cpu/scan.h"
 
@@ -31,11 +31,13 @@ static void add_cell(struct table *t, uint32_t what, const struct cpu_run *run)
 
 void report_cpu_add(struct report_cpu *report_cpu, const struct cpu_run *run)
 {
-	uint32_t role = report_cpu_add_sums(report_cpu, run->thread, run->task, &run->sums), at = MIN(run->cpu, CPU_CPUS_MAX - 1);
+	uint32_t role = report_cpu_add_sums(report_cpu, run->thread, run->task, &run->sums),
+		 at = MIN(run->cpu, CPU_CPUS_MAX - 1);
 	struct cpu_cpu *cpu = &report_cpu->cpus[at];
 
 	report_cpu_seen(report_cpu, run->thread, run->task, run->from_ns, run->to_ns);
-	*(report_cpu_task_at(report_cpu, run->task)->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) += run->sums.run_ns;
+	*(report_cpu_task_at(report_cpu, run->task)->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) +=
+		run->sums.run_ns;
 	cpu->switches += run->sums.switches;
 	report_cpu->n_cpus = MAX(report_cpu->n_cpus, at + 1);
 	add_cell(&report_cpu->task_cpus, run->task, run);
@@ -111,7 +113,8 @@ static bool row(struct scan *scan, void *own)
 
 	if (!scan_u64(scan, COL_PID, &pid) || !scan_u64(scan, COL_TID, &tid) || pid > UINT32_MAX || tid > UINT32_MAX ||
 	    !scan_u64(scan, COL_SPAN_NS, &span) || !kind_of(scan_field(scan, COL_KIND), &kind) ||
-	    !(of_call || (scan_u64(scan, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(scan, COL_RUN_NS, &run.sums.run_ns))))
+	    !(of_call ||
+	      (scan_u64(scan, COL_CPU, &cpu) && cpu < CPU_CPUS_MAX && scan_u64(scan, COL_RUN_NS, &run.sums.run_ns))))
 		return false;
 	run.from_ns = scan->time_ns - MIN(span, scan->time_ns);
 	if (!report_cpu->begin_ns || run.from_ns < report_cpu->begin_ns)
@@ -133,8 +136,7 @@ static bool row(struct scan *scan, void *own)
 	thread = table_at(&report_cpu->threads, run.thread);
 	if (!report_cpu->has_switches || kind != CPU_TARGET) /* sched_switch.out has the target's time more exactly */
 		report_cpu_phase_add(report_cpu, run.task, run.from_ns,
-				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns)
-						   : run.to_ns,
+				     thread->ended ? MAX(MIN(run.to_ns, thread->end_ns), run.from_ns) : run.to_ns,
 				     run.sums.run_ns);
 	return true;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_switch.out: a row for each switch by which a thread of the target gets a CPU or leaves it. Without sched.out, all
- * sums are made of these rows; with it, they show to the nanosecond in which phase the target ran, and when it ran on no
- * CPU.
+ * sched_switch.out: a row for each switch by which a thread of the target gets a CPU or leaves it. Without sched.out,
+ * all sums are made of these rows; with it, they show to the nanosecond in which phase the target ran, and when it ran
+ * on no CPU.
  *
- * A row has the thread that left and how long it had run. So the time of a CPU since its previous row is known, except that
- * of other threads in between, which are not of the target: it counts as nobody's.
+ * A row has the thread that left and how long it had run. So the time of a CPU since its previous row is known, except
+ * that of other threads in between, which are not of the target: it counts as nobody's.
  */
 #include "report/cpu/scan.h"
 
@@ -27,7 +27,7 @@ struct at {
 	bool seen;
 	uint64_t first_ns, first_run_ns, last_ns;
 	struct side first, next; /* which thread left at the first row; which came at the last */
-	uint64_t off_ns;	 /* since when the target does not run there, if it does not */
+	uint64_t off_ns; /* since when the target does not run there, if it does not */
 	bool off, off_idle;
 };
 
@@ -70,13 +70,14 @@ struct side_columns {
 static const struct side_columns prev_columns = { COL_PREV_PID, COL_PREV_TID, COL_PREV_COMM },
 				 next_columns = { COL_NEXT_PID, COL_NEXT_TID, COL_NEXT_COMM };
 
-static bool side_of(struct report_cpu *cpu, const struct scan *scan, const struct side_columns *columns, uint64_t time_ns,
-		    struct side *ret)
+static bool side_of(struct report_cpu *cpu, const struct scan *scan, const struct side_columns *columns,
+		    uint64_t time_ns, struct side *ret)
 {
 	struct reader_field comm = scan_field(scan, columns->comm);
 	uint64_t pid, tid;
 
-	if (!scan_u64(scan, columns->pid, &pid) || !scan_u64(scan, columns->tid, &tid) || pid > UINT32_MAX || tid > UINT32_MAX)
+	if (!scan_u64(scan, columns->pid, &pid) || !scan_u64(scan, columns->tid, &tid) || pid > UINT32_MAX ||
+	    tid > UINT32_MAX)
 		return false;
 	*ret = (struct side){ .pid = (uint32_t)pid, .tid = (uint32_t)tid };
 	ret->kind = kind_of(cpu, ret->pid, comm);
@@ -96,8 +97,12 @@ static void ran(struct report_cpu *report_cpu, uint32_t cpu, const struct side *
 		bool preempted)
 {
 	struct cpu_run run = {
-		.thread = side->thread, .task = side->task, .cpu = cpu,
-		.from_ns = from_ns, .to_ns = to_ns, .sums = { .run_ns = to_ns - from_ns, .preempted = preempted },
+		.thread = side->thread,
+		.task = side->task,
+		.cpu = cpu,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.sums = { .run_ns = to_ns - from_ns, .preempted = preempted },
 	};
 
 	if (from_ns > to_ns)
@@ -138,8 +143,12 @@ static void waited(struct report_cpu *cpu, const struct side *side, uint64_t now
 
 static void came(struct report_cpu *r, const struct scan *s, uint32_t cpu, const struct side *next)
 {
-	struct cpu_run run = { .thread = next->thread, .task = next->task, .cpu = cpu, .from_ns = s->time_ns,
-			       .to_ns = s->time_ns, .sums = { .switches = 1, .runq_ns = scan_number(s, COL_WAIT_NS) } };
+	struct cpu_run run = { .thread = next->thread,
+			       .task = next->task,
+			       .cpu = cpu,
+			       .from_ns = s->time_ns,
+			       .to_ns = s->time_ns,
+			       .sums = { .switches = 1, .runq_ns = scan_number(s, COL_WAIT_NS) } };
 
 	waited(r, next, s->time_ns, run.sums.runq_ns);
 	((struct cpu_thread *)table_at(&r->threads, next->thread))->left_ns = 0;
@@ -224,7 +233,7 @@ static void off_row(struct switches *sw, const struct scan *scan, struct at *at,
 		/* idle all the time only when the last idle stretch reaches back to its begin */
 		off_ends(sw->r, sw, at->off_ns, scan->time_ns,
 			 prev->kind == CPU_IDLE && at->off_idle && run_ns != NOT_KNOWN &&
-			 run_ns + SLACK_NS >= scan->time_ns - at->off_ns);
+				 run_ns + SLACK_NS >= scan->time_ns - at->off_ns);
 		at->off = false;
 	}
 	if (next->kind != CPU_TARGET) {
@@ -237,8 +246,8 @@ static void off_row(struct switches *sw, const struct scan *scan, struct at *at,
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
 /*
- * Returns when a thread that came, and has no row of leaving, ended, within [FROM, TO]; TO when it has not. From then on it
- * does not count as the target.
+ * Returns when a thread that came, and has no row of leaving, ended, within [FROM, TO]; TO when it has not. From then
+ * on it does not count as the target.
  */
 static uint64_t end_of(const struct report_cpu *r, const struct side *side, uint64_t from_ns, uint64_t to_ns)
 {
@@ -248,8 +257,8 @@ static uint64_t end_of(const struct report_cpu *r, const struct side *side, uint
 }
 
 /* Adds the time of the CPU between the previous row and this one. */
-static void between(struct report_cpu *report_cpu, const struct scan *scan, struct at *at, uint32_t cpu, const struct side *prev,
-		    uint64_t run_ns, bool preempted)
+static void between(struct report_cpu *report_cpu, const struct scan *scan, struct at *at, uint32_t cpu,
+		    const struct side *prev, uint64_t run_ns, bool preempted)
 {
 	uint64_t begin_ns = at->last_ns, now = scan->time_ns, since;
 	bool whole;
@@ -263,8 +272,11 @@ static void between(struct report_cpu *report_cpu, const struct scan *scan, stru
 		uint64_t end_ns = end_of(report_cpu, &at->next, begin_ns, since);
 
 		if (end_ns == since)
-			gaps_put(&report_cpu->gaps, &(struct gap){ .kind = GAP_LOST, .cpu = cpu, .begin_ns = begin_ns, .end_ns = since,
-							  .ns = (int64_t)(since - begin_ns) });
+			gaps_put(&report_cpu->gaps, &(struct gap){ .kind = GAP_LOST,
+								   .cpu = cpu,
+								   .begin_ns = begin_ns,
+								   .end_ns = since,
+								   .ns = (int64_t)(since - begin_ns) });
 		else
 			ran(report_cpu, cpu, &at->next, begin_ns, end_ns, false);
 		begin_ns = end_ns == since ? begin_ns : end_ns;
@@ -286,7 +298,8 @@ static bool row(struct scan *scan, void *own)
 	if (!scan_u64(scan, COL_RUN_NS, &run_ns))
 		run_ns = NOT_KNOWN;
 	at = &sw->at[cpu];
-	if (!side_of(sw->r, scan, &prev_columns, run_ns == NOT_KNOWN ? scan->time_ns : scan->time_ns - MIN(run_ns, scan->time_ns), &prev) ||
+	if (!side_of(sw->r, scan, &prev_columns,
+		     run_ns == NOT_KNOWN ? scan->time_ns : scan->time_ns - MIN(run_ns, scan->time_ns), &prev) ||
 	    !side_of(sw->r, scan, &next_columns, scan->time_ns, &next))
 		return false;
 	off_row(sw, scan, at, &prev, &next, run_ns);
@@ -314,8 +327,8 @@ static void common_span(struct report_cpu *cpu, const struct switches *sw)
 {
 	for (uint32_t i = 0; i < CPU_CPUS_MAX && !cpu->has_sums; i++) {
 		const struct at *at = &sw->at[i];
-		uint64_t begin_ns = at->first_ns -
-				    (at->first_run_ns == NOT_KNOWN ? 0 : MIN(at->first_run_ns, at->first_ns));
+		uint64_t begin_ns =
+			at->first_ns - (at->first_run_ns == NOT_KNOWN ? 0 : MIN(at->first_run_ns, at->first_ns));
 
 		if (!at->seen)
 			continue;
@@ -332,14 +345,16 @@ static int cpu_ends(struct report_cpu *report_cpu, struct switches *sw, uint32_t
 
 	if (!at->seen)
 		return 0;
-	since = at->first_run_ns == NOT_KNOWN ? report_cpu->begin_ns : at->first_ns - MIN(at->first_run_ns, at->first_ns);
+	since = at->first_run_ns == NOT_KNOWN ? report_cpu->begin_ns :
+						at->first_ns - MIN(at->first_run_ns, at->first_ns);
 	since = MAX(since, report_cpu->begin_ns);
 	if (at->first.kind != CPU_TARGET)
 		off_ends(report_cpu, sw, report_cpu->begin_ns, at->first_ns,
 			 at->first.kind == CPU_IDLE && since <= report_cpu->begin_ns + SLACK_NS);
 	nobody_ran(report_cpu, cpu, report_cpu->begin_ns, since);
 	ran(report_cpu, cpu, &at->first, since, at->first_ns, false);
-	since = at->next.kind == CPU_TARGET ? end_of(report_cpu, &at->next, at->last_ns, report_cpu->end_ns) : at->last_ns;
+	since = at->next.kind == CPU_TARGET ? end_of(report_cpu, &at->next, at->last_ns, report_cpu->end_ns) :
+					      at->last_ns;
 	ran(report_cpu, cpu, &at->next, at->last_ns, since, false);
 	nobody_ran(report_cpu, cpu, since, report_cpu->end_ns);
 	if (at->off)

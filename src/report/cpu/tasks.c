@@ -15,7 +15,7 @@
 
 const char *const report_cpu_kind_names[CPU_KINDS] = {
 	[CPU_TARGET] = "target", [CPU_KERNEL] = "kernel", [CPU_SELF] = "self",
-	[CPU_OTHER] = "other",	 [CPU_IDLE] = "idle",
+	[CPU_OTHER] = "other",   [CPU_IDLE] = "idle",
 };
 
 /* Kernel threads that exist for each CPU, disk or interrupt: their names end with a number or a device. */
@@ -150,8 +150,11 @@ static const struct cpu_rule *rule_of(const struct report_cpu *r, const struct c
 
 static const char *group_name(const struct cpu_task *t, const struct cpu_rule *rule)
 {
-	return t->kind == CPU_IDLE ? "(idle)" : t->kind == CPU_SELF ? "(dltraced itself)" :
-	       t->kind == CPU_OTHER ? "(others)" : rule ? rule->prefix : t->comm;
+	return t->kind == CPU_IDLE  ? "(idle)" :
+	       t->kind == CPU_SELF  ? "(dltraced itself)" :
+	       t->kind == CPU_OTHER ? "(others)" :
+	       rule                 ? rule->prefix :
+				      t->comm;
 }
 
 void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s)

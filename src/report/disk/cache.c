@@ -7,7 +7,8 @@
 #include "report/scan/lookup.h"
 #include "stats/top.h"
 
-/* An instant that was cut: the end of an epoch and the begin of the next have one cut, and a program notes the time first. */
+/* An instant that was cut: the end of an epoch and the begin of the next have one cut, and a program notes the time
+ * first. */
 #define CUT_BEFORE_NS (200 * NSEC_PER_MSEC)
 #define CUT_AFTER_NS (10 * NSEC_PER_MSEC)
 #define PAGE_BYTES 4096 /* where the manifest has no size of pages */
@@ -55,8 +56,8 @@ static void spans_halve(struct report_cache *cache)
 }
 
 /*
- * Returns the interval of a row for the SPAN_NS before UNTIL_NS; NULL: no memory. CUT: it ends where an epoch begins or ends.
- * Rows that are sent together begin at the same instant, or earlier, where a ring had no room for the row before.
+ * Returns the interval of a row for the SPAN_NS before UNTIL_NS; NULL: no memory. CUT: it ends where an epoch begins or
+ * ends. Rows that are sent together begin at the same instant, or earlier, where a ring had no room for the row before.
  */
 static struct report_cache_span *span_at(struct report_cache *cache, uint64_t until_ns, uint64_t span_ns, bool cut)
 {
@@ -106,7 +107,8 @@ static uint64_t cut_near(const struct report_cache *cache, uint64_t at_ns)
 	const uint64_t from_ns = at_ns - MIN(at_ns, CUT_BEFORE_NS + 1);
 	uint64_t best_ns = at_ns, best = UINT64_MAX;
 
-	for (uint32_t i = first_after(cache, from_ns); i < cache->n_spans && cache->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
+	for (uint32_t i = first_after(cache, from_ns);
+	     i < cache->n_spans && cache->span[i].end_ns <= at_ns + CUT_AFTER_NS; i++) {
 		const uint64_t cut_ns = cache->span[i].end_ns, off = cut_ns > at_ns ? cut_ns - at_ns : at_ns - cut_ns;
 
 		if (!cache->span[i].cut || off >= best)
@@ -128,7 +130,9 @@ void report_cache_within(const struct report_cache *cache, uint64_t begin_ns, ui
 		if (from_ns >= to_ns)
 			continue;
 		for (unsigned int k = 0; k < CACHE_SUMS; k++)
-			sum[k] += (uint64_t)((double)at->sum[k] * (double)(to_ns - from_ns) / (double)(at->end_ns - at->begin_ns) + 0.5);
+			sum[k] += (uint64_t)((double)at->sum[k] * (double)(to_ns - from_ns) /
+						     (double)(at->end_ns - at->begin_ns) +
+					     0.5);
 	}
 }
 
@@ -137,9 +141,9 @@ void report_cache_within(const struct report_cache *cache, uint64_t begin_ns, ui
 static bool take(struct scan *scan, void *own)
 {
 	static const enum column columns[CACHE_SUMS] = {
-		[CACHE_READ] = COL_READ, [CACHE_HIT] = COL_HIT, [CACHE_MISS] = COL_MISS, [CACHE_AHEAD] = COL_AHEAD,
-		[CACHE_USED] = COL_USED, [CACHE_EVICTED] = COL_EVICTED, [CACHE_WASTED] = COL_WASTED,
-		[CACHE_DIRTIED] = COL_DIRTIED, [CACHE_WRITTEN] = COL_WRITTEN,
+		[CACHE_READ] = COL_READ,     [CACHE_HIT] = COL_HIT,         [CACHE_MISS] = COL_MISS,
+		[CACHE_AHEAD] = COL_AHEAD,   [CACHE_USED] = COL_USED,       [CACHE_EVICTED] = COL_EVICTED,
+		[CACHE_WASTED] = COL_WASTED, [CACHE_DIRTIED] = COL_DIRTIED, [CACHE_WRITTEN] = COL_WRITTEN,
 	};
 	struct report_cache *cache = own;
 	struct report_cache_row *file;
@@ -168,7 +172,8 @@ static bool take(struct scan *scan, void *own)
 static uint64_t again(const struct report *r, uint64_t fid, const struct report_cache_row *row)
 {
 	const struct report_file *f = table_find(&r->files, fid);
-	const uint64_t page = r->cache->page_bytes, pages = f ? f->size / page + (f->size % page != 0) : 0, in = report_cache_in(row);
+	const uint64_t page = r->cache->page_bytes, pages = f ? f->size / page + (f->size % page != 0) : 0,
+		       in = report_cache_in(row);
 
 	return pages && in > pages ? in - pages : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of cache.out, by file, by time and in all: how the kernel filled and emptied the page cache. A file's rows of all
- * intervals are added up. Bounded: a file without room is only in the sums of all; a trace with more intervals than there
- * is room for has longer ones.
+ * Sums of cache.out, by file, by time and in all: how the kernel filled and emptied the page cache. A file's rows of
+ * all intervals are added up. Bounded: a file without room is only in the sums of all; a trace with more intervals than
+ * there is room for has longer ones.
  */
 #ifndef REPORT_DISK_CACHE_H
 #define REPORT_DISK_CACHE_H
@@ -15,7 +15,15 @@
 
 /* All are pages, except CACHE_READ. */
 enum cache_sum {
-	CACHE_READ, CACHE_HIT, CACHE_MISS, CACHE_AHEAD, CACHE_USED, CACHE_EVICTED, CACHE_WASTED, CACHE_DIRTIED, CACHE_WRITTEN,
+	CACHE_READ,
+	CACHE_HIT,
+	CACHE_MISS,
+	CACHE_AHEAD,
+	CACHE_USED,
+	CACHE_EVICTED,
+	CACHE_WASTED,
+	CACHE_DIRTIED,
+	CACHE_WRITTEN,
 	CACHE_SUMS,
 };
 
@@ -38,7 +46,8 @@ struct report_cache {
 	uint64_t page_bytes;
 	struct table files; /* struct report_cache_row, by FID, without a path */
 	struct report_cache_row all; /* FID is 0 */
-	struct report_cache_row row[CACHE_SHOWN + 1]; /* those with the most pages that came in; the last is of all others */
+	struct report_cache_row
+		row[CACHE_SHOWN + 1]; /* those with the most pages that came in; the last is of all others */
 	unsigned int n;
 	struct report_cache_span *span; /* of all files, in order of time */
 	uint32_t n_spans, spans_room;
@@ -52,10 +61,11 @@ void report_cache_read(struct report *r);
 void report_cache_end(struct report *report);
 
 /*
- * Adds to SUM what the intervals have in [BEGIN, END); of one that is in it in part, the same part. Intervals are cut where
- * epochs that are live regions begin and end: BEGIN and END then are these cuts, and no interval is divided.
+ * Adds to SUM what the intervals have in [BEGIN, END); of one that is in it in part, the same part. Intervals are cut
+ * where epochs that are live regions begin and end: BEGIN and END then are these cuts, and no interval is divided.
  */
-void report_cache_within(const struct report_cache *cache, uint64_t begin_ns, uint64_t end_ns, uint64_t sum[CACHE_SUMS]);
+void report_cache_within(const struct report_cache *cache, uint64_t begin_ns, uint64_t end_ns,
+			 uint64_t sum[CACHE_SUMS]);
 
 /* Returns the pages that came into the cache for reads. */
 static inline uint64_t report_cache_in(const struct report_cache_row *row)

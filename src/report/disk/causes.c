@@ -59,7 +59,8 @@ static struct report_cause_process *process_of(struct report_causes *c, uint64_t
 	return p;
 }
 
-static void add_to_process(struct report_causes *c, struct report_cause_process *p, const struct report_cause *one, bool unsure)
+static void add_to_process(struct report_causes *c, struct report_cause_process *p, const struct report_cause *one,
+			   bool unsure)
 {
 	add(p ? &p->sum : &c->other_processes, one);
 	if (p && unsure)
@@ -69,8 +70,8 @@ static void add_to_process(struct report_causes *c, struct report_cause_process 
 /* --- write-backs --------------------------------------------------------------------------------------- */
 
 /*
- * Takes a part of a write-back. The time is divided in proportion to the bytes, and the last part gets the rest, so that the
- * parts add up. The request counts once, for the process that wrote most of it.
+ * Takes a part of a write-back. The time is divided in proportion to the bytes, and the last part gets the rest, so
+ * that the parts add up. The request counts once, for the process that wrote most of it.
  */
 static void take_part(void *ctx, const struct writeback *writeback, uint64_t len, uint32_t pid)
 {
@@ -89,7 +90,8 @@ static void take_part(void *ctx, const struct writeback *writeback, uint64_t len
 		one.time_ns = causes->time_left_ns;
 	causes->time_left_ns -= one.time_ns;
 	if (writer)
-		add_to_process(causes, process_of(causes, writer, (struct reader_field){ .p = "" }), &one, !pid && writeback->writers > 1);
+		add_to_process(causes, process_of(causes, writer, (struct reader_field){ .p = "" }), &one,
+			       !pid && writeback->writers > 1);
 	else
 		add(&causes->no_writer[CAUSE_DATA], &one);
 	if (len > causes->largest_bytes) {
@@ -118,8 +120,14 @@ static bool keep(struct report *report, const struct target *target, const struc
 {
 	struct report_file *file = target->fid ? table_find(&report->files, target->fid) : NULL;
 	const struct writeback x = {
-		.issued_ns = target->issued_ns, .fid = target->fid, .off = target->off, .bytes = one->write_bytes, .time_ns = one->time_ns,
-		.pid = (uint32_t)target->pid, .writers = (uint32_t)MIN(target->writers, UINT32_MAX), .requests = (uint32_t)one->requests,
+		.issued_ns = target->issued_ns,
+		.fid = target->fid,
+		.off = target->off,
+		.bytes = one->write_bytes,
+		.time_ns = one->time_ns,
+		.pid = (uint32_t)target->pid,
+		.writers = (uint32_t)MIN(target->writers, UINT32_MAX),
+		.requests = (uint32_t)one->requests,
 	};
 
 	if (target->kind != CAUSE_DATA || !file || !target->placed || !x.bytes || target->pid > UINT32_MAX ||
@@ -165,16 +173,22 @@ static void add_pieces(const struct scan *scan, const struct target *whole, stru
 
 	if (!scan_u64(scan, COL_SECTOR, &sector))
 		return;
-	while (bytes && (piece = report_pieces_take(&causes->pieces, scan_field(scan, COL_DISK), sector, whole->issued_ns, scan->time_ns))) {
+	while (bytes && (piece = report_pieces_take(&causes->pieces, scan_field(scan, COL_DISK), sector,
+						    whole->issued_ns, scan->time_ns))) {
 		const uint64_t n = MIN(piece->bytes, bytes);
 		struct report_cause one = { .requests = left->requests, .time_ns = left->time_ns };
-		struct target t = { .kind = (enum cause_kind)piece->kind, .fid = piece->fid, .off = piece->off, .placed = true,
-				    .pid = left->write_bytes ? piece->pid : whole->pid, .writers = whole->writers,
+		struct target t = { .kind = (enum cause_kind)piece->kind,
+				    .fid = piece->fid,
+				    .off = piece->off,
+				    .placed = true,
+				    .pid = left->write_bytes ? piece->pid : whole->pid,
+				    .writers = whole->writers,
 				    .issued_ns = whole->issued_ns };
 
 		if (!n)
 			break;
-		if (!t.fid && t.kind == CAUSE_OTHER) /* the rest of a request that has more pieces than bio_map.out lists */
+		if (!t.fid &&
+		    t.kind == CAUSE_OTHER) /* the rest of a request that has more pieces than bio_map.out lists */
 			t.kind = CAUSE_SEVERAL;
 		*(left->write_bytes ? &one.write_bytes : &one.read_bytes) = n;
 		if (n < bytes)
@@ -192,7 +206,9 @@ static void add_pieces(const struct scan *scan, const struct target *whole, stru
 static struct target target_of(const struct scan *scan, enum report_t t, uint64_t lat_ns)
 {
 	struct target whole = {
-		.kind = kind_of(scan_field(scan, COL_KIND)), .fid = scan_number(scan, COL_FID), .writers = scan_number(scan, COL_WN),
+		.kind = kind_of(scan_field(scan, COL_KIND)),
+		.fid = scan_number(scan, COL_FID),
+		.writers = scan_number(scan, COL_WN),
 		.pid = scan_number(scan, t == REPORT_W ? COL_WPID : COL_PID),
 		.issued_ns = scan->time_ns - MIN(lat_ns, scan->time_ns) + scan_number(scan, COL_QLAT_NS),
 	};
@@ -211,7 +227,8 @@ static void add_interference(const struct scan *scan, enum report_t t, uint64_t 
 	struct interference *interference;
 	struct report_cause_reads *reads;
 
-	if ((t != REPORT_R && t != REPORT_W) || !(interference = table_get(&causes->disks, table_key(name.p, name.len))))
+	if ((t != REPORT_R && t != REPORT_W) ||
+	    !(interference = table_get(&causes->disks, table_key(name.p, name.len))))
 		return;
 	if (t == REPORT_W) {
 		interference_write(interference, scan->time_ns);
@@ -219,7 +236,8 @@ static void add_interference(const struct scan *scan, enum report_t t, uint64_t 
 	}
 	if (!scan_has_number(scan, COL_FID) || !table_find(&scan->report->procs, scan_number(scan, COL_PID)))
 		return;
-	reads = interference_read(interference, scan->time_ns - MIN(lat_ns, scan->time_ns)) ? &causes->beside : &causes->alone;
+	reads = interference_read(interference, scan->time_ns - MIN(lat_ns, scan->time_ns)) ? &causes->beside :
+											      &causes->alone;
 	reads->n++;
 	reads->ns += lat_ns;
 }
@@ -227,7 +245,10 @@ static void add_interference(const struct scan *scan, enum report_t t, uint64_t 
 void report_causes_request(const struct scan *scan, enum report_t t, uint64_t bytes, uint64_t lat_ns)
 {
 	struct report_cause one = {
-		.read_bytes = t == REPORT_R ? bytes : 0, .write_bytes = t == REPORT_W ? bytes : 0, .requests = 1, .time_ns = lat_ns,
+		.read_bytes = t == REPORT_R ? bytes : 0,
+		.write_bytes = t == REPORT_W ? bytes : 0,
+		.requests = 1,
+		.time_ns = lat_ns,
 	};
 	struct report_causes *causes = scan->report->causes;
 	struct target whole;
@@ -240,7 +261,8 @@ void report_causes_request(const struct scan *scan, enum report_t t, uint64_t by
 	whole = target_of(scan, t, lat_ns);
 	if (scan_number(scan, COL_EXTENTS) > 1) {
 		add_pieces(scan, &whole, &one);
-		/* the rest belongs to several files; but what was merged with a journal, metadata or swap counts as that */
+		/* the rest belongs to several files; but what was merged with a journal, metadata or swap counts as
+		 * that */
 		whole.kind = whole.kind == CAUSE_DATA || whole.kind == CAUSE_DIRECT ? CAUSE_SEVERAL : whole.kind;
 		whole.fid = 0;
 	}
@@ -293,7 +315,8 @@ static struct report_cause_row *put_rest(struct report_cause_row *rows, unsigned
 					 const char *what)
 {
 	struct report_cause_row *at = sum->requests || sum->write_bytes ?
-		TOP_PLACE(rows, *n, CAUSES_ROWS, e, e->sum.time_ns, sum->time_ns) : NULL;
+					      TOP_PLACE(rows, *n, CAUSES_ROWS, e, e->sum.time_ns, sum->time_ns) :
+					      NULL;
 
 	if (at)
 		*at = (struct report_cause_row){ .sum = *sum, .what = what };
@@ -344,13 +367,15 @@ static void pick_processes(struct report *report)
 
 	for (uint32_t i = 0; i < causes->processes.n; i++) {
 		const struct report_cause_process *p = table_at(&causes->processes, i);
-		struct report_cause_row *at =
-			p->sum.requests || p->sum.write_bytes ?
-				TOP_PLACE(causes->process, causes->n_processes, CAUSES_SHOWN, e, e->sum.time_ns, p->sum.time_ns) : NULL;
+		struct report_cause_row *at = p->sum.requests || p->sum.write_bytes ?
+						      TOP_PLACE(causes->process, causes->n_processes, CAUSES_SHOWN, e,
+								e->sum.time_ns, p->sum.time_ns) :
+						      NULL;
 
 		add(&rest, &p->sum);
 		if (at)
-			*at = (struct report_cause_row){ .sum = p->sum, .unsure_bytes = p->unsure_bytes,
+			*at = (struct report_cause_row){ .sum = p->sum,
+							 .unsure_bytes = p->unsure_bytes,
 							 .id = table_key_at(&causes->processes, i) };
 	}
 	for (unsigned int i = 0; i < causes->n_processes; i++) {

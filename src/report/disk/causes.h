@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the disks worked for, by the requests of bio.out: files, or a file system's own needs; and the processes that caused
- * it. A read belongs to the process that reads. A write-back belongs to the process that wrote, as its calls show
- * (writebacks.h); where these are not known, to the first one that made the pages dirty. The rows of a table add up to all
- * requests. A request that a disk passes on to a disk below counts once, for the upper one, where its file is known.
- * Bounded: files and processes without room are one row.
+ * What the disks worked for, by the requests of bio.out: files, or a file system's own needs; and the processes that
+ * caused it. A read belongs to the process that reads. A write-back belongs to the process that wrote, as its calls
+ * show (writebacks.h); where these are not known, to the first one that made the pages dirty. The rows of a table add
+ * up to all requests. A request that a disk passes on to a disk below counts once, for the upper one, where its file is
+ * known. Bounded: files and processes without room are one row.
  */
 #ifndef REPORT_DISK_CAUSES_H
 #define REPORT_DISK_CAUSES_H
@@ -34,7 +34,8 @@ enum cause_kind {
 struct report_cause {
 	uint64_t read_bytes, write_bytes, requests;
 	uint64_t time_ns; /* from queued to done */
-	bool of_job; /* of a file: a process of the job caused a request; without a call on it, by executing or mapping it */
+	bool of_job; /* of a file: a process of the job caused a request; without a call on it, by executing or mapping
+			it */
 };
 
 struct report_cause_process {
@@ -48,33 +49,36 @@ struct report_cause_reads {
 	uint64_t n, ns;
 };
 
-#define CAUSES_ROWS (CAUSES_SHOWN + 2 + CAUSE_KINDS) /* also the rest of the job, the rest of others, and what has no file */
+#define CAUSES_ROWS \
+	(CAUSES_SHOWN + 2 + CAUSE_KINDS) /* also the rest of the job, the rest of others, and what has no file */
 
 /* A row of either table. */
 struct report_cause_row {
 	struct report_cause sum;
 	uint64_t unsure_bytes, id; /* id: FID or PID; 0: a row of requests without one */
-	const char *what;	   /* in place of the path or name where ID is 0 */
-	bool of_job;		   /* the job has used the file; the process is one of the job */
+	const char *what; /* in place of the path or name where ID is 0 */
+	bool of_job; /* the job has used the file; the process is one of the job */
 	char *path, comm[64];
 };
 
 struct report_causes {
 	bool known; /* bio.out has the columns */
 	struct report_cause all;
-	struct report_cause no_file[CAUSE_KINDS];   /* requests without a file */
+	struct report_cause no_file[CAUSE_KINDS]; /* requests without a file */
 	struct report_cause no_writer[CAUSE_KINDS]; /* writes of which no process is known */
 	struct report_cause other_files, other_processes; /* that had no room */
-	struct table files;	/* struct report_cause, by FID */
+	struct table files; /* struct report_cause, by FID */
 	struct table processes; /* struct report_cause_process, by PID */
 	struct report_cause_reads beside, alone; /* reads while the disk also wrote; other reads (interference.h) */
 	struct table disks; /* struct interference, by table_key(name) */
 	struct report_pieces pieces;
 	struct writebacks writebacks;
-	uint64_t time_left_ns, bytes_left, largest_bytes; /* of the write-back that is being compared; its largest part */
+	uint64_t time_left_ns, bytes_left,
+		largest_bytes; /* of the write-back that is being compared; its largest part */
 	uint32_t largest_pid;
 
-	/* made by report_causes_end(), sorted by time: the first CAUSES_SHOWN, and rows that are not one file or process */
+	/* made by report_causes_end(), sorted by time: the first CAUSES_SHOWN, and rows that are not one file or
+	 * process */
 	struct report_cause_row file[CAUSES_ROWS], process[CAUSES_ROWS];
 	unsigned int n_files, n_processes;
 };

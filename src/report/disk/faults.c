@@ -33,8 +33,8 @@ static void add(struct report_fault_sum *to, uint64_t ns, uint64_t bytes)
 }
 
 /*
- * Compares a fault at OFFSET, which fetched BYTES, with the process's last one in the file. It goes on from there if it is
- * not before it and no farther behind it than one fetch reaches; otherwise it is a jump.
+ * Compares a fault at OFFSET, which fetched BYTES, with the process's last one in the file. It goes on from there if it
+ * is not before it and no farther behind it than one fetch reaches; otherwise it is a jump.
  */
 static void place(struct report_faults *faults, uint64_t key, uint64_t offset, uint64_t bytes, uint64_t ns)
 {
@@ -61,7 +61,8 @@ static void took(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 static bool take(struct scan *scan, void *own)
 {
 	struct report_faults *faults = own;
-	const uint64_t bytes = scan_number(scan, COL_DISK_BYTES), ns = MIN(scan_number(scan, COL_LAT_NS), scan->time_ns);
+	const uint64_t bytes = scan_number(scan, COL_DISK_BYTES),
+		       ns = MIN(scan_number(scan, COL_LAT_NS), scan->time_ns);
 	const bool kernel = scan_is(scan, COL_FUNC, "kernel"), swap = scan_is(scan, COL_KIND, "swap");
 	uint64_t fid = 0, offset;
 	struct report_fault_sum *file;
@@ -70,7 +71,11 @@ static bool take(struct scan *scan, void *own)
 		return false;
 	faults->untimed += !scan_has_number(scan, COL_LAT_NS);
 	scan_u64(scan, COL_FID, &fid);
-	add(swap ? &faults->swap : kernel ? &faults->kernel : fid ? &faults->file : &faults->other, kernel ? 0 : ns, bytes);
+	add(swap   ? &faults->swap :
+	    kernel ? &faults->kernel :
+	    fid    ? &faults->file :
+		     &faults->other,
+	    kernel ? 0 : ns, bytes);
 	file = fid ? table_get(&faults->files, fid) : NULL;
 	if (file)
 		add(file, kernel ? 0 : ns, bytes);

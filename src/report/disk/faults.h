@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of fault.out: page faults of the job that waited for a disk, by file. Faults that the kernel made for a call are in
- * that call's time already, so only their bytes count. Bounded: a file without room is only in the sums of all.
+ * Sums of fault.out: page faults of the job that waited for a disk, by file. Faults that the kernel made for a call are
+ * in that call's time already, so only their bytes count. Bounded: a file without room is only in the sums of all.
  */
 #ifndef REPORT_DISK_FAULTS_H
 #define REPORT_DISK_FAULTS_H
@@ -10,7 +10,7 @@
 #include "stats/cover.h"
 
 #define FAULTS_FILES_MAX (1U << 20) /* 32 MiB when full */
-#define FAULTS_USES_MAX (1U << 18)  /* pairs of a process and a file, 10 MiB */
+#define FAULTS_USES_MAX (1U << 18) /* pairs of a process and a file, 10 MiB */
 #define FAULTS_NEAR_BYTES (128U << 10) /* as far as read-ahead goes by default */
 
 struct report_fault_sum {
@@ -20,13 +20,13 @@ struct report_fault_sum {
 struct report_faults {
 	bool present; /* fault.out is there */
 	struct report_fault_sum file, swap, kernel, other;
-	uint64_t untimed;	 /* without a latency: the kernel had no hook for their begins */
-	uint64_t placed, jumps;	 /* those after another of the process in the file; those that jumped */
+	uint64_t untimed; /* without a latency: the kernel had no hook for their begins */
+	uint64_t placed, jumps; /* those after another of the process in the file; those that jumped */
 	uint64_t jumps_ns;
-	uint64_t busy_ns;	 /* time in which any process waited for one */
+	uint64_t busy_ns; /* time in which any process waited for one */
 	struct cover cover;
-	struct table files;	 /* struct report_fault_sum, by FID */
-	struct table last;	 /* the offset behind the last one, by report_pair_key() */
+	struct table files; /* struct report_fault_sum, by FID */
+	struct table last; /* the offset behind the last one, by report_pair_key() */
 };
 
 struct report_faults *report_faults_new(void); /* NULL: no memory */

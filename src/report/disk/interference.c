@@ -15,7 +15,8 @@ void interference_write(struct interference *i, uint64_t at_ns)
 
 bool interference_read(const struct interference *i, uint64_t begin_ns)
 {
-	const uint64_t bin = begin_ns / INTERFERENCE_BIN_NS; /* that of the bin before, as WROTE counts: 1 + its number */
+	const uint64_t bin =
+		begin_ns / INTERFERENCE_BIN_NS; /* that of the bin before, as WROTE counts: 1 + its number */
 
 	if (bin > i->bin || bin + INTERFERENCE_BINS <= i->bin)
 		return false;

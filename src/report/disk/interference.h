@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How much longer reads of a disk took while it also wrote. A read counts as one beside writes when the disk finished a
- * write within the 10 ms before the stretch of 10 ms in which the read was queued: that does not depend on how long the read
- * took. Pure. Requests come in the order of their ends; all times ns.
+ * write within the 10 ms before the stretch of 10 ms in which the read was queued: that does not depend on how long the
+ * read took. Pure. Requests come in the order of their ends; all times ns.
  */
 #ifndef REPORT_DISK_INTERFERENCE_H
 #define REPORT_DISK_INTERFERENCE_H

@@ -6,7 +6,8 @@
 #include "base/util.h"
 
 /*
- * A piece's row is stamped shortly before or after its request's. A piece that is older belongs to a request without a row.
+ * A piece's row is stamped shortly before or after its request's. A piece that is older belongs to a request without a
+ * row.
  */
 #define SLACK_NS 10000000
 
@@ -73,7 +74,8 @@ static bool take(struct scan *scan, void *own)
 	return true;
 }
 
-void report_pieces_read(struct report_pieces *p, struct scan_folder *folder, uint32_t (*kind_of)(struct reader_field name))
+void report_pieces_read(struct report_pieces *p, struct scan_folder *folder,
+			uint32_t (*kind_of)(struct reader_field name))
 {
 	struct scan_taker taker = { .take = take, .own = p };
 

@@ -91,7 +91,8 @@ static void apply_first(struct writebacks *writebacks, uint32_t n, bool all)
 
 	qsort(writebacks->late, writebacks->n_late, sizeof(*writebacks->late), by_begin);
 	while (i < n || (late < writebacks->n_late && writebacks->late[late].begin_ns < until_ns)) {
-		const bool is_late = late < writebacks->n_late && (i == n || writebacks->late[late].begin_ns < writebacks->write[i].begin_ns);
+		const bool is_late = late < writebacks->n_late &&
+				     (i == n || writebacks->late[late].begin_ns < writebacks->write[i].begin_ns);
 
 		apply(writebacks, is_late ? &writebacks->late[late++] : &writebacks->write[i++]);
 	}
@@ -134,7 +135,8 @@ void writebacks_write(struct writebacks *writebacks, const struct writebacks_wri
 			writebacks->late[writebacks->n_late++] = *write;
 			return;
 		}
-	memmove(writebacks->write + at + 1, writebacks->write + at, (writebacks->n_writes - at) * sizeof(*writebacks->write));
+	memmove(writebacks->write + at + 1, writebacks->write + at,
+		(writebacks->n_writes - at) * sizeof(*writebacks->write));
 	writebacks->write[at] = *write;
 	writebacks->n_writes++;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the process that wrote the bytes which the kernel writes back: compares each write-back with the writes that began
- * before it was given to the disk. A write gets its row when it ends, which may be long after parts of it were written back,
- * so writes are first sorted by their begins. Pure: knows no columns. Memory is bounded: 56 bytes for each write-back, 40
- * for each of the last WRITEBACKS_WRITES writes, and the writers of dirty bytes (writers.h).
+ * Finds the process that wrote the bytes which the kernel writes back: compares each write-back with the writes that
+ * began before it was given to the disk. A write gets its row when it ends, which may be long after parts of it were
+ * written back, so writes are first sorted by their begins. Pure: knows no columns. Memory is bounded: 56 bytes for
+ * each write-back, 40 for each of the last WRITEBACKS_WRITES writes, and the writers of dirty bytes (writers.h).
  */
 #ifndef REPORT_DISK_WRITEBACKS_H
 #define REPORT_DISK_WRITEBACKS_H
 
 #include "report/disk/writers.h"
 
-#define WRITEBACKS_MAX (1U << 20)    /* write-backs */
+#define WRITEBACKS_MAX (1U << 20) /* write-backs */
 #define WRITEBACKS_WRITES (1U << 19) /* writes that wait until no write that began earlier can come */
-#define WRITEBACKS_LATE (1U << 16)   /* those of them that ended long after writes that began later */
+#define WRITEBACKS_LATE (1U << 16) /* those of them that ended long after writes that began later */
 
 struct writeback {
 	uint64_t issued_ns, fid, off, bytes;
@@ -33,7 +33,7 @@ struct writebacks {
 	uint32_t n, room, next; /* next: the first that is not compared yet */
 	struct writebacks_write *write, *late; /* those sorted by their begins; those not sorted yet */
 	uint32_t n_writes, n_late;
-	uint64_t compared_ns;  /* writes that began before this time have been taken */
+	uint64_t compared_ns; /* writes that began before this time have been taken */
 	uint64_t out_of_order; /* writes whose rows came too late */
 	struct writers writers;
 	writebacks_fn take;

@@ -78,7 +78,8 @@ static bool grow(struct writers *writers, struct writers_chunk *chunk, uint32_t 
 }
 
 /* Puts the N stretches of NEW in the place of those from FROM to TO. */
-static bool replace(struct writers *writers, struct writers_chunk *chunk, uint32_t from, uint32_t to, const struct stretch *new, uint32_t n)
+static bool replace(struct writers *writers, struct writers_chunk *chunk, uint32_t from, uint32_t to,
+		    const struct stretch *new, uint32_t n)
 {
 	const uint32_t left = chunk->n - (to - from) + n;
 
@@ -124,7 +125,8 @@ static bool write_chunk(struct writers *writers, struct writers_chunk *chunk, st
 	return replace(writers, chunk, from, to, new, n);
 }
 
-static void take_chunk(struct writers *writers, struct writers_chunk *chunk, uint32_t begin, uint32_t end, writers_fn take, void *ctx)
+static void take_chunk(struct writers *writers, struct writers_chunk *chunk, uint32_t begin, uint32_t end,
+		       writers_fn take, void *ctx)
 {
 	const uint32_t from = first_behind(chunk, begin);
 	uint32_t to = from, at = begin, n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Knows which process wrote each dirty byte of a file last, that is, each byte that no write-back has taken yet. Pure: knows
- * neither rows nor time; writes and write-backs come in their order. Memory is 12 bytes for each stretch of dirty bytes with
- * one writer, and 32 bytes for each MiB of a file that was ever written. Bounded: bytes without room are counted, and have
- * no writer.
+ * Knows which process wrote each dirty byte of a file last, that is, each byte that no write-back has taken yet. Pure:
+ * knows neither rows nor time; writes and write-backs come in their order. Memory is 12 bytes for each stretch of dirty
+ * bytes with one writer, and 32 bytes for each MiB of a file that was ever written. Bounded: bytes without room are
+ * counted, and have no writer.
  */
 #ifndef REPORT_DISK_WRITERS_H
 #define REPORT_DISK_WRITERS_H
@@ -21,8 +21,8 @@
 
 struct writers {
 	struct table chunks; /* struct writers_chunk, by file and MiB */
-	uint64_t bytes;	     /* of memory, in stretches */
-	uint64_t left_out;   /* bytes written that had no room */
+	uint64_t bytes; /* of memory, in stretches */
+	uint64_t left_out; /* bytes written that had no room */
 };
 
 void writers_init(struct writers *w);
@@ -32,7 +32,8 @@ void writers_free(struct writers *w);
 void writers_write(struct writers *writers, uint64_t fid, uint64_t off, uint64_t len, uint32_t pid);
 /* Takes a stretch of LEN bytes whose last writer is PID; 0: none is known. */
 typedef void (*writers_fn)(void *ctx, uint64_t len, uint32_t pid);
-/* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order; what is more than a request can have is one stretch. After that, none of these bytes has a writer. */
+/* Gives the stretches of LEN bytes at OFF of FID to TAKE, in order; what is more than a request can have is one
+ * stretch. After that, none of these bytes has a writer. */
 void writers_take(struct writers *writers, uint64_t fid, uint64_t off, uint64_t len, writers_fn take, void *ctx);
 
 #endif

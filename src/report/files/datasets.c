@@ -12,8 +12,8 @@
 #include "stats/top.h"
 
 const char *const report_dataset_kind_names[DATASET_KINDS + 1] = {
-	[DATASET_DATA] = "data", [DATASET_OUTPUT] = "output", [DATASET_SHM] = "shm", [DATASET_SOFTWARE] = "software",
-	[DATASET_OTHERS] = "others",
+	[DATASET_DATA] = "data",         [DATASET_OUTPUT] = "output", [DATASET_SHM] = "shm",
+	[DATASET_SOFTWARE] = "software", [DATASET_OTHERS] = "others",
 };
 
 struct report_datasets *report_datasets_new(void)
@@ -42,7 +42,8 @@ void report_datasets_free(struct report_datasets *datasets)
 
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
-/* Returns ARRAY, which has *N entries of SIZE, grown to one entry for each file of REPORT; new ones are zero. NULL: no memory. */
+/* Returns ARRAY, which has *N entries of SIZE, grown to one entry for each file of REPORT; new ones are zero. NULL: no
+ * memory. */
 static void *grow(const struct report *report, void *array, uint32_t *n, size_t size)
 {
 	char *grown;
@@ -107,7 +108,8 @@ void report_datasets_after(struct report *r, enum report_kind kind)
 	if (kind != REPORT_OPEN || !grow_times(r, d))
 		return;
 	for (uint32_t i = 0; i < r->files.n; i++)
-		d->times[i].open_ns = ((const struct report_file *)table_at(&r->files, i))->time_ns - d->times[i].before_ns;
+		d->times[i].open_ns =
+			((const struct report_file *)table_at(&r->files, i))->time_ns - d->times[i].before_ns;
 }
 
 void report_datasets_map(struct report_datasets *d, uint64_t fid, uint64_t bytes)
@@ -133,7 +135,8 @@ static uint64_t mapped(const struct report *r, uint32_t i)
 	return bytes ? *bytes : 0;
 }
 
-static void add_file(const struct adding *adding, uint32_t i, const struct report_file *file, uint64_t sum[DATASET_SUMS])
+static void add_file(const struct adding *adding, uint32_t i, const struct report_file *file,
+		     uint64_t sum[DATASET_SUMS])
 {
 	const struct report_datasets *datasets = adding->r->datasets;
 	const struct dataset_times *times = i < datasets->n_times ? &datasets->times[i] : &(struct dataset_times){ 0 };
@@ -216,7 +219,8 @@ static void take(void *own, enum dataset_kind kind, uint32_t folder, uint32_t fi
 	memcpy(at->sum, sum, sizeof(at->sum));
 }
 
-static void put_in_folder(const struct adding *adding, struct gather_folder *to, uint32_t i, const struct report_file *file)
+static void put_in_folder(const struct adding *adding, struct gather_folder *to, uint32_t i,
+			  const struct report_file *file)
 {
 	const uint64_t size = to->below[DATASET_SIZE];
 	uint64_t bytes;
@@ -241,7 +245,12 @@ static void gather_kind(struct adding *adding, enum dataset_kind kind, struct ga
 {
 	struct report_datasets *datasets = adding->r->datasets;
 	struct gather g = {
-		.tree = &datasets->tree, .folder = folders, .kind = kind, .file_sums = file_sums, .take = take, .own = adding,
+		.tree = &datasets->tree,
+		.folder = folders,
+		.kind = kind,
+		.file_sums = file_sums,
+		.take = take,
+		.own = adding,
 	};
 	enum dataset_kind of;
 
@@ -298,10 +307,8 @@ static const struct {
 	enum dataset_sum sum;
 	const char *calls;
 } by_sums[] = {
-	[DATASET_BY_READS] = { DATASET_RW_NS, "reads" },
-	[DATASET_BY_OPENS] = { DATASET_OPEN_NS, "opens" },
-	[DATASET_BY_CALLS] = { DATASET_TIME_NS, "calls" },
-	[DATASET_BY_FAULTS] = { DATASET_FAULT_NS, "page faults" },
+	[DATASET_BY_READS] = { DATASET_RW_NS, "reads" },   [DATASET_BY_OPENS] = { DATASET_OPEN_NS, "opens" },
+	[DATASET_BY_CALLS] = { DATASET_TIME_NS, "calls" }, [DATASET_BY_FAULTS] = { DATASET_FAULT_NS, "page faults" },
 	[DATASET_BY_MAPS] = { DATASET_MAPPED, NULL }, /* without fault.out */
 };
 
@@ -313,7 +320,8 @@ const struct dataset *report_dataset_most(const struct report *report, enum data
 	for (unsigned int i = 0; datasets && i < datasets->n; i++) {
 		const struct dataset *s = &datasets->row[i];
 
-		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] || (by == DATASET_BY_READS && !s->sum[DATASET_READ]) ||
+		if (s->kind == DATASET_OTHERS || !s->sum[by_sums[by].sum] ||
+		    (by == DATASET_BY_READS && !s->sum[DATASET_READ]) ||
 		    (by >= DATASET_BY_FAULTS && s->kind != DATASET_DATA))
 			continue;
 		if (!most || s->sum[by_sums[by].sum] > most->sum[by_sums[by].sum])
@@ -343,7 +351,8 @@ void report_dataset_print(const struct dataset *dataset, enum dataset_by by, FIL
 {
 	const double share = report_dataset_disk_share(dataset);
 
-	fprintf(out, "%s: %s", dataset->path ? dataset->path : "other files", FMT_N(dataset->sum[DATASET_FILES], "file", "files"));
+	fprintf(out, "%s: %s", dataset->path ? dataset->path : "other files",
+		FMT_N(dataset->sum[DATASET_FILES], "file", "files"));
 	if (by == DATASET_BY_OPENS)
 		fprintf(out, ", %s", FMT_N(dataset->sum[DATASET_OPENS], "open", "opens"));
 	if (dataset->sum[DATASET_READ] || by == DATASET_BY_READS)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Data sets: the files of a trace, grouped under the few path prefixes that have many or large files below them. Software
- * and output form groups apart from the data that the job reads. datasets_gather.c chooses the prefixes.
+ * Data sets: the files of a trace, grouped under the few path prefixes that have many or large files below them.
+ * Software and output form groups apart from the data that the job reads. datasets_gather.c chooses the prefixes.
  *
- * They are made of the report's sums of files once all rows are in, so a row of a call costs nothing. A file's time in opens
- * is its time after open.out less its time before; its time in reads and writes likewise.
+ * They are made of the report's sums of files once all rows are in, so a row of a call costs nothing. A file's time in
+ * opens is its time after open.out less its time before; its time in reads and writes likewise.
  */
 #ifndef REPORT_FILES_DATASETS_H
 #define REPORT_FILES_DATASETS_H
@@ -17,9 +17,9 @@
 #define DATASETS_MAX 20 /* including the row that sums up all others */
 
 enum dataset_kind {
-	DATASET_DATA,	  /* read, or at least looked at */
-	DATASET_OUTPUT,	  /* only written: checkpoints, logs */
-	DATASET_SHM,	  /* files in /dev/shm that no call has read: they are mapped */
+	DATASET_DATA, /* read, or at least looked at */
+	DATASET_OUTPUT, /* only written: checkpoints, logs */
+	DATASET_SHM, /* files in /dev/shm that no call has read: they are mapped */
 	DATASET_SOFTWARE, /* by name, see software.h */
 	DATASET_OTHERS,
 };
@@ -29,18 +29,18 @@ enum dataset_sum {
 	DATASET_FILES, /* files with calls; folders do not count */
 	DATASET_OPENS, /* successful ones, of folders too */
 	DATASET_CALLS,
-	DATASET_READ,	 /* bytes; so are the next ones */
+	DATASET_READ, /* bytes; so are the next ones */
 	DATASET_WRITTEN,
 	DATASET_MAPPED,
-	DATASET_LOCAL,	 /* read from regular files on local file systems */
-	DATASET_DISK,	 /* of DATASET_LOCAL, fetched from disks */
+	DATASET_LOCAL, /* read from regular files on local file systems */
+	DATASET_DISK, /* of DATASET_LOCAL, fetched from disks */
 	DATASET_TIME_NS, /* in all calls */
-	DATASET_RW_NS,	 /* of DATASET_TIME_NS, in reads and writes */
+	DATASET_RW_NS, /* of DATASET_TIME_NS, in reads and writes */
 	DATASET_OPEN_NS, /* of DATASET_TIME_NS, in opens */
-	DATASET_FAULTS,	 /* page faults that waited for a disk */
+	DATASET_FAULTS, /* page faults that waited for a disk */
 	DATASET_FAULT_BYTES,
 	DATASET_FAULT_NS,
-	DATASET_SIZE,	 /* of each file the larger one of its size and the bytes read, written and mapped */
+	DATASET_SIZE, /* of each file the larger one of its size and the bytes read, written and mapped */
 	DATASET_NETWORK_FILES,
 	DATASET_MEMORY_FILES,
 	DATASET_SUMS,
@@ -59,7 +59,7 @@ struct report_datasets {
 	uint32_t *where; /* folder number of each file, by place in the table of files; 0: none */
 	struct dataset_times {
 		uint64_t before_ns, open_ns;
-	} *times; /* likewise */
+	} * times; /* likewise */
 	uint32_t n_where, n_times;
 	struct table maps; /* FID to bytes */
 	struct dataset row[DATASETS_MAX]; /* by time in calls and faults, longest first; the row of all others last */
@@ -87,8 +87,9 @@ void report_datasets_end(struct report *report, report_fetched_fn *fetched);
 enum dataset_by { DATASET_BY_READS, DATASET_BY_OPENS, DATASET_BY_CALLS, DATASET_BY_FAULTS, DATASET_BY_MAPS };
 
 /*
- * Returns the data set (or software) that took the most time in reads, opens or all calls; DATASET_BY_FAULTS: the one of data
- * that took the most time in page faults, DATASET_BY_MAPS: that with the most mapped bytes. NULL: there is none.
+ * Returns the data set (or software) that took the most time in reads, opens or all calls; DATASET_BY_FAULTS: the one
+ * of data that took the most time in page faults, DATASET_BY_MAPS: that with the most mapped bytes. NULL: there is
+ * none.
  */
 const struct dataset *report_dataset_most(const struct report *report, enum dataset_by by);
 /* Prints DATASET without a newline: "/data/train: 12000 files, 1.40 GiB read, 98 % from disk, 34.2 s in reads". */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chooses which folders are data sets: in the tree of folders with files of one kind, the few that stand for all below them.
+ * Chooses which folders are data sets: in the tree of folders with files of one kind, the few that stand for all below
+ * them.
  *
- * A folder has parts: the folders right in it, and its own files, which are one part; but a file that is large while those
- * beside it are not stands apart. A part is large when it has many files or many bytes (MANY_FILES, MANY_BYTES; in a small
- * trace a sixteenth of all, but no less than LEAST_FILES and LEAST_BYTES).
+ * A folder has parts: the folders right in it, and its own files, which are one part; but a file that is large while
+ * those beside it are not stands apart. A part is large when it has many files or many bytes (MANY_FILES, MANY_BYTES;
+ * in a small trace a sixteenth of all, but no less than LEAST_FILES and LEAST_BYTES).
  *
  * From the root downwards, a folder is one data set with all that is below it
  * - when its only part is its own files: shards in a folder;
@@ -12,16 +13,16 @@
  * - when its large parts are ALIKE folders and more, whose names differ in digits only: class-00 to class-03,
  *   part-0 to part-2;
  * - when FEW parts and more are small and have a quarter of it: classes, of which a few are large.
- * Else it is split: each large part is judged by itself, and with at most FEW parts the small ones too; the rest is a data
- * set when it is large, else it counts among the others. So a folder with a single part hands over to that part, a
+ * Else it is split: each large part is judged by itself, and with at most FEW parts the small ones too; the rest is a
+ * data set when it is large, else it counts among the others. So a folder with a single part hands over to that part, a
  * file that is alone or apart is a data set by its own name, and two data sets below one folder stay two. The root is
  * always split, since "all files" would be no answer.
  *
- * Software is many small files that are of no interest one by one: no file stands apart there, small parts are not judged
- * by themselves, and the packages of a language are one data set, however large their parts.
+ * Software is many small files that are of no interest one by one: no file stands apart there, small parts are not
+ * judged by themselves, and the packages of a language are one data set, however large their parts.
  *
- * Only counts and sizes decide, since they are equal in every run of a job; the time in calls decides which data sets are
- * shown (datasets.c). There are two loops over the folders: upwards for the parts, downwards for the choice.
+ * Only counts and sizes decide, since they are equal in every run of a job; the time in calls decides which data sets
+ * are shown (datasets.c). There are two loops over the folders: upwards for the parts, downwards for the choice.
  */
 #include <string.h>
 
@@ -82,7 +83,8 @@ static uint64_t name_but_digits(struct reader_field name)
 }
 
 /* NAME is the hash of a folder's name; 0 for a part that is no folder. */
-static void add_part(const struct gather *gather, struct gather_folder *folder, uint64_t files, uint64_t bytes, uint64_t name)
+static void add_part(const struct gather *gather, struct gather_folder *folder, uint64_t files, uint64_t bytes,
+		     uint64_t name)
 {
 	if (!files)
 		return;
@@ -103,8 +105,9 @@ static void add_own(const struct gather *gather, struct gather_folder *folder)
 
 	if (!folder->own_files)
 		return;
-	folder->apart = folder->own_files == 1 ||
-		   (!is_software(gather) && folder->largest_bytes >= gather->many_bytes && !is_large(gather, beside_files, beside_bytes));
+	folder->apart =
+		folder->own_files == 1 || (!is_software(gather) && folder->largest_bytes >= gather->many_bytes &&
+					   !is_large(gather, beside_files, beside_bytes));
 	if (!folder->apart) {
 		add_part(gather, folder, folder->own_files, folder->own_bytes, 0);
 		return;
@@ -129,20 +132,23 @@ static bool is_whole(const struct gather *gather, uint32_t i)
 		return true;
 	if (!f->folders && !f->apart)
 		return true;
-	return f->large > FEW || (!f->large && f->parts > 1) || (f->large >= ALIKE && f->large_name) || is_mostly_small(f);
+	return f->large > FEW || (!f->large && f->parts > 1) || (f->large >= ALIKE && f->large_name) ||
+	       is_mostly_small(f);
 }
 
 static void go_upwards(struct gather *gather)
 {
 	for (uint32_t i = folders_count(gather->tree) - 1; i >= ROOT; i--) {
-		struct gather_folder *f = &gather->folder[i], *above = &gather->folder[folders_at(gather->tree, i)->parent];
+		struct gather_folder *f = &gather->folder[i],
+				     *above = &gather->folder[folders_at(gather->tree, i)->parent];
 
 		add_own(gather, f);
 		f->whole = is_whole(gather, i);
 		if (i == ROOT)
 			continue;
 		dataset_sums_add(above->below, f->below);
-		add_part(gather, above, f->below[DATASET_FILES], f->below[DATASET_SIZE], name_but_digits(folders_name(gather->tree, i)));
+		add_part(gather, above, f->below[DATASET_FILES], f->below[DATASET_SIZE],
+			 name_but_digits(folders_name(gather->tree, i)));
 		above->folders += f->below[DATASET_FILES] != 0;
 	}
 }
@@ -159,11 +165,13 @@ static bool is_looked_at(const struct gather *g, uint32_t i, uint64_t files, uin
 
 static void open_folder(struct gather *gather, uint32_t i)
 {
-	struct gather_folder *folder = &gather->folder[i], *above = &gather->folder[folders_at(gather->tree, i)->parent];
+	struct gather_folder *folder = &gather->folder[i],
+			     *above = &gather->folder[folders_at(gather->tree, i)->parent];
 	const uint64_t files = folder->below[DATASET_FILES], bytes = folder->below[DATASET_SIZE];
 
 	folder->open = i == ROOT ? files > 0 :
-			      above->open && !above->whole && is_looked_at(gather, folders_at(gather->tree, i)->parent, files, bytes);
+				   above->open && !above->whole &&
+					   is_looked_at(gather, folders_at(gather->tree, i)->parent, files, bytes);
 	if (!folder->open)
 		return;
 	memcpy(folder->rest, folder->below, sizeof(folder->rest));

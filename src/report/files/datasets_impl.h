@@ -8,7 +8,7 @@
 /* A folder, and the files of one kind in and below it. */
 struct gather_folder {
 	uint64_t below[DATASET_SUMS]; /* first of its direct entries, later of all below it as well */
-	uint64_t rest[DATASET_SUMS];  /* of BELOW, the part that is in no data set further down */
+	uint64_t rest[DATASET_SUMS]; /* of BELOW, the part that is in no data set further down */
 	uint64_t own_files, own_bytes; /* of files directly in it */
 	uint64_t largest_bytes;
 	uint32_t largest, other; /* 1 + place of the largest of these files, and of another one; 0: none */
@@ -18,7 +18,7 @@ struct gather_folder {
 	uint64_t large_name; /* hash of the large parts' common name but for digits; 0: none */
 	bool apart; /* its largest file is a part of its own */
 	bool whole; /* it is one data set with all below, if it is one at all */
-	bool open;  /* no folder above it is whole */
+	bool open; /* no folder above it is whole */
 };
 
 /* The folders of D, with what lies right in each. */
@@ -27,9 +27,11 @@ struct gather {
 	struct gather_folder *folder; /* by number */
 	enum dataset_kind kind;
 	uint64_t many_files, many_bytes;
-	/* Gets the sums of the file at place I; takes a data set, of FOLDER or of the file at FILE - 1. OWN is passed to both. */
+	/* Gets the sums of the file at place I; takes a data set, of FOLDER or of the file at FILE - 1. OWN is passed
+	 * to both. */
 	void (*file_sums)(void *own, uint32_t i, uint64_t sum[DATASET_SUMS]);
-	void (*take)(void *own, enum dataset_kind kind, uint32_t folder, uint32_t file, const uint64_t sum[DATASET_SUMS]);
+	void (*take)(void *own, enum dataset_kind kind, uint32_t folder, uint32_t file,
+		     const uint64_t sum[DATASET_SUMS]);
 	void *own;
 };
 

@@ -25,7 +25,8 @@ static uint32_t number_of(const struct folders *f, const struct folder *folder)
 	return (uint32_t)(folder - (const struct folder *)f->ids.values) + 1;
 }
 
-/* Returns the number of the folder below PARENT that is PATH's first LEN bytes, hash KEY; PARENT when there is no room. */
+/* Returns the number of the folder below PARENT that is PATH's first LEN bytes, hash KEY; PARENT when there is no room.
+ */
 static uint32_t get(struct folders *folders, uint64_t key, const char *path, size_t len, uint32_t parent)
 {
 	struct folder *folder = table_find(&folders->ids, key);
@@ -46,14 +47,16 @@ static uint32_t get(struct folders *folders, uint64_t key, const char *path, siz
 	return number_of(folders, folder);
 }
 
-/* Adds the folders of PATH from the root downwards, so that upper ones get lower numbers. Returns the last one's number. */
+/* Adds the folders of PATH from the root downwards, so that upper ones get lower numbers. Returns the last one's
+ * number. */
 static uint32_t walk(struct folders *folders, struct reader_field path)
 {
 	uint64_t key = table_key("/", 1);
 	uint32_t number = get(folders, key, "/", 1, 0), next;
 
 	key = table_key("", 0);
-	for (size_t at = 0, end, depth = 0; number && at < path.len && path.len > 1 && depth < FOLDERS_DEPTH_MAX; at = end, depth++) {
+	for (size_t at = 0, end, depth = 0; number && at < path.len && path.len > 1 && depth < FOLDERS_DEPTH_MAX;
+	     at = end, depth++) {
 		const char *slash = memchr(path.p + at + 1, '/', path.len - at - 1);
 
 		end = slash ? (size_t)(slash - path.p) : path.len;

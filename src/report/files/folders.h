@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folders of a trace's files, as a tree. Folders have numbers from 1, the root, on. A folder's number is higher than those
- * of the folders above it, so a loop over numbers meets a folder before all below it, and a backward loop after them.
+ * The folders of a trace's files, as a tree. Folders have numbers from 1, the root, on. A folder's number is higher
+ * than those of the folders above it, so a loop over numbers meets a folder before all below it, and a backward loop
+ * after them.
  *
  * Memory is bounded: where there is no room for a folder, the deepest known one above stands for it.
  */

@@ -87,6 +87,8 @@ void path_filter_note(struct report *r)
 	if (r->n_sums)
 		report_note(r, "--path: rollup.out has sums without paths; they are of all files");
 	if (r->only.rows == r->only.left_out)
-		report_note(r, "--path %s: no row is of a file there; paths are those of REALPATH in files.out, links "
-			    "resolved", r->only.path[0] ? r->only.path : "/");
+		report_note(r,
+			    "--path %s: no row is of a file there; paths are those of REALPATH in files.out, links "
+			    "resolved",
+			    r->only.path[0] ? r->only.path : "/");
 }

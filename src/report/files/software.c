@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The purpose of a file, by its path: data of the job, or software, which is programs, the files that they import and link,
- * and files of the system. Pure; texts are escaped as in the .out files.
+ * The purpose of a file, by its path: data of the job, or software, which is programs, the files that they import and
+ * link, and files of the system. Pure; texts are escaped as in the .out files.
  */
 #include "report/files/software.h"
 
@@ -10,9 +10,9 @@
 #include "base/util.h"
 
 /* Called for a million files: lengths are compared first, since most names differ in them. */
-#define NAME(s)                                                                                    \
-	{                                                                                          \
-		s, sizeof(s) - 1                                                                   \
+#define NAME(s)                  \
+	{                        \
+		s, sizeof(s) - 1 \
 	}
 
 struct name {
@@ -32,11 +32,12 @@ static bool is_one_of(struct reader_field f, const struct name *names, size_t n)
 static bool is_of_system(struct reader_field path)
 {
 	static const struct name folders[] = {
-		NAME("/bin/"),		 NAME("/boot/"),      NAME("/dev/"),	   NAME("/etc/"),	 NAME("/lib/"),
-		NAME("/lib32/"),	 NAME("/lib64/"),     NAME("/proc/"),	   NAME("/run/"),	 NAME("/sbin/"),
-		NAME("/sys/"),		 NAME("/usr/bin/"),   NAME("/usr/include/"), NAME("/usr/lib/"),	 NAME("/usr/lib32/"),
-		NAME("/usr/lib64/"),	 NAME("/usr/libexec/"), NAME("/usr/local/bin/"), NAME("/usr/local/lib/"),
-		NAME("/usr/local/sbin/"), NAME("/usr/sbin/"), NAME("/usr/share/"),
+		NAME("/bin/"),         NAME("/boot/"),          NAME("/dev/"),           NAME("/etc/"),
+		NAME("/lib/"),         NAME("/lib32/"),         NAME("/lib64/"),         NAME("/proc/"),
+		NAME("/run/"),         NAME("/sbin/"),          NAME("/sys/"),           NAME("/usr/bin/"),
+		NAME("/usr/include/"), NAME("/usr/lib/"),       NAME("/usr/lib32/"),     NAME("/usr/lib64/"),
+		NAME("/usr/libexec/"), NAME("/usr/local/bin/"), NAME("/usr/local/lib/"), NAME("/usr/local/sbin/"),
+		NAME("/usr/sbin/"),    NAME("/usr/share/"),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
@@ -48,12 +49,11 @@ static bool is_of_system(struct reader_field path)
 
 bool report_is_package(struct reader_field folder)
 {
-	static const struct name folders[] = { NAME(".git"), NAME("dist-packages"),
-					       NAME("node_modules"), NAME("site-packages") };
+	static const struct name folders[] = { NAME(".git"), NAME("dist-packages"), NAME("node_modules"),
+					       NAME("site-packages") };
 
 	return is_one_of(folder, folders, ARRAY_SIZE(folders)) ||
-	       (folder.len > strlen("python") &&
-		memcmp(folder.p, "python3", strlen("python3")) == 0);
+	       (folder.len > strlen("python") && memcmp(folder.p, "python3", strlen("python3")) == 0);
 }
 
 /* Whether NAME is the interpreter: python, python3, python3.12. */
@@ -74,10 +74,9 @@ static bool is_python(struct reader_field name)
 static bool is_program(struct reader_field name)
 {
 	static const struct name ends[] = {
-		NAME("a"),    NAME("c"),   NAME("cc"), NAME("class"), NAME("cpp"),
-		NAME("cu"),   NAME("d"),   NAME("go"), NAME("h"),     NAME("hpp"),
-		NAME("java"), NAME("js"),  NAME("mk"), NAME("o"),     NAME("py"),
-		NAME("pyc"),  NAME("pyi"), NAME("rs"), NAME("sh"),    NAME("so"),
+		NAME("a"),  NAME("c"),   NAME("cc"),  NAME("class"), NAME("cpp"), NAME("cu"), NAME("d"),
+		NAME("go"), NAME("h"),   NAME("hpp"), NAME("java"),  NAME("js"),  NAME("mk"), NAME("o"),
+		NAME("py"), NAME("pyc"), NAME("pyi"), NAME("rs"),    NAME("sh"),  NAME("so"),
 	};
 	const char *dot = memrchr(name.p, '.', name.len);
 
@@ -85,7 +84,8 @@ static bool is_program(struct reader_field name)
 		return true;
 	if (!dot)
 		return reader_is(name, "Makefile");
-	return is_one_of((struct reader_field){ dot + 1, name.len - (size_t)(dot + 1 - name.p) }, ends, ARRAY_SIZE(ends)) ||
+	return is_one_of((struct reader_field){ dot + 1, name.len - (size_t)(dot + 1 - name.p) }, ends,
+			 ARRAY_SIZE(ends)) ||
 	       memmem(name.p, name.len, ".so.", 4);
 }
 

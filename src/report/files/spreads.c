@@ -6,8 +6,8 @@
 #include "base/util.h"
 
 const char *const report_spread_names[REPORT_SPREADS] = {
-	[REPORT_READ_NS] = "read",	 [REPORT_READ_BYTES] = "read",	 [REPORT_WRITE_NS] = "write",
-	[REPORT_WRITE_BYTES] = "write", [REPORT_OPEN_NS] = "open", [REPORT_OTHER_NS] = "other",
+	[REPORT_READ_NS] = "read",      [REPORT_READ_BYTES] = "read", [REPORT_WRITE_NS] = "write",
+	[REPORT_WRITE_BYTES] = "write", [REPORT_OPEN_NS] = "open",    [REPORT_OTHER_NS] = "other",
 };
 
 void report_spreads_free(struct report *r)
@@ -45,8 +45,10 @@ static unsigned int add_column(struct report_column *columns, unsigned int n, en
 			       const struct report_op *op)
 {
 	columns[n] = (struct report_column){
-		.probe = report_kind_names[kind], .of = of,
-		.lat = unless_empty(&op->lat), .size = unless_empty(&op->size),
+		.probe = report_kind_names[kind],
+		.of = of,
+		.lat = unless_empty(&op->lat),
+		.size = unless_empty(&op->size),
 	};
 	return n + (columns[n].lat || columns[n].size);
 }
@@ -56,7 +58,9 @@ unsigned int report_columns(const struct report *report, struct report_column co
 	unsigned int n = 0;
 
 	for (enum report_kind kind = REPORT_BIO; kind < REPORT_KINDS; kind++) {
-		const struct report_op *sides = kind == REPORT_BIO ? report->bio : kind == REPORT_VFS_RW ? report->rw : NULL;
+		const struct report_op *sides = kind == REPORT_BIO    ? report->bio :
+						kind == REPORT_VFS_RW ? report->rw :
+									NULL;
 
 		if (!sides) {
 			n = add_column(columns, n, kind, NULL, &report->op[kind]);

@@ -40,8 +40,9 @@ static inline void report_spreads_add(struct report_proc *p, enum report_spread 
 
 static inline void report_spreads_call(const struct scan *scan, const struct report_call_facts *facts)
 {
-	const enum report_spread ns = facts->rw ? (facts->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
-				      scan->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
+	const enum report_spread ns = facts->rw                 ? (facts->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
+				      scan->kind == REPORT_OPEN ? REPORT_OPEN_NS :
+								  REPORT_OTHER_NS;
 
 	if (facts->running || !facts->on_file || (!facts->rw && scan_is(scan, COL_FUNC, "snapshot")))
 		return;

@@ -38,8 +38,8 @@ static bool begins(struct reader_field f, const char *s)
 }
 
 /*
- * Returns the class of an anonymous file: "eventpoll" for anon_inode:[eventpoll], "bpf-map" for anon_inode:bpf-map. Text
- * after a further colon names one file, so it is left out.
+ * Returns the class of an anonymous file: "eventpoll" for anon_inode:[eventpoll], "bpf-map" for anon_inode:bpf-map.
+ * Text after a further colon names one file, so it is left out.
  */
 static struct reader_field anon_name(struct reader_field f)
 {
@@ -130,7 +130,9 @@ static unsigned int how_of(const struct scan *s, const struct report_call_facts 
 {
 	struct reader_field fd = scan_field(s, COL_FD), flags = scan_field(s, COL_FLAGS);
 
-	return (reader_is(fd, "1") ? REPORT_STDOUT : reader_is(fd, "2") ? REPORT_STDERR : 0) |
+	return (reader_is(fd, "1") ? REPORT_STDOUT :
+		reader_is(fd, "2") ? REPORT_STDERR :
+				     0) |
 	       (flags.len > 1 && reader_flag(flags, "APPEND") ? REPORT_APPEND : 0) |
 	       (c->file->log ? REPORT_LOG_NAME : 0);
 }

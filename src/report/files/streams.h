@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads and writes of objects without stored data (pipes, sockets, terminals, devices, eventfds and the like), summed up
- * by class; and the output and logs that programs write, with the rates of writing.
+ * Reads and writes of objects without stored data (pipes, sockets, terminals, devices, eventfds and the like), summed
+ * up by class; and the output and logs that programs write, with the rates of writing.
  */
 #ifndef REPORT_FILES_STREAMS_H
 #define REPORT_FILES_STREAMS_H
@@ -26,7 +26,7 @@ struct report_log {
 	uint64_t pid, fid;
 	uint64_t calls, bytes, time_ns;
 	uint64_t first_ns, last_ns; /* TIMESTAMP of its writes */
-	struct spread *gaps;	    /* between writes, ns; NULL: there was one write */
+	struct spread *gaps; /* between writes, ns; NULL: there was one write */
 	unsigned int how;
 	char *path; /* set in TOP alone */
 };

@@ -54,7 +54,8 @@ struct report_use *report_uses_find(struct report_uses *u, uint64_t pid, uint64_
 	struct report_use *use = table_get(&u->uses, key);
 
 	u->recent[pid % REPORT_USES_RECENT] = (struct report_use_recent){
-		key, use ? (uint32_t)(use - (struct report_use *)u->uses.values) : REPORT_USES_MAX,
+		key,
+		use ? (uint32_t)(use - (struct report_use *)u->uses.values) : REPORT_USES_MAX,
 	};
 	return use;
 }
@@ -120,7 +121,9 @@ static unsigned int pick_uses(struct report *report, struct report_top_use *top,
 
 		if (at)
 			*at = (struct report_top_use){
-				.pid = report_pair_pid(table->keys[i]), .fid = report_pair_fid(table->keys[i]), .sum = *use,
+				.pid = report_pair_pid(table->keys[i]),
+				.fid = report_pair_fid(table->keys[i]),
+				.sum = *use,
 			};
 	}
 	for (unsigned int i = 0; i < n; i++)

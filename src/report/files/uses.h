@@ -29,12 +29,12 @@ struct report_shm {
 	uint64_t fid, calls, time_ns;
 	uint64_t maps, map_bytes;
 	uint64_t size; /* the largest by files.out or a truncation */
-	char *path;    /* set in TOP_SHM alone */
+	char *path; /* set in TOP_SHM alone */
 };
 
 struct report_uses {
 	struct table uses; /* struct report_use, by report_pair_key() */
-	struct table shm;  /* struct report_shm, by FID */
+	struct table shm; /* struct report_shm, by FID */
 	uint64_t left_out; /* calls of pairs that had no room */
 	/* Cache of the last file of each process, mostly its next one too; by PID, and PIDs may collide. */
 	struct report_use_recent {

@@ -14,7 +14,8 @@
 /* --- clocks ---------------------------------------------------------------------------------------- */
 
 /*
- * Reads the first row of time_align.out, HOST's clock. Before any report, since reports need the begin of the common axis.
+ * Reads the first row of time_align.out, HOST's clock. Before any report, since reports need the begin of the common
+ * axis.
  */
 static int read_first_row(struct job_host *host, int dirfd)
 {
@@ -26,8 +27,10 @@ static int read_first_row(struct job_host *host, int dirfd)
 	if (res < 0)
 		return res == -ENOENT ? -ENODATA : res;
 	res = reader_next(&rd, &row) > 0 && reader_u64(reader_field(&row, reader_column(&rd, "TIMESTAMP")), &mono_ns) &&
-	      reader_u64(reader_field(&row, reader_column(&rd, "REALTIME_NS")), &real_ns) && mono_ns <= INT64_MAX &&
-	      real_ns <= INT64_MAX ? 0 : -ENODATA;
+			      reader_u64(reader_field(&row, reader_column(&rd, "REALTIME_NS")), &real_ns) &&
+			      mono_ns <= INT64_MAX && real_ns <= INT64_MAX ?
+		      0 :
+		      -ENODATA;
 	if (res == 0) {
 		host->utc_ns = (int64_t)real_ns - (int64_t)mono_ns;
 		host->begin_ns = mono_ns;
@@ -59,7 +62,8 @@ static int read_clock(struct job_host *host)
 	return 0;
 }
 
-int report_job_open_by(struct report_job *ret, char *const *names, unsigned int n, unsigned int *bad, int (*read)(struct job_host *host))
+int report_job_open_by(struct report_job *ret, char *const *names, unsigned int n, unsigned int *bad,
+		       int (*read)(struct job_host *host))
 {
 	struct report_job job = { .host = calloc(n, sizeof(*job.host)), .n = n, .begin_utc_ns = UINT64_MAX };
 	int res = n > JOB_HOSTS_MAX ? -E2BIG : !job.host ? -ENOMEM : 0;

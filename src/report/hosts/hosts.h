@@ -14,8 +14,9 @@ struct job_host {
 	const char *dir;
 	char name[300]; /* of the host; with a number if it has several folders */
 	struct report *report;
-	int64_t utc_ns;	   /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; END_NS: by its manifest, 0: not known; once the job is closed, of its last row */
+	int64_t utc_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC, at its begin */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; END_NS: by its manifest, 0: not known; once the job is closed, of
+				      its last row */
 	uint64_t error_ns; /* of its UTC: the error of reading its clock, plus the clock's own */
 	bool synchronised;
 };
@@ -26,22 +27,25 @@ struct report_job {
 	struct report *total; /* sums of all that can be added up, nothing else */
 	uint64_t begin_utc_ns;
 	uint64_t read_error_ns; /* of reading the clock: the sum of the two largest hosts' errors */
-	uint64_t between_ns;	/* how far the clocks of two hosts may differ; see known_between */
+	uint64_t between_ns; /* how far the clocks of two hosts may differ; see known_between */
 	bool between_known;
 	bool by_summaries; /* the reports have only what a summary has: see summary.h */
-	unsigned int n_doubts; /* so many of the total's notes, the first ones, are doubts that these are hosts of one job */
+	unsigned int
+		n_doubts; /* so many of the total's notes, the first ones, are doubts that these are hosts of one job */
 };
 
-/* Whether two of the N folders DIRS, *FIRST and *AGAIN, are one folder, under any names. A missing folder does not count. */
+/* Whether two of the N folders DIRS, *FIRST and *AGAIN, are one folder, under any names. A missing folder does not
+ * count. */
 bool report_job_twice(char *const *dirs, unsigned int n, unsigned int *first, unsigned int *again);
 
 /*
- * Finds when each of the N folders begins, by their manifests and time_align.out. Returns 0; -ENODATA when *BAD does not
- * have it; -ERANGE when *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
+ * Finds when each of the N folders begins, by their manifests and time_align.out. Returns 0; -ENODATA when *BAD does
+ * not have it; -ERANGE when *BAD cannot be on one axis with the others; -E2BIG; -ENOMEM; -errno of *BAD.
  */
 int report_job_open(struct report_job *ret, char *const *dirs, unsigned int n, unsigned int *bad);
 /* Opens it likewise with hosts that READ, which returns 0 or -errno, makes of their names. */
-int report_job_open_by(struct report_job *ret, char *const *names, unsigned int n, unsigned int *bad, int (*read)(struct job_host *host));
+int report_job_open_by(struct report_job *ret, char *const *names, unsigned int n, unsigned int *bad,
+		       int (*read)(struct job_host *host));
 /* Returns where host I's timeline has to begin, so that all hosts have one axis. */
 uint64_t report_job_begin_ns(const struct report_job *job, unsigned int i);
 /* Returns how much later than the first host I began. */
@@ -54,15 +58,16 @@ void report_job_free(struct report_job *job);
 
 /* Whether the hosts were traced at the same time; if not, they are mostly successive runs. */
 bool report_job_at_a_time(const struct report_job *job);
-/* Returns the sums of all hosts; the first *N_DOUBTS of its notes are by report_job_doubts(). NULL when memory is out. */
+/* Returns the sums of all hosts; the first *N_DOUBTS of its notes are by report_job_doubts(). NULL when memory is out.
+ */
 struct report *report_job_total(const struct report_job *job, unsigned int *n_doubts);
 /* Adds notes to TOTAL: evidence that they are not hosts of one job, or that sums are wrong. */
 void report_job_doubts(const struct report_job *job, struct report *total);
 
 struct finding;
 /*
- * Finds the answer for all hosts. Its share is the mean of the hosts' shares, weighted by their time. Returns false when
- * nothing is known of any host. The result is released by finding_free().
+ * Finds the answer for all hosts. Its share is the mean of the hosts' shares, weighted by their time. Returns false
+ * when nothing is known of any host. The result is released by finding_free().
  */
 bool report_job_why(const struct report_job *job, struct finding *ret);
 

@@ -58,8 +58,8 @@ static void name_hosts(struct report_job *job)
 }
 
 /*
- * Returns the error between two hosts: the sum of the two largest errors of reading a clock and, if WHOLE, of the clocks
- * themselves.
+ * Returns the error between two hosts: the sum of the two largest errors of reading a clock and, if WHOLE, of the
+ * clocks themselves.
  */
 static uint64_t sum_of_two(const struct report_job *job, bool whole)
 {

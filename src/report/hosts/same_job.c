@@ -62,8 +62,8 @@ static bool is_copy_of(const struct report_job *job, unsigned int i, unsigned in
 
 static bool is_beside(const struct report_job *job, unsigned int i, unsigned int k)
 {
-	return is_machine_of(job, i, k) && !is_copy_of(job, i, k) &&
-	       report_job_after_ns(job, i) < until_ns(job, k) && report_job_after_ns(job, k) < until_ns(job, i);
+	return is_machine_of(job, i, k) && !is_copy_of(job, i, k) && report_job_after_ns(job, i) < until_ns(job, k) &&
+	       report_job_after_ns(job, k) < until_ns(job, i);
 }
 
 /* Returns how many hosts have an earlier one for which IS holds; *FIRST, *AGAIN: the folders of the first such pair. */
@@ -102,15 +102,19 @@ void report_job_doubts(const struct report_job *job, struct report *total)
 	unsigned int n;
 
 	if (!report_job_at_a_time(job))
-		report_note(total, "these traces do not overlap in time: runs one after the other are not hosts of one job, "
+		report_note(total,
+			    "these traces do not overlap in time: runs one after the other are not hosts of one job, "
 			    "use --compare for them; totals include all of them");
 	n = count(job, is_copy_of, &first, &again);
 	if (n)
-		report_note(total, "%s is a copy of the trace %s%s: its rows count twice in totals; leave it out, or use --compare",
+		report_note(total,
+			    "%s is a copy of the trace %s%s: its rows count twice in totals; leave it out, or use "
+			    "--compare",
 			    again, first, and_more(n, text));
 	n = count(job, is_beside, &first, &again);
 	if (n)
-		report_note(total, "%s and %s are traces of the same machine at the same time%s: disk requests, CPUs and GPUs "
-			    "belong to the machine and count twice in totals; --compare reports each trace alone", first, again,
-			    and_more(n, text));
+		report_note(total,
+			    "%s and %s are traces of the same machine at the same time%s: disk requests, CPUs and GPUs "
+			    "belong to the machine and count twice in totals; --compare reports each trace alone",
+			    first, again, and_more(n, text));
 }

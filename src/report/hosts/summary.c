@@ -41,14 +41,30 @@ static void put_member(struct json *json, const struct member *member, const voi
 	char text[40];
 
 	switch (member->kind) {
-	case MEMBER_FLAG: json_bool(json, member->key, *(const bool *)v); break;
-	case MEMBER_COUNT: json_u64(json, member->key, *(const uint64_t *)v); break;
-	case MEMBER_SIGNED: json_s64(json, member->key, *(const int64_t *)v); break;
-	case MEMBER_STATUS: json_s64(json, member->key, *(const int *)v); break;
-	case MEMBER_TEXT: json_str(json, member->key, v); break;
-	case MEMBER_OWNED: json_str(json, member->key, *(const char *const *)v); break;
-	case MEMBER_CODE: json_str(json, member->key, missing_codes[*(const enum missing_kind *)v]); break;
-	case MEMBER_OF: json_str(json, member->key, *(const char *const *)v); break;
+	case MEMBER_FLAG:
+		json_bool(json, member->key, *(const bool *)v);
+		break;
+	case MEMBER_COUNT:
+		json_u64(json, member->key, *(const uint64_t *)v);
+		break;
+	case MEMBER_SIGNED:
+		json_s64(json, member->key, *(const int64_t *)v);
+		break;
+	case MEMBER_STATUS:
+		json_s64(json, member->key, *(const int *)v);
+		break;
+	case MEMBER_TEXT:
+		json_str(json, member->key, v);
+		break;
+	case MEMBER_OWNED:
+		json_str(json, member->key, *(const char *const *)v);
+		break;
+	case MEMBER_CODE:
+		json_str(json, member->key, missing_codes[*(const enum missing_kind *)v]);
+		break;
+	case MEMBER_OF:
+		json_str(json, member->key, *(const char *const *)v);
+		break;
 	case MEMBER_HIST:
 		if (((const struct hist *)v)->n)
 			put_hist(json, member->key, v);
@@ -115,8 +131,12 @@ static void take_findings(struct summary *s, const struct why *w)
 void summary_put(const struct job_host *host, struct json *json)
 {
 	struct summary s = {
-		.version = SUMMARY_VERSION, .utc_ns = host->utc_ns, .begin_ns = host->begin_ns, .error_ns = host->error_ns,
-		.synchronised = host->synchronised, .end_ns = host->report->timeline->end_ns,
+		.version = SUMMARY_VERSION,
+		.utc_ns = host->utc_ns,
+		.begin_ns = host->begin_ns,
+		.error_ns = host->error_ns,
+		.synchronised = host->synchronised,
+		.end_ns = host->report->timeline->end_ns,
 	};
 
 	take_findings(&s, host->report->why);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The summary of a host's trace: what of its report adds up with that of other hosts, in a small file (summary.json in the
- * trace folder). It has counts, sums and whole histograms, so that merged percentiles are those of all rows; reasons for
- * missing data; and the host's findings with their shares. docs/report-json.md has the members. The offline side only.
+ * The summary of a host's trace: what of its report adds up with that of other hosts, in a small file (summary.json in
+ * the trace folder). It has counts, sums and whole histograms, so that merged percentiles are those of all rows;
+ * reasons for missing data; and the host's findings with their shares. docs/report-json.md has the members. The offline
+ * side only.
  */
 #ifndef REPORT_HOSTS_SUMMARY_H
 #define REPORT_HOSTS_SUMMARY_H
@@ -18,9 +19,9 @@ struct json;
 void summary_put(const struct job_host *host, struct json *json);
 
 /*
- * Takes TEXT of LEN bytes into HOST, which is zeroed but for its directory, and makes its report; the caller frees that, also
- * after a failure. Returns 0; -EBADMSG when it is not a summary or not whole; -EPROTONOSUPPORT when a newer version wrote it;
- * or -ENOMEM.
+ * Takes TEXT of LEN bytes into HOST, which is zeroed but for its directory, and makes its report; the caller frees
+ * that, also after a failure. Returns 0; -EBADMSG when it is not a summary or not whole; -EPROTONOSUPPORT when a newer
+ * version wrote it; or -ENOMEM.
  */
 int summary_take(struct job_host *host, const char *text, size_t len);
 

@@ -80,21 +80,34 @@ static void take_double(double *to, enum json_event event, const char *text, siz
 	*to = strtod(word, NULL);
 }
 
-static void take_value(struct take *take, const struct member *member, void *to, enum json_event event, const char *text, size_t len)
+static void take_value(struct take *take, const struct member *member, void *to, enum json_event event,
+		       const char *text, size_t len)
 {
 	unsigned int i;
 
 	switch (member->kind) {
-	case MEMBER_FLAG: *(bool *)to = is(text, len, "true"); break;
-	case MEMBER_COUNT: *(uint64_t *)to = number(text, len); break;
-	case MEMBER_SIGNED: *(int64_t *)to = (int64_t)number(text, len); break;
-	case MEMBER_STATUS: *(int *)to = (int)number(text, len); break;
+	case MEMBER_FLAG:
+		*(bool *)to = is(text, len, "true");
+		break;
+	case MEMBER_COUNT:
+		*(uint64_t *)to = number(text, len);
+		break;
+	case MEMBER_SIGNED:
+		*(int64_t *)to = (int64_t)number(text, len);
+		break;
+	case MEMBER_STATUS:
+		*(int *)to = (int)number(text, len);
+		break;
 	case MEMBER_TEXT:
 		if (event == JSON_STRING)
 			json_read_string(to, member->size, text, len);
 		break;
-	case MEMBER_OWNED: take_owned(take, to, event, text, len); break;
-	case MEMBER_DOUBLE: take_double(to, event, text, len); break;
+	case MEMBER_OWNED:
+		take_owned(take, to, event, text, len);
+		break;
+	case MEMBER_DOUBLE:
+		take_double(to, event, text, len);
+		break;
 	case MEMBER_CODE:
 		i = find(missing_codes, MISSING_KINDS, text, len);
 		*(enum missing_kind *)to = i < MISSING_KINDS ? i : MISSING_NO_END;
@@ -218,7 +231,8 @@ static void take_event(void *ctx, const char *path, enum json_event event, const
 		return;
 	}
 	if (!brackets[2] && event == JSON_OPEN) {
-		if (take_list(take, summary_lists, &take->summary, path, name) || take_list(take, summary_report_lists, take->report, path, name))
+		if (take_list(take, summary_lists, &take->summary, path, name) ||
+		    take_list(take, summary_report_lists, take->report, path, name))
 			begin_element(take);
 	} else if (take->list && brackets[2] == '.') {
 		take_element(take, brackets + 3, event, text, len);
@@ -264,10 +278,13 @@ static int make_why(struct report *report, const struct summary *summary)
 	why->rules = rules;
 	for (unsigned int i = 0; i < summary->n_findings; i++) {
 		const struct rule *rule = rule_of(&summary->finding[i]);
-		const struct finding f = { .rule = rule, .share = summary->finding[i].share, .measure = summary->finding[i].share };
+		const struct finding f = { .rule = rule,
+					   .share = summary->finding[i].share,
+					   .measure = summary->finding[i].share };
 
 		if (!rule)
-			report_note(report, "findings: this version does not know the rule %s", summary->finding[i].code);
+			report_note(report, "findings: this version does not know the rule %s",
+				    summary->finding[i].code);
 		else if (summary->finding[i].is_answer)
 			rules->bottleneck = f;
 		else if (rules->n < RULES_MAX)
@@ -289,7 +306,8 @@ static int finish(struct job_host *host, struct take *take)
 
 	if (summary->version != SUMMARY_VERSION)
 		return summary->version > SUMMARY_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
-	if (!report->dir || summary->begin_ns > NS_MAX || summary->end_ns > NS_MAX || summary->utc_ns > (int64_t)NS_MAX || summary->utc_ns < -(int64_t)NS_MAX)
+	if (!report->dir || summary->begin_ns > NS_MAX || summary->end_ns > NS_MAX ||
+	    summary->utc_ns > (int64_t)NS_MAX || summary->utc_ns < -(int64_t)NS_MAX)
 		return -EBADMSG;
 	for (unsigned int i = 0; i < report->missing.n; i++)
 		if (!report->missing.reason[i].text)

@@ -6,7 +6,10 @@
 
 #include "base/util.h"
 
-#define MEMBER(key, kind, type, m) { key, MEMBER_##kind, offsetof(struct type, m), sizeof(((struct type *)0)->m) } /* NOLINT(bugprone-macro-parentheses): a member */
+#define MEMBER(key, kind, type, m)                                                          \
+	{                                                                                   \
+		key, MEMBER_##kind, offsetof(struct type, m), sizeof(((struct type *)0)->m) \
+	} /* NOLINT(bugprone-macro-parentheses): a member */
 #define OF_SUMMARY(key, kind, m) MEMBER(key, kind, summary, m)
 #define OF_REPORT(key, kind, m) MEMBER(key, kind, report, m)
 #define OF_MANIFEST(key, kind, m) MEMBER(key, kind, report, manifest.m)
@@ -14,14 +17,10 @@
 const char *const summary_ofs[] = { "bytes", "calls", "processes", "rows", NULL };
 
 const struct member summary_members[] = {
-	OF_SUMMARY("summary", COUNT, version),
-	OF_SUMMARY("utc_minus_monotonic_ns", SIGNED, utc_ns),
-	OF_SUMMARY("begin_ns", COUNT, begin_ns),
-	OF_SUMMARY("end_ns", COUNT, end_ns),
-	OF_SUMMARY("clock_error_ns", COUNT, error_ns),
-	OF_SUMMARY("synchronised", FLAG, synchronised),
-	OF_SUMMARY("window_ns", DOUBLE, window_ns),
-	{ 0 },
+	OF_SUMMARY("summary", COUNT, version),         OF_SUMMARY("utc_minus_monotonic_ns", SIGNED, utc_ns),
+	OF_SUMMARY("begin_ns", COUNT, begin_ns),       OF_SUMMARY("end_ns", COUNT, end_ns),
+	OF_SUMMARY("clock_error_ns", COUNT, error_ns), OF_SUMMARY("synchronised", FLAG, synchronised),
+	OF_SUMMARY("window_ns", DOUBLE, window_ns),    { 0 },
 };
 
 const struct member summary_report_members[] = {
@@ -107,12 +106,9 @@ static const struct member op_members[] = {
 };
 
 static const struct member probe_members[] = {
-	MEMBER("name", TEXT, manifest_probe, name),
-	MEMBER("backend", TEXT, manifest_probe, backend),
-	MEMBER("rows", COUNT, manifest_probe, rows),
-	MEMBER("lost", COUNT, manifest_probe, lost),
-	MEMBER("dropped", COUNT, manifest_probe, dropped),
-	{ 0 },
+	MEMBER("name", TEXT, manifest_probe, name),        MEMBER("backend", TEXT, manifest_probe, backend),
+	MEMBER("rows", COUNT, manifest_probe, rows),       MEMBER("lost", COUNT, manifest_probe, lost),
+	MEMBER("dropped", COUNT, manifest_probe, dropped), { 0 },
 };
 
 static const struct member collector_members[] = {
@@ -180,10 +176,16 @@ static const struct member reason_members[] = {
 
 static const char *const sides[] = { "reads", "writes" };
 
-#define FIXED(key, members, m, names) \
-	{ key, members, offsetof(struct report, m), sizeof(((struct report *)0)->m[0]), ARRAY_SIZE(((struct report *)0)->m), 0, names }
-#define COUNTED(key, members, m, n) \
-	{ key, members, offsetof(struct report, m), sizeof(((struct report *)0)->m[0]), ARRAY_SIZE(((struct report *)0)->m), offsetof(struct report, n), NULL }
+#define FIXED(key, members, m, names)                                                         \
+	{                                                                                     \
+		key, members, offsetof(struct report, m), sizeof(((struct report *)0)->m[0]), \
+			ARRAY_SIZE(((struct report *)0)->m), 0, names                         \
+	}
+#define COUNTED(key, members, m, n)                                                           \
+	{                                                                                     \
+		key, members, offsetof(struct report, m), sizeof(((struct report *)0)->m[0]), \
+			ARRAY_SIZE(((struct report *)0)->m), offsetof(struct report, n), NULL \
+	}
 
 const struct member_list summary_report_lists[] = {
 	FIXED("files", file_members, present, report_kind_names),

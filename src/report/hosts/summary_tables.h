@@ -24,7 +24,18 @@ struct summary {
 	unsigned int n_findings;
 };
 
-enum member_kind { MEMBER_FLAG, MEMBER_COUNT, MEMBER_SIGNED, MEMBER_STATUS, MEMBER_TEXT, MEMBER_OWNED, MEMBER_DOUBLE, MEMBER_CODE, MEMBER_OF, MEMBER_HIST };
+enum member_kind {
+	MEMBER_FLAG,
+	MEMBER_COUNT,
+	MEMBER_SIGNED,
+	MEMBER_STATUS,
+	MEMBER_TEXT,
+	MEMBER_OWNED,
+	MEMBER_DOUBLE,
+	MEMBER_CODE,
+	MEMBER_OF,
+	MEMBER_HIST
+};
 
 struct member {
 	const char *key; /* NULL: after the last */
@@ -32,7 +43,8 @@ struct member {
 	size_t at, size;
 };
 
-/* An array of structs; as JSON an array of objects, without those whose members are all zero where the array is fixed. */
+/* An array of structs; as JSON an array of objects, without those whose members are all zero where the array is fixed.
+ */
 struct member_list {
 	const char *key; /* NULL: after the last */
 	const struct member *members;

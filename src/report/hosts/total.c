@@ -140,8 +140,10 @@ static void note(struct report *sum, const struct report_job *job)
 {
 	for (unsigned int i = 0; i < job->n && !job->between_known; i++)
 		if (!job->host[i].synchronised)
-			report_note(sum, "%s: its clock was not synchronized, or this is not known: its difference from the "
-				    "others is unknown", job->host[i].name);
+			report_note(sum,
+				    "%s: its clock was not synchronized, or this is not known: its difference from the "
+				    "others is unknown",
+				    job->host[i].name);
 	for (unsigned int i = 0; i < job->n; i++)
 		for (unsigned int k = 0; k < job->host[i].report->n_notes; k++)
 			report_note(sum, "%s: %s", job->host[i].name, job->host[i].report->notes[k]);

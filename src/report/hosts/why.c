@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bottleneck of a job on several hosts, from the findings of each. Hosts train in step: if one waits, the others wait
- * for it, in calls that look like work. So a wait on any host counts more than the finding that other hosts did not wait.
+ * The bottleneck of a job on several hosts, from the findings of each. Hosts train in step: if one waits, the others
+ * wait for it, in calls that look like work. So a wait on any host counts more than the finding that other hosts did
+ * not wait.
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +54,9 @@ static double mean_share(const struct report_job *job, const char *code)
 /* Ranks causes of waits first, then training, then unknown causes and jobs that failed. */
 static unsigned int rank_of(const struct rule *rule)
 {
-	return strcmp(rule->code, rule_unknown.code) == 0 || !rule->is_share ? 0 : strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
+	return strcmp(rule->code, rule_unknown.code) == 0 || !rule->is_share ? 0 :
+	       strcmp(rule->code, rule_trainer_bound.code) == 0              ? 1 :
+									       2;
 }
 
 /* Returns the rule that is the answer for all hosts; NULL: nothing is known of any host. */

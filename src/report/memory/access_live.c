@@ -12,7 +12,7 @@
 
 struct access_live {
 	struct table blocks; /* struct access_block, by process and address; SIZE 0: none is in use there */
-	uint32_t in_use;     /* of these */
+	uint32_t in_use; /* of these */
 	struct access_block *ended; /* a queue, from FIRST on */
 	size_t first, n;
 	uint64_t left_out;
@@ -90,7 +90,8 @@ static void begin(struct access_live *live, const struct scan *scan, uint64_t pi
 }
 
 /* A row ends the block at ADDR, whose size and stack are in SIZE and SITE. */
-static void end(struct access_live *live, const struct scan *scan, uint64_t pid, enum column addr, enum column size, enum column site)
+static void end(struct access_live *live, const struct scan *scan, uint64_t pid, enum column addr, enum column size,
+		enum column site)
 {
 	struct access_block b = { .pid = pid, .end_ns = scan->time_ns, .site = scan_number(scan, site) }, *at;
 	const uint64_t life_ns = scan_number(scan, COL_LIFE_NS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The blocks of alloc.out, from allocation to end. An end counts only once the rows of the interval that it is in are known,
- * as access.out has these after it. Bounded: a block without room is left out.
+ * The blocks of alloc.out, from allocation to end. An end counts only once the rows of the interval that it is in are
+ * known, as access.out has these after it. Bounded: a block without room is left out.
  */
 #ifndef REPORT_MEMORY_ACCESS_LIVE_H
 #define REPORT_MEMORY_ACCESS_LIVE_H

@@ -136,7 +136,8 @@ static uint64_t offset_at(const struct maps *p, uint64_t addr)
 
 void access_maps_take(struct access_maps *access_maps, const struct scan *scan)
 {
-	const bool moves = scan_is(scan, COL_FUNC, "mremap"), maps = moves || scan_is(scan, COL_FUNC, "mmap") || scan_is(scan, COL_FUNC, "snapshot");
+	const bool moves = scan_is(scan, COL_FUNC, "mremap"),
+		   maps = moves || scan_is(scan, COL_FUNC, "mmap") || scan_is(scan, COL_FUNC, "snapshot");
 	struct maps *p = table_get(&access_maps->processes, scan_number(scan, COL_PID));
 	struct access_map new = { 0 };
 	const uint64_t len = scan_number(scan, COL_LEN);
@@ -145,7 +146,8 @@ void access_maps_take(struct access_maps *access_maps, const struct scan *scan)
 	if (!p || !len || len >= 1ULL << 57 || !scan_has_number(scan, COL_PID))
 		return;
 	if (!maps) { /* of a munmap that failed, nothing is unmapped; RET 0 is no address */
-		if (scan_is(scan, COL_FUNC, "munmap") && scan_is(scan, COL_RET, "0") && scan_address(scan, COL_ADDR, &new.begin))
+		if (scan_is(scan, COL_FUNC, "munmap") && scan_is(scan, COL_RET, "0") &&
+		    scan_address(scan, COL_ADDR, &new.begin))
 			unmap(access_maps, p, new.begin, new.begin + len, scan->time_ns);
 		return;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files that processes have mapped, by the rows of mmap.out and pids.out in the order of time: which file is at an address.
- * A mapping that has ended still counts for the interval in which it ended. Bounded: mappings without room are left out.
+ * The files that processes have mapped, by the rows of mmap.out and pids.out in the order of time: which file is at an
+ * address. A mapping that has ended still counts for the interval in which it ended. Bounded: mappings without room are
+ * left out.
  */
 #ifndef REPORT_MEMORY_ACCESS_MAPS_H
 #define REPORT_MEMORY_ACCESS_MAPS_H
@@ -17,7 +18,7 @@ struct access_maps;
 struct access_map {
 	uint64_t begin, end; /* addresses */
 	uint64_t fid, offset; /* in the file, of BEGIN */
-	uint64_t end_ns;      /* when it ended; 0: it has not */
+	uint64_t end_ns; /* when it ended; 0: it has not */
 };
 
 struct access_maps *access_maps_new(void); /* NULL: no memory */

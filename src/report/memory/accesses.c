@@ -12,10 +12,12 @@
 #include "stats/top.h"
 
 const char *const access_source_names[ACCESS_SOURCES] = {
-	[ACCESS_PAGES] = "pages", [ACCESS_FAULTS] = "faults", [ACCESS_WRITES] = "writes", [ACCESS_PMU] = "pmu", [ACCESS_WATCH] = "watch",
+	[ACCESS_PAGES] = "pages", [ACCESS_FAULTS] = "faults", [ACCESS_WRITES] = "writes",
+	[ACCESS_PMU] = "pmu",     [ACCESS_WATCH] = "watch",
 };
 const char *const access_kind_names[ACCESS_KINDS] = {
-	[ACCESS_UNKNOWN] = "-", [ACCESS_HEAP] = "heap", [ACCESS_ANON] = "anon", [ACCESS_STACK] = "stack", [ACCESS_FILE] = "file",
+	[ACCESS_UNKNOWN] = "-",   [ACCESS_HEAP] = "heap", [ACCESS_ANON] = "anon",
+	[ACCESS_STACK] = "stack", [ACCESS_FILE] = "file",
 };
 
 struct report_accesses *report_accesses_new(void)
@@ -69,8 +71,12 @@ bool access_row(struct access_row *row, const struct scan *s)
 	const unsigned int kind = index_of(scan_field(s, COL_KIND), access_kind_names, ACCESS_KINDS);
 
 	*row = (struct access_row){
-		.source = source, .kind = kind < ACCESS_KINDS ? kind : ACCESS_UNKNOWN, .span_ns = scan_number(s, COL_SPAN_NS),
-		.count = scan_number(s, COL_COUNT), .fid = scan_number(s, COL_FID), .offset = scan_number(s, COL_OFFSET),
+		.source = source,
+		.kind = kind < ACCESS_KINDS ? kind : ACCESS_UNKNOWN,
+		.span_ns = scan_number(s, COL_SPAN_NS),
+		.count = scan_number(s, COL_COUNT),
+		.fid = scan_number(s, COL_FID),
+		.offset = scan_number(s, COL_OFFSET),
 	};
 	row->has_touched = scan_u64(s, COL_TOUCHED, &row->touched);
 	row->has_written = scan_u64(s, COL_WRITTEN, &row->written);
@@ -79,8 +85,8 @@ bool access_row(struct access_row *row, const struct scan *s)
 		return false;
 	if (row->count == 1 && row->bytes) /* the accessed byte of the page */
 		row->addr -= row->addr % row->bytes;
-	return row->addr < TOUCHED_END && row->bytes <= TOUCHED_END - row->addr &&
-	       row->touched <= row->bytes && row->written <= row->bytes && row->span_ns <= s->time_ns;
+	return row->addr < TOUCHED_END && row->bytes <= TOUCHED_END - row->addr && row->touched <= row->bytes &&
+	       row->written <= row->bytes && row->span_ns <= s->time_ns;
 }
 
 /* Returns NS as an instant of struct touched. */
@@ -93,7 +99,8 @@ static uint32_t when(const struct report_accesses *a, uint64_t ns)
 
 static void process_add(struct report_accesses *accesses, const struct access_row *row, uint64_t ns, uint64_t bytes)
 {
-	struct report_access_process *process = table_get(&accesses->processes, row->pid * ACCESS_SOURCES + row->source);
+	struct report_access_process *process =
+		table_get(&accesses->processes, row->pid * ACCESS_SOURCES + row->source);
 
 	if (!process)
 		return;
@@ -139,10 +146,13 @@ static void part_add(void *own, const struct access_map *part)
 	file_add(of->a, part->fid, part->offset, part->offset + bytes);
 	touched_tag(&of->a->memory, row->pid, part->begin, bytes, access_tag(ACCESS_FILE, part->fid));
 	touched_add(&of->a->files, &(struct touched_add){
-		.space = part->fid, .at = part->offset, .bytes = bytes,
-		.touched = (uint64_t)(share * (double)access_bytes(row) + 0.5),
-		.written = (uint64_t)(share * (double)row->written + 0.5), .when = of->when,
-	});
+					   .space = part->fid,
+					   .at = part->offset,
+					   .bytes = bytes,
+					   .touched = (uint64_t)(share * (double)access_bytes(row) + 0.5),
+					   .written = (uint64_t)(share * (double)row->written + 0.5),
+					   .when = of->when,
+				   });
 }
 
 static bool take(struct report_accesses *accesses, const struct scan *scan)
@@ -154,24 +164,33 @@ static bool take(struct report_accesses *accesses, const struct scan *scan)
 
 	if (!access_row(&row, scan))
 		return false;
-	whole = (struct access_map){ .begin = row.addr, .end = row.addr + row.bytes, .fid = row.fid, .offset = row.offset };
+	whole = (struct access_map){
+		.begin = row.addr, .end = row.addr + row.bytes, .fid = row.fid, .offset = row.offset
+	};
 	bytes = access_bytes(&row);
 	accesses->rows++;
 	accesses->by[row.source] = true;
 	accesses->has_written |= row.has_written;
 	accesses->last_ns = MAX(accesses->last_ns, scan->time_ns);
 	if (row.span_ns)
-		accesses->least_span_ns = accesses->least_span_ns ? MIN(accesses->least_span_ns, row.span_ns) : row.span_ns;
+		accesses->least_span_ns =
+			accesses->least_span_ns ? MIN(accesses->least_span_ns, row.span_ns) : row.span_ns;
 	accesses->span_ns = row.span_ns;
 	process_add(accesses, &row, scan->time_ns, bytes);
 	touched_add(&accesses->memory, &(struct touched_add){
-		.space = row.pid, .at = row.addr, .bytes = row.bytes, .touched = bytes, .written = row.written,
-		.when = of.when, .tag = access_tag(row.kind, 0),
-	});
+					       .space = row.pid,
+					       .at = row.addr,
+					       .bytes = row.bytes,
+					       .touched = bytes,
+					       .written = row.written,
+					       .when = of.when,
+					       .tag = access_tag(row.kind, 0),
+				       });
 	if (row.kind == ACCESS_FILE && row.fid)
 		part_add(&of, &whole);
 	else if (row.kind != ACCESS_HEAP && row.kind != ACCESS_STACK)
-		access_maps_each(accesses->maps, row.pid, whole.begin, whole.end, scan->time_ns - row.span_ns, part_add, &of);
+		access_maps_each(accesses->maps, row.pid, whole.begin, whole.end, scan->time_ns - row.span_ns, part_add,
+				 &of);
 	return true;
 }
 
@@ -186,8 +205,8 @@ static bool has_rows(const struct report_accesses *a, uint64_t pid)
 }
 
 /*
- * Sums up a block that has ended. By pages, only one that was in use for two intervals surely was for a whole one. By faults, a
- * page counts as touched, too, where a block before it at this place was: it causes no second fault.
+ * Sums up a block that has ended. By pages, only one that was in use for two intervals surely was for a whole one. By
+ * faults, a page counts as touched, too, where a block before it at this place was: it causes no second fault.
  */
 static void block_add(void *own, const struct access_block *block)
 {
@@ -196,12 +215,14 @@ static void block_add(void *own, const struct access_block *block)
 	struct report_access_site *site;
 	struct touched_sum sum = { 0 };
 
-	if (!has_rows(accesses, block->pid) || (accesses->by[ACCESS_PAGES] && block->end_ns - MIN(begin_ns, block->end_ns) < 2 * accesses->span_ns))
+	if (!has_rows(accesses, block->pid) ||
+	    (accesses->by[ACCESS_PAGES] && block->end_ns - MIN(begin_ns, block->end_ns) < 2 * accesses->span_ns))
 		return;
 	site = table_get(&accesses->sites, block->site);
 	if (!site)
 		return;
-	touched_sum(&accesses->memory, block->pid, block->addr, block->size, accesses->by[ACCESS_PAGES] ? when(accesses, begin_ns) : 0, &sum);
+	touched_sum(&accesses->memory, block->pid, block->addr, block->size,
+		    accesses->by[ACCESS_PAGES] ? when(accesses, begin_ns) : 0, &sum);
 	site->blocks++;
 	site->bytes += block->size;
 	site->touched += sum.bytes;
@@ -238,8 +259,9 @@ static bool take_map(struct report_accesses *a, const struct scan *s)
 	uint64_t fid, offset, addr;
 
 	access_maps_take(a->maps, s);
-	if ((scan_is(s, COL_FUNC, "mmap") || scan_is(s, COL_FUNC, "snapshot")) && scan_u64(s, COL_FID, &fid) && scan_u64(s, COL_OFFSET, &offset) &&
-	    offset < TOUCHED_END && scan_number(s, COL_LEN) < TOUCHED_END && scan_address(s, COL_RET, &addr) && addr)
+	if ((scan_is(s, COL_FUNC, "mmap") || scan_is(s, COL_FUNC, "snapshot")) && scan_u64(s, COL_FID, &fid) &&
+	    scan_u64(s, COL_OFFSET, &offset) && offset < TOUCHED_END && scan_number(s, COL_LEN) < TOUCHED_END &&
+	    scan_address(s, COL_RET, &addr) && addr)
 		file_add(a, fid, offset, offset + scan_number(s, COL_LEN));
 	return true;
 }
@@ -250,8 +272,14 @@ static bool take_process(struct report_accesses *a, const struct scan *s)
 	return true;
 }
 
-static const struct { const char *name; take_fn take; } inputs[] = {
-	{ "access", take_access }, { "alloc", take_alloc }, { "mmap", take_map }, { "pids", take_process },
+static const struct {
+	const char *name;
+	take_fn take;
+} inputs[] = {
+	{ "access", take_access },
+	{ "alloc", take_alloc },
+	{ "mmap", take_map },
+	{ "pids", take_process },
 };
 
 /* Begins SCAN, the scans of INPUTS. Returns false when there is no access.out. */
@@ -260,7 +288,8 @@ static bool begin_all(struct report *report, struct scan *scan, bool left[ARRAY_
 	struct report_accesses *a = report->accesses;
 
 	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
-		left[i] = scan_file(report->folder, inputs[i].name)->error == 0 && scan_begin(&scan[i], report->folder, inputs[i].name) == 0;
+		left[i] = scan_file(report->folder, inputs[i].name)->error == 0 &&
+			  scan_begin(&scan[i], report->folder, inputs[i].name) == 0;
 	a->present = left[0];
 	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++)
 		left[i] = left[0] && left[i] && scan_next(&scan[i]) > 0;
@@ -317,7 +346,8 @@ static void pick_processes(struct report_accesses *accesses)
 		const struct report_access_process *p = table_at(&accesses->processes, i);
 		struct report_access_process *at;
 
-		at = TOP_PLACE(accesses->process, accesses->n_processes, ACCESSES_SHOWN, e, e->ever.bytes, p->ever.bytes);
+		at = TOP_PLACE(accesses->process, accesses->n_processes, ACCESSES_SHOWN, e, e->ever.bytes,
+			       p->ever.bytes);
 		if (at)
 			*at = *p;
 	}
@@ -340,7 +370,8 @@ static void pick_files(struct report *report)
 	struct report_accesses *accesses = report->accesses;
 	struct report_access_file rest = { .others = true };
 
-	for (uint32_t i = 0; accesses->files.blocks.n && i < accesses->mapped.n; i++) { /* else nothing is known of files */
+	for (uint32_t i = 0; accesses->files.blocks.n && i < accesses->mapped.n;
+	     i++) { /* else nothing is known of files */
 		struct report_access_file *file = table_at(&accesses->mapped, i), *at;
 
 		sum_file(report, table_key_at(&accesses->mapped, i), file);
@@ -429,10 +460,14 @@ static bool read_rows(struct report *report)
 		return false;
 	}
 	bad_rows = read_all(accesses, scan, left);
-	note(report, accesses->memory.left_out, "touched byte is", "touched bytes are", "in no sum of a process or stack: there are too many");
-	note(report, accesses->files.left_out, "touched byte of a file is", "touched bytes of files are", "in no sum of a file: there are too many");
-	note(report, access_live_left_out(accesses->live), "block is", "blocks are", "not compared with what was touched: there are too many at a time");
-	note(report, access_maps_left_out(accesses->maps), "mapping of a file is", "mappings of files are", "not compared with what was touched: there are too many");
+	note(report, accesses->memory.left_out, "touched byte is", "touched bytes are",
+	     "in no sum of a process or stack: there are too many");
+	note(report, accesses->files.left_out, "touched byte of a file is", "touched bytes of files are",
+	     "in no sum of a file: there are too many");
+	note(report, access_live_left_out(accesses->live), "block is", "blocks are",
+	     "not compared with what was touched: there are too many at a time");
+	note(report, access_maps_left_out(accesses->maps), "mapping of a file is", "mappings of files are",
+	     "not compared with what was touched: there are too many");
 	scan_note_header(scan[0].file, bad_rows, &notes);
 	scan_note_error(scan[0].file, &notes);
 	return true;

@@ -38,7 +38,8 @@ static inline uint64_t access_bytes(const struct access_row *row)
 {
 	if (row->has_touched || row->has_written)
 		return row->has_touched ? row->touched : row->written;
-	return row->count < row->bytes / TOUCHED_PAGE ? row->count * TOUCHED_PAGE : row->bytes; /* a sample is of a page */
+	return row->count < row->bytes / TOUCHED_PAGE ? row->count * TOUCHED_PAGE :
+							row->bytes; /* a sample is of a page */
 }
 
 /* Of a process, by a source. */
@@ -46,9 +47,10 @@ struct report_access_process {
 	uint64_t pid;
 	enum access_source source;
 	uint64_t rows, count;
-	uint64_t intervals, most, sum; /* those with rows, but of faults; the most bytes touched in one, and those of all */
-	uint64_t last_ns, last;	       /* the last interval, and its bytes */
-	struct touched_sum ever;       /* by any source */
+	uint64_t intervals, most,
+		sum; /* those with rows, but of faults; the most bytes touched in one, and those of all */
+	uint64_t last_ns, last; /* the last interval, and its bytes */
+	struct touched_sum ever; /* by any source */
 };
 
 /* Of a file that was mapped. */
@@ -66,7 +68,7 @@ struct report_access_site {
 	uint64_t id; /* SITE; 0: not known */
 	uint64_t blocks, bytes;
 	uint64_t untouched_blocks; /* of which nothing was touched */
-	uint64_t touched, once;	   /* bytes */
+	uint64_t touched, once; /* bytes */
 	bool others;
 	char *stack;
 };
@@ -81,16 +83,17 @@ enum access_order { ACCESSES_BY_UNTOUCHED, ACCESSES_BY_ONCE, ACCESS_ORDERS };
 struct report_accesses {
 	bool present; /* access.out is there */
 	bool by[ACCESS_SOURCES]; /* it has rows of this source */
-	bool has_written;	 /* some say what was written */
+	bool has_written; /* some say what was written */
 	uint64_t rows, first_ns, last_ns; /* when the first interval began, and the last one ended; 0: no row */
 	uint64_t least_span_ns, span_ns; /* the shortest interval, and the last one, while rows are read */
 	struct touched memory, files; /* by PID and address; by FID and offset. The tag: access_tag() */
 	struct table processes; /* struct report_access_process, by PID and source */
-	struct table mapped;	/* struct report_access_file, by FID */
-	struct table sites;	/* struct report_access_site, by SITE */
+	struct table mapped; /* struct report_access_file, by FID */
+	struct table sites; /* struct report_access_site, by SITE */
 	struct access_live *live; /* blocks in use, while rows are read */
 	struct access_maps *maps; /* likewise: files that are mapped */
-	uint64_t watched_bytes, untouched_bytes; /* blocks of all stacks; what of them was never touched. 0: not known */
+	uint64_t watched_bytes,
+		untouched_bytes; /* blocks of all stacks; what of them was never touched. 0: not known */
 	struct report_access_process process[ACCESSES_SHOWN];
 	struct report_access_file file[ACCESSES_SHOWN + 1];
 	struct report_access_site site[ACCESS_ORDERS][ACCESSES_SHOWN + 1];
@@ -117,8 +120,8 @@ static inline uint64_t access_tag_fid(uint64_t tag)
 struct report_accesses *report_accesses_new(void); /* NULL: no memory */
 void report_accesses_free(struct report_accesses *accesses);
 /*
- * Reads access.out, and with it alloc.out, mmap.out and pids.out, and picks the rows of the tables; after the last row of all
- * files has been counted.
+ * Reads access.out, and with it alloc.out, mmap.out and pids.out, and picks the rows of the tables; after the last row
+ * of all files has been counted.
  */
 void report_accesses_read(struct report *r);
 

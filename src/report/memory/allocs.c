@@ -43,9 +43,12 @@ static void spans_halve(struct report_allocs *allocs)
 		const struct report_alloc_span *first = &allocs->span[2UL * i], *second = first + 1;
 
 		allocs->span[i] = (struct report_alloc_span){
-			.begin_ns = first->begin_ns, .end_ns = second->end_ns,
-			.most = MAX(first->most, second->most), .last = second->last,
-			.blocks = first->blocks + second->blocks, .bytes = first->bytes + second->bytes,
+			.begin_ns = first->begin_ns,
+			.end_ns = second->end_ns,
+			.most = MAX(first->most, second->most),
+			.last = second->last,
+			.blocks = first->blocks + second->blocks,
+			.bytes = first->bytes + second->bytes,
 		};
 	}
 	allocs->n_spans = ALLOCS_SPANS_MAX / 2;
@@ -77,7 +80,8 @@ static void span_add(struct report_allocs *allocs, uint64_t at_ns, const struct 
 	span->bytes += allocs->all.bytes - old->bytes;
 }
 
-void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum)
+void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns, uint64_t end_ns,
+			  struct report_alloc_span *sum)
 {
 	uint32_t i = 0;
 
@@ -97,9 +101,9 @@ void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns,
 struct block {
 	uint64_t bytes, site;
 	bool begins;
-	bool left;   /* it was never freed */
-	bool brief;  /* it was short-lived */
-	bool cross;  /* another thread had allocated it */
+	bool left; /* it was never freed */
+	bool brief; /* it was short-lived */
+	bool cross; /* another thread had allocated it */
 	bool before; /* it was allocated before the first row */
 };
 
@@ -174,8 +178,8 @@ static bool begin(struct report_allocs *allocs, const struct scan *scan, struct 
 }
 
 /* A row ends a block, whose size and stack are in SIZE and SITE; LEFT: which was never freed. */
-static bool end(struct report_allocs *allocs, const struct scan *scan, struct report_alloc_sum *process, enum column size, enum column site,
-		bool left)
+static bool end(struct report_allocs *allocs, const struct scan *scan, struct report_alloc_sum *process,
+		enum column size, enum column site, bool left)
 {
 	const uint64_t life_ns = scan_number(scan, COL_LIFE_NS);
 	struct block b = { .left = left, .site = scan_number(scan, site) };
@@ -267,15 +271,21 @@ static void note_missing(struct report *report)
 	const struct report_allocs *allocs = report->allocs;
 	const struct manifest_alloc *alloc = &report->manifest.alloc;
 
-	note(report, alloc->uncovered_processes, "process", "processes", "ran without the library: the allocations are not in the trace");
-	note(report, alloc->unread_threads, "thread was", "threads were", "killed, and up to 126 of the last events of each are missing");
-	note(report, alloc->refused_pages, "page of events is missing, as it was", "pages of events are missing, as they were", "spoiled by a program");
+	note(report, alloc->uncovered_processes, "process", "processes",
+	     "ran without the library: the allocations are not in the trace");
+	note(report, alloc->unread_threads, "thread was", "threads were",
+	     "killed, and up to 126 of the last events of each are missing");
+	note(report, alloc->refused_pages, "page of events is missing, as it was",
+	     "pages of events are missing, as they were", "spoiled by a program");
 	note(report, alloc->skipped, "event in a signal handler is", "events in signal handlers are", "missing");
-	note(report, alloc->unkept_blocks, "block counts", "blocks count", "as in use until the end: there was no room while tracing");
+	note(report, alloc->unkept_blocks, "block counts", "blocks count",
+	     "as in use until the end: there was no room while tracing");
 	note(report, alloc->siteless, "event is", "events are", "without a stack, as a process has too many");
-	note(report, allocs->unpaired, "block of libc is", "blocks of libc are", "in no sum: the processes ran before the trace, so no free is recorded");
+	note(report, allocs->unpaired, "block of libc is", "blocks of libc are",
+	     "in no sum: the processes ran before the trace, so no free is recorded");
 	note(report, allocs->site_left_out, "block is", "blocks are", "in the sum of no stack: there are too many");
-	note(report, allocs->process_left_out, "block is", "blocks are", "in the sum of no process: there are too many");
+	note(report, allocs->process_left_out, "block is", "blocks are",
+	     "in the sum of no process: there are too many");
 }
 
 void report_allocs_read(struct report *report)
@@ -297,11 +307,16 @@ void report_allocs_read(struct report *report)
 static uint64_t key_of(const struct report_alloc_sum *s, enum alloc_order order)
 {
 	switch (order) {
-	case ALLOCS_BY_PEAK: return report_alloc_level(s, s->level.at_peak);
-	case ALLOCS_BY_BYTES: return s->bytes;
-	case ALLOCS_BY_SHORT: return s->short_bytes;
-	case ALLOCS_BY_LEFT: return s->left_bytes;
-	case ALLOCS_BY_OWN_PEAK: break;
+	case ALLOCS_BY_PEAK:
+		return report_alloc_level(s, s->level.at_peak);
+	case ALLOCS_BY_BYTES:
+		return s->bytes;
+	case ALLOCS_BY_SHORT:
+		return s->short_bytes;
+	case ALLOCS_BY_LEFT:
+		return s->left_bytes;
+	case ALLOCS_BY_OWN_PEAK:
+		break;
 	}
 	return report_alloc_level(s, s->level.peak);
 }
@@ -323,7 +338,8 @@ static void take_away(struct report_alloc_sum *rest, const struct report_alloc_s
 }
 
 /* Puts the rows of TABLE with the most, and all others as one. */
-static void pick(struct report_alloc_rows *rows, const struct table *table, const struct report_alloc_sum *all, enum alloc_order order)
+static void pick(struct report_alloc_rows *rows, const struct table *table, const struct report_alloc_sum *all,
+		 enum alloc_order order)
 {
 	struct report_alloc_row rest = { .others = true, .sum = *all }, *at;
 
@@ -370,11 +386,20 @@ static void sum_up(struct report *report)
 	const struct phase *phase = report->phases ? phases_at(report->phases, report->alloc.peak_ns) : NULL;
 
 	report->alloc.n = (struct report_alloc_counts){
-		.peak_bytes = report_alloc_level(all, all->level.peak), .peak_blocks = report->alloc.n.peak_blocks + allocs->blocks_before,
-		.blocks = all->blocks, .bytes = all->bytes, .short_blocks = all->short_blocks, .short_bytes = all->short_bytes,
-		.left_blocks = all->left_blocks, .left_bytes = all->left_bytes, .frees = all->frees, .cross_frees = all->cross_frees,
-		.unknown_frees = allocs->unknown_frees, .failed = all->failed,
-		.small_calls = alloc->small_calls, .small_bytes = alloc->small_bytes,
+		.peak_bytes = report_alloc_level(all, all->level.peak),
+		.peak_blocks = report->alloc.n.peak_blocks + allocs->blocks_before,
+		.blocks = all->blocks,
+		.bytes = all->bytes,
+		.short_blocks = all->short_blocks,
+		.short_bytes = all->short_bytes,
+		.left_blocks = all->left_blocks,
+		.left_bytes = all->left_bytes,
+		.frees = all->frees,
+		.cross_frees = all->cross_frees,
+		.unknown_frees = allocs->unknown_frees,
+		.failed = all->failed,
+		.small_calls = alloc->small_calls,
+		.small_bytes = alloc->small_bytes,
 	};
 	report->alloc.min_bytes = alloc->min_bytes;
 	if (phase)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums of alloc.out: what the job's programs allocated, how much of it was in use at a time and at its peak, and what was
- * never freed; in all, by stack (SITE of sites.out) and by process. Bounded: stacks and processes without room are only in
- * the sums of all.
+ * Sums of alloc.out: what the job's programs allocated, how much of it was in use at a time and at its peak, and what
+ * was never freed; in all, by stack (SITE of sites.out) and by process. Bounded: stacks and processes without room are
+ * only in the sums of all.
  */
 #ifndef REPORT_MEMORY_ALLOCS_H
 #define REPORT_MEMORY_ALLOCS_H
@@ -16,7 +16,8 @@
 #define ALLOCS_BLOCK_BYTES_MAX (1ULL << 56) /* no machine has a larger block: the row is damaged */
 #define ALLOCS_SHORT_NS 10000000 /* a block that is freed sooner is short-lived */
 
-/* Bytes in use over time, from the first row on. PEAK, AT_PEAK: the most, and what it was when all together had the most. */
+/* Bytes in use over time, from the first row on. PEAK, AT_PEAK: the most, and what it was when all together had the
+ * most. */
 struct alloc_level {
 	int64_t now, peak, at_peak;
 	uint64_t before; /* in use before the first row: to be added to the others */
@@ -24,10 +25,10 @@ struct alloc_level {
 };
 
 struct report_alloc_sum {
-	uint64_t blocks, bytes;		  /* allocated; a realloc is one more block */
+	uint64_t blocks, bytes; /* allocated; a realloc is one more block */
 	uint64_t short_blocks, short_bytes; /* freed within ALLOCS_SHORT_NS */
-	uint64_t left_blocks, left_bytes;   /* never freed: in use when their process, or the trace, ended */
-	uint64_t frees, cross_frees;	  /* of blocks that the trace knows; by another thread than the one that allocated */
+	uint64_t left_blocks, left_bytes; /* never freed: in use when their process, or the trace, ended */
+	uint64_t frees, cross_frees; /* of blocks that the trace knows; by another thread than the one that allocated */
 	uint64_t failed;
 	struct alloc_level level;
 };
@@ -40,10 +41,15 @@ struct report_alloc_row {
 	char *stack; /* of a site: its functions, from the innermost on; NULL: not known */
 };
 
-/* The rows with the most, the largest first, and the others as one: sites in each order, processes by their own peaks. */
+/* The rows with the most, the largest first, and the others as one: sites in each order, processes by their own peaks.
+ */
 enum alloc_order {
-	ALLOCS_BY_PEAK, ALLOCS_BY_BYTES, ALLOCS_BY_SHORT, ALLOCS_BY_LEFT,
-	ALLOC_ORDERS, ALLOCS_BY_OWN_PEAK = ALLOC_ORDERS,
+	ALLOCS_BY_PEAK,
+	ALLOCS_BY_BYTES,
+	ALLOCS_BY_SHORT,
+	ALLOCS_BY_LEFT,
+	ALLOC_ORDERS,
+	ALLOCS_BY_OWN_PEAK = ALLOC_ORDERS,
 };
 struct report_alloc_rows {
 	struct report_alloc_row row[ALLOCS_SHOWN + 1];
@@ -53,8 +59,8 @@ struct report_alloc_rows {
 /* What happened from its first row to its last. */
 struct report_alloc_span {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	int64_t most, last;	   /* in use, as levels are */
-	uint64_t blocks, bytes;	   /* allocated */
+	int64_t most, last; /* in use, as levels are */
+	uint64_t blocks, bytes; /* allocated */
 };
 
 struct report_allocs {
@@ -78,10 +84,11 @@ void report_allocs_read(struct report *report);
 /* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
 void report_allocs_end(struct report *report);
 /*
- * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. A span of several rows
- * counts where it ends.
+ * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. A span of
+ * several rows counts where it ends.
  */
-void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns, uint64_t end_ns, struct report_alloc_span *sum);
+void report_allocs_within(const struct report_allocs *allocs, uint64_t begin_ns, uint64_t end_ns,
+			  struct report_alloc_span *sum);
 /* Returns a level of SUM's with what was in use before the first row. */
 static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, int64_t level)
 {
@@ -90,7 +97,8 @@ static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, in
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Whether a row of alloc.out with FUNC frees a block; whether it is of a block whose free has no row, and which is in no sum. */
+/* Whether a row of alloc.out with FUNC frees a block; whether it is of a block whose free has no row, and which is in
+ * no sum. */
 bool report_alloc_frees(struct reader_field func);
 bool report_alloc_is_unpaired(struct reader_field func);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See cxx_name.h. The grammar is that of the Itanium C++ ABI, chapter 5.1; functions here have the names of its rules. What is
- * parsed and not to be part of the name (template arguments, parameters of enclosing functions) is put nowhere.
+ * See cxx_name.h. The grammar is that of the Itanium C++ ABI, chapter 5.1; functions here have the names of its rules.
+ * What is parsed and not to be part of the name (template arguments, parameters of enclosing functions) is put nowhere.
  */
 #include "report/memory/cxx_name.h"
 
@@ -125,13 +125,16 @@ static bool operator_name(struct parse *parse)
 		char code[3];
 		const char *text;
 	} operators[] = {
-		{ "aN", "&=" }, { "aS", "=" }, { "aa", "&&" }, { "ad", "&" }, { "an", "&" }, { "aw", " co_await" }, { "cl", "()" },
-		{ "cm", "," }, { "co", "~" }, { "dV", "/=" }, { "da", " delete[]" }, { "de", "*" }, { "dl", " delete" }, { "dv", "/" },
-		{ "eO", "^=" }, { "eo", "^" }, { "eq", "==" }, { "ge", ">=" }, { "gt", ">" }, { "ix", "[]" }, { "lS", "<<=" },
-		{ "le", "<=" }, { "ls", "<<" }, { "lt", "<" }, { "mI", "-=" }, { "mL", "*=" }, { "mi", "-" }, { "ml", "*" },
-		{ "mm", "--" }, { "na", " new[]" }, { "ne", "!=" }, { "ng", "-" }, { "nt", "!" }, { "nw", " new" }, { "oR", "|=" },
-		{ "oo", "||" }, { "or", "|" }, { "pL", "+=" }, { "pl", "+" }, { "pm", "->*" }, { "pp", "++" }, { "ps", "+" },
-		{ "pt", "->" }, { "rM", "%=" }, { "rS", ">>=" }, { "rm", "%" }, { "rs", ">>" }, { "ss", "<=>" },
+		{ "aN", "&=" },        { "aS", "=" },  { "aa", "&&" },      { "ad", "&" },    { "an", "&" },
+		{ "aw", " co_await" }, { "cl", "()" }, { "cm", "," },       { "co", "~" },    { "dV", "/=" },
+		{ "da", " delete[]" }, { "de", "*" },  { "dl", " delete" }, { "dv", "/" },    { "eO", "^=" },
+		{ "eo", "^" },         { "eq", "==" }, { "ge", ">=" },      { "gt", ">" },    { "ix", "[]" },
+		{ "lS", "<<=" },       { "le", "<=" }, { "ls", "<<" },      { "lt", "<" },    { "mI", "-=" },
+		{ "mL", "*=" },        { "mi", "-" },  { "ml", "*" },       { "mm", "--" },   { "na", " new[]" },
+		{ "ne", "!=" },        { "ng", "-" },  { "nt", "!" },       { "nw", " new" }, { "oR", "|=" },
+		{ "oo", "||" },        { "or", "|" },  { "pL", "+=" },      { "pl", "+" },    { "pm", "->*" },
+		{ "pp", "++" },        { "ps", "+" },  { "pt", "->" },      { "rM", "%=" },   { "rS", ">>=" },
+		{ "rm", "%" },         { "rs", ">>" }, { "ss", "<=>" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
@@ -179,9 +182,10 @@ static bool unqualified_name(struct parse *parse)
 
 	while (*parse->p == 'L') /* of one file */
 		parse->p++;
-	good = is_digit(*parse->p) ? source_name(parse) :
+	good = is_digit(*parse->p)                                            ? source_name(parse) :
 	       *parse->p == 'U' && (parse->p[1] == 'l' || parse->p[1] == 't') ? unnamed_type(parse) :
-	       *parse->p == 'C' || *parse->p == 'D' ? ctor_dtor_name(parse) : operator_name(parse);
+	       *parse->p == 'C' || *parse->p == 'D'                           ? ctor_dtor_name(parse) :
+										operator_name(parse);
 	while (good && *parse->p == 'B') { /* a tag */
 		struct parse in = { .p = parse->p + 1 };
 
@@ -198,8 +202,12 @@ static bool substitution(struct parse *parse)
 		char code;
 		const char *text, *last;
 	} known[] = {
-		{ 'a', "std::allocator", "allocator" }, { 'b', "std::basic_string", "basic_string" },
-		{ 'd', "std::iostream", "basic_iostream" }, { 'i', "std::istream", "basic_istream" }, { 'o', "std::ostream", "basic_ostream" }, { 's', "std::string", "basic_string" },
+		{ 'a', "std::allocator", "allocator" },
+		{ 'b', "std::basic_string", "basic_string" },
+		{ 'd', "std::iostream", "basic_iostream" },
+		{ 'i', "std::istream", "basic_istream" },
+		{ 'o', "std::ostream", "basic_ostream" },
+		{ 's', "std::string", "basic_string" },
 		{ 't', "std", NULL },
 	};
 
@@ -254,7 +262,8 @@ static bool type_of_d(struct parse *parse)
 	size_t n;
 
 	switch (*++parse->p) {
-	case 'p': case 'o':
+	case 'p':
+	case 'o':
 		parse->p++;
 		return type(parse);
 	case 'v':
@@ -273,7 +282,14 @@ static bool type_inside(struct parse *parse)
 	size_t n;
 
 	switch (*parse->p) {
-	case 'P': case 'R': case 'O': case 'K': case 'V': case 'r': case 'C': case 'G':
+	case 'P':
+	case 'R':
+	case 'O':
+	case 'K':
+	case 'V':
+	case 'r':
+	case 'C':
+	case 'G':
 		parse->p++;
 		return type(parse);
 	case 'S':
@@ -352,7 +368,9 @@ static bool nested_name(struct parse *parse)
 		}
 		before = parse->len;
 		good = first || put_text(parse, "::");
-		good = good && (*parse->p == 'S' ? first && substitution(parse) : *parse->p == 'T' ? !parse->out && type(parse) : unqualified_name(parse));
+		good = good && (*parse->p == 'S' ? first && substitution(parse) :
+				*parse->p == 'T' ? !parse->out && type(parse) :
+						   unqualified_name(parse));
 	}
 	if (good && before > begin && is_hash(parse))
 		parse->len = before;

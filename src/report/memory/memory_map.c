@@ -43,7 +43,8 @@ static void keep_block(void *own, const struct access_block *block)
 	struct memory_block *at;
 	uint64_t begin, end;
 
-	if (block->size < m->options.min_bytes || block->pid >= TOUCHED_SPACES || !clip(&m->options, block->addr, block->size, &begin, &end))
+	if (block->size < m->options.min_bytes || block->pid >= TOUCHED_SPACES ||
+	    !clip(&m->options, block->addr, block->size, &begin, &end))
 		return;
 	m->all_blocks++;
 	at = TOP_PLACE(m->block, m->n_blocks, MEMORY_BLOCKS_MAX, e, e->b.size, block->size);
@@ -116,7 +117,8 @@ static void range_of_touched(struct memory_map *map, const struct touched *touch
 			last = page;
 		}
 	if (first <= last)
-		range_add(map, touched_space(touched, i), touched_at(touched, i) + first * TOUCHED_PAGE, (last - first + 1) * TOUCHED_PAGE);
+		range_add(map, touched_space(touched, i), touched_at(touched, i) + first * TOUCHED_PAGE,
+			  (last - first + 1) * TOUCHED_PAGE);
 }
 
 static uint64_t down(uint64_t addr, uint64_t size)
@@ -171,7 +173,8 @@ struct joined {
 	uint32_t n, left_out;
 };
 
-/* Joins the ranges, which are in order, to parts of whole lines of SIZE. Puts those with LEAST bytes or more into TO. */
+/* Joins the ranges, which are in order, to parts of whole lines of SIZE. Puts those with LEAST bytes or more into TO.
+ */
 static struct joined join(const struct memory_map *map, uint64_t size, uint64_t least, struct memory_part *to)
 {
 	struct memory_part now = { .pid = UINT64_MAX };
@@ -203,8 +206,8 @@ static struct joined join(const struct memory_map *map, uint64_t size, uint64_t 
 }
 
 /*
- * Makes the parts, with lines as short as their number allows. Where the user has not set their length, many small processes
- * and parts would make them long: these are left out. Returns whether there are any parts.
+ * Makes the parts, with lines as short as their number allows. Where the user has not set their length, many small
+ * processes and parts would make them long: these are left out. Returns whether there are any parts.
  */
 static bool make_parts(struct memory_map *map)
 {
@@ -221,7 +224,8 @@ static bool make_parts(struct memory_map *map)
 	qsort(map->part, map->n_parts, sizeof(*map->part), by_address);
 	if (automatic)
 		keep_processes(map);
-	while ((j = join(map, size, automatic ? size / MEMORY_PART_LEAST : 0, joined)).lines > most && size < TOUCHED_END)
+	while ((j = join(map, size, automatic ? size / MEMORY_PART_LEAST : 0, joined)).lines > most &&
+	       size < TOUCHED_END)
 		size *= 2;
 	free(map->part);
 	map->part = joined;
@@ -295,8 +299,11 @@ static void cell_add(struct memory_map *map, const struct access_row *row, uint6
 {
 	const double part = (double)(end - from) / (double)row->bytes;
 	struct cells_add add = {
-		.line = line, .touched = part * (double)access_bytes(row), .written = part * (double)row->written,
-		.known = row->has_written, .interval = row->source == ACCESS_FAULTS ? 0 : at_ns,
+		.line = line,
+		.touched = part * (double)access_bytes(row),
+		.written = part * (double)row->written,
+		.known = row->has_written,
+		.interval = row->source == ACCESS_FAULTS ? 0 : at_ns,
 	};
 	uint32_t last;
 
@@ -314,10 +321,12 @@ static bool take_access(struct scan *scan, void *own)
 	if (!access_row(&row, scan) || !access_bytes(&row) || scan->time_ns < map->begin_ns ||
 	    !clip(&map->options, row.addr, row.bytes, &begin, &end))
 		return true;
-	for (part = part_at(map, row.pid, begin); part && part < map->part + map->n_parts && part->pid == row.pid && part->begin < end; part++)
+	for (part = part_at(map, row.pid, begin);
+	     part && part < map->part + map->n_parts && part->pid == row.pid && part->begin < end; part++)
 		for (uint64_t from = MAX(begin, part->begin), to; from < MIN(end, part->end); from = to) {
 			to = MIN(down(from, map->line_bytes) + map->line_bytes, end);
-			cell_add(map, &row, scan->time_ns, from, to, part->line + (uint32_t)((from - part->begin) / map->line_bytes));
+			cell_add(map, &row, scan->time_ns, from, to,
+				 part->line + (uint32_t)((from - part->begin) / map->line_bytes));
 		}
 	return true;
 }
@@ -327,7 +336,8 @@ static bool take_access(struct scan *scan, void *own)
 /* Sets the axis of time, from BEGIN to END. */
 static bool make_cells(struct memory_map *m, uint64_t begin_ns, uint64_t end_ns, uint64_t span_ns)
 {
-	const uint64_t ns = MIN(MAX(end_ns - MIN(begin_ns, end_ns), 1), RUN_NS_MAX), most = m->options.bin_ns ? MEMORY_BINS_MAX : MEMORY_BINS;
+	const uint64_t ns = MIN(MAX(end_ns - MIN(begin_ns, end_ns), 1), RUN_NS_MAX),
+		       most = m->options.bin_ns ? MEMORY_BINS_MAX : MEMORY_BINS;
 
 	m->begin_ns = begin_ns;
 	m->bin_ns = MAX(m->options.bin_ns ? m->options.bin_ns : MIN(span_ns, ns), (ns + most - 1) / most);
@@ -363,7 +373,8 @@ static void find_lines(const struct report *report, const struct memory_map *map
 		const uint64_t at = touched_at(touched, i), pid = touched_space(touched, i);
 		const struct memory_part *p = part_at(map, pid, at);
 
-		for (uint64_t from = p ? MAX(at, p->begin) : 0; p && from < MIN(at + TOUCHED_BLOCK, p->end); from += step)
+		for (uint64_t from = p ? MAX(at, p->begin) : 0; p && from < MIN(at + TOUCHED_BLOCK, p->end);
+		     from += step)
 			vote(&lines[p->line + (from - p->begin) / map->line_bytes], pid, b->tag);
 	}
 	for (uint32_t i = 0; i < map->n_blocks; i++) { /* the largest first */
@@ -408,7 +419,9 @@ static char *name_of(struct report *report, const struct memory_map *map, const 
 	if (line->has_site)
 		return line->site ? util_fmt("SITE %llu", (unsigned long long)line->site) : strdup("allocated");
 	if (access_tag_kind(line->tag) != ACCESS_FILE)
-		return strdup(access_tag_kind(line->tag) == ACCESS_UNKNOWN ? "memory" : access_kind_names[access_tag_kind(line->tag)]);
+		return strdup(access_tag_kind(line->tag) == ACCESS_UNKNOWN ?
+				      "memory" :
+				      access_kind_names[access_tag_kind(line->tag)]);
 	path = fid ? report_path_of(report, fid, NULL, 0) : NULL;
 	return path ? path : util_fmt("FID %llu", (unsigned long long)fid);
 }
@@ -423,11 +436,15 @@ static void make_names(struct report *report, struct memory_map *map)
 	find_lines(report, map, lines);
 	for (uint32_t i = 0; i < map->n_parts; i++)
 		for (uint32_t y = map->part[i].line, n; y < map->part[i].line + map->part[i].lines; y += n) {
-			for (n = 1; y + n < map->part[i].line + map->part[i].lines && are_one(&lines[y], &lines[y + n]); n++)
+			for (n = 1; y + n < map->part[i].line + map->part[i].lines && are_one(&lines[y], &lines[y + n]);
+			     n++)
 				;
 			if (lines[y].any && util_room(&map->name, map->n_names, sizeof(*map->name)) == 0)
 				map->name[map->n_names++] = (struct memory_name){
-					.pid = lines[y].pid, .line = y, .lines = n, .text = name_of(report, map, &lines[y]),
+					.pid = lines[y].pid,
+					.line = y,
+					.lines = n,
+					.text = name_of(report, map, &lines[y]),
 				};
 		}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory as a picture: time, and the addresses that were touched or allocated, without the gaps between them. It has a cell for
- * each bin of time and block of addresses (access.out), the largest blocks that programs allocated (alloc.out), and names.
+ * Memory as a picture: time, and the addresses that were touched or allocated, without the gaps between them. It has a
+ * cell for each bin of time and block of addresses (access.out), the largest blocks that programs allocated
+ * (alloc.out), and names.
  */
 #ifndef REPORT_MEMORY_MEMORY_MAP_H
 #define REPORT_MEMORY_MEMORY_MAP_H
@@ -16,15 +17,15 @@
 #define MEMORY_BINS_MAX 2048
 #define MEMORY_BLOCKS_MAX 2000
 #define MEMORY_SITES_MAX 200
-#define MEMORY_PROCESSES 24  /* those with the most bytes */
+#define MEMORY_PROCESSES 24 /* those with the most bytes */
 #define MEMORY_PART_LEAST 8 /* a part has at least such a part of a line's bytes */
 
 struct memory_options {
-	uint64_t min_bytes;   /* of allocated blocks */
+	uint64_t min_bytes; /* of allocated blocks */
 	uint64_t block_bytes; /* a line is of so many; 0: as many as fit */
-	uint64_t bin_ns;      /* 0: likewise */
-	uint64_t from, to;    /* addresses; TO 0: all */
-	bool borderless;      /* blocks are not framed */
+	uint64_t bin_ns; /* 0: likewise */
+	uint64_t from, to; /* addresses; TO 0: all */
+	bool borderless; /* blocks are not framed */
 };
 
 /* Addresses that follow each other. */
@@ -51,16 +52,20 @@ struct memory_map {
 	struct memory_block {
 		struct access_block b;
 		double y, height; /* in lines */
-		uint32_t site;	  /* index for SITE; MEMORY_SITES_MAX: it has none */
+		uint32_t site; /* index for SITE; MEMORY_SITES_MAX: it has none */
 	} block[MEMORY_BLOCKS_MAX];
 	uint32_t n_blocks;
 	uint64_t all_blocks; /* of MIN_BYTES and more */
-	struct { uint64_t id; char *stack; } site[MEMORY_SITES_MAX];
+	struct {
+		uint64_t id;
+		char *stack;
+	} site[MEMORY_SITES_MAX];
 	uint32_t n_sites;
 	uint64_t parts_left_out, processes_left_out; /* small ones, or too many */
 };
 
-/* Makes REPORT's map, after report_accesses_read(). OPTIONS NULL: with the defaults. It stays NULL where there is nothing to show. */
+/* Makes REPORT's map, after report_accesses_read(). OPTIONS NULL: with the defaults. It stays NULL where there is
+ * nothing to show. */
 void memory_map_read(struct report *report, const struct memory_options *options);
 void memory_map_free(struct memory_map *map);
 

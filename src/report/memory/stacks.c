@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See stacks.h. A native frame of sites.out is "17+0x1a2b": an address in the file of module 17, which has a row of its own.
- * It is where a call returns to, so the byte before it is in the function. A frame of Python is "/a/train.py:12:main".
+ * See stacks.h. A native frame of sites.out is "17+0x1a2b": an address in the file of module 17, which has a row of its
+ * own. It is where a call returns to, so the byte before it is in the function. A frame of Python is
+ * "/a/train.py:12:main".
  */
 #include "report/memory/stacks.h"
 
@@ -34,7 +35,7 @@ struct stack {
 
 struct stacks {
 	struct table modules; /* struct module, by SITE */
-	struct table wanted;  /* struct stack, by SITE */
+	struct table wanted; /* struct stack, by SITE */
 };
 
 struct frame {
@@ -165,14 +166,16 @@ static void put_frame(const struct stacks *stacks, const struct frame *frame, bo
 {
 	const struct module *module = frame->module ? table_find(&stacks->modules, frame->module) : NULL;
 	const struct symbol_place key = { .at = frame->at - 1 };
-	const struct symbol_place *place = module && module->n ? bsearch(&key, module->places, module->n, sizeof(key), by_address) : NULL;
+	const struct symbol_place *place =
+		module && module->n ? bsearch(&key, module->places, module->n, sizeof(key), by_address) : NULL;
 	const char *file = module && module->path ? strrchr(module->path, '/') : NULL;
 	char name[TEXT_ESCAPED_MAX(NAME_MAX_BYTES)];
 
 	if (place && place->name && cxx_name(name, sizeof(name), place->name))
 		fputs(name, out);
 	else if (place && place->name)
-		fwrite(name, 1, (size_t)(text_put_str(name, place->name, strnlen(place->name, NAME_MAX_BYTES)) - name), out);
+		fwrite(name, 1, (size_t)(text_put_str(name, place->name, strnlen(place->name, NAME_MAX_BYTES)) - name),
+		       out);
 	else if (module && module->path)
 		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : module->path, frame->at);
 	else
@@ -221,7 +224,8 @@ static bool is_alike(const struct stack_place *a, const struct stack_place *b)
 	return a->site != b->site && *a->text && *b->text && !strcmp(*a->text, *b->text);
 }
 
-/* Stacks of the same functions, which call each other at other places, get these places: nothing else in them differs. */
+/* Stacks of the same functions, which call each other at other places, get these places: nothing else in them differs.
+ */
 static void distinguish(const struct stacks *stacks, const struct stack_place *places, unsigned int n)
 {
 	autofree bool *alike = calloc(n, sizeof(*alike));

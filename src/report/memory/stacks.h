@@ -20,9 +20,9 @@ struct stack_place {
 };
 
 /*
- * Reads sites.out, and the names, for N places. A text is to be freed; it is the frames, escaped as in the .out files: from the
- * innermost on, joined by STACKS_SEPARATOR, each the name of a function, or the name of a file, + and an address in it; of
- * Python file:line:function. NULL: there is no such stack.
+ * Reads sites.out, and the names, for N places. A text is to be freed; it is the frames, escaped as in the .out files:
+ * from the innermost on, joined by STACKS_SEPARATOR, each the name of a function, or the name of a file, + and an
+ * address in it; of Python file:line:function. NULL: there is no such stack.
  */
 void stacks_read(struct scan_folder *f, const struct stack_place *places, unsigned int n);
 

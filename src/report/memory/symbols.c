@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See symbols.h. The file is read, not mapped: it may be cut off meanwhile. libelf checks that sections lie within it. */
+/* See symbols.h. The file is read, not mapped: it may be cut off meanwhile. libelf checks that sections lie within it.
+ */
 #include "report/memory/symbols.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@
 /* Whether SCN is a section of TYPE that is not too large, and as it is in the file. */
 static bool is_section(Elf_Scn *scn, GElf_Word type, uint64_t bytes_max, GElf_Shdr *ret)
 {
-	return scn && gelf_getshdr(scn, ret) && ret->sh_type == type && ret->sh_size <= bytes_max && !(ret->sh_flags & SHF_COMPRESSED);
+	return scn && gelf_getshdr(scn, ret) && ret->sh_type == type && ret->sh_size <= bytes_max &&
+	       !(ret->sh_flags & SHF_COMPRESSED);
 }
 
 /* --- the build id ---------------------------------------------------------------------------------------------- */
@@ -43,7 +45,8 @@ static bool has_id(Elf_Data *notes, const char *hex)
 	GElf_Nhdr note;
 
 	while (bytes && (at = gelf_getnote(notes, at, &note, &name, &desc)) > 0)
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") && !memcmp(bytes + name, "GNU", sizeof("GNU")) &&
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+		    !memcmp(bytes + name, "GNU", sizeof("GNU")) &&
 		    is_id((const unsigned char *)bytes + desc, note.n_descsz, hex))
 			return true;
 	return false;
@@ -87,7 +90,8 @@ static void symbol_take(Elf *elf, size_t strings, const GElf_Sym *sym, struct sy
 
 	if (sym->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
 		return;
-	for (size_t i = place_from(places, n, sym->st_value); i < n && places[i].at - sym->st_value < sym->st_size; i++) {
+	for (size_t i = place_from(places, n, sym->st_value); i < n && places[i].at - sym->st_value < sym->st_size;
+	     i++) {
 		if (places[i].name && places[i].begin >= sym->st_value)
 			continue;
 		name = elf_strptr(elf, strings, sym->st_name);
@@ -106,7 +110,8 @@ static void table_take(Elf *elf, Elf_Scn *scn, GElf_Word type, struct symbol_pla
 	Elf_Data *data;
 
 	if (!is_section(scn, type, SECTION_BYTES_MAX, &sh) ||
-	    !is_section(elf_getscn(elf, sh.sh_link), SHT_STRTAB, SECTION_BYTES_MAX, &strings) || !(data = elf_getdata(scn, NULL)))
+	    !is_section(elf_getscn(elf, sh.sh_link), SHT_STRTAB, SECTION_BYTES_MAX, &strings) ||
+	    !(data = elf_getdata(scn, NULL)))
 		return;
 	for (int i = 0; gelf_getsym(data, i, &sym); i++)
 		symbol_take(elf, sh.sh_link, &sym, places, n);

@@ -8,7 +8,7 @@
 #include "base/util.h"
 
 #define LATE_NS (600 * NSEC_PER_SEC) /* a line may be in its row so much later; a larger difference is a wrong zone */
-#define BACK_NS NSEC_PER_SEC	     /* how far lines of several ranks may be out of order */
+#define BACK_NS NSEC_PER_SEC /* how far lines of several ranks may be out of order */
 
 bool phase_clock_zone(struct phase_clock *c, const char *name)
 {
@@ -58,8 +58,10 @@ uint64_t phase_clock_outside(const struct phase_clock *c, uint64_t at_ns, bool *
 	return c->end_ns && at_ns > c->end_ns ? at_ns - c->end_ns : 0;
 }
 
-/* Puts all instants that TIME may be, by the zone's offsets and the settings of the clock, into RET. Returns how many. */
-static unsigned int instants(struct phase_clock *clock, const struct applog_time *time, uint64_t ret[2 * WALLCLOCK_INSTANTS])
+/* Puts all instants that TIME may be, by the zone's offsets and the settings of the clock, into RET. Returns how many.
+ */
+static unsigned int instants(struct phase_clock *clock, const struct applog_time *time,
+			     uint64_t ret[2 * WALLCLOCK_INSTANTS])
 {
 	int64_t utc_s[2] = { time->s };
 	unsigned int zones = 1, n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds when a line of a job's log was written, in the trace's time: from the time in the line, the writer's zone, and the
- * readings of the wall clock. Knows neither logs nor phases.
+ * Finds when a line of a job's log was written, in the trace's time: from the time in the line, the writer's zone, and
+ * the readings of the wall clock. Knows neither logs nor phases.
  */
 #ifndef REPORT_PHASES_CLOCK_H
 #define REPORT_PHASES_CLOCK_H
@@ -31,13 +31,13 @@ bool phase_clock_zone(struct phase_clock *c, const char *name);
 void phase_clock_guess(struct phase_clock *c, const struct manifest_facts *m);
 
 /*
- * Returns the instant of a line that is in a row of ROW_NS. That is the line's own time, as output may leave a buffer late;
- * but ROW_NS where the line's time is later than the row, or before the trace.
+ * Returns the instant of a line that is in a row of ROW_NS. That is the line's own time, as output may leave a buffer
+ * late; but ROW_NS where the line's time is later than the row, or before the trace.
  */
 uint64_t phase_clock_in_row(struct phase_clock *c, const struct applog_time *t, uint64_t row_ns);
 /*
- * Returns the instant of a line in a file, after a line of LAST_NS; 0: not known. Of several possible instants, it is one
- * within the trace and in order.
+ * Returns the instant of a line in a file, after a line of LAST_NS; 0: not known. Of several possible instants, it is
+ * one within the trace and in order.
  */
 uint64_t phase_clock_in_file(struct phase_clock *clock, const struct applog_time *time, uint64_t last_ns);
 /* Returns how far AT_NS is outside of the trace, 0 within it. *BEFORE: it is before the trace. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Phases that no pair of lines begins and ends: those with lines at their ends only, epochs by lines on one side of them
- * (epochs.h), and, where no line is about an epoch, by generations of workers (workers.h); the training of a job that
- * prints steps alone (step_lines.h).
+ * Phases that no pair of lines begins and ends: those with lines at their ends only, epochs by lines on one side of
+ * them (epochs.h), and, where no line is about an epoch, by generations of workers (workers.h); the training of a job
+ * that prints steps alone (step_lines.h).
  */
 #include <string.h>
 
@@ -15,8 +15,12 @@
 
 static struct epoch_trace trace_of(const struct phases *p, const struct timeline *t)
 {
-	return (struct epoch_trace){ .begin_ns = p->trace.begin_ns, .end_ns = p->trace.end_ns, .begins = p->trace.begins,
-				     .ends = p->trace.ends, .workers = &p->workers, .timeline = t };
+	return (struct epoch_trace){ .begin_ns = p->trace.begin_ns,
+				     .end_ns = p->trace.end_ns,
+				     .begins = p->trace.begins,
+				     .ends = p->trace.ends,
+				     .workers = &p->workers,
+				     .timeline = t };
 }
 
 static void put_derived(struct phases *p, struct phase phase)
@@ -28,7 +32,8 @@ static void put_derived(struct phases *p, struct phase phase)
 
 /* --- ends alone --------------------------------------------------------------------------------------------- */
 
-/* Whether the phases of NAME have lines only at their ends: each begins with the end before, the first with any activity. */
+/* Whether the phases of NAME have lines only at their ends: each begins with the end before, the first with any
+ * activity. */
 static bool is_by_ends(const struct phases *p, uint32_t name)
 {
 	const struct phase_name *n = &p->names[name];
@@ -65,10 +70,12 @@ static void by_ends(struct phases *phases, const struct epoch_trace *trace)
 		struct phase phase = phases->ends.v[i];
 		uint32_t before = end_before(&phases->ends, i);
 
-		if (!is_by_ends(phases, phase.name) || (before != PHASES_NONE && is_again(&phases->ends.v[before], &phase)))
+		if (!is_by_ends(phases, phase.name) ||
+		    (before != PHASES_NONE && is_again(&phases->ends.v[before], &phase)))
 			continue;
 		phase.since_start = before == PHASES_NONE;
-		phase.begin_ns = phase.since_start ? epoch_start(trace, phase.end_ns, 1) : phases->ends.v[before].end_ns;
+		phase.begin_ns =
+			phase.since_start ? epoch_start(trace, phase.end_ns, 1) : phases->ends.v[before].end_ns;
 		put_derived(phases, phase);
 	}
 }
@@ -82,7 +89,8 @@ static void count_unpaired(struct phases *p)
 	for (uint32_t i = 0; i < p->ends.n; i++) {
 		const struct phase_name *n = &p->names[p->ends.v[i].name];
 
-		p->lone_ends += !is_by_ends(p, p->ends.v[i].name) && !(used && n->kind == PHASE_EPOCH && n->source == PHASE_LOG);
+		p->lone_ends += !is_by_ends(p, p->ends.v[i].name) &&
+				!(used && n->kind == PHASE_EPOCH && n->source == PHASE_LOG);
 	}
 }
 
@@ -101,14 +109,20 @@ static void put_bounds(struct phases *p, uint32_t name, uint32_t i, const struct
 	const struct epoch_group *g = &p->near.v[i];
 
 	put_derived(p, (struct phase){
-		.begin_ns = b->begin_ns, .end_ns = b->end_ns, .number = g->number, .rank = g->rank, .ranks = 1, .name = name,
-		.since_start = b->since_start, .unfinished = b->until_end,
-	});
+			       .begin_ns = b->begin_ns,
+			       .end_ns = b->end_ns,
+			       .number = g->number,
+			       .rank = g->rank,
+			       .ranks = 1,
+			       .name = name,
+			       .since_start = b->since_start,
+			       .unfinished = b->until_end,
+		       });
 }
 
 /*
- * Before the rows are read, it may not be known which side the lines are on. Until then, both the time before the first line
- * and the time after the last one are epochs, so that sums by epoch exist for either case.
+ * Before the rows are read, it may not be known which side the lines are on. Until then, both the time before the first
+ * line and the time after the last one are epochs, so that sums by epoch exist for either case.
  */
 static void by_lines(struct phases *phases, const struct epoch_trace *trace)
 {
@@ -128,8 +142,13 @@ static void by_lines(struct phases *phases, const struct epoch_trace *trace)
 		return;
 	b = epoch_bounds_of(&phases->near, phases->score.side == EPOCH_ENDS ? phases->near.n - 1 : 0,
 			    phases->score.side == EPOCH_ENDS ? EPOCH_BEGINS : EPOCH_ENDS, trace);
-	phases->other_end = (struct phase){ .begin_ns = b.begin_ns, .end_ns = b.end_ns, .number = -1, .rank = -1, .ranks = 1,
-				       .name = name, .derived = true };
+	phases->other_end = (struct phase){ .begin_ns = b.begin_ns,
+					    .end_ns = b.end_ns,
+					    .number = -1,
+					    .rank = -1,
+					    .ranks = 1,
+					    .name = name,
+					    .derived = true };
 	phases->has_other_end = b.end_ns > b.begin_ns;
 }
 
@@ -151,8 +170,13 @@ static void put_generation(struct phases *p, const char *what, int64_t number, u
 	uint32_t name = phases_name(p, PHASE_WORKERS, what, strlen(what));
 
 	if (name != PHASES_NONE)
-		put_derived(p, (struct phase){ .begin_ns = begin_ns, .end_ns = end_ns, .number = number, .rank = -1, .ranks = 1,
-					       .name = name, .inferred = true });
+		put_derived(p, (struct phase){ .begin_ns = begin_ns,
+					       .end_ns = end_ns,
+					       .number = number,
+					       .rank = -1,
+					       .ranks = 1,
+					       .name = name,
+					       .inferred = true });
 }
 
 /* A generation that is no validation begins an epoch, which lasts until the last of its workers has ended. */
@@ -175,8 +199,8 @@ static void by_workers(struct phases *phases)
 }
 
 /*
- * Whether the only bar is drawn once, at the end, with the last epoch's number, as Lightning's is without a terminal. Then
- * the generations up to that number are the epochs. With number 1 it could be an epoch and its validation.
+ * Whether the only bar is drawn once, at the end, with the last epoch's number, as Lightning's is without a terminal.
+ * Then the generations up to that number are the epochs. With number 1 it could be an epoch and its validation.
  */
 static bool is_last_of_many(const struct phases *p)
 {
@@ -212,8 +236,13 @@ static void by_steps(struct phases *phases, const struct epoch_trace *trace)
 	if (since_start)
 		begin_ns = epoch_start(trace, l->first_ns, 1);
 	if (name != PHASES_NONE)
-		put_derived(phases, (struct phase){ .begin_ns = MAX(begin_ns, trace->begin_ns), .end_ns = l->last_ns, .number = -1,
-					       .rank = -1, .ranks = 1, .name = name, .since_start = since_start });
+		put_derived(phases, (struct phase){ .begin_ns = MAX(begin_ns, trace->begin_ns),
+						    .end_ns = l->last_ns,
+						    .number = -1,
+						    .rank = -1,
+						    .ranks = 1,
+						    .name = name,
+						    .since_start = since_start });
 }
 
 /* --- in order ------------------------------------------------------------------------------------------------- */

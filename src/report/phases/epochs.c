@@ -79,11 +79,17 @@ void epoch_groups_add(struct epoch_groups *groups, const struct phase_entry *ent
 	const struct phase_words *words = &entry->words;
 	struct epoch_group *at = group_of(groups, entry);
 
-	if (!at && (entry->number < 0 || words->validates)) /* a bar of something else than an epoch, or a validation without training */
+	if (!at && (entry->number < 0 ||
+		    words->validates)) /* a bar of something else than an epoch, or a validation without training */
 		return;
 	if (!at && (at = new_group(groups)))
-		*at = (struct epoch_group){ .number = entry->number, .rank = entry->rank, .first_ns = entry->at_ns, .last_ns = entry->at_ns,
-					    .first_part = words->part, .last_part = words->part, .part_ns = entry->at_ns,
+		*at = (struct epoch_group){ .number = entry->number,
+					    .rank = entry->rank,
+					    .first_ns = entry->at_ns,
+					    .last_ns = entry->at_ns,
+					    .first_part = words->part,
+					    .last_part = words->part,
+					    .part_ns = entry->at_ns,
 					    .first_result = is_result(words) };
 	if (!at) {
 		groups->left_out++;
@@ -103,7 +109,8 @@ void epoch_groups_add(struct epoch_groups *groups, const struct phase_entry *ent
 	}
 	take_part(at, entry);
 	if (words->elapsed_ns && words->elapsed_ns < entry->at_ns)
-		at->begin_ns = at->begin_ns ? MIN(at->begin_ns, entry->at_ns - words->elapsed_ns) : entry->at_ns - words->elapsed_ns;
+		at->begin_ns = at->begin_ns ? MIN(at->begin_ns, entry->at_ns - words->elapsed_ns) :
+					      entry->at_ns - words->elapsed_ns;
 	if (words->run_ns && words->run_ns < entry->at_ns)
 		groups->run_ns = entry->at_ns - words->run_ns;
 }
@@ -164,7 +171,8 @@ static double usual(const struct epoch_groups *groups, const struct epoch_trace 
 	double *v, median;
 
 	if (groups->n < 2)
-		return MAX(amount(trace, trace->begin_ns, line_ns(groups, 0)), amount(trace, line_ns(groups, 0), MAX(trace->end_ns, line_ns(groups, 0))));
+		return MAX(amount(trace, trace->begin_ns, line_ns(groups, 0)),
+			   amount(trace, line_ns(groups, 0), MAX(trace->end_ns, line_ns(groups, 0))));
 	v = calloc(groups->n, sizeof(*v));
 	if (!v)
 		return 0;
@@ -205,7 +213,8 @@ static double nearness(const struct epoch_groups *groups, const struct phase_wor
 
 		while (at < workers->n && workers->v[at].end_ns <= ns)
 			at++;
-		if (!at || at == workers->n || workers->v[at].begin_ns <= ns) /* before all workers, after all, or while some live */
+		if (!at || at == workers->n ||
+		    workers->v[at].begin_ns <= ns) /* before all workers, after all, or while some live */
 			continue;
 		sum += ns - workers->v[at - 1].end_ns <= workers->v[at].begin_ns - ns ? 1 : -1;
 		n++;
@@ -278,7 +287,8 @@ static uint64_t reading_from(const struct timeline *timeline, uint64_t first_ns)
 }
 
 /*
- * Whether most of G's life lies before a line at NS: a line reaches its log late, when the next workers may exist already.
+ * Whether most of G's life lies before a line at NS: a line reaches its log late, when the next workers may exist
+ * already.
  */
 static bool is_before(const struct phase_generation *g, uint64_t ns)
 {
@@ -323,23 +333,24 @@ static uint32_t generations_of(const struct epoch_groups *g, const struct phase_
 }
 
 /*
- * Returns when the line at NS was due: workers that began up to LATE_NS before it belong to the next epoch. Generations that
- * live shorter than twice that are ignored.
+ * Returns when the line at NS was due: workers that began up to LATE_NS before it belong to the next epoch. Generations
+ * that live shorter than twice that are ignored.
  */
 static uint64_t adjusted_ns(const struct epoch_trace *t, uint64_t ns)
 {
 	for (uint32_t i = 0; t->workers && i < t->workers->n; i++) {
 		const struct phase_generation *v = &t->workers->v[i];
 
-		if (!v->minor && v->begin_ns < ns && v->begin_ns + LATE_NS >= ns && v->end_ns > v->begin_ns + 2 * LATE_NS)
+		if (!v->minor && v->begin_ns < ns && v->begin_ns + LATE_NS >= ns &&
+		    v->end_ns > v->begin_ns + 2 * LATE_NS)
 			return v->begin_ns;
 	}
 	return ns;
 }
 
 /*
- * Returns when group I began, whose lines are at the begin of an epoch or within it: the first line may show how far in it
- * is.
+ * Returns when group I began, whose lines are at the begin of an epoch or within it: the first line may show how far in
+ * it is.
  */
 static uint64_t begin_of(const struct epoch_groups *groups, uint32_t i)
 {
@@ -370,7 +381,8 @@ static struct epoch_bounds ended(const struct epoch_groups *groups, uint32_t i, 
 	return b;
 }
 
-static struct epoch_bounds by_lines(const struct epoch_groups *groups, uint32_t i, enum epoch_side side, const struct epoch_trace *trace)
+static struct epoch_bounds by_lines(const struct epoch_groups *groups, uint32_t i, enum epoch_side side,
+				    const struct epoch_trace *trace)
 {
 	const bool is_last = i + 1 == groups->n;
 	struct epoch_bounds b;
@@ -378,14 +390,17 @@ static struct epoch_bounds by_lines(const struct epoch_groups *groups, uint32_t 
 	if (side == EPOCH_ENDS)
 		return ended(groups, i, trace);
 	if (side == EPOCH_BEGINS)
-		b = (struct epoch_bounds){ .begin_ns = groups->v[i].first_ns, .end_ns = is_last ? PHASE_NO_END : groups->v[i + 1].first_ns };
+		b = (struct epoch_bounds){ .begin_ns = groups->v[i].first_ns,
+					   .end_ns = is_last ? PHASE_NO_END : groups->v[i + 1].first_ns };
 	else
-		b = (struct epoch_bounds){ .begin_ns = begin_of(groups, i), .end_ns = is_last ? groups->v[i].last_ns : begin_of(groups, i + 1) };
+		b = (struct epoch_bounds){ .begin_ns = begin_of(groups, i),
+					   .end_ns = is_last ? groups->v[i].last_ns : begin_of(groups, i + 1) };
 	b.until_end = b.end_ns == PHASE_NO_END;
 	return b;
 }
 
-struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t)
+struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side,
+				    const struct epoch_trace *t)
 {
 	struct epoch_bounds b = by_lines(g, i, side, t);
 

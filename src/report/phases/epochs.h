@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Epochs from lines that name neither begin nor end: "epoch 0: loss 1.23", which most scripts print after an epoch; "Epoch
- * 1/10", which others print before it; and progress bars. The lines of one epoch are a group. A score (struct epoch_score)
- * decides, for all groups of a log at once, on which side of their epochs the lines are. Pure.
+ * Epochs from lines that name neither begin nor end: "epoch 0: loss 1.23", which most scripts print after an epoch;
+ * "Epoch 1/10", which others print before it; and progress bars. The lines of one epoch are a group. A score (struct
+ * epoch_score) decides, for all groups of a log at once, on which side of their epochs the lines are. Pure.
  */
 #ifndef REPORT_PHASES_EPOCHS_H
 #define REPORT_PHASES_EPOCHS_H
@@ -22,7 +22,8 @@ struct epoch_group {
 	uint64_t first_ns, last_ns; /* of its lines */
 	uint64_t begin_ns; /* by the elapsed time that a bar shows; 0: none does */
 	uint32_t lines;
-	float first_part, last_part; /* progress that the first line shows, and the last line with any; 0 to 1; -1: none does */
+	float first_part,
+		last_part; /* progress that the first line shows, and the last line with any; 0 to 1; -1: none does */
 	uint64_t part_ns; /* of the line with LAST_PART */
 	bool first_result, last_result; /* whether the first line has a result; the last */
 	bool barred; /* a bar without a number ended it */
@@ -36,9 +37,9 @@ struct epoch_groups {
 };
 
 enum epoch_side {
-	EPOCH_ENDS,   /* the lines are at the end of their epoch */
+	EPOCH_ENDS, /* the lines are at the end of their epoch */
 	EPOCH_BEGINS, /* at its begin */
-	EPOCH_LASTS,  /* at both ends and in between */
+	EPOCH_LASTS, /* at both ends and in between */
 };
 extern const char *const epoch_side_names[];
 
@@ -47,9 +48,9 @@ extern const char *const epoch_side_names[];
  *
  * WORDS: 2 for each epoch whose last line has a result or is past its middle, -2 for one without; the mean of all.
  *
- * WORKERS: 3 times the time before the first line with worker processes, as a part of that between two lines (1 at most),
- * less that after the last line; where the trace lacks the job's begin or end, that side counts half. And 1 for each line
- * that comes sooner after workers than before the next ones, -1 for one that does not, the mean of all.
+ * WORKERS: 3 times the time before the first line with worker processes, as a part of that between two lines (1 at
+ * most), less that after the last line; where the trace lacks the job's begin or end, that side counts half. And 1 for
+ * each line that comes sooner after workers than before the next ones, -1 for one that does not, the mean of all.
  *
  * READING: as the first part of WORKERS, with the data that was read in place of the time with workers.
  *
@@ -85,7 +86,8 @@ struct epoch_bounds {
 	bool since_start, until_end; /* UNTIL_END: no line shows its end */
 };
 /* Returns the I-th epoch of G by SIDE. A begin before the first epoch's line is that of workers or data in T. */
-struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side, const struct epoch_trace *t);
+struct epoch_bounds epoch_bounds_of(const struct epoch_groups *g, uint32_t i, enum epoch_side side,
+				    const struct epoch_trace *t);
 /* Returns when training began, when a line at FIRST_NS ends its first epoch and an epoch has GENERATIONS of workers. */
 uint64_t epoch_start(const struct epoch_trace *t, uint64_t first_ns, uint32_t generations);
 

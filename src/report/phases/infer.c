@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Infers phases where no log and no mark names any. Start-up lasts until reading has become as strong as it is for most of
- * the time; checkpoints are files that trainers write in one go (saves.h) after training began. A phase that does not stand
- * out is not inferred.
+ * Infers phases where no log and no mark names any. Start-up lasts until reading has become as strong as it is for most
+ * of the time; checkpoints are files that trainers write in one go (saves.h) after training began. A phase that does
+ * not stand out is not inferred.
  */
 #include <stdlib.h>
 
@@ -11,10 +11,10 @@
 #include "report/phases/saves.h"
 #include "stats/timeline.h"
 
-#define WINDOWS 256	       /* equal parts of the trace */
+#define WINDOWS 256 /* equal parts of the trace */
 #define LEAST_WINDOWS 32
-#define LEAST_READS 256	       /* reads in all of the trace; with fewer, nothing is inferred */
-#define SUSTAINED 5	       /* windows in a row, of which most must be strong */
+#define LEAST_READS 256 /* reads in all of the trace; with fewer, nothing is inferred */
+#define SUSTAINED 5 /* windows in a row, of which most must be strong */
 
 /* Sums of the timeline per window of EACH bins. */
 struct windows {
@@ -132,7 +132,8 @@ static bool has_source(const struct phases *p, enum phase_kind kind)
 	return false;
 }
 
-void phases_infer(struct phases *phases, const struct timeline *timeline, struct phase_saves *saves, uint64_t from_ns, bool sure)
+void phases_infer(struct phases *phases, const struct timeline *timeline, struct phase_saves *saves, uint64_t from_ns,
+		  bool sure)
 {
 	uint64_t steady_ns = 0;
 

@@ -59,7 +59,8 @@ static void join(struct phase *into, const struct phase *phase)
 	into->rank = -1;
 }
 
-/* Joins ranks: their I-th phases of one name and number are one phase of the job if they overlap, as of the same epoch. */
+/* Joins ranks: their I-th phases of one name and number are one phase of the job if they overlap, as of the same epoch.
+ */
 static int join_ranks(struct phases *phases)
 {
 	struct phase_list by_rank = phases->all;
@@ -73,7 +74,8 @@ static int join_ranks(struct phases *phases)
 		const struct phase *phase = &by_rank.v[i];
 		uint32_t *time = table_get(&times, hash(phase->name, phase->number, phase->rank)), *first;
 
-		first = time ? table_get(&firsts, hash(((uint64_t)++*time << 32) | phase->name, phase->number, 0)) : NULL;
+		first = time ? table_get(&firsts, hash(((uint64_t)++ * time << 32) | phase->name, phase->number, 0)) :
+			       NULL;
 		if (first && *first && phase->rank >= 0 && phases->all.v[*first - 1].end_ns > phase->begin_ns) {
 			join(&phases->all.v[*first - 1], phase);
 			continue;
@@ -106,8 +108,8 @@ static enum phase_source best_source(const struct phases *phases, enum phase_kin
 }
 
 /*
- * Adds PHASE to a lane, whose phases come by their begins: it ends an open phase, and begins no earlier than the last one
- * ended.
+ * Adds PHASE to a lane, whose phases come by their begins: it ends an open phase, and begins no earlier than the last
+ * one ended.
  */
 static int put_lane(struct phase_list *lane, struct phase phase)
 {

@@ -12,7 +12,9 @@
 #include "report/phases/read_impl.h"
 #include "trace/unpack.h"
 
-#define OWN_CLOCK_NS NSEC_PER_SEC /* how far a program's own end may be from its line's time: the line has milliseconds, and is written later */
+#define OWN_CLOCK_NS                                                                                               \
+	NSEC_PER_SEC /* how far a program's own end may be from its line's time: the line has milliseconds, and is \
+			written later */
 #define PIECES_MAX 512 /* of a line that is redrawn; more are dropped, the first ones first */
 /* a packed log is refused if its text is larger than both limits: repeated lines alone reach the ratio, too */
 #define BOMB_BYTES (1U << 31)
@@ -98,7 +100,8 @@ static void take_line(struct phase_reader *reader, struct phase_log *log, const 
 	phases_record(reader->phases, &l.entry);
 }
 
-/* Finds for how long a bar has been going on, and the NUMBER of its epoch, by PIECE; false when that does not show it. */
+/* Finds for how long a bar has been going on, and the NUMBER of its epoch, by PIECE; false when that does not show it.
+ */
 static bool bar_ns(const struct phase_reader *r, struct piece piece, uint64_t *ns, int64_t *number)
 {
 	struct applog_line l;
@@ -112,10 +115,11 @@ static bool bar_ns(const struct phase_reader *r, struct piece piece, uint64_t *n
 }
 
 /*
- * A bar is redrawn many times in one line, of which the time of its end is known. A piece is older than the last one by the
- * difference of the elapsed times that both show. Pieces are taken backwards.
+ * A bar is redrawn many times in one line, of which the time of its end is known. A piece is older than the last one by
+ * the difference of the elapsed times that both show. Pieces are taken backwards.
  */
-static void take_pieces(struct phase_reader *reader, struct phase_log *log, const struct piece *pieces, size_t n, uint64_t row_ns)
+static void take_pieces(struct phase_reader *reader, struct phase_log *log, const struct piece *pieces, size_t n,
+			uint64_t row_ns)
 {
 	uint64_t ago_ns[PIECES_MAX], last_ns = 0, ns;
 	int64_t last = -1, number;
@@ -136,8 +140,8 @@ static void take_pieces(struct phase_reader *reader, struct phase_log *log, cons
 }
 
 /*
- * Removes escapes for terminals and splits the line into redrawn pieces, of which the last PIECES_MAX are kept. Returns how
- * many.
+ * Removes escapes for terminals and splits the line into redrawn pieces, of which the last PIECES_MAX are kept. Returns
+ * how many.
  */
 static size_t split(char *line, size_t len, struct piece pieces[PIECES_MAX])
 {
@@ -195,25 +199,30 @@ void phase_log_note(struct phase_reader *reader, const struct phase_log *log, bo
 	reader->entries += log->passes ? log->entries : 0;
 	if (log->broken)
 		phase_note(reader, "%s: %s left out", log->name,
-			   FMT_N(log->broken, "line about phases is incomplete and is", "lines about phases are incomplete and are"));
+			   FMT_N(log->broken, "line about phases is incomplete and is",
+				 "lines about phases are incomplete and are"));
 	if (log->untimed)
 		phase_note(reader, "%s: %s no time%s and %s left out", log->name,
-			   FMT_N(log->untimed, "line about phases has", "lines about phases have"), reader->clock.has_zone ? "" :
-			   ", or a time in an unknown time zone (give it with --app-log-tz),", log->untimed == 1 ? "is" : "are");
+			   FMT_N(log->untimed, "line about phases has", "lines about phases have"),
+			   reader->clock.has_zone ? "" :
+						    ", or a time in an unknown time zone (give it with --app-log-tz),",
+			   log->untimed == 1 ? "is" : "are");
 	if (named && !log->entries && !log->broken && !log->untimed)
 		phase_note(reader, "%s: no line marks a phase; name those that do with --phase REGEX=NAME", log->name);
 	if (log->entries && !is_of_trace(log))
-		phase_note(reader, "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
+		phase_note(reader,
+			   "%s: all of its lines about phases are outside of the trace, the first by %" PRIu64
 			   " s %s, and are left out; if the log was written in another time zone, give it with "
-			   "--app-log-tz", log->name,
-			   (uint64_t)(log->off_ns / NSEC_PER_SEC), log->before ? "before it began" : "after it ended");
+			   "--app-log-tz",
+			   log->name, (uint64_t)(log->off_ns / NSEC_PER_SEC),
+			   log->before ? "before it began" : "after it ended");
 }
 
 /* --- files of lines ----------------------------------------------------------------------------------------- */
 
 /*
- * Takes the lines in the first LEN bytes of READER->text. Returns how many bytes are left at its begin. SKIP: within a line that
- * is too long.
+ * Takes the lines in the first LEN bytes of READER->text. Returns how many bytes are left at its begin. SKIP: within a
+ * line that is too long.
  */
 static size_t take_lines(struct phase_reader *reader, struct phase_log *log, size_t len, bool *skip)
 {
@@ -317,7 +326,7 @@ static const char *why_not(int error)
 {
 	return error == -EBADMSG ? "it is not a regular file" :
 	       error == -ENOTSUP ? "this dltraced was built without a library that unpacks it: unpack it first" :
-				     strerror(-error);
+				   strerror(-error);
 }
 
 void phase_log_read(struct phase_reader *r, int fd, const char *name, bool named)

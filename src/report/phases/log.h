@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a log of the job, plain or packed: passes its lines about phases to the phases, and notes oddities. The first pass
- * only looks for a line about phases within the trace's time. If there is one, the log is read again from its begin; if not,
- * it was written with another clock, or in another run, and is not used. The buffer holds the longest line. Trusts no byte
- * of the log.
+ * Reads a log of the job, plain or packed: passes its lines about phases to the phases, and notes oddities. The first
+ * pass only looks for a line about phases within the trace's time. If there is one, the log is read again from its
+ * begin; if not, it was written with another clock, or in another run, and is not used. The buffer holds the longest
+ * line. Trusts no byte of the log.
  */
 #ifndef REPORT_PHASES_LOG_H
 #define REPORT_PHASES_LOG_H
@@ -20,9 +20,9 @@ struct phase_reader;
 struct phase_log {
 	const char *name;
 	uint64_t entries, broken, untimed; /* lines about phases */
-	uint64_t last_ns;  /* of its last line with a time */
+	uint64_t last_ns; /* of its last line with a time */
 	uint64_t first_ns; /* of its first line as DLIO writes them */
-	uint64_t off_ns;   /* the distance to the trace of the first line outside of it */
+	uint64_t off_ns; /* the distance to the trace of the first line outside of it */
 	bool before, within, behind; /* it has lines from before the trace, within it, after it */
 	bool passes; /* its lines go to the phases; false in the first pass */
 	bool has_init;

@@ -39,7 +39,8 @@ static void join(struct phase_seen *into, const struct phase *phase)
 	into->times++;
 }
 
-/* Puts PHASE into the list; joins short ones that are near each other. Returns false when there is no room for one more. */
+/* Puts PHASE into the list; joins short ones that are near each other. Returns false when there is no room for one
+ * more. */
 static bool put(struct merging *merging, const struct phase *phase)
 {
 	bool is_short = phase->end_ns - phase->begin_ns < merging->cell_ns;
@@ -82,7 +83,8 @@ struct phase_seen *phases_visible(const struct phases *phases, uint32_t most, ui
 {
 	uint64_t span_ns = span_of(&phases->all), first_ns = span_ns / CELLS + 1;
 	struct merging m = {
-		.p = phases, .most = MAX(most, PHASE_KINDS * PHASE_SOURCES),
+		.p = phases,
+		.most = MAX(most, PHASE_KINDS * PHASE_SOURCES),
 		.last = calloc(MAX(phases->n_names, PHASE_KINDS * PHASE_SOURCES), sizeof(*m.last)),
 	};
 	bool fits;

@@ -113,13 +113,27 @@ static int64_t number_of(const char *text, size_t len)
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	struct line *line = ctx;
-	const struct { const char *path; char *to; size_t size; } texts[] = {
-		{ "cat", line->cat, sizeof(line->cat) }, { "name", line->name, sizeof(line->name) },
-		{ "args.name", line->key, sizeof(line->key) }, { "args.value", line->unit, sizeof(line->unit) },
+	const struct {
+		const char *path;
+		char *to;
+		size_t size;
+	} texts[] = {
+		{ "cat", line->cat, sizeof(line->cat) },
+		{ "name", line->name, sizeof(line->name) },
+		{ "args.name", line->key, sizeof(line->key) },
+		{ "args.value", line->unit, sizeof(line->unit) },
 	};
-	const struct { const char *path; int64_t *to; } numbers[] = {
-		{ "pid", &line->pid }, { "tid", &line->tid }, { "ts", &line->ts }, { "dur", &line->dur },
-		{ "args.epoch", &line->epoch }, { "args.step", &line->step }, { "args.samples", &line->samples },
+	const struct {
+		const char *path;
+		int64_t *to;
+	} numbers[] = {
+		{ "pid", &line->pid },
+		{ "tid", &line->tid },
+		{ "ts", &line->ts },
+		{ "dur", &line->dur },
+		{ "args.epoch", &line->epoch },
+		{ "args.step", &line->step },
+		{ "args.samples", &line->samples },
 	};
 
 	if (event == JSON_OPEN)
@@ -146,13 +160,17 @@ static bool cut(char *name, const char *end)
 }
 
 /*
- * Makes the names those of regions.out. Of an iterator there are two: `iter', the wait for an item, and `block', the work on
- * it. A stage of the pipeline is the work, the others are the wait. Returns false for the other half, and for calls.
+ * Makes the names those of regions.out. Of an iterator there are two: `iter', the wait for an item, and `block', the
+ * work on it. A stage of the pipeline is the work, the others are the wait. Returns false for the other half, and for
+ * calls.
  */
 static bool rename_region(struct line *line)
 {
-	static const struct { const char *cat, *name, *ours; } renamed[] = {
-		{ "checkpoint", "capture", "save" }, { "checkpoint", "restart", "load" },
+	static const struct {
+		const char *cat, *name, *ours;
+	} renamed[] = {
+		{ "checkpoint", "capture", "save" },
+		{ "checkpoint", "restart", "load" },
 	};
 	static const char *const calls[] = { "dftracer", "POSIX", "STDIO" };
 	const bool work = strcmp(line->cat, "pipeline") == 0;
@@ -190,8 +208,14 @@ static uint32_t name_of(struct pfw *pfw, const struct line *line)
 
 static void take_unit(struct file *f, const struct line *l)
 {
-	static const struct { const char *name; uint64_t ns; } units[] = {
-		{ "NS", 1 }, { "US", 1000 }, { "MS", NSEC_PER_MSEC }, { "SEC", NSEC_PER_SEC },
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "NS", 1 },
+		{ "US", 1000 },
+		{ "MS", NSEC_PER_MSEC },
+		{ "SEC", NSEC_PER_SEC },
 	};
 
 	for (size_t i = 0; strcmp(l->key, "time_metric") == 0 && i < ARRAY_SIZE(units); i++)
@@ -215,7 +239,8 @@ static void take_region(struct file *file, const struct line *line, uint64_t pid
 	utc.ns = (uint32_t)((uint64_t)line->ts * file->unit_ns % NSEC_PER_SEC);
 	begin_ns = phase_clock_in_file(&file->r->clock, &utc, file->last_ns);
 	end_ns = begin_ns + (uint64_t)line->dur * file->unit_ns;
-	if (!begin_ns || phase_clock_outside(&file->r->clock, begin_ns, &before) || phase_clock_outside(&file->r->clock, end_ns, &before)) {
+	if (!begin_ns || phase_clock_outside(&file->r->clock, begin_ns, &before) ||
+	    phase_clock_outside(&file->r->clock, end_ns, &before)) {
 		file->outside++;
 		return;
 	}
@@ -226,8 +251,14 @@ static void take_region(struct file *file, const struct line *line, uint64_t pid
 		return;
 	}
 	file->p->v[file->p->n++] = (struct pfw_region){
-		.begin_ns = begin_ns, .end_ns = end_ns, .pid = pid, .tid = line->tid < 0 || line->tid == line->pid ? pid : (uint64_t)line->tid,
-		.epoch = line->epoch, .step = line->step, .samples = (uint64_t)MAX(line->samples, 0), .name = name - 1,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.pid = pid,
+		.tid = line->tid < 0 || line->tid == line->pid ? pid : (uint64_t)line->tid,
+		.epoch = line->epoch,
+		.step = line->step,
+		.samples = (uint64_t)MAX(line->samples, 0),
+		.name = name - 1,
 		.file = file->p->n_files - 1,
 	};
 }
@@ -294,7 +325,10 @@ static int read_file(struct file *file, int fd)
 	struct unpack_marks marks = { 0 };
 	struct unpack u = { 0 };
 	struct stat st;
-	int res = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > file->p->text_max_bytes ? -EFBIG : 0;
+	int res = fd < 0                                         ? fd :
+		  fstat(fd, &st) < 0                             ? -errno :
+		  (uint64_t)st.st_size > file->p->text_max_bytes ? -EFBIG :
+								   0;
 
 	if (res < 0)
 		util_close(&fd);
@@ -311,9 +345,13 @@ static int read_file(struct file *file, int fd)
 
 static void note_odd(const struct file *file, const char *name, int res)
 {
-	const struct { uint64_t n; const char *one, *others, *what; } odd[] = {
+	const struct {
+		uint64_t n;
+		const char *one, *others, *what;
+	} odd[] = {
 		{ file->bad, "line is", "lines are", "malformed, or cut off, and left out" },
-		{ file->strangers, "region is", "regions are", "of processes that the trace does not have, and left out" },
+		{ file->strangers, "region is", "regions are",
+		  "of processes that the trace does not have, and left out" },
 		{ file->outside, "region is", "regions are", "outside of the trace, and left out" },
 		{ file->left_out, "region is", "regions are", "left out: there are too many" },
 	};
@@ -421,8 +459,11 @@ void pfw_leave_out_doubtful(struct pfw *pfw, const struct phase_reader *reader)
 	pfw->n = kept;
 	for (uint32_t i = 0; i < pfw->n_files; i++)
 		if (doubtful[i])
-			phase_note(reader, "%s: it is left out, as another .pfw has regions of its process at the same time: name the "
-				   "right one with --app-log", pfw->files[i]);
+			phase_note(reader,
+				   "%s: it is left out, as another .pfw has regions of its process at the same time: "
+				   "name the "
+				   "right one with --app-log",
+				   pfw->files[i]);
 }
 
 /* --- regions --------------------------------------------------------------------------------------------------- */
@@ -445,9 +486,17 @@ void pfw_end(struct pfw *pfw, void (*take)(void *ctx, const struct step_region *
 		const struct pfw_name *name = table_at(&pfw->names, v->name);
 
 		take(ctx, &(const struct step_region){
-			.cat = name->cat, .cat_len = (uint32_t)strlen(name->cat), .name = name->name, .name_len = (uint32_t)strlen(name->name),
-			.pid = v->pid, .tid = v->tid, .begin_ns = v->begin_ns, .end_ns = v->end_ns,
-			.epoch = v->epoch, .number = v->step, .samples = v->samples,
-		});
+				  .cat = name->cat,
+				  .cat_len = (uint32_t)strlen(name->cat),
+				  .name = name->name,
+				  .name_len = (uint32_t)strlen(name->name),
+				  .pid = v->pid,
+				  .tid = v->tid,
+				  .begin_ns = v->begin_ns,
+				  .end_ns = v->end_ns,
+				  .epoch = v->epoch,
+				  .number = v->step,
+				  .samples = v->samples,
+			  });
 	}
 }

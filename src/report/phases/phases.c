@@ -17,14 +17,14 @@
 #define AGAIN_NS (10 * NSEC_PER_SEC)
 
 const char *const phase_kind_names[PHASE_KINDS] = {
-	[PHASE_INIT] = "init",	   [PHASE_EPOCH] = "epoch",	      [PHASE_TRAINING] = "training",
-	[PHASE_EVAL] = "eval",	   [PHASE_CHECKPOINT] = "checkpoint", [PHASE_MARK] = "mark",
+	[PHASE_INIT] = "init",   [PHASE_EPOCH] = "epoch",           [PHASE_TRAINING] = "training",
+	[PHASE_EVAL] = "eval",   [PHASE_CHECKPOINT] = "checkpoint", [PHASE_MARK] = "mark",
 	[PHASE_OTHER] = "other",
 };
 
 const char *const phase_source_names[PHASE_SOURCES] = {
-	[PHASE_REGIONS] = "regions", [PHASE_MLLOG] = "mllog", [PHASE_DLIO] = "dlio",		[PHASE_LOG] = "log",
-	[PHASE_MARKS] = "marks", [PHASE_WORKERS] = "workers",	[PHASE_INFERRED] = "inferred",
+	[PHASE_REGIONS] = "regions", [PHASE_MLLOG] = "mllog",     [PHASE_DLIO] = "dlio",         [PHASE_LOG] = "log",
+	[PHASE_MARKS] = "marks",     [PHASE_WORKERS] = "workers", [PHASE_INFERRED] = "inferred",
 };
 
 /* A phase that has begun. */
@@ -89,7 +89,8 @@ static bool has_word(const char *name, const char *word, bool whole)
 	for (const char *s = name; *s; s++) {
 		if (s > name && !is_between(s[-1]))
 			continue;
-		if (strncasecmp(s, word, len) == 0 && (!whole || is_between(s[len]) || (s[len] >= '0' && s[len] <= '9')))
+		if (strncasecmp(s, word, len) == 0 &&
+		    (!whole || is_between(s[len]) || (s[len] >= '0' && s[len] <= '9')))
 			return true;
 	}
 	return false;
@@ -97,13 +98,23 @@ static bool has_word(const char *name, const char *word, bool whole)
 
 enum phase_kind phase_kind_of(const char *name, enum phase_source source)
 {
-	static const struct { const char *word; bool whole; enum phase_kind kind; } words[] = {
-		{ "checkpoint", false, PHASE_CHECKPOINT }, { "ckpt", false, PHASE_CHECKPOINT },
-		{ "eval", false, PHASE_EVAL },		   { "valid", false, PHASE_EVAL },
-		{ "epoch", false, PHASE_EPOCH },	   { "init", false, PHASE_INIT },
-		{ "setup", false, PHASE_INIT },		   { "startup", false, PHASE_INIT },
-		{ "start-up", false, PHASE_INIT },	   { "steady", true, PHASE_TRAINING },
-		{ "train", false, PHASE_TRAINING },	   { "block", true, PHASE_TRAINING },
+	static const struct {
+		const char *word;
+		bool whole;
+		enum phase_kind kind;
+	} words[] = {
+		{ "checkpoint", false, PHASE_CHECKPOINT },
+		{ "ckpt", false, PHASE_CHECKPOINT },
+		{ "eval", false, PHASE_EVAL },
+		{ "valid", false, PHASE_EVAL },
+		{ "epoch", false, PHASE_EPOCH },
+		{ "init", false, PHASE_INIT },
+		{ "setup", false, PHASE_INIT },
+		{ "startup", false, PHASE_INIT },
+		{ "start-up", false, PHASE_INIT },
+		{ "steady", true, PHASE_TRAINING },
+		{ "train", false, PHASE_TRAINING },
+		{ "block", true, PHASE_TRAINING },
 		{ "run", true, PHASE_TRAINING },
 	};
 
@@ -132,7 +143,8 @@ uint32_t phases_name(struct phases *phases, enum phase_source source, const char
 	if (*at)
 		return *at - 1;
 	if (!(phases->n_names & (phases->n_names - 1))) { /* room for 1, 2, 4 ... */
-		struct phase_name *v = reallocarray(phases->names, phases->n_names ? 2 * (size_t)phases->n_names : 1, sizeof(*v));
+		struct phase_name *v =
+			reallocarray(phases->names, phases->n_names ? 2 * (size_t)phases->n_names : 1, sizeof(*v));
 
 		if (!v)
 			return PHASES_NONE;
@@ -179,8 +191,13 @@ const char *phases_label(const struct phases *p, const struct phase *phase, char
 static struct phase whole(uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)
 {
 	return (struct phase){
-		.begin_ns = b->since_ns, .end_ns = MAX(b->since_ns, end_ns), .number = b->number, .rank = rank, .ranks = 1,
-		.name = name, .unfinished = end_ns == PHASE_NO_END,
+		.begin_ns = b->since_ns,
+		.end_ns = MAX(b->since_ns, end_ns),
+		.number = b->number,
+		.rank = rank,
+		.ranks = 1,
+		.name = name,
+		.unfinished = end_ns == PHASE_NO_END,
 	};
 }
 
@@ -239,8 +256,10 @@ static bool is_again(const struct begun *b, const struct phase_entry *t)
 	       t->at_ns - b->since_ns < AGAIN_NS;
 }
 
-/* Ends BEGUN, which is open, where the next phase of its name begins. An earlier begin is from another log, and does not. */
-static void next_begins(struct phases *phases, uint32_t name, const struct begun *begun, const struct phase_entry *entry)
+/* Ends BEGUN, which is open, where the next phase of its name begins. An earlier begin is from another log, and does
+ * not. */
+static void next_begins(struct phases *phases, uint32_t name, const struct begun *begun,
+			const struct phase_entry *entry)
 {
 	uint64_t next_ns = entry->at_ns < begun->since_ns ? PHASE_NO_END : entry->at_ns;
 	struct phase phase = whole(name, begun, entry->rank, MIN(begun->until_ns, next_ns));
@@ -265,12 +284,16 @@ static void begins(struct phases *phases, uint32_t name, const struct phase_entr
 		return;
 	if (begun->is_open)
 		next_begins(phases, name, begun, entry);
-	*begun = (struct begun){ .since_ns = entry->at_ns, .until_ns = PHASE_NO_END, .number = entry->number, .is_open = true,
-			     .heading = entry->event == PHASE_NEAR };
+	*begun = (struct begun){ .since_ns = entry->at_ns,
+				 .until_ns = PHASE_NO_END,
+				 .number = entry->number,
+				 .is_open = true,
+				 .heading = entry->event == PHASE_NEAR };
 	epoch_bounds(phases, name, entry);
 }
 
-/* Ends the lasting phase of T's source and rank, if it is NAME or NAME is PHASES_NONE. Returns whether there was one. */
+/* Ends the lasting phase of T's source and rank, if it is NAME or NAME is PHASES_NONE. Returns whether there was one.
+ */
 static bool lasting_ends(struct phases *p, uint32_t name, const struct phase_entry *t)
 {
 	struct begun *b = table_find(&p->lasting, key_of(t->source, t->rank));
@@ -323,7 +346,8 @@ static void lasts(struct phases *p, uint32_t name, const struct phase_entry *t)
 static void lasted(struct phases *phases, uint32_t name, const struct phase_entry *entry)
 {
 	const struct begun *b = table_find(&phases->open, key_of(name, entry->rank));
-	const struct begun own = { .since_ns = entry->at_ns - MIN(entry->lasted_ns, entry->at_ns), .number = entry->number };
+	const struct begun own = { .since_ns = entry->at_ns - MIN(entry->lasted_ns, entry->at_ns),
+				   .number = entry->number };
 
 	if (b && b->is_open) {
 		ends(phases, name, entry);
@@ -365,9 +389,10 @@ void phases_record(struct phases *phases, const struct phase_entry *entry)
 		step_lines_add(&phases->step_lines, entry);
 		return;
 	}
-	name = entry->event == PHASE_NEAR ? PHASES_NONE : phases_name(phases, entry->source, entry->name, entry->name_len);
+	name = entry->event == PHASE_NEAR ? PHASES_NONE :
+					    phases_name(phases, entry->source, entry->name, entry->name_len);
 	if (entry->event == PHASE_NEAR || (name != PHASES_NONE && entry->source == PHASE_LOG && !entry->by_rule &&
-				       phases->names[name].kind == PHASE_EPOCH))
+					   phases->names[name].kind == PHASE_EPOCH))
 		near_epoch(phases, entry);
 	if (entry->event == PHASE_NEAR) {
 		heading(phases, entry);
@@ -391,7 +416,8 @@ void phases_record(struct phases *phases, const struct phase_entry *entry)
 
 /* --- after all lines -------------------------------------------------------------------------------------- */
 
-/* Drops phases that end with the next one's begin, where the log has ends: the true end of such a phase is not known. */
+/* Drops phases that end with the next one's begin, where the log has ends: the true end of such a phase is not known.
+ */
 static void drop_cut_off(struct phases *phases)
 {
 	uint32_t n = 0;
@@ -414,7 +440,8 @@ static void leave_open(struct phases *phases)
 		uint32_t name = (uint32_t)(phases->open.keys[i] >> 32);
 
 		if (b->is_open && !(b->heading && !phases->names[name].has_ends))
-			add_whole(phases, name, b, rank_of(phases->open.keys[i]), phases->names[name].has_ends ? PHASE_NO_END : b->until_ns);
+			add_whole(phases, name, b, rank_of(phases->open.keys[i]),
+				  phases->names[name].has_ends ? PHASE_NO_END : b->until_ns);
 		b->is_open = false;
 	}
 	for (uint32_t i = 0; i < phases->lasting.n; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The job's phases: when it started up, trained, evaluated and wrote checkpoints. They come from its log and its marks, or
- * are inferred where neither shows them. Pure: knows neither files nor lines of logs. All instants are CLOCK_MONOTONIC in
- * ns, as TIMESTAMP is.
+ * The job's phases: when it started up, trained, evaluated and wrote checkpoints. They come from its log and its marks,
+ * or are inferred where neither shows them. Pure: knows neither files nor lines of logs. All instants are
+ * CLOCK_MONOTONIC in ns, as TIMESTAMP is.
  *
- * The phases are known before the rows: phases_close() is called before the first row, phases_end() after the last. Only
- * inferred phases are known after the rows.
+ * The phases are known before the rows: phases_close() is called before the first row, phases_end() after the last.
+ * Only inferred phases are known after the rows.
  */
 #ifndef REPORT_PHASES_PHASES_H
 #define REPORT_PHASES_PHASES_H
@@ -53,15 +53,15 @@ struct phase_name {
 struct phase {
 	uint64_t begin_ns, end_ns;
 	int64_t number; /* of the epoch or block; -1: not known */
-	int64_t rank;	/* -1: not known, or several */
+	int64_t rank; /* -1: not known, or several */
 	uint32_t ranks; /* how many ranks' phases it joins */
-	uint32_t name;	/* index for phases.names */
+	uint32_t name; /* index for phases.names */
 	bool unfinished; /* no end was recorded: it lasts until the trace ends */
-	bool cut;	 /* it began before the trace */
-	bool inferred;	 /* no line and no mark shows it */
-	bool derived;	 /* derive.c made it: no pair of lines begins and ends it */
+	bool cut; /* it began before the trace */
+	bool inferred; /* no line and no mark shows it */
+	bool derived; /* derive.c made it: no pair of lines begins and ends it */
 	bool since_start; /* no line shows its begin, which is that of workers, of reading or of the trace */
-	bool heading;	 /* its begin is a heading, which need not be a begin */
+	bool heading; /* its begin is a heading, which need not be a begin */
 	bool until_next; /* its end is the next one's begin: phases_close() drops it where the log has ends */
 };
 
@@ -80,7 +80,7 @@ struct phases {
 	/* By kind, from the best source that has it, in order and without overlap. */
 	struct phase_list lanes[PHASE_KINDS];
 	struct table by_name; /* 1 + index for names, by hash */
-	struct table open;    /* begun and not ended: by name and rank */
+	struct table open; /* begun and not ended: by name and rank */
 	struct table lasting; /* lasting until the next one: by source and rank */
 	/* Input of derive.c. */
 	struct phase_list ends; /* ends without a begin, at end_ns */
@@ -89,27 +89,30 @@ struct phases {
 	struct step_lines step_lines;
 	struct phase_workers workers;
 	struct phase_steps steps;
-	struct { uint64_t begin_ns, end_ns; bool begins, ends; } trace; /* 0: not known; whether the job began, ended in it */
-	bool has_epochs;  /* another source than such lines has epochs */
-	bool has_score;    /* the epochs are by such lines */
+	struct {
+		uint64_t begin_ns, end_ns;
+		bool begins, ends;
+	} trace; /* 0: not known; whether the job began, ended in it */
+	bool has_epochs; /* another source than such lines has epochs */
+	bool has_score; /* the epochs are by such lines */
 	struct epoch_score score;
 	bool has_other_end; /* before rows are read: the epoch on the other side of the lines */
 	struct phase other_end;
-	bool closed;	    /* phases_close() was called */
+	bool closed; /* phases_close() was called */
 	uint64_t lone_ends; /* ends that belong to no phase */
 
 	uint64_t printed_lines; /* of the job's output, where none of them is about a phase; 0: not known */
-	bool printed_kept;	/* by --log */
+	bool printed_kept; /* by --log */
 
 	struct phase_rule_lines {
 		char *text; /* REGEX=NAME */
 		uint64_t lines;
-	} *rules; /* those of --phase, with the number of lines that each matched */
+	} * rules; /* those of --phase, with the number of lines that each matched */
 	unsigned int n_rules;
 
-	uint64_t unpaired;    /* begins without an end, and ends without a begin */
-	uint64_t outside;     /* phases outside of the trace */
-	uint64_t left_out;    /* phases for which there was no room */
+	uint64_t unpaired; /* begins without an end, and ends without a begin */
+	uint64_t outside; /* phases outside of the trace */
+	uint64_t left_out; /* phases for which there was no room */
 	char *notes[PHASES_NOTES_MAX]; /* oddities of the sources, a sentence each */
 	unsigned int n_notes;
 };
@@ -129,7 +132,8 @@ void phases_add(struct phases *p, enum phase_source source, const char *name, ui
 void phases_trace(struct phases *p, uint64_t begin_ns, uint64_t end_ns, bool begins, bool ends);
 
 /*
- * Ends the recording. Phases that ended before the trace began at BEGIN_NS are left out; 0: not known. Returns 0 or -ENOMEM.
+ * Ends the recording. Phases that ended before the trace began at BEGIN_NS are left out; 0: not known. Returns 0 or
+ * -ENOMEM.
  */
 int phases_close(struct phases *phases, uint64_t begin_ns);
 
@@ -146,7 +150,8 @@ static inline const struct phase *phases_get(const struct phases *p, enum phase_
 	return &p->lanes[kind].v[i];
 }
 
-/* Derives phases again with T, which knows when data was read; after the rows, before phases_end(). Returns 0 or -ENOMEM. */
+/* Derives phases again with T, which knows when data was read; after the rows, before phases_end(). Returns 0 or
+ * -ENOMEM. */
 struct timeline;
 int phases_settle(struct phases *p, const struct timeline *t);
 
@@ -176,8 +181,8 @@ struct phase_seen {
 
 /*
  * Returns at most MOST of p->all, but at least one of each kind and source, by their begins, to be freed; *N: how many.
- * Where there are more, short phases of a name that lie close together are joined, then those of a kind and source, ever
- * wider until they fit. NULL when memory is out.
+ * Where there are more, short phases of a name that lie close together are joined, then those of a kind and source,
+ * ever wider until they fit. NULL when memory is out.
  */
 struct phase_seen *phases_visible(const struct phases *phases, uint32_t most, uint32_t *n);
 
@@ -202,10 +207,12 @@ int phases_make_lists(struct phases *phases, uint64_t begin_ns, uint64_t *outsid
 
 struct phase_saves;
 /*
- * To be called after phases_end(): adds phases to the lists of PHASES, marked as inferred, by the times of reads and writes.
- * Start-up and steady state are added where no phase was recorded, checkpoints where no checkpoint was. No checkpoint begins
- * before FROM_NS; and, unless it is SURE that training began then, none before an inferred steady state.
+ * To be called after phases_end(): adds phases to the lists of PHASES, marked as inferred, by the times of reads and
+ * writes. Start-up and steady state are added where no phase was recorded, checkpoints where no checkpoint was. No
+ * checkpoint begins before FROM_NS; and, unless it is SURE that training began then, none before an inferred steady
+ * state.
  */
-void phases_infer(struct phases *phases, const struct timeline *timeline, struct phase_saves *saves, uint64_t from_ns, bool sure);
+void phases_infer(struct phases *phases, const struct timeline *timeline, struct phase_saves *saves, uint64_t from_ns,
+		  bool sure);
 
 #endif

@@ -56,17 +56,19 @@ static void note_rows(struct phase_reader *r, const struct reader *rd, const cha
 {
 	if (rd->bad_rows + bad_rows)
 		phase_note(r, "%s: %s left out", file,
-			   FMT_N(rd->bad_rows + bad_rows, "row could not be read and is", "rows could not be read and are"));
+			   FMT_N(rd->bad_rows + bad_rows, "row could not be read and is",
+				 "rows could not be read and are"));
 	if (rd->cut)
 		phase_note(r, "%s: the last row is cut off and is left out", file);
 }
 
 /*
- * Passes each row's TIMESTAMP and COLUMN to TAKE, which returns whether it could read them. Returns 0, or -errno without a
- * note.
+ * Passes each row's TIMESTAMP and COLUMN to TAKE, which returns whether it could read them. Returns 0, or -errno
+ * without a note.
  */
 static int read_rows(struct phase_reader *reader, int dirfd, const char *file, const char *column,
-		     bool (*take)(struct phase_reader *phase_reader, void *own, uint64_t ns, struct reader_field f), void *own)
+		     bool (*take)(struct phase_reader *phase_reader, void *own, uint64_t ns, struct reader_field f),
+		     void *own)
 {
 	struct reader rd;
 	struct reader_row row;
@@ -80,7 +82,8 @@ static int read_rows(struct phase_reader *reader, int dirfd, const char *file, c
 	stamp = reader_column(&rd, "TIMESTAMP");
 	at = reader_column(&rd, column);
 	while ((got = reader_next(&rd, &row)) > 0)
-		bad_rows += !reader_u64(reader_field(&row, stamp), &ns) || !take(reader, own, ns, reader_field(&row, at));
+		bad_rows +=
+			!reader_u64(reader_field(&row, stamp), &ns) || !take(reader, own, ns, reader_field(&row, at));
 	note_rows(reader, &rd, file, bad_rows);
 	reader_close(&rd);
 	return got;
@@ -147,8 +150,10 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 	const struct manifest_probe *printed = manifest_probe(m, "printed");
 
 	if (printed && printed->unread)
-		phase_note(r, "printed.out: %s too many or too long to be searched for lines about phases; --log keeps all of it",
-			    FMT_N(printed->unread, "write to the job's output was", "writes to the job's output were"));
+		phase_note(r,
+			   "printed.out: %s too many or too long to be searched for lines about phases; --log keeps "
+			   "all of it",
+			   FMT_N(printed->unread, "write to the job's output was", "writes to the job's output were"));
 }
 
 static void read_folder(struct phase_reader *reader, int dirfd, const struct manifest_facts *facts)
@@ -188,8 +193,9 @@ static void note_pairs(struct phase_reader *r)
 	const struct phases *p = r->phases;
 
 	if (p->unpaired)
-		phase_note(r, "phases: %s left out", FMT_N(p->unpaired, "beginning or end has no counterpart and is",
-							   "beginnings or ends have no counterpart and are"));
+		phase_note(r, "phases: %s left out",
+			   FMT_N(p->unpaired, "beginning or end has no counterpart and is",
+				 "beginnings or ends have no counterpart and are"));
 	if (p->left_out)
 		phase_note(r, "phases: too many: %" PRIu64 " left out", p->left_out);
 }
@@ -220,8 +226,8 @@ static void note_rules(const struct phase_reader *r)
 			phase_note(r, "--phase %s: no line of a log matched", r->phases->rules[i].text);
 }
 
-int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *facts, const struct phases_options *options,
-		const struct phase_clock *clock)
+int phases_read(struct phases **ret, int dirfd, const struct manifest_facts *facts,
+		const struct phases_options *options, const struct phase_clock *clock)
 {
 	static const struct phases_options none;
 	autofree struct phase_reader *reader = calloc(1, sizeof(*reader));

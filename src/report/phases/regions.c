@@ -20,8 +20,9 @@
 static const struct {
 	const char *cat, *name, *phase;
 } known[] = {
-	{ "pipeline", "epoch", "epoch" },	{ "pipeline", "train", "training" }, { "pipeline", "evaluate", "evaluation" },
-	{ "pipeline", "test", "evaluation" },	{ "checkpoint", "save", "checkpoint" }, { "checkpoint", "load", "load" },
+	{ "pipeline", "epoch", "epoch" },         { "pipeline", "train", "training" },
+	{ "pipeline", "evaluate", "evaluation" }, { "pipeline", "test", "evaluation" },
+	{ "checkpoint", "save", "checkpoint" },   { "checkpoint", "load", "load" },
 };
 
 /* Regions that are within an epoch, whose number they may have. */
@@ -35,14 +36,15 @@ struct epoch {
 
 struct regions_read {
 	struct phase_reader *r;
-	struct table ranks;  /* 1 + ordinal, by process */
+	struct table ranks; /* 1 + ordinal, by process */
 	struct table epochs; /* struct epoch, by number */
 	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step, args;
 	bool has_epochs; /* as regions */
 	uint64_t bad_rows;
 };
 
-/* Returns an ordinal for the process as its rank, so that the epochs of several ranks are joined; -1: there is no room. */
+/* Returns an ordinal for the process as its rank, so that the epochs of several ranks are joined; -1: there is no room.
+ */
 static int64_t rank_of(struct regions_read *x, uint64_t pid)
 {
 	uint32_t *ordinal = table_get(&x->ranks, pid + 1);
@@ -118,10 +120,14 @@ static void take_region(struct regions_read *read, const struct step_region *reg
 		if (!reader_is(cat, known[i].cat) || !reader_is(name, known[i].name))
 			continue;
 		read->has_epochs |= i == 0;
-		put_phase(read, known[i].phase, &(struct phase){
-			.begin_ns = region->begin_ns, .end_ns = region->end_ns, .rank = rank_of(read, region->pid), .number = region->epoch,
-			.unfinished = unfinished,
-		});
+		put_phase(read, known[i].phase,
+			  &(struct phase){
+				  .begin_ns = region->begin_ns,
+				  .end_ns = region->end_ns,
+				  .rank = rank_of(read, region->pid),
+				  .number = region->epoch,
+				  .unfinished = unfinished,
+			  });
 		return;
 	}
 	for (size_t i = 0; region->epoch >= 0 && i < ARRAY_SIZE(within); i++)
@@ -137,13 +143,24 @@ static bool take(struct regions_read *read, const struct reader_row *row)
 	uint64_t end_ns, lat_ns, pid, tid;
 
 	if (!reader_u64(reader_field(row, read->ts), &end_ns) || !reader_u64(reader_field(row, read->lat), &lat_ns) ||
-	    !reader_u64(reader_field(row, read->pid), &pid) || !reader_u64(reader_field(row, read->tid), &tid) || lat_ns > end_ns)
+	    !reader_u64(reader_field(row, read->pid), &pid) || !reader_u64(reader_field(row, read->tid), &tid) ||
+	    lat_ns > end_ns)
 		return false;
-	take_region(read, &(const struct step_region){
-		.cat = cat.p, .cat_len = (uint32_t)cat.len, .name = name.p, .name_len = (uint32_t)name.len, .pid = pid, .tid = tid,
-		.begin_ns = end_ns - lat_ns, .end_ns = end_ns, .epoch = number_of(row, read->epoch), .number = number_of(row, read->step),
-		.samples = samples_of(reader_field(row, read->args)),
-	}, reader_is(reader_field(row, read->ret), "?"));
+	take_region(read,
+		    &(const struct step_region){
+			    .cat = cat.p,
+			    .cat_len = (uint32_t)cat.len,
+			    .name = name.p,
+			    .name_len = (uint32_t)name.len,
+			    .pid = pid,
+			    .tid = tid,
+			    .begin_ns = end_ns - lat_ns,
+			    .end_ns = end_ns,
+			    .epoch = number_of(row, read->epoch),
+			    .number = number_of(row, read->step),
+			    .samples = samples_of(reader_field(row, read->args)),
+		    },
+		    reader_is(reader_field(row, read->ret), "?"));
 	return true;
 }
 
@@ -152,7 +169,9 @@ static void put_epochs(struct regions_read *x)
 	for (uint32_t i = 0; i < x->epochs.n; i++) {
 		const struct epoch *e = table_at(&x->epochs, i);
 
-		put_phase(x, "epoch", &(struct phase){ .begin_ns = e->begin_ns, .end_ns = e->end_ns, .rank = -1, .number = e->number });
+		put_phase(x, "epoch",
+			  &(struct phase){
+				  .begin_ns = e->begin_ns, .end_ns = e->end_ns, .rank = -1, .number = e->number });
 	}
 }
 
@@ -188,7 +207,9 @@ static void read_rows(struct regions_read *read, int dirfd)
 	while ((got = reader_next(&rd, &row)) > 0)
 		read->bad_rows += !take(read, &row);
 	if (rd.bad_rows + read->bad_rows)
-		phase_note(reader, "regions.out: %s left out", FMT_N(rd.bad_rows + read->bad_rows, "row could not be read and is", "rows could not be read and are"));
+		phase_note(reader, "regions.out: %s left out",
+			   FMT_N(rd.bad_rows + read->bad_rows, "row could not be read and is",
+				 "rows could not be read and are"));
 	if (rd.cut)
 		phase_note(reader, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);
@@ -221,7 +242,8 @@ static void take_collected(void *ctx, int dirfd, const char *name, const char *p
 		read_pfw(ctx, dirfd, name, O_NOFOLLOW, path);
 }
 
-/* Joins the .pfw files that the user names; without any, those in collected/. Not where the job's regions show its steps. */
+/* Joins the .pfw files that the user names; without any, those in collected/. Not where the job's regions show its
+ * steps. */
 static void read_joined(struct regions_read *read, int dirfd)
 {
 	const struct phases_options *options = read->r->options;

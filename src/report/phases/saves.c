@@ -10,9 +10,9 @@
 #define NEAR_NS (200 * NSEC_PER_MSEC) /* writes of several files within this time are one checkpoint */
 /* a longer pause in a file's writes, without a sync or the like, ends a run: tensors may come from a GPU meanwhile */
 #define GAP_NS (2 * NSEC_PER_SEC)
-#define LINE_BYTES (64U << 10)	  /* a shorter run is no part of a checkpoint by itself */
-#define PART_BYTES (1U << 20)	  /* the least size of a checkpoint's file */
-#define SAVE_BYTES (16U << 20)	  /* the least size of a checkpoint */
+#define LINE_BYTES (64U << 10) /* a shorter run is no part of a checkpoint by itself */
+#define PART_BYTES (1U << 20) /* the least size of a checkpoint's file */
+#define SAVE_BYTES (16U << 20) /* the least size of a checkpoint */
 #define MARKS_LOOKED_AT 4096 /* of one file: hostile traces have more */
 #define TIMES 4 /* if a file's open is not known, it must be written at this many times the trace's mean rate */
 
@@ -32,7 +32,7 @@ struct phase_saves {
 	struct mark *mark;
 	uint32_t n_runs, n_marks, runs_room, marks_room;
 	struct table last; /* 1 + the index of the last run, by FID */
-	uint64_t bytes;	   /* written in all */
+	uint64_t bytes; /* written in all */
 };
 
 struct phase_saves *phase_saves_new(void)
@@ -205,7 +205,8 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Whether the run is a part of a checkpoint. A log is written all the time; a file that was open before must stand out. */
+/* Whether the run is a part of a checkpoint. A log is written all the time; a file that was open before must stand out.
+ */
 static bool is_part(const struct phase_saves *s, const struct run *r, uint64_t trace_ns)
 {
 	const uint64_t ns = MAX(r->end_ns - r->begin_ns, 1);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds checkpoints by their writes: files that are written in one go, by processes that train, or that save for one that
- * does. The writing of a file begins with its opening, if that is right before the first write, or else with that write. It
- * ends with the last write, with the syncs after it, or with a rename. Files that are written together are one checkpoint.
- * Rows come one file of the trace after the other, and each file's in order of time. Bounded memory; pure.
+ * Finds checkpoints by their writes: files that are written in one go, by processes that train, or that save for one
+ * that does. The writing of a file begins with its opening, if that is right before the first write, or else with that
+ * write. It ends with the last write, with the syncs after it, or with a rename. Files that are written together are
+ * one checkpoint. Rows come one file of the trace after the other, and each file's in order of time. Bounded memory;
+ * pure.
  */
 #ifndef REPORT_PHASES_SAVES_H
 #define REPORT_PHASES_SAVES_H
@@ -35,8 +36,8 @@ struct phase_save {
 };
 
 /*
- * Returns the checkpoints of a trace from BEGIN_NS to END_NS, in order, to be freed; *N: how many. NULL: none, or memory is
- * out.
+ * Returns the checkpoints of a trace from BEGIN_NS to END_NS, in order, to be freed; *N: how many. NULL: none, or
+ * memory is out.
  */
 struct phase_save *phase_saves_find(struct phase_saves *saves, uint64_t begin_ns, uint64_t end_ns, uint32_t *n);
 

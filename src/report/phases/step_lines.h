@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines about steps of the training ("loss = 2.3, step = 100"), of programs that count no epochs: they show when the job
- * trained. Pure.
+ * Lines about steps of the training ("loss = 2.3, step = 100"), of programs that count no epochs: they show when the
+ * job trained. Pure.
  */
 #ifndef REPORT_PHASES_STEP_LINES_H
 #define REPORT_PHASES_STEP_LINES_H
@@ -19,8 +19,8 @@ struct step_lines {
 void step_lines_add(struct step_lines *lines, const struct phase_entry *entry);
 
 /*
- * Returns when training began, by the time that the steps took of which the first line is the last; 0: no two lines show
- * that time.
+ * Returns when training began, by the time that the steps took of which the first line is the last; 0: no two lines
+ * show that time.
  */
 uint64_t step_lines_begin(const struct step_lines *l);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The times of one thread's steps, one after the other, in bounded memory: where there are more than it has room for, two
- * neighbors become one group, with the longest of their times. Pure. All times ns.
+ * The times of one thread's steps, one after the other, in bounded memory: where there are more than it has room for,
+ * two neighbors become one group, with the longest of their times. Pure. All times ns.
  */
 #ifndef REPORT_PHASES_STEP_TIMES_H
 #define REPORT_PHASES_STEP_TIMES_H

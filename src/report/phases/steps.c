@@ -9,10 +9,10 @@
 #include "stats/hist.h"
 
 #define THREADS_MAX 4096
-#define SUMS_MAX 2048	    /* 30 KB each */
+#define SUMS_MAX 2048 /* 30 KB each */
 #define INTERVALS_MAX 4096U /* regions of one thread in one step that no other region has enclosed yet */
 #define SPANS_ROOM (4U << 20) /* of all threads together: 128 MiB */
-#define SPANS_LEAST 64	      /* of each set, whatever the others have */
+#define SPANS_LEAST 64 /* of each set, whatever the others have */
 
 struct interval {
 	uint64_t begin_ns, end_ns;
@@ -24,10 +24,10 @@ struct thread {
 	uint32_t n, room;
 	bool any;
 	uint64_t begin_ns; /* of the step */
-	uint64_t end_ns;   /* of its last region */
+	uint64_t end_ns; /* of its last region */
 	uint64_t part_ns[STEP_PARTS];
 	uint64_t save_ns, backward_ns; /* of that time, in checkpoint.save and in compute.backward */
-	uint64_t samples;	       /* of its batches */
+	uint64_t samples; /* of its batches */
 	int64_t epoch; /* from other regions than the step's own */
 	uint64_t steps;
 	uint32_t sum, trainer; /* 1 + the places of its last step's sum and of its process; 0: none */
@@ -95,8 +95,9 @@ static enum step_part part_of(const struct step_region *region)
 		const char *cat;
 		enum step_part part;
 	} parts[] = {
-		{ "dataloader", STEP_FETCH }, { "data", STEP_FETCH },		  { "compute", STEP_COMPUTE },
-		{ "device", STEP_COMPUTE },   { "checkpoint", STEP_CHECKPOINT }, { "comm", STEP_COMM },
+		{ "dataloader", STEP_FETCH },      { "data", STEP_FETCH },
+		{ "compute", STEP_COMPUTE },       { "device", STEP_COMPUTE },
+		{ "checkpoint", STEP_CHECKPOINT }, { "comm", STEP_COMM },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
@@ -126,8 +127,8 @@ static bool room_for_one(struct thread *thread)
 }
 
 /*
- * Covers [BEGIN, END), a region that ends no earlier than all before it. Returns how much of it was not covered. Regions
- * within it have ended before and are there already, so the rest is the region's own time.
+ * Covers [BEGIN, END), a region that ends no earlier than all before it. Returns how much of it was not covered.
+ * Regions within it have ended before and are there already, so the rest is the region's own time.
  */
 static uint64_t cover(struct thread *thread, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -156,19 +157,21 @@ static void add_span(struct phase_steps *s, struct spans *to, uint64_t begin_ns,
 }
 
 /*
- * Keeps the first fetch of each epoch. If a fetch is within another, the outer one counts, which ends later. If the start of
- * the loader is a region, the fetch begins with that.
+ * Keeps the first fetch of each epoch. If a fetch is within another, the outer one counts, which ends later. If the
+ * start of the loader is a region, the fetch begins with that.
  */
 static void note_fetch(struct thread *thread, const struct step_region *region, uint64_t begin_ns)
 {
-	const bool starts = is(region->cat, region->cat_len, "dataloader") && is(region->name, region->name_len, "start");
+	const bool starts =
+		is(region->cat, region->cat_len, "dataloader") && is(region->name, region->name_len, "start");
 
 	if (thread->first.starts && !starts && begin_ns > thread->first.begin_ns) {
 		thread->first.end_ns = region->end_ns;
 		thread->first.starts = !is(region->cat, region->cat_len, "dataloader");
 		return;
 	}
-	if (thread->first.any && (region->epoch < 0 || region->epoch == thread->first.epoch) && begin_ns > thread->first.begin_ns)
+	if (thread->first.any && (region->epoch < 0 || region->epoch == thread->first.epoch) &&
+	    begin_ns > thread->first.begin_ns)
 		return;
 	thread->first.any = true;
 	thread->first.starts = starts;
@@ -180,9 +183,11 @@ static void note_fetch(struct thread *thread, const struct step_region *region, 
 /* --- trainers --------------------------------------------------------------------------------------------- */
 
 /*
- * Returns the process of thread THREAD, of which this is the first thread with steps; NULL: another one is, or there is no room.
+ * Returns the process of thread THREAD, of which this is the first thread with steps; NULL: another one is, or there is
+ * no room.
  */
-static struct step_trainer *trainer_of(struct phase_steps *steps, struct thread *thread, const struct step_region *region)
+static struct step_trainer *trainer_of(struct phase_steps *steps, struct thread *thread,
+				       const struct step_region *region)
 {
 	struct step_trainer *of;
 
@@ -206,7 +211,8 @@ static struct step_trainer *trainer_of(struct phase_steps *steps, struct thread 
 }
 
 /* Adds a step to its process. FIRST: it is its epoch's first one, so it also has what is done between epochs. */
-static void add_to_trainer(struct phase_steps *steps, struct thread *thread, const struct step_region *region, const struct step *step, bool first)
+static void add_to_trainer(struct phase_steps *steps, struct thread *thread, const struct step_region *region,
+			   const struct step *step, bool first)
 {
 	struct step_trainer *of = trainer_of(steps, thread, region);
 	uint64_t with_others_ns = step->part_ns[STEP_COMM] + step->part_ns[STEP_CHECKPOINT] + thread->backward_ns;
@@ -222,14 +228,18 @@ static void add_to_trainer(struct phase_steps *steps, struct thread *thread, con
 		return;
 	hist_add(of->steady, step->wall_ns - MIN(step->part_ns[STEP_CHECKPOINT], step->wall_ns));
 	/*
-	 * left out: in collectives and, with DistributedDataParallel, in backward, ranks wait for the slowest; one saves for
-	 * all
+	 * left out: in collectives and, with DistributedDataParallel, in backward, ranks wait for the slowest; one
+	 * saves for all
 	 */
 	skew_take(&steps->skew, &(struct skew_one){
-		.process = thread->trainer - 1, .process_begin_ns = of->begin_ns, .epoch = step->epoch,
-		.number = step->number >= 0 ? step->number : (int64_t)thread->steps, .end_ns = region->end_ns,
-		.own_ns = step->wall_ns - MIN(with_others_ns, step->wall_ns), .wall_ns = step->wall_ns,
-	});
+					.process = thread->trainer - 1,
+					.process_begin_ns = of->begin_ns,
+					.epoch = step->epoch,
+					.number = step->number >= 0 ? step->number : (int64_t)thread->steps,
+					.end_ns = region->end_ns,
+					.own_ns = step->wall_ns - MIN(with_others_ns, step->wall_ns),
+					.wall_ns = step->wall_ns,
+				});
 }
 
 /* --- steps ------------------------------------------------------------------------------------------------ */
@@ -274,14 +284,16 @@ static void put_slowest(struct phase_steps *steps, const struct step *step)
 	steps->slowest[at] = *step;
 }
 
-void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns, uint64_t end_ns)
+void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns,
+		    uint64_t end_ns)
 {
 	for (uint32_t i = 0; i < s->n_slowest; i++) {
 		struct step *step = &s->slowest[i];
 		const uint64_t step_end_ns = step->begin_ns + step->wall_ns;
 
 		if (step->pid == of->pid && begin_ns < step_end_ns && step->begin_ns < end_ns)
-			step->io_ns[what] += spans_within(&of->spans[STEP_FETCH], MAX(begin_ns, step->begin_ns), MIN(end_ns, step_end_ns));
+			step->io_ns[what] += spans_within(&of->spans[STEP_FETCH], MAX(begin_ns, step->begin_ns),
+							  MIN(end_ns, step_end_ns));
 	}
 }
 
@@ -306,8 +318,11 @@ static void add_to_sum(struct step_sum *sum, uint64_t end_ns, uint64_t wall_ns, 
 static void step_end(struct phase_steps *steps, struct thread *thread, const struct step_region *region)
 {
 	struct step step = {
-		.pid = region->pid, .number = region->number, .epoch = region->epoch >= 0 ? region->epoch : thread->epoch,
-		.begin_ns = thread->begin_ns, .wall_ns = region->end_ns - thread->begin_ns,
+		.pid = region->pid,
+		.number = region->number,
+		.epoch = region->epoch >= 0 ? region->epoch : thread->epoch,
+		.begin_ns = thread->begin_ns,
+		.wall_ns = region->end_ns - thread->begin_ns,
 	};
 	struct step_sum *sum = sum_of(steps, step.pid, step.epoch);
 
@@ -332,7 +347,8 @@ static void step_end(struct phase_steps *steps, struct thread *thread, const str
 /* Adds what THREAD did after its last step to that step's epoch. */
 static void end_thread(struct phase_steps *steps, struct thread *thread)
 {
-	uint64_t part_ns[STEP_PARTS], wall_ns = thread->end_ns > thread->begin_ns ? thread->end_ns - thread->begin_ns : 0;
+	uint64_t part_ns[STEP_PARTS],
+		wall_ns = thread->end_ns > thread->begin_ns ? thread->end_ns - thread->begin_ns : 0;
 	struct step_trainer *of = thread->trainer ? &steps->trainers[thread->trainer - 1] : NULL;
 
 	if (thread->sum && wall_ns) {

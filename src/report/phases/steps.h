@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Steps of training from the program's own regions (regions.out). A step of a thread ends with its compute.step and begins
- * where the last one ended. So the steps add up to the thread's time, including checkpoints and evaluations between them.
- * Within a step each instant belongs to the innermost of the thread's regions: a step is the sum of its parts, to the
- * nanosecond. What the thread does after its last step, up to the end of its last region, belongs to the last step's epoch.
- * Rows come in order of their ends, as in the file. Memory is bounded.
+ * Steps of training from the program's own regions (regions.out). A step of a thread ends with its compute.step and
+ * begins where the last one ended. So the steps add up to the thread's time, including checkpoints and evaluations
+ * between them. Within a step each instant belongs to the innermost of the thread's regions: a step is the sum of its
+ * parts, to the nanosecond. What the thread does after its last step, up to the end of its last region, belongs to the
+ * last step's epoch. Rows come in order of their ends, as in the file. Memory is bounded.
  */
 #ifndef REPORT_PHASES_STEPS_H
 #define REPORT_PHASES_STEPS_H
@@ -21,11 +21,11 @@
 #define STEPS_TRAINERS_MAX SKEW_PROCESSES_MAX
 
 enum step_part {
-	STEP_FETCH,	 /* dataloader.*, data.* */
-	STEP_COMPUTE,	 /* compute.*, device.* */
+	STEP_FETCH, /* dataloader.*, data.* */
+	STEP_COMPUTE, /* compute.*, device.* */
 	STEP_CHECKPOINT, /* checkpoint.* */
-	STEP_COMM,	 /* comm.* */
-	STEP_OTHER,	 /* in no region, or in one of another category */
+	STEP_COMM, /* comm.* */
+	STEP_OTHER, /* in no region, or in one of another category */
 	STEP_PARTS,
 };
 
@@ -36,10 +36,10 @@ struct step_sum {
 	uint64_t pid;
 	int64_t epoch; /* -1: not given */
 	uint64_t n, wall_ns, part_ns[STEP_PARTS];
-	uint64_t begin_ns, end_ns;	 /* of the first step; of the last one, or of what comes behind it */
-	uint64_t samples;		 /* that its regions of compute name; 0: none does */
+	uint64_t begin_ns, end_ns; /* of the first step; of the last one, or of what comes behind it */
+	uint64_t samples; /* that its regions of compute name; 0: none does */
 	uint64_t p50_ns, p99_ns, max_ns; /* at the end */
-	uint64_t first_fetch_ns;	 /* how long the epoch's first fetch took */
+	uint64_t first_fetch_ns; /* how long the epoch's first fetch took */
 	struct hist *hist;
 };
 
@@ -48,7 +48,7 @@ struct step_trainer {
 	uint64_t pid, tid;
 	uint64_t n, wall_ns;
 	uint64_t begin_ns, end_ns; /* of the first step; of the last one, or of what comes behind it */
-	uint64_t save_ns;	   /* in checkpoint.save */
+	uint64_t save_ns; /* in checkpoint.save */
 	struct spans spans[STEP_OTHER]; /* exact unions of its regions of each part, whatever lies within these */
 	struct step_times times;
 	/* Steps without their checkpoints, and without the first of each epoch. */
@@ -58,7 +58,7 @@ struct step_trainer {
 
 /* What goes on while a step fetches. */
 enum step_io {
-	STEP_IO_DISK,  /* reads that fetch from storage, and page faults that wait for it */
+	STEP_IO_DISK, /* reads that fetch from storage, and page faults that wait for it */
 	STEP_IO_CACHE, /* other reads */
 	STEP_IO_NAMES, /* opens, closes, and calls that make, remove, rename and size files */
 	STEP_IO_WRITE,
@@ -91,7 +91,7 @@ struct step_region {
 	uint32_t cat_len, name_len;
 	uint64_t pid, tid, begin_ns, end_ns;
 	int64_t epoch, number; /* -1: not given */
-	uint64_t samples;      /* 0: not given */
+	uint64_t samples; /* 0: not given */
 };
 
 void phase_steps_init(struct phase_steps *s);
@@ -100,9 +100,11 @@ void phase_steps_take(struct phase_steps *steps, const struct step_region *regio
 void phase_steps_end(struct phase_steps *steps);
 void phase_steps_free(struct phase_steps *steps);
 /*
- * Adds I/O of the process OF, or of one of its loaders, to those of its slowest steps that fetched meanwhile; after the end.
+ * Adds I/O of the process OF, or of one of its loaders, to those of its slowest steps that fetched meanwhile; after the
+ * end.
  */
-void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns, uint64_t end_ns);
+void phase_steps_io(struct phase_steps *s, struct step_trainer *of, enum step_io what, uint64_t begin_ns,
+		    uint64_t end_ns);
 /* Returns the process PID; NULL: it has no steps. */
 struct step_trainer *phase_steps_trainer(const struct phase_steps *s, uint64_t pid);
 

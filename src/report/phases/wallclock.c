@@ -21,7 +21,8 @@ unsigned int wallclock_mono(const struct wallclock *wallclock, uint64_t real_ns,
 
 	for (uint32_t i = 0; i < wallclock->n && n < WALLCLOCK_INSTANTS; i++) {
 		uint64_t ns = real_ns > wallclock->step[i].ns ? real_ns - wallclock->step[i].ns : 0;
-		bool early = i && ns < wallclock->step[i].from_ns, late = i + 1 < wallclock->n && ns >= wallclock->step[i + 1].from_ns;
+		bool early = i && ns < wallclock->step[i].from_ns,
+		     late = i + 1 < wallclock->n && ns >= wallclock->step[i + 1].from_ns;
 
 		if (!early && !late)
 			ret[n++] = ns;

@@ -14,7 +14,7 @@
 /* when the next generation starts, a 10th of this one may still live, because its loader is freed late */
 #define OVERLAP 10
 #define MINOR_PERCENT 60 /* of the length of the others, at most */
-#define TURNS_LEAST 4	 /* generations; with fewer, alternation is not recognized */
+#define TURNS_LEAST 4 /* generations; with fewer, alternation is not recognized */
 #define NAME "pt_data_worker"
 
 /* --- generations ---------------------------------------------------------------------------------------- */
@@ -182,7 +182,8 @@ static struct life *life_of(struct lives *all, uint64_t pid, bool is_new)
 
 static bool is_shell(struct reader_field comm)
 {
-	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "tmux", "sudo", "timeout", "env", "dltraced" };
+	static const char *const shells[] = { "sh",   "bash", "dash",    "ksh", "zsh",
+					      "tmux", "sudo", "timeout", "env", "dltraced" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
 		if (reader_is(comm, shells[i]))
@@ -217,7 +218,8 @@ static void take(struct lives *all, const struct reader_row *row, const unsigned
 	if (reader_is(event, "exec")) {
 		life->execs = true;
 		/* a worker that is spawned, not forked, runs the program anew; a resource tracker only tidies up */
-		life->spawned = memmem(args.p, args.len, "multiprocessing", 15) && !memmem(args.p, args.len, "resource_tracker", 16);
+		life->spawned = memmem(args.p, args.len, "multiprocessing", 15) &&
+				!memmem(args.p, args.len, "resource_tracker", 16);
 	}
 	if (reader_is(event, "exit"))
 		life->end_ns = ns;
@@ -226,8 +228,8 @@ static void take(struct lives *all, const struct reader_row *row, const unsigned
 static int read_lives(struct lives *all, int dirfd)
 {
 	static const char *const columns[ATS] = {
-		[AT_TIMESTAMP] = "TIMESTAMP", [AT_PID] = "PID", [AT_TID] = "TID", [AT_PPID] = "PPID",
-		[AT_COMM] = "COMM", [AT_EVENT] = "EVENT", [AT_ARGS] = "ARGS",
+		[AT_TIMESTAMP] = "TIMESTAMP", [AT_PID] = "PID",     [AT_TID] = "TID",   [AT_PPID] = "PPID",
+		[AT_COMM] = "COMM",           [AT_EVENT] = "EVENT", [AT_ARGS] = "ARGS",
 	};
 	unsigned int at[ATS];
 	struct reader_row row;

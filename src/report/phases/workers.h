@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds generations of worker processes in pids.out: processes that one process forks together, and that end together, as
- * data loaders do in each epoch. Those of the process with the most generations are kept.
+ * Finds generations of worker processes in pids.out: processes that one process forks together, and that end together,
+ * as data loaders do in each epoch. Those of the process with the most generations are kept.
  */
 #ifndef REPORT_PHASES_WORKERS_H
 #define REPORT_PHASES_WORKERS_H
@@ -32,7 +32,8 @@ struct phase_worker {
 /* Finds the generations of the N LIVES, which it sorts. Returns 0 or -ENOMEM. */
 int phase_workers_of(struct phase_workers *workers, struct phase_worker *lives, uint32_t n);
 /*
- * Reads them from the folder DIRFD, whose trace ended at END_NS (0: not known); none without pids.out. Returns 0 or -ENOMEM.
+ * Reads them from the folder DIRFD, whose trace ended at END_NS (0: not known); none without pids.out. Returns 0 or
+ * -ENOMEM.
  */
 int phase_workers_read(struct phase_workers *phase_workers, int dirfd, uint64_t end_ns);
 void phase_workers_free(struct phase_workers *w);

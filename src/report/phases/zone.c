@@ -54,8 +54,8 @@ static bool is_known(const char *name)
 }
 
 /*
- * Whether S looks like CET-1CEST,M3.5.0,M10.5.0/3. The C library parses the rest, and takes a text that it cannot parse for
- * UTC.
+ * Whether S looks like CET-1CEST,M3.5.0,M10.5.0/3. The C library parses the rest, and takes a text that it cannot parse
+ * for UTC.
  */
 static bool is_rule(const char *s)
 {

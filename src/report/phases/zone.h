@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time zones: converts the local time of a log, which names no zone, to UTC. Uses the C library and its database of zones,
- * through the environment variable TZ: so it is not for processes with several threads.
+ * Time zones: converts the local time of a log, which names no zone, to UTC. Uses the C library and its database of
+ * zones, through the environment variable TZ: so it is not for processes with several threads.
  */
 #ifndef REPORT_PHASES_ZONE_H
 #define REPORT_PHASES_ZONE_H
@@ -13,7 +13,7 @@
 
 struct zone {
 	char name[ZONE_NAME_MAX]; /* "": the offset is always OFFSET_S */
-	int32_t offset_s;	  /* east of UTC */
+	int32_t offset_s; /* east of UTC */
 	int64_t cached; /* 1 + the quarter of an hour whose offset is OFFSET_S; 0: none yet */
 };
 
@@ -27,8 +27,8 @@ bool zone_parse(struct zone *z, const char *text);
 int32_t zone_offset_s(struct zone *z, int64_t utc_s);
 
 /*
- * Puts the instants of LOCAL_S by the wall clock into RET, in s since 1970-01-01 00:00 UTC. Returns how many: 2 in an hour
- * that is repeated when the clock is set back. A skipped time counts as if the clock had not been set yet.
+ * Puts the instants of LOCAL_S by the wall clock into RET, in s since 1970-01-01 00:00 UTC. Returns how many: 2 in an
+ * hour that is repeated when the clock is set back. A skipped time counts as if the clock had not been set yet.
  */
 unsigned int zone_utc(struct zone *zone, int64_t local_s, int64_t ret[2]);
 

@@ -35,8 +35,8 @@ static struct finding_size size_of_tiny_reads(const struct report *r)
 
 static void show_tiny_reads(struct report *r, struct finding *f)
 {
-	rules_show_counts(r, f, SIDE_READ, "asked for less than 4 KiB", sums(r)->tiny_reads,
-			  "reads of files", sums(r)->reads);
+	rules_show_counts(r, f, SIDE_READ, "asked for less than 4 KiB", sums(r)->tiny_reads, "reads of files",
+			  sums(r)->reads);
 }
 
 static double small_writes(const struct report *r)
@@ -55,8 +55,8 @@ static struct finding_size size_of_small_writes(const struct report *r)
 
 static void show_small_writes(struct report *r, struct finding *f)
 {
-	rules_show_counts(r, f, SIDE_WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes,
-			  "writes of files", sums(r)->writes);
+	rules_show_counts(r, f, SIDE_WRITTEN, "wrote less than 64 KiB", sums(r)->small_writes, "writes of files",
+			  sums(r)->writes);
 }
 
 static double misaligned(const struct report *r)
@@ -71,11 +71,11 @@ static struct finding_size size_of_misaligned(const struct report *r)
 
 static void show_misaligned(struct report *r, struct finding *f)
 {
-	rules_show_counts(r, f, SIDE_READ, "not at a multiple of 4096 bytes", sums(r)->misaligned,
-			  "reads and writes", sums(r)->with_offset);
+	rules_show_counts(r, f, SIDE_READ, "not at a multiple of 4096 bytes", sums(r)->misaligned, "reads and writes",
+			  sums(r)->with_offset);
 	if (sums(r)->direct)
 		finding_add(f, "with O_DIRECT: %s of %s", FMT_COUNT(sums(r)->direct_misaligned),
-			     FMT_COUNT(sums(r)->direct));
+			    FMT_COUNT(sums(r)->direct));
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
@@ -93,8 +93,7 @@ static struct finding_size size_of_jumps(const struct report *r)
 static void show_random_reads(struct report *r, struct finding *f)
 {
 	rules_show_counts(r, f, SIDE_READ, "not where the process's last read of the file ended",
-			  sums(r)->placed - sums(r)->sequential, "reads that could have been",
-			  sums(r)->placed);
+			  sums(r)->placed - sums(r)->sequential, "reads that could have been", sums(r)->placed);
 }
 
 static double no_readahead(const struct report *r)
@@ -109,8 +108,7 @@ static struct finding_size size_of_no_readahead(const struct report *r)
 
 static void show_no_readahead(struct report *r, struct finding *f)
 {
-	rules_show_counts(r, f, SIDE_READ, "went to the disk anyway",
-			  sums(r)->sequential_disk,
+	rules_show_counts(r, f, SIDE_READ, "went to the disk anyway", sums(r)->sequential_disk,
 			  "sequential reads of less than 128 KiB", sums(r)->sequential_small);
 }
 
@@ -147,8 +145,8 @@ static void show_redundant_reads(struct report *r, struct finding *f)
 {
 	uint64_t all, again = again_in_epochs(r, &all);
 
-	finding_add(f, "%s of %s were read a second time within an epoch, of %u epochs",
-		     FMT_BYTES(again), FMT_BYTES(all), r->why->n_epochs);
+	finding_add(f, "%s of %s were read a second time within an epoch, of %u epochs", FMT_BYTES(again),
+		    FMT_BYTES(all), r->why->n_epochs);
 	rules_show_files(r, f, SIDE_READ);
 	rules_show_when(r, f);
 }
@@ -168,7 +166,8 @@ static struct finding_size size_of_disk_again(const struct report *r)
 	const struct why_sums *s = sums(r);
 	struct finding_size size = rules_size(r, WHY_READS, (uint64_t)(cache_too_small(r) * (double)s->disk_reads_ns));
 
-	size.bytes = r->cache && r->cache->present ? (double)(r->cache->all.again * r->cache->page_bytes) : (double)s->again_disk_bytes;
+	size.bytes = r->cache && r->cache->present ? (double)(r->cache->all.again * r->cache->page_bytes) :
+						     (double)s->again_disk_bytes;
 	return size;
 }
 
@@ -177,14 +176,16 @@ static void show_cache_too_small(struct report *report, struct finding *finding)
 	const struct report_cache *cache = report->cache;
 	const bool exact = cache && cache->present;
 
-	finding_add(finding, "%s of the %s that came from disk had come before, and were no longer in "
-			"the page cache",
-		     FMT_BYTES(exact ? cache->all.again * cache->page_bytes : sums(report)->again_disk_bytes),
-		     FMT_BYTES(exact ? report_cache_in(&cache->all) * cache->page_bytes : sums(report)->disk_bytes));
+	finding_add(finding,
+		    "%s of the %s that came from disk had come before, and were no longer in "
+		    "the page cache",
+		    FMT_BYTES(exact ? cache->all.again * cache->page_bytes : sums(report)->again_disk_bytes),
+		    FMT_BYTES(exact ? report_cache_in(&cache->all) * cache->page_bytes : sums(report)->disk_bytes));
 	if (exact)
 		finding_add(finding, "%.1f %% of the pages that calls read were in the page cache; %s left it",
-			     rules_percent((double)cache->all.sum[CACHE_HIT], (double)(cache->all.sum[CACHE_HIT] + cache->all.sum[CACHE_MISS])),
-			     FMT_BYTES(cache->all.sum[CACHE_EVICTED] * cache->page_bytes));
+			    rules_percent((double)cache->all.sum[CACHE_HIT],
+					  (double)(cache->all.sum[CACHE_HIT] + cache->all.sum[CACHE_MISS])),
+			    FMT_BYTES(cache->all.sum[CACHE_EVICTED] * cache->page_bytes));
 	rules_show_files(report, finding, SIDE_READ);
 	rules_show_when(report, finding);
 }
@@ -201,11 +202,10 @@ static double write_intensive(const struct report *r)
 
 static void show_balance(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s read in %s, %s written in %s, of files",
-		     FMT_BYTES(sums(r)->read_bytes), FMT_N(sums(r)->reads, "read", "reads"),
-		     FMT_BYTES(sums(r)->write_bytes), FMT_N(sums(r)->writes, "write", "writes"));
-	rules_show_files(r, f,
-			 sums(r)->read_bytes >= sums(r)->write_bytes ? SIDE_READ : SIDE_WRITTEN);
+	finding_add(f, "%s read in %s, %s written in %s, of files", FMT_BYTES(sums(r)->read_bytes),
+		    FMT_N(sums(r)->reads, "read", "reads"), FMT_BYTES(sums(r)->write_bytes),
+		    FMT_N(sums(r)->writes, "write", "writes"));
+	rules_show_files(r, f, sums(r)->read_bytes >= sums(r)->write_bytes ? SIDE_READ : SIDE_WRITTEN);
 	rules_show_when(r, f);
 }
 
@@ -213,9 +213,7 @@ static void show_balance(struct report *r, struct finding *f)
 
 static double stdout_heavy(const struct report *r)
 {
-	return sums(r)->stdout_writes >= MANY
-		       ? part(sums(r)->stdout_bytes, sums(r)->written_bytes, 1)
-		       : 0;
+	return sums(r)->stdout_writes >= MANY ? part(sums(r)->stdout_bytes, sums(r)->written_bytes, 1) : 0;
 }
 
 static struct finding_size size_of_stdout(const struct report *r)
@@ -228,10 +226,11 @@ static struct finding_size size_of_stdout(const struct report *r)
 
 static void show_stdout_heavy(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s of %s written went to standard output and error for people to read, in %s that "
-			"took %s",
-		     FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
-		     FMT_N(sums(r)->stdout_writes, "write", "writes"), FMT_NS(sums(r)->stdout_ns));
+	finding_add(f,
+		    "%s of %s written went to standard output and error for people to read, in %s that "
+		    "took %s",
+		    FMT_BYTES(sums(r)->stdout_bytes), FMT_BYTES(sums(r)->written_bytes),
+		    FMT_N(sums(r)->stdout_writes, "write", "writes"), FMT_NS(sums(r)->stdout_ns));
 	rules_show_when(r, f);
 }
 

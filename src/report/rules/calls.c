@@ -18,9 +18,7 @@ static double open_storm(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
 
-	return s->opens_read >= MANY && s->read_bytes / s->opens_read < SMALL_SAMPLE
-		       ? (double)s->opens_peak
-		       : 0;
+	return s->opens_read >= MANY && s->read_bytes / s->opens_read < SMALL_SAMPLE ? (double)s->opens_peak : 0;
 }
 
 static struct finding_size size_of_opens(const struct report *r)
@@ -33,11 +31,10 @@ static void show_open_storm(struct report *report, struct finding *finding)
 	const struct why_sums *s = sums(report);
 
 	finding_add(finding,
-		     "%s opens in the second from %.3f s on; %s in all, %s of them to read, %s for "
-		     "each of these",
-		     FMT_COUNT(s->opens_peak), rules_seconds(report, s->opens_peak_ns),
-		     FMT_COUNT(s->opens), FMT_COUNT(s->opens_read),
-		     FMT_BYTES(s->read_bytes / s->opens_read));
+		    "%s opens in the second from %.3f s on; %s in all, %s of them to read, %s for "
+		    "each of these",
+		    FMT_COUNT(s->opens_peak), rules_seconds(report, s->opens_peak_ns), FMT_COUNT(s->opens),
+		    FMT_COUNT(s->opens_read), FMT_BYTES(s->read_bytes / s->opens_read));
 	rules_show_files(report, finding, SIDE_READ);
 	rules_show_when(report, finding);
 }
@@ -54,8 +51,7 @@ static struct finding_size size_of_failed_opens(const struct report *r)
 
 static void show_failed_opens(struct report *r, struct finding *f)
 {
-	rules_show_counts(r, f, SIDE_READ, "failed", sums(r)->opens_failed,
-			  "opens", sums(r)->opens);
+	rules_show_counts(r, f, SIDE_READ, "failed", sums(r)->opens_failed, "opens", sums(r)->opens);
 }
 
 static double metadata_time(const struct report *r)
@@ -63,8 +59,7 @@ static double metadata_time(const struct report *r)
 	const struct why_sums *s = sums(r);
 	uint64_t meta_ns = s->open_ns + s->meta_ns;
 
-	return part(meta_ns, meta_ns + s->read_files_ns + s->write_files_ns + s->sync_ns,
-		    LEAST_NS);
+	return part(meta_ns, meta_ns + s->read_files_ns + s->write_files_ns + s->sync_ns, LEAST_NS);
 }
 
 static struct finding_size size_of_metadata(const struct report *r)
@@ -77,10 +72,10 @@ static void show_metadata_time(struct report *r, struct finding *f)
 	const struct why_sums *s = sums(r);
 
 	finding_add(f,
-		     "opens took %s, closing, making, sizing and removing files %s; reads %s, writes %s, "
-		     "syncs %s",
-		     FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns),
-		     FMT_NS(s->write_files_ns), FMT_NS(s->sync_ns));
+		    "opens took %s, closing, making, sizing and removing files %s; reads %s, writes %s, "
+		    "syncs %s",
+		    FMT_NS(s->open_ns), FMT_NS(s->meta_ns), FMT_NS(s->read_files_ns), FMT_NS(s->write_files_ns),
+		    FMT_NS(s->sync_ns));
 	rules_show_when(r, f);
 }
 
@@ -88,9 +83,7 @@ static double sync_often(const struct report *r)
 {
 	const struct why_sums *s = sums(r);
 
-	return part(s->sync_ns,
-		    s->sync_ns + s->open_ns + s->meta_ns + s->read_files_ns + s->write_files_ns,
-		    LEAST_NS);
+	return part(s->sync_ns, s->sync_ns + s->open_ns + s->meta_ns + s->read_files_ns + s->write_files_ns, LEAST_NS);
 }
 
 static struct finding_size size_of_syncs(const struct report *r)
@@ -100,8 +93,8 @@ static struct finding_size size_of_syncs(const struct report *r)
 
 static void show_sync_often(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs),
-		     FMT_NS(sums(r)->sync_ns), FMT_NS(sums(r)->write_files_ns));
+	finding_add(f, "%s syncs took %s; writes %s", FMT_COUNT(sums(r)->syncs), FMT_NS(sums(r)->sync_ns),
+		    FMT_NS(sums(r)->write_files_ns));
 	rules_show_when(r, f);
 }
 
@@ -115,8 +108,8 @@ static bool imports(const struct report_proc *p)
 /* The cost of a process's start, as far as the trace shows it. */
 struct imports {
 	const struct report_proc *p; /* NULL: of no process */
-	double software_ns;	     /* opens, reads and closes of software */
-	double fault_ns, stat_ns;    /* by sched.out: asleep in page faults and in stat(2) before its data */
+	double software_ns; /* opens, reads and closes of software */
+	double fault_ns, stat_ns; /* by sched.out: asleep in page faults and in stat(2) before its data */
 	double life_ns;
 };
 
@@ -131,8 +124,8 @@ static double share_of(const struct imports *i)
 }
 
 /*
- * Returns the imports of the interpreter that trains, or is most like a trainer. Of several, it is the one that spent the
- * largest part of its life in imports.
+ * Returns the imports of the interpreter that trains, or is most like a trainer. Of several, it is the one that spent
+ * the largest part of its life in imports.
  */
 static struct imports slowest_imports(const struct report *report)
 {
@@ -148,8 +141,11 @@ static struct imports slowest_imports(const struct report *report)
 			continue;
 		begin_ns = proc->begin_ns ? proc->begin_ns : report->first_ns;
 		end_ns = proc->end_ns > begin_ns ? proc->end_ns : report->last_ns;
-		one = (struct imports){ .p = proc, .software_ns = (double)proc->software_ns, .life_ns = (double)(end_ns - MIN(begin_ns, end_ns)),
-					.fault_ns = trainer->before.ns[SLEEP_FAULT], .stat_ns = trainer->before.ns[SLEEP_STAT] };
+		one = (struct imports){ .p = proc,
+					.software_ns = (double)proc->software_ns,
+					.life_ns = (double)(end_ns - MIN(begin_ns, end_ns)),
+					.fault_ns = trainer->before.ns[SLEEP_FAULT],
+					.stat_ns = trainer->before.ns[SLEEP_STAT] };
 		if (sum_of(&one) >= LEAST_NS && share_of(&one) > share_of(&slowest))
 			slowest = one;
 	}
@@ -174,7 +170,7 @@ static struct finding_size size_of_imports(const struct report *r)
 struct folder_use {
 	uint64_t ns, calls, files;
 	uint64_t fid; /* of one of its files */
-	size_t len;   /* the folder's part of that file's path, bytes */
+	size_t len; /* the folder's part of that file's path, bytes */
 };
 
 /* Returns the length of PATH's folder; in a package, of the package's. */
@@ -210,8 +206,8 @@ static void add_folder_use(struct report *report, struct table *folders, uint64_
 }
 
 /*
- * Shows the folder of packages or programs in which PROC spent most time. The short report does not know which process used a
- * file.
+ * Shows the folder of packages or programs in which PROC spent most time. The short report does not know which process
+ * used a file.
  */
 static void show_slowest_folder(struct report *report, const struct report_proc *proc, struct finding *finding)
 {
@@ -223,7 +219,8 @@ static void show_slowest_folder(struct report *report, const struct report_proc 
 	table_init(&folders, sizeof(struct folder_use), FOLDERS_MAX);
 	for (uint32_t i = 0; uses && i < uses->n; i++) {
 		const uint64_t fid = report_pair_fid(uses->keys[i]);
-		const struct report_file *file = report_pair_pid(uses->keys[i]) == proc->pid ? table_find(&report->files, fid) : NULL;
+		const struct report_file *file =
+			report_pair_pid(uses->keys[i]) == proc->pid ? table_find(&report->files, fid) : NULL;
 
 		if (file && file->software)
 			add_folder_use(report, &folders, fid, table_at(uses, i));
@@ -247,11 +244,13 @@ static void show_slow_imports(struct report *report, struct finding *finding)
 	if (!slowest.p)
 		return;
 	finding_add(finding, "process %u spent %s of its %s in %s opens, reads and closes of programs and packages",
-		     (unsigned int)slowest.p->pid, FMT_NS((uint64_t)slowest.software_ns), FMT_NS((uint64_t)slowest.life_ns),
-		     FMT_COUNT(slowest.p->software_calls));
+		    (unsigned int)slowest.p->pid, FMT_NS((uint64_t)slowest.software_ns),
+		    FMT_NS((uint64_t)slowest.life_ns), FMT_COUNT(slowest.p->software_calls));
 	if (report->why->has_sums)
-		finding_add(finding, "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the like, by sched.out",
-			     FMT_NS((uint64_t)slowest.fault_ns), FMT_NS((uint64_t)slowest.stat_ns));
+		finding_add(finding,
+			    "before it came to its data, it waited for %s in page faults and for %s in stat(2) and the "
+			    "like, by sched.out",
+			    FMT_NS((uint64_t)slowest.fault_ns), FMT_NS((uint64_t)slowest.stat_ns));
 	else
 		finding_add(finding, "stat(2) and page faults are not among these: sched.out is not there");
 	show_slowest_folder(report, slowest.p, finding);
@@ -280,8 +279,7 @@ const struct rule rules_of_calls[] = {
 	  .measure = metadata_time,
 	  .size = size_of_metadata,
 	  .evidence = show_metadata_time,
-	  .advice =
-		  "Pack small files into large ones, keep files open, cache listings of folders." },
+	  .advice = "Pack small files into large ones, keep files open, cache listings of folders." },
 	{ .code = "open-storm",
 	  .title = "Many small files are opened",
 	  .number = "opens to read in the busiest second, where less than 64 KiB are read for each such file",
@@ -301,7 +299,8 @@ const struct rule rules_of_calls[] = {
 	  .measure = slow_imports,
 	  .size = size_of_imports,
 	  .evidence = show_slow_imports,
-	  .advice = "Keep the environment on a local disk, in memory, or in one image; import less, and start fewer processes." },
+	  .advice = "Keep the environment on a local disk, in memory, or in one image; import less, and start fewer "
+		    "processes." },
 	{ .code = "sync-often",
 	  .title = "Much of the time on files goes to syncs",
 	  .number = "time in syncs, among the time in calls on files; at least 0.1 s",

@@ -11,7 +11,7 @@
 #include "report/why/reclaims.h"
 
 #define LEAST_PAGES 4096 /* of read-ahead */
-#define LEAST_NS 1e8	 /* less time in all is not worth a change */
+#define LEAST_NS 1e8 /* less time in all is not worth a change */
 #define LEAST_READS 100 /* beside writes, and as many without: the mean of fewer means little */
 
 /* --- page faults ---------------------------------------------------------------------------------- */
@@ -33,7 +33,8 @@ static double calls_ns(const struct report *r)
 }
 
 /*
- * Returns the cost of NS of faults: a part of the waits for disks, or, where these are not known, of the time with faults.
+ * Returns the cost of NS of faults: a part of the waits for disks, or, where these are not known, of the time with
+ * faults.
  */
 static struct finding_size size_of_faults(const struct report *r, double ns)
 {
@@ -42,7 +43,8 @@ static struct finding_size size_of_faults(const struct report *r, double ns)
 	const double part = faults_ns > 0 ? MIN(ns / faults_ns, 1) : 0;
 
 	if (rules_know_all_waits(r) && all_ns > 0)
-		return rules_size_of_share(r, part * faults_ns / all_ns * r->why->blame_ns[WHY_DISK] / r->why->window_ns);
+		return rules_size_of_share(r,
+					   part * faults_ns / all_ns * r->why->blame_ns[WHY_DISK] / r->why->window_ns);
 	return rules_size_of_life(r, part * (double)f->busy_ns);
 }
 
@@ -65,8 +67,8 @@ static void show_file(struct report *report, struct finding *finding)
 	if (!most)
 		return;
 	path = report_path_of(report, fid, NULL, 0);
-	finding_add(finding, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "a file", FMT_COUNT(most->n),
-		    FMT_NS(most->ns), FMT_BYTES(most->bytes));
+	finding_add(finding, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "a file",
+		    FMT_COUNT(most->n), FMT_NS(most->ns), FMT_BYTES(most->bytes));
 }
 
 static double fault_storm(const struct report *r)
@@ -107,7 +109,8 @@ static void show_random_faults(struct report *r, struct finding *f)
 	const struct report_faults *all = faults(r);
 
 	finding_add(f, "%s of %s page faults were far from the process's previous fault of the same file (%.1f %%)",
-		    FMT_COUNT(all->jumps), FMT_COUNT(all->placed), rules_percent((double)all->jumps, (double)all->placed));
+		    FMT_COUNT(all->jumps), FMT_COUNT(all->placed),
+		    rules_percent((double)all->jumps, (double)all->placed));
 	show_file(r, f);
 	rules_show_when(r, f);
 }
@@ -128,18 +131,20 @@ static void show_swap(struct report *r, struct finding *f)
 {
 	const struct report_fault_sum *sum = &faults(r)->swap;
 
-	finding_add(f, "%s page faults of memory that was swapped out waited %s for the disk", FMT_COUNT(sum->n), FMT_NS(sum->ns));
+	finding_add(f, "%s page faults of memory that was swapped out waited %s for the disk", FMT_COUNT(sum->n),
+		    FMT_NS(sum->ns));
 	if (r->causes && r->causes->no_file[CAUSE_SWAP].requests)
 		finding_add(f, "the disks read %s of swap and wrote %s, of all processes of the machine",
-			    FMT_BYTES(r->causes->no_file[CAUSE_SWAP].read_bytes), FMT_BYTES(r->causes->no_file[CAUSE_SWAP].write_bytes));
+			    FMT_BYTES(r->causes->no_file[CAUSE_SWAP].read_bytes),
+			    FMT_BYTES(r->causes->no_file[CAUSE_SWAP].write_bytes));
 	rules_show_when(r, f);
 }
 
 /* --- reclaim -------------------------------------------------------------------------------------- */
 
 /*
- * Returns the larger one of the main processes' part and of the loaders'; without main processes, the part of the trace in
- * which any process was in a direct reclaim.
+ * Returns the larger one of the main processes' part and of the loaders'; without main processes, the part of the trace
+ * in which any process was in a direct reclaim.
  */
 static double reclaim(const struct report *r)
 {
@@ -160,14 +165,15 @@ static struct finding_size size_of_reclaim(const struct report *r)
 
 	if (!rules_know_all_waits(r))
 		return rules_size_of_life(r, (double)m->busy_ns);
-	return rules_size_of_share(r, why_trainers_reclaim(m) + why_loaders_reclaim(m) * r->why->waited_ns / r->why->window_ns);
+	return rules_size_of_share(r, why_trainers_reclaim(m) +
+					      why_loaders_reclaim(m) * r->why->waited_ns / r->why->window_ns);
 }
 
 static void show_reclaim_sum(struct finding *f, const char *why, const struct why_reclaim_sum *sum)
 {
 	if (sum->n)
-		finding_add(f, "%s: %s times, %s each, %s in all, %s pages freed", why, FMT_COUNT(sum->n), FMT_NS(sum->ns / sum->n),
-			    FMT_NS(sum->ns), FMT_COUNT(sum->pages));
+		finding_add(f, "%s: %s times, %s each, %s in all, %s pages freed", why, FMT_COUNT(sum->n),
+			    FMT_NS(sum->ns / sum->n), FMT_NS(sum->ns), FMT_COUNT(sum->pages));
 }
 
 static void show_reclaim(struct report *r, struct finding *f)
@@ -175,8 +181,10 @@ static void show_reclaim(struct report *r, struct finding *f)
 	const struct why_reclaims *m = &r->why->reclaims;
 
 	if (m->trainers_life_ns > 0)
-		finding_add(f, "main processes freed memory themselves in %.1f %% of their time, loaders in %.1f %% of theirs",
-			    100 * why_trainers_reclaim(m), 100 * why_loaders_reclaim(m));
+		finding_add(
+			f,
+			"main processes freed memory themselves in %.1f %% of their time, loaders in %.1f %% of theirs",
+			100 * why_trainers_reclaim(m), 100 * why_loaders_reclaim(m));
 	show_reclaim_sum(f, "at a cgroup's limit of memory (KIND cgroup)", &m->cgroup);
 	show_reclaim_sum(f, "as the machine had too little free memory (KIND machine)", &m->machine);
 	rules_show_when(r, f);
@@ -209,15 +217,16 @@ static void show_waste(struct report *report, struct finding *finding)
 	const struct report_cache_row *most = &cache->row[0];
 
 	finding_add(finding, "%s of %s that were read ahead left the page cache before a call touched them (%.1f %%)",
-		    FMT_BYTES(cache->all.sum[CACHE_WASTED] * cache->page_bytes), FMT_BYTES(cache->all.sum[CACHE_AHEAD] * cache->page_bytes),
+		    FMT_BYTES(cache->all.sum[CACHE_WASTED] * cache->page_bytes),
+		    FMT_BYTES(cache->all.sum[CACHE_AHEAD] * cache->page_bytes),
 		    rules_percent((double)cache->all.sum[CACHE_WASTED], (double)cache->all.sum[CACHE_AHEAD]));
 	for (unsigned int i = 1; i < cache->n; i++)
 		if (cache->row[i].fid && cache->row[i].sum[CACHE_WASTED] > most->sum[CACHE_WASTED])
 			most = &cache->row[i];
 	if (cache->n && most->fid)
 		finding_add(finding, "most of %s: %s of %s, for %s that calls read", most->path ? most->path : "a file",
-			    FMT_BYTES(most->sum[CACHE_WASTED] * cache->page_bytes), FMT_BYTES(most->sum[CACHE_AHEAD] * cache->page_bytes),
-			    FMT_BYTES(most->sum[CACHE_READ]));
+			    FMT_BYTES(most->sum[CACHE_WASTED] * cache->page_bytes),
+			    FMT_BYTES(most->sum[CACHE_AHEAD] * cache->page_bytes), FMT_BYTES(most->sum[CACHE_READ]));
 	rules_show_when(report, finding);
 }
 
@@ -258,21 +267,26 @@ static const struct report_cause_row *most_written(const struct report_cause_row
 static void show_interference(struct report *report, struct finding *finding)
 {
 	const struct report_causes *causes = report->causes;
-	const struct report_cause_row *process = most_written(causes->process, causes->n_processes), *file = most_written(causes->file, causes->n_files);
+	const struct report_cause_row *process = most_written(causes->process, causes->n_processes),
+				      *file = most_written(causes->file, causes->n_files);
 
-	finding_add(finding, "a read of the disk took %s while it also wrote (%s of them), else %s (%s)", FMT_NS((uint64_t)mean(&causes->beside)),
-		    FMT_COUNT(causes->beside.n), FMT_NS((uint64_t)mean(&causes->alone)), FMT_COUNT(causes->alone.n));
+	finding_add(finding, "a read of the disk took %s while it also wrote (%s of them), else %s (%s)",
+		    FMT_NS((uint64_t)mean(&causes->beside)), FMT_COUNT(causes->beside.n),
+		    FMT_NS((uint64_t)mean(&causes->alone)), FMT_COUNT(causes->alone.n));
 	if (process)
-		finding_add(finding, "most was written by process %u (%s)%s: %s of %s", (unsigned int)process->id, process->comm,
-			    process->of_job ? "" : ", not of the job", FMT_BYTES(process->sum.write_bytes), FMT_BYTES(causes->all.write_bytes));
+		finding_add(finding, "most was written by process %u (%s)%s: %s of %s", (unsigned int)process->id,
+			    process->comm, process->of_job ? "" : ", not of the job",
+			    FMT_BYTES(process->sum.write_bytes), FMT_BYTES(causes->all.write_bytes));
 	if (file)
-		finding_add(finding, "most was written to %s: %s", file->path ? file->path : "a file", FMT_BYTES(file->sum.write_bytes));
+		finding_add(finding, "most was written to %s: %s", file->path ? file->path : "a file",
+			    FMT_BYTES(file->sum.write_bytes));
 	rules_show_when(report, finding);
 }
 
 static uint64_t own_writes(const struct report_causes *c)
 {
-	return c->no_file[CAUSE_META].write_bytes + c->no_file[CAUSE_JOURNAL].write_bytes + c->no_file[CAUSE_SUPER].write_bytes;
+	return c->no_file[CAUSE_META].write_bytes + c->no_file[CAUSE_JOURNAL].write_bytes +
+	       c->no_file[CAUSE_SUPER].write_bytes;
 }
 
 static double journal(const struct report *r)
@@ -292,9 +306,9 @@ static void show_journal(struct report *r, struct finding *f)
 {
 	const struct report_causes *c = r->causes;
 
-	finding_add(f, "of %s that the disks wrote, %s were journals and %s metadata; %s syncs took %s", FMT_BYTES(c->all.write_bytes),
-		    FMT_BYTES(c->no_file[CAUSE_JOURNAL].write_bytes), FMT_BYTES(c->no_file[CAUSE_META].write_bytes),
-		    FMT_COUNT(sums(r)->syncs), FMT_NS(sums(r)->sync_ns));
+	finding_add(f, "of %s that the disks wrote, %s were journals and %s metadata; %s syncs took %s",
+		    FMT_BYTES(c->all.write_bytes), FMT_BYTES(c->no_file[CAUSE_JOURNAL].write_bytes),
+		    FMT_BYTES(c->no_file[CAUSE_META].write_bytes), FMT_COUNT(sums(r)->syncs), FMT_NS(sums(r)->sync_ns));
 	rules_show_when(r, f);
 }
 
@@ -309,7 +323,8 @@ const struct rule rules_of_disks[] = {
 	  .measure = fault_storm,
 	  .size = size_of_storm,
 	  .evidence = show_fault_storm,
-	  .advice = "Map with MAP_POPULATE, call madvise(MADV_WILLNEED) or MADV_POPULATE_READ ahead of use, or read() what is "
+	  .advice = "Map with MAP_POPULATE, call madvise(MADV_WILLNEED) or MADV_POPULATE_READ ahead of use, or read() "
+		    "what is "
 		    "needed: a fault fetches little, and its thread waits." },
 	{ .code = "journal-writes",
 	  .title = "Much of what the disks write is journals and metadata",
@@ -331,7 +346,8 @@ const struct rule rules_of_disks[] = {
 	  .measure = random_faults,
 	  .size = size_of_random_faults,
 	  .evidence = show_random_faults,
-	  .advice = "Shuffle blocks and within a buffer rather than single samples; madvise(MADV_RANDOM) where samples are "
+	  .advice = "Shuffle blocks and within a buffer rather than single samples; madvise(MADV_RANDOM) where samples "
+		    "are "
 		    "small, or read() from several threads, which fetch at the same time." },
 	{ .code = "read-ahead-waste",
 	  .title = "Much is read ahead and never used",
@@ -343,7 +359,8 @@ const struct rule rules_of_disks[] = {
 	  .measure = waste,
 	  .size = size_of_waste,
 	  .evidence = show_waste,
-	  .advice = "posix_fadvise(POSIX_FADV_RANDOM) on files that are read in parts, or a smaller read_ahead_kb of the disk." },
+	  .advice = "posix_fadvise(POSIX_FADV_RANDOM) on files that are read in parts, or a smaller read_ahead_kb of "
+		    "the disk." },
 	{ .code = "reclaim",
 	  .title = "The job had to free memory before it got some",
 	  .number = "time in which a main process, or loaders, had to free memory themselves (direct reclaims), among "
@@ -354,7 +371,8 @@ const struct rule rules_of_disks[] = {
 	  .measure = reclaim,
 	  .size = size_of_reclaim,
 	  .evidence = show_reclaim,
-	  .advice = "At a cgroup's limit: a higher limit (memory.max), fewer workers, less prefetching. On the whole machine: also "
+	  .advice = "At a cgroup's limit: a higher limit (memory.max), fewer workers, less prefetching. On the whole "
+		    "machine: also "
 		    "POSIX_FADV_DONTNEED or O_DIRECT for files that are read once, and a larger vm.min_free_kbytes." },
 	{ .code = "swap",
 	  .title = "The job waited for memory that was swapped out",
@@ -366,7 +384,8 @@ const struct rule rules_of_disks[] = {
 	  .measure = swap,
 	  .size = size_of_swap,
 	  .evidence = show_swap,
-	  .advice = "The job needs more memory than it has: fewer workers, less prefetching, smaller caches, or a higher limit." },
+	  .advice = "The job needs more memory than it has: fewer workers, less prefetching, smaller caches, or a "
+		    "higher limit." },
 	{ .code = "write-back-interference",
 	  .title = "Reads waited while the disk also wrote",
 	  .number = "time that reads took longer within 10 ms of a write of the same disk than without, among the "
@@ -377,6 +396,7 @@ const struct rule rules_of_disks[] = {
 	  .measure = interference,
 	  .size = size_of_interference,
 	  .evidence = show_interference,
-	  .advice = "Write checkpoints and logs to another disk than the data's, or in smaller parts (sync_file_range, O_DIRECT)." },
+	  .advice = "Write checkpoints and logs to another disk than the data's, or in smaller parts (sync_file_range, "
+		    "O_DIRECT)." },
 	{ .code = NULL },
 };

@@ -7,7 +7,7 @@
 void rules_show_when(struct report *r, struct finding *f)
 {
 	finding_add(f, "in all of the trace, %.3f s to %.3f s", rules_seconds(r, r->first_ns),
-		     rules_seconds(r, r->last_ns));
+		    rules_seconds(r, r->last_ns));
 }
 
 /* Of the files with the most bytes, shows the one with the most on SIDE. */
@@ -27,15 +27,15 @@ void rules_show_files(const struct report *report, struct finding *finding, enum
 	}
 	if (file)
 		finding_add(finding, "most bytes: %s, %s read, %s written in %s", file->path,
-			     FMT_BYTES(file->sum.read_bytes), FMT_BYTES(file->sum.write_bytes),
-			     FMT_N(file->sum.calls, "call", "calls"));
+			    FMT_BYTES(file->sum.read_bytes), FMT_BYTES(file->sum.write_bytes),
+			    FMT_N(file->sum.calls, "call", "calls"));
 }
 
-void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
-		       uint64_t part, const char *of, uint64_t whole)
+void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what, uint64_t part,
+		       const char *of, uint64_t whole)
 {
 	finding_add(f, "%s: %s of %s %s (%.1f %%)", what, FMT_COUNT(part), FMT_COUNT(whole), of,
-		     rules_percent((double)part, (double)whole));
+		    rules_percent((double)part, (double)whole));
 	rules_show_files(r, f, side);
 	rules_show_when(r, f);
 }

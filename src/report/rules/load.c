@@ -19,8 +19,8 @@
 #include "report/why/why_impl.h"
 
 const char *const why_state_names[WHY_STATES] = {
-	[WHY_DISK] = "disk",   [WHY_CACHE] = "cache", [WHY_META] = "open",   [WHY_WRITE] = "write",
-	[WHY_CPU] = "cpu",     [WHY_RUNQ] = "runq",   [WHY_QUEUE] = "queue", [WHY_OTHER] = "other",
+	[WHY_DISK] = "disk", [WHY_CACHE] = "cache", [WHY_META] = "open",   [WHY_WRITE] = "write",
+	[WHY_CPU] = "cpu",   [WHY_RUNQ] = "runq",   [WHY_QUEUE] = "queue", [WHY_OTHER] = "other",
 };
 
 void why_note(struct why *w, const char *fmt, ...)
@@ -74,8 +74,9 @@ static void read_cpu_idle(struct report *report)
 	while (scan_next(&s) > 0) {
 		if (scan_u64(&s, COL_CPU, &nr) && nr < 65536)
 			why->n_cpus = MAX(why->n_cpus, (uint32_t)nr + 1);
-		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) || s.time_ns < why->trainer[0].begin_ns ||
-		    s.time_ns > why->trainer[0].end_ns + NSEC_PER_SEC || !scan_double(&s, COL_PERCENT_IDLE, &v))
+		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) ||
+		    s.time_ns < why->trainer[0].begin_ns || s.time_ns > why->trainer[0].end_ns + NSEC_PER_SEC ||
+		    !scan_double(&s, COL_PERCENT_IDLE, &v))
 			continue;
 		sum += v;
 		n++;
@@ -91,8 +92,10 @@ static void note_bounds(struct why *why)
 
 	for (uint32_t i = 0; i < why->n_trainers; i++)
 		glued_ns += why->trainer[i].calls.glued_ns + why->trainer[i].waits.glued_ns +
-			    (why->trainer[i].steps ? why->trainer[i].steps->spans[STEP_FETCH].glued_ns + why->trainer[i].steps->spans[STEP_COMPUTE].glued_ns +
-						why->trainer[i].io.glued_ns : 0);
+			    (why->trainer[i].steps ? why->trainer[i].steps->spans[STEP_FETCH].glued_ns +
+							     why->trainer[i].steps->spans[STEP_COMPUTE].glued_ns +
+							     why->trainer[i].io.glued_ns :
+						     0);
 	for (uint32_t i = 0; i < why->loaders.n; i++) {
 		const struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 

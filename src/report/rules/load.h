@@ -20,8 +20,8 @@ bool why_trains_from(const struct report *r, uint64_t *ns);
 /* Returns the bytes that reads of the file at place I of R's table fetched from disks. */
 uint64_t why_fetched_bytes(const struct report *r, uint32_t i);
 /*
- * To be called after the last row: finds which processes train, when, and which source shows when they waited. Phases can be
- * inferred then.
+ * To be called after the last row: finds which processes train, when, and which source shows when they waited. Phases
+ * can be inferred then.
  */
 void why_settle(struct report *report);
 /* Does the rest, after the last row, why_settle() and phases_infer(). */

@@ -16,8 +16,8 @@
 
 #define LEAST_UNSEEN 0.1 /* of the time: if more waits are not seen, the job may have waited for data in these */
 
-const struct rule *const rules_tables[] = { rules_of_waits, rules_of_access, rules_of_calls, rules_of_disks,
-					   rules_of_sharing, rules_of_steps, rules_of_workers, NULL };
+const struct rule *const rules_tables[] = { rules_of_waits,   rules_of_access, rules_of_calls,   rules_of_disks,
+					    rules_of_sharing, rules_of_steps,  rules_of_workers, NULL };
 
 void finding_add(struct finding *finding, const char *fmt, ...)
 {
@@ -143,15 +143,19 @@ static const struct {
 	{ RULE_WAITS, rules_know_job, TRAINS, NULL },
 	{ RULE_WAITS, rules_know_waits,
 	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
-	  "vfs_rw.out", "known waits" },
+	  "vfs_rw.out",
+	  "known waits" },
 	{ RULE_NO_MORE, has_no_more,
 	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--sched sums), or their "
-	  "CPU time, where they have ended and use no GPU", "few unseen waits" },
-	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
-				 "--sched timeline)", "sched.out or sched_switch.out" },
+	  "CPU time, where they have ended and use no GPU",
+	  "few unseen waits" },
+	{ RULE_SCHED, has_sched,
+	  "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
+	  "--sched timeline)",
+	  "sched.out or sched_switch.out" },
 	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)", "cpu.out" },
-	{ RULE_ACCOUNT, has_account,
-	  "how much a read fetched from disk (DISK_BYTES): this kernel does not count it", "DISK_BYTES" },
+	{ RULE_ACCOUNT, has_account, "how much a read fetched from disk (DISK_BYTES): this kernel does not count it",
+	  "DISK_BYTES" },
 	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies", "fault.out with LAT_NS" },
 	{ RULE_BIO, has_requests, "bio.out (probe bio), with the files of requests", "bio.out with KIND" },
 	{ RULE_CACHE, has_cache, "cache.out (--probes +cache)", "cache.out" },
@@ -190,7 +194,9 @@ struct finding finding_of(const struct report *r, const struct rule *rule, doubl
 	double share = rule->share ? rule->share(r) : rule->is_share ? measure : (double)NAN;
 
 	return (struct finding){
-		.rule = rule, .measure = measure, .share = share,
+		.rule = rule,
+		.measure = measure,
+		.share = share,
 		.size = rule->size ? rule->size(r) : rules_size_of_share(r, share),
 	};
 }
@@ -222,7 +228,8 @@ void rules_take_out(struct rules *rules, struct finding *f)
 static bool is_fact(const struct rules *rules, const struct finding *f)
 {
 	for (unsigned int i = 0; f->rule->within && i < rules->n; i++)
-		if (strcmp(rules->found[i].rule->code, f->rule->within) == 0 && rules->found[i].size.share >= RULES_PROBLEM)
+		if (strcmp(rules->found[i].rule->code, f->rule->within) == 0 &&
+		    rules->found[i].size.share >= RULES_PROBLEM)
 			return true;
 	return f->rule->is_fact || f->size.share < RULES_PROBLEM;
 }
@@ -236,7 +243,8 @@ static int by_size(const void *a, const void *b)
 
 	if (one->is_fact != other->is_fact)
 		return one->is_fact ? 1 : -1;
-	return size != other_size ? (size < other_size) - (size > other_size) : strcmp(one->rule->code, other->rule->code);
+	return size != other_size ? (size < other_size) - (size > other_size) :
+				    strcmp(one->rule->code, other->rule->code);
 }
 
 static void sort(struct rules *rules)

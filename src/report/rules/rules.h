@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Problems in a job's use of its storage, and what to do about them: a table of rules, each with a measure taken from the
- * trace and a threshold. A rule is tried only where the trace has what it needs. One rule at most is the bottleneck: the
- * cause of most of the waits. `dltraced report --rules' lists them all, and docs/rules.md.
+ * Problems in a job's use of its storage, and what to do about them: a table of rules, each with a measure taken from
+ * the trace and a threshold. A rule is tried only where the trace has what it needs. One rule at most is the
+ * bottleneck: the cause of most of the waits. `dltraced report --rules' lists them all, and docs/rules.md.
  */
 #ifndef REPORT_RULES_RULES_H
 #define REPORT_RULES_RULES_H
@@ -36,33 +36,34 @@ struct finding {
 
 /* What a rule needs of the trace. */
 enum rule_need {
-	RULE_RW = 1 << 0,      /* vfs_rw.out */
-	RULE_OPEN = 1 << 1,    /* open.out */
-	RULE_SYNC = 1 << 2,    /* sync.out */
-	RULE_WAITS = 1 << 3,   /* when a process that trained, or read data all the time, waited */
-	RULE_SCHED = 1 << 4,   /* sched.out or sched_switch.out */
-	RULE_CPU = 1 << 5,     /* cpu.out */
+	RULE_RW = 1 << 0, /* vfs_rw.out */
+	RULE_OPEN = 1 << 1, /* open.out */
+	RULE_SYNC = 1 << 2, /* sync.out */
+	RULE_WAITS = 1 << 3, /* when a process that trained, or read data all the time, waited */
+	RULE_SCHED = 1 << 4, /* sched.out or sched_switch.out */
+	RULE_CPU = 1 << 5, /* cpu.out */
 	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
-	RULE_TRAINS = 1 << 7,  /* with RULE_WAITS: a sure sign of training */
+	RULE_TRAINS = 1 << 7, /* with RULE_WAITS: a sure sign of training */
 	RULE_NO_MORE = 1 << 8, /* likewise: hardly any other wait is possible */
-	RULE_FAULT = 1 << 9,   /* fault.out, with latencies */
-	RULE_BIO = 1 << 10,    /* bio.out, with the files of requests */
-	RULE_CACHE = 1 << 11,  /* cache.out */
-	RULE_STEPS = 1 << 12,  /* steps, by regions.out */
+	RULE_FAULT = 1 << 9, /* fault.out, with latencies */
+	RULE_BIO = 1 << 10, /* bio.out, with the files of requests */
+	RULE_CACHE = 1 << 11, /* cache.out */
+	RULE_STEPS = 1 << 12, /* steps, by regions.out */
 	RULE_RECLAIM = 1 << 13, /* reclaim.out */
 };
 
 struct rule {
 	const char *code, *title;
-	const char *number; /* what its measure is, for docs/rules.md; of an answer without a measure, when it is given */
+	const char
+		*number; /* what its measure is, for docs/rules.md; of an answer without a measure, when it is given */
 	double threshold;
 	unsigned int needs;
-	bool waits;    /* it is about the waits: it may be the bottleneck, and its measure is a share of the time */
+	bool waits; /* it is about the waits: it may be the bottleneck, and its measure is a share of the time */
 	bool is_share; /* its measure is a part of something */
 	double (*measure)(const struct report *r); /* returns 0 where the rule does not apply */
-	double (*share)(const struct report *r);   /* the part of the time; NULL: the measure is one */
+	double (*share)(const struct report *r); /* the part of the time; NULL: the measure is one */
 	struct finding_size (*size)(const struct report *r); /* NULL: the share is a part of the time */
-	bool is_fact;       /* describes the job: nothing needs mending */
+	bool is_fact; /* describes the job: nothing needs mending */
 	const char *within; /* it is also a fact if the rule of this code fires, which includes it */
 	void (*evidence)(struct report *r, struct finding *f);
 	const char *advice; /* NULL: there is nothing to be done about it */
@@ -77,15 +78,17 @@ struct rules {
 };
 
 /* Each table ends with a rule without a code, and is in the file of its name. */
-extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_disks[],
-	rules_of_sharing[], rules_of_steps[], rules_of_workers[];
+extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_disks[], rules_of_sharing[],
+	rules_of_steps[], rules_of_workers[];
 /* All tables of rules, that of waits first; ends with NULL. */
 extern const struct rule *const rules_tables[];
 /*
- * The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did instead.
+ * The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did
+ * instead.
  */
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
-/* The answers of a job that was too short or failed: without other findings, as these would be about its start alone. */
+/* The answers of a job that was too short or failed: without other findings, as these would be about its start alone.
+ */
 extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable, rule_untraced;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];

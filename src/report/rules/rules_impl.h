@@ -30,8 +30,8 @@ static inline double part(uint64_t part, uint64_t whole, double least)
 /* --- how much of the job ------------------------------------------------------------------------- */
 
 /*
- * Returns the job's time that PART_NS of calls of KIND cost: a part of the waits for such calls, or, where these are not
- * known, of the time with such a call.
+ * Returns the job's time that PART_NS of calls of KIND cost: a part of the waits for such calls, or, where these are
+ * not known, of the time with such a call.
  */
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
 /* Returns the cost of PART_NS of calls of all kinds. */
@@ -52,7 +52,7 @@ bool rules_know_all_waits(const struct report *r);
 void rules_show_when(struct report *r, struct finding *f);
 void rules_show_files(const struct report *report, struct finding *finding, enum rules_side side);
 /* Adds the line "WHAT: PART of WHOLE OF", then the time of the trace and the file with the most bytes of SIDE. */
-void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what,
-		       uint64_t part, const char *of, uint64_t whole);
+void rules_show_counts(struct report *r, struct finding *f, enum rules_side side, const char *what, uint64_t part,
+		       const char *of, uint64_t whole);
 
 #endif

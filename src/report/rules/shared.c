@@ -26,14 +26,17 @@ static void show_small_shared(struct report *report, struct finding *finding)
 {
 	const struct report_uses *uses = report->uses;
 
-	finding_add(finding, "%s of %s reads and writes of files that several processes use in one epoch were of less than 64 KiB (%.1f %%)",
-		     FMT_COUNT(sums(report)->small_shared), FMT_COUNT(sums(report)->shared),
-		     rules_percent((double)sums(report)->small_shared, (double)sums(report)->shared));
+	finding_add(finding,
+		    "%s of %s reads and writes of files that several processes use in one epoch were of less than 64 "
+		    "KiB (%.1f %%)",
+		    FMT_COUNT(sums(report)->small_shared), FMT_COUNT(sums(report)->shared),
+		    rules_percent((double)sums(report)->small_shared, (double)sums(report)->shared));
 	for (unsigned int i = 0; uses && i < report->n_top_bytes; i++)
 		if (report->top_bytes[i].sum.users > 1 && report->top_bytes[i].sum.data && report->top_bytes[i].path) {
-			finding_add(finding, "such a file: %s, %u processes, %s read, %s written", report->top_bytes[i].path,
-				     report->top_bytes[i].sum.users, FMT_BYTES(report->top_bytes[i].sum.read_bytes),
-				     FMT_BYTES(report->top_bytes[i].sum.write_bytes));
+			finding_add(finding, "such a file: %s, %u processes, %s read, %s written",
+				    report->top_bytes[i].path, report->top_bytes[i].sum.users,
+				    FMT_BYTES(report->top_bytes[i].sum.read_bytes),
+				    FMT_BYTES(report->top_bytes[i].sum.write_bytes));
 			break;
 		}
 	rules_show_when(report, finding);
@@ -121,7 +124,8 @@ static double file_imbalance(const struct report *r)
 static struct finding_size size_of_imbalance(const struct report *report)
 {
 	const struct why_sums *why_sums = sums(report);
-	const double all = (double)(why_sums->read_bytes + why_sums->write_bytes), ns = (double)(why_sums->read_files_ns + why_sums->write_files_ns);
+	const double all = (double)(why_sums->read_bytes + why_sums->write_bytes),
+		     ns = (double)(why_sums->read_files_ns + why_sums->write_files_ns);
 	struct portion p = { 0 };
 	struct finding_size size;
 	double more;
@@ -142,8 +146,8 @@ static void show_file_imbalance(struct report *report, struct finding *finding)
 		return;
 	path = report_path_of(report, p.fid, NULL, 0);
 	finding_add(finding, "%s: process %u read and wrote %s of it, process %u only %s, of %u that do the same",
-		     path ? path : "a file", (unsigned int)p.most_pid, FMT_BYTES(p.most), (unsigned int)p.least_pid,
-		     FMT_BYTES(p.least), p.n);
+		    path ? path : "a file", (unsigned int)p.most_pid, FMT_BYTES(p.most), (unsigned int)p.least_pid,
+		    FMT_BYTES(p.least), p.n);
 	rules_show_when(report, finding);
 }
 
@@ -183,8 +187,8 @@ static struct finding_size size_of_rewritten(const struct report *r)
 
 static void show_redundant_writes(struct report *r, struct finding *f)
 {
-	finding_add(f, "%s were written a second time within an epoch, of %u epochs", FMT_BYTES(sums(r)->rewritten_bytes),
-		     r->why->n_epochs);
+	finding_add(f, "%s were written a second time within an epoch, of %u epochs",
+		    FMT_BYTES(sums(r)->rewritten_bytes), r->why->n_epochs);
 	rules_show_files(r, f, SIDE_WRITTEN);
 	rules_show_when(r, f);
 }
@@ -204,8 +208,9 @@ static double write_often(const struct report *r)
 static void show_calls(struct report *r, struct finding *f)
 {
 	finding_add(f, "%s of %s on average, %s of %s, of files", FMT_N(sums(r)->reads, "read", "reads"),
-		     FMT_BYTES(sums(r)->reads ? sums(r)->read_bytes / sums(r)->reads : 0), FMT_N(sums(r)->writes, "write", "writes"),
-		     FMT_BYTES(sums(r)->writes ? sums(r)->write_bytes / sums(r)->writes : 0));
+		    FMT_BYTES(sums(r)->reads ? sums(r)->read_bytes / sums(r)->reads : 0),
+		    FMT_N(sums(r)->writes, "write", "writes"),
+		    FMT_BYTES(sums(r)->writes ? sums(r)->write_bytes / sums(r)->writes : 0));
 	rules_show_when(r, f);
 }
 
@@ -253,7 +258,8 @@ const struct rule rules_of_sharing[] = {
 	  .measure = redundant_writes,
 	  .size = size_of_rewritten,
 	  .evidence = show_redundant_writes,
-	  .advice = "Write what changed once it is complete; look for headers and indexes that are written again for each part." },
+	  .advice = "Write what changed once it is complete; look for headers and indexes that are written again for "
+		    "each part." },
 	{ .code = "small-shared",
 	  .title = "Files that several processes share are read and written in small pieces",
 	  .number = "reads and writes of less than 64 KiB, among those of files in which several processes take turns "
@@ -264,7 +270,8 @@ const struct rule rules_of_sharing[] = {
 	  .measure = small_shared,
 	  .size = size_of_small_shared,
 	  .evidence = show_small_shared,
-	  .advice = "Read and write shared files in pieces of 1 MiB and more, or let one process do it for the others." },
+	  .advice =
+		  "Read and write shared files in pieces of 1 MiB and more, or let one process do it for the others." },
 	{ .code = "write-often",
 	  .title = "There are more writes than reads",
 	  .number = "writes, among all reads and writes",

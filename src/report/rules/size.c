@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of the job's time the calls of a rule cost. Where the causes of the trainers' waits are known, the cost of a kind
- * of calls is these waits: the rest of the loaders' time costs nothing. Where they are not known, the cost is at most the
- * time in which any process was in a call of the kind. A rule gets the part of it that its calls have of the time of all
- * such calls.
+ * How much of the job's time the calls of a rule cost. Where the causes of the trainers' waits are known, the cost of a
+ * kind of calls is these waits: the rest of the loaders' time costs nothing. Where they are not known, the cost is at
+ * most the time in which any process was in a call of the kind. A rule gets the part of it that its calls have of the
+ * time of all such calls.
  */
 #include "report/rules/rules_impl.h"
 
@@ -21,7 +21,8 @@ bool rules_know_all_waits(const struct report *r)
 }
 
 /*
- * Returns the time from the first process's begin to the last one's end; without these in pids.out, the length of the trace.
+ * Returns the time from the first process's begin to the last one's end; without these in pids.out, the length of the
+ * trace.
  */
 static double life_of_job(const struct report *report)
 {

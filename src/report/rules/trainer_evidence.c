@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the main threads of possible trainers did, as evidence for waits without a known cause: time on a CPU, and the calls
- * that they slept in, from sched.out; without that file, their CPU time and the calls that have rows.
+ * What the main threads of possible trainers did, as evidence for waits without a known cause: time on a CPU, and the
+ * calls that they slept in, from sched.out; without that file, their CPU time and the calls that have rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,8 @@ static void put(FILE *out, double ns, double all_ns, const char *what)
 		fprintf(out, ", %.1f %% %s", rules_percent(ns, all_ns), what);
 }
 
-/* Returns all time. A row is spread evenly over its interval, so the sum may exceed the window a little at its edges. */
+/* Returns all time. A row is spread evenly over its interval, so the sum may exceed the window a little at its edges.
+ */
 static double sum_of(const struct why_did *d)
 {
 	double ns = d->run_ns + d->runq_ns;
@@ -62,8 +63,9 @@ static void put_sums(const struct why *why, double all_ns, FILE *out)
 	put(out, d.runq_ns, all_ns, "waiting for one");
 	qsort(d.call, d.n_calls, sizeof(d.call[0]), by_time);
 	for (unsigned int i = 0; i < MIN(d.n_calls, CALLS_SHOWN); i++) {
-		autofree char *what = util_fmt(strcmp(d.call[i].name, "fault") ? "waiting in %s" : "waiting in page %ss",
-					       d.call[i].name);
+		autofree char *what =
+			util_fmt(strcmp(d.call[i].name, "fault") ? "waiting in %s" : "waiting in page %ss",
+				 d.call[i].name);
 
 		put(out, d.call[i].ns, all_ns, what ? what : "");
 	}
@@ -113,7 +115,8 @@ void why_show_did(const struct report *report, struct finding *finding)
 	else
 		put_calls(report, all_ns, out);
 	fclose(out);
-	finding_add(finding, "%s did, of %s: %s", why->n_trainers > 1 ? "what their main threads" : "what its main thread",
-		     FMT_NS((uint64_t)all_ns), text);
+	finding_add(finding, "%s did, of %s: %s",
+		    why->n_trainers > 1 ? "what their main threads" : "what its main thread", FMT_NS((uint64_t)all_ns),
+		    text);
 	free(text);
 }

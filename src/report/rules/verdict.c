@@ -15,7 +15,9 @@
 
 /* to be the answer, a cause must exceed this part of the unknown waits; the job's own work, this part of the time */
 #define LEAST_KNOWN 0.5
-#define LEAST_NS (500 * NSEC_PER_MSEC) /* a shorter job has done nothing but start: reading its program is most of it */
+#define LEAST_NS                                                                                             \
+	(500 * NSEC_PER_MSEC) /* a shorter job has done nothing but start: reading its program is most of it \
+			       */
 #define LEAST_WAIT 0.1 /* of the time: a job with fewer waits is bound by what it computes */
 
 static double part(const struct why *w, double ns)
@@ -24,8 +26,8 @@ static double part(const struct why *w, double ns)
 }
 
 /*
- * Returns the rule for what the job did. A process that loads data itself computes both for its samples and for training,
- * which only its own regions can separate. One with loaders or a GPU waits for these, or trains.
+ * Returns the rule for what the job did. A process that loads data itself computes both for its samples and for
+ * training, which only its own regions can separate. One with loaders or a GPU waits for these, or trains.
  */
 static const struct rule *work_of(const struct report *report)
 {
@@ -44,7 +46,8 @@ static const struct rule *work_of(const struct report *report)
 }
 
 /*
- * Takes what the job did as the answer. If that is training, drops a finding of the same code: that loaders waited as well.
+ * Takes what the job did as the answer. If that is training, drops a finding of the same code: that loaders waited as
+ * well.
  */
 static void work_is_it(struct report *r, struct rules *rules)
 {
@@ -70,7 +73,8 @@ static uint64_t ran_ns(const struct report *r)
 const struct rule *verdict_of_none(const struct report *report)
 {
 	const struct manifest_facts *facts = &report->manifest;
-	const bool exited = facts->has_status && WIFEXITED(facts->status), trained = report->why->seen >= WHY_SEEN_PHASES;
+	const bool exited = facts->has_status && WIFEXITED(facts->status),
+		   trained = report->why->seen >= WHY_SEEN_PHASES;
 
 	if (!report->procs.n && report->present[REPORT_PIDS] && facts->complete)
 		return &rule_untraced;
@@ -103,8 +107,10 @@ void verdict_choose(struct report *report, struct rules *rules)
 		*finding = *most;
 		rules_take_out(rules, most);
 	} else {
-		*finding = finding_of(report, why->seen < WHY_SEEN_READING && !why->has_sums ? &rule_no_training : &rule_unknown,
-				part(why, why->waited_ns));
+		*finding =
+			finding_of(report,
+				   why->seen < WHY_SEEN_READING && !why->has_sums ? &rule_no_training : &rule_unknown,
+				   part(why, why->waited_ns));
 	}
 	finding->is_bottleneck = true;
 }

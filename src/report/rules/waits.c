@@ -57,8 +57,9 @@ static void show_fault_file(struct report *report, struct finding *finding)
 	path = fid ? report_path_of(report, fid, NULL, 0) : NULL;
 	if (path && report_is_software((struct reader_field){ path, strlen(path) }))
 		return;
-	finding_add(finding, "longest for pages of %s: %s faults, %s in all, %s from disk", path ? path : "memory that was swapped out",
-		    FMT_COUNT(most->n), FMT_NS(most->ns), FMT_BYTES(most->bytes));
+	finding_add(finding, "longest for pages of %s: %s faults, %s in all, %s from disk",
+		    path ? path : "memory that was swapped out", FMT_COUNT(most->n), FMT_NS(most->ns),
+		    FMT_BYTES(most->bytes));
 }
 
 static void show_storage(struct report *report, struct finding *finding)
@@ -69,16 +70,18 @@ static void show_storage(struct report *report, struct finding *finding)
 	waits_show(report, finding);
 	if (fault_ns > read_ns / LEAST_FAULTS) {
 		finding_add(finding, "main threads waited %s in page faults on mapped files, which no read shows",
-			     FMT_NS((uint64_t)fault_ns));
+			    FMT_NS((uint64_t)fault_ns));
 		show_fault_file(report, finding);
-		waits_show_dataset(report, finding, report->why->has_faults ? "most faults were of" : "most is mapped of",
+		waits_show_dataset(report, finding,
+				   report->why->has_faults ? "most faults were of" : "most is mapped of",
 				   report->why->has_faults ? DATASET_BY_FAULTS : DATASET_BY_MAPS);
 	}
 	if (read_ns < fault_ns / LEAST_FAULTS)
 		return;
 	waits_show_dataset(report, finding, "most time went to", DATASET_BY_READS);
-	finding_add(finding, "%s came from disk for %s read, in %s of %s; reads of files took %s in all", FMT_BYTES(sums->disk_bytes),
-		     FMT_BYTES(sums->read_bytes), FMT_COUNT(sums->disk_reads), FMT_N(sums->reads, "read", "reads"), FMT_NS(sums->read_files_ns));
+	finding_add(finding, "%s came from disk for %s read, in %s of %s; reads of files took %s in all",
+		    FMT_BYTES(sums->disk_bytes), FMT_BYTES(sums->read_bytes), FMT_COUNT(sums->disk_reads),
+		    FMT_N(sums->reads, "read", "reads"), FMT_NS(sums->read_files_ns));
 	waits_show_longest(report, finding, WHY_DISK, "longest read from storage");
 }
 
@@ -93,14 +96,13 @@ static void show_metadata(struct report *report, struct finding *finding)
 
 	waits_show(report, finding);
 	finding_add(finding,
-		     "%s took %s, closing, making and removing files %s; %s opened to be "
-		     "read, with %s each",
-		     FMT_N(sums->opens, "open", "opens"), FMT_NS(sums->open_ns), FMT_NS(sums->meta_ns),
-		     FMT_COUNT(sums->opens_read),
-		     FMT_BYTES(sums->opens_read ? sums->read_bytes / sums->opens_read : 0));
+		    "%s took %s, closing, making and removing files %s; %s opened to be "
+		    "read, with %s each",
+		    FMT_N(sums->opens, "open", "opens"), FMT_NS(sums->open_ns), FMT_NS(sums->meta_ns),
+		    FMT_COUNT(sums->opens_read), FMT_BYTES(sums->opens_read ? sums->read_bytes / sums->opens_read : 0));
 	if (in_term(report->why, ACCOUNT_METADATA) > 0)
 		finding_add(finding, "main threads waited %s in stat(2), getdents(2) and the like, which have no rows",
-			     FMT_NS((uint64_t)in_term(report->why, ACCOUNT_METADATA)));
+			    FMT_NS((uint64_t)in_term(report->why, ACCOUNT_METADATA)));
 	waits_show_dataset(report, finding, "most time went to", DATASET_BY_OPENS);
 	waits_show_longest(report, finding, WHY_META, "longest");
 }
@@ -127,17 +129,15 @@ static void show_decode(struct report *report, struct finding *finding)
 	}
 	if (life_ns)
 		finding_add(finding,
-			     "loaders used %s of CPU time for themselves in %s of their lives "
-			     "(%.0f %%)",
-			     FMT_NS(user_ns), FMT_NS(life_ns),
-			     rules_percent((double)user_ns, (double)life_ns));
+			    "loaders used %s of CPU time for themselves in %s of their lives "
+			    "(%.0f %%)",
+			    FMT_NS(user_ns), FMT_NS(life_ns), rules_percent((double)user_ns, (double)life_ns));
 	if (!why->has_switches && !why->has_sums)
-		finding_add(finding,
-			     "when they computed is estimated: their CPU time at exit, evenly over the time "
-			     "between their calls; --sched sums or timeline records it");
+		finding_add(finding, "when they computed is estimated: their CPU time at exit, evenly over the time "
+				     "between their calls; --sched sums or timeline records it");
 	if (!isnan(why->cpu_idle_percent))
 		finding_add(finding, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
-			     why->cpu_idle_percent);
+			    why->cpu_idle_percent);
 }
 
 /* Returns all of T's waits for a CPU. */
@@ -146,7 +146,8 @@ static double runq(const struct why_trainer *t)
 	return t->runq_ns;
 }
 
-/* Returns T's waits for a CPU outside of its other waits: a fetch lasts until the process that fetches has a CPU again. */
+/* Returns T's waits for a CPU outside of its other waits: a fetch lasts until the process that fetches has a CPU again.
+ */
 static double runq_outside(const struct why_trainer *t)
 {
 	const double outside_ns = (double)(t->end_ns - t->begin_ns) - (double)t->waited_ns;
@@ -157,7 +158,8 @@ static double runq_outside(const struct why_trainer *t)
 }
 
 /*
- * Returns the share of waits for a CPU, as OF has them: of the trainers whose basis is their GPU (BY_GPU), or of the others.
+ * Returns the share of waits for a CPU, as OF has them: of the trainers whose basis is their GPU (BY_GPU), or of the
+ * others.
  */
 static double runq_of(const struct report *r, bool by_gpu, double (*of)(const struct why_trainer *t))
 {
@@ -178,9 +180,9 @@ static double trainers_runq(const struct report *r)
 }
 
 /*
- * Returns the share of waits for loaders that waited for a CPU, and of waits of trainers for a CPU. A GPU goes on while its
- * process waits: so where samples show when GPUs were idle, the trainer's part is at most the idle time without another
- * cause.
+ * Returns the share of waits for loaders that waited for a CPU, and of waits of trainers for a CPU. A GPU goes on while
+ * its process waits: so where samples show when GPUs were idle, the trainer's part is at most the idle time without
+ * another cause.
  */
 static double contention(const struct report *r)
 {
@@ -195,13 +197,17 @@ static void show_contention(struct report *report, struct finding *finding)
 {
 	waits_show(report, finding);
 	if (report->why->loaders.n)
-		finding_add(finding, "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they waited for "
-			       "loaders that had no CPU", 100 * trainers_runq(report), 100 * waits_part(report, WHY_RUNQ));
+		finding_add(finding,
+			    "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they "
+			    "waited for "
+			    "loaders that had no CPU",
+			    100 * trainers_runq(report), 100 * waits_part(report, WHY_RUNQ));
 	else
-		finding_add(finding, "main threads were ready to run and had no CPU for %.1f %% of the time", 100 * trainers_runq(report));
+		finding_add(finding, "main threads were ready to run and had no CPU for %.1f %% of the time",
+			    100 * trainers_runq(report));
 	if (!isnan(report->why->cpu_idle_percent))
 		finding_add(finding, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
-			     report->why->cpu_idle_percent);
+			    report->why->cpu_idle_percent);
 }
 
 static double checkpoint(const struct report *r)
@@ -214,12 +220,14 @@ static void show_checkpoint(struct report *report, struct finding *finding)
 	const struct why_sums *s = &report->why->sums;
 
 	waits_show(report, finding);
-	finding_add(finding, "%s written to files in %s, which took %s; %s took %s",
-		     FMT_BYTES(s->write_bytes), FMT_N(s->writes, "write", "writes"), FMT_NS(s->write_files_ns),
-		     FMT_N(s->syncs, "sync", "syncs"), FMT_NS(s->sync_ns));
+	finding_add(finding, "%s written to files in %s, which took %s; %s took %s", FMT_BYTES(s->write_bytes),
+		    FMT_N(s->writes, "write", "writes"), FMT_NS(s->write_files_ns), FMT_N(s->syncs, "sync", "syncs"),
+		    FMT_NS(s->sync_ns));
 	if (report->why->saves_ns > 0)
-		finding_add(finding, "main threads saved checkpoints for %s, %s of it in writes and syncs; in the rest they copied from the GPU and made the bytes of the file",
-			     FMT_NS((uint64_t)report->why->saves_ns), FMT_NS((uint64_t)report->why->saves_write_ns));
+		finding_add(finding,
+			    "main threads saved checkpoints for %s, %s of it in writes and syncs; in the rest they "
+			    "copied from the GPU and made the bytes of the file",
+			    FMT_NS((uint64_t)report->why->saves_ns), FMT_NS((uint64_t)report->why->saves_write_ns));
 	waits_show_longest(report, finding, WHY_WRITE, "longest");
 }
 
@@ -237,20 +245,19 @@ static void show_straggler(struct report *report, struct finding *finding)
 	waits_show(report, finding);
 	if (!loader)
 		return;
-	finding_add(
-		finding,
-		"process %u, loader %u of those that ran at that time, was busy in %.0f %% of the waits from "
-		"%.3f s to %.3f s, the others in %.0f %%",
-		(unsigned int)loader->pid, loader->number + 1, 100 * why->straggler_busy,
-		rules_seconds(report, loader->begin_ns), rules_seconds(report, loader->end_ns),
-		100 * why->straggler_others);
+	finding_add(finding,
+		    "process %u, loader %u of those that ran at that time, was busy in %.0f %% of the waits from "
+		    "%.3f s to %.3f s, the others in %.0f %%",
+		    (unsigned int)loader->pid, loader->number + 1, 100 * why->straggler_busy,
+		    rules_seconds(report, loader->begin_ns), rules_seconds(report, loader->end_ns),
+		    100 * why->straggler_others);
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		if (s != WHY_QUEUE && loader->idle_ns[s] > loader->idle_ns[most])
 			most = s;
 	if (loader->alive_idle_ns > 0)
 		finding_add(finding, "it was mostly %s (%.0f %%)",
-			     most == WHY_OTHER ? "in no call that is traced" : waits_state_texts[most],
-			     rules_percent(loader->idle_ns[most], loader->alive_idle_ns));
+			    most == WHY_OTHER ? "in no call that is traced" : waits_state_texts[most],
+			    rules_percent(loader->idle_ns[most], loader->alive_idle_ns));
 	if (most == WHY_DISK || most == WHY_META)
 		waits_show_longest(report, finding, most, "longest");
 }
@@ -275,8 +282,8 @@ static void show_trainer(struct report *r, struct finding *f)
 	waits_show(r, f);
 	if (r->why->loaders.n && r->why->waited_ns > 0)
 		finding_add(f,
-			     "meanwhile the loaders had finished their batches, and waited for the main process to take "
-			     "them and to ask for more");
+			    "meanwhile the loaders had finished their batches, and waited for the main process to take "
+			    "them and to ask for more");
 }
 
 /* Shows the process that was taken for a trainer because none is known to be one, and what it did. */
@@ -285,8 +292,8 @@ static void show_no_training(struct report *r, struct finding *f)
 	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
 
 	finding_add(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
-		     r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
-		     FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
+		    r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
+		    FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
 }
 
 static void show_unknown(struct report *report, struct finding *finding)
@@ -308,8 +315,9 @@ static void show_unknown(struct report *report, struct finding *finding)
 	}
 	waits_show(report, finding);
 	if (!why->has_sums && !why->has_switches)
-		finding_add(finding, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) and the like, which "
-			     "only sched.out has");
+		finding_add(finding, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) "
+				     "and the like, which "
+				     "only sched.out has");
 }
 
 /* --- work instead of waits --------------------------------------------------------------------------- */
@@ -331,10 +339,11 @@ static void show_computing(struct report *r, struct finding *f)
 
 	waits_show(r, f);
 	if (!isnan(r->why->cpu_idle_percent))
-		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)", r->why->cpu_idle_percent);
+		finding_add(f, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
+			    r->why->cpu_idle_percent);
 	if (s->read_bytes)
 		finding_add(f, "it read %s of files itself, in %s; decoding its samples is part of its CPU time",
-			     FMT_BYTES(s->read_bytes), FMT_NS(s->read_files_ns));
+			    FMT_BYTES(s->read_bytes), FMT_NS(s->read_files_ns));
 }
 
 static void show_sleeping(struct report *r, struct finding *f)
@@ -345,7 +354,8 @@ static void show_sleeping(struct report *r, struct finding *f)
 
 /* --- causes outside of the job ------------------------------------------------------------------------- */
 
-/* Returns the part of the waits that nothing in the job explains. (With loaders, the trainers waited for the loaders.) */
+/* Returns the part of the waits that nothing in the job explains. (With loaders, the trainers waited for the loaders.)
+ */
 static double outside(const struct report *r)
 {
 	return r->why->has_sums && !r->why->loaders.n ? waits_part(r, WHY_OTHER) : 0;
@@ -363,7 +373,8 @@ const struct rule rule_trainer_bound = {
 	.code = "trainer-bound",
 	.title = "The job did not wait for data: training itself takes the time",
 	.number = "waits in state `queue`: the loaders waited, too",
-	.needs = TRAINER_BOUND_NEEDS, .waits = true,
+	.needs = TRAINER_BOUND_NEEDS,
+	.waits = true,
 	.is_share = true,
 	.measure = trainer,
 	.share = training,
@@ -378,7 +389,8 @@ const struct rule rule_unknown = {
 	.number = "none of the others",
 	.is_share = true,
 	.evidence = show_unknown,
-	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. The lines above "
+	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. "
+		  "The lines above "
 		  "say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where there is a GPU).",
 };
 
@@ -388,8 +400,10 @@ const struct rule rule_no_training = {
 	.number = "none of the others",
 	.is_share = true,
 	.evidence = show_unknown,
-	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits only of jobs with a GPU, with loaders, or with "
-		  "epochs in their log. Trace again with it, which is the default, or name the epochs of this trace by --app-log or --phase.",
+	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits only of jobs with a GPU, with "
+		  "loaders, or with "
+		  "epochs in their log. Trace again with it, which is the default, or name the epochs of this trace by "
+		  "--app-log or --phase.",
 };
 
 const struct rule rule_cpu_bound = {
@@ -400,8 +414,10 @@ const struct rule rule_cpu_bound = {
 	.is_share = true,
 	.measure = computing,
 	.evidence = show_computing,
-	.advice = "It loads its data in the process that computes. Where that is training, let workers load (num_workers of a "
-		  "PyTorch DataLoader), so that both go on at the same time; a profiler (py-spy, perf) shows what takes the CPU.",
+	.advice = "It loads its data in the process that computes. Where that is training, let workers load "
+		  "(num_workers of a "
+		  "PyTorch DataLoader), so that both go on at the same time; a profiler (py-spy, perf) shows what "
+		  "takes the CPU.",
 };
 
 const struct rule rule_idle = {
@@ -416,60 +432,95 @@ const struct rule rule_idle = {
 };
 
 const struct rule rules_of_waits[] = {
-	{ .code = "storage-read", .title = "The job waited for reads from storage",
+	{ .code = "storage-read",
+	  .title = "The job waited for reads from storage",
 	  .number = "waits while reads fetched from storage (state `disk`)",
 	  .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = storage,
+	  .needs = RULE_RW | RULE_WAITS,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = storage,
 	  .evidence = show_storage,
 	  .advice = "Read more at a time and from more workers, keep the data on a faster or local "
 		    "disk, or where it fits in memory, keep it there." },
-	{ .code = "open-metadata", .title = "The job waited for opening files and for metadata",
+	{ .code = "open-metadata",
+	  .title = "The job waited for opening files and for metadata",
 	  .number = "waits in state `open`",
 	  .threshold = SHARE,
-	  .needs = RULE_OPEN | RULE_WAITS, .waits = true, .is_share = true, .measure = metadata,
+	  .needs = RULE_OPEN | RULE_WAITS,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = metadata,
 	  .evidence = show_metadata,
 	  .advice = "Pack small samples into few large files (tar shards, record files, a "
 		    "database), and keep files open." },
-	{ .code = "decode-cpu", .title = "Samples were decoded on the CPU, and the job waited for it",
+	{ .code = "decode-cpu",
+	  .title = "Samples were decoded on the CPU, and the job waited for it",
 	  .number = "waits in states `cpu` and `cache`",
 	  .threshold = SHARE,
-	  .needs = RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true, .measure = decode,
+	  .needs = RULE_WAITS | RULE_TRAINS,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = decode,
 	  .evidence = show_decode,
 	  .advice = "Use more workers while CPUs are idle; else decode ahead of time, on the GPU, "
 		    "or with a faster library." },
-	{ .code = "cpu-contention", .title = "Threads that could run waited for a CPU",
+	{ .code = "cpu-contention",
+	  .title = "Threads that could run waited for a CPU",
 	  .number = "waits in state `runq`; and the main threads' own waits for a CPU, where these are 0.3 of the "
 		    "time or more",
 	  .threshold = SHARE,
-	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = contention,
+	  .needs = RULE_WAITS | RULE_SCHED,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = contention,
 	  .evidence = show_contention,
 	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep "
 		    "others off them." },
-	{ .code = "checkpoint-write", .title = "The job waited for checkpoints to be written",
+	{ .code = "checkpoint-write",
+	  .title = "The job waited for checkpoints to be written",
 	  .number = "waits in state `write`",
 	  .threshold = SHARE,
-	  .needs = RULE_RW | RULE_WAITS, .waits = true, .is_share = true, .measure = checkpoint,
+	  .needs = RULE_RW | RULE_WAITS,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = checkpoint,
 	  .evidence = show_checkpoint,
 	  .advice = "Write checkpoints less often, in the background, or to a faster disk first." },
 	{ .code = "straggler-worker",
-	  .title = "One worker was slower than the others, which waited for it", .threshold = SHARE,
+	  .title = "One worker was slower than the others, which waited for it",
+	  .threshold = SHARE,
 	  .number = "waits for one loader alone",
-	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS, .waits = true, .is_share = true,
-	  .measure = straggler, .evidence = show_straggler,
+	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = straggler,
+	  .evidence = show_straggler,
 	  .advice = "Even out the samples between workers, prefetch more, or take batches in the "
 		    "order in which they are ready." },
 	{ .code = "trainer-bound",
-	  .title = "The loaders waited for the job, and not the job for them", .threshold = SHARE,
+	  .title = "The loaders waited for the job, and not the job for them",
+	  .threshold = SHARE,
 	  .number = "waits in state `queue`: the loaders waited, too",
-	  .needs = TRAINER_BOUND_NEEDS, .waits = true, .is_share = true, .measure = trainer, .share = training,
+	  .needs = TRAINER_BOUND_NEEDS,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = trainer,
+	  .share = training,
 	  .evidence = show_trainer,
 	  .advice = "Look at what the training process does itself between two batches: its own "
 		    "Python, copies to the GPU, logging." },
 	{ .code = "outside-wait",
-	  .title = "The job waited for the network, or for processes that are not its own", .threshold = SHARE,
+	  .title = "The job waited for the network, or for processes that are not its own",
+	  .threshold = SHARE,
 	  .number = "without loaders: waits for other processes or the network that nothing in the job explains",
-	  .needs = RULE_WAITS | RULE_SCHED, .waits = true, .is_share = true, .measure = outside, .evidence = show_outside,
-	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program that was "
+	  .needs = RULE_WAITS | RULE_SCHED,
+	  .waits = true,
+	  .is_share = true,
+	  .measure = outside,
+	  .evidence = show_outside,
+	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program "
+		    "that was "
 		    "running before. Trace that, too (--pid, --container, or on its host)." },
 	{ .code = NULL },
 };
@@ -493,7 +544,8 @@ static void show_end(struct report *report, struct finding *finding)
 static void show_untraced(struct report *r, struct finding *f)
 {
 	if (r->manifest.containers[0])
-		finding_add(f, "the containers to be traced (%s) never appeared, or no process ran in them", r->manifest.containers);
+		finding_add(f, "the containers to be traced (%s) never appeared, or no process ran in them",
+			    r->manifest.containers);
 	finding_add(f, "pids.out, which has each process that is traced, has no row");
 }
 
@@ -533,6 +585,6 @@ const struct rule rule_not_executable = {
 };
 
 const struct rule *const rules_answers[] = {
-	&rule_unknown, &rule_no_training, &rule_trainer_bound, &rule_cpu_bound, &rule_idle, &rule_too_short,
-	&rule_failed, &rule_not_found, &rule_not_executable, &rule_untraced, NULL,
+	&rule_unknown, &rule_no_training, &rule_trainer_bound,  &rule_cpu_bound, &rule_idle, &rule_too_short,
+	&rule_failed,  &rule_not_found,   &rule_not_executable, &rule_untraced,  NULL,
 };

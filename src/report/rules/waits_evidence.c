@@ -25,7 +25,8 @@ double waits_part(const struct report *r, enum why_state s)
 
 static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
-	[WHY_BY_REGIONS] = "by regions.out: the time in which they fetched their next batch, and wrote files, within their steps",
+	[WHY_BY_REGIONS] =
+		"by regions.out: the time in which they fetched their next batch, and wrote files, within their steps",
 	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
 	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are only in sched.out",
@@ -134,30 +135,28 @@ static void show_window(struct report *report, struct finding *finding)
 	put_basis(why, why->basis, out);
 	fclose(out);
 	if (why->n_trainers == 1)
-		finding_add(finding, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", (unsigned int)why->trainer[0].pid,
-			     why_comm(report, why->trainer[0].pid), rules_percent(why->waited_ns, why->window_ns),
-			     rules_seconds(report, why_begin_ns(why)), rules_seconds(report, why_end_ns(why)), basis);
+		finding_add(finding, "process %u (%s) waited %.1f %% of the time from %.3f s to %.3f s, %s",
+			    (unsigned int)why->trainer[0].pid, why_comm(report, why->trainer[0].pid),
+			    rules_percent(why->waited_ns, why->window_ns), rules_seconds(report, why_begin_ns(why)),
+			    rules_seconds(report, why_end_ns(why)), basis);
 	else
-		finding_add(finding, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s", why->n_trainers,
-			     why_comm(report, why->trainer[0].pid), why->seen < WHY_SEEN_PHASES ? "" : ", which train",
-			     rules_percent(why->waited_ns, why->window_ns), rules_seconds(report, why_begin_ns(why)),
-			     rules_seconds(report, why_end_ns(why)), basis);
+		finding_add(finding, "%u processes (%s%s) waited %.1f %% of the time from %.3f s to %.3f s, %s",
+			    why->n_trainers, why_comm(report, why->trainer[0].pid),
+			    why->seen < WHY_SEEN_PHASES ? "" : ", which train",
+			    rules_percent(why->waited_ns, why->window_ns), rules_seconds(report, why_begin_ns(why)),
+			    rules_seconds(report, why_end_ns(why)), basis);
 	free(basis);
 	show_bases(why, finding);
 	if (rules_percent(why->unseen_ns, why->window_ns) >= 1)
 		finding_add(finding, "for another %.1f %% of the time it is not known whether they waited",
-			     rules_percent(why->unseen_ns, why->window_ns));
+			    rules_percent(why->unseen_ns, why->window_ns));
 }
 
 const char *const waits_state_texts[WHY_STATES] = {
-	[WHY_DISK] = "reading from storage",
-	[WHY_CACHE] = "reading from the page cache",
-	[WHY_META] = "opening files and metadata",
-	[WHY_WRITE] = "writing files",
-	[WHY_CPU] = "computing (decoding)",
-	[WHY_RUNQ] = "waiting for a CPU",
-	[WHY_QUEUE] = "idle (batches were ready)",
-	[WHY_OTHER] = "not known",
+	[WHY_DISK] = "reading from storage",       [WHY_CACHE] = "reading from the page cache",
+	[WHY_META] = "opening files and metadata", [WHY_WRITE] = "writing files",
+	[WHY_CPU] = "computing (decoding)",        [WHY_RUNQ] = "waiting for a CPU",
+	[WHY_QUEUE] = "idle (batches were ready)", [WHY_OTHER] = "not known",
 };
 
 /* Shows the causes of the waits, unless the trainers hardly waited. */
@@ -170,16 +169,17 @@ static void show_states(struct report *report, struct finding *finding)
 
 	for (unsigned int i = 0; i < WHY_STATES && len < sizeof(text); i++)
 		if (rules_percent(why->blame_ns[i], sum_ns) >= 1)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "", waits_state_texts[i],
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%", len ? ", " : "",
+						waits_state_texts[i],
 						MIN(rules_percent(why->blame_ns[i], sum_ns), 100));
 	if (why->straggler_ns > 0 && len < sizeof(text))
-		snprintf(text + len, sizeof(text) - len, "%sone loader that was slower than the others %.0f %%", len ? ", " : "",
-			 rules_percent(why->straggler_ns, sum_ns));
+		snprintf(text + len, sizeof(text) - len, "%sone loader that was slower than the others %.0f %%",
+			 len ? ", " : "", rules_percent(why->straggler_ns, sum_ns));
 	if (!text[0] || waits_share(report, sum_ns) < LEAST_STATES)
 		return;
 	if (why->loaders.n)
 		finding_add(finding, "what %u loader%s and the main thread did during these waits: %s", why->loaders.n,
-			     why->loaders.n == 1 ? "" : "s", text);
+			    why->loaders.n == 1 ? "" : "s", text);
 	else
 		finding_add(finding, "these waits: %s", text);
 }
@@ -192,9 +192,8 @@ void waits_show_longest(struct report *report, struct finding *finding, enum why
 		const struct why_call *c = &top->call[i];
 		autofree char *path = c->fid ? report_path_of(report, c->fid, NULL, 0) : NULL;
 
-		finding_add(finding, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what,
-			     FMT_NS(c->lat_ns), rules_seconds(report, c->end_ns - c->lat_ns), c->pid,
-			     path ? path : "no file");
+		finding_add(finding, "%s: %s from %.3f s on, process %u, %s", i ? "then" : what, FMT_NS(c->lat_ns),
+			    rules_seconds(report, c->end_ns - c->lat_ns), c->pid, path ? path : "no file");
 	}
 }
 
@@ -204,8 +203,10 @@ static void show_reclaims(const struct why *w, struct finding *f)
 	const double own = why_trainers_reclaim(&w->reclaims), loaders = why_loaders_reclaim(&w->reclaims);
 
 	if (MAX(own, loaders) >= RECLAIMS_MATTER)
-		finding_add(f, "memory was short: the main processes freed some in %.1f %% of their time, loaders in %.1f %% of theirs", 100 * own,
-			    100 * loaders);
+		finding_add(f,
+			    "memory was short: the main processes freed some in %.1f %% of their time, loaders in %.1f "
+			    "%% of theirs",
+			    100 * own, 100 * loaders);
 }
 
 void waits_show(struct report *report, struct finding *finding)
@@ -219,8 +220,8 @@ void waits_show(struct report *report, struct finding *finding)
 		return;
 	}
 	finding_add(finding, "%.1f %% of the waits, from %.3f s to %.3f s",
-		     rules_percent(finding->measure * why->window_ns, why->waited_ns),
-		     rules_seconds(report, why_begin_ns(why)), rules_seconds(report, why_end_ns(why)));
+		    rules_percent(finding->measure * why->window_ns, why->waited_ns),
+		    rules_seconds(report, why_begin_ns(why)), rules_seconds(report, why_end_ns(why)));
 }
 
 void waits_show_dataset(const struct report *report, struct finding *finding, const char *what, enum dataset_by by)

@@ -17,8 +17,8 @@ static const struct why_loader *loader_at(const struct report *r, uint32_t i)
 }
 
 /*
- * Returns how much more data the busiest loader read than the others of its generation on average: as a part, and in bytes
- * in *MORE.
+ * Returns how much more data the busiest loader read than the others of its generation on average: as a part, and in
+ * bytes in *MORE.
  */
 static double unequal_data(const struct report *report, const struct why_loader **most, double *more)
 {
@@ -76,12 +76,11 @@ static void show_straggler_data(struct report *report, struct finding *finding)
 	double more, times = unequal_data(report, &l, &more);
 
 	if (l)
-		finding_add(
-			finding,
-			"loader %u of those that ran at that time, process %u, read %s from %.3f s to %.3f s: "
-			"%.1f times as much as the others on average",
-			l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes),
-			rules_seconds(report, l->begin_ns), rules_seconds(report, l->end_ns), times);
+		finding_add(finding,
+			    "loader %u of those that ran at that time, process %u, read %s from %.3f s to %.3f s: "
+			    "%.1f times as much as the others on average",
+			    l->number + 1, (unsigned int)l->pid, FMT_BYTES(l->bytes),
+			    rules_seconds(report, l->begin_ns), rules_seconds(report, l->end_ns), times);
 }
 
 /* Returns the part of the loaders' time in calls that make, size and close files of shared memory; that time in *NS. */
@@ -120,9 +119,11 @@ static void show_batch_copies(struct report *report, struct finding *finding)
 	const bool allocates = s->shared_files[1] >= s->shared_files[0]; /* a file may be sized both ways */
 	double ns, part = shared_part(report, &ns);
 
-	finding_add(finding, "%s in /dev/shm with %s in all; making, sizing and closing them took loaders %s, %.1f %% of their time",
-		    FMT_N(s->shared_files[allocates], "file", "files"), FMT_BYTES(s->shared_bytes[allocates]), FMT_NS((uint64_t)ns),
-		    100 * part);
+	finding_add(
+		finding,
+		"%s in /dev/shm with %s in all; making, sizing and closing them took loaders %s, %.1f %% of their time",
+		FMT_N(s->shared_files[allocates], "file", "files"), FMT_BYTES(s->shared_bytes[allocates]),
+		FMT_NS((uint64_t)ns), 100 * part);
 	finding_add(finding, "copying the samples into them has no rows: it is in the loaders' time on CPUs");
 	rules_show_when(report, finding);
 }
@@ -166,17 +167,17 @@ static void show_slow_worker(struct report *report, struct finding *finding)
 	double ratio;
 	const struct why_epoch *e = worst_epoch(report, &ratio);
 
-	finding_add(
-		finding,
-		"process %u spent %s in calls on files for each file that it opened to read; the "
-		"median of the %u that ran at the same time is %s, from %.3f s to %.3f s",
-		(unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->slow_among,
-		FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(report, e->begin_ns),
-		rules_seconds(report, e->end_ns));
+	finding_add(finding,
+		    "process %u spent %s in calls on files for each file that it opened to read; the "
+		    "median of the %u that ran at the same time is %s, from %.3f s to %.3f s",
+		    (unsigned int)e->slow_worker, FMT_NS((uint64_t)e->slow_worker_ns), e->slow_among,
+		    FMT_NS((uint64_t)e->median_worker_ns), rules_seconds(report, e->begin_ns),
+		    rules_seconds(report, e->end_ns));
 }
 
 /*
- * Returns the part of the loaders' lives in which they computed. A loader with several threads counts for its life at most.
+ * Returns the part of the loaders' lives in which they computed. A loader with several threads counts for its life at
+ * most.
  */
 static double loader_cpu(const struct report *report, uint64_t *cpu_ns, uint64_t *life_ns)
 {
@@ -218,8 +219,7 @@ static void show_loader_cpu_bound(struct report *r, struct finding *f)
 	uint64_t cpu_ns, life_ns;
 
 	loader_cpu(r, &cpu_ns, &life_ns);
-	finding_add(f, "loaders used %s of CPU time in %s of their lives", FMT_NS(cpu_ns),
-		     FMT_NS(life_ns));
+	finding_add(f, "loaders used %s of CPU time in %s of their lives", FMT_NS(cpu_ns), FMT_NS(life_ns));
 	rules_show_when(r, f);
 }
 
@@ -233,9 +233,9 @@ static double too_few_workers(const struct report *r)
 {
 	const struct why *w = r->why;
 
-	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_waits(w) >= 0.5 * w->waited_ns
-		       ? w->cpu_idle_percent / 100
-		       : 0;
+	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_waits(w) >= 0.5 * w->waited_ns ?
+		       w->cpu_idle_percent / 100 :
+		       0;
 }
 
 static struct finding_size size_of_busy_loaders(const struct report *r)
@@ -247,11 +247,10 @@ static void show_too_few_workers(struct report *r, struct finding *f)
 {
 	const struct why *w = r->why;
 
-	finding_add(
-		f,
-		"%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of "
-		"theirs and loaders were busy",
-		w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
+	finding_add(f,
+		    "%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of "
+		    "theirs and loaders were busy",
+		    w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
 	rules_show_when(r, f);
 }
 
@@ -272,15 +271,16 @@ static void show_checkpoint_blocks(struct report *report, struct finding *findin
 {
 	const struct why_longest *top = &report->why->longest[WHY_WRITE];
 
-	finding_add(finding, "main threads that train wrote and synced files in %.1f %% of the time "
-			"that is looked at",
-		     100 * checkpoint_blocks(report));
+	finding_add(finding,
+		    "main threads that train wrote and synced files in %.1f %% of the time "
+		    "that is looked at",
+		    100 * checkpoint_blocks(report));
 	for (unsigned int i = 0; i < top->n; i++) {
 		autofree char *path = top->call[i].fid ? report_path_of(report, top->call[i].fid, NULL, 0) : NULL;
 
 		finding_add(finding, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
-			     rules_seconds(report, top->call[i].end_ns - top->call[i].lat_ns),
-			     top->call[i].pid, path ? path : "no file");
+			    rules_seconds(report, top->call[i].end_ns - top->call[i].lat_ns), top->call[i].pid,
+			    path ? path : "no file");
 	}
 }
 
@@ -295,7 +295,8 @@ const struct rule rules_of_workers[] = {
 	  .measure = batch_copies,
 	  .size = size_of_batch_copies,
 	  .evidence = show_batch_copies,
-	  .advice = "Hand over fewer bytes: keep samples as uint8 and convert them on the GPU, crop and scale them in the loader. "
+	  .advice = "Hand over fewer bytes: keep samples as uint8 and convert them on the GPU, crop and scale them in "
+		    "the loader. "
 		    "Huge pages for /dev/shm (mount option huge=within_size) make its memory cheaper." },
 	{ .code = "checkpoint-blocks",
 	  .title = "Training stands still while a checkpoint is written",
@@ -320,7 +321,8 @@ const struct rule rules_of_workers[] = {
 		    "decoding on the GPU where they are not." },
 	{ .code = "slow-worker",
 	  .title = "One worker takes longer for a sample than the others",
-	  .number = "longest time in calls on files for each file opened, in relation to the workers' median; of a worker that "
+	  .number = "longest time in calls on files for each file opened, in relation to the workers' median; of a "
+		    "worker that "
 		    "opened at least 8 files and is 6 times as far from it as half of them",
 	  .threshold = 2,
 	  .needs = RULE_RW | RULE_OPEN,

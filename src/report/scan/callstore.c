@@ -25,7 +25,8 @@ static void give_up(struct callstore *s)
 	*s = (struct callstore){ .fd = -1, .failed = true };
 }
 
-/* Makes an unnamed file: nobody else can open it, and it is gone when it is closed. Returns its descriptor or -errno. */
+/* Makes an unnamed file: nobody else can open it, and it is gone when it is closed. Returns its descriptor or -errno.
+ */
 static int new_file(void)
 {
 	const char *dir = secure_getenv("TMPDIR");
@@ -91,8 +92,9 @@ uint64_t callstore_part(struct callstore *s)
 
 int callstore_open(struct callstore_cursor *c, const struct callstore *s, struct callstore_part part)
 {
-	*c = (struct callstore_cursor){ .store = s, .at = part.begin, .end = part.end,
-					.buf = malloc(CURSOR_BYTES + sizeof(uint64_t)) };
+	*c = (struct callstore_cursor){
+		.store = s, .at = part.begin, .end = part.end, .buf = malloc(CURSOR_BYTES + sizeof(uint64_t))
+	};
 	return c->buf ? 0 : -ENOMEM;
 }
 
@@ -118,7 +120,8 @@ int callstore_fill(struct callstore_cursor *cursor)
 			memcpy(cursor->buf + cursor->len, callstore->buf + (cursor->at - callstore->stored), want);
 			n = (ssize_t)want;
 		} else {
-			n = pread(callstore->fd, cursor->buf + cursor->len, MIN(want, callstore->stored - cursor->at), (off_t)cursor->at);
+			n = pread(callstore->fd, cursor->buf + cursor->len, MIN(want, callstore->stored - cursor->at),
+				  (off_t)cursor->at);
 		}
 		if (n == 0 || (n < 0 && errno != EINTR))
 			return n < 0 ? -errno : -EIO;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of calls kept for a second look: the fields needed then, mostly in 20 bytes where the line has 100. The first
- * CALLSTORE_MEMORY bytes stay in memory, the rest go to an unnamed file in $TMPDIR, else /var/tmp. Knows no columns. The
- * store may give up, and is empty then: when memory is out, or the file cannot be made or written, is itself in memory
- * (tmpfs), or would leave its disk less than CALLSTORE_SPARE. The lines must be read again then.
+ * CALLSTORE_MEMORY bytes stay in memory, the rest go to an unnamed file in $TMPDIR, else /var/tmp. Knows no columns.
+ * The store may give up, and is empty then: when memory is out, or the file cannot be made or written, is itself in
+ * memory (tmpfs), or would leave its disk less than CALLSTORE_SPARE. The lines must be read again then.
  */
 #ifndef REPORT_SCAN_CALLSTORE_H
 #define REPORT_SCAN_CALLSTORE_H
@@ -24,9 +24,9 @@ struct callstore_row {
 };
 
 struct callstore {
-	char *buf;	 /* of CALLSTORE_MEMORY bytes: the rows that are not in the file yet */
-	size_t len;	 /* bytes used of BUF */
-	int fd;		 /* -1: no file */
+	char *buf; /* of CALLSTORE_MEMORY bytes: the rows that are not in the file yet */
+	size_t len; /* bytes used of BUF */
+	int fd; /* -1: no file */
 	uint64_t stored; /* bytes in the file */
 	uint64_t last_ns;
 	bool failed; /* the store has given up */
@@ -64,9 +64,9 @@ void callstore_close(struct callstore_cursor *c);
 /* --- the format ------------------------------------------------------------------------------------ */
 
 /*
- * A row is two and a half words: flags and the time since the row before; the process and the file; the latency. The thread
- * takes another half word where it is not the process's first. Where a value does not fit its bits, every field is a word.
- * These functions run for each row of a trace and are inline for that reason.
+ * A row is two and a half words: flags and the time since the row before; the process and the file; the latency. The
+ * thread takes another half word where it is not the process's first. Where a value does not fit its bits, every field
+ * is a word. These functions run for each row of a trace and are inline for that reason.
  */
 #define CALLSTORE_WIDE (1U << CALLSTORE_FLAGS_BITS)
 #define CALLSTORE_THREAD (2U << CALLSTORE_FLAGS_BITS)
@@ -99,8 +99,8 @@ static inline void callstore_add(struct callstore *callstore, const struct calls
 	}
 	p = callstore->buf + callstore->len;
 	callstore->last_ns = row->end_ns;
-	if (since_ns >> (64 - CALLSTORE_TIME_SHIFT) | row->pid >> (64 - CALLSTORE_FILE_BITS) | row->file >> CALLSTORE_FILE_BITS |
-	    row->lat_ns >> 32 | row->tid >> 32) {
+	if (since_ns >> (64 - CALLSTORE_TIME_SHIFT) | row->pid >> (64 - CALLSTORE_FILE_BITS) |
+	    row->file >> CALLSTORE_FILE_BITS | row->lat_ns >> 32 | row->tid >> 32) {
 		callstore_word(p, row->flags | CALLSTORE_WIDE);
 		callstore_word(p + 8, since_ns);
 		callstore_word(p + 16, row->pid);
@@ -110,7 +110,8 @@ static inline void callstore_add(struct callstore *callstore, const struct calls
 		callstore->len += CALLSTORE_ROW_MAX;
 		return;
 	}
-	callstore_word(p, row->flags | since_ns << CALLSTORE_TIME_SHIFT | (row->tid != row->pid ? CALLSTORE_THREAD : 0));
+	callstore_word(p,
+		       row->flags | since_ns << CALLSTORE_TIME_SHIFT | (row->tid != row->pid ? CALLSTORE_THREAD : 0));
 	callstore_word(p + 8, row->pid << CALLSTORE_FILE_BITS | row->file);
 	callstore_word(p + 16, row->lat_ns | row->tid << 32);
 	callstore->len += row->tid != row->pid ? 24 : 20;
@@ -128,7 +129,8 @@ static inline int callstore_next(struct callstore_cursor *cursor, struct callsto
 {
 	uint64_t first, second, third;
 	const char *p;
-	int res = cursor->len - cursor->pos < CALLSTORE_ROW_MAX && cursor->at < cursor->end ? callstore_fill(cursor) : 0;
+	int res =
+		cursor->len - cursor->pos < CALLSTORE_ROW_MAX && cursor->at < cursor->end ? callstore_fill(cursor) : 0;
 
 	if (res < 0 || cursor->pos == cursor->len)
 		return res < 0 ? res : 0;

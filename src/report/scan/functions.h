@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of calls by function: each function has sums and spreads of its own, and those of its probe are added up from them
- * after the probe's last row. Bounded: a function without room counts in its probe's sums alone.
+ * Rows of calls by function: each function has sums and spreads of its own, and those of its probe are added up from
+ * them after the probe's last row. Bounded: a function without room counts in its probe's sums alone.
  */
 #ifndef REPORT_SCAN_FUNCTIONS_H
 #define REPORT_SCAN_FUNCTIONS_H

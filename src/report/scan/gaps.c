@@ -13,7 +13,7 @@
 #define SUSPEND_NS (10 * NSEC_PER_MSEC)
 
 const char *const gap_kind_names[GAP_KINDS] = {
-	[GAP_NONE] = "",	   [GAP_IDLE] = "idle", [GAP_OFF] = "off",	   [GAP_LOST] = "lost",
+	[GAP_NONE] = "",           [GAP_IDLE] = "idle", [GAP_OFF] = "off",         [GAP_LOST] = "lost",
 	[GAP_STALLED] = "stalled", [GAP_STEP] = "step", [GAP_SUSPEND] = "suspend",
 };
 
@@ -33,9 +33,12 @@ void gaps_put(struct gaps *gaps, const struct gap *gap)
 		gaps->v[gaps->n++] = *gap;
 }
 
-void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt, ...)
+void gaps_add(struct gaps *g, enum gap_kind kind, const char *file, uint64_t begin_ns, uint64_t end_ns, const char *fmt,
+	      ...)
 {
-	struct gap gap = { .kind = kind, .file = file, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = MAX(begin_ns, end_ns) };
+	struct gap gap = {
+		.kind = kind, .file = file, .cpu = GAP_ALL_CPUS, .begin_ns = begin_ns, .end_ns = MAX(begin_ns, end_ns)
+	};
 	va_list ap;
 
 	va_start(ap, fmt);

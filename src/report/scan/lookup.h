@@ -5,7 +5,8 @@
 
 #include "report/scan/model.h"
 
-/* Returns the newest path of FID, escaped as in files.out, and its FSTYPE unless that is NULL; NULL when it is not known. */
+/* Returns the newest path of FID, escaped as in files.out, and its FSTYPE unless that is NULL; NULL when it is not
+ * known. */
 char *report_path_of(struct report *report, uint64_t fid, char *fstype, size_t size);
 /* Puts the files with the largest KEY into TOP, largest first, REPORT_TOP at most; returns how many. */
 unsigned int report_pick_files(struct report *report, struct report_top_file *top,

@@ -7,14 +7,16 @@
 #include "report/scan/scan.h"
 #include "trace/manifest_read.h"
 
-#define HEADER_DIFFERS 20 /* bytes: segments that were put together have no " segment=N" in their first line; no row is as short */
+#define HEADER_DIFFERS \
+	20 /* bytes: segments that were put together have no " segment=N" in their first line; no row is as short */
 
 struct manifest_counts manifest_counts_of(const struct manifest_facts *facts, const char *name)
 {
 	const struct manifest_probe *probe = manifest_probe(facts, name);
 
 	if (probe)
-		return (struct manifest_counts){ probe->rows, probe->lost, probe->dropped, probe->bytes, probe->dropped_bytes };
+		return (struct manifest_counts){ probe->rows, probe->lost, probe->dropped, probe->bytes,
+						 probe->dropped_bytes };
 	for (unsigned int i = 0; i < facts->n_collectors; i++) {
 		const struct manifest_collector *c = &facts->collectors[i];
 
@@ -31,7 +33,8 @@ static bool is_plain(const struct reader *rd)
 	       (!rd->n_segments || rd->segments[0].file.pack == PACK_NONE);
 }
 
-uint64_t manifest_counts_bytes_short(const struct manifest_facts *facts, struct scan_folder *folder, const char *name, uint64_t *counted)
+uint64_t manifest_counts_bytes_short(const struct manifest_facts *facts, struct scan_folder *folder, const char *name,
+				     uint64_t *counted)
 {
 	const struct manifest_counts c = manifest_counts_of(facts, name);
 	const struct scan_file *f = facts->complete && c.rows > c.dropped ? scan_file(folder, name) : NULL;

@@ -14,9 +14,10 @@ struct manifest_counts {
 };
 struct manifest_counts manifest_counts_of(const struct manifest_facts *facts, const char *name);
 /*
- * Returns how many bytes NAME.out lacks of those that the manifest counts (*COUNTED), in a trace that has ended. 0 when it
- * lacks none, and for a split or packed file, whose contents only reading shows.
+ * Returns how many bytes NAME.out lacks of those that the manifest counts (*COUNTED), in a trace that has ended. 0 when
+ * it lacks none, and for a split or packed file, whose contents only reading shows.
  */
-uint64_t manifest_counts_bytes_short(const struct manifest_facts *facts, struct scan_folder *folder, const char *name, uint64_t *counted);
+uint64_t manifest_counts_bytes_short(const struct manifest_facts *facts, struct scan_folder *folder, const char *name,
+				     uint64_t *counted);
 
 #endif

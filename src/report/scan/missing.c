@@ -11,14 +11,20 @@
 #define BRIEFS 2 /* in the line of the answer, the share of the calls among them */
 
 const char *const missing_codes[MISSING_KINDS] = {
-	[MISSING_CUT] = "cut",		     [MISSING_SURPLUS] = "surplus",
-	[MISSING_LOST] = "lost",	     [MISSING_UNSEEN] = "unseen",
+	[MISSING_CUT] = "cut",
+	[MISSING_SURPLUS] = "surplus",
+	[MISSING_LOST] = "lost",
+	[MISSING_UNSEEN] = "unseen",
 	[MISSING_NO_END] = "no-end",
-	[MISSING_LEFT_RUNNING] = "left-running", [MISSING_DROPPED] = "dropped",
-	[MISSING_SUMMED] = "summed",	     [MISSING_UNTRACED] = "untraced",
+	[MISSING_LEFT_RUNNING] = "left-running",
+	[MISSING_DROPPED] = "dropped",
+	[MISSING_SUMMED] = "summed",
+	[MISSING_UNTRACED] = "untraced",
 	[MISSING_ENDED_BEFORE] = "ended-before",
-	[MISSING_NOT_RECORDED] = "not-recorded", [MISSING_IO_URING] = "io-uring",
-	[MISSING_COMPAT] = "compat",	     [MISSING_SKIPPED] = "skipped",
+	[MISSING_NOT_RECORDED] = "not-recorded",
+	[MISSING_IO_URING] = "io-uring",
+	[MISSING_COMPAT] = "compat",
+	[MISSING_SKIPPED] = "skipped",
 };
 
 /* Whether the trace has all that was to be recorded in spite of R. */

@@ -7,12 +7,17 @@
 #include "base/util.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
-	[REPORT_FILES] = "files",	    [REPORT_PIDS] = "pids",
-	[REPORT_TIME_ALIGN] = "time_align", [REPORT_ROLLUP] = "rollup",
+	[REPORT_FILES] = "files",
+	[REPORT_PIDS] = "pids",
+	[REPORT_TIME_ALIGN] = "time_align",
+	[REPORT_ROLLUP] = "rollup",
 	[REPORT_BIO] = "bio",
-	[REPORT_CLOSE] = "close",	    [REPORT_CREATE_DEL] = "create_del",
-	[REPORT_MMAP] = "mmap",		    [REPORT_OPEN] = "open",
-	[REPORT_SYNC] = "sync",		    [REPORT_VFS_RW] = "vfs_rw",
+	[REPORT_CLOSE] = "close",
+	[REPORT_CREATE_DEL] = "create_del",
+	[REPORT_MMAP] = "mmap",
+	[REPORT_OPEN] = "open",
+	[REPORT_SYNC] = "sync",
+	[REPORT_VFS_RW] = "vfs_rw",
 };
 
 const char *const report_type_names[REPORT_TYPES] = {
@@ -21,7 +26,7 @@ const char *const report_type_names[REPORT_TYPES] = {
 
 const char *const report_source_names[REPORT_SOURCES] = {
 	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "direct",   [REPORT_REMOTE] = "network",
-	[REPORT_NO_DISK] = "memory",	[REPORT_NO_TYPE] = "unknown",
+	[REPORT_NO_DISK] = "memory",    [REPORT_NO_TYPE] = "unknown",
 };
 
 const char report_t_names[REPORT_TS] = { 'R', 'W', 'D', 'F', 'Z', 'O' };

@@ -63,8 +63,7 @@ enum report_type {
 /* Files of these types hold data; on the other types programs wait for each other. */
 static inline bool report_is_file(enum report_type type)
 {
-	return type != REPORT_ANON && type != REPORT_CHR && type != REPORT_FIFO &&
-	       type != REPORT_SOCK;
+	return type != REPORT_ANON && type != REPORT_CHR && type != REPORT_FIFO && type != REPORT_SOCK;
 }
 
 /* What is behind a regular file. */
@@ -73,10 +72,10 @@ enum report_medium { REPORT_DISK, REPORT_NETWORK, REPORT_MEMORY };
 /* Where reads of regular files were served from. */
 enum report_source {
 	REPORT_BUFFERED, /* through the page cache, a disk behind it */
-	REPORT_DIRECT,	 /* O_DIRECT */
-	REPORT_REMOTE,	 /* network file systems */
-	REPORT_NO_DISK,	 /* tmpfs, proc and the like */
-	REPORT_NO_TYPE,	 /* files that files.out does not know */
+	REPORT_DIRECT, /* O_DIRECT */
+	REPORT_REMOTE, /* network file systems */
+	REPORT_NO_DISK, /* tmpfs, proc and the like */
+	REPORT_NO_TYPE, /* files that files.out does not know */
 	REPORT_SOURCES,
 };
 
@@ -107,22 +106,27 @@ struct report_sum {
 };
 
 struct report_file {
-	uint64_t row;	     /* 1 + offset of its last row in files.out; 0: none */
+	uint64_t row; /* 1 + offset of its last row in files.out; 0: none */
 	uint64_t read_bytes, write_bytes;
 	uint64_t calls, time_ns;
-	uint64_t size;	     /* the largest in files.out */
+	uint64_t size; /* the largest in files.out */
 	uint32_t opens, users; /* users: processes that did more than close it */
 	uint8_t type, medium;
 	uint8_t stream; /* 1 + its class in streams, 0: a file with data */
 	bool log, inside; /* a log, by its name; inside --path */
-	bool data;	  /* by its name neither a program, nor source code, nor a file of the system */
-	bool software;	  /* by its name one of these; set for folders, too */
+	bool data; /* by its name neither a program, nor source code, nor a file of the system */
+	bool software; /* by its name one of these; set for folders, too */
 	bool written_back; /* by a request of bio.out */
 };
 
 /* The spreads that a process has of its calls on files. */
 enum report_spread {
-	REPORT_READ_NS, REPORT_READ_BYTES, REPORT_WRITE_NS, REPORT_WRITE_BYTES, REPORT_OPEN_NS, REPORT_OTHER_NS,
+	REPORT_READ_NS,
+	REPORT_READ_BYTES,
+	REPORT_WRITE_NS,
+	REPORT_WRITE_BYTES,
+	REPORT_OPEN_NS,
+	REPORT_OTHER_NS,
 	REPORT_SPREADS,
 };
 
@@ -137,33 +141,34 @@ struct report_proc {
 	uint64_t stored_read; /* bytes of data read from disks and networks; 0 without WHY */
 	uint64_t software_ns, software_calls; /* in opens, reads and closes of programs and packages; likewise */
 	struct spread *spread[REPORT_SPREADS]; /* NULL: no such call */
-	bool has_spreads;	   /* as one of REPORT_SPREADS_MAX */
-	bool named;		   /* COMM is from pids.out */
-	bool on_gpu;		   /* gpu.out has it */
-	bool forked, execs;	   /* it began by a fork; it executed a program */
-	bool shell, spawned;	   /* by its arguments: it runs a shell; it is a worker spawned with an exec of the program */
-	uint8_t containers;	   /* how many containers its cgroup is in, one in the other */
-	bool aside;		   /* it runs containers, or is outside of those that were to be traced: the answer is not about it */
-	bool interpreter;	   /* it runs an interpreter, which reads the packages that a program imports */
-	uint32_t lives;		   /* by pids.out; more than one: the PID was reused */
+	bool has_spreads; /* as one of REPORT_SPREADS_MAX */
+	bool named; /* COMM is from pids.out */
+	bool on_gpu; /* gpu.out has it */
+	bool forked, execs; /* it began by a fork; it executed a program */
+	bool shell, spawned; /* by its arguments: it runs a shell; it is a worker spawned with an exec of the program */
+	uint8_t containers; /* how many containers its cgroup is in, one in the other */
+	bool aside; /* it runs containers, or is outside of those that were to be traced: the answer is not about it */
+	bool interpreter; /* it runs an interpreter, which reads the packages that a program imports */
+	uint32_t lives; /* by pids.out; more than one: the PID was reused */
 	uint64_t received; /* reads of pipes and sockets that returned data, since copies_from_ns */
 	/*
-	 * COPIES: children that run its program; BELOW: these and their copies. *_CPU_NS, *_DATA: the largest value of one.
+	 * COPIES: children that run its program; BELOW: these and their copies. *_CPU_NS, *_DATA: the largest value of
+	 * one.
 	 */
 	uint64_t copies, copies_from_ns, copies_cpu_ns, below, below_cpu_ns, below_data;
 	struct spans *waits; /* takes its main thread's calls on pipes and the like; NULL: not wanted */
 	uint64_t ppid;
 	uint64_t begin_ns, end_ns; /* of its life, where pids.out has it */
-	uint64_t args;		   /* a hash of them; 0: not known */
-	uint64_t user_ns, sys_ns;  /* of CPU time, when it ended */
-	uint64_t busy_ns;	   /* by sched.out: its threads ran, could have run, or waited for I/O; 0: not known */
+	uint64_t args; /* a hash of them; 0: not known */
+	uint64_t user_ns, sys_ns; /* of CPU time, when it ended */
+	uint64_t busy_ns; /* by sched.out: its threads ran, could have run, or waited for I/O; 0: not known */
 	char comm[64], rank[16];
 };
 
 struct report_disk {
 	char name[64];
 	bool stacked; /* its rows are bios, which go on to the disks below */
-	bool memory;  /* by its name */
+	bool memory; /* by its name */
 	uint64_t failed, self_requests, self_bytes;
 	struct report_disk_op {
 		uint64_t requests, bytes, queue_ns;
@@ -196,17 +201,17 @@ struct report_top_file {
 struct report_alloc {
 	bool present;
 	struct report_alloc_counts {
-		uint64_t peak_bytes, peak_blocks;   /* the most that was in use at a time */
-		uint64_t blocks, bytes;		    /* allocated; a realloc is one more block */
+		uint64_t peak_bytes, peak_blocks; /* the most that was in use at a time */
+		uint64_t blocks, bytes; /* allocated; a realloc is one more block */
 		uint64_t short_blocks, short_bytes; /* freed within ALLOCS_SHORT_NS */
-		uint64_t left_blocks, left_bytes;   /* never freed: in use when their process, or the trace, ended */
-		uint64_t frees, cross_frees;	    /* by another thread than the one that had allocated */
-		uint64_t unknown_frees;		    /* of blocks whose allocation is not in the trace; not in FREES */
+		uint64_t left_blocks, left_bytes; /* never freed: in use when their process, or the trace, ended */
+		uint64_t frees, cross_frees; /* by another thread than the one that had allocated */
+		uint64_t unknown_frees; /* of blocks whose allocation is not in the trace; not in FREES */
 		uint64_t failed;
 		uint64_t small_calls, small_bytes; /* below the threshold: counted, without rows */
 	} n;
 	uint64_t min_bytes; /* the threshold */
-	uint64_t peak_ns;   /* when; 0: not known */
+	uint64_t peak_ns; /* when; 0: not known */
 	char peak_time[40], peak_phase[PHASE_LABEL_MAX]; /* UTC; "": in none */
 };
 
@@ -220,7 +225,8 @@ struct report {
 	bool present[REPORT_KINDS];
 	struct scan_folder *folder; /* its files, while it is loaded; else NULL */
 	uint64_t trace_bytes;
-	uint64_t rows_missing; /* rows of calls and requests that were lost, or that the manifest counts and no file has */
+	uint64_t rows_missing; /* rows of calls and requests that were lost, or that the manifest counts and no file has
+				*/
 	struct report_missing missing;
 	bool uses_uring; /* files.out has an io_uring */
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
@@ -234,35 +240,35 @@ struct report {
 	uint64_t func_left_out; /* rows without a place in FUNCS */
 	struct hist side_lat; /* of calls that read and write (sendfile): the second side's, of the same time */
 	struct report_op bio[2]; /* completed R and W of the lowest disks */
-	uint64_t no_result, no_result_bytes;	  /* io_submit: outcome not known; REQUESTED */
-	uint64_t map_calls, map_bytes;		  /* mmap of files */
+	uint64_t no_result, no_result_bytes; /* io_submit: outcome not known; REQUESTED */
+	uint64_t map_calls, map_bytes; /* mmap of files */
 	uint64_t clock_error_ns, clock_steps, asleep_ns;
 
 	struct timeline *timeline; /* NULL: not asked for */
-	struct why *why;	   /* NULL: not asked for */
+	struct why *why; /* NULL: not asked for */
 	/* Uses of files by processes; pipes, sockets and the like. */
 	struct report_uses *uses;
 	struct report_streams *streams;
 	struct report_datasets *datasets; /* likewise */
-	struct report_causes *causes;	  /* of the disks' work */
-	struct report_faults *faults;	  /* that waited for a disk */
-	struct report_cache *cache;	  /* the page cache by file */
-	struct report_allocs *allocs;	  /* memory that programs allocated */
+	struct report_causes *causes; /* of the disks' work */
+	struct report_faults *faults; /* that waited for a disk */
+	struct report_cache *cache; /* the page cache by file */
+	struct report_allocs *allocs; /* memory that programs allocated */
 	struct report_accesses *accesses; /* and what they touched of it, and of files */
-	struct memory_map *memory;	  /* both as a picture; NULL: not asked for, or there is nothing to show */
+	struct memory_map *memory; /* both as a picture; NULL: not asked for, or there is nothing to show */
 	struct report_alloc alloc;
 	struct {
-		uint32_t n;	   /* processes that have spreads */
+		uint32_t n; /* processes that have spreads */
 		uint64_t left_out; /* calls of processes that found no room */
 	} spreads;
 	struct report_only {
 		char *path; /* escaped as in files.out, no slash at its end; NULL: all files */
 		uint64_t rows, left_out; /* calls; those on files outside of PATH */
 	} only;
-	struct phases *phases;	   /* of the job, known before rows are read; NULL: not asked for */
+	struct phases *phases; /* of the job, known before rows are read; NULL: not asked for */
 	struct phase_saves *saves; /* writes that may be of checkpoints; NULL: not asked for */
 	struct gaps gaps;
-	struct report_cpu *cpu;	   /* NULL: not asked for, or no CPU scheduling in the trace */
+	struct report_cpu *cpu; /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */
 	struct report_proc other_proc;
@@ -273,11 +279,13 @@ struct report {
 	} by_type[REPORT_TYPES][2]; /* of vfs_rw, R and W */
 	struct report_source_sum {
 		uint64_t calls, bytes, disk_bytes;
-		uint64_t disk_calls;  /* calls that made the kernel read from the disk */
+		uint64_t disk_calls; /* calls that made the kernel read from the disk */
 		uint64_t unaccounted; /* DISK_BYTES is `-` */
 	} source[REPORT_SOURCES];
 	/* Reads from files by size: [0] end of file, [i] 2^(i-1) to 2^i - 1 bytes. */
-	struct { uint64_t calls, bytes; } read_size[65];
+	struct {
+		uint64_t calls, bytes;
+	} read_size[65];
 
 	/* SLOW, RUNNING: on files. WAITS, RUNNING_WAITS: waiting for others, on pipes, sockets, terminals, devices. */
 	struct report_calls slow, waits, running, running_waits;
@@ -290,8 +298,8 @@ struct report {
 	unsigned int n_notes;
 
 	/*
-	 * How often report_fit() has halved the lists of JSON and page so that the page is not too large. A list then has
-	 * its first entries, and the number of those left out.
+	 * How often report_fit() has halved the lists of JSON and page so that the page is not too large. A list then
+	 * has its first entries, and the number of those left out.
 	 */
 	unsigned int thin;
 };
@@ -310,12 +318,14 @@ extern const char *const report_source_names[REPORT_SOURCES];
 extern const char report_t_names[REPORT_TS];
 
 /*
- * Whether M is a probe whose rows this report does not read: its counts are the manifest's. For sched see report/cpu/cpu.h.
+ * Whether M is a probe whose rows this report does not read: its counts are the manifest's. For sched see
+ * report/cpu/cpu.h.
  */
 bool report_is_by_manifest(const struct manifest_probe *m);
 /*
- * Returns how many of N rows of the file NAME, of which only sums remain (--keep, --rollup-only), are of the part that is looked
- * at, after rollup.out has been read: a sum, of a minute at most, counts by its last row. Without rollup.out, all N.
+ * Returns how many of N rows of the file NAME, of which only sums remain (--keep, --rollup-only), are of the part that
+ * is looked at, after rollup.out has been read: a sum, of a minute at most, counts by its last row. Without rollup.out,
+ * all N.
  */
 uint64_t report_summed_rows(const struct report *r, const char *name, uint64_t n);
 /* Returns the workload's command line, else dltraced's; "" when it is not known. */

@@ -10,35 +10,119 @@
 #include "base/util.h"
 
 static const char *const column_names[COLUMNS] = {
-	[COL_BYTES] = "BYTES", [COL_DISK_BYTES] = "DISK_BYTES", [COL_FID] = "FID", [COL_LAT_NS] = "LAT_NS",
-	[COL_LEN] = "LEN", [COL_OFFSET] = "OFFSET", [COL_PID] = "PID", [COL_QLAT_NS] = "QLAT_NS",
-	[COL_REQUESTED] = "REQUESTED", [COL_RETURNED] = "RETURNED", [COL_TID] = "TID",
-	[COL_TIMESTAMP] = "TIMESTAMP", [COL_ARGS] = "ARGS", [COL_BLOCKED_NS] = "BLOCKED_NS",
-	[COL_BOOTTIME_NS] = "BOOTTIME_NS", [COL_CALL] = "CALL", [COL_CGROUP] = "CGROUP", [COL_COMM] = "COMM", [COL_COUNT] = "COUNT",
-	[COL_CPU] = "CPU", [COL_DISK] = "DISK", [COL_DISK_NS] = "DISK_NS", [COL_ERROR_NS] = "ERROR_NS",
-	[COL_EVENT] = "EVENT", [COL_FAILED] = "FAILED", [COL_FD] = "FD", [COL_FILE] = "FILE",
-	[COL_FLAGS] = "FLAGS", [COL_FSTYPE] = "FSTYPE", [COL_FUNC] = "FUNC", [COL_KIND] = "KIND",
-	[COL_MAX_LAT_NS] = "MAX_LAT_NS", [COL_MAX_NS] = "MAX_NS", [COL_NEXT_COMM] = "NEXT_COMM",
-	[COL_NEXT_PID] = "NEXT_PID", [COL_NEXT_TID] = "NEXT_TID", [COL_PAGES] = "PAGES", [COL_PATH] = "PATH", [COL_PPID] = "PPID",
-	[COL_PREEMPTED] = "PREEMPTED", [COL_PREV_COMM] = "PREV_COMM", [COL_PREV_PID] = "PREV_PID",
-	[COL_PREV_STATE] = "PREV_STATE", [COL_PREV_TID] = "PREV_TID", [COL_PROBE] = "PROBE",
-	[COL_RANK] = "RANK", [COL_REALPATH] = "REALPATH", [COL_REALTIME_NS] = "REALTIME_NS", [COL_RET] = "RET",
-	[COL_ROWS] = "ROWS", [COL_RUNQ_NS] = "RUNQ_NS", [COL_RUN_NS] = "RUN_NS", [COL_RW] = "RW",
-	[COL_SEGMENT] = "SEGMENT", [COL_SIZE] = "SIZE", [COL_SLEEP_NS] = "SLEEP_NS", [COL_SPAN_NS] = "SPAN_NS",
-	[COL_STATUS] = "STATUS", [COL_T] = "T", [COL_TIME] = "TIME", [COL_TYPE] = "TYPE", [COL_UNTIL_NS] = "UNTIL_NS",
-	[COL_WAIT_NS] = "WAIT_NS", [COL_WCOMM] = "WCOMM", [COL_WN] = "WN", [COL_WPID] = "WPID",
-	[COL_ADDR] = "ADDR", [COL_ALLOC_TID] = "ALLOC_TID", [COL_BUILD_ID] = "BUILD_ID", [COL_FRAMES] = "FRAMES",
-	[COL_LIFE_NS] = "LIFE_NS", [COL_OLD_SITE] = "OLD_SITE", [COL_OLD_SIZE] = "OLD_SIZE", [COL_SITE] = "SITE", [COL_OLD_ADDR] = "OLD_ADDR", [COL_OLD_LEN] = "OLD_LEN",
-	[COL_SOURCE] = "SOURCE", [COL_TOUCHED] = "TOUCHED",
-	[COL_AHEAD] = "AHEAD", [COL_DIRTIED] = "DIRTIED", [COL_EVICTED] = "EVICTED", [COL_HIT] = "HIT",
-	[COL_MISS] = "MISS", [COL_READ] = "READ", [COL_SECTOR] = "SECTOR", [COL_USED] = "USED", [COL_WASTED] = "WASTED",
-	[COL_ANON] = "ANON", [COL_CACHED] = "CACHED", [COL_DIRTY] = "DIRTY", [COL_FREE] = "FREE", [COL_WRITEBACK] = "WRITEBACK",
-	[COL_WRITTEN] = "WRITTEN", [COL_EXTENTS] = "EXTENTS", [COL_FOFF] = "FOFF", [COL_PERCENT_GNICE] = "%gnice", [COL_PERCENT_GUEST] = "%guest",
-	[COL_PERCENT_IDLE] = "%idle", [COL_PERCENT_IOWAIT] = "%iowait", [COL_PERCENT_IRQ] = "%irq",
-	[COL_PERCENT_NICE] = "%nice", [COL_PERCENT_SOFT] = "%soft", [COL_PERCENT_STEAL] = "%steal",
-	[COL_PERCENT_SYS] = "%sys", [COL_PERCENT_USR] = "%usr", [COL_PERCENT_UTIL] = "%util",
-	[COL_AQU_SZ] = "aqu-sz", [COL_DEVICE] = "Device", [COL_GPU] = "gpu", [COL_GPU_FB] = "fb",
-	[COL_GPU_MEM] = "mem", [COL_GPU_PID] = "pid", [COL_GPU_SM] = "sm",
+	[COL_BYTES] = "BYTES",
+	[COL_DISK_BYTES] = "DISK_BYTES",
+	[COL_FID] = "FID",
+	[COL_LAT_NS] = "LAT_NS",
+	[COL_LEN] = "LEN",
+	[COL_OFFSET] = "OFFSET",
+	[COL_PID] = "PID",
+	[COL_QLAT_NS] = "QLAT_NS",
+	[COL_REQUESTED] = "REQUESTED",
+	[COL_RETURNED] = "RETURNED",
+	[COL_TID] = "TID",
+	[COL_TIMESTAMP] = "TIMESTAMP",
+	[COL_ARGS] = "ARGS",
+	[COL_BLOCKED_NS] = "BLOCKED_NS",
+	[COL_BOOTTIME_NS] = "BOOTTIME_NS",
+	[COL_CALL] = "CALL",
+	[COL_CGROUP] = "CGROUP",
+	[COL_COMM] = "COMM",
+	[COL_COUNT] = "COUNT",
+	[COL_CPU] = "CPU",
+	[COL_DISK] = "DISK",
+	[COL_DISK_NS] = "DISK_NS",
+	[COL_ERROR_NS] = "ERROR_NS",
+	[COL_EVENT] = "EVENT",
+	[COL_FAILED] = "FAILED",
+	[COL_FD] = "FD",
+	[COL_FILE] = "FILE",
+	[COL_FLAGS] = "FLAGS",
+	[COL_FSTYPE] = "FSTYPE",
+	[COL_FUNC] = "FUNC",
+	[COL_KIND] = "KIND",
+	[COL_MAX_LAT_NS] = "MAX_LAT_NS",
+	[COL_MAX_NS] = "MAX_NS",
+	[COL_NEXT_COMM] = "NEXT_COMM",
+	[COL_NEXT_PID] = "NEXT_PID",
+	[COL_NEXT_TID] = "NEXT_TID",
+	[COL_PAGES] = "PAGES",
+	[COL_PATH] = "PATH",
+	[COL_PPID] = "PPID",
+	[COL_PREEMPTED] = "PREEMPTED",
+	[COL_PREV_COMM] = "PREV_COMM",
+	[COL_PREV_PID] = "PREV_PID",
+	[COL_PREV_STATE] = "PREV_STATE",
+	[COL_PREV_TID] = "PREV_TID",
+	[COL_PROBE] = "PROBE",
+	[COL_RANK] = "RANK",
+	[COL_REALPATH] = "REALPATH",
+	[COL_REALTIME_NS] = "REALTIME_NS",
+	[COL_RET] = "RET",
+	[COL_ROWS] = "ROWS",
+	[COL_RUNQ_NS] = "RUNQ_NS",
+	[COL_RUN_NS] = "RUN_NS",
+	[COL_RW] = "RW",
+	[COL_SEGMENT] = "SEGMENT",
+	[COL_SIZE] = "SIZE",
+	[COL_SLEEP_NS] = "SLEEP_NS",
+	[COL_SPAN_NS] = "SPAN_NS",
+	[COL_STATUS] = "STATUS",
+	[COL_T] = "T",
+	[COL_TIME] = "TIME",
+	[COL_TYPE] = "TYPE",
+	[COL_UNTIL_NS] = "UNTIL_NS",
+	[COL_WAIT_NS] = "WAIT_NS",
+	[COL_WCOMM] = "WCOMM",
+	[COL_WN] = "WN",
+	[COL_WPID] = "WPID",
+	[COL_ADDR] = "ADDR",
+	[COL_ALLOC_TID] = "ALLOC_TID",
+	[COL_BUILD_ID] = "BUILD_ID",
+	[COL_FRAMES] = "FRAMES",
+	[COL_LIFE_NS] = "LIFE_NS",
+	[COL_OLD_SITE] = "OLD_SITE",
+	[COL_OLD_SIZE] = "OLD_SIZE",
+	[COL_SITE] = "SITE",
+	[COL_OLD_ADDR] = "OLD_ADDR",
+	[COL_OLD_LEN] = "OLD_LEN",
+	[COL_SOURCE] = "SOURCE",
+	[COL_TOUCHED] = "TOUCHED",
+	[COL_AHEAD] = "AHEAD",
+	[COL_DIRTIED] = "DIRTIED",
+	[COL_EVICTED] = "EVICTED",
+	[COL_HIT] = "HIT",
+	[COL_MISS] = "MISS",
+	[COL_READ] = "READ",
+	[COL_SECTOR] = "SECTOR",
+	[COL_USED] = "USED",
+	[COL_WASTED] = "WASTED",
+	[COL_ANON] = "ANON",
+	[COL_CACHED] = "CACHED",
+	[COL_DIRTY] = "DIRTY",
+	[COL_FREE] = "FREE",
+	[COL_WRITEBACK] = "WRITEBACK",
+	[COL_WRITTEN] = "WRITTEN",
+	[COL_EXTENTS] = "EXTENTS",
+	[COL_FOFF] = "FOFF",
+	[COL_PERCENT_GNICE] = "%gnice",
+	[COL_PERCENT_GUEST] = "%guest",
+	[COL_PERCENT_IDLE] = "%idle",
+	[COL_PERCENT_IOWAIT] = "%iowait",
+	[COL_PERCENT_IRQ] = "%irq",
+	[COL_PERCENT_NICE] = "%nice",
+	[COL_PERCENT_SOFT] = "%soft",
+	[COL_PERCENT_STEAL] = "%steal",
+	[COL_PERCENT_SYS] = "%sys",
+	[COL_PERCENT_USR] = "%usr",
+	[COL_PERCENT_UTIL] = "%util",
+	[COL_AQU_SZ] = "aqu-sz",
+	[COL_DEVICE] = "Device",
+	[COL_GPU] = "gpu",
+	[COL_GPU_FB] = "fb",
+	[COL_GPU_MEM] = "mem",
+	[COL_GPU_PID] = "pid",
+	[COL_GPU_SM] = "sm",
 };
 
 void report_copy(char *dst, size_t size, struct reader_field f)
@@ -141,14 +225,14 @@ int scan_begin(struct scan *s, struct scan_folder *f, const char *name)
 }
 
 /*
- * Columns whose numbers a kernel cannot get to 2^62, 146 years of ns: a row of which one is larger is damaged or made up. So
- * sums of two never overflow. What a program asks for (REQUESTED, LEN, OFFSET) may be any number.
+ * Columns whose numbers a kernel cannot get to 2^62, 146 years of ns: a row of which one is larger is damaged or made
+ * up. So sums of two never overflow. What a program asks for (REQUESTED, LEN, OFFSET) may be any number.
  */
 #define MOST_BITS 62
 static const bool is_bounded[SCAN_NUMBERS] = {
-	[COL_BLOCKED_NS] = true, [COL_BYTES] = true, [COL_DISK_BYTES] = true, [COL_DISK_NS] = true, [COL_LAT_NS] = true,
-	[COL_QLAT_NS] = true, [COL_RETURNED] = true, [COL_RUNQ_NS] = true, [COL_RUN_NS] = true, [COL_SLEEP_NS] = true,
-	[COL_SPAN_NS] = true, [COL_TIMESTAMP] = true,
+	[COL_BLOCKED_NS] = true, [COL_BYTES] = true,    [COL_DISK_BYTES] = true, [COL_DISK_NS] = true,
+	[COL_LAT_NS] = true,     [COL_QLAT_NS] = true,  [COL_RETURNED] = true,   [COL_RUNQ_NS] = true,
+	[COL_RUN_NS] = true,     [COL_SLEEP_NS] = true, [COL_SPAN_NS] = true,    [COL_TIMESTAMP] = true,
 };
 
 /* Returns the bits of those of N numbers that are too large. */
@@ -177,8 +261,8 @@ static void read_numbers(struct scan *scan, unsigned int n)
 			scan->number[c][__builtin_ctz(none)] = 0;
 	}
 	scan->timed = scan->is_number[COL_PID] & scan->is_number[COL_TID] & scan->is_number[COL_LAT_NS];
-	scan->plain = scan->timed & scan->is_number[COL_DISK_BYTES] & scan->is_number[COL_FID] & scan->is_number[COL_OFFSET] &
-		   scan->is_number[COL_RETURNED];
+	scan->plain = scan->timed & scan->is_number[COL_DISK_BYTES] & scan->is_number[COL_FID] &
+		      scan->is_number[COL_OFFSET] & scan->is_number[COL_RETURNED];
 }
 
 int scan_rows(struct scan *s)
@@ -235,7 +319,8 @@ static void find_gap(const struct scan *scan, struct scan_place *before)
 {
 	const struct reader *rd = &scan->file->reader;
 	const struct scan_place now = {
-		.ns = scan->taken.last_ns, .nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
+		.ns = scan->taken.last_ns,
+		.nr = rd->segments[MIN(rd->at, rd->n_segments - 1)].file.nr,
 		.left_out = rd->gone + rd->bad + rd->damaged,
 	};
 
@@ -252,7 +337,8 @@ static void find_dropped(const struct scan *s)
 	const char *name = report_kind_names[s->kind];
 	const struct manifest_probe *p = manifest_probe(&r->manifest, name);
 
-	if (p && report_summed_rows(r, name, p->dropped) && r->manifest.start_ns && s->taken.first_ns > r->manifest.start_ns)
+	if (p && report_summed_rows(r, name, p->dropped) && r->manifest.start_ns &&
+	    s->taken.first_ns > r->manifest.start_ns)
 		gaps_add(&s->report->gaps, GAP_LOST, name, r->manifest.start_ns, s->taken.first_ns,
 			 "%s: rows were dropped by --keep", name);
 }
@@ -273,7 +359,8 @@ void report_scan_place(const struct scan *scan, struct scan_place *place)
 		return; /* the rows of the whole trace */
 	if (report->first_ns == 0 || taken->earliest_ns < report->first_ns) {
 		report->first_ns = taken->earliest_ns;
-		report_copy(report->first_time, sizeof(report->first_time), reader_field(&scan->ahead[taken->earliest], scan->at[COL_TIME]));
+		report_copy(report->first_time, sizeof(report->first_time),
+			    reader_field(&scan->ahead[taken->earliest], scan->at[COL_TIME]));
 	}
 	report->last_ns = MAX(report->last_ns, taken->latest_ns);
 }
@@ -287,11 +374,12 @@ void scan_note_header(const struct scan_file *file, uint64_t bad_rows, const str
 	if (strcmp(rd->name, file->name) != 0)
 		notes_add(to, "%s.out: its header names another file", file->name);
 	if (rd->schema > READER_SCHEMA)
-		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name", file->name,
-			  rd->schema);
+		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name",
+			  file->name, rd->schema);
 	if (rd->bad_rows + bad_rows)
 		notes_add(to, "%s.out: %s left out", file->name,
-			  FMT_N(rd->bad_rows + bad_rows, "row could not be read and is", "rows could not be read and are"));
+			  FMT_N(rd->bad_rows + bad_rows, "row could not be read and is",
+				"rows could not be read and are"));
 	if (rd->cut)
 		notes_add(to, "%s.out: the last row is cut off and is left out", file->name);
 }
@@ -299,7 +387,9 @@ void scan_note_header(const struct scan_file *file, uint64_t bad_rows, const str
 void scan_note_error(const struct scan_file *f, const struct notes *to)
 {
 	if (f->error == -ENOTSUP)
-		notes_add(to, "%s.out is compressed in a format that this dltraced was built without; unpack it first (zstd -d --rm, gzip -d)",
+		notes_add(to,
+			  "%s.out is compressed in a format that this dltraced was built without; unpack it first "
+			  "(zstd -d --rm, gzip -d)",
 			  f->name);
 	else if (f->error < 0 && f->error != -ENOENT && f->error != -ENODATA && f->error != -EBADMSG)
 		notes_add(to, "%s.out could not be read: %s", f->name, strerror(-f->error));

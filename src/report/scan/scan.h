@@ -35,16 +35,101 @@ enum column {
 	COL_TID,
 	COL_TIMESTAMP,
 	SCAN_NUMBERS,
-	COL_ADDR = SCAN_NUMBERS, COL_AHEAD, COL_ALLOC_TID, COL_ANON, COL_ARGS, COL_BOOTTIME_NS, COL_BUILD_ID, COL_CACHED, COL_CALL, COL_CGROUP, COL_COMM, COL_COUNT, COL_CPU, COL_DIRTIED, COL_DIRTY, COL_DISK,
-	COL_ERROR_NS, COL_EVENT, COL_EVICTED, COL_EXTENTS, COL_FAILED, COL_FILE, COL_FLAGS, COL_FOFF, COL_FRAMES, COL_FREE, COL_FSTYPE, COL_FUNC, COL_HIT, COL_KIND, COL_LIFE_NS, COL_MAX_LAT_NS, COL_MAX_NS, COL_MISS,
-	COL_NEXT_COMM, COL_NEXT_PID, COL_NEXT_TID, COL_OLD_ADDR, COL_OLD_LEN, COL_OLD_SITE, COL_OLD_SIZE, COL_PAGES, COL_PATH, COL_PPID, COL_PREEMPTED, COL_PREV_COMM, COL_PREV_PID,
-	COL_PREV_STATE, COL_PREV_TID, COL_PROBE, COL_RANK, COL_READ, COL_REALPATH, COL_REALTIME_NS, COL_RET, COL_ROWS, COL_RW,
-	COL_SECTOR, COL_SEGMENT, COL_SITE, COL_SIZE, COL_SOURCE, COL_STATUS, COL_T, COL_TIME, COL_TOUCHED, COL_TYPE, COL_UNTIL_NS, COL_USED, COL_WAIT_NS, COL_WASTED, COL_WCOMM, COL_WN,
-	COL_WPID, COL_WRITEBACK, COL_WRITTEN,
+	COL_ADDR = SCAN_NUMBERS,
+	COL_AHEAD,
+	COL_ALLOC_TID,
+	COL_ANON,
+	COL_ARGS,
+	COL_BOOTTIME_NS,
+	COL_BUILD_ID,
+	COL_CACHED,
+	COL_CALL,
+	COL_CGROUP,
+	COL_COMM,
+	COL_COUNT,
+	COL_CPU,
+	COL_DIRTIED,
+	COL_DIRTY,
+	COL_DISK,
+	COL_ERROR_NS,
+	COL_EVENT,
+	COL_EVICTED,
+	COL_EXTENTS,
+	COL_FAILED,
+	COL_FILE,
+	COL_FLAGS,
+	COL_FOFF,
+	COL_FRAMES,
+	COL_FREE,
+	COL_FSTYPE,
+	COL_FUNC,
+	COL_HIT,
+	COL_KIND,
+	COL_LIFE_NS,
+	COL_MAX_LAT_NS,
+	COL_MAX_NS,
+	COL_MISS,
+	COL_NEXT_COMM,
+	COL_NEXT_PID,
+	COL_NEXT_TID,
+	COL_OLD_ADDR,
+	COL_OLD_LEN,
+	COL_OLD_SITE,
+	COL_OLD_SIZE,
+	COL_PAGES,
+	COL_PATH,
+	COL_PPID,
+	COL_PREEMPTED,
+	COL_PREV_COMM,
+	COL_PREV_PID,
+	COL_PREV_STATE,
+	COL_PREV_TID,
+	COL_PROBE,
+	COL_RANK,
+	COL_READ,
+	COL_REALPATH,
+	COL_REALTIME_NS,
+	COL_RET,
+	COL_ROWS,
+	COL_RW,
+	COL_SECTOR,
+	COL_SEGMENT,
+	COL_SITE,
+	COL_SIZE,
+	COL_SOURCE,
+	COL_STATUS,
+	COL_T,
+	COL_TIME,
+	COL_TOUCHED,
+	COL_TYPE,
+	COL_UNTIL_NS,
+	COL_USED,
+	COL_WAIT_NS,
+	COL_WASTED,
+	COL_WCOMM,
+	COL_WN,
+	COL_WPID,
+	COL_WRITEBACK,
+	COL_WRITTEN,
 	/* of the collectors' files: */
-	COL_PERCENT_GNICE, COL_PERCENT_GUEST, COL_PERCENT_IDLE, COL_PERCENT_IOWAIT, COL_PERCENT_IRQ,
-	COL_PERCENT_NICE, COL_PERCENT_SOFT, COL_PERCENT_STEAL, COL_PERCENT_SYS, COL_PERCENT_USR,
-	COL_PERCENT_UTIL, COL_AQU_SZ, COL_DEVICE, COL_GPU, COL_GPU_FB, COL_GPU_MEM, COL_GPU_PID, COL_GPU_SM,
+	COL_PERCENT_GNICE,
+	COL_PERCENT_GUEST,
+	COL_PERCENT_IDLE,
+	COL_PERCENT_IOWAIT,
+	COL_PERCENT_IRQ,
+	COL_PERCENT_NICE,
+	COL_PERCENT_SOFT,
+	COL_PERCENT_STEAL,
+	COL_PERCENT_SYS,
+	COL_PERCENT_USR,
+	COL_PERCENT_UTIL,
+	COL_AQU_SZ,
+	COL_DEVICE,
+	COL_GPU,
+	COL_GPU_FB,
+	COL_GPU_MEM,
+	COL_GPU_PID,
+	COL_GPU_SM,
 	COLUMNS,
 };
 
@@ -87,7 +172,7 @@ struct scan {
 	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
 	uint32_t plain; /* bit I: the same holds, and all other fields of vfs_rw that may lack a number have one */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
-	uint64_t time_ns;    /* TIMESTAMP of this row */
+	uint64_t time_ns; /* TIMESTAMP of this row */
 	/* TIMESTAMP and TID of the row before: rows of one call share them */
 	uint64_t last_ns, last_tid;
 	bool last_write;
@@ -150,8 +235,8 @@ static inline bool scan_is(const struct scan *s, enum column c, const char *valu
 }
 
 /*
- * The facts that report/rows.c has parsed from the current row, which is of a call. A function that is not inlined gets a
- * copy: so the compiler knows that writing a sum changes no fact, and need not load them again.
+ * The facts that report/rows.c has parsed from the current row, which is of a call. A function that is not inlined gets
+ * a copy: so the compiler knows that writing a sum changes no fact, and need not load them again.
  */
 struct report_call_facts {
 	uint64_t pid, tid, fid, lat_ns;
@@ -164,7 +249,8 @@ struct report_call_facts {
 	bool running, failed;
 	bool rw; /* of vfs_rw: a constant in inlined code, unlike scan.kind. The next two lines are for vfs_rw only */
 	bool plain; /* the row's bit of scan.plain, for the same reason */
-	bool write, done, accounted; /* done: it returned a number of bytes; accounted: the bytes from disks are known */
+	bool write, done,
+		accounted; /* done: it returned a number of bytes; accounted: the bytes from disks are known */
 	/* A further row of the call before (sendfile, io_submit), whose time is counted already; again_side: */
 	bool again, again_side; /* for this side (R or W), too */
 };
@@ -247,15 +333,16 @@ struct scan_taker {
 
 /* Gives the rows of ahead[] to T, which may be NULL. */
 void scan_give(struct scan *s, struct scan_taker *t);
-/* Gives all rows of NAME.out to TAKER. Returns the file; its ERROR is set when it could not be opened or read to its end. */
+/* Gives all rows of NAME.out to TAKER. Returns the file; its ERROR is set when it could not be opened or read to its
+ * end. */
 struct scan_file *scan_walk(struct scan_folder *folder, const char *name, struct scan_taker *taker);
 
 /* --- what is odd ------------------------------------------------------------------------------------------- */
 
 /* The position of reading among the segments of a file: a batch of rows is of one segment. */
 struct scan_place {
-	uint64_t ns;	  /* of the row before */
-	uint32_t nr;	  /* of its segment */
+	uint64_t ns; /* of the row before */
+	uint32_t nr; /* of its segment */
 	size_t left_out; /* segments that could not be read, or not to their ends */
 };
 /* Updates PLACE with the rows just taken, and adds a gap when a segment is missing before them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a row of sync.out does. Some of its calls wait until bytes are on the disk; the others set a file's size, and wait
- * for no disk. Of files in memory (/dev/shm), those make room for what is written there next: a PyTorch loader calls
- * fallocate(2) for each batch that it hands over.
+ * What a row of sync.out does. Some of its calls wait until bytes are on the disk; the others set a file's size, and
+ * wait for no disk. Of files in memory (/dev/shm), those make room for what is written there next: a PyTorch loader
+ * calls fallocate(2) for each batch that it hands over.
  */
 #ifndef REPORT_SCAN_SYNCS_H
 #define REPORT_SCAN_SYNCS_H

@@ -38,8 +38,11 @@ static void line(FILE *out, const struct compare *compare, const struct compare_
 
 		fprintf(out, " %12s", value(buf, measure->unit, measure->value[i]));
 		if (!isnan(ratio))
-			snprintf(times, sizeof(times), ratio > 0 && ratio < 0.005 ? "<0.01" :
-						       ratio >= 999.5 ? "%.3g" : "%.2f", ratio);
+			snprintf(times, sizeof(times),
+				 ratio > 0 && ratio < 0.005 ? "<0.01" :
+				 ratio >= 999.5             ? "%.3g" :
+							      "%.2f",
+				 ratio);
 		if (i)
 			fprintf(out, " %8s", times);
 	}

@@ -52,7 +52,7 @@ static void differing_cpus(const struct report_cpu *cpu, FILE *out)
 		if (differs)
 			fprintf(out, "  CPU %u has %s: %s\n", i, SECONDS(ns),
 				cpu->manifest.complete ? "it was not always online, or rows are missing" :
-						       "the trace has no end");
+							 "the trace has no end");
 	}
 }
 
@@ -65,7 +65,8 @@ static void invariant(const struct report_cpu *cpu, FILE *out)
 	fprintf(out, FACT_LABEL "%s\n", "sum over CPUs", SECONDS(cpu->by_cpu_ns));
 	fprintf(out, FACT_LABEL "%s = %s x %u\n", "wall x CPUs", SECONDS(all), SECONDS(cpu->wall_ns), cpu->cpus_seen);
 	fprintf(out, FACT_LABEL "%s\n", "difference",
-		SECONDS(MAX(all, MAX(cpu->by_task_ns, cpu->by_cpu_ns)) - MIN(all, MIN(cpu->by_task_ns, cpu->by_cpu_ns))));
+		SECONDS(MAX(all, MAX(cpu->by_task_ns, cpu->by_cpu_ns)) -
+			MIN(all, MIN(cpu->by_task_ns, cpu->by_cpu_ns))));
 	differing_cpus(cpu, out);
 }
 

@@ -58,8 +58,8 @@ static bool thin(const struct page_fit *f)
 }
 
 /*
- * Each fold of the bins halves the part of the page that depends on them. Where the rest alone exceeds the limit, folds do
- * not help: then lists are shortened before the next fold.
+ * Each fold of the bins halves the part of the page that depends on them. Where the rest alone exceeds the limit, folds
+ * do not help: then lists are shortened before the next fold.
  */
 void report_page_fit(const struct page_fit *fit, struct json *json)
 {

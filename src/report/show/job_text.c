@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A job on several hosts for a terminal: the answer for all of it, when each host was traced, then each host's report. */
+/* A job on several hosts for a terminal: the answer for all of it, when each host was traced, then each host's report.
+ */
 #include <stdio.h>
 
 #include "base/fmt.h"
@@ -33,8 +34,8 @@ static void host(const struct report_job *job, unsigned int i, FILE *out)
 
 	rows_of(job_host->report, &rows, &lost);
 	fmt_plain(out, job_host->name, NAME_WIDTH);
-	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(job_host->report)), FMT_COUNT(rows),
-		FMT_COUNT(lost), job_host->error_ns ? FMT_NS(job_host->error_ns) : "-");
+	fprintf(out, HOST_LINE, FMT_NS(report_job_after_ns(job, i)), FMT_NS(report_duration_ns(job_host->report)),
+		FMT_COUNT(rows), FMT_COUNT(lost), job_host->error_ns ? FMT_NS(job_host->error_ns) : "-");
 	fmt_text(out, rules ? rules->bottleneck.rule->code : "-", CODE_WIDTH);
 	fmt_plain(out, job_host->dir, 0);
 	fputc('\n', out);
@@ -47,7 +48,9 @@ static void head(const struct report_job *job, FILE *out)
 	if (report_job_why(job, &f))
 		why_finding_text(&f, out);
 	finding_free(&f);
-	fprintf(out, "\n%u hosts of one job, from %s on (AFTER: began this long after the first; CLOCK: maximum error of its clock)\n",
+	fprintf(out,
+		"\n%u hosts of one job, from %s on (AFTER: began this long after the first; CLOCK: maximum error of "
+		"its clock)\n",
 		job->n, report_started(job->total));
 	fmt_text(out, "HOST", NAME_WIDTH);
 	fprintf(out, HOST_LINE, "AFTER", "LASTED", "ROWS", "LOST", "CLOCK");
@@ -58,7 +61,8 @@ static void head(const struct report_job *job, FILE *out)
 	if (job->between_known)
 		fprintf(out, "times of two hosts may differ by up to %s\n", FMT_NS(job->between_ns));
 	else
-		fprintf(out, "by how much times of two hosts may differ is not known; their clocks were read within %s\n",
+		fprintf(out,
+			"by how much times of two hosts may differ is not known; their clocks were read within %s\n",
 			FMT_NS(job->read_error_ns));
 }
 

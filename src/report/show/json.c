@@ -106,7 +106,8 @@ void report_rest_json(const void *of, struct json *json)
 	for (unsigned int i = 0; i < report->n_notes; i++)
 		json_str(json, NULL, report->notes[i]);
 	if (report->thin)
-		json_str(json, NULL, "lists are shortened here, since a page has 5 MiB at most: the text of dltraced "
+		json_str(json, NULL,
+			 "lists are shortened here, since a page has 5 MiB at most: the text of dltraced "
 			 "report and the trace folder have the rest");
 	json_end(json);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts of a report as members of the object that is open in J (docs/report-json.md has the names), and pages around such an
- * object.
+ * Parts of a report as members of the object that is open in J (docs/report-json.md has the names), and pages around
+ * such an object.
  */
 #ifndef REPORT_SHOW_JSON_H
 #define REPORT_SHOW_JSON_H
@@ -37,8 +37,8 @@ struct page_fit {
 };
 
 /*
- * Lengthens bins and shortens lists until the page fits into PAGE_BYTES_MAX, or nothing can be shortened further. Leaves the
- * page's object in JSON, which must be empty.
+ * Lengthens bins and shortens lists until the page fits into PAGE_BYTES_MAX, or nothing can be shortened further.
+ * Leaves the page's object in JSON, which must be empty.
  */
 void report_page_fit(const struct page_fit *fit, struct json *json);
 

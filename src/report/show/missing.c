@@ -28,11 +28,13 @@ VIEW_GET(is_damage, struct report, r, struct missing_reason, reason)
 static const struct view_column reason_columns[] = {
 	{ "code", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, kind), .names = missing_codes,
 	  .what = "[rules.md](rules.md#what-is-missing) has them" },
-	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file), .what = "the affected probe; null: several" },
+	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file),
+	  .what = "the affected probe; null: several" },
 	{ "count", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct missing_reason, n), .what = "of rows, calls or processes" },
 	{ "of", NULL, VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct missing_reason, of),
 	  .what = "rows of the file, bytes, calls, processes" },
-	{ "share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(struct missing_reason, share), .what = "their part of that; null: not known" },
+	{ "share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(struct missing_reason, share),
+	  .what = "their part of that; null: not known" },
 	{ "matters", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct missing_reason, matters),
 	  .what = "the answer could be different" },
 	{ "damage", NULL, VIEW_FLAG, .get = is_damage,
@@ -42,6 +44,8 @@ static const struct view_column reason_columns[] = {
 };
 
 const struct view view_missing_reasons = {
-	.key = "missing_reasons", .what = "each reason why something is missing, the most serious first",
-	.columns = reason_columns, VIEW_ARRAY(struct report, missing.reason, missing.n),
+	.key = "missing_reasons",
+	.what = "each reason why something is missing, the most serious first",
+	.columns = reason_columns,
+	VIEW_ARRAY(struct report, missing.reason, missing.n),
 };

@@ -12,8 +12,8 @@
 extern const char page_html[], page_html_end[];
 
 /*
- * Returns the escape for byte I of JSON, and in *TAKEN how many bytes it replaces; NULL: none is needed. Markup needs a '<',
- * and U+2028 and U+2029 end a line for some parsers of JavaScript.
+ * Returns the escape for byte I of JSON, and in *TAKEN how many bytes it replaces; NULL: none is needed. Markup needs a
+ * '<', and U+2028 and U+2029 end a line for some parsers of JavaScript.
  */
 static const char *escaped(const char *json, size_t i, size_t len, size_t *taken)
 {

@@ -13,9 +13,9 @@
 #define PAGE_BYTES_MAX (5U << 20)
 
 /*
- * Writes the page with JSON, a text of LEN bytes, and VIEWS, the description of its tables. Both are written without blanks
- * and line ends, and escaped so that they cannot end their HTML element. OUT NULL: only counts. Returns the bytes written;
- * errors stay in OUT.
+ * Writes the page with JSON, a text of LEN bytes, and VIEWS, the description of its tables. Both are written without
+ * blanks and line ends, and escaped so that they cannot end their HTML element. OUT NULL: only counts. Returns the
+ * bytes written; errors stay in OUT.
  */
 size_t page_write(const char *views, const char *json, size_t len, FILE *out);
 

@@ -7,12 +7,15 @@
 #include "report/timeline.h"
 
 #define SPANS_SHOWN 8192 /* of all processes and parts together */
-#define SPANS_LEAST 32	 /* of each part of each process, in any case */
+#define SPANS_LEAST 32 /* of each part of each process, in any case */
 #define TIMES_SHOWN 8192 /* of the steps of all processes together */
-#define TIMES_LEAST 64	 /* of each process, in any case */
+#define TIMES_LEAST 64 /* of each process, in any case */
 
 static const char *const names[STEP_OTHER] = {
-	[STEP_FETCH] = "fetch", [STEP_COMPUTE] = "compute", [STEP_CHECKPOINT] = "checkpoint", [STEP_COMM] = "comm",
+	[STEP_FETCH] = "fetch",
+	[STEP_COMPUTE] = "compute",
+	[STEP_CHECKPOINT] = "checkpoint",
+	[STEP_COMM] = "comm",
 };
 
 /* Whether a gap of up to CLOSED_NS lies before stretch I. */
@@ -34,7 +37,8 @@ static uint64_t gaps_to_close(const struct spans *s, size_t most)
 	}
 }
 
-static void part(struct json *json, const struct timeline *timeline, const char *name, const struct spans *spans, uint64_t closed_ns)
+static void part(struct json *json, const struct timeline *timeline, const char *name, const struct spans *spans,
+		 uint64_t closed_ns)
 {
 	json_row(json, name);
 	for (size_t i = 0, next; i < spans->n; i = next) {
@@ -79,7 +83,8 @@ static void times(struct json *json, const struct timeline *timeline, const stru
 	json_u64(json, "steps_joined", of->each * joined);
 }
 
-static void trainer(const struct report *report, struct json *json, const struct step_trainer *of, size_t most, uint32_t most_times)
+static void trainer(const struct report *report, struct json *json, const struct step_trainer *of, size_t most,
+		    uint32_t most_times)
 {
 	const struct report_proc *proc = table_find(&report->procs, of->pid);
 	const struct timeline *timeline = report->timeline;
@@ -110,6 +115,7 @@ void report_regions_json(const struct report *r, struct json *j)
 	const struct phase_steps *s = r->phases ? &r->phases->steps : NULL;
 
 	for (uint32_t i = 0; s && i < s->n_trainers; i++)
-		trainer(r, j, &s->trainers[i], MAX(report_at_most(r, SPANS_SHOWN, 1) / (s->n_trainers * STEP_OTHER), SPANS_LEAST),
+		trainer(r, j, &s->trainers[i],
+			MAX(report_at_most(r, SPANS_SHOWN, 1) / (s->n_trainers * STEP_OTHER), SPANS_LEAST),
 			MAX(report_at_most(r, TIMES_SHOWN, 1) / s->n_trainers, TIMES_LEAST));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first screen of a struct report: the answer with its evidence, where the time went, other findings, missing data, and
- * what to run next. It has about 24 lines of 80 columns; report_text() has the rest.
+ * The first screen of a struct report: the answer with its evidence, where the time went, other findings, missing data,
+ * and what to run next. It has about 24 lines of 80 columns; report_text() has the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,13 @@
 #define FOUND_SHOWN 3U
 #define COMMAND_MAX 4096
 #define COMMAND_SHOWN 200U /* columns of the job's */
-#define LEAST_BUSY 0.1   /* of the job's time, in requests: the disks matter */
+#define LEAST_BUSY 0.1 /* of the job's time, in requests: the disks matter */
 #define LEAST_FOREIGN 0.1 /* of the time in requests: what is not for the job matters */
 #define LABEL 9 /* columns of a fact's name, with a blank */
 
 /* Prints the text that PUT writes of FINDING, broken at WIDTH. */
-static void wrap_finding(const struct finding *finding, void (*put)(const struct finding *f, FILE *out), unsigned int width, FILE *out)
+static void wrap_finding(const struct finding *finding, void (*put)(const struct finding *f, FILE *out),
+			 unsigned int width, FILE *out)
 {
 	autofree char *text = NULL;
 	size_t len = 0;
@@ -110,11 +111,16 @@ static void put_foreign(const struct report *report, unsigned int width, FILE *o
 	if (!first || all_ns < LEAST_BUSY * (double)report_duration_ns(report) || foreign_ns < LEAST_FOREIGN * all_ns)
 		return;
 	len = snprintf(text, sizeof(text), "%.0f %% of their time was for files outside the job: %.200s %.0f %%",
-		       100 * foreign_ns / all_ns, first->path ? first->path : first->what ? first->what : "a file",
+		       100 * foreign_ns / all_ns,
+		       first->path ? first->path :
+		       first->what ? first->what :
+				     "a file",
 		       100 * (double)first->sum.time_ns / all_ns);
 	if (second && (double)second->sum.time_ns >= LEAST_FOREIGN * all_ns)
 		snprintf(text + len, sizeof(text) - (size_t)len, ", %.200s %.0f %%",
-			 second->path ? second->path : second->what ? second->what : "a file",
+			 second->path ? second->path :
+			 second->what ? second->what :
+					"a file",
 			 100 * (double)second->sum.time_ns / all_ns);
 	fact(out, "disks", text, width);
 }

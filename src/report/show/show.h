@@ -11,7 +11,8 @@ struct report;
 struct report_cpu;
 struct report_job;
 
-/* The first prints the whole report; the second as much as fits a terminal's screen, in lines of up to WIDTH columns. */
+/* The first prints the whole report; the second as much as fits a terminal's screen, in lines of up to WIDTH columns.
+ */
 void report_text(const struct report *r, FILE *out);
 void report_screen(const struct report *report, unsigned int width, FILE *out);
 /* Prints the columns of the tables of --json and --csv, as Markdown. */
@@ -23,13 +24,13 @@ char *report_views(void);
 /* Puts the report into J, an object, for json_write() or report_page(). */
 void report_json(const struct report *r, struct json *j);
 /*
- * Prints one self-contained page with JSON, and frees JSON. Returns 0; 1 when the page is larger than PAGE_BYTES_MAX; or -errno.
- * Errors of writing stay in OUT.
+ * Prints one self-contained page with JSON, and frees JSON. Returns 0; 1 when the page is larger than PAGE_BYTES_MAX;
+ * or -errno. Errors of writing stay in OUT.
  */
 int report_page(struct json *json, FILE *out);
 /*
- * As report_json(), but lengthens bins and shortens long lists until a page with J fits into PAGE_BYTES_MAX. It is called
- * for JSON, too, so that JSON and page have the same numbers.
+ * As report_json(), but lengthens bins and shortens long lists until a page with J fits into PAGE_BYTES_MAX. It is
+ * called for JSON, too, so that JSON and page have the same numbers.
  */
 void report_fit(struct report *r, struct json *j);
 
@@ -54,10 +55,10 @@ void why_json(const struct report *r, struct json *j);
 void why_json_finding(struct json *json, const char *key, const struct finding *finding);
 /* the answer as a sentence, with its share; nothing without an answer */
 void why_sentence(const struct report *r, FILE *out);
-void why_words(const struct report *r, FILE *out);    /* the answer as the rule's code and the share; likewise */
+void why_words(const struct report *r, FILE *out); /* the answer as the rule's code and the share; likewise */
 void why_headline(const struct finding *f, FILE *out); /* the first line of FINDING */
 void why_finding_text(const struct finding *f, FILE *out);
-void why_answer(const struct report *r, FILE *out);   /* a few lines */
+void why_answer(const struct report *r, FILE *out); /* a few lines */
 void why_findings(const struct report *report, FILE *out); /* all rules that fired */
 
 /* missing.c: missing data beside the answer: a line, or one for each reason */

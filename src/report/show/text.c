@@ -32,7 +32,10 @@ static void text_window(const struct manifest_facts *m, const char *label, FILE 
 {
 	if (m->window.end_ns)
 		fprintf(out, "%srows from %s on%s%s\n", label, m->start_utc[0] ? m->start_utc : "--from",
-			m->window.end_ns == UINT64_MAX ? "" : " and before ", m->window.end_ns == UINT64_MAX ? "" : m->end_utc[0] ? m->end_utc : "--to");
+			m->window.end_ns == UINT64_MAX ? "" : " and before ",
+			m->window.end_ns == UINT64_MAX ? "" :
+			m->end_utc[0]                  ? m->end_utc :
+							 "--to");
 }
 
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out)
@@ -87,13 +90,15 @@ static void facts(const struct report *report, FILE *out)
 	if (manifest_facts->has_status)
 		fprintf(out, FACT_LABEL "%s %d\n", "ended",
 			WIFSIGNALED(manifest_facts->status) ? "killed by signal" : "exit status",
-			WIFSIGNALED(manifest_facts->status) ? WTERMSIG(manifest_facts->status) : WEXITSTATUS(manifest_facts->status));
+			WIFSIGNALED(manifest_facts->status) ? WTERMSIG(manifest_facts->status) :
+							      WEXITSTATUS(manifest_facts->status));
 	text_usage(report, FACT_WIDTH, out);
-	fprintf(out, FACT_LABEL "%s, %s\n", "files", report->missing.complete ? "complete" : "NOT complete", FMT_BYTES(report->trace_bytes));
+	fprintf(out, FACT_LABEL "%s, %s\n", "files", report->missing.complete ? "complete" : "NOT complete",
+		FMT_BYTES(report->trace_bytes));
 	if (report->present[REPORT_TIME_ALIGN])
-		fprintf(out, FACT_LABEL "UTC within %s, steps: %s%s%s\n", "clock",
-			FMT_NS(report->clock_error_ns), FMT_COUNT(report->clock_steps),
-			report->asleep_ns ? ", the machine slept for " : "", report->asleep_ns ? FMT_NS(report->asleep_ns) : "");
+		fprintf(out, FACT_LABEL "UTC within %s, steps: %s%s%s\n", "clock", FMT_NS(report->clock_error_ns),
+			FMT_COUNT(report->clock_steps), report->asleep_ns ? ", the machine slept for " : "",
+			report->asleep_ns ? FMT_NS(report->asleep_ns) : "");
 	if (self_us)
 		fact(out, "dltraced CPU", FMT_NS(self_us * 1000));
 	for (unsigned int i = 0; i < manifest_facts->n_collectors; i++) {
@@ -111,21 +116,27 @@ static void sources_text(const void *of, FILE *out)
 
 	view_text(&view_sources, report, out);
 	fputs("FROM DISK is what the kernel fetched from disk for these calls, read-ahead included; the\n"
-	      "rest of the buffered bytes came from the page cache.\n", out);
+	      "rest of the buffered bytes came from the page cache.\n",
+	      out);
 	if (report->source[REPORT_BUFFERED].unaccounted)
 		fprintf(out, "Buffered reads without an account of it (DISK_BYTES is -): %s.\n",
 			FMT_COUNT(report->source[REPORT_BUFFERED].unaccounted));
 	if (report->faults && report->faults->present)
-		fprintf(out, "Page faults on mapped files that waited for a disk: %s, %s fetched; mappings of files made: %s, of %s.\n",
+		fprintf(out,
+			"Page faults on mapped files that waited for a disk: %s, %s fetched; mappings of files made: "
+			"%s, of %s.\n",
 			FMT_COUNT(report->faults->file.n + report->faults->kernel.n),
-			FMT_BYTES(report->faults->file.bytes + report->faults->kernel.bytes), FMT_COUNT(report->map_calls), FMT_BYTES(report->map_bytes));
+			FMT_BYTES(report->faults->file.bytes + report->faults->kernel.bytes),
+			FMT_COUNT(report->map_calls), FMT_BYTES(report->map_bytes));
 	else
 		fprintf(out, "Reads through mmap are not covered; mappings of files made: %s, of %s.\n",
 			FMT_COUNT(report->map_calls), FMT_BYTES(report->map_bytes));
 	if (report->why && report->why->reclaims.machine.n + report->why->reclaims.cgroup.n)
-		fprintf(out, "Direct reclaims of memory: %s at a cgroup's limit, %s in all; %s for the machine, %s in all.\n",
-			FMT_COUNT(report->why->reclaims.cgroup.n), FMT_NS(report->why->reclaims.cgroup.ns), FMT_COUNT(report->why->reclaims.machine.n),
-			FMT_NS(report->why->reclaims.machine.ns));
+		fprintf(out,
+			"Direct reclaims of memory: %s at a cgroup's limit, %s in all; %s for the machine, %s in "
+			"all.\n",
+			FMT_COUNT(report->why->reclaims.cgroup.n), FMT_NS(report->why->reclaims.cgroup.ns),
+			FMT_COUNT(report->why->reclaims.machine.n), FMT_NS(report->why->reclaims.machine.ns));
 }
 
 static bool has_why(const void *of)
@@ -168,7 +179,9 @@ static void phases_text(const void *of, FILE *out)
 {
 	const struct report *report = of;
 	const struct phases *phases = report->phases;
-	static const char *const sides[] = { [EPOCH_ENDS] = "the end", [EPOCH_BEGINS] = "the begin", [EPOCH_LASTS] = "both ends" };
+	static const char *const sides[] = {
+		[EPOCH_ENDS] = "the end", [EPOCH_BEGINS] = "the begin", [EPOCH_LASTS] = "both ends"
+	};
 
 	view_text(&view_phase_sums, report, out);
 	for (unsigned int i = 0; phases && i < phases->n_rules; i++) {
@@ -176,8 +189,11 @@ static void phases_text(const void *of, FILE *out)
 		fmt_line(out, " of ", phases->rules[i].text);
 	}
 	if (phases && phases->has_score)
-		fprintf(out, "%s neither beginning nor end: by the text, the workers and the reads it is %s of an epoch%s.\n",
-			FMT_N(phases->score.lines, "line is about epochs and names", "lines are about epochs and name"), sides[phases->score.side], phases->score.assumed ? ", which is assumed" : "");
+		fprintf(out,
+			"%s neither beginning nor end: by the text, the workers and the reads it is %s of an "
+			"epoch%s.\n",
+			FMT_N(phases->score.lines, "line is about epochs and names", "lines are about epochs and name"),
+			sides[phases->score.side], phases->score.assumed ? ", which is assumed" : "");
 	if (phases && has_source(phases, PHASE_WORKERS))
 		fputs("Neither a log nor a mark names epochs: each is a generation of worker processes.\n", out);
 	if (phases && has_source(phases, PHASE_INFERRED))

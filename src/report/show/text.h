@@ -13,7 +13,8 @@ void text_fact(FILE *out, int width, const char *label, const char *value);
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out);
 /* Prints what the workload used, as facts with labels WIDTH wide; nothing when the manifest lacks it. */
 void text_usage(const struct report *report, int width, FILE *out);
-/* Returns how to name the epochs of a job none of whose lines names one; NULL: they are named, or the job printed nothing. */
+/* Returns how to name the epochs of a job none of whose lines names one; NULL: they are named, or the job printed
+ * nothing. */
 const char *text_unnamed(const struct report *r);
 /* Prints that the trace is a dry run. */
 void text_dry(FILE *out);

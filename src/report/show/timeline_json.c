@@ -19,8 +19,8 @@
 /* --- series --------------------------------------------------------------------------------------- */
 
 /*
- * FILE: where the numbers come from. Those of page faults come from fault.out, those from TIMELINE_RUN on from sched.out, the
- * last two from reclaim.out.
+ * FILE: where the numbers come from. Those of page faults come from fault.out, those from TIMELINE_RUN on from
+ * sched.out, the last two from reclaim.out.
  */
 static const struct {
 	const char *panel, *name, *unit;
@@ -109,9 +109,11 @@ static void find_unknown(struct unknown *unknown, const struct report *report, c
 		const struct gap *g = &report->gaps.v[i];
 		bool lost = g->kind == GAP_LOST && (!g->file || !strcmp(g->file, file));
 
-		if (!g->begin_ns || g->end_ns <= MAX(g->begin_ns, timeline->begin_ns) || !(lost || g->kind == GAP_STALLED))
+		if (!g->begin_ns || g->end_ns <= MAX(g->begin_ns, timeline->begin_ns) ||
+		    !(lost || g->kind == GAP_STALLED))
 			continue;
-		for (next[lost] = MAX(next[lost], bin_of(timeline, g->begin_ns)); next[lost] <= bin_of(timeline, g->end_ns); next[lost]++)
+		for (next[lost] = MAX(next[lost], bin_of(timeline, g->begin_ns));
+		     next[lost] <= bin_of(timeline, g->end_ns); next[lost]++)
 			unknown->bin[next[lost]] |= lost || is_empty(timeline, next[lost]);
 	}
 }
@@ -161,7 +163,8 @@ static void in_use(struct json *json, const struct report *report)
 	series_end(json);
 }
 
-static void disk_series(struct json *json, const struct timeline *timeline, const struct timeline_disk *disk, const struct unknown *unknown)
+static void disk_series(struct json *json, const struct timeline *timeline, const struct timeline_disk *disk,
+			const struct unknown *unknown)
 {
 	char panel[96];
 
@@ -241,7 +244,9 @@ static void points(struct json *json, const struct timeline *timeline, const str
 	json_row(json, "t");
 	for (uint32_t i = 0; i < timeline_bins(timeline); i++)
 		if (timeline_points->n[i])
-			json_u64(json, NULL, report_timeline_ns(timeline, timeline->begin_ns + i * timeline->bin_ns + timeline->bin_ns / 2));
+			json_u64(json, NULL,
+				 report_timeline_ns(timeline,
+						    timeline->begin_ns + i * timeline->bin_ns + timeline->bin_ns / 2));
 	json_end(json);
 	json_row(json, "values");
 	for (uint32_t i = 0; i < timeline_bins(timeline); i++)
@@ -267,8 +272,9 @@ static void sampled(const struct report *r, struct json *j)
 static void heat(const struct report *report, struct json *json)
 {
 	static const char *const names[TIMELINE_HEATS] = {
-		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write", [TIMELINE_H_READ] = "read",
-		[TIMELINE_H_WRITE] = "write",	    [TIMELINE_H_OPEN] = "open",		[TIMELINE_H_FAULT] = "page fault",
+		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write",
+		[TIMELINE_H_READ] = "read",         [TIMELINE_H_WRITE] = "write",
+		[TIMELINE_H_OPEN] = "open",         [TIMELINE_H_FAULT] = "page fault",
 	};
 	const struct timeline *timeline = report->timeline;
 
@@ -355,7 +361,8 @@ static int earlier(const void *a, const void *b)
 }
 
 /* Puts the longest calls, each from begin to end. */
-static void longest(struct json *json, const struct timeline_lane *lane, const char *const names[TIMELINE_BUSY], uint32_t most)
+static void longest(struct json *json, const struct timeline_lane *lane, const char *const names[TIMELINE_BUSY],
+		    uint32_t most)
 {
 	struct timeline_span spans[TIMELINE_LONGEST];
 	uint32_t n = MIN(lane->n_longest, most);
@@ -395,9 +402,14 @@ static void lane(const struct report *report, struct json *json, const struct ti
 	json_str(json, "comm", proc ? proc->comm : "");
 	json_str(json, "rank", proc && proc->rank[0] ? proc->rank : NULL);
 	json_str(json, "group", group_of(report, proc, gpus));
-	json_u64(json, "begin_ns", report_timeline_ns(timeline, MAX(proc && proc->begin_ns ? proc->begin_ns : timeline_lane->begin_ns, timeline->begin_ns)));
-	json_u64(json, "end_ns", report_timeline_ns(timeline, proc && proc->end_ns ? proc->end_ns :
-					 proc && proc->begin_ns ? (timeline->host ? timeline->host_end_ns : timeline->end_ns) : timeline_lane->end_ns));
+	json_u64(json, "begin_ns",
+		 report_timeline_ns(timeline, MAX(proc && proc->begin_ns ? proc->begin_ns : timeline_lane->begin_ns,
+						  timeline->begin_ns)));
+	json_u64(json, "end_ns",
+		 report_timeline_ns(timeline, proc && proc->end_ns   ? proc->end_ns :
+					      proc && proc->begin_ns ? (timeline->host ? timeline->host_end_ns :
+											 timeline->end_ns) :
+								       timeline_lane->end_ns));
 	json_object(json, "busy");
 	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
 		json_row(json, names[b]);
@@ -463,7 +475,8 @@ static uint64_t series_left_out(const struct report *const *r, unsigned int n)
 
 	for (unsigned int i = 0; i < n; i++) {
 		const struct timeline *t = r[i]->timeline;
-		uint32_t disks = report_at_most(r[i], TIMELINE_DISKS_MAX, 2), points = report_at_most(r[i], TIMELINE_POINTS_MAX, 16);
+		uint32_t disks = report_at_most(r[i], TIMELINE_DISKS_MAX, 2),
+			 points = report_at_most(r[i], TIMELINE_POINTS_MAX, 16);
 
 		all += t->disks.n - MIN(t->disks.n, disks) + t->points.n - MIN(t->points.n, points);
 	}

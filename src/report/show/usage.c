@@ -11,9 +11,11 @@ void text_usage(const struct report *report, int width, FILE *out)
 {
 	const uint64_t *u = report->manifest.usage;
 	autofree char *time = util_fmt("%s, on CPUs %s (user %s, system %s)", FMT_NS(u[USAGE_WALL_NS]),
-				       FMT_NS(u[USAGE_USER_NS] + u[USAGE_SYSTEM_NS]), FMT_NS(u[USAGE_USER_NS]), FMT_NS(u[USAGE_SYSTEM_NS]));
-	autofree char *memory = util_fmt("%s at most; page faults: %s minor, %s major", FMT_BYTES(u[USAGE_MAX_RSS_BYTES]),
-					 FMT_COUNT(u[USAGE_MINOR_FAULTS]), FMT_COUNT(u[USAGE_MAJOR_FAULTS]));
+				       FMT_NS(u[USAGE_USER_NS] + u[USAGE_SYSTEM_NS]), FMT_NS(u[USAGE_USER_NS]),
+				       FMT_NS(u[USAGE_SYSTEM_NS]));
+	autofree char *memory =
+		util_fmt("%s at most; page faults: %s minor, %s major", FMT_BYTES(u[USAGE_MAX_RSS_BYTES]),
+			 FMT_COUNT(u[USAGE_MINOR_FAULTS]), FMT_COUNT(u[USAGE_MAJOR_FAULTS]));
 	autofree char *switches = util_fmt("%s voluntary, %s involuntary", FMT_COUNT(u[USAGE_VOLUNTARY_SWITCHES]),
 					   FMT_COUNT(u[USAGE_INVOLUNTARY_SWITCHES]));
 

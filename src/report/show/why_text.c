@@ -101,7 +101,8 @@ static void one_of_several(const struct finding *f, FILE *out)
 static void facts(const struct rules *rules, FILE *out)
 {
 	if (rules->n_facts)
-		fprintf(out, "\nFacts: they describe the job, or take less than %.0f %% of its time\n", 100 * RULES_PROBLEM);
+		fprintf(out, "\nFacts: they describe the job, or take less than %.0f %% of its time\n",
+			100 * RULES_PROBLEM);
 	for (unsigned int i = 0; i < rules->n_facts; i++) {
 		const struct finding *f = &rules->found[rules->n + i];
 
@@ -126,7 +127,8 @@ static void not_looked_at(const struct rules *rules, FILE *out)
 	const char *before = "not checked: ";
 
 	for (unsigned int i = 0; i < rules->n_missing; i++) {
-		const char *this = strstr(rules->missing[i], needs), *next = i + 1 < rules->n_missing ? strstr(rules->missing[i + 1], needs) : NULL;
+		const char *this = strstr(rules->missing[i], needs),
+			   *next = i + 1 < rules->n_missing ? strstr(rules->missing[i + 1], needs) : NULL;
 		autofree char *code = this ? strndup(rules->missing[i], (size_t)(this - rules->missing[i])) : NULL;
 
 		fputs(before, out);

@@ -9,10 +9,10 @@
 #include "report/why/why_impl.h"
 
 const char *const account_names[ACCOUNT_TERMS] = {
-	[ACCOUNT_CPU] = "cpu",	       [ACCOUNT_RUNQ] = "runq",		[ACCOUNT_READ] = "read",
-	[ACCOUNT_CACHE] = "cache",     [ACCOUNT_FAULT] = "fault",	[ACCOUNT_OPEN] = "open",
-	[ACCOUNT_METADATA] = "metadata", [ACCOUNT_WRITE] = "write",	[ACCOUNT_THREADS] = "threads",
-	[ACCOUNT_OTHERS] = "others",   [ACCOUNT_DEVICE] = "device",	[ACCOUNT_SLEEP] = "sleep",
+	[ACCOUNT_CPU] = "cpu",           [ACCOUNT_RUNQ] = "runq",     [ACCOUNT_READ] = "read",
+	[ACCOUNT_CACHE] = "cache",       [ACCOUNT_FAULT] = "fault",   [ACCOUNT_OPEN] = "open",
+	[ACCOUNT_METADATA] = "metadata", [ACCOUNT_WRITE] = "write",   [ACCOUNT_THREADS] = "threads",
+	[ACCOUNT_OTHERS] = "others",     [ACCOUNT_DEVICE] = "device", [ACCOUNT_SLEEP] = "sleep",
 	[ACCOUNT_OTHER] = "other",
 };
 
@@ -34,9 +34,9 @@ static void take(double *from, double *much)
 }
 
 /*
- * Makes the terms add up to the wall clock. If time is left, it goes to ACCOUNT_OTHER. If the terms exceed the wall clock,
- * calls also ran or waited for a CPU, so that time is taken out of the CPU's terms. If they still exceed it, calls
- * overlapped, as those of io_uring do: then all terms are scaled down.
+ * Makes the terms add up to the wall clock. If time is left, it goes to ACCOUNT_OTHER. If the terms exceed the wall
+ * clock, calls also ran or waited for a CPU, so that time is taken out of the CPU's terms. If they still exceed it,
+ * calls overlapped, as those of io_uring do: then all terms are scaled down.
  */
 static void settle(struct account *account)
 {
@@ -54,19 +54,23 @@ static void settle(struct account *account)
 }
 
 /*
- * Adds the terms that SLEEPS has, to ACCOUNT, which has those of calls on files already. PIPES_NS: the part of the sleep in reads and
- * writes that was waiting for others. THREADS may be NULL.
+ * Adds the terms that SLEEPS has, to ACCOUNT, which has those of calls on files already. PIPES_NS: the part of the
+ * sleep in reads and writes that was waiting for others. THREADS may be NULL.
  */
-static void add_sleeps(struct account *account, const struct sleeps *sleeps, double pipes_ns, const struct sleeps *threads)
+static void add_sleeps(struct account *account, const struct sleeps *sleeps, double pipes_ns,
+		       const struct sleeps *threads)
 {
-	double calls_ns = account->ns[ACCOUNT_READ] + account->ns[ACCOUNT_CACHE] + account->ns[ACCOUNT_OPEN] + account->ns[ACCOUNT_WRITE];
-	double asleep_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] + sleeps->ns[SLEEP_OPEN] + sleeps->ns[SLEEP_NAMES] - pipes_ns;
+	double calls_ns = account->ns[ACCOUNT_READ] + account->ns[ACCOUNT_CACHE] + account->ns[ACCOUNT_OPEN] +
+			  account->ns[ACCOUNT_WRITE];
+	double asleep_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] + sleeps->ns[SLEEP_OPEN] +
+			   sleeps->ns[SLEEP_NAMES] - pipes_ns;
 
 	account->ns[ACCOUNT_CPU] = MAX(sleeps->run_ns - MAX(calls_ns - asleep_ns, 0.0), 0.0);
 	account->ns[ACCOUNT_RUNQ] = sleeps->runq_ns;
 	account->ns[ACCOUNT_THREADS] = threads ? MIN(sleeps->ns[SLEEP_THREAD], sleeps_busy_ns(threads)) : 0;
-	account->ns[ACCOUNT_OTHERS] = sleeps->ns[SLEEP_THREAD] - account->ns[ACCOUNT_THREADS] + sleeps->ns[SLEEP_CHILD] + sleeps->ns[SLEEP_POLL] +
-				sleeps->ns[SLEEP_SOCKET] + pipes_ns;
+	account->ns[ACCOUNT_OTHERS] = sleeps->ns[SLEEP_THREAD] - account->ns[ACCOUNT_THREADS] +
+				      sleeps->ns[SLEEP_CHILD] + sleeps->ns[SLEEP_POLL] + sleeps->ns[SLEEP_SOCKET] +
+				      pipes_ns;
 	account->ns[ACCOUNT_DEVICE] = sleeps->ns[SLEEP_DEVICE];
 	account->ns[ACCOUNT_SLEEP] = sleeps->ns[SLEEP_TIMER];
 	/* asleep in calls that have no row: they are in flight, or their probe is off */
@@ -115,15 +119,18 @@ static const struct report_proc *busiest_other(const struct report *report)
 	return most;
 }
 
-static void name_others(const struct report *report, const struct why_trainer *trainer, double pipes_ns, struct account *account)
+static void name_others(const struct report *report, const struct why_trainer *trainer, double pipes_ns,
+			struct account *account)
 {
 	const struct report_proc *proc = busiest_other(report);
 	double outside_ns = trainer->main.ns[SLEEP_SOCKET] + trainer->main.ns[SLEEP_POLL];
 
 	if (trainer->loaders)
-		snprintf(account->awaited, sizeof(account->awaited), "its %u loader%s", trainer->loaders, trainer->loaders > 1 ? "s" : "");
+		snprintf(account->awaited, sizeof(account->awaited), "its %u loader%s", trainer->loaders,
+			 trainer->loaders > 1 ? "s" : "");
 	else if (proc && sleeps_busy_ns(&report->why->others) > account->ns[ACCOUNT_OTHERS] / 2)
-		snprintf(account->awaited, sizeof(account->awaited), "process %u (%s)", (unsigned int)proc->pid, proc->comm);
+		snprintf(account->awaited, sizeof(account->awaited), "process %u (%s)", (unsigned int)proc->pid,
+			 proc->comm);
 	else if (outside_ns > pipes_ns + trainer->main.ns[SLEEP_CHILD])
 		snprintf(account->awaited, sizeof(account->awaited), "the network, or a process outside the job");
 	else if (proc)
@@ -136,9 +143,12 @@ static void of_trainer(const struct report *report, struct why_trainer *trainer,
 {
 	const struct why *why = report->why;
 	const struct sleeps *sleeps = &trainer->main;
-	double state_ns[WHY_STATES], pipes_ns = (double)spans_within(&trainer->calls, trainer->begin_ns, trainer->end_ns);
+	double state_ns[WHY_STATES],
+		pipes_ns = (double)spans_within(&trainer->calls, trainer->begin_ns, trainer->end_ns);
 
-	*account = (struct account){ .pid = trainer->pid, .n = 1, .wall_ns = (double)(trainer->end_ns - trainer->begin_ns) };
+	*account = (struct account){ .pid = trainer->pid,
+				     .n = 1,
+				     .wall_ns = (double)(trainer->end_ns - trainer->begin_ns) };
 	for (unsigned int i = 0; i < WHY_STATES; i++)
 		state_ns[i] = (double)trainer->own_ns[i];
 	add_calls(account, state_ns);
@@ -161,10 +171,13 @@ static void of_loader(const struct report *report, const struct why_loader *load
 	const struct sleeps *sleeps = &loader->main;
 	double pipes_ns;
 
-	*account = (struct account){ .pid = loader->pid, .n = 1, .wall_ns = (double)why_looked_at(trainer, loader->begin_ns, loader->end_ns) };
+	*account = (struct account){ .pid = loader->pid,
+				     .n = 1,
+				     .wall_ns = (double)why_looked_at(trainer, loader->begin_ns, loader->end_ns) };
 	add_calls(account, loader->ns);
 	if (report->why->has_sums) {
-		pipes_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] - loader->ns[WHY_DISK] - loader->ns[WHY_CACHE] - loader->ns[WHY_WRITE];
+		pipes_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] - loader->ns[WHY_DISK] -
+			   loader->ns[WHY_CACHE] - loader->ns[WHY_WRITE];
 		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], report->why->has_switches);
 		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], false);
 		add_sleeps(account, sleeps, MAX(pipes_ns, 0.0), NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The causes of the trainers' waits. Where a trainer's own calls on files lie within its waits, the calls are the cause. In
- * the rest of the time it waited for its loaders (together.c). As long as any of them had work, the states of the busy
- * loaders are the cause, each for an equal part. Where one was busy and the others had nothing to do, that one is the cause.
+ * The causes of the trainers' waits. Where a trainer's own calls on files lie within its waits, the calls are the
+ * cause. In the rest of the time it waited for its loaders (together.c). As long as any of them had work, the states of
+ * the busy loaders are the cause, each for an equal part. Where one was busy and the others had nothing to do, that one
+ * is the cause.
  */
 #include <stdlib.h>
 
@@ -10,8 +11,8 @@
 #include "report/why/account.h"
 #include "report/why/why_impl.h"
 
-#define NO_CALLS 0.05		/* of the time: with fewer waits in its calls, a process may wait in untraced calls */
-#define FEW_CALLS 0.5		/* of the waits that there must be: with fewer in its calls, it waits in others, too */
+#define NO_CALLS 0.05 /* of the time: with fewer waits in its calls, a process may wait in untraced calls */
+#define FEW_CALLS 0.5 /* of the waits that there must be: with fewer in its calls, it waits in others, too */
 
 static double sum_of(const double v[WHY_STATES])
 {
@@ -33,8 +34,8 @@ static double take(double *from, double want)
 /* --- loaders ------------------------------------------------------------------------------------------ */
 
 /*
- * Finds what a loader did outside of traced calls during its trainer's waits: from sched.out, or else from its CPU time at
- * exit.
+ * Finds what a loader did outside of traced calls during its trainer's waits: from sched.out, or else from its CPU time
+ * at exit.
  */
 static void resolve_gap(struct report *report, struct why_loader *loader)
 {
@@ -78,8 +79,9 @@ static void finish_loaders(struct report *report)
 
 /*
  * A trainer may wait in calls that are not traced, such as poll(2) and futex(2). Its CPU time is used instead where its
- * calls show hardly any wait, or only few of the waits that there must be even if all of its CPU time lies in the window.
- * Where its CPU time is not known, or means nothing because a GPU works meanwhile, all time outside of its calls is unseen.
+ * calls show hardly any wait, or only few of the waits that there must be even if all of its CPU time lies in the
+ * window. Where its CPU time is not known, or means nothing because a GPU works meanwhile, all time outside of its
+ * calls is unseen.
  */
 static void estimate(struct report *report, struct why_trainer *trainer, double window_ns)
 {
@@ -127,9 +129,9 @@ static void own_by_samples(struct why *why, const struct why_trainer *trainer, d
 }
 
 /*
- * Returns the account of T, if its waits come from sched.out; NULL: they have another source. The account is exact, while
- * waits from sched.out are spread evenly over their intervals. Waits from sched_switch.out are exact, too, and so are their
- * times, but these are needed only to compare them with loaders: so without loaders the account is used, too.
+ * Returns the account of T, if its waits come from sched.out; NULL: they have another source. The account is exact,
+ * while waits from sched.out are spread evenly over their intervals. Waits from sched_switch.out are exact, too, and so
+ * are their times, but these are needed only to compare them with loaders: so without loaders the account is used, too.
  */
 static const struct account *account_of(const struct why *w, const struct why_trainer *t)
 {
@@ -150,8 +152,8 @@ static double own_by_account(const struct account *a, double own[WHY_STATES])
 }
 
 /*
- * Counts all time of the checkpoints that TRAINER writes itself as writing, whatever it did in them. Returns the waits, which were
- * ALL_NS before.
+ * Counts all time of the checkpoints that TRAINER writes itself as writing, whatever it did in them. Returns the waits,
+ * which were ALL_NS before.
  */
 static double own_saves(struct why *why, struct why_trainer *trainer, double own[WHY_STATES], double all_ns)
 {
@@ -173,7 +175,8 @@ static double own_saves(struct why *why, struct why_trainer *trainer, double own
 /* Puts into OWN what TRAINER itself did on files in its waits. Returns the waits, which include these calls. */
 static double own_and_all(struct why *why, struct why_trainer *trainer, double own[WHY_STATES])
 {
-	double window_ns = (double)(trainer->end_ns - trainer->begin_ns), all_ns = (double)why_waited(why, trainer, trainer->begin_ns, trainer->end_ns);
+	double window_ns = (double)(trainer->end_ns - trainer->begin_ns),
+	       all_ns = (double)why_waited(why, trainer, trainer->begin_ns, trainer->end_ns);
 	const struct account *account = account_of(why, trainer);
 	double sum, scale;
 
@@ -199,7 +202,8 @@ static double own_and_all(struct why *why, struct why_trainer *trainer, double o
 }
 
 /*
- * Divides WAIT_NS of TRAINER by what the threads in SLEEPS, for which it waited, did meanwhile. What they computed was work of the job.
+ * Divides WAIT_NS of TRAINER by what the threads in SLEEPS, for which it waited, did meanwhile. What they computed was
+ * work of the job.
  */
 static void blame_helpers(struct why *why, struct why_trainer *trainer, const struct sleeps *sleeps, double wait_ns)
 {
@@ -215,19 +219,22 @@ static void blame_helpers(struct why *why, struct why_trainer *trainer, const st
 }
 
 /*
- * Returns the part of REST_NS in which T waited for processes of the job to end that slept for a time: the job slept. Others
- * of its processes may have waited for the network meanwhile; each has its part.
+ * Returns the part of REST_NS in which T waited for processes of the job to end that slept for a time: the job slept.
+ * Others of its processes may have waited for the network meanwhile; each has its part.
  */
 static double slept_by_children(const struct why *w, const struct why_trainer *t, double rest_ns)
 {
 	const double *others = w->others.ns, timer_ns = others[SLEEP_TIMER];
 	const double outside_ns = others[SLEEP_SOCKET] + others[SLEEP_POLL];
 
-	return timer_ns > 0 ? MIN(MIN(rest_ns, t->main.ns[SLEEP_CHILD]) * timer_ns / (timer_ns + outside_ns), timer_ns) : 0;
+	return timer_ns > 0 ?
+		       MIN(MIN(rest_ns, t->main.ns[SLEEP_CHILD]) * timer_ns / (timer_ns + outside_ns), timer_ns) :
+		       0;
 }
 
 /*
- * Divides the rest of the waits of a trainer without loaders among its own threads, other processes of the job, and unknown.
+ * Divides the rest of the waits of a trainer without loaders among its own threads, other processes of the job, and
+ * unknown.
  */
 static void blame_others(struct why *w, struct why_trainer *t, const struct account *a)
 {
@@ -242,16 +249,17 @@ static void blame_others(struct why *w, struct why_trainer *t, const struct acco
 }
 
 /*
- * For a trainer that has no loaders and reads its data itself: divides REST_NS by what its main thread did in its fetches
- * outside of calls on files, by sched.out. What it computes there, in this or other threads, counts as decoding. Returns
- * false where sched.out does not show it.
+ * For a trainer that has no loaders and reads its data itself: divides REST_NS by what its main thread did in its
+ * fetches outside of calls on files, by sched.out. What it computes there, in this or other threads, counts as
+ * decoding. Returns false where sched.out does not show it.
  */
 static bool blame_fetching(struct why *why, const struct why_trainer *trainer, double rest_ns)
 {
 	const struct sleeps *sleeps = &trainer->fetching;
-	const double others = sleeps->ns[SLEEP_CHILD] + sleeps->ns[SLEEP_POLL] + sleeps->ns[SLEEP_SOCKET] + sleeps->ns[SLEEP_DEVICE] +
-			      sleeps->ns[SLEEP_TIMER] + sleeps->ns[SLEEP_OTHER];
-	const double cpu = sleeps->run_ns + sleeps->ns[SLEEP_THREAD], all = cpu + sleeps->runq_ns + sleeps->ns[SLEEP_STAT] + sleeps->ns[SLEEP_FAULT] + others;
+	const double others = sleeps->ns[SLEEP_CHILD] + sleeps->ns[SLEEP_POLL] + sleeps->ns[SLEEP_SOCKET] +
+			      sleeps->ns[SLEEP_DEVICE] + sleeps->ns[SLEEP_TIMER] + sleeps->ns[SLEEP_OTHER];
+	const double cpu = sleeps->run_ns + sleeps->ns[SLEEP_THREAD],
+		     all = cpu + sleeps->runq_ns + sleeps->ns[SLEEP_STAT] + sleeps->ns[SLEEP_FAULT] + others;
 
 	if (trainer->basis != WHY_BY_REGIONS || all <= 0)
 		return false;
@@ -276,7 +284,8 @@ static void blame_itself(struct report *r, struct why_trainer *t, double rest_ns
 
 static void blame_loaders(struct report *report, struct why_trainer *trainer, double rest_ns)
 {
-	double base_ns = (double)why_waited_then(report->why, trainer, trainer->begin_ns, trainer->end_ns), did[WHY_STATES] = { 0 }, shared_ns = 0, all_ns, busy_ns;
+	double base_ns = (double)why_waited_then(report->why, trainer, trainer->begin_ns, trainer->end_ns),
+	       did[WHY_STATES] = { 0 }, shared_ns = 0, all_ns, busy_ns;
 	struct why *why = report->why;
 	uint32_t nr = (uint32_t)(trainer - why->trainer);
 	struct why_together b;

@@ -8,20 +8,22 @@
 #include "report/why/why.h"
 
 enum why_call_flag {
-	WHY_CALL_STATE = 7,   /* these bits are an enum why_state */
-	WHY_CALL_FILE = 8,    /* FILE is an index into the report's table of files; if not set, a FID that it lacks, or 0 */
+	WHY_CALL_STATE = 7, /* these bits are an enum why_state */
+	WHY_CALL_FILE =
+		8, /* FILE is an index into the report's table of files; if not set, a FID that it lacks, or 0 */
 	WHY_CALL_ON_FILE = 16,
 	WHY_CALL_RECEIVES = 32, /* reads from a pipe or the like */
 	WHY_CALL_SENDS = 64,
 	WHY_CALL_FETCHED = 128, /* a read that fetched from a disk */
-	WHY_CALL_SLOW = 256,	/* a read that fetched nothing, but took as long as one from storage */
-	WHY_CALL_SAMPLE = 512,	/* an open for reading of a file on a disk or network */
+	WHY_CALL_SLOW = 256, /* a read that fetched nothing, but took as long as one from storage */
+	WHY_CALL_SAMPLE = 512, /* an open for reading of a file on a disk or network */
 	WHY_CALL_NVIDIA = 1024, /* an open of a device of NVIDIA's driver */
 	WHY_CALL_SOFTWARE = 2048, /* on a program, a package or a file of the system */
-	WHY_CALL_SHARED = 4096,	  /* makes, sizes or removes a file of shared memory */
+	WHY_CALL_SHARED = 4096, /* makes, sizes or removes a file of shared memory */
 };
 
-_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SHARED >> CALLSTORE_FLAGS_BITS == 0, "flags have room for all");
+_Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SHARED >> CALLSTORE_FLAGS_BITS == 0,
+	       "flags have room for all");
 
 struct why_calls {
 	struct callstore store;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls for walk.c, a stream for each .out file. They are kept while the report reads its rows; if that fails, the files
- * are read again, with the same results.
+ * The calls for walk.c, a stream for each .out file. They are kept while the report reads its rows; if that fails, the
+ * files are read again, with the same results.
  */
 #ifndef REPORT_WHY_CALLS_H
 #define REPORT_WHY_CALLS_H

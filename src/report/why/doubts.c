@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slow reads whose cause is not known yet. When two processes read the same pages at the same time, the kernel accounts the
- * bytes to one of them. The other read waits for these pages, too, but with zero bytes, and may end first. Its time is moved
- * from the page cache to the disk when the row of the read that fetched comes.
+ * Slow reads whose cause is not known yet. When two processes read the same pages at the same time, the kernel accounts
+ * the bytes to one of them. The other read waits for these pages, too, but with zero bytes, and may end first. Its time
+ * is moved from the page cache to the disk when the row of the read that fetched comes.
  */
 #include "base/util.h"
 #include "report/why/why_impl.h"
@@ -26,10 +26,12 @@ static void move_samples(const struct why *why, struct why_trainer *trainer, con
 {
 	const struct spans *samples = why_samples(why, trainer);
 
-	for (size_t i = trainer->own_samples ? trainer->at_sample + 1 : 0; i-- > 0 && samples->v[i].end_ns > doubt->begin_ns;) {
+	for (size_t i = trainer->own_samples ? trainer->at_sample + 1 : 0;
+	     i-- > 0 && samples->v[i].end_ns > doubt->begin_ns;) {
 		uint64_t from_ns = MAX(doubt->begin_ns, samples->v[i].begin_ns);
 		uint64_t to_ns = MIN(doubt->end_ns, samples->v[i].end_ns);
-		float *v = trainer->own_samples[i], part = to_ns > from_ns ? MIN((float)(to_ns - from_ns), v[WHY_CACHE]) : 0;
+		float *v = trainer->own_samples[i],
+		      part = to_ns > from_ns ? MIN((float)(to_ns - from_ns), v[WHY_CACHE]) : 0;
 
 		v[WHY_CACHE] -= part;
 		v[WHY_DISK] += part;

@@ -81,8 +81,9 @@ int why_epochs_begin(struct report *report)
 	why->outside = &why->epoch[why->n_epochs];
 	why->epoch[0] = (struct why_epoch){ .phase = PHASES_NONE, .end_ns = UINT64_MAX };
 	for (uint32_t i = 0; i < n; i++)
-		why->epoch[i] = (struct why_epoch){ .phase = i, .begin_ns = phases_get(phases, PHASE_EPOCH, i)->begin_ns,
-						  .end_ns = phases_get(phases, PHASE_EPOCH, i)->end_ns };
+		why->epoch[i] = (struct why_epoch){ .phase = i,
+						    .begin_ns = phases_get(phases, PHASE_EPOCH, i)->begin_ns,
+						    .end_ns = phases_get(phases, PHASE_EPOCH, i)->end_ns };
 	return 0;
 }
 
@@ -194,7 +195,8 @@ static uint32_t paces_of(struct why *why, uint32_t epoch, struct pace *all)
 
 	for (uint32_t i = 0; i < why->work.n; i++) {
 		const struct why_work *k = table_at(&why->work, i);
-		struct why_loader *const *l = k->epoch == epoch && k->samples ? table_find(&why->loaders, k->pid) : NULL;
+		struct why_loader *const *l =
+			k->epoch == epoch && k->samples ? table_find(&why->loaders, k->pid) : NULL;
 
 		if (k->epoch == epoch && k->samples)
 			all[n++] = (struct pace){ k->pid, l && *l ? (*l)->generation + 1ULL : 0, k->samples,
@@ -223,8 +225,9 @@ static bool stands_out(const struct pace *all, uint32_t n, const struct pace *sl
 }
 
 /*
- * Finds the slowest worker, compared with the median of those that ran at the same time, since later workers may have found
- * the files in the page cache. Of several generations with an outlier, the one with the largest difference counts.
+ * Finds the slowest worker, compared with the median of those that ran at the same time, since later workers may have
+ * found the files in the page cache. Of several generations with an outlier, the one with the largest difference
+ * counts.
  */
 static void find_slow_worker(struct why *why, uint32_t epoch)
 {
@@ -238,13 +241,16 @@ static void find_slow_worker(struct why *why, uint32_t epoch)
 	for (uint32_t first = 0, next; first < why_epoch->workers; first = next) {
 		const struct pace *slow, *median;
 
-		for (next = first + 1; next < why_epoch->workers && all[next].generation == all[first].generation; next++)
+		for (next = first + 1; next < why_epoch->workers && all[next].generation == all[first].generation;
+		     next++)
 			;
 		slow = &all[next - 1];
 		median = &all[first + (next - 1 - first) / 2];
-		if (why_epoch->slow_among && (slow->each_ns <= worst * median->each_ns || !stands_out(&all[first], next - first, slow, median)))
+		if (why_epoch->slow_among &&
+		    (slow->each_ns <= worst * median->each_ns || !stands_out(&all[first], next - first, slow, median)))
 			continue;
-		why_epoch->slow_stands_out = stands_out(&all[first], next - first, slow, median) && slow->samples >= LEAST_SAMPLES;
+		why_epoch->slow_stands_out =
+			stands_out(&all[first], next - first, slow, median) && slow->samples >= LEAST_SAMPLES;
 		worst = median->each_ns > 0 ? slow->each_ns / median->each_ns : 0;
 		why_epoch->slow_worker = slow->pid;
 		why_epoch->slow_samples = slow->samples;
@@ -255,8 +261,8 @@ static void find_slow_worker(struct why *why, uint32_t epoch)
 }
 
 /*
- * Returns the part of T's checkpoints in E that is not among its waits by regions: all but the writes and syncs, which count
- * as spread evenly over the checkpoints.
+ * Returns the part of T's checkpoints in E that is not among its waits by regions: all but the writes and syncs, which
+ * count as spread evenly over the checkpoints.
  */
 static uint64_t saves_beside(struct why_trainer *t, const struct why_epoch *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fault.out in the walk through the calls: page faults that waited for a disk are stretches of time like reads that fetched.
- * Faults that the kernel made for a call are in that call's time already.
+ * fault.out in the walk through the calls: page faults that waited for a disk are stretches of time like reads that
+ * fetched. Faults that the kernel made for a call are in that call's time already.
  */
 #include "base/util.h"
 #include "report/why/walk.h"
@@ -19,7 +19,8 @@ static void next_fault(struct why_fault_rows *f)
 		}
 }
 
-/* Returns the time that the target's threads waited for a disk in page faults, by the sums of sched.out; 0 without these. */
+/* Returns the time that the target's threads waited for a disk in page faults, by the sums of sched.out; 0 without
+ * these. */
 static uint64_t waited_by_sums(struct report *report)
 {
 	struct scan s = { .report = report };
@@ -78,7 +79,10 @@ void why_fault_rows_take(struct why_walk *walk)
 	const struct scan *scan = &walk->fault_rows.scan;
 	const uint64_t pid = scan_number(scan, COL_PID), lat_ns = scan_number(scan, COL_LAT_NS);
 	const uint64_t begin_ns = scan->time_ns - MIN(lat_ns, scan->time_ns);
-	struct why_stretch x = { .r = walk->r, .why = walk->why, .role = why_role_of(walk, pid), .state = WHY_DISK,
+	struct why_stretch x = { .r = walk->r,
+				 .why = walk->why,
+				 .role = why_role_of(walk, pid),
+				 .state = WHY_DISK,
 				 .main = scan_number(scan, COL_TID) == pid };
 	struct why_loader *loader = x.role->loader;
 	struct why_trainer *trainer = x.role->trainer;
@@ -88,7 +92,9 @@ void why_fault_rows_take(struct why_walk *walk)
 		why_add_io(&x, begin_ns, scan->time_ns);
 	}
 	if (loader) {
-		loader->fault_ns += x.main ? (double)why_looked_at(&walk->why->trainer[loader->trainer], begin_ns, scan->time_ns) : 0;
+		loader->fault_ns +=
+			x.main ? (double)why_looked_at(&walk->why->trainer[loader->trainer], begin_ns, scan->time_ns) :
+				 0;
 		why_loader_add(&x, begin_ns, scan->time_ns);
 	} else if (trainer) {
 		trainer->fault_ns += x.main ? (double)why_looked_at(trainer, begin_ns, scan->time_ns) : 0;

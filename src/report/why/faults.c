@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread's uninterruptible waits outside of calls. Switches do not show what a thread waits in; the rows of its calls do,
- * but they come when the calls end. So waits are kept until the thread's next call ends: those within the call belong to it,
- * and those before it were page faults, for pages on a disk. Pure. All times ns.
+ * A thread's uninterruptible waits outside of calls. Switches do not show what a thread waits in; the rows of its calls
+ * do, but they come when the calls end. So waits are kept until the thread's next call ends: those within the call
+ * belong to it, and those before it were page faults, for pages on a disk. Pure. All times ns.
  */
 #include <string.h>
 

@@ -53,7 +53,8 @@ void why_forget_fetched(struct why *w)
 
 /* --- sums ----------------------------------------------------------------------------------------- */
 
-/* Returns how many bytes of F there were to fetch; END is the end of its highest read. Read-ahead may fetch all of F. */
+/* Returns how many bytes of F there were to fetch; END is the end of its highest read. Read-ahead may fetch all of F.
+ */
 static uint64_t whole_of(const struct report_file *f, uint64_t end)
 {
 	return (MAX(end, f->size) + WHY_PAGE - 1) / WHY_PAGE * WHY_PAGE;
@@ -74,7 +75,9 @@ void why_files_rank(struct why_epoch *epoch, const struct why_file *file, uint64
 		else
 			epoch->n_slow++;
 	}
-	slow_file[i] = (struct why_slow_file){ .fid = fid, .time_ns = file->epoch_ns, .bytes = file->epoch_bytes, .calls = file->reads };
+	slow_file[i] = (struct why_slow_file){
+		.fid = fid, .time_ns = file->epoch_ns, .bytes = file->epoch_bytes, .calls = file->reads
+	};
 	for (; i > 0 && slow_file[i - 1].time_ns < slow_file[i].time_ns; i--) {
 		struct why_slow_file t = slow_file[i];
 
@@ -122,7 +125,8 @@ static void place_write(struct why *why, const struct why_transfer *transfer, st
 	rest->write_end = why_end_of(transfer, rest->write_end);
 }
 
-void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer, struct why_file *file)
+void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer,
+		     struct why_file *file)
 {
 	const uint64_t bytes = transfer->bytes;
 	struct why_file_rest *rest = why_file_rest_of(why, file);
@@ -156,10 +160,12 @@ static void add_file(struct why *why, const struct report_file *file, struct why
 	why_sums->small_writes += rest->small_next ? rest->small_first + (uint64_t)rest->small_next : 0;
 	why_sums->again_bytes += excess(file->read_bytes, sums->end);
 	why_sums->again_disk_bytes += excess(sums->disk_bytes - rest->direct_bytes, whole_of(file, sums->end));
-	if (sums->turns && sums->turns >= MAX(file->users, 2)) { /* more turns than users: one of them came back to it */
+	if (sums->turns &&
+	    sums->turns >= MAX(file->users, 2)) { /* more turns than users: one of them came back to it */
 		why_sums->shared += sums->moved;
 		why_sums->small_shared += sums->small;
-		why_sums->small_shared_ns += file->calls ? (uint64_t)((double)file->time_ns * sums->small / (double)file->calls) : 0;
+		why_sums->small_shared_ns +=
+			file->calls ? (uint64_t)((double)file->time_ns * sums->small / (double)file->calls) : 0;
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How regular files are read: repeats, order and sizes of reads; per file, per epoch, and in all. A read is sequential when
- * it begins where the last read by the same descriptor ended; the places of 1 << WHY_PLACES_BITS descriptors are kept.
- * The functions here run for each row of a trace and are inline for that reason.
+ * How regular files are read: repeats, order and sizes of reads; per file, per epoch, and in all. A read is sequential
+ * when it begins where the last read by the same descriptor ended; the places of 1 << WHY_PLACES_BITS descriptors are
+ * kept. The functions here run for each row of a trace and are inline for that reason.
  */
 #ifndef REPORT_WHY_FILES_H
 #define REPORT_WHY_FILES_H
@@ -12,7 +12,8 @@
 
 #define WHY_TINY 4096
 #define WHY_SMALL (64U << 10)
-#define WHY_WINDOW (128U << 10) /* the default of read-ahead: a larger read needs more than that, and must fetch itself */
+#define WHY_WINDOW \
+	(128U << 10) /* the default of read-ahead: a larger read needs more than that, and must fetch itself */
 #define WHY_PAGE 4096
 
 /* One file: the fields that each read uses; why_file_rest has those of writes and of reads that fetch. */
@@ -24,7 +25,8 @@ struct why_file {
 	uint64_t end, disk_bytes; /* in all of the trace */
 	uint32_t pid; /* the process that read or wrote it last in the epoch; 0: none yet */
 	uint32_t turns; /* how often, within one epoch, another process continued in the middle of it */
-	uint32_t moved, small; /* reads and writes that moved bytes; those of less than 64 KiB, but not of the whole file */
+	uint32_t moved,
+		small; /* reads and writes that moved bytes; those of less than 64 KiB, but not of the whole file */
 };
 _Static_assert(sizeof(struct why_file) == 64, "it is to be one cache line");
 struct why_file_rest {
@@ -35,7 +37,8 @@ struct why_file_rest {
 	uint32_t small_first, small_next; /* writes of less than 64 KiB: at its beginning; elsewhere */
 };
 
-/* A read or write of FILE, on a disk or network. It has values, not a pointer to the row, so that they can be constants. */
+/* A read or write of FILE, on a disk or network. It has values, not a pointer to the row, so that they can be
+ * constants. */
 struct why_transfer {
 	const struct report_file *file;
 	uint64_t pid, fid, fd, bytes, disk_bytes, end_ns, lat_ns, requested, offset;
@@ -49,7 +52,8 @@ void why_files_end_epoch(struct why *why, struct why_file *file);
 /* Enters FILE among the files of EPOCH with the longest time in reads, if it is one. */
 void why_files_rank(struct why_epoch *epoch, const struct why_file *file, uint64_t fid);
 /* Adds TRANSFER, a write of FILE in EPOCH. */
-void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer, struct why_file *file);
+void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer,
+		     struct why_file *file);
 /* Forgets all reads that fetched from disks. */
 void why_forget_fetched(struct why *w);
 
@@ -113,8 +117,10 @@ static inline uint64_t why_end_of(const struct why_transfer *x, uint64_t last_en
 	return end > last_end ? end : last_end;
 }
 
-/* The descriptors of one process and file are in one cache line, so it can be prefetched before the descriptor is known. */
-static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd, uint64_t *key)
+/* The descriptors of one process and file are in one cache line, so it can be prefetched before the descriptor is
+ * known. */
+static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd,
+					     uint64_t *key)
 {
 	const uint64_t pair = (pid << 32 ^ fid) + 1; /* 0: nobody's */
 
@@ -123,10 +129,11 @@ static inline struct why_place *why_place_of(const struct why *w, uint64_t pid, 
 }
 
 /*
- * Prefetches for a row that comes soon, of PID reading FD, which is FID; this helps where FIDs are small numbers, as most
- * are. It must be inlined: gcc thinks that a function which only prefetches has no effect, and drops its calls.
+ * Prefetches for a row that comes soon, of PID reading FD, which is FID; this helps where FIDs are small numbers, as
+ * most are. It must be inlined: gcc thinks that a function which only prefetches has no effect, and drops its calls.
  */
-static inline __attribute__((always_inline)) void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid, uint64_t fd)
+static inline __attribute__((always_inline)) void why_files_expect(const struct why *w, uint64_t pid, uint64_t fid,
+								   uint64_t fd)
 {
 	uint64_t key;
 
@@ -135,7 +142,8 @@ static inline __attribute__((always_inline)) void why_files_expect(const struct 
 	__builtin_prefetch(why_place_of(w, pid, fid, fd, &key));
 }
 
-/* Whether X begins where P's first read began, or at the file's begin: then the file is read again, which is not a jump. */
+/* Whether X begins where P's first read began, or at the file's begin: then the file is read again, which is not a
+ * jump. */
 static inline bool why_is_restart(const struct why_place *p, uint64_t key, const struct why_transfer *x)
 {
 	return p->key != key || !x->offset || x->offset == p->first;
@@ -143,7 +151,9 @@ static inline bool why_is_restart(const struct why_place *p, uint64_t key, const
 
 static inline void why_place_at(struct why_place *p, uint64_t key, const struct why_transfer *x)
 {
-	*p = (struct why_place){ .key = key, .next = x->offset + x->bytes, .first = p->key == key ? p->first : x->offset };
+	*p = (struct why_place){ .key = key,
+				 .next = x->offset + x->bytes,
+				 .first = p->key == key ? p->first : x->offset };
 }
 
 /* Whether X made the disk read the pages that it asked for, without read-ahead. */
@@ -181,14 +191,18 @@ static inline void why_count_place(struct why_sums *sums, const struct why_trans
 	sums->with_offset++;
 	sums->misaligned += misaligned;
 	/* alignment makes no difference in the page cache */
-	sums->misaligned_ns += misaligned && (transfer->direct || transfer->disk_bytes || transfer->file->medium == REPORT_NETWORK) ? transfer->lat_ns : 0;
+	sums->misaligned_ns +=
+		misaligned && (transfer->direct || transfer->disk_bytes || transfer->file->medium == REPORT_NETWORK) ?
+			transfer->lat_ns :
+			0;
 	if (transfer->direct) {
 		sums->direct++;
 		sums->direct_misaligned += misaligned;
 	}
 }
 
-/* Notes the process of X as F's user in its epoch. One that begins at offset 0 takes the file over and does not share it. */
+/* Notes the process of X as F's user in its epoch. One that begins at offset 0 takes the file over and does not share
+ * it. */
 static inline void why_file_used(struct why_file *f, const struct why_transfer *x)
 {
 	f->turns += f->pid && f->pid != (uint32_t)x->pid && x->offset;
@@ -201,10 +215,12 @@ static inline bool why_is_whole(const struct why_transfer *x)
 	return x->has_offset & !x->offset & ((x->bytes < x->requested) | (x->file->size && x->bytes >= x->file->size));
 }
 
-static inline void why_add_read(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer, struct why_file *file)
+static inline void why_add_read(struct why *why, struct why_epoch *epoch, const struct why_transfer *transfer,
+				struct why_file *file)
 {
 	struct why_sums *sums = &why->sums;
-	const bool fetched = transfer->disk_bytes != 0; /* the processor cannot predict it, so nothing here branches on it */
+	const bool fetched =
+		transfer->disk_bytes != 0; /* the processor cannot predict it, so nothing here branches on it */
 	const bool part = !why_is_whole(transfer), tiny = part & (transfer->requested < WHY_TINY);
 	/* a small read that read-ahead serves, or that reads a whole small file, is not a small request to the disk */
 	const bool small = fetched & part & (transfer->requested < WHY_SMALL) & (transfer->disk_bytes < WHY_SMALL) &

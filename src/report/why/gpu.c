@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpu.out, from `nvidia-smi pmon`: when the GPUs of the target were idle. At each sample it has a line for each process of
- * each GPU, with the mean since the last sample: a GPU that is 60 % busy was idle for 40 % of that time, but it is not known
- * when.
+ * gpu.out, from `nvidia-smi pmon`: when the GPUs of the target were idle. At each sample it has a line for each process
+ * of each GPU, with the mean since the last sample: a GPU that is 60 % busy was idle for 40 % of that time, but it is
+ * not known when.
  */
 #include "report/why/why_impl.h"
 
@@ -13,7 +13,7 @@
 
 #define SAME_SAMPLE_NS (300 * 1000000ULL)
 #define FIRST_SAMPLE_NS NSEC_PER_SEC /* length of the first sample, where nothing else is known */
-#define MISSED 3		     /* times the usual distance of samples: if it is longer, samples are missing */
+#define MISSED 3 /* times the usual distance of samples: if it is longer, samples are missing */
 
 static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 {
@@ -29,7 +29,8 @@ static struct why_gpu *gpu_of(struct why *w, uint64_t nr)
 
 static void sample_ends(struct why_gpu *gpu)
 {
-	uint64_t length_ns = gpu->sample_ns - gpu->since_ns, usual_ns = gpu->samples ? gpu->idle.total_ns / gpu->samples : 0;
+	uint64_t length_ns = gpu->sample_ns - gpu->since_ns,
+		 usual_ns = gpu->samples ? gpu->idle.total_ns / gpu->samples : 0;
 
 	if (gpu->seen && gpu->sample_ns) {
 		if (!gpu->since_ns || (usual_ns && length_ns > MISSED * usual_ns))
@@ -71,8 +72,8 @@ static void take(struct report *report, const struct scan *scan)
 }
 
 /*
- * For some GPUs (parts of one, by MIG) and drivers, pmon does not show the use by process. But dmon shows the use of the
- * whole GPU: that counts as the job's, from the first sample with the job on that GPU to the last.
+ * For some GPUs (parts of one, by MIG) and drivers, pmon does not show the use by process. But dmon shows the use of
+ * the whole GPU: that counts as the job's, from the first sample with the job on that GPU to the last.
  */
 static void read_devices(struct report *report)
 {
@@ -86,8 +87,9 @@ static void read_devices(struct report *report)
 		for (uint32_t i = 0; i < why->n_gpus; i++) {
 			struct why_gpu *g = &why->gpu[i];
 
-			if (!g->by_device || !scan_u64(&s, COL_GPU, &nr) || nr != g->nr || !scan_u64(&s, COL_GPU_SM, &sm) ||
-			    !scan_u64(&s, COL_TIMESTAMP, &ns) || ns < g->seen_ns || ns > g->sample_ns + NSEC_PER_SEC)
+			if (!g->by_device || !scan_u64(&s, COL_GPU, &nr) || nr != g->nr ||
+			    !scan_u64(&s, COL_GPU_SM, &sm) || !scan_u64(&s, COL_TIMESTAMP, &ns) || ns < g->seen_ns ||
+			    ns > g->sample_ns + NSEC_PER_SEC)
 				continue;
 			if (last_ns[i])
 				spans_append(&g->idle, last_ns[i], ns, 1 - (double)MIN(sm, 100) / 100);

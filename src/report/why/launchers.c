@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Launchers: processes that only start the trainers and wait for them (mp.spawn, a script that forks a process for each
- * rank). In pids.out alone, a launcher looks like a trainer with loaders. But it computes little, reads no data and receives
- * none. What it reads and receives is known only after the rows, so until then its copies count as trainers, too.
+ * rank). In pids.out alone, a launcher looks like a trainer with loaders. But it computes little, reads no data and
+ * receives none. What it reads and receives is known only after the rows, so until then its copies count as trainers,
+ * too.
  */
 #include <string.h>
 
@@ -38,7 +39,8 @@ static bool launches(const struct report_proc *p)
 }
 
 /*
- * Returns the uppermost launcher above P, a process that does work. NULL: P's parent is not a launcher, or P does little.
+ * Returns the uppermost launcher above P, a process that does work. NULL: P's parent is not a launcher, or P does
+ * little.
  */
 static const struct report_proc *launcher_of(const struct report *report, const struct report_proc *proc,
 					     bool (*is_launcher)(const struct report_proc *report_proc))
@@ -119,7 +121,9 @@ void why_drop_launchers(struct report *report)
 		if (!launches(proc))
 			why->more_trainers = false; /* those for which there was no room are not trainers either */
 		else if (!why_copied_from(report, proc))
-			why_note(why, "process %u (%s) only waited for %s of its kind that it had started, on which the report is",
+			why_note(why,
+				 "process %u (%s) only waited for %s of its kind that it had started, on which the "
+				 "report is",
 				 (unsigned int)proc->pid, proc->comm, FMT_N(proc->copies, "process", "processes"));
 	}
 	memset(&why->trainer[n], 0, (why->n_trainers - n) * sizeof(why->trainer[0]));

@@ -56,7 +56,8 @@ static bool is_container(struct reader_field name)
 
 	if (ends(name, ".scope"))
 		return is_container((struct reader_field){ name.p, name.len - strlen(".scope") });
-	return name.len >= CONTAINER_ID && is_hex(id) && !ends((struct reader_field){ name.p, name.len - CONTAINER_ID }, MONITOR);
+	return name.len >= CONTAINER_ID && is_hex(id) &&
+	       !ends((struct reader_field){ name.p, name.len - CONTAINER_ID }, MONITOR);
 }
 
 unsigned int why_containers_of(struct reader_field path)
@@ -74,8 +75,9 @@ unsigned int why_containers_of(struct reader_field path)
 bool why_is_runtime(struct reader_field name)
 {
 	static const char *const runtimes[] = {
-		"aardvark-dns", "buildah", "conmon", "containerd", "containerd-shim", "crun", "ctr", "docker", "docker-proxy", "dockerd",
-		"fuse-overlayfs", "kubelet", "netavark", "nerdctl", "pasta", "podman", "runc", "slirp4netns", "youki",
+		"aardvark-dns", "buildah",      "conmon",  "containerd",     "containerd-shim", "crun",     "ctr",
+		"docker",       "docker-proxy", "dockerd", "fuse-overlayfs", "kubelet",         "netavark", "nerdctl",
+		"pasta",        "podman",       "runc",    "slirp4netns",    "youki",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++)
@@ -86,7 +88,7 @@ bool why_is_runtime(struct reader_field name)
 
 bool why_is_shell(struct reader_field name)
 {
-	static const char *const shells[] = { "sh",   "bash", "dash",	 "ksh", "zsh",	   "tmux",
+	static const char *const shells[] = { "sh",   "bash", "dash",    "ksh", "zsh",     "tmux",
 					      "sudo", "time", "timeout", "env", "dltraced" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
@@ -97,12 +99,13 @@ bool why_is_shell(struct reader_field name)
 
 bool why_is_interpreter(struct reader_field name)
 {
-	static const char *const interpreters[] = { "R",	  "Rscript", "java", "julia",  "lua", "node",
+	static const char *const interpreters[] = { "R",    "Rscript", "java", "julia",  "lua", "node",
 						    "perl", "php",     "pypy", "python", "ruby" };
 	struct reader_field bare = name;
 
 	/* as in python3.12 */
-	while (bare.len > 1 && (bare.p[bare.len - 1] == '.' || (bare.p[bare.len - 1] >= '0' && bare.p[bare.len - 1] <= '9')))
+	while (bare.len > 1 &&
+	       (bare.p[bare.len - 1] == '.' || (bare.p[bare.len - 1] >= '0' && bare.p[bare.len - 1] <= '9')))
 		bare.len--;
 	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
 		if (reader_is(bare, interpreters[i]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How computing and I/O overlapped in each epoch of a process that has steps. Computing is the exact union of its regions of
- * compute and device; I/O the exact union of its own and its loaders' calls on files and waits for pages. The time that only
- * one of them covers is computing alone or, as DFAnalyzer calls it, unoverlapped I/O.
+ * How computing and I/O overlapped in each epoch of a process that has steps. Computing is the exact union of its
+ * regions of compute and device; I/O the exact union of its own and its loaders' calls on files and waits for pages.
+ * The time that only one of them covers is computing alone or, as DFAnalyzer calls it, unoverlapped I/O.
  */
 #ifndef REPORT_WHY_OVERLAP_H
 #define REPORT_WHY_OVERLAP_H

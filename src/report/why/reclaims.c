@@ -9,7 +9,7 @@
 /* A main process or a loader with rows. */
 struct reclaimer {
 	const struct why_trainer *window; /* the trainer that it is or loads for */
-	double *ns;			  /* where its time is added */
+	double *ns; /* where its time is added */
 	struct cover cover;
 };
 
@@ -41,7 +41,8 @@ static void any_took(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 
 static void take(struct why *why, const struct scan *scan, struct table *all, struct cover *any)
 {
-	struct why_reclaim_sum *sum = scan_is(scan, COL_KIND, "cgroup") ? &why->reclaims.cgroup : &why->reclaims.machine;
+	struct why_reclaim_sum *sum =
+		scan_is(scan, COL_KIND, "cgroup") ? &why->reclaims.cgroup : &why->reclaims.machine;
 	const uint64_t ns = MIN(scan_number(scan, COL_LAT_NS), scan->time_ns), begin_ns = scan->time_ns - ns;
 	struct reclaimer *x = reclaimer_of(why, all, scan_number(scan, COL_PID));
 
@@ -61,7 +62,8 @@ static void add_lives(struct why *w)
 		const struct why_loader *l = *(struct why_loader **)table_at(&w->loaders, i);
 
 		if (l)
-			w->reclaims.loaders_life_ns += (double)why_looked_at(&w->trainer[l->trainer], l->begin_ns, l->end_ns);
+			w->reclaims.loaders_life_ns +=
+				(double)why_looked_at(&w->trainer[l->trainer], l->begin_ns, l->end_ns);
 	}
 }
 
@@ -76,7 +78,8 @@ void why_read_reclaims(struct report *report)
 	report->why->reclaims.present = true;
 	table_init_pids(&all, sizeof(struct reclaimer), WHY_TRAINERS_MAX + WHY_LOADERS_MAX);
 	while (scan_next(&s) > 0)
-		if (scan_has_number(&s, COL_TIMESTAMP) && scan_has_number(&s, COL_PID) && scan_has_number(&s, COL_LAT_NS))
+		if (scan_has_number(&s, COL_TIMESTAMP) && scan_has_number(&s, COL_PID) &&
+		    scan_has_number(&s, COL_LAT_NS))
 			take(report->why, &s, &all, &any);
 	table_free(&all);
 	add_lives(report->why);

@@ -18,7 +18,8 @@
 
 #define WORKER "pt_data_worker"
 #define LOADERS_LIVE 20 /* a loader lives for at least this part of its trainer's life: a 20th */
-#define BRIEF 10 /* processes that together live for less than this part of their script's life, a tenth, are its errands */
+#define BRIEF \
+	10 /* processes that together live for less than this part of their script's life, a tenth, are its errands */
 #define DEPTH_MAX 4 /* processes between a trainer and a loader: servers that fork for the trainer */
 
 static struct report_proc *proc_at(const struct report *r, uint32_t i)
@@ -38,8 +39,8 @@ static bool is_shell(const struct report_proc *p)
 }
 
 /*
- * Whether P runs its parent's program: it was forked without an exec, or spawned as a worker. If P is older than the trace,
- * it is not known how it began, but its program is. Another run of the same program is another job.
+ * Whether P runs its parent's program: it was forked without an exec, or spawned as a worker. If P is older than the
+ * trace, it is not known how it began, but its program is. Another run of the same program is another job.
  */
 static bool is_copy(const struct report_proc *p, const struct report_proc *parent)
 {
@@ -105,12 +106,14 @@ struct report_proc *why_copied_from(const struct report *r, const struct report_
 {
 	struct report_proc *parent = table_find(&r->procs, p->ppid);
 
-	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p) || p->aside || parent->aside)
+	if (!parent || parent == p || !parent->named || !p->named || is_shell(parent) || is_shell(p) || p->aside ||
+	    parent->aside)
 		return NULL;
 	return is_copy(p, parent) ? parent : NULL;
 }
 
-/* Returns the process that P is a copy of, perhaps through a server that forks for it and is its copy, too; NULL: none. */
+/* Returns the process that P is a copy of, perhaps through a server that forks for it and is its copy, too; NULL: none.
+ */
 static const struct report_proc *origin_of(const struct report *r, const struct report_proc *p)
 {
 	const struct report_proc *origin = why_copied_from(r, p);
@@ -127,7 +130,8 @@ static uint64_t life_ns(const struct report *r, const struct report_proc *p)
 	return end_ns > p->begin_ns ? end_ns - p->begin_ns : 0;
 }
 
-/* Adds the processes whose copies live for a while, over all epochs together; a copy that lives for a moment is a helper. */
+/* Adds the processes whose copies live for a while, over all epochs together; a copy that lives for a moment is a
+ * helper. */
 static void by_copies(struct report *report)
 {
 	struct table lives; /* how long the copies of a process lived together, ns, by its PID */
@@ -153,7 +157,8 @@ static void by_copies(struct report *report)
 	report->why->by_copies = report->why->n_trainers > 0;
 }
 
-/* Returns P's work: its busy time, or its CPU time, or a thousandth of the length of its life: the first that is known. */
+/* Returns P's work: its busy time, or its CPU time, or a thousandth of the length of its life: the first that is known.
+ */
 static uint64_t effort(const struct report_proc *p)
 {
 	uint64_t cpu_ns = p->user_ns + p->sys_ns;
@@ -172,7 +177,8 @@ static bool is_runtime(const struct report_proc *p)
 
 /*
  * Sets aside the processes that the answer is not about, where the trace has some in containers: those that run the
- * containers, such as conmon; and, where containers were to be traced, those outside of them. dltraced may be in one itself.
+ * containers, such as conmon; and, where containers were to be traced, those outside of them. dltraced may be in one
+ * itself.
  */
 static void set_aside(struct report *report)
 {
@@ -181,7 +187,8 @@ static void set_aside(struct report *report)
 	bool any = false;
 
 	for (uint32_t i = 0; i < report->procs.n; i++)
-		any |= proc_at(report, i)->named && proc_at(report, i)->containers > outside && !is_runtime(proc_at(report, i));
+		any |= proc_at(report, i)->named && proc_at(report, i)->containers > outside &&
+		       !is_runtime(proc_at(report, i));
 	for (uint32_t i = 0; any && i < report->procs.n; i++) {
 		struct report_proc *p = proc_at(report, i);
 
@@ -199,8 +206,8 @@ static bool may_be_it(const struct report_proc *p)
 
 /*
  * The work of all processes of one name, of which there may be many that live for a moment each. Shells of one name run
- * scripts that have nothing in common (as those of pyenv do before the python that they choose), so for them the busiest
- * process counts, not the sum.
+ * scripts that have nothing in common (as those of pyenv do before the python that they choose), so for them the
+ * busiest process counts, not the sum.
  */
 struct namesakes {
 	uint64_t effort, most;
@@ -233,8 +240,8 @@ static const struct namesakes *busiest_name(const struct report *report, struct 
 }
 
 /*
- * Returns the traced command, if the processes called COMM together live for only a small part of its life: what it did in
- * the rest, and not these, is the answer. NULL: they live for longer.
+ * Returns the traced command, if the processes called COMM together live for only a small part of its life: what it did
+ * in the rest, and not these, is the answer. NULL: they live for longer.
  */
 static const struct report_proc *script_of(const struct report *r, const char *comm)
 {
@@ -243,7 +250,9 @@ static const struct report_proc *script_of(const struct report *r, const char *c
 
 	for (uint32_t i = 0; i < r->procs.n; i++)
 		ns += strcmp(proc_at(r, i)->comm, comm) == 0 ? life_ns(r, proc_at(r, i)) : 0;
-	return script && script->named && !script->aside && script->busy_ns && ns < life_ns(r, script) / BRIEF ? script : NULL;
+	return script && script->named && !script->aside && script->busy_ns && ns < life_ns(r, script) / BRIEF ?
+		       script :
+		       NULL;
 }
 
 static void by_effort(struct report *report)
@@ -269,7 +278,7 @@ static void by_effort(struct report *report)
 
 void why_find_trainers(struct report *report)
 {
-	static void (*const ways[])(struct report *r) = { by_gpu, by_regions, by_workers, by_copies, by_effort };
+	static void (*const ways[])(struct report * r) = { by_gpu, by_regions, by_workers, by_copies, by_effort };
 	struct why *why = report->why;
 
 	set_aside(report);
@@ -308,7 +317,8 @@ static int trainer_of(const struct report *report, const struct report_proc *pro
 		copy = copy && is_copy(up, parent);
 		trainer = why_trainer(report->why, parent->pid);
 		if (trainer)
-			return is_worker(proc) || (copy && !is_shell(parent)) ? (int)(trainer - report->why->trainer) : -1;
+			return is_worker(proc) || (copy && !is_shell(parent)) ? (int)(trainer - report->why->trainer) :
+										-1;
 		up = parent;
 	}
 	return -1;
@@ -387,7 +397,8 @@ static void sum_loads(const struct report *report, struct loads loads[WHY_TRAINE
 }
 
 /*
- * Whether P reads enough data for a loader. Helpers read only a small part of what loaders, or the trainer itself, read.
+ * Whether P reads enough data for a loader. Helpers read only a small part of what loaders, or the trainer itself,
+ * read.
  */
 static bool loads_data(const struct report_proc *p, const struct report_proc *trainer, const struct loads *loads)
 {
@@ -415,7 +426,9 @@ void why_find_loaders(struct report *report)
 
 /* --- signs of training ------------------------------------------------------------------------------ */
 
-#define LEAST_DATA (1U << 20) /* bytes that a trainer without loaders reads at least, over half of the trace or more */
+#define LEAST_DATA                                                                                        \
+	(1U << 20) /* bytes that a trainer without loaders reads at least, over half of the trace or more \
+		    */
 
 const char *const why_sight_names[WHY_SIGHTS] = {
 	[WHY_SEEN_PHASES] = "phases",

@@ -24,14 +24,16 @@ static inline bool is_software(const struct scan *s, const struct report_file *f
 }
 
 /*
- * Whether the row makes, sizes, closes or removes a file of shared memory. Such a call is work of the CPU, and waits for no
- * disk. A file that is opened to be read may be data that somebody has copied to /dev/shm: that is an open like others.
+ * Whether the row makes, sizes, closes or removes a file of shared memory. Such a call is work of the CPU, and waits
+ * for no disk. A file that is opened to be read may be data that somebody has copied to /dev/shm: that is an open like
+ * others.
  */
 static inline bool is_shared(const struct scan *s, const struct report_file *f)
 {
 	if (!f || (f->type != REPORT_SHM && f->type != REPORT_MEMFD) || s->kind == REPORT_VFS_RW)
 		return false;
-	return s->kind == REPORT_SYNC ? !scan_is_sync(s) : s->kind != REPORT_OPEN || !begins(scan_field(s, COL_FLAGS), "RDONLY");
+	return s->kind == REPORT_SYNC ? !scan_is_sync(s) :
+					s->kind != REPORT_OPEN || !begins(scan_field(s, COL_FLAGS), "RDONLY");
 }
 
 static inline uint32_t open_flags(const struct scan *s, const struct report_file *f)
@@ -45,7 +47,8 @@ static inline uint32_t open_flags(const struct scan *s, const struct report_file
 	return flags;
 }
 
-static inline uint32_t flags_of(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
+static inline uint32_t flags_of(const struct scan *scan, const struct report_call_facts *facts,
+				const struct report_file *file)
 {
 	if (is_shared(scan, file))
 		return WHY_CPU | WHY_CALL_SHARED;
@@ -59,7 +62,9 @@ static inline uint32_t flags_of(const struct scan *scan, const struct report_cal
 			return WHY_WRITE | WHY_CALL_ON_FILE;
 		/* fall through */
 	default:
-		return !file || facts->on_file ? WHY_META | WHY_CALL_ON_FILE | (is_software(scan, file) ? WHY_CALL_SOFTWARE : 0) : WHY_OTHER;
+		return !file || facts->on_file ?
+			       WHY_META | WHY_CALL_ON_FILE | (is_software(scan, file) ? WHY_CALL_SOFTWARE : 0) :
+			       WHY_OTHER;
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What why does with a row of a call: adds it to sums, and keeps what the second pass needs of it, which takes all calls in
- * order of time (calls.h).
+ * What why does with a row of a call: adds it to sums, and keeps what the second pass needs of it, which takes all
+ * calls in order of time (calls.h).
  */
 #ifndef REPORT_WHY_ROWS_H
 #define REPORT_WHY_ROWS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What why does with a row of vfs_rw; rows.h has the other rows. As these are most rows of a trace, the code is in a header,
- * to be inlined where they are taken.
+ * What why does with a row of vfs_rw; rows.h has the other rows. As these are most rows of a trace, the code is in a
+ * header, to be inlined where they are taken.
  */
 #ifndef REPORT_WHY_RW_H
 #define REPORT_WHY_RW_H
@@ -10,7 +10,9 @@
 #include "report/why/call.h"
 #include "report/why/files.h"
 
-#define WHY_SLOW_NS 200000 /* if it is not known whether a read fetched, a longer one counts as fetched from storage */
+#define WHY_SLOW_NS                                                                                      \
+	200000 /* if it is not known whether a read fetched, a longer one counts as fetched from storage \
+		*/
 
 /* Returns the row's file, if the report has sums of it; else NULL. */
 static inline const struct report_file *why_row_file(const struct scan *s, const struct report_call_facts *c)
@@ -51,7 +53,8 @@ static inline bool why_is_slow(const struct report_call_facts *c)
 }
 
 /* Returns the state of a process in a read or write of FILE. */
-static inline enum why_state why_rw_state(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
+static inline enum why_state why_rw_state(const struct scan *scan, const struct report_call_facts *facts,
+					  const struct report_file *file)
 {
 	bool disk;
 
@@ -63,7 +66,8 @@ static inline enum why_state why_rw_state(const struct scan *scan, const struct 
 	disk = (facts->disk_bytes != 0) | why_is_direct(scan);
 	/* this read may have waited for pages that an earlier read, of this process or another, had begun to fetch */
 	if (why_is_slow(facts) && !disk)
-		disk = !facts->accounted || file->medium == REPORT_NETWORK || why_fetched_lately(scan->report, file, scan->time_ns);
+		disk = !facts->accounted || file->medium == REPORT_NETWORK ||
+		       why_fetched_lately(scan->report, file, scan->time_ns);
 	return disk ? WHY_DISK : WHY_CACHE;
 }
 
@@ -78,7 +82,8 @@ static inline uint32_t why_software_flag(const struct report_file *f)
 	return f && f->software ? WHY_CALL_SOFTWARE : 0;
 }
 
-static inline uint32_t why_rw_flags(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
+static inline uint32_t why_rw_flags(const struct scan *scan, const struct report_call_facts *facts,
+				    const struct report_file *file)
 {
 	enum why_state state;
 
@@ -92,23 +97,37 @@ static inline uint32_t why_rw_flags(const struct scan *scan, const struct report
 }
 
 /* Returns the parts of a row that the second pass needs; FLAGS are enum why_call_flag. */
-static inline struct callstore_row why_row_of(const struct scan *s, const struct report_call_facts *c, const struct report_file *f,
-					      uint32_t flags)
+static inline struct callstore_row why_row_of(const struct scan *s, const struct report_call_facts *c,
+					      const struct report_file *f, uint32_t flags)
 {
 	return (struct callstore_row){
-		.end_ns = s->time_ns, .pid = c->pid, .tid = c->tid, .lat_ns = c->lat_ns,
-		.file = f ? why_file_index(s->report, f) : c->fid, .flags = flags | (f ? WHY_CALL_FILE : 0),
+		.end_ns = s->time_ns,
+		.pid = c->pid,
+		.tid = c->tid,
+		.lat_ns = c->lat_ns,
+		.file = f ? why_file_index(s->report, f) : c->fid,
+		.flags = flags | (f ? WHY_CALL_FILE : 0),
 	};
 }
 
 static inline struct why_transfer why_rw_transfer(const struct scan *s, const struct report_call_facts *c)
 {
 	return (struct why_transfer){
-		.file = c->file, .pid = c->pid, .fid = c->fid, .fd = scan_number(s, COL_FD), .bytes = c->bytes,
-		.disk_bytes = c->disk_bytes, .end_ns = s->time_ns, .lat_ns = c->lat_ns,
-		.requested = MAX(scan_number(s, COL_REQUESTED), c->bytes), .offset = scan_number(s, COL_OFFSET),
-		.write = c->write, .accounted = c->accounted, .has_offset = c->plain || scan_has_number(s, COL_OFFSET),
-		.direct = why_is_direct(s), .append = c->write && reader_flag(scan_field(s, COL_FLAGS), "APPEND"),
+		.file = c->file,
+		.pid = c->pid,
+		.fid = c->fid,
+		.fd = scan_number(s, COL_FD),
+		.bytes = c->bytes,
+		.disk_bytes = c->disk_bytes,
+		.end_ns = s->time_ns,
+		.lat_ns = c->lat_ns,
+		.requested = MAX(scan_number(s, COL_REQUESTED), c->bytes),
+		.offset = scan_number(s, COL_OFFSET),
+		.write = c->write,
+		.accounted = c->accounted,
+		.has_offset = c->plain || scan_has_number(s, COL_OFFSET),
+		.direct = why_is_direct(s),
+		.append = c->write && reader_flag(scan_field(s, COL_FLAGS), "APPEND"),
 	};
 }
 
@@ -129,7 +148,8 @@ static inline void why_rw_add_write(struct why *why, const struct scan *scan, co
 }
 
 /* Adds a call on software, which no rule about data counts. */
-static inline void why_rw_add_software(const struct scan *s, const struct report_call_facts *c, const struct report_file *f)
+static inline void why_rw_add_software(const struct scan *s, const struct report_call_facts *c,
+				       const struct report_file *f)
 {
 	struct why_file *sums = why_file_of(s->report, f);
 
@@ -141,7 +161,8 @@ static inline void why_rw_add_software(const struct scan *s, const struct report
 	why_fetched(s->report, f, s->time_ns);
 }
 
-static inline void why_rw_add(const struct scan *scan, const struct report_call_facts *facts, const struct report_file *file)
+static inline void why_rw_add(const struct scan *scan, const struct report_call_facts *facts,
+			      const struct report_file *file)
 {
 	struct why_sums *sums = &scan->report->why->sums;
 	struct why_transfer x;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checkpoints that a trainer's main thread writes itself. Training stands still from the begin of a checkpoint to its end,
- * even while the thread copies weights from the GPU and turns them into the file's bytes, which no call shows. Where waits
- * are known by scheduling or by calls, these sources show what the main thread did, so nothing is added.
+ * Checkpoints that a trainer's main thread writes itself. Training stands still from the begin of a checkpoint to its
+ * end, even while the thread copies weights from the GPU and turns them into the file's bytes, which no call shows.
+ * Where waits are known by scheduling or by calls, these sources show what the main thread did, so nothing is added.
  */
 #include "base/util.h"
 #include "report/phases/phases.h"
@@ -35,15 +35,17 @@ static bool is_shown(const struct phase_list *l, const struct phase_save *s)
 }
 
 /*
- * Where a log or a region shows a checkpoint, writing of its files right before and after belongs to it, too: torch.save()
- * ends before a script's own fsync(2).
+ * Where a log or a region shows a checkpoint, writing of its files right before and after belongs to it, too:
+ * torch.save() ends before a script's own fsync(2).
  */
 void why_find_saves(struct report *report)
 {
 	const struct phase_list *list = report->phases ? &report->phases->lanes[PHASE_CHECKPOINT] : NULL;
 	uint32_t n = 0;
-	autofree struct phase_save *by_files = list && list->n && report->saves && !list->v[0].inferred ?
-		phase_saves_find(report->saves, report->timeline->begin_ns, report->timeline->end_ns, &n) : NULL;
+	autofree struct phase_save *by_files =
+		list && list->n && report->saves && !list->v[0].inferred ?
+			phase_saves_find(report->saves, report->timeline->begin_ns, report->timeline->end_ns, &n) :
+			NULL;
 
 	for (uint32_t i = 0; list && i < report->why->n_trainers; i++) {
 		struct why_trainer *t = &report->why->trainer[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Waits by CPU scheduling. sched_switch.out: a trainer waits while none of its threads runs or could run, to the
- * nanosecond. sched.out has sums of intervals, which count evenly over the interval: a trainer waits while its main thread
- * sleeps in a call that waits for others.
+ * nanosecond. sched.out has sums of intervals, which count evenly over the interval: a trainer waits while its main
+ * thread sleeps in a call that waits for others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,16 @@
 
 #define THREADS_MAX (1U << 16)
 /*
- * Rows of sched.out are a second apart, or more. Bins are shorter than that if BINS of them suffice, so that hardly any part
- * of a wait is counted before its process began, or outside of its window.
+ * Rows of sched.out are a second apart, or more. Bins are shorter than that if BINS of them suffice, so that hardly any
+ * part of a wait is counted before its process began, or outside of its window.
  */
 #define BINS 65536
 #define FINE_BINS 16384
 #define FINE_NS (NSEC_PER_SEC / 16)
 
 /*
- * Calls TAKE with each row of NAME.out, which the report has open; false when it is not there. It is read after the rows of
- * calls, which show the trainers, their windows and the loaders.
+ * Calls TAKE with each row of NAME.out, which the report has open; false when it is not there. It is read after the
+ * rows of calls, which show the trainers, their windows and the loaders.
  */
 static bool each(struct report *r, const char *name, void (*take)(struct scan *s, void *own), void *own)
 {
@@ -81,8 +81,10 @@ static void take_switch(struct scan *scan, void *own)
 	}
 	th = thread_of(scan, sw, COL_NEXT_PID, COL_NEXT_TID, &t);
 	if (th && scan_number(scan, COL_NEXT_TID) == scan_number(scan, COL_NEXT_PID))
-		scan->report->why->trainer[t].runq_ns += (double)why_looked_at(
-			&scan->report->why->trainer[t], scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns), scan->time_ns);
+		scan->report->why->trainer[t].runq_ns +=
+			(double)why_looked_at(&scan->report->why->trainer[t],
+					      scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns),
+					      scan->time_ns);
 	if (th && !th->since_ns)
 		th->since_ns = scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns - 1);
 	if (th) {
@@ -133,8 +135,8 @@ static bool trainers_by_switches(struct report *report)
 /* --- sched.out -------------------------------------------------------------------------------------- */
 
 /*
- * Returns the time that the row covers, within the life of its process. A wait gets its row when it is over, and may have
- * begun long before the row's interval.
+ * Returns the time that the row covers, within the life of its process. A wait gets its row when it is over, and may
+ * have begun long before the row's interval.
  */
 static struct span span_of(const struct scan *scan)
 {
@@ -191,10 +193,12 @@ static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, d
 	to->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
 }
 
-/* Adds the busy time of a row to its process: not its sleep, as a process that waits in wait4(2) or poll(2) is not busy. */
+/* Adds the busy time of a row to its process: not its sleep, as a process that waits in wait4(2) or poll(2) is not
+ * busy. */
 static void take_busy(struct scan *s, void *own)
 {
-	struct report_proc *p = scan_is(s, COL_KIND, "target") ? table_find(&s->report->procs, scan_number(s, COL_PID)) : NULL;
+	struct report_proc *p =
+		scan_is(s, COL_KIND, "target") ? table_find(&s->report->procs, scan_number(s, COL_PID)) : NULL;
 
 	if (p && !scan_is_gate(s))
 		p->busy_ns += scan_number(s, COL_RUN_NS) + scan_number(s, COL_RUNQ_NS) + scan_number(s, COL_DISK_NS) +
@@ -207,8 +211,8 @@ void why_read_busy(struct report *r)
 }
 
 /*
- * Returns the sums that the row counts in; NULL: it is of no process of the job, or of a loader's further thread. *T: the
- * trainer whose window counts.
+ * Returns the sums that the row counts in; NULL: it is of no process of the job, or of a loader's further thread. *T:
+ * the trainer whose window counts.
  */
 static struct sleeps *sleeps_of(const struct scan *scan, struct why_trainer **t)
 {
@@ -245,7 +249,8 @@ static void add_to_waits(const struct scan *scan, const struct sums *sums, uint3
 	}
 }
 
-/* Whether fault.out has rows for what this row sums up: page faults of main threads, but not calls that fill pages ahead. */
+/* Whether fault.out has rows for what this row sums up: page faults of main threads, but not calls that fill pages
+ * ahead. */
 static bool is_in_rows(const struct scan *s, const struct sleeps *sleeps, const struct why_trainer *t)
 {
 	const struct why *w = s->report->why;
@@ -276,7 +281,8 @@ static void take_sum(struct scan *scan, void *own)
 	if (sleeps != &trainer->main)
 		return;
 	if (span.begin_ns < trainer->begin_ns)
-		add_to_sleeps(scan, call, (double)(MIN(span.end_ns, trainer->begin_ns) - span.begin_ns) / all_ns, &trainer->before);
+		add_to_sleeps(scan, call, (double)(MIN(span.end_ns, trainer->begin_ns) - span.begin_ns) / all_ns,
+			      &trainer->before);
 	sums->any = true;
 	did(scan, looked_at);
 	if (call && call->for_others)
@@ -309,16 +315,18 @@ static bool trainers_by_sums(struct report *report)
 			uint64_t length_ns = MIN(s.bin_ns, all_ns - bin * s.bin_ns);
 			double waits = (double)s.waits[i][bin] / (double)length_ns;
 
-			spans_append(&trainer->waits, report->first_ns + bin * s.bin_ns, report->first_ns + bin * s.bin_ns + length_ns,
-				     MIN(waits, 1));
+			spans_append(&trainer->waits, report->first_ns + bin * s.bin_ns,
+				     report->first_ns + bin * s.bin_ns + length_ns, MIN(waits, 1));
 		}
 		free(s.waits[i]);
 		if (why->has_switches)
 			continue;
 		trainer->runq_ns = trainer->main.runq_ns;
 		/* at most the whole window: a damaged trace may have any number */
-		trainer->own_ns[WHY_DISK] += (uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
-		trainer->own_ns[WHY_META] += (uint64_t)MIN(trainer->main.ns[SLEEP_STAT], (double)(trainer->end_ns - trainer->begin_ns));
+		trainer->own_ns[WHY_DISK] +=
+			(uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
+		trainer->own_ns[WHY_META] +=
+			(uint64_t)MIN(trainer->main.ns[SLEEP_STAT], (double)(trainer->end_ns - trainer->begin_ns));
 	}
 	return there;
 }
@@ -348,7 +356,8 @@ static void take_loader_sum(struct scan *scan, void *own)
 	span = span_of(scan);
 	if (span.begin_ns >= span.end_ns)
 		return;
-	share = (double)why_waited(scan->report->why, &scan->report->why->trainer[loader->trainer], span.begin_ns, span.end_ns) /
+	share = (double)why_waited(scan->report->why, &scan->report->why->trainer[loader->trainer], span.begin_ns,
+				   span.end_ns) /
 		(double)(span.end_ns - span.begin_ns);
 	if (scan_is(scan, COL_CALL, "-")) {
 		loader->run_ns += (double)scan_number(scan, COL_RUN_NS);
@@ -386,13 +395,16 @@ static void take_fetching_sum(struct scan *scan, void *own)
 	if (!is_fetching(scan, t) || span.begin_ns >= span.end_ns || is_in_rows(scan, &t->fetching, t))
 		return;
 	share = (double)why_waited(w, t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
-	add_to_sleeps(scan, scan_is(scan, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(scan, COL_CALL)), share, &t->fetching);
+	add_to_sleeps(scan, scan_is(scan, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(scan, COL_CALL)), share,
+		      &t->fetching);
 }
 
-/* Without sched.out: while no thread of T could run, it waited for others, or was in calls on files, which are known. */
+/* Without sched.out: while no thread of T could run, it waited for others, or was in calls on files, which are known.
+ */
 static void fetching_by_switches(struct why *w, struct why_trainer *t)
 {
-	double asleep_ns = (double)spans_both(&t->steps->spans[STEP_FETCH], &t->waits, t->begin_ns, t->end_ns), own_ns = 0;
+	double asleep_ns = (double)spans_both(&t->steps->spans[STEP_FETCH], &t->waits, t->begin_ns, t->end_ns),
+	       own_ns = 0;
 
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		own_ns += (double)t->own_idle_ns[s];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_switch.out in the walk through the calls: when loaders ran, or could have run; and uninterruptible waits outside of
- * calls, which are waits for pages if the process has mapped data.
+ * sched_switch.out in the walk through the calls: when loaders ran, or could have run; and uninterruptible waits
+ * outside of calls, which are waits for pages if the process has mapped data.
  */
 #include "base/util.h"
 #include "report/why/walk.h"
@@ -28,8 +28,9 @@ static void faulted(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 
 static struct why_stretch faults_of(struct why_walk *w, const struct thread_faults *f)
 {
-	return (struct why_stretch){ .r = w->r, .why = w->why, .role = why_role_of(w, f->pid), .state = WHY_DISK,
-				     .main = f->pid == f->tid };
+	return (struct why_stretch){
+		.r = w->r, .why = w->why, .role = why_role_of(w, f->pid), .state = WHY_DISK, .main = f->pid == f->tid
+	};
 }
 
 /*
@@ -72,7 +73,8 @@ static void thread_came(struct why_walk *walk, const struct why_switches *switch
 	struct thread_faults *f;
 	struct why_stretch x;
 
-	if (!scan_u64(&switches->scan, COL_NEXT_TID, &tid) || !(f = table_find(&walk->switches.faults, tid)) || f->pid != pid)
+	if (!scan_u64(&switches->scan, COL_NEXT_TID, &tid) || !(f = table_find(&walk->switches.faults, tid)) ||
+	    f->pid != pid)
 		return;
 	scan_u64(&switches->scan, COL_WAIT_NS, &wait_ns);
 	x = faults_of(walk, f);
@@ -123,15 +125,16 @@ static void thread_switched(struct why_walk *walk, const struct why_switches *sw
 		if (since)
 			*since = switches->scan.time_ns;
 		if (scan_u64(&switches->scan, COL_WAIT_NS, &wait_ns))
-			loader_ran(walk, role, WHY_RUNQ, switches->scan.time_ns - MIN(wait_ns, switches->scan.time_ns), switches->scan.time_ns);
+			loader_ran(walk, role, WHY_RUNQ, switches->scan.time_ns - MIN(wait_ns, switches->scan.time_ns),
+				   switches->scan.time_ns);
 	}
 }
 
 /* --- the file ---------------------------------------------------------------------------------------------- */
 
 /*
- * Reads the next switch. The file was read before, for CPU time and the trainers' waits; now its rows are taken among the
- * calls, in order of time.
+ * Reads the next switch. The file was read before, for CPU time and the trainers' waits; now its rows are taken among
+ * the calls, in order of time.
  */
 static void next_switch(struct why_switches *s)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the loaders of a trainer did together during its waits. The loaders of a generation live at the same time, and their
- * trainer takes batches from them in order: it waits for the one that is late though the others are ready. So they are ready
- * only where none of them is busy; and where one is busy most of the time and the others are not, it is a straggler.
+ * What the loaders of a trainer did together during its waits. The loaders of a generation live at the same time, and
+ * their trainer takes batches from them in order: it waits for the one that is late though the others are ready. So
+ * they are ready only where none of them is busy; and where one is busy most of the time and the others are not, it is
+ * a straggler.
  */
 #include <stdlib.h>
 
@@ -10,8 +11,8 @@
 #include "report/why/account.h"
 #include "report/why/why_impl.h"
 
-#define STRAGGLER_BUSY 0.5	/* of its generation's waits: a straggler was busy for at least this part, */
-#define STRAGGLER_OTHERS 0.4	/* and the others of its generation for at most this part */
+#define STRAGGLER_BUSY 0.5 /* of its generation's waits: a straggler was busy for at least this part, */
+#define STRAGGLER_OTHERS 0.4 /* and the others of its generation for at most this part */
 
 /* The loaders of a generation during the waits for them. */
 struct generation {
@@ -26,7 +27,8 @@ static double busy_of(const struct why_loader *l)
 	return l->alive_idle_ns > 0 ? 1 - MIN(l->idle_ns[WHY_QUEUE] / l->alive_idle_ns, 1) : 0;
 }
 
-/* Returns for how long one loader was busy and the others were not; *OTHERS: for what part of the waits these were busy. */
+/* Returns for how long one loader was busy and the others were not; *OTHERS: for what part of the waits these were
+ * busy. */
 static double straggled(const struct generation *g, double *others)
 {
 	*others = g->n > 1 ? (g->busy_sum - g->busy) / (g->n - 1) : 0;
@@ -45,8 +47,8 @@ static double for_loaders(const struct why *w, const struct why_trainer *t)
 }
 
 /*
- * Returns for how long T waited during G's life while any loader was at work. AT goes through the work of T's loaders. Where
- * that had too many stretches to keep each, the gaps that were closed count as everywhere.
+ * Returns for how long T waited during G's life while any loader was at work. AT goes through the work of T's loaders.
+ * Where that had too many stretches to keep each, the gaps that were closed count as everywhere.
  */
 static double worked(struct why *w, struct why_trainer *t, const struct generation *g, size_t *at)
 {
@@ -61,8 +63,8 @@ static double worked(struct why *w, struct why_trainer *t, const struct generati
 }
 
 /*
- * Returns the waits in which none of G's loaders had anything to do. They are at most those in which the busiest one had not,
- * as it is known how long it slept, but by sched.out not when.
+ * Returns the waits in which none of G's loaders had anything to do. They are at most those in which the busiest one
+ * had not, as it is known how long it slept, but by sched.out not when.
  */
 static double ready(struct why *w, struct why_trainer *t, const struct generation *g, size_t *at)
 {

@@ -6,15 +6,15 @@
 #include "report/why/why_impl.h"
 
 const char *const why_basis_names[WHY_BASES] = {
-	[WHY_BY_GPU] = "gpu",	      [WHY_BY_REGIONS] = "regions",   [WHY_BY_SWITCHES] = "sched_switch",
-	[WHY_BY_SUMS] = "sched",      [WHY_BY_CALLS] = "calls",	      [WHY_BY_CPU_TIME] = "cpu_time",
+	[WHY_BY_GPU] = "gpu",         [WHY_BY_REGIONS] = "regions", [WHY_BY_SWITCHES] = "sched_switch",
+	[WHY_BY_SUMS] = "sched",      [WHY_BY_CALLS] = "calls",     [WHY_BY_CPU_TIME] = "cpu_time",
 	[WHY_BY_NOTHING] = "nothing", [WHY_BY_SEVERAL] = "mixed",
 };
 
 /*
- * Sets the window of TRAINER, the part of the trace in which it trains: by its steps, or its phases, or the lives of its loaders,
- * or its first read of data, as it starts up before that: by the first of these that is known. A trainer that reads no data
- * has its whole life as its window.
+ * Sets the window of TRAINER, the part of the trace in which it trains: by its steps, or its phases, or the lives of
+ * its loaders, or its first read of data, as it starts up before that: by the first of these that is known. A trainer
+ * that reads no data has its whole life as its window.
  */
 static void find_window(struct report *report, struct why_trainer *trainer)
 {
@@ -72,9 +72,9 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
 }
 
 /*
- * Returns a basis that shows when in a second TRAINER waited, which the samples of a GPU do not. The trainer's own waits do, if
- * their sum is about as large as the GPU's idle time. If it is not, the trainer waits also for the GPU, or in calls without
- * rows.
+ * Returns a basis that shows when in a second TRAINER waited, which the samples of a GPU do not. The trainer's own
+ * waits do, if their sum is about as large as the GPU's idle time. If it is not, the trainer waits also for the GPU, or
+ * in calls without rows.
  */
 static enum why_basis find_finer(struct why *why, struct why_trainer *trainer)
 {
@@ -119,11 +119,11 @@ void why_choose_bases(struct report *report)
 
 		spans_close(&trainer->calls);
 		find_gpus(why, trainer);
-		trainer->basis = why_samples(why, trainer)		     ? WHY_BY_GPU :
-			   trainer->steps			     ? WHY_BY_REGIONS :
-			   why->has_switches && trainer->waits.n ? WHY_BY_SWITCHES :
-			   why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0) ? WHY_BY_SUMS :
-							       WHY_BY_CALLS;
+		trainer->basis = why_samples(why, trainer)                                       ? WHY_BY_GPU :
+				 trainer->steps                                                  ? WHY_BY_REGIONS :
+				 why->has_switches && trainer->waits.n                           ? WHY_BY_SWITCHES :
+				 why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0) ? WHY_BY_SUMS :
+												   WHY_BY_CALLS;
 		trainer->then = trainer->basis;
 		if (trainer->basis != WHY_BY_GPU)
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The second pass over the calls, sorted by time, when trainers and loaders are known. Each call becomes a stretch of its
- * process's time in one state, and is compared with the trainer's waits. A loader that is in no call after it has sent a
- * result, and before it receives the next order, waits for that order, in poll(2) or the like.
+ * The second pass over the calls, sorted by time, when trainers and loaders are known. Each call becomes a stretch of
+ * its process's time in one state, and is compared with the trainer's waits. A loader that is in no call after it has
+ * sent a result, and before it receives the next order, waits for that order, in poll(2) or the like.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,8 +44,9 @@ static int make_roles(struct why_walk *walk)
 		struct why_role *role = table_get(&walk->roles, why->trainer[i].pid);
 
 		if (role)
-			*role = (struct why_role){ .trainer = &why->trainer[i], .main = &walk->covers[2 * (size_t)i],
-					       .others = &walk->covers[2 * (size_t)i + 1] };
+			*role = (struct why_role){ .trainer = &why->trainer[i],
+						   .main = &walk->covers[2 * (size_t)i],
+						   .others = &walk->covers[2 * (size_t)i + 1] };
 	}
 	return 0;
 }
@@ -101,7 +102,8 @@ void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct why_stretch *why_stretch = stretch;
 	struct why_trainer *trainer = why_stretch->role->trainer;
-	uint64_t all_ns = why_looked_at(trainer, begin_ns, end_ns), idle_ns = why_waited(why_stretch->why, trainer, begin_ns, end_ns);
+	uint64_t all_ns = why_looked_at(trainer, begin_ns, end_ns),
+		 idle_ns = why_waited(why_stretch->why, trainer, begin_ns, end_ns);
 	struct why_epoch *epoch;
 
 	if (why_stretch->main) {
@@ -122,7 +124,10 @@ void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
 	static const enum step_io io_of[WHY_STATES] = {
-		[WHY_DISK] = STEP_IO_DISK, [WHY_CACHE] = STEP_IO_CACHE, [WHY_META] = STEP_IO_NAMES, [WHY_WRITE] = STEP_IO_WRITE,
+		[WHY_DISK] = STEP_IO_DISK,
+		[WHY_CACHE] = STEP_IO_CACHE,
+		[WHY_META] = STEP_IO_NAMES,
+		[WHY_WRITE] = STEP_IO_WRITE,
 	};
 	const struct why_role *role = stretch->role;
 	struct why_trainer *t = role->trainer ? role->trainer : &stretch->why->trainer[role->loader->trainer];
@@ -145,13 +150,15 @@ static void keep_longest(struct why_longest *top, const struct report *r, const 
 	struct why_call *at = TOP_PLACE(top->call, top->n, WHY_LONGEST, e, e->lat_ns, row->kept.lat_ns);
 
 	if (at)
-		*at = (struct why_call){ .fid = why_call_fid(r, row), .end_ns = row->kept.end_ns, .lat_ns = row->kept.lat_ns,
+		*at = (struct why_call){ .fid = why_call_fid(r, row),
+					 .end_ns = row->kept.end_ns,
+					 .lat_ns = row->kept.lat_ns,
 					 .pid = (uint32_t)row->kept.pid };
 }
 
 /*
- * Adds a call that makes or sizes a file of shared memory. It is work of the CPU, of which the scheduler knows more: the row
- * has the time in which the loader waited for a CPU, too.
+ * Adds a call that makes or sizes a file of shared memory. It is work of the CPU, of which the scheduler knows more:
+ * the row has the time in which the loader waited for a CPU, too.
  */
 static void loader_shares(struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -196,8 +203,9 @@ static void take_call(struct why_walk *walk, struct why_role *role, const struct
 {
 	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
 	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE) && !why_call_is(row, WHY_CALL_SHARED);
-	struct why_stretch x = { .r = walk->r, .why = walk->why, .role = role, .state = why_call_state(row),
-				 .main = row->kept.tid == pid };
+	struct why_stretch x = {
+		.r = walk->r, .why = walk->why, .role = role, .state = why_call_state(row), .main = row->kept.tid == pid
+	};
 	struct why_longest *longest = &walk->why->longest[x.state];
 	struct why_epoch *epoch;
 
@@ -240,14 +248,18 @@ static void cached(const struct why_role *role, double *ns, double *idle_ns)
 }
 
 /*
- * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches. That is known when the
- * other read ends.
+ * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches. That is known when
+ * the other read ends.
  */
-static void doubt(struct why_walk *walk, const struct why_role *role, const struct why_call_row *row, double ns, double idle_ns)
+static void doubt(struct why_walk *walk, const struct why_role *role, const struct why_call_row *row, double ns,
+		  double idle_ns)
 {
 	struct why_doubt d = {
-		.fid = why_call_fid(walk->r, row), .begin_ns = row->begin_ns, .end_ns = row->kept.end_ns,
-		.loader = role->loader, .trainer = role->trainer,
+		.fid = why_call_fid(walk->r, row),
+		.begin_ns = row->begin_ns,
+		.end_ns = row->kept.end_ns,
+		.loader = role->loader,
+		.trainer = role->trainer,
 	};
 
 	cached(role, &d.ns, &d.idle_ns);
@@ -312,8 +324,8 @@ static int begin_merge(struct merge *merge, struct report *report)
 }
 
 /*
- * Returns the file with the call that ended first; of several, the first in order. Without branches, which the processor
- * could not predict.
+ * Returns the file with the call that ended first; of several, the first in order. Without branches, which the
+ * processor could not predict.
  */
 static inline unsigned int first_of(const struct merge *m)
 {

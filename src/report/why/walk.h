@@ -13,7 +13,7 @@ struct why_role {
 	struct why_loader *loader;
 	struct why_trainer *trainer;
 	struct cover *main, *others; /* the trainer's threads */
-	uint32_t work;		     /* see why_add_work() */
+	uint32_t work; /* see why_add_work() */
 };
 
 /* sched_switch.out, positioned at its next row. */
@@ -21,7 +21,7 @@ struct why_switches {
 	struct scan scan;
 	bool open, more;
 	struct table threads; /* when each running thread of a loader began to run, by TID */
-	struct table faults;  /* waits in page faults, by TID */
+	struct table faults; /* waits in page faults, by TID */
 };
 
 /* fault.out, positioned at its next row of a program's own page fault with a time. */
@@ -65,7 +65,8 @@ static inline void why_loader_at_work(const struct why_stretch *x, uint64_t begi
 		spans_add(&t->at_work, MAX(begin_ns, t->begin_ns), MIN(end_ns, t->end_ns));
 }
 
-/* Adds a stretch of a loader: what no other stretch covers counts for it, and all of its work for the loaders together. */
+/* Adds a stretch of a loader: what no other stretch covers counts for it, and all of its work for the loaders together.
+ */
 static inline void why_loader_add(struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
 {
 	cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_stretch, x);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why the job of a trace folder waited: which processes train and which load data for them; when the GPUs, or, where that is
- * not known, the trainers, were idle; and what the loaders did at those times.
+ * Why the job of a trace folder waited: which processes train and which load data for them; when the GPUs, or, where
+ * that is not known, the trainers, were idle; and what the loaders did at those times.
  *
- * There are two passes. The first goes with the rest of the report: it collects the waits of trainers (why_wait()), sums
- * up files and epochs, and keeps what is needed of each call (rows.h). When trainers and loaders are known, the second
- * pass walks the kept calls, merged by time (walk.c), and compares each stretch of a process's time with the waits.
- * Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers, and as much for a stretch of loaders' work,
+ * There are two passes. The first goes with the rest of the report: it collects the waits of trainers (why_wait()),
+ * sums up files and epochs, and keeps what is needed of each call (rows.h). When trainers and loaders are known, the
+ * second pass walks the kept calls, merged by time (walk.c), and compares each stretch of a process's time with the
+ * waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers, and as much for a stretch of loaders' work,
  * WHY_AT_WORK_MAX of them; 4 KiB a loader; 112 bytes a file.
  * docs/rules.md has the conclusions. All instants are CLOCK_MONOTONIC, all times ns.
  */
@@ -36,12 +36,12 @@
 
 /* The state of a process at a time; of several threads, the one whose call ended first counts. */
 enum why_state {
-	WHY_DISK,  /* reads from storage */
+	WHY_DISK, /* reads from storage */
 	WHY_CACHE, /* reads from the page cache, or from memory */
-	WHY_META,  /* opens, closes, makes, renames, removes, sizes files */
+	WHY_META, /* opens, closes, makes, renames, removes, sizes files */
 	WHY_WRITE, /* writes files, waits until they are on the disk */
-	WHY_CPU,   /* computes: decodes, mostly */
-	WHY_RUNQ,  /* ready to run, waits for a CPU */
+	WHY_CPU, /* computes: decodes, mostly */
+	WHY_RUNQ, /* ready to run, waits for a CPU */
 	WHY_QUEUE, /* waits for other processes, mostly to take what it has loaded */
 	WHY_OTHER, /* in no call that is traced, and not known to compute */
 	WHY_STATES,
@@ -53,7 +53,7 @@ extern const char *const why_state_names[WHY_STATES];
 enum why_kind {
 	WHY_READS,
 	WHY_WRITES, /* and syncs */
-	WHY_OPENS,  /* closes, making, renaming, removing, sizing */
+	WHY_OPENS, /* closes, making, renaming, removing, sizing */
 	WHY_KINDS,
 };
 
@@ -65,11 +65,11 @@ struct why_kind_sum {
 
 /* The source of a trainer's waits; better ones first. */
 enum why_basis {
-	WHY_BY_GPU,	 /* gpu.out: its GPUs were idle */
-	WHY_BY_REGIONS,	 /* regions.out: it fetched its next batch */
+	WHY_BY_GPU, /* gpu.out: its GPUs were idle */
+	WHY_BY_REGIONS, /* regions.out: it fetched its next batch */
 	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
-	WHY_BY_SUMS,	 /* sched.out: its main thread did not run */
-	WHY_BY_CALLS,	 /* its main thread's calls on pipes and the like */
+	WHY_BY_SUMS, /* sched.out: its main thread did not run */
+	WHY_BY_CALLS, /* its main thread's calls on pipes and the like */
 	WHY_BY_CPU_TIME, /* its CPU time at exit: how much it waited, but not when */
 	WHY_BY_NOTHING,
 	WHY_BY_SEVERAL, /* for all trainers together: their sources differ */
@@ -106,20 +106,21 @@ struct why_trainer {
 	enum why_basis then; /* for what its loaders did meanwhile: where possible a finer one than a GPU's samples */
 	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
 	size_t at_sample;
-	struct spans calls;    /* of its main thread on pipes and the like */
-	struct spans waits;    /* by scheduling */
+	struct spans calls; /* of its main thread on pipes and the like */
+	struct spans waits; /* by scheduling */
 	struct step_trainer *steps; /* by regions; NULL: it has no steps with fetches */
-	struct spans io;	    /* with STEPS: calls on files and waits for pages, its own and its loaders' */
-	uint64_t own_ns[WHY_STATES];	   /* its main thread's calls on files */
-	uint64_t own_idle_ns[WHY_STATES];  /* those in its waits, its other threads' too */
-	struct spans saves;		   /* WHY_BY_GPU, WHY_BY_REGIONS: checkpoints, in its window */
-	uint64_t in_saves_ns[WHY_STATES];  /* its main thread's calls in these */
+	struct spans io; /* with STEPS: calls on files and waits for pages, its own and its loaders' */
+	uint64_t own_ns[WHY_STATES]; /* its main thread's calls on files */
+	uint64_t own_idle_ns[WHY_STATES]; /* those in its waits, its other threads' too */
+	struct spans saves; /* WHY_BY_GPU, WHY_BY_REGIONS: checkpoints, in its window */
+	uint64_t in_saves_ns[WHY_STATES]; /* its main thread's calls in these */
 	uint64_t waited_ns;
 	double fault_ns; /* by fault.out: its main thread, in its window */
 	double runq_ns; /* its main thread was ready to run and waited for a CPU */
 	struct sleeps main, threads; /* by sched.out, in its window: its main thread; its other threads together */
-	struct sleeps before;	     /* of its main thread before the window, which begins with its data */
-	struct sleeps fetching;	     /* WHY_BY_REGIONS: of its main thread in its waits, spread evenly over each row's time */
+	struct sleeps before; /* of its main thread before the window, which begins with its data */
+	struct sleeps
+		fetching; /* WHY_BY_REGIONS: of its main thread in its waits, spread evenly over each row's time */
 	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
 	uint32_t loaders;
@@ -132,7 +133,7 @@ struct why_trainer {
 struct why_loader {
 	uint64_t pid, begin_ns, end_ns;
 	uint32_t trainer, generation; /* generation: loaders that live at the same time */
-	uint32_t number;	      /* in its generation, from 0 */
+	uint32_t number; /* in its generation, from 0 */
 	/* the last event, for the time between two of them */
 	bool last_sent;
 	uint64_t last_ns;
@@ -167,10 +168,10 @@ struct why_epoch {
 	} slow[WHY_SLOW_FILES]; /* by time, longest first */
 	unsigned int n_slow;
 	uint32_t workers;
-	uint64_t slow_worker;	     /* PID */
-	uint32_t slow_among;	     /* the workers that ran at the same time, including it: the median is theirs */
-	uint64_t slow_samples;	     /* that it loaded */
-	bool slow_stands_out;	     /* it loaded samples, and no other worker is nearly as slow */
+	uint64_t slow_worker; /* PID */
+	uint32_t slow_among; /* the workers that ran at the same time, including it: the median is theirs */
+	uint64_t slow_samples; /* that it loaded */
+	bool slow_stands_out; /* it loaded samples, and no other worker is nearly as slow */
 	double slow_worker_ns, median_worker_ns; /* in calls for a sample */
 };
 
@@ -184,10 +185,10 @@ struct why_work {
 enum why_sight {
 	WHY_SEEN_NOT,
 	WHY_SEEN_READING, /* it only reads data, as a trainer without loaders does, but other programs too */
-	WHY_SEEN_PHASES,  /* its log or marks name epochs or training */
+	WHY_SEEN_PHASES, /* its log or marks name epochs or training */
 	WHY_SEEN_LOADERS, /* children that it forked or spawned read data */
 	WHY_SEEN_REGIONS, /* it marks the steps of its training */
-	WHY_SEEN_GPU,	  /* gpu.out has it */
+	WHY_SEEN_GPU, /* gpu.out has it */
 	WHY_SIGHTS,
 };
 
@@ -205,13 +206,16 @@ struct why_sums {
 	uint64_t reads, read_bytes, writes, write_bytes; /* of regular files; without ends of files */
 	uint64_t read_files_ns, write_files_ns, open_ns, sync_ns, meta_ns;
 	/* Time in the calls that rules count. */
-	uint64_t disk_reads_ns, tiny_reads_ns, small_disk_reads_ns, small_writes_ns, jumps_ns, write_jumps_ns, sequential_disk_ns;
-	uint64_t misaligned_ns, small_shared_ns, opens_failed_ns, all_small_writes; /* SMALL_WRITES: not of whole files */
+	uint64_t disk_reads_ns, tiny_reads_ns, small_disk_reads_ns, small_writes_ns, jumps_ns, write_jumps_ns,
+		sequential_disk_ns;
+	uint64_t misaligned_ns, small_shared_ns, opens_failed_ns,
+		all_small_writes; /* SMALL_WRITES: not of whole files */
 	uint64_t disk_reads, disk_bytes, again_disk_bytes, again_bytes;
 	uint64_t tiny_reads, small_disk_reads, small_writes;
 	uint64_t placed, sequential, sequential_disk, sequential_small; /* see why_epoch; that fetched */
 	uint64_t placed_writes, sequential_writes, rewritten_bytes; /* of writes; bytes written again within an epoch */
-	uint64_t shared, small_shared; /* reads and writes of files that several processes use in an epoch; the small ones */
+	uint64_t shared,
+		small_shared; /* reads and writes of files that several processes use in an epoch; the small ones */
 	uint64_t misaligned, with_offset, direct, direct_misaligned;
 	uint64_t opens, opens_failed, opens_read, syncs;
 	uint64_t shared_files[2], shared_bytes[2]; /* of shared memory, sized by ftruncate(2); by fallocate(2) */
@@ -252,7 +256,7 @@ struct why_reclaim_sum {
 struct why_reclaims {
 	bool present; /* reclaim.out is there */
 	struct why_reclaim_sum machine, cgroup; /* of all threads of the target */
-	uint64_t busy_ns;			/* time in which any of them was in one */
+	uint64_t busy_ns; /* time in which any of them was in one */
 	double trainers_ns, loaders_ns; /* in their windows, the processes added up */
 	double trainers_life_ns, loaders_life_ns;
 };
@@ -273,10 +277,10 @@ struct why {
 	struct why_file_rest *files_rest;
 	uint32_t n_files;
 	struct why_place *places; /* 2 MiB */
-	struct table faults;	  /* struct why_fault_sum, by 1 + FID: of loaders and trainers, by fault.out */
-	struct table output;	  /* struct why_output, by 1 + FID: what was written to FD 1 and 2 */
+	struct table faults; /* struct why_fault_sum, by 1 + FID: of loaders and trainers, by fault.out */
+	struct table output; /* struct why_output, by 1 + FID: what was written to FD 1 and 2 */
 	int error; /* of the sums by file; 0 or -errno */
-	struct table work;    /* struct why_work, by epoch and PID */
+	struct table work; /* struct why_work, by epoch and PID */
 	struct why_epoch *epoch;
 	uint32_t n_epochs, at_epoch;
 	struct why_epoch *outside; /* rows in none of them */
@@ -290,20 +294,23 @@ struct why {
 	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
 	/* the results, of all trainers together */
-	enum why_basis basis;	/* of the trainers that have one; WHY_BY_SEVERAL if these differ */
-	double window_ns;	/* the sum of their windows */
+	enum why_basis basis; /* of the trainers that have one; WHY_BY_SEVERAL if these differ */
+	double window_ns; /* the sum of their windows */
 	double waited_ns;
 	double unseen_ns; /* further time in the windows in which it is not known whether they waited */
 	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
-	/* Work and sleep of the trainers themselves and of the threads and helpers that they waited for; by sched.out. */
+	/* Work and sleep of the trainers themselves and of the threads and helpers that they waited for; by sched.out.
+	 */
 	double computed_ns, slept_ns;
 	double shared_ns; /* of waited_ns: loaders made and sized files of shared memory */
-	double saves_ns, saves_write_ns; /* of waited_ns: in checkpoints that main threads wrote; in writes and syncs of these */
-	double straggler_ns;	     /* of waited_ns: one loader was busy and the others were not */
+	double saves_ns,
+		saves_write_ns; /* of waited_ns: in checkpoints that main threads wrote; in writes and syncs of these */
+	double straggler_ns; /* of waited_ns: one loader was busy and the others were not */
 	const struct why_loader *straggler; /* of the generation with the most of it */
-	double straggler_busy, straggler_others, straggler_most_ns; /* the first two as parts of its generation's waits */
-	double loader_idle_ns;	     /* the loaders' time while they were waited for */
-	double cpu_idle_percent;     /* of the machine, by cpu.out; NAN: not known */
+	double straggler_busy, straggler_others,
+		straggler_most_ns; /* the first two as parts of its generation's waits */
+	double loader_idle_ns; /* the loaders' time while they were waited for */
+	double cpu_idle_percent; /* of the machine, by cpu.out; NAN: not known */
 	uint32_t n_cpus;
 	struct account *accounts; /* of each trainer, then of all loaders; n_accounts of them */
 	uint32_t n_accounts;

@@ -23,7 +23,8 @@ void why_add_trainer(struct report *report, const struct report_proc *proc);
 struct report_proc *why_copied_from(const struct report *r, const struct report_proc *p);
 
 /*
- * launchers.c: the first adds possible trainers, before the rows; the second drops those that do not train, after the rows.
+ * launchers.c: the first adds possible trainers, before the rows; the second drops those that do not train, after the
+ * rows.
  */
 void why_add_ranks(struct report *report);
 void why_drop_launchers(struct report *report);
@@ -35,7 +36,8 @@ void why_read_gpu(struct report *report);
 bool why_faults_are_rows(struct report *r);
 
 /*
- * sched.c: how busy each process was. Called only where no other sign of a trainer exists, since it reads all of sched.out.
+ * sched.c: how busy each process was. Called only where no other sign of a trainer exists, since it reads all of
+ * sched.out.
  */
 void why_read_busy(struct report *r);
 /* Finds when the trainers waited. */
@@ -49,8 +51,8 @@ void why_choose_bases(struct report *report);
 /* Returns how long the GPUs of T, which has several, were idle on average. */
 uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the trainer's waits in [BEGIN, END) by BASIS. */
-static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, struct why_trainer *trainer, uint64_t begin_ns,
-				     uint64_t end_ns)
+static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, struct why_trainer *trainer,
+				     uint64_t begin_ns, uint64_t end_ns)
 {
 	begin_ns = begin_ns > trainer->begin_ns ? begin_ns : trainer->begin_ns;
 	end_ns = end_ns < trainer->end_ns ? end_ns : trainer->end_ns;
@@ -59,7 +61,7 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, stru
 	switch (basis) {
 	case WHY_BY_GPU:
 		return trainer->n_gpus == 1 ? spans_within(&why->gpu[trainer->gpu[0]].idle, begin_ns, end_ns) :
-					why_gpus_idle(why, trainer, begin_ns, end_ns);
+					      why_gpus_idle(why, trainer, begin_ns, end_ns);
 	case WHY_BY_REGIONS:
 		return trainer->steps ? spans_within(&trainer->steps->spans[STEP_FETCH], begin_ns, end_ns) : 0;
 	case WHY_BY_SWITCHES:
@@ -85,8 +87,9 @@ static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uin
 }
 
 /*
- * Whether T waits for the one of its several loaders that is late, as long as any of them is at work. A GPU's samples do not
- * show that: it may be idle for another reason while loaders work ahead. Nor does CPU time, which shows no instants.
+ * Whether T waits for the one of its several loaders that is late, as long as any of them is at work. A GPU's samples
+ * do not show that: it may be idle for another reason while loaders work ahead. Nor does CPU time, which shows no
+ * instants.
  */
 static inline bool why_waits_for_any(const struct why_trainer *t)
 {
@@ -94,8 +97,8 @@ static inline bool why_waits_for_any(const struct why_trainer *t)
 }
 
 /*
- * Whether what T's main thread does in STATE counts as waiting even outside of its waits. Where regions show the fetches of
- * data, other reads do not count. But writes do, as the trainer does not train while it writes.
+ * Whether what T's main thread does in STATE counts as waiting even outside of its waits. Where regions show the
+ * fetches of data, other reads do not count. But writes do, as the trainer does not train while it writes.
  */
 static inline bool why_waits_outside(const struct why_trainer *t, enum why_state state)
 {
@@ -117,7 +120,8 @@ static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin
  * none of them count in W->outside.
  */
 int why_epochs_begin(struct report *report);
-/* Keeps the epochs within the trace, after the rows. Without any, the only epoch is WHY->outside, which is all of it. */
+/* Keeps the epochs within the trace, after the rows. Without any, the only epoch is WHY->outside, which is all of it.
+ */
 void why_epochs_settle(struct report *report);
 struct why_epoch *why_epoch_find(struct why *why, uint64_t at_ns);
 /* Returns the epoch at AT_NS, mostly that of the last call; NULL: between two epochs, or after the last one. */
@@ -132,7 +136,8 @@ bool why_training(const struct report *r, uint64_t *begin_ns, uint64_t *end_ns);
 /* Returns the work of PID in E; NULL when there is no room. */
 struct why_work *why_work_of(struct why *w, const struct why_epoch *e, uint64_t pid);
 /*
- * Adds NS in calls on files and SAMPLES opened by loader PID. AT, 0 at first, caches its place in the table, for each PID.
+ * Adds NS in calls on files and SAMPLES opened by loader PID. AT, 0 at first, caches its place in the table, for each
+ * PID.
  */
 static inline void why_add_work(struct why *why, const struct why_epoch *epoch, uint64_t pid, uint32_t *at, uint64_t ns,
 				uint64_t samples)
@@ -195,10 +200,12 @@ static inline bool why_doubts_any(const struct why_doubts *d, uint64_t begin_ns)
 {
 	return begin_ns < d->latest_ns;
 }
-/* A read of FID that began at BEGIN fetched from a disk: reads in flight then waited for it, and not for the page cache. */
+/* A read of FID that began at BEGIN fetched from a disk: reads in flight then waited for it, and not for the page
+ * cache. */
 void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns);
 
-/* faults.c: a thread's uninterruptible waits since its last call, kept until it is known whether they were in a call. */
+/* faults.c: a thread's uninterruptible waits since its last call, kept until it is known whether they were in a call.
+ */
 struct why_faults {
 	uint64_t left_ns; /* since when it waits uninterruptibly; 0: it does not */
 	unsigned int n;
@@ -219,10 +226,11 @@ void why_did(struct why_did *did, struct reader_field call, double ns);
 /* walk.c: walks all calls again, by time. Returns 0 or -errno. */
 int why_walk(struct report *report);
 
-/* together.c: the waits of trainer T in which its loaders lived, ns. Finds W's straggler. To be called once for each T. */
+/* together.c: the waits of trainer T in which its loaders lived, ns. Finds W's straggler. To be called once for each T.
+ */
 struct why_together {
-	double idle_ns;	     /* waits during the lives of generations */
-	double ready_ns;     /* of these, the part in which no loader had anything to do */
+	double idle_ns; /* waits during the lives of generations */
+	double ready_ns; /* of these, the part in which no loader had anything to do */
 	double straggler_ns; /* of these, the part in which one loader was busy and the others were not */
 };
 struct why_together why_together(struct why *why, uint32_t t);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * alloc_shim: what a tracer of allocations that logs text inside the process costs. Preloaded, it wraps malloc() and
- * free(). Of every block it keeps address and size in a tree of its thread, behind a lock, as a free may come from another
- * thread. For each block from SHIM_MIN bytes on it writes a line through stdio: + or -, the time, the address, the size,
- * and the program's SHIM_FRAMES innermost frames, each as module+offset, from backtrace(). So does Heimdallr's
- * library, for which it stands in; it is no tracer to use (calloc, realloc, forks and the rest are not seen).
+ * free(). Of every block it keeps address and size in a tree of its thread, behind a lock, as a free may come from
+ * another thread. For each block from SHIM_MIN bytes on it writes a line through stdio: + or -, the time, the address,
+ * the size, and the program's SHIM_FRAMES innermost frames, each as module+offset, from backtrace(). So does
+ * Heimdallr's library, for which it stands in; it is no tracer to use (calloc, realloc, forks and the rest are not
+ * seen).
  *
  * SHIM_LOG begins the names of the files that the lines go to, one for each thread.
  */
@@ -108,7 +109,8 @@ static __attribute__((noinline)) void line(char sign, const void *base, size_t s
 		Dl_info info;
 
 		if (dladdr1(at[i], &info, (void **)&module, RTLD_DL_LINKMAP) && module)
-			fprintf(mine->log, " %p+%lx", (void *)module, (unsigned long)((uintptr_t)at[i] - module->l_addr));
+			fprintf(mine->log, " %p+%lx", (void *)module,
+				(unsigned long)((uintptr_t)at[i] - module->l_addr));
 	}
 	putc('\n', mine->log);
 }

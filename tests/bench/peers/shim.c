@@ -41,8 +41,7 @@ static __thread struct out *mine; /* a buffer per thread, so that threads do not
 
 static char names[MAX_FD][64]; /* the last component, by file descriptor */
 
-#define REAL(func, ret, ...)                                                                       \
-	static ret (*real_##func)(__VA_ARGS__);
+#define REAL(func, ret, ...) static ret (*real_##func)(__VA_ARGS__);
 
 REAL(open, int, const char *, int, ...)
 REAL(close, int, int)
@@ -88,8 +87,7 @@ static struct out *out_new(void)
 	return o;
 }
 
-static void line(const char *func, int64_t start, int fd, const char *name, size_t len, int64_t offset,
-		 int64_t ret)
+static void line(const char *func, int64_t start, int fd, const char *name, size_t len, int64_t offset, int64_t ret)
 {
 	const int64_t end = now_ns();
 
@@ -101,13 +99,13 @@ static void line(const char *func, int64_t start, int fd, const char *name, size
 		name = fd >= 0 && fd < MAX_FD ? names[fd] : "";
 	if (mine->used + LINE_MAX_SIZE > BUFFER_SIZE)
 		flush(mine);
-	mine->used += (size_t)snprintf(
-		mine->buffer + mine->used, LINE_MAX_SIZE,
-		"{\"id\":%ld,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%d,\"tid\":%d,\"ts\":%lld,"
-		"\"dur\":%lld,\"ph\":\"X\",\"args\":{\"fname\":\"%.200s\",\"fd\":%d,\"size\":%zu,"
-		"\"offset\":%lld,\"ret\":%lld}}\n",
-		mine->lines++, func, pid, mine->tid, (long long)start / 1000,
-		(long long)(end - start) / 1000, name, fd, len, (long long)offset, (long long)ret);
+	mine->used +=
+		(size_t)snprintf(mine->buffer + mine->used, LINE_MAX_SIZE,
+				 "{\"id\":%ld,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%d,\"tid\":%d,\"ts\":%lld,"
+				 "\"dur\":%lld,\"ph\":\"X\",\"args\":{\"fname\":\"%.200s\",\"fd\":%d,\"size\":%zu,"
+				 "\"offset\":%lld,\"ret\":%lld}}\n",
+				 mine->lines++, func, pid, mine->tid, (long long)start / 1000,
+				 (long long)(end - start) / 1000, name, fd, len, (long long)offset, (long long)ret);
 }
 
 static void remember(int fd, const char *path)

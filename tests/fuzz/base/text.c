@@ -54,8 +54,9 @@ static void through_json(const char *s, size_t len)
 
 static void parse_words(const char *s)
 {
-	static const struct outdir_names names = { .experiment = "e", .host = "h", .job = "j", .rank = "n",
-						   .stamp = "t", .pid = "p" };
+	static const struct outdir_names names = {
+		.experiment = "e", .host = "h", .job = "j", .rank = "n", .stamp = "t", .pid = "p"
+	};
 	uint64_t a = 0, b = 0;
 	struct segment_name name;
 	char part[65], path[PATH_MAX], file[NAME_MAX + 1];

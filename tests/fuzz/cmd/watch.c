@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a trace, or whoever made a socket where those of traces are, sends to `dltraced status --watch'. Nothing is looked up:
- * the processes are those that the input names. What is printed is text, or a line of JSON again.
+ * What a trace, or whoever made a socket where those of traces are, sends to `dltraced status --watch'. Nothing is
+ * looked up: the processes are those that the input names. What is printed is text, or a line of JSON again.
  */
 #include "fuzz.h"
 

@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cgroup_find(&list, &m, path);
 	container_cgroups(&list, &m, proc_cgroup);
 	for (unsigned int i = 0; i < list.n; i++)
-		EXPECT(list.items[i].dir && strnlen(list.items[i].path.path, DLT_CGROUP_PATH_MAX) < DLT_CGROUP_PATH_MAX);
+		EXPECT(list.items[i].dir &&
+		       strnlen(list.items[i].path.path, DLT_CGROUP_PATH_MAX) < DLT_CGROUP_PATH_MAX);
 	cgroup_list_free(&list);
 	cgroup_mounts_free(&m);
 	return 0;

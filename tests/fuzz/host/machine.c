@@ -6,8 +6,14 @@
 #include "host/machine.h"
 
 static const char *const files[] = {
-	"proc/cpuinfo", "proc/driver/nvidia/gpus/0000:01:00.0/information", "proc/meminfo", "proc/self/cgroup",
-	"proc/self/mounts", "run/.containerenv", "sys/block/sda/queue/scheduler", "sys/block/sda/size",
+	"proc/cpuinfo",
+	"proc/driver/nvidia/gpus/0000:01:00.0/information",
+	"proc/meminfo",
+	"proc/self/cgroup",
+	"proc/self/mounts",
+	"run/.containerenv",
+	"sys/block/sda/queue/scheduler",
+	"sys/block/sda/size",
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and rendered in every form, that
- * on CPU time too, validated, and copied: a copy of a valid one is valid.
+ * A whole trace folder: its files one after the other, each behind a line "=== NAME". Loaded and rendered in every
+ * form, that on CPU time too, validated, and copied: a copy of a valid one is valid.
  */
 #include "fuzz.h"
 
@@ -23,10 +23,34 @@
 #include "validate/validate.h"
 
 static const char *const names[] = {
-	"access.out", "alloc.out", "bio.000001.out", "bio.000002.out.gz", "bio.out", "close.out", "cpu.out", "create_del.out", "files.000001.out.zst",
-	"files.out", "manifest.json", "marks.out", "mmap.out", "open.out", "pids.out", "rollup.out", "sched.out",
-	"sched_switch.out", "sites.out", "sync.out", "time_align.out", "vfs_rw.000001.out", "vfs_rw.000002.out.gz",
-	"vfs_rw.000002.out.gz.tmp", "vfs_rw.000003.out.zst", "vfs_rw.out", "workload.log", "workload.out",
+	"access.out",
+	"alloc.out",
+	"bio.000001.out",
+	"bio.000002.out.gz",
+	"bio.out",
+	"close.out",
+	"cpu.out",
+	"create_del.out",
+	"files.000001.out.zst",
+	"files.out",
+	"manifest.json",
+	"marks.out",
+	"mmap.out",
+	"open.out",
+	"pids.out",
+	"rollup.out",
+	"sched.out",
+	"sched_switch.out",
+	"sites.out",
+	"sync.out",
+	"time_align.out",
+	"vfs_rw.000001.out",
+	"vfs_rw.000002.out.gz",
+	"vfs_rw.000002.out.gz.tmp",
+	"vfs_rw.000003.out.zst",
+	"vfs_rw.out",
+	"workload.log",
+	"workload.out",
 };
 
 static void put_files(const uint8_t *data, size_t size)
@@ -65,7 +89,10 @@ static void put_files(const uint8_t *data, size_t size)
 static void of_cpu(void)
 {
 	static const struct report_cpu_options o = {
-		.merge = "+py", .pattern = "p*,[", .threshold_permille = 1, .gap_ns = 1,
+		.merge = "+py",
+		.pattern = "p*,[",
+		.threshold_permille = 1,
+		.gap_ns = 1,
 	};
 	struct report_cpu *r;
 
@@ -160,7 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	of_path();
 	of_window();
 	of_copies(validate_run(fuzz_folder(), fuzz_nowhere()) == 0);
-	if (report_load(&r, fuzz_folder(), &(struct report_options){ .timed = true, .memory = &(struct memory_options){ 0 } }) < 0)
+	if (report_load(&r, fuzz_folder(),
+			&(struct report_options){ .timed = true, .memory = &(struct memory_options){ 0 } }) < 0)
 		return 0;
 	report_text(r, fuzz_nowhere());
 	if (report_has_memory(r))

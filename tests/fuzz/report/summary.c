@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A summary of a host, which may be anybody's: report merges it with itself, as if a second host had it, and prints the whole
- * in each form.
+ * A summary of a host, which may be anybody's: report merges it with itself, as if a second host had it, and prints the
+ * whole in each form.
  */
 #include "fuzz.h"
 #include "base/json.h"

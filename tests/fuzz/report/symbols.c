@@ -7,14 +7,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct symbol_place places[] = { { .at = 0 }, { .at = 0x1000 }, { .at = 0x1001 }, { .at = 0x1010 }, { .at = UINT64_MAX } };
+	struct symbol_place places[] = {
+		{ .at = 0 }, { .at = 0x1000 }, { .at = 0x1001 }, { .at = 0x1010 }, { .at = UINT64_MAX }
+	};
 	autoclose int fd = fuzz_file(data, size);
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	symbols_find(path, ID, places, ARRAY_SIZE(places));
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		EXPECT(!places[i].name || (strlen(places[i].name) <= SYMBOL_NAME_MAX && places[i].begin <= places[i].at));
+		EXPECT(!places[i].name ||
+		       (strlen(places[i].name) <= SYMBOL_NAME_MAX && places[i].begin <= places[i].at));
 		free(places[i].name);
 	}
 	return 0;

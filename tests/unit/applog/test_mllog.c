@@ -10,8 +10,9 @@
 
 #include "base/util.h"
 
-#define START ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1700000000123, \"event_type\": \"INTERVAL_START\", " \
-	      "\"key\": \"epoch_start\", \"value\": null, \"metadata\": {\"epoch_num\": 3}}"
+#define START                                                                                             \
+	":::MLLOG {\"namespace\": \"\", \"time_ms\": 1700000000123, \"event_type\": \"INTERVAL_START\", " \
+	"\"key\": \"epoch_start\", \"value\": null, \"metadata\": {\"epoch_num\": 3}}"
 
 /* The line ends where its memory does, so that ASan notices a read beyond it. */
 static bool parse(struct mllog *m, const char *line, size_t len)
@@ -24,15 +25,17 @@ static bool parse(struct mllog *m, const char *line, size_t len)
 
 static void lines_say_phase_event_and_time(void **state)
 {
-	static const struct { const char *line, *phase; enum mllog_event event; uint64_t time_ms;
+	static const struct {
+		const char *line, *phase;
+		enum mllog_event event;
+		uint64_t time_ms;
 	} cases[] = {
 		{ START, "epoch", MLLOG_START, 1700000000123 },
-		{ ":::MLLOG {\"event_type\":\"INTERVAL_END\",\"key\":\"run_stop\",\"time_ms\":5}", "run",
-		  MLLOG_END, 5 },
-		{ ":::MLLOG { \"key\" : \"eval_end\" , \"event_type\" : \"INTERVAL_END\" }", "eval",
-		  MLLOG_END, 0 },
-		{ ":::MLLOG {\"key\": \"seed\", \"event_type\": \"POINT_IN_TIME\", \"value\": 7}", "seed",
-		  MLLOG_POINT, 0 },
+		{ ":::MLLOG {\"event_type\":\"INTERVAL_END\",\"key\":\"run_stop\",\"time_ms\":5}", "run", MLLOG_END,
+		  5 },
+		{ ":::MLLOG { \"key\" : \"eval_end\" , \"event_type\" : \"INTERVAL_END\" }", "eval", MLLOG_END, 0 },
+		{ ":::MLLOG {\"key\": \"seed\", \"event_type\": \"POINT_IN_TIME\", \"value\": 7}", "seed", MLLOG_POINT,
+		  0 },
 		{ ":::MLLOG {\"value\": {\"key\": \"x_start\", \"a\": [1, \"}\"]}, \"key\": \"init_start\","
 		  "\"event_type\": \"INTERVAL_START\"}",
 		  "init", MLLOG_START, 0 },
@@ -53,9 +56,18 @@ static void lines_say_phase_event_and_time(void **state)
 
 static void ranks_stand_before_the_line(void **state)
 {
-	static const struct { const char *prefix; int64_t rank; } cases[] = {
-		{ "", -1 },	     { "0: ", 0 },   { "12:", 12 },	   { "[3] ", 3 },
-		{ "[1,7]<stdout>:", 7 }, { "rank 2: ", 2 }, { "[rank5]: ", 5 }, { "2026-11-22 01:02:03 INFO ", -1 },
+	static const struct {
+		const char *prefix;
+		int64_t rank;
+	} cases[] = {
+		{ "", -1 },
+		{ "0: ", 0 },
+		{ "12:", 12 },
+		{ "[3] ", 3 },
+		{ "[1,7]<stdout>:", 7 },
+		{ "rank 2: ", 2 },
+		{ "[rank5]: ", 5 },
+		{ "2026-11-22 01:02:03 INFO ", -1 },
 		{ "trainer-1 | ", -1 },
 	};
 

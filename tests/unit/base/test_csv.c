@@ -43,7 +43,9 @@ static char *written(const char *field)
 
 static void texts_are_unescaped_and_quoted(void **state)
 {
-	static const struct { const char *field, *want; } cases[] = {
+	static const struct {
+		const char *field, *want;
+	} cases[] = {
 		{ "python3", "python3" },
 		{ "-", "" },
 		{ "a\\040b", "a b" },
@@ -65,7 +67,9 @@ static void texts_are_unescaped_and_quoted(void **state)
 
 static void what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe(void **state)
 {
-	static const struct { const char *field, *want; } cases[] = {
+	static const struct {
+		const char *field, *want;
+	} cases[] = {
 		{ "=1+1", "'=1+1" },
 		{ "+1", "'+1" },
 		{ "-x", "'-x" },
@@ -74,7 +78,10 @@ static void what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe(voi
 		{ "\\011=1", "\"'\t=1\"" },
 		{ "\\012=1", "\"'\n=1\"" },
 		{ "\\015=1", "\"'\r=1\"" },
-		{ "\xef\xbc\x9d" "1", "'\xef\xbc\x9d" "1" },
+		{ "\xef\xbc\x9d"
+		  "1",
+		  "'\xef\xbc\x9d"
+		  "1" },
 		{ "=cmd|'/C\\040calc'!A0,1", "\"'=cmd|'/C calc'!A0,1\"" },
 		{ "'quoted", "''quoted" }, /* otherwise the name's own quote would be removed */
 		{ "a=1", "a=1" },
@@ -90,9 +97,12 @@ static void what_a_spreadsheet_takes_for_a_formula_begins_with_an_apostrophe(voi
 /* One such byte would make pandas refuse the file, or control the terminal that shows it. */
 static void bytes_that_are_no_text_stay_escaped(void **state)
 {
-	static const struct { const char *field, *want; } cases[] = {
-		{ "\\033[2J", "\\033[2J" }, { "\\000", "\\000" },	   { "\\377\\376", "\\377\\376" },
-		{ "\\302", "\\302" },	    { "\\302\\233m", "\\302\\233m" }, { "\\177", "\\177" },
+	static const struct {
+		const char *field, *want;
+	} cases[] = {
+		{ "\\033[2J", "\\033[2J" },       { "\\000", "\\000" },
+		{ "\\377\\376", "\\377\\376" },   { "\\302", "\\302" },
+		{ "\\302\\233m", "\\302\\233m" }, { "\\177", "\\177" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

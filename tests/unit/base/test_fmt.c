@@ -69,8 +69,10 @@ static void a_backslash_of_text_without_escapes_is_one(void **state)
 /* Different names that text_put_str() has escaped are shown differently. */
 static void names_that_differ_are_shown_so(void **state)
 {
-	static const char *const names[] = { "a b", "a\\040b", "a\\134040b", "a\\ b", "a\\", "a\\b", "a\nb", "a\\012b", "a ", "a\\040", "a\\377",
-					     "a\377", "a\\477", "\\", "\\\\", "\\134", "a  b", "a\\040 b", "a \\040b", "a\\040\\040b" };
+	static const char *const names[] = { "a b",    "a\\040b", "a\\134040b", "a\\ b",    "a\\",
+					     "a\\b",   "a\nb",    "a\\012b",    "a ",       "a\\040",
+					     "a\\377", "a\377",   "a\\477",     "\\",       "\\\\",
+					     "\\134",  "a  b",    "a\\040 b",   "a \\040b", "a\\040\\040b" };
 	char *shown[ARRAY_SIZE(names)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

@@ -43,9 +43,9 @@ static void an_empty_key_is_a_part_of_the_path(void **state)
 
 static void malformed_text_is_refused(void **state)
 {
-	static const char *const bad[] = { "",	     " ",      "{",	      "{\"a\"}", "{\"a\":}",  "{\"a\":1,}", "[1,]",
-					   "[1 2]",  "\"a",    "\"\\q\"",     "\"\\u12g4\"", "\"\\u12", "\"\\", "{a:1}",
-					   "{\"a\":1]", "]",   ",",	      ":" };
+	static const char *const bad[] = { "",     " ",     "{",         "{\"a\"}", "{\"a\":}",    "{\"a\":1,}",
+					   "[1,]", "[1 2]", "\"a",       "\"\\q\"", "\"\\u12g4\"", "\"\\u12",
+					   "\"\\", "{a:1}", "{\"a\":1]", "]",       ",",           ":" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(read_text(bad[i]), -EBADMSG);
@@ -106,7 +106,10 @@ static void strings_are_decoded_and_cut(void **state)
 static void a_whole_string_is_not_cut(void **state)
 {
 	static const char *const texts[][2] = {
-		{ "", "" }, { "a\\tb", "a\tb" }, { "\\u0000\\u0000", "\xef\xbf\xbd\xef\xbf\xbd" }, { "\\ud83d\\ude00", "\xf0\x9f\x98\x80" },
+		{ "", "" },
+		{ "a\\tb", "a\tb" },
+		{ "\\u0000\\u0000", "\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\\ud83d\\ude00", "\xf0\x9f\x98\x80" },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

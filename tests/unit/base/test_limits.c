@@ -27,17 +27,21 @@ static const char *under(__rlimit_resource_t resource, rlim_t bytes, int r)
 
 static void limits_are_named_with_their_remedy(void **state)
 {
-	assert_string_equal(under(RLIMIT_FSIZE, 8192, -EFBIG), "File too large: this process may write files of at most 8.00 KiB "
+	assert_string_equal(under(RLIMIT_FSIZE, 8192, -EFBIG),
+			    "File too large: this process may write files of at most 8.00 KiB "
 			    "(ulimit -f unlimited, LimitFSIZE= in a unit of systemd)");
-	assert_non_null(strstr(under(RLIMIT_AS, 64UL << 30, -ENOMEM), "address space of at most 64.0 GiB (ulimit -v unlimited"));
-	assert_non_null(strstr(under(RLIMIT_DATA, 64UL << 30, -ENOMEM), "data of at most 64.0 GiB (ulimit -d unlimited"));
+	assert_non_null(strstr(under(RLIMIT_AS, 64UL << 30, -ENOMEM),
+			       "address space of at most 64.0 GiB (ulimit -v unlimited"));
+	assert_non_null(
+		strstr(under(RLIMIT_DATA, 64UL << 30, -ENOMEM), "data of at most 64.0 GiB (ulimit -d unlimited"));
 }
 
 static void other_errors_keep_their_text(void **state)
 {
 	assert_string_equal(under(RLIMIT_FSIZE, 8192, -ENOSPC), strerror(ENOSPC));
 	assert_string_equal(under(RLIMIT_AS, 64UL << 30, -EFBIG), strerror(EFBIG));
-	assert_string_equal(under(RLIMIT_FSIZE, RLIM_INFINITY, -EFBIG), strerror(EFBIG)); /* the file system's own limit */
+	assert_string_equal(under(RLIMIT_FSIZE, RLIM_INFINITY, -EFBIG),
+			    strerror(EFBIG)); /* the file system's own limit */
 }
 
 int main(void)

@@ -45,7 +45,8 @@ static void controls_of_a_terminal_are_not_passed_on(void **state)
 {
 	log_warn("%s: bad", "\033[31m\a\tred\x7f");
 	expect("dltraced: warning: ?[31m??red?: bad\n");
-	log_warn("%s", "\xc2\x80\xc2\x9b" "31m");
+	log_warn("%s", "\xc2\x80\xc2\x9b"
+		       "31m");
 	expect("dltraced: warning: ????31m\n");
 }
 
@@ -113,7 +114,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(controls_of_a_terminal_are_not_passed_on, into_a_pipe, close_pipe),
-		cmocka_unit_test_setup_teardown(errors_go_to_another_log_too_and_nothing_else_does, into_a_pipe, close_pipe),
+		cmocka_unit_test_setup_teardown(errors_go_to_another_log_too_and_nothing_else_does, into_a_pipe,
+						close_pipe),
 		cmocka_unit_test_setup_teardown(one_message_is_one_line, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(utf8_is_passed_on_and_what_is_none_is_not, into_a_pipe, close_pipe),
 		cmocka_unit_test_setup_teardown(messages_of_libraries_are_plain_too, into_a_pipe, close_pipe),

@@ -23,7 +23,8 @@ static void numbers_have_commas_between(void **state)
 
 static void what_is_no_list_of_numbers_is_refused(void **state)
 {
-	static const char *const texts[] = { "", ",", "1,", ",1", "1,,2", "-1", "+1", " 1", "1 ", "0x1", "1,x", "18446744073709551616" };
+	static const char *const texts[] = { "",   ",",  "1,", ",1",  "1,,2", "-1",
+					     "+1", " 1", "1 ", "0x1", "1,x",  "18446744073709551616" };
 	struct pids p;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

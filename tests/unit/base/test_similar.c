@@ -90,10 +90,8 @@ static void text_ends_a_message(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(typing_errors_are_mended),
-		cmocka_unit_test(other_words_are_similar_to_none),
-		cmocka_unit_test(names_of_any_length_are_taken),
-		cmocka_unit_test(the_nearest_is_the_first_of_them),
+		cmocka_unit_test(typing_errors_are_mended),      cmocka_unit_test(other_words_are_similar_to_none),
+		cmocka_unit_test(names_of_any_length_are_taken), cmocka_unit_test(the_nearest_is_the_first_of_them),
 		cmocka_unit_test(text_ends_a_message),
 	};
 

@@ -86,9 +86,26 @@ static void expect_time(uint64_t ns, struct text_ns_cache *cache)
 static void times_are_the_number_whatever_came_before(void **state)
 {
 	static const uint64_t times[] = {
-		27116457578474, 27116457578475, 27116499999999, 27116500000000, 27116457578474, 0, 9, 99999999,
-		100000000, 199999999, 200000000, 100000000, 99999999, 999999999999, 1000000000000, UINT64_MAX,
-		UINT64_MAX - 1, 1, 18446744073699999999ULL, 12345678901234567ULL,
+		27116457578474,
+		27116457578475,
+		27116499999999,
+		27116500000000,
+		27116457578474,
+		0,
+		9,
+		99999999,
+		100000000,
+		199999999,
+		200000000,
+		100000000,
+		99999999,
+		999999999999,
+		1000000000000,
+		UINT64_MAX,
+		UINT64_MAX - 1,
+		1,
+		18446744073699999999ULL,
+		12345678901234567ULL,
 	};
 	struct text_ns_cache cache = {};
 
@@ -194,9 +211,17 @@ static void whole_fields_have_their_own_rules(void **state)
 static void utf8_by_rfc_3629(void **state)
 {
 	static const char *const valid[] = {
-		"\xc2\x80",	"\xdf\xbf",	    "\xe0\xa0\x80",	"\xed\x9f\xbf",
-		"\xee\x80\x80", "\xef\xbf\xbf",	    "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
-		"f\xc3\xbcr",	"\xf0\x9f\x98\x80", "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e",
+		"\xc2\x80",
+		"\xdf\xbf",
+		"\xe0\xa0\x80",
+		"\xed\x9f\xbf",
+		"\xee\x80\x80",
+		"\xef\xbf\xbf",
+		"\xf0\x90\x80\x80",
+		"\xf4\x8f\xbf\xbf",
+		"f\xc3\xbcr",
+		"\xf0\x9f\x98\x80",
+		"\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e",
 	};
 	static const struct {
 		const char *s, *field;

@@ -51,8 +51,7 @@ static void put_link(const char *name, const char *to)
 
 static void put_caps(const char *hex)
 {
-	autofree char *text =
-		util_fmt("Name:\tx\nCapPrm:\tffffffffffffffff\nCapEff:\t%s\nSeccomp:\t0\n", hex);
+	autofree char *text = util_fmt("Name:\tx\nCapPrm:\tffffffffffffffff\nCapEff:\t%s\nSeccomp:\t0\n", hex);
 
 	tree_put("proc/self/status", text);
 }
@@ -238,8 +237,7 @@ static void tracefs_where_it_is_mounted(void **state)
 	check.hooks = 1U << BACKEND_TP_BTF;
 	check_tracefs(&check);
 	expect("tracefs", CHECK_OK, "not needed", NULL);
-	tree_put("proc/self/mounts",
-		 "proc /proc proc rw 0 0\nbroken\ntracefs /sys/kernel/tracing tracefs rw 0 0\n");
+	tree_put("proc/self/mounts", "proc /proc proc rw 0 0\nbroken\ntracefs /sys/kernel/tracing tracefs rw 0 0\n");
 	check_tracefs(new_check());
 	expect("tracefs", CHECK_OK, "/sys/kernel/tracing", NULL);
 }
@@ -277,8 +275,7 @@ static void tools_with_their_versions(void **state)
 {
 	path_is_the_trees();
 	tree_put("etc/os-release", "ID=debian\n");
-	put_tool("mpstat",
-		 "#!/bin/sh\n[ \"$1\" = -V ] && echo sysstat version 12.6.1 && echo more\n");
+	put_tool("mpstat", "#!/bin/sh\n[ \"$1\" = -V ] && echo sysstat version 12.6.1 && echo more\n");
 	check_collectors(patient_check());
 	assert_int_equal(row_of("mpstat")->state, CHECK_OK);
 	assert_non_null(strstr(row_of("mpstat")->found, "/mpstat, sysstat version 12.6.1"));
@@ -451,7 +448,8 @@ static void the_verdict_is_one_sentence(void **state)
 	check_put(&check, "space", CHECK_FAIL, "1 B free");
 	check_put(&check, "limit", CHECK_FAIL, "none");
 	check_verdict(&check);
-	expect("verdict", CHECK_FAIL, "can be traced, by tp_btf, without sched, cache, but not like this: space: 1 B free", NULL);
+	expect("verdict", CHECK_FAIL,
+	       "can be traced, by tp_btf, without sched, cache, but not like this: space: 1 B free", NULL);
 	check.by[0] = '\0';
 	check_verdict(&check);
 	expect("verdict", CHECK_FAIL, "This machine cannot be traced: space: 1 B free", NULL);
@@ -472,8 +470,7 @@ static void too_many_rows_stay_in_their_array(void **state)
 {
 	new_check();
 	for (int i = 0; i < 3 * CHECK_ROWS_MAX; i++)
-		check_put(&check, "a need with a name that is much too long", CHECK_OK, "%01000d",
-			  i);
+		check_put(&check, "a need with a name that is much too long", CHECK_OK, "%01000d", i);
 	assert_int_equal(check.n, CHECK_ROWS_MAX);
 }
 

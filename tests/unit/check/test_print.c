@@ -35,8 +35,7 @@ static void table_is_aligned_and_wrapped(void **state)
 	autofree char *text = NULL;
 
 	check_put(&check, "BTF", CHECK_OK, "/sys/kernel/btf/vmlinux");
-	check_put(&check, "ring buffer", CHECK_FAIL,
-		  "one of 64.0 MiB cannot be made: Invalid argument");
+	check_put(&check, "ring buffer", CHECK_FAIL, "one of 64.0 MiB cannot be made: Invalid argument");
 	check_remedy(&check, "boot a kernel that has BPF ring buffers: 5.8 or newer");
 	text = printed(60, false);
 	assert_string_equal(text, "NEED         STATE   FOUND -> WHAT TO DO\n"
@@ -55,7 +54,9 @@ static void the_verdict_comes_last(void **state)
 	check_put(&check, "BTF", CHECK_OK, "x");
 	check_put(&check, CHECK_VERDICT, CHECK_OK, "This machine can be traced, by tp_btf\n.");
 	text = printed(60, false);
-	assert_string_equal(text, "NEED  STATE   FOUND -> WHAT TO DO\nBTF   ok      x\nThis machine can be traced, by tp_btf\\012.\n");
+	assert_string_equal(
+		text,
+		"NEED  STATE   FOUND -> WHAT TO DO\nBTF   ok      x\nThis machine can be traced, by tp_btf\\012.\n");
 }
 
 /* Names of folders and the output of tools come from others. */
@@ -65,9 +66,8 @@ static void nothing_steers_the_terminal(void **state)
 
 	check_put(&check, "space", CHECK_OK, "a\033[31m\nb\tc\x9b\xff\xe2\x80\xae\xc3\xa4");
 	text = printed(100, false);
-	assert_string_equal(
-		strchr(text, '\n'),
-		"\nspace  ok      a\\033[31m\\012b\\011c\\233\\377\\342\\200\\256\xc3\xa4\n");
+	assert_string_equal(strchr(text, '\n'),
+			    "\nspace  ok      a\\033[31m\\012b\\011c\\233\\377\\342\\200\\256\xc3\xa4\n");
 }
 
 static void no_line_is_longer_than_the_width(void **state)

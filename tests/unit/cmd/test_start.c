@@ -136,8 +136,7 @@ static void targets_add_up(void **state)
 
 	snprintf(self, sizeof(self), "%d", getpid());
 	snprintf(both, sizeof(both), "%d,%d", getpid(), getppid());
-	accept(ARGS("-p", self, "--cgroup", "/a", "--cgroup", "/b", "--container", "new",
-		    "-p", both, "--", "x"));
+	accept(ARGS("-p", self, "--cgroup", "/a", "--cgroup", "/b", "--container", "new", "-p", both, "--", "x"));
 	assert_int_equal(cfg.n_pids, 3);
 	assert_int_equal(cfg.pids[0], getpid());
 	assert_int_equal(cfg.pids[2], getppid());
@@ -148,10 +147,9 @@ static void targets_add_up(void **state)
 
 static void values_reach_the_config(void **state)
 {
-	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30",
-		    "--interval", "2m", "--cpu-each", "30", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%",
-		    "--collectors", "cpu,gpu", "--backend", "tracepoint", "-P", "open,sync", "-v",
-		    "--collect", "*.log", "--report"));
+	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30", "--interval", "2m",
+		    "--cpu-each", "30", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%", "--collectors", "cpu,gpu",
+		    "--backend", "tracepoint", "-P", "open,sync", "-v", "--collect", "*.log", "--report"));
 	assert_int_equal(cfg.duration_ns, 5400 * NSEC_PER_SEC);
 	assert_int_equal(cfg.delay_ns, 500 * NSEC_PER_MSEC);
 	assert_int_equal(cfg.linger_ns, 30 * NSEC_PER_SEC);
@@ -168,7 +166,8 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.report, REPORT_SCREEN);
 	accept(ARGS("--all", "--no-report", "-P", "-open"));
 	assert_int_equal(cfg.report, REPORT_NONE);
-	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched) & ~PROBE_BIT(DLT_printed));
+	assert_int_equal(cfg.probes,
+			 PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched) & ~PROBE_BIT(DLT_printed));
 }
 
 static void scheduling_is_summed_up_for_a_target(void **state)
@@ -244,16 +243,16 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 
 static void flags_reach_the_config(void **state)
 {
-	accept(ARGS("--wait-all", "--drop-caches", "--log", "--archive", "--best-effort", "--force",
-		    "--no-args", "--", "x"));
+	accept(ARGS("--wait-all", "--drop-caches", "--log", "--archive", "--best-effort", "--force", "--no-args", "--",
+		    "x"));
 	assert_true(cfg.wait_all && cfg.drop_caches && cfg.log && cfg.archive);
 	assert_true(cfg.best_effort && cfg.force && cfg.no_args);
 }
 
 static void a_dry_run_records_nothing(void **state)
 {
-	accept(ARGS("--dry", "-P", "+alloc,+sched_switch", "--sched", "timeline", "--regions", "auto", "--nvtx", "--collectors", "cpu", "--rotate", "1s",
-		    "--duration", "1s", "--log", "--", "x"));
+	accept(ARGS("--dry", "-P", "+alloc,+sched_switch", "--sched", "timeline", "--regions", "auto", "--nvtx",
+		    "--collectors", "cpu", "--rotate", "1s", "--duration", "1s", "--log", "--", "x"));
 	assert_true(cfg.dry && cfg.log);
 	assert_int_equal(cfg.probes, 0);
 	assert_string_equal(cfg.collectors, "none");
@@ -362,8 +361,7 @@ static void bad_values_are_named(void **state)
 		char start[128];
 
 		refuse(ARGS("--all", bad[i].option, bad[i].value), bad[i].reason);
-		snprintf(start, sizeof(start), "dltraced start: %s '%s': ", bad[i].option,
-			 bad[i].value);
+		snprintf(start, sizeof(start), "dltraced start: %s '%s': ", bad[i].option, bad[i].value);
 		assert_memory_equal(messages, start, strlen(start));
 	}
 }
@@ -406,7 +404,8 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	assert_true(cfg.probes >> DLT_access & 1);
 	accept(ARGS("-P", "open", "--access-budget", "2", "--", "true")); /* options of a probe select it */
 	assert_int_equal(cfg.probes & (PROBE_BIT(DLT_access) | PROBE_BIT(DLT_alloc)), PROBE_BIT(DLT_access));
-	accept(ARGS("-P", "+access", "--access", "pages", "--access-budget", "50%", "--access-block", "2M", "--access-interval", "10ms", "--", "true"));
+	accept(ARGS("-P", "+access", "--access", "pages", "--access-budget", "50%", "--access-block", "2M",
+		    "--access-interval", "10ms", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_PAGES);
 	assert_int_equal(cfg.access_budget, 50);
 	accept(ARGS("-P", "+access", "--access-interval", "0", "--", "true"));
@@ -669,9 +668,11 @@ static void similar_names_are_proposed(void **state)
 	refuse(ARGS("-q", "-workload", "x"), "unrecognized option '-workload': did you mean --workload?\n");
 	refuse(ARGS("-o", "--force", "--fource"), "'--fource': did you mean --force?\n");
 	refuse(ARGS("--halp"), "'--halp': did you mean --help?\n");
-	refuse(ARGS("--probes", "open,vfs-rw", "--", "true"), "no such probe: 'vfs-rw': did you mean vfs_rw? (`dltraced probes' lists them)");
+	refuse(ARGS("--probes", "open,vfs-rw", "--", "true"),
+	       "no such probe: 'vfs-rw': did you mean vfs_rw? (`dltraced probes' lists them)");
 	refuse(ARGS("--probes", "+aloc", "--", "true"), "'aloc': did you mean alloc?");
-	refuse(ARGS("--probes", "file", "--", "true"), "no such probe: 'file' ("); /* files is none that can be selected */
+	refuse(ARGS("--probes", "file", "--", "true"),
+	       "no such probe: 'file' ("); /* files is none that can be selected */
 	refuse(ARGS("--collectors", "cpus,disk", "--", "true"), "no such collector: 'cpus': did you mean cpu?");
 	/* getopt's own messages, and what is no option of ours */
 	refuse(ARGS("--zzz"), "unrecognized option '--zzz'\n");

@@ -135,8 +135,7 @@ static void finish(struct collector *c, int write_fd)
 }
 
 /* Returns the file of kind I after the tool has printed TEXT, CHUNK bytes at a time. */
-static char *read_text_n(unsigned int i, uint64_t interval_s, const char *text, size_t len,
-			 size_t chunk)
+static char *read_text_n(unsigned int i, uint64_t interval_s, const char *text, size_t len, size_t chunk)
 {
 	int fd;
 	struct collector *c = reader(i, interval_s, &fd);
@@ -174,13 +173,14 @@ static void fake_tool(const char *name, const char *body)
 }
 
 /*
- * An mpstat that prints a header and, with the PREFIX tail, a row, and then waits. The row comes after the exec: a shell
- * that is about to exec loses the signal that the test sends.
+ * An mpstat that prints a header and, with the PREFIX tail, a row, and then waits. The row comes after the exec: a
+ * shell that is about to exec loses the signal that the test sends.
  */
 static void fake_waiting_mpstat(const char *prefix, const char *suffix)
 {
 	autofree char *body = util_fmt("echo 03:04:44 CPU %%usr %%idle\n"
-				       "%s tail -n 1 -f $(dirname $0)/row\n%s", prefix, suffix);
+				       "%s tail -n 1 -f $(dirname $0)/row\n%s",
+				       prefix, suffix);
 
 	fake_tool("row", CPU_ALL);
 	fake_tool("mpstat", body);
@@ -225,24 +225,17 @@ static int start_logged(struct collectors *cs, const char *list, char *log, size
 
 enum { CPU, DISK, GPU, GPU_DEV };
 
-static const char mpstat_text[] =
-	"Linux 6.8.0 (dgx) \t2026-11-21 \t_x86_64_\t(2 CPU)\n"
-	"\n" CPU_HEADER CPU_ALL
-	"03:04:45       0    1.00   99.00\n"
-	"\n" CPU_HEADER CPU_ALL
-	"03:04:45       0    1.00   99.00\n"
-	"\nAverage:     CPU    %usr   %idle\n"
-	"Average:     all    0.50   99.50\n";
+static const char mpstat_text[] = "Linux 6.8.0 (dgx) \t2026-11-21 \t_x86_64_\t(2 CPU)\n"
+				  "\n" CPU_HEADER CPU_ALL "03:04:45       0    1.00   99.00\n"
+				  "\n" CPU_HEADER CPU_ALL "03:04:45       0    1.00   99.00\n"
+				  "\nAverage:     CPU    %usr   %idle\n"
+				  "Average:     all    0.50   99.50\n";
 
 static const char mpstat_file[] =
-	CPU_COLUMNS
-	"# Linux 6.8.0 (dgx) 2026-11-21 _x86_64_ (2 CPU)\n"
-	CPU_ROW
-	"T\tU\t03:04:45\t0\t1.00\t99.00\n"
-	CPU_ROW
-	"T\tU\t03:04:45\t0\t1.00\t99.00\n"
-	"# Average: CPU %usr %idle\n"
-	"# Average: all 0.50 99.50\n";
+	CPU_COLUMNS "# Linux 6.8.0 (dgx) 2026-11-21 _x86_64_ (2 CPU)\n" CPU_ROW
+		    "T\tU\t03:04:45\t0\t1.00\t99.00\n" CPU_ROW "T\tU\t03:04:45\t0\t1.00\t99.00\n"
+		    "# Average: CPU %usr %idle\n"
+		    "# Average: all 0.50 99.50\n";
 
 static void header_goes_first_and_averages_are_comments(void **state)
 {
@@ -340,31 +333,30 @@ static void every_disk_of_every_table_is_a_row(void **state)
 				  "T\tU\tdm-0\t3.00\t0.30\n");
 }
 
-#define PMON_HEADER "#Date       Time      gpu   pid  type    sm   command\n" \
-		    "#YYYYMMDD   HH:MM:SS  Idx     #   C/G     %   name\n"
+#define PMON_HEADER                                               \
+	"#Date       Time      gpu   pid  type    sm   command\n" \
+	"#YYYYMMDD   HH:MM:SS  Idx     #   C/G     %   name\n"
 
 static void units_stand_once_and_the_command_may_hold_blanks(void **state)
 {
-	autofree char *text = read_text(
-		GPU, PMON_HEADER " 20261121   03:04:45    0  4711     C    97   pt main thread  \n"
-				 " 20261121   03:04:45    1     -     -     -   -\n\n" PMON_HEADER
-				 " 20261121   03:04:46    0  4711     C     -   ?\n"
-				 "Unable to determine the device handle for GPU 0: Lost\n");
+	autofree char *text =
+		read_text(GPU, PMON_HEADER " 20261121   03:04:45    0  4711     C    97   pt main thread  \n"
+					   " 20261121   03:04:45    1     -     -     -   -\n\n" PMON_HEADER
+					   " 20261121   03:04:46    0  4711     C     -   ?\n"
+					   "Unable to determine the device handle for GPU 0: Lost\n");
 
-	assert_string_equal(text,
-			    "TIMESTAMP\tTIME\tDate\tTime\tgpu\tpid\ttype\tsm\tcommand\n"
-			    "# YYYYMMDD HH:MM:SS Idx \\043 C/G % name\n"
-			    "T\tU\t20261121\t03:04:45\t0\t4711\tC\t97\tpt\\040main\\040thread\n"
-			    "T\tU\t20261121\t03:04:45\t1\t-\t-\t-\t-\n"
-			    "T\tU\t20261121\t03:04:46\t0\t4711\tC\t-\t\\077\n"
-			    "# Unable to determine the device handle for GPU 0: Lost\n");
+	assert_string_equal(text, "TIMESTAMP\tTIME\tDate\tTime\tgpu\tpid\ttype\tsm\tcommand\n"
+				  "# YYYYMMDD HH:MM:SS Idx \\043 C/G % name\n"
+				  "T\tU\t20261121\t03:04:45\t0\t4711\tC\t97\tpt\\040main\\040thread\n"
+				  "T\tU\t20261121\t03:04:45\t1\t-\t-\t-\t-\n"
+				  "T\tU\t20261121\t03:04:46\t0\t4711\tC\t-\t\\077\n"
+				  "# Unable to determine the device handle for GPU 0: Lost\n");
 }
 
 static void rows_under_another_header_are_comments(void **state)
 {
-	autofree char *text = read_text(CPU, CPU_HEADER CPU_ALL
-					"03:04:44  CPU  %sys  %idle\n"
-					"03:04:45  all  1.00  2.00\n" CPU_HEADER CPU_ALL);
+	autofree char *text = read_text(CPU, CPU_HEADER CPU_ALL "03:04:44  CPU  %sys  %idle\n"
+								"03:04:45  all  1.00  2.00\n" CPU_HEADER CPU_ALL);
 
 	assert_string_equal(text, CPU_COLUMNS CPU_ROW "# 03:04:44 CPU %sys %idle\n"
 						      "# 03:04:45 all 1.00 2.00\n" CPU_ROW);
@@ -515,8 +507,10 @@ static void no_gpu_is_no_line(void **state)
 
 static void devices_are_found_by_their_vendor(void **state)
 {
-	autofree char *root = util_fmt("%s/machine", folder), *cmd = util_fmt("mkdir -p %s/sys/bus/pci/devices/a %s/sys/bus/pci/devices/b %s/dev && "
-		"echo 0x1af4 >%s/sys/bus/pci/devices/a/vendor", root, root, root, root);
+	autofree char *root = util_fmt("%s/machine", folder),
+		      *cmd = util_fmt("mkdir -p %s/sys/bus/pci/devices/a %s/sys/bus/pci/devices/b %s/dev && "
+				      "echo 0x1af4 >%s/sys/bus/pci/devices/a/vendor",
+				      root, root, root, root);
 	autofree char *gpu = util_fmt("echo 0x10de >%s/sys/bus/pci/devices/b/vendor", root);
 	autofree char *node = util_fmt("rm %s/sys/bus/pci/devices/b/vendor && : >%s/dev/nvidiactl", root, root);
 
@@ -542,7 +536,8 @@ static void missing_tool_is_one_line_and_no_file(void **state)
 	assert_int_equal(count(log, "mpstat not found; CPU trace off (cpu.out is not written"), 1);
 	assert_int_equal(count(log, "iostat not found; disk trace off (disk.out is not"), 1);
 	assert_int_equal(count(log, "nvidia-smi not found; GPU trace off "
-				    "(gpu.out and gpu_dev.out are not written"), 1);
+				    "(gpu.out and gpu_dev.out are not written"),
+			 1);
 	for (unsigned int i = 0; i < cs.n; i++) {
 		assert_string_equal(cs.c[i].state, "not found");
 		assert_true(collector_read(&cs.c[i], &map));
@@ -602,7 +597,8 @@ static void real_sysstat_gives_rows_and_averages(void **state)
 	cpu = file_without_times("cpu.out");
 	disk = file_without_times("disk.out");
 	assert_ptr_equal(strstr(cpu, "# dltraced cpu 1 command=\"mpstat -P ALL 1\"\n"
-				     "TIMESTAMP\tTIME\tCLOCK\tCPU\t%usr\t"), cpu);
+				     "TIMESTAMP\tTIME\tCLOCK\tCPU\t%usr\t"),
+			 cpu);
 	assert_int_equal(count(cpu, "TIMESTAMP"), 1);
 	assert_int_equal(count(cpu, "\n# Average: all "), 1);
 	assert_int_equal(count(cpu, "\tCLOCK\t"), 1);
@@ -645,13 +641,14 @@ static void tool_gets_a_clean_slate(void **state)
 	sigset_t usr1, saved;
 
 	/* the C library uses 32 and 33 itself: they cannot be reset, and make may leave them ignored */
-	fake_tool("mpstat", "grep -E '^Sig(Blk|Ign)' /proc/self/status | sed 's/0000000[01][08]0000000$/0000000000000000/'\n"
-			    "env | grep -E '^(TZ|LC_ALL|S_TIME_FORMAT|S_COLORS)=' | sort\n"
-			    "readlink /proc/self/fd/0\n"
-			    "test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo own group\n"
-			    "echo $*\n"
-			    "echo not fine >&2\n"
-			    "exec ls /proc/self/fd");
+	fake_tool("mpstat",
+		  "grep -E '^Sig(Blk|Ign)' /proc/self/status | sed 's/0000000[01][08]0000000$/0000000000000000/'\n"
+		  "env | grep -E '^(TZ|LC_ALL|S_TIME_FORMAT|S_COLORS)=' | sort\n"
+		  "readlink /proc/self/fd/0\n"
+		  "test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo own group\n"
+		  "echo $*\n"
+		  "echo not fine >&2\n"
+		  "exec ls /proc/self/fd");
 	setenv("TZ", "Asia/Tokyo", 1);
 	setenv("S_COLORS", "always", 1);
 	signal(SIGUSR2, SIG_IGN);
@@ -702,10 +699,9 @@ static void dead_tool_is_restarted_once(void **state)
 	assert_string_equal(cs.c[0].state, "exited 3 after a restart: no more?[2J");
 	assert_int_equal(cs.c[0].restarts, 1);
 	text = file_without_times("cpu.out");
-	assert_string_equal(text, "# dltraced cpu 1 command=\"mpstat -P ALL 1\"\n"
-				  CPU_COLUMNS CPU_ROW "# 03:04:46 all\n"
-				  "# mpstat ended and was started again\n"
-				  CPU_ROW "# 03:04:46 all\n");
+	assert_string_equal(text,
+			    "# dltraced cpu 1 command=\"mpstat -P ALL 1\"\n" CPU_COLUMNS CPU_ROW "# 03:04:46 all\n"
+			    "# mpstat ended and was started again\n" CPU_ROW "# 03:04:46 all\n");
 }
 
 static void hung_tool_is_killed_at_the_deadline(void **state)

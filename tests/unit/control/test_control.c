@@ -111,7 +111,8 @@ static void an_error_comes_with_its_reason(void **state)
 }
 
 /*
- * More clients than there are places connect and send nothing, or send a request and do not read; then one sends a request.
+ * More clients than there are places connect and send nothing, or send a request and do not read; then one sends a
+ * request.
  */
 static int request_beside_silent_clients(const struct trace *t)
 {

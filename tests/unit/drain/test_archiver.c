@@ -55,8 +55,10 @@ static void put_segment(struct sink *s, unsigned int n)
 		char *p = sink_begin(s);
 
 		time_ns++;
-		sink_commit(s, p + sprintf(p, "%llu\t" MINUTE ":03.%09lluZ\t100\tsh\t5\t0\n",
-					   (unsigned long long)time_ns, (unsigned long long)time_ns), time_ns);
+		sink_commit(s,
+			    p + sprintf(p, "%llu\t" MINUTE ":03.%09lluZ\t100\tsh\t5\t0\n", (unsigned long long)time_ns,
+					(unsigned long long)time_ns),
+			    time_ns);
 	}
 	sink_split_now(s);
 }
@@ -236,7 +238,8 @@ static void does_not_follow_a_link_in_place_of_a_segment(void **state)
 	assert_true(is_there("x.000003.out.gz") && is_there("secret"));
 }
 
-/* Nor when another process holds the temporary name. That the next segment can be packed does not suppress the message. */
+/* Nor when another process holds the temporary name. That the next segment can be packed does not suppress the message.
+ */
 static void what_cannot_be_packed_stays_plain(void **state)
 {
 	begin(PACK_GZIP, 0);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Machines with many CPUs, replayed: rings that 2 to 256 CPUs fill, through the drain, the decoder and the sinks. Rows must
- * come in the order of time, with everything that was counted as written, in memory that does not grow with the events.
+ * Machines with many CPUs, replayed: rings that 2 to 256 CPUs fill, through the drain, the decoder and the sinks. Rows
+ * must come in the order of time, with everything that was counted as written, in memory that does not grow with the
+ * events.
  *
  * With arguments it measures instead of testing, by hand and for tests/native/drain/budget.sh:
  *
  *   test_replay [-c CPUS] [-r RINGS] [-b BUSY] [-n EVENTS] [-k EVENTS] [-m|-f]
  *
- * BUSY of CPUS CPUs (256, all) make EVENTS events (a million), on RINGS rings (as many as CPUs; more CPUs than rings share
- * them), each next event on a random CPU, with a round of the drain after every -k of them (50 for each busy CPU; 0: N
- * rounds without events). Only reads; with -m a mix, with -f small files: open, read, read, close, a new one each time. Rows
- * go to /dev/null. Prints a count per line; callgrind measures the cost of a row, in replay_round():
+ * BUSY of CPUS CPUs (256, all) make EVENTS events (a million), on RINGS rings (as many as CPUs; more CPUs than rings
+ * share them), each next event on a random CPU, with a round of the drain after every -k of them (50 for each busy CPU;
+ * 0: N rounds without events). Only reads; with -m a mix, with -f small files: open, read, read, close, a new one each
+ * time. Rows go to /dev/null. Prints a count per line; callgrind measures the cost of a row, in replay_round():
  *
  *   valgrind --tool=callgrind --toggle-collect=replay_round build/tests/drain/test_replay -b 2
  */
@@ -287,7 +288,9 @@ static void expect_rows_in_order(uint64_t late)
 /* --- tests ----------------------------------------------------------------------------------- */
 
 /* CPUs and rings: one each; and shared, as the default is for this memory. */
-static const struct { unsigned int cpus, rings; } machines[] = {
+static const struct {
+	unsigned int cpus, rings;
+} machines[] = {
 	{ 1, 1 }, { 2, 2 }, { 128, 128 }, { 256, 256 }, { 128, 16 }, { 256, 16 }, { 256, 2 },
 };
 
@@ -514,14 +517,29 @@ static int measure(int argc, char **argv)
 
 	while ((o = getopt(argc, argv, "c:r:b:n:k:mf")) != -1)
 		switch (o) {
-		case 'c': cpus = number(optarg); break;
-		case 'r': rings = number(optarg); break;
-		case 'b': busy = number(optarg); break;
-		case 'n': n = number(optarg); break;
-		case 'k': per_round = number(optarg); break;
-		case 'm': mode = REPLAY_MIX; break;
-		case 'f': mode = REPLAY_SMALL_FILES; break;
-		default: return 2;
+		case 'c':
+			cpus = number(optarg);
+			break;
+		case 'r':
+			rings = number(optarg);
+			break;
+		case 'b':
+			busy = number(optarg);
+			break;
+		case 'n':
+			n = number(optarg);
+			break;
+		case 'k':
+			per_round = number(optarg);
+			break;
+		case 'm':
+			mode = REPLAY_MIX;
+			break;
+		case 'f':
+			mode = REPLAY_SMALL_FILES;
+			break;
+		default:
+			return 2;
 		}
 	cpus = MIN(MAX(cpus, 1), REPLAY_CPUS_MAX);
 	busy = busy ? MIN(busy, cpus) : cpus;

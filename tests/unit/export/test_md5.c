@@ -27,7 +27,8 @@ static void digests_are_those_of_the_rfc(void **state)
 	assert_string_equal(hex(""), "d41d8cd98f00b204e9800998ecf8427e");
 	assert_string_equal(hex("a"), "0cc175b9c0f1b6a831c399e269772661");
 	assert_string_equal(hex("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
-	assert_string_equal(hex("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"), "d174ab98d277d9f5a5611c2c9f419d9f");
+	assert_string_equal(hex("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
+			    "d174ab98d277d9f5a5611c2c9f419d9f");
 	assert_string_equal(hex("12345678901234567890123456789012345678901234567890123456789012345678901234567890"),
 			    "57edf4a22be3c955ac49da2e2107b67a");
 }

@@ -33,14 +33,18 @@ static const char *with(put_fn put, const char *s)
 static void json_strings_are_valid_and_lose_no_byte(void **state)
 {
 	assert_string_equal(with(text_put_json, "0001.jpg"), "0001.jpg");
-	assert_string_equal(with(text_put_json, "a-name-of-more-than-a-few-words.jpg"), "a-name-of-more-than-a-few-words.jpg");
+	assert_string_equal(with(text_put_json, "a-name-of-more-than-a-few-words.jpg"),
+			    "a-name-of-more-than-a-few-words.jpg");
 	assert_string_equal(with(text_put_json, "a\\040b"), "a b");
 	assert_string_equal(with(text_put_json, "say\\042hi\\042"), "say\\\"hi\\\"");
 	assert_string_equal(with(text_put_json, "\\011\\012\\015"), "\\t\\n\\r");
 	assert_string_equal(with(text_put_json, "\\033[2J"), "\\\\033[2J");
 	assert_string_equal(with(text_put_json, "a\\000b"), "a\\\\000b");
 	assert_string_equal(with(text_put_json, "\\377"), "\\\\377");
-	assert_string_equal(with(text_put_json, "gr\xc3\xb6\xc3\x9f" "e"), "gr\xc3\xb6\xc3\x9f" "e");
+	assert_string_equal(with(text_put_json, "gr\xc3\xb6\xc3\x9f"
+						"e"),
+			    "gr\xc3\xb6\xc3\x9f"
+			    "e");
 	/* a name with a backslash and three digits differs from one with that byte */
 	assert_string_equal(with(text_put_json, "\\134377"), "\\\\134377");
 }
@@ -61,7 +65,9 @@ static void raw_bytes_of_a_damaged_file_are_escaped(void **state)
 {
 	assert_string_equal(with(text_put_json, "a\"b"), "a\\\"b");
 	assert_string_equal(with(text_put_json, "a\\b"), "a\\\\134b");
-	assert_string_equal(with(text_put_json, "a\x01" "b\xff"), "a\\\\001b\\\\377");
+	assert_string_equal(with(text_put_json, "a\x01"
+						"b\xff"),
+			    "a\\\\001b\\\\377");
 	assert_string_equal(with(text_put_json, "\xc3"), "\\\\303");
 	assert_string_equal(with(text_put_json, "12345678\x1f"), "12345678\\\\037");
 }
@@ -78,7 +84,13 @@ static void csv_has_quotes_where_they_are_needed(void **state)
 
 static void csv_runs_no_formula(void **state)
 {
-	static const char *const formulas[] = { "=1+1", "+1", "-bash", "@x", "'", ("\xef\xbc\x9d" "1") };
+	static const char *const formulas[] = { "=1+1",
+						"+1",
+						"-bash",
+						"@x",
+						"'",
+						("\xef\xbc\x9d"
+						 "1") };
 
 	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
 		const char *out = with(text_put_csv, formulas[i]);
@@ -91,7 +103,8 @@ static void csv_runs_no_formula(void **state)
 static void whole_numbers_are_those_of_json(void **state)
 {
 	static const char *const are[] = { "0", "7", "12345678", "123456789", "18446744073709551615" };
-	static const char *const are_not[] = { "", "-", "+1", "01", "00", "1.0", "1e3", "12345678x", "x12345678", "0x10", "1 " };
+	static const char *const are_not[] = { "",    "-",         "+1",        "01",   "00", "1.0",
+					       "1e3", "12345678x", "x12345678", "0x10", "1 " };
 
 	for (size_t i = 0; i < sizeof(are) / sizeof(are[0]); i++) {
 		assert_true(text_is_uint(field(are[i])));

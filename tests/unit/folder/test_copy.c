@@ -98,8 +98,9 @@ static void a_folder_that_cannot_be_opened_is_not_left(void **state)
 
 static void the_manifest_has_the_size_of_the_copy(void **state)
 {
-	static const char text[] = "# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n"
-				   "1\t1970-01-01T00:00:00.000000001Z\t7\ta\\040b\n2\t1970-01-01T00:00:00.000000002Z\t7\tc\n";
+	static const char text[] =
+		"# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n"
+		"1\t1970-01-01T00:00:00.000000001Z\t7\ta\\040b\n2\t1970-01-01T00:00:00.000000002Z\t7\tc\n";
 	autofree char *from = tree_path("from"), *to = tree_path("to");
 	char bytes[32];
 
@@ -118,12 +119,15 @@ static void a_part_has_the_stacks_of_its_rows(void **state)
 {
 	autofree char *from = tree_path("from"), *to = tree_path("to");
 
-	tree_put("from/manifest.json", "{ \"tool\": \"dltraced\", \"start\": { \"monotonic_ns\": 5 }, \"end\": { \"monotonic_ns\": 90 } }");
+	tree_put("from/manifest.json",
+		 "{ \"tool\": \"dltraced\", \"start\": { \"monotonic_ns\": 5 }, \"end\": { \"monotonic_ns\": 90 } }");
 	tree_put("from/sites.out", sites);
-	tree_put("from/marks.out", "# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n"
-				   "10\t1970-01-01T00:00:00.000000010Z\t7\ta\n40\t1970-01-01T00:00:00.000000040Z\t7\tb\n");
-	tree_put("from/time_align.out", "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
-					"5\t1970-01-01T00:00:00.000000005Z\t5\t5\t0\tstart\n");
+	tree_put("from/marks.out",
+		 "# dltraced marks 1\nTIMESTAMP\tTIME\tPID\tTEXT\n"
+		 "10\t1970-01-01T00:00:00.000000010Z\t7\ta\n40\t1970-01-01T00:00:00.000000040Z\t7\tb\n");
+	tree_put("from/time_align.out",
+		 "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+		 "5\t1970-01-01T00:00:00.000000005Z\t5\t5\t0\tstart\n");
 	const struct cut_options o = { .times.from = { .given = true, .ns = 30 }, .pids = { { 7 }, 1 } };
 
 	assert_int_equal(cut_folder(from, to, &o), 0);
@@ -140,7 +144,8 @@ static void stacks_stay_where_names_do_not(void **state)
 	struct names names;
 
 	names_init(&names, "0123456789abcdef", 16);
-	tree_put("from/manifest.json", "{ \"tool\": \"dltraced\", \"host\": \"secrethost\", \"alloc\": { \"sites\": \"caller\" } }");
+	tree_put("from/manifest.json",
+		 "{ \"tool\": \"dltraced\", \"host\": \"secrethost\", \"alloc\": { \"sites\": \"caller\" } }");
 	tree_put("from/sites.out", sites);
 	assert_int_equal(anonymize_folder(from, to, &names), 0);
 	autofree char *copy = tree_get("to/sites.out"), *manifest = tree_get("to/manifest.json");
@@ -156,12 +161,9 @@ static void stacks_stay_where_names_do_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(a_folder_that_cannot_be_opened_is_not_left),
-		IN_TREE(a_part_has_the_stacks_of_its_rows),
-		IN_TREE(more_files_than_there_is_room_for_are_refused),
-		IN_TREE(stacks_stay_where_names_do_not),
-		IN_TREE(the_manifest_has_the_size_of_the_copy),
-		IN_TREE(what_others_put_in_its_place_stays),
+		IN_TREE(a_folder_that_cannot_be_opened_is_not_left),    IN_TREE(a_part_has_the_stacks_of_its_rows),
+		IN_TREE(more_files_than_there_is_room_for_are_refused), IN_TREE(stacks_stay_where_names_do_not),
+		IN_TREE(the_manifest_has_the_size_of_the_copy),         IN_TREE(what_others_put_in_its_place_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,8 @@ static void assert_like(const char *s, const char *pattern)
 	bool like = strlen(is) == strlen(pattern);
 
 	for (size_t i = 0; like && pattern[i]; i++)
-		like = pattern[i] == 'X' ? strchr("abcdefghijklmnopqrstuvwxyz234567", is[i]) != NULL : is[i] == pattern[i];
+		like = pattern[i] == 'X' ? strchr("abcdefghijklmnopqrstuvwxyz234567", is[i]) != NULL :
+					   is[i] == pattern[i];
 	if (!like)
 		fail_msg("%s: %s, not %s", s, is, pattern);
 }
@@ -40,12 +41,29 @@ static void form_of_a_text_stays(void **state)
 {
 	static const char *const texts[][2] = {
 		{ "/home/ada/data/cats.tar.gz", "/home/" H "/data/" H ".tar.gz" },
-		{ "/", "/" }, { "", "" }, { ".", "." }, { "../ada", "../" H }, { ".hidden", H }, { "ada.lovelace", H },
-		{ "libada.so.6", H ".so.6" }, { "/usr/lib/python3.11/site-packages/ada/x.py", "/usr/lib/python3.11/site-packages/" H "/" H ".py" },
-		{ "--name=ada", "--" H "=" H }, { "--epochs=1000000000", "--epochs=1000000000" }, { "1000000000", H }, { "0.25", "0.25" },
-		{ "pipe:[123456789]", "pipe:[123456789]" }, { "memfd:ada", "memfd:" H }, { "utime=123456789012 stime=1", "utime=123456789012 stime=1" },
-		{ "nvme0n1p2", "nvme0n1p2" }, { "sdb1", "sdb1" }, { "dm-3", "dm-3" }, { "sandra", H }, { "pt_data_worker", "pt_data_worker" },
-		{ "epoch 3/90 of ada", "epoch 3/90 of " H }, { "\xc3\xa4", H }, { "a b", H " " H },
+		{ "/", "/" },
+		{ "", "" },
+		{ ".", "." },
+		{ "../ada", "../" H },
+		{ ".hidden", H },
+		{ "ada.lovelace", H },
+		{ "libada.so.6", H ".so.6" },
+		{ "/usr/lib/python3.11/site-packages/ada/x.py", "/usr/lib/python3.11/site-packages/" H "/" H ".py" },
+		{ "--name=ada", "--" H "=" H },
+		{ "--epochs=1000000000", "--epochs=1000000000" },
+		{ "1000000000", H },
+		{ "0.25", "0.25" },
+		{ "pipe:[123456789]", "pipe:[123456789]" },
+		{ "memfd:ada", "memfd:" H },
+		{ "utime=123456789012 stime=1", "utime=123456789012 stime=1" },
+		{ "nvme0n1p2", "nvme0n1p2" },
+		{ "sdb1", "sdb1" },
+		{ "dm-3", "dm-3" },
+		{ "sandra", H },
+		{ "pt_data_worker", "pt_data_worker" },
+		{ "epoch 3/90 of ada", "epoch 3/90 of " H },
+		{ "\xc3\xa4", H },
+		{ "a b", H " " H },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -54,7 +72,8 @@ static void form_of_a_text_stays(void **state)
 
 static void word_has_one_stand_in_for_each_key(void **state)
 {
-	autofree char *path = put("secret", "/ada/cats.jpg"), *name = put("secret", "cats.jpg"), *other = put("other", "cats.jpg");
+	autofree char *path = put("secret", "/ada/cats.jpg"), *name = put("secret", "cats.jpg"),
+		      *other = put("other", "cats.jpg");
 
 	assert_string_equal(strrchr(path, '/') + 1, name);
 	assert_string_not_equal(name, other);

@@ -17,11 +17,10 @@ static const char mountinfo[] =
 	"42 31 0:39 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids\n"
 	"60 22 0:32 /docker/a /srv/bound rw,relatime - cgroup none rw,memory\n"
 	"99 22 0:99 broken\n";
-static const char proc_cgroup[] =
-	"9:name=systemd:/\n"
-	"4:memory:/x\n"
-	"2:cpu,cpuacct:/y:z\n"
-	"0::/\n";
+static const char proc_cgroup[] = "9:name=systemd:/\n"
+				  "4:memory:/x\n"
+				  "2:cpu,cpuacct:/y:z\n"
+				  "0::/\n";
 
 static void knows_mounted_hierarchies_of_both_versions(void **state)
 {
@@ -124,8 +123,7 @@ static void a_directory_is_in_its_hierarchy(void **state)
 static void need_not_be_there_yet(void **state)
 {
 	expect("@/fs/v2/job/a", 1, (struct cgroup[]){ { "/fs/v2/job/a", { 0, "/job/a" } } });
-	expect("@/fs/v2/../memory//a//b/", 1,
-	       (struct cgroup[]){ { "/fs/memory/a/b", { 4, "/a/b" } } });
+	expect("@/fs/v2/../memory//a//b/", 1, (struct cgroup[]){ { "/fs/memory/a/b", { 4, "/a/b" } } });
 	expect("@/bound/b", 1, (struct cgroup[]){ { "/bound/b", { 4, "/docker/a/b" } } });
 }
 

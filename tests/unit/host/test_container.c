@@ -12,11 +12,18 @@
 static void knows_the_names_that_runtimes_give(void **state)
 {
 	static const char *const names[] = {
-		ID_A, "docker-" ID_A ".scope", "libpod-" ID_A ".scope",
-		"cri-containerd-" ID_A ".scope", "crio-" ID_A, ID_A ".scope",
+		ID_A,         "docker-" ID_A ".scope", "libpod-" ID_A ".scope", "cri-containerd-" ID_A ".scope",
+		"crio-" ID_A, ID_A ".scope",
 	};
 	static const char *const others[] = {
-		"", "user.slice", "libpod-conmon-" ID_A ".scope", "crio-conmon-" ID_A ".scope", ".scope", "docker-" ID_A ".slice", ID_A "x", "docker.scope",
+		"",
+		"user.slice",
+		"libpod-conmon-" ID_A ".scope",
+		"crio-conmon-" ID_A ".scope",
+		".scope",
+		"docker-" ID_A ".slice",
+		ID_A "x",
+		"docker.scope",
 		"0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
 		"123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", /* 63 */
 		"docker-23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
@@ -45,7 +52,8 @@ static int world_make(void **state)
 {
 	int r = tree_make(state);
 	autofree char *info = util_fmt("1 1 0:1 / %s/v2 rw - cgroup2 cgroup2 rw\n"
-				       "2 1 0:2 / %s/memory rw - cgroup m rw,memory\n", tree, tree);
+				       "2 1 0:2 / %s/memory rw - cgroup m rw,memory\n",
+				       tree, tree);
 	autofree char *bin = tree_path("bin/");
 
 	tree_put("v2/cgroup.procs", "");
@@ -74,11 +82,10 @@ static void expect_path(unsigned int i, uint32_t hierarchy, const char *path)
 
 static void takes_the_innermost_container_of_every_hierarchy(void **state)
 {
-	static const char text[] =
-		"9:pids:/docker/" ID_A "\n" /* not mounted */
-		"4:memory:/docker/" ID_A "/docker/" ID_B "/init.scope\n"
-		"0::/system.slice/docker-" ID_A ".scope\n"
-		"broken\n";
+	static const char text[] = "9:pids:/docker/" ID_A "\n" /* not mounted */
+				   "4:memory:/docker/" ID_A "/docker/" ID_B "/init.scope\n"
+				   "0::/system.slice/docker-" ID_A ".scope\n"
+				   "broken\n";
 
 	assert_int_equal(container_cgroups(&list, &mounts, text), 0);
 	assert_int_equal(list.n, 2);
@@ -164,8 +171,8 @@ static void queries_one_runtime_after_the_other(void **state)
 static void a_process_is_looked_at_while_it_is_the_containers(void **state)
 {
 	autofree char *again = tree_path("again");
-	autofree char *answer = util_fmt("if [ -e %s ]; then echo 0 " ID_A "; else : >%s; echo %d " ID_A "; fi", again, again,
-					 getpid());
+	autofree char *answer = util_fmt("if [ -e %s ]; then echo 0 " ID_A "; else : >%s; echo %d " ID_A "; fi", again,
+					 again, getpid());
 	pid_t pid;
 
 	runtime("podman", answer);
@@ -217,8 +224,7 @@ static void says_why_a_name_leads_nowhere(void **state)
 	assert_non_null(strstr(error, "cannot be understood"));
 	runtime("nerdctl", "echo 12 '" ID_A "\033[31m'");
 	assert_int_equal(find("web", &pid), -ESRCH);
-	assert_string_equal(error,
-			    "--container web is not there yet (nerdctl: an answer that cannot be understood)");
+	assert_string_equal(error, "--container web is not there yet (nerdctl: an answer that cannot be understood)");
 	runtime("nerdctl", "while echo 1234567890; do :; done");
 	assert_int_equal(find("web", &pid), -ESRCH);
 	assert_non_null(strstr(error, "cannot be understood"));

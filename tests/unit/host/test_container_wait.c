@@ -19,7 +19,8 @@ static int world_make(void **state)
 	struct cgroup_mounts mounts = {};
 	int r = tree_make(state);
 	autofree char *info = util_fmt("1 1 0:1 / %s/v2 rw - cgroup2 cgroup2 rw\n"
-				       "2 1 0:2 / %s/memory rw - cgroup m rw,memory\n", tree, tree);
+				       "2 1 0:2 / %s/memory rw - cgroup m rw,memory\n",
+				       tree, tree);
 	autofree char *bin = tree_path("bin/");
 
 	tree_put("v2/system.slice/cgroup.procs", "");
@@ -46,7 +47,8 @@ static void runtime(const char *script)
 {
 	autofree char *path = tree_path("bin/docker");
 	autofree char *text = util_fmt("#!/bin/sh\ncd %s; n=1\nwhile [ -e asked.$n ]; do n=$((n + 1)); done\n"
-				       ": >asked.$n\n%s\n", tree, script);
+				       ": >asked.$n\n%s\n",
+				       tree, script);
 
 	tree_put("bin/docker", text);
 	assert_int_equal(chmod(path, 0755), 0);

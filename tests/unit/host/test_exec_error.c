@@ -59,9 +59,12 @@ static void becomes(const char *name, int r, const char *want)
 
 static void words_of_a_shell(void **state)
 {
-	becomes("cd", -ENOENT, "a word of the shell, not a program: give the whole line to a shell, by --workload \"cd ...\"");
-	becomes("source", -ENOENT, "a word of the shell, not a program: give the whole line to a shell, by -- bash -c \"source ...\"");
-	becomes("FOO=1", -ENOENT, "an assignment, which only a shell understands: -- env FOO=1 ..., or --workload \"FOO=1 ...\"");
+	becomes("cd", -ENOENT,
+		"a word of the shell, not a program: give the whole line to a shell, by --workload \"cd ...\"");
+	becomes("source", -ENOENT,
+		"a word of the shell, not a program: give the whole line to a shell, by -- bash -c \"source ...\"");
+	becomes("FOO=1", -ENOENT,
+		"an assignment, which only a shell understands: -- env FOO=1 ..., or --workload \"FOO=1 ...\"");
 	becomes("_a9=", -ENOENT, "an assignment");
 	becomes("9a=1", -ENOENT, "no such program in PATH");
 	becomes("python3 train.py", -ENOENT, "one word with blanks");
@@ -72,8 +75,9 @@ static void words_of_a_shell(void **state)
 static void names_that_lead_nowhere(void **state)
 {
 	put("train.py", "print()\n", 0644);
-	becomes("train.py", -ENOENT, "not a program in PATH; the file in this folder is ./train.py, or by its interpreter, as in -- "
-				     "python3 train.py");
+	becomes("train.py", -ENOENT,
+		"not a program in PATH; the file in this folder is ./train.py, or by its interpreter, as in -- "
+		"python3 train.py");
 	becomes("no-such-program", -ENOENT, "no such program in PATH");
 	becomes("./none", -ENOENT, "No such file or directory");
 	assert_int_equal(symlink("none", "dangling"), 0);
@@ -85,15 +89,18 @@ static void interpreters_that_are_missing(void **state)
 	char text[512];
 
 	put("script", "#! /usr/bin/pyton -u\nprint()\n", 0755);
-	becomes("./script", -ENOENT, "a script whose interpreter does not exist: its first line names /usr/bin/pyton: correct");
+	becomes("./script", -ENOENT,
+		"a script whose interpreter does not exist: its first line names /usr/bin/pyton: correct");
 	put("in-path", "#!/none", 0755);
 	setenv("PATH", folder, 1);
 	becomes("in-path", -ENOENT, "a script whose interpreter does not exist: its first line names /none: correct");
 	put("windows", "#!/bin/sh\r\necho\r\n", 0755);
-	becomes("./windows", -ENOENT, "a script whose first line ends with a carriage return, as on Windows: sed -i 's/\\r$//' ./windows");
+	becomes("./windows", -ENOENT,
+		"a script whose first line ends with a carriage return, as on Windows: sed -i 's/\\r$//' ./windows");
 	put("data", "#!/etc/passwd\n", 0755);
 	becomes("./data", -EACCES, "a script whose interpreter cannot be executed: its first line names /etc/passwd");
-	/* nothing with another system's loader can be made here; a file that is there, and for which there is ENOENT, is one */
+	/* nothing with another system's loader can be made here; a file that is there, and for which there is ENOENT,
+	 * is one */
 	put("other", "\177ELF", 0755);
 	exec_error_text("./other", NULL, -ENOENT, text, sizeof(text));
 	assert_non_null(strstr(text, "not the loader that it was built for"));
@@ -107,7 +114,8 @@ static void files_that_are_no_programs(void **state)
 	char text[512];
 
 	put("plain", "echo\n", 0644);
-	becomes("./plain", -EACCES, "not executable by this user: chmod +x ./plain, or name its interpreter, as in -- python3 ./plain");
+	becomes("./plain", -EACCES,
+		"not executable by this user: chmod +x ./plain, or name its interpreter, as in -- python3 ./plain");
 	becomes("/tmp", -EACCES, "a folder, not a program");
 	becomes("/dev/null", -EACCES, "not a file with a program");
 	exec_error_text("/bin/true", NULL, -EAGAIN, text, sizeof(text));
@@ -144,7 +152,7 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
 	static const char *const names[] = { "train.py", "dangling", "script", "in-path", "windows", "data",
-					     "other", "empty", "plain", "long", "none" };
+					     "other",    "empty",    "plain",  "long",    "none" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		unlink(names[i]);

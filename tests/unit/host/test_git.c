@@ -52,9 +52,8 @@ static void detached_head_has_no_ref(void **state)
 static void packed_refs(void **state)
 {
 	tree_put("p/.git/HEAD", "ref: refs/heads/main\n");
-	tree_put("p/.git/packed-refs", "# pack-refs with: peeled fully-peeled sorted \n"
-		 ONE " refs/heads/main2\n" ONE " refs/remotes/origin/refs/heads/main\n"
-		 TWO " refs/heads/main\n^" ONE "\n");
+	tree_put("p/.git/packed-refs", "# pack-refs with: peeled fully-peeled sorted \n" ONE " refs/heads/main2\n" ONE
+				       " refs/remotes/origin/refs/heads/main\n" TWO " refs/heads/main\n^" ONE "\n");
 	expect("p", "p", "refs/heads/main", TWO);
 	tree_put("p/.git/refs/heads/main", ONE "\n");
 	expect("p", "p", "refs/heads/main", ONE);

@@ -56,9 +56,9 @@ static void cpus_and_memory(void **state)
 {
 	tree_put("proc/sys/kernel/random/boot_id", "563f1460-9a66-4395-8f06-30b7e5da8a80\n");
 	tree_put("proc/cpuinfo", "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 207\n"
-		 "model name\t: Intel(R) Xeon(R)\nflags\t: fpu\n");
+				 "model name\t: Intel(R) Xeon(R)\nflags\t: fpu\n");
 	tree_put("proc/meminfo", "MemTotal:       24684084 kB\nMemFree: 1 kB\nDirty:  12 kB\n"
-		 "Writeback:             3 kB\nWritebackTmp:          9 kB\n");
+				 "Writeback:             3 kB\nWritebackTmp:          9 kB\n");
 	expect("\"boot_id\": \"563f1460-9a66-4395-8f06-30b7e5da8a80\"");
 	expect("\"cpu_model\": \"Intel(R) Xeon(R)\"");
 	expect("\"memory_bytes\": 25276502016,");
@@ -123,11 +123,11 @@ static void disks_that_hold_nothing_are_no_disks(void **state)
 static void mounts_are_those_with_files_of_users(void **state)
 {
 	tree_put("proc/self/mounts", "proc /proc proc rw,relatime 0 0\n"
-		 "/dev/md0 /raid ext4 rw,noatime 0 0\n"
-		 "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
-		 "srv:/x\\040y /mnt/tab\\011 nfs4 rw,vers=4.2 0 0\n"
-		 " /empty\\134source unheard_of rw 0 0\n"
-		 "cut /off tmp");
+				     "/dev/md0 /raid ext4 rw,noatime 0 0\n"
+				     "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
+				     "srv:/x\\040y /mnt/tab\\011 nfs4 rw,vers=4.2 0 0\n"
+				     " /empty\\134source unheard_of rw 0 0\n"
+				     "cut /off tmp");
 	expect("\"mounts\": [\n"
 	       "    {\n"
 	       "      \"source\": \"/dev/md0\",\n"
@@ -167,10 +167,9 @@ static void gpus_and_their_driver(void **state)
 {
 	expect_not("nvidia");
 	tree_put("sys/module/nvidia/version", "535.129.03\n");
-	tree_put("proc/driver/nvidia/version",
-		 "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  "
-		 "Thu Oct 19 18:56:32 UTC 2023\n"
-		 "GCC version:  gcc version 12.2.0\n");
+	tree_put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  "
+					       "Thu Oct 19 18:56:32 UTC 2023\n"
+					       "GCC version:  gcc version 12.2.0\n");
 	tree_put("proc/driver/nvidia/gpus/0000:07:00.0/information",
 		 "Model: \t\t NVIDIA A100-SXM4-40GB\nIRQ:   \t\t 16\n"
 		 "GPU UUID: \t GPU-9221d5d1-b60b-a624-bf14-0a1819cfda3b\n"
@@ -201,9 +200,8 @@ static void container_by_its_marks(void **state)
 	expect_not("container");
 	tree_put(".dockerenv", "");
 	expect("\"container\": {\n    \"manager\": \"docker\"\n  }");
-	tree_put("run/.containerenv",
-		 "engine=\"podman-4.9.3\"\nname=\"x\"\nimage=\"nvcr.io/pytorch:24.01\"\n"
-		 "imageid=\"1\"\n");
+	tree_put("run/.containerenv", "engine=\"podman-4.9.3\"\nname=\"x\"\nimage=\"nvcr.io/pytorch:24.01\"\n"
+				      "imageid=\"1\"\n");
 	expect("\"container\": {\n    \"manager\": \"podman\",\n"
 	       "    \"image\": \"nvcr.io/pytorch:24.01\"\n  }");
 	tree_put("run/systemd/container", "lxc\n");

@@ -15,7 +15,9 @@ static void a_line_of_a_file_has_all(void **state)
 {
 	struct mapping m;
 
-	assert_true(mapping_parse("7f0c1e400000-7f0c1e5c7000 r-xp 00028000 103:02 2098203                    /usr/lib/a b/libc.so.6 (deleted)", &m));
+	assert_true(mapping_parse(
+		"7f0c1e400000-7f0c1e5c7000 r-xp 00028000 103:02 2098203                    /usr/lib/a b/libc.so.6 (deleted)",
+		&m));
 	assert_int_equal(m.begin, 0x7f0c1e400000);
 	assert_int_equal(m.end, 0x7f0c1e5c7000);
 	assert_int_equal(m.offset, 0x28000);
@@ -35,7 +37,8 @@ static void memory_of_no_file_has_no_path(void **state)
 	assert_false(m.code);
 	assert_int_equal(m.ino, 0);
 	assert_string_equal(m.path, "");
-	assert_true(mapping_parse("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]", &m));
+	assert_true(mapping_parse("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]",
+				  &m));
 	assert_true(m.code);
 	assert_int_equal(m.begin, 0xffffffffff600000);
 	assert_string_equal(mapping_name(&m), "[vsyscall]");
@@ -44,8 +47,22 @@ static void memory_of_no_file_has_no_path(void **state)
 static void what_is_no_such_line_is_refused(void **state)
 {
 	static const char *const lines[] = {
-		"", "x", "7f", "7f-", "7f-80", "7f-80 ", "7f-80 r-x", "7f-80 r-xp", "7f-80 r-xp 0", "7f-80 r-xp 0 8:1", "7f-80 r-xp 0 8:1 5",
-		"-1-80 r-xp 0 8:1 5 /a", "7f--80 r-xp 0 8:1 5 /a", "7f-80 r-xp 0 8-1 5 /a", "7f-80 r-xp 0 8:1 0x5 /a", "7f-80  r-xp 0 8:1 5 /a",
+		"",
+		"x",
+		"7f",
+		"7f-",
+		"7f-80",
+		"7f-80 ",
+		"7f-80 r-x",
+		"7f-80 r-xp",
+		"7f-80 r-xp 0",
+		"7f-80 r-xp 0 8:1",
+		"7f-80 r-xp 0 8:1 5",
+		"-1-80 r-xp 0 8:1 5 /a",
+		"7f--80 r-xp 0 8:1 5 /a",
+		"7f-80 r-xp 0 8-1 5 /a",
+		"7f-80 r-xp 0 8:1 0x5 /a",
+		"7f-80  r-xp 0 8:1 5 /a",
 	};
 	struct mapping m;
 

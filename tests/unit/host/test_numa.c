@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The node of a page is what the kernel lists in /proc/self/numa_maps, and a page that is not there has none. A process that is
- * bound has the policy that it lists there, for this node and no other.
+ * The node of a page is what the kernel lists in /proc/self/numa_maps, and a page that is not there has none. A process
+ * that is bound has the policy that it lists there, for this node and no other.
  */
 #include "host/numa.h"
 

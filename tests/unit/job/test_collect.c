@@ -9,19 +9,18 @@
 #include "trace/config.h"
 #include "tree.h"
 
-#define GLOBS(...)                                                                                 \
-	&(struct config_list)                                                                      \
-	{                                                                                          \
-		.items = { __VA_ARGS__ },                                                          \
-		.n = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *),                     \
+#define GLOBS(...)                                                                                       \
+	&(struct config_list)                                                                            \
+	{                                                                                                \
+		.items = { __VA_ARGS__ }, .n = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), \
 	}
 
-#define NEEDS_ROOT()                                                                               \
-	do {                                                                                       \
-		if (geteuid() != 0) {                                                              \
-			print_message("skipped: needs root, to become another user\n");           \
-			skip();                                                                    \
-		}                                                                                  \
+#define NEEDS_ROOT()                                                                    \
+	do {                                                                            \
+		if (geteuid() != 0) {                                                   \
+			print_message("skipped: needs root, to become another user\n"); \
+			skip();                                                         \
+		}                                                                       \
 	} while (0)
 
 static struct workload_user user;

@@ -25,8 +25,7 @@ static void expect_log(int fd, const char *text)
 }
 
 /* Starts TEXT with its log on LOG_FD; the test's own stdout and stderr are OUT and ERR until it runs. */
-static void start(struct fixture *f, const struct workload_user *u, char *text, int out, int err,
-		  int log_fd)
+static void start(struct fixture *f, const struct workload_user *u, char *text, int out, int err, int log_fd)
 {
 	int r;
 
@@ -198,8 +197,7 @@ static void one_stream_without_a_reader_does_not_stop_the_other(void **state)
 
 	assert_return_code(pipe2(fds, O_CLOEXEC), errno);
 	close(fds[0]);
-	start(f, &f->self, "(trap '' PIPE; while echo out; do :; done) 2>/dev/null; echo err >&2", fds[1], err,
-	      log_fd);
+	start(f, &f->self, "(trap '' PIPE; while echo out; do :; done) 2>/dev/null; echo err >&2", fds[1], err, log_fd);
 	close(fds[1]);
 	assert_int_equal(finish(f), 0);
 	expect_log(err, "err\n");
@@ -311,8 +309,7 @@ static void a_log_that_has_ended_gets_nothing(void **state)
 static void expect_await(struct fixture *f, const char *name, int out, int master, const char *passed_on)
 {
 	autofree char *fifo = util_fmt("%s/%s", f->dir, name);
-	autofree char *cmd = util_fmt("(read line <%s; echo late) & head -c 3000 /dev/zero | tr '\\0' x; echo",
-				      fifo);
+	autofree char *cmd = util_fmt("(read line <%s; echo late) & head -c 3000 /dev/zero | tr '\\0' x; echo", fifo);
 	struct pollfd relay = { .events = POLLIN };
 	autoclose int log_fd = new_log(), go = -1;
 	struct stat st;
@@ -401,9 +398,8 @@ static void a_terminal_stays_a_terminal(void **state)
 	int master, slave;
 
 	new_terminal(&master, &slave, 33, 99);
-	start(f, &f->self,
-	      "test -t 1 && test -t 2 && stty size <&1 && printf '\\033[1m\\t\\377\\r\\n' >&2",
-	      slave, slave, log_fd);
+	start(f, &f->self, "test -t 1 && test -t 2 && stty size <&1 && printf '\\033[1m\\t\\377\\r\\n' >&2", slave,
+	      slave, log_fd);
 	close(slave);
 	/* The terminal makes \r\n of \n, once; the log has the workload's own bytes. */
 	expect_text(master, "33 99\r\n\033[1m\t\377\r\r\n");
@@ -440,8 +436,7 @@ static void only_a_terminal_becomes_a_terminal(void **state)
 	int master, slave;
 
 	new_terminal(&master, &slave, 24, 80);
-	start(f, &f->self, "test -t 1 && test ! -t 2 && echo yes && echo also >&2", slave, err,
-	      log_fd);
+	start(f, &f->self, "test -t 1 && test ! -t 2 && echo yes && echo also >&2", slave, err, log_fd);
 	close(slave);
 	expect_text(master, "yes\r\n");
 	assert_int_equal(finish(f), 0);
@@ -459,8 +454,8 @@ static void passes_size_changes_on(void **state)
 	/* The workload gets the signal about the size after the pty has it. */
 	new_terminal(&master, &slave, 24, 80);
 	start(f, &f->self,
-	      "trap 'stty size <&1; exit 7' WINCH; stty size <&1; while kill -0 $PPID; do sleep 0.02; done",
-	      slave, slave, log_fd);
+	      "trap 'stty size <&1; exit 7' WINCH; stty size <&1; while kill -0 $PPID; do sleep 0.02; done", slave,
+	      slave, log_fd);
 	close(slave);
 	await_text(master, "24 80\r\n");
 	assert_return_code(ioctl(master, TIOCSWINSZ, &bigger), errno);
@@ -566,8 +561,7 @@ static int cat_logged(void)
 	int log_fd = new_log();
 
 	if (workload_user_get(&f.self, NULL) < 0 ||
-	    workload_prepare(&f.w, (char *[]){ "cat", NULL }, &f.self, log_fd, -1) < 0 ||
-	    workload_go(&f.w) < 0)
+	    workload_prepare(&f.w, (char *[]){ "cat", NULL }, &f.self, log_fd, -1) < 0 || workload_go(&f.w) < 0)
 		return 125;
 	finish(&f);
 	expect_log(log_fd, "from stdin\n");

@@ -151,7 +151,8 @@ static int news_of(struct fixture *f)
 static void stops_are_news_once(void **state)
 {
 	/* a stopped process would stay if this test were killed */
-	char *const argv[] = { "setpriv", "--pdeathsig", "KILL", "sh", "-c", "kill -STOP $$; kill -TTIN $$; exit 3", NULL };
+	char *const argv[] = { "setpriv", "--pdeathsig", "KILL", "sh", "-c", "kill -STOP $$; kill -TTIN $$; exit 3",
+			       NULL };
 	struct fixture *f = *state;
 
 	if (system("setpriv --pdeathsig KILL true 2>/dev/null"))
@@ -162,7 +163,8 @@ static void stops_are_news_once(void **state)
 	assert_int_equal(news_of(f), SIGSTOP);
 	assert_int_equal(workload_stop_news(&f->w), 0);
 	assert_int_equal(workload_signal(&f->w, SIGCONT), 0);
-	for (int sig = news_of(f); sig != SIGTTIN; sig = news_of(f)) /* the next stop may come before it is seen to go on */
+	for (int sig = news_of(f); sig != SIGTTIN;
+	     sig = news_of(f)) /* the next stop may come before it is seen to go on */
 		assert_int_equal(sig, SIGCONT);
 	assert_int_equal(workload_signal(&f->w, SIGCONT), 0);
 	while (!workload_reap(&f->w))
@@ -299,8 +301,7 @@ static void undoes_what_main_did_to_signals(void **state)
 
 static void keeps_what_its_caller_ignored(void **state)
 {
-	autofree char *cmd = util_fmt("trap '' HUP; /proc/%d/exe --run 'kill -HUP $$; exit 4'",
-				      getpid());
+	autofree char *cmd = util_fmt("trap '' HUP; /proc/%d/exe --run 'kill -HUP $$; exit 4'", getpid());
 
 	assert_int_equal(run(*state, SH(cmd)), 4);
 }
@@ -377,8 +378,7 @@ static int run_shell(char *text)
 	struct workload w;
 	int status;
 
-	if (workload_user_get(&u, NULL) < 0 || workload_prepare(&w, SH(text), &u, -1, -1) < 0 ||
-	    workload_go(&w) < 0)
+	if (workload_user_get(&u, NULL) < 0 || workload_prepare(&w, SH(text), &u, -1, -1) < 0 || workload_go(&w) < 0)
 		return 125;
 	while (!workload_reap(&w))
 		poll(&(struct pollfd){ .fd = w.pidfd, .events = POLLIN }, 1, -1);
@@ -417,7 +417,8 @@ static void counts_itself_and_the_children_that_it_waits_for(void **state)
 {
 	struct fixture *f = *state;
 	autofree char *times = util_fmt("%s/times", f->dir), *waits = util_fmt("(" BURN "); times >%s", times),
-		      *leaves = util_fmt("(" BURN "; echo done >%s/done) & exit 0", f->dir), *done = util_fmt("%s/done", f->dir);
+		      *leaves = util_fmt("(" BURN "; echo done >%s/done) & exit 0", f->dir),
+		      *done = util_fmt("%s/done", f->dir);
 	double account, used;
 
 	assert_int_equal(workload_prepare(&f->w, SH(waits), &f->self, -1, -1), 0);
@@ -426,7 +427,8 @@ static void counts_itself_and_the_children_that_it_waits_for(void **state)
 	assert_int_equal(await_exit(&f->w), 0);
 	account = seconds_in(times);
 	used = cpu_seconds(&f->w);
-	/* times(1p) has four numbers of ticks of 10 ms. What is not counted, or twice, is outside of this on any machine. */
+	/* times(1p) has four numbers of ticks of 10 ms. What is not counted, or twice, is outside of this on any
+	 * machine. */
 	assert_true(account > 0.08 && used > 0.75 * account - 0.04 && used < 1.5 * account + 0.04);
 	assert_true(f->w.usage[USAGE_MAX_RSS_BYTES] >= 256 << 10 && f->w.usage[USAGE_MINOR_FAULTS] > 10);
 	workload_free(&f->w);

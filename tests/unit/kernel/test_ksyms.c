@@ -36,8 +36,10 @@ static void functions_have_names_and_addresses(void **state)
 	assert_int_equal(read_text("ffffffff81000000 T _text\n"
 				   "ffffffff81234560 t mpage_end_io\n"
 				   "ffffffff82000000 D jiffies\n"
-				   "ffffffffc0123450 t mpage_end_io\t[ext4]\n"), 0);
-	assert_string_equal(seen, "_text=ffffffff81000000 mpage_end_io=ffffffff81234560 mpage_end_io=ffffffffc0123450 ");
+				   "ffffffffc0123450 t mpage_end_io\t[ext4]\n"),
+			 0);
+	assert_string_equal(seen,
+			    "_text=ffffffff81000000 mpage_end_io=ffffffff81234560 mpage_end_io=ffffffffc0123450 ");
 }
 
 static void hidden_addresses_are_an_error(void **state)
@@ -49,7 +51,8 @@ static void hidden_addresses_are_an_error(void **state)
 static void damaged_lines_are_passed_over(void **state)
 {
 	assert_int_equal(read_text("\nffffffff81000000\nffffffff81000000 \nffffffff81000000 t\nffffffff81000000 tname\n"
-				   "zz t name\nffffffff81000001 W last"), 0);
+				   "zz t name\nffffffff81000001 W last"),
+			 0);
 	assert_string_equal(seen, "last=ffffffff81000001 ");
 }
 

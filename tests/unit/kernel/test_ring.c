@@ -463,12 +463,15 @@ static void consume_behind(uint64_t *reached_ns, uint64_t until_ns)
 }
 
 /*
- * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or discards); the drain
- * reads at any moment. All records come, once, and in order.
+ * CPUs that share rings: each reserves, is held up for a while, takes its TIMESTAMP and submits (or discards); the
+ * drain reads at any moment. All records come, once, and in order.
  */
 static void whatever_the_moment_all_come_in_order(void **state)
 {
-	struct { uint32_t *head; unsigned int ring; } cpus[2 * RINGS] = {};
+	struct {
+		uint32_t *head;
+		unsigned int ring;
+	} cpus[2 * RINGS] = {};
 	uint64_t x = 0x9e3779b97f4a7c15ULL, now = 1, submitted = 0, reached = 0;
 	static bool came[ARRAY_SIZE(seen)];
 
@@ -480,8 +483,7 @@ static void whatever_the_moment_all_come_in_order(void **state)
 		if (random_next(&x) % 50 == 0) {
 			consume_behind(&reached, now);
 		} else if (!cpus[cpu].head) {
-			cpus[cpu].head = reserve(cpu % RINGS,
-						 48 + (uint32_t)(random_next(&x) % 400));
+			cpus[cpu].head = reserve(cpu % RINGS, 48 + (uint32_t)(random_next(&x) % 400));
 		} else if (random_next(&x) % 10 == 0) {
 			ring_memory_discard(TAKE_PTR(cpus[cpu].head));
 		} else {
@@ -603,7 +605,10 @@ static void memory_is_bounded_on_any_number_of_cpus(void **state)
 	static const unsigned int cpus[] = { 1, 2, 64, 128, 256, 4096 };
 	static const struct {
 		uint64_t given, memory, limit;
-		struct { unsigned int n; uint64_t mib; } rings[ARRAY_SIZE(cpus)];
+		struct {
+			unsigned int n;
+			uint64_t mib;
+		} rings[ARRAY_SIZE(cpus)];
 	} plans[] = {
 		/* by default 1/64 of memory, of 8 GiB and of 64, up to 1 GiB */
 		{ 0, 8 * GIB, 0, { { 1, 128 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 }, { 2, 64 } } },
@@ -619,8 +624,13 @@ static void memory_is_bounded_on_any_number_of_cpus(void **state)
 		/* with --buffer, whatever the memory */
 		{ 16 * MIB, GIB, 64 * MIB, { { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 }, { 1, 16 } } },
 		{ 100 * MIB, GIB, 0, { { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 }, { 1, 64 } } },
-		{ 16 * GIB, 8 * GIB, 0, { { 1, 2048 }, { 2, 2048 }, { 64, 256 }, { 128, 128 }, { 256, 64 }, { 256, 64 } } },
-		{ 1024 * GIB, 8 * GIB, 0,
+		{ 16 * GIB,
+		  8 * GIB,
+		  0,
+		  { { 1, 2048 }, { 2, 2048 }, { 64, 256 }, { 128, 128 }, { 256, 64 }, { 256, 64 } } },
+		{ 1024 * GIB,
+		  8 * GIB,
+		  0,
 		  { { 1, 2048 }, { 2, 2048 }, { 64, 2048 }, { 128, 2048 }, { 256, 2048 }, { 512, 2048 } } },
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Folders in a place where another writes. That other program acts within mkdirat(2), which is replaced here: as soon as the
- * folder is made, something else has its name.
+ * Folders in a place where another writes. That other program acts within mkdirat(2), which is replaced here: as soon
+ * as the folder is made, something else has its name.
  */
 #include "os/folder.h"
 

@@ -166,9 +166,10 @@ static void each_fault_has_its_address_thread_and_instruction(void **state)
 {
 	fault(0, 100, 0x10123, DLT_ACCESS_WRITE);
 	fault(1, 100, 0x10123, 0);
-	expect_rows(DLT_access,
-		    "1000000000000\t2026-11-21T01:02:03.000000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t4096\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
-		    "1000001000000\t2026-11-21T01:02:03.001000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t0\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
+	expect_rows(
+		DLT_access,
+		"1000000000000\t2026-11-21T01:02:03.000000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t4096\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
+		"1000001000000\t2026-11-21T01:02:03.001000000Z\t100\tfaults\t0\t0x10123\t4096\t4096\t0\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
 }
 
 /* By process and watched address, with the length that is watched there. */
@@ -180,13 +181,15 @@ static void accesses_of_watched_bytes_are_counted(void **state)
 	fault(3, 100, 0x2000, DLT_ACCESS_NO_WRITE);
 	fault(4, 100, 0x2000, DLT_ACCESS_NO_WRITE);
 	access_end(&decode, START_NS + 200 * NSEC_PER_MSEC);
-	expect_rows(DLT_access,
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x2000\t2\t2\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t200\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
+	expect_rows(
+		DLT_access,
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x2000\t2\t2\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t200\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
 }
 
-/* By process and block. A single one has its address, thread and instruction; how much was accessed is not known of any. */
+/* By process and block. A single one has its address, thread and instruction; how much was accessed is not known of
+ * any. */
 static void samples_are_counted_by_block(void **state)
 {
 	fault(0, 100, 0x2fff8, DLT_ACCESS_NO_WRITE);
@@ -195,16 +198,19 @@ static void samples_are_counted_by_block(void **state)
 	fault(3, 100, 0x30008, DLT_ACCESS_NO_WRITE);
 	fault(4, 100, 0x20010, DLT_ACCESS_NO_WRITE);
 	access_end(&decode, START_NS + 200 * NSEC_PER_MSEC);
-	expect_rows(DLT_access,
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x20000\t65536\t-\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x30008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t200\tpmu\t100000000\t0x20008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
+	expect_rows(
+		DLT_access,
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x20000\t65536\t-\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x30008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t200\tpmu\t100000000\t0x20008\t4096\t-\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n");
 }
 
 /* A block of process 100 is in use from START_NS + AT ms on; or it ends then. */
 static void block(uint64_t at, uint64_t addr, uint32_t site)
 {
-	const struct alloc_block b = { .addr = addr, .size = 4096, .begin_ns = START_NS + at * NSEC_PER_MSEC, .tid = 101, .site = site };
+	const struct alloc_block b = {
+		.addr = addr, .size = 4096, .begin_ns = START_NS + at * NSEC_PER_MSEC, .tid = 101, .site = site
+	};
 
 	if (site)
 		access_block_begins(decode.access, 100, &b);
@@ -233,9 +239,10 @@ static void accesses_belong_to_the_block_of_their_time(void **state)
 	block(50, 0x1000, 0);
 	block(70, 0x1000, 6);
 	known(110);
-	expect_rows(DLT_access,
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t2\t-\t-\t-\t-\t-\t-\t-\t5\n"
-		    "1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
+	expect_rows(
+		DLT_access,
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t2\t-\t-\t-\t-\t-\t-\t-\t5\n"
+		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
 }
 
 static void each_access_of_a_block_has_a_row(void **state)
@@ -252,9 +259,10 @@ static void each_access_of_a_block_has_a_row(void **state)
 	fault(20, 100, 0x4000, DLT_ACCESS_NO_WRITE);
 	fault(30, 100, 0x1000, DLT_ACCESS_NO_WRITE);
 	known(20);
-	expect_rows(DLT_access,
-		    "1000003000000\t2026-11-21T01:02:03.003000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t1\n"
-		    "1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x4000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t4\n");
+	expect_rows(
+		DLT_access,
+		"1000003000000\t2026-11-21T01:02:03.003000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t1\n"
+		"1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x4000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t4\n");
 }
 
 static void a_late_access_comes_in_the_order_of_time(void **state)
@@ -265,9 +273,10 @@ static void a_late_access_comes_in_the_order_of_time(void **state)
 	block(30, 0x1000, 0);
 	block(35, 0x1000, 6);
 	known(50);
-	expect_rows(DLT_access,
-		    "1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t5\n"
-		    "1000040000000\t2026-11-21T01:02:03.040000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
+	expect_rows(
+		DLT_access,
+		"1000020000000\t2026-11-21T01:02:03.020000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t5\n"
+		"1000040000000\t2026-11-21T01:02:03.040000000Z\t100\twatch\t0\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
 }
 
 /* More than are kept end their interval early: no fault is dropped. */
@@ -284,7 +293,8 @@ static void a_storm_of_faults_ends_the_interval(void **state)
 	for (char *row = strtok(text, "\n"); row; row = strtok(NULL, "\n"), rows++) {
 		unsigned long long bytes, touched, count;
 
-		assert_int_equal(sscanf(row, "%*s %*s 100 faults %*s %*s %llu %llu %*s %llu", &bytes, &touched, &count), 3);
+		assert_int_equal(sscanf(row, "%*s %*s 100 faults %*s %*s %llu %llu %*s %llu", &bytes, &touched, &count),
+				 3);
 		assert_true(bytes >= touched && touched == count * 4096);
 		sum += count;
 	}

@@ -97,7 +97,8 @@ static void thread_begins(uint32_t tgid, uint32_t tid, uint64_t at)
 #define FRAME(module, at) ((uint64_t)(module) << DLT_ALLOC_MODULE_SHIFT | (at))
 #define PROCESS NO_SUCH_PID
 
-/* Two threads' pages come in the wrong order; a child knows its parent's stacks; what is in use at the end has a row. */
+/* Two threads' pages come in the wrong order; a child knows its parent's stacks; what is in use at the end has a row.
+ */
 static void each_event_has_a_row_with_its_block(void **state)
 {
 	char module[32 + 24] = "\xde\xad\xbe\xef";
@@ -164,9 +165,10 @@ static void stacks_of_python_are_lines(void **state)
 	event(113, DLT_ALLOC_PYTHON, 0x030e0100, 0, 0);
 	leaves(PROCESS + 5, PROCESS + 5, 140, DLT_ALLOC_LAST);
 	alloc_end(&decode);
-	expect_rows(DLT_sites, "1000000000012\t2026-11-21T01:02:03.000000012Z\t5000000\t1\tpython\t"
-			       "/home/a\\040b/train.py:12:Net.forward;<a?b:c>:7:f??g;?:1:?\t-\n"
-			       "1000000000111\t2026-11-21T01:02:03.000000111Z\t5000005\t2\tpython\t<a?b:c>:8:f??g\t-\n");
+	expect_rows(DLT_sites,
+		    "1000000000012\t2026-11-21T01:02:03.000000012Z\t5000000\t1\tpython\t"
+		    "/home/a\\040b/train.py:12:Net.forward;<a?b:c>:7:f??g;?:1:?\t-\n"
+		    "1000000000111\t2026-11-21T01:02:03.000000111Z\t5000005\t2\tpython\t<a?b:c>:8:f??g\t-\n");
 	alloc_count(decode.alloc, &n);
 	assert_int_equal(n.python, 1);
 	assert_int_equal(n.unread_python, 1);
@@ -238,8 +240,9 @@ static void called_from(uint32_t tgid, uint64_t at, uint64_t addr, const uint64_
 	rec->hdr.size = (uint32_t)DLT_ALLOC_BYTES(1 + DLT_ALLOC_FRAME_EVENTS);
 	rec->copy = DLT_ALLOC_CALLED;
 	rec->at.head.n = 1 + DLT_ALLOC_FRAME_EVENTS;
-	rec->at.v[0] = (struct dlt_alloc_event){ UINT64_MAX, addr, (uint64_t)DLT_ALLOC_IN_c10_alloc_cpu << DLT_ALLOC_OP_SHIFT | 5000, stated,
-						 DLT_ALLOC_FRAME_EVENTS };
+	rec->at.v[0] = (struct dlt_alloc_event){ UINT64_MAX, addr,
+						 (uint64_t)DLT_ALLOC_IN_c10_alloc_cpu << DLT_ALLOC_OP_SHIFT | 5000,
+						 stated, DLT_ALLOC_FRAME_EVENTS };
 	memcpy(&rec->at.v[1], v, n * sizeof(*v));
 	rec_emit();
 }
@@ -259,8 +262,8 @@ static void called(uint32_t tgid, uint64_t at, enum dlt_alloc_op op, uint64_t ad
 }
 
 /*
- * A block that is freed by a function with a probe is known then; one that free(3) frees is not, and one below the threshold
- * is only counted.
+ * A block that is freed by a function with a probe is known then; one that free(3) frees is not, and one below the
+ * threshold is only counted.
  */
 static void calls_that_uprobes_see_are_rows(void **state)
 {
@@ -280,20 +283,23 @@ static void calls_that_uprobes_see_are_rows(void **state)
 	called(PROCESS, 16, DLT_ALLOC_IN_c10_free_cpu, 0x1000, 0); /* not known any more */
 	called(PROCESS, 17, DLT_ALLOC_IN_c10_alloc_cpu, 0x1000, 9000);
 	called(PROCESS, 18, DLT_ALLOC_IN_c10_alloc_cpu, 0x4000, 10); /* a small one that stays */
-	called(PROCESS, 19, DLT_ALLOC_END, 0x1000, 0);		     /* nobody sends this */
+	called(PROCESS, 19, DLT_ALLOC_END, 0x1000, 0); /* nobody sends this */
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 30);
 	lives(DLT_PIDS_EXIT, PROCESS + 1, 1, 31);
 	alloc_end(&decode);
-#define ROW(at, pid, rest) "10000000000" at "\t2026-11-21T01:02:03.0000000" at "Z\t" pid "\t" pid "\tpython\t" rest "\t-\t-\n"
-	expect_rows(DLT_alloc, ROW("01", "5000001", "malloc\t0x2000\t5000\t-\t-\t-\t-")
-				       ROW("10", "5000000", "c10::alloc_cpu\t0x1000\t6000\t-\t-\t-\t-")
-				       ROW("12", "5000000", "libc:posix_memalign\t0x3000\t7000\t-\t-\t-\t-")
-				       ROW("13", "5000000", "c10::alloc_cpu\t0\t8000\t-\t-\t-\t-")
-				       ROW("15", "5000000", "c10::free_cpu\t0x1000\t6000\t-\t-\t5\t5000000")
-				       ROW("16", "5000000", "c10::free_cpu\t0x1000\t-\t-\t-\t-\t-")
-				       ROW("17", "5000000", "c10::alloc_cpu\t0x1000\t9000\t-\t-\t-\t-")
-				       ROW("30", "5000000", "end\t0x1000\t9000\t-\t-\t13\t5000000")
-				       ROW("31", "5000001", "end\t0x2000\t5000\t-\t-\t30\t5000001"));
+#define ROW(at, pid, rest) \
+	"10000000000" at "\t2026-11-21T01:02:03.0000000" at "Z\t" pid "\t" pid "\tpython\t" rest "\t-\t-\n"
+	expect_rows(DLT_alloc,
+		    ROW("01", "5000001", "malloc\t0x2000\t5000\t-\t-\t-\t-")
+			    ROW("10", "5000000", "c10::alloc_cpu\t0x1000\t6000\t-\t-\t-\t-")
+				    ROW("12", "5000000", "libc:posix_memalign\t0x3000\t7000\t-\t-\t-\t-")
+					    ROW("13", "5000000", "c10::alloc_cpu\t0\t8000\t-\t-\t-\t-") ROW(
+						    "15", "5000000", "c10::free_cpu\t0x1000\t6000\t-\t-\t5\t5000000")
+						    ROW("16", "5000000", "c10::free_cpu\t0x1000\t-\t-\t-\t-\t-") ROW(
+							    "17", "5000000", "c10::alloc_cpu\t0x1000\t9000\t-\t-\t-\t-")
+							    ROW("30", "5000000", "end\t0x1000\t9000\t-\t-\t13\t5000000")
+								    ROW("31", "5000001",
+									"end\t0x2000\t5000\t-\t-\t30\t5000001"));
 #undef ROW
 	alloc_count(decode.alloc, &n);
 	assert_int_equal(n.small_calls, 2);
@@ -303,8 +309,8 @@ static void calls_that_uprobes_see_are_rows(void **state)
 }
 
 /*
- * Frames are addresses in files of the process, up to the first one that is not in code; of a process that is gone they are what
- * they are. The stack of the allocation stays with the block.
+ * Frames are addresses in files of the process, up to the first one that is not in code; of a process that is gone they
+ * are what they are. The stack of the allocation stays with the block.
  */
 static void calls_that_uprobes_see_have_stacks(void **state)
 {
@@ -349,8 +355,8 @@ static void calls_that_uprobes_see_have_stacks(void **state)
 }
 
 /*
- * A thread of this program, whose page alloc_end() finds in its memory. It reads what was written until now, by the clock:
- * here events have the clock's times too, as those of START_NS are to come on a machine that was just started.
+ * A thread of this program, whose page alloc_end() finds in its memory. It reads what was written until now, by the
+ * clock: here events have the clock's times too, as those of START_NS are to come on a machine that was just started.
  */
 static void what_a_thread_has_not_sent_is_read(void **state)
 {
@@ -360,17 +366,22 @@ static void what_a_thread_has_not_sent_is_read(void **state)
 	autofree char *rows = NULL;
 
 	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_NS, .id = 77, .seq = 1, .n = 1 };
-	mine.v[0] = (struct dlt_alloc_event){ now_ns - 1, 0x1000, (uint64_t)DLT_ALLOC_MALLOC << DLT_ALLOC_OP_SHIFT | 4242, 0, 0 };
+	mine.v[0] = (struct dlt_alloc_event){ now_ns - 1, 0x1000,
+					      (uint64_t)DLT_ALLOC_MALLOC << DLT_ALLOC_OP_SHIFT | 4242, 0, 0 };
 	page.head.id = 77;
 	record.hdr.ts_ns = now_ns - 10 * NSEC_PER_MSEC; /* rec_begin() goes on from there */
 	rec = rec_begin(DLT_alloc);
-	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN,
+	*rec = (struct dlt_alloc){ .hdr = rec->hdr,
+				   .page = (uintptr_t)&mine,
+				   .copy = DLT_ALLOC_BEGUN,
 				   .at.head = { .magic = DLT_ALLOC_NS, .id = 77 } };
 	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
 	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
 	rec_emit();
 	rec = rec_begin(DLT_alloc); /* a page before it, full of frees */
-	*rec = (struct dlt_alloc){ .hdr = rec->hdr, .copy = DLT_ALLOC_FULL, .at.head = { .magic = DLT_ALLOC_NS, .id = 77 } };
+	*rec = (struct dlt_alloc){ .hdr = rec->hdr,
+				   .copy = DLT_ALLOC_FULL,
+				   .at.head = { .magic = DLT_ALLOC_NS, .id = 77 } };
 	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
 	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
 	rec_emit();
@@ -388,8 +399,13 @@ static void rows_wait_for_an_event_that_is_being_written(void **state)
 	const struct ticks ticks = { .tsc = false };
 	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	struct dlt_alloc rec = {
-		.hdr = { .ts_ns = now_ns - NSEC_PER_SEC, .tgid = (uint32_t)getpid(), .tid = (uint32_t)getpid(), .size = sizeof(rec) },
-		.page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN, .at.head = { .magic = DLT_ALLOC_NS, .id = 7 },
+		.hdr = { .ts_ns = now_ns - NSEC_PER_SEC,
+			 .tgid = (uint32_t)getpid(),
+			 .tid = (uint32_t)getpid(),
+			 .size = sizeof(rec) },
+		.page = (uintptr_t)&mine,
+		.copy = DLT_ALLOC_BEGUN,
+		.at.head = { .magic = DLT_ALLOC_NS, .id = 7 },
 	};
 
 	mine.head = (struct dlt_alloc_head){ .magic = DLT_ALLOC_NS, .id = 7, .writing = 1 };
@@ -405,8 +421,8 @@ static void rows_wait_for_an_event_that_is_being_written(void **state)
 }
 
 /*
- * A thread's page is not there any more: rows of later events wait for its last copy, which is in a ring, or until all records
- * since then have come without it.
+ * A thread's page is not there any more: rows of later events wait for its last copy, which is in a ring, or until all
+ * records since then have come without it.
  */
 static void rows_wait_for_the_last_copy_of_a_thread(void **state)
 {
@@ -415,13 +431,19 @@ static void rows_wait_for_the_last_copy_of_a_thread(void **state)
 	const struct ticks ticks = { .tsc = false };
 	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), heard_ns = now_ns - NSEC_PER_SEC;
 	struct dlt_alloc rec = {
-		.hdr = { .ts_ns = heard_ns, .tgid = (uint32_t)getpid(), .tid = (uint32_t)getpid(), .size = sizeof(rec) },
-		.page = (uintptr_t)&mine, .copy = DLT_ALLOC_BEGUN, .at.head = { .magic = DLT_ALLOC_NS, .id = 7 },
+		.hdr = { .ts_ns = heard_ns,
+			 .tgid = (uint32_t)getpid(),
+			 .tid = (uint32_t)getpid(),
+			 .size = sizeof(rec) },
+		.page = (uintptr_t)&mine,
+		.copy = DLT_ALLOC_BEGUN,
+		.at.head = { .magic = DLT_ALLOC_NS, .id = 7 },
 	};
 
 	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
 	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns, 2000), heard_ns);
-	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns + 1, 2000), heard_ns); /* records since have not been taken */
+	assert_int_equal(alloc_threads_pull(&t, &ticks, now_ns + 1, 2000),
+			 heard_ns); /* records since have not been taken */
 	rec.copy = DLT_ALLOC_LAST;
 	rec.hdr.ts_ns = now_ns + 2;
 	assert_non_null(alloc_threads_take(&t, &rec, UINT64_MAX));
@@ -446,8 +468,8 @@ static void hostile_pages_are_bounded(void **state)
 
 	thread_begins(PROCESS, PROCESS, 0);
 	event(1, DLT_ALLOC_MALLOC, 0x1000, 5000, 0)->ticks = UINT64_MAX; /* in years: it is not later than the copy */
-	event(1, DLT_ALLOC_MALLOC, 0x1000, 6000, UINT32_MAX);		 /* again, without a free */
-	event(1, DLT_ALLOC_SITE, UINT64_MAX, 0, UINT32_MAX);		 /* many frames, none there */
+	event(1, DLT_ALLOC_MALLOC, 0x1000, 6000, UINT32_MAX); /* again, without a free */
+	event(1, DLT_ALLOC_SITE, UINT64_MAX, 0, UINT32_MAX); /* many frames, none there */
 	event(1, DLT_ALLOC_MODULE, UINT64_MAX, 0, 1);
 	event(1, DLT_ALLOC_REALLOC, 0x2000, DLT_ALLOC_SIZE_MAX, 1);
 	leaves(PROCESS, PROCESS, 10, DLT_ALLOC_FULL);
@@ -474,7 +496,8 @@ static void hostile_pages_are_bounded(void **state)
 	assert_int_equal(n.refused, 4);
 }
 
-/* Children of children whose parents have ended: these stay for their names, but only 32 deep; later ones do not know the stack. */
+/* Children of children whose parents have ended: these stay for their names, but only 32 deep; later ones do not know
+ * the stack. */
 static void names_are_inherited_from_not_too_many_parents(void **state)
 {
 	const uint64_t stack[] = { FRAME(0, 0x1234) };
@@ -555,7 +578,9 @@ static void ticks_are_straight_between_measurements(void **state)
 	assert_int_equal(ticks_to_ns(&t, 10000 + 34), 5017);
 	assert_int_equal(ticks_of_ns(&t, 5000 + 5 * (TICKS_PAIRS + 1)), 10000 + 10 * (TICKS_PAIRS + 1));
 	/* no time changes on the way to ticks and back, however far it is from where they were measured */
-	t = (struct ticks){ .tsc = true, .n = 2, .pair = { { 200000000000000, 74000000000000 }, { 200000000002597, 74000000001003 } } };
+	t = (struct ticks){ .tsc = true,
+			    .n = 2,
+			    .pair = { { 200000000000000, 74000000000000 }, { 200000000002597, 74000000001003 } } };
 	for (uint64_t ns = START_NS; ns < START_NS + 1000; ns++)
 		assert_int_equal(ticks_to_ns(&t, ticks_of_ns(&t, ns)), ns);
 	t.tsc = false;

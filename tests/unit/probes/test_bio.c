@@ -19,8 +19,13 @@
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static const struct dlt_bio a_write = {
-	.hdr = { .ts_ns = 5000, .lat_ns = 300, .tgid = 70, .tid = 71, .comm = "pt_data_worker",
-		 .probe = DLT_bio, .size = sizeof(struct dlt_bio) },
+	.hdr = { .ts_ns = 5000,
+		 .lat_ns = 300,
+		 .tgid = 70,
+		 .tid = 71,
+		 .comm = "pt_data_worker",
+		 .probe = DLT_bio,
+		 .size = sizeof(struct dlt_bio) },
 	.sector = 2048,
 	.qlat_ns = 100,
 	.flags = DLT_BIO_SYNC | DLT_BIO_FUA | DLT_BIO_SELF,
@@ -50,9 +55,10 @@ static void expect_row(const struct dlt_bio *rec, const char *from_disk_on)
 	char row[1024], want[1024];
 
 	put_row(row, rec);
-	snprintf(want, sizeof(want),
-		 "5000\t1970-01-01T00:00:00.000005000Z\t70\t71\tpt_data_worker\t0\tswapper/3\t%s\t-\t-\t-\t-\t-\t-\t-\t-\t-\n",
-		 from_disk_on);
+	snprintf(
+		want, sizeof(want),
+		"5000\t1970-01-01T00:00:00.000005000Z\t70\t71\tpt_data_worker\t0\tswapper/3\t%s\t-\t-\t-\t-\t-\t-\t-\t-\t-\n",
+		from_disk_on);
 	assert_string_equal(row, want);
 }
 
@@ -61,10 +67,11 @@ static void has_the_columns_of_the_format(void **state)
 	char header[1024];
 
 	*record_put_header(header, &bio_probe) = '\0';
-	assert_string_equal(header,
-			    "# dltraced bio 1\n"
-			    "TIMESTAMP\tTIME\tPID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\t"
-			    "SECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\tEXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE\n");
+	assert_string_equal(
+		header,
+		"# dltraced bio 1\n"
+		"TIMESTAMP\tTIME\tPID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\t"
+		"SECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\tEXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE\n");
 }
 
 static void writes_a_request(void **state)
@@ -125,9 +132,7 @@ static void what_the_driver_never_had_is_no_row(void **state)
 
 static void what_the_driver_has_is_a_row_with_its_latency_so_far(void **state)
 {
-	const struct dlt_bio_flight io = {
-		.rec = a_write, .queued_ns = 1000, .issued_ns = 1500, .given = 1
-	};
+	const struct dlt_bio_flight io = { .rec = a_write, .queued_ns = 1000, .issued_ns = 1500, .given = 1 };
 	struct dlt_bio rec;
 	char row[1024];
 

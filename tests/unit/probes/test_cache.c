@@ -38,7 +38,8 @@ static void rows_are_sums_of_a_file(void **state)
 	rec->written = 1;
 	rec_emit();
 	rec = sums(UINT64_MAX);
-	rec->read_bytes = rec->hit = rec->miss = rec->ahead = rec->used = rec->evicted = rec->wasted = rec->dirtied = UINT64_MAX;
+	rec->read_bytes = rec->hit = rec->miss = rec->ahead = rec->used = rec->evicted = rec->wasted = rec->dirtied =
+		UINT64_MAX;
 	rec->written = INT64_MAX;
 	rec_emit();
 	rec = sums(1);

@@ -358,8 +358,7 @@ static void arguments_are_cut_at_their_most(void **state)
 
 static void a_length_beyond_the_record_is_not_believed(void **state)
 {
-	static const uint32_t events[] = { DLT_PIDS_EXEC, DLT_PIDS_RENAME, DLT_PIDS_SNAPSHOT,
-					   DLT_PIDS_EXIT };
+	static const uint32_t events[] = { DLT_PIDS_EXEC, DLT_PIDS_RENAME, DLT_PIDS_SNAPSHOT, DLT_PIDS_EXIT };
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		struct dlt_pids *rec = rec_begin(DLT_pids);

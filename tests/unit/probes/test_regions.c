@@ -16,8 +16,13 @@
 static struct dltraced_msg message(enum dltraced_op op, const char *name, const char *args)
 {
 	struct dltraced_msg m = {
-		.op = (uint8_t)op, .name_len = (uint8_t)strlen(name), .args_len = (uint8_t)strlen(args),
-		.epoch = DLTRACED_NONE, .step = DLTRACED_NONE, .bytes = DLTRACED_NONE, .lane = DLTRACED_NONE,
+		.op = (uint8_t)op,
+		.name_len = (uint8_t)strlen(name),
+		.args_len = (uint8_t)strlen(args),
+		.epoch = DLTRACED_NONE,
+		.step = DLTRACED_NONE,
+		.bytes = DLTRACED_NONE,
+		.lane = DLTRACED_NONE,
 	};
 
 	strcpy(m.text, name);
@@ -135,9 +140,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_have_a_programs_regions, decoder_make, decoder_remove),
-		cmocka_unit_test_setup_teardown(a_live_region_has_one_row_however_it_ends, decoder_make, decoder_remove),
+		cmocka_unit_test_setup_teardown(a_live_region_has_one_row_however_it_ends, decoder_make,
+						decoder_remove),
 		cmocka_unit_test_setup_teardown(lengths_that_lie_are_cut, decoder_make, decoder_remove),
-		cmocka_unit_test_setup_teardown(more_live_regions_than_are_remembered_are_left_out, decoder_make, decoder_remove),
+		cmocka_unit_test_setup_teardown(more_live_regions_than_are_remembered_are_left_out, decoder_make,
+						decoder_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

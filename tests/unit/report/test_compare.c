@@ -15,7 +15,8 @@
 #include "report/report.h"
 #include "report/show/show.h"
 
-static const char *const dirs[] = { "tests/golden/trace-small", "tests/golden/trace-other", "tests/golden/trace-hostile" };
+static const char *const dirs[] = { "tests/golden/trace-small", "tests/golden/trace-other",
+				    "tests/golden/trace-hostile" };
 static struct report *reports[ARRAY_SIZE(dirs)];
 static struct compare all;
 
@@ -101,7 +102,8 @@ static void allocated_memory_is_compared(void **state)
 	assert_int_equal(report_load(&r, "tests/golden/trace-panels", &(struct report_options){ .timed = true }), 0);
 	assert_int_equal(compare_init(&c, &r, 1), 0);
 	for (size_t i = 0; i < c.n_measures; i++)
-		if (!strcmp(c.measure[i].section, "Memory that programs allocated") && !strcmp(c.measure[i].name, "in use at most"))
+		if (!strcmp(c.measure[i].section, "Memory that programs allocated") &&
+		    !strcmp(c.measure[i].name, "in use at most"))
 			peak = c.measure[i].value[0];
 	assert_true(peak == (16 + 64 + 256 + 2 * 1024) * 1024); /* of blocks of these sizes, in KiB */
 	compare_free(&c);

@@ -15,8 +15,9 @@
 #include "base/util.h"
 #include "report/show/svg/matrix.h"
 
-#define HEAD "ORDER\tPROGRAM\tMODE\tREP\tDRY\tMEM\tCPU\tSTATUS\tLOST\tWALL_NS\tUSER_NS\tSYSTEM_NS\tMAX_RSS_BYTES\tMINOR_FAULTS\t" \
-	     "MAJOR_FAULTS\tVOLUNTARY_SWITCHES\tINVOLUNTARY_SWITCHES\tSEED\tCOMMAND\n"
+#define HEAD                                                                                                                 \
+	"ORDER\tPROGRAM\tMODE\tREP\tDRY\tMEM\tCPU\tSTATUS\tLOST\tWALL_NS\tUSER_NS\tSYSTEM_NS\tMAX_RSS_BYTES\tMINOR_FAULTS\t" \
+	"MAJOR_FAULTS\tVOLUNTARY_SWITCHES\tINVOLUNTARY_SWITCHES\tSEED\tCOMMAND\n"
 
 static struct matrix m;
 
@@ -29,10 +30,12 @@ static int parse(const char *text)
 }
 
 /* Appends a row whose wall time is WALL, in a mode on the CPUs of node CPU. */
-static void add(char **text, const char *program, const char *mode, unsigned int rep, const char *cpu, int status, uint64_t wall)
+static void add(char **text, const char *program, const char *mode, unsigned int rep, const char *cpu, int status,
+		uint64_t wall)
 {
-	char *more = util_fmt("%s1\t%s\t%s\t%u\t%s\t-\t%s\t%d\t0\t%llu\t5\t0\t4096\t1\t0\t2\t3\t9\tcmd %s\n", *text ? *text : HEAD, program, mode,
-			      rep, strstr(mode, "dry") ? "yes" : "no", cpu, status, (unsigned long long)wall, program);
+	char *more = util_fmt("%s1\t%s\t%s\t%u\t%s\t-\t%s\t%d\t0\t%llu\t5\t0\t4096\t1\t0\t2\t3\t9\tcmd %s\n",
+			      *text ? *text : HEAD, program, mode, rep, strstr(mode, "dry") ? "yes" : "no", cpu, status,
+			      (unsigned long long)wall, program);
 
 	assert_non_null(more);
 	free(*text);
@@ -58,7 +61,8 @@ static void is_near(double v, double wanted)
 	assert_true(fabs(v - wanted) < 1e-9);
 }
 
-static void is_overhead(const struct matrix_sum *s, unsigned int pairs, double overhead, double low, double high, double confidence)
+static void is_overhead(const struct matrix_sum *s, unsigned int pairs, double overhead, double low, double high,
+			double confidence)
 {
 	assert_int_equal(s->pairs, pairs);
 	is_near(s->overhead, overhead);
@@ -121,8 +125,12 @@ static void overhead_is_by_pairs(void **state)
 /* By the table of the sign test: of 9 the second and the eighth, of 20 the sixth and the fifteenth. */
 static void the_interval_holds_95_percent(void **state)
 {
-	static const struct { unsigned int n, out; double confidence; } known[] = {
-		{ 1, 0, 0 }, { 2, 0, 0.5 }, { 5, 0, 0.9375 }, { 6, 0, 0.96875 }, { 8, 0, 0.9921875 }, { 9, 1, 0.9609375 }, { 20, 5, 0.958610534668 },
+	static const struct {
+		unsigned int n, out;
+		double confidence;
+	} known[] = {
+		{ 1, 0, 0 },         { 2, 0, 0.5 },       { 5, 0, 0.9375 },          { 6, 0, 0.96875 },
+		{ 8, 0, 0.9921875 }, { 9, 1, 0.9609375 }, { 20, 5, 0.958610534668 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -134,8 +142,8 @@ static void the_interval_holds_95_percent(void **state)
 			add(&text, "p", "all", rep, "-", 0, 100 + n + 1 - rep);
 		}
 		assert_int_equal(parse(text), 0);
-		is_overhead(wall_of("p", "all"), n, (n + 1) / 200.0, (known[i].out + 1) / 100.0, (n - known[i].out) / 100.0,
-			    known[i].confidence);
+		is_overhead(wall_of("p", "all"), n, (n + 1) / 200.0, (known[i].out + 1) / 100.0,
+			    (n - known[i].out) / 100.0, known[i].confidence);
 		matrix_free(&m);
 	}
 }
@@ -160,7 +168,8 @@ static void a_mode_is_compared_on_its_own_nodes(void **state)
 static void a_run_without_numbers_does_not_count(void **state)
 {
 	assert_int_equal(parse(HEAD "1\tp\tdry\t1\tyes\t-\t-\t0\t-\t-\t-\t-\t-\t-\t-\t-\t-\t9\tx\n"
-				    "2\tp\tdry\t2\tyes\t-\t-\t0\t4\t1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n"), 0);
+				    "2\tp\tdry\t2\tyes\t-\t-\t0\t4\t1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n"),
+			 0);
 	assert_int_equal(m.left_out, 2);
 	assert_false(m.run[0].has[USAGE_WALL_NS]);
 	assert_ptr_equal(matrix_find(&m, "p.dry.2"), &m.run[1]);
@@ -171,7 +180,11 @@ static void a_run_without_numbers_does_not_count(void **state)
 static void what_is_no_matrix_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "\n", "ORDER\tPROGRAM\n", HEAD "1\tp\n", HEAD "\n",
+		"",
+		"\n",
+		"ORDER\tPROGRAM\n",
+		HEAD "1\tp\n",
+		HEAD "\n",
 		HEAD "x\tp\tdry\t1\tyes\t-\t-\t0\t0\t1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",
 		HEAD "1\tp\tdry\t1\tmaybe\t-\t-\t0\t0\t1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",
 		HEAD "1\tp\tdry\t1\tyes\t-\t-\t0\t0\t-1\t1\t1\t1\t1\t1\t1\t1\t9\tx\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The readers of traces need nothing of the tracing code. The Makefile links this program with all objects of report/ and
- * with those that they need of base/, stats/ and trace/, without libbpf: linking it is the test. It also runs once.
+ * The readers of traces need nothing of the tracing code. The Makefile links this program with all objects of report/
+ * and with those that they need of base/, stats/ and trace/, without libbpf: linking it is the test. It also runs once.
  */
 #include <dlfcn.h>
 #include <setjmp.h>

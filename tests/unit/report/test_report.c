@@ -107,7 +107,7 @@ static void read_sizes_leave_pipes_out(void **state)
 {
 	struct report *r = load(GOLDEN "trace-small");
 
-	assert_int_equal(r->read_size[0].calls, 1);  /* end of file */
+	assert_int_equal(r->read_size[0].calls, 1); /* end of file */
 	assert_int_equal(r->read_size[10].calls, 0); /* 512 bytes: from a pipe */
 	assert_int_equal(r->read_size[13].calls, 2); /* 4096 */
 	assert_int_equal(r->read_size[13].bytes, 8192);
@@ -192,7 +192,8 @@ static void disks_work_for_files_and_their_writers(void **state)
 	struct report *r = load(GOLDEN "trace-small");
 	const struct report_causes *c = r->causes;
 	const struct report_cause *file = table_find(&c->files, 5);
-	const struct report_cause_process *python = table_find(&c->processes, 100), *worker = table_find(&c->processes, 101);
+	const struct report_cause_process *python = table_find(&c->processes, 100),
+					  *worker = table_find(&c->processes, 101);
 
 	assert_int_equal(c->all.requests, 6); /* without those that dm-0 has passed on */
 	assert_int_equal(c->all.read_bytes, 131072 + MiB);
@@ -227,8 +228,8 @@ static void screen(const struct report *r, FILE *out)
 /* No line is too wide, except commands to be typed. */
 static void screen_fits_a_terminal(void **state)
 {
-	static const char *const dirs[] = { GOLDEN "trace-small", GOLDEN "trace-panels", GOLDEN "trace-other",
-					    GOLDEN "trace-hostile", GOLDEN "trace-cut", GOLDEN "trace-untraced" };
+	static const char *const dirs[] = { GOLDEN "trace-small",   GOLDEN "trace-panels", GOLDEN "trace-other",
+					    GOLDEN "trace-hostile", GOLDEN "trace-cut",    GOLDEN "trace-untraced" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(dirs); i++) {
 		autofree char *text = rendered(dirs[i], screen);
@@ -242,7 +243,8 @@ static void screen_fits_a_terminal(void **state)
 
 static void screen_has_the_answer_and_where_to_go_on(void **state)
 {
-	autofree char *text = rendered(GOLDEN "trace-small", screen), *sentence = rendered(GOLDEN "trace-small", why_sentence);
+	autofree char *text = rendered(GOLDEN "trace-small", screen),
+		      *sentence = rendered(GOLDEN "trace-small", why_sentence);
 
 	assert_string_equal(sentence, "The job waited for reads from storage (98.7 % of the time)");
 	assert_ptr_equal(strstr(text, "storage-read: The job waited for reads from storage (98.7 %;"), text);
@@ -256,7 +258,9 @@ static void screen_has_the_answer_and_where_to_go_on(void **state)
 static void json_is_well_formed(void **state)
 {
 	static const char *const dirs[] = {
-		GOLDEN "trace-cut", GOLDEN "trace-hostile", GOLDEN "trace-small",
+		GOLDEN "trace-cut",
+		GOLDEN "trace-hostile",
+		GOLDEN "trace-small",
 	};
 	static struct manifest_facts m;
 
@@ -316,11 +320,12 @@ static void has_the_reason_of_a_probe_not_traced(void **state)
 /* By BOOTTIME_NS and REALTIME_NS, which go on during sleep. */
 static void says_for_how_long_the_machine_slept(void **state)
 {
-	static const char rows[] = "# dltraced time_align 1\n"
-				   "TIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
-				   "1000000000\t2026-11-22T00:00:00.000000000Z\t1795305600000000000\t1000000000\t9\tstart\n"
-				   "2000000000\t2026-11-22T00:00:11.500000000Z\t1795305611500000000\t12500000000\t9\tstep\n"
-				   "3000000000\t2026-11-22T00:00:12.500000000Z\t1795305612500000000\t13500000000\t9\tend\n";
+	static const char rows[] =
+		"# dltraced time_align 1\n"
+		"TIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+		"1000000000\t2026-11-22T00:00:00.000000000Z\t1795305600000000000\t1000000000\t9\tstart\n"
+		"2000000000\t2026-11-22T00:00:11.500000000Z\t1795305611500000000\t12500000000\t9\tstep\n"
+		"3000000000\t2026-11-22T00:00:12.500000000Z\t1795305612500000000\t13500000000\t9\tend\n";
 	autofree char *text = NULL, *js = NULL;
 
 	tree_put("time_align.out", rows);
@@ -354,7 +359,8 @@ static void put_strange_numbers(void)
 	fprintf(out, "\n");
 	fclose(out);
 	tree_put("vfs_rw.out", text);
-	tree_put("files.out", "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tFSTYPE\tREALPATH\n1\t1\treg\text4\t/data/a.bin\n");
+	tree_put("files.out",
+		 "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tFSTYPE\tREALPATH\n1\t1\treg\text4\t/data/a.bin\n");
 }
 
 /* Fewer rows than are read at a time, so that rows without a number are among those with one. */
@@ -366,7 +372,8 @@ static void a_number_that_is_none_is_in_no_sum(void **state)
 	put_strange_numbers();
 	r = load(tree);
 	src = &r->source[REPORT_BUFFERED];
-	assert_string_equal(r->notes[1], "vfs_rw.out: 9 rows could not be read and are left out"); /* PID, TID, LAT_NS */
+	assert_string_equal(r->notes[1],
+			    "vfs_rw.out: 9 rows could not be read and are left out"); /* PID, TID, LAT_NS */
 	assert_int_equal(r->rw[0].rows, 7 + 4 * 3);
 	/* RETURNED: not known, in flight, failed */
 	assert_int_equal(r->no_result, 1);
@@ -396,7 +403,7 @@ static void it_starts_with_the_earliest_row_that_is_one(void **state)
 	struct report *r;
 
 	tree_put("close.out", CLOSE "1000\tno process\t-\t1\t0\n3000\tthird\t1\t1\t0\n2000\tsecond\t1\t1\t0\n"
-		 "5000\tfifth\t1\t1\t0\n4000\tfourth\t1\t1\t0\n9000\tno process\t-\t1\t0\n");
+				    "5000\tfifth\t1\t1\t0\n4000\tfourth\t1\t1\t0\n9000\tno process\t-\t1\t0\n");
 	r = load(tree);
 	assert_int_equal(r->op[REPORT_CLOSE].rows, 4);
 	assert_int_equal(r->first_ns, 2000);
@@ -417,8 +424,10 @@ static void folder_that_is_no_trace(void **state)
 	struct report *r;
 
 	assert_int_equal(report_load(&r, "tests/golden", &(struct report_options){ .timed = false }), -ENODATA);
-	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name", &(struct report_options){ .timed = false }), -ENOENT);
-	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out", &(struct report_options){ .timed = false }), -ENOTDIR);
+	assert_int_equal(report_load(&r, "tests/golden/none-of-that-name", &(struct report_options){ .timed = false }),
+			 -ENOENT);
+	assert_int_equal(report_load(&r, GOLDEN "trace-small/vfs_rw.out", &(struct report_options){ .timed = false }),
+			 -ENOTDIR);
 	assert_int_equal(report_load_at(&r, "tests/golden", fd, &(struct report_options){ .timed = true }), -ENODATA);
 }
 

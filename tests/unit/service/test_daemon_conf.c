@@ -51,7 +51,8 @@ static void a_trace_has_the_options_of_start(void **state)
 
 	assert_int_equal(read_text(&c, "[service]\nkeep-bytes = 1G\nkeep-time = 2d\n[trace node]\nall = yes\n"
 				       "probes = open,sync\nrotate=64M ; as it is\nno-args = no\ncomm = a*\ncomm = b\n"
-				       "[trace off]\nenabled = no\n"), 0);
+				       "[trace off]\nenabled = no\n"),
+			 0);
 	assert_int_equal(c.keep_bytes, 1 << 30);
 	assert_int_equal(c.keep_ns, 2 * 24 * 3600 * NSEC_PER_SEC);
 	assert_int_equal(c.n_traces, 2);
@@ -72,7 +73,8 @@ static void the_last_word_counts(void **state)
 	struct daemon_conf c;
 	FILE *f;
 
-	assert_true((f = fopen(b, "we")) && fputs("[trace t]\nprobes = sync\n[service]\nusers = no\n", f) >= 0 && !fclose(f));
+	assert_true((f = fopen(b, "we")) && fputs("[trace t]\nprobes = sync\n[service]\nusers = no\n", f) >= 0 &&
+		    !fclose(f));
 	assert_true((f = fopen(a, "we")) && fputs("[trace t]\nprobes = open\nall=yes\n", f) >= 0 && !fclose(f));
 	assert_true((f = fopen(no, "we")) && fputs("nonsense", f) >= 0 && !fclose(f));
 	assert_int_equal(read_text(&c, "[service]\nusers = yes\n"), 0);
@@ -88,18 +90,26 @@ static void the_last_word_counts(void **state)
 static void all_mistakes_are_reported_at_once(void **state)
 {
 	static const char *const wanted[] = {
-		"c.conf:2: neither [section] nor key = value", "c.conf:3: users = maybe", "c.conf:4: neither", "c.conf:5: [sevrice]",
-		"c.conf:7: probes = opne", "c.conf:10: [trace b] names nothing to trace",
-		"c.conf:12: [trace c] --rollup-only writes no rows", "c.conf:16: [trace d] --keep is less than --rotate",
+		"c.conf:2: neither [section] nor key = value",
+		"c.conf:3: users = maybe",
+		"c.conf:4: neither",
+		"c.conf:5: [sevrice]",
+		"c.conf:7: probes = opne",
+		"c.conf:10: [trace b] names nothing to trace",
+		"c.conf:12: [trace c] --rollup-only writes no rows",
+		"c.conf:16: [trace d] --keep is less than --rotate",
 		"c.conf:20: [trace e] names nothing to trace",
 	};
 	struct daemon_conf c;
 	unsigned int lines = 0;
 
-	assert_int_equal(read_text(&c, "[service]\nnothing\nusers = maybe\n[unfinished\n[sevrice]\n[trace a]\nprobes = opne\n"
-				       "enabled = yes\n\n[trace b]\nprobes = open\n[trace c]\nall = yes\nrollup-only = yes\nkeep = 1G\n"
-				       "[trace d]\nall = yes\nkeep = 1M\nrotate = 2M\n[trace e]\ncomm = x\n[trace f]\ncomm = x\nall = yes\n"),
-			 -EINVAL);
+	assert_int_equal(
+		read_text(
+			&c,
+			"[service]\nnothing\nusers = maybe\n[unfinished\n[sevrice]\n[trace a]\nprobes = opne\n"
+			"enabled = yes\n\n[trace b]\nprobes = open\n[trace c]\nall = yes\nrollup-only = yes\nkeep = 1G\n"
+			"[trace d]\nall = yes\nkeep = 1M\nrotate = 2M\n[trace e]\ncomm = x\n[trace f]\ncomm = x\nall = yes\n"),
+		-EINVAL);
 	for (const char *p = messages; *p; p++)
 		lines += *p == '\n';
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
@@ -114,8 +124,10 @@ static void each_mistake_has_its_line(void **state)
 		const char *text, *messages;
 	} cases[] = {
 		{ "[service]\n\ncolour = red\n", "c.conf:3: no such key in [service]: 'colour'" },
-		{ "[service]\nmax-trace = 3\n", "no such key in [service]: 'max-trace': did you mean max-traces? (man" },
-		{ "[trace t]\nall = yes\nprobs = open\n", "no such key in [trace t]: 'probs': did you mean probes? (man" },
+		{ "[service]\nmax-trace = 3\n",
+		  "no such key in [service]: 'max-trace': did you mean max-traces? (man" },
+		{ "[trace t]\nall = yes\nprobs = open\n",
+		  "no such key in [trace t]: 'probs': did you mean probes? (man" },
 		{ "[service]\nusers = maybe\n", "c.conf:2: users = maybe: not yes or no" },
 		{ "[service]\nmax-traces = 33\n", "c.conf:2: max-traces = 33: not a number from 1 to 32" },
 		{ "[service]\nkeep-bytes = much\n", "c.conf:2: keep-bytes = much: not a size" },
@@ -167,7 +179,8 @@ static void note(const char *path, uint64_t bytes, int error)
 /* STATE/NAME with a manifest that was changed AGE_S seconds ago. */
 static void make_trace(const char *name, int age_s)
 {
-	autofree char *manifest = util_fmt("state/%s/manifest.json", name), *more = util_fmt("state/%s/sub/f.out", name);
+	autofree char *manifest = util_fmt("state/%s/manifest.json", name),
+		      *more = util_fmt("state/%s/sub/f.out", name);
 	autofree char *path = tree_path(manifest), *other = tree_path(more);
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - age_s } };
 	FILE *f;
@@ -219,12 +232,9 @@ static void one_that_runs_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(missing_keys_have_a_default),
-		cmocka_unit_test(a_trace_has_the_options_of_start),
-		cmocka_unit_test(the_last_word_counts),
-		cmocka_unit_test(all_mistakes_are_reported_at_once),
-		cmocka_unit_test(each_mistake_has_its_line),
-		cmocka_unit_test(the_oldest_traces_go_first),
+		cmocka_unit_test(missing_keys_have_a_default), cmocka_unit_test(a_trace_has_the_options_of_start),
+		cmocka_unit_test(the_last_word_counts),        cmocka_unit_test(all_mistakes_are_reported_at_once),
+		cmocka_unit_test(each_mistake_has_its_line),   cmocka_unit_test(the_oldest_traces_go_first),
 		cmocka_unit_test(one_that_runs_stays),
 	};
 

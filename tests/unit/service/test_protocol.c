@@ -23,7 +23,9 @@ static void a_request_comes_back_unchanged(void **state)
 	char *env[] = { "RANK=3", "HOME=/root", "NCCL_DEBUG=", NULL };
 	static char *argv[] = { "ls", "-l", "", NULL };
 	static struct config cfg = {
-		.argv = argv, .log = true, .experiment = "ls",
+		.argv = argv,
+		.log = true,
+		.experiment = "ls",
 		.given = { { "probes", "open" }, { "all", NULL }, { "no-args", NULL }, { "experiment", "x" } },
 		.n_given = 4,
 	};
@@ -99,8 +101,8 @@ static void what_is_no_request_is_refused(void **state)
 static void only_harmless_options_pass(void **state)
 {
 	static const char *const never[] = {
-		"all", "cgroup", "container", "user", "output", "collect", "archive", "workload", "pid", "force",
-		"background", "drop-caches", "log", "verbose",
+		"all",      "cgroup", "container", "user",       "output",      "collect", "archive",
+		"workload", "pid",    "force",     "background", "drop-caches", "log",     "verbose",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(never); i++)

@@ -40,7 +40,9 @@ static int dirfd;
 
 static char *cmdline[] = { "dltraced", "start", "--", "train", "a b", NULL };
 static char *job_env[] = { "RANK=3", "HOME=/root", NULL };
-static struct config cfg = { .argv = cmdline + 3, .experiment = "train", .probes = PROBE_BIT(DLT_bio) | PROBE_BIT(DLT_sync) };
+static struct config cfg = { .argv = cmdline + 3,
+			     .experiment = "train",
+			     .probes = PROBE_BIT(DLT_bio) | PROBE_BIT(DLT_sync) };
 
 static const struct session sample = {
 	.cfg = &cfg,
@@ -192,7 +194,8 @@ static void leaves_open_what_has_not_ended(void **state)
 /* Anybody may choose their names. */
 static void names_processes_that_outlive_the_trace(void **state)
 {
-	struct process v[10] = { { .pid = 7, .cpu_us = 30, .comm = "a\"b\n" }, { .pid = 8, .cpu_us = 12, .comm = "c" } };
+	struct process v[10] = { { .pid = 7, .cpu_us = 30, .comm = "a\"b\n" },
+				 { .pid = 8, .cpu_us = 12, .comm = "c" } };
 	struct session s = sample;
 	struct manifest_facts f;
 	autofree char *text = NULL;
@@ -493,9 +496,21 @@ static void no_args_hides_those_of_the_workload(void **state)
 static void environment_is_chosen_and_secrets_are_hidden(void **state)
 {
 	char *env[] = {
-		"NCCL_DEBUG=INFO", "RANK=0", "RANK=1", "HOME=/root", "MY_RANK=9", "SLURM_TOKEN=a",
-		"TF_Api_Key=b", "MASTER_PASSWORD=c", "OMP_SECRETS=d", "CUDA_PATH", "KMP_=e=f", "SLURM_JWT=g",
-		"TORCH_PROXY=http://me:h@host/", "TORCH_HOME=http://host/a@b", NULL,
+		"NCCL_DEBUG=INFO",
+		"RANK=0",
+		"RANK=1",
+		"HOME=/root",
+		"MY_RANK=9",
+		"SLURM_TOKEN=a",
+		"TF_Api_Key=b",
+		"MASTER_PASSWORD=c",
+		"OMP_SECRETS=d",
+		"CUDA_PATH",
+		"KMP_=e=f",
+		"SLURM_JWT=g",
+		"TORCH_PROXY=http://me:h@host/",
+		"TORCH_HOME=http://host/a@b",
+		NULL,
 	};
 	struct json j = { 0 };
 	autofree char *got = NULL;

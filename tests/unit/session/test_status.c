@@ -44,7 +44,8 @@ static void what_the_kernel_hides_is_not_lost(void **state)
 
 	lose(&s, LOSS_UNSEEN, 7);
 	warned(&s, message, sizeof(message));
-	assert_non_null(strstr(message, "7 events are so far not in the trace: the kernel did not report when they began or ended"));
+	assert_non_null(strstr(
+		message, "7 events are so far not in the trace: the kernel did not report when they began or ended"));
 	assert_null(strstr(message, "lost"));
 	warned(&s, message, sizeof(message));
 	assert_string_equal(message, "");
@@ -59,7 +60,8 @@ static void losses_have_their_reasons(void **state)
 	lose(&s, LOSS_BUFFER, 2);
 	warned(&s, message, sizeof(message));
 	assert_non_null(strstr(message, "7 events are so far"));
-	assert_non_null(strstr(message, "warning: 2 rows lost so far: the ring buffers were full (use a larger --buffer)\n"));
+	assert_non_null(
+		strstr(message, "warning: 2 rows lost so far: the ring buffers were full (use a larger --buffer)\n"));
 	assert_null(strstr(strstr(message, "2 rows lost"), "7"));
 }
 
@@ -71,8 +73,10 @@ static void several_reasons_have_their_numbers(void **state)
 	lose(&s, LOSS_BUFFER, 2);
 	lose(&s, LOSS_DISK, 30);
 	warned(&s, message, sizeof(message));
-	assert_non_null(strstr(message, "warning: 32 rows lost so far: the ring buffers were full (use a larger --buffer) [2]; "
-					"the disk was full, refused them, or had less than --min-free left (choose another one with -o) [30]\n"));
+	assert_non_null(strstr(
+		message,
+		"warning: 32 rows lost so far: the ring buffers were full (use a larger --buffer) [2]; "
+		"the disk was full, refused them, or had less than --min-free left (choose another one with -o) [30]\n"));
 }
 
 /* A trace of the service's config has keys there, and no options. */

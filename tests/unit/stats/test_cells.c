@@ -31,7 +31,8 @@ static void share_is_that_of_the_busiest_interval(void **state)
 	assert_int_equal(level_of(&c, 0, 0), 3); /* 250 of 800 */
 	/* instants add up, to no more than all */
 	for (unsigned int i = 0; i < 20; i++)
-		cells_add(&c, &(struct cells_add){ .bin = 1, .line = 1, .touched = 50, .written = i < 5 ? 50 : 0, .known = true });
+		cells_add(&c, &(struct cells_add){
+				      .bin = 1, .line = 1, .touched = 50, .written = i < 5 ? 50 : 0, .known = true });
 	assert_int_equal(cells_level(&c, 1, 1, &hue), CELLS_LEVELS);
 	assert_int_equal(hue, CELLS_MIXED);
 	cells_level(&c, 0, 0, &hue);
@@ -56,7 +57,12 @@ static void rectangles_cover_each_cell_once(void **state)
 		const double touched = 1 + rand() % 8, written = rand() % 9;
 
 		for (uint32_t j = 0; j < 5 && x + j < BINS; j++)
-			cells_add(&c, &(struct cells_add){ .bin = x + j, .line = y, .touched = touched, .written = written, .known = i % 2, .interval = i + 1 });
+			cells_add(&c, &(struct cells_add){ .bin = x + j,
+							   .line = y,
+							   .touched = touched,
+							   .written = written,
+							   .known = i % 2,
+							   .interval = i + 1 });
 	}
 	rects = cells_rects(&c, 1, &n);
 	for (uint32_t i = 0; i < n; i++)

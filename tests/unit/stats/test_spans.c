@@ -88,7 +88,8 @@ static void any_order_gives_the_same_as_marking_each_instant(void **state)
 		struct spans s = { 0 };
 
 		for (unsigned int i = 0; i < 40; i++) {
-			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 20, end = MIN(begin + length, TIMES);
+			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 20,
+				 end = MIN(begin + length, TIMES);
 
 			spans_add(&s, begin, end);
 			for (uint64_t t = begin; t < end; t++)
@@ -98,7 +99,8 @@ static void any_order_gives_the_same_as_marking_each_instant(void **state)
 		for (size_t i = 1; i < s.n; i++)
 			assert_true(s.v[i - 1].end_ns < s.v[i].begin_ns);
 		for (unsigned int i = 0; i < 40; i++) {
-			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 100, end = MIN(begin + length, TIMES), n = 0;
+			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 100,
+				 end = MIN(begin + length, TIMES), n = 0;
 
 			for (uint64_t t = begin; t < end; t++)
 				n += marked[t];
@@ -167,7 +169,8 @@ static void any_order_covers_each_instant_once(void **state)
 		bool wanted[TIMES] = { false };
 
 		for (unsigned int i = 0; i < 60; i++) {
-			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 30, end = MIN(begin + length, TIMES);
+			uint64_t begin = draw(&seed) % TIMES, length = draw(&seed) % 30,
+				 end = MIN(begin + length, TIMES);
 
 			cover_add(c, begin, end, mark, &f);
 			for (uint64_t t = begin; t < end; t++)
@@ -211,7 +214,7 @@ static void what_is_in_both(void **state)
 		uint64_t at = seed;
 
 		for (unsigned int k = 0; k < 2; k++) {
-			for (uint64_t end = 0, len; end < 500; ) {
+			for (uint64_t end = 0, len; end < 500;) {
 				end += 1 + draw(&at) % 20;
 				len = 1 + draw(&at) % 12;
 				len = MIN(len, end);

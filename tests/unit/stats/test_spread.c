@@ -58,8 +58,8 @@ static void powers_of_two_are_counted_exactly(void **state)
 	spread_octaves(&s, a);
 	spread_octaves_of_hist(&h, b);
 	assert_memory_equal(a, b, sizeof(a));
-	assert_int_equal(a[0], 1);  /* 0 */
-	assert_int_equal(a[1], 2);  /* 1 as 2^0 and as 2^1 - 1 */
+	assert_int_equal(a[0], 1); /* 0 */
+	assert_int_equal(a[1], 2); /* 1 as 2^0 and as 2^1 - 1 */
 	assert_int_equal(a[64], 3); /* 2^63, 2^63 + 1, the largest */
 	assert_int_equal(s.n, h.n);
 }

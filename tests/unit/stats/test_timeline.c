@@ -129,7 +129,9 @@ static void latencies_are_in_rows_of_powers_of_two(void **state)
 /* Where bins are joined, the most of both, and what the later one had at its end. */
 static void memory_in_use_stays_until_it_changes(void **state)
 {
-	static const int64_t values[][2] = { { 0, 10 }, { 0, 40 }, { 0, 30 }, { 1, -5 }, { 3, 7 }, { 4, 9 } }; /* bin, bytes */
+	static const int64_t values[][2] = {
+		{ 0, 10 }, { 0, 40 }, { 0, 30 }, { 1, -5 }, { 3, 7 }, { 4, 9 }
+	}; /* bin, bytes */
 	struct timeline *t = *state;
 	const struct timeline_level *l = &t->in_use;
 
@@ -202,7 +204,8 @@ static void without_a_begin_it_is_the_first_thing_added(void **state)
 	timeline_free(t);
 }
 
-/* A bin of which the trace covers little has no larger rate than its neighbor: one read in its last moment is no spike. */
+/* A bin of which the trace covers little has no larger rate than its neighbor: one read in its last moment is no spike.
+ */
 static void rates_are_of_what_the_trace_covers(void **state)
 {
 	const uint64_t bin = TIMELINE_FIRST_BIN_NS;

@@ -75,8 +75,15 @@ static void writes_are_apart(void **state)
 	struct touched t;
 
 	touched_init(&t, 100);
-	touched_add(&t, &(struct touched_add){ .space = 7, .at = 0, .bytes = 64 * K, .touched = 64 * K, .written = 12 * K, .when = 1, .tag = 9 });
-	touched_add(&t, &(struct touched_add){ .space = 7, .at = 64 * K, .bytes = 8, .touched = 8, .written = 8, .when = 1 });
+	touched_add(&t, &(struct touched_add){ .space = 7,
+					       .at = 0,
+					       .bytes = 64 * K,
+					       .touched = 64 * K,
+					       .written = 12 * K,
+					       .when = 1,
+					       .tag = 9 });
+	touched_add(&t, &(struct touched_add){
+				.space = 7, .at = 64 * K, .bytes = 8, .touched = 8, .written = 8, .when = 1 });
 	assert_int_equal(sum_of(&t, 0, 64 * K, 0).written, 12 * K);
 	assert_int_equal(sum_of(&t, 64 * K, 64 * K, 0).written, 4 * K);
 	assert_int_equal(((struct touched_block *)table_at(&t.blocks, 0))->tag, 9);

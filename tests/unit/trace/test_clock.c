@@ -34,8 +34,7 @@ static struct clock_map map_at(uint64_t mono_ns, int64_t offset_ns, uint64_t err
 	return m;
 }
 
-static enum clock_change update(struct clock_map *m, uint64_t mono_ns, int64_t offset_ns,
-				uint64_t error_ns, bool step)
+static enum clock_change update(struct clock_map *m, uint64_t mono_ns, int64_t offset_ns, uint64_t error_ns, bool step)
 {
 	struct clock_reading r = reading(mono_ns, offset_ns, error_ns);
 

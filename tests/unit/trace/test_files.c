@@ -196,7 +196,8 @@ static void a_file_renamed_over_another_takes_its_path(void **state)
 	assert_ptr_equal(by_path("/elsewhere"), old);
 }
 
-/* For processes with another root, or other mounts, an equal path means another file: it takes the path away from none. */
+/* For processes with another root, or other mounts, an equal path means another file: it takes the path away from none.
+ */
 static void a_path_belongs_to_its_mount_namespace(void **state)
 {
 	struct file_entry *ours = get(1, 1, 1), *theirs = get(2, 1, 1), *below = get(3, 1, 1);

@@ -18,8 +18,10 @@ static void reasons_are_listed_with_their_counts_where_there_are_several(void **
 	autofree char *text = loss_text(by), *none = loss_text((const uint64_t[LOSSES]){ 0 });
 	autofree char *one = loss_text((const uint64_t[LOSSES]){ [LOSS_SKIPPED] = 7 });
 
-	assert_string_equal(text, "the ring buffers were full (use a larger --buffer) [7]; "
-				  "the disk was full, refused them, or had less than --min-free left (choose another one with -o) [1234]");
+	assert_string_equal(
+		text,
+		"the ring buffers were full (use a larger --buffer) [7]; "
+		"the disk was full, refused them, or had less than --min-free left (choose another one with -o) [1234]");
 	assert_string_equal(one, "the kernel skipped runs of dltraced's hooks (no option changes that)");
 	assert_string_equal(none, "");
 }
@@ -28,7 +30,8 @@ static void reasons_are_listed_with_their_counts_where_there_are_several(void **
 static void each_reason_is_read_from_a_manifest(void **state)
 {
 	for (enum loss why = 0; why < LOSSES; why++) {
-		autofree char *text = util_fmt("{\"probes\":[{\"name\":\"bio\",\"lost\":9,\"lost_by\":{\"%s\":9}}]}", loss_kinds[why].key);
+		autofree char *text = util_fmt("{\"probes\":[{\"name\":\"bio\",\"lost\":9,\"lost_by\":{\"%s\":9}}]}",
+					       loss_kinds[why].key);
 		struct manifest_facts *m = calloc(1, sizeof(*m));
 
 		assert_int_equal(manifest_parse(m, text), 0);

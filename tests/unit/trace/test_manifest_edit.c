@@ -31,13 +31,15 @@ static void only_the_value_changes(void **state)
 	assert_edited("{ \"a\": 1,\n\"x\": \"old\", \"y\": 2 }\n", NULL, "7", "{ \"a\": 1,\n\"x\": 7, \"y\": 2 }\n");
 	assert_edited("{\"x\":12.5,\"y\":0}", NULL, "\"s\"", "{\"x\":\"s\",\"y\":0}");
 	assert_edited("{\"x\": [1, {\"y\": \"]\\\"}\"}, []], \"b\": {}}", NULL, "[]", "{\"x\": [], \"b\": {}}");
-	assert_edited("{\"list\": [{\"x\": 1}, {\"x\": {\"x\": 2}}]}", NULL, "null", "{\"list\": [{\"x\": null}, {\"x\": null}]}");
+	assert_edited("{\"list\": [{\"x\": 1}, {\"x\": {\"x\": 2}}]}", NULL, "null",
+		      "{\"list\": [{\"x\": null}, {\"x\": null}]}");
 	assert_edited("{\"a\": {\"x\": 1}}", NULL, "2", "{\"a\": {\"x\": 1}}");
 }
 
 static void members_come_first(void **state)
 {
-	assert_edited("{\"a\": [], \"x\": 1}", " \"new\": {\"x\": 0},", "2", "{ \"new\": {\"x\": 0},\"a\": [], \"x\": 2}");
+	assert_edited("{\"a\": [], \"x\": 1}", " \"new\": {\"x\": 0},", "2",
+		      "{ \"new\": {\"x\": 0},\"a\": [], \"x\": 2}");
 }
 
 static void malformed_text_is_refused(void **state)

@@ -74,7 +74,8 @@ static void words_are_quoted_for_a_shell(void **state)
 /* A program chooses its name: it may end with a comma, and be where the list is full. */
 static void names_are_listed_once(void **state)
 {
-	char text[1024] = "{\"job\":{\"processes\":[{\"comm\":\"sh\"},{\"comm\":\"a,\"},{\"comm\":\"sh\"},{\"comm\":\"a,\"},{\"comm\":\"\"},{\"comm\":\"s\"}";
+	char text[1024] =
+		"{\"job\":{\"processes\":[{\"comm\":\"sh\"},{\"comm\":\"a,\"},{\"comm\":\"sh\"},{\"comm\":\"a,\"},{\"comm\":\"\"},{\"comm\":\"s\"}";
 	char *end = strchr(text, '\0');
 
 	assert_int_equal(parse(text), -EBADMSG); /* cut off */
@@ -91,7 +92,8 @@ static void unknown_members_and_odd_kinds_are_passed_over(void **state)
 {
 	assert_int_equal(parse(" { \"x\" : { \"host\" : \"no\" } , \"y\" : [ [ ] , { } , 1e5 , null ] ,"
 			       "\"host\":7,\"complete\":\"true\",\"schema\":-1,\"workload\":null,"
-			       "\"probes\":{\"name\":\"a\"},\"probes[].name\":\"b\",\"kernel\":\"k\"}\n"), 0);
+			       "\"probes\":{\"name\":\"a\"},\"probes[].name\":\"b\",\"kernel\":\"k\"}\n"),
+			 0);
 	assert_string_equal(m.host, "");
 	assert_false(m.complete);
 	assert_false(m.has_status);
@@ -124,8 +126,8 @@ static void too_many_and_too_long_are_cut(void **state)
 
 	for (int i = 0; i < MANIFEST_PROBES_MAX + 5; i++)
 		len += (size_t)sprintf(text + len, "%s{\"name\":\"p%d\"}", i ? "," : "", i);
-	len += (size_t)sprintf(text + len, "],\"cmdline\":[\"%0*d\",\"%0*d\"],\"host\":\"%0*d\"}", 3000, 1,
-			       3000, 2, 3000, 3);
+	len += (size_t)sprintf(text + len, "],\"cmdline\":[\"%0*d\",\"%0*d\"],\"host\":\"%0*d\"}", 3000, 1, 3000, 2,
+			       3000, 3);
 	assert_int_equal(manifest_parse(&m, text), 0);
 	assert_int_equal(m.n_probes, MANIFEST_PROBES_MAX);
 	assert_string_equal(m.probes[MANIFEST_PROBES_MAX - 1].name, "p63");
@@ -135,8 +137,9 @@ static void too_many_and_too_long_are_cut(void **state)
 
 static void is_narrowed_to_a_window(void **state)
 {
-	static const char text[] = "{\"start\":{\"monotonic_ns\":1000000000,\"utc\":\"2026-11-22T00:00:00.000000000Z\"},"
-				   "\"end\":{\"monotonic_ns\":9000000000,\"utc\":\"2026-11-22T00:00:08.000000000Z\"}}";
+	static const char text[] =
+		"{\"start\":{\"monotonic_ns\":1000000000,\"utc\":\"2026-11-22T00:00:00.000000000Z\"},"
+		"\"end\":{\"monotonic_ns\":9000000000,\"utc\":\"2026-11-22T00:00:08.000000000Z\"}}";
 	static const struct {
 		struct window w;
 		uint64_t start_ns, end_ns, cut_ns;
@@ -146,7 +149,13 @@ static void is_narrowed_to_a_window(void **state)
 		{ { 0, 0 }, 1000000000, 9000000000, 0, "00.000000000Z", "08.000000000Z", 0 },
 		{ { 2000000000, 3500000000 }, 2000000000, 3500000000, 2000000000, "01.000000000Z", "02.500000000Z", 0 },
 		{ { 0, UINT64_MAX }, 1000000000, 9000000000, 1000000000, "00.000000000Z", "08.000000000Z", 0 },
-		{ { 9000000000, UINT64_MAX }, 9000000000, 9000000000, 9000000000, "00.000000000Z", "08.000000000Z", -ERANGE },
+		{ { 9000000000, UINT64_MAX },
+		  9000000000,
+		  9000000000,
+		  9000000000,
+		  "00.000000000Z",
+		  "08.000000000Z",
+		  -ERANGE },
 		{ { 1, 1000000000 }, 1000000000, 1000000000, 1000000000, "00.000000000Z", "08.000000000Z", -ERANGE },
 	};
 

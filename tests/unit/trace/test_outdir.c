@@ -94,8 +94,9 @@ static int clean_up(void **state)
 
 static void expands_every_escape(void **state)
 {
-	const struct outdir_names n = { .experiment = "exp", .host = "node1", .job = "42",
-					.rank = "3", .stamp = "20261121010203", .pid = "99" };
+	const struct outdir_names n = {
+		.experiment = "exp", .host = "node1", .job = "42", .rank = "3", .stamp = "20261121010203", .pid = "99"
+	};
 	char buf[64];
 
 	assert_int_equal(outdir_expand("/a/%h.%j.%n/%e-%t-%p%%", &n, buf, sizeof(buf)), 0);
@@ -234,10 +235,11 @@ static void refuses_what_is_no_empty_folder(void **state)
 
 static void replaces_a_trace_by_force_alone(void **state)
 {
-	static const char *const ours[] = { "bio.out", "pids.out", "cpu.out", "workload.log",
-					    "marks.out", "rollup.out", "vfs_rw.000001.out",
-					    "vfs_rw.out.zst", "cpu.000012.out.gz",
-					    "bio.000002.out.zst.tmp", "open.out.new", "manifest.json" };
+	static const char *const ours[] = {
+		"bio.out",      "pids.out",          "cpu.out",        "workload.log",      "marks.out",
+		"rollup.out",   "vfs_rw.000001.out", "vfs_rw.out.zst", "cpu.000012.out.gz", "bio.000002.out.zst.tmp",
+		"open.out.new", "manifest.json"
+	};
 	static const char *const others[] = { "notes.out", "notes.000001.out", "vfs_rw.out.bz2" };
 	char path[64];
 
@@ -323,8 +325,7 @@ static void names_what_could_not_be_had(void **state)
 static void force_needs_a_manifest_of_dltraced(void **state)
 {
 	static const char *const others[] = {
-		"", "{}", "{ \"tool\": \"other\" }", "[ \"dltraced\" ]",
-		"{ \"tool\": { \"tool\": \"dltraced\" } }",
+		"", "{}", "{ \"tool\": \"other\" }", "[ \"dltraced\" ]", "{ \"tool\": { \"tool\": \"dltraced\" } }",
 	};
 
 	mkdir(at("t"), 0700);
@@ -491,7 +492,8 @@ static void failures_name_the_folder_in_the_way(void **state)
 	put("file", "");
 	snprintf(want, sizeof(want), "Permission denied: %s belongs to ", at("theirs"));
 	explains(-EACCES, at("theirs/a/b"), want);
-	explains(-EACCES, at("theirs/a/b"), " (mode 0750), and alice may not write there; give a folder of alice with -o");
+	explains(-EACCES, at("theirs/a/b"),
+		 " (mode 0750), and alice may not write there; give a folder of alice with -o");
 	explains(-EPERM, at("theirs"), "cannot become the folder of alice: ");
 	explains(-ENOENT, at("loose"), "is a symbolic link to a folder that does not exist");
 	explains(-ENOTDIR, at("file"), "is not a folder; give a new one with -o");
@@ -521,10 +523,13 @@ static void a_removed_current_folder_is_the_reason(void **state)
 static void knows_how_files_of_traces_are_called(void **state)
 {
 	static const char *const are[] = {
-		"manifest.json", "manifest.json.tmp", "vfs_rw.out", "vfs_rw.000001.out", "vfs_rw.000001.out.zst", "cpu.out.gz",
-		"open.out.gz.tmp", "vfs_rw.out.new", "workload.log", "dltraced.log", "of_a_later_version.out",
+		"manifest.json",     "manifest.json.tmp",      "vfs_rw.out",
+		"vfs_rw.000001.out", "vfs_rw.000001.out.zst",  "cpu.out.gz",
+		"open.out.gz.tmp",   "vfs_rw.out.new",         "workload.log",
+		"dltraced.log",      "of_a_later_version.out",
 	};
-	static const char *const are_not[] = { "report.html", "page", "manifest.html", "out", ".out", "run.log", "manifest.json.gz" };
+	static const char *const are_not[] = { "report.html", "page",    "manifest.html",   "out",
+					       ".out",        "run.log", "manifest.json.gz" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(are); i++)
 		assert_true(outdir_is_name(are[i]));

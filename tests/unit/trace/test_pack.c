@@ -28,7 +28,8 @@ static int make_text(void **state)
 
 	for (unsigned int i = 0; p && i < LINES; i++)
 		p += sprintf(p, "%u\t%.*s%u\n", i, (int)(40 + i % 40),
-			     "................................................................................", i * 7919);
+			     "................................................................................",
+			     i * 7919);
 	text_len = (size_t)(p - text);
 	return text ? 0 : -1;
 }
@@ -119,8 +120,14 @@ static void text_comes_back(enum pack pack)
 	}
 }
 
-static void gzip_comes_back(void **state) { text_comes_back(PACK_GZIP); }
-static void zstd_comes_back(void **state) { text_comes_back(PACK_ZSTD); }
+static void gzip_comes_back(void **state)
+{
+	text_comes_back(PACK_GZIP);
+}
+static void zstd_comes_back(void **state)
+{
+	text_comes_back(PACK_ZSTD);
+}
 
 static void cut_off_anywhere(enum pack pack)
 {
@@ -146,8 +153,14 @@ static void cut_off_anywhere(enum pack pack)
 	close(fd);
 }
 
-static void cut_gzip_gives_what_is_there(void **state) { cut_off_anywhere(PACK_GZIP); }
-static void cut_zstd_gives_what_is_there(void **state) { cut_off_anywhere(PACK_ZSTD); }
+static void cut_gzip_gives_what_is_there(void **state)
+{
+	cut_off_anywhere(PACK_GZIP);
+}
+static void cut_zstd_gives_what_is_there(void **state)
+{
+	cut_off_anywhere(PACK_ZSTD);
+}
 
 static void damaged(enum pack pack)
 {
@@ -172,9 +185,15 @@ static void damaged(enum pack pack)
 	unpack_marks_free(&marks);
 }
 
-static void damaged_gzip_ends_there(void **state) { damaged(PACK_GZIP); }
+static void damaged_gzip_ends_there(void **state)
+{
+	damaged(PACK_GZIP);
+}
 
-static void damaged_zstd_ends_there(void **state) { damaged(PACK_ZSTD); }
+static void damaged_zstd_ends_there(void **state)
+{
+	damaged(PACK_ZSTD);
+}
 
 static void plain_text_is_taken_as_it_is(void **state)
 {

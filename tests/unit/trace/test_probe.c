@@ -44,43 +44,48 @@ static const struct {
 	unsigned int flags;
 } format[DLT_PROBES] = {
 	[DLT_bio] = { "bio",
-		"TIMESTAMP TIME PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS "
-		"FLAGS STATUS KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE", sizeof(struct dlt_bio), PROBE_SELECTABLE },
+		      "TIMESTAMP TIME PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS "
+		      "FLAGS STATUS KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE",
+		      sizeof(struct dlt_bio), PROBE_SELECTABLE },
 	[DLT_close] = { "close", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD LAST FID FILE",
-		sizeof(struct dlt_close), CALLS },
+			sizeof(struct dlt_close), CALLS },
 	[DLT_create_del] = { "create_del",
-		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2 FID_BY",
-		sizeof(struct dlt_create_del), CALLS | PROBE_MORE_ROWS },
+			     "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET MODE FLAGS FID PATH PATH2 FID_BY",
+			     sizeof(struct dlt_create_del), CALLS | PROBE_MORE_ROWS },
 	[DLT_files] = { "files", "TIMESTAMP TIME FID DEV INO TYPE FSTYPE SIZE STATE REALPATH REALDEV REALINO",
-		sizeof(struct dlt_files), PROBE_REFERENCE | PROBE_WHOLE },
+			sizeof(struct dlt_files), PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_marks] = { "marks", "TIMESTAMP TIME PID TEXT", sizeof(struct dlt_marks), PROBE_REFERENCE },
 	[DLT_mmap] = { "mmap",
-		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
-		"OLD_ADDR OLD_LEN FID FILE", sizeof(struct dlt_mmap), CALLS },
+		       "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
+		       "OLD_ADDR OLD_LEN FID FILE",
+		       sizeof(struct dlt_mmap), CALLS },
 	[DLT_open] = { "open",
-		"TIMESTAMP TIME PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH "
-		"REALPATH", sizeof(struct dlt_open), CALLS },
-	[DLT_pids] = { "pids",
-		"TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
-		sizeof(struct dlt_pids), PROBE_REFERENCE | PROBE_WHOLE },
+		       "TIMESTAMP TIME PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH "
+		       "REALPATH",
+		       sizeof(struct dlt_open), CALLS },
+	[DLT_pids] = { "pids", "TIMESTAMP TIME PID TID PPID COMM EVENT STATUS NSPID UID CGROUP RANK ARGS",
+		       sizeof(struct dlt_pids), PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_printed] = { "printed", "TIMESTAMP TIME PID TID COMM FD TEXT", sizeof(struct dlt_printed),
-		PROBE_SELECTABLE | PROBE_REFERENCE },
+			  PROBE_SELECTABLE | PROBE_REFERENCE },
 	[DLT_rollup] = { "rollup",
-		"TIMESTAMP TIME MINUTE PROBE PID COMM RW ROWS FAILED BYTES LAT_NS MAX_LAT_NS SEGMENT",
-		sizeof(struct dlt_rollup), 0 },
+			 "TIMESTAMP TIME MINUTE PROBE PID COMM RW ROWS FAILED BYTES LAT_NS MAX_LAT_NS SEGMENT",
+			 sizeof(struct dlt_rollup), 0 },
 	[DLT_sched] = { "sched",
-		"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
-		"BLOCKED_NS SLEEP_NS MAX_NS", sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE },
+			"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
+			"BLOCKED_NS SLEEP_NS MAX_NS",
+			sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE },
 	[DLT_sched_switch] = { "sched_switch",
-		"TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
-		"RUN_NS WAIT_NS", sizeof(struct dlt_sched_switch), ON_DEMAND | PROBE_SCHED_TIMELINE },
+			       "TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
+			       "RUN_NS WAIT_NS",
+			       sizeof(struct dlt_sched_switch), ON_DEMAND | PROBE_SCHED_TIMELINE },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
-		sizeof(struct dlt_sync), CALLS },
+		       sizeof(struct dlt_sync), CALLS },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",
-		sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE | PROBE_WHOLE },
+			     sizeof(struct dlt_time_align), PROBE_SELECTABLE | PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_vfs_rw] = { "vfs_rw",
-		"TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
-		"FD FLAGS FID FILE", sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
+			 "TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
+			 "FD FLAGS FID FILE",
+			 sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };
 
@@ -360,8 +365,9 @@ static void finds_probes_by_their_whole_name(void **state)
 /* --- lists of the user's ---------------------------------------------------------------------- */
 
 #define BIT(name) (PROBE_BIT(DLT_##name))
-#define ALL (BIT(bio) | BIT(bio_map) | BIT(close) | BIT(create_del) | BIT(fault) | BIT(memory) | BIT(mmap) | BIT(open) | BIT(printed) | BIT(reclaim) | BIT(regions) | \
-	     BIT(sync) | BIT(sched) | BIT(time_align) | BIT(vfs_rw))
+#define ALL                                                                                                          \
+	(BIT(bio) | BIT(bio_map) | BIT(close) | BIT(create_del) | BIT(fault) | BIT(memory) | BIT(mmap) | BIT(open) | \
+	 BIT(printed) | BIT(reclaim) | BIT(regions) | BIT(sync) | BIT(sched) | BIT(time_align) | BIT(vfs_rw))
 
 static void expect_mask(const char *list, probe_mask want)
 {

@@ -80,7 +80,8 @@ static void assert_field(const char *column, const char *want)
 static void columns_are_found_by_name(void **state)
 {
 	assert_int_equal(open_text("# dltraced x 7 some=more words\nTIMESTAMP\tNEW\tB\tA\n"
-				   "1\tn\tbee\t\\040\n"), 0);
+				   "1\tn\tbee\t\\040\n"),
+			 0);
 	assert_string_equal(r.name, "x");
 	assert_int_equal(r.schema, 7);
 	assert_int_equal(reader_next(&r, &row), 1);
@@ -184,7 +185,10 @@ static void growing_file_ends_where_it_ended_when_opened(void **state)
 static void header_that_is_not_there_yet(void **state)
 {
 	static const char *const texts[] = {
-		"", "# dltr", "# dltraced x 1\n", "# dltraced x 1\nTIM",
+		"",
+		"# dltr",
+		"# dltraced x 1\n",
+		"# dltraced x 1\nTIM",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -218,8 +222,8 @@ static void rows_across_the_buffers_end_are_whole(void **state)
 
 	len = (size_t)snprintf(text, sizeof(text), HEADER);
 	while (len + 300 < sizeof(text)) {
-		len += (size_t)sprintf(text + len, "%u\t%0*u\tb\n", (unsigned int)n,
-				       (int)(1 + n % 251), (unsigned int)n);
+		len += (size_t)sprintf(text + len, "%u\t%0*u\tb\n", (unsigned int)n, (int)(1 + n % 251),
+				       (unsigned int)n);
 		n++;
 	}
 	append(text, len);

@@ -74,10 +74,11 @@ static unsigned int shift, with;
 
 static void of_all_lengths(unsigned int row, unsigned int column, char *text)
 {
-	unsigned int len = (row * column + shift) % LENGTHS; /* 0 is an empty field, 17 and more are long, 21 and more too
-							      * long */
+	unsigned int len = (row * column + shift) % LENGTHS; /* 0 is an empty field, 17 and more are long, 21 and more
+							      * too long */
 
-	snprintf(text, 64, "%.*s", (int)len, &"184467440737095516150000000000000000000000000000000000"[len < 17 ? row % 4 : 0]);
+	snprintf(text, 64, "%.*s", (int)len,
+		 &"184467440737095516150000000000000000000000000000000000"[len < 17 ? row % 4 : 0]);
 }
 
 static void numbers_of_all_lengths(void **state)

@@ -33,8 +33,7 @@ struct rec {
 };
 
 static const struct field_name names[] = {
-	{ 0, "NONE", 3 }, { 1, "ONE", 3 }, { 12, "BOTH", 12 }, { 4, "FOUR" }, { 8, "EIGHT" },
-	{ 0, NULL },
+	{ 0, "NONE", 3 }, { 1, "ONE", 3 }, { 12, "BOTH", 12 }, { 4, "FOUR" }, { 8, "EIGHT" }, { 0, NULL },
 };
 static const struct field_name kinds[] = { { 0, "zero" }, { 7, "seven" }, { 0, NULL } };
 
@@ -61,8 +60,12 @@ static int without_files(void **state)
 static void expect(const struct field *f, const void *rec, const char *want)
 {
 	const struct probe p = {
-		.name = "test", .fields = f, .n_fields = 1, .rec_size = sizeof(struct rec),
-		.calls = calls, .n_calls = ARRAY_SIZE(calls),
+		.name = "test",
+		.fields = f,
+		.n_fields = 1,
+		.rec_size = sizeof(struct rec),
+		.calls = calls,
+		.n_calls = ARRAY_SIZE(calls),
 	};
 	struct text_utc_cache cache = {};
 	struct record_ctx ctx = { .clock = &utc, .utc = &cache, .files = files };
@@ -74,8 +77,7 @@ static void expect(const struct field *f, const void *rec, const char *want)
 }
 
 #define FIELD(kind_, member, ...) \
-	(&(struct field){ .name = "X", .kind = kind_, .offset = offsetof(struct rec, member), \
-			  __VA_ARGS__ })
+	(&(struct field){ .name = "X", .kind = kind_, .offset = offsetof(struct rec, member), __VA_ARGS__ })
 
 static void expect_s64(enum field_kind kind, int64_t v, const char *want)
 {
@@ -91,8 +93,7 @@ static void expect_u64(enum field_kind kind, uint64_t v, const char *want)
 	expect(FIELD(kind, u64), &rec, want);
 }
 
-static void expect_u32(enum field_kind kind, const struct field_name *n, uint32_t v,
-		       const char *want)
+static void expect_u32(enum field_kind kind, const struct field_name *n, uint32_t v, const char *want)
 {
 	const struct rec rec = { .u32 = v };
 
@@ -128,7 +129,10 @@ static void signed_numbers(void **state)
 static void none_is_a_dash_and_unknown_a_question_mark(void **state)
 {
 	static const enum field_kind nullable[] = {
-		FIELD_S64, FIELD_ADDR, FIELD_MODE, FIELD_FLAGS,
+		FIELD_S64,
+		FIELD_ADDR,
+		FIELD_MODE,
+		FIELD_FLAGS,
 	};
 
 	const struct rec none = { .s32 = DLT_NONE32 };
@@ -180,7 +184,10 @@ static void flags_without_any_are_0(void **state)
 static void bits_are_those_that_have_names(void **state)
 {
 	static const struct field_name bits[] = {
-		{ 3, "AB", 3 }, { 1, "A" }, { 0x80000000, "TOP" }, { 0, NULL },
+		{ 3, "AB", 3 },
+		{ 1, "A" },
+		{ 0x80000000, "TOP" },
+		{ 0, NULL },
 	};
 
 	expect_u32(FIELD_BITS, bits, 0, "-");
@@ -226,8 +233,7 @@ static void hostile_names_of_threads_forge_nothing(void **state)
 {
 	struct rec rec = { .hdr.comm = "a\n1\t2\r#\"\\\177\xff\xc3\xa4 zz" };
 
-	expect(FIELD(FIELD_COMM, hdr.comm), &rec,
-	       "a\\0121\\0112\\015\\043\\042\\134\\177\\377ä\\040zz");
+	expect(FIELD(FIELD_COMM, hdr.comm), &rec, "a\\0121\\0112\\015\\043\\042\\134\\177\\377ä\\040zz");
 	memcpy(rec.hdr.comm, "-", 2);
 	expect(FIELD(FIELD_COMM, hdr.comm), &rec, "\\055");
 	memcpy(rec.hdr.comm, "?", 2);
@@ -268,8 +274,8 @@ static void devices_as_major_and_minor(void **state)
 	expect(FIELD(FIELD_REALINO, file.at), &rec, "18446744073709551615");
 }
 
-static void expect_type(uint32_t mode, uint64_t magic, uint32_t flags, const char *fstype,
-			const char *seg, size_t len, const char *want)
+static void expect_type(uint32_t mode, uint64_t magic, uint32_t flags, const char *fstype, const char *seg, size_t len,
+			const char *want)
 {
 	struct {
 		struct rec rec;
@@ -393,8 +399,7 @@ static void lengths_beyond_the_record_are_no_segments(void **state)
 			assert_int_equal(s != NULL, lies[i].there >> j & 1);
 			assert_int_equal(len, s ? lies[i].len[j] : 0);
 			/* a NUL at the end does not belong to it */
-			expect(FIELD(FIELD_USTR, segs, .arg = (uint8_t)j), rec,
-			       len > 1 ? nuls + 4 * (8 - len) : "-");
+			expect(FIELD(FIELD_USTR, segs, .arg = (uint8_t)j), rec, len > 1 ? nuls + 4 * (8 - len) : "-");
 		}
 		free(rec);
 	}
@@ -437,7 +442,7 @@ static void strings_as_passed(void **state)
 		{ "--", 3, "--" },
 		{ "python\0-c\0print(1)\0", 19, "python\\000-c\\000print(1)" },
 		{ "a\0\0", 3, "a\\000" }, /* an empty last argument */
-		{ "cut", 3, "cut" },	  /* no NUL at all */
+		{ "cut", 3, "cut" }, /* no NUL at all */
 		{ "\xe2\x82\xac \xe2\x82", 7, "€\\040\\342\\202" },
 	};
 
@@ -571,8 +576,7 @@ static void two_paths_of_4095_bytes_fit(void **state)
 	expect_abs(s, base, 4095, want);
 }
 
-static void expect_realpath(uint32_t flags, uint64_t magic, const char *seg, size_t len,
-			    const char *want)
+static void expect_realpath(uint32_t flags, uint64_t magic, const char *seg, size_t len, const char *want)
 {
 	const struct dlt_file file = { .id.ino = 4711, .flags = flags, .magic = magic };
 	autofree char *in = malloc(len ? len : 1), *out = malloc(RECORD_PATH_MAX);
@@ -622,7 +626,10 @@ static void real_path_of_a_file_with_a_name_is_that(void **state)
 	files_name(files, e, "/data/img_0001.jpg", 18);
 	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/data/img_0001.jpg");
 	expect(FIELD(FIELD_FILE, file), &rec, "img_0001.jpg");
-	files_name(files, e, "/my data/\xff" "#1", 12);
+	files_name(files, e,
+		   "/my data/\xff"
+		   "#1",
+		   12);
 	expect(FIELD(FIELD_REALPATH, file, .arg = 1), &rec, "/my\\040data/\\377\\0431");
 	expect(FIELD(FIELD_FILE, file), &rec, "\\377\\0431");
 	files_name(files, e, "/data/-", 7); /* as a field of its own this would be "nothing" */
@@ -652,8 +659,8 @@ static void fields_are_separated_by_tabs(void **state)
 }
 
 /*
- * The longest row of a record: both paths of create_del relative, and all four strings of the kernel's largest length, of
- * bytes that are escaped as four each.
+ * The longest row of a record: both paths of create_del relative, and all four strings of the kernel's largest length,
+ * of bytes that are escaped as four each.
  */
 static void the_longest_row_fits_in_a_sink(void **state)
 {

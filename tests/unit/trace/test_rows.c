@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of every probe, compared whole with tests/golden/<probe>.txt: the text of the kernel side's records, with a line
- * for each escape, longest value, negative value, "-" and "?".
+ * The rows of every probe, compared whole with tests/golden/<probe>.txt: the text of the kernel side's records, with a
+ * line for each escape, longest value, negative value, "-" and "?".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,11 @@ static void still_running(unsigned int probe, const char *name, const uint64_t a
 	in_flight_row(&decode, &call, record.hdr.ts_ns);
 }
 
-#define ARGS(...) (const uint64_t[6]){ __VA_ARGS__ }
+#define ARGS(...)           \
+	(const uint64_t[6]) \
+	{                   \
+		__VA_ARGS__ \
+	}
 
 /* --- bio -------------------------------------------------------------------------------------- */
 
@@ -211,8 +215,8 @@ static void rows_of_close(void **state)
 /* --- create_del ------------------------------------------------------------------------------- */
 
 /* A call on PATH relative to BASE (NULL: PATH is absolute), and on PATH2 in the same way. */
-static struct dlt_create_del *cd(const char *call, const char *path, const char *base,
-				 const char *path2, const char *base2)
+static struct dlt_create_del *cd(const char *call, const char *path, const char *base, const char *path2,
+				 const char *base2)
 {
 	struct dlt_create_del *rec = rec_call(DLT_create_del, call);
 
@@ -289,8 +293,7 @@ static void rows_of_create_del(void **state)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void learn_as(uint64_t ino, uint32_t mode, uint64_t magic, const char *fstype,
-		     uint32_t flags, const char *path)
+static void learn_as(uint64_t ino, uint32_t mode, uint64_t magic, const char *fstype, uint32_t flags, const char *path)
 {
 	struct dlt_file file = { .id = id_of(ino), .mode = mode, .magic = magic, .flags = flags };
 
@@ -347,61 +350,108 @@ static void rows_of_mmap(void **state)
 	learn(file_of(11), "/lib/libtorch.so");
 	rec = rec_call(DLT_mmap, "mmap");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .id = id_of(11), .ret = 0x7f1234567000, .len = 8192,
-		.prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE | MAP_DENYWRITE, .fd = 3,
-		.offset = 4096, .old_addr = DLT_NONE, .old_len = DLT_NONE,
+		.hdr = rec->hdr,
+		.id = id_of(11),
+		.ret = 0x7f1234567000,
+		.len = 8192,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE | MAP_DENYWRITE,
+		.fd = 3,
+		.offset = 4096,
+		.old_addr = DLT_NONE,
+		.old_len = DLT_NONE,
 	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "mmap");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .ret = -ENOMEM, .addr = 0x10000, .len = UINT64_MAX,
-		.flags = MAP_SHARED_VALIDATE | MAP_ANONYMOUS | MAP_SYNC | 1 << 30, .fd = -1,
-		.old_addr = DLT_NONE, .old_len = DLT_NONE,
+		.hdr = rec->hdr,
+		.ret = -ENOMEM,
+		.addr = 0x10000,
+		.len = UINT64_MAX,
+		.flags = MAP_SHARED_VALIDATE | MAP_ANONYMOUS | MAP_SYNC | 1 << 30,
+		.fd = -1,
+		.old_addr = DLT_NONE,
+		.old_len = DLT_NONE,
 	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "munmap");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .addr = 0x7f1234567000, .len = 8192, .prot = DLT_NONE,
-		.flags = DLT_NONE, .fd = DLT_NONE, .offset = DLT_NONE, .old_addr = DLT_NONE,
+		.hdr = rec->hdr,
+		.addr = 0x7f1234567000,
+		.len = 8192,
+		.prot = DLT_NONE,
+		.flags = DLT_NONE,
+		.fd = DLT_NONE,
+		.offset = DLT_NONE,
+		.old_addr = DLT_NONE,
 		.old_len = DLT_NONE,
 	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "mremap");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .ret = 0x7f0000000000, .addr = DLT_NONE, .len = 12288,
-		.prot = DLT_NONE, .flags = DLT_MREMAP_MAYMOVE | DLT_MREMAP_DONTUNMAP,
-		.fd = DLT_NONE, .offset = DLT_NONE, .old_addr = 0x7f1234567000, .old_len = 8192,
+		.hdr = rec->hdr,
+		.ret = 0x7f0000000000,
+		.addr = DLT_NONE,
+		.len = 12288,
+		.prot = DLT_NONE,
+		.flags = DLT_MREMAP_MAYMOVE | DLT_MREMAP_DONTUNMAP,
+		.fd = DLT_NONE,
+		.offset = DLT_NONE,
+		.old_addr = 0x7f1234567000,
+		.old_len = 8192,
 	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "snapshot");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .id = id_of(11), .ret = 0x7f1234567000, .len = 8192,
-		.prot = PROT_READ | PROT_WRITE, .flags = MAP_SHARED, .fd = DLT_NONE,
-		.offset = INT64_MAX, .old_addr = DLT_NONE, .old_len = DLT_NONE,
+		.hdr = rec->hdr,
+		.id = id_of(11),
+		.ret = 0x7f1234567000,
+		.len = 8192,
+		.prot = PROT_READ | PROT_WRITE,
+		.flags = MAP_SHARED,
+		.fd = DLT_NONE,
+		.offset = INT64_MAX,
+		.old_addr = DLT_NONE,
+		.old_len = DLT_NONE,
 	};
 	rec->hdr.lat_ns = 0;
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "brk");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .ret = 0x555555580000, .addr = 0x555555580000, .len = 0x21000, .prot = DLT_NONE, .flags = DLT_NONE,
-		.fd = DLT_NONE, .offset = DLT_NONE, .old_addr = 0x55555555f000, .old_len = DLT_NONE,
+		.hdr = rec->hdr,
+		.ret = 0x555555580000,
+		.addr = 0x555555580000,
+		.len = 0x21000,
+		.prot = DLT_NONE,
+		.flags = DLT_NONE,
+		.fd = DLT_NONE,
+		.offset = DLT_NONE,
+		.old_addr = 0x55555555f000,
+		.old_len = DLT_NONE,
 	};
 	rec_emit();
 
 	rec = rec_call(DLT_mmap, "madvise");
 	*rec = (struct dlt_mmap){
-		.hdr = rec->hdr, .ret = -EINVAL, .addr = 0x7f1234567000, .len = 4096, .prot = DLT_NONE,
-		.flags = DLT_MADVISE(MADV_FREE), .fd = DLT_NONE, .offset = DLT_NONE, .old_addr = DLT_NONE, .old_len = DLT_NONE,
+		.hdr = rec->hdr,
+		.ret = -EINVAL,
+		.addr = 0x7f1234567000,
+		.len = 4096,
+		.prot = DLT_NONE,
+		.flags = DLT_MADVISE(MADV_FREE),
+		.fd = DLT_NONE,
+		.offset = DLT_NONE,
+		.old_addr = DLT_NONE,
+		.old_len = DLT_NONE,
 	};
 	rec_emit();
 
-	still_running(DLT_mmap, "mmap",
-		      ARGS(0, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, 3, 8192));
+	still_running(DLT_mmap, "mmap", ARGS(0, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, 3, 8192));
 	still_running(DLT_mmap, "munmap", ARGS(0x7f1234567000, 4096));
 	/* no such flags */
 	still_running(DLT_mmap, "mremap", ARGS(0x7f1234567000, 4096, 8192, UINT64_MAX));
@@ -414,8 +464,7 @@ static void rows_of_mmap(void **state)
 
 /* --- open ------------------------------------------------------------------------------------- */
 
-static struct dlt_open *opened(const char *call, const char *path, uint64_t ino,
-			       const char *realpath)
+static struct dlt_open *opened(const char *call, const char *path, uint64_t ino, const char *realpath)
 {
 	struct dlt_open *rec = rec_call(DLT_open, call);
 
@@ -599,8 +648,8 @@ static void rows_of_sync(void **state)
 
 static void rows_of_time_align(void **state)
 {
-	static const uint32_t events[] = { DLT_TIME_START, DLT_TIME_TICK, DLT_TIME_STEP,
-					   DLT_TIME_ADJUST, DLT_TIME_END, 99 };
+	static const uint32_t events[] = { DLT_TIME_START,  DLT_TIME_TICK, DLT_TIME_STEP,
+					   DLT_TIME_ADJUST, DLT_TIME_END,  99 };
 	struct dlt_time_align *rec;
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
@@ -791,13 +840,26 @@ static void rows_of_rollup(void **state)
 	struct dlt_rollup *rec = rec_begin(DLT_rollup);
 
 	*rec = (struct dlt_rollup){
-		.hdr = rec->hdr, .minute = "2026-11-21T01:02:00Z", .file = "vfs_rw", .rw = "R", .pid = 4194304,
-		.rows = UINT64_MAX, .failed = 1, .bytes = 4096, .lat_ns = 3000, .max_lat_ns = 2000, .segment = 7,
+		.hdr = rec->hdr,
+		.minute = "2026-11-21T01:02:00Z",
+		.file = "vfs_rw",
+		.rw = "R",
+		.pid = 4194304,
+		.rows = UINT64_MAX,
+		.failed = 1,
+		.bytes = 4096,
+		.lat_ns = 3000,
+		.max_lat_ns = 2000,
+		.segment = 7,
 	};
 	rec_emit();
 	rec = rec_begin(DLT_rollup);
 	*rec = (struct dlt_rollup){
-		.hdr = rec->hdr, .minute = "2026-11-21T01:02:00Z", .file = "cpu", .pid = DLT_NONE, .segment = DLT_NONE,
+		.hdr = rec->hdr,
+		.minute = "2026-11-21T01:02:00Z",
+		.file = "cpu",
+		.pid = DLT_NONE,
+		.segment = DLT_NONE,
 	};
 	memset(rec->hdr.comm, 0, sizeof(rec->hdr.comm));
 	rec_emit();
@@ -824,7 +886,10 @@ static void rows_of_workload(void **state)
 static void rows_of_printed(void **state)
 {
 	static const char *const texts[] = {
-		"epoch 1: loss 0.5\n", "of no phase\n", "\033[1mEpoch 2/3\033[0m\n", "epoch 3: \t\x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8\n",
+		"epoch 1: loss 0.5\n",
+		"of no phase\n",
+		"\033[1mEpoch 2/3\033[0m\n",
+		"epoch 3: \t\x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8\n",
 	};
 
 	decode.printed = printed_new(&config.phases);
@@ -951,10 +1016,12 @@ static void the_sample_trace_could_be_ours(void **state)
 		char header[4096];
 
 		/*
-		 * it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no reclaim, no scheduling, no lines,
-		 * no regions, and no probe on demand, which stacks go with
+		 * it has neither --log nor a mark, all its rows, no extents, no faults, no memory, no reclaim, no
+		 * scheduling, no lines, no regions, and no probe on demand, which stacks go with
 		 */
-		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks || i == DLT_printed || i == DLT_reclaim || i == DLT_regions || i == DLT_rollup || i == DLT_sites || probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
+		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks ||
+		    i == DLT_printed || i == DLT_reclaim || i == DLT_regions || i == DLT_rollup || i == DLT_sites ||
+		    probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';
@@ -967,24 +1034,15 @@ static void the_sample_trace_could_be_ours(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_DECODER(rows_of_bio),
-		WITH_DECODER(rows_of_close),
-		WITH_DECODER(rows_of_create_del),
-		WITH_DECODER(rows_of_files),
-		WITH_DECODER(rows_of_mmap),
-		WITH_DECODER(rows_of_open),
-		WITH_DECODER(rows_of_pids),
-		WITH_DECODER(rows_of_printed),
-		WITH_DECODER(rows_of_rollup),
-		WITH_DECODER(rows_of_sched),
-		WITH_DECODER(rows_of_sched_switch),
-		WITH_DECODER(rows_of_sync),
-		WITH_DECODER(rows_of_time_align),
-		WITH_DECODER(rows_of_vfs_rw),
-		WITH_DECODER(half_a_pair_is_no_row),
-		WITH_DECODER(rows_of_marks),
-		WITH_DECODER(rows_of_workload),
-		cmocka_unit_test(the_sample_trace_could_be_ours),
+		WITH_DECODER(rows_of_bio),           WITH_DECODER(rows_of_close),
+		WITH_DECODER(rows_of_create_del),    WITH_DECODER(rows_of_files),
+		WITH_DECODER(rows_of_mmap),          WITH_DECODER(rows_of_open),
+		WITH_DECODER(rows_of_pids),          WITH_DECODER(rows_of_printed),
+		WITH_DECODER(rows_of_rollup),        WITH_DECODER(rows_of_sched),
+		WITH_DECODER(rows_of_sched_switch),  WITH_DECODER(rows_of_sync),
+		WITH_DECODER(rows_of_time_align),    WITH_DECODER(rows_of_vfs_rw),
+		WITH_DECODER(half_a_pair_is_no_row), WITH_DECODER(rows_of_marks),
+		WITH_DECODER(rows_of_workload),      cmocka_unit_test(the_sample_trace_could_be_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

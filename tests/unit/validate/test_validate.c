@@ -6,17 +6,22 @@
 
 #include "../tree.h"
 
-#define ROW(time, site, old) time "\t1970-01-01T00:00:00.0000000" time "Z\t7\t7\tpython\tmalloc\t0x10\t64\t-\t-\t-\t-\t" site "\t" old "\n"
+#define ROW(time, site, old) \
+	time "\t1970-01-01T00:00:00.0000000" time "Z\t7\t7\tpython\tmalloc\t0x10\t64\t-\t-\t-\t-\t" site "\t" old "\n"
 
 /* Returns what is printed of a trace whose sites.out has lost LOST rows, and an allocation's stack is SITE. */
 static char *printed_of(const char *lost, const char *rows)
 {
 	autofree char *dir = tree_path("t");
-	autofree char *manifest = util_fmt("{ \"tool\": \"dltraced\", \"version\": \"0.1.0\", \"complete\": true, \"probes\": [ "
-					   "{ \"name\": \"alloc\", \"rows\": 2 }, { \"name\": \"sites\", \"rows\": 1, \"lost\": %s, "
-					   "\"lost_by\": { \"ring_full\": %s } } ] }", lost, lost);
-	autofree char *alloc = util_fmt("# dltraced alloc 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tADDR\tSIZE\tOLD_ADDR\tOLD_SIZE\tLIFE_NS\t"
-					"ALLOC_TID\tSITE\tOLD_SITE\n%s", rows);
+	autofree char *manifest =
+		util_fmt("{ \"tool\": \"dltraced\", \"version\": \"0.1.0\", \"complete\": true, \"probes\": [ "
+			 "{ \"name\": \"alloc\", \"rows\": 2 }, { \"name\": \"sites\", \"rows\": 1, \"lost\": %s, "
+			 "\"lost_by\": { \"ring_full\": %s } } ] }",
+			 lost, lost);
+	autofree char *alloc = util_fmt(
+		"# dltraced alloc 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tADDR\tSIZE\tOLD_ADDR\tOLD_SIZE\tLIFE_NS\t"
+		"ALLOC_TID\tSITE\tOLD_SITE\n%s",
+		rows);
 	char *text = NULL;
 	size_t len;
 	FILE *out;
@@ -34,7 +39,8 @@ static char *printed_of(const char *lost, const char *rows)
 
 static void rows_refer_to_sites_that_exist(void **state)
 {
-	autofree char *good = printed_of("0", ROW("20", "1", "-") ROW("21", "-", "1")), *bad = printed_of("0", ROW("20", "1", "-") ROW("21", "2", "-"));
+	autofree char *good = printed_of("0", ROW("20", "1", "-") ROW("21", "-", "1")),
+		      *bad = printed_of("0", ROW("20", "1", "-") ROW("21", "2", "-"));
 	autofree char *old = printed_of("0", ROW("20", "1", "-") ROW("21", "1", "2"));
 	autofree char *lost = printed_of("5", ROW("20", "1", "-") ROW("21", "2", "-"));
 

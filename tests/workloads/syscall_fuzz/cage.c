@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The cage: the calls remove, overwrite and rename what they reach. So they are made where they can reach nothing but a
- * file system of their own: one mount, in its own mount namespace, without devices, /proc and network, by a user without
- * rights. Each of these is checked before the first call; if one is missing, the program ends.
+ * file system of their own: one mount, in its own mount namespace, without devices, /proc and network, by a user
+ * without rights. Each of these is checked before the first call; if one is missing, the program ends.
  */
 #include "fuzz.h"
 
@@ -79,7 +79,8 @@ static void cage_check(const char token[16], dev_t outside, dev_t inside, int mo
 
 static void rights_drop(void)
 {
-	const struct rlimit size = { 8 << 20, 8 << 20 }, files = { 1024, 1024 }, none = { 0, 0 }, locked = { 64 << 20, 64 << 20 };
+	const struct rlimit size = { 8 << 20, 8 << 20 }, files = { 1024, 1024 }, none = { 0, 0 },
+			    locked = { 64 << 20, 64 << 20 };
 
 	setrlimit(RLIMIT_MEMLOCK, &locked); /* rings and their buffers count against it before Linux 5.12 */
 	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
@@ -108,7 +109,8 @@ void cage_enter(const char *dir)
 	if (chdir(dir) < 0 || stat(".", &inside) < 0 || stat("..", &parent) < 0)
 		die(dir);
 	refuse(inside.st_dev == outside.st_dev || inside.st_dev == parent.st_dev, "DIR is no mount point");
-	if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		die("namespaces");
 	if (mount(NULL, ".", NULL, MS_REMOUNT | MS_BIND | MS_NODEV | MS_NOSUID | MS_NOEXEC, NULL) < 0)
 		die("mount -o nodev");

@@ -38,8 +38,8 @@ long open_flags(struct worker *w)
 	long flags = PICK(w, O_RDONLY, O_RDONLY, O_WRONLY, O_RDWR, O_RDWR, O_RDWR, 3);
 
 	flags |= one_in(w, 3) ? O_CREAT : 0;
-	flags |= PICK(w, 0, 0, 0, O_EXCL, O_TRUNC, O_APPEND, O_DIRECT, O_PATH, O_PATH | O_NOFOLLOW, O_NOFOLLOW, O_DIRECTORY,
-		      O_CLOEXEC, O_SYNC, O_DSYNC, O_TMPFILE, O_NOATIME, O_NOCTTY, O_ASYNC, 1 << 30,
+	flags |= PICK(w, 0, 0, 0, O_EXCL, O_TRUNC, O_APPEND, O_DIRECT, O_PATH, O_PATH | O_NOFOLLOW, O_NOFOLLOW,
+		      O_DIRECTORY, O_CLOEXEC, O_SYNC, O_DSYNC, O_TMPFILE, O_NOATIME, O_NOCTTY, O_ASYNC, 1 << 30,
 		      O_TMPFILE | O_PATH, 0100000, O_EXCL | O_TMPFILE);
 	return flags | O_NONBLOCK;
 }
@@ -100,7 +100,8 @@ long vector_any(struct worker *w, long *n)
 	*n = PICK(w, 0, 1, 2, 3, 8, 9, 17, 100);
 	for (long i = 0; i < *n; i++) {
 		iov[i] = (struct iovec){ .iov_base = (void *)buffer_any(w),
-					 .iov_len = (size_t)(one_in(w, 40) ? length_any(w) : PICK(w, 0, 1, 10, 100, 511)) };
+					 .iov_len = (size_t)(one_in(w, 40) ? length_any(w) :
+									     PICK(w, 0, 1, 10, 100, 511)) };
 		sum = (int64_t)((uint64_t)sum + iov[i].iov_len);
 	}
 	if (one_in(w, 25)) {
@@ -117,16 +118,28 @@ long vector_any(struct worker *w, long *n)
 static void rw_vector(struct worker *w)
 {
 	const long fd = fd_any(w), at = offset_any(w);
-	const long flags = PICK(w, 0, 0, RWF_APPEND, RWF_DSYNC, RWF_SYNC, RWF_NOWAIT, RWF_HIPRI, 1 << 20, RWF_APPEND | RWF_SYNC);
+	const long flags =
+		PICK(w, 0, 0, RWF_APPEND, RWF_DSYNC, RWF_SYNC, RWF_NOWAIT, RWF_HIPRI, 1 << 20, RWF_APPEND | RWF_SYNC);
 	long n, iov = vector_any(w, &n);
 
 	switch (pick(w, 6)) {
-	case 0: CALL(w, readv, fd, iov, n); break;
-	case 1: CALL(w, writev, fd, iov, n); break;
-	case 2: CALL(w, preadv, fd, iov, n, at, 0); break;
-	case 3: CALL(w, pwritev, fd, iov, n, at, 0); break;
-	case 4: CALL(w, preadv2, fd, iov, n, one_in(w, 3) ? -1 : at, 0, flags); break;
-	default: CALL(w, pwritev2, fd, iov, n, one_in(w, 3) ? -1 : at, 0, flags);
+	case 0:
+		CALL(w, readv, fd, iov, n);
+		break;
+	case 1:
+		CALL(w, writev, fd, iov, n);
+		break;
+	case 2:
+		CALL(w, preadv, fd, iov, n, at, 0);
+		break;
+	case 3:
+		CALL(w, pwritev, fd, iov, n, at, 0);
+		break;
+	case 4:
+		CALL(w, preadv2, fd, iov, n, one_in(w, 3) ? -1 : at, 0, flags);
+		break;
+	default:
+		CALL(w, pwritev2, fd, iov, n, one_in(w, 3) ? -1 : at, 0, flags);
 	}
 }
 
@@ -138,11 +151,20 @@ void deed_rw(struct worker *w)
 	if (one_in(w, 4))
 		lseek((int)fd, PICK(w, 0, 1, 5000, 100000), PICK(w, SEEK_SET, SEEK_END));
 	switch (pick(w, 6)) {
-	case 0: CALL(w, read, fd, at, n); break;
-	case 1: CALL(w, write, fd, at, n); break;
-	case 2: CALL(w, pread64, fd, at, n, offset_any(w)); break;
-	case 3: CALL(w, pwrite64, fd, at, n, offset_any(w)); break;
-	default: rw_vector(w);
+	case 0:
+		CALL(w, read, fd, at, n);
+		break;
+	case 1:
+		CALL(w, write, fd, at, n);
+		break;
+	case 2:
+		CALL(w, pread64, fd, at, n, offset_any(w));
+		break;
+	case 3:
+		CALL(w, pwrite64, fd, at, n, offset_any(w));
+		break;
+	default:
+		rw_vector(w);
 	}
 }
 
@@ -176,7 +198,8 @@ static void pipe_fill(struct worker *w)
 void deed_copy(struct worker *w)
 {
 	const unsigned int which = pick(w, 3), pipes = which == 1 ? pick(w, 4) : 0;
-	const long in = pipes & 1 ? pipe_any(w, O_RDONLY) : fd_any(w), out = pipes & 2 ? pipe_any(w, O_WRONLY) : fd_any(w);
+	const long in = pipes & 1 ? pipe_any(w, O_RDONLY) : fd_any(w),
+		   out = pipes & 2 ? pipe_any(w, O_WRONLY) : fd_any(w);
 	const long n = length_any(w);
 	const long in_at = pipes & 1 ? 0 : position_any(w, 0), out_at = which && !(pipes & 2) ? position_any(w, 1) : 0;
 
@@ -212,7 +235,8 @@ static void map_drop(struct worker *w, long at, long len)
 static void map_new(struct worker *w)
 {
 	long flags = PICK(w, MAP_SHARED, MAP_PRIVATE, MAP_PRIVATE, MAP_SHARED_VALIDATE, 0);
-	const long prot = PICK(w, PROT_READ, PROT_READ | PROT_WRITE, PROT_NONE, PROT_WRITE, PROT_READ | PROT_EXEC, 1 << 10);
+	const long prot =
+		PICK(w, PROT_READ, PROT_READ | PROT_WRITE, PROT_NONE, PROT_WRITE, PROT_READ | PROT_EXEC, 1 << 10);
 	const long off = one_in(w, 12) ? offset_any(w) : PAGE * (long)pick(w, 4), len = pages_any(w);
 	long at = 0;
 
@@ -230,14 +254,17 @@ static void map_advise(struct worker *w)
 	const long at = one_in(w, 12) ? PICK(w, 0, 1, 0x7fffffffe000L, -PAGE, INT64_MIN + PAGE) : place_any(w);
 	const long len = one_in(w, 12) ? PICK(w, 0, -1, -PAGE) : PICK(w, 1, PAGE, 2 * PAGE, 5000, 16 * PAGE);
 
-	CALL(w, madvise, at, len, one_in(w, 12) ? PICK(w, 5, 7, 99, 102, -1, 1L << 32 | MADV_DONTNEED) :
-			 one_in(w, 2) ? PICK(w, 0, 1, 2, 3, 4) : 8 + (long)pick(w, 18));
+	CALL(w, madvise, at, len,
+	     one_in(w, 12) ? PICK(w, 5, 7, 99, 102, -1, 1L << 32 | MADV_DONTNEED) :
+	     one_in(w, 2)  ? PICK(w, 0, 1, 2, 3, 4) :
+			     8 + (long)pick(w, 18));
 }
 
 /* Moves the end of the heap, never to below where it was at first. */
 static void heap_move(struct worker *w)
 {
-	const long to = one_in(w, 8) ? PICK(w, 1, -1, 1L << 62, INT64_MIN + 2) : w->heap + PAGE * (long)pick(w, 32) + PICK(w, 0, 0, 1, 100);
+	const long to = one_in(w, 8) ? PICK(w, 1, -1, 1L << 62, INT64_MIN + 2) :
+				       w->heap + PAGE * (long)pick(w, 32) + PICK(w, 0, 0, 1, 100);
 	long end;
 
 	w->notes.how[1] = w->sole;
@@ -253,19 +280,29 @@ void deed_map(struct worker *w)
 	long ret;
 
 	switch (pick(w, 7)) {
-	case 0: CALL(w, munmap, one_in(w, 20) ? -PAGE : at, len); break;
-	case 1: CALL(w, msync, one_in(w, 20) ? address_bad(w) : at, len, PICK(w, MS_SYNC, MS_ASYNC, MS_INVALIDATE, 64)); break;
+	case 0:
+		CALL(w, munmap, one_in(w, 20) ? -PAGE : at, len);
+		break;
+	case 1:
+		CALL(w, msync, one_in(w, 20) ? address_bad(w) : at, len, PICK(w, MS_SYNC, MS_ASYNC, MS_INVALIDATE, 64));
+		break;
 	case 2:
 		if (one_in(w, 2)) {
-			CALL(w, mremap, at, PICK(w, PAGE, 2 * PAGE, 0), len, MREMAP_MAYMOVE | MREMAP_FIXED, place_any(w));
+			CALL(w, mremap, at, PICK(w, PAGE, 2 * PAGE, 0), len, MREMAP_MAYMOVE | MREMAP_FIXED,
+			     place_any(w));
 			break;
 		}
 		ret = CALL(w, mremap, at, PICK(w, PAGE, 2 * PAGE, 0), len, flags, 0);
 		map_drop(w, ret, len);
 		break;
-	case 3: map_advise(w); break;
-	case 4: heap_move(w); break;
-	default: map_new(w);
+	case 3:
+		map_advise(w);
+		break;
+	case 4:
+		heap_move(w);
+		break;
+	default:
+		map_new(w);
 	}
 }
 
@@ -273,7 +310,8 @@ void deed_map(struct worker *w)
 
 long size_any(struct worker *w)
 {
-	return one_in(w, 12) ? PICK(w, -1, INT64_MIN + 2, INT64_MAX) : PICK(w, 0, 1, 100, PAGE, 10000, 200000, 9L << 20);
+	return one_in(w, 12) ? PICK(w, -1, INT64_MIN + 2, INT64_MAX) :
+			       PICK(w, 0, 1, 100, PAGE, 10000, 200000, 9L << 20);
 }
 
 void deed_sync(struct worker *w)
@@ -281,15 +319,28 @@ void deed_sync(struct worker *w)
 	const long fd = fd_any(w), at = offset_any(w);
 
 	switch (pick(w, 8)) {
-	case 0: CALL(w, fsync, fd); break;
-	case 1: CALL(w, fdatasync, fd); break;
-	case 2: CALL(w, sync_file_range, fd, at, size_any(w), PICK(w, 1, 2, 4, 7, 0, 8)); break;
-	case 3: CALL(w, syncfs, one_in(w, 8) ? fd : PICK(w, -1, 1023)); break;
-	case 4: CALL(w, truncate, name_any(w, 0, NULL), size_any(w)); break;
-	case 5: CALL(w, ftruncate, fd, size_any(w)); break;
+	case 0:
+		CALL(w, fsync, fd);
+		break;
+	case 1:
+		CALL(w, fdatasync, fd);
+		break;
+	case 2:
+		CALL(w, sync_file_range, fd, at, size_any(w), PICK(w, 1, 2, 4, 7, 0, 8));
+		break;
+	case 3:
+		CALL(w, syncfs, one_in(w, 8) ? fd : PICK(w, -1, 1023));
+		break;
+	case 4:
+		CALL(w, truncate, name_any(w, 0, NULL), size_any(w));
+		break;
+	case 5:
+		CALL(w, ftruncate, fd, size_any(w));
+		break;
 	default:
-		CALL(w, fallocate, fd, PICK(w, 0, FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-					    FALLOC_FL_ZERO_RANGE, FALLOC_FL_COLLAPSE_RANGE, FALLOC_FL_INSERT_RANGE, 1 << 20),
+		CALL(w, fallocate, fd,
+		     PICK(w, 0, FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, FALLOC_FL_ZERO_RANGE,
+			  FALLOC_FL_COLLAPSE_RANGE, FALLOC_FL_INSERT_RANGE, 1 << 20),
 		     one_in(w, 2) ? at : PAGE * (long)pick(w, 3), size_any(w));
 	}
 }
@@ -317,10 +368,18 @@ static void name_two(struct worker *w)
 	for (unsigned int i = 0; i < 2; i++)
 		path[i] = name_any(w, i, plain ? NULL : &dir[i]);
 	switch (which) {
-	case 0: CALL(w, rename, path[0], path[1]); break;
-	case 1: CALL(w, link, path[0], path[1]); break;
-	case 2: CALL(w, renameat, dir[0], path[0], dir[1], path[1]); break;
-	case 3: CALL(w, linkat, dir[0], path[0], dir[1], path[1], PICK(w, 0, 0, AT_SYMLINK_FOLLOW, AT_EMPTY_PATH, 1)); break;
+	case 0:
+		CALL(w, rename, path[0], path[1]);
+		break;
+	case 1:
+		CALL(w, link, path[0], path[1]);
+		break;
+	case 2:
+		CALL(w, renameat, dir[0], path[0], dir[1], path[1]);
+		break;
+	case 3:
+		CALL(w, linkat, dir[0], path[0], dir[1], path[1], PICK(w, 0, 0, AT_SYMLINK_FOLLOW, AT_EMPTY_PATH, 1));
+		break;
 	default:
 		CALL(w, renameat2, dir[0], path[0], dir[1], path[1],
 		     PICK(w, 0, RENAME_NOREPLACE, RENAME_EXCHANGE, RENAME_EXCHANGE, RENAME_EXCHANGE | RENAME_NOREPLACE,
@@ -350,14 +409,22 @@ void deed_name(struct worker *w)
 	long dirfd, path, text;
 
 	switch (pick(w, 12)) {
-	case 0: CALL(w, mkdir, name_any(w, 0, NULL), 0700); break;
+	case 0:
+		CALL(w, mkdir, name_any(w, 0, NULL), 0700);
+		break;
 	case 1:
 		path = name_any(w, 0, &dirfd);
 		CALL(w, mkdirat, dirfd, path, mode | 0700);
 		break;
-	case 2: node_make(w); break;
-	case 3: CALL(w, rmdir, name_any(w, 0, NULL)); break;
-	case 4: CALL(w, unlink, name_any(w, 0, NULL)); break;
+	case 2:
+		node_make(w);
+		break;
+	case 3:
+		CALL(w, rmdir, name_any(w, 0, NULL));
+		break;
+	case 4:
+		CALL(w, unlink, name_any(w, 0, NULL));
+		break;
 	case 5:
 		path = name_any(w, 0, &dirfd);
 		CALL(w, unlinkat, dirfd, path, PICK(w, 0, 0, AT_REMOVEDIR, 1));
@@ -372,6 +439,7 @@ void deed_name(struct worker *w)
 		path = name_any(w, 0, &dirfd);
 		CALL(w, symlinkat, text, dirfd, path);
 		break;
-	default: name_two(w);
+	default:
+		name_two(w);
 	}
 }

@@ -31,7 +31,9 @@ struct life life_of(int fd)
 
 	if (fstat(fd, &st) < 0)
 		return (struct life){};
-	return (struct life){ .dev = st.st_dev, .ino = st.st_ino, .mode = st.st_mode, .handle = handle_hash(fd, "", AT_EMPTY_PATH) };
+	return (struct life){
+		.dev = st.st_dev, .ino = st.st_ino, .mode = st.st_mode, .handle = handle_hash(fd, "", AT_EMPTY_PATH)
+	};
 }
 
 /* Returns the file at PATH, found without calls that are recorded. */
@@ -41,7 +43,9 @@ struct life life_at(int dirfd, const char *path, bool follow)
 
 	if (fstatat(dirfd, path, &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
 		return (struct life){};
-	return (struct life){ .dev = st.st_dev, .ino = st.st_ino, .mode = st.st_mode,
+	return (struct life){ .dev = st.st_dev,
+			      .ino = st.st_ino,
+			      .mode = st.st_mode,
 			      .handle = handle_hash(dirfd, path, follow ? AT_SYMLINK_FOLLOW : 0) };
 }
 
@@ -121,14 +125,14 @@ long address_bad(struct worker *w)
 }
 
 static const char *const names[] = {
-	"a", "a", "a", "b", "b", "c", "k", "k/a", "k/b", "l", "l/a", "s", "s", "k/s",
-	"", ".", "k/..", "k/../a", "./a", "k//a", "none/x", "a/x", "k/", "a b\t\n", "\xff\xfe#\"", "?", "-",
+	"a", "a", "a",    "b",      "b",   "c",    "k",      "k/a", "k/b", "l",       "l/a",         "s", "s", "k/s",
+	"",  ".", "k/..", "k/../a", "./a", "k//a", "none/x", "a/x", "k/",  "a b\t\n", "\xff\xfe#\"", "?", "-",
 };
 #define SHORT_NAMES (sizeof(names) / sizeof(names[0]))
 
 /*
- * A name in the worker's folder, by the folder's descriptor, from the working directory, or from the root; or an invalid
- * one. It is noted for the next call.
+ * A name in the worker's folder, by the folder's descriptor, from the working directory, or from the root; or an
+ * invalid one. It is noted for the next call.
  */
 long name_any(struct worker *w, unsigned int i, long *dirfd)
 {

@@ -55,29 +55,32 @@ _Static_assert(sizeof(long) == 8, "64-bit only: positions are passed in one regi
 #endif
 
 /* Each call, and which of its arguments are descriptors: of its file, and of a second one; -1: none. */
-#define CALLS(X)                                                                                            \
-	X(brk, -1, -1) X(close, 0, -1) X(close_range, -1, -1) X(copy_file_range, 0, 2) X(creat, -1, -1)      \
-	X(fallocate, 0, -1) X(fdatasync, 0, -1) X(fsync, 0, -1) X(ftruncate, 0, -1) X(io_submit, -1, -1)     \
-	X(link, -1, -1) X(linkat, 0, 2) X(madvise, -1, -1) X(mkdir, -1, -1) X(mkdirat, 0, -1) X(mknod, -1, -1) X(mknodat, 0, -1) X(mmap, 4, -1)  \
-	X(mremap, -1, -1) X(msync, -1, -1) X(munmap, -1, -1) X(open, -1, -1) X(openat, -1, 0)                \
-	X(openat2, -1, 0) X(pread64, 0, -1) X(preadv, 0, -1) X(preadv2, 0, -1) X(pwrite64, 0, -1)            \
-	X(pwritev, 0, -1) X(pwritev2, 0, -1) X(read, 0, -1) X(readv, 0, -1) X(rename, -1, -1)                \
-	X(renameat, 0, 2) X(renameat2, 0, 2) X(rmdir, -1, -1) X(sendfile, 1, 0) X(splice, 0, 2)              \
+/* clang-format off */
+#define CALLS(X) \
+	X(brk, -1, -1) X(close, 0, -1) X(close_range, -1, -1) X(copy_file_range, 0, 2) X(creat, -1, -1) \
+	X(fallocate, 0, -1) X(fdatasync, 0, -1) X(fsync, 0, -1) X(ftruncate, 0, -1) X(io_submit, -1, -1) \
+	X(link, -1, -1) X(linkat, 0, 2) X(madvise, -1, -1) X(mkdir, -1, -1) X(mkdirat, 0, -1) X(mknod, -1, -1) X(mknodat, 0, -1) X(mmap, 4, -1) \
+	X(mremap, -1, -1) X(msync, -1, -1) X(munmap, -1, -1) X(open, -1, -1) X(openat, -1, 0) \
+	X(openat2, -1, 0) X(pread64, 0, -1) X(preadv, 0, -1) X(preadv2, 0, -1) X(pwrite64, 0, -1) \
+	X(pwritev, 0, -1) X(pwritev2, 0, -1) X(read, 0, -1) X(readv, 0, -1) X(rename, -1, -1) \
+	X(renameat, 0, 2) X(renameat2, 0, 2) X(rmdir, -1, -1) X(sendfile, 1, 0) X(splice, 0, 2) \
 	X(symlink, -1, -1) X(symlinkat, 1, -1) X(sync_file_range, 0, -1) X(syncfs, 0, -1) X(truncate, -1, -1) \
 	X(unlink, -1, -1) X(unlinkat, 0, -1) X(write, 0, -1) X(writev, 0, -1)
 
 /* As above, each request of io_uring, with its operation, and each of libaio, with its IOCB_CMD_*. */
-#define RING_OPS(X)                                                                                             \
-	X(close, OP_CLOSE, 0, -1) X(fallocate, OP_FALLOCATE, 0, -1) X(fdatasync, OP_FSYNC, 0, -1)               \
-	X(fsync, OP_FSYNC, 0, -1) X(ftruncate, OP_FTRUNCATE, 0, -1) X(linkat, OP_LINKAT, 0, 2)                  \
-	X(mkdirat, OP_MKDIRAT, 0, -1) X(openat, OP_OPENAT, -1, 0) X(openat2, OP_OPENAT2, -1, 0)                 \
-	X(read, OP_READ, 0, -1) X(read_fixed, OP_READ_FIXED, 0, -1)                                             \
-	X(read_multishot, OP_READ_MULTISHOT, 0, -1) X(readv, OP_READV, 0, -1)                                   \
-	X(readv_fixed, OP_READV_FIXED, 0, -1) X(renameat, OP_RENAMEAT, 0, 2) X(splice, OP_SPLICE, 0, 2)         \
-	X(symlinkat, OP_SYMLINKAT, 1, -1) X(sync_file_range, OP_SYNC_FILE_RANGE, 0, -1)                         \
-	X(tee, OP_TEE, 0, 2) X(unlinkat, OP_UNLINKAT, 0, -1) X(write, OP_WRITE, 0, -1)                          \
-	X(write_fixed, OP_WRITE_FIXED, 0, -1) X(writev, OP_WRITEV, 0, -1)                                       \
+#define RING_OPS(X) \
+	X(close, OP_CLOSE, 0, -1) X(fallocate, OP_FALLOCATE, 0, -1) X(fdatasync, OP_FSYNC, 0, -1) \
+	X(fsync, OP_FSYNC, 0, -1) X(ftruncate, OP_FTRUNCATE, 0, -1) X(linkat, OP_LINKAT, 0, 2) \
+	X(mkdirat, OP_MKDIRAT, 0, -1) X(openat, OP_OPENAT, -1, 0) X(openat2, OP_OPENAT2, -1, 0) \
+	X(read, OP_READ, 0, -1) X(read_fixed, OP_READ_FIXED, 0, -1) \
+	X(read_multishot, OP_READ_MULTISHOT, 0, -1) X(readv, OP_READV, 0, -1) \
+	X(readv_fixed, OP_READV_FIXED, 0, -1) X(renameat, OP_RENAMEAT, 0, 2) X(splice, OP_SPLICE, 0, 2) \
+	X(symlinkat, OP_SYMLINKAT, 1, -1) X(sync_file_range, OP_SYNC_FILE_RANGE, 0, -1) \
+	X(tee, OP_TEE, 0, 2) X(unlinkat, OP_UNLINKAT, 0, -1) X(write, OP_WRITE, 0, -1) \
+	X(write_fixed, OP_WRITE_FIXED, 0, -1) X(writev, OP_WRITEV, 0, -1) \
 	X(writev_fixed, OP_WRITEV_FIXED, 0, -1)
+/* clang-format on */
+
 #define AIO_OPS(X) X(pread, 0) X(pwrite, 1) X(fsync, 2) X(fdsync, 3) X(preadv, 7) X(pwritev, 8)
 
 enum func {
@@ -85,12 +88,12 @@ enum func {
 	CALLS(X)
 #undef X
 #define X(name, op, fd, fd2) F_ring_##name,
-	RING_OPS(X)
+		RING_OPS(X)
 #undef X
 #define X(name, op) F_aio_##name,
-	AIO_OPS(X)
+			AIO_OPS(X)
 #undef X
-	F_NR,
+				F_NR,
 };
 
 extern const struct func_info {
@@ -115,7 +118,8 @@ struct text {
 };
 
 /*
- * Does a request have a completion? One without has the RET 0 or -ECANCELED; or the kernel's reason for refusing the chain.
+ * Does a request have a completion? One without has the RET 0 or -ECANCELED; or the kernel's reason for refusing the
+ * chain.
  */
 enum silent { REPORTED, SILENT, SILENT_OR_REFUSED };
 
@@ -125,9 +129,10 @@ struct record {
 	uint64_t start_ns, end_ns;
 	int64_t ret; /* or -errno */
 	int64_t args[6];
-	int64_t bytes;	    /* sum of a vector's lengths */
-	int64_t how[2];	    /* flags and mode of openat2; of brk the heap's end before it, and whether no other thread moves it */
-	int64_t before[2];  /* positions of the files before the call, by pointer or lseek(2) */
+	int64_t bytes; /* sum of a vector's lengths */
+	int64_t how[2]; /* flags and mode of openat2; of brk the heap's end before it, and whether no other thread moves
+			   it */
+	int64_t before[2]; /* positions of the files before the call, by pointer or lseek(2) */
 	int64_t after[2];
 	struct life lives[2];
 	struct text texts[2];
@@ -151,8 +156,8 @@ struct notes {
 
 /* A descriptor of this worker alone; no other thread with the same table uses the number. */
 struct fd {
-	int fd;	     /* -1: free */
-	bool kept;   /* is never closed: the worker's folder, pipes */
+	int fd; /* -1: free */
+	bool kept; /* is never closed: the worker's folder, pipes */
 	bool shared; /* another process has the same open file */
 	struct life life;
 };
@@ -166,23 +171,23 @@ struct worker {
 	int dir_fd, sock[2];
 	struct notes notes;
 	struct record *running; /* the call in flight */
-	struct worker *spare;	/* for a child */
-	bool apart;		/* its table differs from the one of its process's first thread */
-	unsigned int depth;	/* level of its process below the first one */
-	unsigned int made;	/* number of calls */
-	char *arena;		/* for mappings */
-	long heap;		/* the end of its process's heap before its calls: below it lies what libc uses */
-	bool sole;		/* no other thread has its memory */
-	char *stack;		/* STACK bytes for its thread, and as many for a child */
-	char *buf;		/* BUF bytes; the memory after them is not readable */
+	struct worker *spare; /* for a child */
+	bool apart; /* its table differs from the one of its process's first thread */
+	unsigned int depth; /* level of its process below the first one */
+	unsigned int made; /* number of calls */
+	char *arena; /* for mappings */
+	long heap; /* the end of its process's heap before its calls: below it lies what libc uses */
+	bool sole; /* no other thread has its memory */
+	char *stack; /* STACK bytes for its thread, and as many for a child */
+	char *buf; /* BUF bytes; the memory after them is not readable */
 	struct iovec vector[128];
 	char path_bufs[PATHS][5120];
 	unsigned int next_path;
-	bool batching;		/* requests are being put together: reads may overwrite buf before the kernel has seen all
-				 * of them */
+	bool batching; /* requests are being put together: reads may overwrite buf before the kernel has seen all
+			* of them */
 	struct ring *rings[RING_KINDS]; /* NULL: the kernel has none of the kind */
-	struct ring *ring;	/* the one in use; NULL: there are none */
-	unsigned long aio;	/* libaio's context, 0: none */
+	struct ring *ring; /* the one in use; NULL: there are none */
+	unsigned long aio; /* libaio's context, 0: none */
 };
 
 #define BUF 65536L
@@ -242,7 +247,7 @@ long size_any(struct worker *w);
 long vector_any(struct worker *w, long *n);
 
 /* ring.c */
-#define PROC_FD 901	      /* the folder /proc, until the rings are made */
+#define PROC_FD 901 /* the folder /proc, until the rings are made */
 void rings_begin(struct worker *w); /* before the first call; the tally omits its calls */
 void rings_files(struct worker *w); /* once the worker has its folder and sockets */
 void rings_print_lacks(FILE *f);

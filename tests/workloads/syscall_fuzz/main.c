@@ -23,13 +23,13 @@
  * completion, as it or an earlier one of its chain asked for that: RET is 0 where that shows that it succeeded, else
  * -ECANCELED; 2 where the kernel has refused one of the chain, which has an error of its own. A multishot read has a
  * line for each completion. BYTES is the sum of a vector, where the kernel can read it. HOW are flags and mode of
- * open_how; of a read or write of io_uring the first is the file's size before it. Of brk the first is the end of the heap before
- * it, the second 1 where no other thread moves that. BEFORE and AFTER are the file's position, as the call was given it or by
- * lseek(2), negative where it has none. LIFE, MODE, F_FLAGS: which file it was by what the program knows of its
- * descriptors, DEVICE:INODE:HANDLE of stat(2) and name_to_handle_at(2) (where there is a generation), its mode, its
- * flags by fcntl(2). For an open it is the file that was opened; where it failed and was to make one, what is at that
- * name all the same. The second one is the folder. TEXT is a path that was passed, LENGTH:HEX; of a longer one the last
- * byte is repeated. ARG0 of a request on one of a ring's own files is -, as that has no descriptor; of a
+ * open_how; of a read or write of io_uring the first is the file's size before it. Of brk the first is the end of the
+ * heap before it, the second 1 where no other thread moves that. BEFORE and AFTER are the file's position, as the call
+ * was given it or by lseek(2), negative where it has none. LIFE, MODE, F_FLAGS: which file it was by what the program
+ * knows of its descriptors, DEVICE:INODE:HANDLE of stat(2) and name_to_handle_at(2) (where there is a generation), its
+ * mode, its flags by fcntl(2). For an open it is the file that was opened; where it failed and was to make one, what is
+ * at that name all the same. The second one is the folder. TEXT is a path that was passed, LENGTH:HEX; of a longer one
+ * the last byte is repeated. ARG0 of a request on one of a ring's own files is -, as that has no descriptor; of a
  * splice also ARG2.
  */
 #include "fuzz.h"
@@ -60,13 +60,27 @@ void die(const char *what)
 void deed_any(struct worker *w)
 {
 	switch (pick(w, 32)) {
-	case 0 ... 5: deed_open(w); break;
-	case 6 ... 8: deed_descriptor(w); break;
-	case 9 ... 15: deed_rw(w); break;
-	case 16 ... 17: deed_copy(w); break;
-	case 18 ... 20: deed_map(w); break;
-	case 21 ... 22: deed_sync(w); break;
-	case 23 ... 30: deed_name(w); break;
+	case 0 ... 5:
+		deed_open(w);
+		break;
+	case 6 ... 8:
+		deed_descriptor(w);
+		break;
+	case 9 ... 15:
+		deed_rw(w);
+		break;
+	case 16 ... 17:
+		deed_copy(w);
+		break;
+	case 18 ... 20:
+		deed_map(w);
+		break;
+	case 21 ... 22:
+		deed_sync(w);
+		break;
+	case 23 ... 30:
+		deed_name(w);
+		break;
 	default:
 		if (one_in(w, 4))
 			deed_process(w);
@@ -180,7 +194,8 @@ static void run(uint64_t seed)
 
 	workers = mapped(2 * PROCESSES * THREADS_MAX * sizeof(*workers), MAP_SHARED);
 	for (unsigned int p = 0; p < processes; p++) {
-		const unsigned int threads = processes == 1 ? 1 : (unsigned int)(random_next(&seed) >> 32) % THREADS_MAX + 1;
+		const unsigned int threads =
+			processes == 1 ? 1 : (unsigned int)(random_next(&seed) >> 32) % THREADS_MAX + 1;
 
 		snprintf(dir, sizeof(dir), "/p%u", p);
 		if (mkdir(dir, 0700) < 0)
@@ -221,11 +236,20 @@ int main(int argc, char **argv)
 	calls_each = 10000;
 	while ((o = getopt(argc, argv, "1n:s:T:")) != -1)
 		switch (o) {
-		case '1': processes = 1; break;
-		case 'n': calls_each = (unsigned int)strtoul(optarg, NULL, 10); break;
-		case 's': seed = strtoull(optarg, NULL, 10); break;
-		case 'T': path = optarg; break;
-		default: return 2;
+		case '1':
+			processes = 1;
+			break;
+		case 'n':
+			calls_each = (unsigned int)strtoul(optarg, NULL, 10);
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 10);
+			break;
+		case 'T':
+			path = optarg;
+			break;
+		default:
+			return 2;
 		}
 	if (argc - optind != 1 || !path) {
 		fputs("usage: syscall_fuzz [-1] [-n CALLS] [-s SEED] -T TALLY DIR\n", stderr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Reads of io_uring that go on until something ends them (IORING_OP_READ_MULTISHOT), into buffers that the kernel
- * chooses: each of their completions is a read. What gives and takes buffers, and what cancels, is no request of a file.
+ * chooses: each of their completions is a read. What gives and takes buffers, and what cancels, is no request of a
+ * file.
  */
 #include "fuzz.h"
 
@@ -69,8 +70,11 @@ static struct record *read_begin(struct worker *w, const struct source *s, bool 
 	struct sqe *sqe = ring_next(w->ring);
 	struct record *r;
 
-	*sqe = (struct sqe){ .op = (uint8_t)funcs[F_ring_read_multishot].nr, .user_data = NAME, .fd = s->slot ? SLOT_SOCKET : s->in };
-	sqe->flags = (uint8_t)((s->slot ? SQE_FIXED_FILE : 0) | (one_in(w, 4) ? SQE_ASYNC : 0) | (buffers ? SQE_BUFFER_SELECT : 0));
+	*sqe = (struct sqe){ .op = (uint8_t)funcs[F_ring_read_multishot].nr,
+			     .user_data = NAME,
+			     .fd = s->slot ? SLOT_SOCKET : s->in };
+	sqe->flags = (uint8_t)((s->slot ? SQE_FIXED_FILE : 0) | (one_in(w, 4) ? SQE_ASYNC : 0) |
+			       (buffers ? SQE_BUFFER_SELECT : 0));
 	sqe->off = (uint64_t)(one_in(w, 4) && !s->ours ? offset_any(w) : -1);
 	sqe->len = one_in(w, 20) ? 100 : 0; /* refused: the buffer gives the length */
 	sqe->buf = GROUP;
@@ -123,7 +127,9 @@ static void read_cancel(struct worker *w, const struct record *r)
 
 static void buffers_give(struct worker *w, unsigned int n, uint32_t size)
 {
-	const struct sqe sqe = { .op = OP_PROVIDE_BUFFERS, .fd = (int)n, .addr = (uint64_t)w->buf, .len = size, .buf = GROUP };
+	const struct sqe sqe = {
+		.op = OP_PROVIDE_BUFFERS, .fd = (int)n, .addr = (uint64_t)w->buf, .len = size, .buf = GROUP
+	};
 
 	if (ring_alone(w->ring, sqe) < 0)
 		die("buffers");

@@ -3,9 +3,9 @@
  * Requests of io_uring and of libaio, a few at once. The tally does not have the system calls that carry them; it has
  * each request, in the order in which the kernel has ended them.
  *
- * Requests of a batch run in any order, so no two of them are about one file, and at most one is about names; those of a
- * chain run one after the other. A worker with a ring never leaves its table of descriptors: the kernel's own threads,
- * which do some of its requests, would stay in it.
+ * Requests of a batch run in any order, so no two of them are about one file, and at most one is about names; those of
+ * a chain run one after the other. A worker with a ring never leaves its table of descriptors: the kernel's own
+ * threads, which do some of its requests, would stay in it.
  */
 #include "fuzz.h"
 
@@ -29,8 +29,8 @@ struct request {
 	struct record *r;
 	struct life lives[2];
 	int fds[2]; /* -1: none */
-	bool over;  /* closes its first file */
-	bool slot;  /* opens or closes in SLOT_FREE */
+	bool over; /* closes its first file */
+	bool slot; /* opens or closes in SLOT_FREE */
 	uint8_t flags; /* SQE_* */
 	bool ended;
 };
@@ -39,7 +39,7 @@ static struct batch {
 	unsigned int n, nr; /* nr: of the next batch */
 	bool chain, vector;
 	bool named, over; /* one request is about names, one closes a descriptor, perhaps of a name's folder */
-	bool slot;	  /* one request is about SLOT_FREE */
+	bool slot; /* one request is about SLOT_FREE */
 	struct request all[BATCH];
 	struct open_how how[BATCH];
 } batches[PROCESSES * THREADS_MAX];
@@ -79,7 +79,8 @@ static void request_file(struct worker *w, struct request *q, unsigned int i, lo
 		q->lives[i] = known->life;
 }
 
-static struct record *request_add(struct worker *w, struct sqe *sqe, enum func f, long fd, bool over, const long args[6])
+static struct record *request_add(struct worker *w, struct sqe *sqe, enum func f, long fd, bool over,
+				  const long args[6])
 {
 	struct batch *b = batch_of(w);
 	struct request *q = &b->all[b->n];
@@ -139,8 +140,8 @@ static bool is_known(enum func f)
 
 static bool ring_rw(struct worker *w, struct sqe *sqe)
 {
-	static const enum func which[] = { F_ring_read,	  F_ring_write,	 F_ring_read_fixed,  F_ring_write_fixed,
-					   F_ring_readv,  F_ring_writev, F_ring_readv_fixed, F_ring_writev_fixed };
+	static const enum func which[] = { F_ring_read,  F_ring_write,  F_ring_read_fixed,  F_ring_write_fixed,
+					   F_ring_readv, F_ring_writev, F_ring_readv_fixed, F_ring_writev_fixed };
 	struct batch *b = batch_of(w);
 	const unsigned int i = pick(w, b->vector ? 4 : 8);
 	const long fd = file_any(w, sqe);
@@ -163,8 +164,9 @@ static bool ring_rw(struct worker *w, struct sqe *sqe)
 	}
 	sqe->buf = (i == 2 || i == 3 || i >= 6) && one_in(w, 10);
 	w->notes.how[0] = size_of(fd);
-	fixed_set(sqe, request_add(w, sqe, which[i], fd, false,
-				   (const long[6]){ (int)fd, (long)sqe->addr, sqe->len, (long)sqe->off, 0, sqe->op_flags }));
+	fixed_set(sqe,
+		  request_add(w, sqe, which[i], fd, false,
+			      (const long[6]){ (int)fd, (long)sqe->addr, sqe->len, (long)sqe->off, 0, sqe->op_flags }));
 	return true;
 }
 
@@ -271,8 +273,8 @@ static bool ring_sync(struct worker *w, struct sqe *sqe)
 }
 
 /*
- * Whether a request may open or close in SLOT_FREE now: it is the only one of its batch for the slot, and there is room for
- * a descriptor of the file that it opens.
+ * Whether a request may open or close in SLOT_FREE now: it is the only one of its batch for the slot, and there is room
+ * for a descriptor of the file that it opens.
  */
 static bool slot_take(struct worker *w)
 {
@@ -317,13 +319,15 @@ static bool ring_close(struct worker *w, struct sqe *sqe)
 	return true;
 }
 
-/* An open with FLAGS into a slot. Without the slot the kernel opens the file nevertheless: so it must not create one. */
+/* An open with FLAGS into a slot. Without the slot the kernel opens the file nevertheless: so it must not create one.
+ */
 static long slot_open(struct worker *w, struct sqe *sqe, long flags)
 {
 	const bool filled = w->ring->slots[SLOT_FREE] >= 0;
 
 	sqe->file_index = one_in(w, 8) ? (uint32_t)PICK(w, SLOTS + 1, 1 << 20) :
-			  one_in(w, 3) ? FILE_INDEX_ALLOC : SLOT_FREE + 1;
+			  one_in(w, 3) ? FILE_INDEX_ALLOC :
+					 SLOT_FREE + 1;
 	if (sqe->file_index != SLOT_FREE + 1 && (filled || sqe->file_index != FILE_INDEX_ALLOC))
 		flags &= ~(O_CREAT | __O_TMPFILE);
 	return one_in(w, 8) ? flags : flags & ~O_CLOEXEC; /* refused with a slot */
@@ -420,11 +424,16 @@ static bool request_any(struct worker *w, struct sqe *sqe)
 
 	*sqe = (struct sqe){};
 	switch (pick(w, 14)) {
-	case 0 ... 5: return ring_rw(w, sqe);
-	case 6 ... 7: return ring_sync(w, sqe);
-	case 8: return ring_close(w, sqe);
-	case 12: return ring_splice(w, sqe);
-	case 13: return ring_tee(w, sqe);
+	case 0 ... 5:
+		return ring_rw(w, sqe);
+	case 6 ... 7:
+		return ring_sync(w, sqe);
+	case 8:
+		return ring_close(w, sqe);
+	case 12:
+		return ring_splice(w, sqe);
+	case 13:
+		return ring_tee(w, sqe);
 	default:
 		if (b->over || (b->named && !b->chain))
 			return false;
@@ -439,8 +448,8 @@ static bool is_open(const struct request *q)
 }
 
 /*
- * Whether the success of the request may go unreported. For an open, the fuzzer must learn which file it made. For requests
- * about names, the kernel does not report failures either.
+ * Whether the success of the request may go unreported. For an open, the fuzzer must learn which file it made. For
+ * requests about names, the kernel does not report failures either.
  */
 static bool may_skip(const struct request *q)
 {
@@ -451,23 +460,26 @@ static bool may_skip(const struct request *q)
 	case F_ring_mkdirat:
 	case F_ring_renameat:
 	case F_ring_symlinkat:
-	case F_ring_unlinkat: return false;
+	case F_ring_unlinkat:
+		return false;
 	case F_ring_openat:
-	case F_ring_openat2: return q->slot && flags != NOTHING && !(flags & (O_CREAT | __O_TMPFILE));
-	default: return true;
+	case F_ring_openat2:
+		return q->slot && flags != NOTHING && !(flags & (O_CREAT | __O_TMPFILE));
+	default:
+		return true;
 	}
 }
 
 /*
- * In a chain the requests run in order: the last one's completion shows that all before it have ended. The kernel turns a
- * hard link at the head of a refused chain into a normal one; without a completion this would go unnoticed.
+ * In a chain the requests run in order: the last one's completion shows that all before it have ended. The kernel turns
+ * a hard link at the head of a refused chain into a normal one; without a completion this would go unnoticed.
  */
 static uint8_t flags_any(struct worker *w, unsigned int i)
 {
 	struct batch *b = batch_of(w);
 	const bool last = i + 1 == b->n, skips = w->ring->kind == RING_SKIP;
-	const bool drains = w->ring->kind == RING_PLAIN || skips; /* on other rings Linux 6.18 may never run the requests
-								   * that a drain holds up */
+	const bool drains = w->ring->kind == RING_PLAIN || skips; /* on other rings Linux 6.18 may never run the
+								   * requests that a drain holds up */
 	uint8_t flags = one_in(w, 3) ? SQE_ASYNC : 0;
 
 	flags |= drains && one_in(w, 20) ? SQE_DRAIN : 0;
@@ -563,9 +575,9 @@ static struct request *request_of(struct batch *b, const struct cqe *cqe)
 }
 
 /*
- * Whether the request of CQE, which was to succeed silently, has ended its chain. It has failed: the requests after it are
- * canceled silently. One that was canceled itself, because of one before it, is not the end; at the head it is, as the
- * kernel has refused a later one.
+ * Whether the request of CQE, which was to succeed silently, has ended its chain. It has failed: the requests after it
+ * are canceled silently. One that was canceled itself, because of one before it, is not the end; at the head it is, as
+ * the kernel has refused a later one.
  */
 static bool ends_silently(struct batch *b, const struct cqe *cqe)
 {
@@ -596,8 +608,8 @@ static unsigned int completions_await(struct worker *w)
 }
 
 /*
- * Whether the kernel may have refused the chain: then not even its head runs, and the completion of the head shows that it
- * was refused, or canceled because of another request.
+ * Whether the kernel may have refused the chain: then not even its head runs, and the completion of the head shows that
+ * it was refused, or canceled because of another request.
  */
 static bool may_be_refused(const struct batch *b)
 {
@@ -651,7 +663,8 @@ void deed_ring(struct worker *w)
 
 static struct record *iocb_any(struct worker *w, struct iocb *io)
 {
-	static const enum func which[] = { F_aio_pread, F_aio_pwrite, F_aio_fsync, F_aio_fdsync, F_aio_preadv, F_aio_pwritev };
+	static const enum func which[] = { F_aio_pread,  F_aio_pwrite, F_aio_fsync,
+					   F_aio_fdsync, F_aio_preadv, F_aio_pwritev };
 	struct batch *b = batch_of(w);
 	const enum func f = which[pick(w, b->vector ? 4 : 6)];
 	const long fd = fd_any(w);
@@ -673,14 +686,16 @@ static struct record *iocb_any(struct worker *w, struct iocb *io)
 	}
 	*q = (struct request){ .fds = { -1, -1 } };
 	request_file(w, q, 0, fd);
-	q->r = record_begin(w, f, (const long[6]){ (int)fd, (long)io->aio_buf, (long)io->aio_nbytes, io->aio_offset, 0,
-						   io->aio_rw_flags });
+	q->r = record_begin(w, f,
+			    (const long[6]){ (int)fd, (long)io->aio_buf, (long)io->aio_nbytes, io->aio_offset, 0,
+					     io->aio_rw_flags });
 	w->notes = NO_NOTES;
 	return q->r;
 }
 
 /*
- * Before the first call: later the kernel may put the context's ring into a hole of the arena, where mappings come and go.
+ * Before the first call: later the kernel may put the context's ring into a hole of the arena, where mappings come and
+ * go.
  */
 void aio_begin(struct worker *w)
 {
@@ -705,7 +720,8 @@ void deed_aio(struct worker *w)
 		iocb_any(w, &ios[i]);
 		list[i] = one_in(w, 30) ? (struct iocb *)address_bad(w) : &ios[i];
 	}
-	taken = CALL(w, io_submit, (long)w->aio, one_in(w, 20) ? PICK(w, 0, -1) : n, one_in(w, 25) ? address_bad(w) : (long)list);
+	taken = CALL(w, io_submit, (long)w->aio, one_in(w, 20) ? PICK(w, 0, -1) : n,
+		     one_in(w, 25) ? address_bad(w) : (long)list);
 	for (long left = taken; left > 0; left -= got > 0 ? got : 0) {
 		got = syscall(SYS_io_getevents, w->aio, left, left, events, &patience);
 		if (got == 0 || (got < 0 && errno != EINTR))

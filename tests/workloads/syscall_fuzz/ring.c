@@ -180,7 +180,8 @@ void rings_files(struct worker *w)
 		return;
 	for (unsigned int i = 0; i < 2; i++) {
 		w->notes.paths[0] = files[i].name;
-		slots[i] = (int)CALL(w, openat, w->dir_fd, (long)files[i].name, files[i].flags | O_CREAT | O_NONBLOCK, 0600);
+		slots[i] = (int)CALL(w, openat, w->dir_fd, (long)files[i].name, files[i].flags | O_CREAT | O_NONBLOCK,
+				     0600);
 		fd_take(w, slots[i], true, false);
 	}
 	for (enum ring_kind k = 0; k < RING_KINDS; k++) {

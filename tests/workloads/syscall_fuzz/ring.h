@@ -13,10 +13,10 @@
 
 enum ring_kind {
 	RING_PLAIN,
-	RING_SKIP,   /* requests may omit the report of their success: from then on the kernel refuses drains */
+	RING_SKIP, /* requests may omit the report of their success: from then on the kernel refuses drains */
 	RING_SQPOLL, /* the kernel's own thread submits */
-	RING_COOP,   /* the kernel does not interrupt the thread to complete requests */
-	RING_DEFER,  /* requests complete only in io_uring_enter(2) */
+	RING_COOP, /* the kernel does not interrupt the thread to complete requests */
+	RING_DEFER, /* requests complete only in io_uring_enter(2) */
 	RING_KINDS,
 };
 
@@ -39,6 +39,6 @@ void ring_enter(struct ring *r, unsigned int completions); /* submits, and waits
 unsigned int ring_completions(const struct ring *r);
 const struct cqe *ring_completion(const struct ring *r, unsigned int i);
 void ring_taken(struct ring *r, unsigned int n); /* removes N completions */
-int ring_alone(struct ring *r, struct sqe sqe);	 /* returns the result; nothing else is in flight */
+int ring_alone(struct ring *r, struct sqe sqe); /* returns the result; nothing else is in flight */
 
 #endif

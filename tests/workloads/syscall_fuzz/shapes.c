@@ -37,9 +37,15 @@ static void fd_duplicate(struct worker *w)
 	if (!f)
 		return;
 	switch (pick(w, 4)) {
-	case 0: fd = dup(f->fd); break;
-	case 1: fd = fcntl(f->fd, one_in(w, 2) ? F_DUPFD : F_DUPFD_CLOEXEC, (int)pick(w, 200)); break;
-	case 2: fcntl(f->fd, F_SETFL, O_NONBLOCK | PICK(w, 0, O_APPEND, O_DIRECT)); break;
+	case 0:
+		fd = dup(f->fd);
+		break;
+	case 1:
+		fd = fcntl(f->fd, one_in(w, 2) ? F_DUPFD : F_DUPFD_CLOEXEC, (int)pick(w, 200));
+		break;
+	case 2:
+		fcntl(f->fd, F_SETFL, O_NONBLOCK | PICK(w, 0, O_APPEND, O_DIRECT));
+		break;
 	default:
 		if (onto && onto != f) /* a close without a call of close */
 			fd = one_in(w, 2) ? dup2(f->fd, onto->fd) : dup3(f->fd, onto->fd, O_CLOEXEC);
@@ -53,7 +59,9 @@ static void fd_pass(struct worker *w)
 	const struct fd *f = fd_find(w, fd_own(w));
 	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
 	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 	bool shared;
 	int fd;
@@ -95,7 +103,8 @@ static void fd_new(struct worker *w)
 		fd_take(w, fd, false, false);
 		return;
 	}
-	if (one_in(w, 2) ? pipe2(ends, O_NONBLOCK | O_CLOEXEC) : socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends))
+	if (one_in(w, 2) ? pipe2(ends, O_NONBLOCK | O_CLOEXEC) :
+			   socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends))
 		return;
 	fd_take(w, ends[0], false, false);
 	fd_take(w, ends[1], false, false);
@@ -109,15 +118,16 @@ static void table_left(struct worker *w)
 }
 
 /*
- * The first thread stays in its process's table, see fd_get(); so does one with a ring, as the kernel's threads, which do
- * some of its requests, would stay there.
+ * The first thread stays in its process's table, see fd_get(); so does one with a ring, as the kernel's threads, which
+ * do some of its requests, would stay there.
  */
 static bool may_leave(const struct worker *w)
 {
 	return w->kin > 1 && !w->depth && !w->ring && w->tid != w->pid;
 }
 
-/* A range may contain others' numbers only where the worker has a table of its own, or gets one by CLOSE_RANGE_UNSHARE. */
+/* A range may contain others' numbers only where the worker has a table of its own, or gets one by CLOSE_RANGE_UNSHARE.
+ */
 static void fd_close_range(struct worker *w)
 {
 	const bool alone = w->kin == 1 && !w->depth && !w->ring;
@@ -129,10 +139,12 @@ static void fd_close_range(struct worker *w)
 
 	if (first < 0 || one_in(w, 4)) {
 		const unsigned int i = pick(w, 4);
-		static const unsigned int none[][2] = { { 1 << 20, UINT32_MAX }, { UINT32_MAX, UINT32_MAX }, { 10, 9 },
-							{ 1U << 31, 1U << 31 } };
+		static const unsigned int none[][2] = {
+			{ 1 << 20, UINT32_MAX }, { UINT32_MAX, UINT32_MAX }, { 10, 9 }, { 1U << 31, 1U << 31 }
+		};
 
-		if (CALL(w, close_range, none[i][0], none[i][1], flags) == 0 && flags == CLOSE_RANGE_UNSHARE && w->kin > 1)
+		if (CALL(w, close_range, none[i][0], none[i][1], flags) == 0 && flags == CLOSE_RANGE_UNSHARE &&
+		    w->kin > 1)
 			table_left(w);
 		return;
 	}
@@ -164,13 +176,26 @@ static void table_unshare(struct worker *w)
 void deed_descriptor(struct worker *w)
 {
 	switch (pick(w, 40)) {
-	case 0 ... 7: fd_duplicate(w); break;
-	case 8 ... 11: fd_pass(w); break;
-	case 12 ... 13: fd_get(w); break;
-	case 14 ... 18: fd_new(w); break;
-	case 19 ... 22: fd_close_range(w); break;
-	case 23: table_unshare(w); break;
-	default: fd_close(w);
+	case 0 ... 7:
+		fd_duplicate(w);
+		break;
+	case 8 ... 11:
+		fd_pass(w);
+		break;
+	case 12 ... 13:
+		fd_get(w);
+		break;
+	case 14 ... 18:
+		fd_new(w);
+		break;
+	case 19 ... 22:
+		fd_close_range(w);
+		break;
+	case 23:
+		table_unshare(w);
+		break;
+	default:
+		fd_close(w);
 	}
 }
 
@@ -189,8 +214,8 @@ static int child_run(void *arg)
 }
 
 /*
- * A child by fork or vfork, with its own table or the worker's, which waits until it has ended. Workers lie in memory that
- * all processes share, so the worker knows afterwards what the child has done with its table.
+ * A child by fork or vfork, with its own table or the worker's, which waits until it has ended. Workers lie in memory
+ * that all processes share, so the worker knows afterwards what the child has done with its table.
  */
 void deed_process(struct worker *w)
 {
@@ -207,8 +232,8 @@ void deed_process(struct worker *w)
 		child->kin = 1;
 		child->random ^= 0x5555;
 	}
-	born = clone(child_run, w->stack + 2 * STACK, (vm ? CLONE_VM | CLONE_VFORK : 0) | (table ? CLONE_FILES : 0) | SIGCHLD,
-		     child);
+	born = clone(child_run, w->stack + 2 * STACK,
+		     (vm ? CLONE_VM | CLONE_VFORK : 0) | (table ? CLONE_FILES : 0) | SIGCHLD, child);
 	if (born < 0)
 		die("clone");
 	if (waitpid(born, NULL, 0) < 0)
@@ -257,7 +282,8 @@ static void on_signal(int signal)
 
 void interrupts_begin(void)
 {
-	struct sigaction once = { .sa_handler = on_signal }, again = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction once = { .sa_handler = on_signal },
+			 again = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	sigaction(SIGUSR1, &once, NULL);
 	sigaction(SIGUSR2, &again, NULL);

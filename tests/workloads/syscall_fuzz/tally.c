@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tally: a record of each call, in memory that all processes share, written as text at the end. main.c describes its
- * columns. The code here makes no call that dltraced records, except the one that is to be made.
+ * The tally: a record of each call, in memory that all processes share, written as text at the end. main.c describes
+ * its columns. The code here makes no call that dltraced records, except the one that is to be made.
  */
 #include "fuzz.h"
 
@@ -19,17 +19,17 @@ const struct func_info funcs[F_NR] = {
 	CALLS(X)
 #undef X
 #define X(name, op, fd, fd2) [F_ring_##name] = { "io_uring:" #name, op, fd, fd2 },
-	RING_OPS(X)
+		RING_OPS(X)
 #undef X
 #define X(name, op) [F_aio_##name] = { "io_submit:" #name, op, 0, -1 },
-	AIO_OPS(X)
+			AIO_OPS(X)
 #undef X
 };
 
 static struct shared {
 	unsigned int n;
 	struct record records[];
-} *shared;
+} * shared;
 static unsigned int room;
 
 void tally_begin(unsigned int records)
@@ -90,11 +90,16 @@ static void side_begin(struct worker *w, struct record *r, unsigned int i)
 static int64_t open_flags_of(const struct record *r)
 {
 	switch (r->func) {
-	case F_creat: return O_CREAT;
-	case F_open: return r->args[1];
-	case F_openat: return r->args[2];
-	case F_openat2: return r->how[0] == NOTHING ? 0 : r->how[0];
-	default: return 0;
+	case F_creat:
+		return O_CREAT;
+	case F_open:
+		return r->args[1];
+	case F_openat:
+		return r->args[2];
+	case F_openat2:
+		return r->how[0] == NOTHING ? 0 : r->how[0];
+	default:
+		return 0;
 	}
 }
 
@@ -107,7 +112,8 @@ static void open_look(struct worker *w, struct record *r)
 	if (r->ret >= 0)
 		r->lives[0] = life_of((int)r->ret);
 	else if (flags & O_CREAT && w->notes.paths[0])
-		r->lives[0] = life_at(at ? (int)r->args[0] : AT_FDCWD, w->notes.paths[0], !(flags & (O_NOFOLLOW | O_EXCL)));
+		r->lives[0] =
+			life_at(at ? (int)r->args[0] : AT_FDCWD, w->notes.paths[0], !(flags & (O_NOFOLLOW | O_EXCL)));
 }
 
 static struct record *record_new(void)
@@ -133,7 +139,9 @@ struct record *record_begin(struct worker *w, enum func f, const long args[6])
 {
 	struct record *r = record_new();
 
-	*r = (struct record){ .func = (int32_t)f, .pid = w->pid, .tid = w->tid, .dir = w->dir, .bytes = w->notes.bytes, .ring = "-" };
+	*r = (struct record){
+		.func = (int32_t)f, .pid = w->pid, .tid = w->tid, .dir = w->dir, .bytes = w->notes.bytes, .ring = "-"
+	};
 	memcpy(r->args, args, sizeof(r->args));
 	memcpy(r->how, w->notes.how, sizeof(r->how));
 	side_begin(w, r, 0);
@@ -186,7 +194,8 @@ static void put_life(FILE *f, const struct life *l)
 	if (!l->mode)
 		fputs("\t-\t-\t-", f);
 	else
-		fprintf(f, "\t%u:%u:%lu:%lx\t%o\t%u", major(l->dev), minor(l->dev), l->ino, l->handle, l->mode, l->f_flags);
+		fprintf(f, "\t%u:%u:%lu:%lx\t%o\t%u", major(l->dev), minor(l->dev), l->ino, l->handle, l->mode,
+			l->f_flags);
 }
 
 static void put_text(FILE *f, const struct text *t)

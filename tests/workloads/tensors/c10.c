@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A library with two functions under the names that PyTorch's have in libc10.so. ENTRY: an instruction that free_cpu begins
- * with, for libraries that must not be probed there.
+ * A library with two functions under the names that PyTorch's have in libc10.so. ENTRY: an instruction that free_cpu
+ * begins with, for libraries that must not be probed there.
  */
 #include <execinfo.h>
 #include <stdlib.h>

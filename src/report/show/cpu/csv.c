@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CSV files of `report --cpu', of a struct report_cpu: all rows, under names of their own. Seconds have nine decimals,
- * so that their sums equal the trace's; instants are CLOCK_MONOTONIC, as TIMESTAMP is; shares are fractions. A new column
- * goes after the others, as programs may find columns by their position.
+ * The CSV files of `report --cpu', of a struct report_cpu: all rows, under names of their own. Seconds have nine
+ * decimals, so that their sums equal the trace's; instants are CLOCK_MONOTONIC, as TIMESTAMP is; shares are fractions.
+ * A new column goes after the others, as programs may find columns by their position.
  */
 #include <string.h>
 
@@ -12,12 +12,26 @@
 #define GET(name, type, row) VIEW_GET(name, struct report_cpu, r, type, row)
 #define ROWS(name, type, parent) VIEW_ROWS_OF(name, struct report_cpu, r, type, parent)
 
-#define TEXT(key, ...) { key, NULL, VIEW_TEXT, 0, VIEW_EMPTY, __VA_ARGS__ }
-#define SECONDS(key, ...) { key, NULL, VIEW_NS, 0, 0, __VA_ARGS__ }
-#define NUMBER(key, ...) { key, NULL, VIEW_COUNT, 0, 0, __VA_ARGS__ }
-#define FLAG(key, ...) { key, NULL, VIEW_FLAG, 0, 0, __VA_ARGS__ }
-#define SHARE_OF_ALL(type)                                                                                                \
-	{ "share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, by_cpu_ns) }
+#define TEXT(key, ...)                                           \
+	{                                                        \
+		key, NULL, VIEW_TEXT, 0, VIEW_EMPTY, __VA_ARGS__ \
+	}
+#define SECONDS(key, ...)                             \
+	{                                             \
+		key, NULL, VIEW_NS, 0, 0, __VA_ARGS__ \
+	}
+#define NUMBER(key, ...)                                 \
+	{                                                \
+		key, NULL, VIEW_COUNT, 0, 0, __VA_ARGS__ \
+	}
+#define FLAG(key, ...)                                  \
+	{                                               \
+		key, NULL, VIEW_FLAG, 0, 0, __VA_ARGS__ \
+	}
+#define SHARE_OF_ALL(type)                                                                                            \
+	{                                                                                                             \
+		"share", NULL, VIEW_SHARE, 0, 0, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, by_cpu_ns) \
+	}
 
 /* The name of a task; "(others)" for time that the trace has without a name. */
 GET(comm, struct cpu_task, t)
@@ -59,8 +73,12 @@ static const struct view_column task_columns[] = {
 };
 
 static const struct view tasks_csv = {
-	.csv = "tasks", .what = "all threads of a name and kind", .columns = task_columns,
-	VIEW_TABLE(struct report_cpu, tasks), VIEW_MOST(struct cpu_task, sums.run_ns), .has = task_has_run,
+	.csv = "tasks",
+	.what = "all threads of a name and kind",
+	.columns = task_columns,
+	VIEW_TABLE(struct report_cpu, tasks),
+	VIEW_MOST(struct cpu_task, sums.run_ns),
+	.has = task_has_run,
 };
 
 static bool role_has_run(const void *of, const void *row)
@@ -86,14 +104,19 @@ static const struct view_column process_columns[] = {
 };
 
 static const struct view processes_csv = {
-	.csv = "processes", .what = "a process under one of its names", .columns = process_columns,
-	VIEW_TABLE(struct report_cpu, roles), VIEW_MOST(struct cpu_role, sums.run_ns), .has = role_has_run,
+	.csv = "processes",
+	.what = "a process under one of its names",
+	.columns = process_columns,
+	VIEW_TABLE(struct report_cpu, roles),
+	VIEW_MOST(struct cpu_role, sums.run_ns),
+	.has = role_has_run,
 };
 
 /* The first entry is the sum of threads beyond the table's limit. */
 static bool thread_has_run(const void *of, const void *row)
 {
-	return row != table_at(&((const struct report_cpu *)of)->threads, 0) || ((const struct cpu_thread *)row)->sums.run_ns;
+	return row != table_at(&((const struct report_cpu *)of)->threads, 0) ||
+	       ((const struct cpu_thread *)row)->sums.run_ns;
 }
 
 GET(thread_idle, struct cpu_thread, t)
@@ -134,8 +157,11 @@ static const struct view_column thread_columns[] = {
 };
 
 static const struct view threads_csv = {
-	.csv = "threads", .what = "the life of a thread, under its last name", .columns = thread_columns,
-	VIEW_TABLE(struct report_cpu, threads), .has = thread_has_run,
+	.csv = "threads",
+	.what = "the life of a thread, under its last name",
+	.columns = thread_columns,
+	VIEW_TABLE(struct report_cpu, threads),
+	.has = thread_has_run,
 };
 
 /* --- tables with two keys: the numbers that their key is made of, and the value ---------------------------------- */
@@ -154,15 +180,18 @@ GET(share_of_cpu, struct view_pair, p)
 }
 
 #define VALUE(type, member) VIEW_AT(type, member), .get = of_value
-#define OF_ROLE(member, table)                                                                                            \
-	.via = &(const struct view_via){ offsetof(struct view_pair, first), offsetof(struct report_cpu, roles), 0,               \
-					 &(const struct view_via)VIEW_STEP(struct cpu_role, member, struct report_cpu, table) }
-#define ROLE_COLUMNS                                                                                                      \
-	{ "pid", NULL, VIEW_ID, 0, 0, VIEW_AT(struct cpu_proc, pid), OF_ROLE(proc, procs) },                                \
+#define OF_ROLE(member, table)                                                                               \
+	.via = &(const struct view_via)                                                                      \
+	{                                                                                                    \
+		offsetof(struct view_pair, first), offsetof(struct report_cpu, roles), 0,                    \
+			&(const struct view_via)VIEW_STEP(struct cpu_role, member, struct report_cpu, table) \
+	}
+#define ROLE_COLUMNS                                                                         \
+	{ "pid", NULL, VIEW_ID, 0, 0, VIEW_AT(struct cpu_proc, pid), OF_ROLE(proc, procs) }, \
 		TEXT("comm", .get = comm, OF_ROLE(task, tasks))
-#define CPU_COLUMNS                                                                                                       \
-	{ "cpu", NULL, VIEW_ID, 0, 0, VIEW_AT(struct view_pair, second) },                                                       \
-		SECONDS("cpu_ns", VALUE(struct cpu_cell, run_ns)), { "share", NULL, VIEW_SHARE, .get = share_of_cpu },       \
+#define CPU_COLUMNS                                                                                                    \
+	{ "cpu", NULL, VIEW_ID, 0, 0, VIEW_AT(struct view_pair, second) },                                             \
+		SECONDS("cpu_ns", VALUE(struct cpu_cell, run_ns)), { "share", NULL, VIEW_SHARE, .get = share_of_cpu }, \
 		NUMBER("switches", VALUE(struct cpu_cell, switches))
 
 static const struct view_column task_by_cpu_columns[] = {
@@ -173,16 +202,23 @@ static const struct view_column task_by_cpu_columns[] = {
 };
 
 static const struct view task_by_cpu_csv = {
-	.csv = "task_by_cpu", .what = "a task on a CPU; share is of the CPU's time", .columns = task_by_cpu_columns,
+	.csv = "task_by_cpu",
+	.what = "a task on a CPU; share is of the CPU's time",
+	.columns = task_by_cpu_columns,
 	VIEW_PAIRS(struct report_cpu, task_cpus, 1),
 };
 
 static const struct view_column process_by_cpu_columns[] = {
-	ROLE_COLUMNS, CPU_COLUMNS, TEXT("kind", CPU_KIND(struct cpu_task), OF_ROLE(task, tasks)), { 0 },
+	ROLE_COLUMNS,
+	CPU_COLUMNS,
+	TEXT("kind", CPU_KIND(struct cpu_task), OF_ROLE(task, tasks)),
+	{ 0 },
 };
 
 static const struct view process_by_cpu_csv = {
-	.csv = "process_by_cpu", .what = "a process on a CPU; share is of the CPU's time", .columns = process_by_cpu_columns,
+	.csv = "process_by_cpu",
+	.what = "a process on a CPU; share is of the CPU's time",
+	.columns = process_by_cpu_columns,
 	VIEW_PAIRS(struct report_cpu, role_cpus, 1),
 };
 
@@ -193,9 +229,11 @@ GET(share_of_phase, struct view_pair, p)
 	view_share(cell, *(const uint64_t *)p->value, r->phases[p->first].run_ns);
 }
 
-#define OF_PHASE(member)                                                                                                  \
-	VIEW_AT(struct cpu_phase, member), .via = &(const struct view_via){                                                 \
-		offsetof(struct view_pair, first), offsetof(struct report_cpu, phases), sizeof(struct cpu_phase), NULL }
+#define OF_PHASE(member)                                                                                               \
+	VIEW_AT(struct cpu_phase, member), .via = &(const struct view_via)                                             \
+	{                                                                                                              \
+		offsetof(struct view_pair, first), offsetof(struct report_cpu, phases), sizeof(struct cpu_phase), NULL \
+	}
 
 static const struct view_column phase_columns[] = {
 	TEXT("phase", OF_PHASE(name)),
@@ -210,7 +248,9 @@ static const struct view_column phase_columns[] = {
 };
 
 static const struct view phases_csv = {
-	.csv = "phases", .what = "a task in a phase; share is of the phase's CPU time", .columns = phase_columns,
+	.csv = "phases",
+	.what = "a task in a phase; share is of the phase's CPU time",
+	.columns = phase_columns,
 	VIEW_PAIRS(struct report_cpu, phase_tasks, 0),
 };
 
@@ -227,24 +267,22 @@ ROWS(times, void, parent)
 			struct time_row *row = view_make(rows, sizeof(*row));
 
 			if (row)
-				*row = (struct time_row){ r->phases[i].name, r->phases[i].source, v->start_ns, v->end_ns,
-							  v->end_ns - v->start_ns };
+				*row = (struct time_row){ r->phases[i].name, r->phases[i].source, v->start_ns,
+							  v->end_ns, v->end_ns - v->start_ns };
 		}
 }
 
 static const struct view_column time_columns[] = {
-	TEXT("phase", VIEW_AT(struct time_row, phase)),
-	SECONDS("start_ns", VIEW_AT(struct time_row, start_ns)),
-	SECONDS("end_ns", VIEW_AT(struct time_row, end_ns)),
-	SECONDS("wall_ns", VIEW_AT(struct time_row, wall_ns)),
-	TEXT("source", VIEW_AT(struct time_row, source)),
-	{ 0 },
+	TEXT("phase", VIEW_AT(struct time_row, phase)),      SECONDS("start_ns", VIEW_AT(struct time_row, start_ns)),
+	SECONDS("end_ns", VIEW_AT(struct time_row, end_ns)), SECONDS("wall_ns", VIEW_AT(struct time_row, wall_ns)),
+	TEXT("source", VIEW_AT(struct time_row, source)),    { 0 },
 };
 static const struct view phase_times_csv = {
 	.csv = "phase_times", .what = "when a phase was", .columns = time_columns, .rows = times
 };
 
-/* --- gaps ---------------------------------------------------------------------------------------------------------- */
+/* --- gaps ----------------------------------------------------------------------------------------------------------
+ */
 
 #define HAS_TIME VIEW_KNOWN(struct gap, begin_ns)
 
@@ -259,10 +297,14 @@ static const struct view_column gap_columns[] = {
 };
 
 static const struct view gaps_csv = {
-	.csv = "gaps", .what = "a gap", .columns = gap_columns, VIEW_POINTED(struct report_cpu, gaps.v, gaps.n),
+	.csv = "gaps",
+	.what = "a gap",
+	.columns = gap_columns,
+	VIEW_POINTED(struct report_cpu, gaps.v, gaps.n),
 };
 
-/* --- waits, and the folders of calls --------------------------------------------------------------------------------- */
+/* --- waits, and the folders of calls ---------------------------------------------------------------------------------
+ */
 
 GET(call, struct view_pair, p)
 {
@@ -281,7 +323,9 @@ static const struct view_column wait_columns[] = {
 };
 
 static const struct view waits_csv = {
-	.csv = "waits", .what = "the waits of a process in a call", .columns = wait_columns,
+	.csv = "waits",
+	.what = "the waits of a process in a call",
+	.columns = wait_columns,
 	VIEW_PAIRS(struct report_cpu, calls, 1),
 };
 
@@ -322,7 +366,10 @@ static const struct view_column folder_columns[] = {
 };
 
 static const struct view folders_csv = {
-	.csv = "folders", .what = "the part of such waits that a folder has", .columns = folder_columns, .rows = folders,
+	.csv = "folders",
+	.what = "the part of such waits that a folder has",
+	.columns = folder_columns,
+	.rows = folders,
 };
 
 const struct view_section report_cpu_files[] = {

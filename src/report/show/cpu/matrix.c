@@ -17,8 +17,8 @@ static void line(const struct report_cpu *r, uint32_t first, const char *name, c
 	fmt_line(out, "  ", name);
 }
 
-static void block(const struct report_cpu *report_cpu, uint32_t first, const struct view_rows *tasks, const struct group_row *others,
-		  FILE *out)
+static void block(const struct report_cpu *report_cpu, uint32_t first, const struct view_rows *tasks,
+		  const struct group_row *others, FILE *out)
 {
 	for (uint32_t cpu = first; cpu < MIN(first + BLOCK, report_cpu->n_cpus); cpu++)
 		fprintf(out, "%7u", cpu);

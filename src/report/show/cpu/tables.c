@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables of CPU time, of a struct report_cpu. Of tasks, processes and threads, of which there may be very many, the first
- * ones have rows and the others a sum, so that sums stay whole.
+ * Tables of CPU time, of a struct report_cpu. Of tasks, processes and threads, of which there may be very many, the
+ * first ones have rows and the others a sum, so that sums stay whole.
  */
 #include "report/show/cpu/tables.h"
 
@@ -22,8 +22,10 @@
 
 /* --- shares and sums --------------------------------------------------------------------------------------- */
 
-#define SHARE(head, type, whole)                                                                                          \
-	{ NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, whole) }
+#define SHARE(head, type, whole)                                                                                      \
+	{                                                                                                             \
+		NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(type, sums.run_ns), VIEW_WHOLE(struct report_cpu, whole) \
+	}
 #define MOST_CPU(type, table) VIEW_TABLE(struct report_cpu, table), VIEW_MOST(type, sums.run_ns)
 
 /* ROW is a group, role or thread: each begins with its sums. */
@@ -104,7 +106,8 @@ static void fill_by_cpu(const struct report_cpu *r, uint64_t *const *arrays)
 		const struct cpu_task *t = table_at(&r->tasks, (uint32_t)(key >> 32));
 
 		if ((uint32_t)key < r->n_cpus)
-			arrays[t->group][(uint32_t)key] += ((const struct cpu_cell *)table_at(&r->task_cpus, i))->run_ns;
+			arrays[t->group][(uint32_t)key] +=
+				((const struct cpu_cell *)table_at(&r->task_cpus, i))->run_ns;
 	}
 }
 
@@ -186,9 +189,11 @@ GET(group_busy, struct cpu_group, g)
 		strcpy(cell->shown, "-");
 }
 
-#define GROUP_SHARE(head, whole)                                                                                          \
-	{ NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_group, sums.run_ns), .get = group_busy,                   \
-	  VIEW_WHOLE(struct report_cpu, whole) }
+#define GROUP_SHARE(head, whole)                                                             \
+	{                                                                                    \
+		NULL, head, VIEW_SHARE, 8, VIEW_SUM, VIEW_AT(struct cpu_group, sums.run_ns), \
+			.get = group_busy, VIEW_WHOLE(struct report_cpu, whole)              \
+	}
 
 static const struct view_column task_columns[] = {
 	{ "pids", "PIDS", VIEW_COUNT, 8, VIEW_FOOT, VIEW_AT(struct cpu_group, pids), .get = group_count },
@@ -202,15 +207,21 @@ static const struct view_column task_columns[] = {
 	CPU_SUM(struct cpu_group, "preempted", NULL, VIEW_COUNT, 0, preempted),
 	CPU_SUMS_REST(struct cpu_group),
 	{ "name", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_group, name) },
-	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_group), .what = "target, kernel, self (dltraced), other, idle" },
+	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_group),
+	  .what = "target, kernel, self (dltraced), other, idle" },
 	{ "workers", NULL, VIEW_FLAG, 0, 0, VIEW_AT(struct cpu_group, workers), .what = "many kernel threads as one" },
-	{ "by_cpu", NULL, VIEW_JSON, 0, VIEW_SUM, .json = by_cpu, .what = "`run_ns` on each of `cpus`, in their order" },
+	{ "by_cpu", NULL, VIEW_JSON, 0, VIEW_SUM, .json = by_cpu,
+	  .what = "`run_ns` on each of `cpus`, in their order" },
 	{ 0 },
 };
 
 static const struct view_rest other_tasks = {
-	.key = "other_tasks", .size = sizeof(struct group_row), .add = group_add, .is_shown = group_is_shown,
-	.is_kept = group_is_kept, .name = rest_name,
+	.key = "other_tasks",
+	.size = sizeof(struct group_row),
+	.add = group_add,
+	.is_shown = group_is_shown,
+	.is_kept = group_is_kept,
+	.name = rest_name,
 };
 
 const struct view view_tasks = {
@@ -280,7 +291,8 @@ static const struct view_rest other_processes = {
 const struct view view_cpu_processes = {
 	.key = "processes",
 	.csv = "",
-	.title = "Processes, by CPU time; a process that was renamed or executed another program has a line for each name",
+	.title = "Processes, by CPU time; a process that was renamed or executed another program has a line for each "
+		 "name",
 	.what = "the first 40, without idle; a process has an entry for each of its names",
 	.columns = role_columns,
 	MOST_CPU(struct cpu_role, roles),
@@ -317,12 +329,14 @@ static const struct view_column thread_columns[] = {
 	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(struct cpu_proc, pid), CPU_PROC_OF(struct cpu_thread) },
 	CPU_SUM(struct cpu_thread, "run_ns", "CPU", VIEW_NS, 10, run_ns),
 	SHARE("BUSY", struct cpu_thread, busy_ns),
-	{ "life_ns", "LIFESPAN", VIEW_NS, 10, VIEW_FOOT, .get = view_thread_life, VIEW_KNOWN(struct cpu_thread, has_life) },
+	{ "life_ns", "LIFESPAN", VIEW_NS, 10, VIEW_FOOT, .get = view_thread_life,
+	  VIEW_KNOWN(struct cpu_thread, has_life) },
 	CPU_SUM(struct cpu_thread, "runq_ns", "RUNNABLE", VIEW_NS, 10, runq_ns),
 	CPU_SUM(struct cpu_thread, "switches", "SWITCHES", VIEW_COUNT, 10, switches),
 	CPU_SUM(struct cpu_thread, "preempted", "PREEMPTED", VIEW_COUNT, 10, preempted),
 	CPU_SUMS_REST(struct cpu_thread),
-	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_task, comm), CPU_TASK_OF(struct cpu_thread, task) },
+	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct cpu_task, comm),
+	  CPU_TASK_OF(struct cpu_thread, task) },
 	{ "kind", NULL, VIEW_TEXT, 0, 0, CPU_KIND(struct cpu_task), CPU_TASK_OF(struct cpu_thread, task) },
 	{ 0 },
 };
@@ -374,10 +388,13 @@ static const struct view_column pattern_columns[] = {
 };
 
 const struct view view_lifespans = {
-	.key = "lifespans", .title = "Lifespans of threads",
+	.key = "lifespans",
+	.title = "Lifespans of threads",
 	.note = "averages; IDLE: LIFESPAN - CPU; CUT: how many did not begin or end within the trace",
-	.what = "sums over the threads whose name matches", .columns = pattern_columns,
-	VIEW_ARRAY(struct report_cpu, patterns, n_patterns), .bare = true,
+	.what = "sums over the threads whose name matches",
+	.columns = pattern_columns,
+	VIEW_ARRAY(struct report_cpu, patterns, n_patterns),
+	.bare = true,
 };
 
 /* --- gaps --------------------------------------------------------------------------------------------------- */
@@ -423,7 +440,8 @@ void view_gap_cpu(const struct view_column *c, const void *of, const void *row, 
 }
 
 static const struct view_column gap_columns[] = {
-	{ "kind", "KIND", VIEW_TEXT, 8, 0, VIEW_AT(struct gap, kind), .names = gap_kind_names, .what = "as in gaps.csv" },
+	{ "kind", "KIND", VIEW_TEXT, 8, 0, VIEW_AT(struct gap, kind), .names = gap_kind_names,
+	  .what = "as in gaps.csv" },
 	{ "begin_ns", "AT", VIEW_NS, 14, .get = gap_begin },
 	{ "length_ns", "LENGTH", VIEW_SIGNED_NS, 12, .get = gap_length, .what = "size of the step" },
 	{ "cpu", "CPU", VIEW_ID, 5, .get = view_gap_cpu },

@@ -32,11 +32,16 @@ struct group_row {
 #define CPU_PROC_OF(type) VIEW_VIA(type, proc, struct report_cpu, procs)
 
 /* The other members of struct cpu_sums, for which text has no room. */
-#define CPU_SUMS_REST(type)                                                                                                   \
-	{ "disk_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.disk_ns) },                                             \
-	{ "blocked_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.blocked_ns) },                                       \
-	{ "sleep_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.sleep_ns) }
-#define CPU_SUM(type, key, head, kind, width, member) { key, head, kind, width, VIEW_SUM, VIEW_AT(type, sums.member) }
+#define CPU_SUMS_REST(type)                                                                   \
+	{ "disk_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.disk_ns) },               \
+		{ "blocked_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.blocked_ns) }, \
+	{                                                                                     \
+		"sleep_ns", NULL, VIEW_NS, 0, VIEW_SUM, VIEW_AT(type, sums.sleep_ns)          \
+	}
+#define CPU_SUM(type, key, head, kind, width, member)                        \
+	{                                                                    \
+		key, head, kind, width, VIEW_SUM, VIEW_AT(type, sums.member) \
+	}
 
 void view_thread_life(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);
 void view_gap_cpu(const struct view_column *c, const void *of, const void *row, struct view_cell *cell);

@@ -29,13 +29,12 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 	}
 	for (unsigned int k = 0; k < GAP_KINDS; k++)
 		if (n[k])
-			fprintf(out, "%-8s %s, together %s: %s\n", gap_kind_names[k], FMT_COUNT(n[k]),
-				FMT_NS(ns[k]), meanings[k]);
+			fprintf(out, "%-8s %s, together %s: %s\n", gap_kind_names[k], FMT_COUNT(n[k]), FMT_NS(ns[k]),
+				meanings[k]);
 	if (!cpu->gaps.n)
 		fprintf(out, "none known\n");
 	if (!cpu->has_switches)
-		fputs("Only the timeline shows that nothing ran for a while (dltraced start --sched timeline).\n",
-		      out);
+		fputs("Only the timeline shows that nothing ran for a while (dltraced start --sched timeline).\n", out);
 	view_text(&view_cpu_gaps, cpu, out);
 }
 
@@ -71,7 +70,8 @@ static void phase_tasks(const struct report_cpu *cpu, FILE *out, const struct ta
 	view_rows_fill(&rows, &parts_by_ns, parts, NULL);
 	for (size_t i = 0; i < rows.n; i++) {
 		const uint64_t *part = rows.v[i].row, ns = *part;
-		const struct cpu_group *g = table_at(&cpu->groups, (uint32_t)parts->keys[report_cpu_number(parts, part)]);
+		const struct cpu_group *g =
+			table_at(&cpu->groups, (uint32_t)parts->keys[report_cpu_number(parts, part)]);
 
 		if (!report_cpu_is_shown(cpu, ns, busy_ns) && g->kind != CPU_SELF) {
 			rest_ns += ns;
@@ -112,6 +112,7 @@ void report_cpu_text_phases(const void *of, FILE *out)
 	if (!cpu->has_switches)
 		fputs("From sums: a thread's time in an interval is spread evenly over it.\n", out);
 	else if (cpu->has_sums)
-		fputs("The job's threads from single switches; the time of others in an interval is spread evenly over it.\n",
+		fputs("The job's threads from single switches; the time of others in an interval is spread evenly over "
+		      "it.\n",
 		      out);
 }

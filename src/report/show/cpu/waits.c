@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The waits of threads: their time in parts, and the calls that they waited in; of all threads of a name, and, in text, of
- * each process. Text has the calls in sentences, with the folders of their files.
+ * The waits of threads: their time in parts, and the calls that they waited in; of all threads of a name, and, in text,
+ * of each process. Text has the calls in sentences, with the folders of their files.
  */
 #include <string.h>
 
@@ -65,7 +65,8 @@ static void sum_calls(const struct report_cpu *cpu, const struct one *one, struc
 	table_init(calls, sizeof(struct cpu_call), CPU_CALLS_MAX);
 	for (uint32_t i = 1; i < cpu->calls.n; i++) {
 		const struct cpu_call *c = table_at(&cpu->calls, i);
-		struct cpu_call *sum = is_of(cpu, one, i) && wait_ns(c) ? table_get(calls, (uint32_t)cpu->calls.keys[i]) : NULL;
+		struct cpu_call *sum =
+			is_of(cpu, one, i) && wait_ns(c) ? table_get(calls, (uint32_t)cpu->calls.keys[i]) : NULL;
 
 		if (!sum)
 			continue;
@@ -83,8 +84,10 @@ static void sum_folders(const struct report_cpu *cpu, const struct one *one, str
 	for (uint32_t i = 0; i < cpu->folders.n; i++) {
 		const struct cpu_folder *f = table_at(&cpu->folders, i);
 		const struct cpu_call *whole = table_at(&cpu->calls, f->call);
-		struct part *p = is_of(cpu, one, f->call) ?
-			table_get(folders, report_cpu_pair((uint32_t)cpu->calls.keys[f->call], f->folder)) : NULL;
+		struct part *p =
+			is_of(cpu, one, f->call) ?
+				table_get(folders, report_cpu_pair((uint32_t)cpu->calls.keys[f->call], f->folder)) :
+				NULL;
 
 		if (!p)
 			continue;
@@ -104,8 +107,8 @@ static void line_add(struct lines *l, uint64_t ns, const char *how, uint32_t cal
 }
 
 /* Adds lines for a wait in CALL: folders with at least LEAST of it, and the rest without a folder. */
-static void folder_lines(const struct report_cpu *cpu, const struct table *folders, uint32_t call, const struct cpu_call *cpu_call,
-			 bool disk, uint64_t least, struct lines *lines)
+static void folder_lines(const struct report_cpu *cpu, const struct table *folders, uint32_t call,
+			 const struct cpu_call *cpu_call, bool disk, uint64_t least, struct lines *lines)
 {
 	uint64_t rest = disk ? cpu_call->disk_ns : cpu_call->blocked_ns;
 	const char *how = disk ? "in disk wait" : "blocked";
@@ -154,7 +157,8 @@ static const char *rough_percent(char buf[16], uint64_t part, uint64_t whole)
 
 static void put_call(const struct report_cpu *cpu, const struct line *line, FILE *out)
 {
-	static const struct { const char *call, *text;
+	static const struct {
+		const char *call, *text;
 	} others[] = {
 		{ "fault", "inside page faults" },
 		{ "stopped", "stopped by a signal or a debugger" },
@@ -186,7 +190,8 @@ static void sentences(const void *of, const void *row, FILE *out)
 		fmt_text(out, one->comm, 0);
 		if (one->pid)
 			fprintf(out, " %s", FMT_COUNT(one->pid));
-		fprintf(out, ": %s of its time %s ", rough_percent((char[16]){ 0 }, l.v[i].ns, one->wall_ns), l.v[i].how);
+		fprintf(out, ": %s of its time %s ", rough_percent((char[16]){ 0 }, l.v[i].ns, one->wall_ns),
+			l.v[i].how);
 		put_call(of, &l.v[i], out);
 		if (l.v[i].folder)
 			fmt_text(out, l.v[i].folder, 0);
@@ -214,7 +219,8 @@ ROWS(tasks, void, parent)
 		const struct cpu_task *t = report_cpu_task_at(r, i);
 
 		if (t->kind == CPU_TARGET)
-			add(rows, &(struct one){ .sums = t->sums, .number = i, .threads = t->threads, .comm = t->comm }, t->life_ns);
+			add(rows, &(struct one){ .sums = t->sums, .number = i, .threads = t->threads, .comm = t->comm },
+			    t->life_ns);
 	}
 	VIEW_SORT(rows, 0, struct one, wall_ns);
 }
@@ -226,8 +232,13 @@ ROWS(roles, void, parent)
 		const struct cpu_task *t = report_cpu_task_at(r, role->task);
 
 		if (t->kind == CPU_TARGET)
-			add(rows, &(struct one){ .sums = role->sums, .number = i, .threads = role->threads, .comm = t->comm,
-						 .is_role = true, .pid = ((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid },
+			add(rows,
+			    &(struct one){ .sums = role->sums,
+					   .number = i,
+					   .threads = role->threads,
+					   .comm = t->comm,
+					   .is_role = true,
+					   .pid = ((const struct cpu_proc *)table_at(&r->procs, role->proc))->pid },
 			    role->life_ns);
 	}
 	VIEW_SORT(rows, 0, struct one, wall_ns);
@@ -309,19 +320,26 @@ static const struct view_column call_columns[] = {
 };
 
 static const struct view wait_calls = {
-	.key = "calls", .what = "the 8 calls that each waited longest in", .columns = call_columns, .rows = calls,
+	.key = "calls",
+	.what = "the 8 calls that each waited longest in",
+	.columns = call_columns,
+	.rows = calls,
 	.parent = &view_cpu_waits,
 };
 
 /* --- in order -------------------------------------------------------------------------------------------- */
 
-#define PART(head, member) { NULL, head, VIEW_SHARE, 8, 0, VIEW_AT(struct one, member), .get = part }
+#define PART(head, member)                                                             \
+	{                                                                              \
+		NULL, head, VIEW_SHARE, 8, 0, VIEW_AT(struct one, member), .get = part \
+	}
 
 static const struct view_column columns[] = {
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct one, comm) },
 	{ NULL, "PID", VIEW_ID, 8, .get = pid },
 	{ "threads", "THREADS", VIEW_COUNT, 8, 0, VIEW_AT(struct one, threads) },
-	{ "wall_ns", "WALL", VIEW_NS, 10, 0, VIEW_AT(struct one, wall_ns), .what = "the sum of its threads' lifetimes" },
+	{ "wall_ns", "WALL", VIEW_NS, 10, 0, VIEW_AT(struct one, wall_ns),
+	  .what = "the sum of its threads' lifetimes" },
 	PART("RUNNING", sums.run_ns),
 	PART("RUNNABLE", sums.runq_ns),
 	PART("DISK", sums.disk_ns),
@@ -350,11 +368,19 @@ const struct view view_cpu_waits = {
 };
 
 static const struct view by_task = {
-	.title = "Why was it waiting: by thread name", .note = "WALL: the sum of its threads' lifetimes; ?: not known",
-	.columns = columns, .rows = long_tasks, .bare = true, .below = sentences,
+	.title = "Why was it waiting: by thread name",
+	.note = "WALL: the sum of its threads' lifetimes; ?: not known",
+	.columns = columns,
+	.rows = long_tasks,
+	.bare = true,
+	.below = sentences,
 };
 static const struct view by_role = {
-	.title = "Why was it waiting: by process", .columns = columns, .rows = long_roles, .bare = true, .below = sentences,
+	.title = "Why was it waiting: by process",
+	.columns = columns,
+	.rows = long_roles,
+	.bare = true,
+	.below = sentences,
 };
 
 void report_cpu_text_waits(const void *of, FILE *out)
@@ -364,11 +390,14 @@ void report_cpu_text_waits(const void *of, FILE *out)
 	view_text(&by_task, cpu, out);
 	view_text(&by_role, cpu, out);
 	if (cpu->folders.n)
-		fputs("DISK: uninterruptible, for I/O; BLOCKED: other uninterruptible waits (a file system's journal, locks). The folders'\n"
-		      "parts follow the latencies of the calls that went there (if any calls fetched from disk, of those\n"
+		fputs("DISK: uninterruptible, for I/O; BLOCKED: other uninterruptible waits (a file system's journal, "
+		      "locks). The folders'\n"
+		      "parts follow the latencies of the calls that went there (if any calls fetched from disk, of "
+		      "those\n"
 		      "only), and those of page faults the sizes of the mapped files.\n",
 		      out);
 	if (!cpu->has_sums)
-		fputs("The timeline alone has no calls, and does not show whether a thread waited for a disk: BLOCKED has both.\n",
+		fputs("The timeline alone has no calls, and does not show whether a thread waited for a disk: BLOCKED "
+		      "has both.\n",
 		      out);
 }

@@ -44,7 +44,8 @@ static const struct view_column run_columns[] = {
 	{ RUN("cpu", NULL, VIEW_TEXT, 0, cpu), .get = node, .what = "of its CPUs" },
 	{ RUN("status", NULL, VIEW_ID, 0, status) },
 	{ RUN("lost", NULL, VIEW_COUNT, 0, lost), VIEW_KNOWN(struct matrix_run, has_lost), .what = "rows" },
-	{ "counted", "COUNTED", VIEW_FLAG, 11, .get = counted, .what = "in the other tables: its status is 0, and it has lost nothing" },
+	{ "counted", "COUNTED", VIEW_FLAG, 11, .get = counted,
+	  .what = "in the other tables: its status is 0, and it has lost nothing" },
 	{ USED("wall_ns", "WALL", VIEW_NS, 8, USAGE_WALL_NS) },
 	{ USED("user_ns", "USER", VIEW_NS, 8, USAGE_USER_NS) },
 	{ USED("system_ns", "SYSTEM", VIEW_NS, 8, USAGE_SYSTEM_NS) },
@@ -71,7 +72,8 @@ static const struct view view_runs = {
 
 VIEW_GET(runs, struct matrix, m, struct matrix_mode, mode)
 {
-	snprintf(cell->shown, sizeof(cell->shown), "%llu of %llu", (unsigned long long)mode->counted, (unsigned long long)mode->runs);
+	snprintf(cell->shown, sizeof(cell->shown), "%llu of %llu", (unsigned long long)mode->counted,
+		 (unsigned long long)mode->runs);
 }
 
 VIEW_GET(mode_name, struct matrix, m, struct matrix_mode, mode)
@@ -100,54 +102,66 @@ VIEW_GET(interval, struct matrix, m, struct matrix_mode, mode)
 }
 
 #define MODE(key, head, kind, width, member) key, head, kind, width, 0, VIEW_AT(struct matrix_mode, member)
-#define SUM(u, key, head, kind, member, known) { MODE(key, head, kind, 9, sum[u].member), VIEW_KNOWN(struct matrix_mode, known) }
-#define CHANGE(u, key, head, width, member, text)                                                                          \
-	{ MODE(key, head, VIEW_SHARE, width, sum[u].member), .get = change, .arg = u, .what = text }
+#define SUM(u, key, head, kind, member, known)                                                 \
+	{                                                                                      \
+		MODE(key, head, kind, 9, sum[u].member), VIEW_KNOWN(struct matrix_mode, known) \
+	}
+#define CHANGE(u, key, head, width, member, text)                                                        \
+	{                                                                                                \
+		MODE(key, head, VIEW_SHARE, width, sum[u].member), .get = change, .arg = u, .what = text \
+	}
 
 /* The columns of a number: UNIT is the end of their names. */
-#define COLUMNS(u, kind, unit)                                                                                             \
-	{                                                                                                                  \
-		{ MODE("program", NULL, VIEW_TEXT, 0, program) },                                                           \
-		{ MODE("mode", NULL, VIEW_TEXT, 0, mode) },                                                                 \
-		{ NULL, "RUNS", VIEW_COUNT, 10, .get = runs },                                                              \
-		{ MODE("runs", NULL, VIEW_COUNT, 0, runs) },                                                                \
-		{ MODE("counted", NULL, VIEW_COUNT, 0, counted) },                                                          \
-		SUM(u, "median_" unit, "MEDIAN", kind, median, counted), SUM(u, "min_" unit, "MIN", kind, min, counted),    \
-		SUM(u, "max_" unit, "MAX", kind, max, counted), SUM(u, "mean_" unit, "MEAN", kind, mean, counted),          \
-		SUM(u, "stdev_" unit, "STDEV", kind, stdev, many),                                                          \
-		{ MODE("pairs", NULL, VIEW_COUNT, 0, sum[u].pairs), .what = "of a traced and a dry run" },                  \
-		CHANGE(u, "overhead", "OVERHEAD", 9, overhead, "the median of the ratios of pairs, less 1"),                \
-		CHANGE(u, "overhead_low", NULL, 0, low, "an interval that holds the true median"),                          \
-		CHANGE(u, "overhead_high", NULL, 0, high, NULL),                                                            \
-		CHANGE(u, "confidence", NULL, 0, confidence, "with this probability"),                                      \
-		{ NULL, "BETWEEN", VIEW_COUNT, 17, .get = interval, .arg = u },                                             \
-		{ NULL, "MODE", VIEW_TEXT, 0, .get = mode_name },                                                           \
-		{ 0 },                                                                                                      \
+#define COLUMNS(u, kind, unit)                                                                                       \
+	{                                                                                                            \
+		{ MODE("program", NULL, VIEW_TEXT, 0, program) }, { MODE("mode", NULL, VIEW_TEXT, 0, mode) },        \
+			{ NULL, "RUNS", VIEW_COUNT, 10, .get = runs }, { MODE("runs", NULL, VIEW_COUNT, 0, runs) },  \
+			{ MODE("counted", NULL, VIEW_COUNT, 0, counted) },                                           \
+			SUM(u, "median_" unit, "MEDIAN", kind, median, counted),                                     \
+			SUM(u, "min_" unit, "MIN", kind, min, counted),                                              \
+			SUM(u, "max_" unit, "MAX", kind, max, counted),                                              \
+			SUM(u, "mean_" unit, "MEAN", kind, mean, counted),                                           \
+			SUM(u, "stdev_" unit, "STDEV", kind, stdev, many),                                           \
+			{ MODE("pairs", NULL, VIEW_COUNT, 0, sum[u].pairs), .what = "of a traced and a dry run" },   \
+			CHANGE(u, "overhead", "OVERHEAD", 9, overhead, "the median of the ratios of pairs, less 1"), \
+			CHANGE(u, "overhead_low", NULL, 0, low, "an interval that holds the true median"),           \
+			CHANGE(u, "overhead_high", NULL, 0, high, NULL),                                             \
+			CHANGE(u, "confidence", NULL, 0, confidence, "with this probability"),                       \
+			{ NULL, "BETWEEN", VIEW_COUNT, 17, .get = interval, .arg = u },                              \
+			{ NULL, "MODE", VIEW_TEXT, 0, .get = mode_name }, { 0 },                                     \
 	}
-#define MODES(name, u, kind, unit, head, text)                                                                             \
-	static const struct view_column name##_columns[] = COLUMNS(u, kind, unit);                                          \
-	static const struct view view_##name = {                                                                            \
-		.key = #name, .title = head, .what = text, .columns = name##_columns, VIEW_POINTED(struct matrix, mode, n_modes), \
+#define MODES(name, u, kind, unit, head, text)                                     \
+	static const struct view_column name##_columns[] = COLUMNS(u, kind, unit); \
+	static const struct view view_##name = {                                   \
+		.key = #name,                                                      \
+		.title = head,                                                     \
+		.what = text,                                                      \
+		.columns = name##_columns,                                         \
+		VIEW_POINTED(struct matrix, mode, n_modes),                        \
 	}
 
 MODES(wall, USAGE_WALL_NS, VIEW_NS, "ns", "Wall time", "wall times by program and mode, of the runs that are counted");
 MODES(user, USAGE_USER_NS, VIEW_NS, "ns", "CPU time in the program", "likewise CPU times in user mode");
 MODES(system, USAGE_SYSTEM_NS, VIEW_NS, "ns", "CPU time in the kernel", "likewise CPU times in the kernel");
-MODES(max_rss, USAGE_MAX_RSS_BYTES, VIEW_BYTES, "bytes", "Most memory of a process", "likewise the most resident memory");
+MODES(max_rss, USAGE_MAX_RSS_BYTES, VIEW_BYTES, "bytes", "Most memory of a process",
+      "likewise the most resident memory");
 
 static void notes_text(const void *of, FILE *out)
 {
 	const struct matrix *m = of;
 
-	fputs("\nOVERHEAD is the median of the ratios to the dry runs with the same nodes, pair by pair, BETWEEN an interval\n"
-	      "for it: of 95 %, or with fewer than 6 pairs from the smallest to the largest ratio.\n", out);
+	fputs("\nOVERHEAD is the median of the ratios to the dry runs with the same nodes, pair by pair, BETWEEN an "
+	      "interval\n"
+	      "for it: of 95 %, or with fewer than 6 pairs from the smallest to the largest ratio.\n",
+	      out);
 	if (m->left_out)
 		fprintf(out, "%llu of %s %s not counted: failed, or lost rows.\n", (unsigned long long)m->left_out,
 			FMT_N(m->n_runs, "run", "runs"), m->left_out == 1 ? "is" : "are");
 }
 
 const struct view_section matrix_sections[] = {
-	{ &view_runs }, { &view_wall }, { &view_user }, { &view_system }, { &view_max_rss }, { .text = notes_text }, { 0 },
+	{ &view_runs },    { &view_wall },         { &view_user }, { &view_system },
+	{ &view_max_rss }, { .text = notes_text }, { 0 },
 };
 
 void matrix_text(const struct matrix *m, FILE *out)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The wall times of a matrix as an SVG: for each program two plots beside each other, with a line for each mode in both. On
- * the left are the times, a point for each run and a bar at the median; on the right the times in comparison with dry runs, a
- * point for each pair, a bar at the median of their ratios and one for its interval. Runs that do not count are crosses.
+ * The wall times of a matrix as an SVG: for each program two plots beside each other, with a line for each mode in
+ * both. On the left are the times, a point for each run and a bar at the median; on the right the times in comparison
+ * with dry runs, a point for each pair, a bar at the median of their ratios and one for its interval. Runs that do not
+ * count are crosses.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +26,8 @@
 #define FOOT 34 /* its axes */
 #define TICKS 5
 
-/* clang-format off: CSS has lines of its own */
+/* CSS has lines of its own: */
+/* clang-format off */
 static const char style[] =
 	"<style>text{font:13px sans-serif;fill:#222}.h{font-weight:bold}.a{stroke:#ccc}.z{stroke:#555}.p{fill:#3b78b5;fill-opacity:.55}"
 	".i{stroke:#d1491b;stroke-opacity:.3;stroke-width:10}.m{stroke:#d1491b;stroke-width:2.5}.x{stroke:#999;stroke-width:1.5}"
@@ -69,12 +71,23 @@ static bool ratio_of_mode(const struct matrix_mode *mode, double *ret)
 }
 
 static const struct quantity times = {
-	.name = "times", .title = "wall time", .left = LEFT, .width = TIMES, .of_run = time_of_run, .of_mode = time_of_mode,
+	.name = "times",
+	.title = "wall time",
+	.left = LEFT,
+	.width = TIMES,
+	.of_run = time_of_run,
+	.of_mode = time_of_mode,
 	.least_span = 1000,
 };
 static const struct quantity ratios = {
-	.name = "overhead", .title = "compared with dry runs, pair by pair", .left = LEFT_RATIOS, .width = RATIOS, .of_run = ratio_of_run,
-	.of_mode = ratio_of_mode, .least_span = 0.01, .relative = true,
+	.name = "overhead",
+	.title = "compared with dry runs, pair by pair",
+	.left = LEFT_RATIOS,
+	.width = RATIOS,
+	.of_run = ratio_of_run,
+	.of_mode = ratio_of_mode,
+	.least_span = 0.01,
+	.relative = true,
 };
 
 struct panel {
@@ -100,7 +113,8 @@ static double y_of(const struct panel *p, uint32_t mode)
 /* Returns the plot of QUANTITY: its axis has whole steps around all runs of PANEL. */
 static struct plot plot_of(const struct matrix *matrix, const struct panel *panel, const struct quantity *quantity)
 {
-	const struct matrix_run **run = matrix->mode[panel->first].run, **end = matrix->mode[panel->end - 1].run + matrix->mode[panel->end - 1].runs;
+	const struct matrix_run **run = matrix->mode[panel->first].run,
+				**end = matrix->mode[panel->end - 1].run + matrix->mode[panel->end - 1].runs;
 	struct plot plot = { .q = quantity, .low = INFINITY, .high = -INFINITY };
 	double value;
 
@@ -138,7 +152,8 @@ static void put_axis(const struct panel *panel, const struct plot *plot, FILE *o
 
 	fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">%s</text>\n", plot->q->left, panel->y + 40, plot->q->title);
 	for (int i = 0; i <= steps; i++) {
-		const double at = plot->low + i * plot->step, value = fabs(at) < plot->step / 2 ? 0 : at, x = x_of(plot, at);
+		const double at = plot->low + i * plot->step, value = fabs(at) < plot->step / 2 ? 0 : at,
+			     x = x_of(plot, at);
 
 		put_bar(plot->q->relative && !value ? "z" : "a", x, x, panel->y + HEAD - 8, bottom, out);
 		fprintf(out, "<text class=\"s\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", x, bottom + 16);
@@ -205,8 +220,8 @@ static void put_texts(const struct matrix_mode *mode, double y, FILE *out)
 		fprintf(out, ", %" PRIu64 " of %" PRIu64 " runs", mode->counted, mode->runs);
 	fputs("</text>\n", out);
 	if (sum->pairs)
-		fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">%+.1f %% (%+.1f to %+.1f %%)</text>\n", LEFT_RATIOS + RATIOS + GAP, y + 4,
-			100 * sum->overhead, 100 * sum->low, 100 * sum->high);
+		fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\">%+.1f %% (%+.1f to %+.1f %%)</text>\n",
+			LEFT_RATIOS + RATIOS + GAP, y + 4, 100 * sum->overhead, 100 * sum->low, 100 * sum->high);
 }
 
 static void put_panel(const struct matrix *m, struct panel *p, FILE *out)
@@ -233,9 +248,12 @@ void matrix_svg(const struct matrix *matrix, FILE *out)
 
 	for (uint32_t i = 0; i < matrix->n_modes; i++)
 		height += LINE + (begins_program(matrix, i) ? HEAD + FOOT : 0);
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n"
-		"<title>Wall times by mode, and compared with dry runs: a point is a run, the bar the median, the wide bar an interval for it, "
-		"a cross a run that does not count</title>\n", WIDTH, height, WIDTH, height);
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n"
+		"<title>Wall times by mode, and compared with dry runs: a point is a run, the bar the median, the wide "
+		"bar an interval for it, "
+		"a cross a run that does not count</title>\n",
+		WIDTH, height, WIDTH, height);
 	fputs(style, out);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
 	for (uint32_t i = 0; i < matrix->n_modes; i = p.end) {

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* Puts TEXT as the content of an element: svg_plain() a text without escapes, svg_text() one as the .out files have it. */
+/* Puts TEXT as the content of an element: svg_plain() a text without escapes, svg_text() one as the .out files have it.
+ */
 void svg_plain(FILE *out, const char *text);
 void svg_text(FILE *out, const char *text);
 /* Returns a round number, 1, 2 or 5 times a power of ten, such that about TICKS of them make SPAN. */

@@ -45,14 +45,18 @@ GET(written, void, row)
 
 #define PROCESS(member) VIEW_AT(struct report_access_process, member)
 static const struct view_column process_columns[] = {
-	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source, .what = "how accesses are known: pages, faults, writes, pmu, watch" },
+	{ "source", "SOURCE", VIEW_TEXT, 6, .get = source,
+	  .what = "how accesses are known: pages, faults, writes, pmu, watch" },
 	{ "rows", "ROWS", VIEW_COUNT, 8, 0, PROCESS(rows) },
-	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, .get = count, .what = "faults, samples, accesses; pages and writes do not count" },
-	{ "intervals", "INTERVALS", VIEW_COUNT, 9, VIEW_DASH, .get = intervals, .what = "in which anything was touched" },
+	{ "count", "COUNT", VIEW_COUNT, 8, VIEW_DASH, .get = count,
+	  .what = "faults, samples, accesses; pages and writes do not count" },
+	{ "intervals", "INTERVALS", VIEW_COUNT, 9, VIEW_DASH, .get = intervals,
+	  .what = "in which anything was touched" },
 	{ "interval_bytes", "MEAN", VIEW_BYTES, 9, 0, .get = mean, .what = "touched in an interval" },
 	{ "most_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = most, .what = "touched in one interval" },
 	{ "touched_bytes", "EVER", VIEW_BYTES, 9, 0, PROCESS(ever.bytes), .what = "at any time, by any source" },
-	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, PROCESS(ever.written), .get = written, .what = "of EVER, where the source knows of writes" },
+	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, PROCESS(ever.written), .get = written,
+	  .what = "of EVER, where the source knows of writes" },
 	{ "pid", "PID", VIEW_ID, 8, 0, PROCESS(pid) },
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, PROCESS(pid), .get = view_comm },
 	{ 0 },
@@ -91,11 +95,15 @@ GET(path, struct report_access_file, f)
 
 #define FILES(member) VIEW_AT(struct report_access_file, member)
 static const struct view_column file_columns[] = {
-	{ "mapped_bytes", "MAPPED", VIEW_BYTES, 9, 0, FILES(mapped), .what = "from the first byte that was mapped to the last, within the file" },
-	{ "used_bytes", "USED", VIEW_BYTES, 9, 0, FILES(used.bytes), .what = "of these: in pages that a process touched" },
+	{ "mapped_bytes", "MAPPED", VIEW_BYTES, 9, 0, FILES(mapped),
+	  .what = "from the first byte that was mapped to the last, within the file" },
+	{ "used_bytes", "USED", VIEW_BYTES, 9, 0, FILES(used.bytes),
+	  .what = "of these: in pages that a process touched" },
 	{ "used_share", "SHARE", VIEW_SHARE, 8, .get = used_share },
-	{ "once_bytes", "ONCE", VIEW_BYTES, 9, VIEW_DASH, FILES(used.once), .get = once, .what = "of USED: touched in one interval only" },
-	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, FILES(used.written), .get = written, .what = "of USED, where the source knows of writes" },
+	{ "once_bytes", "ONCE", VIEW_BYTES, 9, VIEW_DASH, FILES(used.once), .get = once,
+	  .what = "of USED: touched in one interval only" },
+	{ "written_bytes", "WRITTEN", VIEW_BYTES, 9, VIEW_DASH, FILES(used.written), .get = written,
+	  .what = "of USED, where the source knows of writes" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, FILES(others), .what = "the sum of all other files" },
 	{ "fid", NULL, VIEW_ID, 0, 0, FILES(fid), VIEW_KNOWN(struct report_access_file, fid) },
 	{ "path", "FILE", VIEW_TEXT, 0, VIEW_EMPTY, .get = path },
@@ -128,27 +136,36 @@ GET(stack, struct report_access_site, s)
 
 #define SITE(member) VIEW_AT(struct report_access_site, member)
 static const struct view_column site_columns[] = {
-	{ "untouched_bytes", "NEVER", VIEW_BYTES, 9, VIEW_DASH, .get = untouched, .what = "bytes of blocks in pages that nothing touched while the block was in use" },
-	{ "untouched_blocks", "BLOCKS", VIEW_COUNT, 8, VIEW_DASH, SITE(untouched_blocks), .what = "blocks of which nothing was touched" },
-	{ "once_bytes", "ONCE", VIEW_BYTES, 9, VIEW_DASH, SITE(once), .get = once, .what = "touched in one interval only" },
-	{ "bytes", "OF", VIEW_BYTES, 9, 0, SITE(bytes), .what = "bytes of all blocks that were in use for an interval at least" },
+	{ "untouched_bytes", "NEVER", VIEW_BYTES, 9, VIEW_DASH, .get = untouched,
+	  .what = "bytes of blocks in pages that nothing touched while the block was in use" },
+	{ "untouched_blocks", "BLOCKS", VIEW_COUNT, 8, VIEW_DASH, SITE(untouched_blocks),
+	  .what = "blocks of which nothing was touched" },
+	{ "once_bytes", "ONCE", VIEW_BYTES, 9, VIEW_DASH, SITE(once), .get = once,
+	  .what = "touched in one interval only" },
+	{ "bytes", "OF", VIEW_BYTES, 9, 0, SITE(bytes),
+	  .what = "bytes of all blocks that were in use for an interval at least" },
 	{ "blocks", "IN", VIEW_COUNT, 8, 0, SITE(blocks), .what = "their number" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, SITE(others), .what = "the sum of all other stacks" },
-	{ "site", NULL, VIEW_ID, 0, 0, SITE(id), VIEW_KNOWN(struct report_access_site, id), .what = "SITE of sites.out" },
+	{ "site", NULL, VIEW_ID, 0, 0, SITE(id), VIEW_KNOWN(struct report_access_site, id),
+	  .what = "SITE of sites.out" },
 	{ "stack", "STACK", VIEW_TEXT, 0, VIEW_EMPTY, .get = stack, .what = "as in allocs_by_peak" },
 	{ 0 },
 };
 
-#define SITES(order)                                                                                                       \
-	.columns = site_columns, VIEW_BEHIND(struct report, accesses),                                                      \
+#define SITES(order)                                                   \
+	.columns = site_columns, VIEW_BEHIND(struct report, accesses), \
 	VIEW_ARRAY(struct report_accesses, site[order], n_sites[order]), .least = 1, .most = ACCESSES_SHOWN + 1
 
 const struct view view_access_untouched = {
-	.key = "allocs_untouched", .title = "Stacks that allocated the most bytes that were never touched",
+	.key = "allocs_untouched",
+	.title = "Stacks that allocated the most bytes that were never touched",
 	.note = "NEVER: of the bytes OF blocks; ONCE: touched in one interval only",
-	.what = "twenty stacks, and the others as one; with pages or faults in access.out", SITES(ACCESSES_BY_UNTOUCHED),
+	.what = "twenty stacks, and the others as one; with pages or faults in access.out",
+	SITES(ACCESSES_BY_UNTOUCHED),
 };
 const struct view view_access_once = {
-	.key = "allocs_touched_once", .title = "Stacks that allocated the most bytes that were touched once",
-	.what = "likewise; with pages in access.out", SITES(ACCESSES_BY_ONCE),
+	.key = "allocs_touched_once",
+	.title = "Stacks that allocated the most bytes that were touched once",
+	.what = "likewise; with pages in access.out",
+	SITES(ACCESSES_BY_ONCE),
 };

@@ -52,17 +52,22 @@ GET(awaited, struct account, a)
 /* A time that is a double. */
 GET(ns, struct account, a)
 {
-	cell->n = (uint64_t)*(const double *)view_at(a, c);
+	cell->n = (uint64_t) * (const double *)view_at(a, c);
 }
-#define TERM(key, head, term, text) { key, head, VIEW_NS, 9, 0, ACCOUNT(ns[term]), .get = ns, .what = text } /* NOLINT(bugprone-macro-parentheses): a member */
+#define TERM(key, head, term, text)                                                  \
+	{                                                                            \
+		key, head, VIEW_NS, 9, 0, ACCOUNT(ns[term]), .get = ns, .what = text \
+	} /* NOLINT(bugprone-macro-parentheses): a member */
 
 static const struct view_column columns[] = {
-	{ "role", "ROLE", VIEW_TEXT, 8, .get = role, .what = "main: the main thread of a process of the answer; loaders: those "
-	  "of all its loaders, added up" },
+	{ "role", "ROLE", VIEW_TEXT, 8, .get = role,
+	  .what = "main: the main thread of a process of the answer; loaders: those "
+		  "of all its loaders, added up" },
 	{ "pid", "PID", VIEW_ID, 8, .get = pid },
 	{ "comm", "COMM", VIEW_TEXT, 16, .get = comm },
 	{ "processes", NULL, VIEW_COUNT, 0, 0, ACCOUNT(n) },
-	{ "wall_ns", "WALL", VIEW_NS, 9, 0, ACCOUNT(wall_ns), .get = ns, .what = "the time that the report is about; the following columns add up to it" },
+	{ "wall_ns", "WALL", VIEW_NS, 9, 0, ACCOUNT(wall_ns), .get = ns,
+	  .what = "the time that the report is about; the following columns add up to it" },
 	TERM("cpu_ns", "CPU", ACCOUNT_CPU, "on a CPU, outside of calls on files"),
 	TERM("runq_ns", "RUNQ", ACCOUNT_RUNQ, "ready to run, and waiting for a CPU"),
 	TERM("read_ns", "READ", ACCOUNT_READ, "in reads of files that fetched from storage"),
@@ -75,7 +80,8 @@ static const struct view_column columns[] = {
 	TERM("others_ns", "OTHERS", ACCOUNT_OTHERS, "waited for another process, or the network"),
 	TERM("device_ns", "DEVICE", ACCOUNT_DEVICE, "in ioctl(2): a GPU's driver, mostly"),
 	TERM("sleep_ns", "SLEEP", ACCOUNT_SLEEP, "slept for a time, or until a signal"),
-	TERM("other_ns", "OTHER", ACCOUNT_OTHER, "asleep in any other call; without sched.out all time that is in no row"),
+	TERM("other_ns", "OTHER", ACCOUNT_OTHER,
+	     "asleep in any other call; without sched.out all time that is in no row"),
 	{ "others", "WHO", VIEW_TEXT, 0, .get = awaited, .what = "the processes that it waited for in OTHERS" },
 	{ 0 },
 };
@@ -125,7 +131,8 @@ static void put_terms(const struct account *account, unsigned int most, FILE *ou
 	for (unsigned int i = 0; i < most && *terms[i] >= LEAST * account->wall_ns; i++) {
 		enum account_term term = (enum account_term)(terms[i] - account->ns);
 
-		fprintf(out, "%s %s ", before, term == ACCOUNT_OTHERS && account->awaited[0] ? "waiting for" : texts[term]);
+		fprintf(out, "%s %s ", before,
+			term == ACCOUNT_OTHERS && account->awaited[0] ? "waiting for" : texts[term]);
 		if (term == ACCOUNT_OTHERS && account->awaited[0]) {
 			fmt_text(out, account->awaited, 0);
 			fputc(' ', out);
@@ -144,8 +151,8 @@ static void put_account(const struct report *report, const struct account *accou
 		fmt_text(out, proc->comm, 0);
 		fprintf(out, "), main thread, %s", FMT_NS((uint64_t)account->wall_ns));
 	} else {
-		fprintf(out, "%u loader%s, %s%s", account->n, account->n > 1 ? "s" : "", FMT_NS((uint64_t)account->wall_ns),
-			account->n > 1 ? " in all" : "");
+		fprintf(out, "%u loader%s, %s%s", account->n, account->n > 1 ? "s" : "",
+			FMT_NS((uint64_t)account->wall_ns), account->n > 1 ? " in all" : "");
 	}
 	put_terms(account, most, out);
 }
@@ -205,5 +212,6 @@ void account_brief(const struct report *report, unsigned int width, FILE *out)
 		wrap_account(report, &why->accounts[i], width, out);
 	}
 	if (processes > BRIEF_LINES)
-		fprintf(out, "and %u more process%s\n", processes - BRIEF_LINES, processes == BRIEF_LINES + 1 ? "" : "es");
+		fprintf(out, "and %u more process%s\n", processes - BRIEF_LINES,
+			processes == BRIEF_LINES + 1 ? "" : "es");
 }

@@ -32,9 +32,11 @@ _Static_assert(ALLOCS_SHORT_NS == 10 * NSEC_PER_MSEC, "SHORT_WHAT says so");
 #define LEFT_WHAT "in use when their process ended or executed another program, or when the trace ended"
 
 static const struct view_column all_columns[] = {
-	{ "peak_bytes", "IN USE AT MOST", VIEW_BYTES, 9, 0, ALL(n.peak_bytes), .what = "of several hosts: the sum of their peaks" },
+	{ "peak_bytes", "IN USE AT MOST", VIEW_BYTES, 9, 0, ALL(n.peak_bytes),
+	  .what = "of several hosts: the sum of their peaks" },
 	{ "peak_blocks", NULL, VIEW_COUNT, 9, 0, ALL(n.peak_blocks) },
-	{ "peak_ns", NULL, VIEW_NS, 0, 0, ALL(peak_ns), VIEW_KNOWN(struct report_alloc, peak_ns), .what = "TIMESTAMP of the peak" },
+	{ "peak_ns", NULL, VIEW_NS, 0, 0, ALL(peak_ns), VIEW_KNOWN(struct report_alloc, peak_ns),
+	  .what = "TIMESTAMP of the peak" },
 	{ "peak_utc", "WHEN", VIEW_TEXT, 30, 0, ALL(peak_time) },
 	{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, ALL(n.blocks), .what = "allocated; each realloc is one more" },
 	{ "bytes", "BYTES", VIEW_BYTES, 9, 0, ALL(n.bytes) },
@@ -44,13 +46,16 @@ static const struct view_column all_columns[] = {
 	{ "never_freed_blocks", NULL, VIEW_COUNT, 9, 0, ALL(n.left_blocks), .what = LEFT_WHAT },
 	{ "never_freed_bytes", "NEVER FREED", VIEW_BYTES, 9, 0, ALL(n.left_bytes), .what = LEFT_WHAT },
 	{ "frees", "FREES", VIEW_COUNT, 9, 0, ALL(n.frees), .what = "of blocks whose allocation is in the trace" },
-	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, 0, ALL(n.cross_frees), .what = "of FREES: by another thread than the one that allocated" },
-	{ "unknown_frees", NULL, VIEW_COUNT, 9, 0, ALL(n.unknown_frees), .what = "of blocks whose allocation is not in the trace" },
+	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, 0, ALL(n.cross_frees),
+	  .what = "of FREES: by another thread than the one that allocated" },
+	{ "unknown_frees", NULL, VIEW_COUNT, 9, 0, ALL(n.unknown_frees),
+	  .what = "of blocks whose allocation is not in the trace" },
 	{ "failed", "FAILED", VIEW_COUNT, 9, VIEW_DASH, ALL(n.failed), .what = "allocations that failed" },
 	{ "min_bytes", NULL, VIEW_BYTES, 9, 0, ALL(min_bytes), .what = "--alloc-min: smaller blocks have no rows" },
 	{ "small_calls", NULL, VIEW_COUNT, 9, 0, ALL(n.small_calls), .what = "allocations below that" },
 	{ "small_bytes", NULL, VIEW_BYTES, 9, 0, ALL(n.small_bytes), .what = "likewise" },
-	{ "peak_phase", "IN PHASE", VIEW_TEXT, 0, 0, ALL(peak_phase), .what = "phase of the job in which most was in use" },
+	{ "peak_phase", "IN PHASE", VIEW_TEXT, 0, 0, ALL(peak_phase),
+	  .what = "phase of the job in which most was in use" },
 	{ 0 },
 };
 
@@ -86,7 +91,8 @@ void report_alloc_brief(const struct report *report, FILE *out)
 	if (alloc->n.left_blocks)
 		fprintf(out, "; they never freed %s", FMT_BYTES(alloc->n.left_bytes));
 	if (report->accesses && report->accesses->untouched_bytes)
-		fprintf(out, "; of %s that were watched, nothing touched %s", FMT_BYTES(report->accesses->watched_bytes), FMT_BYTES(report->accesses->untouched_bytes));
+		fprintf(out, "; of %s that were watched, nothing touched %s",
+			FMT_BYTES(report->accesses->watched_bytes), FMT_BYTES(report->accesses->untouched_bytes));
 }
 
 void report_alloc_text(const void *of, FILE *out)
@@ -100,18 +106,22 @@ void report_alloc_text(const void *of, FILE *out)
 	fputs("in use at most  ", out);
 	put_peak(alloc, out);
 	fprintf(out, "%s\n", alloc->peak_ns ? "" : " (the sum of the hosts' peaks)");
-	fprintf(out, "allocated       %s in %s; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(alloc->n.bytes), FMT_N(alloc->n.blocks, "block", "blocks"),
-		FMT_BYTES(alloc->n.short_bytes), FMT_COUNT(alloc->n.short_blocks));
-	fprintf(out, "never freed     %s in %s\n", FMT_BYTES(alloc->n.left_bytes), FMT_N(alloc->n.left_blocks, "block", "blocks"));
-	fprintf(out, "freed           %s, %s by another thread than the one that allocated\n", FMT_N(alloc->n.frees, "block", "blocks"),
-		FMT_COUNT(alloc->n.cross_frees));
+	fprintf(out, "allocated       %s in %s; " SHORT_WHAT ": %s in %s\n", FMT_BYTES(alloc->n.bytes),
+		FMT_N(alloc->n.blocks, "block", "blocks"), FMT_BYTES(alloc->n.short_bytes),
+		FMT_COUNT(alloc->n.short_blocks));
+	fprintf(out, "never freed     %s in %s\n", FMT_BYTES(alloc->n.left_bytes),
+		FMT_N(alloc->n.left_blocks, "block", "blocks"));
+	fprintf(out, "freed           %s, %s by another thread than the one that allocated\n",
+		FMT_N(alloc->n.frees, "block", "blocks"), FMT_COUNT(alloc->n.cross_frees));
 	if (alloc->n.unknown_frees)
-		fprintf(out, "unknown         %s freed whose allocation is not in the trace\n", FMT_N(alloc->n.unknown_frees, "block was", "blocks were"));
+		fprintf(out, "unknown         %s freed whose allocation is not in the trace\n",
+			FMT_N(alloc->n.unknown_frees, "block was", "blocks were"));
 	if (alloc->n.failed)
 		fprintf(out, "failed          %s\n", FMT_N(alloc->n.failed, "allocation", "allocations"));
 	if (alloc->min_bytes)
-		fprintf(out, "smaller         %s below %s, of %s, counted without rows\n", FMT_N(alloc->n.small_calls, "allocation", "allocations"),
-			FMT_BYTES(alloc->min_bytes), FMT_BYTES(alloc->n.small_bytes));
+		fprintf(out, "smaller         %s below %s, of %s, counted without rows\n",
+			FMT_N(alloc->n.small_calls, "allocation", "allocations"), FMT_BYTES(alloc->min_bytes),
+			FMT_BYTES(alloc->n.small_bytes));
 }
 
 /* --- by phase ------------------------------------------------------------------------------------------------ */
@@ -140,7 +150,8 @@ static void phase_add(const struct report *report, const struct phase_seen *seen
 VIEW_ROWS_OF(by_phase, struct report, r, void, parent)
 {
 	uint32_t n = 0;
-	autofree struct phase_seen *seen = r->alloc.present && r->allocs && r->phases ? phases_visible(r->phases, PHASES_SHOWN, &n) : NULL;
+	autofree struct phase_seen *seen =
+		r->alloc.present && r->allocs && r->phases ? phases_visible(r->phases, PHASES_SHOWN, &n) : NULL;
 
 	for (uint32_t i = 0; seen && i < n; i++)
 		if (r->phases->names[seen[i].phase.name].kind != PHASE_MARK)
@@ -240,20 +251,26 @@ GET(comm, struct report_alloc_row, v)
 
 #define ROW(member) VIEW_AT(struct report_alloc_row, member)
 #define AT_PEAK_WHAT "in use when all together had most in use"
+/* a column a line: */
+/* clang-format off */
 #define SUMS                                                                                                              \
-	{ "at_peak_bytes", "AT PEAK", VIEW_BYTES, 9, VIEW_DASH, .get = at_peak, .what = AT_PEAK_WHAT },                      \
-	{ "peak_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = own_peak, .what = "the most in use at a time" },                    \
-	{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, ROW(sum.blocks), .what = "allocated; each realloc is one more" },            \
-	{ "bytes", "BYTES", VIEW_BYTES, 9, 0, ROW(sum.bytes) },                                                             \
-	{ "short_blocks", NULL, VIEW_COUNT, 9, 0, ROW(sum.short_blocks), .what = SHORT_WHAT },                              \
-	{ "short_bytes", "SHORT", VIEW_BYTES, 9, VIEW_DASH, ROW(sum.short_bytes), .what = SHORT_WHAT },                     \
-	{ "never_freed_blocks", NULL, VIEW_COUNT, 9, 0, ROW(sum.left_blocks), .what = LEFT_WHAT },                          \
-	{ "never_freed_bytes", "LEFT", VIEW_BYTES, 9, VIEW_DASH, ROW(sum.left_bytes), .what = LEFT_WHAT },                  \
-	{ "frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.frees), .what = "of these blocks" }
+	{ "at_peak_bytes", "AT PEAK", VIEW_BYTES, 9, VIEW_DASH, .get = at_peak, .what = AT_PEAK_WHAT },                   \
+		{ "peak_bytes", "AT MOST", VIEW_BYTES, 9, 0, .get = own_peak, .what = "the most in use at a time" },      \
+		{ "blocks", "BLOCKS", VIEW_COUNT, 9, 0, ROW(sum.blocks), .what = "allocated; each realloc is one more" }, \
+		{ "bytes", "BYTES", VIEW_BYTES, 9, 0, ROW(sum.bytes) },                                                   \
+		{ "short_blocks", NULL, VIEW_COUNT, 9, 0, ROW(sum.short_blocks), .what = SHORT_WHAT },                    \
+		{ "short_bytes", "SHORT", VIEW_BYTES, 9, VIEW_DASH, ROW(sum.short_bytes), .what = SHORT_WHAT },           \
+		{ "never_freed_blocks", NULL, VIEW_COUNT, 9, 0, ROW(sum.left_blocks), .what = LEFT_WHAT },                \
+		{ "never_freed_bytes", "LEFT", VIEW_BYTES, 9, VIEW_DASH, ROW(sum.left_bytes), .what = LEFT_WHAT },        \
+	{                                                                                                                 \
+		"frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.frees), .what = "of these blocks"                                \
+	}
+/* clang-format on */
 
 static const struct view_column site_columns[] = {
 	SUMS,
-	{ "cross_thread_frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.cross_frees), .what = "by another thread than the one that allocated" },
+	{ "cross_thread_frees", NULL, VIEW_COUNT, 9, 0, ROW(sum.cross_frees),
+	  .what = "by another thread than the one that allocated" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, ROW(others), .what = "the sum of all other stacks" },
 	{ "site", NULL, VIEW_ID, 0, 0, ROW(id), VIEW_KNOWN(struct report_alloc_row, id), .what = "SITE of sites.out" },
 	{ "stack", "STACK", VIEW_TEXT, 0, VIEW_EMPTY, .get = stack,
@@ -263,7 +280,8 @@ static const struct view_column site_columns[] = {
 
 static const struct view_column process_columns[] = {
 	SUMS,
-	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, VIEW_DASH, ROW(sum.cross_frees), .what = "frees by another thread than the one that allocated" },
+	{ "cross_thread_frees", "ACROSS", VIEW_COUNT, 9, VIEW_DASH, ROW(sum.cross_frees),
+	  .what = "frees by another thread than the one that allocated" },
 	{ "failed", "FAILED", VIEW_COUNT, 6, VIEW_DASH, ROW(sum.failed), .what = "allocations that failed" },
 	{ "others", NULL, VIEW_FLAG, 0, 0, ROW(others), .what = "the sum of all other processes" },
 	{ "pid", "PID", VIEW_ID, 8, VIEW_DASH, ROW(id), VIEW_KNOWN(struct report_alloc_row, id) },
@@ -272,21 +290,30 @@ static const struct view_column process_columns[] = {
 };
 
 #define NOTE "AT PEAK: in use when all together had most in use; SHORT: " SHORT_WHAT "; LEFT: never freed"
-#define SITES(order)                                                                                                      \
+#define SITES(order)                                                                                                 \
 	.columns = site_columns, .what = "twenty stacks, and the others as one", VIEW_BEHIND(struct report, allocs), \
 	VIEW_ARRAY(struct report_allocs, by_site[order].row, by_site[order].n), .least = 1, .most = ALLOCS_SHOWN + 1
 
 const struct view view_allocs_by_peak = {
-	.key = "allocs_by_peak", .title = "Stacks with most memory in use at the peak", .note = NOTE, SITES(ALLOCS_BY_PEAK),
+	.key = "allocs_by_peak",
+	.title = "Stacks with most memory in use at the peak",
+	.note = NOTE,
+	SITES(ALLOCS_BY_PEAK),
 };
 const struct view view_allocs_by_bytes = {
-	.key = "allocs_by_bytes", .title = "Stacks that allocated the most bytes", SITES(ALLOCS_BY_BYTES),
+	.key = "allocs_by_bytes",
+	.title = "Stacks that allocated the most bytes",
+	SITES(ALLOCS_BY_BYTES),
 };
 const struct view view_allocs_by_short = {
-	.key = "allocs_by_short", .title = "Stacks with the most bytes of short-lived blocks", SITES(ALLOCS_BY_SHORT),
+	.key = "allocs_by_short",
+	.title = "Stacks with the most bytes of short-lived blocks",
+	SITES(ALLOCS_BY_SHORT),
 };
 const struct view view_allocs_by_left = {
-	.key = "allocs_by_never_freed", .title = "Stacks with the most bytes never freed", SITES(ALLOCS_BY_LEFT),
+	.key = "allocs_by_never_freed",
+	.title = "Stacks with the most bytes never freed",
+	SITES(ALLOCS_BY_LEFT),
 };
 
 const struct view view_alloc_processes = {

@@ -36,10 +36,12 @@ GET(lat_quantile, void, row)
 	cell->n = hist_quantile(hist_at(c, row, cell), c->arg);
 }
 
-#define LATENCIES(flags, at)                                                                                              \
-	{ "p50_ns", "P50", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 500 },                                        \
-		{ "p99_ns", "P99", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 990 },                                 \
-		{ "max_ns", "MAX", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 1000 }
+#define LATENCIES(flags, at)                                                                 \
+	{ "p50_ns", "P50", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 500 },         \
+		{ "p99_ns", "P99", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 990 }, \
+	{                                                                                    \
+		"max_ns", "MAX", VIEW_NS, 9, flags, at, .get = lat_quantile, .arg = 1000     \
+	}
 
 /* --- rows by probe -------------------------------------------------------------------------------------- */
 
@@ -124,8 +126,7 @@ static const struct view_column probe_columns[] = {
 	{ "name", "PROBE", VIEW_TEXT, 12, .get = probe_name },
 	{ "rows", "ROWS", VIEW_COUNT, 11, VIEW_PART, VIEW_AT(struct probe_row, rows) },
 	{ "lost", "LOST", VIEW_COUNT, 8, 0, .get = probe_lost, .what = "by the manifest" },
-	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, BY_ROWS(failed),
-	  .what = "of calls that failed" },
+	{ "failed", "FAILED", VIEW_COUNT, 8, OF_ROWS, BY_ROWS(failed), .what = "of calls that failed" },
 	{ "running", "RUNNING", VIEW_COUNT, 0, OF_ROWS | VIEW_NO_TEXT, BY_ROWS(running),
 	  .what = "of calls that had not ended when the trace ended" },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, OF_ROWS | VIEW_DASH, BY_ROWS(bytes) },
@@ -139,7 +140,8 @@ const struct view view_probes = {
 	.key = "probes",
 	.title = "Rows by probe",
 	.note = "TIME: all latencies, without calls still running",
-	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files that the "
+	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files "
+		"that the "
 		"report "
 		"does not read there are `rows` and `lost` alone, by the manifest",
 	.columns = probe_columns,
@@ -161,8 +163,11 @@ static const struct view_column rollup_columns[] = {
 };
 
 const struct view view_rollup = {
-	.key = "rollup", .title = "By rollup.out: rows that --keep dropped or --rollup-only did not write",
-	.what = "rows of which only sums remain", .columns = rollup_columns, VIEW_ARRAY(struct report, sums, n_sums),
+	.key = "rollup",
+	.title = "By rollup.out: rows that --keep dropped or --rollup-only did not write",
+	.what = "rows of which only sums remain",
+	.columns = rollup_columns,
+	VIEW_ARRAY(struct report, sums, n_sums),
 };
 
 /* Reads and writes of a type. */
@@ -194,12 +199,16 @@ static const struct view_column type_columns[] = {
 };
 
 const struct view view_types = {
-	.key = "types", .title = "Read and written, by type of file", .columns = type_columns,
-	VIEW_FIXED(struct report, by_type), .has = has_calls, .bare = true,
+	.key = "types",
+	.title = "Read and written, by type of file",
+	.columns = type_columns,
+	VIEW_FIXED(struct report, by_type),
+	.has = has_calls,
+	.bare = true,
 };
 
 static const char *const source_labels[REPORT_SOURCES] = {
-	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "O_DIRECT", [REPORT_REMOTE] = "network fs",
+	[REPORT_BUFFERED] = "buffered", [REPORT_DIRECT] = "O_DIRECT",      [REPORT_REMOTE] = "network fs",
 	[REPORT_NO_DISK] = "memory fs", [REPORT_NO_TYPE] = "unknown file",
 };
 
@@ -229,8 +238,8 @@ static const struct view_column source_columns[] = {
 	{ "source", "READS", VIEW_TEXT, 13, .get = source_name, .what = "buffered, direct, network, memory" },
 	{ "calls", "CALLS", VIEW_COUNT, 11, 0, VIEW_AT(struct report_source_sum, calls) },
 	{ "bytes", "BYTES", VIEW_BYTES, 10, 0, VIEW_AT(struct report_source_sum, bytes) },
-	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 10, 0, VIEW_AT(struct report_source_sum, disk_bytes), .get = source_number,
-	  .what = "what the kernel fetched from disk for these calls, read-ahead included" },
+	{ "disk_bytes", "FROM DISK", VIEW_BYTES, 10, 0, VIEW_AT(struct report_source_sum, disk_bytes),
+	  .get = source_number, .what = "what the kernel fetched from disk for these calls, read-ahead included" },
 	{ NULL, "SHARE", VIEW_SHARE, 9, .get = source_share },
 	{ "disk_calls", "CALLS TO DISK", VIEW_COUNT, 14, 0, VIEW_AT(struct report_source_sum, disk_calls),
 	  .get = source_number, .what = "calls that did" },
@@ -296,9 +305,13 @@ static const struct view_column size_columns[] = {
 };
 
 const struct view view_read_sizes = {
-	.key = "read_sizes", .title = "Sizes of reads from files", .note = "not from pipes, sockets, terminals, devices",
-	.what = "reads that returned this many bytes; 0 is the end of a file", .columns = size_columns,
-	VIEW_FIXED(struct report, read_size), VIEW_HAVING(struct size_row, calls),
+	.key = "read_sizes",
+	.title = "Sizes of reads from files",
+	.note = "not from pipes, sockets, terminals, devices",
+	.what = "reads that returned this many bytes; 0 is the end of a file",
+	.columns = size_columns,
+	VIEW_FIXED(struct report, read_size),
+	VIEW_HAVING(struct size_row, calls),
 };
 
 /* --- single calls ----------------------------------------------------------------------------------------- */
@@ -315,9 +328,9 @@ static const struct view_column call_columns[] = {
 	{ 0 },
 };
 
-#define LONGEST(of)                                                                                                       \
-	VIEW_ARRAY(struct report, of.call, of.n), VIEW_TOTAL(struct report, of.seen), .columns = call_columns,            \
-	 .inside = "longest", .total = "seen", .most = REPORT_TOP, .least = 1
+#define LONGEST(of)                                                                   \
+	VIEW_ARRAY(struct report, of.call, of.n), VIEW_TOTAL(struct report, of.seen), \
+		.columns = call_columns, .inside = "longest", .total = "seen", .most = REPORT_TOP, .least = 1
 
 const struct view view_slowest = {
 	.key = "slowest",
@@ -326,7 +339,10 @@ const struct view view_slowest = {
 	LONGEST(slow),
 };
 const struct view view_waits = {
-	.key = "waits", .title = "Longest waits on pipes, sockets, terminals, devices", .shown = TOP_WAITS, LONGEST(waits),
+	.key = "waits",
+	.title = "Longest waits on pipes, sockets, terminals, devices",
+	.shown = TOP_WAITS,
+	LONGEST(waits),
 };
 const struct view view_running = {
 	.key = "running",
@@ -335,8 +351,10 @@ const struct view view_running = {
 	LONGEST(running),
 };
 const struct view view_running_waits = {
-	.key = "running_waits", .title = "Still waiting at the end on pipes, sockets, terminals, devices",
-	.shown = TOP_WAITS, LONGEST(running_waits),
+	.key = "running_waits",
+	.title = "Still waiting at the end on pipes, sockets, terminals, devices",
+	.shown = TOP_WAITS,
+	LONGEST(running_waits),
 };
 
 /* --- disks ------------------------------------------------------------------------------------------------ */
@@ -401,8 +419,13 @@ static const struct view_column disk_op_columns[] = {
 };
 
 const struct view view_disk_ops = {
-	.key = "ops", .title = "Disks, whole machine", .note = "QUEUED: share of the latency before the driver got it",
-	.what = "by T of bio.out", .columns = disk_op_columns, .rows = disk_ops, .parent = &view_disks,
+	.key = "ops",
+	.title = "Disks, whole machine",
+	.note = "QUEUED: share of the latency before the driver got it",
+	.what = "by T of bio.out",
+	.columns = disk_op_columns,
+	.rows = disk_ops,
+	.parent = &view_disks,
 };
 
 static const struct view_column disk_columns[] = {
@@ -418,6 +441,11 @@ static const struct view_column disk_columns[] = {
 };
 
 const struct view view_disks = {
-	.key = "disks", .what = "the first 1024", .columns = disk_columns, VIEW_TABLE(struct report, disks),
-	.left_out = "disks_left_out", .most = REPORT_DISKS_MAX, .least = 4,
+	.key = "disks",
+	.what = "the first 1024",
+	.columns = disk_columns,
+	VIEW_TABLE(struct report, disks),
+	.left_out = "disks_left_out",
+	.most = REPORT_DISKS_MAX,
+	.least = 4,
 };

@@ -54,30 +54,48 @@ GET(log_path, struct report_log, l)
 	view_path(l->path, l->fid, NULL, cell);
 }
 
-#define PROCESS_COLUMNS(type)                                                                                             \
-	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(type, pid) },                                                                \
-	{ "comm", "COMM", VIEW_TEXT, 16, VIEW_EMPTY, VIEW_AT(type, pid), .get = view_comm },                                \
-	{ "rank", "RANK", VIEW_TEXT, 0, VIEW_NO_TEXT, VIEW_AT(type, pid), .get = view_rank }
-#define FID_COLUMN(type) { "fid", NULL, VIEW_ID, 0, 0, VIEW_AT(type, fid) }
-#define PATH_COLUMN(find) { "path", "FILE", VIEW_TEXT, 0, VIEW_EMPTY, .get = find }
+#define PROCESS_COLUMNS(type)                                                                        \
+	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(type, pid) },                                         \
+		{ "comm", "COMM", VIEW_TEXT, 16, VIEW_EMPTY, VIEW_AT(type, pid), .get = view_comm }, \
+	{                                                                                            \
+		"rank", "RANK", VIEW_TEXT, 0, VIEW_NO_TEXT, VIEW_AT(type, pid), .get = view_rank     \
+	}
+#define FID_COLUMN(type)                                       \
+	{                                                      \
+		"fid", NULL, VIEW_ID, 0, 0, VIEW_AT(type, fid) \
+	}
+#define PATH_COLUMN(find)                                             \
+	{                                                             \
+		"path", "FILE", VIEW_TEXT, 0, VIEW_EMPTY, .get = find \
+	}
 
 /* --- files -------------------------------------------------------------------------------------------------- */
 
-#define FILE_COLUMNS                                                                                                      \
-	{ "read_bytes", "READ", VIEW_BYTES, 10, 0, VIEW_AT(struct report_top_file, sum.read_bytes) },                       \
-	{ "write_bytes", "WRITTEN", VIEW_BYTES, 10, 0, VIEW_AT(struct report_top_file, sum.write_bytes) },                  \
-	{ "time_ns", "TIME", VIEW_NS, 10, 0, VIEW_AT(struct report_top_file, sum.time_ns),                                  \
-	  .what = "in calls on it, including those still running" },                                                            \
-	{ "calls", "CALLS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_top_file, sum.calls) }
-#define NAME_COLUMNS                                                                                                      \
-	FID_COLUMN(struct report_top_file), PATH_COLUMN(file_path),                                                         \
-	{ "fstype", "FILE SYSTEM", VIEW_TEXT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_top_file, fstype) }
+#define FILE_COLUMNS                                                                                               \
+	{ "read_bytes", "READ", VIEW_BYTES, 10, 0, VIEW_AT(struct report_top_file, sum.read_bytes) },              \
+		{ "write_bytes", "WRITTEN", VIEW_BYTES, 10, 0, VIEW_AT(struct report_top_file, sum.write_bytes) }, \
+		{ "time_ns",                                                                                       \
+		  "TIME",                                                                                          \
+		  VIEW_NS,                                                                                         \
+		  10,                                                                                              \
+		  0,                                                                                               \
+		  VIEW_AT(struct report_top_file, sum.time_ns),                                                    \
+		  .what = "in calls on it, including those still running" },                                       \
+	{                                                                                                          \
+		"calls", "CALLS", VIEW_COUNT, 9, 0, VIEW_AT(struct report_top_file, sum.calls)                     \
+	}
+#define NAME_COLUMNS                                                                                         \
+	FID_COLUMN(struct report_top_file), PATH_COLUMN(file_path),                                          \
+	{                                                                                                    \
+		"fstype", "FILE SYSTEM", VIEW_TEXT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_top_file, fstype) \
+	}
 
 static const struct view_column file_columns[] = { FILE_COLUMNS, NAME_COLUMNS, { 0 } };
 
 static const struct view_column shared_columns[] = {
 	FILE_COLUMNS,
-	{ "opens", "OPENS", VIEW_COUNT, 8, 0, VIEW_AT(struct report_top_file, sum.opens), .what = "opens that succeeded" },
+	{ "opens", "OPENS", VIEW_COUNT, 8, 0, VIEW_AT(struct report_top_file, sum.opens),
+	  .what = "opens that succeeded" },
 	{ "users", "USERS", VIEW_COUNT, 8, 0, VIEW_AT(struct report_top_file, sum.users),
 	  .what = "processes that did more than close it" },
 	NAME_COLUMNS,
@@ -86,8 +104,9 @@ static const struct view_column shared_columns[] = {
 
 #define TOP_TEN .most = REPORT_TOP, .least = 1
 #define FILES(list, count) .columns = file_columns, VIEW_ARRAY(struct report, list, count), TOP_TEN
-#define USED(list, count)                                                                                                   \
-	.columns = shared_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count), TOP_TEN
+#define USED(list, count)                                                                                         \
+	.columns = shared_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count), \
+	TOP_TEN
 
 const struct view view_files_by_bytes = {
 	.key = "files_by_bytes",
@@ -109,7 +128,10 @@ const struct view view_files_by_written = {
 	USED(written, n_written),
 };
 const struct view view_files_by_opens = {
-	.key = "files_by_opens", .title = "Files opened most often", .what = "the first ten", USED(opened, n_opened),
+	.key = "files_by_opens",
+	.title = "Files opened most often",
+	.what = "the first ten",
+	USED(opened, n_opened),
 };
 const struct view view_files_shared = {
 	.key = "files_shared",
@@ -137,17 +159,23 @@ static const struct view_column use_columns[] = {
 	{ 0 },
 };
 
-#define PAIRS(list, count)                                                                                                  \
-	.columns = use_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count),              \
+#define PAIRS(list, count)                                                                                     \
+	.columns = use_columns, VIEW_BEHIND(struct report, uses), VIEW_ARRAY(struct report_uses, list, count), \
 	VIEW_TOTAL(struct report_uses, uses.n), TOP_TEN
 
 const struct view view_uses_by_bytes = {
-	.key = "uses_by_bytes", .title = "Processes and their files with the most bytes", .what = "the first ten pairs",
-	.total = "n_uses", PAIRS(by_bytes, n_by_bytes),
+	.key = "uses_by_bytes",
+	.title = "Processes and their files with the most bytes",
+	.what = "the first ten pairs",
+	.total = "n_uses",
+	PAIRS(by_bytes, n_by_bytes),
 };
 const struct view view_uses_by_time = {
-	.key = "uses_by_time", .title = "Processes and their files with the most time", .note = "including calls still running",
-	.what = "the first ten pairs", PAIRS(by_time, n_by_time),
+	.key = "uses_by_time",
+	.title = "Processes and their files with the most time",
+	.note = "including calls still running",
+	.what = "the first ten pairs",
+	PAIRS(by_time, n_by_time),
 };
 
 /* --- shared memory ------------------------------------------------------------------------------------------ */
@@ -247,8 +275,15 @@ static const struct view_column log_columns[] = {
 };
 
 const struct view view_logs = {
-	.key = "logs", .title = "Output and logs: stdout, stderr, files appended to or called .log",
-	.note = "GAP: median between two writes", .what = "writes of each process to each log, the first ten by writes",
-	.columns = log_columns, VIEW_BEHIND(struct report, streams), VIEW_ARRAY(struct report_streams, top, n_top),
-	VIEW_TOTAL(struct report_streams, logs.n), .inside = "busiest", .total = "seen", TOP_TEN,
+	.key = "logs",
+	.title = "Output and logs: stdout, stderr, files appended to or called .log",
+	.note = "GAP: median between two writes",
+	.what = "writes of each process to each log, the first ten by writes",
+	.columns = log_columns,
+	VIEW_BEHIND(struct report, streams),
+	VIEW_ARRAY(struct report_streams, top, n_top),
+	VIEW_TOTAL(struct report_streams, logs.n),
+	.inside = "busiest",
+	.total = "seen",
+	TOP_TEN,
 };

@@ -57,8 +57,14 @@ GET(lat_quantile, struct report_func, f)
 }
 
 #define FUNC(member) VIEW_AT(struct report_func, member)
-#define SIZE(key, head, find, quantile) { key, head, VIEW_BYTES, 8, 0, FUNC(op.size), .get = find, .arg = quantile }
-#define LAT(key, head, quantile) { key, head, VIEW_NS, 8, 0, FUNC(op.lat), .get = lat_quantile, .arg = quantile }
+#define SIZE(key, head, find, quantile)                                                  \
+	{                                                                                \
+		key, head, VIEW_BYTES, 8, 0, FUNC(op.size), .get = find, .arg = quantile \
+	}
+#define LAT(key, head, quantile)                                                             \
+	{                                                                                    \
+		key, head, VIEW_NS, 8, 0, FUNC(op.lat), .get = lat_quantile, .arg = quantile \
+	}
 
 static const struct view_column function_columns[] = {
 	{ "func", "FUNC", VIEW_TEXT, 16, VIEW_EMPTY, FUNC(name) },

@@ -30,7 +30,10 @@ GET(process_comm, struct report_proc, p)
 		snprintf(cell->shown, sizeof(cell->shown), "%s, rank %s", p->comm, p->rank);
 }
 
-#define RANK_COLUMN { "rank", "RANK", VIEW_TEXT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_proc, rank) }
+#define RANK_COLUMN                                                                           \
+	{                                                                                     \
+		"rank", "RANK", VIEW_TEXT, 0, VIEW_NO_TEXT, VIEW_AT(struct report_proc, rank) \
+	}
 
 static const struct view_column process_columns[] = {
 	{ "pid", "PID", VIEW_ID, 8, 0, VIEW_AT(struct report_proc, pid) },
@@ -93,7 +96,8 @@ static const struct view_column median_columns[] = {
 	{ "write_p50_ns", "WRITE", VIEW_NS, 9, 0, MEDIAN(REPORT_WRITE_NS) },
 	{ "write_p50_bytes", "SIZE", VIEW_BYTES, 10, 0, MEDIAN(REPORT_WRITE_BYTES) },
 	{ "open_p50_ns", "OPEN", VIEW_NS, 9, 0, MEDIAN(REPORT_OPEN_NS) },
-	{ "other_p50_ns", "OTHER", VIEW_NS, 9, 0, MEDIAN(REPORT_OTHER_NS), .what = "close, mmap, create, delete, sync, truncate" },
+	{ "other_p50_ns", "OTHER", VIEW_NS, 9, 0, MEDIAN(REPORT_OTHER_NS),
+	  .what = "close, mmap, create, delete, sync, truncate" },
 	{ "comm", "COMM", VIEW_TEXT, 0, VIEW_EMPTY, VIEW_AT(struct report_proc, comm) },
 	RANK_COLUMN,
 	{ 0 },
@@ -160,23 +164,42 @@ static void histogram_counts(const void *of, const void *row, struct json *json)
 	json_end(json);
 }
 
-#define HISTOGRAM_COLUMNS                                                                                                 \
-	{ "of", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, of),                                                \
-	  .what = "the probe's reads or writes, where it has them; of a process read, write, open, other" },             \
-	{ "unit", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, bytes), .names = units,                           \
-	  .what = "ns: latencies; B: sizes" },                                                                             \
-	{ "n", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, n) },                                                      \
-	{ "p50", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, p50),                                                    \
-	  .what = "of a process within a sixteenth, of its sizes below by an eighth at most" },                           \
-	{ "counts", NULL, VIEW_JSON, .json = histogram_counts, .what = "[FROM, how many] of FROM to 2 * FROM - 1, and of 0" }
+#define HISTOGRAM_COLUMNS                                                                                    \
+	{ "of",                                                                                              \
+	  NULL,                                                                                              \
+	  VIEW_TEXT,                                                                                         \
+	  0,                                                                                                 \
+	  VIEW_KEY,                                                                                          \
+	  VIEW_AT(struct histogram, of),                                                                     \
+	  .what = "the probe's reads or writes, where it has them; of a process read, write, open, other" }, \
+		{ "unit",         NULL,                                                                      \
+		  VIEW_TEXT,      0,                                                                         \
+		  VIEW_KEY,       VIEW_AT(struct histogram, bytes),                                          \
+		  .names = units, .what = "ns: latencies; B: sizes" },                                       \
+		{ "n", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct histogram, n) },                               \
+		{ "p50",                                                                                     \
+		  NULL,                                                                                      \
+		  VIEW_COUNT,                                                                                \
+		  0,                                                                                         \
+		  0,                                                                                         \
+		  VIEW_AT(struct histogram, p50),                                                            \
+		  .what = "of a process within a sixteenth, of its sizes below by an eighth at most" },      \
+	{                                                                                                    \
+		"counts", NULL, VIEW_JSON, .json = histogram_counts,                                         \
+					   .what = "[FROM, how many] of FROM to 2 * FROM - 1, and of 0"      \
+	}
 
 static const struct view_column histogram_columns[] = {
-	{ "probe", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, probe) }, HISTOGRAM_COLUMNS, { 0 },
+	{ "probe", NULL, VIEW_TEXT, 0, VIEW_KEY, VIEW_AT(struct histogram, probe) },
+	HISTOGRAM_COLUMNS,
+	{ 0 },
 };
 
 const struct view view_histograms = {
-	.key = "histograms", .what = "by power of two, of all calls or requests that ended: latencies and sizes",
-	.columns = histogram_columns, .rows = histograms,
+	.key = "histograms",
+	.what = "by power of two, of all calls or requests that ended: latencies and sizes",
+	.columns = histogram_columns,
+	.rows = histograms,
 };
 
 static void octave_heads(const struct view_rows *rows, bool bytes, FILE *out)
@@ -188,7 +211,8 @@ static void octave_heads(const struct view_rows *rows, bool bytes, FILE *out)
 
 		if (t->bytes != bytes)
 			continue;
-		snprintf(head, sizeof(head), "%s%s", t->of && t->probe[0] == 'b' ? "bio " : "", t->of ? t->of : t->probe);
+		snprintf(head, sizeof(head), "%s%s", t->of && t->probe[0] == 'b' ? "bio " : "",
+			 t->of ? t->of : t->probe);
 		fprintf(out, OCTAVE_CELL, head);
 	}
 	fputc('\n', out);
@@ -231,7 +255,8 @@ void report_octaves_text(const void *of, FILE *out)
 
 	view_rows_fill(&rows, &view_histograms, of, NULL);
 	octaves(&rows, false, "Latencies: how many calls and requests took this long", out);
-	octaves(&rows, true, "Sizes: how many calls and requests had this many bytes (pipes and the like included)", out);
+	octaves(&rows, true, "Sizes: how many calls and requests had this many bytes (pipes and the like included)",
+		out);
 	view_rows_free(&rows);
 }
 
@@ -257,7 +282,10 @@ static const struct view_column count_columns[] = {
 };
 
 const struct view view_histogram_counts = {
-	.csv = "histogram_counts", .what = "`counts` of each of histograms", .columns = count_columns, .rows = counts,
+	.csv = "histogram_counts",
+	.what = "`counts` of each of histograms",
+	.columns = count_columns,
+	.rows = counts,
 	.parent = &view_histograms,
 };
 
@@ -268,7 +296,9 @@ ROWS(of_process, struct report_proc, p)
 
 		if (!t)
 			continue;
-		*t = (struct histogram){ .of = report_spread_names[what], .bytes = is_bytes(what), .n = p->spread[what]->n,
+		*t = (struct histogram){ .of = report_spread_names[what],
+					 .bytes = is_bytes(what),
+					 .n = p->spread[what]->n,
 					 .p50 = median(p->spread[what], what) };
 		spread_octaves(p->spread[what], t->octaves);
 	}
@@ -277,7 +307,10 @@ ROWS(of_process, struct report_proc, p)
 static const struct view_column spread_columns[] = { HISTOGRAM_COLUMNS, { 0 } };
 
 static const struct view process_spreads = {
-	.key = "histograms", .columns = spread_columns, .rows = of_process, .parent = &view_process_histograms,
+	.key = "histograms",
+	.columns = spread_columns,
+	.rows = of_process,
+	.parent = &view_process_histograms,
 };
 
 static const struct view_column spreads_columns[] = {
@@ -289,6 +322,11 @@ static const struct view_column spreads_columns[] = {
 };
 
 const struct view view_process_histograms = {
-	.key = "process_histograms", .csv = "", .what = "histograms of the calls on files of each of `processes`",
-	.columns = spreads_columns, WITH_SPREADS, .most = REPORT_TOP_PROCS, .least = 2,
+	.key = "process_histograms",
+	.csv = "",
+	.what = "histograms of the calls on files of each of `processes`",
+	.columns = spreads_columns,
+	WITH_SPREADS,
+	.most = REPORT_TOP_PROCS,
+	.least = 2,
 };

@@ -11,8 +11,8 @@ extern const struct view view_probes, view_rollup, view_types, view_sources, vie
 /* accesses.c */
 extern const struct view view_access_processes, view_access_files, view_access_untouched, view_access_once;
 /* allocs.c */
-extern const struct view view_allocs, view_allocs_by_peak, view_allocs_by_bytes, view_allocs_by_short, view_allocs_by_left,
-	view_alloc_processes, view_alloc_phases;
+extern const struct view view_allocs, view_allocs_by_peak, view_allocs_by_bytes, view_allocs_by_short,
+	view_allocs_by_left, view_alloc_processes, view_alloc_phases;
 void report_alloc_text(const void *of, FILE *out);
 /* Prints what alloc.out has in a line, without its end. */
 void report_alloc_brief(const struct report *report, FILE *out);

@@ -94,7 +94,7 @@ GET(slow_worker, struct why_epoch, e)
 GET(of_worker, struct why_epoch, e)
 {
 	cell->known = e->workers;
-	cell->n = e->workers ? (uint64_t)*(const double *)view_at(e, c) : 0;
+	cell->n = e->workers ? (uint64_t) * (const double *)view_at(e, c) : 0;
 }
 
 static void workers_json(const void *of, const void *row, struct json *json)
@@ -130,7 +130,8 @@ static const struct view_column epoch_columns[] = {
 	{ "disk_reads", NULL, VIEW_COUNT, 0, 0, EPOCH(disk_reads), .get = of_disk },
 	{ "reads", "READS", VIEW_COUNT, 10, 0, EPOCH(reads), .get = of_reads },
 	{ "sequential_share", "IN ORDER", VIEW_SHARE, 9, .get = in_order,
-	  .what = "of reads by a descriptor that had read the file before, without those at its first position: those that continued" },
+	  .what = "of reads by a descriptor that had read the file before, without those at its first position: those "
+		  "that continued" },
 	{ "again_bytes", "AGAIN", VIEW_BYTES, 10, 0, EPOCH(again_bytes), .get = of_reads,
 	  .what = "read a second time in it" },
 	{ "writes", NULL, VIEW_COUNT, 0, 0, EPOCH(writes), .get = of_reads },
@@ -138,10 +139,10 @@ static const struct view_column epoch_columns[] = {
 	{ "workers.count", "WORKERS", VIEW_COUNT, 8, VIEW_NO_JSON, .get = workers },
 	{ "workers.slowest_pid", "SLOWEST WORKER", VIEW_ID, 0, VIEW_NO_JSON | VIEW_NO_TEXT, .get = slow_worker,
 	  .what = "its PID" },
-	{ "workers.slowest_ns", "A SAMPLE", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(slow_worker_ns), .get = of_worker,
-	  .what = "in its calls on files" },
-	{ "workers.median_ns", "MEDIAN", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(median_worker_ns), .get = of_worker,
-	  .what = "of those that ran at the same time" },
+	{ "workers.slowest_ns", "A SAMPLE", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(slow_worker_ns),
+	  .get = of_worker, .what = "in its calls on files" },
+	{ "workers.median_ns", "MEDIAN", VIEW_NS, 0, VIEW_NO_JSON | VIEW_NO_TEXT, EPOCH(median_worker_ns),
+	  .get = of_worker, .what = "of those that ran at the same time" },
 	{ "name", "EPOCH", VIEW_TEXT, 0, VIEW_EMPTY | VIEW_KEY, EPOCH(name) },
 	{ "read_sizes", NULL, VIEW_ROWS, .list = &view_epoch_sizes },
 	{ "slowest_files", NULL, VIEW_ROWS, .list = &view_epoch_files },
@@ -176,7 +177,8 @@ ROWS(sizes, struct why_epoch, e)
 		struct epoch_size *row = e->size[i] ? view_make(rows, sizeof(*row)) : NULL;
 
 		if (row)
-			*row = (struct epoch_size){ i ? 1ULL << (i - 1) : 0, i ? (1ULL << (i - 1)) * 2 - 1 : 0, e->size[i] };
+			*row = (struct epoch_size){ i ? 1ULL << (i - 1) : 0, i ? (1ULL << (i - 1)) * 2 - 1 : 0,
+						    e->size[i] };
 	}
 }
 
@@ -211,8 +213,13 @@ static const struct view_column epoch_file_columns[] = {
 };
 
 const struct view view_epoch_files = {
-	.key = "slowest_files", .title = "Slowest files, by epoch", .columns = epoch_file_columns, .rows = slow_files,
-	.parent = &view_epochs, .most = WHY_SLOW_FILES, .least = 1,
+	.key = "slowest_files",
+	.title = "Slowest files, by epoch",
+	.columns = epoch_file_columns,
+	.rows = slow_files,
+	.parent = &view_epochs,
+	.most = WHY_SLOW_FILES,
+	.least = 1,
 };
 
 /* Returns the power of two in which most reads of E were, and how many; *ALL: those that returned data. */
@@ -351,6 +358,10 @@ static const struct view_column phase_columns[] = {
 
 /* In JSON, `timeline' has each phase. */
 const struct view view_phase_sums = {
-	.title = "Phases of the job", .note = "TRACE: share of the trace's time; phases may be nested", .csv = "phases",
-	.columns = phase_columns, .rows = phase_sums, .shown = PHASES_SHOWN,
+	.title = "Phases of the job",
+	.note = "TRACE: share of the trace's time; phases may be nested",
+	.csv = "phases",
+	.columns = phase_columns,
+	.rows = phase_sums,
+	.shown = PHASES_SHOWN,
 };

@@ -56,10 +56,14 @@ void *view_make(struct view_rows *rows, size_t size)
 static uint64_t number_at(const char *at, enum view_as as)
 {
 	switch (as) {
-	case VIEW_AS_U32: return *(const uint32_t *)at;
-	case VIEW_AS_U8: return *(const uint8_t *)at;
-	case VIEW_AS_BOOL: return *(const bool *)at;
-	default: return *(const uint64_t *)at;
+	case VIEW_AS_U32:
+		return *(const uint32_t *)at;
+	case VIEW_AS_U8:
+		return *(const uint8_t *)at;
+	case VIEW_AS_BOOL:
+		return *(const bool *)at;
+	default:
+		return *(const uint64_t *)at;
 	}
 }
 
@@ -167,8 +171,8 @@ void view_rows_free(struct view_rows *rows)
 	*rows = (struct view_rows){ 0 };
 }
 
-const struct view_column *view_column_next(const struct view *view, const struct view_column *column, const struct view_row *view_row,
-					   const void **row)
+const struct view_column *view_column_next(const struct view *view, const struct view_column *column,
+					   const struct view_row *view_row, const void **row)
 {
 	const struct view_column *above = view->parent ? view->parent->columns : NULL, *end = above;
 
@@ -194,7 +198,8 @@ static const void *led_to(const struct view_via *via, const void *of, const void
 		const char *in = (const char *)of + via->in;
 		uint32_t i = *(const uint32_t *)((const char *)row + via->at);
 
-		row = via->size ? *(const char *const *)in + i * via->size : table_at((const struct table *)(const void *)in, i);
+		row = via->size ? *(const char *const *)in + i * via->size :
+				  table_at((const struct table *)(const void *)in, i);
 	}
 	return row;
 }
@@ -209,11 +214,20 @@ static void load(const struct view_column *column, const void *row, struct view_
 	const void *at = view_at(row, column);
 
 	switch (column->as) {
-	case VIEW_AS_S64: cell->s = *(const int64_t *)at; break;
-	case VIEW_AS_F64: cell->f = *(const double *)at; break;
-	case VIEW_AS_POINTER: cell->text = *(const char *const *)at; break;
-	case VIEW_AS_CHARS: cell->text = at; break;
-	default: cell->n = number_at(at, column->as);
+	case VIEW_AS_S64:
+		cell->s = *(const int64_t *)at;
+		break;
+	case VIEW_AS_F64:
+		cell->f = *(const double *)at;
+		break;
+	case VIEW_AS_POINTER:
+		cell->text = *(const char *const *)at;
+		break;
+	case VIEW_AS_CHARS:
+		cell->text = at;
+		break;
+	default:
+		cell->n = number_at(at, column->as);
 	}
 }
 

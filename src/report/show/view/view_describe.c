@@ -8,8 +8,9 @@
 
 /* The names of kinds of numbers, for the page and the docs. */
 static const char *const kind_names[] = {
-	[VIEW_COUNT] = "count", [VIEW_ID] = "id", [VIEW_BYTES] = "bytes", [VIEW_NS] = "ns", [VIEW_SIGNED_NS] = "ns",
-	[VIEW_SHARE] = "share", [VIEW_NUMBER] = "number", [VIEW_TEXT] = "text", [VIEW_FLAG] = "flag",
+	[VIEW_COUNT] = "count",   [VIEW_ID] = "id",        [VIEW_BYTES] = "bytes",
+	[VIEW_NS] = "ns",         [VIEW_SIGNED_NS] = "ns", [VIEW_SHARE] = "share",
+	[VIEW_NUMBER] = "number", [VIEW_TEXT] = "text",    [VIEW_FLAG] = "flag",
 };
 
 /* --- for the page ------------------------------------------------------------------------------------------- */
@@ -65,17 +66,20 @@ static bool is_same(const char *a, const char *b)
 
 static bool is_alike(const struct view_column *a, const struct view_column *b)
 {
-	return is_same(a->key, b->key) && is_same(a->what, b->what) && (a->flags & VIEW_NO_JSON) == (b->flags & VIEW_NO_JSON);
+	return is_same(a->key, b->key) && is_same(a->what, b->what) &&
+	       (a->flags & VIEW_NO_JSON) == (b->flags & VIEW_NO_JSON);
 }
 
-/* Returns whether column C of V has the meaning that a column of its name had last, in the views of SECTIONS before V. */
+/* Returns whether column C of V has the meaning that a column of its name had last, in the views of SECTIONS before V.
+ */
 static bool is_explained(const struct view_section *sections, const struct view *v, const struct view_column *c)
 {
 	const char *last = NULL;
 	const void *row;
 
 	for (; sections->view != v; sections++)
-		for (const struct view_column *e = NULL; sections->view && (e = view_column_next(sections->view, e, NULL, &row));)
+		for (const struct view_column *e = NULL;
+		     sections->view && (e = view_column_next(sections->view, e, NULL, &row));)
 			if (e->what && is_same(e->key, c->key))
 				last = e->what;
 	return is_same(last, c->what);
@@ -155,7 +159,8 @@ static bool names_too(const struct view *v, const struct view *w)
 	return v && w && v->key && w->key && is_same(what_is(v), what_is(w)) && have_same_columns(v, w);
 }
 
-/* A member, or several that are alike, and its columns. A meaning that a column or the one before it has already is left out. */
+/* A member, or several that are alike, and its columns. A meaning that a column or the one before it has already is
+ * left out. */
 static void markdown(const struct view_section *sections, const struct view_section *section, FILE *out)
 {
 	const char *what = what_is(section->view);

@@ -10,7 +10,8 @@
 
 static void list(const struct view *view, const void *of, const void *parent, unsigned int thin, struct json *json);
 
-static void member(const struct view_column *column, const void *of, const void *row, unsigned int thin, struct json *json)
+static void member(const struct view_column *column, const void *of, const void *row, unsigned int thin,
+		   struct json *json)
 {
 	struct view_cell cell;
 
@@ -65,7 +66,8 @@ static void rest(const struct view *v, const void *of, const void *sum, uint64_t
 }
 
 /* Puts the array, and the members after it. */
-static void array(const struct view *view, const void *of, const struct view_rows *rows, unsigned int thin, struct json *json)
+static void array(const struct view *view, const void *of, const struct view_rows *rows, unsigned int thin,
+		  struct json *json)
 {
 	const size_t most = view->most ? MAX(view->most >> thin, MAX(view->least, 1U)) : rows->n;
 	autofree void *sum = view->rest ? calloc(1, view->rest->size) : NULL;

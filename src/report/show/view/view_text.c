@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints a view for a terminal. Numbers are aligned to the right, texts to the left, two blanks after a number. The column
- * without a width comes last, wherever it is declared.
+ * Prints a view for a terminal. Numbers are aligned to the right, texts to the left, two blanks after a number. The
+ * column without a width comes last, wherever it is declared.
  */
 #include "report/show/view/view.h"
 
@@ -11,8 +11,8 @@
 #include "base/fmt.h"
 #include "base/util.h"
 
-#define INDENT 4U	/* behind a break */
-#define FREE_LEAST 20U	/* columns of text without a width; the rest of a longer one is broken by whoever prints OUT */
+#define INDENT 4U /* behind a break */
+#define FREE_LEAST 20U /* columns of text without a width; the rest of a longer one is broken by whoever prints OUT */
 
 static unsigned int fit_columns; /* 0: any */
 

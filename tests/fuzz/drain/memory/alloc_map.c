@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code that a process has mapped: the lines of /proc/PID/maps, whose names are the program's, up to an empty line, and
- * its memory from BEGIN on, which is all the program's.
+ * The code that a process has mapped: the lines of /proc/PID/maps, whose names are the program's, up to an empty line,
+ * and its memory from BEGIN on, which is all the program's.
  */
 #define process_text maps_text
 #define process_vm_readv memory_readv
@@ -24,8 +24,8 @@ int maps_text(pid_t pid, const char *name, size_t max, char **ret, size_t *len_r
 	return 0;
 }
 
-ssize_t memory_readv(pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote, unsigned long n_remote,
-		     unsigned long flags)
+ssize_t memory_readv(pid_t pid, const struct iovec *local, unsigned long n, const struct iovec *remote,
+		     unsigned long n_remote, unsigned long flags)
 {
 	const uint64_t at = (uintptr_t)remote->iov_base - BEGIN;
 	size_t len = at < memory_size ? MIN(remote->iov_len, memory_size - at) : 0;
@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; map && i < map->n_modules; i++) {
 		const struct alloc_module *m = &map->modules[i], *b = &again->modules[i];
 
-		EXPECT(m->id_len <= sizeof(m->id) && !strcmp(m->path, b->path) && m->bias == b->bias && m->id_len == b->id_len);
+		EXPECT(m->id_len <= sizeof(m->id) && !strcmp(m->path, b->path) && m->bias == b->bias &&
+		       m->id_len == b->id_len);
 	}
 	alloc_map_free(map);
 	alloc_map_free(again);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What processes print, write by write: each begins with a byte for the process and one for the time since the last, in
- * 16 ms; bits for stderr, for a pipe, for something passed over before it and for a rest that was not copied; and two with
- * the length of its text.
+ * 16 ms; bits for stderr, for a pipe, for something passed over before it and for a rest that was not copied; and two
+ * with the length of its text.
  */
 #include "fuzz.h"
 
@@ -24,7 +24,10 @@ static void take(struct decode *d, const uint8_t *head, const uint8_t *text, siz
 	autofree struct dlt_printed *rec = calloc(1, sizeof(*rec) + len);
 
 	*rec = (struct dlt_printed){
-		.hdr = { .ts_ns = now_ns, .tgid = head[0], .tid = head[0], .probe = DLT_printed,
+		.hdr = { .ts_ns = now_ns,
+			 .tgid = head[0],
+			 .tid = head[0],
+			 .probe = DLT_printed,
 			 .size = (uint32_t)(sizeof(*rec) + len) },
 		.id = { .ino = 1U + (head[2] & OF_PIPE) },
 		.mode = head[2] & OF_PIPE ? S_IFIFO : S_IFREG,

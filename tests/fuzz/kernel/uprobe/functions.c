@@ -18,7 +18,8 @@ static void point_of_file(const uint8_t *data, size_t size, const char *symbol)
 
 static void point_of_code(const uint8_t *code, size_t size, size_t own)
 {
-	const struct prologue_need any = { 0 }, all = { PROLOGUE_ARG1 | PROLOGUE_ARG2 | PROLOGUE_ARG3 | PROLOGUE_ARG4, true };
+	const struct prologue_need any = { 0 },
+				   all = { PROLOGUE_ARG1 | PROLOGUE_ARG2 | PROLOGUE_ARG3 | PROLOGUE_ARG4, true };
 	struct prologue_point loose, strict;
 	const char *why = NULL;
 

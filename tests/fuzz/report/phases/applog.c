@@ -39,7 +39,9 @@ static void add_rule(struct applog_rules *rules, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct manifest_facts m = {
-		.start_ns = 1000 * NSEC_PER_SEC, .start_utc = "2026-11-22T08:00:00Z", .utc_offset_s = "3600",
+		.start_ns = 1000 * NSEC_PER_SEC,
+		.start_utc = "2026-11-22T08:00:00Z",
+		.utc_offset_s = "3600",
 	};
 	autofree char *zone = fuzz_piece(&data, &size, "\n"), *rule = fuzz_piece(&data, &size, "\n");
 	autofree char *path = util_fmt("%s/app", fuzz_folder());

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The regions of a job: its .pfw, which the user names, of a trace with three processes; and the same text as regions.out. */
+/* The regions of a job: its .pfw, which the user names, of a trace with three processes; and the same text as
+ * regions.out. */
 #include "fuzz.h"
 
 #include "report/phases/read.h"
@@ -10,7 +11,8 @@
 
 static const char pids[] =
 	"# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
-	"1000" SECOND "\t-\t7\t7\t1\tpython\tfork\t-\t-\t0\t-\t-\t-\n1000" SECOND "\t-\t4712\t4712\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n"
+	"1000" SECOND "\t-\t7\t7\t1\tpython\tfork\t-\t-\t0\t-\t-\t-\n1000" SECOND
+	"\t-\t4712\t4712\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n"
 	"1000" SECOND "\t-\t4713\t4713\t1\tpython\tfork\t-\t9\t0\t-\t-\t-\n";
 /* 1000 s of CLOCK_MONOTONIC are 2026-11-22T08:00:00Z */
 static const char clocks_out[] =
@@ -30,7 +32,9 @@ static void check(const struct phases *p)
 
 static void read_folder(const struct phases_options *o)
 {
-	static const struct manifest_facts m = { .start_ns = 1000 * NSEC_PER_SEC, .end_ns = 2000 * NSEC_PER_SEC, .start_utc = "2026-11-22T08:00:00Z" };
+	static const struct manifest_facts m = { .start_ns = 1000 * NSEC_PER_SEC,
+						 .end_ns = 2000 * NSEC_PER_SEC,
+						 .start_utc = "2026-11-22T08:00:00Z" };
 	autoclose int dir = open(fuzz_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct scan_clocks *clocks = calloc(1, sizeof(*clocks));
 	struct scan_folder *folder = scan_folder_new(dir);
@@ -49,7 +53,8 @@ static void read_folder(const struct phases_options *o)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	autofree char *path = util_fmt("%s/job.pfw", fuzz_folder()), *regions = util_fmt("%s/regions.out", fuzz_folder());
+	autofree char *path = util_fmt("%s/job.pfw", fuzz_folder()),
+		      *regions = util_fmt("%s/regions.out", fuzz_folder());
 	const char *logs[] = { path };
 
 	fuzz_put("pids.out", pids, strlen(pids));

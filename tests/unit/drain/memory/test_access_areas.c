@@ -25,8 +25,8 @@ static void an_address_is_in_an_area_or_in_a_gap(void **state)
 		uint64_t addr, end;
 		int area;
 	} want[] = {
-		{ 0, 0x1000, -1 },	  { 0xfff, 0x1000, -1 }, { 0x1000, 0x3000, 0 },	 { 0x2fff, 0x3000, 0 },	   { 0x3000, 0x4000, 1 },
-		{ 0x4000, 0x8000, -1 }, { 0x8fff, 0x9000, 2 }, { 0x9000, 1ULL << 63, -1 },
+		{ 0, 0x1000, -1 },     { 0xfff, 0x1000, -1 },  { 0x1000, 0x3000, 0 }, { 0x2fff, 0x3000, 0 },
+		{ 0x3000, 0x4000, 1 }, { 0x4000, 0x8000, -1 }, { 0x8fff, 0x9000, 2 }, { 0x9000, 1ULL << 63, -1 },
 	};
 	uint64_t end;
 
@@ -41,7 +41,9 @@ static void an_address_is_in_an_area_or_in_a_gap(void **state)
 /* Where the kernel cannot list mappings. */
 static void heap_and_stack_are_known_without_the_mappings(void **state)
 {
-	const struct dlt_memory_of of = { .start_brk = 0x10000, .brk = 0x20000, .start_stack = 0x7ffff0000000, .env_end = 0x7ffff0010000 };
+	const struct dlt_memory_of of = {
+		.start_brk = 0x10000, .brk = 0x20000, .start_stack = 0x7ffff0000000, .env_end = 0x7ffff0010000
+	};
 	struct access_areas a = { 0 };
 	uint64_t end;
 	int i;

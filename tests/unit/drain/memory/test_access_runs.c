@@ -20,10 +20,12 @@ static void emit(void *ctx, struct access_row *row)
 {
 	size_t at = strlen(rows);
 
-	snprintf(rows + at, sizeof(rows) - at, "%#llx+%#llx touched %#llx written %lld count %lld huge %lld tid %lld kind %u\n",
+	snprintf(rows + at, sizeof(rows) - at,
+		 "%#llx+%#llx touched %#llx written %lld count %lld huge %lld tid %lld kind %u\n",
 		 (unsigned long long)row->addr, (unsigned long long)row->bytes, (unsigned long long)row->touched,
-		 row->written == DLT_NONE ? -1 : (long long)row->written, row->count == DLT_NONE ? -1 : (long long)row->count,
-		 row->huge == DLT_NONE ? -1 : (long long)row->huge, row->tid == DLT_NONE ? -1 : (long long)row->tid, row->kind);
+		 row->written == DLT_NONE ? -1 : (long long)row->written,
+		 row->count == DLT_NONE ? -1 : (long long)row->count, row->huge == DLT_NONE ? -1 : (long long)row->huge,
+		 row->tid == DLT_NONE ? -1 : (long long)row->tid, row->kind);
 }
 
 static struct access_runs runs_begin(access_runs_fn fn)
@@ -35,13 +37,22 @@ static struct access_runs runs_begin(access_runs_fn fn)
 /* A page with one event at byte AT of it. */
 static struct access_touch event(uint64_t page, uint64_t at, int64_t written)
 {
-	return (struct access_touch){ .addr = page, .bytes = PAGE, .written = written, .huge = DLT_NONE, .count = 1, .tid = 7, .ip = 9, .at = page + at };
+	return (struct access_touch){ .addr = page,
+				      .bytes = PAGE,
+				      .written = written,
+				      .huge = DLT_NONE,
+				      .count = 1,
+				      .tid = 7,
+				      .ip = 9,
+				      .at = page + at };
 }
 
 /* Pages of which only the state is known. */
 static struct access_touch state_of(uint64_t addr, uint64_t bytes, int64_t huge)
 {
-	return (struct access_touch){ .addr = addr, .bytes = bytes, .written = DLT_NONE, .huge = huge, .count = DLT_NONE };
+	return (struct access_touch){
+		.addr = addr, .bytes = bytes, .written = DLT_NONE, .huge = huge, .count = DLT_NONE
+	};
 }
 
 static void add(struct access_runs *r, struct access_touch t)
@@ -100,8 +111,8 @@ static void emit_node(void *ctx, struct access_row *row)
 {
 	size_t at = strlen(rows);
 
-	snprintf(rows + at, sizeof(rows) - at, "%#llx+%#llx node %lld\n", (unsigned long long)row->addr, (unsigned long long)row->bytes,
-		 row->node == DLT_NONE ? -1 : (long long)row->node);
+	snprintf(rows + at, sizeof(rows) - at, "%#llx+%#llx node %lld\n", (unsigned long long)row->addr,
+		 (unsigned long long)row->bytes, row->node == DLT_NONE ? -1 : (long long)row->node);
 }
 
 /* A block is of one node, that of its first pages, and a row is, too. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The code of this process, as ld.so itself says: each module's place, build id, and all of its code; what is no code is none. */
+/* The code of this process, as ld.so itself says: each module's place, build id, and all of its code; what is no code
+ * is none. */
 #include "drain/memory/alloc_code.h"
 
 #include <elf.h>

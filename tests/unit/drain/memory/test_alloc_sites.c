@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which stacks a user means by a line or a function: the end of a path, from a folder's name on, and nothing that is only similar. */
+/* Which stacks a user means by a line or a function: the end of a path, from a folder's name on, and nothing that is
+ * only similar. */
 #include "drain/memory/alloc_sites.h"
 
 #include <setjmp.h>

@@ -187,7 +187,8 @@ static void any_bytes_at_all_are_survived(void **state)
 		record.hdr.func = (uint16_t)(x % 32);
 		record.hdr.size = len;
 		if (probe == DLT_vfs_rw && len >= sizeof(struct dlt_vfs_rw_pair))
-			((struct dlt_vfs_rw_pair *)&record)->to.hdr = record.hdr; /* for any other probe it is not a row */
+			((struct dlt_vfs_rw_pair *)&record)->to.hdr =
+				record.hdr; /* for any other probe it is not a row */
 		decode_exactly(len);
 	}
 	assert_int_equal(all_bad(), 0);
@@ -267,9 +268,18 @@ static void an_excluded_name_wins(void **state)
 /* PID, TID and COMM are put together once per thread: again for another thread, and when it has a new name. */
 static void every_row_has_its_thread(void **state)
 {
-	static const struct { uint32_t tgid, tid; const char *comm; } of[] = {
-		{ 7, 7, "a" }, { 7, 7, "a" }, { 7, 7, "b" }, { 8, 7, "b" }, { 7, 7 + RECORD_THREAD_SLOTS, "b" },
-		{ 7, 7, "b" }, { UINT32_MAX, UINT32_MAX, "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1" }, { 0, 0, "" },
+	static const struct {
+		uint32_t tgid, tid;
+		const char *comm;
+	} of[] = {
+		{ 7, 7, "a" },
+		{ 7, 7, "a" },
+		{ 7, 7, "b" },
+		{ 8, 7, "b" },
+		{ 7, 7 + RECORD_THREAD_SLOTS, "b" },
+		{ 7, 7, "b" },
+		{ UINT32_MAX, UINT32_MAX, "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1" },
+		{ 0, 0, "" },
 	};
 	autofree char *rows = NULL;
 	const char *at;
@@ -325,8 +335,7 @@ static void what_is_of_the_machine_is_not_narrowed(void **state)
 		rec_begin(i);
 		rec_emit();
 		assert_int_equal(decode.counts[i].records, 1);
-		assert_int_equal(decode.counts[i].filtered != 0,
-				 (probes[i]->flags & PROBE_OF_TARGET) != 0);
+		assert_int_equal(decode.counts[i].filtered != 0, (probes[i]->flags & PROBE_OF_TARGET) != 0);
 	}
 }
 
@@ -405,9 +414,10 @@ static void a_copy_up_is_a_row_of_the_same_file(void **state)
 	learn(stacked(6), "/data/x");
 	close_of(id_of(11));
 	rename_of("/data/x", "/data/y");
-	expect_columns(DLT_files, 2, "1\t259:2\t11\treg\text4\t4096\tok\t/data/x\t8:1\t5\n"
-				     "1\t259:2\t11\treg\text4\t4096\tok\t/data/x\t8:1\t6\n"
-				     "1\t259:2\t11\treg\text4\t4096\tok\t/data/y\t8:1\t6\n");
+	expect_columns(DLT_files, 2,
+		       "1\t259:2\t11\treg\text4\t4096\tok\t/data/x\t8:1\t5\n"
+		       "1\t259:2\t11\treg\text4\t4096\tok\t/data/x\t8:1\t6\n"
+		       "1\t259:2\t11\treg\text4\t4096\tok\t/data/y\t8:1\t6\n");
 }
 
 /* Its first row had no name, and the lower file was not known then. */
@@ -416,8 +426,9 @@ static void a_stacked_file_that_gets_its_name_is_no_copy_up(void **state)
 	close_of(id_of(11));
 	learn(stacked(5), "/data/x");
 	learn(stacked(5), "/data/x");
-	expect_columns(DLT_files, 2, "1\t259:2\t11\t-\t-\t0\tunreachable\t-\t-\t-\n"
-				     "1\t259:2\t11\treg\text4\t4096\tok\t/data/x\t8:1\t5\n");
+	expect_columns(DLT_files, 2,
+		       "1\t259:2\t11\t-\t-\t0\tunreachable\t-\t-\t-\n"
+		       "1\t259:2\t11\treg\text4\t4096\tok\t/data/x\t8:1\t5\n");
 }
 
 static void a_rename_is_a_row_of_the_same_file(void **state)
@@ -454,8 +465,10 @@ static void a_path_that_grew_too_long_is_cut_at_its_beginning(void **state)
 	rec_path(&rec->segs, 3, path);
 	rec_emit();
 	/* of twice that path everything fits but the components at its beginning */
-	sprintf(want, "1\t259:2\t11\treg\text4\t4096\tok\t/a\n"
-		      "1\t259:2\t11\treg\text4\t4096\ttruncated\t%s\n", path);
+	sprintf(want,
+		"1\t259:2\t11\treg\text4\t4096\tok\t/a\n"
+		"1\t259:2\t11\treg\text4\t4096\ttruncated\t%s\n",
+		path);
 	expect_files(want);
 	close_of(id_of(11));
 	sprintf(want, "1\t%s\n", path + 1001);
@@ -539,10 +552,11 @@ static void files_below_a_renamed_folder_get_a_row_at_their_next_use(void **stat
 	rename_of("/e/f/a", "/e/f/z");
 	decode_files_again(&decode, record.hdr.ts_ns);
 	expect_files(FILES_ROW(1, 11, "/d/a") FILES_ROW(2, 12, "/d/sub/b") FILES_ROW(3, 13, "/dx/c")
-		     FILES_ROW(4, 14, "/d/gone") FILES_ROW(1, 11, "/e/f/a") FILES_ROW(2, 12, "/b")
-		     FILES_ROW(5, 15, "/d/a") FILES_ROW(1, 11, "/e/f/z"));
-	expect_columns(DLT_create_del, 10, "4\t/d/gone\t-\tpath\n-\t/d\t/e/f\t-\n"
-					   "2\t/e/f/sub/b\t/b\tpath\n1\t/e/f/a\t/e/f/z\tpath\n");
+			     FILES_ROW(4, 14, "/d/gone") FILES_ROW(1, 11, "/e/f/a") FILES_ROW(2, 12, "/b")
+				     FILES_ROW(5, 15, "/d/a") FILES_ROW(1, 11, "/e/f/z"));
+	expect_columns(DLT_create_del, 10,
+		       "4\t/d/gone\t-\tpath\n-\t/d\t/e/f\t-\n"
+		       "2\t/e/f/sub/b\t/b\tpath\n1\t/e/f/a\t/e/f/z\tpath\n");
 }
 
 static void at_the_end_all_below_a_renamed_folder_get_a_row(void **state)
@@ -570,8 +584,8 @@ static void two_folders_may_change_places(void **state)
 	close_of(id_of(13));
 	rename_of("/a/x", "/c");
 	rename_of("/b/x", "/d");
-	expect_files(FILES_ROW(1, 11, "/a/x") FILES_ROW(2, 12, "/b/x") FILES_ROW(3, 13, "/b/y")
-		     FILES_ROW(3, 13, "/a/y") FILES_ROW(2, 12, "/c") FILES_ROW(1, 11, "/d"));
+	expect_files(FILES_ROW(1, 11, "/a/x") FILES_ROW(2, 12, "/b/x") FILES_ROW(3, 13, "/b/y") FILES_ROW(3, 13, "/a/y")
+			     FILES_ROW(2, 12, "/c") FILES_ROW(1, 11, "/d"));
 }
 
 static void unlink_of(const char *path, int64_t ret)
@@ -605,8 +619,8 @@ static void after_a_rename_through_a_parent_no_file_of_that_name_is_known(void *
 		       "-\t/w/k/../a\t/w/b\t-\n-\t/w/a/x\t/w/a/y\t-\n-\t/v/a\t/v/c\t-\n3\t/w/ab/x\t/w/ab/y\tpath\n"
 		       "4\t/w/ba/x\t/w/ba/y\tpath\n1\t/w/b/x\t/w/b/y\tpath\n");
 	expect_files(FILES_ROW(1, 11, "/w/a/x") FILES_ROW(2, 12, "/v/a") FILES_ROW(3, 13, "/w/ab/x")
-		     FILES_ROW(4, 14, "/w/ba/x") FILES_ROW(3, 13, "/w/ab/y") FILES_ROW(4, 14, "/w/ba/y")
-		     FILES_ROW(1, 11, "/w/b/x") FILES_ROW(1, 11, "/w/b/y"));
+			     FILES_ROW(4, 14, "/w/ba/x") FILES_ROW(3, 13, "/w/ab/y") FILES_ROW(4, 14, "/w/ba/y")
+				     FILES_ROW(1, 11, "/w/b/x") FILES_ROW(1, 11, "/w/b/y"));
 }
 
 /* The moved file is known, and its row has the name as passed; the replaced one may be any. */
@@ -629,7 +643,7 @@ static void after_a_rename_to_a_parent_no_file_of_that_name_is_known(void **stat
 	rec_emit();
 	rename_of("/w/p", "/w/q");
 	expect_files(FILES_ROW(1, 11, "/w/o") FILES_ROW(2, 12, "/w/p") FILES_ROW(3, 13, "/x/p/f")
-		     FILES_ROW(1, 11, "/w/k/../p"));
+			     FILES_ROW(1, 11, "/w/k/../p"));
 	expect_columns(DLT_create_del, 10,
 		       "1\t/w/o\t/w/k/../p\tpath\n-\t/w/p\t/w/q\t-\n-\t/x/p/f\t/x/p/g\t-\n-\t/w/k/../p\t/w/r\t-\n"
 		       "-\ts\tp\t-\n-\t/w/p\t/w/q\t-\n");
@@ -644,7 +658,8 @@ static void after_an_unlink_through_a_parent_no_file_of_that_name_is_known(void 
 	rename_of("/w/g", "/w/h"); /* a file made by mknod(2) */
 	close_of(id_of(11));
 	expect_files(FILES_ROW(1, 11, "/w/f") FILES_ROW(1, 11, "/w/g"));
-	expect_columns(DLT_create_del, 10, "-\t/w/k/../f\t-\t-\n1\t/w/f\t/w/g\tpath\n-\t/w/k/../g\t-\t-\n-\t/w/g\t/w/h\t-\n");
+	expect_columns(DLT_create_del, 10,
+		       "-\t/w/k/../f\t-\t-\n1\t/w/f\t/w/g\tpath\n-\t/w/k/../g\t-\t-\n-\t/w/g\t/w/h\t-\n");
 	expect_columns(DLT_close, 10, "1\tg\n");
 }
 

@@ -123,8 +123,7 @@ static void a_path_that_cannot_be_read_is_empty(void **state)
 static void a_path_may_end_with_its_memory(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
+	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const struct dlt_call call = opening(two + page - sizeof("/at/the/end"));
 
 	assert_true(two != MAP_FAILED);
@@ -138,8 +137,7 @@ static void a_path_may_end_with_its_memory(void **state)
 static void a_path_may_cross_into_the_next_page(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			 0);
+	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const struct dlt_call call = opening(two + page - 3);
 
 	assert_true(two != MAP_FAILED);
@@ -168,10 +166,10 @@ static void strings_follow_one_another(void **state)
 	const char *strings = (const char *)(rec + 1);
 
 	record.hdr.tgid = (uint32_t)getpid();
-	running_str(&record.hdr, &rec->segs, (uintptr_t)"first", 0);
-	running_str(&record.hdr, &rec->segs, (uintptr_t)"", 1);
+	running_str(&record.hdr, &rec->segs, (uintptr_t) "first", 0);
+	running_str(&record.hdr, &rec->segs, (uintptr_t) "", 1);
 	running_str(&record.hdr, &rec->segs, 0, 2);
-	running_str(&record.hdr, &rec->segs, (uintptr_t)"last", 3);
+	running_str(&record.hdr, &rec->segs, (uintptr_t) "last", 3);
 	assert_int_equal(rec->segs.len[0], 6);
 	assert_int_equal(rec->segs.len[1], 1);
 	assert_int_equal(rec->segs.len[2], 0);
@@ -186,7 +184,7 @@ static void no_string_is_written_beyond_the_record(void **state)
 
 	record.hdr.tgid = (uint32_t)getpid();
 	record.hdr.size = IN_FLIGHT_REC_MAX - DLT_PATH_MAX + 1;
-	running_str(&record.hdr, &rec->segs, (uintptr_t)"too much", 0);
+	running_str(&record.hdr, &rec->segs, (uintptr_t) "too much", 0);
 	assert_int_equal(rec->segs.len[0], 0);
 	assert_int_equal(record.hdr.size, IN_FLIGHT_REC_MAX - DLT_PATH_MAX + 1);
 }
@@ -201,7 +199,7 @@ static void a_relative_path_is_not_made_absolute(void **state)
 	call.func = 3;
 	assert_string_equal(probes[DLT_create_del]->calls[3].name, "mkdir");
 	call.shape = DLT_CD_MKDIR;
-	call.args[0] = (uintptr_t)"./new";
+	call.args[0] = (uintptr_t) "./new";
 	in_flight_row(&decode, &call, NOW_NS);
 	rows = rows_of(DLT_create_del);
 	assert_non_null(strstr(rows, "\tmkdir\t2000000000\t?\t?\t?\t-\t./new\t-\t-\n"));
@@ -266,12 +264,14 @@ static void expect_fsync(int fd, const char *fid_and_file)
 }
 
 /*
- * The kernel's name for a descriptor may be another file's, because of the mark of deleted files, or seen from another root.
+ * The kernel's name for a descriptor may be another file's, because of the mark of deleted files, or seen from another
+ * root.
  */
 static void a_descriptor_is_of_the_file_that_is_open_there(void **state)
 {
 	static const char gone[] = "/dev/shm/dltraced-test", odd[] = "/dev/shm/dltraced-test (deleted)";
-	autoclose int fd = open(gone, O_RDWR | O_CREAT | O_CLOEXEC, 0600), other = open(odd, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	autoclose int fd = open(gone, O_RDWR | O_CREAT | O_CLOEXEC, 0600),
+		      other = open(odd, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	int lacking = fd < 0 || other < 0;
 
 	unlink(gone);

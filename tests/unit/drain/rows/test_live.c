@@ -66,8 +66,11 @@ static struct live *come(uint32_t max)
 static void row(uint32_t pid, uint64_t lat_ns, struct dlt_file_id id, uint32_t dir, int64_t returned, int64_t disk)
 {
 	const struct dlt_vfs_rw rec = {
-		.hdr = { .tgid = pid, .lat_ns = lat_ns, .comm = "worker", .probe = DLT_vfs_rw }, .id = id, .dir = dir,
-		.returned = returned, .disk_bytes = disk,
+		.hdr = { .tgid = pid, .lat_ns = lat_ns, .comm = "worker", .probe = DLT_vfs_rw },
+		.id = id,
+		.dir = dir,
+		.returned = returned,
+		.disk_bytes = disk,
 	};
 
 	lives_row(&lives, DLT_vfs_rw, &rec.hdr, files);
@@ -84,12 +87,12 @@ static void sums_are_those_of_the_rows(void **state)
 
 	row(7, 100, regular, DLT_RW_R, 4096, 8192);
 	row(7, 300, regular, DLT_RW_R, 1000, 0);
-	row(7, 200, fifo, DLT_RW_R, 5, 0);    /* not a file: no share */
-	row(7, 50, regular, DLT_RW_R, 0, 0);  /* end of file: neither */
+	row(7, 200, fifo, DLT_RW_R, 5, 0); /* not a file: no share */
+	row(7, 50, regular, DLT_RW_R, 0, 0); /* end of file: neither */
 	row(8, 70, regular, DLT_RW_W, 9000, DLT_NONE);
 	row(8, 80, regular, DLT_RW_W, -ENOSPC, DLT_NONE);
 	row(8, 90, fifo, DLT_RW_R, DLT_UNKNOWN, DLT_UNKNOWN);
-	lives_row(&lives, DLT_bio, &bio.hdr, files);	 /* not a call */
+	lives_row(&lives, DLT_bio, &bio.hdr, files); /* not a call */
 	lives_row(&lives, DLT_fault, &fault.hdr, files); /* nor are these */
 	lives_row(&lives, DLT_regions, &epoch.hdr, files);
 	lives_row(&lives, DLT_open, &there.hdr, files);

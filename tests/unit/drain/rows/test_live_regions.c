@@ -36,7 +36,7 @@ static void a_region_is_kept_once_until_it_ends(void **state)
 	assert_non_null(r);
 	assert_true(add(r, 7, 1));
 	assert_false(add(r, 7, 1)); /* a second begin of it */
-	assert_true(add(r, 8, 1));  /* another process's */
+	assert_true(add(r, 8, 1)); /* another process's */
 	assert_false(add(r, 0, 1)); /* of no process */
 	assert_int_equal(kept(r), 2);
 	assert_false(live_regions_remove(r, 7, 2));

@@ -59,7 +59,9 @@ static int clear(void **state)
 static void read_row(uint64_t lat_ns, int64_t returned, int64_t disk_bytes)
 {
 	const struct dlt_vfs_rw rec = {
-		.hdr = { .probe = DLT_vfs_rw, .lat_ns = lat_ns }, .returned = returned, .disk_bytes = disk_bytes,
+		.hdr = { .probe = DLT_vfs_rw, .lat_ns = lat_ns },
+		.returned = returned,
+		.disk_bytes = disk_bytes,
 		.dir = DLT_RW_R,
 	};
 

@@ -24,10 +24,22 @@ struct finding {
 	uint32_t links, mode;
 	const char *path;
 };
-#define FILE_AT(ino, path) { ino, 1, S_IFREG | 0644, path }
-#define LINK_AT(ino, path) { ino, 2, S_IFREG | 0644, path }
-#define FOLDER_AT(ino, path) { ino, 3, S_IFDIR | 0755, path }
-#define NOTHING_AT(path) { 0, 0, 0, path }
+#define FILE_AT(ino, path)                   \
+	{                                    \
+		ino, 1, S_IFREG | 0644, path \
+	}
+#define LINK_AT(ino, path)                   \
+	{                                    \
+		ino, 2, S_IFREG | 0644, path \
+	}
+#define FOLDER_AT(ino, path)                 \
+	{                                    \
+		ino, 3, S_IFDIR | 0755, path \
+	}
+#define NOTHING_AT(path)      \
+	{                     \
+		0, 0, 0, path \
+	}
 
 static void found(struct finding first, struct finding second)
 {

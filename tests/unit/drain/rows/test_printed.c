@@ -12,7 +12,8 @@
 #define MS NSEC_PER_MSEC
 
 /* PID writes to FD, the file INO, at AT_MS; LEN of BYTES bytes arrive by the ring. */
-static void writes_part(uint32_t pid, uint32_t fd, uint64_t ino, uint32_t at_ms, const char *text, size_t len, size_t bytes)
+static void writes_part(uint32_t pid, uint32_t fd, uint64_t ino, uint32_t at_ms, const char *text, size_t len,
+			size_t bytes)
 {
 	struct dlt_printed *rec = rec_begin(DLT_printed);
 
@@ -92,12 +93,14 @@ static int unmake(void **state)
 static void lines_of_phases_are_rows(void **state)
 {
 	writes(7, 1, 1, "loading\nepoch 0: loss 1.5\nEpoch 1 finished\nnothing\n");
-	writes(7, 2, 2, ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"INTERVAL_START\", \"key\": \"init_start\"}\n");
+	writes(7, 2, 2,
+	       ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"INTERVAL_START\", \"key\": \"init_start\"}\n");
 	writes(7, 1, 3, "the end\n");
-	expect_printed("1 7 1 epoch\\0400:\\040loss\\0401.5\n"
-		    "1 7 1 Epoch\\0401\\040finished\n"
-		    "2 7 2 :::MLLOG\\040{\\042namespace\\042:\\040\\042\\042,\\040\\042time_ms\\042:\\0401,\\040"
-		    "\\042event_type\\042:\\040\\042INTERVAL_START\\042,\\040\\042key\\042:\\040\\042init_start\\042}\n");
+	expect_printed(
+		"1 7 1 epoch\\0400:\\040loss\\0401.5\n"
+		"1 7 1 Epoch\\0401\\040finished\n"
+		"2 7 2 :::MLLOG\\040{\\042namespace\\042:\\040\\042\\042,\\040\\042time_ms\\042:\\0401,\\040"
+		"\\042event_type\\042:\\040\\042INTERVAL_START\\042,\\040\\042key\\042:\\040\\042init_start\\042}\n");
 	assert_int_equal(filtered() + unread(), 0);
 	assert_int_equal(decode.counts[DLT_printed].lines, 6);
 }
@@ -122,8 +125,8 @@ static void lines_of_two_processes_and_descriptors_do_not_mix(void **state)
 	writes(7, 2, 5, ": loss 3\n");
 	writes(7, 1, 6, ": loss 1\n");
 	expect_printed("4 8 1 epoch\\0402:\\040loss\\0402\n"
-		    "5 7 2 epoch\\0403:\\040loss\\0403\n"
-		    "6 7 1 epoch\\0401:\\040loss\\0401\n");
+		       "5 7 2 epoch\\0403:\\040loss\\0403\n"
+		       "6 7 1 epoch\\0401:\\040loss\\0401\n");
 }
 
 /* 101 states of a bar, 10 ms apart; nothing ends the last one. */
@@ -136,10 +139,10 @@ static void of_a_bar_the_first_the_last_and_some_between_are_kept(void **state)
 		writes(7, 2, 10 * i, text);
 	}
 	expect_printed("0 7 2 Epoch\\0404:\\040\\040\\0400%|\\043|\\0400/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
-		    "250 7 2 Epoch\\0404:\\040\\04025%|\\043|\\04025/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
-		    "500 7 2 Epoch\\0404:\\040\\04050%|\\043|\\04050/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
-		    "750 7 2 Epoch\\0404:\\040\\04075%|\\043|\\04075/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
-		    "1000 7 2 Epoch\\0404:\\040100%|\\043|\\040100/100\\040[00:00<00:01,\\040\\0409.00it/s]\n");
+		       "250 7 2 Epoch\\0404:\\040\\04025%|\\043|\\04025/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
+		       "500 7 2 Epoch\\0404:\\040\\04050%|\\043|\\04050/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
+		       "750 7 2 Epoch\\0404:\\040\\04075%|\\043|\\04075/100\\040[00:00<00:01,\\040\\0409.00it/s]\n"
+		       "1000 7 2 Epoch\\0404:\\040100%|\\043|\\040100/100\\040[00:00<00:01,\\040\\0409.00it/s]\n");
 	assert_int_equal(filtered(), 101 - 5);
 }
 
@@ -151,9 +154,9 @@ static void a_bar_that_begins_anew_is_another(void **state)
 	writes(7, 2, 20, "\r 1/2 [==>...] - 0s 60ms/step");
 	writes(7, 2, 30, "\r2/2 [======] - 0s 60ms/step\n");
 	expect_printed("0 7 2 \\0401/2\\040[==>...]\\040-\\0400s\\04060ms/step\n"
-		    "10 7 2 2/2\\040[======]\\040-\\0400s\\04060ms/step\n"
-		    "20 7 2 \\0401/2\\040[==>...]\\040-\\0400s\\04060ms/step\n"
-		    "30 7 2 2/2\\040[======]\\040-\\0400s\\04060ms/step\n");
+		       "10 7 2 2/2\\040[======]\\040-\\0400s\\04060ms/step\n"
+		       "20 7 2 \\0401/2\\040[==>...]\\040-\\0400s\\04060ms/step\n"
+		       "30 7 2 2/2\\040[======]\\040-\\0400s\\04060ms/step\n");
 	assert_int_equal(filtered(), 0);
 }
 
@@ -248,7 +251,8 @@ static void what_another_process_passes_on_is_no_line_of_its_own(void **state)
 	writes_part(8, 1, TERMINAL, 1, line, strlen(line), strlen(line));
 	writes_part(9, 1, PIPE, 2, line, strlen(line), strlen(line));
 	writes_part(7, 1, PIPE, 11000, line, strlen(line), strlen(line));
-	expect_printed("0 7 1 Starting\\040epoch\\0401\n2 9 1 Starting\\040epoch\\0401\n11000 7 1 Starting\\040epoch\\0401\n");
+	expect_printed(
+		"0 7 1 Starting\\040epoch\\0401\n2 9 1 Starting\\040epoch\\0401\n11000 7 1 Starting\\040epoch\\0401\n");
 	assert_int_equal(filtered(), 1);
 }
 

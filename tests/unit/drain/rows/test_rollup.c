@@ -8,7 +8,8 @@
 #include "dlt/vfs_rw.h"
 #include "records.h"
 
-#define HEADER "# dltraced rollup 1\nTIMESTAMP\tTIME\tMINUTE\tPROBE\tPID\tCOMM\tRW\tROWS\tFAILED\tBYTES\tLAT_NS\tMAX_LAT_NS\tSEGMENT\n"
+#define HEADER \
+	"# dltraced rollup 1\nTIMESTAMP\tTIME\tMINUTE\tPROBE\tPID\tCOMM\tRW\tROWS\tFAILED\tBYTES\tLAT_NS\tMAX_LAT_NS\tSEGMENT\n"
 
 static void emit_rw(uint32_t tgid, unsigned int dir, int64_t returned, uint64_t lat_ns)
 {
@@ -82,13 +83,12 @@ static char *sums_of(const char *text)
 	return out;
 }
 
-static const char want[] =
-	"2026-11-21T01:02:00Z\tbio\t100\tpython\tW\t2\t1\t512\t3000\t1500\n"
-	"2026-11-21T01:02:00Z\tmmap\t100\tpython\t-\t2\t1\t0\t3000\t1500\n"
-	"2026-11-21T01:02:00Z\tvfs_rw\t100\tpython\tR\t4\t1\t4196\t4020\t3000\n"
-	"2026-11-21T01:02:00Z\tvfs_rw\t100\tpython\tW\t1\t0\t7\t20\t20\n"
-	"2026-11-21T01:02:00Z\tvfs_rw\t4194304\tpython\tR\t1\t0\t1\t30\t30\n"
-	"2026-11-21T01:03:00Z\tclose\t100\tpython\t-\t1\t0\t0\t1500\t1500\n";
+static const char want[] = "2026-11-21T01:02:00Z\tbio\t100\tpython\tW\t2\t1\t512\t3000\t1500\n"
+			   "2026-11-21T01:02:00Z\tmmap\t100\tpython\t-\t2\t1\t0\t3000\t1500\n"
+			   "2026-11-21T01:02:00Z\tvfs_rw\t100\tpython\tR\t4\t1\t4196\t4020\t3000\n"
+			   "2026-11-21T01:02:00Z\tvfs_rw\t100\tpython\tW\t1\t0\t7\t20\t20\n"
+			   "2026-11-21T01:02:00Z\tvfs_rw\t4194304\tpython\tR\t1\t0\t1\t30\t30\n"
+			   "2026-11-21T01:03:00Z\tclose\t100\tpython\t-\t1\t0\t0\t1500\t1500\n";
 
 static int make_rollup(void **state)
 {
@@ -193,16 +193,19 @@ static void rows_of_collectors_are_counted(void **state)
 static void operations_are_taken_and_nothing_else(void **state)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		assert_int_equal(rollup_takes(probes[i]), i != DLT_bio_map && i != DLT_files && i != DLT_marks && i != DLT_memory && i != DLT_pids && i != DLT_printed &&
-							  i != DLT_rollup && i != DLT_sites && i != DLT_time_align && i != DLT_workload &&
-							  !(probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS)));
+		assert_int_equal(rollup_takes(probes[i]),
+				 i != DLT_bio_map && i != DLT_files && i != DLT_marks && i != DLT_memory &&
+					 i != DLT_pids && i != DLT_printed && i != DLT_rollup && i != DLT_sites &&
+					 i != DLT_time_align && i != DLT_workload &&
+					 !(probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS)));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operations_are_taken_and_nothing_else),
-		cmocka_unit_test_setup_teardown(records_are_summed_up_instead_of_written, make_rollup_only, decoder_remove),
+		cmocka_unit_test_setup_teardown(records_are_summed_up_instead_of_written, make_rollup_only,
+						decoder_remove),
 		cmocka_unit_test_setup_teardown(rows_give_the_same_sums, make_rollup, decoder_remove),
 		cmocka_unit_test_setup_teardown(rows_of_collectors_are_counted, make_rollup, decoder_remove),
 	};

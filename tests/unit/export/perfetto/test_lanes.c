@@ -11,7 +11,10 @@
 
 #include "base/util.h"
 
-struct slice { uint64_t begin, end; uint32_t lane; };
+struct slice {
+	uint64_t begin, end;
+	uint32_t lane;
+};
 
 static int by_end(const void *a, const void *b)
 {
@@ -80,13 +83,14 @@ static void slices_nest_as_a_whole(void **state)
 	assert_int_equal(lanes_nest(&l, 10, 20), 0);
 	assert_int_equal(lanes_nest(&l, 20, 30), 0);
 	assert_int_equal(lanes_nest(&l, 20, 30), 0); /* an equal one, like the second row of a sendfile */
-	assert_int_equal(lanes_nest(&l, 5, 30), 0);  /* around all of them */
+	assert_int_equal(lanes_nest(&l, 5, 30), 0); /* around all of them */
 	assert_int_equal(lanes_nest(&l, 25, 40), 1); /* begins within one and ends after it */
-	assert_int_equal(lanes_nest(&l, 5, 45), 1);  /* begins with that one, and would look like it were within */
+	assert_int_equal(lanes_nest(&l, 5, 45), 1); /* begins with that one, and would look like it were within */
 	assert_int_equal(lanes_nest(&l, 4, 50), 0);
 	assert_int_equal(lanes_nest(&l, 50, 50), 0);
 	assert_int_equal(lanes_nest(&l, 50, 60), 0);
-	assert_int_equal(lanes_nest(&l, 1, 55), 1);  /* too late for the first lane: it ends before the last slice there */
+	assert_int_equal(lanes_nest(&l, 1, 55),
+			 1); /* too late for the first lane: it ends before the last slice there */
 	lanes_free(&l);
 }
 
@@ -135,8 +139,8 @@ static void what_is_far_back_takes_bounded_memory(void **state)
 	for (uint64_t i = 0; i < 100000; i++)
 		assert_int_equal(lanes_nest(&l, 100 + 10 * i, 105 + 10 * i), 0);
 	assert_true(l.v[0].room <= 4096);
-	assert_int_equal(lanes_nest(&l, 50, 2000000), 0);     /* around all */
-	assert_int_equal(lanes_nest(&l, 100, 2000001), 1);    /* not within it: within the one before */
+	assert_int_equal(lanes_nest(&l, 50, 2000000), 0); /* around all */
+	assert_int_equal(lanes_nest(&l, 100, 2000001), 1); /* not within it: within the one before */
 	lanes_free(&l);
 }
 

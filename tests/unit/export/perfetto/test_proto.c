@@ -8,14 +8,14 @@
 
 #include <cmocka.h>
 
-#define assert_written(expression, ...)                                      \
-	do {                                                                 \
-		static const unsigned char wanted_[] = { __VA_ARGS__ };      \
-		char out[64], *p = out;                                      \
-									     \
-		p = (expression);                                            \
-		assert_int_equal(p - out, sizeof(wanted_));                  \
-		assert_memory_equal(out, wanted_, sizeof(wanted_));          \
+#define assert_written(expression, ...)                                 \
+	do {                                                            \
+		static const unsigned char wanted_[] = { __VA_ARGS__ }; \
+		char out[64], *p = out;                                 \
+                                                                        \
+		p = (expression);                                       \
+		assert_int_equal(p - out, sizeof(wanted_));             \
+		assert_memory_equal(out, wanted_, sizeof(wanted_));     \
 	} while (0)
 
 /* The examples of the format's own description, and its limits. */
@@ -42,8 +42,8 @@ static void a_message_has_the_length_of_what_is_in_it(void **state)
 {
 	char *at;
 
-	assert_written((p = proto_begin(p, 3, &at), p = proto_u64(p, 1, 150), proto_end(p, at)),
-		       0x1a, 0x83, 0x80, 0x80, 0x00, 0x08, 0x96, 0x01);
+	assert_written((p = proto_begin(p, 3, &at), p = proto_u64(p, 1, 150), proto_end(p, at)), 0x1a, 0x83, 0x80, 0x80,
+		       0x00, 0x08, 0x96, 0x01);
 	assert_written((p = proto_begin(p, 3, &at), proto_end(p, at)), 0x1a, 0x80, 0x80, 0x80, 0x00);
 }
 

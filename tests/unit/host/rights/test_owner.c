@@ -58,7 +58,8 @@ static pid_t child(bool drop)
 	if (!pid) {
 		const pid_t parent = getppid();
 
-		if ((drop && (setgid(12345) < 0 || setuid(12345) < 0)) || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		if ((drop && (setgid(12345) < 0 || setuid(12345) < 0)) || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+		    getppid() != parent)
 			_exit(1);
 		(void)!write(fds[1], "x", 1);
 		for (;;)

@@ -62,8 +62,7 @@ static void takes_a_user_by_name_or_number(void **state)
 static void refuses_unknown_users(void **state)
 {
 	/* 4294967295 is (uid_t)-1, which setresuid() takes for "no change". */
-	static const char *const names[] = { "", "no-such-user", "-1", "0x0", "1 ", "+0",
-					     "4294967295", "4294967296" };
+	static const char *const names[] = { "", "no-such-user", "-1", "0x0", "1 ", "+0", "4294967295", "4294967296" };
 	struct workload_user u;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -102,8 +101,8 @@ static void strings_are_split_at_their_ends(void **state)
  */
 static int be_sudo(char **argv)
 {
-	char *env[8] = { "SUDO_UID=65534", "SUDO_GID=65533", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-			 "HOME=/root", "SET_BY_SUDO=1" };
+	char *env[8] = { "SUDO_UID=65534", "SUDO_GID=65533", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
+			 "SET_BY_SUDO=1" };
 	int n = 5, status;
 	pid_t monitor = fork(), command;
 

@@ -20,7 +20,8 @@
 #include "base/util.h"
 #include "host/process.h"
 
-/* The readers of PID that have not ended: one that was killed may take its time, and stays a zombie. Returns how many. */
+/* The readers of PID that have not ended: one that was killed may take its time, and stays a zombie. Returns how many.
+ */
 static unsigned int children(pid_t pid, pid_t v[8])
 {
 	autofree struct process *list = NULL;
@@ -29,7 +30,8 @@ static unsigned int children(pid_t pid, pid_t v[8])
 
 	assert_int_equal(process_list(&list, &all), 0);
 	for (size_t i = 0; i < all && n < 8; i++)
-		if (list[i].ppid == pid && !strcmp(list[i].comm, "dltraced-reader") && process_state(list[i].pid) != 'Z')
+		if (list[i].ppid == pid && !strcmp(list[i].comm, "dltraced-reader") &&
+		    process_state(list[i].pid) != 'Z')
 			v[n++] = list[i].pid;
 	return n;
 }
@@ -112,13 +114,15 @@ static void one_that_is_killed_is_replaced(void **state)
 	expect_own_file("cmdline");
 }
 
-/* A page that comes when its owner decides, here never. Others are read meanwhile, and nobody waits for longer than was wanted. */
+/* A page that comes when its owner decides, here never. Others are read meanwhile, and nobody waits for longer than was
+ * wanted. */
 static void one_that_does_not_answer_is_given_up(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *late = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct uffdio_register reg = {
-		.range = { (uintptr_t)late, page }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+		.range = { (uintptr_t)late, page },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	const struct process_reader_look look = { .pid = getpid(), .addr = (uintptr_t)late, .max = { 100 } };
 	struct process_reader_text texts[PROCESS_READER_TEXTS];

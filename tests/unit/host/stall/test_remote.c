@@ -69,7 +69,8 @@ static void one_that_never_comes_is_given_up(void **state)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *late = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct uffdio_register reg = {
-		.range = { (uintptr_t)late, page }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+		.range = { (uintptr_t)late, page },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	autoclose int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	struct uffdio_api api = { .api = UFFD_API };

@@ -142,17 +142,18 @@ static void written_pages_are_found(void **state)
 		bool written;
 	} pages[] = {
 		{ 0, false },
-		{ 0x1000067, true },	       /* in a mapping that is newer than the last clear: writable, and dirty by the CPU */
-		{ 0x1000865, true },	       /* soft-dirty, and no longer writable */
+		{ 0x1000067,
+		  true }, /* in a mapping that is newer than the last clear: writable, and dirty by the CPU */
+		{ 0x1000865, true }, /* soft-dirty, and no longer writable */
 		{ 0x1000825, true },
-		{ 0x1000027, false },	       /* writable, and only read */
-		{ 0x1000065, false },	       /* written before the last clear */
-		{ 0x1000a67, false },	       /* special: a device's */
-		{ 0x1000225, false },	       /* the zero page */
-		{ 0x1000800 | 0x140, true },   /* without access: mprotect(PROT_NONE) after the write */
-		{ 0x1000000 | 0x140, false },  /* likewise, before the last clear */
-		{ 0x1000000 | 2, true },       /* swapped, soft-dirty */
-		{ 0x1000000 | 0x800, false },  /* swapped: part of its place */
+		{ 0x1000027, false }, /* writable, and only read */
+		{ 0x1000065, false }, /* written before the last clear */
+		{ 0x1000a67, false }, /* special: a device's */
+		{ 0x1000225, false }, /* the zero page */
+		{ 0x1000800 | 0x140, true }, /* without access: mprotect(PROT_NONE) after the write */
+		{ 0x1000000 | 0x140, false }, /* likewise, before the last clear */
+		{ 0x1000000 | 2, true }, /* swapped, soft-dirty */
+		{ 0x1000000 | 0x800, false }, /* swapped: part of its place */
 	};
 
 	for (unsigned int huge = 0; huge < 2; huge++)

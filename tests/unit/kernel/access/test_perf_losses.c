@@ -37,8 +37,9 @@ static void put(uint32_t type, uint16_t size, const uint64_t *body)
 	page.data_head += size;
 }
 
-#define PUT(type, ...) \
-	put(type, sizeof(struct perf_event_header) + sizeof((const uint64_t[]){ __VA_ARGS__ }), (const uint64_t[]){ __VA_ARGS__ })
+#define PUT(type, ...)                                                                          \
+	put(type, sizeof(struct perf_event_header) + sizeof((const uint64_t[]){ __VA_ARGS__ }), \
+	    (const uint64_t[]){ __VA_ARGS__ })
 
 static void expect(uint64_t throttled, uint64_t samples, uint64_t records)
 {
@@ -115,7 +116,8 @@ static void sums_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(each_kind_is_counted), WITH(a_record_may_wrap), WITH(other_records_are_skipped), WITH(damage_is_passed), WITH(sums_add_up),
+		WITH(each_kind_is_counted), WITH(a_record_may_wrap), WITH(other_records_are_skipped),
+		WITH(damage_is_passed),     WITH(sums_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

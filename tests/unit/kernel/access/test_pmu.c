@@ -31,7 +31,8 @@ static void refuse(unsigned int hz, int error, const char *reason)
 		fail_msg("'%s' is not in '%s'", reason, why);
 }
 
-static void expect(int i, const char *name, uint32_t type, uint64_t config, uint64_t config1, uint64_t beside, unsigned int precise)
+static void expect(int i, const char *name, uint32_t type, uint64_t config, uint64_t config1, uint64_t beside,
+		   unsigned int precise)
 {
 	const struct perf_event_attr *a = &found[i].attr;
 
@@ -130,7 +131,8 @@ static void unknown_descriptions_are_refused(void **state)
 	static const char *const events[] = {
 		"event=0xcd,moon=1\n", "event=?\n", "event=\n", "event=0xcdx\n", "event=0x1cd\n", "ldlat=0x10000\n",
 	};
-	static const char *const formats[] = { "config\n", "config:\n", "config:x\n", "config:7-0\n", "config:0-64\n", "config:0-7,\n", "config9:0-7\n" };
+	static const char *const formats[] = { "config\n",      "config:\n",     "config:x\n",   "config:7-0\n",
+					       "config:0-64\n", "config:0-7,\n", "config9:0-7\n" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		put_core("cpu", "4\n", events[i], NULL);
@@ -166,14 +168,10 @@ static void the_kernel_limits_the_rate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(intel_has_loads_and_stores),
-		IN_TREE(an_auxiliary_event_is_found),
-		IN_TREE(each_kind_of_cpu_has_its_events),
-		IN_TREE(amd_has_ibs),
-		IN_TREE(a_term_may_be_in_several_places),
-		IN_TREE(unknown_descriptions_are_refused),
-		IN_TREE(a_machine_without_one_is_refused),
-		IN_TREE(the_kernel_limits_the_rate),
+		IN_TREE(intel_has_loads_and_stores),       IN_TREE(an_auxiliary_event_is_found),
+		IN_TREE(each_kind_of_cpu_has_its_events),  IN_TREE(amd_has_ibs),
+		IN_TREE(a_term_may_be_in_several_places),  IN_TREE(unknown_descriptions_are_refused),
+		IN_TREE(a_machine_without_one_is_refused), IN_TREE(the_kernel_limits_the_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

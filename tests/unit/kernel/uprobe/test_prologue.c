@@ -23,8 +23,8 @@
 static const struct {
 	const char *what, *code;
 	size_t len;
-	unsigned int args;   /* that are needed */
-	unsigned int at;     /* the point; NONE: there is none */
+	unsigned int args; /* that are needed */
+	unsigned int at; /* the point; NONE: there is none */
 	unsigned int at_ret; /* the point if the function's return is probed, too */
 	bool not_zero;
 } functions[] = {
@@ -119,7 +119,8 @@ static void points_are_what_every_kernel_emulates(void **state)
 			fail_msg("%s: %d, not %d", functions[i].what, (int)at, (int)functions[i].at);
 		at_ret = point(i, functions[i].len, true, &not_zero);
 		if (at_ret != functions[i].at_ret)
-			fail_msg("%s: with its return %d, not %d", functions[i].what, (int)at_ret, (int)functions[i].at_ret);
+			fail_msg("%s: with its return %d, not %d", functions[i].what, (int)at_ret,
+				 (int)functions[i].at_ret);
 	}
 }
 
@@ -164,14 +165,16 @@ static void what_follows_the_function_is_not_its(void **state)
 	assert_non_null(strstr(why, "five bytes"));
 }
 
-#define CASES                                                                                                 \
+#define CASES                                                                                                          \
 	cmocka_unit_test(points_are_what_every_kernel_emulates), cmocka_unit_test(what_is_cut_off_has_no_other_point), \
-		cmocka_unit_test(every_push_of_one_register_is_a_point), cmocka_unit_test(what_follows_the_function_is_not_its),
+		cmocka_unit_test(every_push_of_one_register_is_a_point),                                               \
+		cmocka_unit_test(what_follows_the_function_is_not_its),
 #else
 
 static void a_nop_at_the_beginning_is_the_only_point(void **state)
 {
-	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 }, nop_later[] = { 0, 0, 0, 0, 0x1f, 0x20, 0x03, 0xd5 };
+	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 },
+				   nop_later[] = { 0, 0, 0, 0, 0x1f, 0x20, 0x03, 0xd5 };
 	const struct prologue_need need = { 0 };
 	struct prologue_point p = { 1, true };
 	const char *why = "";

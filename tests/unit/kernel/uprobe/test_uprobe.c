@@ -127,7 +127,8 @@ static Elf64_Shdr *section(char *text, unsigned int type)
 /* The symbol of the point among those that programs link with. */
 static Elf64_Sym *symbol(char *text)
 {
-	const Elf64_Shdr *dynsym = section(text, SHT_DYNSYM), *all = (Elf64_Shdr *)(text + ((Elf64_Ehdr *)text)->e_shoff);
+	const Elf64_Shdr *dynsym = section(text, SHT_DYNSYM),
+			 *all = (Elf64_Shdr *)(text + ((Elf64_Ehdr *)text)->e_shoff);
 	const char *names = text + all[dynsym->sh_link].sh_offset;
 	Elf64_Sym *v = (Elf64_Sym *)(text + dynsym->sh_offset);
 
@@ -196,7 +197,8 @@ static void a_second_table_is_not_read(void **state)
 	size_t len;
 	autofree char *text = library_read(&len);
 
-	assert_int_not_equal(find_in_copy(text, len, "thread_flush", &point), -ENOENT); /* not among what programs link with */
+	assert_int_not_equal(find_in_copy(text, len, "thread_flush", &point),
+			     -ENOENT); /* not among what programs link with */
 	section(text, SHT_SYMTAB)->sh_type = SHT_DYNSYM;
 	assert_int_equal(find_in_copy(text, len, "thread_flush", &point), -ENOENT);
 	assert_int_equal(find_in_copy(text, len, POINT, &point), 0);
@@ -270,7 +272,8 @@ int main(void)
 		cmocka_unit_test(the_point_is_a_nop_of_one_byte),
 #if defined(__x86_64__)
 		cmocka_unit_test_setup_teardown(a_nop_of_five_bytes_is_refused, tree_make, tree_remove),
-		cmocka_unit_test_setup_teardown(an_instruction_that_is_stepped_through_is_refused, tree_make, tree_remove),
+		cmocka_unit_test_setup_teardown(an_instruction_that_is_stepped_through_is_refused, tree_make,
+						tree_remove),
 		cmocka_unit_test_setup_teardown(the_last_byte_of_a_file_may_be_a_point, tree_make, tree_remove),
 #endif
 		cmocka_unit_test_setup_teardown(code_that_chooses_a_function_is_refused, tree_make, tree_remove),

@@ -23,7 +23,8 @@
 #define SEC 1000000000ULL
 
 static const struct report_cpu_options defaults = {
-	.threshold_permille = CPU_THRESHOLD_PERMILLE, .gap_ns = CPU_GAP_NS,
+	.threshold_permille = CPU_THRESHOLD_PERMILLE,
+	.gap_ns = CPU_GAP_NS,
 };
 
 static struct report_cpu *load(const char *dir, const struct report_cpu_options *o)
@@ -130,11 +131,14 @@ static void a_long_wait_is_at_its_time(void **state)
 	uint64_t sum = 0;
 	char *wait;
 
-	tree_put("wait/manifest.json", "{\"tool\": \"dltraced\", \"start\": {\"monotonic_ns\": 1000000000}, \"probes\": [{\"name\": \"sched\", \"rows\": 1, \"lost\": 3}]}");
-	tree_put("wait/sched.out",
-		 "# dltraced sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\t"
-		 "DISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\n"
-		 "61000000000\t-\t7\t7\ta\ttarget\t-\tread\t1000000000\t1\t-\t-\t-\t0\t0\t60000000000\t60000000000\n");
+	tree_put(
+		"wait/manifest.json",
+		"{\"tool\": \"dltraced\", \"start\": {\"monotonic_ns\": 1000000000}, \"probes\": [{\"name\": \"sched\", \"rows\": 1, \"lost\": 3}]}");
+	tree_put(
+		"wait/sched.out",
+		"# dltraced sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\t"
+		"DISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\n"
+		"61000000000\t-\t7\t7\ta\ttarget\t-\tread\t1000000000\t1\t-\t-\t-\t0\t0\t60000000000\t60000000000\n");
 	wait = tree_path("wait");
 	assert_int_equal(report_load(&r, wait, &(struct report_options){ .timed = true }), 0);
 	free(wait);
@@ -165,7 +169,8 @@ static void json_has_all_of_the_time(void **state)
 		assert_int_equal(sum_of(text, "\"tasks\"", "\"cpus\"", "\"run_ns\": "), r->by_task_ns);
 		assert_int_equal(sum_of(text, "\"tasks\"", "\"cpus\"", "\"by_cpu\": "), r->by_task_ns);
 		assert_int_equal(sum_of(text, "\"cpus\"", "\"processes\"", "\"idle_ns\": ") +
-					 sum_of(text, "\"cpus\"", "\"processes\"", "\"busy_ns\": "), r->by_cpu_ns);
+					 sum_of(text, "\"cpus\"", "\"processes\"", "\"busy_ns\": "),
+				 r->by_cpu_ns);
 		assert_int_equal(sum_of(text, "\"processes\"", "\"threads\": [", "\"run_ns\": "),
 				 r->by_task_ns - r->kind_ns[CPU_IDLE]);
 		assert_int_equal(manifest_parse(&m, text), 0);
@@ -292,8 +297,10 @@ static void waits_for_disk_go_to_folders(void **state)
 		const char *call = r->call_names[(uint32_t)r->calls.keys[f->call]];
 		const struct cpu_call *c = table_at(&r->calls, f->call);
 		bool train = strcmp(folders_path(&r->tree, f->folder), "/data/train") == 0;
-		uint64_t *sum = strcmp(call, "fault") == 0 ? &mapped_ns : strcmp(call, "fsync") == 0 ? &synced_ns :
-				train ? &train_ns : &val_ns;
+		uint64_t *sum = strcmp(call, "fault") == 0 ? &mapped_ns :
+				strcmp(call, "fsync") == 0 ? &synced_ns :
+				train                      ? &train_ns :
+							     &val_ns;
 
 		*sum += report_cpu_folder_ns(r, f, sum == &synced_ns ? c->blocked_ns : c->disk_ns);
 	}
@@ -309,7 +316,8 @@ static void waits_for_disk_go_to_folders(void **state)
 
 static void put_folders(void)
 {
-	tree_put("files.out", "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tREALPATH\n1\t1\treg\t/one/f\n1\t2\treg\t/two/f\n"
+	tree_put("files.out",
+		 "# dltraced files 1\nTIMESTAMP\tFID\tTYPE\tREALPATH\n1\t1\treg\t/one/f\n1\t2\treg\t/two/f\n"
 		 "1\t3\treg\t/three/f\n");
 }
 
@@ -326,8 +334,10 @@ static bool is_in(const struct report_cpu *r, const struct cpu_folder *f, const 
 	const struct cpu_proc *p = table_at(&r->procs, role->proc);
 	const struct cpu_task *t = table_at(&r->tasks, role->task);
 
-	return p->pid == want->pid && strcmp(t->comm, want->comm) == 0 && strcmp(r->call_names[(uint32_t)key], want->call) == 0 &&
-	       strcmp(folders_path(&r->tree, f->folder), want->path) == 0 && f->calls == want->n && f->lat_ns == want->sum;
+	return p->pid == want->pid && strcmp(t->comm, want->comm) == 0 &&
+	       strcmp(r->call_names[(uint32_t)key], want->call) == 0 &&
+	       strcmp(folders_path(&r->tree, f->folder), want->path) == 0 && f->calls == want->n &&
+	       f->lat_ns == want->sum;
 }
 
 static void folders_are(const struct report_cpu *r, const struct in_folder *want, uint32_t n)
@@ -339,7 +349,8 @@ static void folders_are(const struct report_cpu *r, const struct in_folder *want
 		for (uint32_t i = 0; i < r->folders.n; i++)
 			there |= is_in(r, table_at(&r->folders, i), want);
 		if (!there)
-			fail_msg("%u %s: not %u rows of %u in %s", want->pid, want->comm, want->n, want->sum, want->path);
+			fail_msg("%u %s: not %u rows of %u in %s", want->pid, want->comm, want->n, want->sum,
+				 want->path);
 	}
 }
 
@@ -358,18 +369,23 @@ static void both_have_folders(const struct in_folder *want, uint32_t n)
 }
 
 /*
- * The result of a row is remembered by its PID and text: two names of a process, and PIDs that share a place in the cache.
+ * The result of a row is remembered by its PID and text: two names of a process, and PIDs that share a place in the
+ * cache.
  */
 static void a_caller_is_a_process_and_a_name(void **state)
 {
 	static const struct in_folder want[] = {
-		{ 7, 2, 11, "a", "fsync", "/one" }, { 7, 2, 22, "b", "fsync", "/two" }, { 1031, 2, 44, "a", "fsync", "/three" },
+		{ 7, 2, 11, "a", "fsync", "/one" },
+		{ 7, 2, 22, "b", "fsync", "/two" },
+		{ 1031, 2, 44, "a", "fsync", "/three" },
 	};
 
 	put_folders();
-	tree_put("sched.out", WAITS "9000\t7\t7\ta\ttarget\t-\tfsync\t8000\t1\t500\n9000\t7\t7\tb\ttarget\t-\tfsync\t8000\t1\t500\n"
-		 "9000\t1031\t1031\ta\ttarget\t-\tfsync\t8000\t1\t500\n");
-	tree_put("sync.out", "# dltraced sync 1" CALLS "5000\t7\t7\ta\tfsync\t1\t0\t-\t1\n5001\t7\t7\tb\tfsync\t2\t0\t-\t2\n"
+	tree_put("sched.out",
+		 WAITS "9000\t7\t7\ta\ttarget\t-\tfsync\t8000\t1\t500\n9000\t7\t7\tb\ttarget\t-\tfsync\t8000\t1\t500\n"
+		       "9000\t1031\t1031\ta\ttarget\t-\tfsync\t8000\t1\t500\n");
+	tree_put("sync.out",
+		 "# dltraced sync 1" CALLS "5000\t7\t7\ta\tfsync\t1\t0\t-\t1\n5001\t7\t7\tb\tfsync\t2\t0\t-\t2\n"
 		 "5002\t1031\t1031\ta\tfsync\t4\t0\t-\t3\n5003\t7\t7\ta\tfsync\t10\t0\t-\t1\n"
 		 "5004\t7\t7\tb\tfsync\t20\t0\t-\t2\n5005\t1031\t1031\ta\tfsync\t40\t0\t-\t3\n");
 	both_have_folders(want, ARRAY_SIZE(want));
@@ -405,7 +421,8 @@ static void rows_of_calls_without_a_time_are_noted(void **state)
 
 	put_folders();
 	tree_put("sched.out", WAITS "9000\t7\t7\ta\ttarget\t-\tfsync\t8000\t1\t500\n");
-	tree_put("sync.out", "# dltraced sync 1" CALLS "5000\t7\t7\ta\tfsync\t1\t0\t-\t1\n-\t7\t7\ta\tfsync\t1\t0\t-\t1\n"
+	tree_put("sync.out",
+		 "# dltraced sync 1" CALLS "5000\t7\t7\ta\tfsync\t1\t0\t-\t1\n-\t7\t7\ta\tfsync\t1\t0\t-\t1\n"
 		 "5002\t-\t7\ta\tfsync\t1\t0\t-\t1\n");
 	alone = load(tree, NULL);
 	assert_true(is_noted(alone->notes, alone->n_notes, one));
@@ -418,7 +435,11 @@ static void rows_of_calls_without_a_time_are_noted(void **state)
 
 static void gaps_are_kept_apart(void **state)
 {
-	static const struct { enum gap_kind kind; uint64_t start_ns; int64_t ns; } sums[] = {
+	static const struct {
+		enum gap_kind kind;
+		uint64_t start_ns;
+		int64_t ns;
+	} sums[] = {
 		{ GAP_LOST, 0, 0 },
 		{ GAP_SUSPEND, 1001 * SEC, 5 * SEC },
 		{ GAP_STEP, 1003 * SEC, -(int64_t)SEC },
@@ -464,7 +485,9 @@ static void the_timeline_has_the_same_begin_and_end_on_all_cpus(void **state)
 
 static void csv_files_have_their_columns(void **state)
 {
-	static const struct { const char *file, *header; } files[] = {
+	static const struct {
+		const char *file, *header;
+	} files[] = {
 		{ "cpus.csv", "cpu,busy_s,idle_s,switches" },
 		{ "gaps.csv", "kind,start_s,end_s" },
 		{ "phases.csv", "phase,comm,cpu_s,share" },
@@ -488,7 +511,8 @@ static void csv_files_have_their_columns(void **state)
 	report_cpu_free(r);
 }
 
-#define SCHED "# dltraced sched 1\nTIMESTAMP\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\n"
+#define SCHED \
+	"# dltraced sched 1\nTIMESTAMP\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\n"
 #define PIDS "# dltraced pids 1\nTIMESTAMP\tPID\tTID\tCOMM\tEVENT\tSTATUS\n"
 
 /* A thread goes on for a while after the event of its exit. */
@@ -510,10 +534,11 @@ static void numbers_are_used_again(void **state)
 {
 	struct report_cpu *r;
 
-	tree_put("again/sched.out", SCHED "9000\t7\t7\ta\ttarget\t0\t-\t4000\t1\t0\t500\t20\n"
+	tree_put("again/sched.out", SCHED
+		 "9000\t7\t7\ta\ttarget\t0\t-\t4000\t1\t0\t500\t20\n"
 		 "9000\t7\t7\tb\ttarget\t0\t-\t1000\t1\t0\t300\t0\n9000\t8\t7\tk\tkernel\t0\t-\t4000\t1\t0\t7\t0\n");
 	tree_put("again/pids.out", PIDS "4000\t7\t7\ta\tfork\t-\n7000\t7\t7\ta\texit\t0\n"
-		 "7500\t7\t7\tb\tfork\t-\n8900\t7\t7\tb\texit\t0\n");
+					"7500\t7\t7\tb\tfork\t-\n8900\t7\t7\tb\texit\t0\n");
 	autofree char *dir = util_fmt("%s/again", tree);
 	r = load(dir, NULL);
 	assert_int_equal(r->roles.n, 4); /* entry 0, and each of the three */
@@ -530,7 +555,7 @@ static void without_pids_out_a_life_is_that_of_its_rows(void **state)
 	struct report_cpu *r;
 
 	tree_put("bare/sched.out", SCHED "5000\t7\t7\ta\ttarget\t0\t-\t1000\t1\t0\t500\t20\n"
-		 "6000\t7\t7\tb\ttarget\t0\t-\t1000\t1\t0\t500\t0\nnot a row\n9");
+					 "6000\t7\t7\tb\ttarget\t0\t-\t1000\t1\t0\t500\t0\nnot a row\n9");
 	autofree char *dir = util_fmt("%s/bare", tree);
 	r = load(dir, NULL);
 	assert_int_equal(thread(r, 7)->start_ns, 4000);

@@ -28,12 +28,14 @@ static FILE *out[N_OUT];
 static const struct {
 	const char *name, *head;
 } outs[N_OUT] = {
-	[BIO] = { "bio", "PID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\t"
-			 "EXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE" },
+	[BIO] = { "bio",
+		  "PID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\t"
+		  "EXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE" },
 	[BIO_MAP] = { "bio_map", "DISK\tSECTOR\tBYTES\tKIND\tFID\tFOFF\tWPID\tWTID\tFILE" },
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[PIDS] = { "pids", "PID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS" },
-	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
+	[RW] = { "vfs_rw",
+		 "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 };
 
 static FILE *row(unsigned int file, uint64_t at_ns)
@@ -67,7 +69,8 @@ static int end(void **state)
 /* A write of 16 KiB, queued 2 ms and given to the driver 1 ms before its end. */
 static void request_of(uint64_t at_ns, unsigned int sector, const char *rest)
 {
-	fprintf(row(BIO, at_ns), "2\t2\tkworker\t0\tswapper/0\tsda\tW\t%u\t16384\t2000000\t1000000\t-\t0\t%s\n", sector, rest);
+	fprintf(row(BIO, at_ns), "2\t2\tkworker\t0\tswapper/0\tsda\tW\t%u\t16384\t2000000\t1000000\t-\t0\t%s\n", sector,
+		rest);
 }
 
 static void request(uint64_t at_ns, unsigned int sector)
@@ -131,7 +134,8 @@ static void is_whole(const struct report *r)
 /* The kernel reads a program and its libraries when they are executed and mapped: there is no call on them. */
 static void a_program_is_a_file_of_the_job(void **state)
 {
-	static const char read[] = "%u\t%u\tx\t0\tswapper/0\tsda\tR\t%u\t16384\t2000000\t1000000\t-\t0\tdata\t%u\t0\t1\t-\t-\t-\t-\t%u\n";
+	static const char read[] =
+		"%u\t%u\tx\t0\tswapper/0\tsda\tR\t%u\t16384\t2000000\t1000000\t-\t0\tdata\t%u\t0\t1\t-\t-\t-\t-\t%u\n";
 	struct report *r;
 
 	(void)state;
@@ -236,7 +240,8 @@ static void files_beyond_the_shown_ones_are_the_jobs_or_not(void **state)
 	for (unsigned int i = 0; i < c->n_files; i++) {
 		*(c->file[i].of_job ? &of_job : &of_others) += c->file[i].sum.write_bytes;
 		if (!c->file[i].id)
-			assert_string_equal(c->file[i].what, c->file[i].of_job ? "(other files of the job)" : "(other files)");
+			assert_string_equal(c->file[i].what,
+					    c->file[i].of_job ? "(other files of the job)" : "(other files)");
 	}
 	assert_int_equal(c->n_files, CAUSES_SHOWN + 2);
 	assert_int_equal(of_job, N_FIDS / 2 * 16384);

@@ -41,7 +41,8 @@ static int end(void **state)
 
 static void back(uint64_t issued_ns, uint64_t off, uint64_t bytes)
 {
-	assert_true(writebacks_add(&b, &(struct writeback){ .issued_ns = issued_ns, .fid = 1, .off = off, .bytes = bytes }));
+	assert_true(writebacks_add(&b, &(struct writeback){
+					       .issued_ns = issued_ns, .fid = 1, .off = off, .bytes = bytes }));
 }
 
 static void writes(uint64_t begin_ns, uint64_t off, uint64_t len, uint32_t pid)

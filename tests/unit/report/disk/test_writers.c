@@ -49,7 +49,8 @@ static void compare(void *ctx, uint64_t len, uint32_t pid)
 	assert_true(len > 0);
 	for (uint64_t i = 0; i < len; i++)
 		if (both.byte[both.at + i] != pid)
-			fail_msg("byte %llu: %u wrote it, not %u", (unsigned long long)(both.at + i), both.byte[both.at + i], pid);
+			fail_msg("byte %llu: %u wrote it, not %u", (unsigned long long)(both.at + i),
+				 both.byte[both.at + i], pid);
 	both.at += len;
 }
 

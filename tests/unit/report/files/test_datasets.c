@@ -35,8 +35,10 @@ static const struct {
 	[FAULT] = { "fault", "PID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE" },
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[OPEN] = { "open", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH\tREALPATH" },
-	[MMAP] = { "mmap", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
-	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
+	[MMAP] = { "mmap",
+		   "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
+	[RW] = { "vfs_rw",
+		 "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 };
 
 static int begin(void **state)
@@ -71,8 +73,8 @@ static FILE *row(unsigned int file)
 static uint64_t file(const char *type, const char *fstype, uint64_t size, const char *path)
 {
 	made.fid++;
-	fprintf(row(FILES), "%" PRIu64 "\t8:1\t%" PRIu64 "\t%s\t%s\t%" PRIu64 "\tok\t%s\n", made.fid, made.fid, type, fstype, size,
-		path);
+	fprintf(row(FILES), "%" PRIu64 "\t8:1\t%" PRIu64 "\t%s\t%s\t%" PRIu64 "\tok\t%s\n", made.fid, made.fid, type,
+		fstype, size, path);
 	return made.fid;
 }
 
@@ -88,20 +90,22 @@ static void opened(uint64_t fid, uint64_t lat_ns)
 
 static void mapped(uint64_t fid, uint64_t bytes)
 {
-	fprintf(row(MMAP), "7\t7\tpython\tmmap\t1000\t0x7f0000000000\t0\t%" PRIu64 "\tREAD\tSHARED\t3\t0\t-\t-\t%" PRIu64 "\tx\n", bytes,
-		fid);
+	fprintf(row(MMAP),
+		"7\t7\tpython\tmmap\t1000\t0x7f0000000000\t0\t%" PRIu64 "\tREAD\tSHARED\t3\t0\t-\t-\t%" PRIu64 "\tx\n",
+		bytes, fid);
 }
 
 static void faulted(uint64_t fid, const char *func, uint64_t disk_bytes, uint64_t lat_ns)
 {
-	fprintf(row(FAULT), "7\t7\tpython\t%s\tfile\t%" PRIu64 "\t0x1000\t0x2000\t0\t%" PRIu64 "\t%" PRIu64 "\tx\n", func, lat_ns,
-		disk_bytes, fid);
+	fprintf(row(FAULT), "7\t7\tpython\t%s\tfile\t%" PRIu64 "\t0x1000\t0x2000\t0\t%" PRIu64 "\t%" PRIu64 "\tx\n",
+		func, lat_ns, disk_bytes, fid);
 }
 
 static void moved(uint64_t fid, char rw, uint64_t bytes, uint64_t disk_bytes, uint64_t lat_ns)
 {
-	fprintf(row(RW), "7\t7\tpython\t%c\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t0\t%" PRIu64 "\t3\t-\t%" PRIu64 "\tx\n", rw,
-		rw == 'R' ? "read" : "write", lat_ns, bytes, bytes, disk_bytes, fid);
+	fprintf(row(RW),
+		"7\t7\tpython\t%c\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t0\t%" PRIu64 "\t3\t-\t%" PRIu64 "\tx\n",
+		rw, rw == 'R' ? "read" : "write", lat_ns, bytes, bytes, disk_bytes, fid);
 }
 
 /* Files 0 to N - 1 of FORMAT, each of SIZE bytes, opened for 2 us and read whole for 10 us. */
@@ -162,7 +166,8 @@ static const struct dataset *has(const struct report *r, const char *path, enum 
 
 	if (!d)
 		for (unsigned int i = 0; i < r->datasets->n; i++)
-			print_message("%s: %" PRIu64 "\n", r->datasets->row[i].path ? r->datasets->row[i].path : "others",
+			print_message("%s: %" PRIu64 "\n",
+				      r->datasets->row[i].path ? r->datasets->row[i].path : "others",
 				      r->datasets->row[i].sum[DATASET_FILES]);
 	if (!d)
 		fail_msg("no %s", path);
@@ -228,7 +233,8 @@ static void folders_that_are_numbered_are_one_data_set(void **state)
 	struct report *r;
 
 	for (unsigned int c = 0; c < 4; c++) {
-		autofree char *images = util_fmt("/data/images/class-%02u/%%u.jpg", c * 7), *set = util_fmt("/sets/v%u/%%u.jpg", c);
+		autofree char *images = util_fmt("/data/images/class-%02u/%%u.jpg", c * 7),
+			      *set = util_fmt("/sets/v%u/%%u.jpg", c);
 
 		many(60, images, KiB);
 		if (c < 2)

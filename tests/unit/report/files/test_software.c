@@ -21,13 +21,28 @@ static void programs_are_no_data(void **state)
 		const char *path;
 		bool data;
 	} all[] = {
-		{ "/data/train/n01440764/n01440764_10026.JPEG", true }, { "/data/shard-000.tar", true },
-		{ "/library/x", true }, { "/home/x/model.pt", true }, { "/data/a.c.bin", true }, { "x", false },
-		{ "/home/x/train.py", false }, { "/home/x/Makefile", false }, { "/opt/x/libcuda.so.1", false },
-		{ "/opt/conda/lib/python3.11/lib2to3/Grammar.txt", false }, { "/x/site-packages/y/z.json", false },
-		{ "/lib64/x", false }, { "/usr/lib/x", false }, { "/etc/passwd", false }, { "/proc/1/maps", false },
-		{ "/opt/conda/bin/python3.11", false }, { "/x/python", false }, { "/data/python3.tokens", true },
-		{ "/usr/local/lib/x.json", false }, { "/usr/local/data/x.json", true }, { "", false }, { "/", false },
+		{ "/data/train/n01440764/n01440764_10026.JPEG", true },
+		{ "/data/shard-000.tar", true },
+		{ "/library/x", true },
+		{ "/home/x/model.pt", true },
+		{ "/data/a.c.bin", true },
+		{ "x", false },
+		{ "/home/x/train.py", false },
+		{ "/home/x/Makefile", false },
+		{ "/opt/x/libcuda.so.1", false },
+		{ "/opt/conda/lib/python3.11/lib2to3/Grammar.txt", false },
+		{ "/x/site-packages/y/z.json", false },
+		{ "/lib64/x", false },
+		{ "/usr/lib/x", false },
+		{ "/etc/passwd", false },
+		{ "/proc/1/maps", false },
+		{ "/opt/conda/bin/python3.11", false },
+		{ "/x/python", false },
+		{ "/data/python3.tokens", true },
+		{ "/usr/local/lib/x.json", false },
+		{ "/usr/local/data/x.json", true },
+		{ "", false },
+		{ "/", false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)

@@ -20,7 +20,8 @@
 #include "report/why/why.h"
 #include "stats/timeline.h"
 
-static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other", cut[] = "tests/golden/trace-cut";
+static char small[] = "tests/golden/trace-small", other[] = "tests/golden/trace-other",
+	    cut[] = "tests/golden/trace-cut";
 
 static void open_job(struct report_job *job, char *const *dirs, unsigned int n)
 {
@@ -119,7 +120,8 @@ static void text_begins_with_all_hosts_that_were_traced_at_a_time(void **state)
 	fclose(out);
 	assert_ptr_equal(strstr(text, "storage-read: "), text);
 	assert_non_null(strstr(text, "\n2 hosts of one job, from 2026-11-21T01:02:02.900000000Z on"));
-	assert_non_null(strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  unknown "));
+	assert_non_null(
+		strstr(text, "\nnode2                   500 ms     3.00 s         28         0     900 us  unknown "));
 	assert_non_null(strstr(text, "\nby how much times of two hosts may differ is not known"));
 	/* traces one after the other are not hosts of one job */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
@@ -172,10 +174,12 @@ static void folders_of_no_job_are_noted(void **state)
 		m[i] = &job.host[i].report->manifest;
 	doubts(&job, NULL);
 	strcpy(m[0]->boot_id, m[1]->boot_id);
-	doubts(&job, "tests/golden/trace-small and tests/golden/trace-other are traces of the same machine at the same time: ");
+	doubts(&job,
+	       "tests/golden/trace-small and tests/golden/trace-other are traces of the same machine at the same time: ");
 	m[0]->end_ns += m[1]->start_ns - m[0]->start_ns;
 	m[0]->start_ns = m[1]->start_ns;
-	doubts(&job, "tests/golden/trace-other is a copy of the trace tests/golden/trace-small: its rows count twice in totals; leave it out");
+	doubts(&job,
+	       "tests/golden/trace-other is a copy of the trace tests/golden/trace-small: its rows count twice in totals; leave it out");
 	m[0]->start_ns++;
 	/* one after the other */
 	job.host[1].begin_ns += 3600 * 1000000000ULL;
@@ -229,7 +233,8 @@ static void the_job_waits_for_what_a_host_waits_for(void **state)
 	assert_true(report_job_why(&job, &f));
 	assert_string_equal(f.rule->code, "storage-read");
 	assert_float_equal(f.share, bottleneck_of(&job, 0)->share, 1e-9);
-	assert_non_null(strstr(f.evidence[0], "found on 3 of 3 hosts: node1 98.7 %, node1 (2) 98.7 %, node1 (3) 98.7 %"));
+	assert_non_null(
+		strstr(f.evidence[0], "found on 3 of 3 hosts: node1 98.7 %, node1 (2) 98.7 %, node1 (3) 98.7 %"));
 	finding_free(&f);
 	for (unsigned int i = 1; i < 3; i++) {
 		bottleneck_of(&job, i)->rule = i == 1 ? &rule_trainer_bound : &rule_unknown;
@@ -238,7 +243,8 @@ static void the_job_waits_for_what_a_host_waits_for(void **state)
 	assert_true(report_job_why(&job, &f));
 	assert_string_equal(f.rule->code, "storage-read");
 	assert_float_equal(f.share, bottleneck_of(&job, 0)->share / 3, 1e-9);
-	assert_non_null(strstr(f.evidence[1], "other answers on 2 of 3 hosts: node1 (2) trainer-bound 100.0 %, node1 (3) unknown"));
+	assert_non_null(strstr(f.evidence[1],
+			       "other answers on 2 of 3 hosts: node1 (2) trainer-bound 100.0 %, node1 (3) unknown"));
 	finding_free(&f);
 	bottleneck_of(&job, 0)->rule = &rule_unknown;
 	assert_true(report_job_why(&job, &f));

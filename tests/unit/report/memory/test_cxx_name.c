@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * With the argument -, prints the name of each symbol of standard input, or the symbol: tests/native/report/cxx-names.sh
- * compares that with what c++filt makes of the symbols of whole libraries.
+ * With the argument -, prints the name of each symbol of standard input, or the symbol:
+ * tests/native/report/cxx-names.sh compares that with what c++filt makes of the symbols of whole libraries.
  */
 #include "report/memory/cxx_name.h"
 
@@ -36,7 +36,8 @@ static const struct {
 	{ "_ZZN2at4fillEPFivEENKUlRT_T0_E3_clIiS2_EEDaS1_S2_", "at::fill::{lambda#5}::operator()" },
 	{ "_ZN3jobUt0_3runEv", "job::{unnamed#2}::run" },
 	{ "_ZNKSt8functionIFvvEEclEv", "std::function::operator()" },
-	{ "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE9_M_createERmm", "std::__cxx11::basic_string::_M_create" },
+	{ "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE9_M_createERmm",
+	  "std::__cxx11::basic_string::_M_create" },
 	{ "_ZN5boost3runB5cxx11Ev", "boost::run" },
 	{ "_ZSt4sortIPiEvT_S1_", "std::sort" },
 	{ "_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place" },
@@ -70,7 +71,8 @@ static void has_the_names_of_functions(void **state)
 		const bool is = cxx_name(name, sizeof(name), names[i].symbol);
 
 		if (is != (names[i].name != NULL) || (is && strcmp(name, names[i].name) != 0))
-			fail_msg("%s is %s, not %s", names[i].symbol, is ? name : "-", names[i].name ? names[i].name : "-");
+			fail_msg("%s is %s, not %s", names[i].symbol, is ? name : "-",
+				 names[i].name ? names[i].name : "-");
 	}
 }
 
@@ -93,8 +95,8 @@ static void stays_within_its_memory(void **state)
 static void depth_is_bounded(void **state)
 {
 	static const char *const parts[][3] = {
-		{ "_ZN1aI", "N1aI", "" }, { "_Z1fI", "P", "i" }, { "_Z", "ZN", "" }, { "_ZZ1fPF", "vPF", "v" }, { "_ZN1aI", "J", "" },
-		{ "_ZN1aI", "L_Z1aI", "" },
+		{ "_ZN1aI", "N1aI", "" },  { "_Z1fI", "P", "i" }, { "_Z", "ZN", "" },
+		{ "_ZZ1fPF", "vPF", "v" }, { "_ZN1aI", "J", "" }, { "_ZN1aI", "L_Z1aI", "" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {

@@ -12,8 +12,10 @@
 #include "report/report.h"
 #include "report/scan/model.h"
 
-#define ALLOC "# dltraced alloc 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tADDR\tSIZE\tOLD_ADDR\tOLD_SIZE\tLIFE_NS\tALLOC_TID\tSITE\tOLD_SITE\n"
-#define ACCESS "# dltraced access 1\nTIMESTAMP\tTIME\tPID\tSOURCE\tSPAN_NS\tADDR\tBYTES\tTOUCHED\tWRITTEN\tCOUNT\tHUGE\tNODE\tTID\tIP\tKIND\tFID\tOFFSET\tSITE\n"
+#define ALLOC \
+	"# dltraced alloc 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tADDR\tSIZE\tOLD_ADDR\tOLD_SIZE\tLIFE_NS\tALLOC_TID\tSITE\tOLD_SITE\n"
+#define ACCESS \
+	"# dltraced access 1\nTIMESTAMP\tTIME\tPID\tSOURCE\tSPAN_NS\tADDR\tBYTES\tTOUCHED\tWRITTEN\tCOUNT\tHUGE\tNODE\tTID\tIP\tKIND\tFID\tOFFSET\tSITE\n"
 #define MANIFEST "{\"tool\":\"dltraced\",\"schema\":1,\"complete\":true,\"probes\":[]}"
 
 static FILE *file;
@@ -33,11 +35,12 @@ static void end(const char *name)
 	free(text);
 }
 
-static void row(unsigned int ms, unsigned int pid, const char *source, unsigned long long addr, unsigned long long bytes,
-		unsigned long long touched)
+static void row(unsigned int ms, unsigned int pid, const char *source, unsigned long long addr,
+		unsigned long long bytes, unsigned long long touched)
 {
-	fprintf(file, "10%09u000\t-\t%u\t%s\t%s\t0x%llx\t%llu\t%llu\t-\t%s\t-\t-\t-\t-\tanon\t-\t-\t-\n", ms * 1000000 / 1000, pid, source,
-		*source == 'p' ? "10000000" : "0", addr, bytes, touched, *source == 'p' ? "-" : "1");
+	fprintf(file, "10%09u000\t-\t%u\t%s\t%s\t0x%llx\t%llu\t%llu\t-\t%s\t-\t-\t-\t-\tanon\t-\t-\t-\n",
+		ms * 1000000 / 1000, pid, source, *source == 'p' ? "10000000" : "0", addr, bytes, touched,
+		*source == 'p' ? "-" : "1");
 }
 
 static struct report *loaded(const struct memory_options *o)
@@ -99,7 +102,8 @@ static void largest_blocks_are_kept(void **state)
 
 	begin(ALLOC);
 	for (unsigned int i = 1; i <= n; i++)
-		fprintf(file, "10%09u000\t-\t1\t1\ta\tmalloc\t0x%llx\t%u\t-\t-\t-\t-\t1\t-\n", i, 0x10000000ULL + i * 65536ULL, 4096 + i);
+		fprintf(file, "10%09u000\t-\t1\t1\ta\tmalloc\t0x%llx\t%u\t-\t-\t-\t-\t1\t-\n", i,
+			0x10000000ULL + i * 65536ULL, 4096 + i);
 	end("alloc.out");
 	r = loaded(&(struct memory_options){ 0 });
 	assert_int_equal(r->memory->n_blocks, MEMORY_BLOCKS_MAX);
@@ -146,7 +150,8 @@ static void without_rows_there_is_none(void **state)
 	r = loaded(&(struct memory_options){ 0 });
 	assert_null(r->memory);
 	report_free(r);
-	tree_put("access.out", ACCESS "1000000000\t-\t1\tpages\t10\t0x1000\t4096\t4096\t-\t-\t-\t-\t-\t-\tanon\t-\t-\t-\n");
+	tree_put("access.out",
+		 ACCESS "1000000000\t-\t1\tpages\t10\t0x1000\t4096\t4096\t-\t-\t-\t-\t-\t-\tanon\t-\t-\t-\n");
 	r = loaded(NULL);
 	assert_null(r->memory); /* not asked for */
 	report_free(r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The names of this program's own functions, whose addresses the linker has told it; and files that are none, or spoiled. */
+/* The names of this program's own functions, whose addresses the linker has told it; and files that are none, or
+ * spoiled. */
 #include "report/memory/symbols.h"
 
 #include <fcntl.h>
@@ -40,7 +41,8 @@ static int find_self(struct dl_phdr_info *info, size_t size, void *ctx)
 			continue;
 		while (at + sizeof(ElfW(Nhdr)) <= end) {
 			const ElfW(Nhdr) *note = (const void *)at;
-			const unsigned char *desc = (const unsigned char *)at + sizeof(*note) + (note->n_namesz + 3) / 4 * 4;
+			const unsigned char *desc =
+				(const unsigned char *)at + sizeof(*note) + (note->n_namesz + 3) / 4 * 4;
 
 			for (unsigned int k = 0; note->n_type == NT_GNU_BUILD_ID && k < note->n_descsz && k < 64; k++)
 				sprintf(id + 2 * k, "%02x", desc[k]);
@@ -80,7 +82,9 @@ static void free_names(struct symbol_place *places, size_t n)
 static void functions_have_names(void **state)
 {
 	const uint64_t first = place_of(first_of_two), second = place_of(second_of_two);
-	struct symbol_place places[] = { { .at = 1 }, { .at = first }, { .at = first + 1 }, { .at = second }, { .at = UINT64_MAX } };
+	struct symbol_place places[] = {
+		{ .at = 1 }, { .at = first }, { .at = first + 1 }, { .at = second }, { .at = UINT64_MAX }
+	};
 	int firsts = 0, seconds = 0;
 
 	need_id();
@@ -118,14 +122,16 @@ static void another_file_gives_none(void **state)
 	assert_null(place.name);
 }
 
-/* Each number of the ELF header and of the section headers is replaced by a large one, and the file is cut: nothing breaks. */
+/* Each number of the ELF header and of the section headers is replaced by a large one, and the file is cut: nothing
+ * breaks. */
 static void spoiled_files_do_no_harm(void **state)
 {
 	autofree char *path = tree_path("spoiled"), *whole = NULL;
-	autoclose int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	autoclose int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+		      fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct symbol_place place = { .at = place_of(first_of_two) };
 	size_t len = 0, headers, bytes;
-	const ElfW(Ehdr) *eh;
+	const ElfW(Ehdr) * eh;
 
 	need_id();
 	assert_int_equal(util_read_fd(self, 256U << 20, &whole, &len), 0);

@@ -36,8 +36,8 @@ struct lived {
 struct job {
 	const struct printed *printed;
 	const struct lived *lived; /* up to one with 0 workers; NULL: none */
-	const double *read_s;	   /* from, to, from, to, ... 0: something was read then; NULL: rows were not read */
-	bool part;		   /* the trace covers a part of the job */
+	const double *read_s; /* from, to, from, to, ... 0: something was read then; NULL: rows were not read */
+	bool part; /* the trace covers a part of the job */
 };
 
 static uint64_t ns_of(double s)
@@ -107,9 +107,9 @@ static struct phases *expect(const struct job *job, const char *want)
 	for (uint32_t i = 0; i < p->recorded.n; i++) {
 		const struct phase *v = &p->recorded.v[i];
 
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %s%g-%g%s", i ? ", " : "", phases_label(p, v, label),
-					v->since_start ? "*" : "", (double)v->begin_ns / S, (double)v->end_ns / S,
-					v->unfinished ? "..." : "");
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %s%g-%g%s", i ? ", " : "",
+					phases_label(p, v, label), v->since_start ? "*" : "", (double)v->begin_ns / S,
+					(double)v->end_ns / S, v->unfinished ? "..." : "");
 	}
 	assert_string_equal(text, want);
 	assert_int_equal(p->unpaired, 0);
@@ -133,19 +133,23 @@ static const struct lived three[] = { { 1002, 1011.5, 2 }, { 1012.5, 1021.5, 2 }
 
 static void results_behind_workers_end_epochs(void **state)
 {
-	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23 acc 0.1" }, { 1022, "epoch 1: loss 0.9 acc 0.3" },
-					    { 1032, "epoch 2: loss 0.5 acc 0.6" }, { 0 } };
+	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23 acc 0.1" },
+						  { 1022, "epoch 1: loss 0.9 acc 0.3" },
+						  { 1032, "epoch 2: loss 0.5 acc 0.6" },
+						  { 0 } };
 
 	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
 	/* nothing is known of the job's course: the first epoch is everything before its line */
-	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false,
+		    "epoch 0 *1000-1012, epoch 1 1012-1022, epoch 2 1022-1032");
 }
 
 /* Output is read some time after it was written, when the next workers may already exist. */
 static void lines_that_come_late_are_before_the_next_workers(void **state)
 {
-	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23" }, { 1022.2, "epoch 1: loss 0.9" }, { 1032.4, "epoch 2: loss 0.5" },
-					    { 0 } };
+	static const struct printed printed[] = {
+		{ 1012, "epoch 0: loss 1.23" }, { 1022.2, "epoch 1: loss 0.9" }, { 1032.4, "epoch 2: loss 0.5" }, { 0 }
+	};
 	static const struct lived lived[] = { { 1002, 1011.8, 2 }, { 1011.9, 1022, 2 }, { 1022.1, 1032.2, 2 }, { 0 } };
 
 	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_ENDS, false,
@@ -155,7 +159,9 @@ static void lines_that_come_late_are_before_the_next_workers(void **state)
 /* Even without a word for a result. */
 static void plain_lines_behind_workers_end_epochs(void **state)
 {
-	static const struct printed printed[] = { { 1012, "epoch 0" }, { 1022, "epoch 1" }, { 1032, "epoch 2" }, { 0 } };
+	static const struct printed printed[] = {
+		{ 1012, "epoch 0" }, { 1022, "epoch 1" }, { 1032, "epoch 2" }, { 0 }
+	};
 
 	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false, THREE_ENDS);
 }
@@ -170,8 +176,11 @@ static void a_single_epoch_is_one(void **state)
 
 static void a_job_goes_on_with_its_running_epoch(void **state)
 {
-	static const struct printed printed[] = { { 1001, "resumed from epoch 6/10" }, { 1012, "Epoch 7/10 loss 1.2" },
-					    { 1022, "Epoch 8/10 loss 1.1" }, { 1032, "Epoch 9/10 loss 1.0" }, { 0 } };
+	static const struct printed printed[] = { { 1001, "resumed from epoch 6/10" },
+						  { 1012, "Epoch 7/10 loss 1.2" },
+						  { 1022, "Epoch 8/10 loss 1.1" },
+						  { 1032, "Epoch 9/10 loss 1.0" },
+						  { 0 } };
 
 	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false,
 		    "epoch 7 *1002-1012, epoch 8 1012-1022, epoch 9 1022-1032");
@@ -191,18 +200,25 @@ static void several_ranks_say_it(void **state)
 	expect_side(&(struct job){ .printed = printed, .lived = three }, EPOCH_ENDS, false,
 		    "epoch 0 *1002-1012.2, epoch 1 1012.2-1022.1, epoch 2 1022.1-1032.25");
 	/* a rank that prints it when the others are an epoch further does not count: it should have come long before */
-	expect_side(&(struct job){ .printed = late, .lived = two }, EPOCH_ENDS, false, "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 0 1022-1022.1");
+	expect_side(&(struct job){ .printed = late, .lived = two }, EPOCH_ENDS, false,
+		    "epoch 0 *1002-1012, epoch 1 1012-1022, epoch 0 1022-1022.1");
 }
 
 static void a_validation_is_of_its_epoch(void **state)
 {
 	static const struct printed printed[] = {
-		{ 1010, "epoch 0 train loss 1.2" }, { 1012, "epoch 0 val loss 1.3" }, { 1020, "epoch 1 train loss 0.9" },
-		{ 1021, "Validation: epoch 1, acc 0.3" }, { 1022, "epoch 1 val_loss 0.8" }, { 1030, "epoch 2 train loss 0.5" },
-		{ 1032, "epoch 2 val loss 0.4" }, { 0 },
+		{ 1010, "epoch 0 train loss 1.2" }, { 1012, "epoch 0 val loss 1.3" },
+		{ 1020, "epoch 1 train loss 0.9" }, { 1021, "Validation: epoch 1, acc 0.3" },
+		{ 1022, "epoch 1 val_loss 0.8" },   { 1030, "epoch 2 train loss 0.5" },
+		{ 1032, "epoch 2 val loss 0.4" },   { 0 },
 	};
-	static const struct lived lived[] = { { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 }, { 1012.5, 1019.5, 4 }, { 1020, 1021.5, 2 },
-					      { 1022.5, 1029.5, 4 }, { 1030, 1031.5, 2 }, { 0 } };
+	static const struct lived lived[] = { { 1002, 1009.5, 4 },
+					      { 1010, 1011.5, 2 },
+					      { 1012.5, 1019.5, 4 },
+					      { 1020, 1021.5, 2 },
+					      { 1022.5, 1029.5, 4 },
+					      { 1030, 1031.5, 2 },
+					      { 0 } };
 
 	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_ENDS, false, THREE_ENDS);
 }
@@ -210,8 +226,9 @@ static void a_validation_is_of_its_epoch(void **state)
 /* The same workers all the time: the times of their reads decide. */
 static void reading_says_when_the_first_began(void **state)
 {
-	static const struct printed printed[] = { { 1012, "epoch 0: loss 1.23" }, { 1022, "epoch 1: loss 0.9" },
-					    { 1032, "epoch 2: loss 0.5" }, { 0 } };
+	static const struct printed printed[] = {
+		{ 1012, "epoch 0: loss 1.23" }, { 1022, "epoch 1: loss 0.9" }, { 1032, "epoch 2: loss 0.5" }, { 0 }
+	};
 	static const double read_s[] = { 1002, 1011, 1012, 1021, 1022, 1031, 0 };
 	static const struct lived all[] = { { 1001, 1099, 2 }, { 0 } };
 	struct phases *p = look_at(&(struct job){ .printed = printed, .read_s = read_s });
@@ -231,8 +248,12 @@ static void reading_says_when_the_first_began(void **state)
 
 static void headings_before_workers_begin_epochs(void **state)
 {
-	static const struct printed printed[] = { { 1002, "Epoch 0/2" }, { 1012, "Epoch 1/2" }, { 1022, "Epoch 2/2" }, { 0 } };
-	static const struct lived lived[] = { { 1002.1, 1011.9, 2 }, { 1012.1, 1021.9, 2 }, { 1022.1, 1031, 2 }, { 0 } };
+	static const struct printed printed[] = {
+		{ 1002, "Epoch 0/2" }, { 1012, "Epoch 1/2" }, { 1022, "Epoch 2/2" }, { 0 }
+	};
+	static const struct lived lived[] = {
+		{ 1002.1, 1011.9, 2 }, { 1012.1, 1021.9, 2 }, { 1022.1, 1031, 2 }, { 0 }
+	};
 
 	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
 	/* by their words alone */
@@ -243,9 +264,13 @@ static void headings_before_workers_begin_epochs(void **state)
 /* They print results of the epoch before, or of the best one. */
 static void results_before_workers_begin_epochs(void **state)
 {
-	static const struct printed printed[] = { { 1002, "Epoch 0, loss so far 99" }, { 1012, "Epoch 1, loss so far 1.2" },
-					    { 1022, "Epoch 2, loss so far 0.9" }, { 0 } };
-	static const struct lived lived[] = { { 1002.1, 1011.5, 2 }, { 1012.1, 1021.5, 2 }, { 1022.1, 1031, 2 }, { 0 } };
+	static const struct printed printed[] = { { 1002, "Epoch 0, loss so far 99" },
+						  { 1012, "Epoch 1, loss so far 1.2" },
+						  { 1022, "Epoch 2, loss so far 0.9" },
+						  { 0 } };
+	static const struct lived lived[] = {
+		{ 1002.1, 1011.5, 2 }, { 1012.1, 1021.5, 2 }, { 1022.1, 1031, 2 }, { 0 }
+	};
 	static const double read_s[] = { 1002.5, 1011, 1012.5, 1021, 1022.5, 1031, 0 };
 
 	expect_side(&(struct job){ .printed = printed, .lived = lived }, EPOCH_BEGINS, false, THREE_BEGIN);
@@ -257,8 +282,11 @@ static void results_before_workers_begin_epochs(void **state)
 
 static void what_fits_both_sides_is_assumed(void **state)
 {
-	static const struct printed printed[] = { { 1030, "Epoch 0: loss 0.3" }, { 1050, "Epoch 1: nothing new" },
-					    { 1070, "Epoch 2: loss 0.4" }, { 1090, "Epoch 3: nothing new" }, { 0 } };
+	static const struct printed printed[] = { { 1030, "Epoch 0: loss 0.3" },
+						  { 1050, "Epoch 1: nothing new" },
+						  { 1070, "Epoch 2: loss 0.4" },
+						  { 1090, "Epoch 3: nothing new" },
+						  { 0 } };
 
 	expect_side(&(struct job){ .printed = printed, .part = true }, EPOCH_BEGINS, true,
 		    "epoch 0 1030-1050, epoch 1 1050-1070, epoch 2 1070-1090, epoch 3 1090-1100...");
@@ -267,9 +295,12 @@ static void what_fits_both_sides_is_assumed(void **state)
 /* Attached during an epoch: only results are known. */
 static void of_a_part_of_the_job_words_decide(void **state)
 {
-	static const struct printed printed[] = { { 1005, "epoch 41: loss 1.23" }, { 1035, "epoch 42: loss 1.22" },
-					    { 1065, "epoch 43: loss 1.21" }, { 0 } };
-	static const struct lived lived[] = { { 1000, 1004, 2 }, { 1006, 1034, 2 }, { 1036, 1064, 2 }, { 1066, 1100, 2 }, { 0 } };
+	static const struct printed printed[] = {
+		{ 1005, "epoch 41: loss 1.23" }, { 1035, "epoch 42: loss 1.22" }, { 1065, "epoch 43: loss 1.21" }, { 0 }
+	};
+	static const struct lived lived[] = {
+		{ 1000, 1004, 2 }, { 1006, 1034, 2 }, { 1036, 1064, 2 }, { 1066, 1100, 2 }, { 0 }
+	};
 
 	expect_side(&(struct job){ .printed = printed, .lived = lived, .part = true }, EPOCH_ENDS, false,
 		    "epoch 41 *1000-1005, epoch 42 1005-1035, epoch 43 1035-1065");
@@ -279,16 +310,22 @@ static void of_a_part_of_the_job_words_decide(void **state)
 
 static void a_heading_and_a_result_are_both_ends(void **state)
 {
-	static const struct printed printed[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1/2: loss 0.5" }, { 1012, "Epoch 2/2" },
-					    { 1021, "Epoch 2/2: loss 0.4" }, { 0 } };
+	static const struct printed printed[] = { { 1002, "Epoch 1/2" },
+						  { 1011, "Epoch 1/2: loss 0.5" },
+						  { 1012, "Epoch 2/2" },
+						  { 1021, "Epoch 2/2: loss 0.4" },
+						  { 0 } };
 
 	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1021");
 }
 
 static void a_heading_and_an_end_are_both_ends(void **state)
 {
-	static const struct printed printed[] = { { 1002, "Epoch 1/2" }, { 1011, "Epoch 1 finished" }, { 1012, "Epoch 2/2" },
-					    { 1021, "Epoch 2 finished" }, { 0 } };
+	static const struct printed printed[] = { { 1002, "Epoch 1/2" },
+						  { 1011, "Epoch 1 finished" },
+						  { 1012, "Epoch 2/2" },
+						  { 1021, "Epoch 2 finished" },
+						  { 0 } };
 	struct phases *p = look_at(&(struct job){ .printed = printed });
 
 	assert_int_equal(p->recorded.n, 2);
@@ -323,10 +360,15 @@ static void a_bar_is_one_epoch(void **state)
 static void lines_within_an_epoch_are_of_it(void **state)
 {
 	static const struct printed printed[] = {
-		{ 1004, "Epoch: [0][ 10/50] Time 0.2 Loss 6.9" }, { 1006, "Epoch: [0][ 20/50] Time 0.2 Loss 6.8" },
-		{ 1008, "Epoch: [0][ 30/50] Time 0.2 Loss 6.7" }, { 1010, "Epoch: [0][ 40/50] Time 0.2 Loss 6.6" },
-		{ 1014, "Epoch: [1][ 10/50] Time 0.2 Loss 6.5" }, { 1016, "Epoch: [1][ 20/50] Time 0.2 Loss 6.4" },
-		{ 1018, "Epoch: [1][ 30/50] Time 0.2 Loss 6.3" }, { 1020, "Epoch: [1][ 40/50] Time 0.2 Loss 6.2" }, { 0 },
+		{ 1004, "Epoch: [0][ 10/50] Time 0.2 Loss 6.9" },
+		{ 1006, "Epoch: [0][ 20/50] Time 0.2 Loss 6.8" },
+		{ 1008, "Epoch: [0][ 30/50] Time 0.2 Loss 6.7" },
+		{ 1010, "Epoch: [0][ 40/50] Time 0.2 Loss 6.6" },
+		{ 1014, "Epoch: [1][ 10/50] Time 0.2 Loss 6.5" },
+		{ 1016, "Epoch: [1][ 20/50] Time 0.2 Loss 6.4" },
+		{ 1018, "Epoch: [1][ 30/50] Time 0.2 Loss 6.3" },
+		{ 1020, "Epoch: [1][ 40/50] Time 0.2 Loss 6.2" },
+		{ 0 },
 	};
 
 	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 0 1002-1012, epoch 1 1012-1020");
@@ -335,10 +377,13 @@ static void lines_within_an_epoch_are_of_it(void **state)
 static void bars_below_a_heading_are_of_its_epoch(void **state)
 {
 	static const struct printed printed[] = {
-		{ 1002, "Epoch 1/2" }, { 1007, "25/50 [===============>..............] - ETA: 2s - loss: 0.4" },
+		{ 1002, "Epoch 1/2" },
+		{ 1007, "25/50 [===============>..............] - ETA: 2s - loss: 0.4" },
 		{ 1012, "50/50 [==============================] - 10s 200ms/step - loss: 0.3 - val_loss: 0.3" },
-		{ 1012, "Epoch 2/2" }, { 1022, "50/50 [==============================] - 10s 200ms/step - loss: 0.2" },
-		{ 1030, "10/10 [==============================] - 1s 90ms/step - loss: 0.2" }, { 0 }, /* from evaluate() */
+		{ 1012, "Epoch 2/2" },
+		{ 1022, "50/50 [==============================] - 10s 200ms/step - loss: 0.2" },
+		{ 1030, "10/10 [==============================] - 1s 90ms/step - loss: 0.2" },
+		{ 0 }, /* from evaluate() */
 	};
 
 	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
@@ -355,7 +400,8 @@ static void a_trainer_counts_epochs_that_are_done(void **state)
 		{ 1018, "{'loss': 0.6, 'epoch': 1.6}" }, { 1022, "{'loss': 0.5, 'epoch': 2.0}" }, { 0 },
 	};
 
-	expect_side(&(struct job){ .printed = each }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
+	expect_side(&(struct job){ .printed = each }, EPOCH_ENDS, false,
+		    "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
 	expect_side(&(struct job){ .printed = odd }, EPOCH_LASTS, false, "epoch 1 1002-1012, epoch 2 1012-1022");
 }
 
@@ -366,17 +412,21 @@ static void a_trainer_that_quotes_its_numbers_is_understood(void **state)
 		{ 1012, "{'loss': '0.6948', 'grad_norm': '0.7523', 'learning_rate': '3.389e-05', 'epoch': '1'}" },
 		{ 1022, "{'loss': '0.6923', 'grad_norm': '1.005', 'learning_rate': '1.722e-05', 'epoch': '2'}" },
 		{ 1032, "{'loss': '0.6917', 'grad_norm': '1.277', 'learning_rate': '5.556e-07', 'epoch': '3'}" },
-		{ 1032, "{'train_runtime': '30', 'train_samples_per_second': '812.6', 'train_loss': '0.6929', 'epoch': '3'}" }, { 0 },
+		{ 1032,
+		  "{'train_runtime': '30', 'train_samples_per_second': '812.6', 'train_loss': '0.6929', 'epoch': '3'}" },
+		{ 0 },
 	};
 
-	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false, "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
+	expect_side(&(struct job){ .printed = printed }, EPOCH_ENDS, false,
+		    "epoch 1 1002-1012, epoch 2 1012-1022, epoch 3 1022-1032");
 }
 
 /* Lightning without a terminal: only the last epoch's bar, at the very end. */
 static void a_bar_that_is_drawn_once_is_the_last_of_the_workers_epochs(void **state)
 {
-	static const struct printed last[] = { { 1032, "Epoch 2/2  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } },
-				 only[] = { { 1032, "Epoch 0/0  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } };
+	static const struct printed
+		last[] = { { 1032, "Epoch 2/2  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } },
+		only[] = { { 1032, "Epoch 0/0  ━━━━━━━ 30/30 0:00:00 • 0:00:00 57.06it/s train_loss: 0.700" }, { 0 } };
 
 	phases_free(expect(&(struct job){ .printed = last, .lived = three },
 			   "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
@@ -405,9 +455,11 @@ static void a_validation_does_not_shift_the_begin_of_its_epoch(void **state)
 	expect_side(&(struct job){ .printed = timm }, EPOCH_LASTS, false, "epoch 0 1002-1016, epoch 1 1016-1030");
 }
 
-#define YOLO(epoch, percent, done, clock)                                                                              \
-	"        " epoch "         0G      1.222      1.679          5        512: " percent "%|##| " done "/4 [00:" clock "<00:01,  1.68it/s]"
-#define YOLO_CLASS "                 Class     Images  Instances          P          R      mAP50   mAP50-95: 100%|##| 2/2 [00:02<00:00,  1.5it/s]"
+#define YOLO(epoch, percent, done, clock)                                                                  \
+	"        " epoch "         0G      1.222      1.679          5        512: " percent "%|##| " done \
+	"/4 [00:" clock "<00:01,  1.68it/s]"
+#define YOLO_CLASS \
+	"                 Class     Images  Instances          P          R      mAP50   mAP50-95: 100%|##| 2/2 [00:02<00:00,  1.5it/s]"
 
 /* The last validation, of the best weights, is of no epoch. */
 static void rows_of_a_table_that_are_bars_are_epochs(void **state)
@@ -427,19 +479,28 @@ static void rows_of_a_table_that_are_bars_are_epochs(void **state)
 	expect_side(&(struct job){ .printed = ends }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1024");
 }
 
-#define FASTAI_BAR(epoch, percent, done, clock) "Epoch " epoch "/2 : |##--| " percent "% [" done "/38 00:" clock "<00:05 1.10]"
+#define FASTAI_BAR(epoch, percent, done, clock) \
+	"Epoch " epoch "/2 : |##--| " percent "% [" done "/38 00:" clock "<00:05 1.10]"
 #define FASTAI_ROW(epoch) epoch "         1.102223    0.367693    0.916667  00:12"
 
 /* On a terminal, bars count from 1 above a table that counts from 0; elsewhere there is the table alone. */
 static void a_table_below_bars_numbers_their_epochs(void **state)
 {
-	static const struct printed table[] = { { 1001, "epoch     train_loss  valid_loss  accuracy  time" }, { 1012, FASTAI_ROW("0") },
-						{ 1022, FASTAI_ROW("1") }, { 0 } };
+	static const struct printed table[] = { { 1001, "epoch     train_loss  valid_loss  accuracy  time" },
+						{ 1012, FASTAI_ROW("0") },
+						{ 1022, FASTAI_ROW("1") },
+						{ 0 } };
 	static const struct printed bars[] = {
-		{ 1001, "epoch     train_loss  valid_loss  accuracy  time" }, { 1002, FASTAI_BAR("1", "0.00", "0", "00") },
-		{ 1010, FASTAI_BAR("1", "100.00", "38", "08") }, { 1012, FASTAI_BAR("1", "100.00", "38", "01") }, { 1012, FASTAI_ROW("0") },
-		{ 1012, FASTAI_BAR("2", "0.00", "0", "00") }, { 1020, FASTAI_BAR("2", "100.00", "38", "08") },
-		{ 1022, FASTAI_BAR("2", "100.00", "38", "01") }, { 1022, FASTAI_ROW("1") }, { 0 },
+		{ 1001, "epoch     train_loss  valid_loss  accuracy  time" },
+		{ 1002, FASTAI_BAR("1", "0.00", "0", "00") },
+		{ 1010, FASTAI_BAR("1", "100.00", "38", "08") },
+		{ 1012, FASTAI_BAR("1", "100.00", "38", "01") },
+		{ 1012, FASTAI_ROW("0") },
+		{ 1012, FASTAI_BAR("2", "0.00", "0", "00") },
+		{ 1020, FASTAI_BAR("2", "100.00", "38", "08") },
+		{ 1022, FASTAI_BAR("2", "100.00", "38", "01") },
+		{ 1022, FASTAI_ROW("1") },
+		{ 0 },
 	};
 
 	expect_side(&(struct job){ .printed = table }, EPOCH_ENDS, false, "epoch 0 *1000-1012, epoch 1 1012-1022");
@@ -449,11 +510,13 @@ static void a_table_below_bars_numbers_their_epochs(void **state)
 static void begins_and_results_in_one_word_are_epochs(void **state)
 {
 	static const struct printed printed[] = {
-		{ 1002, "(trainer:318) INFO: 1/2epoch started" }, { 1007, "(trainer:793) INFO: 1epoch:train:1-50batch: iter_time=0.003, loss=80.856" },
+		{ 1002, "(trainer:318) INFO: 1/2epoch started" },
+		{ 1007, "(trainer:793) INFO: 1epoch:train:1-50batch: iter_time=0.003, loss=80.856" },
 		{ 1012, "(trainer:374) INFO: 1epoch results: [train] iter_time=0.003, loss=80.856, [valid] loss=70" },
 		{ 1013, "(trainer:318) INFO: 2/2epoch started. Estimated time to finish: 10 seconds" },
 		{ 1018, "(trainer:793) INFO: 2epoch:train:1-50batch: iter_time=0.003, loss=70.856" },
-		{ 1023, "(trainer:374) INFO: 2epoch results: [train] iter_time=0.003, loss=60.856, [valid] loss=60" }, { 0 },
+		{ 1023, "(trainer:374) INFO: 2epoch results: [train] iter_time=0.003, loss=60.856, [valid] loss=60" },
+		{ 0 },
 	};
 
 	phases_free(expect(&(struct job){ .printed = printed }, "epoch 1 1002-1012, epoch 2 1013-1023"));
@@ -465,7 +528,8 @@ static void a_number_before_a_bar_is_an_epoch(void **state)
 		{ 1002, "1|1|Loss: 0.95:   2%|          | 1/50 [00:00<00:10,  5.00it/s]" },
 		{ 1012, "1|50|Loss: 0.85: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" },
 		{ 1014, "2|51|Loss: 0.84:   2%|          | 1/50 [00:00<00:10,  5.00it/s]" },
-		{ 1024, "2|100|Loss: 0.75: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" }, { 0 },
+		{ 1024, "2|100|Loss: 0.75: 100%|##########| 50/50 [00:10<00:00,  5.00it/s]" },
+		{ 0 },
 	};
 
 	expect_side(&(struct job){ .printed = printed }, EPOCH_LASTS, false, "epoch 1 1002-1014, epoch 2 1014-1024");
@@ -493,14 +557,20 @@ static void steps_without_epochs_are_training(void **state)
 
 static void steps_are_no_training_where_epochs_are_known(void **state)
 {
-	static const struct printed printed[] = { { 1005, "Step 10: loss 2.3" }, { 1012, "epoch 0: loss 1.23" }, { 1015, "Step 20: loss 2.3" },
-						  { 1022, "epoch 1: loss 0.9" }, { 0 } };
+	static const struct printed printed[] = { { 1005, "Step 10: loss 2.3" },
+						  { 1012, "epoch 0: loss 1.23" },
+						  { 1015, "Step 20: loss 2.3" },
+						  { 1022, "epoch 1: loss 0.9" },
+						  { 0 } };
 	static const struct printed steps[] = { { 1005, "Step 10: loss 2.3" }, { 1015, "Step 20: loss 2.3" }, { 0 } };
-	static const struct printed named[] = { { 1001, "Starting training from iteration 0" }, { 1005, "Step 10: loss 2.3" }, { 1015, "Step 20: loss 2.3" },
+	static const struct printed named[] = { { 1001, "Starting training from iteration 0" },
+						{ 1005, "Step 10: loss 2.3" },
+						{ 1015, "Step 20: loss 2.3" },
 						{ 0 } };
 
 	phases_free(expect(&(struct job){ .printed = printed }, "epoch 0 *1000-1012, epoch 1 1012-1022"));
-	phases_free(expect(&(struct job){ .printed = steps, .lived = three }, "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
+	phases_free(expect(&(struct job){ .printed = steps, .lived = three },
+			   "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5"));
 	phases_free(expect(&(struct job){ .printed = named }, "training 1001-1100..."));
 }
 
@@ -508,12 +578,15 @@ static void steps_are_no_training_where_epochs_are_known(void **state)
 
 static void generations_of_workers_are_epochs(void **state)
 {
-	static const struct lived turns[] = { { 1001, 1001.5, 2 }, { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 }, { 1012.5, 1019.5, 4 },
-					      { 1020, 1021.5, 2 }, { 0 } };
-	static const struct lived late[] = { { 1002, 1012.5, 2 }, { 1012, 1022.5, 2 }, { 0 } }; /* these end after the next begin */
+	static const struct lived turns[] = { { 1001, 1001.5, 2 },   { 1002, 1009.5, 4 }, { 1010, 1011.5, 2 },
+					      { 1012.5, 1019.5, 4 }, { 1020, 1021.5, 2 }, { 0 } };
+	static const struct lived late[] = { { 1002, 1012.5, 2 },
+					     { 1012, 1022.5, 2 },
+					     { 0 } }; /* these end after the next begin */
 	static const struct lived all[] = { { 1002, 1090, 4 }, { 0 } };
 	static const struct printed other[] = { { 1011, "saving checkpoint 3 done" }, { 1020, "epochs: 3" }, { 0 } };
-	struct phases *p = expect(&(struct job){ .lived = three }, "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5");
+	struct phases *p = expect(&(struct job){ .lived = three },
+				  "epoch 0 1002-1011.5, epoch 1 1012.5-1021.5, epoch 2 1022.5-1031.5");
 
 	assert_false(p->has_score);
 	for (uint32_t i = 0; i < p->recorded.n; i++) {
@@ -548,7 +621,9 @@ static void helpers_that_live_for_a_moment_are_none(void **state)
 
 static void rules_for_ends_alone_begin_at_the_end_before(void **state)
 {
-	static const struct printed printed[] = { { 1012, "done 0 in 5" }, { 1022, "done 1 in 5" }, { 1030, "model written" }, { 0 } };
+	static const struct printed printed[] = {
+		{ 1012, "done 0 in 5" }, { 1022, "done 1 in 5" }, { 1030, "model written" }, { 0 }
+	};
 	struct applog_rules rules = { .n = 0 };
 	struct phases *p = phases_new();
 	char error[128];

@@ -11,8 +11,9 @@
 
 #define S NSEC_PER_SEC
 #define REAL 1795334400 /* 2026-11-22T08:00:00Z, when CLOCK_MONOTONIC is 1000 s */
-#define LINE "{\"name\":\"%s\",\"cat\":\"compute\"," \
-	     "\"pid\":7,\"tid\":7,\"ts\":%llu,\"dur\":1000,\"ph\":\"X\",\"args\":{\"step\":%u}}\n"
+#define LINE                                    \
+	"{\"name\":\"%s\",\"cat\":\"compute\"," \
+	"\"pid\":7,\"tid\":7,\"ts\":%llu,\"dur\":1000,\"ph\":\"X\",\"args\":{\"step\":%u}}\n"
 
 struct fixture {
 	struct pfw p;

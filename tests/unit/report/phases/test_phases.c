@@ -61,10 +61,11 @@ static void expect(const struct phases *p, const char *want)
 	for (uint32_t i = 0; i < p->all.n; i++) {
 		const struct phase *v = &p->all.v[i];
 
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %g-%g x%u%s%s%s\n", phases_label(p, v, label),
-					phase_kind_names[p->names[v->name].kind], (double)v->begin_ns / S,
-					(double)v->end_ns / S, v->ranks, v->unfinished ? " unfinished" : "",
-					v->cut ? " cut" : "", v->inferred ? " inferred" : "");
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %g-%g x%u%s%s%s\n",
+					phases_label(p, v, label), phase_kind_names[p->names[v->name].kind],
+					(double)v->begin_ns / S, (double)v->end_ns / S, v->ranks,
+					v->unfinished ? " unfinished" : "", v->cut ? " cut" : "",
+					v->inferred ? " inferred" : "");
 	}
 	assert_string_equal(text, want);
 }
@@ -72,17 +73,18 @@ static void expect(const struct phases *p, const char *want)
 static void begins_meet_their_ends(void **state)
 {
 	static const struct line lines[] = {
-		{ PHASE_BEGINS, PHASE_MLLOG, "init", -1, 0, 1 },   { PHASE_ENDS, PHASE_MLLOG, "init", -1, 0, 2 },
-		{ PHASE_BEGINS, PHASE_MLLOG, "run", -1, 0, 2 },	   { PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, 0, 3 },
-		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 1, 0, 5 },	   { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, 0, 5 },
-		{ PHASE_ENDS, PHASE_MLLOG, "eval", -1, 0, 6 },	   { PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, 0, 6 },
-		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 2, 0, 8 },	   { PHASE_ENDS, PHASE_MLLOG, "run", -1, 0, 9 },
+		{ PHASE_BEGINS, PHASE_MLLOG, "init", -1, 0, 1 },  { PHASE_ENDS, PHASE_MLLOG, "init", -1, 0, 2 },
+		{ PHASE_BEGINS, PHASE_MLLOG, "run", -1, 0, 2 },   { PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, 0, 3 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 1, 0, 5 },    { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, 0, 5 },
+		{ PHASE_ENDS, PHASE_MLLOG, "eval", -1, 0, 6 },    { PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, 0, 6 },
+		{ PHASE_ENDS, PHASE_MLLOG, "epoch", 2, 0, 8 },    { PHASE_ENDS, PHASE_MLLOG, "run", -1, 0, 9 },
 		{ PHASE_ENDS, PHASE_MLLOG, "nothing", -1, 0, 9 },
 	};
 	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
-	expect(p, "init init 1-2 x1\nrun training 2-9 x1\nepoch 1 epoch 3-5 x1\neval 1 eval 5-6 x1\nepoch 2 epoch 6-8 x1\n");
+	expect(p,
+	       "init init 1-2 x1\nrun training 2-9 x1\nepoch 1 epoch 3-5 x1\neval 1 eval 5-6 x1\nepoch 2 epoch 6-8 x1\n");
 	assert_int_equal(p->unpaired, 1);
 	assert_null(phases_at(p, S - 1));
 	assert_ptr_equal(phases_at(p, 2 * S), &p->all.v[1]); /* not init, which has just ended */
@@ -114,11 +116,11 @@ static void what_has_no_end_lasts_until_the_trace_ends(void **state)
 static void without_an_end_the_next_begin_is_one(void **state)
 {
 	static const struct line lines[] = {
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 0, 3 },	{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 1, 4 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, 0, 3 },    { PHASE_BEGINS, PHASE_LOG, "epoch", 1, 1, 4 },
 		{ PHASE_BEGINS, PHASE_MARKS, "epoch", 7, -1, 5 }, /* of another source: it ends nothing of the log's */
-		{ PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 8 },	{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, 0, 9 },
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, 1, 10 }, { PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 14 },
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 3, 0, 15 }, { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, 0, 17 },
+		{ PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 8 },    { PHASE_BEGINS, PHASE_LOG, "epoch", 2, 0, 9 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, 1, 10 },   { PHASE_BEGINS, PHASE_LOG, "eval", -1, 0, 14 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 3, 0, 15 },   { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, 0, 17 },
 	};
 	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
@@ -136,8 +138,8 @@ static void without_an_end_the_next_begin_is_one(void **state)
 static void with_ends_the_next_begin_is_none(void **state)
 {
 	static const struct line lines[] = {
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	  { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 3 },
-		{ PHASE_BEGINS, PHASE_LOG, "eval", 2, -1, 5 },	  { PHASE_ENDS, PHASE_LOG, "epoch", 2, -1, 6 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },   { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 3 },
+		{ PHASE_BEGINS, PHASE_LOG, "eval", 2, -1, 5 },    { PHASE_ENDS, PHASE_LOG, "epoch", 2, -1, 6 },
 		{ PHASE_ENDS, PHASE_LOG, "eval", 2, -1, 8 }, /* beside the next epoch, but with its number */
 		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 1, -1, 2 }, { PHASE_BEGINS, PHASE_MLLOG, "eval", 1, -1, 3 },
 		{ PHASE_BEGINS, PHASE_MLLOG, "epoch", 2, -1, 4 }, /* these always have ends */
@@ -146,7 +148,8 @@ static void with_ends_the_next_begin_is_none(void **state)
 
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_end(p, 1 * S, 20 * S);
-	expect(p, "eval 1 eval 3-20 x1 unfinished\nepoch 2 epoch 3-6 x1\nepoch 2 epoch 4-20 x1 unfinished\neval 2 eval 5-8 x1\n");
+	expect(p,
+	       "eval 1 eval 3-20 x1 unfinished\nepoch 2 epoch 3-6 x1\nepoch 2 epoch 4-20 x1 unfinished\neval 2 eval 5-8 x1\n");
 	assert_int_equal(p->unpaired, 2);
 	phases_free(p);
 }
@@ -155,7 +158,7 @@ static void with_ends_the_next_begin_is_none(void **state)
 static void a_phase_marked_twice_is_one(void **state)
 {
 	static const struct line lines[] = {
-		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },	 { PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 2 },
+		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },  { PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 2 },
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 30 }, { PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 31 },
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 2, -1, 60 }, /* it has begun again */
 		{ PHASE_BEGINS, PHASE_LOG, "epoch", 1, -1, 1 },
@@ -172,18 +175,20 @@ static void a_phase_marked_twice_is_one(void **state)
 static void what_lasts_ends_with_the_next_or_its_end(void **state)
 {
 	static const struct line lines[] = {
-		{ PHASE_LASTS, PHASE_LOG, "epoch", 1, -1, 1 }, { PHASE_LASTS, PHASE_LOG, "epoch", 2, -1, 3 },
-		{ PHASE_LASTS, PHASE_MARKS, "warm up", -1, -1, 2 }, /* of another source: it ends nothing of the log's */
-		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, -1, 5 }, { PHASE_LASTS, PHASE_LOG, "epoch", 3, 7, 5 },
-		{ PHASE_LASTS, PHASE_LOG, "epoch", 3, 8, 6 },  { PHASE_LASTS, PHASE_LOG, "save", -1, 7, 8 },
-		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, 8, 9 },  { PHASE_ENDS, PHASE_LOG, "save", -1, 7, 9 },
+		{ PHASE_LASTS, PHASE_LOG, "epoch", 1, -1, 1 },      { PHASE_LASTS, PHASE_LOG, "epoch", 2, -1, 3 },
+		{ PHASE_LASTS, PHASE_MARKS, "warm up", -1, -1, 2 }, /* of another source: it ends nothing of the log's
+								     */
+		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, -1, 5 },      { PHASE_LASTS, PHASE_LOG, "epoch", 3, 7, 5 },
+		{ PHASE_LASTS, PHASE_LOG, "epoch", 3, 8, 6 },       { PHASE_LASTS, PHASE_LOG, "save", -1, 7, 8 },
+		{ PHASE_ENDS, PHASE_LOG, "epoch", -1, 8, 9 },       { PHASE_ENDS, PHASE_LOG, "save", -1, 7, 9 },
 	};
 	struct phases *p = phases_of(lines, ARRAY_SIZE(lines));
 
 	assert_int_equal(phases_close(p, 0), 0);
 	phases_end(p, 0, 20 * S);
-	expect(p, "epoch 1 epoch 1-3 x1\nwarm\\040up mark 2-20 x1 unfinished\nepoch 2 epoch 3-5 x1\nepoch 3 epoch 5-9 x2\n"
-		  "save other 8-9 x1\n");
+	expect(p,
+	       "epoch 1 epoch 1-3 x1\nwarm\\040up mark 2-20 x1 unfinished\nepoch 2 epoch 3-5 x1\nepoch 3 epoch 5-9 x2\n"
+	       "save other 8-9 x1\n");
 	assert_int_equal(p->unpaired, 0);
 	phases_free(p);
 }
@@ -254,14 +259,25 @@ static void what_is_not_in_the_trace_goes(void **state)
 
 static void kinds_are_by_the_words_of_a_name(void **state)
 {
-	static const struct { const char *name; enum phase_source source; enum phase_kind kind; } cases[] = {
-		{ "init", PHASE_MLLOG, PHASE_INIT },	     { "Initialization", PHASE_LOG, PHASE_INIT },
-		{ "epoch 3", PHASE_MARKS, PHASE_EPOCH },     { "train epoch", PHASE_LOG, PHASE_EPOCH },
-		{ "block", PHASE_DLIO, PHASE_TRAINING },     { "blocked", PHASE_LOG, PHASE_OTHER },
-		{ "training_loop", PHASE_LOG, PHASE_TRAINING }, { "run", PHASE_MLLOG, PHASE_TRAINING },
-		{ "prune", PHASE_LOG, PHASE_OTHER },	     { "validation", PHASE_LOG, PHASE_EVAL },
-		{ "retrieval", PHASE_LOG, PHASE_OTHER },     { "save_checkpoint", PHASE_MLLOG, PHASE_CHECKPOINT },
-		{ "ckpt-1", PHASE_LOG, PHASE_CHECKPOINT },   { "coffee", PHASE_MARKS, PHASE_MARK },
+	static const struct {
+		const char *name;
+		enum phase_source source;
+		enum phase_kind kind;
+	} cases[] = {
+		{ "init", PHASE_MLLOG, PHASE_INIT },
+		{ "Initialization", PHASE_LOG, PHASE_INIT },
+		{ "epoch 3", PHASE_MARKS, PHASE_EPOCH },
+		{ "train epoch", PHASE_LOG, PHASE_EPOCH },
+		{ "block", PHASE_DLIO, PHASE_TRAINING },
+		{ "blocked", PHASE_LOG, PHASE_OTHER },
+		{ "training_loop", PHASE_LOG, PHASE_TRAINING },
+		{ "run", PHASE_MLLOG, PHASE_TRAINING },
+		{ "prune", PHASE_LOG, PHASE_OTHER },
+		{ "validation", PHASE_LOG, PHASE_EVAL },
+		{ "retrieval", PHASE_LOG, PHASE_OTHER },
+		{ "save_checkpoint", PHASE_MLLOG, PHASE_CHECKPOINT },
+		{ "ckpt-1", PHASE_LOG, PHASE_CHECKPOINT },
+		{ "coffee", PHASE_MARKS, PHASE_MARK },
 		{ "", PHASE_LOG, PHASE_OTHER },
 	};
 
@@ -307,7 +323,10 @@ static struct timeline *job(bool checkpoints, bool steady)
 		bool writes = checkpoints && (ms / 1000 == 40 || ms / 1000 == 70);
 
 		timeline_add(t, TIMELINE_READS, at, 1);
-		timeline_add(t, TIMELINE_READ_BYTES, at, ms < 10000 || !steady ? 100 : ms < 90000 && !writes ? 1000000 : 0);
+		timeline_add(t, TIMELINE_READ_BYTES, at,
+			     ms < 10000 || !steady ? 100 :
+			     ms < 90000 && !writes ? 1000000 :
+						     0);
 	}
 	return t;
 }
@@ -335,7 +354,7 @@ static struct phase_saves *saved(bool checkpoints)
 }
 
 /* Within a second of AT. */
-#define NEAR(ns, at) assert_true((ns) > (at) * S - S && (ns) < (at) * S + S)
+#define NEAR(ns, at) assert_true((ns) > (at)*S - S && (ns) < (at)*S + S)
 
 static void what_stands_out_is_inferred(void **state)
 {
@@ -386,11 +405,10 @@ static void what_is_written_before_training_is_no_checkpoint(void **state)
 		bool sure;
 		uint32_t checkpoints;
 	} cases[] = {
-		{ 0, false, 2 },	/* of the three: none before the steady state */
+		{ 0, false, 2 }, /* of the three: none before the steady state */
 		{ 1001 * S, false, 2 }, /* nor before that, whatever was read at first */
-		{ 1001 * S, true, 3 },	/* unless loaders existed from then on */
-		{ 1060 * S, true, 1 },
-		{ UINT64_MAX, false, 0 },
+		{ 1001 * S, true, 3 }, /* unless loaders existed from then on */
+		{ 1060 * S, true, 1 },  { UINT64_MAX, false, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -414,8 +432,13 @@ static void a_marked_phase_is_not_inferred(void **state)
 	static const struct line mark[] = { { PHASE_LASTS, PHASE_MARKS, "x", -1, -1, 1050 } },
 				 save[] = { { PHASE_BEGINS, PHASE_LOG, "checkpoint", -1, -1, 1030 },
 					    { PHASE_ENDS, PHASE_LOG, "checkpoint", -1, -1, 1031 } };
-	static const struct { const struct line *lines; size_t n; uint32_t checkpoints, all; } cases[] = {
-		{ mark, 1, 2, 3 }, { save, 2, 1, 1 },
+	static const struct {
+		const struct line *lines;
+		size_t n;
+		uint32_t checkpoints, all;
+	} cases[] = {
+		{ mark, 1, 2, 3 },
+		{ save, 2, 1, 1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -20,8 +20,11 @@
 static char notes[65536];
 
 static const struct manifest_facts berlin = {
-	.start_ns = 1000 * S, .end_ns = 2000 * S, .start_utc = "2026-11-22T08:00:00.000000000Z",
-	.localtime = "/usr/share/zoneinfo/Nowhere/Unknown", .utc_offset_s = "3600",
+	.start_ns = 1000 * S,
+	.end_ns = 2000 * S,
+	.start_utc = "2026-11-22T08:00:00.000000000Z",
+	.localtime = "/usr/share/zoneinfo/Nowhere/Unknown",
+	.utc_offset_s = "3600",
 };
 
 static struct phases *read_with(const struct manifest_facts *m, const struct phases_options *o)
@@ -87,14 +90,14 @@ static uint64_t file_size(const char *path)
 	return (uint64_t)st.st_size;
 }
 
-#define DLIO                                                                                                           \
-	"[OUTPUT] 2026-11-22T09:00:01.000000 Running DLIO [Training] with 1 process(es)\n"                             \
-	"[OUTPUT] 2026-11-22T09:00:10.000000 Starting epoch 1: 10 steps expected\n"                                    \
-	"[OUTPUT] 2026-11-22T09:00:10.500000 Starting block 1\n"                                                       \
-	"[OUTPUT] 2026-11-22T09:00:20.250000 Ending block 1 - 10 steps completed in 9.75 s\n"                          \
-	"[OUTPUT] 2026-11-22T09:00:20.250000 Epoch 1 - Block 1 [Training] Accelerator Utilization [AU] (%): 99.1\n"    \
-	"[OUTPUT] 2026-11-22T09:00:21.000000 Ending epoch 1 - 10 steps completed in 11.00 s\n"                         \
-	"[OUTPUT] 2026-11-22T09:00:21.000000 Starting eval - 2 steps expected\n"                                       \
+#define DLIO                                                                                                        \
+	"[OUTPUT] 2026-11-22T09:00:01.000000 Running DLIO [Training] with 1 process(es)\n"                          \
+	"[OUTPUT] 2026-11-22T09:00:10.000000 Starting epoch 1: 10 steps expected\n"                                 \
+	"[OUTPUT] 2026-11-22T09:00:10.500000 Starting block 1\n"                                                    \
+	"[OUTPUT] 2026-11-22T09:00:20.250000 Ending block 1 - 10 steps completed in 9.75 s\n"                       \
+	"[OUTPUT] 2026-11-22T09:00:20.250000 Epoch 1 - Block 1 [Training] Accelerator Utilization [AU] (%): 99.1\n" \
+	"[OUTPUT] 2026-11-22T09:00:21.000000 Ending epoch 1 - 10 steps completed in 11.00 s\n"                      \
+	"[OUTPUT] 2026-11-22T09:00:21.000000 Starting eval - 2 steps expected\n"                                    \
 	"[OUTPUT] 2026-11-22T09:00:23.000000 Ending eval - 2 steps completed in 2.00 s\n"
 
 /* The data base does not have the manifest's zone: the host's offset counts. */
@@ -120,8 +123,8 @@ static void the_option_has_another_zone(void **state)
 	phases_free(p);
 }
 
-#define EPOCHS                                                                                                         \
-	"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:20,000 INFO Ending epoch 1\n"                 \
+#define EPOCHS                                                                                         \
+	"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:20,000 INFO Ending epoch 1\n" \
 	"2026-11-22 09:00:20,000 INFO Starting epoch 2\n"
 
 /* Otherwise, a phase that has begun would last over the whole trace. */
@@ -136,8 +139,9 @@ static void a_log_of_another_time_marks_nothing(void **state)
 		assert_int_equal(p->recorded.n, 0);
 		assert_int_equal(p->all.n, 0);
 		assert_int_equal(p->unpaired, 0);
-		has_note(i ? "the first by 35010 s after it ended, and are left out; if the log was written in another time zone" :
-			 "the first by 290 s before it began, and are left out; if the log was written in another time zone");
+		has_note(
+			i ? "the first by 35010 s after it ended, and are left out; if the log was written in another time zone" :
+			    "the first by 290 s before it began, and are left out; if the log was written in another time zone");
 		phases_free(p);
 	}
 	/* it is ignored: the next log may be the right one */
@@ -151,8 +155,10 @@ static void a_log_of_another_time_marks_nothing(void **state)
 /* As Python's logging writes them when nobody adds lines for the ends. */
 static void a_log_of_begins_alone_marks_all_epochs(void **state)
 {
-	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:15,000 INFO Starting epoch 2\n"
-				    "2026-11-22 09:00:20,000 INFO Starting epoch 3\n", NULL);
+	struct phases *p = read_log(
+		"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:15,000 INFO Starting epoch 2\n"
+		"2026-11-22 09:00:20,000 INFO Starting epoch 3\n",
+		NULL);
 
 	expect(p, "epoch 1 log 10-15\nepoch 2 log 15-20\nepoch 3 log 20-1000\n");
 	assert_true(p->all.v[2].unfinished);
@@ -163,9 +169,10 @@ static void a_log_of_begins_alone_marks_all_epochs(void **state)
 /* An epoch that ended early did so: the next begin is not its end. */
 static void an_end_is_marked_behind_its_epoch(void **state)
 {
-	struct phases *p = read_log("2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:14,000 INFO Epoch 1 finished\n"
-				    "2026-11-22 09:00:15,000 INFO Epoch 2/2\n2026-11-22 09:00:19,000 INFO Epoch 2/2 done: loss 0.1\n",
-				    NULL);
+	struct phases *p = read_log(
+		"2026-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 09:00:14,000 INFO Epoch 1 finished\n"
+		"2026-11-22 09:00:15,000 INFO Epoch 2/2\n2026-11-22 09:00:19,000 INFO Epoch 2/2 done: loss 0.1\n",
+		NULL);
 
 	expect(p, "epoch 1 log 10-14\nepoch 2 log 15-19\n");
 	assert_string_equal(notes, "");
@@ -176,7 +183,8 @@ static void an_end_is_marked_behind_its_epoch(void **state)
 static void a_log_around_the_trace_is_of_it(void **state)
 {
 	struct phases *p = read_log("2026-11-22 08:50:00,000 INFO Starting epoch 1\n"
-				    "2026-11-22 10:10:00,000 INFO Ending epoch 1\n", NULL);
+				    "2026-11-22 10:10:00,000 INFO Ending epoch 1\n",
+				    NULL);
 
 	expect(p, "epoch 1 log 0-1000\n");
 	assert_string_equal(notes, "");
@@ -186,9 +194,10 @@ static void a_log_around_the_trace_is_of_it(void **state)
 /* Only the last line is from the trace's own time. */
 static void a_log_of_many_runs_is_read_from_its_begin(void **state)
 {
-	struct phases *p = read_log("2025-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 08:50:00,000 INFO Ending epoch 1\n"
-				    "2026-11-22 08:50:00,000 INFO Starting epoch 2\n2026-11-22 09:00:05,000 INFO Ending epoch 2\n",
-				    NULL);
+	struct phases *p =
+		read_log("2025-11-22 09:00:10,000 INFO Starting epoch 1\n2026-11-22 08:50:00,000 INFO Ending epoch 1\n"
+			 "2026-11-22 08:50:00,000 INFO Starting epoch 2\n2026-11-22 09:00:05,000 INFO Ending epoch 2\n",
+			 NULL);
 
 	expect(p, "epoch 2 log 0-5\n");
 	assert_int_equal(p->outside, 1);
@@ -199,7 +208,9 @@ static void a_log_of_many_runs_is_read_from_its_begin(void **state)
 static void a_log_goes_through_the_end_of_summer(void **state)
 {
 	static const struct manifest_facts m = {
-		.start_ns = 1000 * S, .end_ns = 9000 * S, .start_utc = "2026-10-25T00:30:00Z",
+		.start_ns = 1000 * S,
+		.end_ns = 9000 * S,
+		.start_utc = "2026-10-25T00:30:00Z",
 		.tz = "CET-1CEST,M3.5.0,M10.5.0/3",
 	};
 	autofree char *path = tree_path("log");
@@ -220,28 +231,32 @@ static void a_log_goes_through_a_set_clock(void **state)
 {
 	struct phases *p;
 
-	tree_put("time_align.out", "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
-				   "1000000000000\t-\t1795334400000000000\t1\t1\tstart\n"
-				   "1050000000000\t-\t1795334350000000000\t1\t1\tstep\n");
+	tree_put("time_align.out",
+		 "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+		 "1000000000000\t-\t1795334400000000000\t1\t1\tstart\n"
+		 "1050000000000\t-\t1795334350000000000\t1\t1\tstep\n");
 	p = read_log("2026-11-22T08:00:10Z Starting epoch 1\n2026-11-22T08:00:49Z Ending epoch 1\n"
-		     "2026-11-22T07:59:20Z Starting epoch 2\n2026-11-22T08:00:30Z Ending epoch 2\n", NULL);
+		     "2026-11-22T07:59:20Z Starting epoch 2\n2026-11-22T08:00:30Z Ending epoch 2\n",
+		     NULL);
 	expect(p, "epoch 1 log 10-49\nepoch 2 log 60-130\n");
 	phases_free(p);
 }
 
-#define MLLOG(s, event, key)                                                                                           \
-	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_" event "\", \"key\": \"" key      \
-	"\", \"value\": null, \"metadata\": {\"epoch_num\": 2}}\n"
+#define MLLOG(s, event, key)                                                                      \
+	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_" event \
+	"\", \"key\": \"" key "\", \"value\": null, \"metadata\": {\"epoch_num\": 2}}\n"
 
 static void lines_without_enough_words_are_counted(void **state)
 {
-	struct phases *p = read_log("Starting epoch 1\n"
-				    ":::MLLOG {\"key\": \"epoch_start\", \"event_type\": \"INTERVAL_START\"}\n"
-				    ":::MLLOG {\"key\": \"epoch_st\n"
-				    "1: " MLLOG("1795334410", "START", "epoch_start")
-				    "2026-11-31 08:00:01,000 Starting epoch 7\n"
-				    "1: " MLLOG("1795334420", "END", "epoch_stop")
-				    "1: " MLLOG("1795334430", "START", "epoch_start"), NULL);
+	struct phases *p =
+		read_log("Starting epoch 1\n"
+			 ":::MLLOG {\"key\": \"epoch_start\", \"event_type\": \"INTERVAL_START\"}\n"
+			 ":::MLLOG {\"key\": \"epoch_st\n"
+			 "1: " MLLOG("1795334410", "START",
+				     "epoch_start") "2026-11-31 08:00:01,000 Starting epoch 7\n"
+						    "1: " MLLOG("1795334420", "END", "epoch_stop") "1: " MLLOG(
+							    "1795334430", "START", "epoch_start"),
+			 NULL);
 
 	expect(p, "epoch 2 mllog 10.5-20.5\nepoch 2 mllog 30.5-1000\n");
 	assert_true(p->all.v[1].unfinished);
@@ -250,7 +265,8 @@ static void lines_without_enough_words_are_counted(void **state)
 	has_note("log: 3 lines about phases have no time and are left out");
 	phases_free(p);
 	p = read_log("2026-11-22T09:00:01.5 Starting epoch 1\n2026-11-22T09:00:02.5 Ending epoch 1\n"
-		     "2026-11-22T09:00:03.5 Starting epoch 1", NULL); /* of 12, perhaps */
+		     "2026-11-22T09:00:03.5 Starting epoch 1",
+		     NULL); /* of 12, perhaps */
 	expect(p, "epoch 1 dlio 1.5-2.5\n");
 	has_note("its last line is about a phase, is incomplete and is left out");
 	phases_free(p);
@@ -259,20 +275,24 @@ static void lines_without_enough_words_are_counted(void **state)
 	phases_free(p);
 }
 
-#define LASTED(s, key, value)                                                                                          \
-	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_END\", \"key\": \"" key     \
+#define LASTED(s, key, value)                                                                                     \
+	":::MLLOG {\"namespace\": \"\", \"time_ms\": " s "500, \"event_type\": \"INTERVAL_END\", \"key\": \"" key \
 	"\", \"value\": " value ", \"metadata\": {\"epoch_num\": 2}}\n"
 
-/* By the program's own begin if that is of the trace's clock; to the line's time if it is not; from a line that begins it. */
+/* By the program's own begin if that is of the trace's clock; to the line's time if it is not; from a line that begins
+ * it. */
 static void lines_with_a_duration_are_phases(void **state)
 {
-	struct phases *p = read_log(LASTED("1795334410", "load_batch", "{\"start\": 1010000000000, \"duration\": 250000000}")
-				    LASTED("1795334412", "compute", "{\"start\": 7, \"duration\": 1.5}")
-				    MLLOG("1795334414", "START", "eval_start")
-				    LASTED("1795334418", "eval_stop", "{\"duration\": 1.5}")
-				    LASTED("1795334420", "load_batch", "{\"duration\": 1000000000}"), NULL);
+	struct phases *p =
+		read_log(LASTED("1795334410", "load_batch", "{\"start\": 1010000000000, \"duration\": 250000000}")
+				 LASTED("1795334412", "compute", "{\"start\": 7, \"duration\": 1.5}")
+					 MLLOG("1795334414", "START", "eval_start") LASTED("1795334418", "eval_stop",
+											   "{\"duration\": 1.5}")
+						 LASTED("1795334420", "load_batch", "{\"duration\": 1000000000}"),
+			 NULL);
 
-	expect(p, "load_batch 2 mllog 10-10.25\ncompute 2 mllog 11-12.5\neval 2 mllog 14.5-18.5\nload_batch 2 mllog 19.5-20.5\n");
+	expect(p,
+	       "load_batch 2 mllog 10-10.25\ncompute 2 mllog 11-12.5\neval 2 mllog 14.5-18.5\nload_batch 2 mllog 19.5-20.5\n");
 	assert_int_equal(p->unpaired, 0);
 	phases_free(p);
 }
@@ -280,7 +300,8 @@ static void lines_with_a_duration_are_phases(void **state)
 /* NULs, a line of megabytes, no newline at all: everything else is read. */
 static void garbage_is_passed_over(void **state)
 {
-	static const char line[] = "2026-11-22T08:00:05Z Starting epoch 1\n", last[] = "2026-11-22T08:00:06Z Ending epoch 1\n";
+	static const char line[] = "2026-11-22T08:00:05Z Starting epoch 1\n",
+			  last[] = "2026-11-22T08:00:06Z Ending epoch 1\n";
 	autofree char *path = tree_path("log");
 	const char *logs[] = { path, path, path };
 	size_t size = 5U << 20;
@@ -382,16 +403,16 @@ static void a_bar_is_drawn_over_and_over_in_one_row(void **state)
 	phases_free(p);
 }
 
-#define WORKER(pid, from, to)                                                                                          \
-	from "000000000\t-\t" pid "\t" pid "\t50\tpython\tfork\t-\t" pid "\t0\t/\t-\t-\n" from                             \
-	     "000000001\t-\t" pid "\t" pid "\t50\tpt_data_worker\trename\t-\t" pid "\t0\t/\t-\tpython\n" to                 \
-	     "000000000\t-\t" pid "\t" pid "\t50\tpt_data_worker\texit\t0\t" pid "\t0\t/\t-\t-\n"
-#define PIDS                                                                                                           \
-	"# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"           \
-	"1000000000000\t-\t50\t50\t1\tpython\texec\t-\t50\t0\t/\t-\tpython\\000train.py\n"                                 \
-	"1001000000000\t-\t51\t51\t50\tpython\tfork\t-\t51\t0\t/\t-\t-\n"                                             \
-	"1001000000001\t-\t51\t51\t50\tnvidia-smi\texec\t-\t51\t0\t/\t-\tnvidia-smi\n"                                \
-	WORKER("60", "1010", "1019") WORKER("61", "1020", "1029") WORKER("60", "1030", "1039") /* the PID of the first again */
+#define WORKER(pid, from, to)                                                                                        \
+	from "000000000\t-\t" pid "\t" pid "\t50\tpython\tfork\t-\t" pid "\t0\t/\t-\t-\n" from "000000001\t-\t" pid  \
+	     "\t" pid "\t50\tpt_data_worker\trename\t-\t" pid "\t0\t/\t-\tpython\n" to "000000000\t-\t" pid "\t" pid \
+	     "\t50\tpt_data_worker\texit\t0\t" pid "\t0\t/\t-\t-\n"
+#define PIDS                                                                                                        \
+	"# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n" \
+	"1000000000000\t-\t50\t50\t1\tpython\texec\t-\t50\t0\t/\t-\tpython\\000train.py\n"                          \
+	"1001000000000\t-\t51\t51\t50\tpython\tfork\t-\t51\t0\t/\t-\t-\n"                                           \
+	"1001000000001\t-\t51\t51\t50\tnvidia-smi\texec\t-\t51\t0\t/\t-\tnvidia-smi\n" WORKER("60", "1010", "1019") \
+		WORKER("61", "1020", "1029") WORKER("60", "1030", "1039") /* the PID of the first again */
 
 /* By pids.out: also workers about which nothing is printed. */
 static void workers_have_generations(void **state)
@@ -403,8 +424,9 @@ static void workers_have_generations(void **state)
 	p = read_with(&berlin, NULL);
 	expect(p, "epoch 0 workers 10-19 inferred\nepoch 1 workers 20-29 inferred\nepoch 2 workers 30-39 inferred\n");
 	phases_free(p);
-	tree_put("workload.out", "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n1019500000000\t-\tepoch\\0407:\\040loss\\0401.0\n"
-				 "1029500000000\t-\tepoch\\0408:\\040loss\\0400.9\n1039500000000\t-\tepoch\\0409:\\040loss\\0400.8\n");
+	tree_put("workload.out",
+		 "# dltraced workload 1\nTIMESTAMP\tTIME\tTEXT\n1019500000000\t-\tepoch\\0407:\\040loss\\0401.0\n"
+		 "1029500000000\t-\tepoch\\0408:\\040loss\\0400.9\n1039500000000\t-\tepoch\\0409:\\040loss\\0400.8\n");
 	p = read_with(&berlin, NULL);
 	t = timeline_new(1000 * S); /* rows have been read */
 	assert_int_equal(phases_settle(p, t), 0);
@@ -419,7 +441,8 @@ static void lines_of_another_run_are_no_epochs(void **state)
 	struct phases *p;
 
 	tree_put("pids.out", PIDS);
-	p = read_log("2026-11-21 09:00:10,000 INFO epoch 0: loss 1.2\n2026-11-21 09:10:10,000 INFO epoch 1: loss 1.1\n", NULL);
+	p = read_log("2026-11-21 09:00:10,000 INFO epoch 0: loss 1.2\n2026-11-21 09:10:10,000 INFO epoch 1: loss 1.1\n",
+		     NULL);
 	assert_false(p->has_score);
 	assert_int_equal(phases_count(p, PHASE_EPOCH), 3);
 	has_note("all of its lines about phases are outside of the trace");
@@ -473,7 +496,9 @@ static void put_packed(const char *name, const char *text, enum pack p)
 	size_t len = 0;
 
 	if (p == PACK_GZIP) {
-		z_stream z = { .next_in = (unsigned char *)text, .avail_in = (uInt)strlen(text), .next_out = (unsigned char *)buf,
+		z_stream z = { .next_in = (unsigned char *)text,
+			       .avail_in = (uInt)strlen(text),
+			       .next_out = (unsigned char *)buf,
 			       .avail_out = sizeof(buf) };
 
 		assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -491,8 +516,10 @@ static void put_packed(const char *name, const char *text, enum pack p)
 
 static void a_packed_log_is_read(void **state)
 {
-	static const char *const parts[] = { "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z End",
-					     "ing epoch 1\n2026-11-22T08:00:07Z Starting epoch 2\n2026-11-22T08:00:09Z Ending epoch 2\n" };
+	static const char *const parts[] = {
+		"2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z End",
+		"ing epoch 1\n2026-11-22T08:00:07Z Starting epoch 2\n2026-11-22T08:00:09Z Ending epoch 2\n"
+	};
 
 	for (enum pack p = PACK_GZIP; p < PACKS; p++) {
 		autofree char *path = tree_path(p == PACK_GZIP ? "log-a" : "log-b.zst"); /* whatever its name */
@@ -531,7 +558,8 @@ static void packed_logs_of_the_folder_are_read(void **state)
 	expect(p, "init dlio 1-10 inferred\nepoch 1 dlio 10-21\nblock 1 dlio 10.5-20.25\neval dlio 21-23\n");
 	assert_string_equal(notes, "");
 	phases_free(p);
-	put_packed("workload.log.gz", "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z Ending epoch 1\n", PACK_GZIP);
+	put_packed("workload.log.gz", "2026-11-22T08:00:05Z Starting epoch 1\n2026-11-22T08:00:06Z Ending epoch 1\n",
+		   PACK_GZIP);
 	p = read_with(&berlin, NULL);
 	expect(p, "epoch 1 log 5-6\n");
 	phases_free(p);
@@ -539,7 +567,9 @@ static void packed_logs_of_the_folder_are_read(void **state)
 
 static void without_a_zone_no_time_is_guessed(void **state)
 {
-	static const struct manifest_facts m = { .start_ns = 1000 * S, .end_ns = 2000 * S, .start_utc = "2026-11-22T08:00:00Z" };
+	static const struct manifest_facts m = { .start_ns = 1000 * S,
+						 .end_ns = 2000 * S,
+						 .start_utc = "2026-11-22T08:00:00Z" };
 	autofree char *path = tree_path("log");
 	const char *logs[] = { path };
 	struct phases *p;
@@ -547,19 +577,20 @@ static void without_a_zone_no_time_is_guessed(void **state)
 	tree_put("log", DLIO);
 	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1 });
 	assert_int_equal(p->all.n, 0);
-	has_note("log: 6 lines about phases have no time, or a time in an unknown time zone (give it with --app-log-tz), and are "
-	     "left out");
+	has_note(
+		"log: 6 lines about phases have no time, or a time in an unknown time zone (give it with --app-log-tz), and are "
+		"left out");
 	phases_free(p);
 	p = read_with(&m, &(struct phases_options){ .logs = logs, .n_logs = 1, .zone = "Mars/Olympus" });
 	has_note("--app-log-tz Mars/Olympus: this machine knows no such time zone");
 	phases_free(p);
 }
 
-#define REGION_ARGS(end_s, pid, cat, name, lat_s, ret, epoch, args)                                                    \
-	#end_s "000000000\t-\t" #pid "\t" #pid "\tpython\t" cat "\t" name "\t" #lat_s "000000000\t" ret "\t" epoch \
-	"\t-\t-\t-\tapi\t" args "\n"
+#define REGION_ARGS(end_s, pid, cat, name, lat_s, ret, epoch, args)                                                \
+#end_s "000000000\t-\t" #pid "\t" #pid "\tpython\t" cat "\t" name "\t" #lat_s "000000000\t" ret "\t" epoch \
+	       "\t-\t-\t-\tapi\t" args "\n"
 #define REGION_ROW(end_s, pid, cat, name, lat_s, ret, epoch) REGION_ARGS(end_s, pid, cat, name, lat_s, ret, epoch, "-")
-#define REGION_HEAD                                                                                                    \
+#define REGION_HEAD \
 	"# dltraced regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE\tARGS\n"
 
 /* Two ranks with equal epochs; regions count more than a log. */
@@ -567,14 +598,14 @@ static void the_programs_own_regions_are_phases(void **state)
 {
 	struct phases *p;
 
-	tree_put("regions.out", REGION_HEAD
-		 REGION_ROW(1012, 7, "compute", "step", 1, "0", "1")
-		 REGION_ROW(1020, 7, "pipeline", "epoch", 10, "0", "1")
-		 REGION_ROW(1021, 8, "pipeline", "epoch", 10, "0", "1")
-		 REGION_ROW(1023, 7, "checkpoint", "save", 2, "0", "-")
-		 REGION_ROW(1030, 7, "pipeline", "evaluate", 5, "-1", "-")
-		 REGION_ROW(1040, 8, "pipeline", "epoch", 9, "?", "2")
-		 REGION_ROW(1050, 8, "other", "epoch", 9, "0", "2"));
+	tree_put("regions.out",
+		 REGION_HEAD REGION_ROW(1012, 7, "compute", "step", 1, "0", "1")
+			 REGION_ROW(1020, 7, "pipeline", "epoch", 10, "0", "1")
+				 REGION_ROW(1021, 8, "pipeline", "epoch", 10, "0", "1")
+					 REGION_ROW(1023, 7, "checkpoint", "save", 2, "0", "-")
+						 REGION_ROW(1030, 7, "pipeline", "evaluate", 5, "-1", "-")
+							 REGION_ROW(1040, 8, "pipeline", "epoch", 9, "?", "2")
+								 REGION_ROW(1050, 8, "other", "epoch", 9, "0", "2"));
 	p = read_log(EPOCHS, NULL);
 	expect(p, "epoch 1 regions 10-21\nepoch 1 log 10-20\nepoch 2 log 20-1000\ncheckpoint regions 21-23\n"
 		  "evaluation regions 25-30\nepoch 2 regions 31-40\n");
@@ -588,13 +619,12 @@ static void epochs_last_from_their_first_step_to_their_last(void **state)
 {
 	struct phases *p;
 
-	tree_put("regions.out", REGION_HEAD
-		 REGION_ROW(1012, 7, "dataloader", "fetch", 2, "0", "0")
-		 REGION_ROW(1013, 7, "compute", "step", 1, "0", "0")
-		 REGION_ROW(1022, 8, "compute", "step", 1, "0", "1")
-		 REGION_ROW(1031, 7, "compute", "step", 1, "0", "1")
-		 REGION_ROW(1040, 7, "mine", "step", 1, "0", "2")
-		 "1041000000000\t-\tx\n" REGION_ROW(1042, 7, "compute", "step", 2000, "0", "0") "10");
+	tree_put("regions.out",
+		 REGION_HEAD REGION_ROW(1012, 7, "dataloader", "fetch", 2, "0", "0") REGION_ROW(
+			 1013, 7, "compute", "step", 1, "0", "0") REGION_ROW(1022, 8, "compute", "step", 1, "0", "1")
+			 REGION_ROW(1031, 7, "compute", "step", 1, "0", "1")
+				 REGION_ROW(1040, 7, "mine", "step", 1, "0", "2") "1041000000000\t-\tx\n" REGION_ROW(
+					 1042, 7, "compute", "step", 2000, "0", "0") "10");
 	p = read_with(&berlin, NULL);
 	expect(p, "epoch 0 regions 10-13\nepoch 1 regions 21-31\n");
 	has_note("regions.out: 2 rows could not be read");
@@ -607,12 +637,13 @@ static void samples_are_an_argument_of_a_region(void **state)
 {
 	struct phases *p;
 
-	tree_put("regions.out", REGION_HEAD
-		 REGION_ARGS(1011, 7, "compute", "backward", 1, "0", "0", "worker=1\\012samples=32")
-		 REGION_ARGS(1012, 7, "compute", "step", 1, "0", "0", "samples=8\\012x=samples=9")
-		 REGION_ARGS(1013, 7, "compute", "step", 1, "0", "0", "samples=x\\012samples\\012resamples=5\\012samples=")
-		 REGION_ARGS(1014, 7, "compute", "step", 1, "0", "0", "?")
-		 REGION_ARGS(1015, 7, "dataloader", "fetch", 1, "0", "0", "samples=7"));
+	tree_put("regions.out",
+		 REGION_HEAD REGION_ARGS(1011, 7, "compute", "backward", 1, "0", "0", "worker=1\\012samples=32")
+			 REGION_ARGS(1012, 7, "compute", "step", 1, "0", "0", "samples=8\\012x=samples=9")
+				 REGION_ARGS(1013, 7, "compute", "step", 1, "0", "0",
+					     "samples=x\\012samples\\012resamples=5\\012samples=")
+					 REGION_ARGS(1014, 7, "compute", "step", 1, "0", "0", "?")
+						 REGION_ARGS(1015, 7, "dataloader", "fetch", 1, "0", "0", "samples=7"));
 	p = read_with(&berlin, NULL);
 	assert_int_equal(p->steps.n_sums, 1);
 	assert_int_equal(p->steps.sums[0].n, 3);
@@ -620,11 +651,12 @@ static void samples_are_an_argument_of_a_region(void **state)
 	phases_free(p);
 }
 
-#define PFW(pid, cat, name, ts, dur, args)                                                                             \
-	"{\"id\":1,\"name\":\"" name "\",\"cat\":\"" cat "\",\"pid\":" #pid ",\"tid\":" #pid ",\"ts\":17953344" #ts "00000,\"dur\":" #dur \
-	"00000,\"ph\":\"X\",\"args\":{" args "}}\n"
+#define PFW(pid, cat, name, ts, dur, args)                                                                          \
+	"{\"id\":1,\"name\":\"" name "\",\"cat\":\"" cat "\",\"pid\":" #pid ",\"tid\":" #pid ",\"ts\":17953344" #ts \
+	"00000,\"dur\":" #dur "00000,\"ph\":\"X\",\"args\":{" args "}}\n"
 
-/* As DFTracer's two halves of an iterator, in a container, where the process has another number; and not with regions.out. */
+/* As DFTracer's two halves of an iterator, in a container, where the process has another number; and not with
+ * regions.out. */
 static void a_pfw_has_regions(void **state)
 {
 	autofree char *path = tree_path("job.pfw");
@@ -632,18 +664,25 @@ static void a_pfw_has_regions(void **state)
 	const struct phases_options options = { .logs = logs, .n_logs = 1 };
 	struct phases *p;
 
-	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
-			     "1000000000000\t-\t4711\t4711\t1\tpython\tfork\t-\t7\t0\t-\t-\t-\n"
-			     "1000000000000\t-\t4712\t4712\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n"
-			     "1000000000000\t-\t4713\t4713\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n");
-	tree_put("job.pfw", "[\n" PFW(7, "compute", "step", 136, 10, "\"epoch\":0,\"step\":5,\"samples\":32")
-			    PFW(7, "dataloader", "fetch.iter", 110, 10, "\"epoch\":\"0\"")
-			    PFW(7, "dataloader", "fetch.block", 120, 30, "") PFW(7, "POSIX", "read", 111, 1, "")
-			    PFW(7, "pipeline", "epoch.iter", 105, 1, "") PFW(7, "pipeline", "epoch.block", 106, 60, "\"epoch\":0")
-			    PFW(7, "checkpoint", "capture", 150, 10, "")
-			    PFW(8, "compute", "step", 130, 10, "") PFW(9, "compute", "step", 130, 10, "")
-			    PFW(7, "compute", "step", 0, 10, "") "{\"name\":\"x\",\n"
-			    "{\"name\":\"CM\",\"ph\":\"M\",\"args\":{\"name\":\"key\",\"value\":\"NS\"}}\n]");
+	tree_put(
+		"pids.out",
+		"# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
+		"1000000000000\t-\t4711\t4711\t1\tpython\tfork\t-\t7\t0\t-\t-\t-\n"
+		"1000000000000\t-\t4712\t4712\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n"
+		"1000000000000\t-\t4713\t4713\t1\tpython\tfork\t-\t8\t0\t-\t-\t-\n");
+	tree_put("job.pfw",
+		 "[\n" PFW(7, "compute", "step", 136, 10, "\"epoch\":0,\"step\":5,\"samples\":32") PFW(
+			 7, "dataloader", "fetch.iter", 110, 10,
+			 "\"epoch\":\"0\"") PFW(7, "dataloader", "fetch.block", 120, 30,
+						"") PFW(7, "POSIX", "read", 111, 1, "") PFW(7, "pipeline", "epoch.iter",
+											    105, 1, "")
+			 PFW(7, "pipeline", "epoch.block", 106, 60, "\"epoch\":0") PFW(
+				 7, "checkpoint", "capture",
+				 150, 10, "") PFW(8, "compute", "step", 130, 10,
+						  "") PFW(9, "compute", "step", 130, 10, "")
+				 PFW(7, "compute", "step", 0, 10,
+				     "") "{\"name\":\"x\",\n"
+					 "{\"name\":\"CM\",\"ph\":\"M\",\"args\":{\"name\":\"key\",\"value\":\"NS\"}}\n]");
 	p = read_with(&berlin, &options);
 	expect(p, "epoch 0 regions 10.6-16.6\ncheckpoint regions 15-16\n");
 	assert_int_equal(p->steps.n_sums, 1);
@@ -685,8 +724,10 @@ static void a_pfw_that_cannot_be_joined_is_noted(void **state)
 
 static void put_pids(void)
 {
-	tree_put("pids.out", "# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n"
-			     PIDS_ROW(7) PIDS_ROW(8));
+	tree_put(
+		"pids.out",
+		"# dltraced pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS\n" PIDS_ROW(
+			7) PIDS_ROW(8));
 }
 
 /* Two processes, and a second file of one of them, later: as after an exec. One is named: then it alone counts. */
@@ -727,7 +768,8 @@ static void collected_pfws_of_one_time_are_left_out(void **state)
 	put_pids();
 	tree_put("collected/7.pfw", "[\n" PFW(7, "compute", "step", 110, 10, ""));
 	tree_put("collected/8.pfw", "[\n" PFW(8, "compute", "step", 110, 10, ""));
-	tree_put("collected/all.pfw", "[\n" PFW(7, "compute", "step", 105, 10, "") PFW(7, "compute", "step", 119, 10, ""));
+	tree_put("collected/all.pfw",
+		 "[\n" PFW(7, "compute", "step", 105, 10, "") PFW(7, "compute", "step", 119, 10, ""));
 	p = read_with(&berlin, NULL);
 	assert_int_equal(p->steps.n_sums, 1);
 	assert_int_equal(p->steps.sums[0].pid, 8);

@@ -38,8 +38,8 @@ static void expect(struct phase_saves *s, uint64_t seconds, const char *want)
 	struct phase_save *v = phase_saves_find(s, BEGIN, BEGIN + seconds * NSEC_PER_SEC, &n);
 
 	for (uint32_t i = 0; i < n; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.10g-%.10g", i ? " " : "", (double)(v[i].begin_ns - BEGIN) / MS,
-					(double)(v[i].end_ns - BEGIN) / MS);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.10g-%.10g", i ? " " : "",
+					(double)(v[i].begin_ns - BEGIN) / MS, (double)(v[i].end_ns - BEGIN) / MS);
 	assert_string_equal(text, want);
 	free(v);
 	phase_saves_free(s);
@@ -123,7 +123,7 @@ static void what_is_no_checkpoint_is_none(void **state)
 	write_file(s, 1, 2001, 15, 1);
 	mark(s, 2, PHASE_OPENED, 0, 1);
 	write_file(s, 2, 1, 199, 100); /* 200 MiB in 20 s */
-	write_file(s, 3, 1, 40, 100);  /* opened before the trace: writes like any other */
+	write_file(s, 3, 1, 40, 100); /* opened before the trace: writes like any other */
 	expect(s, 20, "");
 }
 

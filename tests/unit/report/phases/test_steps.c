@@ -18,15 +18,23 @@
 
 static struct phase_steps steps;
 
-static void ends(uint64_t pid, const char *cat, const char *name, uint64_t begin, uint64_t end, int64_t epoch, int64_t number)
+static void ends(uint64_t pid, const char *cat, const char *name, uint64_t begin, uint64_t end, int64_t epoch,
+		 int64_t number)
 {
-	phase_steps_take(&steps, &(struct step_region){
-		.cat = cat, .cat_len = (uint32_t)strlen(cat), .name = name, .name_len = (uint32_t)strlen(name),
-		.pid = pid, .tid = pid, .begin_ns = begin, .end_ns = end, .epoch = epoch, .number = number });
+	phase_steps_take(&steps, &(struct step_region){ .cat = cat,
+							.cat_len = (uint32_t)strlen(cat),
+							.name = name,
+							.name_len = (uint32_t)strlen(name),
+							.pid = pid,
+							.tid = pid,
+							.begin_ns = begin,
+							.end_ns = end,
+							.epoch = epoch,
+							.number = number });
 }
 
-static void expect_parts(const uint64_t got[STEP_PARTS], uint64_t fetch, uint64_t compute, uint64_t checkpoint, uint64_t comm,
-			 uint64_t other)
+static void expect_parts(const uint64_t got[STEP_PARTS], uint64_t fetch, uint64_t compute, uint64_t checkpoint,
+			 uint64_t comm, uint64_t other)
 {
 	const uint64_t want[STEP_PARTS] = { fetch, compute, checkpoint, comm, other };
 
@@ -56,7 +64,8 @@ static void a_step_is_the_sum_of_its_parts(void **state)
 	ends(PID, "compute", "backward", 150, 170, -1, -1);
 	ends(PID, "compute", "step", 170, 175, -1, 4);
 	ends(PID, "checkpoint", "save", 180, 200, -1, -1);
-	ends(PID, "dataloader", "fetch", 170, 210, -1, -1); /* begun in the step before: only the part in this step counts */
+	ends(PID, "dataloader", "fetch", 170, 210, -1,
+	     -1); /* begun in the step before: only the part in this step counts */
 	ends(PID, "compute", "step", 215, 220, -1, 5);
 	ends(PID, "pipeline", "epoch", 90, 225, 3, -1);
 	ends(PID, "compute", "step", 300, 310, -1, 6);
@@ -79,9 +88,17 @@ static void a_step_is_the_sum_of_its_parts(void **state)
 
 static void computes(const char *name, uint64_t begin, uint64_t end, uint64_t samples)
 {
-	phase_steps_take(&steps, &(struct step_region){
-		.cat = "compute", .cat_len = strlen("compute"), .name = name, .name_len = (uint32_t)strlen(name),
-		.pid = PID, .tid = PID, .begin_ns = begin, .end_ns = end, .epoch = 0, .number = -1, .samples = samples });
+	phase_steps_take(&steps, &(struct step_region){ .cat = "compute",
+							.cat_len = strlen("compute"),
+							.name = name,
+							.name_len = (uint32_t)strlen(name),
+							.pid = PID,
+							.tid = PID,
+							.begin_ns = begin,
+							.end_ns = end,
+							.epoch = 0,
+							.number = -1,
+							.samples = samples });
 }
 
 /* Batches with several backward passes before a step; a pass after the last step trained nothing. */
@@ -287,8 +304,11 @@ static const struct {
 	const char *cat, *name;
 	enum step_part part;
 } kinds[] = {
-	{ "data", "item", STEP_FETCH }, { "compute", "forward", STEP_COMPUTE }, { "checkpoint", "save", STEP_CHECKPOINT },
-	{ "comm", "barrier", STEP_COMM }, { "mine", "own", STEP_OTHER },
+	{ "data", "item", STEP_FETCH },
+	{ "compute", "forward", STEP_COMPUTE },
+	{ "checkpoint", "save", STEP_CHECKPOINT },
+	{ "comm", "barrier", STEP_COMM },
+	{ "mine", "own", STEP_OTHER },
 };
 
 /* A region from BEGIN on with regions in it. Returns its end. */

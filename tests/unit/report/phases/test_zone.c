@@ -15,8 +15,12 @@
 
 static void offsets_are_always_the_same(void **state)
 {
-	static const struct { const char *text; int32_t s; } cases[] = {
-		{ "UTC", 0 }, { "Z", 0 }, { "GMT", 0 }, { "+02:00", 7200 }, { "-0530", -19800 }, { "+5", 18000 }, { "-05", -18000 },
+	static const struct {
+		const char *text;
+		int32_t s;
+	} cases[] = {
+		{ "UTC", 0 },        { "Z", 0 },      { "GMT", 0 },      { "+02:00", 7200 },
+		{ "-0530", -19800 }, { "+5", 18000 }, { "-05", -18000 },
 	};
 	struct zone z;
 	int64_t at[2];
@@ -32,8 +36,22 @@ static void offsets_are_always_the_same(void **state)
 static void what_is_no_zone_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "+", "+2:", "+02:60", "+15", "+02:0", "Mars/Olympus", "../../etc/passwd", "/etc/localtime", "Europe", "CET",
-		"Europe/Berlin/", "x;y", "CET-1CEST,\n", "<+03", "Europe/Ber\xffin",
+		"",
+		"+",
+		"+2:",
+		"+02:60",
+		"+15",
+		"+02:0",
+		"Mars/Olympus",
+		"../../etc/passwd",
+		"/etc/localtime",
+		"Europe",
+		"CET",
+		"Europe/Berlin/",
+		"x;y",
+		"CET-1CEST,\n",
+		"<+03",
+		"Europe/Ber\xffin",
 		"a-very-long-name-of-a-zone-that-no-machine-of-this-world-has-ever-known/x",
 	};
 	struct zone z;

@@ -33,13 +33,15 @@ static FILE *out[N_OUT];
 static const struct {
 	const char *name, *head;
 } outs[N_OUT] = {
-	[BIO] = { "bio", "PID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\t"
-			 "EXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE" },
+	[BIO] = { "bio",
+		  "PID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\t"
+		  "EXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE" },
 	[FAULT] = { "fault", "PID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE" },
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[PIDS] = { "pids", "PID\tTID\tCOMM\tEVENT\tPPID\tCHILD_TID\tLIFE_NS\tUSER_NS\tSYS_NS\tSTATUS\tEXE\tARGS" },
 	[RECLAIM] = { "reclaim", "PID\tTID\tCOMM\tKIND\tLAT_NS\tPAGES" },
-	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
+	[RW] = { "vfs_rw",
+		 "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tFLAGS\tOFFSET\tLEN\tFID\tFILE" },
 };
 
@@ -51,7 +53,8 @@ static FILE *row(unsigned int file, uint64_t at_ns)
 
 static void reads(uint64_t at_ns, uint64_t lat_ns)
 {
-	fprintf(row(RW, at_ns), "7\t7\tpython\tR\tread\t%" PRIu64 "\t4096\t4096\t0\t4096\t3\tRDONLY\t1\tdata.bin\n", lat_ns);
+	fprintf(row(RW, at_ns), "7\t7\tpython\tR\tread\t%" PRIu64 "\t4096\t4096\t0\t4096\t3\tRDONLY\t1\tdata.bin\n",
+		lat_ns);
 }
 
 static int begin(void **state)
@@ -126,8 +129,8 @@ static void fault(uint64_t at_ns, const char *kind, uint64_t lat_ns, uint64_t of
 
 static void request(uint64_t at_ns, char t, uint64_t bytes, uint64_t lat_ns, const char *rest)
 {
-	fprintf(row(BIO, at_ns), "7\t7\tpython\t0\tswapper/0\tsda\t%c\t8\t%" PRIu64 "\t%" PRIu64 "\t1000\t-\t0\t%s\n", t, bytes, lat_ns,
-		rest);
+	fprintf(row(BIO, at_ns), "7\t7\tpython\t0\tswapper/0\tsda\t%c\t8\t%" PRIu64 "\t%" PRIu64 "\t1000\t-\t0\t%s\n",
+		t, bytes, lat_ns, rest);
 }
 
 #define READ "data\t1\t0\t1\t-\t-\t-\t-\tdata.bin"
@@ -236,7 +239,9 @@ static void reclaim_is_found_by_its_time(void **state)
 	f = found(r, "reclaim");
 	assert_non_null(f);
 	near(f->measure, 1201.0 / 10000);
-	assert_true(shows(f, "at a cgroup's limit of memory (KIND cgroup): 401 times, 3.99 ms each, 1.60 s in all, 19200 pages freed"));
+	assert_true(shows(
+		f,
+		"at a cgroup's limit of memory (KIND cgroup): 401 times, 3.99 ms each, 1.60 s in all, 19200 pages freed"));
 	assert_false(shows(f, "KIND machine"));
 	report_free(r);
 }
@@ -332,7 +337,8 @@ static void write_half(uint64_t journals)
 	for (uint64_t i = 0; i < 16; i++)
 		request((10 + 10 * i) * MS, 'W', MiB, MS, i < journals ? JOURNAL : WRITE);
 	for (uint64_t i = 0; i < 10; i++)
-		fprintf(row(SYNC, (1000 + 100 * i) * MS), "7\t7\tpython\tfsync\t50000000\t0\t3\t-\t-\t-\t2\tmodel.pt\n");
+		fprintf(row(SYNC, (1000 + 100 * i) * MS),
+			"7\t7\tpython\tfsync\t50000000\t0\t3\t-\t-\t-\t2\tmodel.pt\n");
 }
 
 static void journals_are_a_part_of_what_is_written(void **state)

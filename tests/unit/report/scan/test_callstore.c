@@ -20,9 +20,9 @@
 /* A number at a limit of its size in bytes, or between two. */
 static uint64_t number(uint64_t *seed)
 {
-	static const uint64_t edges[] = { 0,	    1,	      0xffff,	  0x10000,    0xffffff,
-					  0x1000000, 1U << 31, UINT64_MAX, 1ULL << 63, 0x123456789abcdef, UINT32_MAX,
-					  1ULL << 32, (1ULL << 40) - 1, 1ULL << 40, (1ULL << 24) - 1 };
+	static const uint64_t edges[] = { 0,          1,          0xffff,           0x10000,    0xffffff,
+					  0x1000000,  1U << 31,   UINT64_MAX,       1ULL << 63, 0x123456789abcdef,
+					  UINT32_MAX, 1ULL << 32, (1ULL << 40) - 1, 1ULL << 40, (1ULL << 24) - 1 };
 
 	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
 	return *seed >> 60 < ARRAY_SIZE(edges) ? edges[*seed >> 60] : *seed >> 40;
@@ -32,7 +32,11 @@ static uint64_t number(uint64_t *seed)
 static struct callstore_row row_of(uint64_t *seed, uint64_t i)
 {
 	struct callstore_row row = {
-		.end_ns = number(seed), .pid = number(seed), .tid = number(seed), .lat_ns = number(seed), .file = number(seed),
+		.end_ns = number(seed),
+		.pid = number(seed),
+		.tid = number(seed),
+		.lat_ns = number(seed),
+		.file = number(seed),
 		.flags = (uint32_t)number(seed) & ((1U << CALLSTORE_FLAGS_BITS) - 1),
 	};
 

@@ -49,14 +49,20 @@ static void they_are_in_order_and_bounded(void **state)
 	assert_int_equal(g.n, 0);
 }
 
-#define MANIFEST "{\"tool\": \"dltraced\", \"schema\": 1, \"start\": {\"monotonic_ns\": 1000000000000}, " \
-		 "\"probes\": [{\"name\": \"vfs_rw\", \"rows\": 9, \"dropped\": 6}]}"
-#define RW "# dltraced vfs_rw 1 segment=%u\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES" \
-	   "\tFD\tFLAGS\tFID\tFILE\n"
+#define MANIFEST                                                                                 \
+	"{\"tool\": \"dltraced\", \"schema\": 1, \"start\": {\"monotonic_ns\": 1000000000000}, " \
+	"\"probes\": [{\"name\": \"vfs_rw\", \"rows\": 9, \"dropped\": 6}]}"
+#define RW                                                                                                                           \
+	"# dltraced vfs_rw 1 segment=%u\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES" \
+	"\tFD\tFLAGS\tFID\tFILE\n"
 #define RW_ROW "%d000000000\t-\t1\t1\tx\tR\tread\t1\t1\t1\t0\t0\t3\t-\t-\t-\n"
 
 /* A row at each of these seconds; below 0: a line that is not a row. */
-#define AT(...) (const int[]){ __VA_ARGS__, 0 }
+#define AT(...)                \
+	(const int[])          \
+	{                      \
+		__VA_ARGS__, 0 \
+	}
 
 static void put_segment(const char *name, unsigned int nr, const int *at_s)
 {
@@ -77,9 +83,10 @@ static void a_report_has_them(void **state)
 	struct report *r;
 
 	tree_put("manifest.json", MANIFEST);
-	tree_put("time_align.out", "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
-				   "1000000000000\t-\t1795334400000000000\t1000000000000\t1\tstart\n"
-				   "1001000000000\t-\t1795334403500000000\t1001000000000\t1\tstep\n");
+	tree_put("time_align.out",
+		 "# dltraced time_align 1\nTIMESTAMP\tTIME\tREALTIME_NS\tBOOTTIME_NS\tERROR_NS\tEVENT\n"
+		 "1000000000000\t-\t1795334400000000000\t1000000000000\t1\tstart\n"
+		 "1001000000000\t-\t1795334403500000000\t1001000000000\t1\tstep\n");
 	put_segment("vfs_rw.000001.out", 1, AT(1002));
 	put_segment("vfs_rw.000004.out", 4, AT(1005));
 	put_segment("vfs_rw.out", 5, AT(1006));

@@ -85,7 +85,8 @@ static void rows_with_impossible_numbers_are_damaged(void **state)
 	uint64_t sum = 0;
 	struct scan_taker taker = { .take = add_run, .own = &sum };
 
-	tree_put("sched.out", HEAD "1\t7\t100\n18446744073709551615\t7\t20\n3\t7\t4611686018427387904\n4\t7\t4611686018427387903\n");
+	tree_put("sched.out",
+		 HEAD "1\t7\t100\n18446744073709551615\t7\t20\n3\t7\t4611686018427387904\n4\t7\t4611686018427387903\n");
 	folder = open_tree(&dirfd);
 	assert_int_equal(scan_walk(folder, "sched", &taker)->error, 0);
 	assert_int_equal(sum, 4611686018427387903 + 100);

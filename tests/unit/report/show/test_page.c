@@ -160,7 +160,8 @@ static void put_much_of_a_machine(struct timeline *t)
 	}
 	for (uint64_t pid = 1; pid <= 5000; pid++)
 		for (unsigned int call = 0; call < 16; call++)
-			timeline_busy(t, pid, TIMELINE_B_READ, 1 + (pid % 1000 + call * 16) * TIMELINE_FIRST_BIN_NS, 990000, 900000);
+			timeline_busy(t, pid, TIMELINE_B_READ, 1 + (pid % 1000 + call * 16) * TIMELINE_FIRST_BIN_NS,
+				      990000, 900000);
 }
 
 /*
@@ -230,7 +231,8 @@ static void the_page_requests_nothing(void **state)
 	size_t bytes;
 	autofree char *text = page("{}", &bytes);
 
-	assert_non_null(strstr(text, "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"));
+	assert_non_null(strstr(
+		text, "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"));
 	assert_null(strstr(text, "@css@"));
 	assert_null(strstr(text, "@js@"));
 	assert_null(strstr(text, "<link"));

@@ -260,8 +260,12 @@ static void path_restricts_calls_on_files(void **state)
 static void path_is_tidied(void **state)
 {
 	static const char *const paths[][2] = {
-		{ "/data/img/.", "/data/img" }, { "/./data//x/../img/", "/data/img" }, { "/../..", "" }, { "/a/b/../..", "" },
-		{ "/..a/...", "/..a/..." }, { "/.a", "/.a" },
+		{ "/data/img/.", "/data/img" },
+		{ "/./data//x/../img/", "/data/img" },
+		{ "/../..", "" },
+		{ "/a/b/../..", "" },
+		{ "/..a/...", "/..a/..." },
+		{ "/.a", "/.a" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {

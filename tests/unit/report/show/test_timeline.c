@@ -118,12 +118,26 @@ static char *with_steps(uint64_t from_ns, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t at = BEGIN + from_ns + 2000 * i + (i >= 100 ? 10000 * (i - 99) : 0);
 
-		phase_steps_take(&r.phases->steps, &(struct step_region){
-			.cat = "dataloader", .cat_len = 10, .name = "fetch", .name_len = 5, .pid = 7, .tid = 7,
-			.begin_ns = at, .end_ns = at + 1000, .epoch = 0, .number = i });
-		phase_steps_take(&r.phases->steps, &(struct step_region){
-			.cat = "compute", .cat_len = 7, .name = "step", .name_len = 4, .pid = 7, .tid = 7,
-			.begin_ns = at + 1000, .end_ns = at + 2000, .epoch = 0, .number = i });
+		phase_steps_take(&r.phases->steps, &(struct step_region){ .cat = "dataloader",
+									  .cat_len = 10,
+									  .name = "fetch",
+									  .name_len = 5,
+									  .pid = 7,
+									  .tid = 7,
+									  .begin_ns = at,
+									  .end_ns = at + 1000,
+									  .epoch = 0,
+									  .number = i });
+		phase_steps_take(&r.phases->steps, &(struct step_region){ .cat = "compute",
+									  .cat_len = 7,
+									  .name = "step",
+									  .name_len = 4,
+									  .pid = 7,
+									  .tid = 7,
+									  .begin_ns = at + 1000,
+									  .end_ns = at + 2000,
+									  .epoch = 0,
+									  .number = i });
 	}
 	phase_steps_end(&r.phases->steps);
 	json_object(&j, NULL);

@@ -27,7 +27,25 @@
 
 /* --- making one ------------------------------------------------------------------------------------- */
 
-enum file { PIDS, FILES, OPEN, CLOSE, MMAP, RW, SYNC, FAULT, SWITCH, SCHED, GPU, GPU_DEV, CPU, MARKS, REGIONS, RECLAIM, N_FILES };
+enum file {
+	PIDS,
+	FILES,
+	OPEN,
+	CLOSE,
+	MMAP,
+	RW,
+	SYNC,
+	FAULT,
+	SWITCH,
+	SCHED,
+	GPU,
+	GPU_DEV,
+	CPU,
+	MARKS,
+	REGIONS,
+	RECLAIM,
+	N_FILES
+};
 
 static const struct {
 	const char *name, *columns;
@@ -36,12 +54,16 @@ static const struct {
 	[FILES] = { "files", "FID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH" },
 	[OPEN] = { "open", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH\tREALPATH" },
 	[CLOSE] = { "close", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tLAST\tFID\tFILE" },
-	[MMAP] = { "mmap", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
-	[RW] = { "vfs_rw", "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
+	[MMAP] = { "mmap",
+		   "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET\tOLD_ADDR\tOLD_LEN\tFID\tFILE" },
+	[RW] = { "vfs_rw",
+		 "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE" },
 	[FAULT] = { "fault", "PID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE" },
-	[SWITCH] = { "sched_switch", "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
-	[SCHED] = { "sched", "PID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS" },
+	[SWITCH] = { "sched_switch",
+		     "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
+	[SCHED] = { "sched",
+		    "PID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS" },
 	[GPU] = { "gpu", "gpu\tpid\ttype\tsm\tmem\tcommand" },
 	[GPU_DEV] = { "gpu_dev", "gpu\tpwr\tsm" },
 	[CPU] = { "cpu", "CLOCK\tCPU\t%usr\t%idle" },
@@ -100,7 +122,8 @@ static struct report *loaded_with(bool timed)
 		fprintf(out, "# dltraced %s 1\nTIMESTAMP\tTIME\t%s\n", kinds[f].name, kinds[f].columns);
 		for (unsigned int i = 0; i < n_rows; i++)
 			if (rows[i].file == f)
-				fprintf(out, "%llu\t2026-11-21T01:02:03.000000000Z\t%s\n", (unsigned long long)rows[i].end_ns, rows[i].text);
+				fprintf(out, "%llu\t2026-11-21T01:02:03.000000000Z\t%s\n",
+					(unsigned long long)rows[i].end_ns, rows[i].text);
 		fclose(out);
 	}
 	for (unsigned int i = 0; i < n_rows; i++)
@@ -125,15 +148,17 @@ static void put_file(unsigned int fid, const char *type, const char *fstype, uin
 }
 
 /* A call on a file that ended at END; DISK: the bytes that it fetched. */
-static void put_rw(unsigned int pid, uint64_t end, uint64_t lat, char rw, uint64_t bytes, uint64_t offset, uint64_t disk, unsigned int fid)
+static void put_rw(unsigned int pid, uint64_t end, uint64_t lat, char rw, uint64_t bytes, uint64_t offset,
+		   uint64_t disk, unsigned int fid)
 {
-	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t5\t-\t%u\tf", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat),
-	    N(bytes), N(bytes), N(offset), N(disk), fid);
+	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t5\t-\t%u\tf", pid, pid, rw,
+	    rw == 'R' ? "read" : "write", N(lat), N(bytes), N(bytes), N(offset), N(disk), fid);
 }
 
 static void put_pipe(unsigned int pid, uint64_t end, uint64_t lat, char rw)
 {
-	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t8\t8\t-\t0\t9\t-\t%u\tpipe:[1]", pid, pid, rw, rw == 'R' ? "read" : "write", N(lat), 1);
+	put(RW, end, "%u\t%u\tx\t%c\t%s\t%llu\t8\t8\t-\t0\t9\t-\t%u\tpipe:[1]", pid, pid, rw,
+	    rw == 'R' ? "read" : "write", N(lat), 1);
 }
 
 static void put_open(unsigned int pid, uint64_t end, uint64_t lat, unsigned int fid)
@@ -150,11 +175,12 @@ static void put_job_of(uint64_t user_ns, uint64_t trainer_ns)
 	for (unsigned int pid = 101; pid <= 102; pid++) {
 		put(PIDS, BEGIN + 1, "%u\t%u\t100\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
 		put(PIDS, BEGIN + 2, "%u\t%u\t100\tpt_data_worker\trename\t-\t%u\t0\t/\t-\tpython", pid, pid, pid);
-		put(PIDS, end, "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", pid, pid, pid,
-		    N(user_ns));
+		put(PIDS, end, "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1",
+		    pid, pid, pid, N(user_ns));
 	}
 	if (trainer_ns)
-		put(PIDS, end, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1", N(trainer_ns));
+		put(PIDS, end, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=%llu\\040stime=0\\040maxrss=1",
+		    N(trainer_ns));
 	put_file(1, "fifo", "pipefs", 0, "pipe:[1]");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
 	put_file(3, "reg", "ext4", 64 * MiB, "/out/ckpt.pt");
@@ -207,14 +233,16 @@ static void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t 
 /* PID's main thread in step I: RUN on a CPU, RUNQ waiting for one. */
 static void put_ran(unsigned int pid, unsigned int i, uint64_t run, uint64_t runq)
 {
-	put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid, N(S), N(run), N(runq));
+	put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid, N(S), N(run),
+	    N(runq));
 }
 
 /* PID's thread TID, in CALL: waits for a disk, and other waits. */
-static void put_slept(unsigned int pid, unsigned int tid, unsigned int i, const char *call, uint64_t disk, uint64_t sleep)
+static void put_slept(unsigned int pid, unsigned int tid, unsigned int i, const char *call, uint64_t disk,
+		      uint64_t sleep)
 {
-	put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\t%s\t%llu\t9\t-\t-\t-\t%llu\t0\t%llu\t%llu", pid, tid, call, N(S), N(disk),
-	    N(sleep), N(S));
+	put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\t%s\t%llu\t9\t-\t-\t-\t%llu\t0\t%llu\t%llu", pid, tid, call, N(S),
+	    N(disk), N(sleep), N(S));
 }
 
 /* Returns the finding, a problem or a fact: most jobs here last long, with few calls. */
@@ -340,11 +368,15 @@ static void loaders_that_free_memory_are_short_of_it(void **state)
 	expect_near(f->measure, 0.2);
 	/* the trainer's own 10 ms, and a fifth of the waits for the loaders */
 	expect_near(f->size.share, 0.01 / STEPS + 0.2 * 0.8);
-	assert_true(shows(f, "main processes freed memory themselves in 0.1 % of their time, loaders in 20.0 % of theirs"));
-	assert_true(shows(f, "at a cgroup's limit of memory (KIND cgroup): 80 times, 200 ms each, 16.0 s in all, 2560 pages freed"));
+	assert_true(
+		shows(f, "main processes freed memory themselves in 0.1 % of their time, loaders in 20.0 % of theirs"));
+	assert_true(shows(
+		f,
+		"at a cgroup's limit of memory (KIND cgroup): 80 times, 200 ms each, 16.0 s in all, 2560 pages freed"));
 	assert_true(shows(f, "as the machine had too little free memory (KIND machine): 2 times"));
-	assert_true(shows(is_bottleneck(r, "storage-read"), "memory was short: the main processes freed some in 0.1 % of their time, "
-							    "loaders in 20.0 % of theirs"));
+	assert_true(shows(is_bottleneck(r, "storage-read"),
+			  "memory was short: the main processes freed some in 0.1 % of their time, "
+			  "loaders in 20.0 % of theirs"));
 	report_free(r);
 }
 
@@ -423,7 +455,8 @@ static struct report *batches_in_shared_memory(bool scheduled)
 	put_waits(500 * MS);
 	for (unsigned int i = 0; i < STEPS; i++)
 		for (unsigned int pid = 101; pid <= 102; pid++) {
-			put(OPEN, step(i) + 100 * MS, "%u\t%u\tx\topenat\t1000\t-\t11\tRDWR|CREAT|EXCL\t-\t8\tf\tf\t/dev/shm/f", pid, pid);
+			put(OPEN, step(i) + 100 * MS,
+			    "%u\t%u\tx\topenat\t1000\t-\t11\tRDWR|CREAT|EXCL\t-\t8\tf\tf\t/dev/shm/f", pid, pid);
 			put_sized(pid, step(i) + 101 * MS, "ftruncate", 1000);
 			put_sized(pid, step(i) + 420 * MS, "fallocate", 300 * MS);
 			put(CLOSE, step(i) + 450 * MS, "%u\t%u\tx\tclose\t1000\t0\t11\t1\t8\tf", pid, pid);
@@ -454,7 +487,9 @@ static void batches_in_shared_memory_are_no_syncs(void **state)
 	assert_int_equal(syncs, 0);
 	assert_non_null(f);
 	expect_near(f->measure, 0.3);
-	assert_true(shows(f, "40 files in /dev/shm with 40.0 MiB in all; making, sizing and closing them took loaders 12.0 s, 30.0 % of their time"));
+	assert_true(shows(
+		f,
+		"40 files in /dev/shm with 40.0 MiB in all; making, sizing and closing them took loaders 12.0 s, 30.0 % of their time"));
 	/* both loaders spent 300 of the 490 ms in which the trainer waited for them */
 	expect_near(f->size.share, 0.3);
 	report_free(r);
@@ -479,7 +514,8 @@ static void truncations_are_no_syncs(void **state)
 	put_alone("python3", S);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put(SYNC, step(i) + 200 * MS, "100\t100\tx\tftruncate\t%llu\t0\t5\t-\t0\t3\tckpt.pt", N(100 * MS));
-		put(SYNC, step(i) + 400 * MS, "100\t100\tx\tio_uring:fallocate\t%llu\t0\t5\t-\t0\t3\tckpt.pt", N(100 * MS));
+		put(SYNC, step(i) + 400 * MS, "100\t100\tx\tio_uring:fallocate\t%llu\t0\t5\t-\t0\t3\tckpt.pt",
+		    N(100 * MS));
 		put(SYNC, step(i) + 500 * MS, "100\t100\tx\tio_uring:fsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", N(MS));
 	}
 	r = loaded();
@@ -508,7 +544,8 @@ static void one_loader_is_late_and_the_other_waits(void **state)
 	report_free(r);
 }
 
-/* --- several loaders: when none of them has work --------------------------------------------------------------------- */
+/* --- several loaders: when none of them has work ---------------------------------------------------------------------
+ */
 
 /* The loader reads from FROM to TO of the step, and hands over. It waits before and after that. */
 static void put_read(unsigned int pid, unsigned int i, uint64_t from, uint64_t to)
@@ -558,8 +595,8 @@ static void expect_waits(const struct report *r, double storage, double ready)
 }
 
 /*
- * The trainer takes batches in order, and waits for 900 ms of each second: now for one loader, now for the other, while the
- * batch of the other one is ready. Each is busy for half of the waits, but one of them is at any time.
+ * The trainer takes batches in order, and waits for 900 ms of each second: now for one loader, now for the other, while
+ * the batch of the other one is ready. Each is busy for half of the waits, but one of them is at any time.
  */
 static void loaders_that_are_late_in_turn_are_never_ready(void **state)
 {
@@ -621,8 +658,8 @@ static void loaders_that_read_ahead_are_ready(void **state)
 }
 
 /*
- * They wait in futex(2), which has no row: sched.out has how long they slept, but not when. They did not while they read.
- * In the other 100 of 1000 ms nobody did.
+ * They wait in futex(2), which has no row: sched.out has how long they slept, but not when. They did not while they
+ * read. In the other 100 of 1000 ms nobody did.
  */
 static void loaders_that_read_in_turn_do_not_sleep_at_one_time(void **state)
 {
@@ -697,8 +734,8 @@ static void each_generation_is_ready_by_itself(void **state)
 }
 
 /*
- * Of the waits by sched.out half are for the trainer's own threads: in these, as far as is known, a loader that reads does
- * so ahead. The busiest loader slept for 550 ms of a second, and all together for 100.
+ * Of the waits by sched.out half are for the trainer's own threads: in these, as far as is known, a loader that reads
+ * does so ahead. The busiest loader slept for 550 ms of a second, and all together for 100.
  */
 static void waits_for_own_threads_are_for_no_loader(void **state)
 {
@@ -708,7 +745,8 @@ static void waits_for_own_threads_are_for_no_loader(void **state)
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put_slept(100, 100, i, "poll", 0, 500 * MS);
 		put_slept(100, 100, i, "futex", 0, 500 * MS);
-		put(SCHED, step(i) + S, "100\t110\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t0\t-\t-\t-\t-", N(S), N(500 * MS));
+		put(SCHED, step(i) + S, "100\t110\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t0\t-\t-\t-\t-", N(S),
+		    N(500 * MS));
 		put_reads_in_turn(i);
 	}
 	r = loaded();
@@ -717,7 +755,8 @@ static void waits_for_own_threads_are_for_no_loader(void **state)
 	report_free(r);
 }
 
-/* A GPU that is idle without any wait of its process: loaders that work ahead, in turn, are ready as long as each one is. */
+/* A GPU that is idle without any wait of its process: loaders that work ahead, in turn, are ready as long as each one
+ * is. */
 static void a_gpu_may_be_idle_while_loaders_work_ahead(void **state)
 {
 	struct report *r;
@@ -734,8 +773,8 @@ static void a_gpu_may_be_idle_while_loaders_work_ahead(void **state)
 }
 
 /*
- * With 64 trainers there is room for 2048 stretches of each one's loaders, and here are 3000: of 2 ms, in turn, with 1 ms
- * between them. As the gaps that are closed are known, a third of the waits is still for nobody.
+ * With 64 trainers there is room for 2048 stretches of each one's loaders, and here are 3000: of 2 ms, in turn, with 1
+ * ms between them. As the gaps that are closed are known, a third of the waits is still for nobody.
  */
 static void loaders_with_too_many_stretches(void **state)
 {
@@ -848,7 +887,8 @@ static void a_process_that_runs_all_the_time_waits_for_nothing(void **state)
 
 	put_job(0);
 	for (unsigned int i = 0; i < STEPS; i++)
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(980 * MS), N(0));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S),
+		    N(980 * MS), N(0));
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SUMS);
 	/* a thread that runs does not wait, whatever is not traced */
@@ -936,7 +976,8 @@ static void a_gpu_that_is_busy_does_not_wait_for_its_processs_cpu(void **state)
 	put_job(0);
 	for (unsigned int i = 0; i <= STEPS; i++) {
 		put(GPU, step(i), "0\t100\tC\t96\t10\tpython");
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S), N(500 * MS), N(300 * MS));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", N(S),
+		    N(500 * MS), N(300 * MS));
 	}
 	put_rw(101, step(1), MS, 'R', MiB, 0, 0, 2);
 	r = loaded();
@@ -979,8 +1020,8 @@ static struct report *two_ranks(uint64_t wait)
 			put_work(pid, i, 990 * MS);
 		}
 		for (unsigned int pid = 100; wait && pid <= 200; pid += 100)
-			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid, pid, N(S),
-			    N(wait), N(S));
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid,
+			    pid, N(S), N(wait), N(S));
 	}
 	return loaded();
 }
@@ -1050,7 +1091,8 @@ static void switches_show_waits_for_a_cpu(void **state)
 
 static void put_map(unsigned int pid, uint64_t end)
 {
-	put(MMAP, end, "%u\t%u\tx\tmmap\t1000\t0x7f0000000000\t0x0\t1048576\tREAD\tSHARED\t5\t0\t-\t-\t2\tshard.tar", pid, pid);
+	put(MMAP, end, "%u\t%u\tx\tmmap\t1000\t0x7f0000000000\t0x0\t1048576\tREAD\tSHARED\t5\t0\t-\t-\t2\tshard.tar",
+	    pid, pid);
 }
 
 /* SWITCH rows: an uninterruptible wait from BEGIN to END. */
@@ -1075,7 +1117,8 @@ static void switches_show_page_faults(void **state)
 			put_map(pid, step(i) + 430 * MS);
 			put_rw(pid, step(i) + 430 * MS, 1000, 'R', MiB, 0, 0, 2);
 			put_fault(pid, step(i) + 510 * MS, step(i) + 590 * MS);
-			put(SYNC, step(i) + 600 * MS, "%u\t%u\tx\tfsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", pid, pid, N(100 * MS));
+			put(SYNC, step(i) + 600 * MS, "%u\t%u\tx\tfsync\t%llu\t0\t5\t-\t-\t3\tckpt.pt", pid, pid,
+			    N(100 * MS));
 			put_run(pid, step(i) + 600 * MS, step(i) + 610 * MS, 0);
 		}
 	}
@@ -1094,11 +1137,12 @@ static void sums_show_page_faults(void **state)
 
 	put_job(0);
 	for (unsigned int i = 0; i < STEPS; i++) {
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(800 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S),
+		    N(800 * MS), N(S));
 		for (unsigned int pid = 101; pid <= 102; pid++) {
 			put_rw(pid, step(i) + 430 * MS, 1000, 'R', MiB, 0, 0, 2);
-			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", pid, pid, N(S),
-			    N(600 * MS), N(S));
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", pid,
+			    pid, N(S), N(600 * MS), N(S));
 		}
 	}
 	r = loaded();
@@ -1143,7 +1187,8 @@ static void faults_of_a_trainer_without_loaders_are_its_own(void **state)
 	put_alone("python", 8 * S);
 	put_rw(100, step(0) + 2000, 1000, 'R', 2 * MiB, 0, 0, 2);
 	for (unsigned int i = 0; i < STEPS; i++)
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S), N(600 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S),
+		    N(600 * MS), N(S));
 	r = loaded();
 	expect_near(is_bottleneck(r, "storage-read")->measure, 0.6);
 	report_free(r);
@@ -1155,16 +1200,17 @@ static void sums_show_it_by_the_second(void **state)
 
 	put_job(0);
 	for (unsigned int i = 0; i < STEPS; i++) {
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(600 * MS), N(S));
-		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tclock_nanosleep\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S),
-		    N(200 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", N(S),
+		    N(600 * MS), N(S));
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tclock_nanosleep\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu",
+		    N(S), N(200 * MS), N(S));
 		put_rw(101, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
 		put_rw(102, step(i) + 900 * MS, 100 * MS, 'R', MiB, i * MiB, 0, 2);
 		for (unsigned int pid = 101; pid <= 102; pid++) {
-			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid, N(S),
-			    N(500 * MS), N(100 * MS));
-			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid, pid, N(S),
-			    N(300 * MS), N(S));
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-", pid, pid,
+			    N(S), N(500 * MS), N(100 * MS));
+			put(SCHED, step(i) + S, "%u\t%u\tx\ttarget\t-\tpoll\t%llu\t9\t-\t-\t-\t0\t0\t%llu\t%llu", pid,
+			    pid, N(S), N(300 * MS), N(S));
 		}
 	}
 	r = loaded();
@@ -1218,7 +1264,8 @@ static void a_wait_of_many_seconds_is_whole(void **state)
 
 	put_job(0);
 	for (unsigned int i = 5; i <= STEPS; i += 5)
-		put(SCHED, step(i), "100\t100\tx\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(4 * S), N(4 * S));
+		put(SCHED, step(i), "100\t100\tx\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(4 * S),
+		    N(4 * S));
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_SUMS);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.8);
@@ -1393,8 +1440,10 @@ static void what_waits_before_exec_is_not_the_job(void **state)
 	put_alone("python", 19 * S);
 	for (unsigned int i = 0; i < STEPS; i++)
 		put_ran(100, i, S, 0);
-	put(SCHED, step(0) + S, "100\t100\tdltraced\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(500 * MS), N(500 * MS));
-	put(SCHED, step(0) + S, "100\t100\tdlt\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(500 * MS), N(500 * MS));
+	put(SCHED, step(0) + S, "100\t100\tdltraced\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S),
+	    N(500 * MS), N(500 * MS));
+	put(SCHED, step(0) + S, "100\t100\tdlt\ttarget\t-\tpoll\t%llu\t1\t-\t-\t-\t0\t0\t%llu\t%llu", N(S), N(500 * MS),
+	    N(500 * MS));
 	put_rw(100, step(0) + 1000, 500, 'R', MiB, 0, 0, 2);
 	tree_put("manifest.json", "{\"tool\":\"dltraced\",\"schema\":1,\"cmdline\":[\"/opt/bin/dlt\",\"start\"],"
 				  "\"workload\":{\"pid\":100},\"complete\":true}");
@@ -1408,23 +1457,28 @@ static void what_waits_before_exec_is_not_the_job(void **state)
 	report_free(r);
 }
 
-/* Puts a job of LIFE with a manifest that has its wait(2) STATUS, and loads it. It reads from storage all of the time. */
+/* Puts a job of LIFE with a manifest that has its wait(2) STATUS, and loads it. It reads from storage all of the time.
+ */
 static struct report *ended_job(const char *status, uint64_t life)
 {
-	autofree char *manifest = util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100,\"status\":%s,"
-					   "\"rusage\":{\"wall_ns\":%llu}},\"complete\":true}", status, N(life));
+	autofree char *manifest =
+		util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100,\"status\":%s,"
+			 "\"rusage\":{\"wall_ns\":%llu}},\"complete\":true}",
+			 status, N(life));
 
 	put(PIDS, BEGIN, "100\t100\t1\tcat\texec\t-\t100\t0\t/\t-\tcat");
 	put(PIDS, BEGIN + life, "100\t100\t1\tcat\texit\t0\t100\t0\t/\t-\tutime=1\040stime=0");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
 	put_rw(100, BEGIN + life - MS, life - 2 * MS, 'R', 64 * MiB, 0, 64 * MiB, 2);
-	put(SCHED, BEGIN + life, "100\t100\tcat\ttarget\t-\tread\t%llu\t1\t-\t-\t-\t%llu\t0\t0\t1", N(life), N(life - 2 * MS));
+	put(SCHED, BEGIN + life, "100\t100\tcat\ttarget\t-\tread\t%llu\t1\t-\t-\t-\t%llu\t0\t0\t1", N(life),
+	    N(life - 2 * MS));
 	tree_put("manifest.json", manifest);
 	return loaded();
 }
 
 /* Only the code and what the report begins with: no cause, no advice, no other finding. */
-static void expect_no_answer(const char *status, uint64_t life, const char *code, const char *title, const char *evidence)
+static void expect_no_answer(const char *status, uint64_t life, const char *code, const char *title,
+			     const char *evidence)
 {
 	struct report *r = ended_job(status, life);
 	const struct finding *b = is_bottleneck(r, code);
@@ -1449,7 +1503,8 @@ static void a_job_that_is_too_short_or_failed_has_no_answer(void **state)
 	struct report *r;
 
 	expect_no_answer("0", 499 * MS, "too-short", "too short to say", "it ended with status 0 after 499 ms");
-	expect_no_answer("256", 499 * MS, "failed", "The job failed within 0.5 s", "it ended with status 1 after 499 ms");
+	expect_no_answer("256", 499 * MS, "failed", "The job failed within 0.5 s",
+			 "it ended with status 1 after 499 ms");
 	expect_no_answer("11", 499 * MS, "failed", "The job failed within 0.5 s", "after 499 ms");
 	expect_no_answer("32512", 20 * S, "failed", "was not found", "it ended with status 127 after 20.0 s");
 	expect_no_answer("32256", 20 * S, "failed", "could not be executed", "it ended with status 126 after 20.0 s");
@@ -1465,23 +1520,28 @@ static void a_job_that_is_too_short_or_failed_has_no_answer(void **state)
 #define CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 /*
- * podman's processes, of which one forks a copy of itself as a trainer does, and the job in the container, which computes
- * less than they live. A helper outside of the container computes most.
+ * podman's processes, of which one forks a copy of itself as a trainer does, and the job in the container, which
+ * computes less than they live. A helper outside of the container computes most.
  */
 static struct report *contained_job(const char *outside, const char *target)
 {
-	autofree char *manifest = util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"target\":{\"containers\":[%s]},\"workload\":{\"pid\":50},"
-					   "\"complete\":true}", target);
+	autofree char *manifest = util_fmt(
+		"{\"tool\":\"dltraced\",\"schema\":1,\"target\":{\"containers\":[%s]},\"workload\":{\"pid\":50},"
+		"\"complete\":true}",
+		target);
 	const uint64_t end = BEGIN + STEPS * S;
 
 	put(PIDS, BEGIN, "50\t50\t1\tsh\texec\t-\t50\t0\t%s\t-\tsh", outside);
 	put(PIDS, BEGIN, "51\t51\t50\tpodman\texec\t-\t51\t0\t%s\t-\tpodman", outside);
-	put(PIDS, BEGIN, "52\t52\t51\tconmon\texec\t-\t52\t0\t%s/libpod-conmon-" CONTAINER ".scope\t-\tconmon", outside);
+	put(PIDS, BEGIN, "52\t52\t51\tconmon\texec\t-\t52\t0\t%s/libpod-conmon-" CONTAINER ".scope\t-\tconmon",
+	    outside);
 	put(PIDS, BEGIN + 1, "53\t53\t52\tconmon\tfork\t-\t53\t0\t%s/libpod-conmon-" CONTAINER ".scope\t-\t-", outside);
 	put(PIDS, BEGIN, "54\t54\t50\tburn\texec\t-\t54\t0\t%s\t-\tburn", outside);
-	put(PIDS, BEGIN + 2, "100\t100\t53\tpython3\texec\t-\t1\t0\t%s/libpod-" CONTAINER ".scope/container\t-\tpython3", outside);
+	put(PIDS, BEGIN + 2,
+	    "100\t100\t53\tpython3\texec\t-\t1\t0\t%s/libpod-" CONTAINER ".scope/container\t-\tpython3", outside);
 	for (unsigned int pid = 50; pid <= 54; pid++)
-		put(PIDS, end, "%u\t%u\t1\tx\texit\t0\t%u\t0\t/\t-\tutime=%llu\040stime=0", pid, pid, pid, N(pid == 54 ? 15 * S : MS));
+		put(PIDS, end, "%u\t%u\t1\tx\texit\t0\t%u\t0\t/\t-\tutime=%llu\040stime=0", pid, pid, pid,
+		    N(pid == 54 ? 15 * S : MS));
 	put(PIDS, end, "100\t100\t53\tpython3\texit\t0\t1\t0\t/\t-\tutime=2000000000\040stime=0");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
 	for (unsigned int i = 0; i < STEPS; i++) {
@@ -1523,7 +1583,8 @@ static void a_trace_without_processes_has_no_answer(void **state)
 {
 	struct report *r;
 
-	tree_put("manifest.json", "{\"tool\":\"dltraced\",\"schema\":1,\"target\":{\"containers\":[\"train\"]},\"complete\":true}");
+	tree_put("manifest.json",
+		 "{\"tool\":\"dltraced\",\"schema\":1,\"target\":{\"containers\":[\"train\"]},\"complete\":true}");
 	r = loaded();
 	assert_true(shows(is_bottleneck(r, "untraced"), "(train) never appeared"));
 	report_free(r);
@@ -1545,8 +1606,8 @@ static void a_job_that_sleeps_is_idle(void **state)
 }
 
 /*
- * It reads mapped tokens: no read has a row, but it waits for nothing else. Faults on pages that are already being read have
- * no rows either: where few faults have rows, the sums count.
+ * It reads mapped tokens: no read has a row, but it waits for nothing else. Faults on pages that are already being read
+ * have no rows either: where few faults have rows, the sums count.
  */
 static void a_job_that_faults_in_mapped_files_waits_for_storage(void **state)
 {
@@ -1561,8 +1622,8 @@ static void a_job_that_faults_in_mapped_files_waits_for_storage(void **state)
 			put_ran(100, i, 100 * MS, 0);
 			put_slept(100, 100, i, "fault", 900 * MS, 0);
 			if (i < with_rows[n])
-				put(FAULT, step(i) + 950 * MS, "100\t100\tx\tuser\tfile\t%llu\t0x1000\t0x2000\t0\t4096\t1\tdata",
-				    N(900 * MS));
+				put(FAULT, step(i) + 950 * MS,
+				    "100\t100\tx\tuser\tfile\t%llu\t0x1000\t0x2000\t0\t4096\t1\tdata", N(900 * MS));
 		}
 		r = loaded();
 		expect_near(is_bottleneck(r, "storage-read")->share, 0.9);
@@ -1682,7 +1743,8 @@ static void of_a_pipe_the_answer_names_the_end_that_works(void **state)
 	report_free(r);
 }
 
-/* It writes its data set, reads it for the rest of the time, and saves once; another process writes as much, at 15 s. */
+/* It writes its data set, reads it for the rest of the time, and saves once; another process writes as much, at 15 s.
+ */
 static void what_a_job_writes_before_it_reads_is_no_checkpoint(void **state)
 {
 	struct report *r;
@@ -1762,7 +1824,8 @@ static void shells_that_choose_the_python_do_not_train(void **state)
 	for (unsigned int pid = 101; pid < 121; pid++) {
 		put(PIDS, BEGIN + 1, "%u\t%u\t100\tbash\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
 		put_ran(pid, 0, 40 * MS, 0);
-		put(PIDS, BEGIN + 50 * MS, "%u\t%u\t100\tbash\texit\t0\t%u\t0\t/\t-\tutime=1000\\040stime=0", pid, pid, pid);
+		put(PIDS, BEGIN + 50 * MS, "%u\t%u\t100\tbash\texit\t0\t%u\t0\t/\t-\tutime=1000\\040stime=0", pid, pid,
+		    pid);
 	}
 	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\tpython3\texit\t0\t100\t0\t/\t-\tutime=1000\\040stime=0");
 	r = loaded();
@@ -1798,7 +1861,8 @@ static void a_script_is_not_its_short_commands(void **state)
 	put_alone("sh", 20 * MS);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put(PIDS, step(i) + 1, "%u\t%u\t100\tcat\texec\t-\t300\t0\t/\t-\tcat", 300 + i, 300 + i);
-		put(PIDS, step(i) + 90 * MS, "%u\t%u\t100\tcat\texit\t0\t300\t0\t/\t-\tutime=9000\\040stime=0", 300 + i, 300 + i);
+		put(PIDS, step(i) + 90 * MS, "%u\t%u\t100\tcat\texit\t0\t300\t0\t/\t-\tutime=9000\\040stime=0", 300 + i,
+		    300 + i);
 		put_ran(300 + i, i, 30 * MS, 60 * MS);
 		put_ran(100, i, MS, 0);
 		put_slept(100, 100, i, "wait4", 0, 90 * MS);
@@ -1842,11 +1906,13 @@ static void loaders_are_known_by_how_they_began_and_what_they_read(void **state)
 static void put_fork(unsigned int pid, unsigned int parent, uint64_t user)
 {
 	put(PIDS, BEGIN + 1, "%u\t%u\t%u\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, parent, pid);
-	put(PIDS, step(STEPS), "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0", pid, pid, parent, pid, N(user));
+	put(PIDS, step(STEPS), "%u\t%u\t%u\tpython\texit\t0\t%u\t0\t/\t-\tutime=%llu\\040stime=0", pid, pid, parent,
+	    pid, N(user));
 }
 
 /*
- * mp.spawn without GPU, loaders and epochs: the process that started them only waits, and looks like a trainer with loaders.
+ * mp.spawn without GPU, loaders and epochs: the process that started them only waits, and looks like a trainer with
+ * loaders.
  */
 static void a_process_that_only_waits_for_its_copies_does_not_train(void **state)
 {
@@ -1948,7 +2014,8 @@ static void two_that_read_the_same_wait_for_the_same(void **state)
 
 	for (unsigned int pid = 100; pid <= 200; pid += 100) {
 		put(PIDS, BEGIN, "%u\t%u\t1\tpython\texec\t-\t%u\t0\t/\t-\tpython\\000train.py", pid, pid, pid);
-		put(PIDS, BEGIN + STEPS * S, "%u\t%u\t1\tpython\texit\t0\t%u\t0\t/\t-\tutime=7000000000\\040stime=0", pid, pid, pid);
+		put(PIDS, BEGIN + STEPS * S, "%u\t%u\t1\tpython\texit\t0\t%u\t0\t/\t-\tutime=7000000000\\040stime=0",
+		    pid, pid, pid);
 	}
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
 	for (unsigned int i = 0; i < STEPS; i++) {
@@ -1995,8 +2062,8 @@ static void a_read_past_the_cache_is_the_disk(void **state)
 	put_waits(800 * MS);
 	for (unsigned int i = 0; i < STEPS; i++)
 		for (unsigned int pid = 101; pid <= 102; pid++) {
-			put(RW, step(i) + 700 * MS, "%u\t%u\tx\tR\tread\t%llu\t%u\t%u\t%u\t0\t5\tDIRECT\t2\tf", pid, pid,
-			    N(690 * MS), MiB, MiB, i * MiB);
+			put(RW, step(i) + 700 * MS, "%u\t%u\tx\tR\tread\t%llu\t%u\t%u\t%u\t0\t5\tDIRECT\t2\tf", pid,
+			    pid, N(690 * MS), MiB, MiB, i * MiB);
 			put_work(pid, i, 800 * MS);
 		}
 	r = loaded();
@@ -2091,8 +2158,8 @@ static void small_reads_count_where_they_fetch(void **state)
 }
 
 /*
- * As large as the buffer, known by files.out, and shorter than it; in two reads, of which the first fetches everything; in
- * many.
+ * As large as the buffer, known by files.out, and shorter than it; in two reads, of which the first fetches everything;
+ * in many.
  */
 static void small_files_read_whole_are_no_small_reads(void **state)
 {
@@ -2157,8 +2224,8 @@ static void reads_in_order_by_each_descriptor_do_not_jump(void **state)
 	put_job(0);
 	for (unsigned int i = 0; i < 1500; i++)
 		for (unsigned int fd = 7; fd <= 8; fd++)
-			put(RW, BEGIN + (i + 1) * MS + fd, "101\t%u\tx\tR\tread\t10\t4096\t4096\t%llu\t0\t%u\t-\t2\tf", 101 + fd,
-			    (fd - 7) * 32ULL * MiB + i * 4096ULL, fd);
+			put(RW, BEGIN + (i + 1) * MS + fd, "101\t%u\tx\tR\tread\t10\t4096\t4096\t%llu\t0\t%u\t-\t2\tf",
+			    101 + fd, (fd - 7) * 32ULL * MiB + i * 4096ULL, fd);
 	r = loaded();
 	assert_int_equal(r->why->sums.placed, 2998);
 	assert_null(found(r, "random-reads"));
@@ -2183,7 +2250,8 @@ static void what_costs_little_is_a_fact(void **state)
 		put_alone("cp", MS);
 		put_file(2, "reg", "ext4", 256 * MiB, "/data/shard.tar");
 		for (unsigned int i = 0; i < 2000; i++)
-			put_rw(100, BEGIN + (i + 1) * MS, costly ? 250000 : 1000, 'R', 8192, (2000 - i) * 65536ULL, 0, 2);
+			put_rw(100, BEGIN + (i + 1) * MS, costly ? 250000 : 1000, 'R', 8192, (2000 - i) * 65536ULL, 0,
+			       2);
 		r = loaded();
 		expect_near(found(r, "random-reads")->measure, 1);
 		assert_int_equal(found(r, "random-reads")->is_fact, !costly);
@@ -2225,8 +2293,8 @@ static void what_came_from_disk_again(void **state)
 }
 
 /*
- * All of a file twice in an epoch, and a file for each epoch that is overwritten; from one epoch to the next it does not
- * count.
+ * All of a file twice in an epoch, and a file for each epoch that is overwritten; from one epoch to the next it does
+ * not count.
  */
 static void what_is_read_and_written_again_in_an_epoch(void **state)
 {
@@ -2317,7 +2385,8 @@ static void what_several_share(void **state)
 	}
 	r = loaded();
 	expect_near(found(r, "file-imbalance")->measure, 0.5);
-	assert_true(has_evidence(found(r, "file-imbalance"), "/data/shard.tar: process 101 read and wrote 31.2 MiB of it, process 102"));
+	assert_true(has_evidence(found(r, "file-imbalance"),
+				 "/data/shard.tar: process 101 read and wrote 31.2 MiB of it, process 102"));
 	expect_near(found(r, "small-shared")->measure, 0.8);
 	expect_near(found(r, "read-often")->measure, 1);
 	report_free(r);
@@ -2368,8 +2437,10 @@ static void software_is_no_data(void **state)
 		for (unsigned int i = 0; i < 2000; i++) {
 			put_open(100, BEGIN + (i + 1) * 5 * MS, slow ? 4 * MS : 10, 6);
 			put_rw(100, BEGIN + (i + 1) * 5 * MS + 10, 10, 'R', 100, (i * 7919) % 4000, 4096, 6);
-			put(OPEN, BEGIN + (i + 1) * 5 * MS + 20, "100\t100\tx\topenat\t5\t5\t-2\tRDONLY\t-\t-\t-\t/env/x%u.py\t-", i);
-			put(OPEN, BEGIN + (i + 1) * 5 * MS + 30, "100\t100\tx\topenat\t5\t5\t4\tRDONLY|DIRECTORY\t-\t7\tf\tf\t-");
+			put(OPEN, BEGIN + (i + 1) * 5 * MS + 20,
+			    "100\t100\tx\topenat\t5\t5\t-2\tRDONLY\t-\t-\t-\t/env/x%u.py\t-", i);
+			put(OPEN, BEGIN + (i + 1) * 5 * MS + 30,
+			    "100\t100\tx\topenat\t5\t5\t4\tRDONLY|DIRECTORY\t-\t7\tf\tf\t-");
 		}
 		r = loaded();
 		assert_int_equal(r->why->sums.reads, 0);
@@ -2382,7 +2453,9 @@ static void software_is_no_data(void **state)
 		assert_int_equal(found(r, "slow-imports") != NULL, slow);
 		if (slow) {
 			expect_near(found(r, "slow-imports")->measure, 0.4);
-			assert_true(has_evidence(found(r, "slow-imports"), "the slowest folder: /env/lib/python3.12/site-packages/torch, 8.00 s in"));
+			assert_true(
+				has_evidence(found(r, "slow-imports"),
+					     "the slowest folder: /env/lib/python3.12/site-packages/torch, 8.00 s in"));
 		}
 		report_free(r);
 	}
@@ -2481,7 +2554,8 @@ static void appending_is_no_jump(void **state)
 	report_free(r);
 	put_job(0);
 	for (unsigned int i = 0; i < 3000; i++)
-		put(RW, BEGIN + (i + 1) * MS, "100\t100\tx\tW\twrite\t10\t100\t100\t%u\t0\t5\tAPPEND\t3\tf", 7 * (i % 100));
+		put(RW, BEGIN + (i + 1) * MS, "100\t100\tx\tW\twrite\t10\t100\t100\t%u\t0\t5\tAPPEND\t3\tf",
+		    7 * (i % 100));
 	r = loaded();
 	assert_null(found(r, "random-writes"));
 	report_free(r);
@@ -2508,7 +2582,8 @@ static void opens_that_fail(void **state)
 
 	put_job(0);
 	for (unsigned int i = 0; i < 2000; i++)
-		put(OPEN, BEGIN + (i + 1) * MS, "101\t101\tx\topenat\t1000\t-\t%d\tRDONLY\t-\t-\t-\tf\t-", i % 4 ? -2 : 5);
+		put(OPEN, BEGIN + (i + 1) * MS, "101\t101\tx\topenat\t1000\t-\t%d\tRDONLY\t-\t-\t-\tf\t-",
+		    i % 4 ? -2 : 5);
 	r = loaded();
 	expect_near(found(r, "failed-opens")->measure, 0.75);
 	report_free(r);
@@ -2523,7 +2598,8 @@ static void no_share_is_more_than_all(void **state)
 	put_same_reads(15);
 	r = loaded();
 	expect_near(found(r, "loader-cpu-bound")->share, 1);
-	assert_true(has_evidence(found(r, "loader-cpu-bound"), "loaders used 60.0 s of CPU time in 20.0 s of their lives"));
+	assert_true(
+		has_evidence(found(r, "loader-cpu-bound"), "loaders used 60.0 s of CPU time in 20.0 s of their lives"));
 	for (unsigned int i = 0; i < r->why->rules->n; i++)
 		assert_false(r->why->rules->found[i].share > 1);
 	report_free(r);
@@ -2573,7 +2649,8 @@ static void loaders_that_differ(void **state)
 	for (unsigned int i = 0; i < 20; i++)
 		for (unsigned int pid = 101; pid <= 102; pid++) {
 			put_open(pid, step(i) + 10 * MS, 10, 2);
-			put_rw(pid, step(i) + 500 * MS, pid == 101 ? 400 * MS : 100 * MS, 'R', pid == 101 ? 3 * MiB : MiB, i * MiB, 0, 2);
+			put_rw(pid, step(i) + 500 * MS, pid == 101 ? 400 * MS : 100 * MS, 'R',
+			       pid == 101 ? 3 * MiB : MiB, i * MiB, 0, 2);
 		}
 	r = loaded();
 	expect_near(found(r, "straggler-data")->measure, 3);
@@ -2596,7 +2673,8 @@ static void workers_are_compared_with_those_of_their_time(void **state)
 		put(PIDS, begin, "%u\t%u\t100\tpython\tfork\t-\t%u\t0\t/\t-\t-", pid, pid, pid);
 		put(PIDS, begin + 1, "%u\t%u\t100\tpt_data_worker\trename\t-\t%u\t0\t/\t-\tpython", pid, pid, pid);
 		put(PIDS, pid <= 102 ? step(9) + 900 * MS : BEGIN + STEPS * S,
-		    "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=0\\040stime=0\\040maxrss=1", pid, pid, pid);
+		    "%u\t%u\t100\tpt_data_worker\texit\t0\t%u\t0\t/\t-\tutime=0\\040stime=0\\040maxrss=1", pid, pid,
+		    pid);
 	}
 	put(PIDS, BEGIN + STEPS * S, "100\t100\t1\tpython\texit\t0\t100\t0\t/\t-\tutime=1\\040stime=0\\040maxrss=1");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
@@ -2605,7 +2683,8 @@ static void workers_are_compared_with_those_of_their_time(void **state)
 			unsigned int pid = (i < 9 ? 101 : 103) + k;
 
 			put_open(pid, step(i < 9 ? i : i + 2) + 10 * MS, 10, 2);
-			put_rw(pid, step(i < 9 ? i : i + 2) + 500 * MS, (i < 9 ? 400 : 20) * MS + k * MS, 'R', MiB, i * MiB, 0, 2);
+			put_rw(pid, step(i < 9 ? i : i + 2) + 500 * MS, (i < 9 ? 400 : 20) * MS + k * MS, 'R', MiB,
+			       i * MiB, 0, 2);
 		}
 	r = loaded();
 	assert_int_equal(r->why->n_epochs, 1);
@@ -2663,7 +2742,8 @@ static char *epoch_json(const struct report *r)
 
 static void what_is_not_known_of_epochs_is_null(void **state)
 {
-	static const char *const of_rw[] = { "reads", "read_bytes", "disk_bytes", "cache_bytes", "disk_reads", "again_bytes" };
+	static const char *const of_rw[] = { "reads",       "read_bytes", "disk_bytes",
+					     "cache_bytes", "disk_reads", "again_bytes" };
 	autofree char *none = NULL, *unaccounted = NULL;
 	struct report *r;
 
@@ -2720,7 +2800,8 @@ static void each_rule_is_listed(void **state)
 /* Step I of PID, in epoch I / 10: a region CAT.NAME in it, from FROM to TO. */
 static void put_region(unsigned int pid, unsigned int i, const char *cat, const char *name, uint64_t from, uint64_t to)
 {
-	put(REGIONS, step(i) + to, "%u\t%u\tx\t%s\t%s\t%llu\t0\t%u\t%u\t-\t-\ttorch\t-", pid, pid, cat, name, N(to - from), i / 10, i);
+	put(REGIONS, step(i) + to, "%u\t%u\tx\t%s\t%s\t%llu\t0\t%u\t%u\t-\t-\ttorch\t-", pid, pid, cat, name,
+	    N(to - from), i / 10, i);
 }
 
 /* A step that fetches until FETCHED, and computes in the last 400 ms of its second. */
@@ -2832,8 +2913,10 @@ static struct report *saving(unsigned int tid)
 	put_job(0);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put(GPU, step(i), "0\t100\tC\t0\t0\tpython");
-		put(REGIONS, step(i) + 800 * MS, "100\t%u\tx\tcheckpoint\tsave\t%llu\t0\t-\t-\t-\t-\ttorch\t-", tid, N(600 * MS));
-		put(RW, step(i) + 300 * MS, "100\t%u\tx\tW\twrite\t%llu\t4096\t4096\t%llu\t0\t5\t-\t3\tf", tid, N(60 * MS), N(i * MiB));
+		put(REGIONS, step(i) + 800 * MS, "100\t%u\tx\tcheckpoint\tsave\t%llu\t0\t-\t-\t-\t-\ttorch\t-", tid,
+		    N(600 * MS));
+		put(RW, step(i) + 300 * MS, "100\t%u\tx\tW\twrite\t%llu\t4096\t4096\t%llu\t0\t5\t-\t3\tf", tid,
+		    N(60 * MS), N(i * MiB));
 		put_work(101, i, 5 * MS);
 		put_work(102, i, 5 * MS);
 	}
@@ -2865,7 +2948,8 @@ static void a_checkpoint_of_another_thread_stops_nothing(void **state)
 	report_free(r);
 }
 
-/* While it saves, it does not train: a wait without a fetch. 500 ms of each step are a checkpoint, 50 of these a write. */
+/* While it saves, it does not train: a wait without a fetch. 500 ms of each step are a checkpoint, 50 of these a write.
+ */
 static void a_trainer_that_saves(void **state)
 {
 	struct report *r;
@@ -3031,7 +3115,8 @@ static void some_steps_are_slow(void **state)
 {
 	struct report *r = with_slow_steps(50, false);
 
-	assert_in_range((unsigned int)(1000 * found(r, "step-jitter")->measure), 3465, 3535); /* 35 ms to 10, of buckets of 1 % */
+	assert_in_range((unsigned int)(1000 * found(r, "step-jitter")->measure), 3465,
+			3535); /* 35 ms to 10, of buckets of 1 % */
 	assert_true(has_evidence(found(r, "step-jitter"), "fetching"));
 	report_free(r);
 }
@@ -3056,8 +3141,10 @@ static struct report *with_two(const char *rank, const char *other, uint64_t fet
 		unsigned int pid = 100 * (i + 1);
 
 		put(PIDS, BEGIN + 1, "%u\t%u\t99\tpython\tfork\t-\t%u\t0\t/\t%s\t-", pid, pid, pid, ranks[i]);
-		put(PIDS, BEGIN + 2, "%u\t%u\t99\tpython\texec\t-\t%u\t0\t/\t%s\tpython\\000train.py", pid, pid, pid, ranks[i]);
-		put(PIDS, end, "%u\t%u\t99\tpython\texit\t0\t%u\t0\t/\t%s\tutime=1000\\040stime=0", pid, pid, pid, ranks[i]);
+		put(PIDS, BEGIN + 2, "%u\t%u\t99\tpython\texec\t-\t%u\t0\t/\t%s\tpython\\000train.py", pid, pid, pid,
+		    ranks[i]);
+		put(PIDS, end, "%u\t%u\t99\tpython\texit\t0\t%u\t0\t/\t%s\tutime=1000\\040stime=0", pid, pid, pid,
+		    ranks[i]);
 	}
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put_region(100, i, "dataloader", "fetch", 0, fetched);

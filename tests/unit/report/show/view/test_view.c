@@ -60,7 +60,9 @@ static const struct view_column young_columns[] = {
 	{ 0 },
 };
 static const struct view animals;
-static const struct view young_view = { .key = "young", .title = "Young", .columns = young_columns, .rows = young, .parent = &animals };
+static const struct view young_view = {
+	.key = "young", .title = "Young", .columns = young_columns, .rows = young, .parent = &animals
+};
 
 static const struct view_column columns[] = {
 	{ "pid", "PID", VIEW_ID, 5, 0, VIEW_AT(struct animal, pid) },
@@ -78,8 +80,15 @@ static const struct view_column columns[] = {
 #define ANIMALS .columns = columns, VIEW_ARRAY(struct zoo, animal, n)
 
 static const struct view animals = {
-	.key = "animals", .title = "Animals", .note = "of a zoo", ANIMALS, VIEW_TOTAL(struct zoo, all), .total = "n_animals",
-	.left_out = "animals_left_out", .most = 2, .least = 1,
+	.key = "animals",
+	.title = "Animals",
+	.note = "of a zoo",
+	ANIMALS,
+	VIEW_TOTAL(struct zoo, all),
+	.total = "n_animals",
+	.left_out = "animals_left_out",
+	.most = 2,
+	.least = 1,
 };
 
 static uint64_t add(void *sum, const void *row)
@@ -100,7 +109,12 @@ static void name(const void *of, uint64_t n, char *buf, size_t size)
 }
 
 static const struct view_rest others = {
-	.key = "others", .size = sizeof(struct animal), .add = add, .is_shown = has_legs, .is_kept = has_legs, .name = name,
+	.key = "others",
+	.size = sizeof(struct animal),
+	.add = add,
+	.is_shown = has_legs,
+	.is_kept = has_legs,
+	.name = name,
 };
 static const struct view many = { .key = "many", .title = "Many", ANIMALS, .rest = &others, .most = 1, .least = 1 };
 
@@ -115,7 +129,11 @@ static const struct view_column part_columns[] = {
 	{ 0 },
 };
 static const struct view parts = {
-	.key = "parts", .title = "Parts", .columns = part_columns, VIEW_ARRAY(struct zoo, animal, n), .part = part,
+	.key = "parts",
+	.title = "Parts",
+	.columns = part_columns,
+	VIEW_ARRAY(struct zoo, animal, n),
+	.part = part,
 };
 
 static void is_text(const struct view *v, const char *want)
@@ -180,11 +198,14 @@ static void text_of_a_list_begins_with_its_row(void **state)
 	is_text(&young_view, "\nYoung\nNAME     ID\ncat      10\ncat      11\nant      12\n");
 }
 
-#define CAT "{\"pid\":1,\"name\":\"cat\",\"legs\":4,\"sound\":\"me\\\\040ow\",\"life_ns\":1500,\"bytes\":2048,\"share\":0.25,\"tame\":true,"     \
-	    "\"young\":[{\"id\":10},{\"id\":11}]}"
-#define EEL "{\"pid\":2,\"name\":\"=ee\\\\011l\",\"legs\":0,\"sound\":null,\"life_ns\":0,\"bytes\":0,\"share\":null,\"tame\":false,\"young\":[]}"
-#define ANT "{\"pid\":3,\"name\":\"ant\",\"legs\":6,\"sound\":null,\"life_ns\":2000000000,\"bytes\":7,\"share\":1,\"tame\":false,"               \
-	    "\"young\":[{\"id\":12}]}"
+#define CAT                                                                                                                              \
+	"{\"pid\":1,\"name\":\"cat\",\"legs\":4,\"sound\":\"me\\\\040ow\",\"life_ns\":1500,\"bytes\":2048,\"share\":0.25,\"tame\":true," \
+	"\"young\":[{\"id\":10},{\"id\":11}]}"
+#define EEL \
+	"{\"pid\":2,\"name\":\"=ee\\\\011l\",\"legs\":0,\"sound\":null,\"life_ns\":0,\"bytes\":0,\"share\":null,\"tame\":false,\"young\":[]}"
+#define ANT                                                                                                                    \
+	"{\"pid\":3,\"name\":\"ant\",\"legs\":6,\"sound\":null,\"life_ns\":2000000000,\"bytes\":7,\"share\":1,\"tame\":false," \
+	"\"young\":[{\"id\":12}]}"
 
 static void json_has_keys_lists_and_how_many_there_are(void **state)
 {
@@ -200,19 +221,22 @@ static void json_keeps_some_and_sums_up_the_rest(void **state)
 
 static void json_has_parts_in_their_row(void **state)
 {
-	is_json(&parts, 0, "{\"parts\":[{\"pid\":1,\"bytes\":2048,\"legless\":{\"bytes\":0}},{\"pid\":3,\"bytes\":7}]}");
+	is_json(&parts, 0,
+		"{\"parts\":[{\"pid\":1,\"bytes\":2048,\"legless\":{\"bytes\":0}},{\"pid\":3,\"bytes\":7}]}");
 }
 
 static void csv_has_all_rows(void **state)
 {
-	is_csv(&animals, "animals.csv", "pid,name,legs,sound,life_s,bytes,share,tame\n"
-					"1,cat,4,me ow,0.000001500,2048,0.250000,1\n"
-					"2,\"'=ee\tl\",0,,0.000000000,0,,0\n"
-					"3,ant,6,,2.000000000,7,1.000000,0\n");
+	is_csv(&animals, "animals.csv",
+	       "pid,name,legs,sound,life_s,bytes,share,tame\n"
+	       "1,cat,4,me ow,0.000001500,2048,0.250000,1\n"
+	       "2,\"'=ee\tl\",0,,0.000000000,0,,0\n"
+	       "3,ant,6,,2.000000000,7,1.000000,0\n");
 	is_csv(&young_view, "animals_young.csv", "name,id\ncat,10\ncat,11\nant,12\n");
 }
 
-/* --- rows that a view lists itself, and columns that find their own values ------------------------------------------- */
+/* --- rows that a view lists itself, and columns that find their own values -------------------------------------------
+ */
 
 struct keeper {
 	uint32_t boss; /* number of the keeper who is the boss */
@@ -236,9 +260,12 @@ static bool is_paid(const void *of, const void *row)
 	return ((const struct keeper *)row)->paid;
 }
 
-#define STAFF                                                                                                             \
-	{ "name", "NAME", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, name) },                                                  \
-	{ "boss", "BOSS", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, name), VIEW_VIA(struct keeper, boss, struct staff, keepers) }
+#define STAFF                                                                  \
+	{ "name", "NAME", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, name) },     \
+	{                                                                      \
+		"boss", "BOSS", VIEW_TEXT, 5, 0, VIEW_AT(struct keeper, name), \
+			VIEW_VIA(struct keeper, boss, struct staff, keepers)   \
+	}
 
 static const struct view_column keeper_columns[] = {
 	STAFF,
@@ -256,8 +283,10 @@ VIEW_GET(times, struct staff, s, struct view_pair, p)
 }
 
 static const struct view_column pair_columns[] = {
-	{ "a", "A", VIEW_TEXT, 4, 0, VIEW_AT(struct keeper, name), VIEW_VIA(struct view_pair, first, struct staff, keepers) },
-	{ "b", "B", VIEW_TEXT, 4, 0, VIEW_AT(struct keeper, name), VIEW_VIA(struct view_pair, second, struct staff, keepers) },
+	{ "a", "A", VIEW_TEXT, 4, 0, VIEW_AT(struct keeper, name),
+	  VIEW_VIA(struct view_pair, first, struct staff, keepers) },
+	{ "b", "B", VIEW_TEXT, 4, 0, VIEW_AT(struct keeper, name),
+	  VIEW_VIA(struct view_pair, second, struct staff, keepers) },
 	{ "n", "TIMES", VIEW_COUNT, 5, .get = times },
 	{ 0 },
 };
@@ -307,10 +336,11 @@ static void rows_are_those_of_a_table_or_an_array(void **state)
 	feed(&s, 0, 2, 8);
 	feed(&s, 0, 1, 9);
 	/* those with equal wages stay in the order in which they were hired */
-	staff_is(&s, &by_wage, "NAME  BOSS  SHIFT  WAGE   SHARE\n"
-			       "Bob   Bob   day       -  50.0 %\n"
-			       "Ann   Bob   night    10  25.0 %\n"
-			       "Cy    Ann   night    10  25.0 %\n");
+	staff_is(&s, &by_wage,
+		 "NAME  BOSS  SHIFT  WAGE   SHARE\n"
+		 "Bob   Bob   day       -  50.0 %\n"
+		 "Ann   Bob   night    10  25.0 %\n"
+		 "Cy    Ann   night    10  25.0 %\n");
 	staff_is(&s, &paid, "NAME  BOSS \nAnn   Bob  \nCy    Ann  \n");
 	staff_is(&s, &by_night, "NAME  BOSS \nAnn   Bob  \nCy    Ann  \n");
 	staff_is(&s, &old, "NAME  BOSS \nTom   Bob  \n");
