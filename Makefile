@@ -95,7 +95,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -
 # --- files ---------------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 BPF_NAMES := $(notdir $(BPF_SRC:.bpf.c=))
-BPF_OBJ   := $(BPF_NAMES:%=$(G)/bpf/%.bpf.o) $(BPF_NAMES:%=$(G)/bpf/%.probed.bpf.o)
+BPF_OBJ   := $(BPF_NAMES:%=$(G)/obj/bpf/%.bpf.o) $(BPF_NAMES:%=$(G)/obj/bpf/%.probed.bpf.o)
 SKELS     := $(BPF_NAMES:%=$(G)/%.skel.h)
 vpath %.bpf.c $(sort $(dir $(BPF_SRC)))
 SRC       := $(sort $(wildcard $(addsuffix .c,src/*/* src/*/*/* src/*/*/*/*)))
@@ -177,26 +177,26 @@ $(G)/vmlinux.h:
 
 # Each program is compiled twice, see bpf/compat.bpf.h: 1 for kernels whose verifier accepts loads through casts, 0 for
 # the others.
-$(G)/bpf/%.1.o: %.bpf.c Makefile | $(G)/vmlinux.h
+$(G)/obj/bpf/%.1.o: %.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=1 -c -o $@ $<
-$(G)/bpf/%.0.o: %.bpf.c Makefile | $(G)/vmlinux.h
+$(G)/obj/bpf/%.0.o: %.bpf.c Makefile | $(G)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
 
 # Linked alone, which drops DWARF: a tenth of the size.
-$(G)/bpf/%.bpf.o: $(G)/bpf/%.1.o
+$(G)/obj/bpf/%.bpf.o: $(G)/obj/bpf/%.1.o
 	$(Q)$(BPFTOOL) gen object $@ $<
-$(G)/bpf/%.probed.bpf.o: $(G)/bpf/%.0.o
+$(G)/obj/bpf/%.probed.bpf.o: $(G)/obj/bpf/%.0.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
 # One header for both: struct NAME_bpf and NAME_probed_bpf.
-$(G)/%.skel.h: $(G)/bpf/%.bpf.o $(G)/bpf/%.probed.bpf.o
+$(G)/%.skel.h: $(G)/obj/bpf/%.bpf.o $(G)/obj/bpf/%.probed.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@ && \
-		$(BPFTOOL) gen skeleton $(G)/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
+		$(BPFTOOL) gen skeleton $(G)/obj/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
 
 # CALL(name) for each system call of this architecture.
 $(G)/syscall_names.inc:
@@ -482,4 +482,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(G)/bpf/%.1.d) $(BPF_NAMES:%=$(G)/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(G)/obj/bpf/%.1.d) $(BPF_NAMES:%=$(G)/obj/bpf/%.0.d)
