@@ -30,6 +30,7 @@
 #define HANGS_MAX 5 /* DEADLINE_MS is halved so often */
 #define FORGIVE_NS (10 * NSEC_PER_SEC) /* after which a hang counts no more */
 #define BEGIN_NS (10 * NSEC_PER_SEC) /* for a fork on a busy machine */
+#define STILL_NS (30 * NSEC_PER_MSEC)
 #define END_MS 200 /* for a reader that was killed */
 #define LEFT_MAX 64 /* readers that the kernel does not let go */
 #define AREA_BYTES (PROCESS_READER_TEXT_MAX + 1)
@@ -54,6 +55,7 @@ static struct {
 	bool has_reader;
 	struct question last;
 	uint64_t queried_ns, hung_ns;
+	uint64_t still_ns; /* since when the reader has not been seen to run; 0: it has */
 	unsigned int hangs;
 } reader = { .query_fd = -1, .fork_fd = -1 };
 
@@ -270,6 +272,7 @@ int process_reader_query(const struct process_reader_look *look)
 	reader.last.number++;
 	reader.last.look = *look;
 	reader.queried_ns = clock_now_ns(CLOCK_MONOTONIC);
+	reader.still_ns = 0;
 	if (reader.hangs && reader.queried_ns > reader.hung_ns + FORGIVE_NS) {
 		reader.hangs--;
 		reader.hung_ns = reader.queried_ns;
@@ -304,11 +307,20 @@ static uint64_t limit_ns(void)
 	return (DEADLINE_MS * NSEC_PER_MSEC) >> reader.hangs;
 }
 
-/* Returns whether the reader does not work: one that runs, waits for a CPU, or is about to begin works; one that was
- * killed does not. */
-static bool hangs(uint64_t for_ns)
+/*
+ * Returns whether the reader does not work: one that runs, waits for a CPU, or is about to begin works; one that was
+ * killed does not. On a busy machine the time of a look passes mostly in waits for a CPU, and one that works sleeps for
+ * moments: only one that is not seen to run for a while hangs.
+ */
+static bool hangs(uint64_t now_ns)
 {
-	return reader.pid ? process_state(reader.pid) != 'R' : for_ns > BEGIN_NS;
+	if (!reader.pid)
+		return now_ns - reader.queried_ns > BEGIN_NS;
+	if (process_state(reader.pid) == 'R')
+		reader.still_ns = 0;
+	else if (!reader.still_ns)
+		reader.still_ns = now_ns;
+	return reader.still_ns && now_ns - reader.still_ns >= STILL_NS;
 }
 
 /*
@@ -317,8 +329,8 @@ static bool hangs(uint64_t for_ns)
  */
 static int deadline_check(struct process_reader_text texts[PROCESS_READER_TEXTS])
 {
-	uint64_t for_ns = clock_now_ns(CLOCK_MONOTONIC) - reader.queried_ns;
-	int r = for_ns < limit_ns() || !hangs(for_ns) ? -EAGAIN : answer_take(0, texts);
+	uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	int r = now_ns - reader.queried_ns < limit_ns() || !hangs(now_ns) ? -EAGAIN : answer_take(0, texts);
 
 	if (r)
 		return r;

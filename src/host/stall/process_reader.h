@@ -52,7 +52,7 @@ int process_reader_query(const struct process_reader_look *look);
 /*
  * Waits for it up to WAIT_MS, -1: to its end or deadline. Returns 0 with TEXTS; -EAGAIN: not yet; -ETIMEDOUT: the
  * process does not answer, and the look is over; -errno. The deadline is a second in which the reader waits in the
- * kernel, and ever shorter, down to 30 ms, where others have not answered before.
+ * kernel, and ever shorter, down to 60 ms, where others have not answered before.
  */
 int process_reader_answer(int wait_ms, struct process_reader_text texts[PROCESS_READER_TEXTS]);
 
