@@ -75,20 +75,28 @@ void segment_format(char file[NAME_MAX + 1], const char *base, uint32_t nr, enum
 		snprintf(file, NAME_MAX + 1, "%s.%0*u.out%s", base, DIGITS, nr, pack_suffixes[pack]);
 }
 
-bool segment_is_leftover(const char *file)
+/* Whether FILE is the name of a segment, as NAME, and one of the N suffixes ENDS behind it. */
+static bool has_suffix(const char *file, const char *const *ends, size_t n, struct segment_name *name)
 {
-	static const char *const ends[] = { SEGMENT_TMP, SEGMENT_NEW };
 	size_t len = strlen(file);
-	struct segment_name name;
 	char rest[NAME_MAX + 1];
 
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (!ends_with(file, len, ends[i]) || len > NAME_MAX)
 			continue;
 		snprintf(rest, sizeof(rest), "%.*s", (int)(len - strlen(ends[i])), file);
-		return segment_parse(rest, &name);
+		if (segment_parse(rest, name))
+			return true;
 	}
 	return false;
+}
+
+bool segment_is_leftover(const char *file)
+{
+	static const char *const ends[] = { SEGMENT_TMP, SEGMENT_NEW };
+	struct segment_name name;
+
+	return has_suffix(file, ends, ARRAY_SIZE(ends), &name);
 }
 
 int segment_each_entry(int dirfd, int (*fn)(void *ctx, const char *name), void *ctx)
@@ -119,20 +127,12 @@ static int is_foreign(void *ctx, const char *file)
 	static const char *const ends[] = { ".7z",   ".Z",   ".br",  ".bz2", ".lz", ".lz4",
 					    ".lzma", ".lzo", ".rar", ".sz",  ".xz", ".zip" };
 	const struct foreign *foreign = ctx;
-	size_t len = strlen(file);
 	struct segment_name name;
-	char rest[NAME_MAX + 1];
 
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		if (!ends_with(file, len, ends[i]) || len > NAME_MAX)
-			continue;
-		snprintf(rest, sizeof(rest), "%.*s", (int)(len - strlen(ends[i])), file);
-		if (!segment_parse(rest, &name) || strcmp(name.base, foreign->base) != 0)
-			continue;
-		strcpy(foreign->name, file);
-		return -EEXIST; /* ends the search */
-	}
-	return 0;
+	if (!has_suffix(file, ends, ARRAY_SIZE(ends), &name) || strcmp(name.base, foreign->base) != 0)
+		return 0;
+	strcpy(foreign->name, file);
+	return -EEXIST; /* ends the search */
 }
 
 bool segment_find_foreign(int dirfd, const char *base, char name[NAME_MAX + 1])
