@@ -8,6 +8,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/phases/saves.h"
+#include "report/phases/workers.h"
 #include "report/scan/gate.h"
 #include "report/scan/syncs.h"
 #include "report/why/why.h"
@@ -56,7 +57,7 @@ static bool saves(const struct report *r, const struct report_proc *p)
 
 	if (!r->why || !r->why->n_trainers || p->waits)
 		return true;
-	if (p->data_read || strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker")) == 0)
+	if (p->data_read || phase_is_worker_name(p->comm, strlen(p->comm)))
 		return false;
 	parent = table_find(&r->procs, p->ppid);
 	return parent && parent->waits;

@@ -7,9 +7,19 @@
 #define REPORT_PHASES_WORKERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PHASE_GENERATIONS_MAX 4096
+
+/* Whether COMM is the name that PyTorch gives to loaders' processes (torch/utils/data/_utils/worker.py). */
+static inline bool phase_is_worker_name(const char *comm, size_t len)
+{
+	static const char name[] = "pt_data_worker";
+
+	return len >= sizeof(name) - 1 && memcmp(comm, name, sizeof(name) - 1) == 0;
+}
 
 struct phase_generation {
 	uint64_t begin_ns, end_ns;

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "report/disk/faults.h"
 #include "report/memory/allocs.h"
+#include "report/phases/workers.h"
 #include "report/show/svg/memory.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
@@ -311,7 +312,7 @@ static int busier(const void *a, const void *b)
 
 static bool is_worker(const struct report_proc *p)
 {
-	return p && !strncmp(p->comm, "pt_data_worker", strlen("pt_data_worker"));
+	return p && phase_is_worker_name(p->comm, strlen(p->comm));
 }
 
 /* Whether a child of PID has a loader's name. Not used where gpu.out names the processes that train. */

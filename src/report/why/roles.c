@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/phases/workers.h"
 #include "report/why/names.h"
 #include "report/why/why_impl.h"
 
-#define WORKER "pt_data_worker"
 #define LOADERS_LIVE 20 /* a loader lives for at least this part of its trainer's life: a 20th */
 #define BRIEF \
 	10 /* processes that together live for less than this part of their script's life, a tenth, are its errands */
@@ -29,7 +29,7 @@ static struct report_proc *proc_at(const struct report *r, uint32_t i)
 
 static bool is_worker(const struct report_proc *p)
 {
-	return strncmp(p->comm, WORKER, strlen(WORKER)) == 0;
+	return phase_is_worker_name(p->comm, strlen(p->comm));
 }
 
 /* Whether P is a shell. A script has its own name as COMM, but arguments that begin with the shell. */
