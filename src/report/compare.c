@@ -47,15 +47,8 @@ static struct compare_measure *measure_of(struct compare *compare, const char *s
 
 	if (there)
 		return &compare->measure[at];
-	if (compare->n_measures == compare->room) {
-		size_t room = compare->room ? 2 * compare->room : 64;
-
-		measure = reallocarray(compare->measure, room, sizeof(*measure));
-		if (!measure)
-			return NULL;
-		compare->measure = measure;
-		compare->room = room;
-	}
+	if (util_room(&compare->measure, compare->n_measures, sizeof(*measure)) < 0)
+		return NULL;
 	measure = &compare->measure[at];
 	memmove(measure + 1, measure, (compare->n_measures++ - at) * sizeof(*measure));
 	*measure = (struct compare_measure){ .unit = unit };

@@ -19,7 +19,7 @@ struct compare {
 	struct report *const *trace;
 	unsigned int n; /* traces */
 	struct compare_measure *measure; /* sorted by section */
-	size_t n_measures, room;
+	size_t n_measures;
 };
 
 /* Takes the measures of N traces, to be compared with the first; R must outlive C. Returns 0 or -ENOMEM. */

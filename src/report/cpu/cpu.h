@@ -140,7 +140,7 @@ struct cpu_phase {
 	char name[CPU_PHASE_NAME_MAX];
 	const char *source; /* as in phase_source_names[] */
 	struct cpu_interval *v; /* in order; after the last row no two touch */
-	uint32_t n, room;
+	uint32_t n;
 	uint32_t times; /* how often the phase is recorded */
 	uint32_t open; /* without an end: they last until the trace ends */
 	uint64_t wall_ns, run_ns;

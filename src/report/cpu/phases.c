@@ -17,22 +17,13 @@ static_assert(CPU_PHASE_NAME_MAX == PHASE_NAME_MAX, "names are copied whole");
 static void interval_add(struct cpu_phase *cpu_phase, const struct phase *phase, uint64_t trace_end_ns)
 {
 	uint64_t end_ns = phase->unfinished ? trace_end_ns : phase->end_ns;
-	uint32_t room = cpu_phase->room ? 2 * cpu_phase->room : 16;
-	struct cpu_interval *interval;
 
 	cpu_phase->times++;
 	cpu_phase->open += phase->unfinished;
-	if (cpu_phase->n == cpu_phase->room) {
-		interval = cpu_phase->room < CPU_INTERVALS_MAX ? reallocarray(cpu_phase->v, room, sizeof(*interval)) :
-								 NULL;
-		if (!interval) { /* no room: the last interval is extended */
-			if (cpu_phase->n)
-				cpu_phase->v[cpu_phase->n - 1].end_ns =
-					MAX(cpu_phase->v[cpu_phase->n - 1].end_ns, end_ns);
-			return;
-		}
-		cpu_phase->v = interval;
-		cpu_phase->room = room;
+	if (cpu_phase->n == CPU_INTERVALS_MAX || util_room(&cpu_phase->v, cpu_phase->n, sizeof(*cpu_phase->v)) < 0) {
+		if (cpu_phase->n) /* no room: the last interval is extended */
+			cpu_phase->v[cpu_phase->n - 1].end_ns = MAX(cpu_phase->v[cpu_phase->n - 1].end_ns, end_ns);
+		return;
 	}
 	cpu_phase->v[cpu_phase->n++] = (struct cpu_interval){ phase->begin_ns, MAX(phase->begin_ns, end_ns) };
 }

@@ -41,7 +41,7 @@ struct switches {
 	struct report_cpu *r;
 	struct at at[CPU_CPUS_MAX];
 	struct off *offs;
-	size_t n_offs, room;
+	size_t n_offs;
 	bool offs_full;
 };
 
@@ -168,20 +168,13 @@ static void left(struct report_cpu *r, const struct scan *s, const struct side *
 
 static void off_ends(struct report_cpu *cpu, struct switches *sw, uint64_t start_ns, uint64_t end_ns, bool idle)
 {
-	struct off *off = sw->offs;
-	size_t room = sw->room ? 2 * sw->room : 1024;
-
 	if (end_ns < start_ns || end_ns - start_ns < cpu->options.gap_ns)
 		return;
-	if (sw->n_offs == sw->room) {
-		off = sw->room < CPU_IDLES_MAX ? reallocarray(off, room, sizeof(*off)) : NULL;
-		sw->offs_full |= !off;
-		if (!off)
-			return;
-		sw->offs = off;
-		sw->room = room;
+	if (sw->n_offs == CPU_IDLES_MAX || util_room(&sw->offs, sw->n_offs, sizeof(*sw->offs)) < 0) {
+		sw->offs_full = true;
+		return;
 	}
-	off[sw->n_offs++] = (struct off){ start_ns, end_ns, idle };
+	sw->offs[sw->n_offs++] = (struct off){ start_ns, end_ns, idle };
 }
 
 struct edge {

@@ -34,17 +34,7 @@ static uint64_t key_of(struct reader_field disk, uint64_t sector)
 
 static bool grow(struct report_pieces *pieces)
 {
-	const uint32_t room = pieces->room ? 2 * pieces->room : 1024;
-	struct report_piece *v;
-
-	if (pieces->n < pieces->room)
-		return true;
-	v = room > PIECES_MAX ? NULL : reallocarray(pieces->v, room, sizeof(*v));
-	if (!v)
-		return false;
-	pieces->v = v;
-	pieces->room = room;
-	return true;
+	return pieces->n < PIECES_MAX && util_room(&pieces->v, pieces->n, sizeof(*pieces->v)) == 0;
 }
 
 static bool take(struct scan *scan, void *own)

@@ -20,7 +20,7 @@ struct report_piece {
 
 struct report_pieces {
 	struct report_piece *v;
-	uint32_t n, room;
+	uint32_t n;
 	uint64_t left_out;
 	struct table places; /* first and last piece at a place, by disk and sector */
 	uint32_t (*kind_of)(struct reader_field name);

@@ -24,15 +24,8 @@ void writebacks_free(struct writebacks *b)
 
 bool writebacks_add(struct writebacks *b, const struct writeback *x)
 {
-	if (b->n == b->room) {
-		const uint32_t room = b->room ? 2 * b->room : 1024;
-		struct writeback *v = room > WRITEBACKS_MAX ? NULL : reallocarray(b->v, room, sizeof(*v));
-
-		if (!v)
-			return false;
-		b->v = v;
-		b->room = room;
-	}
+	if (b->n == WRITEBACKS_MAX || util_room(&b->v, b->n, sizeof(*b->v)) < 0)
+		return false;
 	b->v[b->n++] = *x;
 	return true;
 }

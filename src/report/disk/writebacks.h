@@ -30,7 +30,7 @@ typedef void (*writebacks_fn)(void *ctx, const struct writeback *x, uint64_t len
 
 struct writebacks {
 	struct writeback *v;
-	uint32_t n, room, next; /* next: the first that is not compared yet */
+	uint32_t n, next; /* next: the first that is not compared yet */
 	struct writebacks_write *write, *late; /* those sorted by their begins; those not sorted yet */
 	uint32_t n_writes, n_late;
 	uint64_t compared_ns; /* writes that began before this time have been taken */

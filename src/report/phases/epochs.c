@@ -48,15 +48,8 @@ static struct epoch_group *group_of(struct epoch_groups *groups, const struct ph
 
 static struct epoch_group *new_group(struct epoch_groups *groups)
 {
-	if (groups->n == groups->room) {
-		uint32_t room = groups->room ? 2 * groups->room : 64;
-		struct epoch_group *v = room <= EPOCH_GROUPS_MAX ? reallocarray(groups->v, room, sizeof(*v)) : NULL;
-
-		if (!v)
-			return NULL;
-		groups->v = v;
-		groups->room = room;
-	}
+	if (groups->n == EPOCH_GROUPS_MAX || util_room(&groups->v, groups->n, sizeof(*groups->v)) < 0)
+		return NULL;
 	return &groups->v[groups->n++];
 }
 

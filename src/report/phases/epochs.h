@@ -31,7 +31,7 @@ struct epoch_group {
 
 struct epoch_groups {
 	struct epoch_group *v;
-	uint32_t n, room;
+	uint32_t n;
 	uint64_t left_out; /* lines that found no room */
 	uint64_t run_ns; /* when all of the training began, by the elapsed time in its last line; 0: not shown */
 };

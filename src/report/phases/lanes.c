@@ -8,18 +8,8 @@
 
 bool phases_put(struct phase_list *l, const struct phase *phase)
 {
-	uint32_t room = l->room ? 2 * l->room : 16;
-	struct phase *v;
-
-	if (l->n == PHASES_MAX)
+	if (l->n == PHASES_MAX || util_room(&l->v, l->n, sizeof(*l->v)) < 0)
 		return false;
-	if (l->n == l->room) {
-		v = reallocarray(l->v, room, sizeof(*v));
-		if (!v)
-			return false;
-		l->v = v;
-		l->room = room;
-	}
 	l->v[l->n++] = *phase;
 	return true;
 }

@@ -142,14 +142,8 @@ uint32_t phases_name(struct phases *phases, enum phase_source source, const char
 		return PHASES_NONE;
 	if (*at)
 		return *at - 1;
-	if (!(phases->n_names & (phases->n_names - 1))) { /* room for 1, 2, 4 ... */
-		struct phase_name *v =
-			reallocarray(phases->names, phases->n_names ? 2 * (size_t)phases->n_names : 1, sizeof(*v));
-
-		if (!v)
-			return PHASES_NONE;
-		phases->names = v;
-	}
+	if (util_room(&phases->names, phases->n_names, sizeof(*phases->names)) < 0)
+		return PHASES_NONE;
 	phases->names[phases->n_names] = (struct phase_name){ .source = source };
 	memcpy(phases->names[phases->n_names].name, escaped, n + 1);
 	phases->names[phases->n_names].kind = phase_kind_of(plain, source);

@@ -67,7 +67,7 @@ struct phase {
 
 struct phase_list {
 	struct phase *v;
-	uint32_t n, room;
+	uint32_t n;
 };
 
 struct phases {

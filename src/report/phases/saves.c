@@ -30,7 +30,7 @@ struct mark {
 struct phase_saves {
 	struct run *run;
 	struct mark *mark;
-	uint32_t n_runs, n_marks, runs_room, marks_room;
+	uint32_t n_runs, n_marks;
 	struct table last; /* 1 + the index of the last run, by FID */
 	uint64_t bytes; /* written in all */
 };
@@ -54,20 +54,10 @@ void phase_saves_free(struct phase_saves *s)
 	free(s);
 }
 
-/* Makes room in V for one more of SIZE after the first N. Returns false when there are too many. */
-static bool grow(void **v, uint32_t n, uint32_t *room, size_t size)
+/* Makes room in *V for one more of SIZE after the first N. Returns false when there are too many. */
+static bool grow(void *v, uint32_t n, size_t size)
 {
-	uint32_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (n < *room)
-		return true;
-	grown = more <= PHASE_SAVES_MAX ? reallocarray(*v, more, size) : NULL;
-	if (!grown)
-		return false;
-	*v = grown;
-	*room = more;
-	return true;
+	return n < PHASE_SAVES_MAX && util_room(v, n, size) == 0;
 }
 
 /* --- rows -------------------------------------------------------------------------------------------------- */
@@ -90,7 +80,7 @@ void phase_saves_write(struct phase_saves *saves, uint64_t fid, uint64_t at_ns, 
 		*run = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
 		return;
 	}
-	if (!last || !grow((void **)&saves->run, saves->n_runs, &saves->runs_room, sizeof(*saves->run)))
+	if (!last || !grow(&saves->run, saves->n_runs, sizeof(*saves->run)))
 		return;
 	saves->run[saves->n_runs] = (struct run){ .fid = fid, .begin_ns = begin_ns, .end_ns = at_ns, .bytes = bytes };
 	*last = ++saves->n_runs;
@@ -98,7 +88,7 @@ void phase_saves_write(struct phase_saves *saves, uint64_t fid, uint64_t at_ns, 
 
 void phase_saves_mark(struct phase_saves *s, uint64_t fid, enum phase_save_mark what, uint64_t at_ns, uint64_t lat_ns)
 {
-	if (grow((void **)&s->mark, s->n_marks, &s->marks_room, sizeof(*s->mark)))
+	if (grow(&s->mark, s->n_marks, sizeof(*s->mark)))
 		s->mark[s->n_marks++] = (struct mark){ fid, at_ns - MIN(lat_ns, at_ns), at_ns, what };
 }
 

@@ -15,7 +15,6 @@
 #define OVERLAP 10
 #define MINOR_PERCENT 60 /* of the length of the others, at most */
 #define TURNS_LEAST 4 /* generations; with fewer, alternation is not recognized */
-#define NAME "pt_data_worker"
 
 /* --- generations ---------------------------------------------------------------------------------------- */
 
@@ -154,7 +153,7 @@ struct life {
 struct lives {
 	struct table by_pid; /* 1 + the index of the process that has the PID now */
 	struct life *v;
-	uint32_t n, room;
+	uint32_t n;
 	bool attached;
 };
 
@@ -166,15 +165,8 @@ static struct life *life_of(struct lives *all, uint64_t pid, bool is_new)
 		return NULL;
 	if (*at && !is_new)
 		return &all->v[*at - 1];
-	if (all->n == all->room) {
-		uint32_t room = all->room ? 2 * all->room : 256;
-		struct life *v = room <= LIVES_MAX ? reallocarray(all->v, room, sizeof(*v)) : NULL;
-
-		if (!v)
-			return NULL;
-		all->v = v;
-		all->room = room;
-	}
+	if (all->n == LIVES_MAX || util_room(&all->v, all->n, sizeof(*all->v)) < 0)
+		return NULL;
 	all->v[all->n] = (struct life){ .pid = pid };
 	*at = ++all->n;
 	return &all->v[*at - 1];
@@ -213,7 +205,7 @@ static void take(struct lives *all, const struct reader_row *row, const unsigned
 	}
 	life->forked |= fork;
 	all->attached |= reader_is(event, "snapshot");
-	life->worker |= comm.len >= strlen(NAME) && memcmp(comm.p, NAME, strlen(NAME)) == 0;
+	life->worker |= phase_is_worker_name(comm.p, comm.len);
 	life->shell = is_shell(comm);
 	if (reader_is(event, "exec")) {
 		life->execs = true;

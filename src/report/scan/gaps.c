@@ -19,15 +19,7 @@ const char *const gap_kind_names[GAP_KINDS] = {
 
 void gaps_put(struct gaps *gaps, const struct gap *gap)
 {
-	if (!(gaps->n & (gaps->n - 1)) && gaps->n < GAPS_MAX) { /* room for 1, 2, 4 ... */
-		struct gap *v = reallocarray(gaps->v, gaps->n ? 2 * (size_t)gaps->n : 1, sizeof(*v));
-
-		gaps->v = v ? v : gaps->v;
-		gaps->more += !v;
-		if (!v)
-			return;
-	}
-	if (gaps->n == GAPS_MAX)
+	if (gaps->n == GAPS_MAX || util_room(&gaps->v, gaps->n, sizeof(*gaps->v)) < 0)
 		gaps->more++;
 	else
 		gaps->v[gaps->n++] = *gap;

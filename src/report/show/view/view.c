@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "stats/table.h"
 
 /* A row that was made for the view, not held by the report. */
@@ -16,16 +17,9 @@ struct view_made {
 
 void view_add(struct view_rows *rows, const void *row)
 {
-	if (rows->n == rows->room) {
-		size_t room = rows->room ? 2 * rows->room : 64;
-		struct view_row *v = reallocarray(rows->v, room, sizeof(*v));
-
-		if (!v) {
-			rows->failed = true;
-			return;
-		}
-		rows->v = v;
-		rows->room = room;
+	if (util_room(&rows->v, rows->n, sizeof(*rows->v)) < 0) {
+		rows->failed = true;
+		return;
 	}
 	rows->v[rows->n] = (struct view_row){ rows->parent, row, rows->n };
 	rows->n++;

@@ -149,7 +149,7 @@ struct view_rows {
 		const void *parent, *row;
 		size_t nr; /* in the order of adding */
 	} * v;
-	size_t n, room;
+	size_t n;
 	uint64_t total; /* the number of all rows, if these are only the first; 0: these are all */
 	const void *parent;
 	struct view_made *made;
