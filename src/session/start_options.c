@@ -319,7 +319,7 @@ const struct option_row start_options[] = {
 	  TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
 	{ "access-budget", 0, "PERCENT", "CPU time for looking at pages (default: 1)", memory_set_access_budget,
 	  TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-interval", 0, "T", "Length of intervals in access.out (default: 100ms)", memory_set_access_interval,
+	{ "access-interval", 0, "T", "Length of access.out's intervals (default: 100ms)", memory_set_access_interval,
 	  TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
 	{ "alloc-min", 0, "SIZE", "Record allocations from SIZE on (+alloc: from 4K)", memory_set_alloc_min,
 	  TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
