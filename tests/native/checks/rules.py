@@ -44,7 +44,7 @@ def check_fires(code, kind, job, tolerance):
         return f"{code:18} {job:22} {'-':>8} {'-':>20}"
     true, f = account[code], pick(report["rules" if kind == "problem" else "facts"], code)
     other = pick(report["facts" if kind == "problem" else "rules"], code)
-    if f is None and other is not None and kind == "problem" and other["size_share"] > SIZE / 2:
+    if f is None and other is not None and kind == "problem" and other["size_share"] <= SIZE:
         again.append(job)  # the rest of its life took longer than planned
     elif f is None and other is not None:
         wrong.append(f"{code}: of {job} no {kind}: its size is {other['size_share']:.4f}")
