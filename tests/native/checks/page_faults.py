@@ -56,7 +56,8 @@ def main():
         if what in ("kernel", "direct"):
             trace.require(process["faults"] >= 90, f"{what}: {process['faults']} faults of its own")
             mine = [row for row in rows if row["FUNC"] == "kernel"]
-            trace.require(what == "direct" or len(mine) == len(rows) == process["faults"],
+            # its count has pages of Python's own, too, where other programs need the memory
+            trace.require(what == "direct" or (len(mine) == len(rows) <= process["faults"] <= len(by_pid[pid])),
                           f"{what}: {len(mine)} of {len(rows)} rows are the kernel's, of {process['faults']} faults")
             continue
         trace.require(len(rows) == sum(t["faults"] for t in process["touches"]),
