@@ -14,19 +14,27 @@
 
 /* --- text ---------------------------------------------------------------------------------------- */
 
+/* Returns V, which may have been rounded up to 2^64: a count of a damaged file can be the largest there is. */
+static uint64_t whole(double v)
+{
+	if (v >= 0x1p64)
+		return UINT64_MAX;
+	return v > 0 ? (uint64_t)v : 0;
+}
+
 static const char *value(char buf[FMT_MAX], const char *unit, double v)
 {
 	if (isnan(v))
 		return "-";
 	if (strcmp(unit, "ns") == 0)
-		return fmt_ns(buf, (uint64_t)v);
+		return fmt_ns(buf, whole(v));
 	if (strcmp(unit, "B") == 0)
-		return fmt_bytes(buf, (uint64_t)v);
+		return fmt_bytes(buf, whole(v));
 	if (strcmp(unit, "%") == 0) {
 		snprintf(buf, FMT_MAX, "%.1f %%", v);
 		return buf;
 	}
-	return fmt_count(buf, (uint64_t)v);
+	return fmt_count(buf, whole(v));
 }
 
 static void line(FILE *out, const struct compare *compare, const struct compare_measure *measure)
