@@ -86,8 +86,7 @@ static void explain_interpreter(const char *path, int r, char *buf, size_t size)
 		snprintf(buf, size, "%s",
 			 r == -EACCES ? strerror(EACCES) :
 					"the file is there, but not the loader that it was built for (readelf -l names "
-					"it): it belongs to another "
-					"system, or lacks its C library");
+					"it): it belongs to another system, or lacks its C library");
 		return;
 	}
 	if (line[len - 1] == '\r') {

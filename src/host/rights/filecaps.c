@@ -47,8 +47,7 @@ int filecaps_begin(char *const *argv, bool traces)
 
 	if ((!geteuid() && getuid()) || getegid() != getgid()) {
 		log_err("with set-user-ID or set-group-ID, dltraced would pass its own rights to the command that it "
-			"runs: remove "
-			"it (chmod ug-s); users can trace through the service, see dltraced(8)");
+			"runs: remove it (chmod ug-s); users can trace through the service, see dltraced(8)");
 		return -EPERM;
 	}
 	if (!file_capabilities())

@@ -35,15 +35,14 @@ static const struct privilege table[KEPT_MAX] = {
 			   "workload; with another user's workload, only the thread that writes the metrics uses it" },
 	[DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH,
 			      "to read /proc/PID/environ (for RANK) and /proc/PID/fd of traced processes of other "
-			      "users; "
-			      "only the thread that writes rows and the process that reads those processes have it" },
+			      "users; only the thread that writes rows and the process that reads those processes have "
+			      "it" },
 	[KILL] = { "CAP_KILL", CAP_KILL,
 		   "to pass signals on to the workload, and to end collectors, which run as other users" },
 	[SETGID] = { "CAP_SETGID", CAP_SETGID, "as CAP_SETUID" },
 	[SETUID] = { "CAP_SETUID", CAP_SETUID,
 		     "to start a collector again as its user, to run --collect and --archive as the workload's user, "
-		     "and to see the "
-		     "user's disk quota" },
+		     "and to see the user's disk quota" },
 	[SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE,
 			 "to read paths of calls in flight at the end from the memory of their processes" },
 };

@@ -30,7 +30,7 @@
 #define HANGS_MAX 5 /* DEADLINE_MS is halved so often */
 #define FORGIVE_NS (10 * NSEC_PER_SEC) /* after which a hang counts no more */
 #define BEGIN_NS (10 * NSEC_PER_SEC) /* for a fork on a busy machine */
-#define STILL_NS (30 * NSEC_PER_MSEC)
+#define STILL_NS (30 * NSEC_PER_MSEC) /* in which one that works is seen to run */
 #define END_MS 200 /* for a reader that was killed */
 #define LEFT_MAX 64 /* readers that the kernel does not let go */
 #define AREA_BYTES (PROCESS_READER_TEXT_MAX + 1)

@@ -10,6 +10,7 @@
 #include "trace/reader.h"
 #include "trace/window.h"
 
+/* columns.def: first SCAN_NUMBERS columns of numbers, then the others, which are numbered on. */
 enum column {
 #define COLUMN(name, head) COL_##name,
 #define FIRST_TEXT SCAN_NUMBERS, SCAN_LAST_NUMBER = SCAN_NUMBERS - 1,
