@@ -124,8 +124,7 @@ enum check_state check_btf(struct check *check)
 	return check_lacks(check, "BTF", CHECK_FAIL,
 			   errno == EACCES ? "sudo dltraced check" :
 					     "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, "
-					     "Ubuntu 20.10, RHEL 8.2 and "
-					     "later are",
+					     "Ubuntu 20.10, RHEL 8.2 and later are",
 			   BTF ": %s", strerror(errno));
 }
 
@@ -213,8 +212,7 @@ enum check_state check_preemption(struct check *check)
 		return check_put(check, need, CHECK_OK, "%s; in a test, no run of a program was skipped", model);
 	return check_put(check, need, CHECK_NOTE,
 			 "%s; in a test, runs of preempted programs were skipped: start uses hooks without this "
-			 "problem where there "
-			 "are some, and counts skipped runs as lost",
+			 "problem where there are some, and counts skipped runs as lost",
 			 model);
 }
 

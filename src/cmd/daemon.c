@@ -34,11 +34,8 @@ int cmd_daemon(int argc, char **argv)
 	static const struct option_line line = {
 		.options = options,
 		.doc = "Run the service in the foreground, for systemd: it keeps the traces of its config running, and "
-		       "lets the "
-		       "members of a group trace their own processes without sudo.\v"
-		       "SIGHUP reads the config again, SIGTERM ends all traces and then the service. See "
-		       "dltraced.conf(5) "
-		       "and docs/service.md.",
+		       "lets the members of a group trace their own processes without sudo.\vSIGHUP reads the config "
+		       "again, SIGTERM ends all traces and then the service. See dltraced.conf(5) and docs/service.md.",
 	};
 	struct daemon_args a = {};
 	struct option_parse p;

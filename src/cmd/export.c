@@ -103,8 +103,7 @@ static const struct option_line line = {
 	.options = options,
 	.args_doc = "DIR...",
 	.doc = "Write the rows of a trace in the format of another program; several folders are the hosts of one job. "
-	       "A trace may be "
-	       "cut off or still growing. Needs no root.",
+	       "A trace may be cut off or still growing. Needs no root.",
 	.finish = finish,
 };
 

@@ -182,9 +182,8 @@ int cmd_anonymize(int argc, char **argv)
 		.args_doc = "DIR",
 		.finish = finish,
 		.doc = "Copy a trace into a new folder with stand-ins for names of files, programs, users and hosts, "
-		       "arguments and output. Depth "
-		       "of paths, suffixes of files, common words and numbers stay. Logs and collected files are left "
-		       "out. Needs no root.",
+		       "arguments and output. Depth of paths, suffixes of files, common words and numbers stay. Logs "
+		       "and collected files are left out. Needs no root.",
 	};
 
 	return run(&line, argc, argv, anonymize);

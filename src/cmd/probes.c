@@ -54,8 +54,7 @@ static const struct option_line line = {
 	.options = options,
 	.args_doc = "[PROBE]",
 	.doc = "List the files of a trace, or only the file of PROBE, and the meaning of their columns, and for root "
-	       "the "
-	       "backend that each probe would use here.",
+	       "the backend that each probe would use here.",
 	.finish = one_probe,
 };
 

@@ -167,13 +167,11 @@ static int log_no_job(int res, const char *dir)
 {
 	if (res == -ENODATA)
 		log_err("%s: no time_align.out with a row, so it cannot be put on one time axis with others: report on "
-			"it alone, or "
-			"--compare",
+			"it alone, or --compare",
 			dir);
 	else if (res == -ERANGE)
 		log_err("%s: its clock does not cover the time when the others began, or they are months apart: they "
-			"are not hosts of "
-			"one job; report on each alone, or --compare",
+			"are not hosts of one job; report on each alone, or --compare",
 			dir);
 	else if (res == -E2BIG)
 		log_err("a job has at most %u trace folders", JOB_HOSTS_MAX);
@@ -182,8 +180,7 @@ static int log_no_job(int res, const char *dir)
 			SUMMARY_VERSION);
 	else if (res == -EBADMSG)
 		log_err("%s: neither a trace folder nor a whole summary of one: name the folder, or make a summary "
-			"(dltraced report "
-			"--summary-only)",
+			"(dltraced report --summary-only)",
 			dir);
 	else
 		log_not_read(res, dir);
@@ -407,10 +404,8 @@ static void warn_of_rules(const struct report_args *o)
 	for (unsigned int i = 0; i < o->rules.n; i++)
 		if (!o->rules.rule[i].lines)
 			log_warn("--phase '%s': no line of a log matched; the expression is POSIX extended, and logs "
-				 "are the files of --log, "
-				 "--collect and --app-log; without --log a trace keeps only printed lines of known "
-				 "forms, and those "
-				 "that --phase of `dltraced start' matched",
+				 "are the files of --log, --collect and --app-log; without --log a trace keeps only "
+				 "printed lines of known forms, and those that --phase of `dltraced start' matched",
 				 o->rules.rule[i].text);
 }
 

@@ -148,8 +148,7 @@ int cmd_status(int argc, char **argv)
 		.options = options,
 		.args_doc = "[NAME|DIR|PID]",
 		.doc = "List the running traces that you have access to, your own first: for root, those of all users "
-		       "and of the "
-		       "service. With an argument only that trace.",
+		       "and of the service. With an argument only that trace.",
 		.finish = finish,
 	};
 	const struct trace *one = NULL;

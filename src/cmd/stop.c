@@ -35,8 +35,7 @@ static void warn_starts_again(const struct trace *t)
 {
 	if (trace_is_of_service(t))
 		log_info("the service starts this trace again: to end it for good, put `enabled = no' into [trace %s] "
-			 "of "
-			 "dltraced.conf, and run `systemctl reload dltraced'",
+			 "of dltraced.conf, and run `systemctl reload dltraced'",
 			 trace_called(t));
 }
 

@@ -20,8 +20,8 @@ static const struct option_line line = {
 	.options = options,
 	.args_doc = "DIR...",
 	.doc = "Check trace folders: headers, fields, order, times, references and counts. Prints a line for each kind "
-	       "of problem, "
-	       "with the first place and the number of them. Exits with 0 if all are valid, 1 if not. Needs no root.",
+	       "of problem, with the first place and the number of them. Exits with 0 if all are valid, 1 if not. "
+	       "Needs no root.",
 	.finish = finish,
 };
 

@@ -200,8 +200,7 @@ static int table_end(struct export *export, const struct export_table *table)
 	if (!export_table_column(table, "FID"))
 		return 0;
 	view = util_fmt("CREATE VIEW %s_paths AS SELECT t.*, (SELECT REALPATH FROM files f WHERE f.host = t.host AND "
-			"f.FID = t.FID "
-			"ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t",
+			"f.FID = t.FID ORDER BY f.TIMESTAMP DESC LIMIT 1) AS FID_PATH FROM %s t",
 			name_of(table), name_of(table));
 	return view ? run_sql(sqlite_export, view) : -ENOMEM;
 }

@@ -70,8 +70,8 @@ static const char blocks[] =
 
 static const char accesses[] =
 	"INSERT INTO access_runs SELECT r.id, TIMESTAMP - first_ns, SPAN_NS, address(ADDR), BYTES, TOUCHED, WRITTEN, "
-	"COUNT, SOURCE, TID,"
-	" address(IP), NODE, SITE FROM " SQLITE_ACCESS " a JOIN runs r ON r.host = a.host ORDER BY r.id, a.rowid;";
+	"COUNT, SOURCE, TID, address(IP), NODE, SITE FROM " SQLITE_ACCESS
+	" a JOIN runs r ON r.host = a.host ORDER BY r.id, a.rowid;";
 
 /* The first row of a run, of either table. */
 #define FIRST(table) "(SELECT min(TIMESTAMP) FROM " table " a WHERE a.host = runs.host)"

@@ -39,9 +39,8 @@ static const struct field fields[] = {
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
 	{ "SOURCE",
 	  "how the accesses were seen: faults (page faults: first accesses of pages), pages (accessed pages, by the "
-	  "CPU's "
-	  "bits), writes (written pages, by soft-dirty bits), pmu (samples of the CPU's PMU), watch (each access of "
-	  "watched bytes)",
+	  "CPU's bits), writes (written pages, by soft-dirty bits), pmu (samples of the CPU's PMU), watch (each access "
+	  "of watched bytes)",
 	  FIELD_NAME, AT(source), 0, 0, source_names },
 	{ "SPAN_NS", "the interval before TIMESTAMP that they lie in, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "ADDR", "begin of the first block; where COUNT is 1, the accessed address", FIELD_HEX, AT(addr) },

@@ -41,8 +41,7 @@ static const struct field fields[] = {
 	{ "OFFSET", "position of the page in the file, bytes", FIELD_S64, AT(offset), .unit = "bytes" },
 	{ "DISK_BYTES",
 	  "fetched from disk by this thread in the fault, read-ahead included; 0: it waited for a read by another "
-	  "thread; - if the file "
-	  "is not on a disk (NFS, FUSE)",
+	  "thread; - if the file is not on a disk (NFS, FUSE)",
 	  FIELD_S64, AT(disk_bytes), .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_fault, id),
 	FIELD_FILE_OF(struct dlt_fault, id),

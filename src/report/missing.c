@@ -28,9 +28,8 @@ static void find_no_end(struct report *report)
 	} else if (!report->manifest.complete) {
 		reason.brief = strdup("the trace has no end");
 		missing_add(&report->missing, reason,
-			    "the trace has no end: it is still running, or dltraced was killed; what came "
-			    "after the last rows "
-			    "is missing");
+			    "the trace has no end: it is still running, or dltraced was killed; what came after the "
+			    "last rows is missing");
 	}
 }
 

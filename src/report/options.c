@@ -235,15 +235,11 @@ static const struct option_line line = {
 	.options = options,
 	.args_doc = "[DIR|FILE...]",
 	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one "
-	       "screen, or with "
-	       "--full all tables. The default DIR is the newest trace below ./traces. With a folder of traces it "
-	       "prints "
-	       "a line for each. FILEs are summaries of the hosts of one job, made by --summary-only. A trace may be "
-	       "cut off or still growing. "
-	       "Needs no root."
-	       "\vWith --cpu: time by task, process, thread and CPU, phases, gaps, and what threads waited for. "
-	       "sched.out does not know the files of a call: a wait for a disk is divided among folders by the "
-	       "latencies of the calls on their files.",
+	       "screen, or with --full all tables. The default DIR is the newest trace below ./traces. With a folder "
+	       "of traces it prints a line for each. FILEs are summaries of the hosts of one job, made by "
+	       "--summary-only. A trace may be cut off or still growing. Needs no root.\vWith --cpu: time by task, "
+	       "process, thread and CPU, phases, gaps, and what threads waited for. sched.out does not know the files "
+	       "of a call: a wait for a disk is divided among folders by the latencies of the calls on their files.",
 	.given = note_given,
 	.finish = finish,
 };

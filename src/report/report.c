@@ -219,8 +219,7 @@ static void note_segments(struct report *report, const struct scan_file *file)
 	if (rd->bad && rd->error == -ENOTSUP)
 		report_note(report,
 			    "%s: %s compressed in a format that this dltraced was built without: unpack first (zstd -d "
-			    "--rm, "
-			    "gzip -d)",
+			    "--rm, gzip -d)",
 			    file->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad)
 		report_note(report, "%s: %s left out", file->name,

@@ -190,8 +190,7 @@ static void log_for_root(const char *option)
 {
 	if (!strcmp(option, "phase"))
 		log_err("--phase is for root: the service runs no expressions of users; use --log, which keeps all "
-			"lines, and "
-			"`dltraced report --phase'");
+			"lines, and `dltraced report --phase'");
 	else
 		log_err("--%s is for root: without sudo, dltraced traces your own processes only (--workload, --, "
 			"--pid)",

@@ -199,8 +199,7 @@ static int served_folder(struct session *session)
 	if (!space_is_memory(session->dir.fd))
 		return 0;
 	log_err("the trace folder is in memory (tmpfs), which would count as the service's and not as yours: choose a "
-		"folder on "
-		"a disk (-o DIR)");
+		"folder on a disk (-o DIR)");
 	return EXIT_DLTRACED;
 }
 

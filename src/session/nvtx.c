@@ -27,8 +27,7 @@ int nvtx_set(const struct config *cfg, struct workload_user *user)
 		return 0;
 	if (other && other[strlen(VARIABLE)]) {
 		log_err("--nvtx: %s is in the environment, and NVTX passes ranges to one library alone: unset that "
-			"variable, "
-			"or leave out --nvtx",
+			"variable, or leave out --nvtx",
 			other);
 		return -EEXIST;
 	}

@@ -352,8 +352,7 @@ static int check_missing(const struct session *session, int code)
 		log_warn("%s never appeared while tracing: nothing of it is in the trace", text);
 	} else if (*text) {
 		log_err("nothing was traced: %s never appeared while tracing (`docker ps -a' or `podman ps -a' has "
-			"names and ids of "
-			"containers, /sys/fs/cgroup has cgroups)",
+			"names and ids of containers, /sys/fs/cgroup has cgroups)",
 			text);
 		return EXIT_DLTRACED;
 	}
@@ -366,8 +365,7 @@ static bool has_end(const struct session *s)
 {
 	if (s->writing.r < 0)
 		log_warn("%s does not show how the trace ended, as its last manifest.json could not be written; "
-			 "`dltraced report' "
-			 "shows what was written",
+			 "`dltraced report' shows what was written",
 			 s->dir.path);
 	return s->writing.r >= 0;
 }

@@ -234,8 +234,7 @@ static void warn_lost(struct status *status)
 
 	if (is_news(&status->unseen_logged, unseen))
 		log_info("%s so far not in the trace: the kernel did not report when they began or ended (no option "
-			 "changes that; "
-			 "`dltraced report' says whether it matters)",
+			 "changes that; `dltraced report' says whether it matters)",
 			 FMT_N(unseen, "event is", "events are"));
 	if (is_news(&status->lost_logged, lost)) {
 		uint64_t by[LOSSES];
@@ -285,8 +284,7 @@ void status_warn(struct status *status, const struct drain *drain, const char *d
 	}
 	if (status->counts.skipped && !status->skipped_logged) {
 		log_warn("the kernel has skipped dltraced's hooks %s (recursion_misses): so many calls of the job, or "
-			 "of other "
-			 "processes, count as lost",
+			 "of other processes, count as lost",
 			 FMT_N(status->counts.skipped, "time", "times"));
 		status->skipped_logged = true;
 	}

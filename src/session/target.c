@@ -136,8 +136,8 @@ static void warn_of_init(const struct config *cfg)
 		if (cfg->pids[i] != 1)
 			continue;
 		log_warn("--pid 1 is the first process of this machine, from which all others descend: all of them are "
-			 "traced, as with --all "
-			 "(the first process of a container has another number here: --container NAME)");
+			 "traced, as with --all (the first process of a container has another number here: --container "
+			 "NAME)");
 		return;
 	}
 }

@@ -16,8 +16,7 @@ static const struct field fields[] = {
 	{ "KIND", "native, python (a stack), module (a file that code is in)", FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "FRAMES",
 	  "from the innermost on, joined by ';': native: return addresses, each as the SITE of a module (-: in none) "
-	  "and an address in that "
-	  "file; python: file:line:function; module: path, as the process has it",
+	  "and an address in that file; python: file:line:function; module: path, as the process has it",
 	  FIELD_STACK, AT(segs), 0 },
 	{ "BUILD_ID", "of a module, in hex", FIELD_USTR, AT(segs), 1 },
 };

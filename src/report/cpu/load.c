@@ -105,8 +105,7 @@ static void note_manifest(struct report_cpu *cpu, int error)
 		report_cpu_note(cpu, "manifest.json is not complete (%s)", strerror(-error));
 	else if (!facts->complete)
 		report_cpu_note(cpu, "the trace has no end: it is still running, or dltraced was killed; the last "
-				     "interval is missing, "
-				     "and CPUs do not end together");
+				     "interval is missing, and CPUs do not end together");
 }
 
 static void note_full(struct report_cpu *r)

@@ -26,8 +26,7 @@ static void note_segments(struct report_cpu *cpu, const struct scan_file *file)
 	if (rd->bad && rd->error == -ENOTSUP)
 		report_cpu_note(cpu,
 				"%s: %s compressed in a format that this dltraced was built without: unpack first "
-				"(zstd -d --rm, "
-				"gzip -d)",
+				"(zstd -d --rm, gzip -d)",
 				file->name, FMT_N(rd->bad, "segment is", "segments are"));
 	else if (rd->bad + rd->damaged)
 		report_cpu_note(cpu, "%s: %s could not be read to the end", file->name,

@@ -461,8 +461,7 @@ void pfw_leave_out_doubtful(struct pfw *pfw, const struct phase_reader *reader)
 		if (doubtful[i])
 			phase_note(reader,
 				   "%s: it is left out, as another .pfw has regions of its process at the same time: "
-				   "name the "
-				   "right one with --app-log",
+				   "name the right one with --app-log",
 				   pfw->files[i]);
 }
 

@@ -324,8 +324,7 @@ const struct rule rules_of_disks[] = {
 	  .size = size_of_storm,
 	  .evidence = show_fault_storm,
 	  .advice = "Map with MAP_POPULATE, call madvise(MADV_WILLNEED) or MADV_POPULATE_READ ahead of use, or read() "
-		    "what is "
-		    "needed: a fault fetches little, and its thread waits." },
+		    "what is needed: a fault fetches little, and its thread waits." },
 	{ .code = "journal-writes",
 	  .title = "Much of what the disks write is journals and metadata",
 	  .number = "bytes of journals, metadata and superblocks, among all bytes that disks wrote; at least 4 MiB",
@@ -347,8 +346,7 @@ const struct rule rules_of_disks[] = {
 	  .size = size_of_random_faults,
 	  .evidence = show_random_faults,
 	  .advice = "Shuffle blocks and within a buffer rather than single samples; madvise(MADV_RANDOM) where samples "
-		    "are "
-		    "small, or read() from several threads, which fetch at the same time." },
+		    "are small, or read() from several threads, which fetch at the same time." },
 	{ .code = "read-ahead-waste",
 	  .title = "Much is read ahead and never used",
 	  .number = "pages read ahead that left the cache before a call used them, among all pages read ahead; at "
@@ -372,8 +370,8 @@ const struct rule rules_of_disks[] = {
 	  .size = size_of_reclaim,
 	  .evidence = show_reclaim,
 	  .advice = "At a cgroup's limit: a higher limit (memory.max), fewer workers, less prefetching. On the whole "
-		    "machine: also "
-		    "POSIX_FADV_DONTNEED or O_DIRECT for files that are read once, and a larger vm.min_free_kbytes." },
+		    "machine: also POSIX_FADV_DONTNEED or O_DIRECT for files that are read once, and a larger "
+		    "vm.min_free_kbytes." },
 	{ .code = "swap",
 	  .title = "The job waited for memory that was swapped out",
 	  .number = "time in page faults of memory that was swapped out, among the length of the trace; at least 0.1 "

@@ -272,8 +272,7 @@ const struct rule rules_of_steps[] = {
 	  .measure = checkpoint_stall,
 	  .evidence = show_checkpoint_stall,
 	  .advice = "Save from a thread or process of its own (torch.distributed.checkpoint.async_save), to memory or "
-		    "a local disk "
-		    "first, or less often." },
+		    "a local disk first, or less often." },
 	{ .code = "first-batch",
 	  .title = "Each epoch's first batch came late",
 	  .threshold = 0.05,
@@ -285,8 +284,7 @@ const struct rule rules_of_steps[] = {
 	  .size = size_of_first_batch,
 	  .evidence = show_first_batch,
 	  .advice = "Keep the workers from one epoch to the next (persistent_workers of a PyTorch DataLoader), or let "
-		    "them start "
-		    "before the epoch ends." },
+		    "them start before the epoch ends." },
 	{ .code = "rank-skew",
 	  .title = "Ranks waited for the slowest in each step",
 	  .threshold = 1.2,
@@ -297,8 +295,7 @@ const struct rule rules_of_steps[] = {
 	  .size = size_of_skew,
 	  .evidence = show_rank_skew,
 	  .advice = "Where one rank is always the slowest, look at its data, disk and CPUs; else even out the samples "
-		    "of a step "
-		    "between ranks." },
+		    "of a step between ranks." },
 	{ .code = "step-jitter",
 	  .title = "Some steps took much longer than others",
 	  .threshold = 2,
@@ -309,7 +306,6 @@ const struct rule rules_of_steps[] = {
 	  .size = size_of_jitter,
 	  .evidence = show_step_jitter,
 	  .advice = "The slowest steps (report --full) show in which part they were slow: fetches that the loaders "
-		    "were not ahead "
-		    "of, or what else ran on the machine." },
+		    "were not ahead of, or what else ran on the machine." },
 	{ .code = NULL },
 };

@@ -199,8 +199,7 @@ static void show_contention(struct report *report, struct finding *finding)
 	if (report->why->loaders.n)
 		finding_add(finding,
 			    "main threads were ready to run and had no CPU for %.1f %% of the time; for %.1f %% they "
-			    "waited for "
-			    "loaders that had no CPU",
+			    "waited for loaders that had no CPU",
 			    100 * trainers_runq(report), 100 * waits_part(report, WHY_RUNQ));
 	else
 		finding_add(finding, "main threads were ready to run and had no CPU for %.1f %% of the time",
@@ -316,8 +315,7 @@ static void show_unknown(struct report *report, struct finding *finding)
 	waits_show(report, finding);
 	if (!why->has_sums && !why->has_switches)
 		finding_add(finding, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) "
-				     "and the like, which "
-				     "only sched.out has");
+				     "and the like, which only sched.out has");
 }
 
 /* --- work instead of waits --------------------------------------------------------------------------- */
@@ -390,8 +388,8 @@ const struct rule rule_unknown = {
 	.is_share = true,
 	.evidence = show_unknown,
 	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. "
-		  "The lines above "
-		  "say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where there is a GPU).",
+		  "The lines above say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where "
+		  "there is a GPU).",
 };
 
 const struct rule rule_no_training = {
@@ -401,9 +399,8 @@ const struct rule rule_no_training = {
 	.is_share = true,
 	.evidence = show_unknown,
 	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits only of jobs with a GPU, with "
-		  "loaders, or with "
-		  "epochs in their log. Trace again with it, which is the default, or name the epochs of this trace by "
-		  "--app-log or --phase.",
+		  "loaders, or with epochs in their log. Trace again with it, which is the default, or name the epochs "
+		  "of this trace by --app-log or --phase.",
 };
 
 const struct rule rule_cpu_bound = {
@@ -415,9 +412,8 @@ const struct rule rule_cpu_bound = {
 	.measure = computing,
 	.evidence = show_computing,
 	.advice = "It loads its data in the process that computes. Where that is training, let workers load "
-		  "(num_workers of a "
-		  "PyTorch DataLoader), so that both go on at the same time; a profiler (py-spy, perf) shows what "
-		  "takes the CPU.",
+		  "(num_workers of a PyTorch DataLoader), so that both go on at the same time; a profiler (py-spy, "
+		  "perf) shows what takes the CPU.",
 };
 
 const struct rule rule_idle = {
@@ -520,8 +516,7 @@ const struct rule rules_of_waits[] = {
 	  .measure = outside,
 	  .evidence = show_outside,
 	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program "
-		    "that was "
-		    "running before. Trace that, too (--pid, --container, or on its host)." },
+		    "that was running before. Trace that, too (--pid, --container, or on its host)." },
 	{ .code = NULL },
 };
 

@@ -296,8 +296,7 @@ const struct rule rules_of_workers[] = {
 	  .size = size_of_batch_copies,
 	  .evidence = show_batch_copies,
 	  .advice = "Hand over fewer bytes: keep samples as uint8 and convert them on the GPU, crop and scale them in "
-		    "the loader. "
-		    "Huge pages for /dev/shm (mount option huge=within_size) make its memory cheaper." },
+		    "the loader. Huge pages for /dev/shm (mount option huge=within_size) make its memory cheaper." },
 	{ .code = "checkpoint-blocks",
 	  .title = "Training stands still while a checkpoint is written",
 	  .number = "time in which main threads that train write and sync files, among all time",
@@ -322,8 +321,7 @@ const struct rule rules_of_workers[] = {
 	{ .code = "slow-worker",
 	  .title = "One worker takes longer for a sample than the others",
 	  .number = "longest time in calls on files for each file opened, in relation to the workers' median; of a "
-		    "worker that "
-		    "opened at least 8 files and is 6 times as far from it as half of them",
+		    "worker that opened at least 8 files and is 6 times as far from it as half of them",
 	  .threshold = 2,
 	  .needs = RULE_RW | RULE_OPEN,
 	  .measure = slow_worker,

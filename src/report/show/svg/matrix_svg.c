@@ -251,8 +251,7 @@ void matrix_svg(const struct matrix *matrix, FILE *out)
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n"
 		"<title>Wall times by mode, and compared with dry runs: a point is a run, the bar the median, the wide "
-		"bar an interval for it, "
-		"a cross a run that does not count</title>\n",
+		"bar an interval for it, a cross a run that does not count</title>\n",
 		WIDTH, height, WIDTH, height);
 	fputs(style, out);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);

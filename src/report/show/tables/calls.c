@@ -141,9 +141,7 @@ const struct view view_probes = {
 	.title = "Rows by probe",
 	.note = "TIME: all latencies, without calls still running",
 	.what = "rows of each file; `reads` and `writes` of vfs_rw are objects in it, with the same keys. Of files "
-		"that the "
-		"report "
-		"does not read there are `rows` and `lost` alone, by the manifest",
+		"that the report does not read there are `rows` and `lost` alone, by the manifest",
 	.columns = probe_columns,
 	.rows = probes,
 	.part = probe_part_of,

@@ -82,9 +82,8 @@ const struct view view_causers = {
 	.title = "Processes that caused the disks' work, by time",
 	.note = "WRITTEN: write-back is of the process that wrote",
 	.what = "twenty processes, the others as one, and writes of which no process is known; together the same "
-		"requests. A "
-		"request of several writers is one of the process that wrote most of it, its bytes and time are of "
-		"each",
+		"requests. A request of several writers is one of the process that wrote most of it, its bytes and "
+		"time are of each",
 	.columns = process_columns,
 	ROWS_OF(process, n_processes),
 };

@@ -77,8 +77,7 @@ static const struct view_column dataset_columns[] = { SUM("files", "FILES", VIEW
 	  8,
 	  .get = kind,
 	  .what = "data; output, which was only written; shm, in /dev/shm and read by no call; software: programs, "
-		  "what they "
-		  "import and link, and what the system keeps of itself; others" },
+		  "what they import and link, and what the system keeps of itself; others" },
 	{ "medium", "ON", VIEW_TEXT, 7, .get = medium, .what = "disk, network, memory, several" },
 	{ "path",
 	  "DATA SET",
