@@ -36,6 +36,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct dlt_config dlt_cfg SEC(".rodata") = {};
 
+/* Whether the trace has the rows of PROBE. */
+static __always_inline bool traces(enum dlt_probe probe)
+{
+	return dlt_cfg.probes >> probe & 1;
+}
+
 /* The ring of CPU c is element c mod n_rings. */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -86,7 +86,7 @@ static __always_inline void extent_written_by(struct bio_look *l)
 static __always_inline void extent_end(struct bio_look *l)
 {
 	extent_written_by(l);
-	if (dlt_cfg.bio_map)
+	if (traces(DLT_bio_map))
 		extent_map(l);
 }
 

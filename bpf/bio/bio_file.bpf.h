@@ -76,7 +76,7 @@ static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 		inode_note(l->first_inode, 0);
 		rec->id = l->id;
 	}
-	if (dlt_cfg.bio_map && l->extents > 1 && (own || l->writers))
+	if (traces(DLT_bio_map) && l->extents > 1 && (own || l->writers))
 		map_emit(l, rec);
 	l->busy = 0;
 }

@@ -130,7 +130,7 @@ __noinline int printed_send(__u64 addr, __u64 len)
 /* Notes the text of a write that wrote RET bytes. */
 static __always_inline void printed_note(const struct dlt_call *call, long ret)
 {
-	if (dlt_cfg.printed && call->shape & DLT_RW_PRINTS && is_output(call->args[0]) && ret > 0)
+	if (traces(DLT_printed) && call->shape & DLT_RW_PRINTS && is_output(call->args[0]) && ret > 0)
 		printed_send(call->args[1], ret);
 }
 
@@ -139,7 +139,7 @@ static __always_inline void printed_note_vec(const struct dlt_call *call, long r
 	__u64 left = ret > 0 ? ret : 0, n;
 	struct iovec iov;
 
-	if (!dlt_cfg.printed || !(call->shape & DLT_RW_PRINTS) || !is_output(call->args[0]))
+	if (!traces(DLT_printed) || !(call->shape & DLT_RW_PRINTS) || !is_output(call->args[0]))
 		return;
 	for (__u32 i = 0; i < DLT_PRINTED_IOVS && i < call->args[2] && left; i++, left -= n) {
 		if (bpf_probe_read_user(&iov, sizeof(iov), (void *)(call->args[1] + i * sizeof(iov))))

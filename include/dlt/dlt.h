@@ -222,6 +222,7 @@ struct dlt_watch {
 /* Read-only configuration of every object, set before load. */
 struct dlt_config {
 	struct dlt_watch watch[DLT_WATCHES]; /* LEN 0: none */
+	__u64 probes; /* bits of enum dlt_probe: those that the trace has */
 	__u32 n_rings;
 	__u32 ring_reserve; /* bytes of a ring that high-rate probes must leave free */
 	__u32 ring_bytes;
@@ -243,14 +244,12 @@ struct dlt_config {
 	__u8 hold; /* programs turn preemption off while they run */
 	__u8 perf; /* DLT_PERF_*: the hooks to use where this kernel skips runs of typed programs */
 	__u8 owned; /* OWNER, who is not root, reads the trace: it has only rows of OWNER's processes */
-	__u8 printed; /* copy what is written to descriptors 1 and 2 */
 	__u8 func_hook; /* enum dlt_func_hook */
 	__u8 plain; /* without the parts that a probe's rows can do without: see struct probe */
 	__u8 access; /* enum config_access: how accesses of memory are seen */
-	__u8 bio_map; /* a record for each extent of a request that has several */
 	__u8 functions; /* probes on functions of processes that run already: see kernel/uprobe/functions.h */
 	__u8 frames; /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
-	__u8 pad[1];
+	__u8 pad[3];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
@@ -262,6 +261,6 @@ DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
 DLT_ASSERT_SIZE(dlt_config,
-		44 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
+		52 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
 
 #endif

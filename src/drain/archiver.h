@@ -50,7 +50,7 @@ struct archiver {
 	int dirfd;
 	struct archiver_file files[ARCHIVER_FILES_MAX];
 	unsigned int n_files;
-	struct sink rollup; /* rollup.out, with --keep */
+	struct sink rollup; /* rollup.out, with --keep: archiver_own() */
 	struct rollup sums;
 
 	/* for the closers of segments */
@@ -114,5 +114,8 @@ const struct archiver_file *archiver_file(const struct archiver *k, const struct
 void archiver_each(struct archiver *k, void (*fn)(void *ctx, const struct archiver_segment *s), void *ctx);
 
 void archiver_free(struct archiver *archiver);
+
+/* Returns the archiver's own sink of PROBE's file, which the drain does not write then; NULL: it has none. */
+const struct sink *archiver_own(const struct archiver *archiver, unsigned int probe);
 
 #endif

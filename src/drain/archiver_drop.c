@@ -163,3 +163,8 @@ void archiver_hold_to_keep(struct archiver *archiver)
 		__atomic_store_n(&archiver->want_split, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&archiver->over, over, __ATOMIC_RELAXED);
 }
+
+const struct sink *archiver_own(const struct archiver *archiver, unsigned int probe)
+{
+	return probe == DLT_rollup && archiver->o.keep_bytes ? &archiver->rollup : NULL;
+}

@@ -18,11 +18,9 @@
 #include "dlt/marks.h"
 #include "dlt/time_align.h"
 #include "drain/archiver.h"
-#include "drain/memory/access.h"
-#include "drain/memory/access_pages.h"
-#include "drain/memory/alloc.h"
-#include "drain/rows/printed.h"
 #include "drain/rows/regions.h"
+#include "drain/rows/stage.h"
+#include "drain/stages.h"
 #include "host/rights/privileges.h"
 #include "host/space.h"
 #include "kernel/tracer.h"
@@ -44,6 +42,24 @@
 #define CLOCK_TRIES 16
 #define FINAL_ROUNDS 1000 /* of 1 ms: programs may still be in a hook, and a virtual CPU may be stolen there */
 
+/* --- stages --------------------------------------------------------------------------------------- */
+
+/* Whether the trace has the stage's file; a stage without open() looks by itself. */
+static bool is_on(const struct drain *d, const struct drain_stage *stage)
+{
+	return !stage->open || d->decode.state[stage->probe];
+}
+
+/* Calls the hook HOOK of all stages that have it. */
+#define each_stage(d, hook, ...)                                                      \
+	do {                                                                          \
+		for (const struct drain_stage *const *s_ = drain_stages; *s_; s_++)   \
+			if ((*s_)->hook && is_on(d, *s_))                             \
+				(*s_)->hook(&(d)->decode __VA_OPT__(, ) __VA_ARGS__); \
+	} while (0)
+
+/* --- rounds --------------------------------------------------------------------------------------- */
+
 static void on_record(void *ctx, const void *rec, uint32_t len)
 {
 	struct decode *d = ctx;
@@ -62,9 +78,7 @@ static bool round_once(struct drain *drain)
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		__atomic_store_n(&drain->heartbeat_ns, now, __ATOMIC_RELAXED);
 	} while (now < due && rings_waiting(&drain->rings) > drain->ring_bytes / 4);
-	decode_turn(&drain->decode, false);
-	if (drain->decode.printed)
-		printed_turn(drain->decode.printed, &drain->decode, n ? drain->decode.reached_ns : begin_ns);
+	each_stage(drain, turn, n ? drain->decode.reached_ns : begin_ns);
 	return n;
 }
 
@@ -80,7 +94,6 @@ static void clock_row(struct drain *drain, const struct clock_reading *reading, 
 
 	__atomic_store_n(&drain->end_ns, reading->mono_ns, __ATOMIC_RELAXED);
 	decode_record(&drain->decode, &rec, sizeof(rec));
-	memory_tick(&drain->memory, &drain->decode, reading->mono_ns, event == DLT_TIME_END);
 }
 
 static void clock_tick(struct drain *drain, bool step)
@@ -94,15 +107,18 @@ static void clock_tick(struct drain *drain, bool step)
 
 	/* earlier rows keep the map that was in force when they happened */
 	round_once(drain);
-	if (step && drain->decode.printed)
-		printed_flush(drain->decode.printed, &drain->decode);
+	if (step)
+		each_stage(drain, step);
 	clock_read(&r, CLOCK_TRIES);
 	clock_row(drain, &r, events[clock_map_update(&drain->decode.clock, &r, step)]);
 }
 
 static void drain_flush(struct drain *d)
 {
-	sink_flush(&d->decode.sinks[DLT_files]); /* names before the rows that use them */
+	/* names before the rows that use them */
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->flags & PROBE_REFERENCE && d->decode.sinks[i].fd >= 0)
+			sink_flush(&d->decode.sinks[i]);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (d->decode.sinks[i].fd >= 0)
 			sink_flush(&d->decode.sinks[i]);
@@ -135,19 +151,6 @@ static void split_by_time(struct drain *d)
 		d->next_split_ns += d->split_ns;
 }
 
-/* --rollup-only: write the sums of minutes that are over; a late record makes a row of its own. */
-static void write_rollup(struct drain *d, bool end)
-{
-	const uint64_t grace_ns = 2 * NSEC_PER_SEC, minute_ns = 60 * NSEC_PER_SEC;
-	uint64_t utc = clock_utc_ns(&d->decode.clock, clock_now_ns(CLOCK_MONOTONIC));
-	uint64_t minute = (utc - grace_ns) / minute_ns;
-
-	if (!d->decode.rollup || (!end && minute == d->rollup_minute))
-		return;
-	d->rollup_minute = minute;
-	rollup_write(d->decode.rollup, &d->decode.sinks[DLT_rollup], 0, end ? ROLLUP_ALL : minute);
-}
-
 /* --- the thread's loop ---------------------------------------------------------------------------- */
 
 static void timer_ack(int fd)
@@ -175,7 +178,8 @@ static void pace(struct drain *drain, bool any)
 /* For the clients that watch, if there are any. */
 static void look_on(struct drain *d, bool end)
 {
-	lives_turn(&d->lives, clock_now_ns(CLOCK_MONOTONIC), end, d->decode.ctx.files, end ? NULL : d->tracer);
+	lives_turn(&d->lives, clock_now_ns(CLOCK_MONOTONIC), end, d->decode.ctx.files, regions_live(&d->decode),
+		   end ? NULL : d->tracer);
 	d->decode.lives = d->lives.n ? &d->lives : NULL;
 }
 
@@ -196,9 +200,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 
 	timer_ack(fd);
 	clock_tick(drain, false);
-	access_turn(&drain->decode, drain->rings.reached_ns);
-	alloc_turn(&drain->decode, drain->rings.reached_ns);
-	write_rollup(drain, false);
+	each_stage(drain, tick, drain->end_ns, drain->rings.reached_ns);
 	drain_flush(drain);
 	each_sink(drain, sink_check_disk);
 	logtail_check_disk(&drain->log);
@@ -295,20 +297,6 @@ static void to_disk(struct drain *drain)
 #define LAST_BYTES (RESERVE_USE_BYTES / 16)
 #define PART_OF_FREE 16
 
-/*
- * Every FID of the other files must be found in files.out, on a full disk too, every process in pids.out; and
- * sums are all that is left of many rows. These files have space allocated ahead, and their rows wait for
- * space. A crowd of processes may make many rows: so these stop at --min-free.
- */
-static const struct vital {
-	unsigned int ahead_bytes;
-	bool below_min_free;
-} vital[DLT_PROBES] = {
-	[DLT_files] = { 256U << 10, true },
-	[DLT_pids] = { 64U << 10, false },
-	[DLT_rollup] = { 256U << 10, true },
-};
-
 static bool is_full(const struct sink *s)
 {
 	return s->error == -ENOSPC || s->error == -EDQUOT;
@@ -328,7 +316,7 @@ static void make_room(struct drain *d)
 	if (d->reserve.fd < 0 || !any_is_full(d))
 		return;
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (!vital[i].ahead_bytes && d->decode.sinks[i].len > LAST_BYTES)
+		if (!probes[i]->ahead_bytes && d->decode.sinks[i].len > LAST_BYTES)
 			sink_drop_rows(&d->decode.sinks[i]);
 	reserve_give_back(&d->reserve);
 }
@@ -351,18 +339,13 @@ static void finish(struct drain *drain)
 		if (idle)
 			poll(NULL, 0, 1);
 	}
-	decode_turn(&drain->decode, true);
 	logtail_read(&drain->log, &drain->decode, true);
-	if (drain->decode.printed)
-		printed_flush(drain->decode.printed, &drain->decode);
 	mark_rows(drain);
 	clock_read(&r, CLOCK_TRIES);
 	__atomic_store_n(&drain->end_ns, r.mono_ns, __ATOMIC_RELAXED);
 	tracer_running(drain->tracer, in_flight, drain);
 	tracer_requests(drain->tracer, drain->end_ns, UINT_MAX, in_flight, in_flight_rec, drain);
-	regions_end(&drain->decode, 0, drain->end_ns);
-	alloc_end(&drain->decode);
-	access_end(&drain->decode, r.mono_ns); /* which blocks were in use is known by now */
+	each_stage(drain, end, drain->end_ns);
 	clock_map_update(&drain->decode.clock, &r, false);
 	clock_row(drain, &r, DLT_TIME_END);
 	flush_last(drain);
@@ -371,7 +354,6 @@ static void finish(struct drain *drain)
 		if (drain->collectors->c[i].read_fd >= 0)
 			collector_read(&drain->collectors->c[i], &drain->decode.clock);
 	look_on(drain, true);
-	write_rollup(drain, true);
 	flush_last(drain);
 	reserve_give_back(&drain->reserve); /* the manifest is still to be written */
 	alive(drain);
@@ -386,17 +368,6 @@ static int on_mark(void *ctx, int fd, uint32_t events)
 	return 0;
 }
 
-static void access_begin(struct drain *d)
-{
-	struct access_source *source = d->tracer->objects[DLT_access].state;
-	int r = source && source->pages ? access_pages_begin(source->pages, d->decode.cfg, d->tracer) : 0;
-
-	if (source && d->decode.access)
-		access_watch_by(d->decode.access, source);
-	if (r < 0)
-		log_err_r(r, "access.out stays empty");
-}
-
 static void *drain_main(void *ctx)
 {
 	struct drain *drain = ctx;
@@ -405,10 +376,10 @@ static void *drain_main(void *ctx)
 	__atomic_store_n(&drain->tid, gettid(), __ATOMIC_RELAXED);
 	/* if it fails here it fails in the main thread too, which reports it */
 	(void)!privileges_give_up(drain->privileges, true);
-	access_begin(drain);
 	clock_read(&r, CLOCK_TRIES);
 	clock_map_init(&drain->decode.clock, &r);
 	clock_row(drain, &r, DLT_TIME_START);
+	each_stage(drain, begin, drain->tracer, r.mono_ns);
 	drain->error = loop_run(&drain->loop);
 	finish(drain);
 	eventfd_write(drain->ended_fd, 1);
@@ -417,15 +388,6 @@ static void *drain_main(void *ctx)
 
 /* --- control plane -------------------------------------------------------------------------------- */
 
-/* The files of a trace; with --rollup-only those without rows of operations and without names in them. */
-static probe_mask files_of(const struct drain *d, probe_mask mask, bool log)
-{
-	mask |= PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | (log ? PROBE_BIT(DLT_workload) : 0);
-	if (d->decode.rollup)
-		mask = (mask & ~(d->decode.summed | PROBE_BIT(DLT_files))) | PROBE_BIT(DLT_rollup);
-	return mask;
-}
-
 static int sinks_open(struct drain *drain, probe_mask mask, int dirfd)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
@@ -433,7 +395,8 @@ static int sinks_open(struct drain *drain, probe_mask mask, int dirfd)
 		char name[64], header[4096];
 		int r;
 
-		if (!(mask >> i & 1))
+		if (!(mask >> i & 1) || drain->decode.summed >> i & 1 ||
+		    (drain->archiver && archiver_own(drain->archiver, i)))
 			continue;
 		snprintf(name, sizeof(name), "%s.out", probes[i]->name);
 		r = sink_open(sink, dirfd, name);
@@ -458,8 +421,8 @@ static void keep_space(struct drain *drain, int dirfd)
 	uint64_t most = space_look(&space, dirfd, 0) < 0 ? 0 : space.free_bytes / PART_OF_FREE;
 
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (vital[i].ahead_bytes && drain->decode.sinks[i].fd >= 0) {
-			sink_keep_ahead(&drain->decode.sinks[i], MIN(vital[i].ahead_bytes, most));
+		if (probes[i]->ahead_bytes && drain->decode.sinks[i].fd >= 0) {
+			sink_keep_ahead(&drain->decode.sinks[i], MIN(probes[i]->ahead_bytes, most));
 			sink_hold_rows(&drain->decode.sinks[i]);
 		}
 	reserve_take(&drain->reserve, dirfd, most);
@@ -506,37 +469,24 @@ int drain_open(struct drain *drain, const struct config *cfg, struct tracer *tra
 
 	memset(drain, 0, sizeof(*drain));
 	drain->marks[0] = drain->marks[1] = drain->lives.fd = drain->log.fd = drain->timer_fd = drain->tick_fd =
-		drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = drain->memory.fd = -1;
+		drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = -1;
 	drain->tracer = tracer;
 	drain->ring_bytes = tracer->ring_bytes;
 	drain->archiver = archiver;
 	drain->split = (struct sink_split){ .bytes = cfg->rotate_bytes, .closed = archiver_closed, .ctx = archiver };
 	drain->split_ns = cfg->rotate_ns;
 	r = decode_init(&drain->decode, cfg);
-	if (!r && mask >> DLT_memory & 1)
-		memory_open(&drain->memory, cfg->interval_ns);
-	if (!r && mask >> DLT_printed & 1) {
-		drain->decode.printed = printed_new(&cfg->phases);
-		r = drain->decode.printed ? 0 : -ENOMEM;
-	}
-	if (!r && mask >> DLT_access & 1) {
-		drain->decode.access = access_new(cfg);
-		r = drain->decode.access ? 0 : -ENOMEM;
-	}
-	if (!r && mask >> DLT_alloc & 1) {
-		drain->decode.alloc = alloc_new(cfg->alloc_min_bytes, cfg->access_site);
-		r = drain->decode.alloc ? 0 : -ENOMEM;
-	}
+	if (!r)
+		r = decode_stages(&drain->decode, drain_stages, mask);
 	if (!r && !fstat(dirfd, &st))
 		drain->decode.own_dev = major(st.st_dev) << 20 | minor(st.st_dev);
 	if (!r && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, drain->marks) < 0)
 		r = -errno;
-	drain->lives.regions = &drain->decode.regions;
 	drain->lives.fd = r < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!r && workload_log)
 		r = logtail_open(&drain->log, dirfd, workload_log);
 	if (!r)
-		r = sinks_open(drain, files_of(drain, mask, workload_log), dirfd);
+		r = sinks_open(drain, mask | decode_unasked(cfg, workload_log), dirfd);
 	if (!r)
 		keep_space(drain, dirfd);
 	if (!r)
@@ -594,12 +544,8 @@ void drain_free(struct drain *drain)
 		return;
 	drain_stop(drain);
 	decode_free(&drain->decode);
-	printed_free(TAKE_PTR(drain->decode.printed));
-	access_free(TAKE_PTR(drain->decode.access));
-	alloc_free(TAKE_PTR(drain->decode.alloc));
 	rings_free(&drain->rings);
 	logtail_close(&drain->log);
-	memory_close(&drain->memory);
 	reserve_give_back(&drain->reserve);
 	util_close(&drain->marks[0]);
 	util_close(&drain->marks[1]);
@@ -615,7 +561,7 @@ void drain_free(struct drain *drain)
 void drain_pause(struct drain *d, bool pause)
 {
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (!vital[i].below_min_free)
+		if (!(probes[i]->flags & PROBE_NEVER_PAUSED))
 			__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
 		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);

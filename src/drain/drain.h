@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "drain/logtail.h"
-#include "drain/memory.h"
 #include "drain/rows/decode.h"
 #include "drain/rows/live.h"
 #include "kernel/ring.h"
@@ -35,7 +34,6 @@ struct drain {
 	unsigned int idle_rounds; /* in a row */
 	struct collectors *collectors;
 	struct logtail log;
-	struct memory memory;
 	int marks[2]; /* SOCK_SEQPACKET: the drain's end, and the end of the control plane, which receives marks */
 	struct lives lives;
 	struct tracer *tracer;
@@ -43,7 +41,6 @@ struct drain {
 	struct reserve reserve; /* for the last rows and the manifest */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
-	uint64_t rollup_minute; /* --rollup-only: the minute up to which sums have been written */
 	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */
 	pthread_t thread;
 	pid_t tid; /* relaxed */

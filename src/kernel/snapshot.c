@@ -143,7 +143,7 @@ static void note_held(const struct snapshot *s, uint32_t pid)
 
 	if (pid)
 		process_read(&p, (pid_t)pid);
-	unanswered_note(UNANSWERED_MAPPINGS, (pid_t)pid, p.comm);
+	unanswered_note(DLT_mmap, (pid_t)pid, p.comm);
 }
 
 /* Walks the mappings of PID, 0: of all processes. Returns 0 also where the process does not let us, or -errno. */

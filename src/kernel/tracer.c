@@ -90,10 +90,9 @@ static int probe_try(struct tracer *tracer, unsigned int probe, const struct dlt
 	struct probe_object *object = &tracer->objects[probe];
 	int r = probes[probe]->open(object, cfg, &tracer->kernel);
 
-	/* the buffer of pids must not be used by a preempting handler, nor that of an iterator */
 	if (!r)
 		r = tracer_share_maps(tracer, object->obj,
-				      probe == DLT_pids || probe == DLT_access ? 1U << TRACER_SCRATCH : 0);
+				      probes[probe]->flags & PROBE_OWN_SCRATCH ? 1U << TRACER_SCRATCH : 0);
 	if (!r)
 		r = object_load(object->skel, &tracer->kernel, NULL, NULL);
 	free(tracer->why[probe]);
@@ -198,11 +197,13 @@ static int objects_loaded(struct tracer *tracer, const struct load *load)
 			continue;
 		probe_fail(tracer, load->results[p], p, tracer->why[p],
 			   "the kernel refused its programs (run with -v for why)");
-		if (!(tracer->may_lack >> p & 1) || p == DLT_pids)
+		if (!(tracer->may_lack >> p & 1) || probes[p]->flags & PROBE_LIFE)
 			return load->results[p];
 		tracer_leave_out(tracer, p, tracer->error);
 	}
-	tracer->shared->writes_shown = tracer->loaded >> DLT_bio & 1 && !tracer->plain[DLT_bio];
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (probes[i]->flags & PROBE_SHOWS_WRITES && tracer->loaded >> i & 1 && !tracer->plain[i])
+			tracer->shared->writes_shown = true;
 	return 0;
 }
 
@@ -249,7 +250,7 @@ int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 
 	tracer->may_lack = options->may_lack;
 	tracer->probes = options->probes;
-	tracer->loaded = options->probes | PROBE_BIT(DLT_pids);
+	tracer->loaded = options->probes | probe_mask_of(PROBE_LIFE, 0);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (tracer->loaded >> i & 1 && probes[i]->needs)
 			tracer->loaded |= PROBE_BIT(probes[i]->needs);
@@ -266,8 +267,7 @@ int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 		.cgroups = options->cgroups || options->new_containers,
 		.new_containers = options->new_containers,
 		.owned = options->owned,
-		.printed = options->probes >> DLT_printed & 1,
-		.bio_map = options->probes >> DLT_bio_map & 1,
+		.probes = options->probes,
 		.owner = options->owner,
 		.n_disks = options->n_disks,
 		.access = options->access,
@@ -319,10 +319,22 @@ static int probe_attach(struct tracer *tracer, unsigned int probe)
 	return tracer_fail(tracer, r, what);
 }
 
+/* Those that have all of WITH and none of WITHOUT among their flags. */
+static int probes_attach(struct tracer *t, unsigned int with, unsigned int without)
+{
+	const probe_mask mask = t->loaded & probe_mask_of(with, without);
+	int r = 0;
+
+	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
+		if (mask >> i & 1)
+			r = probe_attach(t, i);
+	return r;
+}
+
 int tracer_follow(struct tracer *t)
 {
 	__atomic_store_n(&t->shared->quiet, true, __ATOMIC_SEQ_CST);
-	return probe_attach(t, DLT_pids);
+	return probes_attach(t, PROBE_LIFE, 0);
 }
 
 static bool has_sums(const struct tracer *t, unsigned int probe)
@@ -378,12 +390,11 @@ int tracer_emit_due(struct tracer *t)
 
 int tracer_attach(struct tracer *tracer)
 {
-	int r = __atomic_exchange_n(&tracer->shared->quiet, false, __ATOMIC_SEQ_CST) ? 0 :
-										       probe_attach(tracer, DLT_pids);
+	bool follows = __atomic_exchange_n(&tracer->shared->quiet, false, __ATOMIC_SEQ_CST);
+	int r = follows ? 0 : probes_attach(tracer, PROBE_LIFE, 0);
 
-	for (unsigned int i = 1; !r && i < DLT_PROBES; i++)
-		if (i != DLT_pids && tracer->loaded >> i & 1)
-			r = probe_attach(tracer, i);
+	if (!r)
+		r = probes_attach(tracer, 0, PROBE_LIFE);
 	if (!r)
 		r = uring_attach(tracer->uring, tracer);
 	if (!r)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "dlt/bio.h"
 #include "kernel/tracer_impl.h"
+#include "trace/probe.h"
 #include "trace/probe_mask.h"
 
 struct tracer_options {
@@ -113,7 +113,7 @@ void tracer_requests(struct tracer *tracer, uint64_t now_ns, unsigned int max,
 /* Whether the trace may show REC: see tracer_options.owned. */
 static inline bool tracer_may_show(const struct tracer *t, const struct dlt_hdr *rec)
 {
-	return !t->cfg.owned || rec->probe != DLT_bio || rec->tgid || ((const struct dlt_bio *)rec)->writers > 0;
+	return !t->cfg.owned || !probes[rec->probe]->is_owned || probes[rec->probe]->is_owned(rec);
 }
 
 #endif

@@ -57,6 +57,8 @@ static const struct map_kind {
 	const char *name;
 	enum bpf_map_type type;
 	uint32_t key, value, entries, flags;
+	unsigned int of; /* probe: where it is not traced, there are BUT elements, as other programs name the map */
+	uint32_t but; /* 0: there is no map */
 } map_kinds[TRACER_MAPS] = {
 	[TRACER_RINGS] = { "dlt_rings" }, /* rings_begin() */
 	/* tracer_maps_create() fills in the ENTRIES that are missing here */
@@ -68,15 +70,16 @@ static const struct map_kind {
 	[TRACER_SCRATCH] = { "dlt_scratch", BPF_MAP_TYPE_PERCPU_ARRAY, 4, SCRATCH_BYTES, 1 },
 	[TRACER_SEEN] = { "dlt_seen", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_file_id), SEEN_SLOTS },
 	[TRACER_CGROUPS] = { "dlt_cgroups", BPF_MAP_TYPE_HASH, sizeof(struct dlt_cgroup_key), 1, CGROUPS_MAX },
-	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX },
+	[TRACER_AIOS] = { "dlt_aios", BPF_MAP_TYPE_HASH, sizeof(struct dlt_aio_key), sizeof(struct dlt_aio), AIOS_MAX,
+			  .of = DLT_vfs_rw },
 	[TRACER_CACHE_CELLS] = { "dlt_cache_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id),
-				 sizeof(struct dlt_cache_cell) },
+				 sizeof(struct dlt_cache_cell), DLT_CACHE_CELLS, .of = DLT_cache, .but = 1 },
 	/* mapped for their alignment alone: the kernel begins such arrays at a page, others in the middle of a cache
 	   line */
 	[TRACER_CACHE_CHUNKS] = { "dlt_cache_chunks", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_chunks), 0,
-				  BPF_F_MMAPABLE },
+				  BPF_F_MMAPABLE, .of = DLT_cache, .but = 1 },
 	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read), 0,
-				 BPF_F_MMAPABLE },
+				 BPF_F_MMAPABLE, .of = DLT_cache, .but = 1 },
 };
 
 static int map_create(struct tracer *tracer, enum tracer_map m, uint64_t entries)
@@ -170,10 +173,17 @@ static uint32_t cache_chunks(void)
 	return n / DLT_CACHE_WAYS;
 }
 
+/* Returns the elements of map M, which has N if its kind does not have a number. */
+static uint32_t map_entries(const struct tracer *t, enum tracer_map m, uint32_t n)
+{
+	const struct map_kind *kind = &map_kinds[m];
+
+	return kind->of && !(t->loaded >> kind->of & 1) ? kind->but : kind->entries ?: n;
+}
+
 int tracer_maps_create(struct tracer *tracer)
 {
 	char line[32] = "32768";
-	bool cache = tracer->loaded >> DLT_cache & 1;
 	uint64_t pid_max, slots;
 	int r;
 
@@ -183,21 +193,21 @@ int tracer_maps_create(struct tracer *tracer)
 	tracer->cfg.slot_mask = (uint32_t)slots - 1;
 	tracer->cfg.max_tgid = (uint32_t)pid_max;
 	tracer->cfg.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-	tracer->cfg.cache_mask = cache ? cache_chunks() - 1 : 0;
+	tracer->cfg.cache_mask = map_entries(tracer, TRACER_CACHE_CHUNKS, cache_chunks()) - 1;
 
 	const uint64_t entries[TRACER_MAPS] = {
 		[TRACER_STATS] = (uint64_t)tracer->n_cpus * (uint64_t)DLT_STATS_STRIDE,
 		[TRACER_TARGETS] = pid_max / 8 + 1,
 		[TRACER_CALLS] = slots,
-		/* of one element each where the cache is not traced: programs of other probes name them */
-		[TRACER_CACHE_CELLS] = cache ? DLT_CACHE_CELLS : 1,
-		[TRACER_CACHE_CHUNKS] = tracer->cfg.cache_mask + 1,
-		[TRACER_CACHE_READS] = cache ? MIN(slots, DLT_CACHE_READS_MAX) : 1,
+		[TRACER_CACHE_CHUNKS] = cache_chunks(),
+		[TRACER_CACHE_READS] = MIN(slots, DLT_CACHE_READS_MAX),
 	};
 	r = rings_begin(tracer);
-	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++)
-		if (m != TRACER_AIOS || tracer->loaded >> DLT_vfs_rw & 1) /* the largest, and used by nothing else */
-			r = map_create(tracer, m, map_kinds[m].entries ?: entries[m]);
+	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++) {
+		uint32_t n = map_entries(tracer, m, (uint32_t)entries[m]);
+
+		r = n ? map_create(tracer, m, n) : 0;
+	}
 	tracer->stats = tracer->mapped[TRACER_STATS].mem;
 	tracer->shared = tracer->mapped[TRACER_SHARED].mem;
 	tracer->targets = tracer->mapped[TRACER_TARGETS].mem;

@@ -61,7 +61,8 @@ int tracer_cgroup_add(struct tracer *t, const struct dlt_cgroup_key *key)
 
 int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path, uint8_t nr)
 {
-	int fd = bpf_object__find_map_fd_by_name(t->objects[DLT_pids].obj, "dlt_cgroup_paths");
+	unsigned int life = (unsigned int)__builtin_ctzll(probe_mask_of(PROBE_LIFE, 0));
+	int fd = bpf_object__find_map_fd_by_name(t->objects[life].obj, "dlt_cgroup_paths");
 
 	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &nr, BPF_ANY) < 0 ? -errno : 0;
 }

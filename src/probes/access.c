@@ -276,7 +276,7 @@ const struct probe access_probe = {
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_access),
 	.seg_at = sizeof(struct access_row), /* which the table describes; there are no strings */
-	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_OWN_SCRATCH,
 	.open = access_open,
 	.decode = decode,
 	.emit = access_emit,

@@ -301,13 +301,20 @@ static void in_flight(struct probe_object *object, void (*emit)(void *ctx, const
 			emit(ctx, &rec.hdr);
 }
 
+/* A request that no process of the owner's queued, but whose pages one of them has written, is the owner's. */
+static bool is_owned(const struct dlt_hdr *rec)
+{
+	return rec->tgid || ((const struct dlt_bio *)rec)->writers > 0;
+}
+
 const struct probe bio_probe = {
 	.name = "bio",
 	.help = "disk requests of the whole machine, with the processes that queued them",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_bio),
-	.flags = PROBE_SELECTABLE,
+	.flags = PROBE_SELECTABLE | PROBE_SHOWS_WRITES,
 	.open = bio_open,
+	.is_owned = is_owned,
 	.in_flight = in_flight,
 	/*
 	 * its request stays in in_flight (io_put()); the program runs for all disks, so mostly it is

@@ -21,8 +21,7 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 {
 	const struct dlt_printed *rec = (const void *)hdr;
 
-	if (d->printed)
-		printed_take(d->printed, d, rec, hdr->size - (uint32_t)sizeof(*rec));
+	printed_take(d, rec, hdr->size - (uint32_t)sizeof(*rec));
 }
 
 const struct probe printed_probe = {

@@ -235,7 +235,7 @@ static void end_hooks(struct session *session)
 	if (!session->cfg->all)
 		left_running_find(&session->left, &session->tracer);
 	r = tracer_emit(&session->tracer, PROBE_EMIT_STOP);
-	functions_count(session->functions, &session->functions_counts);
+	functions_count(session->functions, &session->status.counts.functions);
 	functions_end(TAKE_PTR(session->functions));
 	tracer_detach(&session->tracer); /* takes some time */
 	if (r < 0 || tracer_emit(&session->tracer, PROBE_EMIT_END) < 0)

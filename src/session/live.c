@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "drain/rows/live.h"
+#include "drain/rows/regions.h"
 #include "session/state.h"
 #include "trace/probe.h"
 
@@ -230,7 +231,7 @@ void session_live_end(struct session *session)
 	if (session->live_fd_added) {
 		look(session);
 		lives_turn(&session->drain.lives, clock_now_ns(CLOCK_MONOTONIC), true, session->drain.decode.ctx.files,
-			   NULL);
+			   regions_live(&session->drain.decode), NULL);
 		look(session);
 	}
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {

@@ -18,6 +18,8 @@
 #include "base/util.h"
 #include "collectors/kinds.h"
 #include "dlt/dlt.h"
+#include "drain/rows/stage.h"
+#include "drain/stages.h"
 #include "host/git.h"
 #include "host/machine.h"
 #include "host/rights/privileges.h"
@@ -283,19 +285,6 @@ static void put_workload_log(struct json *json, const struct session *session)
 	json_end(json);
 }
 
-/* Whether the trace has probe I's file. */
-static bool has_file(const struct session *s, unsigned int i)
-{
-	if (s->cfg->dry)
-		return false;
-	if (i == DLT_files)
-		return !s->cfg->rollup_only;
-	if (i == DLT_rollup)
-		return s->cfg->rollup_only || s->cfg->keep_bytes;
-	return s->cfg->probes >> i & 1 || i == DLT_pids || i == DLT_marks ||
-	       (i == DLT_workload && s->workload_log_fd >= 0);
-}
-
 /* Puts the losses by cause, without causes of 0. */
 static void put_lost_by(struct json *json, const uint64_t by[LOSSES])
 {
@@ -433,85 +422,12 @@ static void put_uring(struct json *j, const struct session *s)
 	json_end(j);
 }
 
-/* VERSION: as PY_VERSION_HEX, 0: none. */
-static void put_version(struct json *j, const char *name, uint64_t version)
+/* Puts what the stages of the drain have counted besides. */
+static void put_stages(struct json *json, const struct session *session)
 {
-	autofree char *text = util_fmt("%u.%u.%u", (unsigned int)(version >> 24 & 0xff),
-				       (unsigned int)(version >> 16 & 0xff), (unsigned int)(version >> 8 & 0xff));
-
-	json_str(j, name, version ? text : NULL);
-}
-
-static void put_samples(struct json *json, const struct config *cfg, const struct access_counts *counts)
-{
-	json_u64(json, "hz", cfg->access_hz);
-	json_array(json, "events");
-	for (unsigned int i = 0; i < PMU_EVENTS && counts->sampled[i]; i++)
-		json_str(json, NULL, counts->sampled[i]);
-	json_end(json);
-	json_u64(json, "throttled", counts->losses.throttled);
-	json_u64(json, "lost_samples", counts->losses.lost_samples);
-	json_u64(json, "lost_records", counts->losses.lost_records);
-	json_u64(json, "addressless_samples", counts->addressless);
-}
-
-/* Puts how accesses were seen, and what access.out does not show of that. */
-static void put_access(struct json *json, const struct session *session)
-{
-	const struct access_counts *counts = &session->status.counts.access;
-
-	if (!(session->cfg->probes >> DLT_access & 1))
-		return;
-	json_object(json, "access");
-	json_str(json, "source",
-		 config_access[session->cfg->access != ACCESS_AUTO ? session->cfg->access :
-			       counts->pages                       ? ACCESS_PAGES :
-								     ACCESS_FAULTS]);
-	json_u64(json, "interval_ns", session->cfg->access_interval_ns);
-	json_u64(json, "block_bytes", session->cfg->access_block_bytes);
-	if (counts->pages) {
-		json_u64(json, "budget_percent", session->cfg->access_budget);
-		json_bool(json, "flushes", counts->flushes);
-		json_u64(json, "looks", counts->looks);
-		json_u64(json, "cpu_us", counts->cpu_ns / 1000);
-		json_u64(json, "longest_look_us", counts->longest_ns / 1000);
-		json_u64(json, "refused_processes", counts->refused);
-	}
-	if (session->cfg->access == ACCESS_PMU)
-		put_samples(json, session->cfg, counts);
-	if (session->cfg->access == ACCESS_WATCH && *session->cfg->access_site)
-		json_u64(json, "unwatched_blocks", counts->unwatched);
-	json_end(json);
-}
-
-/* Puts what alloc.out does not show, where there is one. */
-static void put_alloc(struct json *json, const struct session *session)
-{
-	const struct alloc_counts *counts = &session->status.counts.alloc;
-
-	if (!(session->cfg->probes >> DLT_alloc & 1))
-		return;
-	json_object(json, "alloc");
-	json_u64(json, "min_bytes", session->cfg->alloc_min_bytes);
-	json_str(json, "sites", config_alloc_sites[session->cfg->alloc_sites]);
-	json_u64(json, "small_calls", counts->small_calls);
-	json_u64(json, "small_bytes", counts->small_bytes);
-	json_u64(json, "threads", counts->threads);
-	json_u64(json, "unread_threads", counts->unread);
-	json_u64(json, "uncovered_processes", counts->uncovered);
-	json_u64(json, "unkept_blocks", counts->unkept);
-	json_u64(json, "refused_pages", counts->refused);
-	json_u64(json, "skipped", counts->skipped);
-	json_u64(json, "siteless", counts->siteless);
-	json_u64(json, "python_programs", counts->python);
-	json_u64(json, "unread_python_programs", counts->unread_python);
-	put_version(json, "unread_python", counts->unread_version);
-	json_u64(json, "probed_processes", session->functions_counts.processes);
-	json_u64(json, "refused_functions", session->functions_counts.refused);
-	json_u64(json, "failed_probes", session->functions_counts.failed);
-	json_u64(json, "live_blocks", counts->live_blocks);
-	json_u64(json, "live_bytes", counts->live_bytes);
-	json_end(json);
+	for (const struct drain_stage *const *stage = drain_stages; *stage; stage++)
+		if ((*stage)->manifest && session->cfg->probes >> (*stage)->probe & 1)
+			(*stage)->manifest(json, session->cfg, &session->status.counts);
 }
 
 static void put_rings(struct json *j, const struct tracer *t)
@@ -604,8 +520,8 @@ static void put_manifest(struct json *json, struct session *session, bool comple
 	put_job(json, session);
 	put_workload_log(json, session);
 	json_array(json, "probes");
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (has_file(session, i))
+	for (unsigned int i = 1; !session->cfg->dry && i < DLT_PROBES; i++)
+		if ((session->cfg->probes | decode_unasked(session->cfg, session->workload_log_fd >= 0)) >> i & 1)
 			put_probe(json, session, i);
 	json_end(json);
 	json_array(json, "collectors");
@@ -613,8 +529,7 @@ static void put_manifest(struct json *json, struct session *session, bool comple
 		put_collector(json, session, &session->collectors.c[i]);
 	json_end(json);
 	put_uring(json, session);
-	put_access(json, session);
-	put_alloc(json, session);
+	put_stages(json, session);
 	put_storage(json, session);
 	/* the kernel skipped these runs of hooks, in any process: calls may be missing */
 	json_u64(json, "skipped_runs", session->status.counts.skipped);

@@ -201,7 +201,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		watch_space(session);
 		warn_refused(session);
 		status_update(&session->status, &session->tracer, &session->drain);
-		functions_count(session->functions, &session->functions_counts);
+		functions_count(session->functions, &session->status.counts.functions);
 		status_rates_tick(&session->status);
 		status_warn(&session->status, &session->drain, session->dir.path,
 			    folder_watch_hangs(&session->folder_watch));

@@ -77,7 +77,6 @@ struct session {
 	struct targets targets;
 	struct tracer tracer;
 	struct functions *functions; /* probes on functions of --pid; NULL: none */
-	struct functions_counts functions_counts; /* as last seen */
 	struct collectors collectors;
 	struct drain drain;
 	struct archiver archiver; /* all zero unless SPLIT */

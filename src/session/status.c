@@ -13,9 +13,8 @@
 #include "base/util.h"
 #include "drain/archiver.h"
 #include "drain/drain.h"
-#include "drain/memory/access.h"
-#include "drain/memory/access_pages.h"
-#include "drain/memory/alloc.h"
+#include "drain/rows/stage.h"
+#include "drain/stages.h"
 #include "host/stall/unanswered.h"
 #include "job/relay.h"
 #include "kernel/tracer.h"
@@ -25,16 +24,10 @@
 #define REPORT_AGAIN_NS (10 * NSEC_PER_SEC)
 #define STALLED_NS (3 * NSEC_PER_SEC)
 
-/* Files that are there whatever probes are on; some need an option. */
-#define ALWAYS                                                                                       \
-	(PROBE_BIT(DLT_files) | PROBE_BIT(DLT_marks) | PROBE_BIT(DLT_pids) | PROBE_BIT(DLT_rollup) | \
-	 PROBE_BIT(DLT_workload))
-
 /* Returns the sink of PROBE's file. With --keep, rollup.out is the archiver's, not the drain's. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
-	return probe == DLT_rollup && d->archiver && d->archiver->o.keep_bytes ? &d->archiver->rollup :
-										 &d->decode.sinks[probe];
+	return (d->archiver ? archiver_own(d->archiver, probe) : NULL) ?: &d->decode.sinks[probe];
 }
 
 static void update_kept(struct probe_counts *p, const struct drain *d, const struct sink *sink)
@@ -59,20 +52,6 @@ static void update_lost(struct probe_counts *counts, const struct dlt_stats *st,
 	counts->lost = 0;
 	for (enum loss why = 0; why < LOSSES; why++)
 		counts->lost += counts->lost_by[why];
-}
-
-static void source_count(const struct tracer *tracer, struct access_counts *ret)
-{
-	const struct access_source *source = tracer->objects[DLT_access].state;
-
-	if (!source)
-		return;
-	if (source->pages)
-		access_pages_count(source->pages, ret);
-	for (unsigned int i = 0; i < source->n_events; i++)
-		ret->sampled[i] = source->event[i].name;
-	ret->losses = source->losses;
-	ret->addressless = source->addressless ? __atomic_load_n(source->addressless, __ATOMIC_RELAXED) : 0;
 }
 
 void status_update(struct status *status, const struct tracer *tracer, const struct drain *drain)
@@ -105,9 +84,10 @@ void status_update(struct status *status, const struct tracer *tracer, const str
 		counts->unread = stats[i].unread + util_counted(&drain->decode.counts[i].unread);
 		counts->lines = util_counted(&drain->decode.counts[i].lines);
 		counts->summed = util_counted(&drain->decode.counts[i].summed);
+		counts->unanswered = unanswered_count(i);
 		counts->nvtx = util_counted(&drain->decode.counts[i].nvtx);
 		update_kept(counts, drain, sink);
-		if (!((tracer->probes | ALWAYS) >> i & 1))
+		if (!(tracer->probes >> i & 1) && probes[i]->when == WHEN_CHOSEN)
 			continue;
 		status->rows += counts->rows;
 		status->bytes += counts->bytes;
@@ -118,11 +98,9 @@ void status_update(struct status *status, const struct tracer *tracer, const str
 		status->summed += counts->summed;
 		status->unsure += counts->unsure;
 	}
-	status->counts.probes[DLT_pids].unanswered = unanswered_count(UNANSWERED_FACTS);
-	status->counts.probes[DLT_mmap].unanswered = unanswered_count(UNANSWERED_MAPPINGS);
-	source_count(tracer, &status->counts.access);
-	access_count(drain->decode.access, &status->counts.access);
-	alloc_count(drain->decode.alloc, &status->counts.alloc);
+	for (const struct drain_stage *const *stage = drain_stages; *stage; stage++)
+		if ((*stage)->count)
+			(*stage)->count(&drain->decode, tracer, &status->counts);
 	status->log_unsure = util_counted(&drain->log.unsure_bytes);
 	status->lost +=
 		status->counts.skipped; /* of any process, some perhaps of the job: too many rather than too few */
@@ -141,7 +119,7 @@ static void add_lost(struct status *s, unsigned int probe, enum loss why, uint64
 
 struct in_flight {
 	const struct tracer *tracer;
-	uint64_t n[DLT_PROBES], foreign;
+	uint64_t n[DLT_PROBES], foreign[DLT_PROBES];
 };
 
 static void count_in_flight(void *ctx, const struct dlt_call *call)
@@ -156,10 +134,12 @@ static void count_in_flight_rec(void *ctx, const struct dlt_hdr *rec)
 {
 	struct in_flight *f = ctx;
 
-	if (rec->probe < DLT_PROBES && tracer_may_show(f->tracer, rec))
+	if (rec->probe >= DLT_PROBES)
+		return;
+	if (tracer_may_show(f->tracer, rec))
 		f->n[rec->probe]++;
 	else
-		f->foreign++;
+		f->foreign[rec->probe]++;
 }
 
 void status_account(struct status *status, struct tracer *tracer)
@@ -172,14 +152,13 @@ void status_account(struct status *status, struct tracer *tracer)
 	tracer_skipped(tracer, skipped);
 	tracer_running(tracer, count_in_flight, &in_flight);
 	tracer_requests(tracer, 0, UINT_MAX, count_in_flight, count_in_flight_rec, &in_flight);
-	stats[DLT_bio].foreign += in_flight.foreign;
-	status->counts.probes[DLT_bio].foreign = stats[DLT_bio].foreign;
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		uint64_t known = stats[i].emitted + stats[i].foreign + stats[i].lost + in_flight.n[i];
+		uint64_t foreign = stats[i].foreign + in_flight.foreign[i];
+		uint64_t known = stats[i].emitted + foreign + stats[i].lost + in_flight.n[i];
 
+		status->counts.probes[i].foreign = foreign;
 		status->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		status->counts.probes[i].calls =
-			known - stats[i].foreign + status->counts.probes[i].unmatched + skipped[i];
+		status->counts.probes[i].calls = known - foreign + status->counts.probes[i].unmatched + skipped[i];
 		add_lost(status, i, LOSS_UNMATCHED, status->counts.probes[i].unmatched);
 	}
 }

@@ -43,6 +43,16 @@ probe_mask probe_mask_of(unsigned int with, unsigned int without)
 	return mask;
 }
 
+probe_mask probe_mask_when(const bool when[WHENS])
+{
+	probe_mask mask = 0;
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (when[probes[i]->when])
+			mask |= PROBE_BIT(i);
+	return mask;
+}
+
 int probe_parse_list(const char *list, probe_mask *mask_ret, probe_mask *named_ret, char bad_ret[64])
 {
 	probe_mask mask = PROBES_DEFAULT, named = 0;

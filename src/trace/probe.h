@@ -67,6 +67,21 @@ enum probe_flags {
 	PROBE_MAY_LACK = 64, /* on by default, where the kernel does not refuse it */
 	PROBE_REFERENCE = 32, /* the rows of other files need it: --keep drops it last */
 	PROBE_WHOLE = 512, /* rows of other files refer to rows of any time: a part of a trace has all of them */
+	PROBE_NEVER_PAUSED = 1024, /* its rows are written below --min-free, too */
+	PROBE_LIFE =
+		2048, /* of processes: the target follows its forks by it, so it is always loaded, and hooked first */
+	PROBE_OWN_SCRATCH = 4096, /* its programs preempt others, so they do not share the buffer of records */
+	PROBE_SHOWS_WRITES = 8192, /* its programs note which process wrote a page: see dlt_shared.writes_shown */
+};
+
+/* The files of which no option names the probe: when a trace has them. */
+enum probe_when {
+	WHEN_CHOSEN, /* an option names it */
+	WHEN_ALWAYS,
+	WHEN_ROWS, /* unless only sums are written */
+	WHEN_SUMS, /* of rows that are not written, or dropped */
+	WHEN_LOG, /* the workload's output is kept */
+	WHENS,
 };
 
 /* When to send the sums of a probe that adds up in the kernel. */
@@ -89,6 +104,12 @@ struct probe {
 	size_t seg_at; /* offset of the strings in what the table describes; 0: at rec_size */
 	unsigned int needs; /* a probe whose object must also be loaded, 0: none */
 	unsigned int flags;
+	enum probe_when when;
+	/*
+	 * Disk space that its file has allocated ahead, bytes: on a full disk, too, each FID of the other files must be
+	 * found in files.out and each process in pids.out, and sums are all that is left of many rows. 0: none.
+	 */
+	unsigned int ahead_bytes;
 	/*
 	 * Open the skeleton with CFG in its constants and, where hooks differ between kernels (BTF),
 	 * choose programs (bpf_program__set_autoload). 0 or -errno, with O->why if it knows that. NULL: no BPF object.
@@ -96,9 +117,6 @@ struct probe {
 	int (*open)(struct probe_object *o, const struct dlt_config *cfg, const struct kernel_btf *kernel);
 	/* Turn one record into rows, where the table does not suffice for that. */
 	void (*decode)(struct decode *d, const struct dlt_hdr *rec);
-	/* Write the rows of records that had to wait, as far as is possible by now; at the END all of them. NULL: none
-	 * waits. */
-	void (*turn)(struct decode *d, bool end);
 	/*
 	 * Make the record of a call that was still running at the end: fill what follows the header in REC
 	 * (zeroed, IN_FLIGHT_REC_MAX bytes); running_str() appends strings.
@@ -121,6 +139,10 @@ struct probe {
 	 * NULL: it has no such form.
 	 */
 	const char *plain;
+	/* Whether a trace of a user without rights may show REC; NULL: every record, as all are of the user's
+	 * processes.
+	 */
+	bool (*is_owned)(const struct dlt_hdr *rec);
 	/* Send records of the sums through the rings. 0 or -errno. */
 	int (*emit)(struct probe_object *o, enum probe_emit when);
 	/* Likewise send what cannot wait for the end of the interval, if there is any: called some times a second.
@@ -155,6 +177,8 @@ unsigned int probe_find(const char *name);
 int probe_parse_list(const char *list, probe_mask *mask_ret, probe_mask *named_ret, char bad_ret[64]);
 /* Returns the probes that have all of WITH and none of WITHOUT among their flags. */
 probe_mask probe_mask_of(unsigned int with, unsigned int without);
+/* Returns the probes of the kinds of files that are true in WHEN. */
+probe_mask probe_mask_when(const bool when[WHENS]);
 #define PROBES_DEFAULT probe_mask_of(PROBE_SELECTABLE, PROBE_ON_DEMAND)
 
 /* The call of REC may have ended unseen: turn its "?" into "-". */

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "drain/rows/decode.h"
+#include "drain/rows/process_rows.h"
+#include "drain/rows/stage.h"
+#include "drain/stages.h"
 #include "trace/files.h"
 #include "trace/probe.h"
 #include "trace/record.h"
@@ -122,6 +125,7 @@ static inline int decoder_make(void **state)
 	memset(&record, 0, sizeof(record));
 	if (tree_make(state) < 0 || decode_init(&decode, &config) < 0)
 		return -1;
+	decode.stages = drain_stages;
 	clock_map_init(&decode.clock, &start);
 	dir = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
@@ -142,7 +146,7 @@ static inline char *rows_of(unsigned int probe)
 	autofree char *path = tree_path(probes[probe]->name);
 	char *text;
 
-	decode_turn(&decode, true);
+	process_rows_stage.end(&decode, 0);
 	assert_int_equal(sink_flush(&decode.sinks[probe]), 0);
 	assert_int_equal(util_read_file(path, 1 << 24, &text, NULL), 0);
 	return text;

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "drain/memory/access.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "drain/memory/access_blocks.h"
+#include "drain/memory/access_counts.h"
+#include "drain/memory/access_pages.h"
 #include "drain/memory/access_runs.h"
 #include "drain/memory/alloc_blocks.h"
-#include "drain/rows/counts.h"
 #include "drain/rows/decode.h"
+#include "drain/rows/stage.h"
+#include "kernel/tracer.h"
 #include "trace/config.h"
 
 #define FAULTS_MAX 65536 /* more of them end an interval early */
@@ -38,32 +43,9 @@ struct access {
 	struct fault faults[FAULTS_MAX]; /* in the order of time */
 };
 
-/* Of single accesses: page tables have none, as with auto, but for faults instead. */
-static const enum dlt_access_source sources[ACCESS_N] = {
-	[ACCESS_AUTO] = DLT_ACCESS_FAULTS,
-	[ACCESS_FAULTS] = DLT_ACCESS_FAULTS,
-	[ACCESS_PMU] = DLT_ACCESS_PMU,
-	[ACCESS_WATCH] = DLT_ACCESS_WATCH,
-};
-
-struct access *access_new(const struct config *cfg)
+static struct access *access_of(const struct decode *d)
 {
-	struct access *access = calloc(1, sizeof(*access));
-
-	if (!access)
-		return NULL;
-	access->interval_ns = cfg->access_interval_ns;
-	access->source = sources[cfg->access];
-	access->watch = cfg->access_watch;
-	access->of_blocks = access->source == DLT_ACCESS_WATCH && *cfg->access_site;
-	access->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	access->block_bytes = MAX(cfg->access_block_bytes, access->page_bytes);
-	return access;
-}
-
-void access_free(struct access *a)
-{
-	free(a);
+	return d->state[DLT_access];
 }
 
 static void emit(void *ctx, struct access_row *row)
@@ -274,14 +256,17 @@ static void put_until(struct access *access, struct decode *decode, uint64_t unt
 	}
 }
 
-void access_block_begins(struct access *a, uint32_t tgid, const struct alloc_block *block)
+void access_block_begins(struct decode *d, uint32_t tgid, const struct alloc_block *block)
 {
+	struct access *a = access_of(d);
+
 	if (a && a->of_blocks && !access_blocks_put(&a->blocks, tgid, block))
 		util_count(&a->unwatched, 1);
 }
 
-void access_block_ends(struct access *a, uint32_t tgid, uint64_t addr, uint64_t end_ns)
+void access_block_ends(struct decode *d, uint32_t tgid, uint64_t addr, uint64_t end_ns)
 {
+	struct access *a = access_of(d);
 	struct access_block b;
 
 	if (a && a->of_blocks && access_blocks_take(&a->blocks, tgid, addr, &b))
@@ -290,7 +275,7 @@ void access_block_ends(struct access *a, uint32_t tgid, uint64_t addr, uint64_t 
 
 void access_blocks_known(struct decode *decode, uint64_t until_ns)
 {
-	struct access *a = decode->access;
+	struct access *a = access_of(decode);
 
 	if (!a || !a->of_blocks)
 		return;
@@ -300,16 +285,6 @@ void access_blocks_known(struct decode *decode, uint64_t until_ns)
 	put_until(a, decode, until_ns);
 	if (a->breakpoints)
 		util_count(&a->unwatched, access_blocks_move(&a->blocks, a->breakpoints));
-}
-
-void access_watch_by(struct access *a, struct access_source *source)
-{
-	a->breakpoints = source;
-}
-
-void access_count(const struct access *a, struct access_counts *ret)
-{
-	ret->unwatched = a ? util_counted(&a->unwatched) : 0;
 }
 
 /* --- records ------------------------------------------------------------------------------------------------ */
@@ -356,7 +331,7 @@ static void put_fault(struct access *a, const struct dlt_access *rec)
 
 void access_take(struct decode *decode, const struct dlt_access *rec)
 {
-	struct access *access = decode->access;
+	struct access *access = access_of(decode);
 
 	if (rec->hdr.func == DLT_ACCESS_RUN && rec->hdr.size >= sizeof(struct dlt_access_run))
 		take_run(decode, (const struct dlt_access_run *)rec);
@@ -373,16 +348,84 @@ void access_take(struct decode *decode, const struct dlt_access *rec)
 		flush(access, decode, rec->hdr.ts_ns);
 }
 
-void access_turn(struct decode *d, uint64_t read_ns)
+/* The access probe's and our own. */
+static void count(const struct decode *d, const struct tracer *tracer, struct counts *counts)
 {
-	if (d->access && !d->access->of_blocks && d->access->n && read_ns > d->access->begin_ns)
-		advance(d->access, d, read_ns);
+	const struct access_source *source = tracer->objects[DLT_access].state;
+	const struct access *a = access_of(d);
+	struct access_counts *ret = counts_of(counts, DLT_access);
+
+	ret->unwatched = a ? util_counted(&a->unwatched) : 0;
+	if (!source)
+		return;
+	if (source->pages)
+		access_pages_count(source->pages, ret);
+	for (unsigned int i = 0; i < source->n_events; i++)
+		ret->sampled[i] = source->event[i].name;
+	ret->losses = source->losses;
+	ret->addressless = source->addressless ? __atomic_load_n(source->addressless, __ATOMIC_RELAXED) : 0;
 }
 
-void access_end(struct decode *d, uint64_t end_ns)
+/* --- the stage ---------------------------------------------------------------------------------------------- */
+
+/* The interval's rows, if it has ended. */
+static void tick(struct decode *d, uint64_t now_ns, uint64_t reached_ns)
 {
-	access_blocks_known(d, end_ns);
-	if (d->access && d->access->n)
-		flush(d->access, d,
-		      MAX(MIN(d->access->begin_ns + d->access->interval_ns, end_ns), d->access->begin_ns));
+	struct access *a = access_of(d);
+
+	if (!a->of_blocks && a->n && reached_ns > a->begin_ns)
+		advance(a, d, reached_ns);
 }
+
+static void end(struct decode *d, uint64_t end_ns)
+{
+	struct access *a = access_of(d);
+
+	access_blocks_known(d, end_ns);
+	if (a->n)
+		flush(a, d, MAX(MIN(a->begin_ns + a->interval_ns, end_ns), a->begin_ns));
+}
+
+/* Of single accesses: page tables have none, as with auto, but for faults instead. */
+static const enum dlt_access_source sources[ACCESS_N] = {
+	[ACCESS_AUTO] = DLT_ACCESS_FAULTS,
+	[ACCESS_FAULTS] = DLT_ACCESS_FAULTS,
+	[ACCESS_PMU] = DLT_ACCESS_PMU,
+	[ACCESS_WATCH] = DLT_ACCESS_WATCH,
+};
+
+static int access_open(struct decode *d)
+{
+	const struct config *cfg = d->cfg;
+	struct access *access = d->state[DLT_access] = calloc(1, sizeof(*access));
+
+	if (!access)
+		return -ENOMEM;
+	access->interval_ns = cfg->access_interval_ns;
+	access->source = sources[cfg->access];
+	access->watch = cfg->access_watch;
+	access->of_blocks = access->source == DLT_ACCESS_WATCH && *cfg->access_site;
+	access->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	access->block_bytes = MAX(cfg->access_block_bytes, access->page_bytes);
+	return 0;
+}
+
+static void begin(struct decode *d, struct tracer *tracer, uint64_t now_ns)
+{
+	struct access_source *source = tracer->objects[DLT_access].state;
+	int r = source && source->pages ? access_pages_begin(source->pages, d->cfg, tracer) : 0;
+
+	access_of(d)->breakpoints = source;
+	if (r < 0)
+		log_err_r(r, "access.out stays empty");
+}
+
+const struct drain_stage access_stage = {
+	.probe = DLT_access,
+	.open = access_open,
+	.begin = begin,
+	.tick = tick,
+	.end = end,
+	.count = count,
+	.manifest = access_manifest,
+};

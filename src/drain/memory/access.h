@@ -10,33 +10,19 @@
 
 #include "dlt/access.h"
 
-struct access;
-struct access_counts;
-struct access_source;
 struct alloc_block;
-struct config;
 struct decode;
+struct drain_stage;
 
-/* NULL: no memory. */
-struct access *access_new(const struct config *cfg);
-void access_free(struct access *a);
-
-/* REC has come out of a ring; without DECODE's access it is dropped. */
+/* REC has come out of a ring; without a state it is dropped. */
 void access_take(struct decode *decode, const struct dlt_access *rec);
 
 /* A block that is to be watched, of process TGID, is in use; the block at ADDR has ended. In the order of time. */
-void access_block_begins(struct access *a, uint32_t tgid, const struct alloc_block *block);
-void access_block_ends(struct access *a, uint32_t tgid, uint64_t addr, uint64_t end_ns);
+void access_block_begins(struct decode *d, uint32_t tgid, const struct alloc_block *block);
+void access_block_ends(struct decode *d, uint32_t tgid, uint64_t addr, uint64_t end_ns);
 /* All blocks until UNTIL_NS, and all accesses, have come: rows of these. */
 void access_blocks_known(struct decode *decode, uint64_t until_ns);
-/* Any thread: what the manifest has of it. */
-void access_count(const struct access *a, struct access_counts *ret);
-/* What moves the breakpoints. */
-void access_watch_by(struct access *a, struct access_source *source);
-
-/* All records until READ_NS, of CLOCK_MONOTONIC, have come: rows of the interval, if it has ended. */
-void access_turn(struct decode *d, uint64_t read_ns);
-/* The trace ends at END_NS: rows of all that is left. */
-void access_end(struct decode *d, uint64_t end_ns);
+/* After alloc's, whose blocks it looks at. */
+extern const struct drain_stage access_stage;
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "drain/memory/access_areas.h"
 #include "drain/memory/access_runs.h"
-#include "drain/rows/counts.h"
+#include "drain/memory/access_counts.h"
 #include "host/numa.h"
 #include "host/stall/async_call.h"
 #include "kernel/access/page_tables.h"

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "drain/memory/alloc.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "dlt/pids.h"
 #include "drain/memory/access.h"
 #include "drain/memory/alloc_blocks.h"
 #include "drain/memory/alloc_code.h"
+#include "drain/memory/alloc_counts.h"
 #include "drain/memory/alloc_map.h"
 #include "drain/memory/alloc_processes.h"
 #include "drain/memory/alloc_sites.h"
 #include "drain/memory/alloc_threads.h"
 #include "drain/memory/ticks.h"
-#include "drain/rows/counts.h"
 #include "drain/rows/decode.h"
+#include "drain/rows/stage.h"
 
 /*
  * Events wait as long as another thread may have earlier ones in its page, or a record that has not been taken from a
@@ -86,6 +89,11 @@ static void block_live(struct alloc *a, const struct alloc_block *b, int sign)
 	__atomic_fetch_add(&a->live_bytes, sign > 0 ? b->size : -b->size, __ATOMIC_RELAXED);
 }
 
+static struct alloc *alloc_of(const struct decode *d)
+{
+	return d->state[DLT_alloc];
+}
+
 struct turn {
 	struct alloc *alloc;
 	struct decode *d;
@@ -96,7 +104,7 @@ static bool block_take(struct turn *u, struct alloc_process *p, uint64_t addr, u
 	if (!alloc_blocks_take(&p->blocks, addr, ret))
 		return false;
 	block_live(u->alloc, ret, -1);
-	access_block_ends(u->d->access, p->tgid, addr, end_ns);
+	access_block_ends(u->d, p->tgid, addr, end_ns);
 	return true;
 }
 
@@ -111,7 +119,7 @@ static void block_put(struct turn *turn, struct alloc_process *process, const st
 	else
 		util_count(&a->unkept, 1);
 	if (alloc_sites_watched(&a->sites, block->site))
-		access_block_begins(turn->d->access, process->tgid, block);
+		access_block_begins(turn->d, process->tgid, block);
 }
 
 /* What is known of a block's allocation when it goes. */
@@ -318,7 +326,7 @@ static void put_live(void *ctx, const struct alloc_block *block)
 	if (!live->gone)
 		return;
 	block_live(live->turn->alloc, block, -1);
-	access_block_ends(live->turn->d->access, live->hdr->tgid, block->addr, live->hdr->ts_ns);
+	access_block_ends(live->turn->d, live->hdr->tgid, block->addr, live->hdr->ts_ns);
 }
 
 static void put_change(struct turn *turn, const struct change *change)
@@ -360,19 +368,16 @@ static void change_add(struct alloc *alloc, const struct change *change)
 		alloc->changes[alloc->n_changes++] = *change;
 }
 
-void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent)
+static void life(struct decode *d, const struct dlt_pids *rec)
 {
-	change_add(a, &(struct change){ *hdr, CHANGE_FORK, parent });
-}
+	struct alloc *a = alloc_of(d);
 
-void alloc_executed(struct alloc *a, const struct dlt_hdr *hdr)
-{
-	change_add(a, &(struct change){ *hdr, CHANGE_EXEC, 0 });
-}
-
-void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr)
-{
-	change_add(a, &(struct change){ *hdr, CHANGE_EXIT, 0 });
+	if (rec->event == DLT_PIDS_FORK)
+		change_add(a, &(struct change){ rec->hdr, CHANGE_FORK, rec->ppid });
+	else if (rec->event == DLT_PIDS_EXEC)
+		change_add(a, &(struct change){ rec->hdr, CHANGE_EXEC, 0 });
+	else if (rec->event == DLT_PIDS_EXIT && rec->status != DLT_NONE)
+		change_add(a, &(struct change){ rec->hdr, CHANGE_EXIT, 0 });
 }
 
 /* --- turns ---------------------------------------------------------------------------------------------- */
@@ -380,7 +385,7 @@ void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr)
 /* Rows of all until NS; UINT64_MAX: of all there is. */
 static void put_until(struct decode *decode, uint64_t ns)
 {
-	struct alloc *alloc = decode->alloc;
+	struct alloc *alloc = alloc_of(decode);
 	struct turn u = { alloc, decode };
 	size_t done = 0;
 
@@ -398,14 +403,16 @@ static void put_until(struct decode *decode, uint64_t ns)
 /* Without memory for an event there is no row. */
 static void count_dropped(struct decode *d)
 {
-	util_count(&d->sinks[DLT_alloc].lost, d->alloc->threads.dropped);
-	d->alloc->threads.dropped = 0;
+	struct alloc *a = alloc_of(d);
+
+	util_count(&d->sinks[DLT_alloc].lost, a->threads.dropped);
+	a->threads.dropped = 0;
 }
 
 /* READ_NS: all records until then have been taken. */
 static void turn(struct decode *decode, uint64_t quiet_ns, uint64_t read_ns)
 {
-	struct alloc *alloc = decode->alloc;
+	struct alloc *alloc = alloc_of(decode);
 	uint64_t now_ns, until_ns;
 
 	ticks_measure(&alloc->ticks);
@@ -422,7 +429,7 @@ static void turn(struct decode *decode, uint64_t quiet_ns, uint64_t read_ns)
 /* Too many events wait. Not at each further page: a turn looks at all threads. */
 static void storm(struct decode *d, uint64_t reached_ns)
 {
-	struct alloc *a = d->alloc;
+	struct alloc *a = alloc_of(d);
 
 	if (reached_ns < a->storm_ns + STORM_NS && a->threads.waiting < 2 * WAITING_MAX)
 		return;
@@ -432,15 +439,9 @@ static void storm(struct decode *d, uint64_t reached_ns)
 		put_until(d, reached_ns);
 }
 
-void alloc_turn(struct decode *d, uint64_t read_ns)
-{
-	if (d->alloc)
-		turn(d, QUIET_NS, read_ns);
-}
-
 void alloc_take(struct decode *decode, const struct dlt_alloc *rec)
 {
-	struct alloc *alloc = decode->alloc;
+	struct alloc *alloc = alloc_of(decode);
 	uint64_t now_ticks;
 
 	if (!alloc)
@@ -463,14 +464,46 @@ void alloc_take(struct decode *decode, const struct dlt_alloc *rec)
 		storm(decode, rec->hdr.ts_ns);
 }
 
-void alloc_end(struct decode *decode)
+/* --- the stage ------------------------------------------------------------------------------------------ */
+
+static int alloc_open(struct decode *d)
 {
-	struct alloc *alloc = decode->alloc;
+	struct alloc *a = d->state[DLT_alloc] = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->min_bytes = d->cfg->alloc_min_bytes;
+	a->sites.watch = d->cfg->access_site;
+	ticks_measure(&a->ticks);
+	return 0;
+}
+
+static void alloc_free(void *state)
+{
+	struct alloc *a = state;
+
+	if (!a)
+		return;
+	alloc_processes_free(&a->processes);
+	alloc_threads_free(&a->threads);
+	alloc_sites_free(&a->sites);
+	alloc_code_free(&a->code);
+	free(a->changes);
+	free(a);
+}
+
+/* A turn of the drain is too short for a look at all threads. */
+static void tick(struct decode *d, uint64_t now_ns, uint64_t reached_ns)
+{
+	turn(d, QUIET_NS, reached_ns);
+}
+
+static void end(struct decode *decode, uint64_t end_ns)
+{
+	struct alloc *alloc = alloc_of(decode);
 	struct turn u = { alloc, decode };
 	uint64_t now_ns;
 
-	if (!alloc)
-		return;
 	ticks_measure(&alloc->ticks);
 	if (alloc->ticks.n < 2)
 		ticks_measure(&alloc->ticks);
@@ -488,35 +521,11 @@ void alloc_end(struct decode *decode)
 		}
 }
 
-/* --- life ----------------------------------------------------------------------------------------------- */
-
-struct alloc *alloc_new(uint64_t min_bytes, const char *watch)
+static void count(const struct decode *d, const struct tracer *t, struct counts *counts)
 {
-	struct alloc *a = calloc(1, sizeof(*a));
+	const struct alloc *alloc = alloc_of(d);
+	struct alloc_counts *ret = counts_of(counts, DLT_alloc);
 
-	if (!a)
-		return NULL;
-	a->min_bytes = min_bytes;
-	a->sites.watch = watch;
-	ticks_measure(&a->ticks);
-	return a;
-}
-
-void alloc_free(struct alloc *a)
-{
-	if (!a)
-		return;
-	alloc_processes_free(&a->processes);
-	alloc_threads_free(&a->threads);
-	alloc_sites_free(&a->sites);
-	alloc_code_free(&a->code);
-	free(a->changes);
-	free(a);
-}
-
-void alloc_count(const struct alloc *alloc, struct alloc_counts *ret)
-{
-	*ret = (struct alloc_counts){ 0 };
 	if (!alloc)
 		return;
 	*ret = (struct alloc_counts){
@@ -536,3 +545,14 @@ void alloc_count(const struct alloc *alloc, struct alloc_counts *ret)
 		.live_bytes = util_counted(&alloc->live_bytes),
 	};
 }
+
+const struct drain_stage alloc_stage = {
+	.probe = DLT_alloc,
+	.open = alloc_open,
+	.tick = tick,
+	.life = life,
+	.end = end,
+	.free = alloc_free,
+	.count = count,
+	.manifest = alloc_manifest,
+};

@@ -10,9 +10,8 @@
 
 #include "dlt/alloc.h"
 
-struct alloc;
-struct alloc_counts;
 struct decode;
+struct drain_stage;
 
 /* A row of alloc.out; DLT_NONE: "-". */
 struct alloc_row {
@@ -22,27 +21,9 @@ struct alloc_row {
 	int64_t addr, size, old_addr, old_size, life_ns, alloc_tid, site, old_site;
 };
 
-/*
- * MIN_BYTES: smaller blocks are only counted, where the library does not do that. WATCH: the blocks that this line or
- * function of Python allocates are watched ones; "": none. NULL: no memory.
- */
-struct alloc *alloc_new(uint64_t min_bytes, const char *watch);
-void alloc_free(struct alloc *a);
-
-/* REC has come out of a ring; without DECODE's alloc it is dropped. */
+/* REC has come out of a ring; without a state it is dropped. */
 void alloc_take(struct decode *decode, const struct dlt_alloc *rec);
 
-/* The process of HDR has been forked by PARENT, has executed another program, has ended. NULL: nothing. */
-void alloc_forked(struct alloc *a, const struct dlt_hdr *hdr, uint32_t parent);
-void alloc_executed(struct alloc *a, const struct dlt_hdr *hdr);
-void alloc_exited(struct alloc *a, const struct dlt_hdr *hdr);
-
-/* A second has passed; all records until READ_NS, of CLOCK_MONOTONIC, have come: rows of what is in order. */
-void alloc_turn(struct decode *d, uint64_t read_ns);
-/* The trace ends: rows of all that is left. */
-void alloc_end(struct decode *decode);
-
-/* Any thread: what the manifest has of it. */
-void alloc_count(const struct alloc *alloc, struct alloc_counts *ret);
+extern const struct drain_stage alloc_stage;
 
 #endif

@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 #include "dlt/dlt.h"
-#include "kernel/access/perf_losses.h"
-#include "kernel/access/pmu.h"
+#include "kernel/uprobe/functions.h"
 #include "trace/loss.h"
 
 struct probe_counts {
@@ -39,40 +38,21 @@ struct probe_counts {
 	uint64_t summed; /* never written as rows: --rollup-only */
 };
 
-/* What access.out does not show. */
-struct access_counts {
-	bool pages; /* it is by bits of page tables, else by events */
-	bool flushes; /* translations that CPUs have are flushed, so that no access is missed */
-	uint64_t looks; /* at all processes */
-	uint64_t cpu_ns, longest_ns; /* that these took: CPU time of all, and the longest one */
-	uint64_t refused; /* processes whose bits could not be cleared */
-	const char *sampled[PMU_EVENTS]; /* events of the PMU; NULL: there are no more. Of these: */
-	struct perf_losses losses;
-	uint64_t addressless; /* samples without an address */
-	uint64_t unwatched; /* blocks of the watched site for which there was no breakpoint */
-};
-
-/* What alloc.out does not show. */
-struct alloc_counts {
-	uint64_t small_calls, small_bytes; /* allocations below the threshold */
-	uint64_t threads; /* that have sent something, */
-	uint64_t unread; /* and those whose last events could not be read when they were killed */
-	uint64_t uncovered; /* processes that ended without having loaded the library */
-	uint64_t unkept; /* blocks that are not known when they are freed, as too many were in use */
-	uint64_t refused; /* pages that were not valid */
-	uint64_t skipped; /* events in a signal handler that interrupted the library */
-	uint64_t siteless; /* events whose stack has no number, as there were too many */
-	uint64_t python; /* programs in Python whose lines are read, */
-	uint64_t unread_python, unread_version; /* and those whose are not, and the version of one */
-	uint64_t live_blocks, live_bytes; /* at the end */
+/* What the manifest has of a stage besides the counts of its probe: a struct of the stage's own. */
+union stage_counts {
+	uint64_t align;
+	char bytes[192];
 };
 
 struct counts {
 	struct probe_counts probes[DLT_PROBES];
-	struct access_counts access;
-	struct alloc_counts alloc;
+	union stage_counts stages[DLT_PROBES];
+	struct functions_counts functions;
 	uint64_t log_lost; /* bytes of the workload's output */
 	uint64_t skipped; /* skipped runs of the dispatcher, for calls of any process: some may have been ours */
 };
+
+/* Returns the counts of the stage of PROBE, as a pointer to the stage's struct. */
+#define counts_of(counts, probe) ((void *)(counts)->stages[probe].bytes)
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "drain/rows/live.h"
 #include "drain/rows/metrics.h"
+#include "drain/rows/stage.h"
 #include "trace/files.h"
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
@@ -39,20 +40,55 @@ int decode_init(struct decode *decode, const struct config *cfg)
 	return decode->ctx.files && decode->ctx.threads ? 0 : -ENOMEM;
 }
 
+probe_mask decode_unasked(const struct config *cfg, bool log)
+{
+	const bool when[WHENS] = {
+		[WHEN_ALWAYS] = true,
+		[WHEN_ROWS] = !cfg->rollup_only,
+		[WHEN_SUMS] = cfg->rollup_only || cfg->keep_bytes,
+		[WHEN_LOG] = log,
+	};
+
+	return probe_mask_when(when);
+}
+
+int decode_stages(struct decode *d, const struct drain_stage *const *stages, probe_mask mask)
+{
+	int r = 0;
+
+	d->stages = stages;
+	for (; !r && *stages; stages++)
+		if ((*stages)->open && mask >> (*stages)->probe & 1)
+			r = (*stages)->open(d);
+	return r;
+}
+
+void decode_life(struct decode *d, const struct dlt_pids *rec)
+{
+	for (const struct drain_stage *const *stage = d->stages; stage && *stage; stage++)
+		if ((*stage)->life)
+			(*stage)->life(d, rec);
+}
+
+/* States that hold no others are freed by free(3). */
+static void states_free(struct decode *d)
+{
+	for (const struct drain_stage *const *stage = d->stages; stage && *stage; stage++)
+		if ((*stage)->free)
+			(*stage)->free(TAKE_PTR(d->state[(*stage)->probe]));
+	for (unsigned int i = 0; i < DLT_PROBES; i++)
+		free(TAKE_PTR(d->state[i]));
+}
+
 void decode_free(struct decode *decode)
 {
+	states_free(decode);
 	for (unsigned int i = 0; i < DLT_PROBES; i++)
 		sink_close(&decode->sinks[i]);
 	files_free(decode->ctx.files);
 	decode->ctx.files = NULL;
 	free(decode->ctx.threads);
 	decode->ctx.threads = NULL;
-	free(decode->pids);
-	decode->pids = NULL;
-	free(decode->regions);
-	decode->regions = NULL;
-	free(decode->names);
-	decode->names = NULL;
 	if (decode->rollup)
 		rollup_free(decode->rollup);
 	free(decode->rollup);
@@ -166,13 +202,6 @@ void decode_record(struct decode *decode, const void *data, uint32_t len)
 	}
 	files_before(decode, probe, rec);
 	decode_row(decode, rec->probe, rec);
-}
-
-void decode_turn(struct decode *d, bool end)
-{
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (probes[i]->turn)
-			probes[i]->turn(d, end);
 }
 
 static void files_row(struct decode *decode, const struct dlt_hdr *hdr, struct file_entry *entry, const char *seg,

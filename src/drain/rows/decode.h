@@ -20,16 +20,13 @@
 #include "trace/record.h"
 #include "trace/sink.h"
 
-struct access;
-struct alloc;
 struct dlt_call;
+struct dlt_pids;
+struct drain_stage;
 struct file_entry;
 struct lives;
 struct metrics;
-struct names;
 struct owner;
-struct printed;
-struct live_regions;
 
 struct decode_counts {
 	uint64_t records;
@@ -56,17 +53,13 @@ struct decode {
 	probe_mask observed; /* of the probes whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
 	struct lives *lives; /* a client watches, else NULL: the drain's */
-	struct printed *printed; /* lines of the job's output, where they are asked for, else NULL: the drain's */
-	struct names *names; /* of calls in flight, once there were such; a single allocation: drain/rows/names.c's */
-	struct live_regions *regions; /* live ones, once there was one; a single allocation */
-	struct alloc *alloc; /* allocations, where they are asked for, else NULL: the drain's */
-	struct access *access; /* accesses of memory, likewise */
+	const struct drain_stage *const *stages; /* ended by NULL; NULL: none */
+	void *state[DLT_PROBES]; /* of the stage of that probe; NULL: none yet */
 	uint64_t reached_ns; /* TIMESTAMP of the last record out of a ring */
 	struct untraced untraced;
 	const struct owner *owner; /* a user whose trace it is, and whose processes alone it may show; NULL: root's */
 	uint32_t own_dev; /* of the trace folder, as the kernel writes it */
 	_Atomic bool same_dev; /* the target uses files there; read by the control plane */
-	void *pids; /* what src/probes/pids.c keeps; a single allocation */
 	struct {
 		char comm[DLT_COMM_LEN];
 		int8_t keep; /* 0: not known */
@@ -76,11 +69,17 @@ struct decode {
 int decode_init(struct decode *decode, const struct config *cfg);
 void decode_free(struct decode *decode);
 
+/* Returns the files that a trace of CFG has besides those of its probes. LOG: it keeps the workload's output. */
+probe_mask decode_unasked(const struct config *cfg, bool log);
+
+/* Opens those of STAGES whose files are in MASK, and keeps all for decode_life() and decode_free(). 0 or -errno. */
+int decode_stages(struct decode *d, const struct drain_stage *const *stages, probe_mask mask);
+
+/* REC of pids: each stage's life(). */
+void decode_life(struct decode *d, const struct dlt_pids *rec);
+
 /* One record of LEN bytes from a ring. */
 void decode_record(struct decode *decode, const void *rec, uint32_t len);
-
-/* After a round of records, and once at the END: the rows of those that wait, see struct probe. */
-void decode_turn(struct decode *d, bool end);
 
 /* For probes' decode hooks: write REC as a row of PROBE, if that file is written. */
 void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr *rec);

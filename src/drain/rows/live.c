@@ -446,7 +446,8 @@ static bool is_due(const struct live *l, uint64_t now_ns, bool end)
 	return (end ? l->all.sum.calls > 0 : now_ns >= l->due_ns) && atomic_load(&l->state) == LIVE_EMPTY;
 }
 
-void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *tracer)
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, const struct live_regions *regions,
+		struct tracer *tracer)
 {
 	struct oldest o = { .now_ns = now_ns, .files = files, .tracer = tracer };
 	bool looked = !tracer, handed = false;
@@ -461,7 +462,7 @@ void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files
 		if (!looked)
 			look(&o, tracer);
 		looked = handed = true;
-		publish(ls->on[i], now_ns, &o, ls->regions ? *ls->regions : NULL);
+		publish(ls->on[i], now_ns, &o, regions);
 	}
 	for (unsigned int i = 0; i < o.n; i++)
 		free(o.call[i].path);

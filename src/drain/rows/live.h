@@ -107,7 +107,6 @@ struct lives {
 	_Atomic bool any; /* there may be one */
 	struct live *on[LIVE_PLACES]; /* drain: those it sums for */
 	unsigned int n;
-	struct live_regions *const *regions; /* the drain's live regions; NULL: none */
 	int fd; /* eventfd: a view is full, or a client gone; -1: none */
 };
 
@@ -128,9 +127,10 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
 
 /*
  * Each round: accept new clients, release leaving ones, fill the views that are due at NOW_NS; END: all
- * that have data, whenever the last was. TRACER may be NULL: no calls in flight then.
+ * that have data, whenever the last was. REGIONS are the live ones. TRACER may be NULL: no calls in flight then.
  */
-void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, struct tracer *tracer);
+void lives_turn(struct lives *ls, uint64_t now_ns, bool end, struct files *files, const struct live_regions *regions,
+		struct tracer *tracer);
 
 /*
  * in_flight.c: finds the file of CALL: the address of its path argument in its process's memory, else 0;

@@ -58,21 +58,27 @@ static void drop(struct names *names, struct dlt_cd_names *rec)
 	memmove(rec, next, behind);
 }
 
+/* The state of create_del: NULL until a call's names are kept. A single allocation. */
+static struct names *names_of(const struct decode *d)
+{
+	return d->state[DLT_create_del];
+}
+
 /* Returns whether there is room for BYTES more. */
 static bool grow(struct decode *decode, uint32_t bytes)
 {
-	uint32_t used = decode->names ? decode->names->used : 0, room = decode->names ? decode->names->room : 0;
-	struct names *bigger;
+	struct names *names = names_of(decode), *bigger;
+	uint32_t used = names ? names->used : 0, room = names ? names->room : 0;
 
 	if (used + bytes <= room)
 		return true;
 	room = MAX(2 * room, used + bytes);
-	bigger = realloc(decode->names, sizeof(*bigger) + room);
+	bigger = realloc(names, sizeof(*bigger) + room);
 	if (!bigger)
 		return false;
 	bigger->used = used;
 	bigger->room = room;
-	decode->names = bigger;
+	decode->state[DLT_create_del] = bigger;
 	return true;
 }
 
@@ -80,16 +86,18 @@ static bool grow(struct decode *decode, uint32_t bytes)
  */
 void names_keep(struct decode *decode, const struct dlt_cd_names *found)
 {
-	struct dlt_cd_names *old = kept_of(decode->names, found->hdr.tid);
+	struct names *names = names_of(decode);
+	struct dlt_cd_names *old = kept_of(names, found->hdr.tid);
 
 	if (old)
-		drop(decode->names, old);
-	while (decode->names && decode->names->used && decode->names->used + extent(found) > KEPT_BYTES)
-		drop(decode->names, (void *)decode->names->recs);
+		drop(names, old);
+	while (names && names->used && names->used + extent(found) > KEPT_BYTES)
+		drop(names, (void *)names->recs);
 	if (!grow(decode, extent(found)))
 		return;
-	memcpy(decode->names->recs + decode->names->used, found, found->hdr.size);
-	decode->names->used += extent(found);
+	names = names_of(decode);
+	memcpy(names->recs + names->used, found, found->hdr.size);
+	names->used += extent(found);
 }
 
 /* One name of a call. */
@@ -241,7 +249,7 @@ static struct dlt_file_id apply(struct decode *decode, const struct dlt_create_d
 
 struct dlt_file_id names_found(struct decode *decode, const struct dlt_create_del *rec, enum names_deed deed)
 {
-	struct dlt_cd_names *found = kept_of(decode->names, rec->hdr.tid);
+	struct dlt_cd_names *found = kept_of(names_of(decode), rec->hdr.tid);
 	struct dlt_file_id id = {};
 
 	/* else of an earlier call, whose record was lost */
@@ -250,7 +258,7 @@ struct dlt_file_id names_found(struct decode *decode, const struct dlt_create_de
 	else if (deed != NAMES_NONE)
 		names_lost(decode, rec);
 	if (found)
-		drop(decode->names, found);
+		drop(names_of(decode), found);
 	return id;
 }
 

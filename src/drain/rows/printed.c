@@ -2,6 +2,7 @@
 /* See printed.h. */
 #include "drain/rows/printed.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "applog/applog.h"
 #include "base/util.h"
 #include "drain/rows/decode.h"
+#include "drain/rows/stage.h"
 #include "trace/config.h"
 #include "trace/field.h"
 
@@ -85,26 +87,9 @@ struct printed {
 	char lines[STREAMS][PRINTED_LINE_MAX];
 };
 
-struct printed *printed_new(const struct config_list *phases)
+static struct printed *printed_of(const struct decode *d)
 {
-	struct printed *printed = calloc(1, sizeof(*printed));
-	char error[256];
-
-	for (unsigned int i = 0; printed && i < phases->n; i++)
-		if (applog_add_rule(&printed->rules, phases->items[i], error, sizeof(error)) < 0) {
-			printed_free(printed);
-			return NULL;
-		}
-	for (uint16_t i = 0; printed && i < HELD_MAX; i++)
-		printed->free[printed->n_free++] = i;
-	return printed;
-}
-
-void printed_free(struct printed *p)
-{
-	if (p)
-		applog_free_rules(&p->rules);
-	free(p);
+	return d->state[DLT_printed];
 }
 
 /* --- rows that wait --------------------------------------------------------------------------------------- */
@@ -352,11 +337,15 @@ static void second_begin(struct printed *p, uint64_t now_ns)
 	p->bytes = p->second_rows = 0;
 }
 
-void printed_take(struct printed *printed, struct decode *decode, const struct dlt_printed *rec, uint32_t len)
+void printed_take(struct decode *decode, const struct dlt_printed *rec, uint32_t len)
 {
 	const char *text = (const char *)(rec + 1), *end = text + len;
-	struct stream *stream = stream_of(printed, decode, rec);
+	struct printed *printed = printed_of(decode);
+	struct stream *stream;
 
+	if (!printed)
+		return;
+	stream = stream_of(printed, decode, rec);
 	second_begin(printed, rec->hdr.ts_ns);
 	if (memcmp(&stream->last.id, &rec->id, sizeof(rec->id)) != 0) /* dup2(), or another process of that number */
 		line_end(printed, decode, stream);
@@ -402,19 +391,68 @@ static void look_at_still(struct printed *printed, struct decode *decode, uint64
 	}
 }
 
-void printed_turn(struct printed *p, struct decode *d, uint64_t now_ns)
+/* --- the stage -------------------------------------------------------------------------------------------- */
+
+static void turn(struct decode *d, uint64_t reached_ns)
 {
-	if (now_ns < p->turned_ns + TURN_NS)
+	struct printed *p = printed_of(d);
+
+	if (!p || reached_ns < p->turned_ns + TURN_NS)
 		return;
-	p->turned_ns = now_ns;
-	if (now_ns < HOLD_NS)
+	p->turned_ns = reached_ns;
+	if (reached_ns < HOLD_NS)
 		return;
-	look_at_still(p, d, now_ns - OPEN_NS);
-	leave_until(p, d, now_ns - HOLD_NS);
+	look_at_still(p, d, reached_ns - OPEN_NS);
+	leave_until(p, d, reached_ns - HOLD_NS);
 }
 
-void printed_flush(struct printed *p, struct decode *d)
+static void flush(struct decode *d)
 {
-	look_at_still(p, d, UINT64_MAX);
-	leave_until(p, d, UINT64_MAX);
+	if (!printed_of(d))
+		return;
+	look_at_still(printed_of(d), d, UINT64_MAX);
+	leave_until(printed_of(d), d, UINT64_MAX);
 }
+
+static void end(struct decode *d, uint64_t end_ns)
+{
+	flush(d);
+}
+
+static void printed_free(void *state)
+{
+	struct printed *p = state;
+
+	if (p)
+		applog_free_rules(&p->rules);
+	free(p);
+}
+
+static int printed_open(struct decode *d)
+{
+	const struct config_list *phases = &d->cfg->phases;
+	struct printed *printed = calloc(1, sizeof(*printed));
+	char error[256];
+
+	if (!printed)
+		return -ENOMEM;
+	d->state[DLT_printed] = printed;
+	for (unsigned int i = 0; i < phases->n; i++) {
+		int r = applog_add_rule(&printed->rules, phases->items[i], error, sizeof(error));
+
+		if (r < 0)
+			return r;
+	}
+	for (uint16_t i = 0; i < HELD_MAX; i++)
+		printed->free[printed->n_free++] = i;
+	return 0;
+}
+
+const struct drain_stage printed_stage = {
+	.probe = DLT_printed,
+	.open = printed_open,
+	.turn = turn,
+	.step = flush,
+	.end = end,
+	.free = printed_free,
+};

@@ -15,24 +15,14 @@
 
 #include "dlt/printed.h"
 
-struct config_list;
 struct decode;
-struct printed;
+struct drain_stage;
 
-/* PHASES: rules for more lines, REGEX=NAME each, already validated. NULL: no memory. */
-struct printed *printed_new(const struct config_list *phases);
-void printed_free(struct printed *p);
+/* REC, followed by LEN bytes of text, has come out of a ring. Without a state it is dropped. */
+void printed_take(struct decode *decode, const struct dlt_printed *rec, uint32_t len);
 
-/* REC, followed by LEN bytes of text, has come out of a ring; DECODE takes the rows. */
-void printed_take(struct printed *printed, struct decode *decode, const struct dlt_printed *rec, uint32_t len);
-
-/*
- * All records until NOW_NS (CLOCK_MONOTONIC) have come: search lines without an end, release rows that have
- * waited.
+/* Each turn searches lines without an end, and releases rows that have waited; a step of UTC and the end release all.
  */
-void printed_turn(struct printed *p, struct decode *d, uint64_t now_ns);
-
-/* Release all waiting rows: the clock is about to change, or the trace ends. */
-void printed_flush(struct printed *p, struct decode *d);
+extern const struct drain_stage printed_stage;
 
 #endif

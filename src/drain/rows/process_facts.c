@@ -105,7 +105,7 @@ static void take(struct process_facts *f, const struct dlt_pids *rec, int r,
 		 const struct process_reader_text texts[PROCESS_READER_TEXTS])
 {
 	if (r < 0) {
-		unanswered_note(UNANSWERED_FACTS, (pid_t)rec->hdr.tgid, rec->hdr.comm);
+		unanswered_note(DLT_pids, (pid_t)rec->hdr.tgid, rec->hdr.comm);
 		return;
 	}
 	if (texts[0].len > 0)

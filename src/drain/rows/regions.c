@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "dlt/pids.h"
 #include "drain/rows/decode.h"
 #include "drain/rows/live_regions.h"
+#include "drain/rows/stage.h"
 
 _Static_assert(sizeof(struct dltraced_msg) == DLT_REGIONS_MSG_MAX, "the message");
 _Static_assert(offsetof(struct dltraced_msg, text) == DLT_REGIONS_HEAD, "its head");
@@ -92,14 +94,15 @@ static void leave_out(struct decode *d)
 
 static void live_begin(struct decode *d, const struct dlt_hdr *hdr, const struct dltraced_msg *m)
 {
-	d->regions = d->regions ?: live_regions_new();
-	if (!d->regions || !live_regions_add(d->regions, hdr, m))
+	struct live_regions *regions = d->state[DLT_regions] = d->state[DLT_regions] ?: live_regions_new();
+
+	if (!regions || !live_regions_add(regions, hdr, m))
 		leave_out(d);
 }
 
 static void live_end(struct decode *d, const struct dlt_hdr *hdr, const struct dltraced_msg *m)
 {
-	if (live_regions_remove(d->regions, hdr->tgid, m->id))
+	if (live_regions_remove(d->state[DLT_regions], hdr->tgid, m->id))
 		leave_out(d);
 }
 
@@ -117,10 +120,28 @@ static void put_running(void *ctx, const struct dlt_hdr *begin, const struct dlt
 	row_put(e->d, &hdr, m, true);
 }
 
-void regions_end(struct decode *d, uint32_t tgid, uint64_t now_ns)
+const struct live_regions *regions_live(const struct decode *d)
 {
-	live_regions_end(d->regions, tgid, put_running, &(struct ended){ d, now_ns });
+	return d->state[DLT_regions];
 }
+
+static void life(struct decode *d, const struct dlt_pids *rec)
+{
+	if (rec->event == DLT_PIDS_EXIT && rec->status != DLT_NONE)
+		live_regions_end(d->state[DLT_regions], rec->hdr.tgid, put_running,
+				 &(struct ended){ d, rec->hdr.ts_ns });
+}
+
+static void end(struct decode *d, uint64_t end_ns)
+{
+	live_regions_end(d->state[DLT_regions], 0, put_running, &(struct ended){ d, end_ns });
+}
+
+const struct drain_stage regions_stage = {
+	.probe = DLT_regions,
+	.life = life,
+	.end = end,
+};
 
 /* --- messages --------------------------------------------------------------------------------------------- */
 

@@ -16,6 +16,8 @@
 #include "dltraced.h"
 
 struct decode;
+struct drain_stage;
+struct live_regions;
 
 /* Columns that need no message. */
 struct regions_row {
@@ -30,7 +32,10 @@ struct regions_row {
 /* REC has come out of a ring; DECODE takes the row. */
 void regions_take(struct decode *decode, const struct dlt_regions *rec);
 
-/* Process TGID has ended at NOW_NS: rows of its live regions. 0: the trace has, for all. */
-void regions_end(struct decode *d, uint32_t tgid, uint64_t now_ns);
+/* Returns the live regions; NULL: there has been none. */
+const struct live_regions *regions_live(const struct decode *d);
+
+/* The live regions get their rows when their process ends, or the trace. */
+extern const struct drain_stage regions_stage;
 
 #endif

@@ -29,6 +29,7 @@ struct rollup {
 	uint8_t number[DLT_PROBES]; /* 1 + that of a probe's file; 0: not looked up yet */
 	uint64_t last_ns; /* TIMESTAMP of the newest row summed up */
 	int64_t offset_ns; /* UTC - TIMESTAMP of that row */
+	uint64_t minute; /* up to which the sums of a trace without rows have been written */
 };
 
 void rollup_init(struct rollup *r);

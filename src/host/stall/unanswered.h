@@ -9,17 +9,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum unanswered {
-	UNANSWERED_FACTS, /* its arguments and environment, for pids.out */
-	UNANSWERED_MAPPINGS, /* its mappings, for mmap.out */
-	UNANSWERED_KINDS,
-};
-
 #define UNANSWERED_NAME_MAX 16
 
-/* Notes process PID, whose name is NAME, of up to UNANSWERED_NAME_MAX bytes; PID 0: it is not known which. */
-void unanswered_note(enum unanswered what, pid_t pid, const char *name);
-uint64_t unanswered_count(enum unanswered what);
+/* Notes that PROBE's file lacks facts of process PID, whose name is NAME, of up to UNANSWERED_NAME_MAX bytes; PID 0: it
+ * is not known which. */
+void unanswered_note(unsigned int probe, pid_t pid, const char *name);
+uint64_t unanswered_count(unsigned int probe);
 /* Control plane: reports those that have been noted since the last time. */
 void unanswered_report(void);
 

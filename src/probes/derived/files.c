@@ -38,6 +38,8 @@ const struct probe files_probe = {
 	.help = "the table of FIDs: every file that another row refers to",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_files),
-	.flags = PROBE_REFERENCE | PROBE_WHOLE,
+	.flags = PROBE_REFERENCE | PROBE_WHOLE | PROBE_NEVER_PAUSED,
+	.when = WHEN_ROWS,
+	.ahead_bytes = 256U << 10,
 	.decode = decode,
 };

@@ -16,4 +16,5 @@ const struct probe marks_probe = {
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_marks),
 	.flags = PROBE_REFERENCE,
+	.when = WHEN_ALWAYS,
 };

@@ -28,4 +28,7 @@ const struct probe rollup_probe = {
 	.help = "sums of rows that are not kept, per minute, file and process (--keep, --rollup-only)",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_rollup),
+	.flags = PROBE_NEVER_PAUSED,
+	.when = WHEN_SUMS,
+	.ahead_bytes = 256U << 10,
 };

@@ -15,4 +15,5 @@ const struct probe workload_probe = {
 	.help = "the workload's output line by line, under --log",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_workload),
+	.when = WHEN_LOG,
 };

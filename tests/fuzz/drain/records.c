@@ -8,6 +8,8 @@
 
 #include "drain/rows/decode.h"
 #include "drain/rows/printed.h"
+#include "drain/rows/stage.h"
+#include "drain/stages.h"
 #include "trace/probe.h"
 
 #define RECORDS_MAX 16
@@ -18,7 +20,7 @@ static void decoder_open(struct decode *d)
 {
 	const struct clock_reading start = { .mono_ns = 1000 * NSEC_PER_SEC, .real_ns = 1795222923 * NSEC_PER_SEC };
 
-	EXPECT(decode_init(d, &cfg) == 0 && (d->printed = printed_new(&cfg.phases)));
+	EXPECT(decode_init(d, &cfg) == 0 && decode_stages(d, drain_stages, PROBE_BIT(DLT_printed)) == 0);
 	clock_map_init(&d->clock, &start);
 }
 
@@ -91,8 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= len;
 	}
 	decode_files_again(&d, 2000 * NSEC_PER_SEC);
-	printed_flush(d.printed, &d);
-	printed_free(d.printed);
+	printed_stage.end(&d, 0);
 	decode_free(&d);
 	return 0;
 }

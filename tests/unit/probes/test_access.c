@@ -12,8 +12,10 @@
 #include <cmocka.h>
 
 #include "drain/memory/access.h"
+#include "drain/memory/access_counts.h"
 #include "drain/memory/alloc_blocks.h"
-#include "drain/rows/counts.h"
+#include "drain/rows/stage.h"
+#include "kernel/tracer.h"
 #include "records.h"
 
 #define INTERVAL_NS (100 * NSEC_PER_MSEC)
@@ -30,8 +32,7 @@ static int configure(void **state, uint64_t interval_ns)
 /* By what the configuration has now. */
 static int begin_configured(void)
 {
-	decode.access = access_new(&config);
-	return decode.access ? 0 : -1;
+	return access_stage.open(&decode);
 }
 
 static int begin_with(void **state, uint64_t interval_ns)
@@ -92,7 +93,6 @@ static int begin_blocks_single(void **state)
 
 static int end(void **state)
 {
-	access_free(TAKE_PTR(decode.access));
 	config.access_site[0] = '\0';
 	return decoder_remove(state);
 }
@@ -152,10 +152,10 @@ static void faults_of_an_interval_are_joined(void **state)
 	fault(150, 100, 0x30010, DLT_ACCESS_WRITE);
 	/* and one long after: an address that no one can have */
 	fault(5000, 100, 0x7fffffffffffffff, DLT_ACCESS_NO_WRITE);
-	access_turn(&decode, START_NS + 5050 * NSEC_PER_MSEC);
-	access_turn(&decode, START_NS + 5200 * NSEC_PER_MSEC);
+	access_stage.tick(&decode, 0, START_NS + 5050 * NSEC_PER_MSEC);
+	access_stage.tick(&decode, 0, START_NS + 5200 * NSEC_PER_MSEC);
 	fault(5300, 100, 0x1000, DLT_ACCESS_WRITE);
-	access_end(&decode, START_NS + 5301 * NSEC_PER_MSEC);
+	access_stage.end(&decode, START_NS + 5301 * NSEC_PER_MSEC);
 	run(5400, DLT_ACCESS_PAGES, DLT_ACCESS_FILE, 11);
 	run(5400, DLT_ACCESS_PAGES, DLT_ACCESS_STACK, 0);
 	run(5500, DLT_ACCESS_WRITES, DLT_ACCESS_ANON, 0);
@@ -180,7 +180,7 @@ static void accesses_of_watched_bytes_are_counted(void **state)
 	fault(2, 100, 0x1000, DLT_ACCESS_NO_WRITE);
 	fault(3, 100, 0x2000, DLT_ACCESS_NO_WRITE);
 	fault(4, 100, 0x2000, DLT_ACCESS_NO_WRITE);
-	access_end(&decode, START_NS + 200 * NSEC_PER_MSEC);
+	access_stage.end(&decode, START_NS + 200 * NSEC_PER_MSEC);
 	expect_rows(
 		DLT_access,
 		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t-\n"
@@ -197,7 +197,7 @@ static void samples_are_counted_by_block(void **state)
 	fault(2, 100, 0x20010, DLT_ACCESS_NO_WRITE);
 	fault(3, 100, 0x30008, DLT_ACCESS_NO_WRITE);
 	fault(4, 100, 0x20010, DLT_ACCESS_NO_WRITE);
-	access_end(&decode, START_NS + 200 * NSEC_PER_MSEC);
+	access_stage.end(&decode, START_NS + 200 * NSEC_PER_MSEC);
 	expect_rows(
 		DLT_access,
 		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\tpmu\t100000000\t0x20000\t65536\t-\t-\t3\t-\t-\t-\t-\t-\t-\t-\t-\n"
@@ -213,9 +213,9 @@ static void block(uint64_t at, uint64_t addr, uint32_t site)
 	};
 
 	if (site)
-		access_block_begins(decode.access, 100, &b);
+		access_block_begins(&decode, 100, &b);
 	else
-		access_block_ends(decode.access, 100, addr, b.begin_ns);
+		access_block_ends(&decode, 100, addr, b.begin_ns);
 }
 
 static void known(uint64_t until)
@@ -233,7 +233,7 @@ static void accesses_belong_to_the_block_of_their_time(void **state)
 	fault(60, 100, 0x1000, DLT_ACCESS_NO_WRITE);
 	fault(80, 100, 0x1000, DLT_ACCESS_NO_WRITE);
 	fault(120, 100, 0x1000, DLT_ACCESS_NO_WRITE);
-	access_turn(&decode, START_NS + 5000 * NSEC_PER_MSEC);
+	access_stage.tick(&decode, 0, START_NS + 5000 * NSEC_PER_MSEC);
 	expect_rows(DLT_access, "");
 	block(10, 0x1000, 5);
 	block(50, 0x1000, 0);
@@ -245,15 +245,18 @@ static void accesses_belong_to_the_block_of_their_time(void **state)
 		"1000100000000\t2026-11-21T01:02:03.100000000Z\t100\twatch\t100000000\t0x1000\t8\t8\t-\t1\t-\t-\t101\t0x401000\t-\t-\t-\t6\n");
 }
 
+static struct counts counts;
+
 static void each_access_of_a_block_has_a_row(void **state)
 {
-	struct access_counts n = { 0 };
+	const struct access_counts *n = counts_of(&counts, DLT_access);
+	struct tracer tracer = { 0 };
 
 	for (uint64_t i = 1; i <= DLT_WATCHES + 1; i++) /* one too many, */
 		block(i, i * 0x1000, (uint32_t)i);
 	block(9, 0x10004, 9); /* and one where no breakpoint can be */
-	access_count(decode.access, &n);
-	assert_int_equal(n.unwatched, 2);
+	access_stage.count(&decode, &tracer, &counts);
+	assert_int_equal(n->unwatched, 2);
 	fault(3, 100, 0x1000, DLT_ACCESS_NO_WRITE);
 	fault(4, 100, 0x5000, DLT_ACCESS_NO_WRITE);
 	fault(20, 100, 0x4000, DLT_ACCESS_NO_WRITE);
@@ -288,7 +291,7 @@ static void a_storm_of_faults_ends_the_interval(void **state)
 
 	for (uint64_t i = 0; i < n; i++)
 		fault(0, 100, 0x10000000 + i * 4096, DLT_ACCESS_WRITE);
-	access_end(&decode, START_NS + NSEC_PER_MSEC);
+	access_stage.end(&decode, START_NS + NSEC_PER_MSEC);
 	text = rows_of(DLT_access);
 	for (char *row = strtok(text, "\n"); row; row = strtok(NULL, "\n"), rows++) {
 		unsigned long long bytes, touched, count;

@@ -15,9 +15,10 @@
 #include "base/text.h"
 #include "drain/memory/alloc.h"
 #include "drain/memory/alloc_blocks.h"
+#include "drain/memory/alloc_counts.h"
 #include "drain/memory/alloc_threads.h"
 #include "drain/memory/ticks.h"
-#include "drain/rows/counts.h"
+#include "drain/rows/stage.h"
 #include "records.h"
 
 static struct dlt_alloc_page page;
@@ -27,13 +28,21 @@ static int begin(void **state)
 	if (decoder_make(state) < 0)
 		return -1;
 	memset(&page, 0, sizeof(page));
-	decode.alloc = alloc_new(0, "");
-	return decode.alloc ? 0 : -1;
+	return alloc_stage.open(&decode);
+}
+
+/* What the manifest has of it. */
+static void counted(struct alloc_counts *ret)
+{
+	static struct counts counts;
+
+	memset(&counts, 0, sizeof(counts));
+	alloc_stage.count(&decode, NULL, &counts);
+	memcpy(ret, counts_of(&counts, DLT_alloc), sizeof(*ret));
 }
 
 static int end(void **state)
 {
-	alloc_free(TAKE_PTR(decode.alloc));
 	return decoder_remove(state);
 }
 
@@ -132,10 +141,10 @@ static void each_event_has_a_row_with_its_block(void **state)
 	lives(DLT_PIDS_EXIT, PROCESS + 5, PROCESS, 150);
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 950);
 	lives(DLT_PIDS_EXIT, PROCESS + 9, 1, 951); /* never seen */
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	expect_golden(DLT_alloc);
 	expect_golden(DLT_sites);
-	alloc_count(decode.alloc, &n);
+	counted(&n);
 	assert_int_equal(n.small_calls, 3);
 	assert_int_equal(n.small_bytes, 100);
 	assert_int_equal(n.threads, 3);
@@ -164,12 +173,12 @@ static void stacks_of_python_are_lines(void **state)
 	event(112, DLT_ALLOC_PYTHON, 0x030e0100, 0, 0);
 	event(113, DLT_ALLOC_PYTHON, 0x030e0100, 0, 0);
 	leaves(PROCESS + 5, PROCESS + 5, 140, DLT_ALLOC_LAST);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	expect_rows(DLT_sites,
 		    "1000000000012\t2026-11-21T01:02:03.000000012Z\t5000000\t1\tpython\t"
 		    "/home/a\\040b/train.py:12:Net.forward;<a?b:c>:7:f??g;?:1:?\t-\n"
 		    "1000000000111\t2026-11-21T01:02:03.000000111Z\t5000005\t2\tpython\t<a?b:c>:8:f??g\t-\n");
-	alloc_count(decode.alloc, &n);
+	counted(&n);
 	assert_int_equal(n.python, 1);
 	assert_int_equal(n.unread_python, 1);
 	assert_int_equal(n.unread_version, 0x030e0100);
@@ -201,7 +210,7 @@ static void a_page_that_is_copied_twice_counts_once(void **state)
 	event(9, DLT_ALLOC_MALLOC, 0x5000, 5000, 0);
 	leaves(PROCESS, PROCESS, 10, DLT_ALLOC_LAST);
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 20);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 10); /* each once, and its end */
 }
@@ -221,11 +230,11 @@ static void a_thread_is_known_by_whatever_comes_first(void **state)
 	event(6, DLT_ALLOC_FREE, 0x2000, 0, 0);
 	leaves(PROCESS, PROCESS, 7, DLT_ALLOC_SINGLE);
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 20);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 4);
 	assert_non_null(strstr(rows, "\tfree\t0x2000\t5000\t"));
-	alloc_count(decode.alloc, &n);
+	counted(&n);
 	assert_int_equal(n.threads, 1);
 	assert_int_equal(n.uncovered, 0);
 }
@@ -269,8 +278,9 @@ static void calls_that_uprobes_see_are_rows(void **state)
 {
 	struct alloc_counts n;
 
-	alloc_free(decode.alloc);
-	decode.alloc = alloc_new(4096, "");
+	alloc_stage.free(decode.state[DLT_alloc]);
+	config.alloc_min_bytes = 4096;
+	assert_int_equal(alloc_stage.open(&decode), 0);
 	page.head = (struct dlt_alloc_head){ .id = 6 };
 	event(1, DLT_ALLOC_MALLOC, 0x2000, 5000, 0);
 	leaves(PROCESS + 1, PROCESS + 1, 2, DLT_ALLOC_SINGLE); /* all pages have this clock */
@@ -286,7 +296,7 @@ static void calls_that_uprobes_see_are_rows(void **state)
 	called(PROCESS, 19, DLT_ALLOC_END, 0x1000, 0); /* nobody sends this */
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 30);
 	lives(DLT_PIDS_EXIT, PROCESS + 1, 1, 31);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 #define ROW(at, pid, rest) \
 	"10000000000" at "\t2026-11-21T01:02:03.0000000" at "Z\t" pid "\t" pid "\tpython\t" rest "\t-\t-\n"
 	expect_rows(DLT_alloc,
@@ -301,7 +311,7 @@ static void calls_that_uprobes_see_are_rows(void **state)
 								    ROW("31", "5000001",
 									"end\t0x2000\t5000\t-\t-\t30\t5000001"));
 #undef ROW
-	alloc_count(decode.alloc, &n);
+	counted(&n);
 	assert_int_equal(n.small_calls, 2);
 	assert_int_equal(n.small_bytes, 4105);
 	assert_int_equal(n.refused, 1);
@@ -331,7 +341,7 @@ static void calls_that_uprobes_see_have_stacks(void **state)
 	lives(DLT_PIDS_FORK, PROCESS + 1, me, 31);
 	called_from(PROCESS + 1, 32, 0x6000, mine, 4, 4); /* a child that is gone had the same code */
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 40);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	rows = rows_of(DLT_alloc);
 	sites = rows_of(DLT_sites);
 	assert_non_null(strstr(rows, "\tc10::alloc_cpu\t0x1000\t5000\t-\t-\t-\t-\t1\t-\n"));
@@ -350,7 +360,7 @@ static void calls_that_uprobes_see_have_stacks(void **state)
 	assert_non_null(strstr(rows, "\t0x4000\t5000\t-\t-\t-\t-\t-\t-\n"));
 	assert_non_null(strstr(sites, "\t5\tnative\t-+0x7001;-+0x7002;-+0x0;"));
 	assert_int_equal(rows_in(sites), 5);
-	alloc_count(decode.alloc, &n);
+	counted(&n);
 	assert_int_equal(n.siteless, 1);
 }
 
@@ -385,7 +395,7 @@ static void what_a_thread_has_not_sent_is_read(void **state)
 	rec->hdr.tgid = rec->hdr.tid = (uint32_t)getpid();
 	rec->hdr.size = DLT_ALLOC_BYTES(DLT_ALLOC_FEW);
 	rec_emit();
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 2);
 	assert_non_null(strstr(rows, "\tmalloc\t0x1000\t4242\t"));
@@ -488,11 +498,11 @@ static void hostile_pages_are_bounded(void **state)
 	rec_emit();
 	lives(DLT_PIDS_FORK, PROCESS, PROCESS, 20); /* its own parent */
 	lives(DLT_PIDS_EXIT, PROCESS, 1, 30);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 5); /* three, and the ends of two blocks */
 	assert_non_null(strstr(rows, "1000000000010\t")); /* not later than its copy */
-	alloc_count(decode.alloc, &n);
+	counted(&n);
 	assert_int_equal(n.refused, 4);
 }
 
@@ -515,7 +525,7 @@ static void names_are_inherited_from_not_too_many_parents(void **state)
 		leaves(PROCESS + i, PROCESS + i, 10 * i + 4, DLT_ALLOC_LAST);
 	}
 	lives(DLT_PIDS_EXIT, PROCESS + 40, 1, 1000);
-	alloc_end(&decode);
+	alloc_stage.end(&decode, 0);
 	rows = rows_of(DLT_alloc);
 	assert_int_equal(rows_in(rows), 80);
 	for (char *row = rows, *line; (line = strsep(&row, "\n")) && *line;)

@@ -79,6 +79,11 @@ static void rows_have_a_programs_regions(void **state)
 	expect_golden(DLT_regions);
 }
 
+static void ends_process(uint32_t tgid, uint64_t now_ns)
+{
+	decode_life(&decode, &(struct dlt_pids){ .hdr = { .ts_ns = now_ns, .tgid = tgid }, .event = DLT_PIDS_EXIT });
+}
+
 static void a_live_region_has_one_row_however_it_ends(void **state)
 {
 	struct dltraced_msg ends = message(DLTRACED_OP_BEGIN, "ai.pipeline.epoch", "");
@@ -92,10 +97,10 @@ static void a_live_region_has_one_row_however_it_ends(void **state)
 	ends.op = DLTRACED_OP_END;
 	sends(ends, 1000000);
 	sends(ends, 1000000); /* the end of a forgotten region: a row of its own, as in a forked child */
-	regions_end(&decode, 4711, record.hdr.ts_ns); /* another process's */
+	ends_process(4711, record.hdr.ts_ns); /* another one */
 	assert_int_equal(decode.counts[DLT_regions].filtered, 1);
-	regions_end(&decode, record.hdr.tgid, record.hdr.ts_ns + 1);
-	regions_end(&decode, 0, record.hdr.ts_ns + 2);
+	ends_process(record.hdr.tgid, record.hdr.ts_ns + 1);
+	regions_stage.end(&decode, record.hdr.ts_ns + 2);
 	rows = rows_of(DLT_regions);
 	assert_int_equal(count(rows, '\n'), 3);
 	assert_int_equal(count(rows, '?'), 1);
@@ -130,7 +135,7 @@ static void more_live_regions_than_are_remembered_are_left_out(void **state)
 
 	for (m.id = 0; m.id < 20000; m.id++)
 		sends(m, 0);
-	regions_end(&decode, 0, record.hdr.ts_ns);
+	regions_stage.end(&decode, record.hdr.ts_ns);
 	rows = rows_of(DLT_regions);
 	assert_int_equal(count(rows, '\n') + decode.counts[DLT_regions].filtered, 20000);
 	assert_in_range(count(rows, '\n'), 4000, 4096);

@@ -892,8 +892,7 @@ static void rows_of_printed(void **state)
 		"epoch 3: \t\x01\x7f\"#\\\xff\xc3\xa4\xe5\x97\xa8\n",
 	};
 
-	decode.printed = printed_new(&config.phases);
-	assert_non_null(decode.printed);
+	assert_int_equal(printed_stage.open(&decode), 0);
 	for (uint32_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct dlt_printed *rec = rec_begin(DLT_printed);
 
@@ -903,8 +902,7 @@ static void rows_of_printed(void **state)
 		record.hdr.size += rec->bytes;
 		rec_emit();
 	}
-	printed_flush(decode.printed, &decode);
-	printed_free(decode.printed);
+	printed_stage.end(&decode, 0);
 	expect_golden(DLT_printed);
 }
 

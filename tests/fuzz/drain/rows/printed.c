@@ -8,6 +8,7 @@
 
 #include "drain/rows/decode.h"
 #include "drain/rows/printed.h"
+#include "drain/rows/stage.h"
 #include "trace/probe.h"
 
 #define WRITES_MAX 64
@@ -37,7 +38,7 @@ static void take(struct decode *d, const uint8_t *head, const uint8_t *text, siz
 	};
 	memcpy(rec + 1, text, len);
 	decode_record(d, rec, rec->hdr.size);
-	printed_turn(d->printed, d, now_ns);
+	printed_stage.turn(d, now_ns);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -50,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decode d;
 
 	unlinkat(dir, "printed", 0);
-	EXPECT(decode_init(&d, &cfg) == 0 && (d.printed = printed_new(&cfg.phases)));
+	EXPECT(decode_init(&d, &cfg) == 0 && printed_stage.open(&d) == 0);
 	clock_map_init(&d.clock, &start);
 	sink = &d.sinks[DLT_printed];
 	EXPECT(sink_open(sink, dir, "printed") == 0);
@@ -65,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += HEAD + len;
 		size -= HEAD + len;
 	}
-	printed_flush(d.printed, &d);
+	printed_stage.end(&d, 0);
 	EXPECT(sink_flush(sink) == 0 && sink->rows <= most && !sink->late);
-	printed_free(d.printed);
+	printed_stage.free(TAKE_PTR(d.state[DLT_printed]));
 	decode_free(&d);
 	return 0;
 }

@@ -56,7 +56,7 @@ static struct live *come(uint32_t max)
 
 	assert_non_null(l);
 	assert_int_equal(lives_add(&lives, l), 0);
-	lives_turn(&lives, SECOND, false, files, NULL);
+	lives_turn(&lives, SECOND, false, files, NULL, NULL);
 	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
 	assert_int_equal(l->view.all.calls, 0);
 	atomic_store(&l->state, LIVE_EMPTY);
@@ -97,9 +97,9 @@ static void sums_are_those_of_the_rows(void **state)
 	lives_row(&lives, DLT_regions, &epoch.hdr, files);
 	lives_row(&lives, DLT_open, &there.hdr, files);
 
-	lives_turn(&lives, SECOND + SECOND / 2, false, files, NULL);
+	lives_turn(&lives, SECOND + SECOND / 2, false, files, NULL, NULL);
 	assert_int_equal(atomic_load(&l->state), LIVE_EMPTY); /* not yet */
-	lives_turn(&lives, 2 * SECOND, false, files, NULL);
+	lives_turn(&lives, 2 * SECOND, false, files, NULL, NULL);
 	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
 	assert_int_equal(v->from_ns, SECOND);
 	assert_int_equal(v->to_ns, 2 * SECOND);
@@ -129,20 +129,20 @@ static void what_is_not_taken_is_not_lost(void **state)
 	struct live *l = come(10);
 
 	row(7, 1, regular, DLT_RW_R, 1, 0);
-	lives_turn(&lives, 2 * SECOND, false, files, NULL);
+	lives_turn(&lives, 2 * SECOND, false, files, NULL, NULL);
 	row(7, 1, regular, DLT_RW_R, 1, 0);
-	lives_turn(&lives, 3 * SECOND, false, files, NULL);
+	lives_turn(&lives, 3 * SECOND, false, files, NULL, NULL);
 	assert_int_equal(l->view.all.calls, 1); /* unchanged since it was full */
 	row(7, 1, regular, DLT_RW_R, 1, 0);
 	atomic_store(&l->state, LIVE_EMPTY);
-	lives_turn(&lives, 3 * SECOND + 1, false, files, NULL);
+	lives_turn(&lives, 3 * SECOND + 1, false, files, NULL, NULL);
 	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
 	assert_int_equal(l->view.all.calls, 2);
 	assert_int_equal(l->view.from_ns, 2 * SECOND);
 
 	atomic_store(&l->state, LIVE_EMPTY);
 	row(7, 1, regular, DLT_RW_R, 1, 0);
-	lives_turn(&lives, 3 * SECOND + 2, true, files, NULL); /* at the end, due or not */
+	lives_turn(&lives, 3 * SECOND + 2, true, files, NULL, NULL); /* at the end, due or not */
 	assert_int_equal(atomic_load(&l->state), LIVE_FULL);
 	assert_int_equal(l->view.all.calls, 1);
 }
@@ -167,7 +167,7 @@ static void a_percentile_is_within_an_eighth(void **state)
 	}
 	qsort(values, ARRAY_SIZE(values), sizeof(values[0]), by_value);
 	exact = values[ARRAY_SIZE(values) * 99 / 100 - 1];
-	lives_turn(&lives, 2 * SECOND, false, files, NULL);
+	lives_turn(&lives, 2 * SECOND, false, files, NULL, NULL);
 	assert_in_range(l->view.sums[0].p99_ns, exact - exact / 8, exact + exact / 8);
 	assert_int_equal(l->view.all.p99_ns, l->view.sums[0].p99_ns);
 	assert_int_equal(l->view.sums[0].max_lat_ns, values[ARRAY_SIZE(values) - 1]);
@@ -180,7 +180,7 @@ static void thousands_of_processes_are_bounded(void **state)
 	for (int round = 0; round < 3; round++) {
 		for (uint32_t pid = 1; pid <= LIVE_PROCESSES_MAX + 1000; pid++)
 			row(pid, 1000, regular, DLT_RW_R, pid, 0);
-		lives_turn(&lives, (2ULL + (unsigned int)round) * SECOND, false, files, NULL);
+		lives_turn(&lives, (2ULL + (unsigned int)round) * SECOND, false, files, NULL, NULL);
 		assert_int_equal(few->view.n, 500);
 		assert_int_equal(few->view.processes, LIVE_PROCESSES_MAX);
 		assert_int_equal(few->view.sums[0].pid, LIVE_PROCESSES_MAX);
@@ -202,7 +202,7 @@ static void clients_that_leave_cost_nothing_more(void **state)
 	assert_int_equal(lives_add(&lives, late), -EBUSY);
 	assert_int_equal(lives.n, LIVE_PLACES);
 	atomic_store(&l[1]->leave, true);
-	lives_turn(&lives, SECOND + 1, false, files, NULL);
+	lives_turn(&lives, SECOND + 1, false, files, NULL, NULL);
 	assert_int_equal(atomic_load(&l[1]->state), LIVE_GONE);
 	live_free(l[1]);
 	assert_int_equal(lives.n, LIVE_PLACES - 1);
@@ -210,7 +210,7 @@ static void clients_that_leave_cost_nothing_more(void **state)
 	l[1] = late;
 	for (unsigned int i = 0; i < LIVE_PLACES; i++)
 		atomic_store(&l[i]->leave, true);
-	lives_turn(&lives, SECOND + 2, false, files, NULL);
+	lives_turn(&lives, SECOND + 2, false, files, NULL, NULL);
 	assert_int_equal(lives.n, 0);
 	assert_false(atomic_load(&lives.any));
 	for (unsigned int i = 0; i < LIVE_PLACES; i++) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "drain/rows/stage.h"
 #include "records.h"
 
 #define PIPE 5
@@ -42,7 +43,7 @@ static void expect_printed(const char *want)
 	FILE *out = open_memstream(&got, &size);
 	char *line, *rest;
 
-	printed_flush(decode.printed, &decode);
+	printed_stage.step(&decode);
 	rows = rows_of(DLT_printed);
 	for (line = strtok_r(rows, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		char text[8192];
@@ -69,10 +70,7 @@ static uint64_t unread(void)
 
 static int make(void **state)
 {
-	int r = decoder_make(state);
-
-	decode.printed = printed_new(&config.phases);
-	return r || !decode.printed;
+	return decoder_make(state) < 0 || printed_stage.open(&decode) < 0;
 }
 
 static int make_with_a_rule(void **state)
@@ -80,14 +78,7 @@ static int make_with_a_rule(void **state)
 	int r = decoder_make(state);
 
 	config.phases = (struct config_list){ .items = { "iteration ([0-9]+)=step \\1" }, .n = 1 };
-	decode.printed = printed_new(&config.phases);
-	return r || !decode.printed;
-}
-
-static int unmake(void **state)
-{
-	printed_free(decode.printed);
-	return decoder_remove(state);
+	return r || printed_stage.open(&decode) < 0;
 }
 
 static void lines_of_phases_are_rows(void **state)
@@ -165,11 +156,11 @@ static void a_line_without_an_end_is_a_row_once_it_stands_still(void **state)
 	autofree char *none = NULL, *rows = NULL;
 
 	writes(7, 1, 0, "Epoch 1/3");
-	printed_turn(decode.printed, &decode, START_NS + 400 * MS);
-	printed_turn(decode.printed, &decode, START_NS + 600 * MS);
+	printed_stage.turn(&decode, START_NS + 400 * MS);
+	printed_stage.turn(&decode, START_NS + 600 * MS);
 	none = rows_of(DLT_printed);
 	assert_string_equal(none, ""); /* it waits */
-	printed_turn(decode.printed, &decode, START_NS + 1100 * MS);
+	printed_stage.turn(&decode, START_NS + 1100 * MS);
 	rows = rows_of(DLT_printed);
 	assert_non_null(strstr(rows, "Epoch\\0401/3\n"));
 	writes(7, 1, 5000, "\n"); /* nothing more */
@@ -186,9 +177,9 @@ static void rows_are_in_order_of_time(void **state)
 
 		snprintf(text, sizeof(text), "Epoch %u finished\n", i);
 		writes(8, 1, 1 + 100 * i, text);
-		printed_turn(decode.printed, &decode, START_NS + (1 + 100ULL * i) * MS);
+		printed_stage.turn(&decode, START_NS + (1 + 100ULL * i) * MS);
 	}
-	printed_flush(decode.printed, &decode);
+	printed_stage.step(&decode);
 	assert_int_equal(decode.sinks[DLT_printed].rows + decode.sinks[DLT_printed].rows_buffered, 41);
 	assert_int_equal(decode.sinks[DLT_printed].late, 0);
 }
@@ -238,7 +229,7 @@ static void a_long_line_is_known_by_its_begin(void **state)
 	line[snprintf(line, sizeof(line), "Epoch 1 finished")] = '.';
 	writes_part(7, 1, TERMINAL, 1, line, sizeof(line), sizeof(line));
 	writes(7, 1, 2, "\n");
-	printed_flush(decode.printed, &decode);
+	printed_stage.step(&decode);
 	assert_int_equal(decode.sinks[DLT_printed].rows_buffered, 1);
 }
 
@@ -271,9 +262,9 @@ static void each_of_many_processes_has_its_line(void **state)
 
 		snprintf(text, sizeof(text), "Epoch %u finished", i);
 		writes(1000 + i, 1, 3 * i, text);
-		printed_turn(decode.printed, &decode, START_NS + 3ULL * i * MS);
+		printed_stage.turn(&decode, START_NS + 3ULL * i * MS);
 	}
-	printed_flush(decode.printed, &decode);
+	printed_stage.step(&decode);
 	assert_int_equal(decode.sinks[DLT_printed].rows + decode.sinks[DLT_printed].rows_buffered, n);
 	assert_int_equal(decode.sinks[DLT_printed].late, 0);
 }
@@ -298,7 +289,7 @@ static void rows_are_no_more_than_can_be_read(void **state)
 		snprintf(text, sizeof(text), "Epoch %u finished\n", i);
 		writes(7, 1, i / 100, text);
 	}
-	printed_flush(decode.printed, &decode);
+	printed_stage.step(&decode);
 	assert_int_equal(decode.sinks[DLT_printed].rows + decode.sinks[DLT_printed].rows_buffered + unread(), 5000);
 	assert_int_equal(unread(), 4000);
 }
@@ -306,7 +297,7 @@ static void rows_are_no_more_than_can_be_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make, unmake)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make, decoder_remove)
 		TEST(lines_of_phases_are_rows),
 		TEST(a_line_has_the_time_of_its_last_byte),
 		TEST(lines_of_two_processes_and_descriptors_do_not_mix),
@@ -320,7 +311,8 @@ int main(void)
 		TEST(a_long_line_is_known_by_its_begin),
 		TEST(what_another_process_passes_on_is_no_line_of_its_own),
 		TEST(each_of_many_processes_has_its_line),
-		cmocka_unit_test_setup_teardown(lines_that_the_users_rule_matches_are_rows, make_with_a_rule, unmake),
+		cmocka_unit_test_setup_teardown(lines_that_the_users_rule_matches_are_rows, make_with_a_rule,
+						decoder_remove),
 		TEST(more_than_can_be_looked_at_is_counted),
 		TEST(rows_are_no_more_than_can_be_read),
 	};

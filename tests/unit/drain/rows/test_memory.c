@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The machine's memory as rows: tests/golden/memory.txt; and how often there is one. */
-#include "drain/memory.h"
+#include "drain/rows/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/util.h"
 #include "dlt/memory.h"
+#include "drain/rows/stage.h"
 #include "records.h"
 #include "trace/record.h"
 
@@ -46,23 +48,20 @@ static unsigned int n_rows(void)
 static void there_is_one_each_interval(void **state)
 {
 	const uint64_t at = 1000 * NSEC_PER_SEC, ms = NSEC_PER_MSEC;
-	struct memory m;
 
-	memory_open(&m, 2 * NSEC_PER_SEC);
-	assert_true(m.fd >= 0);
-	memory_tick(&m, &decode, at, false);
+	config.interval_ns = 2 * NSEC_PER_SEC;
+	assert_int_equal(memory_stage.open(&decode), 0);
+	memory_stage.begin(&decode, NULL, at);
 	assert_int_equal(n_rows(), 1);
-	memory_tick(&m, &decode, at + 1003 * ms, false);
+	memory_stage.tick(&decode, at + 1003 * ms, 0);
 	assert_int_equal(n_rows(), 1);
-	memory_tick(&m, &decode, at + 1999 * ms, false);
+	memory_stage.tick(&decode, at + 1999 * ms, 0);
 	assert_int_equal(n_rows(), 2);
-	memory_tick(&m, &decode, at + 3002 * ms, false);
+	memory_stage.tick(&decode, at + 3002 * ms, 0);
 	assert_int_equal(n_rows(), 2);
-	memory_tick(&m, &decode, at + 3100 * ms, true);
+	memory_stage.end(&decode, at + 3100 * ms);
 	assert_int_equal(n_rows(), 3);
-	memory_close(&m);
-	memory_tick(&m, &decode, at + 9000 * ms, true);
-	assert_int_equal(n_rows(), 3);
+	memory_stage.free(TAKE_PTR(decode.state[DLT_memory]));
 }
 
 int main(void)
