@@ -78,10 +78,11 @@ def main():
     before = os.getloadavg()[0]
     with bench.of_few_files() as b, bench.in_front(figures=args.pages >= 10000):
         (rounds, loads, lost), looks = run_rounds(args, b)
-    text = "\n".join([
-        machine.heading(f"{len(rounds)} rounds, {args.pages} pages", before, loads) + f" Rows lost: {lost}.", "",
-        *page.table(["what is done", "CPU ns, untraced", "added by access", "goal", ""], table(rounds, looks))])
-    page.show(args, text, BEGIN, END)
+    heading = machine.heading(f"{len(rounds)} rounds, {args.pages} pages", before, loads) + f" Rows lost: {lost}."
+    rows = [["what is done", "CPU ns, untraced", "added by access", "goal", ""], *table(rounds, looks)]
+    few = [[what, untraced, page.with_verdict(more, met)] for what, untraced, more, _, met in rows]
+    text, summary = ("\n".join([heading, "", *page.table(some[0], some[1:])]) for some in (rows, few))
+    page.show(args, text, BEGIN, END, summary)
     sys.exit(lost != 0)
 
 

@@ -150,13 +150,19 @@ def main():
     peers = peers_of(args)
     with bench.of_few_files() as b, bench.in_front(figures=args.times >= LEAST_TIMES):
         rounds, loads, lost = run_rounds(args, b, peers)
+    heading = (machine.heading(f"{len(rounds)} rounds of {args.times} pairs", before, loads) + f" Rows lost: {lost}."
+               f" Python {platform.python_version()}.")
+    cells, others = list(table(rounds)), list(peer_table(rounds, peers))
     text = "\n".join([
-        machine.heading(f"{len(rounds)} rounds of {args.times} pairs", before, loads) + f" Rows lost: {lost}."
-        f" Python {platform.python_version()}.", "",
-        *page.table(["pairs of malloc and free", "CPU ns of a pair, untraced", "added by alloc", "goal", ""], table(rounds)),
-        *page.table(["others", "CPU ns of a pair, untraced", "added by it", "beside dltraced with", "times as much"],
-                    peer_table(rounds, peers))])
-    page.show(args, text, BEGIN, END)
+        heading, "",
+        *page.table(["pairs of malloc and free", "CPU ns of a pair, untraced", "added by alloc", "goal", ""], cells),
+        *page.table(["others", "CPU ns of a pair, untraced", "added by it", "beside dltraced with", "times as much"], others)])
+    summary = "\n".join([
+        heading, "",
+        *page.table(["pairs of malloc and free", "CPU ns of a pair, untraced", "added by alloc"],
+                    [[what, untraced, page.with_verdict(more, met)] for what, untraced, more, _, met in cells]),
+        *page.table(["others", "added by it", "times what dltraced adds for as much"], page.few(others, (0, 2, 4)))])
+    page.show(args, text, BEGIN, END, summary)
     sys.exit(lost != 0)
 
 

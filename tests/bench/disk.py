@@ -181,7 +181,7 @@ def goal_rows(f):
     for g in goals.DISK_GOALS:
         value, limits, verdict = g.judge(f)
         between = f" ({page.number(limits[0])} to {page.number(limits[1])})" if limits else ""
-        yield [g.text, "<= " + page.number(g.target, g.unit), page.number(value, g.unit) + between, verdict]
+        yield [g.text, page.number(g.target), page.with_verdict(page.number(value) + between, verdict)]
 
 
 def text_of(args, rounds, loads, before):
@@ -189,7 +189,7 @@ def text_of(args, rounds, loads, before):
     return "\n".join([
         machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) +
         f" An empty program counts {page.spread([r['floor'] for r in rounds])} ns a run, which is taken off.", "",
-        *page.table(["goal", "target", "measured, median (least to most of a round)", "verdict"], goal_rows(Figures(rounds)))])
+        *page.table(["ns of what is done", "goal: at most", "measured"], goal_rows(Figures(rounds)))])
 
 
 def programs_of(rounds):

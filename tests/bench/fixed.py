@@ -26,6 +26,7 @@ STORM = os.path.join(os.path.realpath(tracers.BUILD), "workloads/storm")
 START, NO_REPORT, NO_TOOLS = "dltraced start", "dltraced start --no-report", "dltraced start --no-report --collectors none"
 CALLS = "dltraced start --no-report --collectors none -P vfs_rw"
 WAYS = (START, NO_REPORT, NO_TOOLS, CALLS)
+IN_DOCS = START, CALLS
 
 
 class Run(NamedTuple):
@@ -80,8 +81,8 @@ def run_rounds(args, folder):
 
 # --- the tables -----------------------------------------------------------------------------------
 
-def start_rows(got):
-    for way in ("", *WAYS):
+def start_rows(got, ways):
+    for way in ways:
         runs = got[way, 0]
         memory = page.spread([r.rss_mib for r in runs]) if way else "-"  # before its exec it is a copy of this program
         yield [f"`{way} -- true`" if way else "`true`", page.spread([r.cpu_s for r in runs]), page.spread([r.wall_s for r in runs]), memory]
@@ -106,12 +107,13 @@ def main():
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     lost = sum(r.lost for runs in got.values() for r in runs)
-    text = "\n".join([
-        machine.heading(f"{args.rounds} rounds, reads of {args.reads} and less", before, loads) + f" Rows lost: {lost}."
-        + (f" Another tracer was running: {others} BPF programs were attached before." if others else ""), "",
-        *page.table(["command", "CPU, s", "wall, s", "peak of resident memory, MiB"], start_rows(got)),
+    heading = (machine.heading(f"{args.rounds} rounds, reads of {args.reads} and less", before, loads) + f" Rows lost: {lost}."
+               + (f" Another tracer was running: {others} BPF programs were attached before." if others else ""))
+    text, summary = ("\n".join([
+        heading, "", *page.table(["command", "CPU, s", "wall, s", "peak of resident memory, MiB"], start_rows(got, ways)),
         *page.table(["rows", "CPU beyond the job's alone, s", "of a million rows"], small_rows(got))])
-    page.show(args, text, BEGIN, END)
+        for ways in (("", *WAYS), IN_DOCS))
+    page.show(args, text, BEGIN, END, summary)
     sys.exit(lost != 0)
 
 

@@ -20,6 +20,7 @@ import tracers
 import workloads
 
 BEGIN, END = "<!-- BENCH=identity tests/bench/run -->", "<!-- end of identity -->"
+IN_DOCS = 0, 1, 2, 3  # the columns of the table that docs/performance.md has
 BLOCK = 100  # calls of the best so many in a row count: those that nobody has interrupted
 PATTERNS = {"reads": "pread64 of 4 KiB", "names": "mknod, rename, unlink"}
 PLAIN = "tmpfs"
@@ -119,11 +120,11 @@ def main():
         b.take_disk()
         with contextlib.closing(Folders(b)) as folders, bench.in_front(figures=args.times >= 1000):
             rounds, loads, lost = run_rounds(args, b, folders)
-    text = "\n".join([
-        machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) + f" Rows lost: {lost}.", "",
-        *page.table(["calls", "file system", "CPU ns of a call, untraced", "added by dltraced", "slowdown",
-                     f"added, {PLAIN} = 1"], table(rounds, folders.paths))])
-    page.show(args, text, BEGIN, END)
+    heading = machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) + f" Rows lost: {lost}."
+    rows = [["calls", "file system", "CPU ns of a call, untraced", "added by dltraced", "slowdown", f"added, {PLAIN} = 1"],
+            *table(rounds, folders.paths)]
+    text, summary = ("\n".join([heading, "", *page.table(some[0], some[1:])]) for some in (rows, page.few(rows, IN_DOCS)))
+    page.show(args, text, BEGIN, END, summary)
     sys.exit(lost != 0)
 
 

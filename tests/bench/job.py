@@ -30,6 +30,7 @@ import tracers
 from switches import rows_of
 
 BEGIN, END = "<!-- BENCH=job tests/bench/run -->", "<!-- end of job -->"
+IN_DOCS = 0, 1, 3, 4, 5, 6  # the columns of the table that docs/performance.md has
 PYTHON = "/usr/bin/python3"  # the distribution's, which has python3-torch
 TRAIN = os.path.realpath(os.path.join(tracers.HERE, "../workloads/train.py"))
 TIMED = os.path.join(tracers.HERE, "timed.py")
@@ -197,8 +198,13 @@ def program_table(runs):
         yield [what, "", "", page.spread([share(m, ours) for m in runs])]
 
 
-def text_of(args, got, starts, each, loads, before, programs=True):
-    """Returns all of it, or without PROGRAMS what the docs have of it."""
+def text_of(args, got, starts, each, loads, before, in_docs=False):
+    """Returns all of it, or what the docs have of it."""
+    rows = [["tracer", "job's CPU time, s", "job's wall time, s", "CPU time added, %", "wall time added, %",
+             "own CPU time, start to end, s", "own while the job runs, % of the job's", "rows of sched.out", "lost"],
+            *table(got)]
+    if in_docs:
+        rows = page.few((row for row in rows if row[0] != COUNTED), IN_DOCS)
     counted = got[COUNTED]
     ours = [share(run, True) for run in counted]
     by_alloc = added(got, ALLOC, "cpu_ns")
@@ -206,25 +212,20 @@ def text_of(args, got, starts, each, loads, before, programs=True):
     return "\n".join([
         machine.heading(f"{args.rounds} rounds of {args.epochs} epochs of {FILES} files of {BYTES} bytes, {WORKERS} loaders",
                         before, loads), "",
-        *page.table(["tracer", "job's CPU time, s", "job's wall time, s", "CPU time added, %", "wall time added, %",
-                     "own CPU time, start to end, s", "own while the job runs, % of the job's", "rows of sched.out",
-                     "lost"], table(got)),
-        *([f"The job's context switches: {page.number(median(values(got[UNTRACED], 'switches')))} untraced; sched.out sums up"
+        *page.table(rows[0], rows[1:]),
+        *([] if in_docs else [f"The job's context switches: {page.number(median(values(got[UNTRACED], 'switches')))} untraced; sched.out sums up"
            f" {page.number(median(values(got[DEFAULT], 'sums')))} (with dltraced's and the measuring parent's).", "",
            *page.table(["BPF program", "runs, on the whole machine", "ns a run", "run time, % of the job's CPU time"],
-                       program_table(counted))] if programs else []),
-        f"BPF programs, % of the job's CPU time: those of sched {page.spread(ours)}, all others"
-        f" {page.spread([share(run, False) for run in counted])}.", "",
-        f"Goal: the programs of sched take at most {GOAL} % of the job's CPU time: {goals.verdict(value <= GOAL for value in ours)}.", "",
-        "Regions of --regions auto, by the package without its extension:"
-        f" {page.spread([ns / 1e6 for ns in starts])} ms of CPU time at the start of the program, then"
-        f" {page.number(median(run['regions'] for run in got[REGIONS]))} of {page.spread(each)} ns each, those of its costliest"
-        f" form: {page.spread(of_cpu)} % of the job's CPU time. Run against run it is"
-        f" {page.spread(added(got, REGIONS, 'cpu_ns', to=DEFAULT))} %.", "",
-        f"Goal: --regions auto adds at most {GOAL_REGIONS} % to the job's CPU time:"
-        f" {goals.verdict(value <= GOAL_REGIONS for value in of_cpu)}.", "",
-        f"Goal: --probes +alloc, here with {page.number(median(values(got[ALLOC], 'alloc')))} rows of alloc.out and their stacks, adds at most"
-        f" {GOAL_ALLOC} % to the job's CPU time: {page.spread(by_alloc)} %, {goals.verdict(value <= GOAL_ALLOC for value in by_alloc)}.",
+                       program_table(counted))]),
+        "In percent of the job's CPU time:", "",
+        f"- the BPF programs of sched: {page.spread(ours)}; goal: {GOAL}, {goals.verdict(value <= GOAL for value in ours)}."
+        f" All others: {page.spread([share(run, False) for run in counted])}.",
+        f"- `--regions auto`, by its parts: {page.spread(of_cpu)}; goal: {GOAL_REGIONS},"
+        f" {goals.verdict(value <= GOAL_REGIONS for value in of_cpu)}. It takes {page.spread([ns / 1e6 for ns in starts])} ms at"
+        f" the start of Python, then {page.number(median(run['regions'] for run in got[REGIONS]))} regions {page.spread(each)} ns"
+        f" each, without the extension. Run against run: {page.spread(added(got, REGIONS, 'cpu_ns', to=DEFAULT))}.",
+        f"- `--probes +alloc`, with {page.number(median(values(got[ALLOC], 'alloc')))} rows and their stacks: {page.spread(by_alloc)};"
+        f" goal: {GOAL_ALLOC}, {goals.verdict(value <= GOAL_ALLOC for value in by_alloc)}.",
         ""])
 
 
@@ -238,7 +239,7 @@ def main():
         got, loads = run_rounds(args)
         starts, each = parts()
     measured = args, got, starts, each, loads, before
-    page.show(args, text_of(*measured), BEGIN, END, text_of(*measured, programs=False))
+    page.show(args, text_of(*measured), BEGIN, END, text_of(*measured, in_docs=True))
     sys.exit(any(m.get("lost") for runs in got.values() for m in runs))
 
 

@@ -50,7 +50,7 @@ def tracing_programs():
 
 def line(m):
     """Returns the result of describe() as text."""
-    return f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']}, {m['system']}"
+    return f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']}"
 
 
 def heading(what, before, loads):

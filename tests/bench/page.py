@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The tables that a bench prints, and those of docs/performance.md, where these are fewer."""
 import argparse
+import re
 from statistics import median
 
 import goals
+import machine
 import tracers
 import workloads
 
@@ -38,13 +40,12 @@ def spread(values):
 def header(results):
     m = results["machine"]
     loads = [r["load"] for r in results["runs"] if "load" in r]
-    lines = [f"{results['when']}: {m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']},"
-             f" {m['system']}. {results['rounds']} rounds, {results['minutes']:.0f} minutes. Load before:"
+    lines = [f"{results['when']}: {machine.line(m)}. {results['rounds']} rounds, {results['minutes']:.0f} minutes. Load before:"
              f" {results['load_before'][0]:.1f}; meanwhile (with the bench itself) {mid(loads):.1f},"
              f" at most {max(loads):.1f}.", ""]
     if results["others"]:
         lines[-1:] = [f"Another tracer was running: {results['others']} BPF programs were attached before.", ""]
-    lines += [f"- {name}: {version}" for name, version in sorted(m["versions"].items())]
+    lines += ["; ".join(f"{name} {version}" for name, version in sorted(m["versions"].items())), ""]
     lines += [f"- absent: {name} ({why})" for name, why in results["absent"].items()]
     return lines + [""]
 
@@ -155,8 +156,19 @@ def page(f):
 
 # --- for docs/performance.md: one table a question; page() has the rest ------------------------------------
 
-CALLS = ("reads", "reads, 2 threads", "small files", "writes", "mixed")
+CALLS = ("reads", "small files")
 STALLS = ("stall, 600 k/s", "stall, full speed")
+NOT_IN_DOCS = ("bpftrace +name", "bpftrace, big buffers")  # page() has them
+
+
+def few(rows, places):
+    """Returns the columns PLACES of ROWS."""
+    return [[row[i] for i in places] for row in rows]
+
+
+def with_verdict(figure, verdict):
+    """Returns FIGURE, with the verdict on it where that is worth a word."""
+    return figure + (f", {verdict}" if verdict not in ("", "met") else "")
 
 
 def call_cell(f, workload, t):
@@ -180,24 +192,24 @@ def stall_cell(f, workload, t):
 def by_tracer(f, names, cell):
     for t in tracers.TRACERS:
         row = [cell(f, name, t) for name in names]
-        if any(row):
+        if any(row) and t.name not in NOT_IN_DOCS:
             yield [t.name, *row]
 
 
 def between(values):
     """Returns the least and the most of VALUES, some of which may be None."""
     few = sorted({number(v) for v in values if v is not None}, key=float)
-    return " to ".join(few[:1] + few[1:][-1:]) or "-"
+    return "..".join(few[:1] + few[1:][-1:])
 
 
 def output_rows(f):
-    start = {row[0]: row[1:] for row in start_rows(f)}
     names = [w.name for w in workloads.WORKLOADS if w.calls]
     for t in tracers.TRACERS:
-        own = between([mid(f.cpu_per_million(name, t.name)) for name in names])
-        size = between([f.bytes_per_row(name, t.name) for name in names])
-        if own != "-" or size != "-":
-            yield [t.name, own, size, *(cell.split(" (")[0] for cell in start.get(t.name, ["-", "-"]))]
+        row = [*(stall_cell(f, name, t) for name in STALLS),
+               between([mid(f.cpu_per_million(name, t.name)) for name in names]),
+               between([f.bytes_per_row(name, t.name) for name in names])]
+        if any(row) and t.name not in NOT_IN_DOCS:
+            yield [t.name, *row]
 
 
 def summary(f):
@@ -206,20 +218,15 @@ def summary(f):
     lines += ["Added CPU time of a call, ns (how many times as long the loop takes), calls without a row:", ""]
     floors = [[row[0], row[1], *[""] * (len(CALLS) - 1)] for row in floor_rows(f)]
     lines += table(["tracer", *CALLS], [*floors, *by_tracer(f, CALLS, call_cell)])
-    lines += ["Calls without a row, while the tracer is stopped for 1 s:", ""]
-    lines += table(["tracer", *STALLS], by_tracer(f, STALLS, stall_cell))
-    lines += ["What it takes beside that; the first two from the least to the most of all workloads:", ""]
-    lines += table(["tracer", "own CPU, s per M rows", "bytes per row", "from start to main(), s",
-                    "resident beside BPF rings, MB, after the reads"], output_rows(f))
+    lines += ["Calls without a row, while the tracer is stopped for 1 s; what it takes itself, over all workloads:", ""]
+    lines += table(["tracer", *STALLS, "own CPU, s per M rows", "bytes per row"], output_rows(f))
     if results["bystanders"]:
         lines += table(["a call of a process that is not traced, CPU ns", "no program attached", "added by two empty hooks",
                         "added by dltraced"], bystander_rows(f))
-    lines += table(["bytes per row of vfs_rw.out", "text", "COMM and FILE among them", "gzip -6", "zstd -3", "zstd -19"],
-                   size_rows(results))
     reached = [row[1:] for row in goal_rows(f)]
-    others = [row for row in reached if row[-1] != "met"]
-    lines += [f"{len(reached) - len(others)} of {len(reached)} goals are met. The others:", ""]
-    lines += table(["goal", "target", "measured, median (least to most of a round)", "verdict"], others)
+    others = [f"- {goal} {target}: {with_verdict(value.split(' (')[0], verdict.replace('NOT MET', ''))}"
+              for goal, target, value, verdict in reached if verdict != "met"]
+    lines += [f"{len(reached) - len(others)} of {len(reached)} goals are met. Not met, or undecided as rounds differ:", "", *others, ""]
     return "\n".join(lines)
 
 
@@ -240,7 +247,9 @@ def show(args, text, begin, end, summary=None):
 
 
 def replace(path, text, begin=BEGIN, end=END):
-    """Replaces the part of the page between its two marks."""
+    """Replaces the part of the page between its two marks. A figure that all rounds have has no range there."""
+    text = re.sub(r"(?<=[ |])(\S+) \(\1 to \1\)", r"\1", text)
+    text = re.sub(r"\((\S+) to (\S+)\)", r"(\1..\2)", text)
     with open(path) as f:
         old = f.read()
     before, rest = old.split(begin + "\n", 1)

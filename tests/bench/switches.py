@@ -85,13 +85,11 @@ TRACERS = [
     (tracer("dltraced", whole(), "all probes, with sums", needs=tracers.DLTRACED, files=("trace/sched.out",)), sums),
     (tracer("dltraced --sched off", whole("--sched", "off"), "all other probes", needs=tracers.DLTRACED,
             files=("trace/vfs_rw.out",)), None),
-    (tracer("bpftrace", bpftrace, "a line for each, default buffers"), lines),
+    (tracer("bpftrace", bpftrace, "a line for each"), lines),
     (tracer("bpftrace newest", lambda run, load: [*tracers.newest(), *bpftrace(run, load)[1:]],
-            "the newest of Debian, default buffers", needs=tracers.NEWEST or "/the newest bpftrace"), lines),
+            "a line for each", needs=tracers.NEWEST or "/the newest bpftrace"), lines),
     (tracer("perf sched record", lambda run, load: ["perf", "sched", "record", "-o", run.path("out"), *load],
-            "binary, of the whole machine", needs="perf"), None),
-    (tracer("perf trace -s", lambda run, load: ["perf", "trace", "-s", "-o", run.path("out"), *load],
-            "sums by system call, no switches", needs="perf"), None),
+            "of the whole machine", needs="perf"), None),
 ]
 
 
@@ -146,7 +144,7 @@ def table(got):
                str(sum(m["lost"] for m in runs)), page.number(median(own), "%")]
 
 
-IN_DOCS = 0, 1, 4, 7, 8  # the columns of the table that docs/performance.md has
+IN_DOCS = 0, 1, 7, 8  # the columns of the table that docs/performance.md has
 
 
 def main():
@@ -158,7 +156,7 @@ def main():
     rows = [["tracer", "added CPU, ns per switch", "added wall", "CPU, bpftrace = 1", "with its own CPU, ns", "bpftrace = 1",
              "switches traced", "lost", "own CPU, % of the job's"], *table(got)]
     heading = machine.heading(f"{args.rounds} rounds of {2 * args.times} switches", before, loads)
-    few = [[row[i] for i in IN_DOCS] for row in rows]
+    few = page.few(rows, IN_DOCS)
     page.show(args, "\n".join([heading, "", *page.table(rows[0], rows[1:])]), BEGIN, END,
               "\n".join([heading, "", *page.table(few[0], few[1:])]))
     sys.exit(any(m["lost"] for name, runs in got.items() if name.startswith("dltraced") for m in runs))
