@@ -6,7 +6,6 @@ import platform
 import re
 import subprocess
 import time
-from statistics import median
 
 import tracers
 
@@ -55,8 +54,8 @@ def line(m):
 
 def heading(what, before, loads):
     """Returns the line above the tables: when, on which machine, WHAT, and the load of the machine BEFORE and meanwhile."""
-    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load before: {before:.1f};"
-            f" meanwhile {median(loads):.1f}, at most {max(loads):.1f}.")
+    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load before: {before:.1f},"
+            f" then at most {max(loads):.1f}.")
 
 
 def describe():
