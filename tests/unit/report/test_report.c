@@ -214,10 +214,15 @@ static void disks_work_for_files_and_their_writers(void **state)
 
 static void text_is_that_of_the_golden_file(void **state)
 {
-	autofree char *text = rendered(GOLDEN "trace-small", report_text), *want = NULL;
+	static const char *const dirs[] = { GOLDEN "trace-small", GOLDEN "trace-panels" };
 
-	assert_int_equal(util_read_file(GOLDEN "trace-small.report", MiB, &want, NULL), 0);
-	assert_string_equal(text, want);
+	for (unsigned int i = 0; i < ARRAY_SIZE(dirs); i++) {
+		autofree char *text = rendered(dirs[i], report_text), *path = NULL, *want = NULL;
+
+		assert_true(asprintf(&path, "%s.report", dirs[i]) > 0);
+		assert_int_equal(util_read_file(path, MiB, &want, NULL), 0);
+		assert_string_equal(text, want);
+	}
 }
 
 static void screen(const struct report *r, FILE *out)
