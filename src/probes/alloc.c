@@ -56,12 +56,12 @@ static const struct probe_function functions[] = { DLT_ALLOC_FUNCTIONS(FUNCTION)
 #define AT(member) offsetof(struct alloc_row, member)
 static const struct field fields[] = {
 	FIELDS_HEAD(struct alloc_row),
-	{ "FUNC", "the function; end: the block was still in use when its process, or the trace, ended", FIELD_NAME,
-	  AT(op), 0, 0, func_names },
+	{ "FUNC", "the function; end: the block was in use when its process, or the trace, ended", FIELD_NAME, AT(op),
+	  0, 0, func_names },
 	{ "ADDR", "address of the block; 0: the call failed", FIELD_ADDR, AT(addr) },
 	{ "SIZE",
-	  "as requested; free, end: of the block, - if its allocation is not in the trace; realloc: - if the block is "
-	  "now below --alloc-min",
+	  "as requested; free, end: of the block, - if its allocation is not in the trace; realloc: - if it is now "
+	  "below --alloc-min",
 	  FIELD_S64, AT(size), .unit = "bytes" },
 	{ "OLD_ADDR", "realloc: address of the block that it got", FIELD_ADDR, AT(old_addr) },
 	{ "OLD_SIZE", "realloc: its size", FIELD_S64, AT(old_size), .unit = "bytes" },

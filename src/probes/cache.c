@@ -23,25 +23,23 @@
 #define AT(member) offsetof(struct dlt_cache, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
-	{ "SPAN_NS", "time that the row covers, up to UNTIL_NS: since what the rows before it cover, ns", FIELD_U64,
-	  AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, up to UNTIL_NS, ns", FIELD_U64, AT(hdr.lat_ns) },
 	FIELD_FID_OF(struct dlt_cache, id),
-	{ "READ", "read by calls of the target through the page cache, bytes", FIELD_U64, AT(read_bytes),
+	{ "READ", "read by the target's calls through the page cache, bytes", FIELD_U64, AT(read_bytes),
 	  .unit = "bytes" },
-	{ "HIT", "pages of these reads that were in the cache", FIELD_U64, AT(hit), .unit = "pages" },
-	{ "MISS", "pages of these reads that were not", FIELD_U64, AT(miss), .unit = "pages" },
+	{ "HIT", "pages of these reads in the cache", FIELD_U64, AT(hit), .unit = "pages" },
+	{ "MISS", "pages of these reads not in the cache", FIELD_U64, AT(miss), .unit = "pages" },
 	{ "AHEAD", "pages that entered the cache before any call requested them", FIELD_U64, AT(ahead),
 	  .unit = "pages" },
 	{ "USED", "of these, pages that a call then used for the first time", FIELD_U64, AT(used), .unit = "pages" },
 	{ "EVICTED", "pages that left the cache, for any reason", FIELD_U64, AT(evicted), .unit = "pages" },
-	{ "WASTED", "of these, pages that were read ahead and never used", FIELD_U64, AT(wasted), .unit = "pages" },
-	{ "DIRTIED", "clean pages that became dirty; a large folio counts with all its pages", FIELD_U64, AT(dirtied),
+	{ "WASTED", "of these, pages read ahead and never used", FIELD_U64, AT(wasted), .unit = "pages" },
+	{ "DIRTIED", "clean pages that became dirty, large folios as a whole", FIELD_U64, AT(dirtied),
 	  .unit = "pages" },
 	{ "WRITTEN", "pages that were written back; - without the bio probe", FIELD_S64, AT(written), .unit = "pages" },
 	FIELD_FILE_OF(struct dlt_cache, id),
-	{ "UNTIL_NS",
-	  "CLOCK_MONOTONIC of the end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before",
-	  FIELD_U64, AT(until_ns) },
+	{ "UNTIL_NS", "end of what the row covers, ns: TIMESTAMP, or an epoch's begin or end shortly before", FIELD_U64,
+	  AT(until_ns) },
 };
 #undef AT
 

@@ -43,9 +43,8 @@ static const struct field fields[] = {
 	  0, 2 },
 	{ "PATH2", "the new name of rename and link; the text of symlink", FIELD_ABS,
 	  offsetof(struct dlt_create_del, segs), 1, 3 },
-	{ "FID_BY",
-	  "how FID is known: kernel (it looked the path up), path (the file that was last known by this path)",
-	  FIELD_NAME, offsetof(struct dlt_create_del, named), 0, 0, by_names },
+	{ "FID_BY", "how FID is known: kernel (looked up), path (the file last known by this path)", FIELD_NAME,
+	  offsetof(struct dlt_create_del, named), 0, 0, by_names },
 };
 
 static const struct probe_call calls[] = {

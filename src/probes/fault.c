@@ -29,19 +29,17 @@ static const struct field_name kind_names[] = {
 #define AT(member) offsetof(struct dlt_fault, member)
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_fault),
-	{ "FUNC",
-	  "who accessed the page: user (an instruction of the program), kernel (within a system call of the program)",
-	  FIELD_NAME, AT(func), 0, 0, func_names },
-	{ "KIND",
-	  "the page's kind: file (of a mapped file), swap (of anonymous memory), other (its beginning was not seen)",
+	{ "FUNC", "user (an instruction of the program accessed the page), kernel (a system call did)", FIELD_NAME,
+	  AT(func), 0, 0, func_names },
+	{ "KIND", "file (a mapped file's page), swap (anonymous memory), other (its beginning was not seen)",
 	  FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "LAT_NS", "duration, ns; - if the beginning was not seen", FIELD_S64, AT(lat_ns) },
 	{ "ADDR", "accessed address", FIELD_ADDR, AT(addr) },
-	{ "IP", "address of the instruction that accessed it; - in the kernel", FIELD_ADDR, AT(ip) },
+	{ "IP", "address of the instruction; - in the kernel", FIELD_ADDR, AT(ip) },
 	{ "OFFSET", "position of the page in the file, bytes", FIELD_S64, AT(offset), .unit = "bytes" },
 	{ "DISK_BYTES",
-	  "fetched from disk by this thread in the fault, read-ahead included; 0: it waited for a read by another "
-	  "thread; - if the file is not on a disk (NFS, FUSE)",
+	  "that this thread fetched from disk, read-ahead included; 0: it waited for another thread's read; - if the "
+	  "file is not on a disk (NFS, FUSE)",
 	  FIELD_S64, AT(disk_bytes), .unit = "bytes" },
 	FIELD_FID_OF(struct dlt_fault, id),
 	FIELD_FILE_OF(struct dlt_fault, id),

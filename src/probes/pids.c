@@ -27,7 +27,7 @@ static const struct field fields[] = {
 	{ "COMM", "name of the thread, after the event", FIELD_COMM, offsetof(struct process_row, rec.hdr.comm) },
 	{ "EVENT", "snapshot fork thread exec rename exit left", FIELD_NAME, offsetof(struct process_row, rec.event), 0,
 	  0, event_names },
-	{ "STATUS", "raw wait status, in the row that ends a process; - for a thread", FIELD_S64,
+	{ "STATUS", "raw wait status, where a process ends; - for a thread", FIELD_S64,
 	  offsetof(struct process_row, rec.status) },
 	{ "NSPID", "PID in its own PID namespace", FIELD_U32, offsetof(struct process_row, rec.nspid) },
 	{ "UID", "real user", FIELD_U32, offsetof(struct process_row, rec.uid) },
@@ -35,9 +35,9 @@ static const struct field fields[] = {
 	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK from its environment", FIELD_S64,
 	  offsetof(struct process_row, rank) },
 	{ "ARGS",
-	  "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: the old name; "
-	  "exit: utime= stime= (ns) maxrss= (bytes) majflt= disk_read= disk_write= (bytes) minflt=, "
-	  "of the process if STATUS is given, else of the thread",
+	  "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: old name; exit: "
+	  "utime= stime= (ns) maxrss= (bytes) majflt= disk_read= disk_write= (bytes) minflt=, of the process if STATUS "
+	  "is given, else of the thread",
 	  FIELD_USTR, offsetof(struct process_row, rec.segs), 0 },
 };
 

@@ -13,8 +13,8 @@ static const struct field fields[] = {
 	{ "TID", "thread", FIELD_U32, offsetof(struct dlt_printed, hdr.tid) },
 	{ "COMM", "name of the thread", FIELD_COMM, offsetof(struct dlt_printed, hdr.comm) },
 	{ "FD", "1, stdout, or 2, stderr", FIELD_U32, offsetof(struct dlt_printed, fd) },
-	{ "TEXT", "a line about an epoch or another phase, without a terminal's escape sequences, up to 2048 bytes",
-	  FIELD_USTR, offsetof(struct dlt_printed, segs) },
+	{ "TEXT", "a line about an epoch or another phase, without escape sequences, up to 2048 bytes", FIELD_USTR,
+	  offsetof(struct dlt_printed, segs) },
 };
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)

@@ -17,7 +17,7 @@ static const struct field_name kind_names[] = {
 
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_reclaim),
-	{ "KIND", "why: machine (it had too little free memory), cgroup (at its limit of memory)", FIELD_NAME,
+	{ "KIND", "machine (it had too little free memory), cgroup (at its limit of memory)", FIELD_NAME,
 	  offsetof(struct dlt_reclaim, kind), 0, 0, kind_names },
 	FIELD_LAT_OF(struct dlt_reclaim),
 	{ "PAGES", "pages that it freed", FIELD_S64, offsetof(struct dlt_reclaim, pages), .unit = "pages" },

@@ -31,8 +31,7 @@ static const struct field fields[] = {
 	{ "BYTES", "as the program passed it, of a batch or a checkpoint", FIELD_S64,
 	  offsetof(struct regions_row, bytes), .unit = "bytes" },
 	{ "LANE",
-	  "number of an asyncio task, a stream or a started range of NVTX, whose regions may overlap with others of "
-	  "the thread",
+	  "number of an asyncio task, a stream or a started range of NVTX, whose regions may overlap with others",
 	  FIELD_S64, offsetof(struct regions_row, lane) },
 	{ "SOURCE", "api torch nvtx", FIELD_NAME, offsetof(struct regions_row, source), 0, 0, source_names },
 	{ "ARGS", "further data, key=value separated by \\012; for a fact its value", FIELD_USTR,

@@ -42,23 +42,21 @@ static const struct field_name call_names[] = {
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_sched),
 	{ "KIND",
-	  "owner of the time: target, kernel (a thread of it), self (dltraced, with --all its helpers, and the job's "
-	  "process until the trace has begun), other (all processes beside the "
-	  "target, as one), idle (an offline CPU, too)",
+	  "owner of the time: target, kernel (a thread of it), self (dltraced, with --all its helpers, before the "
+	  "trace the job's process), other (all processes beside the target, as one), idle (an offline CPU, too)",
 	  FIELD_NAME, offsetof(struct dlt_sched, kind), 0, 0, kind_names },
 	{ "CPU", "the CPU; - in rows of calls", FIELD_S64, offsetof(struct dlt_sched, cpu) },
 	{ "CALL",
-	  "in rows of calls: the call in which the thread waited, fault (a page fault), stopped (by a signal or a "
-	  "debugger), worker (a kernel thread that works for the process), compat (a 32-bit call); - in rows of CPUs",
+	  "the call in which the thread waited, fault (a page fault), stopped (by a signal or a debugger), worker (a "
+	  "kernel thread that works for the process), compat (a 32-bit call); - in rows of CPUs",
 	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
-	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64,
-	  offsetof(struct dlt_sched, hdr.lat_ns) },
-	{ "COUNT", "how often the thread got the CPU; in rows of calls: how often it waited", FIELD_S64, SUM(COUNT) },
-	{ "PREEMPTED", "how often it lost the CPU while it could have run on", FIELD_S64, SUM(PREEMPTED) },
+	{ "SPAN_NS", "time that the row covers, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
+	{ "COUNT", "how often the thread got the CPU, or waited in the call", FIELD_S64, SUM(COUNT) },
+	{ "PREEMPTED", "how often it lost the CPU while it could run on", FIELD_S64, SUM(PREEMPTED) },
 	{ "RUN_NS", "time on the CPU, ns", FIELD_S64, SUM(RUN) },
 	{ "RUNQ_NS", "time ready to run and waiting for the CPU, ns", FIELD_S64, SUM(RUNQ) },
 	{ "DISK_NS", "time waiting for I/O, ns", FIELD_S64, SUM(DISK) },
-	{ "BLOCKED_NS", "time in other uninterruptible waits, such as kernel locks, ns", FIELD_S64, SUM(BLOCKED) },
+	{ "BLOCKED_NS", "time in other uninterruptible waits (kernel locks), ns", FIELD_S64, SUM(BLOCKED) },
 	{ "SLEEP_NS", "time in all other waits, ns", FIELD_S64, SUM(SLEEP) },
 	{ "MAX_NS", "the longest wait, ns", FIELD_S64, offsetof(struct dlt_sched, max_ns) },
 };

@@ -21,20 +21,20 @@ static const struct field_name state_names[] = {
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the switch, ns", AT(hdr.ts_ns)),
 	{ "CPU", "the CPU", FIELD_U32, AT(cpu) },
-	{ "PREV_PID", "process of the thread that left the CPU; 0: idle", FIELD_U32, AT(hdr.tgid) },
+	{ "PREV_PID", "process that left the CPU; 0: idle", FIELD_U32, AT(hdr.tgid) },
 	{ "PREV_TID", "the thread", FIELD_U32, AT(hdr.tid) },
 	{ "PREV_COMM", "its name", FIELD_COMM, AT(hdr.comm) },
 	{ "PREV_STATE",
 	  "why it left: S sleeps, D waits uninterruptibly, R yields, R+ preempted, I a kernel thread without "
 	  "work, T stopped, t traced, P parked, X has ended",
 	  FIELD_NAME, AT(state), 0, 0, state_names },
-	{ "NEXT_PID", "process of the thread that got the CPU; 0: idle", FIELD_U32, AT(next_tgid) },
+	{ "NEXT_PID", "process that got the CPU; 0: idle", FIELD_U32, AT(next_tgid) },
 	{ "NEXT_TID", "the thread", FIELD_U32, AT(next_tid) },
 	{ "NEXT_COMM", "its name", FIELD_COMM, AT(next_comm) },
 	{ "RUN_NS", "how long the thread that left had run, ns; - if it began before the trace", FIELD_S64,
 	  AT(run_ns) },
-	{ "WAIT_NS", "how long the thread that got the CPU had been ready and waiting for it, ns; - outside the target",
-	  FIELD_S64, AT(wait_ns) },
+	{ "WAIT_NS", "how long the thread that got the CPU had waited for it, ns; - outside the target", FIELD_S64,
+	  AT(wait_ns) },
 };
 #undef AT
 

@@ -29,10 +29,10 @@ static const struct field fields[] = {
 	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
 	{ "COMM", "name of the first thread that made the call", FIELD_COMM, AT(hdr.comm) },
 	{ "CALL", "the system call; compat: all 32-bit ones", FIELD_NAME, AT(nr), 0, 0, call_names },
-	{ "SPAN_NS", "time that the row covers, since the last such row, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "SPAN_NS", "time that the row covers, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "COUNT", "calls that returned", FIELD_U64, AT(count) },
-	{ "FAILED", "how many of them failed; a call that a signal interrupts and the kernel restarts is one",
-	  FIELD_U64, AT(failed) },
+	{ "FAILED", "how many of them failed, also those that a signal interrupts and the kernel restarts", FIELD_U64,
+	  AT(failed) },
 	{ "TIME_NS", "time in the calls, ns", FIELD_U64, AT(ns) },
 	{ "MAX_NS", "the longest one since the trace began, ns", FIELD_U64, AT(max_ns) },
 };

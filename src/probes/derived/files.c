@@ -19,7 +19,7 @@ static const struct field fields[] = {
 	{ "STATE", "ok deleted unreachable truncated", FIELD_FILESTATE, offsetof(struct dlt_files, file) },
 	{ "REALPATH", "full path; a later row with the same FID is a rename, or a copy-up", FIELD_REALPATH,
 	  offsetof(struct dlt_files, file) },
-	{ "REALDEV", "below overlayfs: DEV of the file that has the data", FIELD_REALDEV,
+	{ "REALDEV", "on overlayfs: DEV of the file with the data", FIELD_REALDEV,
 	  offsetof(struct dlt_files, file.at) },
 	{ "REALINO", "INO of that file", FIELD_REALINO, offsetof(struct dlt_files, file.at) },
 };

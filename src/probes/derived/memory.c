@@ -8,8 +8,8 @@
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the reading, ns", AT(hdr.ts_ns)),
 	{ "FREE", "unused memory, bytes", FIELD_S64, AT(free), .unit = "bytes" },
-	{ "AVAILABLE", "memory that programs can get without swapping, by the kernel's estimate, bytes", FIELD_S64,
-	  AT(available), .unit = "bytes" },
+	{ "AVAILABLE", "memory that programs can get without swapping, as estimated, bytes", FIELD_S64, AT(available),
+	  .unit = "bytes" },
 	{ "CACHED", "page cache, SHMEM included, bytes", FIELD_S64, AT(cached), .unit = "bytes" },
 	{ "DIRTY", "pages of files that wait to be written to disk, bytes", FIELD_S64, AT(dirty), .unit = "bytes" },
 	{ "WRITEBACK", "pages of files that are being written to disk, bytes", FIELD_S64, AT(writeback),

@@ -10,9 +10,8 @@ static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC of the last row in the sum, ns", AT(hdr.ts_ns)),
 	{ "MINUTE", "beginning of the minute of the rows, UTC", FIELD_WORD, AT(minute),
 	  .arg = sizeof(((struct dlt_rollup *)0)->minute) },
-	{ "PROBE", "the trace file that the rows were in, or would have been in", FIELD_WORD, AT(file),
-	  .arg = DLT_COMM_LEN },
-	{ "PID", "process (tgid) of the rows; - if they have none", FIELD_S64, AT(pid) },
+	{ "PROBE", "trace file of the rows", FIELD_WORD, AT(file), .arg = DLT_COMM_LEN },
+	{ "PID", "process of the rows; - if they have none", FIELD_S64, AT(pid) },
 	{ "COMM", "name of one of its threads", FIELD_COMM, AT(hdr.comm) },
 	{ "RW", "of vfs_rw: RW; of bio: T", FIELD_WORD, AT(rw), .arg = sizeof(((struct dlt_rollup *)0)->rw) },
 	{ "ROWS", "how many rows", FIELD_U64, AT(rows) },
@@ -20,7 +19,7 @@ static const struct field fields[] = {
 	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of the others", FIELD_U64, AT(bytes), .unit = "bytes" },
 	{ "LAT_NS", "sum of LAT_NS, ns", FIELD_U64, AT(lat_ns) },
 	{ "MAX_LAT_NS", "the longest LAT_NS, ns", FIELD_U64, AT(max_lat_ns) },
-	{ "SEGMENT", "number of the segment that --keep dropped; - with --rollup-only", FIELD_S64, AT(segment) },
+	{ "SEGMENT", "the segment that --keep dropped; - with --rollup-only", FIELD_S64, AT(segment) },
 };
 
 const struct probe rollup_probe = {

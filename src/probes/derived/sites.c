@@ -11,7 +11,7 @@ static const struct field_name kind_names[] = {
 #define AT(member) offsetof(struct alloc_site_row, member)
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when it was first seen, ns", AT(hdr.ts_ns)),
-	{ "FIRST_PID", "process in which it was first seen; others may have it, too", FIELD_S64, AT(pid) },
+	{ "FIRST_PID", "process in which it was first seen", FIELD_S64, AT(pid) },
 	{ "SITE", "its number, from 1", FIELD_U32, AT(site) },
 	{ "KIND", "native, python (a stack), module (a file that code is in)", FIELD_NAME, AT(kind), 0, 0, kind_names },
 	{ "FRAMES",

@@ -6,7 +6,7 @@
 
 static const struct field fields[] = {
 	FIELDS_TIME("CLOCK_MONOTONIC when the line was complete, ns", offsetof(struct dlt_workload, hdr.ts_ns)),
-	{ "TEXT", "a line of the workload's output; the next row continues a line of more than 4096 bytes", FIELD_USTR,
+	{ "TEXT", "a line of the output; the next row continues one of over 4096 bytes", FIELD_USTR,
 	  offsetof(struct dlt_workload, segs) },
 };
 
