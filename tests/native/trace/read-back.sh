@@ -20,7 +20,6 @@ prints() {
 }
 
 prints read 'type[$15] == "reg"'
-prints written "sed 's/^/f"
 prints comm 'n[$c["COMM"]]'
 prints names "printf '%b"
 
