@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "report/rules/rules.h"
 #include "report/scan/model.h"
+#include "report/scan/part.h"
 #include "report/why/why.h"
 
 static void find_no_end(struct report *report)
@@ -165,7 +166,7 @@ static void note_reasons(struct report *r)
 	}
 }
 
-void report_missing_end(struct report *report)
+static void settle(struct report *report)
 {
 	struct rules *rules = report->why ? report->why->rules : NULL;
 
@@ -182,3 +183,13 @@ void report_missing_end(struct report *report)
 	if (rules && report->missing.caveat && rules->bottleneck.rule->is_share) /* else it names no cause */
 		rules->bottleneck.caveat = strdup(report->missing.caveat);
 }
+
+static void part_free(struct report *r)
+{
+	missing_free(&r->missing);
+}
+
+const struct report_part report_missing_part = {
+	.settle = settle,
+	.free = part_free,
+};

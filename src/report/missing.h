@@ -10,6 +10,8 @@
 
 #define MISSING_COUNT_MAX (1ULL << 56) /* a manifest may be forged: sums of what it counts must fit */
 
+struct report_part;
+
 static inline bool missing_is_call(enum report_kind kind)
 {
 	return kind > REPORT_BIO;
@@ -22,7 +24,7 @@ static inline double missing_part(uint64_t n, uint64_t of)
 
 /* Finds rows that are lost, cut off, dropped or too many; after the last file, while REPORT->folder is still open. */
 void report_missing_files(struct report *report);
-/* Finds what else is missing, and the answer's caveat; after all sums and the answer. */
-void report_missing_end(struct report *report);
+/* Finds, at the end, what else is missing, and the answer's caveat. */
+extern const struct report_part report_missing_part;
 
 #endif

@@ -7,20 +7,7 @@
 #define REPORT_REPORT_H
 
 #include "report/scan/model.h"
-#include "trace/window.h"
-
-struct memory_options;
-struct phases_options;
-struct report_cpu_options;
-struct report_options {
-	bool timed; /* with phases and a timeline */
-	uint64_t begin_ns; /* begin of the timeline, CLOCK_MONOTONIC; 0: the trace's begin */
-	struct window window; /* rows of this time alone; all zero: all */
-	const char *path; /* absolute; only calls on this file, or on files below this folder. NULL: all */
-	const struct memory_options *memory; /* with the map of memory, if the trace has rows for it; NULL: without */
-	const struct report_cpu_options *cpu; /* with CPU time, if the trace has any; NULL: without */
-	const struct phases_options *phases; /* how to find phases; NULL: as the folder has them */
-};
+#include "report/scan/part.h"
 
 /*
  * Sums up the folder DIR and, unless O has a path, finds why the job waited. Returns 0, -ENODATA when DIR is no trace,

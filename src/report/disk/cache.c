@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/disk/cache.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
 #include "report/scan/lookup.h"
+#include "report/scan/part.h"
 #include "stats/top.h"
 
 /* An instant that was cut: the end of an epoch and the begin of the next have one cut, and a program notes the time
@@ -13,17 +15,20 @@
 #define CUT_AFTER_NS (10 * NSEC_PER_MSEC)
 #define PAGE_BYTES 4096 /* where the manifest has no size of pages */
 
-struct report_cache *report_cache_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_cache *c = calloc(1, sizeof(*c));
+	struct report_cache *c = r->cache = calloc(1, sizeof(*c));
 
-	if (c)
-		table_init(&c->files, sizeof(struct report_cache_row), CACHE_FILES_MAX);
-	return c;
+	if (!c)
+		return -ENOMEM;
+	table_init(&c->files, sizeof(struct report_cache_row), CACHE_FILES_MAX);
+	return 0;
 }
 
-void report_cache_free(struct report_cache *c)
+static void part_free(struct report *r)
 {
+	struct report_cache *c = r->cache;
+
 	if (!c)
 		return;
 	for (unsigned int i = 0; i < c->n; i++)
@@ -178,7 +183,7 @@ static uint64_t again(const struct report *r, uint64_t fid, const struct report_
 	return pages && in > pages ? in - pages : 0;
 }
 
-void report_cache_read(struct report *r)
+static void part_read(struct report *r)
 {
 	struct scan_taker taker = { .take = take, .own = r->cache };
 
@@ -186,7 +191,7 @@ void report_cache_read(struct report *r)
 	r->cache->present = scan_walk(r->folder, "cache", &taker)->error == 0;
 }
 
-void report_cache_end(struct report *report)
+static void part_end(struct report *report)
 {
 	struct report_cache *cache = report->cache;
 	struct report_cache_row rest;
@@ -211,3 +216,10 @@ void report_cache_end(struct report *report)
 	if (cache->files.n > cache->n || cache->files.n == CACHE_FILES_MAX)
 		cache->row[cache->n++] = rest;
 }
+
+const struct report_part report_cache_part = {
+	.new = part_new,
+	.read = part_read,
+	.end = part_end,
+	.free = part_free,
+};

@@ -9,6 +9,8 @@
 
 #include "report/scan/scan.h"
 
+struct report_part;
+
 #define CACHE_FILES_MAX (1U << 18)
 #define CACHE_SHOWN 20
 #define CACHE_SPANS_MAX (1U << 16) /* 18 hours of seconds; 6 MiB */
@@ -53,13 +55,6 @@ struct report_cache {
 	uint32_t n_spans, spans_room;
 };
 
-struct report_cache *report_cache_new(void); /* NULL: no memory */
-void report_cache_free(struct report_cache *c);
-/* Reads cache.out, after files.out. */
-void report_cache_read(struct report *r);
-/* Picks the rows of the table, after the last row of all files: it reads some of files.out again. */
-void report_cache_end(struct report *report);
-
 /*
  * Adds to SUM what the intervals have in [BEGIN, END); of one that is in it in part, the same part. Intervals are cut
  * where epochs that are live regions begin and end: BEGIN and END then are these cuts, and no interval is divided.
@@ -72,5 +67,7 @@ static inline uint64_t report_cache_in(const struct report_cache_row *row)
 {
 	return row->sum[CACHE_MISS] + row->sum[CACHE_AHEAD];
 }
+
+extern const struct report_part report_cache_part;
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/disk/causes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
 #include "report/scan/lookup.h"
+#include "report/scan/part.h"
 #include "stats/top.h"
 
 /* --- kinds ------------------------------------------------------------------------------------------- */
@@ -272,18 +274,18 @@ void report_causes_request(const struct scan *scan, enum report_t t, uint64_t by
 
 /* --- the rows --------------------------------------------------------------------------------------------- */
 
-struct report_causes *report_causes_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_causes *c = calloc(1, sizeof(*c));
+	struct report_causes *c = r->causes = calloc(1, sizeof(*c));
 
 	if (!c)
-		return NULL;
+		return -ENOMEM;
 	table_init(&c->files, sizeof(struct report_cause), REPORT_FILES_MAX);
 	table_init(&c->processes, sizeof(struct report_cause_process), CAUSES_PROCESSES_MAX);
 	table_init(&c->disks, sizeof(struct interference), REPORT_DISKS_MAX);
 	report_pieces_init(&c->pieces);
 	writebacks_init(&c->writebacks, take_part, c);
-	return c;
+	return 0;
 }
 
 static uint32_t kind_number(struct reader_field name)
@@ -291,13 +293,15 @@ static uint32_t kind_number(struct reader_field name)
 	return kind_of(name);
 }
 
-void report_causes_begin(struct report *r)
+static void part_begin(struct report *r)
 {
 	report_pieces_read(&r->causes->pieces, r->folder, kind_number);
 }
 
-void report_causes_free(struct report_causes *causes)
+static void part_free(struct report *r)
 {
+	struct report_causes *causes = r->causes;
+
 	if (!causes)
 		return;
 	for (unsigned int i = 0; i < causes->n_files; i++)
@@ -392,9 +396,33 @@ static void pick_processes(struct report *report)
 	put_rest(causes->process, &causes->n_processes, &rest, "(other processes)");
 }
 
-void report_causes_end(struct report *r)
+static void part_end(struct report *r)
 {
 	writebacks_end(&r->causes->writebacks);
 	pick_files(r);
 	pick_processes(r);
 }
+
+static void part_note(struct report *r)
+{
+	const struct report_causes *causes = r->causes;
+
+	report_note_count(r, "too many files", causes->other_files.requests, "request is", "requests are",
+			  "in the sum of no file");
+	report_note_count(r, "too many pieces of requests", causes->pieces.left_out, "is", "are",
+			  "in the sum of no file");
+	report_note_count(r, "too many processes", causes->other_processes.requests, "request is", "requests are",
+			  "in the sum of no process");
+	report_note_count(r, "too much is dirty at the same time", causes->writebacks.writers.left_out,
+			  "written byte has", "written bytes have", "no writer at write-back");
+	report_note_count(r, "write-back", causes->writebacks.out_of_order, "write", "writes",
+			  "ended so late that the bytes may count for other writers");
+}
+
+const struct report_part report_causes_part = {
+	.new = part_new,
+	.begin = part_begin,
+	.end = part_end,
+	.note = part_note,
+	.free = part_free,
+};

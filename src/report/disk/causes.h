@@ -14,6 +14,8 @@
 #include "report/disk/writebacks.h"
 #include "report/scan/scan.h"
 
+struct report_part;
+
 #define CAUSES_PROCESSES_MAX (1U << 16)
 #define CAUSES_SHOWN 20
 
@@ -77,17 +79,12 @@ struct report_causes {
 		largest_bytes; /* of the write-back that is being compared; its largest part */
 	uint32_t largest_pid;
 
-	/* made by report_causes_end(), sorted by time: the first CAUSES_SHOWN, and rows that are not one file or
+	/* made by the end, sorted by time: the first CAUSES_SHOWN, and rows that are not one file or
 	 * process */
 	struct report_cause_row file[CAUSES_ROWS], process[CAUSES_ROWS];
 	unsigned int n_files, n_processes;
 };
 
-struct report_causes *report_causes_new(void); /* NULL: no memory */
-void report_causes_free(struct report_causes *causes);
-
-/* Reads bio_map.out, before bio.out. */
-void report_causes_begin(struct report *r);
 /* Adds the current row of SCAN, of bio.out: a request of BYTES that has ended, T by its kind of work. */
 void report_causes_request(const struct scan *scan, enum report_t t, uint64_t bytes, uint64_t lat_ns);
 /* Adds a write of a file that is written back somewhere in bio.out. */
@@ -100,7 +97,7 @@ static inline void report_causes_write(const struct scan *s, const struct report
 		report_causes_write_of(s, &copy);
 	}
 }
-/* Picks the rows, after the last row of calls. */
-void report_causes_end(struct report *r);
+
+extern const struct report_part report_causes_part;
 
 #endif

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/disk/faults.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/scan/part.h"
 
-struct report_faults *report_faults_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_faults *f = calloc(1, sizeof(*f));
+	struct report_faults *f = r->faults = calloc(1, sizeof(*f));
 
 	if (!f)
-		return NULL;
+		return -ENOMEM;
 	table_init(&f->files, sizeof(struct report_fault_sum), FAULTS_FILES_MAX);
 	table_init(&f->last, sizeof(uint64_t), FAULTS_USES_MAX);
-	return f;
+	return 0;
 }
 
-void report_faults_free(struct report_faults *f)
+static void part_free(struct report *r)
 {
+	struct report_faults *f = r->faults;
+
 	if (!f)
 		return;
 	table_free(&f->files);
@@ -87,7 +91,7 @@ static bool take(struct scan *scan, void *own)
 	return true;
 }
 
-void report_faults_read(struct report *r)
+static void part_read(struct report *r)
 {
 	struct scan_taker taker = { .take = take, .own = r->faults };
 
@@ -100,3 +104,9 @@ struct report_fault_sum report_faults_of(const struct report *r, uint64_t fid)
 
 	return sum ? *sum : (struct report_fault_sum){ 0 };
 }
+
+const struct report_part report_faults_part = {
+	.new = part_new,
+	.read = part_read,
+	.free = part_free,
+};

@@ -9,6 +9,8 @@
 #include "report/scan/scan.h"
 #include "stats/cover.h"
 
+struct report_part;
+
 #define FAULTS_FILES_MAX (1U << 20) /* 32 MiB when full */
 #define FAULTS_USES_MAX (1U << 18) /* pairs of a process and a file, 10 MiB */
 #define FAULTS_NEAR_BYTES (128U << 10) /* as far as read-ahead goes by default */
@@ -29,11 +31,9 @@ struct report_faults {
 	struct table last; /* the offset behind the last one, by report_pair_key() */
 };
 
-struct report_faults *report_faults_new(void); /* NULL: no memory */
-void report_faults_free(struct report_faults *f);
-/* Reads fault.out; after files.out. */
-void report_faults_read(struct report *r);
 /* Returns the sums of FID, zeroes where it has none. */
 struct report_fault_sum report_faults_of(const struct report *r, uint64_t fid);
+
+extern const struct report_part report_faults_part;
 
 #endif

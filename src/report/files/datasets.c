@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/files/datasets.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "report/disk/faults.h"
 #include "report/files/datasets_impl.h"
 #include "report/scan/lookup.h"
+#include "report/scan/part.h"
 #include "stats/top.h"
 
 const char *const report_dataset_kind_names[DATASET_KINDS + 1] = {
@@ -16,19 +18,21 @@ const char *const report_dataset_kind_names[DATASET_KINDS + 1] = {
 	[DATASET_SOFTWARE] = "software", [DATASET_OTHERS] = "others",
 };
 
-struct report_datasets *report_datasets_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_datasets *d = calloc(1, sizeof(*d));
+	struct report_datasets *d = r->datasets = calloc(1, sizeof(*d));
 
 	if (!d)
-		return NULL;
+		return -ENOMEM;
 	folders_init(&d->tree);
 	table_init(&d->maps, sizeof(uint64_t), REPORT_FILES_MAX);
-	return d;
+	return 0;
 }
 
-void report_datasets_free(struct report_datasets *datasets)
+static void part_free(struct report *r)
 {
+	struct report_datasets *datasets = r->datasets;
+
 	if (!datasets)
 		return;
 	for (unsigned int i = 0; i < datasets->n; i++)
@@ -368,3 +372,8 @@ void report_dataset_print(const struct dataset *dataset, enum dataset_by by, FIL
 	if (by_sums[by].calls)
 		fprintf(out, ", %s in %s", FMT_NS(dataset->sum[by_sums[by].sum]), by_sums[by].calls);
 }
+
+const struct report_part report_datasets_part = {
+	.new = part_new,
+	.free = part_free,
+};

@@ -14,6 +14,8 @@
 #include "report/files/folders.h"
 #include "report/scan/model.h"
 
+struct report_part;
+
 #define DATASETS_MAX 20 /* including the row that sums up all others */
 
 enum dataset_kind {
@@ -66,9 +68,6 @@ struct report_datasets {
 	unsigned int n;
 };
 
-struct report_datasets *report_datasets_new(void); /* NULL: no memory */
-void report_datasets_free(struct report_datasets *datasets);
-
 /* A row of files.out gives F, a file of R, the path PATH. */
 void report_datasets_file(struct report *r, const struct report_file *f, struct reader_field path);
 /* Called before and after the rows of KIND. */
@@ -100,5 +99,7 @@ double report_dataset_disk_share(const struct dataset *d);
 const char *report_dataset_medium(const struct dataset *d);
 
 extern const char *const report_dataset_kind_names[DATASET_KINDS + 1];
+
+extern const struct report_part report_datasets_part;
 
 #endif

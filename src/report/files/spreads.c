@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/scan/part.h"
 
 const char *const report_spread_names[REPORT_SPREADS] = {
 	[REPORT_READ_NS] = "read",      [REPORT_READ_BYTES] = "read", [REPORT_WRITE_NS] = "write",
 	[REPORT_WRITE_BYTES] = "write", [REPORT_OPEN_NS] = "open",    [REPORT_OTHER_NS] = "other",
 };
 
-void report_spreads_free(struct report *r)
+static void part_free(struct report *r)
 {
 	for (uint32_t i = 0; i < r->procs.n; i++) {
 		struct report_proc *p = table_at(&r->procs, i);
@@ -71,3 +72,14 @@ unsigned int report_columns(const struct report *report, struct report_column co
 	}
 	return n;
 }
+
+static void part_note(struct report *r)
+{
+	report_note_count(r, "too many processes", r->spreads.left_out, "call is", "calls are",
+			  "in the medians of no process");
+}
+
+const struct report_part report_spreads_part = {
+	.note = part_note,
+	.free = part_free,
+};

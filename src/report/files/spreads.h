@@ -6,10 +6,9 @@
 #include "report/scan/scan.h"
 #include "stats/spread.h"
 
-#define REPORT_SPREADS_MAX 4096 /* the first processes; 48 MiB when each has all six spreads */
+struct report_part;
 
-/* Frees the spreads of R's processes, which must still exist. */
-void report_spreads_free(struct report *r);
+#define REPORT_SPREADS_MAX 4096 /* the first processes; 48 MiB when each has all six spreads */
 
 /* "read", "write", "open", "other". */
 extern const char *const report_spread_names[REPORT_SPREADS];
@@ -53,5 +52,7 @@ static inline void report_spreads_call(const struct scan *scan, const struct rep
 	if (facts->done)
 		report_spreads_add(facts->proc, facts->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, facts->bytes);
 }
+
+extern const struct report_part report_spreads_part;
 
 #endif

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/files/streams.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "report/scan/lookup.h"
+#include "report/scan/part.h"
 #include "stats/top.h"
 
-struct report_streams *report_streams_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_streams *u = calloc(1, sizeof(*u));
+	struct report_streams *u = r->streams = calloc(1, sizeof(*u));
 
-	if (u)
-		table_init(&u->logs, sizeof(struct report_log), REPORT_LOGS_MAX);
-	return u;
+	if (!u)
+		return -ENOMEM;
+	table_init(&u->logs, sizeof(struct report_log), REPORT_LOGS_MAX);
+	return 0;
 }
 
-void report_streams_free(struct report_streams *u)
+static void part_free(struct report *r)
 {
+	struct report_streams *u = r->streams;
+
 	if (!u)
 		return;
 	for (uint32_t i = 0; i < u->logs.n; i++)
@@ -176,7 +181,7 @@ void report_streams_call_of(const struct scan *scan, const struct report_call_fa
 		add_to_log(scan, facts, how);
 }
 
-void report_streams_pick(struct report *report)
+static void part_settle(struct report *report)
 {
 	struct report_streams *streams = report->streams;
 
@@ -211,3 +216,15 @@ double report_log_rate(const struct report_log *l)
 		return -1;
 	return (double)(l->calls - 1) * (double)NSEC_PER_SEC / (double)(l->last_ns - l->first_ns);
 }
+
+static void part_note(struct report *r)
+{
+	report_note_count(r, "too many logs", r->streams->left_out, "write is", "writes are", "in the sum of no log");
+}
+
+const struct report_part report_streams_part = {
+	.new = part_new,
+	.note = part_note,
+	.settle = part_settle,
+	.free = part_free,
+};

@@ -9,6 +9,8 @@
 #include "report/scan/scan.h"
 #include "stats/spread.h"
 
+struct report_part;
+
 #define REPORT_CLASSES_MAX 64
 #define REPORT_LOGS_MAX 4096 /* 9 MiB when full */
 
@@ -40,9 +42,6 @@ struct report_streams {
 	unsigned int n_top;
 };
 
-struct report_streams *report_streams_new(void);
-void report_streams_free(struct report_streams *u);
-
 /* Sets FILE's class by the current row of files.out. */
 void report_streams_file(struct scan *scan, struct report_file *file);
 /* Adds a call on a stream or log; report_streams_call() picks out these. */
@@ -55,11 +54,12 @@ static inline void report_streams_call(const struct scan *s, const struct report
 		report_streams_call_of(s, &copy);
 	}
 }
-void report_streams_pick(struct report *report);
 
 /* Returns the reasons as text, separated by commas: "stdout". */
 const char *report_log_how(unsigned int how, char buf[48]);
 /* Returns writes per second, from the first to the last; negative when there was one write. */
 double report_log_rate(const struct report_log *l);
+
+extern const struct report_part report_streams_part;
 
 #endif

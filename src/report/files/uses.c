@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/files/uses.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
 #include "report/files/path_filter.h"
 #include "report/scan/lookup.h"
+#include "report/scan/part.h"
 #include "stats/top.h"
 
-struct report_uses *report_uses_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_uses *u = calloc(1, sizeof(*u));
+	struct report_uses *u = r->uses = calloc(1, sizeof(*u));
 
 	if (!u)
-		return NULL;
+		return -ENOMEM;
 	table_init(&u->uses, sizeof(struct report_use), REPORT_USES_MAX);
 	table_init(&u->shm, sizeof(struct report_shm), REPORT_SHM_MAX);
-	return u;
+	return 0;
 }
 
 static void free_files(struct report_top_file *top, unsigned int n)
@@ -31,8 +33,10 @@ static void free_uses(struct report_top_use *top, unsigned int n)
 		free(top[i].path);
 }
 
-void report_uses_free(struct report_uses *uses)
+static void part_free(struct report *r)
 {
+	struct report_uses *uses = r->uses;
+
 	if (!uses)
 		return;
 	free_files(uses->written, uses->n_written);
@@ -180,7 +184,7 @@ static void pick_shm(struct report *report)
 	uses->n_top_shm = n;
 }
 
-void report_uses_pick(struct report *r)
+static void part_settle(struct report *r)
 {
 	struct report_uses *u = r->uses;
 
@@ -191,3 +195,16 @@ void report_uses_pick(struct report *r)
 	u->n_by_time = pick_uses(r, u->by_time, use_time);
 	pick_shm(r);
 }
+
+static void part_note(struct report *r)
+{
+	report_note_count(r, "too many processes and files", r->uses->left_out, "call is", "calls are",
+			  "in no sum of a process and a file");
+}
+
+const struct report_part report_uses_part = {
+	.new = part_new,
+	.note = part_note,
+	.settle = part_settle,
+	.free = part_free,
+};

@@ -8,6 +8,8 @@
 
 #include "report/scan/scan.h"
 
+struct report_part;
+
 #define REPORT_USES_MAX (1U << 20) /* pairs of a process and a file; 56 MiB when full */
 #define REPORT_USES_RECENT 1024
 #define REPORT_SHM_MAX (1U << 16)
@@ -42,7 +44,7 @@ struct report_uses {
 		uint32_t at; /* place in the table; REPORT_USES_MAX: there was no room */
 	} recent[REPORT_USES_RECENT];
 
-	/* filled by report_uses_pick(), the largest first */
+	/* filled by the end, the largest first */
 	struct report_top_file written[REPORT_TOP], opened[REPORT_TOP], shared[REPORT_TOP];
 	unsigned int n_written, n_opened, n_shared;
 	struct report_top_use by_bytes[REPORT_TOP], by_time[REPORT_TOP];
@@ -50,9 +52,6 @@ struct report_uses {
 	struct report_shm top_shm[REPORT_TOP_SHM]; /* by mapped bytes, then by size */
 	unsigned int n_top_shm;
 };
-
-struct report_uses *report_uses_new(void);
-void report_uses_free(struct report_uses *uses);
 
 /* Whether FID is the last file of PID. */
 static inline bool report_uses_near(const struct report_uses *u, uint64_t pid, uint64_t fid)
@@ -74,8 +73,6 @@ static inline void report_uses_expect_entry(const struct report_uses *u, uint64_
 
 /* Adds a row of files.out that is a file in shared memory. */
 void report_uses_shm(struct scan *scan, uint64_t fid);
-/* Picks the largest entries, after the last row. */
-void report_uses_pick(struct report *r);
 
 /* --- what is done for most rows of a trace: here, to be compiled into where they are taken ------------- */
 
@@ -125,5 +122,7 @@ static inline void report_uses_call(const struct scan *scan, const struct report
 	if (facts->rw)
 		*(facts->write ? &use->write_bytes : &use->read_bytes) += facts->bytes;
 }
+
+extern const struct report_part report_uses_part;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/memory/accesses.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/fmt.h"
@@ -9,6 +10,7 @@
 #include "report/memory/access_maps.h"
 #include "report/memory/stacks.h"
 #include "report/scan/lookup.h"
+#include "report/scan/part.h"
 #include "stats/top.h"
 
 const char *const access_source_names[ACCESS_SOURCES] = {
@@ -20,22 +22,24 @@ const char *const access_kind_names[ACCESS_KINDS] = {
 	[ACCESS_STACK] = "stack", [ACCESS_FILE] = "file",
 };
 
-struct report_accesses *report_accesses_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_accesses *a = calloc(1, sizeof(*a));
+	struct report_accesses *a = r->accesses = calloc(1, sizeof(*a));
 
 	if (!a)
-		return NULL;
+		return -ENOMEM;
 	touched_init(&a->memory, TOUCHED_MAX);
 	touched_init(&a->files, TOUCHED_MAX);
 	table_init(&a->processes, sizeof(struct report_access_process), ACCESSES_PROCESSES_MAX);
 	table_init(&a->mapped, sizeof(struct report_access_file), ACCESSES_FILES_MAX);
 	table_init(&a->sites, sizeof(struct report_access_site), ACCESSES_SITES_MAX);
-	return a;
+	return 0;
 }
 
-void report_accesses_free(struct report_accesses *accesses)
+static void part_free(struct report *r)
 {
+	struct report_accesses *accesses = r->accesses;
+
 	if (!accesses)
 		return;
 	for (unsigned int i = 0; i < accesses->n_files; i++)
@@ -487,7 +491,7 @@ static void pick_all(struct report *report)
 	read_stacks(report);
 }
 
-void report_accesses_read(struct report *r)
+static void part_end(struct report *r)
 {
 	struct report_accesses *a = r->accesses;
 
@@ -498,3 +502,9 @@ void report_accesses_read(struct report *r)
 	access_live_free(TAKE_PTR(a->live));
 	access_maps_free(TAKE_PTR(a->maps));
 }
+
+const struct report_part report_accesses_part = {
+	.new = part_new,
+	.end = part_end,
+	.free = part_free,
+};

@@ -9,6 +9,8 @@
 #include "report/scan/scan.h"
 #include "stats/touched.h"
 
+struct report_part;
+
 #define ACCESSES_SHOWN 20
 #define ACCESSES_PROCESSES_MAX (1U << 16)
 #define ACCESSES_FILES_MAX (1U << 18)
@@ -117,12 +119,11 @@ static inline uint64_t access_tag_fid(uint64_t tag)
 	return tag >> 3;
 }
 
-struct report_accesses *report_accesses_new(void); /* NULL: no memory */
-void report_accesses_free(struct report_accesses *accesses);
 /*
  * Reads access.out, and with it alloc.out, mmap.out and pids.out, and picks the rows of the tables; after the last row
  * of all files has been counted.
  */
-void report_accesses_read(struct report *r);
+
+extern const struct report_part report_accesses_part;
 
 #endif

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/memory/allocs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/memory/stacks.h"
+#include "report/scan/part.h"
 #include "stats/timeline.h"
 #include "stats/top.h"
 
-struct report_allocs *report_allocs_new(void)
+static int part_new(struct report *r, const struct report_options *o)
 {
-	struct report_allocs *a = calloc(1, sizeof(*a));
+	struct report_allocs *a = r->allocs = calloc(1, sizeof(*a));
 
 	if (!a)
-		return NULL;
+		return -ENOMEM;
 	table_init(&a->sites, sizeof(struct report_alloc_sum), ALLOCS_SITES_MAX);
 	table_init_pids(&a->processes, sizeof(struct report_alloc_sum), ALLOCS_PROCESSES_MAX);
-	return a; /* room for spans is made with the first row */
+	return 0; /* room for spans is made with the first row */
 }
 
-void report_allocs_free(struct report_allocs *allocs)
+static void part_free(struct report *r)
 {
+	struct report_allocs *allocs = r->allocs;
+
 	if (!allocs)
 		return;
 	for (unsigned int o = 0; o < ALLOC_ORDERS; o++)
@@ -288,7 +292,7 @@ static void note_missing(struct report *report)
 	     "in the sum of no process: there are too many");
 }
 
-void report_allocs_read(struct report *report)
+static void part_read(struct report *report)
 {
 	struct scan_taker taker = { .take = take, .own = report };
 	const struct notes notes = report_notes(report);
@@ -406,7 +410,7 @@ static void sum_up(struct report *report)
 		phases_label(report->phases, phase, report->alloc.peak_phase);
 }
 
-void report_allocs_end(struct report *report)
+static void part_end(struct report *report)
 {
 	struct report_allocs *allocs = report->allocs;
 
@@ -420,3 +424,10 @@ void report_allocs_end(struct report *report)
 	pick(&allocs->by_process, &allocs->processes, &allocs->all, ALLOCS_BY_OWN_PEAK);
 	read_stacks(report);
 }
+
+const struct report_part report_allocs_part = {
+	.new = part_new,
+	.read = part_read,
+	.end = part_end,
+	.free = part_free,
+};

@@ -9,6 +9,8 @@
 
 #include "report/scan/scan.h"
 
+struct report_part;
+
 #define ALLOCS_SITES_MAX (1U << 18) /* 50 MiB when full */
 #define ALLOCS_PROCESSES_MAX (1U << 16)
 #define ALLOCS_SHOWN 20
@@ -77,12 +79,6 @@ struct report_allocs {
 	uint64_t rows, span_rows; /* all rows; so many in a span that all find room */
 };
 
-struct report_allocs *report_allocs_new(void); /* NULL: no memory */
-void report_allocs_free(struct report_allocs *allocs);
-/* Reads alloc.out, with the bytes in use for the timeline. */
-void report_allocs_read(struct report *report);
-/* Sums up and picks the rows of the tables, after the last row of all files: it reads sites.out. */
-void report_allocs_end(struct report *report);
 /*
  * Adds what was allocated in [BEGIN, END) to SUM, and sets its MOST to the most that was in use in it. A span of
  * several rows counts where it ends.
@@ -101,5 +97,7 @@ static inline uint64_t report_alloc_level(const struct report_alloc_sum *sum, in
  * no sum. */
 bool report_alloc_frees(struct reader_field func);
 bool report_alloc_is_unpaired(struct reader_field func);
+
+extern const struct report_part report_allocs_part;
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/fmt.h"
 #include "base/util.h"
 
 const char *const report_kind_names[REPORT_KINDS] = {
@@ -91,4 +92,11 @@ uint64_t report_duration_ns(const struct report *r)
 	if (m->start_ns && m->end_ns > m->start_ns)
 		return m->end_ns - m->start_ns;
 	return r->last_ns - r->first_ns;
+}
+
+void report_note_count(struct report *r, const char *what, uint64_t n, const char *one, const char *others,
+		       const char *text)
+{
+	if (n)
+		report_note(r, "%s: %s %s", what, FMT_N(n, one, others), text);
 }

@@ -342,5 +342,8 @@ static inline struct notes report_notes(struct report *r)
 
 /* Add a sentence to the report's notes. */
 void report_note(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a note about N of WHAT, unless N is 0: ONE or OTHERS, then TEXT. */
+void report_note_count(struct report *r, const char *what, uint64_t n, const char *one, const char *others,
+		       const char *text);
 
 #endif
