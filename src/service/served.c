@@ -8,23 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "host/rights/caller.h"
 #include "host/rights/creds.h"
-#include "host/rights/owner.h"
 #include "host/rights/user_name.h"
-#include "host/space.h"
 #include "service/protocol.h"
+#include "session/borrowed.h"
 #include "session/session.h"
 #include "session/start_options.h"
-#include "session/state.h"
+#include "trace/config.h"
 
 #define GROUPS_MAX 65536
 #define STATUS_WAIT_NS (2 * NSEC_PER_SEC)
@@ -115,136 +111,74 @@ static const char *configure(struct config *cfg, struct served *sv, char *why, s
 
 /* --- the session's steps ------------------------------------------------------------------------------ */
 
-static const struct served *served_of(const struct session *s)
+static struct served *served_of(const struct session *s)
 {
-	return s->of;
+	return session_of(s);
 }
 
 static int served_user(struct session *session)
 {
-	struct workload_user *u = &session->user;
-	struct served *sv = session->of;
+	struct served *sv = served_of(session);
+	const struct borrower b = {
+		.uid = sv->uid,
+		.gid = sv->gid,
+		.groups = TAKE_PTR(sv->groups),
+		.n_groups = sv->n_groups,
+		.client = sv->client,
+		.environ = sv->rq.environ,
+		.cwd = sv->rq.cwd,
+	};
 
-	*u = (struct workload_user){ .uid = sv->uid, .gid = sv->gid, .n_groups = (int)sv->n_groups };
-	u->groups = TAKE_PTR(sv->groups);
-	user_name(sv->uid, u->name);
-	caller_of(&session->caller, sv->uid, sv->client);
-	session->environ = sv->rq.environ;
-	session->cwd = strdup(sv->rq.cwd ? sv->rq.cwd : "/");
-	return 0;
-}
-
-/* Checks PID before anything is loaded, for an early answer; targets_enter() has the final say. */
-static int look_at(pid_t pid, const struct owner *o)
-{
-	char why[128];
-
-	if (owner_is(pid, o, why, sizeof(why)))
-		return 0;
-	log_err("process %d cannot be traced: %s", pid, why);
-	return EXIT_DLTRACED;
-}
-
-static int look_at_all(const struct targets *ts)
-{
-	int code = 0;
-
-	for (unsigned int i = 0; !code && i < ts->n_roots; i++)
-		code = look_at(ts->roots[i].pid, &ts->owner);
-	return code || !ts->workload ? code : look_at(ts->workload, &ts->owner);
+	return session_work_for(session, &b);
 }
 
 static int served_targets(struct session *session)
 {
-	struct served *sv = session->of;
+	struct served *sv = served_of(session);
 	const struct service_request *rq = &sv->rq;
 	struct config *cfg = sv->cfg;
-	char error[256];
-	pid_t pid;
 
-	session->targets = (struct targets){
-		.owned = true,
-		.client = sv->client,
-		.owner = { session->user.uid, session->user.gid, session->user.groups, (size_t)session->user.n_groups },
-	};
 	cfg->n_pids = 0;
-	for (unsigned int i = 1 + (rq->argv != NULL); i < rq->n_fds; i++, cfg->n_pids++) {
-		if (targets_add(&session->targets, rq->fds[i], error, sizeof(error)) < 0) {
-			log_err("%s", error);
+	for (unsigned int i = 1 + (rq->argv != NULL); i < rq->n_fds; i++) {
+		pid_t pid = session_target(session, rq->fds[i]);
+
+		if (pid < 0)
 			return EXIT_DLTRACED;
-		}
-		cfg->pids[cfg->n_pids] = session->targets.roots[cfg->n_pids].pid;
+		cfg->pids[cfg->n_pids++] = pid;
 	}
-	if (!rq->argv)
-		return look_at_all(&session->targets);
-	pid = owner_pidfd_pid(rq->fds[1]);
-	if (pid < 0 || pid == getpid()) {
-		log_err_r(MIN(pid, 0), "the workload's process");
-		return EXIT_DLTRACED;
-	}
-	session->targets.workload = pid;
-	return look_at_all(&session->targets);
+	return session_targets_checked(session, rq->argv ? rq->fds[1] : -1);
 }
 
 static int served_folder(struct session *session)
 {
-	struct served *sv = session->of;
-	int r = outdir_take(&session->dir, sv->rq.fds[0], sv->uid);
+	struct served *sv = served_of(session);
+	int fd = sv->rq.fds[0];
 
 	sv->rq.fds[0] = -1; /* the session owns it from here on, also after an error */
-	if (r < 0) {
-		log_err("the trace folder: %s", outdir_strerror(r));
-		return EXIT_DLTRACED;
-	}
-	if (!space_is_memory(session->dir.fd))
-		return 0;
-	log_err("the trace folder is in memory (tmpfs), which would count as the service's and not as yours: choose a "
-		"folder on a disk (-o DIR)");
-	return EXIT_DLTRACED;
+	return session_folder_take(session, fd, sv->uid);
 }
 
 static int served_adopt(struct session *session)
 {
-	struct service_request *rq = &((struct served *)session->of)->rq;
-	struct stat st;
+	struct service_request *rq = &served_of(session)->rq;
+	int fd = rq->argv ? rq->fds[1] : -1;
 
-	if (session->cfg->log) {
-		session->workload_log_fd =
-			openat(session->dir.fd, OUTDIR_LOG_NEW, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		if (session->workload_log_fd < 0 || fstat(session->workload_log_fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-			log_err("%s/" OUTDIR_LOG_NEW ": %s", session->dir.path, strerror(errno));
-			return EXIT_DLTRACED;
-		}
-	}
-	if (!rq->argv)
-		return 0;
-	workload_adopt(&session->workload, session->targets.workload, rq->fds[1]);
-	rq->fds[1] = -1;
-	return 0;
-}
-
-/* END: what the client has reported; NULL: nothing. */
-static void workload_ended(struct session *s, const struct service_end *end)
-{
-	if (s->workload.ended || !s->workload.pid)
-		return;
-	s->manifest.status_unknown = !end;
-	s->manifest.usage_unknown = !end || !end->has_usage;
-	workload_adopted_end(&s->workload, end ? end->status : 0, end ? end->usage : NULL);
-	watch_advance(s);
+	if (rq->argv)
+		rq->fds[1] = -1; /* likewise */
+	return session_workload_take(session, fd);
 }
 
 static void client_gone(struct session *session)
 {
-	struct served *sv = session->of;
+	struct served *sv = served_of(session);
 
-	loop_del(&session->loop, sv->fd);
+	session_unwatch(session, sv->fd);
 	/* from now on messages go to our own stderr, which is the journal; standard output is /dev/null */
 	log_to(sv->logged ? STDERR_FILENO : STDOUT_FILENO);
 	log_errors_also(-1, NULL);
 	util_close(&sv->fd);
 	if (sv->over_ns)
-		workload_ended(session, NULL);
+		session_workload_known(session, NULL);
 }
 
 static int on_client(void *ctx, int fd, uint32_t events)
@@ -262,12 +196,11 @@ static int on_client(void *ctx, int fd, uint32_t events)
 	}
 	word[n] = '\0';
 	if (service_end_parse(&end, word)) {
-		session->manifest.log_lost_bytes = end.lost;
-		workload_ended(session, &end);
+		session_workload_known(session, &(struct workload_end){ end.status, end.has_usage ? end.usage : NULL,
+									end.lost });
 	} else if (!strcmp(word, "stop")) {
 		log_debug("the client requests the end");
-		session->phase = PHASE_OVER;
-		watch_advance(session);
+		session_is_over(session);
 	}
 	return 0;
 }
@@ -279,7 +212,7 @@ static int served_go(struct session *s)
 
 	log_errors_also(-1, NULL); /* what comes now is no refusal any more, and the client's alone */
 	if (!r)
-		r = loop_add(&s->loop, fd, EPOLLIN, on_client, s);
+		r = session_watch(s, fd, on_client);
 	if (r < 0)
 		log_err_r(r, "the client");
 	return r < 0 ? EXIT_DLTRACED : 0;
@@ -288,13 +221,12 @@ static int served_go(struct session *s)
 /* The status is still unknown: only the client, the workload's parent, gets it, and sends it. */
 static void served_workload_ended(struct session *s, int fd)
 {
-	struct served *sv = s->of;
+	struct served *sv = served_of(s);
 
-	loop_del(&s->loop, fd);
+	session_workload_over(s, fd);
 	sv->over_ns = clock_now_ns(CLOCK_MONOTONIC);
-	s->manifest.workload_end = session_now();
 	if (sv->fd < 0)
-		workload_ended(s, NULL);
+		session_workload_known(s, NULL);
 }
 
 /* Ends the wait for the workload's status when it takes too long. */
@@ -303,13 +235,13 @@ static void served_tick(struct session *s)
 	uint64_t over_ns = served_of(s)->over_ns;
 
 	if (over_ns && clock_now_ns(CLOCK_MONOTONIC) - over_ns > STATUS_WAIT_NS)
-		workload_ended(s, NULL);
+		session_workload_known(s, NULL);
 }
 
 /* Ends the connection by shutdown(2), which takes effect even while threads that hang still use the descriptor. */
 static void served_hang_up(struct session *s)
 {
-	struct served *sv = s->of;
+	struct served *sv = served_of(s);
 
 	if (sv->fd >= 0)
 		shutdown(sv->fd, SHUT_RDWR);
