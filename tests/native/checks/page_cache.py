@@ -10,10 +10,11 @@ COLUMNS = ("READ", "HIT", "MISS", "AHEAD", "USED", "EVICTED", "WASTED", "DIRTIED
 
 def main():
     trace = tracefolder.Trace(sys.argv[1], may_lose=("pids", "vfs_rw", "cache"))
-    # A kernel that preempts programs skips runs of them, and counts them (docs/traces/manifest-probes.md): each run concerns
-    # one file.
-    skipped = trace.manifest["skipped_runs"]
-    trace.require(sum(counter["lost"] for counter in trace.counters.values()) <= skipped, "more is lost than was skipped")
+    # A kernel that preempts programs skips runs of them, and counts them (docs/traces/manifest-probes.md), those of a probe's
+    # own hooks with the probe: each run concerns one file.
+    skipped = trace.manifest["skipped_runs"] + sum(c.get("lost_by", {}).get("skipped", 0) for c in trace.counters.values())
+    lost = {name: counter for name, counter in trace.counters.items() if counter["lost"]}
+    trace.require(sum(counter["lost"] for counter in lost.values()) <= skipped, f"more is lost than was skipped: {lost}")
     with open(sys.argv[2], encoding="ascii") as file:
         tally = {line.split()[0]: [int(word) for word in line.split()[1:]] for line in file}
     sums, stamps = collections.defaultdict(collections.Counter), collections.defaultdict(list)

@@ -201,7 +201,8 @@ many_files() {
 	disk_ext4 1280M # 81,920 inodes
 	mkdir "$mnt/many"
 	trace --probes cache -- /usr/bin/python3 many.py "$mnt/many" || fail "many files: status $?"
-	equal "files with a miss" "$(rows cache | awk -F '\t' '$7 == 1' | wc -l)" 75000
+	# other files, such as modules of Python, may be read again after other tests have dropped the machine's cache
+	equal "files with a miss" "$(rows cache 'FILE ~ /^[0-9]+$/ && MISS == 1' | wc -l)" 75000
 	[ "$(manifest 'next(p for p in m["probes"] if p["name"] == "cache").get("overwritten", 0)')" -gt 10000 ] || fail "no file was forgotten"
 }
 
