@@ -15,6 +15,7 @@
 #include "base/options_unknown.h"
 #include "base/pids.h"
 #include "base/units.h"
+#include "base/util.h"
 
 #define LONG_ONLY 0x100 /* keys of options without a letter: above every char */
 #define HELP_LETTER 'h'
@@ -37,6 +38,34 @@ const char *option_set(struct option_parse *p, const struct option_row *o, char 
 	if (!o->arg && value)
 		return "takes no value";
 	return value && !*value ? "empty" : o->set(p, (char *)p->into + o->member, value);
+}
+
+const char *option_parts(struct option_parse *p, const struct option_row *parts, const char *arg, char **rest_ret)
+{
+	autofree char *copy = strdup(arg), *rest = calloc(1, strlen(arg) + 1);
+	const char *why = copy && rest ? NULL : strerror(ENOMEM);
+	char *next = copy, *part, *end = rest;
+
+	while (!why && (part = strsep(&next, ","))) {
+		char *value = strchr(part, '=');
+		const struct option_row *row;
+		autofree char *text = NULL;
+
+		if (value)
+			*value = '\0';
+		row = value ? option_find(parts, part) : NULL;
+		if (value)
+			*value = '=';
+		if (!row) {
+			end += sprintf(end, "%s%s", end > rest ? "," : "", part);
+			continue;
+		}
+		why = option_set(p, row, value + 1);
+		text = why ? util_fmt("%s: %s", row->name, why) : NULL;
+		why = text ? option_because(p, "%s", text) : why;
+	}
+	*rest_ret = TAKE_PTR(rest);
+	return why;
 }
 
 /* --- the command line ----------------------------------------------------------------------------------------- */
@@ -101,6 +130,7 @@ static void put_forms(const struct option_line *line, struct options_forms *form
 	char *letters = stpcpy(forms->letters, "-h?");
 	size_t n = 0;
 
+	forms->gone = line->gone;
 	forms->names[n++] = (struct option){ .name = "help", .val = LONG_ONLY }; /* argp's own */
 	forms->names[n++] = (struct option){ .name = "usage", .val = LONG_ONLY };
 	for (const struct option_row *o = line->options; o && (o->name || o->help) && n + 1 < OPTIONS_FORMS; o++) {
@@ -161,6 +191,15 @@ const char *option_because(struct option_parse *p, const char *fmt, ...)
 	vsnprintf(p->why, sizeof(p->why), fmt, ap);
 	va_end(ap);
 	return p->why;
+}
+
+unsigned int option_word(const char *const *names, unsigned int n, const char *arg)
+{
+	unsigned int i = 0;
+
+	while (i < n && strcmp(names[i], arg))
+		i++;
+	return i;
 }
 
 const char *option_true(struct option_parse *p, void *member, char *arg)

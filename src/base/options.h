@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct argp_state;
+struct option_gone;
 struct option_line;
 
 struct option_parse {
@@ -35,6 +36,7 @@ struct option_row {
 /* A command line. All functions return NULL, or what is wrong. */
 struct option_line {
 	const struct option_row *options; /* ends with an entry that has neither name nor help */
+	const struct option_gone *gone; /* ends with an entry without a name; NULL: none */
 	const char *args_doc, *doc; /* for argp; ARGS_DOC NULL: it takes only options */
 	const char *(*argument)(struct option_parse *p,
 				char *arg); /* for each; options after it are not ours; NULL: ARGS */
@@ -64,7 +66,16 @@ const struct option_row *option_find(const struct option_row *options, const cha
  */
 const char *option_set(struct option_parse *p, const struct option_row *o, char *value);
 
+/*
+ * Sets the parts KEY=VALUE of ARG, which commas separate, by PARTS, whose setters keep no pointer into their value.
+ * Puts what is no such part, with its commas, into *REST_RET, for free(3). Returns NULL, or what is wrong.
+ */
+const char *option_parts(struct option_parse *p, const struct option_row *parts, const char *arg, char **rest_ret);
+
 /* --- setters: each gives the type of its MEMBER ------------------------------------------------------- */
+
+/* Returns the place of ARG among the N NAMES, or N. */
+unsigned int option_word(const char *const *names, unsigned int n, const char *arg);
 
 /* Formats a text about what is wrong, in P. */
 const char *option_because(struct option_parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -23,6 +23,14 @@ static bool is_begin(const struct options_forms *f, const char *name, size_t len
 	return false;
 }
 
+const struct option_gone *options_gone(const struct option_gone *gone, const char *name, size_t len)
+{
+	for (; gone && gone->name; gone++)
+		if (strlen(gone->name) == len && !strncmp(gone->name, name, len))
+			return gone;
+	return NULL;
+}
+
 static const char *nearest(const struct options_forms *f, const char *name, size_t len, char *buf, size_t size)
 {
 	struct similar s = similar_to(name, len);
@@ -38,8 +46,13 @@ static const char *complain(const struct options_forms *forms, const char *arg, 
 	const size_t dashes = strncmp(arg, "--", 2) ? 1 : 2;
 	const char *name = arg + dashes;
 	const size_t len = strcspn(name, "=");
+	const struct option_gone *gone = options_gone(forms->gone, name, len);
 	char hint[128];
 
+	if (gone) {
+		snprintf(buf, size, "--%s is gone: use %s", gone->name, gone->use);
+		return buf;
+	}
 	if (dashes == 2 ? is_begin(forms, name, len) : len < 3)
 		return NULL;
 	if (!*nearest(forms, name, len, hint, sizeof(hint)))
